@@ -1,0 +1,67 @@
+# This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# The three ways in which this project declares a library, in one place.
+
+# Everything that includes MLIR gets these through its link interface.
+add_library(BlockSparseCompilerFlags INTERFACE)
+target_include_directories(BlockSparseCompilerFlags INTERFACE
+  "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>"
+  "$<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>"
+  "$<INSTALL_INTERFACE:include>")
+target_compile_options(BlockSparseCompilerFlags INTERFACE
+  $<BUILD_INTERFACE:-Wall> $<BUILD_INTERFACE:-Wextra>
+  $<BUILD_INTERFACE:-Wno-unused-parameter>)
+if(BLOCKSPARSE_ASAN)
+  target_compile_options(BlockSparseCompilerFlags INTERFACE
+    -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize=vptr)
+  target_link_options(BlockSparseCompilerFlags INTERFACE
+    -fsanitize=address,undefined -fno-sanitize=vptr)
+endif()
+
+# Debian's MLIR is built with RTTI and without exceptions.
+add_library(BlockSparseMLIRFlags INTERFACE)
+target_include_directories(BlockSparseMLIRFlags SYSTEM INTERFACE
+  $<BUILD_INTERFACE:${MLIR_INCLUDE_DIRS}> $<BUILD_INTERFACE:${LLVM_INCLUDE_DIRS}>)
+target_compile_options(BlockSparseMLIRFlags INTERFACE $<BUILD_INTERFACE:-fno-exceptions>)
+target_link_libraries(BlockSparseMLIRFlags INTERFACE BlockSparseCompilerFlags)
+
+# blocksparse_add_plain_library(Name SOURCES ... LINK ...)
+#   A static library of plain C++: no LLVM, no MLIR.
+function(blocksparse_add_plain_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(${name} PUBLIC BlockSparseCompilerFlags ${ARG_LINK})
+  set_property(GLOBAL APPEND PROPERTY BLOCKSPARSE_LIBS ${name})
+endfunction()
+
+# blocksparse_add_mlir_library(Name SOURCES ... DEPENDS ... LINK ... MLIR ...)
+#   A static library that includes MLIR. MLIR lists the component libraries that
+#   the standalone build links; the default build gets them all from libMLIR.so.
+function(blocksparse_add_mlir_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LINK;MLIR" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(${name} PUBLIC BlockSparseMLIRFlags ${ARG_LINK})
+  if(BLOCKSPARSE_STANDALONE)
+    target_link_libraries(${name} PUBLIC ${ARG_MLIR})
+  else()
+    target_link_libraries(${name} PUBLIC MLIR LLVM)
+  endif()
+  if(ARG_DEPENDS)
+    add_dependencies(${name} ${ARG_DEPENDS})
+  endif()
+  if(NOT name STREQUAL "BlockSparsePrecompiled" AND TARGET BlockSparsePrecompiled)
+    target_precompile_headers(${name} REUSE_FROM BlockSparsePrecompiled)
+  endif()
+  set_property(GLOBAL APPEND PROPERTY BLOCKSPARSE_LIBS ${name})
+endfunction()
+
+# blocksparse_add_tool(name SOURCES ... LINK ...)
+function(blocksparse_add_tool name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK})
+  set_target_properties(${name} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endfunction()
