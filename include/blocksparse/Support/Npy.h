@@ -1,0 +1,44 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef BLOCKSPARSE_SUPPORT_NPY_H
+#define BLOCKSPARSE_SUPPORT_NPY_H
+
+#include "blocksparse/Support/HostTensor.h"
+
+#include <optional>
+#include <string>
+
+namespace blocksparse {
+
+/// Reads and writes NumPy's .npy files (format versions 1, 2 and 3 are read,
+/// version 1 is written; numpy.lib.format describes them).
+///
+/// | element type   | descr written | descr read           |
+/// |----------------|---------------|----------------------|
+/// | f16, f32, f64  | <f2, <f4, <f8 | the same             |
+/// | i8, i32, i64   | |i1, <i4, <i8 | the same; |b1 is i8  |
+/// | bf16           | |V2           | |V2, <V2             |
+/// | f8E4M3FN       | |V1           | |V1, <V1, <f1        |
+/// | f8E5M2         | |V1           | |V1, <V1 when asked  |
+///
+/// NumPy has no name for the last three, so they travel as raw bytes of the
+/// right width ("void"); in Python, `array.view(ml_dtypes.bfloat16)` and
+/// `array.view("V2")` translate. One byte is f8E4M3FN unless the reader is told
+/// otherwise.
+
+/// Reads a whole file. `expected`, when given, tells the two one-byte floats
+/// apart and makes any other element type an error. Files in Fortran order come
+/// back as a view with column-major strides. Fails with "<path>: expects ...,
+/// but got ..." on a file that is missing, foreign, truncated, too long, big
+/// endian, or of an unknown type or rank.
+std::optional<HostTensor> readNpy(const std::string &path, std::string &error,
+                                  std::optional<ElementType> expected = std::nullopt);
+
+/// Writes `tensor` in row-major order. Returns false with "<path>: ..." in
+/// `error` when the file can't be created or written whole.
+bool writeNpy(const std::string &path, const HostTensor &tensor, std::string &error);
+
+} // namespace blocksparse
+
+#endif // BLOCKSPARSE_SUPPORT_NPY_H
