@@ -14,9 +14,7 @@ constexpr int64_t maxIndex = std::numeric_limits<int32_t>::max();
 
 std::string text(int64_t value) { return std::to_string(value); }
 
-std::string text(BlockShape block) {
-  return text(block.rows) + " x " + text(block.cols);
-}
+std::string text(BlockShape block) { return text(block.rows) + " x " + text(block.cols); }
 
 std::string text(BlockGrid grid) {
   return text(grid.heads) + " x " + text(grid.rows) + " x " + text(grid.cols);
@@ -40,42 +38,15 @@ bool fitsIndex(int64_t a, int64_t b) {
   return !__builtin_mul_overflow(a, b, &product) && product <= maxIndex;
 }
 
-/// Checks that every flat row, flat column and coordinate fits an int32.
-bool checkShapes(BlockShape block, BlockGrid grid, std::string &error) {
-  if (block.rows < 1 || block.cols < 1) {
-    error = "expects a positive block shape, but got " + text(block);
-    return false;
-  }
-  if (grid.heads < 1 || grid.rows < 0 || grid.cols < 0) {
-    error = "expects a grid of at least 1 x 0 x 0 blocks (heads x rows x "
-            "cols), but got " +
-            text(grid);
-    return false;
-  }
-  if (!fitsIndex(grid.heads, grid.rows)) {
-    error = "expects heads x block rows of at most " + text(maxIndex) +
-            ", but got " + text(grid.heads) + " x " + text(grid.rows);
-    return false;
-  }
-  // The transposed layout must be representable as well.
-  if (!fitsIndex(grid.heads, grid.cols)) {
-    error = "expects heads x block cols of at most " + text(maxIndex) +
-            ", but got " + text(grid.heads) + " x " + text(grid.cols);
-    return false;
-  }
-  return true;
-}
-
 bool checkBlockCount(int64_t count, std::string &error) {
   if (count <= maxIndex)
     return true;
-  error = "expects at most " + text(maxIndex) + " stored blocks, but got " +
-          text(count);
+  error = "expects at most " + text(maxIndex) + " stored blocks, but got " + text(count);
   return false;
 }
 
-bool checkRowOffsets(BlockGrid grid, std::span<const int32_t> offsets,
-                     int64_t numBlocks, std::string &error) {
+bool checkRowOffsets(BlockGrid grid, std::span<const int32_t> offsets, int64_t numBlocks,
+                     std::string &error) {
   const int64_t numRows = grid.heads * grid.rows;
   if (static_cast<int64_t>(offsets.size()) != numRows + 1) {
     error = "expects row offsets of length " + text(numRows + 1) +
@@ -88,29 +59,27 @@ bool checkRowOffsets(BlockGrid grid, std::span<const int32_t> offsets,
   }
   for (int64_t r = 0; r < numRows; ++r) {
     if (offsets[r + 1] < offsets[r]) {
-      error = "expects non-decreasing row offsets, but got " +
-              text(offsets[r + 1]) + " after " + text(offsets[r]) + " at " +
-              rowName(grid, r);
+      error = "expects non-decreasing row offsets, but got " + text(offsets[r + 1]) + " after " +
+              text(offsets[r]) + " at " + rowName(grid, r);
       return false;
     }
   }
   if (offsets[numRows] != numBlocks) {
-    error = "expects last row offset to equal the number of blocks " +
-            text(numBlocks) + ", but got " + text(offsets[numRows]);
+    error = "expects last row offset to equal the number of blocks " + text(numBlocks) +
+            ", but got " + text(offsets[numRows]);
     return false;
   }
   return true;
 }
 
 /// Checks the columns of one row and sorts them where they are not ascending.
-bool canonicalizeRow(BlockGrid grid, int64_t flatRow, std::span<int32_t> cols,
-                     std::string &error) {
+bool canonicalizeRow(BlockGrid grid, int64_t flatRow, std::span<int32_t> cols, std::string &error) {
   bool ascending = true;
   int32_t previous = -1;
   for (int32_t col : cols) {
     if (col < 0 || col >= grid.cols) {
-      error = "expects column index in [0, " + text(grid.cols) + ") in " +
-              rowName(grid, flatRow) + ", but got " + text(col);
+      error = "expects column index in [0, " + text(grid.cols) + ") in " + rowName(grid, flatRow) +
+              ", but got " + text(col);
       return false;
     }
     ascending &= col > previous;
@@ -122,8 +91,8 @@ bool canonicalizeRow(BlockGrid grid, int64_t flatRow, std::span<int32_t> cols,
   auto twin = std::adjacent_find(cols.begin(), cols.end());
   if (twin == cols.end())
     return true;
-  error = "expects unique column indices in " + rowName(grid, flatRow) +
-          ", but got " + text(*twin) + " more than once";
+  error = "expects unique column indices in " + rowName(grid, flatRow) + ", but got " +
+          text(*twin) + " more than once";
   return false;
 }
 
@@ -161,8 +130,7 @@ ColumnOrder sortByColumn(const BlockLayout &layout) {
       next[col] = offsets[col];
     }
     for (int64_t row = 0; row < grid.rows; ++row) {
-      for (int32_t p = rowOffsets[firstRow + row];
-           p < rowOffsets[firstRow + row + 1]; ++p) {
+      for (int32_t p = rowOffsets[firstRow + row]; p < rowOffsets[firstRow + row + 1]; ++p) {
         const int32_t q = next[cols[p]]++;
         order.rows[q] = static_cast<int32_t>(row);
         order.values[q] = p;
@@ -173,16 +141,13 @@ ColumnOrder sortByColumn(const BlockLayout &layout) {
   return order;
 }
 
-bool checkSameShapes(const BlockLayout &a, const BlockLayout &b,
-                     std::string &error) {
+bool checkSameShapes(const BlockLayout &a, const BlockLayout &b, std::string &error) {
   if (a.block() != b.block()) {
-    error = "expects equal block shapes, but got " + text(a.block()) + " and " +
-            text(b.block());
+    error = "expects equal block shapes, but got " + text(a.block()) + " and " + text(b.block());
     return false;
   }
   if (a.grid() != b.grid()) {
-    error = "expects equal block grids, but got " + text(a.grid()) + " and " +
-            text(b.grid());
+    error = "expects equal block grids, but got " + text(a.grid()) + " and " + text(b.grid());
     return false;
   }
   return true;
@@ -190,8 +155,8 @@ bool checkSameShapes(const BlockLayout &a, const BlockLayout &b,
 
 /// Merges two layouts row by row with a std::set_* algorithm.
 template <typename MergeRow>
-std::optional<BlockLayout> mergeRows(const BlockLayout &a, const BlockLayout &b,
-                                     MergeRow mergeRow, std::string &error) {
+std::optional<BlockLayout> mergeRows(const BlockLayout &a, const BlockLayout &b, MergeRow mergeRow,
+                                     std::string &error) {
   if (!checkSameShapes(a, b, error))
     return std::nullopt;
   const BlockGrid grid = a.grid();
@@ -206,34 +171,55 @@ std::optional<BlockLayout> mergeRows(const BlockLayout &a, const BlockLayout &b,
       offsets.push_back(static_cast<int32_t>(cols.size()));
     }
   }
-  return BlockLayout::fromCsr(a.block(), grid, std::move(offsets),
-                              std::move(cols), error);
+  return BlockLayout::fromCsr(a.block(), grid, std::move(offsets), std::move(cols), error);
 }
 
-bool checkSubRange(const char *axis, int64_t extent, int64_t offset,
-                   int64_t size, std::string &error) {
+bool checkSubRange(const char *axis, int64_t extent, int64_t offset, int64_t size,
+                   std::string &error) {
   if (offset >= 0 && size >= 0 && offset <= extent && size <= extent - offset)
     return true;
-  error = "expects a sub-layout within " + text(extent) + " " + axis +
-          ", but got offset " + text(offset) + " and size " + text(size);
+  error = "expects a sub-layout within " + text(extent) + " " + axis + ", but got offset " +
+          text(offset) + " and size " + text(size);
   return false;
 }
 
 } // namespace
 
-std::optional<BlockLayout> BlockLayout::fromCsr(BlockShape block,
-                                                BlockGrid grid,
+bool BlockLayout::checkShapes(BlockShape block, BlockGrid grid, std::string &error) {
+  if (block.rows < 1 || block.cols < 1) {
+    error = "expects a positive block shape, but got " + text(block);
+    return false;
+  }
+  if (grid.heads < 1 || grid.rows < 0 || grid.cols < 0) {
+    error = "expects a grid of at least 1 x 0 x 0 blocks (heads x rows x "
+            "cols), but got " +
+            text(grid);
+    return false;
+  }
+  if (!fitsIndex(grid.heads, grid.rows)) {
+    error = "expects heads x block rows of at most " + text(maxIndex) + ", but got " +
+            text(grid.heads) + " x " + text(grid.rows);
+    return false;
+  }
+  // The transposed layout must be representable as well.
+  if (!fitsIndex(grid.heads, grid.cols)) {
+    error = "expects heads x block cols of at most " + text(maxIndex) + ", but got " +
+            text(grid.heads) + " x " + text(grid.cols);
+    return false;
+  }
+  return true;
+}
+
+std::optional<BlockLayout> BlockLayout::fromCsr(BlockShape block, BlockGrid grid,
                                                 std::vector<int32_t> rowOffsets,
                                                 std::vector<int32_t> colIndices,
                                                 std::string &error) {
-  if (!checkShapes(block, grid, error) ||
-      !checkBlockCount(colIndices.size(), error) ||
+  if (!checkShapes(block, grid, error) || !checkBlockCount(colIndices.size(), error) ||
       !checkRowOffsets(grid, rowOffsets, colIndices.size(), error))
     return std::nullopt;
   std::span<int32_t> cols(colIndices);
   for (int64_t r = 0, e = grid.heads * grid.rows; r < e; ++r) {
-    auto rowCols =
-        cols.subspan(rowOffsets[r], rowOffsets[r + 1] - rowOffsets[r]);
+    auto rowCols = cols.subspan(rowOffsets[r], rowOffsets[r + 1] - rowOffsets[r]);
     if (!canonicalizeRow(grid, r, rowCols, error))
       return std::nullopt;
   }
@@ -245,8 +231,7 @@ std::optional<BlockLayout> BlockLayout::fromCsr(BlockShape block,
   return layout;
 }
 
-std::optional<BlockLayout> BlockLayout::fromMask(BlockShape block,
-                                                 BlockGrid grid,
+std::optional<BlockLayout> BlockLayout::fromMask(BlockShape block, BlockGrid grid,
                                                  std::span<const uint8_t> mask,
                                                  std::string &error) {
   if (!checkShapes(block, grid, error))
@@ -255,8 +240,7 @@ std::optional<BlockLayout> BlockLayout::fromMask(BlockShape block,
   const int64_t size = numRows * grid.cols;
   if (static_cast<int64_t>(mask.size()) != size)
     return fail(error, "expects mask of length " + text(size) +
-                           " (heads x block rows x block cols), but got " +
-                           text(mask.size()));
+                           " (heads x block rows x block cols), but got " + text(mask.size()));
   const int64_t count = size - std::count(mask.begin(), mask.end(), uint8_t{0});
   if (!checkBlockCount(count, error))
     return std::nullopt;
@@ -283,8 +267,7 @@ std::optional<BlockLayout> BlockLayout::fromMask(BlockShape block,
 }
 
 double BlockLayout::density() const {
-  const double size =
-      static_cast<double>(grid_.heads) * grid_.rows * grid_.cols;
+  const double size = static_cast<double>(grid_.heads) * grid_.rows * grid_.cols;
   return size == 0 ? 0 : static_cast<double>(nnz()) / size;
 }
 
@@ -300,8 +283,7 @@ bool BlockLayout::contains(int64_t head, int64_t row, int64_t col) const {
   if (col < 0 || col >= grid_.cols)
     return false;
   std::span<const int32_t> cols = this->row(head, row);
-  return std::binary_search(cols.begin(), cols.end(),
-                            static_cast<int32_t>(col));
+  return std::binary_search(cols.begin(), cols.end(), static_cast<int32_t>(col));
 }
 
 bool BlockLayout::isDense() const {
@@ -315,8 +297,7 @@ std::vector<BlockCoordinate> BlockLayout::coordinates() const {
     for (int64_t row = 0; row < grid_.rows; ++row) {
       const int64_t flatRow = head * grid_.rows + row;
       for (int32_t p = rowOffsets_[flatRow]; p < rowOffsets_[flatRow + 1]; ++p)
-        blocks[p] = {static_cast<int32_t>(head), static_cast<int32_t>(row),
-                     colIndices_[p], p};
+        blocks[p] = {static_cast<int32_t>(head), static_cast<int32_t>(row), colIndices_[p], p};
     }
   }
   return blocks;
@@ -328,10 +309,9 @@ std::vector<BlockCoordinate> BlockLayout::columnMajorCoordinates() const {
   for (int64_t head = 0; head < grid_.heads; ++head) {
     for (int64_t col = 0; col < grid_.cols; ++col) {
       const int64_t flatCol = head * grid_.cols + col;
-      for (int32_t q = order.offsets[flatCol]; q < order.offsets[flatCol + 1];
-           ++q)
-        blocks[q] = {static_cast<int32_t>(head), order.rows[q],
-                     static_cast<int32_t>(col), order.values[q]};
+      for (int32_t q = order.offsets[flatCol]; q < order.offsets[flatCol + 1]; ++q)
+        blocks[q] = {static_cast<int32_t>(head), order.rows[q], static_cast<int32_t>(col),
+                     order.values[q]};
     }
   }
   return blocks;
@@ -349,21 +329,18 @@ BlockLayout BlockLayout::transposed(std::vector<int32_t> *permutation) const {
   return result;
 }
 
-std::optional<BlockLayout> blocksparse::layoutUnion(const BlockLayout &a,
-                                                    const BlockLayout &b,
+std::optional<BlockLayout> blocksparse::layoutUnion(const BlockLayout &a, const BlockLayout &b,
                                                     std::string &error) {
   return mergeRows(
       a, b,
       [](auto lhs, auto rhs, std::vector<int32_t> &out) {
-        std::set_union(lhs.begin(), lhs.end(), rhs.begin(), rhs.end(),
-                       std::back_inserter(out));
+        std::set_union(lhs.begin(), lhs.end(), rhs.begin(), rhs.end(), std::back_inserter(out));
       },
       error);
 }
 
-std::optional<BlockLayout> blocksparse::layoutIntersection(const BlockLayout &a,
-                                                           const BlockLayout &b,
-                                                           std::string &error) {
+std::optional<BlockLayout>
+blocksparse::layoutIntersection(const BlockLayout &a, const BlockLayout &b, std::string &error) {
   return mergeRows(
       a, b,
       [](auto lhs, auto rhs, std::vector<int32_t> &out) {
@@ -373,10 +350,8 @@ std::optional<BlockLayout> blocksparse::layoutIntersection(const BlockLayout &a,
       error);
 }
 
-std::optional<BlockLayout> blocksparse::subLayout(const BlockLayout &layout,
-                                                  BlockGrid offset,
-                                                  BlockGrid size,
-                                                  std::string &error) {
+std::optional<BlockLayout> blocksparse::subLayout(const BlockLayout &layout, BlockGrid offset,
+                                                  BlockGrid size, std::string &error) {
   const BlockGrid grid = layout.grid();
   if (!checkSubRange("heads", grid.heads, offset.heads, size.heads, error) ||
       !checkSubRange("block rows", grid.rows, offset.rows, size.rows, error) ||
@@ -388,13 +363,11 @@ std::optional<BlockLayout> blocksparse::subLayout(const BlockLayout &layout,
     for (int64_t row = 0; row < size.rows; ++row) {
       auto source = layout.row(offset.heads + head, offset.rows + row);
       auto first = std::lower_bound(source.begin(), source.end(), offset.cols);
-      auto last =
-          std::lower_bound(first, source.end(), offset.cols + size.cols);
+      auto last = std::lower_bound(first, source.end(), offset.cols + size.cols);
       for (auto it = first; it != last; ++it)
         cols.push_back(static_cast<int32_t>(*it - offset.cols));
       offsets.push_back(static_cast<int32_t>(cols.size()));
     }
   }
-  return BlockLayout::fromCsr(layout.block(), size, std::move(offsets),
-                              std::move(cols), error);
+  return BlockLayout::fromCsr(layout.block(), size, std::move(offsets), std::move(cols), error);
 }

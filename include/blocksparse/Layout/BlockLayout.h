@@ -51,14 +51,16 @@ public:
   /// was expected and what was found ("expects ..., but got ...").
   static std::optional<BlockLayout> fromCsr(BlockShape block, BlockGrid grid,
                                             std::vector<int32_t> rowOffsets,
-                                            std::vector<int32_t> colIndices,
-                                            std::string &error);
+                                            std::vector<int32_t> colIndices, std::string &error);
 
   /// Builds from a dense mask of heads * rows * cols bytes in row-major order;
   /// any non-zero byte stores the block. Fails on a wrong length.
   static std::optional<BlockLayout> fromMask(BlockShape block, BlockGrid grid,
-                                             std::span<const uint8_t> mask,
-                                             std::string &error);
+                                             std::span<const uint8_t> mask, std::string &error);
+
+  /// Whether these shapes can carry a layout: positive block, at least one head,
+  /// heads * rows and heads * cols in int32. On failure `error` has the reason.
+  static bool checkShapes(BlockShape block, BlockGrid grid, std::string &error);
 
   BlockShape block() const { return block_; }
   BlockGrid grid() const { return grid_; }
@@ -97,14 +99,13 @@ private:
 /// Fails with `error` when the shapes differ.
 std::optional<BlockLayout> layoutUnion(const BlockLayout &a, const BlockLayout &b,
                                        std::string &error);
-std::optional<BlockLayout> layoutIntersection(const BlockLayout &a,
-                                              const BlockLayout &b,
+std::optional<BlockLayout> layoutIntersection(const BlockLayout &a, const BlockLayout &b,
                                               std::string &error);
 
 /// The sub-layout of `size` blocks of each axis starting at `offset`
 /// (heads, rows, cols). Fails when it leaves the grid.
-std::optional<BlockLayout> subLayout(const BlockLayout &layout, BlockGrid offset,
-                                     BlockGrid size, std::string &error);
+std::optional<BlockLayout> subLayout(const BlockLayout &layout, BlockGrid offset, BlockGrid size,
+                                     std::string &error);
 
 } // namespace blocksparse
 

@@ -1,0 +1,84 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef BLOCKSPARSE_LAYOUT_PATTERNS_H
+#define BLOCKSPARSE_LAYOUT_PATTERNS_H
+
+#include "blocksparse/Layout/BlockLayout.h"
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace blocksparse {
+
+/// The value of a pattern parameter. Strings are keywords, as in
+/// `attention = "unidirectional"`.
+using PatternValue = std::variant<int64_t, bool, double, std::vector<int64_t>, std::string>;
+
+/// The type of a parameter; the enumerators follow PatternValue's order. An
+/// integer is accepted where a real number is expected.
+enum class PatternType { Integer, Boolean, Real, IntegerList, Keyword };
+
+/// A named pattern as data: what a user writes, before it meets a grid.
+/// Parameters that are not named have the defaults of patternTable().
+struct PatternSpec {
+  std::string name;
+  std::vector<std::pair<std::string, PatternValue>> parameters;
+  bool operator==(const PatternSpec &) const = default;
+};
+
+/// One parameter of a named pattern.
+struct PatternParameter {
+  std::string name;
+  PatternType type;
+  PatternValue defaultValue;
+  /// Inclusive bounds of a number, or of each entry of a list; absent where
+  /// any value will do.
+  std::optional<double> minimum, maximum;
+  /// The words that a keyword may be; empty for other types.
+  std::vector<std::string> keywords;
+  /// One sentence.
+  std::string doc;
+};
+
+/// One named pattern.
+struct PatternInfo {
+  std::string name;
+  /// A second name for the same pattern, or empty.
+  std::string alias;
+  /// One sentence: which blocks the pattern stores.
+  std::string doc;
+  std::vector<PatternParameter> parameters;
+};
+
+/// Every named pattern with its parameters, in the order of the documentation.
+const std::vector<PatternInfo> &patternTable();
+
+/// The entry with this name or alias; null when there is none.
+const PatternInfo *findPattern(std::string_view name);
+
+/// Builds the layout of `spec` on `grid`, in time proportional to the stored
+/// blocks plus the block rows (`random` draws once for each block of the grid).
+///
+/// Rows and columns are block indices unless a parameter says "elements". The
+/// heads of the grid share one pattern, unless the pattern has a parameter
+/// `different_layout_per_head` and it is true. Equal arguments give equal
+/// layouts on every machine; see CounterRandom.h for where chance comes from.
+///
+/// Fails with one error for an unknown name or parameter, a parameter given
+/// twice, a value of the wrong type or out of range, and for shapes or a block
+/// count that BlockLayout rejects.
+std::optional<BlockLayout> buildPattern(const PatternSpec &spec, BlockShape block, BlockGrid grid,
+                                        std::string &error);
+
+/// "an integer", "a list of integers", ... for messages and documentation.
+std::string_view describe(PatternType type);
+/// The value as a user writes it: 3, true, 0.25, [0, 4], unidirectional.
+std::string toString(const PatternValue &value);
+
+} // namespace blocksparse
+
+#endif // BLOCKSPARSE_LAYOUT_PATTERNS_H

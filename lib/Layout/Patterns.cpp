@@ -1,0 +1,273 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "blocksparse/Layout/Patterns.h"
+
+#include "PatternRows.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+using namespace blocksparse;
+using namespace blocksparse::patterns;
+
+namespace {
+
+const std::vector<PatternDefinition> &definitions() {
+  static const std::vector<PatternDefinition> all = [] {
+    std::vector<PatternDefinition> result = structuredPatterns();
+    for (auto family : {attentionPatterns, randomPatterns})
+      for (PatternDefinition &definition : family())
+        result.push_back(std::move(definition));
+    return result;
+  }();
+  return all;
+}
+
+const PatternDefinition *findDefinition(std::string_view name) {
+  for (const PatternDefinition &definition : definitions())
+    if (definition.info.name == name ||
+        (!definition.info.alias.empty() && definition.info.alias == name))
+      return &definition;
+  return nullptr;
+}
+
+std::string realText(double value) {
+  char buffer[32];
+  auto result = std::to_chars(buffer, buffer + sizeof(buffer), value);
+  return std::string(buffer, result.ptr);
+}
+
+template <typename Range, typename Name>
+std::string joined(const Range &range, Name name) {
+  std::string text;
+  for (const auto &item : range)
+    text += (text.empty() ? "" : ", ") + std::string(name(item));
+  return text;
+}
+
+/// "expects parameter 'p' of pattern 'q' "
+std::string subject(const PatternInfo &pattern, const PatternParameter &parameter) {
+  return "expects parameter '" + parameter.name + "' of pattern '" + pattern.name + "' ";
+}
+
+bool inRange(const PatternParameter &parameter, double value) {
+  // Written so that NaN is outside every range.
+  return (!parameter.minimum || value >= *parameter.minimum) &&
+         (!parameter.maximum || value <= *parameter.maximum);
+}
+
+std::string rangeText(const PatternParameter &parameter) {
+  if (parameter.minimum && parameter.maximum)
+    return "in [" + realText(*parameter.minimum) + ", " + realText(*parameter.maximum) + "]";
+  return parameter.minimum ? "of at least " + realText(*parameter.minimum)
+                           : "of at most " + realText(*parameter.maximum);
+}
+
+/// Checks one given value against the table and converts an integer to a real
+/// number where the table wants one.
+bool checkValue(const PatternInfo &pattern, const PatternParameter &parameter, PatternValue &value,
+                std::string &error) {
+  if (parameter.type == PatternType::Real && std::holds_alternative<int64_t>(value))
+    value = static_cast<double>(std::get<int64_t>(value));
+  if (value.index() != static_cast<size_t>(parameter.type)) {
+    error = subject(pattern, parameter) + "to be " + std::string(describe(parameter.type)) +
+            ", but got " + std::string(describe(static_cast<PatternType>(value.index()))) + " (" +
+            toString(value) + ")";
+    return false;
+  }
+  if (auto *word = std::get_if<std::string>(&value)) {
+    const auto &words = parameter.keywords;
+    if (std::find(words.begin(), words.end(), *word) != words.end())
+      return true;
+    error = subject(pattern, parameter) + "to be one of " +
+            joined(words, [](const std::string &w) { return w; }) + ", but got " + *word;
+    return false;
+  }
+  std::vector<double> numbers;
+  if (auto *integer = std::get_if<int64_t>(&value))
+    numbers.push_back(static_cast<double>(*integer));
+  else if (auto *real = std::get_if<double>(&value))
+    numbers.push_back(*real);
+  else if (auto *list = std::get_if<std::vector<int64_t>>(&value))
+    numbers.assign(list->begin(), list->end());
+  for (double number : numbers) {
+    if (inRange(parameter, number))
+      continue;
+    error = subject(pattern, parameter) +
+            (parameter.type == PatternType::IntegerList ? "to have entries " : "") +
+            rangeText(parameter) + ", but got " + toString(value);
+    return false;
+  }
+  return true;
+}
+
+const PatternParameter *findParameter(const PatternInfo &pattern, const std::string &name) {
+  for (const PatternParameter &parameter : pattern.parameters)
+    if (parameter.name == name)
+      return &parameter;
+  return nullptr;
+}
+
+std::optional<PatternArguments> checkArguments(const PatternInfo &pattern, const PatternSpec &spec,
+                                               std::string &error) {
+  PatternArguments arguments;
+  for (const PatternParameter &parameter : pattern.parameters)
+    arguments.set(parameter.name, parameter.defaultValue);
+  for (auto it = spec.parameters.begin(); it != spec.parameters.end(); ++it) {
+    const std::string &name = it->first;
+    const PatternParameter *parameter = findParameter(pattern, name);
+    if (!parameter) {
+      error = "expects pattern '" + pattern.name + "' to have " +
+              (pattern.parameters.empty()
+                   ? "no parameters"
+                   : "parameters among " +
+                         joined(pattern.parameters, [](const auto &p) { return p.name; })) +
+              ", but got '" + name + "'";
+      return std::nullopt;
+    }
+    if (std::any_of(spec.parameters.begin(), it,
+                    [&](const auto &other) { return other.first == name; })) {
+      error = subject(pattern, *parameter) + "once, but got it again with " + toString(it->second);
+      return std::nullopt;
+    }
+    PatternValue value = it->second;
+    if (!checkValue(pattern, *parameter, value, error))
+      return std::nullopt;
+    arguments.set(name, std::move(value));
+  }
+  return arguments;
+}
+
+/// Whether the heads of the pattern are built one by one.
+bool headsDiffer(const PatternInfo &pattern, const PatternArguments &arguments, BlockGrid grid) {
+  return grid.heads > 1 && findParameter(pattern, "different_layout_per_head") != nullptr &&
+         arguments.boolean("different_layout_per_head");
+}
+
+/// CSR arrays that grow row by row and stop at the number of blocks that a
+/// layout can have.
+class RowsBuilder {
+public:
+  explicit RowsBuilder(BlockGrid grid) : columns_(grid.cols) {}
+
+  bool addRow(const RowFunction &function, int64_t head, int64_t row, std::string &error) {
+    columns_.clear();
+    function(head, row, columns_);
+    if (!checkCount(columns_.finish(), error))
+      return false;
+    columns_.appendTo(cols_);
+    offsets_.push_back(static_cast<int32_t>(cols_.size()));
+    return true;
+  }
+
+  /// Appends `count` copies of the rows added so far.
+  bool repeat(int64_t count, std::string &error) {
+    const size_t numRows = offsets_.size() - 1, numCols = cols_.size();
+    if (numCols > 0 &&
+        count > (std::numeric_limits<int32_t>::max() - static_cast<int64_t>(numCols)) /
+                    static_cast<int64_t>(numCols))
+      return checkCount(static_cast<int64_t>(numCols) * count, error);
+    cols_.resize(numCols * (count + 1));
+    for (int64_t copy = 1; copy <= count; ++copy) {
+      const int32_t shift = static_cast<int32_t>(numCols * copy);
+      std::copy_n(cols_.begin(), numCols, cols_.begin() + shift);
+      for (size_t row = 1; row <= numRows; ++row)
+        offsets_.push_back(offsets_[row] + shift);
+    }
+    return true;
+  }
+
+  std::optional<BlockLayout> take(BlockShape block, BlockGrid grid, std::string &error) {
+    return BlockLayout::fromCsr(block, grid, std::move(offsets_), std::move(cols_), error);
+  }
+
+private:
+  bool checkCount(int64_t added, std::string &error) {
+    const int64_t total = static_cast<int64_t>(cols_.size()) + added;
+    if (total <= std::numeric_limits<int32_t>::max())
+      return true;
+    error = "expects at most " + std::to_string(std::numeric_limits<int32_t>::max()) +
+            " stored blocks, but got at least " + std::to_string(total);
+    return false;
+  }
+
+  RowColumns columns_;
+  std::vector<int32_t> offsets_{0}, cols_;
+};
+
+} // namespace
+
+const std::vector<PatternInfo> &blocksparse::patternTable() {
+  static const std::vector<PatternInfo> table = [] {
+    std::vector<PatternInfo> result;
+    for (const PatternDefinition &definition : definitions())
+      result.push_back(definition.info);
+    return result;
+  }();
+  return table;
+}
+
+const PatternInfo *blocksparse::findPattern(std::string_view name) {
+  const PatternDefinition *definition = findDefinition(name);
+  return definition ? &definition->info : nullptr;
+}
+
+std::optional<BlockLayout> blocksparse::buildPattern(const PatternSpec &spec, BlockShape block,
+                                                     BlockGrid grid, std::string &error) {
+  const PatternDefinition *definition = findDefinition(spec.name);
+  if (!definition) {
+    error = "expects a pattern among " +
+            joined(definitions(), [](const auto &d) { return d.info.name; }) + ", but got '" +
+            spec.name + "'";
+    return std::nullopt;
+  }
+  if (!BlockLayout::checkShapes(block, grid, error))
+    return std::nullopt;
+  std::optional<PatternArguments> arguments = checkArguments(definition->info, spec, error);
+  if (!arguments)
+    return std::nullopt;
+  const bool perHead = headsDiffer(definition->info, *arguments, grid);
+  RowFunction function = definition->factory({std::move(*arguments), block, grid}, error);
+  if (!function)
+    return std::nullopt;
+
+  RowsBuilder rows(grid);
+  const int64_t builtHeads = perHead ? grid.heads : 1;
+  for (int64_t head = 0; head < builtHeads; ++head)
+    for (int64_t row = 0; row < grid.rows; ++row)
+      if (!rows.addRow(function, head, row, error))
+        return std::nullopt;
+  if (!rows.repeat(grid.heads - builtHeads, error))
+    return std::nullopt;
+  return rows.take(block, grid, error);
+}
+
+std::string_view blocksparse::describe(PatternType type) {
+  switch (type) {
+  case PatternType::Integer:
+    return "an integer";
+  case PatternType::Boolean:
+    return "a boolean";
+  case PatternType::Real:
+    return "a number";
+  case PatternType::IntegerList:
+    return "a list of integers";
+  case PatternType::Keyword:
+    return "a keyword";
+  }
+  return "";
+}
+
+std::string blocksparse::toString(const PatternValue &value) {
+  if (auto *integer = std::get_if<int64_t>(&value))
+    return std::to_string(*integer);
+  if (auto *boolean = std::get_if<bool>(&value))
+    return *boolean ? "true" : "false";
+  if (auto *real = std::get_if<double>(&value))
+    return realText(*real);
+  if (auto *list = std::get_if<std::vector<int64_t>>(&value))
+    return "[" + joined(*list, [](int64_t entry) { return std::to_string(entry); }) + "]";
+  return std::get<std::string>(value);
+}
