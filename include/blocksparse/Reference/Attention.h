@@ -1,0 +1,53 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef BLOCKSPARSE_REFERENCE_ATTENTION_H
+#define BLOCKSPARSE_REFERENCE_ATTENTION_H
+
+#include "blocksparse/Reference/Softmax.h"
+
+#include <optional>
+#include <string>
+
+namespace blocksparse::ref {
+
+struct AttentionResult {
+  /// f64 [B, H, M, Dv]; rows with nothing allowed are 0.
+  HostTensor out;
+  /// f64 [B, H, M].
+  HostTensor lse;
+};
+
+struct AttentionScales {
+  ErrorScale out, lse;
+};
+
+/// softmax(scale * q k^T + ...) v over the blocks of `pattern` (M x N). q is
+/// [.., M, D], k [.., N, D], v [.., N, Dv]; ranks and broadcasting as in
+/// Matmul.h. The options are those of softmax. Rejects duplicate blocks.
+std::optional<AttentionResult> attention(const HostTensor &q, const HostTensor &k,
+                                         const HostTensor &v, const Pattern &pattern,
+                                         const SoftmaxOptions &options, std::string &error,
+                                         AttentionScales *scales = nullptr);
+
+/// Gradients, each f64. dq, dk and dv have the shapes of q, k and v (summed
+/// over what these broadcast), drpe that of options.rpe.
+struct AttentionGradResult {
+  HostTensor dq, dk, dv;
+  std::optional<HostTensor> drpe;
+};
+
+struct AttentionGradScales {
+  ErrorScale dq, dk, dv, drpe;
+};
+
+/// Gradients of attention for `dout` [.., M, Dv].
+std::optional<AttentionGradResult> attentionGrad(const HostTensor &q, const HostTensor &k,
+                                                 const HostTensor &v, const HostTensor &dout,
+                                                 const Pattern &pattern,
+                                                 const SoftmaxOptions &options, std::string &error,
+                                                 AttentionGradScales *scales = nullptr);
+
+} // namespace blocksparse::ref
+
+#endif // BLOCKSPARSE_REFERENCE_ATTENTION_H

@@ -1,0 +1,31 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef BLOCKSPARSE_REFERENCE_CONVERSIONS_H
+#define BLOCKSPARSE_REFERENCE_CONVERSIONS_H
+
+#include "blocksparse/Reference/Pattern.h"
+
+#include <optional>
+#include <string>
+
+namespace blocksparse::ref {
+
+/// Results have the element type of the argument and equal its values exactly.
+
+/// Dense [B, H, rows, cols]: 0 where no block is stored; duplicate blocks add
+/// up (in f64, rounded once).
+std::optional<HostTensor> toDense(const SparseTensor &sparse, std::string &error);
+
+/// Values [B, S, bm, bn] of `dense` ([.., M, N], rank 2..4) at the blocks of
+/// `pattern`; padding is 0. Rejects duplicate blocks.
+std::optional<HostTensor> fromDense(const HostTensor &dense, const Pattern &pattern,
+                                    std::string &error);
+
+/// The transposed tensor with pattern.transposed(): every value block is moved
+/// and transposed. Values are [B, S, bn, bm].
+std::optional<SparseTensor> transpose(const SparseTensor &sparse, std::string &error);
+
+} // namespace blocksparse::ref
+
+#endif // BLOCKSPARSE_REFERENCE_CONVERSIONS_H

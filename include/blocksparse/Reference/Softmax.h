@@ -1,0 +1,80 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef BLOCKSPARSE_REFERENCE_SOFTMAX_H
+#define BLOCKSPARSE_REFERENCE_SOFTMAX_H
+
+#include "blocksparse/Reference/ErrorBound.h"
+#include "blocksparse/Reference/Pattern.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace blocksparse::ref {
+
+/// add: the mask is added to the scores; -inf forbids the element.
+/// mul: 0 forbids the element, anything else (NaN too) keeps it unchanged.
+enum class MaskMode { add, mul };
+
+/// Score of a stored element (i, j): scale * x + rpe + additive masks. An
+/// element is forbidden by a mask or, when causal, by j > i; a forbidden
+/// element gives P = 0 whatever x and rpe hold there.
+struct SoftmaxOptions {
+  double scale = 1;
+  bool causal = false;
+  /// Broadcasts to [B, H, M, N] (rank 2..4).
+  std::optional<HostTensor> rpe;
+  /// [N] or [B, N].
+  std::optional<HostTensor> keyPaddingMask;
+  MaskMode keyPaddingMode = MaskMode::add;
+  /// Broadcasts to [B, H, M, N] (rank 2..4; rank 3 is [H, M, N]).
+  std::optional<HostTensor> attentionMask;
+  MaskMode attentionMode = MaskMode::add;
+};
+
+struct SoftmaxResult {
+  /// P, f64 [B, S, bm, bn]; 0 in padding and in rows with nothing allowed.
+  HostTensor values;
+  /// log of the row's sum of exp(score), f64 [B, H, M]; -inf for rows with no
+  /// block or nothing allowed.
+  HostTensor lse;
+};
+
+/// Row softmax over the stored, allowed elements. Rejects duplicate blocks.
+///
+/// Error scale of P: a score is known to u * m, m = max over the row of
+/// |scale x| + |rpe| + |masks|; subtracting the row maximum and exponentiating
+/// turns that into a relative error 2 u m, the sum of n terms and the division
+/// into n u more. So magnitude = P (1 + m) with terms = n bounds it. `lseScale`
+/// is the same for lse (absolute): m + |lse| + 1.
+std::optional<SoftmaxResult> softmax(const SparseTensor &x, const SoftmaxOptions &options,
+                                     std::string &error, ErrorScale *scale = nullptr,
+                                     ErrorScale *lseScale = nullptr);
+
+struct SoftmaxGradResult {
+  /// scale * dS, f64 [B, S, bm, bn], with dS = P (dP - sum over the row of
+  /// P dP).
+  HostTensor dx;
+  /// dS (no scale) summed over the extents that rpe broadcasts, f64 of the
+  /// shape asked for; 0 where no block is stored.
+  std::optional<HostTensor> drpe;
+};
+
+struct SoftmaxGradScales {
+  ErrorScale dx, drpe;
+};
+
+/// Gradient of softmax from its result `y` and the gradient of that, `dy`
+/// (values of y's pattern). Where P is 0, as for every forbidden element, dS is
+/// 0 and dy is not used. `rpeShape` (rank 2..4, broadcasting to [B, H, M, N])
+/// asks for drpe.
+std::optional<SoftmaxGradResult> softmaxGrad(const SparseTensor &y, const HostTensor &dy,
+                                             double scale,
+                                             const std::optional<std::vector<int64_t>> &rpeShape,
+                                             std::string &error,
+                                             SoftmaxGradScales *scales = nullptr);
+
+} // namespace blocksparse::ref
+
+#endif // BLOCKSPARSE_REFERENCE_SOFTMAX_H
