@@ -82,15 +82,16 @@ bool containsRow(const std::vector<Range> &ranges, int64_t row) {
 }
 
 /// The window of every row: the given sizes in turn, the last one again until
-/// the rows end.
-std::vector<Range> cutWindows(const std::vector<int64_t> &sizes, int64_t rows) {
+/// the rows end. Windows end where their size says, at most at `limit`.
+std::vector<Range> cutWindows(const std::vector<int64_t> &sizes, int64_t rows, int64_t limit) {
   std::vector<Range> windowOfRow(rows);
   int64_t begin = 0;
   for (size_t next = 0; begin < rows; ++next) {
     const int64_t size = sizes[std::min(next, sizes.size() - 1)];
-    const Range window = {begin, begin + std::min(size, rows - begin)};
-    std::fill(windowOfRow.begin() + window.begin, windowOfRow.begin() + window.end, window);
-    begin = window.end;
+    const Range window = {begin, begin + std::min(size, limit - begin)};
+    const int64_t end = std::min(window.end, rows);
+    std::fill(windowOfRow.begin() + begin, windowOfRow.begin() + end, window);
+    begin = end;
   }
   return windowOfRow;
 }
@@ -181,7 +182,9 @@ RowFunction variable(const PatternContext &context, std::string &error) {
   const bool horizontal = arguments.boolean("horizontal_global_attention");
   const bool unidirectional = arguments.unidirectional();
   auto sampler = std::make_shared<ColumnSampler>(context.grid.cols);
-  return [=, seed = arguments.seed(), windows = cutWindows(sizes, context.grid.rows)](
+  return [=, seed = arguments.seed(),
+          windows =
+              cutWindows(sizes, context.grid.rows, std::max(context.grid.rows, context.grid.cols))](
              int64_t head, int64_t row, RowColumns &cols) {
     if (horizontal && containsRow(globals, row))
       return cols.addAll();

@@ -146,56 +146,61 @@ bool headsDiffer(const PatternInfo &pattern, const PatternArguments &arguments, 
          arguments.boolean("different_layout_per_head");
 }
 
-/// CSR arrays that grow row by row and stop at the number of blocks that a
-/// layout can have.
-class RowsBuilder {
-public:
-  explicit RowsBuilder(BlockGrid grid) : columns_(grid.cols) {}
-
-  bool addRow(const RowFunction &function, int64_t head, int64_t row, std::string &error) {
-    columns_.clear();
-    function(head, row, columns_);
-    if (!checkCount(columns_.finish(), error))
-      return false;
-    columns_.appendTo(cols_);
-    offsets_.push_back(static_cast<int32_t>(cols_.size()));
+bool checkCount(int64_t count, std::string &error) {
+  if (count <= std::numeric_limits<int32_t>::max())
     return true;
-  }
+  error = "expects at most " + std::to_string(std::numeric_limits<int32_t>::max()) +
+          " stored blocks, but got at least " + std::to_string(count);
+  return false;
+}
 
-  /// Appends `count` copies of the rows added so far.
-  bool repeat(int64_t count, std::string &error) {
-    const size_t numRows = offsets_.size() - 1, numCols = cols_.size();
-    if (numCols > 0 &&
-        count > (std::numeric_limits<int32_t>::max() - static_cast<int64_t>(numCols)) /
-                    static_cast<int64_t>(numCols))
-      return checkCount(static_cast<int64_t>(numCols) * count, error);
-    cols_.resize(numCols * (count + 1));
-    for (int64_t copy = 1; copy <= count; ++copy) {
-      const int32_t shift = static_cast<int32_t>(numCols * copy);
-      std::copy_n(cols_.begin(), numCols, cols_.begin() + shift);
-      for (size_t row = 1; row <= numRows; ++row)
-        offsets_.push_back(offsets_[row] + shift);
+/// Counts before anything is stored, so that a pattern with too many blocks is
+/// an error and not an exhausted memory. Needed only where the grid itself has
+/// more blocks than a layout can store.
+bool checkLargeGrid(const RowFunction &function, BlockGrid grid, int64_t builtHeads,
+                    std::string &error) {
+  const int64_t maxCount = std::numeric_limits<int32_t>::max();
+  if (grid.cols == 0 || grid.heads * grid.rows <= maxCount / grid.cols)
+    return true;
+  const int64_t copies = grid.heads / builtHeads;
+  RowColumns cols(grid.cols);
+  int64_t count = 0;
+  for (int64_t head = 0; head < builtHeads; ++head) {
+    for (int64_t row = 0; row < grid.rows; ++row) {
+      cols.clear();
+      function(head, row, cols);
+      count += cols.finish();
+      if (!checkCount(count * copies, error))
+        return false;
     }
-    return true;
   }
+  return true;
+}
 
-  std::optional<BlockLayout> take(BlockShape block, BlockGrid grid, std::string &error) {
-    return BlockLayout::fromCsr(block, grid, std::move(offsets_), std::move(cols_), error);
+/// Builds the rows of `builtHeads` heads and repeats them for the others.
+std::optional<BlockLayout> buildRows(const RowFunction &function, BlockShape block, BlockGrid grid,
+                                     int64_t builtHeads, std::string &error) {
+  std::vector<int32_t> offsets{0}, cols;
+  RowColumns row(grid.cols);
+  for (int64_t head = 0; head < builtHeads; ++head) {
+    for (int64_t index = 0; index < grid.rows; ++index) {
+      row.clear();
+      function(head, index, row);
+      row.finish();
+      row.appendTo(cols);
+      offsets.push_back(static_cast<int32_t>(cols.size()));
+    }
   }
-
-private:
-  bool checkCount(int64_t added, std::string &error) {
-    const int64_t total = static_cast<int64_t>(cols_.size()) + added;
-    if (total <= std::numeric_limits<int32_t>::max())
-      return true;
-    error = "expects at most " + std::to_string(std::numeric_limits<int32_t>::max()) +
-            " stored blocks, but got at least " + std::to_string(total);
-    return false;
+  const size_t numRows = offsets.size() - 1, numCols = cols.size();
+  cols.resize(numCols * (grid.heads / builtHeads));
+  for (int64_t copy = 1; copy < grid.heads / builtHeads; ++copy) {
+    const int32_t shift = static_cast<int32_t>(numCols * copy);
+    std::copy_n(cols.begin(), numCols, cols.begin() + shift);
+    for (size_t r = 1; r <= numRows; ++r)
+      offsets.push_back(offsets[r] + shift);
   }
-
-  RowColumns columns_;
-  std::vector<int32_t> offsets_{0}, cols_;
-};
+  return BlockLayout::fromCsr(block, grid, std::move(offsets), std::move(cols), error);
+}
 
 } // namespace
 
@@ -233,15 +238,10 @@ std::optional<BlockLayout> blocksparse::buildPattern(const PatternSpec &spec, Bl
   if (!function)
     return std::nullopt;
 
-  RowsBuilder rows(grid);
   const int64_t builtHeads = perHead ? grid.heads : 1;
-  for (int64_t head = 0; head < builtHeads; ++head)
-    for (int64_t row = 0; row < grid.rows; ++row)
-      if (!rows.addRow(function, head, row, error))
-        return std::nullopt;
-  if (!rows.repeat(grid.heads - builtHeads, error))
+  if (!checkLargeGrid(function, grid, builtHeads, error))
     return std::nullopt;
-  return rows.take(block, grid, error);
+  return buildRows(function, block, grid, builtHeads, error);
 }
 
 std::string_view blocksparse::describe(PatternType type) {
