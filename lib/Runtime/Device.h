@@ -1,0 +1,111 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef BLOCKSPARSE_LIB_RUNTIME_DEVICE_H
+#define BLOCKSPARSE_LIB_RUNTIME_DEVICE_H
+
+#include "Driver.h"
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace blocksparse::rt {
+
+class ModuleCache;
+
+/// A device with the runtime's state for it. Objects live as long as the
+/// process, and so does the reference to the primary context: other users of
+/// the device (torch, the CUDA runtime) share that context.
+class Device {
+public:
+  Device(const Driver &driver, int ordinal);
+  ~Device();
+
+  static Status count(int &count);
+
+  /// INVALID_ARGUMENT for an ordinal that does not exist.
+  static Status get(int ordinal, Device *&device);
+
+  /// Fills `handle` and `info`: once, before anybody else sees the object.
+  Status query();
+
+  /// The primary context, retained by the first call.
+  Status context(cuda::Context &context);
+
+  /// The runtime's own memory pool, null where the device has no pools.
+  Status pool(cuda::MemoryPool &pool);
+
+  /// Driver::fail about this device. A failure that a running kernel caused
+  /// also names the last launch.
+  Status fail(cuda::Result result, const char *call, const std::string &subject = {});
+
+  /// Remembers the description of a launch for such a text.
+  void noteLaunch(const std::string &launch);
+
+  /// "device 0 (NVIDIA H100 80GB HBM3)".
+  std::string describe() const;
+
+  const Driver &driver;
+  const int ordinal;
+  cuda::Device handle = 0;
+  blocksparseRtDeviceInfo info = {};
+  const std::unique_ptr<ModuleCache> modules;
+
+private:
+  std::mutex mutex;
+  cuda::Context primary = nullptr;
+  cuda::MemoryPool ownPool = nullptr;
+  std::string lastLaunch;
+};
+
+/// Makes a device's primary context current until the end of the scope.
+class ScopedContext {
+public:
+  ScopedContext() = default;
+  ScopedContext(const ScopedContext &) = delete;
+  ScopedContext &operator=(const ScopedContext &) = delete;
+  ~ScopedContext();
+
+  /// Once per object.
+  Status enter(Device &device);
+
+private:
+  const Driver *pushed = nullptr;
+};
+
+/// The C handle is the object's address.
+inline Device *unwrap(blocksparseRtDevice device) { return reinterpret_cast<Device *>(device); }
+inline blocksparseRtDevice wrap(Device *device) {
+  return reinterpret_cast<blocksparseRtDevice>(device);
+}
+
+/// INVALID_ARGUMENT unless `pointer` is set.
+inline Status expectPointer(const void *pointer, const char *name) {
+  if (pointer)
+    return BLOCKSPARSE_RT_SUCCESS;
+  return fail(BLOCKSPARSE_RT_INVALID_ARGUMENT, "expects %s, but got NULL", name);
+}
+
+/// Makes one driver call, `body(driver)`, in the device's context; a failure names `call`.
+template <typename Body>
+Status onDevice(Device &device, const char *call, Body body, const std::string &subject = {}) {
+  ScopedContext context;
+  BLOCKSPARSE_RT_TRY(context.enter(device));
+  if (cuda::Result result = body(device.driver))
+    return device.fail(result, call, subject);
+  return BLOCKSPARSE_RT_SUCCESS;
+}
+
+/// "64 bytes on device 0 (...)", the subject of a memory call.
+inline std::string bytesOn(size_t bytes, const Device &device) {
+  return std::to_string(bytes) + " bytes on " + device.describe();
+}
+
+inline cuda::DevicePointer toDevicePointer(const void *pointer) {
+  return static_cast<cuda::DevicePointer>(reinterpret_cast<uintptr_t>(pointer));
+}
+
+} // namespace blocksparse::rt
+
+#endif // BLOCKSPARSE_LIB_RUNTIME_DEVICE_H

@@ -1,0 +1,158 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Launch.h"
+
+using namespace blocksparse::rt;
+
+// Limits that every CUDA device since compute capability 3.0 shares (CUDA
+// programming guide, "Technical Specifications per Compute Capability").
+static constexpr int64_t maxGrid[3] = {2147483647, 65535, 65535};
+static constexpr int64_t maxBlock[3] = {1024, 1024, 64};
+static constexpr int64_t maxThreads = 1024;
+// Blocks per cluster that run on every device with clusters.
+static constexpr int64_t maxClusterBlocks = 8;
+
+static std::string triple(const int64_t (&values)[3]) {
+  return "(" + std::to_string(values[0]) + ", " + std::to_string(values[1]) + ", " +
+         std::to_string(values[2]) + ")";
+}
+
+static bool hasCluster(const blocksparseRtLaunchConfig &config) {
+  return config.cluster[0] || config.cluster[1] || config.cluster[2];
+}
+
+/// "kernel 'k' with grid (..), block (..), ... bytes of shared memory".
+static std::string describe(const Function &function, const blocksparseRtLaunchConfig &config) {
+  std::string text = "kernel '" + function.name + "' with grid " + triple(config.grid) +
+                     ", block " + triple(config.block);
+  if (hasCluster(config))
+    text += ", cluster " + triple(config.cluster);
+  return text + ", shared memory " + std::to_string(function.info.staticSharedBytes) +
+         " static + " + std::to_string(config.dynamicSharedBytes) + " dynamic bytes";
+}
+
+static Status checkGrid(const Function &function, const blocksparseRtLaunchConfig &config) {
+  for (int i = 0; i < 3; ++i)
+    if (config.grid[i] < 0 || config.grid[i] > maxGrid[i])
+      return fail(BLOCKSPARSE_RT_LAUNCH_LIMIT, "%s: expects grid %c from 0 to %lld, but got %lld",
+                  describe(function, config).c_str(), "xyz"[i], static_cast<long long>(maxGrid[i]),
+                  static_cast<long long>(config.grid[i]));
+  return BLOCKSPARSE_RT_SUCCESS;
+}
+
+static Status checkBlock(const Function &function, const blocksparseRtLaunchConfig &config) {
+  for (int i = 0; i < 3; ++i)
+    if (config.block[i] < 1 || config.block[i] > maxBlock[i])
+      return fail(BLOCKSPARSE_RT_LAUNCH_LIMIT, "%s: expects block %c from 1 to %lld, but got %lld",
+                  describe(function, config).c_str(), "xyz"[i], static_cast<long long>(maxBlock[i]),
+                  static_cast<long long>(config.block[i]));
+  int64_t threads = config.block[0] * config.block[1] * config.block[2];
+  int64_t limit = std::min<int64_t>(maxThreads, function.info.maxThreads);
+  if (threads > limit)
+    return fail(BLOCKSPARSE_RT_LAUNCH_LIMIT,
+                "%s: expects at most %lld threads per block (the kernel uses "
+                "%d registers per thread), but got %lld",
+                describe(function, config).c_str(), static_cast<long long>(limit),
+                function.info.registers, static_cast<long long>(threads));
+  return BLOCKSPARSE_RT_SUCCESS;
+}
+
+static Status checkCluster(const Function &function, const blocksparseRtLaunchConfig &config) {
+  const Device &device = function.module.device;
+  int64_t blocks = 1;
+  for (int i = 0; i < 3; ++i) {
+    int64_t size = config.cluster[i];
+    if (size < 1 || size > maxClusterBlocks || config.grid[i] % size != 0)
+      return fail(BLOCKSPARSE_RT_LAUNCH_LIMIT,
+                  "%s: expects cluster %c from 1 to %lld that divides the "
+                  "grid's %lld, but got %lld",
+                  describe(function, config).c_str(), "xyz"[i],
+                  static_cast<long long>(maxClusterBlocks), static_cast<long long>(config.grid[i]),
+                  static_cast<long long>(size));
+    blocks *= size;
+  }
+  if (blocks > maxClusterBlocks)
+    return fail(BLOCKSPARSE_RT_LAUNCH_LIMIT,
+                "%s: expects at most %lld blocks per cluster, but got %lld",
+                describe(function, config).c_str(), static_cast<long long>(maxClusterBlocks),
+                static_cast<long long>(blocks));
+  if (blocks > 1 && !device.info.hasClusters)
+    return fail(BLOCKSPARSE_RT_UNSUPPORTED,
+                "%s: expects a device of compute capability 9.0 or newer and a "
+                "driver of CUDA 11.8 or newer for clusters, but got %s of %d.%d "
+                "and CUDA %d.%d",
+                describe(function, config).c_str(), device.describe().c_str(),
+                device.info.computeMajor, device.info.computeMinor, device.driver.version / 1000,
+                device.driver.version % 1000 / 10);
+  return BLOCKSPARSE_RT_SUCCESS;
+}
+
+static Status checkArguments(const Function &function, const blocksparseRtLaunchConfig &config,
+                             void **args, size_t argCount, void **extra) {
+  int expected = function.info.argCount;
+  if (extra || argCount == BLOCKSPARSE_RT_ANY_ARG_COUNT)
+    return BLOCKSPARSE_RT_SUCCESS;
+  if (expected >= 0 && argCount != static_cast<size_t>(expected))
+    return fail(BLOCKSPARSE_RT_INVALID_ARGUMENT, "%s: expects %d arguments, but got %zu",
+                describe(function, config).c_str(), expected, argCount);
+  for (size_t i = 0; i < argCount; ++i)
+    if (!args || !args[i])
+      return fail(BLOCKSPARSE_RT_INVALID_ARGUMENT,
+                  "%s: expects the address of argument %zu, but got NULL",
+                  describe(function, config).c_str(), i);
+  return BLOCKSPARSE_RT_SUCCESS;
+}
+
+/// The driver's own launch; everything is known to be in range.
+static cuda::Result submit(const Driver &driver, cuda::Function function,
+                           const blocksparseRtLaunchConfig &config, void **args, void **extra) {
+  unsigned shared = static_cast<unsigned>(config.dynamicSharedBytes);
+  auto grid = [&](int i) { return static_cast<unsigned>(config.grid[i]); };
+  auto block = [&](int i) { return static_cast<unsigned>(config.block[i]); };
+  auto cluster = [&](int i) { return static_cast<unsigned>(config.cluster[i]); };
+  if (!hasCluster(config) || cluster(0) * cluster(1) * cluster(2) == 1)
+    return driver.cuLaunchKernel(function, grid(0), grid(1), grid(2), block(0), block(1), block(2),
+                                 shared, config.stream, args, extra);
+  cuda::LaunchAttribute attribute = {};
+  attribute.id = cuda::launchAttributeClusterDimension;
+  attribute.value.clusterDimension = {cluster(0), cluster(1), cluster(2)};
+  cuda::LaunchConfig launch = {};
+  launch.gridX = grid(0), launch.gridY = grid(1), launch.gridZ = grid(2);
+  launch.blockX = block(0), launch.blockY = block(1), launch.blockZ = block(2);
+  launch.sharedBytes = shared;
+  launch.stream = config.stream;
+  launch.attributes = &attribute;
+  launch.attributeCount = 1;
+  return driver.cuLaunchKernelEx(&launch, function, args, extra);
+}
+
+Status blocksparse::rt::launch(Function &function, const blocksparseRtLaunchConfig &config,
+                               void **args, size_t argCount, void **extra) {
+  BLOCKSPARSE_RT_TRY(checkGrid(function, config));
+  BLOCKSPARSE_RT_TRY(checkBlock(function, config));
+  if (hasCluster(config))
+    BLOCKSPARSE_RT_TRY(checkCluster(function, config));
+  BLOCKSPARSE_RT_TRY(checkArguments(function, config, args, argCount, extra));
+  BLOCKSPARSE_RT_TRY(function.grantDynamicShared(config.dynamicSharedBytes, /*exactly=*/false));
+  if (config.grid[0] == 0 || config.grid[1] == 0 || config.grid[2] == 0)
+    return BLOCKSPARSE_RT_SUCCESS;
+
+  Device &device = function.module.device;
+  ScopedContext context;
+  BLOCKSPARSE_RT_TRY(context.enter(device));
+  std::string description = describe(function, config);
+  cuda::Result result = submit(device.driver, function.handle, config, args, extra);
+  if (result != cuda::success)
+    return device.fail(result, "launch", description + " on " + device.describe());
+  device.noteLaunch(description);
+  return BLOCKSPARSE_RT_SUCCESS;
+}
+
+blocksparseRtStatus blocksparseRtLaunch(blocksparseRtFunction function,
+                                        const blocksparseRtLaunchConfig *config, void **args,
+                                        size_t argCount) {
+  BLOCKSPARSE_RT_TRY(expectPointer(function, "a function"));
+  BLOCKSPARSE_RT_TRY(expectPointer(config, "a launch configuration"));
+  return launch(*unwrap(function), *config, args, argCount);
+}

@@ -1,0 +1,27 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef BLOCKSPARSE_LIB_RUNTIME_PTXVERSION_H
+#define BLOCKSPARSE_LIB_RUNTIME_PTXVERSION_H
+
+#include <optional>
+#include <string_view>
+
+namespace blocksparse::rt {
+
+/// The `.version` of PTX text, 10 * major + minor. It is the first directive of
+/// every module; empty where the text begins otherwise.
+std::optional<int> ptxVersionOf(std::string_view text);
+
+/// The word after the first `.target` ("sm_90a"), "" without one.
+std::string_view ptxTargetOf(std::string_view text);
+
+/// The newest PTX version that a driver of CUDA version `cudaVersion`
+/// (1000 * major + 10 * minor) knows. 0 for a CUDA older than 11.0; the newest
+/// entry of the table for one newer than the table.
+/// Source: PTX ISA manual, "Release Notes".
+int newestPtxVersion(int cudaVersion);
+
+} // namespace blocksparse::rt
+
+#endif // BLOCKSPARSE_LIB_RUNTIME_PTXVERSION_H
