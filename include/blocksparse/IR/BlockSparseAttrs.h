@@ -1,0 +1,36 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef BLOCKSPARSE_IR_BLOCKSPARSEATTRS_H
+#define BLOCKSPARSE_IR_BLOCKSPARSEATTRS_H
+
+#include "blocksparse/IR/BlockSparseDialect.h"
+#include "blocksparse/Layout/BlockLayout.h"
+#include "mlir/IR/Attributes.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/TensorEncoding.h"
+#include "llvm/ADT/Hashing.h"
+
+namespace blocksparse {
+// Found by argument-dependent look-up from the attribute storage.
+inline llvm::hash_code hash_value(const BlockShape &block) {
+  return llvm::hash_combine(block.rows, block.cols);
+}
+inline llvm::hash_code hash_value(const BlockGrid &grid) {
+  return llvm::hash_combine(grid.heads, grid.rows, grid.cols);
+}
+} // namespace blocksparse
+
+#include "blocksparse/IR/BlockSparseEnums.h.inc"
+
+#include "blocksparse/IR/BlockSparseAttrInterfaces.h.inc"
+
+namespace mlir::blocksparse::detail {
+// Defined with the code that resolves patterns (lib/IR/LayoutAttrStorage.h).
+struct LayoutAttrStorage;
+} // namespace mlir::blocksparse::detail
+
+#define GET_ATTRDEF_CLASSES
+#include "blocksparse/IR/BlockSparseAttrs.h.inc"
+
+#endif // BLOCKSPARSE_IR_BLOCKSPARSEATTRS_H

@@ -1,0 +1,267 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// The planned (explicit) form: what the planning passes make and the two backends lower.
+// Sparse tensors are gone; values are plain tensors [S, bm, bn] or [B, S, bm, bn], the
+// pattern is a set of i32 look-up tables, and every op writes into its `init` operands
+// (destination-passing style), on tensors before and on memrefs after bufferization.
+//
+// Tables. A leading batch dimension is allowed on each where the pattern differs by batch.
+//   row LUT:        segments [s, 5] = (tile, head, first, count, slot)
+//                   entries  [e, 2] = (dense block index, value block index)
+//     A segment is a run `entries[first .. first + count)` of one output tile's reduction.
+//     slot = -1: it owns the tile alone and runs the epilogue; else it writes its partial
+//     sums to reduction slot `slot`, and the `combine` table [c, 4] = (tile, head, first
+//     slot, slot count) adds the slots of each split tile in ascending order.
+//   coordinate LUT: lut [nnz, 4] = (head, block row, block column, value block)
+//                   segments [s, 2] = (first, count), a run of lut rows for one worker
+// `lut_heads` is the number of heads the tables were made for: either the tensor's H, or 1
+// for a pattern that all heads share; then head h uses value block v + h * nnz.
+
+#ifndef BLOCKSPARSE_IR_PLANNED_OPS_TD
+#define BLOCKSPARSE_IR_PLANNED_OPS_TD
+
+include "blocksparse/IR/BlockSparseOpBase.td"
+include "mlir/Interfaces/DestinationStyleOpInterface.td"
+
+class BlockSparse_PlannedOp<string mnemonic, list<Trait> traits = []>
+    : BlockSparse_Op<mnemonic, !listconcat(traits, [
+        DestinationStyleOpInterface,
+        DeclareOpInterfaceMethods<MemoryEffectsOpInterface>])> {
+  let results = (outs Variadic<AnyRankedTensor>:$outputs);
+  let hasVerifier = 1;
+}
+
+def BlockSparse_PlannedDSDOp : BlockSparse_PlannedOp<"planned_dsd", [AttrSizedOperandSegments]> {
+  let summary = "Dense = sparse x dense over look-up tables (dsd, dds and bsr_addmm)";
+  let description = [{
+    With t = sum over the entries of a tile of V[value] @ B[dense block]:
+    out = act(left_alpha * (alpha * t) * right_alpha + beta * input + bias) + residual. V is a
+    value block, transposed when `transpose_values`; B is [..., K, N], or [..., N, K] when
+    `transpose_b`; the result is [..., M, N], or [..., N, M] when `transpose_out`. left_alpha,
+    right_alpha, bias, input and residual are indexed by the coordinates of the result as it
+    is stored: left_alpha by its rows, right_alpha and bias by its columns.
+  }];
+  let arguments = (ins
+    BlockSparse_Buffer:$values, BlockSparse_Buffer:$dense,
+    BlockSparse_Buffer:$segments, BlockSparse_Buffer:$entries, Optional<BlockSparse_Buffer>:$combine,
+    Optional<BlockSparse_Buffer>:$input, Optional<BlockSparse_Buffer>:$left_alpha,
+    Optional<BlockSparse_Buffer>:$right_alpha, Optional<BlockSparse_Buffer>:$bias,
+    Optional<BlockSparse_Buffer>:$residual, BlockSparse_Buffer:$init,
+    DenseI64ArrayAttr:$block, I64Attr:$lut_heads, DefaultValuedAttr<I64Attr, "0">:$slots,
+    UnitAttr:$transpose_values, UnitAttr:$transpose_b, UnitAttr:$transpose_out,
+    DefaultValuedAttr<F64Attr, "1.0">:$alpha, DefaultValuedAttr<F64Attr, "0.0">:$beta,
+    OptionalAttr<BlockSparse_ActivationAttr>:$activation,
+    DefaultValuedAttr<BlockSparse_PrecisionAttr, "::mlir::blocksparse::Precision::IEEE">:$precision,
+    OptionalAttr<BlockSparse_ScheduleAttr>:$schedule);
+  let assemblyFormat = [{
+    $values `,` $dense `segments` `(` $segments `)` `entries` `(` $entries `)`
+    (`combine` `(` $combine^ `)`)? (`input` `(` $input^ `)`)?
+    (`left_alpha` `(` $left_alpha^ `)`)? (`right_alpha` `(` $right_alpha^ `)`)?
+    (`bias` `(` $bias^ `)`)? (`residual` `(` $residual^ `)`)? `outs` `(` $init `)`
+    attr-dict `:` functional-type(operands, results)
+  }];
+  let extraClassDeclaration = [{
+    MutableOperandRange getDpsInitsMutable() { return getInitMutable(); }
+  }];
+}
+
+def BlockSparse_PlannedSDDOp : BlockSparse_PlannedOp<"planned_sdd"> {
+  let summary = "Sparse = dense x dense over look-up tables (sdd and sampled_addmm)";
+  let description = [{
+    out[value] = alpha * (A @ B)[block row, block column] + beta * input[value] for every row of
+    the coordinate LUT. A is [..., M, K] ([..., K, M] when `transpose_a`), B [..., K, N]
+    ([..., N, K] when `transpose_b`). Elements of edge blocks outside M x N are written as 0.
+  }];
+  let arguments = (ins
+    BlockSparse_Buffer:$a, BlockSparse_Buffer:$b, BlockSparse_Buffer:$lut,
+    BlockSparse_Buffer:$segments, Optional<BlockSparse_Buffer>:$input, BlockSparse_Buffer:$init,
+    DenseI64ArrayAttr:$block, I64Attr:$lut_heads,
+    UnitAttr:$transpose_a, UnitAttr:$transpose_b,
+    DefaultValuedAttr<F64Attr, "1.0">:$alpha, DefaultValuedAttr<F64Attr, "0.0">:$beta,
+    DefaultValuedAttr<BlockSparse_PrecisionAttr, "::mlir::blocksparse::Precision::IEEE">:$precision,
+    OptionalAttr<BlockSparse_ScheduleAttr>:$schedule);
+  let assemblyFormat = [{
+    $a `,` $b `lut` `(` $lut `)` `segments` `(` $segments `)` (`input` `(` $input^ `)`)?
+    `outs` `(` $init `)` attr-dict `:` functional-type(operands, results)
+  }];
+  let extraClassDeclaration = [{
+    MutableOperandRange getDpsInitsMutable() { return getInitMutable(); }
+  }];
+}
+
+def BlockSparse_PlannedSoftmaxOp : BlockSparse_PlannedOp<"planned_softmax", [AttrSizedOperandSegments]> {
+  let summary = "Row softmax over a row LUT (tile = block row, dense block = block column)";
+  let description = [{
+    `shape` is the logical [M, N]. `inits` are y and, optionally, the log-sum-exp [B, H, M].
+    Elements of y outside M x N are written as 0.
+  }];
+  let arguments = (ins
+    BlockSparse_Buffer:$x, BlockSparse_Buffer:$segments, BlockSparse_Buffer:$entries,
+    Optional<BlockSparse_Buffer>:$rpe, Optional<BlockSparse_Buffer>:$key_padding_mask,
+    Optional<BlockSparse_Buffer>:$attention_mask, Variadic<BlockSparse_Buffer>:$inits,
+    DenseI64ArrayAttr:$block, DenseI64ArrayAttr:$shape, I64Attr:$lut_heads,
+    DefaultValuedAttr<F64Attr, "1.0">:$scale, UnitAttr:$causal,
+    DefaultValuedAttr<BlockSparse_MaskModeAttr, "::mlir::blocksparse::MaskMode::Add">:$key_padding_mask_mode,
+    DefaultValuedAttr<BlockSparse_MaskModeAttr, "::mlir::blocksparse::MaskMode::Add">:$attention_mask_mode,
+    OptionalAttr<BlockSparse_ScheduleAttr>:$schedule);
+  let assemblyFormat = [{
+    $x `segments` `(` $segments `)` `entries` `(` $entries `)` (`rpe` `(` $rpe^ `)`)?
+    (`key_padding_mask` `(` $key_padding_mask^ `)`)? (`attention_mask` `(` $attention_mask^ `)`)?
+    `outs` `(` $inits `)` attr-dict `:` functional-type(operands, results)
+  }];
+  let extraClassDeclaration = [{
+    MutableOperandRange getDpsInitsMutable() { return getInitsMutable(); }
+  }];
+}
+
+def BlockSparse_PlannedSoftmaxGradOp : BlockSparse_PlannedOp<"planned_softmax_grad"> {
+  let summary = "Gradient of softmax over a row LUT";
+  let description = [{
+    `inits` are dx and, optionally, drpe, which is written whole (0 outside the stored blocks).
+  }];
+  let arguments = (ins
+    BlockSparse_Buffer:$y, BlockSparse_Buffer:$dy, BlockSparse_Buffer:$segments,
+    BlockSparse_Buffer:$entries, Variadic<BlockSparse_Buffer>:$inits,
+    DenseI64ArrayAttr:$block, DenseI64ArrayAttr:$shape, I64Attr:$lut_heads,
+    DefaultValuedAttr<F64Attr, "1.0">:$scale, OptionalAttr<BlockSparse_ScheduleAttr>:$schedule);
+  let assemblyFormat = [{
+    $y `,` $dy `segments` `(` $segments `)` `entries` `(` $entries `)` `outs` `(` $inits `)`
+    attr-dict `:` functional-type(operands, results)
+  }];
+  let extraClassDeclaration = [{
+    MutableOperandRange getDpsInitsMutable() { return getInitsMutable(); }
+  }];
+}
+
+def BlockSparse_PlannedScatterMMOp : BlockSparse_PlannedOp<"planned_scatter_mm"> {
+  let summary = "scatter_mm into its accumulators";
+  let arguments = (ins
+    BlockSparse_Buffer:$blocks, BlockSparse_Buffer:$others, Variadic<BlockSparse_Buffer>:$indices,
+    BlockSparse_Buffer:$init,
+    DefaultValuedAttr<BlockSparse_ScatterFormatAttr, "::mlir::blocksparse::ScatterFormat::ScatterMM">:$format,
+    DefaultValuedAttr<I64Attr, "1">:$split_n,
+    DefaultValuedAttr<BlockSparse_PrecisionAttr, "::mlir::blocksparse::Precision::IEEE">:$precision,
+    OptionalAttr<BlockSparse_ScheduleAttr>:$schedule);
+  let assemblyFormat = [{
+    $blocks `,` $others `indices` `(` $indices `)` `outs` `(` $init `)`
+    attr-dict `:` functional-type(operands, results)
+  }];
+  let extraClassDeclaration = [{
+    MutableOperandRange getDpsInitsMutable() { return getInitMutable(); }
+  }];
+}
+
+def BlockSparse_PlannedMatmulOp : BlockSparse_PlannedOp<"planned_matmul", [AttrSizedOperandSegments]> {
+  let summary = "Dense = dense x dense into its destination";
+  let arguments = (ins
+    BlockSparse_Buffer:$a, BlockSparse_Buffer:$b, Optional<BlockSparse_Buffer>:$bias,
+    Optional<BlockSparse_Buffer>:$residual, BlockSparse_Buffer:$init,
+    DefaultValuedAttr<BlockSparse_MatmulFormAttr, "::mlir::blocksparse::MatmulForm::Linear">:$form,
+    UnitAttr:$transpose_a, UnitAttr:$transpose_b,
+    DefaultValuedAttr<F64Attr, "1.0">:$alpha,
+    OptionalAttr<BlockSparse_ActivationAttr>:$activation,
+    DefaultValuedAttr<BlockSparse_PrecisionAttr, "::mlir::blocksparse::Precision::IEEE">:$precision,
+    OptionalAttr<BlockSparse_ScheduleAttr>:$schedule);
+  let assemblyFormat = [{
+    $a `,` $b (`bias` `(` $bias^ `)`)? (`residual` `(` $residual^ `)`)? `outs` `(` $init `)`
+    attr-dict `:` functional-type(operands, results)
+  }];
+  let extraClassDeclaration = [{
+    MutableOperandRange getDpsInitsMutable() { return getInitMutable(); }
+  }];
+}
+
+def BlockSparse_PlannedToDenseOp : BlockSparse_PlannedOp<"planned_to_dense"> {
+  let summary = "Writes value blocks to their place and 0 everywhere else";
+  let arguments = (ins
+    BlockSparse_Buffer:$values, BlockSparse_Buffer:$lut, BlockSparse_Buffer:$init,
+    DenseI64ArrayAttr:$block, I64Attr:$lut_heads, OptionalAttr<BlockSparse_ScheduleAttr>:$schedule);
+  let assemblyFormat = [{
+    $values `lut` `(` $lut `)` `outs` `(` $init `)` attr-dict `:` functional-type(operands, results)
+  }];
+  let extraClassDeclaration = [{
+    MutableOperandRange getDpsInitsMutable() { return getInitMutable(); }
+  }];
+}
+
+def BlockSparse_PlannedFromDenseOp : BlockSparse_PlannedOp<"planned_from_dense"> {
+  let summary = "Gathers value blocks; elements outside the dense tensor are written as 0";
+  let arguments = (ins
+    BlockSparse_Buffer:$dense, BlockSparse_Buffer:$lut, BlockSparse_Buffer:$init,
+    DenseI64ArrayAttr:$block, I64Attr:$lut_heads, OptionalAttr<BlockSparse_ScheduleAttr>:$schedule);
+  let assemblyFormat = [{
+    $dense `lut` `(` $lut `)` `outs` `(` $init `)` attr-dict `:` functional-type(operands, results)
+  }];
+  let extraClassDeclaration = [{
+    MutableOperandRange getDpsInitsMutable() { return getInitMutable(); }
+  }];
+}
+
+def BlockSparse_PlannedTransposeOp : BlockSparse_PlannedOp<"planned_transpose"> {
+  let summary = "out[q] = transpose of values[permutation[q]], each head in its turn";
+  let description = [{
+    permutation [nnz] (or [B, nnz]) holds value block indices of the pattern's `lut_heads` heads.
+  }];
+  let arguments = (ins
+    BlockSparse_Buffer:$values, BlockSparse_Buffer:$permutation, BlockSparse_Buffer:$init,
+    DenseI64ArrayAttr:$block, I64Attr:$lut_heads, OptionalAttr<BlockSparse_ScheduleAttr>:$schedule);
+  let assemblyFormat = [{
+    $values `permutation` `(` $permutation `)` `outs` `(` $init `)`
+    attr-dict `:` functional-type(operands, results)
+  }];
+  let extraClassDeclaration = [{
+    MutableOperandRange getDpsInitsMutable() { return getInitMutable(); }
+  }];
+}
+
+// Tables of a dynamic pattern, made at run time from crow_indices and col_indices.
+
+def BlockSparse_BsrRowLutOp : BlockSparse_PlannedOp<"bsr_row_lut"> {
+  let summary = "Row LUT of run-time indices, one unsplit segment a block row";
+  let description = [{
+    `inits` are segments [rows, 5] and entries [nnz, 2]. With `transpose`, tiles are block columns
+    (ascending rows within each) and the dense block is the block row.
+  }];
+  let arguments = (ins
+    BlockSparse_Buffer:$crow_indices, BlockSparse_Buffer:$col_indices,
+    Variadic<BlockSparse_Buffer>:$inits, UnitAttr:$transpose);
+  let assemblyFormat = [{
+    $crow_indices `,` $col_indices `outs` `(` $inits `)` attr-dict `:` functional-type(operands, results)
+  }];
+  let extraClassDeclaration = [{
+    MutableOperandRange getDpsInitsMutable() { return getInitsMutable(); }
+  }];
+}
+
+def BlockSparse_BsrCoordinateLutOp : BlockSparse_PlannedOp<"bsr_coordinate_lut"> {
+  let summary = "Coordinate LUT of run-time indices, one segment a block row";
+  let description = [{ `inits` are lut [nnz, 4] and segments [rows, 2]. }];
+  let arguments = (ins
+    BlockSparse_Buffer:$crow_indices, BlockSparse_Buffer:$col_indices,
+    Variadic<BlockSparse_Buffer>:$inits);
+  let assemblyFormat = [{
+    $crow_indices `,` $col_indices `outs` `(` $inits `)` attr-dict `:` functional-type(operands, results)
+  }];
+  let extraClassDeclaration = [{
+    MutableOperandRange getDpsInitsMutable() { return getInitsMutable(); }
+  }];
+}
+
+def BlockSparse_BsrTransposeIndicesOp : BlockSparse_PlannedOp<"bsr_transpose_indices"> {
+  let summary = "Indices of the transposed pattern and the permutation of its value blocks";
+  let description = [{
+    `inits` are crow_indices [cols + 1], col_indices [nnz] and permutation [nnz] (i32); stable.
+  }];
+  let arguments = (ins
+    BlockSparse_Buffer:$crow_indices, BlockSparse_Buffer:$col_indices,
+    Variadic<BlockSparse_Buffer>:$inits);
+  let assemblyFormat = [{
+    $crow_indices `,` $col_indices `outs` `(` $inits `)` attr-dict `:` functional-type(operands, results)
+  }];
+  let extraClassDeclaration = [{
+    MutableOperandRange getDpsInitsMutable() { return getInitsMutable(); }
+  }];
+}
+
+#endif // BLOCKSPARSE_IR_PLANNED_OPS_TD

@@ -1,0 +1,18 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "blocksparse/Compiler/Registration.h"
+#include "blocksparse/IR/BlockSparseDialect.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/InitAllPasses.h"
+
+using namespace mlir;
+
+void mlir::blocksparse::registerAllDialects(DialectRegistry &registry) {
+  ::mlir::registerAllDialects(registry);
+  ::mlir::registerAllExtensions(registry);
+  registry.insert<BlockSparseDialect>();
+}
+
+void mlir::blocksparse::registerAllPasses() { ::mlir::registerAllPasses(); }

@@ -1,0 +1,44 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "blocksparse/IR/BlockSparseDialect.h"
+#include "blocksparse/IR/BlockSparseAttrs.h"
+#include "blocksparse/IR/BlockSparseOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/OpImplementation.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+
+#include "blocksparse/IR/BlockSparseDialect.cpp.inc"
+
+namespace {
+/// Layouts repeat in every type that carries them: print each once, by name.
+struct AliasInterface : OpAsmDialectInterface {
+  using OpAsmDialectInterface::OpAsmDialectInterface;
+
+  AliasResult getAlias(Attribute attr, raw_ostream &os) const override {
+    if (isa<LayoutAttr>(attr)) {
+      os << "layout";
+      return AliasResult::FinalAlias;
+    }
+    if (isa<BsrAttr>(attr)) {
+      os << "bsr";
+      return AliasResult::FinalAlias;
+    }
+    return AliasResult::NoAlias;
+  }
+};
+} // namespace
+
+void BlockSparseDialect::initialize() {
+  registerAttributes();
+  addOperations<
+#define GET_OP_LIST
+#include "blocksparse/IR/BlockSparseOps.cpp.inc"
+      >();
+  addInterfaces<AliasInterface>();
+}
+
+#define GET_OP_CLASSES
+#include "blocksparse/IR/BlockSparseOps.cpp.inc"

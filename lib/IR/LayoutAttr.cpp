@@ -1,0 +1,451 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "AttrSyntax.h"
+#include "LayoutAttrStorage.h"
+#include "blocksparse/Layout/Patterns.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinDialect.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/xxhash.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using ::blocksparse::BlockGrid;
+using ::blocksparse::BlockLayout;
+using ::blocksparse::BlockShape;
+using ::blocksparse::PatternSpec;
+using ::blocksparse::PatternValue;
+
+// Above this many stored blocks the canonical form is a resource, so that types stay
+// short in print and cheap to hash.
+static constexpr int64_t kInlineBlocks = 4096;
+// Up to this many grid blocks a pattern is printed as a mask, which shows its shape.
+static constexpr int64_t kMaskBlocks = 1024;
+
+::blocksparse::BlockShape LayoutAttr::getBlock() const { return getImpl()->block; }
+::blocksparse::BlockGrid LayoutAttr::getGrid() const { return getImpl()->grid; }
+Attribute LayoutAttr::getContents() const { return getImpl()->contents; }
+BlockShape LayoutAttr::getBlockShape() const { return getBlock(); }
+BlockGrid LayoutAttr::getBlockGrid() const { return getGrid(); }
+
+//===----------------------------------------------------------------------===//
+// Contents <-> BlockLayout
+//===----------------------------------------------------------------------===//
+
+/// Splits offsets and columns and adopts them.
+static std::optional<BlockLayout> layoutFromFlatCsr(BlockShape block, BlockGrid grid,
+                                                    ArrayRef<int32_t> flat, std::string &error) {
+  int64_t offsets = grid.heads * grid.rows + 1;
+  if (static_cast<int64_t>(flat.size()) < offsets) {
+    error = ("expects at least " + Twine(offsets) +
+             " row offsets (heads x block rows + 1), but got " + Twine(flat.size()) + " values")
+                .str();
+    return std::nullopt;
+  }
+  ArrayRef<int32_t> rows = flat.take_front(offsets), cols = flat.drop_front(offsets);
+  return BlockLayout::fromCsr(block, grid, std::vector<int32_t>(rows.begin(), rows.end()),
+                              std::vector<int32_t>(cols.begin(), cols.end()), error);
+}
+
+/// Reads the pattern's name and parameters from the dictionary that spells them.
+static std::optional<PatternSpec> patternSpec(DictionaryAttr dictionary, std::string &error) {
+  PatternSpec spec;
+  for (NamedAttribute entry : dictionary) {
+    std::string name = entry.getName().str();
+    Attribute value = entry.getValue();
+    if (auto text = dyn_cast<StringAttr>(value)) {
+      if (name == "name")
+        spec.name = text.str();
+      else
+        spec.parameters.emplace_back(name, PatternValue(text.str()));
+    } else if (auto flag = dyn_cast<BoolAttr>(value)) {
+      spec.parameters.emplace_back(name, PatternValue(flag.getValue()));
+    } else if (auto integer = dyn_cast<IntegerAttr>(value)) {
+      spec.parameters.emplace_back(name, PatternValue(integer.getValue().getSExtValue()));
+    } else if (auto real = dyn_cast<FloatAttr>(value)) {
+      spec.parameters.emplace_back(name, PatternValue(real.getValueAsDouble()));
+    } else if (auto array = dyn_cast<DenseI64ArrayAttr>(value)) {
+      spec.parameters.emplace_back(
+          name, PatternValue(std::vector<int64_t>(array.asArrayRef().begin(),
+                                                  array.asArrayRef().end())));
+    } else {
+      error = "expects parameter '" + name + "' to be a number, a bool, a keyword or an integer list";
+      return std::nullopt;
+    }
+  }
+  return spec;
+}
+
+const BlockLayout *LayoutAttr::resolve() const {
+  detail::LayoutAttrStorage *storage = getImpl();
+  std::lock_guard<std::mutex> guard(storage->mutex);
+  if (storage->resolved)
+    return &*storage->resolved;
+  std::string error;
+  BlockShape block = storage->block;
+  BlockGrid grid = storage->grid;
+  if (auto inlined = dyn_cast<DenseI32ArrayAttr>(storage->contents)) {
+    storage->resolved = layoutFromFlatCsr(block, grid, inlined.asArrayRef(), error);
+  } else if (auto resource = dyn_cast<DenseResourceElementsAttr>(storage->contents)) {
+    AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+    if (!blob)
+      error = ("expects resource '" + resource.getRawHandle().getKey() +
+               "' to be defined, but got none")
+                  .str();
+    else if (static_cast<int64_t>(blob->getData().size()) !=
+             resource.getType().getNumElements() * 4)
+      error = ("expects resource '" + resource.getRawHandle().getKey() + "' of " +
+               Twine(resource.getType().getNumElements() * 4) + " bytes, but got " +
+               Twine(blob->getData().size()))
+                  .str();
+    else
+      storage->resolved = layoutFromFlatCsr(
+          block, grid,
+          ArrayRef<int32_t>(reinterpret_cast<const int32_t *>(blob->getData().data()),
+                            blob->getData().size() / 4),
+          error);
+  } else if (std::optional<PatternSpec> spec =
+                 patternSpec(cast<DictionaryAttr>(storage->contents), error)) {
+    storage->resolved = ::blocksparse::buildPattern(*spec, block, grid, error);
+  }
+  storage->error = error;
+  return storage->resolved ? &*storage->resolved : nullptr;
+}
+
+StringRef LayoutAttr::getResolveError() const {
+  // Fills the message; resolve() holds the lock only for its own time, and a message,
+  // once there, changes only when the blob appears.
+  return resolve() ? StringRef() : StringRef(getImpl()->error);
+}
+
+static SmallVector<int32_t> flatCsr(const BlockLayout &layout) {
+  SmallVector<int32_t> flat(layout.rowOffsets().begin(), layout.rowOffsets().end());
+  flat.append(layout.colIndices().begin(), layout.colIndices().end());
+  return flat;
+}
+
+LayoutAttr LayoutAttr::get(MLIRContext *context, const BlockLayout &layout) {
+  SmallVector<int32_t> flat = flatCsr(layout);
+  Attribute contents;
+  if (layout.nnz() <= kInlineBlocks) {
+    contents = DenseI32ArrayAttr::get(context, flat);
+  } else {
+    ArrayRef<char> bytes(reinterpret_cast<const char *>(flat.data()), flat.size() * 4);
+    std::string name =
+        "layout_" + llvm::utohexstr(llvm::xxh3_64bits(ArrayRef<uint8_t>(
+                        reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size())),
+                                    /*LowerCase=*/true);
+    auto type = RankedTensorType::get({static_cast<int64_t>(flat.size())},
+                                      IntegerType::get(context, 32));
+    // An equal pattern met before: the same resource, so the same attribute.
+    auto &manager = DenseResourceElementsHandle::getManagerInterface(context);
+    if (auto *known = manager.getBlobManager().lookup(name); known && known->getBlob() &&
+        known->getBlob()->getData() == bytes)
+      contents = DenseResourceElementsAttr::get(
+          type, DenseResourceElementsHandle(known, context->getLoadedDialect<BuiltinDialect>()));
+    else
+      contents = DenseResourceElementsAttr::get(
+          type, name, HeapAsmResourceBlob::allocateAndCopyWithAlign(bytes, alignof(int32_t)));
+  }
+  return get(context, layout.block(), layout.grid(), contents);
+}
+
+LayoutAttr LayoutAttr::getExpanded() const {
+  const BlockLayout *layout = resolve();
+  return layout ? LayoutAttr::get(getContext(), *layout) : LayoutAttr();
+}
+
+//===----------------------------------------------------------------------===//
+// Verification
+//===----------------------------------------------------------------------===//
+
+LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError, BlockShape block,
+                                 BlockGrid grid, Attribute contents) {
+  if (block.rows < 1 || block.cols < 1)
+    return emitError() << "expects a block of at least 1x1, but got " << block.rows << "x"
+                       << block.cols;
+  if (grid.heads < 1 || grid.rows < 0 || grid.cols < 0)
+    return emitError() << "expects a grid of at least one head and no negative size, but got "
+                       << grid.heads << "x" << grid.rows << "x" << grid.cols;
+  std::string error;
+  if (auto inlined = dyn_cast<DenseI32ArrayAttr>(contents)) {
+    std::optional<BlockLayout> layout =
+        layoutFromFlatCsr(block, grid, inlined.asArrayRef(), error);
+    if (!layout)
+      return emitError() << error;
+    if (ArrayRef<int32_t>(flatCsr(*layout)) != inlined.asArrayRef())
+      return emitError() << "expects inline columns in ascending order in each row";
+    return success();
+  }
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(contents)) {
+    if (!resource.getElementType().isInteger(32) || resource.getType().getRank() != 1)
+      return emitError() << "expects a resource of type tensor<Nxi32>, but got "
+                         << resource.getType();
+    return success();
+  }
+  auto dictionary = dyn_cast<DictionaryAttr>(contents);
+  if (!dictionary)
+    return emitError() << "expects an i32 array, an i32 resource or a named pattern, but got "
+                       << contents;
+  std::optional<PatternSpec> spec = patternSpec(dictionary, error);
+  if (!spec || !::blocksparse::buildPattern(*spec, block, grid, error))
+    return emitError() << error;
+  return success();
+}
+
+/// C1: a sparse tensor has rank 2 to 4; C2: its grid covers its shape exactly;
+/// C3: the layout has one head or the tensor's.
+LogicalResult LayoutAttr::verifyEncoding(ArrayRef<int64_t> shape, Type elementType,
+                                         function_ref<InFlightDiagnostic()> emitError) const {
+  if (shape.size() < 2 || shape.size() > 4)
+    return emitError() << "expects a sparse tensor of rank 2 to 4, but got rank " << shape.size();
+  BlockShape block = getBlock();
+  BlockGrid grid = getGrid();
+  int64_t rows = shape[shape.size() - 2], cols = shape[shape.size() - 1];
+  if (ShapedType::isDynamic(rows) || ShapedType::isDynamic(cols))
+    return emitError() << "expects static rows and columns with a static layout, but got a "
+                          "dynamic size";
+  auto check = [&](int64_t size, int64_t blockSize, int64_t gridSize,
+                   StringRef what) -> LogicalResult {
+    int64_t needed = llvm::divideCeil(size, blockSize);
+    if (needed == gridSize)
+      return success();
+    return emitError() << "expects " << needed << " block " << what << "s of " << blockSize
+                       << " to cover " << size << " " << what << "s, but got a grid of "
+                       << gridSize;
+  };
+  if (failed(check(rows, block.rows, grid.rows, "row")) ||
+      failed(check(cols, block.cols, grid.cols, "column")))
+    return failure();
+  int64_t heads = shape.size() < 3 ? 1 : shape[shape.size() - 3];
+  if (grid.heads != 1 && grid.heads != heads)
+    return emitError() << "expects a layout of 1 or " << heads << " heads, but got "
+                       << grid.heads;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Syntax
+//===----------------------------------------------------------------------===//
+
+/// mask "1010/0111/...": a row of digits a block row, heads one after the other.
+static FailureOr<LayoutAttr> parseMask(AsmParser &parser, SMLoc loc, BlockShape block,
+                                       BlockGrid grid) {
+  std::string text;
+  if (parser.parseString(&text))
+    return failure();
+  SmallVector<StringRef> rows;
+  if (!text.empty())
+    StringRef(text).split(rows, '/');
+  if (static_cast<int64_t>(rows.size()) != grid.heads * grid.rows)
+    return parser.emitError(loc) << "expects " << grid.heads * grid.rows
+                                 << " mask rows (heads x block rows), but got " << rows.size();
+  std::vector<uint8_t> mask;
+  mask.reserve(grid.heads * grid.rows * grid.cols);
+  for (auto [index, row] : llvm::enumerate(rows)) {
+    if (static_cast<int64_t>(row.size()) != grid.cols)
+      return parser.emitError(loc) << "expects " << grid.cols << " digits in mask row " << index
+                                   << ", but got " << row.size();
+    for (char digit : row) {
+      if (digit != '0' && digit != '1')
+        return parser.emitError(loc)
+               << "expects 0 or 1 in mask row " << index << ", but got '" << Twine(digit) << "'";
+      mask.push_back(digit == '1');
+    }
+  }
+  std::string error;
+  std::optional<BlockLayout> layout = BlockLayout::fromMask(block, grid, mask, error);
+  if (!layout)
+    return parser.emitError(loc) << error;
+  return LayoutAttr::get(parser.getContext(), *layout);
+}
+
+/// The rest of an integer list whose `[` has been read.
+static ParseResult parseIndexList(AsmParser &parser, std::vector<int32_t> &values) {
+  if (succeeded(parser.parseOptionalRSquare()))
+    return success();
+  do {
+    if (parser.parseInteger(values.emplace_back()))
+      return failure();
+  } while (succeeded(parser.parseOptionalComma()));
+  return parser.parseRSquare();
+}
+
+/// csr [offsets] [columns], or csr and a resource.
+static FailureOr<LayoutAttr> parseCsr(AsmParser &parser, SMLoc loc, BlockShape block,
+                                      BlockGrid grid) {
+  if (failed(parser.parseOptionalLSquare())) {
+    Attribute resource;
+    if (parser.parseAttribute(resource))
+      return failure();
+    return parser.getChecked<LayoutAttr>(loc, parser.getContext(), block, grid, resource);
+  }
+  std::vector<int32_t> offsets, columns;
+  if (parseIndexList(parser, offsets) || parser.parseLSquare() ||
+      parseIndexList(parser, columns))
+    return failure();
+  std::string error;
+  std::optional<BlockLayout> layout =
+      BlockLayout::fromCsr(block, grid, std::move(offsets), std::move(columns), error);
+  if (!layout)
+    return parser.emitError(loc) << error;
+  return LayoutAttr::get(parser.getContext(), *layout);
+}
+
+/// One `name = value`; the value is a number, a bool, an integer list or a keyword.
+static ParseResult parsePatternParameter(AsmParser &parser, NamedAttrList &entries) {
+  StringRef name;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseKeyword(&name) || parser.parseEqual())
+    return failure();
+  if (name == "name" || entries.get(name))
+    return parser.emitError(loc) << "expects each parameter once, but got '" << name << "' again";
+  Builder &builder = parser.getBuilder();
+  if (succeeded(parser.parseOptionalLSquare())) {
+    SmallVector<int64_t> values;
+    if (failed(parser.parseOptionalRSquare())) {
+      do {
+        if (parser.parseInteger(values.emplace_back()))
+          return failure();
+      } while (succeeded(parser.parseOptionalComma()));
+      if (parser.parseRSquare())
+        return failure();
+    }
+    entries.append(name, builder.getDenseI64ArrayAttr(values));
+    return success();
+  }
+  StringRef keyword;
+  if (succeeded(parser.parseOptionalKeyword(&keyword))) {
+    if (keyword == "true" || keyword == "false")
+      entries.append(name, builder.getBoolAttr(keyword == "true"));
+    else
+      entries.append(name, builder.getStringAttr(keyword));
+    return success();
+  }
+  // An untyped number: an integer has type i64, a real f64.
+  Attribute number;
+  SMLoc valueLoc = parser.getCurrentLocation();
+  if (parser.parseAttribute(number))
+    return failure();
+  if (!isa<IntegerAttr, FloatAttr>(number))
+    return parser.emitError(valueLoc) << "expects parameter '" << name
+                                      << "' to be a number, a keyword or an integer list";
+  entries.append(name, number);
+  return success();
+}
+
+static FailureOr<LayoutAttr> parsePattern(AsmParser &parser, SMLoc loc, StringRef name,
+                                          BlockShape block, BlockGrid grid) {
+  NamedAttrList entries;
+  entries.append("name", parser.getBuilder().getStringAttr(name));
+  if (succeeded(parser.parseOptionalLParen()) && failed(parser.parseOptionalRParen())) {
+    do {
+      if (parsePatternParameter(parser, entries))
+        return failure();
+    } while (succeeded(parser.parseOptionalComma()));
+    if (parser.parseRParen())
+      return failure();
+  }
+  return parser.getChecked<LayoutAttr>(loc, parser.getContext(), block, grid,
+                                       entries.getDictionary(parser.getContext()));
+}
+
+ParseResult mlir::blocksparse::detail::parseBlockShape(AsmParser &parser, BlockShape &block) {
+  SmallVector<int64_t, 2> sizes;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseDimensionList(sizes, /*allowDynamic=*/false, /*withTrailingX=*/false))
+    return failure();
+  if (sizes.size() != 2)
+    return parser.emitError(loc) << "expects a block of 2 sizes, but got " << sizes.size();
+  block = {sizes[0], sizes[1]};
+  return success();
+}
+
+Attribute LayoutAttr::parse(AsmParser &parser, Type) {
+  BlockShape block;
+  SmallVector<int64_t, 3> sizes;
+  if (parser.parseLess() || detail::parseBlockShape(parser, block) || parser.parseComma() ||
+      parser.parseKeyword("grid"))
+    return {};
+  SMLoc gridLoc = parser.getCurrentLocation();
+  if (parser.parseDimensionList(sizes, /*allowDynamic=*/false, /*withTrailingX=*/false))
+    return {};
+  if (sizes.size() != 2 && sizes.size() != 3) {
+    parser.emitError(gridLoc) << "expects a grid of 2 or 3 sizes, but got " << sizes.size();
+    return {};
+  }
+  BlockGrid grid{sizes.size() == 3 ? sizes[0] : 1, sizes[sizes.size() - 2], sizes.back()};
+  StringRef form;
+  if (parser.parseComma())
+    return {};
+  SMLoc formLoc = parser.getCurrentLocation();
+  if (parser.parseKeyword(&form))
+    return {};
+  FailureOr<LayoutAttr> layout = form == "mask" ? parseMask(parser, formLoc, block, grid)
+                                 : form == "csr"
+                                     ? parseCsr(parser, formLoc, block, grid)
+                                     : parsePattern(parser, formLoc, form, block, grid);
+  if (failed(layout) || !*layout || parser.parseGreater())
+    return {};
+  return *layout;
+}
+
+static void printMask(AsmPrinter &printer, const BlockLayout &layout) {
+  BlockGrid grid = layout.grid();
+  printer << "mask \"";
+  for (int64_t flat = 0; flat < grid.heads * grid.rows; ++flat) {
+    if (flat)
+      printer << '/';
+    std::string digits(grid.cols, '0');
+    for (int32_t col : layout.row(flat / grid.rows, flat % grid.rows))
+      digits[col] = '1';
+    printer << digits;
+  }
+  printer << '"';
+}
+
+static void printPattern(AsmPrinter &printer, DictionaryAttr dictionary) {
+  printer << dictionary.getAs<StringAttr>("name").getValue();
+  bool first = true;
+  for (NamedAttribute entry : dictionary) {
+    if (entry.getName() == "name")
+      continue;
+    printer << (first ? "(" : ", ") << entry.getName().getValue() << " = ";
+    first = false;
+    if (auto array = dyn_cast<DenseI64ArrayAttr>(entry.getValue()))
+      printer << '[' << array.asArrayRef() << ']';
+    else if (auto keyword = dyn_cast<StringAttr>(entry.getValue()))
+      printer << keyword.getValue();
+    else
+      printer.printAttributeWithoutType(entry.getValue());
+  }
+  if (!first)
+    printer << ')';
+}
+
+void LayoutAttr::print(AsmPrinter &printer) const {
+  BlockShape block = getBlock();
+  BlockGrid grid = getGrid();
+  printer << '<' << block.rows << 'x' << block.cols << ", grid ";
+  if (grid.heads != 1)
+    printer << grid.heads << 'x';
+  printer << grid.rows << 'x' << grid.cols << ", ";
+  if (auto dictionary = dyn_cast<DictionaryAttr>(getContents())) {
+    printPattern(printer, dictionary);
+  } else if (auto resource = dyn_cast<DenseResourceElementsAttr>(getContents())) {
+    printer << "csr " << resource;
+  } else {
+    ArrayRef<int32_t> flat = cast<DenseI32ArrayAttr>(getContents()).asArrayRef();
+    int64_t offsets = grid.heads * grid.rows + 1;
+    if (const BlockLayout *layout = resolve();
+        layout && grid.heads * grid.rows * grid.cols <= kMaskBlocks && grid.cols > 0)
+      printMask(printer, *layout);
+    else
+      printer << "csr [" << flat.take_front(offsets) << "] [" << flat.drop_front(offsets) << ']';
+  }
+  printer << '>';
+}

@@ -1,0 +1,77 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "blocksparse/IR/SparseTensor.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+
+bool mlir::blocksparse::isSparseTensor(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && isa_and_present<LayoutAttrInterface, BsrAttr>(tensor.getEncoding());
+}
+
+std::optional<SparseTensor> SparseTensor::get(Type type) {
+  if (!isSparseTensor(type))
+    return std::nullopt;
+  auto tensor = cast<RankedTensorType>(type);
+  if (tensor.getRank() < 2)
+    return std::nullopt;
+  return SparseTensor(tensor, dyn_cast<LayoutAttrInterface>(tensor.getEncoding()),
+                      dyn_cast<BsrAttr>(tensor.getEncoding()));
+}
+
+::blocksparse::BlockShape SparseTensor::getBlock() const {
+  return layout ? layout.getBlockShape() : bsr.getBlock();
+}
+
+static int64_t ceilDivide(int64_t size, int64_t block) {
+  return ShapedType::isDynamic(size) ? size : llvm::divideCeil(size, block);
+}
+
+int64_t SparseTensor::getBlockRows() const { return ceilDivide(getRows(), getBlock().rows); }
+int64_t SparseTensor::getBlockCols() const { return ceilDivide(getCols(), getBlock().cols); }
+
+int64_t SparseTensor::getLutHeads() const { return layout ? layout.getBlockGrid().heads : 1; }
+
+int64_t SparseTensor::getStoredBlocks() const {
+  const ::blocksparse::BlockLayout *pattern = layout ? layout.resolve() : nullptr;
+  if (!pattern)
+    return ShapedType::kDynamic;
+  if (getLutHeads() == getHeads())
+    return pattern->nnz();
+  return ShapedType::isDynamic(getHeads()) ? getHeads() : pattern->nnz() * getHeads();
+}
+
+/// `inner` with the batch dimension in front when the tensor has one.
+static SmallVector<int64_t> withBatch(RankedTensorType type, ArrayRef<int64_t> inner) {
+  SmallVector<int64_t> shape;
+  if (type.getRank() == 4)
+    shape.push_back(type.getShape()[0]);
+  llvm::append_range(shape, inner);
+  return shape;
+}
+
+RankedTensorType SparseTensor::getValuesType() const {
+  ::blocksparse::BlockShape block = getBlock();
+  return RankedTensorType::get(withBatch(type, {getStoredBlocks(), block.rows, block.cols}),
+                               getElementType());
+}
+
+RankedTensorType SparseTensor::getCrowType() const {
+  int64_t rows = getBlockRows();
+  return RankedTensorType::get(withBatch(type, {ShapedType::isDynamic(rows) ? rows : rows + 1}),
+                               IntegerType::get(type.getContext(), bsr.getIndexWidth()));
+}
+
+RankedTensorType SparseTensor::getColType() const {
+  return RankedTensorType::get(withBatch(type, {ShapedType::kDynamic}),
+                               IntegerType::get(type.getContext(), bsr.getIndexWidth()));
+}
+
+Type mlir::blocksparse::getAccumulatorType(Type element) {
+  if (element.isInteger())
+    return IntegerType::get(element.getContext(), 32);
+  return element.isF64() ? element : Float32Type::get(element.getContext());
+}
