@@ -1,0 +1,14 @@
+// Longformer: a sliding window and the first block row and column.
+// 12 heads of size 64 over a sequence of 1024, in blocks of 64x64.
+// RUN: blocksparse-run %s --check --repeat-check
+
+#layout = #blocksparse.layout<64x64, grid 16x16, longformer(num_sliding_window_blocks = 3, global_block_indices = [0])>
+!dense = tensor<1x12x1024x64xf32>
+!sparse = tensor<1x12x1024x1024xf32, #layout>
+
+func.func @attention(%q: !dense, %k: !dense, %v: !dense) -> !dense {
+  %scores = blocksparse.sdd %q, %k {transpose_b} : (!dense, !dense) -> !sparse
+  %p = blocksparse.softmax %scores {scale = 0.125 : f64} : (!sparse) -> !sparse
+  %out = blocksparse.dsd %p, %v : (!sparse, !dense) -> !dense
+  return %out : !dense
+}

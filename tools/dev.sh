@@ -1,0 +1,156 @@
+#!/usr/bin/env bash
+# This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# The developer's one entry point. On a fresh Debian 12 each command installs what it
+# misses, builds, and does its job; a second run is quick.
+set -euo pipefail
+
+usage() {
+  cat <<'TEXT'
+usage: bash tools/dev.sh COMMAND [ARG ...]
+
+  setup           install the packages that the build and the tests need
+  build [TARGET]  configure and build (preset: $PRESET, default "default")
+  demo            compile, run and check a BigBird attention
+  test [FILTER]   build and run every test; FILTER is a lit path below test/
+  asan            build with sanitizers, run unit tests, error tests and a short fuzz
+  fuzz [SECONDS]  random programs, CPU against reference (default 600 s)
+  format          format the C++ sources in place
+  format-check    fail when a C++ source is not formatted
+  docs            regenerate docs/Dialect/Reference.md and docs/Passes/Reference.md
+  docs-check      fail when a generated document is out of date
+TEXT
+}
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+llvm=/usr/lib/llvm-22
+preset=${PRESET:-default}
+case "$preset" in
+  default) build="$root/build" ;;
+  *) build="$root/build-$preset" ;;
+esac
+
+# Package, and a file that tells that it is there.
+packages=(
+  "cmake /usr/bin/cmake"
+  "ninja-build /usr/bin/ninja"
+  "ccache /usr/bin/ccache"
+  "g++ /usr/bin/g++"
+  "clang-22 $llvm/bin/clang"
+  "lld-22 $llvm/bin/ld.lld"
+  "clang-format-22 $llvm/bin/clang-format"
+  "llvm-22-dev $llvm/lib/cmake/llvm/LLVMConfig.cmake"
+  "llvm-22-tools $llvm/bin/FileCheck"
+  "libmlir-22-dev $llvm/lib/cmake/mlir/MLIRConfig.cmake"
+  "mlir-22-tools $llvm/bin/mlir-tblgen"
+  "libclang-rt-22-dev $llvm/lib/clang/22/lib/linux/libclang_rt.asan-x86_64.a"
+  "libomp-22-dev $llvm/lib/libomp.so"
+  "libgtest-dev /usr/include/gtest/gtest.h"
+  "python3 /usr/bin/python3"
+  "python3-numpy /usr/lib/python3/dist-packages/numpy/__init__.py"
+  "python3-scipy /usr/lib/python3/dist-packages/scipy/__init__.py"
+  "zlib1g-dev /usr/include/zlib.h"
+  "libzstd-dev /usr/include/zstd.h"
+)
+
+setup() {
+  local missing=() entry
+  for entry in "${packages[@]}"; do
+    [ -e "${entry#* }" ] || missing+=("${entry%% *}")
+  done
+  [ ${#missing[@]} -eq 0 ] && return
+  echo "installing: ${missing[*]}"
+  local sudo=()
+  [ "$(id -u)" -eq 0 ] || sudo=(sudo)
+  "${sudo[@]}" apt-get update -q
+  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -q -y --no-install-recommends "${missing[@]}"
+}
+
+build() {
+  setup
+  if [ ! -e "$build/build.ninja" ]; then
+    cmake --preset "$preset" -DCMAKE_C_COMPILER_LAUNCHER=ccache \
+      -DCMAKE_CXX_COMPILER_LAUNCHER=ccache >"${TMPDIR:-/tmp}/blocksparse-configure.log" 2>&1 ||
+      { cat "${TMPDIR:-/tmp}/blocksparse-configure.log"; return 1; }
+  fi
+  # The precompiled header is made once; ccache must then not look at its time stamp.
+  CCACHE_SLOPPINESS=pch_defines,time_macros ninja -C "$build" --quiet "$@"
+}
+
+# Every tracked or new C++ source.
+sources() {
+  git ls-files -co --exclude-standard -- '*.h' '*.cpp' '*.c' | while read -r file; do
+    [ -e "$file" ] && echo "$file"
+  done
+}
+
+run_lit() { # results.json, lit arguments
+  local results=$1
+  shift
+  "$llvm/bin/lit" -sv --order=smart -o "$results" "$@"
+}
+
+# Prints the counts of a lit result file: passed failed skipped.
+lit_counts() {
+  /usr/bin/python3 - "$1" <<'PY'
+import json, sys
+codes = [test["code"] for test in json.load(open(sys.argv[1]))["tests"]]
+passed = sum(code in ("PASS", "XFAIL", "FLAKYPASS") for code in codes)
+skipped = sum(code in ("UNSUPPORTED", "SKIPPED", "EXCLUDED") for code in codes)
+print(passed, len(codes) - passed - skipped, skipped)
+PY
+}
+
+run_tests() {
+  build
+  local results="$build/test-results.json" status=0
+  run_lit "$results" "$build/test/${1:-}" || status=1
+  read -r passed failed skipped < <(lit_counts "$results")
+  if [ "$skipped" -gt 0 ]; then
+    echo "skipped tests need a GPU or say otherwise why above"
+  fi
+  echo "$passed passed, $failed failed, $skipped skipped"
+  return $status
+}
+
+run_asan() {
+  preset=asan build="$root/build-asan" build
+  build="$root/build-asan"
+  # libMLIR is not instrumented: containers that cross into it would be misread.
+  export ASAN_OPTIONS=detect_container_overflow=0:detect_leaks=1
+  export LSAN_OPTIONS=suppressions="$root/test/lsan.supp":print_suppressions=0
+  local results="$build/test-results.json" status=0
+  run_lit "$results" "$build/test" || status=1
+  read -r passed failed skipped < <(lit_counts "$results")
+  echo "$passed passed, $failed failed, $skipped skipped"
+  return $status
+}
+
+docs() { build blocksparse-doc; }
+
+docs_check() {
+  local before after
+  before=$(cat docs/Dialect/Reference.md docs/Passes/Reference.md | sha256sum)
+  docs
+  after=$(cat docs/Dialect/Reference.md docs/Passes/Reference.md | sha256sum)
+  [ "$before" = "$after" ] || { echo "generated documents are out of date: run tools/dev.sh docs"; return 1; }
+}
+
+command=${1:-}
+shift || true
+case "$command" in
+  setup) setup ;;
+  build) build "$@" ;;
+  demo) build && /usr/bin/python3 docs/examples/demo.py --bin "$build/bin" "$@" ;;
+  test) run_tests "$@" ;;
+  asan) run_asan ;;
+  fuzz) build && /usr/bin/python3 tools/blocksparse-fuzz.py --bin "$build/bin" --seconds "${1:-600}" ;;
+  format) setup && sources | xargs "$llvm/bin/clang-format" -i ;;
+  format-check) setup && sources | xargs "$llvm/bin/clang-format" --dry-run -Werror ;;
+  docs) docs ;;
+  docs-check) docs_check ;;
+  *) usage; [ "$command" = help ] || exit 2 ;;
+esac
