@@ -11,7 +11,7 @@ using namespace blocksparse;
 namespace {
 
 /// Steps after which clustering goes on in smaller runs of rows.
-constexpr int64_t workLimit = 100'000'000;
+constexpr int64_t workLimit = 20'000'000;
 
 bool checkRequest(const BlockLayout &layout, int64_t head, int64_t groupSize, std::string &error) {
   if (head < 0 || head >= layout.grid().heads) {

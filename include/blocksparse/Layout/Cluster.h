@@ -32,7 +32,7 @@ struct RowClusters {
 /// only the last group is short.
 ///
 /// Deterministic. The work is bounded: where the exact choice would cost more
-/// than about 10^8 steps, runs of consecutive rows are clustered one by one.
+/// than about 2 * 10^7 steps, runs of consecutive rows are clustered one by one.
 /// Fails when the head is not in the grid or groupSize is not positive.
 std::optional<RowClusters> clusterRows(const BlockLayout &layout, int64_t head, int64_t groupSize,
                                        std::string &error);
