@@ -19,11 +19,3 @@ void DSDOp::getCanonicalizationPatterns(RewritePatternSet &, MLIRContext *) {}
 void DDSOp::getCanonicalizationPatterns(RewritePatternSet &, MLIRContext *) {}
 void BsrAddmmOp::getCanonicalizationPatterns(RewritePatternSet &, MLIRContext *) {}
 void MatmulOp::getCanonicalizationPatterns(RewritePatternSet &, MLIRContext *) {}
-LogicalResult DSDOp::inferReturnTypes(MLIRContext *, std::optional<Location>, ValueRange, DictionaryAttr, OpaqueProperties, RegionRange, SmallVectorImpl<Type> &) { return failure(); }
-bool DSDOp::isCompatibleReturnTypes(TypeRange, TypeRange) { return true; }
-LogicalResult DDSOp::inferReturnTypes(MLIRContext *, std::optional<Location>, ValueRange, DictionaryAttr, OpaqueProperties, RegionRange, SmallVectorImpl<Type> &) { return failure(); }
-bool DDSOp::isCompatibleReturnTypes(TypeRange, TypeRange) { return true; }
-LogicalResult BsrAddmmOp::inferReturnTypes(MLIRContext *, std::optional<Location>, ValueRange, DictionaryAttr, OpaqueProperties, RegionRange, SmallVectorImpl<Type> &) { return failure(); }
-bool BsrAddmmOp::isCompatibleReturnTypes(TypeRange, TypeRange) { return true; }
-LogicalResult MatmulOp::inferReturnTypes(MLIRContext *, std::optional<Location>, ValueRange, DictionaryAttr, OpaqueProperties, RegionRange, SmallVectorImpl<Type> &) { return failure(); }
-bool MatmulOp::isCompatibleReturnTypes(TypeRange, TypeRange) { return true; }

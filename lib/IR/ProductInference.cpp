@@ -1,0 +1,104 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Result types of the products with a dense result.
+
+#include "ProductShapes.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::detail;
+
+static InFlightDiagnostic emitAt(std::optional<Location> location) {
+  return location ? emitError(*location) : InFlightDiagnostic();
+}
+
+static LogicalResult addResult(FailureOr<SmallVector<int64_t>> shape, Type element,
+                               SmallVectorImpl<Type> &types) {
+  if (failed(shape))
+    return failure();
+  types.push_back(RankedTensorType::get(*shape, getDefaultProductElement(element)));
+  return success();
+}
+
+/// For the two ops whose operands and flags are named alike.
+template <typename OpTy>
+static LogicalResult inferProduct(std::optional<Location> location, ValueRange operands,
+                                  DictionaryAttr attributes, OpaqueProperties properties,
+                                  RegionRange regions, SmallVectorImpl<Type> &types) {
+  typename OpTy::Adaptor adaptor(operands, attributes, properties, regions);
+  auto a = cast<RankedTensorType>(adaptor.getA().getType());
+  auto b = cast<RankedTensorType>(adaptor.getB().getType());
+  ProductOperands product{a, b, adaptor.getTransposeA(), adaptor.getTransposeB(),
+                          adaptor.getTransposeOut()};
+  return addResult(getProductShape(product, [&] { return emitAt(location); }),
+                   a.getElementType(), types);
+}
+
+/// Whether each actual type has the inferred shape (as far as it is known) and an element
+/// type that a product may be stored as.
+static bool areCompatible(TypeRange inferred, TypeRange actual) {
+  if (inferred.size() != 1 || actual.size() != 1)
+    return false;
+  auto expected = dyn_cast<RankedTensorType>(inferred.front());
+  auto got = dyn_cast<RankedTensorType>(actual.front());
+  // The operands' element type is not known here: the verifier checks the exact rule.
+  return expected && got && !got.getEncoding() &&
+         maybeEqual(expected.getShape(), got.getShape()) &&
+         (expected.getElementType() == got.getElementType() ||
+          (isa<FloatType>(expected.getElementType()) && isa<FloatType>(got.getElementType())));
+}
+
+LogicalResult DSDOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                      ValueRange operands, DictionaryAttr attributes,
+                                      OpaqueProperties properties, RegionRange regions,
+                                      SmallVectorImpl<Type> &types) {
+  return inferProduct<DSDOp>(location, operands, attributes, properties, regions, types);
+}
+
+LogicalResult DDSOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                      ValueRange operands, DictionaryAttr attributes,
+                                      OpaqueProperties properties, RegionRange regions,
+                                      SmallVectorImpl<Type> &types) {
+  return inferProduct<DDSOp>(location, operands, attributes, properties, regions, types);
+}
+
+LogicalResult BsrAddmmOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                           ValueRange operands, DictionaryAttr attributes,
+                                           OpaqueProperties properties, RegionRange regions,
+                                           SmallVectorImpl<Type> &types) {
+  Adaptor adaptor(operands, attributes, properties, regions);
+  auto sparse = cast<RankedTensorType>(adaptor.getSparse().getType());
+  auto dense = cast<RankedTensorType>(adaptor.getDense().getType());
+  ProductOperands product{sparse, dense};
+  product.nameA = "sparse";
+  product.nameB = "dense";
+  return addResult(getProductShape(product, [&] { return emitAt(location); }),
+                   sparse.getElementType(), types);
+}
+
+LogicalResult MatmulOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                         ValueRange operands, DictionaryAttr attributes,
+                                         OpaqueProperties properties, RegionRange regions,
+                                         SmallVectorImpl<Type> &types) {
+  Adaptor adaptor(operands, attributes, properties, regions);
+  auto a = cast<RankedTensorType>(adaptor.getA().getType());
+  auto b = cast<RankedTensorType>(adaptor.getB().getType());
+  ProductOperands product{a, b, adaptor.getTransposeA(), adaptor.getTransposeB()};
+  return addResult(
+      getMatmulShape(adaptor.getForm(), product, [&] { return emitAt(location); }),
+      a.getElementType(), types);
+}
+
+bool DSDOp::isCompatibleReturnTypes(TypeRange inferred, TypeRange actual) {
+  return areCompatible(inferred, actual);
+}
+bool DDSOp::isCompatibleReturnTypes(TypeRange inferred, TypeRange actual) {
+  return areCompatible(inferred, actual);
+}
+bool BsrAddmmOp::isCompatibleReturnTypes(TypeRange inferred, TypeRange actual) {
+  return areCompatible(inferred, actual);
+}
+bool MatmulOp::isCompatibleReturnTypes(TypeRange inferred, TypeRange actual) {
+  return areCompatible(inferred, actual);
+}
