@@ -1,0 +1,44 @@
+# This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Parameters: --param verify-roundtrip=1 makes every run of blocksparse-opt print, parse
+# and compare its input in text and bytecode. Environment: BLOCKSPARSE_GPU=1 says that
+# tests may use a GPU (feature `gpu`).
+
+import os
+import sys
+
+import lit.formats
+
+config.name = "blocksparse"
+config.test_format = lit.formats.ShTest(False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs", "Unit"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.blocksparse_build_root, "test")
+
+bin_dir = os.path.join(config.blocksparse_build_root, "bin")
+config.environment["PATH"] = os.pathsep.join(
+    [bin_dir, config.llvm_tools_dir, os.environ.get("PATH", "")]
+)
+for name in ("BLOCKSPARSE_GPU", "OMP_NUM_THREADS", "ASAN_OPTIONS", "LSAN_OPTIONS", "HOME"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+
+opt = "blocksparse-opt"
+if lit_config.params.get("verify-roundtrip", "0") not in ("", "0", "false"):
+    opt += " --verify-roundtrip"
+config.substitutions += [
+    # The bare word as a command, not a part of a path or of a longer name.
+    (r"(?<![\w/.-])blocksparse-opt(?![\w/.-])", opt),
+    ("%python", '"%s"' % sys.executable),
+    ("%source_root", config.blocksparse_source_root),
+    ("%build_root", config.blocksparse_build_root),
+    ("%host_cc", config.host_cc),
+    ("%host_cxx", config.host_cxx),
+]
+
+if os.environ.get("BLOCKSPARSE_GPU") == "1":
+    config.available_features.add("gpu")
+if config.blocksparse_asan:
+    config.available_features.add("asan")
