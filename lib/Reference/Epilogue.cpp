@@ -1,0 +1,203 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "EpilogueApply.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+using namespace blocksparse;
+using namespace blocksparse::ref;
+
+std::optional<Activation> ref::parseActivation(std::string_view name) {
+  static constexpr std::string_view names[] = {"none",      "relu",       "leaky_relu", "gelu_erf",
+                                               "gelu_tanh", "gelu_quick", "sigmoid",    "silu"};
+  for (size_t i = 0; i < std::size(names); ++i)
+    if (names[i] == name)
+      return static_cast<Activation>(i);
+  return std::nullopt;
+}
+
+static double sigmoidOf(double x) { return 1 / (1 + std::exp(-x)); }
+
+double ref::activate(Activation activation, double x, double slope) {
+  constexpr double sqrtHalf = 0.70710678118654752440;
+  constexpr double sqrtTwoOverPi = 0.79788456080286535588;
+  switch (activation) {
+  case Activation::none:
+    return x;
+  case Activation::relu:
+    return x < 0 ? 0 : x;
+  case Activation::leakyRelu:
+    return x < 0 ? slope * x : x;
+  // The factor is 0 far below 0, where the product is 0 and not -inf * 0.
+  case Activation::geluErf:
+    return x == -INFINITY ? 0 : x / 2 * std::erfc(-x * sqrtHalf);
+  case Activation::geluTanh:
+    return x == -INFINITY ? 0 : x / 2 * (1 + std::tanh(sqrtTwoOverPi * (x + 0.044715 * x * x * x)));
+  case Activation::geluQuick:
+    return x == -INFINITY ? 0 : x * sigmoidOf(1.702 * x);
+  case Activation::sigmoid:
+    return sigmoidOf(x);
+  case Activation::silu:
+    return x == -INFINITY ? 0 : x * sigmoidOf(x);
+  }
+  return x;
+}
+
+/// An upper bound of |activation'|: how much an error of the argument grows.
+static double steepness(const Epilogue &epilogue) {
+  switch (epilogue.activation) {
+  case Activation::leakyRelu:
+    return std::max(1.0, std::fabs(epilogue.slope));
+  case Activation::none:
+  case Activation::relu:
+  case Activation::sigmoid:
+    return 1;
+  case Activation::geluErf:
+  case Activation::geluTanh:
+  case Activation::geluQuick:
+  case Activation::silu:
+    return 1.13;
+  }
+  return 1;
+}
+
+namespace {
+
+/// The tensors of an epilogue as views indexed by (b, h, i, j) of the product.
+struct Terms {
+  std::optional<HostTensor> input, leftAlpha, rightAlpha, bias, residual;
+
+  static double at(const std::optional<HostTensor> &term, std::span<const int64_t> index,
+                   double missing) {
+    return term ? term->at(index) : missing;
+  }
+};
+
+} // namespace
+
+/// Broadcasts a term to `shape` and exchanges the axes of `swap` in the view.
+static bool bindTerm(const std::optional<HostTensor> &term, std::span<const int64_t> shape,
+                     AxisSwap swap, const char *name, std::optional<HostTensor> &view,
+                     std::string &error) {
+  if (!term)
+    return true;
+  std::optional<HostTensor> broadcast = term->broadcastTo(shape, error);
+  if (!broadcast) {
+    error = std::string(name) + " " + error;
+    return false;
+  }
+  view = broadcast->transpose(swap.first, swap.second);
+  return true;
+}
+
+/// A factor per row [..., M] as [..., M, 1], or per column as [..., 1, N].
+static std::optional<HostTensor> asMatrix(const std::optional<HostTensor> &factors, bool perRow) {
+  if (!factors || factors->rank() < 1 || factors->rank() > 3)
+    return factors;
+  return factors->unsqueeze(perRow ? factors->rank() : factors->rank() - 1);
+}
+
+static std::optional<Terms> bindTerms(const Epilogue &epilogue,
+                                      std::span<const int64_t> productShape,
+                                      std::span<const int64_t> storedShape, AxisSwap swap,
+                                      std::string &error) {
+  if (epilogue.beta != 0 && !epilogue.input) {
+    error = "expects an input when beta is not 0, but got beta = " + std::to_string(epilogue.beta) +
+            " and none";
+    return std::nullopt;
+  }
+  Terms terms;
+  bool ok = bindTerm(epilogue.input, storedShape, swap, "input", terms.input, error) &&
+            bindTerm(epilogue.residual, storedShape, swap, "residual", terms.residual, error) &&
+            bindTerm(epilogue.bias, productShape, noSwap, "bias", terms.bias, error) &&
+            bindTerm(asMatrix(epilogue.leftAlpha, /*perRow=*/true), productShape, noSwap,
+                     "left_alpha", terms.leftAlpha, error) &&
+            bindTerm(asMatrix(epilogue.rightAlpha, /*perRow=*/false), productShape, noSwap,
+                     "right_alpha", terms.rightAlpha, error);
+  if (!ok)
+    return std::nullopt;
+  return terms;
+}
+
+static bool isIntegral(const std::optional<HostTensor> &term) {
+  return !term || !isFloatType(term->type());
+}
+
+/// Whether an integer sum stays an integer all the way.
+static bool keepsIntegers(const Epilogue &epilogue) {
+  return epilogue.alpha == std::trunc(epilogue.alpha) &&
+         epilogue.beta == std::trunc(epilogue.beta) &&
+         (epilogue.activation == Activation::none || epilogue.activation == Activation::relu) &&
+         isIntegral(epilogue.input) && isIntegral(epilogue.leftAlpha) &&
+         isIntegral(epilogue.rightAlpha) && isIntegral(epilogue.bias) &&
+         isIntegral(epilogue.residual);
+}
+
+namespace {
+
+/// One element of the result and what bounds its error.
+struct Finished {
+  double value = 0;
+  double magnitude = 0;
+};
+
+} // namespace
+
+static Finished finishElement(const Product &product, double sum, double magnitude,
+                              const Epilogue &epilogue, const Terms &terms,
+                              std::span<const int64_t> index) {
+  double t = 0, size = 0;
+  if (!product.empty) {
+    double left = Terms::at(terms.leftAlpha, index, 1);
+    double right = Terms::at(terms.rightAlpha, index, 1);
+    t = left * (epilogue.alpha * sum) * right;
+    size = std::fabs(left * epilogue.alpha * right) * magnitude;
+  }
+  if (epilogue.beta != 0) {
+    double term = epilogue.beta * terms.input->at(index);
+    t += term;
+    size += std::fabs(term);
+  }
+  double bias = Terms::at(terms.bias, index, 0);
+  double residual = Terms::at(terms.residual, index, 0);
+  double active = activate(epilogue.activation, t + bias, epilogue.slope);
+  size = steepness(epilogue) * (size + std::fabs(bias)) + std::fabs(active) + std::fabs(residual);
+  return {active + residual, size};
+}
+
+std::optional<HostTensor> ref::finishDense(const Product &product, AxisSwap swap,
+                                           const Epilogue &epilogue, std::string &error,
+                                           ErrorScale *scale) {
+  const Dense &sum = product.sum;
+  int64_t productShape[] = {sum.batches, sum.heads, sum.rows, sum.cols};
+  int64_t storedShape[] = {sum.batches, sum.heads, sum.rows, sum.cols};
+  std::swap(storedShape[swap.first], storedShape[swap.second]);
+  std::optional<Terms> terms = bindTerms(epilogue, productShape, storedShape, swap, error);
+  if (!terms)
+    return std::nullopt;
+
+  bool integer = product.integer && keepsIntegers(epilogue);
+  HostTensor result = HostTensor::zeros(integer ? ElementType::i32 : ElementType::f64, storedShape);
+  HostTensor view = result.transpose(swap.first, swap.second);
+  HostTensor magnitudes, magnitudeView;
+  if (scale) {
+    magnitudes = HostTensor::zeros(ElementType::f64, storedShape);
+    magnitudeView = magnitudes.transpose(swap.first, swap.second);
+  }
+  forEachIndex(productShape, [&](std::span<const int64_t> index) {
+    double acc = sum.tensor.at(index);
+    if (product.integer)
+      acc = wrapToInt32(acc);
+    double size = product.magnitude ? product.magnitude->tensor.at(index) : 0;
+    Finished done = finishElement(product, acc, size, epilogue, *terms, index);
+    view.set(index, integer ? wrapToInt32(done.value) : done.value);
+    if (scale)
+      magnitudeView.set(index, done.magnitude);
+  });
+  if (scale)
+    *scale = {magnitudes, product.terms};
+  return result;
+}

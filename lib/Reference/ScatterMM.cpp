@@ -1,0 +1,285 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "blocksparse/Reference/ScatterMM.h"
+
+#include "Operands.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace blocksparse;
+using namespace blocksparse::ref;
+
+namespace {
+
+/// The running result of all three formats: accumulators in f64 and, on
+/// request, the matching sums of absolute values.
+struct Accumulation {
+  Blocks blocks;
+  Dense others;
+  /// [B, H, M, N]; scatter_mm's R tiles stand along H.
+  Dense sum;
+  bool integer = false;
+  /// Absolute blocks, others and sums; unset unless wanted.
+  std::optional<Blocks> blockSizes;
+  std::optional<Dense> otherSizes, sumSizes;
+  int64_t terms = 0;
+};
+
+/// A tile: matrix (batch, head) and its first element.
+struct Tile {
+  int64_t batch, head, row, col;
+};
+
+} // namespace
+
+static void addProduct(const Blocks &blocks, int64_t p, const Dense &others, Tile from,
+                       const Dense &sum, Tile to, int64_t width) {
+  const double *left = blocks.block(0, p);
+  for (int64_t i = 0; i < blocks.rows; ++i) {
+    double *out = sum.row(to.batch, to.head, to.row + i) + to.col;
+    for (int64_t k = 0; k < blocks.cols; ++k) {
+      const double *right = others.row(from.batch, from.head, from.row + k) + from.col;
+      for (int64_t j = 0; j < width; ++j)
+        out[j] += left[i * blocks.cols + k] * right[j];
+    }
+  }
+}
+
+static void addProduct(const Accumulation &acc, int64_t p, Tile from, Tile to, int64_t width) {
+  addProduct(acc.blocks, p, acc.others, from, acc.sum, to, width);
+  if (acc.sumSizes)
+    addProduct(*acc.blockSizes, p, *acc.otherSizes, from, *acc.sumSizes, to, width);
+}
+
+static std::optional<Accumulation> startAccumulation(const HostTensor &blocks,
+                                                     const HostTensor &others,
+                                                     const HostTensor &accumulators, bool wantScale,
+                                                     std::string &error) {
+  if (blocks.rank() != 3) {
+    error = "expects blocks of rank 3, but got " + blocks.describe();
+    return std::nullopt;
+  }
+  if (!denseExtents(others, false, error) || !denseExtents(accumulators, false, error))
+    return std::nullopt;
+  Dense given = decodeDense(accumulators);
+  Accumulation acc;
+  acc.blocks = decodeBlocks(blocks);
+  acc.others = decodeDense(others);
+  acc.sum = given;
+  acc.sum.tensor = given.tensor.clone();
+  acc.integer = blocks.type() == ElementType::i8 && others.type() == ElementType::i8 &&
+                !isFloatType(accumulators.type());
+  if (wantScale) {
+    acc.blockSizes = acc.blocks.magnitudes();
+    acc.otherSizes = acc.others.magnitudes();
+    acc.sumSizes = given.magnitudes();
+  }
+  return acc;
+}
+
+static HostTensor finishAccumulation(const Accumulation &acc, std::span<const int64_t> shape,
+                                     ErrorScale *scale) {
+  std::string error; // the shape only drops extents of 1
+  if (scale)
+    *scale = {*acc.sumSizes->tensor.reshape(shape, error), acc.terms};
+  HostTensor result = *acc.sum.tensor.reshape(shape, error);
+  if (!acc.integer)
+    return result;
+  forEachIndex(shape, [&](std::span<const int64_t> index) {
+    result.set(index, wrapToInt32(result.at(index)));
+  });
+  return result.cast(ElementType::i32);
+}
+
+static bool checkIndexTensor(const HostTensor &tensor, int64_t rank, const char *name,
+                             std::string &error) {
+  if (tensor.rank() == rank && !isFloatType(tensor.type()))
+    return true;
+  error = "expects integer " + std::string(name) + " of rank " + std::to_string(rank) +
+          ", but got " + tensor.describe();
+  return false;
+}
+
+static bool checkIndex(int64_t index, int64_t end, const char *name, std::string &error) {
+  if (index >= 0 && index < end)
+    return true;
+  error = "expects " + std::string(name) + " in [0, " + std::to_string(end) + "), but got " +
+          std::to_string(index);
+  return false;
+}
+
+/// Checks offsets of `lists` lists into `terms` terms.
+static bool checkListOffsets(const HostTensor &offsets, int64_t lists, int64_t terms,
+                             const char *name, std::string &error) {
+  if (!checkIndexTensor(offsets, 1, name, error))
+    return false;
+  if (offsets.dim(0) != lists + 1) {
+    error = "expects " + std::to_string(lists + 1) + " " + name + ", but got " +
+            std::to_string(offsets.dim(0));
+    return false;
+  }
+  int64_t previous = 0;
+  for (int64_t i = 0; i <= lists; ++i) {
+    int64_t offset = offsets.intAt({i});
+    if (offset < previous || offset > terms) {
+      error = "expects " + std::string(name) + " in [" + std::to_string(previous) + ", " +
+              std::to_string(terms) + "], but got " + std::to_string(offset);
+      return false;
+    }
+    previous = offset;
+  }
+  return true;
+}
+
+std::optional<HostTensor> ref::scatterMM(const HostTensor &blocks, const HostTensor &others,
+                                         const HostTensor &accumulators, const HostTensor &cOffsets,
+                                         const HostTensor &pq, std::string &error,
+                                         ErrorScale *scale) {
+  std::optional<Accumulation> acc = startAccumulation(blocks, others, accumulators, scale, error);
+  if (!acc)
+    return std::nullopt;
+  if (others.rank() != 3 || accumulators.rank() != 3) {
+    error = "expects others and accumulators of rank 3, but got " + others.describe() + " and " +
+            accumulators.describe();
+    return std::nullopt;
+  }
+  if (!checkEqual(acc->blocks.cols, acc->others.rows, "an inner size", error) ||
+      !checkEqual(acc->blocks.rows, acc->sum.rows, "accumulator rows", error) ||
+      !checkEqual(acc->others.cols, acc->sum.cols, "accumulator columns", error) ||
+      !checkIndexTensor(pq, 2, "pq", error) || !checkEqual(2, pq.dim(1), "a pq width", error) ||
+      !checkListOffsets(cOffsets, acc->sum.heads, pq.dim(0), "c_offsets", error))
+    return std::nullopt;
+  for (int64_t r = 0; r < acc->sum.heads; ++r) {
+    int64_t begin = cOffsets.intAt({r}), end = cOffsets.intAt({r + 1});
+    for (int64_t g = begin; g < end; ++g) {
+      int64_t p = pq.intAt({g, 0}), q = pq.intAt({g, 1});
+      if (!checkIndex(p, acc->blocks.count, "block indices p", error) ||
+          !checkIndex(q, acc->others.heads, "tile indices q", error))
+        return std::nullopt;
+      addProduct(*acc, p, {0, q, 0, 0}, {0, r, 0, 0}, acc->sum.cols);
+    }
+    acc->terms = std::max(acc->terms, (end - begin) * acc->blocks.cols);
+  }
+  return finishAccumulation(*acc, accumulators.shape(), scale);
+}
+
+/// Checks that a height x width tile at `offset` lies in a matrix and gives its
+/// first element.
+static std::optional<Tile> tileAt(int64_t offset, const Dense &matrix, int64_t height,
+                                  int64_t width, const char *name, std::string &error) {
+  Tile tile{0, 0, 0, 0};
+  if (!checkIndex(offset, matrix.rows * matrix.cols, name, error))
+    return std::nullopt;
+  tile.row = offset / matrix.cols;
+  tile.col = offset % matrix.cols;
+  if (tile.row + height > matrix.rows || tile.col + width > matrix.cols) {
+    error = "expects " + std::string(name) + " of whole " + std::to_string(height) + " x " +
+            std::to_string(width) + " tiles, but got row " + std::to_string(tile.row) +
+            ", column " + std::to_string(tile.col);
+    return std::nullopt;
+  }
+  return tile;
+}
+
+/// Adds block p times the tile of others to a tile, in every matrix.
+static void addEverywhere(const Accumulation &acc, int64_t p, Tile from, Tile to, int64_t width) {
+  for (int64_t batch = 0; batch < acc.sum.batches; ++batch)
+    for (int64_t head = 0; head < acc.sum.heads; ++head) {
+      from.batch = to.batch = batch;
+      from.head = to.head = head;
+      addProduct(acc, p, from, to, width);
+    }
+}
+
+/// What the two strided formats share: operands, and N split in equal tiles.
+static std::optional<Accumulation> startStrided(const HostTensor &blocks, const HostTensor &others,
+                                                const HostTensor &accumulators,
+                                                const StridedIndices &indices, bool wantScale,
+                                                std::string &error) {
+  std::optional<Accumulation> acc =
+      startAccumulation(blocks, others, accumulators, wantScale, error);
+  if (!acc || !checkEqual(acc->others.batches, acc->sum.batches, "a batch", error) ||
+      !checkEqual(acc->others.heads, acc->sum.heads, "a batch", error) ||
+      !checkEqual(acc->others.cols, acc->sum.cols, "accumulator columns", error) ||
+      !checkIndexTensor(indices.rOffsets, 1, "r_offsets", error) ||
+      !checkIndexTensor(indices.qOffsets, 1, "q_offsets", error))
+    return std::nullopt;
+  if (indices.splitN < 1 || acc->sum.cols % indices.splitN != 0) {
+    error = "expects a split that divides " + std::to_string(acc->sum.cols) + " columns, but got " +
+            std::to_string(indices.splitN);
+    return std::nullopt;
+  }
+  return acc;
+}
+
+std::optional<HostTensor> ref::bsrStridedMM(const HostTensor &blocks, const HostTensor &others,
+                                            const HostTensor &accumulators,
+                                            const StridedIndices &indices, std::string &error,
+                                            ErrorScale *scale) {
+  std::optional<Accumulation> acc =
+      startStrided(blocks, others, accumulators, indices, scale, error);
+  if (!acc || !checkIndexTensor(indices.pOffsets, 1, "p_offsets", error) ||
+      !checkEqual(indices.pOffsets.dim(0), indices.qOffsets.dim(0), "q_offsets", error) ||
+      !checkListOffsets(indices.cIndices, indices.rOffsets.dim(0), indices.pOffsets.dim(0),
+                        "c_indices", error))
+    return std::nullopt;
+  int64_t width = acc->sum.cols / indices.splitN;
+  for (int64_t i = 0; i < indices.rOffsets.dim(0); ++i) {
+    std::optional<Tile> to =
+        tileAt(indices.rOffsets.intAt({i}), acc->sum, acc->blocks.rows, width, "r_offsets", error);
+    if (!to)
+      return std::nullopt;
+    int64_t begin = indices.cIndices.intAt({i});
+    int64_t end = indices.cIndices.intAt({i + 1});
+    for (int64_t g = begin; g < end; ++g) {
+      int64_t p = indices.pOffsets.intAt({g});
+      std::optional<Tile> from = tileAt(indices.qOffsets.intAt({g}), acc->others, acc->blocks.cols,
+                                        width, "q_offsets", error);
+      if (!from || !checkIndex(p, acc->blocks.count, "p_offsets", error))
+        return std::nullopt;
+      addEverywhere(*acc, p, *from, *to, width);
+    }
+    // Several lists may share a tile: count all that went anywhere.
+    acc->terms += (end - begin) * acc->blocks.cols;
+  }
+  return finishAccumulation(*acc, accumulators.shape(), scale);
+}
+
+std::optional<HostTensor> ref::bsrStridedMMCompressed(const HostTensor &blocks,
+                                                      const HostTensor &others,
+                                                      const HostTensor &accumulators,
+                                                      const StridedIndices &indices,
+                                                      std::string &error, ErrorScale *scale) {
+  std::optional<Accumulation> acc =
+      startStrided(blocks, others, accumulators, indices, scale, error);
+  if (!acc)
+    return std::nullopt;
+  int64_t blockRows = acc->blocks.rows == 0 ? 0 : acc->sum.rows / acc->blocks.rows;
+  if (!checkListOffsets(indices.cIndices, blockRows, acc->blocks.count, "c_indices", error))
+    return std::nullopt;
+  int64_t width = acc->sum.cols / indices.splitN;
+  for (int64_t t = 0; t < indices.rOffsets.dim(0); ++t) {
+    std::optional<Tile> to =
+        tileAt(indices.rOffsets.intAt({t}), acc->sum, acc->blocks.rows, width, "r_offsets", error);
+    if (!to)
+      return std::nullopt;
+    int64_t m = to->row / acc->blocks.rows;
+    int64_t n = to->col / width;
+    int64_t c0 = indices.cIndices.intAt({m});
+    int64_t c1 = indices.cIndices.intAt({m + 1});
+    for (int64_t p = c0; p < c1; ++p) {
+      int64_t place = n * c1 + (indices.splitN - n) * c0 + (p - c0);
+      if (!checkIndex(place, indices.qOffsets.dim(0), "places in q_offsets", error))
+        return std::nullopt;
+      std::optional<Tile> from = tileAt(indices.qOffsets.intAt({place}), acc->others,
+                                        acc->blocks.cols, width, "q_offsets", error);
+      if (!from)
+        return std::nullopt;
+      addEverywhere(*acc, p, *from, *to, width);
+    }
+    acc->terms += (c1 - c0) * acc->blocks.cols;
+  }
+  return finishAccumulation(*acc, accumulators.shape(), scale);
+}

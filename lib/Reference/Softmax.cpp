@@ -1,0 +1,330 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "blocksparse/Reference/Softmax.h"
+
+#include "Operands.h"
+#include "SoftmaxRows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+using namespace blocksparse;
+using namespace blocksparse::ref;
+
+static constexpr double minusInfinity = -std::numeric_limits<double>::infinity();
+
+namespace {
+
+/// The terms of the score that x does not bring, as [B, H, M, N] views.
+struct ScoreTerms {
+  double scale = 1;
+  bool causal = false;
+  std::optional<HostTensor> rpe, addMasks[2], mulMasks[2];
+
+  bool forbidden(std::initializer_list<int64_t> index) const {
+    const int64_t *at = index.begin();
+    if (causal && at[3] > at[2])
+      return true;
+    for (const std::optional<HostTensor> &mask : mulMasks)
+      if (mask && mask->at(index) == 0)
+        return true;
+    for (const std::optional<HostTensor> &mask : addMasks)
+      if (mask && mask->at(index) == minusInfinity)
+        return true;
+    return false;
+  }
+
+  double score(std::initializer_list<int64_t> index, double x) const {
+    double sum = scale * x + (rpe ? rpe->at(index) : 0);
+    for (const std::optional<HostTensor> &mask : addMasks)
+      sum += mask ? mask->at(index) : 0;
+    return sum;
+  }
+
+  /// Sum of the absolute terms, given |x|.
+  double size(std::initializer_list<int64_t> index, double xSize) const {
+    double sum = std::fabs(scale) * xSize + (rpe ? std::fabs(rpe->at(index)) : 0);
+    for (const std::optional<HostTensor> &mask : addMasks)
+      sum += mask ? std::fabs(mask->at(index)) : 0;
+    return sum;
+  }
+};
+
+/// A stored, allowed element of the row at hand.
+struct RowElement {
+  double *value;
+  double score;
+};
+
+} // namespace
+
+/// Merges the batch extent of an optional [B, H, M, N] operand.
+static bool mergeBatch(const std::optional<HostTensor> &term, int64_t &batches,
+                       std::string &error) {
+  if (!term)
+    return true;
+  std::optional<Extents> extents = denseExtents(*term, false, error);
+  return extents && mergeExtent(batches, extents->batches, "batch", error);
+}
+
+static bool bind(const std::optional<HostTensor> &term, std::span<const int64_t> shape,
+                 const char *name, std::optional<HostTensor> &view, std::string &error) {
+  if (!term)
+    return true;
+  view = term->broadcastTo(shape, error);
+  if (!view)
+    error = std::string(name) + " " + error;
+  return view.has_value();
+}
+
+/// A key-padding mask [N] or [B, N] as [B, 1, 1, N].
+static std::optional<HostTensor> asKeyMask(const std::optional<HostTensor> &mask) {
+  if (mask && mask->rank() == 2)
+    return mask->unsqueeze(1).unsqueeze(1);
+  return mask;
+}
+
+/// Binds the terms to [B, H, M, N], whose batch extent they may raise.
+static std::optional<ScoreTerms> bindScores(const SparseTensor &x, const SoftmaxOptions &options,
+                                            int64_t &batches, std::string &error) {
+  if (options.keyPaddingMask &&
+      (options.keyPaddingMask->rank() < 1 || options.keyPaddingMask->rank() > 2)) {
+    error =
+        "expects a key padding mask of rank 1 or 2, but got " + options.keyPaddingMask->describe();
+    return std::nullopt;
+  }
+  std::optional<HostTensor> keyMask = asKeyMask(options.keyPaddingMask);
+  if (!mergeBatch(options.rpe, batches, error) ||
+      !mergeBatch(options.attentionMask, batches, error) ||
+      (keyMask && keyMask->rank() == 4 && !mergeExtent(batches, keyMask->dim(0), "batch", error)))
+    return std::nullopt;
+  int64_t shape[] = {batches, x.pattern.grid().heads, x.rows, x.cols};
+  ScoreTerms terms;
+  terms.scale = options.scale;
+  terms.causal = options.causal;
+  auto &keySlot = options.keyPaddingMode == MaskMode::add ? terms.addMasks[0] : terms.mulMasks[0];
+  auto &attentionSlot =
+      options.attentionMode == MaskMode::add ? terms.addMasks[1] : terms.mulMasks[1];
+  if (!bind(options.rpe, shape, "rpe", terms.rpe, error) ||
+      !bind(keyMask, shape, "key padding mask", keySlot, error) ||
+      !bind(options.attentionMask, shape, "attention mask", attentionSlot, error))
+    return std::nullopt;
+  return terms;
+}
+
+/// Writes P over the elements of a row; returns log-sum-exp.
+static double normalizeRow(const std::vector<RowElement> &row) {
+  // NaN, once met, stays the maximum and so reaches the whole row.
+  double maximum = minusInfinity;
+  for (const RowElement &element : row)
+    if (std::isnan(element.score) || element.score > maximum)
+      maximum = element.score;
+  if (maximum == minusInfinity) {
+    for (const RowElement &element : row)
+      *element.value = 0;
+    return minusInfinity;
+  }
+  double sum = 0;
+  for (const RowElement &element : row) {
+    *element.value = std::exp(element.score - maximum);
+    sum += *element.value;
+  }
+  for (const RowElement &element : row)
+    *element.value /= sum;
+  return maximum + std::log(sum);
+}
+
+std::optional<SoftmaxRows> ref::softmaxRows(const SparseTensor &x, const Blocks &sizes,
+                                            const SoftmaxOptions &options, std::string &error) {
+  int64_t batches = 1;
+  if (!checkSparse(x, batches, error) || !x.pattern.checkUnique(error))
+    return std::nullopt;
+  std::optional<ScoreTerms> terms = bindScores(x, options, batches, error);
+  if (!terms)
+    return std::nullopt;
+
+  Blocks input = decodeBlocks(x.values);
+  int64_t heads = x.pattern.grid().heads;
+  SoftmaxRows result;
+  result.values = Blocks::zeros(batches, x.pattern);
+  result.lse = HostTensor::zeros(ElementType::f64, {batches, heads, x.rows});
+  result.scoreSizes = result.lse.clone();
+  BlockShape block = x.pattern.block();
+  std::vector<RowElement> row;
+  for (int64_t b = 0; b < batches; ++b)
+    for (int64_t h = 0; h < heads; ++h)
+      for (int64_t i = 0; i < x.rows; ++i) {
+        row.clear();
+        double size = 0;
+        for (const Pattern::Entry &entry : x.pattern.row(b, h, i / block.rows))
+          for (int64_t jj = 0; jj < block.cols; ++jj) {
+            int64_t j = entry.col * block.cols + jj;
+            if (j >= x.cols || terms->forbidden({b, h, i, j}))
+              continue;
+            int64_t element = i % block.rows * block.cols + jj;
+            double value = input.block(b, entry.value)[element];
+            row.push_back(
+                {result.values.block(b, entry.value) + element, terms->score({b, h, i, j}, value)});
+            size = std::max(size, terms->size({b, h, i, j}, sizes.block(b, entry.value)[element]));
+          }
+        result.lse.set({b, h, i}, normalizeRow(row));
+        result.scoreSizes.set({b, h, i}, size);
+        result.terms = std::max<int64_t>(result.terms, row.size());
+      }
+  return result;
+}
+
+/// P (1 + m): see softmax.
+static HostTensor probabilitySizes(const SparseTensor &x, const SoftmaxRows &rows) {
+  Blocks sizes = rows.values.magnitudes();
+  for (int64_t b = 0; b < sizes.batches; ++b)
+    for (int64_t h = 0; h < x.pattern.grid().heads; ++h)
+      forEachStored(x.pattern, b, h, x.rows, x.cols,
+                    [&](const Pattern::Entry &entry, int64_t r, int64_t, int64_t element) {
+                      sizes.block(b, entry.value)[element] *= 1 + rows.scoreSizes.at({b, h, r});
+                    });
+  return sizes.tensor;
+}
+
+HostTensor ref::lseSizes(const SoftmaxRows &rows) {
+  HostTensor sizes = rows.scoreSizes.clone();
+  forEachIndex(sizes.shape(), [&](std::span<const int64_t> index) {
+    double lse = rows.lse.at(index);
+    // Rows with nothing allowed have -inf, exactly.
+    sizes.set(index, sizes.at(index) + 1 + (std::isfinite(lse) ? std::fabs(lse) : 0));
+  });
+  return sizes;
+}
+
+std::optional<SoftmaxResult> ref::softmax(const SparseTensor &x, const SoftmaxOptions &options,
+                                          std::string &error, ErrorScale *scale,
+                                          ErrorScale *lseScale) {
+  int64_t batches = 1;
+  if (!checkSparse(x, batches, error))
+    return std::nullopt;
+  std::optional<SoftmaxRows> rows =
+      softmaxRows(x, decodeBlocks(x.values).magnitudes(), options, error);
+  if (!rows)
+    return std::nullopt;
+  if (scale)
+    *scale = {probabilitySizes(x, *rows), rows->terms};
+  if (lseScale)
+    *lseScale = {lseSizes(*rows), rows->terms};
+  return SoftmaxResult{rows->values.tensor, rows->lse};
+}
+
+//===----------------------------------------------------------------------===//
+// Gradient
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// The value blocks that one row of the gradient reads and writes.
+struct GradientRow {
+  const Pattern &pattern;
+  const Blocks &y, &dy, &ds;
+  int64_t rows, cols;
+};
+
+} // namespace
+
+/// Calls fn(y, dy, ds) for the elements of row i that have P != 0.
+template <typename Fn>
+static void forEachLive(const GradientRow &row, int64_t b, int64_t h, int64_t i, Fn &&fn) {
+  BlockShape block = row.pattern.block();
+  for (const Pattern::Entry &entry : row.pattern.row(b, h, i / block.rows))
+    for (int64_t jj = 0; jj < block.cols; ++jj) {
+      int64_t element = i % block.rows * block.cols + jj;
+      double y = row.y.block(b, entry.value)[element];
+      if (entry.col * block.cols + jj < row.cols && y != 0)
+        fn(y, row.dy.block(b, entry.value)[element], row.ds.block(b, entry.value)[element]);
+    }
+}
+
+/// dS = P (dP - sum P dP), and, when `sizes`, P (|dP| + sum P |dP|). Returns the
+/// longest sum.
+static int64_t scoreGradient(const GradientRow &row, const Blocks *sizes, int64_t batches) {
+  int64_t terms = 0;
+  for (int64_t b = 0; b < batches; ++b)
+    for (int64_t h = 0; h < row.pattern.grid().heads; ++h)
+      for (int64_t i = 0; i < row.rows; ++i) {
+        double sum = 0, sizeSum = 0;
+        int64_t count = 0;
+        forEachLive(row, b, h, i, [&](double y, double dy, double &) {
+          sum += y * dy;
+          sizeSum += std::fabs(y * dy);
+          ++count;
+        });
+        forEachLive(row, b, h, i, [&](double y, double dy, double &ds) { ds = y * (dy - sum); });
+        if (sizes)
+          forEachLive({row.pattern, row.y, row.dy, *sizes, row.rows, row.cols}, b, h, i,
+                      [&](double y, double dy, double &size) {
+                        size = std::fabs(y) * (std::fabs(dy) + sizeSum);
+                      });
+        terms = std::max(terms, count);
+      }
+  return terms;
+}
+
+/// Value blocks scattered into a dense [B, H, rows, cols] and summed to `shape`.
+static HostTensor reduceBlocks(const Blocks &blocks, const SparseTensor &like,
+                               std::span<const int64_t> shape) {
+  int64_t heads = like.pattern.grid().heads;
+  Dense dense = Dense::zeros(blocks.batches, heads, like.rows, like.cols);
+  for (int64_t b = 0; b < blocks.batches; ++b)
+    for (int64_t h = 0; h < heads; ++h)
+      forEachStored(like.pattern, b, h, like.rows, like.cols,
+                    [&](const Pattern::Entry &entry, int64_t r, int64_t c, int64_t element) {
+                      dense.row(b, h, r)[c] += blocks.block(b, entry.value)[element];
+                    });
+  return reduceTo(dense.tensor, shape);
+}
+
+static void scaleBlocks(const Blocks &blocks, double factor) {
+  double *data = blocks.tensor.dataAs<double>();
+  for (int64_t i = 0; i < blocks.tensor.numElements(); ++i)
+    data[i] *= factor;
+}
+
+std::optional<SoftmaxGradResult>
+ref::softmaxGrad(const SparseTensor &y, const HostTensor &dy, double scale,
+                 const std::optional<std::vector<int64_t>> &rpeShape, std::string &error,
+                 SoftmaxGradScales *scales) {
+  int64_t batches = 1;
+  if (!checkSparse(y, batches, error) || !checkValues(dy, y.pattern, batches, error) ||
+      !y.pattern.checkUnique(error))
+    return std::nullopt;
+  if (rpeShape && rpeShape->size() == 4 && !mergeExtent(batches, rpeShape->front(), "batch", error))
+    return std::nullopt;
+  int64_t full[] = {batches, y.pattern.grid().heads, y.rows, y.cols};
+  if (rpeShape) {
+    // A view of nothing: only its shape is asked.
+    std::optional<HostTensor> probe =
+        HostTensor::wrap(ElementType::i8, nullptr, *rpeShape, *rpeShape, nullptr, error);
+    if (!probe || !probe->broadcastTo(full, error))
+      return std::nullopt;
+  }
+
+  Blocks ds = Blocks::zeros(batches, y.pattern);
+  Blocks sizes = scales ? Blocks::zeros(batches, y.pattern) : Blocks();
+  Blocks values = decodeBlocks(y.values), gradients = decodeBlocks(dy);
+  int64_t terms = scoreGradient({y.pattern, values, gradients, ds, y.rows, y.cols},
+                                scales ? &sizes : nullptr, batches);
+  SoftmaxGradResult result;
+  if (rpeShape) {
+    result.drpe = reduceBlocks(ds, y, *rpeShape);
+    int64_t places = full[0] * full[1] * full[2] * full[3];
+    int64_t kept = std::max<int64_t>(result.drpe->numElements(), 1);
+    if (scales)
+      scales->drpe = {reduceBlocks(sizes, y, *rpeShape), terms + places / kept};
+  }
+  scaleBlocks(ds, scale);
+  result.dx = ds.tensor;
+  if (scales) {
+    scaleBlocks(sizes, std::fabs(scale));
+    scales->dx = {sizes.tensor, terms};
+  }
+  return result;
+}

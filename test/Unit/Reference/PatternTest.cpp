@@ -1,0 +1,164 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "TestTensors.h"
+#include "blocksparse/Reference/Conversions.h"
+
+using namespace blocksparse;
+using namespace blocksparse::ref;
+using namespace blocksparse::ref::test;
+
+namespace {
+
+using Entries = std::vector<Pattern::Entry>;
+
+Entries entriesOf(const Pattern &p, int64_t batch, int64_t head) {
+  auto span = p.entries(batch, head);
+  return Entries(span.begin(), span.end());
+}
+
+TEST(Pattern, SharedLayoutNumbersValuesHeadAfterHead) {
+  Pattern p = pattern({4, 4}, 2, 2, "10 11", /*heads=*/3);
+  EXPECT_EQ(p.valueBlocks(), 9);
+  EXPECT_EQ(p.nnz(0), 9);
+  EXPECT_EQ(entriesOf(p, 0, 0), (Entries{{0, 0, 0}, {1, 0, 1}, {1, 1, 2}}));
+  EXPECT_EQ(entriesOf(p, 5, 2), (Entries{{0, 0, 6}, {1, 0, 7}, {1, 1, 8}}));
+}
+
+TEST(Pattern, LayoutPerHead) {
+  Pattern p = pattern({4, 4}, 1, 2, "01 11");
+  EXPECT_EQ(p.valueBlocks(), 3);
+  EXPECT_EQ(entriesOf(p, 0, 1), (Entries{{0, 0, 1}, {0, 1, 2}}));
+  std::string error;
+  std::vector<uint8_t> mask{1, 1};
+  auto layout = BlockLayout::fromMask({4, 4}, {2, 1, 1}, mask, error);
+  EXPECT_FALSE(Pattern::fromLayout(*layout, 3, error));
+  EXPECT_EQ(error, "expects a layout of 1 or 3 heads, but got 2");
+}
+
+TEST(Pattern, RunTimeIndicesPerBatchAndUnsorted) {
+  Pattern p = dynamicPattern(4, 2, 3, indices({2, 3}, {0, 2, 2, 0, 1, 2}),
+                             indices({2, 3}, {2, 0, 9, 1, 1, 9}));
+  EXPECT_EQ(p.batches(), 2);
+  EXPECT_EQ(p.valueBlocks(), 3);
+  EXPECT_EQ(entriesOf(p, 0, 0), (Entries{{0, 2, 0}, {0, 0, 1}}));
+  EXPECT_EQ(entriesOf(p, 1, 0), (Entries{{0, 1, 0}, {1, 1, 1}}));
+}
+
+TEST(Pattern, RunTimeIndicesShareOrOwnHeads) {
+  std::string error;
+  auto shared = Pattern::fromCsr({4, 4}, {2, 1, 2}, indices({2}, {0, 1}), indices({1}, {1}), error);
+  ASSERT_TRUE(shared) << error;
+  EXPECT_EQ(entriesOf(*shared, 0, 1), (Entries{{0, 1, 1}}));
+  auto own = Pattern::fromCsr({4, 4}, {2, 1, 2}, indices({1, 2, 2}, {0, 1, 0, 2}),
+                              indices({1, 2, 2}, {1, 0, 0, 1}), error);
+  ASSERT_TRUE(own) << error;
+  EXPECT_EQ(entriesOf(*own, 0, 1), (Entries{{0, 0, 2}, {0, 1, 3}}));
+}
+
+// C36.
+TEST(Pattern, C36RejectsInvalidIndices) {
+  struct Case {
+    HostTensor crow, col;
+    const char *error;
+  } cases[] = {
+      {indices({3}, {0, 2, 1}), indices({2}, {0, 1}),
+       "expects crow indices that never decrease, but got 1 after 2"},
+      {indices({2}, {0, 1}), indices({1}, {0}), "expects 3 crow indices, but got 2"},
+      {indices({3}, {0, 1, 1}), indices({1}, {2}), "expects col indices in [0, 2), but got 2"},
+      {indices({3}, {0, 1, 3}), indices({2}, {0, 1}),
+       "expects a last crow index of at most 2 (the stored blocks), but got 3"},
+      {indices({3}, {1, 1, 1}), indices({2}, {0, 1}), "expects crow indices from 0, but got 1"},
+      {indices({3}, {0, 1, 1}), indices({1, 1}, {0}),
+       "expects crow and col indices of one rank in 1..3, but got i32[3] and "
+       "i32[1, 1]"},
+      {ones({3}), indices({1}, {0}),
+       "expects integer crow and col indices, but got f32[3] and i32[1]"},
+  };
+  for (const Case &c : cases) {
+    std::string error;
+    EXPECT_FALSE(Pattern::fromCsr({16, 16}, {1, 2, 2}, c.crow, c.col, error));
+    EXPECT_EQ(error, c.error);
+  }
+}
+
+TEST(Pattern, FindsDuplicates) {
+  std::string error;
+  EXPECT_TRUE(pattern({1, 1}, 1, 2, "11").checkUnique(error));
+  EXPECT_FALSE(
+      dynamicPattern(1, 2, 3, indices({3}, {0, 0, 3}), indices({3}, {2, 0, 2})).checkUnique(error));
+  EXPECT_EQ(error, "expects each block column once in a block row, but got "
+                   "column 2 twice in row 1");
+}
+
+TEST(Conversions, DenseRoundTripDropsPadding) {
+  // 5 x 7 in 2 x 3 blocks: a grid of 3 x 3.
+  Pattern p = pattern({2, 3}, 3, 3, "101 010 101");
+  HostTensor dense = uniform({5, 7}, 1);
+  std::string error;
+  auto values = fromDense(dense, p, error);
+  ASSERT_TRUE(values) << error;
+  EXPECT_EQ(formatShape(values->shape()), "[1, 5, 2, 3]");
+  // Block 4 is (2, 2): only its first element is inside.
+  EXPECT_EQ(values->at({0, 4, 0, 0}), dense.at({4, 6}));
+  EXPECT_EQ(values->at({0, 4, 0, 1}), 0);
+  EXPECT_EQ(values->at({0, 4, 1, 0}), 0);
+  values->set({0, 4, 1, 2}, quietNaN); // padding
+  auto back = toDense({*values, p, 5, 7}, error);
+  ASSERT_TRUE(back) << error;
+  for (int64_t i = 0; i < 5; ++i)
+    for (int64_t j = 0; j < 7; ++j)
+      EXPECT_EQ(back->at({0, 0, i, j}), (i / 2 + j / 3) % 2 == 0 ? dense.at({i, j}) : 0);
+}
+
+TEST(Conversions, KeepTypesAndAddDuplicates) {
+  Pattern p = dynamicPattern(1, 1, 2, indices({2}, {0, 3}), indices({3}, {1, 0, 1}));
+  std::string error;
+  auto dense = toDense(sparse(HostTensor::of(ElementType::i8, {3, 1, 1}, {1, 2, 4}), p), error);
+  ASSERT_TRUE(dense) << error;
+  EXPECT_EQ(dense->type(), ElementType::i8);
+  EXPECT_EQ(dense->at({0, 0, 0, 0}), 2);
+  EXPECT_EQ(dense->at({0, 0, 0, 1}), 5);
+  EXPECT_FALSE(fromDense(*dense, p, error));
+}
+
+TEST(Conversions, TransposeAgreesWithTheLayout) {
+  Pattern p = pattern({2, 3}, 2, 3, "011 101 110 001");
+  HostTensor values = uniform({2, p.valueBlocks(), 2, 3}, 2);
+  std::string error;
+  SparseTensor tensor{values, p, 4, 8};
+  auto turned = transpose(tensor, error);
+  ASSERT_TRUE(turned) << error;
+  EXPECT_EQ(turned->rows, 8);
+  auto dense = toDense(tensor, error);
+  auto turnedDense = toDense(*turned, error);
+  ASSERT_TRUE(turnedDense) << error;
+  EXPECT_TRUE(bitwiseEqual(dense->transpose(2, 3).contiguous(), *turnedDense));
+  // Canonical: columns ascend, values follow.
+  EXPECT_EQ(entriesOf(turned->pattern, 0, 1), (Entries{{0, 0, 4}, {1, 0, 5}, {2, 1, 6}}));
+}
+
+TEST(Conversions, TransposeOfRaggedBatches) {
+  Pattern p = dynamicPattern(2, 2, 2, indices({2, 3}, {0, 2, 3, 0, 0, 1}),
+                             indices({2, 3}, {1, 0, 0, 1, 0, 0}));
+  HostTensor values = uniform({2, 3, 2, 2}, 3);
+  std::string error;
+  SparseTensor tensor = sparse(values, p);
+  auto turned = transpose(tensor, error);
+  ASSERT_TRUE(turned) << error;
+  EXPECT_TRUE(
+      bitwiseEqual(toDense(tensor, error)->transpose(2, 3).contiguous(), *toDense(*turned, error)));
+}
+
+TEST(Conversions, RejectWrongShapes) {
+  Pattern p = pattern({2, 2}, 2, 2, "10 01");
+  std::string error;
+  EXPECT_FALSE(toDense({ones({3, 2, 2}), p, 4, 4}, error));
+  EXPECT_EQ(error, "expects values of shape [2, 2, 2], with or without a batch "
+                   "in front, but got f32[3, 2, 2]");
+  EXPECT_FALSE(toDense({ones({2, 2, 2}), p, 5, 4}, error));
+  EXPECT_EQ(error, "expects a grid of 3 x 2 blocks for a 5 x 4 matrix, but got "
+                   "2 x 2");
+}
+
+} // namespace

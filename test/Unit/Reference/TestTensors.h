@@ -1,0 +1,107 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef BLOCKSPARSE_TEST_UNIT_REFERENCE_TESTTENSORS_H
+#define BLOCKSPARSE_TEST_UNIT_REFERENCE_TESTTENSORS_H
+
+#include "blocksparse/Reference/Pattern.h"
+#include "blocksparse/Support/RandomFill.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <limits>
+#include <vector>
+
+namespace blocksparse::ref::test {
+
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
+inline constexpr double quietNaN = std::numeric_limits<double>::quiet_NaN();
+
+inline HostTensor filled(ElementType type, std::initializer_list<int64_t> shape, double value) {
+  HostTensor tensor = HostTensor::zeros(type, shape);
+  tensor.fill(value);
+  return tensor;
+}
+
+inline HostTensor ones(std::initializer_list<int64_t> shape, ElementType type = ElementType::f32) {
+  return filled(type, shape, 1);
+}
+
+inline HostTensor uniform(std::initializer_list<int64_t> shape, uint64_t seed,
+                          ElementType type = ElementType::f64) {
+  HostTensor tensor = HostTensor::zeros(type, shape);
+  fillTensor(tensor, FillKind::uniform, seed);
+  return tensor;
+}
+
+/// A tensor whose element at an index is fn(index).
+inline HostTensor make(std::initializer_list<int64_t> shape,
+                       const std::function<double(std::span<const int64_t>)> &fn,
+                       ElementType type = ElementType::f64) {
+  HostTensor tensor = HostTensor::zeros(type, shape);
+  forEachIndex(tensor.shape(),
+               [&](std::span<const int64_t> index) { tensor.set(index, fn(index)); });
+  return tensor;
+}
+
+/// One mask of rows * cols digits per head, '1' for a stored block, blanks
+/// ignored; the pattern serves `heads` heads (0: as many as masks).
+inline Pattern pattern(BlockShape block, int64_t rows, int64_t cols, const std::string &masks,
+                       int64_t heads = 0) {
+  std::vector<uint8_t> mask;
+  for (char c : masks)
+    if (c != ' ')
+      mask.push_back(c == '1');
+  int64_t layoutHeads = static_cast<int64_t>(mask.size()) / (rows * cols);
+  std::string error;
+  std::optional<BlockLayout> layout =
+      BlockLayout::fromMask(block, {layoutHeads, rows, cols}, mask, error);
+  EXPECT_TRUE(layout) << error;
+  std::optional<Pattern> result = Pattern::fromLayout(*layout, heads ? heads : layoutHeads, error);
+  EXPECT_TRUE(result) << error;
+  return *result;
+}
+
+inline HostTensor indices(std::initializer_list<int64_t> shape,
+                          std::initializer_list<double> values) {
+  return HostTensor::of(ElementType::i32, shape, values);
+}
+
+/// A square-blocked pattern of run-time indices for one head.
+inline Pattern dynamicPattern(int64_t block, int64_t rows, int64_t cols, const HostTensor &crow,
+                              const HostTensor &col) {
+  std::string error;
+  std::optional<Pattern> result =
+      Pattern::fromCsr({block, block}, {1, rows, cols}, crow, col, error);
+  EXPECT_TRUE(result) << error;
+  return *result;
+}
+
+/// A sparse tensor of whole blocks with these values.
+inline SparseTensor sparse(const HostTensor &values, const Pattern &pattern) {
+  return {values, pattern, pattern.grid().rows * pattern.block().rows,
+          pattern.grid().cols * pattern.block().cols};
+}
+
+/// Value blocks [nnz, bm, bn] of ones.
+inline HostTensor oneBlocks(const Pattern &pattern, ElementType type = ElementType::f32) {
+  return ones({pattern.valueBlocks(), pattern.block().rows, pattern.block().cols}, type);
+}
+
+inline void expectAll(const HostTensor &tensor, double value) {
+  forEachIndex(tensor.shape(), [&](std::span<const int64_t> index) {
+    ASSERT_EQ(tensor.at(index), value) << formatShape(index);
+  });
+}
+
+inline void expectNear(const HostTensor &a, const HostTensor &b, double tolerance = 1e-12) {
+  ASSERT_EQ(formatShape(a.shape()), formatShape(b.shape()));
+  forEachIndex(a.shape(), [&](std::span<const int64_t> index) {
+    ASSERT_NEAR(a.at(index), b.at(index), tolerance) << formatShape(index);
+  });
+}
+
+} // namespace blocksparse::ref::test
+
+#endif // BLOCKSPARSE_TEST_UNIT_REFERENCE_TESTTENSORS_H
