@@ -3,6 +3,8 @@
 
 #include "blocksparse/Compiler/Registration.h"
 #include "blocksparse/IR/BlockSparseDialect.h"
+#include "blocksparse/Transforms/BufferizableOpInterfaceImpl.h"
+#include "blocksparse/Transforms/Bufferization/Passes.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
@@ -13,6 +15,10 @@ void mlir::blocksparse::registerAllDialects(DialectRegistry &registry) {
   ::mlir::registerAllDialects(registry);
   ::mlir::registerAllExtensions(registry);
   registry.insert<BlockSparseDialect>();
+  registerBufferizableOpInterfaceExternalModels(registry);
 }
 
-void mlir::blocksparse::registerAllPasses() { ::mlir::registerAllPasses(); }
+void mlir::blocksparse::registerAllPasses() {
+  ::mlir::registerAllPasses();
+  registerBlockSparseBufferizationPasses();
+}

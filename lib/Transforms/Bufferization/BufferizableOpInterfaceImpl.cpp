@@ -1,0 +1,95 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "blocksparse/Transforms/BufferizableOpInterfaceImpl.h"
+
+#include "blocksparse/IR/BlockSparseDialect.h"
+#include "blocksparse/IR/BlockSparseOps.h"
+#include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
+#include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Utils/StructuredOpsUtils.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::bufferization;
+
+/// The same operation on the buffers of its operands; its results become its init buffers.
+static LogicalResult bufferizeInPlaceOfTensors(DestinationStyleOpInterface op,
+                                               RewriterBase &rewriter,
+                                               const BufferizationOptions &options,
+                                               BufferizationState &state) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(op);
+  SmallVector<Value> operands, inits;
+  for (OpOperand &operand : op->getOpOperands()) {
+    Value buffer = operand.get();
+    if (isa<TensorType>(buffer.getType())) {
+      FailureOr<Value> found = getBuffer(rewriter, buffer, options, state);
+      if (failed(found))
+        return failure();
+      buffer = *found;
+    }
+    operands.push_back(buffer);
+    if (op.isDpsInit(&operand))
+      inits.push_back(buffer);
+  }
+  clone(rewriter, op.getOperation(), TypeRange(), operands);
+  replaceOpWithBufferizedValues(rewriter, op, inits);
+  return success();
+}
+
+/// Whether `operand` is one whose element (b, s, i, j) is last read before the lowering
+/// writes element (b, s, i, j) of the first init, and by the same row.
+static bool isReadBeforeWrite(PlannedSoftmaxOp op, OpOperand *operand) {
+  return operand->get() == op.getX();
+}
+static bool isReadBeforeWrite(PlannedSoftmaxGradOp op, OpOperand *operand) {
+  return operand->get() == op.getY() || operand->get() == op.getDy();
+}
+
+namespace {
+
+template <typename OpTy>
+struct PlannedOpModel : public DstBufferizableOpInterfaceExternalModel<PlannedOpModel<OpTy>, OpTy> {
+  bool bufferizesToMemoryRead(Operation *op, OpOperand &operand, const AnalysisState &) const {
+    // An accumulation reads its destination; every other operation only writes it.
+    return std::is_same_v<OpTy, PlannedScatterMMOp> ||
+           !cast<DestinationStyleOpInterface>(op).isDpsInit(&operand);
+  }
+
+  bool bufferizesToElementwiseAccess(Operation *op, const AnalysisState &,
+                                     ArrayRef<OpOperand *> operands) const {
+    if constexpr (std::is_same_v<OpTy, PlannedSoftmaxOp> ||
+                  std::is_same_v<OpTy, PlannedSoftmaxGradOp>) {
+      auto planned = cast<OpTy>(op);
+      OpOperand *init = cast<DestinationStyleOpInterface>(op).getDpsInitOperand(0);
+      return llvm::all_of(operands, [&](OpOperand *operand) {
+        return operand == init || isReadBeforeWrite(planned, operand);
+      });
+    }
+    return false;
+  }
+
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options, BufferizationState &state) const {
+    return bufferizeInPlaceOfTensors(cast<DestinationStyleOpInterface>(op), rewriter, options,
+                                     state);
+  }
+};
+
+} // namespace
+
+template <typename... OpTys>
+static void attachModels(MLIRContext *context) {
+  (OpTys::template attachInterface<PlannedOpModel<OpTys>>(*context), ...);
+}
+
+void mlir::blocksparse::registerBufferizableOpInterfaceExternalModels(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, BlockSparseDialect *) {
+    attachModels<PlannedDSDOp, PlannedSDDOp, PlannedSoftmaxOp, PlannedSoftmaxGradOp,
+                 PlannedScatterMMOp, PlannedMatmulOp, PlannedToDenseOp, PlannedFromDenseOp,
+                 PlannedTransposeOp, BsrRowLutOp, BsrCoordinateLutOp, BsrTransposeIndicesOp>(
+        context);
+  });
+}
