@@ -154,7 +154,7 @@ static std::optional<ElementType> typeOfDescr(std::string_view descr,
   if (descr == "|V1" || descr == "<V1")
     return expected == ElementType::f8E5M2 ? ElementType::f8E5M2 : ElementType::f8E4M3FN;
   if (descr == "<f1")
-    return ElementType::f8E4M3FN;
+    return ElementType::f8E5M2;
   if (descr == "<V2")
     return ElementType::bf16;
   if (descr == "|b1" || descr == "<i1")

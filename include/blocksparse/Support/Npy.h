@@ -19,9 +19,10 @@ namespace blocksparse {
 /// | f16, f32, f64  | <f2, <f4, <f8 | the same             |
 /// | i8, i32, i64   | |i1, <i4, <i8 | the same; |b1 is i8  |
 /// | bf16           | |V2           | |V2, <V2             |
-/// | f8E4M3FN       | |V1           | |V1, <V1, <f1        |
-/// | f8E5M2         | |V1           | |V1, <V1 when asked  |
+/// | f8E4M3FN       | |V1           | |V1, <V1             |
+/// | f8E5M2         | |V1           | |V1, <V1 when asked; <f1 |
 ///
+/// The forms with '<' are what NumPy writes for arrays of ml_dtypes.
 /// NumPy has no name for the last three, so they travel as raw bytes of the
 /// right width ("void"); in Python, `array.view(ml_dtypes.bfloat16)` and
 /// `array.view("V2")` translate. One byte is f8E4M3FN unless the reader is told

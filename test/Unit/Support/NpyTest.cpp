@@ -74,6 +74,17 @@ TEST_F(Npy, OneByteFloatsFollowTheExpectation) {
   EXPECT_EQ(readNpy(path, error, ElementType::f8E5M2)->at({0}), 2);
 }
 
+TEST_F(Npy, ReadsWhatMlDtypesWrites) {
+  std::string dict = "{'descr': '<V2', 'fortran_order': False, 'shape': (1,)}";
+  writeFile(dict, std::string("\x80\x3f", 2));
+  EXPECT_EQ(readNpy(path, error)->type(), ElementType::bf16);
+  EXPECT_EQ(readNpy(path, error)->at({0}), 1);
+  writeFile(dict.replace(11, 3, "<V1"), "\x38");
+  EXPECT_EQ(readNpy(path, error, ElementType::f8E4M3FN)->at({0}), 1);
+  writeFile(dict.replace(11, 3, "<f1"), "\x3c");
+  EXPECT_EQ(readNpy(path, error, ElementType::f8E5M2)->at({0}), 1);
+}
+
 TEST_F(Npy, ReadsFortranOrderAsAView) {
   writeFile("{'descr': '|i1', 'fortran_order': True, 'shape': (2, 3)}",
             std::string("\1\2\3\4\5\6", 6));

@@ -1,0 +1,214 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "blocksparse/Reference/Attention.h"
+#include "TestTensors.h"
+
+#include <cmath>
+
+using namespace blocksparse;
+using namespace blocksparse::ref;
+using namespace blocksparse::ref::test;
+
+namespace {
+
+/// A [rows, cols] tensor whose elements are their row's number.
+HostTensor rowNumbers(int64_t rows, int64_t cols) {
+  return make(
+      {rows, cols}, [](std::span<const int64_t> i) { return double(i[0]); }, ElementType::f32);
+}
+
+AttentionResult run(const HostTensor &q, const HostTensor &k, const HostTensor &v, const Pattern &p,
+                    const SoftmaxOptions &options) {
+  std::string error;
+  std::optional<AttentionResult> result = attention(q, k, v, p, options, error);
+  EXPECT_TRUE(result) << error;
+  return *result;
+}
+
+TEST(Attention, C40RowBlockWithoutBlocks) {
+  Pattern p = pattern({16, 16}, 2, 2, "10 00");
+  HostTensor q = uniform({32, 8}, 1), k = uniform({32, 8}, 2), v = uniform({32, 8}, 3),
+             dout = uniform({32, 8}, 4);
+  AttentionResult result = run(q, k, v, p, {});
+  expectAll(result.out.slice(2, 16, 32), 0);
+  expectAll(result.lse.slice(2, 16, 32), -infinity);
+  std::string error;
+  auto gradients = attentionGrad(q, k, v, dout, p, {}, error);
+  ASSERT_TRUE(gradients) << error;
+  expectAll(gradients->dq.slice(0, 16, 32), 0);
+  expectAll(gradients->dk.slice(0, 16, 32), 0);
+  expectAll(gradients->dv.slice(0, 16, 32), 0);
+  // The same as if those rows had no gradient coming in.
+  dout.slice(0, 16, 32).fill(quietNaN);
+  auto poisoned = attentionGrad(q, k, v, dout, p, {}, error);
+  ASSERT_TRUE(poisoned) << error;
+  EXPECT_TRUE(bitwiseEqual(gradients->dk, poisoned->dk));
+  EXPECT_TRUE(bitwiseEqual(gradients->dv, poisoned->dv));
+}
+
+TEST(Attention, C51ElementMaskInsideABlock) {
+  Pattern p = pattern({16, 16}, 1, 1, "1");
+  SoftmaxOptions options;
+  options.causal = true;
+  HostTensor zero = HostTensor::zeros(ElementType::f32, {16, 4});
+  AttentionResult result = run(zero, zero, rowNumbers(16, 4), p, options);
+  for (int64_t i = 0; i < 16; ++i)
+    EXPECT_NEAR(result.out.at({0, 0, i, 0}), i / 2.0, 1e-14);
+}
+
+TEST(Attention, C52PaddedKeysHaveNoWeight) {
+  Pattern p = pattern({64, 64}, 1, 2, "11");
+  AttentionResult result =
+      run(HostTensor::zeros(ElementType::f32, {64, 4}), ones({65, 4}), ones({65, 4}), p, {});
+  forEachIndex(result.out.shape(), [&](std::span<const int64_t> index) {
+    EXPECT_NEAR(result.out.at(index), 1, 1e-14);
+  });
+  EXPECT_NEAR(result.lse.at({0, 0, 0}), std::log(65.0), 1e-14);
+}
+
+TEST(Attention, C60LayoutPerHead) {
+  Pattern p = pattern({16, 16}, 4, 4, "1000 0100 0010 0001  1000 1100 1110 1111");
+  HostTensor zero = HostTensor::zeros(ElementType::f32, {64, 8});
+  AttentionResult result = run(zero, zero, rowNumbers(64, 8), p, {});
+  for (int64_t i = 0; i < 64; ++i) {
+    EXPECT_NEAR(result.out.at({0, 0, i, 0}), 7.5 + i / 16 * 16, 1e-12);
+    EXPECT_NEAR(result.out.at({0, 1, i, 0}), 7.5 + i / 16 * 8, 1e-12);
+  }
+}
+
+TEST(Attention, FullyMaskedRowsAreZero) {
+  Pattern p = pattern({4, 4}, 1, 1, "1");
+  SoftmaxOptions options;
+  options.keyPaddingMask = HostTensor::zeros(ElementType::i8, {4});
+  options.keyPaddingMode = MaskMode::mul;
+  HostTensor x = uniform({4, 4}, 1);
+  AttentionResult result = run(x, x, x, p, options);
+  expectAll(result.out, 0);
+  expectAll(result.lse, -infinity);
+  std::string error;
+  auto gradients = attentionGrad(x, x, x, x, p, options, error);
+  ASSERT_TRUE(gradients) << error;
+  expectAll(gradients->dq, 0);
+  expectAll(gradients->dk, 0);
+  expectAll(gradients->dv, 0);
+}
+
+/// Attention with scale, rpe, both masks, causality, batches, heads, broadcast
+/// operands and ragged extents, and the loss sum(weights * out).
+class AttentionGradient : public testing::Test {
+protected:
+  Pattern p = pattern({2, 3}, 3, 2, "10 11 11  11 00 01");
+  HostTensor q = uniform({2, 2, 5, 3}, 1); // [B, H, M, D]
+  HostTensor k = uniform({2, 5, 3}, 2);    // shared by the batches
+  HostTensor v = uniform({2, 1, 5, 4}, 3); // shared by the heads
+  HostTensor weights = uniform({2, 2, 5, 4}, 4);
+  SoftmaxOptions options;
+
+  void SetUp() override {
+    options.scale = 0.6;
+    options.causal = true;
+    options.rpe = uniform({2, 1, 5, 5}, 5); // [B, 1, M, N]
+    options.attentionMask = uniform({5, 5}, 6);
+    options.attentionMask->set({3, 2}, -infinity);
+    options.keyPaddingMask =
+        HostTensor::of(ElementType::f32, {2, 5}, {1, 1, 1, 1, 1, 0, 1, 1, 1, 1});
+    options.keyPaddingMode = MaskMode::mul;
+  }
+
+  double loss() const {
+    HostTensor out = run(q, k, v, p, options).out;
+    double sum = 0;
+    forEachIndex(out.shape(),
+                 [&](std::span<const int64_t> index) { sum += out.at(index) * weights.at(index); });
+    return sum;
+  }
+
+  void expectSlopes(const HostTensor &gradient, const HostTensor &tensor, const ErrorScale &scale,
+                    const char *name) {
+    ASSERT_EQ(formatShape(gradient.shape()), formatShape(tensor.shape()));
+    ASSERT_EQ(formatShape(scale.magnitude.shape()), formatShape(tensor.shape()));
+    constexpr double step = 1e-5;
+    forEachIndex(tensor.shape(), [&](std::span<const int64_t> index) {
+      double old = tensor.at(index);
+      tensor.set(index, old + step);
+      double high = loss();
+      tensor.set(index, old - step);
+      double low = loss();
+      tensor.set(index, old);
+      ASSERT_NEAR(gradient.at(index), (high - low) / (2 * step), 1e-9)
+          << name << formatShape(index);
+      ASSERT_GE(scale.magnitude.at(index), std::fabs(gradient.at(index)) * (1 - 1e-12));
+    });
+  }
+};
+
+TEST_F(AttentionGradient, AgreesWithFiniteDifferences) {
+  std::string error;
+  AttentionGradScales scales;
+  auto result = attentionGrad(q, k, v, weights, p, options, error, &scales);
+  ASSERT_TRUE(result) << error;
+  expectSlopes(result->dq, q, scales.dq, "dq");
+  expectSlopes(result->dk, k, scales.dk, "dk");
+  expectSlopes(result->dv, v, scales.dv, "dv");
+  ASSERT_TRUE(result->drpe);
+  expectSlopes(*result->drpe, *options.rpe, scales.drpe, "drpe");
+}
+
+/// Attention in float, element by element: the scales must cover it and must
+/// not be so wide that a lost column passes.
+TEST_F(AttentionGradient, ForwardScalesCoverFloatArithmetic) {
+  std::string error;
+  AttentionScales scales;
+  options = {};
+  options.scale = 3;
+  auto exact = attention(q, k, v, p, options, error, &scales);
+  ASSERT_TRUE(exact) << error;
+  HostTensor computed = HostTensor::zeros(ElementType::f32, {2, 2, 5, 4});
+  HostTensor lossy = computed.clone();
+  for (int64_t b = 0; b < 2; ++b)
+    for (int64_t h = 0; h < 2; ++h)
+      for (int64_t i = 0; i < 5; ++i) {
+        std::vector<int64_t> columns;
+        for (const Pattern::Entry &entry : p.row(b, h, i / 2))
+          for (int64_t j = entry.col * 3; j < std::min<int64_t>(5, entry.col * 3 + 3); ++j)
+            columns.push_back(j);
+        for (HostTensor *target : {&computed, &lossy}) {
+          float sum = 0, out[4] = {};
+          for (int64_t j : columns) {
+            float score = 0;
+            for (int64_t d = 0; d < 3; ++d)
+              score += float(q.at({b, h, i, d})) * float(k.at({h, j, d}));
+            float weight = std::exp(3 * score);
+            sum += weight;
+            for (int64_t d = 0; d < 4; ++d)
+              out[d] += weight * float(v.at({b, 0, j, d}));
+          }
+          for (int64_t d = 0; d < 4 && !columns.empty(); ++d)
+            target->set({b, h, i, d}, out[d] / sum);
+          if (!columns.empty())
+            columns.pop_back();
+        }
+      }
+  ErrorModel model = ErrorModel::forOperands(ElementType::f32);
+  // The inputs were f64 and have been rounded to f32 on the way.
+  model.operandRoundoff = unitRoundoff(ElementType::f32);
+  auto good = compareToReference(computed, exact->out, scales.out, model, error);
+  ASSERT_TRUE(good) << error;
+  EXPECT_TRUE(good->ok()) << good->describe();
+  auto bad = compareToReference(lossy, exact->out, scales.out, model, error);
+  EXPECT_GT(bad->worstRatio, 1000) << bad->describe();
+}
+
+TEST(Attention, RejectsShapesThatDoNotFit) {
+  Pattern p = pattern({4, 4}, 1, 1, "1");
+  std::string error;
+  EXPECT_FALSE(attention(ones({4, 3}), ones({4, 2}), ones({4, 2}), p, {}, error));
+  EXPECT_EQ(error, "expects an inner size of 3, but got 2");
+  EXPECT_FALSE(attention(ones({4, 3}), ones({4, 3}), ones({5, 2}), p, {}, error));
+  EXPECT_EQ(error, "expects an inner size of 4, but got 5");
+  EXPECT_FALSE(attentionGrad(ones({4, 3}), ones({4, 3}), ones({4, 2}), ones({4, 3}), p, {}, error));
+  EXPECT_EQ(error, "expects an inner size of 3, but got 2");
+}
+
+} // namespace
