@@ -1,0 +1,310 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "OperandView.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+
+//===----------------------------------------------------------------------===//
+// Index arithmetic
+//===----------------------------------------------------------------------===//
+
+Value mlir::blocksparse::indexConstant(ImplicitLocOpBuilder &b, int64_t value) {
+  return arith::ConstantIndexOp::create(b, value);
+}
+
+Value mlir::blocksparse::indexAdd(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
+  return b.createOrFold<arith::AddIOp>(lhs, rhs);
+}
+
+Value mlir::blocksparse::indexSub(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
+  return b.createOrFold<arith::SubIOp>(lhs, rhs);
+}
+
+Value mlir::blocksparse::indexMul(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
+  return b.createOrFold<arith::MulIOp>(lhs, rhs);
+}
+
+Value mlir::blocksparse::indexCeilDiv(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
+  Value last = indexSub(b, rhs, indexConstant(b, 1));
+  return b.createOrFold<arith::DivUIOp>(indexAdd(b, lhs, last), rhs);
+}
+
+Value mlir::blocksparse::indexMin(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
+  return b.createOrFold<arith::MinSIOp>(lhs, rhs);
+}
+
+Value mlir::blocksparse::indexMax(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
+  return b.createOrFold<arith::MaxSIOp>(lhs, rhs);
+}
+
+Value mlir::blocksparse::indexEqual(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
+  return b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, lhs, rhs);
+}
+
+int64_t mlir::blocksparse::knownIndex(Value value) {
+  return getConstantIntValue(value).value_or(ShapedType::kDynamic);
+}
+
+Value mlir::blocksparse::memrefDim(ImplicitLocOpBuilder &b, Value memref, int64_t axis) {
+  auto type = cast<MemRefType>(memref.getType());
+  if (!type.isDynamicDim(axis))
+    return indexConstant(b, type.getDimSize(axis));
+  return memref::DimOp::create(b, memref, axis);
+}
+
+Value mlir::blocksparse::loadIndex(ImplicitLocOpBuilder &b, Value memref, ValueRange indices) {
+  Value element = memref::LoadOp::create(b, memref, indices);
+  return b.createOrFold<arith::IndexCastOp>(b.getIndexType(), element);
+}
+
+//===----------------------------------------------------------------------===//
+// Strided views
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// A memref taken apart: element (i0, i1, ..) is base[offset + sum of i * stride].
+struct StridedBuffer {
+  Value base, offset;
+  SmallVector<Value, 4> sizes, strides;
+};
+
+} // namespace
+
+static StridedBuffer takeApart(ImplicitLocOpBuilder &b, Value memref) {
+  auto type = cast<MemRefType>(memref.getType());
+  auto metadata = memref::ExtractStridedMetadataOp::create(b, memref);
+  StridedBuffer buffer{metadata.getBaseBuffer(), metadata.getOffset(), {}, {}};
+  SmallVector<int64_t> strides;
+  int64_t offset = 0;
+  if (failed(type.getStridesAndOffset(strides, offset))) {
+    strides.assign(type.getRank(), ShapedType::kDynamic);
+    offset = ShapedType::kDynamic;
+  }
+  if (!ShapedType::isDynamic(offset))
+    buffer.offset = indexConstant(b, offset);
+  for (int64_t axis = 0; axis < type.getRank(); ++axis) {
+    buffer.sizes.push_back(type.isDynamicDim(axis) ? metadata.getSizes()[axis]
+                                                   : indexConstant(b, type.getDimSize(axis)));
+    buffer.strides.push_back(ShapedType::isDynamic(strides[axis])
+                                 ? metadata.getStrides()[axis]
+                                 : indexConstant(b, strides[axis]));
+  }
+  return buffer;
+}
+
+/// The matrix of the given geometry; its type is as static as the values are.
+static MatrixView makeMatrix(ImplicitLocOpBuilder &b, Value base, Value offset, Value rows,
+                             Value cols, Value rowStride, Value colStride) {
+  auto baseType = cast<MemRefType>(base.getType());
+  // A broadcast axis has stride 0, which a static layout can't say.
+  auto typedStride = [](Value stride) {
+    int64_t known = knownIndex(stride);
+    return known == 0 ? ShapedType::kDynamic : known;
+  };
+  auto operand = [](Value value, int64_t known, Builder &builder) -> OpFoldResult {
+    if (ShapedType::isDynamic(known))
+      return value;
+    return builder.getIndexAttr(known);
+  };
+  int64_t strides[] = {typedStride(rowStride), typedStride(colStride)};
+  int64_t shape[] = {knownIndex(rows), knownIndex(cols)};
+  int64_t knownOffset = knownIndex(offset);
+  auto layout = StridedLayoutAttr::get(b.getContext(), knownOffset, strides);
+  auto type = MemRefType::get(shape, baseType.getElementType(), layout, baseType.getMemorySpace());
+  Value memref = memref::ReinterpretCastOp::create(
+      b, type, base, operand(offset, knownOffset, b),
+      ArrayRef<OpFoldResult>{operand(rows, shape[0], b), operand(cols, shape[1], b)},
+      ArrayRef<OpFoldResult>{operand(rowStride, strides[0], b), operand(colStride, strides[1], b)});
+  return {memref, rows, cols};
+}
+
+static Value isOne(ImplicitLocOpBuilder &b, Value value) {
+  return indexEqual(b, value, indexConstant(b, 1));
+}
+
+Value MatrixView::load(ImplicitLocOpBuilder &b, Value row, Value col) const {
+  return memref::LoadOp::create(b, memref, ValueRange{row, col});
+}
+
+void MatrixView::store(ImplicitLocOpBuilder &b, Value element, Value row, Value col) const {
+  memref::StoreOp::create(b, element, memref, ValueRange{row, col});
+}
+
+Value MatrixView::hasUnitStride(ImplicitLocOpBuilder &b) const {
+  return isOne(b, takeApart(b, memref).strides[1]);
+}
+
+MatrixView MatrixView::withUnitStride(ImplicitLocOpBuilder &b) const {
+  auto type = cast<MemRefType>(memref.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset = 0;
+  if (succeeded(type.getStridesAndOffset(strides, offset)) && strides[1] == 1)
+    return *this;
+  strides[1] = 1;
+  auto layout = StridedLayoutAttr::get(b.getContext(), offset, strides);
+  auto unit =
+      MemRefType::get(type.getShape(), type.getElementType(), layout, type.getMemorySpace());
+  // A cast may only make a type more static; a stride known not to be 1 stands in code that
+  // never runs and has to be rebuilt.
+  if (memref::CastOp::areCastCompatible(type, unit))
+    return {memref::CastOp::create(b, unit, memref), rows, cols};
+  StridedBuffer buffer = takeApart(b, memref);
+  return makeMatrix(b, buffer.base, buffer.offset, rows, cols, buffer.strides[0],
+                    indexConstant(b, 1));
+}
+
+MatrixView MatrixView::window(ImplicitLocOpBuilder &b, Value row, Value col, Value windowRows,
+                              Value windowCols) const {
+  StridedBuffer buffer = takeApart(b, memref);
+  Value offset = indexAdd(b, buffer.offset, indexMul(b, row, buffer.strides[0]));
+  offset = indexAdd(b, offset, indexMul(b, col, buffer.strides[1]));
+  return makeMatrix(b, buffer.base, offset, windowRows, windowCols, buffer.strides[0],
+                    buffer.strides[1]);
+}
+
+//===----------------------------------------------------------------------===//
+// Dense operands
+//===----------------------------------------------------------------------===//
+
+DenseAxes DenseAxes::ofMatrices(int64_t rank, bool transposed) {
+  DenseAxes axes;
+  axes.batch = rank == 4 ? 0 : -1;
+  axes.head = static_cast<int>(rank) - 3;
+  axes.row = static_cast<int>(rank) - (transposed ? 1 : 2);
+  axes.col = static_cast<int>(rank) - (transposed ? 2 : 1);
+  if (axes.head < 0)
+    axes.head = -1;
+  // A single axis is the inner one; the other is missing.
+  if (rank == 1)
+    (transposed ? axes.col : axes.row) = -1;
+  return axes;
+}
+
+DenseAxes DenseAxes::ofColumnVectors(int64_t rank) {
+  DenseAxes axes;
+  axes.batch = rank == 3 ? 0 : -1;
+  axes.head = rank >= 2 ? static_cast<int>(rank) - 2 : -1;
+  axes.col = static_cast<int>(rank) - 1;
+  return axes;
+}
+
+DenseAxes DenseAxes::ofRowVectors(int64_t rank) {
+  DenseAxes axes = ofColumnVectors(rank);
+  std::swap(axes.row, axes.col);
+  return axes;
+}
+
+DenseView DenseView::get(ImplicitLocOpBuilder &b, Value memref, DenseAxes axes) {
+  auto type = cast<MemRefType>(memref.getType());
+  StridedBuffer buffer = takeApart(b, memref);
+  DenseView view;
+  view.memref = memref;
+  view.base = buffer.base;
+  view.offset = buffer.offset;
+  view.one = indexConstant(b, 1);
+  view.axes = axes;
+  view.sizes = buffer.sizes;
+  view.strides = buffer.strides;
+  for (int64_t axis = 0; axis < type.getRank(); ++axis)
+    if (type.getDimSize(axis) == 1)
+      view.strides[axis] = indexConstant(b, 0);
+  return view;
+}
+
+DenseView DenseView::get(ImplicitLocOpBuilder &b, Value memref, bool transposed) {
+  int64_t rank = cast<MemRefType>(memref.getType()).getRank();
+  return get(b, memref, DenseAxes::ofMatrices(rank, transposed));
+}
+
+MatrixView DenseView::matrix(ImplicitLocOpBuilder &b, Value batch, Value head) const {
+  Value start = offset;
+  if (axes.batch >= 0)
+    start = indexAdd(b, start, indexMul(b, batch, strides[axes.batch]));
+  if (axes.head >= 0)
+    start = indexAdd(b, start, indexMul(b, head, strides[axes.head]));
+  auto stride = [&](int axis) { return axis < 0 ? indexConstant(b, 0) : strides[axis]; };
+  return makeMatrix(b, base, start, rows(), cols(), stride(axes.row), stride(axes.col));
+}
+
+Value DenseView::hasUnitStride(ImplicitLocOpBuilder &b) const {
+  if (axes.col < 0)
+    return arith::ConstantIntOp::create(b, b.getI1Type(), 0);
+  return isOne(b, strides[axes.col]);
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+ValuesView ValuesView::get(ImplicitLocOpBuilder &b, Value memref, int64_t lutHeads, Value lutBlocks,
+                           Value heads) {
+  auto type = cast<MemRefType>(memref.getType());
+  int64_t rank = type.getRank();
+  StridedBuffer buffer = takeApart(b, memref);
+  ValuesView view;
+  view.memref = memref;
+  view.base = buffer.base;
+  view.offset = buffer.offset;
+  view.rows = type.getDimSize(rank - 2);
+  view.cols = type.getDimSize(rank - 1);
+  view.count = buffer.sizes[rank - 3];
+  view.blockStride = buffer.strides[rank - 3];
+  view.rowStride = buffer.strides[rank - 2];
+  view.colStride = buffer.strides[rank - 1];
+  if (rank == 4 && type.getDimSize(0) != 1)
+    view.batchStride = buffer.strides[0];
+  if (lutHeads == 1 && knownIndex(heads) != 1) {
+    Value shared = b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::sle, view.count, lutBlocks);
+    view.headStride = b.createOrFold<arith::SelectOp>(shared, indexConstant(b, 0), lutBlocks);
+  }
+  return view;
+}
+
+Value ValuesView::headBase(ImplicitLocOpBuilder &b, Value head) const {
+  return headStride ? indexMul(b, head, headStride) : indexConstant(b, 0);
+}
+
+MatrixView ValuesView::block(ImplicitLocOpBuilder &b, Value batch, Value index,
+                             bool transposed) const {
+  Value start = indexAdd(b, offset, indexMul(b, index, blockStride));
+  if (batchStride)
+    start = indexAdd(b, start, indexMul(b, batch, batchStride));
+  Value rowCount = indexConstant(b, rows), colCount = indexConstant(b, cols);
+  if (transposed)
+    return makeMatrix(b, base, start, colCount, rowCount, colStride, rowStride);
+  return makeMatrix(b, base, start, rowCount, colCount, rowStride, colStride);
+}
+
+Value ValuesView::hasContiguousBlocks(ImplicitLocOpBuilder &b) const {
+  Value inner = isOne(b, colStride);
+  Value outer = indexEqual(b, rowStride, indexConstant(b, cols));
+  return b.createOrFold<arith::AndIOp>(inner, outer);
+}
+
+//===----------------------------------------------------------------------===//
+// Look-up tables
+//===----------------------------------------------------------------------===//
+
+LutView LutView::get(ImplicitLocOpBuilder &b, Value memref) {
+  int64_t rank = cast<MemRefType>(memref.getType()).getRank();
+  LutView view;
+  view.memref = memref;
+  view.batched = rank == 3 && cast<MemRefType>(memref.getType()).getDimSize(0) != 1;
+  view.count = memrefDim(b, memref, rank - 2);
+  return view;
+}
+
+Value LutView::field(ImplicitLocOpBuilder &b, Value batch, Value row, int64_t field) const {
+  SmallVector<Value, 3> indices;
+  if (cast<MemRefType>(memref.getType()).getRank() == 3)
+    indices.push_back(batched ? batch : indexConstant(b, 0));
+  indices.append({row, indexConstant(b, field)});
+  return loadIndex(b, memref, indices);
+}
