@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "blocksparse/Compiler/Registration.h"
+#include "blocksparse/Conversion/Passes.h"
 #include "blocksparse/IR/BlockSparseDialect.h"
 #include "blocksparse/Transforms/BufferizableOpInterfaceImpl.h"
 #include "blocksparse/Transforms/Bufferization/Passes.h"
@@ -20,5 +21,6 @@ void mlir::blocksparse::registerAllDialects(DialectRegistry &registry) {
 
 void mlir::blocksparse::registerAllPasses() {
   ::mlir::registerAllPasses();
+  registerBlockSparseConversionPasses();
   registerBlockSparseBufferizationPasses();
 }
