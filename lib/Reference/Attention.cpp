@@ -34,8 +34,8 @@ static std::optional<Probabilities> computeProbabilities(const HostTensor &q, co
     return std::nullopt;
   // In f64 from the start, so that i8 operands are not wrapped to i32.
   ErrorScale scale;
-  std::optional<HostTensor> scores =
-      sdd(q.cast(ElementType::f64), k.cast(ElementType::f64), pattern, {.b = true}, error, &scale);
+  std::optional<HostTensor> scores = sdd(q.cast(ElementType::f64), k.cast(ElementType::f64),
+                                         pattern, 1, {.b = true}, error, &scale);
   if (!scores)
     return std::nullopt;
   SparseTensor x{*scores, pattern, qSize->rows, kSize->rows};
@@ -164,7 +164,7 @@ ref::attentionGrad(const HostTensor &q, const HostTensor &k, const HostTensor &v
     return std::nullopt;
   ErrorScale dpScale;
   std::optional<HostTensor> dp = sdd(dout.cast(ElementType::f64), v.cast(ElementType::f64), pattern,
-                                     {.b = true}, error, &dpScale);
+                                     1, {.b = true}, error, &dpScale);
   if (!dp)
     return std::nullopt;
   std::optional<std::vector<int64_t>> rpeShape;

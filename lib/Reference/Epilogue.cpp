@@ -66,7 +66,7 @@ static double steepness(const Epilogue &epilogue) {
 
 namespace {
 
-/// The tensors of an epilogue as views indexed by (b, h, i, j) of the product.
+/// The tensors of an epilogue broadcast to the stored result.
 struct Terms {
   std::optional<HostTensor> input, leftAlpha, rightAlpha, bias, residual;
 
@@ -78,31 +78,24 @@ struct Terms {
 
 } // namespace
 
-/// Broadcasts a term to `shape` and exchanges the axes of `swap` in the view.
 static bool bindTerm(const std::optional<HostTensor> &term, std::span<const int64_t> shape,
-                     AxisSwap swap, const char *name, std::optional<HostTensor> &view,
-                     std::string &error) {
+                     const char *name, std::optional<HostTensor> &view, std::string &error) {
   if (!term)
     return true;
-  std::optional<HostTensor> broadcast = term->broadcastTo(shape, error);
-  if (!broadcast) {
+  view = term->broadcastTo(shape, error);
+  if (!view)
     error = std::string(name) + " " + error;
-    return false;
-  }
-  view = broadcast->transpose(swap.first, swap.second);
-  return true;
+  return view.has_value();
 }
 
-/// A factor per row [..., M] as [..., M, 1], or per column as [..., 1, N].
+/// A factor per row [..., rows] as [..., rows, 1], or per column as [..., 1, cols].
 static std::optional<HostTensor> asMatrix(const std::optional<HostTensor> &factors, bool perRow) {
   if (!factors || factors->rank() < 1 || factors->rank() > 3)
     return factors;
   return factors->unsqueeze(perRow ? factors->rank() : factors->rank() - 1);
 }
 
-static std::optional<Terms> bindTerms(const Epilogue &epilogue,
-                                      std::span<const int64_t> productShape,
-                                      std::span<const int64_t> storedShape, AxisSwap swap,
+static std::optional<Terms> bindTerms(const Epilogue &epilogue, std::span<const int64_t> shape,
                                       std::string &error) {
   if (epilogue.beta != 0 && !epilogue.input) {
     error = "expects an input when beta is not 0, but got beta = " + std::to_string(epilogue.beta) +
@@ -110,14 +103,13 @@ static std::optional<Terms> bindTerms(const Epilogue &epilogue,
     return std::nullopt;
   }
   Terms terms;
-  bool ok = bindTerm(epilogue.input, storedShape, swap, "input", terms.input, error) &&
-            bindTerm(epilogue.residual, storedShape, swap, "residual", terms.residual, error) &&
-            bindTerm(epilogue.bias, productShape, noSwap, "bias", terms.bias, error) &&
-            bindTerm(asMatrix(epilogue.leftAlpha, /*perRow=*/true), productShape, noSwap,
-                     "left_alpha", terms.leftAlpha, error) &&
-            bindTerm(asMatrix(epilogue.rightAlpha, /*perRow=*/false), productShape, noSwap,
-                     "right_alpha", terms.rightAlpha, error);
-  if (!ok)
+  if (!bindTerm(epilogue.input, shape, "input", terms.input, error) ||
+      !bindTerm(epilogue.residual, shape, "residual", terms.residual, error) ||
+      !bindTerm(epilogue.bias, shape, "bias", terms.bias, error) ||
+      !bindTerm(asMatrix(epilogue.leftAlpha, /*perRow=*/true), shape, "left_alpha", terms.leftAlpha,
+                error) ||
+      !bindTerm(asMatrix(epilogue.rightAlpha, /*perRow=*/false), shape, "right_alpha",
+                terms.rightAlpha, error))
     return std::nullopt;
   return terms;
 }
@@ -171,31 +163,27 @@ static Finished finishElement(const Product &product, double sum, double magnitu
 std::optional<HostTensor> ref::finishDense(const Product &product, AxisSwap swap,
                                            const Epilogue &epilogue, std::string &error,
                                            ErrorScale *scale) {
-  const Dense &sum = product.sum;
-  int64_t productShape[] = {sum.batches, sum.heads, sum.rows, sum.cols};
-  int64_t storedShape[] = {sum.batches, sum.heads, sum.rows, sum.cols};
-  std::swap(storedShape[swap.first], storedShape[swap.second]);
-  std::optional<Terms> terms = bindTerms(epilogue, productShape, storedShape, swap, error);
+  HostTensor sums = product.sum.tensor.transpose(swap.first, swap.second);
+  std::optional<HostTensor> sizes;
+  if (product.magnitude)
+    sizes = product.magnitude->tensor.transpose(swap.first, swap.second);
+  std::optional<Terms> terms = bindTerms(epilogue, sums.shape(), error);
   if (!terms)
     return std::nullopt;
 
   bool integer = product.integer && keepsIntegers(epilogue);
-  HostTensor result = HostTensor::zeros(integer ? ElementType::i32 : ElementType::f64, storedShape);
-  HostTensor view = result.transpose(swap.first, swap.second);
-  HostTensor magnitudes, magnitudeView;
-  if (scale) {
-    magnitudes = HostTensor::zeros(ElementType::f64, storedShape);
-    magnitudeView = magnitudes.transpose(swap.first, swap.second);
-  }
-  forEachIndex(productShape, [&](std::span<const int64_t> index) {
-    double acc = sum.tensor.at(index);
-    if (product.integer)
-      acc = wrapToInt32(acc);
-    double size = product.magnitude ? product.magnitude->tensor.at(index) : 0;
-    Finished done = finishElement(product, acc, size, epilogue, *terms, index);
-    view.set(index, integer ? wrapToInt32(done.value) : done.value);
+  HostTensor result =
+      HostTensor::zeros(integer ? ElementType::i32 : ElementType::f64, sums.shape());
+  HostTensor magnitudes;
+  if (scale)
+    magnitudes = HostTensor::zeros(ElementType::f64, sums.shape());
+  forEachIndex(sums.shape(), [&](std::span<const int64_t> index) {
+    double sum = product.integer ? wrapToInt32(sums.at(index)) : sums.at(index);
+    Finished done =
+        finishElement(product, sum, Terms::at(sizes, index, 0), epilogue, *terms, index);
+    result.set(index, integer ? wrapToInt32(done.value) : done.value);
     if (scale)
-      magnitudeView.set(index, done.magnitude);
+      magnitudes.set(index, done.magnitude);
   });
   if (scale)
     *scale = {magnitudes, product.terms};

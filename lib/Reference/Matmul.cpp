@@ -308,11 +308,12 @@ static HostTensor sampledResult(const SampledSum &sum, ErrorScale *scale) {
 }
 
 std::optional<HostTensor> ref::sdd(const HostTensor &a, const HostTensor &b, const Pattern &pattern,
-                                   Transposes transposes, std::string &error, ErrorScale *scale) {
+                                   double alpha, Transposes transposes, std::string &error,
+                                   ErrorScale *scale) {
   std::optional<SampledOperands> operands = sampledOperands(a, b, pattern, transposes, error);
   if (!operands)
     return std::nullopt;
-  return sampledResult({pattern, *operands, 1, 0, nullptr}, scale);
+  return sampledResult({pattern, *operands, alpha, 0, nullptr}, scale);
 }
 
 std::optional<HostTensor> ref::sampledAddmm(const SparseTensor &sparse, const HostTensor &a,

@@ -37,10 +37,9 @@ double activate(Activation activation, double x, double slope);
 /// What follows the sum of products `acc` of an operation with a dense result:
 ///   t   = left_alpha * (alpha * acc) * right_alpha + beta * input
 ///   out = activation(t + bias) + residual
-/// Matrices are meant before transpose_out: `leftAlpha` is [..., M] (a factor
-/// per row), `rightAlpha` [..., N] (per column), `bias` anything that
-/// broadcasts to [B, H, M, N], such as [N]. `input` and `residual` broadcast to
-/// the result as it is stored (after transpose_out).
+/// Every tensor means the result as it is stored (after transpose_out):
+/// `leftAlpha` [..., rows] has a factor per row, `rightAlpha` [..., cols] one per
+/// column, and `bias` (such as [cols]), `input` and `residual` broadcast to it.
 ///
 /// beta == 0: `input` is never read. alpha == 0, or nothing to sum (nnz == 0,
 /// K == 0): the first term is 0 whatever the factors are.

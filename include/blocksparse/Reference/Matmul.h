@@ -37,11 +37,12 @@ struct Transposes {
   bool out = false;
 };
 
-/// op(a) [M, K] times op(b) [K, N] at the blocks of `pattern`, which describes
+/// alpha * op(a) [M, K] op(b) [K, N] at the blocks of `pattern`, which describes
 /// the result as it is stored (N x M when transposes.out). The result is the
-/// values [B, S, bm, bn]. Rejects duplicate blocks.
+/// values [B, S, bm, bn]. alpha == 0: a and b are not read. Rejects duplicate
+/// blocks.
 std::optional<HostTensor> sdd(const HostTensor &a, const HostTensor &b, const Pattern &pattern,
-                              Transposes transposes, std::string &error,
+                              double alpha, Transposes transposes, std::string &error,
                               ErrorScale *scale = nullptr);
 
 /// op(sparse) [M, K] times op(dense) [K, N]; the pattern describes `a` as it is
@@ -78,9 +79,8 @@ enum class MatmulForm {
   context
 };
 
-/// Dense product. score and context take rank-4 operands and no transposes;
-/// context's epilogue means the matrices [B, H, M, D] for leftAlpha, rightAlpha
-/// and bias, and [B, M, H, D] for input and residual.
+/// Dense product. score and context take rank-4 operands and no transposes. The
+/// epilogue means the result as it is stored, [B, M, H, D] for context.
 std::optional<HostTensor> matmul(const HostTensor &a, const HostTensor &b, MatmulForm form,
                                  Transposes transposes, const Epilogue &epilogue,
                                  std::string &error, ErrorScale *scale = nullptr);

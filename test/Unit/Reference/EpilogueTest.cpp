@@ -70,9 +70,10 @@ TEST(Epilogue, OrderOfAllTerms) {
       HostTensor::of(ElementType::f64, {1, 1, 2, 3}, {2.25, 4.25, 24.25, 0.25, 0.25, 0.25});
   expectNear(*c, expected);
 
-  // transpose_out: factors and bias still mean rows and columns of the product;
-  // input and residual have the stored shape.
+  // Transposed, every term still means the result as it is stored.
   e.input = e.input->transpose(0, 1);
+  e.bias = e.bias->unsqueeze(1);
+  std::swap(e.leftAlpha, e.rightAlpha);
   auto turned = matmul(a, b, MatmulForm::linear, {.out = true}, e, error);
   ASSERT_TRUE(turned) << error;
   expectNear(*turned, expected.transpose(2, 3).contiguous());

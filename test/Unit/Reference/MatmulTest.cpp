@@ -83,7 +83,7 @@ TEST(Matmul, SampledInEveryOrientation) {
     auto full = product(a, b, t);
     auto expected = fromDense(full, s.pattern, error);
     ASSERT_TRUE(expected) << error;
-    auto c = sdd(a, b, s.pattern, t, error);
+    auto c = sdd(a, b, s.pattern, 1, t, error);
     ASSERT_TRUE(c) << error;
     expectNear(*c, *expected);
 
@@ -122,14 +122,15 @@ TEST(Matmul, ScoreAndContextForms) {
 
   Epilogue epilogue;
   epilogue.residual = uniform({2, 3, 4, 5}, 3);
-  epilogue.leftAlpha = HostTensor::of(ElementType::f64, {3}, {1, 2, 3});
+  epilogue.bias = uniform({5}, 4);
   auto context = matmul(*scores, k, MatmulForm::context, {}, epilogue, error);
   ASSERT_TRUE(context) << error;
   EXPECT_EQ(formatShape(context->shape()), "[2, 3, 4, 5]");
   expected = 0;
   for (int64_t n = 0; n < 6; ++n)
     expected += scores->at({1, 3, 2, n}) * k.at({1, n, 3, 4});
-  EXPECT_NEAR(context->at({1, 2, 3, 4}), 3 * expected + epilogue.residual->at({1, 2, 3, 4}), 1e-12);
+  EXPECT_NEAR(context->at({1, 2, 3, 4}),
+              expected + epilogue.bias->at({4}) + epilogue.residual->at({1, 2, 3, 4}), 1e-12);
 }
 
 TEST(Matmul, BroadcastsBatchesAndHeads) {
@@ -171,9 +172,9 @@ TEST(Matmul, C29StridedOperands) {
   HostTensor view = big.slice(0, 1, 4, 2).transpose(1, 2).slice(1, 2, 8);
   std::string error;
   Pattern p = pattern({3, 5}, 2, 2, "11 01", /*heads=*/2);
-  auto strided = sdd(view, view, p, {.b = true}, error);
+  auto strided = sdd(view, view, p, 1, {.b = true}, error);
   ASSERT_TRUE(strided) << error;
-  auto packed = sdd(view.clone(), view.clone(), p, {.b = true}, error);
+  auto packed = sdd(view.clone(), view.clone(), p, 1, {.b = true}, error);
   EXPECT_TRUE(bitwiseEqual(*strided, *packed));
 }
 
@@ -188,7 +189,7 @@ TEST(Matmul, C01InnerSizeOddMultipleOf16) {
         {3, 2, 32, inner}, [](std::span<const int64_t> i) { return double(i[3]); },
         ElementType::f32);
     std::string error;
-    auto c = sdd(ones({3, 2, 32, inner}), b, p, {.b = true}, error);
+    auto c = sdd(ones({3, 2, 32, inner}), b, p, 1, {.b = true}, error);
     ASSERT_TRUE(c) << error;
     EXPECT_EQ(formatShape(c->shape()), "[3, 8, 16, 16]");
     expectAll(*c, expected);
@@ -200,7 +201,7 @@ TEST(Matmul, C02ExactlyTheBlocksOfTheLayout) {
   HostTensor a = make({128, 32}, [](std::span<const int64_t> i) { return double(i[0] / 32 + 1); });
   HostTensor b = make({32, 160}, [](std::span<const int64_t> i) { return double(i[1] / 32 + 1); });
   std::string error;
-  auto c = sdd(a, b, p, {}, error);
+  auto c = sdd(a, b, p, 1, {}, error);
   ASSERT_TRUE(c) << error;
   ASSERT_EQ(c->dim(1), 18);
   EXPECT_EQ(c->at({0, 0, 0, 0}), 64);
@@ -220,7 +221,7 @@ TEST(Matmul, C03EmptyRowsAreZero) {
 TEST(Matmul, C04HeadsAndLayoutsWithoutBlocks) {
   std::string error;
   Pattern half = pattern({16, 16}, 1, 1, "1 0");
-  auto s = sdd(ones({2, 16, 16}), ones({2, 16, 16}), half, {}, error);
+  auto s = sdd(ones({2, 16, 16}), ones({2, 16, 16}), half, 1, {}, error);
   ASSERT_TRUE(s) << error;
   EXPECT_EQ(formatShape(s->shape()), "[1, 1, 16, 16]");
   auto d = dsd(sparse(oneBlocks(half), half), ones({2, 16, 16}), {}, {}, error);
@@ -229,7 +230,7 @@ TEST(Matmul, C04HeadsAndLayoutsWithoutBlocks) {
   expectAll(d->select(1, 1), 0);
 
   Pattern none = pattern({16, 16}, 1, 1, "0");
-  s = sdd(ones({16, 16}), ones({16, 16}), none, {}, error);
+  s = sdd(ones({16, 16}), ones({16, 16}), none, 1, {}, error);
   ASSERT_TRUE(s) << error;
   EXPECT_EQ(formatShape(s->shape()), "[1, 0, 16, 16]");
   d = dds(ones({16, 16}), sparse(oneBlocks(none), none), {}, {}, error);
@@ -265,8 +266,8 @@ TEST(Matmul, C19InnerSizeNoMultipleOfTheTile) {
   for (int64_t inner : {2044, 130}) {
     Pattern p = pattern({16, 16}, 2, 2, "1111");
     std::string error;
-    auto c =
-        sdd(ones({32, inner}, ElementType::f16), ones({inner, 32}, ElementType::f16), p, {}, error);
+    auto c = sdd(ones({32, inner}, ElementType::f16), ones({inner, 32}, ElementType::f16), p, 1, {},
+                 error);
     ASSERT_TRUE(c) << error;
     expectAll(*c, inner);
   }
@@ -339,12 +340,13 @@ TEST(Matmul, C28NothingToSumStillAppliesBeta) {
 TEST(Matmul, AlphaZeroReadsNoOperand) {
   Pattern p = pattern({16, 16}, 1, 1, "1");
   HostTensor poison = filled(ElementType::f32, {16, 16}, quietNaN);
+  std::string error;
+  expectAll(*sdd(poison, poison, p, 0, {}, error), 0);
   Epilogue epilogue;
   epilogue.alpha = 0;
   epilogue.beta = 2;
   epilogue.input = ones({16, 16});
   epilogue.leftAlpha = filled(ElementType::f32, {16}, quietNaN);
-  std::string error;
   auto c = bsrAddmm(sparse(poison.unsqueeze(0), p), poison, epilogue, error);
   ASSERT_TRUE(c) << error;
   expectAll(*c, 2);
