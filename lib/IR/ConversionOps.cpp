@@ -1,16 +1,123 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "blocksparse/IR/BlockSparseOps.h"
-#include "mlir/IR/PatternMatch.h"
+// Verifiers of the conversions. The numbers are those of the dialect's description.
+
+#include "Constraints.h"
 
 using namespace mlir;
 using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::detail;
 
-LogicalResult ToDenseOp::verify() { return success(); }
-LogicalResult FromDenseOp::verify() { return success(); }
-LogicalResult TransposeOp::verify() { return success(); }
-LogicalResult AssembleOp::verify() { return success(); }
-LogicalResult DisassembleOp::verify() { return success(); }
+/// C30: a conversion keeps shape and element type.
+static LogicalResult checkSameTensor(RankedTensorType result, RankedTensorType source,
+                                     EmitError emitError) {
+  if (failed(checkShape(result, source.getShape(), "a result", emitError)))
+    return failure();
+  if (result.getElementType() != source.getElementType())
+    return emitError() << "expects a result of the source's element type "
+                       << source.getElementType() << ", but got " << result.getElementType();
+  return success();
+}
+
+LogicalResult ToDenseOp::verify() {
+  auto emitError = [&] { return emitOpError(); };
+  RankedTensorType source = getSource().getType();
+  if (failed(checkResolvable(source, "the source", emitError)))
+    return failure();
+  return checkSameTensor(getResult().getType(), source, emitError);
+}
+
+LogicalResult FromDenseOp::verify() {
+  auto emitError = [&] { return emitOpError(); };
+  RankedTensorType result = getResult().getType();
+  if (failed(checkResolvable(result, "the result", emitError)) ||
+      failed(checkSameTensor(result, getSource().getType(), emitError)))
+    return failure();
+  return checkPattern(getPattern(), result, emitError);
+}
+
+/// C31: the result's pattern is the transpose of the source's.
+static LogicalResult checkTransposedPattern(SparseTensor source, SparseTensor result,
+                                            EmitError emitError) {
+  ::blocksparse::BlockShape from = source.getBlock(), to = result.getBlock();
+  if (from.rows != to.cols || from.cols != to.rows)
+    return emitError() << "expects a result of block " << formatShape({from.cols, from.rows})
+                       << ", but got " << formatShape({to.rows, to.cols});
+  if (source.isStatic() != result.isStatic())
+    return emitError() << "expects a " << (source.isStatic() ? "static" : "dynamic")
+                       << " pattern of the result, as of the source, but got " << result.getType();
+  if (!source.isStatic()) {
+    if (source.getBsr().getIndexWidth() != result.getBsr().getIndexWidth())
+      return emitError() << "expects a result of index type i" << source.getBsr().getIndexWidth()
+                         << ", but got i" << result.getBsr().getIndexWidth();
+    return success();
+  }
+  const ::blocksparse::BlockLayout *pattern = source.getLayout().resolve();
+  const ::blocksparse::BlockLayout *other = result.getLayout().resolve();
+  if (pattern->nnz() != other->nnz())
+    return emitError() << "expects the " << pattern->nnz()
+                       << " blocks of the source's transpose, but got " << other->nnz();
+  if (pattern->transposed() != *other)
+    return emitError() << "expects the source's layout transposed, but got another layout of "
+                       << other->nnz() << " blocks";
+  return success();
+}
+
+LogicalResult TransposeOp::verify() {
+  auto emitError = [&] { return emitOpError(); };
+  RankedTensorType source = getSource().getType(), result = getResult().getType();
+  if (failed(checkResolvable(source, "the source", emitError)) ||
+      failed(checkResolvable(result, "the result", emitError)))
+    return failure();
+  SmallVector<int64_t> shape(source.getShape());
+  std::swap(shape[shape.size() - 2], shape[shape.size() - 1]);
+  if (failed(checkSameTensor(result, RankedTensorType::get(shape, source.getElementType()),
+                             emitError)))
+    return failure();
+  return checkTransposedPattern(*SparseTensor::get(source), *SparseTensor::get(result), emitError);
+}
+
+/// C32: a part has the type that the sparse tensor's type asks for.
+static LogicalResult checkPart(Value part, RankedTensorType expected, StringRef name,
+                               EmitError emitError) {
+  auto type = cast<RankedTensorType>(part.getType());
+  if (maybeEqual(type.getShape(), expected.getShape()) &&
+      type.getElementType() == expected.getElementType())
+    return success();
+  return emitError() << "expects " << name << " of type " << expected << ", but got " << type;
+}
+
+/// C32, C33: values, and indices of a dynamic pattern alone.
+static LogicalResult checkParts(RankedTensorType type, Value values, Value crow, Value col,
+                                EmitError emitError) {
+  SparseTensor sparse = *SparseTensor::get(type);
+  if (failed(checkResolvable(type, "the sparse tensor", emitError)) ||
+      failed(checkPart(values, sparse.getValuesType(), "values", emitError)))
+    return failure();
+  if (sparse.isStatic()) {
+    if (crow || col)
+      return emitError() << "expects no indices with a static layout, but got "
+                         << (crow ? crow : col).getType();
+    return success();
+  }
+  if (!crow || !col)
+    return emitError() << "expects crow_indices and col_indices with a dynamic pattern, but got "
+                          "none";
+  if (failed(checkPart(crow, sparse.getCrowType(), "crow_indices", emitError)))
+    return failure();
+  return checkPart(col, sparse.getColType(), "col_indices", emitError);
+}
+
+LogicalResult AssembleOp::verify() {
+  return checkParts(getResult().getType(), getValues(), getCrowIndices(), getColIndices(),
+                    [&] { return emitOpError(); });
+}
+
+LogicalResult DisassembleOp::verify() {
+  return checkParts(getSource().getType(), getValues(), getCrowIndices(), getColIndices(),
+                    [&] { return emitOpError(); });
+}
+
 OpFoldResult TransposeOp::fold(FoldAdaptor) { return {}; }
 void DisassembleOp::getCanonicalizationPatterns(RewritePatternSet &, MLIRContext *) {}

@@ -1,19 +1,134 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "blocksparse/IR/BlockSparseOps.h"
-#include "mlir/IR/PatternMatch.h"
+// Verifiers of the products. The numbers are those of the dialect's description.
+
+#include "Constraints.h"
 
 using namespace mlir;
 using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::detail;
 
-LogicalResult SDDOp::verify() { return success(); }
-LogicalResult DSDOp::verify() { return success(); }
-LogicalResult DDSOp::verify() { return success(); }
-LogicalResult BsrAddmmOp::verify() { return success(); }
-LogicalResult SampledAddmmOp::verify() { return success(); }
-LogicalResult ScatterMMOp::verify() { return success(); }
-LogicalResult MatmulOp::verify() { return success(); }
+/// Verifies dsd and dds, which differ in which factor is sparse.
+template <typename OpTy>
+static LogicalResult verifySparseProduct(OpTy op, RankedTensorType sparse, StringRef sparseName) {
+  auto emitError = [&] { return op.emitOpError(); };
+  ProductOperands operands{op.getA().getType(), op.getB().getType(), op.getTransposeA(),
+                           op.getTransposeB(), op.getTransposeOut()};
+  RankedTensorType result = op.getResult().getType();
+  if (failed(checkResolvable(sparse, sparseName, emitError)) ||
+      failed(checkDenseProduct(operands, result, getProductShape(operands, emitError),
+                               op.getPrecision(), emitError)))
+    return failure();
+  EpilogueOperands epilogue{operands.a.getElementType(), result, op.getBias(), op.getResidual()};
+  epilogue.alpha = op.getAlpha().convertToDouble();
+  epilogue.activation = op.getActivation();
+  return checkEpilogue(epilogue, emitError);
+}
+
+LogicalResult DSDOp::verify() { return verifySparseProduct(*this, getA().getType(), "a"); }
+LogicalResult DDSOp::verify() { return verifySparseProduct(*this, getB().getType(), "b"); }
+
+LogicalResult BsrAddmmOp::verify() {
+  auto emitError = [&] { return emitOpError(); };
+  ProductOperands operands{getSparse().getType(), getDense().getType()};
+  operands.nameA = "sparse";
+  operands.nameB = "dense";
+  RankedTensorType result = getResult().getType();
+  if (failed(checkResolvable(getSparse().getType(), "sparse", emitError)) ||
+      failed(checkDenseProduct(operands, result, getProductShape(operands, emitError),
+                               getPrecision(), emitError)))
+    return failure();
+  EpilogueOperands epilogue{operands.a.getElementType(),
+                            result,
+                            getBias(),
+                            getResidual(),
+                            getInput(),
+                            getLeftAlpha(),
+                            getRightAlpha()};
+  epilogue.alpha = getAlpha().convertToDouble();
+  epilogue.beta = getBeta().convertToDouble();
+  epilogue.activation = getActivation();
+  return checkEpilogue(epilogue, emitError);
+}
+
+LogicalResult MatmulOp::verify() {
+  auto emitError = [&] { return emitOpError(); };
+  ProductOperands operands{getA().getType(), getB().getType(), getTransposeA(), getTransposeB()};
+  RankedTensorType result = getResult().getType();
+  if (failed(checkDenseProduct(operands, result, getMatmulShape(getForm(), operands, emitError),
+                               getPrecision(), emitError)))
+    return failure();
+  EpilogueOperands epilogue{operands.a.getElementType(), result, getBias(), getResidual()};
+  epilogue.alpha = getAlpha().convertToDouble();
+  epilogue.activation = getActivation();
+  return checkEpilogue(epilogue, emitError);
+}
+
+//===----------------------------------------------------------------------===//
+// Sparse results
+//===----------------------------------------------------------------------===//
+
+/// C6, C8: the product's matrices are the result's, and each of its leading dimensions is
+/// missing, 1 or the result's.
+static LogicalResult checkSampledShape(RankedTensorType result, ArrayRef<int64_t> product,
+                                       EmitError emitError) {
+  ArrayRef<int64_t> full = result.getShape();
+  bool fits = product.size() <= full.size() && maybeEqual(product.take_back(2), full.take_back(2));
+  if (fits)
+    for (auto [size, whole] :
+         llvm::zip_equal(product.drop_back(2), full.take_back(product.size()).drop_back(2)))
+      fits &= size == 1 || maybeEqual(size, whole);
+  if (!fits)
+    return emitError() << "expects a result of shape " << formatShape(product) << ", but got "
+                       << formatShape(full);
+  return success();
+}
+
+/// C4 to C11 of sdd and sampled_addmm.
+static LogicalResult checkSampledProduct(const ProductOperands &operands, RankedTensorType result,
+                                         Precision precision, EmitError emitError) {
+  Type element = operands.a.getElementType();
+  FailureOr<SmallVector<int64_t>> shape = getProductShape(operands, emitError);
+  if (failed(shape) || failed(checkResolvable(result, "the result", emitError)) ||
+      failed(checkFactorElements(element, operands.b.getElementType(), operands.nameA,
+                                 operands.nameB, emitError)) ||
+      failed(checkPrecision(precision, element, emitError)) ||
+      failed(checkSampledShape(result, *shape, emitError)))
+    return failure();
+  return checkProductElement(element, result.getElementType(), emitError);
+}
+
+LogicalResult SDDOp::verify() {
+  auto emitError = [&] { return emitOpError(); };
+  ProductOperands operands{getA().getType(), getB().getType(), getTransposeA(), getTransposeB(),
+                           getTransposeOut()};
+  RankedTensorType result = getResult().getType();
+  if (failed(checkSampledProduct(operands, result, getPrecision(), emitError)) ||
+      failed(checkPattern(getPattern(), result, emitError)))
+    return failure();
+  return checkIntegralFactors(operands.a.getElementType(), getAlpha().convertToDouble(), 0.0,
+                              emitError);
+}
+
+LogicalResult SampledAddmmOp::verify() {
+  auto emitError = [&] { return emitOpError(); };
+  ProductOperands operands{getA().getType(), getB().getType(), getTransposeA(), getTransposeB()};
+  RankedTensorType result = getResult().getType();
+  if (failed(checkSampledProduct(operands, result, getPrecision(), emitError)))
+    return failure();
+  return checkIntegralFactors(operands.a.getElementType(), getAlpha().convertToDouble(),
+                              getBeta().convertToDouble(), emitError);
+}
+
+LogicalResult ScatterMMOp::verify() {
+  ScatterOperands operands{
+      getBlocks().getType(), getOthers().getType(), getAccumulators().getType(),
+      getIndices(),          getFormat(),           static_cast<int64_t>(getSplitN()),
+      getPrecision()};
+  return checkScatterMM(operands, [&] { return emitOpError(); });
+}
+
 void SDDOp::getCanonicalizationPatterns(RewritePatternSet &, MLIRContext *) {}
 void DSDOp::getCanonicalizationPatterns(RewritePatternSet &, MLIRContext *) {}
 void DDSOp::getCanonicalizationPatterns(RewritePatternSet &, MLIRContext *) {}

@@ -31,8 +31,8 @@ static LogicalResult inferProduct(std::optional<Location> location, ValueRange o
   auto b = cast<RankedTensorType>(adaptor.getB().getType());
   ProductOperands product{a, b, adaptor.getTransposeA(), adaptor.getTransposeB(),
                           adaptor.getTransposeOut()};
-  return addResult(getProductShape(product, [&] { return emitAt(location); }),
-                   a.getElementType(), types);
+  return addResult(getProductShape(product, [&] { return emitAt(location); }), a.getElementType(),
+                   types);
 }
 
 /// Whether each actual type has the inferred shape (as far as it is known) and an element
@@ -43,8 +43,7 @@ static bool areCompatible(TypeRange inferred, TypeRange actual) {
   auto expected = dyn_cast<RankedTensorType>(inferred.front());
   auto got = dyn_cast<RankedTensorType>(actual.front());
   // The operands' element type is not known here: the verifier checks the exact rule.
-  return expected && got && !got.getEncoding() &&
-         maybeEqual(expected.getShape(), got.getShape()) &&
+  return expected && got && !got.getEncoding() && maybeEqual(expected.getShape(), got.getShape()) &&
          (expected.getElementType() == got.getElementType() ||
           (isa<FloatType>(expected.getElementType()) && isa<FloatType>(got.getElementType())));
 }
@@ -85,9 +84,8 @@ LogicalResult MatmulOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   auto a = cast<RankedTensorType>(adaptor.getA().getType());
   auto b = cast<RankedTensorType>(adaptor.getB().getType());
   ProductOperands product{a, b, adaptor.getTransposeA(), adaptor.getTransposeB()};
-  return addResult(
-      getMatmulShape(adaptor.getForm(), product, [&] { return emitAt(location); }),
-      a.getElementType(), types);
+  return addResult(getMatmulShape(adaptor.getForm(), product, [&] { return emitAt(location); }),
+                   a.getElementType(), types);
 }
 
 bool DSDOp::isCompatibleReturnTypes(TypeRange inferred, TypeRange actual) {

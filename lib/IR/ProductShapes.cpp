@@ -29,17 +29,15 @@ bool maybeEqual(int64_t a, int64_t b) {
 }
 
 bool maybeEqual(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
-  return a.size() == b.size() &&
-         llvm::all_of(llvm::zip_equal(a, b), [](auto sizes) {
+  return a.size() == b.size() && llvm::all_of(llvm::zip_equal(a, b), [](auto sizes) {
            return maybeEqual(std::get<0>(sizes), std::get<1>(sizes));
          });
 }
 
-FailureOr<Matrices> getMatrices(RankedTensorType type, bool transposed, StringRef name,
-                                        EmitError emitError) {
+FailureOr<Matrices> getMatrices(ShapedType type, bool transposed, StringRef name,
+                                EmitError emitError) {
   if (type.getRank() < 2 || type.getRank() > 4)
-    return emitError() << "expects " << name << " of rank 2 to 4, but got rank "
-                       << type.getRank();
+    return emitError() << "expects " << name << " of rank 2 to 4, but got rank " << type.getRank();
   ArrayRef<int64_t> shape = type.getShape();
   Matrices matrices{shape.drop_back(2), shape[shape.size() - 2], shape.back()};
   if (transposed)
@@ -59,7 +57,7 @@ static std::optional<int64_t> broadcastSize(int64_t a, int64_t b) {
 }
 
 FailureOr<SmallVector<int64_t>> broadcastLeading(ArrayRef<int64_t> a, ArrayRef<int64_t> b,
-                                                         EmitError emitError) {
+                                                 EmitError emitError) {
   if (a.size() < b.size())
     std::swap(a, b);
   SmallVector<int64_t> result(a);
@@ -75,13 +73,11 @@ FailureOr<SmallVector<int64_t>> broadcastLeading(ArrayRef<int64_t> a, ArrayRef<i
 }
 
 FailureOr<SmallVector<int64_t>> getProductShape(const ProductOperands &operands,
-                                                        EmitError emitError) {
-  FailureOr<Matrices> a =
-      getMatrices(operands.a, operands.transposeA, operands.nameA, emitError);
+                                                EmitError emitError) {
+  FailureOr<Matrices> a = getMatrices(operands.a, operands.transposeA, operands.nameA, emitError);
   if (failed(a))
     return failure();
-  FailureOr<Matrices> b =
-      getMatrices(operands.b, operands.transposeB, operands.nameB, emitError);
+  FailureOr<Matrices> b = getMatrices(operands.b, operands.transposeB, operands.nameB, emitError);
   if (failed(b))
     return failure();
   if (!maybeEqual(a->cols, b->rows))
@@ -95,9 +91,8 @@ FailureOr<SmallVector<int64_t>> getProductShape(const ProductOperands &operands,
   return shape;
 }
 
-FailureOr<SmallVector<int64_t>> getMatmulShape(MatmulForm form,
-                                                       const ProductOperands &operands,
-                                                       EmitError emitError) {
+FailureOr<SmallVector<int64_t>> getMatmulShape(MatmulForm form, const ProductOperands &operands,
+                                               EmitError emitError) {
   if (form == MatmulForm::Linear)
     return getProductShape(operands, emitError);
   StringRef name = stringifyMatmulForm(form);

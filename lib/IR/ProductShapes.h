@@ -31,7 +31,7 @@ struct Matrices {
 };
 
 /// Fails on ranks that are not 2 to 4. `name` is the operand's.
-FailureOr<Matrices> getMatrices(RankedTensorType type, bool transposed, StringRef name,
+FailureOr<Matrices> getMatrices(ShapedType type, bool transposed, StringRef name,
                                 EmitError emitError);
 
 /// The leading dimensions [], [H] or [B, H] of a product of two stacks: a dimension that
@@ -41,8 +41,8 @@ FailureOr<SmallVector<int64_t>> broadcastLeading(ArrayRef<int64_t> a, ArrayRef<i
 
 /// op(a) @ op(b), stored transposed when `transposeOut`.
 struct ProductOperands {
-  RankedTensorType a;
-  RankedTensorType b;
+  ShapedType a;
+  ShapedType b;
   bool transposeA = false;
   bool transposeB = false;
   bool transposeOut = false;

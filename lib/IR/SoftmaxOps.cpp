@@ -1,13 +1,189 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "blocksparse/IR/BlockSparseOps.h"
-#include "mlir/IR/PatternMatch.h"
+// Verifiers of softmax and attention. The numbers are those of the dialect's description.
+
+#include "Constraints.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::detail;
 
-LogicalResult SoftmaxOp::verify() { return success(); }
-LogicalResult SoftmaxGradOp::verify() { return success(); }
-LogicalResult AttentionOp::verify() { return success(); }
-LogicalResult AttentionGradOp::verify() { return success(); }
+/// C27: the shape and pattern of `type` are those of `other`; the element type may differ.
+static LogicalResult checkSamePattern(RankedTensorType type, RankedTensorType other, StringRef name,
+                                      StringRef otherName, EmitError emitError) {
+  if (type.getShape() != other.getShape() || type.getEncoding() != other.getEncoding())
+    return emitError() << "expects " << name << " of the shape and pattern of " << otherName << ", "
+                       << other << ", but got " << type;
+  return checkFloat(type.getElementType(), name, emitError);
+}
+
+LogicalResult SoftmaxOp::verify() {
+  auto emitError = [&] { return emitOpError(); };
+  RankedTensorType x = getX().getType();
+  if (failed(checkFloat(x.getElementType(), "x", emitError)) ||
+      failed(checkResolvable(x, "x", emitError)) ||
+      failed(checkSamePattern(getY().getType(), x, "y", "x", emitError)))
+    return failure();
+  SoftmaxOperands operands{SmallVector<int64_t>(x.getShape()),
+                           getRpe(),
+                           getKeyPaddingMask(),
+                           getAttentionMask(),
+                           getKeyPaddingMaskMode(),
+                           getAttentionMaskMode()};
+  if (failed(checkSoftmaxOperands(operands, emitError)))
+    return failure();
+  if (!getLse())
+    return success();
+  return checkLogSumExp(cast<RankedTensorType>(getLse().getType()), x.getShape().drop_back(),
+                        x.getElementType(), emitError);
+}
+
+LogicalResult SoftmaxGradOp::verify() {
+  auto emitError = [&] { return emitOpError(); };
+  RankedTensorType y = getY().getType();
+  if (failed(checkFloat(y.getElementType(), "y", emitError)) ||
+      failed(checkResolvable(y, "y", emitError)) ||
+      failed(checkSamePattern(getDy().getType(), y, "dy", "y", emitError)) ||
+      failed(checkSamePattern(getDx().getType(), y, "dx", "y", emitError)))
+    return failure();
+  if (!getDrpe())
+    return success();
+  auto drpe = cast<RankedTensorType>(getDrpe().getType()); // C22
+  if (failed(checkBroadcastable(drpe, y.getShape(), "drpe", emitError)))
+    return failure();
+  return checkFloat(drpe.getElementType(), "drpe", emitError);
+}
+
+//===----------------------------------------------------------------------===//
+// Attention
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The sizes that q, k, v and the layout of attention agree on.
+struct AttentionShape {
+  /// [], [H] or [B, H].
+  SmallVector<int64_t> leading;
+  int64_t rows;
+  int64_t cols;
+  int64_t valueSize;
+
+  SmallVector<int64_t> with(std::initializer_list<int64_t> sizes) const {
+    SmallVector<int64_t> shape(leading);
+    shape.append(sizes.begin(), sizes.end());
+    return shape;
+  }
+};
+} // namespace
+
+/// C28: the layout's grid covers M rows and N columns, which are static.
+static LogicalResult checkGrid(LayoutAttrInterface layout, int64_t rows, int64_t cols,
+                               EmitError emitError) {
+  ::blocksparse::BlockShape block = layout.getBlockShape();
+  ::blocksparse::BlockGrid grid = layout.getBlockGrid();
+  if (ShapedType::isDynamic(rows) || ShapedType::isDynamic(cols))
+    return emitError() << "expects static rows of q and k with a static layout, but got a dynamic "
+                          "size";
+  int64_t blockRows = llvm::divideCeil(rows, block.rows);
+  int64_t blockCols = llvm::divideCeil(cols, block.cols);
+  if (grid.rows != blockRows || grid.cols != blockCols)
+    return emitError() << "expects a grid of " << formatShape({blockRows, blockCols})
+                       << " blocks to cover " << formatShape({rows, cols}) << ", but got "
+                       << formatShape({grid.rows, grid.cols});
+  return success();
+}
+
+/// C4 to C9, C28 of the operands that attention and its gradient share.
+template <typename OpTy>
+static FailureOr<AttentionShape> getAttentionShape(OpTy op, EmitError emitError) {
+  RankedTensorType types[] = {op.getQ().getType(), op.getK().getType(), op.getV().getType()};
+  auto [q, k, v] = types;
+  ProductOperands scores{q, k, false, true, false, "q", "k"};
+  FailureOr<SmallVector<int64_t>> shape = getProductShape(scores, emitError);
+  if (failed(shape))
+    return failure();
+  FailureOr<Matrices> values = getMatrices(v, false, "v", emitError);
+  if (failed(values))
+    return failure();
+  int64_t rows = (*shape)[shape->size() - 2], cols = shape->back();
+  if (!maybeEqual(values->rows, cols))
+    return emitError() << "expects v to have " << cols << " rows, as k, but got " << values->rows;
+  LayoutAttrInterface layout = op.getLayout();
+  if (failed(checkGrid(layout, rows, cols, emitError)) ||
+      failed(checkResolvable(layout, "the scores", emitError)) ||
+      failed(checkFactorElements(q.getElementType(), k.getElementType(), "q", "k", emitError)) ||
+      failed(checkFactorElements(q.getElementType(), v.getElementType(), "q", "v", emitError)) ||
+      failed(checkFloat(q.getElementType(), "q", emitError)))
+    return failure();
+  FailureOr<SmallVector<int64_t>> leading =
+      broadcastLeading(ArrayRef(*shape).drop_back(2), values->leading, emitError);
+  if (failed(leading))
+    return failure();
+  // C3: a layout of several heads makes as many.
+  if (int64_t heads = layout.getBlockGrid().heads; heads != 1) {
+    leading = broadcastLeading(*leading, {heads}, emitError);
+    if (failed(leading))
+      return failure();
+  }
+  return AttentionShape{*leading, rows, cols, values->cols};
+}
+
+template <typename OpTy>
+static LogicalResult checkAttentionMasks(OpTy op, const AttentionShape &shape,
+                                         EmitError emitError) {
+  SoftmaxOperands operands{shape.with({shape.rows, shape.cols}),
+                           op.getRpe(),
+                           op.getKeyPaddingMask(),
+                           op.getAttentionMask(),
+                           op.getKeyPaddingMaskMode(),
+                           op.getAttentionMaskMode()};
+  return checkSoftmaxOperands(operands, emitError);
+}
+
+LogicalResult AttentionOp::verify() {
+  auto emitError = [&] { return emitOpError(); };
+  FailureOr<AttentionShape> shape = getAttentionShape(*this, emitError);
+  if (failed(shape) || failed(checkAttentionMasks(*this, *shape, emitError)))
+    return failure();
+  Type element = getQ().getType().getElementType();
+  if (failed(checkShape(getOut().getType(), shape->with({shape->rows, shape->valueSize}), "out",
+                        emitError)) ||
+      failed(checkProductElement(element, getOut().getType().getElementType(), emitError)))
+    return failure();
+  return checkLogSumExp(getLse().getType(), shape->with({shape->rows}), element, emitError);
+}
+
+LogicalResult AttentionGradOp::verify() {
+  auto emitError = [&] { return emitOpError(); };
+  FailureOr<AttentionShape> shape = getAttentionShape(*this, emitError);
+  if (failed(shape) || failed(checkAttentionMasks(*this, *shape, emitError)))
+    return failure();
+  Type element = getQ().getType().getElementType();
+  SmallVector<int64_t> out = shape->with({shape->rows, shape->valueSize});
+  for (auto [type, name] : {std::pair(getOut().getType(), "out"), {getDout().getType(), "dout"}})
+    if (failed(checkShape(type, out, name, emitError)) ||
+        failed(checkFloat(type.getElementType(), name, emitError)))
+      return failure();
+  if (failed(checkLogSumExp(getLse().getType(), shape->with({shape->rows}), element, emitError)))
+    return failure();
+
+  // C29: a gradient has the shape of what it belongs to.
+  std::tuple<RankedTensorType, RankedTensorType, StringRef> gradients[] = {
+      {getDq().getType(), getQ().getType(), "dq"},
+      {getDk().getType(), getK().getType(), "dk"},
+      {getDv().getType(), getV().getType(), "dv"}};
+  for (auto [type, primal, name] : gradients)
+    if (failed(checkShape(type, primal.getShape(), name, emitError)) ||
+        failed(checkProductElement(element, type.getElementType(), emitError)))
+      return failure();
+  if (!getDrpe())
+    return success();
+  if (!getRpe())
+    return emitOpError() << "expects rpe where drpe is asked for, but got none";
+  auto drpe = cast<RankedTensorType>(getDrpe().getType());
+  auto rpe = cast<RankedTensorType>(getRpe().getType());
+  if (failed(checkShape(drpe, rpe.getShape(), "drpe", emitError)))
+    return failure();
+  return checkFloat(drpe.getElementType(), "drpe", emitError);
+}

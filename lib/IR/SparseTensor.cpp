@@ -9,15 +9,14 @@ using namespace mlir::blocksparse;
 
 bool mlir::blocksparse::isSparseTensor(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor && isa_and_present<LayoutAttrInterface, BsrAttr>(tensor.getEncoding());
+  return tensor && tensor.getRank() >= 2 && tensor.getRank() <= 4 &&
+         isa_and_present<LayoutAttrInterface, BsrAttr>(tensor.getEncoding());
 }
 
 std::optional<SparseTensor> SparseTensor::get(Type type) {
   if (!isSparseTensor(type))
     return std::nullopt;
   auto tensor = cast<RankedTensorType>(type);
-  if (tensor.getRank() < 2)
-    return std::nullopt;
   return SparseTensor(tensor, dyn_cast<LayoutAttrInterface>(tensor.getEncoding()),
                       dyn_cast<BsrAttr>(tensor.getEncoding()));
 }

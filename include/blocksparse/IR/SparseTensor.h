@@ -11,7 +11,7 @@
 
 namespace mlir::blocksparse {
 
-/// Whether `type` is a ranked tensor with a static layout or a dynamic BSR encoding.
+/// Whether `type` is a tensor of rank 2 to 4 with a static layout or a dynamic BSR encoding.
 bool isSparseTensor(Type type);
 
 /// A sparse tensor type taken apart. The shape of `type` is the one it stands for,

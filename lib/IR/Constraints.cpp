@@ -1,0 +1,241 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Constraints.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+
+namespace mlir::blocksparse::detail {
+
+LogicalResult checkResolvable(LayoutAttrInterface layout, StringRef name, EmitError emitError) {
+  // C4
+  if (layout && !layout.resolve())
+    return emitError() << layout.getResolveError() << " in the layout of " << name;
+  return success();
+}
+
+LogicalResult checkResolvable(RankedTensorType type, StringRef name, EmitError emitError) {
+  return checkResolvable(dyn_cast_if_present<LayoutAttrInterface>(type.getEncoding()), name,
+                         emitError);
+}
+
+LogicalResult checkShape(ShapedType type, ArrayRef<int64_t> expected, StringRef name,
+                         EmitError emitError) {
+  // C8
+  if (!maybeEqual(type.getShape(), expected))
+    return emitError() << "expects " << name << " of shape " << formatShape(expected)
+                       << ", but got " << formatShape(type.getShape());
+  return success();
+}
+
+LogicalResult checkFactorElements(Type a, Type b, StringRef nameA, StringRef nameB,
+                                  EmitError emitError) {
+  // C9
+  if (a != b)
+    return emitError() << "expects " << nameA << " and " << nameB
+                       << " to have the same element type, but got " << a << " and " << b;
+  if (!isa<FloatType>(a) && !a.isInteger(8))
+    return emitError() << "expects factors of a floating-point type or i8, but got " << a;
+  return success();
+}
+
+LogicalResult checkProductElement(Type element, Type result, EmitError emitError) {
+  // C10
+  if (isProductElement(element, result))
+    return success();
+  InFlightDiagnostic diagnostic = emitError();
+  diagnostic << "expects a product of " << element << " to have element type ";
+  if (!element.isInteger(8) && element != getAccumulatorType(element))
+    diagnostic << element << " or ";
+  return diagnostic << getAccumulatorType(element) << ", but got " << result;
+}
+
+LogicalResult checkPrecision(Precision precision, Type element, EmitError emitError) {
+  // C11
+  if (precision != Precision::IEEE && !element.isF32())
+    return emitError() << "expects precision ieee for factors of " << element << ", but got "
+                       << stringifyPrecision(precision);
+  return success();
+}
+
+LogicalResult checkDenseProduct(const ProductOperands &operands, ShapedType result,
+                                FailureOr<SmallVector<int64_t>> shape, Precision precision,
+                                EmitError emitError) {
+  Type element = operands.a.getElementType();
+  if (failed(shape) ||
+      failed(checkFactorElements(element, operands.b.getElementType(), operands.nameA,
+                                 operands.nameB, emitError)) ||
+      failed(checkPrecision(precision, element, emitError)) ||
+      failed(checkShape(result, *shape, "a result", emitError)))
+    return failure();
+  return checkProductElement(element, result.getElementType(), emitError);
+}
+
+LogicalResult checkPattern(Value pattern, RankedTensorType result, EmitError emitError) {
+  // C12
+  bool dynamic = isa_and_present<BsrAttr>(result.getEncoding());
+  if (dynamic && !pattern)
+    return emitError() << "expects a pattern operand for a result of dynamic pattern, but got "
+                          "none";
+  if (!dynamic && pattern)
+    return emitError() << "expects no pattern operand for a result of static layout, but got one "
+                          "of type "
+                       << pattern.getType();
+  if (pattern && pattern.getType() != result)
+    return emitError() << "expects a pattern of the result's type " << result << ", but got "
+                       << pattern.getType();
+  return success();
+}
+
+LogicalResult checkBroadcastable(ShapedType type, ArrayRef<int64_t> shape, StringRef name,
+                                 EmitError emitError) {
+  ArrayRef<int64_t> own = type.getShape();
+  bool fits = own.size() >= 2 && own.size() <= 4 && own.size() <= shape.size();
+  if (fits)
+    for (auto [size, full] : llvm::zip_equal(own, shape.take_back(own.size())))
+      fits &= size == 1 || maybeEqual(size, full);
+  if (!fits)
+    return emitError() << "expects " << name << " to broadcast to " << formatShape(shape)
+                       << ", but got " << formatShape(own);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Epilogues
+//===----------------------------------------------------------------------===//
+
+/// C13, C14, C15: an epilogue tensor has the factors', the result's or the accumulation
+/// type.
+static LogicalResult checkEpilogueElement(const EpilogueOperands &epilogue, Type element,
+                                          StringRef name, EmitError emitError) {
+  Type result = epilogue.result.getElementType();
+  Type accumulator = getAccumulatorType(epilogue.factorElement);
+  if (element == result || element == accumulator || element == epilogue.factorElement)
+    return success();
+  return emitError() << "expects " << name << " of element type " << epilogue.factorElement << ", "
+                     << result << " or " << accumulator << ", but got " << element;
+}
+
+/// A vector of `size` elements: C13 (bias), C15 (left_alpha, right_alpha).
+static LogicalResult checkVector(const EpilogueOperands &epilogue, Value value, int64_t size,
+                                 StringRef name, EmitError emitError) {
+  if (!value)
+    return success();
+  auto type = cast<ShapedType>(value.getType());
+  if (failed(checkShape(type, {size}, name, emitError)))
+    return failure();
+  return checkEpilogueElement(epilogue, type.getElementType(), name, emitError);
+}
+
+/// C14: a tensor that broadcasts to the result.
+static LogicalResult checkAddend(const EpilogueOperands &epilogue, Value value, StringRef name,
+                                 EmitError emitError) {
+  if (!value)
+    return success();
+  auto type = cast<ShapedType>(value.getType());
+  if (failed(checkBroadcastable(type, epilogue.result.getShape(), name, emitError)))
+    return failure();
+  return checkEpilogueElement(epilogue, type.getElementType(), name, emitError);
+}
+
+LogicalResult checkIntegralFactors(Type element, double alpha, double beta, EmitError emitError) {
+  // C17
+  std::pair<StringRef, double> factors[] = {{"alpha", alpha}, {"beta", beta}};
+  for (auto [name, value] : factors)
+    if (element.isInteger() && (!std::isfinite(value) || value != std::trunc(value)))
+      return emitError() << "expects an integral " << name << " with factors of " << element
+                         << ", but got " << value;
+  return success();
+}
+
+/// C17: an integer result passes through integers alone.
+static LogicalResult checkIntegerEpilogue(const EpilogueOperands &epilogue, EmitError emitError) {
+  ActivationKind kind = epilogue.activation ? epilogue.activation->getKind() : ActivationKind::None;
+  if (epilogue.factorElement.isInteger() && kind != ActivationKind::None &&
+      kind != ActivationKind::Relu)
+    return emitError() << "expects activation none or relu with factors of "
+                       << epilogue.factorElement << ", but got " << stringifyActivationKind(kind);
+  return checkIntegralFactors(epilogue.factorElement, epilogue.alpha, epilogue.beta, emitError);
+}
+
+LogicalResult checkEpilogue(const EpilogueOperands &epilogue, EmitError emitError) {
+  ArrayRef<int64_t> shape = epilogue.result.getShape();
+  int64_t rows = shape[shape.size() - 2], cols = shape.back();
+  if (epilogue.beta != 0 && !epilogue.input) // C16
+    return emitError() << "expects an input when beta is not 0, but got none and beta "
+                       << epilogue.beta;
+  if (failed(checkVector(epilogue, epilogue.bias, cols, "bias", emitError)) ||
+      failed(checkVector(epilogue, epilogue.leftAlpha, rows, "left_alpha", emitError)) ||
+      failed(checkVector(epilogue, epilogue.rightAlpha, cols, "right_alpha", emitError)) ||
+      failed(checkAddend(epilogue, epilogue.residual, "residual", emitError)) ||
+      failed(checkAddend(epilogue, epilogue.input, "input", emitError)))
+    return failure();
+  return checkIntegerEpilogue(epilogue, emitError);
+}
+
+//===----------------------------------------------------------------------===//
+// Softmax
+//===----------------------------------------------------------------------===//
+
+LogicalResult checkFloat(Type element, StringRef name, EmitError emitError) {
+  // C21
+  if (!isa<FloatType>(element))
+    return emitError() << "expects " << name << " of a floating-point type, but got " << element;
+  return success();
+}
+
+/// C25: what is added is floating-point; what is compared with 0 may be anything.
+static LogicalResult checkMaskElement(Value mask, MaskMode mode, StringRef name,
+                                      EmitError emitError) {
+  if (mode == MaskMode::Mul)
+    return success();
+  return checkFloat(cast<ShapedType>(mask.getType()).getElementType(), name, emitError);
+}
+
+/// C23: [N], or [B, N] with B that of the elements or 1.
+static LogicalResult checkKeyPaddingMask(Value mask, ArrayRef<int64_t> shape, EmitError emitError) {
+  ArrayRef<int64_t> own = cast<ShapedType>(mask.getType()).getShape();
+  int64_t batch = shape.size() == 4 ? shape[0] : 1;
+  bool fits = (own.size() == 1 || own.size() == 2) && maybeEqual(own.back(), shape.back());
+  if (own.size() == 2)
+    fits &= own[0] == 1 || maybeEqual(own[0], batch);
+  if (!fits)
+    return emitError() << "expects key_padding_mask of shape " << formatShape(shape.back())
+                       << " or " << formatShape({batch, shape.back()}) << ", but got "
+                       << formatShape(own);
+  return success();
+}
+
+LogicalResult checkSoftmaxOperands(const SoftmaxOperands &operands, EmitError emitError) {
+  if (Value rpe = operands.rpe) { // C22
+    auto type = cast<ShapedType>(rpe.getType());
+    if (failed(checkBroadcastable(type, operands.shape, "rpe", emitError)) ||
+        failed(checkFloat(type.getElementType(), "rpe", emitError)))
+      return failure();
+  }
+  if (Value mask = operands.keyPaddingMask)
+    if (failed(checkKeyPaddingMask(mask, operands.shape, emitError)) ||
+        failed(checkMaskElement(mask, operands.keyPaddingMaskMode, "key_padding_mask", emitError)))
+      return failure();
+  if (Value mask = operands.attentionMask) // C24
+    if (failed(checkBroadcastable(cast<ShapedType>(mask.getType()), operands.shape,
+                                  "attention_mask", emitError)) ||
+        failed(checkMaskElement(mask, operands.attentionMaskMode, "attention_mask", emitError)))
+      return failure();
+  return success();
+}
+
+LogicalResult checkLogSumExp(ShapedType lse, ArrayRef<int64_t> rowShape, Type element,
+                             EmitError emitError) {
+  // C26
+  if (failed(checkShape(lse, rowShape, "lse", emitError)))
+    return failure();
+  if (lse.getElementType() != getAccumulatorType(element))
+    return emitError() << "expects lse of element type " << getAccumulatorType(element)
+                       << ", but got " << lse.getElementType();
+  return success();
+}
+
+} // namespace mlir::blocksparse::detail

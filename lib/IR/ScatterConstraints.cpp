@@ -1,0 +1,108 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// The constraints of scatter_mm and its planned form.
+
+#include "Constraints.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+
+namespace mlir::blocksparse::detail {
+
+/// Ranks of the index tensors of a format.
+static SmallVector<int64_t> getIndexRanks(ScatterFormat format) {
+  switch (format) {
+  case ScatterFormat::ScatterMM:
+    return {1, 2};
+  case ScatterFormat::BsrStridedMM:
+    return {1, 1, 1, 1};
+  case ScatterFormat::BsrStridedMMCompressed:
+    return {1, 1, 1};
+  }
+  return {};
+}
+
+/// C18: the number of index tensors, their ranks, and one width.
+static LogicalResult checkIndices(const ScatterOperands &operands, EmitError emitError) {
+  SmallVector<int64_t> ranks = getIndexRanks(operands.format);
+  StringRef format = stringifyScatterFormat(operands.format);
+  if (operands.indices.size() != ranks.size())
+    return emitError() << "expects " << ranks.size() << " index tensors in the format " << format
+                       << ", but got " << operands.indices.size();
+  Type width = cast<ShapedType>(operands.indices.front().getType()).getElementType();
+  for (auto [position, index, rank] : llvm::enumerate(operands.indices, ranks)) {
+    auto type = cast<ShapedType>(index.getType());
+    if (type.getRank() != rank)
+      return emitError() << "expects index tensor " << position << " of rank " << rank
+                         << " in the format " << format << ", but got rank " << type.getRank();
+    if (rank == 2 && !maybeEqual(type.getDimSize(1), 2))
+      return emitError() << "expects index tensor " << position << " to have 2 columns, but got "
+                         << type.getDimSize(1);
+    if (type.getElementType() != width || (!width.isInteger(32) && !width.isInteger(64)))
+      return emitError() << "expects index tensors of one type, i32 or i64, but got " << width
+                         << " and " << type.getElementType();
+  }
+  if (cast<ShapedType>(operands.indices.front().getType()).getDimSize(0) == 0)
+    return emitError() << "expects index tensor 0 of at least 1 offset, but got 0";
+  return success();
+}
+
+/// The size that follows from a list of one offset more.
+static int64_t withoutLast(int64_t offsets) {
+  return ShapedType::isDynamic(offsets) ? offsets : offsets - 1;
+}
+
+/// C19: blocks [P, Ms, Ks], others [Q, Ks, Ns], accumulators [R, Ms, Ns].
+static LogicalResult checkTiles(const ScatterOperands &operands, EmitError emitError) {
+  constexpr int64_t any = ShapedType::kDynamic;
+  ArrayRef<int64_t> blocks = operands.blocks.getShape();
+  if (failed(checkShape(operands.others, {any, blocks[2], any}, "others", emitError)))
+    return failure();
+  int64_t offsets = cast<ShapedType>(operands.indices[0].getType()).getDimSize(0);
+  if (failed(checkShape(operands.accumulators,
+                        {withoutLast(offsets), blocks[1], operands.others.getShape().back()},
+                        "accumulators", emitError)))
+    return failure();
+  if (operands.splitN != 1)
+    return emitError() << "expects split_n 1 in the format scatter_mm, but got " << operands.splitN;
+  return success();
+}
+
+/// C19, C20: others [..., K, N] and accumulators [..., M, N], N divisible by split_n.
+static LogicalResult checkMatrices(const ScatterOperands &operands, EmitError emitError) {
+  if (failed(getMatrices(operands.others, false, "others", emitError)))
+    return failure();
+  SmallVector<int64_t> expected(operands.others.getShape());
+  expected[expected.size() - 2] = ShapedType::kDynamic;
+  if (failed(checkShape(operands.accumulators, expected, "accumulators", emitError)))
+    return failure();
+  int64_t cols = operands.others.getShape().back(), split = operands.splitN;
+  if (split < 1)
+    return emitError() << "expects split_n to be at least 1, but got " << split;
+  if (!ShapedType::isDynamic(cols) && cols % split)
+    return emitError() << "expects split_n to divide " << cols << " columns, but got " << split;
+  // One reduction a tile: c_indices has an entry more than r_offsets.
+  if (operands.format == ScatterFormat::BsrStridedMM) {
+    int64_t offsets = cast<ShapedType>(operands.indices[0].getType()).getDimSize(0);
+    return checkShape(cast<ShapedType>(operands.indices[1].getType()), {withoutLast(offsets)},
+                      "r_offsets", emitError);
+  }
+  return success();
+}
+
+LogicalResult checkScatterMM(const ScatterOperands &operands, EmitError emitError) {
+  Type element = operands.blocks.getElementType();
+  if (operands.blocks.getRank() != 3)
+    return emitError() << "expects blocks of rank 3, but got rank " << operands.blocks.getRank();
+  if (failed(checkIndices(operands, emitError)) ||
+      failed(checkFactorElements(element, operands.others.getElementType(), "blocks", "others",
+                                 emitError)) ||
+      failed(checkPrecision(operands.precision, element, emitError)) ||
+      failed(checkProductElement(element, operands.accumulators.getElementType(), emitError)))
+    return failure();
+  return operands.format == ScatterFormat::ScatterMM ? checkTiles(operands, emitError)
+                                                     : checkMatrices(operands, emitError);
+}
+
+} // namespace mlir::blocksparse::detail
