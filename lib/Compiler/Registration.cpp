@@ -6,6 +6,7 @@
 #include "blocksparse/IR/BlockSparseDialect.h"
 #include "blocksparse/Transforms/BufferizableOpInterfaceImpl.h"
 #include "blocksparse/Transforms/Bufferization/Passes.h"
+#include "blocksparse/Transforms/Passes.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
@@ -23,4 +24,5 @@ void mlir::blocksparse::registerAllPasses() {
   ::mlir::registerAllPasses();
   registerBlockSparseConversionPasses();
   registerBlockSparseBufferizationPasses();
+  registerBlockSparseTransformsPasses();
 }

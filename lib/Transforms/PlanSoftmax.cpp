@@ -1,0 +1,127 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "LookUpTables.h"
+#include "PlanPatterns.h"
+#include "blocksparse/IR/BlockSparseOps.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+
+namespace {
+
+/// The logical [M, N], which the mask of edge blocks needs.
+FailureOr<SmallVector<int64_t>> staticShape(Operation *op, const SparseTensor &type) {
+  if (!ShapedType::isDynamic(type.getRows()) && !ShapedType::isDynamic(type.getCols()))
+    return SmallVector<int64_t>{type.getRows(), type.getCols()};
+  return op->emitOpError() << "expects static numbers of rows and columns, but got "
+                           << type.getType();
+}
+
+/// The destination of a dense side result whose sizes follow the sparse operand: `matrix` says that
+/// its last dimensions are M, N, else M alone.
+FailureOr<Value> createSideInit(Operation *op, OpBuilder &builder, RankedTensorType type,
+                                const SparseStorage &sparse, bool matrix) {
+  OperandSizes sizes(op, builder);
+  sizes.add(sparse);
+  return sizes.createInit(type, [&](int64_t dim) -> FailureOr<Value> {
+    int64_t fromEnd = type.getRank() - 1 - dim + (matrix ? 0 : 1);
+    return fromEnd == 0   ? sizes.cols(sparse)
+           : fromEnd == 1 ? sizes.rows(sparse)
+                          : sizes.leading(fromEnd);
+  });
+}
+
+struct PlanSoftmax : OpConversionPattern<SoftmaxOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(SoftmaxOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    SparseStorage x = SparseStorage::get(op.getX().getType(), adaptor.getX());
+    FailureOr<SmallVector<int64_t>> shape = staticShape(op, x.type);
+    if (failed(shape))
+      return failure();
+    FailureOr<RowTables> tables =
+        createRowTables(op, rewriter, x, /*transpose=*/false, /*empty=*/false);
+    if (failed(tables))
+      return failure();
+    SparseTensor y = *SparseTensor::get(op.getY().getType());
+    SmallVector<Value> inits{
+        OperandSizes(op, rewriter).createInitLike(x.values, y.getElementType())};
+    if (op.getLse()) {
+      FailureOr<Value> init = createSideInit(
+          op, rewriter, cast<RankedTensorType>(op.getLse().getType()), x, /*matrix=*/false);
+      if (failed(init))
+        return failure();
+      inits.push_back(*init);
+    }
+    ::blocksparse::BlockShape block = x.type.getBlock();
+    auto planned = PlannedSoftmaxOp::create(
+        rewriter, op.getLoc(), ValueRange(inits).getTypes(), x.values, tables->segments,
+        tables->entries, single(adaptor.getRpe()), single(adaptor.getKeyPaddingMask()),
+        single(adaptor.getAttentionMask()), inits, ArrayRef<int64_t>{block.rows, block.cols},
+        *shape, x.type.getLutHeads(), op.getScale(), op.getCausal(), op.getKeyPaddingMaskMode(),
+        op.getAttentionMaskMode(), op.getScheduleAttr());
+    SmallVector<SmallVector<Value>> replacements{x.withValues(planned.getResult(0))};
+    if (op.getLse())
+      replacements.push_back({planned.getResult(1)});
+    rewriter.replaceOpWithMultiple(op, std::move(replacements));
+    return success();
+  }
+};
+
+struct PlanSoftmaxGrad : OpConversionPattern<SoftmaxGradOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(SoftmaxGradOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    SparseStorage y = SparseStorage::get(op.getY().getType(), adaptor.getY());
+    SparseStorage dy = SparseStorage::get(op.getDy().getType(), adaptor.getDy());
+    FailureOr<SmallVector<int64_t>> shape = staticShape(op, y.type);
+    if (failed(shape))
+      return failure();
+    FailureOr<RowTables> tables =
+        createRowTables(op, rewriter, y, /*transpose=*/false, /*empty=*/false);
+    if (failed(tables))
+      return failure();
+    SparseTensor dx = *SparseTensor::get(op.getDx().getType());
+    SmallVector<Value> inits{
+        OperandSizes(op, rewriter).createInitLike(y.values, dx.getElementType())};
+    if (op.getDrpe()) {
+      FailureOr<Value> init = createSideInit(
+          op, rewriter, cast<RankedTensorType>(op.getDrpe().getType()), y, /*matrix=*/true);
+      if (failed(init))
+        return failure();
+      inits.push_back(*init);
+    }
+    ::blocksparse::BlockShape block = y.type.getBlock();
+    auto planned = PlannedSoftmaxGradOp::create(
+        rewriter, op.getLoc(), ValueRange(inits).getTypes(), y.values, dy.values, tables->segments,
+        tables->entries, inits, ArrayRef<int64_t>{block.rows, block.cols}, *shape,
+        y.type.getLutHeads(), op.getScale(), op.getScheduleAttr());
+    SmallVector<SmallVector<Value>> replacements{y.withValues(planned.getResult(0))};
+    if (op.getDrpe())
+      replacements.push_back({planned.getResult(1)});
+    rewriter.replaceOpWithMultiple(op, std::move(replacements));
+    return success();
+  }
+};
+
+template <typename Op>
+struct RejectAttention : OpConversionPattern<Op> {
+  using OpConversionPattern<Op>::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(Op op, typename OpConversionPattern<Op>::OneToNOpAdaptor,
+                                ConversionPatternRewriter &) const override {
+    return op.emitOpError() << "expects attention to be decomposed before look-up tables are made "
+                               "(blocksparse-decompose-attention), but got the fused form";
+  }
+};
+
+} // namespace
+
+void mlir::blocksparse::populatePlanSoftmaxPatterns(const TypeConverter &converter,
+                                                    RewritePatternSet &patterns) {
+  patterns.add<PlanSoftmax, PlanSoftmaxGrad, RejectAttention<AttentionOp>,
+               RejectAttention<AttentionGradOp>>(converter, patterns.getContext());
+}
