@@ -70,7 +70,7 @@ typedef enum blocksparseRtStatus {
 
 /* The status' name, "BLOCKSPARSE_RT_..."; "unknown status" for another value.
    The string lives forever. */
-BLOCKSPARSE_RT_API const char *blocksparseRtStatusName(blocksparseRtStatus status);
+BLOCKSPARSE_RT_API const char *blocksparseRtStatusName(int32_t status);
 
 /* The reason of this thread's latest failure, "" before the first. Names the
    kernel, grid, block and shared memory where there is a kernel, and the
@@ -332,7 +332,7 @@ typedef struct BLOCKSPARSE_RT_ALIGNED(64) blocksparseRtTensorMap {
 
 /* Dimension 0 is the contiguous one. */
 typedef struct blocksparseRtTensorMapConfig {
-  blocksparseRtTensorMapType type;
+  int32_t type;             /* blocksparseRtTensorMapType */
   int32_t rank;             /* 1 to 5 */
   void *address;            /* in device memory, 16-byte aligned */
   uint64_t sizes[5];        /* elements, 1 to 2^32 */
@@ -340,10 +340,11 @@ typedef struct blocksparseRtTensorMapConfig {
                                multiples of 16 below 2^40 */
   uint32_t box[5];          /* elements, 1 to 256 */
   uint32_t elementSteps[5]; /* 1 to 8; all 0 stands for all 1 */
-  blocksparseRtInterleave interleave;
-  blocksparseRtSwizzle swizzle; /* at least as wide as box[0] in bytes */
-  blocksparseRtL2Promotion l2Promotion;
-  blocksparseRtOutOfBounds outOfBounds;
+  int32_t interleave;       /* blocksparseRtInterleave */
+  int32_t swizzle;          /* blocksparseRtSwizzle, at least as wide as box[0]
+                               in bytes */
+  int32_t l2Promotion;      /* blocksparseRtL2Promotion */
+  int32_t outOfBounds;      /* blocksparseRtOutOfBounds */
 } blocksparseRtTensorMapConfig;
 
 /* Checks the rules above by itself, naming the value that breaks one, then

@@ -228,7 +228,9 @@ std::optional<std::vector<uint8_t>> blocksparse::rt::writeArtifact(const Artifac
   writer.raw(artifactMagic);
   writer.number(artifactVersion, 4);
   writer.number(sections.size(), 4);
-  writer.number(0, 16); // total size and checksum, known at the end
+  // Total size and checksum, known at the end.
+  writer.number(0, 8);
+  writer.number(0, 8);
   size_t offset = alignUp(headerBytes + sections.size() * tableEntryBytes);
   for (const Section &section : sections) {
     writer.number(static_cast<uint32_t>(section.kind), 4);

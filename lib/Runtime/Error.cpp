@@ -53,7 +53,7 @@ blocksparseRtStatus blocksparseRtTakeError(void) {
 
 const char *blocksparseRtLastError(void) { return lastError; }
 
-const char *blocksparseRtStatusName(blocksparseRtStatus status) {
+const char *blocksparseRtStatusName(int32_t status) {
   switch (status) {
 #define CASE(name)                                                                                 \
   case name:                                                                                       \

@@ -345,12 +345,12 @@ static blocksparseRtTensorMapConfig makeTensorMapConfig(int type, int64_t rank, 
                                                         int swizzle, int l2Promotion,
                                                         int outOfBounds) {
   blocksparseRtTensorMapConfig config = {};
-  config.type = static_cast<blocksparseRtTensorMapType>(type);
+  config.type = type;
   config.rank = static_cast<int32_t>(rank);
-  config.interleave = static_cast<blocksparseRtInterleave>(interleave);
-  config.swizzle = static_cast<blocksparseRtSwizzle>(swizzle);
-  config.l2Promotion = static_cast<blocksparseRtL2Promotion>(l2Promotion);
-  config.outOfBounds = static_cast<blocksparseRtOutOfBounds>(outOfBounds);
+  config.interleave = interleave;
+  config.swizzle = swizzle;
+  config.l2Promotion = l2Promotion;
+  config.outOfBounds = outOfBounds;
   return config;
 }
 

@@ -127,7 +127,7 @@ TEST_F(DriverDeathTest, OldDriverLacksOnlyTheNewThings) {
 TEST(StatusTest, Names) {
   EXPECT_STREQ(blocksparseRtStatusName(BLOCKSPARSE_RT_SUCCESS), "BLOCKSPARSE_RT_SUCCESS");
   EXPECT_STREQ(blocksparseRtStatusName(BLOCKSPARSE_RT_NOT_READY), "BLOCKSPARSE_RT_NOT_READY");
-  EXPECT_STREQ(blocksparseRtStatusName(static_cast<blocksparseRtStatus>(99)), "unknown status");
+  EXPECT_STREQ(blocksparseRtStatusName(99), "unknown status");
 }
 
 } // namespace

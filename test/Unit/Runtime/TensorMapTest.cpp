@@ -56,8 +56,7 @@ TEST_F(TensorMapTest, ThreeDimensionalPanels) {
 
 TEST_F(TensorMapTest, EachRuleNamesItsValue) {
   using Config = blocksparseRtTensorMapConfig;
-  expectRefused([](Config &c) { c.type = static_cast<blocksparseRtTensorMapType>(13); },
-                "expects type from 0 to 12, but got 13");
+  expectRefused([](Config &c) { c.type = 13; }, "expects type from 0 to 12, but got 13");
   expectRefused([](Config &c) { c.rank = 0; }, "expects rank from 1 to 5, but got 0");
   expectRefused([](Config &c) { c.rank = 6; }, "expects rank from 1 to 5, but got 6");
   expectRefused([](Config &c) { c.address = static_cast<char *>(c.address) + 8; },
@@ -76,8 +75,7 @@ TEST_F(TensorMapTest, EachRuleNamesItsValue) {
   expectRefused([](Config &c) { c.elementSteps[0] = 1; },
                 "expects elementSteps[1] from 1 to 8, but got 0");
   expectRefused([](Config &c) { c.elementSteps[0] = c.elementSteps[1] = 9; }, "but got 9");
-  expectRefused([](Config &c) { c.interleave = static_cast<blocksparseRtInterleave>(3); },
-                "expects interleave from 0 to 2, but got 3");
+  expectRefused([](Config &c) { c.interleave = 3; }, "expects interleave from 0 to 2, but got 3");
   expectRefused([](Config &c) { c.interleave = BLOCKSPARSE_RT_INTERLEAVE_16B; },
                 "expects rank from 3 to 5, but got 2");
   expectRefused(

@@ -1,0 +1,88 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the parts of the fake CUDA driver share.
+
+#ifndef BLOCKSPARSE_TEST_RUNTIME_FAKESTATE_H
+#define BLOCKSPARSE_TEST_RUNTIME_FAKESTATE_H
+
+#include "FakeDriver.h"
+
+#include "DriverTypes.h"
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace blocksparse::rt::cuda {
+struct ContextObject {
+  int device;
+};
+} // namespace blocksparse::rt::cuda
+
+struct CUstream_st {
+  int device;
+};
+struct CUevent_st {
+  bool timing;
+  int recorded; // 0 before the first record
+};
+
+namespace fake {
+namespace cuda = blocksparse::rt::cuda;
+using cuda::Result;
+
+constexpr Result errorInvalidImage = 200;
+constexpr Result errorInvalidContext = 201;
+constexpr Result errorInvalidPtx = 218;
+constexpr int optinShared = 232448;
+constexpr int newestPtx = 87;
+
+struct Allocation {
+  size_t bytes;
+  int device;
+  enum Kind { Plain, Pooled, Managed, Registered } kind;
+};
+
+struct Failure {
+  std::string name;
+  int remaining;
+  Result result;
+};
+
+struct State {
+  std::mutex mutex;
+  std::vector<Failure> failures;
+  std::map<std::string, int> calls;
+  std::map<uintptr_t, Allocation> allocations;
+  cuda::ContextObject contexts[16];
+  FakeLaunch lastLaunch;
+  bool launched = false;
+  int modules = 0;
+  int clock = 0;
+};
+
+State &state();
+
+/// This thread's stack of contexts.
+std::vector<cuda::Context> &contexts();
+
+/// Counts the call; an injected failure ends it.
+Result enter(const char *name);
+
+inline void *host(cuda::DevicePointer pointer) {
+  return reinterpret_cast<void *>(static_cast<uintptr_t>(pointer));
+}
+
+} // namespace fake
+
+#define ENTER(name)                                                                                \
+  if (Result injected = fake::enter(name))                                                         \
+  return injected
+#define ENTER_WITH_CONTEXT(name)                                                                   \
+  ENTER(name);                                                                                     \
+  if (fake::contexts().empty())                                                                    \
+  return fake::errorInvalidContext
+
+#endif // BLOCKSPARSE_TEST_RUNTIME_FAKESTATE_H
