@@ -4,6 +4,8 @@
 #include "blocksparse/Compiler/Registration.h"
 #include "blocksparse/Conversion/Passes.h"
 #include "blocksparse/IR/BlockSparseDialect.h"
+#include "blocksparse/Pipelines/Pipelines.h"
+#include "blocksparse/Target/CPU/Passes.h"
 #include "blocksparse/Transforms/BufferizableOpInterfaceImpl.h"
 #include "blocksparse/Transforms/Bufferization/Passes.h"
 #include "blocksparse/Transforms/Passes.h"
@@ -25,4 +27,6 @@ void mlir::blocksparse::registerAllPasses() {
   registerBlockSparseConversionPasses();
   registerBlockSparseBufferizationPasses();
   registerBlockSparseTransformsPasses();
+  registerBlockSparseCPUTargetPasses();
+  registerPipelines();
 }

@@ -1,0 +1,69 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef BLOCKSPARSE_COMPILER_COMPILER_H
+#define BLOCKSPARSE_COMPILER_COMPILER_H
+
+#include "blocksparse/Compiler/Program.h"
+#include "blocksparse/Target/CPU/Code.h"
+
+#include <functional>
+#include <optional>
+
+namespace mlir {
+class OpPassManager;
+class PassManager;
+} // namespace mlir
+
+namespace mlir::blocksparse {
+
+/// The stages of the compiler, in order. Each has a name for `--stop-after` and leaves IR
+/// that the next one takes; `emit` makes code of it.
+enum class Stage { Parse, Optimise, Schedule, Plan, Bufferize, Lower, LLVM, Emit };
+
+struct CompileOptions {
+  /// "cpu".
+  std::string target = "cpu";
+  /// The processor that code is made for.
+  CPUOptions cpu;
+  Stage stopAfter = Stage::Emit;
+  /// Called on the pass manager before its passes are added: printing, timing.
+  std::function<LogicalResult(PassManager &)> configurePasses;
+};
+
+/// One row of the stage table.
+struct StageInfo {
+  Stage stage;
+  StringRef name;
+  /// What holds after it.
+  StringRef summary;
+  /// Appends its passes; null for parse and emit, which have none.
+  void (*buildPipeline)(OpPassManager &, const CompileOptions &);
+};
+
+/// All stages in order.
+ArrayRef<StageInfo> getStages();
+
+/// By name; an unknown one is an error that lists the names.
+FailureOr<Stage> parseStage(StringRef name, EmitErrorFn emitError);
+
+/// A name of a target that there is none of is an error.
+LogicalResult checkTarget(StringRef target, EmitErrorFn emitError);
+
+/// Runs the stages after parse up to `options.stopAfter` on a module as it stands in the
+/// source. Emit adds nothing to what the stage before it leaves: see emitProgram.
+LogicalResult compile(ModuleOp module, const CompileOptions &options);
+
+enum class OutputFormat { LLVMIR, Assembly, Object, SharedLibrary };
+
+/// By the ending of a file name: .ll, .s, .o, .so; empty for any other.
+std::optional<OutputFormat> getOutputFormat(StringRef path);
+
+/// Compiles the whole way and writes the file at `path` ("-": standard output, not for a shared
+/// library) under a temporary name first, so that a failure leaves nothing there.
+LogicalResult emitProgram(ModuleOp module, const CompileOptions &options, OutputFormat format,
+                          StringRef path);
+
+} // namespace mlir::blocksparse
+
+#endif // BLOCKSPARSE_COMPILER_COMPILER_H

@@ -1,0 +1,37 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef BLOCKSPARSE_COMPILER_PROGRAM_H
+#define BLOCKSPARSE_COMPILER_PROGRAM_H
+
+#include "blocksparse/Target/FunctionSignature.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace llvm {
+class SourceMgr;
+} // namespace llvm
+
+namespace mlir::blocksparse {
+
+/// A module as it stands in the source, and the signatures of its public functions, which
+/// the compiled program keeps.
+struct Program {
+  OwningOpRef<ModuleOp> module;
+  SmallVector<FunctionSignature> signatures;
+
+  /// Null when there is none of this name.
+  const FunctionSignature *find(StringRef name) const;
+};
+
+/// Parses and verifies the file at `path` ("-": standard input), text or bytecode. Names of
+/// parameters are those of the text. `sourceMgr` must outlive the context's diagnostics.
+FailureOr<Program> parseProgram(StringRef path, llvm::SourceMgr &sourceMgr, MLIRContext &context);
+
+/// Removes every public function but `name` from the program, with the private ones that only
+/// the others use. An unknown name is an error that lists those there are.
+LogicalResult keepFunction(Program &program, StringRef name);
+
+} // namespace mlir::blocksparse
+
+#endif // BLOCKSPARSE_COMPILER_PROGRAM_H

@@ -1,0 +1,58 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef BLOCKSPARSE_PIPELINES_PIPELINES_H
+#define BLOCKSPARSE_PIPELINES_PIPELINES_H
+
+#include <string>
+
+namespace mlir {
+class OpPassManager;
+} // namespace mlir
+
+namespace mlir::blocksparse {
+
+// One function for each stage of the compiler. They run on a builtin.module, one after
+// the other; each states what holds after it.
+
+/// After it: calls are inlined and private functions gone, every static layout is in CSR
+/// form, attention is decomposed, folds are applied.
+void buildOptimizePipeline(OpPassManager &pm);
+
+struct ScheduleOptions {
+  /// What `blocksparse-select-schedule` takes: "cpu", "cuda:sm_90a", ...
+  std::string target = "cpu";
+};
+
+/// After it: every op that needs one carries a legal #blocksparse.schedule.
+void buildSchedulePipeline(OpPassManager &pm, const ScheduleOptions &options = {});
+
+struct PlanOptions {
+  /// Run `blocksparse-verify-plan` on the result.
+  bool verify = true;
+};
+
+/// After it: no sparse tensor type is left, function signatures included; ops are in the
+/// planned form, on tensors.
+void buildPlanPipeline(OpPassManager &pm, const PlanOptions &options = {});
+
+/// After it: no tensor is left. Arguments are memrefs with any strides, results are memref
+/// arguments that the caller allocates; what the function allocates it frees.
+void buildBufferizePipeline(OpPassManager &pm);
+
+/// After it: no blocksparse op is left; loops in scf.forall, scf and vector.
+void buildConvertToCPUPipeline(OpPassManager &pm);
+
+/// Takes what buildConvertToCPUPipeline leaves. After it: only the llvm dialect, and omp
+/// for parallel loops. Each public function f has an entry point _mlir_ciface_f that
+/// takes pointers to memref descriptors.
+void buildLowerToLLVMPipeline(OpPassManager &pm);
+
+/// Registers, for use by name, each stage as `blocksparse-<stage>-pipeline` and the way
+/// from the source as `blocksparse-to-planned`, `blocksparse-to-buffers` and
+/// `blocksparse-to-cpu` (to the llvm dialect).
+void registerPipelines();
+
+} // namespace mlir::blocksparse
+
+#endif // BLOCKSPARSE_PIPELINES_PIPELINES_H

@@ -1,0 +1,21 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef BLOCKSPARSE_TARGET_CPU_CHEADER_H
+#define BLOCKSPARSE_TARGET_CPU_CHEADER_H
+
+#include "blocksparse/Target/CPU/Machine.h"
+#include "blocksparse/Target/FunctionSignature.h"
+
+namespace mlir::blocksparse {
+
+/// Writes a C header (also valid C++) that declares the entry points of a compiled program:
+/// for each function what every parameter holds, its element type, the shape it stands for,
+/// how it is stored and, for a static layout, its block counts. `guard` names the include guard
+/// (any text). A function name that is not a C identifier is an error.
+LogicalResult emitCHeader(ArrayRef<FunctionSignature> signatures, StringRef guard,
+                          llvm::raw_ostream &stream, EmitErrorFn emitError);
+
+} // namespace mlir::blocksparse
+
+#endif // BLOCKSPARSE_TARGET_CPU_CHEADER_H

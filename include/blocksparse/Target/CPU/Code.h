@@ -1,0 +1,54 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef BLOCKSPARSE_TARGET_CPU_CODE_H
+#define BLOCKSPARSE_TARGET_CPU_CODE_H
+
+#include "blocksparse/Target/CPU/Machine.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <memory>
+
+namespace llvm {
+class LLVMContext;
+class Module;
+class raw_pwrite_stream;
+} // namespace llvm
+
+namespace mlir::blocksparse {
+
+enum class CodeFormat { LLVMIR, Assembly, Object };
+
+/// Packed adds, for each entry point f, a symbol f.packed that takes an array of the
+/// addresses of the arguments.
+enum class EntryPoints { Plain, Packed };
+
+/// Optimised LLVM IR of a program whose only visible symbols are its entry points: for each
+/// public function f of the source one symbol f, which takes what the C header says.
+class Code {
+public:
+  /// Translates a module in the llvm and omp dialects, as buildLowerToLLVMPipeline leaves
+  /// it, and optimises it. Any other operation is an error that names it.
+  static FailureOr<Code> create(ModuleOp module, const CPUOptions &options,
+                                EntryPoints entryPoints = EntryPoints::Plain);
+
+  Code(Code &&);
+  ~Code();
+
+  /// Appends the program to `bytes`. Consumes the IR for assembly and objects: each Code is
+  /// emitted once.
+  LogicalResult emit(CodeFormat format, SmallVectorImpl<char> &bytes);
+
+private:
+  explicit Code(Location location);
+
+  Location location;
+  std::unique_ptr<llvm::LLVMContext> context;
+  std::unique_ptr<llvm::Module> module;
+  std::unique_ptr<llvm::TargetMachine> machine;
+};
+
+} // namespace mlir::blocksparse
+
+#endif // BLOCKSPARSE_TARGET_CPU_CODE_H

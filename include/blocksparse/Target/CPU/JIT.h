@@ -1,0 +1,45 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef BLOCKSPARSE_TARGET_CPU_JIT_H
+#define BLOCKSPARSE_TARGET_CPU_JIT_H
+
+#include "blocksparse/Target/CPU/Code.h"
+
+namespace llvm::orc {
+class LLJIT;
+} // namespace llvm::orc
+
+namespace mlir::blocksparse {
+
+/// An entry point whose arguments (pointers to descriptors, numbers) are passed as an
+/// array of their addresses, so that a caller needs not know their number.
+using PackedFunction = void (*)(void **);
+
+/// A program in memory, ready to be called.
+class JIT {
+public:
+  /// Links the object code of `code`, which has packed entry points and is made for the
+  /// host, in memory, together with LLVM's OpenMP runtime.
+  static FailureOr<JIT> create(Code code, EmitErrorFn emitError);
+
+  JIT(JIT &&);
+  ~JIT();
+
+  /// The packed form of an entry point; an unknown name is an error.
+  FailureOr<PackedFunction> lookup(StringRef name, EmitErrorFn emitError);
+
+  /// Number of OpenMP threads of later calls from this thread; `count` >= 1.
+  LogicalResult setThreads(int count, EmitErrorFn emitError);
+  /// Number of OpenMP threads of the next call from this thread.
+  FailureOr<int> getThreads(EmitErrorFn emitError);
+
+private:
+  explicit JIT(std::unique_ptr<llvm::orc::LLJIT> engine);
+
+  std::unique_ptr<llvm::orc::LLJIT> engine;
+};
+
+} // namespace mlir::blocksparse
+
+#endif // BLOCKSPARSE_TARGET_CPU_JIT_H

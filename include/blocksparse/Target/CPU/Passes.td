@@ -1,0 +1,38 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Passes that prepare loops and buffers for the code generator of a CPU.
+
+#ifndef BLOCKSPARSE_TARGET_CPU_PASSES_TD
+#define BLOCKSPARSE_TARGET_CPU_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def LowerCopiesPass : Pass<"blocksparse-lower-copies", "::mlir::func::FuncOp"> {
+  let summary = "Turns buffer copies into loops that need no library.";
+  let description = [{
+    `memref.copy` of strided buffers would become a call into MLIR's own C runner library,
+    which a program compiled ahead of time does not have.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+}
+
+def SetLoopSchedulePass : Pass<"blocksparse-set-loop-schedule", "::mlir::ModuleOp"> {
+  let summary = "Lets OpenMP threads take the next iteration when they are free.";
+  let description = [{
+    The plan orders segments longest first; handing them out one by one in this order is the
+    greedy longest-processing-time schedule, while equal contiguous shares would put all
+    long segments on one thread. Which thread computes a tile changes no result.
+  }];
+}
+
+def HoistScratchPass : Pass<"blocksparse-hoist-scratch", "::mlir::ModuleOp"> {
+  let summary = "Allocates the scratch buffers of a parallel loop once for each thread.";
+  let description = [{
+    Moves every `memref.alloca` whose size is known in front of the loop out of the iteration, to
+    the start of its `omp.parallel` region: the stack does not grow by the iteration, and small
+    buffers become registers. Fails on a stack buffer whose size an iteration computes.
+  }];
+}
+
+#endif // BLOCKSPARSE_TARGET_CPU_PASSES_TD

@@ -1,0 +1,19 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef BLOCKSPARSE_TARGET_CPU_SHAREDLIBRARY_H
+#define BLOCKSPARSE_TARGET_CPU_SHAREDLIBRARY_H
+
+#include "blocksparse/Target/CPU/Machine.h"
+
+namespace mlir::blocksparse {
+
+/// Links an object file, given as bytes, into a shared library at `path` by the system's
+/// compiler driver (the environment's CC, else clang, cc or gcc). The library needs libm and
+/// LLVM's OpenMP runtime, whose directory is in its run path. Nothing is left at `path` when
+/// it fails.
+LogicalResult linkSharedLibrary(StringRef object, StringRef path, EmitErrorFn emitError);
+
+} // namespace mlir::blocksparse
+
+#endif // BLOCKSPARSE_TARGET_CPU_SHAREDLIBRARY_H

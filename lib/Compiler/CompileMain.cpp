@@ -1,0 +1,143 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "blocksparse/Compiler/Compiler.h"
+#include "blocksparse/Compiler/Drivers.h"
+#include "blocksparse/Compiler/Registration.h"
+#include "blocksparse/Target/CPU/CHeader.h"
+
+#include "mlir/IR/AsmState.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+namespace cl = llvm::cl;
+
+namespace {
+
+cl::OptionCategory category("blocksparse-compile options");
+
+struct Arguments {
+  cl::opt<std::string> input{cl::Positional, cl::desc("<input.mlir>"), cl::init("-"),
+                             cl::cat(category)};
+  cl::opt<std::string> output{"o",
+                              cl::desc("Output: x.so, x.o, x.s, x.ll, or IR with --stop-after"),
+                              cl::value_desc("file"), cl::init("-"), cl::cat(category)};
+  cl::opt<std::string> header{"emit-header", cl::desc("Write a C header of the entry points"),
+                              cl::value_desc("file"), cl::cat(category)};
+  cl::opt<std::string> stopAfter{"stop-after",
+                                 cl::desc("Print the IR after this stage: parse, optimise, "
+                                          "schedule, plan, bufferize, lower, llvm"),
+                                 cl::value_desc("stage"), cl::cat(category)};
+  cl::opt<std::string> target{"target", cl::desc("What to make code for: cpu"), cl::init("cpu"),
+                              cl::cat(category)};
+  cl::opt<std::string> cpu{"cpu", cl::desc("Processor, as LLVM names it, or native"),
+                           cl::init("native"), cl::cat(category)};
+  cl::opt<std::string> features{"features", cl::desc("Processor features: +avx512f,-fma"),
+                                cl::cat(category)};
+  cl::opt<std::string> function{"function", cl::desc("Compile this public function only"),
+                                cl::value_desc("name"), cl::cat(category)};
+  cl::opt<unsigned> optLevel{"O", cl::Prefix, cl::desc("Optimisation level, 0 to 3"), cl::init(3),
+                             cl::cat(category)};
+};
+
+} // namespace
+
+static LogicalResult writeText(StringRef path,
+                               llvm::function_ref<LogicalResult(llvm::raw_ostream &)> write,
+                               EmitErrorFn emitError) {
+  std::error_code error;
+  llvm::ToolOutputFile file(path, error, llvm::sys::fs::OF_Text);
+  if (error)
+    return emitError() << "expects to write '" << path << "', but got: " << error.message();
+  if (failed(write(file.os())))
+    return failure();
+  file.keep();
+  return success();
+}
+
+static LogicalResult emit(Program &program, const CompileOptions &options,
+                          const Arguments &arguments, EmitErrorFn emitError) {
+  ModuleOp module = *program.module;
+  if (options.stopAfter != Stage::Emit) {
+    if (failed(compile(module, options)))
+      return failure();
+    return writeText(
+        arguments.output,
+        [&](llvm::raw_ostream &stream) {
+          module.print(stream);
+          stream << "\n";
+          return success();
+        },
+        emitError);
+  }
+  std::optional<OutputFormat> format = getOutputFormat(arguments.output);
+  if (!format && arguments.output == "-")
+    format = OutputFormat::LLVMIR;
+  if (!format)
+    return emitError() << "expects an output that ends in .so, .o, .s or .ll, but got '"
+                       << arguments.output << "'";
+  return emitProgram(module, options, *format, arguments.output);
+}
+
+static LogicalResult run(const Arguments &arguments, llvm::SourceMgr &sourceMgr,
+                         MLIRContext &context) {
+  auto emitError = [&] { return mlir::emitError(UnknownLoc::get(&context)); };
+  CompileOptions options;
+  options.target = arguments.target;
+  options.cpu = {arguments.cpu, arguments.features, arguments.optLevel};
+  options.configurePasses = [](PassManager &pm) {
+    if (failed(applyPassManagerCLOptions(pm)))
+      return failure();
+    applyDefaultTimingPassManagerCLOptions(pm);
+    return success();
+  };
+  if (!arguments.stopAfter.empty()) {
+    FailureOr<Stage> stage = parseStage(arguments.stopAfter, emitError);
+    if (failed(stage))
+      return failure();
+    options.stopAfter = *stage;
+  }
+  // Before any work: a mistyped processor shall not wait for it.
+  if (failed(checkTarget(options.target, emitError)) ||
+      failed(checkCPUOptions(options.cpu, emitError)))
+    return failure();
+  FailureOr<Program> program = parseProgram(arguments.input, sourceMgr, context);
+  if (failed(program) ||
+      (!arguments.function.empty() && failed(keepFunction(*program, arguments.function))) ||
+      failed(emit(*program, options, arguments, emitError)))
+    return failure();
+  if (arguments.header.empty())
+    return success();
+  return writeText(
+      arguments.header,
+      [&](llvm::raw_ostream &stream) {
+        return emitCHeader(program->signatures, llvm::sys::path::filename(arguments.header), stream,
+                           emitError);
+      },
+      emitError);
+}
+
+int mlir::blocksparse::compileMain(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  Arguments arguments;
+  registerAsmPrinterCLOptions();
+  registerMLIRContextCLOptions();
+  registerPassManagerCLOptions();
+  registerDefaultTimingManagerCLOptions();
+  cl::HideUnrelatedOptions(category);
+  cl::ParseCommandLineOptions(argc, argv, "Compiles block-sparse programs.\n");
+
+  DialectRegistry registry;
+  blocksparse::registerAllDialects(registry);
+  MLIRContext context(registry);
+  llvm::SourceMgr sourceMgr;
+  SourceMgrDiagnosticHandler handler(sourceMgr, &context);
+  return succeeded(run(arguments, sourceMgr, context)) ? 0 : 1;
+}

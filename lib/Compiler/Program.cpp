@@ -1,0 +1,86 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "blocksparse/Compiler/Program.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+
+const FunctionSignature *Program::find(StringRef name) const {
+  auto found = llvm::find_if(signatures, [&](const auto &entry) { return entry.name == name; });
+  return found == signatures.end() ? nullptr : &*found;
+}
+
+/// The identifier after `%` where the argument stands in the text; "" when there is none.
+/// The parser gives an argument without explicit location the place of its name.
+static std::string getSourceName(BlockArgument argument, const llvm::MemoryBuffer &buffer,
+                                 llvm::SourceMgr &sourceMgr, unsigned id) {
+  auto location = dyn_cast<FileLineColLoc>(argument.getLoc());
+  if (!location || location.getFilename() != buffer.getBufferIdentifier())
+    return "";
+  llvm::SMLoc place =
+      sourceMgr.FindLocForLineAndColumn(id, location.getLine(), location.getColumn());
+  if (!place.isValid())
+    return "";
+  StringRef text(place.getPointer(), buffer.getBufferEnd() - place.getPointer());
+  if (!text.consume_front("%"))
+    return "";
+  StringRef name = text.take_while([](char c) { return llvm::isAlnum(c) || c == '_'; });
+  return name.empty() || llvm::isDigit(name.front()) ? "" : name.str();
+}
+
+static LogicalResult readSignatures(Program &program, llvm::SourceMgr &sourceMgr) {
+  unsigned id = sourceMgr.getMainFileID();
+  const llvm::MemoryBuffer &buffer = *sourceMgr.getMemoryBuffer(id);
+  for (auto function : program.module->getOps<func::FuncOp>()) {
+    if (!function.isPublic() || function.isDeclaration())
+      continue;
+    SmallVector<std::string> names;
+    for (BlockArgument argument : function.getArguments())
+      names.push_back(getSourceName(argument, buffer, sourceMgr, id));
+    FailureOr<FunctionSignature> signature = FunctionSignature::get(function, names);
+    if (failed(signature))
+      return failure();
+    program.signatures.push_back(std::move(*signature));
+  }
+  return success();
+}
+
+FailureOr<Program> mlir::blocksparse::parseProgram(StringRef path, llvm::SourceMgr &sourceMgr,
+                                                   MLIRContext &context) {
+  std::string message;
+  std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(path, &message);
+  if (!file)
+    return emitError(UnknownLoc::get(&context)) << "expects a file to read, but got: " << message;
+  sourceMgr.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
+  Program program;
+  program.module = parseSourceFile<ModuleOp>(sourceMgr, ParserConfig(&context));
+  if (!program.module || failed(readSignatures(program, sourceMgr)))
+    return failure();
+  return program;
+}
+
+LogicalResult mlir::blocksparse::keepFunction(Program &program, StringRef name) {
+  if (!program.find(name)) {
+    InFlightDiagnostic error = program.module->emitError()
+                               << "expects a public function of the module, but got '" << name
+                               << "'; the module has ";
+    if (program.signatures.empty())
+      error << "none";
+    llvm::interleaveComma(program.signatures, error, [&](const FunctionSignature &signature) {
+      error << "'" << signature.name << "'";
+    });
+    return error;
+  }
+  for (auto function : program.module->getOps<func::FuncOp>())
+    if (function.isPublic() && !function.isDeclaration() && function.getName() != name)
+      function.setPrivate();
+  llvm::erase_if(program.signatures, [&](const auto &entry) { return entry.name != name; });
+  return success();
+}

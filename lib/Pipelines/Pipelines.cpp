@@ -1,0 +1,116 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "blocksparse/Pipelines/Pipelines.h"
+#include "blocksparse/Conversion/Passes.h"
+#include "blocksparse/Transforms/Bufferization/Passes.h"
+#include "blocksparse/Transforms/Passes.h"
+
+#include "mlir/Conversion/BufferizationToMemRef/BufferizationToMemRef.h"
+#include "mlir/Dialect/Bufferization/Pipelines/Passes.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+
+void mlir::blocksparse::buildOptimizePipeline(OpPassManager &pm) {
+  pm.addPass(createInlinerPass());
+  pm.addPass(createSymbolDCEPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+void mlir::blocksparse::buildSchedulePipeline(OpPassManager &pm, const ScheduleOptions &options) {}
+
+void mlir::blocksparse::buildPlanPipeline(OpPassManager &pm, const PlanOptions &options) {
+  pm.addPass(createMaterializeLutsPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+void mlir::blocksparse::buildBufferizePipeline(OpPassManager &pm) {
+  pm.addPass(createReuseInputsPass());
+  pm.addPass(createResultsToDestinationsPass());
+  pm.addPass(bufferization::createEmptyTensorEliminationPass());
+  bufferization::OneShotBufferizePassOptions bufferize;
+  bufferize.bufferizeFunctionBoundaries = true;
+  bufferize.functionBoundaryTypeConversion = bufferization::LayoutMapOption::FullyDynamicLayoutMap;
+  pm.addPass(bufferization::createOneShotBufferizePass(bufferize));
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  bufferization::buildBufferDeallocationPipeline(pm);
+  pm.addPass(createConvertBufferizationToMemRefPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+void mlir::blocksparse::buildConvertToCPUPipeline(OpPassManager &pm) {
+  pm.addPass(createConvertBlockSparseToCPUPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+namespace {
+
+struct ToPlannedOptions : PassPipelineOptions<ToPlannedOptions> {
+  Option<std::string> target{*this, "target", llvm::cl::desc("cpu or cuda:<chip>"),
+                             llvm::cl::init("cpu")};
+};
+
+} // namespace
+
+static void buildToPlanned(OpPassManager &pm, const std::string &target) {
+  buildOptimizePipeline(pm);
+  buildSchedulePipeline(pm, {target});
+  buildPlanPipeline(pm);
+}
+
+static void registerStages() {
+  PassPipelineRegistration<>("blocksparse-optimise-pipeline",
+                             "Expand layouts, decompose attention, inline and fold.",
+                             [](OpPassManager &pm) { buildOptimizePipeline(pm); });
+  PassPipelineRegistration<ToPlannedOptions>(
+      "blocksparse-schedule-pipeline", "Choose a schedule for every op.",
+      [](OpPassManager &pm, const ToPlannedOptions &options) {
+        buildSchedulePipeline(pm, {options.target});
+      });
+  PassPipelineRegistration<>("blocksparse-plan-pipeline",
+                             "Make look-up tables, balance them and verify the plan.",
+                             [](OpPassManager &pm) { buildPlanPipeline(pm); });
+  PassPipelineRegistration<>("blocksparse-bufferize-pipeline",
+                             "Turn tensors into buffers, results into the caller's.",
+                             [](OpPassManager &pm) { buildBufferizePipeline(pm); });
+  PassPipelineRegistration<>("blocksparse-lower-pipeline",
+                             "Turn planned ops on buffers into loops and vector code for a CPU.",
+                             [](OpPassManager &pm) { buildConvertToCPUPipeline(pm); });
+  PassPipelineRegistration<>("blocksparse-llvm-pipeline",
+                             "Turn loops and vector code into the llvm and omp dialects.",
+                             [](OpPassManager &pm) { buildLowerToLLVMPipeline(pm); });
+}
+
+void mlir::blocksparse::registerPipelines() {
+  registerStages();
+  PassPipelineRegistration<ToPlannedOptions>(
+      "blocksparse-to-planned", "From the source to planned ops on tensors.",
+      [](OpPassManager &pm, const ToPlannedOptions &options) {
+        buildToPlanned(pm, options.target);
+      });
+  PassPipelineRegistration<ToPlannedOptions>(
+      "blocksparse-to-buffers", "From the source to planned ops on buffers.",
+      [](OpPassManager &pm, const ToPlannedOptions &options) {
+        buildToPlanned(pm, options.target);
+        buildBufferizePipeline(pm);
+      });
+  PassPipelineRegistration<>("blocksparse-to-cpu",
+                             "From the source to the llvm and omp dialects, for a CPU.",
+                             [](OpPassManager &pm) {
+                               buildToPlanned(pm, "cpu");
+                               buildBufferizePipeline(pm);
+                               buildConvertToCPUPipeline(pm);
+                               buildLowerToLLVMPipeline(pm);
+                             });
+}

@@ -1,0 +1,158 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "blocksparse/Target/CPU/CHeader.h"
+#include "blocksparse/IR/SparseTensor.h"
+#include "blocksparse/Layout/BlockLayout.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <set>
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+
+static bool isIdentifier(StringRef name) {
+  return !name.empty() && !llvm::isDigit(name.front()) &&
+         llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+}
+
+static std::string getGuard(StringRef text) {
+  std::string guard = "BLOCKSPARSE_COMPILED_";
+  for (char c : text)
+    guard += llvm::isAlnum(c) ? llvm::toUpper(c) : '_';
+  return guard;
+}
+
+static void writePrologue(StringRef guard, llvm::raw_ostream &os) {
+  os << "/* Entry points of a compiled block-sparse program. Made by blocksparse-compile. */\n"
+     << "#ifndef " << guard << "\n#define " << guard << "\n\n#include <stdint.h>\n\n"
+     << R"(/* A tensor of rank R. `data` is the address of the storage, aligned to its element type;
+ * element (i0, i1, ...) is at data[offset + i0 * strides[0] + i1 * strides[1] + ...], everything
+ * counted in elements. Any strides are accepted; row-major is fastest. `allocated` is not
+ * used. A function reads its arguments and writes all of its results; a result must
+ * not overlap anything else, and the caller allocates it with the sizes that stand beside it.
+ * Element types: f16 and bf16 are 16-bit patterns, f8 are 8-bit patterns, the others C types. */
+)";
+}
+
+static void writeDescriptors(ArrayRef<FunctionSignature> signatures, llvm::raw_ostream &os) {
+  std::set<int64_t> ranks;
+  for (const FunctionSignature &signature : signatures)
+    for (const auto *list : {&signature.arguments, &signature.results})
+      for (const Parameter &parameter : *list)
+        if (parameter.isTensor())
+          ranks.insert(parameter.getTensor().getRank());
+  for (int64_t rank : ranks) {
+    os << "#ifndef BLOCKSPARSE_TENSOR_" << rank << "\n#define BLOCKSPARSE_TENSOR_" << rank
+       << "\ntypedef struct {\n  void *allocated;\n  void *data;\n  int64_t offset;\n";
+    if (rank > 0)
+      os << "  int64_t sizes[" << rank << "];\n  int64_t strides[" << rank << "];\n";
+    os << "} blocksparse_tensor_" << rank << ";\n#endif\n";
+  }
+}
+
+static void writeShape(ArrayRef<int64_t> shape, llvm::raw_ostream &os) {
+  os << '[';
+  llvm::interleaveComma(shape, os, [&](int64_t extent) {
+    if (ShapedType::isDynamic(extent))
+      os << '?';
+    else
+      os << extent;
+  });
+  os << ']';
+}
+
+static StringRef getNumberType(Type type) {
+  if (type.isF32())
+    return "float";
+  if (type.isF64())
+    return "double";
+  if (type.isInteger(1))
+    return "uint8_t";
+  if (type.isInteger(8))
+    return "int8_t";
+  return type.isInteger(32) ? "int32_t" : "int64_t";
+}
+
+/// "values of bf16 [12, 900, 16, 16] of a sparse tensor [1, 12, 512, 512], ...".
+static void writeMeaning(const Parameter &parameter, llvm::raw_ostream &os) {
+  if (!parameter.isTensor()) {
+    os << parameter.type;
+    return;
+  }
+  RankedTensorType storage = parameter.getTensor();
+  os << storage.getElementType() << ' ';
+  writeShape(storage.getShape(), os);
+  std::optional<SparseTensor> sparse = SparseTensor::get(parameter.type);
+  if (!sparse)
+    return;
+  switch (parameter.role) {
+  case Parameter::Role::CrowIndices:
+    os << ": row offsets";
+    break;
+  case Parameter::Role::ColIndices:
+    os << ": block columns";
+    break;
+  default:
+    os << ": value blocks";
+  }
+  ::blocksparse::BlockShape block = sparse->getBlock();
+  os << " of a sparse tensor ";
+  writeShape(sparse->getType().getShape(), os);
+  os << " in blocks of " << block.rows << " x " << block.cols;
+  if (!sparse->isStatic() || parameter.role != Parameter::Role::Values)
+    return;
+  ::blocksparse::BlockGrid grid = sparse->getLayout().getBlockGrid();
+  os << ",\n *     " << sparse->getStoredBlocks() << " stored in (head, row, column) order";
+  if (const ::blocksparse::BlockLayout *layout = sparse->getLayout().resolve())
+    os << "; the layout has " << layout->nnz() << " of " << grid.heads << " x " << grid.rows
+       << " x " << grid.cols << llvm::format(" (%.2f %%)", 100 * layout->density());
+}
+
+static void writeFunction(const FunctionSignature &signature, llvm::raw_ostream &os) {
+  os << "\n/* " << signature.name;
+  for (const Parameter &parameter : signature.arguments) {
+    os << "\n *   " << parameter.name << ": ";
+    writeMeaning(parameter, os);
+  }
+  for (const Parameter &parameter : signature.results) {
+    os << "\n *   " << parameter.name << " (result): ";
+    writeMeaning(parameter, os);
+  }
+  os << " */\nvoid " << signature.name << '(';
+  bool first = true;
+  auto writeParameter = [&](const Parameter &parameter, bool isResult) {
+    os << (first ? "" : ",\n    ");
+    first = false;
+    if (!parameter.isTensor())
+      os << getNumberType(parameter.type) << ' ' << parameter.name;
+    else
+      os << (isResult ? "" : "const ") << "blocksparse_tensor_" << parameter.getTensor().getRank()
+         << " *" << parameter.name;
+  };
+  for (const Parameter &parameter : signature.arguments)
+    writeParameter(parameter, false);
+  for (const Parameter &parameter : signature.results)
+    writeParameter(parameter, true);
+  os << (first ? "void);\n" : ");\n");
+}
+
+LogicalResult mlir::blocksparse::emitCHeader(ArrayRef<FunctionSignature> signatures,
+                                             StringRef guard, llvm::raw_ostream &os,
+                                             EmitErrorFn emitError) {
+  for (const FunctionSignature &signature : signatures)
+    if (!isIdentifier(signature.name))
+      return emitError() << "expects a C identifier as the name of a public function, but got '"
+                         << signature.name << "'";
+  std::string macro = getGuard(guard);
+  writePrologue(macro, os);
+  writeDescriptors(signatures, os);
+  os << "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n";
+  for (const FunctionSignature &signature : signatures)
+    writeFunction(signature, os);
+  os << "\n#ifdef __cplusplus\n} /* extern \"C\" */\n#endif\n\n#endif /* " << macro << " */\n";
+  return success();
+}

@@ -1,0 +1,155 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "blocksparse/Target/CPU/Code.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/OpenMP/OpenMPDialect.h"
+#include "mlir/IR/BuiltinDialect.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/OpenMP/OpenMPToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+
+static LogicalResult checkDialects(ModuleOp module) {
+  WalkResult walked = module.walk([](Operation *op) {
+    if (isa_and_present<LLVM::LLVMDialect, omp::OpenMPDialect, BuiltinDialect>(op->getDialect()) &&
+        !isa<UnrealizedConversionCastOp>(op))
+      return WalkResult::advance();
+    op->emitOpError("expects to be lowered to the llvm or omp dialect before code is made, but "
+                    "got ")
+        << op->getName();
+    return WalkResult::interrupt();
+  });
+  return success(!walked.wasInterrupted());
+}
+
+/// void f.packed(void **arguments): loads each argument from its address and calls f.
+static void addPackedEntryPoint(llvm::Function &entry) {
+  llvm::LLVMContext &context = entry.getContext();
+  auto *pointer = llvm::PointerType::getUnqual(context);
+  auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), {pointer}, false);
+  auto *packed = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage,
+                                        entry.getName() + ".packed", entry.getParent());
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "", packed));
+  SmallVector<llvm::Value *> arguments;
+  for (llvm::Argument &argument : entry.args()) {
+    llvm::Value *slot = builder.CreateConstGEP1_64(pointer, packed->getArg(0), argument.getArgNo());
+    llvm::Value *address = builder.CreateLoad(pointer, slot);
+    arguments.push_back(builder.CreateLoad(argument.getType(), address));
+  }
+  builder.CreateCall(&entry, arguments);
+  builder.CreateRetVoid();
+}
+
+/// MLIR makes for a function f a wrapper _mlir_ciface_f that takes pointers. The wrapper
+/// becomes f, and all else is hidden.
+static LogicalResult exportEntryPoints(llvm::Module &module, EntryPoints entryPoints,
+                                       Location location) {
+  constexpr StringLiteral prefix = "_mlir_ciface_";
+  for (llvm::GlobalVariable &global : module.globals())
+    if (!global.isDeclaration())
+      global.setLinkage(llvm::GlobalValue::InternalLinkage);
+  SmallVector<llvm::Function *> wrappers;
+  for (llvm::Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    if (function.getName().starts_with(prefix))
+      wrappers.push_back(&function);
+    else
+      function.setLinkage(llvm::GlobalValue::InternalLinkage);
+  }
+  for (llvm::Function *wrapper : wrappers) {
+    std::string name = wrapper->getName().drop_front(prefix.size()).str();
+    if (llvm::Function *body = module.getFunction(name))
+      body->setName(name + ".body");
+    wrapper->setName(name);
+    if (wrapper->getName() != name)
+      return emitError(location) << "expects function names that no library function has, but got '"
+                                 << name << "'";
+    if (entryPoints == EntryPoints::Packed)
+      addPackedEntryPoint(*wrapper);
+  }
+  return success();
+}
+
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine, unsigned level) {
+  if (level == 0)
+    return;
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopUnrolling = true;
+  tuning.LoopVectorization = true;
+  tuning.SLPVectorization = true;
+  llvm::PassBuilder builder(&machine, tuning);
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  const llvm::OptimizationLevel levels[] = {
+      llvm::OptimizationLevel::O1, llvm::OptimizationLevel::O2, llvm::OptimizationLevel::O3};
+  builder.buildPerModuleDefaultPipeline(levels[std::min(level, 3u) - 1]).run(module, modules);
+}
+
+Code::Code(Location location) : location(location) {}
+Code::Code(Code &&) = default;
+// In the reverse order of declaration: the module goes before its context.
+Code::~Code() = default;
+
+FailureOr<Code> Code::create(ModuleOp module, const CPUOptions &options, EntryPoints entryPoints) {
+  auto emitError = [&] { return mlir::emitError(module.getLoc()); };
+  if (failed(checkDialects(module)))
+    return failure();
+  FailureOr<std::unique_ptr<llvm::TargetMachine>> machine = createTargetMachine(options, emitError);
+  if (failed(machine))
+    return failure();
+
+  DialectRegistry registry;
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+  registerOpenMPDialectTranslation(registry);
+  module.getContext()->appendDialectRegistry(registry);
+
+  Code code(module.getLoc());
+  code.context = std::make_unique<llvm::LLVMContext>();
+  code.machine = std::move(*machine);
+  code.module = translateModuleToLLVMIR(module, *code.context, "blocksparse");
+  if (!code.module)
+    return emitError() << "expects a module that translates to LLVM IR, but got an error";
+  code.module->setTargetTriple(code.machine->getTargetTriple());
+  code.module->setDataLayout(code.machine->createDataLayout());
+  if (failed(exportEntryPoints(*code.module, entryPoints, code.location)))
+    return failure();
+  optimize(*code.module, *code.machine, options.optLevel);
+  return code;
+}
+
+LogicalResult Code::emit(CodeFormat format, SmallVectorImpl<char> &bytes) {
+  llvm::raw_svector_ostream stream(bytes);
+  if (format == CodeFormat::LLVMIR) {
+    module->print(stream, nullptr);
+    return success();
+  }
+  llvm::legacy::PassManager passes;
+  auto type = format == CodeFormat::Object ? llvm::CodeGenFileType::ObjectFile
+                                           : llvm::CodeGenFileType::AssemblyFile;
+  if (machine->addPassesToEmitFile(passes, stream, nullptr, type))
+    return mlir::emitError(location)
+           << "expects a target that emits files, but got " << machine->getTargetTriple().str();
+  passes.run(*module);
+  return success();
+}

@@ -1,0 +1,65 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "blocksparse/Target/CPU/JIT.h"
+#include "blocksparse/Target/CPU/OpenMPRuntime.h"
+
+#include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+
+JIT::JIT(std::unique_ptr<llvm::orc::LLJIT> engine) : engine(std::move(engine)) {}
+JIT::JIT(JIT &&) = default;
+JIT::~JIT() = default;
+
+static LogicalResult report(llvm::Error error, EmitErrorFn emitError) {
+  if (!error)
+    return success();
+  return emitError() << "expects to link the program in memory, but got: "
+                     << llvm::toString(std::move(error));
+}
+
+FailureOr<JIT> JIT::create(Code code, EmitErrorFn emitError) {
+  SmallVector<char, 0> object;
+  FailureOr<std::string> runtime = findOpenMPRuntime(emitError);
+  if (failed(runtime) || failed(code.emit(CodeFormat::Object, object)))
+    return failure();
+  llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> engine = llvm::orc::LLJITBuilder().create();
+  if (!engine)
+    return report(engine.takeError(), emitError);
+  char prefix = (*engine)->getDataLayout().getGlobalPrefix();
+  auto openMP = llvm::orc::DynamicLibrarySearchGenerator::Load(runtime->c_str(), prefix);
+  if (!openMP)
+    return report(openMP.takeError(), emitError);
+  (*engine)->getMainJITDylib().addGenerator(std::move(*openMP));
+  auto buffer =
+      llvm::MemoryBuffer::getMemBufferCopy(StringRef(object.data(), object.size()), "blocksparse");
+  if (failed(report((*engine)->addObjectFile(std::move(buffer)), emitError)))
+    return failure();
+  return JIT(std::move(*engine));
+}
+
+FailureOr<PackedFunction> JIT::lookup(StringRef name, EmitErrorFn emitError) {
+  llvm::Expected<llvm::orc::ExecutorAddr> address = engine->lookup((name + ".packed").str());
+  if (!address)
+    return report(address.takeError(), emitError);
+  return address->toPtr<PackedFunction>();
+}
+
+LogicalResult JIT::setThreads(int count, EmitErrorFn emitError) {
+  llvm::Expected<llvm::orc::ExecutorAddr> address = engine->lookup("omp_set_num_threads");
+  if (!address)
+    return report(address.takeError(), emitError);
+  address->toPtr<void (*)(int)>()(count);
+  return success();
+}
+
+FailureOr<int> JIT::getThreads(EmitErrorFn emitError) {
+  llvm::Expected<llvm::orc::ExecutorAddr> address = engine->lookup("omp_get_max_threads");
+  if (!address)
+    return report(address.takeError(), emitError);
+  return address->toPtr<int (*)()>()();
+}

@@ -1,0 +1,102 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "blocksparse/Target/CPU/SharedLibrary.h"
+#include "blocksparse/Target/CPU/OpenMPRuntime.h"
+
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cstdlib>
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+
+static FailureOr<std::string> findDriver(EmitErrorFn emitError) {
+  SmallVector<StringRef> names = {BLOCKSPARSE_CLANG_PATH, "clang", "cc", "gcc"};
+  if (const char *chosen = std::getenv("CC"))
+    names.insert(names.begin(), chosen);
+  for (StringRef name : names)
+    if (llvm::ErrorOr<std::string> path = llvm::sys::findProgramByName(name))
+      return *path;
+  return emitError() << "expects a C compiler driver to link with (CC, clang, cc or gcc), but got "
+                        "none on the path";
+}
+
+/// A file that goes away with the object.
+namespace {
+class TemporaryFile {
+public:
+  explicit TemporaryFile(StringRef suffix) {
+    error = llvm::sys::fs::createTemporaryFile("blocksparse", suffix, descriptor, path);
+  }
+  ~TemporaryFile() {
+    if (!error)
+      llvm::sys::fs::remove(path);
+  }
+  std::error_code error;
+  int descriptor = -1;
+  SmallString<128> path;
+};
+} // namespace
+
+static std::string readText(StringRef path) {
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  return buffer ? (*buffer)->getBuffer().trim().str() : std::string();
+}
+
+static LogicalResult runDriver(StringRef driver, ArrayRef<StringRef> arguments,
+                               EmitErrorFn emitError) {
+  TemporaryFile output("txt");
+  if (output.error)
+    return emitError() << "expects to write a temporary file, but got: " << output.error.message();
+  llvm::raw_fd_ostream(output.descriptor, /*shouldClose=*/true).flush();
+  std::string message;
+  std::optional<StringRef> redirects[] = {std::nullopt, output.path.str(), output.path.str()};
+  int code = llvm::sys::ExecuteAndWait(driver, arguments, std::nullopt, redirects, 0, 0, &message);
+  if (code == 0)
+    return success();
+  return emitError() << "expects '" << driver << "' to link the shared library, but got status "
+                     << code << ": " << (message.empty() ? readText(output.path) : message);
+}
+
+LogicalResult mlir::blocksparse::linkSharedLibrary(StringRef object, StringRef path,
+                                                   EmitErrorFn emitError) {
+  FailureOr<std::string> driver = findDriver(emitError);
+  FailureOr<std::string> runtime = findOpenMPRuntime(emitError);
+  if (failed(driver) || failed(runtime))
+    return failure();
+  TemporaryFile input("o");
+  if (input.error)
+    return emitError() << "expects to write a temporary file, but got: " << input.error.message();
+  {
+    llvm::raw_fd_ostream stream(input.descriptor, /*shouldClose=*/true);
+    stream << object;
+    stream.close();
+    if (stream.has_error()) {
+      std::string message = stream.error().message();
+      stream.clear_error();
+      return emitError() << "expects to write '" << input.path << "', but got: " << message;
+    }
+  }
+  // Beside the output, so that the last step is an atomic rename.
+  SmallString<128> partial(path);
+  partial += ".partial";
+  llvm::scope_exit cleanup([&] { llvm::sys::fs::remove(partial); });
+  StringRef directory = llvm::sys::path::parent_path(*runtime);
+  std::string runPath = ("-Wl,-rpath," + directory).str();
+  std::string library = directory.empty() ? "-l:" + *runtime : *runtime;
+  SmallVector<StringRef> arguments = {*driver,    "-shared", "-o",  partial,
+                                      input.path, library,   "-lm", "-Wl,--as-needed"};
+  if (!directory.empty())
+    arguments.push_back(runPath);
+  if (failed(runDriver(*driver, arguments, emitError)))
+    return failure();
+  if (std::error_code error = llvm::sys::fs::rename(partial, path))
+    return emitError() << "expects to write '" << path << "', but got: " << error.message();
+  return success();
+}
