@@ -348,9 +348,11 @@ typedef struct blocksparseRtTensorMapConfig {
 } blocksparseRtTensorMapConfig;
 
 /* Checks the rules above by itself, naming the value that breaks one, then
-   asks the driver. Rules: CUDA driver API, cuTensorMapEncodeTiled. */
-BLOCKSPARSE_RT_API blocksparseRtStatus blocksparseRtTensorMapEncode(
-    const blocksparseRtTensorMapConfig *config, blocksparseRtTensorMap *map);
+   asks the driver. UNSUPPORTED on a device before compute capability 9.0.
+   Rules: CUDA driver API, cuTensorMapEncodeTiled. */
+BLOCKSPARSE_RT_API blocksparseRtStatus
+blocksparseRtTensorMapEncode(blocksparseRtDevice device, const blocksparseRtTensorMapConfig *config,
+                             blocksparseRtTensorMap *map);
 
 /*===-- Artefacts ---------------------------------------------------------===*/
 

@@ -359,7 +359,7 @@ mgpuTensorMapEncodeTiled(blocksparseRtTensorMap *tensorMap, int type, uint32_t r
                          const uint64_t *sizes, const uint64_t *strides, const uint32_t *box,
                          const uint32_t *elementSteps, int interleave, int swizzle, int l2Promotion,
                          int outOfBounds) {
-  guarded([&](Device &) {
+  guarded([&](Device &device) {
     blocksparseRtTensorMapConfig config =
         makeTensorMapConfig(type, rank, interleave, swizzle, l2Promotion, outOfBounds);
     config.address = address;
@@ -370,7 +370,7 @@ mgpuTensorMapEncodeTiled(blocksparseRtTensorMap *tensorMap, int type, uint32_t r
       if (i + 1 < rank && i < 4)
         config.strides[i] = strides[i];
     }
-    return blocksparseRtTensorMapEncode(&config, tensorMap);
+    return blocksparseRtTensorMapEncode(wrap(&device), &config, tensorMap);
   });
 }
 
@@ -418,7 +418,7 @@ mgpuTensorMapEncodeTiledMemref(int64_t rank, void *descriptor, int type, int int
         config.strides[i] = static_cast<uint64_t>(strides[rank - 2 - i]) * elementBytes;
     }
     blocksparseRtTensorMap map;
-    BLOCKSPARSE_RT_TRY(blocksparseRtTensorMapEncode(&config, &map));
+    BLOCKSPARSE_RT_TRY(blocksparseRtTensorMapEncode(wrap(&device), &config, &map));
     return uploadTensorMap(device, map, pointer);
   });
   return pointer;

@@ -123,8 +123,10 @@ static std::string describe(const blocksparseRtTensorMapConfig &config) {
          std::to_string(config.swizzle);
 }
 
-blocksparseRtStatus blocksparseRtTensorMapEncode(const blocksparseRtTensorMapConfig *config,
+blocksparseRtStatus blocksparseRtTensorMapEncode(blocksparseRtDevice handle,
+                                                 const blocksparseRtTensorMapConfig *config,
                                                  blocksparseRtTensorMap *map) {
+  BLOCKSPARSE_RT_TRY(expectPointer(handle, "a device"));
   BLOCKSPARSE_RT_TRY(expectPointer(config, "a tensor map configuration"));
   BLOCKSPARSE_RT_TRY(expectPointer(map, "a place for the tensor map"));
   if (reinterpret_cast<uintptr_t>(map) % 64 != 0)
@@ -132,20 +134,28 @@ blocksparseRtStatus blocksparseRtTensorMapEncode(const blocksparseRtTensorMapCon
                 "expects the tensor map itself aligned to 64 bytes, but got %p",
                 static_cast<void *>(map));
   BLOCKSPARSE_RT_TRY(checkTensorMap(*config));
-  const Driver *driver = nullptr;
-  BLOCKSPARSE_RT_TRY(Driver::get(driver));
-  if (!driver->cuTensorMapEncodeTiled)
-    return driver->failMissing("cuTensorMapEncodeTiled");
+  Device &device = *unwrap(handle);
+  if (!device.driver.cuTensorMapEncodeTiled)
+    return device.driver.failMissing("cuTensorMapEncodeTiled");
+  if (!device.info.hasTensorMaps)
+    return fail(BLOCKSPARSE_RT_UNSUPPORTED,
+                "expects a device of compute capability 9.0 or newer for tensor maps, but got %s "
+                "of %d.%d",
+                device.describe().c_str(), device.info.computeMajor, device.info.computeMinor);
   uint32_t steps[5];
   for (int i = 0; i < 5; ++i)
     steps[i] = std::max(1u, config->elementSteps[i]);
+  // The driver wants a current context, though the result does not depend on it.
   blocksparseRtTensorMap encoded;
-  cuda::Result result = driver->cuTensorMapEncodeTiled(
-      &encoded, config->type, config->rank, config->address, config->sizes, config->strides,
-      config->box, steps, config->interleave, config->swizzle, config->l2Promotion,
-      config->outOfBounds);
-  if (result != cuda::success)
-    return driver->fail(result, "cuTensorMapEncodeTiled", describe(*config));
+  BLOCKSPARSE_RT_TRY(onDevice(
+      device, "cuTensorMapEncodeTiled",
+      [&](const Driver &driver) {
+        return driver.cuTensorMapEncodeTiled(&encoded, config->type, config->rank, config->address,
+                                             config->sizes, config->strides, config->box, steps,
+                                             config->interleave, config->swizzle,
+                                             config->l2Promotion, config->outOfBounds);
+      },
+      describe(*config)));
   *map = encoded;
   return BLOCKSPARSE_RT_SUCCESS;
 }

@@ -192,7 +192,7 @@ Result cuMemFreeAsync(cuda::DevicePointer pointer, cuda::Stream) {
 Result cuTensorMapEncodeTiled(void *map, int type, uint32_t rank, void *address,
                               const uint64_t *sizes, const uint64_t *strides, const uint32_t *box,
                               const uint32_t *steps, int interleave, int swizzle, int l2, int oob) {
-  ENTER("cuTensorMapEncodeTiled");
+  ENTER_WITH_CONTEXT("cuTensorMapEncodeTiled");
   uint64_t words[16] = {uint64_t(type),
                         rank,
                         reinterpret_cast<uintptr_t>(address),

@@ -7,22 +7,19 @@
 #include "blocksparse-c/Runtime.h"
 
 #include <stdio.h>
-#include <string.h>
 
 int main(void) {
   int32_t count = 0;
   blocksparseRtStatus status = blocksparseRtDeviceCount(&count);
   blocksparseRtArtifact artifact = NULL;
   blocksparseRtTensorMap map;
-  blocksparseRtTensorMapConfig config;
-  memset(&config, 0, sizeof(config));
   printf("%s: %d devices %s\n", blocksparseRtStatusName(status), (int)count,
          blocksparseRtLastError());
   if (status == BLOCKSPARSE_RT_SUCCESS ? count < 1 : *blocksparseRtLastError() == '\0')
     return 1;
   if (blocksparseRtArtifactOpen("?", 1, &artifact) != BLOCKSPARSE_RT_INVALID_ARTIFACT)
     return 2;
-  if (blocksparseRtTensorMapEncode(&config, &map) != BLOCKSPARSE_RT_INVALID_ARGUMENT)
+  if (blocksparseRtTensorMapEncode(NULL, NULL, &map) != BLOCKSPARSE_RT_INVALID_ARGUMENT)
     return 3;
   return (size_t)&map % 64 == 0 ? 0 : 4;
 }

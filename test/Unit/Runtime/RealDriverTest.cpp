@@ -139,7 +139,7 @@ TEST_F(RealDriverTest, TensorMapsAndPointers) {
     config.box[0] = 64, config.box[1] = 64, config.box[2] = 4;
     config.swizzle = BLOCKSPARSE_RT_SWIZZLE_128B;
     blocksparseRtTensorMap map;
-    EXPECT_OK(blocksparseRtTensorMapEncode(&config, &map));
+    EXPECT_OK(blocksparseRtTensorMapEncode(device, &config, &map));
   }
   EXPECT_OK(blocksparseRtFree(device, memory, nullptr));
   EXPECT_OK(blocksparseRtTrim(device, 0));

@@ -27,8 +27,8 @@ protected:
     blocksparseRtTensorMapConfig config = good();
     change(config);
     blocksparseRtTensorMap map;
-    EXPECT_FAILS(blocksparseRtTensorMapEncode(&config, &map), BLOCKSPARSE_RT_INVALID_ARGUMENT,
-                 part);
+    EXPECT_FAILS(blocksparseRtTensorMapEncode(device, &config, &map),
+                 BLOCKSPARSE_RT_INVALID_ARGUMENT, part);
     EXPECT_EQ(fake.calls("cuTensorMapEncodeTiled"), 0);
   }
 };
@@ -36,7 +36,7 @@ protected:
 TEST_F(TensorMapTest, ParametersArrive) {
   blocksparseRtTensorMapConfig config = good();
   blocksparseRtTensorMap map;
-  ASSERT_OK(blocksparseRtTensorMapEncode(&config, &map));
+  ASSERT_OK(blocksparseRtTensorMapEncode(device, &config, &map));
   const uint64_t expected[13] = {6, 2, 0x7f0000000000, 4096, 4096, 8192, 64, 64, 1, 0, 3, 2, 0};
   for (int i = 0; i < 13; ++i)
     EXPECT_EQ(map.opaque[i], expected[i]) << i;
@@ -51,7 +51,7 @@ TEST_F(TensorMapTest, ThreeDimensionalPanels) {
   config.strides[0] = 8192, config.strides[1] = 128;
   config.box[2] = 4;
   blocksparseRtTensorMap map;
-  EXPECT_OK(blocksparseRtTensorMapEncode(&config, &map));
+  EXPECT_OK(blocksparseRtTensorMapEncode(device, &config, &map));
 }
 
 TEST_F(TensorMapTest, EachRuleNamesItsValue) {
@@ -96,7 +96,7 @@ TEST_F(TensorMapTest, DriverRefusalHasTheParameters) {
   fake.fail("cuTensorMapEncodeTiled", 1, 1);
   blocksparseRtTensorMapConfig config = good();
   blocksparseRtTensorMap map;
-  EXPECT_FAILS(blocksparseRtTensorMapEncode(&config, &map), BLOCKSPARSE_RT_DRIVER_ERROR,
+  EXPECT_FAILS(blocksparseRtTensorMapEncode(device, &config, &map), BLOCKSPARSE_RT_DRIVER_ERROR,
                "tensor map of type 6, sizes (4096, 4096), strides (8192), box (64, 64), interleave "
                "0, swizzle 3: cuTensorMapEncodeTiled failed");
 }
@@ -105,7 +105,7 @@ TEST_F(TensorMapTest, TheMapItselfMustBeAligned) {
   alignas(64) char memory[256];
   blocksparseRtTensorMapConfig config = good();
   EXPECT_FAILS(blocksparseRtTensorMapEncode(
-                   &config, reinterpret_cast<blocksparseRtTensorMap *>(memory + 16)),
+                   device, &config, reinterpret_cast<blocksparseRtTensorMap *>(memory + 16)),
                BLOCKSPARSE_RT_INVALID_ARGUMENT, "aligned to 64 bytes");
 }
 
