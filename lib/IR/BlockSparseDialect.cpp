@@ -4,6 +4,7 @@
 #include "blocksparse/IR/BlockSparseDialect.h"
 #include "blocksparse/IR/BlockSparseAttrs.h"
 #include "blocksparse/IR/BlockSparseOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/OpImplementation.h"
 

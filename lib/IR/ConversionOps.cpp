@@ -118,6 +118,3 @@ LogicalResult DisassembleOp::verify() {
   return checkParts(getSource().getType(), getValues(), getCrowIndices(), getColIndices(),
                     [&] { return emitOpError(); });
 }
-
-OpFoldResult TransposeOp::fold(FoldAdaptor) { return {}; }
-void DisassembleOp::getCanonicalizationPatterns(RewritePatternSet &, MLIRContext *) {}

@@ -129,8 +129,3 @@ LogicalResult ScatterMMOp::verify() {
   return checkScatterMM(operands, [&] { return emitOpError(); });
 }
 
-void SDDOp::getCanonicalizationPatterns(RewritePatternSet &, MLIRContext *) {}
-void DSDOp::getCanonicalizationPatterns(RewritePatternSet &, MLIRContext *) {}
-void DDSOp::getCanonicalizationPatterns(RewritePatternSet &, MLIRContext *) {}
-void BsrAddmmOp::getCanonicalizationPatterns(RewritePatternSet &, MLIRContext *) {}
-void MatmulOp::getCanonicalizationPatterns(RewritePatternSet &, MLIRContext *) {}

@@ -41,6 +41,20 @@ def BlockSparse_PlannedDSDOp : BlockSparse_PlannedOp<"planned_dsd", [AttrSizedOp
     `transpose_b`; the result is [..., M, N], or [..., N, M] when `transpose_out`. left_alpha,
     right_alpha, bias, input and residual are indexed by the coordinates of the result as it
     is stored: left_alpha by its rows, right_alpha and bias by its columns.
+
+    Preconditions: C9, C11, C13 to C17, C34 to C37, C39. Postconditions: C8, C10; every
+    element of the destination is written.
+
+    ```mlir
+    func.func @planned_dsd(%v: tensor<3x16x16xf32>, %d: tensor<32x20xf32>, %s: tensor<2x5xi32>,
+                           %e: tensor<3x2xi32>, %init: tensor<32x20xf32>) -> tensor<32x20xf32> {
+      %0 = blocksparse.planned_dsd %v, %d segments(%s) entries(%e) outs(%init)
+          {block = array<i64: 16, 16>, lut_heads = 1 : i64}
+          : (tensor<3x16x16xf32>, tensor<32x20xf32>, tensor<2x5xi32>, tensor<3x2xi32>,
+             tensor<32x20xf32>) -> tensor<32x20xf32>
+      return %0 : tensor<32x20xf32>
+    }
+    ```
   }];
   let arguments = (ins
     BlockSparse_Buffer:$values, BlockSparse_Buffer:$dense,
@@ -72,6 +86,19 @@ def BlockSparse_PlannedSDDOp : BlockSparse_PlannedOp<"planned_sdd"> {
     out[value] = alpha * (A @ B)[block row, block column] + beta * input[value] for every row of
     the coordinate LUT. A is [..., M, K] ([..., K, M] when `transpose_a`), B [..., K, N]
     ([..., N, K] when `transpose_b`). Elements of edge blocks outside M x N are written as 0.
+
+    Preconditions: C5 to C7, C9, C11, C16, C17, C34 to C37. Postconditions: C10.
+
+    ```mlir
+    func.func @planned_sdd(%a: memref<32x8xf32>, %b: memref<8x32xf32>, %lut: memref<3x4xi32>,
+                           %s: memref<2x2xi32>, %init: memref<3x16x16xf32>) {
+      blocksparse.planned_sdd %a, %b lut(%lut) segments(%s) outs(%init)
+          {block = array<i64: 16, 16>, lut_heads = 1 : i64}
+          : (memref<32x8xf32>, memref<8x32xf32>, memref<3x4xi32>, memref<2x2xi32>,
+             memref<3x16x16xf32>) -> ()
+      return
+    }
+    ```
   }];
   let arguments = (ins
     BlockSparse_Buffer:$a, BlockSparse_Buffer:$b, BlockSparse_Buffer:$lut,
@@ -95,6 +122,20 @@ def BlockSparse_PlannedSoftmaxOp : BlockSparse_PlannedOp<"planned_softmax", [Att
   let description = [{
     `shape` is the logical [M, N]. `inits` are y and, optionally, the log-sum-exp [B, H, M].
     Elements of y outside M x N are written as 0.
+
+    Preconditions: C21 to C25, C34 to C38, C40. Postconditions: C26.
+
+    ```mlir
+    func.func @planned_softmax(%x: tensor<3x16x16xf32>, %s: tensor<2x5xi32>, %e: tensor<3x2xi32>,
+                               %y: tensor<3x16x16xf32>, %l: tensor<30xf32>)
+        -> (tensor<3x16x16xf32>, tensor<30xf32>) {
+      %0:2 = blocksparse.planned_softmax %x segments(%s) entries(%e) outs(%y, %l)
+          {block = array<i64: 16, 16>, lut_heads = 1 : i64, shape = array<i64: 30, 32>}
+          : (tensor<3x16x16xf32>, tensor<2x5xi32>, tensor<3x2xi32>, tensor<3x16x16xf32>,
+             tensor<30xf32>) -> (tensor<3x16x16xf32>, tensor<30xf32>)
+      return %0#0, %0#1 : tensor<3x16x16xf32>, tensor<30xf32>
+    }
+    ```
   }];
   let arguments = (ins
     BlockSparse_Buffer:$x, BlockSparse_Buffer:$segments, BlockSparse_Buffer:$entries,
@@ -119,6 +160,20 @@ def BlockSparse_PlannedSoftmaxGradOp : BlockSparse_PlannedOp<"planned_softmax_gr
   let summary = "Gradient of softmax over a row LUT";
   let description = [{
     `inits` are dx and, optionally, drpe, which is written whole (0 outside the stored blocks).
+
+    Preconditions: C21, C22, C34 to C38, C40.
+
+    ```mlir
+    func.func @planned_softmax_grad(%y: tensor<3x16x16xf32>, %dy: tensor<3x16x16xf32>,
+                                    %s: tensor<2x5xi32>, %e: tensor<3x2xi32>,
+                                    %dx: tensor<3x16x16xf32>) -> tensor<3x16x16xf32> {
+      %0 = blocksparse.planned_softmax_grad %y, %dy segments(%s) entries(%e) outs(%dx)
+          {block = array<i64: 16, 16>, lut_heads = 1 : i64, shape = array<i64: 32, 32>}
+          : (tensor<3x16x16xf32>, tensor<3x16x16xf32>, tensor<2x5xi32>, tensor<3x2xi32>,
+             tensor<3x16x16xf32>) -> tensor<3x16x16xf32>
+      return %0 : tensor<3x16x16xf32>
+    }
+    ```
   }];
   let arguments = (ins
     BlockSparse_Buffer:$y, BlockSparse_Buffer:$dy, BlockSparse_Buffer:$segments,
@@ -136,6 +191,22 @@ def BlockSparse_PlannedSoftmaxGradOp : BlockSparse_PlannedOp<"planned_softmax_gr
 
 def BlockSparse_PlannedScatterMMOp : BlockSparse_PlannedOp<"planned_scatter_mm"> {
   let summary = "scatter_mm into its accumulators";
+  let description = [{
+    The index formats are those of scatter_mm; `init` holds the accumulators and is read.
+
+    Preconditions: C9, C11, C18 to C20. Postconditions: C10.
+
+    ```mlir
+    func.func @planned_scatter_mm(%blocks: memref<5x16x16xf32>, %others: memref<7x16x32xf32>,
+                                  %offsets: memref<4xi32>, %pq: memref<9x2xi32>,
+                                  %acc: memref<3x16x32xf32>) {
+      blocksparse.planned_scatter_mm %blocks, %others indices(%offsets, %pq) outs(%acc)
+          : (memref<5x16x16xf32>, memref<7x16x32xf32>, memref<4xi32>, memref<9x2xi32>,
+             memref<3x16x32xf32>) -> ()
+      return
+    }
+    ```
+  }];
   let arguments = (ins
     BlockSparse_Buffer:$blocks, BlockSparse_Buffer:$others, Variadic<BlockSparse_Buffer>:$indices,
     BlockSparse_Buffer:$init,
@@ -154,6 +225,18 @@ def BlockSparse_PlannedScatterMMOp : BlockSparse_PlannedOp<"planned_scatter_mm">
 
 def BlockSparse_PlannedMatmulOp : BlockSparse_PlannedOp<"planned_matmul", [AttrSizedOperandSegments]> {
   let summary = "Dense = dense x dense into its destination";
+  let description = [{
+    Preconditions and postconditions are those of matmul.
+
+    ```mlir
+    func.func @planned_matmul(%a: tensor<10x64xf32>, %b: tensor<64x32xf32>,
+                              %init: tensor<10x32xf32>) -> tensor<10x32xf32> {
+      %0 = blocksparse.planned_matmul %a, %b outs(%init)
+          : (tensor<10x64xf32>, tensor<64x32xf32>, tensor<10x32xf32>) -> tensor<10x32xf32>
+      return %0 : tensor<10x32xf32>
+    }
+    ```
+  }];
   let arguments = (ins
     BlockSparse_Buffer:$a, BlockSparse_Buffer:$b, Optional<BlockSparse_Buffer>:$bias,
     Optional<BlockSparse_Buffer>:$residual, BlockSparse_Buffer:$init,
@@ -174,6 +257,19 @@ def BlockSparse_PlannedMatmulOp : BlockSparse_PlannedOp<"planned_matmul", [AttrS
 
 def BlockSparse_PlannedToDenseOp : BlockSparse_PlannedOp<"planned_to_dense"> {
   let summary = "Writes value blocks to their place and 0 everywhere else";
+  let description = [{
+    Preconditions: C5, C30, C34 to C37. Postconditions: the whole destination is written.
+
+    ```mlir
+    func.func @planned_to_dense(%v: tensor<3x16x16xf32>, %lut: tensor<3x4xi32>,
+                                %init: tensor<32x30xf32>) -> tensor<32x30xf32> {
+      %0 = blocksparse.planned_to_dense %v lut(%lut) outs(%init)
+          {block = array<i64: 16, 16>, lut_heads = 1 : i64}
+          : (tensor<3x16x16xf32>, tensor<3x4xi32>, tensor<32x30xf32>) -> tensor<32x30xf32>
+      return %0 : tensor<32x30xf32>
+    }
+    ```
+  }];
   let arguments = (ins
     BlockSparse_Buffer:$values, BlockSparse_Buffer:$lut, BlockSparse_Buffer:$init,
     DenseI64ArrayAttr:$block, I64Attr:$lut_heads, OptionalAttr<BlockSparse_ScheduleAttr>:$schedule);
@@ -187,6 +283,19 @@ def BlockSparse_PlannedToDenseOp : BlockSparse_PlannedOp<"planned_to_dense"> {
 
 def BlockSparse_PlannedFromDenseOp : BlockSparse_PlannedOp<"planned_from_dense"> {
   let summary = "Gathers value blocks; elements outside the dense tensor are written as 0";
+  let description = [{
+    Preconditions: C5, C30, C34 to C37.
+
+    ```mlir
+    func.func @planned_from_dense(%d: tensor<32x30xf32>, %lut: tensor<3x4xi32>,
+                                  %init: tensor<3x16x16xf32>) -> tensor<3x16x16xf32> {
+      %0 = blocksparse.planned_from_dense %d lut(%lut) outs(%init)
+          {block = array<i64: 16, 16>, lut_heads = 1 : i64}
+          : (tensor<32x30xf32>, tensor<3x4xi32>, tensor<3x16x16xf32>) -> tensor<3x16x16xf32>
+      return %0 : tensor<3x16x16xf32>
+    }
+    ```
+  }];
   let arguments = (ins
     BlockSparse_Buffer:$dense, BlockSparse_Buffer:$lut, BlockSparse_Buffer:$init,
     DenseI64ArrayAttr:$block, I64Attr:$lut_heads, OptionalAttr<BlockSparse_ScheduleAttr>:$schedule);
@@ -202,6 +311,19 @@ def BlockSparse_PlannedTransposeOp : BlockSparse_PlannedOp<"planned_transpose"> 
   let summary = "out[q] = transpose of values[permutation[q]], each head in its turn";
   let description = [{
     permutation [nnz] (or [B, nnz]) holds value block indices of the pattern's `lut_heads` heads.
+    `block` is that of `values`.
+
+    Preconditions: C30, C34 to C37.
+
+    ```mlir
+    func.func @planned_transpose(%v: tensor<3x16x32xf32>, %p: tensor<3xi32>,
+                                 %init: tensor<3x32x16xf32>) -> tensor<3x32x16xf32> {
+      %0 = blocksparse.planned_transpose %v permutation(%p) outs(%init)
+          {block = array<i64: 16, 32>, lut_heads = 1 : i64}
+          : (tensor<3x16x32xf32>, tensor<3xi32>, tensor<3x32x16xf32>) -> tensor<3x32x16xf32>
+      return %0 : tensor<3x32x16xf32>
+    }
+    ```
   }];
   let arguments = (ins
     BlockSparse_Buffer:$values, BlockSparse_Buffer:$permutation, BlockSparse_Buffer:$init,
@@ -222,6 +344,18 @@ def BlockSparse_BsrRowLutOp : BlockSparse_PlannedOp<"bsr_row_lut"> {
   let description = [{
     `inits` are segments [rows, 5] and entries [nnz, 2]. With `transpose`, tiles are block columns
     (ascending rows within each) and the dense block is the block row.
+
+    Preconditions: C36, C38, C41.
+
+    ```mlir
+    func.func @bsr_row_lut(%crow: tensor<5xi64>, %col: tensor<?xi64>, %s: tensor<4x5xi32>,
+                           %e: tensor<?x2xi32>) -> (tensor<4x5xi32>, tensor<?x2xi32>) {
+      %0:2 = blocksparse.bsr_row_lut %crow, %col outs(%s, %e)
+          : (tensor<5xi64>, tensor<?xi64>, tensor<4x5xi32>, tensor<?x2xi32>)
+          -> (tensor<4x5xi32>, tensor<?x2xi32>)
+      return %0#0, %0#1 : tensor<4x5xi32>, tensor<?x2xi32>
+    }
+    ```
   }];
   let arguments = (ins
     BlockSparse_Buffer:$crow_indices, BlockSparse_Buffer:$col_indices,
@@ -236,7 +370,21 @@ def BlockSparse_BsrRowLutOp : BlockSparse_PlannedOp<"bsr_row_lut"> {
 
 def BlockSparse_BsrCoordinateLutOp : BlockSparse_PlannedOp<"bsr_coordinate_lut"> {
   let summary = "Coordinate LUT of run-time indices, one segment a block row";
-  let description = [{ `inits` are lut [nnz, 4] and segments [rows, 2]. }];
+  let description = [{
+    `inits` are lut [nnz, 4] and segments [rows, 2].
+
+    Preconditions: C36, C38, C41.
+
+    ```mlir
+    func.func @bsr_coordinate_lut(%crow: tensor<5xi32>, %col: tensor<?xi32>, %l: tensor<?x4xi32>,
+                                  %s: tensor<4x2xi32>) -> (tensor<?x4xi32>, tensor<4x2xi32>) {
+      %0:2 = blocksparse.bsr_coordinate_lut %crow, %col outs(%l, %s)
+          : (tensor<5xi32>, tensor<?xi32>, tensor<?x4xi32>, tensor<4x2xi32>)
+          -> (tensor<?x4xi32>, tensor<4x2xi32>)
+      return %0#0, %0#1 : tensor<?x4xi32>, tensor<4x2xi32>
+    }
+    ```
+  }];
   let arguments = (ins
     BlockSparse_Buffer:$crow_indices, BlockSparse_Buffer:$col_indices,
     Variadic<BlockSparse_Buffer>:$inits);
@@ -252,6 +400,19 @@ def BlockSparse_BsrTransposeIndicesOp : BlockSparse_PlannedOp<"bsr_transpose_ind
   let summary = "Indices of the transposed pattern and the permutation of its value blocks";
   let description = [{
     `inits` are crow_indices [cols + 1], col_indices [nnz] and permutation [nnz] (i32); stable.
+
+    Preconditions: C36, C38, C41.
+
+    ```mlir
+    func.func @bsr_transpose_indices(%crow: tensor<5xi32>, %col: tensor<?xi32>,
+                                     %c: tensor<9xi32>, %d: tensor<?xi32>, %p: tensor<?xi32>)
+        -> (tensor<9xi32>, tensor<?xi32>, tensor<?xi32>) {
+      %0:3 = blocksparse.bsr_transpose_indices %crow, %col outs(%c, %d, %p)
+          : (tensor<5xi32>, tensor<?xi32>, tensor<9xi32>, tensor<?xi32>, tensor<?xi32>)
+          -> (tensor<9xi32>, tensor<?xi32>, tensor<?xi32>)
+      return %0#0, %0#1, %0#2 : tensor<9xi32>, tensor<?xi32>, tensor<?xi32>
+    }
+    ```
   }];
   let arguments = (ins
     BlockSparse_Buffer:$crow_indices, BlockSparse_Buffer:$col_indices,
