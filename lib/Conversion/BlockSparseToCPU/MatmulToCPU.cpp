@@ -1,7 +1,26 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "blocksparse/Conversion/BlockSparseToCPU.h"
+#include "MatmulPatterns.h"
 
-void mlir::blocksparse::populateMatmulToCPUPatterns(RewritePatternSet &,
-                                                    const CPULoweringOptions &) {}
+#include "mlir/IR/BuiltinTypes.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+
+LogicalResult mlir::blocksparse::checkBuffers(Operation *op) {
+  for (Value operand : op->getOperands()) {
+    auto type = dyn_cast<MemRefType>(operand.getType());
+    if (!type)
+      return op->emitOpError("expects memref operands, as bufferization leaves them, but got ")
+             << operand.getType();
+    if (!type.isStrided())
+      return op->emitOpError("expects operands of strided layout, but got ") << type;
+  }
+  return success();
+}
+
+void mlir::blocksparse::populateMatmulToCPUPatterns(RewritePatternSet &patterns,
+                                                    const CPULoweringOptions &options) {
+  populateDSDToCPUPatterns(patterns, options);
+}

@@ -122,7 +122,7 @@ static MatrixView makeMatrix(ImplicitLocOpBuilder &b, Value base, Value offset, 
       b, type, base, operand(offset, knownOffset, b),
       ArrayRef<OpFoldResult>{operand(rows, shape[0], b), operand(cols, shape[1], b)},
       ArrayRef<OpFoldResult>{operand(rowStride, strides[0], b), operand(colStride, strides[1], b)});
-  return {memref, rows, cols};
+  return {memref, rows, cols, knownIndex(colStride) == 0};
 }
 
 static Value isOne(ImplicitLocOpBuilder &b, Value value) {
@@ -231,6 +231,10 @@ MatrixView DenseView::matrix(ImplicitLocOpBuilder &b, Value batch, Value head) c
     start = indexAdd(b, start, indexMul(b, head, strides[axes.head]));
   auto stride = [&](int axis) { return axis < 0 ? indexConstant(b, 0) : strides[axis]; };
   return makeMatrix(b, base, start, rows(), cols(), stride(axes.row), stride(axes.col));
+}
+
+bool DenseView::broadcastsColumns() const {
+  return axes.col < 0 || knownIndex(strides[axes.col]) == 0;
 }
 
 Value DenseView::hasUnitStride(ImplicitLocOpBuilder &b) const {

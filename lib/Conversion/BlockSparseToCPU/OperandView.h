@@ -37,6 +37,8 @@ Value loadIndex(ImplicitLocOpBuilder &b, Value memref, ValueRange indices);
 struct MatrixView {
   Value memref;
   Value rows, cols;
+  /// Every column is the same: the axis is broadcast.
+  bool broadcastsColumns = false;
 
   Type elementType() const { return cast<MemRefType>(memref.getType()).getElementType(); }
   Value load(ImplicitLocOpBuilder &b, Value row, Value col) const;
@@ -77,7 +79,9 @@ public:
 
   /// The matrix of (batch, head); either may be null where the axis is missing.
   MatrixView matrix(ImplicitLocOpBuilder &b, Value batch, Value head) const;
-  /// i1: as MatrixView::hasUnitStride, for all the matrices.
+  /// Whether the column axis is missing or of static size 1.
+  bool broadcastsColumns() const;
+  /// i1: as MatrixView::hasUnitStride, for all the matrices; false where columns are broadcast.
   Value hasUnitStride(ImplicitLocOpBuilder &b) const;
 
 private:

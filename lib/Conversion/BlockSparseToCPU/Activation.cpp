@@ -1,0 +1,178 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Activation.h"
+
+#include "ElementConversion.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+
+namespace {
+
+/// Floating-point arithmetic on values of one type with literal operands.
+class Floats {
+public:
+  Floats(ImplicitLocOpBuilder &b, Type type) : b(b), type(type) {}
+
+  Value constant(double value) { return splatConstant(b, type, value); }
+  Value add(Value lhs, Value rhs) { return arith::AddFOp::create(b, lhs, rhs); }
+  Value sub(Value lhs, Value rhs) { return arith::SubFOp::create(b, lhs, rhs); }
+  Value mul(Value lhs, Value rhs) { return arith::MulFOp::create(b, lhs, rhs); }
+  Value div(Value lhs, Value rhs) { return arith::DivFOp::create(b, lhs, rhs); }
+  Value fma(Value x, Value y, Value z) { return math::FmaOp::create(b, x, y, z); }
+  Value less(Value lhs, double rhs) {
+    return arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, lhs, constant(rhs));
+  }
+  Value greater(Value lhs, double rhs) {
+    return arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, lhs, constant(rhs));
+  }
+  Value equal(Value lhs, double rhs) {
+    return arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, lhs, constant(rhs));
+  }
+  Value select(Value condition, Value yes, Value no) {
+    return arith::SelectOp::create(b, condition, yes, no);
+  }
+  /// coefficients[0] + coefficients[1] x + ...
+  Value polynomial(Value x, ArrayRef<double> coefficients) {
+    Value sum = constant(coefficients.back());
+    for (double coefficient : llvm::reverse(coefficients.drop_back()))
+      sum = fma(sum, x, constant(coefficient));
+    return sum;
+  }
+
+private:
+  ImplicitLocOpBuilder &b;
+  Type type;
+};
+
+} // namespace
+
+/// 2^n for an integer n in [-126, 127], given as the i32 value of n.
+static Value powerOfTwo(ImplicitLocOpBuilder &b, Value n) {
+  Type word = n.getType();
+  Value biased = arith::AddIOp::create(b, n, splatConstant(b, word, 127));
+  Value bits = arith::ShLIOp::create(b, biased, splatConstant(b, word, 23));
+  return arith::BitcastOp::create(b, withElementType(word, b.getF32Type()), bits);
+}
+
+/// x = n ln 2 + r with |r| <= ln 2 / 2; exp(x) = 2^n (1 + r + r^2 q(r)). The coefficients of
+/// q are a least-squares fit at Chebyshev nodes, off by 0.07 units in the last place.
+static Value emitExpF32(ImplicitLocOpBuilder &b, Value x) {
+  Floats f(b, x.getType());
+  Type word = withElementType(x.getType(), b.getI32Type());
+  // NaN passes the comparisons and stays NaN to the end.
+  Value low = f.select(f.less(x, -104), f.constant(-104), x);
+  Value clamped = f.select(f.greater(low, 89), f.constant(89), low);
+  // Adding 1.5 * 2^23 leaves the rounded number in the last bits of the sum.
+  constexpr double shifter = 12582912.0;
+  Value shifted = f.fma(clamped, f.constant(1.44269504088896340736), f.constant(shifter));
+  Value n = f.sub(shifted, f.constant(shifter));
+  // ln 2 in two parts; n times the first is exact.
+  Value r = f.fma(n, f.constant(-0.693145751953125), clamped);
+  r = f.fma(n, f.constant(-1.428606765330187045e-6), r);
+  Value q = f.polynomial(r, {0.5000000080806984, 0.1666651598890404, 0.04166626313605768,
+                             0.008369151694198025, 0.0013946446563090607});
+  Value tail = f.fma(f.mul(r, r), q, r);
+  Value mantissa = f.add(tail, f.constant(1));
+  // n reaches -150 and 128: scale in two steps.
+  Value shiftedBits = arith::BitcastOp::create(b, word, shifted);
+  Value count = arith::SubIOp::create(b, shiftedBits, splatConstant(b, word, 0x4b400000));
+  Value half = arith::ShRSIOp::create(b, count, splatConstant(b, word, 1));
+  Value rest = arith::SubIOp::create(b, count, half);
+  return f.mul(f.mul(mantissa, powerOfTwo(b, half)), powerOfTwo(b, rest));
+}
+
+Value mlir::blocksparse::emitExp(ImplicitLocOpBuilder &b, Value x) {
+  if (getElementTypeOrSelf(x.getType()).isF64())
+    return math::ExpOp::create(b, x);
+  return emitExpF32(b, x);
+}
+
+/// 1 / (1 + exp(-x)).
+static Value emitSigmoid(ImplicitLocOpBuilder &b, Value x) {
+  Floats f(b, x.getType());
+  Value e = emitExp(b, arith::NegFOp::create(b, x));
+  return f.div(f.constant(1), f.add(f.constant(1), e));
+}
+
+/// x * factor, 0 where the factor is 0: -infinity times 0 would be NaN.
+static Value gate(ImplicitLocOpBuilder &b, Value x, Value factor) {
+  Floats f(b, x.getType());
+  return f.select(f.equal(factor, 0), f.constant(0), f.mul(x, factor));
+}
+
+/// erfc(t) for t >= 0 in f32: exp(-t^2) u p(u) with u = 1 / (1 + 0.3 t). The coefficients are
+/// a least-squares fit of exp(t^2) erfc(t) on [0, 11], off by 2.2e-8 of it.
+static Value emitErfcF32(ImplicitLocOpBuilder &b, Value t) {
+  Floats f(b, t.getType());
+  Value u = f.div(f.constant(1), f.fma(t, f.constant(0.3), f.constant(1)));
+  Value p = f.polynomial(u, {0.1691824254151926, 0.17080427646964685, 0.14773911624773658,
+                             0.2171580245092012, -0.09967024154311806, 0.5547212751242885,
+                             -0.5182041843152593, 0.48835184135876036, -0.13008255511623926});
+  Value minusSquare = arith::NegFOp::create(b, f.mul(t, t));
+  return f.mul(f.mul(u, p), emitExp(b, minusSquare));
+}
+
+/// x / 2 * erfc(-x / sqrt 2).
+static Value emitGeluErf(ImplicitLocOpBuilder &b, Value x) {
+  Floats f(b, x.getType());
+  constexpr double sqrtHalf = 0.70710678118654752440;
+  Value half = f.mul(x, f.constant(0.5));
+  Value t = f.mul(x, f.constant(sqrtHalf));
+  if (getElementTypeOrSelf(x.getType()).isF64()) {
+    // erf(t) + 1 loses digits below 0 only relative to a result that is small beside x.
+    Value factor = f.add(f.constant(1), math::ErfOp::create(b, t));
+    return gate(b, half, factor);
+  }
+  Value tail = emitErfcF32(b, math::AbsFOp::create(b, t));
+  Value factor = f.select(f.less(x, 0), tail, f.sub(f.constant(2), tail));
+  return gate(b, half, factor);
+}
+
+/// x * sigmoid(2 sqrt(2 / pi) (x + 0.044715 x^3)), which is x / 2 * (1 + tanh(..)).
+static Value emitGeluTanh(ImplicitLocOpBuilder &b, Value x) {
+  Floats f(b, x.getType());
+  constexpr double slope = 1.59576912160573071176;
+  Value square = f.mul(x, x);
+  Value inner = f.fma(square, f.constant(slope * 0.044715), f.constant(slope));
+  return gate(b, x, emitSigmoid(b, f.mul(x, inner)));
+}
+
+static Value emitRelu(ImplicitLocOpBuilder &b, Value x) {
+  Value zero = splatConstant(b, x.getType(), 0);
+  if (getElementTypeOrSelf(x.getType()).isInteger())
+    return arith::MaxSIOp::create(b, x, zero);
+  // A comparison with NaN is false and keeps it.
+  Value negative = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, x, zero);
+  return arith::SelectOp::create(b, negative, zero, x);
+}
+
+Value mlir::blocksparse::emitActivation(ImplicitLocOpBuilder &b, ActivationAttr activation,
+                                        Value x) {
+  if (!activation)
+    return x;
+  Floats f(b, x.getType());
+  switch (activation.getKind()) {
+  case ActivationKind::None:
+    return x;
+  case ActivationKind::Relu:
+    return emitRelu(b, x);
+  case ActivationKind::LeakyRelu:
+    return f.select(f.less(x, 0), f.mul(x, f.constant(activation.getSlope().convertToDouble())), x);
+  case ActivationKind::GeluErf:
+    return emitGeluErf(b, x);
+  case ActivationKind::GeluTanh:
+    return emitGeluTanh(b, x);
+  case ActivationKind::GeluQuick:
+    return gate(b, x, emitSigmoid(b, f.mul(x, f.constant(1.702))));
+  case ActivationKind::Sigmoid:
+    return emitSigmoid(b, x);
+  case ActivationKind::Silu:
+    return gate(b, x, emitSigmoid(b, x));
+  }
+  return x;
+}

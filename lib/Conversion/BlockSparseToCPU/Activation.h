@@ -1,0 +1,24 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOCPU_ACTIVATION_H
+#define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOCPU_ACTIVATION_H
+
+#include "blocksparse/IR/BlockSparseAttrs.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace mlir::blocksparse {
+
+/// exp of a scalar or vector of f32 or f64. f32: within 2 units in the last place, from
+/// polynomials without any call; 0 below -103.98, infinity above 88.72, NaN for NaN. f64 is
+/// math.exp.
+Value emitExp(ImplicitLocOpBuilder &b, Value x);
+
+/// The activation of a scalar or vector of f32, f64 or i32 (none and relu alone); null is
+/// none. NaN gives NaN; gelu and silu of -infinity are 0. The formulas are those of
+/// ::blocksparse::ref::Activation.
+Value emitActivation(ImplicitLocOpBuilder &b, ActivationAttr activation, Value x);
+
+} // namespace mlir::blocksparse
+
+#endif // BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOCPU_ACTIVATION_H

@@ -1,0 +1,349 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// planned_dsd: one task packs a panel of the dense operand for a (batch, head) and walks a
+// share of the segments over it.
+
+#include "ContiguousBlocks.h"
+#include "ElementConversion.h"
+#include "Epilogue.h"
+#include "LeftOperand.h"
+#include "MatmulPatterns.h"
+#include "PanelKernel.h"
+#include "SegmentOrder.h"
+#include "TaskLoop.h"
+#include "blocksparse/IR/BlockSparseOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+
+namespace {
+
+/// Fields of a segment and of a combine row (BlockSparsePlannedOps.td).
+enum SegmentField { SegmentTile, SegmentHead, SegmentFirst, SegmentCount, SegmentSlot };
+enum EntryField { EntryDense, EntryValue };
+enum CombineField { CombineTile, CombineHead, CombineFirst, CombineCount };
+
+/// One lowering of one op: the views, the sizes and the parts of the loop nest.
+class DSDLowering {
+public:
+  DSDLowering(ImplicitLocOpBuilder &b, PlannedDSDOp op, const CPULoweringOptions &options)
+      : b(b), op(op), transposeOut(op.getTransposeOut()) {
+    prepare(options);
+  }
+
+  void run();
+
+private:
+  void prepare(const CPULoweringOptions &options);
+  Value taskGroups();
+  void emitTask(Value batch, Value head, Value panelIndex, Value group, Value groups);
+  void emitSegment(Value segment);
+  SmallVector<Value> emitTileSums(Value segment, Value blockRow);
+  SmallVector<Value> emitEntry(Value entry, Value blockRow, ValueRange sums);
+  void finishTile(const EpilogueMatrices &matrices, Value row, Value validRows, Value firstCol,
+                  Value tileMemref);
+  Value slotRow(Value batch, Value head, Value slot);
+  void emitCombine(Value batch, Value head, Value panelIndex, Value combineRow);
+
+  ImplicitLocOpBuilder &b;
+  PlannedDSDOp op;
+  bool transposeOut;
+  TileShape tile;
+  int64_t tileHeight = 0, blockDepth = 0;
+  int64_t lutHeads = 1;
+  std::optional<ContiguousBlocks> blocks;
+  std::optional<ValuesView> values;
+  std::optional<DenseView> dense, out;
+  std::optional<LutView> segments, entries, combine;
+  std::optional<SegmentOrder> order;
+  std::optional<Epilogue> epilogue;
+  Value batches, heads, rows, cols, depth, panels, denseUnitStride;
+  /// Partial sums [slot rows, panels * tile.cols] or null.
+  Value partials;
+
+  /// Of the task that is being emitted.
+  Value batch, head, firstCol, panel, tileMemref, transposedTile, headBase;
+  std::optional<LeftOperand> left;
+  std::optional<EpilogueMatrices> matrices;
+};
+
+} // namespace
+
+void DSDLowering::prepare(const CPULoweringOptions &options) {
+  dense = DenseView::get(b, op.getDense(), op.getTransposeB());
+  out = DenseView::get(b, op.getInit());
+  segments = LutView::get(b, op.getSegments());
+  entries = LutView::get(b, op.getEntries());
+  if (op.getCombine() && op.getSlots() > 0)
+    combine = LutView::get(b, op.getCombine());
+  lutHeads = op.getLutHeads();
+  batches = out->batches();
+  heads = out->heads();
+  rows = transposeOut ? out->cols() : out->rows();
+  cols = dense->cols();
+  depth = dense->rows();
+  denseUnitStride = dense->hasUnitStride(b);
+
+  blocks.emplace(b, op.getValues());
+  values = ValuesView::get(b, blocks->memref(), lutHeads, entries->rows(), heads);
+  tileHeight = op.getTransposeValues() ? values->blockCols() : values->blockRows();
+  blockDepth = op.getTransposeValues() ? values->blockRows() : values->blockCols();
+  Type accumulator = getAccumulatorType(values->elementType());
+  tile =
+      TileShape::choose(accumulator, op.getScheduleAttr(), options, tileHeight, knownIndex(cols));
+  panels = indexCeilDiv(b, cols, indexConstant(b, tile.cols));
+
+  Value zero = indexConstant(b, 0);
+  Value empty = b.createOrFold<arith::OrIOp>(indexEqual(b, depth, zero),
+                                             indexEqual(b, entries->rows(), zero));
+  Epilogue::Attributes attributes{op.getAlpha().convertToDouble(), op.getBeta().convertToDouble(),
+                                  op.getActivationAttr()};
+  Epilogue::Operands operands{op.getInput(), op.getLeftAlpha(), op.getRightAlpha(), op.getBias(),
+                              op.getResidual()};
+  epilogue.emplace(b, attributes, operands, *out, empty);
+}
+
+/// How many tasks share a panel: enough for many threads, but each with so much work that
+/// packing the panel again for it doesn't count.
+Value DSDLowering::taskGroups() {
+  constexpr int64_t wantedTasks = 128;
+  Value others = indexMul(b, indexMul(b, batches, heads), panels);
+  Value wanted =
+      indexCeilDiv(b, indexConstant(b, wantedTasks), indexMax(b, others, indexConstant(b, 1)));
+  // Products for one column of the panel against the elements of that column.
+  Value products = indexMul(b, entries->rows(), indexConstant(b, tileHeight * blockDepth));
+  if (lutHeads > 1)
+    products = b.createOrFold<arith::DivUIOp>(products, indexConstant(b, lutHeads));
+  Value pack = indexMax(b, indexMul(b, depth, indexConstant(b, 16)), indexConstant(b, 1));
+  Value worthwhile = b.createOrFold<arith::DivUIOp>(products, pack);
+  Value groups = indexMin(b, indexMin(b, wanted, worthwhile), segments->rows());
+  return indexMax(b, groups, indexConstant(b, 1));
+}
+
+void DSDLowering::run() {
+  if (lutHeads > 1)
+    order.emplace(b, *segments,
+                  ArrayRef<std::pair<int64_t, Value>>{{SegmentHead, indexConstant(b, 1)}},
+                  indexConstant(b, lutHeads), batches);
+  Value groups = taskGroups();
+  if (combine) {
+    Value count = indexMul(b, batches, indexConstant(b, op.getSlots() * tileHeight));
+    if (lutHeads == 1)
+      count = indexMul(b, count, heads);
+    partials = allocateScratch(
+        b, MemRefType::get({ShapedType::kDynamic, ShapedType::kDynamic}, tile.accumulator),
+        {count, indexMul(b, panels, indexConstant(b, tile.cols))});
+  }
+  emitTaskLoop(b, {batches, heads, panels, groups},
+               [&](ValueRange ids) { emitTask(ids[0], ids[1], ids[2], ids[3], groups); });
+  if (combine) {
+    emitTaskLoop(b, {batches, lutHeads > 1 ? indexConstant(b, 1) : heads, panels, combine->rows()},
+                 [&](ValueRange ids) { emitCombine(ids[0], ids[1], ids[2], ids[3]); });
+    freeScratch(b, partials);
+  }
+  if (order)
+    order->release(b);
+  blocks->release(b);
+}
+
+void DSDLowering::emitTask(Value taskBatch, Value taskHead, Value panelIndex, Value group,
+                           Value groups) {
+  batch = taskBatch;
+  head = taskHead;
+  firstCol = indexMul(b, panelIndex, indexConstant(b, tile.cols));
+  headBase = values->headBase(b, head);
+  matrices = epilogue->matrices(b, batch, head);
+  tileMemref = allocateScratch(b, tile.memrefType(), {});
+  if (transposeOut)
+    transposedTile =
+        allocateScratch(b, MemRefType::get({tile.cols, tile.rows}, tile.accumulator), {});
+  left.emplace(b, tile, values->elementType());
+  bool multiplies = op.getAlpha().convertToDouble() != 0;
+  if (multiplies) {
+    // Without entries nothing reads the panel.
+    Value none = indexEqual(b, entries->rows(), indexConstant(b, 0));
+    Value packed = b.createOrFold<arith::SelectOp>(none, indexConstant(b, 0), depth);
+    panel = allocateScratch(b, tile.panelType(), {packed});
+    packPanel(b, tile, dense->matrix(b, batch, head), denseUnitStride, firstCol, packed, panel);
+  }
+  Value begin = indexConstant(b, 0), end = segments->rows();
+  if (order) {
+    begin = order->begin(b, batch, head);
+    end = order->end(b, batch, head);
+  }
+  auto loop = scf::ForOp::create(b, indexAdd(b, begin, group), end, groups);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Value index = loop.getInductionVar();
+    emitSegment(order ? order->row(b, batch, index) : index);
+  }
+  if (multiplies)
+    freeScratch(b, panel);
+  left->release(b);
+  if (transposeOut)
+    freeScratch(b, transposedTile);
+  freeScratch(b, tileMemref);
+}
+
+/// The rows of partial sums of a slot start here.
+Value DSDLowering::slotRow(Value slotBatch, Value slotHead, Value slot) {
+  Value index = slotBatch;
+  if (lutHeads == 1)
+    index = indexAdd(b, indexMul(b, index, heads), slotHead);
+  index = indexAdd(b, indexMul(b, index, indexConstant(b, op.getSlots())), slot);
+  return indexMul(b, index, indexConstant(b, tileHeight));
+}
+
+/// All tiles of one segment.
+void DSDLowering::emitSegment(Value segment) {
+  Value height = indexConstant(b, tileHeight);
+  Value firstRow = indexMul(b, segments->field(b, batch, segment, SegmentTile), height);
+  Value validRows = indexMin(b, height, indexSub(b, rows, firstRow));
+  auto loop = scf::ForOp::create(b, indexConstant(b, 0), validRows, indexConstant(b, tile.rows));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value blockRow = loop.getInductionVar();
+  tile.storeSums(b, emitTileSums(segment, blockRow), tileMemref, indexConstant(b, 0));
+  Value count = indexMin(b, indexConstant(b, tile.rows), indexSub(b, validRows, blockRow));
+  Value row = indexAdd(b, firstRow, blockRow);
+  if (!combine)
+    return finishTile(*matrices, row, count, firstCol, tileMemref);
+
+  Value slot = segments->field(b, batch, segment, SegmentSlot);
+  Value owned = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, slot, indexConstant(b, 0));
+  auto choice = scf::IfOp::create(b, owned, /*withElseRegion=*/true);
+  b.setInsertionPointToStart(choice.thenBlock());
+  finishTile(*matrices, row, count, firstCol, tileMemref);
+  b.setInsertionPointToStart(choice.elseBlock());
+  Value target = indexAdd(b, slotRow(batch, head, slot), blockRow);
+  Value i = enterLoop(b, indexConstant(b, 0), count, 1);
+  for (int64_t j = 0; j < tile.cols; j += tile.lanes) {
+    Value offset = indexConstant(b, j);
+    Value sums = vector::LoadOp::create(b, tile.vectorType(), tileMemref, ValueRange{i, offset});
+    vector::StoreOp::create(b, sums, partials,
+                            ValueRange{indexAdd(b, target, i), indexAdd(b, firstCol, offset)});
+  }
+}
+
+/// The sums of the tile that starts at row `blockRow` of the segment's block row.
+SmallVector<Value> DSDLowering::emitTileSums(Value segment, Value blockRow) {
+  SmallVector<Value> zeros = tile.zeroSums(b);
+  if (op.getAlpha().convertToDouble() == 0)
+    return zeros;
+  Value first = segments->field(b, batch, segment, SegmentFirst);
+  Value count = segments->field(b, batch, segment, SegmentCount);
+  auto loop = scf::ForOp::create(b, first, indexAdd(b, first, count), indexConstant(b, 1), zeros);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  scf::YieldOp::create(b, emitEntry(loop.getInductionVar(), blockRow, loop.getRegionIterArgs()));
+  return loop.getResults();
+}
+
+SmallVector<Value> DSDLowering::emitEntry(Value entry, Value blockRow, ValueRange sums) {
+  Value extent = indexConstant(b, blockDepth);
+  Value firstK = indexMul(b, entries->field(b, batch, entry, EntryDense), extent);
+  // Beyond the end of K a block holds padding, which may be anything.
+  Value blockK = extent;
+  if (knownIndex(depth) == ShapedType::kDynamic || knownIndex(depth) % blockDepth != 0)
+    blockK = indexMin(b, extent, indexSub(b, depth, firstK));
+  Value index = indexAdd(b, headBase, entries->field(b, batch, entry, EntryValue));
+  bool transposed = op.getTransposeValues();
+  MatrixView block = values->block(b, batch, index, transposed);
+  Value lastRow = tileHeight % tile.rows == 0 ? Value() : indexConstant(b, tileHeight - 1);
+  return left->multiply(b, sums, block, blockRow, lastRow, blockK, panel, firstK, transposed);
+}
+
+/// Runs the epilogue on `count` rows of a tile of the product.
+void DSDLowering::finishTile(const EpilogueMatrices &target, Value row, Value count, Value col,
+                             Value sums) {
+  Value validCols = indexMin(b, indexConstant(b, tile.cols), indexSub(b, cols, col));
+  if (!transposeOut)
+    return epilogue->storeTile(b, target, sums, row, col, count, validCols, tile.lanes);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    Value i = enterLoop(b, indexConstant(b, 0), indexConstant(b, tile.rows), 1);
+    Value j = enterLoop(b, indexConstant(b, 0), indexConstant(b, tile.cols), 1);
+    Value sum = memref::LoadOp::create(b, sums, ValueRange{i, j});
+    memref::StoreOp::create(b, sum, transposedTile, ValueRange{j, i});
+  }
+  int64_t lanes = std::min<int64_t>(llvm::bit_floor<uint64_t>(tile.rows), tile.lanes);
+  epilogue->storeTile(b, target, transposedTile, col, row, validCols, count, lanes);
+}
+
+/// Adds the slots of one split tile in ascending order.
+void DSDLowering::emitCombine(Value taskBatch, Value taskHead, Value panelIndex, Value combineRow) {
+  Value tileIndex = combine->field(b, taskBatch, combineRow, CombineTile);
+  Value ownHead = lutHeads > 1 ? combine->field(b, taskBatch, combineRow, CombineHead) : taskHead;
+  Value firstSlot = combine->field(b, taskBatch, combineRow, CombineFirst);
+  Value slotCount = combine->field(b, taskBatch, combineRow, CombineCount);
+  Value colStart = indexMul(b, panelIndex, indexConstant(b, tile.cols));
+  Value height = indexConstant(b, tileHeight), zero = indexConstant(b, 0);
+  Value firstRow = indexMul(b, tileIndex, height);
+  Value validRows = indexMin(b, height, indexSub(b, rows, firstRow));
+  EpilogueMatrices target = epilogue->matrices(b, taskBatch, ownHead);
+  Value sums = allocateScratch(b, tile.memrefType(), {});
+  if (transposeOut)
+    transposedTile =
+        allocateScratch(b, MemRefType::get({tile.cols, tile.rows}, tile.accumulator), {});
+  auto loop = scf::ForOp::create(b, zero, validRows, indexConstant(b, tile.rows));
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Value blockRow = loop.getInductionVar();
+    Value count = indexMin(b, indexConstant(b, tile.rows), indexSub(b, validRows, blockRow));
+    {
+      OpBuilder::InsertionGuard inner(b);
+      Value i = enterLoop(b, zero, count, 1);
+      for (int64_t j = 0; j < tile.cols; j += tile.lanes) {
+        Value offset = indexConstant(b, j);
+        auto slots = scf::ForOp::create(b, zero, slotCount, indexConstant(b, 1),
+                                        splatConstant(b, tile.vectorType(), 0));
+        {
+          OpBuilder::InsertionGuard innermost(b);
+          b.setInsertionPointToStart(slots.getBody());
+          Value slot = indexAdd(b, firstSlot, slots.getInductionVar());
+          Value source = indexAdd(b, indexAdd(b, slotRow(taskBatch, ownHead, slot), blockRow), i);
+          Value part = vector::LoadOp::create(b, tile.vectorType(), partials,
+                                              ValueRange{source, indexAdd(b, colStart, offset)});
+          scf::YieldOp::create(b, emitAdd(b, slots.getRegionIterArg(0), part));
+        }
+        vector::StoreOp::create(b, slots.getResult(0), sums, ValueRange{i, offset});
+      }
+    }
+    finishTile(target, indexAdd(b, firstRow, blockRow), count, colStart, sums);
+  }
+  if (transposeOut)
+    freeScratch(b, transposedTile);
+  freeScratch(b, sums);
+}
+
+namespace {
+
+struct LowerPlannedDSD : OpRewritePattern<PlannedDSDOp> {
+  LowerPlannedDSD(MLIRContext *context, const CPULoweringOptions &options)
+      : OpRewritePattern(context), options(options) {}
+
+  LogicalResult matchAndRewrite(PlannedDSDOp op, PatternRewriter &rewriter) const override {
+    if (failed(checkBuffers(op)))
+      return failure();
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    DSDLowering(b, op, options).run();
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+  CPULoweringOptions options;
+};
+
+} // namespace
+
+void mlir::blocksparse::populateDSDToCPUPatterns(RewritePatternSet &patterns,
+                                                 const CPULoweringOptions &options) {
+  patterns.add<LowerPlannedDSD>(patterns.getContext(), options);
+}

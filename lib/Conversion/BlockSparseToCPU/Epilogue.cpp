@@ -1,0 +1,146 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Epilogue.h"
+
+#include "Activation.h"
+#include "ElementConversion.h"
+#include "PanelKernel.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+
+/// Where the epilogue works: a scalar or a vector of `type` (in the accumulation type) that
+/// starts at (row, col) of the result.
+struct Epilogue::Place {
+  Value row, col;
+  Type type;
+
+  bool isVector() const { return isa<VectorType>(type); }
+};
+
+Epilogue::Epilogue(ImplicitLocOpBuilder &b, Attributes attributes, const Operands &operands,
+                   DenseView out, Value empty)
+    : attributes(attributes), out(out), empty(empty) {
+  unitStride = out.hasUnitStride(b);
+  auto bind = [&](Value memref, std::optional<DenseView> &view, auto axesOf) {
+    if (!memref)
+      return;
+    view = DenseView::get(b, memref, axesOf(cast<MemRefType>(memref.getType()).getRank()));
+    if (!view->broadcastsColumns())
+      unitStride = b.createOrFold<arith::AndIOp>(unitStride, view->hasUnitStride(b));
+  };
+  auto ofMatrices = [](int64_t rank) { return DenseAxes::ofMatrices(rank); };
+  if (attributes.beta != 0)
+    bind(operands.input, input, ofMatrices);
+  bind(operands.leftAlpha, leftAlpha, DenseAxes::ofRowVectors);
+  bind(operands.rightAlpha, rightAlpha, DenseAxes::ofColumnVectors);
+  bind(operands.bias, bias, ofMatrices);
+  bind(operands.residual, residual, ofMatrices);
+}
+
+EpilogueMatrices Epilogue::matrices(ImplicitLocOpBuilder &b, Value batch, Value head) const {
+  EpilogueMatrices result;
+  result.out = out->matrix(b, batch, head);
+  auto select = [&](const std::optional<DenseView> &view, std::optional<MatrixView> &matrix) {
+    if (view)
+      matrix = view->matrix(b, batch, head);
+  };
+  select(input, result.input);
+  select(leftAlpha, result.leftAlpha);
+  select(rightAlpha, result.rightAlpha);
+  select(bias, result.bias);
+  select(residual, result.residual);
+  return result;
+}
+
+Value Epilogue::loadTerm(ImplicitLocOpBuilder &b, const MatrixView &term,
+                         const Place &place) const {
+  Type element = getElementTypeOrSelf(place.type);
+  if (!place.isVector())
+    return convertElements(b, term.load(b, place.row, place.col), element);
+  if (term.broadcastsColumns) {
+    Value scalar = convertElements(b, term.load(b, place.row, place.col), element);
+    return vector::BroadcastOp::create(b, place.type, scalar);
+  }
+  Value loaded =
+      vector::LoadOp::create(b, cast<VectorType>(withElementType(place.type, term.elementType())),
+                             term.withUnitStride(b).memref, ValueRange{place.row, place.col});
+  return convertElements(b, loaded, element);
+}
+
+static Value multiply(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
+  if (getElementTypeOrSelf(lhs.getType()).isInteger())
+    return arith::MulIOp::create(b, lhs, rhs);
+  return arith::MulFOp::create(b, lhs, rhs);
+}
+
+Value Epilogue::finish(ImplicitLocOpBuilder &b, const EpilogueMatrices &matrices,
+                       const Place &place, Value sum) const {
+  Value t = sum;
+  if (attributes.alpha == 0) {
+    t = splatConstant(b, place.type, 0);
+  } else {
+    if (attributes.alpha != 1)
+      t = multiply(b, splatConstant(b, place.type, attributes.alpha), t);
+    if (matrices.leftAlpha)
+      t = multiply(b, loadTerm(b, *matrices.leftAlpha, place), t);
+    if (matrices.rightAlpha)
+      t = multiply(b, t, loadTerm(b, *matrices.rightAlpha, place));
+    // A factor that isn't finite must not turn an empty sum into NaN.
+    if (empty && (matrices.leftAlpha || matrices.rightAlpha))
+      t = arith::SelectOp::create(b, empty, splatConstant(b, place.type, 0), t);
+  }
+  if (matrices.input) {
+    Value term = loadTerm(b, *matrices.input, place);
+    if (attributes.beta != 1)
+      term = multiply(b, splatConstant(b, place.type, attributes.beta), term);
+    t = emitAdd(b, t, term);
+  }
+  if (matrices.bias)
+    t = emitAdd(b, t, loadTerm(b, *matrices.bias, place));
+  t = emitActivation(b, attributes.activation, t);
+  if (matrices.residual)
+    t = emitAdd(b, t, loadTerm(b, *matrices.residual, place));
+  return convertElements(b, t, matrices.out.elementType());
+}
+
+void Epilogue::storeTile(ImplicitLocOpBuilder &b, const EpilogueMatrices &matrices, Value tile,
+                         Value row, Value col, Value validRows, Value validCols,
+                         int64_t lanes) const {
+  Type accumulator = cast<MemRefType>(tile.getType()).getElementType();
+  Value zero = indexConstant(b, 0), one = indexConstant(b, 1);
+  Value width = indexConstant(b, lanes);
+  bool neverVector = lanes == 1 || knownIndex(unitStride) == 0;
+
+  // Columns up to `vectorEnd` in whole vectors.
+  Value whole = b.createOrFold<arith::DivUIOp>(validCols, width);
+  Value vectorEnd = b.createOrFold<arith::SelectOp>(unitStride, indexMul(b, whole, width), zero);
+  auto columns = [&](Value tileRow, Value from, Value to, Type type, Value step) {
+    auto loop = scf::ForOp::create(b, from, to, step);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Value tileCol = loop.getInductionVar();
+    Place place{indexAdd(b, row, tileRow), indexAdd(b, col, tileCol), type};
+    SmallVector<Value, 2> target{place.row, place.col};
+    if (auto vectorType = dyn_cast<VectorType>(type)) {
+      Value sum = vector::LoadOp::create(b, vectorType, tile, ValueRange{tileRow, tileCol});
+      vector::StoreOp::create(b, finish(b, matrices, place, sum),
+                              matrices.out.withUnitStride(b).memref, target);
+    } else {
+      Value sum = memref::LoadOp::create(b, tile, ValueRange{tileRow, tileCol});
+      memref::StoreOp::create(b, finish(b, matrices, place, sum), matrices.out.memref, target);
+    }
+  };
+  auto rows = scf::ForOp::create(b, zero, validRows, one);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(rows.getBody());
+  if (!neverVector)
+    columns(rows.getInductionVar(), zero, vectorEnd, VectorType::get(lanes, accumulator), width);
+  columns(rows.getInductionVar(), neverVector ? zero : vectorEnd, validCols, accumulator, one);
+}

@@ -1,0 +1,18 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOCPU_MATMULPATTERNS_H
+#define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOCPU_MATMULPATTERNS_H
+
+#include "blocksparse/Conversion/BlockSparseToCPU.h"
+
+namespace mlir::blocksparse {
+
+void populateDSDToCPUPatterns(RewritePatternSet &patterns, const CPULoweringOptions &options);
+
+/// Fails with an error at `op` unless all its operands are memrefs of known layout.
+LogicalResult checkBuffers(Operation *op);
+
+} // namespace mlir::blocksparse
+
+#endif // BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOCPU_MATMULPATTERNS_H

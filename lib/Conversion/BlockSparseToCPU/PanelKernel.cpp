@@ -1,0 +1,177 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "PanelKernel.h"
+
+#include "ElementConversion.h"
+#include "TaskLoop.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+
+//===----------------------------------------------------------------------===//
+// Tile shapes
+//===----------------------------------------------------------------------===//
+
+TileShape TileShape::choose(Type accumulator, ScheduleAttr schedule,
+                            const CPULoweringOptions &options, int64_t height, int64_t width) {
+  TileShape tile;
+  tile.accumulator = accumulator;
+  tile.lanes = options.vectorBits / accumulator.getIntOrFloatBitWidth();
+  // 32 registers hold 8 x 2 sums, the 2 vectors of a panel's row and a broadcast; 16 registers
+  // hold 6 x 2.
+  int64_t rows = options.vectorBits >= 512 ? 8 : 6;
+  tile.cols = 2 * tile.lanes;
+  if (schedule && schedule.getTileM() > 0)
+    rows = schedule.getTileM();
+  if (schedule && schedule.getTileN() > 0)
+    tile.cols = schedule.getTileN();
+  if (!ShapedType::isDynamic(width) && width > 0)
+    tile.cols = std::min<int64_t>(tile.cols, llvm::PowerOf2Ceil(width));
+  tile.lanes = std::min(tile.lanes, tile.cols);
+  tile.cols = llvm::alignTo(tile.cols, tile.lanes);
+  tile.rows = rows;
+  if (!ShapedType::isDynamic(height) && height > 0)
+    tile.rows = llvm::divideCeil(height, llvm::divideCeil(height, rows));
+  return tile;
+}
+
+SmallVector<Value> TileShape::zeroSums(ImplicitLocOpBuilder &b) const {
+  return SmallVector<Value>(rows * vectorsPerRow(), splatConstant(b, vectorType(), 0));
+}
+
+void TileShape::storeSums(ImplicitLocOpBuilder &b, ValueRange sums, Value memref, Value row) const {
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < vectorsPerRow(); ++j)
+      vector::StoreOp::create(
+          b, sums[i * vectorsPerRow() + j], memref,
+          ValueRange{indexAdd(b, row, indexConstant(b, i)), indexConstant(b, j * lanes)});
+}
+
+SmallVector<Value> TileShape::loadSums(ImplicitLocOpBuilder &b, Value memref, Value row) const {
+  SmallVector<Value> sums;
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < vectorsPerRow(); ++j)
+      sums.push_back(vector::LoadOp::create(
+          b, vectorType(), memref,
+          ValueRange{indexAdd(b, row, indexConstant(b, i)), indexConstant(b, j * lanes)}));
+  return sums;
+}
+
+//===----------------------------------------------------------------------===//
+// Scratch
+//===----------------------------------------------------------------------===//
+
+Value mlir::blocksparse::allocateScratch(ImplicitLocOpBuilder &b, MemRefType type,
+                                         ValueRange sizes) {
+  return memref::AllocOp::create(b, type, sizes, b.getI64IntegerAttr(64));
+}
+
+void mlir::blocksparse::freeScratch(ImplicitLocOpBuilder &b, Value memref) {
+  memref::DeallocOp::create(b, memref);
+}
+
+//===----------------------------------------------------------------------===//
+// Packing
+//===----------------------------------------------------------------------===//
+
+static void packVectors(ImplicitLocOpBuilder &b, const TileShape &tile, const MatrixView &source,
+                        Value firstCol, Value depth, Value panel) {
+  OpBuilder::InsertionGuard guard(b);
+  MatrixView unit = source.withUnitStride(b);
+  Value k = enterLoop(b, indexConstant(b, 0), depth, 1);
+  auto type = VectorType::get(tile.lanes, source.elementType());
+  for (int64_t j = 0; j < tile.cols; j += tile.lanes) {
+    Value offset = indexConstant(b, j);
+    Value loaded =
+        vector::LoadOp::create(b, type, unit.memref, ValueRange{k, indexAdd(b, firstCol, offset)});
+    vector::StoreOp::create(b, convertElements(b, loaded, tile.accumulator), panel,
+                            ValueRange{k, offset});
+  }
+}
+
+/// Any strides and any number of columns. The reduction axis goes in runs, so that a run of
+/// panel rows stays in the first cache while the columns pass over it: for a transposed
+/// operand each column is contiguous.
+static void packElements(ImplicitLocOpBuilder &b, const TileShape &tile, const MatrixView &source,
+                         Value firstCol, Value validCols, Value depth, Value panel) {
+  OpBuilder::InsertionGuard guard(b);
+  constexpr int64_t run = 64;
+  Value zero = indexConstant(b, 0);
+  Value firstK = enterLoop(b, zero, depth, run);
+  Value lastK = indexMin(b, indexAdd(b, firstK, indexConstant(b, run)), depth);
+  {
+    OpBuilder::InsertionGuard inner(b);
+    Value j = enterLoop(b, zero, validCols, 1);
+    Value k = enterLoop(b, firstK, lastK, 1);
+    Value element = source.load(b, k, indexAdd(b, firstCol, j));
+    memref::StoreOp::create(b, convertElements(b, element, tile.accumulator), panel,
+                            ValueRange{k, j});
+  }
+  Value j = enterLoop(b, validCols, indexConstant(b, tile.cols), 1);
+  Value k = enterLoop(b, firstK, lastK, 1);
+  memref::StoreOp::create(b, splatConstant(b, tile.accumulator, 0), panel, ValueRange{k, j});
+}
+
+void mlir::blocksparse::packPanel(ImplicitLocOpBuilder &b, const TileShape &tile,
+                                  const MatrixView &source, Value unitStride, Value firstCol,
+                                  Value depth, Value panel) {
+  Value width = indexConstant(b, tile.cols);
+  Value validCols = indexMin(b, width, indexSub(b, source.cols, firstCol));
+  Value full = indexEqual(b, validCols, width);
+  Value fast = b.createOrFold<arith::AndIOp>(full, unitStride);
+  if (knownIndex(fast) == 0)
+    return packElements(b, tile, source, firstCol, validCols, depth, panel);
+  auto choice = scf::IfOp::create(b, fast, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(choice.thenBlock());
+  packVectors(b, tile, source, firstCol, depth, panel);
+  b.setInsertionPointToStart(choice.elseBlock());
+  packElements(b, tile, source, firstCol, validCols, depth, panel);
+}
+
+//===----------------------------------------------------------------------===//
+// Multiplication
+//===----------------------------------------------------------------------===//
+
+Value mlir::blocksparse::emitAdd(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
+  if (getElementTypeOrSelf(lhs.getType()).isInteger())
+    return arith::AddIOp::create(b, lhs, rhs);
+  return arith::AddFOp::create(b, lhs, rhs);
+}
+
+static Value multiplyAdd(ImplicitLocOpBuilder &b, Value x, Value y, Value sum) {
+  if (getElementTypeOrSelf(sum.getType()).isInteger())
+    return arith::AddIOp::create(b, sum, arith::MulIOp::create(b, x, y));
+  return vector::FMAOp::create(b, x, y, sum);
+}
+
+SmallVector<Value> mlir::blocksparse::multiplyTile(ImplicitLocOpBuilder &b, const TileShape &tile,
+                                                   ValueRange sums, Value panel, Value firstRow,
+                                                   Value depth, LeftElement left) {
+  int64_t vectors = tile.vectorsPerRow();
+  VectorType type = tile.vectorType();
+  auto loop = scf::ForOp::create(b, indexConstant(b, 0), depth, indexConstant(b, 1), sums);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value k = loop.getInductionVar();
+  Value panelRow = indexAdd(b, firstRow, k);
+  SmallVector<Value> right;
+  for (int64_t j = 0; j < vectors; ++j)
+    right.push_back(vector::LoadOp::create(b, type, panel,
+                                           ValueRange{panelRow, indexConstant(b, j * tile.lanes)}));
+  SmallVector<Value> next;
+  for (int64_t i = 0; i < tile.rows; ++i) {
+    Value broadcast = vector::BroadcastOp::create(b, type, left(i, k));
+    for (int64_t j = 0; j < vectors; ++j)
+      next.push_back(multiplyAdd(b, broadcast, right[j], loop.getRegionIterArg(i * vectors + j)));
+  }
+  scf::YieldOp::create(b, next);
+  return loop.getResults();
+}

@@ -1,0 +1,77 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "SegmentOrder.h"
+
+#include "PanelKernel.h"
+#include "TaskLoop.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+
+SegmentOrder::SegmentOrder(ImplicitLocOpBuilder &b, const LutView &table,
+                           ArrayRef<std::pair<int64_t, Value>> fields, Value keys, Value batches)
+    : batched(table.isBatched()) {
+  Value zero = indexConstant(b, 0), one = indexConstant(b, 1);
+  Value tables = batched ? batches : one;
+  auto type = MemRefType::get({ShapedType::kDynamic, ShapedType::kDynamic}, b.getIndexType());
+  // Two more than the keys: while rows are placed, entry key + 1 counts up from the first
+  // position of the key to the first of the next.
+  offsets = allocateScratch(b, type, {tables, indexAdd(b, keys, indexConstant(b, 2))});
+  rowsInOrder = allocateScratch(b, type, {tables, table.rows()});
+
+  auto keyOf = [&](Value batch, Value row) {
+    Value key = zero;
+    for (auto [field, stride] : fields)
+      key = indexAdd(b, key, indexMul(b, table.field(b, batch, row, field), stride));
+    return key;
+  };
+  auto bump = [&](Value batch, Value slot) {
+    Value old = memref::LoadOp::create(b, offsets, ValueRange{batch, slot});
+    memref::StoreOp::create(b, indexAdd(b, old, one), offsets, ValueRange{batch, slot});
+    return old;
+  };
+  OpBuilder::InsertionGuard guard(b);
+  Value batch = enterLoop(b, zero, tables, 1);
+  {
+    OpBuilder::InsertionGuard inner(b);
+    Value slot = enterLoop(b, zero, indexAdd(b, keys, indexConstant(b, 2)), 1);
+    memref::StoreOp::create(b, zero, offsets, ValueRange{batch, slot});
+  }
+  {
+    OpBuilder::InsertionGuard inner(b);
+    Value row = enterLoop(b, zero, table.rows(), 1);
+    bump(batch, indexAdd(b, keyOf(batch, row), indexConstant(b, 2)));
+  }
+  {
+    OpBuilder::InsertionGuard inner(b);
+    Value slot = enterLoop(b, one, indexAdd(b, keys, indexConstant(b, 2)), 1);
+    Value before = memref::LoadOp::create(b, offsets, ValueRange{batch, indexSub(b, slot, one)});
+    Value own = memref::LoadOp::create(b, offsets, ValueRange{batch, slot});
+    memref::StoreOp::create(b, indexAdd(b, own, before), offsets, ValueRange{batch, slot});
+  }
+  Value row = enterLoop(b, zero, table.rows(), 1);
+  Value position = bump(batch, indexAdd(b, keyOf(batch, row), one));
+  memref::StoreOp::create(b, row, rowsInOrder, ValueRange{batch, position});
+}
+
+void SegmentOrder::release(ImplicitLocOpBuilder &b) {
+  freeScratch(b, offsets);
+  freeScratch(b, rowsInOrder);
+}
+
+Value SegmentOrder::begin(ImplicitLocOpBuilder &b, Value batch, Value key) const {
+  Value table = batched ? batch : indexConstant(b, 0);
+  return memref::LoadOp::create(b, offsets, ValueRange{table, key});
+}
+
+Value SegmentOrder::end(ImplicitLocOpBuilder &b, Value batch, Value key) const {
+  return begin(b, batch, indexAdd(b, key, indexConstant(b, 1)));
+}
+
+Value SegmentOrder::row(ImplicitLocOpBuilder &b, Value batch, Value position) const {
+  Value table = batched ? batch : indexConstant(b, 0);
+  return memref::LoadOp::create(b, rowsInOrder, ValueRange{table, position});
+}
