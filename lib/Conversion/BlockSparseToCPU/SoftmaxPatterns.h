@@ -1,0 +1,21 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// The parts of populateSoftmaxToCPUPatterns.
+
+#ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOCPU_SOFTMAXPATTERNS_H
+#define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOCPU_SOFTMAXPATTERNS_H
+
+#include "blocksparse/Conversion/BlockSparseToCPU.h"
+
+namespace mlir::blocksparse {
+
+void populateSoftmaxPatterns(RewritePatternSet &patterns, const CPULoweringOptions &options);
+void populateSoftmaxGradPatterns(RewritePatternSet &patterns, const CPULoweringOptions &options);
+
+/// Reports what keeps `op` from being lowered: operands that are not memrefs.
+LogicalResult checkLowerable(Operation *op, PatternRewriter &rewriter);
+
+} // namespace mlir::blocksparse
+
+#endif // BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOCPU_SOFTMAXPATTERNS_H
