@@ -3,7 +3,6 @@
 
 #include "LookUpTables.h"
 #include "blocksparse/IR/BlockSparseOps.h"
-#include "blocksparse/Plan/RowLut.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinDialect.h"
@@ -21,21 +20,6 @@ using ::blocksparse::RowLut;
 
 // Above this many elements a table is a resource: text stays readable, and bytes travel as bytes.
 static constexpr size_t kInlineElements = 1024;
-
-template <typename Row>
-static ArrayRef<int32_t> flat(const std::vector<Row> &rows) {
-  std::span<const int32_t> data = ::blocksparse::flatTable(rows);
-  return {data.data(), data.size()};
-}
-
-/// A table of one row for each element of `rows`.
-template <typename Row>
-static Value createRows(OpBuilder &builder, Location loc, const std::vector<Row> &rows) {
-  return createTable(
-      builder, loc,
-      {static_cast<int64_t>(rows.size()), static_cast<int64_t>(sizeof(Row) / sizeof(int32_t))},
-      flat(rows));
-}
 
 Value mlir::blocksparse::createTable(OpBuilder &builder, Location loc, ArrayRef<int64_t> shape,
                                      ArrayRef<int32_t> data) {
@@ -61,8 +45,7 @@ Value mlir::blocksparse::createTable(OpBuilder &builder, Location loc, ArrayRef<
           type, name, HeapAsmResourceBlob::allocateAndCopyWithAlign(bytes, alignof(int32_t))));
 }
 
-std::optional<ArrayRef<int32_t>>
-mlir::blocksparse::getTableData(Value table, SmallVectorImpl<int32_t> &storage) {
+std::optional<std::vector<int32_t>> mlir::blocksparse::readElements(Value table) {
   ElementsAttr elements;
   if (!matchPattern(table, m_Constant(&elements)) || !elements.getElementType().isInteger(32))
     return std::nullopt;
@@ -70,14 +53,13 @@ mlir::blocksparse::getTableData(Value table, SmallVectorImpl<int32_t> &storage) 
     AsmResourceBlob *blob = resource.getRawHandle().getBlob();
     if (!blob || static_cast<int64_t>(blob->getData().size()) != resource.getNumElements() * 4)
       return std::nullopt;
-    return ArrayRef<int32_t>(reinterpret_cast<const int32_t *>(blob->getData().data()),
-                             resource.getNumElements());
+    auto *data = reinterpret_cast<const int32_t *>(blob->getData().data());
+    return std::vector<int32_t>(data, data + resource.getNumElements());
   }
   auto dense = dyn_cast<DenseElementsAttr>(elements);
   if (!dense)
     return std::nullopt;
-  storage.assign(dense.value_begin<int32_t>(), dense.value_end<int32_t>());
-  return ArrayRef<int32_t>(storage);
+  return std::vector<int32_t>(dense.value_begin<int32_t>(), dense.value_end<int32_t>());
 }
 
 FailureOr<const BlockLayout *> mlir::blocksparse::resolveLayout(Operation *op,
@@ -110,8 +92,8 @@ static FailureOr<RowTables> createStaticRowTables(Operation *op, OpBuilder &buil
   if (failed(checkTables(
           op, ::blocksparse::verifyRowLut(layout, transpose, {lut.segments, lut.entries, {}}, 0))))
     return failure();
-  return RowTables{createRows(builder, op->getLoc(), lut.segments),
-                   createRows(builder, op->getLoc(), lut.entries)};
+  return RowTables{createTable(builder, op->getLoc(), lut.segments),
+                   createTable(builder, op->getLoc(), lut.entries)};
 }
 
 /// `inner` with the batch of `indices` in front where they have one, as a destination.
@@ -224,6 +206,6 @@ FailureOr<CoordinateTables> mlir::blocksparse::createCoordinateTables(Operation 
   CoordinateLut lut = ::blocksparse::buildCoordinateLut(**layout, order);
   if (failed(checkTables(op, ::blocksparse::verifyCoordinateLut(**layout, lut.lut, lut.segments))))
     return failure();
-  return CoordinateTables{createRows(builder, loc, lut.lut),
-                          createRows(builder, loc, lut.segments)};
+  return CoordinateTables{createTable(builder, loc, lut.lut),
+                          createTable(builder, loc, lut.segments)};
 }

@@ -6,6 +6,9 @@
 
 #include "SparseStorage.h"
 #include "blocksparse/Plan/CoordinateLut.h"
+#include "blocksparse/Plan/RowLut.h"
+
+#include <cstring>
 
 namespace mlir::blocksparse {
 
@@ -22,9 +25,35 @@ struct CoordinateTables {
 Value createTable(OpBuilder &builder, Location loc, ArrayRef<int64_t> shape,
                   ArrayRef<int32_t> data);
 
-/// The constant behind a table: its elements, or nothing when `table` is not a constant or its
-/// resource is not there.
-std::optional<ArrayRef<int32_t>> getTableData(Value table, SmallVectorImpl<int32_t> &storage);
+/// A constant table of one row for each element of `rows`.
+template <typename Row>
+Value createTable(OpBuilder &builder, Location loc, const std::vector<Row> &rows) {
+  std::span<const int32_t> data = ::blocksparse::flatTable(rows);
+  return createTable(
+      builder, loc,
+      {static_cast<int64_t>(rows.size()), static_cast<int64_t>(sizeof(Row) / sizeof(int32_t))},
+      {data.data(), data.size()});
+}
+
+/// The elements of a constant table in row-major order, or nothing when `table` is not a constant
+/// of i32 or its resource is not there.
+std::optional<std::vector<int32_t>> readElements(Value table);
+
+/// The rows of a constant table (a Row is a struct of int32_t), or nothing when `table` is not a
+/// constant, its resource is not there, or it has another number of columns.
+template <typename Row>
+std::optional<std::vector<Row>> readTable(Value table) {
+  auto type = cast<ShapedType>(table.getType());
+  if (type.getRank() != 2 || type.getDimSize(1) != sizeof(Row) / sizeof(int32_t))
+    return std::nullopt;
+  std::optional<std::vector<int32_t>> elements = readElements(table);
+  if (!elements)
+    return std::nullopt;
+  std::vector<Row> rows(type.getDimSize(0));
+  if (!rows.empty())
+    std::memcpy(rows.data(), elements->data(), elements->size() * sizeof(int32_t));
+  return rows;
+}
 
 /// The row LUT of a pattern, transposed or not; `empty` leaves out all entries but keeps every
 /// segment. Emits an error for a layout that can't be resolved or tables that do not

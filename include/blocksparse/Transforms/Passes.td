@@ -6,6 +6,40 @@
 
 include "mlir/Pass/PassBase.td"
 
+def ExpandLayoutsPass : Pass<"blocksparse-expand-layouts", "::mlir::ModuleOp"> {
+  let summary = "Write every static layout in canonical CSR form";
+  let description = [{
+    Named patterns, masks and layouts of other dialects (whatever implements
+    LayoutAttrInterface) become `#blocksparse.layout<... csr ...>`, so that equal patterns are
+    one attribute and equal types. A layout that can't be resolved is an error.
+  }];
+}
+
+def DecomposeAttentionPass : Pass<"blocksparse-decompose-attention"> {
+  let summary = "Rewrite attention and its gradient as sdd, softmax and dsd";
+  let description = [{
+    attention: s = sdd(q, k^T) in the accumulation type, (p, lse) = softmax(s), out = dsd(p, v).
+    attention_grad: p again from q and k, dv = p^T dout, dp = sdd(dout, v^T),
+    (ds, drpe) = softmax_grad(p, dp), dq = ds k, dk = ds^T q. Operands of the products keep the
+    element type of q. The gradient of an operand that is broadcast over batch or heads
+    is an error: no operation sums it yet.
+  }];
+}
+
+def SelectSchedulePass : Pass<"blocksparse-select-schedule"> {
+  let summary = "Choose, for every operation, the kernel family and the tile sizes on the target";
+  let description = [{
+    Puts a `#blocksparse.schedule` on each operation that has none. One that is there is kept,
+    but must name a kernel family that the target has and that can run the operation.
+    See blocksparse/Transforms/Schedule.h for the families and how sizes are chosen.
+  }];
+  let options = [
+    Option<"target", "target", "std::string", /*default=*/"\"cpu\"",
+           "The target: cpu, cpu:<chip> or cuda:<chip>, then optionally ,key=value "
+           "(simd, registers, workers).">,
+  ];
+}
+
 def MaterializeLutsPass : Pass<"blocksparse-materialize-luts", "::mlir::ModuleOp"> {
   let summary = "Rewrite operations on sparse tensors to the planned form with look-up tables";
   let description = [{
@@ -24,6 +58,36 @@ def MaterializeLutsPass : Pass<"blocksparse-materialize-luts", "::mlir::ModuleOp
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
                            "::mlir::tensor::TensorDialect"];
+}
+
+def BalanceLoadPass : Pass<"blocksparse-balance-load"> {
+  let summary = "Order segments for even work and split those that the schedule finds too long";
+  let description = [{
+    Rewrites constant segment tables of planned operations, longest segment first. A segment of
+    planned_dsd of more than `split` (of its schedule) blocks is cut into equal runs that write
+    partial sums to reduction slots; the `combine` table adds them in ascending order, so results do
+    not depend on timing. Segments of planned_sdd are cut without combining; a softmax row
+    is never cut. Tables made at run time and operations that have a combine table are left alone.
+  }];
+  let options = [
+    Option<"workers", "workers", "int64_t", /*default=*/"1",
+           "Number of workers of order=dealt.">,
+    Option<"order", "order", "std::string", /*default=*/"\"longest-first\"",
+           "longest-first, for workers that take the next segment when free; dealt, for "
+           "workers that take equal contiguous shares; or kept.">,
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def VerifyPlanPass : Pass<"blocksparse-verify-plan"> {
+  let summary = "Check the look-up tables of planned operations";
+  let description = [{
+    For constant tables: indices lie within the operands; every entry stands in one segment; no
+    value block occurs twice, and all or (for a product that is not computed) none occur; each
+    tile is written by one segment, or by one combine row that adds all its slots in ascending
+    order; a coordinate LUT holds no block twice. No sparse tensor may be left. Tables made at
+    run time are not looked at.
+  }];
 }
 
 #endif // BLOCKSPARSE_TRANSFORMS_PASSES_TD

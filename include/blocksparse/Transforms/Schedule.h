@@ -1,0 +1,43 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef BLOCKSPARSE_TRANSFORMS_SCHEDULE_H
+#define BLOCKSPARSE_TRANSFORMS_SCHEDULE_H
+
+#include "blocksparse/IR/BlockSparseAttrs.h"
+#include "blocksparse/Target/TargetInfo.h"
+#include "mlir/IR/Operation.h"
+
+namespace mlir::blocksparse {
+
+// Kernel families: a schedule's `kernel`.
+//   cpu.panel   products: register tiles of tile_m rows x tile_n columns, over packed panels
+//   cpu.rows    softmax and its gradient, a block row at a time
+//   cpu.blocks  conversions, a block at a time
+//   cuda.wgmma  products of 16-bit floats and f8 by warpgroup mma and TMA (sm_90a)
+//   cuda.mma    products of 16-bit floats by warp mma and asynchronous copies
+//   cuda.simt   products of any element type without tensor cores
+//   cuda.rows, cuda.blocks  as on the CPU
+
+/// Whether `op` is computed by a kernel, so that it needs a schedule. assemble and
+/// disassemble are not: they vanish. Attention is decomposed or fused first.
+bool needsSchedule(Operation *op);
+
+/// The schedule for `op`, for which needsSchedule holds, on `target`.
+///
+/// CPU: accumulators of a tile fill three quarters of the vector registers at most: 8 x 2
+/// vectors with 32 registers, 6 x 2 with 16 (f32: 8 x 32 with AVX-512, 6 x 16 with AVX2). A result
+/// narrower than tile_n takes a narrower tile; the rows of a block are divided evenly.
+/// CUDA: tiles by block size and density; `group` block rows share one tile.
+/// `split` is set where a layout has fewer tiles than the target workers and a row longer than its
+/// share.
+ScheduleAttr selectSchedule(Operation *op, const ::blocksparse::TargetInfo &target);
+
+/// Fails, with an error on `op`, when `schedule` names a kernel family that does not exist, that
+/// is not of `target`, or that can't compute `op`.
+LogicalResult verifySchedule(Operation *op, ScheduleAttr schedule,
+                             const ::blocksparse::TargetInfo &target);
+
+} // namespace mlir::blocksparse
+
+#endif // BLOCKSPARSE_TRANSFORMS_SCHEDULE_H

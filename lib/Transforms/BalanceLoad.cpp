@@ -1,0 +1,110 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "LookUpTables.h"
+#include "blocksparse/IR/BlockSparseOps.h"
+#include "blocksparse/Plan/Balance.h"
+#include "blocksparse/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+namespace mlir::blocksparse {
+#define GEN_PASS_DEF_BALANCELOADPASS
+#include "blocksparse/Transforms/Passes.h.inc"
+} // namespace mlir::blocksparse
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using ::blocksparse::BalancedRows;
+using ::blocksparse::BalanceOptions;
+using ::blocksparse::CoordinateSegment;
+using ::blocksparse::RowSegment;
+using ::blocksparse::SegmentOrder;
+
+static int64_t splitOf(ScheduleAttr schedule) { return schedule ? schedule.getSplit() : 0; }
+
+static LogicalResult balance(PlannedDSDOp op, BalanceOptions options) {
+  std::optional<std::vector<RowSegment>> segments = readTable<RowSegment>(op.getSegments());
+  if (!segments || op.getCombine())
+    return success();
+  options.split = splitOf(op.getScheduleAttr());
+  std::string error;
+  std::optional<BalancedRows> rows = ::blocksparse::balanceSegments(*segments, options, error);
+  if (!rows)
+    return op.emitOpError() << error;
+  OpBuilder builder(op);
+  op.getSegmentsMutable().assign(createTable(builder, op.getLoc(), rows->segments));
+  if (rows->combine.empty())
+    return success();
+  op.getCombineMutable().assign(createTable(builder, op.getLoc(), rows->combine));
+  op.setSlots(rows->slots);
+  return success();
+}
+
+/// A row's normalisation needs the whole row: segments are ordered but never cut.
+template <typename Op>
+static LogicalResult balanceUncut(Op op, BalanceOptions options) {
+  std::optional<std::vector<RowSegment>> segments = readTable<RowSegment>(op.getSegments());
+  if (!segments)
+    return success();
+  std::string error;
+  std::optional<BalancedRows> rows = ::blocksparse::balanceSegments(*segments, options, error);
+  if (!rows)
+    return op.emitOpError() << error;
+  OpBuilder builder(op);
+  op.getSegmentsMutable().assign(createTable(builder, op.getLoc(), rows->segments));
+  return success();
+}
+
+static LogicalResult balance(PlannedSDDOp op, BalanceOptions options) {
+  std::optional<std::vector<CoordinateSegment>> segments =
+      readTable<CoordinateSegment>(op.getSegments());
+  if (!segments)
+    return success();
+  options.split = splitOf(op.getScheduleAttr());
+  std::string error;
+  std::optional<std::vector<CoordinateSegment>> balanced =
+      ::blocksparse::balanceSegments(*segments, options, error);
+  if (!balanced)
+    return op.emitOpError() << error;
+  OpBuilder builder(op);
+  op.getSegmentsMutable().assign(createTable(builder, op.getLoc(), *balanced));
+  return success();
+}
+
+static LogicalResult balanceOperation(Operation *op, const BalanceOptions &options) {
+  if (auto dsd = dyn_cast<PlannedDSDOp>(op))
+    return balance(dsd, options);
+  if (auto sdd = dyn_cast<PlannedSDDOp>(op))
+    return balance(sdd, options);
+  if (auto softmax = dyn_cast<PlannedSoftmaxOp>(op))
+    return balanceUncut(softmax, options);
+  if (auto grad = dyn_cast<PlannedSoftmaxGradOp>(op))
+    return balanceUncut(grad, options);
+  return success();
+}
+
+namespace {
+struct BalanceLoad : mlir::blocksparse::impl::BalanceLoadPassBase<BalanceLoad> {
+  using BalanceLoadPassBase::BalanceLoadPassBase;
+
+  void runOnOperation() override {
+    BalanceOptions options;
+    options.workers = workers;
+    if (order == "kept")
+      options.order = SegmentOrder::Kept;
+    else if (order == "dealt")
+      options.order = SegmentOrder::Dealt;
+    else if (order != "longest-first") {
+      emitError(getOperation()->getLoc())
+          << "expects order longest-first, dealt or kept, but got '" << order << "'";
+      return signalPassFailure();
+    }
+    // Tables shared by several ops are read by all before the unused ones go.
+    SmallVector<Operation *> ops;
+    getOperation()->walk([&](Operation *op) { ops.push_back(op); });
+    for (Operation *op : ops)
+      if (failed(balanceOperation(op, options)))
+        return signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,246 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "blocksparse/Transforms/Schedule.h"
+#include "blocksparse/IR/BlockSparseOps.h"
+#include "blocksparse/Plan/Balance.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using ::blocksparse::BlockLayout;
+using ::blocksparse::GPUFacts;
+using ::blocksparse::TargetInfo;
+using ::blocksparse::TargetKind;
+
+//===----------------------------------------------------------------------===//
+// Kernel families
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+enum class OpClass { None, Product, Rows, Blocks };
+
+bool anyElement(Type) { return true; }
+bool sixteenBitFloat(Type type) { return type.isF16() || type.isBF16(); }
+bool tensorCoreElement(Type type) {
+  return sixteenBitFloat(type) || isa<Float8E4M3FNType, Float8E5M2Type>(type);
+}
+bool anyGPU(const GPUFacts &) { return true; }
+bool hasWGMMA(const GPUFacts &facts) { return facts.wgmma; }
+bool hasCpAsync(const GPUFacts &facts) { return facts.cpAsync; }
+
+struct KernelFamily {
+  StringRef name;
+  TargetKind kind;
+  OpClass ops;
+  bool (*onChip)(const GPUFacts &);
+  bool (*onElement)(Type);
+};
+
+constexpr KernelFamily families[] = {
+    {"cpu.panel", TargetKind::CPU, OpClass::Product, anyGPU, anyElement},
+    {"cpu.rows", TargetKind::CPU, OpClass::Rows, anyGPU, anyElement},
+    {"cpu.blocks", TargetKind::CPU, OpClass::Blocks, anyGPU, anyElement},
+    {"cuda.wgmma", TargetKind::CUDA, OpClass::Product, hasWGMMA, tensorCoreElement},
+    {"cuda.mma", TargetKind::CUDA, OpClass::Product, hasCpAsync, sixteenBitFloat},
+    {"cuda.simt", TargetKind::CUDA, OpClass::Product, anyGPU, anyElement},
+    {"cuda.rows", TargetKind::CUDA, OpClass::Rows, anyGPU, anyElement},
+    {"cuda.blocks", TargetKind::CUDA, OpClass::Blocks, anyGPU, anyElement},
+};
+
+OpClass classify(Operation *op) {
+  if (isa<SDDOp, DSDOp, DDSOp, BsrAddmmOp, SampledAddmmOp, ScatterMMOp, MatmulOp>(op))
+    return OpClass::Product;
+  if (isa<SoftmaxOp, SoftmaxGradOp>(op))
+    return OpClass::Rows;
+  return isa<ToDenseOp, FromDenseOp, TransposeOp>(op) ? OpClass::Blocks : OpClass::None;
+}
+
+/// Element type of the factors.
+Type factorElement(Operation *op) {
+  return cast<RankedTensorType>(op->getOperand(0).getType()).getElementType();
+}
+
+bool canCompute(const KernelFamily &family, Operation *op, const TargetInfo &target) {
+  return family.kind == target.kind() && family.ops == classify(op) &&
+         (target.isCPU() || family.onChip(target.gpuFacts())) &&
+         family.onElement(factorElement(op));
+}
+
+//===----------------------------------------------------------------------===//
+// The shape of a product
+//===----------------------------------------------------------------------===//
+
+/// What decides the tiles of a product; sizes are kDynamic where unknown.
+struct ProductShape {
+  Type accumulator;
+  /// Rows and columns of one output tile's natural unit: op(block) x N for dsd, a block for sdd.
+  int64_t rows = ShapedType::kDynamic;
+  int64_t cols = ShapedType::kDynamic;
+  /// Static pattern of a reduction over its block rows (columns when transposed), or null.
+  const BlockLayout *layout = nullptr;
+  bool transposeLayout = false;
+  /// Batches times heads of the result.
+  int64_t leading = 1;
+};
+
+int64_t leadingSize(RankedTensorType type) {
+  int64_t size = 1;
+  for (int64_t dim : type.getShape().drop_back(std::min<int64_t>(2, type.getRank())))
+    size = ShapedType::isDynamic(dim) || ShapedType::isDynamic(size) ? ShapedType::kDynamic
+                                                                     : size * dim;
+  return size;
+}
+
+/// A reduction over the rows of op(sparse); `cols` is the other dimension of the result.
+ProductShape rowProductShape(Type accumulator, Value sparse, bool transpose,
+                             RankedTensorType result, int64_t cols) {
+  SparseTensor type = *SparseTensor::get(sparse.getType());
+  ::blocksparse::BlockShape block = type.getBlock();
+  return {accumulator, transpose ? block.cols : block.rows,
+          cols,        type.isStatic() ? type.getLayout().resolve() : nullptr,
+          transpose,   leadingSize(result)};
+}
+
+ProductShape productShape(Operation *op) {
+  Type accumulator = getAccumulatorType(factorElement(op));
+  auto result = cast<RankedTensorType>(op->getResult(0).getType());
+  int64_t rank = result.getRank();
+  auto size = [&](int64_t fromEnd) { return result.getDimSize(rank - 1 - fromEnd); };
+  return llvm::TypeSwitch<Operation *, ProductShape>(op)
+      .Case([&](DSDOp dsd) {
+        return rowProductShape(accumulator, dsd.getA(), dsd.getTransposeA(), result,
+                               size(dsd.getTransposeOut() ? 1 : 0));
+      })
+      .Case([&](DDSOp dds) {
+        return rowProductShape(accumulator, dds.getB(), !dds.getTransposeB(), result,
+                               size(dds.getTransposeOut() ? 0 : 1));
+      })
+      .Case([&](BsrAddmmOp addmm) {
+        return rowProductShape(accumulator, addmm.getSparse(), false, result, size(0));
+      })
+      .Case<SDDOp, SampledAddmmOp>([&](Operation *) {
+        ::blocksparse::BlockShape block = SparseTensor::get(result)->getBlock();
+        return ProductShape{accumulator, block.rows, block.cols,
+                            nullptr,     false,      leadingSize(result)};
+      })
+      .Case([&](MatmulOp matmul) {
+        // The context form has its rows, M, in front of the heads.
+        int64_t rows = size(matmul.getForm() == MatmulForm::Context ? 2 : 1);
+        return ProductShape{accumulator, rows, size(0), nullptr, false, leadingSize(result)};
+      })
+      .Default([&](Operation *) {
+        return ProductShape{accumulator, size(1), size(0), nullptr, false, leadingSize(result)};
+      });
+}
+
+/// The longest run of a pattern that leaves workers idle, or 0 where no tile needs to be split.
+int64_t selectSplit(const ProductShape &shape, const TargetInfo &target, int64_t tileN) {
+  if (!shape.layout || target.workers() < 2 || ShapedType::isDynamic(shape.leading) ||
+      ShapedType::isDynamic(shape.cols) || tileN < 1)
+    return 0;
+  std::vector<::blocksparse::RowSegment> segments =
+      ::blocksparse::buildRowLut(*shape.layout, shape.transposeLayout).segments;
+  int64_t panels = llvm::divideCeil(shape.cols, tileN);
+  int64_t copies = panels * shape.leading / std::max<int64_t>(1, shape.layout->grid().heads);
+  // Splitting pays only while the whole op has fewer tiles than there are workers.
+  if (static_cast<int64_t>(segments.size()) * copies >= target.workers())
+    return 0;
+  int64_t longest = 0;
+  for (const ::blocksparse::RowSegment &segment : segments)
+    longest = std::max<int64_t>(longest, segment.count);
+  int64_t workers = std::max<int64_t>(1, target.workers() / std::max<int64_t>(1, copies));
+  // A run of fewer blocks does not pay for its slot.
+  int64_t share = std::max<int64_t>(8, ::blocksparse::balancedShare(segments, workers));
+  return longest > share ? share : 0;
+}
+
+//===----------------------------------------------------------------------===//
+// Choice
+//===----------------------------------------------------------------------===//
+
+ScheduleAttr makeSchedule(MLIRContext *context, StringRef kernel, int64_t tileM = 0,
+                          int64_t tileN = 0, int64_t tileK = 0, int64_t stages = 0,
+                          int64_t warps = 0, int64_t group = 1, int64_t split = 0) {
+  return ScheduleAttr::get(context, kernel, tileM, tileN, tileK, stages, warps, group, split);
+}
+
+ScheduleAttr selectPanel(Operation *op, const TargetInfo &target) {
+  ProductShape shape = productShape(op);
+  int64_t lanes =
+      std::max<int64_t>(1, target.cpuFacts().simdBits / shape.accumulator.getIntOrFloatBitWidth());
+  int64_t vectors = 2;
+  if (!ShapedType::isDynamic(shape.cols))
+    vectors = std::clamp<int64_t>(llvm::divideCeil(shape.cols, lanes), 1, 2);
+  // The other quarter of the registers holds a row of the panel and a broadcast.
+  int64_t most = target.cpuFacts().vectorRegisters >= 32 ? 8 : 6;
+  int64_t tileM = most;
+  if (!ShapedType::isDynamic(shape.rows) && shape.rows > 0)
+    tileM = llvm::divideCeil(shape.rows, llvm::divideCeil(shape.rows, most));
+  int64_t tileN = vectors * lanes;
+  return makeSchedule(op->getContext(), "cpu.panel", tileM, tileN, 0, 0, 0, 1,
+                      selectSplit(shape, target, tileN));
+}
+
+/// Block rows that share a tile: the sparser the pattern, the more rows it takes until they share
+/// panels of the dense operand; the accumulators of a tile allow rows * group * tile_n <= 49152.
+int64_t selectGroup(const ProductShape &shape, int64_t tileN) {
+  if (!shape.layout || ShapedType::isDynamic(shape.rows) || shape.rows >= 128)
+    return 1;
+  double density = shape.layout->density();
+  int64_t wanted = shape.rows >= 64 ? 2 : density < 0.15 ? 24 : density < 0.4 ? 20 : 16;
+  return std::max<int64_t>(1, std::min(wanted, 49152 / (shape.rows * tileN)));
+}
+
+ScheduleAttr selectCUDAProduct(Operation *op, const TargetInfo &target) {
+  MLIRContext *context = op->getContext();
+  ProductShape shape = productShape(op);
+  Type element = factorElement(op);
+  bool sparse = !isa<MatmulOp, ScatterMMOp>(op);
+  int64_t rows = sparse && !ShapedType::isDynamic(shape.rows) ? shape.rows : 128;
+  if (target.gpuFacts().wgmma && tensorCoreElement(element) && rows % 64 == 0) {
+    int64_t tileN = isa<SDDOp, SampledAddmmOp>(op) ? std::min<int64_t>(256, shape.cols) : 256;
+    return makeSchedule(context, "cuda.wgmma", std::min<int64_t>(rows, 128), tileN, 64, 4, 8,
+                        rows == 64 ? selectGroup(shape, tileN) : 1,
+                        selectSplit(shape, target, tileN));
+  }
+  if (target.gpuFacts().cpAsync && sixteenBitFloat(element) && rows % 16 == 0)
+    return makeSchedule(context, "cuda.mma", std::min<int64_t>(rows, 64), 128, 32, 4, 8,
+                        selectGroup(shape, 128), selectSplit(shape, target, 128));
+  return makeSchedule(context, "cuda.simt", 32, 32, 16, 1, 4, 1, selectSplit(shape, target, 32));
+}
+
+} // namespace
+
+bool mlir::blocksparse::needsSchedule(Operation *op) { return classify(op) != OpClass::None; }
+
+ScheduleAttr mlir::blocksparse::selectSchedule(Operation *op, const TargetInfo &target) {
+  switch (classify(op)) {
+  case OpClass::Product:
+    return target.isCPU() ? selectPanel(op, target) : selectCUDAProduct(op, target);
+  case OpClass::Rows:
+    return makeSchedule(op->getContext(), target.isCPU() ? "cpu.rows" : "cuda.rows");
+  case OpClass::Blocks:
+    return makeSchedule(op->getContext(), target.isCPU() ? "cpu.blocks" : "cuda.blocks");
+  case OpClass::None:
+    break;
+  }
+  return {};
+}
+
+LogicalResult mlir::blocksparse::verifySchedule(Operation *op, ScheduleAttr schedule,
+                                                const TargetInfo &target) {
+  SmallVector<StringRef> able;
+  for (const KernelFamily &family : families) {
+    if (!canCompute(family, op, target))
+      continue;
+    if (family.name == schedule.getKernel())
+      return success();
+    able.push_back(family.name);
+  }
+  return op->emitOpError() << "expects a kernel of " << target.toString() << " (one of "
+                           << llvm::join(able, ", ") << "), but got " << schedule.getKernel();
+}
