@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Constraints.h"
+#include "llvm/ADT/SetVector.h"
 #include <cmath>
 
 using namespace mlir;
@@ -110,12 +111,16 @@ LogicalResult checkBroadcastable(ShapedType type, ArrayRef<int64_t> shape, Strin
 /// type.
 static LogicalResult checkEpilogueElement(const EpilogueOperands &epilogue, Type element,
                                           StringRef name, EmitError emitError) {
-  Type result = epilogue.result.getElementType();
-  Type accumulator = getAccumulatorType(epilogue.factorElement);
-  if (element == result || element == accumulator || element == epilogue.factorElement)
+  llvm::SmallSetVector<Type, 3> allowed;
+  allowed.insert(epilogue.factorElement);
+  allowed.insert(epilogue.result.getElementType());
+  allowed.insert(getAccumulatorType(epilogue.factorElement));
+  if (allowed.contains(element))
     return success();
-  return emitError() << "expects " << name << " of element type " << epilogue.factorElement << ", "
-                     << result << " or " << accumulator << ", but got " << element;
+  InFlightDiagnostic diagnostic = emitError();
+  diagnostic << "expects " << name << " of element type ";
+  llvm::interleave(allowed, [&](Type type) { diagnostic << type; }, [&] { diagnostic << " or "; });
+  return diagnostic << ", but got " << element;
 }
 
 /// A vector of `size` elements: C13 (bias), C15 (left_alpha, right_alpha).
