@@ -147,14 +147,7 @@ MatrixView MatrixView::withUnitStride(ImplicitLocOpBuilder &b) const {
   int64_t offset = 0;
   if (succeeded(type.getStridesAndOffset(strides, offset)) && strides[1] == 1)
     return *this;
-  strides[1] = 1;
-  auto layout = StridedLayoutAttr::get(b.getContext(), offset, strides);
-  auto unit =
-      MemRefType::get(type.getShape(), type.getElementType(), layout, type.getMemorySpace());
-  // A cast may only make a type more static; a stride known not to be 1 stands in code that
-  // never runs and has to be rebuilt.
-  if (memref::CastOp::areCastCompatible(type, unit))
-    return {memref::CastOp::create(b, unit, memref), rows, cols};
+  // Not a memref.cast: vector.load folds with one and is invalid then.
   StridedBuffer buffer = takeApart(b, memref);
   return makeMatrix(b, buffer.base, buffer.offset, rows, cols, buffer.strides[0],
                     indexConstant(b, 1));
