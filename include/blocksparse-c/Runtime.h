@@ -162,7 +162,7 @@ typedef struct blocksparseRtFunctionInfo {
   int32_t maxThreads;    /* per block, as the registers allow */
   int32_t ptxVersion;    /* target of the PTX, 10 * major + minor */
   int32_t binaryVersion; /* target of the machine code */
-  int32_t argCount;      /* -1 where the driver cannot tell */
+  int32_t argCount;      /* -1 for machine code on a driver that cannot tell */
 } blocksparseRtFunctionInfo;
 
 BLOCKSPARSE_RT_API blocksparseRtStatus
@@ -364,9 +364,10 @@ BLOCKSPARSE_RT_API blocksparseRtStatus blocksparseRtArtifactOpen(const void *dat
                                                                  blocksparseRtArtifact *artifact);
 
 /* The same, once for the variable `*slot` (initially NULL) of generated code,
-   however many threads arrive together. */
-BLOCKSPARSE_RT_API blocksparseRtStatus blocksparseRtArtifactOpenOnce(blocksparseRtArtifact *slot,
-                                                                     const void *data, size_t size);
+   however many threads arrive together; all get the one object. Nobody else may
+   touch the variable meanwhile. */
+BLOCKSPARSE_RT_API blocksparseRtStatus blocksparseRtArtifactOpenOnce(
+    blocksparseRtArtifact *slot, const void *data, size_t size, blocksparseRtArtifact *artifact);
 
 /* Unloads its modules and frees its device memory; NULL is allowed. No other
    thread may be using it. */

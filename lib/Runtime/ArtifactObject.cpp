@@ -213,16 +213,20 @@ blocksparseRtStatus blocksparseRtArtifactOpen(const void *data, size_t size,
 }
 
 blocksparseRtStatus blocksparseRtArtifactOpenOnce(blocksparseRtArtifact *slot, const void *data,
-                                                  size_t size) {
-  BLOCKSPARSE_RT_TRY(expectPointer(slot, "a place for the artefact"));
+                                                  size_t size, blocksparseRtArtifact *artifact) {
+  BLOCKSPARSE_RT_TRY(expectPointer(slot, "a variable for the artefact"));
+  BLOCKSPARSE_RT_TRY(expectPointer(artifact, "a place for the artefact"));
   std::atomic_ref<blocksparseRtArtifact> shared(*slot);
-  if (shared.load(std::memory_order_acquire))
-    return BLOCKSPARSE_RT_SUCCESS;
-  blocksparseRtArtifact opened = nullptr;
-  BLOCKSPARSE_RT_TRY(blocksparseRtArtifactOpen(data, size, &opened));
-  blocksparseRtArtifact empty = nullptr;
-  if (!shared.compare_exchange_strong(empty, opened))
-    delete unwrap(opened); // another thread was first; nothing is loaded yet
+  blocksparseRtArtifact current = shared.load(std::memory_order_acquire);
+  if (!current) {
+    blocksparseRtArtifact opened = nullptr;
+    BLOCKSPARSE_RT_TRY(blocksparseRtArtifactOpen(data, size, &opened));
+    if (shared.compare_exchange_strong(current, opened))
+      current = opened;
+    else
+      delete unwrap(opened); // another thread was first; nothing is loaded yet
+  }
+  *artifact = current;
   return BLOCKSPARSE_RT_SUCCESS;
 }
 

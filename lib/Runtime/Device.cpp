@@ -4,7 +4,7 @@
 #include "Device.h"
 
 #include "Module.h"
-#include "PtxVersion.h"
+#include "PtxText.h"
 
 #include <vector>
 

@@ -4,7 +4,7 @@
 #include "Module.h"
 
 #include "Checksum.h"
-#include "PtxVersion.h"
+#include "PtxText.h"
 
 #include <algorithm>
 #include <vector>
@@ -15,20 +15,17 @@ using namespace blocksparse::rt;
 // Function
 //===----------------------------------------------------------------------===//
 
-/// The number of kernel parameters, -1 where the driver cannot tell.
-static int countParameters(const Driver &driver, cuda::Function handle) {
-  if (!driver.cuFuncGetParamInfo)
+/// The number of a kernel's parameters, -1 where nobody can tell. (Asking for the size of one
+/// parameter after the other ends in an error by design, which compute-sanitizer would report.)
+static int countParameters(const Module &module, const Function &function) {
+  if (module.kind == Module::Kind::Ptx)
+    return ptxParameterCount(module.image, function.name);
+  const Driver &driver = module.device.driver;
+  size_t count = 0;
+  if (!driver.cuFuncGetParamCount ||
+      driver.cuFuncGetParamCount(function.handle, &count) != cuda::success)
     return -1;
-  // A kernel has at most 32764 bytes of parameters.
-  for (int index = 0; index <= 32764; ++index) {
-    size_t offset = 0, size = 0;
-    cuda::Result result = driver.cuFuncGetParamInfo(handle, index, &offset, &size);
-    if (result == cuda::errorInvalidValue)
-      return index;
-    if (result != cuda::success)
-      return -1;
-  }
-  return -1;
+  return static_cast<int>(count);
 }
 
 Status Function::query() {
@@ -52,7 +49,7 @@ Status Function::query() {
   for (const auto &[attribute, value] : attributes)
     if (cuda::Result result = driver.cuFuncGetAttribute(&value, attribute, handle))
       return device.fail(result, "cuFuncGetAttribute", "kernel '" + name + "'");
-  info.argCount = countParameters(driver, handle);
+  info.argCount = countParameters(module, *this);
   return BLOCKSPARSE_RT_SUCCESS;
 }
 

@@ -208,13 +208,12 @@ TEST_F(ArtifactObjectTest, BadInput) {
 
 TEST_F(ArtifactObjectTest, OpenOnce) {
   open();
-  blocksparseRtArtifact slot = nullptr;
-  ASSERT_OK(blocksparseRtArtifactOpenOnce(&slot, data.data(), data.size()));
-  blocksparseRtArtifact first = slot;
-  ASSERT_NE(first, nullptr);
-  ASSERT_OK(blocksparseRtArtifactOpenOnce(&slot, data.data(), data.size()));
-  EXPECT_EQ(slot, first);
-  EXPECT_OK(blocksparseRtArtifactClose(slot));
+  blocksparseRtArtifact slot = nullptr, first = nullptr, second = nullptr;
+  ASSERT_OK(blocksparseRtArtifactOpenOnce(&slot, data.data(), data.size(), &first));
+  ASSERT_OK(blocksparseRtArtifactOpenOnce(&slot, data.data(), data.size(), &second));
+  EXPECT_NE(first, nullptr);
+  EXPECT_EQ(first, second);
+  EXPECT_OK(blocksparseRtArtifactClose(first));
 }
 
 } // namespace

@@ -104,7 +104,7 @@ TEST_F(DriverDeathTest, EveryCallSaysSo) {
              BLOCKSPARSE_RT_SUCCESS &&
          blocksparseRtModuleGetFunction(module, "scale", &scale) == BLOCKSPARSE_RT_SUCCESS &&
          blocksparseRtFunctionGetInfo(scale, &function) == BLOCKSPARSE_RT_SUCCESS &&
-         function.argCount == -1;
+         function.argCount == 4;
   blocksparseRtLaunchConfig launch = {{2, 1, 1}, {32, 1, 1}, {2, 1, 1}, 0, nullptr};
   good = good && blocksparseRtLaunch(scale, &launch, nullptr, BLOCKSPARSE_RT_ANY_ARG_COUNT) ==
                      BLOCKSPARSE_RT_UNSUPPORTED;

@@ -5,6 +5,7 @@
 
 #include "FakeState.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -19,7 +20,7 @@ struct Parameter {
 struct FunctionObject {
   std::string name;
   std::vector<Parameter> parameters;
-  int maxDynamicShared = 48 * 1024;
+  std::atomic<int> maxDynamicShared = 48 * 1024;
 };
 struct ModuleObject {
   std::map<std::string, std::unique_ptr<FunctionObject>> functions;
@@ -200,12 +201,9 @@ Result cuLaunchKernelEx(const cuda::LaunchConfig *config, cuda::Function functio
                       {cluster.x, cluster.y, cluster.z}, config->sharedBytes, config->stream,
                       arguments);
 }
-Result cuFuncGetParamInfo(cuda::Function function, size_t index, size_t *offset, size_t *size) {
-  ENTER_WITH_CONTEXT("cuFuncGetParamInfo");
-  if (index >= function->parameters.size())
-    return cuda::errorInvalidValue;
-  *offset = function->parameters[index].offset;
-  *size = function->parameters[index].size;
+Result cuFuncGetParamCount(cuda::Function function, size_t *count) {
+  ENTER_WITH_CONTEXT("cuFuncGetParamCount");
+  *count = function->parameters.size();
   return cuda::success;
 }
 #endif

@@ -3,13 +3,13 @@
 
 #include "RuntimeFixture.h"
 
-#include "PtxVersion.h"
+#include "PtxText.h"
 
 using namespace blocksparse::rt;
 
 namespace {
 
-TEST(PtxVersionTest, ReadsTheFirstDirective) {
+TEST(PtxTextTest, ReadsTheFirstDirective) {
   EXPECT_EQ(ptxVersionOf(".version 8.0\n.target sm_90a\n"), 80);
   EXPECT_EQ(ptxVersionOf("//\n// LLVM\n//\n\n.version 7.8\n"), 78);
   EXPECT_EQ(ptxVersionOf("/* a .version 1.0 */\t.version\t12.1"), 121);
@@ -23,7 +23,21 @@ TEST(PtxVersionTest, ReadsTheFirstDirective) {
   EXPECT_EQ(ptxTargetOf(".version 8.0\n"), "");
 }
 
-TEST(PtxVersionTest, NewestOfADriver) {
+TEST(PtxTextTest, CountsParameters) {
+  EXPECT_EQ(ptxParameterCount(scalePtx, "scale"), 4);
+  EXPECT_EQ(ptxParameterCount(scalePtx, "scal"), -1);
+  EXPECT_EQ(ptxParameterCount(scalePtx, "scale2"), -1);
+  EXPECT_EQ(ptxParameterCount(scalePtx, ""), -1);
+  std::string text = ".visible .entry a_b(\n\t.param .u64 .ptr .align 1 a_b_param_0,\n"
+                     "\t.param .align 64 .b8 a_b_param_1[128]\n)\n.maxntid 128\n{ ret; }\n"
+                     ".entry /* none */ a ()\n{ ret; } .entry b\n{ ret; } .entry c";
+  EXPECT_EQ(ptxParameterCount(text, "a_b"), 2);
+  EXPECT_EQ(ptxParameterCount(text, "a"), 0);
+  EXPECT_EQ(ptxParameterCount(text, "b"), 0);
+  EXPECT_EQ(ptxParameterCount(text, "c"), 0);
+}
+
+TEST(PtxTextTest, NewestOfADriver) {
   EXPECT_EQ(newestPtxVersion(12040), 84);
   EXPECT_EQ(newestPtxVersion(12060), 85);
   EXPECT_EQ(newestPtxVersion(12081), 87);
@@ -111,6 +125,9 @@ TEST_F(ModuleTest, Binaries) {
   blocksparseRtFunction scale = nullptr;
   ASSERT_OK(blocksparseRtModuleLoadBinary(device, cubin.data(), cubin.size(), &module));
   EXPECT_OK(blocksparseRtModuleGetFunction(module, "scale", &scale));
+  blocksparseRtFunctionInfo info;
+  EXPECT_OK(blocksparseRtFunctionGetInfo(scale, &info));
+  EXPECT_EQ(info.argCount, 4);
   EXPECT_OK(blocksparseRtModuleUnload(module));
   EXPECT_FAILS(blocksparseRtModuleLoadBinary(device, "MZ", 2, &module),
                BLOCKSPARSE_RT_INVALID_ARGUMENT, "but got 2 bytes that begin with 4d5a0000");

@@ -105,20 +105,21 @@ TEST_F(ThreadsTest, ArtefactIsOpenedAndUploadedOnce) {
   std::vector<uint8_t> data = writeArtifact(contents, error).value_or(std::vector<uint8_t>());
   ASSERT_FALSE(data.empty()) << error;
 
-  blocksparseRtArtifact slot = nullptr;
+  blocksparseRtArtifact slot = nullptr, opened[4] = {};
   void *pointers[4] = {};
   int loads = fake.calls("cuModuleLoadDataEx"), copies = fake.calls("cuMemcpyHtoDAsync_v2");
   together(4, [&](int i) {
-    EXPECT_OK(blocksparseRtArtifactOpenOnce(&slot, data.data(), data.size()));
+    EXPECT_OK(blocksparseRtArtifactOpenOnce(&slot, data.data(), data.size(), &opened[i]));
     size_t size = 0;
     blocksparseRtFunction function = nullptr;
-    EXPECT_OK(blocksparseRtArtifactGetDeviceLut(slot, device, "lut", &pointers[i], &size));
-    EXPECT_OK(blocksparseRtArtifactGetKernel(slot, device, "scale", &function, nullptr));
+    EXPECT_OK(blocksparseRtArtifactGetDeviceLut(opened[i], device, "lut", &pointers[i], &size));
+    EXPECT_OK(blocksparseRtArtifactGetKernel(opened[i], device, "scale", &function, nullptr));
   });
   EXPECT_EQ(fake.calls("cuModuleLoadDataEx"), loads + 1);
   EXPECT_EQ(fake.calls("cuMemcpyHtoDAsync_v2"), copies + 1);
+  EXPECT_EQ(std::set<void *>(opened, opened + 4).size(), 1u);
   EXPECT_EQ(std::set<void *>(pointers, pointers + 4).size(), 1u);
-  EXPECT_OK(blocksparseRtArtifactClose(slot));
+  EXPECT_OK(blocksparseRtArtifactClose(opened[0]));
 }
 
 } // namespace

@@ -1,8 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef BLOCKSPARSE_LIB_RUNTIME_PTXVERSION_H
-#define BLOCKSPARSE_LIB_RUNTIME_PTXVERSION_H
+#ifndef BLOCKSPARSE_LIB_RUNTIME_PTXTEXT_H
+#define BLOCKSPARSE_LIB_RUNTIME_PTXTEXT_H
 
 #include <optional>
 #include <string_view>
@@ -16,6 +16,9 @@ std::optional<int> ptxVersionOf(std::string_view text);
 /// The word after the first `.target` ("sm_90a"), "" without one.
 std::string_view ptxTargetOf(std::string_view text);
 
+/// The number of parameters of the `.entry` called `name`; -1 without such an entry.
+int ptxParameterCount(std::string_view text, std::string_view name);
+
 /// The newest PTX version that a driver of CUDA version `cudaVersion`
 /// (1000 * major + 10 * minor) knows. 0 for a CUDA older than 11.0; the newest
 /// entry of the table for one newer than the table.
@@ -24,4 +27,4 @@ int newestPtxVersion(int cudaVersion);
 
 } // namespace blocksparse::rt
 
-#endif // BLOCKSPARSE_LIB_RUNTIME_PTXVERSION_H
+#endif // BLOCKSPARSE_LIB_RUNTIME_PTXTEXT_H

@@ -1,7 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "PtxVersion.h"
+#include "PtxText.h"
 
 #include <charconv>
 
@@ -65,6 +65,30 @@ std::string_view blocksparse::rt::ptxTargetOf(std::string_view text) {
   text.remove_prefix(start);
   consume(text, ".target");
   return text.substr(0, text.find_first_of(" \t\r\n,"));
+}
+
+int blocksparse::rt::ptxParameterCount(std::string_view text, std::string_view name) {
+  constexpr std::string_view entry = ".entry", parameter = ".param";
+  for (size_t at = text.find(entry); at != text.npos; at = text.find(entry, at + 1)) {
+    std::string_view rest = text.substr(at);
+    consume(rest, entry);
+    if (!rest.starts_with(name))
+      continue;
+    rest = rest.substr(name.size());
+    bool whole = rest.empty() || std::string_view(" \t\r\n({/.").find(rest[0]) != rest.npos;
+    if (!whole)
+      continue;
+    rest = skipBlank(rest);
+    if (!rest.starts_with("("))
+      return 0;
+    rest = rest.substr(0, rest.find(')'));
+    int count = 0;
+    for (size_t next = rest.find(parameter); next != rest.npos;
+         next = rest.find(parameter, next + 1))
+      ++count;
+    return count;
+  }
+  return -1;
 }
 
 int blocksparse::rt::newestPtxVersion(int cudaVersion) {
