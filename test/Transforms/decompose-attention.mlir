@@ -1,0 +1,45 @@
+// RUN: blocksparse-opt %s -blocksparse-decompose-attention | FileCheck %s --implicit-check-not=blocksparse.attention
+
+#causal = #blocksparse.layout<16x16, grid 4x4, causal>
+
+// Scores in the accumulation type, probabilities in that of q.
+// CHECK-LABEL: @forward(
+// CHECK-SAME: %[[Q:.*]]: tensor<?x2x64x8xf16>, %[[K:.*]]: tensor<?x2x64x8xf16>, %[[V:.*]]: tensor<?x2x64x10xf16>, %[[PAD:.*]]: tensor<?x64xf16>)
+// CHECK: %[[S:.*]] = blocksparse.sdd %[[Q]], %[[K]] {transpose_b} : {{.*}} -> tensor<?x2x64x64xf32, #layout>
+// CHECK: %[[P:.*]], %[[LSE:.*]] = blocksparse.softmax %[[S]] key_padding_mask(%[[PAD]])
+// CHECK-SAME: {causal, key_padding_mask_mode = #blocksparse.mask_mode<mul>, scale = 1.250000e-01 : f64}
+// CHECK-SAME: -> (tensor<?x2x64x64xf16, #layout>, tensor<?x2x64xf32>)
+// CHECK: %[[OUT:.*]] = blocksparse.dsd %[[P]], %[[V]] :
+// CHECK: return %[[OUT]], %[[LSE]]
+func.func @forward(%q: tensor<?x2x64x8xf16>, %k: tensor<?x2x64x8xf16>, %v: tensor<?x2x64x10xf16>,
+                   %pad: tensor<?x64xf16>) -> (tensor<?x2x64x10xf16>, tensor<?x2x64xf32>) {
+  %out, %lse = blocksparse.attention %q, %k, %v key_padding_mask(%pad) layout(#causal)
+      {causal, scale = 0.125, key_padding_mask_mode = #blocksparse.mask_mode<mul>}
+      : (tensor<?x2x64x8xf16>, tensor<?x2x64x8xf16>, tensor<?x2x64x10xf16>, tensor<?x64xf16>)
+      -> (tensor<?x2x64x10xf16>, tensor<?x2x64xf32>)
+  return %out, %lse : tensor<?x2x64x10xf16>, tensor<?x2x64xf32>
+}
+
+// CHECK-LABEL: @backward(
+// CHECK-SAME: %[[Q:[^:]*]]: tensor<2x64x8xf32>, %[[K:[^:]*]]: tensor<2x64x8xf32>, %[[V:[^:]*]]: tensor<2x64x8xf32>,
+// CHECK-SAME: %[[OUT:[^:]*]]: tensor<2x64x8xf32>, %[[LSE:[^:]*]]: tensor<2x64xf32>, %[[DOUT:[^:]*]]: tensor<2x64x8xf32>, %[[RPE:[^:]*]]: tensor<1x64x64xf32>)
+// CHECK: %[[S:.*]] = blocksparse.sdd %[[Q]], %[[K]] {transpose_b}
+// CHECK: %[[P:.*]] = blocksparse.softmax %[[S]] rpe(%[[RPE]]) {scale = 5.000000e-01 : f64}
+// CHECK: %[[DV:.*]] = blocksparse.dsd %[[P]], %[[DOUT]] {transpose_a}
+// CHECK: %[[DP:.*]] = blocksparse.sdd %[[DOUT]], %[[V]] {transpose_b}
+// CHECK: %[[DS:.*]], %[[DRPE:.*]] = blocksparse.softmax_grad %[[P]], %[[DP]] {scale = 5.000000e-01 : f64}
+// CHECK: %[[DQ:.*]] = blocksparse.dsd %[[DS]], %[[K]] :
+// CHECK: %[[DK:.*]] = blocksparse.dsd %[[DS]], %[[Q]] {transpose_a}
+// CHECK: return %[[DQ]], %[[DK]], %[[DV]], %[[DRPE]]
+func.func @backward(%q: tensor<2x64x8xf32>, %k: tensor<2x64x8xf32>, %v: tensor<2x64x8xf32>,
+                    %out: tensor<2x64x8xf32>, %lse: tensor<2x64xf32>, %dout: tensor<2x64x8xf32>,
+                    %rpe: tensor<1x64x64xf32>)
+    -> (tensor<2x64x8xf32>, tensor<2x64x8xf32>, tensor<2x64x8xf32>, tensor<1x64x64xf32>) {
+  %dq, %dk, %dv, %drpe = blocksparse.attention_grad %q, %k, %v, %out, %lse, %dout rpe(%rpe)
+      layout(#causal) {scale = 0.5}
+      : (tensor<2x64x8xf32>, tensor<2x64x8xf32>, tensor<2x64x8xf32>, tensor<2x64x8xf32>,
+         tensor<2x64xf32>, tensor<2x64x8xf32>, tensor<1x64x64xf32>)
+      -> (tensor<2x64x8xf32>, tensor<2x64x8xf32>, tensor<2x64x8xf32>, tensor<1x64x64xf32>)
+  return %dq, %dk, %dv, %drpe
+      : tensor<2x64x8xf32>, tensor<2x64x8xf32>, tensor<2x64x8xf32>, tensor<1x64x64xf32>
+}
