@@ -4,6 +4,7 @@
 #include "Activation.h"
 
 #include "ElementConversion.h"
+#include "VectorExp.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -27,9 +28,6 @@ public:
   Value less(Value lhs, double rhs) {
     return arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, lhs, constant(rhs));
   }
-  Value greater(Value lhs, double rhs) {
-    return arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, lhs, constant(rhs));
-  }
   Value equal(Value lhs, double rhs) {
     return arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, lhs, constant(rhs));
   }
@@ -50,47 +48,6 @@ private:
 };
 
 } // namespace
-
-/// 2^n for an integer n in [-126, 127], given as the i32 value of n.
-static Value powerOfTwo(ImplicitLocOpBuilder &b, Value n) {
-  Type word = n.getType();
-  Value biased = arith::AddIOp::create(b, n, splatConstant(b, word, 127));
-  Value bits = arith::ShLIOp::create(b, biased, splatConstant(b, word, 23));
-  return arith::BitcastOp::create(b, withElementType(word, b.getF32Type()), bits);
-}
-
-/// x = n ln 2 + r with |r| <= ln 2 / 2; exp(x) = 2^n (1 + r + r^2 q(r)). The coefficients of
-/// q are a least-squares fit at Chebyshev nodes, off by 0.07 units in the last place.
-static Value emitExpF32(ImplicitLocOpBuilder &b, Value x) {
-  Floats f(b, x.getType());
-  Type word = withElementType(x.getType(), b.getI32Type());
-  // NaN passes the comparisons and stays NaN to the end.
-  Value low = f.select(f.less(x, -104), f.constant(-104), x);
-  Value clamped = f.select(f.greater(low, 89), f.constant(89), low);
-  // Adding 1.5 * 2^23 leaves the rounded number in the last bits of the sum.
-  constexpr double shifter = 12582912.0;
-  Value shifted = f.fma(clamped, f.constant(1.44269504088896340736), f.constant(shifter));
-  Value n = f.sub(shifted, f.constant(shifter));
-  // ln 2 in two parts; n times the first is exact.
-  Value r = f.fma(n, f.constant(-0.693145751953125), clamped);
-  r = f.fma(n, f.constant(-1.428606765330187045e-6), r);
-  Value q = f.polynomial(r, {0.5000000080806984, 0.1666651598890404, 0.04166626313605768,
-                             0.008369151694198025, 0.0013946446563090607});
-  Value tail = f.fma(f.mul(r, r), q, r);
-  Value mantissa = f.add(tail, f.constant(1));
-  // n reaches -150 and 128: scale in two steps.
-  Value shiftedBits = arith::BitcastOp::create(b, word, shifted);
-  Value count = arith::SubIOp::create(b, shiftedBits, splatConstant(b, word, 0x4b400000));
-  Value half = arith::ShRSIOp::create(b, count, splatConstant(b, word, 1));
-  Value rest = arith::SubIOp::create(b, count, half);
-  return f.mul(f.mul(mantissa, powerOfTwo(b, half)), powerOfTwo(b, rest));
-}
-
-Value mlir::blocksparse::emitExp(ImplicitLocOpBuilder &b, Value x) {
-  if (getElementTypeOrSelf(x.getType()).isF64())
-    return math::ExpOp::create(b, x);
-  return emitExpF32(b, x);
-}
 
 /// 1 / (1 + exp(-x)).
 static Value emitSigmoid(ImplicitLocOpBuilder &b, Value x) {

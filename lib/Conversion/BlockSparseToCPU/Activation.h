@@ -9,11 +9,6 @@
 
 namespace mlir::blocksparse {
 
-/// exp of a scalar or vector of f32 or f64. f32: within 2 units in the last place, from
-/// polynomials without any call; 0 below -103.98, infinity above 88.72, NaN for NaN. f64 is
-/// math.exp.
-Value emitExp(ImplicitLocOpBuilder &b, Value x);
-
 /// The activation of a scalar or vector of f32, f64 or i32 (none and relu alone); null is
 /// none. NaN gives NaN; gelu and silu of -infinity are 0. The formulas are those of
 /// ::blocksparse::ref::Activation.

@@ -105,7 +105,7 @@ void DSDLowering::prepare(const CPULoweringOptions &options) {
                                   op.getActivationAttr()};
   Epilogue::Operands operands{op.getInput(), op.getLeftAlpha(), op.getRightAlpha(), op.getBias(),
                               op.getResidual()};
-  epilogue.emplace(b, attributes, operands, *out, empty);
+  epilogue.emplace(b, attributes, operands, op.getInit(), DenseAxes::ofMatrices(4), empty);
 }
 
 /// How many tasks share a panel: enough for many threads, but each with so much work that

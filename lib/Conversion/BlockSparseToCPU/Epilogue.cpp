@@ -25,23 +25,25 @@ struct Epilogue::Place {
 };
 
 Epilogue::Epilogue(ImplicitLocOpBuilder &b, Attributes attributes, const Operands &operands,
-                   DenseView out, Value empty)
-    : attributes(attributes), out(out), empty(empty) {
-  unitStride = out.hasUnitStride(b);
+                   Value outMemref, DenseAxes axes, Value empty)
+    : attributes(attributes), empty(empty) {
+  auto rankOf = [](Value memref) { return cast<MemRefType>(memref.getType()).getRank(); };
+  out = DenseView::get(b, outMemref, axes.alignedTo(rankOf(outMemref)));
+  unitStride = out->hasUnitStride(b);
   auto bind = [&](Value memref, std::optional<DenseView> &view, auto axesOf) {
     if (!memref)
       return;
-    view = DenseView::get(b, memref, axesOf(cast<MemRefType>(memref.getType()).getRank()));
+    view = DenseView::get(b, memref, axesOf(rankOf(memref)));
     if (!view->broadcastsColumns())
       unitStride = b.createOrFold<arith::AndIOp>(unitStride, view->hasUnitStride(b));
   };
-  auto ofMatrices = [](int64_t rank) { return DenseAxes::ofMatrices(rank); };
+  auto ofResult = [&](int64_t rank) { return axes.alignedTo(rank); };
   if (attributes.beta != 0)
-    bind(operands.input, input, ofMatrices);
+    bind(operands.input, input, ofResult);
   bind(operands.leftAlpha, leftAlpha, DenseAxes::ofRowVectors);
   bind(operands.rightAlpha, rightAlpha, DenseAxes::ofColumnVectors);
-  bind(operands.bias, bias, ofMatrices);
-  bind(operands.residual, residual, ofMatrices);
+  bind(operands.bias, bias, ofResult);
+  bind(operands.residual, residual, ofResult);
 }
 
 EpilogueMatrices Epilogue::matrices(ImplicitLocOpBuilder &b, Value batch, Value head) const {

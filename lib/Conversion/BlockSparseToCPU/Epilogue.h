@@ -32,9 +32,11 @@ public:
     Value input, leftAlpha, rightAlpha, bias, residual;
   };
 
-  /// An epilogue into `out`. `empty` is an i1, true when there is nothing to sum; null: never.
-  Epilogue(ImplicitLocOpBuilder &b, Attributes attributes, const Operands &operands, DenseView out,
-           Value empty);
+  /// An epilogue into the memref `out` of rank 2..4, whose axes have the roles `axes` once it is
+  /// of rank 4; input and residual broadcast to it. `empty` is an i1, true when there is nothing
+  /// to sum; null: never.
+  Epilogue(ImplicitLocOpBuilder &b, Attributes attributes, const Operands &operands, Value out,
+           DenseAxes axes, Value empty);
 
   /// An epilogue whose matrices the caller makes; `unitStride` is an i1, true when each of them
   /// has unit stride along its columns or broadcasts them.

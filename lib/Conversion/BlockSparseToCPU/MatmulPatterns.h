@@ -9,6 +9,10 @@
 namespace mlir::blocksparse {
 
 void populateDSDToCPUPatterns(RewritePatternSet &patterns, const CPULoweringOptions &options);
+void populateSDDToCPUPatterns(RewritePatternSet &patterns, const CPULoweringOptions &options);
+void populateDenseMatmulToCPUPatterns(RewritePatternSet &patterns,
+                                      const CPULoweringOptions &options);
+void populateScatterMMToCPUPatterns(RewritePatternSet &patterns, const CPULoweringOptions &options);
 
 /// Fails with an error at `op` unless all its operands are memrefs of known layout.
 LogicalResult checkBuffers(Operation *op);

@@ -23,4 +23,7 @@ LogicalResult mlir::blocksparse::checkBuffers(Operation *op) {
 void mlir::blocksparse::populateMatmulToCPUPatterns(RewritePatternSet &patterns,
                                                     const CPULoweringOptions &options) {
   populateDSDToCPUPatterns(patterns, options);
+  populateSDDToCPUPatterns(patterns, options);
+  populateDenseMatmulToCPUPatterns(patterns, options);
+  populateScatterMMToCPUPatterns(patterns, options);
 }

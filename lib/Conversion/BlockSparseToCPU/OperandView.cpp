@@ -167,17 +167,12 @@ MatrixView MatrixView::window(ImplicitLocOpBuilder &b, Value row, Value col, Val
 //===----------------------------------------------------------------------===//
 
 DenseAxes DenseAxes::ofMatrices(int64_t rank, bool transposed) {
-  DenseAxes axes;
-  axes.batch = rank == 4 ? 0 : -1;
-  axes.head = static_cast<int>(rank) - 3;
-  axes.row = static_cast<int>(rank) - (transposed ? 1 : 2);
-  axes.col = static_cast<int>(rank) - (transposed ? 2 : 1);
-  if (axes.head < 0)
-    axes.head = -1;
-  // A single axis is the inner one; the other is missing.
-  if (rank == 1)
-    (transposed ? axes.col : axes.row) = -1;
-  return axes;
+  return DenseAxes{0, 1, transposed ? 3 : 2, transposed ? 2 : 3}.alignedTo(rank);
+}
+
+DenseAxes DenseAxes::alignedTo(int64_t rank) const {
+  auto shift = [&](int axis) { return std::max(axis - 4 + static_cast<int>(rank), -1); };
+  return {shift(batch), shift(head), shift(row), shift(col)};
 }
 
 DenseAxes DenseAxes::ofColumnVectors(int64_t rank) {

@@ -1,0 +1,255 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// planned_sdd: the stored blocks in the order of their columns; one task takes an equal share
+// of them and packs a panel of the right operand wherever the (head, column) changes.
+// `precision` has no effect: exact f32 is at least as good.
+
+#include "ElementConversion.h"
+#include "Epilogue.h"
+#include "LeftOperand.h"
+#include "MatmulPatterns.h"
+#include "PanelKernel.h"
+#include "SegmentOrder.h"
+#include "TaskLoop.h"
+#include "blocksparse/IR/BlockSparseOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+
+namespace {
+
+/// Fields of a row of the coordinate LUT (BlockSparsePlannedOps.td).
+enum CoordinateField { CoordinateHead, CoordinateRow, CoordinateCol, CoordinateValue };
+
+/// One stored block as a task sees it.
+struct BlockPlace {
+  Value batch, head;
+  /// First element of the product.
+  Value row, col;
+  /// Extent inside the product.
+  Value validRows, validCols;
+  EpilogueMatrices matrices;
+};
+
+class SDDLowering {
+public:
+  SDDLowering(ImplicitLocOpBuilder &b, PlannedSDDOp op, const CPULoweringOptions &options);
+  void run();
+
+private:
+  void emitTask(Value batch, Value taskHead, Value panelIndex, Value chunk, Value chunks);
+  Value emitPanel(const BlockPlace &place, Value panelCol, Value key, Value lastKey);
+  void emitBlock(const BlockPlace &place, Value panelCol);
+  void emitPadding(const BlockPlace &place, Value panelCol);
+
+  ImplicitLocOpBuilder &b;
+  PlannedSDDOp op;
+  TileShape tile;
+  int64_t blockRows, blockCols, lutHeads;
+  DenseView leftView, rightView;
+  LutView lut;
+  std::optional<ValuesView> out, input;
+  std::optional<Epilogue> epilogue;
+  std::optional<SegmentOrder> order;
+  bool multiplies;
+  Value batches, heads, rows, cols, depth, gridCols, rightUnitStride;
+
+  /// Of the task that is being emitted.
+  Value panel, sums;
+  std::optional<LeftOperand> left;
+};
+
+} // namespace
+
+/// Heads that the op runs over beside those of the table. Values hold nnz blocks for each.
+static Value headCount(ImplicitLocOpBuilder &b, const DenseView &left, const DenseView &right,
+                       Value storedBlocks, Value lutBlocks) {
+  int64_t stored = knownIndex(storedBlocks), listed = knownIndex(lutBlocks);
+  if (stored != ShapedType::kDynamic && listed != ShapedType::kDynamic && listed > 0)
+    return indexConstant(b, std::max<int64_t>(stored / listed, 1));
+  return indexMax(b, left.heads(), right.heads());
+}
+
+SDDLowering::SDDLowering(ImplicitLocOpBuilder &b, PlannedSDDOp op,
+                         const CPULoweringOptions &options)
+    : b(b), op(op), lutHeads(op.getLutHeads()), multiplies(op.getAlpha().convertToDouble() != 0) {
+  leftView = DenseView::get(b, op.getA(), op.getTransposeA());
+  rightView = DenseView::get(b, op.getB(), op.getTransposeB());
+  rows = leftView.rows();
+  cols = rightView.cols();
+  depth = rightView.rows();
+  rightUnitStride = rightView.hasUnitStride(b);
+  lut = LutView::get(b, op.getLut());
+
+  auto outType = cast<MemRefType>(op.getInit().getType());
+  Value stored = memrefDim(b, op.getInit(), outType.getRank() - 3);
+  batches = outType.getRank() == 4 ? memrefDim(b, op.getInit(), 0) : indexConstant(b, 1);
+  heads = lutHeads > 1 ? indexConstant(b, lutHeads)
+                       : headCount(b, leftView, rightView, stored, lut.rows());
+  out = ValuesView::get(b, op.getInit(), lutHeads, lut.rows(), heads);
+  Value unitStride = out->hasContiguousBlocks(b);
+  double beta = op.getBeta().convertToDouble();
+  if (op.getInput() && beta != 0) {
+    input = ValuesView::get(b, op.getInput(), lutHeads, lut.rows(), heads);
+    unitStride = b.createOrFold<arith::AndIOp>(unitStride, input->hasContiguousBlocks(b));
+  }
+  blockRows = out->blockRows();
+  blockCols = out->blockCols();
+  gridCols = indexCeilDiv(b, cols, indexConstant(b, blockCols));
+  tile = TileShape::choose(getAccumulatorType(leftView.elementType()), op.getScheduleAttr(),
+                           options, blockRows, blockCols);
+  epilogue.emplace(Epilogue::Attributes{op.getAlpha().convertToDouble(), beta, {}}, unitStride,
+                   Value());
+}
+
+void SDDLowering::run() {
+  Value one = indexConstant(b, 1);
+  order.emplace(
+      b, lut, ArrayRef<std::pair<int64_t, Value>>{{CoordinateHead, gridCols}, {CoordinateCol, one}},
+      indexMul(b, gridCols, indexConstant(b, lutHeads)), batches);
+  // The table's heads are within its rows; others have tasks of their own.
+  Value taskHeads = lutHeads > 1 ? one : heads;
+  int64_t panels = llvm::divideCeil(blockCols, tile.cols);
+  Value others = indexMul(b, indexMul(b, batches, taskHeads), indexConstant(b, panels));
+  Value wanted = indexCeilDiv(b, indexConstant(b, 128), indexMax(b, others, one));
+  // A share of 8 blocks keeps the number of panels packed twice small.
+  Value worthwhile = indexCeilDiv(b, lut.rows(), indexConstant(b, 8));
+  Value chunks = indexMax(b, indexMin(b, wanted, worthwhile), one);
+  emitTaskLoop(b, {batches, taskHeads, indexConstant(b, panels), chunks},
+               [&](ValueRange ids) { emitTask(ids[0], ids[1], ids[2], ids[3], chunks); });
+  order->release(b);
+}
+
+void SDDLowering::emitTask(Value batch, Value taskHead, Value panelIndex, Value chunk,
+                           Value chunks) {
+  Value panelCol = indexMul(b, panelIndex, indexConstant(b, tile.cols));
+  sums = allocateScratch(b, tile.memrefType(), {});
+  left.emplace(b, tile, leftView.elementType());
+  if (multiplies)
+    panel = allocateScratch(b, tile.panelType(), {depth});
+
+  auto share = [&](Value index) {
+    return b.createOrFold<arith::DivUIOp>(indexMul(b, lut.rows(), index), chunks);
+  };
+  Value none = indexConstant(b, -1);
+  auto loop = scf::ForOp::create(b, share(chunk), share(indexAdd(b, chunk, indexConstant(b, 1))),
+                                 indexConstant(b, 1), none);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Value lutRow = order->row(b, batch, loop.getInductionVar());
+    Value lutHead = lut.field(b, batch, lutRow, CoordinateHead);
+    Value blockCol = lut.field(b, batch, lutRow, CoordinateCol);
+    Value height = indexConstant(b, blockRows), width = indexConstant(b, blockCols);
+    BlockPlace place;
+    place.batch = batch;
+    place.head = lutHeads > 1 ? lutHead : taskHead;
+    place.row = indexMul(b, lut.field(b, batch, lutRow, CoordinateRow), height);
+    place.col = indexMul(b, blockCol, width);
+    place.validRows = indexMin(b, height, indexSub(b, rows, place.row));
+    place.validCols = indexMin(b, width, indexSub(b, cols, place.col));
+    Value index = lut.field(b, batch, lutRow, CoordinateValue);
+    place.matrices.out = out->block(b, batch, indexAdd(b, out->headBase(b, place.head), index));
+    if (input)
+      place.matrices.input =
+          input->block(b, batch, indexAdd(b, input->headBase(b, place.head), index));
+
+    Value key = indexAdd(b, indexMul(b, lutHead, gridCols), blockCol);
+    key = emitPanel(place, panelCol, key, loop.getRegionIterArg(0));
+    emitBlock(place, panelCol);
+    emitPadding(place, panelCol);
+    scf::YieldOp::create(b, key);
+  }
+  if (multiplies)
+    freeScratch(b, panel);
+  left->release(b);
+  freeScratch(b, sums);
+}
+
+/// Packs the panel of the block's column unless the last block had the same. Gives the key.
+Value SDDLowering::emitPanel(const BlockPlace &place, Value panelCol, Value key, Value lastKey) {
+  if (!multiplies)
+    return key;
+  Value changed = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, key, lastKey);
+  auto choice = scf::IfOp::create(b, changed, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(choice.thenBlock());
+  packPanel(b, tile, rightView.matrix(b, place.batch, place.head), rightUnitStride,
+            indexAdd(b, place.col, panelCol), depth, panel);
+  return key;
+}
+
+/// The columns of the panel of one block, as far as they belong to the product.
+void SDDLowering::emitBlock(const BlockPlace &place, Value panelCol) {
+  OpBuilder::InsertionGuard guard(b);
+  Value zero = indexConstant(b, 0);
+  Value blockRow = enterLoop(b, zero, place.validRows, tile.rows);
+  SmallVector<Value> products = tile.zeroSums(b);
+  if (multiplies) {
+    int64_t known = knownIndex(rows);
+    bool wholeTiles =
+        known != ShapedType::kDynamic && known % blockRows == 0 && blockRows % tile.rows == 0;
+    Value lastRow = wholeTiles ? Value() : indexSub(b, rows, indexConstant(b, 1));
+    products = left->multiply(b, products, leftView.matrix(b, place.batch, place.head),
+                              indexAdd(b, place.row, blockRow), lastRow, depth, panel, zero,
+                              op.getTransposeA());
+  }
+  tile.storeSums(b, products, sums, zero);
+  Value validRows =
+      indexMin(b, indexConstant(b, tile.rows), indexSub(b, place.validRows, blockRow));
+  Value validCols =
+      indexMin(b, indexConstant(b, tile.cols), indexSub(b, place.validCols, panelCol));
+  validCols = indexMax(b, validCols, zero);
+  epilogue->storeTile(b, place.matrices, sums, blockRow, panelCol, validRows, validCols,
+                      tile.lanes);
+}
+
+/// Zeros where the block reaches beyond the product.
+void SDDLowering::emitPadding(const BlockPlace &place, Value panelCol) {
+  Value height = indexConstant(b, blockRows), width = indexConstant(b, blockCols);
+  auto covers = [](Value extent, int64_t block) {
+    int64_t known = knownIndex(extent);
+    return known != ShapedType::kDynamic && known % block == 0;
+  };
+  if (covers(rows, blockRows) && covers(cols, blockCols))
+    return;
+  Value lastCol = indexMin(b, width, indexAdd(b, panelCol, indexConstant(b, tile.cols)));
+  Value zero = indexConstant(b, 0);
+  Value element = splatConstant(b, out->elementType(), 0);
+  OpBuilder::InsertionGuard guard(b);
+  Value i = enterLoop(b, zero, height, 1);
+  Value outside = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, i, place.validRows);
+  Value firstValid = indexMax(b, panelCol, place.validCols);
+  Value from = arith::SelectOp::create(b, outside, panelCol, firstValid);
+  Value j = enterLoop(b, from, lastCol, 1);
+  place.matrices.out.store(b, element, i, j);
+}
+
+namespace {
+
+struct LowerPlannedSDD : OpRewritePattern<PlannedSDDOp> {
+  LowerPlannedSDD(MLIRContext *context, const CPULoweringOptions &options)
+      : OpRewritePattern(context), options(options) {}
+
+  LogicalResult matchAndRewrite(PlannedSDDOp op, PatternRewriter &rewriter) const override {
+    if (failed(checkBuffers(op)))
+      return failure();
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    SDDLowering(b, op, options).run();
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+  CPULoweringOptions options;
+};
+
+} // namespace
+
+void mlir::blocksparse::populateSDDToCPUPatterns(RewritePatternSet &patterns,
+                                                 const CPULoweringOptions &options) {
+  patterns.add<LowerPlannedSDD>(patterns.getContext(), options);
+}

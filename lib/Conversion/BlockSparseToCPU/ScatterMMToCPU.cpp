@@ -1,0 +1,287 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// planned_scatter_mm: one task sums all the products of an accumulator tile for the columns of
+// one panel and adds them to the tile once. `precision` has no effect: exact f32 is at least as
+// good.
+
+#include "ElementConversion.h"
+#include "Epilogue.h"
+#include "LeftOperand.h"
+#include "MatmulPatterns.h"
+#include "PanelKernel.h"
+#include "TaskLoop.h"
+#include "blocksparse/IR/BlockSparseOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+
+namespace {
+
+/// The list of products of one accumulator tile.
+struct TileList {
+  /// Terms are [first, end).
+  Value first, end;
+  MatrixView accumulators;
+};
+
+/// One product: the block and the tile of `others` it meets.
+struct Term {
+  Value block;
+  MatrixView other;
+};
+
+class ScatterLowering {
+public:
+  ScatterLowering(ImplicitLocOpBuilder &b, PlannedScatterMMOp op,
+                  const CPULoweringOptions &options);
+  void run();
+
+private:
+  Value index(unsigned operand, Value position) {
+    return loadIndex(b, op.getIndices()[operand], position);
+  }
+  void runTiles();
+  void runStrided();
+  Value hasSeparateTiles();
+  TileList stridedList(Value batch, Value head, Value reduction, Value &firstPlace);
+  Term stridedTerm(Value batch, Value head, Value term, const TileList &list, Value firstPlace);
+  MatrixView tileAt(const DenseView &view, Value batch, Value head, Value offset, Value height);
+  void beginTask();
+  void endTask();
+  void emitTile(const TileList &list, Value firstCol, function_ref<Term(Value)> termAt);
+
+  ImplicitLocOpBuilder &b;
+  PlannedScatterMMOp op;
+  TileShape tile;
+  DenseView blocks, others, accumulators;
+  Value tileRows, tileCols, blockDepth, panels, paddedRows, othersUnitStride;
+  std::optional<Epilogue> epilogue;
+
+  /// Of the task that is being emitted.
+  Value panel, sums;
+  std::optional<LeftOperand> left;
+};
+
+} // namespace
+
+ScatterLowering::ScatterLowering(ImplicitLocOpBuilder &b, PlannedScatterMMOp op,
+                                 const CPULoweringOptions &options)
+    : b(b), op(op) {
+  blocks = DenseView::get(b, op.getBlocks());
+  others = DenseView::get(b, op.getOthers());
+  accumulators = DenseView::get(b, op.getInit());
+  tileRows = blocks.rows();
+  blockDepth = blocks.cols();
+  tileCols = b.createOrFold<arith::DivUIOp>(accumulators.cols(), indexConstant(b, op.getSplitN()));
+  if (op.getFormat() == ScatterFormat::ScatterMM)
+    tileCols = accumulators.cols();
+  tile = TileShape::choose(getAccumulatorType(blocks.elementType()), op.getScheduleAttr(), options,
+                           knownIndex(tileRows), knownIndex(tileCols));
+  panels = indexCeilDiv(b, tileCols, indexConstant(b, tile.cols));
+  Value height = indexConstant(b, tile.rows);
+  paddedRows = indexMul(b, indexCeilDiv(b, tileRows, height), height);
+  othersUnitStride = others.hasUnitStride(b);
+  // The accumulators are the input of an epilogue with beta = 1 in their own place.
+  epilogue.emplace(Epilogue::Attributes{1, 1, {}}, accumulators.hasUnitStride(b), Value());
+}
+
+void ScatterLowering::run() {
+  if (op.getFormat() == ScatterFormat::ScatterMM)
+    return runTiles();
+  runStrided();
+}
+
+void ScatterLowering::beginTask() {
+  panel = allocateScratch(b, tile.panelType(), {blockDepth});
+  sums = allocateScratch(b, tile.panelType(), {paddedRows});
+  left.emplace(b, tile, blocks.elementType());
+}
+
+void ScatterLowering::endTask() {
+  left->release(b);
+  freeScratch(b, sums);
+  freeScratch(b, panel);
+}
+
+/// accumulators[list] += sum of block @ other, for the panel that starts at column `firstCol` of
+/// the tile.
+void ScatterLowering::emitTile(const TileList &list, Value firstCol,
+                               function_ref<Term(Value)> termAt) {
+  Value zero = indexConstant(b, 0);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    Value row = enterLoop(b, zero, paddedRows, tile.rows);
+    tile.storeSums(b, tile.zeroSums(b), sums, row);
+  }
+  {
+    OpBuilder::InsertionGuard guard(b);
+    Term term = termAt(enterLoop(b, list.first, list.end, 1));
+    packPanel(b, tile, term.other, othersUnitStride, firstCol, blockDepth, panel);
+    MatrixView block = blocks.matrix(b, Value(), term.block);
+    Value row = enterLoop(b, zero, tileRows, tile.rows);
+    bool wholeTiles =
+        knownIndex(tileRows) != ShapedType::kDynamic && knownIndex(tileRows) % tile.rows == 0;
+    Value lastRow = wholeTiles ? Value() : indexSub(b, tileRows, indexConstant(b, 1));
+    SmallVector<Value> products = left->multiply(b, tile.loadSums(b, sums, row), block, row,
+                                                 lastRow, blockDepth, panel, zero, false);
+    tile.storeSums(b, products, sums, row);
+  }
+  EpilogueMatrices matrices;
+  matrices.out = list.accumulators;
+  matrices.input = list.accumulators;
+  Value validCols = indexMin(b, indexConstant(b, tile.cols), indexSub(b, tileCols, firstCol));
+  epilogue->storeTile(b, matrices, sums, zero, firstCol, tileRows, validCols, tile.lanes);
+}
+
+/// scatter_mm: c_offsets [R + 1], pq [n, 2]. Every tile is its own.
+void ScatterLowering::runTiles() {
+  emitTaskLoop(b, {accumulators.heads(), panels}, [&](ValueRange ids) {
+    Value r = ids[0], one = indexConstant(b, 1);
+    beginTask();
+    TileList list{index(0, r), index(0, indexAdd(b, r, one)), accumulators.matrix(b, Value(), r)};
+    emitTile(list, indexMul(b, ids[1], indexConstant(b, tile.cols)), [&](Value g) {
+      Value pq = op.getIndices()[1];
+      Value p = loadIndex(b, pq, ValueRange{g, indexConstant(b, 0)});
+      Value q = loadIndex(b, pq, ValueRange{g, one});
+      return Term{p, others.matrix(b, Value(), q)};
+    });
+    endTask();
+  });
+}
+
+/// The tile `height` x tileCols whose first element is number `offset` in row-major order.
+MatrixView ScatterLowering::tileAt(const DenseView &view, Value batch, Value head, Value offset,
+                                   Value height) {
+  Value width = view.cols();
+  Value row = b.createOrFold<arith::DivUIOp>(offset, width);
+  Value col = b.createOrFold<arith::RemUIOp>(offset, width);
+  return view.matrix(b, batch, head).window(b, row, col, height, tileCols);
+}
+
+/// bsr_strided_mm: c_indices [R + 1], r_offsets [R], p_offsets [n], q_offsets [n].
+/// bsr_strided_mm_compressed: c_indices [M / Ms + 1], r_offsets [R], q_offsets; the terms of the
+/// tile at block row m and column split n are the blocks p in [c0, c1), the i-th one with
+/// q_offsets[n * c1 + (split_n - n) * c0 + i]; `firstPlace` is that place less p.
+TileList ScatterLowering::stridedList(Value batch, Value head, Value reduction, Value &firstPlace) {
+  Value one = indexConstant(b, 1);
+  Value offset = index(1, reduction);
+  TileList list;
+  list.accumulators = tileAt(accumulators, batch, head, offset, tileRows);
+  Value which = reduction;
+  if (op.getFormat() == ScatterFormat::BsrStridedMMCompressed) {
+    Value row = b.createOrFold<arith::DivUIOp>(offset, accumulators.cols());
+    which = b.createOrFold<arith::DivUIOp>(row, tileRows);
+  }
+  list.first = index(0, which);
+  list.end = index(0, indexAdd(b, which, one));
+  if (op.getFormat() == ScatterFormat::BsrStridedMMCompressed) {
+    Value col = b.createOrFold<arith::RemUIOp>(offset, accumulators.cols());
+    Value split = b.createOrFold<arith::DivUIOp>(col, tileCols);
+    Value before = indexSub(b, indexConstant(b, op.getSplitN()), split);
+    firstPlace = indexAdd(b, indexMul(b, split, list.end), indexMul(b, before, list.first));
+    firstPlace = indexSub(b, firstPlace, list.first);
+  }
+  return list;
+}
+
+Term ScatterLowering::stridedTerm(Value batch, Value head, Value term, const TileList &list,
+                                  Value firstPlace) {
+  if (op.getFormat() == ScatterFormat::BsrStridedMM)
+    return {index(2, term), tileAt(others, batch, head, index(3, term), blockDepth)};
+  Value place = indexAdd(b, firstPlace, term);
+  return {term, tileAt(others, batch, head, index(2, place), blockDepth)};
+}
+
+/// i1: every r_offset is the first element of another tile of the grid of Ms x Ns tiles, so
+/// that tiles don't overlap. One pass over r_offsets with a mark for each tile.
+Value ScatterLowering::hasSeparateTiles() {
+  Value zero = indexConstant(b, 0), one = indexConstant(b, 1);
+  // Of size 0, there is nothing to divide.
+  Value width = indexMax(b, accumulators.cols(), one);
+  Value height = indexMax(b, tileRows, one), tileWidth = indexMax(b, tileCols, one);
+  Value gridRows = indexCeilDiv(b, accumulators.rows(), height);
+  Value gridCols = indexConstant(b, op.getSplitN());
+  Value tiles = indexMul(b, gridRows, gridCols);
+  Value marks = allocateScratch(b, MemRefType::get({ShapedType::kDynamic}, b.getI8Type()), tiles);
+  Value yes = splatConstant(b, b.getI8Type(), 1), no = splatConstant(b, b.getI8Type(), 0);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    Value i = enterLoop(b, zero, tiles, 1);
+    memref::StoreOp::create(b, no, marks, i);
+  }
+  Value count = memrefDim(b, op.getIndices()[1], 0);
+  Value truth = arith::ConstantIntOp::create(b, b.getI1Type(), 1);
+  auto loop = scf::ForOp::create(b, zero, count, one, truth);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Value offset = index(1, loop.getInductionVar());
+    Value row = b.createOrFold<arith::DivUIOp>(offset, width);
+    Value col = b.createOrFold<arith::RemUIOp>(offset, width);
+    Value aligned = indexEqual(b, b.createOrFold<arith::RemUIOp>(row, height), zero);
+    Value alignedCol = indexEqual(b, b.createOrFold<arith::RemUIOp>(col, tileWidth), zero);
+    Value place = indexMul(b, b.createOrFold<arith::DivUIOp>(row, height), gridCols);
+    place = indexAdd(b, place, b.createOrFold<arith::DivUIOp>(col, tileWidth));
+    Value mark = memref::LoadOp::create(b, marks, place);
+    Value fresh = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, mark, no);
+    memref::StoreOp::create(b, yes, marks, place);
+    Value good = arith::AndIOp::create(b, loop.getRegionIterArg(0), fresh);
+    good = arith::AndIOp::create(b, good, arith::AndIOp::create(b, aligned, alignedCol));
+    scf::YieldOp::create(b, good);
+  }
+  freeScratch(b, marks);
+  return loop.getResult(0);
+}
+
+/// Both strided formats. Lists run in parallel where no two share an element, else one after
+/// the other.
+void ScatterLowering::runStrided() {
+  Value count = memrefDim(b, op.getIndices()[1], 0), one = indexConstant(b, 1);
+  Value workers = indexMax(b, indexMin(b, count, indexConstant(b, 128)), one);
+  workers = arith::SelectOp::create(b, hasSeparateTiles(), workers, one);
+  Value batches = accumulators.batches(), heads = accumulators.heads();
+  emitTaskLoop(b, {batches, heads, panels, workers}, [&](ValueRange ids) {
+    Value batch = ids[0], head = ids[1];
+    beginTask();
+    {
+      OpBuilder::InsertionGuard guard(b);
+      auto loop = scf::ForOp::create(b, ids[3], count, workers);
+      b.setInsertionPointToStart(loop.getBody());
+      Value firstPlace;
+      TileList list = stridedList(batch, head, loop.getInductionVar(), firstPlace);
+      emitTile(list, indexMul(b, ids[2], indexConstant(b, tile.cols)),
+               [&](Value term) { return stridedTerm(batch, head, term, list, firstPlace); });
+    }
+    endTask();
+  });
+}
+
+namespace {
+
+struct LowerPlannedScatterMM : OpRewritePattern<PlannedScatterMMOp> {
+  LowerPlannedScatterMM(MLIRContext *context, const CPULoweringOptions &options)
+      : OpRewritePattern(context), options(options) {}
+
+  LogicalResult matchAndRewrite(PlannedScatterMMOp op, PatternRewriter &rewriter) const override {
+    if (failed(checkBuffers(op)))
+      return failure();
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    ScatterLowering(b, op, options).run();
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+  CPULoweringOptions options;
+};
+
+} // namespace
+
+void mlir::blocksparse::populateScatterMMToCPUPatterns(RewritePatternSet &patterns,
+                                                       const CPULoweringOptions &options) {
+  patterns.add<LowerPlannedScatterMM>(patterns.getContext(), options);
+}
