@@ -1,0 +1,234 @@
+// RUN: blocksparse-opt %s -verify-diagnostics -split-input-file
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c30_to_dense_shape(%s: tensor<32x32xf32, #layout>) {
+  // expected-error @below {{expects a result of shape 32x32, but got 32x31}}
+  %0 = blocksparse.to_dense %s : (tensor<32x32xf32, #layout>) -> tensor<32x31xf32>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c30_to_dense_type(%s: tensor<32x32xf32, #layout>) {
+  // expected-error @below {{expects a result of the source's element type 'f32', but got 'f16'}}
+  %0 = blocksparse.to_dense %s : (tensor<32x32xf32, #layout>) -> tensor<32x32xf16>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, csr dense_resource<nowhere> : tensor<4xi32>>
+func.func @c4_to_dense(%s: tensor<32x32xf32, #layout>) {
+  // expected-error @below {{expects resource 'nowhere' to be defined, but got none in the layout of the source}}
+  %0 = blocksparse.to_dense %s : (tensor<32x32xf32, #layout>) -> tensor<32x32xf32>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c30_from_dense_shape(%d: tensor<1x32x32xf32>) {
+  // expected-error @below {{expects a result of shape 1x32x32, but got 32x32}}
+  %0 = blocksparse.from_dense %d : (tensor<1x32x32xf32>) -> tensor<32x32xf32, #layout>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+#bsr = #blocksparse.bsr<16x16>
+func.func @c12_from_dense(%d: tensor<32x32xf32>) {
+  // expected-error @below {{expects a pattern operand for a result of dynamic pattern, but got none}}
+  %0 = blocksparse.from_dense %d : (tensor<32x32xf32>) -> tensor<32x32xf32, #bsr>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c12_from_dense_static(%d: tensor<32x32xf32>, %p: tensor<32x32xf32, #layout>) {
+  // expected-error @below {{expects no pattern operand for a result of static layout, but got one of type}}
+  %0 = blocksparse.from_dense %d pattern(%p) : (tensor<32x32xf32>, tensor<32x32xf32, #layout>) -> tensor<32x32xf32, #layout>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c30_transpose_shape(%s: tensor<32x20xf32, #layout>) {
+  // expected-error @below {{expects a result of shape 20x32, but got 32x20}}
+  %0 = blocksparse.transpose %s : (tensor<32x20xf32, #layout>) -> tensor<32x20xf32, #layout>
+  return
+}
+
+// -----
+
+#a = #blocksparse.layout<16x8, grid 2x4, dense>
+func.func @c31_block(%s: tensor<32x32xf32, #a>) {
+  // expected-error @below {{expects a result of block 8x16, but got 16x8}}
+  %0 = blocksparse.transpose %s : (tensor<32x32xf32, #a>) -> tensor<32x32xf32, #a>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c31_pattern(%s: tensor<32x32xf32, #layout>) {
+  // expected-error @below {{expects the source's layout transposed, but got another layout of 3 blocks}}
+  %0 = blocksparse.transpose %s : (tensor<32x32xf32, #layout>) -> tensor<32x32xf32, #layout>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+#d = #blocksparse.layout<16x16, grid 2x2, dense>
+func.func @c31_count(%s: tensor<32x32xf32, #layout>) {
+  // expected-error @below {{expects the 3 blocks of the source's transpose, but got 4}}
+  %0 = blocksparse.transpose %s : (tensor<32x32xf32, #layout>) -> tensor<32x32xf32, #d>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+#bsr = #blocksparse.bsr<16x16>
+func.func @c31_static(%s: tensor<32x32xf32, #layout>) {
+  // expected-error @below {{expects a static pattern of the result, as of the source, but got 'tensor<32x32xf32, #blocksparse.bsr<16x16>>'}}
+  %0 = blocksparse.transpose %s : (tensor<32x32xf32, #layout>) -> tensor<32x32xf32, #bsr>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+#bsr = #blocksparse.bsr<16x16>
+#wide = #blocksparse.bsr<16x16, i64>
+func.func @c31_width(%s: tensor<32x32xf32, #bsr>) {
+  // expected-error @below {{expects a result of index type i32, but got i64}}
+  %0 = blocksparse.transpose %s : (tensor<32x32xf32, #bsr>) -> tensor<32x32xf32, #wide>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c32_count(%v: tensor<4x16x16xf32>) {
+  // expected-error @below {{expects values of type 'tensor<3x16x16xf32>', but got 'tensor<4x16x16xf32>'}}
+  %0 = blocksparse.assemble %v : (tensor<4x16x16xf32>) -> tensor<32x32xf32, #layout>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c32_block(%v: tensor<3x16x8xf32>) {
+  // expected-error @below {{expects values of type 'tensor<3x16x16xf32>', but got 'tensor<3x16x8xf32>'}}
+  %0 = blocksparse.assemble %v : (tensor<3x16x8xf32>) -> tensor<32x32xf32, #layout>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c32_batch(%v: tensor<3x16x16xf32>) {
+  // expected-error @below {{expects values of type 'tensor<1x3x16x16xf32>', but got 'tensor<3x16x16xf32>'}}
+  %0 = blocksparse.assemble %v : (tensor<3x16x16xf32>) -> tensor<1x1x32x32xf32, #layout>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c32_element(%v: tensor<3x16x16xf16>) {
+  // expected-error @below {{expects values of type 'tensor<3x16x16xf32>', but got 'tensor<3x16x16xf16>'}}
+  %0 = blocksparse.assemble %v : (tensor<3x16x16xf16>) -> tensor<32x32xf32, #layout>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c33_static(%c: tensor<3xi32>, %d: tensor<?xi32>, %v: tensor<3x16x16xf32>) {
+  // expected-error @below {{expects no indices with a static layout, but got 'tensor<3xi32>'}}
+  %0 = blocksparse.assemble indices(%c, %d) %v : (tensor<3xi32>, tensor<?xi32>, tensor<3x16x16xf32>) -> tensor<32x32xf32, #layout>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+#bsr = #blocksparse.bsr<16x16>
+func.func @c33_dynamic(%v: tensor<?x16x16xf32>) {
+  // expected-error @below {{expects crow_indices and col_indices with a dynamic pattern, but got none}}
+  %0 = blocksparse.assemble %v : (tensor<?x16x16xf32>) -> tensor<32x32xf32, #bsr>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+#bsr = #blocksparse.bsr<16x16>
+func.func @c32_crow_length(%c: tensor<33xi32>, %d: tensor<?xi32>, %v: tensor<?x16x16xf32>) {
+  // expected-error @below {{expects crow_indices of type 'tensor<3xi32>', but got 'tensor<33xi32>'}}
+  %0 = blocksparse.assemble indices(%c, %d) %v : (tensor<33xi32>, tensor<?xi32>, tensor<?x16x16xf32>) -> tensor<32x32xf32, #bsr>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+#bsr = #blocksparse.bsr<16x16>
+func.func @c32_crow_width(%c: tensor<3xi64>, %d: tensor<?xi64>, %v: tensor<?x16x16xf32>) {
+  // expected-error @below {{expects crow_indices of type 'tensor<3xi32>', but got 'tensor<3xi64>'}}
+  %0 = blocksparse.assemble indices(%c, %d) %v : (tensor<3xi64>, tensor<?xi64>, tensor<?x16x16xf32>) -> tensor<32x32xf32, #bsr>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+#bsr = #blocksparse.bsr<16x16>
+func.func @c32_col_rank(%c: tensor<3xi32>, %d: tensor<?x1xi32>, %v: tensor<?x16x16xf32>) {
+  // expected-error @below {{expects col_indices of type 'tensor<?xi32>', but got 'tensor<?x1xi32>'}}
+  %0 = blocksparse.assemble indices(%c, %d) %v : (tensor<3xi32>, tensor<?x1xi32>, tensor<?x16x16xf32>) -> tensor<32x32xf32, #bsr>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c32_disassemble(%s: tensor<32x32xf32, #layout>) {
+  // expected-error @below {{expects values of type 'tensor<3x16x16xf32>', but got 'tensor<2x16x16xf32>'}}
+  %0 = blocksparse.disassemble %s : (tensor<32x32xf32, #layout>) -> tensor<2x16x16xf32>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c33_disassemble(%s: tensor<32x32xf32, #layout>) {
+  // expected-error @below {{expects no indices with a static layout, but got 'tensor<3xi32>'}}
+  %0:3 = blocksparse.disassemble %s : (tensor<32x32xf32, #layout>) -> (tensor<3x16x16xf32>, tensor<3xi32>, tensor<?xi32>)
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+#bsr = #blocksparse.bsr<16x16>
+func.func @c33_disassemble_dynamic(%s: tensor<32x32xf32, #bsr>) {
+  // expected-error @below {{expects crow_indices and col_indices with a dynamic pattern, but got none}}
+  %0 = blocksparse.disassemble %s : (tensor<32x32xf32, #bsr>) -> tensor<?x16x16xf32>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+// expected-error @below {{expects a sparse tensor of rank 2 to 4, but got rank 1}}
+func.func @c1_rank(%s: tensor<32xf32, #layout>) {
+  %0 = blocksparse.to_dense %s : (tensor<32xf32, #layout>) -> tensor<32xf32>
+  return
+}

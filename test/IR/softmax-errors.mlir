@@ -1,0 +1,108 @@
+// RUN: blocksparse-opt %s -verify-diagnostics -split-input-file
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c21_integer(%x: tensor<32x32xi32, #layout>) {
+  // expected-error @below {{expects x of a floating-point type, but got 'i32'}}
+  %0 = blocksparse.softmax %x : (tensor<32x32xi32, #layout>) -> tensor<32x32xi32, #layout>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+#other = #blocksparse.layout<16x16, grid 2x2, dense>
+func.func @c27_pattern(%x: tensor<2x4x32x32xf32, #layout>) {
+  // expected-error @below {{expects y of the shape and pattern of x}}
+  %0 = blocksparse.softmax %x : (tensor<2x4x32x32xf32, #layout>) -> tensor<2x4x32x32xf32, #other>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c27_shape(%x: tensor<2x4x32x32xf32, #layout>) {
+  // expected-error @below {{expects y of the shape and pattern of x}}
+  %0 = blocksparse.softmax %x : (tensor<2x4x32x32xf32, #layout>) -> tensor<4x32x32xf32, #layout>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c22_rpe(%x: tensor<2x4x32x32xf32, #layout>, %r: tensor<3x32x32xf32>) {
+  // expected-error @below {{expects rpe to broadcast to 2x4x32x32, but got 3x32x32}}
+  %0 = blocksparse.softmax %x rpe(%r) : (tensor<2x4x32x32xf32, #layout>, tensor<3x32x32xf32>) -> tensor<2x4x32x32xf32, #layout>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c22_rpe_type(%x: tensor<2x4x32x32xf32, #layout>, %r: tensor<4x32x32xi8>) {
+  // expected-error @below {{expects rpe of a floating-point type, but got 'i8'}}
+  %0 = blocksparse.softmax %x rpe(%r) : (tensor<2x4x32x32xf32, #layout>, tensor<4x32x32xi8>) -> tensor<2x4x32x32xf32, #layout>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c23_key_padding_mask(%x: tensor<2x4x32x32xf32, #layout>, %r: tensor<31xf32>) {
+  // expected-error @below {{expects key_padding_mask of shape 32 or 2x32, but got 31}}
+  %0 = blocksparse.softmax %x key_padding_mask(%r) : (tensor<2x4x32x32xf32, #layout>, tensor<31xf32>) -> tensor<2x4x32x32xf32, #layout>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c23_batch(%x: tensor<2x4x32x32xf32, #layout>, %r: tensor<3x32xf32>) {
+  // expected-error @below {{expects key_padding_mask of shape 32 or 2x32, but got 3x32}}
+  %0 = blocksparse.softmax %x key_padding_mask(%r) : (tensor<2x4x32x32xf32, #layout>, tensor<3x32xf32>) -> tensor<2x4x32x32xf32, #layout>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c24_attention_mask(%x: tensor<2x4x32x32xf32, #layout>, %r: tensor<32x31xf32>) {
+  // expected-error @below {{expects attention_mask to broadcast to 2x4x32x32, but got 32x31}}
+  %0 = blocksparse.softmax %x attention_mask(%r) : (tensor<2x4x32x32xf32, #layout>, tensor<32x31xf32>) -> tensor<2x4x32x32xf32, #layout>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c25_additive(%x: tensor<2x4x32x32xf32, #layout>, %r: tensor<32x32xi8>) {
+  // expected-error @below {{expects attention_mask of a floating-point type, but got 'i8'}}
+  %0 = blocksparse.softmax %x attention_mask(%r) : (tensor<2x4x32x32xf32, #layout>, tensor<32x32xi8>) -> tensor<2x4x32x32xf32, #layout>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c25_additive_padding(%x: tensor<2x4x32x32xf32, #layout>, %r: tensor<32xi32>) {
+  // expected-error @below {{expects key_padding_mask of a floating-point type, but got 'i32'}}
+  %0 = blocksparse.softmax %x key_padding_mask(%r) : (tensor<2x4x32x32xf32, #layout>, tensor<32xi32>) -> tensor<2x4x32x32xf32, #layout>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c26_shape(%x: tensor<2x4x32x32xf32, #layout>) {
+  // expected-error @below {{expects lse of shape 2x4x32, but got 2x4x32x32}}
+  %0:2 = blocksparse.softmax %x : (tensor<2x4x32x32xf32, #layout>) -> (tensor<2x4x32x32xf32, #layout>, tensor<2x4x32x32xf32>)
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c26_type(%x: tensor<4x32x32xf16, #layout>) {
+  // expected-error @below {{expects lse of element type 'f32', but got 'f16'}}
+  %0:2 = blocksparse.softmax %x : (tensor<4x32x32xf16, #layout>) -> (tensor<4x32x32xf16, #layout>, tensor<4x32xf16>)
+  return
+}

@@ -1,0 +1,45 @@
+// RUN: blocksparse-opt %s -verify-diagnostics -split-input-file
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+#other = #blocksparse.layout<16x16, grid 2x2, dense>
+func.func @c27_dy(%y: tensor<2x4x32x32xf32, #layout>, %dy: tensor<2x4x32x32xf32, #other>) {
+  // expected-error @below {{expects dy of the shape and pattern of y}}
+  %0 = blocksparse.softmax_grad %y, %dy : (tensor<2x4x32x32xf32, #layout>, tensor<2x4x32x32xf32, #other>) -> tensor<2x4x32x32xf32, #layout>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c27_dx(%y: tensor<2x4x32x32xf32, #layout>, %dy: tensor<2x4x32x32xf32, #layout>) {
+  // expected-error @below {{expects dx of the shape and pattern of y}}
+  %0 = blocksparse.softmax_grad %y, %dy : (tensor<2x4x32x32xf32, #layout>, tensor<2x4x32x32xf32, #layout>) -> tensor<4x32x32xf32, #layout>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c22_drpe(%y: tensor<2x4x32x32xf32, #layout>, %dy: tensor<2x4x32x32xf32, #layout>) {
+  // expected-error @below {{expects drpe to broadcast to 2x4x32x32, but got 3x32x32}}
+  %0:2 = blocksparse.softmax_grad %y, %dy : (tensor<2x4x32x32xf32, #layout>, tensor<2x4x32x32xf32, #layout>) -> (tensor<2x4x32x32xf32, #layout>, tensor<3x32x32xf32>)
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c21_drpe(%y: tensor<2x4x32x32xf32, #layout>, %dy: tensor<2x4x32x32xf32, #layout>) {
+  // expected-error @below {{expects drpe of a floating-point type, but got 'i32'}}
+  %0:2 = blocksparse.softmax_grad %y, %dy : (tensor<2x4x32x32xf32, #layout>, tensor<2x4x32x32xf32, #layout>) -> (tensor<2x4x32x32xf32, #layout>, tensor<4x32x32xi32>)
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c21_y(%y: tensor<32x32xi8, #layout>, %dy: tensor<32x32xf32, #layout>) {
+  // expected-error @below {{expects y of a floating-point type, but got 'i8'}}
+  %0 = blocksparse.softmax_grad %y, %dy : (tensor<32x32xi8, #layout>, tensor<32x32xf32, #layout>) -> tensor<32x32xf32, #layout>
+  return
+}
