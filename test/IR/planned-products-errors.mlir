@@ -1,0 +1,231 @@
+// RUN: blocksparse-opt %s -verify-diagnostics -split-input-file
+
+func.func @c34_count(%v: tensor<3x16x16xf32>, %d: tensor<32x20xf32>, %s: tensor<2x5xi32>, %e: tensor<3x2xi32>, %o: tensor<32x20xf32>) {
+  // expected-error @below {{expects block of 2 sizes, but got 3}}
+  %0 = blocksparse.planned_dsd %v, %d segments(%s) entries(%e) outs(%o) {block = array<i64: 16, 16, 16>, lut_heads = 1} : (tensor<3x16x16xf32>, tensor<32x20xf32>, tensor<2x5xi32>, tensor<3x2xi32>, tensor<32x20xf32>) -> tensor<32x20xf32>
+  return
+}
+
+// -----
+
+func.func @c34_positive(%v: tensor<3x16x16xf32>, %d: tensor<32x20xf32>, %s: tensor<2x5xi32>, %e: tensor<3x2xi32>, %o: tensor<32x20xf32>) {
+  // expected-error @below {{expects a block of at least 1x1, but got 0x16}}
+  %0 = blocksparse.planned_dsd %v, %d segments(%s) entries(%e) outs(%o) {block = array<i64: 0, 16>, lut_heads = 1} : (tensor<3x16x16xf32>, tensor<32x20xf32>, tensor<2x5xi32>, tensor<3x2xi32>, tensor<32x20xf32>) -> tensor<32x20xf32>
+  return
+}
+
+// -----
+
+func.func @c35_rank(%v: tensor<16x16xf32>, %d: tensor<32x20xf32>, %s: tensor<2x5xi32>, %e: tensor<3x2xi32>, %o: tensor<32x20xf32>) {
+  // expected-error @below {{expects values of rank 3 or 4, but got rank 2}}
+  %0 = blocksparse.planned_dsd %v, %d segments(%s) entries(%e) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (tensor<16x16xf32>, tensor<32x20xf32>, tensor<2x5xi32>, tensor<3x2xi32>, tensor<32x20xf32>) -> tensor<32x20xf32>
+  return
+}
+
+// -----
+
+func.func @c35_block(%v: tensor<3x16x8xf32>, %d: tensor<32x20xf32>, %s: tensor<2x5xi32>, %e: tensor<3x2xi32>, %o: tensor<32x20xf32>) {
+  // expected-error @below {{expects values in blocks of 16x16, but got 16x8}}
+  %0 = blocksparse.planned_dsd %v, %d segments(%s) entries(%e) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (tensor<3x16x8xf32>, tensor<32x20xf32>, tensor<2x5xi32>, tensor<3x2xi32>, tensor<32x20xf32>) -> tensor<32x20xf32>
+  return
+}
+
+// -----
+
+func.func @c36_segments(%v: tensor<3x16x16xf32>, %d: tensor<32x20xf32>, %s: tensor<2x4xi32>, %e: tensor<3x2xi32>, %o: tensor<32x20xf32>) {
+  // expected-error @below {{expects segments to have 5 columns, but got 4}}
+  %0 = blocksparse.planned_dsd %v, %d segments(%s) entries(%e) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (tensor<3x16x16xf32>, tensor<32x20xf32>, tensor<2x4xi32>, tensor<3x2xi32>, tensor<32x20xf32>) -> tensor<32x20xf32>
+  return
+}
+
+// -----
+
+func.func @c36_entries_rank(%v: tensor<3x16x16xf32>, %d: tensor<32x20xf32>, %s: tensor<2x5xi32>, %e: tensor<6xi32>, %o: tensor<32x20xf32>) {
+  // expected-error @below {{expects entries of rank 2 or 3, but got rank 1}}
+  %0 = blocksparse.planned_dsd %v, %d segments(%s) entries(%e) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (tensor<3x16x16xf32>, tensor<32x20xf32>, tensor<2x5xi32>, tensor<6xi32>, tensor<32x20xf32>) -> tensor<32x20xf32>
+  return
+}
+
+// -----
+
+func.func @c36_type(%v: tensor<3x16x16xf32>, %d: tensor<32x20xf32>, %s: tensor<2x5xi32>, %e: tensor<3x2xi64>, %o: tensor<32x20xf32>) {
+  // expected-error @below {{expects entries of i32, but got 'i64'}}
+  %0 = blocksparse.planned_dsd %v, %d segments(%s) entries(%e) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (tensor<3x16x16xf32>, tensor<32x20xf32>, tensor<2x5xi32>, tensor<3x2xi64>, tensor<32x20xf32>) -> tensor<32x20xf32>
+  return
+}
+
+// -----
+
+func.func @c36_combine(%v: tensor<3x16x16xf32>, %d: tensor<32x20xf32>, %s: tensor<2x5xi32>, %e: tensor<3x2xi32>, %c: tensor<1x3xi32>, %o: tensor<32x20xf32>) {
+  // expected-error @below {{expects combine to have 4 columns, but got 3}}
+  %0 = blocksparse.planned_dsd %v, %d segments(%s) entries(%e) combine(%c) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1, slots = 2} : (tensor<3x16x16xf32>, tensor<32x20xf32>, tensor<2x5xi32>, tensor<3x2xi32>, tensor<1x3xi32>, tensor<32x20xf32>) -> tensor<32x20xf32>
+  return
+}
+
+// -----
+
+func.func @c39_slots(%v: tensor<3x16x16xf32>, %d: tensor<32x20xf32>, %s: tensor<2x5xi32>, %e: tensor<3x2xi32>, %o: tensor<32x20xf32>) {
+  // expected-error @below {{expects slots with a combine table alone, but got 2 slots without a table}}
+  %0 = blocksparse.planned_dsd %v, %d segments(%s) entries(%e) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1, slots = 2} : (tensor<3x16x16xf32>, tensor<32x20xf32>, tensor<2x5xi32>, tensor<3x2xi32>, tensor<32x20xf32>) -> tensor<32x20xf32>
+  return
+}
+
+// -----
+
+func.func @c39_combine(%v: tensor<3x16x16xf32>, %d: tensor<32x20xf32>, %s: tensor<2x5xi32>, %e: tensor<3x2xi32>, %c: tensor<1x4xi32>, %o: tensor<32x20xf32>) {
+  // expected-error @below {{expects slots with a combine table alone, but got 0 slots and a table}}
+  %0 = blocksparse.planned_dsd %v, %d segments(%s) entries(%e) combine(%c) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (tensor<3x16x16xf32>, tensor<32x20xf32>, tensor<2x5xi32>, tensor<3x2xi32>, tensor<1x4xi32>, tensor<32x20xf32>) -> tensor<32x20xf32>
+  return
+}
+
+// -----
+
+func.func @c37_positive(%v: tensor<3x16x16xf32>, %d: tensor<32x20xf32>, %s: tensor<2x5xi32>, %e: tensor<3x2xi32>, %o: tensor<32x20xf32>) {
+  // expected-error @below {{expects lut_heads to be at least 1, but got 0}}
+  %0 = blocksparse.planned_dsd %v, %d segments(%s) entries(%e) outs(%o) {block = array<i64: 16, 16>, lut_heads = 0} : (tensor<3x16x16xf32>, tensor<32x20xf32>, tensor<2x5xi32>, tensor<3x2xi32>, tensor<32x20xf32>) -> tensor<32x20xf32>
+  return
+}
+
+// -----
+
+func.func @c37_heads(%v: tensor<3x16x16xf32>, %d: tensor<4x32x20xf32>, %s: tensor<2x5xi32>, %e: tensor<3x2xi32>, %o: tensor<4x32x20xf32>) {
+  // expected-error @below {{expects lut_heads of 1 or 4, but got 2}}
+  %0 = blocksparse.planned_dsd %v, %d segments(%s) entries(%e) outs(%o) {block = array<i64: 16, 16>, lut_heads = 2} : (tensor<3x16x16xf32>, tensor<4x32x20xf32>, tensor<2x5xi32>, tensor<3x2xi32>, tensor<4x32x20xf32>) -> tensor<4x32x20xf32>
+  return
+}
+
+// -----
+
+func.func @c8_columns(%v: tensor<3x16x16xf32>, %d: tensor<32x20xf32>, %s: tensor<2x5xi32>, %e: tensor<3x2xi32>, %o: tensor<32x21xf32>) {
+  // expected-error @below {{expects an init of 20 columns before transpose_out, but got 21}}
+  %0 = blocksparse.planned_dsd %v, %d segments(%s) entries(%e) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (tensor<3x16x16xf32>, tensor<32x20xf32>, tensor<2x5xi32>, tensor<3x2xi32>, tensor<32x21xf32>) -> tensor<32x21xf32>
+  return
+}
+
+// -----
+
+func.func @c9_factors(%v: tensor<3x16x16xf32>, %d: tensor<32x20xf16>, %s: tensor<2x5xi32>, %e: tensor<3x2xi32>, %o: tensor<32x20xf32>) {
+  // expected-error @below {{expects values and dense to have the same element type, but got 'f32' and 'f16'}}
+  %0 = blocksparse.planned_dsd %v, %d segments(%s) entries(%e) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (tensor<3x16x16xf32>, tensor<32x20xf16>, tensor<2x5xi32>, tensor<3x2xi32>, tensor<32x20xf32>) -> tensor<32x20xf32>
+  return
+}
+
+// -----
+
+func.func @c10_type(%v: tensor<3x16x16xf32>, %d: tensor<32x20xf32>, %s: tensor<2x5xi32>, %e: tensor<3x2xi32>, %o: tensor<32x20xf16>) {
+  // expected-error @below {{expects a product of 'f32' to have element type 'f32', but got 'f16'}}
+  %0 = blocksparse.planned_dsd %v, %d segments(%s) entries(%e) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (tensor<3x16x16xf32>, tensor<32x20xf32>, tensor<2x5xi32>, tensor<3x2xi32>, tensor<32x20xf16>) -> tensor<32x20xf16>
+  return
+}
+
+// -----
+
+func.func @c13_bias(%v: tensor<3x16x16xf32>, %d: tensor<32x20xf32>, %s: tensor<2x5xi32>, %e: tensor<3x2xi32>, %c: tensor<32xf32>, %o: tensor<32x20xf32>) {
+  // expected-error @below {{expects bias of shape 20, but got 32}}
+  %0 = blocksparse.planned_dsd %v, %d segments(%s) entries(%e) bias(%c) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (tensor<3x16x16xf32>, tensor<32x20xf32>, tensor<2x5xi32>, tensor<3x2xi32>, tensor<32xf32>, tensor<32x20xf32>) -> tensor<32x20xf32>
+  return
+}
+
+// -----
+
+func.func @c16_input(%v: tensor<3x16x16xf32>, %d: tensor<32x20xf32>, %s: tensor<2x5xi32>, %e: tensor<3x2xi32>, %o: tensor<32x20xf32>) {
+  // expected-error @below {{expects an input when beta is not 0, but got none and beta 5.000000e-01}}
+  %0 = blocksparse.planned_dsd %v, %d segments(%s) entries(%e) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1, beta = 0.5} : (tensor<3x16x16xf32>, tensor<32x20xf32>, tensor<2x5xi32>, tensor<3x2xi32>, tensor<32x20xf32>) -> tensor<32x20xf32>
+  return
+}
+
+// -----
+
+func.func @results(%v: tensor<3x16x16xf32>, %d: tensor<32x20xf32>, %s: tensor<2x5xi32>, %e: tensor<3x2xi32>, %o: tensor<32x20xf32>) {
+  // expected-error @below {{expected type of operand #4 ('tensor<32x20xf32>') to match type of corresponding result ('tensor<32x20xf64>')}}
+  %0 = blocksparse.planned_dsd %v, %d segments(%s) entries(%e) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (tensor<3x16x16xf32>, tensor<32x20xf32>, tensor<2x5xi32>, tensor<3x2xi32>, tensor<32x20xf32>) -> tensor<32x20xf64>
+  return
+}
+
+// -----
+
+func.func @no_result(%v: tensor<3x16x16xf32>, %d: tensor<32x20xf32>, %s: tensor<2x5xi32>, %e: tensor<3x2xi32>, %o: tensor<32x20xf32>) {
+  // expected-error @below {{expected the number of tensor results (0) to be equal to the number of output tensors (1)}}
+  blocksparse.planned_dsd %v, %d segments(%s) entries(%e) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (tensor<3x16x16xf32>, tensor<32x20xf32>, tensor<2x5xi32>, tensor<3x2xi32>, tensor<32x20xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @c36_lut(%a: tensor<32x8xf32>, %b: tensor<8x32xf32>, %l: tensor<3x5xi32>, %s: tensor<2x2xi32>, %o: tensor<3x16x16xf32>) {
+  // expected-error @below {{expects lut to have 4 columns, but got 5}}
+  %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (tensor<32x8xf32>, tensor<8x32xf32>, tensor<3x5xi32>, tensor<2x2xi32>, tensor<3x16x16xf32>) -> tensor<3x16x16xf32>
+  return
+}
+
+// -----
+
+func.func @c36_sdd_segments(%a: tensor<32x8xf32>, %b: tensor<8x32xf32>, %l: tensor<3x4xi32>, %s: tensor<3x5xi32>, %o: tensor<3x16x16xf32>) {
+  // expected-error @below {{expects segments to have 2 columns, but got 5}}
+  %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (tensor<32x8xf32>, tensor<8x32xf32>, tensor<3x4xi32>, tensor<3x5xi32>, tensor<3x16x16xf32>) -> tensor<3x16x16xf32>
+  return
+}
+
+// -----
+
+func.func @c35_init(%a: tensor<32x8xf32>, %b: tensor<8x32xf32>, %l: tensor<3x4xi32>, %s: tensor<2x2xi32>, %o: tensor<3x8x16xf32>) {
+  // expected-error @below {{expects init in blocks of 16x16, but got 8x16}}
+  %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (tensor<32x8xf32>, tensor<8x32xf32>, tensor<3x4xi32>, tensor<2x2xi32>, tensor<3x8x16xf32>) -> tensor<3x8x16xf32>
+  return
+}
+
+// -----
+
+func.func @c37_sdd(%a: tensor<32x8xf32>, %b: tensor<8x32xf32>, %l: tensor<3x4xi32>, %s: tensor<2x2xi32>, %o: tensor<3x16x16xf32>) {
+  // expected-error @below {{expects lut_heads to be at least 1, but got -1}}
+  %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) outs(%o) {block = array<i64: 16, 16>, lut_heads = -1} : (tensor<32x8xf32>, tensor<8x32xf32>, tensor<3x4xi32>, tensor<2x2xi32>, tensor<3x16x16xf32>) -> tensor<3x16x16xf32>
+  return
+}
+
+// -----
+
+func.func @c7_inner(%a: tensor<32x8xf32>, %b: tensor<9x32xf32>, %l: tensor<3x4xi32>, %s: tensor<2x2xi32>, %o: tensor<3x16x16xf32>) {
+  // expected-error @below {{expects b to have 8 rows, the columns of a, but got 9}}
+  %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (tensor<32x8xf32>, tensor<9x32xf32>, tensor<3x4xi32>, tensor<2x2xi32>, tensor<3x16x16xf32>) -> tensor<3x16x16xf32>
+  return
+}
+
+// -----
+
+func.func @c16_sdd(%a: tensor<32x8xf32>, %b: tensor<8x32xf32>, %l: tensor<3x4xi32>, %s: tensor<2x2xi32>, %o: tensor<3x16x16xf32>) {
+  // expected-error @below {{expects an input when beta is not 0, but got none and beta 1.000000e+00}}
+  %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1, beta = 1.0} : (tensor<32x8xf32>, tensor<8x32xf32>, tensor<3x4xi32>, tensor<2x2xi32>, tensor<3x16x16xf32>) -> tensor<3x16x16xf32>
+  return
+}
+
+// -----
+
+func.func @c8_input(%a: tensor<32x8xf32>, %b: tensor<8x32xf32>, %l: tensor<3x4xi32>, %s: tensor<2x2xi32>, %i: tensor<4x16x16xf32>, %o: tensor<3x16x16xf32>) {
+  // expected-error @below {{expects input of shape 3x16x16, but got 4x16x16}}
+  %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) input(%i) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1, beta = 1.0} : (tensor<32x8xf32>, tensor<8x32xf32>, tensor<3x4xi32>, tensor<2x2xi32>, tensor<4x16x16xf32>, tensor<3x16x16xf32>) -> tensor<3x16x16xf32>
+  return
+}
+
+// -----
+
+func.func @c30_input(%a: tensor<32x8xf32>, %b: tensor<8x32xf32>, %l: tensor<3x4xi32>, %s: tensor<2x2xi32>, %i: tensor<3x16x16xf16>, %o: tensor<3x16x16xf32>) {
+  // expected-error @below {{expects input of the element type of init, 'f32', but got 'f16'}}
+  %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) input(%i) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1, beta = 1.0} : (tensor<32x8xf32>, tensor<8x32xf32>, tensor<3x4xi32>, tensor<2x2xi32>, tensor<3x16x16xf16>, tensor<3x16x16xf32>) -> tensor<3x16x16xf32>
+  return
+}
+
+// -----
+
+func.func @c8_matmul(%a: memref<10x64xf32>, %b: memref<64x32xf32>, %o: memref<10x31xf32>) {
+  // expected-error @below {{expects a result of shape 10x32, but got 10x31}}
+  blocksparse.planned_matmul %a, %b outs(%o) : (memref<10x64xf32>, memref<64x32xf32>, memref<10x31xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @c19_scatter_mm(%b: memref<5x16x8xf32>, %o: memref<7x9x32xf32>, %c: memref<4xi32>, %p: memref<?x2xi32>, %x: memref<3x16x32xf32>) {
+  // expected-error @below {{expects others of shape ?x8x?, but got 7x9x32}}
+  blocksparse.planned_scatter_mm %b, %o indices(%c, %p) outs(%x) : (memref<5x16x8xf32>, memref<7x9x32xf32>, memref<4xi32>, memref<?x2xi32>, memref<3x16x32xf32>) -> ()
+  return
+}
