@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "blocksparse/Compiler/Registration.h"
+#include "blocksparse/Conversion/BlockSparseToGPU.h"
 #include "blocksparse/Conversion/Passes.h"
 #include "blocksparse/IR/BlockSparseDialect.h"
 #include "blocksparse/Pipelines/Pipelines.h"
@@ -12,6 +13,7 @@
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
+#include "mlir/Target/LLVMIR/Dialect/All.h"
 
 using namespace mlir;
 
@@ -20,11 +22,14 @@ void mlir::blocksparse::registerAllDialects(DialectRegistry &registry) {
   ::mlir::registerAllExtensions(registry);
   registry.insert<BlockSparseDialect>();
   registerBufferizableOpInterfaceExternalModels(registry);
+  // gpu-module-to-binary translates kernels.
+  registerAllGPUToLLVMIRTranslations(registry);
 }
 
 void mlir::blocksparse::registerAllPasses() {
   ::mlir::registerAllPasses();
   registerBlockSparseConversionPasses();
+  registerBlockSparseGPUConversionPasses();
   registerBlockSparseBufferizationPasses();
   registerBlockSparseTransformsPasses();
   registerBlockSparseCPUTargetPasses();

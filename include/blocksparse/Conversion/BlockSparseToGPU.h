@@ -1,0 +1,23 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef BLOCKSPARSE_CONVERSION_BLOCKSPARSETOGPU_H
+#define BLOCKSPARSE_CONVERSION_BLOCKSPARSETOGPU_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace mlir::blocksparse {
+
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "blocksparse/Conversion/GPUPasses.h.inc"
+
+/// What the pass convert-blocksparse-to-gpu does: replaces every planned operation of `module`
+/// by kernels for `chip` ("sm_80" .. "sm_90a") and their launches. Fails, with an error at the operation, for
+/// one that is not planned or not on memrefs, and for an unknown chip.
+LogicalResult convertBlockSparseToGPU(ModuleOp module, StringRef chip);
+
+} // namespace mlir::blocksparse
+
+#endif // BLOCKSPARSE_CONVERSION_BLOCKSPARSETOGPU_H

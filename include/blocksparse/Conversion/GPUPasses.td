@@ -1,0 +1,31 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef BLOCKSPARSE_CONVERSION_GPUPASSES_TD
+#define BLOCKSPARSE_CONVERSION_GPUPASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def ConvertBlockSparseToGPUPass : Pass<"convert-blocksparse-to-gpu", "::mlir::ModuleOp"> {
+  let summary = "Lowers planned operations on memrefs to GPU kernels and their launches.";
+  let description = [{
+    Every planned operation becomes one or more `gpu.launch_func` of kernels in
+    `gpu.module @blocksparse_kernels`, which has an NVVM target for `chip`. All memrefs of the
+    host code are device memory from then on; kernels that need scratch space get it from
+    `memref.alloc` in the host code. Afterwards no `blocksparse` operation is left; one that
+    is not planned or not on memrefs is an error.
+
+    Grids are one-dimensional; kernels loop over what the grid does not cover. Offsets have 64
+    bits. No kernel adds floats with atomics: results are bitwise equal from run to run.
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", /*default=*/"\"sm_80\"",
+           "GPU to make kernels for: sm_80, sm_86, sm_87, sm_89, sm_90 or sm_90a.">,
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect",
+  ];
+}
+
+#endif // BLOCKSPARSE_CONVERSION_GPUPASSES_TD

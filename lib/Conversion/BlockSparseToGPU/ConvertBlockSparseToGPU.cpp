@@ -1,0 +1,91 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "blocksparse/Conversion/BlockSparseToGPU.h"
+
+#include "KernelBuilder.h"
+#include "SimtKernels.h"
+#include "blocksparse/IR/BlockSparseDialect.h"
+#include "blocksparse/IR/BlockSparseOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace mlir::blocksparse {
+#define GEN_PASS_DEF_CONVERTBLOCKSPARSETOGPUPASS
+#include "blocksparse/Conversion/GPUPasses.h.inc"
+} // namespace mlir::blocksparse
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::device;
+
+/// Emits the kernels of `op`; fails for an op that is not planned.
+static LogicalResult emitKernels(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                                 Operation *op) {
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case<PlannedDSDOp, PlannedSDDOp, PlannedMatmulOp, PlannedScatterMMOp, PlannedSoftmaxOp,
+            PlannedSoftmaxGradOp, PlannedToDenseOp, PlannedFromDenseOp, PlannedTransposeOp,
+            BsrRowLutOp, BsrCoordinateLutOp, BsrTransposeIndicesOp>([&](auto planned) {
+        emitSimt(host, kernels, planned);
+        return success();
+      })
+      .Default([](Operation *op) {
+        return op->emitError("expects a planned operation, but got ") << op->getName();
+      });
+}
+
+/// The shape that a softmax carries is static.
+static LogicalResult checkStaticShape(Operation *op) {
+  auto shape = op->getAttrOfType<DenseI64ArrayAttr>("shape");
+  if (!shape || llvm::none_of(shape.asArrayRef(), [](int64_t size) { return size < 0; }))
+    return success();
+  return op->emitError("expects a static shape, but got ") << shape;
+}
+
+static LogicalResult checkBuffers(Operation *op) {
+  for (Value operand : op->getOperands())
+    if (!isa<MemRefType>(operand.getType()))
+      return op->emitError("expects operands on memrefs, but got ") << operand.getType();
+  if (op->getNumResults() != 0)
+    return op->emitError("expects no results after bufferization, but got ") << op->getNumResults();
+  return checkStaticShape(op);
+}
+
+LogicalResult mlir::blocksparse::convertBlockSparseToGPU(ModuleOp module, StringRef chip) {
+  if (std::string error = checkChip(chip); !error.empty())
+    return module.emitError(error);
+  SmallVector<Operation *> ops;
+  module.walk([&](Operation *op) {
+    if (isa_and_nonnull<BlockSparseDialect>(op->getDialect()))
+      ops.push_back(op);
+  });
+  KernelBuilder kernels(module, chip);
+  for (Operation *op : ops) {
+    if (failed(checkBuffers(op)))
+      return failure();
+    ImplicitLocOpBuilder host(op->getLoc(), op);
+    if (failed(emitKernels(host, kernels, op)))
+      return failure();
+    op->erase();
+  }
+  return success();
+}
+
+namespace {
+
+struct ConvertBlockSparseToGPUPass
+    : ::mlir::blocksparse::impl::ConvertBlockSparseToGPUPassBase<ConvertBlockSparseToGPUPass> {
+  using ConvertBlockSparseToGPUPassBase::ConvertBlockSparseToGPUPassBase;
+
+  void runOnOperation() override {
+    if (failed(convertBlockSparseToGPU(getOperation(), chip)))
+      signalPassFailure();
+  }
+};
+
+} // namespace

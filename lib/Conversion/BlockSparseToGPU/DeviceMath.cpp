@@ -1,0 +1,301 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "DeviceMath.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::device;
+
+//===----------------------------------------------------------------------===//
+// Pieces
+//===----------------------------------------------------------------------===//
+
+Value mlir::blocksparse::device::floatConstant(ImplicitLocOpBuilder &b, Type type, double value) {
+  return arith::ConstantOp::create(b, b.getFloatAttr(type, value));
+}
+
+Value mlir::blocksparse::device::fusedMultiplyAdd(ImplicitLocOpBuilder &b, Value x, Value y,
+                                                  Value z) {
+  return LLVM::FMAOp::create(b, x, y, z);
+}
+
+namespace {
+
+/// The arithmetic of one float type, f32 or f64.
+class FloatMath {
+public:
+  FloatMath(ImplicitLocOpBuilder &b, Type type)
+      : b(b), type(type), wide(type.isF64()), bitsType(wide ? b.getI64Type() : b.getI32Type()) {}
+
+  ImplicitLocOpBuilder &builder() { return b; }
+  bool isWide() const { return wide; }
+  /// Number of stored significand bits.
+  int64_t significandBits() const { return wide ? 52 : 23; }
+  int64_t exponentBias() const { return wide ? 1023 : 127; }
+
+  Value constant(double value) { return floatConstant(b, type, value); }
+  Value add(Value x, Value y) { return arith::AddFOp::create(b, x, y); }
+  Value sub(Value x, Value y) { return arith::SubFOp::create(b, x, y); }
+  Value mul(Value x, Value y) { return arith::MulFOp::create(b, x, y); }
+  Value div(Value x, Value y) { return arith::DivFOp::create(b, x, y); }
+  Value fma(Value x, Value y, Value z) { return fusedMultiplyAdd(b, x, y, z); }
+  Value negate(Value x) { return arith::NegFOp::create(b, x); }
+  Value select(Value condition, Value x, Value y) {
+    return arith::SelectOp::create(b, condition, x, y);
+  }
+  /// False for NaN.
+  Value less(Value x, Value y) { return arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, x, y); }
+  Value less(Value x, double y) { return less(x, constant(y)); }
+  Value greater(Value x, double y) { return less(constant(y), x); }
+
+  Value bits(int64_t value) {
+    return arith::ConstantOp::create(b, b.getIntegerAttr(bitsType, value));
+  }
+  Value toBits(Value x) { return arith::BitcastOp::create(b, bitsType, x); }
+  Value fromBits(Value x) { return arith::BitcastOp::create(b, type, x); }
+  Value addBits(Value x, Value y) { return arith::AddIOp::create(b, x, y); }
+  Value subBits(Value x, Value y) { return arith::SubIOp::create(b, x, y); }
+  Value andBits(Value x, Value y) { return arith::AndIOp::create(b, x, y); }
+  Value orBits(Value x, Value y) { return arith::OrIOp::create(b, x, y); }
+  Value shiftLeft(Value x, int64_t n) { return arith::ShLIOp::create(b, x, bits(n)); }
+  Value shiftRight(Value x, int64_t n) { return arith::ShRSIOp::create(b, x, bits(n)); }
+  Value toFloat(Value integer) { return arith::SIToFPOp::create(b, type, integer); }
+
+  Value signMask() { return bits(wide ? std::numeric_limits<int64_t>::min() : INT32_MIN); }
+  Value magnitudeMask() { return bits(wide ? INT64_MAX : INT32_MAX); }
+  Value abs(Value x) { return fromBits(andBits(toBits(x), magnitudeMask())); }
+  /// |magnitude| = magnitude with the sign of `sign`.
+  Value withSignOf(Value magnitude, Value sign) {
+    return fromBits(orBits(toBits(magnitude), andBits(toBits(sign), signMask())));
+  }
+  /// 2^n for the integer n, which must be the exponent of a normal number.
+  Value powerOfTwo(Value n) {
+    return fromBits(shiftLeft(addBits(n, bits(exponentBias())), significandBits()));
+  }
+
+  /// c[0] + x (c[1] + x (c[2] + ..)).
+  Value polynomial(Value x, ArrayRef<double> coefficients) {
+    Value sum = constant(coefficients.back());
+    for (double coefficient : llvm::reverse(coefficients.drop_back()))
+      sum = fma(sum, x, constant(coefficient));
+    return sum;
+  }
+
+private:
+  ImplicitLocOpBuilder &b;
+  Type type;
+  bool wide;
+  Type bitsType;
+};
+
+/// log 2 as a number of the type and the rest.
+struct SplitLog2 {
+  double high, low;
+};
+
+} // namespace
+
+static SplitLog2 splitLog2(bool wide) {
+  if (wide)
+    return {0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
+  return {0x1.62e43p-1, -0x1.05c610ca86c39p-29};
+}
+
+/// 1 / n!, 1 / (n + 1)!, .. (`count` of them).
+static SmallVector<double> inverseFactorials(int64_t n, int64_t count) {
+  SmallVector<double> result;
+  double factorial = 1;
+  for (int64_t i = 2; i <= n; ++i)
+    factorial *= static_cast<double>(i);
+  for (int64_t i = 0; i < count; ++i) {
+    result.push_back(1 / factorial);
+    factorial *= static_cast<double>(n + i + 1);
+  }
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Exponential and logarithm
+//===----------------------------------------------------------------------===//
+
+/// e^x = 2^n e^r with n = round(x / log 2), |r| <= log(2) / 2; e^r by its Taylor series, whose
+/// rest is below 0.35^8 / 8! = 6e-9 (f32) or 0.35^14 / 14! = 5e-18 (f64).
+static Value emitExp(FloatMath &m, Value x) {
+  bool wide = m.isWide();
+  // Beyond these the result is 0 or infinity; n stays small enough to be halved below.
+  Value upper = m.constant(wide ? 710 : 89), lower = m.constant(wide ? -746 : -104);
+  x = m.select(m.less(upper, x), upper, x);
+  x = m.select(m.less(x, lower), lower, x);
+  // Adding 1.5 * 2^(significand bits) leaves round(x / log 2) in the low bits.
+  Value shift = m.constant(wide ? 0x1.8p52 : 0x1.8p23);
+  Value shifted = m.fma(x, m.constant(0x1.71547652b82fep+0), shift);
+  Value n = m.subBits(m.toBits(shifted), m.toBits(shift));
+  Value rounded = m.sub(shifted, shift);
+  auto [high, low] = splitLog2(wide);
+  Value r = m.fma(rounded, m.constant(-high), x);
+  r = m.fma(rounded, m.constant(-low), r);
+  Value power = m.polynomial(r, inverseFactorials(0, wide ? 14 : 8));
+  // In two steps, since 2^n alone may be no normal number.
+  Value half = m.shiftRight(n, 1);
+  power = m.mul(power, m.powerOfTwo(half));
+  return m.mul(power, m.powerOfTwo(m.subBits(n, half)));
+}
+
+/// log x = e log 2 + log f, f in [sqrt(1/2), sqrt(2)); log f = 2 atanh(s), s = (f - 1) / (f + 1),
+/// |s| <= 0.172, by its Taylor series in s^2.
+static Value emitLog(FloatMath &m, Value x) {
+  bool wide = m.isWide();
+  double scale = wide ? 0x1p54 : 0x1p25;
+  double smallest = wide ? 0x1p-1022 : 0x1p-126;
+  Value denormal = m.less(x, smallest);
+  Value scaled = m.select(denormal, m.mul(x, m.constant(scale)), x);
+  // Subtracting the bits of sqrt(1/2) puts the border between two exponents there.
+  Value border = m.bits(wide ? 0x3fe6a09e667f3bcd : 0x3f3504f3);
+  Value bits = m.toBits(scaled);
+  Value exponent = m.shiftRight(m.subBits(bits, border), m.significandBits());
+  Value f = m.fromBits(m.subBits(bits, m.shiftLeft(exponent, m.significandBits())));
+  exponent = m.toFloat(exponent);
+  exponent = m.select(denormal, m.sub(exponent, m.constant(wide ? 54 : 25)), exponent);
+
+  Value one = m.constant(1);
+  Value numerator = m.sub(f, one);
+  Value s = m.div(numerator, m.add(f, one));
+  Value square = m.mul(s, s);
+  SmallVector<double> coefficients;
+  for (int64_t k = 1, last = wide ? 11 : 5; k <= last; ++k)
+    coefficients.push_back(2.0 / static_cast<double>(2 * k + 1));
+  // 2 s = (f - 1) - s (f - 1) keeps the exact f - 1 as the leading term.
+  Value rest =
+      m.fma(m.mul(square, s), m.polynomial(square, coefficients), m.negate(m.mul(s, numerator)));
+  auto [high, low] = splitLog2(wide);
+  rest = m.fma(exponent, m.constant(low), rest);
+  Value result = m.fma(exponent, m.constant(high), m.add(numerator, rest));
+
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  Value zero = m.constant(0);
+  // Infinity and NaN pass through; x - x is 0 for every other number.
+  Value finite = m.less(m.sub(x, x), one);
+  result = m.select(finite, result, x);
+  Value nan = m.constant(std::numeric_limits<double>::quiet_NaN());
+  result = m.select(m.less(x, zero), nan, result);
+  Value isZero = arith::CmpFOp::create(m.builder(), arith::CmpFPredicate::OEQ, x, zero);
+  return m.select(isZero, m.constant(-infinity), result);
+}
+
+//===----------------------------------------------------------------------===//
+// tanh
+//===----------------------------------------------------------------------===//
+
+/// Below 0.55: q / (q + 2) with q = e^2a - 1 by its Taylor series, a sum of positive terms. Above:
+/// 1 - 2 / (e^2a + 1), where the difference is at least 1/2.
+static Value emitTanh(FloatMath &m, Value x) {
+  Value a = m.abs(x);
+  Value twice = m.add(a, a);
+  Value two = m.constant(2);
+  Value series = m.polynomial(twice, inverseFactorials(1, m.isWide() ? 20 : 12));
+  Value q = m.mul(twice, series);
+  Value nearZero = m.div(q, m.add(q, two));
+  Value one = m.constant(1);
+  Value far = m.sub(one, m.div(two, m.add(emitExp(m, twice), one)));
+  return m.withSignOf(m.select(m.less(a, 0.55), nearZero, far), x);
+}
+
+//===----------------------------------------------------------------------===//
+// Error functions
+//===----------------------------------------------------------------------===//
+
+/// erf(x) / x for |x| < 1 by its Taylor series, 2 / sqrt(pi) sum of (-x^2)^k / (k! (2k + 1)).
+static Value emitErfRatio(FloatMath &m, Value square) {
+  SmallVector<double> coefficients;
+  double term = 1.1283791670955125739; // 2 / sqrt(pi)
+  for (int64_t k = 0, count = m.isWide() ? 20 : 11; k < count; ++k) {
+    coefficients.push_back(term / static_cast<double>(2 * k + 1));
+    term /= -static_cast<double>(k + 1);
+  }
+  return m.polynomial(square, coefficients);
+}
+
+/// erfc(a) = e^(-a^2) P(t) / (a + 2), t = (a - 2) / (a + 2), for a >= 1. P is the Chebyshev
+/// interpolant of the quotient on 1 <= a <= 11 (f32, relative error 5e-10) and 1 <= a <= 28
+/// (f64, 2e-17), computed with 60 digits; beyond, e^(-a^2) is 0.
+static Value emitErfcTail(FloatMath &m, Value a) {
+  static constexpr double narrow[] = {1.02158270498,    -0.687160686896,    0.279472151773,
+                                      -0.0364421097717, -0.0215128785486,   0.00647938821622,
+                                      0.00311804062474, -0.000874334796876, -0.000757871333645,
+                                      0.000282968792391};
+  static constexpr double wide[] = {
+      1.0215827052420229771,       -0.68716068441381085565,     0.27947209255605357034,
+      -0.036442231506811722286,    -0.021510661889401085841,    0.0064791850626438041535,
+      0.0030906120611069247604,    -0.00083729589092710504726,  -0.0006630737822542382068,
+      0.000034368610084238761388,  0.00014447875269936489037,   0.000034168789079111011677,
+      -0.000021796014822003676115, -0.000016108314099280152824, -5.9866552089069789028e-7,
+      2.7796120911727336482e-6,    1.5753703720826390565e-6,    2.8603766381117117268e-6,
+      -4.1804699253816802064e-6,   1.5458953478722830645e-6,    -1.5782922535987713237e-7};
+  // Keeps t inside the interval of the fit, and a^2 finite.
+  Value limit = m.constant(m.isWide() ? 28 : 11);
+  a = m.select(m.less(limit, a), limit, a);
+  Value two = m.constant(2);
+  Value sum = m.add(a, two);
+  Value t = m.div(m.sub(a, two), sum);
+  Value p = m.polynomial(t, m.isWide() ? ArrayRef<double>(wide) : ArrayRef<double>(narrow));
+  // The rounding error of a^2 is as large as a^2 ulp in the result: take it back.
+  Value square = m.mul(a, a);
+  Value error = m.fma(a, a, m.negate(square));
+  Value power = emitExp(m, m.negate(square));
+  power = m.fma(power, m.negate(error), power);
+  return m.mul(power, m.div(p, sum));
+}
+
+//===----------------------------------------------------------------------===//
+// Interface
+//===----------------------------------------------------------------------===//
+
+Value mlir::blocksparse::device::deviceAbs(ImplicitLocOpBuilder &b, Value x) {
+  return FloatMath(b, x.getType()).abs(x);
+}
+
+Value mlir::blocksparse::device::deviceExp(ImplicitLocOpBuilder &b, Value x) {
+  FloatMath m(b, x.getType());
+  return emitExp(m, x);
+}
+
+Value mlir::blocksparse::device::deviceLog(ImplicitLocOpBuilder &b, Value x) {
+  FloatMath m(b, x.getType());
+  return emitLog(m, x);
+}
+
+Value mlir::blocksparse::device::deviceTanh(ImplicitLocOpBuilder &b, Value x) {
+  FloatMath m(b, x.getType());
+  return emitTanh(m, x);
+}
+
+Value mlir::blocksparse::device::deviceErf(ImplicitLocOpBuilder &b, Value x) {
+  FloatMath m(b, x.getType());
+  Value a = m.abs(x);
+  Value nearZero = m.mul(a, emitErfRatio(m, m.mul(a, a)));
+  Value far = m.sub(m.constant(1), emitErfcTail(m, a));
+  return m.withSignOf(m.select(m.less(a, 1.0), nearZero, far), x);
+}
+
+Value mlir::blocksparse::device::deviceErfc(ImplicitLocOpBuilder &b, Value x) {
+  FloatMath m(b, x.getType());
+  Value a = m.abs(x);
+  Value nearZero = m.fma(m.negate(x), emitErfRatio(m, m.mul(a, a)), m.constant(1));
+  Value tail = emitErfcTail(m, a);
+  Value far = m.select(m.less(x, 0.0), m.sub(m.constant(2), tail), tail);
+  return m.select(m.less(a, 1.0), nearZero, far);
+}
+
+Value mlir::blocksparse::device::deviceSigmoid(ImplicitLocOpBuilder &b, Value x) {
+  FloatMath m(b, x.getType());
+  // e^-|x| never overflows; for x < 0 the quotient is e^x / (1 + e^x).
+  Value power = emitExp(m, m.negate(m.abs(x)));
+  Value inverse = m.div(m.constant(1), m.add(power, m.constant(1)));
+  return m.select(m.less(x, 0.0), m.mul(power, inverse), inverse);
+}

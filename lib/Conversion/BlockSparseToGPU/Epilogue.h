@@ -1,0 +1,52 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_EPILOGUE_H
+#define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_EPILOGUE_H
+
+#include "../BlockSparseToCPU/OperandView.h"
+#include "blocksparse/IR/BlockSparseOps.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace mlir::blocksparse::device {
+
+/// Where an element of a dense result stands, as [.., .., row, column] of the result as it is
+/// stored.
+struct StoredPosition {
+  Value batch, head, row, col;
+};
+
+/// What follows the sum of products of an element with a dense result:
+/// act(left_alpha * (alpha * sum) * right_alpha + beta * input + bias) + residual, computed in
+/// the accumulator's type.
+class Epilogue {
+public:
+  /// The operands that the epilogue of an op reads. `input` is left out where beta is 0.
+  static SmallVector<Value> operands(PlannedDSDOp op);
+  static SmallVector<Value> operands(PlannedMatmulOp op);
+
+  /// The epilogue of an op with its operands seen through `mapping`.
+  static Epilogue get(ImplicitLocOpBuilder &b, PlannedDSDOp op, const IRMapping &mapping);
+  static Epilogue get(ImplicitLocOpBuilder &b, PlannedMatmulOp op, const IRMapping &mapping);
+
+  /// `hasProducts` (i1) is false where alpha, K or nnz is 0: the first term is then 0 whatever
+  /// the factors are. `sum` and the result are of the accumulator's type.
+  Value apply(ImplicitLocOpBuilder &b, Value sum, Value hasProducts,
+              const StoredPosition &position) const;
+
+private:
+  void bind(ImplicitLocOpBuilder &b, const IRMapping &mapping, Value bias, Value residual,
+            std::optional<ActivationAttr> activation);
+
+  double alpha = 1, beta = 0;
+  ActivationKind activation = ActivationKind::None;
+  double slope = 0;
+  std::optional<DenseView> input, leftAlpha, rightAlpha, bias, residual;
+};
+
+/// act(x) of a float; only relu of an integer. Factors that vanish far below 0 win over -infinity.
+Value emitActivation(ImplicitLocOpBuilder &b, ActivationKind kind, double slope, Value x);
+
+} // namespace mlir::blocksparse::device
+
+#endif // BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_EPILOGUE_H

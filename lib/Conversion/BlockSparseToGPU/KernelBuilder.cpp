@@ -1,0 +1,134 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "KernelBuilder.h"
+
+#include "../BlockSparseToCPU/OperandView.h"
+#include "Loops.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::device;
+
+static constexpr StringLiteral kernelModuleName = "blocksparse_kernels";
+static constexpr int64_t warpSize = 32;
+
+std::string mlir::blocksparse::device::checkChip(StringRef chip) {
+  static constexpr StringLiteral known[] = {"sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_90a"};
+  if (llvm::is_contained(known, chip))
+    return "";
+  return "expects chip to be one of " + llvm::join(ArrayRef<StringLiteral>(known), ", ") +
+         ", but got '" + chip.str() + "'";
+}
+
+Value mlir::blocksparse::device::mapOperand(const IRMapping &mapping, Value value) {
+  return value ? mapping.lookupOrDefault(value) : value;
+}
+
+SmallVector<Value> mlir::blocksparse::device::presentOperands(ArrayRef<Value> operands) {
+  return llvm::filter_to_vector(operands, [](Value value) { return static_cast<bool>(value); });
+}
+
+gpu::GPUModuleOp KernelBuilder::getKernelModule() {
+  if (kernels)
+    return kernels;
+  kernels = module.lookupSymbol<gpu::GPUModuleOp>(kernelModuleName);
+  if (kernels)
+    return kernels;
+  MLIRContext *context = module.getContext();
+  module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(), UnitAttr::get(context));
+  // LLVM's default PTX version is too old for sm_90a.
+  Attribute target =
+      NVVM::NVVMTargetAttr::get(context, /*optLevel=*/3, "nvptx64-nvidia-cuda", chip, "+ptx80");
+  OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+  kernels = gpu::GPUModuleOp::create(builder, module.getLoc(), kernelModuleName,
+                                     ArrayRef<Attribute>{target});
+  return kernels;
+}
+
+/// The name of the function around `host`, or "kernel".
+static StringRef getHostName(OpBuilder &host) {
+  Operation *parent = host.getInsertionBlock()->getParentOp();
+  auto function = parent->getParentOfType<FunctionOpInterface>();
+  if (auto self = dyn_cast<FunctionOpInterface>(parent))
+    function = self;
+  return function ? function.getName() : StringRef("kernel");
+}
+
+gpu::GPUFuncOp
+KernelBuilder::launch(ImplicitLocOpBuilder &host, StringRef name, ValueRange operands,
+                      const LaunchShape &shape,
+                      function_ref<void(ImplicitLocOpBuilder &, const IRMapping &)> body) {
+  llvm::SetVector<Value> distinct(operands.begin(), operands.end());
+  ArrayRef<Value> arguments = distinct.getArrayRef();
+  gpu::GPUModuleOp parent = getKernelModule();
+  ImplicitLocOpBuilder b(host.getLoc(), host.getContext());
+  auto type = b.getFunctionType(ValueRange(arguments).getTypes(), {});
+  std::string symbol = (getHostName(host) + "_" + name).str();
+  auto function = gpu::GPUFuncOp::create(b, symbol, type);
+  SymbolTable(parent).insert(function);
+  function->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
+  function.setKnownBlockSize(ArrayRef<int32_t>{static_cast<int32_t>(shape.threads), 1, 1});
+
+  b.setInsertionPointToStart(&function.getBody().front());
+  IRMapping mapping;
+  mapping.map(arguments, function.getArguments());
+  body(b, mapping);
+  gpu::ReturnOp::create(b);
+
+  Value one = indexConstant(host, 1);
+  Value shared = shape.sharedBytes == 0
+                     ? Value()
+                     : arith::ConstantIntOp::create(host, host.getI32Type(), shape.sharedBytes);
+  gpu::LaunchFuncOp::create(host, function, gpu::KernelDim3{shape.blocks, one, one},
+                            gpu::KernelDim3{indexConstant(host, shape.threads), one, one}, shared,
+                            arguments);
+  return function;
+}
+
+void KernelBuilder::launchItems(
+    ImplicitLocOpBuilder &host, StringRef name, ValueRange operands, Value work,
+    int64_t threadsPerItem,
+    function_ref<void(ImplicitLocOpBuilder &, const IRMapping &, Value)> body) {
+  Value perBlock = indexConstant(host, simtThreads / threadsPerItem);
+  Value blocks =
+      indexMin(host, indexCeilDiv(host, work, perBlock), indexConstant(host, simtMaxBlocks));
+  LaunchShape shape{indexMax(host, blocks, indexConstant(host, 1)), simtThreads, 0};
+  SmallVector<Value> arguments(operands);
+  bool known = !ShapedType::isDynamic(knownIndex(work));
+  if (!known)
+    arguments.push_back(work);
+  launch(host, name, arguments, shape, [&](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
+    Value size = indexConstant(b, simtThreads / threadsPerItem);
+    Value thread = gpu::ThreadIdOp::create(b, gpu::Dimension::x);
+    if (threadsPerItem != 1)
+      thread = arith::DivUIOp::create(b, thread, indexConstant(b, threadsPerItem));
+    Value first =
+        indexAdd(b, indexMul(b, gpu::BlockIdOp::create(b, gpu::Dimension::x), size), thread);
+    Value step = indexMul(b, gpu::GridDimOp::create(b, gpu::Dimension::x), size);
+    Value end = known ? indexConstant(b, knownIndex(work)) : mapping.lookup(work);
+    emitLoop(b, first, end, step,
+             [&](ImplicitLocOpBuilder &inner, Value item) { body(inner, mapping, item); });
+  });
+}
+
+void KernelBuilder::launchForEach(
+    ImplicitLocOpBuilder &host, StringRef name, ValueRange operands, Value work,
+    function_ref<void(ImplicitLocOpBuilder &, const IRMapping &, Value)> body) {
+  launchItems(host, name, operands, work, 1, body);
+}
+
+void KernelBuilder::launchForEachWarp(
+    ImplicitLocOpBuilder &host, StringRef name, ValueRange operands, Value work,
+    function_ref<void(ImplicitLocOpBuilder &, const IRMapping &, Value, Value)> body) {
+  launchItems(host, name, operands, work, warpSize,
+              [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item) {
+                Value thread = gpu::ThreadIdOp::create(b, gpu::Dimension::x);
+                Value lane = arith::RemUIOp::create(b, thread, indexConstant(b, warpSize));
+                body(b, mapping, item, lane);
+              });
+}

@@ -1,0 +1,200 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "DeviceMath.h"
+#include "Elements.h"
+#include "Loops.h"
+#include "RowWalk.h"
+#include "SimtKernels.h"
+#include "Warp.h"
+#include "blocksparse/IR/SparseTensor.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::device;
+
+static constexpr double minusInfinity = -std::numeric_limits<double>::infinity();
+
+namespace {
+
+/// A mask and how it acts.
+struct Mask {
+  DenseView view;
+  MaskMode mode;
+};
+
+/// A planned_softmax on either side of a launch.
+class SoftmaxProblem {
+public:
+  SoftmaxProblem(ImplicitLocOpBuilder &b, PlannedSoftmaxOp op, const IRMapping &mapping);
+
+  const RowWalk &getWalk() const { return walk; }
+  const ValuesView &getResult() const { return y; }
+  void emitRow(ImplicitLocOpBuilder &b, Value item, Value lane) const;
+
+private:
+  Value emitScore(ImplicitLocOpBuilder &b, const RowWalk::Row &row,
+                  const RowElement &element) const;
+  Value emitMask(ImplicitLocOpBuilder &b, const Mask &mask, const RowWalk::Row &row,
+                 const RowElement &element, Value score, Value &allowed) const;
+
+  // Accessors of ops are not const.
+  mutable PlannedSoftmaxOp op;
+  std::optional<DenseView> lse;
+  RowWalk walk;
+  ValuesView x, y;
+  std::optional<DenseView> rpe;
+  SmallVector<Mask, 2> masks;
+  Type type;
+};
+
+} // namespace
+
+static std::optional<DenseView> getLogSumExp(ImplicitLocOpBuilder &b, PlannedSoftmaxOp op,
+                                             const IRMapping &mapping) {
+  if (op.getInits().size() < 2)
+    return std::nullopt;
+  Value operand = mapOperand(mapping, op.getInits()[1]);
+  int64_t rank = cast<MemRefType>(operand.getType()).getRank();
+  return DenseView::get(b, operand, DenseAxes::ofRowVectors(rank));
+}
+
+static RowWalk getWalk(ImplicitLocOpBuilder &b, PlannedSoftmaxOp op, const IRMapping &mapping,
+                       const std::optional<DenseView> &lse) {
+  return RowWalk(b, {mapOperand(mapping, op.getSegments()), mapOperand(mapping, op.getEntries()),
+                     mapOperand(mapping, op.getInits().front()),
+                     static_cast<int64_t>(op.getLutHeads()), op.getShape(),
+                     lse ? lse->heads() : Value()});
+}
+
+SoftmaxProblem::SoftmaxProblem(ImplicitLocOpBuilder &b, PlannedSoftmaxOp op,
+                               const IRMapping &mapping)
+    : op(op), lse(getLogSumExp(b, op, mapping)), walk(::getWalk(b, op, mapping, lse)),
+      x(walk.view(b, mapOperand(mapping, op.getX()))),
+      y(walk.view(b, mapOperand(mapping, op.getInits().front()))),
+      type(getAccumulatorType(x.elementType())) {
+  if (Value operand = mapOperand(mapping, op.getRpe()))
+    rpe = DenseView::get(b, operand);
+  if (Value operand = mapOperand(mapping, op.getKeyPaddingMask())) {
+    // [N] or [B, N].
+    DenseAxes axes;
+    axes.col = static_cast<int>(cast<MemRefType>(operand.getType()).getRank()) - 1;
+    axes.batch = axes.col - 1;
+    masks.push_back({DenseView::get(b, operand, axes), op.getKeyPaddingMaskMode()});
+  }
+  if (Value operand = mapOperand(mapping, op.getAttentionMask()))
+    masks.push_back({DenseView::get(b, operand), op.getAttentionMaskMode()});
+}
+
+/// Adds an additive mask to the score; takes away from `allowed` what the mask forbids.
+Value SoftmaxProblem::emitMask(ImplicitLocOpBuilder &b, const Mask &mask, const RowWalk::Row &row,
+                               const RowElement &element, Value score, Value &allowed) const {
+  Value raw = mask.view.matrix(b, row.batch, row.head).load(b, row.row, element.col);
+  Value kept;
+  if (mask.mode == MaskMode::Add) {
+    Value addend = convertElement(b, raw, type);
+    score = addNumbers(b, score, addend);
+    kept = arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, addend,
+                                 floatConstant(b, type, minusInfinity));
+  } else {
+    // In the mask's own type: nothing may become 0 on the way. f8 can't be compared.
+    if (isa<FloatType>(raw.getType()) && raw.getType().getIntOrFloatBitWidth() == 8)
+      raw = convertElement(b, raw, type);
+    Value one = arith::ConstantIntOp::create(b, b.getI1Type(), 1);
+    kept = arith::XOrIOp::create(b, isZero(b, raw), one);
+  }
+  allowed = allowed ? both(b, allowed, kept) : kept;
+  return score;
+}
+
+/// scale * x + rpe + additive masks; -infinity where a mask forbids the element, whatever
+/// the terms are, and in padding, which is not read.
+Value SoftmaxProblem::emitScore(ImplicitLocOpBuilder &b, const RowWalk::Row &row,
+                                const RowElement &element) const {
+  Value lowest = floatConstant(b, type, minusInfinity);
+  return emitChoice(
+      b, element.inside,
+      [&](ImplicitLocOpBuilder &b) -> Value {
+        Value block = indexAdd(b, x.headBase(b, row.head), element.valueBlock);
+        Value loaded = x.block(b, row.batch, block).load(b, element.blockRow, element.blockCol);
+        Value score = mulNumbers(b, convertElement(b, loaded, type),
+                                 floatConstant(b, type, op.getScale().convertToDouble()));
+        if (rpe) {
+          Value bias = rpe->matrix(b, row.batch, row.head).load(b, row.row, element.col);
+          score = addNumbers(b, score, convertElement(b, bias, type));
+        }
+        Value allowed;
+        for (const Mask &mask : masks)
+          score = emitMask(b, mask, row, element, score, allowed);
+        if (op.getCausal()) {
+          Value past = arith::CmpIOp::create(b, arith::CmpIPredicate::sle, element.col, row.row);
+          allowed = allowed ? both(b, allowed, past) : past;
+        }
+        return allowed ? arith::SelectOp::create(b, allowed, score, lowest).getResult() : score;
+      },
+      [&](ImplicitLocOpBuilder &) { return lowest; });
+}
+
+void SoftmaxProblem::emitRow(ImplicitLocOpBuilder &b, Value item, Value lane) const {
+  RowWalk::Row row = walk.getRow(b, item);
+  Value lowest = floatConstant(b, type, minusInfinity), zero = zeroElement(b, type);
+  Value maximum = walk.fold(b, row, lane, lowest,
+                            [&](ImplicitLocOpBuilder &b, const RowElement &element, Value carried) {
+                              return maxNumbers(b, carried, emitScore(b, row, element));
+                            });
+  maximum = reduceWarp(b, maximum, maxNumbers);
+  // Nothing allowed: every power is then e^-infinity, the sum 0 and its logarithm -infinity.
+  Value empty = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, maximum, lowest);
+  Value shift = arith::SelectOp::create(b, empty, zero, maximum);
+  auto emitPower = [&](ImplicitLocOpBuilder &b, const RowElement &element) {
+    return deviceExp(b, subNumbers(b, emitScore(b, row, element), shift));
+  };
+  Value sum = walk.fold(b, row, lane, zero,
+                        [&](ImplicitLocOpBuilder &b, const RowElement &element, Value carried) {
+                          return addNumbers(b, carried, emitPower(b, element));
+                        });
+  sum = reduceWarp(b, sum, addNumbers);
+  Value divisor = arith::SelectOp::create(b, empty, floatConstant(b, type, 1), sum);
+  walk.forEach(b, row, lane, [&](ImplicitLocOpBuilder &b, const RowElement &element) {
+    Value power = emitPower(b, element);
+    Value quotient = arith::DivFOp::create(b, power, divisor);
+    // Padding stays 0 in a row that is NaN.
+    quotient = arith::SelectOp::create(b, element.inside, quotient, zero);
+    Value block = indexAdd(b, y.headBase(b, row.head), element.valueBlock);
+    y.block(b, row.batch, block)
+        .store(b, convertElement(b, quotient, y.elementType()), element.blockRow, element.blockCol);
+  });
+  if (!lse)
+    return;
+  Value isFirst = indexEqual(b, lane, indexConstant(b, 0));
+  emitIf(b, both(b, isFirst, walk.isInside(b, row)), [&](ImplicitLocOpBuilder &b) {
+    Value result = addNumbers(b, shift, deviceLog(b, sum));
+    lse->matrix(b, row.batch, row.head)
+        .store(b, convertElement(b, result, lse->elementType()), row.row, indexConstant(b, 0));
+  });
+}
+
+void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                                         PlannedSoftmaxOp op) {
+  SmallVector<Value> operands =
+      presentOperands({op.getX(), op.getSegments(), op.getEntries(), op.getRpe(),
+                       op.getKeyPaddingMask(), op.getAttentionMask()});
+  llvm::append_range(operands, op.getInits());
+  SoftmaxProblem problem(host, op, IRMapping());
+  Value items = problem.getWalk().items(host);
+  kernels.launchForEachWarp(
+      host, "softmax", operands, items,
+      [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item, Value lane) {
+        SoftmaxProblem(b, op, mapping).emitRow(b, item, lane);
+      });
+  if (!problem.getWalk().mayHaveSpareBlocks())
+    return;
+  kernels.launchForEach(host, "softmax_spare", operands, problem.getWalk().valueItems(host),
+                        [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item) {
+                          SoftmaxProblem own(b, op, mapping);
+                          own.getWalk().zeroSpare(b, item, own.getResult());
+                        });
+}

@@ -1,0 +1,21 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Warp.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::device;
+
+Value mlir::blocksparse::device::reduceWarp(
+    ImplicitLocOpBuilder &b, Value x,
+    function_ref<Value(ImplicitLocOpBuilder &, Value, Value)> combine) {
+  for (int32_t distance = 16; distance > 0; distance /= 2) {
+    auto other = gpu::ShuffleOp::create(b, x, distance, 32, gpu::ShuffleMode::XOR);
+    x = combine(b, x, other.getShuffleResult());
+  }
+  return x;
+}

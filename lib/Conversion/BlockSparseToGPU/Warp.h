@@ -1,0 +1,20 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Reductions over the 32 lanes of a warp. Lanes exchange values in a fixed butterfly, so that all
+// get the same, reproducible result. Every lane of the warp must take part.
+
+#ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_WARP_H
+#define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_WARP_H
+
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace mlir::blocksparse::device {
+
+/// `combine` is commutative; `x` is f32 or f64.
+Value reduceWarp(ImplicitLocOpBuilder &b, Value x,
+                 function_ref<Value(ImplicitLocOpBuilder &, Value, Value)> combine);
+
+} // namespace mlir::blocksparse::device
+
+#endif // BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_WARP_H
