@@ -330,7 +330,7 @@ struct LowerPlannedDSD : OpRewritePattern<PlannedDSDOp> {
       : OpRewritePattern(context), options(options) {}
 
   LogicalResult matchAndRewrite(PlannedDSDOp op, PatternRewriter &rewriter) const override {
-    if (failed(checkBuffers(op)))
+    if (failed(checkBuffers(op)) || failed(checkStaticBlocks(op, op.getValues())))
       return failure();
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     DSDLowering(b, op, options).run();

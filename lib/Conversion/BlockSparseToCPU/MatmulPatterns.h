@@ -16,6 +16,8 @@ void populateScatterMMToCPUPatterns(RewritePatternSet &patterns, const CPULoweri
 
 /// Fails with an error at `op` unless all its operands are memrefs of known layout.
 LogicalResult checkBuffers(Operation *op);
+/// Fails with an error at `op` unless the last two axes of `values` are static.
+LogicalResult checkStaticBlocks(Operation *op, Value values);
 
 } // namespace mlir::blocksparse
 

@@ -20,6 +20,13 @@ LogicalResult mlir::blocksparse::checkBuffers(Operation *op) {
   return success();
 }
 
+LogicalResult mlir::blocksparse::checkStaticBlocks(Operation *op, Value values) {
+  auto type = cast<MemRefType>(values.getType());
+  if (type.getRank() >= 3 && llvm::none_of(type.getShape().take_back(2), ShapedType::isDynamic))
+    return success();
+  return op->emitOpError("expects values in blocks of static shape, but got ") << type;
+}
+
 void mlir::blocksparse::populateMatmulToCPUPatterns(RewritePatternSet &patterns,
                                                     const CPULoweringOptions &options) {
   populateDSDToCPUPatterns(patterns, options);

@@ -236,7 +236,7 @@ struct LowerPlannedSDD : OpRewritePattern<PlannedSDDOp> {
       : OpRewritePattern(context), options(options) {}
 
   LogicalResult matchAndRewrite(PlannedSDDOp op, PatternRewriter &rewriter) const override {
-    if (failed(checkBuffers(op)))
+    if (failed(checkBuffers(op)) || failed(checkStaticBlocks(op, op.getInit())))
       return failure();
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     SDDLowering(b, op, options).run();
