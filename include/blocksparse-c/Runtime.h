@@ -415,6 +415,55 @@ BLOCKSPARSE_RT_API blocksparseRtStatus
 blocksparseRtArtifactGetDeviceLut(blocksparseRtArtifact artifact, blocksparseRtDevice device,
                                   const char *name, void **pointer, size_t *bytes);
 
+/*===-- Compiled programs -------------------------------------------------===*/
+
+/* The stream on which this thread's calls of compiled programs put their work, NULL (the default
+   stream) at first. It must belong to the device that holds the arguments. */
+BLOCKSPARSE_RT_API blocksparseRtStatus blocksparseRtSetStream(blocksparseRtStream stream);
+BLOCKSPARSE_RT_API blocksparseRtStatus blocksparseRtGetStream(blocksparseRtStream *stream);
+
+/* The rest is what generated code calls. An entry point that runs on a device is one call: Begin,
+   then any of Lut, Alloc, Launch and Free in the order of the program, then End, all in
+   one thread. After the first failure Lut and Alloc give NULL and Launch does nothing, so that
+   the code between needs no branches. */
+
+/* The state of a call, in the caller's frame; no member is for others. */
+typedef struct blocksparseRtCall {
+  blocksparseRtArtifact artifact;
+  blocksparseRtDevice device;
+  blocksparseRtStream stream;
+  int64_t status;
+} blocksparseRtCall;
+
+/* Adopts the artefact (see blocksparseRtArtifactOpenOnce) and takes the device that holds the first
+   of the `count` pointers that is not NULL, device 0 if all are. A pointer to host memory fails
+   with INVALID_ARGUMENT. */
+BLOCKSPARSE_RT_API void blocksparseRtCallBegin(blocksparseRtCall *call,
+                                               blocksparseRtArtifact *slot, const void *data,
+                                               int64_t size, void *const *pointers, int64_t count);
+/* The LUT in device memory. */
+BLOCKSPARSE_RT_API void *blocksparseRtCallLut(blocksparseRtCall *call, const char *name);
+/* Memory for the rest of the call, in stream order. */
+BLOCKSPARSE_RT_API void *blocksparseRtCallAlloc(blocksparseRtCall *call, int64_t bytes);
+/* Works after a failure, too. */
+BLOCKSPARSE_RT_API void blocksparseRtCallFree(blocksparseRtCall *call, void *pointer);
+/* Launches with the block, cluster and shared memory of the kernel's record. */
+BLOCKSPARSE_RT_API void blocksparseRtCallLaunch(blocksparseRtCall *call, const char *kernel,
+                                                int64_t gridX, int64_t gridY, int64_t gridZ,
+                                                void **args, int64_t argCount);
+/* The call's first failure; blocksparseRtLastError has its text. */
+BLOCKSPARSE_RT_API int32_t blocksparseRtCallEnd(blocksparseRtCall *call);
+
+/* Chooses the code of a program that was compiled for several targets: `*choice` becomes the
+   number of the target in `targets` whose image the device of the pointers runs or, with
+   `hasHost` != 0, -1 where the first pointer that is not NULL points to host memory (all NULL: where
+   there is no device). */
+BLOCKSPARSE_RT_API int32_t blocksparseRtCallSelect(blocksparseRtArtifact *slot, const void *data,
+                                                   int64_t size, void *const *pointers,
+                                                   int64_t count, const char *const *targets,
+                                                   int32_t targetCount, int32_t hasHost,
+                                                   int32_t *choice);
+
 #ifdef __cplusplus
 }
 #endif
