@@ -1,6 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "CommandLine.h"
 #include "blocksparse/Compiler/Compiler.h"
 #include "blocksparse/Compiler/Drivers.h"
 #include "blocksparse/Compiler/Registration.h"
@@ -8,7 +9,6 @@
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/Pass/PassManager.h"
-#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Path.h"
@@ -126,6 +126,7 @@ static LogicalResult run(const Arguments &arguments, llvm::SourceMgr &sourceMgr,
 
 int mlir::blocksparse::compileMain(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  removeLibraryOptions();
   Arguments arguments;
   registerAsmPrinterCLOptions();
   registerMLIRContextCLOptions();

@@ -17,19 +17,19 @@ ArrayRef<StageInfo> mlir::blocksparse::getStages() {
   static const StageInfo stages[] = {
       {Stage::Parse, "parse", "verified operations on tensors", nullptr},
       {Stage::Optimise, "optimise", "canonical layouts, attention decomposed, calls inlined",
-       [](OpPassManager &pm, const CompileOptions &) { buildOptimizePipeline(pm); }},
+       [](OpPassManager &pm, const StageOptions &) { buildOptimizePipeline(pm); }},
       {Stage::Schedule, "schedule", "every operation carries a schedule",
-       [](OpPassManager &pm, const CompileOptions &options) {
-         buildSchedulePipeline(pm, {options.target});
+       [](OpPassManager &pm, const StageOptions &options) {
+         buildSchedulePipeline(pm, {options.scheduleTarget});
        }},
       {Stage::Plan, "plan", "planned operations on value tensors and look-up tables",
-       [](OpPassManager &pm, const CompileOptions &) { buildPlanPipeline(pm); }},
+       [](OpPassManager &pm, const StageOptions &) { buildPlanPipeline(pm); }},
       {Stage::Bufferize, "bufferize", "planned operations on buffers",
-       [](OpPassManager &pm, const CompileOptions &) { buildBufferizePipeline(pm); }},
+       [](OpPassManager &pm, const StageOptions &) { buildBufferizePipeline(pm); }},
       {Stage::Lower, "lower", "parallel loops and vector code",
-       [](OpPassManager &pm, const CompileOptions &) { buildConvertToCPUPipeline(pm); }},
+       [](OpPassManager &pm, const StageOptions &) { buildConvertToCPUPipeline(pm); }},
       {Stage::LLVM, "llvm", "the llvm and omp dialects",
-       [](OpPassManager &pm, const CompileOptions &) { buildLowerToLLVMPipeline(pm); }},
+       [](OpPassManager &pm, const StageOptions &) { buildLowerToLLVMPipeline(pm); }},
       {Stage::Emit, "emit", "LLVM IR, assembly, an object or a shared library", nullptr},
   };
   return stages;
@@ -54,12 +54,16 @@ LogicalResult mlir::blocksparse::checkTarget(StringRef target, EmitErrorFn emitE
 LogicalResult mlir::blocksparse::compile(ModuleOp module, const CompileOptions &options) {
   if (failed(checkTarget(options.target, [&] { return module.emitError(); })))
     return failure();
+  auto emitError = [&] { return module.emitError(); };
+  FailureOr<std::string> scheduleTarget = describeTarget(options.cpu, emitError);
+  if (failed(scheduleTarget))
+    return failure();
   PassManager pm = PassManager::on<ModuleOp>(module.getContext());
   if (options.configurePasses && failed(options.configurePasses(pm)))
     return failure();
   for (const StageInfo &info : getStages())
     if (info.stage <= options.stopAfter && info.buildPipeline)
-      info.buildPipeline(pm, options);
+      info.buildPipeline(pm, {*scheduleTarget});
   return pm.run(module);
 }
 

@@ -36,7 +36,7 @@ static void addThreads(OpPassManager &pm) {
   OpPassManager &functions = pm.nest<func::FuncOp>();
   functions.addPass(blocksparse::createLowerCopiesPass());
   functions.addPass(createForallToParallelLoopPass());
-  functions.addPass(createConvertLinalgToParallelLoopsPass());
+  functions.addPass(createConvertLinalgToLoopsPass());
   pm.addPass(createConvertSCFToOpenMPPass());
   pm.addPass(blocksparse::createHoistScratchPass());
   // Also drops the scopes that are empty of stack buffers now.

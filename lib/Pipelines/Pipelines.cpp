@@ -3,6 +3,7 @@
 
 #include "blocksparse/Pipelines/Pipelines.h"
 #include "blocksparse/Conversion/Passes.h"
+#include "blocksparse/Target/CPU/Passes.h"
 #include "blocksparse/Transforms/Bufferization/Passes.h"
 #include "blocksparse/Transforms/Passes.h"
 
@@ -10,6 +11,7 @@
 #include "mlir/Dialect/Bufferization/Pipelines/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -20,19 +22,31 @@ using namespace mlir::blocksparse;
 void mlir::blocksparse::buildOptimizePipeline(OpPassManager &pm) {
   pm.addPass(createInlinerPass());
   pm.addPass(createSymbolDCEPass());
+  pm.addPass(createExpandLayoutsPass());
+  pm.addPass(createDecomposeAttentionPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }
 
-void mlir::blocksparse::buildSchedulePipeline(OpPassManager &pm, const ScheduleOptions &options) {}
+void mlir::blocksparse::buildSchedulePipeline(OpPassManager &pm, const ScheduleOptions &options) {
+  SelectSchedulePassOptions select;
+  select.target = options.target;
+  pm.addPass(createSelectSchedulePass(select));
+}
 
 void mlir::blocksparse::buildPlanPipeline(OpPassManager &pm, const PlanOptions &options) {
   pm.addPass(createMaterializeLutsPass());
+  pm.addPass(createBalanceLoadPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  if (options.verify)
+    pm.addPass(createVerifyPlanPass());
 }
 
 void mlir::blocksparse::buildBufferizePipeline(OpPassManager &pm) {
+  pm.addPass(createAddSizeFunctionsPass());
+  pm.addPass(memref::createResolveShapedTypeResultDimsPass());
+  pm.addPass(createCanonicalizerPass());
   pm.addPass(createReuseInputsPass());
   pm.addPass(createResultsToDestinationsPass());
   pm.addPass(bufferization::createEmptyTensorEliminationPass());

@@ -110,3 +110,18 @@ FailureOr<FunctionSignature> FunctionSignature::get(func::FuncOp function,
   }
   return signature;
 }
+
+std::optional<FunctionSignature> FunctionSignature::getSizeFunction() const {
+  int64_t count = 0;
+  for (const Parameter &result : results)
+    count += result.getTensor().getNumDynamicDims();
+  if (count == 0)
+    return std::nullopt;
+  FunctionSignature sizes;
+  sizes.name = name + "_result_sizes";
+  sizes.arguments = arguments;
+  MLIRContext *context = results.front().type.getContext();
+  auto type = RankedTensorType::get({count}, IntegerType::get(context, 64));
+  sizes.results.push_back({"sizes", Parameter::Role::Dense, 0, type, type});
+  return sizes;
+}

@@ -31,6 +31,12 @@ struct CompileOptions {
   std::function<LogicalResult(PassManager &)> configurePasses;
 };
 
+/// What the pipelines of the stages take.
+struct StageOptions {
+  /// As TargetInfo::parse takes it.
+  std::string scheduleTarget = "cpu";
+};
+
 /// One row of the stage table.
 struct StageInfo {
   Stage stage;
@@ -38,7 +44,7 @@ struct StageInfo {
   /// What holds after it.
   StringRef summary;
   /// Appends its passes; null for parse and emit, which have none.
-  void (*buildPipeline)(OpPassManager &, const CompileOptions &);
+  void (*buildPipeline)(OpPassManager &, const StageOptions &);
 };
 
 /// All stages in order.

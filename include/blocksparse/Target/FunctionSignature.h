@@ -7,6 +7,9 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Support/LLVM.h"
 
+#include <optional>
+#include <string>
+
 namespace mlir {
 namespace func {
 class FuncOp;
@@ -49,6 +52,11 @@ struct FunctionSignature {
   /// argument; without it arguments are arg0, arg1, ...
   static FailureOr<FunctionSignature> get(func::FuncOp function,
                                           ArrayRef<std::string> argumentNames = {});
+
+  /// The signature of the function that `blocksparse-add-size-functions` makes beside this
+  /// one: it takes the same arguments and gives the dynamic extents of the results, in
+  /// order, as i64 [count]. Empty when every extent is static.
+  std::optional<FunctionSignature> getSizeFunction() const;
 };
 
 } // namespace mlir::blocksparse

@@ -45,6 +45,10 @@ static void writeDescriptors(ArrayRef<FunctionSignature> signatures, llvm::raw_o
       for (const Parameter &parameter : *list)
         if (parameter.isTensor())
           ranks.insert(parameter.getTensor().getRank());
+  if (llvm::any_of(signatures, [](const FunctionSignature &signature) {
+        return signature.getSizeFunction().has_value();
+      }))
+    ranks.insert(1);
   for (int64_t rank : ranks) {
     os << "#ifndef BLOCKSPARSE_TENSOR_" << rank << "\n#define BLOCKSPARSE_TENSOR_" << rank
        << "\ntypedef struct {\n  void *allocated;\n  void *data;\n  int64_t offset;\n";
@@ -151,8 +155,13 @@ LogicalResult mlir::blocksparse::emitCHeader(ArrayRef<FunctionSignature> signatu
   writePrologue(macro, os);
   writeDescriptors(signatures, os);
   os << "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n";
-  for (const FunctionSignature &signature : signatures)
+  for (const FunctionSignature &signature : signatures) {
     writeFunction(signature, os);
+    if (std::optional<FunctionSignature> sizes = signature.getSizeFunction()) {
+      os << "\n/* The extents of " << signature.name << "'s results that are '?', in order. */";
+      writeFunction(*sizes, os);
+    }
+  }
   os << "\n#ifdef __cplusplus\n} /* extern \"C\" */\n#endif\n\n#endif /* " << macro << " */\n";
   return success();
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "blocksparse/Target/CPU/Machine.h"
+#include "blocksparse/Target/TargetInfo.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/MC/MCSubtargetInfo.h"
@@ -81,4 +82,21 @@ mlir::blocksparse::createTargetMachine(const CPUOptions &options, EmitErrorFn em
 
 LogicalResult mlir::blocksparse::checkCPUOptions(const CPUOptions &options, EmitErrorFn emitError) {
   return success(succeeded(createTargetMachine(options, emitError)));
+}
+
+FailureOr<std::string> mlir::blocksparse::describeTarget(const CPUOptions &options,
+                                                         EmitErrorFn emitError) {
+  FailureOr<std::unique_ptr<llvm::TargetMachine>> machine = createTargetMachine(options, emitError);
+  if (failed(machine))
+    return failure();
+  const llvm::MCSubtargetInfo &info = *(*machine)->getMCSubtargetInfo();
+  auto has = [&](StringRef feature) { return info.checkFeatures(("+" + feature).str()); };
+  ::blocksparse::CPUFacts facts{128, 16};
+  if (info.getTargetTriple().isX86() && has("avx512f"))
+    facts = {512, 32};
+  else if (info.getTargetTriple().isX86() && has("avx2"))
+    facts = {256, 16};
+  else if (info.getTargetTriple().isAArch64())
+    facts = {128, 32};
+  return ::blocksparse::TargetInfo::cpu((*machine)->getTargetCPU().str(), facts).toString();
 }

@@ -34,6 +34,10 @@ struct CPUOptions {
 FailureOr<std::unique_ptr<llvm::TargetMachine>> createTargetMachine(const CPUOptions &options,
                                                                     EmitErrorFn emitError);
 
+/// The text by which TargetInfo knows the processor, such as "cpu:znver4,simd=512,registers=32".
+/// Fails like createTargetMachine.
+FailureOr<std::string> describeTarget(const CPUOptions &options, EmitErrorFn emitError);
+
 /// Fails like createTargetMachine.
 LogicalResult checkCPUOptions(const CPUOptions &options, EmitErrorFn emitError);
 

@@ -8,10 +8,21 @@
 
 include "mlir/Pass/PassBase.td"
 
+def AddSizeFunctionsPass : Pass<"blocksparse-add-size-functions", "::mlir::ModuleOp"> {
+  let summary = "Adds functions that compute the sizes of results of dynamic shape.";
+  let description = [{
+    Runs on planned ops on tensors. A public function f with dynamic extents in its results
+    gets a function f_result_sizes that takes the same arguments and returns these extents, in
+    order, as tensor<count x i64>: the caller, which allocates the results, asks it first.
+    Nothing else is left in it once it is canonicalised.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def LowerCopiesPass : Pass<"blocksparse-lower-copies", "::mlir::func::FuncOp"> {
   let summary = "Turns buffer copies into loops that need no library.";
   let description = [{
-    `memref.copy` of strided buffers would become a call into MLIR's own C runner library,
+    `memref.copy` of strided buffers becomes a call into MLIR's own C runner library,
     which a program compiled ahead of time does not have.
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];

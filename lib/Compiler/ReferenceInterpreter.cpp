@@ -1,0 +1,283 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "blocksparse/Compiler/ReferenceInterpreter.h"
+#include "ReferenceOps.h"
+#include "blocksparse/Compiler/HostProgram.h"
+#include "blocksparse/IR/BlockSparseDialect.h"
+#include "blocksparse/IR/SparseTensor.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using ::blocksparse::HostTensor;
+namespace ref = ::blocksparse::ref;
+
+ref::ErrorModel mlir::blocksparse::getErrorModel(Type type) {
+  return ref::ErrorModel::forOperands(
+      *getHostElementType(cast<RankedTensorType>(type).getElementType()));
+}
+
+FailureOr<ReferenceValue> mlir::blocksparse::makePattern(Operation *op, Type type,
+                                                         const ReferenceValue *like) {
+  SparseTensor sparse = *SparseTensor::get(type);
+  ReferenceValue value;
+  if (like) {
+    value.pattern = like->pattern;
+    value.rows = like->rows;
+    value.cols = like->cols;
+    value.crowIndices = like->crowIndices;
+    value.colIndices = like->colIndices;
+    return value;
+  }
+  std::string error;
+  LayoutAttrInterface layout = sparse.getLayout();
+  const ::blocksparse::BlockLayout *resolved = layout ? layout.resolve() : nullptr;
+  if (!resolved)
+    return op->emitOpError("expects a pattern that is known, but got ") << type;
+  if (llvm::any_of(sparse.getType().getShape(), ShapedType::isDynamic))
+    return op->emitOpError("expects a static shape to be checked, but got ") << type;
+  std::optional<ref::Pattern> pattern =
+      ref::Pattern::fromLayout(*resolved, sparse.getHeads(), error);
+  if (!pattern)
+    return op->emitOpError() << error;
+  value.pattern = std::make_shared<ref::Pattern>(std::move(*pattern));
+  value.rows = sparse.getRows();
+  value.cols = sparse.getCols();
+  return value;
+}
+
+/// A reference result, which has all leading extents, with `rank` of them and those of
+/// `shape` (where static) repeated.
+static std::optional<HostTensor> fitShape(const HostTensor &tensor, ArrayRef<int64_t> shape,
+                                          std::string &error) {
+  HostTensor fitted = tensor;
+  while (fitted.rank() > int64_t(shape.size()) && fitted.dim(0) == 1)
+    fitted = fitted.select(0, 0);
+  SmallVector<int64_t> target(shape);
+  if (fitted.rank() == int64_t(shape.size()))
+    for (size_t axis = 0; axis < target.size(); ++axis)
+      if (ShapedType::isDynamic(target[axis]))
+        target[axis] = fitted.dim(axis);
+  std::optional<HostTensor> result = fitted.broadcastTo(target, error);
+  return result ? std::optional(result->contiguous()) : std::nullopt;
+}
+
+FailureOr<ReferenceValue> mlir::blocksparse::makeResult(Operation *op, Type type,
+                                                        const HostTensor &tensor,
+                                                        std::optional<ref::ErrorScale> scale,
+                                                        ref::ErrorModel model,
+                                                        const ReferenceValue *like) {
+  ReferenceValue value;
+  std::optional<SparseTensor> sparse = SparseTensor::get(type);
+  RankedTensorType storage = cast<RankedTensorType>(type);
+  if (sparse) {
+    FailureOr<ReferenceValue> pattern = makePattern(op, type, like);
+    if (failed(pattern))
+      return failure();
+    value = *pattern;
+    storage = sparse->getValuesType();
+  }
+  std::string error;
+  std::optional<HostTensor> fitted = fitShape(tensor, storage.getShape(), error);
+  if (!fitted)
+    return op->emitOpError() << error;
+  value.tensor = *fitted;
+  value.type = *getHostElementType(storage.getElementType());
+  value.model = model;
+  // Integers are exact.
+  if (!scale || !::blocksparse::isFloatType(value.type))
+    return value;
+  value.scale = *scale;
+  if (scale->magnitude.numElements() != 0) {
+    std::optional<HostTensor> magnitude = fitShape(scale->magnitude, storage.getShape(), error);
+    if (!magnitude)
+      return op->emitOpError() << error;
+    value.scale->magnitude = *magnitude;
+  } else {
+    value.scale->magnitude = mapTensor(value.tensor, [](double) { return 0.0; });
+  }
+  return value;
+}
+
+FailureOr<std::vector<ReferenceValue>>
+mlir::blocksparse::evaluateReference(Operation *op, ReferenceLookup lookup) {
+  for (auto evaluate : {evaluateProduct, evaluateSoftmax, evaluateConversion})
+    if (auto results = evaluate(op, lookup))
+      return *results;
+  return op->emitOpError("expects an operation that the reference knows, but got ")
+         << op->getName();
+}
+
+namespace {
+
+class Interpreter {
+public:
+  FailureOr<std::vector<ReferenceValue>> run(func::FuncOp function,
+                                             ArrayRef<ReferenceValue> arguments);
+
+private:
+  LogicalResult evaluate(Operation &op);
+  LogicalResult evaluateConstant(arith::ConstantOp op);
+  LogicalResult evaluateCall(func::CallOp op);
+
+  llvm::DenseMap<Value, ReferenceValue> values;
+};
+
+} // namespace
+
+FailureOr<std::vector<ReferenceValue>> Interpreter::run(func::FuncOp function,
+                                                        ArrayRef<ReferenceValue> arguments) {
+  if (!function.getBody().hasOneBlock())
+    return function.emitOpError("expects a body of one block to be checked, but got ")
+           << function.getBody().getBlocks().size();
+  for (auto [argument, value] : llvm::zip_equal(function.getArguments(), arguments))
+    values[argument] = value;
+  for (Operation &op : function.getBody().front().without_terminator())
+    if (failed(evaluate(op)))
+      return failure();
+  std::vector<ReferenceValue> results;
+  for (Value result : function.getBody().front().getTerminator()->getOperands())
+    results.push_back(values[result]);
+  return results;
+}
+
+LogicalResult Interpreter::evaluate(Operation &op) {
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    return evaluateConstant(constant);
+  if (auto call = dyn_cast<func::CallOp>(op))
+    return evaluateCall(call);
+  if (!isa_and_present<BlockSparseDialect>(op.getDialect()))
+    return op.emitOpError("expects an operation that the reference knows, but got ")
+           << op.getName();
+  FailureOr<std::vector<ReferenceValue>> results = evaluateReference(
+      &op, [&](Value value) -> const ReferenceValue & { return values.find(value)->second; });
+  if (failed(results))
+    return failure();
+  for (auto [result, value] : llvm::zip_equal(op.getResults(), *results))
+    values[result] = std::move(value);
+  return success();
+}
+
+/// Constant tensors. Scalars only feed what the reference does not know; they have no value.
+LogicalResult Interpreter::evaluateConstant(arith::ConstantOp op) {
+  auto elements = dyn_cast<DenseElementsAttr>(op.getValue());
+  if (!elements)
+    return isa<ShapedType>(op.getType())
+               ? op.emitOpError("expects dense elements to be checked, but got ") << op.getValue()
+               : success();
+  std::string error;
+  std::optional<::blocksparse::ElementType> type = getHostElementType(elements.getElementType());
+  if (!type)
+    return op.emitOpError("expects an element type that host tensors have, but got ")
+           << elements.getElementType();
+  std::optional<HostTensor> tensor =
+      HostTensor::allocate(*type, elements.getType().getShape(), error);
+  if (!tensor)
+    return op.emitOpError() << error;
+  HostTensor flat = *tensor->reshape({{tensor->numElements()}}, error);
+  int64_t position = 0;
+  if (isa<FloatType>(elements.getElementType()))
+    for (APFloat value : elements.getValues<APFloat>()) {
+      bool lost;
+      value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &lost);
+      flat.set({position++}, value.convertToDouble());
+    }
+  else
+    for (const APInt &value : elements.getValues<APInt>())
+      flat.set({position++}, double(value.getSExtValue()));
+  ReferenceValue value;
+  value.tensor = *tensor;
+  value.type = *type;
+  values[op.getResult()] = value;
+  return success();
+}
+
+LogicalResult Interpreter::evaluateCall(func::CallOp op) {
+  auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(op, op.getCalleeAttr());
+  if (!callee || callee.isDeclaration() || callee == op->getParentOfType<func::FuncOp>())
+    return op.emitOpError("expects a callee with a body that does not call itself, but got '")
+           << op.getCallee() << "'";
+  std::vector<ReferenceValue> arguments;
+  for (Value operand : op.getOperands())
+    arguments.push_back(values[operand]);
+  Interpreter inner;
+  FailureOr<std::vector<ReferenceValue>> results = inner.run(callee, arguments);
+  if (failed(results))
+    return failure();
+  for (auto [result, value] : llvm::zip_equal(op.getResults(), *results))
+    values[result] = std::move(value);
+  return success();
+}
+
+/// Puts together the tensors of one source argument.
+static FailureOr<ReferenceValue> makeArgument(func::FuncOp function, ArrayRef<Parameter> parameters,
+                                              ArrayRef<HostTensor> tensors) {
+  ReferenceValue value;
+  value.tensor = tensors.back();
+  value.type = value.tensor.type();
+  std::optional<SparseTensor> sparse = SparseTensor::get(parameters.front().type);
+  if (!sparse)
+    return value;
+  FailureOr<ReferenceValue> result = value;
+  if (sparse->isStatic()) {
+    result = makePattern(function, parameters.front().type, nullptr);
+  } else {
+    std::string error;
+    const HostTensor &crow = tensors[0], &col = tensors[1];
+    ::blocksparse::BlockGrid grid{sparse->getHeads(), crow.dim(crow.rank() - 1) - 1,
+                                  sparse->getBlockCols()};
+    if (ShapedType::isDynamic(sparse->getCols()) || ShapedType::isDynamic(grid.heads))
+      return function.emitOpError("expects a static number of columns and heads of the argument '")
+             << parameters.back().name << "' to be checked, but got " << parameters.back().type;
+    auto pattern = ref::Pattern::fromCsr(sparse->getBlock(), grid, crow, col, error);
+    if (!pattern)
+      return function.emitOpError() << "expects valid indices of the argument '"
+                                    << parameters.back().name << "', but got: " << error;
+    result->pattern = std::make_shared<ref::Pattern>(std::move(*pattern));
+    result->rows = ShapedType::isDynamic(sparse->getRows()) ? grid.rows * sparse->getBlock().rows
+                                                            : sparse->getRows();
+    result->cols = sparse->getCols();
+    result->crowIndices = crow;
+    result->colIndices = col;
+  }
+  if (succeeded(result)) {
+    result->tensor = value.tensor;
+    result->type = value.type;
+  }
+  return result;
+}
+
+FailureOr<std::vector<ReferenceResult>>
+mlir::blocksparse::interpretWithReference(func::FuncOp function, const FunctionSignature &signature,
+                                          ArrayRef<HostTensor> arguments) {
+  std::vector<ReferenceValue> values;
+  for (size_t i = 0; i < arguments.size();) {
+    unsigned source = signature.arguments[i].source;
+    size_t count = 1;
+    while (i + count < arguments.size() && signature.arguments[i + count].source == source)
+      ++count;
+    FailureOr<ReferenceValue> value = makeArgument(
+        function, ArrayRef(signature.arguments).slice(i, count), arguments.slice(i, count));
+    if (failed(value))
+      return failure();
+    values.push_back(*value);
+    i += count;
+  }
+  FailureOr<std::vector<ReferenceValue>> outputs = Interpreter().run(function, values);
+  if (failed(outputs))
+    return failure();
+  std::vector<ReferenceResult> results;
+  for (const Parameter &parameter : signature.results) {
+    const ReferenceValue &value = (*outputs)[parameter.source];
+    if (parameter.role == Parameter::Role::CrowIndices)
+      results.push_back({*value.crowIndices, {}, {}});
+    else if (parameter.role == Parameter::Role::ColIndices)
+      results.push_back({*value.colIndices, {}, {}});
+    else
+      results.push_back({value.tensor, value.scale.value_or(ref::ErrorScale{}), value.model});
+  }
+  return results;
+}

@@ -1,0 +1,58 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "ReferenceValue.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using ::blocksparse::ElementType;
+using ::blocksparse::HostTensor;
+using namespace ::blocksparse::ref;
+
+/// compareToReference's factor of the magnitude.
+static double getRelativeBound(int64_t terms, const ErrorModel &model) {
+  double steps = terms + 16;
+  return gamma(steps, model.accumulateRoundoff) +
+         gamma(steps, ::blocksparse::unitRoundoff(ElementType::f64)) + 2 * model.operandRoundoff;
+}
+
+HostTensor ReferenceValue::getErrorBound() const {
+  if (isExact())
+    return mapTensor(tensor, [](double) { return 0.0; });
+  double relative = getRelativeBound(scale->terms, model);
+  double unit = ::blocksparse::unitRoundoff(type);
+  double tiny = ::blocksparse::smallestPositive(type) / 2 + scale->terms * std::ldexp(1.0, -126);
+  return zipTensors(tensor, scale->magnitude, [&](double x, double magnitude) {
+    double bound = (magnitude == 0 ? 0 : relative * magnitude) + unit * std::fabs(x) + tiny;
+    return std::isnan(bound) ? 0 : bound;
+  });
+}
+
+ReferenceValue ReferenceValue::getMagnitude() const {
+  ReferenceValue result = *this;
+  if (::blocksparse::isFloatType(tensor.type()))
+    result.tensor = mapTensor(tensor, [](double x) { return std::fabs(x); });
+  return result;
+}
+
+ReferenceValue ReferenceValue::getUpperMagnitude() const {
+  if (isExact() || !::blocksparse::isFloatType(tensor.type()))
+    return getMagnitude();
+  ReferenceValue result = *this;
+  result.tensor =
+      zipTensors(tensor, getErrorBound(), [](double x, double e) { return std::fabs(x) + e; });
+  return result;
+}
+
+void ReferenceValue::addError(const HostTensor &error) {
+  if (!scale)
+    scale.emplace();
+  if (scale->magnitude.numElements() != tensor.numElements())
+    scale->magnitude = mapTensor(tensor, [](double) { return 0.0; });
+  double relative = getRelativeBound(scale->terms, model);
+  scale->magnitude = zipTensors(scale->magnitude, error, [&](double magnitude, double e) {
+    return e > 0 ? magnitude + e / relative : magnitude;
+  });
+}

@@ -1,0 +1,72 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "blocksparse/Target/CPU/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace mlir::blocksparse {
+#define GEN_PASS_DEF_ADDSIZEFUNCTIONSPASS
+#include "blocksparse/Target/CPU/Passes.h.inc"
+} // namespace mlir::blocksparse
+
+using namespace mlir;
+
+static int64_t countDynamicExtents(func::FuncOp function) {
+  int64_t count = 0;
+  for (Type type : function.getResultTypes())
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      count += tensor.getNumDynamicDims();
+  return count;
+}
+
+/// Makes the function return the dynamic extents of what it returned.
+static void returnSizes(func::FuncOp function, int64_t count) {
+  OpBuilder builder(function.getContext());
+  auto type = RankedTensorType::get({count}, builder.getI64Type());
+  function.walk([&](func::ReturnOp returned) {
+    builder.setInsertionPoint(returned);
+    Location loc = returned.getLoc();
+    SmallVector<Value> sizes;
+    for (Value value : returned.getOperands()) {
+      auto tensor = dyn_cast<RankedTensorType>(value.getType());
+      for (int64_t axis = 0; tensor && axis < tensor.getRank(); ++axis)
+        if (tensor.isDynamicDim(axis))
+          sizes.push_back(
+              arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
+                                         tensor::DimOp::create(builder, loc, value, axis)));
+    }
+    Value result = tensor::FromElementsOp::create(builder, loc, type, sizes);
+    returned.getOperandsMutable().assign(result);
+  });
+  function.setType(builder.getFunctionType(function.getArgumentTypes(), {type}));
+  function.removeResAttrsAttr();
+}
+
+namespace {
+
+struct AddSizeFunctions : mlir::blocksparse::impl::AddSizeFunctionsPassBase<AddSizeFunctions> {
+  void runOnOperation() override {
+    SymbolTable symbols(getOperation());
+    for (auto function : llvm::to_vector(getOperation().getOps<func::FuncOp>())) {
+      int64_t count = countDynamicExtents(function);
+      if (!function.isPublic() || function.isDeclaration() || count == 0)
+        continue;
+      std::string name = (function.getName() + "_result_sizes").str();
+      if (symbols.lookup(name)) {
+        function.emitOpError("expects the name '")
+            << name << "' to be free for its size function, but got a symbol of this name";
+        return signalPassFailure();
+      }
+      func::FuncOp sizes = function.clone();
+      sizes.setName(name);
+      returnSizes(sizes, count);
+      symbols.insert(sizes, std::next(Block::iterator(function)));
+    }
+  }
+};
+
+} // namespace
