@@ -318,8 +318,8 @@ struct LowerSoftmaxGrad : OpRewritePattern<PlannedSoftmaxGradOp> {
     kernel.dx = values(dx);
     kernel.compute = getComputeType(kernel.dx.elementType());
     kernel.scale = op.getScale().convertToDouble();
-    int64_t width = chooseWidth(kernel.table.blockCols, kernel.compute, options.vectorBits,
-                                op.getScheduleAttr());
+    int64_t width = chooseWidth(kernel.table.blockCols, kernel.compute.getWidth(),
+                                options.vectorBits, op.getScheduleAttr());
     SmallVector<Value> conditions{kernel.y.hasContiguousBlocks(b), kernel.dy.hasContiguousBlocks(b),
                                   kernel.dx.hasContiguousBlocks(b)};
     if (drpe && knownIndex(DenseView::get(b, drpe).cols()) != 1)

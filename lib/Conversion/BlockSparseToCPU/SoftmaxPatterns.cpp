@@ -20,4 +20,6 @@ void mlir::blocksparse::populateSoftmaxToCPUPatterns(RewritePatternSet &patterns
                                                      const CPULoweringOptions &options) {
   populateSoftmaxPatterns(patterns, options);
   populateSoftmaxGradPatterns(patterns, options);
+  populateConversionPatterns(patterns, options);
+  populateBsrLutPatterns(patterns);
 }

@@ -13,6 +13,9 @@ namespace mlir::blocksparse {
 void populateSoftmaxPatterns(RewritePatternSet &patterns, const CPULoweringOptions &options);
 void populateSoftmaxGradPatterns(RewritePatternSet &patterns, const CPULoweringOptions &options);
 
+void populateConversionPatterns(RewritePatternSet &patterns, const CPULoweringOptions &options);
+void populateBsrLutPatterns(RewritePatternSet &patterns);
+
 /// Reports what keeps `op` from being lowered: operands that are not memrefs.
 LogicalResult checkLowerable(Operation *op, PatternRewriter &rewriter);
 

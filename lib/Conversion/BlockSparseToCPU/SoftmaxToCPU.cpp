@@ -209,8 +209,8 @@ struct LowerSoftmax : OpRewritePattern<PlannedSoftmaxOp> {
     kernel.compute = getComputeType(kernel.x.elementType());
     kernel.scale = op.getScale().convertToDouble();
     kernel.causal = op.getCausal();
-    int64_t width = chooseWidth(kernel.table.blockCols, kernel.compute, options.vectorBits,
-                                op.getScheduleAttr());
+    int64_t width = chooseWidth(kernel.table.blockCols, kernel.compute.getWidth(),
+                                options.vectorBits, op.getScheduleAttr());
     SmallVector<Value> conditions{kernel.x.hasContiguousBlocks(b), kernel.y.hasContiguousBlocks(b)};
     for (const ScoreTerm &term : kernel.terms)
       requireUnitStride(b, term.view, conditions);

@@ -153,8 +153,7 @@ Value mlir::blocksparse::readChunk(ImplicitLocOpBuilder &b, const VectorAccess &
 void mlir::blocksparse::zeroRow(ImplicitLocOpBuilder &b, const StoredRows &table,
                                 const StoredRow &row, const ValuesView &values,
                                 const VectorAccess &access) {
-  auto type = VectorType::get({access.width}, values.elementType());
-  Value zero = arith::ConstantOp::create(b, b.getZeroAttr(type));
+  Value zero = zeroVector(b, VectorType::get({access.width}, values.elementType()));
   Value base = values.headBase(b, row.blocks.head);
   forEachChunk(b, table, row, access.width, nullptr,
                [&](ImplicitLocOpBuilder &b, const Chunk &chunk, Value) -> Value {

@@ -25,13 +25,22 @@ Value mlir::blocksparse::splat(ImplicitLocOpBuilder &b, Value scalar, int64_t wi
   return vector::BroadcastOp::create(b, VectorType::get({width}, scalar.getType()), scalar);
 }
 
+Value mlir::blocksparse::zeroVector(ImplicitLocOpBuilder &b, VectorType type) {
+  // Through integers: not every target has constants of the 8-bit float types.
+  auto bits = b.getIntegerType(type.getElementTypeBitWidth());
+  Value zero = arith::ConstantOp::create(b, b.getZeroAttr(type.clone(bits)));
+  if (type.getElementType() == bits)
+    return zero;
+  return arith::BitcastOp::create(b, type, zero);
+}
+
 //===----------------------------------------------------------------------===//
 // Vectors of a row
 //===----------------------------------------------------------------------===//
 
-int64_t mlir::blocksparse::chooseWidth(int64_t blockCols, FloatType compute, int64_t vectorBits,
+int64_t mlir::blocksparse::chooseWidth(int64_t blockCols, int64_t laneBits, int64_t vectorBits,
                                        ScheduleAttr schedule) {
-  int64_t most = std::max<int64_t>(vectorBits / compute.getWidth(), 1);
+  int64_t most = std::max<int64_t>(vectorBits / laneBits, 1);
   if (schedule && schedule.getTileN() > 0)
     most = std::min<int64_t>(most, schedule.getTileN());
   most = llvm::bit_floor<uint64_t>(most);
@@ -64,10 +73,6 @@ static Value strideVector(ImplicitLocOpBuilder &b, Value stride, int64_t width) 
   return arith::MulIOp::create(b, steps, splat(b, stride, width));
 }
 
-static Value zeroVector(ImplicitLocOpBuilder &b, VectorType type) {
-  return arith::ConstantOp::create(b, b.getZeroAttr(type));
-}
-
 Value VectorAccess::mask(ImplicitLocOpBuilder &b, Value count) const {
   return vector::CreateMaskOp::create(b, VectorType::get({width}, b.getI1Type()), count);
 }
@@ -75,8 +80,10 @@ Value VectorAccess::mask(ImplicitLocOpBuilder &b, Value count) const {
 Value VectorAccess::load(ImplicitLocOpBuilder &b, const MatrixView &matrix, Value row, Value col,
                          Value mask) const {
   auto type = VectorType::get({width}, matrix.elementType());
-  if (knownIndex(matrix.cols) == 1)
-    return splat(b, matrix.load(b, row, indexConstant(b, 0)), width);
+  if (knownIndex(matrix.cols) == 1) {
+    Value all = splat(b, matrix.load(b, row, indexConstant(b, 0)), width);
+    return mask ? arith::SelectOp::create(b, mask, all, zeroVector(b, type)) : all;
+  }
   if (unitStride) {
     Value memref = matrix.withUnitStride(b).memref;
     if (!mask)

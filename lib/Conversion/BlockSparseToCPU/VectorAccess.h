@@ -18,10 +18,13 @@ FloatType getComputeType(Type element);
 /// A vector of equal lanes.
 Value splat(ImplicitLocOpBuilder &b, Value scalar, int64_t width);
 
-/// The lanes of a vector that walks over the `blockCols` columns of a block: as many as
-/// `vectorBits` hold (and the schedule's tile_n allows), fewer where that divides the block.
-int64_t chooseWidth(int64_t blockCols, FloatType compute, int64_t vectorBits,
-                    ScheduleAttr schedule);
+/// The lanes, each of `laneBits`, of a vector that walks over the `blockCols` columns of a
+/// block: as many as `vectorBits` hold (and the schedule's tile_n allows), fewer where that
+/// divides the block.
+int64_t chooseWidth(int64_t blockCols, int64_t laneBits, int64_t vectorBits, ScheduleAttr schedule);
+
+/// A vector of zeros of any element type.
+Value zeroVector(ImplicitLocOpBuilder &b, VectorType type);
 
 /// How rows are read and written.
 struct VectorAccess {

@@ -1,0 +1,262 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "SoftmaxPatterns.h"
+#include "VectorAccess.h"
+#include "blocksparse/IR/BlockSparseOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+
+namespace {
+
+/// A memref of integers whose leading axis, if it has one more than the rest, is the batch.
+class IndexArray {
+public:
+  IndexArray(Value memref, int64_t rank) : memref(memref) {
+    batched = cast<MemRefType>(memref.getType()).getRank() > rank;
+  }
+
+  Value size(ImplicitLocOpBuilder &b, int64_t axis) const {
+    return memrefDim(b, memref, axis + (batched ? 1 : 0));
+  }
+  Value load(ImplicitLocOpBuilder &b, Value batch, ValueRange at) const {
+    return loadIndex(b, memref, position(batch, at));
+  }
+  void store(ImplicitLocOpBuilder &b, Value value, Value batch, ValueRange at) const {
+    Type element = cast<MemRefType>(memref.getType()).getElementType();
+    Value narrow = b.createOrFold<arith::IndexCastOp>(element, value);
+    memref::StoreOp::create(b, narrow, memref, position(batch, at));
+  }
+  void increment(ImplicitLocOpBuilder &b, Value batch, ValueRange at) const {
+    store(b, indexAdd(b, load(b, batch, at), indexConstant(b, 1)), batch, at);
+  }
+  /// Stores a row of a table.
+  void storeRow(ImplicitLocOpBuilder &b, ArrayRef<Value> fields, Value batch, Value row) const {
+    for (auto [i, field] : llvm::enumerate(fields))
+      store(b, field, batch, {row, indexConstant(b, i)});
+  }
+
+private:
+  SmallVector<Value> position(Value batch, ValueRange at) const {
+    SmallVector<Value> indices;
+    if (batched)
+      indices.push_back(batch);
+    llvm::append_range(indices, at);
+    return indices;
+  }
+
+  Value memref;
+  bool batched;
+};
+
+/// crow_indices and col_indices.
+struct RuntimePattern {
+  IndexArray crow, col;
+  /// Number of block rows, and of blocks that the arrays have room for.
+  Value rows, room;
+  Value batches;
+
+  RuntimePattern(ImplicitLocOpBuilder &b, Value crowIndices, Value colIndices)
+      : crow(crowIndices, 1), col(colIndices, 1) {
+    rows = indexSub(b, crow.size(b, 0), indexConstant(b, 1));
+    room = col.size(b, 0);
+    bool batched = cast<MemRefType>(crowIndices.getType()).getRank() > 1;
+    batches = batched ? memrefDim(b, crowIndices, 0) : indexConstant(b, 1);
+  }
+
+  /// Number of stored blocks.
+  Value used(ImplicitLocOpBuilder &b, Value batch) const { return crow.load(b, batch, {rows}); }
+
+  /// Calls `body` for every stored block in order.
+  void
+  forEachBlock(ImplicitLocOpBuilder &b, Value batch,
+               llvm::function_ref<void(ImplicitLocOpBuilder &, Value row, Value col, Value index)>
+                   body) const {
+    emitLoop(b, indexConstant(b, 0), rows, 1, [&](ImplicitLocOpBuilder &b, Value row) {
+      Value next = indexAdd(b, row, indexConstant(b, 1));
+      emitLoop(b, crow.load(b, batch, {row}), crow.load(b, batch, {next}), 1,
+               [&](ImplicitLocOpBuilder &b, Value index) {
+                 body(b, row, col.load(b, batch, {index}), index);
+               });
+    });
+  }
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// bsr_row_lut
+//===----------------------------------------------------------------------===//
+
+/// One segment a block row; entries in the order of the pattern.
+static void emitRowLut(ImplicitLocOpBuilder &b, const RuntimePattern &pattern,
+                       const IndexArray &segments, const IndexArray &entries, Value batch) {
+  Value zero = indexConstant(b, 0), one = indexConstant(b, 1), none = indexConstant(b, -1);
+  emitLoop(b, zero, pattern.rows, 1, [&](ImplicitLocOpBuilder &b, Value row) {
+    Value first = pattern.crow.load(b, batch, {row});
+    Value end = pattern.crow.load(b, batch, {indexAdd(b, row, one)});
+    segments.storeRow(b, {row, zero, first, indexSub(b, end, first), none}, batch, row);
+  });
+  emitLoop(b, zero, pattern.used(b, batch), 1, [&](ImplicitLocOpBuilder &b, Value index) {
+    entries.storeRow(b, {pattern.col.load(b, batch, {index}), index}, batch, index);
+  });
+}
+
+/// One segment a block column, by a stable counting sort. Field 2 of a segment is the place of
+/// its next entry until all have been placed.
+static void emitColumnLut(ImplicitLocOpBuilder &b, const RuntimePattern &pattern,
+                          const IndexArray &segments, const IndexArray &entries, Value batch) {
+  Value zero = indexConstant(b, 0), none = indexConstant(b, -1);
+  Value first = indexConstant(b, 2), count = indexConstant(b, 3), cols = segments.size(b, 0);
+  emitLoop(b, zero, cols, 1, [&](ImplicitLocOpBuilder &b, Value col) {
+    segments.storeRow(b, {col, zero, zero, zero, none}, batch, col);
+  });
+  pattern.forEachBlock(b, batch, [&](ImplicitLocOpBuilder &b, Value, Value col, Value) {
+    segments.increment(b, batch, {col, count});
+  });
+  emitReduction(b, zero, cols, 1, zero, [&](ImplicitLocOpBuilder &b, Value col, Value sum) {
+    segments.store(b, sum, batch, {col, first});
+    return indexAdd(b, sum, segments.load(b, batch, {col, count}));
+  });
+  pattern.forEachBlock(b, batch, [&](ImplicitLocOpBuilder &b, Value row, Value col, Value index) {
+    Value place = segments.load(b, batch, {col, first});
+    entries.storeRow(b, {row, index}, batch, place);
+    segments.increment(b, batch, {col, first});
+  });
+  emitLoop(b, zero, cols, 1, [&](ImplicitLocOpBuilder &b, Value col) {
+    Value end = segments.load(b, batch, {col, first});
+    segments.store(b, indexSub(b, end, segments.load(b, batch, {col, count})), batch, {col, first});
+  });
+}
+
+namespace {
+
+struct LowerRowLut : OpRewritePattern<BsrRowLutOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(BsrRowLutOp op, PatternRewriter &rewriter) const override {
+    if (failed(checkLowerable(op, rewriter)))
+      return failure();
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    RuntimePattern pattern(b, op.getCrowIndices(), op.getColIndices());
+    IndexArray segments(op.getInits()[0], 2), entries(op.getInits()[1], 2);
+    emitParallel(b, {pattern.batches}, [&](ImplicitLocOpBuilder &b, ValueRange at) {
+      auto emit = op.getTranspose() ? emitColumnLut : emitRowLut;
+      emit(b, pattern, segments, entries, at[0]);
+      // No segment refers to what follows.
+      emitLoop(b, pattern.used(b, at[0]), pattern.room, 1,
+               [&](ImplicitLocOpBuilder &b, Value index) {
+                 entries.storeRow(b, {indexConstant(b, 0), index}, at[0], index);
+               });
+    });
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// bsr_coordinate_lut
+//===----------------------------------------------------------------------===//
+
+struct LowerCoordinateLut : OpRewritePattern<BsrCoordinateLutOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(BsrCoordinateLutOp op, PatternRewriter &rewriter) const override {
+    if (failed(checkLowerable(op, rewriter)))
+      return failure();
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    RuntimePattern pattern(b, op.getCrowIndices(), op.getColIndices());
+    IndexArray lut(op.getInits()[0], 2), segments(op.getInits()[1], 2);
+    Value zero = indexConstant(b, 0), one = indexConstant(b, 1), none = indexConstant(b, -1);
+    emitParallel(b, {pattern.batches}, [&](ImplicitLocOpBuilder &b, ValueRange at) {
+      Value batch = at[0];
+      emitLoop(b, zero, pattern.rows, 1, [&](ImplicitLocOpBuilder &b, Value row) {
+        Value first = pattern.crow.load(b, batch, {row});
+        Value end = pattern.crow.load(b, batch, {indexAdd(b, row, one)});
+        segments.storeRow(b, {first, indexSub(b, end, first)}, batch, row);
+      });
+      pattern.forEachBlock(b, batch,
+                           [&](ImplicitLocOpBuilder &b, Value row, Value col, Value index) {
+                             lut.storeRow(b, {zero, row, col, index}, batch, index);
+                           });
+      // Outside every tensor: to_dense skips such a block, from_dense fills it with 0.
+      emitLoop(b, pattern.used(b, batch), pattern.room, 1,
+               [&](ImplicitLocOpBuilder &b, Value index) {
+                 lut.storeRow(b, {zero, none, none, index}, batch, index);
+               });
+    });
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// bsr_transpose_indices
+//===----------------------------------------------------------------------===//
+
+/// A stable counting sort by column. offsets[c] is the place of the next block of column c while
+/// blocks are placed, which leaves the offset of column c + 1 there.
+static void emitTransposedIndices(ImplicitLocOpBuilder &b, const RuntimePattern &pattern,
+                                  const IndexArray &offsets, const IndexArray &columns,
+                                  const IndexArray &permutation, Value batch) {
+  Value zero = indexConstant(b, 0), one = indexConstant(b, 1);
+  Value size = offsets.size(b, 0), cols = indexSub(b, size, one);
+  emitLoop(b, zero, size, 1,
+           [&](ImplicitLocOpBuilder &b, Value i) { offsets.store(b, zero, batch, {i}); });
+  pattern.forEachBlock(b, batch, [&](ImplicitLocOpBuilder &b, Value, Value col, Value) {
+    offsets.increment(b, batch, {indexAdd(b, col, one)});
+  });
+  emitReduction(b, zero, size, 1, zero, [&](ImplicitLocOpBuilder &b, Value i, Value sum) {
+    Value next = indexAdd(b, sum, offsets.load(b, batch, {i}));
+    offsets.store(b, next, batch, {i});
+    return next;
+  });
+  pattern.forEachBlock(b, batch, [&](ImplicitLocOpBuilder &b, Value row, Value col, Value index) {
+    Value place = offsets.load(b, batch, {col});
+    columns.store(b, row, batch, {place});
+    permutation.store(b, index, batch, {place});
+    offsets.increment(b, batch, {col});
+  });
+  emitLoop(b, zero, cols, 1, [&](ImplicitLocOpBuilder &b, Value i) {
+    Value to = indexSub(b, cols, i);
+    offsets.store(b, offsets.load(b, batch, {indexSub(b, to, one)}), batch, {to});
+  });
+  offsets.store(b, zero, batch, {zero});
+  // Blocks that are not part of the pattern keep their place.
+  emitLoop(b, pattern.used(b, batch), pattern.room, 1, [&](ImplicitLocOpBuilder &b, Value index) {
+    columns.store(b, zero, batch, {index});
+    permutation.store(b, index, batch, {index});
+  });
+}
+
+namespace {
+
+struct LowerTransposeIndices : OpRewritePattern<BsrTransposeIndicesOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(BsrTransposeIndicesOp op,
+                                PatternRewriter &rewriter) const override {
+    if (failed(checkLowerable(op, rewriter)))
+      return failure();
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    RuntimePattern pattern(b, op.getCrowIndices(), op.getColIndices());
+    IndexArray offsets(op.getInits()[0], 1), columns(op.getInits()[1], 1);
+    IndexArray permutation(op.getInits()[2], 1);
+    emitParallel(b, {pattern.batches}, [&](ImplicitLocOpBuilder &b, ValueRange at) {
+      emitTransposedIndices(b, pattern, offsets, columns, permutation, at[0]);
+    });
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+} // namespace
+
+void mlir::blocksparse::populateBsrLutPatterns(RewritePatternSet &patterns) {
+  patterns.add<LowerRowLut, LowerCoordinateLut, LowerTransposeIndices>(patterns.getContext());
+}

@@ -1,0 +1,311 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "ElementConversion.h"
+#include "SoftmaxPatterns.h"
+#include "StoredRows.h"
+#include "blocksparse/IR/BlockSparseOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+
+namespace {
+
+/// Stored blocks and the dense tensor they belong to.
+struct ConversionKernel {
+  LutView lut;
+  int64_t lutHeads;
+  ValuesView values;
+  DenseView dense;
+  Value batches, heads;
+  VectorAccess access;
+
+  VectorType vector() const { return VectorType::get({access.width}, values.elementType()); }
+};
+
+/// A row of a coordinate LUT for one (batch, head).
+struct BlockPlace {
+  MatrixView block, dense;
+  /// Of the block's first element in the tensor.
+  Value row, col;
+};
+
+} // namespace
+
+static BlockPlace getPlace(ImplicitLocOpBuilder &b, const ConversionKernel &kernel, Value batch,
+                           Value headLoop, Value entry) {
+  auto field = [&](int64_t i) { return kernel.lut.field(b, batch, entry, i); };
+  Value head = kernel.lutHeads == 1 ? headLoop : field(0);
+  Value index = indexAdd(b, kernel.values.headBase(b, head), field(3));
+  BlockPlace place;
+  place.block = kernel.values.block(b, batch, index);
+  place.dense = kernel.dense.matrix(b, batch, head);
+  place.row = indexMul(b, field(1), place.block.rows);
+  place.col = indexMul(b, field(2), place.block.cols);
+  return place;
+}
+
+/// The loop over heads of a table that all heads share; a table of all heads names them itself.
+static Value headLoop(ImplicitLocOpBuilder &b, const ConversionKernel &kernel) {
+  return kernel.lutHeads == 1 ? kernel.heads : indexConstant(b, 1);
+}
+
+/// i1: 0 <= value < end. A run-time table has row -1 where it lists no block.
+static Value isInside(ImplicitLocOpBuilder &b, Value value, Value end) {
+  return b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::ult, value, end);
+}
+
+/// Calls `body` for the chunks of a block row with masks of the lanes that exist in the block
+/// and in the tensor (null: all).
+static void forEachColumn(
+    ImplicitLocOpBuilder &b, const ConversionKernel &kernel, const BlockPlace &place,
+    llvm::function_ref<void(ImplicitLocOpBuilder &, Value col, Value stored, Value valid)> body) {
+  int64_t blockCols = kernel.values.blockCols(), width = kernel.access.width;
+  int64_t cols = knownIndex(kernel.dense.cols());
+  bool aligned = blockCols % width == 0;
+  bool whole = aligned && !ShapedType::isDynamic(cols) && cols % blockCols == 0;
+  emitLoop(b, indexConstant(b, 0), indexConstant(b, blockCols), width,
+           [&](ImplicitLocOpBuilder &b, Value col) {
+             Value left = indexSub(b, indexConstant(b, blockCols), col);
+             Value inTensor = indexSub(b, kernel.dense.cols(), indexAdd(b, place.col, col));
+             Value stored = aligned ? Value() : kernel.access.mask(b, left);
+             Value valid = whole ? Value() : kernel.access.mask(b, indexMin(b, left, inTensor));
+             body(b, col, stored, valid);
+           });
+}
+
+//===----------------------------------------------------------------------===//
+// planned_from_dense
+//===----------------------------------------------------------------------===//
+
+static void emitFromDense(ImplicitLocOpBuilder &b, const ConversionKernel &kernel) {
+  Value zero = indexConstant(b, 0);
+  emitParallel(b, {kernel.batches, headLoop(b, kernel), kernel.lut.rows()},
+               [&](ImplicitLocOpBuilder &b, ValueRange at) {
+                 BlockPlace place = getPlace(b, kernel, at[0], at[1], at[2]);
+                 emitLoop(b, zero, place.block.rows, 1, [&](ImplicitLocOpBuilder &b, Value i) {
+                   Value row = indexAdd(b, place.row, i);
+                   auto copy = [&](ImplicitLocOpBuilder &b) {
+                     forEachColumn(
+                         b, kernel, place,
+                         [&](ImplicitLocOpBuilder &b, Value col, Value stored, Value valid) {
+                           Value elements = kernel.access.load(b, place.dense, row,
+                                                               indexAdd(b, place.col, col), valid);
+                           kernel.access.store(b, elements, place.block, i, col, stored);
+                         });
+                   };
+                   auto pad = [&](ImplicitLocOpBuilder &b) {
+                     Value nothing = zeroVector(b, kernel.vector());
+                     forEachColumn(b, kernel, place,
+                                   [&](ImplicitLocOpBuilder &b, Value col, Value stored, Value) {
+                                     kernel.access.store(b, nothing, place.block, i, col, stored);
+                                   });
+                   };
+                   emitIf(b, isInside(b, row, kernel.dense.rows()), copy, pad);
+                 });
+               });
+}
+
+//===----------------------------------------------------------------------===//
+// planned_to_dense
+//===----------------------------------------------------------------------===//
+
+/// Zeroes row `row` of the tensor.
+static void zeroDenseRow(ImplicitLocOpBuilder &b, const ConversionKernel &kernel, Value batch,
+                         Value head, Value row) {
+  MatrixView dense = kernel.dense.matrix(b, batch, head);
+  Value nothing = zeroVector(b, kernel.vector());
+  emitLoop(b, indexConstant(b, 0), dense.cols, kernel.access.width,
+           [&](ImplicitLocOpBuilder &b, Value col) {
+             kernel.access.store(b, nothing, dense, row, col,
+                                 kernel.access.mask(b, indexSub(b, dense.cols, col)));
+           });
+}
+
+static Value emitSum(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
+  Type element = cast<VectorType>(lhs.getType()).getElementType();
+  if (isa<IntegerType>(element))
+    return arith::AddIOp::create(b, lhs, rhs);
+  FloatType compute = getComputeType(element);
+  Value sum =
+      arith::AddFOp::create(b, convertElements(b, lhs, compute), convertElements(b, rhs, compute));
+  return convertElements(b, sum, element);
+}
+
+/// Writes (or adds) row `i` of a block to its place.
+static void scatterBlockRow(ImplicitLocOpBuilder &b, const ConversionKernel &kernel,
+                            const BlockPlace &place, Value i, bool accumulate) {
+  Value row = indexAdd(b, place.row, i);
+  emitIf(b, isInside(b, row, kernel.dense.rows()), [&](ImplicitLocOpBuilder &b) {
+    forEachColumn(
+        b, kernel, place, [&](ImplicitLocOpBuilder &b, Value col, Value stored, Value valid) {
+          Value at = indexAdd(b, place.col, col);
+          Value elements = kernel.access.load(b, place.block, i, col, stored);
+          if (accumulate)
+            elements = emitSum(b, kernel.access.load(b, place.dense, row, at, valid), elements);
+          kernel.access.store(b, elements, place.dense, row, at, valid);
+        });
+  });
+}
+
+/// For a table without duplicates: zeroes, then every block on its own.
+static void emitScatter(ImplicitLocOpBuilder &b, const ConversionKernel &kernel) {
+  Value zero = indexConstant(b, 0);
+  emitParallel(b, {kernel.batches, kernel.dense.heads(), kernel.dense.rows()},
+               [&](ImplicitLocOpBuilder &b, ValueRange at) {
+                 zeroDenseRow(b, kernel, at[0], at[1], at[2]);
+               });
+  emitParallel(b, {kernel.batches, headLoop(b, kernel), kernel.lut.rows()},
+               [&](ImplicitLocOpBuilder &b, ValueRange at) {
+                 BlockPlace place = getPlace(b, kernel, at[0], at[1], at[2]);
+                 emitLoop(b, zero, place.block.rows, 1, [&](ImplicitLocOpBuilder &b, Value i) {
+                   scatterBlockRow(b, kernel, place, i, /*accumulate=*/false);
+                 });
+               });
+}
+
+/// For a table that may list a block twice: one iteration owns the i-th row of all block rows
+/// and adds up in the order of the table.
+static void emitOwnedScatter(ImplicitLocOpBuilder &b, const ConversionKernel &kernel) {
+  Value zero = indexConstant(b, 0);
+  int64_t blockRows = kernel.values.blockRows();
+  emitParallel(
+      b, {kernel.batches, headLoop(b, kernel), indexConstant(b, blockRows)},
+      [&](ImplicitLocOpBuilder &b, ValueRange at) {
+        Value batch = at[0], i = at[2];
+        bool shared = kernel.lutHeads == 1;
+        Value firstHead = shared ? at[1] : zero;
+        Value endHead = shared ? indexAdd(b, at[1], indexConstant(b, 1)) : kernel.dense.heads();
+        emitLoop(b, firstHead, endHead, 1, [&](ImplicitLocOpBuilder &b, Value head) {
+          emitLoop(b, i, kernel.dense.rows(), blockRows, [&](ImplicitLocOpBuilder &b, Value row) {
+            zeroDenseRow(b, kernel, batch, head, row);
+          });
+        });
+        emitLoop(b, zero, kernel.lut.rows(), 1, [&](ImplicitLocOpBuilder &b, Value entry) {
+          scatterBlockRow(b, kernel, getPlace(b, kernel, batch, at[1], entry), i,
+                          /*accumulate=*/true);
+        });
+      });
+}
+
+//===----------------------------------------------------------------------===//
+// planned_transpose
+//===----------------------------------------------------------------------===//
+
+static void emitTranspose(ImplicitLocOpBuilder &b, PlannedTransposeOp op) {
+  Value permutation = op.getPermutation();
+  int64_t rank = cast<MemRefType>(permutation.getType()).getRank();
+  Value blocks = memrefDim(b, permutation, rank - 1), zero = indexConstant(b, 0);
+  int64_t lutHeads = op.getLutHeads();
+  Value heads = countHeads(b, op.getInit(), lutHeads, blocks);
+  ValuesView source = ValuesView::get(b, op.getValues(), lutHeads, blocks, heads);
+  ValuesView target = ValuesView::get(b, op.getInit(), lutHeads, blocks, heads);
+  Value loop = lutHeads == 1 ? heads : indexConstant(b, 1);
+  Value batches = countBatches(b, op.getInit());
+  emitParallel(b, {batches, loop, blocks}, [&](ImplicitLocOpBuilder &b, ValueRange at) {
+    SmallVector<Value> position;
+    if (rank == 2)
+      position.push_back(cast<MemRefType>(permutation.getType()).getDimSize(0) == 1 ? zero : at[0]);
+    position.push_back(at[2]);
+    Value from = loadIndex(b, permutation, position);
+    MatrixView in = source.block(b, at[0], indexAdd(b, source.headBase(b, at[1]), from),
+                                 /*transposed=*/true);
+    MatrixView out = target.block(b, at[0], indexAdd(b, target.headBase(b, at[1]), at[2]));
+    emitLoop(b, zero, out.rows, 1, [&](ImplicitLocOpBuilder &b, Value i) {
+      emitLoop(b, zero, out.cols, 1,
+               [&](ImplicitLocOpBuilder &b, Value j) { out.store(b, in.load(b, i, j), i, j); });
+    });
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Patterns
+//===----------------------------------------------------------------------===//
+
+/// Emits `kernel` in its two versions.
+static void
+emitConversion(ImplicitLocOpBuilder &b, Value values, Value dense, Value lut, int64_t lutHeads,
+               ScheduleAttr schedule, const CPULoweringOptions &options, bool toDense,
+               llvm::function_ref<void(ImplicitLocOpBuilder &, const ConversionKernel &)> emit) {
+  ConversionKernel kernel;
+  kernel.lut = LutView::get(b, lut);
+  kernel.lutHeads = lutHeads;
+  kernel.dense = DenseView::get(b, dense);
+  // The destination knows how many batches and heads there are.
+  kernel.batches = toDense ? kernel.dense.batches() : countBatches(b, values);
+  kernel.heads =
+      toDense ? kernel.dense.heads() : countHeads(b, values, lutHeads, kernel.lut.rows());
+  kernel.values = ValuesView::get(b, values, lutHeads, kernel.lut.rows(), kernel.heads);
+  int64_t width =
+      chooseWidth(kernel.values.blockCols(), kernel.values.elementType().getIntOrFloatBitWidth(),
+                  options.vectorBits, schedule);
+  SmallVector<Value> conditions{kernel.values.hasContiguousBlocks(b)};
+  // A single column has no neighbours to be apart from.
+  if (knownIndex(kernel.dense.cols()) != 1)
+    conditions.push_back(kernel.dense.hasUnitStride(b));
+  emitVersions(b, conditions, [&](ImplicitLocOpBuilder &b, bool unitStride) {
+    kernel.access = {width, unitStride};
+    emit(b, kernel);
+  });
+}
+
+namespace {
+
+struct LowerToDense : OpRewritePattern<PlannedToDenseOp> {
+  LowerToDense(MLIRContext *context, const CPULoweringOptions &options)
+      : OpRewritePattern(context), options(options) {}
+
+  LogicalResult matchAndRewrite(PlannedToDenseOp op, PatternRewriter &rewriter) const override {
+    if (failed(checkLowerable(op, rewriter)))
+      return failure();
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    bool unique = isConstantTable(op.getLut());
+    emitConversion(b, op.getValues(), op.getInit(), op.getLut(), op.getLutHeads(),
+                   op.getScheduleAttr(), options, /*toDense=*/true,
+                   unique ? emitScatter : emitOwnedScatter);
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+  CPULoweringOptions options;
+};
+
+struct LowerFromDense : OpRewritePattern<PlannedFromDenseOp> {
+  LowerFromDense(MLIRContext *context, const CPULoweringOptions &options)
+      : OpRewritePattern(context), options(options) {}
+
+  LogicalResult matchAndRewrite(PlannedFromDenseOp op, PatternRewriter &rewriter) const override {
+    if (failed(checkLowerable(op, rewriter)))
+      return failure();
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    emitConversion(b, op.getInit(), op.getDense(), op.getLut(), op.getLutHeads(),
+                   op.getScheduleAttr(), options, /*toDense=*/false, emitFromDense);
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+  CPULoweringOptions options;
+};
+
+struct LowerTranspose : OpRewritePattern<PlannedTransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(PlannedTransposeOp op, PatternRewriter &rewriter) const override {
+    if (failed(checkLowerable(op, rewriter)))
+      return failure();
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    emitTranspose(b, op);
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+} // namespace
+
+void mlir::blocksparse::populateConversionPatterns(RewritePatternSet &patterns,
+                                                   const CPULoweringOptions &options) {
+  patterns.add<LowerToDense, LowerFromDense>(patterns.getContext(), options);
+  patterns.add<LowerTranspose>(patterns.getContext());
+}
