@@ -7,6 +7,7 @@
 #include "blocksparse/IR/BlockSparseDialect.h"
 #include "blocksparse/Pipelines/Pipelines.h"
 #include "blocksparse/Target/CPU/Passes.h"
+#include "blocksparse/Target/GPU/Passes.h"
 #include "blocksparse/Transforms/BufferizableOpInterfaceImpl.h"
 #include "blocksparse/Transforms/Bufferization/Passes.h"
 #include "blocksparse/Transforms/Passes.h"
@@ -33,5 +34,6 @@ void mlir::blocksparse::registerAllPasses() {
   registerBlockSparseBufferizationPasses();
   registerBlockSparseTransformsPasses();
   registerBlockSparseCPUTargetPasses();
+  registerBlockSparseGPUTargetPasses();
   registerPipelines();
 }

@@ -70,6 +70,16 @@ void mlir::blocksparse::buildConvertToCPUPipeline(OpPassManager &pm) {
 
 namespace {
 
+struct GPUPipelineOptions : PassPipelineOptions<GPUPipelineOptions> {
+  Option<std::string> chip{*this, "chip", llvm::cl::desc("GPU to make code for"),
+                           llvm::cl::init("sm_80")};
+  Option<unsigned> ptxVersion{*this, "ptx-version",
+                              llvm::cl::desc("10 * major + minor; 0: the lowest for the chip"),
+                              llvm::cl::init(0)};
+
+  GPUOptions get() const { return {chip, ptxVersion, 3}; }
+};
+
 struct ToPlannedOptions : PassPipelineOptions<ToPlannedOptions> {
   Option<std::string> target{*this, "target", llvm::cl::desc("cpu or cuda:<chip>"),
                              llvm::cl::init("cpu")};
@@ -106,8 +116,30 @@ static void registerStages() {
                              [](OpPassManager &pm) { buildLowerToLLVMPipeline(pm); });
 }
 
+static void registerGPUPipelines() {
+  PassPipelineRegistration<GPUPipelineOptions>(
+      "blocksparse-lower-gpu-pipeline", "Turn planned ops on buffers into kernels and launches.",
+      [](OpPassManager &pm, const GPUPipelineOptions &options) {
+        buildConvertToGPUPipeline(pm, options.get());
+      });
+  PassPipelineRegistration<GPUPipelineOptions>(
+      "blocksparse-llvm-gpu-pipeline", "Turn kernels into PTX and launches into runtime calls.",
+      [](OpPassManager &pm, const GPUPipelineOptions &options) {
+        buildLowerGPUToLLVMPipeline(pm, options.get());
+      });
+  PassPipelineRegistration<GPUPipelineOptions>(
+      "blocksparse-to-gpu", "From the source to host code and PTX, for a GPU.",
+      [](OpPassManager &pm, const GPUPipelineOptions &options) {
+        buildToPlanned(pm, "cuda:" + options.chip);
+        buildBufferizePipeline(pm);
+        buildConvertToGPUPipeline(pm, options.get());
+        buildLowerGPUToLLVMPipeline(pm, options.get());
+      });
+}
+
 void mlir::blocksparse::registerPipelines() {
   registerStages();
+  registerGPUPipelines();
   PassPipelineRegistration<ToPlannedOptions>(
       "blocksparse-to-planned", "From the source to planned ops on tensors.",
       [](OpPassManager &pm, const ToPlannedOptions &options) {

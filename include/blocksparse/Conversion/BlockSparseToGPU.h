@@ -4,6 +4,7 @@
 #ifndef BLOCKSPARSE_CONVERSION_BLOCKSPARSETOGPU_H
 #define BLOCKSPARSE_CONVERSION_BLOCKSPARSETOGPU_H
 
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 
@@ -17,6 +18,10 @@ namespace mlir::blocksparse {
 /// by kernels for `chip` ("sm_80" .. "sm_90a") and their launches. Fails, with an error at the operation, for
 /// one that is not planned or not on memrefs, and for an unknown chip.
 LogicalResult convertBlockSparseToGPU(ModuleOp module, StringRef chip);
+
+/// Replaces copies between ranked device buffers, of any strides, by kernels of `module` and their
+/// launches.
+void convertCopiesToGPU(ArrayRef<memref::CopyOp> copies, ModuleOp module, StringRef chip);
 
 } // namespace mlir::blocksparse
 

@@ -4,6 +4,8 @@
 #ifndef BLOCKSPARSE_PIPELINES_PIPELINES_H
 #define BLOCKSPARSE_PIPELINES_PIPELINES_H
 
+#include "blocksparse/Target/GPU/PTX.h"
+
 #include <string>
 
 namespace mlir {
@@ -47,6 +49,19 @@ void buildConvertToCPUPipeline(OpPassManager &pm);
 /// for parallel loops. Each public function f has an entry point _mlir_ciface_f that
 /// takes pointers to memref descriptors.
 void buildLowerToLLVMPipeline(OpPassManager &pm);
+
+/// Takes what buildBufferizePipeline leaves. After it: no blocksparse op and no copy is left;
+/// kernels in one gpu.module, launched from host code whose buffers are device memory.
+void buildConvertToGPUPipeline(OpPassManager &pm, const GPUOptions &options = {});
+
+/// Takes what buildConvertToGPUPipeline leaves. After it: host code in the llvm dialect that
+/// calls the runtime and returns a status, one gpu.binary with the PTX, and the contents of the
+/// artefact as attributes of the module (see convert-gpu-launch-to-runtime).
+void buildLowerGPUToLLVMPipeline(OpPassManager &pm, const GPUOptions &options = {});
+
+/// Takes what buildLowerGPUToLLVMPipeline leaves, for one target or merged from several. After it:
+/// only the llvm dialect.
+void buildEmbedArtifactPipeline(OpPassManager &pm);
 
 /// Registers, for use by name, each stage as `blocksparse-<stage>-pipeline` and the way
 /// from the source as `blocksparse-to-planned`, `blocksparse-to-buffers` and

@@ -64,6 +64,8 @@ struct AddSizeFunctions : mlir::blocksparse::impl::AddSizeFunctionsPassBase<AddS
       func::FuncOp sizes = function.clone();
       sizes.setName(name);
       returnSizes(sizes, count);
+      // Descriptors are in host memory for every target.
+      sizes->setAttr("blocksparse.host", UnitAttr::get(&getContext()));
       symbols.insert(sizes, std::next(Block::iterator(function)));
     }
   }

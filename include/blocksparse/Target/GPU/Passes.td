@@ -1,0 +1,74 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Passes between kernels with their launches and a program that calls the runtime.
+
+#ifndef BLOCKSPARSE_TARGET_GPU_PASSES_TD
+#define BLOCKSPARSE_TARGET_GPU_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def CopiesToKernelsPass : Pass<"blocksparse-copies-to-kernels", "::mlir::ModuleOp"> {
+  let summary = "Turns copies between device buffers into kernels.";
+  let description = [{
+    Runs beside `convert-blocksparse-to-gpu`, on buffers of any strides. Functions with the
+    attribute `blocksparse.host` work on host memory and keep their copies.
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", /*default=*/"\"sm_80\"", "GPU to make kernels for.">,
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::NVVM::NVVMDialect"];
+}
+
+def EmitPTXPass : Pass<"blocksparse-emit-ptx", "::mlir::ModuleOp"> {
+  let summary = "Replaces lowered kernels by their PTX text.";
+  let description = [{
+    Each `gpu.module` in the llvm and nvvm dialects becomes a `gpu.binary` of the same name with
+    one assembly object. Chip, PTX version and unresolved functions are checked before LLVM's
+    code generator sees the module.
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", /*default=*/"\"sm_80\"", "GPU to make PTX for.">,
+    Option<"ptxVersion", "ptx-version", "unsigned", /*default=*/"0",
+           "10 * major + minor; 0: the lowest that knows the chip.">,
+    Option<"optLevel", "O", "unsigned", /*default=*/"3", "Optimisation level, 0 to 3.">,
+  ];
+  let dependentDialects = ["::mlir::gpu::GPUDialect", "::mlir::NVVM::NVVMDialect"];
+}
+
+def LaunchesToRuntimePass : Pass<"convert-gpu-launch-to-runtime", "::mlir::ModuleOp"> {
+  let summary = "Turns launches and device buffers of the host code into calls of the runtime.";
+  let description = [{
+    Each function gets an i32 result, its status, and becomes one call of the runtime (see
+    "Compiled programs" in blocksparse-c/Runtime.h): `gpu.launch_func`, `memref.alloc`,
+    `memref.dealloc` and `memref.get_global` in it become blocksparseRtCallLaunch, -Alloc, -Free
+    and -Lut. Kernel arguments are flattened as the kernel's own lowering does: 3 + 2 * rank
+    values for a memref.
+
+    Functions with the attribute `blocksparse.host` get the status 0 and stay as they are. Any
+    other access to memory is an error: the host cannot read what is on the device.
+
+    The module then carries what the artefact needs: `blocksparse.luts`, a dictionary of
+    the constants that kernels read, under names that follow from their contents, and
+    `blocksparse.kernels`, for each kernel its threads, cluster and dynamic shared memory. More
+    shared memory than the chip has is an error.
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", /*default=*/"\"sm_80\"", "GPU that runs the kernels.">,
+  ];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
+def EmbedArtifactPass : Pass<"blocksparse-embed-artifact", "::mlir::ModuleOp"> {
+  let summary = "Puts PTX, kernel records and look-up tables into the program as one artefact.";
+  let description = [{
+    Replaces the `gpu.binary` and the attributes of `convert-gpu-launch-to-runtime` by constant
+    data in the format of blocksparse/Runtime/Artifact.h.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+#endif // BLOCKSPARSE_TARGET_GPU_PASSES_TD

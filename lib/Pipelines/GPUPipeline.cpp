@@ -1,0 +1,69 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "blocksparse/Conversion/BlockSparseToGPU.h"
+#include "blocksparse/Pipelines/Pipelines.h"
+#include "blocksparse/Target/GPU/Passes.h"
+
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
+#include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
+#include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
+#include "mlir/Conversion/VectorToSCF/VectorToSCF.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+
+void mlir::blocksparse::buildConvertToGPUPipeline(OpPassManager &pm, const GPUOptions &options) {
+  ConvertBlockSparseToGPUPassOptions convert;
+  convert.chip = options.chip;
+  pm.addPass(createConvertBlockSparseToGPUPass(convert));
+  CopiesToKernelsPassOptions copies;
+  copies.chip = options.chip;
+  pm.addPass(createCopiesToKernelsPass(copies));
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+/// Kernels to the llvm and nvvm dialects. Index is 64 bits wide: offsets pass 2^31.
+static void addKernels(OpPassManager &pm) {
+  OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
+  kernels.addPass(createConvertVectorToSCFPass(VectorTransferToSCFOptions().enableFullUnroll()));
+  kernels.addPass(createSCFToControlFlowPass());
+  // Makes affine maps.
+  kernels.addPass(memref::createExpandStridedMetadataPass());
+  kernels.addPass(createLowerAffinePass());
+  kernels.addPass(createConvertVectorToLLVMPass());
+  ConvertGpuOpsToNVVMOpsOptions nvvm;
+  nvvm.indexBitwidth = 64;
+  // redux.sync has no order, and no float form before sm_100.
+  nvvm.hasRedux = false;
+  kernels.addPass(createConvertGpuOpsToNVVMOps(nvvm));
+  kernels.addPass(createConvertNVVMToLLVMPass());
+  kernels.addPass(createReconcileUnrealizedCastsPass());
+  kernels.addPass(createCanonicalizerPass());
+  kernels.addPass(createCSEPass());
+}
+
+void mlir::blocksparse::buildLowerGPUToLLVMPipeline(OpPassManager &pm, const GPUOptions &options) {
+  addKernels(pm);
+  EmitPTXPassOptions ptx;
+  ptx.chip = options.chip;
+  ptx.ptxVersion = options.ptxVersion;
+  ptx.optLevel = options.optLevel;
+  pm.addPass(createEmitPTXPass(ptx));
+  LaunchesToRuntimePassOptions launches;
+  launches.chip = options.chip;
+  pm.addPass(createLaunchesToRuntimePass(launches));
+  buildLowerToLLVMPipeline(pm);
+}
+
+void mlir::blocksparse::buildEmbedArtifactPipeline(OpPassManager &pm) {
+  pm.addPass(createEmbedArtifactPass());
+}

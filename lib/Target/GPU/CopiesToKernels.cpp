@@ -1,0 +1,48 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "ProgramSymbols.h"
+#include "blocksparse/Conversion/BlockSparseToGPU.h"
+#include "blocksparse/Target/GPU/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace mlir::blocksparse {
+#define GEN_PASS_DEF_COPIESTOKERNELSPASS
+#include "blocksparse/Target/GPU/Passes.h.inc"
+} // namespace mlir::blocksparse
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+
+namespace {
+
+struct CopiesToKernels : mlir::blocksparse::impl::CopiesToKernelsPassBase<CopiesToKernels> {
+  using CopiesToKernelsPassBase::CopiesToKernelsPassBase;
+
+  void runOnOperation() override {
+    SmallVector<memref::CopyOp> copies;
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      if (function->hasAttr(hostFunctionAttr))
+        continue;
+      WalkResult walked = function.walk([&](memref::CopyOp copy) -> WalkResult {
+        if (!isa<MemRefType>(copy.getSource().getType()) ||
+            !isa<MemRefType>(copy.getTarget().getType()))
+          return copy.emitOpError("expects buffers of known rank, but got ")
+                 << copy.getSource().getType();
+        copies.push_back(copy);
+        return WalkResult::advance();
+      });
+      if (walked.wasInterrupted())
+        return signalPassFailure();
+    }
+    convertCopiesToGPU(copies, getOperation(), chip);
+  }
+};
+
+} // namespace

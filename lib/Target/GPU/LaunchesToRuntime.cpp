@@ -1,0 +1,428 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "ProgramSymbols.h"
+#include "blocksparse/Target/GPU/Passes.h"
+#include "blocksparse/Target/TargetInfo.h"
+
+#include "mlir/Conversion/LLVMCommon/Pattern.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+namespace mlir::blocksparse {
+#define GEN_PASS_DEF_LAUNCHESTORUNTIMEPASS
+#include "blocksparse/Target/GPU/Passes.h.inc"
+} // namespace mlir::blocksparse
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using ::blocksparse::TargetInfo;
+
+static bool isHostFunction(func::FuncOp function) { return function->hasAttr(hostFunctionAttr); }
+
+//===----------------------------------------------------------------------===//
+// What a device function may do on the host
+//===----------------------------------------------------------------------===//
+
+/// Whether `op` works on descriptors, addresses and numbers alone.
+static bool staysOffDevice(Operation *op) {
+  if (isa<gpu::LaunchFuncOp, memref::AllocOp, memref::DeallocOp, memref::GetGlobalOp>(op))
+    return true;
+  if (isa<func::CallOp>(op) || isa<memref::AllocaOp, memref::CopyOp>(op))
+    return false;
+  return isMemoryEffectFree(op) || op->getNumRegions() > 0;
+}
+
+static LogicalResult checkFunction(func::FuncOp function) {
+  if (function.getNumResults() != 0)
+    return function.emitOpError("expects results to be destinations before launches are lowered, "
+                                "but got ")
+           << function.getNumResults() << " results";
+  WalkResult walked = function.getBody().walk([](Operation *op) {
+    if (staysOffDevice(op))
+      return WalkResult::advance();
+    op->emitOpError("expects host code that does not touch device memory, but got ")
+        << op->getName();
+    return WalkResult::interrupt();
+  });
+  return success(!walked.wasInterrupted());
+}
+
+//===----------------------------------------------------------------------===//
+// The frame of a call
+//===----------------------------------------------------------------------===//
+
+/// !llvm.ptr to an i8 constant with `text` and a final NUL.
+static Value getText(OpBuilder &builder, Location location, ModuleOp module, StringRef name,
+                     StringRef text) {
+  auto global = module.lookupSymbol<LLVM::GlobalOp>(name);
+  if (!global) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(module.getBody());
+    std::string bytes = text.str();
+    bytes.push_back('\0');
+    auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), bytes.size());
+    global = LLVM::GlobalOp::create(builder, location, type, /*isConstant=*/true,
+                                    LLVM::Linkage::Internal, name, builder.getStringAttr(bytes));
+  }
+  return LLVM::AddressOfOp::create(builder, location, global);
+}
+
+static Value callRuntime(OpBuilder &builder, Location location, ModuleOp module, StringRef name,
+                         Type result, ValueRange arguments) {
+  auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(name);
+  if (!function) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(module.getBody());
+    auto type = LLVM::LLVMFunctionType::get(
+        result ? result : LLVM::LLVMVoidType::get(builder.getContext()),
+        llvm::to_vector(arguments.getTypes()));
+    function = LLVM::LLVMFuncOp::create(builder, location, name, type);
+  }
+  auto call = LLVM::CallOp::create(builder, location, function, arguments);
+  return result ? call.getResult() : Value();
+}
+
+/// A variable in the frame of the function around the insertion point.
+static Value makeVariable(OpBuilder &builder, Location location, func::FuncOp function, Type type,
+                          int64_t count = 1) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(&function.getBody().front());
+  Value number = LLVM::ConstantOp::create(builder, location, builder.getI64Type(), count);
+  return LLVM::AllocaOp::create(builder, location, LLVM::LLVMPointerType::get(builder.getContext()),
+                                type, number, /*alignment=*/8);
+}
+
+/// The addresses of all memref arguments, in an array.
+static Value storeArguments(ImplicitLocOpBuilder &b, func::FuncOp function, int64_t &count) {
+  SmallVector<BlockArgument> memrefs = llvm::filter_to_vector(
+      function.getArguments(), [](Value value) { return isa<MemRefType>(value.getType()); });
+  count = memrefs.size();
+  auto pointer = LLVM::LLVMPointerType::get(b.getContext());
+  Value array = makeVariable(b, b.getLoc(), function, pointer, std::max<int64_t>(count, 1));
+  for (auto [i, memref] : llvm::enumerate(memrefs)) {
+    Value address = memref::ExtractAlignedPointerAsIndexOp::create(b, memref);
+    address = arith::IndexCastOp::create(b, b.getI64Type(), address);
+    address = LLVM::IntToPtrOp::create(b, pointer, address);
+    Value slot = LLVM::GEPOp::create(b, pointer, pointer, array,
+                                     ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
+    LLVM::StoreOp::create(b, address, slot);
+  }
+  return array;
+}
+
+/// Begins the call in front of `next` and ends it at every return; gives the call's state.
+static Value frameCall(func::FuncOp function, ModuleOp module) {
+  Operation *next = &function.getBody().front().front();
+  ImplicitLocOpBuilder b(function.getLoc(), next);
+  auto pointer = LLVM::LLVMPointerType::get(b.getContext());
+  int64_t count = 0;
+  Value state = makeVariable(b, b.getLoc(), function,
+                             LLVM::LLVMArrayType::get(b.getI64Type(), callStateWords));
+  Value arguments = storeArguments(b, function, count);
+  auto address = [&](StringRef name) -> Value {
+    return LLVM::AddressOfOp::create(b, pointer, name);
+  };
+  Value size = LLVM::LoadOp::create(b, b.getI64Type(), address(artifactSizeSymbol));
+  Value number = LLVM::ConstantOp::create(b, b.getI64Type(), count);
+  callRuntime(b, b.getLoc(), module, "blocksparseRtCallBegin", Type(),
+              {state, address(artifactSlotSymbol), address(artifactSymbol), size, arguments,
+               number});
+  return state;
+}
+
+/// Gives the function an i32 result: what `getStatus` makes at a return.
+static void returnStatus(func::FuncOp function, function_ref<Value(OpBuilder &)> getStatus) {
+  function.walk([&](func::ReturnOp op) {
+    OpBuilder builder(op);
+    op.getOperandsMutable().assign(getStatus(builder));
+  });
+  Builder builder(function.getContext());
+  function.setType(
+      builder.getFunctionType(function.getArgumentTypes(), {builder.getI32Type()}));
+  function.removeResAttrsAttr();
+}
+
+/// Declares what blocksparse-embed-artifact defines.
+static void declareArtifact(ModuleOp module) {
+  auto b = ImplicitLocOpBuilder::atBlockBegin(module.getLoc(), module.getBody());
+  auto declare = [&](StringRef name, Type type, bool constant) {
+    if (!module.lookupSymbol(name))
+      LLVM::GlobalOp::create(b, type, constant, LLVM::Linkage::External, name, Attribute());
+  };
+  declare(artifactSlotSymbol, LLVM::LLVMPointerType::get(b.getContext()), false);
+  declare(artifactSymbol, b.getI8Type(), true);
+  declare(artifactSizeSymbol, b.getI64Type(), true);
+}
+
+//===----------------------------------------------------------------------===//
+// Patterns
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// What the patterns share.
+struct Program {
+  ModuleOp module;
+  llvm::DenseMap<Operation *, Value> states;
+  /// By the name of the memref.global.
+  llvm::StringMap<std::string> lutNames;
+
+  Value getState(Operation *op) const {
+    return states.lookup(op->getParentOfType<func::FuncOp>());
+  }
+};
+
+template <typename OpTy>
+struct RuntimePattern : ConvertOpToLLVMPattern<OpTy> {
+  RuntimePattern(const LLVMTypeConverter &converter, const Program &program)
+      : ConvertOpToLLVMPattern<OpTy>(converter), program(program) {}
+  const Program &program;
+};
+
+struct LowerAlloc : RuntimePattern<memref::AllocOp> {
+  using RuntimePattern::RuntimePattern;
+  LogicalResult matchAndRewrite(memref::AllocOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    if (!isConvertibleAndHasIdentityMaps(op.getType()))
+      return rewriter.notifyMatchFailure(op, "expects a row-major buffer");
+    Location location = op.getLoc();
+    SmallVector<Value> sizes, strides;
+    Value bytes;
+    getMemRefDescriptorSizes(location, op.getType(), adaptor.getDynamicSizes(), rewriter, sizes,
+                             strides, bytes);
+    Value pointer = callRuntime(rewriter, location, program.module, "blocksparseRtCallAlloc",
+                                getPtrType(), {program.getState(op), bytes});
+    Value descriptor = createMemRefDescriptor(location, op.getType(), pointer, pointer, sizes,
+                                              strides, rewriter);
+    rewriter.replaceOp(op, descriptor);
+    return success();
+  }
+};
+
+struct LowerDealloc : RuntimePattern<memref::DeallocOp> {
+  using RuntimePattern::RuntimePattern;
+  LogicalResult matchAndRewrite(memref::DeallocOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    if (!isa<MemRefType>(op.getMemref().getType()))
+      return rewriter.notifyMatchFailure(op, "expects a ranked buffer");
+    MemRefDescriptor descriptor(adaptor.getMemref());
+    callRuntime(rewriter, op.getLoc(), program.module, "blocksparseRtCallFree", Type(),
+                {program.getState(op), descriptor.allocatedPtr(rewriter, op.getLoc())});
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct LowerGetGlobal : RuntimePattern<memref::GetGlobalOp> {
+  using RuntimePattern::RuntimePattern;
+  LogicalResult matchAndRewrite(memref::GetGlobalOp op, OpAdaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Location location = op.getLoc();
+    const std::string &name = program.lutNames.find(op.getName())->second;
+    Value text = getText(rewriter, location, program.module, "blocksparse.name." + name, name);
+    Value pointer = callRuntime(rewriter, location, program.module, "blocksparseRtCallLut",
+                                getPtrType(), {program.getState(op), text});
+    Value descriptor = MemRefDescriptor::fromStaticShape(
+        rewriter, location, *getTypeConverter(), cast<MemRefType>(op.getType()), pointer);
+    rewriter.replaceOp(op, descriptor);
+    return success();
+  }
+};
+
+struct LowerLaunch : RuntimePattern<gpu::LaunchFuncOp> {
+  using RuntimePattern::RuntimePattern;
+  LogicalResult matchAndRewrite(gpu::LaunchFuncOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    auto function = op->getParentOfType<func::FuncOp>();
+    SmallVector<Value> arguments = getTypeConverter()->promoteOperands(
+        op.getLoc(), op.getKernelOperands(), adaptor.getKernelOperands(), rewriter);
+    Value array = makeVariable(rewriter, op.getLoc(), function, getPtrType(),
+                               std::max<int64_t>(arguments.size(), 1));
+    for (auto [i, argument] : llvm::enumerate(arguments)) {
+      Value variable = makeVariable(rewriter, op.getLoc(), function, argument.getType());
+      LLVM::StoreOp::create(b, argument, variable);
+      Value slot = LLVM::GEPOp::create(b, getPtrType(), getPtrType(), array,
+                                       ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
+      LLVM::StoreOp::create(b, variable, slot);
+    }
+    std::string kernel = op.getKernelName().str();
+    Value name = getText(rewriter, op.getLoc(), program.module, "blocksparse.name." + kernel,
+                         kernel);
+    Value count = LLVM::ConstantOp::create(b, b.getI64Type(), int64_t(arguments.size()));
+    callRuntime(rewriter, op.getLoc(), program.module, "blocksparseRtCallLaunch", Type(),
+                {program.getState(op), name, adaptor.getGridSizeX(), adaptor.getGridSizeY(),
+                 adaptor.getGridSizeZ(), array, count});
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// What the artefact needs
+//===----------------------------------------------------------------------===//
+
+static LogicalResult getConstant(gpu::LaunchFuncOp op, Value value, StringRef what,
+                                 int64_t &constant) {
+  APInt number;
+  if (!matchPattern(value, m_ConstantInt(&number)))
+    return op.emitOpError("expects ") << what << " to be a constant of the kernel";
+  constant = number.getSExtValue();
+  return success();
+}
+
+/// Threads, cluster and dynamic shared memory of a launch: seven numbers.
+static FailureOr<SmallVector<int64_t>> getRecord(gpu::LaunchFuncOp op) {
+  SmallVector<int64_t> record = {1, 1, 1, 1, 1, 1, 0};
+  gpu::KernelDim3 block = op.getBlockSizeOperandValues();
+  if (failed(getConstant(op, block.x, "the block size", record[0])) ||
+      failed(getConstant(op, block.y, "the block size", record[1])) ||
+      failed(getConstant(op, block.z, "the block size", record[2])))
+    return failure();
+  if (op.hasClusterSize()) {
+    gpu::KernelDim3 cluster = op.getClusterSizeOperandValues();
+    if (failed(getConstant(op, cluster.x, "the cluster size", record[3])) ||
+        failed(getConstant(op, cluster.y, "the cluster size", record[4])) ||
+        failed(getConstant(op, cluster.z, "the cluster size", record[5])))
+      return failure();
+  }
+  if (Value shared = op.getDynamicSharedMemorySize();
+      shared && failed(getConstant(op, shared, "dynamic shared memory", record[6])))
+    return failure();
+  return record;
+}
+
+static LogicalResult recordKernels(ModuleOp module, const TargetInfo &target) {
+  NamedAttrList records;
+  Builder builder(module.getContext());
+  int64_t limit = target.gpuFacts().sharedMemoryPerBlock;
+  WalkResult walked = module.walk([&](gpu::LaunchFuncOp op) -> WalkResult {
+    FailureOr<SmallVector<int64_t>> record = getRecord(op);
+    if (failed(record))
+      return failure();
+    if (record->back() > limit)
+      return op.emitOpError("expects at most ")
+             << limit << " bytes of dynamic shared memory on " << target.chip() << ", but got "
+             << record->back();
+    auto attr = builder.getDenseI64ArrayAttr(*record);
+    Attribute known = records.get(op.getKernelName());
+    if (known && known != attr)
+      return op.emitOpError("expects the kernel to be launched like before, with ")
+             << known << ", but got " << attr;
+    records.set(op.getKernelName(), attr);
+    return WalkResult::advance();
+  });
+  module->setAttr(kernelsAttr, records.getDictionary(module.getContext()));
+  return success(!walked.wasInterrupted());
+}
+
+/// Names the constants that device functions use by their contents.
+static LogicalResult recordLuts(ModuleOp module, Program &program) {
+  NamedAttrList luts;
+  SymbolTable symbols(module);
+  WalkResult walked = module.walk([&](memref::GetGlobalOp op) -> WalkResult {
+    if (isHostFunction(op->getParentOfType<func::FuncOp>()) || program.lutNames.count(op.getName()))
+      return WalkResult::advance();
+    auto global = symbols.lookup<memref::GlobalOp>(op.getName());
+    auto value = dyn_cast_or_null<ElementsAttr>(global.getInitialValue().value_or(Attribute()));
+    SmallVector<char> bytes;
+    if (!global.getConstant() || !value || !copyElementBytes(value, bytes))
+      return op.emitOpError("expects a global constant of numbers, but got ") << global;
+    std::string name = makeLutName(bytes);
+    luts.set(name, value);
+    program.lutNames[op.getName()] = name;
+    return WalkResult::advance();
+  });
+  module->setAttr(lutsAttr, luts.getDictionary(module.getContext()));
+  return success(!walked.wasInterrupted());
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+static LogicalResult convert(ModuleOp module, Program &program) {
+  MLIRContext *context = module.getContext();
+  LowerToLLVMOptions options(context);
+  LLVMTypeConverter converter(context, options);
+  RewritePatternSet patterns(context);
+  patterns.add<LowerAlloc, LowerDealloc, LowerGetGlobal, LowerLaunch>(converter, program);
+  ConversionTarget target(*context);
+  target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+  target.addIllegalOp<gpu::LaunchFuncOp>();
+  target.addDynamicallyLegalOp<memref::AllocOp, memref::DeallocOp, memref::GetGlobalOp>(
+      [](Operation *op) {
+        auto function = op->getParentOfType<func::FuncOp>();
+        return !function || isHostFunction(function);
+      });
+  return applyPartialConversion(module, target, std::move(patterns));
+}
+
+/// Constants live in the artefact from now on.
+static void eraseUnusedGlobals(ModuleOp module) {
+  for (auto global : llvm::make_early_inc_range(module.getOps<memref::GlobalOp>()))
+    if (SymbolTable::symbolKnownUseEmpty(global, module))
+      global.erase();
+}
+
+namespace {
+
+struct LaunchesToRuntime
+    : mlir::blocksparse::impl::LaunchesToRuntimePassBase<LaunchesToRuntime> {
+  using LaunchesToRuntimePassBase::LaunchesToRuntimePassBase;
+
+  void runOnOperation() override {
+    if (failed(lower(getOperation())))
+      signalPassFailure();
+  }
+
+  LogicalResult lower(ModuleOp module) {
+    std::string error;
+    std::optional<TargetInfo> target = TargetInfo::parse("cuda:" + chip, error);
+    if (!target)
+      return module.emitError(error);
+    Program program;
+    program.module = module;
+    if (failed(recordKernels(module, *target)) || failed(recordLuts(module, program)))
+      return failure();
+    declareArtifact(module);
+    for (auto function : module.getOps<func::FuncOp>())
+      if (!function.isDeclaration() && failed(lowerFunction(function, program)))
+        return failure();
+    if (failed(convert(module, program)))
+      return failure();
+    eraseUnusedGlobals(module);
+    module->removeAttr(gpu::GPUDialect::getContainerModuleAttrName());
+    return success();
+  }
+
+  LogicalResult lowerFunction(func::FuncOp function, Program &program) {
+    Type i32 = IntegerType::get(&getContext(), 32);
+    if (isHostFunction(function)) {
+      returnStatus(function, [&](OpBuilder &builder) -> Value {
+        return arith::ConstantIntOp::create(builder, function.getLoc(), i32, 0);
+      });
+      return success();
+    }
+    if (failed(checkFunction(function)))
+      return failure();
+    Value state = frameCall(function, program.module);
+    program.states[function] = state;
+    returnStatus(function, [&](OpBuilder &builder) {
+      return callRuntime(builder, function.getLoc(), program.module, "blocksparseRtCallEnd", i32,
+                         {state});
+    });
+    return success();
+  }
+};
+
+} // namespace

@@ -1,0 +1,217 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "blocksparse/Target/GPU/PTX.h"
+#include "blocksparse/Target/GPU/Passes.h"
+#include "blocksparse/Target/TargetInfo.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/IR/BuiltinDialect.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+
+#include <mutex>
+
+// Of llvm/Support/TargetSelect.h, which would want every target.
+extern "C" {
+void LLVMInitializeNVPTXTargetInfo();
+void LLVMInitializeNVPTXTarget();
+void LLVMInitializeNVPTXTargetMC();
+void LLVMInitializeNVPTXAsmPrinter();
+}
+
+namespace mlir::blocksparse {
+#define GEN_PASS_DEF_EMITPTXPASS
+#include "blocksparse/Target/GPU/Passes.h.inc"
+} // namespace mlir::blocksparse
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using ::blocksparse::TargetInfo;
+
+static constexpr StringLiteral nvptxTriple = "nvptx64-nvidia-cuda";
+
+static const llvm::Target *getNVPTX() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+  });
+  std::string error;
+  return llvm::TargetRegistry::lookupTarget(llvm::Triple(nvptxTriple), error);
+}
+
+static std::string formatPtx(unsigned version) {
+  return llvm::utostr(version / 10) + "." + llvm::utostr(version % 10);
+}
+
+/// The lowest PTX version that knows the chip; fails for an unknown one.
+static FailureOr<unsigned> getLowestPtx(StringRef chip, EmitErrorFn emitError) {
+  std::string error;
+  std::optional<TargetInfo> info = TargetInfo::parse("cuda:" + chip.str(), error);
+  if (!info)
+    return emitError() << error;
+  return info->gpuFacts().minimumPtx;
+}
+
+/// The newest PTX version that LLVM writes.
+static unsigned getNewestPtx(const llvm::MCSubtargetInfo &subtarget) {
+  unsigned newest = 0, version = 0;
+  for (const llvm::SubtargetFeatureKV &feature : subtarget.getAllProcessorFeatures())
+    if (StringRef key = feature.Key; key.consume_front("ptx") && !key.getAsInteger(10, version))
+      newest = std::max(newest, version);
+  return newest;
+}
+
+static bool hasPtx(const llvm::MCSubtargetInfo &subtarget, unsigned version) {
+  std::string wanted = "ptx" + llvm::utostr(version);
+  return llvm::any_of(subtarget.getAllProcessorFeatures(),
+                      [&](const llvm::SubtargetFeatureKV &feature) { return feature.Key == wanted; });
+}
+
+/// The code generator, or an error for anything that it would abort on.
+static FailureOr<std::unique_ptr<llvm::TargetMachine>> createMachine(const GPUOptions &options,
+                                                                     EmitErrorFn emitError) {
+  FailureOr<unsigned> lowest = getLowestPtx(options.chip, emitError);
+  if (failed(lowest))
+    return failure();
+  if (options.optLevel > 3)
+    return emitError() << "expects an optimisation level of 0 to 3, but got " << options.optLevel;
+  const llvm::Target *nvptx = getNVPTX();
+  llvm::Triple triple(nvptxTriple);
+  std::unique_ptr<llvm::MCSubtargetInfo> subtarget(
+      nvptx ? nvptx->createMCSubtargetInfo(triple, "", "") : nullptr);
+  if (!subtarget)
+    return emitError() << "expects an LLVM with the NVPTX target, but got one without it";
+  if (!subtarget->isCPUStringValid(options.chip))
+    return emitError() << "expects a chip that LLVM " << LLVM_VERSION_STRING
+                       << " knows, but got '" << options.chip << "'";
+  unsigned version = options.ptxVersion == 0 ? *lowest : options.ptxVersion;
+  if (version < *lowest)
+    return emitError() << "expects PTX " << formatPtx(*lowest) << " or newer for '" << options.chip
+                       << "', but got " << formatPtx(version);
+  if (!hasPtx(*subtarget, version))
+    return emitError() << "expects a PTX version that LLVM " << LLVM_VERSION_STRING
+                       << " writes, up to " << formatPtx(getNewestPtx(*subtarget)) << ", but got "
+                       << formatPtx(version);
+  auto level = static_cast<llvm::CodeGenOptLevel>(options.optLevel);
+  return std::unique_ptr<llvm::TargetMachine>(
+      nvptx->createTargetMachine(triple, options.chip, "+ptx" + llvm::utostr(version), {}, {}, {},
+                                 level));
+}
+
+LogicalResult mlir::blocksparse::checkGPUOptions(const GPUOptions &options, EmitErrorFn emitError) {
+  return success(succeeded(createMachine(options, emitError)));
+}
+
+static LogicalResult checkDialects(gpu::GPUModuleOp module) {
+  WalkResult walked = module.walk([&](Operation *op) {
+    if (op == module || (isa_and_present<LLVM::LLVMDialect, NVVM::NVVMDialect>(op->getDialect()) &&
+                         !isa<UnrealizedConversionCastOp>(op)))
+      return WalkResult::advance();
+    op->emitOpError("expects to be lowered to the llvm or nvvm dialect before PTX is made, but got ")
+        << op->getName();
+    return WalkResult::interrupt();
+  });
+  return success(!walked.wasInterrupted());
+}
+
+/// There is nothing that a kernel could be linked with.
+static LogicalResult checkDeclarations(const llvm::Module &module, Location location) {
+  for (const llvm::Function &function : module)
+    if (function.isDeclaration() && !function.isIntrinsic() && function.getName() != "vprintf")
+      return emitError(location) << "expects kernels without outside functions, but got a call of '"
+                                 << function.getName() << "'";
+  return success();
+}
+
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine, unsigned level) {
+  if (level == 0)
+    return;
+  llvm::PassBuilder builder(&machine);
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  const llvm::OptimizationLevel levels[] = {
+      llvm::OptimizationLevel::O1, llvm::OptimizationLevel::O2, llvm::OptimizationLevel::O3};
+  builder.buildPerModuleDefaultPipeline(levels[level - 1]).run(module, modules);
+}
+
+FailureOr<std::string> mlir::blocksparse::emitPTX(gpu::GPUModuleOp module,
+                                                  const GPUOptions &options) {
+  Location location = module.getLoc();
+  auto emitError = [&] { return mlir::emitError(location); };
+  FailureOr<std::unique_ptr<llvm::TargetMachine>> machine = createMachine(options, emitError);
+  if (failed(machine) || failed(checkDialects(module)))
+    return failure();
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> llvmModule =
+      translateModuleToLLVMIR(module, context, module.getName());
+  if (!llvmModule)
+    return emitError() << "expects kernels that translate to LLVM IR, but got an error";
+  llvmModule->setTargetTriple((*machine)->getTargetTriple());
+  llvmModule->setDataLayout((*machine)->createDataLayout());
+  optimize(*llvmModule, **machine, options.optLevel);
+  if (failed(checkDeclarations(*llvmModule, location)))
+    return failure();
+  SmallString<0> text;
+  llvm::raw_svector_ostream stream(text);
+  llvm::legacy::PassManager passes;
+  if ((*machine)->addPassesToEmitFile(passes, stream, nullptr,
+                                      llvm::CodeGenFileType::AssemblyFile))
+    return emitError() << "expects a target that writes PTX, but got " << nvptxTriple;
+  passes.run(*llvmModule);
+  return text.str().str();
+}
+
+namespace {
+
+struct EmitPTX : mlir::blocksparse::impl::EmitPTXPassBase<EmitPTX> {
+  using EmitPTXPassBase::EmitPTXPassBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    EmitPTXPassBase::getDependentDialects(registry);
+    registerBuiltinDialectTranslation(registry);
+    registerGPUDialectTranslation(registry);
+    registerLLVMDialectTranslation(registry);
+    registerNVVMDialectTranslation(registry);
+  }
+
+  void runOnOperation() override {
+    for (auto module : llvm::to_vector(getOperation().getOps<gpu::GPUModuleOp>())) {
+      FailureOr<std::string> ptx = emitPTX(module, {chip, ptxVersion, optLevel});
+      if (failed(ptx))
+        return signalPassFailure();
+      OpBuilder builder(module);
+      auto target = NVVM::NVVMTargetAttr::get(&getContext(), optLevel, nvptxTriple, chip);
+      auto object = builder.getAttr<gpu::ObjectAttr>(target, gpu::CompilationTarget::Assembly,
+                                                     builder.getStringAttr(*ptx),
+                                                     DictionaryAttr(), gpu::KernelTableAttr());
+      gpu::BinaryOp::create(builder, module.getLoc(), module.getName(), Attribute(),
+                            ArrayRef<Attribute>{object});
+      module.erase();
+    }
+  }
+};
+
+} // namespace

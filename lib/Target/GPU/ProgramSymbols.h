@@ -1,0 +1,38 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Names that the passes of this directory share, and the bytes of constants.
+
+#ifndef BLOCKSPARSE_LIB_TARGET_GPU_PROGRAMSYMBOLS_H
+#define BLOCKSPARSE_LIB_TARGET_GPU_PROGRAMSYMBOLS_H
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/BuiltinAttributeInterfaces.h"
+
+namespace mlir::blocksparse {
+
+/// On a function that works on host memory alone.
+inline constexpr StringLiteral hostFunctionAttr = "blocksparse.host";
+/// On the module: dictionary from a kernel's name to {threads x, y, z, cluster x, y, z, dynamic
+/// shared bytes}.
+inline constexpr StringLiteral kernelsAttr = "blocksparse.kernels";
+/// On the module: dictionary from a LUT's name to its elements.
+inline constexpr StringLiteral lutsAttr = "blocksparse.luts";
+
+inline constexpr StringLiteral artifactSymbol = "blocksparse.artifact";
+inline constexpr StringLiteral artifactSizeSymbol = "blocksparse.artifact.size";
+inline constexpr StringLiteral artifactSlotSymbol = "blocksparse.artifact.slot";
+
+/// Size of blocksparseRtCall in words of 64 bits.
+inline constexpr int64_t callStateWords = 4;
+
+/// Appends the elements row-major as they lie in memory; false for elements that are no
+/// numbers of whole bytes.
+bool copyElementBytes(ElementsAttr value, SmallVectorImpl<char> &bytes);
+
+/// A name that follows from the contents, so that equal tables of several targets are one.
+std::string makeLutName(ArrayRef<char> bytes);
+
+} // namespace mlir::blocksparse
+
+#endif // BLOCKSPARSE_LIB_TARGET_GPU_PROGRAMSYMBOLS_H
