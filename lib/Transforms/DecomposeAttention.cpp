@@ -3,7 +3,9 @@
 
 #include "blocksparse/IR/BlockSparseOps.h"
 #include "blocksparse/Transforms/Passes.h"
-#include "mlir/IR/PatternMatch.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/Sequence.h"
 
 namespace mlir::blocksparse {
 #define GEN_PASS_DEF_DECOMPOSEATTENTIONPASS
@@ -60,58 +62,131 @@ static void decompose(AttentionOp op) {
   op->erase();
 }
 
-/// The leading dimensions of an operand are those of the scores, or its gradient is a sum.
-static LogicalResult checkNotBroadcast(AttentionGradOp op, Value operand, StringRef name) {
-  ArrayRef<int64_t> leading = cast<RankedTensorType>(op.getLse().getType()).getShape().drop_back();
-  ArrayRef<int64_t> given = cast<RankedTensorType>(operand.getType()).getShape().drop_back(2);
-  if (given == leading)
-    return success();
-  return op.emitOpError() << "expects " << name << " with the " << leading.size()
-                          << " batch and head dimensions of lse to decompose its gradient, but got "
-                          << operand.getType();
+/// How a product's operand was broadcast to the leading dimensions (batch, heads) of the scores:
+/// for each of them, whether the operand has it not at all or with size 1.
+static SmallVector<bool> broadcastDims(ArrayRef<int64_t> leading, RankedTensorType operand) {
+  ArrayRef<int64_t> own = operand.getShape().drop_back(2);
+  SmallVector<bool> broadcast;
+  for (size_t dim = 0; dim < leading.size(); ++dim) {
+    bool missing = dim + own.size() < leading.size();
+    broadcast.push_back(leading[dim] != 1 &&
+                        (missing || own[dim + own.size() - leading.size()] == 1));
+  }
+  return broadcast;
 }
 
-static LogicalResult decompose(AttentionGradOp op) {
-  if (failed(checkNotBroadcast(op, op.getQ(), "q")) ||
-      failed(checkNotBroadcast(op, op.getK(), "k")) ||
-      failed(checkNotBroadcast(op, op.getV(), "v")))
-    return failure();
+/// Views `full` [.., R, C] as the matrices [S, X] or [B, S, X] whose columns are to be summed over
+/// S.
+static Value collapseForSum(OpBuilder &builder, Location loc, Value full,
+                            ArrayRef<bool> broadcast) {
+  SmallVector<ReassociationIndices> groups;
+  if (broadcast.size() == 1)
+    groups = {{0}, {1, 2}};
+  else if (broadcast[0] && broadcast[1])
+    groups = {{0, 1}, {2, 3}};
+  else if (broadcast[0])
+    groups = {{0}, {1, 2, 3}};
+  else
+    groups = {{0}, {1}, {2, 3}};
+  return tensor::CollapseShapeOp::create(builder, loc, full, groups);
+}
+
+/// A row of as many ones as `like` has rows.
+static Value createOnes(OpBuilder &builder, Location loc, Value like) {
+  auto type = cast<RankedTensorType>(like.getType());
+  int64_t dim = type.getRank() - 2;
+  TypedAttr one = builder.getFloatAttr(type.getElementType(), 1.0);
+  if (!type.isDynamicDim(dim))
+    return arith::ConstantOp::create(
+        builder, loc,
+        DenseElementsAttr::get(
+            RankedTensorType::get({1, type.getDimSize(dim)}, type.getElementType()), one));
+  return tensor::SplatOp::create(
+      builder, loc, arith::ConstantOp::create(builder, loc, one).getResult(),
+      ArrayRef<OpFoldResult>{builder.getIndexAttr(1),
+                             tensor::getMixedSize(builder, loc, like, dim)});
+}
+
+/// Sums a gradient over the dimensions in which its operand was broadcast: a product with a row
+/// of ones, so that it accumulates as every product does. `operand` has the result's sizes.
+static Value sumBroadcast(OpBuilder &builder, Location loc, Value full, RankedTensorType result,
+                          Value operand, ArrayRef<bool> broadcast) {
+  Value matrices = collapseForSum(builder, loc, full, broadcast);
+  SmallVector<int64_t> shape(cast<RankedTensorType>(matrices.getType()).getShape());
+  shape[shape.size() - 2] = 1;
+  Value sum = MatmulOp::create(builder, loc, RankedTensorType::get(shape, result.getElementType()),
+                               createOnes(builder, loc, matrices), matrices, /*bias=*/Value(),
+                               /*residual=*/Value(), MatmulForm::Linear, /*transpose_a=*/false,
+                               /*transpose_b=*/false, APFloat(1.0), ActivationAttr(),
+                               Precision::IEEE, ScheduleAttr());
+  SmallVector<ReassociationIndices> groups;
+  if (shape.size() == 3) {
+    groups = {{0}, {1}, {2, 3}};
+  } else {
+    sum =
+        tensor::CollapseShapeOp::create(builder, loc, sum, ArrayRef<ReassociationIndices>{{0, 1}});
+    groups.push_back(llvm::to_vector<2>(llvm::seq<int64_t>(0, result.getRank())));
+  }
+  return tensor::ExpandShapeOp::create(builder, loc, result, sum, groups,
+                                       tensor::getMixedSizes(builder, loc, operand));
+}
+
+/// op(sparse) @ dense, the gradient of `operand`.
+static Value createGradient(OpBuilder &builder, AttentionGradOp op, Value sparse, Value dense,
+                            bool transposeSparse, Value operand, Type resultType) {
+  Location loc = op.getLoc();
+  auto result = cast<RankedTensorType>(resultType);
+  ArrayRef<int64_t> leading = cast<RankedTensorType>(op.getLse().getType()).getShape().drop_back();
+  SmallVector<bool> broadcast = broadcastDims(leading, result);
+  SmallVector<int64_t> shape(leading);
+  llvm::append_range(shape, result.getShape().take_back(2));
+  auto full = RankedTensorType::get(shape, result.getElementType());
+  Value product = createProduct(builder, loc, full, sparse, dense, transposeSparse);
+  if (llvm::is_contained(broadcast, true))
+    return sumBroadcast(builder, loc, product, result, operand, broadcast);
+  if (full.getRank() == result.getRank())
+    return product;
+  // Leading dimensions of size 1 that the operand leaves out.
+  SmallVector<ReassociationIndices> groups(result.getRank());
+  int64_t missing = full.getRank() - result.getRank();
+  for (int64_t dim = 0; dim < full.getRank(); ++dim)
+    groups[std::max<int64_t>(0, dim - missing)].push_back(dim);
+  return tensor::CollapseShapeOp::create(builder, loc, result, product, groups);
+}
+
+static void decompose(AttentionGradOp op) {
   OpBuilder builder(op);
   Location loc = op.getLoc();
   Type element = cast<RankedTensorType>(op.getQ().getType()).getElementType();
   Value p = createProbabilities(builder, op, /*lse=*/Type()).getY();
-  Value dv = createProduct(builder, loc, op.getDv().getType(), p, op.getDout(),
-                           /*transposeSparse=*/true);
+  Value dv = createGradient(builder, op, p, op.getDout(), /*transposeSparse=*/true, op.getV(),
+                            op.getDv().getType());
   Value dp = createScores(builder, loc, scoresType(op, getAccumulatorType(element)), op.getDout(),
                           op.getV());
   auto grad = SoftmaxGradOp::create(builder, loc, scoresType(op, element),
                                     op.getDrpe() ? op.getDrpe().getType() : Type(), p, dp,
                                     op.getScale(), ScheduleAttr());
-  Value dq = createProduct(builder, loc, op.getDq().getType(), grad.getDx(), op.getK(),
-                           /*transposeSparse=*/false);
-  Value dk = createProduct(builder, loc, op.getDk().getType(), grad.getDx(), op.getQ(),
-                           /*transposeSparse=*/true);
+  Value dq = createGradient(builder, op, grad.getDx(), op.getK(), /*transposeSparse=*/false,
+                            op.getQ(), op.getDq().getType());
+  Value dk = createGradient(builder, op, grad.getDx(), op.getQ(), /*transposeSparse=*/true,
+                            op.getK(), op.getDk().getType());
   SmallVector<Value> replacements{dq, dk, dv};
   if (op.getDrpe())
     replacements.push_back(grad.getDrpe());
   op->replaceAllUsesWith(replacements);
   op->erase();
-  return success();
 }
 
 namespace {
 struct DecomposeAttention
     : mlir::blocksparse::impl::DecomposeAttentionPassBase<DecomposeAttention> {
   void runOnOperation() override {
-    WalkResult result = getOperation()->walk([](Operation *op) {
+    getOperation()->walk([](Operation *op) {
       if (auto attention = dyn_cast<AttentionOp>(op))
         decompose(attention);
-      else if (auto grad = dyn_cast<AttentionGradOp>(op); grad && failed(decompose(grad)))
-        return WalkResult::interrupt();
-      return WalkResult::advance();
+      else if (auto grad = dyn_cast<AttentionGradOp>(op))
+        decompose(grad);
     });
-    if (result.wasInterrupted())
-      signalPassFailure();
   }
 };
 } // namespace

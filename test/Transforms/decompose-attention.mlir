@@ -43,3 +43,27 @@ func.func @backward(%q: tensor<2x64x8xf32>, %k: tensor<2x64x8xf32>, %v: tensor<2
   return %dq, %dk, %dv, %drpe
       : tensor<2x64x8xf32>, tensor<2x64x8xf32>, tensor<2x64x8xf32>, tensor<1x64x64xf32>
 }
+
+// Keys shared by all heads, values by all: their gradients are summed.
+// CHECK-LABEL: @broadcast(
+// CHECK: %[[DV4:.*]] = blocksparse.dsd {{.*}} -> tensor<3x2x64x10xf16>
+// CHECK: %[[DV2:.*]] = tensor.collapse_shape %[[DV4]] {{\[\[}}0, 1], [2, 3]] : tensor<3x2x64x10xf16> into tensor<6x640xf16>
+// CHECK: %[[ONES:.*]] = arith.constant dense<1.000000e+00> : tensor<1x6xf16>
+// CHECK: %[[SUM:.*]] = blocksparse.matmul %[[ONES]], %[[DV2]] : {{.*}} -> tensor<1x640xf16>
+// CHECK: %[[FLAT:.*]] = tensor.collapse_shape %[[SUM]]
+// CHECK: %[[DV:.*]] = tensor.expand_shape %[[FLAT]] {{\[\[}}0, 1]] output_shape [64, 10]
+// CHECK: blocksparse.dsd {{.*}} -> tensor<3x2x64x8xf16>
+// CHECK: %[[DK4:.*]] = blocksparse.dsd {{.*}} {transpose_a} : {{.*}} -> tensor<3x2x64x8xf16>
+// CHECK: tensor.collapse_shape %[[DK4]] {{\[\[}}0], [1], [2, 3]] : tensor<3x2x64x8xf16> into tensor<3x2x512xf16>
+// CHECK: blocksparse.matmul {{.*}} -> tensor<3x1x512xf16>
+// CHECK: %[[DK:.*]] = tensor.expand_shape {{.*}} output_shape [3, 1, 64, 8]
+// CHECK: return %{{.*}}, %[[DK]], %[[DV]]
+func.func @broadcast(%q: tensor<3x2x64x8xf16>, %k: tensor<3x1x64x8xf16>, %v: tensor<64x10xf16>,
+                     %out: tensor<3x2x64x10xf16>, %lse: tensor<3x2x64xf32>)
+    -> (tensor<3x2x64x8xf16>, tensor<3x1x64x8xf16>, tensor<64x10xf16>) {
+  %dq, %dk, %dv = blocksparse.attention_grad %q, %k, %v, %out, %lse, %out layout(#causal)
+      : (tensor<3x2x64x8xf16>, tensor<3x1x64x8xf16>, tensor<64x10xf16>, tensor<3x2x64x10xf16>,
+         tensor<3x2x64xf32>, tensor<3x2x64x10xf16>)
+      -> (tensor<3x2x64x8xf16>, tensor<3x1x64x8xf16>, tensor<64x10xf16>)
+  return %dq, %dk, %dv : tensor<3x2x64x8xf16>, tensor<3x1x64x8xf16>, tensor<64x10xf16>
+}

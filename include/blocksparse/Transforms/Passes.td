@@ -15,15 +15,32 @@ def ExpandLayoutsPass : Pass<"blocksparse-expand-layouts", "::mlir::ModuleOp"> {
   }];
 }
 
+def CoalesceLayoutsPass : Pass<"blocksparse-coalesce-layouts"> {
+  let summary = "Compute intermediate sparse tensors in larger blocks where all of them are full";
+  let description = [{
+    A sparse tensor that is made by sdd or from_dense, passes through softmax, softmax_grad and
+    sampled_addmm and ends in dsd, dds, bsr_addmm or to_dense never shows how its values are
+    stored. Where neighbouring blocks of its layout fill larger blocks completely, the
+    whole group of such tensors takes the layout of those: the same elements in fewer and
+    larger tiles, and no block that the layout lacks. Groups that touch an argument, a result of
+    the function or an operation with a schedule are left alone.
+  }];
+  let options = [
+    Option<"maxBlock", "max-block", "int64_t", /*default=*/"64",
+           "Most rows and columns of a larger block.">,
+  ];
+}
+
 def DecomposeAttentionPass : Pass<"blocksparse-decompose-attention"> {
   let summary = "Rewrite attention and its gradient as sdd, softmax and dsd";
   let description = [{
     attention: s = sdd(q, k^T) in the accumulation type, (p, lse) = softmax(s), out = dsd(p, v).
     attention_grad: p again from q and k, dv = p^T dout, dp = sdd(dout, v^T),
     (ds, drpe) = softmax_grad(p, dp), dq = ds k, dk = ds^T q. Operands of the products keep the
-    element type of q. The gradient of an operand that is broadcast over batch or heads
-    is an error: no operation sums it yet.
+    element type of q. The gradient of an operand that is broadcast over batch or heads is summed
+    over them by a matmul with a row of ones.
   }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def SelectSchedulePass : Pass<"blocksparse-select-schedule"> {
