@@ -123,7 +123,9 @@ void mlir::blocksparse::packPanel(ImplicitLocOpBuilder &b, const TileShape &tile
                                   const MatrixView &source, Value unitStride, Value firstCol,
                                   Value depth, Value panel) {
   Value width = indexConstant(b, tile.cols);
-  Value validCols = indexMin(b, width, indexSub(b, source.cols, firstCol));
+  // A panel may lie beyond the last column altogether: the end of an edge block.
+  Value remaining = indexMax(b, indexSub(b, source.cols, firstCol), indexConstant(b, 0));
+  Value validCols = indexMin(b, width, remaining);
   Value full = indexEqual(b, validCols, width);
   Value fast = b.createOrFold<arith::AndIOp>(full, unitStride);
   if (knownIndex(fast) == 0)
