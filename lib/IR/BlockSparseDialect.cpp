@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "blocksparse/IR/BlockSparseDialect.h"
+#include "BytecodeInterface.h"
 #include "blocksparse/IR/BlockSparseAttrs.h"
 #include "blocksparse/IR/BlockSparseOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -39,6 +40,7 @@ void BlockSparseDialect::initialize() {
 #include "blocksparse/IR/BlockSparseOps.cpp.inc"
       >();
   addInterfaces<AliasInterface>();
+  detail::addBytecodeInterface(*this);
 }
 
 #define GET_OP_CLASSES

@@ -20,9 +20,9 @@ using ::blocksparse::BlockShape;
 using ::blocksparse::PatternSpec;
 using ::blocksparse::PatternValue;
 
-// Above this many stored blocks the canonical form is a resource, so that types stay
-// short in print and cheap to hash.
-static constexpr int64_t kInlineBlocks = 4096;
+// Above this many offsets and columns the canonical form is a resource, so that types
+// stay short in print and cheap to hash.
+static constexpr int64_t kInlineEntries = 8192;
 // Up to this many grid blocks a pattern is printed as a mask, which shows its shape.
 static constexpr int64_t kMaskBlocks = 1024;
 
@@ -131,7 +131,7 @@ static SmallVector<int32_t> flatCsr(const BlockLayout &layout) {
 LayoutAttr LayoutAttr::get(MLIRContext *context, const BlockLayout &layout) {
   SmallVector<int32_t> flat = flatCsr(layout);
   Attribute contents;
-  if (layout.nnz() <= kInlineBlocks) {
+  if (static_cast<int64_t>(flat.size()) <= kInlineEntries) {
     contents = DenseI32ArrayAttr::get(context, flat);
   } else {
     ArrayRef<char> bytes(reinterpret_cast<const char *>(flat.data()), flat.size() * 4);

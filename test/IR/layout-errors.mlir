@@ -1,0 +1,196 @@
+// RUN: blocksparse-opt %s -verify-diagnostics -split-input-file
+
+// Shapes.
+// expected-error @below {{expects a block of 2 sizes, but got 1}}
+#l = #blocksparse.layout<16, grid 1x1, mask "1">
+
+// -----
+
+// expected-error @below {{expects a block of at least 1x1, but got 0x16}}
+#l = #blocksparse.layout<0x16, grid 1x1, dense>
+
+// -----
+
+// expected-error @below {{expects a grid of 2 or 3 sizes, but got 1}}
+#l = #blocksparse.layout<16x16, grid 4, mask "1">
+
+// -----
+
+// expected-error @below {{expects a grid of at least one head and no negative size, but got 0x1x1}}
+#l = #blocksparse.layout<16x16, grid 0x1x1, dense>
+
+// -----
+
+// Masks.
+// expected-error @below {{expects 2 mask rows (heads x block rows), but got 3}}
+#l = #blocksparse.layout<16x16, grid 2x2, mask "10/11/01">
+
+// -----
+
+// expected-error @below {{expects 2 digits in mask row 1, but got 3}}
+#l = #blocksparse.layout<16x16, grid 2x2, mask "10/110">
+
+// -----
+
+// expected-error @below {{expects 0 or 1 in mask row 0, but got 'x'}}
+#l = #blocksparse.layout<16x16, grid 2x2, mask "1x/11">
+
+// -----
+
+// CSR.
+// expected-error @below {{expects row offsets of length 3 (heads x block rows + 1), but got 2}}
+#l = #blocksparse.layout<16x16, grid 2x2, csr [0, 1] [0]>
+
+// -----
+
+// expected-error @below {{expects first row offset to be 0, but got 1}}
+#l = #blocksparse.layout<16x16, grid 2x2, csr [1, 1, 1] [0]>
+
+// -----
+
+// expected-error @below {{expects non-decreasing row offsets, but got 1 after 2 at row 1}}
+#l = #blocksparse.layout<16x16, grid 2x2, csr [0, 2, 1] [0, 1]>
+
+// -----
+
+// expected-error @below {{expects last row offset to equal the number of blocks 2, but got 3}}
+#l = #blocksparse.layout<16x16, grid 2x2, csr [0, 1, 3] [0, 1]>
+
+// -----
+
+// expected-error @below {{expects column index in [0, 2) in row 1, but got 2}}
+#l = #blocksparse.layout<16x16, grid 2x2, csr [0, 1, 2] [0, 2]>
+
+// -----
+
+// expected-error @below {{expects column index in [0, 2) in row 0 of head 1, but got -1}}
+#l = #blocksparse.layout<16x16, grid 2x1x2, csr [0, 1, 2] [0, -1]>
+
+// -----
+
+// expected-error @below {{expects unique column indices in row 0, but got 1 more than once}}
+#l = #blocksparse.layout<16x16, grid 2x2, csr [0, 2, 2] [1, 1]>
+
+// -----
+
+// Named patterns.
+// expected-error @below {{but got 'nonsense'}}
+#l = #blocksparse.layout<16x16, grid 2x2, nonsense>
+
+// -----
+
+// expected-error @below {{expects pattern 'dense' to have no parameters, but got 'seed'}}
+#l = #blocksparse.layout<16x16, grid 2x2, dense(seed = 1)>
+
+// -----
+
+// expected-error @below {{expects each parameter once, but got 'seed' again}}
+#l = #blocksparse.layout<16x16, grid 2x2, random(seed = 1, seed = 2)>
+
+// -----
+
+// expected-error @below {{expects parameter 'density' of pattern 'random' in [0, 1], but got 2}}
+#l = #blocksparse.layout<16x16, grid 2x2, random(density = 2.0)>
+
+// -----
+
+// expected-error @below {{expects parameter 'stride' of pattern 'strided' to be an integer, but got a keyword (wide)}}
+#l = #blocksparse.layout<16x16, grid 2x2, strided(stride = wide)>
+
+// -----
+
+// expected-error @below {{expects parameter 'stride' of pattern 'strided' of at least 1, but got 0}}
+#l = #blocksparse.layout<16x16, grid 2x2, strided(stride = 0)>
+
+// -----
+
+// expected-error @below {{expects parameter 'attention' of pattern 'fixed' to be one of}}
+#l = #blocksparse.layout<16x16, grid 2x2, fixed(attention = sideways)>
+
+// -----
+
+// Resources: what can be checked before the blob is there.
+// expected-error @below {{expects a resource of type tensor<Nxi32>, but got 'tensor<3xi64>'}}
+#l = #blocksparse.layout<16x16, grid 2x2, csr dense_resource<r> : tensor<3xi64>>
+
+// -----
+
+// expected-error @below {{expects a resource of type tensor<Nxi32>, but got 'tensor<3x1xi32>'}}
+#l = #blocksparse.layout<16x16, grid 2x2, csr dense_resource<r> : tensor<3x1xi32>>
+
+// -----
+
+// expected-error @below {{expects an i32 array, an i32 resource or a named pattern, but got 1 : i64}}
+#l = #blocksparse.layout<16x16, grid 2x2, csr 1>
+
+// -----
+
+// C1
+// expected-error @below {{expects a sparse tensor of rank 2 to 4, but got rank 1}}
+func.func private @c1(tensor<16xf32, #blocksparse.layout<16x16, grid 1x1, dense>>)
+
+// -----
+
+// expected-error @below {{expects a sparse tensor of rank 2 to 4, but got rank 5}}
+func.func private @c1_bsr(tensor<1x1x1x16x16xf32, #blocksparse.bsr<16x16>>)
+
+// -----
+
+// expected-error @below {{expects 3 block rows of 16 to cover 33 rows, but got a grid of 2}}
+func.func private @c2_rows(tensor<33x32xf32, #blocksparse.layout<16x16, grid 2x2, dense>>)
+
+// -----
+
+// expected-error @below {{expects 1 block columns of 16 to cover 16 columns, but got a grid of 2}}
+func.func private @c2_columns(tensor<32x16xf32, #blocksparse.layout<16x16, grid 2x2, dense>>)
+
+// -----
+
+// expected-error @below {{expects static rows and columns with a static layout, but got a dynamic size}}
+func.func private @c2_dynamic(tensor<?x32xf32, #blocksparse.layout<16x16, grid 2x2, dense>>)
+
+// -----
+
+// expected-error @below {{expects a layout of 1 or 4 heads, but got 2}}
+func.func private @c3(tensor<4x32x32xf32, #blocksparse.layout<16x16, grid 2x2x2, dense>>)
+
+// -----
+
+// expected-error @below {{expects a layout of 1 or 1 heads, but got 2}}
+func.func private @c3_rank_two(tensor<32x32xf32, #blocksparse.layout<16x16, grid 2x2x2, dense>>)
+
+// -----
+
+// The other attributes.
+// expected-error @below {{expects a block of at least 1x1, but got 16x0}}
+#b = #blocksparse.bsr<16x0>
+
+// -----
+
+// expected-error @below {{expects indices of type i32 or i64, but got i8}}
+#b = #blocksparse.bsr<16x16, i8>
+
+// -----
+
+// expected-error @below {{expects one of none, relu, leaky_relu, gelu_erf, gelu_tanh, gelu_quick, sigmoid and silu, but got 'gelu'}}
+#a = #blocksparse.activation<gelu>
+
+// -----
+
+// expected-error @below {{expects a slope with leaky_relu alone, but got one with 'relu'}}
+#a = #blocksparse.activation<relu, slope = 0.1>
+
+// -----
+
+// expected-error @below {{expects the name of a kernel family, but got an empty string}}
+#s = #blocksparse.schedule<kernel = "">
+
+// -----
+
+// expected-error @below {{expects tile_n to be at least 0, but got -8}}
+#s = #blocksparse.schedule<kernel = "k", tile_n = -8>
+
+// -----
+
+// expected-error @below {{expects group to be at least 1, but got 0}}
+#s = #blocksparse.schedule<kernel = "k", group = 0>
