@@ -9,6 +9,9 @@
 namespace mlir::arith {
 class ArithDialect;
 } // namespace mlir::arith
+namespace mlir::cf {
+class ControlFlowDialect;
+} // namespace mlir::cf
 namespace mlir::math {
 class MathDialect;
 } // namespace mlir::math

@@ -14,16 +14,23 @@ def ConvertBlockSparseToCPUPass : Pass<"convert-blocksparse-to-cpu"> {
     one that can't be lowered (it is on tensors, or of element types that the CPU kernels
     don't know) is an error that says why.
 
+    With `check-indices`, the program stops with a message that names the rule when the
+    indices of a run-time pattern are invalid: crow_indices that don't start at 0, decrease or
+    end after the last value block, columns outside the tensor, or a column twice in one block row
+    where that has no meaning (softmax, its gradient, from_dense and sampled products).
+
     `vector-bits` is the width of the vectors of a kernel whose operation carries no
     schedule with tile sizes.
   }];
   let options = [
     Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"512",
            "Width in bits of the vectors of kernels without a schedule.">,
+    Option<"checkIndices", "check-indices", "bool", /*default=*/"false",
+           "Check the indices of run-time patterns when the program runs.">,
   ];
   let dependentDialects = [
-    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
-    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect",
+    "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect", "::mlir::math::MathDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect",
   ];
 }
 

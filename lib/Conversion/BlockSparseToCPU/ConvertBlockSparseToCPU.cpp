@@ -1,10 +1,12 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "IndexChecks.h"
 #include "blocksparse/Conversion/BlockSparseToCPU.h"
 #include "blocksparse/Conversion/Passes.h"
 #include "blocksparse/IR/BlockSparseDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -31,6 +33,8 @@ struct ConvertBlockSparseToCPUPass
           << vectorBits;
       return signalPassFailure();
     }
+    if (checkIndices)
+      insertIndexChecks(getOperation());
     CPULoweringOptions options;
     options.vectorBits = vectorBits;
     RewritePatternSet patterns(&getContext());
