@@ -35,8 +35,14 @@ struct Arguments {
                                  cl::desc("Print the IR after this stage: parse, optimise, "
                                           "schedule, plan, bufferize, lower, llvm"),
                                  cl::value_desc("stage"), cl::cat(category)};
-  cl::opt<std::string> target{"target", cl::desc("What to make code for: cpu"), cl::init("cpu"),
-                              cl::cat(category)};
+  cl::opt<std::string> target{"target",
+                              cl::desc("What to make code for: cpu, cuda:<chip>, cuda:native, or "
+                                       "several of them, separated by commas"),
+                              cl::init("cpu"), cl::cat(category)};
+  cl::opt<unsigned> ptxVersion{"ptx-version",
+                               cl::desc("PTX version as 10 * major + minor; 0: the lowest that "
+                                        "knows the chip"),
+                               cl::init(0), cl::cat(category)};
   cl::opt<std::string> cpu{"cpu", cl::desc("Processor, as LLVM names it, or native"),
                            cl::init("native"), cl::cat(category)};
   cl::opt<std::string> features{"features", cl::desc("Processor features: +avx512f,-fma"),
@@ -90,7 +96,12 @@ static LogicalResult run(const Arguments &arguments, llvm::SourceMgr &sourceMgr,
                          MLIRContext &context) {
   auto emitError = [&] { return mlir::emitError(UnknownLoc::get(&context)); };
   CompileOptions options;
-  options.target = arguments.target;
+  FailureOr<std::string> target = resolveTarget(arguments.target, emitError);
+  if (failed(target))
+    return failure();
+  options.target = *target;
+  options.gpu.ptxVersion = arguments.ptxVersion;
+  options.gpu.optLevel = arguments.optLevel;
   options.cpu = {arguments.cpu, arguments.features, arguments.optLevel};
   options.configurePasses = [](PassManager &pm) {
     if (failed(applyPassManagerCLOptions(pm)))
@@ -105,8 +116,7 @@ static LogicalResult run(const Arguments &arguments, llvm::SourceMgr &sourceMgr,
     options.stopAfter = *stage;
   }
   // Before any work: a mistyped processor shall not wait for it.
-  if (failed(checkTarget(options.target, emitError)) ||
-      failed(checkCPUOptions(options.cpu, emitError)))
+  if (failed(checkTarget(options, emitError)))
     return failure();
   FailureOr<Program> program = parseProgram(arguments.input, sourceMgr, context);
   if (failed(program) ||

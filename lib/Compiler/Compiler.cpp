@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "blocksparse/Compiler/Compiler.h"
+#include "blocksparse-c/Runtime.h"
 #include "blocksparse/Pipelines/Pipelines.h"
 #include "blocksparse/Target/CPU/SharedLibrary.h"
 
@@ -26,11 +27,19 @@ ArrayRef<StageInfo> mlir::blocksparse::getStages() {
        [](OpPassManager &pm, const StageOptions &) { buildPlanPipeline(pm); }},
       {Stage::Bufferize, "bufferize", "planned operations on buffers",
        [](OpPassManager &pm, const StageOptions &) { buildBufferizePipeline(pm); }},
-      {Stage::Lower, "lower", "parallel loops and vector code",
-       [](OpPassManager &pm, const StageOptions &) { buildConvertToCPUPipeline(pm); }},
-      {Stage::LLVM, "llvm", "the llvm and omp dialects",
-       [](OpPassManager &pm, const StageOptions &) { buildLowerToLLVMPipeline(pm); }},
-      {Stage::Emit, "emit", "LLVM IR, assembly, an object or a shared library", nullptr},
+      {Stage::Lower, "lower", "parallel loops and vector code, or kernels and launches",
+       [](OpPassManager &pm, const StageOptions &options) {
+         options.gpu ? buildConvertToGPUPipeline(pm, *options.gpu) : buildConvertToCPUPipeline(pm);
+       }},
+      {Stage::LLVM, "llvm", "the llvm and omp dialects; PTX",
+       [](OpPassManager &pm, const StageOptions &options) {
+         options.gpu ? buildLowerGPUToLLVMPipeline(pm, *options.gpu) : buildLowerToLLVMPipeline(pm);
+       }},
+      {Stage::Emit, "emit", "LLVM IR, assembly, an object or a shared library",
+       [](OpPassManager &pm, const StageOptions &options) {
+         if (options.gpu)
+           buildEmbedArtifactPipeline(pm);
+       }},
   };
   return stages;
 }
@@ -45,25 +54,59 @@ FailureOr<Stage> mlir::blocksparse::parseStage(StringRef name, EmitErrorFn emitE
   return error << "), but got '" << name << "'";
 }
 
-LogicalResult mlir::blocksparse::checkTarget(StringRef target, EmitErrorFn emitError) {
-  if (target == "cpu")
-    return success();
-  return emitError() << "expects the target 'cpu', but got '" << target << "'";
+static GPUOptions getGPUOptions(const CompileOptions &options) {
+  GPUOptions gpu = options.gpu;
+  gpu.chip = StringRef(options.target).drop_front(StringRef("cuda:").size()).str();
+  return gpu;
+}
+
+LogicalResult mlir::blocksparse::checkTarget(const CompileOptions &options, EmitErrorFn emitError) {
+  if (options.isCUDA())
+    return success(succeeded(checkGPUOptions(getGPUOptions(options), emitError)) &&
+                   succeeded(checkCPUOptions(options.cpu, emitError)));
+  if (options.target == "cpu")
+    return checkCPUOptions(options.cpu, emitError);
+  return emitError() << "expects the target 'cpu' or 'cuda:<chip>', but got '" << options.target
+                     << "'";
+}
+
+FailureOr<std::string> mlir::blocksparse::resolveTarget(StringRef target, EmitErrorFn emitError) {
+  if (target != "cuda:native")
+    return target.str();
+  blocksparseRtDevice device = nullptr;
+  blocksparseRtDeviceInfo info;
+  if (blocksparseRtDeviceGet(0, &device) || blocksparseRtDeviceGetInfo(device, &info))
+    return emitError() << "expects a GPU for the target 'cuda:native', but got: "
+                       << blocksparseRtLastError();
+  // PTX of an older chip runs on every newer one, except for the chips' own ("a") features.
+  int capability = 10 * info.computeMajor + info.computeMinor;
+  return std::string(capability == 90 ? "cuda:sm_90a" : "cuda:sm_80");
+}
+
+/// What the passes take; the processor's facts matter where it computes.
+static FailureOr<StageOptions> getStageOptions(const CompileOptions &options,
+                                               EmitErrorFn emitError) {
+  if (options.isCUDA())
+    return StageOptions{options.target, getGPUOptions(options)};
+  FailureOr<std::string> described = describeTarget(options.cpu, emitError);
+  if (failed(described))
+    return failure();
+  return StageOptions{*described, std::nullopt};
 }
 
 LogicalResult mlir::blocksparse::compile(ModuleOp module, const CompileOptions &options) {
-  if (failed(checkTarget(options.target, [&] { return module.emitError(); })))
-    return failure();
   auto emitError = [&] { return module.emitError(); };
-  FailureOr<std::string> scheduleTarget = describeTarget(options.cpu, emitError);
-  if (failed(scheduleTarget))
+  if (failed(checkTarget(options, emitError)))
+    return failure();
+  FailureOr<StageOptions> stageOptions = getStageOptions(options, emitError);
+  if (failed(stageOptions))
     return failure();
   PassManager pm = PassManager::on<ModuleOp>(module.getContext());
   if (options.configurePasses && failed(options.configurePasses(pm)))
     return failure();
   for (const StageInfo &info : getStages())
     if (info.stage <= options.stopAfter && info.buildPipeline)
-      info.buildPipeline(pm, {*scheduleTarget});
+      info.buildPipeline(pm, *stageOptions);
   return pm.run(module);
 }
 

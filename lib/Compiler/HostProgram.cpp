@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "blocksparse/Compiler/HostProgram.h"
+#include "blocksparse-c/Runtime.h"
 
 using namespace mlir;
 using namespace mlir::blocksparse;
@@ -42,6 +43,19 @@ HostCall::HostCall(PackedFunction function, const FunctionSignature &signature,
   }
 }
 
+/// What programs for a GPU call of the runtime.
+static ArrayRef<JITSymbol> getRuntimeSymbols() {
+  static const JITSymbol symbols[] = {
+      {"blocksparseRtCallBegin", reinterpret_cast<void *>(&blocksparseRtCallBegin)},
+      {"blocksparseRtCallLut", reinterpret_cast<void *>(&blocksparseRtCallLut)},
+      {"blocksparseRtCallAlloc", reinterpret_cast<void *>(&blocksparseRtCallAlloc)},
+      {"blocksparseRtCallFree", reinterpret_cast<void *>(&blocksparseRtCallFree)},
+      {"blocksparseRtCallLaunch", reinterpret_cast<void *>(&blocksparseRtCallLaunch)},
+      {"blocksparseRtCallEnd", reinterpret_cast<void *>(&blocksparseRtCallEnd)},
+  };
+  return symbols;
+}
+
 FailureOr<HostProgram> HostProgram::create(ModuleOp module, const CompileOptions &options) {
   CompileOptions whole = options;
   whole.stopAfter = Stage::Emit;
@@ -50,7 +64,9 @@ FailureOr<HostProgram> HostProgram::create(ModuleOp module, const CompileOptions
   FailureOr<Code> code = Code::create(module, options.cpu, EntryPoints::Packed);
   if (failed(code))
     return failure();
-  FailureOr<JIT> jit = JIT::create(std::move(*code), [&] { return module.emitError(); });
+  FailureOr<JIT> jit = JIT::create(
+      std::move(*code), [&] { return module.emitError(); },
+      options.isCUDA() ? getRuntimeSymbols() : ArrayRef<JITSymbol>());
   if (failed(jit))
     return failure();
   return HostProgram(std::move(*jit));

@@ -6,6 +6,7 @@
 
 #include "blocksparse/Compiler/Program.h"
 #include "blocksparse/Target/CPU/Code.h"
+#include "blocksparse/Target/GPU/PTX.h"
 
 #include <functional>
 #include <optional>
@@ -22,10 +23,14 @@ namespace mlir::blocksparse {
 enum class Stage { Parse, Optimise, Schedule, Plan, Bufferize, Lower, LLVM, Emit };
 
 struct CompileOptions {
-  /// "cpu".
+  /// "cpu" or "cuda:<chip>".
   std::string target = "cpu";
-  /// The processor that code is made for.
+  /// The processor that code is made for, with a GPU the one that launches.
   CPUOptions cpu;
+  /// How PTX is made; the chip is the target's.
+  GPUOptions gpu;
+
+  bool isCUDA() const { return StringRef(target).starts_with("cuda:"); }
   Stage stopAfter = Stage::Emit;
   /// Called on the pass manager before its passes are added: printing, timing.
   std::function<LogicalResult(PassManager &)> configurePasses;
@@ -35,6 +40,8 @@ struct CompileOptions {
 struct StageOptions {
   /// As TargetInfo::parse takes it.
   std::string scheduleTarget = "cpu";
+  /// Set for a GPU.
+  std::optional<GPUOptions> gpu;
 };
 
 /// One row of the stage table.
@@ -43,7 +50,7 @@ struct StageInfo {
   StringRef name;
   /// What holds after it.
   StringRef summary;
-  /// Appends its passes; null for parse and emit, which have none.
+  /// Appends its passes; null for parse, which has none.
   void (*buildPipeline)(OpPassManager &, const StageOptions &);
 };
 
@@ -53,8 +60,12 @@ ArrayRef<StageInfo> getStages();
 /// By name; an unknown one is an error that lists the names.
 FailureOr<Stage> parseStage(StringRef name, EmitErrorFn emitError);
 
-/// A name of a target that there is none of is an error.
-LogicalResult checkTarget(StringRef target, EmitErrorFn emitError);
+/// A target, processor, chip or PTX version that there is none of is an error.
+LogicalResult checkTarget(const CompileOptions &options, EmitErrorFn emitError);
+
+/// "cuda:native" becomes the target of this machine's first GPU, any other target stays. No GPU is an
+/// error.
+FailureOr<std::string> resolveTarget(StringRef target, EmitErrorFn emitError);
 
 /// Runs the stages after parse up to `options.stopAfter` on a module as it stands in the
 /// source. Emit adds nothing to what the stage before it leaves: see emitProgram.

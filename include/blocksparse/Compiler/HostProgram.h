@@ -26,7 +26,8 @@ public:
            ArrayRef<::blocksparse::HostTensor> results);
   HostCall(HostCall &&) = default;
 
-  void operator()() { function(addresses.data()); }
+  /// Gives the program's status.
+  int32_t operator()() { return function(addresses.data()); }
 
 private:
   PackedFunction function;
@@ -36,7 +37,8 @@ private:
   std::vector<void *> pointers, addresses;
 };
 
-/// A program compiled into memory and called with host tensors.
+/// A program compiled into memory and called with host tensors; one for a GPU with tensors
+/// whose addresses are of device memory (see DeviceCall.h).
 class HostProgram {
 public:
   /// Compiles a module as it stands in the source; it is left lowered.

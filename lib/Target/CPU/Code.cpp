@@ -34,11 +34,13 @@ static LogicalResult checkDialects(ModuleOp module) {
   return success(!walked.wasInterrupted());
 }
 
-/// void f.packed(void **arguments): loads each argument from its address and calls f.
+/// int32_t f.packed(void **arguments): loads each argument from its address and calls f. The
+/// status is 0 where f has none.
 static void addPackedEntryPoint(llvm::Function &entry) {
   llvm::LLVMContext &context = entry.getContext();
   auto *pointer = llvm::PointerType::getUnqual(context);
-  auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), {pointer}, false);
+  auto *status = llvm::Type::getInt32Ty(context);
+  auto *type = llvm::FunctionType::get(status, {pointer}, false);
   auto *packed = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage,
                                         entry.getName() + ".packed", entry.getParent());
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "", packed));
@@ -48,8 +50,8 @@ static void addPackedEntryPoint(llvm::Function &entry) {
     llvm::Value *address = builder.CreateLoad(pointer, slot);
     arguments.push_back(builder.CreateLoad(argument.getType(), address));
   }
-  builder.CreateCall(&entry, arguments);
-  builder.CreateRetVoid();
+  llvm::Value *result = builder.CreateCall(&entry, arguments);
+  builder.CreateRet(entry.getReturnType() == status ? result : llvm::ConstantInt::get(status, 0));
 }
 
 /// MLIR makes for a function f a wrapper _mlir_ciface_f that takes pointers. The wrapper

@@ -22,7 +22,16 @@ static LogicalResult report(llvm::Error error, EmitErrorFn emitError) {
                      << llvm::toString(std::move(error));
 }
 
-FailureOr<JIT> JIT::create(Code code, EmitErrorFn emitError) {
+static llvm::Error define(llvm::orc::LLJIT &engine, ArrayRef<JITSymbol> symbols) {
+  llvm::orc::SymbolMap map;
+  for (const JITSymbol &symbol : symbols)
+    map[engine.mangleAndIntern(symbol.name)] = {
+        llvm::orc::ExecutorAddr::fromPtr(symbol.address),
+        llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
+  return engine.getMainJITDylib().define(llvm::orc::absoluteSymbols(std::move(map)));
+}
+
+FailureOr<JIT> JIT::create(Code code, EmitErrorFn emitError, ArrayRef<JITSymbol> symbols) {
   SmallVector<char, 0> object;
   FailureOr<std::string> runtime = findOpenMPRuntime(emitError);
   if (failed(runtime) || failed(code.emit(CodeFormat::Object, object)))
@@ -35,6 +44,8 @@ FailureOr<JIT> JIT::create(Code code, EmitErrorFn emitError) {
   if (!openMP)
     return report(openMP.takeError(), emitError);
   (*engine)->getMainJITDylib().addGenerator(std::move(*openMP));
+  if (!symbols.empty() && failed(report(define(**engine, symbols), emitError)))
+    return failure();
   auto buffer =
       llvm::MemoryBuffer::getMemBufferCopy(StringRef(object.data(), object.size()), "blocksparse");
   if (failed(report((*engine)->addObjectFile(std::move(buffer)), emitError)))

@@ -13,15 +13,22 @@ class LLJIT;
 namespace mlir::blocksparse {
 
 /// An entry point whose arguments (pointers to descriptors, numbers) are passed as an
-/// array of their addresses, so that a caller needs not know their number.
-using PackedFunction = void (*)(void **);
+/// array of their addresses, so that a caller needs not know their number. Gives a status: 0, or
+/// why a device failed.
+using PackedFunction = int32_t (*)(void **);
+
+/// A function of this process that programs call.
+struct JITSymbol {
+  StringRef name;
+  void *address;
+};
 
 /// A program in memory, ready to be called.
 class JIT {
 public:
   /// Links the object code of `code`, which has packed entry points and is made for the
-  /// host, in memory, together with LLVM's OpenMP runtime.
-  static FailureOr<JIT> create(Code code, EmitErrorFn emitError);
+  /// host, in memory, together with LLVM's OpenMP runtime and `symbols`.
+  static FailureOr<JIT> create(Code code, EmitErrorFn emitError, ArrayRef<JITSymbol> symbols = {});
 
   JIT(JIT &&);
   ~JIT();
