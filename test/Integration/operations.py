@@ -134,15 +134,15 @@ def note_repeats(pick, unique, value):
     return value
 
 
-def add_run_time_sparse(f, pick, element, sizes, block, unique):
+def add_run_time_sparse(f, pick, element, sizes, block, unique, open_rows=False):
     """An argument of a dynamic pattern, or one assembled from three."""
     index = pick("index", ["i32", "i64"])
     ranked = len(sizes) == 4
     crow, col, capacity = index_values(run_time_rows(pick, block, sizes, unique), ranked)
     batch = sizes[:1] if ranked else ()
     rows = ceil_div(sizes[-2], block[0])
-    is_open = pick("open", [False, True])
-    shape = sizes[:-2] + (None, None) if is_open else sizes
+    is_open = open_rows and pick("open", [False, True])
+    shape = sizes[:-2] + (None, sizes[-1]) if is_open else sizes
     type = sparse(shape, element, Bsr(block, index))
     crow_elements = elements(crow, batch + (rows + 1,), index)
     col_elements = elements(col, batch + (capacity,), index)
@@ -171,12 +171,14 @@ def add_static_sparse(f, pick, element, sizes, block, kinds):
 # Operands -------------------------------------------------------------------------------
 
 
-def sparse_in(f, pick, allowed=ELEMENTS, unique=False, kinds=LAYOUT_KINDS, static=False):
+def sparse_in(f, pick, allowed=ELEMENTS, unique=False, kinds=LAYOUT_KINDS, static=False,
+              open_rows=False):
     """A sparse operand: one of the pool, or a new one."""
     fit = [v for v in pick.pool
            if v.type.encoding and v.type.element in allowed
            and not (static and isinstance(v.type.encoding, Bsr))
            and not (unique and v in pick.repeated)
+           and (open_rows or None not in v.type.shape)
            and not (kinds is WRITTEN_KINDS and isinstance(v.type.encoding, Layout)
                     and v.type.encoding.rows is None)]
     # What the last operation made comes first: programs are chains.
@@ -190,7 +192,7 @@ def sparse_in(f, pick, allowed=ELEMENTS, unique=False, kinds=LAYOUT_KINDS, stati
     cols = 0 if zero == "cols" else pick_extent(pick, "cols", block[1])
     sizes = pick("lead", LEADS) + (rows, cols)
     if not static and pick("dynamic", [False, False, True]):
-        return add_run_time_sparse(f, pick, element, sizes, block, unique)
+        return add_run_time_sparse(f, pick, element, sizes, block, unique, open_rows)
     return add_static_sparse(f, pick, element, sizes, block, kinds)
 
 
@@ -310,7 +312,7 @@ def other_lead(pick, lead):
 
 
 def add_dsd(f, pick, op="dsd"):
-    operand = sparse_in(f, pick)
+    operand = sparse_in(f, pick, open_rows=True)
     element, lead = operand.type.element, operand.type.shape[:-2]
     rows, cols = operand.sizes[-2:]
     flags = {name: pick(name, [False, True])
@@ -342,7 +344,7 @@ def add_dds(f, pick):
 
 
 def add_bsr_addmm(f, pick):
-    operand = sparse_in(f, pick)
+    operand = sparse_in(f, pick, open_rows=True)
     element, lead = operand.type.element, operand.type.shape[:-2]
     rows, inner = operand.sizes[-2:]
     width = pick("width", WIDTHS + [0] * pick("zero_width", [0, 0, 0, 1]))

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+# This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compiles, checks and times a BigBird attention (called by `bash tools/dev.sh demo`)."""
+
+import argparse
+import math
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+PROGRAM = "docs/examples/attention/bigbird-64.mlir"
+HEADS, LENGTH, DEPTH, BLOCK = 12, 1024, 64, 64
+
+
+def run(command):
+    done = subprocess.run(command, cwd=ROOT, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT)
+    if done.returncode:
+        sys.exit(f"{' '.join(map(str, command))}\nended with status {done.returncode}\n{done.stdout}")
+    return done.stdout
+
+
+def indented(text):
+    return "".join(f"    {line}\n" for line in text.splitlines() if line.strip())
+
+
+def show_layout(bin_dir):
+    """The pattern as the compiler sees it after `optimise`: one row of digits a block row."""
+    text = run([bin_dir / "blocksparse-compile", PROGRAM, "--stop-after=optimise", "-o", "-"])
+    rows = re.search(r'mask "([01/]+)"', text).group(1).split("/")
+    stored = sum(row.count("1") for row in rows)
+    total = len(rows) * len(rows[0])
+    print(f"The layout: {len(rows)}x{len(rows[0])} blocks of {BLOCK}x{BLOCK}, shared by {HEADS} heads; "
+          f"{stored} of {total} stored, density {stored / total:.2f}")
+    for first, second in zip(rows[::2], rows[1::2]):
+        marks = {"00": " ", "10": "▀", "01": "▄", "11": "█"}
+        print("    " + "".join(marks[a + b] * 2 for a, b in zip(first, second)))
+
+
+def compile_library(bin_dir):
+    with tempfile.TemporaryDirectory() as folder:
+        library, header = f"{folder}/libattention.so", f"{folder}/attention.h"
+        run([bin_dir / "blocksparse-compile", PROGRAM, "-o", library, f"--emit-header={header}"])
+        print(f"The library: libattention.so ({os.path.getsize(library) / 1024:.0f} KiB) and "
+              f"attention.h ({len(open(header).read().splitlines())} lines)")
+
+
+def time_dense():
+    """Median milliseconds of the same attention without a pattern, in numpy."""
+    try:
+        import numpy as np
+    except ImportError:
+        print("numpy is not there: no dense timing to compare with")
+        return
+    rng = np.random.default_rng(7)
+    q, k, v = (rng.uniform(-1, 1, (HEADS, LENGTH, DEPTH)).astype(np.float32) for _ in range(3))
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        scores = q @ k.transpose(0, 2, 1) / math.sqrt(DEPTH)
+        scores = np.exp(scores - scores.max(-1, keepdims=True))
+        (scores / scores.sum(-1, keepdims=True)) @ v
+        times.append(time.perf_counter() - start)
+    print(f"Dense attention of the same size in numpy {np.__version__}: "
+          f"{1e3 * sorted(times)[2]:.1f} ms")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build" / "bin")
+    options = parser.parse_args()
+    bin_dir = options.bin.resolve()
+    print(f"The program: {PROGRAM}\n    sdd (q k^T at the layout's blocks), softmax, dsd "
+          f"({HEADS} heads x {LENGTH} x {DEPTH}, f32)")
+    show_layout(bin_dir)
+    compile_library(bin_dir)
+    command = [bin_dir / "blocksparse-run", PROGRAM, "--check", "--time"]
+    print(f"Compiled in memory, run on {os.cpu_count()} cores, every element compared with the "
+          f"f64 reference:\n    blocksparse-run {' '.join(command[1:])}")
+    print(indented(run(command)), end="")
+    time_dense()
+
+
+if __name__ == "__main__":
+    main()
