@@ -33,11 +33,14 @@ static int64_t blocksOf(int64_t size, int64_t block) {
 }
 
 /// Value blocks of the `lutHeads` heads that tables speak about, in values [.., S, bm, bn] of a
-/// tensor of `heads` heads.
-static int64_t tableValues(Value values, int64_t lutHeads, int64_t heads) {
+/// tensor of `heads` heads, or of one head that serves them all: then `table`, a row a block,
+/// lists all of its blocks.
+static int64_t tableValues(Value values, int64_t lutHeads, int64_t heads, Value table) {
   int64_t stored = sizeFromEnd(values, 2);
   if (ShapedType::isDynamic(stored) || ShapedType::isDynamic(heads) || heads == 0)
     return ShapedType::kDynamic;
+  if (lutHeads == 1 && stored == sizeFromEnd(table, 1))
+    return stored;
   return lutHeads == heads ? stored : stored / heads;
 }
 
@@ -111,7 +114,8 @@ static LogicalResult verify(PlannedDSDOp op) {
   extents.heads = lutHeads;
   extents.tiles = blocksOf(sizeFromEnd(op.getInit(), op.getTransposeOut() ? 0 : 1), rows);
   extents.denseBlocks = blocksOf(sizeFromEnd(op.getDense(), op.getTransposeB() ? 0 : 1), inner);
-  extents.values = tableValues(op.getValues(), lutHeads, sizeFromEnd(op.getInit(), 2));
+  extents.values =
+      tableValues(op.getValues(), lutHeads, sizeFromEnd(op.getInit(), 2), op.getEntries());
   extents.slots = op.getSlots();
   return verifyRows(op, op.getSegments(), op.getEntries(), op.getCombine(), extents);
 }
@@ -146,7 +150,7 @@ static LogicalResult verifyConversion(Op op, Value values, Value dense) {
   extents.heads = op.getLutHeads();
   extents.rows = blocksOf(sizeFromEnd(dense, 1), block[0]);
   extents.cols = blocksOf(sizeFromEnd(dense, 0), block[1]);
-  extents.values = tableValues(values, op.getLutHeads(), sizeFromEnd(dense, 2));
+  extents.values = tableValues(values, op.getLutHeads(), sizeFromEnd(dense, 2), op.getLut());
   return verifyCoordinates(op, op.getLut(), Value(), extents);
 }
 
