@@ -28,4 +28,17 @@ def ConvertBlockSparseToGPUPass : Pass<"convert-blocksparse-to-gpu", "::mlir::Mo
   ];
 }
 
+def EmulateKernelsPass : Pass<"blocksparse-emulate-kernels", "::mlir::ModuleOp"> {
+  let summary = "Turns kernels and their launches into host loops, to test them without a GPU.";
+  let description = [{
+    Every `gpu.launch_func` becomes loops over its blocks and threads that call the kernel as
+    a host function. A warp is emulated with one lane: the warp size is 1, only the
+    first thread of each warp runs, and a shuffle finds no partner. Kernels with barriers,
+    shared memory or operations of the chip are an error.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::scf::SCFDialect",
+  ];
+}
+
 #endif // BLOCKSPARSE_CONVERSION_GPUPASSES_TD

@@ -102,18 +102,21 @@ void KernelBuilder::launchItems(
   bool known = !ShapedType::isDynamic(knownIndex(work));
   if (!known)
     arguments.push_back(work);
-  launch(host, name, arguments, shape, [&](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
-    Value size = indexConstant(b, simtThreads / threadsPerItem);
-    Value thread = gpu::ThreadIdOp::create(b, gpu::Dimension::x);
-    if (threadsPerItem != 1)
-      thread = arith::DivUIOp::create(b, thread, indexConstant(b, threadsPerItem));
-    Value first =
-        indexAdd(b, indexMul(b, gpu::BlockIdOp::create(b, gpu::Dimension::x), size), thread);
-    Value step = indexMul(b, gpu::GridDimOp::create(b, gpu::Dimension::x), size);
-    Value end = known ? indexConstant(b, knownIndex(work)) : mapping.lookup(work);
-    emitLoop(b, first, end, step,
-             [&](ImplicitLocOpBuilder &inner, Value item) { body(inner, mapping, item); });
-  });
+  auto kernel =
+      launch(host, name, arguments, shape, [&](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
+        Value size = indexConstant(b, simtThreads / threadsPerItem);
+        Value thread = gpu::ThreadIdOp::create(b, gpu::Dimension::x);
+        if (threadsPerItem != 1)
+          thread = arith::DivUIOp::create(b, thread, indexConstant(b, threadsPerItem));
+        Value first =
+            indexAdd(b, indexMul(b, gpu::BlockIdOp::create(b, gpu::Dimension::x), size), thread);
+        Value step = indexMul(b, gpu::GridDimOp::create(b, gpu::Dimension::x), size);
+        Value end = known ? indexConstant(b, knownIndex(work)) : mapping.lookup(work);
+        emitLoop(b, first, end, step,
+                 [&](ImplicitLocOpBuilder &inner, Value item) { body(inner, mapping, item); });
+      });
+  // Without this, ptxas aims at more blocks than that and spills registers for them.
+  kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), host.getI32IntegerAttr(4));
 }
 
 void KernelBuilder::launchForEach(

@@ -5,6 +5,7 @@
 
 #include "Elements.h"
 #include "Loops.h"
+#include "Warp.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -78,7 +79,7 @@ Value RowWalk::fold(
     ImplicitLocOpBuilder &b, const Row &row, Value lane, Value initial,
     function_ref<Value(ImplicitLocOpBuilder &, const RowElement &, Value)> body) const {
   Value end = indexMul(b, row.count, indexConstant(b, blockCols));
-  return emitFold(b, lane, end, indexConstant(b, 32), initial,
+  return emitFold(b, lane, end, laneCount(b), initial,
                   [&](ImplicitLocOpBuilder &b, Value number, Value carried) {
                     return body(b, getElement(b, row, number), carried);
                   });
@@ -87,7 +88,7 @@ Value RowWalk::fold(
 void RowWalk::forEach(ImplicitLocOpBuilder &b, const Row &row, Value lane,
                       function_ref<void(ImplicitLocOpBuilder &, const RowElement &)> body) const {
   Value end = indexMul(b, row.count, indexConstant(b, blockCols));
-  emitLoop(b, lane, end, indexConstant(b, 32),
+  emitLoop(b, lane, end, laneCount(b),
            [&](ImplicitLocOpBuilder &b, Value number) { body(b, getElement(b, row, number)); });
 }
 

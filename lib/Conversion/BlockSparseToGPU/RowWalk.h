@@ -59,7 +59,7 @@ public:
   /// i1: the row lies in the matrix.
   Value isInside(ImplicitLocOpBuilder &b, const Row &row) const;
 
-  /// Visits the elements lane, lane + 32, .. of the row, carrying a value.
+  /// Visits every 32nd element of the row from `lane` on, carrying a value.
   Value fold(ImplicitLocOpBuilder &b, const Row &row, Value lane, Value initial,
              function_ref<Value(ImplicitLocOpBuilder &, const RowElement &, Value)> body) const;
   /// The same without a value.

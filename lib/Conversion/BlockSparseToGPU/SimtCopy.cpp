@@ -20,17 +20,16 @@ void mlir::blocksparse::convertCopiesToGPU(ArrayRef<memref::CopyOp> copies, Modu
     SmallVector<Value> sizes;
     for (int64_t axis = 0, rank = cast<MemRefType>(source.getType()).getRank(); axis < rank; ++axis)
       sizes.push_back(memrefDim(host, source, axis));
-    kernels.launchForEach(
-        host, "copy", {source, target}, productOf(host, sizes),
-        [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item) {
-          Value from = mapping.lookup(source);
-          SmallVector<Value> own;
-          for (int64_t axis = 0, rank = sizes.size(); axis < rank; ++axis)
-            own.push_back(memrefDim(b, from, axis));
-          SmallVector<Value> index = splitIndex(b, item, own);
-          Value element = memref::LoadOp::create(b, from, index);
-          memref::StoreOp::create(b, element, mapping.lookup(target), index);
-        });
+    kernels.launchForEach(host, "copy", {source, target}, productOf(host, sizes),
+                          [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item) {
+                            Value from = mapping.lookup(source);
+                            SmallVector<Value> own;
+                            for (int64_t axis = 0, rank = sizes.size(); axis < rank; ++axis)
+                              own.push_back(memrefDim(b, from, axis));
+                            SmallVector<Value> index = splitIndex(b, item, own);
+                            Value element = memref::LoadOp::create(b, from, index);
+                            memref::StoreOp::create(b, element, mapping.lookup(target), index);
+                          });
     copy.erase();
   }
 }

@@ -5,17 +5,25 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
+
+Value mlir::blocksparse::device::laneCount(ImplicitLocOpBuilder &b) {
+  // convert-gpu-to-nvvm does not know gpu.subgroup_size.
+  Value lanes = NVVM::WarpSizeOp::create(b, b.getI32Type());
+  return arith::IndexCastOp::create(b, b.getIndexType(), lanes);
+}
 
 Value mlir::blocksparse::device::reduceWarp(
     ImplicitLocOpBuilder &b, Value x,
     function_ref<Value(ImplicitLocOpBuilder &, Value, Value)> combine) {
   for (int32_t distance = 16; distance > 0; distance /= 2) {
     auto other = gpu::ShuffleOp::create(b, x, distance, 32, gpu::ShuffleMode::XOR);
-    x = combine(b, x, other.getShuffleResult());
+    Value combined = combine(b, x, other.getShuffleResult());
+    x = arith::SelectOp::create(b, other.getValid(), combined, x);
   }
   return x;
 }

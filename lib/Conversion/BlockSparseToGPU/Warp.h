@@ -1,7 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Reductions over the 32 lanes of a warp. Lanes exchange values in a fixed butterfly, so that all
+// Reductions over the lanes of a warp. Lanes exchange values in a fixed butterfly, so that all
 // get the same, reproducible result. Every lane of the warp must take part.
 
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_WARP_H
@@ -11,7 +11,11 @@
 
 namespace mlir::blocksparse::device {
 
-/// `combine` is commutative; `x` is f32 or f64.
+/// Number of lanes, 32 on every device; an operation and no constant so that kernels can be
+/// emulated with warps of one lane.
+Value laneCount(ImplicitLocOpBuilder &b);
+
+/// `combine` is commutative; `x` is f32 or f64. A lane without partner keeps what it has.
 Value reduceWarp(ImplicitLocOpBuilder &b, Value x,
                  function_ref<Value(ImplicitLocOpBuilder &, Value, Value)> combine);
 
