@@ -105,11 +105,12 @@ static Value emitScore(ImplicitLocOpBuilder &b, const SoftmaxKernel &kernel,
   return score;
 }
 
-/// Three passes over a row: its largest score, the sum of the exponentials, the result. Every
-/// pass computes the scores anew, so y may be the very memory of x.
+/// Three passes over a row: its largest score, the sum of the exponentials, the result. y may be
+/// the very memory of x: an element is written only after its last score has been computed.
 static void emitSoftmaxRow(ImplicitLocOpBuilder &b, const SoftmaxKernel &kernel,
                            ArrayRef<ScoreMatrix> terms, StoredRow row) {
   VectorType type = kernel.vector();
+  int64_t width = kernel.access.width;
   Value batch = row.blocks.batch;
   Value xBase = kernel.x.headBase(b, row.blocks.head);
   Value yBase = kernel.y.headBase(b, row.blocks.head);
@@ -121,11 +122,18 @@ static void emitSoftmaxRow(ImplicitLocOpBuilder &b, const SoftmaxKernel &kernel,
       return emitScore(b, kernel, terms, x, row, chunk, mask);
     });
   };
+  auto target = [&](ImplicitLocOpBuilder &b, const Chunk &chunk) {
+    return kernel.y.block(b, batch, indexAdd(b, yBase, chunk.block));
+  };
+  auto store = [&](ImplicitLocOpBuilder &b, const Chunk &chunk, Value value) {
+    kernel.access.store(b, convertElements(b, value, kernel.y.elementType()), target(b, chunk),
+                        row.inBlock, chunk.inBlock,
+                        storageMask(b, kernel.table, kernel.access, chunk));
+  };
 
   Value minusInfinity = splatConstant(b, kernel.compute, -std::numeric_limits<double>::infinity());
   Value zero = splatConstant(b, kernel.compute, 0), one = splatConstant(b, kernel.compute, 1);
-  Value largest = forEachChunk(b, kernel.table, row, kernel.access.width,
-                               splat(b, minusInfinity, kernel.access.width),
+  Value largest = forEachChunk(b, kernel.table, row, width, splat(b, minusInfinity, width),
                                [&](ImplicitLocOpBuilder &b, const Chunk &chunk, Value so) -> Value {
                                  return arith::MaximumFOp::create(b, so, score(b, chunk));
                                });
@@ -133,26 +141,30 @@ static void emitSoftmaxRow(ImplicitLocOpBuilder &b, const SoftmaxKernel &kernel,
   // True for NaN, which then reaches every element of the row.
   Value alive = arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, maximum, minusInfinity);
   Value shift = arith::SelectOp::create(b, alive, maximum, zero);
-  Value shifts = splat(b, shift, kernel.access.width);
+  Value shifts = splat(b, shift, width);
   auto exponential = [&](ImplicitLocOpBuilder &b, const Chunk &chunk) {
     return emitExp(b, arith::SubFOp::create(b, score(b, chunk), shifts));
   };
 
-  Value sums =
-      forEachChunk(b, kernel.table, row, kernel.access.width, splat(b, zero, kernel.access.width),
-                   [&](ImplicitLocOpBuilder &b, const Chunk &chunk, Value so) -> Value {
-                     return arith::AddFOp::create(b, so, exponential(b, chunk));
-                   });
+  // The exponentials wait in y, unless its elements are too narrow for them.
+  bool keep = kernel.y.elementType() == kernel.compute;
+  Value sums = forEachChunk(b, kernel.table, row, width, splat(b, zero, width),
+                            [&](ImplicitLocOpBuilder &b, const Chunk &chunk, Value so) -> Value {
+                              Value e = exponential(b, chunk);
+                              if (keep)
+                                store(b, chunk, e);
+                              return arith::AddFOp::create(b, so, e);
+                            });
   Value sum = vector::ReductionOp::create(b, vector::CombiningKind::ADD, sums, zero);
   Value inverse = arith::SelectOp::create(b, alive, arith::DivFOp::create(b, one, sum), zero);
-  Value factor = splat(b, inverse, kernel.access.width);
-  forEachChunk(b, kernel.table, row, kernel.access.width, nullptr,
+  Value factor = splat(b, inverse, width);
+  forEachChunk(b, kernel.table, row, width, nullptr,
                [&](ImplicitLocOpBuilder &b, const Chunk &chunk, Value) -> Value {
-                 Value p = arith::MulFOp::create(b, exponential(b, chunk), factor);
-                 MatrixView y = kernel.y.block(b, batch, indexAdd(b, yBase, chunk.block));
-                 kernel.access.store(b, convertElements(b, p, kernel.y.elementType()), y,
-                                     row.inBlock, chunk.inBlock,
-                                     storageMask(b, kernel.table, kernel.access, chunk));
+                 Value e =
+                     keep ? kernel.access.load(b, target(b, chunk), row.inBlock, chunk.inBlock,
+                                               storageMask(b, kernel.table, kernel.access, chunk))
+                          : exponential(b, chunk);
+                 store(b, chunk, arith::MulFOp::create(b, e, factor));
                  return nullptr;
                });
   if (!kernel.lse)
