@@ -29,6 +29,8 @@ ArrayRef<StageInfo> mlir::blocksparse::getStages() {
        [](OpPassManager &pm, const StageOptions &) { buildBufferizePipeline(pm); }},
       {Stage::Lower, "lower", "parallel loops and vector code, or kernels and launches",
        [](OpPassManager &pm, const StageOptions &options) {
+         if (options.emulated)
+           return buildEmulateKernelsPipeline(pm);
          options.gpu ? buildConvertToGPUPipeline(pm, *options.gpu) : buildConvertToCPUPipeline(pm);
        }},
       {Stage::LLVM, "llvm", "the llvm and omp dialects; PTX",
@@ -64,7 +66,7 @@ LogicalResult mlir::blocksparse::checkTarget(const CompileOptions &options, Emit
   if (options.isCUDA())
     return success(succeeded(checkGPUOptions(getGPUOptions(options), emitError)) &&
                    succeeded(checkCPUOptions(options.cpu, emitError)));
-  if (options.target == "cpu")
+  if (options.target == "cpu" || options.isEmulated())
     return checkCPUOptions(options.cpu, emitError);
   return emitError() << "expects the target 'cpu' or 'cuda:<chip>', but got '" << options.target
                      << "'";
@@ -91,7 +93,7 @@ static FailureOr<StageOptions> getStageOptions(const CompileOptions &options,
   FailureOr<std::string> described = describeTarget(options.cpu, emitError);
   if (failed(described))
     return failure();
-  return StageOptions{*described, std::nullopt};
+  return StageOptions{*described, std::nullopt, options.isEmulated()};
 }
 
 LogicalResult mlir::blocksparse::compile(ModuleOp module, const CompileOptions &options) {

@@ -31,6 +31,12 @@ void mlir::blocksparse::buildConvertToGPUPipeline(OpPassManager &pm, const GPUOp
   pm.addPass(createCSEPass());
 }
 
+void mlir::blocksparse::buildEmulateKernelsPipeline(OpPassManager &pm) {
+  buildConvertToGPUPipeline(pm);
+  pm.addPass(createEmulateKernelsPass());
+  pm.addPass(createCanonicalizerPass());
+}
+
 /// Kernels to the llvm and nvvm dialects. Index is 64 bits wide: offsets pass 2^31.
 static void addKernels(OpPassManager &pm) {
   OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();

@@ -30,6 +30,8 @@ struct CompileOptions {
   /// How PTX is made; the chip is the target's.
   GPUOptions gpu;
 
+  /// Whether scalar GPU kernels are run on the host: the target of tests without a GPU.
+  bool isEmulated() const { return target == "emulated"; }
   bool isCUDA() const { return StringRef(target).starts_with("cuda:"); }
   Stage stopAfter = Stage::Emit;
   /// Called on the pass manager before its passes are added: printing, timing.
@@ -42,6 +44,8 @@ struct StageOptions {
   std::string scheduleTarget = "cpu";
   /// Set for a GPU.
   std::optional<GPUOptions> gpu;
+  /// GPU kernels as host loops.
+  bool emulated = false;
 };
 
 /// One row of the stage table.

@@ -18,7 +18,7 @@ namespace mlir::blocksparse {
 // the other; each states what holds after it.
 
 /// After it: calls are inlined and private functions gone, every static layout is in CSR
-/// form, attention is decomposed, folds are applied.
+/// form, attention is decomposed, intermediate layouts are coalesced, folds are applied.
 void buildOptimizePipeline(OpPassManager &pm);
 
 struct ScheduleOptions {
@@ -53,6 +53,10 @@ void buildLowerToLLVMPipeline(OpPassManager &pm);
 /// Takes what buildBufferizePipeline leaves. After it: no blocksparse op and no copy is left;
 /// kernels in one gpu.module, launched from host code whose buffers are device memory.
 void buildConvertToGPUPipeline(OpPassManager &pm, const GPUOptions &options = {});
+
+/// Takes what buildBufferizePipeline leaves. After it: scalar GPU kernels as loops of host code, for
+/// buildLowerToLLVMPipeline. For tests of the kernels without a GPU.
+void buildEmulateKernelsPipeline(OpPassManager &pm);
 
 /// Takes what buildConvertToGPUPipeline leaves. After it: host code in the llvm dialect that
 /// calls the runtime and returns a status, one gpu.binary with the PTX, and the contents of the
