@@ -68,6 +68,13 @@ void MatmulOp::build(OpBuilder &builder, OperationState &state, Value a, Value b
   buildPlainProduct<MatmulOp>(builder, state, a, b, transposeA, transposeB);
 }
 
+void SampledAddmmOp::build(OpBuilder &builder, OperationState &state, Value sparse, Value a,
+                           Value b, double alpha, double beta) {
+  build(builder, state, sparse.getType(), sparse, a, b, /*transpose_a=*/false,
+        /*transpose_b=*/false, llvm::APFloat(alpha), llvm::APFloat(beta), Precision::IEEE,
+        /*schedule=*/ScheduleAttr());
+}
+
 void SoftmaxOp::build(OpBuilder &builder, OperationState &state, Value x, double scale, bool causal,
                       bool withLse) {
   RankedTensorType type = tensorType(x);

@@ -70,10 +70,11 @@ static std::optional<PatternSpec> patternSpec(DictionaryAttr dictionary, std::st
       spec.parameters.emplace_back(name, PatternValue(real.getValueAsDouble()));
     } else if (auto array = dyn_cast<DenseI64ArrayAttr>(value)) {
       spec.parameters.emplace_back(
-          name, PatternValue(std::vector<int64_t>(array.asArrayRef().begin(),
-                                                  array.asArrayRef().end())));
+          name,
+          PatternValue(std::vector<int64_t>(array.asArrayRef().begin(), array.asArrayRef().end())));
     } else {
-      error = "expects parameter '" + name + "' to be a number, a bool, a keyword or an integer list";
+      error =
+          "expects parameter '" + name + "' to be a number, a bool, a keyword or an integer list";
       return std::nullopt;
     }
   }
@@ -136,15 +137,16 @@ LayoutAttr LayoutAttr::get(MLIRContext *context, const BlockLayout &layout) {
   } else {
     ArrayRef<char> bytes(reinterpret_cast<const char *>(flat.data()), flat.size() * 4);
     std::string name =
-        "layout_" + llvm::utohexstr(llvm::xxh3_64bits(ArrayRef<uint8_t>(
-                        reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size())),
-                                    /*LowerCase=*/true);
-    auto type = RankedTensorType::get({static_cast<int64_t>(flat.size())},
-                                      IntegerType::get(context, 32));
+        "layout_" +
+        llvm::utohexstr(llvm::xxh3_64bits(ArrayRef<uint8_t>(
+                            reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size())),
+                        /*LowerCase=*/true);
+    auto type =
+        RankedTensorType::get({static_cast<int64_t>(flat.size())}, IntegerType::get(context, 32));
     // An equal pattern met before: the same resource, so the same attribute.
     auto &manager = DenseResourceElementsHandle::getManagerInterface(context);
-    if (auto *known = manager.getBlobManager().lookup(name); known && known->getBlob() &&
-        known->getBlob()->getData() == bytes)
+    if (auto *known = manager.getBlobManager().lookup(name);
+        known && known->getBlob() && known->getBlob()->getData() == bytes)
       contents = DenseResourceElementsAttr::get(
           type, DenseResourceElementsHandle(known, context->getLoadedDialect<BuiltinDialect>()));
     else
@@ -173,8 +175,7 @@ LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError, B
                        << grid.heads << "x" << grid.rows << "x" << grid.cols;
   std::string error;
   if (auto inlined = dyn_cast<DenseI32ArrayAttr>(contents)) {
-    std::optional<BlockLayout> layout =
-        layoutFromFlatCsr(block, grid, inlined.asArrayRef(), error);
+    std::optional<BlockLayout> layout = layoutFromFlatCsr(block, grid, inlined.asArrayRef(), error);
     if (!layout)
       return emitError() << error;
     if (ArrayRef<int32_t>(flatCsr(*layout)) != inlined.asArrayRef())
@@ -223,8 +224,7 @@ LogicalResult LayoutAttr::verifyEncoding(ArrayRef<int64_t> shape, Type elementTy
     return failure();
   int64_t heads = shape.size() < 3 ? 1 : shape[shape.size() - 3];
   if (grid.heads != 1 && grid.heads != heads)
-    return emitError() << "expects a layout of 1 or " << heads << " heads, but got "
-                       << grid.heads;
+    return emitError() << "expects a layout of 1 or " << heads << " heads, but got " << grid.heads;
   return success();
 }
 
@@ -285,8 +285,7 @@ static FailureOr<LayoutAttr> parseCsr(AsmParser &parser, SMLoc loc, BlockShape b
     return parser.getChecked<LayoutAttr>(loc, parser.getContext(), block, grid, resource);
   }
   std::vector<int32_t> offsets, columns;
-  if (parseIndexList(parser, offsets) || parser.parseLSquare() ||
-      parseIndexList(parser, columns))
+  if (parseIndexList(parser, offsets) || parser.parseLSquare() || parseIndexList(parser, columns))
     return failure();
   std::string error;
   std::optional<BlockLayout> layout =
@@ -332,8 +331,8 @@ static ParseResult parsePatternParameter(AsmParser &parser, NamedAttrList &entri
   if (parser.parseAttribute(number))
     return failure();
   if (!isa<IntegerAttr, FloatAttr>(number))
-    return parser.emitError(valueLoc) << "expects parameter '" << name
-                                      << "' to be a number, a keyword or an integer list";
+    return parser.emitError(valueLoc)
+           << "expects parameter '" << name << "' to be a number, a keyword or an integer list";
   entries.append(name, number);
   return success();
 }
@@ -385,10 +384,9 @@ Attribute LayoutAttr::parse(AsmParser &parser, Type) {
   SMLoc formLoc = parser.getCurrentLocation();
   if (parser.parseKeyword(&form))
     return {};
-  FailureOr<LayoutAttr> layout = form == "mask" ? parseMask(parser, formLoc, block, grid)
-                                 : form == "csr"
-                                     ? parseCsr(parser, formLoc, block, grid)
-                                     : parsePattern(parser, formLoc, form, block, grid);
+  FailureOr<LayoutAttr> layout = form == "mask"  ? parseMask(parser, formLoc, block, grid)
+                                 : form == "csr" ? parseCsr(parser, formLoc, block, grid)
+                                                 : parsePattern(parser, formLoc, form, block, grid);
   if (failed(layout) || !*layout || parser.parseGreater())
     return {};
   return *layout;

@@ -128,4 +128,3 @@ LogicalResult ScatterMMOp::verify() {
       getPrecision()};
   return checkScatterMM(operands, [&] { return emitOpError(); });
 }
-

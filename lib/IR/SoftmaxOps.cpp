@@ -165,6 +165,10 @@ LogicalResult AttentionGradOp::verify() {
     if (failed(checkShape(type, out, name, emitError)) ||
         failed(checkFloat(type.getElementType(), name, emitError)))
       return failure();
+  // C9: dout is a factor, of dP = dout v^T and dV = P^T dout.
+  if (failed(checkFactorElements(element, getDout().getType().getElementType(), "q", "dout",
+                                 emitError)))
+    return failure();
   if (failed(checkLogSumExp(getLse().getType(), shape->with({shape->rows}), element, emitError)))
     return failure();
 

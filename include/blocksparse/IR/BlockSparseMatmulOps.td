@@ -223,6 +223,11 @@ def BlockSparse_SampledAddmmOp : BlockSparse_TensorOp<"sampled_addmm",
   let assemblyFormat = [{
     $sparse `,` $a `,` $b attr-dict `:` functional-type(operands, results)
   }];
+  let builders = [
+    // Without transposes; the result has the type of `sparse`.
+    OpBuilder<(ins "::mlir::Value":$sparse, "::mlir::Value":$a, "::mlir::Value":$b,
+                   CArg<"double", "1.0">:$alpha, CArg<"double", "1.0">:$beta)>,
+  ];
   let hasFolder = 1;
 }
 
