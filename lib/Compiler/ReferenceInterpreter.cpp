@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "blocksparse/Compiler/ReferenceInterpreter.h"
+#include "AttributeTensor.h"
 #include "ReferenceOps.h"
 #include "blocksparse/Compiler/HostProgram.h"
 #include "blocksparse/IR/BlockSparseDialect.h"
@@ -163,34 +164,15 @@ LogicalResult Interpreter::evaluate(Operation &op) {
 
 /// Constant tensors. Scalars only feed what the reference does not know; they have no value.
 LogicalResult Interpreter::evaluateConstant(arith::ConstantOp op) {
-  auto elements = dyn_cast<DenseElementsAttr>(op.getValue());
-  if (!elements)
-    return isa<ShapedType>(op.getType())
-               ? op.emitOpError("expects dense elements to be checked, but got ") << op.getValue()
-               : success();
+  if (!isa<ShapedType>(op.getType()))
+    return success();
   std::string error;
-  std::optional<::blocksparse::ElementType> type = getHostElementType(elements.getElementType());
-  if (!type)
-    return op.emitOpError("expects an element type that host tensors have, but got ")
-           << elements.getElementType();
-  std::optional<HostTensor> tensor =
-      HostTensor::allocate(*type, elements.getType().getShape(), error);
+  std::optional<HostTensor> tensor = tensorFromAttribute(op.getValue(), error);
   if (!tensor)
     return op.emitOpError() << error;
-  HostTensor flat = *tensor->reshape({{tensor->numElements()}}, error);
-  int64_t position = 0;
-  if (isa<FloatType>(elements.getElementType()))
-    for (APFloat value : elements.getValues<APFloat>()) {
-      bool lost;
-      value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &lost);
-      flat.set({position++}, value.convertToDouble());
-    }
-  else
-    for (const APInt &value : elements.getValues<APInt>())
-      flat.set({position++}, double(value.getSExtValue()));
   ReferenceValue value;
   value.tensor = *tensor;
-  value.type = *type;
+  value.type = tensor->type();
   values[op.getResult()] = value;
   return success();
 }
