@@ -116,7 +116,7 @@ void KernelBuilder::launchItems(
                  [&](ImplicitLocOpBuilder &inner, Value item) { body(inner, mapping, item); });
       });
   // Without this, ptxas aims at more blocks than that and spills registers for them.
-  kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), host.getI32IntegerAttr(4));
+  kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), host.getI32IntegerAttr(2));
 }
 
 void KernelBuilder::launchForEach(
