@@ -69,3 +69,21 @@ func.func @c7_inner(%q: tensor<4x32x8xf32>, %k: tensor<4x32x7xf32>, %v: tensor<4
   %0:3 = blocksparse.attention_grad %q, %k, %v, %o, %l, %d layout(#layout) : (tensor<4x32x8xf32>, tensor<4x32x7xf32>, tensor<4x32x8xf32>, tensor<4x32x8xf32>, tensor<4x32xf32>, tensor<4x32x8xf32>) -> (tensor<4x32x8xf32>, tensor<4x32x8xf32>, tensor<4x32x8xf32>)
   return
 }
+
+// -----
+
+func.func @c9_dout(%q: tensor<4x32x8xf16>, %k: tensor<4x32x8xf16>, %v: tensor<4x32x8xf16>, %o: tensor<4x32x8xf32>, %l: tensor<4x32xf32>, %d: tensor<4x32x8xf32>) {
+  // expected-error @below {{expects q and dout to have the same element type, but got 'f16' and 'f32'}}
+  blocksparse.attention_grad %q, %k, %v, %o, %l, %d layout(#blocksparse.layout<16x16, grid 2x2, mask "10/11">)
+    : (tensor<4x32x8xf16>, tensor<4x32x8xf16>, tensor<4x32x8xf16>, tensor<4x32x8xf32>, tensor<4x32xf32>, tensor<4x32x8xf32>) -> (tensor<4x32x8xf16>, tensor<4x32x8xf16>, tensor<4x32x8xf16>)
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c9_dout(%q: tensor<4x32x8xf16>, %k: tensor<4x32x8xf16>, %v: tensor<4x32x8xf16>, %o: tensor<4x32x8xf16>, %l: tensor<4x32xf32>, %d: tensor<4x32x8xf32>) {
+  // expected-error @below {{expects q and dout to have the same element type, but got 'f16' and 'f32'}}
+  %0:3 = blocksparse.attention_grad %q, %k, %v, %o, %l, %d layout(#layout) : (tensor<4x32x8xf16>, tensor<4x32x8xf16>, tensor<4x32x8xf16>, tensor<4x32x8xf16>, tensor<4x32xf32>, tensor<4x32x8xf32>) -> (tensor<4x32x8xf16>, tensor<4x32x8xf16>, tensor<4x32x8xf16>)
+  return
+}

@@ -581,7 +581,7 @@ def add_attention(f, pick, gradient=False):
     out, lse = f.op("attention", spelled([q, k, v], groups) + suffix, inputs, types, attributes)
     if not gradient:
         return leave(pick, [out, lse], inputs)
-    dout = f.argument(out.type)
+    dout = f.argument(out.type.with_element(element))
     types = [q.type, k.type, v.type]
     rpe = [value for keyword, value in groups if keyword == "rpe"]
     if rpe and pick("drpe", [False, True]):
