@@ -6,6 +6,7 @@
 # tests may use a GPU (feature `gpu`).
 
 import os
+import shutil
 import sys
 
 import lit.formats
@@ -39,6 +40,10 @@ config.substitutions += [
     ("%host_cxx", config.host_cxx),
 ]
 
+ptxas = shutil.which("ptxas") or shutil.which("ptxas", path="/usr/local/cuda/bin")
+if ptxas:
+    config.available_features.add("ptxas")
+    config.substitutions.append(("%ptxas", ptxas))
 if os.environ.get("BLOCKSPARSE_GPU") == "1":
     config.available_features.add("gpu")
 if config.blocksparse_asan:

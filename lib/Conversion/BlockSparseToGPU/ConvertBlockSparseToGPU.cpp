@@ -24,21 +24,6 @@ using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
-/// Emits the kernels of `op`; fails for an op that is not planned.
-static LogicalResult emitKernels(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
-                                 Operation *op) {
-  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case<PlannedDSDOp, PlannedSDDOp, PlannedMatmulOp, PlannedScatterMMOp, PlannedSoftmaxOp,
-            PlannedSoftmaxGradOp, PlannedToDenseOp, PlannedFromDenseOp, PlannedTransposeOp,
-            BsrRowLutOp, BsrCoordinateLutOp, BsrTransposeIndicesOp>([&](auto planned) {
-        emitSimt(host, kernels, planned);
-        return success();
-      })
-      .Default([](Operation *op) {
-        return op->emitError("expects a planned operation, but got ") << op->getName();
-      });
-}
-
 /// The shape that a softmax carries is static.
 static LogicalResult checkStaticShape(Operation *op) {
   auto shape = op->getAttrOfType<DenseI64ArrayAttr>("shape");
@@ -56,6 +41,23 @@ static LogicalResult checkBuffers(Operation *op) {
   return checkStaticShape(op);
 }
 
+/// Emits the kernels of `op`; fails for an op that is not planned or not on memrefs.
+static LogicalResult emitKernels(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                                 Operation *op) {
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case<PlannedDSDOp, PlannedSDDOp, PlannedMatmulOp, PlannedScatterMMOp, PlannedSoftmaxOp,
+            PlannedSoftmaxGradOp, PlannedToDenseOp, PlannedFromDenseOp, PlannedTransposeOp,
+            BsrRowLutOp, BsrCoordinateLutOp, BsrTransposeIndicesOp>([&](auto planned) {
+        if (failed(checkBuffers(op)))
+          return failure();
+        emitSimt(host, kernels, planned);
+        return success();
+      })
+      .Default([](Operation *op) {
+        return op->emitError("expects a planned operation, but got ") << op->getName();
+      });
+}
+
 LogicalResult mlir::blocksparse::convertBlockSparseToGPU(ModuleOp module, StringRef chip) {
   if (std::string error = checkChip(chip); !error.empty())
     return module.emitError(error);
@@ -66,8 +68,6 @@ LogicalResult mlir::blocksparse::convertBlockSparseToGPU(ModuleOp module, String
   });
   KernelBuilder kernels(module, chip);
   for (Operation *op : ops) {
-    if (failed(checkBuffers(op)))
-      return failure();
     ImplicitLocOpBuilder host(op->getLoc(), op);
     if (failed(emitKernels(host, kernels, op)))
       return failure();
