@@ -24,6 +24,7 @@ void mlir::blocksparse::buildOptimizePipeline(OpPassManager &pm) {
   pm.addPass(createSymbolDCEPass());
   pm.addPass(createExpandLayoutsPass());
   pm.addPass(createDecomposeAttentionPass());
+  pm.addPass(createCoalesceLayoutsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }
