@@ -17,8 +17,8 @@ static void copyElements(DenseElementsAttr elements, const HostTensor &flat) {
   int64_t position = 0;
   if (!isa<FloatType>(elements.getElementType())) {
     for (const APInt &value : elements.getValues<APInt>()) {
-      bool isBit = value.getBitWidth() == 1;
-      flat.set({position++}, double(isBit ? value.getZExtValue() : value.getSExtValue()));
+      APInt wide = value.getBitWidth() == 1 ? value.zext(64) : value.sext(64);
+      flat.set({position++}, double(wide.getSExtValue()));
     }
     return;
   }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "CommandLine.h"
+#include "RunCall.h"
 #include "RunReport.h"
 #include "blocksparse/Compiler/Drivers.h"
 #include "blocksparse/Compiler/HostArguments.h"
@@ -19,8 +20,6 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
 
-#include <algorithm>
-#include <chrono>
 
 using namespace mlir;
 using namespace mlir::blocksparse;
@@ -65,8 +64,17 @@ struct RunOptions {
                  clEnumValN(Placement::Transposed, "transposed", "last two axes exchanged"),
                  clEnumValN(Placement::RowMajor, "none", "row-major, the default")),
       cl::cat(category)};
-  cl::opt<std::string> device{"device", cl::desc("auto or cpu"), cl::init("auto"),
+  cl::opt<std::string> device{"device",
+                              cl::desc("auto (a GPU where there is one), cpu or cuda"),
+                              cl::init("auto"), cl::cat(category)};
+  cl::opt<std::string> target{"target",
+                              cl::desc("What to make code for: cpu, cuda:<chip>; by default what "
+                                       "suits the device best"),
                               cl::cat(category)};
+  cl::opt<unsigned> ptxVersion{"ptx-version",
+                               cl::desc("PTX version as 10 * major + minor; 0: the lowest that "
+                                        "knows the chip"),
+                               cl::init(0), cl::cat(category)};
   cl::opt<bool> check{"check", cl::desc("Compare with the reference"), cl::cat(category)};
   cl::opt<bool> repeatCheck{"repeat-check", cl::desc("Run twice; results must be equal bit by bit"),
                             cl::cat(category)};
@@ -155,40 +163,28 @@ static LogicalResult placeResults(Run &run, const RunOptions &options) {
   return success();
 }
 
-/// The median time of a call in milliseconds.
-static double measure(HostCall &call, unsigned count) {
-  using Clock = std::chrono::steady_clock;
-  std::vector<double> times;
-  for (unsigned i = 0; i < count; ++i) {
-    Clock::time_point begin = Clock::now();
-    call();
-    times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
-  }
-  std::sort(times.begin(), times.end());
-  size_t middle = times.size() / 2;
-  return times.size() % 2 ? times[middle] : (times[middle - 1] + times[middle]) / 2;
-}
-
-static void reportTime(Run &run, HostCall &call, unsigned count) {
-  double milliseconds = measure(call, count);
-  llvm::outs() << llvm::format("  time %.4g ms (median of %u)", milliseconds, count);
+static LogicalResult reportTime(Run &run, RunCall &call, unsigned count, EmitErrorFn emitError) {
+  FailureOr<double> milliseconds = call.measure(count, emitError);
+  if (failed(milliseconds))
+    return failure();
+  llvm::outs() << llvm::format("  time %.4g ms (median of %u)", *milliseconds, count);
   std::optional<double> work = countUsefulOperations(run.source, run.signature, run.arguments);
   if (work && *work > 0)
-    llvm::outs() << llvm::format(", %.4g GFLOP/s useful", *work / milliseconds * 1e-6);
+    llvm::outs() << llvm::format(", %.4g GFLOP/s useful", *work / *milliseconds * 1e-6);
   llvm::outs() << "\n";
+  return success();
 }
 
 /// Calls again with fresh memory; gives the number of results that differ.
 static FailureOr<int> checkRepeat(Run &run, HostProgram &program, const RunOptions &options,
-                                  EmitErrorFn emitError) {
+                                  const RunPlace &place, EmitErrorFn emitError) {
   Run again = run;
   if (failed(placeResults(again, options)))
     return failure();
-  FailureOr<HostCall> call =
-      program.prepare(run.signature, run.arguments, again.results, emitError);
-  if (failed(call))
+  FailureOr<RunCall> call =
+      RunCall::create(place, program, run.signature, run.arguments, again.results, emitError);
+  if (failed(call) || failed(call->run(emitError)))
     return failure();
-  (*call)();
   int failures = 0;
   for (auto [index, parameter] : llvm::enumerate(run.signature.results)) {
     bool equal = ::blocksparse::bitwiseEqual(run.results[index].contiguous(),
@@ -220,7 +216,7 @@ static LogicalResult writeResults(const Run &run, const RunOptions &options,
 /// Runs one function; gives the number of FAILs.
 static FailureOr<int> runFunction(Run &run, HostProgram &program,
                                   const ArgumentOptions &argumentOptions,
-                                  const RunOptions &options) {
+                                  const RunOptions &options, const RunPlace &place) {
   auto emitError = [&] { return run.source.emitError(); };
   FailureOr<std::vector<HostTensor>> arguments =
       makeArguments(run.source, run.signature, argumentOptions);
@@ -240,10 +236,10 @@ static FailureOr<int> runFunction(Run &run, HostProgram &program,
   run.results = std::move(*results);
   if (failed(placeResults(run, options)))
     return failure();
-  FailureOr<HostCall> call = program.prepare(run.signature, run.arguments, run.results, emitError);
-  if (failed(call))
+  FailureOr<RunCall> call =
+      RunCall::create(place, program, run.signature, run.arguments, run.results, emitError);
+  if (failed(call) || failed(call->run(emitError)))
     return failure();
-  (*call)();
 
   int failures = 0;
   if (options.check) {
@@ -257,15 +253,15 @@ static FailureOr<int> runFunction(Run &run, HostProgram &program,
       llvm::outs() << "  " << parameter.name << " " << result.describe() << "\n";
   }
   if (options.repeatCheck) {
-    FailureOr<int> repeated = checkRepeat(run, program, options, emitError);
+    FailureOr<int> repeated = checkRepeat(run, program, options, place, emitError);
     if (failed(repeated))
       return failure();
     failures += *repeated;
   }
   if (!options.output.empty() && failed(writeResults(run, options, emitError)))
     return failure();
-  if (options.time)
-    reportTime(run, *call, options.time);
+  if (options.time && failed(reportTime(run, *call, options.time, emitError)))
+    return failure();
   return failures;
 }
 
@@ -277,11 +273,14 @@ static void dropRunAttributes(ModuleOp module) {
   }
 }
 
-static FailureOr<HostProgram> compileForHost(ModuleOp source, const RunOptions &options) {
+static FailureOr<HostProgram> compileProgram(ModuleOp source, const RunOptions &options,
+                                             const RunPlace &place) {
   OwningOpRef<ModuleOp> module = source.clone();
   dropRunAttributes(*module);
   CompileOptions compileOptions;
+  compileOptions.target = place.target;
   compileOptions.cpu = {options.cpu, options.features, 3};
+  compileOptions.gpu.ptxVersion = options.ptxVersion;
   return HostProgram::create(*module, compileOptions);
 }
 
@@ -299,15 +298,16 @@ static LogicalResult selectFunctions(Program &program, const RunOptions &options
 static LogicalResult runProgram(const RunOptions &options, llvm::SourceMgr &sourceMgr,
                                 MLIRContext &context) {
   auto emitError = [&] { return mlir::emitError(UnknownLoc::get(&context)); };
-  if (options.device != "auto" && options.device != "cpu")
-    return emitError() << "expects the device 'auto' or 'cpu', but got '" << options.device << "'";
+  FailureOr<RunPlace> place = RunPlace::get(options.device, options.target, emitError);
+  if (failed(place))
+    return failure();
   FailureOr<ArgumentOptions> argumentOptions = getArgumentOptions(options, emitError);
   if (failed(argumentOptions))
     return failure();
   FailureOr<Program> program = parseProgram(options.input, sourceMgr, context);
   if (failed(program) || failed(selectFunctions(*program, options, emitError)))
     return failure();
-  FailureOr<HostProgram> host = compileForHost(*program->module, options);
+  FailureOr<HostProgram> host = compileProgram(*program->module, options, *place);
   if (failed(host) ||
       (options.threads && failed(host->getJIT().setThreads(options.threads, emitError))))
     return failure();
@@ -317,10 +317,13 @@ static LogicalResult runProgram(const RunOptions &options, llvm::SourceMgr &sour
 
   int failures = 0, errors = 0;
   for (const FunctionSignature &signature : program->signatures) {
-    llvm::outs() << "@" << signature.name << " on the cpu, " << *threads
-                 << (*threads == 1 ? " thread\n" : " threads\n");
+    llvm::outs() << "@" << signature.name << " on ";
+    if (place->device)
+      llvm::outs() << place->device->name << ", " << place->target << "\n";
+    else
+      llvm::outs() << "the cpu, " << *threads << (*threads == 1 ? " thread\n" : " threads\n");
     Run run{program->module->lookupSymbol<func::FuncOp>(signature.name), signature, {}, {}};
-    FailureOr<int> result = runFunction(run, *host, *argumentOptions, options);
+    FailureOr<int> result = runFunction(run, *host, *argumentOptions, options, *place);
     errors += failed(result);
     failures += succeeded(result) ? *result : 0;
   }

@@ -1,0 +1,87 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "RunCall.h"
+
+#include <algorithm>
+#include <chrono>
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using ::blocksparse::HostTensor;
+
+static bool hasDevice() {
+  int32_t count = 0;
+  return blocksparseRtDeviceCount(&count) == BLOCKSPARSE_RT_SUCCESS;
+}
+
+FailureOr<RunPlace> RunPlace::get(StringRef device, StringRef target, EmitErrorFn emitError) {
+  if (device != "auto" && device != "cpu" && device != "cuda")
+    return emitError() << "expects the device 'auto', 'cpu' or 'cuda', but got '" << device << "'";
+  bool cuda = target.starts_with("cuda:");
+  if (!target.empty() && device != "auto" && cuda != (device == "cuda"))
+    return emitError() << "expects a target of the device '" << device << "', but got '" << target
+                       << "'";
+  RunPlace place;
+  if (!cuda && (!target.empty() || device == "cpu" || (device == "auto" && !hasDevice()))) {
+    place.target = target.empty() ? "cpu" : target.str();
+    return place;
+  }
+  FailureOr<DeviceChoice> choice = findDevice(0, emitError);
+  if (failed(choice))
+    return failure();
+  place.device = *choice;
+  place.target = target.empty() || target == "cuda:native" ? choice->target : target.str();
+  return place;
+}
+
+FailureOr<RunCall> RunCall::create(const RunPlace &place, HostProgram &program,
+                                   const FunctionSignature &signature,
+                                   ArrayRef<HostTensor> arguments, ArrayRef<HostTensor> results,
+                                   EmitErrorFn emitError) {
+  RunCall made;
+  if (place.device) {
+    FailureOr<DeviceCall> call = DeviceCall::create(place.device->device, program, signature,
+                                                    arguments, results, emitError);
+    if (failed(call))
+      return failure();
+    made.device.emplace(std::move(*call));
+    return made;
+  }
+  FailureOr<HostCall> call = program.prepare(signature, arguments, results, emitError);
+  if (failed(call))
+    return failure();
+  made.host.emplace(std::move(*call));
+  return made;
+}
+
+LogicalResult RunCall::run(EmitErrorFn emitError) {
+  if (device)
+    return success(succeeded(device->upload(emitError)) && succeeded(device->launch(emitError)) &&
+                   succeeded(device->download(emitError)));
+  (*host)();
+  return success();
+}
+
+FailureOr<double> RunCall::measure(unsigned count, EmitErrorFn emitError) {
+  using Clock = std::chrono::steady_clock;
+  // Device times are means of calls back to back: a lone call waits for its launch.
+  constexpr int64_t callsPerSample = 10;
+  if (device && failed(device->measure(callsPerSample, emitError)))
+    return failure();
+  std::vector<double> times;
+  for (unsigned i = 0; i < count; ++i) {
+    Clock::time_point begin = Clock::now();
+    if (host)
+      (*host)();
+    FailureOr<double> time =
+        device ? device->measure(callsPerSample, emitError)
+               : std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+    if (failed(time))
+      return failure();
+    times.push_back(*time);
+  }
+  std::sort(times.begin(), times.end());
+  size_t middle = times.size() / 2;
+  return times.size() % 2 ? times[middle] : (times[middle - 1] + times[middle]) / 2;
+}

@@ -1,0 +1,258 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Targets.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/SymbolTable.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+
+static constexpr StringLiteral wrapperPrefix = "_mlir_ciface_";
+
+SmallVector<std::string> mlir::blocksparse::splitTargets(StringRef text) {
+  SmallVector<std::string> targets;
+  for (StringRef piece : llvm::split(text, ',')) {
+    // "cuda:sm_90a,workers=100" is one target.
+    if (piece.contains('=') && !targets.empty())
+      targets.back() += "," + piece.str();
+    else
+      targets.push_back(piece.str());
+  }
+  return targets;
+}
+
+/// "sm_90a" of "cuda:sm_90a", "cpu" of "cpu".
+static StringRef getChip(StringRef target) {
+  target.consume_front("cuda:");
+  return target.split(',').first;
+}
+
+namespace {
+
+/// Puts the programs for several targets, each as the stage `llvm` leaves it, into one module.
+class Merger {
+public:
+  Merger(ModuleOp merged, ArrayRef<std::string> targets) : merged(merged), targets(targets) {}
+
+  void add(ModuleOp program, StringRef target);
+  void finish();
+
+private:
+  void moveSymbols(ModuleOp program, StringRef suffix);
+  void addDispatcher(LLVM::LLVMFuncOp first, StringRef name);
+  Value callSelect(ImplicitLocOpBuilder &b, LLVM::LLVMFuncOp dispatcher, Value choice);
+  void callVariant(ImplicitLocOpBuilder &b, LLVM::LLVMFuncOp dispatcher, StringRef name,
+                   StringRef chip);
+  Value getText(ImplicitLocOpBuilder &b, StringRef text);
+
+  ModuleOp merged;
+  ArrayRef<std::string> targets;
+  SmallVector<Attribute> objects;
+  NamedAttrList luts;
+  /// Entry points of the first program, without the prefix.
+  SmallVector<std::string> entries;
+};
+
+} // namespace
+
+void Merger::add(ModuleOp program, StringRef target) {
+  std::string suffix = ("." + getChip(target)).str();
+  for (auto binary : llvm::make_early_inc_range(program.getOps<gpu::BinaryOp>())) {
+    llvm::append_range(objects, binary.getObjects());
+    binary.erase();
+  }
+  if (auto table = program->getAttrOfType<DictionaryAttr>("blocksparse.luts"))
+    for (NamedAttribute lut : table)
+      luts.set(lut.getName(), lut.getValue());
+  if (Attribute kernels = program->getAttr("blocksparse.kernels"))
+    merged->setAttr("blocksparse.kernels" + suffix, kernels);
+  if (entries.empty())
+    for (auto function : program.getOps<LLVM::LLVMFuncOp>())
+      if (StringRef name = function.getName(); name.consume_front(wrapperPrefix))
+        entries.push_back(name.str());
+  moveSymbols(program, suffix);
+}
+
+/// What is defined gets the target's name behind its own; declarations are shared.
+void Merger::moveSymbols(ModuleOp program, StringRef suffix) {
+  SymbolTable symbols(program);
+  for (Operation &op : llvm::make_early_inc_range(*program.getBody())) {
+    auto symbol = dyn_cast<SymbolOpInterface>(op);
+    if (!symbol) {
+      op.moveBefore(merged.getBody(), merged.getBody()->end());
+      continue;
+    }
+    auto function = dyn_cast<LLVM::LLVMFuncOp>(op);
+    auto global = dyn_cast<LLVM::GlobalOp>(op);
+    bool declaration = (function && function.isExternal()) ||
+                       (global && global.getLinkage() == LLVM::Linkage::External &&
+                        !global.getValueOrNull() && !global.getInitializerBlock());
+    if (declaration && merged.lookupSymbol(symbol.getName())) {
+      op.erase();
+      continue;
+    }
+    if (!declaration)
+      (void)symbols.rename(&op, (symbol.getName() + suffix).str());
+    op.moveBefore(merged.getBody(), merged.getBody()->end());
+  }
+}
+
+Value Merger::getText(ImplicitLocOpBuilder &b, StringRef text) {
+  std::string name = ("blocksparse.target." + text).str();
+  auto global = merged.lookupSymbol<LLVM::GlobalOp>(name);
+  if (!global) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(merged.getBody());
+    std::string bytes = text.str();
+    bytes.push_back('\0');
+    global = LLVM::GlobalOp::create(b, LLVM::LLVMArrayType::get(b.getI8Type(), bytes.size()),
+                                    /*isConstant=*/true, LLVM::Linkage::Internal, name,
+                                    b.getStringAttr(bytes));
+  }
+  return LLVM::AddressOfOp::create(b, global);
+}
+
+/// An array in the frame with these values.
+static Value storeArray(ImplicitLocOpBuilder &b, ArrayRef<Value> values) {
+  auto pointer = LLVM::LLVMPointerType::get(b.getContext());
+  Value size = LLVM::ConstantOp::create(b, b.getI64Type(), std::max<int64_t>(values.size(), 1));
+  Value array = LLVM::AllocaOp::create(b, pointer, pointer, size, /*alignment=*/8);
+  for (auto [i, value] : llvm::enumerate(values))
+    LLVM::StoreOp::create(b, value,
+                          LLVM::GEPOp::create(b, pointer, pointer, array,
+                                              ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)}));
+  return array;
+}
+
+/// The i32 status of blocksparseRtCallSelect, which writes the target's number to `choice`.
+Value Merger::callSelect(ImplicitLocOpBuilder &b, LLVM::LLVMFuncOp dispatcher, Value choice) {
+  auto pointer = LLVM::LLVMPointerType::get(b.getContext());
+  SmallVector<Value> data, names;
+  for (BlockArgument argument : dispatcher.getArguments()) {
+    if (!isa<LLVM::LLVMPointerType>(argument.getType()))
+      continue;
+    // The second member of a descriptor is the address of its elements.
+    Value slot = LLVM::GEPOp::create(b, pointer, pointer, argument, ArrayRef<LLVM::GEPArg>{1});
+    data.push_back(LLVM::LoadOp::create(b, pointer, slot));
+  }
+  bool host = false;
+  for (StringRef target : targets)
+    if (target.starts_with("cuda:"))
+      names.push_back(getText(b, getChip(target)));
+    else
+      host = true;
+  auto address = [&](StringRef name) -> Value {
+    return LLVM::AddressOfOp::create(b, pointer, name);
+  };
+  auto i32 = [&](int64_t value) -> Value {
+    return LLVM::ConstantOp::create(b, b.getI32Type(), b.getI32IntegerAttr(value));
+  };
+  Value size = LLVM::LoadOp::create(b, b.getI64Type(), address("blocksparse.artifact.size"));
+  Value count = LLVM::ConstantOp::create(b, b.getI64Type(), int64_t(data.size()));
+  SmallVector<Value> arguments = {address("blocksparse.artifact.slot"),
+                                  address("blocksparse.artifact"),
+                                  size,
+                                  storeArray(b, data),
+                                  count,
+                                  storeArray(b, names),
+                                  i32(names.size()),
+                                  i32(host),
+                                  choice};
+  auto select = merged.lookupSymbol<LLVM::LLVMFuncOp>("blocksparseRtCallSelect");
+  if (!select) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(merged.getBody());
+    auto type = LLVM::LLVMFunctionType::get(
+        b.getI32Type(), llvm::to_vector(ValueRange(arguments).getTypes()));
+    select = LLVM::LLVMFuncOp::create(b, "blocksparseRtCallSelect", type);
+  }
+  return LLVM::CallOp::create(b, select, arguments).getResult();
+}
+
+/// Calls the entry point for `chip` and returns its status; a CPU's has none.
+void Merger::callVariant(ImplicitLocOpBuilder &b, LLVM::LLVMFuncOp dispatcher, StringRef name,
+                         StringRef chip) {
+  auto variant = merged.lookupSymbol<LLVM::LLVMFuncOp>(
+      (wrapperPrefix + name + "." + chip).str());
+  auto call = LLVM::CallOp::create(b, variant, dispatcher.getArguments());
+  Value status = call.getNumResults() != 0
+                     ? call.getResult()
+                     : LLVM::ConstantOp::create(b, b.getI32Type(), b.getI32IntegerAttr(0));
+  LLVM::ReturnOp::create(b, status);
+}
+
+void Merger::addDispatcher(LLVM::LLVMFuncOp first, StringRef name) {
+  auto b = ImplicitLocOpBuilder::atBlockEnd(merged.getLoc(), merged.getBody());
+  auto type = LLVM::LLVMFunctionType::get(b.getI32Type(), first.getFunctionType().getParams());
+  auto dispatcher = LLVM::LLVMFuncOp::create(b, (wrapperPrefix + name).str(), type);
+  Block *entry = dispatcher.addEntryBlock(b);
+  Region &body = dispatcher.getBody();
+  Block *failed = b.createBlock(&body, body.end(), {b.getI32Type()}, {b.getLoc()});
+  Block *chosen = b.createBlock(&body, body.end());
+  SmallVector<int32_t> numbers;
+  SmallVector<Block *> variants;
+  Block *fallback = failed;
+  int32_t number = 0;
+  for (StringRef target : targets) {
+    Block *block = b.createBlock(&body, body.end());
+    callVariant(b, dispatcher, name, getChip(target));
+    if (!target.starts_with("cuda:")) {
+      fallback = block;
+      continue;
+    }
+    numbers.push_back(number++);
+    variants.push_back(block);
+  }
+  b.setInsertionPointToEnd(failed);
+  LLVM::ReturnOp::create(b, failed->getArgument(0));
+
+  b.setInsertionPointToEnd(entry);
+  auto pointer = LLVM::LLVMPointerType::get(b.getContext());
+  Value one = LLVM::ConstantOp::create(b, b.getI64Type(), int64_t(1));
+  Value choice = LLVM::AllocaOp::create(b, pointer, b.getI32Type(), one, /*alignment=*/8);
+  Value status = callSelect(b, dispatcher, choice);
+  Value zero = LLVM::ConstantOp::create(b, b.getI32Type(), b.getI32IntegerAttr(0));
+  Value bad = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, status, zero);
+  LLVM::CondBrOp::create(b, bad, failed, ValueRange{status}, chosen, ValueRange{});
+  b.setInsertionPointToEnd(chosen);
+  Value value = LLVM::LoadOp::create(b, b.getI32Type(), choice);
+  // Without code for the host the runtime chooses one of the numbers or fails.
+  ValueRange fallbackOperands = fallback == failed ? ValueRange(status) : ValueRange();
+  LLVM::SwitchOp::create(b, value, fallback, fallbackOperands, numbers, BlockRange(variants),
+                         SmallVector<ValueRange>(variants.size()));
+}
+
+void Merger::finish() {
+  for (StringRef name : entries) {
+    std::string variant = (name + "." + getChip(targets.front())).str();
+    auto wrapper =
+        merged.lookupSymbol<LLVM::LLVMFuncOp>((wrapperPrefix + variant).str());
+    auto body = merged.lookupSymbol<LLVM::LLVMFuncOp>(variant);
+    // Sizes are computed on the host, by every program in the same way.
+    if (body && body->hasAttr("blocksparse.host"))
+      SymbolTable::setSymbolName(wrapper, (wrapperPrefix + name).str());
+    else
+      addDispatcher(wrapper, name);
+  }
+  // Only the dispatchers keep the names that make entry points.
+  for (auto function : merged.getOps<LLVM::LLVMFuncOp>())
+    if (StringRef name = function.getName();
+        name.consume_front(wrapperPrefix) && !llvm::is_contained(entries, name))
+      (void)SymbolTable(merged).rename(function, ("entry." + name).str());
+  OpBuilder b = OpBuilder::atBlockBegin(merged.getBody());
+  if (!objects.empty())
+    gpu::BinaryOp::create(b, merged.getLoc(), "blocksparse_kernels", Attribute(), objects);
+  merged->setAttr("blocksparse.luts", luts.getDictionary(merged.getContext()));
+}
+
+void mlir::blocksparse::mergePrograms(ModuleOp merged, ArrayRef<OwningOpRef<ModuleOp>> programs,
+                                      ArrayRef<std::string> targets) {
+  Merger merger(merged, targets);
+  for (auto [program, target] : llvm::zip_equal(programs, targets))
+    merger.add(*program, target);
+  merger.finish();
+}
