@@ -36,7 +36,7 @@ bool maybeEqual(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
 
 FailureOr<Matrices> getMatrices(ShapedType type, bool transposed, StringRef name,
                                 EmitError emitError) {
-  if (type.getRank() < 2 || type.getRank() > 4)
+  if (type.getRank() < 2 || type.getRank() > 4) // C5
     return emitError() << "expects " << name << " of rank 2 to 4, but got rank " << type.getRank();
   ArrayRef<int64_t> shape = type.getShape();
   Matrices matrices{shape.drop_back(2), shape[shape.size() - 2], shape.back()};
@@ -64,7 +64,7 @@ FailureOr<SmallVector<int64_t>> broadcastLeading(ArrayRef<int64_t> a, ArrayRef<i
   size_t missing = a.size() - b.size();
   for (size_t i = missing; i < a.size(); ++i) {
     std::optional<int64_t> size = broadcastSize(a[i], b[i - missing]);
-    if (!size)
+    if (!size) // C6
       return emitError() << "expects leading dimensions that are equal or 1, but got "
                          << formatShape(a) << " and " << formatShape(b);
     result[i] = *size;
@@ -80,7 +80,7 @@ FailureOr<SmallVector<int64_t>> getProductShape(const ProductOperands &operands,
   FailureOr<Matrices> b = getMatrices(operands.b, operands.transposeB, operands.nameB, emitError);
   if (failed(b))
     return failure();
-  if (!maybeEqual(a->cols, b->rows))
+  if (!maybeEqual(a->cols, b->rows)) // C7
     return emitError() << "expects " << operands.nameB << " to have " << a->cols
                        << " rows, the columns of " << operands.nameA << ", but got " << b->rows;
   FailureOr<SmallVector<int64_t>> shape = broadcastLeading(a->leading, b->leading, emitError);
@@ -96,7 +96,7 @@ FailureOr<SmallVector<int64_t>> getMatmulShape(MatmulForm form, const ProductOpe
   if (form == MatmulForm::Linear)
     return getProductShape(operands, emitError);
   StringRef name = stringifyMatmulForm(form);
-  if (operands.a.getRank() != 4 || operands.b.getRank() != 4)
+  if (operands.a.getRank() != 4 || operands.b.getRank() != 4) // C5
     return emitError() << "expects operands of rank 4 in the form " << name << ", but got rank "
                        << operands.a.getRank() << " and " << operands.b.getRank();
   if (operands.transposeA || operands.transposeB)
@@ -107,7 +107,7 @@ FailureOr<SmallVector<int64_t>> getMatmulShape(MatmulForm form, const ProductOpe
   ArrayRef<int64_t> a = operands.a.getShape(), b = operands.b.getShape();
   int64_t headsA = a[score ? 2 : 1], rows = a[score ? 1 : 2], inner = a[3];
   int64_t innerB = score ? b[3] : b[1];
-  if (!maybeEqual(inner, innerB))
+  if (!maybeEqual(inner, innerB)) // C7
     return emitError() << "expects " << operands.nameB << " to have an inner size of " << inner
                        << ", as " << operands.nameA << ", but got " << innerB;
   FailureOr<SmallVector<int64_t>> leading =

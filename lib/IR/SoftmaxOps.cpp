@@ -107,7 +107,7 @@ static FailureOr<AttentionShape> getAttentionShape(OpTy op, EmitError emitError)
   if (failed(values))
     return failure();
   int64_t rows = (*shape)[shape->size() - 2], cols = shape->back();
-  if (!maybeEqual(values->rows, cols))
+  if (!maybeEqual(values->rows, cols)) // C7
     return emitError() << "expects v to have " << cols << " rows, as k, but got " << values->rows;
   LayoutAttrInterface layout = op.getLayout();
   if (failed(checkGrid(layout, rows, cols, emitError)) ||

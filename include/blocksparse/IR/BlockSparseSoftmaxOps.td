@@ -141,8 +141,8 @@ def BlockSparse_AttentionGradOp : BlockSparse_TensorOp<"attention_grad", [AttrSi
     forward op, out and lse its results, dout the gradient of out. Gradients of broadcast
     operands are summed over what they were broadcast to.
 
-    Preconditions: those of attention, C26. Postconditions: C10, C29; rows with nothing
-    allowed give no gradient. drpe is there only where rpe is.
+    Preconditions: those of attention, C9 of dout too, C26. Postconditions: C10, C29; rows
+    with nothing allowed give no gradient. drpe is there only where rpe is.
 
     ```mlir
     #pattern = #blocksparse.layout<32x32, grid 4x4, causal>

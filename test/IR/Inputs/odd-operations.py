@@ -1,0 +1,181 @@
+# This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Prints modules, one a split, with operations on types that hardly ever fit: ranks 0 to 5,
+sizes 0 and unknown, empty and undefined layouts, memrefs. What a verifier or a folder says
+to them doesn't matter; that it says it does.
+
+usage: odd-operations.py seed count
+"""
+
+import random
+import sys
+
+# name: (operand segments that may be absent are None-able, results, attributes)
+TENSOR_OPS = {
+    "sdd": ("dd?s", "s", True),
+    "dsd": ("sd?d?d", "d", True),
+    "dds": ("ds?d?d", "d", True),
+    "bsr_addmm": ("sd?d?d?d?d?d", "d", True),
+    "sampled_addmm": ("sdd", "s", False),
+    "scatter_mm": ("ddd*i", "d", False),
+    "matmul": ("dd?d?d", "d", True),
+    "softmax": ("s?d?d?d", "s?d", True),
+    "softmax_grad": ("ss", "s?d", False),
+    "attention": ("ddd?d?d?d", "dd", True),
+    "attention_grad": ("dddddd?d?d?d", "ddd?d", True),
+    "to_dense": ("s", "d", False),
+    "from_dense": ("d?s", "s", False),
+    "transpose": ("s", "s", False),
+    "assemble": ("?i?id", "s", True),
+    "disassemble": ("s", "d?i?i", False),
+    "planned_dsd": ("bbbb?b?b?b?b?b?bb", "", True),
+    "planned_sdd": ("bbbb?bb", "", False),
+    "planned_softmax": ("bbb?b?b?b*b", "", True),
+    "planned_softmax_grad": ("bbbb*b", "", False),
+    "planned_scatter_mm": ("bb*bb", "", False),
+    "planned_matmul": ("bb?b?bb", "", True),
+    "planned_to_dense": ("bbb", "", False),
+    "planned_from_dense": ("bbb", "", False),
+    "planned_transpose": ("bbb", "", False),
+    "bsr_row_lut": ("bb*b", "", False),
+    "bsr_coordinate_lut": ("bb*b", "", False),
+    "bsr_transpose_indices": ("bb*b", "", False),
+}
+LAYOUTS = [
+    ("16x16, grid 2x2, mask \"10/11\"", (32, 32)),
+    ("16x16, grid 2x2, mask \"00/00\"", (32, 32)),
+    ("16x16, grid 2x2, dense", (17, 32)),
+    ("16x16, grid 3x2x2, dense", (32, 32)),
+    ("1x1, grid 0x0, dense", (0, 0)),
+    ("8x16, grid 0x2, dense", (0, 32)),
+    ("16x16, grid 2x0, dense", (32, 0)),
+    ("16x16, grid 2x2, csr dense_resource<undefined> : tensor<7xi32>", (32, 32)),
+]
+ELEMENTS = ["f32", "f32", "f32", "f16", "f64", "i8", "i32", "f8E4M3FN"]
+# Sizes that meet each other often.
+SIZES = ["0", "1", "3", "16", "32", "32", "?"]
+ATTRIBUTES = {
+    "alpha": ["0.0", "0.5", "1.0"],
+    "beta": ["0.0", "0.5", "1.0"],
+    "precision": ["#blocksparse.precision<tf32>", "#blocksparse.precision<ieee>"],
+    "format": ["#blocksparse.scatter_format<%s>" % f
+               for f in ("scatter_mm", "bsr_strided_mm", "bsr_strided_mm_compressed")],
+    "form": ["#blocksparse.form<%s>" % f for f in ("linear", "score", "context")],
+    "split_n": ["-1", "0", "1", "3"],
+    "lut_heads": ["-1", "0", "1", "3"],
+    "slots": ["-1", "0", "4"],
+    "block": ["array<i64>", "array<i64: 16>", "array<i64: 16, 16>", "array<i64: 0, -1>"],
+    "shape": ["array<i64>", "array<i64: 32, 32>", "array<i64: -1, 0>"],
+    "transpose_a": ["unit"],
+    "transpose_b": ["unit"],
+    "transpose_out": ["unit"],
+}
+OPTIONAL = {  # which of the attributes an operation has
+    "sdd": "alpha precision transpose_a transpose_b transpose_out",
+    "dsd": "alpha precision transpose_a transpose_b transpose_out",
+    "dds": "alpha precision transpose_a transpose_b transpose_out",
+    "bsr_addmm": "alpha beta precision",
+    "sampled_addmm": "alpha beta precision transpose_a transpose_b",
+    "scatter_mm": "format split_n precision",
+    "matmul": "alpha form precision transpose_a transpose_b",
+    "planned_dsd": "alpha beta slots transpose_b transpose_out",
+    "planned_sdd": "alpha beta transpose_a transpose_b",
+    "planned_scatter_mm": "format split_n",
+    "planned_matmul": "alpha form",
+}
+REQUIRED = {
+    "planned_dsd": "block lut_heads", "planned_sdd": "block lut_heads",
+    "planned_softmax": "block shape lut_heads", "planned_softmax_grad": "block shape lut_heads",
+    "planned_to_dense": "block lut_heads", "planned_from_dense": "block lut_heads",
+    "planned_transpose": "block lut_heads",
+}
+
+rng = random.Random(int(sys.argv[1]))
+calm = False  # types that mostly fit, which reach the later checks
+
+
+def element(choices=ELEMENTS):
+    return choices[0] if calm and rng.random() < 0.9 else rng.choice(choices)
+
+
+def size():
+    return "32" if calm and rng.random() < 0.8 else rng.choice(SIZES)
+
+
+def shaped(kind, ranks, elements):
+    rank = 2 if calm and 2 in ranks and rng.random() < 0.8 else rng.choice(ranks)
+    return "%s<%s%s>" % (kind, "".join(size() + "x" for _ in range(rank)), element(elements))
+
+
+def type_of(kind):
+    if kind == "d":
+        return shaped("tensor", [0, 1, 2, 2, 2, 3, 4, 5], ELEMENTS)
+    if kind == "i":
+        return shaped("tensor", [0, 1, 1, 2, 3], ["i32", "i64"])
+    if kind == "b":
+        if rng.random() < 0.5:
+            return shaped("memref", [1, 2, 3, 4, 5], ELEMENTS)
+        return shaped("tensor", [0, 1, 2, 3, 4, 5], ELEMENTS)
+    leading = "".join(
+        rng.choice(["1x", "3x", "?x"]) for _ in range(rng.choice([0] if calm else [0, 0, 1, 2])))
+    if rng.random() < 0.3:
+        return "tensor<%s%sx%sx%s, #blocksparse.bsr<16x8>>" % (
+            leading, size(), size(), element())
+    text, (rows, cols) = rng.choice(LAYOUTS[:2] if calm else LAYOUTS)
+    if text.startswith("16x16, grid 3x2x2"):
+        leading = "3x"
+    return "tensor<%s%dx%dx%s, #blocksparse.layout<%s>>" % (
+        leading, rows, cols, element(), text)
+
+
+def expand(spec):
+    """The kinds of the operands that are there and how many each segment has."""
+    kinds, segments, mark = [], [], ""
+    for letter in spec:
+        if letter in "?*":
+            mark = letter
+            continue
+        count = {"": 1, "?": rng.randint(0, 1), "*": rng.randint(0, 4)}[mark]
+        kinds += [letter] * count
+        segments.append(count)
+        mark = ""
+    return kinds, segments
+
+
+def operation(name):
+    global calm
+    calm = rng.random() < 0.6
+    spec, results, segmented = TENSOR_OPS[name]
+    operands, segments = expand(spec)
+    pool = [type_of(kind) for kind in operands]
+    outs = [type_of(kind) for kind in expand(results)[0]]
+    if outs and rng.random() < 0.3:  # now and then one that fits
+        outs[0] = rng.choice(pool)
+    if not results:
+        outs = [t for t in pool[-2:] if t.startswith("tensor")]
+    attributes = []
+    for attribute in OPTIONAL.get(name, "").split():
+        if rng.random() < 0.4:
+            attributes.append("%s = %s" % (attribute, rng.choice(ATTRIBUTES[attribute])))
+    for attribute in REQUIRED.get(name, "").split():
+        attributes.append("%s = %s" % (attribute, rng.choice(ATTRIBUTES[attribute])))
+    if name.startswith("attention"):
+        attributes.append("layout = #blocksparse.layout<%s>" % rng.choice(LAYOUTS)[0])
+    if segmented or name in ("planned_matmul", "planned_softmax"):
+        attributes.append("operandSegmentSizes = array<i32: %s>" % ", ".join(map(str, segments)))
+    lines = ['  %%%d = "test.make"() : () -> %s' % (i, t) for i, t in enumerate(pool)]
+    call = '"blocksparse.%s"(%s)%s : (%s) -> (%s)' % (
+        name, ", ".join("%%%d" % i for i in range(len(pool))),
+        " <{%s}>" % ", ".join(attributes) if attributes else "", ", ".join(pool), ", ".join(outs))
+    if outs:
+        names = ["%%%d" % (len(pool) + i) for i in range(len(outs))]
+        lines.append("  %s:%d = %s" % (names[0], len(outs), call))
+        uses = ", ".join("%s#%d" % (names[0], i) for i in range(len(outs)))
+        lines.append('  "test.use"(%s) : (%s) -> ()' % (uses, ", ".join(outs)))
+    else:
+        lines.append("  " + call)
+    return "module {\n%s\n}\n" % "\n".join(lines)
+
+
+names = sorted(TENSOR_OPS)
+print("\n// -----\n".join(operation(names[i % len(names)]) for i in range(int(sys.argv[2]))))
