@@ -30,7 +30,7 @@ struct ConvertBlockSparseToCPUPass
   void runOnOperation() override {
     if (vectorBits < 128 || vectorBits % 128 != 0) {
       getOperation()->emitError("expects vector-bits to be a multiple of 128, but got ")
-          << vectorBits;
+          << vectorBits.getValue();
       return signalPassFailure();
     }
     if (checkIndices)
