@@ -58,6 +58,7 @@ static void addVectors(OpPassManager &pm) {
 }
 
 void mlir::blocksparse::buildLowerToLLVMPipeline(OpPassManager &pm) {
+  pm.addPass(createReportAssertionsPass());
   addThreads(pm);
   addVectors(pm);
   pm.addPass(createLowerAffinePass());

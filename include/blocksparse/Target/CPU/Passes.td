@@ -28,6 +28,16 @@ def LowerCopiesPass : Pass<"blocksparse-lower-copies", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
 }
 
+def ReportAssertionsPass : Pass<"blocksparse-report-assertions", "::mlir::ModuleOp"> {
+  let summary = "Lets a failed assertion write its message to the standard error stream.";
+  let description = [{
+    Upstream prints the message of a `cf.assert` through the buffered standard output and then
+    aborts, which loses it whenever the output is not a terminal. Here it is written to file
+    descriptor 2 before the abort. Runs on structured control flow.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::scf::SCFDialect"];
+}
+
 def SetLoopSchedulePass : Pass<"blocksparse-set-loop-schedule", "::mlir::ModuleOp"> {
   let summary = "Lets OpenMP threads take the next iteration when they are free.";
   let description = [{
