@@ -47,8 +47,8 @@ struct Arguments {
                            cl::init("native"), cl::cat(category)};
   cl::opt<std::string> features{"features", cl::desc("Processor features: +avx512f,-fma"),
                                 cl::cat(category)};
-  cl::opt<std::string> function{"function", cl::desc("Compile this public function only"),
-                                cl::value_desc("name"), cl::cat(category)};
+  cl::opt<std::string> function{"function", cl::desc("Compile these public functions only"),
+                                cl::value_desc("name,..."), cl::cat(category)};
   cl::opt<unsigned> optLevel{"O", cl::Prefix, cl::desc("Optimisation level, 0 to 3"), cl::init(3),
                              cl::cat(category)};
 };
@@ -120,7 +120,7 @@ static LogicalResult run(const Arguments &arguments, llvm::SourceMgr &sourceMgr,
     return failure();
   FailureOr<Program> program = parseProgram(arguments.input, sourceMgr, context);
   if (failed(program) ||
-      (!arguments.function.empty() && failed(keepFunction(*program, arguments.function))) ||
+      (!arguments.function.empty() && failed(keepFunctions(*program, arguments.function))) ||
       failed(emit(*program, options, arguments, emitError)))
     return failure();
   if (arguments.header.empty())

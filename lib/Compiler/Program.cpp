@@ -66,21 +66,28 @@ FailureOr<Program> mlir::blocksparse::parseProgram(StringRef path, llvm::SourceM
   return program;
 }
 
-LogicalResult mlir::blocksparse::keepFunction(Program &program, StringRef name) {
-  if (!program.find(name)) {
-    InFlightDiagnostic error = program.module->emitError()
-                               << "expects a public function of the module, but got '" << name
-                               << "'; the module has ";
-    if (program.signatures.empty())
-      error << "none";
-    llvm::interleaveComma(program.signatures, error, [&](const FunctionSignature &signature) {
-      error << "'" << signature.name << "'";
-    });
-    return error;
-  }
+static LogicalResult reportUnknownFunction(Program &program, StringRef name) {
+  InFlightDiagnostic error = program.module->emitError()
+                             << "expects a public function of the module, but got '" << name
+                             << "'; the module has ";
+  if (program.signatures.empty())
+    error << "none";
+  llvm::interleaveComma(program.signatures, error, [&](const FunctionSignature &signature) {
+    error << "'" << signature.name << "'";
+  });
+  return error;
+}
+
+LogicalResult mlir::blocksparse::keepFunctions(Program &program, StringRef names) {
+  SmallVector<StringRef> kept(llvm::split(names, ','));
+  for (StringRef name : kept)
+    if (!program.find(name))
+      return reportUnknownFunction(program, name);
   for (auto function : program.module->getOps<func::FuncOp>())
-    if (function.isPublic() && !function.isDeclaration() && function.getName() != name)
+    if (function.isPublic() && !function.isDeclaration() &&
+        !llvm::is_contained(kept, function.getName()))
       function.setPrivate();
-  llvm::erase_if(program.signatures, [&](const auto &entry) { return entry.name != name; });
+  llvm::erase_if(program.signatures,
+                 [&](const auto &entry) { return !llvm::is_contained(kept, entry.name); });
   return success();
 }

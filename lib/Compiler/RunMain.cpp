@@ -20,7 +20,6 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
 
-
 using namespace mlir;
 using namespace mlir::blocksparse;
 using ::blocksparse::HostTensor;
@@ -33,8 +32,8 @@ cl::OptionCategory category("blocksparse-run options");
 struct RunOptions {
   cl::opt<std::string> input{cl::Positional, cl::desc("<input.mlir>"), cl::init("-"),
                              cl::cat(category)};
-  cl::opt<std::string> function{"function", cl::desc("The function to run"), cl::value_desc("name"),
-                                cl::cat(category)};
+  cl::opt<std::string> function{"function", cl::desc("The functions to run"),
+                                cl::value_desc("name,..."), cl::cat(category)};
   cl::opt<bool> allFunctions{"all-functions", cl::desc("Run every public function"),
                              cl::cat(category)};
   cl::list<std::string> inputs{"input",
@@ -64,8 +63,7 @@ struct RunOptions {
                  clEnumValN(Placement::Transposed, "transposed", "last two axes exchanged"),
                  clEnumValN(Placement::RowMajor, "none", "row-major, the default")),
       cl::cat(category)};
-  cl::opt<std::string> device{"device",
-                              cl::desc("auto (a GPU where there is one), cpu or cuda"),
+  cl::opt<std::string> device{"device", cl::desc("auto (a GPU where there is one), cpu or cuda"),
                               cl::init("auto"), cl::cat(category)};
   cl::opt<std::string> target{"target",
                               cl::desc("What to make code for: cpu, cuda:<chip>; by default what "
@@ -215,8 +213,8 @@ static LogicalResult writeResults(const Run &run, const RunOptions &options,
 
 /// Runs one function; gives the number of FAILs.
 static FailureOr<int> runFunction(Run &run, HostProgram &program,
-                                  const ArgumentOptions &argumentOptions,
-                                  const RunOptions &options, const RunPlace &place) {
+                                  const ArgumentOptions &argumentOptions, const RunOptions &options,
+                                  const RunPlace &place) {
   auto emitError = [&] { return run.source.emitError(); };
   FailureOr<std::vector<HostTensor>> arguments =
       makeArguments(run.source, run.signature, argumentOptions);
@@ -287,7 +285,7 @@ static FailureOr<HostProgram> compileProgram(ModuleOp source, const RunOptions &
 static LogicalResult selectFunctions(Program &program, const RunOptions &options,
                                      EmitErrorFn emitError) {
   if (!options.function.empty())
-    return keepFunction(program, options.function);
+    return keepFunctions(program, options.function);
   if (program.signatures.size() == 1 || (options.allFunctions && !program.signatures.empty()))
     return success();
   return emitError() << "expects a module with one public function, or --function or "

@@ -28,9 +28,10 @@ struct Program {
 /// parameters are those of the text. `sourceMgr` must outlive the context's diagnostics.
 FailureOr<Program> parseProgram(StringRef path, llvm::SourceMgr &sourceMgr, MLIRContext &context);
 
-/// Removes every public function but `name` from the program, with the private ones that only
-/// the others use. An unknown name is an error that lists those there are.
-LogicalResult keepFunction(Program &program, StringRef name);
+/// Removes every public function but those of `names` (separated by commas) from the program, with
+/// the private ones that only the others use. An unknown name is an error that lists those there
+/// are.
+LogicalResult keepFunctions(Program &program, StringRef names);
 
 } // namespace mlir::blocksparse
 
