@@ -32,18 +32,42 @@ struct RowProduct {
   ScheduleAttr schedule{};
 };
 
+/// The size of dimension `fromEnd` of the result as an epilogue operand tells it, or null: one
+/// that has the dimension, and does not broadcast it.
+Value sizeFromEpilogue(OpBuilder &builder, Location loc, const RowProduct &product,
+                       int64_t fromEnd) {
+  auto tell = [&](Value operand, int64_t operandFromEnd) -> Value {
+    auto type = operand ? cast<RankedTensorType>(operand.getType()) : RankedTensorType();
+    if (!type || type.getRank() <= operandFromEnd)
+      return {};
+    int64_t dim = type.getRank() - 1 - operandFromEnd;
+    return type.getDimSize(dim) == 1 ? Value() : sizeOf(builder, loc, operand, dim);
+  };
+  for (Value matrix : {product.input, product.residual})
+    if (Value size = tell(matrix, fromEnd))
+      return size;
+  if (fromEnd == 1)
+    return tell(product.leftAlpha, 0);
+  Value size = tell(product.rightAlpha, 0);
+  return size ? size : tell(product.bias, 0);
+}
+
 FailureOr<Value> createRowProductInit(Operation *op, OpBuilder &builder,
                                       const RowProduct &product) {
   OperandSizes sizes(op, builder);
   for (Value dense : {product.dense, product.input, product.bias, product.residual})
     sizes.add(dense);
   sizes.add(product.sparse);
-  auto sparseSize = [&] {
+  Location loc = op->getLoc();
+  auto sparseSize = [&]() -> FailureOr<Value> {
+    // The indices of a dynamic pattern tell whole blocks only.
+    if (Value size = sizeFromEpilogue(builder, loc, product, product.transposeOut ? 0 : 1))
+      return size;
     return product.transposeValues ? sizes.cols(product.sparse) : sizes.rows(product.sparse);
   };
   auto denseSize = [&]() -> FailureOr<Value> {
     int64_t rank = cast<RankedTensorType>(product.dense.getType()).getRank();
-    return sizeOf(builder, op->getLoc(), product.dense, rank - (product.transposeB ? 2 : 1));
+    return sizeOf(builder, loc, product.dense, rank - (product.transposeB ? 2 : 1));
   };
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
   return product.transposeOut ? sizes.createMatrixInit(type, denseSize, sparseSize)

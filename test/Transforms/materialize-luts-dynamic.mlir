@@ -80,3 +80,15 @@ func.func @alpha_zero(%a: tensor<32x48xf32, #b>, %b: tensor<48x4xf32>, %i: tenso
       : (tensor<32x48xf32, #b>, tensor<48x4xf32>, tensor<32x4xf32>) -> tensor<32x4xf32>
   return %0 : tensor<32x4xf32>
 }
+
+// crow_indices tell whole blocks; an operand of the epilogue tells the rows.
+// CHECK-LABEL: @rows_of_input(
+// CHECK-SAME: %[[I:[^:]*]]: tensor<?x1xf32>
+// CHECK: %[[M:.*]] = tensor.dim %[[I]], %c0
+// CHECK: tensor.empty(%[[M]]) : tensor<?x4xf32>
+func.func @rows_of_input(%a: tensor<?x48xf32, #b>, %b: tensor<48x4xf32>, %i: tensor<?x1xf32>)
+    -> tensor<?x4xf32> {
+  %0 = blocksparse.bsr_addmm %a, %b input(%i)
+      : (tensor<?x48xf32, #b>, tensor<48x4xf32>, tensor<?x1xf32>) -> tensor<?x4xf32>
+  return %0 : tensor<?x4xf32>
+}
