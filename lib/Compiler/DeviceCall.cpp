@@ -104,7 +104,8 @@ FailureOr<DeviceCall> DeviceCall::create(blocksparseRtDevice device, HostProgram
   DeviceCall made(device);
   made.argumentCount = arguments.size();
   std::vector<HostTensor> views[2];
-  for (auto [part, tensors] : llvm::enumerate(ArrayRef<ArrayRef<HostTensor>>{arguments, results}))
+  const ArrayRef<HostTensor> parts[] = {arguments, results};
+  for (auto [part, tensors] : llvm::enumerate(parts))
     for (auto [i, tensor] : llvm::enumerate(tensors)) {
       bool number = part == 0 && i < signature.arguments.size() &&
                     !signature.arguments[i].isTensor();

@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Packs dist/gpu-bundle.tar.gz: what the GPU tests need on a machine that has a driver and Python
+# but neither LLVM nor a network. There:
+#
+#   tar xzf gpu-bundle.tar.gz && gpu-bundle/run-gpu-tests
+#
+# Usage: tools/gpu-bundle.sh [build directory]
+# blocksparse-run and the runtime tests are linked statically against LLVM and MLIR here; the
+# glibc there must not be older than the one here.
+set -euo pipefail
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+build=${1:-$root/build}
+llvm=${LLVM_ROOT:-/usr/lib/llvm-22}
+bundle=$root/dist/gpu-bundle
+
+ninja=${BLOCKSPARSE_NINJA:-ninja -C "$build"}
+$ninja blocksparse-run BlockSparseRuntime BlockSparseRuntimeTests >/dev/null
+
+rm -rf "$bundle"
+mkdir -p "$bundle"/{bin,lib,cases/generated,cases/field,unit}
+
+# Static archives of everything; the linker drops what is not reached.
+link() {
+  local output=$1 object=$2
+  local archives
+  archives=$(find "$llvm/lib" -name 'libMLIR*.a' -o -name 'libLLVM*.a' |
+             grep -v -e Test -e CAPI -e libMLIRMlirOptMain | sort)
+  # shellcheck disable=SC2086
+  "$llvm/bin/clang++" -fuse-ld=lld -O2 -Wl,--gc-sections,--icf=all,-s -static-libstdc++ \
+    -static-libgcc "$object" -Wl,--start-group $(find "$build/lib" -name 'lib*.a') $archives \
+    -Wl,--end-group -Wl,-Bstatic -lz -lzstd -Wl,-Bdynamic -lpthread -ldl -lm -lrt -o "$output"
+}
+link "$bundle/bin/blocksparse-run" \
+  "$(find "$build/tools/blocksparse-run" -name 'blocksparse-run*.o')"
+
+cp -L "$build/lib/libblocksparse_runtime.so" "$bundle/lib/"
+cp -L "$(find -L "$llvm/lib" /usr/lib/x86_64-linux-gnu -name libomp.so.5 | head -1)" "$bundle/lib/"
+cp "$build/test/Unit/BlockSparseRuntimeTests" "$bundle/unit/"
+strip "$bundle"/unit/* "$bundle"/lib/*
+
+python3 "$root/test/Integration/generate_cases.py" --output "$bundle/cases/generated"
+cp "$root"/test/Integration/Cases/*.mlir "$bundle/cases/field/"
+if [ -d "$root/test/Integration/GPU" ]; then cp -r "$root/test/Integration/GPU" "$bundle/cases/gpu"; fi
+install -m 755 "$root/tools/run-gpu-tests.py" "$bundle/run-gpu-tests"
+git -C "$root" rev-parse --short HEAD > "$bundle/revision"
+
+tar -C "$root/dist" -c gpu-bundle | gzip -6 > "$root/dist/gpu-bundle.tar.gz"
+size=$(stat -c %s "$root/dist/gpu-bundle.tar.gz")
+echo "$root/dist/gpu-bundle.tar.gz: $((size / 1024 / 1024)) MiB"
+if [ "$size" -gt $((60 * 1024 * 1024)) ]; then
+  echo "expects a bundle of at most 60 MiB, but got $size bytes" >&2
+  exit 1
+fi

@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+# This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Runs the execution tests of a GPU bundle on this machine's GPU.
+
+Every function of cases/generated and cases/field is compiled for the GPU, called twice, compared
+with the reference and with itself bit by bit. Functions run in groups, each group in a process of its
+own; those of a group that breaks off run again alone, so that a fault counts once.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent
+FUNCTION = re.compile(r"^\s*func\.func\s+(?:public\s+)?@([\w.$-]+)", re.M)
+HEAD = re.compile(r"^@(\S+) on (.*)$")
+RATIO = re.compile(r"max error/bound (\S+)")
+RUN_LINE = re.compile(r"^// RUN: blocksparse-run %s (.*)$", re.M)
+
+
+def environment():
+    env = dict(os.environ, OMP_NUM_THREADS="1")
+    env["BLOCKSPARSE_LIBOMP"] = str(ROOT / "lib" / "libomp.so.5")
+    return env
+
+
+def collect(options):
+    """(file, flags, function) of every test, field cases with the flags of their RUN line."""
+    tests = []
+    for folder in ("generated", "field"):
+        for path in sorted((ROOT / "cases" / folder).glob("*.mlir")):
+            text = path.read_text()
+            if folder == "generated":
+                flag_sets = ["--check --repeat-check"]
+            else:
+                flag_sets = [line for line in RUN_LINE.findall(text) if "|" not in line]
+            for flags in flag_sets:
+                words = [w for w in flags.split() if w != "--all-functions"]
+                # On a GPU everything is called twice.
+                if "--check" in words and "--repeat-check" not in words:
+                    words.append("--repeat-check")
+                for name in FUNCTION.findall(text):
+                    if re.search(options.filter, f"{path.stem}/{name}"):
+                        tests.append((path, tuple(words), name))
+    return tests
+
+
+def command(options, path, flags, names):
+    words = [str(ROOT / "bin" / "blocksparse-run"), str(path), "--function=" + ",".join(names),
+             "--device=cuda", *flags]
+    if options.target:
+        words.append("--target=" + options.target)
+    if options.ptx_version:
+        words.append("--ptx-version=" + options.ptx_version)
+    if options.sanitizer:
+        words = ["compute-sanitizer", "--tool", options.sanitizer, "--error-exitcode", "77",
+                 "--launch-timeout", "0"] + words
+    return words
+
+
+def run_group(options, path, flags, names):
+    """Verdicts of the functions: {name: (verdict, worst ratio, text)}, and the card."""
+    try:
+        done = subprocess.run(command(options, path, flags, names), capture_output=True, text=True,
+                              env=environment(), timeout=options.timeout, errors="replace")
+        code, out, err = done.returncode, done.stdout, done.stderr
+    except subprocess.TimeoutExpired as expired:
+        code, err = -1, f"no end within {options.timeout} s"
+        out = (expired.stdout or b"").decode(errors="replace")
+    verdicts, card, current = {}, None, None
+    for line in out.splitlines():
+        head = HEAD.match(line)
+        if head:
+            current, card = head.group(1), head.group(2)
+            verdicts[current] = ["ERROR", 0.0, ""]
+        elif current and line.startswith("  "):
+            entry = verdicts[current]
+            ratio = RATIO.search(line)
+            if ratio:
+                value = float(ratio.group(1))
+                entry[1] = max(entry[1], value) if value == value else float("inf")
+            if line.rstrip().endswith("PASS"):
+                entry[0] = "PASS" if entry[0] == "ERROR" and not entry[2] else entry[0]
+            elif line.rstrip().endswith("FAIL"):
+                entry[0] = "FAIL"
+                entry[2] += line.strip() + "\n"
+    whole = code == 0 or ("expects" not in err and code == 1)
+    for name in names:
+        entry = verdicts.setdefault(name, ["ERROR", 0.0, ""])
+        if options.sanitizer and code == 77:
+            entry[0] = "SANITIZER"
+        if entry[0] != "PASS" and not entry[2]:
+            entry[2] = (out[-1500:] if options.sanitizer else "") + err[-2000:]
+    return {name: tuple(verdicts[name]) for name in names}, card, whole and code in (0, 1)
+
+
+def run_tests(options, tests):
+    groups = {}
+    for path, flags, name in tests:
+        groups.setdefault((path, flags), []).append(name)
+    work = []
+    for (path, flags), names in groups.items():
+        for i in range(0, len(names), options.group):
+            work.append((path, flags, names[i:i + options.group]))
+    results, cards = [], set()
+
+    def run(item):
+        path, flags, names = item
+        verdicts, card, whole = run_group(options, path, flags, names)
+        broken = [n for n in names if verdicts[n][0] in ("ERROR", "SANITIZER")]
+        if len(names) > 1 and broken:
+            for name in broken:
+                alone, _, _ = run_group(options, path, flags, [name])
+                verdicts.update(alone)
+        return path, flags, verdicts, card
+
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for path, flags, verdicts, card in pool.map(run, work):
+            if card:
+                cards.add(card)
+            for name, (verdict, ratio, text) in verdicts.items():
+                results.append({"file": path.stem, "function": name, "flags": " ".join(flags),
+                                "verdict": verdict, "ratio": ratio, "text": text})
+                if verdict != "PASS":
+                    print(f"{verdict} {path.stem}/{name} {' '.join(flags)}\n    " +
+                          text.strip().replace("\n", "\n    ")[:options.width], flush=True)
+    return results, cards
+
+
+def sanitizer_subset(tests, per_family):
+    seen, kept = {}, []
+    for test in tests:
+        family = test[0]
+        if seen.setdefault(family, 0) < per_family:
+            seen[family] += 1
+            kept.append(test)
+    return kept
+
+
+def run_unit_tests():
+    """The runtime's own tests, those against the real driver included."""
+    program = ROOT / "unit" / "BlockSparseRuntimeTests"
+    if not program.exists():
+        return None
+    # The others use fake drivers at the places where they were built.
+    done = subprocess.run([str(program), "--gtest_filter=RealDriver*"], capture_output=True,
+                          text=True, errors="replace",
+                          env=dict(environment(), BLOCKSPARSE_TEST_REAL_DRIVER="1"))
+    passed = re.search(r"\[  PASSED  \] (\d+)", done.stdout)
+    failed = re.findall(r"\[  FAILED  \] (\S+)", done.stdout)
+    return {"passed": int(passed.group(1)) if passed else 0, "failed": sorted(set(failed)),
+            "status": done.returncode}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--target", default="", help="cuda:sm_80, ...; default: the GPU's best")
+    parser.add_argument("--ptx-version", default="")
+    parser.add_argument("--filter", default="", help="regular expression over file/function")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--group", type=int, default=24, help="functions of a process")
+    parser.add_argument("--timeout", type=int, default=120, help="seconds for a process")
+    parser.add_argument("--sanitizer", choices=["memcheck", "racecheck", "synccheck", "initcheck"])
+    parser.add_argument("--per-family", type=int, default=0,
+                        help="only the first N functions of each file")
+    parser.add_argument("--summary", type=pathlib.Path, help="write a summary there, as JSON")
+    parser.add_argument("--width", type=int, default=600, help="characters told of a failure")
+    parser.add_argument("--unit", action="store_true", help="the runtime's own tests, too")
+    options = parser.parse_args()
+    if options.sanitizer and not shutil.which("compute-sanitizer"):
+        print("expects compute-sanitizer on the path, but got none")
+        return 1
+    begin = time.monotonic()
+    tests = collect(options)
+    if options.per_family:
+        tests = sanitizer_subset(tests, options.per_family)
+    results, cards = run_tests(options, tests)
+    counts, families = {}, {}
+    for result in results:
+        counts[result["verdict"]] = counts.get(result["verdict"], 0) + 1
+        family = families.setdefault(result["file"], {"PASS": 0})
+        family[result["verdict"]] = family.get(result["verdict"], 0) + 1
+    good = [r for r in results if r["verdict"] == "PASS"]
+    worst = max(good, key=lambda r: r["ratio"], default=None)
+    summary = {
+        "revision": (ROOT / "revision").read_text().strip(),
+        "cards": sorted(cards),
+        "target": options.target or "native",
+        "sanitizer": options.sanitizer,
+        "seconds": round(time.monotonic() - begin, 1),
+        "counts": counts,
+        "worst": worst and {k: worst[k] for k in ("file", "function", "ratio")},
+        "files": families,
+        "failures": [r for r in results if r["verdict"] != "PASS"],
+    }
+    if options.unit:
+        summary["unit"] = run_unit_tests()
+        print("runtime tests:", summary["unit"])
+    if options.summary:
+        options.summary.parent.mkdir(parents=True, exist_ok=True)
+        options.summary.write_text(json.dumps(summary, indent=1))
+    print(f"{', '.join(summary['cards'])}: {len(results)} tests in {summary['seconds']} s:",
+          ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items())))
+    for name, family in families.items():
+        if set(family) != {"PASS"}:
+            print(f"  {name}: {family}")
+    if worst:
+        print(f"worst error/bound {worst['ratio']:.3g} in {worst['file']}/{worst['function']}")
+    unit_failed = bool(options.unit and summary["unit"] and summary["unit"]["status"])
+    return 0 if results and set(counts) == {"PASS"} and not unit_failed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
