@@ -3,7 +3,7 @@
 
 #include "ContiguousBlocks.h"
 
-#include "OperandView.h"
+#include "../OperandView.h"
 #include "PanelKernel.h"
 #include "TaskLoop.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -4,7 +4,7 @@
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOCPU_EPILOGUE_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOCPU_EPILOGUE_H
 
-#include "OperandView.h"
+#include "../OperandView.h"
 #include "blocksparse/IR/BlockSparseAttrs.h"
 
 #include <optional>

@@ -3,7 +3,7 @@
 
 #include "IndexArray.h"
 
-#include "OperandView.h"
+#include "../OperandView.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 

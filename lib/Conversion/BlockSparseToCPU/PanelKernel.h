@@ -8,7 +8,7 @@
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOCPU_PANELKERNEL_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOCPU_PANELKERNEL_H
 
-#include "OperandView.h"
+#include "../OperandView.h"
 #include "blocksparse/Conversion/BlockSparseToCPU.h"
 #include "blocksparse/IR/BlockSparseAttrs.h"
 

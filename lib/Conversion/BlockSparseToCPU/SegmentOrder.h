@@ -4,7 +4,7 @@
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOCPU_SEGMENTORDER_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOCPU_SEGMENTORDER_H
 
-#include "OperandView.h"
+#include "../OperandView.h"
 
 namespace mlir::blocksparse {
 

@@ -6,7 +6,7 @@
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOCPU_STOREDROWS_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOCPU_STOREDROWS_H
 
-#include "OperandView.h"
+#include "../OperandView.h"
 #include "VectorAccess.h"
 
 namespace mlir::blocksparse {

@@ -7,7 +7,7 @@
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOCPU_VECTORACCESS_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOCPU_VECTORACCESS_H
 
-#include "OperandView.h"
+#include "../OperandView.h"
 #include "blocksparse/IR/BlockSparseAttrs.h"
 
 namespace mlir::blocksparse {

@@ -3,7 +3,7 @@
 
 #include "BlockMap.h"
 
-#include "../BlockSparseToCPU/OperandView.h"
+#include "../OperandView.h"
 #include "Loops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

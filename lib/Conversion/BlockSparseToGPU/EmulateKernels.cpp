@@ -3,7 +3,7 @@
 
 #include "blocksparse/Conversion/BlockSparseToGPU.h"
 
-#include "../BlockSparseToCPU/OperandView.h"
+#include "../OperandView.h"
 #include "Loops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

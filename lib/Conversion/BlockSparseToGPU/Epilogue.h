@@ -4,7 +4,7 @@
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_EPILOGUE_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_EPILOGUE_H
 
-#include "../BlockSparseToCPU/OperandView.h"
+#include "../OperandView.h"
 #include "blocksparse/IR/BlockSparseOps.h"
 #include "mlir/IR/IRMapping.h"
 

@@ -3,7 +3,7 @@
 
 #include "KernelBuilder.h"
 
-#include "../BlockSparseToCPU/OperandView.h"
+#include "../OperandView.h"
 #include "Loops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"

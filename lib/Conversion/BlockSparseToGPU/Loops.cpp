@@ -3,7 +3,7 @@
 
 #include "Loops.h"
 
-#include "../BlockSparseToCPU/OperandView.h"
+#include "../OperandView.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 

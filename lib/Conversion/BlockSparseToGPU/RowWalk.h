@@ -4,7 +4,7 @@
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_ROWWALK_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_ROWWALK_H
 
-#include "../BlockSparseToCPU/OperandView.h"
+#include "../OperandView.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace mlir::blocksparse::device {

@@ -9,7 +9,7 @@
 // patterns). The spare rows of the tables then say so: block row and column, or dense block, -1
 // and the value block that no one else lists, so that kernels can write 0 to it.
 
-#include "../BlockSparseToCPU/OperandView.h"
+#include "../OperandView.h"
 #include "Loops.h"
 #include "SimtKernels.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

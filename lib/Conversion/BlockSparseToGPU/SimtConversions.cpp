@@ -1,7 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "../BlockSparseToCPU/OperandView.h"
+#include "../OperandView.h"
 #include "BlockMap.h"
 #include "Elements.h"
 #include "Loops.h"

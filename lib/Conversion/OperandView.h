@@ -1,18 +1,18 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// How the CPU kernels see the memref operands of planned ops: dense operands as matrices
-// selected by (batch, head), values as blocks, look-up tables as rows of index values.
+// How the kernels of both backends see the memref operands of planned ops: dense operands as
+// matrices selected by (batch, head), values as blocks, look-up tables as rows of index values.
 
-#ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOCPU_OPERANDVIEW_H
-#define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOCPU_OPERANDVIEW_H
+#ifndef BLOCKSPARSE_LIB_CONVERSION_OPERANDVIEW_H
+#define BLOCKSPARSE_LIB_CONVERSION_OPERANDVIEW_H
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace mlir::blocksparse {
 
-/// Index arithmetic that folds constants. All of it is on `index`, 64 bits on every host.
+/// Index arithmetic that folds constants. All of it is on `index`, 64 bits on every target.
 Value indexConstant(ImplicitLocOpBuilder &b, int64_t value);
 Value indexAdd(ImplicitLocOpBuilder &b, Value lhs, Value rhs);
 Value indexSub(ImplicitLocOpBuilder &b, Value lhs, Value rhs);
@@ -146,4 +146,4 @@ private:
 
 } // namespace mlir::blocksparse
 
-#endif // BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOCPU_OPERANDVIEW_H
+#endif // BLOCKSPARSE_LIB_CONVERSION_OPERANDVIEW_H
