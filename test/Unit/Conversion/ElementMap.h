@@ -1,0 +1,97 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef BLOCKSPARSE_TEST_UNIT_CONVERSION_ELEMENTMAP_H
+#define BLOCKSPARSE_TEST_UNIT_CONVERSION_ELEMENTMAP_H
+
+#include "blocksparse/Compiler/Registration.h"
+#include "blocksparse/Pipelines/Pipelines.h"
+#include "blocksparse/Target/CPU/JIT.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Pass/PassManager.h"
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace mlir::blocksparse {
+
+using Emit = std::function<Value(ImplicitLocOpBuilder &, Value)>;
+
+/// A map from elements of one type to those of another, compiled for the host.
+class ElementMap {
+public:
+  ElementMap(Type (*from)(Builder &), Type (*to)(Builder &), const Emit &emit) {
+    DialectRegistry registry;
+    mlir::blocksparse::registerAllDialects(registry);
+    context.appendDialectRegistry(registry);
+    context.loadAllAvailableDialects();
+    OwningOpRef<ModuleOp> module = build(from, to, emit);
+    PassManager pm = PassManager::on<ModuleOp>(&context);
+    buildLowerToLLVMPipeline(pm);
+    if (failed(pm.run(*module)))
+      return;
+    FailureOr<Code> code = Code::create(*module, CPUOptions(), EntryPoints::Packed);
+    if (failed(code))
+      return;
+    auto emitError = [&] { return mlir::emitError(UnknownLoc::get(&context)); };
+    FailureOr<JIT> made = JIT::create(std::move(*code), emitError);
+    if (failed(made))
+      return;
+    jit = std::make_unique<JIT>(std::move(*made));
+    if (FailureOr<PackedFunction> found = jit->lookup("map", emitError); succeeded(found))
+      function = *found;
+  }
+
+  bool isReady() const { return function != nullptr; }
+
+  template <typename To, typename From>
+  std::vector<To> operator()(std::vector<From> in) const {
+    std::vector<To> out(in.size());
+    auto size = static_cast<int64_t>(in.size());
+    int64_t source[] = {address(in.data()), address(in.data()), 0, size, 1};
+    int64_t target[] = {address(out.data()), address(out.data()), 0, size, 1};
+    void *pointers[] = {source, target};
+    void *arguments[] = {&pointers[0], &pointers[1]};
+    function(arguments);
+    return out;
+  }
+
+private:
+  static int64_t address(const void *data) { return reinterpret_cast<int64_t>(data); }
+
+  OwningOpRef<ModuleOp> build(Type (*from)(Builder &), Type (*to)(Builder &), const Emit &emit) {
+    OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
+    ImplicitLocOpBuilder b(module->getLoc(), module->getBodyRegion());
+    Type in = MemRefType::get({ShapedType::kDynamic}, from(b));
+    Type out = MemRefType::get({ShapedType::kDynamic}, to(b));
+    auto function = func::FuncOp::create(b, "map", b.getFunctionType({in, out}, {}));
+    b.setInsertionPointToStart(function.addEntryBlock());
+    Value zero = arith::ConstantIndexOp::create(b, 0), one = arith::ConstantIndexOp::create(b, 1);
+    Value size = memref::DimOp::create(b, function.getArgument(0), zero);
+    scf::ForOp::create(b, zero, size, one, ValueRange{},
+                       [&](OpBuilder &builder, Location loc, Value i, ValueRange) {
+                         ImplicitLocOpBuilder inner(loc, builder);
+                         Value x = memref::LoadOp::create(inner, function.getArgument(0), i);
+                         memref::StoreOp::create(inner, emit(inner, x), function.getArgument(1), i);
+                         scf::YieldOp::create(inner);
+                       });
+    func::ReturnOp::create(b);
+    return module;
+  }
+
+  MLIRContext context;
+  std::unique_ptr<JIT> jit;
+  PackedFunction function = nullptr;
+};
+
+inline Type f32(Builder &b) { return b.getF32Type(); }
+inline Type f64(Builder &b) { return b.getF64Type(); }
+
+} // namespace mlir::blocksparse
+
+#endif // BLOCKSPARSE_TEST_UNIT_CONVERSION_ELEMENTMAP_H
