@@ -83,8 +83,7 @@ LogicalResult HostKernel::replace(Operation *op) {
     // A warp of one lane: there is no partner.
     results = {shuffle.getValue(), arith::ConstantIntOp::create(b, b.getI1Type(), 0)};
   } else {
-    return op->emitError("expects a kernel of the gpu.simt family to emulate, but got ")
-           << op->getName();
+    return op->emitError("expects a scalar kernel to emulate, but got ") << op->getName();
   }
   op->replaceAllUsesWith(results);
   op->erase();

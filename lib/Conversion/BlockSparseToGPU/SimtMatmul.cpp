@@ -24,15 +24,8 @@ struct MatmulAxes {
 
 static MatmulAxes getAxes(PlannedMatmulOp op) {
   auto rankOf = [](Value value) { return cast<MemRefType>(value.getType()).getRank(); };
-  // [B, M, H, D] and the like.
-  auto headsInside = [](bool transposed) {
-    DenseAxes axes;
-    axes.batch = 0;
-    axes.head = 2;
-    axes.row = transposed ? 3 : 1;
-    axes.col = transposed ? 1 : 3;
-    return axes;
-  };
+  DenseAxes interleaved = DenseAxes::ofInterleavedHeads(), keys = interleaved;
+  std::swap(keys.row, keys.col);
   DenseAxes a = DenseAxes::ofMatrices(rankOf(op.getA()), op.getTransposeA());
   DenseAxes b = DenseAxes::ofMatrices(rankOf(op.getB()), op.getTransposeB());
   DenseAxes out = DenseAxes::ofMatrices(rankOf(op.getInit()));
@@ -40,9 +33,9 @@ static MatmulAxes getAxes(PlannedMatmulOp op) {
   case MatmulForm::Linear:
     return {a, b, out};
   case MatmulForm::Score:
-    return {headsInside(false), headsInside(true), out};
+    return {interleaved, keys, out};
   case MatmulForm::Context:
-    return {a, headsInside(false), headsInside(false)};
+    return {a, interleaved, interleaved};
   }
   return {a, b, out};
 }

@@ -5,7 +5,7 @@
 // CHECK: gpu.module @blocksparse_kernels [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx80">]
 // CHECK: gpu.func @plain_dsd(%[[V:.*]]: memref<4x16x16xf32>, %[[B:.*]]: memref<48x32xf32>, %{{.*}}: memref<3x5xi32>, %{{.*}}: memref<4x2xi32>, %[[C:.*]]: memref<48x32xf32>) kernel
 // CHECK-SAME: known_block_size = array<i32: 256, 1, 1>
-// CHECK-SAME: nvvm.minctasm = 4
+// CHECK-SAME: nvvm.minctasm = 2
 // A grid-stride loop over elements of the result.
 // CHECK: %[[TOTAL:.*]] = arith.constant 1536 : index
 // CHECK: scf.for %{{.*}} = %{{.*}} to %[[TOTAL]] step
