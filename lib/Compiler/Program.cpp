@@ -58,7 +58,13 @@ FailureOr<Program> mlir::blocksparse::parseProgram(StringRef path, llvm::SourceM
   std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(path, &message);
   if (!file)
     return emitError(UnknownLoc::get(&context)) << "expects a file to read, but got: " << message;
-  sourceMgr.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
+  return parseProgram(std::move(file), sourceMgr, context);
+}
+
+FailureOr<Program> mlir::blocksparse::parseProgram(std::unique_ptr<llvm::MemoryBuffer> text,
+                                                   llvm::SourceMgr &sourceMgr,
+                                                   MLIRContext &context) {
+  sourceMgr.AddNewSourceBuffer(std::move(text), llvm::SMLoc());
   Program program;
   program.module = parseSourceFile<ModuleOp>(sourceMgr, ParserConfig(&context));
   if (!program.module || failed(readSignatures(program, sourceMgr)))

@@ -9,6 +9,7 @@
 #include "mlir/IR/OwningOpRef.h"
 
 namespace llvm {
+class MemoryBuffer;
 class SourceMgr;
 } // namespace llvm
 
@@ -27,6 +28,10 @@ struct Program {
 /// Parses and verifies the file at `path` ("-": standard input), text or bytecode. Names of
 /// parameters are those of the text. `sourceMgr` must outlive the context's diagnostics.
 FailureOr<Program> parseProgram(StringRef path, llvm::SourceMgr &sourceMgr, MLIRContext &context);
+
+/// The same for what a buffer holds.
+FailureOr<Program> parseProgram(std::unique_ptr<llvm::MemoryBuffer> text,
+                                llvm::SourceMgr &sourceMgr, MLIRContext &context);
 
 /// Removes every public function but those of `names` (separated by commas) from the program, with
 /// the private ones that only the others use. An unknown name is an error that lists those there
