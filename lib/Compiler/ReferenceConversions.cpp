@@ -102,13 +102,17 @@ static Values evaluateOp(TransposeOp op, ReferenceLookup lookup) {
   like.tensor = transposed->values;
   if (failed(setIndices(op, op.getType(), like)))
     return failure();
-  return convertLinear(
+  Values results = convertLinear(
       op, source,
       [&](const HostTensor &values, std::string &message) -> std::optional<HostTensor> {
         auto result = ref::transpose({values, *source.pattern, source.rows, source.cols}, message);
         return result ? std::optional(result->values) : std::nullopt;
       },
       &like);
+  // Blocks move as they are, padding too.
+  if (succeeded(results))
+    results->front().markUnspecified(/*padding=*/true);
+  return results;
 }
 
 static Values evaluateOp(AssembleOp op, ReferenceLookup lookup) {
@@ -127,12 +131,17 @@ static Values evaluateOp(AssembleOp op, ReferenceLookup lookup) {
   value.colIndices = lookup(op.getColIndices()).tensor;
   value.rows = sparse.getRows();
   value.cols = sparse.getCols();
-  if (ShapedType::isDynamic(value.rows) || ShapedType::isDynamic(value.cols))
-    return op.emitOpError("expects a static number of rows and columns, but got ") << op.getType();
+  if (ShapedType::isDynamic(value.cols))
+    return op.emitOpError("expects a static number of columns, but got ") << op.getType();
+  int64_t blockRows = sparse.getBlockRows();
+  if (ShapedType::isDynamic(value.rows)) {
+    blockRows = value.crowIndices->dim(value.crowIndices->rank() - 1) - 1;
+    value.rows = blockRows * sparse.getBlock().rows;
+  }
   std::string error;
   std::optional<ref::Pattern> pattern = ref::Pattern::fromCsr(
-      sparse.getBlock(), {sparse.getHeads(), sparse.getBlockRows(), sparse.getBlockCols()},
-      *value.crowIndices, *value.colIndices, error);
+      sparse.getBlock(), {sparse.getHeads(), blockRows, sparse.getBlockCols()}, *value.crowIndices,
+      *value.colIndices, error);
   if (!pattern)
     return op.emitOpError() << error;
   value.pattern = std::make_shared<ref::Pattern>(std::move(*pattern));

@@ -88,6 +88,8 @@ FailureOr<ReferenceValue> mlir::blocksparse::makeResult(Operation *op, Type type
   value.tensor = *fitted;
   value.type = *getHostElementType(storage.getElementType());
   value.model = model;
+  if (sparse && !sparse->isStatic())
+    value.markUnspecified(/*padding=*/false);
   // Integers are exact.
   if (!scale || !::blocksparse::isFloatType(value.type))
     return value;
@@ -255,11 +257,12 @@ mlir::blocksparse::interpretWithReference(func::FuncOp function, const FunctionS
   for (const Parameter &parameter : signature.results) {
     const ReferenceValue &value = (*outputs)[parameter.source];
     if (parameter.role == Parameter::Role::CrowIndices)
-      results.push_back({*value.crowIndices, {}, {}});
+      results.push_back({*value.crowIndices, {}, {}, {}});
     else if (parameter.role == Parameter::Role::ColIndices)
-      results.push_back({*value.colIndices, {}, {}});
+      results.push_back({*value.colIndices, {}, {}, {}});
     else
-      results.push_back({value.tensor, value.scale.value_or(ref::ErrorScale{}), value.model});
+      results.push_back(
+          {value.tensor, value.scale.value_or(ref::ErrorScale{}), value.model, value.unspecified});
   }
   return results;
 }

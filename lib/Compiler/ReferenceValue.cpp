@@ -3,6 +3,7 @@
 
 #include "ReferenceValue.h"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace mlir;
@@ -55,4 +56,31 @@ void ReferenceValue::addError(const HostTensor &error) {
   scale->magnitude = zipTensors(scale->magnitude, error, [&](double magnitude, double e) {
     return e > 0 ? magnitude + e / relative : magnitude;
   });
+}
+
+void ReferenceValue::markUnspecified(bool padding) {
+  bool batched = tensor.rank() == 4;
+  int64_t batches = batched ? tensor.dim(0) : 1, marked = 0;
+  HostTensor marks = HostTensor::zeros(ElementType::i8, tensor.shape());
+  for (int64_t batch = 0; batch < batches; ++batch) {
+    HostTensor blocks = batched ? marks.select(0, batch) : marks;
+    blocks.fill(1);
+    marked += blocks.dim(0);
+    for (int64_t head = 0; head < pattern->grid().heads; ++head)
+      for (const ::blocksparse::ref::Pattern::Entry &entry : pattern->entries(batch, head)) {
+        HostTensor block = blocks.select(0, entry.value);
+        int64_t rowsInside = rows - entry.row * block.dim(0);
+        int64_t colsInside = cols - entry.col * block.dim(1);
+        block.fill(0);
+        --marked;
+        if (!padding || (rowsInside >= block.dim(0) && colsInside >= block.dim(1)))
+          continue;
+        ++marked;
+        block.fill(1);
+        block.slice(0, 0, std::min(rowsInside, block.dim(0)))
+            .slice(1, 0, std::min(colsInside, block.dim(1)))
+            .fill(0);
+      }
+  }
+  unspecified = marked ? std::optional(marks) : std::nullopt;
 }

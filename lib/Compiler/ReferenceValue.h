@@ -35,6 +35,9 @@ struct ReferenceValue {
   int64_t rows = 0, cols = 0;
   /// Of one with run-time indices.
   std::optional<::blocksparse::HostTensor> crowIndices, colIndices;
+  /// Not 0 where the compiled value may hold anything, i8 of the tensor's shape: in value blocks
+  /// that no index of their batch reaches, and in padding that moves with its block.
+  std::optional<::blocksparse::HostTensor> unspecified;
 
   bool isExact() const { return !scale; }
   ::blocksparse::ref::SparseTensor getSparse() const { return {tensor, *pattern, rows, cols}; }
@@ -49,6 +52,9 @@ struct ReferenceValue {
   /// Adds to the scale an error that the operands bring along (f64, of the tensor's number
   /// of elements).
   void addError(const ::blocksparse::HostTensor &error);
+
+  /// Sets `unspecified` of a sparse value, with or without the padding of its edge blocks.
+  void markUnspecified(bool padding);
 };
 
 /// fn(x) for every element, as f64, row-major.

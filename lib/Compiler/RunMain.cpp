@@ -29,6 +29,14 @@ namespace {
 
 cl::OptionCategory category("blocksparse-run options");
 
+/// A number that may be left out: --time means --time=10.
+struct CountParser : cl::parser<unsigned> {
+  using cl::parser<unsigned>::parser;
+  bool parse(cl::Option &option, StringRef name, StringRef text, unsigned &value) {
+    return cl::parser<unsigned>::parse(option, name, text.empty() ? "10" : text, value);
+  }
+};
+
 struct RunOptions {
   cl::opt<std::string> input{cl::Positional, cl::desc("<input.mlir>"), cl::init("-"),
                              cl::cat(category)};
@@ -76,12 +84,12 @@ struct RunOptions {
   cl::opt<bool> check{"check", cl::desc("Compare with the reference"), cl::cat(category)};
   cl::opt<bool> repeatCheck{"repeat-check", cl::desc("Run twice; results must be equal bit by bit"),
                             cl::cat(category)};
-  cl::opt<unsigned> time{"time",
-                         cl::desc("Measure; the median of N calls"),
-                         cl::ValueOptional,
-                         cl::value_desc("N"),
-                         cl::init(0),
-                         cl::cat(category)};
+  cl::opt<unsigned, false, CountParser> time{"time",
+                                             cl::desc("Measure; the median of N calls"),
+                                             cl::ValueOptional,
+                                             cl::value_desc("N"),
+                                             cl::init(0),
+                                             cl::cat(category)};
   cl::opt<unsigned> threads{"threads", cl::desc("Number of threads; 0: OpenMP's default"),
                             cl::init(0), cl::cat(category)};
   cl::opt<std::string> output{"output", cl::desc("Write the results there as .npy files"),
@@ -336,9 +344,6 @@ int mlir::blocksparse::runMain(int argc, char **argv) {
   RunOptions options;
   cl::HideUnrelatedOptions(category);
   cl::ParseCommandLineOptions(argc, argv, "Runs functions of block-sparse programs.\n");
-  // A bare --time.
-  if (options.time.getNumOccurrences() && options.time == 0)
-    options.time = 10;
 
   DialectRegistry registry;
   blocksparse::registerAllDialects(registry);

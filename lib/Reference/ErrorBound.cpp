@@ -70,8 +70,9 @@ static Verdict judgeFloat(double result, double reference, double magnitude, con
     bool sameSign = std::signbit(result) == std::signbit(reference);
     error = sameSign ? std::fmax(0, threshold - std::fabs(reference)) : infinity;
   }
-  // An unbounded error (sums too long for the arithmetic) passes.
-  double ratio = std::isinf(limit) ? 0 : error / limit;
+  // An unbounded error (sums too long for the arithmetic) passes; so does none, also where
+  // the bound is 0: half of the smallest f64 is.
+  double ratio = std::isinf(limit) || error == 0 ? 0 : error / limit;
   return {ratio, limit, false};
 }
 

@@ -142,6 +142,9 @@ def add_run_time_sparse(f, pick, element, sizes, block, unique, open_rows=False)
     batch = sizes[:1] if ranked else ()
     rows = ceil_div(sizes[-2], block[0])
     is_open = open_rows and pick("open", [False, True])
+    if is_open:
+        # What the indices alone say: whole blocks.
+        sizes = sizes[:-2] + (ceil_div(sizes[-2], block[0]) * block[0], sizes[-1])
     shape = sizes[:-2] + (None, sizes[-1]) if is_open else sizes
     type = sparse(shape, element, Bsr(block, index))
     crow_elements = elements(crow, batch + (rows + 1,), index)

@@ -17,6 +17,9 @@ struct ReferenceResult {
   ::blocksparse::HostTensor tensor;
   ::blocksparse::ref::ErrorScale scale;
   ::blocksparse::ref::ErrorModel model;
+  /// Not 0 (i8, of the tensor's shape) where the compiled function may leave anything; absent:
+  /// nowhere.
+  std::optional<::blocksparse::HostTensor> unspecified;
 };
 
 /// Computes the results of a function as it stands in the source, operation by operation, with

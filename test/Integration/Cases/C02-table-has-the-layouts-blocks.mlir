@@ -1,12 +1,51 @@
-// A table holds the 18 blocks of the layout: none twice, none invented, in the order of storage.
+// A table holds the 18 blocks of the layout: none twice, none invented, each with its place in storage.
 // RUN: blocksparse-compile %s --stop-after=plan -o - | FileCheck %s
 // RUN: blocksparse-run %s --all-functions --check --repeat-check
 
 #layout = #blocksparse.layout<32x32, grid 4x5, mask "01111/11111/11111/11011">
 #wider = #blocksparse.layout<32x32, grid 5x5, mask "01111/11111/11111/11011/00000">
 
-// CHECK-DAG: dense<{{\[\[}0, 0, 1, 0], [0, 0, 2, 1], [0, 0, 3, 2], [0, 0, 4, 3], [0, 1, 0, 4], [0, 1, 1, 5], [0, 1, 2, 6], [0, 1, 3, 7], [0, 1, 4, 8], [0, 2, 0, 9], [0, 2, 1, 10], [0, 2, 2, 11], [0, 2, 3, 12], [0, 2, 4, 13], [0, 3, 0, 14], [0, 3, 1, 15], [0, 3, 3, 16], [0, 3, 4, 17]]> : tensor<18x4xi32>
+// CHECK: func.func @grid_4x5
+// CHECK-DAG: [0, 0, 1, 0]
+// CHECK-DAG: [0, 0, 2, 1]
+// CHECK-DAG: [0, 0, 3, 2]
+// CHECK-DAG: [0, 0, 4, 3]
+// CHECK-DAG: [0, 1, 0, 4]
+// CHECK-DAG: [0, 1, 1, 5]
+// CHECK-DAG: [0, 1, 2, 6]
+// CHECK-DAG: [0, 1, 3, 7]
+// CHECK-DAG: [0, 1, 4, 8]
+// CHECK-DAG: [0, 2, 0, 9]
+// CHECK-DAG: [0, 2, 1, 10]
+// CHECK-DAG: [0, 2, 2, 11]
+// CHECK-DAG: [0, 2, 3, 12]
+// CHECK-DAG: [0, 2, 4, 13]
+// CHECK-DAG: [0, 3, 0, 14]
+// CHECK-DAG: [0, 3, 1, 15]
+// CHECK-DAG: [0, 3, 3, 16]
+// CHECK-DAG: [0, 3, 4, 17]
+// CHECK-DAG: tensor<18x4xi32>
 // CHECK: blocksparse.planned_sdd
+// CHECK: func.func @grid_5x5
+// CHECK-DAG: [0, 0, 1, 0]
+// CHECK-DAG: [0, 0, 2, 1]
+// CHECK-DAG: [0, 0, 3, 2]
+// CHECK-DAG: [0, 0, 4, 3]
+// CHECK-DAG: [0, 1, 0, 4]
+// CHECK-DAG: [0, 1, 1, 5]
+// CHECK-DAG: [0, 1, 2, 6]
+// CHECK-DAG: [0, 1, 3, 7]
+// CHECK-DAG: [0, 1, 4, 8]
+// CHECK-DAG: [0, 2, 0, 9]
+// CHECK-DAG: [0, 2, 1, 10]
+// CHECK-DAG: [0, 2, 2, 11]
+// CHECK-DAG: [0, 2, 3, 12]
+// CHECK-DAG: [0, 2, 4, 13]
+// CHECK-DAG: [0, 3, 0, 14]
+// CHECK-DAG: [0, 3, 1, 15]
+// CHECK-DAG: [0, 3, 3, 16]
+// CHECK-DAG: [0, 3, 4, 17]
+// CHECK-DAG: tensor<18x4xi32>
 // CHECK: blocksparse.planned_sdd
 func.func @grid_4x5(%a: tensor<128x32xf32> {blocksparse.value = dense<[[1], [1], [1], [1], [1], [1], [1], [1], [1], [1], [1], [1], [1], [1], [1], [1], [1], [1], [1], [1], [1], [1], [1], [1], [1], [1], [1], [1], [1], [1], [1], [1], [2], [2], [2], [2], [2], [2], [2], [2], [2], [2], [2], [2], [2], [2], [2], [2], [2], [2], [2], [2], [2], [2], [2], [2], [2], [2], [2], [2], [2], [2], [2], [2], [3], [3], [3], [3], [3], [3], [3], [3], [3], [3], [3], [3], [3], [3], [3], [3], [3], [3], [3], [3], [3], [3], [3], [3], [3], [3], [3], [3], [3], [3], [3], [3], [4], [4], [4], [4], [4], [4], [4], [4], [4], [4], [4], [4], [4], [4], [4], [4], [4], [4], [4], [4], [4], [4], [4], [4], [4], [4], [4], [4], [4], [4], [4], [4]]> : tensor<128x1xi32>},
                     %b: tensor<32x160xf32> {blocksparse.value = dense<[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5]> : tensor<160xi32>})

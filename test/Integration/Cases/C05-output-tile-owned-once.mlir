@@ -6,8 +6,8 @@
 #uneven = #blocksparse.layout<16x16, grid 2x4, mask "1100/1101">
 
 // Longest first, then by tile; slot -1 owns its tile.
-// CHECK-DAG: dense<{{\[\[}0, 0, 0, 1, -1], [1, 0, 1, 1, -1], [2, 0, 2, 1, -1], [3, 0, 3, 1, -1]]> : tensor<4x5xi32>
-// CHECK-DAG: dense<{{\[\[}1, 0, 2, 3, -1], [0, 0, 0, 2, -1]]> : tensor<2x5xi32>
+// CHECK-DAG: dense<{{\[\[}}0, 0, 0, 1, -1], [1, 0, 1, 1, -1], [2, 0, 2, 1, -1], [3, 0, 3, 1, -1]]> : tensor<4x5xi32>
+// CHECK-DAG: dense<{{\[\[}}1, 0, 2, 3, -1], [0, 0, 0, 2, -1]]> : tensor<2x5xi32>
 // CHECK-NOT: combine
 func.func @diagonal(%a: tensor<64x64xf32, #diagonal> {blocksparse.fill = "ones"}, %b: tensor<64x512xf32> {blocksparse.fill = "ones"})
     -> (tensor<64x512xf32> {blocksparse.expect = dense<16.0> : tensor<f32>}) {

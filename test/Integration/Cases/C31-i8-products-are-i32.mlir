@@ -2,7 +2,7 @@
 // RUN: blocksparse-run %s --all-functions --check --repeat-check
 // RUN: not blocksparse-opt %S/Inputs/C31-narrow-result.mlir 2>&1 | FileCheck %s --check-prefix=ERROR
 
-// ERROR: error: 'blocksparse.dsd' op expects a product of i8 to have element type i32, but got i8
+// ERROR: error: 'blocksparse.dsd' op expects a product of 'i8' to have element type 'i32', but got 'i8'
 #layout = #blocksparse.layout<16x16, grid 1x4, dense>
 #long = #blocksparse.layout<16x16, grid 1x8192, dense>
 
