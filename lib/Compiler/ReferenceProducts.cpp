@@ -219,12 +219,16 @@ FailureOr<std::vector<ReferenceValue>> evaluateOp(SDDOp op, ReferenceLookup look
 }
 
 FailureOr<std::vector<ReferenceValue>> evaluateOp(SampledAddmmOp op, ReferenceLookup lookup) {
-  return finish(
+  FailureOr<std::vector<ReferenceValue>> results = finish(
       op, op.getA(), op.getPrecision(), ActivationAttr(), lookup,
       [&](ReferenceLookup values, Mode mode, std::string &error, ref::ErrorScale *scale) {
         return evaluate(op, values, mode, error, scale);
       },
       &lookup(op.getSparse()));
+  // The sparse operand as it is: the op may be folded to it, padding included.
+  if (succeeded(results) && op.getAlpha().isZero() && op.getBeta().isExactlyValue(1.0))
+    results->front().markUnspecified(/*padding=*/true);
+  return results;
 }
 
 FailureOr<std::vector<ReferenceValue>> evaluateOp(ScatterMMOp op, ReferenceLookup lookup) {
