@@ -44,7 +44,8 @@ private:
   void emitTask(Value batch, Value head, Value panelIndex, Value group, Value groups);
   void emitSegment(Value segment);
   SmallVector<Value> emitTileSums(Value segment, Value blockRow);
-  SmallVector<Value> emitEntry(Value entry, Value blockRow, ValueRange sums);
+  MatrixView entryBlock(Value entry);
+  SmallVector<Value> emitEntry(Value entry, Value lastEntry, Value blockRow, ValueRange sums);
   void finishTile(const EpilogueMatrices &matrices, Value row, Value validRows, Value firstCol,
                   Value tileMemref);
   Value slotRow(Value batch, Value head, Value slot);
@@ -238,25 +239,44 @@ SmallVector<Value> DSDLowering::emitTileSums(Value segment, Value blockRow) {
     return zeros;
   Value first = segments->field(b, batch, segment, SegmentFirst);
   Value count = segments->field(b, batch, segment, SegmentCount);
-  auto loop = scf::ForOp::create(b, first, indexAdd(b, first, count), indexConstant(b, 1), zeros);
+  Value end = indexAdd(b, first, count), one = indexConstant(b, 1);
+  Value last = indexSub(b, end, one);
+  auto loop = scf::ForOp::create(b, first, end, one, zeros);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
-  scf::YieldOp::create(b, emitEntry(loop.getInductionVar(), blockRow, loop.getRegionIterArgs()));
+  scf::YieldOp::create(
+      b, emitEntry(loop.getInductionVar(), last, blockRow, loop.getRegionIterArgs()));
   return loop.getResults();
 }
 
-SmallVector<Value> DSDLowering::emitEntry(Value entry, Value blockRow, ValueRange sums) {
+/// The value block of an entry as the left operand: rows of the tile x reduction axis.
+MatrixView DSDLowering::entryBlock(Value entry) {
+  Value index = indexAdd(b, headBase, entries->field(b, batch, entry, EntryValue));
+  return values->block(b, batch, index, op.getTransposeValues());
+}
+
+SmallVector<Value> DSDLowering::emitEntry(Value entry, Value lastEntry, Value blockRow,
+                                          ValueRange sums) {
   Value extent = indexConstant(b, blockDepth);
   Value firstK = indexMul(b, entries->field(b, batch, entry, EntryDense), extent);
   // Beyond the end of K a block holds padding, which may be anything.
   Value blockK = extent;
   if (knownIndex(depth) == ShapedType::kDynamic || knownIndex(depth) % blockDepth != 0)
     blockK = indexMin(b, extent, indexSub(b, depth, firstK));
-  Value index = indexAdd(b, headBase, entries->field(b, batch, entry, EntryValue));
-  bool transposed = op.getTransposeValues();
-  MatrixView block = values->block(b, batch, index, transposed);
   Value lastRow = tileHeight % tile.rows == 0 ? Value() : indexConstant(b, tileHeight - 1);
-  return left->multiply(b, sums, block, blockRow, lastRow, blockK, panel, firstK, transposed);
+
+  // The next block may be anywhere in memory: its part of this tile is asked for evenly over the
+  // steps of this one. Rows of a block follow each other without a gap.
+  bool transposed = op.getTransposeValues();
+  Value next = indexMin(b, indexAdd(b, entry, indexConstant(b, 1)), lastEntry);
+  MatrixView nextBlock = entryBlock(next);
+  auto prefetch = [&](Value k) {
+    Value col = transposed ? k : indexMul(b, k, indexConstant(b, tile.rows));
+    memref::PrefetchOp::create(b, nextBlock.memref, ValueRange{blockRow, col}, /*isWrite=*/false,
+                               /*localityHint=*/3, /*isDataCache=*/true);
+  };
+  return left->multiply(b, sums, entryBlock(entry), blockRow, lastRow, blockK, panel, firstK,
+                        transposed, prefetch);
 }
 
 /// Runs the epilogue on `count` rows of a tile of the product.

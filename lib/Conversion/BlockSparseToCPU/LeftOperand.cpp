@@ -30,20 +30,21 @@ Value LeftOperand::rowIndex(ImplicitLocOpBuilder &b, Value row, int64_t i, Value
 
 SmallVector<Value> LeftOperand::multiply(ImplicitLocOpBuilder &b, ValueRange sums,
                                          const MatrixView &source, Value row, Value lastRow,
-                                         Value depth, Value panel, Value firstRow, bool kStrided) {
+                                         Value depth, Value panel, Value firstRow, bool kStrided,
+                                         EachStep eachStep) {
   SmallVector<Value> rows;
   for (int64_t i = 0; i < tile.rows; ++i)
     rows.push_back(rowIndex(b, row, i, lastRow));
   if (copy)
-    return multiplyCopied(b, sums, source, rows, depth, panel, firstRow, kStrided);
+    return multiplyCopied(b, sums, source, rows, depth, panel, firstRow, kStrided, eachStep);
   return multiplyTile(b, tile, sums, panel, firstRow, depth,
-                      [&](int64_t i, Value k) { return source.load(b, rows[i], k); });
+                      [&](int64_t i, Value k) { return source.load(b, rows[i], k); }, eachStep);
 }
 
 SmallVector<Value> LeftOperand::multiplyCopied(ImplicitLocOpBuilder &b, ValueRange sums,
                                                const MatrixView &source, ArrayRef<Value> rows,
                                                Value depth, Value panel, Value firstRow,
-                                               bool kStrided) {
+                                               bool kStrided, EachStep eachStep) {
   Value step = indexConstant(b, run);
   auto loop = scf::ForOp::create(b, indexConstant(b, 0), depth, step, sums);
   OpBuilder::InsertionGuard guard(b);
@@ -55,7 +56,8 @@ SmallVector<Value> LeftOperand::multiplyCopied(ImplicitLocOpBuilder &b, ValueRan
       multiplyTile(b, tile, loop.getRegionIterArgs(), panel, indexAdd(b, firstRow, from), count,
                    [&](int64_t i, Value k) -> Value {
                      return memref::LoadOp::create(b, copy, ValueRange{indexConstant(b, i), k});
-                   });
+                   },
+                   eachStep);
   scf::YieldOp::create(b, next);
   return loop.getResults();
 }

@@ -19,10 +19,11 @@ public:
 
   /// sums += source[row .. row + tile.rows, 0 .. depth) * panel[firstRow ..). Rows from
   /// `lastRow` on are read as `lastRow`: what they add belongs to no result. `kStrided` says
-  /// that rows, not the reduction axis, are likely contiguous.
+  /// that rows, not the reduction axis, are likely contiguous. `eachStep` goes along with the
+  /// multiplication.
   SmallVector<Value> multiply(ImplicitLocOpBuilder &b, ValueRange sums, const MatrixView &source,
                               Value row, Value lastRow, Value depth, Value panel, Value firstRow,
-                              bool kStrided);
+                              bool kStrided, EachStep eachStep = nullptr);
 
 private:
   /// Columns of the copy: how much of the reduction axis is converted at a time.
@@ -31,7 +32,7 @@ private:
   Value rowIndex(ImplicitLocOpBuilder &b, Value row, int64_t i, Value lastRow) const;
   SmallVector<Value> multiplyCopied(ImplicitLocOpBuilder &b, ValueRange sums,
                                     const MatrixView &source, ArrayRef<Value> rows, Value depth,
-                                    Value panel, Value firstRow, bool kStrided);
+                                    Value panel, Value firstRow, bool kStrided, EachStep eachStep);
   void copyRun(ImplicitLocOpBuilder &b, const MatrixView &source, ArrayRef<Value> rows, Value from,
                Value count, bool kStrided);
 

@@ -81,11 +81,27 @@ void mlir::blocksparse::freeScratch(ImplicitLocOpBuilder &b, Value memref) {
 // Packing
 //===----------------------------------------------------------------------===//
 
+void mlir::blocksparse::prefetchRow(ImplicitLocOpBuilder &b, const MatrixView &matrix, Value row,
+                                    Value col, int64_t count, bool write) {
+  int64_t perLine = std::max<int64_t>(512 / matrix.elementType().getIntOrFloatBitWidth(), 1);
+  Value last = indexSub(b, matrix.cols, indexConstant(b, 1));
+  for (int64_t j = 0; j < count; j += perLine) {
+    Value place = indexMin(b, indexAdd(b, col, indexConstant(b, j)), last);
+    memref::PrefetchOp::create(b, matrix.memref, ValueRange{row, place}, write,
+                               /*localityHint=*/3, /*isDataCache=*/true);
+  }
+}
+
 static void packVectors(ImplicitLocOpBuilder &b, const TileShape &tile, const MatrixView &source,
                         Value firstCol, Value depth, Value panel) {
   OpBuilder::InsertionGuard guard(b);
   MatrixView unit = source.withUnitStride(b);
   Value k = enterLoop(b, indexConstant(b, 0), depth, 1);
+  // Rows are far apart: a page each when the operand is wide, out of reach for the hardware.
+  constexpr int64_t rowsAhead = 16;
+  Value ahead = indexMin(b, indexAdd(b, k, indexConstant(b, rowsAhead)),
+                         indexSub(b, depth, indexConstant(b, 1)));
+  prefetchRow(b, unit, ahead, firstCol, tile.cols, /*write=*/false);
   auto type = VectorType::get(tile.lanes, source.elementType());
   for (int64_t j = 0; j < tile.cols; j += tile.lanes) {
     Value offset = indexConstant(b, j);
@@ -156,13 +172,16 @@ static Value multiplyAdd(ImplicitLocOpBuilder &b, Value x, Value y, Value sum) {
 
 SmallVector<Value> mlir::blocksparse::multiplyTile(ImplicitLocOpBuilder &b, const TileShape &tile,
                                                    ValueRange sums, Value panel, Value firstRow,
-                                                   Value depth, LeftElement left) {
+                                                   Value depth, LeftElement left,
+                                                   EachStep eachStep) {
   int64_t vectors = tile.vectorsPerRow();
   VectorType type = tile.vectorType();
   auto loop = scf::ForOp::create(b, indexConstant(b, 0), depth, indexConstant(b, 1), sums);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value k = loop.getInductionVar();
+  if (eachStep)
+    eachStep(k);
   Value panelRow = indexAdd(b, firstRow, k);
   SmallVector<Value> right;
   for (int64_t j = 0; j < vectors; ++j)

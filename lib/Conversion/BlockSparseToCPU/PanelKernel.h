@@ -46,6 +46,11 @@ struct TileShape {
 Value allocateScratch(ImplicitLocOpBuilder &b, MemRefType type, ValueRange sizes);
 void freeScratch(ImplicitLocOpBuilder &b, Value memref);
 
+/// Asks for the cache lines of columns [col, col + count) of a row, as far as the matrix has
+/// them. Row and matrix must not be empty.
+void prefetchRow(ImplicitLocOpBuilder &b, const MatrixView &matrix, Value row, Value col,
+                 int64_t count, bool write);
+
 /// Writes `depth` rows of columns [firstCol, firstCol + tile.cols) of `source`, converted, to
 /// `panel`; columns that `source` lacks become 0. Whole vectors where `unitStride` (an i1)
 /// holds and all columns exist.
@@ -58,9 +63,13 @@ using LeftElement = function_ref<Value(int64_t row, Value k)>;
 /// lhs + rhs of scalars or vectors, floating-point or integer.
 Value emitAdd(ImplicitLocOpBuilder &b, Value lhs, Value rhs);
 
+/// Emits what goes along with step k of a multiplication: a prefetch.
+using EachStep = function_ref<void(Value k)>;
+
 /// sums += left[:, 0..depth) * panel[firstRow .. firstRow + depth).
 SmallVector<Value> multiplyTile(ImplicitLocOpBuilder &b, const TileShape &tile, ValueRange sums,
-                                Value panel, Value firstRow, Value depth, LeftElement left);
+                                Value panel, Value firstRow, Value depth, LeftElement left,
+                                EachStep eachStep = nullptr);
 
 } // namespace mlir::blocksparse
 
