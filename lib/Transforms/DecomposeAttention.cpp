@@ -120,11 +120,12 @@ static Value sumBroadcast(OpBuilder &builder, Location loc, Value full, RankedTe
                                /*transpose_b=*/false, APFloat(1.0), ActivationAttr(),
                                Precision::IEEE, ScheduleAttr());
   SmallVector<ReassociationIndices> groups;
-  if (shape.size() == 3) {
+  if (shape.size() == 3 && result.getRank() == 4) {
     groups = {{0}, {1}, {2, 3}};
   } else {
-    sum =
-        tensor::CollapseShapeOp::create(builder, loc, sum, ArrayRef<ReassociationIndices>{{0, 1}});
+    // What stands in front of the last two dimensions, if anything, has size 1.
+    ReassociationIndices all = llvm::to_vector<2>(llvm::seq<int64_t>(0, shape.size()));
+    sum = tensor::CollapseShapeOp::create(builder, loc, sum, ArrayRef<ReassociationIndices>{all});
     groups.push_back(llvm::to_vector<2>(llvm::seq<int64_t>(0, result.getRank())));
   }
   return tensor::ExpandShapeOp::create(builder, loc, result, sum, groups,

@@ -67,3 +67,17 @@ func.func @broadcast(%q: tensor<3x2x64x8xf16>, %k: tensor<3x1x64x8xf16>, %v: ten
       -> (tensor<3x2x64x8xf16>, tensor<3x1x64x8xf16>, tensor<64x10xf16>)
   return %dq, %dk, %dv : tensor<3x2x64x8xf16>, tensor<3x1x64x8xf16>, tensor<64x10xf16>
 }
+
+// Keys without heads under queries of rank 4 with one batch: the sum over the heads goes to rank 2.
+
+#layout = #blocksparse.layout<16x16, grid 2x1, mask "1/1">
+// CHECK-LABEL: @sum_over_heads_to_rank_2
+// CHECK: tensor.collapse_shape %{{.*}} {{\[}}[0, 1, 2]] : tensor<1x1x256xf32> into tensor<256xf32>
+// CHECK: tensor.expand_shape %{{.*}} {{\[}}[0, 1]] {{.*}} : tensor<256xf32> into tensor<16x16xf32>
+func.func @sum_over_heads_to_rank_2(%q: tensor<1x2x32x16xf32>, %k: tensor<16x16xf32>, %o: tensor<1x2x32x16xf32>, %lse: tensor<1x2x32xf32>)
+    -> (tensor<1x2x32x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>) {
+  %dq, %dk, %dv = blocksparse.attention_grad %q, %k, %k, %o, %lse, %o layout(#layout)
+      : (tensor<1x2x32x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>, tensor<1x2x32x16xf32>, tensor<1x2x32xf32>, tensor<1x2x32x16xf32>)
+      -> (tensor<1x2x32x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>)
+  return %dq, %dk, %dv : tensor<1x2x32x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>
+}
