@@ -129,7 +129,7 @@ static LogicalResult run(const Arguments &arguments, llvm::SourceMgr &sourceMgr,
       arguments.header,
       [&](llvm::raw_ostream &stream) {
         return emitCHeader(program->signatures, llvm::sys::path::filename(arguments.header), stream,
-                           emitError);
+                           emitError, usesDevice(options));
       },
       emitError);
 }

@@ -2,11 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "blocksparse/Compiler/Compiler.h"
+#include "Targets.h"
 #include "blocksparse-c/Runtime.h"
 #include "blocksparse/Pipelines/Pipelines.h"
 #include "blocksparse/Target/CPU/SharedLibrary.h"
 
 #include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -56,13 +59,43 @@ FailureOr<Stage> mlir::blocksparse::parseStage(StringRef name, EmitErrorFn emitE
   return error << "), but got '" << name << "'";
 }
 
+bool mlir::blocksparse::usesDevice(const CompileOptions &options) {
+  return llvm::any_of(splitTargets(options.target),
+                      [](StringRef target) { return target.starts_with("cuda:"); });
+}
+
 static GPUOptions getGPUOptions(const CompileOptions &options) {
   GPUOptions gpu = options.gpu;
   gpu.chip = StringRef(options.target).drop_front(StringRef("cuda:").size()).str();
   return gpu;
 }
 
+/// The same options for one of several targets.
+static CompileOptions withTarget(const CompileOptions &options, StringRef target) {
+  CompileOptions one = options;
+  one.target = target.str();
+  return one;
+}
+
+/// Several targets share one artefact, which needs a GPU among them, and each once.
+static LogicalResult checkTargets(const CompileOptions &options, ArrayRef<std::string> targets,
+                                  EmitErrorFn emitError) {
+  if (options.stopAfter != Stage::Emit)
+    return emitError() << "expects one target for the IR after a stage, but got '" << options.target
+                       << "'";
+  llvm::StringSet<> seen;
+  for (StringRef target : targets) {
+    if (!seen.insert(target).second)
+      return emitError() << "expects each target once, but got '" << target << "' again";
+    if (failed(checkTarget(withTarget(options, target), emitError)))
+      return failure();
+  }
+  return success();
+}
+
 LogicalResult mlir::blocksparse::checkTarget(const CompileOptions &options, EmitErrorFn emitError) {
+  if (SmallVector<std::string> targets = splitTargets(options.target); targets.size() > 1)
+    return checkTargets(options, targets, emitError);
   if (options.isCUDA())
     return success(succeeded(checkGPUOptions(getGPUOptions(options), emitError)) &&
                    succeeded(checkCPUOptions(options.cpu, emitError)));
@@ -73,7 +106,9 @@ LogicalResult mlir::blocksparse::checkTarget(const CompileOptions &options, Emit
 }
 
 FailureOr<std::string> mlir::blocksparse::resolveTarget(StringRef target, EmitErrorFn emitError) {
-  if (target != "cuda:native")
+  SmallVector<std::string> targets = splitTargets(target);
+  auto native = llvm::find(targets, "cuda:native");
+  if (native == targets.end())
     return target.str();
   blocksparseRtDevice device = nullptr;
   blocksparseRtDeviceInfo info;
@@ -82,7 +117,8 @@ FailureOr<std::string> mlir::blocksparse::resolveTarget(StringRef target, EmitEr
                        << blocksparseRtLastError();
   // PTX of an older chip runs on every newer one, except for the chips' own ("a") features.
   int capability = 10 * info.computeMajor + info.computeMinor;
-  return std::string(capability == 90 ? "cuda:sm_90a" : "cuda:sm_80");
+  *native = capability == 90 ? "cuda:sm_90a" : "cuda:sm_80";
+  return llvm::join(targets, ",");
 }
 
 /// What the passes take; the processor's facts matter where it computes.
@@ -90,16 +126,38 @@ static FailureOr<StageOptions> getStageOptions(const CompileOptions &options,
                                                EmitErrorFn emitError) {
   if (options.isCUDA())
     return StageOptions{options.target, getGPUOptions(options)};
+  if (StringRef chip = options.target; chip.consume_front("emulated:"))
+    return StageOptions{"cuda:" + chip.str(), std::nullopt, /*emulated=*/true};
   FailureOr<std::string> described = describeTarget(options.cpu, emitError);
   if (failed(described))
     return failure();
   return StageOptions{*described, std::nullopt, options.isEmulated()};
 }
 
+/// Compiles clones of the module, one for each target, and puts them together in it.
+static LogicalResult compileTargets(ModuleOp module, const CompileOptions &options,
+                                    ArrayRef<std::string> targets) {
+  SmallVector<OwningOpRef<ModuleOp>> programs;
+  for (StringRef target : targets) {
+    CompileOptions one = withTarget(options, target);
+    one.stopAfter = Stage::LLVM;
+    programs.emplace_back(module.clone());
+    if (failed(compile(*programs.back(), one)))
+      return failure();
+  }
+  module.getBody()->clear();
+  mergePrograms(module, programs, targets);
+  PassManager pm = PassManager::on<ModuleOp>(module.getContext());
+  buildEmbedArtifactPipeline(pm);
+  return pm.run(module);
+}
+
 LogicalResult mlir::blocksparse::compile(ModuleOp module, const CompileOptions &options) {
   auto emitError = [&] { return module.emitError(); };
   if (failed(checkTarget(options, emitError)))
     return failure();
+  if (SmallVector<std::string> targets = splitTargets(options.target); targets.size() > 1)
+    return compileTargets(module, options, targets);
   FailureOr<StageOptions> stageOptions = getStageOptions(options, emitError);
   if (failed(stageOptions))
     return failure();
@@ -155,6 +213,7 @@ LogicalResult mlir::blocksparse::emitProgram(ModuleOp module, const CompileOptio
   if (failed(code) || failed(code->emit(codeFormat, bytes)))
     return failure();
   StringRef text(bytes.data(), bytes.size());
-  return format == OutputFormat::SharedLibrary ? linkSharedLibrary(text, path, emitError)
-                                               : writeFile(text, path, emitError);
+  return format == OutputFormat::SharedLibrary
+             ? linkSharedLibrary(text, path, usesDevice(options), emitError)
+             : writeFile(text, path, emitError);
 }

@@ -23,15 +23,19 @@ namespace mlir::blocksparse {
 enum class Stage { Parse, Optimise, Schedule, Plan, Bufferize, Lower, LLVM, Emit };
 
 struct CompileOptions {
-  /// "cpu" or "cuda:<chip>".
+  /// "cpu" or "cuda:<chip>"; for a program that is emitted also several of them, separated by
+  /// commas (see usesDevice).
   std::string target = "cpu";
   /// The processor that code is made for, with a GPU the one that launches.
   CPUOptions cpu;
   /// How PTX is made; the chip is the target's.
   GPUOptions gpu;
 
-  /// Whether scalar GPU kernels are run on the host: the target of tests without a GPU.
-  bool isEmulated() const { return target == "emulated"; }
+  /// Whether GPU kernels are run on the host: the target of tests without a GPU. "emulated" has
+  /// the scalar kernels, "emulated:<chip>" those that the schedule of a GPU asks for.
+  bool isEmulated() const {
+    return target == "emulated" || StringRef(target).starts_with("emulated:");
+  }
   bool isCUDA() const { return StringRef(target).starts_with("cuda:"); }
   Stage stopAfter = Stage::Emit;
   /// Called on the pass manager before its passes are added: printing, timing.
@@ -60,6 +64,11 @@ struct StageInfo {
 
 /// All stages in order.
 ArrayRef<StageInfo> getStages();
+
+/// Whether the program has code for a GPU: its entry points give a status. With one target, tensors
+/// must be in device memory; with several, the first one that has elements decides which code runs,
+/// that of its device's best target or, where there is one, the CPU's.
+bool usesDevice(const CompileOptions &options);
 
 /// By name; an unknown one is an error that lists the names.
 FailureOr<Stage> parseStage(StringRef name, EmitErrorFn emitError);

@@ -38,6 +38,16 @@ static void writePrologue(StringRef guard, llvm::raw_ostream &os) {
 )";
 }
 
+/// What a caller must know about GPUs.
+static constexpr StringLiteral deviceRules =
+    R"(/* Functions return 0, or a status of libblocksparse_runtime.so (blocksparse-c/Runtime.h), whose
+ * text blocksparseRtLastError() gives. The elements of tensors are in device memory, descriptors
+ * in host memory; work is put on the stream of blocksparseRtSetStream() and not waited for. A
+ * program that was also compiled for the CPU takes tensors in host memory, too, all of them. The
+ * functions *_result_sizes look at descriptors alone.
+ */
+)";
+
 static void writeDescriptors(ArrayRef<FunctionSignature> signatures, llvm::raw_ostream &os) {
   std::set<int64_t> ranks;
   for (const FunctionSignature &signature : signatures)
@@ -116,7 +126,8 @@ static void writeMeaning(const Parameter &parameter, llvm::raw_ostream &os) {
        << " x " << grid.cols << llvm::format(" (%.2f %%)", 100 * layout->density());
 }
 
-static void writeFunction(const FunctionSignature &signature, llvm::raw_ostream &os) {
+static void writeFunction(const FunctionSignature &signature, bool usesDevice,
+                          llvm::raw_ostream &os) {
   os << "\n/* " << signature.name;
   for (const Parameter &parameter : signature.arguments) {
     os << "\n *   " << parameter.name << ": ";
@@ -126,7 +137,7 @@ static void writeFunction(const FunctionSignature &signature, llvm::raw_ostream 
     os << "\n *   " << parameter.name << " (result): ";
     writeMeaning(parameter, os);
   }
-  os << " */\nvoid " << signature.name << '(';
+  os << " */\n" << (usesDevice ? "int32_t " : "void ") << signature.name << '(';
   bool first = true;
   auto writeParameter = [&](const Parameter &parameter, bool isResult) {
     os << (first ? "" : ",\n    ");
@@ -146,20 +157,22 @@ static void writeFunction(const FunctionSignature &signature, llvm::raw_ostream 
 
 LogicalResult mlir::blocksparse::emitCHeader(ArrayRef<FunctionSignature> signatures,
                                              StringRef guard, llvm::raw_ostream &os,
-                                             EmitErrorFn emitError) {
+                                             EmitErrorFn emitError, bool usesDevice) {
   for (const FunctionSignature &signature : signatures)
     if (!isIdentifier(signature.name))
       return emitError() << "expects a C identifier as the name of a public function, but got '"
                          << signature.name << "'";
   std::string macro = getGuard(guard);
   writePrologue(macro, os);
+  if (usesDevice)
+    os << deviceRules;
   writeDescriptors(signatures, os);
   os << "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n";
   for (const FunctionSignature &signature : signatures) {
-    writeFunction(signature, os);
+    writeFunction(signature, usesDevice, os);
     if (std::optional<FunctionSignature> sizes = signature.getSizeFunction()) {
       os << "\n/* The extents of " << signature.name << "'s results that are '?', in order. */";
-      writeFunction(*sizes, os);
+      writeFunction(*sizes, usesDevice, os);
     }
   }
   os << "\n#ifdef __cplusplus\n} /* extern \"C\" */\n#endif\n\n#endif /* " << macro << " */\n";

@@ -64,8 +64,25 @@ static LogicalResult runDriver(StringRef driver, ArrayRef<StringRef> arguments,
                      << code << ": " << (message.empty() ? readText(output.path) : message);
 }
 
+/// libblocksparse_runtime.so: the environment's BLOCKSPARSE_RUNTIME, else where the build put it,
+/// else where the linker finds it.
+static std::string findDeviceRuntime() {
+  if (const char *chosen = std::getenv("BLOCKSPARSE_RUNTIME"))
+    return chosen;
+  return llvm::sys::fs::exists(BLOCKSPARSE_RUNTIME_PATH) ? BLOCKSPARSE_RUNTIME_PATH
+                                                         : "libblocksparse_runtime.so";
+}
+
+/// Appends the library and, where its path is known, its directory to the run path.
+static void addLibrary(const std::string &path, SmallVectorImpl<std::string> &arguments) {
+  StringRef directory = llvm::sys::path::parent_path(path);
+  arguments.push_back(directory.empty() ? "-l:" + path : path);
+  if (!directory.empty())
+    arguments.push_back(("-Wl,-rpath," + directory).str());
+}
+
 LogicalResult mlir::blocksparse::linkSharedLibrary(StringRef object, StringRef path,
-                                                   EmitErrorFn emitError) {
+                                                   bool usesDevice, EmitErrorFn emitError) {
   FailureOr<std::string> driver = findDriver(emitError);
   FailureOr<std::string> runtime = findOpenMPRuntime(emitError);
   if (failed(driver) || failed(runtime))
@@ -87,13 +104,18 @@ LogicalResult mlir::blocksparse::linkSharedLibrary(StringRef object, StringRef p
   SmallString<128> partial(path);
   partial += ".partial";
   llvm::scope_exit cleanup([&] { llvm::sys::fs::remove(partial); });
-  StringRef directory = llvm::sys::path::parent_path(*runtime);
-  std::string runPath = ("-Wl,-rpath," + directory).str();
-  std::string library = directory.empty() ? "-l:" + *runtime : *runtime;
-  SmallVector<StringRef> arguments = {*driver,    "-shared", "-o",  partial,
-                                      input.path, library,   "-lm", "-Wl,--as-needed"};
-  if (!directory.empty())
-    arguments.push_back(runPath);
+  SmallVector<std::string> words = {*driver,
+                                    "-shared",
+                                    "-o",
+                                    partial.str().str(),
+                                    input.path.str().str(),
+                                    "-Wl,-rpath,$ORIGIN",
+                                    "-Wl,--as-needed"};
+  addLibrary(*runtime, words);
+  if (usesDevice)
+    addLibrary(findDeviceRuntime(), words);
+  words.push_back("-lm");
+  SmallVector<StringRef> arguments(words.begin(), words.end());
   if (failed(runDriver(*driver, arguments, emitError)))
     return failure();
   if (std::error_code error = llvm::sys::fs::rename(partial, path))
