@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/Transforms/InliningUtils.h"
 
 using namespace mlir;
 using namespace mlir::blocksparse;
@@ -31,6 +32,13 @@ struct AliasInterface : OpAsmDialectInterface {
     return AliasResult::NoAlias;
   }
 };
+
+/// Every operation may move into the function that calls its own.
+struct MayInline : DialectInlinerInterface {
+  using DialectInlinerInterface::DialectInlinerInterface;
+
+  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const override { return true; }
+};
 } // namespace
 
 void BlockSparseDialect::initialize() {
@@ -39,7 +47,7 @@ void BlockSparseDialect::initialize() {
 #define GET_OP_LIST
 #include "blocksparse/IR/BlockSparseOps.cpp.inc"
       >();
-  addInterfaces<AliasInterface>();
+  addInterfaces<AliasInterface, MayInline>();
   detail::addBytecodeInterface(*this);
 }
 

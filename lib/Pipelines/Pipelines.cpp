@@ -21,6 +21,7 @@ using namespace mlir::blocksparse;
 
 void mlir::blocksparse::buildOptimizePipeline(OpPassManager &pm) {
   pm.addPass(createInlinerPass());
+  pm.addPass(createRejectCallsPass());
   pm.addPass(createSymbolDCEPass());
   pm.addPass(createExpandLayoutsPass());
   pm.addPass(createDecomposeAttentionPass());

@@ -8,6 +8,14 @@
 
 include "mlir/Pass/PassBase.td"
 
+def RejectCallsPass : Pass<"blocksparse-reject-calls", "::mlir::ModuleOp"> {
+  let summary = "Rejects the calls that inlining left.";
+  let description = [{
+    A recursive call, or one of a function without a body, is an error: functions write their
+    results into memory of the caller, and only a caller outside the program provides it.
+  }];
+}
+
 def AddSizeFunctionsPass : Pass<"blocksparse-add-size-functions", "::mlir::ModuleOp"> {
   let summary = "Adds functions that compute the sizes of results of dynamic shape.";
   let description = [{

@@ -1,0 +1,24 @@
+// RUN: blocksparse-opt %s --blocksparse-to-planned | FileCheck %s --implicit-check-not='blocksparse.layout' --implicit-check-not='call @'
+// RUN: blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-optimise-pipeline,blocksparse-schedule-pipeline{target=cpu},blocksparse-plan-pipeline)' | FileCheck %s
+
+#layout = #blocksparse.layout<16x16, grid 4x4, local_window(left = 1, right = 0)>
+!dense = tensor<2x64x32xf32>
+
+func.func private @scale(%x: !dense, %w: tensor<32x32xf32>) -> !dense {
+  %0 = blocksparse.matmul %x, %w : (!dense, tensor<32x32xf32>) -> !dense
+  return %0 : !dense
+}
+
+// Called functions are inlined, attention is decomposed, every op is planned and scheduled.
+// CHECK-LABEL: func.func @attend(
+// CHECK-SAME: %{{.*}}: tensor<2x64x32xf32>, %{{.*}}: tensor<32x32xf32>) -> tensor<2x64x32xf32>
+// CHECK: blocksparse.planned_matmul {{.*}}schedule = #blocksparse.schedule<kernel = "cpu.
+// CHECK: blocksparse.planned_sdd {{.*}}schedule = #blocksparse.schedule<kernel = "cpu.
+// CHECK: blocksparse.planned_softmax {{.*}}shape = array<i64: 64, 64>
+// CHECK: blocksparse.planned_dsd {{.*}}schedule = #blocksparse.schedule<kernel = "cpu.
+func.func @attend(%x: !dense, %w: tensor<32x32xf32>) -> !dense {
+  %q = call @scale(%x, %w) : (!dense, tensor<32x32xf32>) -> !dense
+  %out, %lse = blocksparse.attention %q, %x, %x layout(#layout) {scale = 0.25}
+    : (!dense, !dense, !dense) -> (!dense, tensor<2x64xf32>)
+  return %out : !dense
+}
