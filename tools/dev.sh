@@ -7,18 +7,19 @@
 set -euo pipefail
 
 usage() {
-  cat <<'TEXT'
+  cat <<TEXT
 usage: bash tools/dev.sh COMMAND [ARG ...]
 
   setup           install the packages that the build and the tests need
-  build [TARGET]  configure and build (preset: $PRESET, default "default")
+  build [TARGET]  configure and build (preset: \$PRESET, else default)
   demo            compile, run and check a BigBird attention
   test [FILTER]   build and run every test; FILTER is a lit path below test/
-  asan            build with sanitizers, run unit tests, error tests and a short fuzz
+  roundtrip       print and parse again what the tests of IR and passes read
+  asan            build with sanitizers and run the tests that read input
   fuzz [SECONDS]  random programs, CPU against reference (default 600 s)
   format          format the C++ sources in place
   format-check    fail when a C++ source is not formatted
-  docs            regenerate docs/Dialect/Reference.md and docs/Passes/Reference.md
+  docs            regenerate docs/Dialect/Reference.md and docs/Passes/
   docs-check      fail when a generated document is out of date
 TEXT
 }
@@ -87,56 +88,83 @@ sources() {
   done
 }
 
-run_lit() { # results.json, lit arguments
-  local results=$1
-  shift
-  "$llvm/bin/lit" -sv --order=smart -o "$results" "$@"
-}
-
-# Prints the counts of a lit result file: passed failed skipped.
-lit_counts() {
-  /usr/bin/python3 - "$1" <<'PY'
-import json, sys
+# Prints "passed failed skipped" of a lit result file and of a ctest log.
+count() {
+  /usr/bin/python3 - "$@" <<'PY'
+import json, re, sys
 codes = [test["code"] for test in json.load(open(sys.argv[1]))["tests"]]
 passed = sum(code in ("PASS", "XFAIL", "FLAKYPASS") for code in codes)
 skipped = sum(code in ("UNSUPPORTED", "SKIPPED", "EXCLUDED") for code in codes)
-print(passed, len(codes) - passed - skipped, skipped)
+failed = len(codes) - passed - skipped
+if len(sys.argv) > 2:
+    text = open(sys.argv[2]).read()
+    # Each unit test is a GoogleTest program of many tests, or one plain program.
+    passed += sum(map(int, re.findall(r"\[  PASSED  \] (\d+) test", text)))
+    skipped += sum(map(int, re.findall(r"\[  SKIPPED \] (\d+) test", text)))
+    failed += sum(map(int, re.findall(r"\[  FAILED  \] (\d+) test", text)))
+    verdicts = re.findall(r"^\s*\d+/\d+ Test .*?(Passed|Failed|Exception|Timeout|Not Run)", text, re.M)
+    passed += verdicts.count("Passed")
+    failed += len(verdicts) - verdicts.count("Passed")
+print(passed, failed, skipped)
 PY
+}
+
+# lit and ctest over a build; the closing line counts their tests. Arguments go to lit.
+run_suite() {
+  local results="$build/lit-results.json" unit="$build/unit-results.log" status=0
+  "$llvm/bin/lit" -sv --order=smart -o "$results" "$@" || status=1
+  (cd "$build" && ctest --verbose) >"$unit" 2>&1 ||
+    { status=1; grep -E '\[  FAILED  \]|Failed|Failure|error:' "$unit" | head -n 60; }
+  local passed failed skipped
+  read -r passed failed skipped < <(count "$results" "$unit")
+  [ "$skipped" -eq 0 ] || echo "skipped: tests that need a GPU, or a tool that is not here (REQUIRES lines)"
+  echo "$passed passed, $failed failed, $skipped skipped"
+  return $status
 }
 
 run_tests() {
   build
-  local results="$build/test-results.json" status=0
-  run_lit "$results" "$build/test/${1:-}" || status=1
-  read -r passed failed skipped < <(lit_counts "$results")
-  if [ "$skipped" -gt 0 ]; then
-    echo "skipped tests need a GPU or say otherwise why above"
+  if [ $# -gt 0 ]; then
+    "$llvm/bin/lit" -sv "${@/#/$build/test/}"
+  else
+    run_suite "$build/test"
   fi
+}
+
+# Prints and parses every test's input again, as text and as bytecode.
+run_roundtrip() {
+  build
+  local results="$build/roundtrip-results.json" status=0
+  "$llvm/bin/lit" -sv --param verify-roundtrip=1 -o "$results" "$build/test/IR" \
+    "$build/test/Transforms" || status=1
+  local passed failed skipped
+  read -r passed failed skipped < <(count "$results")
   echo "$passed passed, $failed failed, $skipped skipped"
   return $status
 }
 
+# The parts of the suite that read input: parser, verifiers, passes, tools and plain libraries.
 run_asan() {
-  preset=asan build="$root/build-asan" build
+  preset=asan
   build="$root/build-asan"
+  build
   # libMLIR is not instrumented: containers that cross into it would be misread.
   export ASAN_OPTIONS=detect_container_overflow=0:detect_leaks=1
-  export LSAN_OPTIONS=suppressions="$root/test/lsan.supp":print_suppressions=0
-  local results="$build/test-results.json" status=0
-  run_lit "$results" "$build/test" || status=1
-  read -r passed failed skipped < <(lit_counts "$results")
-  echo "$passed passed, $failed failed, $skipped skipped"
-  return $status
+  export LSAN_OPTIONS="suppressions=$root/test/lsan.supp:print_suppressions=0"
+  run_suite "$build/test/IR" "$build/test/Transforms" "$build/test/Integration/Cases"
 }
 
+# Regenerates what is made from the ODS files.
 docs() { build blocksparse-doc; }
 
+generated_sum() { cat docs/Dialect/Reference.md docs/Passes/*.md | sha256sum; }
+
 docs_check() {
-  local before after
-  before=$(cat docs/Dialect/Reference.md docs/Passes/Reference.md | sha256sum)
+  local before
+  before=$(generated_sum)
   docs
-  after=$(cat docs/Dialect/Reference.md docs/Passes/Reference.md | sha256sum)
-  [ "$before" = "$after" ] || { echo "generated documents are out of date: run tools/dev.sh docs"; return 1; }
+  [ "$before" = "$(generated_sum)" ] ||
+    { echo "generated documents are out of date: run tools/dev.sh docs"; return 1; }
 }
 
 command=${1:-}
@@ -146,6 +174,7 @@ case "$command" in
   build) build "$@" ;;
   demo) build && /usr/bin/python3 docs/examples/demo.py --bin "$build/bin" "$@" ;;
   test) run_tests "$@" ;;
+  roundtrip) run_roundtrip ;;
   asan) run_asan ;;
   fuzz) build && /usr/bin/python3 tools/blocksparse-fuzz.py --bin "$build/bin" --seconds "${1:-600}" ;;
   format) setup && sources | xargs "$llvm/bin/clang-format" -i ;;
