@@ -42,6 +42,7 @@ private:
   void prepare(const CPULoweringOptions &options);
   Value taskGroups();
   void emitTask(Value batch, Value head, Value panelIndex, Value group, Value groups);
+  void prefetchResult(Value row, Value count);
   void emitSegment(Value segment);
   SmallVector<Value> emitTileSums(Value segment, Value blockRow);
   MatrixView entryBlock(Value entry);
@@ -120,7 +121,7 @@ Value DSDLowering::taskGroups() {
   Value products = indexMul(b, entries->rows(), indexConstant(b, tileHeight * blockDepth));
   if (lutHeads > 1)
     products = b.createOrFold<arith::DivUIOp>(products, indexConstant(b, lutHeads));
-  Value pack = indexMax(b, indexMul(b, depth, indexConstant(b, 16)), indexConstant(b, 1));
+  Value pack = indexMax(b, indexMul(b, depth, indexConstant(b, 32)), indexConstant(b, 1));
   Value worthwhile = b.createOrFold<arith::DivUIOp>(products, pack);
   Value groups = indexMin(b, indexMin(b, wanted, worthwhile), segments->rows());
   return indexMax(b, groups, indexConstant(b, 1));
@@ -201,6 +202,13 @@ Value DSDLowering::slotRow(Value slotBatch, Value slotHead, Value slot) {
   return indexMul(b, index, indexConstant(b, tileHeight));
 }
 
+/// Asks for the lines that the epilogue will write, while the sums are computed.
+void DSDLowering::prefetchResult(Value row, Value count) {
+  OpBuilder::InsertionGuard guard(b);
+  Value i = enterLoop(b, indexConstant(b, 0), count, 1);
+  prefetchRow(b, matrices->out, indexAdd(b, row, i), firstCol, tile.cols, /*write=*/true);
+}
+
 /// All tiles of one segment.
 void DSDLowering::emitSegment(Value segment) {
   Value height = indexConstant(b, tileHeight);
@@ -210,9 +218,11 @@ void DSDLowering::emitSegment(Value segment) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value blockRow = loop.getInductionVar();
-  tile.storeSums(b, emitTileSums(segment, blockRow), tileMemref, indexConstant(b, 0));
   Value count = indexMin(b, indexConstant(b, tile.rows), indexSub(b, validRows, blockRow));
   Value row = indexAdd(b, firstRow, blockRow);
+  if (!transposeOut)
+    prefetchResult(row, count);
+  tile.storeSums(b, emitTileSums(segment, blockRow), tileMemref, indexConstant(b, 0));
   if (!combine)
     return finishTile(*matrices, row, count, firstCol, tileMemref);
 

@@ -3,7 +3,7 @@
 // A task packs its panel and walks over segments, tiles, entries and the reduction axis.
 // CHECK-LABEL: func.func @tiles
 // CHECK-SAME:    %[[V:[^:]+]]: memref<10x16x32xf32>, %[[B:[^:]+]]: memref<128x64xf32>
-// CHECK:         scf.forall (%{{.*}}, %{{.*}}) in (2, 2)
+// CHECK:         scf.forall (%{{.*}}) in (2)
 // CHECK:           %[[SUMS:.*]] = memref.alloc() {alignment = 64 : i64} : memref<8x32xf32>
 // CHECK:           %[[PANEL:.*]] = memref.alloc() {alignment = 64 : i64} : memref<128x32xf32>
 // CHECK-COUNT-2:     vector.load {{.*}} : memref<128x64xf32{{.*}}>, vector<16xf32>
