@@ -26,9 +26,9 @@ cl::OptionCategory category("blocksparse-compile options");
 struct Arguments {
   cl::opt<std::string> input{cl::Positional, cl::desc("<input.mlir>"), cl::init("-"),
                              cl::cat(category)};
-  cl::opt<std::string> output{"o",
-                              cl::desc("Output: x.so, x.o, x.s, x.ll, or IR with --stop-after"),
-                              cl::value_desc("file"), cl::init("-"), cl::cat(category)};
+  cl::opt<std::string> output{
+      "o", cl::desc("Output: x.so, x.o, x.s, x.ll, x.ptx, or IR with --stop-after"),
+      cl::value_desc("file"), cl::init("-"), cl::cat(category)};
   cl::opt<std::string> header{"emit-header", cl::desc("Write a C header of the entry points"),
                               cl::value_desc("file"), cl::cat(category)};
   cl::opt<std::string> stopAfter{"stop-after",
@@ -87,7 +87,7 @@ static LogicalResult emit(Program &program, const CompileOptions &options,
   if (!format && arguments.output == "-")
     format = OutputFormat::LLVMIR;
   if (!format)
-    return emitError() << "expects an output that ends in .so, .o, .s or .ll, but got '"
+    return emitError() << "expects an output that ends in .so, .o, .s, .ll or .ptx, but got '"
                        << arguments.output << "'";
   return emitProgram(module, options, *format, arguments.output);
 }

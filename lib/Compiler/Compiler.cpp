@@ -7,6 +7,7 @@
 #include "blocksparse/Pipelines/Pipelines.h"
 #include "blocksparse/Target/CPU/SharedLibrary.h"
 
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -180,6 +181,8 @@ std::optional<OutputFormat> mlir::blocksparse::getOutputFormat(StringRef path) {
     return OutputFormat::Object;
   if (extension == ".so")
     return OutputFormat::SharedLibrary;
+  if (extension == ".ptx")
+    return OutputFormat::PTX;
   return std::nullopt;
 }
 
@@ -198,9 +201,28 @@ static LogicalResult writeFile(StringRef bytes, StringRef path, EmitErrorFn emit
                      << "', but got: " << llvm::toString(std::move(error));
 }
 
+/// Writes the PTX of a program for one GPU target; nothing where it has no kernel.
+static LogicalResult emitKernels(ModuleOp module, const CompileOptions &options, StringRef path,
+                                 EmitErrorFn emitError) {
+  if (!options.isCUDA() || splitTargets(options.target).size() != 1)
+    return emitError() << "expects one target 'cuda:<chip>' for PTX, but got '" << options.target
+                       << "'";
+  CompileOptions kernels = options;
+  kernels.stopAfter = Stage::LLVM;
+  if (failed(compile(module, kernels)))
+    return failure();
+  std::string text;
+  for (auto binary : module.getOps<gpu::BinaryOp>())
+    for (Attribute object : binary.getObjects())
+      text += cast<gpu::ObjectAttr>(object).getObject().getValue();
+  return writeFile(text, path, emitError);
+}
+
 LogicalResult mlir::blocksparse::emitProgram(ModuleOp module, const CompileOptions &options,
                                              OutputFormat format, StringRef path) {
   auto emitError = [location = module.getLoc()] { return mlir::emitError(location); };
+  if (format == OutputFormat::PTX)
+    return emitKernels(module, options, path, emitError);
   CompileOptions whole = options;
   whole.stopAfter = Stage::Emit;
   if (failed(compile(module, whole)))

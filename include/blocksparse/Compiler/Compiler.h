@@ -84,9 +84,10 @@ FailureOr<std::string> resolveTarget(StringRef target, EmitErrorFn emitError);
 /// source. Emit adds nothing to what the stage before it leaves: see emitProgram.
 LogicalResult compile(ModuleOp module, const CompileOptions &options);
 
-enum class OutputFormat { LLVMIR, Assembly, Object, SharedLibrary };
+enum class OutputFormat { LLVMIR, Assembly, Object, SharedLibrary, PTX };
 
-/// By the ending of a file name: .ll, .s, .o, .so; empty for any other.
+/// By the ending of a file name: .ll, .s, .o, .so, .ptx (the kernels of one GPU target alone); empty
+/// for any other.
 std::optional<OutputFormat> getOutputFormat(StringRef path);
 
 /// Compiles the whole way and writes the file at `path` ("-": standard output, not for a shared
