@@ -33,11 +33,15 @@ def EmulateKernelsPass : Pass<"blocksparse-emulate-kernels", "::mlir::ModuleOp">
   let description = [{
     Every `gpu.launch_func` becomes loops over its blocks and threads that call the kernel as
     a host function. A warp is emulated with one lane: the warp size is 1, only the
-    first thread of each warp runs, and a shuffle finds no partner. Kernels with barriers,
-    shared memory or operations of the chip are an error.
+    first thread of each warp runs, and a shuffle finds no partner.
+
+    Of kernels with barriers, the threads of a block are OpenMP threads of the host, which
+    exchange through memory what the lanes of a warp do by `ldmatrix` and `mma.sync`; a `cp.async`
+    copies at once. Any other operation of the chip is an error.
   }];
   let dependentDialects = [
-    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::scf::SCFDialect",
+    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::omp::OpenMPDialect", "::mlir::scf::SCFDialect",
   ];
 }
 

@@ -4,6 +4,7 @@
 #include "blocksparse/Conversion/BlockSparseToGPU.h"
 
 #include "KernelBuilder.h"
+#include "MmaKernels.h"
 #include "SimtKernels.h"
 #include "blocksparse/IR/BlockSparseDialect.h"
 #include "blocksparse/IR/BlockSparseOps.h"
@@ -41,6 +42,21 @@ static LogicalResult checkBuffers(Operation *op) {
   return checkStaticShape(op);
 }
 
+/// Whether the op's schedule wants tensor cores. "cuda.wgmma" names them too: what a
+/// chip with wgmma has no kernel for runs on mma.sync.
+static bool wantsTensorCores(std::optional<ScheduleAttr> schedule) {
+  return schedule && (schedule->getKernel() == "cuda.mma" || schedule->getKernel() == "cuda.wgmma");
+}
+
+/// Emits the kernels of an op of whichever family its schedule asks for and can do it.
+template <typename OpTy>
+static void emitPlanned(ImplicitLocOpBuilder &host, KernelBuilder &kernels, OpTy op) {
+  if constexpr (llvm::is_one_of<OpTy, PlannedDSDOp, PlannedSDDOp, PlannedMatmulOp>::value)
+    if (wantsTensorCores(op.getSchedule()) && hasMma(op))
+      return emitMma(host, kernels, op);
+  emitSimt(host, kernels, op);
+}
+
 /// Emits the kernels of `op`; fails for an op that is not planned or not on memrefs.
 static LogicalResult emitKernels(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
                                  Operation *op) {
@@ -50,7 +66,7 @@ static LogicalResult emitKernels(ImplicitLocOpBuilder &host, KernelBuilder &kern
             BsrRowLutOp, BsrCoordinateLutOp, BsrTransposeIndicesOp>([&](auto planned) {
         if (failed(checkBuffers(op)))
           return failure();
-        emitSimt(host, kernels, planned);
+        emitPlanned(host, kernels, planned);
         return success();
       })
       .Default([](Operation *op) {

@@ -4,11 +4,15 @@
 #include "blocksparse/Conversion/BlockSparseToGPU.h"
 
 #include "../OperandView.h"
+#include "EmulatedTeam.h"
 #include "Loops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/OpenMP/OpenMPDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -22,6 +26,7 @@ using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
 static constexpr int64_t warpSize = 32;
+static constexpr int64_t extraArguments = 5;
 
 /// Whether lanes of a warp work together in `kernel`.
 static bool usesWarps(gpu::GPUFuncOp kernel) {
@@ -30,7 +35,8 @@ static bool usesWarps(gpu::GPUFuncOp kernel) {
 
 namespace {
 
-/// Makes of one kernel a host function with three more arguments: thread, block and grid size.
+/// Makes of one kernel a host function with five more arguments: thread, block, grid size, and
+/// the addresses of the block's shared memory and exchange.
 class HostKernel {
 public:
   HostKernel(gpu::GPUFuncOp kernel, func::FuncOp function) : kernel(kernel), function(function) {}
@@ -51,11 +57,12 @@ LogicalResult HostKernel::emit() {
   kernel.getBody().cloneInto(&function.getBody(), mapping);
   Block &entry = function.getBody().front();
   auto index = IndexType::get(kernel.getContext());
-  for (int64_t i = 0; i < 3; ++i)
+  for (int64_t i = 0; i < extraArguments; ++i)
     entry.addArgument(index, kernel.getLoc());
   SmallVector<Operation *> ops;
   function.walk([&](Operation *op) {
-    if (isa_and_nonnull<gpu::GPUDialect, NVVM::NVVMDialect>(op->getDialect()))
+    if (isa_and_nonnull<gpu::GPUDialect, NVVM::NVVMDialect>(op->getDialect()) ||
+        isa<LLVM::AddressOfOp>(op))
       ops.push_back(op);
   });
   for (Operation *op : ops)
@@ -66,8 +73,10 @@ LogicalResult HostKernel::emit() {
 
 LogicalResult HostKernel::replace(Operation *op) {
   ImplicitLocOpBuilder b(op->getLoc(), op);
-  ValueRange extra = function.getArguments().take_back(3);
+  ValueRange extra = function.getArguments().take_back(extraArguments);
   auto isX = [&](gpu::Dimension dimension) { return dimension == gpu::Dimension::x; };
+  if (EmulatedTeam(extra[0], extra[3], extra[4]).replace(op))
+    return success();
   SmallVector<Value> results;
   if (isa<gpu::ReturnOp>(op)) {
     func::ReturnOp::create(b);
@@ -99,10 +108,43 @@ static void emitCalls(gpu::LaunchFuncOp launch, func::FuncOp function, bool warp
     Value step = indexConstant(b, warps ? warpSize : 1);
     emitLoop(b, zero, threads, step, [&](ImplicitLocOpBuilder &b, Value thread) {
       SmallVector<Value> arguments(launch.getKernelOperands());
-      arguments.append({thread, block, blocks});
+      arguments.append({thread, block, blocks, zero, zero});
       func::CallOp::create(b, function, arguments);
     });
   });
+}
+
+/// Memory of the host, and its address; aligned as the shared memory of a device is.
+static Value allocate(ImplicitLocOpBuilder &b, Value bytes, SmallVectorImpl<Value> &buffers) {
+  auto type = MemRefType::get({ShapedType::kDynamic}, b.getI8Type());
+  buffers.push_back(memref::AllocOp::create(b, type, ValueRange{bytes}, b.getI64IntegerAttr(128)));
+  return memref::ExtractAlignedPointerAsIndexOp::create(b, buffers.back());
+}
+
+/// The same with all threads of a block at once, one block after another.
+static void emitTeamCalls(gpu::LaunchFuncOp launch, func::FuncOp function) {
+  ImplicitLocOpBuilder b(launch.getLoc(), launch);
+  Value threads = launch.getBlockSizeX(), blocks = launch.getGridSizeX();
+  Value sharedBytes = indexConstant(b, 0);
+  if (Value size = launch.getDynamicSharedMemorySize())
+    sharedBytes = arith::IndexCastOp::create(b, b.getIndexType(), size);
+  SmallVector<Value> buffers;
+  Value shared = allocate(b, sharedBytes, buffers);
+  Value bytes = indexMul(b, threads, indexConstant(b, EmulatedTeam::exchangeBytes));
+  Value exchange = allocate(b, bytes, buffers);
+  // Not within the loop over the blocks: to start threads takes long.
+  EmulatedTeam::emitThreads(b, threads, [&](ImplicitLocOpBuilder &b, Value thread) {
+    emitLoop(b, indexConstant(b, 0), blocks, indexConstant(b, 1),
+             [&](ImplicitLocOpBuilder &b, Value block) {
+               SmallVector<Value> arguments(launch.getKernelOperands());
+               arguments.append({thread, block, blocks, shared, exchange});
+               func::CallOp::create(b, function, arguments);
+               // The next block has the same shared memory.
+               omp::BarrierOp::create(b);
+             });
+  });
+  for (Value buffer : buffers)
+    memref::DeallocOp::create(b, buffer);
 }
 
 static LogicalResult emulate(ModuleOp module, gpu::LaunchFuncOp launch) {
@@ -110,14 +152,17 @@ static LogicalResult emulate(ModuleOp module, gpu::LaunchFuncOp launch) {
   if (!kernel)
     return launch.emitError("expects the kernel in the module, but got ") << launch.getKernel();
   SmallVector<Type> types(kernel.getArgumentTypes());
-  types.append(3, IndexType::get(module.getContext()));
+  types.append(extraArguments, IndexType::get(module.getContext()));
   auto function = func::FuncOp::create(kernel.getLoc(), kernel.getName(),
                                        FunctionType::get(module.getContext(), types, {}));
   function.setPrivate();
   SymbolTable(module).insert(function);
   if (failed(HostKernel(kernel, function).emit()))
     return failure();
-  emitCalls(launch, function, usesWarps(kernel));
+  if (EmulatedTeam::isNeeded(kernel))
+    emitTeamCalls(launch, function);
+  else
+    emitCalls(launch, function, usesWarps(kernel));
   launch.erase();
   return success();
 }

@@ -4,6 +4,7 @@
 #include "Elements.h"
 #include "Epilogue.h"
 #include "Loops.h"
+#include "MatmulAxes.h"
 #include "SimtKernels.h"
 #include "blocksparse/IR/SparseTensor.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -12,17 +13,7 @@ using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
-namespace {
-
-/// The roles of the axes of a dense product: a as [B, H, M, K], b as [B, H, K, N] and the
-/// result as [B, H, M, N].
-struct MatmulAxes {
-  DenseAxes a, b, out;
-};
-
-} // namespace
-
-static MatmulAxes getAxes(PlannedMatmulOp op) {
+MatmulAxes MatmulAxes::get(PlannedMatmulOp op) {
   auto rankOf = [](Value value) { return cast<MemRefType>(value.getType()).getRank(); };
   DenseAxes interleaved = DenseAxes::ofInterleavedHeads(), keys = interleaved;
   std::swap(keys.row, keys.col);
@@ -46,9 +37,9 @@ namespace {
 class MatmulProblem {
 public:
   MatmulProblem(ImplicitLocOpBuilder &b, PlannedMatmulOp op, const IRMapping &mapping)
-      : op(op), left(DenseView::get(b, mapOperand(mapping, op.getA()), getAxes(op).a)),
-        right(DenseView::get(b, mapOperand(mapping, op.getB()), getAxes(op).b)),
-        out(DenseView::get(b, mapOperand(mapping, op.getInit()), getAxes(op).out)),
+      : op(op), left(DenseView::get(b, mapOperand(mapping, op.getA()), MatmulAxes::get(op).a)),
+        right(DenseView::get(b, mapOperand(mapping, op.getB()), MatmulAxes::get(op).b)),
+        out(DenseView::get(b, mapOperand(mapping, op.getInit()), MatmulAxes::get(op).out)),
         epilogue(Epilogue::get(b, op, mapping)),
         accumulator(getAccumulatorType(left.elementType())) {}
 

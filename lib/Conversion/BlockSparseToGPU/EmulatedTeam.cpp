@@ -1,0 +1,209 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "EmulatedTeam.h"
+
+#include "../OperandView.h"
+#include "Loops.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/OpenMP/OpenMPDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::device;
+
+static constexpr int64_t warpSize = 32;
+static constexpr StringLiteral threadNumberFunction = "omp_get_thread_num";
+
+bool EmulatedTeam::isNeeded(gpu::GPUFuncOp kernel) {
+  return kernel.walk([](gpu::BarrierOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
+//===----------------------------------------------------------------------===//
+// Addresses
+//===----------------------------------------------------------------------===//
+
+static Value toPointer(ImplicitLocOpBuilder &b, Value address, unsigned space = 0) {
+  Value number = arith::IndexCastOp::create(b, b.getI64Type(), address);
+  return LLVM::IntToPtrOp::create(b, LLVM::LLVMPointerType::get(b.getContext(), space), number);
+}
+
+static Value toAddress(ImplicitLocOpBuilder &b, Value pointer) {
+  Value number = LLVM::PtrToIntOp::create(b, b.getI64Type(), pointer);
+  return arith::IndexCastOp::create(b, b.getIndexType(), number);
+}
+
+static Value loadAt(ImplicitLocOpBuilder &b, Type type, Value address) {
+  return LLVM::LoadOp::create(b, type, toPointer(b, address));
+}
+
+static void storeAt(ImplicitLocOpBuilder &b, Value value, Value address) {
+  LLVM::StoreOp::create(b, value, toPointer(b, address));
+}
+
+static Value divideBy(ImplicitLocOpBuilder &b, Value number, int64_t divisor) {
+  return b.createOrFold<arith::DivUIOp>(number, indexConstant(b, divisor));
+}
+
+static Value remainder(ImplicitLocOpBuilder &b, Value number, int64_t divisor) {
+  return b.createOrFold<arith::RemUIOp>(number, indexConstant(b, divisor));
+}
+
+static Value times(ImplicitLocOpBuilder &b, Value number, int64_t factor) {
+  return indexMul(b, number, indexConstant(b, factor));
+}
+
+Value EmulatedTeam::lane(ImplicitLocOpBuilder &b) const { return remainder(b, thread, warpSize); }
+
+Value EmulatedTeam::place(ImplicitLocOpBuilder &b, Value lane, Value offset) const {
+  Value first = times(b, divideBy(b, thread, warpSize), warpSize);
+  Value number = indexAdd(b, first, lane);
+  return indexAdd(b, indexAdd(b, exchange, times(b, number, exchangeBytes)), offset);
+}
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+/// cp.async, done at once: the first cpSize bytes, then zeros. Bytes come in pairs.
+void EmulatedTeam::copy(ImplicitLocOpBuilder &b, Operation *op) const {
+  auto async = cast<NVVM::CpAsyncOp>(op);
+  Value from = toAddress(b, async.getSrc()), to = toAddress(b, async.getDst());
+  Value zero = arith::ConstantIntOp::create(b, b.getI16Type(), 0);
+  Value size = indexConstant(b, async.getSize());
+  Value given = size;
+  if (async.getCpSize())
+    given = arith::IndexCastOp::create(b, b.getIndexType(), async.getCpSize());
+  emitLoop(b, indexConstant(b, 0), size, indexConstant(b, 2),
+           [&](ImplicitLocOpBuilder &b, Value byte) {
+             Value pair = emitChoice(
+                 b, indexLess(b, byte, given),
+                 [&](ImplicitLocOpBuilder &b) {
+                   return loadAt(b, b.getI16Type(), indexAdd(b, from, byte));
+                 },
+                 [&](ImplicitLocOpBuilder &) { return zero; });
+             storeAt(b, pair, indexAdd(b, to, byte));
+           });
+}
+
+/// ldmatrix.x<num>: lane l gets elements (l / 4, 2 (l % 4)) and (l / 4, 2 (l % 4) + 1) of each
+/// matrix, of its transpose with .trans; row r of matrix i is where lane 8 i + r points.
+Value EmulatedTeam::loadMatrices(ImplicitLocOpBuilder &b, Operation *op) const {
+  auto load = cast<NVVM::LdMatrixOp>(op);
+  bool transposed = load.getLayout() == NVVM::MMALayout::col;
+  Value zero = indexConstant(b, 0), self = lane(b);
+  Value address = LLVM::PtrToIntOp::create(b, b.getI64Type(), load.getPtr());
+  storeAt(b, address, place(b, self, zero));
+  omp::BarrierOp::create(b);
+  Value group = divideBy(b, self, 4), pair = times(b, remainder(b, self, 4), 2);
+  auto element = [&](int64_t matrix, Value row, Value col) {
+    Value source = indexAdd(b, indexConstant(b, 8 * matrix), row);
+    Value start = loadAt(b, b.getI64Type(), place(b, source, zero));
+    Value base = arith::IndexCastOp::create(b, b.getIndexType(), start);
+    Value loaded = loadAt(b, b.getI16Type(), indexAdd(b, base, times(b, col, 2)));
+    return arith::ExtUIOp::create(b, b.getI32Type(), loaded).getResult();
+  };
+  Value result = LLVM::PoisonOp::create(b, load.getType());
+  for (int64_t matrix = 0; matrix < load.getNum(); ++matrix) {
+    Value second = indexAdd(b, pair, indexConstant(b, 1));
+    Value low = transposed ? element(matrix, pair, group) : element(matrix, group, pair);
+    Value high = transposed ? element(matrix, second, group) : element(matrix, group, second);
+    Value sixteen = arith::ConstantIntOp::create(b, b.getI32Type(), 16);
+    Value word = arith::OrIOp::create(b, arith::ShLIOp::create(b, high, sixteen), low);
+    result = LLVM::InsertValueOp::create(b, result, word, matrix);
+  }
+  omp::BarrierOp::create(b);
+  return result;
+}
+
+/// mma.m16n8k16 of 16-bit floats. Element (row, k) of A is half k % 2 of register
+/// row / 8 + 2 (k / 8) of lane 4 (row % 8) + (k % 8) / 2; element (k, col) of B is half k % 2 of
+/// register k / 8 of lane 4 col + (k % 8) / 2; lane l has the sums (l / 4 + 8 (i / 2),
+/// 2 (l % 4) + i % 2), i = 0 .. 3.
+Value EmulatedTeam::multiply(ImplicitLocOpBuilder &b, Operation *op) const {
+  auto mma = cast<NVVM::MmaOp>(op);
+  Value self = lane(b);
+  int64_t offset = 0;
+  for (ValueRange words : {ValueRange(mma.getOperandA()), ValueRange(mma.getOperandB())})
+    for (Value word : words) {
+      storeAt(b, word, place(b, self, indexConstant(b, offset)));
+      offset += 4;
+    }
+  omp::BarrierOp::create(b);
+  bool half = mma.getMultiplicandAPtxType() == NVVM::MMATypes::f16;
+  Type element = half ? Type(b.getF16Type()) : Type(b.getBF16Type());
+  auto get = [&](ImplicitLocOpBuilder &b, Value line, Value k, Value reg) {
+    Value source = indexAdd(b, times(b, line, 4), divideBy(b, remainder(b, k, 8), 2));
+    Value bytes = indexAdd(b, times(b, reg, 4), times(b, remainder(b, k, 2), 2));
+    Value loaded = loadAt(b, element, place(b, source, bytes));
+    return arith::ExtFOp::create(b, b.getF32Type(), loaded).getResult();
+  };
+  Value result = LLVM::PoisonOp::create(b, mma.getType());
+  for (int64_t i = 0; i < 4; ++i) {
+    Value row = indexAdd(b, divideBy(b, self, 4), indexConstant(b, 8 * (i / 2)));
+    Value col = indexAdd(b, times(b, remainder(b, self, 4), 2), indexConstant(b, i % 2));
+    Value sum =
+        emitFold(b, indexConstant(b, 0), indexConstant(b, 16), indexConstant(b, 1),
+                 mma.getOperandC()[i], [&](ImplicitLocOpBuilder &b, Value k, Value sum) {
+                   Value upper = divideBy(b, k, 8);
+                   Value reg = indexAdd(b, divideBy(b, row, 8), times(b, upper, 2));
+                   Value x = get(b, remainder(b, row, 8), k, reg);
+                   Value y = get(b, col, k, indexAdd(b, upper, indexConstant(b, 4)));
+                   return arith::AddFOp::create(b, sum, arith::MulFOp::create(b, x, y)).getResult();
+                 });
+    result = LLVM::InsertValueOp::create(b, result, sum, i);
+  }
+  omp::BarrierOp::create(b);
+  return result;
+}
+
+bool EmulatedTeam::replace(Operation *op) const {
+  ImplicitLocOpBuilder b(op->getLoc(), op);
+  Value result;
+  if (isa<gpu::BarrierOp>(op))
+    omp::BarrierOp::create(b);
+  else if (isa<NVVM::CpAsyncOp>(op))
+    copy(b, op);
+  else if (isa<NVVM::LdMatrixOp>(op))
+    result = loadMatrices(b, op);
+  else if (isa<NVVM::MmaOp>(op))
+    result = multiply(b, op);
+  else if (auto symbol = dyn_cast<LLVM::AddressOfOp>(op))
+    result = toPointer(b, shared, symbol.getType().getAddressSpace());
+  else if (!isa<NVVM::CpAsyncCommitGroupOp, NVVM::CpAsyncWaitGroupOp>(op))
+    return false;
+  if (result)
+    op->getResult(0).replaceAllUsesWith(result);
+  op->erase();
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Threads
+//===----------------------------------------------------------------------===//
+
+static LLVM::LLVMFuncOp getThreadNumber(ImplicitLocOpBuilder &b) {
+  auto module = b.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
+  if (auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(threadNumberFunction))
+    return function;
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(module.getBody());
+  auto type = LLVM::LLVMFunctionType::get(b.getI32Type(), {});
+  return LLVM::LLVMFuncOp::create(b, threadNumberFunction, type);
+}
+
+void EmulatedTeam::emitThreads(ImplicitLocOpBuilder &b, Value threads,
+                               function_ref<void(ImplicitLocOpBuilder &, Value)> body) {
+  LLVM::LLVMFuncOp number = getThreadNumber(b);
+  omp::ParallelOperands operands;
+  operands.numThreads = arith::IndexCastOp::create(b, b.getI32Type(), threads);
+  auto parallel = omp::ParallelOp::create(b, operands);
+  OpBuilder::InsertionGuard guard(b);
+  b.createBlock(&parallel.getRegion());
+  Value self = LLVM::CallOp::create(b, number, ValueRange()).getResult();
+  body(b, arith::IndexCastOp::create(b, b.getIndexType(), self));
+  omp::TerminatorOp::create(b);
+}

@@ -1,0 +1,77 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "SharedTile.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::device;
+
+static constexpr StringLiteral sharedSymbol = "blocksparse_shared";
+static constexpr unsigned sharedSpace = 3;
+
+Value mlir::blocksparse::device::sharedConstant(ImplicitLocOpBuilder &b, int64_t value) {
+  return arith::ConstantIntOp::create(b, b.getI32Type(), value);
+}
+
+Value mlir::blocksparse::device::sharedAdd(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
+  return b.createOrFold<arith::AddIOp>(lhs, rhs);
+}
+
+Value mlir::blocksparse::device::sharedMul(ImplicitLocOpBuilder &b, Value lhs, int64_t rhs) {
+  return b.createOrFold<arith::MulIOp>(lhs, sharedConstant(b, rhs));
+}
+
+Value mlir::blocksparse::device::sharedDiv(ImplicitLocOpBuilder &b, Value lhs, int64_t rhs) {
+  return b.createOrFold<arith::ShRUIOp>(lhs, sharedConstant(b, llvm::Log2_64(rhs)));
+}
+
+Value mlir::blocksparse::device::sharedRem(ImplicitLocOpBuilder &b, Value lhs, int64_t rhs) {
+  return b.createOrFold<arith::AndIOp>(lhs, sharedConstant(b, rhs - 1));
+}
+
+static LLVM::LLVMPointerType getSharedPointer(MLIRContext *context) {
+  return LLVM::LLVMPointerType::get(context, sharedSpace);
+}
+
+SharedMemory SharedMemory::get(ImplicitLocOpBuilder &b) {
+  auto kernels = b.getInsertionBlock()->getParentOp()->getParentOfType<gpu::GPUModuleOp>();
+  if (!kernels.lookupSymbol(sharedSymbol)) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(kernels.getBody());
+    auto type = LLVM::LLVMArrayType::get(b.getI8Type(), 0);
+    LLVM::GlobalOp::create(b, type, /*isConstant=*/false, LLVM::Linkage::External, sharedSymbol,
+                           Attribute(), /*alignment=*/128, sharedSpace);
+  }
+  return SharedMemory(LLVM::AddressOfOp::create(b, getSharedPointer(b.getContext()), sharedSymbol));
+}
+
+Value SharedMemory::at(ImplicitLocOpBuilder &b, Value offset) const {
+  return LLVM::GEPOp::create(b, base.getType(), b.getI8Type(), base,
+                             ArrayRef<LLVM::GEPArg>{offset});
+}
+
+Value SharedMemory::load(ImplicitLocOpBuilder &b, Type type, Value offset,
+                         int64_t alignment) const {
+  return LLVM::LoadOp::create(b, type, at(b, offset), alignment);
+}
+
+void SharedMemory::store(ImplicitLocOpBuilder &b, Value value, Value offset,
+                         int64_t alignment) const {
+  LLVM::StoreOp::create(b, value, at(b, offset), alignment);
+}
+
+void mlir::blocksparse::device::emitBarrier(ImplicitLocOpBuilder &b) { gpu::BarrierOp::create(b); }
+
+Value SharedTile::offset(ImplicitLocOpBuilder &b, Value base, Value row, Value chunk) const {
+  int64_t phase = chunks() >= 8 ? 1 : 8 / chunks();
+  Value swizzle = sharedRem(b, sharedDiv(b, row, phase), std::min<int64_t>(chunks(), 8));
+  Value place = b.createOrFold<arith::XOrIOp>(chunk, swizzle);
+  Value start = sharedMul(b, sharedAdd(b, base, row), rowBytes());
+  return sharedAdd(b, start, sharedMul(b, place, 16));
+}

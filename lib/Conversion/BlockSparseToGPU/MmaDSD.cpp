@@ -1,0 +1,316 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Elements.h"
+#include "Epilogue.h"
+#include "Loops.h"
+#include "MmaKernels.h"
+#include "MmaProduct.h"
+#include "SimtKernels.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::device;
+
+namespace {
+
+/// The tile of a planned_dsd: a part of a block row by a panel of columns.
+struct DSDTile {
+  int64_t blockRows, blockDepth, m, n;
+
+  explicit DSDTile(PlannedDSDOp op);
+  /// Values of k that have one origin, and how many such runs a step and a block have.
+  int64_t runDepth() const { return std::gcd(blockDepth, MmaProduct::stepDepth); }
+  int64_t runsPerStep() const { return MmaProduct::stepDepth / runDepth(); }
+  int64_t runsPerBlock() const { return blockDepth / runDepth(); }
+};
+
+/// A planned_dsd on either side of a launch.
+class DSDView {
+public:
+  DSDView(ImplicitLocOpBuilder &b, PlannedDSDOp op, const IRMapping &mapping);
+
+  /// (batch, head, panel, segment, part of the block row); the segments of a panel run together,
+  /// so that its rows of the dense operand stay in the cache.
+  SmallVector<Value> extents(ImplicitLocOpBuilder &b) const;
+  /// Heads of the loop over tiles: 1 where the table has them.
+  Value heads(ImplicitLocOpBuilder &b) const {
+    return op.getLutHeads() == 1 ? out.heads() : indexConstant(b, 1);
+  }
+  Value hasProducts(ImplicitLocOpBuilder &b) const;
+
+  // Accessors of ops are not const.
+  mutable PlannedDSDOp op;
+  DSDTile tile;
+  DenseView dense, out;
+  LutView segments, entries;
+  std::optional<LutView> combine;
+  std::optional<ValuesView> values;
+};
+
+/// The kernel's work on one tile.
+class DSDWork {
+public:
+  DSDWork(ImplicitLocOpBuilder &b, const DSDView &view, Value number);
+
+  void emit(ImplicitLocOpBuilder &b, const MmaProduct &product, const Epilogue &epilogue,
+            Value partials, Value wide) const;
+
+private:
+  TileReduction
+  getReduction(ImplicitLocOpBuilder &b,
+               function_ref<ReductionStep(ImplicitLocOpBuilder &, Value)> getStep) const;
+  ReductionStep getStep(ImplicitLocOpBuilder &b, Value step) const;
+  void emitFinal(ImplicitLocOpBuilder &b, const MmaProduct &product, const Epilogue &epilogue,
+                 Value wide) const;
+  void emitPartial(ImplicitLocOpBuilder &b, const MmaProduct &product, Value partials) const;
+
+  const DSDView &view;
+  Value batch, headNumber, head, slot, first, count;
+  /// Row in the block and in the matrix, and column.
+  Value blockRow, row, col;
+};
+
+} // namespace
+
+DSDTile::DSDTile(PlannedDSDOp op) {
+  blockRows = op.getBlock()[op.getTransposeValues() ? 1 : 0];
+  blockDepth = op.getBlock()[op.getTransposeValues() ? 0 : 1];
+  auto type = cast<MemRefType>(op.getInit().getType());
+  m = MmaProduct::divideTile(blockRows, 128);
+  n = MmaProduct::fitTile(type.getDimSize(type.getRank() - (op.getTransposeOut() ? 2 : 1)), 128);
+}
+
+DSDView::DSDView(ImplicitLocOpBuilder &b, PlannedDSDOp op, const IRMapping &mapping)
+    : op(op), tile(op),
+      dense(DenseView::get(b, mapOperand(mapping, op.getDense()), op.getTransposeB())),
+      out(DenseView::get(b, mapOperand(mapping, op.getInit()), op.getTransposeOut())),
+      segments(LutView::get(b, mapOperand(mapping, op.getSegments()))),
+      entries(LutView::get(b, mapOperand(mapping, op.getEntries()))) {
+  values = ValuesView::get(b, mapOperand(mapping, op.getValues()), op.getLutHeads(), entries.rows(),
+                           out.heads());
+  if (op.getCombine())
+    combine = LutView::get(b, mapOperand(mapping, op.getCombine()));
+}
+
+SmallVector<Value> DSDView::extents(ImplicitLocOpBuilder &b) const {
+  return {out.batches(), heads(b), indexCeilDiv(b, out.cols(), indexConstant(b, tile.n)),
+          segments.rows(), indexConstant(b, tile.blockRows / tile.m)};
+}
+
+Value DSDView::hasProducts(ImplicitLocOpBuilder &b) const {
+  if (op.getAlpha().isZero())
+    return arith::ConstantIntOp::create(b, b.getI1Type(), 0);
+  Value zero = indexConstant(b, 0);
+  return both(b, indexLess(b, zero, entries.rows()), indexLess(b, zero, dense.rows()));
+}
+
+//===----------------------------------------------------------------------===//
+// A tile
+//===----------------------------------------------------------------------===//
+
+DSDWork::DSDWork(ImplicitLocOpBuilder &b, const DSDView &view, Value number) : view(view) {
+  SmallVector<Value> index = splitIndex(b, number, view.extents(b));
+  batch = index[0];
+  headNumber = index[1];
+  auto field = [&](int64_t which) { return view.segments.field(b, batch, index[3], which); };
+  head = view.op.getLutHeads() == 1 ? headNumber : field(1);
+  first = field(2);
+  count = field(3);
+  slot = field(4);
+  blockRow = indexMul(b, index[4], indexConstant(b, view.tile.m));
+  row = indexAdd(b, indexMul(b, field(0), indexConstant(b, view.tile.blockRows)), blockRow);
+  col = indexMul(b, index[2], indexConstant(b, view.tile.n));
+}
+
+ReductionStep DSDWork::getStep(ImplicitLocOpBuilder &b, Value step) const {
+  const DSDTile &tile = view.tile;
+  MatrixView matrix = view.dense.matrix(b, batch, head);
+  Value perBlock = indexConstant(b, tile.runsPerBlock()), one = indexConstant(b, 1);
+  ReductionStep result;
+  for (int64_t i = 0; i < tile.runsPerStep(); ++i) {
+    Value run =
+        indexAdd(b, indexMul(b, step, indexConstant(b, tile.runsPerStep())), indexConstant(b, i));
+    Value number = b.createOrFold<arith::DivUIOp>(run, perBlock);
+    Value part = b.createOrFold<arith::RemUIOp>(run, perBlock);
+    Value there = indexLess(b, number, count);
+    Value entry = indexAdd(b, first, indexMin(b, number, indexSub(b, count, one)));
+    Value inner = indexMul(b, part, indexConstant(b, tile.runDepth()));
+    Value start =
+        indexMul(b, view.entries.field(b, batch, entry, 0), indexConstant(b, tile.blockDepth));
+    start = indexAdd(b, start, inner);
+    Value index =
+        indexAdd(b, view.values->headBase(b, head), view.entries.field(b, batch, entry, 1));
+    MatrixView block = view.values->block(b, batch, index, view.op.getTransposeValues());
+    Value depth = indexSub(b, matrix.rows, start);
+    depth = arith::SelectOp::create(b, there, depth, indexConstant(b, 0));
+    result.a.push_back({globalAddress(b, block, blockRow, inner), depth});
+    result.b.push_back({globalAddress(b, matrix, start, col), depth});
+  }
+  return result;
+}
+
+TileReduction
+DSDWork::getReduction(ImplicitLocOpBuilder &b,
+                      function_ref<ReductionStep(ImplicitLocOpBuilder &, Value)> getStep) const {
+  const DSDTile &tile = view.tile;
+  bool aAlongK = !view.op.getTransposeValues(), bAlongK = view.op.getTransposeB();
+  MatrixView matrix = view.dense.matrix(b, batch, head);
+  MatrixView block =
+      view.values->block(b, batch, indexConstant(b, 0), view.op.getTransposeValues());
+  TileReduction reduction{
+      {aAlongK, globalStride(b, block, aAlongK ? 0 : 1), indexSub(b, view.out.rows(), row)},
+      {bAlongK, globalStride(b, matrix, bAlongK ? 1 : 0), indexSub(b, matrix.cols, col)},
+      indexConstant(b, 0),
+      getStep};
+  if (!view.op.getAlpha().isZero())
+    reduction.steps = indexCeilDiv(b, indexMul(b, count, indexConstant(b, tile.runsPerBlock())),
+                                   indexConstant(b, tile.runsPerStep()));
+  return reduction;
+}
+
+void DSDWork::emitFinal(ImplicitLocOpBuilder &b, const MmaProduct &product,
+                        const Epilogue &epilogue, Value wide) const {
+  Value hasProducts = view.hasProducts(b);
+  ResultTile result{view.out.matrix(b, batch, head), row, col, wide, view.op.getTransposeOut()};
+  product.emitResult(b, result, [&](ImplicitLocOpBuilder &b, Value sum, Value row, Value col) {
+    StoredPosition position{batch, head, row, col};
+    if (view.op.getTransposeOut())
+      std::swap(position.row, position.col);
+    return convertElement(b, epilogue.apply(b, sum, hasProducts, position), view.out.elementType());
+  });
+}
+
+void DSDWork::emitPartial(ImplicitLocOpBuilder &b, const MmaProduct &product,
+                          Value partials) const {
+  Value index = indexAdd(b, indexMul(b, batch, view.heads(b)), headNumber);
+  index = indexAdd(b, indexMul(b, index, indexConstant(b, view.op.getSlots())), slot);
+  Value always = arith::ConstantIntOp::create(b, b.getI1Type(), 1);
+  ResultTile result{DenseView::get(b, partials).matrix(b, {}, index), blockRow, col, always};
+  product.emitResult(b, result,
+                     [&](ImplicitLocOpBuilder &, Value sum, Value, Value) { return sum; });
+}
+
+void DSDWork::emit(ImplicitLocOpBuilder &b, const MmaProduct &product, const Epilogue &epilogue,
+                   Value partials, Value wide) const {
+  emitIf(b, indexLess(b, row, view.out.rows()), [&](ImplicitLocOpBuilder &b) {
+    auto step = [&](ImplicitLocOpBuilder &b, Value number) { return getStep(b, number); };
+    product.emitReduction(b, getReduction(b, step));
+    if (!partials)
+      return emitFinal(b, product, epilogue, wide);
+    Value split = indexLess(b, indexConstant(b, -1), slot);
+    emitIf(b, split, [&](ImplicitLocOpBuilder &b) { emitPartial(b, product, partials); });
+    Value whole = indexLess(b, slot, indexConstant(b, 0));
+    emitIf(b, whole, [&](ImplicitLocOpBuilder &b) { emitFinal(b, product, epilogue, wide); });
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Split tiles
+//===----------------------------------------------------------------------===//
+
+/// Adds the partial sums of each split tile, in ascending order of the slots.
+static void emitCombine(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedDSDOp op,
+                        Value partials) {
+  SmallVector<Value> operands =
+      presentOperands({op.getValues(), op.getDense(), op.getSegments(), op.getEntries(),
+                       op.getCombine(), op.getInit(), partials});
+  llvm::append_range(operands, Epilogue::operands(op));
+  auto extents = [&](ImplicitLocOpBuilder &b, const DSDView &view) {
+    return SmallVector<Value>{view.out.batches(), view.heads(b), view.combine->rows(),
+                              indexConstant(b, view.tile.blockRows), view.out.cols()};
+  };
+  Value items = productOf(host, extents(host, DSDView(host, op, IRMapping())));
+  kernels.launchForEach(
+      host, "dsd_combine", operands, items,
+      [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item) {
+        DSDView view(b, op, mapping);
+        Epilogue epilogue = Epilogue::get(b, op, mapping);
+        DenseView slots = DenseView::get(b, mapping.lookup(partials));
+        SmallVector<Value> index = splitIndex(b, item, extents(b, view));
+        auto field = [&](int64_t which) {
+          return view.combine->field(b, index[0], index[2], which);
+        };
+        Value head = op.getLutHeads() == 1 ? index[1] : field(1);
+        Value base = indexAdd(b, indexMul(b, index[0], view.heads(b)), index[1]);
+        Value from = indexAdd(b, indexMul(b, base, indexConstant(b, op.getSlots())), field(2));
+        Value start = indexMul(b, field(0), indexConstant(b, view.tile.blockRows));
+        Value row = indexAdd(b, start, index[3]), col = index[4];
+        Value to = indexAdd(b, from, field(3));
+        // Rows that only fill the table up have no slots.
+        Value active = both(b, indexLess(b, row, view.out.rows()), indexLess(b, from, to));
+        emitIf(b, active, [&](ImplicitLocOpBuilder &b) {
+          Value sum = emitFold(b, from, to, indexConstant(b, 1), zeroElement(b, b.getF32Type()),
+                               [&](ImplicitLocOpBuilder &b, Value slot, Value sum) {
+                                 MatrixView part = slots.matrix(b, {}, slot);
+                                 return addNumbers(b, sum, part.load(b, index[3], col));
+                               });
+          StoredPosition position{index[0], head, row, col};
+          if (op.getTransposeOut())
+            std::swap(position.row, position.col);
+          Value result = epilogue.apply(b, sum, view.hasProducts(b), position);
+          result = convertElement(b, result, view.out.elementType());
+          view.out.matrix(b, index[0], head).store(b, result, row, col);
+        });
+      });
+}
+
+/// f32 [batch, head and slot][row of the block][column], rows of whole groups of 32 bytes.
+static Value allocatePartials(ImplicitLocOpBuilder &host, PlannedDSDOp op) {
+  DSDView view(host, op, IRMapping());
+  Value eight = indexConstant(host, 8);
+  Value cols = indexMul(host, indexCeilDiv(host, view.out.cols(), eight), eight);
+  Value copies = indexMul(host, view.out.batches(), view.heads(host));
+  Value slots = indexMul(host, copies, indexConstant(host, op.getSlots()));
+  int64_t dynamic = ShapedType::kDynamic;
+  auto type = MemRefType::get({dynamic, view.tile.blockRows, dynamic}, host.getF32Type());
+  return memref::AllocOp::create(host, type, ValueRange{slots, cols});
+}
+
+//===----------------------------------------------------------------------===//
+// Launch
+//===----------------------------------------------------------------------===//
+
+bool mlir::blocksparse::device::hasMma(PlannedDSDOp op) {
+  Type element = getElementTypeOrSelf(op.getValues().getType());
+  return (element.isF16() || element.isBF16()) &&
+         element == getElementTypeOrSelf(op.getDense().getType()) && op.getBlock()[0] % 16 == 0 &&
+         op.getBlock()[1] % 16 == 0;
+}
+
+static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedDSDOp op) {
+  Value partials = op.getCombine() ? allocatePartials(host, op) : Value();
+  Value wide = arith::ConstantIntOp::create(host, host.getI1Type(), 0);
+  if (!op.getTransposeOut())
+    wide = isAligned16(host, op.getInit());
+  SmallVector<Value> operands = presentOperands({op.getValues(), op.getDense(), op.getSegments(),
+                                                 op.getEntries(), op.getInit(), partials, wide});
+  llvm::append_range(operands, Epilogue::operands(op));
+  DSDTile tile(op);
+  MmaProduct product(tile.m, tile.n, getElementTypeOrSelf(op.getValues().getType()),
+                     !op.getTransposeValues(), op.getTransposeB());
+  Value tiles = productOf(host, DSDView(host, op, IRMapping()).extents(host));
+  product.launch(host, kernels, "dsd_mma", operands, tiles,
+                 [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value number) {
+                   DSDView view(b, op, mapping);
+                   DSDWork work(b, view, number);
+                   work.emit(b, product, Epilogue::get(b, op, mapping),
+                             mapOperand(mapping, partials), mapping.lookup(wide));
+                 });
+  if (!partials)
+    return;
+  emitCombine(host, kernels, op, partials);
+  memref::DeallocOp::create(host, partials);
+}
+
+void mlir::blocksparse::device::emitMma(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                                        PlannedDSDOp op) {
+  Value fits = both(host, isAligned16(host, op.getValues()), isAligned16(host, op.getDense()));
+  emitMmaOrSimt(
+      host, fits, [&](ImplicitLocOpBuilder &b) { emitProduct(b, kernels, op); },
+      [&](ImplicitLocOpBuilder &b) { emitSimt(b, kernels, op); });
+}

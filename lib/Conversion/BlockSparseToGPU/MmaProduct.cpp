@@ -1,0 +1,226 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "MmaProduct.h"
+
+#include "Loops.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::device;
+
+/// Neighbours of a row that one thread finishes together.
+static constexpr int64_t groupSize = 8;
+static constexpr int64_t smallestTile = 16;
+
+int64_t MmaProduct::fitTile(int64_t extent, int64_t most) {
+  if (ShapedType::isDynamic(extent))
+    return most;
+  auto rounded = static_cast<int64_t>(llvm::PowerOf2Ceil(std::max<int64_t>(extent, 1)));
+  return std::clamp(rounded, smallestTile, most);
+}
+
+int64_t MmaProduct::divideTile(int64_t extent, int64_t most) {
+  int64_t size = most;
+  while (size > smallestTile && extent % size != 0)
+    size /= 2;
+  return size;
+}
+
+static Value toIndex(ImplicitLocOpBuilder &b, Value number) {
+  return arith::IndexCastOp::create(b, b.getIndexType(), number);
+}
+
+//===----------------------------------------------------------------------===//
+// Launch
+//===----------------------------------------------------------------------===//
+
+void mlir::blocksparse::device::emitMmaOrSimt(ImplicitLocOpBuilder &host, Value fits,
+                                              function_ref<void(ImplicitLocOpBuilder &)> mma,
+                                              function_ref<void(ImplicitLocOpBuilder &)> simt) {
+  if (int64_t known = knownIndex(fits); !ShapedType::isDynamic(known))
+    return known != 0 ? mma(host) : simt(host);
+  // Launches look for the function around them: the branches are filled in place.
+  auto choice = scf::IfOp::create(host, fits, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(host);
+  host.setInsertionPointToStart(choice.thenBlock());
+  mma(host);
+  host.setInsertionPointToStart(choice.elseBlock());
+  simt(host);
+}
+
+int64_t MmaProduct::stageBytes() const { return 2 * shape.k * (shape.m + shape.n); }
+
+/// The stages and, after the last of them, the sums in the same place.
+int64_t MmaProduct::sharedBytes() const {
+  int64_t sums = shape.m * (shape.n + groupSize) * 4;
+  return std::max(stages * stageBytes(), sums);
+}
+
+void MmaProduct::launch(ImplicitLocOpBuilder &host, KernelBuilder &kernels, StringRef name,
+                        ValueRange operands, Value tiles,
+                        function_ref<void(ImplicitLocOpBuilder &, const IRMapping &, Value)> body) {
+  Value blocks = indexMin(host, tiles, indexConstant(host, KernelBuilder::simtMaxBlocks));
+  LaunchShape launchShape{indexMax(host, blocks, indexConstant(host, 1)), shape.threads(),
+                          sharedBytes()};
+  SmallVector<Value> arguments(operands);
+  arguments.push_back(tiles);
+  auto kernel = kernels.launch(
+      host, name, arguments, launchShape, [&](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
+        memory = SharedMemory::get(b);
+        thread = arith::IndexCastOp::create(b, b.getI32Type(),
+                                            gpu::ThreadIdOp::create(b, gpu::Dimension::x));
+        tile.emplace(b, shape, element, aAlongK, bAlongK, thread);
+        emitLoop(b, gpu::BlockIdOp::create(b, gpu::Dimension::x), mapping.lookup(tiles),
+                 gpu::GridDimOp::create(b, gpu::Dimension::x),
+                 [&](ImplicitLocOpBuilder &b, Value number) {
+                   body(b, mapping, number);
+                   // The next tile's copies overwrite the sums.
+                   emitBarrier(b);
+                 });
+      });
+  // Leaves 128 registers and more to a thread.
+  kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), host.getI32IntegerAttr(2));
+}
+
+//===----------------------------------------------------------------------===//
+// Reduction
+//===----------------------------------------------------------------------===//
+
+void MmaProduct::emitCopies(ImplicitLocOpBuilder &b, const TileReduction &reduction, Value step,
+                            Value offset) const {
+  ReductionStep source = reduction.getStep(b, step);
+  emitTileCopy(b, *memory, tile->aTile(), offset, reduction.a, source.a, thread, shape.threads());
+  Value second = sharedAdd(b, offset, sharedConstant(b, tile->aTile().bytes()));
+  emitTileCopy(b, *memory, tile->bTile(), second, reduction.b, source.b, thread, shape.threads());
+}
+
+/// The stage after the one at `offset`, in a ring.
+static Value nextStage(ImplicitLocOpBuilder &b, Value offset, int64_t stageBytes, int64_t stages) {
+  Value next = sharedAdd(b, offset, sharedConstant(b, stageBytes));
+  Value past = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, next,
+                                     sharedConstant(b, stages * stageBytes));
+  return arith::SelectOp::create(b, past, sharedConstant(b, 0), next);
+}
+
+/// At the top of turn i, the copies of steps i .. i + stages - 2 have been started, one group
+/// each. After the wait and the barrier, step i is there for all threads, and all have done
+/// with step i - 1, whose stage takes the copies of step i + stages - 1.
+void MmaProduct::emitReduction(ImplicitLocOpBuilder &b, const TileReduction &reduction) const {
+  for (int64_t i = 0; i + 1 < stages; ++i) {
+    Value step = indexConstant(b, i);
+    emitIf(b, indexLess(b, step, reduction.steps), [&](ImplicitLocOpBuilder &b) {
+      emitCopies(b, reduction, step, sharedConstant(b, i * stageBytes()));
+    });
+    emitCommitCopies(b);
+  }
+  SmallVector<Value> initial = tile->zeros(b);
+  size_t count = initial.size();
+  initial.push_back(sharedConstant(b, 0));
+  initial.push_back(sharedConstant(b, (stages - 1) * stageBytes()));
+  auto loop = scf::ForOp::create(
+      b, indexConstant(b, 0), reduction.steps, indexConstant(b, 1), initial,
+      [&](OpBuilder &builder, Location loc, Value i, ValueRange carried) {
+        ImplicitLocOpBuilder b(loc, builder);
+        SmallVector<Value> sums(carried.take_front(count));
+        Value current = carried[count], free = carried[count + 1];
+        emitWaitCopies(b, stages - 2);
+        emitBarrier(b);
+        Value ahead = indexAdd(b, i, indexConstant(b, stages - 1));
+        emitIf(b, indexLess(b, ahead, reduction.steps),
+               [&](ImplicitLocOpBuilder &b) { emitCopies(b, reduction, ahead, free); });
+        emitCommitCopies(b);
+        Value second = sharedAdd(b, current, sharedConstant(b, tile->aTile().bytes()));
+        tile->multiply(b, *memory, current, second, sums);
+        sums.push_back(nextStage(b, current, stageBytes(), stages));
+        sums.push_back(nextStage(b, free, stageBytes(), stages));
+        scf::YieldOp::create(b, sums);
+      });
+  // The sums take the place of the stages.
+  emitWaitCopies(b, 0);
+  emitBarrier(b);
+  tile->storeSums(b, *memory, loop.getResults().take_front(count));
+  emitBarrier(b);
+}
+
+//===----------------------------------------------------------------------===//
+// Result
+//===----------------------------------------------------------------------===//
+
+/// `elements` to 16-byte aligned global memory.
+static void storeWide(ImplicitLocOpBuilder &b, ArrayRef<Value> elements, Value address) {
+  Type type = elements.front().getType();
+  int64_t bytes = type.getIntOrFloatBitWidth() / 8;
+  auto perStore = std::min<int64_t>(elements.size(), 16 / bytes);
+  auto vectorType = VectorType::get(perStore, type);
+  for (int64_t first = 0; first < static_cast<int64_t>(elements.size()); first += perStore) {
+    Value packed = LLVM::PoisonOp::create(b, vectorType);
+    for (int64_t i = 0; i < perStore; ++i)
+      packed = LLVM::InsertElementOp::create(b, packed, elements[first + i], sharedConstant(b, i));
+    Value place = indexAdd(b, address, indexConstant(b, first * bytes));
+    LLVM::StoreOp::create(b, packed, globalPointer(b, place),
+                          /*alignment=*/std::min<int64_t>(perStore * bytes, 16));
+  }
+}
+
+/// The sums (row, col .. col + 7) of the tile.
+void MmaProduct::emitGroup(ImplicitLocOpBuilder &b, const ResultTile &result, Finish finish,
+                           Value row, Value col) const {
+  Value outRow = indexAdd(b, result.row, toIndex(b, row));
+  Value outCol = indexAdd(b, result.col, toIndex(b, col));
+  Value offset = tile->sumOffset(b, row, col);
+  Value end = indexAdd(b, outCol, indexConstant(b, groupSize - 1));
+  Value whole = both(b, result.wide, indexLess(b, end, result.matrix.cols));
+  auto storeWhole = [&](OpBuilder &builder, Location loc) {
+    ImplicitLocOpBuilder b(loc, builder);
+    SmallVector<Value> elements;
+    auto four = VectorType::get(4, b.getF32Type());
+    for (int64_t i = 0; i < groupSize; i += 4) {
+      Value loaded =
+          memory->load(b, four, sharedAdd(b, offset, sharedConstant(b, 4 * i)), /*alignment=*/16);
+      for (int64_t j = 0; j < 4; ++j) {
+        Value sum = LLVM::ExtractElementOp::create(b, loaded, sharedConstant(b, j));
+        elements.push_back(finish(b, sum, outRow, indexAdd(b, outCol, indexConstant(b, i + j))));
+      }
+    }
+    storeWide(b, elements, globalAddress(b, result.matrix, outRow, outCol));
+    scf::YieldOp::create(b);
+  };
+  auto storeEach = [&](OpBuilder &builder, Location loc) {
+    ImplicitLocOpBuilder b(loc, builder);
+    Value left = indexSub(b, result.matrix.cols, outCol);
+    Value count = indexMin(b, left, indexConstant(b, groupSize));
+    emitLoop(b, indexConstant(b, 0), count, indexConstant(b, 1),
+             [&](ImplicitLocOpBuilder &b, Value i) {
+               Value step = arith::IndexCastOp::create(b, b.getI32Type(), i);
+               Value place = sharedAdd(b, offset, sharedMul(b, step, 4));
+               Value sum = memory->load(b, b.getF32Type(), place, /*alignment=*/4);
+               Value at = indexAdd(b, outCol, i);
+               result.matrix.store(b, finish(b, sum, outRow, at), outRow, at);
+             });
+    scf::YieldOp::create(b);
+  };
+  emitIf(b, indexLess(b, outRow, result.matrix.rows),
+         [&](ImplicitLocOpBuilder &b) { scf::IfOp::create(b, whole, storeWhole, storeEach); });
+}
+
+void MmaProduct::emitResult(ImplicitLocOpBuilder &b, const ResultTile &result,
+                            Finish finish) const {
+  int64_t groups = shape.n / groupSize;
+  Value first = toIndex(b, thread);
+  emitLoop(b, first, indexConstant(b, shape.m * groups), indexConstant(b, shape.threads()),
+           [&](ImplicitLocOpBuilder &b, Value number) {
+             Value place = arith::IndexCastOp::create(b, b.getI32Type(), number);
+             Value row = sharedDiv(b, place, groups), group = sharedRem(b, place, groups);
+             if (result.rowsFastest) {
+               group = sharedDiv(b, place, shape.m);
+               row = sharedRem(b, place, shape.m);
+             }
+             emitGroup(b, result, finish, row, sharedMul(b, group, groupSize));
+           });
+}

@@ -1,0 +1,94 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_MMAPRODUCT_H
+#define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_MMAPRODUCT_H
+
+#include "KernelBuilder.h"
+#include "Kit/AsyncCopy.h"
+#include "Kit/MmaTile.h"
+
+namespace mlir::blocksparse::device {
+
+/// Host code that launches the kernels of `mma` where `fits` (i1) is true, else those of `simt`.
+void emitMmaOrSimt(ImplicitLocOpBuilder &host, Value fits,
+                   function_ref<void(ImplicitLocOpBuilder &)> mma,
+                   function_ref<void(ImplicitLocOpBuilder &)> simt);
+
+/// One step of a reduction: where MmaShape::k values of k of both factors come from, cut into
+/// equal runs.
+struct ReductionStep {
+  SmallVector<ReductionRun, 2> a, b;
+};
+
+/// A product of tiles: what stays the same over a tile's reduction.
+struct TileReduction {
+  FactorGeometry a, b;
+  /// Number of steps, index.
+  Value steps;
+  /// The operands of one step. Reads tables; runs for numbers below `steps` alone.
+  function_ref<ReductionStep(ImplicitLocOpBuilder &, Value)> getStep;
+};
+
+/// A tile's place in the result.
+struct ResultTile {
+  MatrixView matrix;
+  /// Position of the tile's first element in `matrix`.
+  Value row, col;
+  /// i1: 8 neighbours of a row can be stored at once from columns that are multiples of 8.
+  Value wide;
+  /// Neighbours in memory are neighbours along the columns of the matrix: rows go fastest.
+  bool rowsFastest = false;
+};
+
+/// The frame of every kernel of the "cuda.mma" family: a pipeline of cp.async copies over the
+/// steps of a tile's reduction, mma.sync on what has arrived, then the sums through shared memory
+/// to their places. All threads of a block do the same things, so that barriers are met by all.
+class MmaProduct {
+public:
+  static constexpr int64_t stages = 4;
+
+  /// Takes tiles m x n of `element` (f16 or bf16) with 32 values of k a step.
+  MmaProduct(int64_t m, int64_t n, Type element, bool aAlongK, bool bAlongK)
+      : shape(MmaShape::get(m, n, stepDepth)), element(element), aAlongK(aAlongK),
+        bAlongK(bAlongK) {}
+
+  static constexpr int64_t stepDepth = 32;
+  /// The tile size, a power of two from 16 to `most`, for an extent (kDynamic: unknown).
+  static int64_t fitTile(int64_t extent, int64_t most);
+  /// The largest power of two from 16 to `most` that divides `extent`, a multiple of 16.
+  static int64_t divideTile(int64_t extent, int64_t most);
+
+  /// Launches a kernel in which a block takes one after another of `tiles` tiles.
+  void launch(ImplicitLocOpBuilder &host, KernelBuilder &kernels, StringRef name,
+              ValueRange operands, Value tiles,
+              function_ref<void(ImplicitLocOpBuilder &, const IRMapping &, Value tile)> body);
+
+  /// In `body`: the sums of the tile's reduction are left in shared memory, for emitResult.
+  void emitReduction(ImplicitLocOpBuilder &b, const TileReduction &reduction) const;
+
+  using Finish = function_ref<Value(ImplicitLocOpBuilder &, Value sum, Value row, Value col)>;
+  /// Stores `finish` of every sum of the tile that lies inside of the matrix, at (row, col)
+  /// of it.
+  void emitResult(ImplicitLocOpBuilder &b, const ResultTile &result, Finish finish) const;
+
+private:
+  void emitCopies(ImplicitLocOpBuilder &b, const TileReduction &reduction, Value step,
+                  Value offset) const;
+  int64_t stageBytes() const;
+  int64_t sharedBytes() const;
+  void emitGroup(ImplicitLocOpBuilder &b, const ResultTile &result, Finish finish, Value row,
+                 Value col) const;
+
+  MmaShape shape;
+  Type element;
+  bool aAlongK, bAlongK;
+  // Of the kernel that is being built.
+  Value thread;
+  std::optional<SharedMemory> memory;
+  std::optional<MmaTile> tile;
+};
+
+} // namespace mlir::blocksparse::device
+
+#endif // BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_MMAPRODUCT_H
