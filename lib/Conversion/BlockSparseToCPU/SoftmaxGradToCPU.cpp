@@ -62,12 +62,12 @@ static Value emitDot(ImplicitLocOpBuilder &b, const GradKernel &kernel, const St
   Value sums = forEachChunk(
       b, kernel.table, row, kernel.access.width, splatConstant(b, kernel.vector(), 0),
       [&](ImplicitLocOpBuilder &b, const Chunk &chunk, Value so) -> Value {
-        Value products = readChunk(
-            b, kernel.access, chunk, kernel.vector(), [&](ImplicitLocOpBuilder &b, Value mask) {
-              auto [y, dy] = loadPair(b, kernel, row, chunk, mask);
-              return whereWeighted(b, kernel, y, arith::MulFOp::create(b, y, dy));
-            });
-        return arith::AddFOp::create(b, so, products);
+        auto multiply = [&](ImplicitLocOpBuilder &b, Value mask) -> SmallVector<Value> {
+          auto [y, dy] = loadPair(b, kernel, row, chunk, mask);
+          return {whereWeighted(b, kernel, y, arith::MulFOp::create(b, y, dy))};
+        };
+        auto products = readChunk(b, kernel.access, chunk, kernel.vector(), multiply);
+        return arith::AddFOp::create(b, so, products.front());
       });
   return vector::ReductionOp::create(b, vector::CombiningKind::ADD, sums, zero);
 }
@@ -77,15 +77,15 @@ static Value
 emitScoreGradient(ImplicitLocOpBuilder &b, const GradKernel &kernel, const StoredRow &row,
                   const Chunk &chunk, Value dots,
                   llvm::function_ref<void(ImplicitLocOpBuilder &, Value, Value)> use = nullptr) {
-  return readChunk(
-      b, kernel.access, chunk, kernel.vector(), [&](ImplicitLocOpBuilder &b, Value mask) {
-        auto [y, dy] = loadPair(b, kernel, row, chunk, mask);
-        Value centred = arith::SubFOp::create(b, dy, dots);
-        Value gradient = whereWeighted(b, kernel, y, arith::MulFOp::create(b, y, centred));
-        if (use)
-          use(b, gradient, mask);
-        return gradient;
-      });
+  auto emit = [&](ImplicitLocOpBuilder &b, Value mask) -> SmallVector<Value> {
+    auto [y, dy] = loadPair(b, kernel, row, chunk, mask);
+    Value centred = arith::SubFOp::create(b, dy, dots);
+    Value gradient = whereWeighted(b, kernel, y, arith::MulFOp::create(b, y, centred));
+    if (use)
+      use(b, gradient, mask);
+    return {gradient};
+  };
+  return readChunk(b, kernel.access, chunk, kernel.vector(), emit).front();
 }
 
 //===----------------------------------------------------------------------===//

@@ -70,108 +70,199 @@ static SmallVector<ScoreTerm> getTerms(ImplicitLocOpBuilder &b, PlannedSoftmaxOp
   return terms;
 }
 
-/// scale * x + the terms for the lanes of `mask` (null: all); -inf where a mask forbids, whatever
-/// the rest is.
-static Value emitScore(ImplicitLocOpBuilder &b, const SoftmaxKernel &kernel,
-                       ArrayRef<ScoreMatrix> terms, const MatrixView &x, const StoredRow &row,
-                       const Chunk &chunk, Value mask) {
+/// Whether a mask of any type is 0, in that type: nothing may round to 0 on the way.
+static Value isZero(ImplicitLocOpBuilder &b, Value mask, FloatType compute) {
+  Type element = cast<VectorType>(mask.getType()).getElementType();
+  if (isa<IntegerType>(element))
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, mask,
+                                 splatConstant(b, mask.getType(), 0));
+  // Targets can't compare floats of 8 bits; every wider one holds them all.
+  if (element.getIntOrFloatBitWidth() == 8)
+    mask = convertElements(b, mask, compute);
+  return arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, mask,
+                               splatConstant(b, mask.getType(), 0));
+}
+
+namespace {
+
+/// scale * x + the terms of a chunk; -inf where forbidden, whatever the rest is there.
+struct Scores {
+  Value scores;
+  /// Lanes that are not forbidden; null: all.
+  Value allowed;
+};
+
+} // namespace
+
+/// The scores of the lanes of `mask` (null: all); other lanes count as forbidden.
+static Scores emitScores(ImplicitLocOpBuilder &b, const SoftmaxKernel &kernel,
+                         ArrayRef<ScoreMatrix> terms, const MatrixView &x, const StoredRow &row,
+                         const Chunk &chunk, Value mask) {
   VectorType type = kernel.vector();
   Value minusInfinity = splatConstant(b, type, -std::numeric_limits<double>::infinity());
-  Value zero = splatConstant(b, type, 0);
   Value score = convertElements(b, kernel.access.load(b, x, row.inBlock, chunk.inBlock, mask),
                                 kernel.compute);
   if (kernel.scale != 1.0)
     score = arith::MulFOp::create(b, score, splatConstant(b, type, kernel.scale));
   Value forbidden;
-  auto forbid = [&](Value value, Value pattern) {
-    Value hit = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, value, pattern);
-    forbidden = forbidden ? arith::OrIOp::create(b, forbidden, hit) : hit;
+  auto forbid = [&](Value hit) {
+    forbidden = forbidden ? arith::OrIOp::create(b, forbidden, hit).getResult() : hit;
   };
   for (const ScoreMatrix &term : terms) {
-    Value value = convertElements(
-        b, kernel.access.load(b, term.matrix, row.inTensor, chunk.inTensor, mask), kernel.compute);
+    Value raw = kernel.access.load(b, term.matrix, row.inTensor, chunk.inTensor, mask);
     if (term.kind == ScoreTerm::MulMask) {
-      forbid(value, zero);
+      forbid(isZero(b, raw, kernel.compute));
       continue;
     }
+    Value value = convertElements(b, raw, kernel.compute);
     score = arith::AddFOp::create(b, score, value);
     if (term.kind == ScoreTerm::AddMask)
-      forbid(value, minusInfinity);
+      forbid(arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, value, minusInfinity));
   }
-  if (forbidden)
-    score = arith::SelectOp::create(b, forbidden, minusInfinity, score);
-  if (mask)
-    score = arith::SelectOp::create(b, mask, score, minusInfinity);
-  return score;
+  Value allowed = mask;
+  if (forbidden) {
+    Value yes = arith::ConstantOp::create(b, b.getOneAttr(forbidden.getType()));
+    Value kept = arith::XOrIOp::create(b, forbidden, yes);
+    allowed = mask ? arith::AndIOp::create(b, mask, kept).getResult() : kept;
+  }
+  if (allowed)
+    score = arith::SelectOp::create(b, allowed, score, minusInfinity);
+  return {score, allowed};
 }
 
-/// Three passes over a row: its largest score, the sum of the exponentials, the result. y may be
-/// the very memory of x: an element is written only after its last score has been computed.
-static void emitSoftmaxRow(ImplicitLocOpBuilder &b, const SoftmaxKernel &kernel,
-                           ArrayRef<ScoreMatrix> terms, StoredRow row) {
-  VectorType type = kernel.vector();
-  int64_t width = kernel.access.width;
-  Value batch = row.blocks.batch;
-  Value xBase = kernel.x.headBase(b, row.blocks.head);
-  Value yBase = kernel.y.headBase(b, row.blocks.head);
-  if (kernel.causal)
-    row.limit = indexMin(b, row.limit, indexAdd(b, row.inTensor, indexConstant(b, 1)));
-  auto score = [&](ImplicitLocOpBuilder &b, const Chunk &chunk) {
-    MatrixView x = kernel.x.block(b, batch, indexAdd(b, xBase, chunk.block));
-    return readChunk(b, kernel.access, chunk, type, [&](ImplicitLocOpBuilder &b, Value mask) {
-      return emitScore(b, kernel, terms, x, row, chunk, mask);
-    });
-  };
-  auto target = [&](ImplicitLocOpBuilder &b, const Chunk &chunk) {
-    return kernel.y.block(b, batch, indexAdd(b, yBase, chunk.block));
-  };
-  auto store = [&](ImplicitLocOpBuilder &b, const Chunk &chunk, Value value) {
+namespace {
+
+/// Emits one row of planned_softmax in three passes: the largest score, the sum of the
+/// exponentials, the result. y may be the very memory of x: an element is written only after
+/// its last score has been computed.
+class SoftmaxRow {
+public:
+  SoftmaxRow(ImplicitLocOpBuilder &b, const SoftmaxKernel &kernel, ArrayRef<ScoreMatrix> terms,
+             const StoredRow &row)
+      : kernel(kernel), terms(terms), row(row), width(kernel.access.width),
+        keepsExponentials(kernel.y.elementType() == kernel.compute),
+        xBase(kernel.x.headBase(b, row.blocks.head)), yBase(kernel.y.headBase(b, row.blocks.head)) {
+    if (kernel.causal)
+      this->row.limit = indexMin(b, row.limit, indexAdd(b, row.inTensor, indexConstant(b, 1)));
+  }
+
+  void emit(ImplicitLocOpBuilder &b);
+
+private:
+  Scores emitScores(ImplicitLocOpBuilder &b, const Chunk &chunk) const;
+  /// The largest score in every lane.
+  Value emitMaximum(ImplicitLocOpBuilder &b) const;
+  /// The sum of exp(score - shift). Where y can hold them, the exponentials stay there, those of
+  /// forbidden elements as -1.
+  Value emitSum(ImplicitLocOpBuilder &b, Value shifts);
+  void emitResult(ImplicitLocOpBuilder &b, Value shifts, Value factors) const;
+
+  /// exp(score - shift), and the lanes that are allowed (null: all).
+  std::pair<Value, Value> emitExponential(ImplicitLocOpBuilder &b, const Chunk &chunk,
+                                          Value shifts) const {
+    Scores scores = emitScores(b, chunk);
+    return {emitExp(b, arith::SubFOp::create(b, scores.scores, shifts)), scores.allowed};
+  }
+  Value choose(ImplicitLocOpBuilder &b, Value allowed, Value value, double otherwise) const {
+    if (!allowed)
+      return value;
+    return arith::SelectOp::create(b, allowed, value, splatConstant(b, kernel.vector(), otherwise));
+  }
+
+  MatrixView target(ImplicitLocOpBuilder &b, const Chunk &chunk) const {
+    return kernel.y.block(b, row.blocks.batch, indexAdd(b, yBase, chunk.block));
+  }
+  void store(ImplicitLocOpBuilder &b, const Chunk &chunk, Value value) const {
     kernel.access.store(b, convertElements(b, value, kernel.y.elementType()), target(b, chunk),
                         row.inBlock, chunk.inBlock,
                         storageMask(b, kernel.table, kernel.access, chunk));
-  };
+  }
 
+  const SoftmaxKernel &kernel;
+  ArrayRef<ScoreMatrix> terms;
+  StoredRow row;
+  int64_t width;
+  bool keepsExponentials;
+  /// Whether any element may be forbidden.
+  bool forbids = false;
+  Value xBase, yBase;
+};
+
+} // namespace
+
+Scores SoftmaxRow::emitScores(ImplicitLocOpBuilder &b, const Chunk &chunk) const {
+  VectorType type = kernel.vector();
+  auto flags = cast<VectorType>(type.clone(b.getI1Type()));
+  MatrixView x = kernel.x.block(b, row.blocks.batch, indexAdd(b, xBase, chunk.block));
+  auto emit = [&](ImplicitLocOpBuilder &b, Value mask) -> SmallVector<Value> {
+    Scores scores = ::emitScores(b, kernel, terms, x, row, chunk, mask);
+    // The two branches of a chunk that may be cut off give the same types.
+    if (!scores.allowed && chunk.valid)
+      scores.allowed = arith::ConstantOp::create(b, b.getOneAttr(flags));
+    return {scores.scores, scores.allowed};
+  };
+  SmallVector<Value> both = readChunk(b, kernel.access, chunk, {type, flags}, emit);
+  return {both[0], both[1]};
+}
+
+Value SoftmaxRow::emitMaximum(ImplicitLocOpBuilder &b) const {
+  Value lowest = splatConstant(b, kernel.vector(), -std::numeric_limits<double>::infinity());
+  return forEachChunk(b, kernel.table, row, width, lowest,
+                      [&](ImplicitLocOpBuilder &b, const Chunk &chunk, Value so) -> Value {
+                        return arith::MaximumFOp::create(b, so, emitScores(b, chunk).scores);
+                      });
+}
+
+Value SoftmaxRow::emitSum(ImplicitLocOpBuilder &b, Value shifts) {
+  return forEachChunk(b, kernel.table, row, width, splatConstant(b, kernel.vector(), 0),
+                      [&](ImplicitLocOpBuilder &b, const Chunk &chunk, Value so) -> Value {
+                        auto [e, allowed] = emitExponential(b, chunk, shifts);
+                        forbids |= static_cast<bool>(allowed);
+                        if (keepsExponentials)
+                          store(b, chunk, choose(b, allowed, e, -1));
+                        return arith::AddFOp::create(b, so, choose(b, allowed, e, 0));
+                      });
+}
+
+void SoftmaxRow::emitResult(ImplicitLocOpBuilder &b, Value shifts, Value factors) const {
+  Value zero = splatConstant(b, kernel.vector(), 0);
+  forEachChunk(b, kernel.table, row, width, nullptr,
+               [&](ImplicitLocOpBuilder &b, const Chunk &chunk, Value) -> Value {
+                 if (!keepsExponentials) {
+                   auto [e, allowed] = emitExponential(b, chunk, shifts);
+                   Value p = arith::MulFOp::create(b, e, factors);
+                   store(b, chunk, choose(b, allowed, p, 0));
+                   return nullptr;
+                 }
+                 Value e = kernel.access.load(b, target(b, chunk), row.inBlock, chunk.inBlock,
+                                              storageMask(b, kernel.table, kernel.access, chunk));
+                 Value p = arith::MulFOp::create(b, e, factors);
+                 if (forbids) {
+                   // In a row that is NaN, too, forbidden elements are 0.
+                   Value hit = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, e, zero);
+                   p = arith::SelectOp::create(b, hit, zero, p);
+                 }
+                 store(b, chunk, p);
+                 return nullptr;
+               });
+}
+
+void SoftmaxRow::emit(ImplicitLocOpBuilder &b) {
   Value minusInfinity = splatConstant(b, kernel.compute, -std::numeric_limits<double>::infinity());
   Value zero = splatConstant(b, kernel.compute, 0), one = splatConstant(b, kernel.compute, 1);
-  Value largest = forEachChunk(b, kernel.table, row, width, splat(b, minusInfinity, width),
-                               [&](ImplicitLocOpBuilder &b, const Chunk &chunk, Value so) -> Value {
-                                 return arith::MaximumFOp::create(b, so, score(b, chunk));
-                               });
-  Value maximum = vector::ReductionOp::create(b, vector::CombiningKind::MAXIMUMF, largest);
-  // True for NaN, which then reaches every element of the row.
+  Value maximum = vector::ReductionOp::create(b, vector::CombiningKind::MAXIMUMF, emitMaximum(b));
+  // True for NaN, which then reaches every allowed element of the row.
   Value alive = arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, maximum, minusInfinity);
   Value shift = arith::SelectOp::create(b, alive, maximum, zero);
   Value shifts = splat(b, shift, width);
-  auto exponential = [&](ImplicitLocOpBuilder &b, const Chunk &chunk) {
-    return emitExp(b, arith::SubFOp::create(b, score(b, chunk), shifts));
-  };
-
-  // The exponentials wait in y, unless its elements are too narrow for them.
-  bool keep = kernel.y.elementType() == kernel.compute;
-  Value sums = forEachChunk(b, kernel.table, row, width, splat(b, zero, width),
-                            [&](ImplicitLocOpBuilder &b, const Chunk &chunk, Value so) -> Value {
-                              Value e = exponential(b, chunk);
-                              if (keep)
-                                store(b, chunk, e);
-                              return arith::AddFOp::create(b, so, e);
-                            });
-  Value sum = vector::ReductionOp::create(b, vector::CombiningKind::ADD, sums, zero);
+  Value sum = vector::ReductionOp::create(b, vector::CombiningKind::ADD, emitSum(b, shifts), zero);
   Value inverse = arith::SelectOp::create(b, alive, arith::DivFOp::create(b, one, sum), zero);
-  Value factor = splat(b, inverse, width);
-  forEachChunk(b, kernel.table, row, width, nullptr,
-               [&](ImplicitLocOpBuilder &b, const Chunk &chunk, Value) -> Value {
-                 Value e =
-                     keep ? kernel.access.load(b, target(b, chunk), row.inBlock, chunk.inBlock,
-                                               storageMask(b, kernel.table, kernel.access, chunk))
-                          : exponential(b, chunk);
-                 store(b, chunk, arith::MulFOp::create(b, e, factor));
-                 return nullptr;
-               });
+  emitResult(b, shifts, splat(b, inverse, width));
   if (!kernel.lse)
     return;
   // -inf for a row without an allowed element: its sum is 0.
   Value lse = arith::AddFOp::create(b, shift, math::LogOp::create(b, sum));
-  kernel.lse->matrix(b, batch, row.blocks.head)
+  kernel.lse->matrix(b, row.blocks.batch, row.blocks.head)
       .store(b, convertElements(b, lse, kernel.lse->elementType()), row.inTensor,
              indexConstant(b, 0));
 }
@@ -183,7 +274,7 @@ static void emitSoftmax(ImplicitLocOpBuilder &b, const SoftmaxKernel &kernel) {
       terms.push_back({term.kind, term.view.matrix(b, blocks.batch, blocks.head)});
     forEachRow(
         b, kernel.table, blocks,
-        [&](ImplicitLocOpBuilder &b, StoredRow row) { emitSoftmaxRow(b, kernel, terms, row); },
+        [&](ImplicitLocOpBuilder &b, StoredRow row) { SoftmaxRow(b, kernel, terms, row).emit(b); },
         [&](ImplicitLocOpBuilder &b, StoredRow row) {
           zeroRow(b, kernel.table, row, kernel.y, kernel.access);
         });

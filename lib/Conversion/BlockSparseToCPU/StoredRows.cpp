@@ -132,9 +132,9 @@ Value mlir::blocksparse::storageMask(ImplicitLocOpBuilder &b, const StoredRows &
   return access.mask(b, indexSub(b, indexConstant(b, table.blockCols), chunk.inBlock));
 }
 
-Value mlir::blocksparse::readChunk(ImplicitLocOpBuilder &b, const VectorAccess &access,
-                                   const Chunk &chunk, Type type,
-                                   llvm::function_ref<Value(ImplicitLocOpBuilder &, Value)> body) {
+SmallVector<Value> mlir::blocksparse::readChunk(
+    ImplicitLocOpBuilder &b, const VectorAccess &access, const Chunk &chunk, TypeRange types,
+    llvm::function_ref<SmallVector<Value>(ImplicitLocOpBuilder &, Value)> body) {
   if (!chunk.valid)
     return body(b, nullptr);
   if (!access.unitStride)
@@ -142,12 +142,12 @@ Value mlir::blocksparse::readChunk(ImplicitLocOpBuilder &b, const VectorAccess &
   Value whole = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, chunk.valid,
                                       indexConstant(b, access.width));
   OpBuilder::InsertionGuard guard(b);
-  auto branch = scf::IfOp::create(b, type, whole, /*withElseRegion=*/true);
+  auto branch = scf::IfOp::create(b, types, whole, /*withElseRegion=*/true);
   b.setInsertionPointToStart(branch.thenBlock());
   scf::YieldOp::create(b, body(b, nullptr));
   b.setInsertionPointToStart(branch.elseBlock());
   scf::YieldOp::create(b, body(b, access.mask(b, chunk.valid)));
-  return branch.getResult(0);
+  return branch.getResults();
 }
 
 void mlir::blocksparse::zeroRow(ImplicitLocOpBuilder &b, const StoredRows &table,

@@ -75,10 +75,11 @@ Value forEachChunk(ImplicitLocOpBuilder &b, const StoredRows &table, const Store
 Value storageMask(ImplicitLocOpBuilder &b, const StoredRows &table, const VectorAccess &access,
                   const Chunk &chunk);
 
-/// Emits `body(mask)`, which makes a vector from the readable lanes of a chunk; where access is
-/// contiguous, once without a mask for whole chunks.
-Value readChunk(ImplicitLocOpBuilder &b, const VectorAccess &access, const Chunk &chunk, Type type,
-                llvm::function_ref<Value(ImplicitLocOpBuilder &, Value)> body);
+/// Emits `body(mask)`, which makes vectors of the given types from the readable lanes of a chunk;
+/// where access is contiguous, once without a mask for whole chunks.
+SmallVector<Value>
+readChunk(ImplicitLocOpBuilder &b, const VectorAccess &access, const Chunk &chunk, TypeRange types,
+          llvm::function_ref<SmallVector<Value>(ImplicitLocOpBuilder &, Value)> body);
 
 /// Writes 0 to one row of all the blocks of its block row.
 void zeroRow(ImplicitLocOpBuilder &b, const StoredRows &table, const StoredRow &row,

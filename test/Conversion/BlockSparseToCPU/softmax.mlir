@@ -73,7 +73,8 @@ func.func @half(%x: memref<2x16x16xf16>, %y: memref<2x16x16xf16>, %segments: mem
 // CHECK: %[[ATTENTION:.*]] = vector.load {{.*}} vector<16xf32>
 // CHECK: %[[ZERO:.*]] = arith.cmpf oeq, %[[ATTENTION]], %{{.*}}
 // CHECK: %[[FORBIDDEN:.*]] = arith.ori %[[DEAD]], %[[ZERO]]
-// CHECK: %[[SCORE:.*]] = arith.select %[[FORBIDDEN]], %{{.*}}, %[[SHIFTED]]
+// CHECK: %[[ALLOWED:.*]] = arith.xori %[[FORBIDDEN]]
+// CHECK: %[[SCORE:.*]] = arith.select %[[ALLOWED]], %[[SHIFTED]]
 // CHECK: arith.maximumf %{{.*}}, %[[SCORE]]
 // CHECK: } else {
 // CHECK: scf.forall
