@@ -225,6 +225,13 @@ static ref::ErrorModel getAttentionModel(OpTy op) {
   return model;
 }
 
+/// The smallest normal number of that type.
+template <typename OpTy>
+static double getSmallestNormal(OpTy op) {
+  auto type = *getHostElementType(cast<RankedTensorType>(op.getQ().getType()).getElementType());
+  return ::blocksparse::smallestPositive(type) / (2 * ::blocksparse::unitRoundoff(type));
+}
+
 static Values evaluateOp(AttentionOp op, ReferenceLookup lookup) {
   const ReferenceValue &q = lookup(op.getQ()), &k = lookup(op.getK()), &v = lookup(op.getV());
   FailureOr<ReferenceValue> scores = makeScores(op, q, k);
@@ -232,6 +239,7 @@ static Values evaluateOp(AttentionOp op, ReferenceLookup lookup) {
     return failure();
   std::string error;
   ref::AttentionScales scales;
+  scales.smallestNormal = getSmallestNormal(op);
   std::optional<ref::AttentionResult> result = ref::attention(
       q.tensor, k.tensor, v.tensor, *scores->pattern, makeOptions(op, lookup), error, &scales);
   if (!result)
@@ -265,6 +273,7 @@ static Values evaluateOp(AttentionGradOp op, ReferenceLookup lookup) {
     return failure();
   std::string error;
   ref::AttentionGradScales scales;
+  scales.smallestNormal = getSmallestNormal(op);
   std::optional<ref::AttentionGradResult> result =
       ref::attentionGrad(q.tensor, k.tensor, v.tensor, lookup(op.getDout()).tensor,
                          *scores->pattern, makeOptions(op, lookup), error, &scales);

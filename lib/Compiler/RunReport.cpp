@@ -78,8 +78,8 @@ collectComparisons(func::FuncOp function, const FunctionSignature &signature, si
          << argument.getInt();
 }
 
-/// The result with the reference's numbers where it may hold anything.
-static HostTensor withoutUnspecified(const HostTensor &result, const ReferenceResult &reference) {
+HostTensor mlir::blocksparse::withoutUnspecified(const HostTensor &result,
+                                                 const ReferenceResult &reference) {
   if (!reference.unspecified)
     return result;
   HostTensor compared = result.clone();

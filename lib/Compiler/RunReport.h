@@ -19,6 +19,10 @@ FailureOr<int> reportComparisons(func::FuncOp function, const FunctionSignature 
                                  ArrayRef<::blocksparse::HostTensor> results,
                                  ArrayRef<ReferenceResult> references);
 
+/// The result with the reference's numbers where it may hold anything.
+::blocksparse::HostTensor withoutUnspecified(const ::blocksparse::HostTensor &result,
+                                             const ReferenceResult &reference);
+
 } // namespace mlir::blocksparse
 
 #endif // BLOCKSPARSE_LIB_COMPILER_RUNREPORT_H

@@ -55,16 +55,33 @@ static double relativeError(const Probabilities &p, int64_t b, int64_t h, int64_
   return 1 + 2 * p.headDim * p.rows.scoreSizes.at({batch, h, i}) / terms;
 }
 
-/// Multiplies each stored row of `blocks` by 1 + its relativeError.
-static HostTensor widen(const HostTensor &values, const Probabilities &p) {
+/// Replaces each stored element by change(batch, head, row, element).
+template <typename Change>
+static HostTensor changeStored(const HostTensor &values, const Probabilities &p, Change &&change) {
   Blocks blocks = decodeBlocks(values.clone());
   for (int64_t b = 0; b < blocks.batches; ++b)
     for (int64_t h = 0; h < p.p.pattern.grid().heads; ++h)
       forEachStored(p.p.pattern, b, h, p.p.rows, p.p.cols,
                     [&](const Pattern::Entry &entry, int64_t r, int64_t, int64_t element) {
-                      blocks.block(b, entry.value)[element] *= 1 + relativeError(p, b, h, r);
+                      double &value = blocks.block(b, entry.value)[element];
+                      value = change(b, h, r, value);
                     });
   return blocks.tensor;
+}
+
+/// Multiplies each stored row by 1 + its relativeError.
+static HostTensor widen(const HostTensor &values, const Probabilities &p) {
+  return changeStored(values, p, [&](int64_t b, int64_t h, int64_t r, double value) {
+    return value * (1 + relativeError(p, b, h, r));
+  });
+}
+
+/// Makes stored numbers above 0 no smaller than `least`, below which rounding is absolute: then a
+/// relative error bounds it.
+static HostTensor raise(const HostTensor &values, const Probabilities &p, double least) {
+  return changeStored(values, p, [&](int64_t, int64_t, int64_t, double value) {
+    return value > 0 ? std::max(value, least) : value;
+  });
 }
 
 static HostTensor absolute(const HostTensor &tensor) {
@@ -83,7 +100,7 @@ std::optional<AttentionResult> ref::attention(const HostTensor &q, const HostTen
     return std::nullopt;
   if (scales) {
     SparseTensor wide = p->p;
-    wide.values = widen(p->p.values, *p);
+    wide.values = widen(raise(p->p.values, *p, scales->smallestNormal), *p);
     scales->out = {*dsd(wide, absolute(v), {}, {}, error), p->rows.terms + p->headDim};
     scales->lse = {lseSizes(p->rows), p->rows.terms + p->headDim};
   }
@@ -124,14 +141,16 @@ static void scaleGradients(const Probabilities &p, const HostTensor &q, const Ho
                            AttentionGradScales &scales) {
   std::string error; // the same shapes have just been multiplied
   SparseTensor wideP = p.p, wideDs = p.p;
-  wideP.values = widen(p.p.values, p);
+  SparseTensor raisedP = p.p;
+  raisedP.values = raise(p.p.values, p, scales.smallestNormal);
+  wideP.values = widen(raisedP.values, p);
   std::optional<std::vector<int64_t>> rpeShape;
   if (rpe)
     rpeShape.emplace(rpe->shape().begin(), rpe->shape().end());
   // P (dpSize + sum P dpSize), through the gradient of softmax itself.
   SoftmaxGradScales sizes;
-  softmaxGrad(p.p, dpSizes, scale, rpeShape, error, &sizes);
-  wideDs.values = widen(widen(sizes.dx.magnitude, p), p);
+  softmaxGrad(raisedP, dpSizes, scale, rpeShape, error, &sizes);
+  wideDs.values = widen(widen(raise(sizes.dx.magnitude, p, scales.smallestNormal), p), p);
   std::optional<GradientProducts> wide =
       multiplyGradients(wideP, wideDs, absolute(q), absolute(k), absolute(dout), error);
   int64_t inner = dsScales.dx.terms + p.headDim + v.dim(v.rank() - 1);

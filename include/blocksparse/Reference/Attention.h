@@ -20,6 +20,9 @@ struct AttentionResult {
 
 struct AttentionScales {
   ErrorScale out, lse;
+  /// Given by the caller: the smallest normal number of the type that probabilities are
+  /// stored in. The rounding of a smaller one is absolute. 0 where they are not stored.
+  double smallestNormal = 0;
 };
 
 /// softmax(scale * q k^T + ...) v over the blocks of `pattern` (M x N). q is
@@ -39,6 +42,8 @@ struct AttentionGradResult {
 
 struct AttentionGradScales {
   ErrorScale dq, dk, dv, drpe;
+  /// As in AttentionScales; gradients of scores are stored in the same type.
+  double smallestNormal = 0;
 };
 
 /// Gradients of attention for `dout` [.., M, Dv].
