@@ -4,6 +4,7 @@
 #ifndef BLOCKSPARSE_CONVERSION_BLOCKSPARSETOGPU_H
 #define BLOCKSPARSE_CONVERSION_BLOCKSPARSETOGPU_H
 
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
@@ -22,6 +23,10 @@ LogicalResult convertBlockSparseToGPU(ModuleOp module, StringRef chip);
 /// Replaces copies between ranked device buffers, of any strides, by kernels of `module` and their
 /// launches.
 void convertCopiesToGPU(ArrayRef<memref::CopyOp> copies, ModuleOp module, StringRef chip);
+
+/// The same for fills of device buffers with one value, which bufferization makes of tensor.splat as
+/// maps without inputs. Fails, with an error at the operation, for a map that computes.
+LogicalResult convertFillsToGPU(ArrayRef<linalg::MapOp> fills, ModuleOp module, StringRef chip);
 
 } // namespace mlir::blocksparse
 

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -27,9 +28,11 @@ struct CopiesToKernels : mlir::blocksparse::impl::CopiesToKernelsPassBase<Copies
 
   void runOnOperation() override {
     SmallVector<memref::CopyOp> copies;
+    SmallVector<linalg::MapOp> fills;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (function->hasAttr(hostFunctionAttr))
         continue;
+      function.walk([&](linalg::MapOp fill) { fills.push_back(fill); });
       WalkResult walked = function.walk([&](memref::CopyOp copy) -> WalkResult {
         if (!isa<MemRefType>(copy.getSource().getType()) ||
             !isa<MemRefType>(copy.getTarget().getType()))
@@ -42,6 +45,8 @@ struct CopiesToKernels : mlir::blocksparse::impl::CopiesToKernelsPassBase<Copies
         return signalPassFailure();
     }
     convertCopiesToGPU(copies, getOperation(), chip);
+    if (failed(convertFillsToGPU(fills, getOperation(), chip)))
+      signalPassFailure();
   }
 };
 

@@ -9,10 +9,10 @@
 include "mlir/Pass/PassBase.td"
 
 def CopiesToKernelsPass : Pass<"blocksparse-copies-to-kernels", "::mlir::ModuleOp"> {
-  let summary = "Turns copies between device buffers into kernels.";
+  let summary = "Turns copies between device buffers and fills of them into kernels.";
   let description = [{
     Runs beside `convert-blocksparse-to-gpu`, on buffers of any strides. Functions with the
-    attribute `blocksparse.host` work on host memory and keep their copies.
+    attribute `blocksparse.host` work on host memory and keep theirs.
   }];
   let options = [
     Option<"chip", "chip", "std::string", /*default=*/"\"sm_80\"", "GPU to make kernels for.">,
