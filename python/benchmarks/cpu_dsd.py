@@ -31,6 +31,9 @@ def parse_arguments():
     parser.add_argument("--densities", type=float, nargs="+", default=[0.25])
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--repeats", type=int, default=10)
+    parser.add_argument("--cpu-time", action="store_true",
+                        help="count CPU time, not time: for one thread on a busy machine")
+    parser.add_argument("--scipy", action=argparse.BooleanOptionalAction, default=True)
     return parser.parse_args()
 
 
@@ -69,14 +72,14 @@ def compile_program(options, mask, block, directory):
     return ctypes.CDLL(str(library)).dsd
 
 
-def best_times(functions, repeats):
-    """Seconds of each function, the best of `repeats`, taking turns."""
+def best_times(functions, repeats, clock):
+    """Seconds of each function by `clock`, the best of `repeats`, taking turns."""
     best = [float("inf")] * len(functions)
     for _ in range(repeats):
         for i, function in enumerate(functions):
-            start = time.perf_counter()
+            start = clock()
             function()
-            best[i] = min(best[i], time.perf_counter() - start)
+            best[i] = min(best[i], clock() - start)
     return best
 
 
@@ -96,6 +99,7 @@ def measure(options, block, density, directory):
     bsr = scipy.sparse.bsr_matrix((values, cols, crow), shape=(options.size, options.size))
     full = bsr.toarray()
 
+    clock = time.process_time if options.cpu_time else time.perf_counter
     function = compile_program(options, mask, block, directory)
     arguments = [ctypes.byref(descriptor(array)) for array in (values, dense, result)]
     function(*arguments)
@@ -103,8 +107,10 @@ def measure(options, block, density, directory):
     if not error < 1e-5 * options.size ** 0.5 * 10:
         sys.exit(f"expects the result of numpy at block {block}, but got an error of {error}")
     ours, numpy_time = best_times([lambda: function(*arguments), lambda: full @ dense],
-                                  options.repeats)
-    (scipy_time,) = best_times([lambda: bsr @ dense], 1)
+                                  options.repeats, clock)
+    scipy_time = float("nan")
+    if options.scipy:
+        (scipy_time,) = best_times([lambda: bsr @ dense], 1, clock)
     useful = 2.0 * count * block * block * options.columns
     rate = useful / ours / 1e9
     dense_rate = 2.0 * options.size * options.size * options.columns / numpy_time / 1e9
