@@ -195,6 +195,19 @@ int64_t selectGroup(const ProductShape &shape, int64_t tileN) {
   return std::max<int64_t>(1, std::min(wanted, 49152 / (shape.rows * tileN)));
 }
 
+/// Tiles of "cuda.mma" are powers of two from 16 to 128, and whole parts of a block row.
+ScheduleAttr selectMMA(Operation *op, const ProductShape &shape, int64_t rows,
+                       const TargetInfo &target) {
+  int64_t tileM = 128, tileN = 128;
+  while (rows % tileM != 0)
+    tileM /= 2;
+  if (!ShapedType::isDynamic(shape.cols))
+    tileN = std::clamp<int64_t>(llvm::PowerOf2Ceil(std::max<int64_t>(shape.cols, 1)), 16, 128);
+  int64_t warps = tileM * tileN >= 128 * 128 ? 8 : 4;
+  return makeSchedule(op->getContext(), "cuda.mma", tileM, tileN, 32, 4, warps, 1,
+                      selectSplit(shape, target, tileN));
+}
+
 ScheduleAttr selectCUDAProduct(Operation *op, const TargetInfo &target) {
   MLIRContext *context = op->getContext();
   ProductShape shape = productShape(op);
@@ -208,8 +221,7 @@ ScheduleAttr selectCUDAProduct(Operation *op, const TargetInfo &target) {
                         selectSplit(shape, target, tileN));
   }
   if (target.gpuFacts().cpAsync && sixteenBitFloat(element) && rows % 16 == 0)
-    return makeSchedule(context, "cuda.mma", std::min<int64_t>(rows, 64), 128, 32, 4, 8,
-                        selectGroup(shape, 128), selectSplit(shape, target, 128));
+    return selectMMA(op, shape, rows, target);
   return makeSchedule(context, "cuda.simt", 32, 32, 16, 1, 4, 1, selectSplit(shape, target, 32));
 }
 

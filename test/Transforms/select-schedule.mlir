@@ -29,7 +29,7 @@ func.func @narrow_f64(%a: tensor<64x80xf64, #l16>, %b: tensor<80x7xf64>) -> tens
 // HOPPER-LABEL: @dsd_f16(
 // HOPPER: kernel = "cuda.wgmma", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 8
 // AMPERE-LABEL: @dsd_f16(
-// AMPERE: kernel = "cuda.mma", tile_m = 64, tile_n = 128
+// AMPERE: kernel = "cuda.mma", tile_m = 128, tile_n = 128, tile_k = 32, stages = 4, warps = 8>
 func.func @dsd_f16(%a: tensor<256x256xf16, #l128>, %b: tensor<256x4096xf16>)
     -> tensor<256x4096xf16> {
   %0 = blocksparse.dsd %a, %b

@@ -20,7 +20,7 @@ namespace {
 
 /// The tile of a planned_dsd: a part of a block row by a panel of columns.
 struct DSDTile {
-  int64_t blockRows, blockDepth, m, n;
+  int64_t blockRows, blockDepth, m, n, stages;
 
   explicit DSDTile(PlannedDSDOp op);
   /// Values of k that have one origin, and how many such runs a step and a block have.
@@ -81,8 +81,11 @@ DSDTile::DSDTile(PlannedDSDOp op) {
   blockRows = op.getBlock()[op.getTransposeValues() ? 1 : 0];
   blockDepth = op.getBlock()[op.getTransposeValues() ? 0 : 1];
   auto type = cast<MemRefType>(op.getInit().getType());
-  m = MmaProduct::divideTile(blockRows, 128);
-  n = MmaProduct::fitTile(type.getDimSize(type.getRank() - (op.getTransposeOut() ? 2 : 1)), 128);
+  MmaLimits limits = MmaLimits::get(op.getSchedule());
+  stages = limits.stages;
+  m = MmaProduct::divideTile(blockRows, limits.m);
+  n = MmaProduct::fitTile(type.getDimSize(type.getRank() - (op.getTransposeOut() ? 2 : 1)),
+                          limits.n);
 }
 
 DSDView::DSDView(ImplicitLocOpBuilder &b, PlannedDSDOp op, const IRMapping &mapping)
@@ -287,11 +290,12 @@ static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Plan
   Value wide = arith::ConstantIntOp::create(host, host.getI1Type(), 0);
   if (!op.getTransposeOut())
     wide = isAligned16(host, op.getInit());
-  SmallVector<Value> operands = presentOperands({op.getValues(), op.getDense(), op.getSegments(),
-                                                 op.getEntries(), op.getInit(), partials, wide});
+  SmallVector<Value> operands =
+      presentOperands({op.getValues(), op.getDense(), op.getSegments(), op.getEntries(),
+                       op.getCombine(), op.getInit(), partials, wide});
   llvm::append_range(operands, Epilogue::operands(op));
   DSDTile tile(op);
-  MmaProduct product(tile.m, tile.n, getElementTypeOrSelf(op.getValues().getType()),
+  MmaProduct product(tile.m, tile.n, tile.stages, getElementTypeOrSelf(op.getValues().getType()),
                      !op.getTransposeValues(), op.getTransposeB());
   Value tiles = productOf(host, DSDView(host, op, IRMapping()).extents(host));
   product.launch(host, kernels, "dsd_mma", operands, tiles,

@@ -25,7 +25,7 @@ namespace {
 class MatmulView {
 public:
   MatmulView(ImplicitLocOpBuilder &b, PlannedMatmulOp op, const IRMapping &mapping)
-      : op(op), axes(MatmulAxes::get(op)),
+      : op(op), axes(MatmulAxes::get(op)), limits(MmaLimits::get(op.getSchedule())),
         left(DenseView::get(b, mapOperand(mapping, op.getA()), axes.a)),
         right(DenseView::get(b, mapOperand(mapping, op.getB()), axes.b)),
         out(DenseView::get(b, mapOperand(mapping, op.getInit()), axes.out)),
@@ -38,8 +38,9 @@ public:
   bool aAlongK() const { return isLast(op.getA(), axes.a.col); }
   bool bAlongK() const { return isLast(op.getB(), axes.b.row); }
   bool rowsFastest() const { return isLast(op.getInit(), axes.out.row); }
-  int64_t tileM() const { return MmaProduct::fitTile(knownIndex(out.rows()), 128); }
-  int64_t tileN() const { return MmaProduct::fitTile(knownIndex(out.cols()), 128); }
+  int64_t tileM() const { return MmaProduct::fitTile(knownIndex(out.rows()), limits.m); }
+  int64_t tileN() const { return MmaProduct::fitTile(knownIndex(out.cols()), limits.n); }
+  int64_t stages() const { return limits.stages; }
 
 private:
   void emitStore(ImplicitLocOpBuilder &b, const MmaProduct &product, Value batch, Value head,
@@ -48,6 +49,7 @@ private:
   // Accessors of ops are not const.
   mutable PlannedMatmulOp op;
   MatmulAxes axes;
+  MmaLimits limits;
   DenseView left, right, out;
   Epilogue epilogue;
 };
@@ -117,8 +119,8 @@ static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Plan
     wide = isAligned16(host, op.getInit());
   SmallVector<Value> operands{op.getA(), op.getB(), op.getInit(), wide};
   llvm::append_range(operands, Epilogue::operands(op));
-  MmaProduct product(view.tileM(), view.tileN(), getElementTypeOrSelf(op.getA().getType()),
-                     view.aAlongK(), view.bAlongK());
+  MmaProduct product(view.tileM(), view.tileN(), view.stages(),
+                     getElementTypeOrSelf(op.getA().getType()), view.aAlongK(), view.bAlongK());
   product.launch(host, kernels, "matmul_mma", operands, productOf(host, view.extents(host)),
                  [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value number) {
                    MatmulView(b, op, mapping).emitTile(b, product, number, mapping.lookup(wide));

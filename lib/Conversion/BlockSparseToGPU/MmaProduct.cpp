@@ -18,6 +18,22 @@ using namespace mlir::blocksparse::device;
 static constexpr int64_t groupSize = 8;
 static constexpr int64_t smallestTile = 16;
 
+MmaLimits MmaLimits::get(std::optional<ScheduleAttr> schedule) {
+  MmaLimits limits;
+  if (!schedule)
+    return limits;
+  auto limit = [](int64_t wanted, int64_t most) {
+    if (wanted < smallestTile)
+      return most;
+    return std::min(static_cast<int64_t>(llvm::bit_floor(static_cast<uint64_t>(wanted))), most);
+  };
+  limits.m = limit(schedule->getTileM(), limits.m);
+  limits.n = limit(schedule->getTileN(), limits.n);
+  if (schedule->getStages() >= 2)
+    limits.stages = std::min(schedule->getStages(), limits.stages);
+  return limits;
+}
+
 int64_t MmaProduct::fitTile(int64_t extent, int64_t most) {
   if (ShapedType::isDynamic(extent))
     return most;
@@ -84,8 +100,9 @@ void MmaProduct::launch(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Stri
                    emitBarrier(b);
                  });
       });
-  // Leaves 128 registers and more to a thread.
-  kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), host.getI32IntegerAttr(2));
+  // At least 16 warps on a multiprocessor: 128 registers for a thread.
+  auto resident = static_cast<int32_t>(512 / shape.threads());
+  kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), host.getI32IntegerAttr(resident));
 }
 
 //===----------------------------------------------------------------------===//

@@ -7,6 +7,7 @@
 #include "KernelBuilder.h"
 #include "Kit/AsyncCopy.h"
 #include "Kit/MmaTile.h"
+#include "blocksparse/IR/BlockSparseOps.h"
 
 namespace mlir::blocksparse::device {
 
@@ -41,16 +42,24 @@ struct ResultTile {
   bool rowsFastest = false;
 };
 
+/// How large the tiles of a kernel may be.
+struct MmaLimits {
+  int64_t m = 128, n = 128;
+  /// Stages of the pipeline of copies, from 2 up.
+  int64_t stages = 4;
+
+  /// What a schedule asks for, as far as the family can do it.
+  static MmaLimits get(std::optional<ScheduleAttr> schedule);
+};
+
 /// The frame of every kernel of the "cuda.mma" family: a pipeline of cp.async copies over the
 /// steps of a tile's reduction, mma.sync on what has arrived, then the sums through shared memory
 /// to their places. All threads of a block do the same things, so that barriers are met by all.
 class MmaProduct {
 public:
-  static constexpr int64_t stages = 4;
-
   /// Takes tiles m x n of `element` (f16 or bf16) with 32 values of k a step.
-  MmaProduct(int64_t m, int64_t n, Type element, bool aAlongK, bool bAlongK)
-      : shape(MmaShape::get(m, n, stepDepth)), element(element), aAlongK(aAlongK),
+  MmaProduct(int64_t m, int64_t n, int64_t stages, Type element, bool aAlongK, bool bAlongK)
+      : shape(MmaShape::get(m, n, stepDepth)), stages(stages), element(element), aAlongK(aAlongK),
         bAlongK(bAlongK) {}
 
   static constexpr int64_t stepDepth = 32;
@@ -81,6 +90,7 @@ private:
                  Value col) const;
 
   MmaShape shape;
+  int64_t stages;
   Type element;
   bool aAlongK, bAlongK;
   // Of the kernel that is being built.

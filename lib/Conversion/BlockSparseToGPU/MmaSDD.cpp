@@ -23,8 +23,12 @@ public:
   SmallVector<Value> extents(ImplicitLocOpBuilder &b) const;
   void emitTile(ImplicitLocOpBuilder &b, const MmaProduct &product, Value number, Value wide) const;
 
-  static int64_t tileM(PlannedSDDOp op) { return MmaProduct::divideTile(op.getBlock()[0], 128); }
-  static int64_t tileN(PlannedSDDOp op) { return MmaProduct::divideTile(op.getBlock()[1], 128); }
+  static int64_t tileM(PlannedSDDOp op) {
+    return MmaProduct::divideTile(op.getBlock()[0], MmaLimits::get(op.getSchedule()).m);
+  }
+  static int64_t tileN(PlannedSDDOp op) {
+    return MmaProduct::divideTile(op.getBlock()[1], MmaLimits::get(op.getSchedule()).n);
+  }
 
 private:
   /// A tile's place: its value block and where it starts in the block and in the matrix.
@@ -171,9 +175,9 @@ static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Plan
   bool readsInput = !op.getBeta().isZero();
   SmallVector<Value> operands = presentOperands({op.getA(), op.getB(), op.getLut(), op.getInit(),
                                                  readsInput ? op.getInput() : Value(), wide});
-  MmaProduct product(SDDView::tileM(op), SDDView::tileN(op),
-                     getElementTypeOrSelf(op.getA().getType()), !op.getTransposeA(),
-                     op.getTransposeB());
+  MmaProduct product(
+      SDDView::tileM(op), SDDView::tileN(op), MmaLimits::get(op.getSchedule()).stages,
+      getElementTypeOrSelf(op.getA().getType()), !op.getTransposeA(), op.getTransposeB());
   Value tiles = productOf(host, SDDView(host, op, IRMapping()).extents(host));
   product.launch(host, kernels, "sdd_mma", operands, tiles,
                  [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value number) {
