@@ -19,6 +19,7 @@ struct BlocksparseProgramImpl {
     DialectRegistry registry;
     blocksparse::registerAllDialects(registry);
     context.appendDialectRegistry(registry);
+    context.printOpOnDiagnostic(false);
   }
 
   // Destroyed in reverse: the module before its context.

@@ -148,6 +148,8 @@ int mlir::blocksparse::compileMain(int argc, char **argv) {
   DialectRegistry registry;
   blocksparse::registerAllDialects(registry);
   MLIRContext context(registry);
+  // One clear error is enough.
+  context.printOpOnDiagnostic(false);
   llvm::SourceMgr sourceMgr;
   SourceMgrDiagnosticHandler handler(sourceMgr, &context);
   return succeeded(run(arguments, sourceMgr, context)) ? 0 : 1;

@@ -354,6 +354,8 @@ int mlir::blocksparse::runMain(int argc, char **argv) {
   DialectRegistry registry;
   blocksparse::registerAllDialects(registry);
   MLIRContext context(registry);
+  // One clear error is enough.
+  context.printOpOnDiagnostic(false);
   llvm::SourceMgr sourceMgr;
   SourceMgrDiagnosticHandler handler(sourceMgr, &context);
   return succeeded(runProgram(options, sourceMgr, context)) ? 0 : 1;

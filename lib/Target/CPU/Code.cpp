@@ -6,6 +6,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/OpenMP/OpenMPDialect.h"
 #include "mlir/IR/BuiltinDialect.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/OpenMP/OpenMPToLLVMIRTranslation.h"
@@ -112,10 +113,29 @@ Code::Code(Code &&) = default;
 // In the reverse order of declaration: the module goes before its context.
 Code::~Code() = default;
 
+/// What arguments and results say to blocksparse-run (docs/Testing.md); the translation would
+/// warn about each.
+static void dropRunAttributes(ModuleOp module) {
+  auto isOurs = [](NamedAttribute attribute) {
+    return attribute.getName().strref().starts_with("blocksparse.");
+  };
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      for (NamedAttribute attribute : llvm::to_vector(function_interface_impl::getArgAttrs(function, i)))
+        if (isOurs(attribute))
+          function.removeArgAttr(i, attribute.getName());
+    for (unsigned i = 0; i < function.getNumResults(); ++i)
+      for (NamedAttribute attribute : llvm::to_vector(function_interface_impl::getResultAttrs(function, i)))
+        if (isOurs(attribute))
+          function.removeResultAttr(i, attribute.getName());
+  }
+}
+
 FailureOr<Code> Code::create(ModuleOp module, const CPUOptions &options, EntryPoints entryPoints) {
   auto emitError = [&] { return mlir::emitError(module.getLoc()); };
   if (failed(checkDialects(module)))
     return failure();
+  dropRunAttributes(module);
   FailureOr<std::unique_ptr<llvm::TargetMachine>> machine = createTargetMachine(options, emitError);
   if (failed(machine))
     return failure();
