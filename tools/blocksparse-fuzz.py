@@ -45,7 +45,7 @@ class Draws:
         self.numbers = list(numbers)
         self.rng = rng
         self.position = 0
-        self.pool, self.used, self.repeated = [], [], []
+        self.pool, self.used, self.repeated, self.transposed = [], [], [], []
 
     def __call__(self, name, options):
         if self.position == len(self.numbers):

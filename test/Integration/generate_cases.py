@@ -48,6 +48,7 @@ class Spread:
         self.pool = []
         self.used = []
         self.repeated = []
+        self.transposed = []
         self.chosen = []
 
     def __call__(self, name, options):

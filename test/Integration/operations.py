@@ -175,10 +175,10 @@ def add_static_sparse(f, pick, element, sizes, block, kinds):
 
 
 def sparse_in(f, pick, allowed=ELEMENTS, unique=False, kinds=LAYOUT_KINDS, static=False,
-              open_rows=False):
-    """A sparse operand: one of the pool, or a new one."""
+              open_rows=False, without=()):
+    """A sparse operand: one of the pool, but for those in `without`, or a new one."""
     fit = [v for v in pick.pool
-           if v.type.encoding and v.type.element in allowed
+           if v not in without and v.type.encoding and v.type.element in allowed
            and not (static and isinstance(v.type.encoding, Bsr))
            and not (unique and v in pick.repeated)
            and (open_rows or None not in v.type.shape)
@@ -650,11 +650,15 @@ def transposed_type(type):
 
 
 def add_transpose(f, pick):
-    source = sparse_in(f, pick, ELEMENTS + ["i32"], kinds=WRITTEN_KINDS)
+    # Twice is nothing, which keeps the indices of a run-time pattern in the order that they had;
+    # the reference sorts them.
+    source = sparse_in(f, pick, ELEMENTS + ["i32"], kinds=WRITTEN_KINDS, without=pick.transposed)
     sizes = source.sizes[:-2] + source.sizes[:-3:-1]
     results = f.op("transpose", source.name, [source], [transposed_type(source.type)],
                    shapes=[sizes])
     note_repeats(pick, source not in pick.repeated, results[0])
+    if isinstance(source.type.encoding, Bsr):
+        pick.transposed.append(results[0])
     return leave(pick, results, [source])
 
 

@@ -1,5 +1,10 @@
 // A block column twice in one row: a product adds them up, (1 + 2) * 16.
 // RUN: blocksparse-run %s --all-functions --check --repeat-check
+// RUN: not blocksparse-run %S/Inputs/C34-softmax.mlir --check 2>&1 | FileCheck %s --check-prefix=TWICE
+// RUN: not blocksparse-run %S/Inputs/C34-sampled-addmm.mlir --check 2>&1 | FileCheck %s --check-prefix=TWICE
+
+// The reference says so where a block column stands twice and may not.
+// TWICE: expects each block column once in a block row, but got column 0 twice in row 0
 
 #bsr = #blocksparse.bsr<16x16>
 !sparse = tensor<16x16xf32, #bsr>
