@@ -438,9 +438,9 @@ typedef struct blocksparseRtCall {
 /* Adopts the artefact (see blocksparseRtArtifactOpenOnce) and takes the device that holds the first
    of the `count` pointers that is not NULL, device 0 if all are. A pointer to host memory fails
    with INVALID_ARGUMENT. */
-BLOCKSPARSE_RT_API void blocksparseRtCallBegin(blocksparseRtCall *call,
-                                               blocksparseRtArtifact *slot, const void *data,
-                                               int64_t size, void *const *pointers, int64_t count);
+BLOCKSPARSE_RT_API void blocksparseRtCallBegin(blocksparseRtCall *call, blocksparseRtArtifact *slot,
+                                               const void *data, int64_t size,
+                                               void *const *pointers, int64_t count);
 /* The LUT in device memory. */
 BLOCKSPARSE_RT_API void *blocksparseRtCallLut(blocksparseRtCall *call, const char *name);
 /* Memory for the rest of the call, in stream order. */
@@ -456,8 +456,8 @@ BLOCKSPARSE_RT_API int32_t blocksparseRtCallEnd(blocksparseRtCall *call);
 
 /* Chooses the code of a program that was compiled for several targets: `*choice` becomes the
    number of the target in `targets` whose image the device of the pointers runs or, with
-   `hasHost` != 0, -1 where the first pointer that is not NULL points to host memory (all NULL: where
-   there is no device). */
+   `hasHost` != 0, -1 where the first pointer that is not NULL points to host memory (all NULL:
+   where there is no device). */
 BLOCKSPARSE_RT_API int32_t blocksparseRtCallSelect(blocksparseRtArtifact *slot, const void *data,
                                                    int64_t size, void *const *pointers,
                                                    int64_t count, const char *const *targets,

@@ -71,8 +71,8 @@ static CompileOptions getOptions(const BlocksparseCompileOptions *options) {
 }
 
 static LogicalResult resolveOptions(Handle *handle, CompileOptions &options) {
-  FailureOr<std::string> target = resolveTarget(
-      options.target, [&] { return emitError(UnknownLoc::get(&handle->context)); });
+  FailureOr<std::string> target =
+      resolveTarget(options.target, [&] { return emitError(UnknownLoc::get(&handle->context)); });
   if (failed(target))
     return failure();
   options.target = *target;
@@ -128,10 +128,8 @@ void blocksparseCompilerApiVersion(int *major, int *minor) {
   *minor = BLOCKSPARSE_COMPILER_API_MINOR;
 }
 
-BlocksparseProgram blocksparseProgramParse(const char *text, size_t length,
-                                                   const char *name,
-                                                   BlocksparseTextCallback onError,
-                                                   void *userData) {
+BlocksparseProgram blocksparseProgramParse(const char *text, size_t length, const char *name,
+                                           BlocksparseTextCallback onError, void *userData) {
   auto handle = std::make_unique<Handle>();
   ErrorReporter reporter(handle->context, onError, userData);
   FailureOr<Program> program = parseProgram(
@@ -143,9 +141,7 @@ BlocksparseProgram blocksparseProgramParse(const char *text, size_t length,
   return handle.release();
 }
 
-void blocksparseProgramDestroy(BlocksparseProgram program) {
-  delete program;
-}
+void blocksparseProgramDestroy(BlocksparseProgram program) { delete program; }
 
 int blocksparseProgramDescribe(BlocksparseProgram program, BlocksparseTextCallback onText,
                                BlocksparseTextCallback, void *userData) {
@@ -153,8 +149,8 @@ int blocksparseProgramDescribe(BlocksparseProgram program, BlocksparseTextCallba
   for (const FunctionSignature &signature : program->program.signatures)
     functions.push_back(describe(signature));
   std::string text;
-  llvm::raw_string_ostream(text)
-      << llvm::json::Value(llvm::json::Object{{"functions", std::move(functions)}});
+  llvm::raw_string_ostream(text) << llvm::json::Value(
+      llvm::json::Object{{"functions", std::move(functions)}});
   return give(text, onText, userData);
 }
 
@@ -178,9 +174,8 @@ int blocksparseProgramPrintStage(BlocksparseProgram program,
   return give(text, onText, userData);
 }
 
-int blocksparseProgramEmit(BlocksparseProgram program,
-                           const BlocksparseCompileOptions *options, const char *path,
-                           BlocksparseTextCallback onError, void *userData) {
+int blocksparseProgramEmit(BlocksparseProgram program, const BlocksparseCompileOptions *options,
+                           const char *path, BlocksparseTextCallback onError, void *userData) {
   ErrorReporter reporter(program->context, onError, userData);
   CompileOptions compileOptions = getOptions(options);
   std::optional<OutputFormat> format = getOutputFormat(path);

@@ -20,6 +20,12 @@ std::optional<BsrIndices> mlir::blocksparse::generateBsr(const SparseTensor &spa
   int64_t batches = batched ? sizes[0] : 1;
   int64_t rows = ceilDiv(sizes[sizes.size() - 2], sparse.getBlock().rows);
   int64_t cols = ceilDiv(sizes.back(), sparse.getBlock().cols);
+  constexpr double largest = 1 << 30;
+  if (double(batches) * rows * cols > largest) {
+    error = "expects a grid of at most 2^30 blocks for a random pattern, but got " +
+            std::to_string(batches) + " x " + std::to_string(rows) + " x " + std::to_string(cols);
+    return std::nullopt;
+  }
   // A fraction of 2^32.
   auto threshold = static_cast<uint64_t>(std::clamp(density, 0.0, 1.0) * 4294967296.0);
   std::vector<std::vector<int64_t>> offsets(batches, {0}), columns(batches);

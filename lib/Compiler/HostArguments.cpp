@@ -4,6 +4,7 @@
 #include "blocksparse/Compiler/HostArguments.h"
 #include "AttributeTensor.h"
 #include "GeneratedIndices.h"
+#include "HostMemory.h"
 #include "blocksparse/Compiler/HostProgram.h"
 #include "blocksparse/IR/BlockSparseOps.h"
 #include "blocksparse/IR/SparseTensor.h"
@@ -107,7 +108,7 @@ std::optional<HostTensor> mlir::blocksparse::placeTensor(const HostTensor &tenso
     bool matrix = axis + 2 >= shape.size();
     extent = (matrix ? step : 1) * extent + (placement == Placement::Transposed ? 0 : 3);
   }
-  std::optional<HostTensor> storage = HostTensor::allocate(tensor.type(), wide, error);
+  std::optional<HostTensor> storage = allocateTensor(tensor.type(), wide, error);
   if (!storage)
     return std::nullopt;
   ::blocksparse::fillTensor(*storage, FillKind::nan);
@@ -250,7 +251,7 @@ FailureOr<HostTensor> ArgumentMaker::make(size_t index, ArrayRef<int64_t> shape)
   Type element = parameter.isTensor() ? parameter.getTensor().getElementType() : parameter.type;
   std::string message;
   std::optional<HostTensor> tensor =
-      HostTensor::allocate(*getHostElementType(element), shape, message);
+      allocateTensor(*getHostElementType(element), shape, message);
   if (!tensor)
     return error(index) << message;
   BlockArgument argument = function.getArgument(parameter.source);

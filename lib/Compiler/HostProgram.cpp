@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "blocksparse/Compiler/HostProgram.h"
+#include "HostMemory.h"
 #include "blocksparse-c/Runtime.h"
 
 using namespace mlir;
@@ -141,7 +142,7 @@ mlir::blocksparse::allocateResults(HostProgram &program, const FunctionSignature
       if (ShapedType::isDynamic(extent))
         extent = *next++;
     std::string error;
-    std::optional<HostTensor> tensor = HostTensor::allocate(
+    std::optional<HostTensor> tensor = allocateTensor(
         *getHostElementType(parameter.getTensor().getElementType()), shape, error);
     if (!tensor)
       return emitError() << error << " for the result '" << parameter.name << "'";

@@ -3,6 +3,7 @@
 
 #include "blocksparse/Compiler/ReferenceInterpreter.h"
 #include "AttributeTensor.h"
+#include "HostMemory.h"
 #include "ReferenceOps.h"
 #include "blocksparse/Compiler/HostProgram.h"
 #include "blocksparse/IR/BlockSparseDialect.h"
@@ -147,7 +148,24 @@ FailureOr<std::vector<ReferenceValue>> Interpreter::run(func::FuncOp function,
   return results;
 }
 
+/// The reference holds a result, its magnitudes and a copy or two in f64.
+static LogicalResult checkMemory(Operation &op) {
+  for (Type type : op.getResultTypes()) {
+    std::optional<SparseTensor> sparse = SparseTensor::get(type);
+    auto tensor = sparse ? sparse->getValuesType() : dyn_cast<RankedTensorType>(type);
+    double bytes = 4 * sizeof(double);
+    for (int64_t extent : tensor ? tensor.getShape() : ArrayRef<int64_t>())
+      bytes *= ShapedType::isDynamic(extent) ? 1 : extent;
+    if (bytes > getPhysicalMemory())
+      return op.emitOpError("expects a result that the reference can hold in memory, but got ")
+             << type;
+  }
+  return success();
+}
+
 LogicalResult Interpreter::evaluate(Operation &op) {
+  if (failed(checkMemory(op)))
+    return failure();
   if (auto constant = dyn_cast<arith::ConstantOp>(op))
     return evaluateConstant(constant);
   if (auto call = dyn_cast<func::CallOp>(op))

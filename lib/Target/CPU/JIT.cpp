@@ -6,6 +6,7 @@
 
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/Support/DynamicLibrary.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 using namespace mlir;
@@ -25,9 +26,9 @@ static LogicalResult report(llvm::Error error, EmitErrorFn emitError) {
 static llvm::Error define(llvm::orc::LLJIT &engine, ArrayRef<JITSymbol> symbols) {
   llvm::orc::SymbolMap map;
   for (const JITSymbol &symbol : symbols)
-    map[engine.mangleAndIntern(symbol.name)] = {
-        llvm::orc::ExecutorAddr::fromPtr(symbol.address),
-        llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
+    map[engine.mangleAndIntern(symbol.name)] = {llvm::orc::ExecutorAddr::fromPtr(symbol.address),
+                                                llvm::JITSymbolFlags::Exported |
+                                                    llvm::JITSymbolFlags::Callable};
   return engine.getMainJITDylib().define(llvm::orc::absoluteSymbols(std::move(map)));
 }
 
@@ -44,13 +45,25 @@ FailureOr<JIT> JIT::create(Code code, EmitErrorFn emitError, ArrayRef<JITSymbol>
   if (!openMP)
     return report(openMP.takeError(), emitError);
   (*engine)->getMainJITDylib().addGenerator(std::move(*openMP));
+  // Not by the JIT: a program may have functions of these names.
+  auto library = llvm::sys::DynamicLibrary::getPermanentLibrary(runtime->c_str());
+  auto *setThreads =
+      reinterpret_cast<SetThreads>(library.getAddressOfSymbol("omp_set_num_threads"));
+  auto *getThreads =
+      reinterpret_cast<GetThreads>(library.getAddressOfSymbol("omp_get_max_threads"));
+  if (!setThreads || !getThreads)
+    return emitError() << "expects an OpenMP runtime in '" << *runtime
+                       << "', but got a library without omp_set_num_threads";
   if (!symbols.empty() && failed(report(define(**engine, symbols), emitError)))
     return failure();
   auto buffer =
       llvm::MemoryBuffer::getMemBufferCopy(StringRef(object.data(), object.size()), "blocksparse");
   if (failed(report((*engine)->addObjectFile(std::move(buffer)), emitError)))
     return failure();
-  return JIT(std::move(*engine));
+  JIT jit(std::move(*engine));
+  jit.setNumThreads = setThreads;
+  jit.getMaxThreads = getThreads;
+  return jit;
 }
 
 FailureOr<PackedFunction> JIT::lookup(StringRef name, EmitErrorFn emitError) {
@@ -58,19 +71,4 @@ FailureOr<PackedFunction> JIT::lookup(StringRef name, EmitErrorFn emitError) {
   if (!address)
     return report(address.takeError(), emitError);
   return address->toPtr<PackedFunction>();
-}
-
-LogicalResult JIT::setThreads(int count, EmitErrorFn emitError) {
-  llvm::Expected<llvm::orc::ExecutorAddr> address = engine->lookup("omp_set_num_threads");
-  if (!address)
-    return report(address.takeError(), emitError);
-  address->toPtr<void (*)(int)>()(count);
-  return success();
-}
-
-FailureOr<int> JIT::getThreads(EmitErrorFn emitError) {
-  llvm::Expected<llvm::orc::ExecutorAddr> address = engine->lookup("omp_get_max_threads");
-  if (!address)
-    return report(address.takeError(), emitError);
-  return address->toPtr<int (*)()>()();
 }

@@ -73,9 +73,9 @@ TEST_F(CompilerCAPI, ParseErrorsHavePlaceAndReason) {
 TEST_F(CompilerCAPI, DescribesFunctions) {
   EXPECT_EQ(blocksparseProgramDescribe(program, onText, onError, &texts), 0);
   for (const char *part :
-       {"\"name\":\"product\"", "\"size_function\":\"product_result_sizes\"",
-        "\"role\":\"values\"", "\"shape\":[3,2,2]", "\"shape\":[4,-1]", "\"name\":\"x\"",
-        "\"name\":\"s_crow_indices\"", "\"size_function\":null", "\"role\":\"col_indices\""})
+       {"\"name\":\"product\"", "\"size_function\":\"product_result_sizes\"", "\"role\":\"values\"",
+        "\"shape\":[3,2,2]", "\"shape\":[4,-1]", "\"name\":\"x\"", "\"name\":\"s_crow_indices\"",
+        "\"size_function\":null", "\"role\":\"col_indices\""})
     EXPECT_TRUE(contains(texts.text, part)) << part << " in " << texts.text;
 }
 

@@ -37,14 +37,19 @@ public:
   FailureOr<PackedFunction> lookup(StringRef name, EmitErrorFn emitError);
 
   /// Number of OpenMP threads of later calls from this thread; `count` >= 1.
-  LogicalResult setThreads(int count, EmitErrorFn emitError);
+  void setThreads(int count) { setNumThreads(count); }
   /// Number of OpenMP threads of the next call from this thread.
-  FailureOr<int> getThreads(EmitErrorFn emitError);
+  int getThreads() const { return getMaxThreads(); }
 
 private:
   explicit JIT(std::unique_ptr<llvm::orc::LLJIT> engine);
 
+  using SetThreads = void (*)(int);
+  using GetThreads = int (*)();
+
   std::unique_ptr<llvm::orc::LLJIT> engine;
+  SetThreads setNumThreads = nullptr;
+  GetThreads getMaxThreads = nullptr;
 };
 
 } // namespace mlir::blocksparse

@@ -11,8 +11,8 @@ namespace mlir::blocksparse {
 /// Links an object file, given as bytes, into a shared library at `path` by the system's
 /// compiler driver (the environment's CC, else clang, cc or gcc). The library needs libm,
 /// LLVM's OpenMP runtime where it has parallel loops, and with `usesDevice`
-/// libblocksparse_runtime.so; it looks for them beside itself and where they are here. Nothing is left
-/// at `path` when it fails.
+/// libblocksparse_runtime.so; it looks for them beside itself and where they are here. Nothing is
+/// left at `path` when it fails.
 LogicalResult linkSharedLibrary(StringRef object, StringRef path, bool usesDevice,
                                 EmitErrorFn emitError);
 
