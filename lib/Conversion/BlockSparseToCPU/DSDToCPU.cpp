@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // planned_dsd: one task packs a panel of the dense operand for a (batch, head) and walks a
-// share of the segments over it.
+// share of the segments over it. `precision` has no effect: exact f32 is at least as good.
 
 #include "ContiguousBlocks.h"
 #include "ElementConversion.h"
@@ -49,7 +49,10 @@ private:
   SmallVector<Value> emitEntry(Value entry, Value lastEntry, Value blockRow, ValueRange sums);
   void finishTile(const EpilogueMatrices &matrices, Value row, Value validRows, Value firstCol,
                   Value tileMemref);
+  void allocateTransposedTile();
+  void freeTransposedTile();
   Value slotRow(Value batch, Value head, Value slot);
+  void addSlots(Value firstRow, Value slotCount, Value count, Value col, Value target);
   void emitCombine(Value batch, Value head, Value panelIndex, Value combineRow);
 
   ImplicitLocOpBuilder &b;
@@ -161,9 +164,7 @@ void DSDLowering::emitTask(Value taskBatch, Value taskHead, Value panelIndex, Va
   headBase = values->headBase(b, head);
   matrices = epilogue->matrices(b, batch, head);
   tileMemref = allocateScratch(b, tile.memrefType(), {});
-  if (transposeOut)
-    transposedTile =
-        allocateScratch(b, MemRefType::get({tile.cols, tile.rows}, tile.accumulator), {});
+  allocateTransposedTile();
   left.emplace(b, tile, values->elementType());
   bool multiplies = op.getAlpha().convertToDouble() != 0;
   if (multiplies) {
@@ -188,9 +189,20 @@ void DSDLowering::emitTask(Value taskBatch, Value taskHead, Value panelIndex, Va
   if (multiplies)
     freeScratch(b, panel);
   left->release(b);
+  freeTransposedTile();
+  freeScratch(b, tileMemref);
+}
+
+/// Where a transposed result turns its tiles; it belongs to a task.
+void DSDLowering::allocateTransposedTile() {
+  if (transposeOut)
+    transposedTile =
+        allocateScratch(b, MemRefType::get({tile.cols, tile.rows}, tile.accumulator), {});
+}
+
+void DSDLowering::freeTransposedTile() {
   if (transposeOut)
     freeScratch(b, transposedTile);
-  freeScratch(b, tileMemref);
 }
 
 /// The rows of partial sums of a slot start here.
@@ -254,8 +266,8 @@ SmallVector<Value> DSDLowering::emitTileSums(Value segment, Value blockRow) {
   auto loop = scf::ForOp::create(b, first, end, one, zeros);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
-  scf::YieldOp::create(
-      b, emitEntry(loop.getInductionVar(), last, blockRow, loop.getRegionIterArgs()));
+  scf::YieldOp::create(b,
+                       emitEntry(loop.getInductionVar(), last, blockRow, loop.getRegionIterArgs()));
   return loop.getResults();
 }
 
@@ -306,50 +318,50 @@ void DSDLowering::finishTile(const EpilogueMatrices &target, Value row, Value co
   epilogue->storeTile(b, target, transposedTile, col, row, validCols, count, lanes);
 }
 
-/// Adds the slots of one split tile in ascending order.
+/// target[i] = sum over `slotCount` slots, in ascending order, of row i of their partial sums,
+/// for rows [0, count); `firstRow` is the row of the first slot, `col` the column.
+void DSDLowering::addSlots(Value firstRow, Value slotCount, Value count, Value col, Value target) {
+  OpBuilder::InsertionGuard guard(b);
+  Value zero = indexConstant(b, 0), height = indexConstant(b, tileHeight);
+  Value i = enterLoop(b, zero, count, 1);
+  for (int64_t j = 0; j < tile.cols; j += tile.lanes) {
+    Value offset = indexConstant(b, j);
+    auto slots = scf::ForOp::create(b, zero, slotCount, indexConstant(b, 1),
+                                    splatConstant(b, tile.vectorType(), 0));
+    {
+      OpBuilder::InsertionGuard inner(b);
+      b.setInsertionPointToStart(slots.getBody());
+      Value row = indexAdd(b, firstRow, indexMul(b, slots.getInductionVar(), height));
+      Value part =
+          vector::LoadOp::create(b, tile.vectorType(), partials,
+                                 ValueRange{indexAdd(b, row, i), indexAdd(b, col, offset)});
+      scf::YieldOp::create(b, emitAdd(b, slots.getRegionIterArg(0), part));
+    }
+    vector::StoreOp::create(b, slots.getResult(0), target, ValueRange{i, offset});
+  }
+}
+
+/// One split tile, for the columns of one panel.
 void DSDLowering::emitCombine(Value taskBatch, Value taskHead, Value panelIndex, Value combineRow) {
-  Value tileIndex = combine->field(b, taskBatch, combineRow, CombineTile);
   Value ownHead = lutHeads > 1 ? combine->field(b, taskBatch, combineRow, CombineHead) : taskHead;
   Value firstSlot = combine->field(b, taskBatch, combineRow, CombineFirst);
   Value slotCount = combine->field(b, taskBatch, combineRow, CombineCount);
-  Value colStart = indexMul(b, panelIndex, indexConstant(b, tile.cols));
-  Value height = indexConstant(b, tileHeight), zero = indexConstant(b, 0);
-  Value firstRow = indexMul(b, tileIndex, height);
+  Value col = indexMul(b, panelIndex, indexConstant(b, tile.cols));
+  Value height = indexConstant(b, tileHeight), rowsOfTile = indexConstant(b, tile.rows);
+  Value firstRow = indexMul(b, combine->field(b, taskBatch, combineRow, CombineTile), height);
   Value validRows = indexMin(b, height, indexSub(b, rows, firstRow));
+  Value slotStart = slotRow(taskBatch, ownHead, firstSlot);
   EpilogueMatrices target = epilogue->matrices(b, taskBatch, ownHead);
   Value sums = allocateScratch(b, tile.memrefType(), {});
-  if (transposeOut)
-    transposedTile =
-        allocateScratch(b, MemRefType::get({tile.cols, tile.rows}, tile.accumulator), {});
-  auto loop = scf::ForOp::create(b, zero, validRows, indexConstant(b, tile.rows));
+  allocateTransposedTile();
   {
     OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    Value blockRow = loop.getInductionVar();
-    Value count = indexMin(b, indexConstant(b, tile.rows), indexSub(b, validRows, blockRow));
-    {
-      OpBuilder::InsertionGuard inner(b);
-      Value i = enterLoop(b, zero, count, 1);
-      for (int64_t j = 0; j < tile.cols; j += tile.lanes) {
-        Value offset = indexConstant(b, j);
-        auto slots = scf::ForOp::create(b, zero, slotCount, indexConstant(b, 1),
-                                        splatConstant(b, tile.vectorType(), 0));
-        {
-          OpBuilder::InsertionGuard innermost(b);
-          b.setInsertionPointToStart(slots.getBody());
-          Value slot = indexAdd(b, firstSlot, slots.getInductionVar());
-          Value source = indexAdd(b, indexAdd(b, slotRow(taskBatch, ownHead, slot), blockRow), i);
-          Value part = vector::LoadOp::create(b, tile.vectorType(), partials,
-                                              ValueRange{source, indexAdd(b, colStart, offset)});
-          scf::YieldOp::create(b, emitAdd(b, slots.getRegionIterArg(0), part));
-        }
-        vector::StoreOp::create(b, slots.getResult(0), sums, ValueRange{i, offset});
-      }
-    }
-    finishTile(target, indexAdd(b, firstRow, blockRow), count, colStart, sums);
+    Value blockRow = enterLoop(b, indexConstant(b, 0), validRows, tile.rows);
+    Value count = indexMin(b, rowsOfTile, indexSub(b, validRows, blockRow));
+    addSlots(indexAdd(b, slotStart, blockRow), slotCount, count, col, sums);
+    finishTile(target, indexAdd(b, firstRow, blockRow), count, col, sums);
   }
-  if (transposeOut)
-    freeScratch(b, transposedTile);
+  freeTransposedTile();
   freeScratch(b, sums);
 }
 

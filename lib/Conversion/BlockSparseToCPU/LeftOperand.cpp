@@ -37,8 +37,9 @@ SmallVector<Value> LeftOperand::multiply(ImplicitLocOpBuilder &b, ValueRange sum
     rows.push_back(rowIndex(b, row, i, lastRow));
   if (copy)
     return multiplyCopied(b, sums, source, rows, depth, panel, firstRow, kStrided, eachStep);
-  return multiplyTile(b, tile, sums, panel, firstRow, depth,
-                      [&](int64_t i, Value k) { return source.load(b, rows[i], k); }, eachStep);
+  return multiplyTile(
+      b, tile, sums, panel, firstRow, depth,
+      [&](int64_t i, Value k) { return source.load(b, rows[i], k); }, eachStep);
 }
 
 SmallVector<Value> LeftOperand::multiplyCopied(ImplicitLocOpBuilder &b, ValueRange sums,
@@ -52,12 +53,12 @@ SmallVector<Value> LeftOperand::multiplyCopied(ImplicitLocOpBuilder &b, ValueRan
   Value from = loop.getInductionVar();
   Value count = indexMin(b, step, indexSub(b, depth, from));
   copyRun(b, source, rows, from, count, kStrided);
-  SmallVector<Value> next =
-      multiplyTile(b, tile, loop.getRegionIterArgs(), panel, indexAdd(b, firstRow, from), count,
-                   [&](int64_t i, Value k) -> Value {
-                     return memref::LoadOp::create(b, copy, ValueRange{indexConstant(b, i), k});
-                   },
-                   eachStep);
+  SmallVector<Value> next = multiplyTile(
+      b, tile, loop.getRegionIterArgs(), panel, indexAdd(b, firstRow, from), count,
+      [&](int64_t i, Value k) -> Value {
+        return memref::LoadOp::create(b, copy, ValueRange{indexConstant(b, i), k});
+      },
+      eachStep);
   scf::YieldOp::create(b, next);
   return loop.getResults();
 }
