@@ -100,8 +100,10 @@ void MmaProduct::launch(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Stri
                    emitBarrier(b);
                  });
       });
-  // At least 16 warps on a multiprocessor: 128 registers for a thread.
-  auto resident = static_cast<int32_t>(512 / shape.threads());
+  // 16 warps on a multiprocessor leave 128 registers to a thread; many sums need more.
+  int64_t sums = shape.warpM() * shape.warpN() / 32;
+  int64_t threads = sums >= 64 ? 256 : sums >= 32 ? 384 : 512;
+  auto resident = static_cast<int32_t>(threads / shape.threads());
   kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), host.getI32IntegerAttr(resident));
 }
 

@@ -6,7 +6,7 @@
 // CHECK: llvm.mlir.global external @blocksparse_shared() {addr_space = 3 : i32, alignment = 128 : i64} : !llvm.array<0 x i8>
 // CHECK-LABEL: gpu.func @plain_dsd_mma(
 // CHECK-SAME: known_block_size = array<i32: 128, 1, 1>
-// CHECK-SAME: nvvm.minctasm = 4
+// CHECK-SAME: nvvm.minctasm = 2
 // Three of four stages are under way before the loop over the steps.
 // CHECK-COUNT-3: nvvm.cp.async.commit.group
 // CHECK: scf.for

@@ -74,15 +74,19 @@ SmallVector<Value, 4> MmaTile::loadFragments(ImplicitLocOpBuilder &b, const Shar
   // Stored along k, rows are m or n: A wants the second half of m before that of k, B the
   // other way round. Stored across, rows are k and it is the reverse.
   LaneAddress address = laneAddress(b, isA == alongK);
+  // A multiple of 16 rows is a constant number of bytes, the offset of the instruction; steps
+  // along a row meet the swizzle.
+  Value zero = sharedConstant(b, 0);
+  int64_t rows = alongK ? outerStep : k;
+  Value base = alongK ? outer : zero;
   Value start = sharedAdd(b, outer, sharedConstant(b, outerStep));
-  Value base = alongK ? start : sharedConstant(b, k);
   Value firstChunk = alongK ? sharedConstant(b, k / 8) : sharedDiv(b, start, 8);
   Value place = tile.offset(b, base, address.row, sharedAdd(b, firstChunk, address.chunk));
+  Value pointer = memory.at(b, sharedAdd(b, offset, place), rows * tile.rowBytes());
   Type word = b.getI32Type();
   auto type = LLVM::LLVMStructType::getLiteral(b.getContext(), {word, word, word, word});
   Value loaded = NVVM::LdMatrixOp::create(
-      b, type, memory.at(b, sharedAdd(b, offset, place)), /*num=*/4,
-      alongK ? NVVM::MMALayout::row : NVVM::MMALayout::col,
+      b, type, pointer, /*num=*/4, alongK ? NVVM::MMALayout::row : NVVM::MMALayout::col,
       NVVM::LdStMatrixShapeAttr::get(b.getContext(), 8, 8), NVVM::LdStMatrixEltType::B16);
   SmallVector<Value, 4> words;
   for (int64_t i = 0; i < 4; ++i)

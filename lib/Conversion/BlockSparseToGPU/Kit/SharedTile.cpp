@@ -51,9 +51,14 @@ SharedMemory SharedMemory::get(ImplicitLocOpBuilder &b) {
   return SharedMemory(LLVM::AddressOfOp::create(b, getSharedPointer(b.getContext()), sharedSymbol));
 }
 
-Value SharedMemory::at(ImplicitLocOpBuilder &b, Value offset) const {
-  return LLVM::GEPOp::create(b, base.getType(), b.getI8Type(), base,
-                             ArrayRef<LLVM::GEPArg>{offset});
+Value SharedMemory::at(ImplicitLocOpBuilder &b, Value offset, int64_t constant) const {
+  Type byte = b.getI8Type();
+  Value pointer =
+      LLVM::GEPOp::create(b, base.getType(), byte, base, ArrayRef<LLVM::GEPArg>{offset});
+  if (constant == 0)
+    return pointer;
+  return LLVM::GEPOp::create(b, base.getType(), byte, pointer,
+                             ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(constant)});
 }
 
 Value SharedMemory::load(ImplicitLocOpBuilder &b, Type type, Value offset,

@@ -23,8 +23,8 @@ public:
   /// external array of no elements, which the loader places behind the static variables.)
   static SharedMemory get(ImplicitLocOpBuilder &b);
 
-  /// !llvm.ptr<3> to byte `offset`.
-  Value at(ImplicitLocOpBuilder &b, Value offset) const;
+  /// !llvm.ptr<3> to byte `offset` + `constant`.
+  Value at(ImplicitLocOpBuilder &b, Value offset, int64_t constant = 0) const;
   Value load(ImplicitLocOpBuilder &b, Type type, Value offset, int64_t alignment) const;
   void store(ImplicitLocOpBuilder &b, Value value, Value offset, int64_t alignment) const;
 
