@@ -23,7 +23,8 @@ typedef void (*BlocksparseTextCallback)(const char *text, size_t length, void *u
 
 /// What to compile for. All zeros is the default: this CPU, fully optimised.
 typedef struct BlocksparseCompileOptions {
-  /// "cpu", "cuda:<chip>" or "cuda:native"; NULL: "cpu".
+  /// "cpu", "cuda:<chip>", "cuda:native", or several of them separated by commas for one
+  /// library that chooses when it is called; NULL: "cpu".
   const char *target;
   /// Processor as LLVM names it; NULL: "native".
   const char *cpu;
@@ -72,9 +73,10 @@ int blocksparseProgramPrintStage(BlocksparseProgram program,
 int blocksparseProgramEmit(BlocksparseProgram program, const BlocksparseCompileOptions *options,
                            const char *path, BlocksparseTextCallback onError, void *userData);
 
-/// The C header of the entry points of what blocksparseProgramEmit makes. `guard` names
-/// its include guard.
-int blocksparseProgramEmitHeader(BlocksparseProgram program, const char *guard,
+/// The C header of the entry points of what blocksparseProgramEmit makes with the same options.
+/// `guard` names its include guard.
+int blocksparseProgramEmitHeader(BlocksparseProgram program,
+                                 const BlocksparseCompileOptions *options, const char *guard,
                                  BlocksparseTextCallback onText, BlocksparseTextCallback onError,
                                  void *userData);
 

@@ -189,14 +189,17 @@ int blocksparseProgramEmit(BlocksparseProgram program, const BlocksparseCompileO
          failed(emitProgram(*module, compileOptions, *format, path));
 }
 
-int blocksparseProgramEmitHeader(BlocksparseProgram program, const char *guard,
+int blocksparseProgramEmitHeader(BlocksparseProgram program,
+                                 const BlocksparseCompileOptions *options, const char *guard,
                                  BlocksparseTextCallback onText, BlocksparseTextCallback onError,
                                  void *userData) {
   ErrorReporter reporter(program->context, onError, userData);
   std::string text;
   llvm::raw_string_ostream stream(text);
-  if (failed(emitCHeader(program->program.signatures, guard, stream,
-                         [&] { return emitError(UnknownLoc::get(&program->context)); })))
+  if (failed(emitCHeader(
+          program->program.signatures, guard, stream,
+          [&] { return emitError(UnknownLoc::get(&program->context)); },
+          usesDevice(getOptions(options)))))
     return 1;
   return give(text, onText, userData);
 }

@@ -122,8 +122,12 @@ TEST_F(CompilerCAPI, EmitsObjectAndHeader) {
   EXPECT_EQ(std::string(magic, 4), "\177ELF");
   std::fclose(file);
   std::remove(path.c_str());
-  EXPECT_EQ(blocksparseProgramEmitHeader(program, "x.h", onText, onError, &texts), 0);
-  EXPECT_TRUE(contains(texts.text, " product(")) << texts.text;
+  EXPECT_EQ(blocksparseProgramEmitHeader(program, &options, "x.h", onText, onError, &texts), 0);
+  EXPECT_TRUE(contains(texts.text, "void product(")) << texts.text;
+  texts = {};
+  options.target = "cuda:sm_80";
+  EXPECT_EQ(blocksparseProgramEmitHeader(program, &options, "x.h", onText, onError, &texts), 0);
+  EXPECT_TRUE(contains(texts.text, "int32_t product(")) << texts.text;
 }
 
 } // namespace
