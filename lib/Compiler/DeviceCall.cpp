@@ -10,8 +10,8 @@ using ::blocksparse::HostTensor;
 static LogicalResult check(int32_t status, EmitErrorFn emitError) {
   if (status == BLOCKSPARSE_RT_SUCCESS)
     return success();
-  return emitError() << "expects the device to succeed, but got "
-                     << blocksparseRtStatusName(status) << ": " << blocksparseRtLastError();
+  return emitError() << "expects the device to succeed, but got " << blocksparseRtStatusName(status)
+                     << ": " << blocksparseRtLastError();
 }
 
 FailureOr<DeviceChoice> mlir::blocksparse::findDevice(int32_t ordinal, EmitErrorFn emitError) {
@@ -107,8 +107,8 @@ FailureOr<DeviceCall> DeviceCall::create(blocksparseRtDevice device, HostProgram
   const ArrayRef<HostTensor> parts[] = {arguments, results};
   for (auto [part, tensors] : llvm::enumerate(parts))
     for (auto [i, tensor] : llvm::enumerate(tensors)) {
-      bool number = part == 0 && i < signature.arguments.size() &&
-                    !signature.arguments[i].isTensor();
+      bool number =
+          part == 0 && i < signature.arguments.size() && !signature.arguments[i].isTensor();
       FailureOr<DeviceTensor> copy =
           number ? DeviceTensor() : DeviceTensor::create(device, tensor, emitError);
       if (failed(copy))

@@ -250,8 +250,7 @@ FailureOr<HostTensor> ArgumentMaker::make(size_t index, ArrayRef<int64_t> shape)
   const Parameter &parameter = signature.arguments[index];
   Type element = parameter.isTensor() ? parameter.getTensor().getElementType() : parameter.type;
   std::string message;
-  std::optional<HostTensor> tensor =
-      allocateTensor(*getHostElementType(element), shape, message);
+  std::optional<HostTensor> tensor = allocateTensor(*getHostElementType(element), shape, message);
   if (!tensor)
     return error(index) << message;
   BlockArgument argument = function.getArgument(parameter.source);

@@ -142,8 +142,8 @@ mlir::blocksparse::allocateResults(HostProgram &program, const FunctionSignature
       if (ShapedType::isDynamic(extent))
         extent = *next++;
     std::string error;
-    std::optional<HostTensor> tensor = allocateTensor(
-        *getHostElementType(parameter.getTensor().getElementType()), shape, error);
+    std::optional<HostTensor> tensor =
+        allocateTensor(*getHostElementType(parameter.getTensor().getElementType()), shape, error);
     if (!tensor)
       return emitError() << error << " for the result '" << parameter.name << "'";
     results.push_back(*tensor);

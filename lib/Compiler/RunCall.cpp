@@ -41,8 +41,8 @@ FailureOr<RunCall> RunCall::create(const RunPlace &place, HostProgram &program,
                                    EmitErrorFn emitError) {
   RunCall made;
   if (place.device) {
-    FailureOr<DeviceCall> call = DeviceCall::create(place.device->device, program, signature,
-                                                    arguments, results, emitError);
+    FailureOr<DeviceCall> call =
+        DeviceCall::create(place.device->device, program, signature, arguments, results, emitError);
     if (failed(call))
       return failure();
     made.device.emplace(std::move(*call));

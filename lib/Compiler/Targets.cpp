@@ -166,8 +166,8 @@ Value Merger::callSelect(ImplicitLocOpBuilder &b, LLVM::LLVMFuncOp dispatcher, V
   if (!select) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(merged.getBody());
-    auto type = LLVM::LLVMFunctionType::get(
-        b.getI32Type(), llvm::to_vector(ValueRange(arguments).getTypes()));
+    auto type = LLVM::LLVMFunctionType::get(b.getI32Type(),
+                                            llvm::to_vector(ValueRange(arguments).getTypes()));
     select = LLVM::LLVMFuncOp::create(b, "blocksparseRtCallSelect", type);
   }
   return LLVM::CallOp::create(b, select, arguments).getResult();
@@ -176,8 +176,7 @@ Value Merger::callSelect(ImplicitLocOpBuilder &b, LLVM::LLVMFuncOp dispatcher, V
 /// Calls the entry point for `chip` and returns its status; a CPU's has none.
 void Merger::callVariant(ImplicitLocOpBuilder &b, LLVM::LLVMFuncOp dispatcher, StringRef name,
                          StringRef chip) {
-  auto variant = merged.lookupSymbol<LLVM::LLVMFuncOp>(
-      (wrapperPrefix + name + "." + chip).str());
+  auto variant = merged.lookupSymbol<LLVM::LLVMFuncOp>((wrapperPrefix + name + "." + chip).str());
   auto call = LLVM::CallOp::create(b, variant, dispatcher.getArguments());
   Value status = call.getNumResults() != 0
                      ? call.getResult()
@@ -229,8 +228,7 @@ void Merger::addDispatcher(LLVM::LLVMFuncOp first, StringRef name) {
 void Merger::finish() {
   for (StringRef name : entries) {
     std::string variant = (name + "." + getChip(targets.front())).str();
-    auto wrapper =
-        merged.lookupSymbol<LLVM::LLVMFuncOp>((wrapperPrefix + variant).str());
+    auto wrapper = merged.lookupSymbol<LLVM::LLVMFuncOp>((wrapperPrefix + variant).str());
     auto body = merged.lookupSymbol<LLVM::LLVMFuncOp>(variant);
     // Sizes are computed on the host, by every program in the same way.
     if (body && body->hasAttr("blocksparse.host"))

@@ -15,8 +15,9 @@ namespace mlir::blocksparse {
 SmallVector<std::string> splitTargets(StringRef text);
 
 /// Moves the programs for `targets` (at least one a GPU), as the stage `llvm` leaves them, into
-/// the empty module `merged`. Their functions and globals get the chip's name as a suffix; each entry
-/// point becomes a function that asks blocksparseRtCallSelect where to go and returns a status.
+/// the empty module `merged`. Their functions and globals get the chip's name as a suffix; each
+/// entry point becomes a function that asks blocksparseRtCallSelect where to go and returns a
+/// status.
 void mergePrograms(ModuleOp merged, ArrayRef<OwningOpRef<ModuleOp>> programs,
                    ArrayRef<std::string> targets);
 

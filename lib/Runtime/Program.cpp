@@ -65,16 +65,16 @@ void *blocksparseRtCallLut(blocksparseRtCall *call, const char *name) {
   void *pointer = nullptr;
   size_t bytes = 0;
   if (call->status == BLOCKSPARSE_RT_SUCCESS)
-    note(*call, blocksparseRtArtifactGetDeviceLut(call->artifact, call->device, name, &pointer,
-                                                  &bytes));
+    note(*call,
+         blocksparseRtArtifactGetDeviceLut(call->artifact, call->device, name, &pointer, &bytes));
   return pointer;
 }
 
 void *blocksparseRtCallAlloc(blocksparseRtCall *call, int64_t bytes) {
   void *pointer = nullptr;
   if (call->status == BLOCKSPARSE_RT_SUCCESS)
-    note(*call, blocksparseRtAlloc(call->device, static_cast<size_t>(bytes), call->stream,
-                                   &pointer));
+    note(*call,
+         blocksparseRtAlloc(call->device, static_cast<size_t>(bytes), call->stream, &pointer));
   return pointer;
 }
 

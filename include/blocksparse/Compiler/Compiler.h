@@ -76,8 +76,8 @@ FailureOr<Stage> parseStage(StringRef name, EmitErrorFn emitError);
 /// A target, processor, chip or PTX version that there is none of is an error.
 LogicalResult checkTarget(const CompileOptions &options, EmitErrorFn emitError);
 
-/// "cuda:native" becomes the target of this machine's first GPU, any other target stays. No GPU is an
-/// error.
+/// "cuda:native" becomes the target of this machine's first GPU, any other target stays. No GPU is
+/// an error.
 FailureOr<std::string> resolveTarget(StringRef target, EmitErrorFn emitError);
 
 /// Runs the stages after parse up to `options.stopAfter` on a module as it stands in the
@@ -86,8 +86,8 @@ LogicalResult compile(ModuleOp module, const CompileOptions &options);
 
 enum class OutputFormat { LLVMIR, Assembly, Object, SharedLibrary, PTX };
 
-/// By the ending of a file name: .ll, .s, .o, .so, .ptx (the kernels of one GPU target alone); empty
-/// for any other.
+/// By the ending of a file name: .ll, .s, .o, .so, .ptx (the kernels of one GPU target alone);
+/// empty for any other.
 std::optional<OutputFormat> getOutputFormat(StringRef path);
 
 /// Compiles the whole way and writes the file at `path` ("-": standard output, not for a shared

@@ -20,8 +20,8 @@ struct DeviceChoice {
 /// Device `ordinal`; an error, with the runtime's text, without one.
 FailureOr<DeviceChoice> findDevice(int32_t ordinal, EmitErrorFn emitError);
 
-/// A copy of a host tensor's storage in device memory, with the same strides. Gaps between elements are
-/// copied, too.
+/// A copy of a host tensor's storage in device memory, with the same strides. Gaps between elements
+/// are copied, too.
 class DeviceTensor {
 public:
   DeviceTensor() = default;
@@ -29,9 +29,8 @@ public:
   DeviceTensor &operator=(DeviceTensor &&other);
   ~DeviceTensor();
 
-  static FailureOr<DeviceTensor> create(blocksparseRtDevice device,
-                                        const ::blocksparse::HostTensor &host,
-                                        EmitErrorFn emitError);
+  static FailureOr<DeviceTensor>
+  create(blocksparseRtDevice device, const ::blocksparse::HostTensor &host, EmitErrorFn emitError);
 
   LogicalResult upload(EmitErrorFn emitError) const;
   LogicalResult download(EmitErrorFn emitError) const;

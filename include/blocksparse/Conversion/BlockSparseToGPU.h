@@ -16,16 +16,16 @@ namespace mlir::blocksparse {
 #include "blocksparse/Conversion/GPUPasses.h.inc"
 
 /// What the pass convert-blocksparse-to-gpu does: replaces every planned operation of `module`
-/// by kernels for `chip` ("sm_80" .. "sm_90a") and their launches. Fails, with an error at the operation, for
-/// one that is not planned or not on memrefs, and for an unknown chip.
+/// by kernels for `chip` ("sm_80" .. "sm_90a") and their launches. Fails, with an error at the
+/// operation, for one that is not planned or not on memrefs, and for an unknown chip.
 LogicalResult convertBlockSparseToGPU(ModuleOp module, StringRef chip);
 
 /// Replaces copies between ranked device buffers, of any strides, by kernels of `module` and their
 /// launches.
 void convertCopiesToGPU(ArrayRef<memref::CopyOp> copies, ModuleOp module, StringRef chip);
 
-/// The same for fills of device buffers with one value, which bufferization makes of tensor.splat as
-/// maps without inputs. Fails, with an error at the operation, for a map that computes.
+/// The same for fills of device buffers with one value, which bufferization makes of tensor.splat
+/// as maps without inputs. Fails, with an error at the operation, for a map that computes.
 LogicalResult convertFillsToGPU(ArrayRef<linalg::MapOp> fills, ModuleOp module, StringRef chip);
 
 } // namespace mlir::blocksparse

@@ -54,8 +54,8 @@ void buildLowerToLLVMPipeline(OpPassManager &pm);
 /// kernels in one gpu.module, launched from host code whose buffers are device memory.
 void buildConvertToGPUPipeline(OpPassManager &pm, const GPUOptions &options = {});
 
-/// Takes what buildBufferizePipeline leaves. After it: scalar GPU kernels as loops of host code, for
-/// buildLowerToLLVMPipeline. For tests of the kernels without a GPU.
+/// Takes what buildBufferizePipeline leaves. After it: scalar GPU kernels as loops of host code,
+/// for buildLowerToLLVMPipeline. For tests of the kernels without a GPU.
 void buildEmulateKernelsPipeline(OpPassManager &pm);
 
 /// Takes what buildConvertToGPUPipeline leaves. After it: host code in the llvm dialect that

@@ -13,11 +13,10 @@ using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
 /// A kernel with one thread for each element of the buffer `shape`; `body` gets its index.
-static void launchForElements(KernelBuilder &kernels, ImplicitLocOpBuilder &host, StringRef name,
-                              Value shape, ValueRange operands,
-                              function_ref<void(ImplicitLocOpBuilder &, const IRMapping &,
-                                                ArrayRef<Value> index)>
-                                  body) {
+static void launchForElements(
+    KernelBuilder &kernels, ImplicitLocOpBuilder &host, StringRef name, Value shape,
+    ValueRange operands,
+    function_ref<void(ImplicitLocOpBuilder &, const IRMapping &, ArrayRef<Value> index)> body) {
   auto sizesOf = [](ImplicitLocOpBuilder &b, Value buffer) {
     SmallVector<Value> sizes;
     for (int64_t axis = 0, rank = cast<MemRefType>(buffer.getType()).getRank(); axis < rank; ++axis)
@@ -26,8 +25,7 @@ static void launchForElements(KernelBuilder &kernels, ImplicitLocOpBuilder &host
   };
   kernels.launchForEach(host, name, operands, productOf(host, sizesOf(host, shape)),
                         [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item) {
-                          body(b, mapping,
-                               splitIndex(b, item, sizesOf(b, mapping.lookup(shape))));
+                          body(b, mapping, splitIndex(b, item, sizesOf(b, mapping.lookup(shape))));
                         });
 }
 

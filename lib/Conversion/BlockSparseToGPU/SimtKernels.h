@@ -1,10 +1,10 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The families "cuda.simt", "cuda.rows" and "cuda.blocks": scalar kernels that are right for every block shape, stride, element
-// type and transpose. A thread owns an element of the result (a warp, a row of a softmax), adds
-// in the order of the tables, and touches no other thread's results: the result is bitwise equal
-// from run to run.
+// The families "cuda.simt", "cuda.rows" and "cuda.blocks": scalar kernels that are right for every
+// block shape, stride, element type and transpose. A thread owns an element of the result (a warp,
+// a row of a softmax), adds in the order of the tables, and touches no other thread's results: the
+// result is bitwise equal from run to run.
 
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_SIMTKERNELS_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_SIMTKERNELS_H

@@ -121,11 +121,13 @@ static void dropRunAttributes(ModuleOp module) {
   };
   for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
-      for (NamedAttribute attribute : llvm::to_vector(function_interface_impl::getArgAttrs(function, i)))
+      for (NamedAttribute attribute :
+           llvm::to_vector(function_interface_impl::getArgAttrs(function, i)))
         if (isOurs(attribute))
           function.removeArgAttr(i, attribute.getName());
     for (unsigned i = 0; i < function.getNumResults(); ++i)
-      for (NamedAttribute attribute : llvm::to_vector(function_interface_impl::getResultAttrs(function, i)))
+      for (NamedAttribute attribute :
+           llvm::to_vector(function_interface_impl::getResultAttrs(function, i)))
         if (isOurs(attribute))
           function.removeResultAttr(i, attribute.getName());
   }

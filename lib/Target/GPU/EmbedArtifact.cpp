@@ -54,8 +54,8 @@ private:
     if (!target || (!ptx && object.getFormat() != gpu::CompilationTarget::Binary))
       return binary.emitOpError("expects PTX or machine code of an NVVM target, but got ")
              << object.getTarget();
-    artifact.images.push_back({ptx ? rt::ImageKind::Ptx : rt::ImageKind::Cubin,
-                               target.getChip(), toBytes(object.getObject().getValue())});
+    artifact.images.push_back({ptx ? rt::ImageKind::Ptx : rt::ImageKind::Cubin, target.getChip(),
+                               toBytes(object.getObject().getValue())});
     if (!llvm::is_contained(targets, target.getChip()))
       targets.push_back(target.getChip());
     return success();
@@ -126,7 +126,8 @@ struct EmbedArtifact : mlir::blocksparse::impl::EmbedArtifactPassBase<EmbedArtif
     for (auto binary : llvm::make_early_inc_range(module.getOps<gpu::BinaryOp>()))
       binary.erase();
     for (NamedAttribute attribute : llvm::to_vector(module->getAttrs()))
-      if (attribute.getName() == lutsAttr || attribute.getName().getValue().starts_with(kernelsAttr))
+      if (attribute.getName() == lutsAttr ||
+          attribute.getName().getValue().starts_with(kernelsAttr))
         module->removeAttr(attribute.getName());
   }
 };

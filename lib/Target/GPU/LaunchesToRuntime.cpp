@@ -80,9 +80,9 @@ static Value callRuntime(OpBuilder &builder, Location location, ModuleOp module,
   if (!function) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(module.getBody());
-    auto type = LLVM::LLVMFunctionType::get(
-        result ? result : LLVM::LLVMVoidType::get(builder.getContext()),
-        llvm::to_vector(arguments.getTypes()));
+    auto type =
+        LLVM::LLVMFunctionType::get(result ? result : LLVM::LLVMVoidType::get(builder.getContext()),
+                                    llvm::to_vector(arguments.getTypes()));
     function = LLVM::LLVMFuncOp::create(builder, location, name, type);
   }
   auto call = LLVM::CallOp::create(builder, location, function, arguments);
@@ -131,9 +131,9 @@ static Value frameCall(func::FuncOp function, ModuleOp module) {
   };
   Value size = LLVM::LoadOp::create(b, b.getI64Type(), address(artifactSizeSymbol));
   Value number = LLVM::ConstantOp::create(b, b.getI64Type(), count);
-  callRuntime(b, b.getLoc(), module, "blocksparseRtCallBegin", Type(),
-              {state, address(artifactSlotSymbol), address(artifactSymbol), size, arguments,
-               number});
+  callRuntime(
+      b, b.getLoc(), module, "blocksparseRtCallBegin", Type(),
+      {state, address(artifactSlotSymbol), address(artifactSymbol), size, arguments, number});
   return state;
 }
 
@@ -144,8 +144,7 @@ static void returnStatus(func::FuncOp function, function_ref<Value(OpBuilder &)>
     op.getOperandsMutable().assign(getStatus(builder));
   });
   Builder builder(function.getContext());
-  function.setType(
-      builder.getFunctionType(function.getArgumentTypes(), {builder.getI32Type()}));
+  function.setType(builder.getFunctionType(function.getArgumentTypes(), {builder.getI32Type()}));
   function.removeResAttrsAttr();
 }
 
@@ -174,9 +173,7 @@ struct Program {
   /// By the name of the memref.global.
   llvm::StringMap<std::string> lutNames;
 
-  Value getState(Operation *op) const {
-    return states.lookup(op->getParentOfType<func::FuncOp>());
-  }
+  Value getState(Operation *op) const { return states.lookup(op->getParentOfType<func::FuncOp>()); }
 };
 
 template <typename OpTy>
@@ -199,8 +196,8 @@ struct LowerAlloc : RuntimePattern<memref::AllocOp> {
                              strides, bytes);
     Value pointer = callRuntime(rewriter, location, program.module, "blocksparseRtCallAlloc",
                                 getPtrType(), {program.getState(op), bytes});
-    Value descriptor = createMemRefDescriptor(location, op.getType(), pointer, pointer, sizes,
-                                              strides, rewriter);
+    Value descriptor =
+        createMemRefDescriptor(location, op.getType(), pointer, pointer, sizes, strides, rewriter);
     rewriter.replaceOp(op, descriptor);
     return success();
   }
@@ -229,8 +226,8 @@ struct LowerGetGlobal : RuntimePattern<memref::GetGlobalOp> {
     Value text = getText(rewriter, location, program.module, "blocksparse.name." + name, name);
     Value pointer = callRuntime(rewriter, location, program.module, "blocksparseRtCallLut",
                                 getPtrType(), {program.getState(op), text});
-    Value descriptor = MemRefDescriptor::fromStaticShape(
-        rewriter, location, *getTypeConverter(), cast<MemRefType>(op.getType()), pointer);
+    Value descriptor = MemRefDescriptor::fromStaticShape(rewriter, location, *getTypeConverter(),
+                                                         cast<MemRefType>(op.getType()), pointer);
     rewriter.replaceOp(op, descriptor);
     return success();
   }
@@ -254,8 +251,8 @@ struct LowerLaunch : RuntimePattern<gpu::LaunchFuncOp> {
       LLVM::StoreOp::create(b, variable, slot);
     }
     std::string kernel = op.getKernelName().str();
-    Value name = getText(rewriter, op.getLoc(), program.module, "blocksparse.name." + kernel,
-                         kernel);
+    Value name =
+        getText(rewriter, op.getLoc(), program.module, "blocksparse.name." + kernel, kernel);
     Value count = LLVM::ConstantOp::create(b, b.getI64Type(), int64_t(arguments.size()));
     callRuntime(rewriter, op.getLoc(), program.module, "blocksparseRtCallLaunch", Type(),
                 {program.getState(op), name, adaptor.getGridSizeX(), adaptor.getGridSizeY(),
@@ -310,9 +307,8 @@ static LogicalResult recordKernels(ModuleOp module, const TargetInfo &target) {
     if (failed(record))
       return failure();
     if (record->back() > limit)
-      return op.emitOpError("expects at most ")
-             << limit << " bytes of dynamic shared memory on " << target.chip() << ", but got "
-             << record->back();
+      return op.emitOpError("expects at most ") << limit << " bytes of dynamic shared memory on "
+                                                << target.chip() << ", but got " << record->back();
     auto attr = builder.getDenseI64ArrayAttr(*record);
     Attribute known = records.get(op.getKernelName());
     if (known && known != attr)
@@ -376,8 +372,7 @@ static void eraseUnusedGlobals(ModuleOp module) {
 
 namespace {
 
-struct LaunchesToRuntime
-    : mlir::blocksparse::impl::LaunchesToRuntimePassBase<LaunchesToRuntime> {
+struct LaunchesToRuntime : mlir::blocksparse::impl::LaunchesToRuntimePassBase<LaunchesToRuntime> {
   using LaunchesToRuntimePassBase::LaunchesToRuntimePassBase;
 
   void runOnOperation() override {

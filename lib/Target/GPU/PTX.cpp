@@ -79,8 +79,9 @@ static unsigned getNewestPtx(const llvm::MCSubtargetInfo &subtarget) {
 
 static bool hasPtx(const llvm::MCSubtargetInfo &subtarget, unsigned version) {
   std::string wanted = "ptx" + llvm::utostr(version);
-  return llvm::any_of(subtarget.getAllProcessorFeatures(),
-                      [&](const llvm::SubtargetFeatureKV &feature) { return feature.Key == wanted; });
+  return llvm::any_of(
+      subtarget.getAllProcessorFeatures(),
+      [&](const llvm::SubtargetFeatureKV &feature) { return feature.Key == wanted; });
 }
 
 /// The code generator, or an error for anything that it would abort on.
@@ -98,8 +99,8 @@ static FailureOr<std::unique_ptr<llvm::TargetMachine>> createMachine(const GPUOp
   if (!subtarget)
     return emitError() << "expects an LLVM with the NVPTX target, but got one without it";
   if (!subtarget->isCPUStringValid(options.chip))
-    return emitError() << "expects a chip that LLVM " << LLVM_VERSION_STRING
-                       << " knows, but got '" << options.chip << "'";
+    return emitError() << "expects a chip that LLVM " << LLVM_VERSION_STRING << " knows, but got '"
+                       << options.chip << "'";
   unsigned version = options.ptxVersion == 0 ? *lowest : options.ptxVersion;
   if (version < *lowest)
     return emitError() << "expects PTX " << formatPtx(*lowest) << " or newer for '" << options.chip
@@ -109,9 +110,8 @@ static FailureOr<std::unique_ptr<llvm::TargetMachine>> createMachine(const GPUOp
                        << " writes, up to " << formatPtx(getNewestPtx(*subtarget)) << ", but got "
                        << formatPtx(version);
   auto level = static_cast<llvm::CodeGenOptLevel>(options.optLevel);
-  return std::unique_ptr<llvm::TargetMachine>(
-      nvptx->createTargetMachine(triple, options.chip, "+ptx" + llvm::utostr(version), {}, {}, {},
-                                 level));
+  return std::unique_ptr<llvm::TargetMachine>(nvptx->createTargetMachine(
+      triple, options.chip, "+ptx" + llvm::utostr(version), {}, {}, {}, level));
 }
 
 LogicalResult mlir::blocksparse::checkGPUOptions(const GPUOptions &options, EmitErrorFn emitError) {
@@ -123,7 +123,8 @@ static LogicalResult checkDialects(gpu::GPUModuleOp module) {
     if (op == module || (isa_and_present<LLVM::LLVMDialect, NVVM::NVVMDialect>(op->getDialect()) &&
                          !isa<UnrealizedConversionCastOp>(op)))
       return WalkResult::advance();
-    op->emitOpError("expects to be lowered to the llvm or nvvm dialect before PTX is made, but got ")
+    op->emitOpError(
+        "expects to be lowered to the llvm or nvvm dialect before PTX is made, but got ")
         << op->getName();
     return WalkResult::interrupt();
   });
@@ -177,8 +178,7 @@ FailureOr<std::string> mlir::blocksparse::emitPTX(gpu::GPUModuleOp module,
   SmallString<0> text;
   llvm::raw_svector_ostream stream(text);
   llvm::legacy::PassManager passes;
-  if ((*machine)->addPassesToEmitFile(passes, stream, nullptr,
-                                      llvm::CodeGenFileType::AssemblyFile))
+  if ((*machine)->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile))
     return emitError() << "expects a target that writes PTX, but got " << nvptxTriple;
   passes.run(*llvmModule);
   return text.str().str();
@@ -205,8 +205,8 @@ struct EmitPTX : mlir::blocksparse::impl::EmitPTXPassBase<EmitPTX> {
       OpBuilder builder(module);
       auto target = NVVM::NVVMTargetAttr::get(&getContext(), optLevel, nvptxTriple, chip);
       auto object = builder.getAttr<gpu::ObjectAttr>(target, gpu::CompilationTarget::Assembly,
-                                                     builder.getStringAttr(*ptx),
-                                                     DictionaryAttr(), gpu::KernelTableAttr());
+                                                     builder.getStringAttr(*ptx), DictionaryAttr(),
+                                                     gpu::KernelTableAttr());
       gpu::BinaryOp::create(builder, module.getLoc(), module.getName(), Attribute(),
                             ArrayRef<Attribute>{object});
       module.erase();
