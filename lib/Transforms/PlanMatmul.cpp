@@ -95,10 +95,10 @@ LogicalResult planRowProduct(Operation *op, RowProduct product,
   rewriter.replaceOpWithNewOp<PlannedDSDOp>(
       op, TypeRange{init->getType()}, product.sparse.values, product.dense, tables->segments,
       tables->entries, /*combine=*/Value(), product.input, product.leftAlpha, product.rightAlpha,
-      product.bias, product.residual, *init, ArrayRef<int64_t>{block.rows, block.cols},
-      product.sparse.type.getLutHeads(), /*slots=*/0, product.transposeValues, product.transposeB,
-      product.transposeOut, product.alpha, product.beta, product.activation, product.precision,
-      product.schedule);
+      product.bias, product.residual, /*stages=*/ValueRange(), /*packed=*/Value(), *init,
+      ArrayRef<int64_t>{block.rows, block.cols}, product.sparse.type.getLutHeads(), /*slots=*/0,
+      product.transposeValues, product.transposeB, product.transposeOut, product.alpha,
+      product.beta, product.activation, product.precision, product.schedule);
   return success();
 }
 

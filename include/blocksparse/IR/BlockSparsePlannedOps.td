@@ -15,6 +15,14 @@
 //     slot, slot count) adds the slots of each split tile in ascending order.
 //   coordinate LUT: lut [nnz, 4] = (head, block row, block column, value block)
 //                   segments [s, 2] = (first, count), a run of lut rows for one worker
+//   stages (five tables, static patterns and shapes only: the same product for kernels that walk
+//   compile-time lists; see blocksparse/Plan/Stages.h for the records of each kernel):
+//                   tiles   [t, 8] = (group, panel, first record, records, batch, head, 0, 0)
+//                   workers [w + 1]: worker i takes tiles[workers[i] .. workers[i + 1])
+//                   records [r, n] = what one stage of a tile's reduction loads
+//                   rows    [g, rows of a group] = row units of each group, -1: none
+//                   order   [p] = value block of each place of the packed values
+// `packed`, where it is there, holds the values in that order, as the kernel's stages want them.
 // `lut_heads` is the number of heads the tables were made for: either the tensor's H, or 1
 // for a pattern that all heads share; then head h uses value block v + h * nnz.
 
@@ -61,7 +69,8 @@ def BlockSparse_PlannedDSDOp : BlockSparse_PlannedOp<"planned_dsd", [AttrSizedOp
     BlockSparse_Buffer:$segments, BlockSparse_Buffer:$entries, Optional<BlockSparse_Buffer>:$combine,
     Optional<BlockSparse_Buffer>:$input, Optional<BlockSparse_Buffer>:$left_alpha,
     Optional<BlockSparse_Buffer>:$right_alpha, Optional<BlockSparse_Buffer>:$bias,
-    Optional<BlockSparse_Buffer>:$residual, BlockSparse_Buffer:$init,
+    Optional<BlockSparse_Buffer>:$residual, Variadic<BlockSparse_Buffer>:$stages,
+    Optional<BlockSparse_Buffer>:$packed, BlockSparse_Buffer:$init,
     DenseI64ArrayAttr:$block, I64Attr:$lut_heads, DefaultValuedAttr<I64Attr, "0">:$slots,
     UnitAttr:$transpose_values, UnitAttr:$transpose_b, UnitAttr:$transpose_out,
     DefaultValuedAttr<F64Attr, "1.0">:$alpha, DefaultValuedAttr<F64Attr, "0.0">:$beta,
@@ -72,8 +81,8 @@ def BlockSparse_PlannedDSDOp : BlockSparse_PlannedOp<"planned_dsd", [AttrSizedOp
     $values `,` $dense `segments` `(` $segments `)` `entries` `(` $entries `)`
     (`combine` `(` $combine^ `)`)? (`input` `(` $input^ `)`)?
     (`left_alpha` `(` $left_alpha^ `)`)? (`right_alpha` `(` $right_alpha^ `)`)?
-    (`bias` `(` $bias^ `)`)? (`residual` `(` $residual^ `)`)? `outs` `(` $init `)`
-    attr-dict `:` functional-type(operands, results)
+    (`bias` `(` $bias^ `)`)? (`residual` `(` $residual^ `)`)? (`stages` `(` $stages^ `)`)?
+    (`packed` `(` $packed^ `)`)? `outs` `(` $init `)` attr-dict `:` functional-type(operands, results)
   }];
   let extraClassDeclaration = [{
     MutableOperandRange getDpsInitsMutable() { return getInitMutable(); }
