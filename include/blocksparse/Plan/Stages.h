@@ -15,7 +15,9 @@
 //                 no block here. Coordinates are elements of the values seen as a matrix
 //                 [stored blocks * bm, bn], without the offset of a batch or a head.
 //   [5] .. [7]    0
-// Records of a tile ascend in [0].
+// Records of a tile ascend in [0]. With transposed values m runs along x and k along y, else m
+// runs along y. A block row of an odd number of units leaves one; those are paired among block
+// rows.
 //
 // stream (square blocks of 16 or 32). A row unit is a block row; a group has `rows` of them, a
 // record at most `panels` panels (block rows of the dense operand) and `blocks` value blocks:
@@ -42,6 +44,10 @@ struct StageTile {
   bool operator==(const StageTile &) const = default;
 };
 
+//===----------------------------------------------------------------------===//
+// Stages of stream kernels
+//===----------------------------------------------------------------------===//
+
 /// What one stage of a stream kernel holds.
 struct StreamShape {
   /// Square blocks, 16 or 32.
@@ -52,7 +58,59 @@ struct StreamShape {
   /// Numbers of a record, in all and before the words of the rows.
   int64_t headInts() const { return 4 + (panels + 3) / 4 * 4; }
   int64_t recordInts() const { return headInts() + (rows + 3) / 4 * 4; }
+  /// Bytes of shared memory that one stage takes: panels of 128 columns of 16 bits, value blocks
+  /// and the record, in whole kilobytes.
+  int64_t stageBytes() const {
+    return (panels * block * 256 + blocks * block * block * 2 + recordInts() * 4 + 1023) / 1024 *
+           1024;
+  }
 };
+
+/// Shared memory of a thread block on sm_90, and what of it stays free for barriers and alignment.
+inline constexpr int64_t streamSharedBytes = 227 * 1024, streamReservedBytes = 2048;
+
+/// Bytes through which `warps` warps store their results, 64 columns at a time.
+inline int64_t streamEpilogueBytes(int64_t block, int64_t warps) { return warps * block * 128; }
+
+/// The shape of stages that a schedule means: `rows` is its group, `panels` its tile_k / block.
+/// A stage takes as many value blocks as fit in shared memory `stages` times beside the
+/// epilogue, and no more than rows * panels. Nothing where `block` is not 16 or 32, `rows` is not
+/// in [1, 64], `panels` is not in [1, 16], or fewer than `rows` value blocks fit.
+std::optional<StreamShape> getStreamShape(int64_t block, int64_t rows, int64_t panels,
+                                          int64_t stages, int64_t warps);
+
+/// What a stream kernel is built for: stages in the ring and warps that compute.
+struct StreamChoice {
+  StreamShape shape;
+  int64_t stages = 0, warps = 0;
+};
+
+/// The choice that measured best on an H100 for square blocks of 16 or 32;
+/// `occupancy` is the share of a group's panels that one of its rows has a block in.
+/// The sparser, the more rows share a tile and the more panels stand in a stage.
+StreamChoice chooseStreamShape(int64_t block, double occupancy);
+
+//===----------------------------------------------------------------------===//
+// Groups and stages
+//===----------------------------------------------------------------------===//
+
+/// A row LUT before its rows are split, and the sizes that it was made for.
+struct RowProduct {
+  /// One segment for each (head, tile), in any order, all with slot -1.
+  std::span<const RowSegment> segments;
+  std::span<const RowEntry> entries;
+  int64_t heads = 1, tiles = 0, denseBlocks = 0;
+  /// Of the stored values; op(V) is their transpose with `transposeValues`.
+  BlockShape block;
+  bool transposeValues = false;
+
+  int64_t opRows() const { return transposeValues ? block.cols : block.rows; }
+  int64_t opDepth() const { return transposeValues ? block.rows : block.cols; }
+};
+
+/// The pattern of op(S) that the tables describe. Fails when a (head, tile) lacks its one unsplit
+/// segment or an index is out of bounds.
+std::optional<BlockLayout> layoutOfRows(const RowProduct &product, std::string &error);
 
 /// Groups and their stages, before they become tiles.
 struct StagedRows {
@@ -73,12 +131,72 @@ struct StagedRows {
   int64_t groups() const { return static_cast<int64_t>(heads.size()); }
 };
 
+/// Stages for wgmma; panels have `tileN` columns of 16 bits. Every row unit is in one group, those
+/// without a block too. Units of block rows of 64 are paired by the panels that they share where
+/// that saves any, else consecutive. Fails for sizes of op(V) that are not multiples of 64 and for
+/// coordinates beyond int32. O(nnz log nnz).
+std::optional<StagedRows> buildWgmmaStages(const RowProduct &product, int64_t tileN,
+                                           std::string &error);
+
+/// Stages of `shape`, as many panels in each as fit; with `cluster`, groups are of rows that share
+/// panels where that saves any, else of consecutive rows. Fails for blocks that are not those of
+/// `shape`. O(nnz log nnz).
+std::optional<StagedRows> buildStreamStages(const RowProduct &product, const StreamShape &shape,
+                                            int64_t tileN, bool cluster, std::string &error);
+
+//===----------------------------------------------------------------------===//
+// Work lists
+//===----------------------------------------------------------------------===//
+
+/// What turns groups into tiles: a tile for each group, panel, batch and head.
+struct TileSpace {
+  int64_t panels = 1, batches = 1, heads = 1;
+  /// 1: every head is a copy of all groups; else each head has its own groups.
+  int64_t lutHeads = 1;
+};
+
+struct WorkOptions {
+  int64_t workers = 132;
+  /// Bytes of one panel of the dense operand over the whole reduction.
+  int64_t panelBytes = 0;
+  /// Bytes of panels in flight that stay in the second-level cache.
+  int64_t cacheBytes = 24 << 20;
+  /// Cost of a tile beside its stages: prologue and epilogue.
+  int64_t tileBytes = 64 << 10;
+};
+
 /// Tiles in the order in which the workers take them.
 struct WorkLists {
   std::vector<StageTile> tiles;
   /// Worker i takes tiles[workers[i]] .. tiles[workers[i + 1] - 1].
   std::vector<int32_t> workers;
 };
+
+/// Walks blocks of groups panel by panel, blocks just large enough that the panels in
+/// flight fit in the cache, and gives each next tile to the worker with least cost so far (the
+/// first of equals). Groups of very different cost go longest first. Deterministic; there is
+/// at least one worker, and some may get nothing. O(t log workers).
+WorkLists buildWorkLists(const StagedRows &staged, const TileSpace &space,
+                         const WorkOptions &options);
+
+//===----------------------------------------------------------------------===//
+// Verification
+//===----------------------------------------------------------------------===//
+
+/// The five tables of an op.
+struct StageTables {
+  std::span<const StageTile> tiles;
+  std::span<const int32_t> workers, records, rows, order;
+  int64_t recordInts = 0, groupSize = 0;
+};
+
+/// Whether the tables say the same as the row LUT `product`, which must be verified already: every
+/// (group, panel, batch, head) of `space` is one tile; every row unit is in one group; the
+/// records of a group are the entries of its rows, each once and none invented, in ascending
+/// panels. `shape` is that of a stream kernel, null for wgmma. Gives the first fault as "expects X,
+/// but got Y", or an empty string. O(nnz log nnz + t).
+std::string verifyStages(const RowProduct &product, const StageTables &tables,
+                         const TileSpace &space, const StreamShape *shape);
 
 } // namespace blocksparse
 

@@ -1,0 +1,385 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "blocksparse/Plan/Stages.h"
+#include "blocksparse/Layout/Cluster.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+using namespace blocksparse;
+
+namespace {
+
+/// Rows and depth that one wgmma takes.
+constexpr int64_t unit = 64;
+constexpr int64_t bytesPerElement = 2;
+
+std::string text(int64_t value) { return std::to_string(value); }
+
+std::nullopt_t fail(std::string &error, std::string message) {
+  error = std::move(message);
+  return std::nullopt;
+}
+
+/// The segment of each (head, tile): segments[head * tiles + tile].
+std::optional<std::vector<RowSegment>> segmentsByTile(const RowProduct &product,
+                                                      std::string &error) {
+  std::vector<RowSegment> byTile(product.heads * product.tiles, {0, 0, 0, 0, 0});
+  const int64_t entries = product.entries.size();
+  for (const RowSegment &segment : product.segments) {
+    if (segment.slot != -1)
+      return fail(error, "expects segments that are not split, but got slot " + text(segment.slot));
+    if (segment.head < 0 || segment.head >= product.heads || segment.tile < 0 ||
+        segment.tile >= product.tiles || segment.first < 0 || segment.count < 0 ||
+        int64_t{segment.first} + segment.count > entries)
+      return fail(error, "expects a segment within " + text(product.heads) + " heads, " +
+                             text(product.tiles) + " tiles and " + text(entries) +
+                             " entries, but got head " + text(segment.head) + ", tile " +
+                             text(segment.tile) + ", entries " + text(segment.first) + " and " +
+                             text(segment.count) + " following");
+    RowSegment &place = byTile[segment.head * product.tiles + segment.tile];
+    if (place.slot == -1)
+      return fail(error, "expects one segment of tile " + text(segment.tile) + " of head " +
+                             text(segment.head) + ", but got a second");
+    place = segment;
+  }
+  if (product.segments.size() != byTile.size())
+    return fail(error, "expects a segment for each of " + text(byTile.size()) + " tiles, but got " +
+                           text(product.segments.size()));
+  return byTile;
+}
+
+std::optional<BlockLayout> makeLayout(const RowProduct &product,
+                                      const std::vector<RowSegment> &byTile, std::string &error) {
+  std::vector<int32_t> offsets(1, 0), cols;
+  offsets.reserve(byTile.size() + 1);
+  cols.reserve(product.entries.size());
+  for (const RowSegment &segment : byTile) {
+    for (const RowEntry &entry : product.entries.subspan(segment.first, segment.count))
+      cols.push_back(entry.dense);
+    offsets.push_back(static_cast<int32_t>(cols.size()));
+  }
+  return BlockLayout::fromCsr({product.opRows(), product.opDepth()},
+                              {product.heads, product.tiles, product.denseBlocks},
+                              std::move(offsets), std::move(cols), error);
+}
+
+/// Rows of one head in groups: of rows that share columns where that saves panels, else
+/// consecutive.
+std::optional<RowClusters> groupRows(const BlockLayout &layout, int64_t head, int64_t size,
+                                     bool cluster, std::string &error) {
+  std::optional<RowClusters> plain = consecutiveRows(layout, head, size, error);
+  if (!plain || !cluster)
+    return plain;
+  std::optional<RowClusters> shared = clusterRows(layout, head, size, error);
+  return shared && shared->numPanels() < plain->numPanels() ? shared : plain;
+}
+
+bool checkSize(const StagedRows &staged, std::string &error) {
+  const size_t most = std::numeric_limits<int32_t>::max();
+  if (staged.records.size() <= most && staged.rows.size() <= most)
+    return true;
+  error = "expects at most " + text(most) + " numbers of records, but got " +
+          text(staged.records.size());
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// wgmma
+//===----------------------------------------------------------------------===//
+
+/// The 64 x 64 pieces of one row unit, by ascending k.
+struct UnitPiece {
+  int64_t k, x, y;
+};
+
+class WgmmaStager {
+public:
+  WgmmaStager(const RowProduct &product, const std::vector<RowSegment> &byTile, int64_t tileN)
+      : product(product), byTile(byTile), tileN(tileN), parts(product.opRows() / unit) {
+    staged.groupSize = 2;
+    staged.recordInts = 8;
+    staged.firstRecord.push_back(0);
+  }
+
+  /// The groups of one head; `pairs` has the block rows whose last units share a tile.
+  void addHead(int64_t head, const RowClusters *pairs) {
+    for (int64_t tile = 0; tile < product.tiles; ++tile)
+      for (int64_t part = 0; part + 1 < parts; part += 2)
+        addGroup(head, {tile * parts + part, tile * parts + part + 1});
+    if (!pairs)
+      return;
+    for (size_t i = 0; i < pairs->rows.size(); i += pairs->groupSize) {
+      const bool second = pairs->groupSize == 2 && i + 1 < pairs->rows.size();
+      addGroup(head, {lastUnit(pairs->rows[i]), second ? lastUnit(pairs->rows[i + 1]) : -1});
+    }
+  }
+
+  StagedRows take() { return std::move(staged); }
+
+private:
+  int64_t lastUnit(int64_t tile) const { return tile * parts + parts - 1; }
+
+  void collect(int64_t head, int64_t row, std::vector<UnitPiece> &pieces) const {
+    pieces.clear();
+    if (row < 0)
+      return;
+    const RowSegment &segment = byTile[head * product.tiles + row / parts];
+    const int64_t m = row % parts * unit, depth = product.opDepth();
+    for (const RowEntry &entry : product.entries.subspan(segment.first, segment.count))
+      for (int64_t k = 0; k < depth; k += unit) {
+        const int64_t y = entry.value * product.block.rows;
+        pieces.push_back(product.transposeValues ? UnitPiece{entry.dense * depth + k, m, y + k}
+                                                 : UnitPiece{entry.dense * depth + k, k, y + m});
+      }
+    std::sort(pieces.begin(), pieces.end(),
+              [](const UnitPiece &a, const UnitPiece &b) { return a.k < b.k; });
+  }
+
+  void addGroup(int64_t head, std::array<int64_t, 2> units) {
+    for (int half = 0; half < 2; ++half) {
+      staged.rows.push_back(static_cast<int32_t>(units[half]));
+      collect(head, units[half], pieces[half]);
+    }
+    std::array<size_t, 2> next = {0, 0};
+    int64_t records = 0;
+    while (next[0] < pieces[0].size() || next[1] < pieces[1].size()) {
+      int64_t k = std::numeric_limits<int64_t>::max();
+      for (int half = 0; half < 2; ++half)
+        if (next[half] < pieces[half].size())
+          k = std::min(k, pieces[half][next[half]].k);
+      std::array<int32_t, 8> record = {static_cast<int32_t>(k), 0, -1, 0, -1, 0, 0, 0};
+      for (int half = 0; half < 2; ++half) {
+        if (next[half] == pieces[half].size() || pieces[half][next[half]].k != k)
+          continue;
+        record[1 + 2 * half] = static_cast<int32_t>(pieces[half][next[half]].x);
+        record[2 + 2 * half] = static_cast<int32_t>(pieces[half][next[half]++].y);
+      }
+      staged.records.insert(staged.records.end(), record.begin(), record.end());
+      ++records;
+    }
+    staged.heads.push_back(static_cast<int32_t>(head));
+    staged.firstRecord.push_back(static_cast<int32_t>(staged.firstRecord.back() + records));
+    staged.cost.push_back(
+        bytesPerElement * unit *
+        (records * tileN + static_cast<int64_t>(pieces[0].size() + pieces[1].size()) * unit));
+  }
+
+  const RowProduct &product;
+  const std::vector<RowSegment> &byTile;
+  const int64_t tileN, parts;
+  std::array<std::vector<UnitPiece>, 2> pieces;
+  StagedRows staged;
+};
+
+bool checkWgmmaSizes(const RowProduct &product, std::string &error) {
+  const int64_t rows = product.opRows(), depth = product.opDepth();
+  if (rows < unit || rows % unit != 0 || depth < unit || depth % unit != 0) {
+    error = "expects blocks of multiples of 64x64, but got " + text(rows) + "x" + text(depth);
+    return false;
+  }
+  int64_t last = product.denseBlocks * depth;
+  for (const RowEntry &entry : product.entries)
+    last = std::max(last, (int64_t{entry.value} + 1) * product.block.rows);
+  if (last <= std::numeric_limits<int32_t>::max())
+    return true;
+  error = "expects coordinates of at most 2147483647, but got " + text(last);
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// stream
+//===----------------------------------------------------------------------===//
+
+class StreamStager {
+public:
+  StreamStager(const RowProduct &product, const std::vector<RowSegment> &byTile,
+               const StreamShape &shape, int64_t tileN)
+      : product(product), byTile(byTile), shape(shape), tileN(tileN), bySlot(shape.rows) {
+    staged.groupSize = shape.rows;
+    staged.recordInts = shape.recordInts();
+    staged.firstRecord.push_back(0);
+    staged.order.reserve(product.entries.size());
+  }
+
+  void addGroup(int64_t head, std::span<const int32_t> rows) {
+    blocks.clear();
+    for (size_t slot = 0; slot < rows.size(); ++slot) {
+      const RowSegment &segment = byTile[head * product.tiles + rows[slot]];
+      for (const RowEntry &entry : product.entries.subspan(segment.first, segment.count))
+        blocks.push_back({(static_cast<uint64_t>(entry.dense) << 32) | slot, entry.value});
+    }
+    std::sort(blocks.begin(), blocks.end());
+    const size_t before = staged.records.size();
+    int64_t panels = 0;
+    for (size_t begin = 0, end; begin < blocks.size(); begin = end) {
+      const uint64_t panel = blocks[begin].first >> 32;
+      for (end = begin; end < blocks.size() && blocks[end].first >> 32 == panel;)
+        ++end;
+      if (numPanels == shape.panels || numBlocks + static_cast<int64_t>(end - begin) > shape.blocks)
+        flush();
+      addPanel(static_cast<int32_t>(panel), begin, end);
+      ++panels;
+    }
+    flush();
+
+    staged.rows.insert(staged.rows.end(), rows.begin(), rows.end());
+    staged.rows.insert(staged.rows.end(), shape.rows - rows.size(), -1);
+    const int64_t records = (staged.records.size() - before) / staged.recordInts;
+    staged.heads.push_back(static_cast<int32_t>(head));
+    staged.firstRecord.push_back(static_cast<int32_t>(staged.firstRecord.back() + records));
+    staged.cost.push_back(bytesPerElement * shape.block *
+                              (panels * tileN + static_cast<int64_t>(blocks.size()) * shape.block) +
+                          records * staged.recordInts * static_cast<int64_t>(sizeof(int32_t)));
+  }
+
+  StagedRows take() {
+    staged.records.resize(staged.records.size() + staged.recordInts, 0); // read ahead
+    return std::move(staged);
+  }
+
+private:
+  void addPanel(int32_t panel, size_t begin, size_t end) {
+    if (numPanels == 0) {
+      record = staged.records.size();
+      staged.records.resize(record + staged.recordInts, 0);
+      staged.records[record] = static_cast<int32_t>(staged.order.size());
+    }
+    for (size_t i = begin; i < end; ++i) {
+      const int64_t slot = static_cast<uint32_t>(blocks[i].first);
+      staged.records[record + shape.headInts() + slot] |= 1 << numPanels;
+      bySlot[slot].push_back(blocks[i].second);
+    }
+    staged.records[record + 4 + numPanels++] = panel;
+    numBlocks += static_cast<int64_t>(end - begin);
+  }
+
+  void flush() {
+    if (numPanels == 0)
+      return;
+    staged.records[record + 1] = static_cast<int32_t>(numBlocks);
+    staged.records[record + 2] = static_cast<int32_t>(numPanels);
+    int32_t first = 0;
+    for (int64_t slot = 0; slot < shape.rows; ++slot) {
+      staged.records[record + shape.headInts() + slot] |= first << 16;
+      first += static_cast<int32_t>(bySlot[slot].size());
+      staged.order.insert(staged.order.end(), bySlot[slot].begin(), bySlot[slot].end());
+      bySlot[slot].clear();
+    }
+    numPanels = numBlocks = 0;
+  }
+
+  const RowProduct &product;
+  const std::vector<RowSegment> &byTile;
+  const StreamShape &shape;
+  const int64_t tileN;
+  /// ((panel, slot), value block) of the group at hand.
+  std::vector<std::pair<uint64_t, int32_t>> blocks;
+  /// Of the record at hand: where it begins, what it holds, and the value blocks of each row.
+  size_t record = 0;
+  int64_t numPanels = 0, numBlocks = 0;
+  std::vector<std::vector<int32_t>> bySlot;
+  StagedRows staged;
+};
+
+} // namespace
+
+std::optional<BlockLayout> blocksparse::layoutOfRows(const RowProduct &product,
+                                                     std::string &error) {
+  std::optional<std::vector<RowSegment>> byTile = segmentsByTile(product, error);
+  if (!byTile)
+    return std::nullopt;
+  return makeLayout(product, *byTile, error);
+}
+
+std::optional<StagedRows> blocksparse::buildWgmmaStages(const RowProduct &product, int64_t tileN,
+                                                        std::string &error) {
+  if (!checkWgmmaSizes(product, error))
+    return std::nullopt;
+  std::optional<std::vector<RowSegment>> byTile = segmentsByTile(product, error);
+  if (!byTile)
+    return std::nullopt;
+  std::optional<BlockLayout> layout = makeLayout(product, *byTile, error);
+  if (!layout)
+    return std::nullopt;
+  WgmmaStager stager(product, *byTile, tileN);
+  const bool odd = product.opRows() / unit % 2 != 0;
+  for (int64_t head = 0; head < product.heads; ++head) {
+    std::optional<RowClusters> pairs;
+    if (odd && !(pairs = groupRows(*layout, head, 2, /*cluster=*/true, error)))
+      return std::nullopt;
+    stager.addHead(head, pairs ? &*pairs : nullptr);
+  }
+  StagedRows staged = stager.take();
+  if (!checkSize(staged, error))
+    return std::nullopt;
+  return staged;
+}
+
+std::optional<StagedRows> blocksparse::buildStreamStages(const RowProduct &product,
+                                                         const StreamShape &shape, int64_t tileN,
+                                                         bool cluster, std::string &error) {
+  if (product.block != BlockShape{shape.block, shape.block})
+    return fail(error, "expects blocks of " + text(shape.block) + "x" + text(shape.block) +
+                           ", but got " + text(product.block.rows) + "x" +
+                           text(product.block.cols));
+  if (shape.rows < 1 || shape.panels < 1 || shape.panels > 16 || shape.blocks < shape.rows)
+    return fail(error, "expects stages of at least 1 row, 1 to 16 panels and a value block for "
+                       "each row, but got " +
+                           text(shape.rows) + " rows, " + text(shape.panels) + " panels and " +
+                           text(shape.blocks) + " value blocks");
+  std::optional<std::vector<RowSegment>> byTile = segmentsByTile(product, error);
+  if (!byTile)
+    return std::nullopt;
+  std::optional<BlockLayout> layout = makeLayout(product, *byTile, error);
+  if (!layout)
+    return std::nullopt;
+  StreamStager stager(product, *byTile, shape, tileN);
+  for (int64_t head = 0; head < product.heads; ++head) {
+    std::optional<RowClusters> groups = groupRows(*layout, head, shape.rows, cluster, error);
+    if (!groups)
+      return std::nullopt;
+    const int64_t rows = groups->rows.size();
+    for (int64_t first = 0; first < rows; first += groups->groupSize)
+      stager.addGroup(head, std::span<const int32_t>(groups->rows)
+                                .subspan(first, std::min(groups->groupSize, rows - first)));
+  }
+  StagedRows staged = stager.take();
+  if (!checkSize(staged, error))
+    return std::nullopt;
+  return staged;
+}
+
+std::optional<StreamShape> blocksparse::getStreamShape(int64_t block, int64_t rows, int64_t panels,
+                                                       int64_t stages, int64_t warps) {
+  if ((block != 16 && block != 32) || rows < 1 || rows > 64 || panels < 1 || panels > 16 ||
+      stages < 1 || warps < 1)
+    return std::nullopt;
+  StreamShape shape{block, rows, panels, 0};
+  const int64_t free = streamSharedBytes - streamReservedBytes - streamEpilogueBytes(block, warps);
+  const int64_t left = free / stages / 1024 * 1024 - panels * block * 256 - shape.recordInts() * 4;
+  shape.blocks = std::min(rows * panels, left / (block * block * bytesPerElement));
+  if (left < 0 || shape.blocks < rows)
+    return std::nullopt;
+  return shape;
+}
+
+StreamChoice blocksparse::chooseStreamShape(int64_t block, double occupancy) {
+  struct Row {
+    int64_t block;
+    double most; // occupancy
+    int64_t rows, panels, stages, warps;
+  };
+  static constexpr Row choices[] = {
+      {16, 0.16, 24, 8, 4, 12}, {16, 0.40, 20, 6, 4, 20}, {16, 2.0, 16, 4, 5, 16},
+      {32, 0.16, 12, 4, 3, 12}, {32, 0.40, 12, 3, 3, 12}, {32, 2.0, 12, 2, 4, 12},
+  };
+  for (const Row &row : choices)
+    if (row.block == block && occupancy < row.most)
+      if (std::optional<StreamShape> shape =
+              getStreamShape(block, row.rows, row.panels, row.stages, row.warps))
+        return {*shape, row.stages, row.warps};
+  return {};
+}

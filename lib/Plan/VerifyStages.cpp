@@ -1,0 +1,303 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "blocksparse/Plan/Stages.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+using namespace blocksparse;
+
+namespace {
+
+constexpr int64_t unit = 64;
+
+std::string text(int64_t value) { return std::to_string(value); }
+
+std::string expected(const std::string &what, int64_t wanted, int64_t got) {
+  return "expects " + what + " " + text(wanted) + ", but got " + text(got);
+}
+
+/// Checks the tables of one op; each step gives the first fault or nothing.
+class StageChecker {
+public:
+  StageChecker(const RowProduct &product, const StageTables &tables, const TileSpace &space,
+               const StreamShape *shape)
+      : product(product), tables(tables), space(space), shape(shape),
+        parts(shape ? 1 : product.opRows() / unit) {}
+
+  std::string run() {
+    if (std::string error = checkShapes(); !error.empty())
+      return error;
+    if (std::string error = checkWorkers(); !error.empty())
+      return error;
+    if (std::string error = checkTiles(); !error.empty())
+      return error;
+    if (std::string error = checkUnits(); !error.empty())
+      return error;
+    int64_t place = 0;
+    for (size_t group = 0; group < groups.size(); ++group)
+      if (std::string error = shape ? checkStream(group, place) : checkWgmma(group); !error.empty())
+        return "in group " + text(group) + " " + error;
+    if (place != static_cast<int64_t>(tables.order.size()))
+      return expected("an order of as many value blocks as the stages hold,", place,
+                      tables.order.size());
+    return {};
+  }
+
+private:
+  struct Group {
+    int64_t first = 0, count = 0, head = 0, tiles = 0;
+  };
+
+  std::string checkShapes() {
+    const int64_t size = shape ? shape->rows : 2, ints = shape ? shape->recordInts() : 8;
+    if (tables.groupSize != size)
+      return expected("groups of size", size, tables.groupSize);
+    if (tables.recordInts != ints)
+      return expected("records of size", ints, tables.recordInts);
+    groups.resize(tables.rows.size() / size);
+    byTile.resize(product.heads * product.tiles);
+    for (const RowSegment &segment : product.segments)
+      byTile[segment.head * product.tiles + segment.tile] = segment;
+    return {};
+  }
+
+  std::string checkWorkers() {
+    if (tables.workers.size() < 2 || tables.workers.front() != 0)
+      return "expects workers from tile 0, but got none";
+    for (size_t i = 1; i < tables.workers.size(); ++i)
+      if (tables.workers[i] < tables.workers[i - 1])
+        return "expects workers in ascending order of their tiles, but got " +
+               text(tables.workers[i]) + " after " + text(tables.workers[i - 1]);
+    if (tables.workers.back() != static_cast<int64_t>(tables.tiles.size()))
+      return expected("workers for all tiles,", tables.tiles.size(), tables.workers.back());
+    return {};
+  }
+
+  std::string checkTile(int64_t index, const StageTile &tile) {
+    const int64_t records = tables.records.size() / tables.recordInts;
+    auto fault = [&](const char *field, int64_t bound, int64_t got) {
+      return "expects tile " + text(index) + " to have a " + field + " in [0, " + text(bound) +
+             "), but got " + text(got);
+    };
+    const std::pair<const char *, std::array<int64_t, 2>> fields[] = {
+        {"group", {tile.group, static_cast<int64_t>(groups.size())}},
+        {"panel", {tile.panel, space.panels}},
+        {"batch", {tile.batch, space.batches}},
+        {"head", {tile.head, space.heads}},
+        {"first record", {tile.first, records + 1}},
+        {"number of records", {tile.count, records + 1 - tile.first}}};
+    for (const auto &[name, value] : fields)
+      if (value[0] < 0 || value[0] >= value[1])
+        return fault(name, value[1], value[0]);
+    Group &group = groups[tile.group];
+    const int64_t head = space.lutHeads == 1 ? 0 : tile.head;
+    if (group.tiles++ == 0) {
+      group.first = tile.first;
+      group.count = tile.count;
+      group.head = head;
+    }
+    if (group.first != tile.first || group.count != tile.count || group.head != head)
+      return "expects equal records and heads in all tiles of group " + text(tile.group) +
+             ", but got records " + text(tile.first) + " and " + text(tile.count) +
+             " following in tile " + text(index);
+    return {};
+  }
+
+  std::string checkTiles() {
+    const int64_t copies = space.panels * space.batches * (space.lutHeads == 1 ? space.heads : 1);
+    if (tables.tiles.size() != groups.size() * copies)
+      return expected("as many tiles as groups, panels, batches and heads make,",
+                      groups.size() * copies, tables.tiles.size());
+    std::vector<uint8_t> seen(tables.tiles.size(), 0);
+    for (size_t i = 0; i < tables.tiles.size(); ++i) {
+      const StageTile &tile = tables.tiles[i];
+      if (std::string error = checkTile(i, tile); !error.empty())
+        return error;
+      const int64_t head = space.lutHeads == 1 ? tile.head : 0,
+                    heads = space.lutHeads == 1 ? space.heads : 1;
+      uint8_t &mark =
+          seen[((tile.group * space.batches + tile.batch) * heads + head) * space.panels +
+               tile.panel];
+      if (mark)
+        return "expects one tile for each group, panel, batch and head, but got tile " + text(i) +
+               " again";
+      mark = 1;
+    }
+    return {};
+  }
+
+  std::string checkUnits() {
+    const int64_t units = product.tiles * parts;
+    std::vector<uint8_t> seen(product.heads * units, 0);
+    for (size_t i = 0; i < tables.rows.size(); ++i) {
+      const int64_t row = tables.rows[i];
+      if (row == -1)
+        continue;
+      if (row < 0 || row >= units)
+        return "expects row units in [-1, " + text(units) + "), but got " + text(row);
+      uint8_t &mark = seen[groups[i / tables.groupSize].head * units + row];
+      if (mark)
+        return "expects row unit " + text(row) + " in one group, but got it again in group " +
+               text(i / tables.groupSize);
+      mark = 1;
+    }
+    for (size_t i = 0; i < seen.size(); ++i)
+      if (!seen[i])
+        return "expects row unit " + text(i % units) + " of head " + text(i / units) +
+               " in a group, but got it in none";
+    return {};
+  }
+
+  std::span<const RowEntry> entriesOf(const Group &group, int64_t row) const {
+    if (row < 0)
+      return {};
+    const RowSegment &segment = byTile[group.head * product.tiles + row / parts];
+    return product.entries.subspan(segment.first, segment.count);
+  }
+
+  std::span<const int32_t> record(const Group &group, int64_t index) const {
+    return tables.records.subspan((group.first + index) * tables.recordInts, tables.recordInts);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // wgmma
+  //===--------------------------------------------------------------------===//
+
+  using Piece = std::array<int64_t, 3>; // k, x, y
+
+  std::vector<Piece> pieces(const Group &group, int64_t row) const {
+    std::vector<Piece> wanted;
+    const int64_t depth = product.opDepth(), m = row % parts * unit;
+    for (const RowEntry &entry : entriesOf(group, row))
+      for (int64_t k = 0; k < depth; k += unit) {
+        const int64_t y = entry.value * product.block.rows;
+        if (product.transposeValues)
+          wanted.push_back({entry.dense * depth + k, m, y + k});
+        else
+          wanted.push_back({entry.dense * depth + k, k, y + m});
+      }
+    std::sort(wanted.begin(), wanted.end());
+    return wanted;
+  }
+
+  std::string checkWgmma(int64_t index) {
+    const Group &group = groups[index];
+    for (int64_t i = 0; i < group.count; ++i) {
+      const std::span<const int32_t> words = record(group, i);
+      if (i > 0 && words[0] <= record(group, i - 1)[0])
+        return "expects records with ascending k, but got " + text(words[0]) + " after " +
+               text(record(group, i - 1)[0]);
+      if (words[2] < 0 && words[4] < 0)
+        return "expects a block in each record, but got none at k " + text(words[0]);
+    }
+    for (int half = 0; half < 2; ++half) {
+      const std::vector<Piece> wanted = pieces(group, tables.rows[2 * index + half]);
+      std::vector<Piece> got;
+      for (int64_t i = 0; i < group.count; ++i)
+        if (const std::span<const int32_t> words = record(group, i); words[2 + 2 * half] >= 0)
+          got.push_back({words[0], words[1 + 2 * half], words[2 + 2 * half]});
+      const auto [a, b] = std::mismatch(wanted.begin(), wanted.end(), got.begin(), got.end());
+      if (a != wanted.end() || b != got.end()) {
+        auto show = [](bool there, const Piece &piece) {
+          return there ? "(" + text(piece[0]) + ", " + text(piece[1]) + ", " + text(piece[2]) + ")"
+                       : std::string("none");
+        };
+        return "expects (k, x, y) " + show(a != wanted.end(), a != wanted.end() ? *a : Piece()) +
+               " in half " + text(half) + ", but got " +
+               show(b != got.end(), b != got.end() ? *b : Piece());
+      }
+    }
+    return {};
+  }
+
+  //===--------------------------------------------------------------------===//
+  // stream
+  //===--------------------------------------------------------------------===//
+
+  std::string checkStreamHead(std::span<const int32_t> words, int64_t place, int64_t &panel) {
+    if (words[0] != place)
+      return expected("a record's blocks from place", place, words[0]);
+    if (words[1] < 1 || words[1] > shape->blocks)
+      return "expects 1 to " + text(shape->blocks) + " value blocks in a record, but got " +
+             text(words[1]);
+    if (words[2] < 1 || words[2] > shape->panels)
+      return "expects 1 to " + text(shape->panels) + " panels in a record, but got " +
+             text(words[2]);
+    for (int64_t e = 0; e < words[2]; ++e) {
+      if (words[4 + e] <= panel)
+        return "expects ascending panels, but got " + text(words[4 + e]) + " after " + text(panel);
+      panel = words[4 + e];
+    }
+    return {};
+  }
+
+  /// Checks the records of a group, whose blocks start at `place`, and moves it behind them.
+  std::string checkStream(int64_t index, int64_t &place) {
+    const Group &group = groups[index];
+    std::vector<std::vector<RowEntry>> got(shape->rows);
+    int64_t panel = -1;
+    for (int64_t i = 0; i < group.count; ++i) {
+      const std::span<const int32_t> words = record(group, i);
+      if (std::string error = checkStreamHead(words, place, panel); !error.empty())
+        return error;
+      int64_t taken = 0;
+      for (int64_t row = 0; row < shape->rows; ++row) {
+        const uint32_t word = words[shape->headInts() + row], mask = word & 0xffff;
+        if (static_cast<int64_t>(word >> 16) != taken)
+          return expected("the blocks of row " + text(row) + " of a record from", taken,
+                          word >> 16);
+        if (mask >> words[2] != 0)
+          return "expects a mask of " + text(words[2]) + " panels, but got " + text(mask);
+        if (place + taken + std::popcount(mask) > static_cast<int64_t>(tables.order.size()))
+          return "expects places below " + text(tables.order.size()) + ", but got " +
+                 text(place + taken + std::popcount(mask) - 1);
+        for (int64_t e = 0; e < words[2]; ++e)
+          if (mask >> e & 1)
+            got[row].push_back({words[4 + e], tables.order[place + taken++]});
+      }
+      if (taken != words[1])
+        return expected("a record's number of value blocks to be that of its masks,", taken,
+                        words[1]);
+      place += taken;
+    }
+    for (int64_t row = 0; row < shape->rows; ++row)
+      if (std::string error = compareRow(group, tables.rows[index * shape->rows + row], got[row]);
+          !error.empty())
+        return error;
+    return {};
+  }
+
+  std::string compareRow(const Group &group, int64_t row, const std::vector<RowEntry> &got) {
+    const std::span<const RowEntry> entries = entriesOf(group, row);
+    std::vector<RowEntry> wanted(entries.begin(), entries.end());
+    std::sort(wanted.begin(), wanted.end(),
+              [](const RowEntry &a, const RowEntry &b) { return a.dense < b.dense; });
+    if (wanted.size() != got.size())
+      return expected("blocks of row unit " + text(row) + " to number", wanted.size(), got.size());
+    for (size_t i = 0; i < got.size(); ++i)
+      if (!(wanted[i] == got[i]))
+        return "expects value block " + text(wanted[i].value) + " with panel " +
+               text(wanted[i].dense) + " in row unit " + text(row) + ", but got value block " +
+               text(got[i].value) + " with panel " + text(got[i].dense);
+    return {};
+  }
+
+  const RowProduct &product;
+  const StageTables &tables;
+  const TileSpace &space;
+  const StreamShape *shape;
+  /// Row units of a block row.
+  const int64_t parts;
+  std::vector<Group> groups;
+  std::vector<RowSegment> byTile;
+};
+
+} // namespace
+
+std::string blocksparse::verifyStages(const RowProduct &product, const StageTables &tables,
+                                      const TileSpace &space, const StreamShape *shape) {
+  return StageChecker(product, tables, space, shape).run();
+}

@@ -1,0 +1,102 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "blocksparse/Plan/Stages.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <queue>
+
+using namespace blocksparse;
+
+namespace {
+
+int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/// The groups of one LUT head in the order in which tiles take them. Groups of similar cost keep
+/// their order, and with it what they share.
+std::vector<int32_t> orderGroups(const StagedRows &staged, int64_t lutHead) {
+  std::vector<int32_t> order;
+  int64_t total = 0, most = 0;
+  for (int64_t group = 0; group < staged.groups(); ++group) {
+    if (staged.heads[group] != lutHead)
+      continue;
+    order.push_back(static_cast<int32_t>(group));
+    total += staged.cost[group];
+    most = std::max(most, staged.cost[group]);
+  }
+  const bool uneven = most * static_cast<int64_t>(order.size()) > total + total / 4;
+  if (uneven)
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int32_t a, int32_t b) { return staged.cost[a] > staged.cost[b]; });
+  return order;
+}
+
+/// Groups that walk the panels together. Workers stand at about workers / size panels at a time.
+int64_t blockOfGroups(int64_t groups, const WorkOptions &options) {
+  const int64_t fitting =
+      std::max<int64_t>(1, options.cacheBytes / std::max<int64_t>(1, options.panelBytes));
+  const int64_t size = std::clamp<int64_t>(divideUp(options.workers, fitting), 8, 1 << 20);
+  // Blocks of equal size: a short last one would have more panels in flight.
+  return std::max<int64_t>(1, divideUp(groups, std::max<int64_t>(1, divideUp(groups, size))));
+}
+
+/// Deals tiles to the worker with least cost so far.
+class Dealer {
+public:
+  explicit Dealer(int64_t workers) : hands(workers) {
+    for (int64_t worker = 0; worker < workers; ++worker)
+      queue.push({0, worker});
+  }
+
+  void deal(const StageTile &tile, int64_t cost) {
+    auto [busy, worker] = queue.top();
+    queue.pop();
+    hands[worker].push_back(tile);
+    queue.push({busy + cost, worker});
+  }
+
+  WorkLists take() const {
+    WorkLists lists;
+    lists.workers.push_back(0);
+    for (const std::vector<StageTile> &hand : hands) {
+      lists.tiles.insert(lists.tiles.end(), hand.begin(), hand.end());
+      lists.workers.push_back(static_cast<int32_t>(lists.tiles.size()));
+    }
+    return lists;
+  }
+
+private:
+  using Load = std::pair<int64_t, int64_t>;
+  std::priority_queue<Load, std::vector<Load>, std::greater<>> queue;
+  std::vector<std::vector<StageTile>> hands;
+};
+
+} // namespace
+
+WorkLists blocksparse::buildWorkLists(const StagedRows &staged, const TileSpace &space,
+                                      const WorkOptions &options) {
+  std::vector<std::vector<int32_t>> orders;
+  for (int64_t head = 0; head < space.lutHeads; ++head)
+    orders.push_back(orderGroups(staged, head));
+  Dealer dealer(std::max<int64_t>(1, options.workers));
+  auto dealBlock = [&](std::span<const int32_t> groups, int64_t batch, int64_t head) {
+    for (int64_t panel = 0; panel < space.panels; ++panel)
+      for (int32_t group : groups) {
+        const int32_t first = staged.firstRecord[group];
+        dealer.deal({group, static_cast<int32_t>(panel), first,
+                     staged.firstRecord[group + 1] - first, static_cast<int32_t>(batch),
+                     static_cast<int32_t>(head)},
+                    staged.cost[group] + options.tileBytes);
+      }
+  };
+  for (int64_t batch = 0; batch < space.batches; ++batch)
+    for (int64_t head = 0; head < space.heads; ++head) {
+      const std::span<const int32_t> order = orders[space.lutHeads == 1 ? 0 : head];
+      const size_t size = blockOfGroups(order.size(), options);
+      for (size_t first = 0; first < order.size(); first += size)
+        dealBlock(order.subspan(first, std::min(size, order.size() - first)), batch, head);
+    }
+  return dealer.take();
+}

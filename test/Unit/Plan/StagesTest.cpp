@@ -1,0 +1,315 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "blocksparse/Plan/Stages.h"
+#include "PlanLayouts.h"
+#include "gtest/gtest.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+
+using namespace blocksparse;
+using namespace blocksparse::test;
+
+namespace {
+
+/// A row LUT and the product that views it.
+struct Product {
+  Product(const BlockLayout &layout, BlockShape block, bool transpose)
+      : lut(buildRowLut(layout, transpose)) {
+    const BlockGrid grid = layout.grid();
+    view.segments = lut.segments;
+    view.entries = lut.entries;
+    view.heads = grid.heads;
+    view.tiles = transpose ? grid.cols : grid.rows;
+    view.denseBlocks = transpose ? grid.rows : grid.cols;
+    view.block = block;
+    view.transposeValues = transpose;
+  }
+  Product(const Product &) = delete;
+
+  RowLut lut;
+  RowProduct view;
+};
+
+StagedRows wgmma(const RowProduct &product, int64_t tileN = 256) {
+  std::string error;
+  std::optional<StagedRows> staged = buildWgmmaStages(product, tileN, error);
+  EXPECT_TRUE(staged.has_value()) << error;
+  return staged ? *staged : StagedRows();
+}
+
+StagedRows stream(const RowProduct &product, const StreamShape &shape, bool cluster = true) {
+  std::string error;
+  std::optional<StagedRows> staged = buildStreamStages(product, shape, 128, cluster, error);
+  EXPECT_TRUE(staged.has_value()) << error;
+  return staged ? *staged : StagedRows();
+}
+
+StageTables tablesOf(const StagedRows &staged, const WorkLists &lists) {
+  return {lists.tiles,  lists.workers,     staged.records,  staged.rows,
+          staged.order, staged.recordInts, staged.groupSize};
+}
+
+std::string verify(const RowProduct &product, const StagedRows &staged, const WorkLists &lists,
+                   const TileSpace &space, const StreamShape *shape) {
+  return verifyStages(product, tablesOf(staged, lists), space, shape);
+}
+
+/// Bands of `width` blocks whose rows are shuffled.
+BlockLayout shuffledBand(int64_t size, int64_t width) {
+  return layoutOf(maskOf({1, size, size}, [&](int64_t, int64_t row, int64_t col) {
+    const int64_t place = row * 37 % size; // 37 and size have no common factor
+    return col >= place && col < place + width;
+  }));
+}
+
+int64_t panelsOf(const StagedRows &staged, const StreamShape &shape) {
+  int64_t panels = 0;
+  for (int64_t r = 0; r < staged.firstRecord.back(); ++r)
+    panels += staged.records[r * shape.recordInts() + 2];
+  return panels;
+}
+
+TEST(Stages, WgmmaPairsHalvesOfABlockRow) {
+  // The second block row is empty and still has its group.
+  const Product product(layoutOf({"101", "000"}), {128, 64}, false);
+  const StagedRows staged = wgmma(product.view);
+  EXPECT_EQ(staged.rows, (std::vector<int32_t>{0, 1, 2, 3}));
+  EXPECT_EQ(staged.firstRecord, (std::vector<int32_t>{0, 2, 2}));
+  EXPECT_EQ(staged.records, (std::vector<int32_t>{0, 0, 0, 0, 64, 0, 0, 0, //
+                                                  128, 0, 128, 0, 192, 0, 0, 0}));
+  // Two steps of 64 x 256 and 128 x 64 elements.
+  EXPECT_EQ(staged.cost, (std::vector<int64_t>{2 * 2 * (64 * 256 + 128 * 64), 0}));
+}
+
+TEST(Stages, WgmmaOfTransposedValuesSwapsCoordinates) {
+  // Stored 64 x 128: op(V) has two halves of 64 along the stored columns.
+  const Product product(layoutOf({"10", "11"}), {64, 128}, true);
+  const StagedRows staged = wgmma(product.view);
+  EXPECT_EQ(staged.rows, (std::vector<int32_t>{0, 1, 2, 3}));
+  EXPECT_EQ(staged.records, (std::vector<int32_t>{0,  0, 0,   64, 0,   0, 0, 0, //
+                                                  64, 0, 64,  64, 64,  0, 0, 0, //
+                                                  64, 0, 128, 64, 128, 0, 0, 0}));
+}
+
+TEST(Stages, WgmmaPairsBlockRowsThatSharePanels) {
+  const Product product(layoutOf({"1100", "0011", "1100", "0011"}), {64, 64}, false);
+  const StagedRows staged = wgmma(product.view);
+  EXPECT_EQ(staged.rows, (std::vector<int32_t>{0, 2, 1, 3}));
+  EXPECT_EQ(staged.firstRecord, (std::vector<int32_t>{0, 2, 4}));
+  // Where no order saves a panel, rows stay as they are; an odd row is alone.
+  const Product apart(layoutOf({"1000", "0100", "0010"}), {64, 64}, false);
+  EXPECT_EQ(wgmma(apart.view).rows, (std::vector<int32_t>{0, 1, 2, -1}));
+}
+
+TEST(Stages, WgmmaCoversRandomLayouts) {
+  for (const BlockLayout &layout : randomLayouts())
+    for (BlockShape block : {BlockShape{64, 64}, {128, 64}, {64, 192}, {192, 128}, {256, 64}})
+      for (bool transpose : {false, true})
+        for (int64_t batches : {1, 3}) {
+          const Product product(layout, block, transpose);
+          const StagedRows staged = wgmma(product.view);
+          const int64_t heads = layout.grid().heads;
+          const TileSpace space{3, batches, heads == 1 ? 2 : heads, heads};
+          const WorkLists lists = buildWorkLists(staged, space, {5, 1 << 20});
+          EXPECT_EQ(verify(product.view, staged, lists, space, nullptr), "");
+        }
+}
+
+TEST(Stages, StreamRecordOfTwoRows) {
+  const Product product(layoutOf({"110", "011", "000"}), {16, 16}, false);
+  const StreamShape shape{16, 2, 2, 3};
+  const StagedRows staged = stream(product.view, shape, /*cluster=*/false);
+  EXPECT_EQ(staged.rows, (std::vector<int32_t>{0, 1, 2, -1}));
+  EXPECT_EQ(staged.firstRecord, (std::vector<int32_t>{0, 2, 2}));
+  // Panels 0 and 1, then panel 2, then zeros. Row 0: bits 0 and 1; row 1: bit 1, from place 2 on.
+  EXPECT_EQ(staged.records, (std::vector<int32_t>{0, 3, 2, 0, 0, 1, 0, 0, 3, 2 << 16 | 2, 0, 0, //
+                                                  3, 1, 1, 0, 2, 0, 0, 0, 0, 1,           0, 0, //
+                                                  0, 0, 0, 0, 0, 0, 0, 0, 0, 0,           0, 0}));
+  EXPECT_EQ(staged.order, (std::vector<int32_t>{0, 1, 2, 3}));
+}
+
+TEST(Stages, StreamCoversRandomLayouts) {
+  for (const BlockLayout &layout : randomLayouts())
+    for (const StreamShape &shape :
+         {StreamShape{16, 4, 3, 7}, {16, 24, 8, 32}, {32, 12, 4, 12}, {32, 1, 16, 1}})
+      for (bool transpose : {false, true})
+        for (bool cluster : {false, true}) {
+          const Product product(layout, {shape.block, shape.block}, transpose);
+          const StagedRows staged = stream(product.view, shape, cluster);
+          const int64_t heads = layout.grid().heads;
+          const TileSpace space{2, 2, heads == 1 ? 3 : heads, heads};
+          const WorkLists lists = buildWorkLists(staged, space, {7, 1 << 20});
+          EXPECT_EQ(verify(product.view, staged, lists, space, &shape), "");
+          std::vector<int32_t> order = staged.order;
+          std::sort(order.begin(), order.end());
+          for (size_t i = 0; i < order.size(); ++i)
+            ASSERT_EQ(order[i], static_cast<int32_t>(i));
+        }
+}
+
+TEST(Stages, ClusteringFindsShuffledBands) {
+  const BlockLayout layout = shuffledBand(200, 16);
+  const Product product(layout, {16, 16}, false);
+  const StreamShape shape{16, 16, 4, 40};
+  const StagedRows plain = stream(product.view, shape, false);
+  const StagedRows clustered = stream(product.view, shape, true);
+  EXPECT_LT(3 * panelsOf(clustered, shape), 2 * panelsOf(plain, shape));
+}
+
+TEST(Stages, FaultsAreFound) {
+  const Product product(layoutOf({"1101", "0110", "1011"}), {16, 16}, false);
+  const StreamShape shape{16, 2, 4, 8};
+  const StagedRows staged = stream(product.view, shape);
+  const TileSpace space{2, 1, 2, 1};
+  const WorkLists lists = buildWorkLists(staged, space, {3, 1 << 20});
+  ASSERT_EQ(verify(product.view, staged, lists, space, &shape), "");
+  // Each number of each table matters, but the record that a kernel reads ahead.
+  auto each = [&](std::vector<int32_t> StagedRows::*table, size_t count) {
+    for (size_t i = 0; i < count; ++i) {
+      StagedRows other = staged;
+      (other.*table)[i] ^= 1;
+      if (table == &StagedRows::records &&
+          (i % 12 == 3 ||
+           (i % 12 >= 4 && i % 12 < 8 &&
+            static_cast<int32_t>(i % 12) - 4 >= staged.records[i / 12 * 12 + 2]) ||
+           i % 12 >= 10))
+        continue; // padding
+      EXPECT_NE(verify(product.view, other, lists, space, &shape), "") << "at " << i;
+    }
+  };
+  each(&StagedRows::rows, staged.rows.size());
+  each(&StagedRows::order, staged.order.size());
+  each(&StagedRows::records, staged.records.size() - shape.recordInts());
+  for (size_t i = 0; i < lists.tiles.size(); ++i)
+    for (int32_t StageTile::*field : {&StageTile::group, &StageTile::panel, &StageTile::first,
+                                      &StageTile::count, &StageTile::batch, &StageTile::head}) {
+      WorkLists other = lists;
+      other.tiles[i].*field ^= 1;
+      EXPECT_NE(verify(product.view, staged, other, space, &shape), "") << "tile " << i;
+    }
+  WorkLists fewer = lists;
+  fewer.workers.back() -= 1;
+  EXPECT_NE(verify(product.view, staged, fewer, space, &shape), "");
+}
+
+TEST(Stages, FaultsOfWgmmaAreFound) {
+  const Product product(layoutOf({"1101", "0110", "1011"}), {128, 64}, false);
+  const StagedRows staged = wgmma(product.view);
+  const TileSpace space{1, 1, 1, 1};
+  const WorkLists lists = buildWorkLists(staged, space, {3, 1 << 20});
+  ASSERT_EQ(verify(product.view, staged, lists, space, nullptr), "");
+  for (size_t i = 0; i < staged.records.size(); ++i) {
+    if (i % 8 > 4)
+      continue;
+    StagedRows other = staged;
+    other.records[i] = -1;
+    EXPECT_NE(verify(product.view, other, lists, space, nullptr), "") << "at " << i;
+  }
+}
+
+TEST(Stages, WrongInputIsAnError) {
+  const Product product(layoutOf({"11", "01"}), {16, 16}, false);
+  std::string error;
+  EXPECT_FALSE(buildWgmmaStages(product.view, 256, error));
+  EXPECT_EQ(error, "expects blocks of multiples of 64x64, but got 16x16");
+  EXPECT_FALSE(buildStreamStages(product.view, {32, 2, 2, 4}, 128, false, error));
+  EXPECT_EQ(error, "expects blocks of 32x32, but got 16x16");
+  RowProduct half = product.view;
+  half.segments = half.segments.first(1);
+  EXPECT_FALSE(buildStreamStages(half, {16, 2, 2, 4}, 128, false, error));
+  EXPECT_EQ(error, "expects a segment for each of 2 tiles, but got 1");
+  RowProduct far = product.view;
+  far.block = {64, 64};
+  std::vector<RowEntry> entries = product.lut.entries;
+  entries[0].value = 1 << 26;
+  far.entries = entries;
+  EXPECT_FALSE(buildWgmmaStages(far, 256, error));
+  EXPECT_EQ(error, "expects coordinates of at most 2147483647, but got 4294967360");
+}
+
+TEST(Stages, ShapesFillSharedMemory) {
+  for (int64_t block : {16, 32})
+    for (double occupancy : {0.01, 0.1, 0.2, 0.3, 0.5, 1.0}) {
+      const StreamChoice choice = chooseStreamShape(block, occupancy);
+      const StreamShape &shape = choice.shape;
+      ASSERT_EQ(shape.block, block) << occupancy;
+      const int64_t used = choice.stages * shape.stageBytes() +
+                           streamEpilogueBytes(block, choice.warps) + streamReservedBytes;
+      EXPECT_LE(used, streamSharedBytes);
+      EXPECT_GE(shape.blocks, shape.rows);
+      EXPECT_EQ(shape.rows % choice.warps, 0);
+      if (occupancy < 0.45) // stages do not run out of value blocks before panels
+        EXPECT_GE(shape.blocks, 1.05 * occupancy * shape.rows * shape.panels) << block;
+    }
+  EXPECT_EQ(chooseStreamShape(16, 0.1).shape.rows, 24);
+  EXPECT_FALSE(getStreamShape(8, 4, 4, 4, 4));
+  EXPECT_FALSE(getStreamShape(32, 12, 16, 3, 12)); // panels alone do not fit
+}
+
+TEST(WorkLists, TakeGroupsPanelByPanelInBlocks) {
+  StagedRows staged;
+  staged.heads.assign(16, 0);
+  staged.cost.assign(16, 1000);
+  for (int32_t g = 0; g <= 16; ++g)
+    staged.firstRecord.push_back(g);
+  // Two blocks of eight groups; one worker keeps the order.
+  const WorkLists lists = buildWorkLists(staged, {2, 1, 1, 1}, {1, 1 << 20});
+  ASSERT_EQ(lists.tiles.size(), 32u);
+  for (int32_t i = 0; i < 32; ++i) {
+    EXPECT_EQ(lists.tiles[i].group, i / 16 * 8 + i % 8);
+    EXPECT_EQ(lists.tiles[i].panel, i / 8 % 2);
+  }
+}
+
+TEST(WorkLists, UnequalGroupsGoLongestFirstToTheLeastLoaded) {
+  StagedRows staged;
+  staged.heads.assign(4, 0);
+  staged.cost = {1000, 9000, 2000, 8000};
+  staged.firstRecord = {0, 1, 2, 3, 4};
+  WorkOptions options{2, 1 << 20};
+  options.tileBytes = 0;
+  const WorkLists lists = buildWorkLists(staged, {1, 1, 1, 1}, options);
+  EXPECT_EQ(lists.workers, (std::vector<int32_t>{0, 2, 4}));
+  std::vector<int32_t> order;
+  for (const StageTile &tile : lists.tiles)
+    order.push_back(tile.group);
+  EXPECT_EQ(order, (std::vector<int32_t>{1, 0, 3, 2}));
+}
+
+TEST(WorkLists, LoadsAreEven) {
+  const Product product(layoutOf(maskOf({1, 512, 512},
+                                        [](int64_t, int64_t row, int64_t col) {
+                                          return CounterRandom(5, 0, row).below(col, 10) == 0;
+                                        })),
+                        {16, 16}, false);
+  const StreamShape shape = chooseStreamShape(16, 0.1).shape;
+  const StagedRows staged = stream(product.view, shape);
+  const TileSpace space{64, 1, 1, 1};
+  const WorkLists lists = buildWorkLists(staged, space, {132, 8192 * 256});
+  std::vector<int64_t> loads(132);
+  for (int worker = 0; worker < 132; ++worker)
+    for (int32_t t = lists.workers[worker]; t < lists.workers[worker + 1]; ++t)
+      loads[worker] += staged.cost[lists.tiles[t].group] + (64 << 10);
+  const auto [least, most] = std::minmax_element(loads.begin(), loads.end());
+  EXPECT_LT(*most, *least + *least / 8);
+}
+
+TEST(Stages, LargeLayoutsAreQuick) {
+  const Product product(largeLayout(), {16, 16}, false);
+  const StreamShape shape = chooseStreamShape(16, 0.1).shape;
+  const auto start = std::chrono::steady_clock::now();
+  const StagedRows staged = stream(product.view, shape);
+  const TileSpace space{8, 1, 16, 16};
+  const WorkLists lists = buildWorkLists(staged, space, {132, 1 << 21});
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  RecordProperty("seconds", std::to_string(seconds));
+  std::printf("%zu blocks: %.3f s\n", product.lut.entries.size(), seconds);
+  EXPECT_LT(seconds, 3.0);
+  EXPECT_EQ(verify(product.view, staged, lists, space, &shape), "");
+}
+
+} // namespace
