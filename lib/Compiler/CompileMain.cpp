@@ -4,13 +4,11 @@
 #include "CommandLine.h"
 #include "blocksparse/Compiler/Compiler.h"
 #include "blocksparse/Compiler/Drivers.h"
-#include "blocksparse/Compiler/Registration.h"
 #include "blocksparse/Target/CPU/CHeader.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/ToolOutputFile.h"
@@ -135,22 +133,14 @@ static LogicalResult run(const Arguments &arguments, llvm::SourceMgr &sourceMgr,
 }
 
 int mlir::blocksparse::compileMain(int argc, char **argv) {
-  llvm::InitLLVM init(argc, argv);
-  removeLibraryOptions();
+  CommandLineTool tool(argc, argv);
   Arguments arguments;
   registerAsmPrinterCLOptions();
   registerMLIRContextCLOptions();
   registerPassManagerCLOptions();
   registerDefaultTimingManagerCLOptions();
-  cl::HideUnrelatedOptions(category);
-  cl::ParseCommandLineOptions(argc, argv, "Compiles block-sparse programs.\n");
-
-  DialectRegistry registry;
-  blocksparse::registerAllDialects(registry);
-  MLIRContext context(registry);
-  // One clear error is enough.
-  context.printOpOnDiagnostic(false);
-  llvm::SourceMgr sourceMgr;
-  SourceMgrDiagnosticHandler handler(sourceMgr, &context);
-  return succeeded(run(arguments, sourceMgr, context)) ? 0 : 1;
+  tool.parseOptions(category, "Compiles block-sparse programs.\n");
+  return tool.run([&](llvm::SourceMgr &sourceMgr, MLIRContext &context) {
+    return run(arguments, sourceMgr, context);
+  });
 }

@@ -7,7 +7,6 @@
 #include "blocksparse/Compiler/Drivers.h"
 #include "blocksparse/Compiler/HostArguments.h"
 #include "blocksparse/Compiler/HostProgram.h"
-#include "blocksparse/Compiler/Registration.h"
 #include "blocksparse/Compiler/UsefulWork.h"
 #include "blocksparse/Support/Npy.h"
 #include "blocksparse/Support/RandomFill.h"
@@ -16,7 +15,6 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
-#include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -346,20 +344,12 @@ static LogicalResult runProgram(const RunOptions &options, llvm::SourceMgr &sour
 }
 
 int mlir::blocksparse::runMain(int argc, char **argv) {
-  llvm::InitLLVM init(argc, argv);
+  CommandLineTool tool(argc, argv);
   // InitLLVM's handler would abort where a tensor asks whether there is memory for it.
   std::set_new_handler(nullptr);
-  removeLibraryOptions();
   RunOptions options;
-  cl::HideUnrelatedOptions(category);
-  cl::ParseCommandLineOptions(argc, argv, "Runs functions of block-sparse programs.\n");
-
-  DialectRegistry registry;
-  blocksparse::registerAllDialects(registry);
-  MLIRContext context(registry);
-  // One clear error is enough.
-  context.printOpOnDiagnostic(false);
-  llvm::SourceMgr sourceMgr;
-  SourceMgrDiagnosticHandler handler(sourceMgr, &context);
-  return succeeded(runProgram(options, sourceMgr, context)) ? 0 : 1;
+  tool.parseOptions(category, "Runs functions of block-sparse programs.\n");
+  return tool.run([&](llvm::SourceMgr &sourceMgr, MLIRContext &context) {
+    return runProgram(options, sourceMgr, context);
+  });
 }

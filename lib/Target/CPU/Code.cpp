@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "blocksparse/Target/CPU/Code.h"
+#include "blocksparse/Target/OptimizeModule.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/OpenMP/OpenMPDialect.h"
@@ -15,7 +16,6 @@
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 
@@ -86,28 +86,6 @@ static LogicalResult exportEntryPoints(llvm::Module &module, EntryPoints entryPo
   return success();
 }
 
-static void optimize(llvm::Module &module, llvm::TargetMachine &machine, unsigned level) {
-  if (level == 0)
-    return;
-  llvm::PipelineTuningOptions tuning;
-  tuning.LoopUnrolling = true;
-  tuning.LoopVectorization = true;
-  tuning.SLPVectorization = true;
-  llvm::PassBuilder builder(&machine, tuning);
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  const llvm::OptimizationLevel levels[] = {
-      llvm::OptimizationLevel::O1, llvm::OptimizationLevel::O2, llvm::OptimizationLevel::O3};
-  builder.buildPerModuleDefaultPipeline(levels[std::min(level, 3u) - 1]).run(module, modules);
-}
-
 Code::Code(Location location) : location(location) {}
 Code::Code(Code &&) = default;
 // In the reverse order of declaration: the module goes before its context.
@@ -158,7 +136,9 @@ FailureOr<Code> Code::create(ModuleOp module, const CPUOptions &options, EntryPo
   code.module->setDataLayout(code.machine->createDataLayout());
   if (failed(exportEntryPoints(*code.module, entryPoints, code.location)))
     return failure();
-  optimize(*code.module, *code.machine, options.optLevel);
+  llvm::PipelineTuningOptions tuning;
+  tuning.SLPVectorization = true;
+  optimizeModule(*code.module, *code.machine, options.optLevel, tuning);
   return code;
 }
 

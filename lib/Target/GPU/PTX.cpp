@@ -3,6 +3,7 @@
 
 #include "blocksparse/Target/GPU/PTX.h"
 #include "blocksparse/Target/GPU/Passes.h"
+#include "blocksparse/Target/OptimizeModule.h"
 #include "blocksparse/Target/TargetInfo.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -18,7 +19,6 @@
 #include "llvm/IR/Module.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 
@@ -140,24 +140,6 @@ static LogicalResult checkDeclarations(const llvm::Module &module, Location loca
   return success();
 }
 
-static void optimize(llvm::Module &module, llvm::TargetMachine &machine, unsigned level) {
-  if (level == 0)
-    return;
-  llvm::PassBuilder builder(&machine);
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  const llvm::OptimizationLevel levels[] = {
-      llvm::OptimizationLevel::O1, llvm::OptimizationLevel::O2, llvm::OptimizationLevel::O3};
-  builder.buildPerModuleDefaultPipeline(levels[level - 1]).run(module, modules);
-}
-
 FailureOr<std::string> mlir::blocksparse::emitPTX(gpu::GPUModuleOp module,
                                                   const GPUOptions &options) {
   Location location = module.getLoc();
@@ -172,7 +154,7 @@ FailureOr<std::string> mlir::blocksparse::emitPTX(gpu::GPUModuleOp module,
     return emitError() << "expects kernels that translate to LLVM IR, but got an error";
   llvmModule->setTargetTriple((*machine)->getTargetTriple());
   llvmModule->setDataLayout((*machine)->createDataLayout());
-  optimize(*llvmModule, **machine, options.optLevel);
+  optimizeModule(*llvmModule, **machine, options.optLevel);
   if (failed(checkDeclarations(*llvmModule, location)))
     return failure();
   SmallString<0> text;
