@@ -6,6 +6,7 @@
 #include "KernelBuilder.h"
 #include "MmaKernels.h"
 #include "SimtKernels.h"
+#include "WgmmaKernels.h"
 #include "blocksparse/IR/BlockSparseDialect.h"
 #include "blocksparse/IR/BlockSparseOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -42,19 +43,32 @@ static LogicalResult checkBuffers(Operation *op) {
   return checkStaticShape(op);
 }
 
-/// Whether the op's schedule wants tensor cores. "cuda.wgmma" names them too: what a
-/// chip with wgmma has no kernel for runs on mma.sync.
+/// Whether the op's schedule names a family of tensor-core kernels. What the newer ones have no
+/// kernel for runs on mma.sync.
 static bool wantsTensorCores(std::optional<ScheduleAttr> schedule) {
-  return schedule && (schedule->getKernel() == "cuda.mma" || schedule->getKernel() == "cuda.wgmma");
+  return schedule &&
+         (schedule->getKernel() == "cuda.mma" || schedule->getKernel() == "cuda.wgmma" ||
+          schedule->getKernel() == "cuda.stream");
+}
+
+/// Emits the kernels of an op by mma.sync where its schedule asks for tensor cores and there is
+/// such a kernel, else the scalar ones.
+template <typename OpTy>
+static void emitPortable(ImplicitLocOpBuilder &host, KernelBuilder &kernels, OpTy op) {
+  if constexpr (llvm::is_one_of<OpTy, PlannedDSDOp, PlannedSDDOp, PlannedMatmulOp>::value)
+    if (wantsTensorCores(op.getSchedule()) && hasMma(op))
+      return emitMma(host, kernels, op);
+  emitSimt(host, kernels, op);
 }
 
 /// Emits the kernels of an op of whichever family its schedule asks for and can do it.
 template <typename OpTy>
 static void emitPlanned(ImplicitLocOpBuilder &host, KernelBuilder &kernels, OpTy op) {
-  if constexpr (llvm::is_one_of<OpTy, PlannedDSDOp, PlannedSDDOp, PlannedMatmulOp>::value)
-    if (wantsTensorCores(op.getSchedule()) && hasMma(op))
-      return emitMma(host, kernels, op);
-  emitSimt(host, kernels, op);
+  auto portable = [&](ImplicitLocOpBuilder &b) { emitPortable(b, kernels, op); };
+  if constexpr (llvm::is_one_of<OpTy, PlannedDSDOp, PlannedMatmulOp>::value)
+    if (hasWgmma(kernels, op))
+      return emitWgmma(host, kernels, op, portable);
+  portable(host);
 }
 
 /// Emits the kernels of `op`; fails for an op that is not planned or not on memrefs.

@@ -76,6 +76,19 @@ SmallVector<Value> Epilogue::operands(PlannedMatmulOp op) {
   return presentOperands({op.getBias(), op.getResidual()});
 }
 
+static bool changesNothing(const llvm::APFloat &alpha, std::optional<ActivationAttr> activation) {
+  return alpha.isExactlyValue(1.0) &&
+         (!activation || activation->getKind() == ActivationKind::None);
+}
+
+bool Epilogue::isTrivial(PlannedDSDOp op) {
+  return operands(op).empty() && changesNothing(op.getAlpha(), op.getActivation());
+}
+
+bool Epilogue::isTrivial(PlannedMatmulOp op) {
+  return operands(op).empty() && changesNothing(op.getAlpha(), op.getActivation());
+}
+
 /// The vectors among the terms; their last axis is the one meant.
 static std::optional<DenseView> getColumnTerm(ImplicitLocOpBuilder &b, const IRMapping &mapping,
                                               Value value) {

@@ -25,6 +25,10 @@ public:
   static SmallVector<Value> operands(PlannedDSDOp op);
   static SmallVector<Value> operands(PlannedMatmulOp op);
 
+  /// Whether the epilogue of an op leaves the sum as it is.
+  static bool isTrivial(PlannedDSDOp op);
+  static bool isTrivial(PlannedMatmulOp op);
+
   /// The epilogue of an op with its operands seen through `mapping`.
   static Epilogue get(ImplicitLocOpBuilder &b, PlannedDSDOp op, const IRMapping &mapping);
   static Epilogue get(ImplicitLocOpBuilder &b, PlannedMatmulOp op, const IRMapping &mapping);

@@ -33,6 +33,16 @@ SmallVector<Value> mlir::blocksparse::device::presentOperands(ArrayRef<Value> op
   return llvm::filter_to_vector(operands, [](Value value) { return static_cast<bool>(value); });
 }
 
+KernelBuilder::KernelBuilder(ModuleOp module, StringRef chip) : module(module), chip(chip.str()) {
+  std::string error;
+  if (auto parsed = ::blocksparse::TargetInfo::parse("cuda:" + chip.str(), error))
+    target = *parsed;
+}
+
+const ::blocksparse::GPUFacts &KernelBuilder::getFacts() const { return target.gpuFacts(); }
+
+int64_t KernelBuilder::getMultiprocessors() const { return target.gpuFacts().multiprocessors; }
+
 gpu::GPUModuleOp KernelBuilder::getKernelModule() {
   if (kernels)
     return kernels;

@@ -4,6 +4,7 @@
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KERNELBUILDER_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KERNELBUILDER_H
 
+#include "blocksparse/Target/TargetInfo.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -32,9 +33,13 @@ public:
   static constexpr int64_t simtMaxBlocks = 65536;
 
   /// `module` is the host's; the kernel module is made when the first kernel is.
-  KernelBuilder(ModuleOp module, StringRef chip) : module(module), chip(chip.str()) {}
+  KernelBuilder(ModuleOp module, StringRef chip);
 
   StringRef getChip() const { return chip; }
+  /// What the chip can do; checkChip(chip) found no fault.
+  const ::blocksparse::GPUFacts &getFacts() const;
+  /// Multiprocessors of the chip.
+  int64_t getMultiprocessors() const;
 
   /// Builds the kernel `<host function>_<name>` (made unique) and launches it at `host`. Kernel
   /// arguments are the distinct `operands` (memrefs, index, scalars) in order; `body` receives a
@@ -65,6 +70,7 @@ private:
 
   ModuleOp module;
   std::string chip;
+  ::blocksparse::TargetInfo target;
   gpu::GPUModuleOp kernels;
 };
 

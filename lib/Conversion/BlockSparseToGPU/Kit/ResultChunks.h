@@ -1,0 +1,55 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// From the sums of a warpgroup (see Kit/WgmmaTile.h) to global memory: rounded, written by stmatrix
+// to chunks of 64 x 64 elements in shared memory, swizzled as in Kit/TensorMap.h, and copied from
+// there while the warpgroup goes on.
+//
+// stmatrix.x4 writes four 8 x 8 matrices; lanes 8 i .. 8 i + 7 give the addresses of the rows of
+// matrix i, and lane l's register i holds elements (l / 4, 2 (l % 4) + {0, 1}) of it. Two
+// neighbouring groups of four sums are the matrices (rows, columns) = (0, 0), (8, 0), (0, 8),
+// (8, 8) of a 16 x 16 corner. With .trans the elements are those of the transposes: the
+// rows whose addresses lanes give are then columns of the sums.
+
+#ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_RESULTCHUNKS_H
+#define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_RESULTCHUNKS_H
+
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace mlir::blocksparse::device {
+
+class ResultChunks {
+public:
+  static constexpr int64_t chunkBytes = 8192;
+
+  /// `thread` (i32) is the thread's number in its warpgroup, `barrier` (i32) the number of a
+  /// named barrier of the warpgroup's own, `shared` (i32) the address of `buffers` chunks.
+  /// `transposed`: chunks are [column][row] of the sums.
+  ResultChunks(ImplicitLocOpBuilder &b, Value thread, Value barrier, Value shared, int64_t buffers,
+               Type element, bool transposed);
+
+  /// The sum at (row, column) of the warpgroup's tile, i32 both, made to what is stored (f32).
+  using Finish = function_ref<Value(ImplicitLocOpBuilder &, Value sum, Value row, Value col)>;
+  /// One thread stores chunk `number` from shared memory at `address` (i32).
+  using Store = function_ref<void(ImplicitLocOpBuilder &, int64_t number, Value address)>;
+
+  /// Stores all chunks of `sums`. `finish` may be null.
+  void emit(ImplicitLocOpBuilder &b, ArrayRef<Value> sums, Finish finish, Store store) const;
+
+  /// At the end of a kernel: until everything is in global memory.
+  void emitWait(ImplicitLocOpBuilder &b) const;
+
+private:
+  void writeChunk(ImplicitLocOpBuilder &b, ArrayRef<Value> sums, int64_t number, Value address,
+                  Finish finish) const;
+  void emitGroupBarrier(ImplicitLocOpBuilder &b) const;
+
+  Value thread, barrier, shared, isFirst, lane, warp;
+  int64_t buffers;
+  Type element;
+  bool transposed;
+};
+
+} // namespace mlir::blocksparse::device
+
+#endif // BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_RESULTCHUNKS_H

@@ -1,0 +1,58 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// A ring of buffers between one producer and several consumers of a thread block.
+//
+// Stage s has two mbarriers. `full`: one arrival (the producer's, which also announces the
+// bytes) and those bytes end its phase; consumers wait for it. `empty`: one arrival of each
+// consumer warp ends its phase; the producer waits for it before it fills the stage again. A
+// barrier's phases alternate in parity, and waiting for a parity succeeds when the phase of that
+// parity has ended. Consumers start with parity 0: the first fill. The producer starts with parity
+// 1, which a fresh barrier counts as ended: the stages are free. Parities flip when a stage number
+// wraps around.
+
+#ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_STAGERING_H
+#define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_STAGERING_H
+
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace mlir::blocksparse::device {
+
+class StageRing {
+public:
+  /// Where a producer or a consumer is: both i32.
+  struct Position {
+    Value stage, parity;
+  };
+
+  /// `barriers`: address (i32) of bytes(stages) bytes of shared memory.
+  StageRing(Value barriers, int64_t stages) : barriers(barriers), stages(stages) {}
+
+  static int64_t bytes(int64_t stages) { return 16 * stages; }
+
+  /// One thread makes the barriers; all threads of the block must meet at a barrier before
+  /// they are used.
+  void emitInit(ImplicitLocOpBuilder &b, int64_t consumerWarps) const;
+
+  Position start(ImplicitLocOpBuilder &b, bool producer) const;
+  Position next(ImplicitLocOpBuilder &b, const Position &position) const;
+
+  /// !llvm.ptr<3>, for copies to count their bytes.
+  Value full(ImplicitLocOpBuilder &b, Value stage) const;
+  void waitFull(ImplicitLocOpBuilder &b, const Position &position) const;
+  void waitEmpty(ImplicitLocOpBuilder &b, const Position &position) const;
+  /// The producer announces the bytes (i32) that its copies will bring.
+  void expectBytes(ImplicitLocOpBuilder &b, Value stage, Value bytes) const;
+  /// One lane of a consumer warp gives a stage back.
+  void release(ImplicitLocOpBuilder &b, Value stage) const;
+
+private:
+  Value empty(ImplicitLocOpBuilder &b, Value stage) const;
+
+  Value barriers;
+  int64_t stages;
+};
+
+} // namespace mlir::blocksparse::device
+
+#endif // BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_STAGERING_H

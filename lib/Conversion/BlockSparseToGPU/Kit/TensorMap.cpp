@@ -1,0 +1,195 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "TensorMap.h"
+
+#include "../Loops.h"
+#include "SharedTile.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::device;
+
+static constexpr unsigned sharedSpace = 3;
+static constexpr unsigned clusterSpace = 7;
+static constexpr int64_t swizzleBytes = 1024;
+
+//===----------------------------------------------------------------------===//
+// Maps
+//===----------------------------------------------------------------------===//
+
+/// Size and stride (in elements) of one dimension.
+struct MapDimension {
+  Value size, stride;
+};
+
+/// The map of the array that starts at the first element of `memref`; dimensions from the slowest.
+static Value createMap(ImplicitLocOpBuilder &b, Value memref, Value offset,
+                       ArrayRef<MapDimension> dimensions, ArrayRef<int64_t> box) {
+  auto type = cast<MemRefType>(memref.getType());
+  SmallVector<OpFoldResult> sizes, strides;
+  for (const MapDimension &dimension : dimensions) {
+    sizes.push_back(dimension.size);
+    strides.push_back(dimension.stride);
+  }
+  SmallVector<int64_t> dynamic(dimensions.size(), ShapedType::kDynamic);
+  auto layout = StridedLayoutAttr::get(b.getContext(), ShapedType::kDynamic, dynamic);
+  auto arrayType = MemRefType::get(dynamic, type.getElementType(), layout);
+  Value array =
+      memref::ReinterpretCastOp::create(b, arrayType, memref, OpFoldResult(offset), sizes, strides);
+  auto unranked = UnrankedMemRefType::get(type.getElementType(), Attribute());
+  Value any = memref::CastOp::create(b, unranked, array);
+  auto boxType = MemRefType::get(box, type.getElementType(), MemRefLayoutAttrInterface(),
+                                 b.getI64IntegerAttr(sharedSpace));
+  auto descriptor = nvgpu::TensorMapDescriptorType::get(
+      b.getContext(), boxType, nvgpu::TensorMapSwizzleKind::SWIZZLE_128B,
+      nvgpu::TensorMapL2PromoKind::L2PROMO_256B, nvgpu::TensorMapOOBKind::OOB_ZERO,
+      nvgpu::TensorMapInterleaveKind::INTERLEAVE_NONE);
+  SmallVector<Value> boxValues =
+      llvm::map_to_vector(box, [&](int64_t size) { return indexConstant(b, size); });
+  Value map = nvgpu::TmaCreateDescriptorOp::create(b, descriptor, any, boxValues);
+  return UnrealizedConversionCastOp::create(b, LLVM::LLVMPointerType::get(b.getContext()), map)
+      .getResult(0);
+}
+
+Value mlir::blocksparse::device::createTensorMap(ImplicitLocOpBuilder &host, Value memref,
+                                                 DenseAxes axes, MapBox box) {
+  auto type = cast<MemRefType>(memref.getType());
+  auto metadata = memref::ExtractStridedMetadataOp::create(host, memref);
+  // A dimension of size 1 may have any stride; a map wants a multiple of 16 bytes.
+  auto dimension = [&](int axis) {
+    MapDimension result{indexConstant(host, 1), indexConstant(host, 8)};
+    if (axis >= 0 && type.getDimSize(axis) != 1)
+      result = {memrefDim(host, memref, axis), metadata.getStrides()[axis]};
+    return result;
+  };
+  if (axes.row + 1 == type.getRank())
+    std::swap(axes.row, axes.col);
+  Value cols = memrefDim(host, memref, axes.col), one = indexConstant(host, 1);
+  Value chunk = indexConstant(host, chunkCols);
+  SmallVector<MapDimension> dimensions{dimension(axes.batch), dimension(axes.head)};
+  SmallVector<int64_t> boxSizes{1, 1};
+  if (box.isChunked()) {
+    dimensions.push_back({host.createOrFold<arith::DivUIOp>(cols, chunk), chunk});
+    boxSizes.push_back(box.chunks);
+    cols = chunk;
+  }
+  dimensions.push_back(dimension(axes.row));
+  dimensions.push_back({cols, one});
+  boxSizes.append({box.rows, chunkCols});
+  return createMap(host, memref, metadata.getOffset(), dimensions, boxSizes);
+}
+
+Value mlir::blocksparse::device::createValuesMap(ImplicitLocOpBuilder &host, Value memref,
+                                                 MapBox box) {
+  auto type = cast<MemRefType>(memref.getType());
+  auto metadata = memref::ExtractStridedMetadataOp::create(host, memref);
+  Value rows = indexConstant(host, 1), cols = memrefDim(host, memref, type.getRank() - 1);
+  for (int64_t axis = 0; axis + 1 < type.getRank(); ++axis)
+    rows = indexMul(host, rows, memrefDim(host, memref, axis));
+  Value one = indexConstant(host, 1), eight = indexConstant(host, 8);
+  return createMap(host, memref, metadata.getOffset(),
+                   {{one, eight}, {one, eight}, {rows, cols}, {cols, one}},
+                   {1, 1, box.rows, chunkCols});
+}
+
+Value mlir::blocksparse::device::isRowMajor(ImplicitLocOpBuilder &host, Value memref) {
+  auto type = cast<MemRefType>(memref.getType());
+  auto metadata = memref::ExtractStridedMetadataOp::create(host, memref);
+  Value stride = indexConstant(host, 1);
+  Value result = arith::ConstantIntOp::create(host, host.getI1Type(), 1);
+  for (int64_t axis = type.getRank(); axis-- > 0;) {
+    if (type.getDimSize(axis) == 1)
+      continue;
+    result = both(host, result, indexEqual(host, metadata.getStrides()[axis], stride));
+    stride = indexMul(host, stride, memrefDim(host, memref, axis));
+  }
+  return result;
+}
+
+void mlir::blocksparse::device::setTensorMapArguments(gpu::GPUFuncOp kernel, int64_t count) {
+  SmallVector<int32_t> arguments(count);
+  std::iota(arguments.begin(), arguments.end(), 0);
+  kernel->setAttr("blocksparse.tensor_maps",
+                  DenseI32ArrayAttr::get(kernel.getContext(), arguments));
+}
+
+//===----------------------------------------------------------------------===//
+// Copies
+//===----------------------------------------------------------------------===//
+
+static Value clusterPointer(ImplicitLocOpBuilder &b, Value shared) {
+  auto type = LLVM::LLVMPointerType::get(b.getContext(), clusterSpace);
+  return LLVM::AddrSpaceCastOp::create(b, type, sharedPointer(b, shared));
+}
+
+/// Coordinates from the fastest dimension, as the instruction takes them.
+static SmallVector<Value> getCoordinates(ImplicitLocOpBuilder &b, bool chunked,
+                                         const MapPlace &place) {
+  if (!chunked)
+    return {place.col, place.row, place.head, place.batch};
+  return {sharedConstant(b, 0), place.row, sharedDiv(b, place.col, chunkCols), place.head,
+          place.batch};
+}
+
+void mlir::blocksparse::device::emitTensorLoad(ImplicitLocOpBuilder &b, Value map, MapBox box,
+                                               const MapPlace &place, Value shared, Value barrier) {
+  NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
+      b, clusterPointer(b, shared), map, getCoordinates(b, box.isChunked(), place), barrier,
+      ValueRange{}, Value(), Value(), NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false,
+      NVVM::CTAGroupKindAttr(), Value());
+}
+
+void mlir::blocksparse::device::emitTensorStore(ImplicitLocOpBuilder &b, Value map,
+                                                const MapPlace &place, Value shared) {
+  NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(b, map, sharedPointer(b, shared),
+                                                     getCoordinates(b, /*chunked=*/false, place),
+                                                     Value(), NVVM::TMAStoreMode::TILE, Value());
+}
+
+void mlir::blocksparse::device::emitBulkLoad(ImplicitLocOpBuilder &b, Value source, Value bytes,
+                                             Value shared, Value barrier) {
+  NVVM::CpAsyncBulkGlobalToSharedClusterOp::create(b, clusterPointer(b, shared), source, barrier,
+                                                   bytes, Value(), Value());
+}
+
+void mlir::blocksparse::device::emitCommitStores(ImplicitLocOpBuilder &b) {
+  NVVM::CpAsyncBulkCommitGroupOp::create(b);
+}
+
+void mlir::blocksparse::device::emitWaitStoresRead(ImplicitLocOpBuilder &b) {
+  NVVM::CpAsyncBulkWaitGroupOp::create(b, 0, b.getUnitAttr());
+}
+
+void mlir::blocksparse::device::emitWaitStores(ImplicitLocOpBuilder &b) {
+  NVVM::CpAsyncBulkWaitGroupOp::create(b, 0, UnitAttr());
+}
+
+void mlir::blocksparse::device::emitCopyFence(ImplicitLocOpBuilder &b) {
+  NVVM::FenceProxyOp::create(
+      b, NVVM::ProxyKind::async_shared,
+      NVVM::SharedSpaceAttr::get(b.getContext(), NVVM::SharedSpace::shared_cta));
+}
+
+//===----------------------------------------------------------------------===//
+// Addresses
+//===----------------------------------------------------------------------===//
+
+Value mlir::blocksparse::device::sharedPointer(ImplicitLocOpBuilder &b, Value address) {
+  return LLVM::IntToPtrOp::create(b, LLVM::LLVMPointerType::get(b.getContext(), sharedSpace),
+                                  address);
+}
+
+Value mlir::blocksparse::device::alignedSharedBase(ImplicitLocOpBuilder &b) {
+  Value first = SharedMemory::get(b).at(b, sharedConstant(b, 0));
+  Value address = LLVM::PtrToIntOp::create(b, b.getI32Type(), first);
+  Value up = sharedAdd(b, address, sharedConstant(b, swizzleBytes - 1));
+  return arith::AndIOp::create(b, up, sharedConstant(b, -swizzleBytes));
+}

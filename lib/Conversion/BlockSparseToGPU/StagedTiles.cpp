@@ -1,0 +1,87 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "StagedTiles.h"
+
+#include "Kit/SharedTile.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::device;
+
+static MemRefType bufferType(Value memref) { return cast<MemRefType>(memref.getType()); }
+
+StagedTiles StagedTiles::get(ImplicitLocOpBuilder &b, PlannedDSDOp op, const IRMapping &mapping) {
+  StagedTiles lists;
+  lists.tiles = IntTable::get(b, mapping.lookup(op.getStages()[0]));
+  lists.workers = IntTable::get(b, mapping.lookup(op.getStages()[1]));
+  lists.rows = IntTable::get(b, mapping.lookup(op.getStages()[3]));
+  return lists;
+}
+
+int64_t StagedTiles::panelCols(PlannedDSDOp op) { return op.getSchedule()->getTileN(); }
+
+Value StagedTiles::blocks(ImplicitLocOpBuilder &host, PlannedDSDOp op) {
+  return indexConstant(host, bufferType(op.getStages()[1]).getDimSize(0) - 1);
+}
+
+WgmmaKernel::Range StagedTiles::tilesOfBlock(ImplicitLocOpBuilder &b) const {
+  Value block =
+      arith::IndexCastOp::create(b, b.getI32Type(), gpu::BlockIdOp::create(b, gpu::Dimension::x));
+  Value one = sharedConstant(b, 1);
+  return {workers.read(b, block, 0, 1).front(),
+          workers.read(b, sharedAdd(b, block, one), 0, 1).front(), one};
+}
+
+StagedTile StagedTiles::read(ImplicitLocOpBuilder &b, Value number) const {
+  SmallVector<Value> row = tiles.read(b, number, 0, 6);
+  return {row[0], row[1], row[2], row[3], row[4], row[5]};
+}
+
+Value StagedTiles::rowOf(ImplicitLocOpBuilder &b, Value group, Value place) const {
+  return rows.readAt(b, sharedAdd(b, sharedMul(b, group, rows.width()), place));
+}
+
+MapPlace StagedTiles::placeIn(ImplicitLocOpBuilder &b, Value memref, Value row, Value col,
+                              Value batch, Value head) {
+  MemRefType type = bufferType(memref);
+  DenseAxes axes = DenseAxes::ofMatrices(type.getRank());
+  auto has = [&](int axis) { return axis >= 0 && type.getDimSize(axis) != 1; };
+  Value zero = sharedConstant(b, 0);
+  return {row, col, has(axes.head) ? head : zero, has(axes.batch) ? batch : zero};
+}
+
+Value StagedTiles::applyEpilogue(ImplicitLocOpBuilder &b, PlannedDSDOp op, const Epilogue &epilogue,
+                                 const DenseView &out, const StagedPosition &at, Value sum,
+                                 Value inner, Value outer) {
+  auto toIndex = [&](Value value) {
+    return arith::IndexCastOp::create(b, b.getIndexType(), value).getResult();
+  };
+  Value lastRow = indexAdd(b, out.rows(), indexConstant(b, -1));
+  Value row = indexMin(b, toIndex(sharedAdd(b, at.row, inner)), lastRow);
+  Value col = toIndex(sharedAdd(b, at.col, outer));
+  // A row unit of -1 gives a negative row.
+  row = indexMax(b, row, indexConstant(b, 0));
+  StoredPosition position{toIndex(at.batch), toIndex(at.head), row, col};
+  if (op.getTransposeOut())
+    std::swap(position.row, position.col);
+  Value always = arith::ConstantIntOp::create(b, b.getI1Type(), 1);
+  return epilogue.apply(b, sum, always, position);
+}
+
+ValuesOrigin ValuesOrigin::get(PlannedDSDOp op) {
+  MemRefType values = bufferType(op.getValues());
+  int64_t rank = values.getRank(), stored = values.getDimSize(rank - 3);
+  int64_t listed = bufferType(op.getEntries()).getDimSize(bufferType(op.getEntries()).getRank() - 2);
+  ValuesOrigin origin;
+  if (rank == 4 && values.getDimSize(0) != 1)
+    origin.perBatch = stored;
+  if (op.getLutHeads() == 1 && stored > listed)
+    origin.perHead = listed;
+  return origin;
+}
+
+Value ValuesOrigin::blockOf(ImplicitLocOpBuilder &b, Value batch, Value head) const {
+  return sharedAdd(b, sharedMul(b, batch, perBatch), sharedMul(b, head, perHead));
+}

@@ -1,0 +1,65 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// The `stages` of a planned_dsd as its kernels read them; see blocksparse/Plan/Stages.h.
+
+#ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_STAGEDTILES_H
+#define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_STAGEDTILES_H
+
+#include "Epilogue.h"
+#include "Kit/IntTable.h"
+#include "Kit/TensorMap.h"
+#include "WgmmaProduct.h"
+
+namespace mlir::blocksparse::device {
+
+/// A row of the table of tiles; all i32.
+struct StagedTile {
+  Value group, panel, first, records, batch, head;
+};
+
+/// The first element of a part of a tile in the matrix of (batch, head); all i32.
+struct StagedPosition {
+  Value batch, head, row, col;
+};
+
+class StagedTiles {
+public:
+  static StagedTiles get(ImplicitLocOpBuilder &b, PlannedDSDOp op, const IRMapping &mapping);
+
+  /// Columns of a panel: the schedule's tile_n, a multiple of 64.
+  static int64_t panelCols(PlannedDSDOp op);
+  /// On the host: thread blocks, one for each list.
+  static Value blocks(ImplicitLocOpBuilder &host, PlannedDSDOp op);
+
+  WgmmaKernel::Range tilesOfBlock(ImplicitLocOpBuilder &b) const;
+  StagedTile read(ImplicitLocOpBuilder &b, Value number) const;
+  /// Row unit `place` (i32) of a group, or -1.
+  Value rowOf(ImplicitLocOpBuilder &b, Value group, Value place) const;
+
+  /// The place of element (row, col) in the maps of `memref` [.., R, C]: 0 for a batch or a head
+  /// that it does not have.
+  static MapPlace placeIn(ImplicitLocOpBuilder &b, Value memref, Value row, Value col, Value batch,
+                          Value head);
+
+  /// The epilogue on the sum `inner` rows and `outer` columns from `at`. Rows beyond the result
+  /// read what belongs to its last one, as they are not stored.
+  static Value applyEpilogue(ImplicitLocOpBuilder &b, PlannedDSDOp op, const Epilogue &epilogue,
+                             const DenseView &out, const StagedPosition &at, Value sum, Value inner,
+                             Value outer);
+
+private:
+  IntTable tiles, workers, rows;
+};
+
+/// Where the value blocks of a batch and a head begin, in blocks from the first.
+struct ValuesOrigin {
+  int64_t perBatch = 0, perHead = 0;
+
+  static ValuesOrigin get(PlannedDSDOp op);
+  Value blockOf(ImplicitLocOpBuilder &b, Value batch, Value head) const;
+};
+
+} // namespace mlir::blocksparse::device
+
+#endif // BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_STAGEDTILES_H

@@ -1,0 +1,200 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Epilogue.h"
+#include "Kit/AsyncCopy.h"
+#include "Kit/IntTable.h"
+#include "Kit/SharedTile.h"
+#include "Loops.h"
+#include "MmaProduct.h"
+#include "StagedTiles.h"
+#include "WgmmaKernels.h"
+#include "WgmmaProduct.h"
+#include "blocksparse/Target/TargetInfo.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::device;
+
+/// Values of k of a record, and rows of a half tile.
+static constexpr int64_t unit = 64;
+
+namespace {
+
+/// The boxes of the maps of a planned_dsd, and the shape of its kernel.
+struct DSDPlan {
+  explicit DSDPlan(PlannedDSDOp op, int64_t sharedLimit);
+
+  WgmmaShape shape;
+  MapBox values{unit}, dense{unit}, out{unit};
+};
+
+class DSDKernel : public WgmmaKernel {
+public:
+  DSDKernel(ImplicitLocOpBuilder &b, PlannedDSDOp op, const DSDPlan &plan, ArrayRef<Value> maps,
+            const IRMapping &mapping);
+
+  Range tiles(ImplicitLocOpBuilder &b) override { return lists.tilesOfBlock(b); }
+  WgmmaWork getTile(ImplicitLocOpBuilder &b, Value number) override;
+  SmallVector<Value> readStep(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step) override;
+  Value stepBytes(ImplicitLocOpBuilder &b, ArrayRef<Value> entry) override;
+  void emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step, ArrayRef<Value> entry,
+                  const StageBuffers &stage) override;
+  Value takesPart(ImplicitLocOpBuilder &b, ArrayRef<Value> entry, Value group) override;
+  void emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                  const ResultChunks &chunks, ArrayRef<Value> sums) override;
+
+private:
+  /// Fields of a tile's WgmmaWork.
+  enum Field { Group, Col, First, Batch, Head, ValuesRow };
+  /// Numbers of a record.
+  enum Entry { K, X0, Y0, X1, Y1, entryInts };
+
+  PlannedDSDOp op;
+  DSDPlan plan;
+  Value valuesMap, denseMap, outMap;
+  StagedTiles lists;
+  IntTable records;
+  ValuesOrigin origin;
+  Epilogue epilogue;
+  DenseView out;
+};
+
+} // namespace
+
+DSDPlan::DSDPlan(PlannedDSDOp op, int64_t sharedLimit) {
+  bool alongK = op.getTransposeB();
+  shape.cols = StagedTiles::panelCols(op);
+  shape.element = getElementTypeOrSelf(op.getDense().getType());
+  shape.aAlongK = !op.getTransposeValues();
+  shape.bAlongK = alongK;
+  shape.transposeOut = op.getTransposeOut();
+  // Halves of a block row have the same blocks.
+  shape.hasGaps = op.getBlock()[op.getTransposeValues() ? 1 : 0] % (2 * unit) != 0;
+  shape.fitStages(std::max<int64_t>(2, op.getSchedule()->getStages()), sharedLimit);
+  dense = alongK ? MapBox{shape.cols} : MapBox{unit, shape.cols / chunkCols};
+}
+
+DSDKernel::DSDKernel(ImplicitLocOpBuilder &b, PlannedDSDOp op, const DSDPlan &plan,
+                     ArrayRef<Value> maps, const IRMapping &mapping)
+    : op(op), plan(plan), valuesMap(mapping.lookup(maps[0])), denseMap(mapping.lookup(maps[1])),
+      outMap(mapping.lookup(maps[2])), lists(StagedTiles::get(b, op, mapping)),
+      records(IntTable::get(b, mapping.lookup(op.getStages()[2]))), origin(ValuesOrigin::get(op)),
+      epilogue(Epilogue::get(b, op, mapping)),
+      out(DenseView::get(b, mapping.lookup(op.getInit()), op.getTransposeOut())) {}
+
+WgmmaWork DSDKernel::getTile(ImplicitLocOpBuilder &b, Value number) {
+  StagedTile tile = lists.read(b, number);
+  Value block = origin.blockOf(b, tile.batch, tile.head);
+  return {tile.records,
+          {tile.group, sharedMul(b, tile.panel, plan.shape.cols), tile.first, tile.batch, tile.head,
+           sharedMul(b, block, op.getBlock()[0])}};
+}
+
+SmallVector<Value> DSDKernel::readStep(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step) {
+  Value last = sharedConstant(b, records.rows() - 1);
+  Value record = arith::MinSIOp::create(b, sharedAdd(b, tile.fields[First], step), last);
+  return records.read(b, record, 0, entryInts);
+}
+
+/// i1: half `half` of a record has values.
+static Value isThere(ImplicitLocOpBuilder &b, Value y) {
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::sge, y, sharedConstant(b, 0));
+}
+
+Value DSDKernel::stepBytes(ImplicitLocOpBuilder &b, ArrayRef<Value> entry) {
+  if (!plan.shape.hasGaps)
+    return sharedConstant(b, plan.shape.stageBytes());
+  Value bytes = sharedConstant(b, plan.dense.bytes());
+  for (Value y : {entry[Y0], entry[Y1]})
+    bytes =
+        sharedAdd(b, bytes,
+                  arith::SelectOp::create(b, isThere(b, y), sharedConstant(b, plan.values.bytes()),
+                                          sharedConstant(b, 0)));
+  return bytes;
+}
+
+void DSDKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step,
+                           ArrayRef<Value> entry, const StageBuffers &stage) {
+  Value zero = sharedConstant(b, 0);
+  for (int64_t half = 0; half < 2; ++half) {
+    Value x = entry[half == 0 ? X0 : X1], y = entry[half == 0 ? Y0 : Y1];
+    auto load = [&](ImplicitLocOpBuilder &b) {
+      Value to = sharedAdd(b, stage.a, sharedConstant(b, half * WgmmaTile::matrixBytes));
+      MapPlace place{sharedAdd(b, y, tile.fields[ValuesRow]), x, zero, zero};
+      emitTensorLoad(b, valuesMap, plan.values, place, to, stage.barrier);
+    };
+    if (plan.shape.hasGaps)
+      emitIf(b, isThere(b, y), load);
+    else
+      load(b);
+  }
+  MapPlace place = lists.placeIn(b, op.getDense(), entry[K], tile.fields[Col], tile.fields[Batch],
+                                 tile.fields[Head]);
+  if (op.getTransposeB())
+    std::swap(place.row, place.col);
+  emitTensorLoad(b, denseMap, plan.dense, place, stage.b, stage.barrier);
+}
+
+Value DSDKernel::takesPart(ImplicitLocOpBuilder &b, ArrayRef<Value> entry, Value group) {
+  Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, group, sharedConstant(b, 0));
+  return isThere(b, arith::SelectOp::create(b, isFirst, entry[Y0], entry[Y1]));
+}
+
+void DSDKernel::emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                           const ResultChunks &chunks, ArrayRef<Value> sums) {
+  Value rowUnit = lists.rowOf(b, tile.fields[Group], group);
+  Value row = sharedMul(b, rowUnit, unit), col = tile.fields[Col];
+  StagedPosition at{tile.fields[Batch], tile.fields[Head], row, col};
+  auto finish = [&](ImplicitLocOpBuilder &b, Value sum, Value inner, Value outer) {
+    return lists.applyEpilogue(b, op, epilogue, out, at, sum, inner, outer);
+  };
+  auto store = [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
+    emitIf(b, isThere(b, rowUnit), [&](ImplicitLocOpBuilder &b) {
+      Value chunkCol = sharedAdd(b, col, sharedConstant(b, number * chunkCols));
+      MapPlace place =
+          lists.placeIn(b, op.getInit(), row, chunkCol, tile.fields[Batch], tile.fields[Head]);
+      if (op.getTransposeOut())
+        std::swap(place.row, place.col);
+      emitTensorStore(b, outMap, place, address);
+    });
+  };
+  chunks.emit(b, sums, Epilogue::isTrivial(op) ? ResultChunks::Finish() : finish, store);
+}
+
+//===----------------------------------------------------------------------===//
+// Launch
+//===----------------------------------------------------------------------===//
+
+bool mlir::blocksparse::device::hasWgmma(const KernelBuilder &kernels, PlannedDSDOp op) {
+  return kernels.getFacts().wgmma && !op.getStages().empty() && op.getSchedule() &&
+         op.getSchedule()->getKernel() == "cuda.wgmma";
+}
+
+static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedDSDOp op) {
+  DSDPlan plan(op, kernels.getFacts().sharedMemoryPerBlock);
+  auto axes = [](Value memref) {
+    return DenseAxes::ofMatrices(cast<MemRefType>(memref.getType()).getRank());
+  };
+  SmallVector<Value> maps{createValuesMap(host, op.getValues(), plan.values),
+                          createTensorMap(host, op.getDense(), axes(op.getDense()), plan.dense),
+                          createTensorMap(host, op.getInit(), axes(op.getInit()), plan.out)};
+  SmallVector<Value> operands(op.getStages().take_front(4));
+  operands.push_back(op.getInit());
+  llvm::append_range(operands, Epilogue::operands(op));
+  WgmmaProduct(plan.shape)
+      .launch(host, kernels, "dsd_wgmma", maps, operands, StagedTiles::blocks(host, op),
+              [&](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
+                return std::make_unique<DSDKernel>(b, op, plan, maps, mapping);
+              });
+}
+
+void mlir::blocksparse::device::emitWgmma(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                                          PlannedDSDOp op, Fallback fallback) {
+  Value fits = both(host, isAligned16(host, op.getValues()), isRowMajor(host, op.getValues()));
+  fits = both(host, fits, isAligned16(host, op.getDense()));
+  fits = both(host, fits, isAligned16(host, op.getInit()));
+  emitMmaOrSimt(
+      host, fits, [&](ImplicitLocOpBuilder &b) { emitProduct(b, kernels, op); }, fallback);
+}

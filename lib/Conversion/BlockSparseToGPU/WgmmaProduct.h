@@ -1,0 +1,128 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// The frame of the "cuda.wgmma" kernels (sm_90a): persistent thread blocks of three warpgroups. One
+// thread of the first starts copies into a ring of stages, the other two multiply what has
+// arrived and store their halves of the result while the copies for the next tile run.
+//
+// A stage holds 64 values of k: the matrices (64 x 64) of A, then those of B. Either both
+// warpgroups share all columns and have 64 rows each (two matrices of A), or, with `splitColumns`,
+// they share 64 rows and have half of the columns each (one matrix of A).
+//
+// Registers: a block of 384 threads that was compiled for one block a multiprocessor starts with
+// 168 for each thread, 64,512 in all. The producer goes down to 40 and the consumers up to 232:
+// 128 * (40 + 2 * 232) = 64,512. More would never be granted, and the kernel would hang.
+
+#ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_WGMMAPRODUCT_H
+#define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_WGMMAPRODUCT_H
+
+#include "KernelBuilder.h"
+#include "Kit/ResultChunks.h"
+#include "Kit/StageRing.h"
+#include "Kit/TensorMap.h"
+#include "Kit/WgmmaTile.h"
+
+namespace mlir::blocksparse::device {
+
+struct WgmmaShape {
+  /// Columns of a warpgroup: a multiple of 64 up to 256.
+  int64_t cols = 256;
+  bool splitColumns = false;
+  int64_t stages = 4;
+  Type element;
+  /// How the matrices of the factors lie, see Kit/WgmmaTile.h.
+  bool aAlongK = true, bAlongK = false;
+  /// The result is stored with rows and columns exchanged.
+  bool transposeOut = false;
+  /// Not every half has a part in every step.
+  bool hasGaps = false;
+
+  static constexpr int64_t threads = 384;
+  static constexpr int64_t groups = 2;
+  static constexpr int64_t stepDepth = 64;
+  /// Chunks of the result that a warpgroup has in shared memory at a time.
+  static constexpr int64_t resultBuffers = 2;
+
+  int64_t aMatrices() const { return splitColumns ? 1 : 2; }
+  int64_t bMatrices() const { return cols / chunkCols * (splitColumns ? 2 : 1); }
+  int64_t stageBytes() const { return (aMatrices() + bMatrices()) * WgmmaTile::matrixBytes; }
+  int64_t resultOffset() const { return stages * stageBytes(); }
+  int64_t barrierOffset() const {
+    return resultOffset() + groups * resultBuffers * ResultChunks::chunkBytes;
+  }
+  /// With what rounding the base up to 1024 takes.
+  int64_t sharedBytes() const { return barrierOffset() + StageRing::bytes(stages) + 1024; }
+  /// The most stages, at most `wanted`, that fit `limit` bytes.
+  void fitStages(int64_t wanted, int64_t limit);
+};
+
+/// Where the copies of a step go.
+struct StageBuffers {
+  /// Addresses (i32) of the first matrix of A and of B.
+  Value a, b;
+  /// Counts the bytes, !llvm.ptr<3>.
+  Value barrier;
+};
+
+/// A tile: its number of steps and whatever else the kernel knows of it, all i32.
+struct WgmmaWork {
+  Value steps;
+  SmallVector<Value> fields;
+};
+
+/// What a kernel does with its tiles. Every member emits code at `b`; values are i32.
+class WgmmaKernel {
+public:
+  virtual ~WgmmaKernel() = default;
+
+  struct Range {
+    Value from, to, step;
+  };
+  /// The tiles of this thread block.
+  virtual Range tiles(ImplicitLocOpBuilder &b) = 0;
+  virtual WgmmaWork getTile(ImplicitLocOpBuilder &b, Value number) = 0;
+  /// What the tables say of a step. Read one step ahead: also asked for the step after the
+  /// last, whose answer is not used.
+  virtual SmallVector<Value> readStep(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
+                                      Value step) = 0;
+  /// Bytes that emitCopies will bring.
+  virtual Value stepBytes(ImplicitLocOpBuilder &b, ArrayRef<Value> entry) = 0;
+  virtual void emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step,
+                          ArrayRef<Value> entry, const StageBuffers &stage) = 0;
+  /// i1: warpgroup `group` has a part in the step. Asked only where the shape has gaps.
+  virtual Value takesPart(ImplicitLocOpBuilder &b, ArrayRef<Value> entry, Value group) = 0;
+  /// Stores the sums of warpgroup `group`.
+  virtual void emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                          const ResultChunks &chunks, ArrayRef<Value> sums) = 0;
+};
+
+class WgmmaProduct {
+public:
+  explicit WgmmaProduct(const WgmmaShape &shape) : shape(shape) {}
+
+  /// Launches `blocks` thread blocks. `maps` are tensor maps, `operands` the rest; `makeKernel`
+  /// gets the mapping from both to the arguments.
+  void launch(ImplicitLocOpBuilder &host, KernelBuilder &kernels, StringRef name, ValueRange maps,
+              ValueRange operands, Value blocks,
+              function_ref<std::unique_ptr<WgmmaKernel>(ImplicitLocOpBuilder &, const IRMapping &)>
+                  makeKernel) const;
+
+private:
+  struct Frame {
+    /// i32: base of shared memory, thread in the warpgroup.
+    Value base, thread;
+    StageRing ring;
+  };
+  void emitProducer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, const Frame &frame) const;
+  void emitConsumer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, const Frame &frame,
+                    Value group) const;
+  Value multiply(ImplicitLocOpBuilder &b, const WgmmaTile &tile, const Frame &frame, Value group,
+                 Value stage, Value sums) const;
+  StageBuffers getBuffers(ImplicitLocOpBuilder &b, const Frame &frame, Value stage) const;
+
+  WgmmaShape shape;
+};
+
+} // namespace mlir::blocksparse::device
+
+#endif // BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_WGMMAPRODUCT_H
