@@ -11,20 +11,6 @@
 
 using namespace blocksparse;
 
-static bool checkShape(std::span<const int64_t> shape, std::string &error) {
-  if (static_cast<int64_t>(shape.size()) > HostTensor::maxRank) {
-    error = "expects rank at most " + std::to_string(HostTensor::maxRank) + ", but got " +
-            std::to_string(shape.size());
-    return false;
-  }
-  for (int64_t extent : shape)
-    if (extent < 0) {
-      error = "expects non-negative extents, but got " + formatShape(shape);
-      return false;
-    }
-  return true;
-}
-
 /// Bytes of a row-major tensor, or nothing when they don't fit in int64_t.
 static std::optional<int64_t> countBytes(ElementType type, std::span<const int64_t> shape) {
   int64_t bytes = elementSize(type);
@@ -37,18 +23,32 @@ static std::optional<int64_t> countBytes(ElementType type, std::span<const int64
   return bytes;
 }
 
-std::optional<HostTensor> HostTensor::allocate(ElementType type, std::span<const int64_t> shape,
-                                               std::string &error) {
-  if (!checkShape(shape, error))
-    return std::nullopt;
-  std::optional<int64_t> bytes = countBytes(type, shape);
-  if (!bytes) {
+/// What every tensor and every view promises: elements and bytes can be counted in int64_t.
+static bool checkShape(ElementType type, std::span<const int64_t> shape, std::string &error) {
+  if (static_cast<int64_t>(shape.size()) > HostTensor::maxRank) {
+    error = "expects rank at most " + std::to_string(HostTensor::maxRank) + ", but got " +
+            std::to_string(shape.size());
+    return false;
+  }
+  for (int64_t extent : shape)
+    if (extent < 0) {
+      error = "expects non-negative extents, but got " + formatShape(shape);
+      return false;
+    }
+  if (!countBytes(type, shape)) {
     error = "expects a size below 2^63 bytes, but got " + std::string(elementName(type)) +
             formatShape(shape);
-    return std::nullopt;
+    return false;
   }
+  return true;
+}
+
+std::optional<HostTensor> HostTensor::allocate(ElementType type, std::span<const int64_t> shape,
+                                               std::string &error) {
+  if (!checkShape(type, shape, error))
+    return std::nullopt;
   // One aligned unit even for an empty tensor, so that data() is never null.
-  size_t size = std::max<size_t>(*bytes, alignment);
+  size_t size = std::max<size_t>(*countBytes(type, shape), alignment);
   void *memory = ::operator new(size, std::align_val_t(alignment), std::nothrow);
   if (!memory) {
     error = "expects " + std::to_string(size) + " bytes of free memory for " +
@@ -89,7 +89,7 @@ std::optional<HostTensor> HostTensor::wrap(ElementType type, void *data,
                                            std::span<const int64_t> shape,
                                            std::span<const int64_t> strides,
                                            std::shared_ptr<void> owner, std::string &error) {
-  if (!checkShape(shape, error))
+  if (!checkShape(type, shape, error))
     return std::nullopt;
   if (strides.size() != shape.size()) {
     error = "expects " + std::to_string(shape.size()) + " strides, but got " +
@@ -110,15 +110,18 @@ void HostTensor::setRowMajor(std::span<const int64_t> shape) {
   int64_t stride = 1;
   for (int64_t axis = rank_ - 1; axis >= 0; --axis) {
     strides_[axis] = stride;
-    stride *= std::max<int64_t>(shape_[axis], 1);
+    // Too large only where another extent is 0, so that no element needs it.
+    if (__builtin_mul_overflow(stride, std::max<int64_t>(shape_[axis], 1), &stride))
+      stride = 0;
   }
 }
 
 int64_t HostTensor::numElements() const {
-  int64_t count = 1;
+  // Unsigned: beside an extent of 0 the others may be of any size.
+  uint64_t count = 1;
   for (int64_t extent : shape())
-    count *= extent;
-  return count;
+    count *= static_cast<uint64_t>(extent);
+  return static_cast<int64_t>(count);
 }
 
 int64_t HostTensor::intAt(std::span<const int64_t> index) const {
@@ -170,7 +173,7 @@ HostTensor HostTensor::unsqueeze(int64_t axis) const {
 
 std::optional<HostTensor> HostTensor::broadcastTo(std::span<const int64_t> shape,
                                                   std::string &error) const {
-  if (!checkShape(shape, error))
+  if (!checkShape(type_, shape, error))
     return std::nullopt;
   int64_t missing = static_cast<int64_t>(shape.size()) - rank_;
   bool reachable = missing >= 0;
@@ -193,7 +196,7 @@ std::optional<HostTensor> HostTensor::broadcastTo(std::span<const int64_t> shape
 
 std::optional<HostTensor> HostTensor::reshape(std::span<const int64_t> shape,
                                               std::string &error) const {
-  if (!checkShape(shape, error))
+  if (!checkShape(type_, shape, error))
     return std::nullopt;
   if (!isContiguous()) {
     error = "expects a contiguous tensor, but got strides " + formatShape(strides()) +
@@ -202,8 +205,7 @@ std::optional<HostTensor> HostTensor::reshape(std::span<const int64_t> shape,
   }
   HostTensor view = *this;
   view.setRowMajor(shape);
-  std::optional<int64_t> bytes = countBytes(type_, shape);
-  if (!bytes || *bytes != numElements() * elementSize(type_)) {
+  if (countBytes(type_, shape) != countBytes(type_, this->shape())) {
     error = "expects a shape of " + std::to_string(numElements()) + " elements, but got " +
             formatShape(shape);
     return std::nullopt;

@@ -48,9 +48,17 @@ TEST(HostTensor, RejectsBadShapes) {
   EXPECT_EQ(error, "expects rank at most 5, but got 6");
   EXPECT_FALSE(HostTensor::allocate(ElementType::f32, huge, error));
   EXPECT_NE(error.find("below 2^63 bytes"), std::string::npos);
+  // A view needs no memory of its own, but must be countable, too.
+  HostTensor one = HostTensor::zeros(ElementType::f32, std::vector<int64_t>{1});
+  EXPECT_FALSE(one.broadcastTo(huge, error));
+  EXPECT_NE(error.find("below 2^63 bytes"), std::string::npos);
+  EXPECT_FALSE(HostTensor::wrap(ElementType::f32, one.data(), huge, std::vector<int64_t>{0, 0},
+                                nullptr, error));
   // An empty extent makes any other one harmless.
-  huge.push_back(0);
-  EXPECT_TRUE(HostTensor::allocate(ElementType::f32, huge, error));
+  huge.insert(huge.begin(), 0);
+  std::optional<HostTensor> empty = HostTensor::allocate(ElementType::f32, huge, error);
+  ASSERT_TRUE(empty);
+  EXPECT_EQ(empty->numElements(), 0);
 }
 
 TEST(HostTensor, SliceSharesElements) {
