@@ -337,7 +337,8 @@ typedef struct blocksparseRtTensorMapConfig {
   void *address;            /* in device memory, 16-byte aligned */
   uint64_t sizes[5];        /* elements, 1 to 2^32 */
   uint64_t strides[4];      /* bytes between elements of dimension 1, 2, ...;
-                               multiples of 16 below 2^40 */
+                               multiples of 16 below 2^40; anything for a
+                               dimension of size 1 */
   uint32_t box[5];          /* elements, 1 to 256 */
   uint32_t elementSteps[5]; /* 1 to 8; all 0 stands for all 1 */
   int32_t interleave;       /* blocksparseRtInterleave */
@@ -423,9 +424,9 @@ BLOCKSPARSE_RT_API blocksparseRtStatus blocksparseRtSetStream(blocksparseRtStrea
 BLOCKSPARSE_RT_API blocksparseRtStatus blocksparseRtGetStream(blocksparseRtStream *stream);
 
 /* The rest is what generated code calls. An entry point that runs on a device is one call: Begin,
-   then any of Lut, Alloc, Launch and Free in the order of the program, then End, all in
-   one thread. After the first failure Lut and Alloc give NULL and Launch does nothing, so that
-   the code between needs no branches. */
+   then any of Lut, Alloc, TensorMap, Launch and Free in the order of the program, then End, all in
+   one thread. After the first failure Lut and Alloc give NULL, TensorMap and Launch do nothing, so
+   that the code between needs no branches. */
 
 /* The state of a call, in the caller's frame; no member is for others. */
 typedef struct blocksparseRtCall {
@@ -447,7 +448,13 @@ BLOCKSPARSE_RT_API void *blocksparseRtCallLut(blocksparseRtCall *call, const cha
 BLOCKSPARSE_RT_API void *blocksparseRtCallAlloc(blocksparseRtCall *call, int64_t bytes);
 /* Works after a failure, too. */
 BLOCKSPARSE_RT_API void blocksparseRtCallFree(blocksparseRtCall *call, void *pointer);
-/* Launches with the block, cluster and shared memory of the kernel's record. */
+/* Encodes a tensor map for the call's device (see blocksparseRtTensorMapEncode); after a failure
+   `map` stays as it was. */
+BLOCKSPARSE_RT_API void blocksparseRtCallTensorMap(blocksparseRtCall *call,
+                                                   const blocksparseRtTensorMapConfig *config,
+                                                   blocksparseRtTensorMap *map);
+/* Launches with the block, cluster and shared memory of the kernel's record. A tensor map is an
+   argument by value: its `args[i]` points to the map's 128 bytes. */
 BLOCKSPARSE_RT_API void blocksparseRtCallLaunch(blocksparseRtCall *call, const char *kernel,
                                                 int64_t gridX, int64_t gridY, int64_t gridZ,
                                                 void **args, int64_t argCount);

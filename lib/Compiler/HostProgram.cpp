@@ -52,6 +52,7 @@ static ArrayRef<JITSymbol> getRuntimeSymbols() {
       {"blocksparseRtCallAlloc", reinterpret_cast<void *>(&blocksparseRtCallAlloc)},
       {"blocksparseRtCallFree", reinterpret_cast<void *>(&blocksparseRtCallFree)},
       {"blocksparseRtCallLaunch", reinterpret_cast<void *>(&blocksparseRtCallLaunch)},
+      {"blocksparseRtCallTensorMap", reinterpret_cast<void *>(&blocksparseRtCallTensorMap)},
       {"blocksparseRtCallEnd", reinterpret_cast<void *>(&blocksparseRtCallEnd)},
   };
   return symbols;

@@ -51,6 +51,7 @@ static void addKernels(OpPassManager &pm) {
   // redux.sync has no order, and no float form before sm_100.
   nvvm.hasRedux = false;
   kernels.addPass(createConvertGpuOpsToNVVMOps(nvvm));
+  kernels.addPass(createTensorMapsByValuePass());
   kernels.addPass(createConvertNVVMToLLVMPass());
   kernels.addPass(createReconcileUnrealizedCastsPass());
   kernels.addPass(createCanonicalizerPass());

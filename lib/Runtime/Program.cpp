@@ -91,6 +91,12 @@ void blocksparseRtCallFree(blocksparseRtCall *call, void *pointer) {
     (void)fail(static_cast<Status>(call->status), "%s", text.c_str());
 }
 
+void blocksparseRtCallTensorMap(blocksparseRtCall *call, const blocksparseRtTensorMapConfig *config,
+                                blocksparseRtTensorMap *map) {
+  if (call->status == BLOCKSPARSE_RT_SUCCESS)
+    note(*call, blocksparseRtTensorMapEncode(call->device, config, map));
+}
+
 void blocksparseRtCallLaunch(blocksparseRtCall *call, const char *kernel, int64_t gridX,
                              int64_t gridY, int64_t gridZ, void **args, int64_t argCount) {
   if (call->status != BLOCKSPARSE_RT_SUCCESS)

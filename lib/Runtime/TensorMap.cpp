@@ -123,17 +123,27 @@ static std::string describe(const blocksparseRtTensorMapConfig &config) {
          std::to_string(config.swizzle);
 }
 
+/// The configuration with legal strides where no step is ever taken: those of dimensions of size 1.
+static blocksparseRtTensorMapConfig withoutIdleStrides(const blocksparseRtTensorMapConfig &config) {
+  blocksparseRtTensorMapConfig result = config;
+  for (int i = 0; i < 4; ++i)
+    if (i + 1 < config.rank && config.sizes[i + 1] == 1)
+      result.strides[i] = 32; // legal with every interleaving
+  return result;
+}
+
 blocksparseRtStatus blocksparseRtTensorMapEncode(blocksparseRtDevice handle,
-                                                 const blocksparseRtTensorMapConfig *config,
+                                                 const blocksparseRtTensorMapConfig *given,
                                                  blocksparseRtTensorMap *map) {
   BLOCKSPARSE_RT_TRY(expectPointer(handle, "a device"));
-  BLOCKSPARSE_RT_TRY(expectPointer(config, "a tensor map configuration"));
+  BLOCKSPARSE_RT_TRY(expectPointer(given, "a tensor map configuration"));
   BLOCKSPARSE_RT_TRY(expectPointer(map, "a place for the tensor map"));
   if (reinterpret_cast<uintptr_t>(map) % 64 != 0)
     return fail(BLOCKSPARSE_RT_INVALID_ARGUMENT,
                 "expects the tensor map itself aligned to 64 bytes, but got %p",
                 static_cast<void *>(map));
-  BLOCKSPARSE_RT_TRY(checkTensorMap(*config));
+  blocksparseRtTensorMapConfig config = withoutIdleStrides(*given);
+  BLOCKSPARSE_RT_TRY(checkTensorMap(config));
   Device &device = *unwrap(handle);
   if (!device.driver.cuTensorMapEncodeTiled)
     return device.driver.failMissing("cuTensorMapEncodeTiled");
@@ -144,18 +154,18 @@ blocksparseRtStatus blocksparseRtTensorMapEncode(blocksparseRtDevice handle,
                 device.describe().c_str(), device.info.computeMajor, device.info.computeMinor);
   uint32_t steps[5];
   for (int i = 0; i < 5; ++i)
-    steps[i] = std::max(1u, config->elementSteps[i]);
+    steps[i] = std::max(1u, config.elementSteps[i]);
   // The driver wants a current context, though the result does not depend on it.
   blocksparseRtTensorMap encoded;
   BLOCKSPARSE_RT_TRY(onDevice(
       device, "cuTensorMapEncodeTiled",
       [&](const Driver &driver) {
-        return driver.cuTensorMapEncodeTiled(&encoded, config->type, config->rank, config->address,
-                                             config->sizes, config->strides, config->box, steps,
-                                             config->interleave, config->swizzle,
-                                             config->l2Promotion, config->outOfBounds);
+        return driver.cuTensorMapEncodeTiled(&encoded, config.type, config.rank, config.address,
+                                             config.sizes, config.strides, config.box, steps,
+                                             config.interleave, config.swizzle, config.l2Promotion,
+                                             config.outOfBounds);
       },
-      describe(*config)));
+      describe(config)));
   *map = encoded;
   return BLOCKSPARSE_RT_SUCCESS;
 }

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "ProgramSymbols.h"
+#include "RuntimeCalls.h"
+#include "TensorMapsToRuntime.h"
 #include "blocksparse/Target/GPU/Passes.h"
 #include "blocksparse/Target/TargetInfo.h"
 
@@ -10,6 +12,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -32,7 +35,8 @@ static bool isHostFunction(func::FuncOp function) { return function->hasAttr(hos
 
 /// Whether `op` works on descriptors, addresses and numbers alone.
 static bool staysOffDevice(Operation *op) {
-  if (isa<gpu::LaunchFuncOp, memref::AllocOp, memref::DeallocOp, memref::GetGlobalOp>(op))
+  if (isa<gpu::LaunchFuncOp, memref::AllocOp, memref::DeallocOp, memref::GetGlobalOp,
+          nvgpu::TmaCreateDescriptorOp>(op))
     return true;
   if (isa<func::CallOp>(op) || isa<memref::AllocaOp, memref::CopyOp>(op))
     return false;
@@ -57,47 +61,6 @@ static LogicalResult checkFunction(func::FuncOp function) {
 //===----------------------------------------------------------------------===//
 // The frame of a call
 //===----------------------------------------------------------------------===//
-
-/// !llvm.ptr to an i8 constant with `text` and a final NUL.
-static Value getText(OpBuilder &builder, Location location, ModuleOp module, StringRef name,
-                     StringRef text) {
-  auto global = module.lookupSymbol<LLVM::GlobalOp>(name);
-  if (!global) {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(module.getBody());
-    std::string bytes = text.str();
-    bytes.push_back('\0');
-    auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), bytes.size());
-    global = LLVM::GlobalOp::create(builder, location, type, /*isConstant=*/true,
-                                    LLVM::Linkage::Internal, name, builder.getStringAttr(bytes));
-  }
-  return LLVM::AddressOfOp::create(builder, location, global);
-}
-
-static Value callRuntime(OpBuilder &builder, Location location, ModuleOp module, StringRef name,
-                         Type result, ValueRange arguments) {
-  auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(name);
-  if (!function) {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(module.getBody());
-    auto type =
-        LLVM::LLVMFunctionType::get(result ? result : LLVM::LLVMVoidType::get(builder.getContext()),
-                                    llvm::to_vector(arguments.getTypes()));
-    function = LLVM::LLVMFuncOp::create(builder, location, name, type);
-  }
-  auto call = LLVM::CallOp::create(builder, location, function, arguments);
-  return result ? call.getResult() : Value();
-}
-
-/// A variable in the frame of the function around the insertion point.
-static Value makeVariable(OpBuilder &builder, Location location, func::FuncOp function, Type type,
-                          int64_t count = 1) {
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(&function.getBody().front());
-  Value number = LLVM::ConstantOp::create(builder, location, builder.getI64Type(), count);
-  return LLVM::AllocaOp::create(builder, location, LLVM::LLVMPointerType::get(builder.getContext()),
-                                type, number, /*alignment=*/8);
-}
 
 /// The addresses of all memref arguments, in an array.
 static Value storeArguments(ImplicitLocOpBuilder &b, func::FuncOp function, int64_t &count) {
@@ -172,6 +135,8 @@ struct Program {
   llvm::DenseMap<Operation *, Value> states;
   /// By the name of the memref.global.
   llvm::StringMap<std::string> lutNames;
+  /// Addresses of tensor maps, which a kernel takes by value.
+  llvm::DenseSet<Value> tensorMaps;
 
   Value getState(Operation *op) const { return states.lookup(op->getParentOfType<func::FuncOp>()); }
 };
@@ -244,8 +209,11 @@ struct LowerLaunch : RuntimePattern<gpu::LaunchFuncOp> {
     Value array = makeVariable(rewriter, op.getLoc(), function, getPtrType(),
                                std::max<int64_t>(arguments.size(), 1));
     for (auto [i, argument] : llvm::enumerate(arguments)) {
-      Value variable = makeVariable(rewriter, op.getLoc(), function, argument.getType());
-      LLVM::StoreOp::create(b, argument, variable);
+      Value variable = argument;
+      if (!program.tensorMaps.contains(argument)) {
+        variable = makeVariable(rewriter, op.getLoc(), function, argument.getType());
+        LLVM::StoreOp::create(b, argument, variable);
+      }
       Value slot = LLVM::GEPOp::create(b, getPtrType(), getPtrType(), array,
                                        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
       LLVM::StoreOp::create(b, variable, slot);
@@ -412,6 +380,8 @@ struct LaunchesToRuntime : mlir::blocksparse::impl::LaunchesToRuntimePassBase<La
       return failure();
     Value state = frameCall(function, program.module);
     program.states[function] = state;
+    if (failed(lowerTensorMaps(function, state, program.module, program.tensorMaps)))
+      return failure();
     returnStatus(function, [&](OpBuilder &builder) {
       return callRuntime(builder, function.getLoc(), program.module, "blocksparseRtCallEnd", i32,
                          {state});

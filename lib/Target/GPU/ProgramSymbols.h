@@ -18,6 +18,8 @@ inline constexpr StringLiteral hostFunctionAttr = "blocksparse.host";
 inline constexpr StringLiteral kernelsAttr = "blocksparse.kernels";
 /// On the module: dictionary from a LUT's name to its elements.
 inline constexpr StringLiteral lutsAttr = "blocksparse.luts";
+/// On a kernel: array<i32: ...>, its arguments that are tensor maps. See TensorMapsByValuePass.
+inline constexpr StringLiteral tensorMapsAttr = "blocksparse.tensor_maps";
 
 inline constexpr StringLiteral artifactSymbol = "blocksparse.artifact";
 inline constexpr StringLiteral artifactSizeSymbol = "blocksparse.artifact.size";

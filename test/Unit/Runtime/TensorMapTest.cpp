@@ -54,6 +54,19 @@ TEST_F(TensorMapTest, ThreeDimensionalPanels) {
   EXPECT_OK(blocksparseRtTensorMapEncode(device, &config, &map));
 }
 
+// A batch of one may have any stride: views of other libraries do.
+TEST_F(TensorMapTest, StridesOfSizeOneDoNotCount) {
+  blocksparseRtTensorMapConfig config = good();
+  config.rank = 3;
+  config.sizes[2] = 1, config.box[2] = 1;
+  config.strides[1] = 2;
+  blocksparseRtTensorMap map;
+  EXPECT_OK(blocksparseRtTensorMapEncode(device, &config, &map));
+  config.sizes[2] = 2;
+  EXPECT_FAILS(blocksparseRtTensorMapEncode(device, &config, &map), BLOCKSPARSE_RT_INVALID_ARGUMENT,
+               "expects strides[1] from 16 to");
+}
+
 TEST_F(TensorMapTest, EachRuleNamesItsValue) {
   using Config = blocksparseRtTensorMapConfig;
   expectRefused([](Config &c) { c.type = 13; }, "expects type from 0 to 12, but got 13");

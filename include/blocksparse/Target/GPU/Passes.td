@@ -47,6 +47,14 @@ def LaunchesToRuntimePass : Pass<"convert-gpu-launch-to-runtime", "::mlir::Modul
     and -Lut. Kernel arguments are flattened as the kernel's own lowering does: 3 + 2 * rank
     values for a memref.
 
+    A tensor map is made by `nvgpu.tma.create.descriptor` on a `memref.cast` of a buffer of rank 1
+    to 5 (f16, bf16, f32, f64, i32 or elements of 8 bits), with the box in the order of the
+    buffer's dimensions, and cast to `!llvm.ptr` for the launch. The last stride is 1: a known
+    other one is an error, one that only run time knows is taken for 1. It becomes
+    blocksparseRtCallTensorMap into 128 bytes of the frame, and these bytes are the kernel's
+    argument (see `blocksparse-tensor-maps-by-value`). What the driver would refuse (a size of 0, a
+    stride that is no multiple of 16 bytes) ends the call with an error.
+
     Functions with the attribute `blocksparse.host` get the status 0 and stay as they are. Any
     other access to memory is an error: the host cannot read what is on the device.
 
@@ -59,7 +67,21 @@ def LaunchesToRuntimePass : Pass<"convert-gpu-launch-to-runtime", "::mlir::Modul
     Option<"chip", "chip", "std::string", /*default=*/"\"sm_80\"", "GPU that runs the kernels.">,
   ];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
-                           "::mlir::memref::MemRefDialect"];
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::nvgpu::NVGPUDialect"];
+}
+
+def TensorMapsByValuePass : Pass<"blocksparse-tensor-maps-by-value", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Makes kernels take their tensor maps by value.";
+  let description = [{
+    Runs after `convert-gpu-to-nvvm`, which keeps no attributes of arguments. A `gpu.func` that
+    takes tensor maps names them by the discardable attribute `blocksparse.tensor_maps =
+    array<i32: 0, 1, ...>`. They are of type `!llvm.ptr` and come before all other arguments:
+    a memref becomes several arguments, so that numbers after one would mean others. In the kernel
+    they become constant parameters of 128 bytes at multiples of 64 (`__grid_constant__`), which is
+    where TMA instructions may read a tensor map, and the attribute goes.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
 }
 
 def EmbedArtifactPass : Pass<"blocksparse-embed-artifact", "::mlir::ModuleOp"> {

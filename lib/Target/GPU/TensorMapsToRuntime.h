@@ -1,0 +1,22 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef BLOCKSPARSE_LIB_TARGET_GPU_TENSORMAPSTORUNTIME_H
+#define BLOCKSPARSE_LIB_TARGET_GPU_TENSORMAPSTORUNTIME_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace mlir::blocksparse {
+
+/// Turns the `nvgpu.tma.create.descriptor` ops of a function into calls of
+/// blocksparseRtCallTensorMap, `call` being the state of its call. Their casts to !llvm.ptr become
+/// addresses of 128-byte variables in the frame, which are added to `maps`. An error for what the
+/// op's tensor does not say: its strides, an element type without a tensor map, a rank above 5.
+LogicalResult lowerTensorMaps(func::FuncOp function, Value call, ModuleOp module,
+                              llvm::DenseSet<Value> &maps);
+
+} // namespace mlir::blocksparse
+
+#endif // BLOCKSPARSE_LIB_TARGET_GPU_TENSORMAPSTORUNTIME_H
