@@ -15,6 +15,9 @@ int compileMain(int argc, char **argv);
 /// blocksparse-run: calls a function of a file; 1 also when a check fails.
 int runMain(int argc, char **argv);
 
+/// blocksparse-bench: measures points of a benchmark; 1 also when a check fails.
+int benchMain(int argc, char **argv);
+
 } // namespace mlir::blocksparse
 
 #endif // BLOCKSPARSE_COMPILER_DRIVERS_H
