@@ -34,6 +34,18 @@ Value mlir::blocksparse::device::emitFold(
   return loop.getResult(0);
 }
 
+SmallVector<Value> mlir::blocksparse::device::emitCarry(
+    ImplicitLocOpBuilder &b, Value from, Value to, Value step, ValueRange initial,
+    function_ref<SmallVector<Value>(ImplicitLocOpBuilder &, Value, ValueRange)> body) {
+  auto loop =
+      scf::ForOp::create(b, from, to, step, initial,
+                         [&](OpBuilder &builder, Location loc, Value i, ValueRange carried) {
+                           ImplicitLocOpBuilder inner(loc, builder);
+                           scf::YieldOp::create(inner, body(inner, i, carried));
+                         });
+  return SmallVector<Value>(loop.getResults());
+}
+
 void mlir::blocksparse::device::emitIf(ImplicitLocOpBuilder &b, Value condition,
                                        function_ref<void(ImplicitLocOpBuilder &)> body) {
   scf::IfOp::create(b, condition, [&](OpBuilder &builder, Location loc) {

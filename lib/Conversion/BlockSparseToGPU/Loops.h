@@ -18,6 +18,11 @@ void emitLoop(ImplicitLocOpBuilder &b, Value from, Value to, Value step,
 Value emitFold(ImplicitLocOpBuilder &b, Value from, Value to, Value step, Value initial,
                function_ref<Value(ImplicitLocOpBuilder &, Value, Value)> body);
 
+/// A loop over numbers of any one type that carries values: each turn gives the next.
+SmallVector<Value>
+emitCarry(ImplicitLocOpBuilder &b, Value from, Value to, Value step, ValueRange initial,
+          function_ref<SmallVector<Value>(ImplicitLocOpBuilder &, Value, ValueRange)> body);
+
 void emitIf(ImplicitLocOpBuilder &b, Value condition,
             function_ref<void(ImplicitLocOpBuilder &)> body);
 

@@ -73,15 +73,26 @@ Value StagedTiles::applyEpilogue(ImplicitLocOpBuilder &b, PlannedDSDOp op, const
 ValuesOrigin ValuesOrigin::get(PlannedDSDOp op) {
   MemRefType values = bufferType(op.getValues());
   int64_t rank = values.getRank(), stored = values.getDimSize(rank - 3);
-  int64_t listed = bufferType(op.getEntries()).getDimSize(bufferType(op.getEntries()).getRank() - 2);
+  int64_t listed =
+      bufferType(op.getEntries()).getDimSize(bufferType(op.getEntries()).getRank() - 2);
   ValuesOrigin origin;
-  if (rank == 4 && values.getDimSize(0) != 1)
+  if (rank == 4 && values.getDimSize(0) != 1) {
     origin.perBatch = stored;
-  if (op.getLutHeads() == 1 && stored > listed)
+    origin.batchCopies = values.getDimSize(0);
+  }
+  if (op.getLutHeads() == 1 && stored > listed) {
     origin.perHead = listed;
+    origin.headCopies = stored / listed;
+  }
   return origin;
 }
 
 Value ValuesOrigin::blockOf(ImplicitLocOpBuilder &b, Value batch, Value head) const {
   return sharedAdd(b, sharedMul(b, batch, perBatch), sharedMul(b, head, perHead));
+}
+
+Value ValuesOrigin::copyOf(ImplicitLocOpBuilder &b, Value batch, Value head) const {
+  Value zero = sharedConstant(b, 0);
+  Value ownBatch = batchCopies == 1 ? zero : batch, ownHead = headCopies == 1 ? zero : head;
+  return sharedAdd(b, sharedMul(b, ownBatch, headCopies), ownHead);
 }

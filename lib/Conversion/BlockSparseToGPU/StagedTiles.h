@@ -52,12 +52,18 @@ private:
   IntTable tiles, workers, rows;
 };
 
-/// Where the value blocks of a batch and a head begin, in blocks from the first.
+/// Where the value blocks of a batch and a head begin.
 struct ValuesOrigin {
+  /// Blocks from one batch or head to the next; 0 where all have the same values.
   int64_t perBatch = 0, perHead = 0;
+  /// Batches, and heads of one table, that have values of their own.
+  int64_t batchCopies = 1, headCopies = 1;
 
   static ValuesOrigin get(PlannedDSDOp op);
+  /// Number (i32) of the first block.
   Value blockOf(ImplicitLocOpBuilder &b, Value batch, Value head) const;
+  /// Number (i32) of the copy among batchCopies * headCopies.
+  Value copyOf(ImplicitLocOpBuilder &b, Value batch, Value head) const;
 };
 
 } // namespace mlir::blocksparse::device

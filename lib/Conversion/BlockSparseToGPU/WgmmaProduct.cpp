@@ -34,19 +34,6 @@ static Value makeUniform(ImplicitLocOpBuilder &b, Value value) {
                               sharedConstant(b, 31), NVVM::ShflKind::idx, UnitAttr());
 }
 
-/// A loop over i32 numbers that carries values.
-static SmallVector<Value>
-emitCarry(ImplicitLocOpBuilder &b, Value from, Value to, Value step, ValueRange initial,
-          function_ref<SmallVector<Value>(ImplicitLocOpBuilder &, Value, ValueRange)> body) {
-  auto loop =
-      scf::ForOp::create(b, from, to, step, initial,
-                         [&](OpBuilder &builder, Location loc, Value i, ValueRange carried) {
-                           ImplicitLocOpBuilder inner(loc, builder);
-                           scf::YieldOp::create(inner, body(inner, i, carried));
-                         });
-  return SmallVector<Value>(loop.getResults());
-}
-
 //===----------------------------------------------------------------------===//
 // Launch
 //===----------------------------------------------------------------------===//

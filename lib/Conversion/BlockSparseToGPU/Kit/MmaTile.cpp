@@ -3,6 +3,7 @@
 
 #include "MmaTile.h"
 
+#include "MmaFragments.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -83,36 +84,7 @@ SmallVector<Value, 4> MmaTile::loadFragments(ImplicitLocOpBuilder &b, const Shar
   Value firstChunk = alongK ? sharedConstant(b, k / 8) : sharedDiv(b, start, 8);
   Value place = tile.offset(b, base, address.row, sharedAdd(b, firstChunk, address.chunk));
   Value pointer = memory.at(b, sharedAdd(b, offset, place), rows * tile.rowBytes());
-  Type word = b.getI32Type();
-  auto type = LLVM::LLVMStructType::getLiteral(b.getContext(), {word, word, word, word});
-  Value loaded = NVVM::LdMatrixOp::create(
-      b, type, pointer, /*num=*/4, alongK ? NVVM::MMALayout::row : NVVM::MMALayout::col,
-      NVVM::LdStMatrixShapeAttr::get(b.getContext(), 8, 8), NVVM::LdStMatrixEltType::B16);
-  SmallVector<Value, 4> words;
-  for (int64_t i = 0; i < 4; ++i)
-    words.push_back(LLVM::ExtractValueOp::create(b, loaded, i));
-  return words;
-}
-
-void MmaTile::multiplyAdd(ImplicitLocOpBuilder &b, ValueRange left, ValueRange right,
-                          MutableArrayRef<Value> sums) const {
-  // The op wants pairs of f16 as vectors and pairs of bf16 as words.
-  auto pairs = [&](ValueRange words) {
-    SmallVector<Value, 4> result(words);
-    if (element.isF16())
-      for (Value &word : result)
-        word = LLVM::BitcastOp::create(b, VectorType::get(2, element), word);
-    return result;
-  };
-  Type f32 = b.getF32Type();
-  auto type = LLVM::LLVMStructType::getLiteral(b.getContext(), {f32, f32, f32, f32});
-  NVVM::MMATypes kind = element.isF16() ? NVVM::MMATypes::f16 : NVVM::MMATypes::bf16;
-  Value result = NVVM::MmaOp::create(
-      b, type, pairs(left), pairs(right), ValueRange(sums), ArrayRef<int64_t>{16, 8, 16},
-      std::nullopt, std::nullopt, std::array<NVVM::MMATypes, 2>{kind, kind},
-      std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row, NVVM::MMALayout::col});
-  for (int64_t i = 0; i < 4; ++i)
-    sums[i] = LLVM::ExtractValueOp::create(b, result, i);
+  return loadMatrices(b, pointer, /*transposed=*/!alongK);
 }
 
 /// Sums lie as [m / 16][n / 8][4] of the warp's part.
@@ -129,8 +101,8 @@ void MmaTile::multiply(ImplicitLocOpBuilder &b, const SharedMemory &memory, Valu
           loadFragments(b, memory, bTile(), bAlongK, bOffset, warpCol, 8 * j, k, /*isA=*/false));
     for (int64_t i = 0; i < tilesM; ++i)
       for (int64_t j = 0; j < tilesN; ++j)
-        multiplyAdd(b, left[i], ValueRange(right[j / 2]).slice(2 * (j % 2), 2),
-                    MutableArrayRef<Value>(sums).slice(4 * (i * tilesN + j), 4));
+        multiplyAddFragments(b, element, left[i], ValueRange(right[j / 2]).slice(2 * (j % 2), 2),
+                             MutableArrayRef<Value>(sums).slice(4 * (i * tilesN + j), 4));
   }
 }
 

@@ -3,19 +3,8 @@
 
 // Tiles of a matrix product by mma.sync.m16n8k16 (f16 or bf16 factors, f32 sums).
 //
-// Fragments, for lane l of a warp with g = l / 4 and t = l % 4; a register holds two
-// neighbours of 16 bits, the first in the low half:
-//   A (16 x 16, m x k): register 0 (g, 2t..), 1 (g + 8, 2t..), 2 (g, 2t + 8..), 3 (g + 8, 2t + 8..)
-//   B (16 x 8, k x n):  register 0 (2t.., g), 1 (2t + 8.., g); neighbours along k
-//   C (16 x 8, m x n):  0 and 1 (g, 2t..), 2 and 3 (g + 8, 2t..); one f32 each
-// ldmatrix.x4 loads four 8 x 8 matrices; lanes 8i .. 8i + 7 give the addresses of the rows of
-// matrix i, and lane l gets elements (l / 4, 2 (l % 4)..) of each, or with .trans those of its
-// transpose. So with the tile stored as [m][k] (A) or [n][k] (B) the plain form gives fragments,
-// and with [k][m] or [k][n] the transposed form does. The four matrices, in fragment order:
-//   A: (m, k) = (0, 0), (8, 0), (0, 8), (8, 8)     one m16 x k16 fragment
-//   B: (n, k) = (0, 0), (0, 8), (8, 0), (8, 8)     two n8 x k16 fragments
-// In units of stored rows and chunks that makes two patterns of lane addresses, see
-// MmaTile::laneAddress.
+// Fragments and how ldmatrix loads them: see Kit/MmaFragments.h. In units of stored rows and chunks
+// that makes two patterns of lane addresses, see MmaTile::laneAddress.
 
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_MMATILE_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_MMATILE_H
@@ -74,8 +63,6 @@ private:
   SmallVector<Value, 4> loadFragments(ImplicitLocOpBuilder &b, const SharedMemory &memory,
                                       const SharedTile &tile, bool alongK, Value offset,
                                       Value outer, int64_t outerStep, int64_t k, bool isA) const;
-  void multiplyAdd(ImplicitLocOpBuilder &b, ValueRange a, ValueRange right,
-                   MutableArrayRef<Value> sums) const;
 
   MmaShape shape;
   Type element;

@@ -4,6 +4,7 @@
 #include "ResultChunks.h"
 
 #include "../Loops.h"
+#include "MmaFragments.h"
 #include "SharedTile.h"
 #include "TensorMap.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -33,24 +34,12 @@ void ResultChunks::emitGroupBarrier(ImplicitLocOpBuilder &b) const {
                           NVVM::BarrierReductionAttr(), Value());
 }
 
-/// Two neighbours of a row, the first in the low half, as i32.
-static Value packPair(ImplicitLocOpBuilder &b, Type element, Value low, Value high) {
-  auto wide = VectorType::get(2, b.getF32Type()), narrow = VectorType::get(2, element);
-  Value pair = LLVM::PoisonOp::create(b, wide);
-  pair = LLVM::InsertElementOp::create(b, pair, low, sharedConstant(b, 0));
-  pair = LLVM::InsertElementOp::create(b, pair, high, sharedConstant(b, 1));
-  Value rounded = LLVM::FPTruncOp::create(b, narrow, pair);
-  return LLVM::BitcastOp::create(b, b.getI32Type(), rounded);
-}
-
 void ResultChunks::writeChunk(ImplicitLocOpBuilder &b, ArrayRef<Value> sums, int64_t number,
                               Value address, Finish finish) const {
   Value seven = sharedRem(b, lane, 8), eighth = sharedRem(b, sharedDiv(b, lane, 8), 2);
   Value half = sharedDiv(b, lane, 16);
   Value group = sharedDiv(b, lane, 4), pair = sharedMul(b, sharedRem(b, lane, 4), 2);
   Value warpRow = sharedMul(b, warp, 16);
-  auto layout = transposed ? NVVM::MMALayout::col : NVVM::MMALayout::row;
-  auto shape = NVVM::LdStMatrixShapeAttr::get(b.getContext(), 8, 8);
   for (int64_t corner = 0; corner < chunkSums / cornerSums; ++corner) {
     SmallVector<Value> registers;
     for (int64_t matrix = 0; matrix < 4; ++matrix) {
@@ -76,8 +65,7 @@ void ResultChunks::writeChunk(ImplicitLocOpBuilder &b, ArrayRef<Value> sums, int
     }
     Value place = arith::XOrIOp::create(b, piece, seven);
     Value offset = sharedAdd(b, sharedMul(b, row, 128), sharedMul(b, place, 16));
-    NVVM::StMatrixOp::create(b, sharedPointer(b, sharedAdd(b, address, offset)), registers, layout,
-                             shape, NVVM::LdStMatrixEltType::B16);
+    storeMatrices(b, sharedPointer(b, sharedAdd(b, address, offset)), registers, transposed);
   }
 }
 

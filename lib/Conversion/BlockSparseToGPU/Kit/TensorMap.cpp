@@ -33,6 +33,10 @@ struct MapDimension {
 /// The map of the array that starts at the first element of `memref`; dimensions from the slowest.
 static Value createMap(ImplicitLocOpBuilder &b, Value memref, Value offset,
                        ArrayRef<MapDimension> dimensions, ArrayRef<int64_t> box) {
+  using Swizzle = nvgpu::TensorMapSwizzleKind;
+  Swizzle swizzle = box.back() == 64   ? Swizzle::SWIZZLE_128B
+                    : box.back() == 32 ? Swizzle::SWIZZLE_64B
+                                       : Swizzle::SWIZZLE_32B;
   auto type = cast<MemRefType>(memref.getType());
   SmallVector<OpFoldResult> sizes, strides;
   for (const MapDimension &dimension : dimensions) {
@@ -49,9 +53,8 @@ static Value createMap(ImplicitLocOpBuilder &b, Value memref, Value offset,
   auto boxType = MemRefType::get(box, type.getElementType(), MemRefLayoutAttrInterface(),
                                  b.getI64IntegerAttr(sharedSpace));
   auto descriptor = nvgpu::TensorMapDescriptorType::get(
-      b.getContext(), boxType, nvgpu::TensorMapSwizzleKind::SWIZZLE_128B,
-      nvgpu::TensorMapL2PromoKind::L2PROMO_256B, nvgpu::TensorMapOOBKind::OOB_ZERO,
-      nvgpu::TensorMapInterleaveKind::INTERLEAVE_NONE);
+      b.getContext(), boxType, swizzle, nvgpu::TensorMapL2PromoKind::L2PROMO_256B,
+      nvgpu::TensorMapOOBKind::OOB_ZERO, nvgpu::TensorMapInterleaveKind::INTERLEAVE_NONE);
   SmallVector<Value> boxValues =
       llvm::map_to_vector(box, [&](int64_t size) { return indexConstant(b, size); });
   Value map = nvgpu::TmaCreateDescriptorOp::create(b, descriptor, any, boxValues);
@@ -83,7 +86,7 @@ Value mlir::blocksparse::device::createTensorMap(ImplicitLocOpBuilder &host, Val
   }
   dimensions.push_back(dimension(axes.row));
   dimensions.push_back({cols, one});
-  boxSizes.append({box.rows, chunkCols});
+  boxSizes.append({box.rows, box.cols});
   return createMap(host, memref, metadata.getOffset(), dimensions, boxSizes);
 }
 
@@ -97,7 +100,7 @@ Value mlir::blocksparse::device::createValuesMap(ImplicitLocOpBuilder &host, Val
   Value one = indexConstant(host, 1), eight = indexConstant(host, 8);
   return createMap(host, memref, metadata.getOffset(),
                    {{one, eight}, {one, eight}, {rows, cols}, {cols, one}},
-                   {1, 1, box.rows, chunkCols});
+                   {1, 1, box.rows, box.cols});
 }
 
 Value mlir::blocksparse::device::isRowMajor(ImplicitLocOpBuilder &host, Value memref) {

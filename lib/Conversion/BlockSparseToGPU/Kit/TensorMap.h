@@ -25,12 +25,13 @@ namespace mlir::blocksparse::device {
 /// Columns of a chunk: 128 bytes of 16-bit elements.
 static constexpr int64_t chunkCols = 64;
 
-/// What one copy moves: `rows` (at most 256) of `chunks` chunks; chunked form where `chunks` > 1.
+/// What one copy moves: `rows` (at most 256) of `chunks` chunks; chunked form where `chunks` > 1,
+/// then of 64 columns.
 struct MapBox {
-  int64_t rows, chunks = 1;
+  int64_t rows, chunks = 1, cols = chunkCols;
 
   bool isChunked() const { return chunks > 1; }
-  int64_t bytes() const { return rows * chunks * chunkCols * 2; }
+  int64_t bytes() const { return rows * chunks * cols * 2; }
 };
 
 /// A place in a matrix as it is stored; all i32.
