@@ -28,7 +28,11 @@ ArrayRef<StageInfo> mlir::blocksparse::getStages() {
          buildSchedulePipeline(pm, {options.scheduleTarget});
        }},
       {Stage::Plan, "plan", "planned operations on value tensors and look-up tables",
-       [](OpPassManager &pm, const StageOptions &) { buildPlanPipeline(pm); }},
+       [](OpPassManager &pm, const StageOptions &options) {
+         PlanOptions plan;
+         plan.workers = getWorkers(options.scheduleTarget);
+         buildPlanPipeline(pm, plan);
+       }},
       {Stage::Bufferize, "bufferize", "planned operations on buffers",
        [](OpPassManager &pm, const StageOptions &) { buildBufferizePipeline(pm); }},
       {Stage::Lower, "lower", "parallel loops and vector code, or kernels and launches",

@@ -91,6 +91,41 @@ static LogicalResult checkSameElement(Value value, Value other, StringRef name, 
 // Products
 //===----------------------------------------------------------------------===//
 
+/// C42: stages are none or five tables without a batch: tiles, workers, records, rows, order.
+static LogicalResult checkStages(ValueRange stages, EmitError emitError) {
+  if (stages.empty())
+    return success();
+  if (stages.size() != 5)
+    return emitError() << "expects 0 or 5 tables of stages, but got " << stages.size();
+  std::pair<StringRef, int64_t> tables[] = {
+      {"tiles", 2}, {"workers", 1}, {"records", 2}, {"rows", 2}, {"order", 1}};
+  for (auto [table, wanted] : llvm::zip_equal(stages, tables)) {
+    auto [name, rank] = wanted;
+    ShapedType type = shapedType(table);
+    if (type.getRank() != rank)
+      return emitError() << "expects " << name << " of stages of rank " << rank << ", but got rank "
+                         << type.getRank();
+    if (!type.getElementType().isInteger(32))
+      return emitError() << "expects " << name << " of stages of i32, but got "
+                         << type.getElementType();
+  }
+  if (!maybeEqual(shapedType(stages[0]).getDimSize(1), 8))
+    return emitError() << "expects tiles of stages to have 8 columns, but got "
+                       << shapedType(stages[0]).getDimSize(1);
+  return success();
+}
+
+/// C43: packed values have the type of the values and stand beside stages.
+static LogicalResult checkPacked(Value packed, Value values, bool staged, EmitError emitError) {
+  if (!packed)
+    return success();
+  if (!staged)
+    return emitError() << "expects stages with packed values, but got none";
+  if (failed(checkShape(shapedType(packed), shapedType(values).getShape(), "packed", emitError)))
+    return failure();
+  return checkSameElement(packed, values, "packed", "values", emitError);
+}
+
 LogicalResult PlannedDSDOp::verify() {
   auto emitError = [&] { return emitOpError(); };
   ShapedType init = shapedType(getInit()), dense = shapedType(getDense());
@@ -99,7 +134,9 @@ LogicalResult PlannedDSDOp::verify() {
       failed(checkValues(getValues(), getBlock(), "values", emitError)) ||
       failed(checkTable(getSegments(), 5, "segments", emitError)) ||
       failed(checkTable(getEntries(), 2, "entries", emitError)) ||
-      (getCombine() && failed(checkTable(getCombine(), 4, "combine", emitError))))
+      (getCombine() && failed(checkTable(getCombine(), 4, "combine", emitError))) ||
+      failed(checkStages(getStages(), emitError)) ||
+      failed(checkPacked(getPacked(), getValues(), !getStages().empty(), emitError)))
     return failure();
   // C39: split tiles have slots to add up and a table that says which.
   if (getSlots() < 0 || (getSlots() > 0) != static_cast<bool>(getCombine()))

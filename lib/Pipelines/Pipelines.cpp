@@ -4,6 +4,7 @@
 #include "blocksparse/Pipelines/Pipelines.h"
 #include "blocksparse/Conversion/Passes.h"
 #include "blocksparse/Target/CPU/Passes.h"
+#include "blocksparse/Target/TargetInfo.h"
 #include "blocksparse/Transforms/Bufferization/Passes.h"
 #include "blocksparse/Transforms/Passes.h"
 
@@ -36,8 +37,17 @@ void mlir::blocksparse::buildSchedulePipeline(OpPassManager &pm, const ScheduleO
   pm.addPass(createSelectSchedulePass(select));
 }
 
+int64_t mlir::blocksparse::getWorkers(const std::string &target) {
+  std::string error; // the pass that chooses schedules reports it
+  std::optional<::blocksparse::TargetInfo> info = ::blocksparse::TargetInfo::parse(target, error);
+  return info ? info->workers() : 0;
+}
+
 void mlir::blocksparse::buildPlanPipeline(OpPassManager &pm, const PlanOptions &options) {
   pm.addPass(createMaterializeLutsPass());
+  BuildStagesPassOptions stages;
+  stages.workers = options.workers;
+  pm.addPass(createBuildStagesPass(stages));
   pm.addPass(createBalanceLoadPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
@@ -92,7 +102,9 @@ struct ToPlannedOptions : PassPipelineOptions<ToPlannedOptions> {
 static void buildToPlanned(OpPassManager &pm, const std::string &target) {
   buildOptimizePipeline(pm);
   buildSchedulePipeline(pm, {target});
-  buildPlanPipeline(pm);
+  PlanOptions plan;
+  plan.workers = getWorkers(target);
+  buildPlanPipeline(pm, plan);
 }
 
 static void registerStages() {

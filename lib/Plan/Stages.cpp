@@ -383,3 +383,25 @@ StreamChoice blocksparse::chooseStreamShape(int64_t block, double occupancy) {
         return {*shape, row.stages, row.warps};
   return {};
 }
+
+double blocksparse::groupOccupancy(const BlockLayout &layout, int64_t rows) {
+  const BlockGrid grid = layout.grid();
+  for (int64_t head = 0; head < grid.heads; ++head) {
+    const int64_t blocks =
+        layout.rowOffsets()[(head + 1) * grid.rows] - layout.rowOffsets()[head * grid.rows];
+    if (blocks == 0)
+      continue;
+    std::string error;
+    const std::optional<RowClusters> groups = groupRows(layout, head, rows, true, error);
+    if (!groups)
+      return 0;
+    // A short last group has places without a row.
+    double places = 0;
+    for (int64_t group = 0; group < groups->numGroups(); ++group)
+      places +=
+          static_cast<double>(groups->columnOffsets[group + 1] - groups->columnOffsets[group]) *
+          std::min(groups->groupSize, grid.rows - group * groups->groupSize);
+    return blocks / places;
+  }
+  return 0;
+}

@@ -26,7 +26,8 @@ static LogicalResult balance(PlannedDSDOp op, BalanceOptions options) {
   std::optional<std::vector<RowSegment>> segments = readTable<RowSegment>(op.getSegments());
   if (!segments || op.getCombine())
     return success();
-  options.split = splitOf(op.getScheduleAttr());
+  // Stages say the same as whole segments.
+  options.split = op.getStages().empty() ? splitOf(op.getScheduleAttr()) : 0;
   std::string error;
   std::optional<BalancedRows> rows = ::blocksparse::balanceSegments(*segments, options, error);
   if (!rows)

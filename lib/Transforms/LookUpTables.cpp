@@ -19,18 +19,20 @@ using ::blocksparse::CoordinateOrder;
 using ::blocksparse::RowLut;
 
 // Above this many elements a table is a resource: text stays readable, and bytes travel as bytes.
-static constexpr size_t kInlineElements = 1024;
+static constexpr int64_t kInlineElements = 1024;
+// Elements of constants have at most 4 bytes.
+static constexpr size_t kResourceAlignment = 4;
 
-Value mlir::blocksparse::createTable(OpBuilder &builder, Location loc, ArrayRef<int64_t> shape,
-                                     ArrayRef<int32_t> data) {
-  auto type = RankedTensorType::get(shape, builder.getI32Type());
-  if (data.size() <= kInlineElements)
-    return arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, data));
-  ArrayRef<char> bytes(reinterpret_cast<const char *>(data.data()), data.size() * 4);
+Value mlir::blocksparse::createConstant(OpBuilder &builder, Location loc, RankedTensorType type,
+                                        ArrayRef<char> bytes, StringRef prefix) {
+  if (type.getNumElements() <= kInlineElements)
+    return arith::ConstantOp::create(builder, loc,
+                                     DenseElementsAttr::getFromRawBuffer(type, bytes));
   std::string name =
-      "lut_" + llvm::utohexstr(llvm::xxh3_64bits(ArrayRef<uint8_t>(
-                                   reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size())),
-                               /*LowerCase=*/true);
+      prefix.str() +
+      llvm::utohexstr(llvm::xxh3_64bits(ArrayRef<uint8_t>(
+                          reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size())),
+                      /*LowerCase=*/true);
   MLIRContext *context = builder.getContext();
   auto &blobs = DenseResourceElementsHandle::getManagerInterface(context).getBlobManager();
   auto *known = blobs.lookup(name);
@@ -42,7 +44,13 @@ Value mlir::blocksparse::createTable(OpBuilder &builder, Location loc, ArrayRef<
   return arith::ConstantOp::create(
       builder, loc,
       DenseResourceElementsAttr::get(
-          type, name, HeapAsmResourceBlob::allocateAndCopyWithAlign(bytes, alignof(int32_t))));
+          type, name, HeapAsmResourceBlob::allocateAndCopyWithAlign(bytes, kResourceAlignment)));
+}
+
+Value mlir::blocksparse::createTable(OpBuilder &builder, Location loc, ArrayRef<int64_t> shape,
+                                     ArrayRef<int32_t> data) {
+  return createConstant(builder, loc, RankedTensorType::get(shape, builder.getI32Type()),
+                        {reinterpret_cast<const char *>(data.data()), data.size() * 4}, "lut_");
 }
 
 std::optional<std::vector<int32_t>> mlir::blocksparse::readElements(Value table) {

@@ -20,8 +20,12 @@ struct CoordinateTables {
   Value lut, segments;
 };
 
-/// An i32 constant of `shape`: written out up to 1024 elements, else a resource named by its
-/// contents, so that equal tables are one attribute.
+/// A constant of `type` from the bytes of its elements: written out up to 1024 elements, else a
+/// resource named by `prefix` and its contents, so that equal constants are one attribute.
+Value createConstant(OpBuilder &builder, Location loc, RankedTensorType type, ArrayRef<char> bytes,
+                     StringRef prefix);
+
+/// An i32 constant of `shape`.
 Value createTable(OpBuilder &builder, Location loc, ArrayRef<int64_t> shape,
                   ArrayRef<int32_t> data);
 

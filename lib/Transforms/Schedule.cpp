@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "blocksparse/Transforms/Schedule.h"
+#include "StagedProduct.h"
 #include "blocksparse/IR/BlockSparseOps.h"
 #include "blocksparse/Plan/Balance.h"
 #include "llvm/ADT/StringExtras.h"
@@ -25,11 +26,8 @@ enum class OpClass { None, Product, Rows, Blocks };
 
 bool anyElement(Type) { return true; }
 bool sixteenBitFloat(Type type) { return type.isF16() || type.isBF16(); }
-bool tensorCoreElement(Type type) {
-  return sixteenBitFloat(type) || isa<Float8E4M3FNType, Float8E5M2Type>(type);
-}
 bool anyGPU(const GPUFacts &) { return true; }
-bool hasWGMMA(const GPUFacts &facts) { return facts.wgmma; }
+bool hasWGMMA(const GPUFacts &facts) { return facts.wgmma && facts.tma; }
 bool hasCpAsync(const GPUFacts &facts) { return facts.cpAsync; }
 
 struct KernelFamily {
@@ -44,7 +42,8 @@ constexpr KernelFamily families[] = {
     {"cpu.panel", TargetKind::CPU, OpClass::Product, anyGPU, anyElement},
     {"cpu.rows", TargetKind::CPU, OpClass::Rows, anyGPU, anyElement},
     {"cpu.blocks", TargetKind::CPU, OpClass::Blocks, anyGPU, anyElement},
-    {"cuda.wgmma", TargetKind::CUDA, OpClass::Product, hasWGMMA, tensorCoreElement},
+    {"cuda.wgmma", TargetKind::CUDA, OpClass::Product, hasWGMMA, sixteenBitFloat},
+    {"cuda.stream", TargetKind::CUDA, OpClass::Product, hasWGMMA, sixteenBitFloat},
     {"cuda.mma", TargetKind::CUDA, OpClass::Product, hasCpAsync, sixteenBitFloat},
     {"cuda.simt", TargetKind::CUDA, OpClass::Product, anyGPU, anyElement},
     {"cuda.rows", TargetKind::CUDA, OpClass::Rows, anyGPU, anyElement},
@@ -185,16 +184,6 @@ ScheduleAttr selectPanel(Operation *op, const TargetInfo &target) {
                       selectSplit(shape, target, tileN));
 }
 
-/// Block rows that share a tile: the sparser the pattern, the more rows it takes until they share
-/// panels of the dense operand; the accumulators of a tile allow rows * group * tile_n <= 49152.
-int64_t selectGroup(const ProductShape &shape, int64_t tileN) {
-  if (!shape.layout || ShapedType::isDynamic(shape.rows) || shape.rows >= 128)
-    return 1;
-  double density = shape.layout->density();
-  int64_t wanted = shape.rows >= 64 ? 2 : density < 0.15 ? 24 : density < 0.4 ? 20 : 16;
-  return std::max<int64_t>(1, std::min(wanted, 49152 / (shape.rows * tileN)));
-}
-
 /// Tiles of "cuda.mma" are powers of two from 16 to 128, and whole parts of a block row.
 ScheduleAttr selectMMA(Operation *op, const ProductShape &shape, int64_t rows,
                        const TargetInfo &target) {
@@ -208,18 +197,108 @@ ScheduleAttr selectMMA(Operation *op, const ProductShape &shape, int64_t rows,
                       selectSplit(shape, target, tileN));
 }
 
+/// Sizes of a reduction over a static pattern as the kernels of stages see them; nothing where
+/// the op is another or a size is not static.
+std::optional<StagedSizes> stagedSizes(Operation *op, const ProductShape &shape) {
+  if (!shape.layout)
+    return std::nullopt;
+  for (Value operand : op->getOperands())
+    if (!cast<RankedTensorType>(operand.getType()).hasStaticShape())
+      return std::nullopt;
+  auto result = cast<RankedTensorType>(op->getResult(0).getType());
+  if (!result.hasStaticShape())
+    return std::nullopt;
+  auto [sparse, dense, inner] =
+      llvm::TypeSwitch<Operation *, std::tuple<Value, Value, int64_t>>(op)
+          .Case([](DSDOp dsd) {
+            return std::tuple(dsd.getA(), dsd.getB(), dsd.getTransposeB() ? 0 : 1);
+          })
+          .Case([](DDSOp dds) {
+            return std::tuple(dds.getB(), dds.getA(), dds.getTransposeA() ? 1 : 0);
+          })
+          .Case([](BsrAddmmOp addmm) { return std::tuple(addmm.getSparse(), addmm.getDense(), 1); })
+          .Default([](Operation *) { return std::tuple(Value(), Value(), 0); });
+  if (!sparse)
+    return std::nullopt;
+  auto denseType = cast<RankedTensorType>(dense.getType());
+  ::blocksparse::BlockShape block = shape.layout->block();
+  return StagedSizes{factorElement(op),
+                     denseType.getElementType(),
+                     result.getElementType(),
+                     shape.rows,
+                     shape.transposeLayout ? block.rows : block.cols,
+                     denseType.getDimSize(denseType.getRank() - 1 - inner),
+                     shape.cols};
+}
+
+/// Block rows of op(S) in all copies that a kernel computes.
+int64_t copiedBlockRows(const ProductShape &shape) {
+  ::blocksparse::BlockGrid grid = shape.layout->grid();
+  return (shape.transposeLayout ? grid.cols : grid.rows) * shape.leading;
+}
+
+/// Whether so few tiles take the long rows of the pattern that rows cut into pieces, on the
+/// kernels without stages, keep more workers busy.
+bool wantsSplit(const ProductShape &shape, const TargetInfo &target, int64_t tiles) {
+  return tiles * 4 <= target.workers() && selectSplit(shape, target, 128) > 0;
+}
+
+/// "cuda.wgmma": 128 rows by a panel, three warpgroups. `group` block rows of 64 share a tile.
+/// Panels are narrower where that many more tiles find workers without a tile.
+ScheduleAttr selectWGMMA(Operation *op, const ProductShape &shape, const StagedSizes &sizes,
+                         const TargetInfo &target) {
+  int64_t groups = llvm::divideCeil(copiedBlockRows(shape) * sizes.rows, 128);
+  int64_t tileN = fitPanel(sizes.n, 256);
+  while (tileN > 64 && groups * (sizes.n / tileN) * 2 <= target.workers())
+    tileN /= 2;
+  if (wantsSplit(shape, target, groups * (sizes.n / tileN)))
+    return {};
+  return makeSchedule(op->getContext(), "cuda.wgmma", 128, tileN, 64, 4, 12,
+                      sizes.rows % 128 == 0 ? 1 : 2);
+}
+
+/// "cuda.stream": `group` block rows by a panel of 128 columns, a whole number for each of
+/// `warps` warps; tile_k is what the panels of a stage hold. Fewer rows share a tile where
+/// workers would go without one.
+ScheduleAttr selectStream(Operation *op, const ProductShape &shape, const StagedSizes &sizes,
+                          const TargetInfo &target) {
+  int64_t block = sizes.rows;
+  const BlockLayout *layout = shape.layout;
+  BlockLayout transposed;
+  if (shape.transposeLayout) {
+    transposed = layout->transposed();
+    layout = &transposed;
+  }
+  ::blocksparse::StreamChoice choice =
+      ::blocksparse::chooseStreamShape(block, ::blocksparse::groupOccupancy(*layout, 16));
+  int64_t tileN = fitPanel(sizes.n, 128), rows = choice.shape.rows, warps = choice.warps;
+  auto tiles = [&] { return llvm::divideCeil(copiedBlockRows(shape), rows) * (sizes.n / tileN); };
+  while (rows > 4 && tiles() * 4 < target.workers() * 3)
+    warps = rows = rows > 16 ? 16 : rows - 4;
+  if (wantsSplit(shape, target, tiles()))
+    return {};
+  return makeSchedule(op->getContext(), "cuda.stream", rows * block, tileN,
+                      choice.shape.panels * block, choice.stages, warps, rows);
+}
+
 ScheduleAttr selectCUDAProduct(Operation *op, const TargetInfo &target) {
   MLIRContext *context = op->getContext();
   ProductShape shape = productShape(op);
   Type element = factorElement(op);
+  if (hasWGMMA(target.gpuFacts())) {
+    std::optional<StagedSizes> sizes = stagedSizes(op, shape);
+    ScheduleAttr schedule;
+    if (sizes && hasWgmmaSizes(*sizes))
+      schedule = selectWGMMA(op, shape, *sizes, target);
+    else if (sizes && hasStreamSizes(*sizes))
+      schedule = selectStream(op, shape, *sizes, target);
+    else if (isa<MatmulOp>(op) && sixteenBitFloat(element))
+      schedule = makeSchedule(context, "cuda.wgmma", 128, 256, 64, 4, 12);
+    if (schedule)
+      return schedule;
+  }
   bool sparse = !isa<MatmulOp, ScatterMMOp>(op);
   int64_t rows = sparse && !ShapedType::isDynamic(shape.rows) ? shape.rows : 128;
-  if (target.gpuFacts().wgmma && tensorCoreElement(element) && rows % 64 == 0) {
-    int64_t tileN = isa<SDDOp, SampledAddmmOp>(op) ? std::min<int64_t>(256, shape.cols) : 256;
-    return makeSchedule(context, "cuda.wgmma", std::min<int64_t>(rows, 128), tileN, 64, 4, 8,
-                        rows == 64 ? selectGroup(shape, tileN) : 1,
-                        selectSplit(shape, target, tileN));
-  }
   if (target.gpuFacts().cpAsync && sixteenBitFloat(element) && rows % 16 == 0)
     return selectMMA(op, shape, rows, target);
   return makeSchedule(context, "cuda.simt", 32, 32, 16, 1, 4, 1, selectSplit(shape, target, 32));

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "LookUpTables.h"
+#include "StagedProduct.h"
 #include "blocksparse/IR/BlockSparseOps.h"
 #include "blocksparse/Transforms/Passes.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -21,6 +22,8 @@ using ::blocksparse::CoordinateSegment;
 using ::blocksparse::RowEntry;
 using ::blocksparse::RowLutExtents;
 using ::blocksparse::RowSegment;
+using ::blocksparse::StageTables;
+using ::blocksparse::StageTile;
 
 static int64_t sizeFromEnd(Value value, int64_t fromEnd) {
   auto type = cast<ShapedType>(value.getType());
@@ -105,6 +108,39 @@ static LogicalResult verifyCoordinates(Operation *op, Value lutTable, Value segm
                 values);
 }
 
+/// Stages against the row LUT, which is verified already.
+static LogicalResult verifyStages(PlannedDSDOp op) {
+  if (op.getStages().empty())
+    return success();
+  std::optional<StagedProduct> product = StagedProduct::get(op);
+  std::optional<std::vector<RowSegment>> segments = readTable<RowSegment>(op.getSegments());
+  std::optional<std::vector<RowEntry>> entries = readTable<RowEntry>(op.getEntries());
+  std::optional<std::vector<StageTile>> tiles = readTable<StageTile>(op.getStages()[0]);
+  SmallVector<std::vector<int32_t>, 4> tables;
+  for (Value table : op.getStages().drop_front())
+    if (std::optional<std::vector<int32_t>> elements = readElements(table))
+      tables.push_back(std::move(*elements));
+  if (!product || !segments || !entries || !tiles || tables.size() != 4)
+    return op.emitOpError() << "expects stages for a kernel that its schedule names, constant "
+                               "tables and static shapes that fit it, but got "
+                            << op.getScheduleAttr() << " and "
+                            << (product ? "other tables" : "other shapes");
+  product->rows.segments = *segments;
+  product->rows.entries = *entries;
+  StageTables stages{*tiles,
+                     tables[0],
+                     tables[1],
+                     tables[2],
+                     tables[3],
+                     cast<ShapedType>(op.getStages()[2].getType()).getDimSize(1),
+                     cast<ShapedType>(op.getStages()[3].getType()).getDimSize(1)};
+  std::string fault = ::blocksparse::verifyStages(product->rows, stages, product->space,
+                                                  product->stream ? &*product->stream : nullptr);
+  if (fault.empty())
+    return success();
+  return op.emitOpError() << "got faulty stages: " << fault;
+}
+
 static LogicalResult verify(PlannedDSDOp op) {
   ArrayRef<int64_t> block = op.getBlock();
   int64_t rows = block[op.getTransposeValues() ? 1 : 0];
@@ -117,7 +153,9 @@ static LogicalResult verify(PlannedDSDOp op) {
   extents.values =
       tableValues(op.getValues(), lutHeads, sizeFromEnd(op.getInit(), 2), op.getEntries());
   extents.slots = op.getSlots();
-  return verifyRows(op, op.getSegments(), op.getEntries(), op.getCombine(), extents);
+  if (failed(verifyRows(op, op.getSegments(), op.getEntries(), op.getCombine(), extents)))
+    return failure();
+  return verifyStages(op);
 }
 
 /// Softmax sees its values alone: they hold those of `lut_heads` heads, or of more.

@@ -229,3 +229,59 @@ func.func @c19_scatter_mm(%b: memref<5x16x8xf32>, %o: memref<7x9x32xf32>, %c: me
   blocksparse.planned_scatter_mm %b, %o indices(%c, %p) outs(%x) : (memref<5x16x8xf32>, memref<7x9x32xf32>, memref<4xi32>, memref<?x2xi32>, memref<3x16x32xf32>) -> ()
   return
 }
+
+// -----
+
+func.func @c42_count(%v: tensor<3x16x16xf16>, %d: tensor<32x64xf16>, %s: tensor<2x5xi32>, %e: tensor<3x2xi32>, %t: tensor<1x8xi32>, %o: tensor<32x64xf16>) {
+  // expected-error @below {{expects 0 or 5 tables of stages, but got 1}}
+  %0 = blocksparse.planned_dsd %v, %d segments(%s) entries(%e) stages(%t) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (tensor<3x16x16xf16>, tensor<32x64xf16>, tensor<2x5xi32>, tensor<3x2xi32>, tensor<1x8xi32>, tensor<32x64xf16>) -> tensor<32x64xf16>
+  return
+}
+
+// -----
+
+func.func @c42_rank(%v: tensor<3x16x16xf16>, %d: tensor<32x64xf16>, %s: tensor<2x5xi32>, %e: tensor<3x2xi32>, %t0: tensor<1x8xi32>, %t1: tensor<2x1xi32>, %t2: tensor<2x12xi32>, %t3: tensor<1x2xi32>, %t4: tensor<3xi32>, %o: tensor<32x64xf16>) {
+  // expected-error @below {{expects workers of stages of rank 1, but got rank 2}}
+  %0 = blocksparse.planned_dsd %v, %d segments(%s) entries(%e) stages(%t0, %t1, %t2, %t3, %t4) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (tensor<3x16x16xf16>, tensor<32x64xf16>, tensor<2x5xi32>, tensor<3x2xi32>, tensor<1x8xi32>, tensor<2x1xi32>, tensor<2x12xi32>, tensor<1x2xi32>, tensor<3xi32>, tensor<32x64xf16>) -> tensor<32x64xf16>
+  return
+}
+
+// -----
+
+func.func @c42_element(%v: tensor<3x16x16xf16>, %d: tensor<32x64xf16>, %s: tensor<2x5xi32>, %e: tensor<3x2xi32>, %t0: tensor<1x8xi32>, %t1: tensor<2xi32>, %t2: tensor<2x12xi64>, %t3: tensor<1x2xi32>, %t4: tensor<3xi32>, %o: tensor<32x64xf16>) {
+  // expected-error @below {{expects records of stages of i32, but got 'i64'}}
+  %0 = blocksparse.planned_dsd %v, %d segments(%s) entries(%e) stages(%t0, %t1, %t2, %t3, %t4) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (tensor<3x16x16xf16>, tensor<32x64xf16>, tensor<2x5xi32>, tensor<3x2xi32>, tensor<1x8xi32>, tensor<2xi32>, tensor<2x12xi64>, tensor<1x2xi32>, tensor<3xi32>, tensor<32x64xf16>) -> tensor<32x64xf16>
+  return
+}
+
+// -----
+
+func.func @c42_columns(%v: tensor<3x16x16xf16>, %d: tensor<32x64xf16>, %s: tensor<2x5xi32>, %e: tensor<3x2xi32>, %t0: tensor<1x4xi32>, %t1: tensor<2xi32>, %t2: tensor<2x12xi32>, %t3: tensor<1x2xi32>, %t4: tensor<3xi32>, %o: tensor<32x64xf16>) {
+  // expected-error @below {{expects tiles of stages to have 8 columns, but got 4}}
+  %0 = blocksparse.planned_dsd %v, %d segments(%s) entries(%e) stages(%t0, %t1, %t2, %t3, %t4) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (tensor<3x16x16xf16>, tensor<32x64xf16>, tensor<2x5xi32>, tensor<3x2xi32>, tensor<1x4xi32>, tensor<2xi32>, tensor<2x12xi32>, tensor<1x2xi32>, tensor<3xi32>, tensor<32x64xf16>) -> tensor<32x64xf16>
+  return
+}
+
+// -----
+
+func.func @c43_shape(%v: tensor<3x16x16xf16>, %d: tensor<32x64xf16>, %s: tensor<2x5xi32>, %e: tensor<3x2xi32>, %t0: tensor<1x8xi32>, %t1: tensor<2xi32>, %t2: tensor<2x12xi32>, %t3: tensor<1x2xi32>, %t4: tensor<3xi32>, %p: tensor<4x16x16xf16>, %o: tensor<32x64xf16>) {
+  // expected-error @below {{expects packed of shape 3x16x16, but got 4x16x16}}
+  %0 = blocksparse.planned_dsd %v, %d segments(%s) entries(%e) stages(%t0, %t1, %t2, %t3, %t4) packed(%p) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (tensor<3x16x16xf16>, tensor<32x64xf16>, tensor<2x5xi32>, tensor<3x2xi32>, tensor<1x8xi32>, tensor<2xi32>, tensor<2x12xi32>, tensor<1x2xi32>, tensor<3xi32>, tensor<4x16x16xf16>, tensor<32x64xf16>) -> tensor<32x64xf16>
+  return
+}
+
+// -----
+
+func.func @c43_element(%v: tensor<3x16x16xf16>, %d: tensor<32x64xf16>, %s: tensor<2x5xi32>, %e: tensor<3x2xi32>, %t0: tensor<1x8xi32>, %t1: tensor<2xi32>, %t2: tensor<2x12xi32>, %t3: tensor<1x2xi32>, %t4: tensor<3xi32>, %p: tensor<3x16x16xbf16>, %o: tensor<32x64xf16>) {
+  // expected-error @below {{expects packed of the element type of values, 'f16', but got 'bf16'}}
+  %0 = blocksparse.planned_dsd %v, %d segments(%s) entries(%e) stages(%t0, %t1, %t2, %t3, %t4) packed(%p) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (tensor<3x16x16xf16>, tensor<32x64xf16>, tensor<2x5xi32>, tensor<3x2xi32>, tensor<1x8xi32>, tensor<2xi32>, tensor<2x12xi32>, tensor<1x2xi32>, tensor<3xi32>, tensor<3x16x16xbf16>, tensor<32x64xf16>) -> tensor<32x64xf16>
+  return
+}
+
+// -----
+
+func.func @c43_without_stages(%v: tensor<3x16x16xf16>, %d: tensor<32x64xf16>, %s: tensor<2x5xi32>, %e: tensor<3x2xi32>, %p: tensor<3x16x16xf16>, %o: tensor<32x64xf16>) {
+  // expected-error @below {{expects stages with packed values, but got none}}
+  %0 = blocksparse.planned_dsd %v, %d segments(%s) entries(%e) packed(%p) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (tensor<3x16x16xf16>, tensor<32x64xf16>, tensor<2x5xi32>, tensor<3x2xi32>, tensor<3x16x16xf16>, tensor<32x64xf16>) -> tensor<32x64xf16>
+  return
+}

@@ -20,6 +20,14 @@ func.func @dsd_buffers(%v: memref<?x?x16x16xf16>, %d: memref<?x?x?x20xf16, strid
   return
 }
 
+// With stages and packed values.
+// CHECK-LABEL: func @dsd_stages
+// CHECK: blocksparse.planned_dsd {{.*}} stages(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) packed(%{{.*}}) outs(
+func.func @dsd_stages(%v: memref<3x16x16xf16>, %d: memref<32x64xf16>, %s: memref<2x5xi32>, %e: memref<3x2xi32>, %t: memref<1x8xi32>, %w: memref<2xi32>, %r: memref<2x12xi32>, %u: memref<1x2xi32>, %k: memref<3xi32>, %p: memref<3x16x16xf16>, %o: memref<32x64xf16>) {
+  blocksparse.planned_dsd %v, %d segments(%s) entries(%e) stages(%t, %w, %r, %u, %k) packed(%p) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (memref<3x16x16xf16>, memref<32x64xf16>, memref<2x5xi32>, memref<3x2xi32>, memref<1x8xi32>, memref<2xi32>, memref<2x12xi32>, memref<1x2xi32>, memref<3xi32>, memref<3x16x16xf16>, memref<32x64xf16>) -> ()
+  return
+}
+
 // CHECK-LABEL: func @sdd
 // CHECK: blocksparse.planned_sdd %{{.*}}, %{{.*}} lut(%{{.*}}) segments(%{{.*}}) input(%{{.*}}) outs(%{{.*}}) {alpha = 5.000000e-01 : f64, beta = 2.000000e+00 : f64, block = array<i64: 16, 16>, lut_heads = 1 : i64, transpose_a, transpose_b}
 func.func @sdd(%a: tensor<8x32xf32>, %b: tensor<32x8xf32>, %l: tensor<3x4xi32>, %s: tensor<2x2xi32>, %i: tensor<3x16x16xf32>, %o: tensor<3x16x16xf32>) -> tensor<3x16x16xf32> {

@@ -27,7 +27,7 @@ func.func @narrow_f64(%a: tensor<64x80xf64, #l16>, %b: tensor<80x7xf64>) -> tens
 }
 
 // HOPPER-LABEL: @dsd_f16(
-// HOPPER: kernel = "cuda.wgmma", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 8
+// HOPPER: kernel = "cuda.wgmma", tile_m = 128, tile_n = 64, tile_k = 64, stages = 4, warps = 12>
 // AMPERE-LABEL: @dsd_f16(
 // AMPERE: kernel = "cuda.mma", tile_m = 128, tile_n = 128, tile_k = 32, stages = 4, warps = 8>
 func.func @dsd_f16(%a: tensor<256x256xf16, #l128>, %b: tensor<256x4096xf16>)
@@ -61,4 +61,73 @@ func.func @others(%a: tensor<64x8xf32>, %b: tensor<8x80xf32>) -> tensor<64x80xf3
   %1 = blocksparse.softmax %0 : (tensor<64x80xf32, #l16>) -> tensor<64x80xf32, #l16>
   %2 = blocksparse.to_dense %1 : (tensor<64x80xf32, #l16>) -> tensor<64x80xf32>
   return %2 : tensor<64x80xf32>
+}
+
+// The kernels of stages: panels as wide as the result and the number of workers allow, rows that
+// share a tile by block size and occupancy, and the kernel without stages for all else.
+#wide128 = #blocksparse.layout<128x128, grid 32x32, random(density = 0.25, seed = 1)>
+#pairs = #blocksparse.layout<64x128, grid 64x32, random(density = 0.25, seed = 1)>
+#sparse16 = #blocksparse.layout<16x16, grid 256x256, random(density = 0.1, seed = 1)>
+#half32 = #blocksparse.layout<32x32, grid 128x128, random(density = 0.5, seed = 1)>
+#band16 = #blocksparse.layout<16x16, grid 256x256, banded(lower = 320, upper = 320)>
+#odd = #blocksparse.layout<48x16, grid 4x4, dense>
+
+// HOPPER-LABEL: @stages(
+// HOPPER: blocksparse.dsd {{.*}}kernel = "cuda.wgmma", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12>
+// HOPPER: blocksparse.dds {{.*}}kernel = "cuda.wgmma", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12>
+// HOPPER: blocksparse.dsd {{.*}}kernel = "cuda.wgmma", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12, group = 2>
+func.func @stages(%a: tensor<4096x4096xf16, #wide128>, %p: tensor<4096x4096xf16, #pairs>,
+                  %b: tensor<4096x4096xf16>)
+    -> (tensor<4096x4096xf16>, tensor<4096x4096xf16>, tensor<4096x4096xf16>) {
+  %0 = blocksparse.dsd %a, %b
+      : (tensor<4096x4096xf16, #wide128>, tensor<4096x4096xf16>) -> tensor<4096x4096xf16>
+  %1 = blocksparse.dds %b, %p
+      : (tensor<4096x4096xf16>, tensor<4096x4096xf16, #pairs>) -> tensor<4096x4096xf16>
+  %2 = blocksparse.dsd %p, %b
+      : (tensor<4096x4096xf16, #pairs>, tensor<4096x4096xf16>) -> tensor<4096x4096xf16>
+  return %0, %1, %2 : tensor<4096x4096xf16>, tensor<4096x4096xf16>, tensor<4096x4096xf16>
+}
+
+// A band has its blocks where groups of rows share panels: as good as half full.
+// HOPPER-LABEL: @streams(
+// HOPPER: kernel = "cuda.stream", tile_m = 384, tile_n = 128, tile_k = 128, stages = 4, warps = 12, group = 24>
+// HOPPER: kernel = "cuda.stream", tile_m = 384, tile_n = 128, tile_k = 64, stages = 4, warps = 12, group = 12>
+// HOPPER: kernel = "cuda.stream", tile_m = 256, tile_n = 128, tile_k = 64, stages = 5, warps = 16, group = 16>
+// AMPERE-LABEL: @streams(
+// AMPERE-COUNT-3: kernel = "cuda.mma"
+func.func @streams(%a: tensor<4096x4096xbf16, #sparse16>, %h: tensor<4096x4096xbf16, #half32>,
+                   %l: tensor<4096x4096xbf16, #band16>, %b: tensor<4096x4096xbf16>)
+    -> (tensor<4096x4096xbf16>, tensor<4096x4096xbf16>, tensor<4096x4096xbf16>) {
+  %0 = blocksparse.dsd %a, %b
+      : (tensor<4096x4096xbf16, #sparse16>, tensor<4096x4096xbf16>) -> tensor<4096x4096xbf16>
+  %1 = blocksparse.dsd %h, %b
+      : (tensor<4096x4096xbf16, #half32>, tensor<4096x4096xbf16>) -> tensor<4096x4096xbf16>
+  %2 = blocksparse.dsd %l, %b
+      : (tensor<4096x4096xbf16, #band16>, tensor<4096x4096xbf16>) -> tensor<4096x4096xbf16>
+  return %0, %1, %2 : tensor<4096x4096xbf16>, tensor<4096x4096xbf16>, tensor<4096x4096xbf16>
+}
+
+// HOPPER-LABEL: @without_stages(
+// HOPPER: blocksparse.dsd {{.*}}kernel = "cuda.mma"
+// HOPPER: blocksparse.dsd {{.*}}kernel = "cuda.mma"
+// HOPPER: blocksparse.dsd {{.*}}kernel = "cuda.mma"
+// HOPPER: blocksparse.sdd {{.*}}kernel = "cuda.mma"
+// HOPPER: blocksparse.matmul {{.*}}kernel = "cuda.wgmma", tile_m = 128, tile_n = 256
+func.func @without_stages(%a: tensor<256x256xf16, #l128>, %b: tensor<256x?xf16>,
+                          %c: tensor<256x72xf16>, %d: tensor<256x256xf16>,
+                          %o: tensor<192x64xf16, #odd>, %e: tensor<64x256xf16>)
+    -> (tensor<256x?xf16>, tensor<256x72xf16>, tensor<192x256xf16>, tensor<256x256xf16, #l128>,
+        tensor<256x256xf16>) {
+  %0 = blocksparse.dsd %a, %b
+      : (tensor<256x256xf16, #l128>, tensor<256x?xf16>) -> tensor<256x?xf16>
+  %1 = blocksparse.dsd %a, %c
+      : (tensor<256x256xf16, #l128>, tensor<256x72xf16>) -> tensor<256x72xf16>
+  %2 = blocksparse.dsd %o, %e
+      : (tensor<192x64xf16, #odd>, tensor<64x256xf16>) -> tensor<192x256xf16>
+  %3 = blocksparse.sdd %d, %d
+      : (tensor<256x256xf16>, tensor<256x256xf16>) -> tensor<256x256xf16, #l128>
+  %4 = blocksparse.matmul %d, %d
+      : (tensor<256x256xf16>, tensor<256x256xf16>) -> tensor<256x256xf16>
+  return %0, %1, %2, %3, %4 : tensor<256x?xf16>, tensor<256x72xf16>, tensor<192x256xf16>,
+      tensor<256x256xf16, #l128>, tensor<256x256xf16>
 }

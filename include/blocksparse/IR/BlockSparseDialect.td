@@ -93,6 +93,8 @@ def BlockSparse_Dialect : Dialect {
     | C39: slots and the combine table come together | planned_dsd |
     | C40: `shape` is two sizes | planned softmax |
     | C41: row offsets and columns are lists of one integer type | bsr tables |
+    | C42: `stages` are none or tiles, workers, records, rows and order, i32 without a batch | planned_dsd |
+    | C43: `packed` has the type of the values and comes with stages | planned_dsd |
 
     Epilogue tensors have the element type of the factors, the result or the accumulation.
   }];

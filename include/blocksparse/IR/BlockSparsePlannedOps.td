@@ -50,7 +50,7 @@ def BlockSparse_PlannedDSDOp : BlockSparse_PlannedOp<"planned_dsd", [AttrSizedOp
     right_alpha, bias, input and residual are indexed by the coordinates of the result as it
     is stored: left_alpha by its rows, right_alpha and bias by its columns.
 
-    Preconditions: C9, C11, C13 to C17, C34 to C37, C39. Postconditions: C8, C10; every
+    Preconditions: C9, C11, C13 to C17, C34 to C37, C39, C42, C43. Postconditions: C8, C10; every
     element of the destination is written.
 
     ```mlir

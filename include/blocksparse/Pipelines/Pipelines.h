@@ -29,7 +29,12 @@ struct ScheduleOptions {
 /// After it: every op that needs one carries a legal #blocksparse.schedule.
 void buildSchedulePipeline(OpPassManager &pm, const ScheduleOptions &options = {});
 
+/// Workers of a target as ScheduleOptions names it; 0: not known, or no target.
+int64_t getWorkers(const std::string &target);
+
 struct PlanOptions {
+  /// Workers of the target: thread blocks that compile-time lists are made for. 0: not known.
+  int64_t workers = 0;
   /// Run `blocksparse-verify-plan` on the result.
   bool verify = true;
 };

@@ -90,6 +90,10 @@ struct StreamChoice {
 /// The sparser, the more rows share a tile and the more panels stand in a stage.
 StreamChoice chooseStreamShape(int64_t block, double occupancy);
 
+/// That share for groups of `rows` block rows as buildStreamStages makes them with `cluster`, in
+/// the first head that has a block; 0 without blocks. At least the density of that head.
+double groupOccupancy(const BlockLayout &layout, int64_t rows);
+
 //===----------------------------------------------------------------------===//
 // Groups and stages
 //===----------------------------------------------------------------------===//

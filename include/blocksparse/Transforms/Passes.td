@@ -77,6 +77,24 @@ def MaterializeLutsPass : Pass<"blocksparse-materialize-luts", "::mlir::ModuleOp
                            "::mlir::tensor::TensorDialect"];
 }
 
+def BuildStagesPass : Pass<"blocksparse-build-stages"> {
+  let summary = "Cut products into the stages and work lists of persistent kernels";
+  let description = [{
+    Gives a planned_dsd the operands `stages`, where its schedule names a kernel that walks
+    compile-time lists ("cuda.wgmma", "cuda.stream") and it fits that kernel: constant, unsplit
+    tables; values, dense operand and result of one 16-bit float type and of static shape; whole
+    blocks of the dense operand's rows; a multiple of 64 columns. tile_n of the schedule becomes the
+    width of a panel of columns, which divides the result. Where the values of a stream kernel are a
+    constant, `packed` holds them in the order of the stages. All others are left alone: they run
+    on kernels without stages, whose tables stay beside these. See blocksparse/Plan/Stages.h.
+  }];
+  let options = [
+    Option<"workers", "workers", "int64_t", /*default=*/"0",
+           "Thread blocks that share the tiles; 0: those of an H100.">,
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def BalanceLoadPass : Pass<"blocksparse-balance-load"> {
   let summary = "Order segments for even work and split those that the schedule finds too long";
   let description = [{
@@ -84,7 +102,8 @@ def BalanceLoadPass : Pass<"blocksparse-balance-load"> {
     planned_dsd of more than `split` (of its schedule) blocks is cut into equal runs that write
     partial sums to reduction slots; the `combine` table adds them in ascending order, so results do
     not depend on timing. Segments of planned_sdd are cut without combining; a softmax row
-    is never cut. Tables made at run time and operations that have a combine table are left alone.
+    is never cut, nor one of an operation with stages. Tables made at run time and operations that
+    have a combine table are left alone.
   }];
   let options = [
     Option<"workers", "workers", "int64_t", /*default=*/"1",
@@ -102,7 +121,8 @@ def VerifyPlanPass : Pass<"blocksparse-verify-plan"> {
     For constant tables: indices lie within the operands; every entry stands in one segment; no
     value block occurs twice, and all or (for a product that is not computed) none occur; each
     tile is written by one segment, or by one combine row that adds all its slots in ascending
-    order; a coordinate LUT holds no block twice. No sparse tensor may be left. Tables made at
+    order; a coordinate LUT holds no block twice. Stages hold the entries of the segments, each
+    once, and their tiles make up the result. No sparse tensor may be left. Tables made at
     run time are not looked at.
   }];
 }

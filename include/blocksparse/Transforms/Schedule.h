@@ -14,7 +14,10 @@ namespace mlir::blocksparse {
 //   cpu.panel   products: register tiles of tile_m rows x tile_n columns, over packed panels
 //   cpu.rows    softmax and its gradient, a block row at a time
 //   cpu.blocks  conversions, a block at a time
-//   cuda.wgmma  products of 16-bit floats and f8 by warpgroup mma and TMA (sm_90a)
+//   cuda.wgmma  products of 16-bit floats by warpgroup mma and TMA (sm_90a): static patterns with
+//               block rows and depth that are multiples of 64, and dense products
+//   cuda.stream products of 16-bit floats over static patterns with square blocks of 16 or 32, by
+//               warp mma and TMA (sm_90a); see blocksparse/Plan/Stages.h for what a stage holds
 //   cuda.mma    products of 16-bit floats by warp mma and asynchronous copies
 //   cuda.simt   products of any element type without tensor cores
 //   cuda.rows, cuda.blocks  as on the CPU
@@ -28,7 +31,9 @@ bool needsSchedule(Operation *op);
 /// CPU: accumulators of a tile fill three quarters of the vector registers at most: 8 x 2
 /// vectors with 32 registers, 6 x 2 with 16 (f32: 8 x 32 with AVX-512, 6 x 16 with AVX2). A result
 /// narrower than tile_n takes a narrower tile; the rows of a block are divided evenly.
-/// CUDA: tiles by block size and density; `group` block rows share one tile.
+/// CUDA: cuda.wgmma and cuda.stream where the op is of static shape and fits them (see
+/// blocksparse-build-stages): tile_m rows x tile_n columns, tile_k values of k a stage, and
+/// `group` block rows that share one tile. Else tiles by block size.
 /// `split` is set where a layout has fewer tiles than the target workers and a row longer than its
 /// share.
 ScheduleAttr selectSchedule(Operation *op, const ::blocksparse::TargetInfo &target);

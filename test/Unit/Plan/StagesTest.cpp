@@ -249,6 +249,14 @@ TEST(Stages, ShapesFillSharedMemory) {
   EXPECT_FALSE(getStreamShape(32, 12, 16, 3, 12)); // panels alone do not fit
 }
 
+TEST(Stages, OccupancyIsThatOfClusteredGroups) {
+  EXPECT_EQ(groupOccupancy(layoutOf({"000", "000"}), 2), 0);
+  EXPECT_EQ(groupOccupancy(layoutOf({"111", "111"}), 16), 1);
+  // Rows 0 and 2 share both panels, 1 has one of its own; consecutive rows would fill half.
+  EXPECT_EQ(groupOccupancy(layoutOf({"110", "001", "110"}), 2), 1);
+  EXPECT_EQ(groupOccupancy(layoutOf({"110", "011"}), 2), 4. / 6);
+}
+
 TEST(WorkLists, TakeGroupsPanelByPanelInBlocks) {
   StagedRows staged;
   staged.heads.assign(16, 0);

@@ -1,0 +1,153 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "LookUpTables.h"
+#include "StagedProduct.h"
+#include "blocksparse/IR/BlockSparseOps.h"
+#include "blocksparse/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/BuiltinDialect.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "mlir/IR/Matchers.h"
+
+namespace mlir::blocksparse {
+#define GEN_PASS_DEF_BUILDSTAGESPASS
+#include "blocksparse/Transforms/Passes.h.inc"
+} // namespace mlir::blocksparse
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using ::blocksparse::RowEntry;
+using ::blocksparse::RowSegment;
+using ::blocksparse::StagedRows;
+using ::blocksparse::StreamShape;
+using ::blocksparse::WorkLists;
+using ::blocksparse::WorkOptions;
+
+// Workers of a chip that is not known: those of an H100.
+static constexpr int64_t defaultWorkers = 132;
+
+/// The 16-byte chunk of a packed block's row that chunk `chunk` goes to: eight rows that a warp
+/// reads at once lie in different banks.
+static int64_t swizzle(int64_t block, int64_t row, int64_t chunk) {
+  return block == 32 ? chunk ^ (row >> 1 & 3) : chunk ^ (row >> 2 & 1);
+}
+
+/// Writes the rows of op(V) of one value block of 16-bit elements.
+static void packBlock(const uint16_t *from, uint16_t *to, int64_t block, bool transpose) {
+  constexpr int64_t perChunk = 8;
+  for (int64_t row = 0; row < block; ++row)
+    for (int64_t col = 0; col < block; ++col)
+      to[row * block + swizzle(block, row, col / perChunk) * perChunk + col % perChunk] =
+          transpose ? from[col * block + row] : from[row * block + col];
+}
+
+/// The bytes of a constant of 16-bit elements, or nothing; a splat has those of one element.
+static std::optional<ArrayRef<char>> rawBytes(ElementsAttr elements) {
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(elements)) {
+    AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+    if (!blob || static_cast<int64_t>(blob->getData().size()) != resource.getNumElements() * 2)
+      return std::nullopt;
+    return blob->getData();
+  }
+  if (auto dense = dyn_cast<DenseElementsAttr>(elements))
+    return dense.getRawData();
+  return std::nullopt;
+}
+
+/// The constant values of `op` in the order of its stages, or null where they are not constant.
+static Value createPacked(OpBuilder &builder, PlannedDSDOp op, ArrayRef<int32_t> order) {
+  ElementsAttr elements;
+  if (!matchPattern(op.getValues(), m_Constant(&elements)))
+    return {};
+  std::optional<ArrayRef<char>> bytes = rawBytes(elements);
+  auto type = cast<RankedTensorType>(op.getValues().getType());
+  int64_t block = op.getBlock()[0], area = block * block;
+  int64_t stored = type.getDimSize(type.getRank() - 3), blocks = type.getNumElements() / area;
+  // Value blocks of all heads, or of one that stands for all.
+  if (!bytes || order.empty() || stored % order.size() != 0)
+    return {};
+  if (elements.isSplat())
+    return op.getValues();
+  std::vector<uint16_t> from(type.getNumElements()), to(type.getNumElements());
+  std::memcpy(from.data(), bytes->data(), bytes->size());
+  int64_t places = order.size();
+  for (int64_t first = 0; first < blocks; first += places)
+    for (auto [place, value] : llvm::enumerate(order))
+      packBlock(&from[(first + value) * area], &to[(first + place) * area], block,
+                op.getTransposeValues());
+  return createConstant(builder, op.getLoc(), type,
+                        {reinterpret_cast<const char *>(to.data()), to.size() * sizeof(uint16_t)},
+                        "packed_");
+}
+
+static SmallVector<Value> createStageTables(OpBuilder &builder, Location loc,
+                                            const StagedRows &staged, const WorkLists &lists) {
+  auto size = [](const auto &table) { return static_cast<int64_t>(table.size()); };
+  return {createTable(builder, loc, lists.tiles),
+          createTable(builder, loc, {size(lists.workers)}, lists.workers),
+          createTable(builder, loc, {size(staged.records) / staged.recordInts, staged.recordInts},
+                      staged.records),
+          createTable(builder, loc, {size(staged.rows) / staged.groupSize, staged.groupSize},
+                      staged.rows),
+          createTable(builder, loc, {size(staged.order)}, staged.order)};
+}
+
+static ScheduleAttr withTileN(ScheduleAttr schedule, int64_t tileN) {
+  return ScheduleAttr::get(schedule.getContext(), schedule.getKernel(), schedule.getTileM(), tileN,
+                           schedule.getTileK(), schedule.getStages(), schedule.getWarps(),
+                           schedule.getGroup(), schedule.getSplit());
+}
+
+static LogicalResult buildStages(PlannedDSDOp op, int64_t workers) {
+  std::optional<StagedProduct> product = StagedProduct::get(op);
+  if (!product || !op.getStages().empty() || op.getCombine())
+    return success();
+  std::optional<std::vector<RowSegment>> segments = readTable<RowSegment>(op.getSegments());
+  std::optional<std::vector<RowEntry>> entries = readTable<RowEntry>(op.getEntries());
+  // Without entries nothing is to be staged: the fallback writes the result.
+  if (!segments || !entries || entries->empty())
+    return success();
+  product->rows.segments = *segments;
+  product->rows.entries = *entries;
+  std::string error;
+  std::optional<StagedRows> staged =
+      product->stream
+          ? ::blocksparse::buildStreamStages(product->rows, *product->stream, product->tileN,
+                                             /*cluster=*/true, error)
+          : ::blocksparse::buildWgmmaStages(product->rows, product->tileN, error);
+  if (!staged) {
+    // Tables beyond int32, or faulty ones, which blocksparse-verify-plan reports.
+    return success();
+  }
+  WorkOptions options;
+  options.workers = workers;
+  options.panelBytes = product->panelBytes();
+  WorkLists lists = ::blocksparse::buildWorkLists(*staged, product->space, options);
+  OpBuilder builder(op);
+  op.getStagesMutable().assign(createStageTables(builder, op.getLoc(), *staged, lists));
+  op.setScheduleAttr(withTileN(op.getScheduleAttr(), product->tileN));
+  if (product->stream)
+    if (Value packed = createPacked(builder, op, staged->order))
+      op.getPackedMutable().assign(packed);
+  return success();
+}
+
+namespace {
+struct BuildStages : mlir::blocksparse::impl::BuildStagesPassBase<BuildStages> {
+  using BuildStagesPassBase::BuildStagesPassBase;
+
+  void runOnOperation() override {
+    if (workers < 0) {
+      emitError(getOperation()->getLoc())
+          << "expects workers to be at least 0, but got " << int64_t(workers);
+      return signalPassFailure();
+    }
+    SmallVector<PlannedDSDOp> ops;
+    getOperation()->walk([&](PlannedDSDOp op) { ops.push_back(op); });
+    for (PlannedDSDOp op : ops)
+      if (failed(buildStages(op, workers == 0 ? defaultWorkers : workers)))
+        return signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,97 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "StagedProduct.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using ::blocksparse::StreamShape;
+
+static constexpr int64_t unit = 64;
+
+static bool hasStagedSizes(const StagedSizes &sizes) {
+  return (sizes.values.isF16() || sizes.values.isBF16()) && sizes.dense == sizes.values &&
+         sizes.out == sizes.values && !ShapedType::isDynamic(sizes.k) &&
+         !ShapedType::isDynamic(sizes.n) && sizes.depth > 0 && sizes.k % sizes.depth == 0 &&
+         sizes.k > 0 && sizes.n > 0 && sizes.n % unit == 0;
+}
+
+bool mlir::blocksparse::hasWgmmaSizes(const StagedSizes &sizes) {
+  return hasStagedSizes(sizes) && sizes.rows > 0 && sizes.rows % unit == 0 &&
+         sizes.depth % unit == 0;
+}
+
+bool mlir::blocksparse::hasStreamSizes(const StagedSizes &sizes) {
+  return hasStagedSizes(sizes) && sizes.rows == sizes.depth &&
+         (sizes.rows == 16 || sizes.rows == 32);
+}
+
+int64_t mlir::blocksparse::fitPanel(int64_t n, int64_t wanted) {
+  int64_t cols = unit;
+  while (cols * 2 <= wanted && n % (cols * 2) == 0)
+    cols *= 2;
+  return cols;
+}
+
+static int64_t sizeFromEnd(ShapedType type, int64_t fromEnd) {
+  return fromEnd < type.getRank() ? type.getDimSize(type.getRank() - 1 - fromEnd) : 1;
+}
+
+/// Whether every coordinate that a copy of `type`, seen as a matrix, may name is an int32.
+static bool hasSmallCoordinates(ShapedType type) {
+  int64_t rows = 1;
+  for (int64_t size : type.getShape().drop_back())
+    if (llvm::MulOverflow(rows, size, rows) || rows > std::numeric_limits<int32_t>::max())
+      return false;
+  return type.getShape().back() <= std::numeric_limits<int32_t>::max();
+}
+
+std::optional<StagedProduct> StagedProduct::get(PlannedDSDOp op) {
+  ScheduleAttr schedule = op.getScheduleAttr();
+  if (!schedule)
+    return std::nullopt;
+  bool wgmma = schedule.getKernel() == "cuda.wgmma", stream = schedule.getKernel() == "cuda.stream";
+  auto values = cast<ShapedType>(op.getValues().getType());
+  auto dense = cast<ShapedType>(op.getDense().getType());
+  auto init = cast<ShapedType>(op.getInit().getType());
+  if (!wgmma && !stream)
+    return std::nullopt;
+  for (ShapedType type : {values, dense, init})
+    if (!type.hasStaticShape() || !hasSmallCoordinates(type))
+      return std::nullopt;
+
+  StagedProduct product;
+  product.rows.block = {op.getBlock()[0], op.getBlock()[1]};
+  product.rows.transposeValues = op.getTransposeValues();
+  int64_t rows = product.rows.opRows(), depth = product.rows.opDepth();
+  product.k = sizeFromEnd(dense, op.getTransposeB() ? 0 : 1);
+  int64_t n = sizeFromEnd(dense, op.getTransposeB() ? 1 : 0);
+  StagedSizes sizes{values.getElementType(),
+                    dense.getElementType(),
+                    init.getElementType(),
+                    rows,
+                    depth,
+                    product.k,
+                    n};
+  if (wgmma ? !hasWgmmaSizes(sizes) : !hasStreamSizes(sizes))
+    return std::nullopt;
+  if (stream) {
+    product.stream =
+        ::blocksparse::getStreamShape(rows, schedule.getGroup(), schedule.getTileK() / rows,
+                                      schedule.getStages(), schedule.getWarps());
+    if (!product.stream || schedule.getGroup() % schedule.getWarps() != 0)
+      return std::nullopt;
+  }
+  int64_t most = wgmma ? 256 : 128;
+  product.tileN =
+      fitPanel(n, schedule.getTileN() == 0 ? most : std::min<int64_t>(schedule.getTileN(), most));
+  product.rows.heads = op.getLutHeads();
+  product.rows.tiles = llvm::divideCeil(sizeFromEnd(init, op.getTransposeOut() ? 0 : 1), rows);
+  product.rows.denseBlocks = product.k / depth;
+  product.space = {n / product.tileN, sizeFromEnd(init, 3), sizeFromEnd(init, 2),
+                   static_cast<int64_t>(op.getLutHeads())};
+  return product;
+}

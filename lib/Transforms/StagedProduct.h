@@ -1,0 +1,47 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef BLOCKSPARSE_LIB_TRANSFORMS_STAGEDPRODUCT_H
+#define BLOCKSPARSE_LIB_TRANSFORMS_STAGEDPRODUCT_H
+
+#include "blocksparse/IR/BlockSparseOps.h"
+#include "blocksparse/Plan/Stages.h"
+
+namespace mlir::blocksparse {
+
+/// What decides whether a product over a static row LUT can run in stages; sizes in elements,
+/// kDynamic where unknown.
+struct StagedSizes {
+  Type values, dense, out;
+  /// Rows and depth of a block of op(V), rows of op(dense) and columns of the result.
+  int64_t rows = 0, depth = 0, k = 0, n = 0;
+};
+
+/// Whether the wgmma kernels compute a product of these sizes: 16-bit floats of one type, rows
+/// and depth multiples of 64, whole blocks of k, n a multiple of 64.
+bool hasWgmmaSizes(const StagedSizes &sizes);
+/// The same for the stream kernels: square blocks of 16 or 32.
+bool hasStreamSizes(const StagedSizes &sizes);
+/// Columns of a panel: the widest of `wanted` and its halves, down to 64, that divides n.
+int64_t fitPanel(int64_t n, int64_t wanted);
+
+/// A planned_dsd whose schedule names a kernel of stages and whose static shapes fit it.
+struct StagedProduct {
+  /// Nothing for an op that is no such product. Without the tables.
+  static std::optional<StagedProduct> get(PlannedDSDOp op);
+
+  ::blocksparse::RowProduct rows;
+  ::blocksparse::TileSpace space;
+  /// Columns of a panel; the schedule's tile_n, or less where that does not divide the result.
+  int64_t tileN = 0;
+  /// Rows of op(dense).
+  int64_t k = 0;
+  /// Of a stream kernel, or nothing: wgmma.
+  std::optional<::blocksparse::StreamShape> stream;
+
+  int64_t panelBytes() const { return k * tileN * 2; }
+};
+
+} // namespace mlir::blocksparse
+
+#endif // BLOCKSPARSE_LIB_TRANSFORMS_STAGEDPRODUCT_H

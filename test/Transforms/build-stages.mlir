@@ -1,0 +1,95 @@
+// RUN: blocksparse-opt %s -blocksparse-build-stages="workers=2" -blocksparse-balance-load -blocksparse-verify-plan -cse -canonicalize -mlir-print-elementsattrs-with-hex-if-larger=-1 | FileCheck %s --implicit-check-not=stages(
+// RUN: not blocksparse-opt %s -blocksparse-build-stages="workers=-1" 2>&1 | FileCheck %s --check-prefix=WORKERS
+
+// WORKERS: expects workers to be at least 0, but got -1
+
+// Halves of a block row share their records; the second row has none, but tiles that write it.
+// tile_n = 256 does not divide 384 columns.
+// CHECK-LABEL: @wgmma(
+// CHECK-DAG: %[[T:.*]] = arith.constant dense<{{\[\[}}0, 0, 0, 2, 0, 0, 0, 0], [1, 1, 2, 0, 0, 0, 0, 0], [0, 2, 0, 2, 0, 0, 0, 0], [1, 0, 2, 0, 0, 0, 0, 0], [0, 1, 0, 2, 0, 0, 0, 0], [1, 2, 2, 0, 0, 0, 0, 0]]> : tensor<6x8xi32>
+// CHECK-DAG: %[[W:.*]] = arith.constant dense<[0, 3, 6]> : tensor<3xi32>
+// CHECK-DAG: %[[R:.*]] = arith.constant dense<{{\[\[}}0, 0, 0, 0, 64, 0, 0, 0], [128, 0, 128, 0, 192, 0, 0, 0]]> : tensor<2x8xi32>
+// CHECK-DAG: %[[U:.*]] = arith.constant dense<{{\[\[}}0, 1], [2, 3]]> : tensor<2x2xi32>
+// CHECK-DAG: %[[O:.*]] = arith.constant dense<> : tensor<0xi32>
+// CHECK: planned_dsd {{.*}} stages(%[[T]], %[[W]], %[[R]], %[[U]], %[[O]]) outs({{.*}}tile_n = 128
+func.func @wgmma(%v: tensor<2x128x64xf16>, %b: tensor<192x384xf16>, %init: tensor<256x384xf16>)
+    -> tensor<256x384xf16> {
+  %s = arith.constant dense<[[0, 0, 0, 2, -1], [1, 0, 2, 0, -1]]> : tensor<2x5xi32>
+  %e = arith.constant dense<[[0, 0], [2, 1]]> : tensor<2x2xi32>
+  %0 = blocksparse.planned_dsd %v, %b segments(%s) entries(%e) outs(%init)
+      {block = array<i64: 128, 64>, lut_heads = 1 : i64,
+       schedule = #blocksparse.schedule<kernel = "cuda.wgmma", tile_n = 256, split = 1>}
+      : (tensor<2x128x64xf16>, tensor<192x384xf16>, tensor<2x5xi32>, tensor<2x2xi32>,
+         tensor<256x384xf16>) -> tensor<256x384xf16>
+  return %0 : tensor<256x384xf16>
+}
+
+// A shared pattern: each of two heads has a copy of the one group.
+// CHECK-LABEL: @stream(
+// CHECK-DAG: %[[T:.*]] = arith.constant dense<{{\[\[}}0, 0, 0, 1, 0, 0, 0, 0], [0, 0, 0, 1, 0, 1, 0, 0]]> : tensor<2x8xi32>
+// CHECK-DAG: %[[R:.*]] = arith.constant dense<{{\[\[}}0, 3, 2, 0, 0, 1, 0, 0, 3, 131073, 0, 0], [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]]> : tensor<2x12xi32>
+// CHECK-DAG: %[[U:.*]] = arith.constant dense<{{\[\[}}0, 1]]> : tensor<1x2xi32>
+// CHECK-DAG: %[[O:.*]] = arith.constant dense<[2, 0, 1]> : tensor<3xi32>
+// CHECK: planned_dsd {{.*}} stages(%[[T]], %{{.*}}, %[[R]], %[[U]], %[[O]]) outs
+func.func @stream(%v: tensor<6x16x16xbf16>, %b: tensor<2x32x64xbf16>, %init: tensor<2x32x64xbf16>) -> tensor<2x32x64xbf16> {
+  %s = arith.constant dense<[[0, 0, 0, 2, -1], [1, 0, 2, 1, -1]]> : tensor<2x5xi32>
+  %e = arith.constant dense<[[0, 2], [1, 0], [0, 1]]> : tensor<3x2xi32>
+  %0 = blocksparse.planned_dsd %v, %b segments(%s) entries(%e) outs(%init)
+      {block = array<i64: 16, 16>, lut_heads = 1 : i64,
+       schedule = #blocksparse.schedule<kernel = "cuda.stream", tile_n = 128, tile_k = 32,
+                                        stages = 4, warps = 2, group = 2>}
+      : (tensor<6x16x16xbf16>, tensor<2x32x64xbf16>, tensor<2x5xi32>, tensor<3x2xi32>,
+         tensor<2x32x64xbf16>) -> tensor<2x32x64xbf16>
+  return %0 : tensor<2x32x64xbf16>
+}
+
+// Constant values are packed: block 1 comes first, and the halves of rows 4 to 7 and 12 to 15 change
+// places. Row r of block b holds 100 b + 2 r, then 100 b + 2 r + 1.
+// CHECK-LABEL: @packed(
+// CHECK-DAG: %[[P:.*]] = arith.constant dense<{{\[\[\[}}1.000000e+02, {{[^]]*}} 1.010000e+02], [1.020000e+02, {{[^]]*}} 1.030000e+02], [1.040000e+02, {{[^]]*}}], [1.060000e+02, {{[^]]*}}], [1.090000e+02, {{[^]]*}}, 1.080000e+02], {{.*}}], [1.310000e+02, {{[^]]*}}, 1.300000e+02]], {{\[\[}}0.000000e+00, {{.*}}> : tensor<2x16x16xf16>
+// CHECK: packed(%[[P]])
+func.func @packed(%b: tensor<32x64xf16>, %init: tensor<16x64xf16>) -> tensor<16x64xf16> {
+  %v = arith.constant dense<"0x00000000000000000000000000000000003C003C003C003C003C003C003C003C00400040004000400040004000400040004200420042004200420042004200420044004400440044004400440044004400450045004500450045004500450045004600460046004600460046004600460047004700470047004700470047004700480048004800480048004800480048804880488048804880488048804880480049004900490049004900490049004980498049804980498049804980498049004A004A004A004A004A004A004A004A804A804A804A804A804A804A804A804A004B004B004B004B004B004B004B004B804B804B804B804B804B804B804B804B004C004C004C004C004C004C004C004C404C404C404C404C404C404C404C404C804C804C804C804C804C804C804C804CC04CC04CC04CC04CC04CC04CC04CC04C004D004D004D004D004D004D004D004D404D404D404D404D404D404D404D404D804D804D804D804D804D804D804D804DC04DC04DC04DC04DC04DC04DC04DC04D004E004E004E004E004E004E004E004E404E404E404E404E404E404E404E404E804E804E804E804E804E804E804E804EC04EC04EC04EC04EC04EC04EC04EC04E004F004F004F004F004F004F004F004F404F404F404F404F404F404F404F404F804F804F804F804F804F804F804F804FC04FC04FC04FC04FC04FC04FC04FC04F405640564056405640564056405640565056505650565056505650565056505660566056605660566056605660566056705670567056705670567056705670568056805680568056805680568056805690569056905690569056905690569056A056A056A056A056A056A056A056A056B056B056B056B056B056B056B056B056C056C056C056C056C056C056C056C056D056D056D056D056D056D056D056D056E056E056E056E056E056E056E056E056F056F056F056F056F056F056F056F05600570057005700570057005700570057105710571057105710571057105710572057205720572057205720572057205730573057305730573057305730573057405740574057405740574057405740575057505750575057505750575057505760576057605760576057605760576057705770577057705770577057705770578057805780578057805780578057805790579057905790579057905790579057A057A057A057A057A057A057A057A057B057B057B057B057B057B057B057B057C057C057C057C057C057C057C057C057D057D057D057D057D057D057D057D057E057E057E057E057E057E057E057E057F057F057F057F057F057F057F057F05700580058005800580058005800580058085808580858085808580858085808581058105810581058105810581058105818581858185818581858185818581858"> : tensor<2x16x16xf16>
+  %s = arith.constant dense<[[0, 0, 0, 2, -1]]> : tensor<1x5xi32>
+  %e = arith.constant dense<[[0, 1], [1, 0]]> : tensor<2x2xi32>
+  %0 = blocksparse.planned_dsd %v, %b segments(%s) entries(%e) outs(%init)
+      {block = array<i64: 16, 16>, lut_heads = 1 : i64,
+       schedule = #blocksparse.schedule<kernel = "cuda.stream", tile_n = 128, tile_k = 32,
+                                        stages = 4, warps = 1, group = 1>}
+      : (tensor<2x16x16xf16>, tensor<32x64xf16>, tensor<1x5xi32>, tensor<2x2xi32>,
+         tensor<16x64xf16>) -> tensor<16x64xf16>
+  return %0 : tensor<16x64xf16>
+}
+
+// What the kernels do not take keeps its tables alone: columns that are no multiple of 64, another
+// result type, a dynamic size, a kernel without stages.
+// CHECK-LABEL: @others(
+// CHECK-COUNT-4: planned_dsd
+func.func @others(%v: tensor<1x64x64xf16>, %b: tensor<64x72xf16>, %c: tensor<64x72xf16>,
+                  %b1: tensor<64x64xf16>, %c1: tensor<64x64xf32>, %b2: tensor<64x?xf16>,
+                  %c2: tensor<64x?xf16>, %c3: tensor<64x64xf16>)
+    -> (tensor<64x72xf16>, tensor<64x64xf32>, tensor<64x?xf16>, tensor<64x64xf16>) {
+  %s = arith.constant dense<[[0, 0, 0, 1, -1]]> : tensor<1x5xi32>
+  %e = arith.constant dense<[[0, 0]]> : tensor<1x2xi32>
+  %0 = blocksparse.planned_dsd %v, %b segments(%s) entries(%e) outs(%c)
+      {block = array<i64: 64, 64>, lut_heads = 1 : i64,
+       schedule = #blocksparse.schedule<kernel = "cuda.wgmma">}
+      : (tensor<1x64x64xf16>, tensor<64x72xf16>, tensor<1x5xi32>, tensor<1x2xi32>,
+         tensor<64x72xf16>) -> tensor<64x72xf16>
+  %1 = blocksparse.planned_dsd %v, %b1 segments(%s) entries(%e) outs(%c1)
+      {block = array<i64: 64, 64>, lut_heads = 1 : i64,
+       schedule = #blocksparse.schedule<kernel = "cuda.wgmma">}
+      : (tensor<1x64x64xf16>, tensor<64x64xf16>, tensor<1x5xi32>, tensor<1x2xi32>,
+         tensor<64x64xf32>) -> tensor<64x64xf32>
+  %2 = blocksparse.planned_dsd %v, %b2 segments(%s) entries(%e) outs(%c2)
+      {block = array<i64: 64, 64>, lut_heads = 1 : i64,
+       schedule = #blocksparse.schedule<kernel = "cuda.wgmma">}
+      : (tensor<1x64x64xf16>, tensor<64x?xf16>, tensor<1x5xi32>, tensor<1x2xi32>,
+         tensor<64x?xf16>) -> tensor<64x?xf16>
+  %3 = blocksparse.planned_dsd %v, %b1 segments(%s) entries(%e) outs(%c3)
+      {block = array<i64: 64, 64>, lut_heads = 1 : i64,
+       schedule = #blocksparse.schedule<kernel = "cuda.mma">}
+      : (tensor<1x64x64xf16>, tensor<64x64xf16>, tensor<1x5xi32>, tensor<1x2xi32>,
+         tensor<64x64xf16>) -> tensor<64x64xf16>
+  return %0, %1, %2, %3 : tensor<64x72xf16>, tensor<64x64xf32>, tensor<64x?xf16>, tensor<64x64xf16>
+}

@@ -1,0 +1,64 @@
+// RUN: blocksparse-opt %s -split-input-file -blocksparse-verify-plan -verify-diagnostics
+
+// Stages that say what the segments say.
+func.func @good(%v: tensor<2x64x64xf16>, %b: tensor<128x64xf16>, %init: tensor<128x64xf16>)
+    -> tensor<128x64xf16> {
+  %s = arith.constant dense<[[0, 0, 0, 1, -1], [1, 0, 1, 1, -1]]> : tensor<2x5xi32>
+  %e = arith.constant dense<[[0, 0], [1, 1]]> : tensor<2x2xi32>
+  %t = arith.constant dense<[[0, 0, 0, 2, 0, 0, 0, 0]]> : tensor<1x8xi32>
+  %w = arith.constant dense<[0, 1, 1]> : tensor<3xi32>
+  %r = arith.constant dense<[[0, 0, 0, 0, -1, 0, 0, 0], [64, 0, -1, 0, 64, 0, 0, 0]]> : tensor<2x8xi32>
+  %u = arith.constant dense<[[0, 1]]> : tensor<1x2xi32>
+  %o = arith.constant dense<[]> : tensor<0xi32>
+  %0 = blocksparse.planned_dsd %v, %b segments(%s) entries(%e) stages(%t, %w, %r, %u, %o)
+      outs(%init) {block = array<i64: 64, 64>, lut_heads = 1 : i64,
+                   schedule = #blocksparse.schedule<kernel = "cuda.wgmma", tile_n = 64>}
+      : (tensor<2x64x64xf16>, tensor<128x64xf16>, tensor<2x5xi32>, tensor<2x2xi32>, tensor<1x8xi32>,
+         tensor<3xi32>, tensor<2x8xi32>, tensor<1x2xi32>, tensor<0xi32>, tensor<128x64xf16>)
+      -> tensor<128x64xf16>
+  return %0 : tensor<128x64xf16>
+}
+
+// -----
+
+// The second record names the values of the first.
+func.func @wrong_block(%v: tensor<2x64x64xf16>, %b: tensor<128x64xf16>, %init: tensor<128x64xf16>)
+    -> tensor<128x64xf16> {
+  %s = arith.constant dense<[[0, 0, 0, 1, -1], [1, 0, 1, 1, -1]]> : tensor<2x5xi32>
+  %e = arith.constant dense<[[0, 0], [1, 1]]> : tensor<2x2xi32>
+  %t = arith.constant dense<[[0, 0, 0, 2, 0, 0, 0, 0]]> : tensor<1x8xi32>
+  %w = arith.constant dense<[0, 1, 1]> : tensor<3xi32>
+  %r = arith.constant dense<[[0, 0, 0, 0, -1, 0, 0, 0], [64, 0, -1, 0, 0, 0, 0, 0]]> : tensor<2x8xi32>
+  %u = arith.constant dense<[[0, 1]]> : tensor<1x2xi32>
+  %o = arith.constant dense<[]> : tensor<0xi32>
+  // expected-error @below {{got faulty stages: in group 0 expects (k, x, y) (64, 0, 64) in half 1, but got (64, 0, 0)}}
+  %0 = blocksparse.planned_dsd %v, %b segments(%s) entries(%e) stages(%t, %w, %r, %u, %o)
+      outs(%init) {block = array<i64: 64, 64>, lut_heads = 1 : i64,
+                   schedule = #blocksparse.schedule<kernel = "cuda.wgmma", tile_n = 64>}
+      : (tensor<2x64x64xf16>, tensor<128x64xf16>, tensor<2x5xi32>, tensor<2x2xi32>, tensor<1x8xi32>,
+         tensor<3xi32>, tensor<2x8xi32>, tensor<1x2xi32>, tensor<0xi32>, tensor<128x64xf16>)
+      -> tensor<128x64xf16>
+  return %0 : tensor<128x64xf16>
+}
+
+// -----
+
+// Stages under a schedule without a kernel of stages.
+func.func @no_kernel(%v: tensor<2x64x64xf16>, %b: tensor<128x64xf16>, %init: tensor<128x64xf16>)
+    -> tensor<128x64xf16> {
+  %s = arith.constant dense<[[0, 0, 0, 1, -1], [1, 0, 1, 1, -1]]> : tensor<2x5xi32>
+  %e = arith.constant dense<[[0, 0], [1, 1]]> : tensor<2x2xi32>
+  %t = arith.constant dense<[[0, 0, 0, 2, 0, 0, 0, 0]]> : tensor<1x8xi32>
+  %w = arith.constant dense<[0, 1, 1]> : tensor<3xi32>
+  %r = arith.constant dense<[[0, 0, 0, 0, -1, 0, 0, 0], [64, 0, -1, 0, 64, 0, 0, 0]]> : tensor<2x8xi32>
+  %u = arith.constant dense<[[0, 1]]> : tensor<1x2xi32>
+  %o = arith.constant dense<[]> : tensor<0xi32>
+  // expected-error @below {{expects stages for a kernel that its schedule names, constant tables and static shapes that fit it, but got #blocksparse.schedule<kernel = "cuda.mma"> and other shapes}}
+  %0 = blocksparse.planned_dsd %v, %b segments(%s) entries(%e) stages(%t, %w, %r, %u, %o)
+      outs(%init) {block = array<i64: 64, 64>, lut_heads = 1 : i64,
+                   schedule = #blocksparse.schedule<kernel = "cuda.mma">}
+      : (tensor<2x64x64xf16>, tensor<128x64xf16>, tensor<2x5xi32>, tensor<2x2xi32>, tensor<1x8xi32>,
+         tensor<3xi32>, tensor<2x8xi32>, tensor<1x2xi32>, tensor<0xi32>, tensor<128x64xf16>)
+      -> tensor<128x64xf16>
+  return %0 : tensor<128x64xf16>
+}
