@@ -10,6 +10,7 @@
 
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -175,6 +176,7 @@ static std::optional<std::vector<BenchPoint>> expandOptions(const BenchOptions &
     return values;
   };
   std::vector<BenchPoint> points;
+  llvm::StringSet<> seen;
   for (const auto &op : orDefault(options.ops, std::string("dsd")))
     for (const auto &type : orDefault(options.types, std::string("f16")))
       for (const auto &size : orDefault(options.sizes, std::string("4096")))
@@ -199,7 +201,10 @@ static std::optional<std::vector<BenchPoint>> expandOptions(const BenchOptions &
               std::optional<BenchPoint> point = parseBenchPoint(std::move(object), error);
               if (!point)
                 return std::nullopt;
-              points.push_back(*point);
+              // matmul has no layout: the same point for each.
+              std::string text = llvm::formatv("{0}", json::Value(point->toJSON()));
+              if (seen.insert(text).second)
+                points.push_back(*point);
             }
   return points;
 }

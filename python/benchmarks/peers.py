@@ -1,0 +1,237 @@
+#!/usr/bin/env python3
+# This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Measures blocksparse-bench beside what is on a GPU machine with torch, in one call.
+
+    python3 peers.py --bench gpu-bundle/bin/blocksparse-bench --json peers.json --svg peers.svg
+
+For each point the reference (cuBLAS), ours and the peers take turns, twice by default; operands
+rotate through more memory than the L2 cache holds, and every result is checked. What is not there
+or fails is left out, with its error below the table. --report draws the table and the plot of a
+record again and needs neither torch nor a GPU.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import report  # noqa: E402
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--bench", default="blocksparse-bench", help="the tool")
+    parser.add_argument("--points", help="JSON list of points instead of the default ones")
+    parser.add_argument("--only", default="", help="of the default points those whose name has it")
+    parser.add_argument("--ops", default="dsd,sdd,softmax", help="of the default points; also "
+                        "dds, softmax_grad, matmul, attention")
+    parser.add_argument("--sizes", default="4096,8192")
+    parser.add_argument("--type", default="f16", help="of the default points")
+    parser.add_argument("--seconds", type=float, default=540, help="begin nothing after that time")
+    parser.add_argument("--rounds", type=int, default=2, help="turns of each point")
+    parser.add_argument("--tune-seconds", type=float, default=4,
+                        help="for the parameters of torch's BSR kernel, at each point")
+    parser.add_argument("--skip", default="", help="peers to leave out, separated by commas")
+    parser.add_argument("--no-constant", action="store_true",
+                        help="values only at run time, not as constants too")
+    parser.add_argument("--constant-blocks", default="16,32",
+                        help="blocks whose dsd is also measured with constant values")
+    parser.add_argument("--bench-option", action="append", default=[],
+                        help="an option for the tool, such as --bench-option=--target=cuda:sm_80")
+    parser.add_argument("--eager", action="store_true", help="no CUDA graphs around the peers' calls")
+    parser.add_argument("--json", help="where to write the record")
+    parser.add_argument("--svg", help="where to write the plot")
+    parser.add_argument("--report", help="a record to show; measures nothing")
+    return parser.parse_args()
+
+
+def default_points(options):
+    points = []
+    ops = options.ops.split(",")
+    sizes = [int(size) for size in options.sizes.split(",")]
+    common = {"type": options.type, "layout": "random_balanced", "heads": 1}
+    for op in ops:
+        if op == "attention":
+            for depth in (64, 128):
+                for layout in ("causal", "local", "bigbird", "random_balanced"):
+                    points.append({**common, "op": op, "heads": 16, "m": 8192, "n": 8192,
+                                   "k": depth, "block": [128, 128], "density": 0.12,
+                                   "layout": layout, "causal": layout == "causal"})
+            continue
+        for size in sizes:
+            if op == "matmul":
+                points.append({**common, "op": op, "m": size, "n": size, "k": size})
+                continue
+            if "softmax" in op and size != 4096:
+                continue
+            for block in (16, 32, 64, 128):
+                for density in (0.1, 0.25, 0.5):
+                    if "softmax" in op and density == 0.5:
+                        continue
+                    points.append({**common, "op": op, "m": size, "n": size, "k": size,
+                                   "heads": 8 if "softmax" in op else 1,
+                                   "block": [block, block], "density": density})
+    return [point for point in points if options.only in report.label(point)]
+
+
+class Bench:
+    """blocksparse-bench --serve: compiles all points, then measures those it is asked for."""
+
+    def __init__(self, options, points, directory):
+        file = pathlib.Path(directory) / "points.json"
+        file.write_text(json.dumps(points))
+        env = dict(os.environ)
+        libomp = pathlib.Path(options.bench).resolve().parent.parent / "lib" / "libomp.so.5"
+        if libomp.exists():
+            env.setdefault("BLOCKSPARSE_LIBOMP", str(libomp))
+        self.layouts = pathlib.Path(directory) / "layouts"
+        self.points = points
+        self.process = subprocess.Popen(
+            [options.bench, f"--points={file}", "--serve", f"--dump-layouts={self.layouts}",
+             *options.bench_option], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)
+        self.head = self.read()
+
+    def read(self):
+        line = self.process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"blocksparse-bench ended with status {self.process.wait()}")
+        return json.loads(line)
+
+    def measure(self, index):
+        self.process.stdin.write(f"{index}\n")
+        self.process.stdin.flush()
+        result = self.read()
+        if result["status"] == "error":
+            raise RuntimeError(result["error"])
+        check = result.get("check", {})
+        if not check.get("ok"):
+            print(f"  ours fails its check: {json.dumps(check)}", flush=True)
+        return {"ms": result["ms"], "rate": result.get("tflops", result.get("gbps")),
+                "ok": check.get("ok", False), "schedule": result["schedule"],
+                "worst_ratio": check.get("worst_ratio"), "compile_ms": result["compile_ms"],
+                "first_call_ms": result["first_call_ms"], "host_us": result["host_us"]}
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait(timeout=60)
+
+
+def merge(measurements):
+    """Several turns as one: the median time of each; a failed check stays."""
+    merged = dict(measurements[-1])
+    merged["ms"] = statistics.median(m["ms"] for m in measurements)
+    merged["rate"] = statistics.median(m["rate"] for m in measurements)
+    merged["ok"] = all(m["ok"] for m in measurements)
+    merged["turns_ms"] = [m["ms"] for m in measurements]
+    return merged
+
+
+def take_turns(options, entry, runners, deadline):
+    """Runs {(group, name): function} in turn and files what they give."""
+    results, broken = {}, set()
+    for _ in range(options.rounds):
+        for key, function in runners.items():
+            if key in broken or time.monotonic() > deadline:
+                continue
+            try:
+                results.setdefault(key, []).append(function())
+            except Exception as error:  # a peer that fails must not end the others
+                broken.add(key)
+                entry["errors"][key[1]] = (str(error).strip() or type(error).__name__)[:400]
+    for (group, name), measurements in results.items():
+        if (group, name) in broken:
+            continue
+        if group == "reference":
+            entry["reference"] = {"name": name, **merge(measurements)}
+        else:
+            entry[group][name] = merge(measurements)
+
+
+def measure(options):
+    import peer_kernels
+
+    points = json.loads(pathlib.Path(options.points).read_text()) if options.points \
+        else default_points(options)
+    if not points:
+        raise SystemExit("expects a point to measure, but got none")
+    # Every variant is a point for the tool: values at run time, then as constants.
+    sides = [] if options.no_constant else [int(b) for b in options.constant_blocks.split(",") if b]
+    variants = [(i, "run-time", p) for i, p in enumerate(points)]
+    variants += [(i, "constant", {**p, "packed_constant": True}) for i, p in enumerate(points)
+                 if p["op"] == "dsd" and report.block_side(p) in sides]
+    deadline = time.monotonic() + options.seconds
+    record = {"date": time.strftime("%Y-%m-%d"), "points": []}
+    with tempfile.TemporaryDirectory() as directory:
+        bench, bench_error = None, None
+        try:
+            bench = Bench(options, [p for _, _, p in variants], directory)
+            record["ours"] = bench.head
+        except Exception as error:
+            bench_error = str(error)
+            print(f"blocksparse-bench: {error}", flush=True)
+        kernels = peer_kernels.Kernels(options)
+        record.update(kernels.describe())
+        for index, point in enumerate(points):
+            if time.monotonic() > deadline:
+                print(f"no time left: {len(points) - index} points not measured", flush=True)
+                break
+            start = time.monotonic()
+            entry = {"point": point, "ours": {}, "peers": {}, "errors": {}}
+            if bench_error:
+                entry["errors"]["ours"] = bench_error
+            runners = {}
+            try:
+                layout = bench.layouts / f"{index}.npy" if bench else None
+                runners = kernels.prepare(point, layout, entry["errors"])
+            except Exception as error:
+                entry["errors"]["peers"] = str(error)[:400]
+            ours = {("ours", variant): (lambda number=number: bench.measure(number))
+                    for number, (owner, variant, _) in enumerate(variants) if owner == index and bench}
+            reference = {key: run for key, run in runners.items() if key[0] == "reference"}
+            others = {key: run for key, run in runners.items() if key[0] != "reference"}
+            take_turns(options, entry, {**reference, **ours, **others}, deadline)
+            kernels.release()
+            record["points"].append(entry)
+            row = report.summarize(entry, record.get("copy_gbps"))
+            print(f"{row['label']}: ours {report.cell(row['ours'])} ({row['variant']}), roof "
+                  f"{report.cell(row['roof'])}, peer {row['peer']} {report.cell(row['peer_rate'])}  "
+                  f"[{time.monotonic() - start:.1f} s]", flush=True)
+            save(options, record)
+        if bench:
+            try:
+                bench.close()
+            except Exception as error:
+                print(f"blocksparse-bench: {error}", flush=True)
+    return record
+
+
+def save(options, record):
+    if options.json:
+        pathlib.Path(options.json).write_text(json.dumps(record, indent=1) + "\n")
+    if options.svg:
+        pathlib.Path(options.svg).write_text(report.svg(record))
+
+
+def main():
+    options = parse_arguments()
+    if options.report:
+        record = json.loads(pathlib.Path(options.report).read_text())
+        options.json = None
+    else:
+        record = measure(options)
+    save(options, record)
+    print(report.table(record), end="")
+    bad = [entry for entry in record["points"]
+           if any(not m["ok"] for m in entry.get("ours", {}).values())]
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
