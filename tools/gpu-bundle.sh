@@ -8,8 +8,9 @@
 #   tar xzf gpu-bundle.tar.gz && gpu-bundle/run-gpu-tests
 #
 # Usage: tools/gpu-bundle.sh [build directory]
-# blocksparse-run and the runtime tests are linked statically against LLVM and MLIR here; the
-# glibc there must not be older than the one here.
+# blocksparse-run and blocksparse-bench (one program, see tools/gpu-bundle-tools.cpp) are linked statically
+# against LLVM and MLIR here; the glibc there must not be older than the one here. The benchmarks of
+# python/benchmarks are in gpu-bundle/benchmarks (docs/Benchmarking.md).
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -21,7 +22,7 @@ ninja=${BLOCKSPARSE_NINJA:-ninja -C "$build"}
 $ninja blocksparse-run BlockSparseRuntime BlockSparseRuntimeTests >/dev/null
 
 rm -rf "$bundle"
-mkdir -p "$bundle"/{bin,lib,cases/generated,cases/field,unit}
+mkdir -p "$bundle"/{bin,lib,cases/generated,cases/field,unit,benchmarks}
 
 # Static archives of everything; the linker drops what is not reached.
 link() {
@@ -34,8 +35,11 @@ link() {
     -static-libgcc "$object" -Wl,--start-group $(find "$build/lib" -name 'lib*.a') $archives \
     -Wl,--end-group -Wl,-Bstatic -lz -lzstd -Wl,-Bdynamic -lpthread -ldl -lm -lrt -o "$output"
 }
-link "$bundle/bin/blocksparse-run" \
-  "$(find "$build/tools/blocksparse-run" -name 'blocksparse-run*.o')"
+"$llvm/bin/clang++" -std=c++20 -O2 -I "$root/include" -c "$root/tools/gpu-bundle-tools.cpp" \
+  -o "$bundle/tools.o"
+link "$bundle/bin/blocksparse-run" "$bundle/tools.o"
+rm "$bundle/tools.o"
+ln -s blocksparse-run "$bundle/bin/blocksparse-bench"
 
 cp -L "$build/lib/libblocksparse_runtime.so" "$bundle/lib/"
 cp -L "$(find -L "$llvm/lib" /usr/lib/x86_64-linux-gnu -name libomp.so.5 | head -1)" "$bundle/lib/"
@@ -46,6 +50,7 @@ python3 "$root/test/Integration/generate_cases.py" --output "$bundle/cases/gener
 cp "$root"/test/Integration/Cases/*.mlir "$bundle/cases/field/"
 if [ -d "$root/test/Integration/GPU" ]; then cp -r "$root/test/Integration/GPU" "$bundle/cases/gpu"; fi
 install -m 755 "$root/tools/run-gpu-tests.py" "$bundle/run-gpu-tests"
+cp "$root"/python/benchmarks/*.py "$root"/python/benchmarks/*.json "$bundle/benchmarks/"
 git -C "$root" rev-parse --short HEAD > "$bundle/revision"
 
 tar -C "$root/dist" -c gpu-bundle | gzip -6 > "$root/dist/gpu-bundle.tar.gz"

@@ -1,0 +1,15 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The tools of the GPU bundle as one program, which tells them apart by the name it is called by:
+// linked statically, each alone would bring its own copy of LLVM.
+
+#include "blocksparse/Compiler/Drivers.h"
+
+#include <string_view>
+
+int main(int argc, char **argv) {
+  if (std::string_view(argv[0]).ends_with("blocksparse-bench"))
+    return mlir::blocksparse::benchMain(argc, argv);
+  return mlir::blocksparse::runMain(argc, argv);
+}
