@@ -1,6 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "Dealer.h"
 #include "blocksparse/Plan/Stages.h"
 
 #include <algorithm>
@@ -30,7 +31,9 @@ public:
   std::string run() {
     if (std::string error = checkShapes(); !error.empty())
       return error;
-    if (std::string error = checkWorkers(); !error.empty())
+    if (std::string error =
+            checkWorkerRuns(tables.workers.data(), tables.workers.size(), tables.tiles.size());
+        !error.empty())
       return error;
     if (std::string error = checkTiles(); !error.empty())
       return error;
@@ -61,18 +64,6 @@ private:
     byTile.resize(product.heads * product.tiles);
     for (const RowSegment &segment : product.segments)
       byTile[segment.head * product.tiles + segment.tile] = segment;
-    return {};
-  }
-
-  std::string checkWorkers() {
-    if (tables.workers.size() < 2 || tables.workers.front() != 0)
-      return "expects workers from tile 0, but got none";
-    for (size_t i = 1; i < tables.workers.size(); ++i)
-      if (tables.workers[i] < tables.workers[i - 1])
-        return "expects workers in ascending order of their tiles, but got " +
-               text(tables.workers[i]) + " after " + text(tables.workers[i - 1]);
-    if (tables.workers.back() != static_cast<int64_t>(tables.tiles.size()))
-      return expected("workers for all tiles,", tables.tiles.size(), tables.workers.back());
     return {};
   }
 

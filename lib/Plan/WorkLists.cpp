@@ -1,12 +1,10 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "Dealer.h"
 #include "blocksparse/Plan/Stages.h"
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
-#include <queue>
 
 using namespace blocksparse;
 
@@ -42,37 +40,6 @@ int64_t blockOfGroups(int64_t groups, const WorkOptions &options) {
   return std::max<int64_t>(1, divideUp(groups, std::max<int64_t>(1, divideUp(groups, size))));
 }
 
-/// Deals tiles to the worker with least cost so far.
-class Dealer {
-public:
-  explicit Dealer(int64_t workers) : hands(workers) {
-    for (int64_t worker = 0; worker < workers; ++worker)
-      queue.push({0, worker});
-  }
-
-  void deal(const StageTile &tile, int64_t cost) {
-    auto [busy, worker] = queue.top();
-    queue.pop();
-    hands[worker].push_back(tile);
-    queue.push({busy + cost, worker});
-  }
-
-  WorkLists take() const {
-    WorkLists lists;
-    lists.workers.push_back(0);
-    for (const std::vector<StageTile> &hand : hands) {
-      lists.tiles.insert(lists.tiles.end(), hand.begin(), hand.end());
-      lists.workers.push_back(static_cast<int32_t>(lists.tiles.size()));
-    }
-    return lists;
-  }
-
-private:
-  using Load = std::pair<int64_t, int64_t>;
-  std::priority_queue<Load, std::vector<Load>, std::greater<>> queue;
-  std::vector<std::vector<StageTile>> hands;
-};
-
 } // namespace
 
 WorkLists blocksparse::buildWorkLists(const StagedRows &staged, const TileSpace &space,
@@ -80,7 +47,7 @@ WorkLists blocksparse::buildWorkLists(const StagedRows &staged, const TileSpace 
   std::vector<std::vector<int32_t>> orders;
   for (int64_t head = 0; head < space.lutHeads; ++head)
     orders.push_back(orderGroups(staged, head));
-  Dealer dealer(std::max<int64_t>(1, options.workers));
+  Dealer<StageTile> dealer(options.workers);
   auto dealBlock = [&](std::span<const int32_t> groups, int64_t batch, int64_t head) {
     for (int64_t panel = 0; panel < space.panels; ++panel)
       for (int32_t group : groups) {
@@ -98,5 +65,7 @@ WorkLists blocksparse::buildWorkLists(const StagedRows &staged, const TileSpace 
       for (size_t first = 0; first < order.size(); first += size)
         dealBlock(order.subspan(first, std::min(size, order.size() - first)), batch, head);
     }
-  return dealer.take();
+  WorkLists lists;
+  dealer.take(lists.tiles, lists.workers);
+  return lists;
 }

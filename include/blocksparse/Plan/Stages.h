@@ -30,6 +30,8 @@
 //                 Padded to a multiple of 4 numbers.
 // Panels of a tile ascend over its records, and within a record blocks are packed by row, then
 // panel. One record of zeros follows the last, so that a kernel may read ahead.
+//
+// Products at the blocks of a pattern have no records: see SampledTiles.h.
 
 #ifndef BLOCKSPARSE_PLAN_STAGES_H
 #define BLOCKSPARSE_PLAN_STAGES_H

@@ -1,0 +1,131 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "blocksparse/Plan/SampledTiles.h"
+#include "PlanLayouts.h"
+#include "gtest/gtest.h"
+
+#include <algorithm>
+
+using namespace blocksparse;
+using namespace blocksparse::test;
+
+namespace {
+
+struct Product {
+  Product(const BlockLayout &layout, BlockShape block)
+      : lut(buildCoordinateLut(layout, CoordinateOrder::Columns).lut) {
+    view.lut = lut;
+    view.heads = layout.grid().heads;
+    view.block = block;
+  }
+  Product(const Product &) = delete;
+
+  std::vector<BlockCoordinate> lut;
+  SampledProduct view;
+};
+
+SampledWorkLists build(const SampledProduct &product, const TileSpace &space, int64_t workers = 3) {
+  std::string error;
+  WorkOptions options;
+  options.workers = workers;
+  std::optional<SampledWorkLists> lists = buildSampledTiles(product, space, 1024, options, error);
+  EXPECT_TRUE(lists.has_value()) << error;
+  return lists ? *lists : SampledWorkLists();
+}
+
+std::string verify(const SampledProduct &product, const SampledWorkLists &lists,
+                   const TileSpace &space) {
+  return verifySampledTiles(product, lists.tiles, lists.workers, space);
+}
+
+TEST(SampledTiles, HalvesOfABlockRowShareColumns) {
+  const Product product(layoutOf({"011", "100"}), {128, 128});
+  const SampledWorkLists lists = build(product.view, {}, 1);
+  // Values 0 and 1 fill a tile; value 2 has half of one.
+  const SampledTile first{
+      {0, 64}, {128, 192, 256, 320, -1, -1, -1, -1}, {0, 1, 1024, 1025, 512, 513, 1536, 1537}, 0, 0,
+      {}};
+  const SampledTile second{
+      {128, 192}, {0, 64, -1, -1, -1, -1, -1, -1}, {2048, 2049, -1, -1, 2560, 2561, -1, -1}, 0, 0,
+      {}};
+  EXPECT_EQ(lists.tiles, (std::vector<SampledTile>{second, first}));
+  EXPECT_EQ(lists.workers, (std::vector<int32_t>{0, 2}));
+}
+
+TEST(SampledTiles, RowsOf64TakeEightChunks) {
+  const Product product(layoutOf({"111111111"}), {64, 64});
+  const SampledWorkLists lists = build(product.view, {}, 1);
+  ASSERT_EQ(lists.tiles.size(), 2u);
+  EXPECT_EQ(lists.tiles[0], (SampledTile{{0, -1},
+                                         {0, 64, 128, 192, 256, 320, 384, 448},
+                                         {0, 512, 1024, 1536, 2048, 2560, 3072, 3584},
+                                         0,
+                                         0,
+                                         {}}));
+  EXPECT_EQ(lists.tiles[1].cols[0], 512);
+  EXPECT_EQ(lists.tiles[1].cols[1], -1);
+}
+
+TEST(SampledTiles, CoverRandomLayouts) {
+  for (const BlockLayout &layout : randomLayouts())
+    for (BlockShape block : {BlockShape{64, 64}, {128, 64}, {64, 192}, {192, 128}, {256, 512}})
+      for (int64_t batches : {1, 3}) {
+        const Product product(layout, block);
+        const int64_t heads = layout.grid().heads;
+        const TileSpace space{1, batches, heads == 1 ? 2 : heads, heads};
+        EXPECT_EQ(verify(product.view, build(product.view, space), space), "");
+      }
+}
+
+TEST(SampledTiles, FaultsAreFound) {
+  for (BlockShape block : {BlockShape{128, 64}, {64, 128}}) {
+    const Product product(layoutOf({"1101", "0110", "1011"}), block);
+    const TileSpace space{1, 1, 2, 1};
+    const SampledWorkLists lists = build(product.view, space);
+    ASSERT_EQ(verify(product.view, lists, space), "");
+    const int columns = block.rows == 128 ? 4 : 8;
+    for (size_t i = 0; i < lists.tiles.size(); ++i)
+      for (int word = 0; word < 20; ++word) {
+        if (word >= 2 && word < 10 && (word >= 2 + columns || lists.tiles[i].cols[word - 2] == -1))
+          continue; // chunks that nobody looks at
+        SampledWorkLists other = lists;
+        int32_t &number = reinterpret_cast<int32_t *>(&other.tiles[i])[word];
+        number = number == 0 ? 1 : 0;
+        EXPECT_NE(verify(product.view, other, space), "") << "tile " << i << ", word " << word;
+      }
+    SampledWorkLists fewer = lists;
+    fewer.tiles.pop_back();
+    EXPECT_NE(verify(product.view, fewer, space), "");
+    fewer.workers.back() -= 1;
+    EXPECT_NE(verify(product.view, fewer, space), "");
+  }
+}
+
+TEST(SampledTiles, RowsSweepTheColumnsTogether) {
+  const Product product(
+      layoutOf(maskOf({1, 64, 8}, [](int64_t, int64_t, int64_t) { return true; })), {128, 128});
+  std::string error;
+  WorkOptions options{1};
+  options.cacheBytes = 2 * 16 * 128 * 1024 * 2; // 16 block rows in half of it
+  const SampledWorkLists lists = buildSampledTiles(product.view, {}, 1024, options, error).value();
+  ASSERT_EQ(lists.tiles.size(), 64u * 4);
+  for (int32_t i = 0; i < 256; ++i) {
+    EXPECT_EQ(lists.tiles[i].rows[0], (i / 64 * 16 + i % 16) * 128);
+    EXPECT_EQ(lists.tiles[i].cols[0], i / 16 % 4 * 256);
+  }
+}
+
+TEST(SampledTiles, WrongInputIsAnError) {
+  std::string error;
+  const Product small(layoutOf({"1"}), {16, 64}), wide(layoutOf({"1"}), {64, 576});
+  EXPECT_FALSE(buildSampledTiles(small.view, {}, 64, {}, error));
+  EXPECT_EQ(error, "expects blocks of multiples of 64x64 of at most 512 columns, but got 16x64");
+  EXPECT_FALSE(buildSampledTiles(wide.view, {}, 64, {}, error));
+  Product far(layoutOf({"1"}), {64, 64});
+  far.lut[0].value = 1 << 22;
+  EXPECT_FALSE(buildSampledTiles(far.view, {}, 64, {}, error));
+  EXPECT_EQ(error, "expects coordinates and places of at most 2147483647, but got 2147484160");
+}
+
+} // namespace
