@@ -19,7 +19,10 @@ llvm=${LLVM_ROOT:-/usr/lib/llvm-22}
 bundle=$root/dist/gpu-bundle
 
 ninja=${BLOCKSPARSE_NINJA:-ninja -C "$build"}
-$ninja blocksparse-run BlockSparseRuntime BlockSparseRuntimeTests >/dev/null
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+$ninja blocksparse-run BlockSparseRuntime BlockSparseRuntimeTests >"$log" ||
+  { grep -a -A5 -e FAILED -e error "$log" >&2; exit 1; }
 
 rm -rf "$bundle"
 mkdir -p "$bundle"/{bin,lib,cases/generated,cases/field,unit,benchmarks}

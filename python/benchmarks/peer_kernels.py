@@ -23,7 +23,15 @@ ROTATE_BYTES = 128 << 20
 
 def uniform(*shape, dtype, low=-1, high=1):
     """The distribution of blocksparse-bench: power, and with it the clock, depends on the data."""
-    return torch.empty(shape, device="cuda", dtype=dtype).uniform_(low, high)
+    # A generator of our own: a graph capture that fails can leave torch's one unusable.
+    if not hasattr(uniform, "generator"):
+        uniform.generator = torch.Generator(device="cuda").manual_seed(0)
+    return torch.empty(shape, device="cuda", dtype=dtype).uniform_(low, high,
+                                                                   generator=uniform.generator)
+
+
+def some_rows(extent, count=64):
+    return torch.randint(extent, (count,)).cuda()
 
 
 def copies(tensors):
@@ -183,10 +191,11 @@ class Kernels:
                 errors[maker.__name__] = (str(error).strip() or type(error).__name__)[:400]
         return runners
 
-    def timed(self, calls, work, check, scale=1e-9):
-        """A runner; `work` in operations (scale 1e-9) or bytes (1e-6) for a call."""
+    def timed(self, calls, work, check, scale=1e-9, eager=False):
+        """A runner; `work` in operations (scale 1e-9) or bytes (1e-6) for a call. `eager` where a
+        graph can't take the calls: theirs last longer than Python needs for them."""
         def run():
-            time_ms, graphed = median_time(calls, self.options.eager)
+            time_ms, graphed = median_time(calls, eager or self.options.eager)
             return {"ms": time_ms, "rate": work / time_ms * scale, "ok": check(), "graph": graphed}
         return run
 
@@ -203,7 +212,7 @@ class Kernels:
 
         def check():
             a, b, c = (t if t.dim() == 2 else t[0] for t in sets[0])
-            rows = torch.randint(m, (64,), device="cuda")
+            rows = some_rows(m)
             left, right = a[rows].double(), b.double()
             return within(c[rows], left @ right, left.abs() @ right.abs(), k, dtype)
         return {("reference", "cuBLAS"): self.timed(calls, 2.0 * heads * m * n * k, check)}
@@ -248,37 +257,36 @@ class Kernels:
         return {("peers", "torch BSR"): lambda: {**run(), "meta": meta}}
 
     def tune(self, point, layout, calls_with):
-        """The fastest parameters found in the time there is; those that were best at other points
-        of the same block come first. They are compiled once for a block and N."""
+        """The fastest parameters. The first point of a block and N looks for some that work, for
+        three times --tune-seconds: that compiles each of them. Later ones choose among those."""
         n = point["n"]
         key = (layout.bm, layout.bn, n, point["type"])
-        known = self.tuned.setdefault(key, [])
-        tiles = [t for t in (128, 64, 256, 32) if n % t == 0] or [layout.bm]
-        space = [{"SPLIT_N": n // tile, "GROUP_SIZE_ROW": group, "num_warps": warps,
-                  "num_stages": stages}
-                 for tile, (warps, stages), group in itertools.product(
-                     tiles, ((4, 3), (8, 3), (4, 4), (2, 4), (4, 5), (1, 4)), (4, 1, 8))]
-        deadline = time.monotonic() + self.options.tune_seconds
-        best_time, best_meta, error = None, None, None
-        for meta in known + [meta for meta in space if meta not in known]:
-            # What is known is compiled and costs milliseconds.
-            if best_time is not None and time.monotonic() > deadline and meta not in known:
+        space = self.tuned.get(key)
+        searching = space is None
+        if searching:
+            tiles = [tile for tile in (128, 64, 256, 32) if n % tile == 0] or [n]
+            space = [{"SPLIT_N": n // tile, "GROUP_SIZE_ROW": group, "num_warps": warps,
+                      "num_stages": stages}
+                     for group, (warps, stages), tile in itertools.product(
+                         (4, 1, 8), ((4, 3), (8, 3), (4, 4), (4, 2), (2, 4), (8, 4)), tiles)]
+        deadline = time.monotonic() + 3 * self.options.tune_seconds
+        working, error = [], None
+        for meta in space:
+            if searching and working and time.monotonic() > deadline:
                 break
             try:
-                calls = calls_with(meta)[:2]
-                time_ms, _ = median_time(calls, eager=True, samples=2, sample_ms=3)
+                time_ms, _ = median_time(calls_with(meta)[:2], self.options.eager, samples=2,
+                                         sample_ms=3)
+                working.append((time_ms, meta))
             except Exception as failure:  # too much shared memory, for example
                 error = failure
-                if best_time is None and time.monotonic() > deadline + 20:
+                if time.monotonic() > deadline + 20:
                     break
-                continue
-            if meta not in known:
-                known.append(meta)
-            if best_time is None or time_ms < best_time:
-                best_time, best_meta = time_ms, meta
-        if best_meta is None:
+        if not working:
             raise RuntimeError(f"no parameters work: {error}")
-        return best_meta
+        if searching:
+            self.tuned[key] = [meta for _, meta in working]
+        return min(working, key=lambda entry: entry[0])[1]
 
     def torch_sampled(self, point, layout):
         from torch.sparse import _triton_ops
@@ -301,7 +309,8 @@ class Kernels:
                 if not within(values[int(block)], left @ right, left.abs() @ right.abs(), k, dtype):
                     return False
             return True
-        return {("peers", "torch sampled_addmm"): self.timed(calls, 2.0 * layout.stored() * k, check)}
+        return {("peers", "torch sampled_addmm"): self.timed(calls, 2.0 * layout.stored() * k, check,
+                                                          eager=True)}
 
     def torch_softmax(self, point, layout):
         from torch.sparse import _triton_ops
@@ -327,7 +336,8 @@ class Kernels:
             return True
         calls = [lambda i=i: call(i) for i in range(len(operands))]
         size = 2.0 * layout.stored() * torch.finfo(dtype).bits / 8
-        return {("peers", "torch bsr_softmax"): self.timed(calls, size, check, scale=1e-6)}
+        return {("peers", "torch bsr_softmax"): self.timed(calls, size, check, scale=1e-6,
+                                                        eager=True)}
 
     def flex_attention(self, point, layout):
         from torch.nn.attention.flex_attention import create_block_mask, flex_attention
@@ -352,7 +362,7 @@ class Kernels:
         def check():
             out = call(0)
             q, k, v = (t[0, 0].double() for t in sets[0])
-            rows = torch.randint(m, (32,), device="cuda")
+            rows = some_rows(m, 32)
             scores = q[rows] @ k.T / d**0.5
             keep = allowed[rows // layout.bm].repeat_interleave(layout.bn, 1)[:, :n]
             if causal:
@@ -363,7 +373,7 @@ class Kernels:
             return bool((error <= 4 * unit * (p @ v.abs()) + unit).all())
         calls = [lambda i=i: call(i) for i in range(len(sets))]
         work = 4.0 * heads * layout.stored() * d
-        return {("peers", "FlexAttention"): self.timed(calls, work, check)}
+        return {("peers", "FlexAttention"): self.timed(calls, work, check, eager=True)}
 
     # ---- cuSPARSE --------------------------------------------------------------
 

@@ -37,8 +37,10 @@ def parse_arguments():
     parser.add_argument("--seconds", type=float, default=540, help="begin nothing after that time")
     parser.add_argument("--rounds", type=int, default=2, help="turns of each point")
     parser.add_argument("--tune-seconds", type=float, default=4,
-                        help="for the parameters of torch's BSR kernel, at each point")
+                        help="a third of the time for the parameters of torch's BSR kernel, for each "
+                        "block and N")
     parser.add_argument("--skip", default="", help="peers to leave out, separated by commas")
+    parser.add_argument("--ours-only", action="store_true", help="no peers: needs no torch")
     parser.add_argument("--no-constant", action="store_true",
                         help="values only at run time, not as constants too")
     parser.add_argument("--constant-blocks", default="16,32",
@@ -154,9 +156,20 @@ def take_turns(options, entry, runners, deadline):
             entry[group][name] = merge(measurements)
 
 
-def measure(options):
-    import peer_kernels
+class NoPeers:
+    """In place of peer_kernels.Kernels."""
 
+    def describe(self):
+        return {}
+
+    def prepare(self, point, layout, errors):
+        return {}
+
+    def release(self):
+        pass
+
+
+def measure(options):
     points = json.loads(pathlib.Path(options.points).read_text()) if options.points \
         else default_points(options)
     if not points:
@@ -176,7 +189,12 @@ def measure(options):
         except Exception as error:
             bench_error = str(error)
             print(f"blocksparse-bench: {error}", flush=True)
-        kernels = peer_kernels.Kernels(options)
+        if options.ours_only:
+            kernels = NoPeers()
+        else:
+            import peer_kernels
+            kernels = peer_kernels.Kernels(options)
+        record["device"] = record.get("ours", {}).get("device", "?")
         record.update(kernels.describe())
         for index, point in enumerate(points):
             if time.monotonic() > deadline:
