@@ -91,29 +91,39 @@ static LogicalResult checkSameElement(Value value, Value other, StringRef name, 
 // Products
 //===----------------------------------------------------------------------===//
 
-/// C42: stages are none or five tables without a batch: tiles, workers, records, rows, order.
-static LogicalResult checkStages(ValueRange stages, EmitError emitError) {
-  if (stages.empty())
+/// A table of compile-time lists: its name and its number of columns; 0: a list, -1: any number.
+struct ListTable {
+  StringRef name;
+  int64_t columns;
+};
+
+/// C42, C44: none of `tables` is there or all are, of i32 and without a batch.
+static LogicalResult checkLists(ValueRange operands, ArrayRef<ListTable> tables, StringRef kind,
+                                EmitError emitError) {
+  if (operands.empty())
     return success();
-  if (stages.size() != 5)
-    return emitError() << "expects 0 or 5 tables of stages, but got " << stages.size();
-  std::pair<StringRef, int64_t> tables[] = {
-      {"tiles", 2}, {"workers", 1}, {"records", 2}, {"rows", 2}, {"order", 1}};
-  for (auto [table, wanted] : llvm::zip_equal(stages, tables)) {
-    auto [name, rank] = wanted;
-    ShapedType type = shapedType(table);
+  if (operands.size() != tables.size())
+    return emitError() << "expects 0 or " << tables.size() << " tables of " << kind << ", but got "
+                       << operands.size();
+  for (auto [operand, table] : llvm::zip_equal(operands, tables)) {
+    ShapedType type = shapedType(operand);
+    int64_t rank = table.columns == 0 ? 1 : 2;
     if (type.getRank() != rank)
-      return emitError() << "expects " << name << " of stages of rank " << rank << ", but got rank "
-                         << type.getRank();
+      return emitError() << "expects " << table.name << " of " << kind << " of rank " << rank
+                         << ", but got rank " << type.getRank();
     if (!type.getElementType().isInteger(32))
-      return emitError() << "expects " << name << " of stages of i32, but got "
+      return emitError() << "expects " << table.name << " of " << kind << " of i32, but got "
                          << type.getElementType();
+    if (table.columns > 0 && !maybeEqual(type.getDimSize(1), table.columns))
+      return emitError() << "expects " << table.name << " of " << kind << " to have "
+                         << table.columns << " columns, but got " << type.getDimSize(1);
   }
-  if (!maybeEqual(shapedType(stages[0]).getDimSize(1), 8))
-    return emitError() << "expects tiles of stages to have 8 columns, but got "
-                       << shapedType(stages[0]).getDimSize(1);
   return success();
 }
+
+static constexpr ListTable stageTables[] = {
+    {"tiles", 8}, {"workers", 0}, {"records", -1}, {"rows", -1}, {"order", 0}};
+static constexpr ListTable tileTables[] = {{"tiles", 24}, {"workers", 0}};
 
 /// C43: packed values have the type of the values and stand beside stages.
 static LogicalResult checkPacked(Value packed, Value values, bool staged, EmitError emitError) {
@@ -135,7 +145,7 @@ LogicalResult PlannedDSDOp::verify() {
       failed(checkTable(getSegments(), 5, "segments", emitError)) ||
       failed(checkTable(getEntries(), 2, "entries", emitError)) ||
       (getCombine() && failed(checkTable(getCombine(), 4, "combine", emitError))) ||
-      failed(checkStages(getStages(), emitError)) ||
+      failed(checkLists(getStages(), stageTables, "stages", emitError)) ||
       failed(checkPacked(getPacked(), getValues(), !getStages().empty(), emitError)))
     return failure();
   // C39: split tiles have slots to add up and a table that says which.
@@ -177,6 +187,7 @@ LogicalResult PlannedSDDOp::verify() {
       failed(checkValues(getInit(), getBlock(), "init", emitError)) ||
       failed(checkTable(getLut(), 4, "lut", emitError)) ||
       failed(checkTable(getSegments(), 2, "segments", emitError)) ||
+      failed(checkLists(getTiles(), tileTables, "work lists", emitError)) ||
       failed(checkLutHeads(getLutHeads(), emitError)) ||
       failed(getProductShape(operands, emitError)) ||
       failed(checkFactorElements(element, operands.b.getElementType(), "a", "b", emitError)) ||

@@ -61,7 +61,7 @@ static LogicalResult balance(PlannedSDDOp op, BalanceOptions options) {
       readTable<CoordinateSegment>(op.getSegments());
   if (!segments)
     return success();
-  options.split = splitOf(op.getScheduleAttr());
+  options.split = op.getTiles().empty() ? splitOf(op.getScheduleAttr()) : 0;
   std::string error;
   std::optional<std::vector<CoordinateSegment>> balanced =
       ::blocksparse::balanceSegments(*segments, options, error);

@@ -17,8 +17,10 @@ namespace mlir::blocksparse {
 
 using namespace mlir;
 using namespace mlir::blocksparse;
+using ::blocksparse::BlockCoordinate;
 using ::blocksparse::RowEntry;
 using ::blocksparse::RowSegment;
+using ::blocksparse::SampledWorkLists;
 using ::blocksparse::StagedRows;
 using ::blocksparse::StreamShape;
 using ::blocksparse::WorkLists;
@@ -99,15 +101,15 @@ static ScheduleAttr withTileN(ScheduleAttr schedule, int64_t tileN) {
                            schedule.getGroup(), schedule.getSplit());
 }
 
-static LogicalResult buildStages(PlannedDSDOp op, int64_t workers) {
+static void buildStages(PlannedDSDOp op, int64_t workers) {
   std::optional<StagedProduct> product = StagedProduct::get(op);
   if (!product || !op.getStages().empty() || op.getCombine())
-    return success();
+    return;
   std::optional<std::vector<RowSegment>> segments = readTable<RowSegment>(op.getSegments());
   std::optional<std::vector<RowEntry>> entries = readTable<RowEntry>(op.getEntries());
   // Without entries nothing is to be staged: the fallback writes the result.
   if (!segments || !entries || entries->empty())
-    return success();
+    return;
   product->rows.segments = *segments;
   product->rows.entries = *entries;
   std::string error;
@@ -116,10 +118,8 @@ static LogicalResult buildStages(PlannedDSDOp op, int64_t workers) {
           ? ::blocksparse::buildStreamStages(product->rows, *product->stream, product->tileN,
                                              /*cluster=*/true, error)
           : ::blocksparse::buildWgmmaStages(product->rows, product->tileN, error);
-  if (!staged) {
-    // Tables beyond int32, or faulty ones, which blocksparse-verify-plan reports.
-    return success();
-  }
+  if (!staged) // tables beyond int32, or faulty ones, which blocksparse-verify-plan reports
+    return;
   WorkOptions options;
   options.workers = workers;
   options.panelBytes = product->panelBytes();
@@ -130,7 +130,28 @@ static LogicalResult buildStages(PlannedDSDOp op, int64_t workers) {
   if (product->stream)
     if (Value packed = createPacked(builder, op, staged->order))
       op.getPackedMutable().assign(packed);
-  return success();
+}
+
+static void buildTiles(PlannedSDDOp op, int64_t workers) {
+  std::optional<StagedSampled> product = StagedSampled::get(op);
+  if (!product || !op.getTiles().empty())
+    return;
+  std::optional<std::vector<BlockCoordinate>> lut = readTable<BlockCoordinate>(op.getLut());
+  if (!lut || lut->empty())
+    return;
+  product->blocks.lut = *lut;
+  WorkOptions options;
+  options.workers = workers;
+  std::string error;
+  std::optional<SampledWorkLists> lists =
+      ::blocksparse::buildSampledTiles(product->blocks, product->space, product->k, options, error);
+  if (!lists) // places beyond int32, or a faulty table, which blocksparse-verify-plan reports
+    return;
+  OpBuilder builder(op);
+  Value tiles = createTable(builder, op.getLoc(), lists->tiles);
+  Value runs = createTable(builder, op.getLoc(), {static_cast<int64_t>(lists->workers.size())},
+                           lists->workers);
+  op.getTilesMutable().assign({tiles, runs});
 }
 
 namespace {
@@ -143,11 +164,13 @@ struct BuildStages : mlir::blocksparse::impl::BuildStagesPassBase<BuildStages> {
           << "expects workers to be at least 0, but got " << int64_t(workers);
       return signalPassFailure();
     }
-    SmallVector<PlannedDSDOp> ops;
-    getOperation()->walk([&](PlannedDSDOp op) { ops.push_back(op); });
-    for (PlannedDSDOp op : ops)
-      if (failed(buildStages(op, workers == 0 ? defaultWorkers : workers)))
-        return signalPassFailure();
+    int64_t count = workers == 0 ? defaultWorkers : int64_t(workers);
+    getOperation()->walk([&](Operation *op) {
+      if (auto dsd = dyn_cast<PlannedDSDOp>(op))
+        buildStages(dsd, count);
+      else if (auto sdd = dyn_cast<PlannedSDDOp>(op))
+        buildTiles(sdd, count);
+    });
   }
 };
 } // namespace

@@ -28,6 +28,10 @@ bool anyElement(Type) { return true; }
 bool sixteenBitFloat(Type type) { return type.isF16() || type.isBF16(); }
 bool anyGPU(const GPUFacts &) { return true; }
 bool hasWGMMA(const GPUFacts &facts) { return facts.wgmma && facts.tma; }
+bool hasStreams(const GPUFacts &facts) {
+  return facts.tma && facts.cpAsync &&
+         facts.sharedMemoryPerBlock >= ::blocksparse::streamSharedBytes;
+}
 bool hasCpAsync(const GPUFacts &facts) { return facts.cpAsync; }
 
 struct KernelFamily {
@@ -43,7 +47,7 @@ constexpr KernelFamily families[] = {
     {"cpu.rows", TargetKind::CPU, OpClass::Rows, anyGPU, anyElement},
     {"cpu.blocks", TargetKind::CPU, OpClass::Blocks, anyGPU, anyElement},
     {"cuda.wgmma", TargetKind::CUDA, OpClass::Product, hasWGMMA, sixteenBitFloat},
-    {"cuda.stream", TargetKind::CUDA, OpClass::Product, hasWGMMA, sixteenBitFloat},
+    {"cuda.stream", TargetKind::CUDA, OpClass::Product, hasStreams, sixteenBitFloat},
     {"cuda.mma", TargetKind::CUDA, OpClass::Product, hasCpAsync, sixteenBitFloat},
     {"cuda.simt", TargetKind::CUDA, OpClass::Product, anyGPU, anyElement},
     {"cuda.rows", TargetKind::CUDA, OpClass::Rows, anyGPU, anyElement},
@@ -281,22 +285,50 @@ ScheduleAttr selectStream(Operation *op, const ProductShape &shape, const Staged
                       choice.shape.panels * block, choice.stages, warps, rows);
 }
 
+/// The same for the products at the blocks of a static pattern, without an input to add.
+std::optional<SampledSizes> sampledSizes(Operation *op) {
+  if (auto addmm = dyn_cast<SampledAddmmOp>(op); addmm && !addmm.getBeta().isZero())
+    return std::nullopt;
+  std::optional<SparseTensor> result = SparseTensor::get(op->getResult(0).getType());
+  auto [a, b, transposeA] =
+      llvm::TypeSwitch<Operation *, std::tuple<Value, Value, bool>>(op)
+          .Case<SDDOp, SampledAddmmOp>(
+              [](auto op) { return std::tuple(op.getA(), op.getB(), op.getTransposeA()); })
+          .Default([](Operation *) { return std::tuple(Value(), Value(), false); });
+  if (!a || !result || !result->isStatic() || !result->getType().hasStaticShape())
+    return std::nullopt;
+  auto typeA = cast<RankedTensorType>(a.getType()), typeB = cast<RankedTensorType>(b.getType());
+  if (!typeA.hasStaticShape() || !typeB.hasStaticShape())
+    return std::nullopt;
+  return SampledSizes{typeA.getElementType(),
+                      typeB.getElementType(),
+                      result->getElementType(),
+                      result->getBlock(),
+                      result->getRows(),
+                      result->getCols(),
+                      typeA.getDimSize(typeA.getRank() - (transposeA ? 2 : 1))};
+}
+
 ScheduleAttr selectCUDAProduct(Operation *op, const TargetInfo &target) {
   MLIRContext *context = op->getContext();
   ProductShape shape = productShape(op);
   Type element = factorElement(op);
-  if (hasWGMMA(target.gpuFacts())) {
-    std::optional<StagedSizes> sizes = stagedSizes(op, shape);
-    ScheduleAttr schedule;
-    if (sizes && hasWgmmaSizes(*sizes))
-      schedule = selectWGMMA(op, shape, *sizes, target);
-    else if (sizes && hasStreamSizes(*sizes))
-      schedule = selectStream(op, shape, *sizes, target);
-    else if (isa<MatmulOp>(op) && sixteenBitFloat(element))
-      schedule = makeSchedule(context, "cuda.wgmma", 128, 256, 64, 4, 12);
-    if (schedule)
-      return schedule;
-  }
+  bool wgmma = hasWGMMA(target.gpuFacts());
+  std::optional<StagedSizes> sizes = stagedSizes(op, shape);
+  ScheduleAttr schedule;
+  if (wgmma && sizes && hasWgmmaSizes(*sizes))
+    schedule = selectWGMMA(op, shape, *sizes, target);
+  else if (hasStreams(target.gpuFacts()) && sizes && hasStreamSizes(*sizes))
+    schedule = selectStream(op, shape, *sizes, target);
+  else if (std::optional<SampledSizes> sampled = sampledSizes(op);
+           wgmma && sampled && hasWgmmaSizes(*sampled))
+    schedule = ::blocksparse::sharesColumns(sampled->block)
+                   ? makeSchedule(context, "cuda.wgmma", 128, 256, 64, 4, 12)
+                   : makeSchedule(context, "cuda.wgmma", 64, 512, 64, 4, 12);
+  else if (wgmma && isa<MatmulOp>(op) && sixteenBitFloat(element))
+    schedule = makeSchedule(context, "cuda.wgmma", 128, 256, 64, 4, 12);
+  if (schedule)
+    return schedule;
   bool sparse = !isa<MatmulOp, ScatterMMOp>(op);
   int64_t rows = sparse && !ShapedType::isDynamic(shape.rows) ? shape.rows : 128;
   if (target.gpuFacts().cpAsync && sixteenBitFloat(element) && rows % 16 == 0)

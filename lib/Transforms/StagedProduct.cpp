@@ -12,11 +12,15 @@ using ::blocksparse::StreamShape;
 
 static constexpr int64_t unit = 64;
 
+/// One type of 16-bit floats.
+static bool areSixteenBitFloats(Type a, Type b, Type out) {
+  return (a.isF16() || a.isBF16()) && b == a && out == a;
+}
+
 static bool hasStagedSizes(const StagedSizes &sizes) {
-  return (sizes.values.isF16() || sizes.values.isBF16()) && sizes.dense == sizes.values &&
-         sizes.out == sizes.values && !ShapedType::isDynamic(sizes.k) &&
-         !ShapedType::isDynamic(sizes.n) && sizes.depth > 0 && sizes.k % sizes.depth == 0 &&
-         sizes.k > 0 && sizes.n > 0 && sizes.n % unit == 0;
+  return areSixteenBitFloats(sizes.values, sizes.dense, sizes.out) &&
+         !ShapedType::isDynamic(sizes.k) && !ShapedType::isDynamic(sizes.n) && sizes.depth > 0 &&
+         sizes.k % sizes.depth == 0 && sizes.k > 0 && sizes.n > 0 && sizes.n % unit == 0;
 }
 
 bool mlir::blocksparse::hasWgmmaSizes(const StagedSizes &sizes) {
@@ -27,6 +31,16 @@ bool mlir::blocksparse::hasWgmmaSizes(const StagedSizes &sizes) {
 bool mlir::blocksparse::hasStreamSizes(const StagedSizes &sizes) {
   return hasStagedSizes(sizes) && sizes.rows == sizes.depth &&
          (sizes.rows == 16 || sizes.rows == 32);
+}
+
+bool mlir::blocksparse::hasWgmmaSizes(const SampledSizes &sizes) {
+  ::blocksparse::BlockShape block = sizes.block;
+  for (int64_t size : {sizes.m, sizes.n, sizes.k})
+    if (ShapedType::isDynamic(size) || size <= 0)
+      return false;
+  return areSixteenBitFloats(sizes.a, sizes.b, sizes.out) && block.rows > 0 && block.cols > 0 &&
+         block.rows % unit == 0 && block.cols % unit == 0 && block.cols <= 512 &&
+         sizes.m % block.rows == 0 && sizes.n % block.cols == 0 && sizes.k % 8 == 0;
 }
 
 int64_t mlir::blocksparse::fitPanel(int64_t n, int64_t wanted) {
@@ -93,5 +107,39 @@ std::optional<StagedProduct> StagedProduct::get(PlannedDSDOp op) {
   product.rows.denseBlocks = product.k / depth;
   product.space = {n / product.tileN, sizeFromEnd(init, 3), sizeFromEnd(init, 2),
                    static_cast<int64_t>(op.getLutHeads())};
+  return product;
+}
+
+std::optional<StagedSampled> StagedSampled::get(PlannedSDDOp op) {
+  ScheduleAttr schedule = op.getScheduleAttr();
+  auto a = cast<ShapedType>(op.getA().getType()), b = cast<ShapedType>(op.getB().getType());
+  auto init = cast<ShapedType>(op.getInit().getType());
+  auto lut = cast<ShapedType>(op.getLut().getType());
+  if (!schedule || schedule.getKernel() != "cuda.wgmma" || op.getInput())
+    return std::nullopt;
+  for (ShapedType type : {a, b, init, lut})
+    if (!type.hasStaticShape() || !hasSmallCoordinates(type))
+      return std::nullopt;
+
+  StagedSampled product;
+  product.blocks.block = {op.getBlock()[0], op.getBlock()[1]};
+  product.blocks.heads = op.getLutHeads();
+  product.k = sizeFromEnd(a, op.getTransposeA() ? 1 : 0);
+  SampledSizes sizes{a.getElementType(),
+                     b.getElementType(),
+                     init.getElementType(),
+                     product.blocks.block,
+                     sizeFromEnd(a, op.getTransposeA() ? 0 : 1),
+                     sizeFromEnd(b, op.getTransposeB() ? 1 : 0),
+                     product.k};
+  if (!hasWgmmaSizes(sizes))
+    return std::nullopt;
+  int64_t heads = std::max(sizeFromEnd(a, 2), sizeFromEnd(b, 2));
+  // A table for one head: each head has as many blocks as it.
+  int64_t copies = product.blocks.heads == 1 ? heads : 1;
+  if ((product.blocks.heads != 1 && product.blocks.heads != heads) ||
+      sizeFromEnd(init, 2) != copies * lut.getDimSize(0))
+    return std::nullopt;
+  product.space = {1, sizeFromEnd(init, 3), heads, product.blocks.heads};
   return product;
 }

@@ -5,6 +5,7 @@
 #define BLOCKSPARSE_LIB_TRANSFORMS_STAGEDPRODUCT_H
 
 #include "blocksparse/IR/BlockSparseOps.h"
+#include "blocksparse/Plan/SampledTiles.h"
 #include "blocksparse/Plan/Stages.h"
 
 namespace mlir::blocksparse {
@@ -22,6 +23,17 @@ struct StagedSizes {
 bool hasWgmmaSizes(const StagedSizes &sizes);
 /// The same for the stream kernels: square blocks of 16 or 32.
 bool hasStreamSizes(const StagedSizes &sizes);
+/// The same for a product at the blocks of a pattern.
+struct SampledSizes {
+  Type a, b, out;
+  ::blocksparse::BlockShape block;
+  /// Rows and columns of the pattern, and the reduction.
+  int64_t m = 0, n = 0, k = 0;
+};
+
+/// Whether the wgmma kernels compute such a product: 16-bit floats of one type, blocks of
+/// multiples of 64 x 64 of at most 512 columns that do not stick out, k a multiple of 8.
+bool hasWgmmaSizes(const SampledSizes &sizes);
 /// Columns of a panel: the widest of `wanted` and its halves, down to 64, that divides n.
 int64_t fitPanel(int64_t n, int64_t wanted);
 
@@ -40,6 +52,16 @@ struct StagedProduct {
   std::optional<::blocksparse::StreamShape> stream;
 
   int64_t panelBytes() const { return k * tileN * 2; }
+};
+
+/// A planned_sdd whose schedule names "cuda.wgmma" and whose static shapes fit it.
+struct StagedSampled {
+  /// Nothing for an op that is no such product. Without the table.
+  static std::optional<StagedSampled> get(PlannedSDDOp op);
+
+  ::blocksparse::SampledProduct blocks;
+  ::blocksparse::TileSpace space;
+  int64_t k = 0;
 };
 
 } // namespace mlir::blocksparse

@@ -22,6 +22,7 @@ using ::blocksparse::CoordinateSegment;
 using ::blocksparse::RowEntry;
 using ::blocksparse::RowLutExtents;
 using ::blocksparse::RowSegment;
+using ::blocksparse::SampledTile;
 using ::blocksparse::StageTables;
 using ::blocksparse::StageTile;
 
@@ -108,6 +109,22 @@ static LogicalResult verifyCoordinates(Operation *op, Value lutTable, Value segm
                 values);
 }
 
+/// Reports compile-time lists where no kernel can walk them.
+template <typename Op>
+static LogicalResult reportNoKernel(Op op, StringRef lists, bool fits) {
+  return op.emitOpError() << "expects " << lists
+                          << " for a kernel that its schedule names, constant tables and static "
+                             "shapes that fit it, but got "
+                          << op.getScheduleAttr() << " and "
+                          << (fits ? "other tables" : "other shapes");
+}
+
+static LogicalResult reportFault(Operation *op, StringRef lists, const std::string &fault) {
+  if (fault.empty())
+    return success();
+  return op->emitOpError() << "got faulty " << lists << ": " << fault;
+}
+
 /// Stages against the row LUT, which is verified already.
 static LogicalResult verifyStages(PlannedDSDOp op) {
   if (op.getStages().empty())
@@ -121,10 +138,7 @@ static LogicalResult verifyStages(PlannedDSDOp op) {
     if (std::optional<std::vector<int32_t>> elements = readElements(table))
       tables.push_back(std::move(*elements));
   if (!product || !segments || !entries || !tiles || tables.size() != 4)
-    return op.emitOpError() << "expects stages for a kernel that its schedule names, constant "
-                               "tables and static shapes that fit it, but got "
-                            << op.getScheduleAttr() << " and "
-                            << (product ? "other tables" : "other shapes");
+    return reportNoKernel(op, "stages", product.has_value());
   product->rows.segments = *segments;
   product->rows.entries = *entries;
   StageTables stages{*tiles,
@@ -136,9 +150,7 @@ static LogicalResult verifyStages(PlannedDSDOp op) {
                      cast<ShapedType>(op.getStages()[3].getType()).getDimSize(1)};
   std::string fault = ::blocksparse::verifyStages(product->rows, stages, product->space,
                                                   product->stream ? &*product->stream : nullptr);
-  if (fault.empty())
-    return success();
-  return op.emitOpError() << "got faulty stages: " << fault;
+  return reportFault(op, "stages", fault);
 }
 
 static LogicalResult verify(PlannedDSDOp op) {
@@ -170,6 +182,22 @@ static LogicalResult verifySoftmax(Op op, Value values) {
   return verifyRows(op, op.getSegments(), op.getEntries(), Value(), extents);
 }
 
+/// Work lists against the coordinate LUT, which is verified already.
+static LogicalResult verifyTiles(PlannedSDDOp op) {
+  if (op.getTiles().empty())
+    return success();
+  std::optional<StagedSampled> product = StagedSampled::get(op);
+  std::optional<std::vector<BlockCoordinate>> lut = readTable<BlockCoordinate>(op.getLut());
+  std::optional<std::vector<SampledTile>> tiles = readTable<SampledTile>(op.getTiles()[0]);
+  std::optional<std::vector<int32_t>> workers = readElements(op.getTiles()[1]);
+  if (!product || !lut || !tiles || !workers)
+    return reportNoKernel(op, "work lists", product.has_value());
+  product->blocks.lut = *lut;
+  return reportFault(
+      op, "work lists",
+      ::blocksparse::verifySampledTiles(product->blocks, *tiles, *workers, product->space));
+}
+
 static LogicalResult verify(PlannedSDDOp op) {
   ArrayRef<int64_t> block = op.getBlock();
   CoordinateLutExtents extents;
@@ -177,7 +205,9 @@ static LogicalResult verify(PlannedSDDOp op) {
   extents.rows = blocksOf(sizeFromEnd(op.getA(), op.getTransposeA() ? 0 : 1), block[0]);
   extents.cols = blocksOf(sizeFromEnd(op.getB(), op.getTransposeB() ? 1 : 0), block[1]);
   extents.values = op.getLutHeads() == 1 ? ShapedType::kDynamic : sizeFromEnd(op.getInit(), 2);
-  return verifyCoordinates(op, op.getLut(), op.getSegments(), extents);
+  if (failed(verifyCoordinates(op, op.getLut(), op.getSegments(), extents)))
+    return failure();
+  return verifyTiles(op);
 }
 
 /// to_dense and from_dense, which have no segments.

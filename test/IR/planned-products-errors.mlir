@@ -216,6 +216,22 @@ func.func @c30_input(%a: tensor<32x8xf32>, %b: tensor<8x32xf32>, %l: tensor<3x4x
 
 // -----
 
+func.func @c44_count(%a: tensor<32x8xf32>, %b: tensor<8x32xf32>, %l: tensor<3x4xi32>, %s: tensor<2x2xi32>, %t: tensor<1x24xi32>, %o: tensor<3x16x16xf32>) {
+  // expected-error @below {{expects 0 or 2 tables of work lists, but got 1}}
+  %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (tensor<32x8xf32>, tensor<8x32xf32>, tensor<3x4xi32>, tensor<2x2xi32>, tensor<1x24xi32>, tensor<3x16x16xf32>) -> tensor<3x16x16xf32>
+  return
+}
+
+// -----
+
+func.func @c44_columns(%a: tensor<32x8xf32>, %b: tensor<8x32xf32>, %l: tensor<3x4xi32>, %s: tensor<2x2xi32>, %t: tensor<1x8xi32>, %w: tensor<2xi32>, %o: tensor<3x16x16xf32>) {
+  // expected-error @below {{expects tiles of work lists to have 24 columns, but got 8}}
+  %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (tensor<32x8xf32>, tensor<8x32xf32>, tensor<3x4xi32>, tensor<2x2xi32>, tensor<1x8xi32>, tensor<2xi32>, tensor<3x16x16xf32>) -> tensor<3x16x16xf32>
+  return
+}
+
+// -----
+
 func.func @c8_matmul(%a: memref<10x64xf32>, %b: memref<64x32xf32>, %o: memref<10x31xf32>) {
   // expected-error @below {{expects a result of shape 10x32, but got 10x31}}
   blocksparse.planned_matmul %a, %b outs(%o) : (memref<10x64xf32>, memref<64x32xf32>, memref<10x31xf32>) -> ()

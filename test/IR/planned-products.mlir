@@ -35,6 +35,14 @@ func.func @sdd(%a: tensor<8x32xf32>, %b: tensor<32x8xf32>, %l: tensor<3x4xi32>, 
   return %0 : tensor<3x16x16xf32>
 }
 
+// With work lists.
+// CHECK-LABEL: func @sdd_tiles
+// CHECK: blocksparse.planned_sdd {{.*}} tiles(%{{.*}}, %{{.*}}) outs(
+func.func @sdd_tiles(%a: memref<32x8xf32>, %b: memref<8x32xf32>, %l: memref<3x4xi32>, %s: memref<2x2xi32>, %t: memref<1x24xi32>, %w: memref<2xi32>, %o: memref<3x16x16xf32>) {
+  blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (memref<32x8xf32>, memref<8x32xf32>, memref<3x4xi32>, memref<2x2xi32>, memref<1x24xi32>, memref<2xi32>, memref<3x16x16xf32>) -> ()
+  return
+}
+
 // CHECK-LABEL: func @matmul
 // CHECK: blocksparse.planned_matmul %{{.*}}, %{{.*}} bias(%{{.*}}) residual(%{{.*}}) outs(%{{.*}}) {alpha = 5.000000e-01 : f64, form = #blocksparse.form<score>}
 func.func @matmul(%a: tensor<2x10x4x64xf32>, %b: tensor<2x12x4x64xf32>, %bias: tensor<12xf32>, %r: tensor<10x12xf32>, %o: tensor<2x4x10x12xf32>) -> tensor<2x4x10x12xf32> {

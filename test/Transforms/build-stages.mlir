@@ -1,4 +1,4 @@
-// RUN: blocksparse-opt %s -blocksparse-build-stages="workers=2" -blocksparse-balance-load -blocksparse-verify-plan -cse -canonicalize -mlir-print-elementsattrs-with-hex-if-larger=-1 | FileCheck %s --implicit-check-not=stages(
+// RUN: blocksparse-opt %s -blocksparse-build-stages="workers=2" -blocksparse-balance-load -blocksparse-verify-plan -cse -canonicalize -mlir-print-elementsattrs-with-hex-if-larger=-1 | FileCheck %s --implicit-check-not=stages( --implicit-check-not=tiles(
 // RUN: not blocksparse-opt %s -blocksparse-build-stages="workers=-1" 2>&1 | FileCheck %s --check-prefix=WORKERS
 
 // WORKERS: expects workers to be at least 0, but got -1
@@ -59,6 +59,44 @@ func.func @packed(%b: tensor<32x64xf16>, %init: tensor<16x64xf16>) -> tensor<16x
       : (tensor<2x16x16xf16>, tensor<32x64xf16>, tensor<1x5xi32>, tensor<2x2xi32>,
          tensor<16x64xf16>) -> tensor<16x64xf16>
   return %0 : tensor<16x64xf16>
+}
+
+// Two blocks of a block row fill a tile of 128 x 256; two heads have a copy each.
+// CHECK-LABEL: @sampled(
+// CHECK-DAG: %[[T:.*]] = arith.constant dense<{{\[\[}}0, 64, 0, 64, 128, 192, -1, -1, -1, -1, 0, 1, 1024, 1025, 512, 513, 1536, 1537, 0, 0, 0, 0, 0, 0], [0, 64, 0, 64, 128, 192, -1, -1, -1, -1, 0, 1, 1024, 1025, 512, 513, 1536, 1537, 0, 1, 0, 0, 0, 0]]> : tensor<2x24xi32>
+// CHECK-DAG: %[[W:.*]] = arith.constant dense<[0, 1, 2]> : tensor<3xi32>
+// CHECK: planned_sdd {{.*}} tiles(%[[T]], %[[W]]) outs(
+func.func @sampled(%a: tensor<2x128x40xf16>, %b: tensor<2x40x256xf16>, %init: tensor<4x128x128xf16>)
+    -> tensor<4x128x128xf16> {
+  %l = arith.constant dense<[[0, 0, 0, 0], [0, 0, 1, 1]]> : tensor<2x4xi32>
+  %s = arith.constant dense<[[0, 2]]> : tensor<1x2xi32>
+  %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) outs(%init)
+      {block = array<i64: 128, 128>, lut_heads = 1 : i64,
+       schedule = #blocksparse.schedule<kernel = "cuda.wgmma", split = 1>}
+      : (tensor<2x128x40xf16>, tensor<2x40x256xf16>, tensor<2x4xi32>, tensor<1x2xi32>,
+         tensor<4x128x128xf16>) -> tensor<4x128x128xf16>
+  return %0 : tensor<4x128x128xf16>
+}
+
+// A block that sticks out, and an input to add.
+// CHECK-LABEL: @not_sampled(
+// CHECK-COUNT-2: planned_sdd
+func.func @not_sampled(%a: tensor<120x40xf16>, %b: tensor<40x128xf16>, %a1: tensor<128x40xf16>,
+                       %input: tensor<1x128x128xf16>, %init: tensor<1x128x128xf16>)
+    -> (tensor<1x128x128xf16>, tensor<1x128x128xf16>) {
+  %l = arith.constant dense<[[0, 0, 0, 0]]> : tensor<1x4xi32>
+  %s = arith.constant dense<[[0, 1]]> : tensor<1x2xi32>
+  %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) outs(%init)
+      {block = array<i64: 128, 128>, lut_heads = 1 : i64,
+       schedule = #blocksparse.schedule<kernel = "cuda.wgmma">}
+      : (tensor<120x40xf16>, tensor<40x128xf16>, tensor<1x4xi32>, tensor<1x2xi32>,
+         tensor<1x128x128xf16>) -> tensor<1x128x128xf16>
+  %1 = blocksparse.planned_sdd %a1, %b lut(%l) segments(%s) input(%input) outs(%init)
+      {block = array<i64: 128, 128>, lut_heads = 1 : i64, beta = 1.0 : f64,
+       schedule = #blocksparse.schedule<kernel = "cuda.wgmma">}
+      : (tensor<128x40xf16>, tensor<40x128xf16>, tensor<1x4xi32>, tensor<1x2xi32>,
+         tensor<1x128x128xf16>, tensor<1x128x128xf16>) -> tensor<1x128x128xf16>
+  return %0, %1 : tensor<1x128x128xf16>, tensor<1x128x128xf16>
 }
 
 // What the kernels do not take keeps its tables alone: columns that are no multiple of 64, another

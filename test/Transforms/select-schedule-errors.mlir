@@ -6,7 +6,7 @@
 
 #l = #blocksparse.layout<16x16, grid 2x2, dense>
 func.func @of_another_target(%a: tensor<32x32xf16, #l>, %b: tensor<32x8xf16>) -> tensor<32x8xf16> {
-  // SM90: expects a kernel of cuda:sm_90,workers=132 (one of cuda.mma, cuda.simt), but got cuda.wgmma
+  // SM90: expects a kernel of cuda:sm_90,workers=132 (one of cuda.stream, cuda.mma, cuda.simt), but got cuda.wgmma
   // expected-error @below {{expects a kernel of cpu:generic,simd=256,registers=16 (one of cpu.panel), but got cuda.wgmma}}
   %0 = blocksparse.dsd %a, %b {schedule = #blocksparse.schedule<kernel = "cuda.wgmma">}
       : (tensor<32x32xf16, #l>, tensor<32x8xf16>) -> tensor<32x8xf16>

@@ -107,17 +107,20 @@ func.func @streams(%a: tensor<4096x4096xbf16, #sparse16>, %h: tensor<4096x4096xb
   return %0, %1, %2 : tensor<4096x4096xbf16>, tensor<4096x4096xbf16>, tensor<4096x4096xbf16>
 }
 
-// HOPPER-LABEL: @without_stages(
+// HOPPER-LABEL: @whether_stages(
 // HOPPER: blocksparse.dsd {{.*}}kernel = "cuda.mma"
 // HOPPER: blocksparse.dsd {{.*}}kernel = "cuda.mma"
 // HOPPER: blocksparse.dsd {{.*}}kernel = "cuda.mma"
+// HOPPER: blocksparse.sdd {{.*}}kernel = "cuda.wgmma", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12>
 // HOPPER: blocksparse.sdd {{.*}}kernel = "cuda.mma"
+// HOPPER: blocksparse.sampled_addmm {{.*}}kernel = "cuda.mma"
 // HOPPER: blocksparse.matmul {{.*}}kernel = "cuda.wgmma", tile_m = 128, tile_n = 256
-func.func @without_stages(%a: tensor<256x256xf16, #l128>, %b: tensor<256x?xf16>,
+func.func @whether_stages(%a: tensor<256x256xf16, #l128>, %b: tensor<256x?xf16>,
                           %c: tensor<256x72xf16>, %d: tensor<256x256xf16>,
-                          %o: tensor<192x64xf16, #odd>, %e: tensor<64x256xf16>)
+                          %o: tensor<192x64xf16, #odd>, %e: tensor<64x256xf16>,
+                          %f: tensor<256x36xf16>, %g: tensor<36x256xf16>)
     -> (tensor<256x?xf16>, tensor<256x72xf16>, tensor<192x256xf16>, tensor<256x256xf16, #l128>,
-        tensor<256x256xf16>) {
+        tensor<256x256xf16, #l128>, tensor<256x256xf16, #l128>, tensor<256x256xf16>) {
   %0 = blocksparse.dsd %a, %b
       : (tensor<256x256xf16, #l128>, tensor<256x?xf16>) -> tensor<256x?xf16>
   %1 = blocksparse.dsd %a, %c
@@ -126,8 +129,15 @@ func.func @without_stages(%a: tensor<256x256xf16, #l128>, %b: tensor<256x?xf16>,
       : (tensor<192x64xf16, #odd>, tensor<64x256xf16>) -> tensor<192x256xf16>
   %3 = blocksparse.sdd %d, %d
       : (tensor<256x256xf16>, tensor<256x256xf16>) -> tensor<256x256xf16, #l128>
-  %4 = blocksparse.matmul %d, %d
+  // A reduction that is no multiple of 8, and an input to add.
+  %4 = blocksparse.sdd %f, %g
+      : (tensor<256x36xf16>, tensor<36x256xf16>) -> tensor<256x256xf16, #l128>
+  %5 = blocksparse.sampled_addmm %3, %d, %d {beta = 1.0 : f64}
+      : (tensor<256x256xf16, #l128>, tensor<256x256xf16>, tensor<256x256xf16>)
+      -> tensor<256x256xf16, #l128>
+  %6 = blocksparse.matmul %d, %d
       : (tensor<256x256xf16>, tensor<256x256xf16>) -> tensor<256x256xf16>
-  return %0, %1, %2, %3, %4 : tensor<256x?xf16>, tensor<256x72xf16>, tensor<192x256xf16>,
-      tensor<256x256xf16, #l128>, tensor<256x256xf16>
+  return %0, %1, %2, %3, %4, %5, %6 : tensor<256x?xf16>, tensor<256x72xf16>, tensor<192x256xf16>,
+      tensor<256x256xf16, #l128>, tensor<256x256xf16, #l128>, tensor<256x256xf16, #l128>,
+      tensor<256x256xf16>
 }

@@ -62,3 +62,53 @@ func.func @no_kernel(%v: tensor<2x64x64xf16>, %b: tensor<128x64xf16>, %init: ten
       -> tensor<128x64xf16>
   return %0 : tensor<128x64xf16>
 }
+
+// -----
+
+func.func @good_tiles(%a: tensor<64x64xf16>, %b: tensor<64x128xf16>, %init: tensor<2x64x64xf16>)
+    -> tensor<2x64x64xf16> {
+  %l = arith.constant dense<[[0, 0, 0, 0], [0, 0, 1, 1]]> : tensor<2x4xi32>
+  %s = arith.constant dense<[[0, 2]]> : tensor<1x2xi32>
+  %t = arith.constant dense<[[0, -1, 0, 64, -1, -1, -1, -1, -1, -1, 0, 512, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0]]> : tensor<1x24xi32>
+  %w = arith.constant dense<[0, 1]> : tensor<2xi32>
+  %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w) outs(%init)
+      {block = array<i64: 64, 64>, lut_heads = 1 : i64,
+       schedule = #blocksparse.schedule<kernel = "cuda.wgmma">}
+      : (tensor<64x64xf16>, tensor<64x128xf16>, tensor<2x4xi32>, tensor<1x2xi32>, tensor<1x24xi32>,
+         tensor<2xi32>, tensor<2x64x64xf16>) -> tensor<2x64x64xf16>
+  return %0 : tensor<2x64x64xf16>
+}
+
+// -----
+
+func.func @swapped_places(%a: tensor<64x64xf16>, %b: tensor<64x128xf16>, %init: tensor<2x64x64xf16>)
+    -> tensor<2x64x64xf16> {
+  %l = arith.constant dense<[[0, 0, 0, 0], [0, 0, 1, 1]]> : tensor<2x4xi32>
+  %s = arith.constant dense<[[0, 2]]> : tensor<1x2xi32>
+  %t = arith.constant dense<[[0, -1, 0, 64, -1, -1, -1, -1, -1, -1, 512, 0, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0]]> : tensor<1x24xi32>
+  %w = arith.constant dense<[0, 1]> : tensor<2xi32>
+  // expected-error @below {{got faulty work lists: in tile 0 expects row 0 and column 64 for place 512, but got 0 and 0}}
+  %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w) outs(%init)
+      {block = array<i64: 64, 64>, lut_heads = 1 : i64,
+       schedule = #blocksparse.schedule<kernel = "cuda.wgmma">}
+      : (tensor<64x64xf16>, tensor<64x128xf16>, tensor<2x4xi32>, tensor<1x2xi32>, tensor<1x24xi32>,
+         tensor<2xi32>, tensor<2x64x64xf16>) -> tensor<2x64x64xf16>
+  return %0 : tensor<2x64x64xf16>
+}
+
+// -----
+
+func.func @missing_place(%a: tensor<64x64xf16>, %b: tensor<64x128xf16>, %init: tensor<2x64x64xf16>)
+    -> tensor<2x64x64xf16> {
+  %l = arith.constant dense<[[0, 0, 0, 0], [0, 0, 1, 1]]> : tensor<2x4xi32>
+  %s = arith.constant dense<[[0, 2]]> : tensor<1x2xi32>
+  %t = arith.constant dense<[[0, -1, 0, 64, -1, -1, -1, -1, -1, -1, 0, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0]]> : tensor<1x24xi32>
+  %w = arith.constant dense<[0, 1]> : tensor<2xi32>
+  // expected-error @below {{got faulty work lists: expects 2 pieces of results to be written, but got 1}}
+  %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w) outs(%init)
+      {block = array<i64: 64, 64>, lut_heads = 1 : i64,
+       schedule = #blocksparse.schedule<kernel = "cuda.wgmma">}
+      : (tensor<64x64xf16>, tensor<64x128xf16>, tensor<2x4xi32>, tensor<1x2xi32>, tensor<1x24xi32>,
+         tensor<2xi32>, tensor<2x64x64xf16>) -> tensor<2x64x64xf16>
+  return %0 : tensor<2x64x64xf16>
+}

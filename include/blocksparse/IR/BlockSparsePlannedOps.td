@@ -15,6 +15,9 @@
 //     slot, slot count) adds the slots of each split tile in ascending order.
 //   coordinate LUT: lut [nnz, 4] = (head, block row, block column, value block)
 //                   segments [s, 2] = (first, count), a run of lut rows for one worker
+//   tiles (two tables, static patterns and shapes only: the same product for kernels that walk
+//   compile-time lists; see blocksparse/Plan/SampledTiles.h):
+//                   tiles   [t, 24], workers [w + 1]: worker i takes tiles[workers[i]] and following
 //   stages (five tables, static patterns and shapes only: the same product for kernels that walk
 //   compile-time lists; see blocksparse/Plan/Stages.h for the records of each kernel):
 //                   tiles   [t, 8] = (group, panel, first record, records, batch, head, 0, 0)
@@ -89,14 +92,14 @@ def BlockSparse_PlannedDSDOp : BlockSparse_PlannedOp<"planned_dsd", [AttrSizedOp
   }];
 }
 
-def BlockSparse_PlannedSDDOp : BlockSparse_PlannedOp<"planned_sdd"> {
+def BlockSparse_PlannedSDDOp : BlockSparse_PlannedOp<"planned_sdd", [AttrSizedOperandSegments]> {
   let summary = "Sparse = dense x dense over look-up tables (sdd and sampled_addmm)";
   let description = [{
     out[value] = alpha * (A @ B)[block row, block column] + beta * input[value] for every row of
     the coordinate LUT. A is [..., M, K] ([..., K, M] when `transpose_a`), B [..., K, N]
     ([..., N, K] when `transpose_b`). Elements of edge blocks outside M x N are written as 0.
 
-    Preconditions: C5 to C7, C9, C11, C16, C17, C34 to C37. Postconditions: C10.
+    Preconditions: C5 to C7, C9, C11, C16, C17, C34 to C37, C44. Postconditions: C10.
 
     ```mlir
     func.func @planned_sdd(%a: memref<32x8xf32>, %b: memref<8x32xf32>, %lut: memref<3x4xi32>,
@@ -111,7 +114,8 @@ def BlockSparse_PlannedSDDOp : BlockSparse_PlannedOp<"planned_sdd"> {
   }];
   let arguments = (ins
     BlockSparse_Buffer:$a, BlockSparse_Buffer:$b, BlockSparse_Buffer:$lut,
-    BlockSparse_Buffer:$segments, Optional<BlockSparse_Buffer>:$input, BlockSparse_Buffer:$init,
+    BlockSparse_Buffer:$segments, Optional<BlockSparse_Buffer>:$input,
+    Variadic<BlockSparse_Buffer>:$tiles, BlockSparse_Buffer:$init,
     DenseI64ArrayAttr:$block, I64Attr:$lut_heads,
     UnitAttr:$transpose_a, UnitAttr:$transpose_b,
     DefaultValuedAttr<F64Attr, "1.0">:$alpha, DefaultValuedAttr<F64Attr, "0.0">:$beta,
@@ -119,7 +123,7 @@ def BlockSparse_PlannedSDDOp : BlockSparse_PlannedOp<"planned_sdd"> {
     OptionalAttr<BlockSparse_ScheduleAttr>:$schedule);
   let assemblyFormat = [{
     $a `,` $b `lut` `(` $lut `)` `segments` `(` $segments `)` (`input` `(` $input^ `)`)?
-    `outs` `(` $init `)` attr-dict `:` functional-type(operands, results)
+    (`tiles` `(` $tiles^ `)`)? `outs` `(` $init `)` attr-dict `:` functional-type(operands, results)
   }];
   let extraClassDeclaration = [{
     MutableOperandRange getDpsInitsMutable() { return getInitMutable(); }

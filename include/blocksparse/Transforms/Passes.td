@@ -87,6 +87,10 @@ def BuildStagesPass : Pass<"blocksparse-build-stages"> {
     width of a panel of columns, which divides the result. Where the values of a stream kernel are a
     constant, `packed` holds them in the order of the stages. All others are left alone: they run
     on kernels without stages, whose tables stay beside these. See blocksparse/Plan/Stages.h.
+
+    A planned_sdd of such operands gets `tiles` where its schedule names "cuda.wgmma", no block
+    sticks out of the pattern, nothing is added and the reduction is a multiple of 8. See
+    blocksparse/Plan/SampledTiles.h.
   }];
   let options = [
     Option<"workers", "workers", "int64_t", /*default=*/"0",
