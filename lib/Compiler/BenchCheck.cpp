@@ -56,7 +56,7 @@ public:
   Sample sample(int64_t place, uint64_t random, std::string &error) const;
 
 private:
-  static constexpr int64_t partLength = 512, partRows = 16;
+  static constexpr int64_t partLength = 256, partRows = 16;
 
   /// A random range of at most `length` out of `extent`.
   static std::pair<int64_t, int64_t> range(int64_t extent, int64_t length, uint64_t random) {

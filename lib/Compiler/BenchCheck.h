@@ -32,8 +32,8 @@ struct BenchCheck {
 
 /// Computes `count` random parts of the result in f64 with lib/Reference and compares them within
 /// its bound, which grows with the length of the sums and the size of the operands. A part is
-///   a row, at most 512 columns of it    dsd, bsr_addmm, matmul
-///   a column, at most 512 rows of it    dds
+///   a row, at most 256 columns of it    dsd, bsr_addmm, matmul
+///   a column, at most 256 rows of it    dds
 ///   at most 16 rows of a stored block   sdd
 ///   a row                               softmax, softmax_grad, attention (out)
 /// The rows (columns, blocks) come one from each of `count` equal strata of the result. All

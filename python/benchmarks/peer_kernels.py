@@ -348,7 +348,7 @@ class Kernels:
         def mask_mod(batch, head, q, kv):
             keep = allowed[q // layout.bm, kv // layout.bn]
             return keep & (kv <= q) if causal else keep
-        block_mask = create_block_mask(mask_mod, None, None, m, n, device="cuda", _compile=True)
+        block_mask = create_block_mask(mask_mod, None, None, m, n, device=allowed.device)
         compiled = torch.compile(flex_attention, dynamic=False)
         sets = copies([uniform(1, heads, m, d, dtype=dtype), uniform(1, heads, n, d, dtype=dtype),
                        uniform(1, heads, n, d, dtype=dtype)])
