@@ -434,16 +434,24 @@ typedef struct blocksparseRtCall {
   blocksparseRtDevice device;
   blocksparseRtStream stream;
   int64_t status;
+  int64_t contexts; /* that End takes off the thread's stack */
 } blocksparseRtCall;
+
+/* What generated code remembers of one kernel or one LUT, for each device: a variable of the
+   program, all zero at first. It belongs to one artefact and is as long of use as that. */
+typedef struct blocksparseRtSite {
+  void *first;
+} blocksparseRtSite;
 
 /* Adopts the artefact (see blocksparseRtArtifactOpenOnce) and takes the device that holds the first
    of the `count` pointers that is not NULL, device 0 if all are. A pointer to host memory fails
-   with INVALID_ARGUMENT. */
+   with INVALID_ARGUMENT. The device's context stays current until End. */
 BLOCKSPARSE_RT_API void blocksparseRtCallBegin(blocksparseRtCall *call, blocksparseRtArtifact *slot,
                                                const void *data, int64_t size,
                                                void *const *pointers, int64_t count);
 /* The LUT in device memory. */
-BLOCKSPARSE_RT_API void *blocksparseRtCallLut(blocksparseRtCall *call, const char *name);
+BLOCKSPARSE_RT_API void *blocksparseRtCallLut(blocksparseRtCall *call, blocksparseRtSite *site,
+                                              const char *name);
 /* Memory for the rest of the call, in stream order. */
 BLOCKSPARSE_RT_API void *blocksparseRtCallAlloc(blocksparseRtCall *call, int64_t bytes);
 /* Works after a failure, too. */
@@ -455,9 +463,9 @@ BLOCKSPARSE_RT_API void blocksparseRtCallTensorMap(blocksparseRtCall *call,
                                                    blocksparseRtTensorMap *map);
 /* Launches with the block, cluster and shared memory of the kernel's record. A tensor map is an
    argument by value: its `args[i]` points to the map's 128 bytes. */
-BLOCKSPARSE_RT_API void blocksparseRtCallLaunch(blocksparseRtCall *call, const char *kernel,
-                                                int64_t gridX, int64_t gridY, int64_t gridZ,
-                                                void **args, int64_t argCount);
+BLOCKSPARSE_RT_API void blocksparseRtCallLaunch(blocksparseRtCall *call, blocksparseRtSite *site,
+                                                const char *kernel, int64_t gridX, int64_t gridY,
+                                                int64_t gridZ, void **args, int64_t argCount);
 /* The call's first failure; blocksparseRtLastError has its text. */
 BLOCKSPARSE_RT_API int32_t blocksparseRtCallEnd(blocksparseRtCall *call);
 

@@ -3,11 +3,15 @@
 //
 // An artefact in use: its module, kernels and LUTs on each device.
 
+#include "ArtifactObject.h"
+
 #include "Launch.h"
 
 #include "blocksparse/Runtime/Artifact.h"
 
-#include <atomic>
+#include <algorithm>
+#include <deque>
+#include <utility>
 
 using namespace blocksparse::rt;
 
@@ -27,10 +31,12 @@ struct KernelOnDevice {
 /// What one device holds of the artefact. All members are made on first use,
 /// under `mutex`.
 struct DevicePart {
-  explicit DevicePart(Device &device) : device(device) {}
+  DevicePart(Device &device, DevicePart *next) : device(device), next(next) {}
 
   Device &device;
+  DevicePart *const next; // of the artefact's parts
   std::mutex mutex;
+  std::atomic<bool> loaded = false; // image, target and module can be read
   const ArtifactImage *image = nullptr;
   std::string target; // of `image`, with a final NUL for C
   Module *module = nullptr;
@@ -48,15 +54,16 @@ struct ArtifactObject {
   std::unordered_map<std::string_view, const ArtifactLut *> luts;
 
   // Taken in this order: mutex, a part's mutex, targetMutex.
-  std::mutex mutex; // guards the parts' list
-  std::map<int, DevicePart> parts;
+  std::mutex mutex; // held to add to the parts
+  std::atomic<DevicePart *> parts = nullptr;
   std::mutex targetMutex; // guards onlyTarget
   std::string onlyTarget;
+  std::mutex sitesMutex; // held to add to a site
+  std::deque<SiteEntry> siteEntries;
 
-  DevicePart &part(Device &device) {
-    std::lock_guard<std::mutex> lock(mutex);
-    return parts.try_emplace(device.ordinal, device).first->second;
-  }
+  ~ArtifactObject();
+  DevicePart &part(Device &device);
+  const SiteEntry *addEntry(blocksparseRtSite &site, const SiteEntry &contents);
   Status findLut(const char *name, const ArtifactLut *&lut) const;
   Status loadImage(DevicePart &part);
   Status kernel(DevicePart &part, const char *name, KernelOnDevice &result);
@@ -68,6 +75,43 @@ ArtifactObject *unwrap(blocksparseRtArtifact artifact) {
 }
 
 } // namespace
+
+//===----------------------------------------------------------------------===//
+// Parts and sites
+//===----------------------------------------------------------------------===//
+
+ArtifactObject::~ArtifactObject() {
+  for (DevicePart *part = parts; part;)
+    delete std::exchange(part, part->next);
+}
+
+DevicePart &ArtifactObject::part(Device &device) {
+  auto find = [&]() -> DevicePart * {
+    DevicePart *part = parts.load(std::memory_order_acquire);
+    while (part && &part->device != &device)
+      part = part->next;
+    return part;
+  };
+  if (DevicePart *known = find())
+    return *known;
+  std::lock_guard<std::mutex> lock(mutex);
+  if (DevicePart *known = find())
+    return *known;
+  auto *made = new DevicePart(device, parts.load(std::memory_order_relaxed));
+  parts.store(made, std::memory_order_release);
+  return *made;
+}
+
+const SiteEntry *ArtifactObject::addEntry(blocksparseRtSite &site, const SiteEntry &contents) {
+  std::lock_guard<std::mutex> lock(sitesMutex);
+  if (const SiteEntry *known = findEntry(site, *contents.device))
+    return known;
+  std::atomic_ref<void *> first(site.first);
+  SiteEntry &made = siteEntries.emplace_back(contents);
+  made.next = static_cast<SiteEntry *>(first.load(std::memory_order_relaxed));
+  first.store(&made, std::memory_order_release);
+  return &made;
+}
 
 //===----------------------------------------------------------------------===//
 // Images and kernels
@@ -108,6 +152,7 @@ Status ArtifactObject::loadImage(DevicePart &part) {
     if (status == BLOCKSPARSE_RT_SUCCESS) {
       part.image = &image;
       part.target = image.target;
+      part.loaded.store(true, std::memory_order_release);
     }
     // An older image may still do where the driver is old; every other failure
     // is a fault that must not be hidden by slower code.
@@ -243,7 +288,8 @@ blocksparseRtStatus blocksparseRtArtifactClose(blocksparseRtArtifact artifact) {
     first = status;
     text = blocksparseRtLastError();
   };
-  for (auto &[ordinal, part] : object->parts) {
+  for (DevicePart *at = object->parts; at; at = at->next) {
+    DevicePart &part = *at;
     Device &device = part.device;
     ScopedContext context;
     note(context.enter(device));
@@ -267,7 +313,8 @@ blocksparseRtStatus blocksparseRtArtifactSetTarget(blocksparseRtArtifact artifac
     return fail(BLOCKSPARSE_RT_INVALID_ARGUMENT,
                 "expects a target like 'sm_80' or 'sm_90a', but got '%s'", target);
   std::lock_guard<std::mutex> lock(object.mutex);
-  for (auto &[ordinal, part] : object.parts) {
+  for (DevicePart *at = object.parts; at; at = at->next) {
+    DevicePart &part = *at;
     std::lock_guard<std::mutex> partLock(part.mutex);
     if (part.module)
       return fail(BLOCKSPARSE_RT_INVALID_ARGUMENT,
@@ -287,8 +334,10 @@ blocksparseRtStatus blocksparseRtArtifactTarget(blocksparseRtArtifact artifact,
   BLOCKSPARSE_RT_TRY(expectPointer(target, "a place for the target"));
   ArtifactObject &object = *unwrap(artifact);
   DevicePart &part = object.part(*unwrap(device));
-  std::lock_guard<std::mutex> lock(part.mutex);
-  BLOCKSPARSE_RT_TRY(object.loadImage(part));
+  if (!part.loaded.load(std::memory_order_acquire)) {
+    std::lock_guard<std::mutex> lock(part.mutex);
+    BLOCKSPARSE_RT_TRY(object.loadImage(part));
+  }
   *target = part.target.c_str();
   return BLOCKSPARSE_RT_SUCCESS;
 }
@@ -302,6 +351,41 @@ static Status findKernel(blocksparseRtArtifact artifact, blocksparseRtDevice dev
   DevicePart &part = object.part(*unwrap(device));
   std::lock_guard<std::mutex> lock(part.mutex);
   return object.kernel(part, name, kernel);
+}
+
+/// Without grid and stream.
+static blocksparseRtLaunchConfig makeConfig(const ArtifactKernel &record) {
+  blocksparseRtLaunchConfig config = {};
+  bool clustered = record.cluster != std::array<int32_t, 3>{1, 1, 1};
+  for (int i = 0; i < 3; ++i) {
+    config.block[i] = record.threads[i];
+    config.cluster[i] = clustered ? record.cluster[i] : 0;
+  }
+  config.dynamicSharedBytes = record.dynamicSharedBytes;
+  return config;
+}
+
+Status blocksparse::rt::addKernelEntry(blocksparseRtSite &site, blocksparseRtArtifact artifact,
+                                       Device &device, const char *name, const SiteEntry *&entry) {
+  KernelOnDevice kernel;
+  BLOCKSPARSE_RT_TRY(findKernel(artifact, wrap(&device), name, kernel));
+  SiteEntry made;
+  made.device = &device;
+  made.function = kernel.function;
+  made.launch = makeConfig(*kernel.record);
+  entry = ::unwrap(artifact)->addEntry(site, made);
+  return BLOCKSPARSE_RT_SUCCESS;
+}
+
+Status blocksparse::rt::addLutEntry(blocksparseRtSite &site, blocksparseRtArtifact artifact,
+                                    Device &device, const char *name, const SiteEntry *&entry) {
+  SiteEntry made;
+  made.device = &device;
+  size_t bytes = 0;
+  BLOCKSPARSE_RT_TRY(
+      blocksparseRtArtifactGetDeviceLut(artifact, wrap(&device), name, &made.lut, &bytes));
+  entry = ::unwrap(artifact)->addEntry(site, made);
+  return BLOCKSPARSE_RT_SUCCESS;
 }
 
 blocksparseRtStatus blocksparseRtArtifactGetKernel(blocksparseRtArtifact artifact,
@@ -329,15 +413,8 @@ blocksparseRtStatus blocksparseRtArtifactLaunch(blocksparseRtArtifact artifact,
   BLOCKSPARSE_RT_TRY(expectPointer(grid, "a grid"));
   KernelOnDevice kernel;
   BLOCKSPARSE_RT_TRY(findKernel(artifact, device, name, kernel));
-  const ArtifactKernel &record = *kernel.record;
-  blocksparseRtLaunchConfig config = {};
-  bool clustered = record.cluster != std::array<int32_t, 3>{1, 1, 1};
-  for (int i = 0; i < 3; ++i) {
-    config.grid[i] = grid[i];
-    config.block[i] = record.threads[i];
-    config.cluster[i] = clustered ? record.cluster[i] : 0;
-  }
-  config.dynamicSharedBytes = record.dynamicSharedBytes;
+  blocksparseRtLaunchConfig config = makeConfig(*kernel.record);
+  std::copy_n(grid, 3, config.grid);
   config.stream = stream;
   return launch(*kernel.function, config, args, argCount);
 }

@@ -6,6 +6,7 @@
 #include "Module.h"
 #include "PtxText.h"
 
+#include <thread>
 #include <vector>
 
 using namespace blocksparse::rt;
@@ -113,40 +114,49 @@ Status Device::get(int ordinal, Device *&device) {
 }
 
 Status Device::context(cuda::Context &context) {
+  context = primary.load(std::memory_order_acquire);
+  return context ? BLOCKSPARSE_RT_SUCCESS : retainContext(context);
+}
+
+Status Device::retainContext(cuda::Context &context) {
   std::lock_guard<std::mutex> lock(mutex);
-  if (!primary) {
-    cuda::Context retained = nullptr;
-    if (cuda::Result result = driver.cuDevicePrimaryCtxRetain(&retained, handle))
-      return driver.fail(result, "cuDevicePrimaryCtxRetain", describe());
-    primary = retained;
-  }
-  context = primary;
+  context = primary.load(std::memory_order_relaxed);
+  if (context)
+    return BLOCKSPARSE_RT_SUCCESS;
+  cuda::Context retained = nullptr;
+  if (cuda::Result result = driver.cuDevicePrimaryCtxRetain(&retained, handle))
+    return driver.fail(result, "cuDevicePrimaryCtxRetain", describe());
+  primary.store(retained, std::memory_order_release);
+  context = retained;
   return BLOCKSPARSE_RT_SUCCESS;
 }
 
 Status Device::pool(cuda::MemoryPool &pool) {
-  pool = nullptr;
-  if (!info.hasMemoryPool)
-    return BLOCKSPARSE_RT_SUCCESS;
+  pool = ownPool.load(std::memory_order_acquire);
+  return pool || !info.hasMemoryPool ? BLOCKSPARSE_RT_SUCCESS : createPool(pool);
+}
+
+Status Device::createPool(cuda::MemoryPool &pool) {
   std::lock_guard<std::mutex> lock(mutex);
-  if (!ownPool) {
-    cuda::PoolProperties properties = {};
-    properties.allocationType = cuda::allocationTypePinned;
-    properties.location.type = cuda::locationTypeDevice;
-    properties.location.id = ordinal;
-    cuda::MemoryPool created = nullptr;
-    if (cuda::Result result = driver.cuMemPoolCreate(&created, &properties))
-      return driver.fail(result, "cuMemPoolCreate", describe());
-    // By default every synchronisation returns the pool's memory to the system
-    // and the next allocation pays for it again. The pool is our own, so that
-    // this setting does not touch other users of the device.
-    uint64_t threshold = UINT64_MAX;
-    if (cuda::Result result =
-            driver.cuMemPoolSetAttribute(created, cuda::poolAttributeReleaseThreshold, &threshold))
-      return driver.fail(result, "cuMemPoolSetAttribute", describe());
-    ownPool = created;
-  }
-  pool = ownPool;
+  pool = ownPool.load(std::memory_order_relaxed);
+  if (pool)
+    return BLOCKSPARSE_RT_SUCCESS;
+  cuda::PoolProperties properties = {};
+  properties.allocationType = cuda::allocationTypePinned;
+  properties.location.type = cuda::locationTypeDevice;
+  properties.location.id = ordinal;
+  cuda::MemoryPool created = nullptr;
+  if (cuda::Result result = driver.cuMemPoolCreate(&created, &properties))
+    return driver.fail(result, "cuMemPoolCreate", describe());
+  // By default every synchronisation returns the pool's memory to the system
+  // and the next allocation pays for it again. The pool is our own, so that
+  // this setting does not touch other users of the device.
+  uint64_t threshold = UINT64_MAX;
+  if (cuda::Result result =
+          driver.cuMemPoolSetAttribute(created, cuda::poolAttributeReleaseThreshold, &threshold))
+    return driver.fail(result, "cuMemPoolSetAttribute", describe());
+  ownPool.store(created, std::memory_order_release);
+  pool = created;
   return BLOCKSPARSE_RT_SUCCESS;
 }
 
@@ -154,9 +164,17 @@ std::string Device::describe() const {
   return "device " + std::to_string(ordinal) + " (" + info.name + ")";
 }
 
-void Device::noteLaunch(const std::string &launch) {
-  std::lock_guard<std::mutex> lock(mutex);
+void Device::noteLaunch(const LaunchRecord &launch) {
+  if (noting.test_and_set(std::memory_order_acquire))
+    return;
   lastLaunch = launch;
+  noting.clear(std::memory_order_release);
+}
+
+const std::string &Device::keepName(std::string_view name) {
+  std::lock_guard<std::mutex> lock(mutex);
+  auto known = names.find(name);
+  return known != names.end() ? *known : *names.emplace(name).first;
 }
 
 Status Device::fail(cuda::Result result, const char *call, const std::string &subject) {
@@ -164,9 +182,12 @@ Status Device::fail(cuda::Result result, const char *call, const std::string &su
   // The driver reports what a kernel did (illegal address, launch failure,
   // timeout, ...: 700 to 719) at whichever call comes next.
   if (result >= cuda::errorIllegalAddress && result <= cuda::errorLaunchFailed) {
-    std::lock_guard<std::mutex> lock(mutex);
-    if (!lastLaunch.empty())
-      text += ", last launch: " + lastLaunch;
+    while (noting.test_and_set(std::memory_order_acquire))
+      std::this_thread::yield();
+    LaunchRecord last = lastLaunch;
+    noting.clear(std::memory_order_release);
+    if (last.kernel)
+      text += ", last launch: " + last.describe();
   }
   return driver.fail(result, call, text);
 }
@@ -180,6 +201,14 @@ ScopedContext::~ScopedContext() {
 }
 
 Status ScopedContext::enter(Device &device) {
+  bool entered = false;
+  BLOCKSPARSE_RT_TRY(push(device, entered));
+  if (entered)
+    pushed = &device.driver;
+  return BLOCKSPARSE_RT_SUCCESS;
+}
+
+Status ScopedContext::push(Device &device, bool &pushed) {
   cuda::Context context = nullptr;
   BLOCKSPARSE_RT_TRY(device.context(context));
   cuda::Context current = nullptr;
@@ -189,7 +218,7 @@ Status ScopedContext::enter(Device &device) {
     return BLOCKSPARSE_RT_SUCCESS;
   if (cuda::Result result = device.driver.cuCtxPushCurrent(context))
     return device.fail(result, "cuCtxPushCurrent");
-  pushed = &device.driver;
+  pushed = true;
   return BLOCKSPARSE_RT_SUCCESS;
 }
 

@@ -6,13 +6,25 @@
 
 #include "Driver.h"
 
+#include <atomic>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 
 namespace blocksparse::rt {
 
 class ModuleCache;
+
+/// A launch as a failure's text needs it. Plain data: noting one must cost next to nothing.
+struct LaunchRecord {
+  const std::string *kernel = nullptr; // of Device::keepName
+  int32_t staticSharedBytes = 0;
+  blocksparseRtLaunchConfig config = {};
+
+  /// "kernel 'k' with grid (..), block (..), ... bytes of shared memory".
+  std::string describe() const;
+};
 
 /// A device with the runtime's state for it. Objects live as long as the
 /// process, and so does the reference to the primary context: other users of
@@ -40,8 +52,12 @@ public:
   /// also names the last launch.
   Status fail(cuda::Result result, const char *call, const std::string &subject = {});
 
-  /// Remembers the description of a launch for such a text.
-  void noteLaunch(const std::string &launch);
+  /// Remembers a launch for such a text. Of launches by several threads at one moment any may be
+  /// the last.
+  void noteLaunch(const LaunchRecord &launch);
+
+  /// An equal string that lives as long as the process: texts name kernels of unloaded modules.
+  const std::string &keepName(std::string_view name);
 
   /// "device 0 (NVIDIA H100 80GB HBM3)".
   std::string describe() const;
@@ -53,10 +69,15 @@ public:
   const std::unique_ptr<ModuleCache> modules;
 
 private:
-  std::mutex mutex;
-  cuda::Context primary = nullptr;
-  cuda::MemoryPool ownPool = nullptr;
-  std::string lastLaunch;
+  Status retainContext(cuda::Context &context);
+  Status createPool(cuda::MemoryPool &pool);
+
+  std::mutex mutex; // for what is made once
+  std::atomic<cuda::Context> primary = nullptr;
+  std::atomic<cuda::MemoryPool> ownPool = nullptr;
+  std::set<std::string, std::less<>> names;
+  std::atomic_flag noting; // guards lastLaunch
+  LaunchRecord lastLaunch;
 };
 
 /// Makes a device's primary context current until the end of the scope.
@@ -69,6 +90,9 @@ public:
 
   /// Once per object.
   Status enter(Device &device);
+
+  /// The same without an object: `pushed` says whether cuCtxPopCurrent must end it.
+  static Status push(Device &device, bool &pushed);
 
 private:
   const Driver *pushed = nullptr;
@@ -87,20 +111,29 @@ inline Status expectPointer(const void *pointer, const char *name) {
   return fail(BLOCKSPARSE_RT_INVALID_ARGUMENT, "expects %s, but got NULL", name);
 }
 
-/// Makes one driver call, `body(driver)`, in the device's context; a failure names `call`.
-template <typename Body>
-Status onDevice(Device &device, const char *call, Body body, const std::string &subject = {}) {
+/// Makes one driver call, `body(driver)`, in the device's context; a failure names `call` and what
+/// `subject()` gives.
+template <typename Body, typename Subject>
+Status onDevice(Device &device, const char *call, Body body, Subject subject) {
   ScopedContext context;
   BLOCKSPARSE_RT_TRY(context.enter(device));
   if (cuda::Result result = body(device.driver))
-    return device.fail(result, call, subject);
+    return device.fail(result, call, subject());
   return BLOCKSPARSE_RT_SUCCESS;
+}
+template <typename Body>
+Status onDevice(Device &device, const char *call, Body body) {
+  return onDevice(device, call, body, [] { return std::string(); });
 }
 
 /// "64 bytes on device 0 (...)", the subject of a memory call.
 inline std::string bytesOn(size_t bytes, const Device &device) {
   return std::to_string(bytes) + " bytes on " + device.describe();
 }
+
+/// The body of blocksparseRtPointerKind, in any context; a failure is of `device`.
+Status queryPointer(Device &device, const void *pointer, blocksparseRtMemoryKind &kind,
+                    int32_t &ordinal);
 
 inline cuda::DevicePointer toDevicePointer(const void *pointer) {
   return static_cast<cuda::DevicePointer>(reinterpret_cast<uintptr_t>(pointer));

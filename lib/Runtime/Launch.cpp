@@ -22,14 +22,17 @@ static bool hasCluster(const blocksparseRtLaunchConfig &config) {
   return config.cluster[0] || config.cluster[1] || config.cluster[2];
 }
 
-/// "kernel 'k' with grid (..), block (..), ... bytes of shared memory".
-static std::string describe(const Function &function, const blocksparseRtLaunchConfig &config) {
-  std::string text = "kernel '" + function.name + "' with grid " + triple(config.grid) +
-                     ", block " + triple(config.block);
+std::string LaunchRecord::describe() const {
+  std::string text = "kernel '" + *kernel + "' with grid " + triple(config.grid) + ", block " +
+                     triple(config.block);
   if (hasCluster(config))
     text += ", cluster " + triple(config.cluster);
-  return text + ", shared memory " + std::to_string(function.info.staticSharedBytes) +
-         " static + " + std::to_string(config.dynamicSharedBytes) + " dynamic bytes";
+  return text + ", shared memory " + std::to_string(staticSharedBytes) + " static + " +
+         std::to_string(config.dynamicSharedBytes) + " dynamic bytes";
+}
+
+static std::string describe(const Function &function, const blocksparseRtLaunchConfig &config) {
+  return LaunchRecord{&function.name, function.info.staticSharedBytes, config}.describe();
 }
 
 static Status checkGrid(const Function &function, const blocksparseRtLaunchConfig &config) {
@@ -127,26 +130,45 @@ static cuda::Result submit(const Driver &driver, cuda::Function function,
   return driver.cuLaunchKernelEx(&launch, function, args, extra);
 }
 
-Status blocksparse::rt::launch(Function &function, const blocksparseRtLaunchConfig &config,
-                               void **args, size_t argCount, void **extra) {
+/// Everything that is asked before the driver is.
+static Status checkLaunch(Function &function, const blocksparseRtLaunchConfig &config, void **args,
+                          size_t argCount, void **extra) {
   BLOCKSPARSE_RT_TRY(checkGrid(function, config));
   BLOCKSPARSE_RT_TRY(checkBlock(function, config));
   if (hasCluster(config))
     BLOCKSPARSE_RT_TRY(checkCluster(function, config));
   BLOCKSPARSE_RT_TRY(checkArguments(function, config, args, argCount, extra));
-  BLOCKSPARSE_RT_TRY(function.grantDynamicShared(config.dynamicSharedBytes, /*exactly=*/false));
-  if (config.grid[0] == 0 || config.grid[1] == 0 || config.grid[2] == 0)
-    return BLOCKSPARSE_RT_SUCCESS;
+  return function.grantDynamicShared(config.dynamicSharedBytes, /*exactly=*/false);
+}
 
+static bool isEmpty(const blocksparseRtLaunchConfig &config) {
+  return config.grid[0] == 0 || config.grid[1] == 0 || config.grid[2] == 0;
+}
+
+/// The driver's launch in the device's context.
+static Status submitNoted(Function &function, const blocksparseRtLaunchConfig &config, void **args,
+                          void **extra) {
   Device &device = function.module.device;
-  ScopedContext context;
-  BLOCKSPARSE_RT_TRY(context.enter(device));
-  std::string description = describe(function, config);
-  cuda::Result result = submit(device.driver, function.handle, config, args, extra);
-  if (result != cuda::success)
-    return device.fail(result, "launch", description + " on " + device.describe());
-  device.noteLaunch(description);
+  if (cuda::Result result = submit(device.driver, function.handle, config, args, extra))
+    return device.fail(result, "launch", describe(function, config) + " on " + device.describe());
+  device.noteLaunch({&function.name, function.info.staticSharedBytes, config});
   return BLOCKSPARSE_RT_SUCCESS;
+}
+
+Status blocksparse::rt::launch(Function &function, const blocksparseRtLaunchConfig &config,
+                               void **args, size_t argCount, void **extra) {
+  BLOCKSPARSE_RT_TRY(checkLaunch(function, config, args, argCount, extra));
+  if (isEmpty(config))
+    return BLOCKSPARSE_RT_SUCCESS;
+  ScopedContext context;
+  BLOCKSPARSE_RT_TRY(context.enter(function.module.device));
+  return submitNoted(function, config, args, extra);
+}
+
+Status blocksparse::rt::launchInContext(Function &function, const blocksparseRtLaunchConfig &config,
+                                        void **args, size_t argCount) {
+  BLOCKSPARSE_RT_TRY(checkLaunch(function, config, args, argCount, nullptr));
+  return isEmpty(config) ? BLOCKSPARSE_RT_SUCCESS : submitNoted(function, config, args, nullptr);
 }
 
 blocksparseRtStatus blocksparseRtLaunch(blocksparseRtFunction function,

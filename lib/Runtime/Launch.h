@@ -13,6 +13,10 @@ namespace blocksparse::rt {
 Status launch(Function &function, const blocksparseRtLaunchConfig &config, void **args,
               size_t argCount, void **extra = nullptr);
 
+/// The same where the device's context is current already.
+Status launchInContext(Function &function, const blocksparseRtLaunchConfig &config, void **args,
+                       size_t argCount);
+
 } // namespace blocksparse::rt
 
 #endif // BLOCKSPARSE_LIB_RUNTIME_LAUNCH_H

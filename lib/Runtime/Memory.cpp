@@ -69,7 +69,7 @@ static Status copyBytes(blocksparseRtDevice handle, const void *destination, con
   BLOCKSPARSE_RT_TRY(expectPointer(destination, "a destination"));
   BLOCKSPARSE_RT_TRY(expectPointer(source, "a source"));
   Device &device = *unwrap(handle);
-  return onDevice(device, call, copy, bytesOn(bytes, device));
+  return onDevice(device, call, copy, [&] { return bytesOn(bytes, device); });
 }
 
 blocksparseRtStatus blocksparseRtCopyToDevice(blocksparseRtDevice device, void *destination,
@@ -126,6 +126,28 @@ blocksparseRtStatus blocksparseRtFill(blocksparseRtDevice handle, void *destinat
   return BLOCKSPARSE_RT_SUCCESS;
 }
 
+Status blocksparse::rt::queryPointer(Device &device, const void *pointer,
+                                     blocksparseRtMemoryKind &kind, int32_t &ordinal) {
+  // This form of the query leaves zeros for an address that it does not know.
+  unsigned type = 0, managed = 0;
+  int owner = -1;
+  int attributes[] = {cuda::pointerMemoryType, cuda::pointerIsManaged, cuda::pointerDeviceOrdinal};
+  void *values[] = {&type, &managed, &owner};
+  if (cuda::Result result =
+          device.driver.cuPointerGetAttributes(3, attributes, values, toDevicePointer(pointer)))
+    return device.fail(result, "cuPointerGetAttributes");
+  if (managed)
+    kind = BLOCKSPARSE_RT_MEMORY_MANAGED;
+  else if (type == cuda::memoryTypeDevice)
+    kind = BLOCKSPARSE_RT_MEMORY_DEVICE;
+  else if (type == cuda::memoryTypeHost)
+    kind = BLOCKSPARSE_RT_MEMORY_PINNED;
+  else
+    kind = BLOCKSPARSE_RT_MEMORY_HOST;
+  ordinal = kind == BLOCKSPARSE_RT_MEMORY_HOST ? -1 : owner;
+  return BLOCKSPARSE_RT_SUCCESS;
+}
+
 blocksparseRtStatus blocksparseRtPointerKind(const void *pointer, blocksparseRtMemoryKind *kind,
                                              int32_t *ordinal) {
   BLOCKSPARSE_RT_TRY(expectPointer(kind, "a place for the kind"));
@@ -140,23 +162,5 @@ blocksparseRtStatus blocksparseRtPointerKind(const void *pointer, blocksparseRtM
   ScopedContext context;
   if (!current)
     BLOCKSPARSE_RT_TRY(context.enter(*device));
-
-  // This form of the query leaves zeros for an address that it does not know.
-  unsigned type = 0, managed = 0;
-  int owner = -1;
-  int attributes[] = {cuda::pointerMemoryType, cuda::pointerIsManaged, cuda::pointerDeviceOrdinal};
-  void *values[] = {&type, &managed, &owner};
-  if (cuda::Result result =
-          driver.cuPointerGetAttributes(3, attributes, values, toDevicePointer(pointer)))
-    return device->fail(result, "cuPointerGetAttributes");
-  if (managed)
-    *kind = BLOCKSPARSE_RT_MEMORY_MANAGED;
-  else if (type == cuda::memoryTypeDevice)
-    *kind = BLOCKSPARSE_RT_MEMORY_DEVICE;
-  else if (type == cuda::memoryTypeHost)
-    *kind = BLOCKSPARSE_RT_MEMORY_PINNED;
-  else
-    *kind = BLOCKSPARSE_RT_MEMORY_HOST;
-  *ordinal = *kind == BLOCKSPARSE_RT_MEMORY_HOST ? -1 : owner;
-  return BLOCKSPARSE_RT_SUCCESS;
+  return queryPointer(*device, pointer, *kind, *ordinal);
 }

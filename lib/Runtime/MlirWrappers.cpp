@@ -219,7 +219,7 @@ static Status allocateManaged(Device &device, uint64_t bytes, void *&pointer) {
       [&](const Driver &driver) {
         return driver.cuMemAllocManaged(&allocated, bytes, cuda::memoryAttachGlobal);
       },
-      bytesOn(bytes, device)));
+      [&] { return bytesOn(bytes, device); }));
   pointer = reinterpret_cast<void *>(static_cast<uintptr_t>(allocated));
   ManagedMemory &memory = managedMemory();
   std::lock_guard<std::mutex> lock(memory.mutex);
@@ -269,7 +269,7 @@ extern "C" BLOCKSPARSE_RT_API void mgpuMemcpy(void *destination, void *source, s
           return driver.cuMemcpyAsync(toDevicePointer(destination), toDevicePointer(source),
                                       sizeBytes, stream);
         },
-        bytesOn(sizeBytes, device));
+        [&] { return bytesOn(sizeBytes, device); });
   });
 }
 
@@ -292,7 +292,7 @@ extern "C" BLOCKSPARSE_RT_API void mgpuMemHostRegister(void *pointer, uint64_t s
     return onDevice(
         device, "cuMemHostRegister",
         [&](const Driver &driver) { return driver.cuMemHostRegister(pointer, sizeBytes, 0); },
-        bytesOn(sizeBytes, device));
+        [&] { return bytesOn(sizeBytes, device); });
   });
 }
 

@@ -50,12 +50,16 @@ Status Function::query() {
     if (cuda::Result result = driver.cuFuncGetAttribute(&value, attribute, handle))
       return device.fail(result, "cuFuncGetAttribute", "kernel '" + name + "'");
   info.argCount = countParameters(module, *this);
+  grantedSharedBytes = info.maxDynamicSharedBytes;
   return BLOCKSPARSE_RT_SUCCESS;
 }
 
 Status Function::grantDynamicShared(int64_t bytes, bool exactly) {
   Device &device = module.device;
   int64_t limit = device.info.maxSharedBytesPerBlock;
+  if (!exactly && bytes >= 0 && bytes <= limit - info.staticSharedBytes &&
+      bytes <= grantedSharedBytes.load(std::memory_order_acquire))
+    return BLOCKSPARSE_RT_SUCCESS;
   if (bytes < 0)
     return fail(BLOCKSPARSE_RT_INVALID_ARGUMENT,
                 "kernel '%s' expects no less than 0 bytes of dynamic shared "
@@ -71,7 +75,8 @@ Status Function::grantDynamicShared(int64_t bytes, bool exactly) {
 
   std::lock_guard<std::mutex> lock(sharedMutex);
   int32_t wanted = static_cast<int32_t>(bytes);
-  if (wanted == info.maxDynamicSharedBytes || (!exactly && wanted < info.maxDynamicSharedBytes))
+  int32_t granted = grantedSharedBytes.load(std::memory_order_relaxed);
+  if (wanted == granted || (!exactly && wanted < granted))
     return BLOCKSPARSE_RT_SUCCESS;
   ScopedContext context;
   BLOCKSPARSE_RT_TRY(context.enter(device));
@@ -80,7 +85,7 @@ Status Function::grantDynamicShared(int64_t bytes, bool exactly) {
     return device.fail(result, "cuFuncSetAttribute",
                        "kernel '" + name + "' with " + std::to_string(wanted) +
                            " bytes of dynamic shared memory");
-  info.maxDynamicSharedBytes = wanted;
+  grantedSharedBytes.store(wanted, std::memory_order_release);
   return BLOCKSPARSE_RT_SUCCESS;
 }
 
@@ -139,7 +144,7 @@ Status Module::function(const char *name, Function *&function) {
   if (known == functions.end()) {
     ScopedContext context;
     BLOCKSPARSE_RT_TRY(context.enter(device));
-    auto created = std::make_unique<Function>(*this, name);
+    auto created = std::make_unique<Function>(*this, device.keepName(name));
     BLOCKSPARSE_RT_TRY(created->query());
     known = functions.emplace(name, std::move(created)).first;
   }
@@ -291,8 +296,8 @@ blocksparseRtStatus blocksparseRtFunctionGetInfo(blocksparseRtFunction handle,
   BLOCKSPARSE_RT_TRY(expectPointer(handle, "a function"));
   BLOCKSPARSE_RT_TRY(expectPointer(info, "a place for the function's facts"));
   Function &function = *unwrap(handle);
-  std::lock_guard<std::mutex> lock(function.sharedMutex);
   *info = function.info;
+  info->maxDynamicSharedBytes = function.grantedSharedBytes;
   return BLOCKSPARSE_RT_SUCCESS;
 }
 

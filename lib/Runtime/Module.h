@@ -19,7 +19,8 @@ struct Module;
 
 /// A kernel of a loaded module.
 struct Function {
-  Function(Module &module, std::string name) : module(module), name(std::move(name)) {}
+  /// `name` lives as long as the process.
+  Function(Module &module, const std::string &name) : module(module), name(name) {}
 
   /// Takes the handle and the attributes from the driver.
   Status query();
@@ -29,11 +30,12 @@ struct Function {
   Status grantDynamicShared(int64_t bytes, bool exactly);
 
   Module &module;
-  const std::string name;
+  const std::string &name;
   cuda::Function handle = nullptr;
-  /// Constant after query(), but for maxDynamicSharedBytes.
+  /// Constant after query(); maxDynamicSharedBytes is what was granted then.
   blocksparseRtFunctionInfo info = {};
-  std::mutex sharedMutex; // guards info.maxDynamicSharedBytes
+  std::atomic<int32_t> grantedSharedBytes = 0; // changes under sharedMutex
+  std::mutex sharedMutex;
 };
 
 /// What is loaded into the driver, and the bytes it came from.

@@ -3,9 +3,12 @@
 //
 // What the host code of compiled programs calls.
 
-#include "Device.h"
+#include "ArtifactObject.h"
+#include "Launch.h"
+#include "TensorMap.h"
 
 #include <cstring>
+#include <utility>
 
 using namespace blocksparse::rt;
 
@@ -30,23 +33,70 @@ static const void *firstPointer(void *const *pointers, int64_t count) {
   return nullptr;
 }
 
-static Status findDevice(void *const *pointers, int64_t count, blocksparseRtDevice &device) {
+namespace {
+/// What blocksparseRtCallSelect found out and the call right behind it wants to know again.
+struct KnownPointer {
+  const void *pointer = nullptr; // null: nothing is known
+  blocksparseRtMemoryKind kind = BLOCKSPARSE_RT_MEMORY_HOST;
   int32_t ordinal = 0;
+};
+} // namespace
+
+static thread_local KnownPointer known;
+
+/// Makes the device's context current until endContexts.
+static Status enterContext(blocksparseRtCall &call, Device &device) {
+  bool pushed = false;
+  call.device = wrap(&device);
+  BLOCKSPARSE_RT_TRY(ScopedContext::push(device, pushed));
+  call.contexts += pushed;
+  return BLOCKSPARSE_RT_SUCCESS;
+}
+
+static void endContexts(blocksparseRtCall &call) {
+  // Popping fails only where the context is gone, and then nothing is left to restore.
+  cuda::Context popped = nullptr;
+  for (; call.contexts > 0; --call.contexts)
+    unwrap(call.device)->driver.cuCtxPopCurrent(&popped);
+}
+
+static Status takeKind(const void *pointer, KnownPointer &result) {
+  result = std::exchange(known, {});
+  if (result.pointer == pointer)
+    return BLOCKSPARSE_RT_SUCCESS;
+  result.pointer = pointer;
+  return blocksparseRtPointerKind(pointer, &result.kind, &result.ordinal);
+}
+
+/// The device of a call and what is known of its first pointer.
+static Status findDevice(void *const *pointers, int64_t count, KnownPointer &found,
+                         Device *&device) {
   if (const void *pointer = firstPointer(pointers, count)) {
-    blocksparseRtMemoryKind kind;
-    BLOCKSPARSE_RT_TRY(blocksparseRtPointerKind(pointer, &kind, &ordinal));
-    if (kind == BLOCKSPARSE_RT_MEMORY_HOST)
+    BLOCKSPARSE_RT_TRY(takeKind(pointer, found));
+    if (found.kind == BLOCKSPARSE_RT_MEMORY_HOST)
       return fail(BLOCKSPARSE_RT_INVALID_ARGUMENT,
                   "expects tensors in device memory, but got the host address %p", pointer);
   }
-  return blocksparseRtDeviceGet(ordinal, &device);
+  return Device::get(found.ordinal, device);
 }
 
 static Status begin(blocksparseRtCall &call, blocksparseRtArtifact *slot, const void *data,
                     int64_t size, void *const *pointers, int64_t count) {
   BLOCKSPARSE_RT_TRY(
       blocksparseRtArtifactOpenOnce(slot, data, static_cast<size_t>(size), &call.artifact));
-  return findDevice(pointers, count, call.device);
+  // The question where the memory is wants some context: the first device's is most likely the one
+  // that is needed in the end.
+  Device *first = nullptr;
+  BLOCKSPARSE_RT_TRY(Device::get(0, first));
+  cuda::Context current = nullptr;
+  if (cuda::Result result = first->driver.cuCtxGetCurrent(&current))
+    return first->fail(result, "cuCtxGetCurrent");
+  if (!current)
+    BLOCKSPARSE_RT_TRY(enterContext(call, *first));
+  KnownPointer found;
+  Device *device = nullptr;
+  BLOCKSPARSE_RT_TRY(findDevice(pointers, count, found, device));
+  return enterContext(call, *device);
 }
 
 /// Keeps the first failure.
@@ -57,17 +107,18 @@ static void note(blocksparseRtCall &call, Status status) {
 
 void blocksparseRtCallBegin(blocksparseRtCall *call, blocksparseRtArtifact *slot, const void *data,
                             int64_t size, void *const *pointers, int64_t count) {
-  *call = {nullptr, nullptr, currentStream, BLOCKSPARSE_RT_SUCCESS};
+  *call = {nullptr, nullptr, currentStream, BLOCKSPARSE_RT_SUCCESS, 0};
   note(*call, begin(*call, slot, data, size, pointers, count));
 }
 
-void *blocksparseRtCallLut(blocksparseRtCall *call, const char *name) {
-  void *pointer = nullptr;
-  size_t bytes = 0;
-  if (call->status == BLOCKSPARSE_RT_SUCCESS)
-    note(*call,
-         blocksparseRtArtifactGetDeviceLut(call->artifact, call->device, name, &pointer, &bytes));
-  return pointer;
+void *blocksparseRtCallLut(blocksparseRtCall *call, blocksparseRtSite *site, const char *name) {
+  if (call->status != BLOCKSPARSE_RT_SUCCESS)
+    return nullptr;
+  Device &device = *unwrap(call->device);
+  const SiteEntry *entry = findEntry(*site, device);
+  if (!entry)
+    note(*call, addLutEntry(*site, call->artifact, device, name, entry));
+  return entry ? entry->lut : nullptr;
 }
 
 void *blocksparseRtCallAlloc(blocksparseRtCall *call, int64_t bytes) {
@@ -94,19 +145,31 @@ void blocksparseRtCallFree(blocksparseRtCall *call, void *pointer) {
 void blocksparseRtCallTensorMap(blocksparseRtCall *call, const blocksparseRtTensorMapConfig *config,
                                 blocksparseRtTensorMap *map) {
   if (call->status == BLOCKSPARSE_RT_SUCCESS)
-    note(*call, blocksparseRtTensorMapEncode(call->device, config, map));
+    note(*call, encodeTensorMap(*unwrap(call->device), *config, map));
 }
 
-void blocksparseRtCallLaunch(blocksparseRtCall *call, const char *kernel, int64_t gridX,
-                             int64_t gridY, int64_t gridZ, void **args, int64_t argCount) {
+void blocksparseRtCallLaunch(blocksparseRtCall *call, blocksparseRtSite *site, const char *kernel,
+                             int64_t gridX, int64_t gridY, int64_t gridZ, void **args,
+                             int64_t argCount) {
   if (call->status != BLOCKSPARSE_RT_SUCCESS)
     return;
-  const int64_t grid[3] = {gridX, gridY, gridZ};
-  note(*call, blocksparseRtArtifactLaunch(call->artifact, call->device, kernel, grid, call->stream,
-                                          args, static_cast<size_t>(argCount)));
+  Device &device = *unwrap(call->device);
+  const SiteEntry *entry = findEntry(*site, device);
+  if (!entry) {
+    note(*call, addKernelEntry(*site, call->artifact, device, kernel, entry));
+    if (!entry)
+      return;
+  }
+  blocksparseRtLaunchConfig config = entry->launch;
+  config.grid[0] = gridX, config.grid[1] = gridY, config.grid[2] = gridZ;
+  config.stream = call->stream;
+  note(*call, launchInContext(*entry->function, config, args, static_cast<size_t>(argCount)));
 }
 
-int32_t blocksparseRtCallEnd(blocksparseRtCall *call) { return static_cast<int32_t>(call->status); }
+int32_t blocksparseRtCallEnd(blocksparseRtCall *call) {
+  endContexts(*call);
+  return static_cast<int32_t>(call->status);
+}
 
 /// Whether the program shall run on the host, which it can.
 static Status wantsHost(void *const *pointers, int64_t count, bool &host) {
@@ -117,10 +180,11 @@ static Status wantsHost(void *const *pointers, int64_t count, bool &host) {
   if (host || !pointer)
     return host ? BLOCKSPARSE_RT_SUCCESS : status;
   BLOCKSPARSE_RT_TRY(status);
-  blocksparseRtMemoryKind kind;
-  int32_t ordinal = 0;
-  BLOCKSPARSE_RT_TRY(blocksparseRtPointerKind(pointer, &kind, &ordinal));
-  host = kind == BLOCKSPARSE_RT_MEMORY_HOST;
+  KnownPointer found;
+  BLOCKSPARSE_RT_TRY(takeKind(pointer, found));
+  host = found.kind == BLOCKSPARSE_RT_MEMORY_HOST;
+  if (!host)
+    known = found;
   return BLOCKSPARSE_RT_SUCCESS;
 }
 
@@ -134,13 +198,18 @@ int32_t blocksparseRtCallSelect(blocksparseRtArtifact *slot, const void *data, i
     if (host)
       return BLOCKSPARSE_RT_SUCCESS;
   }
-  blocksparseRtCall call = {};
-  BLOCKSPARSE_RT_TRY(begin(call, slot, data, size, pointers, count));
+  blocksparseRtArtifact artifact = nullptr;
+  BLOCKSPARSE_RT_TRY(
+      blocksparseRtArtifactOpenOnce(slot, data, static_cast<size_t>(size), &artifact));
+  KnownPointer found;
+  Device *device = nullptr;
+  BLOCKSPARSE_RT_TRY(findDevice(pointers, count, found, device));
   const char *target = nullptr;
-  BLOCKSPARSE_RT_TRY(blocksparseRtArtifactTarget(call.artifact, call.device, &target));
+  BLOCKSPARSE_RT_TRY(blocksparseRtArtifactTarget(artifact, wrap(device), &target));
   for (int32_t i = 0; i < targetCount; ++i)
     if (std::strcmp(targets[i], target) == 0) {
       *choice = i;
+      known = found;
       return BLOCKSPARSE_RT_SUCCESS;
     }
   return fail(BLOCKSPARSE_RT_NO_IMAGE, "expects host code for the image '%s', but got none",

@@ -132,19 +132,14 @@ static blocksparseRtTensorMapConfig withoutIdleStrides(const blocksparseRtTensor
   return result;
 }
 
-blocksparseRtStatus blocksparseRtTensorMapEncode(blocksparseRtDevice handle,
-                                                 const blocksparseRtTensorMapConfig *given,
-                                                 blocksparseRtTensorMap *map) {
-  BLOCKSPARSE_RT_TRY(expectPointer(handle, "a device"));
-  BLOCKSPARSE_RT_TRY(expectPointer(given, "a tensor map configuration"));
-  BLOCKSPARSE_RT_TRY(expectPointer(map, "a place for the tensor map"));
+Status blocksparse::rt::encodeTensorMap(Device &device, const blocksparseRtTensorMapConfig &given,
+                                        blocksparseRtTensorMap *map) {
   if (reinterpret_cast<uintptr_t>(map) % 64 != 0)
     return fail(BLOCKSPARSE_RT_INVALID_ARGUMENT,
                 "expects the tensor map itself aligned to 64 bytes, but got %p",
                 static_cast<void *>(map));
-  blocksparseRtTensorMapConfig config = withoutIdleStrides(*given);
+  blocksparseRtTensorMapConfig config = withoutIdleStrides(given);
   BLOCKSPARSE_RT_TRY(checkTensorMap(config));
-  Device &device = *unwrap(handle);
   if (!device.driver.cuTensorMapEncodeTiled)
     return device.driver.failMissing("cuTensorMapEncodeTiled");
   if (!device.info.hasTensorMaps)
@@ -155,17 +150,25 @@ blocksparseRtStatus blocksparseRtTensorMapEncode(blocksparseRtDevice handle,
   uint32_t steps[5];
   for (int i = 0; i < 5; ++i)
     steps[i] = std::max(1u, config.elementSteps[i]);
-  // The driver wants a current context, though the result does not depend on it.
   blocksparseRtTensorMap encoded;
-  BLOCKSPARSE_RT_TRY(onDevice(
-      device, "cuTensorMapEncodeTiled",
-      [&](const Driver &driver) {
-        return driver.cuTensorMapEncodeTiled(&encoded, config.type, config.rank, config.address,
-                                             config.sizes, config.strides, config.box, steps,
-                                             config.interleave, config.swizzle, config.l2Promotion,
-                                             config.outOfBounds);
-      },
-      describe(config)));
+  if (cuda::Result result = device.driver.cuTensorMapEncodeTiled(
+          &encoded, config.type, config.rank, config.address, config.sizes, config.strides,
+          config.box, steps, config.interleave, config.swizzle, config.l2Promotion,
+          config.outOfBounds))
+    return device.fail(result, "cuTensorMapEncodeTiled", describe(config));
   *map = encoded;
   return BLOCKSPARSE_RT_SUCCESS;
+}
+
+blocksparseRtStatus blocksparseRtTensorMapEncode(blocksparseRtDevice handle,
+                                                 const blocksparseRtTensorMapConfig *config,
+                                                 blocksparseRtTensorMap *map) {
+  BLOCKSPARSE_RT_TRY(expectPointer(handle, "a device"));
+  BLOCKSPARSE_RT_TRY(expectPointer(config, "a tensor map configuration"));
+  BLOCKSPARSE_RT_TRY(expectPointer(map, "a place for the tensor map"));
+  // The driver wants a current context, though the result does not depend on it.
+  Device &device = *unwrap(handle);
+  ScopedContext context;
+  BLOCKSPARSE_RT_TRY(context.enter(device));
+  return encodeTensorMap(device, *config, map);
 }

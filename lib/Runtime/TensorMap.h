@@ -4,7 +4,7 @@
 #ifndef BLOCKSPARSE_LIB_RUNTIME_TENSORMAP_H
 #define BLOCKSPARSE_LIB_RUNTIME_TENSORMAP_H
 
-#include "Error.h"
+#include "Device.h"
 
 namespace blocksparse::rt {
 
@@ -13,6 +13,10 @@ uint64_t tensorMapElementBytes(int type);
 
 /// Checks the documented rules of a tiled tensor map without a driver.
 Status checkTensorMap(const blocksparseRtTensorMapConfig &config);
+
+/// The body of blocksparseRtTensorMapEncode, in the device's context.
+Status encodeTensorMap(Device &device, const blocksparseRtTensorMapConfig &config,
+                       blocksparseRtTensorMap *map);
 
 } // namespace blocksparse::rt
 

@@ -188,9 +188,10 @@ struct LowerGetGlobal : RuntimePattern<memref::GetGlobalOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     Location location = op.getLoc();
     const std::string &name = program.lutNames.find(op.getName())->second;
+    Value site = getSite(rewriter, location, program.module, name);
     Value text = getText(rewriter, location, program.module, "blocksparse.name." + name, name);
     Value pointer = callRuntime(rewriter, location, program.module, "blocksparseRtCallLut",
-                                getPtrType(), {program.getState(op), text});
+                                getPtrType(), {program.getState(op), site, text});
     Value descriptor = MemRefDescriptor::fromStaticShape(rewriter, location, *getTypeConverter(),
                                                          cast<MemRefType>(op.getType()), pointer);
     rewriter.replaceOp(op, descriptor);
@@ -221,9 +222,10 @@ struct LowerLaunch : RuntimePattern<gpu::LaunchFuncOp> {
     std::string kernel = op.getKernelName().str();
     Value name =
         getText(rewriter, op.getLoc(), program.module, "blocksparse.name." + kernel, kernel);
+    Value site = getSite(rewriter, op.getLoc(), program.module, kernel);
     Value count = LLVM::ConstantOp::create(b, b.getI64Type(), int64_t(arguments.size()));
     callRuntime(rewriter, op.getLoc(), program.module, "blocksparseRtCallLaunch", Type(),
-                {program.getState(op), name, adaptor.getGridSizeX(), adaptor.getGridSizeY(),
+                {program.getState(op), site, name, adaptor.getGridSizeX(), adaptor.getGridSizeY(),
                  adaptor.getGridSizeZ(), array, count});
     rewriter.eraseOp(op);
     return success();

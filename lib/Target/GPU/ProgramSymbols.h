@@ -26,7 +26,7 @@ inline constexpr StringLiteral artifactSizeSymbol = "blocksparse.artifact.size";
 inline constexpr StringLiteral artifactSlotSymbol = "blocksparse.artifact.slot";
 
 /// Size of blocksparseRtCall in words of 64 bits.
-inline constexpr int64_t callStateWords = 4;
+inline constexpr int64_t callStateWords = 5;
 
 /// Appends the elements row-major as they lie in memory; false for elements that are no
 /// numbers of whole bytes.

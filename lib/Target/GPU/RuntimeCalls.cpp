@@ -20,6 +20,23 @@ Value mlir::blocksparse::getText(OpBuilder &builder, Location location, ModuleOp
   return LLVM::AddressOfOp::create(builder, location, global);
 }
 
+Value mlir::blocksparse::getSite(OpBuilder &builder, Location location, ModuleOp module,
+                                 StringRef name) {
+  std::string symbol = ("blocksparse.site." + name).str();
+  auto global = module.lookupSymbol<LLVM::GlobalOp>(symbol);
+  if (!global) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(module.getBody());
+    auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
+    global = LLVM::GlobalOp::create(builder, location, pointer, /*isConstant=*/false,
+                                    LLVM::Linkage::Internal, symbol, Attribute());
+    builder.createBlock(&global.getInitializerRegion());
+    Value zero = LLVM::ZeroOp::create(builder, location, pointer);
+    LLVM::ReturnOp::create(builder, location, zero);
+  }
+  return LLVM::AddressOfOp::create(builder, location, global);
+}
+
 Value mlir::blocksparse::callRuntime(OpBuilder &builder, Location location, ModuleOp module,
                                      StringRef name, Type result, ValueRange arguments) {
   auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(name);

@@ -16,6 +16,9 @@ namespace mlir::blocksparse {
 Value getText(OpBuilder &builder, Location location, ModuleOp module, StringRef name,
               StringRef text);
 
+/// A blocksparseRtSite: what the runtime remembers of the kernel or the LUT `name`.
+Value getSite(OpBuilder &builder, Location location, ModuleOp module, StringRef name);
+
 /// Calls the C function `name`, declaring it with the types of the first call. `result` is null for
 /// none, and so is then what is returned.
 Value callRuntime(OpBuilder &builder, Location location, ModuleOp module, StringRef name,

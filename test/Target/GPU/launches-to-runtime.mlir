@@ -6,6 +6,8 @@
 // CHECK: blocksparse.kernels = {
 // CHECK-SAME: dsd_dsd = array<i64: 256, 1, 1, 1, 1, 1, 0>
 // CHECK-SAME: blocksparse.luts = {lut_{{[0-9a-f]+}}_[[BYTES:[0-9]+]] = dense<
+// CHECK-DAG: llvm.mlir.global internal @blocksparse.site.dsd_dsd()
+// CHECK-DAG: llvm.mlir.global internal @blocksparse.site.lut_{{[0-9a-f]+}}_[[BYTES]]()
 // CHECK: gpu.binary @blocksparse_kernels
 // CHECK-SAME: .version 7.0
 // CHECK-SAME: .target sm_80
@@ -17,9 +19,12 @@
 
 // CHECK-LABEL: llvm.func @dsd(
 // CHECK-SAME: -> i32
+// CHECK-DAG: %[[LUT:[0-9]+]] = llvm.mlir.addressof @blocksparse.site.lut_
+// CHECK-DAG: %[[KERNEL:[0-9]+]] = llvm.mlir.addressof @blocksparse.site.dsd_dsd
 // CHECK: llvm.call @blocksparseRtCallBegin(%[[CALL:[0-9]+]],
-// CHECK: llvm.call @blocksparseRtCallLut(%[[CALL]],
-// CHECK: llvm.call @blocksparseRtCallLaunch(%[[CALL]],
+// Each LUT and kernel has a variable, in which the runtime remembers what it found.
+// CHECK: llvm.call @blocksparseRtCallLut(%[[CALL]], %[[LUT]],
+// CHECK: llvm.call @blocksparseRtCallLaunch(%[[CALL]], %[[KERNEL]],
 // CHECK: %[[STATUS:[0-9]+]] = llvm.call @blocksparseRtCallEnd(%[[CALL]])
 // CHECK: llvm.return %[[STATUS]] : i32
 func.func @dsd(%a: tensor<32x32xf16, #layout>, %b: tensor<32x?xf16>) -> tensor<32x?xf16> {

@@ -16,7 +16,7 @@
 // HOST-LABEL: func.func @host(
 // HOST-DAG: %[[MAP:.*]] = llvm.alloca %{{.*}} x !llvm.array<128 x i8> {alignment = 64 : i64}
 // HOST-DAG: %[[CONFIG:.*]] = llvm.alloca %{{.*}} x !llvm.struct<(i32, i32, ptr, array<5 x i64>, array<4 x i64>, array<5 x i32>, array<5 x i32>, i32, i32, i32, i32)>
-// HOST-DAG: %[[CALL:.*]] = llvm.alloca %{{.*}} x !llvm.array<4 x i64>
+// HOST-DAG: %[[CALL:.*]] = llvm.alloca %{{.*}} x !llvm.array<5 x i64>
 // f16 and rank 3.
 // HOST-DAG: %[[F16:.*]] = llvm.mlir.constant(6 : i32)
 // HOST: %[[TYPE:.*]] = llvm.getelementptr %[[CONFIG]][0, 0]
@@ -46,7 +46,8 @@
 // The argument array points at the map; other arguments are stored first.
 // HOST: %[[SLOT:.*]] = llvm.getelementptr %[[ARRAY:[0-9a-z]+]][0]
 // HOST-NEXT: llvm.store %[[MAP]], %[[SLOT]]
-// HOST: llvm.call @blocksparseRtCallLaunch(%[[CALL]],
+// HOST: %[[SITE:.*]] = llvm.mlir.addressof @blocksparse.site.load
+// HOST: llvm.call @blocksparseRtCallLaunch(%[[CALL]], %[[SITE]],
 
 module attributes {gpu.container_module} {
   gpu.module @kernels {

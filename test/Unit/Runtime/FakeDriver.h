@@ -35,6 +35,8 @@ bool fakeDriverLastLaunch(FakeLaunch *launch);
 int fakeDriverLiveAllocations();
 /// Loaded modules.
 int fakeDriverLiveModules();
+/// From now on nothing is counted, injected or recorded, so that calls cost next to nothing.
+void fakeDriverQuiet(bool quiet);
 /// The depth of this thread's context stack.
 int fakeDriverContextDepth();
 }

@@ -10,6 +10,7 @@
 
 #include "DriverTypes.h"
 
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <string>
@@ -52,6 +53,7 @@ struct Failure {
 };
 
 struct State {
+  std::atomic<bool> quiet = false;
   std::mutex mutex;
   std::vector<Failure> failures;
   std::map<std::string, int> calls;

@@ -155,6 +155,20 @@ TEST_F(LaunchTest, LateFailureNamesTheLastLaunch) {
   EXPECT_NE(lastError().find("CUDA_ERROR_ILLEGAL_ADDRESS (700)"), std::string::npos);
 }
 
+TEST_F(LaunchTest, LateFailureNamesAKernelThatIsGone) {
+  std::string text = ".version 7.0\n.target sm_80\n.address_size 64\n"
+                     ".visible .entry brief() { ret; }\n";
+  blocksparseRtModule brief = nullptr;
+  ASSERT_OK(blocksparseRtModuleLoadPtx(device, text.data(), text.size(), 4, &brief));
+  blocksparseRtFunction function = nullptr;
+  ASSERT_OK(blocksparseRtModuleGetFunction(brief, "brief", &function));
+  ASSERT_OK(launch(function, {{2, 1, 1}, {32, 1, 1}, {0, 0, 0}, 0, nullptr}));
+  ASSERT_OK(blocksparseRtModuleUnload(brief));
+  fake.fail("cuStreamSynchronize", 1, 719);
+  EXPECT_FAILS(blocksparseRtStreamSynchronize(device, nullptr), BLOCKSPARSE_RT_DRIVER_ERROR,
+               "last launch: kernel 'brief' with grid (2, 1, 1)");
+}
+
 TEST_F(LaunchTest, NullHandles) {
   blocksparseRtLaunchConfig config = {};
   EXPECT_FAILS(blocksparseRtLaunch(nullptr, &config, nullptr, 0), BLOCKSPARSE_RT_INVALID_ARGUMENT,

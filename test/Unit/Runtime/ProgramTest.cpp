@@ -7,7 +7,31 @@
 
 #include "blocksparse/Runtime/Artifact.h"
 
+#include <cstdlib>
+#include <new>
+#include <thread>
+
 using namespace blocksparse::rt;
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define HAS_SANITIZER
+#endif
+#endif
+
+// Counts what this thread allocates; a sanitizer has these functions itself.
+static thread_local int allocations = 0;
+
+#ifndef HAS_SANITIZER
+void *operator new(size_t bytes) {
+  ++allocations;
+  if (void *memory = malloc(bytes ? bytes : 1))
+    return memory;
+  abort(); // there are no exceptions here
+}
+void operator delete(void *memory) noexcept { free(memory); }
+void operator delete(void *memory, size_t) noexcept { free(memory); }
+#endif
 
 namespace {
 
@@ -39,6 +63,19 @@ protected:
                            1);
   }
 
+  /// `scale` of no element on the device of `pointer`, with the LUT as its input.
+  int32_t run(void *pointer) { return run(call, pointer); }
+  int32_t run(blocksparseRtCall &call, void *pointer) {
+    blocksparseRtCallBegin(&call, &slot, data.data(), static_cast<int64_t>(data.size()), &pointer,
+                           1);
+    void *input = blocksparseRtCallLut(&call, &lut, "table");
+    float factor = 2;
+    uint32_t count = 0;
+    void *args[] = {&pointer, &input, &factor, &count};
+    blocksparseRtCallLaunch(&call, &kernel, "scale", 1, 1, 1, args, 4);
+    return blocksparseRtCallEnd(&call);
+  }
+
   /// A vector of `size` elements of f16.
   blocksparseRtTensorMapConfig vector(uint64_t size) const {
     blocksparseRtTensorMapConfig config = {};
@@ -53,6 +90,7 @@ protected:
   const std::string table = "0123456789abcdef";
   std::vector<uint8_t> data;
   blocksparseRtArtifact slot = nullptr;
+  blocksparseRtSite lut = {}, kernel = {};
   blocksparseRtCall call = {};
   void *memory = nullptr;
 };
@@ -75,14 +113,135 @@ TEST_F(ProgramTest, TheFirstFailureOfAMapEndsTheCall) {
   blocksparseRtCallTensorMap(&call, &empty, &map);
   blocksparseRtTensorMapConfig good = vector(512);
   blocksparseRtCallTensorMap(&call, &good, &map);
-  EXPECT_EQ(blocksparseRtCallLut(&call, "table"), nullptr);
+  EXPECT_EQ(blocksparseRtCallLut(&call, &lut, "table"), nullptr);
   void *none = nullptr;
-  blocksparseRtCallLaunch(&call, "scale", 1, 1, 1, &none, 0);
+  blocksparseRtCallLaunch(&call, &kernel, "scale", 1, 1, 1, &none, 0);
   EXPECT_FAILS(blocksparseRtCallEnd(&call), BLOCKSPARSE_RT_INVALID_ARGUMENT,
                "tensor map expects sizes[0] from 1 to 4294967296, but got 0");
   EXPECT_EQ(fake.calls("cuTensorMapEncodeTiled"), 0);
   EXPECT_EQ(fake.calls("cuLaunchKernel"), 0);
   EXPECT_EQ(map.opaque[2], 0u);
+}
+
+// After the first call nothing is looked up, and nothing is asked twice.
+TEST_F(ProgramTest, LaterCallsOnlyLaunch) {
+  ASSERT_OK(run(memory));
+  fake.reset();
+  ASSERT_OK(run(memory));
+  EXPECT_EQ(fake.calls("cuModuleLoadDataEx"), 0);
+  EXPECT_EQ(fake.calls("cuModuleGetFunction"), 0);
+  EXPECT_EQ(fake.calls("cuMemcpyHtoDAsync_v2"), 0);
+  EXPECT_EQ(fake.calls("cuPointerGetAttributes"), 1);
+  EXPECT_EQ(fake.calls("cuLaunchKernel"), 1);
+  // Not even by name.
+  begin();
+  void *table = blocksparseRtCallLut(&call, &lut, "table");
+  EXPECT_EQ(blocksparseRtCallLut(&call, &lut, "chair"), table);
+  EXPECT_OK(blocksparseRtCallEnd(&call));
+}
+
+TEST_F(ProgramTest, LaterCallsAllocateNothing) {
+  ASSERT_OK(run(memory));
+  fake.quiet(true);
+  int before = allocations;
+  int32_t status = run(memory);
+  int after = allocations;
+  fake.quiet(false);
+  EXPECT_OK(status);
+  EXPECT_EQ(after - before, 0);
+}
+
+// A thread that works in the device's context keeps it; another one gets its own back.
+TEST_F(ProgramTest, ContextsAreRestored) {
+  ASSERT_OK(run(memory));
+  EXPECT_EQ(fake.contextDepth(), 0);
+  fake.reset();
+  ASSERT_OK(run(memory));
+  EXPECT_EQ(fake.calls("cuCtxPushCurrent_v2"), 1);
+  EXPECT_EQ(fake.contextDepth(), 0);
+  fake.fail("cuLaunchKernel", 1, 1);
+  EXPECT_EQ(run(memory), BLOCKSPARSE_RT_DRIVER_ERROR);
+  EXPECT_EQ(fake.contextDepth(), 0);
+  int onHost = 0;
+  EXPECT_FAILS(run(&onHost), BLOCKSPARSE_RT_INVALID_ARGUMENT,
+               "expects tensors in device memory, but got the host address");
+  EXPECT_EQ(fake.contextDepth(), 0);
+}
+
+TEST_F(ProgramTest, EachDeviceHasItsOwnKernelAndLut) {
+  blocksparseRtDevice other = nullptr;
+  ASSERT_OK(blocksparseRtDeviceGet(1, &other));
+  void *remote = nullptr;
+  ASSERT_OK(blocksparseRtAlloc(other, 64, nullptr, &remote));
+  FakeLaunch first = {}, second = {}, again = {};
+  ASSERT_OK(run(memory));
+  fake.lastLaunch(&first);
+  ASSERT_OK(run(remote));
+  fake.lastLaunch(&second);
+  ASSERT_OK(run(memory));
+  fake.lastLaunch(&again);
+  blocksparseRtMemoryKind kind;
+  int32_t ordinal = -1;
+  ASSERT_OK(blocksparseRtPointerKind(reinterpret_cast<void *>(first.args[1]), &kind, &ordinal));
+  EXPECT_EQ(ordinal, 0);
+  ASSERT_OK(blocksparseRtPointerKind(reinterpret_cast<void *>(second.args[1]), &kind, &ordinal));
+  EXPECT_EQ(ordinal, 1);
+  EXPECT_EQ(again.args[1], first.args[1]);
+  EXPECT_OK(blocksparseRtFree(other, remote, nullptr));
+}
+
+TEST_F(ProgramTest, ThreadsShareASite) {
+  std::vector<std::thread> threads;
+  std::vector<int32_t> results(8, -1);
+  for (int32_t &result : results)
+    threads.emplace_back([&] {
+      blocksparseRtCall own;
+      result = run(own, memory);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  for (int32_t result : results)
+    EXPECT_EQ(result, BLOCKSPARSE_RT_SUCCESS);
+  EXPECT_EQ(fake.calls("cuModuleGetFunction"), 1);
+  EXPECT_EQ(fake.calls("cuLaunchKernel"), 8);
+}
+
+// A failure on the way to a site is told and tried again at the next call.
+TEST_F(ProgramTest, AFailedLookUpIsNotRemembered) {
+  fake.fail("cuMemAlloc_v2", 1, 2);
+  EXPECT_FAILS(run(memory), BLOCKSPARSE_RT_OUT_OF_MEMORY, "LUT 'table' of 16 bytes");
+  EXPECT_OK(run(memory));
+}
+
+TEST_F(ProgramTest, UnknownNamesAreErrors) {
+  begin();
+  EXPECT_EQ(blocksparseRtCallLut(&call, &lut, "chair"), nullptr);
+  EXPECT_FAILS(blocksparseRtCallEnd(&call), BLOCKSPARSE_RT_NOT_FOUND, "but got 'chair'");
+  begin();
+  blocksparseRtCallLaunch(&call, &kernel, "stretch", 1, 1, 1, nullptr, 0);
+  EXPECT_FAILS(blocksparseRtCallEnd(&call), BLOCKSPARSE_RT_NOT_FOUND, "but got 'stretch'");
+}
+
+// A program for several targets asks where its arguments are when it chooses, and not again.
+TEST_F(ProgramTest, ChoiceAndCallAskOnce) {
+  const char *targets[] = {"sm_90a", "sm_80"};
+  int32_t choice = -2;
+  auto select = [&](void *pointer) {
+    return blocksparseRtCallSelect(&slot, data.data(), static_cast<int64_t>(data.size()), &pointer,
+                                   1, targets, 2, /*hasHost=*/1, &choice);
+  };
+  ASSERT_OK(select(memory));
+  EXPECT_EQ(choice, 1);
+  ASSERT_OK(run(memory));
+  EXPECT_EQ(fake.calls("cuPointerGetAttributes"), 1);
+  // Nothing is known of a pointer that was not the one.
+  int onHost = 0;
+  ASSERT_OK(select(&onHost));
+  EXPECT_EQ(choice, -1);
+  ASSERT_OK(run(memory));
+  EXPECT_EQ(fake.calls("cuPointerGetAttributes"), 3);
+  ASSERT_OK(run(memory));
+  EXPECT_EQ(fake.calls("cuPointerGetAttributes"), 4);
 }
 
 } // namespace

@@ -64,6 +64,7 @@ static FakeControl loadControl() {
   get(control.liveAllocations, "fakeDriverLiveAllocations");
   get(control.liveModules, "fakeDriverLiveModules");
   get(control.contextDepth, "fakeDriverContextDepth");
+  get(control.quiet, "fakeDriverQuiet");
   return control;
 }
 

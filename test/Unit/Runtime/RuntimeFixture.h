@@ -26,6 +26,7 @@ struct FakeControl {
   decltype(&fakeDriverLiveAllocations) liveAllocations;
   decltype(&fakeDriverLiveModules) liveModules;
   decltype(&fakeDriverContextDepth) contextDepth;
+  decltype(&fakeDriverQuiet) quiet;
 };
 
 /// True where BLOCKSPARSE_TEST_REAL_DRIVER asks for this machine's GPU.
