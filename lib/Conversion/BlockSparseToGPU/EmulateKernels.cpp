@@ -39,7 +39,8 @@ namespace {
 /// the addresses of the block's shared memory and exchange.
 class HostKernel {
 public:
-  HostKernel(gpu::GPUFuncOp kernel, func::FuncOp function) : kernel(kernel), function(function) {}
+  HostKernel(gpu::GPUFuncOp kernel, func::FuncOp function)
+      : kernel(kernel), function(function), isTeam(EmulatedTeam::isNeeded(kernel)) {}
 
   LogicalResult emit();
 
@@ -48,6 +49,7 @@ private:
 
   gpu::GPUFuncOp kernel;
   func::FuncOp function;
+  bool isTeam;
 };
 
 } // namespace
@@ -62,7 +64,7 @@ LogicalResult HostKernel::emit() {
   SmallVector<Operation *> ops;
   function.walk([&](Operation *op) {
     if (isa_and_nonnull<gpu::GPUDialect, NVVM::NVVMDialect>(op->getDialect()) ||
-        isa<LLVM::AddressOfOp>(op))
+        isa<LLVM::AddressOfOp, LLVM::CallIntrinsicOp>(op))
       ops.push_back(op);
   });
   for (Operation *op : ops)
@@ -75,7 +77,8 @@ LogicalResult HostKernel::replace(Operation *op) {
   ImplicitLocOpBuilder b(op->getLoc(), op);
   ValueRange extra = function.getArguments().take_back(extraArguments);
   auto isX = [&](gpu::Dimension dimension) { return dimension == gpu::Dimension::x; };
-  if (EmulatedTeam(extra[0], extra[3], extra[4]).replace(op))
+  EmulatedTeam team(extra[0], extra[3], extra[4]);
+  if (team.replace(op))
     return success();
   SmallVector<Value> results;
   if (isa<gpu::ReturnOp>(op)) {
@@ -88,7 +91,15 @@ LogicalResult HostKernel::replace(Operation *op) {
     results = {extra[2]};
   } else if (isa<NVVM::WarpSizeOp>(op)) {
     results = {arith::ConstantIntOp::create(b, b.getI32Type(), 1)};
-  } else if (auto shuffle = dyn_cast<gpu::ShuffleOp>(op)) {
+  } else if (auto shuffle = dyn_cast<gpu::ShuffleOp>(op); shuffle && isTeam) {
+    if (shuffle.getMode() != gpu::ShuffleMode::XOR)
+      return op->emitError("expects a shuffle of mode xor to emulate, but got ")
+             << gpu::stringifyShuffleMode(shuffle.getMode());
+    results = {team.shuffle(b, shuffle), arith::ConstantIntOp::create(b, b.getI1Type(), 1)};
+  } else if (auto call = dyn_cast<LLVM::CallIntrinsicOp>(op);
+             call && call.getIntrin() == "llvm.nvvm.ex2.approx.ftz") {
+    results = {LLVM::Exp2Op::create(b, call.getArgs().front())};
+  } else if (shuffle) {
     // A warp of one lane: there is no partner.
     results = {shuffle.getValue(), arith::ConstantIntOp::create(b, b.getI1Type(), 0)};
   } else {

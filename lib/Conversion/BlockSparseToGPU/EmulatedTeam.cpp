@@ -19,7 +19,13 @@ static constexpr int64_t warpSize = 32;
 static constexpr StringLiteral threadNumberFunction = "omp_get_thread_num";
 
 bool EmulatedTeam::isNeeded(gpu::GPUFuncOp kernel) {
-  return kernel.walk([](gpu::BarrierOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  bool barriers = false, shuffles = false, anyWarp = false;
+  kernel.walk([&](Operation *op) {
+    barriers |= isa<gpu::BarrierOp>(op);
+    shuffles |= isa<gpu::ShuffleOp>(op);
+    anyWarp |= isa<NVVM::WarpSizeOp>(op);
+  });
+  return barriers || (shuffles && !anyWarp);
 }
 
 //===----------------------------------------------------------------------===//
@@ -156,6 +162,18 @@ Value EmulatedTeam::multiply(ImplicitLocOpBuilder &b, Operation *op) const {
                  });
     result = LLVM::InsertValueOp::create(b, result, sum, i);
   }
+  omp::BarrierOp::create(b);
+  return result;
+}
+
+/// shfl.sync.bfly of the whole warp: every lane gets the number of lane (own ^ offset).
+Value EmulatedTeam::shuffle(ImplicitLocOpBuilder &b, gpu::ShuffleOp op) const {
+  Value zero = indexConstant(b, 0), self = lane(b);
+  storeAt(b, op.getValue(), place(b, self, zero));
+  omp::BarrierOp::create(b);
+  Value offset = arith::IndexCastOp::create(b, b.getIndexType(), op.getOffset());
+  Value source = b.createOrFold<arith::XOrIOp>(self, offset);
+  Value result = loadAt(b, op.getValue().getType(), place(b, source, zero));
   omp::BarrierOp::create(b);
   return result;
 }

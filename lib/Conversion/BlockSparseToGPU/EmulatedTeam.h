@@ -18,7 +18,8 @@ namespace mlir::blocksparse::device {
 /// must meet at each operation of a warp, not only those of the warp.
 class EmulatedTeam {
 public:
-  /// Whether the threads of a block of `kernel` work together.
+  /// Whether the threads of a block of `kernel` work together: they meet at barriers, or shuffle
+  /// in warps whose size is fixed.
   static bool isNeeded(gpu::GPUFuncOp kernel);
 
   /// `thread` is index; `shared` and `exchange` are addresses (index) of the block's shared
@@ -28,6 +29,9 @@ public:
 
   /// Replaces `op` and erases it; false for an operation that is not the team's.
   bool replace(Operation *op) const;
+
+  /// What a butterfly shuffle of a kernel for which isNeeded is true gives.
+  Value shuffle(ImplicitLocOpBuilder &b, gpu::ShuffleOp op) const;
 
   /// Runs `body` on `threads` host threads at once; it gets the thread's number.
   static void emitThreads(ImplicitLocOpBuilder &b, Value threads,

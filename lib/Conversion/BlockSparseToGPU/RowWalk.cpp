@@ -48,7 +48,23 @@ Value RowWalk::items(ImplicitLocOpBuilder &b) const { return productOf(b, extent
 
 RowWalk::Row RowWalk::getRow(ImplicitLocOpBuilder &b, Value item) const {
   SmallVector<Value> index = splitIndex(b, item, extents(b));
-  Row row{index[0], index[1], index[2], index[3], {}, {}, {}};
+  return getRow(b, index[0], index[1], index[2], index[3]);
+}
+
+RowWalk::Row RowWalk::getRowOfSegments(ImplicitLocOpBuilder &b, Value item, int64_t first) const {
+  SmallVector<Value> index =
+      splitIndex(b, item, {Value(), batchCount, headCount, indexConstant(b, blockRows)});
+  Value segment = indexAdd(b, index[0], indexConstant(b, first));
+  return getRow(b, index[1], index[2], segment, index[3]);
+}
+
+Value RowWalk::rowsPerSegment(ImplicitLocOpBuilder &b) const {
+  return productOf(b, {batchCount, headCount, indexConstant(b, blockRows)});
+}
+
+RowWalk::Row RowWalk::getRow(ImplicitLocOpBuilder &b, Value batch, Value head, Value segment,
+                             Value blockRow) const {
+  Row row{batch, head, segment, blockRow, {}, {}, {}};
   auto field = [&](int64_t number) { return segments.field(b, row.batch, row.segment, number); };
   if (lutHeads != 1)
     row.head = field(1);

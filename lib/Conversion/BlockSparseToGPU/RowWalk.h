@@ -44,6 +44,9 @@ public:
   Value totalHeads(ImplicitLocOpBuilder &b) const;
   const LutView &getEntries() const { return entries; }
   const LutView &getSegments() const { return segments; }
+  int64_t getBlockCols() const { return blockCols; }
+  /// N.
+  int64_t getCols() const { return cols; }
   /// Rows over all batches, heads and segments.
   Value items(ImplicitLocOpBuilder &b) const;
 
@@ -56,6 +59,10 @@ public:
     Value first, count;
   };
   Row getRow(ImplicitLocOpBuilder &b, Value item) const;
+  /// The same rows from segment `first` on in another order: those of a segment stand together.
+  Row getRowOfSegments(ImplicitLocOpBuilder &b, Value item, int64_t first) const;
+  /// Rows of a segment over all batches and heads.
+  Value rowsPerSegment(ImplicitLocOpBuilder &b) const;
   /// i1: the row lies in the matrix.
   Value isInside(ImplicitLocOpBuilder &b, const Row &row) const;
 
@@ -74,6 +81,7 @@ public:
   void zeroSpare(ImplicitLocOpBuilder &b, Value item, const ValuesView &values) const;
 
 private:
+  Row getRow(ImplicitLocOpBuilder &b, Value batch, Value head, Value segment, Value blockRow) const;
   SmallVector<Value> valueExtents(ImplicitLocOpBuilder &b) const;
   SmallVector<Value> extents(ImplicitLocOpBuilder &b) const;
   RowElement getElement(ImplicitLocOpBuilder &b, const Row &row, Value number) const;

@@ -4,8 +4,10 @@
 #include "DeviceMath.h"
 #include "Elements.h"
 #include "Loops.h"
-#include "RowWalk.h"
+#include "MmaProduct.h"
+#include "RowKernels.h"
 #include "SimtKernels.h"
+#include "SoftmaxOperands.h"
 #include "Warp.h"
 #include "blocksparse/IR/SparseTensor.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -20,16 +22,11 @@ static constexpr double minusInfinity = -std::numeric_limits<double>::infinity()
 
 namespace {
 
-/// A mask and how it acts.
-struct Mask {
-  DenseView view;
-  MaskMode mode;
-};
-
 /// A planned_softmax on either side of a launch.
-class SoftmaxProblem {
+class SoftmaxProblem : SoftmaxOperands {
 public:
-  SoftmaxProblem(ImplicitLocOpBuilder &b, PlannedSoftmaxOp op, const IRMapping &mapping);
+  SoftmaxProblem(ImplicitLocOpBuilder &b, PlannedSoftmaxOp op, const IRMapping &mapping)
+      : SoftmaxOperands(b, op, mapping), op(op), type(getAccumulatorType(x.elementType())) {}
 
   const RowWalk &getWalk() const { return walk; }
   const ValuesView &getResult() const { return y; }
@@ -38,60 +35,20 @@ public:
 private:
   Value emitScore(ImplicitLocOpBuilder &b, const RowWalk::Row &row,
                   const RowElement &element) const;
-  Value emitMask(ImplicitLocOpBuilder &b, const Mask &mask, const RowWalk::Row &row,
+  Value emitMask(ImplicitLocOpBuilder &b, const SoftmaxMask &mask, const RowWalk::Row &row,
                  const RowElement &element, Value score, Value &allowed) const;
 
   // Accessors of ops are not const.
   mutable PlannedSoftmaxOp op;
-  std::optional<DenseView> lse;
-  RowWalk walk;
-  ValuesView x, y;
-  std::optional<DenseView> rpe;
-  SmallVector<Mask, 2> masks;
   Type type;
 };
 
 } // namespace
 
-static std::optional<DenseView> getLogSumExp(ImplicitLocOpBuilder &b, PlannedSoftmaxOp op,
-                                             const IRMapping &mapping) {
-  if (op.getInits().size() < 2)
-    return std::nullopt;
-  Value operand = mapOperand(mapping, op.getInits()[1]);
-  int64_t rank = cast<MemRefType>(operand.getType()).getRank();
-  return DenseView::get(b, operand, DenseAxes::ofRowVectors(rank));
-}
-
-static RowWalk getWalk(ImplicitLocOpBuilder &b, PlannedSoftmaxOp op, const IRMapping &mapping,
-                       const std::optional<DenseView> &lse) {
-  return RowWalk(b, {mapOperand(mapping, op.getSegments()), mapOperand(mapping, op.getEntries()),
-                     mapOperand(mapping, op.getInits().front()),
-                     static_cast<int64_t>(op.getLutHeads()), op.getShape(),
-                     lse ? lse->heads() : Value()});
-}
-
-SoftmaxProblem::SoftmaxProblem(ImplicitLocOpBuilder &b, PlannedSoftmaxOp op,
-                               const IRMapping &mapping)
-    : op(op), lse(getLogSumExp(b, op, mapping)), walk(::getWalk(b, op, mapping, lse)),
-      x(walk.view(b, mapOperand(mapping, op.getX()))),
-      y(walk.view(b, mapOperand(mapping, op.getInits().front()))),
-      type(getAccumulatorType(x.elementType())) {
-  if (Value operand = mapOperand(mapping, op.getRpe()))
-    rpe = DenseView::get(b, operand);
-  if (Value operand = mapOperand(mapping, op.getKeyPaddingMask())) {
-    // [N] or [B, N].
-    DenseAxes axes;
-    axes.col = static_cast<int>(cast<MemRefType>(operand.getType()).getRank()) - 1;
-    axes.batch = axes.col - 1;
-    masks.push_back({DenseView::get(b, operand, axes), op.getKeyPaddingMaskMode()});
-  }
-  if (Value operand = mapOperand(mapping, op.getAttentionMask()))
-    masks.push_back({DenseView::get(b, operand), op.getAttentionMaskMode()});
-}
-
 /// Adds an additive mask to the score; takes away from `allowed` what the mask forbids.
-Value SoftmaxProblem::emitMask(ImplicitLocOpBuilder &b, const Mask &mask, const RowWalk::Row &row,
-                               const RowElement &element, Value score, Value &allowed) const {
+Value SoftmaxProblem::emitMask(ImplicitLocOpBuilder &b, const SoftmaxMask &mask,
+                               const RowWalk::Row &row, const RowElement &element, Value score,
+                               Value &allowed) const {
   Value raw = mask.view.matrix(b, row.batch, row.head).load(b, row.row, element.col);
   Value kept;
   if (mask.mode == MaskMode::Add) {
@@ -127,7 +84,7 @@ Value SoftmaxProblem::emitScore(ImplicitLocOpBuilder &b, const RowWalk::Row &row
           score = addNumbers(b, score, convertElement(b, bias, type));
         }
         Value allowed;
-        for (const Mask &mask : masks)
+        for (const SoftmaxMask &mask : masks)
           score = emitMask(b, mask, row, element, score, allowed);
         if (op.getCausal()) {
           Value past = arith::CmpIOp::create(b, arith::CmpIPredicate::sle, element.col, row.row);
@@ -177,22 +134,29 @@ void SoftmaxProblem::emitRow(ImplicitLocOpBuilder &b, Value item, Value lane) co
   });
 }
 
-void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
-                                         PlannedSoftmaxOp op) {
-  SmallVector<Value> operands =
-      presentOperands({op.getX(), op.getSegments(), op.getEntries(), op.getRpe(),
-                       op.getKeyPaddingMask(), op.getAttentionMask()});
-  llvm::append_range(operands, op.getInits());
-  SoftmaxProblem problem(host, op, IRMapping());
-  Value items = problem.getWalk().items(host);
+static void emitScalarRows(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedSoftmaxOp op,
+                           const RowWalk &walk) {
   kernels.launchForEachWarp(
-      host, "softmax", operands, items,
+      host, "softmax", SoftmaxOperands::list(op), walk.items(host),
       [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item, Value lane) {
         SoftmaxProblem(b, op, mapping).emitRow(b, item, lane);
       });
-  if (!problem.getWalk().mayHaveSpareBlocks())
+}
+
+void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                                         PlannedSoftmaxOp op) {
+  SoftmaxProblem problem(host, op, IRMapping());
+  const RowWalk &walk = problem.getWalk();
+  if (hasRowKernel(op))
+    emitMmaOrSimt(
+        host, fitsRowKernel(host, op),
+        [&](ImplicitLocOpBuilder &b) { emitRowKernel(b, kernels, op); },
+        [&](ImplicitLocOpBuilder &b) { emitScalarRows(b, kernels, op, walk); });
+  else
+    emitScalarRows(host, kernels, op, walk);
+  if (!walk.mayHaveSpareBlocks())
     return;
-  kernels.launchForEach(host, "softmax_spare", operands, problem.getWalk().valueItems(host),
+  kernels.launchForEach(host, "softmax_spare", SoftmaxOperands::list(op), walk.valueItems(host),
                         [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item) {
                           SoftmaxProblem own(b, op, mapping);
                           own.getWalk().zeroSpare(b, item, own.getResult());

@@ -5,8 +5,10 @@
 #include "DeviceMath.h"
 #include "Elements.h"
 #include "Loops.h"
-#include "RowWalk.h"
+#include "MmaProduct.h"
+#include "RowKernels.h"
 #include "SimtKernels.h"
+#include "SoftmaxOperands.h"
 #include "Warp.h"
 #include "blocksparse/IR/SparseTensor.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -19,9 +21,10 @@ using namespace mlir::blocksparse::device;
 namespace {
 
 /// A planned_softmax_grad on either side of a launch.
-class SoftmaxGradProblem {
+class SoftmaxGradProblem : SoftmaxGradOperands {
 public:
-  SoftmaxGradProblem(ImplicitLocOpBuilder &b, PlannedSoftmaxGradOp op, const IRMapping &mapping);
+  SoftmaxGradProblem(ImplicitLocOpBuilder &b, PlannedSoftmaxGradOp op, const IRMapping &mapping)
+      : SoftmaxGradOperands(b, op, mapping), op(op), type(getAccumulatorType(y.elementType())) {}
 
   const RowWalk &getWalk() const { return walk; }
   const ValuesView &getResult() const { return dx; }
@@ -41,25 +44,10 @@ private:
 
   // Accessors of ops are not const.
   mutable PlannedSoftmaxGradOp op;
-  RowWalk walk;
-  ValuesView y, dy, dx;
   Type type;
 };
 
 } // namespace
-
-static RowWalk getWalk(ImplicitLocOpBuilder &b, PlannedSoftmaxGradOp op, const IRMapping &mapping) {
-  return RowWalk(b, {mapOperand(mapping, op.getSegments()), mapOperand(mapping, op.getEntries()),
-                     mapOperand(mapping, op.getY()), static_cast<int64_t>(op.getLutHeads()),
-                     op.getShape()});
-}
-
-SoftmaxGradProblem::SoftmaxGradProblem(ImplicitLocOpBuilder &b, PlannedSoftmaxGradOp op,
-                                       const IRMapping &mapping)
-    : op(op), walk(::getWalk(b, op, mapping)), y(walk.view(b, mapOperand(mapping, op.getY()))),
-      dy(walk.view(b, mapOperand(mapping, op.getDy()))),
-      dx(walk.view(b, mapOperand(mapping, op.getInits().front()))),
-      type(getAccumulatorType(y.elementType())) {}
 
 Value SoftmaxGradProblem::load(ImplicitLocOpBuilder &b, const ValuesView &view, Value batch,
                                Value head, const RowElement &element) const {
@@ -271,21 +259,32 @@ void RpeGradient::emit() {
   memref::DeallocOp::create(host, rowDots);
 }
 
+static void emitScalarRows(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                           PlannedSoftmaxGradOp op, const RowWalk &walk) {
+  kernels.launchForEachWarp(
+      host, "softmax_grad", SoftmaxGradOperands::list(op), walk.items(host),
+      [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item, Value lane) {
+        SoftmaxGradProblem(b, op, mapping).emitRow(b, item, lane);
+      });
+}
+
 void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
                                          PlannedSoftmaxGradOp op) {
   if (op.getInits().size() > 1)
     RpeGradient(host, kernels, op).emit();
   SoftmaxGradProblem problem(host, op, IRMapping());
-  SmallVector<Value> operands{op.getY(), op.getDy(), op.getSegments(), op.getEntries(),
-                              op.getInits().front()};
-  kernels.launchForEachWarp(
-      host, "softmax_grad", operands, problem.getWalk().items(host),
-      [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item, Value lane) {
-        SoftmaxGradProblem(b, op, mapping).emitRow(b, item, lane);
-      });
-  if (!problem.getWalk().mayHaveSpareBlocks())
+  const RowWalk &walk = problem.getWalk();
+  if (hasRowKernel(op))
+    emitMmaOrSimt(
+        host, fitsRowKernel(host, op),
+        [&](ImplicitLocOpBuilder &b) { emitRowKernel(b, kernels, op); },
+        [&](ImplicitLocOpBuilder &b) { emitScalarRows(b, kernels, op, walk); });
+  else
+    emitScalarRows(host, kernels, op, walk);
+  if (!walk.mayHaveSpareBlocks())
     return;
-  kernels.launchForEach(host, "softmax_grad_spare", operands, problem.getWalk().valueItems(host),
+  kernels.launchForEach(host, "softmax_grad_spare", SoftmaxGradOperands::list(op),
+                        walk.valueItems(host),
                         [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item) {
                           SoftmaxGradProblem own(b, op, mapping);
                           own.getWalk().zeroSpare(b, item, own.getResult());

@@ -1,11 +1,11 @@
 // RUN: blocksparse-opt %s -split-input-file -convert-blocksparse-to-gpu | FileCheck %s --implicit-check-not=blocksparse.
 
-// A warp a row: maximum, sum and quotient, each lane every 32nd element.
+// What has no row kernel (softmax-rows.mlir). A warp a row: maximum, sum and quotient, each lane every 32nd element.
 // CHECK-LABEL: gpu.func @rows_softmax(
 // CHECK: nvvm.read.ptx.sreg.warpsize
-// CHECK: scf.for {{.*}} -> (f32)
+// CHECK: scf.for {{.*}} -> (f64)
 // CHECK-COUNT-5: gpu.shuffle{{ +}}xor
-// CHECK: scf.for {{.*}} -> (f32)
+// CHECK: scf.for {{.*}} -> (f64)
 // CHECK-COUNT-5: gpu.shuffle{{ +}}xor
 // CHECK: scf.for
 // CHECK: arith.divf
@@ -17,10 +17,10 @@
 // CHECK: return
 memref.global "private" constant @segments : memref<3x5xi32> = dense<[[0, 0, 0, 2, -1], [1, 0, 2, 0, -1], [2, 0, 2, 2, -1]]>
 memref.global "private" constant @entries : memref<4x2xi32> = dense<[[0, 0], [1, 1], [0, 2], [2, 3]]>
-func.func @rows(%x: memref<2x16x16x16xf32>, %y: memref<2x16x16x16xf32>) {
+func.func @rows(%x: memref<2x16x16x16xf64>, %y: memref<2x16x16x16xf64>) {
   %s = memref.get_global @segments : memref<3x5xi32>
   %e = memref.get_global @entries : memref<4x2xi32>
-  blocksparse.planned_softmax %x segments(%s) entries(%e) outs(%y) {block = array<i64: 16, 16>, shape = array<i64: 40, 48>, lut_heads = 1 : i64} : (memref<2x16x16x16xf32>, memref<3x5xi32>, memref<4x2xi32>, memref<2x16x16x16xf32>) -> ()
+  blocksparse.planned_softmax %x segments(%s) entries(%e) outs(%y) {block = array<i64: 16, 16>, shape = array<i64: 40, 48>, lut_heads = 1 : i64} : (memref<2x16x16x16xf64>, memref<3x5xi32>, memref<4x2xi32>, memref<2x16x16x16xf64>) -> ()
   return
 }
 

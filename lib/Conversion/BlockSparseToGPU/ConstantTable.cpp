@@ -1,0 +1,27 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "ConstantTable.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+
+using namespace mlir;
+
+std::optional<std::vector<int32_t>> mlir::blocksparse::device::readConstantTable(Value table) {
+  auto get = table.getDefiningOp<memref::GetGlobalOp>();
+  if (!get)
+    return std::nullopt;
+  auto global = SymbolTable::lookupNearestSymbolFrom<memref::GlobalOp>(get, get.getNameAttr());
+  if (!global || !global.getConstant() || !global.getInitialValue())
+    return std::nullopt;
+  Attribute value = *global.getInitialValue();
+  if (auto resource = dyn_cast<DenseI32ResourceElementsAttr>(value)) {
+    std::optional<ArrayRef<int32_t>> data = resource.tryGetAsArrayRef();
+    return data ? std::optional(std::vector<int32_t>(*data)) : std::nullopt;
+  }
+  auto dense = dyn_cast<DenseElementsAttr>(value);
+  if (!dense || !dense.getElementType().isInteger(32))
+    return std::nullopt;
+  return std::vector<int32_t>(dense.value_begin<int32_t>(), dense.value_end<int32_t>());
+}

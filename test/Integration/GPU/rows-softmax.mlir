@@ -1,0 +1,48 @@
+// Softmax and its gradient through the row kernels: small teams, whole warps, teams of several
+// warps, rows of very different lengths in one launch, rows that registers do not hold.
+// RUN: blocksparse-run %s --all-functions --check --repeat-check --poison --target=emulated:sm_80
+
+#small = #blocksparse.layout<16x16, grid 3x8, mask "10010000/11111111/00000000">
+#heads = #blocksparse.layout<16x24, grid 3x2x2, mask "01/11/10/00/10/11">
+#unequal = #blocksparse.layout<16x128, grid 4x20, mask "00000000000000000001/11111111111111111111/00000000000000000000/11000000000000000000">
+#long = #blocksparse.layout<8x1024, grid 2x17, mask "11111111111111111/10000000000000000">
+
+func.func @small_teams(%x: tensor<2x40x128xf16, #small>) -> (tensor<2x40x128xf16, #small>, tensor<2x40xf32>) {
+  %0:2 = blocksparse.softmax %x {scale = 0.125} : (tensor<2x40x128xf16, #small>) -> (tensor<2x40x128xf16, #small>, tensor<2x40xf32>)
+  return %0#0, %0#1 : tensor<2x40x128xf16, #small>, tensor<2x40xf32>
+}
+
+func.func @columns_past_the_end(%x: tensor<48x115xbf16, #small>) -> tensor<48x115xbf16, #small> {
+  %0 = blocksparse.softmax %x {causal} : (tensor<48x115xbf16, #small>) -> tensor<48x115xbf16, #small>
+  return %0 : tensor<48x115xbf16, #small>
+}
+
+func.func @terms(%x: tensor<2x3x32x40xf32, #heads>, %rpe: tensor<3x32x40xf16>, %key: tensor<2x40xi8>, %mask: tensor<32x1xf32>) -> (tensor<2x3x32x40xf32, #heads>, tensor<2x3x32xf32>) {
+  %0:2 = blocksparse.softmax %x rpe(%rpe) key_padding_mask(%key) attention_mask(%mask) {causal, key_padding_mask_mode = #blocksparse.mask_mode<mul>} : (tensor<2x3x32x40xf32, #heads>, tensor<3x32x40xf16>, tensor<2x40xi8>, tensor<32x1xf32>) -> (tensor<2x3x32x40xf32, #heads>, tensor<2x3x32xf32>)
+  return %0#0, %0#1 : tensor<2x3x32x40xf32, #heads>, tensor<2x3x32xf32>
+}
+
+func.func @unequal_rows(%x: tensor<64x2560xf16, #unequal>) -> (tensor<64x2560xf16, #unequal>, tensor<64xf32>) {
+  %0:2 = blocksparse.softmax %x : (tensor<64x2560xf16, #unequal>) -> (tensor<64x2560xf16, #unequal>, tensor<64xf32>)
+  return %0#0, %0#1 : tensor<64x2560xf16, #unequal>, tensor<64xf32>
+}
+
+func.func @unequal_rows_gradient(%y: tensor<64x2560xf16, #unequal>, %dy: tensor<64x2560xf16, #unequal>) -> tensor<64x2560xf16, #unequal> {
+  %0 = blocksparse.softmax_grad %y, %dy {scale = 0.5} : (tensor<64x2560xf16, #unequal>, tensor<64x2560xf16, #unequal>) -> tensor<64x2560xf16, #unequal>
+  return %0 : tensor<64x2560xf16, #unequal>
+}
+
+func.func @more_than_registers_hold(%x: tensor<16x17408xf16, #long>) -> tensor<16x17408xf16, #long> {
+  %0 = blocksparse.softmax %x : (tensor<16x17408xf16, #long>) -> tensor<16x17408xf16, #long>
+  return %0 : tensor<16x17408xf16, #long>
+}
+
+func.func @more_than_registers_hold_gradient(%y: tensor<16x17408xbf16, #long>, %dy: tensor<16x17408xbf16, #long>) -> tensor<16x17408xbf16, #long> {
+  %0 = blocksparse.softmax_grad %y, %dy : (tensor<16x17408xbf16, #long>, tensor<16x17408xbf16, #long>) -> tensor<16x17408xbf16, #long>
+  return %0 : tensor<16x17408xbf16, #long>
+}
+
+func.func @run_time_pattern(%x: tensor<48x4096xf16, #blocksparse.bsr<16x16>>) -> (tensor<48x4096xf16, #blocksparse.bsr<16x16>>, tensor<48xf32>) {
+  %0:2 = blocksparse.softmax %x {scale = 0.25} : (tensor<48x4096xf16, #blocksparse.bsr<16x16>>) -> (tensor<48x4096xf16, #blocksparse.bsr<16x16>>, tensor<48xf32>)
+  return %0#0, %0#1 : tensor<48x4096xf16, #blocksparse.bsr<16x16>>, tensor<48xf32>
+}
