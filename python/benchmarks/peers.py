@@ -15,6 +15,7 @@ import argparse
 import json
 import os
 import pathlib
+import select
 import statistics
 import subprocess
 import sys
@@ -39,6 +40,10 @@ def parse_arguments():
     parser.add_argument("--tune-seconds", type=float, default=4,
                         help="a third of the time for the parameters of torch's BSR kernel, for each "
                         "block and N")
+    parser.add_argument("--compile-seconds", type=float, default=300,
+                        help="after that time without all points compiled ours is left out")
+    parser.add_argument("--point-seconds", type=float, default=60,
+                        help="after that time a point of ours counts as hanging")
     parser.add_argument("--skip", default="", help="peers to leave out, separated by commas")
     parser.add_argument("--ours-only", action="store_true", help="no peers: needs no torch")
     parser.add_argument("--no-constant", action="store_true",
@@ -84,33 +89,68 @@ def default_points(options):
 
 
 class Bench:
-    """blocksparse-bench --serve: compiles all points, then measures those it is asked for."""
+    """blocksparse-bench --serve: compiles all points, then measures those it is asked for. A kernel
+    that faults takes the device's context with it, one that hangs the process: both begin anew,
+    without the point that did it."""
 
     def __init__(self, options, points, directory):
         file = pathlib.Path(directory) / "points.json"
         file.write_text(json.dumps(points))
-        env = dict(os.environ)
+        self.options = options
+        self.layouts = pathlib.Path(directory) / "layouts"
+        self.command = [options.bench, f"--points={file}", "--serve",
+                        f"--dump-layouts={self.layouts}", *options.bench_option]
+        self.env = dict(os.environ)
         libomp = pathlib.Path(options.bench).resolve().parent.parent / "lib" / "libomp.so.5"
         if libomp.exists():
-            env.setdefault("BLOCKSPARSE_LIBOMP", str(libomp))
-        self.layouts = pathlib.Path(directory) / "layouts"
-        self.points = points
-        self.process = subprocess.Popen(
-            [options.bench, f"--points={file}", "--serve", f"--dump-layouts={self.layouts}",
-             *options.bench_option], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)
-        self.head = self.read()
+            self.env.setdefault("BLOCKSPARSE_LIBOMP", str(libomp))
+        self.bad = {}
+        self.restarts = 5
+        self.start()
 
-    def read(self):
-        line = self.process.stdout.readline()
-        if not line:
-            raise RuntimeError(f"blocksparse-bench ended with status {self.process.wait()}")
-        return json.loads(line)
+    def start(self):
+        self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        env=self.env)
+        self.head = self.read(self.options.compile_seconds)
+
+    def read(self, seconds):
+        """A line of the tool. It writes nothing unasked, so that none is left in a buffer."""
+        data, deadline = b"", time.monotonic() + seconds
+        while not data.endswith(b"\n"):
+            ready, _, _ = select.select([self.process.stdout], [], [],
+                                        max(0, deadline - time.monotonic()))
+            part = os.read(self.process.stdout.fileno(), 1 << 16) if ready else b""
+            if not part:
+                self.process.kill()
+                status = self.process.wait()
+                raise ConnectionError(f"blocksparse-bench ended with status {status}" if ready else
+                                      f"blocksparse-bench gave no answer within {seconds:.0f} s")
+            data += part
+        return json.loads(data)
+
+    def request(self, index):
+        if self.process.poll() is not None:
+            if self.restarts == 0:
+                raise RuntimeError("blocksparse-bench ended too often")
+            self.restarts -= 1
+            self.start()
+        self.process.stdin.write(f"{index}\n".encode())
+        self.process.stdin.flush()
+        return self.read(self.options.point_seconds)
 
     def measure(self, index):
-        self.process.stdin.write(f"{index}\n")
-        self.process.stdin.flush()
-        result = self.read()
+        if index in self.bad:
+            raise RuntimeError(self.bad[index])
+        try:
+            result = self.request(index)
+        except ConnectionError as error:
+            self.bad[index] = str(error)
+            raise
         if result["status"] == "error":
+            if "DRIVER_ERROR" in result["error"]:
+                self.bad[index] = result["error"]
+                self.process.kill()
+                self.process.wait()
             raise RuntimeError(result["error"])
         check = result.get("check", {})
         if not check.get("ok"):
@@ -121,8 +161,9 @@ class Bench:
                 "first_call_ms": result["first_call_ms"], "host_us": result["host_us"]}
 
     def close(self):
-        self.process.stdin.close()
-        self.process.wait(timeout=60)
+        if self.process.poll() is None:
+            self.process.stdin.close()
+            self.process.wait(timeout=60)
 
 
 def merge(measurements):
