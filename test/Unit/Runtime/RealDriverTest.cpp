@@ -6,8 +6,11 @@
 
 #include "RuntimeFixture.h"
 
+#include "Module.h"
+
 #include "blocksparse/Runtime/Artifact.h"
 
+#include <array>
 #include <cstdlib>
 #include <thread>
 
@@ -47,10 +50,73 @@ protected:
     ASSERT_OK(blocksparseRtStreamDestroy(device, stream));
   }
 
+  /// `scale` of no element.
+  blocksparseRtStatus launchEmpty(const std::array<int64_t, 3> &grid,
+                                  const std::array<int64_t, 3> &block, int64_t sharedBytes = 0) {
+    void *none = nullptr;
+    float factor = 1;
+    uint32_t count = 0;
+    void *args[] = {&none, &none, &factor, &count};
+    blocksparseRtLaunchConfig config = {{grid[0], grid[1], grid[2]},
+                                        {block[0], block[1], block[2]},
+                                        {0, 0, 0},
+                                        sharedBytes,
+                                        nullptr};
+    return blocksparseRtLaunch(scale, &config, args, 4);
+  }
+
   blocksparseRtDevice device = nullptr;
   blocksparseRtModule module = nullptr;
   blocksparseRtFunction scale = nullptr;
 };
+
+std::span<const uint8_t> bytesOf(const std::string &text) {
+  return {reinterpret_cast<const uint8_t *>(text.data()), text.size()};
+}
+
+/// Copies a box of 4 rows of 8 floats, which one TMA load brings, to `out`. The tensor map is a
+/// parameter by value.
+const std::string loadPtx = R"(
+.version 8.0
+.target sm_90a
+.address_size 64
+
+.visible .entry load(.param .align 64 .b8 map[128], .param .u64 out)
+{
+  .reg .pred %p;
+  .reg .b32 %r<8>;
+  .reg .f32 %f;
+  .reg .b64 %rd<8>;
+  .shared .align 128 .b8 tile[128];
+  .shared .align 8 .b8 barrier[8];
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, barrier;
+  mov.u32 %r3, tile;
+  setp.ne.u32 %p, %r1, 0;
+  @%p bra begun;
+  mbarrier.init.shared.b64 [%r2], 1;
+  fence.mbarrier_init.release.cluster;
+  mbarrier.arrive.expect_tx.shared.b64 _, [%r2], 128;
+  mov.b64 %rd1, map;
+  cvta.param.u64 %rd2, %rd1;
+  mov.u32 %r4, 0;
+  cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], [%rd2, {%r4, %r4}], [%r2];
+begun:
+  bar.sync 0;
+waiting:
+  mbarrier.try_wait.parity.shared.b64 %p, [%r2], 0;
+  @!%p bra waiting;
+  shl.b32 %r5, %r1, 2;
+  add.u32 %r6, %r3, %r5;
+  ld.shared.f32 %f, [%r6];
+  ld.param.u64 %rd3, [out];
+  cvta.to.global.u64 %rd3, %rd3;
+  cvt.u64.u32 %rd4, %r5;
+  add.s64 %rd5, %rd3, %rd4;
+  st.global.f32 [%rd5], %f;
+  ret;
+}
+)";
 
 TEST_F(RealDriverTest, KernelIsRight) {
   blocksparseRtDeviceInfo info;
@@ -100,6 +166,50 @@ TEST_F(RealDriverTest, SharedMemory) {
   EXPECT_OK(blocksparseRtFunctionSetMaxDynamicShared(scale, info.maxSharedBytesPerBlock));
   EXPECT_FAILS(blocksparseRtFunctionSetMaxDynamicShared(scale, info.maxSharedBytesPerBlock + 1),
                BLOCKSPARSE_RT_SHARED_MEMORY_LIMIT, "kernel 'scale' expects at most");
+}
+
+TEST_F(RealDriverTest, SharedMemoryOfALaunch) {
+  blocksparseRtDeviceInfo info;
+  ASSERT_OK(blocksparseRtDeviceGetInfo(device, &info));
+  EXPECT_FAILS(launchEmpty({1, 1, 1}, {32, 1, 1}, info.maxSharedBytesPerBlock + 1),
+               BLOCKSPARSE_RT_SHARED_MEMORY_LIMIT, "kernel 'scale' expects at most");
+  EXPECT_OK(launchEmpty({1, 1, 1}, {32, 1, 1}, info.maxSharedBytesPerBlock));
+  EXPECT_OK(blocksparseRtDeviceSynchronize(device));
+}
+
+// The limits are the device's: what they allow runs, and a refused launch spoils nothing.
+TEST_F(RealDriverTest, GridAndBlockLimits) {
+  EXPECT_FAILS(launchEmpty({1, 65536, 1}, {32, 1, 1}), BLOCKSPARSE_RT_LAUNCH_LIMIT,
+               "kernel 'scale' with grid (1, 65536, 1), block (32, 1, 1)");
+  EXPECT_FAILS(launchEmpty({1, 1, 65536}, {32, 1, 1}), BLOCKSPARSE_RT_LAUNCH_LIMIT,
+               "expects grid z from 0 to 65535, but got 65536");
+  EXPECT_FAILS(launchEmpty({int64_t(1) << 31, 1, 1}, {32, 1, 1}), BLOCKSPARSE_RT_LAUNCH_LIMIT,
+               "expects grid x from 0 to 2147483647, but got 2147483648");
+  EXPECT_FAILS(launchEmpty({1, 1, 1}, {1025, 1, 1}), BLOCKSPARSE_RT_LAUNCH_LIMIT,
+               "expects at most 1024 threads per block");
+  EXPECT_OK(launchEmpty({1, 65535, 1}, {1, 1, 1}));
+  EXPECT_OK(launchEmpty({1, 1, 65535}, {1, 1, 1}));
+  EXPECT_OK(launchEmpty({int64_t(1) << 20, 1, 1}, {1, 1, 1}));
+  EXPECT_OK(blocksparseRtDeviceSynchronize(device));
+  scaleAndCheck(1000, 2);
+}
+
+// Past the runtime's own checks the driver's refusal must be told with everything that was asked.
+TEST_F(RealDriverTest, DriverRefusesTheLaunch) {
+  using namespace blocksparse::rt;
+  const Driver &driver = unwrap(device)->driver;
+  ScopedContext context;
+  ASSERT_OK(context.enter(*unwrap(device)));
+  void *none = nullptr;
+  float factor = 1;
+  uint32_t count = 0;
+  void *args[] = {&none, &none, &factor, &count};
+  cuda::Result result = driver.cuLaunchKernel(unwrap(scale)->handle, 1, 65536, 1, 32, 1, 1, 0,
+                                              nullptr, args, nullptr);
+  EXPECT_EQ(result, cuda::errorInvalidValue);
+  EXPECT_FAILS(unwrap(device)->fail(result, "launch", "kernel 'scale'"),
+               BLOCKSPARSE_RT_DRIVER_ERROR, "CUDA_ERROR_INVALID_VALUE");
+  EXPECT_OK(blocksparseRtDeviceSynchronize(device));
 }
 
 TEST_F(RealDriverTest, Events) {
@@ -170,13 +280,10 @@ TEST_F(RealDriverTest, Clusters) {
 
 TEST_F(RealDriverTest, Artefact) {
   using namespace blocksparse::rt;
-  auto bytes = [](const std::string &text) {
-    return std::span<const uint8_t>(reinterpret_cast<const uint8_t *>(text.data()), text.size());
-  };
   std::string lut(100000, 'l');
   Artifact contents;
-  contents.images = {{ImageKind::Ptx, "sm_80", bytes(scalePtx)}};
-  contents.luts = {{"lut", bytes(lut)}};
+  contents.images = {{ImageKind::Ptx, "sm_80", bytesOf(scalePtx)}};
+  contents.luts = {{"lut", bytesOf(lut)}};
   contents.kernels = {{"scale", "sm_80", {128, 1, 1}, {1, 1, 1}, 60000}};
   std::string error;
   std::vector<uint8_t> data = writeArtifact(contents, error).value_or(std::vector<uint8_t>());
@@ -195,6 +302,86 @@ TEST_F(RealDriverTest, Artefact) {
   const int64_t grid[3] = {1, 1, 1};
   EXPECT_OK(blocksparseRtArtifactLaunch(artifact, device, "scale", grid, nullptr, args, 4));
   EXPECT_OK(blocksparseRtArtifactClose(artifact));
+}
+
+// The calls of generated code, with a tensor map that the kernel takes by value.
+TEST_F(RealDriverTest, ProgramWithATensorMap) {
+  using namespace blocksparse::rt;
+  blocksparseRtDeviceInfo info;
+  ASSERT_OK(blocksparseRtDeviceGetInfo(device, &info));
+  if (!info.hasTensorMaps || info.computeMajor != 9)
+    GTEST_SKIP() << "needs a device of compute capability 9.0";
+  Artifact contents;
+  contents.images = {{ImageKind::Ptx, "sm_90a", bytesOf(loadPtx)}};
+  contents.kernels = {{"load", "sm_90a", {32, 1, 1}}};
+  std::string error;
+  std::vector<uint8_t> data = writeArtifact(contents, error).value_or(std::vector<uint8_t>());
+  std::vector<float> values(64);
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<float>(i);
+  void *memory = nullptr;
+  ASSERT_OK(blocksparseRtAlloc(device, 512, nullptr, &memory));
+  ASSERT_OK(blocksparseRtCopyToDevice(device, memory, values.data(), 256, nullptr));
+
+  blocksparseRtArtifact slot = nullptr;
+  blocksparseRtSite site = {};
+  for (int round = 0; round < 2; ++round) {
+    blocksparseRtCall call;
+    blocksparseRtCallBegin(&call, &slot, data.data(), static_cast<int64_t>(data.size()), &memory,
+                           1);
+    blocksparseRtTensorMapConfig config = {};
+    config.type = BLOCKSPARSE_RT_TENSOR_F32;
+    config.rank = 2;
+    config.address = static_cast<float *>(memory) + 16 * round;
+    config.sizes[0] = 8, config.sizes[1] = 3; // the box's fourth row is out of bounds: zeros
+    config.strides[0] = 64;
+    config.box[0] = 8, config.box[1] = 4;
+    blocksparseRtTensorMap map;
+    blocksparseRtCallTensorMap(&call, &config, &map);
+    void *out = static_cast<char *>(memory) + 256;
+    void *args[] = {&map, &out};
+    blocksparseRtCallLaunch(&call, &site, "load", 1, 1, 1, args, 2);
+    ASSERT_OK(static_cast<blocksparseRtStatus>(blocksparseRtCallEnd(&call)));
+    float result[32];
+    ASSERT_OK(blocksparseRtCopyToHost(device, result, out, sizeof(result), nullptr));
+    ASSERT_OK(blocksparseRtStreamSynchronize(device, nullptr));
+    for (int i = 0; i < 32; ++i)
+      EXPECT_EQ(result[i], i < 24 ? values[16 * round + i / 8 * 16 + i % 8] : 0.0f) << i;
+  }
+  EXPECT_OK(blocksparseRtArtifactClose(slot));
+  EXPECT_OK(blocksparseRtFree(device, memory, nullptr));
+}
+
+/// The status of a process that sees the machine as `name` = `value` says.
+[[noreturn]] void countDevicesWith(const char *name, const char *value,
+                                   blocksparseRtStatus expected) {
+  setenv(name, value, /*overwrite=*/1);
+  int32_t count = -1;
+  blocksparseRtStatus status = blocksparseRtDeviceCount(&count);
+  fprintf(stderr, "%s\n", blocksparseRtLastError());
+  exit(status == expected ? 0 : 1);
+}
+
+/// Without a fixture that loads the driver first.
+class RealDriverLoadTest : public ::testing::Test {
+protected:
+  void SetUp() override {
+    ::testing::FLAGS_gtest_death_test_style = "threadsafe";
+    if (!usesRealDriver())
+      GTEST_SKIP() << "BLOCKSPARSE_TEST_REAL_DRIVER is not set";
+  }
+};
+
+TEST_F(RealDriverLoadTest, DriverIsMissing) {
+  EXPECT_EXIT(countDevicesWith("BLOCKSPARSE_CUDA_DRIVER", "/nowhere/libcuda.so.1",
+                               BLOCKSPARSE_RT_DRIVER_NOT_FOUND),
+              ::testing::ExitedWithCode(0),
+              "expects the CUDA driver library '/nowhere/libcuda.so.1', but got");
+}
+
+TEST_F(RealDriverLoadTest, DevicesAreHidden) {
+  EXPECT_EXIT(countDevicesWith("CUDA_VISIBLE_DEVICES", "", BLOCKSPARSE_RT_NO_DEVICE),
+              ::testing::ExitedWithCode(0), "expects at least one CUDA device");
 }
 
 /// A kernel that writes to address 8, and what the next synchronisation says.
