@@ -56,13 +56,18 @@ class SampledTiler {
 public:
   SampledTiler(const SampledProduct &product, int64_t k, const WorkOptions &options)
       : block(product.block), k(k), options(options), shared(sharesColumns(product.block)),
-        blocks(product.lut.begin(), product.lut.end()), plans(product.heads) {
+        most(sampledChunks(product.block)), blocks(product.lut.begin(), product.lut.end()),
+        plans(product.heads) {
     std::sort(blocks.begin(), blocks.end(), [](const BlockCoordinate &a, const BlockCoordinate &b) {
       return std::tuple(a.head, a.row, a.col) < std::tuple(b.head, b.row, b.col);
     });
   }
 
-  void run() {
+  /// `copies` tiles stand for each one that is planned.
+  void run(int64_t copies) {
+    // Narrower tiles where that many more find workers without a tile.
+    while (most > 1 && countTiles(most / 2) * copies <= options.workers)
+      most /= 2;
     for (size_t begin = 0, end; begin < blocks.size(); begin = end) {
       for (end = begin; end < blocks.size() && blocks[end].head == blocks[begin].head &&
                         blocks[end].row == blocks[begin].row;)
@@ -91,6 +96,20 @@ public:
   }
 
 private:
+  /// Tiles of at most `chunks` chunks that all heads of the LUT make together.
+  int64_t countTiles(int64_t chunks) const {
+    int64_t tiles = 0, row = 0;
+    for (size_t i = 0; i < blocks.size(); ++i) {
+      row += block.cols / unit;
+      if (i + 1 == blocks.size() || blocks[i + 1].head != blocks[i].head ||
+          blocks[i + 1].row != blocks[i].row) {
+        tiles += (row + chunks - 1) / chunks * (block.rows / (shared ? 2 * unit : unit));
+        row = 0;
+      }
+    }
+    return tiles;
+  }
+
   /// Rows that sweep together: half of the cache for them, the rest for the columns in flight.
   int64_t sweepRows() const {
     const int64_t rowBytes = std::max<int64_t>(1, k * bytesPerElement);
@@ -98,7 +117,7 @@ private:
   }
 
   void addBlockRow(size_t begin, size_t end) {
-    const int64_t step = shared ? 2 * unit : unit, most = shared ? 4 : 8;
+    const int64_t step = shared ? 2 * unit : unit;
     for (int64_t m = 0; m < block.rows; m += step) {
       std::vector<Chunk> chunks;
       for (size_t i = begin; i < end; ++i)
@@ -135,6 +154,8 @@ private:
   const int64_t k;
   const WorkOptions &options;
   const bool shared;
+  /// Chunks of a tile.
+  int64_t most;
   std::vector<BlockCoordinate> blocks;
   /// The tiles of each head of the LUT.
   std::vector<std::vector<TilePlan>> plans;
@@ -230,7 +251,7 @@ std::optional<SampledWorkLists> blocksparse::buildSampledTiles(const SampledProd
       return std::nullopt;
     }
   SampledTiler tiler(product, k, options);
-  tiler.run();
+  tiler.run(space.batches * (product.heads == 1 ? space.heads : 1));
   return tiler.deal(space);
 }
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "blocksparse/Plan/Stages.h"
-#include "blocksparse/Layout/Cluster.h"
+#include "RowGroups.h"
 
 #include <algorithm>
 #include <array>
@@ -64,17 +64,6 @@ std::optional<BlockLayout> makeLayout(const RowProduct &product,
   return BlockLayout::fromCsr({product.opRows(), product.opDepth()},
                               {product.heads, product.tiles, product.denseBlocks},
                               std::move(offsets), std::move(cols), error);
-}
-
-/// Rows of one head in groups: of rows that share columns where that saves panels, else
-/// consecutive.
-std::optional<RowClusters> groupRows(const BlockLayout &layout, int64_t head, int64_t size,
-                                     bool cluster, std::string &error) {
-  std::optional<RowClusters> plain = consecutiveRows(layout, head, size, error);
-  if (!plain || !cluster)
-    return plain;
-  std::optional<RowClusters> shared = clusterRows(layout, head, size, error);
-  return shared && shared->numPanels() < plain->numPanels() ? shared : plain;
 }
 
 bool checkSize(const StagedRows &staged, std::string &error) {
@@ -162,6 +151,7 @@ private:
     }
     staged.heads.push_back(static_cast<int32_t>(head));
     staged.firstRecord.push_back(static_cast<int32_t>(staged.firstRecord.back() + records));
+    staged.work.push_back(static_cast<int64_t>(pieces[0].size() + pieces[1].size()) * unit * unit);
     staged.cost.push_back(
         bytesPerElement * unit *
         (records * tileN + static_cast<int64_t>(pieces[0].size() + pieces[1].size()) * unit));
@@ -230,6 +220,7 @@ public:
     const int64_t records = (staged.records.size() - before) / staged.recordInts;
     staged.heads.push_back(static_cast<int32_t>(head));
     staged.firstRecord.push_back(static_cast<int32_t>(staged.firstRecord.back() + records));
+    staged.work.push_back(static_cast<int64_t>(blocks.size()) * shape.block * shape.block);
     staged.cost.push_back(bytesPerElement * shape.block *
                               (panels * tileN + static_cast<int64_t>(blocks.size()) * shape.block) +
                           records * staged.recordInts * static_cast<int64_t>(sizeof(int32_t)));
@@ -364,44 +355,4 @@ std::optional<StreamShape> blocksparse::getStreamShape(int64_t block, int64_t ro
   if (left < 0 || shape.blocks < rows)
     return std::nullopt;
   return shape;
-}
-
-StreamChoice blocksparse::chooseStreamShape(int64_t block, double occupancy) {
-  struct Row {
-    int64_t block;
-    double most; // occupancy
-    int64_t rows, panels, stages, warps;
-  };
-  static constexpr Row choices[] = {
-      {16, 0.16, 24, 8, 4, 12}, {16, 0.40, 20, 6, 4, 20}, {16, 2.0, 16, 4, 5, 16},
-      {32, 0.16, 12, 4, 3, 12}, {32, 0.40, 12, 3, 3, 12}, {32, 2.0, 12, 2, 4, 12},
-  };
-  for (const Row &row : choices)
-    if (row.block == block && occupancy < row.most)
-      if (std::optional<StreamShape> shape =
-              getStreamShape(block, row.rows, row.panels, row.stages, row.warps))
-        return {*shape, row.stages, row.warps};
-  return {};
-}
-
-double blocksparse::groupOccupancy(const BlockLayout &layout, int64_t rows) {
-  const BlockGrid grid = layout.grid();
-  for (int64_t head = 0; head < grid.heads; ++head) {
-    const int64_t blocks =
-        layout.rowOffsets()[(head + 1) * grid.rows] - layout.rowOffsets()[head * grid.rows];
-    if (blocks == 0)
-      continue;
-    std::string error;
-    const std::optional<RowClusters> groups = groupRows(layout, head, rows, true, error);
-    if (!groups)
-      return 0;
-    // A short last group has places without a row.
-    double places = 0;
-    for (int64_t group = 0; group < groups->numGroups(); ++group)
-      places +=
-          static_cast<double>(groups->columnOffsets[group + 1] - groups->columnOffsets[group]) *
-          std::min(groups->groupSize, grid.rows - group * groups->groupSize);
-    return blocks / places;
-  }
-  return 0;
 }

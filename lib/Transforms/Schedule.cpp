@@ -5,6 +5,7 @@
 #include "StagedProduct.h"
 #include "blocksparse/IR/BlockSparseOps.h"
 #include "blocksparse/Plan/Balance.h"
+#include "blocksparse/Plan/StageCost.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -247,42 +248,41 @@ bool wantsSplit(const ProductShape &shape, const TargetInfo &target, int64_t til
   return tiles * 4 <= target.workers() && selectSplit(shape, target, 128) > 0;
 }
 
+/// What the planner needs to choose tiles; `transposed` holds the pattern of a transposed op(S).
+::blocksparse::StageProblem stageProblem(const ProductShape &shape, const StagedSizes &sizes,
+                                         const TargetInfo &target, BlockLayout &transposed) {
+  if (shape.transposeLayout)
+    transposed = shape.layout->transposed();
+  return {shape.transposeLayout ? transposed : *shape.layout, sizes.n,
+          shape.leading / std::max<int64_t>(1, shape.layout->grid().heads), target.workers()};
+}
+
 /// "cuda.wgmma": 128 rows by a panel, three warpgroups. `group` block rows of 64 share a tile.
-/// Panels are narrower where that many more tiles find workers without a tile.
 ScheduleAttr selectWGMMA(Operation *op, const ProductShape &shape, const StagedSizes &sizes,
                          const TargetInfo &target) {
+  BlockLayout transposed;
+  int64_t tileN = ::blocksparse::chooseWgmmaPanel(stageProblem(shape, sizes, target, transposed));
   int64_t groups = llvm::divideCeil(copiedBlockRows(shape) * sizes.rows, 128);
-  int64_t tileN = fitPanel(sizes.n, 256);
-  while (tileN > 64 && groups * (sizes.n / tileN) * 2 <= target.workers())
-    tileN /= 2;
   if (wantsSplit(shape, target, groups * (sizes.n / tileN)))
     return {};
   return makeSchedule(op->getContext(), "cuda.wgmma", 128, tileN, 64, 4, 12,
                       sizes.rows % 128 == 0 ? 1 : 2);
 }
 
-/// "cuda.stream": `group` block rows by a panel of 128 columns, a whole number for each of
-/// `warps` warps; tile_k is what the panels of a stage hold. Fewer rows share a tile where
-/// workers would go without one.
+/// "cuda.stream": `group` block rows by a panel, a whole number for each of `warps` warps; tile_k
+/// is what the panels of a stage hold.
 ScheduleAttr selectStream(Operation *op, const ProductShape &shape, const StagedSizes &sizes,
                           const TargetInfo &target) {
-  int64_t block = sizes.rows;
-  const BlockLayout *layout = shape.layout;
   BlockLayout transposed;
-  if (shape.transposeLayout) {
-    transposed = layout->transposed();
-    layout = &transposed;
-  }
   ::blocksparse::StreamChoice choice =
-      ::blocksparse::chooseStreamShape(block, ::blocksparse::groupOccupancy(*layout, 16));
-  int64_t tileN = fitPanel(sizes.n, 128), rows = choice.shape.rows, warps = choice.warps;
-  auto tiles = [&] { return llvm::divideCeil(copiedBlockRows(shape), rows) * (sizes.n / tileN); };
-  while (rows > 4 && tiles() * 4 < target.workers() * 3)
-    warps = rows = rows > 16 ? 16 : rows - 4;
-  if (wantsSplit(shape, target, tiles()))
+      ::blocksparse::chooseStream(stageProblem(shape, sizes, target, transposed));
+  int64_t rows = choice.shape.rows;
+  if (rows == 0 ||
+      wantsSplit(shape, target,
+                 llvm::divideCeil(copiedBlockRows(shape), rows) * (sizes.n / choice.tileN)))
     return {};
-  return makeSchedule(op->getContext(), "cuda.stream", rows * block, tileN,
-                      choice.shape.panels * block, choice.stages, warps, rows);
+  return makeSchedule(op->getContext(), "cuda.stream", rows * sizes.rows, choice.tileN,
+                      choice.shape.panels * sizes.rows, choice.stages, choice.warps, rows);
 }
 
 /// The same for the products at the blocks of a static pattern, without an input to add.
@@ -322,9 +322,9 @@ ScheduleAttr selectCUDAProduct(Operation *op, const TargetInfo &target) {
     schedule = selectStream(op, shape, *sizes, target);
   else if (std::optional<SampledSizes> sampled = sampledSizes(op);
            wgmma && sampled && hasWgmmaSizes(*sampled))
-    schedule = ::blocksparse::sharesColumns(sampled->block)
-                   ? makeSchedule(context, "cuda.wgmma", 128, 256, 64, 4, 12)
-                   : makeSchedule(context, "cuda.wgmma", 64, 512, 64, 4, 12);
+    schedule =
+        makeSchedule(context, "cuda.wgmma", ::blocksparse::sharesColumns(sampled->block) ? 128 : 64,
+                     ::blocksparse::sampledChunks(sampled->block) * 64, 64, 4, 12);
   else if (wgmma && isa<MatmulOp>(op) && sixteenBitFloat(element))
     schedule = makeSchedule(context, "cuda.wgmma", 128, 256, 64, 4, 12);
   if (schedule)

@@ -70,6 +70,7 @@ func.func @others(%a: tensor<64x8xf32>, %b: tensor<8x80xf32>) -> tensor<64x80xf3
 #sparse16 = #blocksparse.layout<16x16, grid 256x256, random(density = 0.1, seed = 1)>
 #half32 = #blocksparse.layout<32x32, grid 128x128, random(density = 0.5, seed = 1)>
 #band16 = #blocksparse.layout<16x16, grid 256x256, banded(lower = 320, upper = 320)>
+#l64 = #blocksparse.layout<64x64, grid 4x4, dense>
 #odd = #blocksparse.layout<48x16, grid 4x4, dense>
 
 // HOPPER-LABEL: @stages(
@@ -113,6 +114,7 @@ func.func @streams(%a: tensor<4096x4096xbf16, #sparse16>, %h: tensor<4096x4096xb
 // HOPPER: blocksparse.dsd {{.*}}kernel = "cuda.mma"
 // HOPPER: blocksparse.sdd {{.*}}kernel = "cuda.wgmma", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12>
 // HOPPER: blocksparse.sdd {{.*}}kernel = "cuda.mma"
+// HOPPER: blocksparse.sdd {{.*}}kernel = "cuda.wgmma", tile_m = 64, tile_n = 384, tile_k = 64, stages = 4, warps = 12>
 // HOPPER: blocksparse.sampled_addmm {{.*}}kernel = "cuda.mma"
 // HOPPER: blocksparse.matmul {{.*}}kernel = "cuda.wgmma", tile_m = 128, tile_n = 256
 func.func @whether_stages(%a: tensor<256x256xf16, #l128>, %b: tensor<256x?xf16>,
@@ -120,7 +122,8 @@ func.func @whether_stages(%a: tensor<256x256xf16, #l128>, %b: tensor<256x?xf16>,
                           %o: tensor<192x64xf16, #odd>, %e: tensor<64x256xf16>,
                           %f: tensor<256x36xf16>, %g: tensor<36x256xf16>)
     -> (tensor<256x?xf16>, tensor<256x72xf16>, tensor<192x256xf16>, tensor<256x256xf16, #l128>,
-        tensor<256x256xf16, #l128>, tensor<256x256xf16, #l128>, tensor<256x256xf16>) {
+        tensor<256x256xf16, #l128>, tensor<256x256xf16, #l128>, tensor<256x256xf16>,
+        tensor<256x256xf16, #l64>) {
   %0 = blocksparse.dsd %a, %b
       : (tensor<256x256xf16, #l128>, tensor<256x?xf16>) -> tensor<256x?xf16>
   %1 = blocksparse.dsd %a, %c
@@ -132,12 +135,14 @@ func.func @whether_stages(%a: tensor<256x256xf16, #l128>, %b: tensor<256x?xf16>,
   // A reduction that is no multiple of 8, and an input to add.
   %4 = blocksparse.sdd %f, %g
       : (tensor<256x36xf16>, tensor<36x256xf16>) -> tensor<256x256xf16, #l128>
+  %7 = blocksparse.sdd %d, %d
+      : (tensor<256x256xf16>, tensor<256x256xf16>) -> tensor<256x256xf16, #l64>
   %5 = blocksparse.sampled_addmm %3, %d, %d {beta = 1.0 : f64}
       : (tensor<256x256xf16, #l128>, tensor<256x256xf16>, tensor<256x256xf16>)
       -> tensor<256x256xf16, #l128>
   %6 = blocksparse.matmul %d, %d
       : (tensor<256x256xf16>, tensor<256x256xf16>) -> tensor<256x256xf16>
-  return %0, %1, %2, %3, %4, %5, %6 : tensor<256x?xf16>, tensor<256x72xf16>, tensor<192x256xf16>,
+  return %0, %1, %2, %3, %4, %5, %6, %7 : tensor<256x?xf16>, tensor<256x72xf16>, tensor<192x256xf16>,
       tensor<256x256xf16, #l128>, tensor<256x256xf16, #l128>, tensor<256x256xf16, #l128>,
-      tensor<256x256xf16>
+      tensor<256x256xf16>, tensor<256x256xf16, #l64>
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // Products at the blocks of a pattern (sdd) as persistent wgmma kernels walk them: a tile is 128
-// rows by 256 columns of results, or 64 by 512, gathered from the blocks of one block row, in
+// rows by 256 columns of results, or 64 by 384, gathered from the blocks of one block row, in
 // pieces of 64 x 64. See Stages.h for the work lists.
 
 #ifndef BLOCKSPARSE_PLAN_SAMPLEDTILES_H
@@ -17,7 +17,7 @@ namespace blocksparse {
 ///
 /// Where sharesColumns holds, a tile has two halves of 64 rows and up to 4 chunks of 64 columns
 /// that both halves share, and the result of half h in chunk c has places[h * 4 + c]; else
-/// it has one half (rows[1] is -1) and up to 8 chunks, with places[c].
+/// it has one half (rows[1] is -1) and up to 6 chunks, with places[c].
 struct SampledTile {
   /// First row of op(A) of each half and first column of op(B) of each chunk, in elements; -1:
   /// none.
@@ -33,6 +33,10 @@ static_assert(sizeof(SampledTile) == 24 * sizeof(int32_t));
 /// Whether the two halves of a tile are rows of one block row: it has a multiple of 128.
 inline bool sharesColumns(BlockShape block) { return block.rows % 128 == 0; }
 
+/// The most chunks of a tile. Of one half, 8 would move fewer bytes for each product (1.125 against
+/// 1.167 pieces), but leave room for two stages only.
+inline int64_t sampledChunks(BlockShape block) { return sharesColumns(block) ? 4 : 6; }
+
 /// A coordinate LUT, the heads that it was made for and the shape of its blocks.
 struct SampledProduct {
   std::span<const BlockCoordinate> lut;
@@ -47,7 +51,8 @@ struct SampledWorkLists {
 };
 
 /// Tiles of every (batch, head) of `space` (its panels are not used) over a reduction of `k`.
-/// The chunks of a block row are taken together in ascending columns. Blocks of rows, as many as
+/// The chunks of a block row are taken together in ascending columns, as many as a tile takes or
+/// fewer where workers would go without a tile. Blocks of rows, as many as
 /// fit in half of the cache, sweep the columns together; the worker with least cost so far takes
 /// the next tile. Deterministic. Fails for blocks that are not multiples of 64 x 64 of at most
 /// 512 columns, and for coordinates or places beyond int32. O(nnz log nnz).

@@ -81,21 +81,6 @@ inline int64_t streamEpilogueBytes(int64_t block, int64_t warps) { return warps 
 std::optional<StreamShape> getStreamShape(int64_t block, int64_t rows, int64_t panels,
                                           int64_t stages, int64_t warps);
 
-/// What a stream kernel is built for: stages in the ring and warps that compute.
-struct StreamChoice {
-  StreamShape shape;
-  int64_t stages = 0, warps = 0;
-};
-
-/// The choice that measured best on an H100 for square blocks of 16 or 32;
-/// `occupancy` is the share of a group's panels that one of its rows has a block in.
-/// The sparser, the more rows share a tile and the more panels stand in a stage.
-StreamChoice chooseStreamShape(int64_t block, double occupancy);
-
-/// That share for groups of `rows` block rows as buildStreamStages makes them with `cluster`, in
-/// the first head that has a block; 0 without blocks. At least the density of that head.
-double groupOccupancy(const BlockLayout &layout, int64_t rows);
-
 //===----------------------------------------------------------------------===//
 // Groups and stages
 //===----------------------------------------------------------------------===//
@@ -133,6 +118,8 @@ struct StagedRows {
   std::vector<int32_t> order;
   /// Estimated cost of a group's stages in one panel, in bytes that a worker loads.
   std::vector<int64_t> cost;
+  /// Multiply-adds of each group for one column.
+  std::vector<int64_t> work;
 
   int64_t groups() const { return static_cast<int64_t>(heads.size()); }
 };

@@ -53,18 +53,26 @@ TEST(SampledTiles, HalvesOfABlockRowShareColumns) {
   EXPECT_EQ(lists.workers, (std::vector<int32_t>{0, 2}));
 }
 
-TEST(SampledTiles, RowsOf64TakeEightChunks) {
-  const Product product(layoutOf({"111111111"}), {64, 64});
+TEST(SampledTiles, RowsOf64TakeSixChunks) {
+  const Product product(layoutOf({"1111111"}), {64, 64});
   const SampledWorkLists lists = build(product.view, {}, 1);
   ASSERT_EQ(lists.tiles.size(), 2u);
   EXPECT_EQ(lists.tiles[0], (SampledTile{{0, -1},
-                                         {0, 64, 128, 192, 256, 320, 384, 448},
-                                         {0, 512, 1024, 1536, 2048, 2560, 3072, 3584},
+                                         {0, 64, 128, 192, 256, 320, -1, -1},
+                                         {0, 512, 1024, 1536, 2048, 2560, -1, -1},
                                          0,
                                          0,
                                          {}}));
-  EXPECT_EQ(lists.tiles[1].cols[0], 512);
+  EXPECT_EQ(lists.tiles[1].cols[0], 384);
   EXPECT_EQ(lists.tiles[1].cols[1], -1);
+}
+
+TEST(SampledTiles, NarrowerTilesKeepWorkersBusy) {
+  const Product product(layoutOf({"1111"}), {128, 128});
+  EXPECT_EQ(build(product.view, {}, 3).tiles.size(), 2u);
+  EXPECT_EQ(build(product.view, {}, 4).tiles.size(), 4u);
+  EXPECT_EQ(build(product.view, {}, 132).tiles.size(), 8u);
+  EXPECT_EQ(build(product.view, {1, 2, 1, 1}, 4).tiles.size(), 4u); // two batches
 }
 
 TEST(SampledTiles, CoverRandomLayouts) {
@@ -84,7 +92,7 @@ TEST(SampledTiles, FaultsAreFound) {
     const TileSpace space{1, 1, 2, 1};
     const SampledWorkLists lists = build(product.view, space);
     ASSERT_EQ(verify(product.view, lists, space), "");
-    const int columns = block.rows == 128 ? 4 : 8;
+    const int64_t columns = sampledChunks(block);
     for (size_t i = 0; i < lists.tiles.size(); ++i)
       for (int word = 0; word < 20; ++word) {
         if (word >= 2 && word < 10 && (word >= 2 + columns || lists.tiles[i].cols[word - 2] == -1))

@@ -231,30 +231,16 @@ TEST(Stages, WrongInputIsAnError) {
 }
 
 TEST(Stages, ShapesFillSharedMemory) {
-  for (int64_t block : {16, 32})
-    for (double occupancy : {0.01, 0.1, 0.2, 0.3, 0.5, 1.0}) {
-      const StreamChoice choice = chooseStreamShape(block, occupancy);
-      const StreamShape &shape = choice.shape;
-      ASSERT_EQ(shape.block, block) << occupancy;
-      const int64_t used = choice.stages * shape.stageBytes() +
-                           streamEpilogueBytes(block, choice.warps) + streamReservedBytes;
-      EXPECT_LE(used, streamSharedBytes);
-      EXPECT_GE(shape.blocks, shape.rows);
-      EXPECT_EQ(shape.rows % choice.warps, 0);
-      if (occupancy < 0.45) // stages do not run out of value blocks before panels
-        EXPECT_GE(shape.blocks, 1.05 * occupancy * shape.rows * shape.panels) << block;
-    }
-  EXPECT_EQ(chooseStreamShape(16, 0.1).shape.rows, 24);
+  const StreamShape shape = getStreamShape(16, 24, 8, 4, 12).value();
+  const int64_t free = streamSharedBytes - streamReservedBytes - streamEpilogueBytes(16, 12);
+  EXPECT_LE(4 * shape.stageBytes(), free);
+  StreamShape larger = shape;
+  larger.blocks += 2; // whole kilobytes
+  EXPECT_GT(4 * larger.stageBytes(), free);
+  EXPECT_EQ(getStreamShape(16, 4, 2, 4, 4).value().blocks, 8); // all that can be
   EXPECT_FALSE(getStreamShape(8, 4, 4, 4, 4));
+  EXPECT_FALSE(getStreamShape(16, 4, 17, 4, 4));
   EXPECT_FALSE(getStreamShape(32, 12, 16, 3, 12)); // panels alone do not fit
-}
-
-TEST(Stages, OccupancyIsThatOfClusteredGroups) {
-  EXPECT_EQ(groupOccupancy(layoutOf({"000", "000"}), 2), 0);
-  EXPECT_EQ(groupOccupancy(layoutOf({"111", "111"}), 16), 1);
-  // Rows 0 and 2 share both panels, 1 has one of its own; consecutive rows would fill half.
-  EXPECT_EQ(groupOccupancy(layoutOf({"110", "001", "110"}), 2), 1);
-  EXPECT_EQ(groupOccupancy(layoutOf({"110", "011"}), 2), 4. / 6);
 }
 
 TEST(WorkLists, TakeGroupsPanelByPanelInBlocks) {
@@ -293,7 +279,7 @@ TEST(WorkLists, LoadsAreEven) {
                                           return CounterRandom(5, 0, row).below(col, 10) == 0;
                                         })),
                         {16, 16}, false);
-  const StreamShape shape = chooseStreamShape(16, 0.1).shape;
+  const StreamShape shape = getStreamShape(16, 24, 8, 4, 12).value();
   const StagedRows staged = stream(product.view, shape);
   const TileSpace space{64, 1, 1, 1};
   const WorkLists lists = buildWorkLists(staged, space, {132, 8192 * 256});
@@ -307,7 +293,7 @@ TEST(WorkLists, LoadsAreEven) {
 
 TEST(Stages, LargeLayoutsAreQuick) {
   const Product product(largeLayout(), {16, 16}, false);
-  const StreamShape shape = chooseStreamShape(16, 0.1).shape;
+  const StreamShape shape = getStreamShape(16, 24, 8, 4, 12).value();
   const auto start = std::chrono::steady_clock::now();
   const StagedRows staged = stream(product.view, shape);
   const TileSpace space{8, 1, 16, 16};

@@ -1,0 +1,156 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "blocksparse/Plan/StageCost.h"
+#include "RowGroups.h"
+
+#include <algorithm>
+
+using namespace blocksparse;
+
+namespace {
+
+constexpr int64_t bytesPerElement = 2;
+
+/// Stages that measured best for groups of at most this occupancy, and the most rows of a group.
+struct MeasuredShape {
+  int64_t block;
+  double occupancy;
+  int64_t rows, panels, stages;
+};
+
+constexpr MeasuredShape measured[] = {
+    {16, 0.16, 24, 8, 4}, {16, 0.40, 20, 6, 4}, {16, 1.0, 16, 4, 5},
+    {32, 0.16, 12, 4, 3}, {32, 0.40, 12, 3, 3}, {32, 1.0, 12, 2, 4},
+};
+
+const MeasuredShape *findMeasured(int64_t block, double occupancy) {
+  for (const MeasuredShape &shape : measured)
+    if (shape.block == block && occupancy <= shape.occupancy)
+      return &shape;
+  return nullptr;
+}
+
+/// Time of the slowest worker when `tiles` tiles of equal cost are dealt.
+double estimateWaves(const StageRates &rates, int64_t tiles, int64_t workers, double tileSeconds) {
+  workers = std::max<int64_t>(1, workers);
+  return rates.launchSeconds + static_cast<double>((tiles + workers - 1) / workers) * tileSeconds;
+}
+
+/// Time of a product whose groups of `rows` rows of op(S) need `facts`.
+double estimateProduct(const StageProblem &problem, const GroupFacts &facts, TileExtent tile,
+                       const StageRates &rates) {
+  const double depth = facts.panels * problem.layout.block().cols;
+  const double area = depth * facts.occupancy * tile.rows;
+  const int64_t tiles = facts.groups * problem.copies * (problem.cols / tile.cols);
+  return estimateWaves(
+      rates, tiles, problem.workers,
+      estimateTile(rates, tile, bytesPerElement * (depth * tile.cols + area), area));
+}
+
+} // namespace
+
+StageRates StageRates::stream(int64_t block, int64_t warps) {
+  StageRates rates;
+  rates.flopsPerSecond = (block == 32 ? 4.0e12 : 3.0e12) * std::min(1.0, warps / 12.0);
+  return rates;
+}
+
+double blocksparse::estimateTile(const StageRates &rates, TileExtent tile, double loadedBytes,
+                                 double multiplyAdds) {
+  return std::max(loadedBytes / rates.loadedBytesPerSecond,
+                  2 * multiplyAdds * tile.cols / rates.flopsPerSecond) +
+         tile.rows * tile.cols * bytesPerElement / rates.storedBytesPerSecond + rates.tileSeconds;
+}
+
+double blocksparse::estimateTime(const StagedRows &staged, const WorkLists &lists, TileExtent tile,
+                                 const StageRates &rates) {
+  std::vector<double> byGroup;
+  for (int64_t group = 0; group < staged.groups(); ++group)
+    byGroup.push_back(estimateTile(rates, tile, staged.cost[group], staged.work[group]));
+  double slowest = 0;
+  for (size_t worker = 1; worker < lists.workers.size(); ++worker) {
+    double seconds = 0;
+    for (int32_t t = lists.workers[worker - 1]; t < lists.workers[worker]; ++t)
+      seconds += byGroup[lists.tiles[t].group];
+    slowest = std::max(slowest, seconds);
+  }
+  return rates.launchSeconds + slowest;
+}
+
+GroupFacts blocksparse::getGroupFacts(const BlockLayout &layout, int64_t rows) {
+  const BlockGrid grid = layout.grid();
+  GroupFacts facts;
+  facts.groups = (grid.rows + rows - 1) / rows * grid.heads;
+  for (int64_t head = 0; head < grid.heads; ++head) {
+    const int64_t blocks =
+        layout.rowOffsets()[(head + 1) * grid.rows] - layout.rowOffsets()[head * grid.rows];
+    if (blocks == 0)
+      continue;
+    std::string error;
+    const std::optional<RowClusters> groups =
+        groupRows(layout, head, rows, /*cluster=*/true, error);
+    if (!groups)
+      break;
+    // A short last group has places without a row.
+    double places = 0;
+    for (int64_t group = 0; group < groups->numGroups(); ++group)
+      places +=
+          static_cast<double>(groups->columnOffsets[group + 1] - groups->columnOffsets[group]) *
+          std::min(groups->groupSize, grid.rows - group * groups->groupSize);
+    facts.panels = static_cast<double>(groups->numPanels()) / groups->numGroups();
+    facts.occupancy = blocks / places;
+    break;
+  }
+  return facts;
+}
+
+StreamChoice blocksparse::chooseStream(const StageProblem &problem) {
+  const int64_t block = problem.layout.block().rows;
+  StreamChoice best;
+  for (int64_t rows : {24, 20, 16, 12, 8, 4}) {
+    const GroupFacts facts = getGroupFacts(problem.layout, rows);
+    const MeasuredShape *shape = findMeasured(block, facts.occupancy);
+    if (!shape || rows > shape->rows)
+      continue;
+    StreamChoice choice;
+    // Warps own whole block rows; more than 20 leave too few registers to each.
+    choice.warps = rows > 20 ? rows / 2 : rows;
+    choice.stages = shape->stages;
+    const std::optional<StreamShape> fits =
+        getStreamShape(block, rows, shape->panels, shape->stages, choice.warps);
+    if (!fits)
+      continue;
+    choice.shape = *fits;
+    for (int64_t tileN : {128, 64}) {
+      if (problem.cols % tileN != 0)
+        continue;
+      choice.tileN = tileN;
+      choice.seconds = estimateProduct(problem, facts, {rows * block, tileN},
+                                       StageRates::stream(block, choice.warps));
+      // Choices stand in order of preference: estimates are not that good.
+      if (best.stages == 0 || choice.seconds < 0.95 * best.seconds)
+        best = choice;
+    }
+  }
+  return best;
+}
+
+int64_t blocksparse::chooseWgmmaPanel(const StageProblem &problem) {
+  const int64_t rows = problem.layout.block().rows;
+  // A tile of 128 rows is part of a block row, or two block rows of 64.
+  GroupFacts facts = getGroupFacts(problem.layout, rows % 128 == 0 ? 1 : 2);
+  facts.groups = (problem.layout.grid().rows * rows + 127) / 128 * problem.layout.grid().heads;
+  int64_t best = 0;
+  double seconds = 0;
+  for (int64_t cols : {256, 128, 64}) {
+    if (problem.cols % cols != 0)
+      continue;
+    const double estimate = estimateProduct(problem, facts, {128, cols}, StageRates::wgmma());
+    if (best == 0 || estimate < 0.95 * seconds) {
+      best = cols;
+      seconds = estimate;
+    }
+  }
+  return best;
+}

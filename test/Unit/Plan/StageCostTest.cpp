@@ -1,0 +1,102 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "blocksparse/Plan/StageCost.h"
+#include "PlanLayouts.h"
+#include "gtest/gtest.h"
+
+using namespace blocksparse;
+using namespace blocksparse::test;
+
+namespace {
+
+/// One block in `every` of a square grid.
+BlockLayout scattered(int64_t size, int64_t every, int64_t block) {
+  return layoutOf(maskOf({1, size, size},
+                         [&](int64_t, int64_t row, int64_t col) {
+                           return CounterRandom(5, 0, row).below(col, every) == 0;
+                         }),
+                  {block, block});
+}
+
+StreamChoice choose(const BlockLayout &layout, int64_t cols) {
+  return chooseStream({layout, cols, 1, 132});
+}
+
+TEST(StageCost, FactsAreThoseOfClusteredGroups) {
+  EXPECT_EQ(getGroupFacts(layoutOf({"000", "000"}), 2).occupancy, 0);
+  EXPECT_EQ(getGroupFacts(layoutOf({"111", "111"}), 16).occupancy, 1);
+  // Rows 0 and 2 share both panels, 1 has one of its own; consecutive rows would fill half.
+  const GroupFacts facts = getGroupFacts(layoutOf({"110", "001", "110"}), 2);
+  EXPECT_EQ(facts.occupancy, 1);
+  EXPECT_EQ(facts.panels, 1.5);
+  EXPECT_EQ(facts.groups, 2);
+  EXPECT_EQ(getGroupFacts(layoutOf({"110", "011"}), 2).occupancy, 4. / 6);
+}
+
+TEST(StageCost, ChoicesFitSharedMemory) {
+  for (int64_t block : {16, 32})
+    for (int64_t every : {1, 2, 4, 10, 50})
+      for (int64_t cols : {64, 1024, 8192}) {
+        const StreamChoice choice = choose(scattered(64, every, block), cols);
+        ASSERT_GT(choice.stages, 0);
+        const int64_t used = choice.stages * choice.shape.stageBytes() +
+                             streamEpilogueBytes(block, choice.warps) + streamReservedBytes;
+        EXPECT_LE(used, streamSharedBytes);
+        EXPECT_GE(choice.shape.blocks, choice.shape.rows);
+        EXPECT_EQ(choice.shape.rows % choice.warps, 0);
+        EXPECT_EQ(cols % choice.tileN, 0);
+        // Accumulators of a tile fit in the registers.
+        EXPECT_LE(choice.shape.rows * block * choice.tileN, 49152);
+      }
+}
+
+TEST(StageCost, SparserGroupsHaveMoreRows) {
+  EXPECT_EQ(choose(scattered(512, 10, 16), 8192).shape.rows, 24);
+  EXPECT_EQ(choose(scattered(512, 10, 16), 8192).shape.panels, 8);
+  EXPECT_EQ(choose(scattered(512, 4, 16), 8192).shape.rows, 20);
+  EXPECT_EQ(choose(scattered(512, 2, 16), 8192).shape.rows, 16);
+  EXPECT_EQ(choose(scattered(256, 10, 32), 8192).shape.rows, 12);
+  // 64 block rows by 8 panels: groups of 24 would leave four workers in five idle.
+  EXPECT_LT(choose(scattered(64, 10, 16), 1024).shape.rows, 12);
+}
+
+TEST(StageCost, PanelsAreNarrowerWhereWorkersIdle) {
+  EXPECT_EQ(chooseWgmmaPanel({scattered(32, 4, 128), 4096, 1, 132}), 256);
+  EXPECT_EQ(chooseWgmmaPanel({scattered(32, 4, 128), 4096 + 128, 1, 132}), 128);
+  EXPECT_EQ(chooseWgmmaPanel({scattered(8, 2, 128), 1024, 1, 132}), 64);
+  EXPECT_EQ(chooseWgmmaPanel({scattered(16, 2, 64), 1024, 1, 132}), 64);
+  EXPECT_EQ(chooseWgmmaPanel({scattered(8, 2, 128), 1024, 8, 132}), 256);
+}
+
+TEST(StageCost, AgreesWithMeasurements) {
+  // dsd, f16, 128 x 128, random rows of equal length: 4096 with 3 of 32 blocks took 35.8 us, 8192
+  // with 6 of 64 took 221 us and with 32 of 64 798 us.
+  struct {
+    int64_t size, perRow;
+    double seconds;
+  } const cases[] = {{32, 3, 35.8e-6}, {64, 6, 221e-6}, {64, 32, 798e-6}};
+  for (const auto &[size, perRow, seconds] : cases) {
+    RowLut lut;
+    for (int64_t row = 0; row < size; ++row) {
+      lut.segments.push_back({static_cast<int32_t>(row), 0, static_cast<int32_t>(row * perRow),
+                              static_cast<int32_t>(perRow), -1});
+      for (int64_t i = 0; i < perRow; ++i)
+        lut.entries.push_back(
+            {static_cast<int32_t>((row + 2 * i) % size), static_cast<int32_t>(row * perRow + i)});
+    }
+    RowProduct product;
+    product.segments = lut.segments;
+    product.entries = lut.entries;
+    product.tiles = product.denseBlocks = size;
+    product.block = {128, 128};
+    std::string error;
+    const StagedRows staged = buildWgmmaStages(product, 256, error).value();
+    const WorkLists lists = buildWorkLists(staged, {size / 2, 1, 1, 1}, {132, size * 128 * 512});
+    const double estimate = estimateTime(staged, lists, {128, 256}, StageRates::wgmma());
+    EXPECT_GT(estimate, 0.85 * seconds) << size << " " << perRow;
+    EXPECT_LT(estimate, 1.15 * seconds) << size << " " << perRow;
+  }
+}
+
+} // namespace
