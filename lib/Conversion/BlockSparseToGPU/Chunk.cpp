@@ -31,7 +31,7 @@ static unsigned getAlignment(VectorType type) {
 Value mlir::blocksparse::device::loadChunk(ImplicitLocOpBuilder &b, const MatrixView &matrix,
                                            Value row, Value col, int64_t count) {
   if (matrix.broadcastsColumns)
-    return splatChunk(b, matrix.load(b, row, col), count);
+    return matrix.load(b, row, col);
   auto type = VectorType::get({count}, matrix.elementType());
   Value pointer = globalPointer(b, globalAddress(b, matrix, row, col));
   return LLVM::LoadOp::create(b, type, pointer, getAlignment(type));
@@ -43,6 +43,74 @@ void mlir::blocksparse::device::storeChunk(ImplicitLocOpBuilder &b, Value chunk,
   LLVM::StoreOp::create(b, chunk, pointer, getAlignment(cast<VectorType>(chunk.getType())));
 }
 
+/// An empty instruction that takes and gives 32-bit words in registers.
+static SmallVector<Value> emitBarrierInRegisters(ImplicitLocOpBuilder &b, ValueRange words) {
+  SmallVector<std::string> constraints(words.size(), "=r");
+  for (size_t i = 0; i < words.size(); ++i)
+    constraints.push_back(std::to_string(i));
+  Type word = b.getI32Type();
+  Type type =
+      words.size() == 1
+          ? word
+          : LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(words.size(), word));
+  Value result = LLVM::InlineAsmOp::create(b, type, words, "", llvm::join(constraints, ","),
+                                           /*has_side_effects=*/true, /*is_align_stack=*/false,
+                                           LLVM::tailcallkind::TailCallKind::None,
+                                           LLVM::AsmDialectAttr(), ArrayAttr())
+                     .getResult(0);
+  if (words.size() == 1)
+    return {result};
+  SmallVector<Value> results;
+  for (size_t i = 0; i < words.size(); ++i)
+    results.push_back(LLVM::ExtractValueOp::create(b, result, static_cast<int64_t>(i)));
+  return results;
+}
+
+/// As many i32 as a vector takes.
+static Value keepVector(ImplicitLocOpBuilder &b, Value vector) {
+  auto type = cast<VectorType>(vector.getType());
+  int64_t count = llvm::divideCeil(type.getNumElements() * type.getElementTypeBitWidth(), 32);
+  auto words = VectorType::get({count}, b.getI32Type());
+  Value packed = type == words ? vector : LLVM::BitcastOp::create(b, words, vector).getResult();
+  // Not all at once: hosts have few registers.
+  constexpr int64_t most = 4;
+  for (int64_t first = 0; first < count; first += most) {
+    SmallVector<Value> parts;
+    for (int64_t i = first; i < std::min(first + most, count); ++i)
+      parts.push_back(LLVM::ExtractElementOp::create(b, packed, positionOf(b, i)));
+    for (auto [i, part] : llvm::enumerate(emitBarrierInRegisters(b, parts)))
+      packed = LLVM::InsertElementOp::create(b, packed, part,
+                                             positionOf(b, first + static_cast<int64_t>(i)));
+  }
+  return type == words ? packed : LLVM::BitcastOp::create(b, type, packed).getResult();
+}
+
+static Value keepScalar(ImplicitLocOpBuilder &b, Value scalar) {
+  Type type = scalar.getType(), word = b.getI32Type();
+  if (isa<IndexType>(type)) {
+    Value number = arith::IndexCastOp::create(b, word, scalar);
+    number = emitBarrierInRegisters(b, number).front();
+    return arith::IndexCastOp::create(b, type, number);
+  }
+  unsigned width = type.getIntOrFloatBitWidth();
+  Type integer = b.getIntegerType(width);
+  Value bits =
+      isa<FloatType>(type) ? arith::BitcastOp::create(b, integer, scalar).getResult() : scalar;
+  if (width < 32)
+    bits = arith::ExtUIOp::create(b, word, bits);
+  bits = emitBarrierInRegisters(b, bits).front();
+  if (width < 32)
+    bits = arith::TruncIOp::create(b, integer, bits);
+  return isa<FloatType>(type) ? arith::BitcastOp::create(b, type, bits).getResult() : bits;
+}
+
+SmallVector<Value> mlir::blocksparse::device::afterLoads(ImplicitLocOpBuilder &b,
+                                                         ValueRange values) {
+  return llvm::map_to_vector(values, [&](Value value) {
+    return isa<VectorType>(value.getType()) ? keepVector(b, value) : keepScalar(b, value);
+  });
+}
+
 //===----------------------------------------------------------------------===//
 // Constants and conversions
 //===----------------------------------------------------------------------===//
@@ -52,6 +120,10 @@ Value mlir::blocksparse::device::splatChunk(ImplicitLocOpBuilder &b, Value scala
   for (int64_t i = 0; i < count; ++i)
     chunk = LLVM::InsertElementOp::create(b, chunk, scalar, positionOf(b, i));
   return chunk;
+}
+
+Value mlir::blocksparse::device::fillChunk(ImplicitLocOpBuilder &b, Value loaded, int64_t count) {
+  return isa<VectorType>(loaded.getType()) ? loaded : splatChunk(b, loaded, count);
 }
 
 Value mlir::blocksparse::device::constantChunk(ImplicitLocOpBuilder &b, double number,

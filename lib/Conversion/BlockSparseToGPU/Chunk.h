@@ -12,12 +12,18 @@
 namespace mlir::blocksparse::device {
 
 /// `count` elements from (row, col) of a matrix whose neighbours along a row are neighbours in
-/// memory; their address is a multiple of their size, or of 16 bytes if they take more. Where
-/// the matrix broadcasts its columns, one element is read `count` times.
+/// memory; their address is a multiple of their size, or of 16 bytes if they take more. A
+/// scalar where the matrix broadcasts its columns.
 Value loadChunk(ImplicitLocOpBuilder &b, const MatrixView &matrix, Value row, Value col,
                 int64_t count);
 void storeChunk(ImplicitLocOpBuilder &b, Value chunk, const MatrixView &matrix, Value row,
                 Value col);
+
+/// The same values, scalars and vectors alike. A thread issues its instructions in order, and LLVM
+/// moves a computation up to the conditional load that it depends on, where it waits for
+/// memory before the next load is issued. What is computed from the results stays behind
+/// all loads that stand before.
+SmallVector<Value> afterLoads(ImplicitLocOpBuilder &b, ValueRange values);
 
 /// A vector of `count` times `scalar`.
 Value splatChunk(ImplicitLocOpBuilder &b, Value scalar, int64_t count);
@@ -25,6 +31,9 @@ Value splatChunk(ImplicitLocOpBuilder &b, Value scalar, int64_t count);
 Value constantChunk(ImplicitLocOpBuilder &b, double number, int64_t count);
 /// A vector of zeros of `type`.
 Value zeroChunk(ImplicitLocOpBuilder &b, Type type, int64_t count);
+
+/// A chunk of `count` elements from what loadChunk gives.
+Value fillChunk(ImplicitLocOpBuilder &b, Value loaded, int64_t count);
 
 /// Elements (f16, bf16, f32 or integers) as f32, and back to a float type.
 Value widenChunk(ImplicitLocOpBuilder &b, Value chunk);

@@ -45,6 +45,13 @@ static bool isOneColumn(Value operand) {
 
 namespace {
 
+/// What is read for a chunk: the elements of x, and those of rpe and the masks in this order, where
+/// a scalar stands for all columns.
+struct LoadedChunk {
+  Value x;
+  SmallVector<Value, 3> terms;
+};
+
 /// The work of one team on one row. Scores are in units of log 2, so that powers are powers of 2.
 class SoftmaxRow {
 public:
@@ -55,8 +62,9 @@ public:
   void emit(ImplicitLocOpBuilder &b) const;
 
 private:
-  Value load(ImplicitLocOpBuilder &b, const RowChunk &chunk) const;
-  Value emitScores(ImplicitLocOpBuilder &b, const RowChunk &chunk, Value loaded) const;
+  Value loadElements(ImplicitLocOpBuilder &b, const RowChunk &chunk) const;
+  LoadedChunk load(ImplicitLocOpBuilder &b, const RowChunk &chunk) const;
+  Value emitScores(ImplicitLocOpBuilder &b, const RowChunk &chunk, const LoadedChunk &loaded) const;
   Value loadScores(ImplicitLocOpBuilder &b, const RowChunk &chunk) const {
     return emitScores(b, chunk, load(b, chunk));
   }
@@ -82,7 +90,7 @@ static Value bothOf(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
   return lhs && rhs ? arith::AndIOp::create(b, lhs, rhs).getResult() : lhs ? lhs : rhs;
 }
 
-Value SoftmaxRow::load(ImplicitLocOpBuilder &b, const RowChunk &chunk) const {
+Value SoftmaxRow::loadElements(ImplicitLocOpBuilder &b, const RowChunk &chunk) const {
   return emitChoice(
       b, chunk.live,
       [&](ImplicitLocOpBuilder &b) {
@@ -101,7 +109,19 @@ Value SoftmaxRow::loadTerm(ImplicitLocOpBuilder &b, const DenseView &view,
         MatrixView matrix = view.matrix(b, row.row.batch, row.row.head);
         return loadChunk(b, matrix, row.row.row, chunk.col, count);
       },
-      [&](ImplicitLocOpBuilder &b) { return zeroChunk(b, view.elementType(), count); });
+      [&](ImplicitLocOpBuilder &b) {
+        return view.broadcastsColumns() ? zeroElement(b, view.elementType())
+                                        : zeroChunk(b, view.elementType(), count);
+      });
+}
+
+LoadedChunk SoftmaxRow::load(ImplicitLocOpBuilder &b, const RowChunk &chunk) const {
+  LoadedChunk loaded{loadElements(b, chunk), {}};
+  if (operands.rpe)
+    loaded.terms.push_back(loadTerm(b, *operands.rpe, chunk));
+  for (const SoftmaxMask &mask : operands.masks)
+    loaded.terms.push_back(loadTerm(b, mask.view, chunk));
+  return loaded;
 }
 
 Value SoftmaxRow::insideColumns(ImplicitLocOpBuilder &b, const RowChunk &chunk) const {
@@ -113,19 +133,23 @@ Value SoftmaxRow::insideColumns(ImplicitLocOpBuilder &b, const RowChunk &chunk) 
 
 /// scale * x + rpe + additive masks; -infinity where a mask forbids the element, whatever the
 /// terms are, and in padding.
-Value SoftmaxRow::emitScores(ImplicitLocOpBuilder &b, const RowChunk &chunk, Value loaded) const {
+Value SoftmaxRow::emitScores(ImplicitLocOpBuilder &b, const RowChunk &chunk,
+                             const LoadedChunk &loaded) const {
   double unit = std::numbers::log2e;
   Value scale = constantChunk(b, op.getScale().convertToDouble() * unit, count);
-  Value scores = arith::MulFOp::create(b, widenChunk(b, loaded), scale);
+  Value scores = arith::MulFOp::create(b, widenChunk(b, loaded.x), scale);
   auto addTerm = [&](Value term) {
     scores = fusedMultiplyAdd(b, term, constantChunk(b, unit, count), scores);
   };
-  if (operands.rpe)
-    addTerm(widenChunk(b, loadTerm(b, *operands.rpe, chunk)));
+  ArrayRef<Value> terms = loaded.terms;
+  if (operands.rpe) {
+    addTerm(widenChunk(b, fillChunk(b, terms.front(), count)));
+    terms = terms.drop_front();
+  }
   Value lowest = constantChunk(b, minusInfinity, count);
   Value allowed = insideColumns(b, chunk);
-  for (const SoftmaxMask &mask : operands.masks) {
-    Value term = loadTerm(b, mask.view, chunk), kept;
+  for (auto [mask, read] : llvm::zip_equal(operands.masks, terms)) {
+    Value term = fillChunk(b, read, count), kept;
     if (mask.mode == MaskMode::Add) {
       term = widenChunk(b, term);
       addTerm(term);
@@ -176,14 +200,16 @@ void SoftmaxRow::storeLogSumExp(ImplicitLocOpBuilder &b, Value shift, Value sum)
 }
 
 void SoftmaxRow::emit(ImplicitLocOpBuilder &b) const {
-  // Loads first: all of them are under way before the first is waited for.
   SmallVector<RowChunk> chunks = teams.heldChunks(b, operands.walk, row);
-  SmallVector<Value> held =
+  SmallVector<LoadedChunk> loaded =
       llvm::map_to_vector(chunks, [&](const RowChunk &chunk) { return load(b, chunk); });
+  SmallVector<Value> held;
   Value largest;
-  for (auto [chunk, value] : llvm::zip_equal(chunks, held)) {
-    value = emitScores(b, chunk, value);
-    largest = largest ? maximumOf(b, largest, value) : value;
+  for (auto [chunk, read] : llvm::zip_equal(chunks, loaded)) {
+    read.x = afterLoads(b, read.x).front();
+    llvm::copy(afterLoads(b, read.terms), read.terms.begin());
+    held.push_back(emitScores(b, chunk, read));
+    largest = largest ? maximumOf(b, largest, held.back()) : held.back();
   }
   largest = teams.foldOthers(b, operands.walk, row, largest,
                              [&](ImplicitLocOpBuilder &b, const RowChunk &chunk, Value carried) {
@@ -259,8 +285,9 @@ void mlir::blocksparse::device::emitRowKernel(ImplicitLocOpBuilder &host, Kernel
       op.getCausal() || !getBiasOperands(op).empty() || op.getShape()[1] % op.getBlock()[1] != 0;
   SoftmaxOperands onHost(host, op, IRMapping());
   int64_t count = getChunkElements(op);
-  RowTeams teams(onHost.walk, op.getSegments(), op.getEntries(), count, mostHeld / count,
-                 needsCols);
+  // Before they are added up, the terms of a score are held as well.
+  int64_t mostChunks = mostHeld / count / (getBiasOperands(op).empty() ? 1 : 2);
+  RowTeams teams(onHost.walk, op.getSegments(), op.getEntries(), count, mostChunks, needsCols);
   teams.launch(host, kernels, "softmax_rows", SoftmaxOperands::list(op), onHost.walk,
                [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, const TeamWork &work) {
                  SoftmaxOperands operands(b, op, mapping);

@@ -114,13 +114,13 @@ void SoftmaxGradRow::emit(ImplicitLocOpBuilder &b) const {
   auto addDot = [&](ImplicitLocOpBuilder &b, GradientChunk wide, Value sums) {
     return fusedMultiplyAdd(b, wide.y, wide.dy, sums);
   };
-  // Loads first: all of them are under way before the first is waited for.
   SmallVector<RowChunk> chunks = teams.heldChunks(b, operands.walk, row);
   SmallVector<GradientChunk> held =
       llvm::map_to_vector(chunks, [&](const RowChunk &chunk) { return load(b, chunk); });
   Value sums = constantChunk(b, 0, count);
   for (auto [chunk, loaded] : llvm::zip_equal(chunks, held)) {
-    loaded = widen(b, chunk, loaded);
+    SmallVector<Value> read = afterLoads(b, {loaded.y, loaded.dy});
+    loaded = widen(b, chunk, {read[0], read[1]});
     sums = addDot(b, loaded, sums);
   }
   sums = teams.foldOthers(b, operands.walk, row, sums,

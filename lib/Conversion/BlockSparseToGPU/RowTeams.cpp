@@ -3,8 +3,8 @@
 
 #include "RowTeams.h"
 
+#include "Chunk.h"
 #include "ConstantTable.h"
-#include "Kit/SharedTile.h"
 #include "Loops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -219,13 +219,19 @@ RowChunk RowTeams::getChunk(ImplicitLocOpBuilder &b, const RowWalk &walk, const 
   };
   chunk.valueBlock = entriesInOrder ? entry : field(1);
   chunk.live = both(b, chunk.stored, row.inside);
+  if (needsCols)
+    chunk.col = field(0);
+  return chunk;
+}
+
+/// From the block's column to that of the chunk.
+void RowTeams::finishChunk(ImplicitLocOpBuilder &b, const RowWalk &walk, RowChunk &chunk) const {
   if (!needsCols)
-    return chunk;
-  Value start = indexMul(b, field(0), indexConstant(b, walk.getBlockCols()));
+    return;
+  Value start = indexMul(b, chunk.col, indexConstant(b, walk.getBlockCols()));
   chunk.col = indexAdd(b, start, chunk.blockCol);
   if (walk.getCols() % walk.getBlockCols() != 0)
     chunk.live = both(b, chunk.live, indexLess(b, chunk.col, indexConstant(b, walk.getCols())));
-  return chunk;
 }
 
 SmallVector<RowChunk> RowTeams::heldChunks(ImplicitLocOpBuilder &b, const RowWalk &walk,
@@ -235,6 +241,13 @@ SmallVector<RowChunk> RowTeams::heldChunks(ImplicitLocOpBuilder &b, const RowWal
   for (int64_t i = 0; i < team.chunks; ++i) {
     Value number = indexAdd(b, row.lane, indexConstant(b, i * team.lanes));
     chunks.push_back(getChunk(b, walk, row, number));
+  }
+  for (RowChunk &chunk : chunks) {
+    if (!entriesInOrder)
+      chunk.valueBlock = afterLoads(b, chunk.valueBlock).front();
+    if (needsCols)
+      chunk.col = afterLoads(b, chunk.col).front();
+    finishChunk(b, walk, chunk);
   }
   return chunks;
 }
@@ -248,7 +261,9 @@ Value RowTeams::foldOthers(
   Value first = indexAdd(b, row.lane, indexConstant(b, team.lanes * team.chunks));
   return emitFold(b, first, row.chunks, indexConstant(b, team.lanes), initial,
                   [&](ImplicitLocOpBuilder &b, Value number, Value carried) {
-                    return body(b, getChunk(b, walk, row, number), carried);
+                    RowChunk chunk = getChunk(b, walk, row, number);
+                    finishChunk(b, walk, chunk);
+                    return body(b, chunk, carried);
                   });
 }
 

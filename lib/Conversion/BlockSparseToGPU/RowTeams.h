@@ -92,7 +92,7 @@ public:
 
   /// In the kernel.
   TeamRow getRow(ImplicitLocOpBuilder &b, const RowWalk &walk, const TeamWork &work) const;
-  /// Those chunks of the row that this lane holds.
+  /// Those chunks of the row that this lane holds; the table is read for all of them first.
   SmallVector<RowChunk> heldChunks(ImplicitLocOpBuilder &b, const RowWalk &walk,
                                    const TeamRow &row) const;
   /// Visits the others. All of them are stored.
@@ -110,6 +110,7 @@ private:
   Value rowsOf(ImplicitLocOpBuilder &b, const RowWalk &walk, const RowTeam &team) const;
   RowChunk getChunk(ImplicitLocOpBuilder &b, const RowWalk &walk, const TeamRow &row,
                     Value number) const;
+  void finishChunk(ImplicitLocOpBuilder &b, const RowWalk &walk, RowChunk &chunk) const;
 
   SmallVector<RowTeam> teams;
   int64_t elements, threads;

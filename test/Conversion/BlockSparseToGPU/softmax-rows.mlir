@@ -4,13 +4,14 @@ memref.global "private" constant @segments : memref<3x5xi32> = dense<[[2, 0, 2, 
 memref.global "private" constant @entries : memref<6x2xi32> = dense<[[0, 0], [1, 1], [0, 2], [1, 3], [2, 4], [3, 5]]>
 
 // A row has at most 8 chunks of 16 bytes: teams of 2 lanes that hold 4 chunks each, so a warp reads
-// whole blocks. All loads come first, then the maximum, the sum and the stores; the table of
-// entries is in order and not read.
+// whole blocks. All loads come first (an empty instruction keeps them ahead of what is computed), then
+// the maximum, the sum and the stores; the table of entries is in order and not read.
 // CHECK-LABEL: gpu.func @plain_softmax_rows(
 // CHECK-SAME: known_block_size = array<i32: 128, 1, 1>
 // CHECK-NOT: memref.load %arg2
 // CHECK-COUNT-4: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<8xf16>
 // CHECK-NOT: llvm.load
+// CHECK: llvm.inline_asm has_side_effects "", "=r,=r,=r,=r,0,1,2,3"
 // CHECK: arith.maximumf %{{.*}} : vector<8xf32>
 // CHECK-COUNT-1: gpu.shuffle{{ +}}xor
 // CHECK: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz"
@@ -94,8 +95,8 @@ func.func @unequal(%y: memref<9x16x1024xf16>, %dy: memref<9x16x1024xf16>, %dx: m
 // CHECK-LABEL: gpu.func @terms_softmax_rows(
 // CHECK: llvm.load %{{.*}} -> vector<4xf32>
 // CHECK: llvm.load %{{.*}} {alignment = 8 : i64} : !llvm.ptr<1> -> vector<4xf16>
-// CHECK: llvm.intr.fma(%{{.*}}) : (vector<4xf32>, vector<4xf32>, vector<4xf32>)
 // CHECK: llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr<1> -> vector<4xi8>
+// CHECK: llvm.intr.fma(%{{.*}}) : (vector<4xf32>, vector<4xf32>, vector<4xf32>)
 // CHECK: arith.cmpi ne, %{{.*}} : vector<4xi8>
 // CHECK: arith.cmpi sgt, %{{.*}} : vector<4xi32>
 // CHECK: arith.select %{{.*}} : vector<4xi1>, vector<4xf32>
