@@ -122,7 +122,6 @@ static void buildStages(PlannedDSDOp op, int64_t workers) {
     return;
   WorkOptions options;
   options.workers = workers;
-  options.panelBytes = product->panelBytes();
   WorkLists lists = ::blocksparse::buildWorkLists(*staged, product->space, options);
   OpBuilder builder(op);
   op.getStagesMutable().assign(createStageTables(builder, op.getLoc(), *staged, lists));

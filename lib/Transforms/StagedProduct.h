@@ -50,8 +50,6 @@ struct StagedProduct {
   int64_t k = 0;
   /// Of a stream kernel, or nothing: wgmma.
   std::optional<::blocksparse::StreamShape> stream;
-
-  int64_t panelBytes() const { return k * tileN * 2; }
 };
 
 /// A planned_sdd whose schedule names "cuda.wgmma" and whose static shapes fit it.

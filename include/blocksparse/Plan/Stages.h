@@ -150,8 +150,6 @@ struct TileSpace {
 
 struct WorkOptions {
   int64_t workers = 132;
-  /// Bytes of one panel of the dense operand over the whole reduction.
-  int64_t panelBytes = 0;
   /// Bytes of panels in flight that stay in the second-level cache.
   int64_t cacheBytes = 24 << 20;
   /// Cost of a tile beside its stages: prologue and epilogue.

@@ -6,6 +6,7 @@
 #include "KernelBuilder.h"
 #include "MmaKernels.h"
 #include "SimtKernels.h"
+#include "StreamKernels.h"
 #include "WgmmaKernels.h"
 #include "blocksparse/IR/BlockSparseDialect.h"
 #include "blocksparse/IR/BlockSparseOps.h"
@@ -65,9 +66,12 @@ static void emitPortable(ImplicitLocOpBuilder &host, KernelBuilder &kernels, OpT
 template <typename OpTy>
 static void emitPlanned(ImplicitLocOpBuilder &host, KernelBuilder &kernels, OpTy op) {
   auto portable = [&](ImplicitLocOpBuilder &b) { emitPortable(b, kernels, op); };
-  if constexpr (llvm::is_one_of<OpTy, PlannedDSDOp, PlannedMatmulOp>::value)
+  if constexpr (llvm::is_one_of<OpTy, PlannedDSDOp, PlannedSDDOp, PlannedMatmulOp>::value)
     if (hasWgmma(kernels, op))
       return emitWgmma(host, kernels, op, portable);
+  if constexpr (std::is_same_v<OpTy, PlannedDSDOp>)
+    if (hasStream(kernels, op))
+      return emitStream(host, kernels, op, portable);
   portable(host);
 }
 

@@ -26,7 +26,7 @@ Value StagedTiles::blocks(ImplicitLocOpBuilder &host, PlannedDSDOp op) {
   return indexConstant(host, bufferType(op.getStages()[1]).getDimSize(0) - 1);
 }
 
-WgmmaKernel::Range StagedTiles::tilesOfBlock(ImplicitLocOpBuilder &b) const {
+WgmmaKernel::Range StagedTiles::runOfBlock(ImplicitLocOpBuilder &b, const IntTable &workers) {
   Value block =
       arith::IndexCastOp::create(b, b.getI32Type(), gpu::BlockIdOp::create(b, gpu::Dimension::x));
   Value one = sharedConstant(b, 1);
@@ -71,16 +71,23 @@ Value StagedTiles::applyEpilogue(ImplicitLocOpBuilder &b, PlannedDSDOp op, const
 }
 
 ValuesOrigin ValuesOrigin::get(PlannedDSDOp op) {
-  MemRefType values = bufferType(op.getValues());
+  return get(op.getValues(), op.getEntries(), op.getLutHeads());
+}
+
+ValuesOrigin ValuesOrigin::get(PlannedSDDOp op) {
+  return get(op.getInit(), op.getLut(), op.getLutHeads());
+}
+
+ValuesOrigin ValuesOrigin::get(Value memref, Value lut, int64_t lutHeads) {
+  MemRefType values = bufferType(memref), table = bufferType(lut);
   int64_t rank = values.getRank(), stored = values.getDimSize(rank - 3);
-  int64_t listed =
-      bufferType(op.getEntries()).getDimSize(bufferType(op.getEntries()).getRank() - 2);
+  int64_t listed = table.getDimSize(table.getRank() - 2);
   ValuesOrigin origin;
   if (rank == 4 && values.getDimSize(0) != 1) {
     origin.perBatch = stored;
     origin.batchCopies = values.getDimSize(0);
   }
-  if (op.getLutHeads() == 1 && stored > listed) {
+  if (lutHeads == 1 && stored > listed) {
     origin.perHead = listed;
     origin.headCopies = stored / listed;
   }

@@ -32,7 +32,9 @@ public:
   /// On the host: thread blocks, one for each list.
   static Value blocks(ImplicitLocOpBuilder &host, PlannedDSDOp op);
 
-  WgmmaKernel::Range tilesOfBlock(ImplicitLocOpBuilder &b) const;
+  WgmmaKernel::Range tilesOfBlock(ImplicitLocOpBuilder &b) const { return runOfBlock(b, workers); }
+  /// The tiles of this thread block in a list whose runs `workers` gives.
+  static WgmmaKernel::Range runOfBlock(ImplicitLocOpBuilder &b, const IntTable &workers);
   StagedTile read(ImplicitLocOpBuilder &b, Value number) const;
   /// Row unit `place` (i32) of a group, or -1.
   Value rowOf(ImplicitLocOpBuilder &b, Value group, Value place) const;
@@ -60,6 +62,10 @@ struct ValuesOrigin {
   int64_t batchCopies = 1, headCopies = 1;
 
   static ValuesOrigin get(PlannedDSDOp op);
+  /// Of the result.
+  static ValuesOrigin get(PlannedSDDOp op);
+  /// `lut`: the table that lists the blocks.
+  static ValuesOrigin get(Value values, Value lut, int64_t lutHeads);
   /// Number (i32) of the first block.
   Value blockOf(ImplicitLocOpBuilder &b, Value batch, Value head) const;
   /// Number (i32) of the copy among batchCopies * headCopies.

@@ -23,8 +23,15 @@ using namespace mlir::blocksparse::device;
 using ::blocksparse::StreamShape;
 
 static constexpr int64_t warpSize = 32;
+/// One of them copies; setmaxnreg speaks of whole warpgroups.
+static constexpr int64_t producerWarps = 4;
 
 namespace {
+
+/// Registers of a thread, multiples of 8; 0 where they stay as they are launched.
+struct WarpRegisters {
+  int64_t producer = 0, consumer = 0;
+};
 
 /// The sizes of a kernel. Shared memory: the stages, each with its panels, value blocks and record;
 /// then a buffer of block x 64 results for every computing warp; then the barriers.
@@ -42,7 +49,8 @@ struct StreamPlan {
   int64_t resultOffset() const { return stages * shape.stageBytes(); }
   int64_t barrierOffset() const { return resultOffset() + warps * resultBytes(); }
   int64_t sharedBytes() const { return barrierOffset() + StageRing::bytes(stages) + 1024; }
-  int64_t threads() const { return (warps + 1) * warpSize; }
+  int64_t threads() const { return (warps + producerWarps) * warpSize; }
+  WarpRegisters registers() const;
   int64_t rowsPerWarp() const { return shape.rows / warps; }
   /// Sums of a thread in one block row: 4 for each 16 x 8.
   int64_t rowSums() const { return shape.block / 16 * (cols / 8) * 4; }
@@ -116,6 +124,18 @@ std::optional<StreamPlan> StreamPlan::get(PlannedDSDOp op) {
   return plan;
 }
 
+/// A block starts with the same registers for all, as many as fit; the copying warps need few, and
+/// the others get the rest. All together must fit what the block started with, else it hangs.
+WarpRegisters StreamPlan::registers() const {
+  constexpr int64_t all = 65536, producer = 32, most = 232, enough = 168;
+  auto roundDown = [](int64_t number) { return number / 8 * 8; };
+  int64_t launched = roundDown(all / threads());
+  if (launched >= enough || warps % 4 != 0)
+    return {};
+  int64_t rest = threads() * launched - producerWarps * warpSize * producer;
+  return {producer, std::min(roundDown(rest / (warps * warpSize)), most)};
+}
+
 //===----------------------------------------------------------------------===//
 // The frame
 //===----------------------------------------------------------------------===//
@@ -144,6 +164,12 @@ static void emitWarpBarrier(ImplicitLocOpBuilder &b) {
   NVVM::SyncWarpOp::create(b, sharedConstant(b, -1));
 }
 
+static void setRegisters(ImplicitLocOpBuilder &b, int64_t number,
+                         NVVM::SetMaxRegisterAction action) {
+  if (number != 0)
+    NVVM::SetMaxRegisterOp::create(b, static_cast<uint32_t>(number), action);
+}
+
 Value StreamKernel::stageBase(ImplicitLocOpBuilder &b, Value stage) const {
   return sharedAdd(b, base, sharedMul(b, stage, plan.shape.stageBytes()));
 }
@@ -163,16 +189,22 @@ void StreamKernel::emit(ImplicitLocOpBuilder &b) {
   emitBarrier(b);
   auto produce = [&](OpBuilder &builder, Location loc) {
     ImplicitLocOpBuilder b(loc, builder);
-    Value elected = NVVM::ElectSyncOp::create(b, b.getI1Type(), Value());
-    emitIf(b, elected, [&](ImplicitLocOpBuilder &b) { emitProducer(b); });
+    setRegisters(b, plan.registers().producer, NVVM::SetMaxRegisterAction::decrease);
+    emitIf(b, isEqual(b, warp, constant(b, plan.warps)), [&](ImplicitLocOpBuilder &b) {
+      Value elected = NVVM::ElectSyncOp::create(b, b.getI1Type(), Value());
+      emitIf(b, elected, [&](ImplicitLocOpBuilder &b) { emitProducer(b); });
+    });
     scf::YieldOp::create(b);
   };
   auto consume = [&](OpBuilder &builder, Location loc) {
     ImplicitLocOpBuilder b(loc, builder);
+    setRegisters(b, plan.registers().consumer, NVVM::SetMaxRegisterAction::increase);
     emitConsumer(b);
     scf::YieldOp::create(b);
   };
-  scf::IfOp::create(b, isEqual(b, warp, constant(b, plan.warps)), produce, consume);
+  Value produces =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::sge, warp, constant(b, plan.warps));
+  scf::IfOp::create(b, produces, produce, consume);
 }
 
 //===----------------------------------------------------------------------===//

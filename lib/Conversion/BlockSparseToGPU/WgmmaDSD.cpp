@@ -38,7 +38,7 @@ public:
   Range tiles(ImplicitLocOpBuilder &b) override { return lists.tilesOfBlock(b); }
   WgmmaWork getTile(ImplicitLocOpBuilder &b, Value number) override;
   SmallVector<Value> readStep(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step) override;
-  Value stepBytes(ImplicitLocOpBuilder &b, ArrayRef<Value> entry) override;
+  Value stepBytes(ImplicitLocOpBuilder &b, const WgmmaWork &, ArrayRef<Value> entry) override;
   void emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step, ArrayRef<Value> entry,
                   const StageBuffers &stage) override;
   Value takesPart(ImplicitLocOpBuilder &b, ArrayRef<Value> entry, Value group) override;
@@ -103,7 +103,7 @@ static Value isThere(ImplicitLocOpBuilder &b, Value y) {
   return arith::CmpIOp::create(b, arith::CmpIPredicate::sge, y, sharedConstant(b, 0));
 }
 
-Value DSDKernel::stepBytes(ImplicitLocOpBuilder &b, ArrayRef<Value> entry) {
+Value DSDKernel::stepBytes(ImplicitLocOpBuilder &b, const WgmmaWork &, ArrayRef<Value> entry) {
   if (!plan.shape.hasGaps)
     return sharedConstant(b, plan.shape.stageBytes());
   Value bytes = sharedConstant(b, plan.dense.bytes());

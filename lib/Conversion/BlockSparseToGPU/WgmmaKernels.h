@@ -22,10 +22,13 @@ using Fallback = function_ref<void(ImplicitLocOpBuilder &)>;
 
 /// Whether the family has a kernel for the op on the chip of `kernels`.
 bool hasWgmma(const KernelBuilder &kernels, PlannedDSDOp op);
+bool hasWgmma(const KernelBuilder &kernels, PlannedSDDOp op);
 bool hasWgmma(const KernelBuilder &kernels, PlannedMatmulOp op);
 
 /// Each emits the launches of one op on memrefs that hasWgmma is true for.
 void emitWgmma(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedDSDOp op,
+               Fallback fallback);
+void emitWgmma(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedSDDOp op,
                Fallback fallback);
 void emitWgmma(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedMatmulOp op,
                Fallback fallback);

@@ -58,7 +58,7 @@ public:
   SmallVector<Value> readStep(ImplicitLocOpBuilder &, const WgmmaWork &, Value) override {
     return {};
   }
-  Value stepBytes(ImplicitLocOpBuilder &b, ArrayRef<Value>) override {
+  Value stepBytes(ImplicitLocOpBuilder &b, const WgmmaWork &, ArrayRef<Value>) override {
     return sharedConstant(b, plan.shape.stageBytes());
   }
   void emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step, ArrayRef<Value>,

@@ -106,7 +106,7 @@ void WgmmaProduct::emitProducer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
                       SmallVector<Value> following =
                           kernel.readStep(b, tile, sharedAdd(b, step, one));
                       frame.ring.waitEmpty(b, at);
-                      frame.ring.expectBytes(b, at.stage, kernel.stepBytes(b, entry));
+                      frame.ring.expectBytes(b, at.stage, kernel.stepBytes(b, tile, entry));
                       kernel.emitCopies(b, tile, step, entry, getBuffers(b, frame, at.stage));
                       StageRing::Position next = frame.ring.next(b, at);
                       SmallVector<Value> results{next.stage, next.parity};

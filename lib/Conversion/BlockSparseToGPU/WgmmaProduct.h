@@ -86,7 +86,8 @@ public:
   virtual SmallVector<Value> readStep(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
                                       Value step) = 0;
   /// Bytes that emitCopies will bring.
-  virtual Value stepBytes(ImplicitLocOpBuilder &b, ArrayRef<Value> entry) = 0;
+  virtual Value stepBytes(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
+                          ArrayRef<Value> entry) = 0;
   virtual void emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step,
                           ArrayRef<Value> entry, const StageBuffers &stage) = 0;
   /// i1: warpgroup `group` has a part in the step. Asked only where the shape has gaps.
