@@ -41,10 +41,16 @@ struct Arguments {
                                cl::desc("PTX version as 10 * major + minor; 0: the lowest that "
                                         "knows the chip"),
                                cl::init(0), cl::cat(category)};
+  cl::opt<bool> cubin{"cubin", cl::desc("Machine code beside the PTX, made by ptxas"),
+                      cl::cat(category)};
   cl::opt<std::string> cpu{"cpu", cl::desc("Processor, as LLVM names it, or native"),
                            cl::init("native"), cl::cat(category)};
   cl::opt<std::string> features{"features", cl::desc("Processor features: +avx512f,-fma"),
                                 cl::cat(category)};
+  cl::opt<bool> checkIndices{"check-indices",
+                             cl::desc("Check the indices of run-time patterns when the program "
+                                      "runs; on the CPU"),
+                             cl::cat(category)};
   cl::opt<std::string> function{"function", cl::desc("Compile these public functions only"),
                                 cl::value_desc("name,..."), cl::cat(category)};
   cl::opt<unsigned> optLevel{"O", cl::Prefix, cl::desc("Optimisation level, 0 to 3"), cl::init(3),
@@ -99,6 +105,8 @@ static LogicalResult run(const Arguments &arguments, llvm::SourceMgr &sourceMgr,
     return failure();
   options.target = *target;
   options.gpu.ptxVersion = arguments.ptxVersion;
+  options.gpu.cubin = arguments.cubin;
+  options.checkIndices = arguments.checkIndices;
   options.gpu.optLevel = arguments.optLevel;
   options.cpu = {arguments.cpu, arguments.features, arguments.optLevel};
   options.configurePasses = [](PassManager &pm) {

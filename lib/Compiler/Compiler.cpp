@@ -31,6 +31,7 @@ ArrayRef<StageInfo> mlir::blocksparse::getStages() {
        [](OpPassManager &pm, const StageOptions &options) {
          PlanOptions plan;
          plan.workers = getWorkers(options.scheduleTarget);
+         plan.checkExtents = !options.gpu;
          buildPlanPipeline(pm, plan);
        }},
       {Stage::Bufferize, "bufferize", "planned operations on buffers",
@@ -39,7 +40,8 @@ ArrayRef<StageInfo> mlir::blocksparse::getStages() {
        [](OpPassManager &pm, const StageOptions &options) {
          if (options.emulated)
            return buildEmulateKernelsPipeline(pm);
-         options.gpu ? buildConvertToGPUPipeline(pm, *options.gpu) : buildConvertToCPUPipeline(pm);
+         options.gpu ? buildConvertToGPUPipeline(pm, *options.gpu)
+                     : buildConvertToCPUPipeline(pm, {options.checkIndices});
        }},
       {Stage::LLVM, "llvm", "the llvm and omp dialects; PTX",
        [](OpPassManager &pm, const StageOptions &options) {
@@ -79,6 +81,7 @@ static GPUOptions getGPUOptions(const CompileOptions &options) {
 static CompileOptions withTarget(const CompileOptions &options, StringRef target) {
   CompileOptions one = options;
   one.target = target.str();
+  one.gpu.cubin &= one.isCUDA();
   return one;
 }
 
@@ -99,6 +102,12 @@ static LogicalResult checkTargets(const CompileOptions &options, ArrayRef<std::s
 }
 
 LogicalResult mlir::blocksparse::checkTarget(const CompileOptions &options, EmitErrorFn emitError) {
+  if (options.checkIndices && options.target != "cpu")
+    return emitError() << "expects the target 'cpu' where indices are checked, but got '"
+                       << options.target << "'";
+  if (options.gpu.cubin && !usesDevice(options))
+    return emitError() << "expects a target 'cuda:<chip>' for machine code, but got '"
+                       << options.target << "'";
   if (SmallVector<std::string> targets = splitTargets(options.target); targets.size() > 1)
     return checkTargets(options, targets, emitError);
   if (options.isCUDA())
@@ -136,7 +145,7 @@ static FailureOr<StageOptions> getStageOptions(const CompileOptions &options,
   FailureOr<std::string> described = describeTarget(options.cpu, emitError);
   if (failed(described))
     return failure();
-  return StageOptions{*described, std::nullopt, options.isEmulated()};
+  return StageOptions{*described, std::nullopt, options.isEmulated(), options.checkIndices};
 }
 
 /// Compiles clones of the module, one for each target, and puts them together in it.
@@ -217,8 +226,10 @@ static LogicalResult emitKernels(ModuleOp module, const CompileOptions &options,
     return failure();
   std::string text;
   for (auto binary : module.getOps<gpu::BinaryOp>())
-    for (Attribute object : binary.getObjects())
-      text += cast<gpu::ObjectAttr>(object).getObject().getValue();
+    for (Attribute attribute : binary.getObjects())
+      if (auto object = cast<gpu::ObjectAttr>(attribute);
+          object.getFormat() == gpu::CompilationTarget::Assembly)
+        text += object.getObject().getValue();
   return writeFile(text, path, emitError);
 }
 

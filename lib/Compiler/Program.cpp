@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "blocksparse/Compiler/Program.h"
+#include "blocksparse/IR/SparseTensor.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -95,5 +97,107 @@ LogicalResult mlir::blocksparse::keepFunctions(Program &program, StringRef names
       function.setPrivate();
   llvm::erase_if(program.signatures,
                  [&](const auto &entry) { return !llvm::is_contained(kept, entry.name); });
+  return success();
+}
+
+namespace {
+/// A result of a function to be.
+struct ReturnedValue {
+  Value value;
+  /// The number of the result that it was.
+  std::optional<unsigned> previous;
+};
+} // namespace
+
+static SmallVector<ReturnedValue> collectResults(func::FuncOp function) {
+  Block &body = function.getBody().front();
+  OperandRange previous = body.getTerminator()->getOperands();
+  SmallVector<bool> used(previous.size());
+  SmallVector<ReturnedValue> collected;
+  for (Operation &op : body.without_terminator()) {
+    if (matchPattern(&op, m_Constant()))
+      continue;
+    for (Value value : op.getResults()) {
+      auto type = dyn_cast<RankedTensorType>(value.getType());
+      if (!type || (type.getEncoding() && !isSparseTensor(type)))
+        continue;
+      auto place = llvm::find(previous, value);
+      std::optional<unsigned> number;
+      if (place != previous.end())
+        used[number.emplace(place.getIndex())] = true;
+      collected.push_back({value, number});
+    }
+  }
+  for (auto [number, value] : llvm::enumerate(previous))
+    if (!used[number])
+      collected.push_back({value, unsigned(number)});
+  return collected;
+}
+
+static std::string describe(Value value, Parameter::Role role) {
+  Operation *op = value.getDefiningOp();
+  std::string text = op->getName().stripDialect().str();
+  if (auto place = op->getLoc()->findInstanceOf<FileLineColLoc>())
+    text += " (" + llvm::utostr(place.getLine()) + ":" + llvm::utostr(place.getColumn()) + ")";
+  if (op->getNumResults() > 1)
+    text += "#" + llvm::utostr(cast<OpResult>(value).getResultNumber());
+  if (role == Parameter::Role::CrowIndices)
+    text += " crow_indices";
+  if (role == Parameter::Role::ColIndices)
+    text += " col_indices";
+  return text;
+}
+
+/// Names of the source's arguments: of the last of the parameters that one becomes.
+static SmallVector<std::string> getArgumentNames(const FunctionSignature &signature) {
+  SmallVector<std::string> names;
+  for (const Parameter &parameter : signature.arguments) {
+    names.resize(std::max<size_t>(names.size(), parameter.source + 1));
+    names[parameter.source] = parameter.name;
+  }
+  return names;
+}
+
+static LogicalResult returnEveryResult(func::FuncOp function, FunctionSignature &signature) {
+  if (!function.getBody().hasOneBlock())
+    return function.emitError("expects a body of one block for a check of each operation, but got ")
+           << function.getBody().getBlocks().size();
+  SmallVector<ReturnedValue> results = collectResults(function);
+  SmallVector<Value> values;
+  SmallVector<DictionaryAttr> attributes;
+  for (const ReturnedValue &result : results) {
+    values.push_back(result.value);
+    attributes.push_back(result.previous ? function.getResultAttrDict(*result.previous)
+                                         : DictionaryAttr::get(function.getContext()));
+  }
+  function.removeResAttrsAttr();
+  function.setType(FunctionType::get(function.getContext(), function.getArgumentTypes(),
+                                     TypeRange(ValueRange(values))));
+  function.setAllResultAttrs(attributes);
+  function.getBody().front().getTerminator()->setOperands(values);
+
+  FailureOr<FunctionSignature> changed =
+      FunctionSignature::get(function, getArgumentNames(signature));
+  if (failed(changed))
+    return failure();
+  for (Parameter &parameter : changed->results) {
+    const ReturnedValue &result = results[parameter.source];
+    if (!result.previous) {
+      parameter.name = describe(result.value, parameter.role);
+      continue;
+    }
+    for (const Parameter &previous : signature.results)
+      if (previous.source == *result.previous && previous.role == parameter.role)
+        parameter.name = previous.name;
+  }
+  signature = std::move(*changed);
+  return success();
+}
+
+LogicalResult mlir::blocksparse::returnEveryResult(Program &program) {
+  for (FunctionSignature &signature : program.signatures)
+    if (failed(::returnEveryResult(program.module->lookupSymbol<func::FuncOp>(signature.name),
+                                   signature)))
+      return failure();
   return success();
 }

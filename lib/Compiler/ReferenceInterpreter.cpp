@@ -119,6 +119,11 @@ namespace {
 
 class Interpreter {
 public:
+  /// Called with each value that is not constant, in order; may change it for what follows.
+  using Observer = llvm::function_ref<void(Value, ReferenceValue &)>;
+
+  explicit Interpreter(Observer observer = {}) : observer(observer) {}
+
   FailureOr<std::vector<ReferenceValue>> run(func::FuncOp function,
                                              ArrayRef<ReferenceValue> arguments);
 
@@ -126,7 +131,9 @@ private:
   LogicalResult evaluate(Operation &op);
   LogicalResult evaluateConstant(arith::ConstantOp op);
   LogicalResult evaluateCall(func::CallOp op);
+  void define(Value result, ReferenceValue value);
 
+  Observer observer;
   llvm::DenseMap<Value, ReferenceValue> values;
 };
 
@@ -146,6 +153,12 @@ FailureOr<std::vector<ReferenceValue>> Interpreter::run(func::FuncOp function,
   for (Value result : function.getBody().front().getTerminator()->getOperands())
     results.push_back(values[result]);
   return results;
+}
+
+void Interpreter::define(Value result, ReferenceValue value) {
+  if (observer)
+    observer(result, value);
+  values[result] = std::move(value);
 }
 
 /// The reference holds a result, its magnitudes and a copy or two in f64.
@@ -178,7 +191,7 @@ LogicalResult Interpreter::evaluate(Operation &op) {
   if (failed(results))
     return failure();
   for (auto [result, value] : llvm::zip_equal(op.getResults(), *results))
-    values[result] = std::move(value);
+    define(result, std::move(value));
   return success();
 }
 
@@ -210,7 +223,7 @@ LogicalResult Interpreter::evaluateCall(func::CallOp op) {
   if (failed(results))
     return failure();
   for (auto [result, value] : llvm::zip_equal(op.getResults(), *results))
-    values[result] = std::move(value);
+    define(result, std::move(value));
   return success();
 }
 
@@ -252,9 +265,9 @@ static FailureOr<ReferenceValue> makeArgument(func::FuncOp function, ArrayRef<Pa
   return result;
 }
 
-FailureOr<std::vector<ReferenceResult>>
-mlir::blocksparse::interpretWithReference(func::FuncOp function, const FunctionSignature &signature,
-                                          ArrayRef<HostTensor> arguments) {
+static FailureOr<std::vector<ReferenceValue>> makeArguments(func::FuncOp function,
+                                                            const FunctionSignature &signature,
+                                                            ArrayRef<HostTensor> arguments) {
   std::vector<ReferenceValue> values;
   for (size_t i = 0; i < arguments.size();) {
     unsigned source = signature.arguments[i].source;
@@ -268,19 +281,60 @@ mlir::blocksparse::interpretWithReference(func::FuncOp function, const FunctionS
     values.push_back(*value);
     i += count;
   }
-  FailureOr<std::vector<ReferenceValue>> outputs = Interpreter().run(function, values);
+  return values;
+}
+
+static ReferenceResult getPart(const Parameter &parameter, const ReferenceValue &value) {
+  if (parameter.role == Parameter::Role::CrowIndices)
+    return {*value.crowIndices, {}, {}, {}};
+  if (parameter.role == Parameter::Role::ColIndices)
+    return {*value.colIndices, {}, {}, {}};
+  return {value.tensor, value.scale.value_or(ref::ErrorScale{}), value.model, value.unspecified};
+}
+
+FailureOr<std::vector<ReferenceResult>>
+mlir::blocksparse::interpretWithReference(func::FuncOp function, const FunctionSignature &signature,
+                                          ArrayRef<HostTensor> arguments) {
+  FailureOr<std::vector<ReferenceValue>> values = makeArguments(function, signature, arguments);
+  if (failed(values))
+    return failure();
+  FailureOr<std::vector<ReferenceValue>> outputs = Interpreter().run(function, *values);
   if (failed(outputs))
     return failure();
   std::vector<ReferenceResult> results;
-  for (const Parameter &parameter : signature.results) {
-    const ReferenceValue &value = (*outputs)[parameter.source];
-    if (parameter.role == Parameter::Role::CrowIndices)
-      results.push_back({*value.crowIndices, {}, {}, {}});
-    else if (parameter.role == Parameter::Role::ColIndices)
-      results.push_back({*value.colIndices, {}, {}, {}});
-    else
-      results.push_back(
-          {value.tensor, value.scale.value_or(ref::ErrorScale{}), value.model, value.unspecified});
-  }
+  for (const Parameter &parameter : signature.results)
+    results.push_back(getPart(parameter, (*outputs)[parameter.source]));
   return results;
+}
+
+FailureOr<std::vector<ReferenceResult>> mlir::blocksparse::interpretEachWithReference(
+    func::FuncOp function, const FunctionSignature &signature, ArrayRef<HostTensor> arguments,
+    ArrayRef<HostTensor> results) {
+  FailureOr<std::vector<ReferenceValue>> values = makeArguments(function, signature, arguments);
+  if (failed(values))
+    return failure();
+  Operation *returned = function.getBody().front().getTerminator();
+  std::vector<std::optional<ReferenceResult>> references(results.size());
+  auto observe = [&](Value value, ReferenceValue &reference) {
+    ReferenceValue computed = reference;
+    for (auto [index, parameter] : llvm::enumerate(signature.results)) {
+      if (returned->getOperand(parameter.source) != value)
+        continue;
+      references[index] = getPart(parameter, reference);
+      if (parameter.role != Parameter::Role::Dense && parameter.role != Parameter::Role::Values)
+        continue;
+      // What follows starts from what the program computed, which is exact by definition.
+      computed.tensor = results[index];
+      computed.scale = std::nullopt;
+    }
+    reference = std::move(computed);
+  };
+  FailureOr<std::vector<ReferenceValue>> outputs = Interpreter(observe).run(function, *values);
+  if (failed(outputs))
+    return failure();
+  std::vector<ReferenceResult> all;
+  for (auto [index, parameter] : llvm::enumerate(signature.results))
+    all.push_back(references[index] ? *references[index]
+                                    : getPart(parameter, (*outputs)[parameter.source]));
+  return all;
 }

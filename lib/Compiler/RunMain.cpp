@@ -37,8 +37,14 @@ struct CountParser : cl::parser<unsigned> {
   }
 };
 
+enum class CheckKind { None, Results, Each };
+
 struct RunOptions {
   cl::opt<std::string> input{cl::Positional, cl::desc("<input.mlir>"), cl::init("-"),
+                             cl::cat(category)};
+  cl::opt<bool> checkIndices{"check-indices",
+                             cl::desc("Check the indices of run-time patterns when the program "
+                                      "runs; on the CPU"),
                              cl::cat(category)};
   cl::opt<std::string> function{"function", cl::desc("The functions to run"),
                                 cl::value_desc("name,..."), cl::cat(category)};
@@ -81,7 +87,17 @@ struct RunOptions {
                                cl::desc("PTX version as 10 * major + minor; 0: the lowest that "
                                         "knows the chip"),
                                cl::init(0), cl::cat(category)};
-  cl::opt<bool> check{"check", cl::desc("Compare with the reference"), cl::cat(category)};
+  cl::opt<CheckKind> check{
+      "check",
+      cl::desc("Compare with the reference"),
+      cl::init(CheckKind::None),
+      cl::ValueOptional,
+      cl::values(clEnumValN(CheckKind::Results, "", "the results of the program"),
+                 clEnumValN(CheckKind::Results, "results", "the same"),
+                 clEnumValN(CheckKind::Each, "each",
+                            "what every operation makes of what the program gave it"),
+                 clEnumValN(CheckKind::None, "none", "nothing, the default")),
+      cl::cat(category)};
   cl::opt<bool> repeatCheck{"repeat-check", cl::desc("Run twice; results must be equal bit by bit"),
                             cl::cat(category)};
   cl::opt<unsigned, false, CountParser> time{"time",
@@ -237,7 +253,7 @@ static FailureOr<int> runFunction(Run &run, HostProgram &program,
   run.arguments = std::move(*arguments);
   // Before the call: it judges the data, too.
   FailureOr<std::vector<ReferenceResult>> references = std::vector<ReferenceResult>();
-  if (options.check)
+  if (options.check != CheckKind::None)
     references = interpretWithReference(run.source, run.signature, run.arguments);
   if (failed(references))
     return failure();
@@ -254,7 +270,11 @@ static FailureOr<int> runFunction(Run &run, HostProgram &program,
     return failure();
 
   int failures = 0;
-  if (options.check) {
+  if (options.check == CheckKind::Each)
+    references = interpretEachWithReference(run.source, run.signature, run.arguments, run.results);
+  if (failed(references))
+    return failure();
+  if (options.check != CheckKind::None) {
     FailureOr<int> compared =
         reportComparisons(run.source, run.signature, run.arguments, run.results, *references);
     if (failed(compared))
@@ -293,6 +313,7 @@ static FailureOr<HostProgram> compileProgram(ModuleOp source, const RunOptions &
   compileOptions.target = place.target;
   compileOptions.cpu = {options.cpu, options.features, 3};
   compileOptions.gpu.ptxVersion = options.ptxVersion;
+  compileOptions.checkIndices = options.checkIndices;
   return HostProgram::create(*module, compileOptions);
 }
 
@@ -317,7 +338,8 @@ static LogicalResult runProgram(const RunOptions &options, llvm::SourceMgr &sour
   if (failed(argumentOptions))
     return failure();
   FailureOr<Program> program = parseProgram(options.input, sourceMgr, context);
-  if (failed(program) || failed(selectFunctions(*program, options, emitError)))
+  if (failed(program) || failed(selectFunctions(*program, options, emitError)) ||
+      (options.check == CheckKind::Each && failed(returnEveryResult(*program))))
     return failure();
   FailureOr<HostProgram> host = compileProgram(*program->module, options, *place);
   if (failed(host))
@@ -338,7 +360,7 @@ static LogicalResult runProgram(const RunOptions &options, llvm::SourceMgr &sour
     errors += failed(result);
     failures += succeeded(result) ? *result : 0;
   }
-  if (options.check || options.repeatCheck)
+  if (options.check != CheckKind::None || options.repeatCheck)
     llvm::outs() << (failures ? "FAIL" : errors ? "ERROR" : "PASS") << "\n";
   return success(failures == 0 && errors == 0);
 }

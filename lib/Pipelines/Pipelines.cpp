@@ -44,6 +44,8 @@ int64_t mlir::blocksparse::getWorkers(const std::string &target) {
 }
 
 void mlir::blocksparse::buildPlanPipeline(OpPassManager &pm, const PlanOptions &options) {
+  if (options.checkExtents)
+    pm.addNestedPass<func::FuncOp>(createCheckExtentsPass());
   pm.addPass(createMaterializeLutsPass());
   BuildStagesPassOptions stages;
   stages.workers = options.workers;
@@ -74,8 +76,11 @@ void mlir::blocksparse::buildBufferizePipeline(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
-void mlir::blocksparse::buildConvertToCPUPipeline(OpPassManager &pm) {
-  pm.addPass(createConvertBlockSparseToCPUPass());
+void mlir::blocksparse::buildConvertToCPUPipeline(OpPassManager &pm,
+                                                  const CPUConversionOptions &options) {
+  ConvertBlockSparseToCPUPassOptions convert;
+  convert.checkIndices = options.checkIndices;
+  pm.addPass(createConvertBlockSparseToCPUPass(convert));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }
@@ -104,6 +109,7 @@ static void buildToPlanned(OpPassManager &pm, const std::string &target) {
   buildSchedulePipeline(pm, {target});
   PlanOptions plan;
   plan.workers = getWorkers(target);
+  plan.checkExtents = StringRef(target).starts_with("cpu");
   buildPlanPipeline(pm, plan);
 }
 

@@ -106,7 +106,8 @@ FailureOr<FunctionSignature> FunctionSignature::get(func::FuncOp function,
     std::string name = single ? "result" : "result" + llvm::utostr(index);
     if (!appendTensor(type, index, name, names, signature.results))
       return function.emitError("expects results that are tensors of rank 0 to 5, but got ")
-             << type << " as result " << index << " of '" << signature.name << "'";
+             << type << " as result " << index << " of '" << signature.name << "'"
+             << (isSupportedNumber(type) ? " (a number is returned as a tensor of rank 0)" : "");
   }
   return signature;
 }

@@ -30,6 +30,8 @@ struct CompileOptions {
   CPUOptions cpu;
   /// How PTX is made; the chip is the target's.
   GPUOptions gpu;
+  /// Check the indices of run-time patterns when the program runs; for the target "cpu" alone.
+  bool checkIndices = false;
 
   /// Whether GPU kernels are run on the host: the target of tests without a GPU. "emulated" has
   /// the scalar kernels, "emulated:<chip>" those that the schedule of a GPU asks for.
@@ -50,6 +52,7 @@ struct StageOptions {
   std::optional<GPUOptions> gpu;
   /// GPU kernels as host loops.
   bool emulated = false;
+  bool checkIndices = false;
 };
 
 /// One row of the stage table.

@@ -43,6 +43,14 @@ FailureOr<std::vector<ReferenceResult>>
 interpretWithReference(func::FuncOp function, const FunctionSignature &signature,
                        ArrayRef<::blocksparse::HostTensor> arguments);
 
+/// The same for a function that returns what each of its operations computes (returnEveryResult),
+/// after a call that gave `results`: each operation starts from what the compiled program made of
+/// its operands, so that its reference allows for its own rounding alone.
+FailureOr<std::vector<ReferenceResult>>
+interpretEachWithReference(func::FuncOp function, const FunctionSignature &signature,
+                           ArrayRef<::blocksparse::HostTensor> arguments,
+                           ArrayRef<::blocksparse::HostTensor> results);
+
 } // namespace mlir::blocksparse
 
 #endif // BLOCKSPARSE_COMPILER_REFERENCEINTERPRETER_H

@@ -26,7 +26,12 @@ def BlockSparse_Dialect : Dialect {
     leading dimension that is missing or 1 serves every index of the others' (it is
     broadcast); a dynamic leading dimension is never broadcast. A sparse tensor has the
     shape it stands for. M, N and K need not be multiples of the block: the storage holds
-    whole blocks, and what lies outside the shape is never read and written as 0.
+    whole blocks, and what lies outside the shape is never read and written as 0. Where the
+    type of a dynamic pattern leaves M open, `crow_indices` tell it in whole blocks: a result
+    of that M (of dsd, bsr_addmm, to_dense, sdd, ...) has every row of its last blocks.
+
+    Sizes that types leave open must fit each other when the program runs. Code for a CPU
+    checks them and stops with both values; on a GPU the caller sees to it.
 
     ### Epilogues
 
@@ -43,7 +48,10 @@ def BlockSparse_Dialect : Dialect {
     - Duplicate block columns in one row of a dynamic pattern: products add them up,
       softmax and sampled_addmm reject them. Unsorted columns are accepted.
     - i8 products are i32, exact up to the wrap of i32. f32 products are exact f32
-      products unless `precision` says otherwise.
+      products unless `precision` says otherwise. `precision` permits and does not order: where
+      a target has no tensor-core kernel for it (any CPU), the product stays exact f32.
+    - What tensor-core kernels can't take (element types, blocks, strides that do not fit them)
+      runs in scalar kernels, slower and by the same contract, without a remark.
     - Results are bitwise equal from run to run.
 
     ### Constraints

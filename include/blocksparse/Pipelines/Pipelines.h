@@ -37,6 +37,8 @@ struct PlanOptions {
   int64_t workers = 0;
   /// Run `blocksparse-verify-plan` on the result.
   bool verify = true;
+  /// Run `blocksparse-check-extents` first; for CPUs.
+  bool checkExtents = false;
 };
 
 /// After it: no sparse tensor type is left, function signatures included; ops are in the
@@ -47,8 +49,13 @@ void buildPlanPipeline(OpPassManager &pm, const PlanOptions &options = {});
 /// arguments that the caller allocates; what the function allocates it frees.
 void buildBufferizePipeline(OpPassManager &pm);
 
+struct CPUConversionOptions {
+  /// Check the indices of run-time patterns when the program runs.
+  bool checkIndices = false;
+};
+
 /// After it: no blocksparse op is left; loops in scf.forall, scf and vector.
-void buildConvertToCPUPipeline(OpPassManager &pm);
+void buildConvertToCPUPipeline(OpPassManager &pm, const CPUConversionOptions &options = {});
 
 /// Takes what buildConvertToCPUPipeline leaves. After it: only the llvm dialect, and omp
 /// for parallel loops. Each public function f has an entry point _mlir_ciface_f that

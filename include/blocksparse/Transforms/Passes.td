@@ -57,6 +57,22 @@ def SelectSchedulePass : Pass<"blocksparse-select-schedule"> {
   ];
 }
 
+def CheckExtentsPass : Pass<"blocksparse-check-extents", "::mlir::func::FuncOp"> {
+  let summary = "Check when the program runs that sizes which types leave open fit together";
+  let description = [{
+    Wherever a verifier must take on trust that an open size (`?`) equals another, an assertion
+    compares the two in front of the operation: the inner sizes of a product, leading
+    dimensions, results and epilogue operands, masks, and the parts of a sparse tensor of
+    dynamic pattern. The message names the operation and both values, as `{0}` and `{1}` for
+    the left and the right side of the comparison (see blocksparse-report-assertions). N of a
+    sparse tensor of dynamic pattern is not checked where its type leaves it open: nobody knows it.
+    Cost: a comparison or two for each open size; nothing for programs of static shape. For
+    CPUs; kernels and launches for a GPU have no place for an assertion.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def MaterializeLutsPass : Pass<"blocksparse-materialize-luts", "::mlir::ModuleOp"> {
   let summary = "Rewrite operations on sparse tensors to the planned form with look-up tables";
   let description = [{

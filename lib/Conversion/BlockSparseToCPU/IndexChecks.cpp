@@ -15,6 +15,7 @@
 using namespace mlir;
 using namespace mlir::blocksparse;
 
+/// `{0}` and `{1}` in the message stand for the two values.
 static void emitAssert(ImplicitLocOpBuilder &b, arith::CmpIPredicate predicate, Value lhs,
                        Value rhs, const Twine &message) {
   Value holds = arith::CmpIOp::create(b, predicate, lhs, rhs);
@@ -26,21 +27,21 @@ static void checkOffsets(ImplicitLocOpBuilder &b, const RuntimePattern &pattern)
   Value zero = indexConstant(b, 0), one = indexConstant(b, 1);
   emitLoop(b, zero, pattern.batches, 1, [&](ImplicitLocOpBuilder &b, Value batch) {
     emitAssert(b, arith::CmpIPredicate::eq, pattern.crow.load(b, batch, {zero}), zero,
-               "expects crow_indices to start at 0");
+               "expects crow_indices to start at 0, but got {0}");
     emitLoop(b, zero, pattern.rows, 1, [&](ImplicitLocOpBuilder &b, Value row) {
       Value next = pattern.crow.load(b, batch, {indexAdd(b, row, one)});
       emitAssert(b, arith::CmpIPredicate::sle, pattern.crow.load(b, batch, {row}), next,
-                 "expects crow_indices that never decrease");
+                 "expects crow_indices that never decrease, but got {0} and then {1}");
     });
     emitAssert(b, arith::CmpIPredicate::sle, pattern.used(b, batch), pattern.room,
-               "expects crow_indices to end within the number of value blocks");
+               "expects crow_indices to end within the {1} value blocks, but got {0}");
   });
 }
 
 /// 0 <= col < cols.
 static void checkColumn(ImplicitLocOpBuilder &b, Value col, Value cols) {
   emitAssert(b, arith::CmpIPredicate::ult, col, cols,
-             "expects col_indices from 0 to below the number of block columns");
+             "expects col_indices from 0 to below {1}, the number of block columns, but got {0}");
 }
 
 /// The columns of a builder whose own results are indexed by them.

@@ -34,6 +34,8 @@ static void writePrologue(StringRef guard, llvm::raw_ostream &os) {
  * counted in elements. Any strides are accepted; row-major is fastest. `allocated` is not
  * used. A function reads its arguments and writes all of its results; a result must
  * not overlap anything else, and the caller allocates it with the sizes that stand beside it.
+ * Where a size is '?', code for a CPU checks that it fits the other arguments; if not, it says so
+ * on the error stream and aborts.
  * Element types: f16 and bf16 are 16-bit patterns, f8 are 8-bit patterns, the others C types. */
 )";
 }

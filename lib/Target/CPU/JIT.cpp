@@ -8,6 +8,9 @@
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/Support/DynamicLibrary.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cstdlib>
 
 using namespace mlir;
 using namespace mlir::blocksparse;
@@ -32,6 +35,12 @@ static llvm::Error define(llvm::orc::LLJIT &engine, ArrayRef<JITSymbol> symbols)
   return engine.getMainJITDylib().define(llvm::orc::absoluteSymbols(std::move(map)));
 }
 
+/// What a failed assertion of a program calls after its message.
+[[noreturn]] static void stopProcess() {
+  llvm::outs().flush();
+  std::_Exit(EXIT_FAILURE);
+}
+
 FailureOr<JIT> JIT::create(Code code, EmitErrorFn emitError, ArrayRef<JITSymbol> symbols) {
   SmallVector<char, 0> object;
   FailureOr<std::string> runtime = findOpenMPRuntime(emitError);
@@ -54,7 +63,9 @@ FailureOr<JIT> JIT::create(Code code, EmitErrorFn emitError, ArrayRef<JITSymbol>
   if (!setThreads || !getThreads)
     return emitError() << "expects an OpenMP runtime in '" << *runtime
                        << "', but got a library without omp_set_num_threads";
-  if (!symbols.empty() && failed(report(define(**engine, symbols), emitError)))
+  SmallVector<JITSymbol> known = {{"abort", reinterpret_cast<void *>(&stopProcess)}};
+  llvm::append_range(known, symbols);
+  if (failed(report(define(**engine, known), emitError)))
     return failure();
   auto buffer =
       llvm::MemoryBuffer::getMemBufferCopy(StringRef(object.data(), object.size()), "blocksparse");

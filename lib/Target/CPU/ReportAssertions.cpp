@@ -22,7 +22,7 @@ namespace {
 
 struct ReportAssertions : mlir::blocksparse::impl::ReportAssertionsPassBase<ReportAssertions> {
   void runOnOperation() override {
-    messages.clear();
+    formats.clear();
     count = 0;
     SmallVector<cf::AssertOp> assertions;
     getOperation().walk([&](cf::AssertOp assertion) { assertions.push_back(assertion); });
@@ -33,49 +33,79 @@ struct ReportAssertions : mlir::blocksparse::impl::ReportAssertionsPassBase<Repo
 
   LogicalResult report(cf::AssertOp assertion) {
     ImplicitLocOpBuilder b(assertion.getLoc(), assertion);
-    Type word = b.getI32Type(), size = b.getI64Type();
+    Type word = b.getI32Type();
     auto pointer = LLVM::LLVMPointerType::get(b.getContext());
-    FailureOr<LLVM::LLVMFuncOp> write =
-        LLVM::lookupOrCreateFn(b, getOperation(), "write", {word, pointer, size}, size);
+    // Not printf: standard output is buffered, and abort does not flush it.
+    FailureOr<LLVM::LLVMFuncOp> print = LLVM::lookupOrCreateFn(
+        b, getOperation(), "dprintf", {word, pointer}, word, /*isVarArg=*/true);
     FailureOr<LLVM::LLVMFuncOp> abort = LLVM::lookupOrCreateFn(
         b, getOperation(), "abort", {}, LLVM::LLVMVoidType::get(b.getContext()));
-    if (failed(write) || failed(abort))
+    if (failed(print) || failed(abort))
       return failure();
-    LLVM::GlobalOp message = getMessage(assertion.getMsg());
 
     Value yes = arith::ConstantIntOp::create(b, b.getI1Type(), 1);
     Value fails = arith::XOrIOp::create(b, assertion.getArg(), yes);
     auto branch = scf::IfOp::create(b, fails, /*withElseRegion=*/false);
     b.setInsertionPointToStart(branch.thenBlock());
-    Value text = LLVM::AddressOfOp::create(b, message);
-    Value length = LLVM::ConstantOp::create(
-        b, size, b.getI64IntegerAttr(cast<StringAttr>(message.getValueAttr()).size()));
-    Value standardError = LLVM::ConstantOp::create(b, word, b.getI32IntegerAttr(2));
-    LLVM::CallOp::create(b, *write, ValueRange{standardError, text, length});
+    SmallVector<Value> numbers;
+    std::string text = makeFormat(b, assertion, numbers);
+    SmallVector<Value> arguments = {
+        LLVM::ConstantOp::create(b, word, b.getI32IntegerAttr(2)),
+        LLVM::AddressOfOp::create(b, getFormat(text)),
+    };
+    llvm::append_range(arguments, numbers);
+    LLVM::CallOp::create(b, *print, arguments);
     LLVM::CallOp::create(b, *abort, ValueRange());
     assertion.erase();
     return success();
   }
 
-  /// The constant that holds `text` and a line end, made once.
-  LLVM::GlobalOp getMessage(StringRef text) {
-    LLVM::GlobalOp &global = messages[text];
+  /// The message as a format of printf, and the numbers for its places.
+  static std::string makeFormat(ImplicitLocOpBuilder &b, cf::AssertOp assertion,
+                                SmallVectorImpl<Value> &numbers) {
+    auto comparison = assertion.getArg().getDefiningOp<arith::CmpIOp>();
+    std::string format;
+    for (StringRef rest = assertion.getMsg(); !rest.empty();) {
+      bool left = rest.consume_front("{0}");
+      if (left || rest.consume_front("{1}")) {
+        if (comparison)
+          numbers.push_back(widen(b, left ? comparison.getLhs() : comparison.getRhs()));
+        // A comparison that was folded away left no number.
+        format += comparison ? "%lld" : "?";
+        continue;
+      }
+      format += rest.front() == '%' ? "%%" : rest.take_front().str();
+      rest = rest.drop_front();
+    }
+    return format + "\n";
+  }
+
+  static Value widen(ImplicitLocOpBuilder &b, Value number) {
+    Type wide = b.getI64Type();
+    if (number.getType().isIndex())
+      return arith::IndexCastOp::create(b, wide, number);
+    return number.getType() == wide ? number : arith::ExtSIOp::create(b, wide, number);
+  }
+
+  /// The constant that holds `text` and a terminating 0, made once.
+  LLVM::GlobalOp getFormat(const std::string &text) {
+    LLVM::GlobalOp &global = formats[text];
     if (global)
       return global;
     ModuleOp module = getOperation();
     OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
-    std::string line = (text + "\n").str();
-    auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), line.size());
+    StringRef bytes(text.c_str(), text.size() + 1);
+    auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), bytes.size());
     std::string name;
     do
       name = "blocksparse_message_" + std::to_string(count++);
     while (module.lookupSymbol(name));
     global = LLVM::GlobalOp::create(builder, module.getLoc(), type, /*isConstant=*/true,
-                                    LLVM::Linkage::Internal, name, builder.getStringAttr(line));
+                                    LLVM::Linkage::Internal, name, builder.getStringAttr(bytes));
     return global;
   }
 
-  llvm::StringMap<LLVM::GlobalOp> messages;
+  llvm::StringMap<LLVM::GlobalOp> formats;
   unsigned count = 0;
 };
 

@@ -3,19 +3,19 @@
 // RUN: cat %t/offsets-start %t/program > %t/1.mlir
 // RUN: blocksparse-opt %t/1.mlir --convert-blocksparse-to-cpu=check-indices --blocksparse-llvm-pipeline -o %t/1.ll.mlir
 // RUN: not --crash mlir-runner %t/1.ll.mlir -e main -entry-point-result=void -shared-libs=%mlir_include/../lib/libomp.so 2>&1 | FileCheck %s --check-prefix=START
-// START: expects crow_indices to start at 0
+// START: expects crow_indices to start at 0, but got 1
 // RUN: cat %t/offsets-decrease %t/program > %t/2.mlir
 // RUN: blocksparse-opt %t/2.mlir --convert-blocksparse-to-cpu=check-indices --blocksparse-llvm-pipeline -o %t/2.ll.mlir
 // RUN: not --crash mlir-runner %t/2.ll.mlir -e main -entry-point-result=void -shared-libs=%mlir_include/../lib/libomp.so 2>&1 | FileCheck %s --check-prefix=DECREASE
-// DECREASE: expects crow_indices that never decrease
+// DECREASE: expects crow_indices that never decrease, but got 2 and then 1
 // RUN: cat %t/offsets-end %t/program > %t/3.mlir
 // RUN: blocksparse-opt %t/3.mlir --convert-blocksparse-to-cpu=check-indices --blocksparse-llvm-pipeline -o %t/3.ll.mlir
 // RUN: not --crash mlir-runner %t/3.ll.mlir -e main -entry-point-result=void -shared-libs=%mlir_include/../lib/libomp.so 2>&1 | FileCheck %s --check-prefix=END
-// END: expects crow_indices to end within the number of value blocks
+// END: expects crow_indices to end within the 3 value blocks, but got 4
 // RUN: cat %t/column-range %t/program > %t/4.mlir
 // RUN: blocksparse-opt %t/4.mlir --convert-blocksparse-to-cpu=check-indices --blocksparse-llvm-pipeline -o %t/4.ll.mlir
 // RUN: not --crash mlir-runner %t/4.ll.mlir -e main -entry-point-result=void -shared-libs=%mlir_include/../lib/libomp.so 2>&1 | FileCheck %s --check-prefix=RANGE
-// RANGE: expects col_indices from 0 to below the number of block columns
+// RANGE: expects col_indices from 0 to below 2, the number of block columns, but got 2
 // RUN: cat %t/column-twice %t/program > %t/5.mlir
 // RUN: blocksparse-opt %t/5.mlir --convert-blocksparse-to-cpu=check-indices --blocksparse-llvm-pipeline -o %t/5.ll.mlir
 // RUN: not --crash mlir-runner %t/5.ll.mlir -e main -entry-point-result=void -shared-libs=%mlir_include/../lib/libomp.so 2>&1 | FileCheck %s --check-prefix=TWICE

@@ -4,12 +4,12 @@
 // OFF-LABEL: func @softmax
 
 // CHECK-LABEL: func @softmax
-// CHECK: cf.assert %{{.*}}, "expects crow_indices to start at 0"
+// CHECK: cf.assert %{{.*}}, "expects crow_indices to start at 0, but got {0}"
 // CHECK: scf.for
-// CHECK: cf.assert %{{.*}}, "expects crow_indices that never decrease"
-// CHECK: cf.assert %{{.*}}, "expects crow_indices to end within the number of value blocks"
+// CHECK: cf.assert %{{.*}}, "expects crow_indices that never decrease, but got {0} and then {1}"
+// CHECK: cf.assert %{{.*}}, "expects crow_indices to end within the {1} value blocks, but got {0}"
 // CHECK: %[[MARKS:.*]] = memref.alloc() : memref<2xindex>
-// CHECK: cf.assert %{{.*}}, "expects col_indices from 0 to below the number of block columns"
+// CHECK: cf.assert %{{.*}}, "expects col_indices from 0 to below {1}, the number of block columns, but got {0}"
 // CHECK: memref.load %[[MARKS]]
 // CHECK: cf.assert %{{.*}}, "expects no column twice in a block row"
 // CHECK: memref.dealloc %[[MARKS]]
@@ -29,8 +29,8 @@ func.func @softmax(%crow: memref<3xi32>, %col: memref<3xi32>, %x: memref<3x16x16
 // A product sums duplicates: columns in range are enough. The transposing sort checks before it counts.
 
 // CHECK-LABEL: func @product
-// CHECK: "expects crow_indices to end within the number of value blocks"
-// CHECK: "expects col_indices from 0 to below the number of block columns"
+// CHECK: "expects crow_indices to end within the {1} value blocks, but got {0}"
+// CHECK: "expects col_indices from 0 to below {1}, the number of block columns, but got {0}"
 // CHECK-NOT: twice
 // CHECK-LABEL: func @constant
 func.func @product(%crow: memref<3xi32>, %col: memref<3xi32>, %values: memref<3x16x16xf32>, %b: memref<32x8xf32>, %out: memref<32x8xf32>) {

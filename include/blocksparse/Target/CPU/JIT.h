@@ -23,7 +23,8 @@ struct JITSymbol {
   void *address;
 };
 
-/// A program in memory, ready to be called.
+/// A program in memory, ready to be called. Where compiled code finds its arguments wrong
+/// (blocksparse-report-assertions), it writes why and ends the process with status 1.
 class JIT {
 public:
   /// Links the object code of `code`, which has packed entry points and is made for the

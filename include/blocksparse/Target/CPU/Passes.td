@@ -41,7 +41,8 @@ def ReportAssertionsPass : Pass<"blocksparse-report-assertions", "::mlir::Module
   let description = [{
     Upstream prints the message of a `cf.assert` through the buffered standard output and then
     aborts, which loses it whenever the output is not a terminal. Here it is written to file
-    descriptor 2 before the abort. Runs on structured control flow.
+    descriptor 2 before the abort. `{0}` and `{1}` in a message stand for the left and the right
+    side of the integer comparison that failed. Runs on structured control flow.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::scf::SCFDialect"];
 }
