@@ -382,7 +382,8 @@ blocksparseRtArtifactSetTarget(blocksparseRtArtifact artifact, const char *targe
 /* The target of the image that `device` runs; the module is loaded. The best
    image is the newest architecture that the device can run, exact `a` targets
    first, machine code before PTX; PTX that is newer than the driver is passed
-   over where another image fits. */
+   over where another image fits, and machine code that the driver refuses where
+   there is PTX of the same target. */
 BLOCKSPARSE_RT_API blocksparseRtStatus blocksparseRtArtifactTarget(blocksparseRtArtifact artifact,
                                                                    blocksparseRtDevice device,
                                                                    const char **target);

@@ -64,6 +64,7 @@ void mlir::blocksparse::buildLowerGPUToLLVMPipeline(OpPassManager &pm, const GPU
   ptx.chip = options.chip;
   ptx.ptxVersion = options.ptxVersion;
   ptx.optLevel = options.optLevel;
+  ptx.cubin = options.cubin;
   pm.addPass(createEmitPTXPass(ptx));
   LaunchesToRuntimePassOptions launches;
   launches.chip = options.chip;

@@ -65,6 +65,7 @@ struct ArtifactObject {
   DevicePart &part(Device &device);
   const SiteEntry *addEntry(blocksparseRtSite &site, const SiteEntry &contents);
   Status findLut(const char *name, const ArtifactLut *&lut) const;
+  bool hasPtx(std::string_view target) const;
   Status loadImage(DevicePart &part);
   Status kernel(DevicePart &part, const char *name, KernelOnDevice &result);
   Status uploadLut(DevicePart &part, const ArtifactLut &lut, void *&pointer);
@@ -125,6 +126,12 @@ static std::string listTargets(const Artifact &artifact) {
   return text.empty() ? "no image" : text;
 }
 
+bool ArtifactObject::hasPtx(std::string_view target) const {
+  return std::ranges::any_of(contents.images, [&](const ArtifactImage &image) {
+    return image.kind == ImageKind::Ptx && image.target == target;
+  });
+}
+
 /// Under the part's mutex.
 Status ArtifactObject::loadImage(DevicePart &part) {
   if (part.module)
@@ -154,9 +161,12 @@ Status ArtifactObject::loadImage(DevicePart &part) {
       part.target = image.target;
       part.loaded.store(true, std::memory_order_release);
     }
-    // An older image may still do where the driver is old; every other failure
-    // is a fault that must not be hidden by slower code.
-    if (status != BLOCKSPARSE_RT_PTX_TOO_NEW)
+    // An older image may still do where the driver is old, and the PTX of the same target where
+    // it is too old for the machine code; every other failure is a fault that must not be hidden
+    // by slower code.
+    bool refused = status == BLOCKSPARSE_RT_PTX_TOO_NEW ||
+                   (status == BLOCKSPARSE_RT_COMPILE_FAILED && !ptx && hasPtx(image.target));
+    if (!refused)
       return status;
   }
   return status;

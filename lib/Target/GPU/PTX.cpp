@@ -3,12 +3,14 @@
 
 #include "blocksparse/Target/GPU/PTX.h"
 #include "blocksparse/Target/GPU/Passes.h"
+#include "blocksparse/Target/GPU/Ptxas.h"
 #include "blocksparse/Target/OptimizeModule.h"
 #include "blocksparse/Target/TargetInfo.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/BuiltinDialect.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -115,7 +117,8 @@ static FailureOr<std::unique_ptr<llvm::TargetMachine>> createMachine(const GPUOp
 }
 
 LogicalResult mlir::blocksparse::checkGPUOptions(const GPUOptions &options, EmitErrorFn emitError) {
-  return success(succeeded(createMachine(options, emitError)));
+  return success(succeeded(createMachine(options, emitError)) &&
+                 (!options.cubin || succeeded(findPtxas(emitError))));
 }
 
 static LogicalResult checkDialects(gpu::GPUModuleOp module) {
@@ -127,6 +130,42 @@ static LogicalResult checkDialects(gpu::GPUModuleOp module) {
         "expects to be lowered to the llvm or nvvm dialect before PTX is made, but got ")
         << op->getName();
     return WalkResult::interrupt();
+  });
+  return success(!walked.wasInterrupted());
+}
+
+/// The first chip that has an instruction, where the op's own interface does not say it. Longer
+/// prefixes come first.
+static std::optional<NVVM::NVVMCheckSMVersion> getRequiredChip(Operation *op) {
+  if (auto known = dyn_cast<NVVM::RequiresSMInterface>(op))
+    return known.getRequiredMinSMVersion();
+  static constexpr struct {
+    StringLiteral prefix;
+    int version;
+    bool exact;
+  } table[] = {
+      {"nvvm.wgmma.", 90, true},           {"nvvm.setmaxregister", 90, true},
+      {"nvvm.cp.async.bulk.", 90, false},  {"nvvm.cp.async.", 80, false},
+      {"nvvm.cluster.", 90, false},        {"nvvm.stmatrix", 90, false},
+      {"nvvm.fence.mbarrier.", 90, false}, {"nvvm.fence.proxy", 90, false},
+  };
+  for (const auto &[prefix, version, exact] : table)
+    if (op->getName().getStringRef().starts_with(prefix))
+      return NVVM::NVVMCheckSMVersion(exact, version);
+  return std::nullopt;
+}
+
+/// LLVM ends the process for an instruction that the chip has not.
+static LogicalResult checkInstructions(gpu::GPUModuleOp module, StringRef chip) {
+  auto target = NVVM::NVVMCheckSMVersion::getTargetSMVersionFromStr(chip);
+  WalkResult walked = module.walk([&](Operation *op) -> WalkResult {
+    std::optional<NVVM::NVVMCheckSMVersion> required = getRequiredChip(op);
+    if (!required || required->isCompatibleWith(target))
+      return WalkResult::advance();
+    return op->emitOpError("expects ")
+           << (required->archAccelerated ? "the chip sm_" : "a chip from sm_")
+           << required->smVersionList.front() << (required->archAccelerated ? "a" : " on")
+           << ", but got " << chip;
   });
   return success(!walked.wasInterrupted());
 }
@@ -145,7 +184,8 @@ FailureOr<std::string> mlir::blocksparse::emitPTX(gpu::GPUModuleOp module,
   Location location = module.getLoc();
   auto emitError = [&] { return mlir::emitError(location); };
   FailureOr<std::unique_ptr<llvm::TargetMachine>> machine = createMachine(options, emitError);
-  if (failed(machine) || failed(checkDialects(module)))
+  if (failed(machine) || failed(checkDialects(module)) ||
+      failed(checkInstructions(module, options.chip)))
     return failure();
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> llvmModule =
@@ -166,6 +206,61 @@ FailureOr<std::string> mlir::blocksparse::emitPTX(gpu::GPUModuleOp module,
   return text.str().str();
 }
 
+/// What the module's launches say of its kernels; the largest numbers where several differ.
+static SmallVector<KernelLaunch> collectLaunches(ModuleOp module) {
+  SmallVector<KernelLaunch> launches;
+  auto constantOf = [](Value value) {
+    APInt number;
+    return value && matchPattern(value, m_ConstantInt(&number)) ? number.getSExtValue() : 0;
+  };
+  module.walk([&](gpu::LaunchFuncOp op) {
+    gpu::KernelDim3 block = op.getBlockSizeOperandValues();
+    KernelLaunch launch{op.getKernelName().str(),
+                        constantOf(block.x) * constantOf(block.y) * constantOf(block.z),
+                        constantOf(op.getDynamicSharedMemorySize())};
+    auto known = llvm::find_if(
+        launches, [&](const KernelLaunch &other) { return other.name == launch.name; });
+    if (known == launches.end()) {
+      launches.push_back(launch);
+      return;
+    }
+    known->threads = std::max(known->threads, launch.threads);
+    known->dynamicSharedBytes = std::max(known->dynamicSharedBytes, launch.dynamicSharedBytes);
+  });
+  return launches;
+}
+
+/// What is legal but slow.
+static void warn(const PtxasReport &report, Location location) {
+  for (const PtxasKernel &kernel : report.kernels)
+    if (kernel.spillStoreBytes || kernel.spillLoadBytes)
+      emitWarning(location) << "kernel '" << kernel.name
+                            << "' spills registers: " << kernel.spillStoreBytes
+                            << " bytes stored and " << kernel.spillLoadBytes
+                            << " loaded by each thread";
+  for (StringRef message : report.warnings)
+    emitWarning(location) << message;
+}
+
+/// The machine code of a module's PTX, within the limits of its chip.
+static FailureOr<std::string> makeCubin(StringRef ptx, StringRef chip,
+                                        ArrayRef<KernelLaunch> launches, Location location) {
+  auto emitError = [&] { return mlir::emitError(location); };
+  std::string error;
+  std::optional<TargetInfo> target = TargetInfo::parse("cuda:" + chip.str(), error);
+  if (!target)
+    return emitError() << error;
+  FailureOr<std::string> ptxas = findPtxas(emitError);
+  if (failed(ptxas))
+    return failure();
+  PtxasReport report;
+  FailureOr<std::string> cubin = assemblePTX(ptx, chip, *ptxas, report, emitError);
+  if (failed(cubin) || failed(checkKernelLimits(report, launches, *target, emitError)))
+    return failure();
+  warn(report, location);
+  return cubin;
+}
+
 namespace {
 
 struct EmitPTX : mlir::blocksparse::impl::EmitPTXPassBase<EmitPTX> {
@@ -180,19 +275,34 @@ struct EmitPTX : mlir::blocksparse::impl::EmitPTXPassBase<EmitPTX> {
   }
 
   void runOnOperation() override {
-    for (auto module : llvm::to_vector(getOperation().getOps<gpu::GPUModuleOp>())) {
-      FailureOr<std::string> ptx = emitPTX(module, {chip, ptxVersion, optLevel});
-      if (failed(ptx))
+    SmallVector<KernelLaunch> launches = collectLaunches(getOperation());
+    for (auto module : llvm::to_vector(getOperation().getOps<gpu::GPUModuleOp>()))
+      if (failed(replace(module, launches)))
         return signalPassFailure();
-      OpBuilder builder(module);
-      auto target = NVVM::NVVMTargetAttr::get(&getContext(), optLevel, nvptxTriple, chip);
-      auto object = builder.getAttr<gpu::ObjectAttr>(target, gpu::CompilationTarget::Assembly,
-                                                     builder.getStringAttr(*ptx), DictionaryAttr(),
-                                                     gpu::KernelTableAttr());
-      gpu::BinaryOp::create(builder, module.getLoc(), module.getName(), Attribute(),
-                            ArrayRef<Attribute>{object});
-      module.erase();
+  }
+
+  LogicalResult replace(gpu::GPUModuleOp module, ArrayRef<KernelLaunch> launches) {
+    FailureOr<std::string> ptx = emitPTX(module, {chip, ptxVersion, optLevel});
+    if (failed(ptx))
+      return failure();
+    SmallVector<Attribute> objects = {makeObject(gpu::CompilationTarget::Assembly, *ptx)};
+    if (cubin) {
+      FailureOr<std::string> code = makeCubin(*ptx, chip, launches, module.getLoc());
+      if (failed(code))
+        return failure();
+      objects.push_back(makeObject(gpu::CompilationTarget::Binary, *code));
     }
+    OpBuilder builder(module);
+    gpu::BinaryOp::create(builder, module.getLoc(), module.getName(), Attribute(), objects);
+    module.erase();
+    return success();
+  }
+
+  Attribute makeObject(gpu::CompilationTarget format, StringRef bytes) {
+    Builder builder(&getContext());
+    auto target = NVVM::NVVMTargetAttr::get(&getContext(), optLevel, nvptxTriple, chip);
+    return builder.getAttr<gpu::ObjectAttr>(target, format, builder.getStringAttr(bytes),
+                                            DictionaryAttr(), gpu::KernelTableAttr());
   }
 };
 

@@ -21,3 +21,54 @@ gpu.module @unlowered {
     llvm.return
   }
 }
+
+// -----
+
+// Nothing that the chip lacks reaches LLVM's code generator, which would end the process.
+gpu.module @wgmma {
+  llvm.func @k() attributes {gpu.kernel, nvvm.kernel} {
+    // expected-error@+1 {{expects the chip sm_90a, but got sm_80}}
+    nvvm.wgmma.fence.aligned
+    llvm.return
+  }
+}
+
+// -----
+
+gpu.module @registers {
+  llvm.func @k() attributes {gpu.kernel, nvvm.kernel} {
+    // expected-error@+1 {{expects the chip sm_90a, but got sm_80}}
+    nvvm.setmaxregister decrease 40
+    llvm.return
+  }
+}
+
+// -----
+
+gpu.module @tma {
+  llvm.func @k(%shared: !llvm.ptr<7>, %map: !llvm.ptr, %barrier: !llvm.ptr<3>, %c0: i32) attributes {gpu.kernel, nvvm.kernel} {
+    // expected-error@+1 {{expects a chip from sm_90 on, but got sm_80}}
+    nvvm.cp.async.bulk.tensor.shared.cluster.global %shared, %map, %barrier, box[%c0, %c0] : !llvm.ptr<7>, !llvm.ptr
+    llvm.return
+  }
+}
+
+// -----
+
+gpu.module @cluster {
+  llvm.func @k() attributes {gpu.kernel, nvvm.kernel} {
+    // expected-error@+1 {{expects a chip from sm_90 on, but got sm_80}}
+    nvvm.cluster.arrive
+    llvm.return
+  }
+}
+
+// -----
+
+gpu.module @stmatrix {
+  llvm.func @k(%p: !llvm.ptr<3>, %a: i32) attributes {gpu.kernel, nvvm.kernel} {
+    // expected-error@+1 {{expects a chip from sm_90 on, but got sm_80}}
+    nvvm.stmatrix %p, %a {layout = #nvvm.mma_layout<row>, shape = #nvvm.ld_st_matrix_shape<m = 8, n = 8>, eltType = #nvvm.ld_st_matrix_elt_type<b16>} : !llvm.ptr<3>, i32
+    llvm.return
+  }
+}

@@ -13,6 +13,10 @@
 // STOP: error: expects one target for the IR after a stage, but got 'cuda:sm_80,cpu'
 // RUN: not blocksparse-compile %s --target=cpu -o %t.ptx 2>&1 | FileCheck %s --check-prefix=KERNELS
 // KERNELS: error: expects one target 'cuda:<chip>' for PTX, but got 'cpu'
+// RUN: not blocksparse-compile %s --target=cpu --cubin -o %t.so 2>&1 | FileCheck %s --check-prefix=CUBIN
+// CUBIN: error: expects a target 'cuda:<chip>' for machine code, but got 'cpu'
+// RUN: not env BLOCKSPARSE_PTXAS=/nowhere/ptxas blocksparse-compile %s --target=cuda:sm_80,cpu --cubin -o %t.so 2>&1 | FileCheck %s --check-prefix=PTXAS
+// PTXAS: error: expects BLOCKSPARSE_PTXAS to name a program, but got '/nowhere/ptxas'
 // RUN: not env BLOCKSPARSE_CUDA_DRIVER=/nonexistent.so blocksparse-compile %s --target=cuda:native -o %t.so 2>&1 | FileCheck %s --check-prefix=NATIVE
 // NATIVE: error: expects a GPU for the target 'cuda:native', but got: expects the CUDA driver library '/nonexistent.so'
 // RUN: not env BLOCKSPARSE_CUDA_DRIVER=/nonexistent.so blocksparse-run %s --device=cuda 2>&1 | FileCheck %s --check-prefix=DRIVER

@@ -114,6 +114,28 @@ TEST_F(ArtifactObjectTest, AnOldDriverTakesTheOlderImage) {
 }
 
 // A fault in the best image is not hidden by running slower code.
+// Machine code of a newer toolkit than the driver: the driver compiles the PTX beside it.
+TEST_F(ArtifactObjectTest, AnOldDriverTakesThePtxOfMachineCode) {
+  addImage(ImageKind::Ptx, "sm_90a", scalePtx);
+  addImage(ImageKind::Cubin, "sm_90a", cubin);
+  contents.kernels.pop_back();
+  open();
+  fake.fail("cuModuleLoadDataEx", 1, 209);
+  EXPECT_EQ(target(), "sm_90a");
+  EXPECT_EQ(fake.calls("cuModuleLoadDataEx"), 2);
+}
+
+// PTX of an older target is other code, not the same one.
+TEST_F(ArtifactObjectTest, RefusedMachineCodeAloneIsAnError) {
+  addImage(ImageKind::Cubin, "sm_90a", cubin);
+  open();
+  fake.fail("cuModuleLoadDataEx", 1, 209);
+  const char *name = nullptr;
+  EXPECT_FAILS(blocksparseRtArtifactTarget(artifact, device, &name), BLOCKSPARSE_RT_COMPILE_FAILED,
+               "cuModuleLoadDataEx failed");
+  EXPECT_EQ(fake.calls("cuModuleLoadDataEx"), 1);
+}
+
 TEST_F(ArtifactObjectTest, ABrokenImageIsAnError) {
   std::string broken = scalePtx + "syntax error";
   addImage(ImageKind::Ptx, "sm_90a", broken);

@@ -18,6 +18,8 @@ struct GPUOptions {
   unsigned ptxVersion = 0;
   /// 0 to 3.
   unsigned optLevel = 3;
+  /// Machine code beside the PTX, by ptxas (see findPtxas).
+  bool cubin = false;
 };
 
 /// Fails for a chip, a PTX version or a level that cannot be; LLVM's code generator would abort the

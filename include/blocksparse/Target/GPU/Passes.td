@@ -26,14 +26,20 @@ def EmitPTXPass : Pass<"blocksparse-emit-ptx", "::mlir::ModuleOp"> {
   let summary = "Replaces lowered kernels by their PTX text.";
   let description = [{
     Each `gpu.module` in the llvm and nvvm dialects becomes a `gpu.binary` of the same name with
-    one assembly object. Chip, PTX version and unresolved functions are checked before LLVM's
-    code generator sees the module.
+    one assembly object. Chip, PTX version, instructions that the chip lacks and unresolved
+    functions are checked before LLVM's code generator sees the module.
+
+    With `cubin` a second object holds the machine code that ptxas makes of the PTX. Shared memory
+    (static, and dynamic of the kernel's launches) or registers beyond the chip's are errors with
+    what is used and the limit; spilled registers and messages of ptxas like (C7510), which say that
+    wgmma is serialised, are warnings.
   }];
   let options = [
     Option<"chip", "chip", "std::string", /*default=*/"\"sm_80\"", "GPU to make PTX for.">,
     Option<"ptxVersion", "ptx-version", "unsigned", /*default=*/"0",
            "10 * major + minor; 0: the lowest that knows the chip.">,
     Option<"optLevel", "O", "unsigned", /*default=*/"3", "Optimisation level, 0 to 3.">,
+    Option<"cubin", "cubin", "bool", /*default=*/"false", "Machine code beside the PTX.">,
   ];
   let dependentDialects = ["::mlir::gpu::GPUDialect", "::mlir::NVVM::NVVMDialect"];
 }
