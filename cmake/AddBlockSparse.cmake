@@ -13,10 +13,14 @@ target_compile_options(BlockSparseCompilerFlags INTERFACE
   $<BUILD_INTERFACE:-Wall> $<BUILD_INTERFACE:-Wextra>
   $<BUILD_INTERFACE:-Wno-unused-parameter>)
 if(BLOCKSPARSE_ASAN)
+  # A finding ends the program, so that no test passes over it. -O1 is quick to build and to debug.
   target_compile_options(BlockSparseCompilerFlags INTERFACE
-    -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize=vptr)
+    -O1 -gline-tables-only -fno-omit-frame-pointer
+    -fsanitize=address,undefined -fno-sanitize=vptr -fno-sanitize-recover=all)
+  # Shared libraries find the sanitizer's functions in the program that loads them.
+  set(is_shared "$<IN_LIST:$<TARGET_PROPERTY:TYPE>,SHARED_LIBRARY$<SEMICOLON>MODULE_LIBRARY>")
   target_link_options(BlockSparseCompilerFlags INTERFACE
-    -fsanitize=address,undefined -fno-sanitize=vptr)
+    -fsanitize=address,undefined -fno-sanitize=vptr "$<${is_shared}:LINKER:-z,undefs>")
 endif()
 
 # Debian's MLIR is built with RTTI and without exceptions.

@@ -16,6 +16,11 @@ install(DIRECTORY "${PROJECT_BINARY_DIR}/include/blocksparse"
   DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT Development
   FILES_MATCHING PATTERN "*.inc" PATTERN "CMakeFiles" EXCLUDE)
 
+# The static libraries of a standalone build need targets that only that build has (StaticMLIR.cmake).
+if(BLOCKSPARSE_STANDALONE)
+  return()
+endif()
+
 get_property(libraries GLOBAL PROPERTY BLOCKSPARSE_LIBS)
 install(TARGETS ${libraries} BlockSparseCompilerFlags BlockSparseMLIRFlags
   EXPORT BlockSparseTargets

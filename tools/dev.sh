@@ -33,6 +33,15 @@ case "$preset" in
   *) build="$root/build-$preset" ;;
 esac
 
+# What a build with sanitizers needs. libMLIR is not instrumented: containers that cross into it would
+# be misread, and what its code takes from an allocator of our code would seem to be poisoned.
+sanitize() {
+  preset=asan
+  build="$root/build-asan"
+  export ASAN_OPTIONS=allow_user_poisoning=0:detect_container_overflow=0:detect_leaks=1
+}
+[ "$preset" != asan ] || sanitize
+
 # Package, and a file that tells that it is there.
 packages=(
   "cmake /usr/bin/cmake"
@@ -145,13 +154,9 @@ run_roundtrip() {
 
 # The parts of the suite that read input: parser, verifiers, passes, tools and plain libraries.
 run_asan() {
-  preset=asan
-  build="$root/build-asan"
+  sanitize
   build
-  # libMLIR is not instrumented: containers that cross into it would be misread.
-  export ASAN_OPTIONS=detect_container_overflow=0:detect_leaks=1
-  export LSAN_OPTIONS="suppressions=$root/test/lsan.supp:print_suppressions=0"
-  run_suite "$build/test/IR" "$build/test/Transforms" "$build/test/Integration/Cases"
+  run_suite "$build"/test/{IR,Transforms,Pipelines,Conversion,Target,Tools,Integration/Cases}
 }
 
 # Regenerates what is made from the ODS files.

@@ -1,4 +1,6 @@
 // One library for two GPUs and the CPU: where no device is, host tensors go to the CPU's code.
+// A program without sanitizers cannot load a runtime with them.
+// UNSUPPORTED: asan
 // RUN: rm -rf %t && mkdir %t
 // RUN: blocksparse-compile %s --target=cuda:sm_90a,cuda:sm_80,cpu -o %t/program.so --emit-header %t/program.h
 // RUN: FileCheck %s --check-prefix=HEADER --input-file=%t/program.h
