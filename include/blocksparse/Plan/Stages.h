@@ -150,7 +150,7 @@ struct TileSpace {
 
 struct WorkOptions {
   int64_t workers = 132;
-  /// Bytes of panels in flight that stay in the second-level cache.
+  /// Bytes of operands in flight that stay in the second-level cache (sampled products).
   int64_t cacheBytes = 24 << 20;
   /// Cost of a tile beside its stages: prologue and epilogue.
   int64_t tileBytes = 64 << 10;
@@ -163,8 +163,8 @@ struct WorkLists {
   std::vector<int32_t> workers;
 };
 
-/// Walks blocks of groups panel by panel, blocks just large enough that the panels in
-/// flight fit in the cache, and gives each next tile to the worker with least cost so far (the
+/// Takes all groups for one panel, then all for the next (more groups than workers in blocks of at
+/// most one for each worker), and gives each next tile to the worker with least cost so far (the
 /// first of equals). Groups of very different cost go longest first. Deterministic; there is
 /// at least one worker, and some may get nothing. O(t log workers).
 WorkLists buildWorkLists(const StagedRows &staged, const TileSpace &space,

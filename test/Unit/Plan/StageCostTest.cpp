@@ -57,6 +57,8 @@ TEST(StageCost, SparserGroupsHaveMoreRows) {
   EXPECT_EQ(choose(scattered(512, 4, 16), 8192).shape.rows, 20);
   EXPECT_EQ(choose(scattered(512, 2, 16), 8192).shape.rows, 16);
   EXPECT_EQ(choose(scattered(256, 10, 32), 8192).shape.rows, 12);
+  EXPECT_EQ(choose(scattered(256, 10, 32), 8192).shape.panels, 4);
+  EXPECT_EQ(choose(scattered(256, 2, 32), 8192).shape.panels, 3);
   // 64 block rows by 8 panels: groups of 24 would leave four workers in five idle.
   EXPECT_LT(choose(scattered(64, 10, 16), 1024).shape.rows, 12);
 }
@@ -92,7 +94,7 @@ TEST(StageCost, AgreesWithMeasurements) {
     product.block = {128, 128};
     std::string error;
     const StagedRows staged = buildWgmmaStages(product, 256, error).value();
-    const WorkLists lists = buildWorkLists(staged, {size / 2, 1, 1, 1}, {132, size * 128 * 512});
+    const WorkLists lists = buildWorkLists(staged, {size / 2, 1, 1, 1}, {132});
     const double estimate = estimateTime(staged, lists, {128, 256}, StageRates::wgmma());
     EXPECT_GT(estimate, 0.85 * seconds) << size << " " << perRow;
     EXPECT_LT(estimate, 1.15 * seconds) << size << " " << perRow;

@@ -113,7 +113,7 @@ TEST(Stages, WgmmaCoversRandomLayouts) {
           const StagedRows staged = wgmma(product.view);
           const int64_t heads = layout.grid().heads;
           const TileSpace space{3, batches, heads == 1 ? 2 : heads, heads};
-          const WorkLists lists = buildWorkLists(staged, space, {5, 1 << 20});
+          const WorkLists lists = buildWorkLists(staged, space, {5});
           EXPECT_EQ(verify(product.view, staged, lists, space, nullptr), "");
         }
 }
@@ -141,7 +141,7 @@ TEST(Stages, StreamCoversRandomLayouts) {
           const StagedRows staged = stream(product.view, shape, cluster);
           const int64_t heads = layout.grid().heads;
           const TileSpace space{2, 2, heads == 1 ? 3 : heads, heads};
-          const WorkLists lists = buildWorkLists(staged, space, {7, 1 << 20});
+          const WorkLists lists = buildWorkLists(staged, space, {7});
           EXPECT_EQ(verify(product.view, staged, lists, space, &shape), "");
           std::vector<int32_t> order = staged.order;
           std::sort(order.begin(), order.end());
@@ -164,7 +164,7 @@ TEST(Stages, FaultsAreFound) {
   const StreamShape shape{16, 2, 4, 8};
   const StagedRows staged = stream(product.view, shape);
   const TileSpace space{2, 1, 2, 1};
-  const WorkLists lists = buildWorkLists(staged, space, {3, 1 << 20});
+  const WorkLists lists = buildWorkLists(staged, space, {3});
   ASSERT_EQ(verify(product.view, staged, lists, space, &shape), "");
   // Each number of each table matters, but the record that a kernel reads ahead.
   auto each = [&](std::vector<int32_t> StagedRows::*table, size_t count) {
@@ -199,7 +199,7 @@ TEST(Stages, FaultsOfWgmmaAreFound) {
   const Product product(layoutOf({"1101", "0110", "1011"}), {128, 64}, false);
   const StagedRows staged = wgmma(product.view);
   const TileSpace space{1, 1, 1, 1};
-  const WorkLists lists = buildWorkLists(staged, space, {3, 1 << 20});
+  const WorkLists lists = buildWorkLists(staged, space, {3});
   ASSERT_EQ(verify(product.view, staged, lists, space, nullptr), "");
   for (size_t i = 0; i < staged.records.size(); ++i) {
     if (i % 8 > 4)
@@ -249,12 +249,13 @@ TEST(WorkLists, TakeGroupsPanelByPanelInBlocks) {
   staged.cost.assign(16, 1000);
   for (int32_t g = 0; g <= 16; ++g)
     staged.firstRecord.push_back(g);
-  // Two blocks of eight groups; one worker keeps the order.
-  const WorkLists lists = buildWorkLists(staged, {2, 1, 1, 1}, {1, 1 << 20});
+  // Two blocks of eight groups for eight workers, who take equal tiles in turn.
+  const WorkLists lists = buildWorkLists(staged, {2, 1, 1, 1}, {8});
   ASSERT_EQ(lists.tiles.size(), 32u);
   for (int32_t i = 0; i < 32; ++i) {
-    EXPECT_EQ(lists.tiles[i].group, i / 16 * 8 + i % 8);
-    EXPECT_EQ(lists.tiles[i].panel, i / 8 % 2);
+    const StageTile &tile = lists.tiles[lists.workers[i % 8] + i / 8];
+    EXPECT_EQ(tile.group, i / 16 * 8 + i % 8);
+    EXPECT_EQ(tile.panel, i / 8 % 2);
   }
 }
 
@@ -263,7 +264,7 @@ TEST(WorkLists, UnequalGroupsGoLongestFirstToTheLeastLoaded) {
   staged.heads.assign(4, 0);
   staged.cost = {1000, 9000, 2000, 8000};
   staged.firstRecord = {0, 1, 2, 3, 4};
-  WorkOptions options{2, 1 << 20};
+  WorkOptions options{2};
   options.tileBytes = 0;
   const WorkLists lists = buildWorkLists(staged, {1, 1, 1, 1}, options);
   EXPECT_EQ(lists.workers, (std::vector<int32_t>{0, 2, 4}));
@@ -282,7 +283,7 @@ TEST(WorkLists, LoadsAreEven) {
   const StreamShape shape = getStreamShape(16, 24, 8, 4, 12).value();
   const StagedRows staged = stream(product.view, shape);
   const TileSpace space{64, 1, 1, 1};
-  const WorkLists lists = buildWorkLists(staged, space, {132, 8192 * 256});
+  const WorkLists lists = buildWorkLists(staged, space, {132});
   std::vector<int64_t> loads(132);
   for (int worker = 0; worker < 132; ++worker)
     for (int32_t t = lists.workers[worker]; t < lists.workers[worker + 1]; ++t)
@@ -297,7 +298,7 @@ TEST(Stages, LargeLayoutsAreQuick) {
   const auto start = std::chrono::steady_clock::now();
   const StagedRows staged = stream(product.view, shape);
   const TileSpace space{8, 1, 16, 16};
-  const WorkLists lists = buildWorkLists(staged, space, {132, 1 << 21});
+  const WorkLists lists = buildWorkLists(staged, space, {132});
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   RecordProperty("seconds", std::to_string(seconds));
