@@ -31,8 +31,8 @@ std::vector<int32_t> orderGroups(const StagedRows &staged, int64_t lutHead) {
   return order;
 }
 
-/// Groups that walk the panels together: all of them, up to one for each worker. A panel is then read
-/// from memory once, by all who need it; measured on an H100, smaller blocks, which read the
+/// Groups that walk the panels together: all of them, up to one for each worker. A panel is then
+/// read from memory once, by all who need it; measured on an H100, smaller blocks, which read the
 /// values once but the panels again and again, cost 5 to 50 % at 8192 (docs/Performance.md).
 int64_t blockOfGroups(int64_t groups, const WorkOptions &options) {
   const int64_t size = std::max<int64_t>(1, options.workers);
