@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "blocksparse/Target/GPU/PTX.h"
+#include "KernelChecks.h"
 #include "blocksparse/Target/GPU/Passes.h"
 #include "blocksparse/Target/GPU/Ptxas.h"
 #include "blocksparse/Target/OptimizeModule.h"
@@ -16,6 +17,9 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/DiagnosticHandler.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -70,6 +74,10 @@ static FailureOr<unsigned> getLowestPtx(StringRef chip, EmitErrorFn emitError) {
   return info->gpuFacts().minimumPtx;
 }
 
+static unsigned getPtxVersion(const GPUOptions &options, unsigned lowest) {
+  return options.ptxVersion == 0 ? lowest : options.ptxVersion;
+}
+
 /// The newest PTX version that LLVM writes.
 static unsigned getNewestPtx(const llvm::MCSubtargetInfo &subtarget) {
   unsigned newest = 0, version = 0;
@@ -103,7 +111,7 @@ static FailureOr<std::unique_ptr<llvm::TargetMachine>> createMachine(const GPUOp
   if (!subtarget->isCPUStringValid(options.chip))
     return emitError() << "expects a chip that LLVM " << LLVM_VERSION_STRING << " knows, but got '"
                        << options.chip << "'";
-  unsigned version = options.ptxVersion == 0 ? *lowest : options.ptxVersion;
+  unsigned version = getPtxVersion(options, *lowest);
   if (version < *lowest)
     return emitError() << "expects PTX " << formatPtx(*lowest) << " or newer for '" << options.chip
                        << "', but got " << formatPtx(version);
@@ -134,60 +142,46 @@ static LogicalResult checkDialects(gpu::GPUModuleOp module) {
   return success(!walked.wasInterrupted());
 }
 
-/// The first chip that has an instruction, where the op's own interface does not say it. Longer
-/// prefixes come first.
-static std::optional<NVVM::NVVMCheckSMVersion> getRequiredChip(Operation *op) {
-  if (auto known = dyn_cast<NVVM::RequiresSMInterface>(op))
-    return known.getRequiredMinSMVersion();
-  static constexpr struct {
-    StringLiteral prefix;
-    int version;
-    bool exact;
-  } table[] = {
-      {"nvvm.wgmma.", 90, true},           {"nvvm.setmaxregister", 90, true},
-      {"nvvm.cp.async.bulk.", 90, false},  {"nvvm.cp.async.", 80, false},
-      {"nvvm.cluster.", 90, false},        {"nvvm.stmatrix", 90, false},
-      {"nvvm.fence.mbarrier.", 90, false}, {"nvvm.fence.proxy", 90, false},
-  };
-  for (const auto &[prefix, version, exact] : table)
-    if (op->getName().getStringRef().starts_with(prefix))
-      return NVVM::NVVMCheckSMVersion(exact, version);
-  return std::nullopt;
-}
+namespace {
 
-/// LLVM ends the process for an instruction that the chip has not.
-static LogicalResult checkInstructions(gpu::GPUModuleOp module, StringRef chip) {
-  auto target = NVVM::NVVMCheckSMVersion::getTargetSMVersionFromStr(chip);
-  WalkResult walked = module.walk([&](Operation *op) -> WalkResult {
-    std::optional<NVVM::NVVMCheckSMVersion> required = getRequiredChip(op);
-    if (!required || required->isCompatibleWith(target))
-      return WalkResult::advance();
-    return op->emitOpError("expects ")
-           << (required->archAccelerated ? "the chip sm_" : "a chip from sm_")
-           << required->smVersionList.front() << (required->archAccelerated ? "a" : " on")
-           << ", but got " << chip;
-  });
-  return success(!walked.wasInterrupted());
-}
+/// Passes what LLVM says of a module on: without a handler it prints and ends the process.
+class DiagnosticPasser : public llvm::DiagnosticHandler {
+public:
+  DiagnosticPasser(Location location, bool &failed) : location(location), failed(failed) {}
 
-/// There is nothing that a kernel could be linked with.
-static LogicalResult checkDeclarations(const llvm::Module &module, Location location) {
-  for (const llvm::Function &function : module)
-    if (function.isDeclaration() && !function.isIntrinsic() && function.getName() != "vprintf")
-      return emitError(location) << "expects kernels without outside functions, but got a call of '"
-                                 << function.getName() << "'";
-  return success();
-}
+  bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    llvm::DiagnosticPrinterRawOStream printer(stream);
+    info.print(printer);
+    if (info.getSeverity() == llvm::DS_Error) {
+      emitError(location) << "expects kernels that LLVM makes PTX of, but got: " << text;
+      failed = true;
+    } else if (info.getSeverity() == llvm::DS_Warning) {
+      emitWarning(location) << text;
+    }
+    return true;
+  }
+
+private:
+  Location location;
+  bool &failed;
+};
+
+} // namespace
 
 FailureOr<std::string> mlir::blocksparse::emitPTX(gpu::GPUModuleOp module,
                                                   const GPUOptions &options) {
   Location location = module.getLoc();
   auto emitError = [&] { return mlir::emitError(location); };
   FailureOr<std::unique_ptr<llvm::TargetMachine>> machine = createMachine(options, emitError);
-  if (failed(machine) || failed(checkDialects(module)) ||
-      failed(checkInstructions(module, options.chip)))
+  FailureOr<unsigned> lowest = getLowestPtx(options.chip, emitError);
+  if (failed(machine) || failed(lowest) || failed(checkDialects(module)) ||
+      failed(checkInstructions(module, options.chip, getPtxVersion(options, *lowest))))
     return failure();
   llvm::LLVMContext context;
+  bool refused = false;
+  context.setDiagnosticHandler(std::make_unique<DiagnosticPasser>(location, refused));
   std::unique_ptr<llvm::Module> llvmModule =
       translateModuleToLLVMIR(module, context, module.getName());
   if (!llvmModule)
@@ -195,7 +189,7 @@ FailureOr<std::string> mlir::blocksparse::emitPTX(gpu::GPUModuleOp module,
   llvmModule->setTargetTriple((*machine)->getTargetTriple());
   llvmModule->setDataLayout((*machine)->createDataLayout());
   optimizeModule(*llvmModule, **machine, options.optLevel);
-  if (failed(checkDeclarations(*llvmModule, location)))
+  if (failed(checkCode(*llvmModule, location)))
     return failure();
   SmallString<0> text;
   llvm::raw_svector_ostream stream(text);
@@ -203,6 +197,8 @@ FailureOr<std::string> mlir::blocksparse::emitPTX(gpu::GPUModuleOp module,
   if ((*machine)->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile))
     return emitError() << "expects a target that writes PTX, but got " << nvptxTriple;
   passes.run(*llvmModule);
+  if (refused)
+    return failure();
   return text.str().str();
 }
 

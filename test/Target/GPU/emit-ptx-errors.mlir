@@ -72,3 +72,101 @@ gpu.module @stmatrix {
     llvm.return
   }
 }
+
+// -----
+
+gpu.module @transactions {
+  llvm.func @k(%barrier: !llvm.ptr<3>, %bytes: i32) attributes {gpu.kernel, nvvm.kernel} {
+    // expected-error@+1 {{expects a chip from sm_90 on, but got sm_80}}
+    nvvm.mbarrier.arrive.expect_tx %barrier, %bytes : !llvm.ptr<3>, i32
+    llvm.return
+  }
+}
+
+// -----
+
+gpu.module @prefetch {
+  llvm.func @k(%map: !llvm.ptr) attributes {gpu.kernel, nvvm.kernel} {
+    // expected-error@+1 {{expects a chip from sm_90 on, but got sm_80}}
+    nvvm.prefetch tensormap, %map : !llvm.ptr
+    llvm.return
+  }
+}
+
+// -----
+
+gpu.module @elect {
+  llvm.func @k() attributes {gpu.kernel, nvvm.kernel} {
+    // expected-error@+1 {{expects a chip from sm_90 on, but got sm_80}}
+    %0 = nvvm.elect.sync -> i1
+    llvm.return
+  }
+}
+
+// -----
+
+gpu.module @dependents {
+  llvm.func @k() attributes {gpu.kernel, nvvm.kernel} {
+    // expected-error@+1 {{expects a chip from sm_90 on, but got sm_80}}
+    nvvm.griddepcontrol wait
+    llvm.return
+  }
+}
+
+// -----
+
+gpu.module @redux {
+  llvm.func @k(%f: f32, %i: i32) attributes {gpu.kernel, nvvm.kernel} {
+    // expected-error@+1 {{expects the chip sm_100a, but got sm_80}}
+    %0 = nvvm.redux.sync fmin %f, %i : f32 -> f32
+    llvm.return
+  }
+}
+
+// -----
+
+// Functions of a mathematics library that become no instruction.
+// expected-error@+1 {{expects kernels without outside functions, but got a call of 'llvm.pow.f32'}}
+gpu.module @pow {
+  llvm.func @k(%p: !llvm.ptr, %f: f32) attributes {gpu.kernel, nvvm.kernel} {
+    %0 = llvm.intr.pow(%f, %f) : (f32, f32) -> f32
+    llvm.store %0, %p : f32, !llvm.ptr
+    llvm.return
+  }
+}
+
+// -----
+
+// expected-error@+1 {{expects kernels without outside functions, but got a call of 'llvm.sin.f32'}}
+gpu.module @exact {
+  llvm.func @k(%p: !llvm.ptr, %f: f32) attributes {gpu.kernel, nvvm.kernel} {
+    %0 = llvm.intr.exp2(%f) : (f32) -> f32
+    %1 = llvm.intr.cos(%0) {fastmathFlags = #llvm.fastmath<afn>} : (f32) -> f32
+    %2 = llvm.intr.sin(%1) : (f32) -> f32
+    llvm.store %2, %p : f32, !llvm.ptr
+    llvm.return
+  }
+}
+
+// -----
+
+// expected-error@+1 {{expects floating-point numbers of at most 64 bits in kernels, but got fp128}}
+gpu.module @quad {
+  llvm.func @k(%p: !llvm.ptr) attributes {gpu.kernel, nvvm.kernel} {
+    %0 = llvm.load %p : !llvm.ptr -> f128
+    %1 = llvm.fadd %0, %0 : f128
+    llvm.store %1, %p : f128, !llvm.ptr
+    llvm.return
+  }
+}
+
+// -----
+
+// expected-error@+1 {{expects kernels that LLVM makes PTX of, but got: }}
+gpu.module @stack {
+  llvm.func @k(%p: !llvm.ptr, %i: i32) attributes {gpu.kernel, nvvm.kernel} {
+    %0 = llvm.alloca %i x f32 : (i32) -> !llvm.ptr
+    llvm.store %0, %p : !llvm.ptr, !llvm.ptr
+    llvm.return
+  }
+}
