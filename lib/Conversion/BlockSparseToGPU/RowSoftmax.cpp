@@ -287,7 +287,8 @@ void mlir::blocksparse::device::emitRowKernel(ImplicitLocOpBuilder &host, Kernel
   int64_t count = getChunkElements(op);
   // Before they are added up, the terms of a score are held as well.
   int64_t mostChunks = mostHeld / count / (getBiasOperands(op).empty() ? 1 : 2);
-  RowTeams teams(onHost.walk, op.getSegments(), op.getEntries(), count, mostChunks, needsCols);
+  RowTeams teams(onHost.walk, op.getSegments(), op.getEntries(), op.getSchedule(),
+                 {count, mostChunks, needsCols});
   teams.launch(host, kernels, "softmax_rows", SoftmaxOperands::list(op), onHost.walk,
                [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, const TeamWork &work) {
                  SoftmaxOperands operands(b, op, mapping);

@@ -27,13 +27,11 @@ static int64_t roundUpToPower(int64_t number) {
   return static_cast<int64_t>(llvm::PowerOf2Ceil(std::max<int64_t>(number, 1)));
 }
 
-/// The team for rows of up to `chunks` chunks. Within a warp lanes cost nothing, and half of the
-/// registers are enough to keep memory busy; beyond, every reduction costs barriers. A row of a
-/// block is read by neighbouring lanes.
+/// The team for rows of up to `chunks` chunks. Beyond a warp every reduction costs barriers. A row
+/// of a block is read by neighbouring lanes.
 static RowTeam fitTeam(int64_t chunks, const RowTeamLimits &limits) {
   chunks = std::max<int64_t>(chunks, 1);
-  int64_t wanted = std::max<int64_t>(limits.mostChunks / 2, 1);
-  int64_t lanes = roundUpToPower(llvm::divideCeil(chunks, wanted));
+  int64_t lanes = roundUpToPower(llvm::divideCeil(chunks, limits.wantedChunks));
   lanes = std::min(std::max(lanes, roundUpToPower(limits.chunksPerBlock)), warpSize);
   while (lanes * limits.mostChunks < chunks && lanes < mostLanes)
     lanes *= 2;
@@ -96,11 +94,16 @@ static bool areInOrder(Value entries) {
   return true;
 }
 
-RowTeams::RowTeams(const RowWalk &walk, Value segments, Value entries, int64_t elements,
-                   int64_t mostChunks, bool needsCols)
-    : elements(elements), threads(leastThreads), needsCols(needsCols),
+RowTeams::RowTeams(const RowWalk &walk, Value segments, Value entries,
+                   std::optional<ScheduleAttr> schedule, const Options &options)
+    : elements(options.elements), threads(leastThreads), needsCols(options.needsCols),
       entriesInOrder(areInOrder(entries)) {
-  RowTeamLimits limits{walk.getBlockCols() / elements, mostChunks};
+  // Half of what a lane can hold is enough to keep memory busy.
+  int64_t wanted = options.mostChunks / 2;
+  if (schedule && schedule->getTileK() != 0)
+    wanted = schedule->getTileK() / elements;
+  RowTeamLimits limits{walk.getBlockCols() / elements, options.mostChunks,
+                       std::clamp<int64_t>(wanted, 1, options.mostChunks)};
   if (std::optional<SmallVector<int64_t>> counts = readCounts(segments)) {
     teams = planRowTeams(*counts, limits);
   } else {

@@ -17,6 +17,7 @@
 #include "KernelBuilder.h"
 #include "Kit/SharedTile.h"
 #include "RowWalk.h"
+#include "blocksparse/IR/BlockSparseAttrs.h"
 
 namespace mlir::blocksparse::device {
 
@@ -38,6 +39,8 @@ struct RowTeamLimits {
   int64_t chunksPerBlock;
   /// Chunks that a lane can hold; a power of two.
   int64_t mostChunks;
+  /// Chunks that it shall hold within a warp, where lanes cost nothing; at most mostChunks.
+  int64_t wantedChunks;
 };
 
 /// Teams for rows of the given numbers of blocks, in the order of the segments. One team serves
@@ -78,10 +81,17 @@ struct TeamRow {
 /// A kernel with a team for each row.
 class RowTeams {
 public:
-  /// `elements` is the size of a chunk, which divides the blocks' columns. `mostChunks`: chunks
-  /// that a lane can hold. `needsCols`: chunks want to know their column.
-  RowTeams(const RowWalk &walk, Value segments, Value entries, int64_t elements, int64_t mostChunks,
-           bool needsCols);
+  struct Options {
+    /// Size of a chunk, which divides the blocks' columns.
+    int64_t elements;
+    /// Chunks that a lane can hold.
+    int64_t mostChunks;
+    /// Chunks want to know their column.
+    bool needsCols;
+  };
+  /// The schedule's `tile_k`, if not 0, is the number of elements that a lane shall hold.
+  RowTeams(const RowWalk &walk, Value segments, Value entries, std::optional<ScheduleAttr> schedule,
+           const Options &options);
 
   /// Launches it. `body` runs for each block of threads, all of which take every turn together, so
   /// that it may use barriers.

@@ -115,8 +115,9 @@ public:
 private:
   void emitRowDots();
   BlockMap emitBlockMap();
+  bool sumsOver(int64_t axis) const;
   void emitElement(ImplicitLocOpBuilder &b, const IRMapping &mapping, const BlockMap &map,
-                   Value item) const;
+                   Value item, Value lane) const;
   Value emitTerm(ImplicitLocOpBuilder &b, const IRMapping &mapping, const BlockMap &map,
                  const SoftmaxGradProblem &own, ArrayRef<Value> position, Value sum) const;
 
@@ -206,9 +207,17 @@ Value RpeGradient::emitTerm(ImplicitLocOpBuilder &b, const IRMapping &mapping, c
       [&](ImplicitLocOpBuilder &) { return sum; });
 }
 
-/// One element of drpe: the sum over the axes in which it has size 1, in ascending order.
+/// Whether drpe is summed over `axis` of (batch, head, row, column).
+bool RpeGradient::sumsOver(int64_t axis) const {
+  auto type = cast<MemRefType>(op.getInits()[1].getType());
+  int64_t stored = axis + type.getRank() - 4;
+  return stored < 0 || type.getDimSize(stored) == 1;
+}
+
+/// One element of drpe: the sum over the axes in which it has size 1, the last one fastest. The
+/// lanes of a warp, if there are any, take every 32nd term.
 void RpeGradient::emitElement(ImplicitLocOpBuilder &b, const IRMapping &mapping,
-                              const BlockMap &map, Value item) const {
+                              const BlockMap &map, Value item, Value lane) const {
   SoftmaxGradProblem own(b, op, mapping);
   Value drpe = mapping.lookup(op.getInits()[1]);
   auto type = cast<MemRefType>(drpe.getType());
@@ -218,26 +227,32 @@ void RpeGradient::emitElement(ImplicitLocOpBuilder &b, const IRMapping &mapping,
   SmallVector<Value> index = splitIndex(b, item, sizes);
   Value full[] = {own.getWalk().batches(), own.getWalk().totalHeads(b),
                   indexConstant(b, op.getShape()[0]), indexConstant(b, op.getShape()[1])};
-  Value one = indexConstant(b, 1);
-  SmallVector<Value, 4> position(4);
-  std::function<Value(ImplicitLocOpBuilder &, size_t, Value)> sumAxis =
-      [&](ImplicitLocOpBuilder &b, size_t axis, Value sum) -> Value {
-    if (axis == 4)
-      return emitTerm(b, mapping, map, own, position, sum);
-    int64_t stored = static_cast<int64_t>(axis) + type.getRank() - 4;
-    bool summed = stored < 0 || type.getDimSize(stored) == 1;
-    if (!summed) {
-      position[axis] = index[stored];
-      return sumAxis(b, axis + 1, sum);
-    }
-    return emitFold(b, indexConstant(b, 0), full[axis], one, sum,
-                    [&](ImplicitLocOpBuilder &b, Value i, Value sum) {
-                      position[axis] = i;
-                      return sumAxis(b, axis + 1, sum);
-                    });
+  SmallVector<Value, 4> position(4), summed;
+  for (int64_t axis = 0; axis < 4; ++axis)
+    if (sumsOver(axis))
+      summed.push_back(full[axis]);
+    else
+      position[axis] = index[axis + type.getRank() - 4];
+  Value first = lane ? lane : indexConstant(b, 0);
+  Value step = lane ? laneCount(b) : indexConstant(b, 1);
+  Value sum = emitFold(b, first, productOf(b, summed), step, zeroElement(b, own.accumulatorType()),
+                       [&](ImplicitLocOpBuilder &b, Value number, Value sum) {
+                         SmallVector<Value> digits(1, number);
+                         if (!summed.empty())
+                           digits = splitIndex(b, number, summed);
+                         auto digit = digits.begin();
+                         for (int64_t axis = 0; axis < 4; ++axis)
+                           if (sumsOver(axis))
+                             position[axis] = *digit++;
+                         return emitTerm(b, mapping, map, own, position, sum);
+                       });
+  auto store = [&](ImplicitLocOpBuilder &b) {
+    memref::StoreOp::create(b, convertElement(b, sum, type.getElementType()), drpe, index);
   };
-  Value sum = sumAxis(b, 0, zeroElement(b, own.accumulatorType()));
-  memref::StoreOp::create(b, convertElement(b, sum, type.getElementType()), drpe, index);
+  if (!lane)
+    return store(b);
+  sum = reduceWarp(b, sum, addNumbers);
+  emitIf(b, indexEqual(b, lane, indexConstant(b, 0)), store);
 }
 
 void RpeGradient::emit() {
@@ -251,10 +266,17 @@ void RpeGradient::emit() {
       op.getY(), op.getDy(), op.getSegments(), op.getEntries(), op.getInits().front(),
       drpe,      rowDots};
   llvm::append_range(operands, map.buffers());
-  kernels.launchForEach(host, "softmax_grad_rpe", operands, productOf(host, sizes),
-                        [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item) {
-                          emitElement(b, mapping, map, item);
-                        });
+  // A sum over rows or columns is long enough for a warp.
+  Value elements = productOf(host, sizes);
+  if (sumsOver(2) || sumsOver(3))
+    kernels.launchForEachWarp(host, "softmax_grad_rpe", operands, elements,
+                              [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item,
+                                  Value lane) { emitElement(b, mapping, map, item, lane); });
+  else
+    kernels.launchForEach(host, "softmax_grad_rpe", operands, elements,
+                          [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item) {
+                            emitElement(b, mapping, map, item, Value());
+                          });
   map.release(host);
   memref::DeallocOp::create(host, rowDots);
 }

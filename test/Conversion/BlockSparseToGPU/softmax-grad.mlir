@@ -11,7 +11,12 @@ func.func @grad(%y: memref<16x16x16xf16>, %dy: memref<16x16x16xf16>, %s: memref<
 // -----
 
 // drpe first, since dx may be written over y or dy; summed over heads and rows without atomics
-// on floats.
+// on floats. A warp sums over the rows.
+// CHECK-LABEL: gpu.func @rpe_softmax_grad_rpe(
+// CHECK: nvvm.read.ptx.sreg.warpsize
+// CHECK: scf.for {{.*}} -> (f32)
+// CHECK-COUNT-5: gpu.shuffle{{ +}}xor
+// CHECK: memref.store
 // CHECK: func.func @rpe
 // CHECK: %[[DOTS:.*]] = memref.alloc(%{{.*}}, %{{.*}}) : memref<?x?x40xf32>
 // CHECK: gpu.launch_func @blocksparse_kernels::@rpe_softmax_grad_dots

@@ -40,6 +40,24 @@ func.func @plain(%x: memref<6x16x16xf16>, %y: memref<6x16x16xf16>) {
 
 // -----
 
+// A schedule says how many elements a lane holds: 8 of a row of 64, so 8 lanes for a row.
+memref.global "private" constant @segments : memref<1x5xi32> = dense<[[0, 0, 0, 4, -1]]>
+memref.global "private" constant @entries : memref<4x2xi32> = dense<[[0, 0], [1, 1], [2, 2], [3, 3]]>
+// CHECK-LABEL: gpu.func @scheduled_softmax_rows(
+// CHECK-COUNT-1: llvm.load
+// CHECK-NOT: llvm.load
+// CHECK-COUNT-6: gpu.shuffle
+// CHECK-NOT: gpu.shuffle
+// CHECK: gpu.return
+func.func @scheduled(%x: memref<4x16x16xf16>, %y: memref<4x16x16xf16>) {
+  %s = memref.get_global @segments : memref<1x5xi32>
+  %e = memref.get_global @entries : memref<4x2xi32>
+  blocksparse.planned_softmax %x segments(%s) entries(%e) outs(%y) {block = array<i64: 16, 16>, shape = array<i64: 16, 64>, lut_heads = 1 : i64, schedule = #blocksparse.schedule<kernel = "cuda.rows", tile_k = 8>} : (memref<4x16x16xf16>, memref<1x5xi32>, memref<4x2xi32>, memref<4x16x16xf16>) -> ()
+  return
+}
+
+// -----
+
 // Tables made at run time may have rows of up to 128 blocks, 1024 chunks: what the registers do
 // not hold is read again for the sum and for the result. Value blocks come from the table.
 // CHECK-LABEL: gpu.func @run_time_softmax_rows(

@@ -46,3 +46,8 @@ func.func @run_time_pattern(%x: tensor<48x4096xf16, #blocksparse.bsr<16x16>>) ->
   %0:2 = blocksparse.softmax %x {scale = 0.25} : (tensor<48x4096xf16, #blocksparse.bsr<16x16>>) -> (tensor<48x4096xf16, #blocksparse.bsr<16x16>>, tensor<48xf32>)
   return %0#0, %0#1 : tensor<48x4096xf16, #blocksparse.bsr<16x16>>, tensor<48xf32>
 }
+
+func.func @bias_gradient_of_columns(%y: tensor<2x2x40x128xf16, #small>, %dy: tensor<2x2x40x128xf16, #small>) -> (tensor<2x2x40x128xf16, #small>, tensor<2x1x128xf32>) {
+  %0:2 = blocksparse.softmax_grad %y, %dy {scale = 0.125} : (tensor<2x2x40x128xf16, #small>, tensor<2x2x40x128xf16, #small>) -> (tensor<2x2x40x128xf16, #small>, tensor<2x1x128xf32>)
+  return %0#0, %0#1 : tensor<2x2x40x128xf16, #small>, tensor<2x1x128xf32>
+}
