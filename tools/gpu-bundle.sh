@@ -21,7 +21,7 @@ bundle=$root/dist/gpu-bundle
 ninja=${BLOCKSPARSE_NINJA:-ninja -C "$build"}
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-$ninja blocksparse-run BlockSparseRuntime BlockSparseRuntimeTests >"$log" ||
+$ninja blocksparse-run BlockSparseRuntime BlockSparseRuntimeTests BlockSparseLaunchCost >"$log" ||
   { grep -a -A5 -e FAILED -e error "$log" >&2; exit 1; }
 
 rm -rf "$bundle"
@@ -46,7 +46,7 @@ ln -s blocksparse-run "$bundle/bin/blocksparse-bench"
 
 cp -L "$build/lib/libblocksparse_runtime.so" "$bundle/lib/"
 cp -L "$(find -L "$llvm/lib" /usr/lib/x86_64-linux-gnu -name libomp.so.5 | head -1)" "$bundle/lib/"
-cp "$build/test/Unit/BlockSparseRuntimeTests" "$bundle/unit/"
+cp "$build"/test/Unit/BlockSparse{RuntimeTests,LaunchCost} "$bundle/unit/"
 strip "$bundle"/unit/* "$bundle"/lib/*
 
 python3 "$root/test/Integration/generate_cases.py" --output "$bundle/cases/generated"
