@@ -81,8 +81,8 @@ std::string errorOf(PtxasKernel kernel, KernelLaunch launch) {
   auto target = ::blocksparse::TargetInfo::parse("cuda:sm_90a", error);
   PtxasReport report;
   report.kernels = {kernel};
-  LogicalResult result = checkKernelLimits(
-      report, {launch}, *target, [&] { return emitError(UnknownLoc::get(&context)); });
+  LogicalResult result = checkKernelLimits(report, {launch}, *target,
+                                           [&] { return emitError(UnknownLoc::get(&context)); });
   EXPECT_EQ(succeeded(result), text.empty());
   return text;
 }
@@ -100,9 +100,10 @@ TEST(KernelLimits, SharedMemory) {
 TEST(KernelLimits, Registers) {
   EXPECT_EQ(errorOf({"k", 168, 0, 0, 0, 0}, {"k", 384, 0}), "");
   EXPECT_EQ(errorOf({"k", 128, 0, 0, 0, 0}, {"k", 512, 0}), "");
-  EXPECT_EQ(errorOf({"k", 129, 0, 0, 0, 0}, {"k", 512, 0}),
-            "kernel 'k' expects at most 65536 registers per block on sm_90a, but got 69632: 129 for "
-            "each of 512 threads");
+  EXPECT_EQ(
+      errorOf({"k", 129, 0, 0, 0, 0}, {"k", 512, 0}),
+      "kernel 'k' expects at most 65536 registers per block on sm_90a, but got 69632: 129 for "
+      "each of 512 threads");
 }
 
 TEST(Ptxas, ANamedProgramMustExist) {
