@@ -51,3 +51,8 @@ func.func @bias_gradient_of_columns(%y: tensor<2x2x40x128xf16, #small>, %dy: ten
   %0:2 = blocksparse.softmax_grad %y, %dy {scale = 0.125} : (tensor<2x2x40x128xf16, #small>, tensor<2x2x40x128xf16, #small>) -> (tensor<2x2x40x128xf16, #small>, tensor<2x1x128xf32>)
   return %0#0, %0#1 : tensor<2x2x40x128xf16, #small>, tensor<2x1x128xf32>
 }
+
+func.func @columns_past_the_end_gradient(%y: tensor<48x115xf16, #small>, %dy: tensor<48x115xf16, #small>) -> tensor<48x115xf16, #small> {
+  %0 = blocksparse.softmax_grad %y, %dy : (tensor<48x115xf16, #small>, tensor<48x115xf16, #small>) -> tensor<48x115xf16, #small>
+  return %0 : tensor<48x115xf16, #small>
+}
