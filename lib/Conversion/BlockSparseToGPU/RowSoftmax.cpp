@@ -21,6 +21,8 @@ using namespace mlir::blocksparse::device;
 static constexpr double minusInfinity = -std::numeric_limits<double>::infinity();
 /// f32 numbers of a row that a lane holds at most.
 static constexpr int64_t mostHeld = 64;
+/// The same for what is loaded of x, rpe and the masks.
+static constexpr int64_t mostLoadedBits = 80 * 32;
 
 /// Elements of a chunk: 16 bytes of the narrower of x and y.
 static int64_t getChunkElements(PlannedSoftmaxOp op) {
@@ -37,6 +39,23 @@ static SmallVector<Value> getBiasOperands(PlannedSoftmaxOp op) {
 /// Whether one element serves all columns.
 static bool isOneColumn(Value operand) {
   return cast<MemRefType>(operand.getType()).getShape().back() == 1;
+}
+
+/// Chunks that a lane can hold, a power of two. Until they are added up, the terms of the scores
+/// are held as well.
+static int64_t getMostChunks(PlannedSoftmaxOp op) {
+  int64_t count = getChunkElements(op), most = mostHeld / count;
+  SmallVector<Value> terms = getBiasOperands(op);
+  if (terms.empty())
+    return most;
+  terms.push_back(op.getX());
+  int64_t bits = 0;
+  for (Value term : terms)
+    bits += (isOneColumn(term) ? 1 : count) *
+            getElementTypeOrSelf(term.getType()).getIntOrFloatBitWidth();
+  int64_t fitting = mostLoadedBits / bits;
+  return std::min<int64_t>(most / 2,
+                           llvm::bit_floor(static_cast<uint64_t>(std::max<int64_t>(fitting, 1))));
 }
 
 //===----------------------------------------------------------------------===//
@@ -285,10 +304,8 @@ void mlir::blocksparse::device::emitRowKernel(ImplicitLocOpBuilder &host, Kernel
       op.getCausal() || !getBiasOperands(op).empty() || op.getShape()[1] % op.getBlock()[1] != 0;
   SoftmaxOperands onHost(host, op, IRMapping());
   int64_t count = getChunkElements(op);
-  // Before they are added up, the terms of a score are held as well.
-  int64_t mostChunks = mostHeld / count / (getBiasOperands(op).empty() ? 1 : 2);
   RowTeams teams(onHost.walk, op.getSegments(), op.getEntries(), op.getSchedule(),
-                 {count, mostChunks, needsCols});
+                 {count, getMostChunks(op), needsCols});
   teams.launch(host, kernels, "softmax_rows", SoftmaxOperands::list(op), onHost.walk,
                [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, const TeamWork &work) {
                  SoftmaxOperands operands(b, op, mapping);

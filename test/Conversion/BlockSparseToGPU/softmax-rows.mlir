@@ -137,3 +137,19 @@ func.func @odd(%x: memref<4x16x16xf16>, %s: memref<2x5xi32>, %e: memref<4x2xi32>
   blocksparse.planned_softmax %x segments(%s) entries(%e) attention_mask(%mask) outs(%y) {block = array<i64: 16, 16>, shape = array<i64: 24, 36>, lut_heads = 1 : i64} : (memref<4x16x16xf16>, memref<2x5xi32>, memref<4x2xi32>, memref<24x36xf16>, memref<4x16x16xf16>) -> ()
   return
 }
+
+// -----
+
+// Three terms of 32 bits: lanes hold less of a row of 1024 elements, so that no register is spilled.
+memref.global "private" constant @segments : memref<1x5xi32> = dense<[[0, 0, 0, 8, -1]]>
+memref.global "private" constant @entries : memref<8x2xi32> = dense<[[0, 0], [1, 1], [2, 2], [3, 3], [4, 4], [5, 5], [6, 6], [7, 7]]>
+// CHECK-LABEL: gpu.func @wide_terms_softmax_rows(
+// CHECK-COUNT-16: llvm.load {{.*}} -> vector<4xf32>
+// CHECK-NOT: llvm.load {{.*}} -> vector<4xf32>
+// CHECK: gpu.return
+func.func @wide_terms(%x: memref<8x16x128xf32>, %rpe: memref<16x1024xf32>, %key: memref<1024xf32>, %mask: memref<16x1024xf32>, %y: memref<8x16x128xf32>) {
+  %s = memref.get_global @segments : memref<1x5xi32>
+  %e = memref.get_global @entries : memref<8x2xi32>
+  blocksparse.planned_softmax %x segments(%s) entries(%e) rpe(%rpe) key_padding_mask(%key) attention_mask(%mask) outs(%y) {block = array<i64: 16, 128>, shape = array<i64: 16, 1024>, lut_heads = 1 : i64} : (memref<8x16x128xf32>, memref<1x5xi32>, memref<8x2xi32>, memref<16x1024xf32>, memref<1024xf32>, memref<16x1024xf32>, memref<8x16x128xf32>) -> ()
+  return
+}
