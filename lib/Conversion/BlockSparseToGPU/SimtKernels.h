@@ -5,6 +5,8 @@
 // block shape, stride, element type and transpose. A thread owns an element of the result (a warp,
 // a row of a softmax), adds in the order of the tables, and touches no other thread's results: the
 // result is bitwise equal from run to run.
+//
+// Softmax and its gradient run through RowKernels.h where types and memory allow it.
 
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_SIMTKERNELS_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_SIMTKERNELS_H
