@@ -17,17 +17,21 @@ struct MeasuredShape {
   int64_t block;
   double occupancy;
   int64_t rows, panels, stages;
+  /// By wgmma; the others serve where it is missing.
+  bool wgmma = false;
 };
 
 // Stages of fewer than 64 values of k wait more than they compute.
 constexpr MeasuredShape measured[] = {
-    {16, 0.19, 24, 8, 4}, {16, 0.40, 20, 6, 4}, {16, 1.0, 16, 4, 5},
-    {32, 0.19, 12, 4, 3}, {32, 1.0, 12, 3, 3},
+    {16, 0.19, 24, 8, 4}, {16, 0.40, 20, 6, 4},       {16, 1.0, 16, 4, 5},
+    {32, 0.19, 12, 4, 3}, {32, 0.40, 12, 3, 4, true}, {32, 1.0, 12, 2, 4, true},
+    {32, 1.0, 12, 3, 3},
 };
 
-const MeasuredShape *findMeasured(int64_t block, double occupancy) {
+const MeasuredShape *findMeasured(const StageProblem &problem, double occupancy) {
   for (const MeasuredShape &shape : measured)
-    if (shape.block == block && occupancy <= shape.occupancy)
+    if (shape.block == problem.layout.block().rows && occupancy <= shape.occupancy &&
+        (problem.wgmma || !shape.wgmma))
       return &shape;
   return nullptr;
 }
@@ -111,15 +115,16 @@ StreamChoice blocksparse::chooseStream(const StageProblem &problem) {
   StreamChoice best;
   for (int64_t rows : {24, 20, 16, 12, 8, 4}) {
     const GroupFacts facts = getGroupFacts(problem.layout, rows);
-    const MeasuredShape *shape = findMeasured(block, facts.occupancy);
+    const MeasuredShape *shape = findMeasured(problem, facts.occupancy);
     if (!shape || rows > shape->rows)
       continue;
     StreamChoice choice;
     // Warps own whole block rows; more than 20 leave too few registers to each.
-    choice.warps = rows > 20 ? rows / 2 : rows;
+    choice.wgmma = shape->wgmma;
+    choice.warps = choice.wgmma ? 8 : rows > 20 ? rows / 2 : rows;
     choice.stages = shape->stages;
-    const std::optional<StreamShape> fits =
-        getStreamShape(block, rows, shape->panels, shape->stages, choice.warps);
+    const std::optional<StreamShape> fits = getStreamShape(
+        block, rows, shape->panels, shape->stages, streamBuffers(choice.wgmma, choice.warps));
     if (!fits)
       continue;
     choice.shape = *fits;
@@ -128,7 +133,8 @@ StreamChoice blocksparse::chooseStream(const StageProblem &problem) {
         continue;
       choice.tileN = tileN;
       choice.seconds = estimateProduct(problem, facts, {rows * block, tileN},
-                                       StageRates::stream(block, choice.warps));
+                                       choice.wgmma ? StageRates::wgmma()
+                                                    : StageRates::stream(block, choice.warps));
       // Choices stand in order of preference: estimates are not that good.
       if (best.stages == 0 || choice.seconds < 0.95 * best.seconds)
         best = choice;

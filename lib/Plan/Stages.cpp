@@ -344,12 +344,13 @@ std::optional<StagedRows> blocksparse::buildStreamStages(const RowProduct &produ
 }
 
 std::optional<StreamShape> blocksparse::getStreamShape(int64_t block, int64_t rows, int64_t panels,
-                                                       int64_t stages, int64_t warps) {
+                                                       int64_t stages, int64_t buffers) {
   if ((block != 16 && block != 32) || rows < 1 || rows > 64 || panels < 1 || panels > 16 ||
-      stages < 1 || warps < 1)
+      stages < 1 || buffers < 1)
     return std::nullopt;
   StreamShape shape{block, rows, panels, 0};
-  const int64_t free = streamSharedBytes - streamReservedBytes - streamEpilogueBytes(block, warps);
+  const int64_t free =
+      streamSharedBytes - streamReservedBytes - streamEpilogueBytes(block, buffers);
   const int64_t left = free / stages / 1024 * 1024 - panels * block * 256 - shape.recordInts() * 4;
   shape.blocks = std::min(rows * panels, left / (block * block * bytesPerElement));
   if (left < 0 || shape.blocks < rows)

@@ -49,6 +49,7 @@ constexpr KernelFamily families[] = {
     {"cpu.blocks", TargetKind::CPU, OpClass::Blocks, anyGPU, anyElement},
     {"cuda.wgmma", TargetKind::CUDA, OpClass::Product, hasWGMMA, sixteenBitFloat},
     {"cuda.stream", TargetKind::CUDA, OpClass::Product, hasStreams, sixteenBitFloat},
+    {"cuda.stream_wgmma", TargetKind::CUDA, OpClass::Product, hasWGMMA, sixteenBitFloat},
     {"cuda.mma", TargetKind::CUDA, OpClass::Product, hasCpAsync, sixteenBitFloat},
     {"cuda.simt", TargetKind::CUDA, OpClass::Product, anyGPU, anyElement},
     {"cuda.rows", TargetKind::CUDA, OpClass::Rows, anyGPU, anyElement},
@@ -189,7 +190,9 @@ ScheduleAttr selectPanel(Operation *op, const TargetInfo &target) {
                       selectSplit(shape, target, tileN));
 }
 
-/// Tiles of "cuda.mma" are powers of two from 16 to 128, and whole parts of a block row.
+/// Tiles of "cuda.mma" are powers of two from 16 to 128 (256 columns), and whole parts of a block
+/// row. Narrow rows take wide panels, so that the elements of the dense factor that come through
+/// the cache are used as often as they can be, where that leaves work for all multiprocessors.
 ScheduleAttr selectMMA(Operation *op, const ProductShape &shape, int64_t rows,
                        const TargetInfo &target) {
   int64_t tileM = 128, tileN = 128;
@@ -197,7 +200,14 @@ ScheduleAttr selectMMA(Operation *op, const ProductShape &shape, int64_t rows,
     tileM /= 2;
   if (!ShapedType::isDynamic(shape.cols))
     tileN = std::clamp<int64_t>(llvm::PowerOf2Ceil(std::max<int64_t>(shape.cols, 1)), 16, 128);
-  int64_t warps = tileM * tileN >= 128 * 128 ? 8 : 4;
+  auto result = cast<RankedTensorType>(op->getResult(0).getType());
+  if (tileM <= 64 && tileN == 128 && !ShapedType::isDynamic(shape.cols) &&
+      shape.cols % 256 == 0 && result.hasStaticShape() &&
+      result.getNumElements() / (tileM * 256) >= 4 * target.workers())
+    tileN = 256;
+  int64_t warps = llvm::divideCeil(tileM, 64) * llvm::divideCeil(tileN, 64);
+  if (warps == 1 && tileM * tileN > 16 * 16)
+    warps = 2;
   return makeSchedule(op->getContext(), "cuda.mma", tileM, tileN, 32, 4, warps, 1,
                       selectSplit(shape, target, tileN));
 }
@@ -254,7 +264,8 @@ bool wantsSplit(const ProductShape &shape, const TargetInfo &target, int64_t til
   if (shape.transposeLayout)
     transposed = shape.layout->transposed();
   return {shape.transposeLayout ? transposed : *shape.layout, sizes.n,
-          shape.leading / std::max<int64_t>(1, shape.layout->grid().heads), target.workers()};
+          shape.leading / std::max<int64_t>(1, shape.layout->grid().heads), target.workers(),
+          hasWGMMA(target.gpuFacts())};
 }
 
 /// "cuda.wgmma": 128 rows by a panel, three warpgroups. `group` block rows of 64 share a tile.
@@ -281,8 +292,9 @@ ScheduleAttr selectStream(Operation *op, const ProductShape &shape, const Staged
       wantsSplit(shape, target,
                  llvm::divideCeil(copiedBlockRows(shape), rows) * (sizes.n / choice.tileN)))
     return {};
-  return makeSchedule(op->getContext(), "cuda.stream", rows * sizes.rows, choice.tileN,
-                      choice.shape.panels * sizes.rows, choice.stages, choice.warps, rows);
+  return makeSchedule(op->getContext(), choice.wgmma ? "cuda.stream_wgmma" : "cuda.stream",
+                      rows * sizes.rows, choice.tileN, choice.shape.panels * sizes.rows,
+                      choice.stages, choice.warps, rows);
 }
 
 /// The same for the products at the blocks of a static pattern, without an input to add.

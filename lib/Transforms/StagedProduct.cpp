@@ -67,7 +67,8 @@ std::optional<StagedProduct> StagedProduct::get(PlannedDSDOp op) {
   ScheduleAttr schedule = op.getScheduleAttr();
   if (!schedule)
     return std::nullopt;
-  bool wgmma = schedule.getKernel() == "cuda.wgmma", stream = schedule.getKernel() == "cuda.stream";
+  bool wgmma = schedule.getKernel() == "cuda.wgmma",
+       stream = schedule.getKernel().starts_with("cuda.stream");
   auto values = cast<ShapedType>(op.getValues().getType());
   auto dense = cast<ShapedType>(op.getDense().getType());
   auto init = cast<ShapedType>(op.getInit().getType());
@@ -93,10 +94,11 @@ std::optional<StagedProduct> StagedProduct::get(PlannedDSDOp op) {
   if (wgmma ? !hasWgmmaSizes(sizes) : !hasStreamSizes(sizes))
     return std::nullopt;
   if (stream) {
-    product.stream =
-        ::blocksparse::getStreamShape(rows, schedule.getGroup(), schedule.getTileK() / rows,
-                                      schedule.getStages(), schedule.getWarps());
-    if (!product.stream || schedule.getGroup() % schedule.getWarps() != 0)
+    bool usesWgmma = schedule.getKernel() == "cuda.stream_wgmma";
+    product.stream = ::blocksparse::getStreamShape(
+        rows, schedule.getGroup(), schedule.getTileK() / rows, schedule.getStages(),
+        ::blocksparse::streamBuffers(usesWgmma, schedule.getWarps()));
+    if (!product.stream || schedule.getGroup() % (usesWgmma ? 2 : schedule.getWarps()) != 0)
       return std::nullopt;
   }
   int64_t most = wgmma ? 256 : 128;

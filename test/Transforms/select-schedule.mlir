@@ -92,7 +92,7 @@ func.func @stages(%a: tensor<4096x4096xf16, #wide128>, %p: tensor<4096x4096xf16,
 // A band has its blocks where groups of rows share panels: as good as half full.
 // HOPPER-LABEL: @streams(
 // HOPPER: kernel = "cuda.stream", tile_m = 384, tile_n = 128, tile_k = 128, stages = 4, warps = 12, group = 24>
-// HOPPER: kernel = "cuda.stream", tile_m = 384, tile_n = 128, tile_k = 96, stages = 3, warps = 12, group = 12>
+// HOPPER: kernel = "cuda.stream_wgmma", tile_m = 384, tile_n = 128, tile_k = 64, stages = 4, warps = 8, group = 12>
 // HOPPER: kernel = "cuda.stream", tile_m = 256, tile_n = 128, tile_k = 64, stages = 5, warps = 16, group = 16>
 // AMPERE-LABEL: @streams(
 // AMPERE-COUNT-3: kernel = "cuda.mma"

@@ -52,12 +52,16 @@ GroupFacts getGroupFacts(const BlockLayout &layout, int64_t rows);
 struct StageProblem {
   const BlockLayout &layout;
   int64_t cols = 0, copies = 1, workers = 132;
+  /// The chip has wgmma.
+  bool wgmma = true;
 };
 
 /// What a stream kernel is built for: stages in the ring, warps that compute, columns of a panel.
 struct StreamChoice {
   StreamShape shape;
   int64_t stages = 0, warps = 0, tileN = 0;
+  /// Two warpgroups multiply by wgmma (blocks of 32), else every warp by mma.sync.
+  bool wgmma = false;
   double seconds = 0;
 };
 

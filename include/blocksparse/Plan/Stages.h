@@ -71,15 +71,17 @@ struct StreamShape {
 /// Shared memory of a thread block on sm_90, and what of it stays free for barriers and alignment.
 inline constexpr int64_t streamSharedBytes = 227 * 1024, streamReservedBytes = 2048;
 
-/// Bytes through which `warps` warps store their results, 64 columns at a time.
-inline int64_t streamEpilogueBytes(int64_t block, int64_t warps) { return warps * block * 128; }
+/// Buffers of one block row by 64 columns through which results are stored: one for each warp, or
+/// two for each of the two warpgroups where they multiply together (wgmma).
+inline int64_t streamBuffers(bool wgmma, int64_t warps) { return wgmma ? 4 : warps; }
+inline int64_t streamEpilogueBytes(int64_t block, int64_t buffers) { return buffers * block * 128; }
 
 /// The shape of stages that a schedule means: `rows` is its group, `panels` its tile_k / block.
 /// A stage takes as many value blocks as fit in shared memory `stages` times beside the
 /// epilogue, and no more than rows * panels. Nothing where `block` is not 16 or 32, `rows` is not
 /// in [1, 64], `panels` is not in [1, 16], or fewer than `rows` value blocks fit.
 std::optional<StreamShape> getStreamShape(int64_t block, int64_t rows, int64_t panels,
-                                          int64_t stages, int64_t warps);
+                                          int64_t stages, int64_t buffers);
 
 //===----------------------------------------------------------------------===//
 // Groups and stages

@@ -49,7 +49,7 @@ static LogicalResult checkBuffers(Operation *op) {
 static bool wantsTensorCores(std::optional<ScheduleAttr> schedule) {
   return schedule &&
          (schedule->getKernel() == "cuda.mma" || schedule->getKernel() == "cuda.wgmma" ||
-          schedule->getKernel() == "cuda.stream");
+          schedule->getKernel().starts_with("cuda.stream"));
 }
 
 /// Emits the kernels of an op by mma.sync where its schedule asks for tensor cores and there is

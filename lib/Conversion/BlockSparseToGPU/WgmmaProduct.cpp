@@ -137,7 +137,11 @@ Value WgmmaProduct::multiply(ImplicitLocOpBuilder &b, const WgmmaTile &tile, con
         sharedAdd(b, second, sharedMul(b, group, shape.cols / chunkCols * WgmmaTile::matrixBytes));
   else
     first = sharedAdd(b, first, sharedMul(b, group, WgmmaTile::matrixBytes));
-  return tile.multiplyAdd(b, first, second, sums);
+  tile.beginGroup(b);
+  Value next =
+      tile.multiplyAdd(b, first, second, sums, WgmmaShape::stepDepth / WgmmaTile::stepDepth);
+  tile.endGroup(b);
+  return next;
 }
 
 /// Waits and releases, for step i of a tile: when the products of step i have been started, at
@@ -146,7 +150,7 @@ Value WgmmaProduct::multiply(ImplicitLocOpBuilder &b, const WgmmaTile &tile, con
 void WgmmaProduct::emitConsumer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, const Frame &frame,
                                 Value group) const {
   Value zero = sharedConstant(b, 0), one = sharedConstant(b, 1), none = sharedConstant(b, -1);
-  WgmmaTile tile(b.getContext(), shape.cols, shape.element, shape.aAlongK, shape.bAlongK);
+  WgmmaTile tile(b.getContext(), shape.cols, shape.element, {shape.aAlongK}, {shape.bAlongK});
   Value isFirstLane = isEqual(b, sharedRem(b, frame.thread, 32), zero);
   Value buffers = sharedAdd(b, frame.base, sharedConstant(b, shape.resultOffset()));
   buffers = sharedAdd(b, buffers,
@@ -205,7 +209,7 @@ void WgmmaProduct::emitConsumer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, co
   auto emitTile = [&](ImplicitLocOpBuilder &b, Value number, ValueRange carried) {
     WgmmaWork work = kernel.getTile(b, number);
     SmallVector<Value> initial(carried);
-    initial.append({none, tile.zeros(b)});
+    initial.append({none, tile.zeros(b).front()});
     if (shape.hasGaps)
       llvm::append_range(initial, kernel.readStep(b, work, zero));
     SmallVector<Value> end =

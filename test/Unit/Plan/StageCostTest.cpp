@@ -41,10 +41,11 @@ TEST(StageCost, ChoicesFitSharedMemory) {
         const StreamChoice choice = choose(scattered(64, every, block), cols);
         ASSERT_GT(choice.stages, 0);
         const int64_t used = choice.stages * choice.shape.stageBytes() +
-                             streamEpilogueBytes(block, choice.warps) + streamReservedBytes;
+                             streamEpilogueBytes(block, streamBuffers(choice.wgmma, choice.warps)) +
+                             streamReservedBytes;
         EXPECT_LE(used, streamSharedBytes);
         EXPECT_GE(choice.shape.blocks, choice.shape.rows);
-        EXPECT_EQ(choice.shape.rows % choice.warps, 0);
+        EXPECT_EQ(choice.shape.rows % (choice.wgmma ? 2 : choice.warps), 0);
         EXPECT_EQ(cols % choice.tileN, 0);
         // Accumulators of a tile fit in the registers.
         EXPECT_LE(choice.shape.rows * block * choice.tileN, 49152);
@@ -58,7 +59,11 @@ TEST(StageCost, SparserGroupsHaveMoreRows) {
   EXPECT_EQ(choose(scattered(512, 2, 16), 8192).shape.rows, 16);
   EXPECT_EQ(choose(scattered(256, 10, 32), 8192).shape.rows, 12);
   EXPECT_EQ(choose(scattered(256, 10, 32), 8192).shape.panels, 4);
-  EXPECT_EQ(choose(scattered(256, 2, 32), 8192).shape.panels, 3);
+  EXPECT_EQ(choose(scattered(256, 2, 32), 8192).shape.panels, 2);
+  // Without wgmma the warps wait for shared memory, and larger stages do no harm.
+  const BlockLayout half = scattered(256, 2, 32);
+  EXPECT_EQ(chooseStream({half, 8192, 1, 132, /*wgmma=*/false}).shape.panels, 3);
+  EXPECT_TRUE(chooseStream({half, 8192, 1, 132, /*wgmma=*/true}).wgmma);
   // 64 block rows by 8 panels: groups of 24 would leave four workers in five idle.
   EXPECT_LT(choose(scattered(64, 10, 16), 1024).shape.rows, 12);
 }

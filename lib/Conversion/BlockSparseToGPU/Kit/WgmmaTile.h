@@ -4,15 +4,15 @@
 // Matrix products of a warpgroup: wgmma.mma_async m64 x n x k16 of f16 or bf16 with f32 sums, both
 // factors in shared memory (sm_90a).
 //
-// A factor lies in shared memory as matrices of 64 x 64 elements with the 128-byte swizzle of
-// Kit/TensorMap.h, 8192 bytes each: [m or n][k] ("along k") or [k][m or n]. A matrix
+// A factor lies in shared memory as matrices with the swizzle of Kit/TensorMap.h: along k as
+// [m or n][k], a row of 64 or 32 values of k (128 or 64 bytes), else as [k][64 of m or n]. A matrix
 // descriptor is 64 bits (PTX manual, "Matrix descriptor"):
 //   bits  0-13  address / 16
 //   bits 16-29  leading offset / 16: along k not used (1); else from one 64-wide matrix to the next
-//   bits 32-45  stride offset / 16: between groups of 8 rows of 128 bytes, 1024
-//   bits 62-63  1: the 128-byte swizzle
+//   bits 32-45  stride offset / 16: between groups of 8 rows
+//   bits 62-63  1: swizzled rows of 128 bytes, 2: of 64 bytes
 // Steps of the address, in units of 16 bytes: the next 16 values of k are 32 bytes on (2) along k,
-// else 16 rows of 128 bytes (128); the next 64 of m or n are 8192 bytes on (512).
+// else 16 rows of 128 bytes (128).
 //
 // Sums of a thread, for lane l of warp w of the warpgroup with g = l / 4 and t = l % 4: sum
 // 4 i + {0, 1} is element (16 w + g, 8 i + 2 t + {0, 1}), sum 4 i + {2, 3} is 8 rows below.
@@ -24,41 +24,60 @@
 
 namespace mlir::blocksparse::device {
 
+/// How a factor lies in shared memory.
+struct WgmmaFactor {
+  bool alongK;
+  /// Values of k of a row, where it lies along k: 64 or 32.
+  int64_t rowDepth = 64;
+
+  /// The descriptor (i64) of the matrices from address `address` (i32) on.
+  Value descriptor(ImplicitLocOpBuilder &b, Value address) const;
+  /// The same, `steps` times 16 values of k on.
+  Value advance(ImplicitLocOpBuilder &b, Value descriptor, int64_t steps) const;
+};
+
 /// The sums of one warpgroup, 64 x n, as one SSA value. All threads of the warpgroup run every
 /// member together.
 class WgmmaTile {
 public:
   /// Bytes of a 64 x 64 matrix of a factor.
   static constexpr int64_t matrixBytes = 8192;
+  /// Values of k of one instruction.
+  static constexpr int64_t stepDepth = 16;
 
   /// n: a multiple of 8 up to 256.
-  WgmmaTile(MLIRContext *context, int64_t n, Type element, bool aAlongK, bool bAlongK);
+  WgmmaTile(MLIRContext *context, int64_t n, Type element, WgmmaFactor a, WgmmaFactor b);
 
   int64_t getN() const { return n; }
   Type getSumsType() const { return sumsType; }
   int64_t sumsPerThread() const { return n / 2; }
 
-  /// All 0, fenced: ready for the first multiplyAdd.
-  Value zeros(ImplicitLocOpBuilder &b) const;
+  /// `count` times sums of 0, fenced: ready for the first products.
+  SmallVector<Value> zeros(ImplicitLocOpBuilder &b, int64_t count = 1) const;
 
-  /// Starts sums += A * B over 64 values of k as one group: A is the matrix at address `a`, B the
-  /// n / 64 matrices from `b` on (i32; n below 64: part of one). The sums must not be
-  /// touched before wait().
-  Value multiplyAdd(ImplicitLocOpBuilder &builder, Value a, Value b, Value sums) const;
+  /// Starts sums += A * B over `steps` times 16 values of k: A is the matrix at address `a`, B
+  /// those from `b` on (i32). The sums must not be touched before finish(). Between a fence and the
+  /// end of a group.
+  Value multiplyAdd(ImplicitLocOpBuilder &builder, Value a, Value b, Value sums,
+                    int64_t steps) const;
 
+  /// Before the products of a group, and after them.
+  void beginGroup(ImplicitLocOpBuilder &b) const;
+  void endGroup(ImplicitLocOpBuilder &b) const;
   /// Until at most the latest group is under way: what the others read may be overwritten.
   void waitAllButLast(ImplicitLocOpBuilder &b) const;
   /// Until no group is under way.
   void waitAll(ImplicitLocOpBuilder &b) const;
-  /// waitAll, and the sums as they are then: f32 each, see the head of this file.
-  SmallVector<Value> finish(ImplicitLocOpBuilder &b, Value sums) const;
+  /// waitAll, and all the sums as they are then: f32 each, see the head of this file.
+  SmallVector<Value> finish(ImplicitLocOpBuilder &b, ArrayRef<Value> sums) const;
 
 private:
-  Value tie(ImplicitLocOpBuilder &b, StringRef instruction, Value sums) const;
+  SmallVector<Value> tie(ImplicitLocOpBuilder &b, StringRef instruction,
+                         ArrayRef<Value> sums) const;
 
   int64_t n;
   Type element, sumsType;
-  bool aAlongK, bAlongK;
+  WgmmaFactor a, b;
 };
 
 } // namespace mlir::blocksparse::device
