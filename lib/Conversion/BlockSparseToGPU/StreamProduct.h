@@ -1,0 +1,106 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// The frame of the "cuda.stream" kernels: persistent thread blocks in which one thread copies the
+// stages of blocksparse/Plan/Stages.h into a ring and the other warps consume them.
+
+#ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_STREAMPRODUCT_H
+#define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_STREAMPRODUCT_H
+
+#include "Epilogue.h"
+#include "Kit/StageRing.h"
+#include "StagedTiles.h"
+#include "blocksparse/Plan/Stages.h"
+
+namespace mlir::blocksparse::device {
+
+/// Registers of a thread, multiples of 8; 0 where they stay as they are launched.
+struct WarpRegisters {
+  int64_t producer = 0, consumer = 0;
+};
+
+/// The sizes of a kernel. Shared memory: the stages, each with its panels, value blocks and record;
+/// then buffers of block x 64 results; then the barriers.
+struct StreamPlan {
+  static std::optional<StreamPlan> get(PlannedDSDOp op);
+
+  int64_t blockBytes() const { return shape.block * shape.block * 2; }
+  int64_t panelBytes() const { return shape.block * cols * 2; }
+  /// Of the widest panels, for which the planner counts.
+  int64_t panelStride() const { return shape.block * 256; }
+  int64_t recordBytes() const { return shape.recordInts() * 4; }
+  int64_t valuesOffset() const { return shape.panels * panelStride(); }
+  int64_t recordOffset() const { return valuesOffset() + shape.blocks * blockBytes(); }
+  int64_t resultBytes() const { return shape.block * chunkCols * 2; }
+  int64_t resultOffset() const { return stages * shape.stageBytes(); }
+  int64_t buffers() const { return ::blocksparse::streamBuffers(usesWgmma, warps); }
+  int64_t barrierOffset() const { return resultOffset() + buffers() * resultBytes(); }
+  int64_t sharedBytes() const { return barrierOffset() + StageRing::bytes(stages) + 1024; }
+  int64_t threads() const;
+  WarpRegisters registers() const;
+
+  ::blocksparse::StreamShape shape;
+  int64_t stages, warps, cols;
+  bool alongK, transposeOut;
+  /// Two warpgroups multiply by wgmma, else every warp by mma.sync.
+  bool usesWgmma;
+  Type element;
+  MapBox dense, out;
+};
+
+/// What every warp of the kernel under construction knows.
+class StreamKernel {
+public:
+  StreamKernel(ImplicitLocOpBuilder &b, PlannedDSDOp op, const StreamPlan &plan,
+               ArrayRef<Value> maps, Value packed, const IRMapping &mapping);
+
+  void emit(ImplicitLocOpBuilder &b);
+
+  /// Address (i32) of a stage.
+  Value stageBase(ImplicitLocOpBuilder &b, Value stage) const;
+  /// The word of row `row` (i32) of the group in the record of a stage, and its two parts: the bits
+  /// of the panels that meet it and the address of its first value block.
+  struct RowWord {
+    Value mask, block;
+  };
+  RowWord readWord(ImplicitLocOpBuilder &b, Value stageBase, Value row) const;
+  /// Stores a chunk of 64 columns of block row `unit` from shared memory; one thread.
+  void storeChunk(ImplicitLocOpBuilder &b, const StagedTile &tile, Value unit, int64_t chunk,
+                  Value address) const;
+  /// The epilogue on a sum of block row `unit`, at (row, column) of the block row and panel.
+  Value finish(ImplicitLocOpBuilder &b, const StagedTile &tile, Value unit, Value sum, Value row,
+               Value col) const;
+
+  // Accessors of ops are not const.
+  mutable PlannedDSDOp op;
+  StreamPlan plan;
+  StagedTiles lists;
+  /// i32: number of the warp and the lane, base of shared memory.
+  Value warp, lane, base;
+  /// i1.
+  Value isFirstLane;
+  std::optional<StageRing> ring;
+
+private:
+  void emitProducer(ImplicitLocOpBuilder &b);
+  void emitCopies(ImplicitLocOpBuilder &b, const StagedTile &tile, Value record,
+                  ArrayRef<Value> head, Value stage);
+  SmallVector<Value> readHead(ImplicitLocOpBuilder &b, Value record) const;
+
+  Value denseMap, outMap, packed;
+  IntTable records;
+  ValuesOrigin origin;
+  Epilogue epilogue;
+  DenseView out;
+};
+
+/// The same value for all lanes of a warp, known to be so.
+Value makeUniform(ImplicitLocOpBuilder &b, Value value);
+
+/// The two kinds of consumers.
+void emitMmaConsumer(ImplicitLocOpBuilder &b, const StreamKernel &kernel);
+void emitWgmmaConsumer(ImplicitLocOpBuilder &b, const StreamKernel &kernel);
+
+} // namespace mlir::blocksparse::device
+
+#endif // BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_STREAMPRODUCT_H

@@ -1,0 +1,235 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Blocks of 32 on wgmma, whose tiles have 64 rows: the block stands on the side of the columns. A
+// warpgroup computes the transposed product (64 columns of the panel) x (32 rows of a block)
+// for each block of its rows, so that nothing is multiplied by zero.
+
+#include "Kit/MmaFragments.h"
+#include "Kit/SharedTile.h"
+#include "Kit/WgmmaTile.h"
+#include "Loops.h"
+#include "StreamProduct.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::device;
+
+static constexpr int64_t warpgroupThreads = 128;
+static constexpr int64_t warpsOfGroup = 4;
+static constexpr int64_t groups = 2;
+
+static Value constant(ImplicitLocOpBuilder &b, int64_t value) { return sharedConstant(b, value); }
+
+namespace {
+
+/// One of the two warpgroups; it owns half of the group's rows.
+class WgmmaConsumer {
+public:
+  WgmmaConsumer(ImplicitLocOpBuilder &b, const StreamKernel &kernel);
+
+  void emit(ImplicitLocOpBuilder &b) const;
+
+private:
+  int64_t rows() const { return plan.shape.rows / groups; }
+  int64_t chunks() const { return plan.cols / chunkCols; }
+  int64_t buffers() const { return plan.buffers() / groups; }
+  Value rowPlace(ImplicitLocOpBuilder &b, int64_t row) const {
+    return sharedAdd(b, sharedMul(b, group, rows()), constant(b, row));
+  }
+  /// The products of a stage as one group; `sums` are [row][chunk].
+  SmallVector<Value> multiplyStage(ImplicitLocOpBuilder &b, Value stage,
+                                   ArrayRef<Value> sums) const;
+  void storeRows(ImplicitLocOpBuilder &b, const StagedTile &tile, ArrayRef<Value> sums) const;
+  void writeChunk(ImplicitLocOpBuilder &b, const StagedTile &tile, Value unit, int64_t chunk,
+                  ArrayRef<Value> sums, Value address) const;
+  void emitGroupBarrier(ImplicitLocOpBuilder &b) const;
+  void releaseIf(ImplicitLocOpBuilder &b, Value stage) const;
+
+  const StreamKernel &kernel;
+  const StreamPlan &plan;
+  WgmmaTile tile;
+  /// i32: number of the warpgroup, of the warp in it, and its buffers of results.
+  Value group, warp, result;
+  /// i1: the first thread of the warpgroup.
+  Value isFirst;
+};
+
+} // namespace
+
+WgmmaConsumer::WgmmaConsumer(ImplicitLocOpBuilder &b, const StreamKernel &kernel)
+    : kernel(kernel), plan(kernel.plan),
+      tile(b.getContext(), plan.shape.block, plan.element,
+           plan.alongK ? WgmmaFactor{true, plan.shape.block} : WgmmaFactor{false},
+           {true, plan.shape.block}) {
+  group = sharedDiv(b, kernel.warp, warpsOfGroup);
+  warp = sharedRem(b, kernel.warp, warpsOfGroup);
+  result = sharedAdd(b, kernel.base, constant(b, plan.resultOffset()));
+  result = sharedAdd(b, result, sharedMul(b, group, buffers() * plan.resultBytes()));
+  Value firstWarp = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, warp, constant(b, 0));
+  isFirst = both(b, firstWarp, kernel.isFirstLane);
+}
+
+void WgmmaConsumer::emitGroupBarrier(ImplicitLocOpBuilder &b) const {
+  // Barrier 0 is the whole block's.
+  NVVM::BarrierOp::create(b, Type(), sharedAdd(b, group, constant(b, 1)),
+                          constant(b, warpgroupThreads), NVVM::BarrierReductionAttr(), Value());
+}
+
+void WgmmaConsumer::releaseIf(ImplicitLocOpBuilder &b, Value stage) const {
+  Value there = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, stage, constant(b, 0));
+  emitIf(b, both(b, there, kernel.isFirstLane),
+         [&](ImplicitLocOpBuilder &b) { kernel.ring->release(b, stage); });
+}
+
+SmallVector<Value> WgmmaConsumer::multiplyStage(ImplicitLocOpBuilder &b, Value stage,
+                                                ArrayRef<Value> initial) const {
+  SmallVector<Value> sums(initial), masks, blocks;
+  for (int64_t row = 0; row < rows(); ++row) {
+    StreamKernel::RowWord word = kernel.readWord(b, stage, rowPlace(b, row));
+    masks.push_back(word.mask);
+    blocks.push_back(word.block);
+  }
+  int64_t chunkBytes = plan.panelBytes() / chunks(), steps = plan.shape.block / 16;
+  tile.beginGroup(b);
+  for (int64_t panel = 0; panel < plan.shape.panels; ++panel)
+    for (int64_t row = 0; row < rows(); ++row) {
+      Value bit = arith::AndIOp::create(b, masks[row], constant(b, int64_t(1) << panel));
+      Value meets = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, bit, constant(b, 0));
+      MutableArrayRef<Value> own = MutableArrayRef<Value>(sums).slice(row * chunks(), chunks());
+      SmallVector<Value> unchanged{blocks[row]};
+      llvm::append_range(unchanged, own);
+      auto branch = scf::IfOp::create(
+          b, meets,
+          [&](OpBuilder &builder, Location loc) {
+            ImplicitLocOpBuilder b(loc, builder);
+            SmallVector<Value> next{sharedAdd(b, blocks[row], constant(b, plan.blockBytes()))};
+            for (int64_t chunk = 0; chunk < chunks(); ++chunk) {
+              int64_t offset = panel * plan.panelStride() + chunk * chunkBytes;
+              next.push_back(tile.multiplyAdd(b, sharedAdd(b, stage, constant(b, offset)),
+                                              blocks[row], own[chunk], steps));
+            }
+            scf::YieldOp::create(b, next);
+          },
+          [&](OpBuilder &builder, Location loc) { scf::YieldOp::create(builder, loc, unchanged); });
+      blocks[row] = branch.getResult(0);
+      for (int64_t chunk = 0; chunk < chunks(); ++chunk)
+        own[chunk] = branch.getResult(1 + chunk);
+    }
+  tile.endGroup(b);
+  return sums;
+}
+
+void WgmmaConsumer::emit(ImplicitLocOpBuilder &b) const {
+  WgmmaKernel::Range range = kernel.lists.tilesOfBlock(b);
+  StageRing::Position start = kernel.ring->start(b, /*producer=*/false);
+  int64_t count = rows() * chunks();
+  Value one = constant(b, 1), none = constant(b, -1);
+  auto emitTile = [&](ImplicitLocOpBuilder &b, Value number, ValueRange carried) {
+    StagedTile work = kernel.lists.read(b, number);
+    SmallVector<Value> initial(carried);
+    initial.push_back(none);
+    llvm::append_range(initial, tile.zeros(b, count));
+    SmallVector<Value> end =
+        emitCarry(b, constant(b, 0), work.records, one, initial,
+                  [&](ImplicitLocOpBuilder &b, Value, ValueRange carried) {
+                    StageRing::Position at{carried[0], carried[1]};
+                    kernel.ring->waitFull(b, at);
+                    SmallVector<Value> sums(carried.drop_front(3));
+                    sums = multiplyStage(b, kernel.stageBase(b, at.stage), sums);
+                    // The products of the stage before have ended: it is free.
+                    tile.waitAllButLast(b);
+                    releaseIf(b, carried[2]);
+                    StageRing::Position next = kernel.ring->next(b, at);
+                    SmallVector<Value> results{next.stage, next.parity, at.stage};
+                    llvm::append_range(results, sums);
+                    return results;
+                  });
+    SmallVector<Value> sums = tile.finish(b, ArrayRef<Value>(end).drop_front(3));
+    releaseIf(b, end[2]);
+    storeRows(b, work, sums);
+    return SmallVector<Value>{end[0], end[1]};
+  };
+  emitCarry(b, range.from, range.to, one, {start.stage, start.parity}, emitTile);
+  emitIf(b, isFirst, [&](ImplicitLocOpBuilder &b) { emitWaitStores(b); });
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+/// 64 columns of a block row to shared memory at `address`; the sums are those of the transposed
+/// tile (column, row), see Kit/WgmmaTile.h, and lanes store as in Kit/ResultChunks.h.
+void WgmmaConsumer::writeChunk(ImplicitLocOpBuilder &b, const StagedTile &work, Value unit,
+                               int64_t chunk, ArrayRef<Value> sums, Value address) const {
+  int64_t size = plan.shape.block;
+  SharedTile buffer = plan.transposeOut ? SharedTile{chunkCols, size} : SharedTile{size, chunkCols};
+  bool trivial = Epilogue::isTrivial(kernel.op);
+  Value seven = sharedRem(b, kernel.lane, 8);
+  Value third = sharedRem(b, sharedDiv(b, kernel.lane, 8), 2);
+  Value fourth = sharedDiv(b, kernel.lane, 16);
+  Value quad = sharedDiv(b, kernel.lane, 4), pair = sharedMul(b, sharedRem(b, kernel.lane, 4), 2);
+  Value firstCol = sharedMul(b, warp, 16);
+  for (int64_t row = 0; row < size; row += 16) {
+    SmallVector<Value> words;
+    for (int64_t matrix = 0; matrix < 4; ++matrix) {
+      int64_t first = (row / 8 + matrix / 2) * 4 + 2 * (matrix % 2);
+      Value parts[2] = {sums[first], sums[first + 1]};
+      int64_t colStep = chunk * chunkCols + 8 * (matrix % 2);
+      Value col = sharedAdd(b, sharedAdd(b, firstCol, quad), constant(b, colStep));
+      for (int64_t i = 0; i < 2 && !trivial; ++i)
+        parts[i] = kernel.finish(b, work, unit, parts[i],
+                                 sharedAdd(b, pair, constant(b, row + 8 * (matrix / 2) + i)), col);
+      words.push_back(packPair(b, plan.element, parts[0], parts[1]));
+    }
+    Value place;
+    if (plan.transposeOut) {
+      Value inner = sharedAdd(b, firstCol, sharedAdd(b, seven, sharedMul(b, third, 8)));
+      place = buffer.offset(b, constant(b, 0), inner, sharedAdd(b, fourth, constant(b, row / 8)));
+    } else {
+      Value inner = sharedAdd(b, seven, sharedMul(b, fourth, 8));
+      place = buffer.offset(b, constant(b, 0), inner, sharedAdd(b, sharedMul(b, warp, 2), third));
+      place = sharedAdd(b, place, constant(b, row * buffer.rowBytes()));
+    }
+    storeMatrices(b, sharedPointer(b, sharedAdd(b, address, place)), words, !plan.transposeOut);
+  }
+}
+
+void WgmmaConsumer::storeRows(ImplicitLocOpBuilder &b, const StagedTile &work,
+                              ArrayRef<Value> sums) const {
+  int64_t perChunk = tile.sumsPerThread();
+  for (int64_t first = 0; first < rows() * chunks(); first += buffers()) {
+    int64_t last = std::min(first + buffers(), rows() * chunks());
+    // The copies of the chunks that were here before have read them.
+    emitIf(b, isFirst, [&](ImplicitLocOpBuilder &b) { emitWaitStoresRead(b); });
+    emitGroupBarrier(b);
+    SmallVector<Value> units, addresses;
+    for (int64_t i = first; i < last; ++i) {
+      units.push_back(kernel.lists.rowOf(b, work.group, rowPlace(b, i / chunks())));
+      addresses.push_back(sharedAdd(b, result, constant(b, (i - first) * plan.resultBytes())));
+      writeChunk(b, work, units.back(), i % chunks(), sums.slice(i * perChunk, perChunk),
+                 addresses.back());
+    }
+    emitCopyFence(b);
+    emitGroupBarrier(b);
+    emitIf(b, isFirst, [&](ImplicitLocOpBuilder &b) {
+      for (int64_t i = first; i < last; ++i) {
+        Value unit = units[i - first];
+        Value there = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, unit, constant(b, 0));
+        emitIf(b, there, [&](ImplicitLocOpBuilder &b) {
+          kernel.storeChunk(b, work, unit, i % chunks(), addresses[i - first]);
+        });
+      }
+      emitCommitStores(b);
+    });
+  }
+}
+
+void mlir::blocksparse::device::emitWgmmaConsumer(ImplicitLocOpBuilder &b,
+                                                  const StreamKernel &kernel) {
+  WgmmaConsumer(b, kernel).emit(b);
+}
