@@ -12,8 +12,6 @@ using namespace mlir::blocksparse::detail;
 
 static RankedTensorType tensorType(Value value) { return cast<RankedTensorType>(value.getType()); }
 
-static InFlightDiagnostic silent() { return InFlightDiagnostic(); }
-
 /// Type of a product stored with `encoding`; that of `operands.a` when there is no such
 /// product.
 static RankedTensorType productType(Value a, FailureOr<SmallVector<int64_t>> shape,
@@ -37,7 +35,8 @@ void SDDOp::build(OpBuilder &builder, OperationState &state, Value a, Value b,
                   double alpha) {
   ProductOperands product{tensorType(a), tensorType(b), transposeA, transposeB, transposeOut};
   state.addOperands({a, b});
-  state.addTypes(productType(a, getProductShape(product, silent), layout));
+  state.addTypes(
+      productType(a, getProductShape(product, ShapeErrors(builder.getContext())), layout));
   setFlags(
       builder, state,
       {{"transpose_a", transposeA}, {"transpose_b", transposeB}, {"transpose_out", transposeOut}});
@@ -50,7 +49,7 @@ static void buildPlainProduct(OpBuilder &builder, OperationState &state, Value a
                               bool transposeA, bool transposeB) {
   ProductOperands product{tensorType(a), tensorType(b), transposeA, transposeB};
   state.addOperands({a, b});
-  state.addTypes(productType(a, getProductShape(product, silent)));
+  state.addTypes(productType(a, getProductShape(product, ShapeErrors(builder.getContext()))));
   setFlags(builder, state, {{"transpose_a", transposeA}, {"transpose_b", transposeB}});
   state.getOrAddProperties<typename OpTy::Properties>().operandSegmentSizes = {1, 1, 0, 0};
 }
@@ -89,6 +88,7 @@ void SoftmaxOp::build(OpBuilder &builder, OperationState &state, Value x, double
 static FailureOr<SmallVector<int64_t>> attentionShape(Value q, Value k, Value v,
                                                       LayoutAttrInterface layout) {
   ProductOperands scores{tensorType(q), tensorType(k), false, true};
+  ShapeErrors silent(q.getContext());
   FailureOr<SmallVector<int64_t>> shape = getProductShape(scores, silent);
   FailureOr<Matrices> values = getMatrices(tensorType(v), false, "v", silent);
   if (failed(shape) || failed(values))

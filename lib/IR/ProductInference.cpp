@@ -9,10 +9,6 @@ using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::detail;
 
-static InFlightDiagnostic emitAt(std::optional<Location> location) {
-  return location ? emitError(*location) : InFlightDiagnostic();
-}
-
 static LogicalResult addResult(FailureOr<SmallVector<int64_t>> shape, Type element,
                                SmallVectorImpl<Type> &types) {
   if (failed(shape))
@@ -23,15 +19,16 @@ static LogicalResult addResult(FailureOr<SmallVector<int64_t>> shape, Type eleme
 
 /// For the two ops whose operands and flags are named alike.
 template <typename OpTy>
-static LogicalResult inferProduct(std::optional<Location> location, ValueRange operands,
-                                  DictionaryAttr attributes, OpaqueProperties properties,
-                                  RegionRange regions, SmallVectorImpl<Type> &types) {
+static LogicalResult inferProduct(MLIRContext *context, std::optional<Location> location,
+                                  ValueRange operands, DictionaryAttr attributes,
+                                  OpaqueProperties properties, RegionRange regions,
+                                  SmallVectorImpl<Type> &types) {
   typename OpTy::Adaptor adaptor(operands, attributes, properties, regions);
   auto a = cast<RankedTensorType>(adaptor.getA().getType());
   auto b = cast<RankedTensorType>(adaptor.getB().getType());
   ProductOperands product{a, b, adaptor.getTransposeA(), adaptor.getTransposeB(),
                           adaptor.getTransposeOut()};
-  return addResult(getProductShape(product, [&] { return emitAt(location); }), a.getElementType(),
+  return addResult(getProductShape(product, ShapeErrors(context, location)), a.getElementType(),
                    types);
 }
 
@@ -48,21 +45,21 @@ static bool areCompatible(TypeRange inferred, TypeRange actual) {
           (isa<FloatType>(expected.getElementType()) && isa<FloatType>(got.getElementType())));
 }
 
-LogicalResult DSDOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+LogicalResult DSDOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
                                       ValueRange operands, DictionaryAttr attributes,
                                       OpaqueProperties properties, RegionRange regions,
                                       SmallVectorImpl<Type> &types) {
-  return inferProduct<DSDOp>(location, operands, attributes, properties, regions, types);
+  return inferProduct<DSDOp>(context, location, operands, attributes, properties, regions, types);
 }
 
-LogicalResult DDSOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+LogicalResult DDSOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
                                       ValueRange operands, DictionaryAttr attributes,
                                       OpaqueProperties properties, RegionRange regions,
                                       SmallVectorImpl<Type> &types) {
-  return inferProduct<DDSOp>(location, operands, attributes, properties, regions, types);
+  return inferProduct<DDSOp>(context, location, operands, attributes, properties, regions, types);
 }
 
-LogicalResult BsrAddmmOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+LogicalResult BsrAddmmOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
                                            ValueRange operands, DictionaryAttr attributes,
                                            OpaqueProperties properties, RegionRange regions,
                                            SmallVectorImpl<Type> &types) {
@@ -72,11 +69,11 @@ LogicalResult BsrAddmmOp::inferReturnTypes(MLIRContext *, std::optional<Location
   ProductOperands product{sparse, dense};
   product.nameA = "sparse";
   product.nameB = "dense";
-  return addResult(getProductShape(product, [&] { return emitAt(location); }),
+  return addResult(getProductShape(product, ShapeErrors(context, location)),
                    sparse.getElementType(), types);
 }
 
-LogicalResult MatmulOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+LogicalResult MatmulOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
                                          ValueRange operands, DictionaryAttr attributes,
                                          OpaqueProperties properties, RegionRange regions,
                                          SmallVectorImpl<Type> &types) {
@@ -84,7 +81,7 @@ LogicalResult MatmulOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   auto a = cast<RankedTensorType>(adaptor.getA().getType());
   auto b = cast<RankedTensorType>(adaptor.getB().getType());
   ProductOperands product{a, b, adaptor.getTransposeA(), adaptor.getTransposeB()};
-  return addResult(getMatmulShape(adaptor.getForm(), product, [&] { return emitAt(location); }),
+  return addResult(getMatmulShape(adaptor.getForm(), product, ShapeErrors(context, location)),
                    a.getElementType(), types);
 }
 

@@ -5,14 +5,34 @@
 #define BLOCKSPARSE_LIB_IR_PRODUCTSHAPES_H
 
 #include "blocksparse/IR/BlockSparseOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/Support/Threading.h"
 
 #include <string>
 
 namespace mlir::blocksparse::detail {
 
-/// Makes the diagnostic that an error is written to; an inactive one where there is no
-/// location to report at.
+/// Makes the diagnostic that an error is written to.
 using EmitError = function_ref<InFlightDiagnostic()>;
+
+/// Reports at a location. Without one nobody asked for the reason: what this thread reports is
+/// dropped as long as this lives. (A diagnostic that was never active must not be written to.)
+class ShapeErrors {
+public:
+  explicit ShapeErrors(MLIRContext *context, std::optional<Location> location = std::nullopt)
+      : location(location.value_or(UnknownLoc::get(context))) {
+    if (!location)
+      drop.emplace(context, [thread = llvm::get_threadid()](Diagnostic &) {
+        return success(llvm::get_threadid() == thread);
+      });
+  }
+
+  InFlightDiagnostic operator()() const { return emitError(location); }
+
+private:
+  Location location;
+  std::optional<ScopedDiagnosticHandler> drop;
+};
 
 /// "2x?x16", for messages.
 std::string formatShape(ArrayRef<int64_t> shape);
