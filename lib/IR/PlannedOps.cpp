@@ -123,7 +123,12 @@ static LogicalResult checkLists(ValueRange operands, ArrayRef<ListTable> tables,
 
 static constexpr ListTable stageTables[] = {
     {"tiles", 8}, {"workers", 0}, {"records", -1}, {"rows", -1}, {"order", 0}};
-static constexpr ListTable tileTables[] = {{"tiles", 24}, {"workers", 0}};
+/// The third, of places, where blocks are smaller than the 64 x 64 results of a piece.
+static constexpr ListTable tileTables[] = {{"tiles", 24}, {"workers", 0}, {"places", -1}};
+
+static ArrayRef<ListTable> getTileTables(ArrayRef<int64_t> block) {
+  return ArrayRef(tileTables).take_front(block[0] < 64 || block[1] < 64 ? 3 : 2);
+}
 
 /// C43: packed values have the type of the values and stand beside stages.
 static LogicalResult checkPacked(Value packed, Value values, bool staged, EmitError emitError) {
@@ -187,7 +192,7 @@ LogicalResult PlannedSDDOp::verify() {
       failed(checkValues(getInit(), getBlock(), "init", emitError)) ||
       failed(checkTable(getLut(), 4, "lut", emitError)) ||
       failed(checkTable(getSegments(), 2, "segments", emitError)) ||
-      failed(checkLists(getTiles(), tileTables, "work lists", emitError)) ||
+      failed(checkLists(getTiles(), getTileTables(getBlock()), "work lists", emitError)) ||
       failed(checkLutHeads(getLutHeads(), emitError)) ||
       failed(getProductShape(operands, emitError)) ||
       failed(checkFactorElements(element, operands.b.getElementType(), "a", "b", emitError)) ||

@@ -12,17 +12,24 @@ using namespace blocksparse;
 
 namespace {
 
-/// Rows and columns of one piece of a result.
-constexpr int64_t unit = 64;
+constexpr int64_t unit = sampledPiece;
 /// Places a row of the values.
 constexpr int64_t placesPerRow = 8;
 constexpr int64_t bytesPerElement = 2;
+constexpr int64_t mostInt = std::numeric_limits<int32_t>::max();
 
 std::string text(int64_t value) { return std::to_string(value); }
 
-/// 64 columns of one block, from one row unit of it.
+/// 64 columns of a band. `place`: of the first half of the band; where blocks share pieces, where
+/// the value blocks of both halves begin in a list of them.
 struct Chunk {
   int64_t col, place;
+};
+
+/// Rows that share the columns of their tiles, and the chunks where they have blocks.
+struct Band {
+  int64_t head, row;
+  std::vector<Chunk> chunks;
 };
 
 /// A tile before it belongs to a batch and a head of the result.
@@ -35,20 +42,20 @@ struct TilePlan {
 
 bool checkSizes(const SampledProduct &product, std::string &error) {
   const BlockShape block = product.block;
-  const int64_t most = std::numeric_limits<int32_t>::max();
-  if (block.rows < unit || block.rows % unit != 0 || block.cols < unit || block.cols % unit != 0 ||
-      block.cols > placesPerRow * unit) {
-    error = "expects blocks of multiples of 64x64 of at most 512 columns, but got " +
+  if (!hasSampledTiles(block)) {
+    error = "expects blocks of multiples of 64x64 of at most 512 columns, or of 16, 32 or 64 rows "
+            "and columns, but got " +
             text(block.rows) + "x" + text(block.cols);
     return false;
   }
+  const int64_t placesOfBlock = sharesPieces(block) ? 1 : block.rows * placesPerRow;
   int64_t last = 0;
   for (const BlockCoordinate &at : product.lut)
     last = std::max({last, (int64_t{at.row} + 1) * block.rows, (int64_t{at.col} + 1) * block.cols,
-                     (int64_t{at.value} + 1) * block.rows * placesPerRow});
-  if (last <= most)
+                     (int64_t{at.value} + 1) * placesOfBlock});
+  if (last <= mostInt)
     return true;
-  error = "expects coordinates and places of at most " + text(most) + ", but got " + text(last);
+  error = "expects coordinates and places of at most " + text(mostInt) + ", but got " + text(last);
   return false;
 }
 
@@ -56,11 +63,9 @@ class SampledTiler {
 public:
   SampledTiler(const SampledProduct &product, int64_t k, const WorkOptions &options)
       : block(product.block), k(k), options(options), shared(sharesColumns(product.block)),
-        most(sampledChunks(product.block)), blocks(product.lut.begin(), product.lut.end()),
+        fine(sharesPieces(product.block)), most(sampledChunks(product.block)),
         plans(product.heads) {
-    std::sort(blocks.begin(), blocks.end(), [](const BlockCoordinate &a, const BlockCoordinate &b) {
-      return std::tuple(a.head, a.row, a.col) < std::tuple(b.head, b.row, b.col);
-    });
+    makeBands(product);
   }
 
   /// `copies` tiles stand for each one that is planned.
@@ -68,19 +73,16 @@ public:
     // Narrower tiles where that many more find workers without a tile.
     while (most > 1 && countTiles(most / 2) * copies <= options.workers)
       most /= 2;
-    for (size_t begin = 0, end; begin < blocks.size(); begin = end) {
-      for (end = begin; end < blocks.size() && blocks[end].head == blocks[begin].head &&
-                        blocks[end].row == blocks[begin].row;)
-        ++end;
-      addBlockRow(begin, end);
-    }
+    for (const Band &band : bands)
+      for (int64_t first = 0, count = band.chunks.size(); first < count; first += most)
+        addTile(band, std::span(band.chunks).subspan(first, std::min(most, count - first)));
     for (std::vector<TilePlan> &head : plans)
       std::stable_sort(head.begin(), head.end(), [](const TilePlan &a, const TilePlan &b) {
         return std::tuple(a.sweep, a.tile.cols[0]) < std::tuple(b.sweep, b.tile.cols[0]);
       });
   }
 
-  SampledWorkLists deal(const TileSpace &space) const {
+  SampledWorkLists deal(const TileSpace &space) {
     Dealer<SampledTile> dealer(options.workers);
     for (int64_t batch = 0; batch < space.batches; ++batch)
       for (int64_t head = 0; head < space.heads; ++head)
@@ -92,21 +94,62 @@ public:
         }
     SampledWorkLists lists;
     dealer.take(lists.tiles, lists.workers);
+    lists.places = std::move(places);
     return lists;
   }
 
 private:
+  void makeBands(const SampledProduct &product) {
+    // Block rows of a band and block columns of a chunk.
+    const int64_t tall = fine ? 2 * unit / block.rows : 1;
+    const int64_t wide = fine ? unit / block.cols : 1;
+    std::vector<BlockCoordinate> blocks(product.lut.begin(), product.lut.end());
+    auto bandOf = [&](const BlockCoordinate &at) { return std::tuple(at.head, at.row / tall); };
+    std::sort(blocks.begin(), blocks.end(),
+              [&](const BlockCoordinate &a, const BlockCoordinate &b) {
+                return std::tuple(bandOf(a), a.col) < std::tuple(bandOf(b), b.col);
+              });
+    for (size_t begin = 0, end; begin < blocks.size(); begin = end) {
+      for (end = begin; end < blocks.size() && bandOf(blocks[end]) == bandOf(blocks[begin]);)
+        ++end;
+      const std::span row = std::span(blocks).subspan(begin, end - begin);
+      if (fine)
+        addBand(row, tall, wide);
+      else
+        addBlockRow(row);
+    }
+  }
+
+  void addBlockRow(std::span<const BlockCoordinate> row) {
+    const int64_t step = shared ? 2 * unit : unit;
+    for (int64_t m = 0; m < block.rows; m += step) {
+      Band band{row[0].head, row[0].row * block.rows + m, {}};
+      for (const BlockCoordinate &at : row)
+        for (int64_t n = 0; n < block.cols; n += unit)
+          band.chunks.push_back(
+              {at.col * block.cols + n, (at.value * block.rows + m) * placesPerRow + n / unit});
+      bands.push_back(std::move(band));
+    }
+  }
+
+  void addBand(std::span<const BlockCoordinate> row, int64_t tall, int64_t wide) {
+    Band band{row[0].head, row[0].row / tall * 2 * unit, {}};
+    for (const BlockCoordinate &at : row) {
+      const int64_t col = at.col / wide * unit;
+      if (band.chunks.empty() || band.chunks.back().col != col) {
+        band.chunks.push_back({col, static_cast<int64_t>(values.size())});
+        values.resize(values.size() + tall * wide, -1);
+      }
+      values[band.chunks.back().place + at.row % tall * wide + at.col % wide] = at.value;
+    }
+    bands.push_back(std::move(band));
+  }
+
   /// Tiles of at most `chunks` chunks that all heads of the LUT make together.
   int64_t countTiles(int64_t chunks) const {
-    int64_t tiles = 0, row = 0;
-    for (size_t i = 0; i < blocks.size(); ++i) {
-      row += block.cols / unit;
-      if (i + 1 == blocks.size() || blocks[i + 1].head != blocks[i].head ||
-          blocks[i + 1].row != blocks[i].row) {
-        tiles += (row + chunks - 1) / chunks * (block.rows / (shared ? 2 * unit : unit));
-        row = 0;
-      }
-    }
+    int64_t tiles = 0;
+    for (const Band &band : bands)
+      tiles += (static_cast<int64_t>(band.chunks.size()) + chunks - 1) / chunks;
     return tiles;
   }
 
@@ -116,47 +159,51 @@ private:
     return std::clamp<int64_t>(options.cacheBytes / 2 / rowBytes, 512, 1 << 20);
   }
 
-  void addBlockRow(size_t begin, size_t end) {
-    const int64_t step = shared ? 2 * unit : unit;
-    for (int64_t m = 0; m < block.rows; m += step) {
-      std::vector<Chunk> chunks;
-      for (size_t i = begin; i < end; ++i)
-        for (int64_t n = 0; n < block.cols; n += unit)
-          chunks.push_back({blocks[i].col * block.cols + n,
-                            (blocks[i].value * block.rows + m) * placesPerRow + n / unit});
-      for (int64_t first = 0, count = chunks.size(); first < count; first += most)
-        addTile(blocks[begin], m, std::span(chunks).subspan(first, std::min(most, count - first)));
-    }
-  }
-
-  void addTile(const BlockCoordinate &at, int64_t m, std::span<const Chunk> chunks) {
+  void addTile(const Band &band, std::span<const Chunk> chunks) {
     TilePlan plan;
-    const int64_t row = at.row * block.rows + m;
-    plan.sweep = row / sweepRows();
+    plan.sweep = band.row / sweepRows();
     SampledTile &tile = plan.tile;
     tile = {};
-    tile.rows[0] = static_cast<int32_t>(row);
-    tile.rows[1] = static_cast<int32_t>(shared ? row + unit : -1);
+    tile.rows[0] = static_cast<int32_t>(band.row);
+    tile.rows[1] = static_cast<int32_t>(shared ? band.row + unit : -1);
     std::fill(std::begin(tile.cols), std::end(tile.cols), -1);
     std::fill(std::begin(tile.places), std::end(tile.places), -1);
     for (size_t c = 0; c < chunks.size(); ++c) {
       tile.cols[c] = static_cast<int32_t>(chunks[c].col);
+      if (fine)
+        continue;
       tile.places[c] = static_cast<int32_t>(chunks[c].place);
       if (shared)
         tile.places[4 + c] = static_cast<int32_t>(chunks[c].place + unit * placesPerRow);
     }
+    if (fine)
+      addPlaces(tile, chunks);
     const int64_t loaded = (shared ? 2 : 1) + static_cast<int64_t>(chunks.size());
     plan.cost = loaded * unit * k * bytesPerElement + options.tileBytes;
-    plans[at.head].push_back(plan);
+    plans[band.head].push_back(plan);
+  }
+
+  /// From the values of each chunk, of both halves, to those of each half, of all chunks.
+  void addPlaces(SampledTile &tile, std::span<const Chunk> chunks) {
+    const int64_t first = places.size(), each = blocksPerPiece(block);
+    tile.blocks = static_cast<int32_t>(first / placesPerTile(block));
+    places.resize(first + placesPerTile(block), -1);
+    for (int64_t half = 0; half < 2; ++half)
+      for (size_t c = 0; c < chunks.size(); ++c)
+        std::copy_n(values.begin() + chunks[c].place + half * each, each,
+                    places.begin() + first + (half * 4 + c) * each);
   }
 
   const BlockShape block;
   const int64_t k;
   const WorkOptions &options;
-  const bool shared;
+  const bool shared, fine;
   /// Chunks of a tile.
   int64_t most;
-  std::vector<BlockCoordinate> blocks;
+  std::vector<Band> bands;
+  /// The value blocks of the chunks of all bands, row by row of blocks.
+  std::vector<int32_t> values;
+  std::vector<int32_t> places;
   /// The tiles of each head of the LUT.
   std::vector<std::vector<TilePlan>> plans;
 };
@@ -164,9 +211,11 @@ private:
 /// Marks every piece that a table of tiles writes.
 class SampledChecker {
 public:
-  SampledChecker(const SampledProduct &product, const TileSpace &space)
-      : product(product), space(space), shared(sharesColumns(product.block)),
-        pieces(product.block.rows / unit * (product.block.cols / unit)) {
+  SampledChecker(const SampledProduct &product, std::span<const int32_t> places,
+                 const TileSpace &space)
+      : product(product), places(places), space(space), shared(sharesColumns(product.block)),
+        fine(sharesPieces(product.block)),
+        pieces(fine ? 1 : product.block.rows / unit * (product.block.cols / unit)) {
     int64_t values = 0;
     for (const BlockCoordinate &at : product.lut)
       values = std::max(values, int64_t{at.value} + 1);
@@ -187,11 +236,8 @@ public:
     if (tile.rows[1] != (shared ? tile.rows[0] + unit : -1))
       return name + " to have its second half from row " + text(shared ? tile.rows[0] + unit : -1) +
              ", but got " + text(tile.rows[1]);
-    for (int i = 0; i < 8; ++i)
-      if (tile.places[i] != -1)
-        if (std::string error = checkPlace(tile, i); !error.empty())
-          return "in tile " + text(index) + " " + error;
-    return {};
+    std::string error = fine ? checkBlocks(tile) : checkPlaces(tile);
+    return error.empty() ? error : "in tile " + text(index) + " " + error;
   }
 
   std::string finish() const {
@@ -202,12 +248,19 @@ public:
   }
 
 private:
+  std::string checkPlaces(const SampledTile &tile) {
+    for (int i = 0; i < 8; ++i)
+      if (tile.places[i] != -1)
+        if (std::string error = checkPlace(tile, i); !error.empty())
+          return error;
+    return {};
+  }
+
   std::string checkPlace(const SampledTile &tile, int i) {
     const int64_t half = shared ? i / 4 : 0, chunk = shared ? i % 4 : i;
     const int64_t y = tile.places[i] / placesPerRow, x = tile.places[i] % placesPerRow * unit;
     const int64_t value = y / product.block.rows, m = y % product.block.rows;
-    if (tile.places[i] < 0 || value >= static_cast<int64_t>(byValue.size()) ||
-        byValue[value].head < 0 || m % unit != 0 || x >= product.block.cols)
+    if (tile.places[i] < 0 || !isValue(value) || m % unit != 0 || x >= product.block.cols)
       return "expects the place of a piece of a block, but got " + text(tile.places[i]);
     const BlockCoordinate &at = byValue[value];
     const int64_t row = at.row * product.block.rows + m, col = at.col * product.block.cols + x;
@@ -215,22 +268,60 @@ private:
       return "expects row " + text(row) + " and column " + text(col) + " for place " +
              text(tile.places[i]) + ", but got " + text(tile.rows[half]) + " and " +
              text(tile.cols[chunk]);
+    return markPiece(tile, value, m / unit * (product.block.cols / unit) + x / unit,
+                     tile.places[i]);
+  }
+
+  /// The places of a tile of blocks that share pieces.
+  std::string checkBlocks(const SampledTile &tile) {
+    const BlockShape block = product.block;
+    const int64_t width = placesPerTile(block), each = blocksPerPiece(block);
+    const int64_t wide = unit / block.cols, rows = places.size() / width;
+    if (tile.blocks < 0 || tile.blocks >= rows)
+      return "expects a row of places in [0, " + text(rows) + "), but got " + text(tile.blocks);
+    for (int64_t i = 0; i < width; ++i) {
+      const int64_t value = places[tile.blocks * width + i];
+      if (value == -1)
+        continue;
+      if (!isValue(value))
+        return "expects a value block, but got " + text(value);
+      const BlockCoordinate &at = byValue[value];
+      const int64_t piece = i / each, half = piece / 4, chunk = piece % 4;
+      const int64_t row = tile.rows[half] + i % each / wide * block.rows;
+      const int64_t col = tile.cols[chunk] + i % wide * block.cols;
+      if (row != at.row * block.rows || col != at.col * block.cols)
+        return "expects value block " + text(value) + " at row " + text(at.row * block.rows) +
+               " and column " + text(at.col * block.cols) + ", but got " + text(row) + " and " +
+               text(col);
+      if (std::string error = markPiece(tile, value, 0, value); !error.empty())
+        return error;
+    }
+    return {};
+  }
+
+  bool isValue(int64_t value) const {
+    return value >= 0 && value < static_cast<int64_t>(byValue.size()) && byValue[value].head >= 0;
+  }
+
+  /// Notes that the tile writes a piece of a value block, which its table has as `place`.
+  std::string markPiece(const SampledTile &tile, int64_t value, int64_t piece, int64_t place) {
+    const BlockCoordinate &at = byValue[value];
     if (product.heads != 1 && at.head != tile.head)
       return "expects a block of head " + text(tile.head) + ", but got one of " + text(at.head);
     const int64_t copy = product.heads == 1 ? tile.batch * space.heads + tile.head : tile.batch;
-    const int64_t piece = m / unit * (product.block.cols / unit) + x / unit;
     uint8_t &mark = seen[(copy * byValue.size() + value) * pieces + piece];
     if (mark)
-      return "expects place " + text(tile.places[i]) + " to be written once, but got it again";
+      return "expects place " + text(place) + " to be written once, but got it again";
     mark = 1;
     ++written;
     return {};
   }
 
   const SampledProduct &product;
+  const std::span<const int32_t> places;
   const TileSpace &space;
-  const bool shared;
-  /// Pieces of a block.
+  const bool shared, fine;
+  /// Pieces of a block, or 1 where blocks share them.
   const int64_t pieces;
   int64_t copies = 0, written = 0;
   std::vector<BlockCoordinate> byValue;
@@ -252,19 +343,49 @@ std::optional<SampledWorkLists> blocksparse::buildSampledTiles(const SampledProd
     }
   SampledTiler tiler(product, k, options);
   tiler.run(space.batches * (product.heads == 1 ? space.heads : 1));
-  return tiler.deal(space);
+  SampledWorkLists lists = tiler.deal(space);
+  if (static_cast<int64_t>(lists.places.size()) > mostInt) {
+    error = "expects at most " + text(mostInt) + " places, but got " + text(lists.places.size());
+    return std::nullopt;
+  }
+  return lists;
+}
+
+int64_t blocksparse::countSampledTiles(const BlockLayout &layout) {
+  const BlockShape block = layout.block();
+  const BlockGrid grid = layout.grid();
+  const int64_t tall = 2 * unit / block.rows, wide = unit / block.cols;
+  const int64_t most = sampledChunks(block);
+  // The band that was last seen to have a block in a chunk.
+  std::vector<int64_t> lastBand((grid.cols + wide - 1) / wide, -1);
+  int64_t tiles = 0, band = 0;
+  for (int64_t head = 0; head < grid.heads; ++head)
+    for (int64_t first = 0; first < grid.rows; first += tall, ++band) {
+      int64_t chunks = 0;
+      for (int64_t row = first; row < std::min(first + tall, grid.rows); ++row)
+        for (int32_t col : layout.row(head, row))
+          if (lastBand[col / wide] != band) {
+            lastBand[col / wide] = band;
+            ++chunks;
+          }
+      tiles += (chunks + most - 1) / most;
+    }
+  return tiles;
 }
 
 std::string blocksparse::verifySampledTiles(const SampledProduct &product,
-                                            std::span<const SampledTile> tiles,
-                                            std::span<const int32_t> workers,
-                                            const TileSpace &space) {
-  if (std::string error = checkWorkerRuns(workers.data(), workers.size(), tiles.size());
+                                            const SampledWorkLists &lists, const TileSpace &space) {
+  if (std::string error =
+          checkWorkerRuns(lists.workers.data(), lists.workers.size(), lists.tiles.size());
       !error.empty())
     return error;
-  SampledChecker checker(product, space);
-  for (size_t i = 0; i < tiles.size(); ++i)
-    if (std::string error = checker.check(i, tiles[i]); !error.empty())
+  const int64_t width = sharesPieces(product.block) ? placesPerTile(product.block) : 1;
+  if (lists.places.size() % width != 0)
+    return "expects rows of " + text(width) + " places, but got " + text(lists.places.size()) +
+           " numbers";
+  SampledChecker checker(product, lists.places, space);
+  for (size_t i = 0; i < lists.tiles.size(); ++i)
+    if (std::string error = checker.check(i, lists.tiles[i]); !error.empty())
       return error;
   return checker.finish();
 }

@@ -121,7 +121,8 @@ static void buildStages(PlannedDSDOp op, int64_t workers) {
   if (!staged) // tables beyond int32, or faulty ones, which blocksparse-verify-plan reports
     return;
   WorkOptions options;
-  options.workers = workers;
+  // A cluster of two thread blocks takes a tile of 512 columns.
+  options.workers = std::max<int64_t>(1, workers / std::max<int64_t>(1, product->tileN / 256));
   WorkLists lists = ::blocksparse::buildWorkLists(*staged, product->space, options);
   OpBuilder builder(op);
   op.getStagesMutable().assign(createStageTables(builder, op.getLoc(), *staged, lists));
@@ -147,10 +148,17 @@ static void buildTiles(PlannedSDDOp op, int64_t workers) {
   if (!lists) // places beyond int32, or a faulty table, which blocksparse-verify-plan reports
     return;
   OpBuilder builder(op);
-  Value tiles = createTable(builder, op.getLoc(), lists->tiles);
-  Value runs = createTable(builder, op.getLoc(), {static_cast<int64_t>(lists->workers.size())},
-                           lists->workers);
-  op.getTilesMutable().assign({tiles, runs});
+  SmallVector<Value> tables{createTable(builder, op.getLoc(), lists->tiles),
+                            createTable(builder, op.getLoc(),
+                                        {static_cast<int64_t>(lists->workers.size())},
+                                        lists->workers)};
+  if (!lists->places.empty()) {
+    int64_t width = ::blocksparse::placesPerTile(product->blocks.block);
+    tables.push_back(
+        createTable(builder, op.getLoc(),
+                    {static_cast<int64_t>(lists->places.size()) / width, width}, lists->places));
+  }
+  op.getTilesMutable().assign(tables);
 }
 
 namespace {

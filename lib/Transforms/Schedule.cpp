@@ -69,10 +69,17 @@ Type factorElement(Operation *op) {
   return cast<RankedTensorType>(op->getOperand(0).getType()).getElementType();
 }
 
+/// Whether the factors are f32 that may be rounded to tf32.
+bool roundsFactors(Operation *op) {
+  auto precision = op->getAttrOfType<PrecisionAttr>("precision");
+  return precision && precision.getValue() != Precision::IEEE;
+}
+
 bool canCompute(const KernelFamily &family, Operation *op, const TargetInfo &target) {
+  bool element =
+      family.onElement(factorElement(op)) || (family.name == "cuda.mma" && roundsFactors(op));
   return family.kind == target.kind() && family.ops == classify(op) &&
-         (target.isCPU() || family.onChip(target.gpuFacts())) &&
-         family.onElement(factorElement(op));
+         (target.isCPU() || family.onChip(target.gpuFacts())) && element;
 }
 
 //===----------------------------------------------------------------------===//
@@ -201,14 +208,15 @@ ScheduleAttr selectMMA(Operation *op, const ProductShape &shape, int64_t rows,
   if (!ShapedType::isDynamic(shape.cols))
     tileN = std::clamp<int64_t>(llvm::PowerOf2Ceil(std::max<int64_t>(shape.cols, 1)), 16, 128);
   auto result = cast<RankedTensorType>(op->getResult(0).getType());
-  if (tileM <= 64 && tileN == 128 && !ShapedType::isDynamic(shape.cols) &&
-      shape.cols % 256 == 0 && result.hasStaticShape() &&
-      result.getNumElements() / (tileM * 256) >= 4 * target.workers())
+  if (tileM <= 64 && tileN == 128 && !ShapedType::isDynamic(shape.cols) && shape.cols % 256 == 0 &&
+      result.hasStaticShape() && result.getNumElements() / (tileM * 256) >= 4 * target.workers())
     tileN = 256;
+  // 64 bytes of k a step.
+  int64_t tileK = 64 / (factorElement(op).getIntOrFloatBitWidth() / 8);
   int64_t warps = llvm::divideCeil(tileM, 64) * llvm::divideCeil(tileN, 64);
   if (warps == 1 && tileM * tileN > 16 * 16)
     warps = 2;
-  return makeSchedule(op->getContext(), "cuda.mma", tileM, tileN, 32, 4, warps, 1,
+  return makeSchedule(op->getContext(), "cuda.mma", tileM, tileN, tileK, 4, warps, 1,
                       selectSplit(shape, target, tileN));
 }
 
@@ -343,7 +351,8 @@ ScheduleAttr selectCUDAProduct(Operation *op, const TargetInfo &target) {
     return schedule;
   bool sparse = !isa<MatmulOp, ScatterMMOp>(op);
   int64_t rows = sparse && !ShapedType::isDynamic(shape.rows) ? shape.rows : 128;
-  if (target.gpuFacts().cpAsync && sixteenBitFloat(element) && rows % 16 == 0)
+  bool factors = sixteenBitFloat(element) || roundsFactors(op);
+  if (target.gpuFacts().cpAsync && factors && rows % 16 == 0)
     return selectMMA(op, shape, rows, target);
   return makeSchedule(context, "cuda.simt", 32, 32, 16, 1, 4, 1, selectSplit(shape, target, 32));
 }

@@ -38,9 +38,8 @@ bool mlir::blocksparse::hasWgmmaSizes(const SampledSizes &sizes) {
   for (int64_t size : {sizes.m, sizes.n, sizes.k})
     if (ShapedType::isDynamic(size) || size <= 0)
       return false;
-  return areSixteenBitFloats(sizes.a, sizes.b, sizes.out) && block.rows > 0 && block.cols > 0 &&
-         block.rows % unit == 0 && block.cols % unit == 0 && block.cols <= 512 &&
-         sizes.m % block.rows == 0 && sizes.n % block.cols == 0 && sizes.k % 8 == 0;
+  return areSixteenBitFloats(sizes.a, sizes.b, sizes.out) &&
+         ::blocksparse::hasSampledTiles(block) && sizes.m % block.rows == 0 && sizes.n % block.cols == 0 && sizes.k % 8 == 0;
 }
 
 int64_t mlir::blocksparse::fitPanel(int64_t n, int64_t wanted) {
@@ -101,7 +100,8 @@ std::optional<StagedProduct> StagedProduct::get(PlannedDSDOp op) {
     if (!product.stream || schedule.getGroup() % (usesWgmma ? 2 : schedule.getWarps()) != 0)
       return std::nullopt;
   }
-  int64_t most = wgmma ? 256 : 128;
+  // 512: a cluster of two thread blocks, where the schedule asks for it.
+  int64_t most = wgmma ? (schedule.getTileN() >= 512 ? 512 : 256) : 128;
   product.tileN =
       fitPanel(n, schedule.getTileN() == 0 ? most : std::min<int64_t>(schedule.getTileN(), most));
   product.rows.heads = op.getLutHeads();

@@ -31,8 +31,8 @@ struct SampledSizes {
   int64_t m = 0, n = 0, k = 0;
 };
 
-/// Whether the wgmma kernels compute such a product: 16-bit floats of one type, blocks of
-/// multiples of 64 x 64 of at most 512 columns that do not stick out, k a multiple of 8.
+/// Whether the wgmma kernels compute such a product: 16-bit floats of one type, blocks that tiles
+/// are made of (see hasSampledTiles) and that do not stick out, k a multiple of 8.
 bool hasWgmmaSizes(const SampledSizes &sizes);
 /// Columns of a panel: the widest of `wanted` and its halves, down to 64, that divides n.
 int64_t fitPanel(int64_t n, int64_t wanted);

@@ -189,13 +189,17 @@ static LogicalResult verifyTiles(PlannedSDDOp op) {
   std::optional<StagedSampled> product = StagedSampled::get(op);
   std::optional<std::vector<BlockCoordinate>> lut = readTable<BlockCoordinate>(op.getLut());
   std::optional<std::vector<SampledTile>> tiles = readTable<SampledTile>(op.getTiles()[0]);
-  std::optional<std::vector<int32_t>> workers = readElements(op.getTiles()[1]);
-  if (!product || !lut || !tiles || !workers)
+  std::optional<std::vector<int32_t>> workers = readElements(op.getTiles()[1]), places;
+  if (op.getTiles().size() == 3)
+    places = readElements(op.getTiles()[2]);
+  else
+    places.emplace();
+  if (!product || !lut || !tiles || !workers || !places)
     return reportNoKernel(op, "work lists", product.has_value());
   product->blocks.lut = *lut;
-  return reportFault(
-      op, "work lists",
-      ::blocksparse::verifySampledTiles(product->blocks, *tiles, *workers, product->space));
+  return reportFault(op, "work lists",
+                     ::blocksparse::verifySampledTiles(product->blocks, {*tiles, *workers, *places},
+                                                       product->space));
 }
 
 static LogicalResult verify(PlannedSDDOp op) {

@@ -217,16 +217,32 @@ func.func @c30_input(%a: tensor<32x8xf32>, %b: tensor<8x32xf32>, %l: tensor<3x4x
 // -----
 
 func.func @c44_count(%a: tensor<32x8xf32>, %b: tensor<8x32xf32>, %l: tensor<3x4xi32>, %s: tensor<2x2xi32>, %t: tensor<1x24xi32>, %o: tensor<3x16x16xf32>) {
-  // expected-error @below {{expects 0 or 2 tables of work lists, but got 1}}
+  // expected-error @below {{expects 0 or 3 tables of work lists, but got 1}}
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (tensor<32x8xf32>, tensor<8x32xf32>, tensor<3x4xi32>, tensor<2x2xi32>, tensor<1x24xi32>, tensor<3x16x16xf32>) -> tensor<3x16x16xf32>
   return
 }
 
 // -----
 
-func.func @c44_columns(%a: tensor<32x8xf32>, %b: tensor<8x32xf32>, %l: tensor<3x4xi32>, %s: tensor<2x2xi32>, %t: tensor<1x8xi32>, %w: tensor<2xi32>, %o: tensor<3x16x16xf32>) {
+func.func @c44_columns(%a: tensor<32x8xf32>, %b: tensor<8x32xf32>, %l: tensor<3x4xi32>, %s: tensor<2x2xi32>, %t: tensor<1x8xi32>, %w: tensor<2xi32>, %p: tensor<1x128xi32>, %o: tensor<3x16x16xf32>) {
   // expected-error @below {{expects tiles of work lists to have 24 columns, but got 8}}
-  %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (tensor<32x8xf32>, tensor<8x32xf32>, tensor<3x4xi32>, tensor<2x2xi32>, tensor<1x8xi32>, tensor<2xi32>, tensor<3x16x16xf32>) -> tensor<3x16x16xf32>
+  %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w, %p) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (tensor<32x8xf32>, tensor<8x32xf32>, tensor<3x4xi32>, tensor<2x2xi32>, tensor<1x8xi32>, tensor<2xi32>, tensor<1x128xi32>, tensor<3x16x16xf32>) -> tensor<3x16x16xf32>
+  return
+}
+
+// -----
+
+func.func @c44_large(%a: tensor<64x8xf32>, %b: tensor<8x64xf32>, %l: tensor<1x4xi32>, %s: tensor<1x2xi32>, %t: tensor<1x24xi32>, %w: tensor<2xi32>, %p: tensor<1x8xi32>, %o: tensor<1x64x64xf32>) {
+  // expected-error @below {{expects 0 or 2 tables of work lists, but got 3}}
+  %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w, %p) outs(%o) {block = array<i64: 64, 64>, lut_heads = 1} : (tensor<64x8xf32>, tensor<8x64xf32>, tensor<1x4xi32>, tensor<1x2xi32>, tensor<1x24xi32>, tensor<2xi32>, tensor<1x8xi32>, tensor<1x64x64xf32>) -> tensor<1x64x64xf32>
+  return
+}
+
+// -----
+
+func.func @c44_places(%a: tensor<32x8xf32>, %b: tensor<8x32xf32>, %l: tensor<3x4xi32>, %s: tensor<2x2xi32>, %t: tensor<1x24xi32>, %w: tensor<2xi32>, %p: tensor<128xi32>, %o: tensor<3x16x16xf32>) {
+  // expected-error @below {{expects places of work lists of rank 2, but got rank 1}}
+  %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w, %p) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (tensor<32x8xf32>, tensor<8x32xf32>, tensor<3x4xi32>, tensor<2x2xi32>, tensor<1x24xi32>, tensor<2xi32>, tensor<128xi32>, tensor<3x16x16xf32>) -> tensor<3x16x16xf32>
   return
 }
 

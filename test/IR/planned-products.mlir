@@ -37,9 +37,9 @@ func.func @sdd(%a: tensor<8x32xf32>, %b: tensor<32x8xf32>, %l: tensor<3x4xi32>, 
 
 // With work lists.
 // CHECK-LABEL: func @sdd_tiles
-// CHECK: blocksparse.planned_sdd {{.*}} tiles(%{{.*}}, %{{.*}}) outs(
-func.func @sdd_tiles(%a: memref<32x8xf32>, %b: memref<8x32xf32>, %l: memref<3x4xi32>, %s: memref<2x2xi32>, %t: memref<1x24xi32>, %w: memref<2xi32>, %o: memref<3x16x16xf32>) {
-  blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (memref<32x8xf32>, memref<8x32xf32>, memref<3x4xi32>, memref<2x2xi32>, memref<1x24xi32>, memref<2xi32>, memref<3x16x16xf32>) -> ()
+// CHECK: blocksparse.planned_sdd {{.*}} tiles(%{{.*}}, %{{.*}}, %{{.*}}) outs(
+func.func @sdd_tiles(%a: memref<32x8xf32>, %b: memref<8x32xf32>, %l: memref<3x4xi32>, %s: memref<2x2xi32>, %t: memref<1x24xi32>, %w: memref<2xi32>, %p: memref<1x128xi32>, %o: memref<3x16x16xf32>) {
+  blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w, %p) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (memref<32x8xf32>, memref<8x32xf32>, memref<3x4xi32>, memref<2x2xi32>, memref<1x24xi32>, memref<2xi32>, memref<1x128xi32>, memref<3x16x16xf32>) -> ()
   return
 }
 

@@ -3,6 +3,8 @@
 // RUN: blocksparse-opt %s -blocksparse-select-schedule="target=cuda:sm_90a" | FileCheck %s --check-prefix=HOPPER
 // RUN: blocksparse-opt %s -blocksparse-select-schedule="target=cuda:sm_80" | FileCheck %s --check-prefix=AMPERE
 
+#l64x4 = #blocksparse.layout<64x64, grid 64x4, dense>
+#l64x1 = #blocksparse.layout<64x64, grid 1x4, dense>
 #l16 = #blocksparse.layout<16x16, grid 4x5, mask "01111/11111/11111/11011">
 #l128 = #blocksparse.layout<128x128, grid 2x2, dense>
 #row = #blocksparse.layout<16x16, grid 1x256, dense>
@@ -29,7 +31,7 @@ func.func @narrow_f64(%a: tensor<64x80xf64, #l16>, %b: tensor<80x7xf64>) -> tens
 // HOPPER-LABEL: @dsd_f16(
 // HOPPER: kernel = "cuda.wgmma", tile_m = 128, tile_n = 64, tile_k = 64, stages = 4, warps = 12>
 // AMPERE-LABEL: @dsd_f16(
-// AMPERE: kernel = "cuda.mma", tile_m = 128, tile_n = 128, tile_k = 32, stages = 4, warps = 8>
+// AMPERE: kernel = "cuda.mma", tile_m = 128, tile_n = 128, tile_k = 32, stages = 4, warps = 4>
 func.func @dsd_f16(%a: tensor<256x256xf16, #l128>, %b: tensor<256x4096xf16>)
     -> tensor<256x4096xf16> {
   %0 = blocksparse.dsd %a, %b
@@ -145,4 +147,24 @@ func.func @whether_stages(%a: tensor<256x256xf16, #l128>, %b: tensor<256x?xf16>,
   return %0, %1, %2, %3, %4, %5, %6, %7 : tensor<256x?xf16>, tensor<256x72xf16>, tensor<192x256xf16>,
       tensor<256x256xf16, #l128>, tensor<256x256xf16, #l128>, tensor<256x256xf16, #l128>,
       tensor<256x256xf16>, tensor<256x256xf16, #l64>
+}
+
+// Blocks of 64 take wide panels where these leave work for all multiprocessors.
+// AMPERE-LABEL: @wide_panels(
+// AMPERE: kernel = "cuda.mma", tile_m = 64, tile_n = 256, tile_k = 32, stages = 4, warps = 4>
+func.func @wide_panels(%a: tensor<4096x256xf16, #l64x4>, %b: tensor<256x4096xf16>) -> tensor<4096x4096xf16> {
+  %0 = blocksparse.dsd %a, %b : (tensor<4096x256xf16, #l64x4>, tensor<256x4096xf16>) -> tensor<4096x4096xf16>
+  return %0 : tensor<4096x4096xf16>
+}
+
+// f32 goes to the tensor cores where it may be rounded.
+// HOPPER-LABEL: @rounded(
+// HOPPER: kernel = "cuda.mma", tile_m = 64, tile_n = 128, tile_k = 16, stages = 4, warps = 2>
+// HOPPER: kernel = "cuda.mma"
+// HOPPER: kernel = "cuda.simt"
+func.func @rounded(%a: tensor<64x256xf32, #l64x1>, %b: tensor<256x128xf32>) -> (tensor<64x128xf32>, tensor<64x128xf32>, tensor<64x128xf32>) {
+  %0 = blocksparse.dsd %a, %b {precision = #blocksparse.precision<tf32>} : (tensor<64x256xf32, #l64x1>, tensor<256x128xf32>) -> tensor<64x128xf32>
+  %1 = blocksparse.dsd %a, %b {precision = #blocksparse.precision<tf32x3>} : (tensor<64x256xf32, #l64x1>, tensor<256x128xf32>) -> tensor<64x128xf32>
+  %2 = blocksparse.dsd %a, %b : (tensor<64x256xf32, #l64x1>, tensor<256x128xf32>) -> tensor<64x128xf32>
+  return %0, %1, %2 : tensor<64x128xf32>, tensor<64x128xf32>, tensor<64x128xf32>
 }

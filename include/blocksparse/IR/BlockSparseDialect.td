@@ -103,7 +103,7 @@ def BlockSparse_Dialect : Dialect {
     | C41: row offsets and columns are lists of one integer type | bsr tables |
     | C42: `stages` are none or tiles, workers, records, rows and order, i32 without a batch | planned_dsd |
     | C43: `packed` has the type of the values and comes with stages | planned_dsd |
-    | C44: `tiles` are none or tiles and workers, i32 without a batch | planned_sdd |
+    | C44: `tiles` are none or tiles, workers and, for blocks of fewer than 64 rows or columns, places; i32 without a batch | planned_sdd |
 
     Epilogue tensors have the element type of the factors, the result or the accumulation.
   }];

@@ -15,9 +15,11 @@
 //     slot, slot count) adds the slots of each split tile in ascending order.
 //   coordinate LUT: lut [nnz, 4] = (head, block row, block column, value block)
 //                   segments [s, 2] = (first, count), a run of lut rows for one worker
-//   tiles (two tables, static patterns and shapes only: the same product for kernels that walk
-//   compile-time lists; see blocksparse/Plan/SampledTiles.h):
+//   tiles (two or three tables, static patterns and shapes only: the same product for kernels that
+//   walk compile-time lists; see blocksparse/Plan/SampledTiles.h):
 //                   tiles   [t, 24], workers [w + 1]: worker i takes tiles[workers[i]] and following
+//                   places  [p, n] = value block of each block of a tile, -1: none; only for blocks
+//                   of fewer than 64 rows or columns
 //   stages (five tables, static patterns and shapes only: the same product for kernels that walk
 //   compile-time lists; see blocksparse/Plan/Stages.h for the records of each kernel):
 //                   tiles   [t, 8] = (group, panel, first record, records, batch, head, 0, 0)

@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // Products at the blocks of a pattern (sdd) as persistent wgmma kernels walk them: a tile is 128
-// rows by 256 columns of results, or 64 by 384, gathered from the blocks of one block row, in
-// pieces of 64 x 64. See Stages.h for the work lists.
+// rows by 256 columns of results, or 64 by 384, in pieces of 64 x 64. Large blocks are cut into
+// pieces, and a tile is gathered from the blocks of one block row. Blocks smaller than a piece
+// share pieces: a tile is gathered from the chunks of 64 columns that have blocks in a band of 128
+// rows of the matrix, computed in full, and its blocks alone are stored. See Stages.h for the work
+// lists.
 
 #ifndef BLOCKSPARSE_PLAN_SAMPLEDTILES_H
 #define BLOCKSPARSE_PLAN_SAMPLEDTILES_H
@@ -18,6 +21,11 @@ namespace blocksparse {
 /// Where sharesColumns holds, a tile has two halves of 64 rows and up to 4 chunks of 64 columns
 /// that both halves share, and the result of half h in chunk c has places[h * 4 + c]; else
 /// it has one half (rows[1] is -1) and up to 6 chunks, with places[c].
+///
+/// Where sharesPieces holds, the halves are those of a band of 128 rows, which may stick out of the
+/// matrix, and row `blocks` of a table of places, shared by all batches and heads of a pattern,
+/// stands for places[]. It has placesPerTile numbers, [half][chunk][block row][block column] of the
+/// blocks of the pieces: the value block that goes there, -1: none.
 struct SampledTile {
   /// First row of op(A) of each half and first column of op(B) of each chunk, in elements; -1:
   /// none.
@@ -25,17 +33,44 @@ struct SampledTile {
   /// Where each result goes, -1: nowhere. y * 8 + x / 64 for coordinates (x, y) in elements of the
   /// values seen as a matrix [stored blocks * bm, bn], without the offset of a batch or a head.
   int32_t places[8];
-  int32_t batch, head, unused[4];
+  int32_t batch, head, blocks, unused[3];
   bool operator==(const SampledTile &) const = default;
 };
 static_assert(sizeof(SampledTile) == 24 * sizeof(int32_t));
 
-/// Whether the two halves of a tile are rows of one block row: it has a multiple of 128.
-inline bool sharesColumns(BlockShape block) { return block.rows % 128 == 0; }
+/// Rows and columns of a piece, and columns of a chunk.
+inline constexpr int64_t sampledPiece = 64;
+
+/// Whether blocks are smaller than a piece.
+inline bool sharesPieces(BlockShape block) {
+  return block.rows < sampledPiece || block.cols < sampledPiece;
+}
+
+/// Whether tiles are made of blocks of this shape: multiples of 64 x 64 of at most 512 columns, or
+/// 16, 32 or 64 rows and columns.
+inline bool hasSampledTiles(BlockShape block) {
+  auto divides = [](int64_t size) { return size == 16 || size == 32 || size == sampledPiece; };
+  if (divides(block.rows) && divides(block.cols))
+    return true;
+  return block.rows > 0 && block.rows % sampledPiece == 0 && block.cols > 0 &&
+         block.cols % sampledPiece == 0 && block.cols <= 8 * sampledPiece;
+}
+
+/// Whether the two halves of a tile have their columns in common: they are rows of one block row,
+/// which has a multiple of 128, or of a band.
+inline bool sharesColumns(BlockShape block) {
+  return sharesPieces(block) || block.rows % (2 * sampledPiece) == 0;
+}
 
 /// The most chunks of a tile. Of one half, 8 would move fewer bytes for each product (1.125 against
 /// 1.167 pieces), but leave room for two stages only.
 inline int64_t sampledChunks(BlockShape block) { return sharesColumns(block) ? 4 : 6; }
+
+/// Blocks that share a piece, and places of a tile of such blocks.
+inline int64_t blocksPerPiece(BlockShape block) {
+  return sampledPiece / block.rows * (sampledPiece / block.cols);
+}
+inline int64_t placesPerTile(BlockShape block) { return 2 * 4 * blocksPerPiece(block); }
 
 /// A coordinate LUT, the heads that it was made for and the shape of its blocks.
 struct SampledProduct {
@@ -48,23 +83,30 @@ struct SampledWorkLists {
   std::vector<SampledTile> tiles;
   /// Worker i takes tiles[workers[i]] .. tiles[workers[i + 1] - 1].
   std::vector<int32_t> workers;
+  /// Rows of placesPerTile numbers where sharesPieces holds, else empty.
+  std::vector<int32_t> places;
 };
 
 /// Tiles of every (batch, head) of `space` (its panels are not used) over a reduction of `k`.
-/// The chunks of a block row are taken together in ascending columns, as many as a tile takes or
-/// fewer where workers would go without a tile. Blocks of rows, as many as
-/// fit in half of the cache, sweep the columns together; the worker with least cost so far takes
-/// the next tile. Deterministic. Fails for blocks that are not multiples of 64 x 64 of at most
-/// 512 columns, and for coordinates or places beyond int32. O(nnz log nnz).
+/// The chunks of a block row or band are taken together in ascending columns, as many as a tile
+/// takes or fewer where workers would go without a tile. Blocks of rows, as many as fit in half of
+/// the cache, sweep the columns together; the worker with least cost so far takes the next tile.
+/// Deterministic. Fails where hasSampledTiles does not hold, and for coordinates or places beyond
+/// int32. O(nnz log nnz).
 std::optional<SampledWorkLists> buildSampledTiles(const SampledProduct &product,
                                                   const TileSpace &space, int64_t k,
                                                   const WorkOptions &options, std::string &error);
 
-/// Whether `tiles` and `workers` write every 64 x 64 piece of every block of the LUT, which must
-/// be verified already, once for each batch and head, from the rows and columns where the block
-/// stands. Gives the first fault as "expects X, but got Y", or an empty string.
-std::string verifySampledTiles(const SampledProduct &product, std::span<const SampledTile> tiles,
-                               std::span<const int32_t> workers, const TileSpace &space);
+/// Tiles of a batch of all heads of a layout whose blocks share pieces, each of as many chunks as
+/// it takes. O(nnz + grid).
+int64_t countSampledTiles(const BlockLayout &layout);
+
+/// Whether `lists` write every part of every block of the LUT, which must be verified already, once
+/// for each batch and head, from the rows and columns where the block stands: every piece of 64 x
+/// 64, or where blocks share pieces every block. Gives the first fault as "expects X, but got Y",
+/// or an empty string.
+std::string verifySampledTiles(const SampledProduct &product, const SampledWorkLists &lists,
+                               const TileSpace &space);
 
 } // namespace blocksparse
 

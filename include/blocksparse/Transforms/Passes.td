@@ -104,8 +104,9 @@ def BuildStagesPass : Pass<"blocksparse-build-stages"> {
     constant, `packed` holds them in the order of the stages. All others are left alone: they run
     on kernels without stages, whose tables stay beside these. See blocksparse/Plan/Stages.h.
 
-    A planned_sdd of such operands gets `tiles` where its schedule names "cuda.wgmma", no block
-    sticks out of the pattern, nothing is added and the reduction is a multiple of 8. See
+    A planned_sdd of such operands gets `tiles` where its schedule names "cuda.wgmma", blocks are
+    multiples of 64 x 64 or have 16, 32 or 64 rows and columns, none sticks out of the pattern,
+    nothing is added and the reduction is a multiple of 8. See
     blocksparse/Plan/SampledTiles.h.
   }];
   let options = [

@@ -125,10 +125,11 @@ Value EmulatedTeam::loadMatrices(ImplicitLocOpBuilder &b, Operation *op) const {
   return result;
 }
 
-/// mma.m16n8k16 of 16-bit floats. Element (row, k) of A is half k % 2 of register
-/// row / 8 + 2 (k / 8) of lane 4 (row % 8) + (k % 8) / 2; element (k, col) of B is half k % 2 of
-/// register k / 8 of lane 4 col + (k % 8) / 2; lane l has the sums (l / 4 + 8 (i / 2),
-/// 2 (l % 4) + i % 2), i = 0 .. 3.
+/// mma.m16n8k16 of 16-bit floats, m16n8k8 of tf32. With h = 8 or 4 lanes' worth of k in a register,
+/// element (row, k) of A is part of register row / 8 + 2 (k / h) of lane 4 (row % 8) + (k % h) /
+/// (h / 4), and element (k, col) of B of register k / h of lane 4 col + (k % h) / (h / 4); a
+/// register of 16-bit elements has k % 2 in its half k % 2. Lane l has the sums (l / 4 + 8 (i / 2),
+/// 2 (l % 4) + i % 2), i = 0 .. 3. Of a tf32 the low 13 bits are not looked at.
 Value EmulatedTeam::multiply(ImplicitLocOpBuilder &b, Operation *op) const {
   auto mma = cast<NVVM::MmaOp>(op);
   Value self = lane(b);
@@ -139,11 +140,19 @@ Value EmulatedTeam::multiply(ImplicitLocOpBuilder &b, Operation *op) const {
       offset += 4;
     }
   omp::BarrierOp::create(b);
-  bool half = mma.getMultiplicandAPtxType() == NVVM::MMATypes::f16;
-  Type element = half ? Type(b.getF16Type()) : Type(b.getBF16Type());
+  NVVM::MMATypes kind = *mma.getMultiplicandAPtxType();
+  bool wide = kind == NVVM::MMATypes::tf32;
+  Type element = kind == NVVM::MMATypes::f16 ? Type(b.getF16Type()) : Type(b.getBF16Type());
+  int64_t half = wide ? 4 : 8, perRegister = half / 4;
   auto get = [&](ImplicitLocOpBuilder &b, Value line, Value k, Value reg) {
-    Value source = indexAdd(b, times(b, line, 4), divideBy(b, remainder(b, k, 8), 2));
-    Value bytes = indexAdd(b, times(b, reg, 4), times(b, remainder(b, k, 2), 2));
+    Value source = indexAdd(b, times(b, line, 4), divideBy(b, remainder(b, k, half), perRegister));
+    Value bytes = indexAdd(b, times(b, reg, 4), times(b, remainder(b, k, perRegister), 2));
+    if (wide) {
+      Value word = loadAt(b, b.getI32Type(), place(b, source, bytes));
+      Value mask = arith::ConstantIntOp::create(b, b.getI32Type(), -0x2000);
+      word = arith::AndIOp::create(b, word, mask);
+      return arith::BitcastOp::create(b, b.getF32Type(), word).getResult();
+    }
     Value loaded = loadAt(b, element, place(b, source, bytes));
     return arith::ExtFOp::create(b, b.getF32Type(), loaded).getResult();
   };
@@ -152,9 +161,9 @@ Value EmulatedTeam::multiply(ImplicitLocOpBuilder &b, Operation *op) const {
     Value row = indexAdd(b, divideBy(b, self, 4), indexConstant(b, 8 * (i / 2)));
     Value col = indexAdd(b, times(b, remainder(b, self, 4), 2), indexConstant(b, i % 2));
     Value sum =
-        emitFold(b, indexConstant(b, 0), indexConstant(b, 16), indexConstant(b, 1),
+        emitFold(b, indexConstant(b, 0), indexConstant(b, 2 * half), indexConstant(b, 1),
                  mma.getOperandC()[i], [&](ImplicitLocOpBuilder &b, Value k, Value sum) {
-                   Value upper = divideBy(b, k, 8);
+                   Value upper = divideBy(b, k, half);
                    Value reg = indexAdd(b, divideBy(b, row, 8), times(b, upper, 2));
                    Value x = get(b, remainder(b, row, 8), k, reg);
                    Value y = get(b, col, k, indexAdd(b, upper, indexConstant(b, 4)));
@@ -164,6 +173,19 @@ Value EmulatedTeam::multiply(ImplicitLocOpBuilder &b, Operation *op) const {
   }
   omp::BarrierOp::create(b);
   return result;
+}
+
+/// cvt.rna.tf32.f32: the nearest number with 10 bits behind the point, halves away from zero; the
+/// number is magnitude and sign, so that is half a unit more, cut off. NaN is 0x7fffffff.
+Value EmulatedTeam::roundToTF32(ImplicitLocOpBuilder &b, Operation *op) const {
+  Value number = cast<NVVM::ConvertFloatToTF32Op>(op).getSrc();
+  Type i32 = b.getI32Type();
+  auto constant = [&](int64_t value) { return arith::ConstantIntOp::create(b, i32, value); };
+  Value bits = arith::BitcastOp::create(b, i32, number);
+  Value rounded = arith::AndIOp::create(b, arith::AddIOp::create(b, bits, constant(0x1000)),
+                                        constant(-0x2000));
+  Value isNaN = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, number, number);
+  return arith::SelectOp::create(b, isNaN, constant(0x7fffffff), rounded);
 }
 
 /// shfl.sync.bfly of the whole warp: every lane gets the number of lane (own ^ offset).
@@ -189,6 +211,8 @@ bool EmulatedTeam::replace(Operation *op) const {
     result = loadMatrices(b, op);
   else if (isa<NVVM::MmaOp>(op))
     result = multiply(b, op);
+  else if (isa<NVVM::ConvertFloatToTF32Op>(op))
+    result = roundToTF32(b, op);
   else if (auto symbol = dyn_cast<LLVM::AddressOfOp>(op))
     result = toPointer(b, shared, symbol.getType().getAddressSpace());
   else if (!isa<NVVM::CpAsyncCommitGroupOp, NVVM::CpAsyncWaitGroupOp>(op))

@@ -43,6 +43,7 @@ private:
   void copy(ImplicitLocOpBuilder &b, Operation *op) const;
   Value loadMatrices(ImplicitLocOpBuilder &b, Operation *op) const;
   Value multiply(ImplicitLocOpBuilder &b, Operation *op) const;
+  Value roundToTF32(ImplicitLocOpBuilder &b, Operation *op) const;
   /// Address of byte `offset` of the exchange of lane `lane` of this thread's warp.
   Value place(ImplicitLocOpBuilder &b, Value lane, Value offset) const;
   Value lane(ImplicitLocOpBuilder &b) const;

@@ -20,12 +20,15 @@ namespace {
 
 /// The tile of a planned_dsd: a part of a block row by a panel of columns.
 struct DSDTile {
-  int64_t blockRows, blockDepth, m, n, stages;
+  FactorKind kind;
+  int64_t stepDepth, blockRows, blockDepth, m, n, stages;
+  /// Every step has its runs whole, inside of the dense operand. Known of constant tables alone.
+  bool wholeBlocks = false;
 
   explicit DSDTile(PlannedDSDOp op);
   /// Values of k that have one origin, and how many such runs a step and a block have.
-  int64_t runDepth() const { return std::gcd(blockDepth, MmaProduct::stepDepth); }
-  int64_t runsPerStep() const { return MmaProduct::stepDepth / runDepth(); }
+  int64_t runDepth() const { return std::gcd(blockDepth, stepDepth); }
+  int64_t runsPerStep() const { return stepDepth / runDepth(); }
   int64_t runsPerBlock() const { return blockDepth / runDepth(); }
 };
 
@@ -61,15 +64,17 @@ public:
             Value partials, Value wide) const;
 
 private:
-  TileReduction
-  getReduction(ImplicitLocOpBuilder &b,
-               function_ref<ReductionStep(ImplicitLocOpBuilder &, Value)> getStep) const;
-  ReductionStep getStep(ImplicitLocOpBuilder &b, Value step) const;
+  TileReduction getReduction(ImplicitLocOpBuilder &b) const;
+  SmallVector<Value> readTables(ImplicitLocOpBuilder &b, Value step) const;
+  ReductionStep getStep(ImplicitLocOpBuilder &b, Value step, ValueRange tables) const;
+  /// Run `i` of a step: number of the entry among the tile's, and of the run in the block.
+  std::pair<Value, Value> locateRun(ImplicitLocOpBuilder &b, Value step, int64_t i) const;
   void emitFinal(ImplicitLocOpBuilder &b, const MmaProduct &product, const Epilogue &epilogue,
                  Value wide) const;
   void emitPartial(ImplicitLocOpBuilder &b, const MmaProduct &product, Value partials) const;
 
   const DSDView &view;
+  Value number;
   Value batch, headNumber, head, slot, first, count;
   /// Row in the block and in the matrix, and column.
   Value blockRow, row, col;
@@ -77,7 +82,9 @@ private:
 
 } // namespace
 
-DSDTile::DSDTile(PlannedDSDOp op) {
+DSDTile::DSDTile(PlannedDSDOp op)
+    : kind(*getFactorKind(op.getValues(), op.getDense(), op.getPrecision())),
+      stepDepth(MmaProduct::getStepDepth(kind)) {
   blockRows = op.getBlock()[op.getTransposeValues() ? 1 : 0];
   blockDepth = op.getBlock()[op.getTransposeValues() ? 0 : 1];
   auto type = cast<MemRefType>(op.getInit().getType());
@@ -86,6 +93,10 @@ DSDTile::DSDTile(PlannedDSDOp op) {
   m = MmaProduct::divideTile(blockRows, limits.m);
   n = MmaProduct::fitTile(type.getDimSize(type.getRank() - (op.getTransposeOut() ? 2 : 1)),
                           limits.n);
+  auto dense = cast<MemRefType>(op.getDense().getType());
+  int64_t depth = dense.getDimSize(dense.getRank() - (op.getTransposeB() ? 1 : 2));
+  wholeBlocks = op.getEntries().getDefiningOp<memref::GetGlobalOp>() && runsPerStep() == 1 &&
+                !ShapedType::isDynamic(depth) && depth % blockDepth == 0;
 }
 
 DSDView::DSDView(ImplicitLocOpBuilder &b, PlannedDSDOp op, const IRMapping &mapping)
@@ -116,7 +127,8 @@ Value DSDView::hasProducts(ImplicitLocOpBuilder &b) const {
 // A tile
 //===----------------------------------------------------------------------===//
 
-DSDWork::DSDWork(ImplicitLocOpBuilder &b, const DSDView &view, Value number) : view(view) {
+DSDWork::DSDWork(ImplicitLocOpBuilder &b, const DSDView &view, Value number)
+    : view(view), number(number) {
   SmallVector<Value> index = splitIndex(b, number, view.extents(b));
   batch = index[0];
   headNumber = index[1];
@@ -130,46 +142,67 @@ DSDWork::DSDWork(ImplicitLocOpBuilder &b, const DSDView &view, Value number) : v
   col = indexMul(b, index[2], indexConstant(b, view.tile.n));
 }
 
-ReductionStep DSDWork::getStep(ImplicitLocOpBuilder &b, Value step) const {
+std::pair<Value, Value> DSDWork::locateRun(ImplicitLocOpBuilder &b, Value step, int64_t i) const {
+  const DSDTile &tile = view.tile;
+  Value run =
+      indexAdd(b, indexMul(b, step, indexConstant(b, tile.runsPerStep())), indexConstant(b, i));
+  Value perBlock = indexConstant(b, tile.runsPerBlock());
+  return {b.createOrFold<arith::DivUIOp>(run, perBlock),
+          b.createOrFold<arith::RemUIOp>(run, perBlock)};
+}
+
+/// Block column and value of the entry of every run; those of the last entry behind it.
+SmallVector<Value> DSDWork::readTables(ImplicitLocOpBuilder &b, Value step) const {
+  SmallVector<Value> fields;
+  for (int64_t i = 0; i < view.tile.runsPerStep(); ++i) {
+    Value number = locateRun(b, step, i).first;
+    Value last = indexSub(b, count, indexConstant(b, 1));
+    Value entry = indexAdd(b, first, indexMin(b, number, last));
+    fields.push_back(view.entries.field(b, batch, entry, 0));
+    fields.push_back(view.entries.field(b, batch, entry, 1));
+  }
+  return fields;
+}
+
+ReductionStep DSDWork::getStep(ImplicitLocOpBuilder &b, Value step, ValueRange tables) const {
   const DSDTile &tile = view.tile;
   MatrixView matrix = view.dense.matrix(b, batch, head);
-  Value perBlock = indexConstant(b, tile.runsPerBlock()), one = indexConstant(b, 1);
   ReductionStep result;
   for (int64_t i = 0; i < tile.runsPerStep(); ++i) {
-    Value run =
-        indexAdd(b, indexMul(b, step, indexConstant(b, tile.runsPerStep())), indexConstant(b, i));
-    Value number = b.createOrFold<arith::DivUIOp>(run, perBlock);
-    Value part = b.createOrFold<arith::RemUIOp>(run, perBlock);
-    Value there = indexLess(b, number, count);
-    Value entry = indexAdd(b, first, indexMin(b, number, indexSub(b, count, one)));
+    auto [number, part] = locateRun(b, step, i);
     Value inner = indexMul(b, part, indexConstant(b, tile.runDepth()));
-    Value start =
-        indexMul(b, view.entries.field(b, batch, entry, 0), indexConstant(b, tile.blockDepth));
+    Value start = indexMul(b, tables[2 * i], indexConstant(b, tile.blockDepth));
     start = indexAdd(b, start, inner);
-    Value index =
-        indexAdd(b, view.values->headBase(b, head), view.entries.field(b, batch, entry, 1));
+    Value index = indexAdd(b, view.values->headBase(b, head), tables[2 * i + 1]);
     MatrixView block = view.values->block(b, batch, index, view.op.getTransposeValues());
-    Value depth = indexSub(b, matrix.rows, start);
-    depth = arith::SelectOp::create(b, there, depth, indexConstant(b, 0));
+    // Of a block that a table of run time places too far down nothing is read.
+    Value depth;
+    if (!tile.wholeBlocks)
+      depth = indexSub(b, matrix.rows, start);
+    if (depth && tile.runsPerStep() > 1)
+      depth = arith::SelectOp::create(b, indexLess(b, number, count), depth, indexConstant(b, 0));
     result.a.push_back({globalAddress(b, block, blockRow, inner), depth});
     result.b.push_back({globalAddress(b, matrix, start, col), depth});
   }
   return result;
 }
 
-TileReduction
-DSDWork::getReduction(ImplicitLocOpBuilder &b,
-                      function_ref<ReductionStep(ImplicitLocOpBuilder &, Value)> getStep) const {
+/// Without the functions that give the steps.
+TileReduction DSDWork::getReduction(ImplicitLocOpBuilder &b) const {
   const DSDTile &tile = view.tile;
   bool aAlongK = !view.op.getTransposeValues(), bAlongK = view.op.getTransposeB();
   MatrixView matrix = view.dense.matrix(b, batch, head);
   MatrixView block =
       view.values->block(b, batch, indexConstant(b, 0), view.op.getTransposeValues());
-  TileReduction reduction{
-      {aAlongK, globalStride(b, block, aAlongK ? 0 : 1), indexSub(b, view.out.rows(), row)},
-      {bAlongK, globalStride(b, matrix, bAlongK ? 1 : 0), indexSub(b, matrix.cols, col)},
-      indexConstant(b, 0),
-      getStep};
+  TileReduction reduction{{aAlongK, globalStride(b, block, aAlongK ? 0 : 1),
+                           MmaProduct::getLimit(b, view.out.rows(), row, tile.m),
+                           tile.kind.bytes()},
+                          {bAlongK, globalStride(b, matrix, bAlongK ? 1 : 0),
+                           MmaProduct::getLimit(b, matrix.cols, col, tile.n), tile.kind.bytes()},
+                          indexConstant(b, 0),
+                          tile.runsPerStep(),
+                          nullptr,
+                          nullptr};
   if (!view.op.getAlpha().isZero())
     reduction.steps = indexCeilDiv(b, indexMul(b, count, indexConstant(b, tile.runsPerBlock())),
                                    indexConstant(b, tile.runsPerStep()));
@@ -201,14 +234,22 @@ void DSDWork::emitPartial(ImplicitLocOpBuilder &b, const MmaProduct &product,
 void DSDWork::emit(ImplicitLocOpBuilder &b, const MmaProduct &product, const Epilogue &epilogue,
                    Value partials, Value wide) const {
   emitIf(b, indexLess(b, row, view.out.rows()), [&](ImplicitLocOpBuilder &b) {
-    auto step = [&](ImplicitLocOpBuilder &b, Value number) { return getStep(b, number); };
-    product.emitReduction(b, getReduction(b, step));
+    auto read = [&](ImplicitLocOpBuilder &b, Value number) { return readTables(b, number); };
+    auto step = [&](ImplicitLocOpBuilder &b, Value number, ValueRange tables) {
+      return getStep(b, number, tables);
+    };
+    TileReduction reduction = getReduction(b);
+    reduction.readTables = read;
+    reduction.getStep = step;
+    product.emitReduction(b, reduction);
+    // Read again: the registers are needed for the sums meanwhile.
+    DSDWork place(b, view, number);
     if (!partials)
-      return emitFinal(b, product, epilogue, wide);
-    Value split = indexLess(b, indexConstant(b, -1), slot);
-    emitIf(b, split, [&](ImplicitLocOpBuilder &b) { emitPartial(b, product, partials); });
-    Value whole = indexLess(b, slot, indexConstant(b, 0));
-    emitIf(b, whole, [&](ImplicitLocOpBuilder &b) { emitFinal(b, product, epilogue, wide); });
+      return place.emitFinal(b, product, epilogue, wide);
+    Value split = indexLess(b, indexConstant(b, -1), place.slot);
+    emitIf(b, split, [&](ImplicitLocOpBuilder &b) { place.emitPartial(b, product, partials); });
+    Value whole = indexLess(b, place.slot, indexConstant(b, 0));
+    emitIf(b, whole, [&](ImplicitLocOpBuilder &b) { place.emitFinal(b, product, epilogue, wide); });
   });
 }
 
@@ -279,10 +320,8 @@ static Value allocatePartials(ImplicitLocOpBuilder &host, PlannedDSDOp op) {
 //===----------------------------------------------------------------------===//
 
 bool mlir::blocksparse::device::hasMma(PlannedDSDOp op) {
-  Type element = getElementTypeOrSelf(op.getValues().getType());
-  return (element.isF16() || element.isBF16()) &&
-         element == getElementTypeOrSelf(op.getDense().getType()) && op.getBlock()[0] % 16 == 0 &&
-         op.getBlock()[1] % 16 == 0;
+  return getFactorKind(op.getValues(), op.getDense(), op.getPrecision()) &&
+         op.getBlock()[0] % 16 == 0 && op.getBlock()[1] % 16 == 0;
 }
 
 static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedDSDOp op) {
@@ -295,8 +334,8 @@ static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Plan
                        op.getCombine(), op.getInit(), partials, wide});
   llvm::append_range(operands, Epilogue::operands(op));
   DSDTile tile(op);
-  MmaProduct product(tile.m, tile.n, tile.stages, getElementTypeOrSelf(op.getValues().getType()),
-                     !op.getTransposeValues(), op.getTransposeB());
+  MmaProduct product(tile.m, tile.n, tile.stages, tile.kind, !op.getTransposeValues(),
+                     op.getTransposeB());
   Value tiles = productOf(host, DSDView(host, op, IRMapping()).extents(host));
   product.launch(host, kernels, "dsd_mma", operands, tiles,
                  [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value number) {

@@ -1,8 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The "cuda.mma" family: products of f16 and bf16 with f32 sums on the tensor cores of sm_80 and
-// later, by mma.sync, ldmatrix and cp.async. A thread block owns a tile of the result and
+// The "cuda.mma" family: products of f16 and bf16, and of f32 that may be rounded to tf32, with f32
+// sums on the tensor cores of sm_80 and later, by mma.sync, ldmatrix and cp.async. A thread block owns a tile of the result and
 // adds in the order of the tables: the result is bitwise equal from run to run. Elements of
 // padding are never read.
 //
@@ -17,8 +17,8 @@
 
 namespace mlir::blocksparse::device {
 
-/// Whether the family has a kernel for the op: its factors are both f16 or both bf16, and its
-/// blocks are multiples of 16 in both directions.
+/// Whether the family has a kernel for the op: its factors are both f16 or both bf16, or f32 with a
+/// precision other than ieee, and its blocks are multiples of 16 in both directions.
 bool hasMma(PlannedDSDOp op);
 bool hasMma(PlannedSDDOp op);
 bool hasMma(PlannedMatmulOp op);

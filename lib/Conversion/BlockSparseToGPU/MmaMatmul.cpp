@@ -25,7 +25,8 @@ namespace {
 class MatmulView {
 public:
   MatmulView(ImplicitLocOpBuilder &b, PlannedMatmulOp op, const IRMapping &mapping)
-      : op(op), axes(MatmulAxes::get(op)), limits(MmaLimits::get(op.getSchedule())),
+      : op(op), kind(*getFactorKind(op.getA(), op.getB(), op.getPrecision())),
+        axes(MatmulAxes::get(op)), limits(MmaLimits::get(op.getSchedule())),
         left(DenseView::get(b, mapOperand(mapping, op.getA()), axes.a)),
         right(DenseView::get(b, mapOperand(mapping, op.getB()), axes.b)),
         out(DenseView::get(b, mapOperand(mapping, op.getInit()), axes.out)),
@@ -41,6 +42,7 @@ public:
   int64_t tileM() const { return MmaProduct::fitTile(knownIndex(out.rows()), limits.m); }
   int64_t tileN() const { return MmaProduct::fitTile(knownIndex(out.cols()), limits.n); }
   int64_t stages() const { return limits.stages; }
+  const FactorKind &getKind() const { return kind; }
 
 private:
   void emitStore(ImplicitLocOpBuilder &b, const MmaProduct &product, Value batch, Value head,
@@ -48,6 +50,7 @@ private:
 
   // Accessors of ops are not const.
   mutable PlannedMatmulOp op;
+  FactorKind kind;
   MatmulAxes axes;
   MmaLimits limits;
   DenseView left, right, out;
@@ -68,21 +71,25 @@ void MatmulView::emitTile(ImplicitLocOpBuilder &b, const MmaProduct &product, Va
   Value col = indexMul(b, index[2], indexConstant(b, tileN()));
   Value row = indexMul(b, index[3], indexConstant(b, tileM()));
   MatrixView a = left.matrix(b, batch, head), c = right.matrix(b, batch, head);
-  auto getStep = [&](ImplicitLocOpBuilder &b, Value step) {
-    Value k = indexMul(b, step, indexConstant(b, MmaProduct::stepDepth));
-    Value depth = indexSub(b, a.cols, k);
+  int64_t stepDepth = MmaProduct::getStepDepth(kind);
+  auto getStep = [&](ImplicitLocOpBuilder &b, Value step, ValueRange) {
+    Value k = indexMul(b, step, indexConstant(b, stepDepth));
+    Value depth = MmaProduct::getLimit(b, a.cols, k, stepDepth);
     ReductionStep result;
     result.a.push_back({globalAddress(b, a, row, k), depth});
     result.b.push_back({globalAddress(b, c, k, col), depth});
     return result;
   };
-  TileReduction reduction{
-      {aAlongK(), globalStride(b, a, aAlongK() ? 0 : 1), indexSub(b, a.rows, row)},
-      {bAlongK(), globalStride(b, c, bAlongK() ? 1 : 0), indexSub(b, c.cols, col)},
-      indexConstant(b, 0),
-      getStep};
+  TileReduction reduction{{aAlongK(), globalStride(b, a, aAlongK() ? 0 : 1),
+                           MmaProduct::getLimit(b, a.rows, row, tileM()), kind.bytes()},
+                          {bAlongK(), globalStride(b, c, bAlongK() ? 1 : 0),
+                           MmaProduct::getLimit(b, c.cols, col, tileN()), kind.bytes()},
+                          indexConstant(b, 0),
+                          /*runs=*/1,
+                          nullptr,
+                          getStep};
   if (!op.getAlpha().isZero())
-    reduction.steps = indexCeilDiv(b, a.cols, indexConstant(b, MmaProduct::stepDepth));
+    reduction.steps = indexCeilDiv(b, a.cols, indexConstant(b, stepDepth));
   product.emitReduction(b, reduction);
   emitStore(b, product, batch, head, row, col, wide);
 }
@@ -107,9 +114,7 @@ void MatmulView::emitStore(ImplicitLocOpBuilder &b, const MmaProduct &product, V
 //===----------------------------------------------------------------------===//
 
 bool mlir::blocksparse::device::hasMma(PlannedMatmulOp op) {
-  Type element = getElementTypeOrSelf(op.getA().getType());
-  return (element.isF16() || element.isBF16()) &&
-         element == getElementTypeOrSelf(op.getB().getType());
+  return getFactorKind(op.getA(), op.getB(), op.getPrecision()).has_value();
 }
 
 static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedMatmulOp op) {
@@ -119,8 +124,8 @@ static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Plan
     wide = isAligned16(host, op.getInit());
   SmallVector<Value> operands{op.getA(), op.getB(), op.getInit(), wide};
   llvm::append_range(operands, Epilogue::operands(op));
-  MmaProduct product(view.tileM(), view.tileN(), view.stages(),
-                     getElementTypeOrSelf(op.getA().getType()), view.aAlongK(), view.bAlongK());
+  MmaProduct product(view.tileM(), view.tileN(), view.stages(), view.getKind(), view.aAlongK(),
+                     view.bAlongK());
   product.launch(host, kernels, "matmul_mma", operands, productOf(host, view.extents(host)),
                  [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value number) {
                    MatmulView(b, op, mapping).emitTile(b, product, number, mapping.lookup(wide));

@@ -22,13 +22,13 @@ MmaLimits MmaLimits::get(std::optional<ScheduleAttr> schedule) {
   MmaLimits limits;
   if (!schedule)
     return limits;
-  auto limit = [](int64_t wanted, int64_t most) {
+  auto limit = [](int64_t wanted, int64_t usual, int64_t most) {
     if (wanted < smallestTile)
-      return most;
+      return usual;
     return std::min(static_cast<int64_t>(llvm::bit_floor(static_cast<uint64_t>(wanted))), most);
   };
-  limits.m = limit(schedule->getTileM(), limits.m);
-  limits.n = limit(schedule->getTileN(), limits.n);
+  limits.m = limit(schedule->getTileM(), limits.m, mostM);
+  limits.n = limit(schedule->getTileN(), limits.n, mostN);
   if (schedule->getStages() >= 2)
     limits.stages = std::min(schedule->getStages(), limits.stages);
   return limits;
@@ -48,6 +48,12 @@ int64_t MmaProduct::divideTile(int64_t extent, int64_t most) {
   return size;
 }
 
+Value MmaProduct::getLimit(ImplicitLocOpBuilder &b, Value size, Value first, int64_t tile) {
+  int64_t known = knownIndex(size);
+  bool whole = !ShapedType::isDynamic(known) && known % tile == 0;
+  return whole ? Value() : indexSub(b, size, first);
+}
+
 static Value toIndex(ImplicitLocOpBuilder &b, Value number) {
   return arith::IndexCastOp::create(b, b.getIndexType(), number);
 }
@@ -55,6 +61,16 @@ static Value toIndex(ImplicitLocOpBuilder &b, Value number) {
 //===----------------------------------------------------------------------===//
 // Launch
 //===----------------------------------------------------------------------===//
+
+std::optional<FactorKind> mlir::blocksparse::device::getFactorKind(Value a, Value b,
+                                                                   Precision precision) {
+  Type element = getElementTypeOrSelf(a.getType());
+  bool rounds = element.isF32() && precision != Precision::IEEE;
+  if (element != getElementTypeOrSelf(b.getType()) ||
+      !(element.isF16() || element.isBF16() || rounds))
+    return std::nullopt;
+  return FactorKind{element, precision == Precision::TF32x3};
+}
 
 void mlir::blocksparse::device::emitMmaOrSimt(ImplicitLocOpBuilder &host, Value fits,
                                               function_ref<void(ImplicitLocOpBuilder &)> mma,
@@ -70,7 +86,7 @@ void mlir::blocksparse::device::emitMmaOrSimt(ImplicitLocOpBuilder &host, Value 
   simt(host);
 }
 
-int64_t MmaProduct::stageBytes() const { return 2 * shape.k * (shape.m + shape.n); }
+int64_t MmaProduct::stageBytes() const { return kind.bytes() * shape.k * (shape.m + shape.n); }
 
 /// The stages and, after the last of them, the sums in the same place.
 int64_t MmaProduct::sharedBytes() const {
@@ -91,7 +107,7 @@ void MmaProduct::launch(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Stri
         memory = SharedMemory::get(b);
         thread = arith::IndexCastOp::create(b, b.getI32Type(),
                                             gpu::ThreadIdOp::create(b, gpu::Dimension::x));
-        tile.emplace(b, shape, element, aAlongK, bAlongK, thread);
+        tile.emplace(b, shape, kind, aAlongK, bAlongK, thread);
         emitLoop(b, gpu::BlockIdOp::create(b, gpu::Dimension::x), mapping.lookup(tiles),
                  gpu::GridDimOp::create(b, gpu::Dimension::x),
                  [&](ImplicitLocOpBuilder &b, Value number) {
@@ -100,9 +116,10 @@ void MmaProduct::launch(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Stri
                    emitBarrier(b);
                  });
       });
-  // 16 warps on a multiprocessor leave 128 registers to a thread; many sums need more.
+  // A thread has 255 registers at most; 8 warps on a multiprocessor leave it that many, 12 leave
+  // 168 and 16 leave 128. Two sets of fragments stand beside the sums.
   int64_t sums = shape.warpM() * shape.warpN() / 32;
-  int64_t threads = sums >= 64 ? 256 : sums >= 32 ? 384 : 512;
+  int64_t threads = sums >= 128 ? 256 : sums >= 64 ? 384 : 512;
   auto resident = static_cast<int32_t>(threads / shape.threads());
   kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), host.getI32IntegerAttr(resident));
 }
@@ -111,12 +128,51 @@ void MmaProduct::launch(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Stri
 // Reduction
 //===----------------------------------------------------------------------===//
 
-void MmaProduct::emitCopies(ImplicitLocOpBuilder &b, const TileReduction &reduction, Value step,
-                            Value offset) const {
-  ReductionStep source = reduction.getStep(b, step);
-  emitTileCopy(b, *memory, tile->aTile(), offset, reduction.a, source.a, thread, shape.threads());
+void MmaProduct::emitCopies(ImplicitLocOpBuilder &b, const Copies &copies,
+                            const ReductionStep &step, Value offset) const {
   Value second = sharedAdd(b, offset, sharedConstant(b, tile->aTile().bytes()));
-  emitTileCopy(b, *memory, tile->bTile(), second, reduction.b, source.b, thread, shape.threads());
+  auto copy = [&](ImplicitLocOpBuilder &b, bool whole) {
+    copies.a.emit(b, *memory, offset, step.a, whole);
+    copies.b.emit(b, *memory, second, step.b, whole);
+  };
+  Value wholeA = copies.a.isWhole(b, step.a), wholeB = copies.b.isWhole(b, step.b);
+  if (!wholeA && !wholeB)
+    return copy(b, /*whole=*/true);
+  Value whole = wholeA && wholeB ? both(b, wholeA, wholeB) : wholeA ? wholeA : wholeB;
+  auto branch = [&](bool whole) {
+    return [&copy, whole](OpBuilder &builder, Location loc) {
+      ImplicitLocOpBuilder b(loc, builder);
+      copy(b, whole);
+      scf::YieldOp::create(b);
+    };
+  };
+  scf::IfOp::create(b, whole, branch(true), branch(false));
+}
+
+SmallVector<Value> MmaProduct::loadSlice(ImplicitLocOpBuilder &b, Value stage,
+                                         int64_t slice) const {
+  Value second = sharedAdd(b, stage, sharedConstant(b, tile->aTile().bytes()));
+  return tile->loadSlice(b, *memory, stage, second, slice);
+}
+
+/// The values of the tables for `step`, zeros where there are no steps.
+static SmallVector<Value> readFirstTables(ImplicitLocOpBuilder &b, const TileReduction &reduction,
+                                          Value step) {
+  if (!reduction.readTables)
+    return {};
+  size_t count = 0;
+  auto read = [&](OpBuilder &builder, Location loc) {
+    ImplicitLocOpBuilder b(loc, builder);
+    SmallVector<Value> values = reduction.readTables(b, step);
+    count = values.size();
+    scf::YieldOp::create(b, values);
+  };
+  auto skip = [&](OpBuilder &builder, Location loc) {
+    ImplicitLocOpBuilder b(loc, builder);
+    scf::YieldOp::create(b, SmallVector<Value>(count, indexConstant(b, 0)));
+  };
+  Value any = indexLess(b, indexConstant(b, 0), reduction.steps);
+  return SmallVector<Value>(scf::IfOp::create(b, any, read, skip).getResults());
 }
 
 /// The stage after the one at `offset`, in a ring.
@@ -128,42 +184,76 @@ static Value nextStage(ImplicitLocOpBuilder &b, Value offset, int64_t stageBytes
 }
 
 /// At the top of turn i, the copies of steps i .. i + stages - 2 have been started, one group
-/// each. After the wait and the barrier, step i is there for all threads, and all have done
-/// with step i - 1, whose stage takes the copies of step i + stages - 1.
+/// each, and step i is there for all threads, whose registers hold its first slice. The words of
+/// each slice are loaded before the products of the slice ahead of it. After the barrier, which
+/// stands before the last products, step i + 1 is there for all threads, and all have read what
+/// they need of step i: its stage may be written to by the copies of turn i + 1. So products
+/// hide the wait for the barrier and for shared memory.
 void MmaProduct::emitReduction(ImplicitLocOpBuilder &b, const TileReduction &reduction) const {
+  Copies copies{TileCopy(b, tile->aTile(), reduction.a, reduction.runs, thread, shape.threads()),
+                TileCopy(b, tile->bTile(), reduction.b, reduction.runs, thread, shape.threads())};
   for (int64_t i = 0; i + 1 < stages; ++i) {
     Value step = indexConstant(b, i);
     emitIf(b, indexLess(b, step, reduction.steps), [&](ImplicitLocOpBuilder &b) {
-      emitCopies(b, reduction, step, sharedConstant(b, i * stageBytes()));
+      SmallVector<Value> tables;
+      if (reduction.readTables)
+        tables = reduction.readTables(b, step);
+      emitCopies(b, copies, reduction.getStep(b, step, tables),
+                 sharedConstant(b, i * stageBytes()));
     });
     emitCommitCopies(b);
   }
+  SmallVector<Value> tables = readFirstTables(b, reduction, indexConstant(b, stages - 1));
+  emitWaitCopies(b, stages - 2);
+  emitBarrier(b);
   SmallVector<Value> initial = tile->zeros(b);
-  size_t count = initial.size();
+  SmallVector<Value> words = loadSlice(b, sharedConstant(b, 0), 0);
+  size_t sumCount = initial.size(), wordCount = words.size();
+  llvm::append_range(initial, words);
+  llvm::append_range(initial, tables);
   initial.push_back(sharedConstant(b, 0));
   initial.push_back(sharedConstant(b, (stages - 1) * stageBytes()));
-  auto loop = scf::ForOp::create(
-      b, indexConstant(b, 0), reduction.steps, indexConstant(b, 1), initial,
-      [&](OpBuilder &builder, Location loc, Value i, ValueRange carried) {
-        ImplicitLocOpBuilder b(loc, builder);
-        SmallVector<Value> sums(carried.take_front(count));
-        Value current = carried[count], free = carried[count + 1];
+  // Half the registers of an index.
+  Value steps = arith::IndexCastOp::create(b, b.getI32Type(), reduction.steps);
+  auto turn = [&](ImplicitLocOpBuilder &b, Value i, ValueRange carried) {
+    SmallVector<Value> sums(carried.take_front(sumCount));
+    SmallVector<Value> words(carried.drop_front(sumCount).take_front(wordCount));
+    SmallVector<Value> tables(carried.drop_front(sumCount + wordCount).drop_back(2));
+    Value current = carried.drop_back().back(), free = carried.back();
+    Value after = nextStage(b, current, stageBytes(), stages);
+    for (int64_t slice = 0; slice < tile->slices(); ++slice) {
+      bool last = slice + 1 == tile->slices();
+      if (last) {
         emitWaitCopies(b, stages - 2);
         emitBarrier(b);
-        Value ahead = indexAdd(b, i, indexConstant(b, stages - 1));
-        emitIf(b, indexLess(b, ahead, reduction.steps),
-               [&](ImplicitLocOpBuilder &b) { emitCopies(b, reduction, ahead, free); });
+      }
+      SmallVector<Value> next = loadSlice(b, last ? after : current, last ? 0 : slice + 1);
+      if (slice == 0) {
+        Value ahead32 = sharedAdd(b, i, sharedConstant(b, stages - 1));
+        Value ahead = toIndex(b, ahead32);
+        emitIf(b, arith::CmpIOp::create(b, arith::CmpIPredicate::slt, ahead32, steps),
+               [&](ImplicitLocOpBuilder &b) {
+                 emitCopies(b, copies, reduction.getStep(b, ahead, tables), free);
+               });
         emitCommitCopies(b);
-        Value second = sharedAdd(b, current, sharedConstant(b, tile->aTile().bytes()));
-        tile->multiply(b, *memory, current, second, sums);
-        sums.push_back(nextStage(b, current, stageBytes(), stages));
-        sums.push_back(nextStage(b, free, stageBytes(), stages));
-        scf::YieldOp::create(b, sums);
-      });
+        if (reduction.readTables)
+          tables = reduction.readTables(b, indexAdd(b, ahead, indexConstant(b, 1)));
+      }
+      tile->multiplySlice(b, words, sums);
+      words = next;
+    }
+    llvm::append_range(sums, words);
+    llvm::append_range(sums, tables);
+    sums.push_back(after);
+    sums.push_back(nextStage(b, free, stageBytes(), stages));
+    return sums;
+  };
+  SmallVector<Value> results =
+      emitCarry(b, sharedConstant(b, 0), steps, sharedConstant(b, 1), initial, turn);
   // The sums take the place of the stages.
   emitWaitCopies(b, 0);
   emitBarrier(b);
-  tile->storeSums(b, *memory, loop.getResults().take_front(count));
+  tile->storeSums(b, *memory, ArrayRef<Value>(results).take_front(sumCount));
   emitBarrier(b);
 }
 

@@ -11,13 +11,17 @@
 
 namespace mlir::blocksparse::device {
 
+/// How tensor cores multiply elements of `a` by those of `b`: f16 or bf16, and f32 where the
+/// precision is not ieee. Nothing where they don't.
+std::optional<FactorKind> getFactorKind(Value a, Value b, Precision precision);
+
 /// Host code that launches the kernels of `mma` where `fits` (i1) is true, else those of `simt`.
 void emitMmaOrSimt(ImplicitLocOpBuilder &host, Value fits,
                    function_ref<void(ImplicitLocOpBuilder &)> mma,
                    function_ref<void(ImplicitLocOpBuilder &)> simt);
 
 /// One step of a reduction: where MmaShape::k values of k of both factors come from, cut into
-/// equal runs.
+/// TileReduction::runs equal runs.
 struct ReductionStep {
   SmallVector<ReductionRun, 2> a, b;
 };
@@ -27,8 +31,13 @@ struct TileReduction {
   FactorGeometry a, b;
   /// Number of steps, index.
   Value steps;
-  /// The operands of one step. Reads tables; runs for numbers below `steps` alone.
-  function_ref<ReductionStep(ImplicitLocOpBuilder &, Value)> getStep;
+  /// Runs that a step is cut into.
+  int64_t runs;
+  /// What getStep needs of the tables, always as many values, index. They are read a step before
+  /// they are needed, so for any number from 0 up, but only where there are steps. May be null.
+  function_ref<SmallVector<Value>(ImplicitLocOpBuilder &, Value step)> readTables;
+  /// The operands of one step; runs for numbers below `steps` alone.
+  function_ref<ReductionStep(ImplicitLocOpBuilder &, Value step, ValueRange tables)> getStep;
 };
 
 /// A tile's place in the result.
@@ -45,6 +54,7 @@ struct ResultTile {
 /// How large the tiles of a kernel may be.
 struct MmaLimits {
   int64_t m = 128, n = 128;
+  static constexpr int64_t mostM = 128, mostN = 256;
   /// Stages of the pipeline of copies, from 2 up.
   int64_t stages = 4;
 
@@ -57,16 +67,22 @@ struct MmaLimits {
 /// to their places. All threads of a block do the same things, so that barriers are met by all.
 class MmaProduct {
 public:
-  /// Takes tiles m x n of `element` (f16 or bf16) with 32 values of k a step.
-  MmaProduct(int64_t m, int64_t n, int64_t stages, Type element, bool aAlongK, bool bAlongK)
-      : shape(MmaShape::get(m, n, stepDepth)), stages(stages), element(element), aAlongK(aAlongK),
-        bAlongK(bAlongK) {}
+  /// Takes tiles m x n with getStepDepth values of k a step.
+  MmaProduct(int64_t m, int64_t n, int64_t stages, const FactorKind &kind, bool aAlongK,
+             bool bAlongK)
+      : shape(MmaShape::get(m, n, getStepDepth(kind), kind)), stages(stages), kind(kind),
+        aAlongK(aAlongK), bAlongK(bAlongK) {}
 
-  static constexpr int64_t stepDepth = 32;
+  /// 64 bytes of a tile stored along k: 32 values of 16 bits, 16 of 32 bits.
+  static int64_t getStepDepth(const FactorKind &kind) { return 64 / kind.bytes(); }
   /// The tile size, a power of two from 16 to `most`, for an extent (kDynamic: unknown).
   static int64_t fitTile(int64_t extent, int64_t most);
   /// The largest power of two from 16 to `most` that divides `extent`, a multiple of 16.
   static int64_t divideTile(int64_t extent, int64_t most);
+
+  /// What is left of `size` rows (or columns) behind `first`, a multiple of `tile`; null where
+  /// that is known to be at least `tile`, given that first < size.
+  static Value getLimit(ImplicitLocOpBuilder &b, Value size, Value first, int64_t tile);
 
   /// Launches a kernel in which a block takes one after another of `tiles` tiles.
   void launch(ImplicitLocOpBuilder &host, KernelBuilder &kernels, StringRef name,
@@ -82,8 +98,13 @@ public:
   void emitResult(ImplicitLocOpBuilder &b, const ResultTile &result, Finish finish) const;
 
 private:
-  void emitCopies(ImplicitLocOpBuilder &b, const TileReduction &reduction, Value step,
+  /// A thread's part of the copies of both factors.
+  struct Copies {
+    TileCopy a, b;
+  };
+  void emitCopies(ImplicitLocOpBuilder &b, const Copies &copies, const ReductionStep &step,
                   Value offset) const;
+  SmallVector<Value> loadSlice(ImplicitLocOpBuilder &b, Value stage, int64_t slice) const;
   int64_t stageBytes() const;
   int64_t sharedBytes() const;
   void emitGroup(ImplicitLocOpBuilder &b, const ResultTile &result, Finish finish, Value row,
@@ -91,7 +112,7 @@ private:
 
   MmaShape shape;
   int64_t stages;
-  Type element;
+  FactorKind kind;
   bool aAlongK, bAlongK;
   // Of the kernel that is being built.
   Value thread;

@@ -23,6 +23,9 @@ public:
   SmallVector<Value> extents(ImplicitLocOpBuilder &b) const;
   void emitTile(ImplicitLocOpBuilder &b, const MmaProduct &product, Value number, Value wide) const;
 
+  static FactorKind getKind(PlannedSDDOp op) {
+    return *getFactorKind(op.getA(), op.getB(), op.getPrecision());
+  }
   static int64_t tileM(PlannedSDDOp op) {
     return MmaProduct::divideTile(op.getBlock()[0], MmaLimits::get(op.getSchedule()).m);
   }
@@ -37,9 +40,9 @@ private:
     Value blockRow, blockCol, row, col;
   };
   Place getPlace(ImplicitLocOpBuilder &b, Value number) const;
-  TileReduction
-  getReduction(ImplicitLocOpBuilder &b, const Place &place,
-               function_ref<ReductionStep(ImplicitLocOpBuilder &, Value)> getStep) const;
+  TileReduction getReduction(
+      ImplicitLocOpBuilder &b, const Place &place,
+      function_ref<ReductionStep(ImplicitLocOpBuilder &, Value, ValueRange)> getStep) const;
   Value finish(ImplicitLocOpBuilder &b, const Place &place, Value sum, Value blockRow,
                Value blockCol) const;
 
@@ -94,22 +97,26 @@ SDDView::Place SDDView::getPlace(ImplicitLocOpBuilder &b, Value number) const {
   return place;
 }
 
-TileReduction
-SDDView::getReduction(ImplicitLocOpBuilder &b, const Place &place,
-                      function_ref<ReductionStep(ImplicitLocOpBuilder &, Value)> getStep) const {
+TileReduction SDDView::getReduction(
+    ImplicitLocOpBuilder &b, const Place &place,
+    function_ref<ReductionStep(ImplicitLocOpBuilder &, Value, ValueRange)> getStep) const {
   bool aAlongK = !op.getTransposeA(), bAlongK = op.getTransposeB();
   MatrixView a = left.matrix(b, place.batch, place.head);
   MatrixView c = right.matrix(b, place.batch, place.head);
   TileReduction reduction{
-      {aAlongK, globalStride(b, a, aAlongK ? 0 : 1), indexSub(b, a.rows, place.row)},
-      {bAlongK, globalStride(b, c, bAlongK ? 1 : 0), indexSub(b, c.cols, place.col)},
+      {aAlongK, globalStride(b, a, aAlongK ? 0 : 1),
+       MmaProduct::getLimit(b, a.rows, place.row, tileM(op)), getKind(op).bytes()},
+      {bAlongK, globalStride(b, c, bAlongK ? 1 : 0),
+       MmaProduct::getLimit(b, c.cols, place.col, tileN(op)), getKind(op).bytes()},
       indexConstant(b, 0),
+      /*runs=*/1,
+      nullptr,
       getStep};
   if (op.getAlpha().isZero())
     return reduction;
   // Spare blocks of run-time tables lie outside, at -1; a tile there has no products.
   Value inside = both(b, indexInside(b, place.row, a.rows), indexInside(b, place.col, c.cols));
-  Value steps = indexCeilDiv(b, a.cols, indexConstant(b, MmaProduct::stepDepth));
+  Value steps = indexCeilDiv(b, a.cols, indexConstant(b, MmaProduct::getStepDepth(getKind(op))));
   reduction.steps = arith::SelectOp::create(b, inside, steps, indexConstant(b, 0));
   return reduction;
 }
@@ -142,17 +149,20 @@ Value SDDView::finish(ImplicitLocOpBuilder &b, const Place &place, Value sum, Va
 void SDDView::emitTile(ImplicitLocOpBuilder &b, const MmaProduct &product, Value number,
                        Value wide) const {
   Place place = getPlace(b, number);
-  auto getStep = [&](ImplicitLocOpBuilder &b, Value step) {
+  int64_t stepDepth = MmaProduct::getStepDepth(getKind(op));
+  auto getStep = [&](ImplicitLocOpBuilder &b, Value step, ValueRange) {
     MatrixView a = left.matrix(b, place.batch, place.head);
     MatrixView c = right.matrix(b, place.batch, place.head);
-    Value k = indexMul(b, step, indexConstant(b, MmaProduct::stepDepth));
-    Value depth = indexSub(b, a.cols, k);
+    Value k = indexMul(b, step, indexConstant(b, stepDepth));
+    Value depth = MmaProduct::getLimit(b, a.cols, k, stepDepth);
     ReductionStep result;
     result.a.push_back({globalAddress(b, a, place.row, k), depth});
     result.b.push_back({globalAddress(b, c, k, place.col), depth});
     return result;
   };
   product.emitReduction(b, getReduction(b, place, getStep));
+  // Read again: the registers are needed for the sums meanwhile.
+  place = getPlace(b, number);
   ResultTile result{out->block(b, place.batch, place.value), place.blockRow, place.blockCol, wide};
   product.emitResult(b, result, [&](ImplicitLocOpBuilder &b, Value sum, Value row, Value col) {
     return finish(b, place, sum, row, col);
@@ -164,9 +174,7 @@ void SDDView::emitTile(ImplicitLocOpBuilder &b, const MmaProduct &product, Value
 //===----------------------------------------------------------------------===//
 
 bool mlir::blocksparse::device::hasMma(PlannedSDDOp op) {
-  Type element = getElementTypeOrSelf(op.getA().getType());
-  return (element.isF16() || element.isBF16()) &&
-         element == getElementTypeOrSelf(op.getB().getType()) && op.getBlock()[0] % 16 == 0 &&
+  return getFactorKind(op.getA(), op.getB(), op.getPrecision()) && op.getBlock()[0] % 16 == 0 &&
          op.getBlock()[1] % 16 == 0;
 }
 
@@ -175,9 +183,9 @@ static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Plan
   bool readsInput = !op.getBeta().isZero();
   SmallVector<Value> operands = presentOperands({op.getA(), op.getB(), op.getLut(), op.getInit(),
                                                  readsInput ? op.getInput() : Value(), wide});
-  MmaProduct product(
-      SDDView::tileM(op), SDDView::tileN(op), MmaLimits::get(op.getSchedule()).stages,
-      getElementTypeOrSelf(op.getA().getType()), !op.getTransposeA(), op.getTransposeB());
+  MmaProduct product(SDDView::tileM(op), SDDView::tileN(op),
+                     MmaLimits::get(op.getSchedule()).stages, SDDView::getKind(op),
+                     !op.getTransposeA(), op.getTransposeB());
   Value tiles = productOf(host, SDDView(host, op, IRMapping()).extents(host));
   product.launch(host, kernels, "sdd_mma", operands, tiles,
                  [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value number) {

@@ -5,20 +5,37 @@
 // The tensor-core kernel where addresses and strides allow it, the scalar kernel elsewhere.
 // CHECK: llvm.mlir.global external @blocksparse_shared() {addr_space = 3 : i32, alignment = 128 : i64} : !llvm.array<0 x i8>
 // CHECK-LABEL: gpu.func @plain_dsd_mma(
-// CHECK-SAME: known_block_size = array<i32: 128, 1, 1>
-// CHECK-SAME: nvvm.minctasm = 2
-// Three of four stages are under way before the loop over the steps.
+// Two warps of 64 x 64 sums.
+// CHECK-SAME: known_block_size = array<i32: 64, 1, 1>
+// CHECK-SAME: nvvm.minctasm = 4
+// Three of four stages are under way before the loop over the steps. The tables' values of the
+// fourth and the first slice of the first are in registers.
 // CHECK-COUNT-3: nvvm.cp.async.commit.group
-// CHECK: scf.for
+// CHECK: memref.load {{.*}} : memref<4x2xi32>
 // CHECK: nvvm.cp.async.wait.group 2
 // CHECK: gpu.barrier
-// CHECK: nvvm.cp.async.shared.global {{.*}}, 16, cache = cg
-// CHECK: nvvm.cp.async.commit.group
 // A is stored along k, B across: the plain and the transposed form.
-// CHECK: nvvm.ldmatrix %{{.*}} {eltType = #nvvm.ld_st_matrix_elt_type<b16>, layout = #nvvm.mma_layout<row>, num = 4 : i32
-// CHECK: nvvm.ldmatrix %{{.*}} {eltType = #nvvm.ld_st_matrix_elt_type<b16>, layout = #nvvm.mma_layout<col>, num = 4 : i32
-// CHECK: nvvm.mma.sync
-// CHECK-SAME: shape = #nvvm.shape<m = 16, n = 8, k = 16>
+// CHECK-COUNT-4: nvvm.ldmatrix %{{.*}} {eltType = #nvvm.ld_st_matrix_elt_type<b16>, layout = #nvvm.mma_layout<row>, num = 4 : i32
+// CHECK-COUNT-4: nvvm.ldmatrix %{{.*}} {eltType = #nvvm.ld_st_matrix_elt_type<b16>, layout = #nvvm.mma_layout<col>, num = 4 : i32
+// CHECK: scf.for
+// The words of the second slice are loaded before the products of the first.
+// CHECK-COUNT-8: nvvm.ldmatrix
+// CHECK-NOT: nvvm.mma.sync
+// Where the block lies inside, no copy is told how much of it to read.
+// CHECK: scf.if
+// CHECK: scf.if
+// CHECK: nvvm.cp.async.shared.global {{.*}}, 16, cache = cg :
+// CHECK: } else {
+// CHECK: nvvm.cp.async.shared.global {{.*}}, 16, cache = cg, %
+// CHECK: nvvm.cp.async.commit.group
+// CHECK: memref.load {{.*}} : memref<4x2xi32>
+// CHECK-COUNT-32: nvvm.mma.sync {{.*}}shape = #nvvm.shape<m = 16, n = 8, k = 16>
+// The next stage is waited for before the last products.
+// CHECK: nvvm.cp.async.wait.group 2
+// CHECK: gpu.barrier
+// CHECK-COUNT-8: nvvm.ldmatrix
+// CHECK-COUNT-32: nvvm.mma.sync
+// CHECK-NOT: nvvm.mma.sync
 // CHECK: nvvm.cp.async.wait.group 0
 // CHECK: gpu.func @plain_dsd(
 // CHECK-LABEL: func.func @plain(
@@ -35,13 +52,14 @@ func.func @plain(%v: memref<4x64x64xf16>, %b: memref<192x256xf16>, %s: memref<3x
 
 // -----
 
-// Tiles and stages of the schedule; bf16 through words, 128 x 128 sums on eight warps.
+// Tiles and stages of the schedule; bf16 through words, 128 x 128 sums on four warps.
 // CHECK-LABEL: gpu.func @narrow_dsd_mma(
+// CHECK-SAME: known_block_size = array<i32: 64, 1, 1>
 // CHECK-COUNT-1: nvvm.cp.async.commit.group
 // CHECK: scf.for
 // CHECK: nvvm.cp.async.wait.group 0
 // CHECK-LABEL: gpu.func @large_dsd_mma(
-// CHECK-SAME: known_block_size = array<i32: 256, 1, 1>
+// CHECK-SAME: known_block_size = array<i32: 128, 1, 1>
 // CHECK: nvvm.mma.sync
 // CHECK-SAME: multiplicandAPtxType = #nvvm.mma_type<bf16>
 func.func @narrow(%v: memref<4x128x128xbf16>, %b: memref<384x256xbf16>, %s: memref<3x5xi32>, %e: memref<4x2xi32>, %c: memref<384x256xbf16>) {

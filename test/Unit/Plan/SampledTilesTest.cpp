@@ -34,21 +34,24 @@ SampledWorkLists build(const SampledProduct &product, const TileSpace &space, in
   return lists ? *lists : SampledWorkLists();
 }
 
-std::string verify(const SampledProduct &product, const SampledWorkLists &lists,
-                   const TileSpace &space) {
-  return verifySampledTiles(product, lists.tiles, lists.workers, space);
-}
-
 TEST(SampledTiles, HalvesOfABlockRowShareColumns) {
   const Product product(layoutOf({"011", "100"}), {128, 128});
   const SampledWorkLists lists = build(product.view, {}, 1);
   // Values 0 and 1 fill a tile; value 2 has half of one.
-  const SampledTile first{
-      {0, 64}, {128, 192, 256, 320, -1, -1, -1, -1}, {0, 1, 1024, 1025, 512, 513, 1536, 1537}, 0, 0,
-      {}};
-  const SampledTile second{
-      {128, 192}, {0, 64, -1, -1, -1, -1, -1, -1}, {2048, 2049, -1, -1, 2560, 2561, -1, -1}, 0, 0,
-      {}};
+  const SampledTile first{{0, 64},
+                          {128, 192, 256, 320, -1, -1, -1, -1},
+                          {0, 1, 1024, 1025, 512, 513, 1536, 1537},
+                          0,
+                          0,
+                          0,
+                          {}};
+  const SampledTile second{{128, 192},
+                           {0, 64, -1, -1, -1, -1, -1, -1},
+                           {2048, 2049, -1, -1, 2560, 2561, -1, -1},
+                           0,
+                           0,
+                           0,
+                           {}};
   EXPECT_EQ(lists.tiles, (std::vector<SampledTile>{second, first}));
   EXPECT_EQ(lists.workers, (std::vector<int32_t>{0, 2}));
 }
@@ -60,6 +63,7 @@ TEST(SampledTiles, RowsOf64TakeSixChunks) {
   EXPECT_EQ(lists.tiles[0], (SampledTile{{0, -1},
                                          {0, 64, 128, 192, 256, 320, -1, -1},
                                          {0, 512, 1024, 1536, 2048, 2560, -1, -1},
+                                         0,
                                          0,
                                          0,
                                          {}}));
@@ -77,12 +81,21 @@ TEST(SampledTiles, NarrowerTilesKeepWorkersBusy) {
 
 TEST(SampledTiles, CoverRandomLayouts) {
   for (const BlockLayout &layout : randomLayouts())
-    for (BlockShape block : {BlockShape{64, 64}, {128, 64}, {64, 192}, {192, 128}, {256, 512}})
+    for (BlockShape block : {BlockShape{64, 64},
+                             {128, 64},
+                             {64, 192},
+                             {192, 128},
+                             {256, 512},
+                             {16, 16},
+                             {32, 32},
+                             {16, 64},
+                             {64, 32},
+                             {32, 16}})
       for (int64_t batches : {1, 3}) {
         const Product product(layout, block);
         const int64_t heads = layout.grid().heads;
         const TileSpace space{1, batches, heads == 1 ? 2 : heads, heads};
-        EXPECT_EQ(verify(product.view, build(product.view, space), space), "");
+        EXPECT_EQ(verifySampledTiles(product.view, build(product.view, space), space), "");
       }
 }
 
@@ -91,7 +104,7 @@ TEST(SampledTiles, FaultsAreFound) {
     const Product product(layoutOf({"1101", "0110", "1011"}), block);
     const TileSpace space{1, 1, 2, 1};
     const SampledWorkLists lists = build(product.view, space);
-    ASSERT_EQ(verify(product.view, lists, space), "");
+    ASSERT_EQ(verifySampledTiles(product.view, lists, space), "");
     const int64_t columns = sampledChunks(block);
     for (size_t i = 0; i < lists.tiles.size(); ++i)
       for (int word = 0; word < 20; ++word) {
@@ -100,14 +113,88 @@ TEST(SampledTiles, FaultsAreFound) {
         SampledWorkLists other = lists;
         int32_t &number = reinterpret_cast<int32_t *>(&other.tiles[i])[word];
         number = number == 0 ? 1 : 0;
-        EXPECT_NE(verify(product.view, other, space), "") << "tile " << i << ", word " << word;
+        EXPECT_NE(verifySampledTiles(product.view, other, space), "")
+            << "tile " << i << ", word " << word;
       }
     SampledWorkLists fewer = lists;
     fewer.tiles.pop_back();
-    EXPECT_NE(verify(product.view, fewer, space), "");
+    EXPECT_NE(verifySampledTiles(product.view, fewer, space), "");
     fewer.workers.back() -= 1;
-    EXPECT_NE(verify(product.view, fewer, space), "");
+    EXPECT_NE(verifySampledTiles(product.view, fewer, space), "");
   }
+}
+
+TEST(SampledTiles, BlocksOf32ShareTheirPieces) {
+  // A band has four block rows, a chunk two block columns; the second chunk of the first is empty.
+  const Product product(layoutOf({"100010", "010000", "000000", "000001", "001000"}), {32, 32});
+  const SampledWorkLists lists = build(product.view, {1, 1, 2, 1}, 1);
+  SampledTile first{{0, 64}, {0, 128, -1, -1, -1, -1, -1, -1}, {}, 0, 0, 0, {}};
+  SampledTile second{{128, 192}, {64, -1, -1, -1, -1, -1, -1, -1}, {}, 0, 0, 1, {}};
+  std::vector<SampledTile> tiles;
+  for (int32_t head : {0, 1})
+    for (SampledTile tile : {first, second}) {
+      std::fill(std::begin(tile.places), std::end(tile.places), -1);
+      tile.head = head;
+      tiles.push_back(tile);
+    }
+  EXPECT_EQ(lists.tiles, tiles);
+  EXPECT_EQ(lists.places,
+            (std::vector<int32_t>{0,  -1, -1, 2,  1,  -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, //
+                                  -1, -1, -1, -1, -1, -1, -1, 3,  -1, -1, -1, -1, -1, -1, -1, -1, //
+                                  4,  -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, //
+                                  -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1}));
+}
+
+TEST(SampledTiles, SmallBlocksTakeNarrowerTilesToo) {
+  const Product product(layoutOf({"1111111111111111"}), {16, 16}); // four chunks
+  EXPECT_EQ(build(product.view, {}, 1).tiles.size(), 1u);
+  EXPECT_EQ(build(product.view, {}, 2).tiles.size(), 2u);
+  EXPECT_EQ(build(product.view, {}, 132).tiles.size(), 4u);
+}
+
+TEST(SampledTiles, FaultsOfSmallBlocksAreFound) {
+  const Product product(layoutOf({"1101", "0110", "1011", "0000", "1111", "0100"}), {32, 16});
+  const TileSpace space{1, 1, 2, 1};
+  const SampledWorkLists lists = build(product.view, space);
+  ASSERT_EQ(verifySampledTiles(product.view, lists, space), "");
+  for (size_t i = 0; i < lists.places.size(); ++i)
+    for (int32_t value : {-1, 0, 1, 13, -2})
+      if (value != lists.places[i]) {
+        SampledWorkLists other = lists;
+        other.places[i] = value;
+        EXPECT_NE(verifySampledTiles(product.view, other, space), "") << i;
+      }
+  for (size_t i = 0; i < lists.tiles.size(); ++i)
+    for (int word : {0, 1, 2, 18, 19, 20}) {
+      SampledWorkLists other = lists;
+      int32_t &number = reinterpret_cast<int32_t *>(&other.tiles[i])[word];
+      number = number == 0 ? 1 : 0;
+      EXPECT_NE(verifySampledTiles(product.view, other, space), "") << "tile " << i << ", " << word;
+    }
+  SampledWorkLists other = lists;
+  other.tiles[0].blocks = 2;
+  EXPECT_EQ(verifySampledTiles(product.view, other, space),
+            "in tile 0 expects a row of places in [0, 2), but got 2");
+  other = lists;
+  other.places.pop_back();
+  EXPECT_EQ(verifySampledTiles(product.view, other, space),
+            "expects rows of 64 places, but got 127 numbers");
+}
+
+TEST(SampledTiles, CountIsThatOfWholeTiles) {
+  for (const BlockLayout &layout : randomLayouts())
+    for (BlockShape block : {BlockShape{16, 16}, {32, 64}, {64, 16}}) {
+      std::string error;
+      const BlockLayout sized =
+          BlockLayout::fromCsr(block, layout.grid(),
+                               {layout.rowOffsets().begin(), layout.rowOffsets().end()},
+                               {layout.colIndices().begin(), layout.colIndices().end()}, error)
+              .value();
+      const Product product(sized, block);
+      const int64_t heads = layout.grid().heads;
+      EXPECT_EQ(countSampledTiles(sized),
+                static_cast<int64_t>(build(product.view, {1, 1, heads, heads}, 1).tiles.size()));
+    }
 }
 
 TEST(SampledTiles, RowsSweepTheColumnsTogether) {
@@ -126,9 +213,11 @@ TEST(SampledTiles, RowsSweepTheColumnsTogether) {
 
 TEST(SampledTiles, WrongInputIsAnError) {
   std::string error;
-  const Product small(layoutOf({"1"}), {16, 64}), wide(layoutOf({"1"}), {64, 576});
+  const Product small(layoutOf({"1"}), {8, 64}), wide(layoutOf({"1"}), {64, 576});
   EXPECT_FALSE(buildSampledTiles(small.view, {}, 64, {}, error));
-  EXPECT_EQ(error, "expects blocks of multiples of 64x64 of at most 512 columns, but got 16x64");
+  EXPECT_EQ(error,
+            "expects blocks of multiples of 64x64 of at most 512 columns, or of 16, 32 or 64 "
+            "rows and columns, but got 8x64");
   EXPECT_FALSE(buildSampledTiles(wide.view, {}, 64, {}, error));
   Product far(layoutOf({"1"}), {64, 64});
   far.lut[0].value = 1 << 22;

@@ -84,78 +84,127 @@ static ReductionRun selectRun(ImplicitLocOpBuilder &b, ArrayRef<ReductionRun> ru
   for (size_t i = 1; i < runs.size(); ++i) {
     Value chosen =
         b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, which, sharedConstant(b, i));
-    run.address = arith::SelectOp::create(b, chosen, runs[i].address, run.address);
-    run.depth = arith::SelectOp::create(b, chosen, runs[i].depth, run.depth);
+    run.address = b.createOrFold<arith::SelectOp>(chosen, runs[i].address, run.address);
+    if (run.depth)
+      run.depth = b.createOrFold<arith::SelectOp>(chosen, runs[i].depth, run.depth);
   }
   return run;
 }
 
-/// Bytes of a chunk that may be read: of `left` elements the first 8, none below 0.
-static Value getChunkBytes(ImplicitLocOpBuilder &b, Value left) {
-  Value most = indexConstant(b, 8);
-  Value elements = indexMax(b, indexMin(b, left, most), indexConstant(b, 0));
-  return arith::IndexCastOp::create(b, b.getI32Type(), indexMul(b, elements, indexConstant(b, 2)));
+/// An index as i32, not below 0 and not above `most`.
+static Value clampNumber(ImplicitLocOpBuilder &b, Value number, int64_t most) {
+  Value inside = indexMax(b, indexMin(b, number, indexConstant(b, most)), indexConstant(b, 0));
+  return b.createOrFold<arith::IndexCastOp>(b.getI32Type(), inside);
 }
 
-namespace {
+int64_t TileCopy::chunkElements() const { return chunkBytes / geometry.elementBytes; }
 
-/// A chunk of a tile, and what of it is read from where.
-struct ChunkSource {
-  Value address, bytes;
-};
+/// Rows m (columns n) of a tile.
+int64_t TileCopy::outerSize() const {
+  return geometry.alongK ? tile.rows : tile.chunks() * chunkElements();
+}
 
-} // namespace
+/// Values of k of a run of a tile.
+int64_t TileCopy::runDepth() const {
+  return (geometry.alongK ? tile.chunks() * chunkElements() : tile.rows) / runs;
+}
 
-static ChunkSource getSource(ImplicitLocOpBuilder &b, const SharedTile &tile,
-                             const FactorGeometry &geometry, ArrayRef<ReductionRun> runs, Value row,
-                             Value chunk) {
-  int64_t depth = (geometry.alongK ? tile.cols : tile.rows) / static_cast<int64_t>(runs.size());
-  Value line = row, place = chunk, k, which;
-  if (geometry.alongK) {
-    which = sharedDiv(b, chunk, depth / 8);
-    place = sharedRem(b, chunk, depth / 8);
-    k = toIndex(b, sharedMul(b, place, 8));
-  } else {
-    which = sharedDiv(b, row, depth);
+TileCopy::TileCopy(ImplicitLocOpBuilder &b, const SharedTile &tile, const FactorGeometry &geometry,
+                   int64_t runs, Value thread, int64_t threads)
+    : tile(tile), geometry(geometry), runs(runs) {
+  int64_t depth = runDepth(), total = tile.rows * tile.chunks();
+  // Rows between two chunks of the thread, which stand below each other.
+  int64_t rows = threads / tile.chunks();
+  Value row = sharedDiv(b, thread, tile.chunks()), chunk = sharedRem(b, thread, tile.chunks());
+  Value zero = sharedConstant(b, 0), run = zero, line = row, column = chunk;
+  if (geometry.alongK && runs > 1) {
+    run = sharedDiv(b, chunk, depth / chunkElements());
+    column = sharedRem(b, chunk, depth / chunkElements());
+  } else if (!geometry.alongK && rows > depth) {
+    run = sharedDiv(b, row, depth);
     line = sharedRem(b, row, depth);
-    k = toIndex(b, line);
   }
-  ReductionRun run = selectRun(b, runs, which);
-  Value address = indexAdd(b, run.address, indexMul(b, toIndex(b, line), geometry.pitch));
-  address = indexAdd(b, address, toIndex(b, sharedMul(b, place, chunkBytes)));
-  // Along the chunk, elements are counted; across, it is read whole or not at all.
-  Value deep = indexSub(b, run.depth, k);
-  Value outer = geometry.alongK ? toIndex(b, row) : toIndex(b, sharedMul(b, chunk, 8));
-  Value wide = indexSub(b, geometry.limit, outer);
-  Value along = geometry.alongK ? deep : wide, across = geometry.alongK ? wide : deep;
-  Value zero = indexConstant(b, 0);
-  Value left = arith::SelectOp::create(b, indexLess(b, zero, across), along, zero);
-  return {address, getChunkBytes(b, left)};
+  first = indexAdd(b, indexMul(b, toIndex(b, line), geometry.pitch),
+                   toIndex(b, sharedMul(b, column, chunkBytes)));
+  Value bytes = indexMul(b, indexConstant(b, rows), geometry.pitch);
+  distance = arith::IndexCastOp::create(b, b.getI64Type(), bytes);
+  Value place = tile.offset(b, zero, row, chunk);
+  for (int64_t down = 0; down * tile.chunks() < total; down += rows) {
+    int64_t lines = geometry.alongK ? down : down % depth;
+    Part part{run, place, down * tile.rowBytes(), /*opensRun=*/lines == 0, Value(), Value()};
+    // Rows that are no multiple of 8 apart are not swizzled alike.
+    if (rows % 8 != 0) {
+      part.place = tile.offset(b, zero, sharedAdd(b, row, sharedConstant(b, down)), chunk);
+      part.placeStep = 0;
+    }
+    Value down32 = sharedConstant(b, down);
+    if (geometry.alongK) {
+      part.k = sharedMul(b, column, chunkElements());
+      part.outer = sharedAdd(b, row, down32);
+    } else {
+      part.run = sharedAdd(b, run, sharedConstant(b, down / depth));
+      part.k = sharedAdd(b, line, sharedConstant(b, lines));
+      part.outer = sharedMul(b, chunk, chunkElements());
+    }
+    parts.push_back(part);
+  }
+  if (geometry.limit)
+    limit = clampNumber(b, geometry.limit, outerSize());
+  if (total < threads)
+    active = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, thread, sharedConstant(b, total));
 }
 
-void mlir::blocksparse::device::emitTileCopy(ImplicitLocOpBuilder &b, const SharedMemory &memory,
-                                             const SharedTile &tile, Value offset,
-                                             const FactorGeometry &geometry,
-                                             ArrayRef<ReductionRun> runs, Value thread,
-                                             int64_t threads) {
-  int64_t total = tile.rows * tile.chunks();
-  for (int64_t first = 0; first < total; first += threads) {
-    Value number = sharedAdd(b, thread, sharedConstant(b, first));
-    auto copy = [&](ImplicitLocOpBuilder &b) {
-      Value row = sharedDiv(b, number, tile.chunks());
-      Value chunk = sharedRem(b, number, tile.chunks());
-      ChunkSource source = getSource(b, tile, geometry, runs, row, chunk);
-      Value place = sharedAdd(b, offset, tile.offset(b, sharedConstant(b, 0), row, chunk));
-      NVVM::CpAsyncOp::create(b, memory.at(b, place), globalPointer(b, source.address), chunkBytes,
-                              NVVM::LoadCacheModifierKind::CG, source.bytes);
-    };
-    if (first + threads <= total)
-      copy(b);
-    else
-      emitIf(b,
-             arith::CmpIOp::create(b, arith::CmpIPredicate::ult, number, sharedConstant(b, total)),
-             copy);
-  }
+Value TileCopy::isWhole(ImplicitLocOpBuilder &b, ArrayRef<ReductionRun> runs) const {
+  Value whole;
+  auto require = [&](Value given, int64_t wanted) {
+    if (!given)
+      return;
+    Value enough = indexLess(b, indexConstant(b, wanted - 1), given);
+    whole = whole ? both(b, whole, enough) : enough;
+  };
+  require(geometry.limit, outerSize());
+  for (const ReductionRun &run : runs)
+    require(run.depth, runDepth());
+  return whole;
+}
+
+/// Bytes of a chunk that may be read. Along the chunk, elements are counted; across, it is read
+/// whole or not at all.
+Value TileCopy::getBytes(ImplicitLocOpBuilder &b, const ReductionRun &run, const Part &part) const {
+  Value most = sharedConstant(b, chunkElements()), zero = sharedConstant(b, 0);
+  auto subtract = [&](Value from, Value number) {
+    return b.createOrFold<arith::SubIOp>(from, number);
+  };
+  Value deep = run.depth ? subtract(clampNumber(b, run.depth, runDepth()), part.k) : most;
+  Value wide = limit ? subtract(limit, part.outer) : most;
+  Value along = geometry.alongK ? deep : wide, across = geometry.alongK ? wide : deep;
+  Value any = b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::slt, zero, across);
+  Value left = b.createOrFold<arith::SelectOp>(any, along, zero);
+  left = b.createOrFold<arith::MinSIOp>(left, most);
+  return sharedMul(b, b.createOrFold<arith::MaxSIOp>(left, zero), geometry.elementBytes);
+}
+
+void TileCopy::emit(ImplicitLocOpBuilder &b, const SharedMemory &memory, Value offset,
+                    ArrayRef<ReductionRun> runs, bool whole) const {
+  auto copy = [&](ImplicitLocOpBuilder &b) {
+    Value source;
+    for (const Part &part : parts) {
+      ReductionRun run = selectRun(b, runs, part.run);
+      // Addresses follow from one another, so that they share the registers of one distance.
+      if (part.opensRun)
+        source = globalPointer(b, indexAdd(b, run.address, first));
+      else
+        source = LLVM::GEPOp::create(b, source.getType(), b.getI8Type(), source,
+                                     ArrayRef<LLVM::GEPArg>{distance});
+      NVVM::CpAsyncOp::create(b, memory.at(b, sharedAdd(b, offset, part.place), part.placeStep),
+                              source, chunkBytes, NVVM::LoadCacheModifierKind::CG,
+                              whole ? Value() : getBytes(b, run, part));
+    }
+  };
+  if (active)
+    emitIf(b, active, copy);
+  else
+    copy(b);
 }
 
 void mlir::blocksparse::device::emitCommitCopies(ImplicitLocOpBuilder &b) {

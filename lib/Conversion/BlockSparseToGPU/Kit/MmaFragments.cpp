@@ -37,13 +37,21 @@ void mlir::blocksparse::device::multiplyAddFragments(ImplicitLocOpBuilder &b, Ty
   };
   Type f32 = b.getF32Type();
   auto type = LLVM::LLVMStructType::getLiteral(b.getContext(), {f32, f32, f32, f32});
-  NVVM::MMATypes kind = element.isF16() ? NVVM::MMATypes::f16 : NVVM::MMATypes::bf16;
+  NVVM::MMATypes kind = element.isF16()   ? NVVM::MMATypes::f16
+                        : element.isF32() ? NVVM::MMATypes::tf32
+                                          : NVVM::MMATypes::bf16;
+  int64_t depth = element.isF32() ? 8 : 16;
   Value result = NVVM::MmaOp::create(
-      b, type, pairs(left), pairs(right), ValueRange(sums), ArrayRef<int64_t>{16, 8, 16},
+      b, type, pairs(left), pairs(right), ValueRange(sums), ArrayRef<int64_t>{16, 8, depth},
       std::nullopt, std::nullopt, std::array<NVVM::MMATypes, 2>{kind, kind},
       std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row, NVVM::MMALayout::col});
   for (int64_t i = 0; i < 4; ++i)
     sums[i] = LLVM::ExtractValueOp::create(b, result, i);
+}
+
+Value mlir::blocksparse::device::roundToTF32(ImplicitLocOpBuilder &b, Value word) {
+  Value number = LLVM::BitcastOp::create(b, b.getF32Type(), word);
+  return NVVM::ConvertFloatToTF32Op::create(b, b.getI32Type(), number, NVVM::FPRoundingMode::RNA);
 }
 
 Value mlir::blocksparse::device::packPair(ImplicitLocOpBuilder &b, Type element, Value low,

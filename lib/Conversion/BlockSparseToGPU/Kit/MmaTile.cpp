@@ -7,44 +7,50 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
 static constexpr int64_t warpSize = 32;
+/// Most sums of a warp along m and along n.
+static constexpr int64_t mostWarpSums = 64;
+static constexpr int64_t wordBytes = 4;
 
-MmaShape MmaShape::get(int64_t m, int64_t n, int64_t k) {
+/// A warp's fragments of 64 x 64 sums are read once for 4 or 8 products each: shared memory gives
+/// them just about as fast as the tensor cores take them. Smaller warps read more.
+MmaShape MmaShape::get(int64_t m, int64_t n, int64_t k, const FactorKind &kind) {
   MmaShape shape{m, n, k};
-  int64_t most = m * n >= 128 * 128 ? 8 : 4;
-  while (shape.warpsM * shape.warpsN < most) {
-    bool splitN = shape.warpN() > 32 || (shape.warpM() <= 32 && shape.warpN() > 16);
-    if (splitN)
-      shape.warpsN *= 2;
-    else if (shape.warpM() > 16)
-      shape.warpsM *= 2;
-    else
-      break;
-  }
+  shape.warpsM = llvm::divideCeil(m, mostWarpSums);
+  shape.warpsN = llvm::divideCeil(n, kind.split ? mostWarpSums / 2 : mostWarpSums);
+  if (shape.warpsM * shape.warpsN > 1)
+    return shape;
+  if (n >= m && n > 16)
+    shape.warpsN = 2;
+  else if (m > 16)
+    shape.warpsM = 2;
   return shape;
 }
 
-MmaTile::MmaTile(ImplicitLocOpBuilder &b, const MmaShape &shape, Type element, bool aAlongK,
-                 bool bAlongK, Value thread)
-    : shape(shape), element(element), aAlongK(aAlongK), bAlongK(bAlongK) {
+MmaTile::MmaTile(ImplicitLocOpBuilder &b, const MmaShape &shape, const FactorKind &kind,
+                 bool aAlongK, bool bAlongK, Value thread)
+    : shape(shape), kind(kind), aAlongK(aAlongK), bAlongK(bAlongK) {
   lane = sharedRem(b, thread, warpSize);
   Value warp = sharedDiv(b, thread, warpSize);
   warpRow = sharedMul(b, sharedDiv(b, warp, shape.warpsN), shape.warpM());
   warpCol = sharedMul(b, sharedRem(b, warp, shape.warpsN), shape.warpN());
 }
 
-SharedTile MmaTile::aTile() const {
-  return aAlongK ? SharedTile{shape.m, shape.k} : SharedTile{shape.k, shape.m};
+/// Tiles are measured in elements of 16 bits.
+static SharedTile getTile(const FactorKind &kind, int64_t outer, int64_t k, bool alongK) {
+  int64_t units = kind.bytes() / 2;
+  return alongK ? SharedTile{outer, k * units} : SharedTile{k, outer * units, /*pairs=*/units == 2};
 }
 
-SharedTile MmaTile::bTile() const {
-  return bAlongK ? SharedTile{shape.n, shape.k} : SharedTile{shape.k, shape.n};
-}
+SharedTile MmaTile::aTile() const { return getTile(kind, shape.m, shape.k, aAlongK); }
+
+SharedTile MmaTile::bTile() const { return getTile(kind, shape.n, shape.k, bAlongK); }
 
 SmallVector<Value> MmaTile::zeros(ImplicitLocOpBuilder &b) const {
   Value zero = arith::ConstantOp::create(b, b.getF32FloatAttr(0));
@@ -87,23 +93,89 @@ SmallVector<Value, 4> MmaTile::loadFragments(ImplicitLocOpBuilder &b, const Shar
   return loadMatrices(b, pointer, /*transposed=*/!alongK);
 }
 
-/// Sums lie as [m / 16][n / 8][4] of the warp's part.
-void MmaTile::multiply(ImplicitLocOpBuilder &b, const SharedMemory &memory, Value aOffset,
-                       Value bOffset, SmallVectorImpl<Value> &sums) const {
-  int64_t tilesM = shape.warpM() / 16, tilesN = shape.warpN() / 8;
-  for (int64_t k = 0; k < shape.k; k += 16) {
-    SmallVector<SmallVector<Value, 4>> left, right;
-    for (int64_t i = 0; i < tilesM; ++i)
-      left.push_back(
-          loadFragments(b, memory, aTile(), aAlongK, aOffset, warpRow, 16 * i, k, /*isA=*/true));
-    for (int64_t j = 0; j < tilesN; j += 2)
-      right.push_back(
-          loadFragments(b, memory, bTile(), bAlongK, bOffset, warpCol, 8 * j, k, /*isA=*/false));
-    for (int64_t i = 0; i < tilesM; ++i)
-      for (int64_t j = 0; j < tilesN; ++j)
-        multiplyAddFragments(b, element, left[i], ValueRange(right[j / 2]).slice(2 * (j % 2), 2),
-                             MutableArrayRef<Value>(sums).slice(4 * (i * tilesN + j), 4));
+/// The same words of 32-bit elements stored across k, which ldmatrix can't transpose.
+SmallVector<Value, 4> MmaTile::loadWords(ImplicitLocOpBuilder &b, const SharedMemory &memory,
+                                         const SharedTile &tile, Value offset, Value outer,
+                                         int64_t outerStep, int64_t slice, bool isA) const {
+  Value group = sharedDiv(b, lane, 4), row = sharedRem(b, lane, 4);
+  Value start = sharedAdd(b, outer, sharedConstant(b, outerStep));
+  SmallVector<Value, 4> words(4);
+  for (int64_t outerHalf = 0; outerHalf < 2; ++outerHalf) {
+    Value chunk = sharedAdd(b, sharedDiv(b, start, 4), sharedConstant(b, 2 * outerHalf));
+    chunk = sharedAdd(b, chunk, sharedDiv(b, group, 4));
+    Value place = sharedAdd(b, tile.offset(b, sharedConstant(b, 0), row, chunk),
+                            sharedMul(b, sharedRem(b, group, 4), wordBytes));
+    for (int64_t kHalf = 0; kHalf < 2; ++kHalf) {
+      // Rows that are a multiple of 4 apart are swizzled alike.
+      int64_t rows = kind.sliceDepth() * slice + 4 * kHalf;
+      Value pointer = memory.at(b, sharedAdd(b, offset, place), rows * tile.rowBytes());
+      words[isA ? outerHalf + 2 * kHalf : 2 * outerHalf + kHalf] =
+          LLVM::LoadOp::create(b, b.getI32Type(), pointer, wordBytes);
+    }
   }
+  return words;
+}
+
+SmallVector<Value> MmaTile::loadSlice(ImplicitLocOpBuilder &b, const SharedMemory &memory,
+                                      Value aOffset, Value bOffset, int64_t slice) const {
+  SmallVector<Value> words;
+  auto append = [&](const SharedTile &tile, bool alongK, Value offset, Value outer, int64_t size,
+                    bool isA) {
+    for (int64_t step = 0; step < size; step += 16)
+      llvm::append_range(words, tile.pairs
+                                    ? loadWords(b, memory, tile, offset, outer, step, slice, isA)
+                                    : loadFragments(b, memory, tile, alongK, offset, outer, step,
+                                                    16 * slice, isA));
+  };
+  append(aTile(), aAlongK, aOffset, warpRow, shape.warpM(), /*isA=*/true);
+  append(bTile(), bAlongK, bOffset, warpCol, shape.warpN(), /*isA=*/false);
+  return words;
+}
+
+/// Sums lie as [m / 16][n / 8][4] of the warp's part.
+void MmaTile::multiplyWords(ImplicitLocOpBuilder &b, ValueRange left, ValueRange right,
+                            MutableArrayRef<Value> sums) const {
+  int64_t tilesM = shape.warpM() / 16, tilesN = shape.warpN() / 8;
+  for (int64_t i = 0; i < tilesM; ++i)
+    for (int64_t j = 0; j < tilesN; ++j)
+      multiplyAddFragments(b, kind.element, left.slice(4 * i, 4), right.slice(2 * j, 2),
+                           sums.slice(4 * (i * tilesN + j), 4));
+}
+
+/// What rounding to `large` left of the f32 in `word`; nothing of what is not finite.
+static Value getSmallPart(ImplicitLocOpBuilder &b, Value word, Value large) {
+  Type f32 = b.getF32Type();
+  Value number = LLVM::BitcastOp::create(b, f32, word);
+  Value rounded = LLVM::BitcastOp::create(b, f32, large);
+  Value left = arith::SubFOp::create(b, number, rounded);
+  // Infinity and NaN have all bits of the exponent.
+  Value exponent = arith::ConstantIntOp::create(b, b.getI32Type(), 0x7f800000);
+  Value bits = b.createOrFold<arith::AndIOp>(large, exponent);
+  Value finite = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, bits, exponent);
+  Value zero = arith::ConstantOp::create(b, b.getF32FloatAttr(0));
+  left = arith::SelectOp::create(b, finite, left, zero);
+  return roundToTF32(b, LLVM::BitcastOp::create(b, b.getI32Type(), left));
+}
+
+void MmaTile::multiplySlice(ImplicitLocOpBuilder &b, ValueRange words,
+                            MutableArrayRef<Value> sums) const {
+  int64_t lefts = shape.warpM() / 4;
+  auto multiply = [&](ArrayRef<Value> left, ArrayRef<Value> right) {
+    multiplyWords(b, left.take_front(lefts), right.drop_front(lefts), sums);
+  };
+  SmallVector<Value> large(words);
+  if (!kind.element.isF32())
+    return multiply(large, large);
+  for (Value &word : large)
+    word = roundToTF32(b, word);
+  if (kind.split) {
+    SmallVector<Value> small;
+    for (auto [word, rounded] : llvm::zip_equal(words, large))
+      small.push_back(getSmallPart(b, word, rounded));
+    multiply(small, large);
+    multiply(large, small);
+  }
+  multiply(large, large);
 }
 
 //===----------------------------------------------------------------------===//

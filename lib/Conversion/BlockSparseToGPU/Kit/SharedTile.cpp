@@ -75,7 +75,9 @@ void mlir::blocksparse::device::emitBarrier(ImplicitLocOpBuilder &b) { gpu::Barr
 
 Value SharedTile::offset(ImplicitLocOpBuilder &b, Value base, Value row, Value chunk) const {
   int64_t phase = chunks() >= 8 ? 1 : 8 / chunks();
-  Value swizzle = sharedRem(b, sharedDiv(b, row, phase), std::min<int64_t>(chunks(), 8));
+  int64_t unit = pairs ? 2 : 1;
+  Value swizzle = sharedRem(b, sharedDiv(b, row, phase), std::min<int64_t>(chunks(), 8) / unit);
+  swizzle = sharedMul(b, swizzle, unit);
   Value place = b.createOrFold<arith::XOrIOp>(chunk, swizzle);
   Value start = sharedMul(b, sharedAdd(b, base, row), rowBytes());
   return sharedAdd(b, start, sharedMul(b, place, 16));

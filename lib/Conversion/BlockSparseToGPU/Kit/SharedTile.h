@@ -45,8 +45,11 @@ void emitBarrier(ImplicitLocOpBuilder &b);
 /// places r * chunks + (c ^ s(r)) must differ modulo 8:
 ///   8 chunks or more a row: s(r) = r & 7;   4 chunks: s(r) = (r >> 1) & 3;
 ///   2 chunks: s(r) = (r >> 2) & 1.
+/// Words of 32 bits that are loaded one by one, 8 neighbours (2 chunks) of 4 rows at a time, want
+/// `pairs` of chunks to stay together: then s(r) = 2 (r & 3), with 4 chunks 2 ((r >> 1) & 1).
 struct SharedTile {
   int64_t rows, cols;
+  bool pairs = false;
 
   int64_t chunks() const { return cols / 8; }
   int64_t rowBytes() const { return cols * 2; }
