@@ -24,6 +24,11 @@ void WgmmaShape::fitStages(int64_t wanted, int64_t limit) {
     --stages;
 }
 
+int64_t WgmmaShape::freeRegisters() const {
+  constexpr int64_t other = 56;
+  return consumerRegisters - cols / 2 - other;
+}
+
 static Value isEqual(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
   return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, lhs, rhs);
 }
@@ -32,6 +37,13 @@ static Value isEqual(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
 static Value makeUniform(ImplicitLocOpBuilder &b, Value value) {
   return NVVM::ShflOp::create(b, b.getI32Type(), sharedConstant(b, -1), value, sharedConstant(b, 0),
                               sharedConstant(b, 31), NVVM::ShflKind::idx, UnitAttr());
+}
+
+/// All threads of the cluster have arrived, and see each other's writes.
+static void emitClusterBarrier(ImplicitLocOpBuilder &b) {
+  // Not the aligned form: lanes of the producer's warp may come by different ways.
+  NVVM::ClusterArriveOp::create(b, UnitAttr());
+  NVVM::ClusterWaitOp::create(b, UnitAttr());
 }
 
 //===----------------------------------------------------------------------===//
@@ -45,18 +57,24 @@ void WgmmaProduct::launch(
         makeKernel) const {
   SmallVector<Value> arguments(maps);
   llvm::append_range(arguments, operands);
-  LaunchShape launchShape{blocks, WgmmaShape::threads, shape.sharedBytes()};
+  LaunchShape launchShape{blocks, WgmmaShape::threads, shape.sharedBytes(), shape.cluster};
+  auto emitStart = [&](ImplicitLocOpBuilder &b) {
+    if (shape.cluster > 1)
+      emitClusterBarrier(b);
+    else
+      emitBarrier(b);
+  };
   auto emitKernel = [&](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
     std::unique_ptr<WgmmaKernel> kernel = makeKernel(b, mapping);
     Value thread = arith::IndexCastOp::create(b, b.getI32Type(),
                                               gpu::ThreadIdOp::create(b, gpu::Dimension::x));
     Value base = alignedSharedBase(b);
     Value barriers = sharedAdd(b, base, sharedConstant(b, shape.barrierOffset()));
-    Frame frame{base, sharedRem(b, thread, warpgroupThreads), StageRing(barriers, shape.stages)};
+    Frame frame{base, sharedRem(b, thread, warpgroupThreads), StageRing(barriers, shape.stages, shape.cluster)};
     emitIf(b, isEqual(b, thread, sharedConstant(b, 0)), [&](ImplicitLocOpBuilder &b) {
       frame.ring.emitInit(b, WgmmaShape::groups * warpsOfGroup);
     });
-    emitBarrier(b);
+    emitStart(b);
     Value warpgroup = makeUniform(b, sharedDiv(b, thread, warpgroupThreads));
     auto produce = [&](OpBuilder &builder, Location loc) {
       ImplicitLocOpBuilder b(loc, builder);
@@ -71,6 +89,9 @@ void WgmmaProduct::launch(
       scf::YieldOp::create(b);
     };
     scf::IfOp::create(b, isEqual(b, warpgroup, sharedConstant(b, 0)), produce, consume);
+    // No block ends while another may copy to it or arrive at its barriers.
+    if (shape.cluster > 1)
+      emitClusterBarrier(b);
   };
   gpu::GPUFuncOp kernel = kernels.launch(host, name, arguments, launchShape, emitKernel);
   kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), host.getI32IntegerAttr(1));
@@ -208,6 +229,7 @@ void WgmmaProduct::emitConsumer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, co
 
   auto emitTile = [&](ImplicitLocOpBuilder &b, Value number, ValueRange carried) {
     WgmmaWork work = kernel.getTile(b, number);
+    kernel.beginTile(b, work, group, frame.thread);
     SmallVector<Value> initial(carried);
     initial.append({none, tile.zeros(b).front()});
     if (shape.hasGaps)
@@ -217,6 +239,7 @@ void WgmmaProduct::emitConsumer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, co
                   [&](ImplicitLocOpBuilder &b, Value step, ValueRange carried) {
                     return emitStep(b, work, step, carried);
                   });
+    kernel.prepareResult(b, work, group, frame.thread);
     SmallVector<Value> sums = tile.finish(b, end[3]);
     releaseIf(b, end[2]);
     kernel.emitResult(b, work, group, chunks, sums);

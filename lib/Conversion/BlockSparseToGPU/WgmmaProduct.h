@@ -36,6 +36,9 @@ struct WgmmaShape {
   bool transposeOut = false;
   /// Not every half has a part in every step.
   bool hasGaps = false;
+  /// Blocks of a cluster, 1 or 2: they have the same rows and steps and neighbouring columns, and each
+  /// copies one matrix of A to both. (L2 delivers 40 KB a step and block instead of 48.)
+  int64_t cluster = 1;
 
   static constexpr int64_t threads = 384;
   static constexpr int64_t groups = 2;
@@ -52,6 +55,8 @@ struct WgmmaShape {
   }
   /// With what rounding the base up to 1024 takes.
   int64_t sharedBytes() const { return barrierOffset() + StageRing::bytes(stages) + 1024; }
+  /// Registers of a consumer that hold neither sums nor addresses and the like.
+  int64_t freeRegisters() const;
   /// The most stages, at most `wanted`, that fit `limit` bytes.
   void fitStages(int64_t wanted, int64_t limit);
 };
@@ -92,6 +97,12 @@ public:
                           ArrayRef<Value> entry, const StageBuffers &stage) = 0;
   /// i1: warpgroup `group` has a part in the step. Asked only where the shape has gaps.
   virtual Value takesPart(ImplicitLocOpBuilder &b, ArrayRef<Value> entry, Value group) = 0;
+  /// Warpgroup `group` begins a tile. `thread` is the thread in the warpgroup.
+  virtual void beginTile(ImplicitLocOpBuilder &, const WgmmaWork &, Value /*group*/,
+                         Value /*thread*/) {}
+  /// All products of the tile have been started: what emitResult needs may be loaded meanwhile.
+  virtual void prepareResult(ImplicitLocOpBuilder &, const WgmmaWork &, Value /*group*/,
+                             Value /*thread*/) {}
   /// Stores the sums of warpgroup `group`.
   virtual void emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                           const ResultChunks &chunks, ArrayRef<Value> sums) = 0;
