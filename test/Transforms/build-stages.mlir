@@ -78,6 +78,26 @@ func.func @sampled(%a: tensor<2x128x40xf16>, %b: tensor<2x40x256xf16>, %init: te
   return %0 : tensor<4x128x128xf16>
 }
 
+// Blocks of 32 share the pieces of tiles: two bands of 128 rows, of which the second sticks out of
+// the matrix; the middle chunk of the first has no block. Both heads have the same places.
+// CHECK-LABEL: @sampled_small(
+// CHECK-DAG: %[[T:.*]] = arith.constant dense<{{\[\[}}0, 64, 0, 128, {{[-1, ]*}}, 0, 0, 0, 0, 0, 0], [128, 192, 64, {{[-1, ]*}}, 0, 1, 1, 0, 0, 0], [128, 192, 64, {{[-1, ]*}}, 0, 0, 1, 0, 0, 0], [0, 64, 0, 128, {{[-1, ]*}}, 0, 1, 0, 0, 0, 0]]> : tensor<4x24xi32>
+// CHECK-DAG: %[[W:.*]] = arith.constant dense<[0, 2, 4]> : tensor<3xi32>
+// CHECK-DAG: %[[P:.*]] = arith.constant dense<{{\[\[}}0, -1, -1, 2, 1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 3, -1, -1, -1, {{[-1, ]*}}], [-1, 4, {{[-1, ]*}}]]> : tensor<2x32xi32>
+// CHECK: planned_sdd {{.*}} tiles(%[[T]], %[[W]], %[[P]]) outs(
+func.func @sampled_small(%a: tensor<2x160x40xf16>, %b: tensor<2x40x192xf16>,
+                         %init: tensor<10x32x32xf16>) -> tensor<10x32x32xf16> {
+  %l = arith.constant dense<[[0, 0, 0, 0], [0, 0, 4, 1], [0, 1, 1, 2], [0, 2, 4, 3], [0, 4, 3, 4]]>
+      : tensor<5x4xi32>
+  %s = arith.constant dense<[[0, 5]]> : tensor<1x2xi32>
+  %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) outs(%init)
+      {block = array<i64: 32, 32>, lut_heads = 1 : i64,
+       schedule = #blocksparse.schedule<kernel = "cuda.wgmma", split = 5>}
+      : (tensor<2x160x40xf16>, tensor<2x40x192xf16>, tensor<5x4xi32>, tensor<1x2xi32>,
+         tensor<10x32x32xf16>) -> tensor<10x32x32xf16>
+  return %0 : tensor<10x32x32xf16>
+}
+
 // A block that sticks out, and an input to add.
 // CHECK-LABEL: @not_sampled(
 // CHECK-COUNT-2: planned_sdd

@@ -12,16 +12,17 @@
 #include "WgmmaProduct.h"
 #include "blocksparse/Plan/SampledTiles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
-static constexpr int64_t unit = 64;
+static constexpr int64_t unit = ::blocksparse::sampledPiece;
 /// Numbers of a row of the table of tiles, see blocksparse/Plan/SampledTiles.h.
 static constexpr int64_t firstCol = 2, firstPlace = 10, batchField = 18, headField = 19;
-static constexpr int64_t fieldCount = 20;
+static constexpr int64_t blocksField = 20, fieldCount = 21;
 
 static MemRefType bufferType(Value memref) { return cast<MemRefType>(memref.getType()); }
 
@@ -30,11 +31,19 @@ namespace {
 struct SDDPlan {
   SDDPlan(PlannedSDDOp op, int64_t sharedLimit);
 
+  ::blocksparse::BlockShape block;
   WgmmaShape shape;
   MapBox box{unit};
   /// Chunks of 64 columns of a tile.
   int64_t chunks;
   int64_t steps;
+
+  bool hasBlocks() const { return ::blocksparse::sharesPieces(block); }
+  ResultChunks::Blocks blocks() const { return {block.rows, block.cols}; }
+  /// What one store writes.
+  MapBox resultBox() const { return hasBlocks() ? MapBox{block.rows, 1, block.cols} : box; }
+  /// Batches of chunks of a tile, of which a warpgroup stores the blocks together.
+  int64_t batches() const { return chunks / WgmmaShape::resultBuffers; }
 };
 
 class SDDKernel : public WgmmaKernel {
@@ -44,7 +53,10 @@ public:
       : op(op), plan(plan), aMap(mapping.lookup(maps[0])), bMap(mapping.lookup(maps[1])),
         outMap(mapping.lookup(maps[2])),
         tileTable(IntTable::get(b, mapping.lookup(op.getTiles()[0]))),
-        workers(IntTable::get(b, mapping.lookup(op.getTiles()[1]))) {}
+        workers(IntTable::get(b, mapping.lookup(op.getTiles()[1]))) {
+    if (plan.hasBlocks())
+      places = IntTable::get(b, mapping.lookup(op.getTiles()[2]));
+  }
 
   Range tiles(ImplicitLocOpBuilder &b) override { return StagedTiles::runOfBlock(b, workers); }
   WgmmaWork getTile(ImplicitLocOpBuilder &b, Value number) override;
@@ -59,10 +71,18 @@ public:
                   const ResultChunks &chunks, ArrayRef<Value> sums) override;
 
 private:
+  void readPlaces(ImplicitLocOpBuilder &b, SmallVectorImpl<Value> &fields) const;
+  void storePieces(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group, Value firstBlock,
+                   const ResultChunks &chunks, ArrayRef<Value> sums,
+                   ResultChunks::FinishCorner finish) const;
+  void storeBlocks(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value firstBlock,
+                   const ResultChunks &chunks, ArrayRef<Value> sums,
+                   ResultChunks::FinishCorner finish) const;
+
   PlannedSDDOp op;
   SDDPlan plan;
   Value aMap, bMap, outMap;
-  IntTable tileTable, workers;
+  IntTable tileTable, workers, places;
 };
 
 } // namespace
@@ -72,8 +92,7 @@ static int64_t innerSize(PlannedSDDOp op) {
   return type.getDimSize(type.getRank() - (op.getTransposeA() ? 2 : 1));
 }
 
-SDDPlan::SDDPlan(PlannedSDDOp op, int64_t sharedLimit) {
-  ::blocksparse::BlockShape block{op.getBlock()[0], op.getBlock()[1]};
+SDDPlan::SDDPlan(PlannedSDDOp op, int64_t sharedLimit) : block{op.getBlock()[0], op.getBlock()[1]} {
   shape.splitColumns = !::blocksparse::sharesColumns(block);
   chunks = ::blocksparse::sampledChunks(block);
   shape.cols = chunks * chunkCols / (shape.splitColumns ? 2 : 1);
@@ -89,8 +108,37 @@ static Value isThere(ImplicitLocOpBuilder &b, Value number) {
   return arith::CmpIOp::create(b, arith::CmpIPredicate::sge, number, sharedConstant(b, 0));
 }
 
+/// A number (i32) that LLVM does not know: it would unroll all of a few steps, and the addresses of
+/// their copies would not fit the registers of the producer.
+static Value hideNumber(ImplicitLocOpBuilder &b, int64_t number) {
+  return LLVM::InlineAsmOp::create(b, b.getI32Type(), sharedConstant(b, number), "mov.b32 $0, $1;",
+                                   "=r,r", /*has_side_effects=*/false, /*is_align_stack=*/false,
+                                   LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(),
+                                   ArrayAttr())
+      .getResult(0);
+}
+
 WgmmaWork SDDKernel::getTile(ImplicitLocOpBuilder &b, Value number) {
-  return {sharedConstant(b, plan.steps), tileTable.read(b, number, 0, fieldCount)};
+  SmallVector<Value> fields = tileTable.read(b, number, 0, fieldCount);
+  if (plan.hasBlocks())
+    readPlaces(b, fields);
+  return {plan.steps > 2 ? hideNumber(b, plan.steps) : sharedConstant(b, plan.steps), fields};
+}
+
+/// Appends, for each batch of chunks, the place of the block that this thread stores. They are read
+/// before the products, so that nobody waits for them.
+void SDDKernel::readPlaces(ImplicitLocOpBuilder &b, SmallVectorImpl<Value> &fields) const {
+  Value thread =
+      arith::IndexCastOp::create(b, b.getI32Type(), gpu::ThreadIdOp::create(b, gpu::Dimension::x));
+  // The warpgroups are producer, half 0 and half 1; the first has no use for what it reads.
+  Value next = sharedAdd(b, sharedDiv(b, thread, 128), sharedConstant(b, 1));
+  int64_t each = WgmmaShape::resultBuffers * plan.blocks().perChunk();
+  int64_t width = ::blocksparse::placesPerTile(plan.block);
+  Value at = sharedAdd(b, sharedMul(b, fields[blocksField], width),
+                       sharedMul(b, sharedRem(b, next, 2), width / 2));
+  at = sharedAdd(b, at, sharedRem(b, thread, each));
+  for (int64_t batch = 0; batch < plan.batches(); ++batch)
+    fields.push_back(places.readAt(b, sharedAdd(b, at, sharedConstant(b, batch * each))));
 }
 
 Value SDDKernel::stepBytes(ImplicitLocOpBuilder &b, const WgmmaWork &tile, ArrayRef<Value>) {
@@ -133,13 +181,26 @@ void SDDKernel::emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value
                            const ResultChunks &chunks, ArrayRef<Value> sums) {
   double alpha = op.getAlpha().convertToDouble();
   ValuesOrigin origin = ValuesOrigin::get(op);
-  Value block = origin.blockOf(b, tile.fields[batchField], tile.fields[headField]);
-  Value firstRow = sharedMul(b, block, op.getBlock()[0]);
+  Value firstBlock = origin.blockOf(b, tile.fields[batchField], tile.fields[headField]);
+  auto scale = [&](ImplicitLocOpBuilder &b, int64_t, MutableArrayRef<Value> sums) {
+    for (Value &sum : sums)
+      sum = mulNumbers(b, numberConstant(b, b.getF32Type(), alpha), sum);
+  };
+  ResultChunks::FinishCorner finish;
+  if (alpha != 1)
+    finish = scale;
+  if (plan.hasBlocks())
+    storeBlocks(b, tile, firstBlock, chunks, sums, finish);
+  else
+    storePieces(b, tile, group, firstBlock, chunks, sums, finish);
+}
+
+void SDDKernel::storePieces(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                            Value firstBlock, const ResultChunks &chunks, ArrayRef<Value> sums,
+                            ResultChunks::FinishCorner finish) const {
+  Value firstRow = sharedMul(b, firstBlock, plan.block.rows);
   Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, group, sharedConstant(b, 0));
   int64_t perGroup = plan.shape.splitColumns ? plan.chunks / 2 : 4;
-  auto scale = [&](ImplicitLocOpBuilder &b, Value sum, Value, Value) {
-    return mulNumbers(b, numberConstant(b, b.getF32Type(), alpha), sum);
-  };
   auto store = [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
     Value place = arith::SelectOp::create(b, isFirst, tile.fields[firstPlace + number],
                                           tile.fields[firstPlace + perGroup + number]);
@@ -150,7 +211,21 @@ void SDDKernel::emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value
       emitTensorStore(b, outMap, {row, col, zero, zero}, address);
     });
   };
-  chunks.emit(b, sums, alpha == 1 ? ResultChunks::Finish() : scale, store);
+  chunks.emitCorners(b, sums, finish, store);
+}
+
+void SDDKernel::storeBlocks(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value firstBlock,
+                            const ResultChunks &chunks, ArrayRef<Value> sums,
+                            ResultChunks::FinishCorner finish) const {
+  auto store = [&](ImplicitLocOpBuilder &b, int64_t batch, Value address) {
+    Value place = tile.fields[fieldCount + batch];
+    emitIf(b, isThere(b, place), [&](ImplicitLocOpBuilder &b) {
+      Value zero = sharedConstant(b, 0);
+      Value row = sharedMul(b, sharedAdd(b, place, firstBlock), plan.block.rows);
+      emitTensorStore(b, outMap, {row, zero, zero, zero}, address);
+    });
+  };
+  chunks.emitBlocks(b, sums, plan.blocks(), finish, store);
 }
 
 //===----------------------------------------------------------------------===//
@@ -167,7 +242,7 @@ static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Plan
   auto axes = [](Value memref) { return DenseAxes::ofMatrices(bufferType(memref).getRank()); };
   SmallVector<Value> maps{createTensorMap(host, op.getA(), axes(op.getA()), plan.box),
                           createTensorMap(host, op.getB(), axes(op.getB()), plan.box),
-                          createValuesMap(host, op.getInit(), plan.box)};
+                          createValuesMap(host, op.getInit(), plan.resultBox())};
   Value blocks = indexConstant(host, bufferType(op.getTiles()[1]).getDimSize(0) - 1);
   WgmmaProduct(plan.shape)
       .launch(host, kernels, "sdd_wgmma", maps, op.getTiles(), blocks,

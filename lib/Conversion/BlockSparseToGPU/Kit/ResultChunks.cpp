@@ -35,42 +35,55 @@ void ResultChunks::emitGroupBarrier(ImplicitLocOpBuilder &b) const {
 }
 
 void ResultChunks::writeChunk(ImplicitLocOpBuilder &b, ArrayRef<Value> sums, int64_t number,
-                              Value address, Finish finish) const {
+                              Value address, Blocks blocks, FinishCorner finish) const {
   Value seven = sharedRem(b, lane, 8), eighth = sharedRem(b, sharedDiv(b, lane, 8), 2);
   Value half = sharedDiv(b, lane, 16);
-  Value group = sharedDiv(b, lane, 4), pair = sharedMul(b, sharedRem(b, lane, 4), 2);
   Value warpRow = sharedMul(b, warp, 16);
-  for (int64_t corner = 0; corner < chunkSums / cornerSums; ++corner) {
+  constexpr int64_t corners = chunkSums / cornerSums;
+  for (int64_t corner = 0; corner < corners; ++corner) {
+    SmallVector<Value> parts(sums.slice(number * chunkSums + corner * cornerSums, cornerSums));
+    if (finish)
+      finish(b, number * corners + corner, parts);
     SmallVector<Value> registers;
-    for (int64_t matrix = 0; matrix < 4; ++matrix) {
-      int64_t first = number * chunkSums + corner * cornerSums + 2 * matrix;
-      Value parts[2] = {sums[first], sums[first + 1]};
-      if (finish) {
-        Value row = sharedAdd(b, sharedAdd(b, warpRow, group), sharedConstant(b, 8 * (matrix % 2)));
-        int64_t fixed = number * chunkCols + corner * 16 + 8 * (matrix / 2);
-        for (int64_t i = 0; i < 2; ++i)
-          parts[i] = finish(b, parts[i], row, sharedAdd(b, pair, sharedConstant(b, fixed + i)));
-      }
-      registers.push_back(packPair(b, element, parts[0], parts[1]));
-    }
-    // The row of the chunk that this lane points to, and the 16-byte piece of it.
-    Value row, piece;
+    for (int64_t first = 0; first < cornerSums; first += 2)
+      registers.push_back(packPair(b, element, parts[first], parts[first + 1]));
+    // The row that this lane points to, and the 16-byte piece of it. A corner is in one block.
+    SharedTile rows{chunkCols, transposed ? chunkCols : blocks.cols};
+    Value first, row, piece;
     if (transposed) {
-      row =
-          sharedAdd(b, sharedAdd(b, sharedMul(b, half, 8), seven), sharedConstant(b, corner * 16));
+      first = sharedConstant(b, corner * 16);
+      row = sharedAdd(b, sharedMul(b, half, 8), seven);
       piece = sharedAdd(b, sharedMul(b, warp, 2), eighth);
     } else {
-      row = sharedAdd(b, sharedAdd(b, warpRow, seven), sharedMul(b, eighth, 8));
-      piece = sharedAdd(b, half, sharedConstant(b, 2 * corner));
+      int64_t across = chunkCols / blocks.cols, col = corner * 16;
+      Value block = sharedMul(b, sharedDiv(b, warpRow, blocks.rows), across * blocks.rows);
+      first = sharedAdd(b, block, sharedRem(b, warpRow, blocks.rows));
+      first = sharedAdd(b, first, sharedConstant(b, col / blocks.cols * blocks.rows));
+      row = sharedAdd(b, seven, sharedMul(b, eighth, 8));
+      piece = sharedAdd(b, half, sharedConstant(b, col % blocks.cols / 8));
     }
-    Value place = arith::XOrIOp::create(b, piece, seven);
-    Value offset = sharedAdd(b, sharedMul(b, row, 128), sharedMul(b, place, 16));
+    Value offset = rows.offset(b, first, row, piece);
     storeMatrices(b, sharedPointer(b, sharedAdd(b, address, offset)), registers, transposed);
   }
 }
 
 void ResultChunks::emit(ImplicitLocOpBuilder &b, ArrayRef<Value> sums, Finish finish,
                         Store store) const {
+  auto finishCorner = [&](ImplicitLocOpBuilder &b, int64_t number, MutableArrayRef<Value> parts) {
+    Value group = sharedDiv(b, lane, 4), pair = sharedMul(b, sharedRem(b, lane, 4), 2);
+    Value warpRow = sharedMul(b, warp, 16);
+    for (int64_t i = 0; i < cornerSums; ++i) {
+      int64_t matrix = i / 2;
+      Value row = sharedAdd(b, sharedAdd(b, warpRow, group), sharedConstant(b, 8 * (matrix % 2)));
+      int64_t fixed = number * 16 + 8 * (matrix / 2) + i % 2;
+      parts[i] = finish(b, parts[i], row, sharedAdd(b, pair, sharedConstant(b, fixed)));
+    }
+  };
+  emitCorners(b, sums, finish ? FinishCorner(finishCorner) : FinishCorner(), store);
+}
+
+void ResultChunks::emitCorners(ImplicitLocOpBuilder &b, ArrayRef<Value> sums, FinishCorner finish,
+                               Store store) const {
   auto chunks = static_cast<int64_t>(sums.size()) / chunkSums;
   for (int64_t first = 0; first < chunks; first += buffers) {
     int64_t last = std::min(first + buffers, chunks);
@@ -81,7 +94,7 @@ void ResultChunks::emit(ImplicitLocOpBuilder &b, ArrayRef<Value> sums, Finish fi
       return sharedAdd(b, shared, sharedConstant(b, (number - first) * chunkBytes));
     };
     for (int64_t number = first; number < last; ++number)
-      writeChunk(b, sums, number, address(b, number), finish);
+      writeChunk(b, sums, number, address(b, number), Blocks(), finish);
     emitCopyFence(b);
     emitGroupBarrier(b);
     emitIf(b, isFirst, [&](ImplicitLocOpBuilder &b) {
@@ -92,6 +105,28 @@ void ResultChunks::emit(ImplicitLocOpBuilder &b, ArrayRef<Value> sums, Finish fi
   }
 }
 
-void ResultChunks::emitWait(ImplicitLocOpBuilder &b) const {
-  emitIf(b, isFirst, [&](ImplicitLocOpBuilder &b) { emitWaitStores(b); });
+void ResultChunks::emitBlocks(ImplicitLocOpBuilder &b, ArrayRef<Value> sums, Blocks blocks,
+                              FinishCorner finish, StoreBlock store) const {
+  auto chunks = static_cast<int64_t>(sums.size()) / chunkSums;
+  Value stores = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, thread,
+                                       sharedConstant(b, buffers * blocks.perChunk()));
+  Value block = sharedAdd(b, shared, sharedMul(b, thread, blocks.rows * blocks.cols * 2));
+  for (int64_t first = 0; first < chunks; first += buffers) {
+    // Each thread waits for the copies that it started.
+    emitWaitStoresRead(b);
+    emitGroupBarrier(b);
+    for (int64_t number = first; number < std::min(first + buffers, chunks); ++number) {
+      Value address = sharedAdd(b, shared, sharedConstant(b, (number - first) * chunkBytes));
+      writeChunk(b, sums, number, address, blocks, finish);
+    }
+    emitCopyFence(b);
+    emitGroupBarrier(b);
+    emitIf(b, stores, [&](ImplicitLocOpBuilder &b) {
+      store(b, first / buffers, block);
+      emitCommitStores(b);
+    });
+  }
 }
+
+/// Threads that started no copies have nothing to wait for.
+void ResultChunks::emitWait(ImplicitLocOpBuilder &b) const { emitWaitStores(b); }

@@ -30,18 +30,39 @@ public:
 
   /// The sum at (row, column) of the warpgroup's tile, i32 both, made to what is stored (f32).
   using Finish = function_ref<Value(ImplicitLocOpBuilder &, Value sum, Value row, Value col)>;
+  /// The same for the eight sums of corner `number`, which come in their order: the corners of a
+  /// chunk from left to right.
+  using FinishCorner =
+      function_ref<void(ImplicitLocOpBuilder &, int64_t number, MutableArrayRef<Value> sums)>;
   /// One thread stores chunk `number` from shared memory at `address` (i32).
   using Store = function_ref<void(ImplicitLocOpBuilder &, int64_t number, Value address)>;
 
   /// Stores all chunks of `sums`. `finish` may be null.
   void emit(ImplicitLocOpBuilder &b, ArrayRef<Value> sums, Finish finish, Store store) const;
+  void emitCorners(ImplicitLocOpBuilder &b, ArrayRef<Value> sums, FinishCorner finish,
+                   Store store) const;
 
-  /// At the end of a kernel: until everything is in global memory.
+  /// Rows and columns of the blocks that a chunk is cut into: 16, 32 or 64.
+  struct Blocks {
+    int64_t rows = 64, cols = 64;
+    int64_t perChunk() const { return 64 / rows * (64 / cols); }
+  };
+  /// One thread stores a block of batch `batch` from shared memory at `address` (i32).
+  using StoreBlock = function_ref<void(ImplicitLocOpBuilder &, int64_t batch, Value address)>;
+
+  /// Stores all chunks of `sums`, as many at a time (a batch) as there are buffers, block by block.
+  /// The blocks of a batch, at most 128, are numbered by chunk, row and column of blocks, and block
+  /// i is thread i's. In shared memory a block has its rows behind one another, swizzled as a plain
+  /// box of so many columns. Not of transposed chunks.
+  void emitBlocks(ImplicitLocOpBuilder &b, ArrayRef<Value> sums, Blocks blocks, FinishCorner finish,
+                  StoreBlock store) const;
+
+  /// At the end of a kernel: until everything that this thread stored is in global memory.
   void emitWait(ImplicitLocOpBuilder &b) const;
 
 private:
   void writeChunk(ImplicitLocOpBuilder &b, ArrayRef<Value> sums, int64_t number, Value address,
-                  Finish finish) const;
+                  Blocks blocks, FinishCorner finish) const;
   void emitGroupBarrier(ImplicitLocOpBuilder &b) const;
 
   Value thread, barrier, shared, isFirst, lane, warp;
