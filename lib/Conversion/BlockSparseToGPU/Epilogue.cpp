@@ -89,38 +89,32 @@ bool Epilogue::isTrivial(PlannedMatmulOp op) {
   return operands(op).empty() && changesNothing(op.getAlpha(), op.getActivation());
 }
 
-/// The vectors among the terms; their last axis is the one meant.
-static std::optional<DenseView> getColumnTerm(ImplicitLocOpBuilder &b, const IRMapping &mapping,
-                                              Value value) {
-  if (!value)
-    return std::nullopt;
-  int64_t rank = cast<MemRefType>(value.getType()).getRank();
-  return DenseView::get(b, mapOperand(mapping, value), DenseAxes::ofColumnVectors(rank));
-}
-
-static std::optional<DenseView> getRowTerm(ImplicitLocOpBuilder &b, const IRMapping &mapping,
-                                           Value value) {
-  if (!value)
-    return std::nullopt;
-  int64_t rank = cast<MemRefType>(value.getType()).getRank();
-  return DenseView::get(b, mapOperand(mapping, value), DenseAxes::ofRowVectors(rank));
-}
-
-static std::optional<DenseView> getMatrixTerm(ImplicitLocOpBuilder &b, const IRMapping &mapping,
-                                              Value value) {
-  if (!value)
-    return std::nullopt;
-  return DenseView::get(b, mapOperand(mapping, value));
-}
-
-void Epilogue::bind(ImplicitLocOpBuilder &b, const IRMapping &mapping, Value biasOperand,
-                    Value residualOperand, std::optional<ActivationAttr> attr) {
-  bias = getColumnTerm(b, mapping, biasOperand);
-  residual = getMatrixTerm(b, mapping, residualOperand);
-  if (attr) {
-    activation = attr->getKind();
-    slope = attr->getSlope().convertToDouble();
+/// `operand` may be null.
+void Epilogue::bind(ImplicitLocOpBuilder &b, Term term, Value operand, bool headsBehindRows) {
+  if (!operand)
+    return;
+  int64_t rank = cast<MemRefType>(operand.getType()).getRank();
+  // The axis of a vector is its last one.
+  DenseAxes axes = DenseAxes::ofMatrices(rank);
+  TermKind kind = TermKind::Matrix;
+  if (term == LeftAlpha) {
+    axes = DenseAxes::ofRowVectors(rank);
+    kind = TermKind::Row;
+  } else if (term == RightAlpha || term == Bias) {
+    axes = DenseAxes::ofColumnVectors(rank);
+    kind = headsBehindRows && rank > 1 ? TermKind::Matrix : TermKind::Column;
   }
+  if (headsBehindRows)
+    std::swap(axes.head, axes.row);
+  DenseView view = DenseView::get(b, operand, axes);
+  terms[term] = TermView{view, view.broadcastsColumns() ? TermKind::Row : kind};
+}
+
+void Epilogue::bind(std::optional<ActivationAttr> attr) {
+  if (!attr)
+    return;
+  activation = attr->getKind();
+  slope = attr->getSlope().convertToDouble();
 }
 
 Epilogue Epilogue::get(ImplicitLocOpBuilder &b, PlannedDSDOp op, const IRMapping &mapping) {
@@ -128,42 +122,53 @@ Epilogue Epilogue::get(ImplicitLocOpBuilder &b, PlannedDSDOp op, const IRMapping
   epilogue.alpha = op.getAlpha().convertToDouble();
   epilogue.beta = op.getBeta().convertToDouble();
   if (epilogue.beta != 0)
-    epilogue.input = getMatrixTerm(b, mapping, op.getInput());
-  epilogue.leftAlpha = getRowTerm(b, mapping, op.getLeftAlpha());
-  epilogue.rightAlpha = getColumnTerm(b, mapping, op.getRightAlpha());
-  epilogue.bind(b, mapping, op.getBias(), op.getResidual(), op.getActivation());
+    epilogue.bind(b, Input, mapOperand(mapping, op.getInput()));
+  epilogue.bind(b, LeftAlpha, mapOperand(mapping, op.getLeftAlpha()));
+  epilogue.bind(b, RightAlpha, mapOperand(mapping, op.getRightAlpha()));
+  epilogue.bind(b, Bias, mapOperand(mapping, op.getBias()));
+  epilogue.bind(b, Residual, mapOperand(mapping, op.getResidual()));
+  epilogue.bind(op.getActivation());
   return epilogue;
 }
 
-Epilogue Epilogue::get(ImplicitLocOpBuilder &b, PlannedMatmulOp op, const IRMapping &mapping) {
+Epilogue Epilogue::get(ImplicitLocOpBuilder &b, PlannedMatmulOp op, const IRMapping &mapping,
+                       bool byRole) {
+  bool headsBehindRows = byRole && op.getForm() == MatmulForm::Context;
   Epilogue epilogue;
   epilogue.alpha = op.getAlpha().convertToDouble();
-  epilogue.bind(b, mapping, op.getBias(), op.getResidual(), op.getActivation());
+  epilogue.bind(b, Bias, mapOperand(mapping, op.getBias()), headsBehindRows);
+  epilogue.bind(b, Residual, mapOperand(mapping, op.getResidual()), headsBehindRows);
+  epilogue.bind(op.getActivation());
   return epilogue;
+}
+
+Value Epilogue::combine(ImplicitLocOpBuilder &b, Value sum, Value hasProducts,
+                        function_ref<Value(Term)> element) const {
+  Type type = sum.getType();
+  auto load = [&](Term term) { return convertElement(b, element(term), type); };
+  Value t = sum;
+  if (alpha != 1)
+    t = mulNumbers(b, numberConstant(b, type, alpha), t);
+  if (terms[LeftAlpha])
+    t = mulNumbers(b, load(LeftAlpha), t);
+  if (terms[RightAlpha])
+    t = mulNumbers(b, t, load(RightAlpha));
+  t = b.createOrFold<arith::SelectOp>(hasProducts, t, zeroElement(b, type));
+  if (terms[Input]) {
+    Value input = load(Input);
+    t = beta == 1 ? addNumbers(b, t, input)
+                  : multiplyAdd(b, numberConstant(b, type, beta), input, t);
+  }
+  if (terms[Bias])
+    t = addNumbers(b, t, load(Bias));
+  t = emitActivation(b, activation, slope, t);
+  return terms[Residual] ? addNumbers(b, t, load(Residual)) : t;
 }
 
 Value Epilogue::apply(ImplicitLocOpBuilder &b, Value sum, Value hasProducts,
                       const StoredPosition &position) const {
-  Type type = sum.getType();
-  auto load = [&](const DenseView &view) {
-    MatrixView matrix = view.matrix(b, position.batch, position.head);
-    return convertElement(b, matrix.load(b, position.row, position.col), type);
-  };
-  Value t = sum;
-  if (alpha != 1)
-    t = mulNumbers(b, numberConstant(b, type, alpha), t);
-  if (leftAlpha)
-    t = mulNumbers(b, load(*leftAlpha), t);
-  if (rightAlpha)
-    t = mulNumbers(b, t, load(*rightAlpha));
-  t = b.createOrFold<arith::SelectOp>(hasProducts, t, zeroElement(b, type));
-  if (input) {
-    Value element = load(*input);
-    t = beta == 1 ? addNumbers(b, t, element)
-                  : multiplyAdd(b, numberConstant(b, type, beta), element, t);
-  }
-  if (bias)
-    t = addNumbers(b, t, load(*bias));
-  t = emitActivation(b, activation, slope, t);
-  return residual ? addNumbers(b, t, load(*residual)) : t;
+  return combine(b, sum, hasProducts, [&](Term term) {
+    MatrixView matrix = terms[term]->view.matrix(b, position.batch, position.head);
+    return matrix.load(b, position.row, position.col);
+  });
 }

@@ -8,6 +8,8 @@
 #include "blocksparse/IR/BlockSparseOps.h"
 #include "mlir/IR/IRMapping.h"
 
+#include <array>
+
 namespace mlir::blocksparse::device {
 
 /// Where an element of a dense result stands, as [.., .., row, column] of the result as it is
@@ -31,21 +33,38 @@ public:
 
   /// The epilogue of an op with its operands seen through `mapping`.
   static Epilogue get(ImplicitLocOpBuilder &b, PlannedDSDOp op, const IRMapping &mapping);
-  static Epilogue get(ImplicitLocOpBuilder &b, PlannedMatmulOp op, const IRMapping &mapping);
+  /// With `byRole`, positions are [batch, head, row, column] of the product, whatever the order of
+  /// the axes of the result.
+  static Epilogue get(ImplicitLocOpBuilder &b, PlannedMatmulOp op, const IRMapping &mapping,
+                      bool byRole = false);
 
   /// `hasProducts` (i1) is false where alpha, K or nnz is 0: the first term is then 0 whatever
   /// the factors are. `sum` and the result are of the accumulator's type.
   Value apply(ImplicitLocOpBuilder &b, Value sum, Value hasProducts,
               const StoredPosition &position) const;
 
+  enum Term { LeftAlpha, RightAlpha, Input, Bias, Residual };
+  static constexpr int64_t numTerms = 5;
+  /// What the elements of a term depend on, in the matrix of a batch and a head.
+  enum class TermKind { Row, Column, Matrix };
+  struct TermView {
+    DenseView view;
+    TermKind kind;
+  };
+  /// A term's operand; nothing where the epilogue lacks it.
+  const std::optional<TermView> &getTerm(Term term) const { return terms[term]; }
+  /// `apply` on the elements that `element` gives of the terms that there are.
+  Value combine(ImplicitLocOpBuilder &b, Value sum, Value hasProducts,
+                function_ref<Value(Term)> element) const;
+
 private:
-  void bind(ImplicitLocOpBuilder &b, const IRMapping &mapping, Value bias, Value residual,
-            std::optional<ActivationAttr> activation);
+  void bind(ImplicitLocOpBuilder &b, Term term, Value operand, bool headsBehindRows = false);
+  void bind(std::optional<ActivationAttr> activation);
 
   double alpha = 1, beta = 0;
   ActivationKind activation = ActivationKind::None;
   double slope = 0;
-  std::optional<DenseView> input, leftAlpha, rightAlpha, bias, residual;
+  std::array<std::optional<TermView>, numTerms> terms;
 };
 
 /// act(x) of a float; only relu of an integer. Factors that vanish far below 0 win over -infinity.

@@ -47,8 +47,12 @@ private:
   void multiplyBlock(ImplicitLocOpBuilder &b, Value block, Value panel,
                      MutableArrayRef<Value> sums) const;
   void storeRow(ImplicitLocOpBuilder &b, const StagedTile &tile, int64_t number,
-                ArrayRef<Value> sums) const;
-  void writeChunk(ImplicitLocOpBuilder &b, const StagedTile &tile, Value unit, int64_t chunk,
+                MutableArrayRef<StripEpilogue> strips, ArrayRef<Value> sums) const;
+  /// Strips of a block row, each of 16 rows; none where the sums are stored as they are.
+  using Strips = SmallVector<StripEpilogue, 2>;
+  Strips startStrips(ImplicitLocOpBuilder &b, const StagedTile &tile, int64_t number) const;
+  void prefetchRow(ImplicitLocOpBuilder &b, const StagedTile &tile, int64_t number) const;
+  void writeChunk(ImplicitLocOpBuilder &b, MutableArrayRef<StripEpilogue> strips, int64_t chunk,
                   ArrayRef<Value> sums) const;
 
   const StreamKernel &kernel;
@@ -144,35 +148,42 @@ void MmaConsumer::emit(ImplicitLocOpBuilder &b) const {
   StageRing::Position start = kernel.ring->start(b, /*producer=*/false);
   int64_t rows = rowsPerWarp(), perRow = rowSums();
   Value one = constant(b, 1);
-  emitCarry(
-      b, range.from, range.to, one, {start.stage, start.parity},
-      [&](ImplicitLocOpBuilder &b, Value number, ValueRange carried) {
-        StagedTile tile = kernel.lists.read(b, number);
-        SmallVector<Value> initial(carried);
-        Value zero = arith::ConstantOp::create(b, b.getF32FloatAttr(0));
-        initial.append(rows * perRow, zero);
-        SmallVector<Value> end = emitCarry(
-            b, constant(b, 0), tile.records, one, initial,
-            [&](ImplicitLocOpBuilder &b, Value, ValueRange carried) {
-              StageRing::Position at{carried[0], carried[1]};
-              SmallVector<Value> sums(carried.drop_front(2));
-              kernel.ring->waitFull(b, at);
-              Value stage = kernel.stageBase(b, at.stage);
-              StageRing::Position next = kernel.ring->next(b, at);
-              SmallVector<Value> results{next.stage, next.parity};
+  emitCarry(b, range.from, range.to, one, {start.stage, start.parity},
+            [&](ImplicitLocOpBuilder &b, Value number, ValueRange carried) {
+              StagedTile tile = kernel.lists.read(b, number);
               for (int64_t row = 0; row < rows; ++row)
-                llvm::append_range(
-                    results,
-                    multiplyRow(b, stage, row, ArrayRef<Value>(sums).slice(row * perRow, perRow)));
-              emitWarpBarrier(b);
-              emitIf(b, kernel.isFirstLane,
-                     [&](ImplicitLocOpBuilder &b) { kernel.ring->release(b, at.stage); });
-              return results;
+                prefetchRow(b, tile, row);
+              SmallVector<Value> initial(carried);
+              Value zero = arith::ConstantOp::create(b, b.getF32FloatAttr(0));
+              initial.append(rows * perRow, zero);
+              SmallVector<Value> end = emitCarry(
+                  b, constant(b, 0), tile.records, one, initial,
+                  [&](ImplicitLocOpBuilder &b, Value, ValueRange carried) {
+                    StageRing::Position at{carried[0], carried[1]};
+                    SmallVector<Value> sums(carried.drop_front(2));
+                    kernel.ring->waitFull(b, at);
+                    Value stage = kernel.stageBase(b, at.stage);
+                    StageRing::Position next = kernel.ring->next(b, at);
+                    SmallVector<Value> results{next.stage, next.parity};
+                    for (int64_t row = 0; row < rows; ++row)
+                      llvm::append_range(
+                          results, multiplyRow(b, stage, row,
+                                               ArrayRef<Value>(sums).slice(row * perRow, perRow)));
+                    emitWarpBarrier(b);
+                    emitIf(b, kernel.isFirstLane,
+                           [&](ImplicitLocOpBuilder &b) { kernel.ring->release(b, at.stage); });
+                    return results;
+                  });
+              Strips strips = startStrips(b, tile, 0), following;
+              for (int64_t row = 0; row < rows; ++row) {
+                if (row + 1 < rows)
+                  following = startStrips(b, tile, row + 1);
+                storeRow(b, tile, row, strips,
+                         ArrayRef<Value>(end).drop_front(2).slice(row * perRow, perRow));
+                strips = std::move(following);
+              }
+              return SmallVector<Value>{end[0], end[1]};
             });
-        for (int64_t row = 0; row < rows; ++row)
-          storeRow(b, tile, row, ArrayRef<Value>(end).drop_front(2).slice(row * perRow, perRow));
-        return SmallVector<Value>{end[0], end[1]};
-      });
   emitIf(b, kernel.isFirstLane, [&](ImplicitLocOpBuilder &b) { emitWaitStores(b); });
 }
 
@@ -180,26 +191,47 @@ void MmaConsumer::emit(ImplicitLocOpBuilder &b) const {
 // Results
 //===----------------------------------------------------------------------===//
 
+MmaConsumer::Strips MmaConsumer::startStrips(ImplicitLocOpBuilder &b, const StagedTile &tile,
+                                             int64_t number) const {
+  Strips strips;
+  if (Epilogue::isTrivial(kernel.op))
+    return strips;
+  Value unit = kernel.lists.rowOf(b, tile.group, rowPlace(b, number));
+  SumStrip row = kernel.getSums(b, tile, unit);
+  int64_t count = plan.shape.block / StripEpilogue::corner;
+  for (int64_t i = 0; i < count; ++i) {
+    SumStrip strip = row;
+    strip.row = sharedAdd(b, row.row, constant(b, i * StripEpilogue::corner));
+    // Two rows have strips at a time.
+    strips.emplace_back(b, kernel.epilogue, strip, plan.cols / StripEpilogue::corner,
+                        plan.freeRegisters(rowsPerWarp() * rowSums()) / (2 * count));
+  }
+  return strips;
+}
+
+void MmaConsumer::prefetchRow(ImplicitLocOpBuilder &b, const StagedTile &tile,
+                              int64_t number) const {
+  Value unit = kernel.lists.rowOf(b, tile.group, rowPlace(b, number));
+  prefetchTerms(b, kernel.epilogue, kernel.getSums(b, tile, unit), lane, /*threads=*/32,
+                plan.shape.block, plan.cols);
+}
+
 /// Chunk `chunk` (64 columns) of a block row: sums [m / 16][n / 8][4] to the warp's buffer.
-void MmaConsumer::writeChunk(ImplicitLocOpBuilder &b, const StagedTile &tile, Value unit,
+void MmaConsumer::writeChunk(ImplicitLocOpBuilder &b, MutableArrayRef<StripEpilogue> strips,
                              int64_t chunk, ArrayRef<Value> sums) const {
   int64_t size = plan.shape.block, tilesN = plan.cols / 8;
   SharedTile buffer = plan.transposeOut ? SharedTile{chunkCols, size} : SharedTile{size, chunkCols};
-  bool trivial = Epilogue::isTrivial(kernel.op);
-  Value group = sharedDiv(b, lane, 4), pair = sharedMul(b, sharedRem(b, lane, 4), 2);
   for (int64_t m = 0; m < size; m += 16)
     for (int64_t n = 0; n < chunkCols; n += 16) {
+      // Two neighbouring tiles of 16 x 8.
+      int64_t col = chunk * chunkCols + n;
+      SmallVector<Value> parts(
+          sums.slice(((m / 16) * tilesN + col / 8) * 4, StripEpilogue::cornerSums));
+      if (!strips.empty())
+        strips[m / 16].finish(b, col / StripEpilogue::corner, parts);
       SmallVector<Value> words;
-      for (int64_t matrix = 0; matrix < 4; ++matrix) {
-        int64_t colOfTile = chunk * chunkCols + n + 8 * (matrix / 2);
-        int64_t first = ((m / 16) * tilesN + colOfTile / 8) * 4 + 2 * (matrix % 2);
-        Value parts[2] = {sums[first], sums[first + 1]};
-        Value row = sharedAdd(b, group, constant(b, m + 8 * (matrix % 2)));
-        for (int64_t i = 0; i < 2 && !trivial; ++i)
-          parts[i] = kernel.finish(b, tile, unit, parts[i], row,
-                                   sharedAdd(b, pair, constant(b, colOfTile + i)));
-        words.push_back(packPair(b, plan.element, parts[0], parts[1]));
-      }
+      for (int64_t i = 0; i < StripEpilogue::cornerSums; i += 2)
+        words.push_back(packPair(b, plan.element, parts[i], parts[i + 1]));
       LanePlace place = lanePlace(b, lane, /*rowsFirst=*/!plan.transposeOut);
       int64_t firstRow = plan.transposeOut ? n : m, firstPiece = (plan.transposeOut ? m : n) / 8;
       Value offset = buffer.offset(b, constant(b, 0), place.row,
@@ -210,14 +242,14 @@ void MmaConsumer::writeChunk(ImplicitLocOpBuilder &b, const StagedTile &tile, Va
 }
 
 void MmaConsumer::storeRow(ImplicitLocOpBuilder &b, const StagedTile &tile, int64_t number,
-                           ArrayRef<Value> sums) const {
+                           MutableArrayRef<StripEpilogue> strips, ArrayRef<Value> sums) const {
   Value unit = kernel.lists.rowOf(b, tile.group, rowPlace(b, number));
   Value there = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, unit, constant(b, 0));
   for (int64_t chunk = 0; chunk < plan.cols / chunkCols; ++chunk) {
     // The copy of the chunk that was here before has read it.
     emitIf(b, kernel.isFirstLane, [&](ImplicitLocOpBuilder &b) { emitWaitStoresRead(b); });
     emitWarpBarrier(b);
-    writeChunk(b, tile, unit, chunk, sums);
+    writeChunk(b, strips, chunk, sums);
     emitCopyFence(b);
     emitWarpBarrier(b);
     emitIf(b, both(b, kernel.isFirstLane, there), [&](ImplicitLocOpBuilder &b) {

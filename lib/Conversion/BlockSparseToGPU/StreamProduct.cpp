@@ -63,6 +63,12 @@ WarpRegisters StreamPlan::registers() const {
   return {producer, std::min(roundDown(rest / (warps * warpSize)), most)};
 }
 
+int64_t StreamPlan::freeRegisters(int64_t sums) const {
+  constexpr int64_t all = 65536, most = 255, other = 48;
+  int64_t consumer = registers().consumer;
+  return (consumer != 0 ? consumer : std::min(all / threads(), most)) - sums - other;
+}
+
 //===----------------------------------------------------------------------===//
 // The frame
 //===----------------------------------------------------------------------===//
@@ -70,9 +76,9 @@ WarpRegisters StreamPlan::registers() const {
 StreamKernel::StreamKernel(ImplicitLocOpBuilder &b, PlannedDSDOp op, const StreamPlan &plan,
                            ArrayRef<Value> maps, Value packed, const IRMapping &mapping)
     : op(op), plan(plan), lists(StagedTiles::get(b, op, mapping)),
-      denseMap(mapping.lookup(maps[0])), outMap(mapping.lookup(maps[1])),
-      records(IntTable::get(b, mapping.lookup(op.getStages()[2]))), origin(ValuesOrigin::get(op)),
-      epilogue(Epilogue::get(b, op, mapping)),
+      epilogue(Epilogue::get(b, op, mapping)), denseMap(mapping.lookup(maps[0])),
+      outMap(mapping.lookup(maps[1])), records(IntTable::get(b, mapping.lookup(op.getStages()[2]))),
+      origin(ValuesOrigin::get(op)),
       out(DenseView::get(b, mapping.lookup(op.getInit()), op.getTransposeOut())) {
   Value address = memref::ExtractAlignedPointerAsIndexOp::create(b, mapping.lookup(packed));
   this->packed = globalPointer(b, address);
@@ -228,9 +234,18 @@ void StreamKernel::storeChunk(ImplicitLocOpBuilder &b, const StagedTile &tile, V
   emitTensorStore(b, outMap, place, address);
 }
 
-Value StreamKernel::finish(ImplicitLocOpBuilder &b, const StagedTile &tile, Value unit, Value sum,
-                           Value row, Value col) const {
-  StagedPosition at{tile.batch, tile.head, sharedMul(b, unit, plan.shape.block),
-                    sharedMul(b, tile.panel, plan.cols)};
-  return StagedTiles::applyEpilogue(b, op, epilogue, out, at, sum, row, col);
+SumStrip StreamKernel::getSums(ImplicitLocOpBuilder &b, const StagedTile &tile, Value unit) const {
+  auto toIndex = [&](Value number) {
+    return b.createOrFold<arith::IndexCastOp>(b.getIndexType(), number);
+  };
+  SumStrip strip;
+  strip.batch = toIndex(tile.batch);
+  strip.head = toIndex(tile.head);
+  strip.row = sharedMul(b, unit, plan.shape.block);
+  strip.col = sharedMul(b, tile.panel, plan.cols);
+  strip.rows = out.rows();
+  strip.cols = out.cols();
+  strip.lane = lane;
+  strip.transposed = plan.transposeOut;
+  return strip;
 }

@@ -10,6 +10,7 @@
 #include "Epilogue.h"
 #include "Kit/StageRing.h"
 #include "StagedTiles.h"
+#include "StripEpilogue.h"
 #include "blocksparse/Plan/Stages.h"
 
 namespace mlir::blocksparse::device {
@@ -38,6 +39,8 @@ struct StreamPlan {
   int64_t sharedBytes() const { return barrierOffset() + StageRing::bytes(stages) + 1024; }
   int64_t threads() const;
   WarpRegisters registers() const;
+  /// Registers of a consumer with `sums` sums that hold neither those nor addresses and the like.
+  int64_t freeRegisters(int64_t sums) const;
 
   ::blocksparse::StreamShape shape;
   int64_t stages, warps, cols;
@@ -67,9 +70,8 @@ public:
   /// Stores a chunk of 64 columns of block row `unit` from shared memory; one thread.
   void storeChunk(ImplicitLocOpBuilder &b, const StagedTile &tile, Value unit, int64_t chunk,
                   Value address) const;
-  /// The epilogue on a sum of block row `unit`, at (row, column) of the block row and panel.
-  Value finish(ImplicitLocOpBuilder &b, const StagedTile &tile, Value unit, Value sum, Value row,
-               Value col) const;
+  /// The sums of block row `unit` in a tile's panel, [row][column]; the lane is set.
+  SumStrip getSums(ImplicitLocOpBuilder &b, const StagedTile &tile, Value unit) const;
 
   // Accessors of ops are not const.
   mutable PlannedDSDOp op;
@@ -80,6 +82,7 @@ public:
   /// i1.
   Value isFirstLane;
   std::optional<StageRing> ring;
+  Epilogue epilogue;
 
 private:
   void emitProducer(ImplicitLocOpBuilder &b);
@@ -90,7 +93,6 @@ private:
   Value denseMap, outMap, packed;
   IntTable records;
   ValuesOrigin origin;
-  Epilogue epilogue;
   DenseView out;
 };
 

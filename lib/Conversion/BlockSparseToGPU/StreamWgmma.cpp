@@ -45,8 +45,10 @@ private:
   SmallVector<Value> multiplyStage(ImplicitLocOpBuilder &b, Value stage,
                                    ArrayRef<Value> sums) const;
   void storeRows(ImplicitLocOpBuilder &b, const StagedTile &tile, ArrayRef<Value> sums) const;
-  void writeChunk(ImplicitLocOpBuilder &b, const StagedTile &tile, Value unit, int64_t chunk,
-                  ArrayRef<Value> sums, Value address) const;
+  /// The sums of chunk `number` of all the warpgroup's, those of a row after another.
+  SumStrip getSums(ImplicitLocOpBuilder &b, const StagedTile &tile, int64_t number) const;
+  void writeChunk(ImplicitLocOpBuilder &b, StripEpilogue *strip, ArrayRef<Value> sums,
+                  Value address) const;
   void emitGroupBarrier(ImplicitLocOpBuilder &b) const;
   void releaseIf(ImplicitLocOpBuilder &b, Value stage) const;
 
@@ -131,6 +133,10 @@ void WgmmaConsumer::emit(ImplicitLocOpBuilder &b) const {
   Value one = constant(b, 1), none = constant(b, -1);
   auto emitTile = [&](ImplicitLocOpBuilder &b, Value number, ValueRange carried) {
     StagedTile work = kernel.lists.read(b, number);
+    Value thread = sharedAdd(b, sharedMul(b, warp, 32), kernel.lane);
+    for (int64_t i = 0; i < count; ++i)
+      prefetchTerms(b, kernel.epilogue, getSums(b, work, i), thread, warpgroupThreads, chunkCols,
+                    plan.shape.block);
     SmallVector<Value> initial(carried);
     initial.push_back(none);
     llvm::append_range(initial, tile.zeros(b, count));
@@ -162,30 +168,37 @@ void WgmmaConsumer::emit(ImplicitLocOpBuilder &b) const {
 // Results
 //===----------------------------------------------------------------------===//
 
+/// These are sums of the transposed result, or of the result where that is stored transposed.
+SumStrip WgmmaConsumer::getSums(ImplicitLocOpBuilder &b, const StagedTile &work,
+                                int64_t number) const {
+  Value unit = kernel.lists.rowOf(b, work.group, rowPlace(b, number / chunks()));
+  // A place without a row is not stored; it may read any.
+  unit = arith::MaxSIOp::create(b, unit, constant(b, 0));
+  SumStrip sums = kernel.getSums(b, work, unit);
+  std::swap(sums.row, sums.col);
+  std::swap(sums.rows, sums.cols);
+  sums.transposed = !sums.transposed;
+  sums.row = sharedAdd(b, sums.row, constant(b, number % chunks() * chunkCols));
+  return sums;
+}
+
 /// 64 columns of a block row to shared memory at `address`; the sums are those of the transposed
 /// tile (column, row), see Kit/WgmmaTile.h, and lanes store as in Kit/ResultChunks.h.
-void WgmmaConsumer::writeChunk(ImplicitLocOpBuilder &b, const StagedTile &work, Value unit,
-                               int64_t chunk, ArrayRef<Value> sums, Value address) const {
+void WgmmaConsumer::writeChunk(ImplicitLocOpBuilder &b, StripEpilogue *strip, ArrayRef<Value> sums,
+                               Value address) const {
   int64_t size = plan.shape.block;
   SharedTile buffer = plan.transposeOut ? SharedTile{chunkCols, size} : SharedTile{size, chunkCols};
-  bool trivial = Epilogue::isTrivial(kernel.op);
   Value seven = sharedRem(b, kernel.lane, 8);
   Value third = sharedRem(b, sharedDiv(b, kernel.lane, 8), 2);
   Value fourth = sharedDiv(b, kernel.lane, 16);
-  Value quad = sharedDiv(b, kernel.lane, 4), pair = sharedMul(b, sharedRem(b, kernel.lane, 4), 2);
   Value firstCol = sharedMul(b, warp, 16);
   for (int64_t row = 0; row < size; row += 16) {
+    SmallVector<Value> parts(sums.slice(row / 8 * 4, StripEpilogue::cornerSums));
+    if (strip)
+      strip->finish(b, row / StripEpilogue::corner, parts);
     SmallVector<Value> words;
-    for (int64_t matrix = 0; matrix < 4; ++matrix) {
-      int64_t first = (row / 8 + matrix / 2) * 4 + 2 * (matrix % 2);
-      Value parts[2] = {sums[first], sums[first + 1]};
-      int64_t colStep = chunk * chunkCols + 8 * (matrix % 2);
-      Value col = sharedAdd(b, sharedAdd(b, firstCol, quad), constant(b, colStep));
-      for (int64_t i = 0; i < 2 && !trivial; ++i)
-        parts[i] = kernel.finish(b, work, unit, parts[i],
-                                 sharedAdd(b, pair, constant(b, row + 8 * (matrix / 2) + i)), col);
-      words.push_back(packPair(b, plan.element, parts[0], parts[1]));
-    }
+    for (int64_t i = 0; i < StripEpilogue::cornerSums; i += 2)
+      words.push_back(packPair(b, plan.element, parts[i], parts[i + 1]));
     Value place;
     if (plan.transposeOut) {
       Value inner = sharedAdd(b, firstCol, sharedAdd(b, seven, sharedMul(b, third, 8)));
@@ -201,7 +214,18 @@ void WgmmaConsumer::writeChunk(ImplicitLocOpBuilder &b, const StagedTile &work, 
 
 void WgmmaConsumer::storeRows(ImplicitLocOpBuilder &b, const StagedTile &work,
                               ArrayRef<Value> sums) const {
-  int64_t perChunk = tile.sumsPerThread();
+  int64_t perChunk = tile.sumsPerThread(), all = rows() * chunks();
+  std::optional<StripEpilogue> strip, following;
+  auto start = [&](int64_t number) {
+    if (Epilogue::isTrivial(kernel.op) || number == all)
+      return;
+    Value thread = sharedAdd(b, sharedMul(b, warp, 32), kernel.lane);
+    // The sums of what was stored before are free.
+    int64_t left = (all - std::max<int64_t>(number - 1, 0)) * perChunk;
+    following.emplace(b, kernel.epilogue, getSums(b, work, number).ofWarp(b, thread),
+                      plan.shape.block / StripEpilogue::corner, plan.freeRegisters(left) / 2);
+  };
+  start(0);
   for (int64_t first = 0; first < rows() * chunks(); first += buffers()) {
     int64_t last = std::min(first + buffers(), rows() * chunks());
     // The copies of the chunks that were here before have read them.
@@ -211,7 +235,10 @@ void WgmmaConsumer::storeRows(ImplicitLocOpBuilder &b, const StagedTile &work,
     for (int64_t i = first; i < last; ++i) {
       units.push_back(kernel.lists.rowOf(b, work.group, rowPlace(b, i / chunks())));
       addresses.push_back(sharedAdd(b, result, constant(b, (i - first) * plan.resultBytes())));
-      writeChunk(b, work, units.back(), i % chunks(), sums.slice(i * perChunk, perChunk),
+      strip = std::move(following);
+      following.reset();
+      start(i + 1);
+      writeChunk(b, strip ? &*strip : nullptr, sums.slice(i * perChunk, perChunk),
                  addresses.back());
     }
     emitCopyFence(b);

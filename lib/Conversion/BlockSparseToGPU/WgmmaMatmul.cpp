@@ -7,6 +7,7 @@
 #include "Loops.h"
 #include "MatmulAxes.h"
 #include "MmaProduct.h"
+#include "StripEpilogue.h"
 #include "WgmmaKernels.h"
 #include "WgmmaProduct.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -19,6 +20,7 @@ using namespace mlir::blocksparse::device;
 /// Rows of a tile.
 static constexpr int64_t tileRows = 128;
 static constexpr int64_t unit = 64;
+static constexpr int64_t warpgroupThreads = 128;
 /// Tiles along the rows whose panels of columns are walked together, so that both factors stay in
 /// the L2 cache: 132 thread blocks then work on about 16 x 8 tiles at a time.
 static constexpr int64_t rasterRows = 16;
@@ -64,10 +66,17 @@ public:
   void emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step, ArrayRef<Value>,
                   const StageBuffers &stage) override;
   Value takesPart(ImplicitLocOpBuilder &, ArrayRef<Value>, Value) override { return {}; }
+  void beginTile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                 Value thread) override;
+  void prepareResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                     Value thread) override;
   void emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                   const ResultChunks &chunks, ArrayRef<Value> sums) override;
 
 private:
+  /// Part `group` of a tile; all its rows.
+  SumStrip getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group) const;
+
   enum Field { Row, Col, Batch, Head };
 
   MapPlace placeIn(ImplicitLocOpBuilder &b, Value memref, DenseAxes axes, Value row, Value col,
@@ -79,6 +88,8 @@ private:
   TileGrid grid;
   DenseView left, out;
   Epilogue epilogue;
+  /// Of the tile whose result is prepared; none where the sums are stored as they are.
+  std::optional<StripEpilogue> strip;
 };
 
 } // namespace
@@ -114,7 +125,7 @@ MatmulKernel::MatmulKernel(ImplicitLocOpBuilder &b, PlannedMatmulOp op, const Ma
       outMap(mapping.lookup(maps[2])), grid(TileGrid::get(b, op, plan, mapping)),
       left(DenseView::get(b, mapping.lookup(op.getA()), plan.axes.a)),
       out(DenseView::get(b, mapping.lookup(op.getInit()), plan.axes.out)),
-      epilogue(Epilogue::get(b, op, mapping)) {}
+      epilogue(Epilogue::get(b, op, mapping, /*byRole=*/true)) {}
 
 static Value toInt(ImplicitLocOpBuilder &b, Value number) {
   return b.createOrFold<arith::IndexCastOp>(b.getI32Type(), number);
@@ -178,30 +189,43 @@ void MatmulKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Va
   }
 }
 
+SumStrip MatmulKernel::getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group) const {
+  SumStrip part;
+  part.batch = toIndex(b, tile.fields[Batch]);
+  part.head = toIndex(b, tile.fields[Head]);
+  part.row = sharedAdd(b, tile.fields[Row], sharedMul(b, group, unit));
+  part.col = tile.fields[Col];
+  part.rows = out.rows();
+  part.cols = out.cols();
+  return part;
+}
+
+void MatmulKernel::beginTile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                             Value thread) {
+  prefetchTerms(b, epilogue, getPart(b, tile, group), thread, warpgroupThreads, unit,
+                plan.shape.cols);
+}
+
+void MatmulKernel::prepareResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                                 Value thread) {
+  strip.reset();
+  if (!Epilogue::isTrivial(op))
+    strip.emplace(b, epilogue, getPart(b, tile, group).ofWarp(b, thread),
+                  plan.shape.cols / StripEpilogue::corner, plan.shape.freeRegisters());
+}
+
 void MatmulKernel::emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                               const ResultChunks &chunks, ArrayRef<Value> sums) {
   Value firstRow = sharedAdd(b, tile.fields[Row], sharedMul(b, group, unit));
-  Value always = arith::ConstantIntOp::create(b, b.getI1Type(), 1);
-  auto finish = [&](ImplicitLocOpBuilder &b, Value sum, Value inner, Value outer) {
-    // What lies beyond the result is not stored; it may read any element of the terms.
-    auto clamp = [&](Value place, Value size) {
-      return indexMin(b, toIndex(b, place), indexSub(b, size, indexConstant(b, 1)));
-    };
-    Value row = clamp(sharedAdd(b, firstRow, inner), out.rows());
-    Value col = clamp(sharedAdd(b, tile.fields[Col], outer), out.cols());
-    StoredPosition position{toIndex(b, tile.fields[Batch]), toIndex(b, tile.fields[Head]), row,
-                            col};
-    // As stored: [B, M, H, D] in the context form.
-    if (op.getForm() == MatmulForm::Context)
-      std::swap(position.head, position.row);
-    return epilogue.apply(b, sum, always, position);
+  auto finish = [&](ImplicitLocOpBuilder &b, int64_t number, MutableArrayRef<Value> sums) {
+    strip->finish(b, number, sums);
   };
   auto store = [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
     Value col = sharedAdd(b, tile.fields[Col], sharedConstant(b, number * chunkCols));
     emitTensorStore(b, outMap, placeIn(b, op.getInit(), plan.axes.out, firstRow, col, tile),
                     address);
   };
-  chunks.emit(b, sums, Epilogue::isTrivial(op) ? ResultChunks::Finish() : finish, store);
+  chunks.emitCorners(b, sums, strip ? ResultChunks::FinishCorner(finish) : nullptr, store);
 }
 
 //===----------------------------------------------------------------------===//
