@@ -1,0 +1,48 @@
+// Products at blocks smaller than the pieces of a tile: every block has a store of its own, from the
+// thread that read its place before the products. The other kernels are the fallback for unaligned
+// memory.
+// RUN: blocksparse-compile %s --target=cuda:sm_90a --function=blocks_of_16 -o %t.16.ptx
+// RUN: FileCheck %s --input-file=%t.16.ptx --check-prefix=B16
+// RUN: blocksparse-compile %s --target=cuda:sm_90a --function=blocks_of_32 -o %t.32.ptx
+// RUN: FileCheck %s --input-file=%t.32.ptx --check-prefix=B32
+
+#b16 = #blocksparse.layout<16x16, grid 63x17, random(density = 0.25, seed = 1)>
+#b32 = #blocksparse.layout<32x32, grid 9x31, random(density = 0.5, seed = 1)>
+
+// Two batches of two chunks of 64 columns: 4 matrices of 16 x 16 in each of them for every warp, and
+// at most 32 blocks.
+// B16: .entry blocks_of_16_sdd_wgmma(
+// B16: .maxntid 384
+// B16: setmaxnreg.inc.sync.aligned.u32 232;
+// B16: ld.global.nc.b32 {{%r[0-9]+}}, [{{%rd[0-9]+}}+128];
+// B16: wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16
+// B16: cp.async.bulk.wait_group.read 0;
+// B16-NEXT: bar.sync {{%r[0-9]+}}, 128;
+// B16-COUNT-8: stmatrix.sync.aligned.m8n8.x4.shared.b16
+// B16-NOT: stmatrix
+// B16: fence.proxy.async.shared::cta;
+// B16: bar.sync {{%r[0-9]+}}, 128;
+// B16: cp.async.bulk.tensor.4d.global.shared::cta.tile.bulk_group
+// B16: cp.async.bulk.commit_group;
+// B16: cp.async.bulk.wait_group.read 0;
+// B16-COUNT-8: stmatrix.sync.aligned.m8n8.x4.shared.b16
+// B16: cp.async.bulk.tensor.4d.global.shared::cta.tile.bulk_group
+// B16: cp.async.bulk.wait_group 0;
+func.func @blocks_of_16(%a: tensor<1008x200xf16>, %b: tensor<272x200xf16>) -> tensor<1008x272xf16, #b16> {
+  %0 = blocksparse.sdd %a, %b {schedule = #blocksparse.schedule<kernel = "cuda.wgmma">, transpose_b}
+      : (tensor<1008x200xf16>, tensor<272x200xf16>) -> tensor<1008x272xf16, #b16>
+  return %0 : tensor<1008x272xf16, #b16>
+}
+
+// Four blocks a chunk: places of 8 lie behind one another.
+// B32: .entry blocks_of_32_sdd_wgmma(
+// B32: setp.gt.u32 {{%p[0-9]+}}, {{%r[0-9]+}}, 7;
+// B32: ld.global.nc.b32 {{%r[0-9]+}}, [{{%rd[0-9]+}}+32];
+// B32: wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16
+// B32: cp.async.bulk.tensor.4d.global.shared::cta.tile.bulk_group
+func.func @blocks_of_32(%a: tensor<64x288xbf16>, %b: tensor<64x992xbf16>) -> tensor<288x992xbf16, #b32> {
+  %0 = blocksparse.sdd %a, %b
+      {schedule = #blocksparse.schedule<kernel = "cuda.wgmma">, transpose_a, alpha = 0.5 : f64}
+      : (tensor<64x288xbf16>, tensor<64x992xbf16>) -> tensor<288x992xbf16, #b32>
+  return %0 : tensor<288x992xbf16, #b32>
+}
