@@ -324,6 +324,16 @@ class Fuzzer:
         return 1 if self.findings else 0
 
 
+def write_programs(options):
+    """Programs of one function each, <seed>-<number>.mlir, the same for equal options."""
+    options.output.mkdir(parents=True, exist_ok=True)
+    for number in range(options.write):
+        rng = Rng(mix("fuzz", options.seed, number))
+        text = make_program(Draws([], rng), "program").text()
+        (options.output / f"{options.seed}-{number:04d}.mlir").write_text(text)
+    return 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -337,7 +347,11 @@ def main():
     parser.add_argument("--max-findings", type=int, default=20)
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("fuzz-findings"),
                         help="directory for reproducers (default: fuzz-findings)")
+    parser.add_argument("--write", type=int, metavar="COUNT",
+                        help="only write COUNT programs to --output, as the GPU bundle runs them")
     options = parser.parse_args()
+    if options.write is not None:
+        return write_programs(options)
     for tool in ("blocksparse-opt", "blocksparse-compile", "blocksparse-run"):
         if not (options.bin / tool).exists():
             parser.error(f"expects {tool} in {options.bin}, but got none")

@@ -50,6 +50,7 @@ cp "$build"/test/Unit/BlockSparse{RuntimeTests,LaunchCost} "$bundle/unit/"
 strip "$bundle"/unit/* "$bundle"/lib/*
 
 python3 "$root/test/Integration/generate_cases.py" --output "$bundle/cases/generated"
+python3 "$root/tools/blocksparse-fuzz.py" --write 200 --seed 1 --output "$bundle/cases/fuzz"
 cp "$root"/test/Integration/Cases/*.mlir "$bundle/cases/field/"
 if [ -d "$root/test/Integration/GPU" ]; then cp -r "$root/test/Integration/GPU" "$bundle/cases/gpu"; fi
 install -m 755 "$root/tools/run-gpu-tests.py" "$bundle/run-gpu-tests"

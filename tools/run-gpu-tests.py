@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs the execution tests of a GPU bundle on this machine's GPU.
 
-Every function of cases/generated, cases/field and cases/gpu is compiled for the GPU, called twice, compared
+Every function of cases/generated, cases/field, cases/gpu and cases/fuzz is compiled for the GPU, called twice, compared
 with the reference and with itself bit by bit. Functions run in groups, each group in a process of its
 own; those of a group that breaks off run again alone, so that a fault counts once.
 """
@@ -35,7 +35,7 @@ def environment():
 def collect(options):
     """(file, flags, function) of every test, field cases with the flags of their RUN line."""
     tests = []
-    for folder in ("generated", "field", "gpu"):
+    for folder in ("generated", "field", "gpu", "fuzz"):
         for path in sorted((ROOT / "cases" / folder).glob("*.mlir")):
             text = path.read_text()
             if folder != "field":

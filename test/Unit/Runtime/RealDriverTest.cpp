@@ -186,7 +186,7 @@ TEST_F(RealDriverTest, GridAndBlockLimits) {
   EXPECT_FAILS(launchEmpty({int64_t(1) << 31, 1, 1}, {32, 1, 1}), BLOCKSPARSE_RT_LAUNCH_LIMIT,
                "expects grid x from 0 to 2147483647, but got 2147483648");
   EXPECT_FAILS(launchEmpty({1, 1, 1}, {1025, 1, 1}), BLOCKSPARSE_RT_LAUNCH_LIMIT,
-               "expects at most 1024 threads per block");
+               "expects block x from 1 to 1024, but got 1025");
   EXPECT_OK(launchEmpty({1, 65535, 1}, {1, 1, 1}));
   EXPECT_OK(launchEmpty({1, 1, 65535}, {1, 1, 1}));
   EXPECT_OK(launchEmpty({int64_t(1) << 20, 1, 1}, {1, 1, 1}));
