@@ -121,9 +121,7 @@ static void buildStages(PlannedDSDOp op, int64_t workers) {
   if (!staged) // tables beyond int32, or faulty ones, which blocksparse-verify-plan reports
     return;
   WorkOptions options;
-  // A cluster of two thread blocks takes a tile of 512 columns.
-  options.workers = std::max<int64_t>(1, workers / std::max<int64_t>(1, product->tileN / 256));
-  if (getenv("BS_W")) options.workers = atoi(getenv("BS_W"));
+  options.workers = workers;
   WorkLists lists = ::blocksparse::buildWorkLists(*staged, product->space, options);
   OpBuilder builder(op);
   op.getStagesMutable().assign(createStageTables(builder, op.getLoc(), *staged, lists));

@@ -39,7 +39,8 @@ bool mlir::blocksparse::hasWgmmaSizes(const SampledSizes &sizes) {
     if (ShapedType::isDynamic(size) || size <= 0)
       return false;
   return areSixteenBitFloats(sizes.a, sizes.b, sizes.out) &&
-         ::blocksparse::hasSampledTiles(block) && sizes.m % block.rows == 0 && sizes.n % block.cols == 0 && sizes.k % 8 == 0;
+         ::blocksparse::hasSampledTiles(block) && sizes.m % block.rows == 0 &&
+         sizes.n % block.cols == 0 && sizes.k % 8 == 0;
 }
 
 int64_t mlir::blocksparse::fitPanel(int64_t n, int64_t wanted) {
@@ -100,8 +101,7 @@ std::optional<StagedProduct> StagedProduct::get(PlannedDSDOp op) {
     if (!product.stream || schedule.getGroup() % (usesWgmma ? 2 : schedule.getWarps()) != 0)
       return std::nullopt;
   }
-  // 512: a cluster of two thread blocks, where the schedule asks for it.
-  int64_t most = wgmma ? (schedule.getTileN() >= 512 ? 512 : 256) : 128;
+  int64_t most = wgmma ? 256 : 128;
   product.tileN =
       fitPanel(n, schedule.getTileN() == 0 ? most : std::min<int64_t>(schedule.getTileN(), most));
   product.rows.heads = op.getLutHeads();
@@ -126,6 +126,8 @@ std::optional<StagedSampled> StagedSampled::get(PlannedSDDOp op) {
   StagedSampled product;
   product.blocks.block = {op.getBlock()[0], op.getBlock()[1]};
   product.blocks.heads = op.getLutHeads();
+  product.blocks.form =
+      ::blocksparse::SampledForm::get(product.blocks.block, op.getTransposeA(), op.getTransposeB());
   product.k = sizeFromEnd(a, op.getTransposeA() ? 1 : 0);
   SampledSizes sizes{a.getElementType(),
                      b.getElementType(),
@@ -133,7 +135,8 @@ std::optional<StagedSampled> StagedSampled::get(PlannedSDDOp op) {
                      product.blocks.block,
                      sizeFromEnd(a, op.getTransposeA() ? 0 : 1),
                      sizeFromEnd(b, op.getTransposeB() ? 1 : 0),
-                     product.k};
+                     product.k,
+                     product.blocks.form};
   if (!hasWgmmaSizes(sizes))
     return std::nullopt;
   int64_t heads = std::max(sizeFromEnd(a, 2), sizeFromEnd(b, 2));

@@ -17,33 +17,18 @@ StagedTiles StagedTiles::get(ImplicitLocOpBuilder &b, PlannedDSDOp op, const IRM
   lists.tiles = IntTable::get(b, mapping.lookup(op.getStages()[0]));
   lists.workers = IntTable::get(b, mapping.lookup(op.getStages()[1]));
   lists.rows = IntTable::get(b, mapping.lookup(op.getStages()[3]));
-  lists.cluster = clusterSize(op);
   return lists;
 }
 
 int64_t StagedTiles::panelCols(PlannedDSDOp op) { return op.getSchedule()->getTileN(); }
 
-int64_t StagedTiles::clusterSize(PlannedDSDOp op) {
-  return std::max<int64_t>(1, panelCols(op) / 256);
-}
-
-static Value blockNumber(ImplicitLocOpBuilder &b) {
-  return arith::IndexCastOp::create(b, b.getI32Type(),
-                                    gpu::BlockIdOp::create(b, gpu::Dimension::x));
-}
-
-Value StagedTiles::clusterRank(ImplicitLocOpBuilder &b, int64_t size) {
-  return sharedRem(b, blockNumber(b), size);
-}
-
 Value StagedTiles::blocks(ImplicitLocOpBuilder &host, PlannedDSDOp op) {
-  int64_t lists = bufferType(op.getStages()[1]).getDimSize(0) - 1;
-  return indexConstant(host, lists * clusterSize(op));
+  return indexConstant(host, bufferType(op.getStages()[1]).getDimSize(0) - 1);
 }
 
-WgmmaKernel::Range StagedTiles::runOfBlock(ImplicitLocOpBuilder &b, const IntTable &workers,
-                                           int64_t cluster) {
-  Value block = sharedDiv(b, blockNumber(b), cluster);
+WgmmaKernel::Range StagedTiles::runOfBlock(ImplicitLocOpBuilder &b, const IntTable &workers) {
+  Value block =
+      arith::IndexCastOp::create(b, b.getI32Type(), gpu::BlockIdOp::create(b, gpu::Dimension::x));
   Value one = sharedConstant(b, 1);
   return {workers.read(b, block, 0, 1).front(),
           workers.read(b, sharedAdd(b, block, one), 0, 1).front(), one};

@@ -8,7 +8,6 @@
 #include "Loops.h"
 #include "MmaProduct.h"
 #include "StagedTiles.h"
-#include "StripEpilogue.h"
 #include "WgmmaKernels.h"
 #include "WgmmaProduct.h"
 #include "blocksparse/Target/TargetInfo.h"
@@ -20,7 +19,6 @@ using namespace mlir::blocksparse::device;
 
 /// Values of k of a record, and rows of a half tile.
 static constexpr int64_t unit = 64;
-static constexpr int64_t warpgroupThreads = 128;
 
 namespace {
 
@@ -44,17 +42,10 @@ public:
   void emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step, ArrayRef<Value> entry,
                   const StageBuffers &stage) override;
   Value takesPart(ImplicitLocOpBuilder &b, ArrayRef<Value> entry, Value group) override;
-  void beginTile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                 Value thread) override;
-  void prepareResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                     Value thread) override;
   void emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                   const ResultChunks &chunks, ArrayRef<Value> sums) override;
 
 private:
-  /// Part `group` of a tile; all its rows.
-  SumStrip getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group) const;
-
   /// Fields of a tile's WgmmaWork.
   enum Field { Group, Col, First, Batch, Head, ValuesRow };
   /// Numbers of a record.
@@ -68,16 +59,13 @@ private:
   ValuesOrigin origin;
   Epilogue epilogue;
   DenseView out;
-  /// Of the tile whose result is prepared; none where the sums are stored as they are.
-  std::optional<StripEpilogue> strip;
 };
 
 } // namespace
 
 DSDPlan::DSDPlan(PlannedDSDOp op, int64_t sharedLimit) {
   bool alongK = op.getTransposeB();
-  shape.cluster = StagedTiles::clusterSize(op);
-  shape.cols = StagedTiles::panelCols(op) / shape.cluster;
+  shape.cols = StagedTiles::panelCols(op);
   shape.element = getElementTypeOrSelf(op.getDense().getType());
   shape.aAlongK = !op.getTransposeValues();
   shape.bAlongK = alongK;
@@ -99,13 +87,9 @@ DSDKernel::DSDKernel(ImplicitLocOpBuilder &b, PlannedDSDOp op, const DSDPlan &pl
 WgmmaWork DSDKernel::getTile(ImplicitLocOpBuilder &b, Value number) {
   StagedTile tile = lists.read(b, number);
   Value block = origin.blockOf(b, tile.batch, tile.head);
-  Value panel = sharedMul(b, tile.panel, plan.shape.cluster);
-  if (plan.shape.cluster > 1)
-    panel = sharedAdd(b, panel, StagedTiles::clusterRank(b, plan.shape.cluster));
-  Value col = sharedMul(b, panel, plan.shape.cols);
-  return {
-      tile.records,
-      {tile.group, col, tile.first, tile.batch, tile.head, sharedMul(b, block, op.getBlock()[0])}};
+  return {tile.records,
+          {tile.group, sharedMul(b, tile.panel, plan.shape.cols), tile.first, tile.batch, tile.head,
+           sharedMul(b, block, op.getBlock()[0])}};
 }
 
 SmallVector<Value> DSDKernel::readStep(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step) {
@@ -139,18 +123,10 @@ void DSDKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value
     auto load = [&](ImplicitLocOpBuilder &b) {
       Value to = sharedAdd(b, stage.a, sharedConstant(b, half * WgmmaTile::matrixBytes));
       MapPlace place{sharedAdd(b, y, tile.fields[ValuesRow]), x, zero, zero};
-      emitTensorLoad(b, valuesMap, plan.values, place, to, stage.barrier, plan.shape.cluster);
+      emitTensorLoad(b, valuesMap, plan.values, place, to, stage.barrier);
     };
-    Value mine;
     if (plan.shape.hasGaps)
-      mine = isThere(b, y);
-    if (plan.shape.cluster > 1) {
-      Value rank = StagedTiles::clusterRank(b, plan.shape.cluster);
-      Value own = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rank, sharedConstant(b, half));
-      mine = mine ? both(b, mine, own) : own;
-    }
-    if (mine)
-      emitIf(b, mine, load);
+      emitIf(b, isThere(b, y), load);
     else
       load(b);
   }
@@ -166,41 +142,13 @@ Value DSDKernel::takesPart(ImplicitLocOpBuilder &b, ArrayRef<Value> entry, Value
   return isThere(b, arith::SelectOp::create(b, isFirst, entry[Y0], entry[Y1]));
 }
 
-SumStrip DSDKernel::getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group) const {
-  auto toIndex = [&](Value number) {
-    return b.createOrFold<arith::IndexCastOp>(b.getIndexType(), number);
-  };
-  SumStrip part;
-  part.batch = toIndex(tile.fields[Batch]);
-  part.head = toIndex(tile.fields[Head]);
-  part.row = sharedMul(b, lists.rowOf(b, tile.fields[Group], group), unit);
-  part.col = tile.fields[Col];
-  part.rows = out.rows();
-  part.cols = out.cols();
-  part.transposed = plan.shape.transposeOut;
-  return part;
-}
-
-void DSDKernel::beginTile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                          Value thread) {
-  prefetchTerms(b, epilogue, getPart(b, tile, group), thread, warpgroupThreads, unit,
-                plan.shape.cols);
-}
-
-void DSDKernel::prepareResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                              Value thread) {
-  strip.reset();
-  if (!Epilogue::isTrivial(op))
-    strip.emplace(b, epilogue, getPart(b, tile, group).ofWarp(b, thread),
-                  plan.shape.cols / StripEpilogue::corner, plan.shape.freeRegisters());
-}
-
 void DSDKernel::emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                            const ResultChunks &chunks, ArrayRef<Value> sums) {
   Value rowUnit = lists.rowOf(b, tile.fields[Group], group);
   Value row = sharedMul(b, rowUnit, unit), col = tile.fields[Col];
-  auto finish = [&](ImplicitLocOpBuilder &b, int64_t number, MutableArrayRef<Value> sums) {
-    strip->finish(b, number, sums);
+  StagedPosition at{tile.fields[Batch], tile.fields[Head], row, col};
+  auto finish = [&](ImplicitLocOpBuilder &b, Value sum, Value inner, Value outer) {
+    return lists.applyEpilogue(b, op, epilogue, out, at, sum, inner, outer);
   };
   auto store = [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
     emitIf(b, isThere(b, rowUnit), [&](ImplicitLocOpBuilder &b) {
@@ -212,7 +160,7 @@ void DSDKernel::emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value
       emitTensorStore(b, outMap, place, address);
     });
   };
-  chunks.emitCorners(b, sums, strip ? ResultChunks::FinishCorner(finish) : nullptr, store);
+  chunks.emit(b, sums, Epilogue::isTrivial(op) ? ResultChunks::Finish() : finish, store);
 }
 
 //===----------------------------------------------------------------------===//

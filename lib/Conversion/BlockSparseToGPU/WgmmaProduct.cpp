@@ -39,13 +39,6 @@ static Value makeUniform(ImplicitLocOpBuilder &b, Value value) {
                               sharedConstant(b, 31), NVVM::ShflKind::idx, UnitAttr());
 }
 
-/// All threads of the cluster have arrived, and see each other's writes.
-static void emitClusterBarrier(ImplicitLocOpBuilder &b) {
-  // Not the aligned form: lanes of the producer's warp may come by different ways.
-  NVVM::ClusterArriveOp::create(b, UnitAttr());
-  NVVM::ClusterWaitOp::create(b, UnitAttr());
-}
-
 //===----------------------------------------------------------------------===//
 // Launch
 //===----------------------------------------------------------------------===//
@@ -57,24 +50,18 @@ void WgmmaProduct::launch(
         makeKernel) const {
   SmallVector<Value> arguments(maps);
   llvm::append_range(arguments, operands);
-  LaunchShape launchShape{blocks, WgmmaShape::threads, shape.sharedBytes(), shape.cluster};
-  auto emitStart = [&](ImplicitLocOpBuilder &b) {
-    if (shape.cluster > 1)
-      emitClusterBarrier(b);
-    else
-      emitBarrier(b);
-  };
+  LaunchShape launchShape{blocks, WgmmaShape::threads, shape.sharedBytes()};
   auto emitKernel = [&](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
     std::unique_ptr<WgmmaKernel> kernel = makeKernel(b, mapping);
     Value thread = arith::IndexCastOp::create(b, b.getI32Type(),
                                               gpu::ThreadIdOp::create(b, gpu::Dimension::x));
     Value base = alignedSharedBase(b);
     Value barriers = sharedAdd(b, base, sharedConstant(b, shape.barrierOffset()));
-    Frame frame{base, sharedRem(b, thread, warpgroupThreads), StageRing(barriers, shape.stages, shape.cluster)};
+    Frame frame{base, sharedRem(b, thread, warpgroupThreads), StageRing(barriers, shape.stages)};
     emitIf(b, isEqual(b, thread, sharedConstant(b, 0)), [&](ImplicitLocOpBuilder &b) {
       frame.ring.emitInit(b, WgmmaShape::groups * warpsOfGroup);
     });
-    emitStart(b);
+    emitBarrier(b);
     Value warpgroup = makeUniform(b, sharedDiv(b, thread, warpgroupThreads));
     auto produce = [&](OpBuilder &builder, Location loc) {
       ImplicitLocOpBuilder b(loc, builder);
@@ -89,9 +76,6 @@ void WgmmaProduct::launch(
       scf::YieldOp::create(b);
     };
     scf::IfOp::create(b, isEqual(b, warpgroup, sharedConstant(b, 0)), produce, consume);
-    // No block ends while another may copy to it or arrive at its barriers.
-    if (shape.cluster > 1)
-      emitClusterBarrier(b);
   };
   gpu::GPUFuncOp kernel = kernels.launch(host, name, arguments, launchShape, emitKernel);
   kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), host.getI32IntegerAttr(1));

@@ -36,9 +36,6 @@ struct WgmmaShape {
   bool transposeOut = false;
   /// Not every half has a part in every step.
   bool hasGaps = false;
-  /// Blocks of a cluster, 1 or 2: they have the same rows and steps and neighbouring columns, and each
-  /// copies one matrix of A to both. (L2 delivers 40 KB a step and block instead of 48.)
-  int64_t cluster = 1;
 
   static constexpr int64_t threads = 384;
   static constexpr int64_t groups = 2;

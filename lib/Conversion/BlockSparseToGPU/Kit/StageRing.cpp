@@ -6,7 +6,6 @@
 #include "SharedTile.h"
 #include "TensorMap.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
@@ -30,8 +29,7 @@ void StageRing::emitInit(ImplicitLocOpBuilder &b, int64_t consumerWarps) const {
   for (int64_t i = 0; i < stages; ++i) {
     Value stage = sharedConstant(b, i);
     NVVM::MBarrierInitOp::create(b, full(b, stage), sharedConstant(b, 1), Value());
-    NVVM::MBarrierInitOp::create(b, empty(b, stage), sharedConstant(b, consumerWarps * cluster),
-                                 Value());
+    NVVM::MBarrierInitOp::create(b, empty(b, stage), sharedConstant(b, consumerWarps), Value());
   }
   NVVM::FenceMbarrierInitOp::create(b);
 }
@@ -66,22 +64,6 @@ void StageRing::expectBytes(ImplicitLocOpBuilder &b, Value stage, Value bytes) c
                                          /*relaxed=*/false, Value());
 }
 
-/// Arrives at the barrier of block `rank` of the cluster that stands where `barrier` does here.
-static void emitArriveAt(ImplicitLocOpBuilder &b, Value barrier, int64_t rank) {
-  Value address = LLVM::PtrToIntOp::create(b, b.getI32Type(), barrier);
-  StringRef text = "{\n.reg .b32 remote;\nmapa.shared::cluster.u32 remote, $0, $1;\n"
-                   "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote];\n}";
-  auto dialect = LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT);
-  LLVM::InlineAsmOp::create(b, TypeRange(), ValueRange{address, sharedConstant(b, rank)}, text,
-                            "r,r", /*has_side_effects=*/true, /*is_align_stack=*/false,
-                            LLVM::tailcallkind::TailCallKind::None, dialect, ArrayAttr());
-}
-
 void StageRing::release(ImplicitLocOpBuilder &b, Value stage) const {
-  if (cluster == 1) {
-    NVVM::MBarrierArriveOp::create(b, Type(), empty(b, stage), Value());
-    return;
-  }
-  for (int64_t rank = 0; rank < cluster; ++rank)
-    emitArriveAt(b, empty(b, stage), rank);
+  NVVM::MBarrierArriveOp::create(b, Type(), empty(b, stage), Value());
 }

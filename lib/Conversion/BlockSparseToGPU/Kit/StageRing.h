@@ -10,9 +10,6 @@
 // parity has ended. Consumers start with parity 0: the first fill. The producer starts with parity
 // 1, which a fresh barrier counts as ended: the stages are free. Parities flip when a stage number
 // wraps around.
-//
-// Where thread blocks of a cluster fill each other's stages, a stage is empty when the consumers of
-// all of them have released it: they arrive at every block's barrier, in the place of their own.
 
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_STAGERING_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_STAGERING_H
@@ -28,10 +25,8 @@ public:
     Value stage, parity;
   };
 
-  /// `barriers`: address (i32) of bytes(stages) bytes of shared memory, the same in all `cluster`
-  /// blocks of a cluster.
-  StageRing(Value barriers, int64_t stages, int64_t cluster = 1)
-      : barriers(barriers), stages(stages), cluster(cluster) {}
+  /// `barriers`: address (i32) of bytes(stages) bytes of shared memory.
+  StageRing(Value barriers, int64_t stages) : barriers(barriers), stages(stages) {}
 
   static int64_t bytes(int64_t stages) { return 16 * stages; }
 
@@ -55,7 +50,7 @@ private:
   Value empty(ImplicitLocOpBuilder &b, Value stage) const;
 
   Value barriers;
-  int64_t stages, cluster;
+  int64_t stages;
 };
 
 } // namespace mlir::blocksparse::device
