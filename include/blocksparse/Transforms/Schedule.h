@@ -19,7 +19,7 @@ namespace mlir::blocksparse {
 //               rows or columns where enough of a tile is stored, and dense products
 //   cuda.stream products of 16-bit floats over static patterns with square blocks of 16 or 32, by
 //               warp mma and TMA (sm_90); see blocksparse/Plan/Stages.h for what a stage holds
-//   cuda.mma    products of 16-bit floats by warp mma and asynchronous copies
+//   cuda.mma    products of 16-bit floats and rounded f32 by warp mma and asynchronous copies
 //   cuda.simt   products of any element type without tensor cores
 //   cuda.rows, cuda.blocks  as on the CPU
 

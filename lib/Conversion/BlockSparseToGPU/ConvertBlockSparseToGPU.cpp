@@ -15,8 +15,11 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Remarks.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/FormatVariadic.h"
 
 namespace mlir::blocksparse {
 #define GEN_PASS_DEF_CONVERTBLOCKSPARSETOGPUPASS
@@ -52,13 +55,30 @@ static bool wantsTensorCores(std::optional<ScheduleAttr> schedule) {
           schedule->getKernel().starts_with("cuda.stream"));
 }
 
+/// Says, where remarks are asked for, that an op with a tensor-core schedule got scalar kernels.
+static void remarkScalar(Operation *op) {
+  std::string blocks;
+  if (auto block = op->getAttrOfType<DenseI64ArrayAttr>("block"))
+    blocks = llvm::formatv(" with blocks {0} x {1}", block[0], block[1]);
+  remark::missed(op->getLoc(),
+                 remark::RemarkOpts::name("scalar-kernels").category("blocksparse-to-gpu"))
+      << llvm::formatv(
+             "expects f16, bf16 or f32 of a precision other than ieee and blocks that are "
+             "multiples of 16 for tensor cores, but got {0} and {1}{2}",
+             op->getOperand(0).getType(), op->getOperand(1).getType(), blocks)
+             .str();
+}
+
 /// Emits the kernels of an op by mma.sync where its schedule asks for tensor cores and there is
 /// such a kernel, else the scalar ones.
 template <typename OpTy>
 static void emitPortable(ImplicitLocOpBuilder &host, KernelBuilder &kernels, OpTy op) {
   if constexpr (llvm::is_one_of<OpTy, PlannedDSDOp, PlannedSDDOp, PlannedMatmulOp>::value)
-    if (wantsTensorCores(op.getSchedule()) && hasMma(op))
-      return emitMma(host, kernels, op);
+    if (wantsTensorCores(op.getSchedule())) {
+      if (hasMma(op))
+        return emitMma(host, kernels, op);
+      remarkScalar(op);
+    }
   emitSimt(host, kernels, op);
 }
 

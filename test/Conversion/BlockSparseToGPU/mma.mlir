@@ -115,11 +115,52 @@ func.func @product(%a: memref<?x?x?x?xf16>, %b: memref<?x?x?x?xf16>, %bias: memr
 
 // -----
 
-// No tensor-core kernel for blocks of 8 or for f32; a schedule that asks for the scalar kernel
+#mma = #blocksparse.schedule<kernel = "cuda.mma">
+
+// f32 rounded to tf32: A is stored along k and takes ldmatrix, B across and takes words. 64 bytes
+// of k a step, two slices of 8.
+// CHECK-LABEL: gpu.func @rounded_dsd_mma(
+// CHECK: scf.for
+// CHECK-COUNT-4: nvvm.ldmatrix
+// CHECK-COUNT-32: llvm.load {{.*}} : !llvm.ptr<3> -> i32
+// CHECK-COUNT-32: nvvm.convert.float.to.tf32 {{.*}} {rnd = #nvvm.fp_rnd_mode<rna>}
+// CHECK-COUNT-32: nvvm.mma.sync {{.*}}shape = #nvvm.shape<m = 16, n = 8, k = 8>
+// CHECK: nvvm.convert.float.to.tf32
+// CHECK-LABEL: func.func @rounded(
+func.func @rounded(%v: memref<4x64x64xf32>, %b: memref<192x256xf32>, %s: memref<3x5xi32>, %e: memref<4x2xi32>, %c: memref<192x256xf32>) {
+  blocksparse.planned_dsd %v, %b segments(%s) entries(%e) outs(%c) {block = array<i64: 64, 64>, lut_heads = 1 : i64, precision = #blocksparse.precision<tf32>, schedule = #mma} : (memref<4x64x64xf32>, memref<192x256xf32>, memref<3x5xi32>, memref<4x2xi32>, memref<192x256xf32>) -> ()
+  return
+}
+
+// -----
+
+#mma = #blocksparse.schedule<kernel = "cuda.mma">
+
+// Split: what is left of each number is rounded, too, and there are three products.
+// CHECK-LABEL: gpu.func @split_matmul_mma(
+// CHECK: scf.for
+// CHECK: nvvm.convert.float.to.tf32
+// CHECK: arith.subf
+// CHECK: nvvm.convert.float.to.tf32
+// CHECK-COUNT-48: nvvm.mma.sync
+// CHECK: nvvm.cp.async.wait.group
+// CHECK-COUNT-48: nvvm.mma.sync
+// CHECK-NOT: nvvm.mma.sync
+// CHECK-LABEL: func.func @split(
+func.func @split(%a: memref<?x?x?x?xf32>, %b: memref<?x?x?x?xf32>, %c: memref<?x?x?x?xf32>) {
+  blocksparse.planned_matmul %a, %b outs(%c) {transpose_a, precision = #blocksparse.precision<tf32x3>, schedule = #mma} : (memref<?x?x?x?xf32>, memref<?x?x?x?xf32>, memref<?x?x?x?xf32>) -> ()
+  return
+}
+
+// -----
+
+// No tensor-core kernel for blocks of 8 or for exact f32; a schedule that asks for the scalar kernel
 // gets it.
 // CHECK-LABEL: gpu.func @scalar_matmul(
 // CHECK-NOT: nvvm.mma
 // CHECK: gpu.func @small_dsd(
+// CHECK-NOT: nvvm.mma
+// CHECK: gpu.func @exact_dsd(
 // CHECK-NOT: nvvm.mma
 func.func @scalar(%a: memref<64x64xf16>, %b: memref<64x64xf16>, %c: memref<64x64xf16>) {
   blocksparse.planned_matmul %a, %b outs(%c) {schedule = #blocksparse.schedule<kernel = "cuda.simt">} : (memref<64x64xf16>, memref<64x64xf16>, memref<64x64xf16>) -> ()
@@ -127,5 +168,9 @@ func.func @scalar(%a: memref<64x64xf16>, %b: memref<64x64xf16>, %c: memref<64x64
 }
 func.func @small(%v: memref<4x8x8xf16>, %b: memref<24x32xf16>, %s: memref<3x5xi32>, %e: memref<4x2xi32>, %c: memref<24x32xf16>) {
   blocksparse.planned_dsd %v, %b segments(%s) entries(%e) outs(%c) {block = array<i64: 8, 8>, lut_heads = 1 : i64, schedule = #blocksparse.schedule<kernel = "cuda.mma">} : (memref<4x8x8xf16>, memref<24x32xf16>, memref<3x5xi32>, memref<4x2xi32>, memref<24x32xf16>) -> ()
+  return
+}
+func.func @exact(%v: memref<4x16x16xf32>, %b: memref<48x32xf32>, %s: memref<3x5xi32>, %e: memref<4x2xi32>, %c: memref<48x32xf32>) {
+  blocksparse.planned_dsd %v, %b segments(%s) entries(%e) outs(%c) {block = array<i64: 16, 16>, lut_heads = 1 : i64, schedule = #blocksparse.schedule<kernel = "cuda.mma">} : (memref<4x16x16xf32>, memref<48x32xf32>, memref<3x5xi32>, memref<4x2xi32>, memref<48x32xf32>) -> ()
   return
 }

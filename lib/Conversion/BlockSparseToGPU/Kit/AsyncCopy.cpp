@@ -128,15 +128,13 @@ TileCopy::TileCopy(ImplicitLocOpBuilder &b, const SharedTile &tile, const Factor
                    toIndex(b, sharedMul(b, column, chunkBytes)));
   Value bytes = indexMul(b, indexConstant(b, rows), geometry.pitch);
   distance = arith::IndexCastOp::create(b, b.getI64Type(), bytes);
-  Value place = tile.offset(b, zero, row, chunk);
   for (int64_t down = 0; down * tile.chunks() < total; down += rows) {
     int64_t lines = geometry.alongK ? down : down % depth;
-    Part part{run, place, down * tile.rowBytes(), /*opensRun=*/lines == 0, Value(), Value()};
-    // Rows that are no multiple of 8 apart are not swizzled alike.
-    if (rows % 8 != 0) {
-      part.place = tile.offset(b, zero, sharedAdd(b, row, sharedConstant(b, down)), chunk);
-      part.placeStep = 0;
-    }
+    // Rows that are a multiple of the period apart are swizzled alike.
+    int64_t near = down % tile.swizzlePeriod();
+    Value place = tile.offset(b, zero, sharedAdd(b, row, sharedConstant(b, near)), chunk);
+    Part part{run,     place,  (down - near) * tile.rowBytes(), /*opensRun=*/lines == 0,
+              Value(), Value()};
     Value down32 = sharedConstant(b, down);
     if (geometry.alongK) {
       part.k = sharedMul(b, column, chunkElements());

@@ -54,6 +54,8 @@ struct SharedTile {
   int64_t chunks() const { return cols / 8; }
   int64_t rowBytes() const { return cols * 2; }
   int64_t bytes() const { return rows * rowBytes(); }
+  /// s(r) = s(r + swizzlePeriod()).
+  int64_t swizzlePeriod() const { return pairs ? 4 : 8; }
 
   /// Byte offset of chunk `chunk` of row `base + row` (i32); `base` is a multiple of 16 and so
   /// takes no part in s(r).

@@ -1,0 +1,25 @@
+// What asks for tensor cores and gets scalar kernels says so where remarks are asked for, and only there.
+// RUN: blocksparse-opt %s -convert-blocksparse-to-gpu=chip=sm_80 --remarks-filter-missed='blocksparse-to-gpu' 2>&1 >/dev/null | FileCheck %s --implicit-check-not=remark:
+// RUN: blocksparse-opt %s -convert-blocksparse-to-gpu=chip=sm_80 2>&1 >/dev/null | count 0
+
+#mma = #blocksparse.schedule<kernel = "cuda.mma">
+
+// CHECK: remark: [Missed] scalar-kernels {{.*}}expects f16, bf16 or f32 of a precision other than ieee and blocks that are multiples of 16 for tensor cores, but got memref<4x16x16xf32> and memref<48x32xf32> with blocks 16 x 16
+func.func @exact(%v: memref<4x16x16xf32>, %b: memref<48x32xf32>, %s: memref<3x5xi32>, %e: memref<4x2xi32>, %c: memref<48x32xf32>) {
+  blocksparse.planned_dsd %v, %b segments(%s) entries(%e) outs(%c) {block = array<i64: 16, 16>, lut_heads = 1 : i64, schedule = #mma} : (memref<4x16x16xf32>, memref<48x32xf32>, memref<3x5xi32>, memref<4x2xi32>, memref<48x32xf32>) -> ()
+  return
+}
+func.func @rounded(%v: memref<4x16x16xf32>, %b: memref<48x32xf32>, %s: memref<3x5xi32>, %e: memref<4x2xi32>, %c: memref<48x32xf32>) {
+  blocksparse.planned_dsd %v, %b segments(%s) entries(%e) outs(%c) {block = array<i64: 16, 16>, lut_heads = 1 : i64, precision = #blocksparse.precision<tf32>, schedule = #mma} : (memref<4x16x16xf32>, memref<48x32xf32>, memref<3x5xi32>, memref<4x2xi32>, memref<48x32xf32>) -> ()
+  return
+}
+// CHECK: remark: [Missed] scalar-kernels {{.*}}but got memref<64x64xf32> and memref<64x64xf32>
+func.func @dense(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
+  blocksparse.planned_matmul %a, %b outs(%c) {schedule = #mma} : (memref<64x64xf32>, memref<64x64xf32>, memref<64x64xf32>) -> ()
+  return
+}
+// A schedule that asks for the scalar kernel gets what it asks for.
+func.func @wanted(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
+  blocksparse.planned_matmul %a, %b outs(%c) {schedule = #blocksparse.schedule<kernel = "cuda.simt">} : (memref<64x64xf32>, memref<64x64xf32>, memref<64x64xf32>) -> ()
+  return
+}
