@@ -30,11 +30,14 @@ namespace {
 /// The arithmetic of one float type, f32 or f64.
 class FloatMath {
 public:
-  FloatMath(ImplicitLocOpBuilder &b, Type type)
-      : b(b), type(type), wide(type.isF64()), bitsType(wide ? b.getI64Type() : b.getI32Type()) {}
+  FloatMath(ImplicitLocOpBuilder &b, Type type, Accuracy accuracy = Accuracy::Full)
+      : b(b), type(type), wide(type.isF64()),
+        approximate(accuracy == Accuracy::Rounded && type.isF32()),
+        bitsType(wide ? b.getI64Type() : b.getI32Type()) {}
 
   ImplicitLocOpBuilder &builder() { return b; }
   bool isWide() const { return wide; }
+  bool isApproximate() const { return approximate; }
   /// Number of stored significand bits.
   int64_t significandBits() const { return wide ? 52 : 23; }
   int64_t exponentBias() const { return wide ? 1023 : 127; }
@@ -43,7 +46,16 @@ public:
   Value add(Value x, Value y) { return arith::AddFOp::create(b, x, y); }
   Value sub(Value x, Value y) { return arith::SubFOp::create(b, x, y); }
   Value mul(Value x, Value y) { return arith::MulFOp::create(b, x, y); }
-  Value div(Value x, Value y) { return arith::DivFOp::create(b, x, y); }
+  /// Approximate: y is neither tiny nor huge.
+  Value div(Value x, Value y) {
+    if (approximate)
+      return mul(x, call("llvm.nvvm.rcp.approx.ftz.f", y));
+    return arith::DivFOp::create(b, x, y);
+  }
+  /// An intrinsic of one argument.
+  Value call(StringRef name, Value x) {
+    return LLVM::CallIntrinsicOp::create(b, type, b.getStringAttr(name), x).getResult(0);
+  }
   Value fma(Value x, Value y, Value z) { return fusedMultiplyAdd(b, x, y, z); }
   Value negate(Value x) { return arith::NegFOp::create(b, x); }
   Value select(Value condition, Value x, Value y) {
@@ -90,7 +102,7 @@ public:
 private:
   ImplicitLocOpBuilder &b;
   Type type;
-  bool wide;
+  bool wide, approximate;
   Type bitsType;
 };
 
@@ -127,6 +139,8 @@ static SmallVector<double> inverseFactorials(int64_t n, int64_t count) {
 /// e^x = 2^n e^r with n = round(x / log 2), |r| <= log(2) / 2; e^r by its Taylor series, whose
 /// rest is below 0.35^8 / 8! = 6e-9 (f32) or 0.35^14 / 14! = 5e-18 (f64).
 static Value emitExp(FloatMath &m, Value x) {
+  if (m.isApproximate())
+    return m.call("llvm.nvvm.ex2.approx.ftz", m.mul(x, m.constant(0x1.71547652b82fep+0)));
   bool wide = m.isWide();
   // Beyond these the result is 0 or infinity; n stays small enough to be halved below.
   Value upper = m.constant(wide ? 710 : 89), lower = m.constant(wide ? -746 : -104);
@@ -283,8 +297,8 @@ Value mlir::blocksparse::device::deviceErf(ImplicitLocOpBuilder &b, Value x) {
   return m.withSignOf(m.select(m.less(a, 1.0), nearZero, far), x);
 }
 
-Value mlir::blocksparse::device::deviceErfc(ImplicitLocOpBuilder &b, Value x) {
-  FloatMath m(b, x.getType());
+Value mlir::blocksparse::device::deviceErfc(ImplicitLocOpBuilder &b, Value x, Accuracy accuracy) {
+  FloatMath m(b, x.getType(), accuracy);
   Value a = m.abs(x);
   Value nearZero = m.fma(m.negate(x), emitErfRatio(m, m.mul(a, a)), m.constant(1));
   Value tail = emitErfcTail(m, a);
@@ -292,8 +306,9 @@ Value mlir::blocksparse::device::deviceErfc(ImplicitLocOpBuilder &b, Value x) {
   return m.select(m.less(a, 1.0), nearZero, far);
 }
 
-Value mlir::blocksparse::device::deviceSigmoid(ImplicitLocOpBuilder &b, Value x) {
-  FloatMath m(b, x.getType());
+Value mlir::blocksparse::device::deviceSigmoid(ImplicitLocOpBuilder &b, Value x,
+                                               Accuracy accuracy) {
+  FloatMath m(b, x.getType(), accuracy);
   // e^-|x| never overflows; for x < 0 the quotient is e^x / (1 + e^x).
   Value power = emitExp(m, m.negate(m.abs(x)));
   Value inverse = m.div(m.constant(1), m.add(power, m.constant(1)));

@@ -35,11 +35,17 @@ Value deviceTanh(ImplicitLocOpBuilder &b, Value x);
 /// Within 4 ulp.
 Value deviceErf(ImplicitLocOpBuilder &b, Value x);
 
+/// How exactly a function is computed. `Rounded`: of f32 on NVIDIA's GPUs alone, by the
+/// instructions for approximate powers and reciprocals, for results that are rounded to 16 bits
+/// afterwards: the error is below 2^-21 of the larger of the function and 2^-4, and e^-y has
+/// an error of y 2^-23 of itself.
+enum class Accuracy { Full, Rounded };
+
 /// 1 - erf(x), within 8 ulp also where it is tiny, down to the smallest normal number.
-Value deviceErfc(ImplicitLocOpBuilder &b, Value x);
+Value deviceErfc(ImplicitLocOpBuilder &b, Value x, Accuracy accuracy = Accuracy::Full);
 
 /// 1 / (1 + e^-x), within 4 ulp on the whole line.
-Value deviceSigmoid(ImplicitLocOpBuilder &b, Value x);
+Value deviceSigmoid(ImplicitLocOpBuilder &b, Value x, Accuracy accuracy = Accuracy::Full);
 
 } // namespace mlir::blocksparse::device
 

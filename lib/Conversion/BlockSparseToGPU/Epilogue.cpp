@@ -20,29 +20,29 @@ using namespace mlir::blocksparse::device;
 //===----------------------------------------------------------------------===//
 
 /// The factor of x in x * factor(x); for the sigmoid, the result.
-static Value emitGate(ImplicitLocOpBuilder &b, ActivationKind kind, Value x) {
+static Value emitGate(ImplicitLocOpBuilder &b, ActivationKind kind, Value x, Accuracy accuracy) {
   Type type = x.getType();
   auto constant = [&](double value) { return floatConstant(b, type, value); };
   switch (kind) {
   case ActivationKind::GeluErf: {
     Value argument = mulNumbers(b, x, constant(-0.70710678118654752440));
-    return mulNumbers(b, deviceErfc(b, argument), constant(0.5));
+    return mulNumbers(b, deviceErfc(b, argument, accuracy), constant(0.5));
   }
   case ActivationKind::GeluTanh: {
     Value cube = mulNumbers(b, mulNumbers(b, x, x), x);
     Value sum = multiplyAdd(b, cube, constant(0.044715), x);
     // (1 + tanh z) / 2 is the sigmoid of 2 z, which loses nothing far below 0.
-    return deviceSigmoid(b, mulNumbers(b, sum, constant(2 * 0.79788456080286535588)));
+    return deviceSigmoid(b, mulNumbers(b, sum, constant(2 * 0.79788456080286535588)), accuracy);
   }
   case ActivationKind::GeluQuick:
-    return deviceSigmoid(b, mulNumbers(b, x, constant(1.702)));
+    return deviceSigmoid(b, mulNumbers(b, x, constant(1.702)), accuracy);
   default:
-    return deviceSigmoid(b, x);
+    return deviceSigmoid(b, x, accuracy);
   }
 }
 
 Value mlir::blocksparse::device::emitActivation(ImplicitLocOpBuilder &b, ActivationKind kind,
-                                                double slope, Value x) {
+                                                double slope, Value x, Accuracy accuracy) {
   Type type = x.getType();
   Value zero = zeroElement(b, type);
   if (kind == ActivationKind::None)
@@ -54,7 +54,7 @@ Value mlir::blocksparse::device::emitActivation(ImplicitLocOpBuilder &b, Activat
     return arith::SelectOp::create(b, negative, zero, x);
   if (kind == ActivationKind::LeakyRelu)
     return arith::SelectOp::create(b, negative, mulNumbers(b, x, floatConstant(b, type, slope)), x);
-  Value gate = emitGate(b, kind, x);
+  Value gate = emitGate(b, kind, x, accuracy);
   if (kind == ActivationKind::Sigmoid)
     return gate;
   Value minusInfinity = floatConstant(b, type, -std::numeric_limits<double>::infinity());
@@ -143,7 +143,7 @@ Epilogue Epilogue::get(ImplicitLocOpBuilder &b, PlannedMatmulOp op, const IRMapp
 }
 
 Value Epilogue::combine(ImplicitLocOpBuilder &b, Value sum, Value hasProducts,
-                        function_ref<Value(Term)> element) const {
+                        function_ref<Value(Term)> element, Accuracy accuracy) const {
   Type type = sum.getType();
   auto load = [&](Term term) { return convertElement(b, element(term), type); };
   Value t = sum;
@@ -161,7 +161,7 @@ Value Epilogue::combine(ImplicitLocOpBuilder &b, Value sum, Value hasProducts,
   }
   if (terms[Bias])
     t = addNumbers(b, t, load(Bias));
-  t = emitActivation(b, activation, slope, t);
+  t = emitActivation(b, activation, slope, t, accuracy);
   return terms[Residual] ? addNumbers(b, t, load(Residual)) : t;
 }
 

@@ -5,6 +5,7 @@
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_EPILOGUE_H
 
 #include "../OperandView.h"
+#include "DeviceMath.h"
 #include "blocksparse/IR/BlockSparseOps.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -55,7 +56,7 @@ public:
   const std::optional<TermView> &getTerm(Term term) const { return terms[term]; }
   /// `apply` on the elements that `element` gives of the terms that there are.
   Value combine(ImplicitLocOpBuilder &b, Value sum, Value hasProducts,
-                function_ref<Value(Term)> element) const;
+                function_ref<Value(Term)> element, Accuracy accuracy = Accuracy::Full) const;
 
 private:
   void bind(ImplicitLocOpBuilder &b, Term term, Value operand, bool headsBehindRows = false);
@@ -68,7 +69,8 @@ private:
 };
 
 /// act(x) of a float; only relu of an integer. Factors that vanish far below 0 win over -infinity.
-Value emitActivation(ImplicitLocOpBuilder &b, ActivationKind kind, double slope, Value x);
+Value emitActivation(ImplicitLocOpBuilder &b, ActivationKind kind, double slope, Value x,
+                     Accuracy accuracy = Accuracy::Full);
 
 } // namespace mlir::blocksparse::device
 

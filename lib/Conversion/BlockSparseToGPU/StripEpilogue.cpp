@@ -272,7 +272,7 @@ void StripEpilogue::finish(ImplicitLocOpBuilder &b, int64_t number, MutableArray
       Value elements = loaded[places[term] + (operand.isMatrix() ? matrix : matrix / 2)];
       return LLVM::ExtractElementOp::create(b, elements, sharedConstant(b, sum % 2));
     };
-    sums[sum] = epilogue->combine(b, sums[sum], always, element);
+    sums[sum] = epilogue->combine(b, sums[sum], always, element, Accuracy::Rounded);
   }
 }
 

@@ -15,6 +15,8 @@
 // Sums may be those of the transposed result, whose pairs are not neighbours in memory. Lanes then
 // load pairs of 16-bit elements as they lie, and exchange them by movmatrix.
 //
+// What is stored has 16 bits, so activations are computed to the accuracy that this needs.
+//
 // A corner's loads are issued some corners before they are needed, as registers allow.
 
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_STRIPEPILOGUE_H

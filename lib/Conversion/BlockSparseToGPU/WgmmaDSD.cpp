@@ -8,6 +8,7 @@
 #include "Loops.h"
 #include "MmaProduct.h"
 #include "StagedTiles.h"
+#include "StripEpilogue.h"
 #include "WgmmaKernels.h"
 #include "WgmmaProduct.h"
 #include "blocksparse/Target/TargetInfo.h"
@@ -19,6 +20,7 @@ using namespace mlir::blocksparse::device;
 
 /// Values of k of a record, and rows of a half tile.
 static constexpr int64_t unit = 64;
+static constexpr int64_t warpgroupThreads = 128;
 
 namespace {
 
@@ -42,10 +44,17 @@ public:
   void emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step, ArrayRef<Value> entry,
                   const StageBuffers &stage) override;
   Value takesPart(ImplicitLocOpBuilder &b, ArrayRef<Value> entry, Value group) override;
+  void beginTile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                 Value thread) override;
+  void prepareResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                     Value thread) override;
   void emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                   const ResultChunks &chunks, ArrayRef<Value> sums) override;
 
 private:
+  /// Part `group` of a tile; all its rows.
+  SumStrip getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group) const;
+
   /// Fields of a tile's WgmmaWork.
   enum Field { Group, Col, First, Batch, Head, ValuesRow };
   /// Numbers of a record.
@@ -59,6 +68,8 @@ private:
   ValuesOrigin origin;
   Epilogue epilogue;
   DenseView out;
+  /// Of the tile whose result is prepared; none where the sums are stored as they are.
+  std::optional<StripEpilogue> strip;
 };
 
 } // namespace
@@ -142,13 +153,41 @@ Value DSDKernel::takesPart(ImplicitLocOpBuilder &b, ArrayRef<Value> entry, Value
   return isThere(b, arith::SelectOp::create(b, isFirst, entry[Y0], entry[Y1]));
 }
 
+SumStrip DSDKernel::getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group) const {
+  auto toIndex = [&](Value number) {
+    return b.createOrFold<arith::IndexCastOp>(b.getIndexType(), number);
+  };
+  SumStrip part;
+  part.batch = toIndex(tile.fields[Batch]);
+  part.head = toIndex(tile.fields[Head]);
+  part.row = sharedMul(b, lists.rowOf(b, tile.fields[Group], group), unit);
+  part.col = tile.fields[Col];
+  part.rows = out.rows();
+  part.cols = out.cols();
+  part.transposed = plan.shape.transposeOut;
+  return part;
+}
+
+void DSDKernel::beginTile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                          Value thread) {
+  prefetchTerms(b, epilogue, getPart(b, tile, group), thread, warpgroupThreads, unit,
+                plan.shape.cols);
+}
+
+void DSDKernel::prepareResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                              Value thread) {
+  strip.reset();
+  if (!Epilogue::isTrivial(op))
+    strip.emplace(b, epilogue, getPart(b, tile, group).ofWarp(b, thread),
+                  plan.shape.cols / StripEpilogue::corner, plan.shape.freeRegisters());
+}
+
 void DSDKernel::emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                            const ResultChunks &chunks, ArrayRef<Value> sums) {
   Value rowUnit = lists.rowOf(b, tile.fields[Group], group);
   Value row = sharedMul(b, rowUnit, unit), col = tile.fields[Col];
-  StagedPosition at{tile.fields[Batch], tile.fields[Head], row, col};
-  auto finish = [&](ImplicitLocOpBuilder &b, Value sum, Value inner, Value outer) {
-    return lists.applyEpilogue(b, op, epilogue, out, at, sum, inner, outer);
+  auto finish = [&](ImplicitLocOpBuilder &b, int64_t number, MutableArrayRef<Value> sums) {
+    strip->finish(b, number, sums);
   };
   auto store = [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
     emitIf(b, isThere(b, rowUnit), [&](ImplicitLocOpBuilder &b) {
@@ -160,7 +199,7 @@ void DSDKernel::emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value
       emitTensorStore(b, outMap, place, address);
     });
   };
-  chunks.emit(b, sums, Epilogue::isTrivial(op) ? ResultChunks::Finish() : finish, store);
+  chunks.emitCorners(b, sums, strip ? ResultChunks::FinishCorner(finish) : nullptr, store);
 }
 
 //===----------------------------------------------------------------------===//
