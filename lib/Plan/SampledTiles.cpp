@@ -20,8 +20,8 @@ constexpr int64_t mostInt = std::numeric_limits<int32_t>::max();
 
 std::string text(int64_t value) { return std::to_string(value); }
 
-/// 64 columns of a band. `place`: of the first half of the band; where blocks share pieces, where
-/// the value blocks of both halves begin in a list of them.
+/// 64 columns of a band, or a block column of those that are gathered. `place`: of the first half
+/// of the band; where blocks share pieces, where its value blocks begin in a list of them.
 struct Chunk {
   int64_t col, place;
 };
@@ -34,11 +34,25 @@ struct Band {
 
 /// A tile before it belongs to a batch and a head of the result.
 struct TilePlan {
-  /// Block of rows that sweeps the columns together.
-  int64_t sweep = 0;
+  /// Block of rows that sweeps the columns together, and the first column.
+  int64_t sweep = 0, col = 0;
   int64_t cost = 0;
   SampledTile tile;
 };
+
+/// The blocks as the form of the product sees them.
+std::vector<BlockCoordinate> getBlocks(const SampledProduct &product) {
+  std::vector<BlockCoordinate> blocks(product.lut.begin(), product.lut.end());
+  if (product.form.swapped)
+    for (BlockCoordinate &at : blocks)
+      std::swap(at.row, at.col);
+  return blocks;
+}
+
+/// Number `i` of the gathered block columns of a tile.
+int64_t getColumn(const SampledTile &tile, int64_t i) {
+  return static_cast<uint32_t>(tile.cols[i / 2]) >> (16 * (i % 2)) & 0xffff;
+}
 
 bool checkSizes(const SampledProduct &product, std::string &error) {
   const BlockShape block = product.block;
@@ -53,6 +67,13 @@ bool checkSizes(const SampledProduct &product, std::string &error) {
   for (const BlockCoordinate &at : product.lut)
     last = std::max({last, (int64_t{at.row} + 1) * block.rows, (int64_t{at.col} + 1) * block.cols,
                      (int64_t{at.value} + 1) * placesOfBlock});
+  if (product.form.gathers)
+    for (const BlockCoordinate &at : getBlocks(product))
+      if (at.col > 0xffff) {
+        error =
+            "expects at most 65536 block columns to gather from, but got column " + text(at.col);
+        return false;
+      }
   if (last <= mostInt)
     return true;
   error = "expects coordinates and places of at most " + text(mostInt) + ", but got " + text(last);
@@ -62,23 +83,24 @@ bool checkSizes(const SampledProduct &product, std::string &error) {
 class SampledTiler {
 public:
   SampledTiler(const SampledProduct &product, int64_t k, const WorkOptions &options)
-      : block(product.block), k(k), options(options), shared(sharesColumns(product.block)),
-        fine(sharesPieces(product.block)), most(sampledChunks(product.block)),
-        plans(product.heads) {
+      : block(product.form.of(product.block)), gathers(product.form.gathers), k(k),
+        options(options), shared(sharesColumns(product.block)), fine(sharesPieces(product.block)),
+        tall(fine ? 2 * unit / block.rows : 1), wide(fine ? unit / block.cols : 1),
+        most(sampledChunks(product.block) * (gathers ? wide : 1)), plans(product.heads) {
     makeBands(product);
   }
 
   /// `copies` tiles stand for each one that is planned.
   void run(int64_t copies) {
-    // Narrower tiles where that many more find workers without a tile.
-    while (most > 1 && countTiles(most / 2) * copies <= options.workers)
+    // Narrower tiles, of 64 columns or more, where that many more find workers without a tile.
+    while (most > (gathers ? wide : 1) && countTiles(most / 2) * copies <= options.workers)
       most /= 2;
     for (const Band &band : bands)
       for (int64_t first = 0, count = band.chunks.size(); first < count; first += most)
         addTile(band, std::span(band.chunks).subspan(first, std::min(most, count - first)));
     for (std::vector<TilePlan> &head : plans)
       std::stable_sort(head.begin(), head.end(), [](const TilePlan &a, const TilePlan &b) {
-        return std::tuple(a.sweep, a.tile.cols[0]) < std::tuple(b.sweep, b.tile.cols[0]);
+        return std::tuple(a.sweep, a.col) < std::tuple(b.sweep, b.col);
       });
   }
 
@@ -100,10 +122,7 @@ public:
 
 private:
   void makeBands(const SampledProduct &product) {
-    // Block rows of a band and block columns of a chunk.
-    const int64_t tall = fine ? 2 * unit / block.rows : 1;
-    const int64_t wide = fine ? unit / block.cols : 1;
-    std::vector<BlockCoordinate> blocks(product.lut.begin(), product.lut.end());
+    std::vector<BlockCoordinate> blocks = getBlocks(product);
     auto bandOf = [&](const BlockCoordinate &at) { return std::tuple(at.head, at.row / tall); };
     std::sort(blocks.begin(), blocks.end(),
               [&](const BlockCoordinate &a, const BlockCoordinate &b) {
@@ -114,7 +133,7 @@ private:
         ++end;
       const std::span row = std::span(blocks).subspan(begin, end - begin);
       if (fine)
-        addBand(row, tall, wide);
+        addBand(row);
       else
         addBlockRow(row);
     }
@@ -132,15 +151,19 @@ private:
     }
   }
 
-  void addBand(std::span<const BlockCoordinate> row, int64_t tall, int64_t wide) {
+  /// Block columns of a chunk of the band.
+  int64_t columnsOfChunk() const { return gathers ? 1 : wide; }
+
+  void addBand(std::span<const BlockCoordinate> row) {
+    const int64_t columns = columnsOfChunk();
     Band band{row[0].head, row[0].row / tall * 2 * unit, {}};
     for (const BlockCoordinate &at : row) {
-      const int64_t col = at.col / wide * unit;
+      const int64_t col = at.col / columns * columns * block.cols;
       if (band.chunks.empty() || band.chunks.back().col != col) {
         band.chunks.push_back({col, static_cast<int64_t>(values.size())});
-        values.resize(values.size() + tall * wide, -1);
+        values.resize(values.size() + tall * columns, -1);
       }
-      values[band.chunks.back().place + at.row % tall * wide + at.col % wide] = at.value;
+      values[band.chunks.back().place + at.col % columns * tall + at.row % tall] = at.value;
     }
     bands.push_back(std::move(band));
   }
@@ -162,13 +185,14 @@ private:
   void addTile(const Band &band, std::span<const Chunk> chunks) {
     TilePlan plan;
     plan.sweep = band.row / sweepRows();
+    plan.col = chunks[0].col;
     SampledTile &tile = plan.tile;
     tile = {};
     tile.rows[0] = static_cast<int32_t>(band.row);
     tile.rows[1] = static_cast<int32_t>(shared ? band.row + unit : -1);
     std::fill(std::begin(tile.cols), std::end(tile.cols), -1);
     std::fill(std::begin(tile.places), std::end(tile.places), -1);
-    for (size_t c = 0; c < chunks.size(); ++c) {
+    for (size_t c = 0; c < chunks.size() && !gathers; ++c) {
       tile.cols[c] = static_cast<int32_t>(chunks[c].col);
       if (fine)
         continue;
@@ -178,30 +202,47 @@ private:
     }
     if (fine)
       addPlaces(tile, chunks);
-    const int64_t loaded = (shared ? 2 : 1) + static_cast<int64_t>(chunks.size());
-    plan.cost = loaded * unit * k * bytesPerElement + options.tileBytes;
+    if (gathers)
+      addColumns(tile, chunks);
+    const int64_t cols = static_cast<int64_t>(chunks.size()) * (gathers ? block.cols : unit);
+    plan.cost = ((shared ? 2 : 1) * unit + cols) * k * bytesPerElement + options.tileBytes;
     plans[band.head].push_back(plan);
   }
 
-  /// From the values of each chunk, of both halves, to those of each half, of all chunks.
+  void addColumns(SampledTile &tile, std::span<const Chunk> chunks) const {
+    uint32_t words[8] = {};
+    for (size_t c = 0; c < chunks.size(); ++c)
+      words[c / 2] |= static_cast<uint32_t>(chunks[c].col / block.cols) << (16 * (c % 2));
+    std::copy(std::begin(words), std::end(words), std::begin(tile.cols));
+    tile.columns = static_cast<int32_t>(chunks.size());
+  }
+
+  /// From the values of each block column to those of each piece.
   void addPlaces(SampledTile &tile, std::span<const Chunk> chunks) {
     const int64_t first = places.size(), each = blocksPerPiece(block);
     tile.blocks = static_cast<int32_t>(first / placesPerTile(block));
     places.resize(first + placesPerTile(block), -1);
-    for (int64_t half = 0; half < 2; ++half)
-      for (size_t c = 0; c < chunks.size(); ++c)
-        std::copy_n(values.begin() + chunks[c].place + half * each, each,
-                    places.begin() + first + (half * 4 + c) * each);
+    for (size_t i = 0; i < chunks.size() * columnsOfChunk(); ++i) {
+      const int64_t from = chunks[i / columnsOfChunk()].place + i % columnsOfChunk() * tall;
+      for (int64_t row = 0; row < tall; ++row) {
+        const int64_t half = row * 2 / tall, chunk = i / wide;
+        places[first + (half * 4 + chunk) * each + row % (tall / 2) * wide + i % wide] =
+            values[from + row];
+      }
+    }
   }
 
   const BlockShape block;
+  const bool gathers;
   const int64_t k;
   const WorkOptions &options;
   const bool shared, fine;
+  /// Of blocks that share pieces, block rows of a band and block columns of 64 columns.
+  const int64_t tall, wide;
   /// Chunks of a tile.
   int64_t most;
   std::vector<Band> bands;
-  /// The value blocks of the chunks of all bands, row by row of blocks.
+  /// The value blocks of the chunks of all bands, column by column of blocks.
   std::vector<int32_t> values;
   std::vector<int32_t> places;
   /// The tiles of each head of the LUT.
@@ -220,7 +261,7 @@ public:
     for (const BlockCoordinate &at : product.lut)
       values = std::max(values, int64_t{at.value} + 1);
     byValue.assign(values, {-1, 0, 0, 0});
-    for (const BlockCoordinate &at : product.lut)
+    for (const BlockCoordinate &at : getBlocks(product))
       byValue[at.value] = at;
     copies = space.batches * (product.heads == 1 ? space.heads : 1);
     seen.assign(copies * values * pieces, 0);
@@ -274,9 +315,11 @@ private:
 
   /// The places of a tile of blocks that share pieces.
   std::string checkBlocks(const SampledTile &tile) {
-    const BlockShape block = product.block;
+    const BlockShape block = product.form.of(product.block);
     const int64_t width = placesPerTile(block), each = blocksPerPiece(block);
     const int64_t wide = unit / block.cols, rows = places.size() / width;
+    if (product.form.gathers && (tile.columns < 0 || tile.columns > 4 * wide))
+      return "expects block columns in [0, " + text(4 * wide) + "], but got " + text(tile.columns);
     if (tile.blocks < 0 || tile.blocks >= rows)
       return "expects a row of places in [0, " + text(rows) + "), but got " + text(tile.blocks);
     for (int64_t i = 0; i < width; ++i) {
@@ -288,7 +331,10 @@ private:
       const BlockCoordinate &at = byValue[value];
       const int64_t piece = i / each, half = piece / 4, chunk = piece % 4;
       const int64_t row = tile.rows[half] + i % each / wide * block.rows;
-      const int64_t col = tile.cols[chunk] + i % wide * block.cols;
+      const int64_t column = chunk * wide + i % wide;
+      int64_t col = tile.cols[chunk] + i % wide * block.cols;
+      if (product.form.gathers)
+        col = column < tile.columns ? getColumn(tile, column) * block.cols : -1;
       if (row != at.row * block.rows || col != at.col * block.cols)
         return "expects value block " + text(value) + " at row " + text(at.row * block.rows) +
                " and column " + text(at.col * block.cols) + ", but got " + text(row) + " and " +
@@ -351,21 +397,24 @@ std::optional<SampledWorkLists> blocksparse::buildSampledTiles(const SampledProd
   return lists;
 }
 
-int64_t blocksparse::countSampledTiles(const BlockLayout &layout) {
+int64_t blocksparse::countSampledTiles(const BlockLayout &layout, SampledForm form) {
+  if (form.swapped)
+    return countSampledTiles(layout.transposed(), {false, form.gathers});
   const BlockShape block = layout.block();
   const BlockGrid grid = layout.grid();
   const int64_t tall = 2 * unit / block.rows, wide = unit / block.cols;
-  const int64_t most = sampledChunks(block);
+  const int64_t columns = form.gathers ? 1 : wide;
+  const int64_t most = sampledChunks(block) * (form.gathers ? wide : 1);
   // The band that was last seen to have a block in a chunk.
-  std::vector<int64_t> lastBand((grid.cols + wide - 1) / wide, -1);
+  std::vector<int64_t> lastBand((grid.cols + columns - 1) / columns, -1);
   int64_t tiles = 0, band = 0;
   for (int64_t head = 0; head < grid.heads; ++head)
     for (int64_t first = 0; first < grid.rows; first += tall, ++band) {
       int64_t chunks = 0;
       for (int64_t row = first; row < std::min(first + tall, grid.rows); ++row)
         for (int32_t col : layout.row(head, row))
-          if (lastBand[col / wide] != band) {
-            lastBand[col / wide] = band;
+          if (lastBand[col / columns] != band) {
+            lastBand[col / columns] = band;
             ++chunks;
           }
       tiles += (chunks + most - 1) / most;

@@ -310,11 +310,12 @@ std::optional<SampledSizes> sampledSizes(Operation *op) {
   if (auto addmm = dyn_cast<SampledAddmmOp>(op); addmm && !addmm.getBeta().isZero())
     return std::nullopt;
   std::optional<SparseTensor> result = SparseTensor::get(op->getResult(0).getType());
-  auto [a, b, transposeA] =
-      llvm::TypeSwitch<Operation *, std::tuple<Value, Value, bool>>(op)
-          .Case<SDDOp, SampledAddmmOp>(
-              [](auto op) { return std::tuple(op.getA(), op.getB(), op.getTransposeA()); })
-          .Default([](Operation *) { return std::tuple(Value(), Value(), false); });
+  auto [a, b, transposeA, transposeB] =
+      llvm::TypeSwitch<Operation *, std::tuple<Value, Value, bool, bool>>(op)
+          .Case<SDDOp, SampledAddmmOp>([](auto op) {
+            return std::tuple(op.getA(), op.getB(), op.getTransposeA(), op.getTransposeB());
+          })
+          .Default([](Operation *) { return std::tuple(Value(), Value(), false, false); });
   if (!a || !result || !result->isStatic() || !result->getType().hasStaticShape())
     return std::nullopt;
   auto typeA = cast<RankedTensorType>(a.getType()), typeB = cast<RankedTensorType>(b.getType());
@@ -326,7 +327,8 @@ std::optional<SampledSizes> sampledSizes(Operation *op) {
                       result->getBlock(),
                       result->getRows(),
                       result->getCols(),
-                      typeA.getDimSize(typeA.getRank() - (transposeA ? 2 : 1))};
+                      typeA.getDimSize(typeA.getRank() - (transposeA ? 2 : 1)),
+                      ::blocksparse::SampledForm::get(result->getBlock(), transposeA, transposeB)};
 }
 
 /// Whether tiles of 128 x 256 that are computed in full and store their blocks of less than 64 rows
@@ -344,7 +346,8 @@ bool prefersTiles(Operation *op, const ProductShape &shape, const SampledSizes &
   int64_t copies = shape.leading / std::max<int64_t>(1, layout->grid().heads);
   int64_t workers = std::max<int64_t>(1, target.workers());
   // The last round takes as long as if all workers had a tile.
-  int64_t rounds = llvm::divideCeil(::blocksparse::countSampledTiles(*layout) * copies, workers);
+  int64_t rounds =
+      llvm::divideCeil(::blocksparse::countSampledTiles(*layout, sizes.form) * copies, workers);
   double tiles = static_cast<double>(rounds) * workers * (sizes.k + storingDepth) / tilesPerSecond;
   double blocks = 2.0 * layout->nnz() * copies * sizes.block.rows * sizes.block.cols * sizes.k;
   return tiles < blocks / mmaRate;

@@ -79,23 +79,52 @@ func.func @sampled(%a: tensor<2x128x40xf16>, %b: tensor<2x40x256xf16>, %init: te
 }
 
 // Blocks of 32 share the pieces of tiles: two bands of 128 rows, of which the second sticks out of
-// the matrix; the middle chunk of the first has no block. Both heads have the same places.
+// the matrix. Both heads have the same places. Columns of B along k are gathered: 0, 1 and 4 for the
+// first band, 3 for the second.
 // CHECK-LABEL: @sampled_small(
-// CHECK-DAG: %[[T:.*]] = arith.constant dense<{{\[\[}}0, 64, 0, 128, {{[-1, ]*}}, 0, 0, 0, 0, 0, 0], [128, 192, 64, {{[-1, ]*}}, 0, 1, 1, 0, 0, 0], [128, 192, 64, {{[-1, ]*}}, 0, 0, 1, 0, 0, 0], [0, 64, 0, 128, {{[-1, ]*}}, 0, 1, 0, 0, 0, 0]]> : tensor<4x24xi32>
+// CHECK-DAG: %[[T:.*]] = arith.constant dense<{{\[\[}}0, 64, 65536, 4, 0, 0, 0, 0, 0, 0, {{[-1, ]*}}, 0, 0, 0, 3, 0, 0], [128, 192, 3, 0, 0, 0, 0, 0, 0, 0, {{[-1, ]*}}, 0, 1, 1, 1, 0, 0], [128, 192, 3, {{[-10, ]*}}, 0, 0, 1, 1, 0, 0], [0, 64, 65536, 4, {{[-10, ]*}}, 0, 1, 0, 3, 0, 0]]> : tensor<4x24xi32>
 // CHECK-DAG: %[[W:.*]] = arith.constant dense<[0, 2, 4]> : tensor<3xi32>
-// CHECK-DAG: %[[P:.*]] = arith.constant dense<{{\[\[}}0, -1, -1, 2, 1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 3, -1, -1, -1, {{[-1, ]*}}], [-1, 4, {{[-1, ]*}}]]> : tensor<2x32xi32>
+// CHECK-DAG: %[[P:.*]] = arith.constant dense<{{\[\[}}0, -1, -1, 2, 1, -1, {{[-1, ]*}}, -1, -1, -1, -1, 3, -1, {{[-1, ]*}}], [4, -1, {{[-1, ]*}}]]> : tensor<2x32xi32>
 // CHECK: planned_sdd {{.*}} tiles(%[[T]], %[[W]], %[[P]]) outs(
-func.func @sampled_small(%a: tensor<2x160x40xf16>, %b: tensor<2x40x192xf16>,
+func.func @sampled_small(%a: tensor<2x160x40xf16>, %b: tensor<2x192x40xf16>,
                          %init: tensor<10x32x32xf16>) -> tensor<10x32x32xf16> {
   %l = arith.constant dense<[[0, 0, 0, 0], [0, 0, 4, 1], [0, 1, 1, 2], [0, 2, 4, 3], [0, 4, 3, 4]]>
       : tensor<5x4xi32>
   %s = arith.constant dense<[[0, 5]]> : tensor<1x2xi32>
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) outs(%init)
-      {block = array<i64: 32, 32>, lut_heads = 1 : i64,
+      {block = array<i64: 32, 32>, lut_heads = 1 : i64, transpose_b,
        schedule = #blocksparse.schedule<kernel = "cuda.wgmma", split = 5>}
-      : (tensor<2x160x40xf16>, tensor<2x40x192xf16>, tensor<5x4xi32>, tensor<1x2xi32>,
+      : (tensor<2x160x40xf16>, tensor<2x192x40xf16>, tensor<5x4xi32>, tensor<1x2xi32>,
          tensor<10x32x32xf16>) -> tensor<10x32x32xf16>
   return %0 : tensor<10x32x32xf16>
+}
+
+// B has its columns across k: A has rows to gather for bands of columns. The second band has blocks in
+// row 0 and 2, the first in 0 and 1. Without either, whole chunks are taken.
+// CHECK-LABEL: @sampled_forms(
+// CHECK-DAG: %[[T0:.*]] = arith.constant dense<{{\[\[}}0, 64, 65536, 0, 0, 0, 0, 0, 0, 0, {{[-1, ]*}}, 0, 0, 0, 2, 0, 0], [128, 192, 131072, 0, 0, 0, 0, 0, 0, 0, {{[-1, ]*}}, 0, 0, 1, 2, 0, 0]]> : tensor<2x24xi32>
+// CHECK-DAG: %[[T1:.*]] = arith.constant dense<{{\[\[}}0, 64, 0, -1, {{[-1, ]*}}, 0, 0, 0, 0, 0, 0], [0, 64, 128, -1, {{[-1, ]*}}, 0, 0, 1, 0, 0, 0]]> : tensor<2x24xi32>
+// CHECK-DAG: %[[P0:.*]] = arith.constant dense<{{\[\[}}0, -1, -1, 2, -1, {{[-1, ]*}}], [1, 3, -1, {{[-1, ]*}}]]> : tensor<2x32xi32>
+// CHECK-DAG: %[[P1:.*]] = arith.constant dense<{{\[\[}}0, -1, -1, 2, -1, {{[-1, ]*}}], [1, -1, {{[-1, ]*}}, -1, 3, -1, {{[-1, ]*}}]]> : tensor<2x32xi32>
+// CHECK: planned_sdd {{.*}} tiles(%[[T0]], %{{.*}}, %[[P0]]) outs(
+// CHECK: planned_sdd {{.*}} tiles(%[[T1]], %{{.*}}, %[[P1]]) outs(
+func.func @sampled_forms(%a: tensor<96x40xf16>, %b: tensor<40x160xf16>, %at: tensor<40x96xf16>,
+                         %init: tensor<4x32x32xf16>)
+    -> (tensor<4x32x32xf16>, tensor<4x32x32xf16>) {
+  %l = arith.constant dense<[[0, 0, 0, 0], [0, 0, 4, 1], [0, 1, 1, 2], [0, 2, 4, 3]]>
+      : tensor<4x4xi32>
+  %s = arith.constant dense<[[0, 4]]> : tensor<1x2xi32>
+  %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) outs(%init)
+      {block = array<i64: 32, 32>, lut_heads = 1 : i64,
+       schedule = #blocksparse.schedule<kernel = "cuda.wgmma", split = 4>}
+      : (tensor<96x40xf16>, tensor<40x160xf16>, tensor<4x4xi32>, tensor<1x2xi32>,
+         tensor<4x32x32xf16>) -> tensor<4x32x32xf16>
+  %1 = blocksparse.planned_sdd %at, %b lut(%l) segments(%s) outs(%init)
+      {block = array<i64: 32, 32>, lut_heads = 1 : i64, transpose_a,
+       schedule = #blocksparse.schedule<kernel = "cuda.wgmma", split = 4>}
+      : (tensor<40x96xf16>, tensor<40x160xf16>, tensor<4x4xi32>, tensor<1x2xi32>,
+         tensor<4x32x32xf16>) -> tensor<4x32x32xf16>
+  return %0, %1 : tensor<4x32x32xf16>, tensor<4x32x32xf16>
 }
 
 // A block that sticks out, and an input to add.

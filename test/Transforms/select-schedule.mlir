@@ -175,31 +175,37 @@ func.func @rounded(%a: tensor<64x256xf32, #l64x1>, %b: tensor<256x128xf32>) -> (
 #local16 = #blocksparse.layout<16x16, grid 512x512, banded(lower = 512, upper = 512)>
 #few16 = #blocksparse.layout<16x16, grid 16x16, dense>
 
-// Tiles computed in full against the blocks alone; few blocks leave most of a round of tiles idle.
+// Tiles computed in full against the blocks alone. With A transposed and B not, no columns are
+// gathered, so that thin patterns fill too little of their tiles; few blocks leave most of a round
+// of tiles idle.
 // HOPPER-LABEL: @sampled_small(
 // HOPPER: kernel = "cuda.wgmma", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12>
 // HOPPER: kernel = "cuda.wgmma", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12>
-// HOPPER: kernel = "cuda.mma", tile_m = 32
 // HOPPER: kernel = "cuda.wgmma", tile_m = 128, tile_n = 256
+// HOPPER: kernel = "cuda.wgmma", tile_m = 128, tile_n = 256
+// HOPPER: kernel = "cuda.mma", tile_m = 32
 // HOPPER: kernel = "cuda.mma", tile_m = 16
 // AMPERE-LABEL: @sampled_small(
-// AMPERE-COUNT-5: kernel = "cuda.mma"
+// AMPERE-COUNT-6: kernel = "cuda.mma"
 func.func @sampled_small(%a: tensor<8192x1024xf16>, %b: tensor<1024x8192xf16>,
                          %c: tensor<256x1024xf16>, %d: tensor<1024x256xf16>)
     -> (tensor<8192x8192xf16, #wide32>, tensor<8192x8192xf16, #wide16>,
-        tensor<8192x8192xf16, #thin32>, tensor<8192x8192xf16, #local16>,
-        tensor<256x256xf16, #few16>) {
+        tensor<8192x8192xf16, #local16>, tensor<8192x8192xf16, #thin32>,
+        tensor<8192x8192xf16, #thin32>, tensor<256x256xf16, #few16>) {
   %0 = blocksparse.sdd %a, %b
       : (tensor<8192x1024xf16>, tensor<1024x8192xf16>) -> tensor<8192x8192xf16, #wide32>
   %1 = blocksparse.sdd %a, %b
       : (tensor<8192x1024xf16>, tensor<1024x8192xf16>) -> tensor<8192x8192xf16, #wide16>
   %2 = blocksparse.sdd %a, %b
-      : (tensor<8192x1024xf16>, tensor<1024x8192xf16>) -> tensor<8192x8192xf16, #thin32>
-  %3 = blocksparse.sdd %a, %b
       : (tensor<8192x1024xf16>, tensor<1024x8192xf16>) -> tensor<8192x8192xf16, #local16>
-  %4 = blocksparse.sdd %c, %d
+  %3 = blocksparse.sdd %a, %b
+      : (tensor<8192x1024xf16>, tensor<1024x8192xf16>) -> tensor<8192x8192xf16, #thin32>
+  %4 = blocksparse.sdd %b, %b {transpose_a}
+      : (tensor<1024x8192xf16>, tensor<1024x8192xf16>) -> tensor<8192x8192xf16, #thin32>
+  %5 = blocksparse.sdd %c, %d
       : (tensor<256x1024xf16>, tensor<1024x256xf16>) -> tensor<256x256xf16, #few16>
-  return %0, %1, %2, %3, %4
+  return %0, %1, %2, %3, %4, %5
       : tensor<8192x8192xf16, #wide32>, tensor<8192x8192xf16, #wide16>,
-        tensor<8192x8192xf16, #thin32>, tensor<8192x8192xf16, #local16>, tensor<256x256xf16, #few16>
+        tensor<8192x8192xf16, #local16>, tensor<8192x8192xf16, #thin32>,
+        tensor<8192x8192xf16, #thin32>, tensor<256x256xf16, #few16>
 }

@@ -124,7 +124,7 @@ func.func @good_places(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %init: tens
   %p = arith.constant dense<[[0, -1, -1, 1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1]]> : tensor<1x32xi32>
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w, %p) outs(%init)
       {block = array<i64: 32, 32>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma">}
+       schedule = #blocksparse.schedule<kernel = "cuda.wgmma">, transpose_a}
       : (tensor<64x64xf16>, tensor<64x64xf16>, tensor<2x4xi32>, tensor<1x2xi32>, tensor<1x24xi32>,
          tensor<2xi32>, tensor<1x32xi32>, tensor<2x32x32xf16>) -> tensor<2x32x32xf16>
   return %0 : tensor<2x32x32xf16>
@@ -142,7 +142,7 @@ func.func @wrong_place(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %init: tens
   // expected-error @below {{got faulty work lists: in tile 0 expects value block 1 at row 32 and column 32, but got 32 and 0}}
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w, %p) outs(%init)
       {block = array<i64: 32, 32>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma">}
+       schedule = #blocksparse.schedule<kernel = "cuda.wgmma">, transpose_a}
       : (tensor<64x64xf16>, tensor<64x64xf16>, tensor<2x4xi32>, tensor<1x2xi32>, tensor<1x24xi32>,
          tensor<2xi32>, tensor<1x32xi32>, tensor<2x32x32xf16>) -> tensor<2x32x32xf16>
   return %0 : tensor<2x32x32xf16>
@@ -160,7 +160,7 @@ func.func @missing_block(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %init: te
   // expected-error @below {{got faulty work lists: expects 2 pieces of results to be written, but got 1}}
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w, %p) outs(%init)
       {block = array<i64: 32, 32>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma">}
+       schedule = #blocksparse.schedule<kernel = "cuda.wgmma">, transpose_a}
       : (tensor<64x64xf16>, tensor<64x64xf16>, tensor<2x4xi32>, tensor<1x2xi32>, tensor<1x24xi32>,
          tensor<2xi32>, tensor<1x32xi32>, tensor<2x32x32xf16>) -> tensor<2x32x32xf16>
   return %0 : tensor<2x32x32xf16>
@@ -178,7 +178,26 @@ func.func @wrong_row_of_places(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %in
   // expected-error @below {{got faulty work lists: in tile 0 expects a row of places in [0, 1), but got 1}}
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w, %p) outs(%init)
       {block = array<i64: 32, 32>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma">}
+       schedule = #blocksparse.schedule<kernel = "cuda.wgmma">, transpose_a}
+      : (tensor<64x64xf16>, tensor<64x64xf16>, tensor<2x4xi32>, tensor<1x2xi32>, tensor<1x24xi32>,
+         tensor<2xi32>, tensor<1x32xi32>, tensor<2x32x32xf16>) -> tensor<2x32x32xf16>
+  return %0 : tensor<2x32x32xf16>
+}
+
+// -----
+
+// Gathered: block column 1 comes second, not first.
+func.func @wrong_column(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %init: tensor<2x32x32xf16>)
+    -> tensor<2x32x32xf16> {
+  %l = arith.constant dense<[[0, 0, 0, 0], [0, 1, 1, 1]]> : tensor<2x4xi32>
+  %s = arith.constant dense<[[0, 2]]> : tensor<1x2xi32>
+  %t = arith.constant dense<[[0, 64, 1, 0, 0, 0, 0, 0, 0, 0, -1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 2, 0, 0]]> : tensor<1x24xi32>
+  %w = arith.constant dense<[0, 1]> : tensor<2xi32>
+  %p = arith.constant dense<[[0, -1, -1, 1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1]]> : tensor<1x32xi32>
+  // expected-error @below {{got faulty work lists: in tile 0 expects value block 0 at row 0 and column 0, but got 0 and 32}}
+  %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w, %p) outs(%init)
+      {block = array<i64: 32, 32>, lut_heads = 1 : i64,
+       schedule = #blocksparse.schedule<kernel = "cuda.wgmma">, transpose_b}
       : (tensor<64x64xf16>, tensor<64x64xf16>, tensor<2x4xi32>, tensor<1x2xi32>, tensor<1x24xi32>,
          tensor<2xi32>, tensor<1x32xi32>, tensor<2x32x32xf16>) -> tensor<2x32x32xf16>
   return %0 : tensor<2x32x32xf16>

@@ -4,9 +4,8 @@
 // Products at the blocks of a pattern (sdd) as persistent wgmma kernels walk them: a tile is 128
 // rows by 256 columns of results, or 64 by 384, in pieces of 64 x 64. Large blocks are cut into
 // pieces, and a tile is gathered from the blocks of one block row. Blocks smaller than a piece
-// share pieces: a tile is gathered from the chunks of 64 columns that have blocks in a band of 128
-// rows of the matrix, computed in full, and its blocks alone are stored. See Stages.h for the work
-// lists.
+// share pieces: a tile is gathered from columns that have blocks in a band of 128 rows of the
+// matrix, computed in full, and its blocks alone are stored. See Stages.h for the work lists.
 
 #ifndef BLOCKSPARSE_PLAN_SAMPLEDTILES_H
 #define BLOCKSPARSE_PLAN_SAMPLEDTILES_H
@@ -26,6 +25,9 @@ namespace blocksparse {
 /// matrix, and row `blocks` of a table of places, shared by all batches and heads of a pattern,
 /// stands for places[]. It has placesPerTile numbers, [half][chunk][block row][block column] of the
 /// blocks of the pieces: the value block that goes there, -1: none.
+/// Of a product that gathers columns, a chunk has any block columns, in ascending order: `columns`
+/// of them in all, of which number i is the 16 bits from 16 * (i % 2) on of cols[i / 2].
+/// Of a swapped product, rows are those of the transposes: columns of the result.
 struct SampledTile {
   /// First row of op(A) of each half and first column of op(B) of each chunk, in elements; -1:
   /// none.
@@ -33,7 +35,7 @@ struct SampledTile {
   /// Where each result goes, -1: nowhere. y * 8 + x / 64 for coordinates (x, y) in elements of the
   /// values seen as a matrix [stored blocks * bm, bn], without the offset of a batch or a head.
   int32_t places[8];
-  int32_t batch, head, blocks, unused[3];
+  int32_t batch, head, blocks = 0, columns = 0, unused[2] = {};
   bool operator==(const SampledTile &) const = default;
 };
 static_assert(sizeof(SampledTile) == 24 * sizeof(int32_t));
@@ -72,11 +74,31 @@ inline int64_t blocksPerPiece(BlockShape block) {
 }
 inline int64_t placesPerTile(BlockShape block) { return 2 * 4 * blocksPerPiece(block); }
 
+/// How tiles of blocks that share pieces are made.
+struct SampledForm {
+  /// The transpose of the product is computed: bands are made of columns of the result.
+  bool swapped = false;
+  /// Chunks are gathered from any block columns instead of being 64 neighbouring columns. For that
+  /// a column of the factor that has them must be contiguous in memory.
+  bool gathers = false;
+
+  static SampledForm get(BlockShape block, bool transposeA, bool transposeB) {
+    if (!sharesPieces(block))
+      return {};
+    // A is [M, K] or transposed [K, M], B [K, N] or [N, K].
+    return {!transposeB && !transposeA, transposeB || !transposeA};
+  }
+  BlockShape of(BlockShape block) const {
+    return swapped ? BlockShape{block.cols, block.rows} : block;
+  }
+};
+
 /// A coordinate LUT, the heads that it was made for and the shape of its blocks.
 struct SampledProduct {
   std::span<const BlockCoordinate> lut;
   int64_t heads = 1;
   BlockShape block;
+  SampledForm form;
 };
 
 struct SampledWorkLists {
@@ -91,15 +113,15 @@ struct SampledWorkLists {
 /// The chunks of a block row or band are taken together in ascending columns, as many as a tile
 /// takes or fewer where workers would go without a tile. Blocks of rows, as many as fit in half of
 /// the cache, sweep the columns together; the worker with least cost so far takes the next tile.
-/// Deterministic. Fails where hasSampledTiles does not hold, and for coordinates or places beyond
-/// int32. O(nnz log nnz).
+/// Deterministic. Fails where hasSampledTiles does not hold, for coordinates or places beyond
+/// int32, and for more than 65,536 block columns to gather from. O(nnz log nnz).
 std::optional<SampledWorkLists> buildSampledTiles(const SampledProduct &product,
                                                   const TileSpace &space, int64_t k,
                                                   const WorkOptions &options, std::string &error);
 
-/// Tiles of a batch of all heads of a layout whose blocks share pieces, each of as many chunks as
+/// Tiles of a batch of all heads of a layout whose blocks share pieces, each of as many columns as
 /// it takes. O(nnz + grid).
-int64_t countSampledTiles(const BlockLayout &layout);
+int64_t countSampledTiles(const BlockLayout &layout, SampledForm form);
 
 /// Whether `lists` write every part of every block of the LUT, which must be verified already, once
 /// for each batch and head, from the rows and columns where the block stands: every piece of 64 x

@@ -22,26 +22,38 @@ using namespace mlir::blocksparse::device;
 static constexpr int64_t unit = ::blocksparse::sampledPiece;
 /// Numbers of a row of the table of tiles, see blocksparse/Plan/SampledTiles.h.
 static constexpr int64_t firstCol = 2, firstPlace = 10, batchField = 18, headField = 19;
-static constexpr int64_t blocksField = 20, fieldCount = 21;
+static constexpr int64_t blocksField = 20, columnsField = 21, fieldCount = 22;
 
 static MemRefType bufferType(Value memref) { return cast<MemRefType>(memref.getType()); }
 
 namespace {
 
+/// A factor as tiles see it: its rows m (columns n) across, its reduction along.
+struct Factor {
+  Value memref;
+  /// Whether neighbours along k are neighbours in memory.
+  bool alongK;
+};
+
 struct SDDPlan {
   SDDPlan(PlannedSDDOp op, int64_t sharedLimit);
 
   ::blocksparse::BlockShape block;
+  ::blocksparse::SampledForm form;
+  /// Those of the product that is computed, the transpose of the op's where that is swapped.
+  Factor left, right;
   WgmmaShape shape;
-  MapBox box{unit};
-  /// Chunks of 64 columns of a tile.
-  int64_t chunks;
+  MapBox leftBox{unit}, rightBox{unit};
+  /// Chunks of 64 columns of a tile, and how many copies bring each.
+  int64_t chunks, copiesOfChunk = 1;
   int64_t steps;
 
   bool hasBlocks() const { return ::blocksparse::sharesPieces(block); }
   ResultChunks::Blocks blocks() const { return {block.rows, block.cols}; }
   /// What one store writes.
-  MapBox resultBox() const { return hasBlocks() ? MapBox{block.rows, 1, block.cols} : box; }
+  MapBox resultBox() const {
+    return hasBlocks() ? MapBox{block.rows, 1, block.cols} : MapBox{unit};
+  }
   /// Batches of chunks of a tile, of which a warpgroup stores the blocks together.
   int64_t batches() const { return chunks / WgmmaShape::resultBuffers; }
 };
@@ -50,7 +62,7 @@ class SDDKernel : public WgmmaKernel {
 public:
   SDDKernel(ImplicitLocOpBuilder &b, PlannedSDDOp op, const SDDPlan &plan, ArrayRef<Value> maps,
             const IRMapping &mapping)
-      : op(op), plan(plan), aMap(mapping.lookup(maps[0])), bMap(mapping.lookup(maps[1])),
+      : op(op), plan(plan), leftMap(mapping.lookup(maps[0])), rightMap(mapping.lookup(maps[1])),
         outMap(mapping.lookup(maps[2])),
         tileTable(IntTable::get(b, mapping.lookup(op.getTiles()[0]))),
         workers(IntTable::get(b, mapping.lookup(op.getTiles()[1]))) {
@@ -71,6 +83,10 @@ public:
                   const ResultChunks &chunks, ArrayRef<Value> sums) override;
 
 private:
+  MapPlace placeOf(ImplicitLocOpBuilder &b, const Factor &factor, const WgmmaWork &tile,
+                   Value across, Value k) const;
+  Value hasCopy(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t copy) const;
+  Value columnOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t copy) const;
   void readPlaces(ImplicitLocOpBuilder &b, SmallVectorImpl<Value> &fields) const;
   void storePieces(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group, Value firstBlock,
                    const ResultChunks &chunks, ArrayRef<Value> sums,
@@ -81,7 +97,7 @@ private:
 
   PlannedSDDOp op;
   SDDPlan plan;
-  Value aMap, bMap, outMap;
+  Value leftMap, rightMap, outMap;
   IntTable tileTable, workers, places;
 };
 
@@ -97,8 +113,18 @@ SDDPlan::SDDPlan(PlannedSDDOp op, int64_t sharedLimit) : block{op.getBlock()[0],
   chunks = ::blocksparse::sampledChunks(block);
   shape.cols = chunks * chunkCols / (shape.splitColumns ? 2 : 1);
   shape.element = getElementTypeOrSelf(op.getA().getType());
-  shape.aAlongK = !op.getTransposeA();
-  shape.bAlongK = op.getTransposeB();
+  form = ::blocksparse::SampledForm::get(block, op.getTransposeA(), op.getTransposeB());
+  left = {op.getA(), !op.getTransposeA()};
+  right = {op.getB(), op.getTransposeB()};
+  if (form.swapped)
+    std::swap(left, right);
+  if (form.gathers) {
+    rightBox.rows = form.of(block).cols;
+    copiesOfChunk = unit / rightBox.rows;
+  }
+  shape.aAlongK = left.alongK;
+  shape.bAlongK = right.alongK;
+  shape.transposeOut = form.swapped;
   shape.fitStages(4, sharedLimit);
   steps = llvm::divideCeil(innerSize(op), WgmmaShape::stepDepth);
 }
@@ -132,49 +158,76 @@ void SDDKernel::readPlaces(ImplicitLocOpBuilder &b, SmallVectorImpl<Value> &fiel
       arith::IndexCastOp::create(b, b.getI32Type(), gpu::ThreadIdOp::create(b, gpu::Dimension::x));
   // The warpgroups are producer, half 0 and half 1; the first has no use for what it reads.
   Value next = sharedAdd(b, sharedDiv(b, thread, 128), sharedConstant(b, 1));
-  int64_t each = WgmmaShape::resultBuffers * plan.blocks().perChunk();
+  int64_t ofChunk = plan.blocks().perChunk(), each = WgmmaShape::resultBuffers * ofChunk;
   int64_t width = ::blocksparse::placesPerTile(plan.block);
   Value at = sharedAdd(b, sharedMul(b, fields[blocksField], width),
                        sharedMul(b, sharedRem(b, next, 2), width / 2));
-  at = sharedAdd(b, at, sharedRem(b, thread, each));
+  Value block = sharedRem(b, thread, each);
+  if (plan.form.swapped) {
+    // The table counts the blocks of a chunk along its columns, which are rows of the result.
+    int64_t down = unit / plan.block.rows, across = unit / plan.block.cols;
+    Value inChunk = sharedRem(b, block, ofChunk);
+    Value turned = sharedAdd(b, sharedMul(b, sharedRem(b, inChunk, across), down),
+                             sharedDiv(b, inChunk, across));
+    block = sharedAdd(b, sharedMul(b, sharedDiv(b, block, ofChunk), ofChunk), turned);
+  }
+  at = sharedAdd(b, at, block);
   for (int64_t batch = 0; batch < plan.batches(); ++batch)
     fields.push_back(places.readAt(b, sharedAdd(b, at, sharedConstant(b, batch * each))));
 }
 
+MapPlace SDDKernel::placeOf(ImplicitLocOpBuilder &b, const Factor &factor, const WgmmaWork &tile,
+                            Value across, Value k) const {
+  MapPlace place = StagedTiles::placeIn(b, factor.memref, across, k, tile.fields[batchField],
+                                        tile.fields[headField]);
+  if (!factor.alongK)
+    std::swap(place.row, place.col);
+  return place;
+}
+
+/// i1: whether copy `copy` of the tile's columns takes place.
+Value SDDKernel::hasCopy(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t copy) const {
+  if (!plan.form.gathers)
+    return isThere(b, tile.fields[firstCol + copy]);
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, tile.fields[columnsField],
+                               sharedConstant(b, copy));
+}
+
+/// The first column that it brings.
+Value SDDKernel::columnOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t copy) const {
+  if (!plan.form.gathers)
+    return tile.fields[firstCol + copy];
+  Value pair = tile.fields[firstCol + copy / 2];
+  Value number = copy % 2 == 0 ? sharedRem(b, pair, 1 << 16) : sharedDiv(b, pair, 1 << 16);
+  return sharedMul(b, number, plan.rightBox.rows);
+}
+
 Value SDDKernel::stepBytes(ImplicitLocOpBuilder &b, const WgmmaWork &tile, ArrayRef<Value>) {
   Value bytes = sharedConstant(b, plan.shape.aMatrices() * WgmmaTile::matrixBytes);
-  for (int64_t chunk = 0; chunk < plan.chunks; ++chunk) {
-    Value there = isThere(b, tile.fields[firstCol + chunk]);
+  if (plan.form.gathers)
+    return sharedAdd(b, bytes, sharedMul(b, tile.fields[columnsField], plan.rightBox.bytes()));
+  for (int64_t chunk = 0; chunk < plan.chunks; ++chunk)
     bytes = sharedAdd(b, bytes,
-                      arith::SelectOp::create(b, there, sharedConstant(b, plan.box.bytes()),
+                      arith::SelectOp::create(b, hasCopy(b, tile, chunk),
+                                              sharedConstant(b, plan.rightBox.bytes()),
                                               sharedConstant(b, 0)));
-  }
   return bytes;
 }
 
 void SDDKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step,
                            ArrayRef<Value>, const StageBuffers &stage) {
   Value k = sharedMul(b, step, WgmmaShape::stepDepth);
-  auto place = [&](ImplicitLocOpBuilder &b, Value memref, Value row, Value col, bool swapped) {
-    MapPlace place =
-        StagedTiles::placeIn(b, memref, row, col, tile.fields[batchField], tile.fields[headField]);
-    if (swapped)
-      std::swap(place.row, place.col);
-    return place;
-  };
   for (int64_t half = 0; half < plan.shape.aMatrices(); ++half) {
     Value to = sharedAdd(b, stage.a, sharedConstant(b, half * WgmmaTile::matrixBytes));
-    emitTensorLoad(b, aMap, plan.box, place(b, op.getA(), tile.fields[half], k, op.getTransposeA()),
-                   to, stage.barrier);
+    emitTensorLoad(b, leftMap, plan.leftBox, placeOf(b, plan.left, tile, tile.fields[half], k), to,
+                   stage.barrier);
   }
-  for (int64_t chunk = 0; chunk < plan.chunks; ++chunk) {
-    Value col = tile.fields[firstCol + chunk];
-    emitIf(b, isThere(b, col), [&](ImplicitLocOpBuilder &b) {
-      Value to = sharedAdd(b, stage.b, sharedConstant(b, chunk * WgmmaTile::matrixBytes));
-      emitTensorLoad(b, bMap, plan.box, place(b, op.getB(), k, col, op.getTransposeB()), to,
-                     stage.barrier);
+  for (int64_t copy = 0; copy < plan.chunks * plan.copiesOfChunk; ++copy)
+    emitIf(b, hasCopy(b, tile, copy), [&](ImplicitLocOpBuilder &b) {
+      Value to = sharedAdd(b, stage.b, sharedConstant(b, copy * plan.rightBox.bytes()));
+      MapPlace place = placeOf(b, plan.right, tile, columnOf(b, tile, copy), k);
+      emitTensorLoad(b, rightMap, plan.rightBox, place, to, stage.barrier);
     });
-  }
 }
 
 void SDDKernel::emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
@@ -240,8 +293,9 @@ bool mlir::blocksparse::device::hasWgmma(const KernelBuilder &kernels, PlannedSD
 static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedSDDOp op) {
   SDDPlan plan(op, kernels.getFacts().sharedMemoryPerBlock);
   auto axes = [](Value memref) { return DenseAxes::ofMatrices(bufferType(memref).getRank()); };
-  SmallVector<Value> maps{createTensorMap(host, op.getA(), axes(op.getA()), plan.box),
-                          createTensorMap(host, op.getB(), axes(op.getB()), plan.box),
+  Value left = plan.left.memref, right = plan.right.memref;
+  SmallVector<Value> maps{createTensorMap(host, left, axes(left), plan.leftBox),
+                          createTensorMap(host, right, axes(right), plan.rightBox),
                           createValuesMap(host, op.getInit(), plan.resultBox())};
   Value blocks = indexConstant(host, bufferType(op.getTiles()[1]).getDimSize(0) - 1);
   WgmmaProduct(plan.shape)

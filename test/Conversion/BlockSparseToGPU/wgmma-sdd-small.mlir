@@ -3,6 +3,8 @@
 // memory.
 // RUN: blocksparse-compile %s --target=cuda:sm_90a --function=blocks_of_16 -o %t.16.ptx
 // RUN: FileCheck %s --input-file=%t.16.ptx --check-prefix=B16
+// RUN: blocksparse-compile %s --target=cuda:sm_90a --function=swapped -o %t.swapped.ptx
+// RUN: FileCheck %s --input-file=%t.swapped.ptx --check-prefix=SWAPPED
 // RUN: blocksparse-compile %s --target=cuda:sm_90a --function=blocks_of_32 -o %t.32.ptx
 // RUN: FileCheck %s --input-file=%t.32.ptx --check-prefix=B32
 
@@ -28,6 +30,13 @@
 // B16-COUNT-8: stmatrix.sync.aligned.m8n8.x4.shared.b16
 // B16: cp.async.bulk.tensor.4d.global.shared::cta.tile.bulk_group
 // B16: cp.async.bulk.wait_group 0;
+// Two halves of A, then up to 16 block columns of B, whose numbers are halves of words: times 16.
+// B16: setmaxnreg.dec.sync.aligned.u32 40;
+// B16: shr.u32 [[HIGH:%r[0-9]+]], {{%r[0-9]+}}, 12;
+// B16-NEXT: and.b32 {{%r[0-9]+}}, [[HIGH]], 1048560;
+// B16-COUNT-18: cp.async.bulk.tensor.4d.shared::cluster.global
+// B16-NOT: cp.async.bulk.tensor.4d.shared::cluster.global
+// B16: ret;
 func.func @blocks_of_16(%a: tensor<1008x200xf16>, %b: tensor<272x200xf16>) -> tensor<1008x272xf16, #b16> {
   %0 = blocksparse.sdd %a, %b {schedule = #blocksparse.schedule<kernel = "cuda.wgmma">, transpose_b}
       : (tensor<1008x200xf16>, tensor<272x200xf16>) -> tensor<1008x272xf16, #b16>
@@ -45,4 +54,16 @@ func.func @blocks_of_32(%a: tensor<64x288xbf16>, %b: tensor<64x992xbf16>) -> ten
       {schedule = #blocksparse.schedule<kernel = "cuda.wgmma">, transpose_a, alpha = 0.5 : f64}
       : (tensor<64x288xbf16>, tensor<64x992xbf16>) -> tensor<288x992xbf16, #b32>
   return %0 : tensor<288x992xbf16, #b32>
+}
+
+// With B along n, the transpose is computed: A has the block columns to gather, and the sums are
+// transposed on their way to shared memory.
+// SWAPPED: .entry swapped_sdd_wgmma(
+// SWAPPED: wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16
+// SWAPPED-SAME: p, 1, 1, 1, 0;
+// SWAPPED-COUNT-16: stmatrix.sync.aligned.m8n8.x4.trans.shared.b16
+func.func @swapped(%a: tensor<1008x200xf16>, %b: tensor<200x272xf16>) -> tensor<1008x272xf16, #b16> {
+  %0 = blocksparse.sdd %a, %b {schedule = #blocksparse.schedule<kernel = "cuda.wgmma">}
+      : (tensor<1008x200xf16>, tensor<200x272xf16>) -> tensor<1008x272xf16, #b16>
+  return %0 : tensor<1008x272xf16, #b16>
 }

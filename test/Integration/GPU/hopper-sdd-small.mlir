@@ -1,5 +1,6 @@
 // Products at the blocks of a pattern of 16 and 32 rows and columns on Hopper's tensor cores: tiles
-// of 128 x 256 that store their blocks alone.
+// of 128 x 256 that store their blocks alone. With B transposed block columns are gathered, with
+// neither the transpose is computed and block rows are, with A alone chunks of 64 columns are taken.
 // REQUIRES: gpu
 // RUN: blocksparse-run %s --all-functions --check --repeat-check --device=cuda
 
@@ -354,4 +355,88 @@ func.func @b32_sampled_addmm(%c: tensor<640x768xf16, #l43>, %a: tensor<640x48xf1
       {schedule = #blocksparse.schedule<kernel = "cuda.wgmma">, alpha = 2.0 : f64, beta = 0.0 : f64}
       : (tensor<640x768xf16, #l43>, tensor<640x48xf16>, tensor<48x768xf16>) -> tensor<640x768xf16, #l43>
   return %0 : tensor<640x768xf16, #l43>
+}
+
+func.func @rect_16x32_swapped(%a: tensor<1024x96xf16>, %b: tensor<96x576xf16>) -> tensor<1024x576xf16, #l16> {
+  %0 = blocksparse.sdd %a, %b
+      {schedule = #blocksparse.schedule<kernel = "cuda.wgmma">}
+      : (tensor<1024x96xf16>, tensor<96x576xf16>) -> tensor<1024x576xf16, #l16>
+  return %0 : tensor<1024x576xf16, #l16>
+}
+
+func.func @rect_32x16_swapped(%a: tensor<1024x96xf16>, %b: tensor<96x592xf16>) -> tensor<1024x592xf16, #l17> {
+  %0 = blocksparse.sdd %a, %b
+      {schedule = #blocksparse.schedule<kernel = "cuda.wgmma">}
+      : (tensor<1024x96xf16>, tensor<96x592xf16>) -> tensor<1024x592xf16, #l17>
+  return %0 : tensor<1024x592xf16, #l17>
+}
+
+func.func @rect_16x64_swapped(%a: tensor<1024x96xf16>, %b: tensor<96x576xf16>) -> tensor<1024x576xf16, #l18> {
+  %0 = blocksparse.sdd %a, %b
+      {schedule = #blocksparse.schedule<kernel = "cuda.wgmma">}
+      : (tensor<1024x96xf16>, tensor<96x576xf16>) -> tensor<1024x576xf16, #l18>
+  return %0 : tensor<1024x576xf16, #l18>
+}
+
+func.func @rect_64x16_swapped(%a: tensor<1024x96xf16>, %b: tensor<96x592xf16>) -> tensor<1024x592xf16, #l19> {
+  %0 = blocksparse.sdd %a, %b
+      {schedule = #blocksparse.schedule<kernel = "cuda.wgmma">}
+      : (tensor<1024x96xf16>, tensor<96x592xf16>) -> tensor<1024x592xf16, #l19>
+  return %0 : tensor<1024x592xf16, #l19>
+}
+
+func.func @rect_32x64_swapped(%a: tensor<1024x96xf16>, %b: tensor<96x576xf16>) -> tensor<1024x576xf16, #l20> {
+  %0 = blocksparse.sdd %a, %b
+      {schedule = #blocksparse.schedule<kernel = "cuda.wgmma">}
+      : (tensor<1024x96xf16>, tensor<96x576xf16>) -> tensor<1024x576xf16, #l20>
+  return %0 : tensor<1024x576xf16, #l20>
+}
+
+func.func @rect_64x32_swapped(%a: tensor<1024x96xf16>, %b: tensor<96x576xf16>) -> tensor<1024x576xf16, #l21> {
+  %0 = blocksparse.sdd %a, %b
+      {schedule = #blocksparse.schedule<kernel = "cuda.wgmma">}
+      : (tensor<1024x96xf16>, tensor<96x576xf16>) -> tensor<1024x576xf16, #l21>
+  return %0 : tensor<1024x576xf16, #l21>
+}
+
+func.func @b16_band_swapped(%a: tensor<2048x256xf16>, %b: tensor<256x2048xf16>) -> tensor<2048x2048xf16, #l26> {
+  %0 = blocksparse.sdd %a, %b
+      {schedule = #blocksparse.schedule<kernel = "cuda.wgmma">, alpha = 0.125 : f64}
+      : (tensor<2048x256xf16>, tensor<256x2048xf16>) -> tensor<2048x2048xf16, #l26>
+  return %0 : tensor<2048x2048xf16, #l26>
+}
+
+func.func @b16_shared_heads_swapped(%a: tensor<2x4x1008x40xbf16>, %b: tensor<2x4x40x496xbf16>) -> tensor<2x4x1008x496xbf16, #l29> {
+  %0 = blocksparse.sdd %a, %b
+      {schedule = #blocksparse.schedule<kernel = "cuda.wgmma">}
+      : (tensor<2x4x1008x40xbf16>, tensor<2x4x40x496xbf16>) -> tensor<2x4x1008x496xbf16, #l29>
+  return %0 : tensor<2x4x1008x496xbf16, #l29>
+}
+
+func.func @b16_large_swapped(%a: tensor<4096x512xf16>, %b: tensor<512x4096xf16>) -> tensor<4096x4096xf16, #l31> {
+  %0 = blocksparse.sdd %a, %b
+      {schedule = #blocksparse.schedule<kernel = "cuda.wgmma">}
+      : (tensor<4096x512xf16>, tensor<512x4096xf16>) -> tensor<4096x4096xf16, #l31>
+  return %0 : tensor<4096x4096xf16, #l31>
+}
+
+func.func @b32_band_swapped(%a: tensor<2048x256xf16>, %b: tensor<256x2048xf16>) -> tensor<2048x2048xf16, #l37> {
+  %0 = blocksparse.sdd %a, %b
+      {schedule = #blocksparse.schedule<kernel = "cuda.wgmma">, alpha = 0.125 : f64}
+      : (tensor<2048x256xf16>, tensor<256x2048xf16>) -> tensor<2048x2048xf16, #l37>
+  return %0 : tensor<2048x2048xf16, #l37>
+}
+
+func.func @b32_shared_heads_swapped(%a: tensor<2x4x992x40xbf16>, %b: tensor<2x4x40x480xbf16>) -> tensor<2x4x992x480xbf16, #l40> {
+  %0 = blocksparse.sdd %a, %b
+      {schedule = #blocksparse.schedule<kernel = "cuda.wgmma">}
+      : (tensor<2x4x992x40xbf16>, tensor<2x4x40x480xbf16>) -> tensor<2x4x992x480xbf16, #l40>
+  return %0 : tensor<2x4x992x480xbf16, #l40>
+}
+
+func.func @b32_large_swapped(%a: tensor<4096x512xf16>, %b: tensor<512x4096xf16>) -> tensor<4096x4096xf16, #l42> {
+  %0 = blocksparse.sdd %a, %b
+      {schedule = #blocksparse.schedule<kernel = "cuda.wgmma">}
+      : (tensor<4096x512xf16>, tensor<512x4096xf16>) -> tensor<4096x4096xf16, #l42>
+  return %0 : tensor<4096x4096xf16, #l42>
 }

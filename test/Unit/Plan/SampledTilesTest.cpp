@@ -38,20 +38,12 @@ TEST(SampledTiles, HalvesOfABlockRowShareColumns) {
   const Product product(layoutOf({"011", "100"}), {128, 128});
   const SampledWorkLists lists = build(product.view, {}, 1);
   // Values 0 and 1 fill a tile; value 2 has half of one.
-  const SampledTile first{{0, 64},
-                          {128, 192, 256, 320, -1, -1, -1, -1},
-                          {0, 1, 1024, 1025, 512, 513, 1536, 1537},
-                          0,
-                          0,
-                          0,
-                          {}};
-  const SampledTile second{{128, 192},
-                           {0, 64, -1, -1, -1, -1, -1, -1},
-                           {2048, 2049, -1, -1, 2560, 2561, -1, -1},
-                           0,
-                           0,
-                           0,
-                           {}};
+  const SampledTile first{
+      {0, 64}, {128, 192, 256, 320, -1, -1, -1, -1}, {0, 1, 1024, 1025, 512, 513, 1536, 1537}, 0, 0,
+      0};
+  const SampledTile second{
+      {128, 192}, {0, 64, -1, -1, -1, -1, -1, -1}, {2048, 2049, -1, -1, 2560, 2561, -1, -1}, 0, 0,
+      0};
   EXPECT_EQ(lists.tiles, (std::vector<SampledTile>{second, first}));
   EXPECT_EQ(lists.workers, (std::vector<int32_t>{0, 2}));
 }
@@ -65,8 +57,7 @@ TEST(SampledTiles, RowsOf64TakeSixChunks) {
                                          {0, 512, 1024, 1536, 2048, 2560, -1, -1},
                                          0,
                                          0,
-                                         0,
-                                         {}}));
+                                         0}));
   EXPECT_EQ(lists.tiles[1].cols[0], 384);
   EXPECT_EQ(lists.tiles[1].cols[1], -1);
 }
@@ -79,22 +70,28 @@ TEST(SampledTiles, NarrowerTilesKeepWorkersBusy) {
   EXPECT_EQ(build(product.view, {1, 2, 1, 1}, 4).tiles.size(), 4u); // two batches
 }
 
+/// The forms of products of blocks that share pieces.
+const SampledForm forms[] = {{false, false}, {false, true}, {true, true}};
+
 TEST(SampledTiles, CoverRandomLayouts) {
   for (const BlockLayout &layout : randomLayouts())
-    for (BlockShape block : {BlockShape{64, 64},
-                             {128, 64},
-                             {64, 192},
-                             {192, 128},
-                             {256, 512},
-                             {16, 16},
-                             {32, 32},
-                             {16, 64},
-                             {64, 32},
-                             {32, 16}})
+    for (BlockShape block : {BlockShape{64, 64}, {128, 64}, {64, 192}, {192, 128}, {256, 512}})
       for (int64_t batches : {1, 3}) {
         const Product product(layout, block);
         const int64_t heads = layout.grid().heads;
         const TileSpace space{1, batches, heads == 1 ? 2 : heads, heads};
+        EXPECT_EQ(verifySampledTiles(product.view, build(product.view, space), space), "");
+      }
+}
+
+TEST(SampledTiles, SmallBlocksCoverRandomLayouts) {
+  for (const BlockLayout &layout : randomLayouts())
+    for (BlockShape block : {BlockShape{16, 16}, {32, 32}, {16, 64}, {64, 32}, {32, 16}})
+      for (SampledForm form : forms) {
+        Product product(layout, block);
+        product.view.form = form;
+        const int64_t heads = layout.grid().heads;
+        const TileSpace space{1, 2, heads == 1 ? 2 : heads, heads};
         EXPECT_EQ(verifySampledTiles(product.view, build(product.view, space), space), "");
       }
 }
@@ -128,8 +125,8 @@ TEST(SampledTiles, BlocksOf32ShareTheirPieces) {
   // A band has four block rows, a chunk two block columns; the second chunk of the first is empty.
   const Product product(layoutOf({"100010", "010000", "000000", "000001", "001000"}), {32, 32});
   const SampledWorkLists lists = build(product.view, {1, 1, 2, 1}, 1);
-  SampledTile first{{0, 64}, {0, 128, -1, -1, -1, -1, -1, -1}, {}, 0, 0, 0, {}};
-  SampledTile second{{128, 192}, {64, -1, -1, -1, -1, -1, -1, -1}, {}, 0, 0, 1, {}};
+  SampledTile first{{0, 64}, {0, 128, -1, -1, -1, -1, -1, -1}, {}, 0, 0, 0};
+  SampledTile second{{128, 192}, {64, -1, -1, -1, -1, -1, -1, -1}, {}, 0, 0, 1};
   std::vector<SampledTile> tiles;
   for (int32_t head : {0, 1})
     for (SampledTile tile : {first, second}) {
@@ -145,6 +142,41 @@ TEST(SampledTiles, BlocksOf32ShareTheirPieces) {
                                   -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1}));
 }
 
+TEST(SampledTiles, ColumnsAreGathered) {
+  // The first band has blocks in columns 0, 1 and 5, the second in column 2.
+  Product product(layoutOf({"100001", "010000", "000000", "000001", "001000"}), {32, 32});
+  product.view.form.gathers = true;
+  const SampledWorkLists lists = build(product.view, {}, 1);
+  ASSERT_EQ(lists.tiles.size(), 2u);
+  SampledTile first{{0, 64}, {1 << 16, 5}, {}, 0, 0, 0, 3};
+  SampledTile second{{128, 192}, {2}, {}, 0, 0, 1, 1};
+  for (SampledTile *tile : {&first, &second})
+    std::fill(std::begin(tile->places), std::end(tile->places), -1);
+  EXPECT_EQ(lists.tiles, (std::vector<SampledTile>{first, second}));
+  EXPECT_EQ(lists.places,
+            (std::vector<int32_t>{0,  -1, -1, 2,  1,  -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, //
+                                  -1, -1, -1, -1, -1, -1, 3,  -1, -1, -1, -1, -1, -1, -1, -1, -1, //
+                                  4,  -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, //
+                                  -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1}));
+}
+
+TEST(SampledTiles, RowsOfSwappedProductsAreColumns) {
+  // Blocks of 32 x 16: a band of 128 columns has eight block columns, a chunk two block rows.
+  Product product(layoutOf({"1000000001", "0000000000", "0010000000"}), {32, 16});
+  product.view.form = {true, true};
+  const SampledWorkLists lists = build(product.view, {}, 1);
+  ASSERT_EQ(lists.tiles.size(), 2u);
+  EXPECT_EQ(lists.tiles[0].rows[0], 0);
+  EXPECT_EQ(lists.tiles[0].columns, 2);
+  EXPECT_EQ(lists.tiles[0].cols[0], 2 << 16);
+  EXPECT_EQ(lists.tiles[1].rows[0], 128);
+  EXPECT_EQ(lists.tiles[1].columns, 1);
+  ASSERT_EQ(lists.places.size(), 128u);
+  EXPECT_EQ(lists.places[0], 0);          // half 0, chunk 0, first of its columns, row 0
+  EXPECT_EQ(lists.places[2 * 2 + 1], 2);  // block column 2 of the band, block row 2
+  EXPECT_EQ(lists.places[64 + 1 * 2], 1); // block column 1 of the second band
+}
+
 TEST(SampledTiles, SmallBlocksTakeNarrowerTilesToo) {
   const Product product(layoutOf({"1111111111111111"}), {16, 16}); // four chunks
   EXPECT_EQ(build(product.view, {}, 1).tiles.size(), 1u);
@@ -153,32 +185,46 @@ TEST(SampledTiles, SmallBlocksTakeNarrowerTilesToo) {
 }
 
 TEST(SampledTiles, FaultsOfSmallBlocksAreFound) {
-  const Product product(layoutOf({"1101", "0110", "1011", "0000", "1111", "0100"}), {32, 16});
-  const TileSpace space{1, 1, 2, 1};
-  const SampledWorkLists lists = build(product.view, space);
-  ASSERT_EQ(verifySampledTiles(product.view, lists, space), "");
-  for (size_t i = 0; i < lists.places.size(); ++i)
-    for (int32_t value : {-1, 0, 1, 13, -2})
-      if (value != lists.places[i]) {
+  for (SampledForm form : forms) {
+    Product product(layoutOf({"1101", "0110", "1011", "0000", "1111", "0100"}), {32, 16});
+    product.view.form = form;
+    const TileSpace space{1, 1, 2, 1};
+    const SampledWorkLists lists = build(product.view, space);
+    ASSERT_EQ(verifySampledTiles(product.view, lists, space), "");
+    for (size_t i = 0; i < lists.places.size(); ++i)
+      for (int32_t value : {-1, 0, 1, 13, -2})
+        if (value != lists.places[i]) {
+          SampledWorkLists other = lists;
+          other.places[i] = value;
+          EXPECT_NE(verifySampledTiles(product.view, other, space), "") << i;
+        }
+    for (size_t i = 0; i < lists.tiles.size(); ++i)
+      for (int word : {0, 1, 2, 18, 19, 20, 21}) {
+        if (word == 21 && !form.gathers)
+          continue;
         SampledWorkLists other = lists;
-        other.places[i] = value;
-        EXPECT_NE(verifySampledTiles(product.view, other, space), "") << i;
+        int32_t &number = reinterpret_cast<int32_t *>(&other.tiles[i])[word];
+        number = number == 0 ? 1 : 0;
+        EXPECT_NE(verifySampledTiles(product.view, other, space), "")
+            << "tile " << i << ", " << word;
       }
-  for (size_t i = 0; i < lists.tiles.size(); ++i)
-    for (int word : {0, 1, 2, 18, 19, 20}) {
-      SampledWorkLists other = lists;
-      int32_t &number = reinterpret_cast<int32_t *>(&other.tiles[i])[word];
-      number = number == 0 ? 1 : 0;
-      EXPECT_NE(verifySampledTiles(product.view, other, space), "") << "tile " << i << ", " << word;
-    }
-  SampledWorkLists other = lists;
-  other.tiles[0].blocks = 2;
-  EXPECT_EQ(verifySampledTiles(product.view, other, space),
-            "in tile 0 expects a row of places in [0, 2), but got 2");
-  other = lists;
-  other.places.pop_back();
-  EXPECT_EQ(verifySampledTiles(product.view, other, space),
-            "expects rows of 64 places, but got 127 numbers");
+    SampledWorkLists other = lists;
+    other.tiles[0].blocks = 9;
+    EXPECT_EQ(verifySampledTiles(product.view, other, space),
+              "in tile 0 expects a row of places in [0, " +
+                  std::to_string(lists.places.size() / 64) + "), but got 9");
+    other = lists;
+    other.tiles[0].columns = 17;
+    if (form.gathers)
+      EXPECT_EQ(verifySampledTiles(product.view, other, space),
+                form.swapped ? "in tile 0 expects block columns in [0, 8], but got 17"
+                             : "in tile 0 expects block columns in [0, 16], but got 17");
+    other = lists;
+    other.places.pop_back();
+    EXPECT_EQ(verifySampledTiles(product.view, other, space),
+              "expects rows of 64 places, but got " + std::to_string(other.places.size()) +
+                  " numbers");
+  }
 }
 
 TEST(SampledTiles, CountIsThatOfWholeTiles) {
@@ -190,10 +236,13 @@ TEST(SampledTiles, CountIsThatOfWholeTiles) {
                                {layout.rowOffsets().begin(), layout.rowOffsets().end()},
                                {layout.colIndices().begin(), layout.colIndices().end()}, error)
               .value();
-      const Product product(sized, block);
-      const int64_t heads = layout.grid().heads;
-      EXPECT_EQ(countSampledTiles(sized),
-                static_cast<int64_t>(build(product.view, {1, 1, heads, heads}, 1).tiles.size()));
+      for (SampledForm form : forms) {
+        Product product(sized, block);
+        product.view.form = form;
+        const int64_t heads = layout.grid().heads;
+        EXPECT_EQ(countSampledTiles(sized, form),
+                  static_cast<int64_t>(build(product.view, {1, 1, heads, heads}, 1).tiles.size()));
+      }
     }
 }
 
@@ -219,6 +268,11 @@ TEST(SampledTiles, WrongInputIsAnError) {
             "expects blocks of multiples of 64x64 of at most 512 columns, or of 16, 32 or 64 "
             "rows and columns, but got 8x64");
   EXPECT_FALSE(buildSampledTiles(wide.view, {}, 64, {}, error));
+  Product many(layoutOf({"1"}), {16, 16});
+  many.view.form.gathers = true;
+  many.lut[0].col = 65536;
+  EXPECT_FALSE(buildSampledTiles(many.view, {}, 64, {}, error));
+  EXPECT_EQ(error, "expects at most 65536 block columns to gather from, but got column 65536");
   Product far(layoutOf({"1"}), {64, 64});
   far.lut[0].value = 1 << 22;
   EXPECT_FALSE(buildSampledTiles(far.view, {}, 64, {}, error));

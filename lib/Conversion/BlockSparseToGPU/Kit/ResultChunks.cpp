@@ -47,22 +47,18 @@ void ResultChunks::writeChunk(ImplicitLocOpBuilder &b, ArrayRef<Value> sums, int
     SmallVector<Value> registers;
     for (int64_t first = 0; first < cornerSums; first += 2)
       registers.push_back(packPair(b, element, parts[first], parts[first + 1]));
-    // The row that this lane points to, and the 16-byte piece of it. A corner is in one block.
-    SharedTile rows{chunkCols, transposed ? chunkCols : blocks.cols};
-    Value first, row, piece;
-    if (transposed) {
-      first = sharedConstant(b, corner * 16);
-      row = sharedAdd(b, sharedMul(b, half, 8), seven);
-      piece = sharedAdd(b, sharedMul(b, warp, 2), eighth);
-    } else {
-      int64_t across = chunkCols / blocks.cols, col = corner * 16;
-      Value block = sharedMul(b, sharedDiv(b, warpRow, blocks.rows), across * blocks.rows);
-      first = sharedAdd(b, block, sharedRem(b, warpRow, blocks.rows));
-      first = sharedAdd(b, first, sharedConstant(b, col / blocks.cols * blocks.rows));
-      row = sharedAdd(b, seven, sharedMul(b, eighth, 8));
-      piece = sharedAdd(b, half, sharedConstant(b, col % blocks.cols / 8));
-    }
-    Value offset = rows.offset(b, first, row, piece);
+    // The corner is in one block, and from (top, left) on in the chunk.
+    Value cornerCol = sharedConstant(b, corner * 16);
+    Value top = transposed ? cornerCol : warpRow, left = transposed ? warpRow : cornerCol;
+    Value block =
+        sharedAdd(b, sharedMul(b, sharedDiv(b, top, blocks.rows), chunkCols / blocks.cols),
+                  sharedDiv(b, left, blocks.cols));
+    Value first = sharedAdd(b, sharedMul(b, block, blocks.rows), sharedRem(b, top, blocks.rows));
+    // The row that this lane points to, and the 16-byte piece of it.
+    Value row = sharedAdd(b, sharedMul(b, transposed ? half : eighth, 8), seven);
+    Value piece =
+        sharedAdd(b, sharedDiv(b, sharedRem(b, left, blocks.cols), 8), transposed ? eighth : half);
+    Value offset = SharedTile{chunkCols, blocks.cols}.offset(b, first, row, piece);
     storeMatrices(b, sharedPointer(b, sharedAdd(b, address, offset)), registers, transposed);
   }
 }

@@ -53,7 +53,7 @@ public:
   /// Stores all chunks of `sums`, as many at a time (a batch) as there are buffers, block by block.
   /// The blocks of a batch, at most 128, are numbered by chunk, row and column of blocks, and block
   /// i is thread i's. In shared memory a block has its rows behind one another, swizzled as a plain
-  /// box of so many columns. Not of transposed chunks.
+  /// box of so many columns. Rows and columns are those of chunks, transposed or not.
   void emitBlocks(ImplicitLocOpBuilder &b, ArrayRef<Value> sums, Blocks blocks, FinishCorner finish,
                   StoreBlock store) const;
 
