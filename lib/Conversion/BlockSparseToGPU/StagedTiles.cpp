@@ -52,24 +52,6 @@ MapPlace StagedTiles::placeIn(ImplicitLocOpBuilder &b, Value memref, Value row, 
   return {row, col, has(axes.head) ? head : zero, has(axes.batch) ? batch : zero};
 }
 
-Value StagedTiles::applyEpilogue(ImplicitLocOpBuilder &b, PlannedDSDOp op, const Epilogue &epilogue,
-                                 const DenseView &out, const StagedPosition &at, Value sum,
-                                 Value inner, Value outer) {
-  auto toIndex = [&](Value value) {
-    return arith::IndexCastOp::create(b, b.getIndexType(), value).getResult();
-  };
-  Value lastRow = indexAdd(b, out.rows(), indexConstant(b, -1));
-  Value row = indexMin(b, toIndex(sharedAdd(b, at.row, inner)), lastRow);
-  Value col = toIndex(sharedAdd(b, at.col, outer));
-  // A row unit of -1 gives a negative row.
-  row = indexMax(b, row, indexConstant(b, 0));
-  StoredPosition position{toIndex(at.batch), toIndex(at.head), row, col};
-  if (op.getTransposeOut())
-    std::swap(position.row, position.col);
-  Value always = arith::ConstantIntOp::create(b, b.getI1Type(), 1);
-  return epilogue.apply(b, sum, always, position);
-}
-
 ValuesOrigin ValuesOrigin::get(PlannedDSDOp op) {
   return get(op.getValues(), op.getEntries(), op.getLutHeads());
 }

@@ -6,21 +6,17 @@
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_STAGEDTILES_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_STAGEDTILES_H
 
-#include "Epilogue.h"
 #include "Kit/IntTable.h"
 #include "Kit/TensorMap.h"
 #include "WgmmaProduct.h"
+#include "blocksparse/IR/BlockSparseOps.h"
+#include "mlir/IR/IRMapping.h"
 
 namespace mlir::blocksparse::device {
 
 /// A row of the table of tiles; all i32.
 struct StagedTile {
   Value group, panel, first, records, batch, head;
-};
-
-/// The first element of a part of a tile in the matrix of (batch, head); all i32.
-struct StagedPosition {
-  Value batch, head, row, col;
 };
 
 class StagedTiles {
@@ -43,12 +39,6 @@ public:
   /// that it does not have.
   static MapPlace placeIn(ImplicitLocOpBuilder &b, Value memref, Value row, Value col, Value batch,
                           Value head);
-
-  /// The epilogue on the sum `inner` rows and `outer` columns from `at`. Rows beyond the result
-  /// read what belongs to its last one, as they are not stored.
-  static Value applyEpilogue(ImplicitLocOpBuilder &b, PlannedDSDOp op, const Epilogue &epilogue,
-                             const DenseView &out, const StagedPosition &at, Value sum, Value inner,
-                             Value outer);
 
 private:
   IntTable tiles, workers, rows;

@@ -4,7 +4,6 @@
 #include "StripEpilogue.h"
 
 #include "Chunk.h"
-#include "Elements.h"
 #include "Kit/AsyncCopy.h"
 #include "Kit/SharedTile.h"
 #include "Loops.h"
@@ -30,11 +29,6 @@ static Value clampTo(ImplicitLocOpBuilder &b, Value place, Value last) {
 
 static Value lastOf(ImplicitLocOpBuilder &b, Value size) {
   return indexSub(b, size, indexConstant(b, 1));
-}
-
-/// Elements whose pairs are loaded at once; others become f32 as they are loaded.
-static bool isPairable(Type element) {
-  return element.isF16() || element.isBF16() || element.isF32();
 }
 
 /// The address, and the bytes from one element to the next, along the rows and columns of the sums.
@@ -105,8 +99,8 @@ void StripEpilogue::addOperand(ImplicitLocOpBuilder &b, Term term, const Epilogu
       operand.ofRow[half] = loadElement(b, operand, rowOf(b, half), strip.col);
   } else {
     bool crosses = operand.isMatrix() && strip.transposed;
-    operand.exchanged = crosses && (operand.element.isF16() || operand.element.isBF16());
-    if (isPairable(operand.element) && crosses == operand.exchanged)
+    operand.exchanged = crosses && operand.elementBytes() == 2;
+    if (crosses == operand.exchanged)
       startPairs(b, operand);
   }
   operands.push_back(std::move(operand));
@@ -175,15 +169,11 @@ Value StripEpilogue::loadApart(ImplicitLocOpBuilder &b, const Operand &operand, 
                   : rowOf(b, rowHalf);
   Value col = sharedAdd(b, sharedAdd(b, strip.col, operand.exchanged ? group : pair),
                         sharedConstant(b, corner * number + 8 * colHalf));
-  Value elements;
+  Value elements = LLVM::PoisonOp::create(b, VectorType::get(2, operand.element));
   for (int64_t i = 0; i < 2; ++i) {
     Value next = sharedConstant(b, i);
     Value element = loadElement(b, operand, operand.exchanged ? sharedAdd(b, row, next) : row,
                                 operand.exchanged ? col : sharedAdd(b, col, next));
-    if (!isPairable(operand.element))
-      element = convertElement(b, element, b.getF32Type());
-    if (!elements)
-      elements = LLVM::PoisonOp::create(b, VectorType::get(2, element.getType()));
     elements = LLVM::InsertElementOp::create(b, elements, element, next);
   }
   return elements;

@@ -45,6 +45,7 @@ struct SumStrip {
   SumStrip ofWarp(ImplicitLocOpBuilder &b, Value thread) const;
 };
 
+/// The elements of terms are f16, bf16 or f32.
 class StripEpilogue {
 public:
   static constexpr int64_t corner = 16;
@@ -71,7 +72,7 @@ private:
     /// Elements of a Row term, for both rows.
     std::array<Value, 2> ofRow;
     /// Addresses (!llvm.ptr<1>) of the first pair: of both rows, or one. Null: elements are always
-    /// loaded one by one.
+    /// loaded one by one (f32 in the transposed result).
     std::array<Value, 2> pairs;
     /// Bytes from a pair to that 8 columns further on; index.
     Value step;
