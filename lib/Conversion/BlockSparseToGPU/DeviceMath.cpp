@@ -297,6 +297,10 @@ Value mlir::blocksparse::device::deviceErf(ImplicitLocOpBuilder &b, Value x) {
   return m.withSignOf(m.select(m.less(a, 1.0), nearZero, far), x);
 }
 
+Value mlir::blocksparse::device::deviceErfc(ImplicitLocOpBuilder &b, Value x) {
+  return deviceErfc(b, x, Accuracy::Full);
+}
+
 Value mlir::blocksparse::device::deviceErfc(ImplicitLocOpBuilder &b, Value x, Accuracy accuracy) {
   FloatMath m(b, x.getType(), accuracy);
   Value a = m.abs(x);
@@ -304,6 +308,10 @@ Value mlir::blocksparse::device::deviceErfc(ImplicitLocOpBuilder &b, Value x, Ac
   Value tail = emitErfcTail(m, a);
   Value far = m.select(m.less(x, 0.0), m.sub(m.constant(2), tail), tail);
   return m.select(m.less(a, 1.0), nearZero, far);
+}
+
+Value mlir::blocksparse::device::deviceSigmoid(ImplicitLocOpBuilder &b, Value x) {
+  return deviceSigmoid(b, x, Accuracy::Full);
 }
 
 Value mlir::blocksparse::device::deviceSigmoid(ImplicitLocOpBuilder &b, Value x,

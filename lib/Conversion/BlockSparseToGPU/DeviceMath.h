@@ -42,10 +42,12 @@ Value deviceErf(ImplicitLocOpBuilder &b, Value x);
 enum class Accuracy { Full, Rounded };
 
 /// 1 - erf(x), within 8 ulp also where it is tiny, down to the smallest normal number.
-Value deviceErfc(ImplicitLocOpBuilder &b, Value x, Accuracy accuracy = Accuracy::Full);
+Value deviceErfc(ImplicitLocOpBuilder &b, Value x);
+Value deviceErfc(ImplicitLocOpBuilder &b, Value x, Accuracy accuracy);
 
 /// 1 / (1 + e^-x), within 4 ulp on the whole line.
-Value deviceSigmoid(ImplicitLocOpBuilder &b, Value x, Accuracy accuracy = Accuracy::Full);
+Value deviceSigmoid(ImplicitLocOpBuilder &b, Value x);
+Value deviceSigmoid(ImplicitLocOpBuilder &b, Value x, Accuracy accuracy);
 
 } // namespace mlir::blocksparse::device
 
