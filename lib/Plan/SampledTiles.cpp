@@ -54,6 +54,16 @@ int64_t getColumn(const SampledTile &tile, int64_t i) {
   return static_cast<uint32_t>(tile.cols[i / 2]) >> (16 * (i % 2)) & 0xffff;
 }
 
+/// Whether chunk `chunk` of a tile, of `wide` block columns, is full and has neighbours alone.
+bool isRun(const SampledTile &tile, int64_t chunk, int64_t wide) {
+  if ((chunk + 1) * wide > tile.columns)
+    return false;
+  for (int64_t i = chunk * wide; i + 1 < (chunk + 1) * wide; ++i)
+    if (getColumn(tile, i + 1) != getColumn(tile, i) + 1)
+      return false;
+  return true;
+}
+
 bool checkSizes(const SampledProduct &product, std::string &error) {
   const BlockShape block = product.block;
   if (!hasSampledTiles(block)) {
@@ -215,6 +225,8 @@ private:
       words[c / 2] |= static_cast<uint32_t>(chunks[c].col / block.cols) << (16 * (c % 2));
     std::copy(std::begin(words), std::end(words), std::begin(tile.cols));
     tile.columns = static_cast<int32_t>(chunks.size());
+    for (int chunk = 0; chunk < 4; ++chunk)
+      tile.runs |= isRun(tile, chunk, wide) << chunk;
   }
 
   /// From the values of each block column to those of each piece.
@@ -320,6 +332,9 @@ private:
     const int64_t wide = unit / block.cols, rows = places.size() / width;
     if (product.form.gathers && (tile.columns < 0 || tile.columns > 4 * wide))
       return "expects block columns in [0, " + text(4 * wide) + "], but got " + text(tile.columns);
+    for (int64_t chunk = 0; product.form.gathers && chunk < 4; ++chunk)
+      if ((tile.runs >> chunk & 1) && !isRun(tile, chunk, wide))
+        return "expects neighbouring block columns in chunk " + text(chunk) + ", but got others";
     if (tile.blocks < 0 || tile.blocks >= rows)
       return "expects a row of places in [0, " + text(rows) + "), but got " + text(tile.blocks);
     for (int64_t i = 0; i < width; ++i) {

@@ -82,7 +82,7 @@ func.func @sampled(%a: tensor<2x128x40xf16>, %b: tensor<2x40x256xf16>, %init: te
 // the matrix. Both heads have the same places. Columns of B along k are gathered: 0, 1 and 4 for the
 // first band, 3 for the second.
 // CHECK-LABEL: @sampled_small(
-// CHECK-DAG: %[[T:.*]] = arith.constant dense<{{\[\[}}0, 64, 65536, 4, 0, 0, 0, 0, 0, 0, {{[-1, ]*}}, 0, 0, 0, 3, 0, 0], [128, 192, 3, 0, 0, 0, 0, 0, 0, 0, {{[-1, ]*}}, 0, 1, 1, 1, 0, 0], [128, 192, 3, {{[-10, ]*}}, 0, 0, 1, 1, 0, 0], [0, 64, 65536, 4, {{[-10, ]*}}, 0, 1, 0, 3, 0, 0]]> : tensor<4x24xi32>
+// CHECK-DAG: %[[T:.*]] = arith.constant dense<{{\[\[}}0, 64, 65536, 4, 0, 0, 0, 0, 0, 0, {{[-1, ]*}}, 0, 0, 0, 3, 1, 0], [128, 192, 3, 0, 0, 0, 0, 0, 0, 0, {{[-1, ]*}}, 0, 1, 1, 1, 0, 0], [128, 192, 3, {{[-10, ]*}}, 0, 0, 1, 1, 0, 0], [0, 64, 65536, 4, {{[-10, ]*}}, 0, 1, 0, 3, 1, 0]]> : tensor<4x24xi32>
 // CHECK-DAG: %[[W:.*]] = arith.constant dense<[0, 2, 4]> : tensor<3xi32>
 // CHECK-DAG: %[[P:.*]] = arith.constant dense<{{\[\[}}0, -1, -1, 2, 1, -1, {{[-1, ]*}}, -1, -1, -1, -1, 3, -1, {{[-1, ]*}}], [4, -1, {{[-1, ]*}}]]> : tensor<2x32xi32>
 // CHECK: planned_sdd {{.*}} tiles(%[[T]], %[[W]], %[[P]]) outs(
@@ -102,7 +102,7 @@ func.func @sampled_small(%a: tensor<2x160x40xf16>, %b: tensor<2x192x40xf16>,
 // B has its columns across k: A has rows to gather for bands of columns. The second band has blocks in
 // row 0 and 2, the first in 0 and 1. Without either, whole chunks are taken.
 // CHECK-LABEL: @sampled_forms(
-// CHECK-DAG: %[[T0:.*]] = arith.constant dense<{{\[\[}}0, 64, 65536, 0, 0, 0, 0, 0, 0, 0, {{[-1, ]*}}, 0, 0, 0, 2, 0, 0], [128, 192, 131072, 0, 0, 0, 0, 0, 0, 0, {{[-1, ]*}}, 0, 0, 1, 2, 0, 0]]> : tensor<2x24xi32>
+// CHECK-DAG: %[[T0:.*]] = arith.constant dense<{{\[\[}}0, 64, 65536, 0, 0, 0, 0, 0, 0, 0, {{[-1, ]*}}, 0, 0, 0, 2, 1, 0], [128, 192, 131072, 0, 0, 0, 0, 0, 0, 0, {{[-1, ]*}}, 0, 0, 1, 2, 0, 0]]> : tensor<2x24xi32>
 // CHECK-DAG: %[[T1:.*]] = arith.constant dense<{{\[\[}}0, 64, 0, -1, {{[-1, ]*}}, 0, 0, 0, 0, 0, 0], [0, 64, 128, -1, {{[-1, ]*}}, 0, 0, 1, 0, 0, 0]]> : tensor<2x24xi32>
 // CHECK-DAG: %[[P0:.*]] = arith.constant dense<{{\[\[}}0, -1, -1, 2, -1, {{[-1, ]*}}], [1, 3, -1, {{[-1, ]*}}]]> : tensor<2x32xi32>
 // CHECK-DAG: %[[P1:.*]] = arith.constant dense<{{\[\[}}0, -1, -1, 2, -1, {{[-1, ]*}}], [1, -1, {{[-1, ]*}}, -1, 3, -1, {{[-1, ]*}}]]> : tensor<2x32xi32>

@@ -26,7 +26,8 @@ namespace blocksparse {
 /// stands for places[]. It has placesPerTile numbers, [half][chunk][block row][block column] of the
 /// blocks of the pieces: the value block that goes there, -1: none.
 /// Of a product that gathers columns, a chunk has any block columns, in ascending order: `columns`
-/// of them in all, of which number i is the 16 bits from 16 * (i % 2) on of cols[i / 2].
+/// of them in all, of which number i is the 16 bits from 16 * (i % 2) on of cols[i / 2]. Bit c of
+/// `runs` tells that chunk c is full and has neighbours, which one copy brings.
 /// Of a swapped product, rows are those of the transposes: columns of the result.
 struct SampledTile {
   /// First row of op(A) of each half and first column of op(B) of each chunk, in elements; -1:
@@ -35,7 +36,7 @@ struct SampledTile {
   /// Where each result goes, -1: nowhere. y * 8 + x / 64 for coordinates (x, y) in elements of the
   /// values seen as a matrix [stored blocks * bm, bn], without the offset of a batch or a head.
   int32_t places[8];
-  int32_t batch, head, blocks = 0, columns = 0, unused[2] = {};
+  int32_t batch, head, blocks = 0, columns = 0, runs = 0, unused = 0;
   bool operator==(const SampledTile &) const = default;
 };
 static_assert(sizeof(SampledTile) == 24 * sizeof(int32_t));

@@ -22,7 +22,8 @@ using namespace mlir::blocksparse::device;
 static constexpr int64_t unit = ::blocksparse::sampledPiece;
 /// Numbers of a row of the table of tiles, see blocksparse/Plan/SampledTiles.h.
 static constexpr int64_t firstCol = 2, firstPlace = 10, batchField = 18, headField = 19;
-static constexpr int64_t blocksField = 20, columnsField = 21, fieldCount = 22;
+static constexpr int64_t blocksField = 20, columnsField = 21, runsField = 22;
+static constexpr int64_t fieldCount = 23;
 
 static MemRefType bufferType(Value memref) { return cast<MemRefType>(memref.getType()); }
 
@@ -43,17 +44,16 @@ struct SDDPlan {
   /// Those of the product that is computed, the transpose of the op's where that is swapped.
   Factor left, right;
   WgmmaShape shape;
-  MapBox leftBox{unit}, rightBox{unit};
-  /// Chunks of 64 columns of a tile, and how many copies bring each.
-  int64_t chunks, copiesOfChunk = 1;
+  /// What a copy brings: 64 rows or columns, or a block column of those that are gathered.
+  MapBox box{unit}, columnBox{unit};
+  /// Chunks of 64 columns of a tile, and block columns of each that are gathered.
+  int64_t chunks, columnsOfChunk = 1;
   int64_t steps;
 
   bool hasBlocks() const { return ::blocksparse::sharesPieces(block); }
   ResultChunks::Blocks blocks() const { return {block.rows, block.cols}; }
   /// What one store writes.
-  MapBox resultBox() const {
-    return hasBlocks() ? MapBox{block.rows, 1, block.cols} : MapBox{unit};
-  }
+  MapBox resultBox() const { return hasBlocks() ? MapBox{block.rows, 1, block.cols} : box; }
   /// Batches of chunks of a tile, of which a warpgroup stores the blocks together.
   int64_t batches() const { return chunks / WgmmaShape::resultBuffers; }
 };
@@ -66,6 +66,8 @@ public:
         outMap(mapping.lookup(maps[2])),
         tileTable(IntTable::get(b, mapping.lookup(op.getTiles()[0]))),
         workers(IntTable::get(b, mapping.lookup(op.getTiles()[1]))) {
+    if (plan.columnsOfChunk > 1)
+      columnMap = mapping.lookup(maps[3]);
     if (plan.hasBlocks())
       places = IntTable::get(b, mapping.lookup(op.getTiles()[2]));
   }
@@ -85,8 +87,9 @@ public:
 private:
   MapPlace placeOf(ImplicitLocOpBuilder &b, const Factor &factor, const WgmmaWork &tile,
                    Value across, Value k) const;
-  Value hasCopy(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t copy) const;
-  Value columnOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t copy) const;
+  Value hasColumn(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t number) const;
+  Value columnOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t number) const;
+  Value isRun(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t chunk, bool wanted) const;
   void readPlaces(ImplicitLocOpBuilder &b, SmallVectorImpl<Value> &fields) const;
   void storePieces(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group, Value firstBlock,
                    const ResultChunks &chunks, ArrayRef<Value> sums,
@@ -97,7 +100,7 @@ private:
 
   PlannedSDDOp op;
   SDDPlan plan;
-  Value leftMap, rightMap, outMap;
+  Value leftMap, rightMap, outMap, columnMap;
   IntTable tileTable, workers, places;
 };
 
@@ -119,8 +122,8 @@ SDDPlan::SDDPlan(PlannedSDDOp op, int64_t sharedLimit) : block{op.getBlock()[0],
   if (form.swapped)
     std::swap(left, right);
   if (form.gathers) {
-    rightBox.rows = form.of(block).cols;
-    copiesOfChunk = unit / rightBox.rows;
+    columnBox.rows = form.of(block).cols;
+    columnsOfChunk = unit / columnBox.rows;
   }
   shape.aAlongK = left.alongK;
   shape.bAlongK = right.alongK;
@@ -185,31 +188,40 @@ MapPlace SDDKernel::placeOf(ImplicitLocOpBuilder &b, const Factor &factor, const
   return place;
 }
 
-/// i1: whether copy `copy` of the tile's columns takes place.
-Value SDDKernel::hasCopy(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t copy) const {
+/// i1: whether the tile has chunk `number`, or block column `number` of those that are gathered.
+Value SDDKernel::hasColumn(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t number) const {
   if (!plan.form.gathers)
-    return isThere(b, tile.fields[firstCol + copy]);
+    return isThere(b, tile.fields[firstCol + number]);
   return arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, tile.fields[columnsField],
-                               sharedConstant(b, copy));
+                               sharedConstant(b, number));
 }
 
-/// The first column that it brings.
-Value SDDKernel::columnOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t copy) const {
+/// Its first column.
+Value SDDKernel::columnOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t number) const {
   if (!plan.form.gathers)
-    return tile.fields[firstCol + copy];
-  Value pair = tile.fields[firstCol + copy / 2];
-  Value number = copy % 2 == 0 ? sharedRem(b, pair, 1 << 16) : sharedDiv(b, pair, 1 << 16);
-  return sharedMul(b, number, plan.rightBox.rows);
+    return tile.fields[firstCol + number];
+  Value pair = tile.fields[firstCol + number / 2];
+  Value column = number % 2 == 0 ? sharedRem(b, pair, 1 << 16) : sharedDiv(b, pair, 1 << 16);
+  return sharedMul(b, column, plan.columnBox.rows);
+}
+
+/// i1: whether the block columns of a chunk are neighbours, or are not.
+Value SDDKernel::isRun(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t chunk,
+                       bool wanted) const {
+  Value bit =
+      arith::AndIOp::create(b, tile.fields[runsField], sharedConstant(b, int64_t{1} << chunk));
+  return arith::CmpIOp::create(b, wanted ? arith::CmpIPredicate::ne : arith::CmpIPredicate::eq, bit,
+                               sharedConstant(b, 0));
 }
 
 Value SDDKernel::stepBytes(ImplicitLocOpBuilder &b, const WgmmaWork &tile, ArrayRef<Value>) {
   Value bytes = sharedConstant(b, plan.shape.aMatrices() * WgmmaTile::matrixBytes);
   if (plan.form.gathers)
-    return sharedAdd(b, bytes, sharedMul(b, tile.fields[columnsField], plan.rightBox.bytes()));
+    return sharedAdd(b, bytes, sharedMul(b, tile.fields[columnsField], plan.columnBox.bytes()));
   for (int64_t chunk = 0; chunk < plan.chunks; ++chunk)
     bytes = sharedAdd(b, bytes,
-                      arith::SelectOp::create(b, hasCopy(b, tile, chunk),
-                                              sharedConstant(b, plan.rightBox.bytes()),
+                      arith::SelectOp::create(b, hasColumn(b, tile, chunk),
+                                              sharedConstant(b, plan.box.bytes()),
                                               sharedConstant(b, 0)));
   return bytes;
 }
@@ -219,15 +231,30 @@ void SDDKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value
   Value k = sharedMul(b, step, WgmmaShape::stepDepth);
   for (int64_t half = 0; half < plan.shape.aMatrices(); ++half) {
     Value to = sharedAdd(b, stage.a, sharedConstant(b, half * WgmmaTile::matrixBytes));
-    emitTensorLoad(b, leftMap, plan.leftBox, placeOf(b, plan.left, tile, tile.fields[half], k), to,
+    emitTensorLoad(b, leftMap, plan.box, placeOf(b, plan.left, tile, tile.fields[half], k), to,
                    stage.barrier);
   }
-  for (int64_t copy = 0; copy < plan.chunks * plan.copiesOfChunk; ++copy)
-    emitIf(b, hasCopy(b, tile, copy), [&](ImplicitLocOpBuilder &b) {
-      Value to = sharedAdd(b, stage.b, sharedConstant(b, copy * plan.rightBox.bytes()));
-      MapPlace place = placeOf(b, plan.right, tile, columnOf(b, tile, copy), k);
-      emitTensorLoad(b, rightMap, plan.rightBox, place, to, stage.barrier);
-    });
+  auto copy = [&](ImplicitLocOpBuilder &b, Value map, MapBox box, int64_t number) {
+    Value to = sharedAdd(b, stage.b, sharedConstant(b, number * plan.columnBox.bytes()));
+    MapPlace place = placeOf(b, plan.right, tile, columnOf(b, tile, number), k);
+    emitTensorLoad(b, map, box, place, to, stage.barrier);
+  };
+  auto copyColumns = [&](ImplicitLocOpBuilder &b, int64_t first) {
+    for (int64_t i = first; i < first + plan.columnsOfChunk; ++i)
+      emitIf(b, hasColumn(b, tile, i),
+             [&](ImplicitLocOpBuilder &b) { copy(b, columnMap, plan.columnBox, i); });
+  };
+  for (int64_t chunk = 0; chunk < plan.chunks; ++chunk) {
+    int64_t first = chunk * plan.columnsOfChunk;
+    auto copyChunk = [&](ImplicitLocOpBuilder &b) { copy(b, rightMap, plan.box, first); };
+    if (plan.columnsOfChunk == 1) {
+      emitIf(b, hasColumn(b, tile, first), copyChunk);
+      continue;
+    }
+    emitIf(b, isRun(b, tile, chunk, true), copyChunk);
+    emitIf(b, isRun(b, tile, chunk, false),
+           [&](ImplicitLocOpBuilder &b) { copyColumns(b, first); });
+  }
 }
 
 void SDDKernel::emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
@@ -294,9 +321,11 @@ static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Plan
   SDDPlan plan(op, kernels.getFacts().sharedMemoryPerBlock);
   auto axes = [](Value memref) { return DenseAxes::ofMatrices(bufferType(memref).getRank()); };
   Value left = plan.left.memref, right = plan.right.memref;
-  SmallVector<Value> maps{createTensorMap(host, left, axes(left), plan.leftBox),
-                          createTensorMap(host, right, axes(right), plan.rightBox),
+  SmallVector<Value> maps{createTensorMap(host, left, axes(left), plan.box),
+                          createTensorMap(host, right, axes(right), plan.box),
                           createValuesMap(host, op.getInit(), plan.resultBox())};
+  if (plan.columnsOfChunk > 1)
+    maps.push_back(createTensorMap(host, right, axes(right), plan.columnBox));
   Value blocks = indexConstant(host, bufferType(op.getTiles()[1]).getDimSize(0) - 1);
   WgmmaProduct(plan.shape)
       .launch(host, kernels, "sdd_wgmma", maps, op.getTiles(), blocks,

@@ -30,11 +30,12 @@
 // B16-COUNT-8: stmatrix.sync.aligned.m8n8.x4.shared.b16
 // B16: cp.async.bulk.tensor.4d.global.shared::cta.tile.bulk_group
 // B16: cp.async.bulk.wait_group 0;
-// Two halves of A, then up to 16 block columns of B, whose numbers are halves of words: times 16.
+// Two halves of A, then for each chunk of B all of it, or up to 4 block columns whose numbers are
+// halves of words: times 16.
 // B16: setmaxnreg.dec.sync.aligned.u32 40;
 // B16: shr.u32 [[HIGH:%r[0-9]+]], {{%r[0-9]+}}, 12;
 // B16-NEXT: and.b32 {{%r[0-9]+}}, [[HIGH]], 1048560;
-// B16-COUNT-18: cp.async.bulk.tensor.4d.shared::cluster.global
+// B16-COUNT-22: cp.async.bulk.tensor.4d.shared::cluster.global
 // B16-NOT: cp.async.bulk.tensor.4d.shared::cluster.global
 // B16: ret;
 func.func @blocks_of_16(%a: tensor<1008x200xf16>, %b: tensor<272x200xf16>) -> tensor<1008x272xf16, #b16> {

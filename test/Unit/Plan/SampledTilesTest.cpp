@@ -148,7 +148,7 @@ TEST(SampledTiles, ColumnsAreGathered) {
   product.view.form.gathers = true;
   const SampledWorkLists lists = build(product.view, {}, 1);
   ASSERT_EQ(lists.tiles.size(), 2u);
-  SampledTile first{{0, 64}, {1 << 16, 5}, {}, 0, 0, 0, 3};
+  SampledTile first{{0, 64}, {1 << 16, 5}, {}, 0, 0, 0, 3, 1};
   SampledTile second{{128, 192}, {2}, {}, 0, 0, 1, 1};
   for (SampledTile *tile : {&first, &second})
     std::fill(std::begin(tile->places), std::end(tile->places), -1);
@@ -219,6 +219,11 @@ TEST(SampledTiles, FaultsOfSmallBlocksAreFound) {
       EXPECT_EQ(verifySampledTiles(product.view, other, space),
                 form.swapped ? "in tile 0 expects block columns in [0, 8], but got 17"
                              : "in tile 0 expects block columns in [0, 16], but got 17");
+    other = lists;
+    other.tiles[0].runs = 8; // there is no fourth chunk
+    if (form.gathers)
+      EXPECT_EQ(verifySampledTiles(product.view, other, space),
+                "in tile 0 expects neighbouring block columns in chunk 3, but got others");
     other = lists;
     other.places.pop_back();
     EXPECT_EQ(verifySampledTiles(product.view, other, space),
