@@ -51,7 +51,7 @@ def BlockSparse_Dialect : Dialect {
       products unless `precision` says otherwise. `precision` permits and does not order: where
       a target has no tensor-core kernel for it (any CPU), the product stays exact f32.
     - What tensor-core kernels can't take (element types, blocks, strides that do not fit them)
-      runs in scalar kernels, slower and by the same contract, without a remark.
+      runs in scalar kernels, slower and by the same contract.
     - Results are bitwise equal from run to run.
 
     ### Constraints
