@@ -11,5 +11,7 @@
 int main(int argc, char **argv) {
   if (std::string_view(argv[0]).ends_with("blocksparse-bench"))
     return mlir::blocksparse::benchMain(argc, argv);
+  if (std::string_view(argv[0]).ends_with("blocksparse-tune"))
+    return mlir::blocksparse::tuneMain(argc, argv);
   return mlir::blocksparse::runMain(argc, argv);
 }

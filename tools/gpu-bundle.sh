@@ -8,7 +8,7 @@
 #   tar xzf gpu-bundle.tar.gz && gpu-bundle/run-gpu-tests
 #
 # Usage: tools/gpu-bundle.sh [build directory]
-# blocksparse-run and blocksparse-bench (one program, see tools/gpu-bundle-tools.cpp) are linked statically
+# blocksparse-run, -bench and -tune (one program, see tools/gpu-bundle-tools.cpp) are linked statically
 # against LLVM and MLIR here; the glibc there must not be older than the one here. The benchmarks of
 # python/benchmarks are in gpu-bundle/benchmarks (docs/Benchmarking.md).
 set -euo pipefail
@@ -43,6 +43,7 @@ link() {
 link "$bundle/bin/blocksparse-run" "$bundle/tools.o"
 rm "$bundle/tools.o"
 ln -s blocksparse-run "$bundle/bin/blocksparse-bench"
+ln -s blocksparse-run "$bundle/bin/blocksparse-tune"
 
 cp -L "$build/lib/libblocksparse_runtime.so" "$bundle/lib/"
 cp -L "$(find -L "$llvm/lib" /usr/lib/x86_64-linux-gnu -name libomp.so.5 | head -1)" "$bundle/lib/"

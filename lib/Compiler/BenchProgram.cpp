@@ -17,6 +17,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 using namespace mlir;
 using namespace mlir::blocksparse;
@@ -156,10 +157,10 @@ LogicalResult FunctionBuilder::build(ArrayRef<BenchOperand> operands,
 static std::string describeSchedule(ScheduleAttr schedule) {
   std::string text = schedule.getKernel().str();
   llvm::raw_string_ostream os(text);
-  os << (schedule.getTileM() ? " " : "");
+  StringRef separator = schedule.getTileM() ? " " : " k";
   for (int64_t tile : {schedule.getTileM(), schedule.getTileN(), schedule.getTileK()})
     if (tile)
-      os << (StringRef(text).ends_with(" ") ? "" : "x") << tile;
+      os << std::exchange(separator, "x") << tile;
   for (auto [letter, value, standard] : {std::tuple("s", schedule.getStages(), int64_t(0)),
                                          std::tuple("w", schedule.getWarps(), int64_t(0)),
                                          std::tuple("g", schedule.getGroup(), int64_t(1)),

@@ -8,6 +8,8 @@
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/SourceMgr.h"
 
+#include <cstdlib>
+
 using namespace mlir;
 using namespace mlir::blocksparse;
 namespace cl = llvm::cl;
@@ -18,6 +20,14 @@ static void removeLibraryOptions() {
           return category->getName() == "Generic Options";
         }))
       option->removeArgument();
+}
+
+TuningDatabaseOption::TuningDatabaseOption(cl::OptionCategory &category)
+    : opt("tuning-database",
+          cl::desc("File of measured schedules (default: $BLOCKSPARSE_TUNING_DATABASE)"),
+          cl::value_desc("file"), cl::cat(category)) {
+  if (const char *file = std::getenv("BLOCKSPARSE_TUNING_DATABASE"))
+    setInitialValue(file);
 }
 
 CommandLineTool::CommandLineTool(int argc, char **argv)

@@ -18,6 +18,12 @@ class MLIRContext;
 
 namespace mlir::blocksparse {
 
+/// "--tuning-database", of all tools that compile; the environment's BLOCKSPARSE_TUNING_DATABASE is
+/// what it is otherwise.
+struct TuningDatabaseOption : llvm::cl::opt<std::string> {
+  explicit TuningDatabaseOption(llvm::cl::OptionCategory &category);
+};
+
 /// What a command-line tool starts and ends with. To be made before the tool's options: it takes
 /// the options of LLVM's own libraries off the command line, all but --help and --version. Some
 /// have names that our tools want (--stop-after), and none is part of their interface.

@@ -47,6 +47,7 @@ struct Arguments {
                            cl::init("native"), cl::cat(category)};
   cl::opt<std::string> features{"features", cl::desc("Processor features: +avx512f,-fma"),
                                 cl::cat(category)};
+  TuningDatabaseOption tuningDatabase{category};
   cl::opt<bool> checkIndices{"check-indices",
                              cl::desc("Check the indices of run-time patterns when the program "
                                       "runs; on the CPU"),
@@ -107,6 +108,7 @@ static LogicalResult run(const Arguments &arguments, llvm::SourceMgr &sourceMgr,
   options.gpu.ptxVersion = arguments.ptxVersion;
   options.gpu.cubin = arguments.cubin;
   options.checkIndices = arguments.checkIndices;
+  options.tuningDatabase = arguments.tuningDatabase;
   options.gpu.optLevel = arguments.optLevel;
   options.cpu = {arguments.cpu, arguments.features, arguments.optLevel};
   options.configurePasses = [](PassManager &pm) {

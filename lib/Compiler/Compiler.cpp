@@ -25,7 +25,8 @@ ArrayRef<StageInfo> mlir::blocksparse::getStages() {
        [](OpPassManager &pm, const StageOptions &) { buildOptimizePipeline(pm); }},
       {Stage::Schedule, "schedule", "every operation carries a schedule",
        [](OpPassManager &pm, const StageOptions &options) {
-         buildSchedulePipeline(pm, {options.scheduleTarget});
+         buildSchedulePipeline(
+             pm, {options.scheduleTarget, options.tuningDatabase, options.chooseSchedule});
        }},
       {Stage::Plan, "plan", "planned operations on value tensors and look-up tables",
        [](OpPassManager &pm, const StageOptions &options) {
@@ -175,6 +176,8 @@ LogicalResult mlir::blocksparse::compile(ModuleOp module, const CompileOptions &
   FailureOr<StageOptions> stageOptions = getStageOptions(options, emitError);
   if (failed(stageOptions))
     return failure();
+  stageOptions->tuningDatabase = options.tuningDatabase;
+  stageOptions->chooseSchedule = options.chooseSchedule;
   PassManager pm = PassManager::on<ModuleOp>(module.getContext());
   if (options.configurePasses && failed(options.configurePasses(pm)))
     return failure();

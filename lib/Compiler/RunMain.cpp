@@ -42,6 +42,7 @@ enum class CheckKind { None, Results, Each };
 struct RunOptions {
   cl::opt<std::string> input{cl::Positional, cl::desc("<input.mlir>"), cl::init("-"),
                              cl::cat(category)};
+  TuningDatabaseOption tuningDatabase{category};
   cl::opt<bool> checkIndices{"check-indices",
                              cl::desc("Check the indices of run-time patterns when the program "
                                       "runs; on the CPU"),
@@ -314,6 +315,7 @@ static FailureOr<HostProgram> compileProgram(ModuleOp source, const RunOptions &
   compileOptions.cpu = {options.cpu, options.features, 3};
   compileOptions.gpu.ptxVersion = options.ptxVersion;
   compileOptions.checkIndices = options.checkIndices;
+  compileOptions.tuningDatabase = options.tuningDatabase;
   return HostProgram::create(*module, compileOptions);
 }
 

@@ -32,9 +32,7 @@ void mlir::blocksparse::buildOptimizePipeline(OpPassManager &pm) {
 }
 
 void mlir::blocksparse::buildSchedulePipeline(OpPassManager &pm, const ScheduleOptions &options) {
-  SelectSchedulePassOptions select;
-  select.target = options.target;
-  pm.addPass(createSelectSchedulePass(select));
+  pm.addPass(createSelectSchedulePass(options.target, options.database, options.choose));
 }
 
 int64_t mlir::blocksparse::getWorkers(const std::string &target) {
@@ -106,7 +104,7 @@ struct ToPlannedOptions : PassPipelineOptions<ToPlannedOptions> {
 
 static void buildToPlanned(OpPassManager &pm, const std::string &target) {
   buildOptimizePipeline(pm);
-  buildSchedulePipeline(pm, {target});
+  buildSchedulePipeline(pm, {target, "", nullptr});
   PlanOptions plan;
   plan.workers = getWorkers(target);
   plan.checkExtents = StringRef(target).starts_with("cpu");
@@ -120,7 +118,7 @@ static void registerStages() {
   PassPipelineRegistration<ToPlannedOptions>(
       "blocksparse-schedule-pipeline", "Choose a schedule for every op.",
       [](OpPassManager &pm, const ToPlannedOptions &options) {
-        buildSchedulePipeline(pm, {options.target});
+        buildSchedulePipeline(pm, {options.target, "", nullptr});
       });
   PassPipelineRegistration<>("blocksparse-plan-pipeline",
                              "Make look-up tables, balance them and verify the plan.",

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "blocksparse/Transforms/Schedule.h"
+#include "ScheduleFacts.h"
 #include "StagedProduct.h"
 #include "blocksparse/IR/BlockSparseOps.h"
 #include "blocksparse/Plan/Balance.h"
@@ -353,6 +354,11 @@ bool prefersTiles(Operation *op, const ProductShape &shape, const SampledSizes &
   return tiles < blocks / mmaRate;
 }
 
+ScheduleAttr makeSampledSchedule(MLIRContext *context, ::blocksparse::BlockShape block) {
+  return makeSchedule(context, "cuda.wgmma", ::blocksparse::sharesColumns(block) ? 128 : 64,
+                      ::blocksparse::sampledChunks(block) * 64, 64, 4, 12);
+}
+
 ScheduleAttr selectCUDAProduct(Operation *op, const TargetInfo &target) {
   MLIRContext *context = op->getContext();
   ProductShape shape = productShape(op);
@@ -368,9 +374,7 @@ ScheduleAttr selectCUDAProduct(Operation *op, const TargetInfo &target) {
            wgmma && sampled && hasWgmmaSizes(*sampled) &&
            (!::blocksparse::sharesPieces(sampled->block) ||
             prefersTiles(op, shape, *sampled, target)))
-    schedule =
-        makeSchedule(context, "cuda.wgmma", ::blocksparse::sharesColumns(sampled->block) ? 128 : 64,
-                     ::blocksparse::sampledChunks(sampled->block) * 64, 64, 4, 12);
+    schedule = makeSampledSchedule(context, sampled->block);
   else if (wgmma && isa<MatmulOp>(op) && sixteenBitFloat(element))
     schedule = makeSchedule(context, "cuda.wgmma", 128, 256, 64, 4, 12);
   if (schedule)
@@ -401,16 +405,39 @@ ScheduleAttr mlir::blocksparse::selectSchedule(Operation *op, const TargetInfo &
   return {};
 }
 
+SmallVector<StringRef> mlir::blocksparse::getKernels(Operation *op, const TargetInfo &target) {
+  SmallVector<StringRef> able;
+  for (const KernelFamily &family : families)
+    if (canCompute(family, op, target))
+      able.push_back(family.name);
+  return able;
+}
+
 LogicalResult mlir::blocksparse::verifySchedule(Operation *op, ScheduleAttr schedule,
                                                 const TargetInfo &target) {
-  SmallVector<StringRef> able;
-  for (const KernelFamily &family : families) {
-    if (!canCompute(family, op, target))
-      continue;
-    if (family.name == schedule.getKernel())
-      return success();
-    able.push_back(family.name);
-  }
+  SmallVector<StringRef> able = getKernels(op, target);
+  if (llvm::is_contained(able, schedule.getKernel()))
+    return success();
   return op->emitOpError() << "expects a kernel of " << target.toString() << " (one of "
                            << llvm::join(able, ", ") << "), but got " << schedule.getKernel();
+}
+
+ScheduleFacts mlir::blocksparse::getScheduleFacts(Operation *op, const TargetInfo &target) {
+  ScheduleFacts facts;
+  if (classify(op) != OpClass::Product)
+    return facts;
+  ProductShape shape = productShape(op);
+  facts.rows = shape.rows;
+  facts.cols = shape.cols;
+  facts.accumulatorBits = shape.accumulator.getIntOrFloatBitWidth();
+  if (target.isCPU())
+    return facts;
+  bool wgmma = hasWGMMA(target.gpuFacts());
+  if (std::optional<StagedSizes> sizes = stagedSizes(op, shape)) {
+    facts.wgmma = wgmma && hasWgmmaSizes(*sizes);
+    facts.stream = hasStreams(target.gpuFacts()) && hasStreamSizes(*sizes);
+  }
+  if (std::optional<SampledSizes> sizes = sampledSizes(op); wgmma && sizes && hasWgmmaSizes(*sizes))
+    facts.sampled = makeSampledSchedule(op->getContext(), sizes->block);
+  return facts;
 }

@@ -4,6 +4,11 @@
 #include "blocksparse/IR/BlockSparseDialect.h"
 #include "blocksparse/Transforms/Passes.h"
 #include "blocksparse/Transforms/Schedule.h"
+#include "blocksparse/Transforms/ScheduleChooser.h"
+#include "blocksparse/Transforms/TuningDatabase.h"
+
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/IR/Diagnostics.h"
 
 namespace mlir::blocksparse {
 #define GEN_PASS_DEF_SELECTSCHEDULEPASS
@@ -14,27 +19,68 @@ using namespace mlir;
 using namespace mlir::blocksparse;
 using ::blocksparse::TargetInfo;
 
+/// The schedule of a text, or null: an entry of a database is not worth an error.
+static ScheduleAttr parseSchedule(StringRef text, MLIRContext *context) {
+  ScopedDiagnosticHandler silence(context, [](Diagnostic &) { return success(); });
+  return dyn_cast_or_null<ScheduleAttr>(parseAttribute(text, context));
+}
+
 namespace {
 struct SelectSchedule : mlir::blocksparse::impl::SelectSchedulePassBase<SelectSchedule> {
   using SelectSchedulePassBase::SelectSchedulePassBase;
+  SelectSchedule(SelectSchedulePassOptions options, ScheduleChooser choose)
+      : SelectSchedulePassBase(std::move(options)), choose(std::move(choose)) {}
 
   void runOnOperation() override {
     std::string error;
     std::optional<TargetInfo> info = TargetInfo::parse(target, error);
-    if (!info) {
+    std::optional<TuningDatabase> entries;
+    if (info && !database.empty())
+      entries = TuningDatabase::load(database, error);
+    if (!error.empty()) {
       emitError(getOperation()->getLoc()) << error;
       return signalPassFailure();
     }
     WalkResult result = getOperation()->walk([&](Operation *op) {
       if (!needsSchedule(op))
         return WalkResult::advance();
-      if (auto schedule = op->getAttrOfType<ScheduleAttr>("schedule"))
+      ScheduleAttr schedule = op->getAttrOfType<ScheduleAttr>("schedule");
+      if (!schedule && choose)
+        schedule = choose(op, target);
+      if (schedule) {
+        op->setAttr("schedule", schedule);
         return WalkResult(verifySchedule(op, schedule, *info));
-      op->setAttr("schedule", selectSchedule(op, *info));
+      }
+      if (entries)
+        schedule = findMeasured(op, *info, *entries);
+      op->setAttr("schedule", schedule ? schedule : selectSchedule(op, *info));
       return WalkResult::advance();
     });
     if (result.wasInterrupted())
       signalPassFailure();
   }
+
+private:
+  /// The database's legal schedule of `op`, or null.
+  ScheduleAttr findMeasured(Operation *op, const TargetInfo &info, const TuningDatabase &entries) {
+    const TuningEntry *entry = entries.lookup(getTuningKey(op, info));
+    if (!entry)
+      return {};
+    ScheduleAttr schedule = parseSchedule(entry->schedule, op->getContext());
+    if (schedule && llvm::is_contained(getKernels(op, info), schedule.getKernel()))
+      return schedule;
+    op->emitWarning() << "ignores the schedule '" << entry->schedule << "' in '" << database
+                      << "', which is not legal for " << op->getName() << " on " << info.toString();
+    return {};
+  }
+
+  ScheduleChooser choose;
 };
 } // namespace
+
+std::unique_ptr<Pass> mlir::blocksparse::createSelectSchedulePass(std::string target,
+                                                                  std::string database,
+                                                                  ScheduleChooser choose) {
+  return std::make_unique<SelectSchedule>(
+      SelectSchedulePassOptions{std::move(target), std::move(database)}, std::move(choose));
+}

@@ -7,6 +7,7 @@
 #include "blocksparse/Compiler/Program.h"
 #include "blocksparse/Target/CPU/Code.h"
 #include "blocksparse/Target/GPU/PTX.h"
+#include "blocksparse/Transforms/ScheduleChooser.h"
 
 #include <functional>
 #include <optional>
@@ -32,6 +33,10 @@ struct CompileOptions {
   GPUOptions gpu;
   /// Check the indices of run-time patterns when the program runs; for the target "cpu" alone.
   bool checkIndices = false;
+  /// A file of measured schedules (blocksparse-tune), or "".
+  std::string tuningDatabase;
+  /// Asked for each schedule first.
+  ScheduleChooser chooseSchedule;
 
   /// Whether GPU kernels are run on the host: the target of tests without a GPU. "emulated" has
   /// the scalar kernels, "emulated:<chip>" those that the schedule of a GPU asks for.
@@ -53,6 +58,8 @@ struct StageOptions {
   /// GPU kernels as host loops.
   bool emulated = false;
   bool checkIndices = false;
+  std::string tuningDatabase = {};
+  ScheduleChooser chooseSchedule = {};
 };
 
 /// One row of the stage table.

@@ -18,6 +18,10 @@ int runMain(int argc, char **argv);
 /// blocksparse-bench: measures points of a benchmark; 1 also when a check fails.
 int benchMain(int argc, char **argv);
 
+/// blocksparse-tune: tries the schedules of points of a benchmark and keeps the fastest in a
+/// database; 1 also when a check fails, 130 when interrupted.
+int tuneMain(int argc, char **argv);
+
 } // namespace mlir::blocksparse
 
 #endif // BLOCKSPARSE_COMPILER_DRIVERS_H

@@ -5,6 +5,7 @@
 #define BLOCKSPARSE_PIPELINES_PIPELINES_H
 
 #include "blocksparse/Target/GPU/PTX.h"
+#include "blocksparse/Transforms/ScheduleChooser.h"
 
 #include <string>
 
@@ -24,6 +25,9 @@ void buildOptimizePipeline(OpPassManager &pm);
 struct ScheduleOptions {
   /// What `blocksparse-select-schedule` takes: "cpu", "cuda:sm_90a", ...
   std::string target = "cpu";
+  /// A file of measured schedules, or "".
+  std::string database;
+  ScheduleChooser choose;
 };
 
 /// After it: every op that needs one carries a legal #blocksparse.schedule.

@@ -49,11 +49,15 @@ def SelectSchedulePass : Pass<"blocksparse-select-schedule"> {
     Puts a `#blocksparse.schedule` on each operation that has none. One that is there is kept,
     but must name a kernel family that the target has and that can run the operation.
     See blocksparse/Transforms/Schedule.h for the families and how sizes are chosen.
+    A `database` of measured schedules (blocksparse-tune writes it) is asked before the cost model.
+    An entry that is not legal for the operation is passed over with a warning.
   }];
   let options = [
     Option<"target", "target", "std::string", /*default=*/"\"cpu\"",
            "The target: cpu, cpu:<chip> or cuda:<chip>, then optionally ,key=value "
            "(simd, registers, workers).">,
+    Option<"database", "database", "std::string", /*default=*/"",
+           "A file of measured schedules, or none.">,
   ];
 }
 

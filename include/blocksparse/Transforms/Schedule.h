@@ -39,6 +39,15 @@ bool needsSchedule(Operation *op);
 /// share.
 ScheduleAttr selectSchedule(Operation *op, const ::blocksparse::TargetInfo &target);
 
+/// Schedules of `op`, for which needsSchedule holds, that are worth a trial on `target`: that of
+/// selectSchedule first, then those of every kernel family that computes it, each once, with the
+/// sizes around those that measured best. At most a few dozen; see blocksparse-tune.
+SmallVector<ScheduleAttr> enumerateSchedules(Operation *op,
+                                             const ::blocksparse::TargetInfo &target);
+
+/// Names of the kernel families that can compute `op` on `target`.
+SmallVector<StringRef> getKernels(Operation *op, const ::blocksparse::TargetInfo &target);
+
 /// Fails, with an error on `op`, when `schedule` names a kernel family that does not exist, that
 /// is not of `target`, or that can't compute `op`.
 LogicalResult verifySchedule(Operation *op, ScheduleAttr schedule,

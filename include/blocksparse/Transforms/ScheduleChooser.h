@@ -1,0 +1,32 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef BLOCKSPARSE_TRANSFORMS_SCHEDULECHOOSER_H
+#define BLOCKSPARSE_TRANSFORMS_SCHEDULECHOOSER_H
+
+#include "mlir/Support/LLVM.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace mlir {
+class Operation;
+class Pass;
+} // namespace mlir
+
+namespace mlir::blocksparse {
+
+class ScheduleAttr;
+
+/// Asked for the schedule of an op on a target, as TargetInfo::parse takes it, before the database
+/// and the cost model are; null leaves it to them.
+using ScheduleChooser = std::function<ScheduleAttr(Operation *, const std::string &target)>;
+
+/// blocksparse-select-schedule with a chooser, which may be empty.
+std::unique_ptr<Pass> createSelectSchedulePass(std::string target, std::string database,
+                                               ScheduleChooser choose);
+
+} // namespace mlir::blocksparse
+
+#endif // BLOCKSPARSE_TRANSFORMS_SCHEDULECHOOSER_H

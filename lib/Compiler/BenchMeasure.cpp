@@ -1,0 +1,82 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "BenchMeasure.h"
+
+#include <cstring>
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using ::blocksparse::HostTensor;
+
+static void damageResults(ArrayRef<HostTensor> results, BenchDamage damage) {
+  const HostTensor &tensor = results.front();
+  int64_t bytes = countBytes(tensor);
+  if (bytes == 0)
+    return;
+  auto *data = static_cast<char *>(tensor.data());
+  int64_t size = ::blocksparse::elementSize(tensor.type());
+  if (damage == BenchDamage::Values)
+    tensor.fill(1);
+  else if (damage == BenchDamage::NaN)
+    std::memset(data + bytes - size, 0xff, size);
+  else if (damage == BenchDamage::Repeat)
+    data[bytes / 2] ^= 1;
+}
+
+static bool equalBits(ArrayRef<HostTensor> a, ArrayRef<HostTensor> b) {
+  return llvm::all_of(llvm::zip_equal(a, b), [](auto pair) {
+    auto &[first, second] = pair;
+    return std::memcmp(first.data(), second.data(), countBytes(first)) == 0;
+  });
+}
+
+LogicalResult mlir::blocksparse::measureBenchPoint(BenchProgram &program, const RunPlace &place,
+                                                   const BenchMeasure &measure, BenchTimes &times,
+                                                   BenchCheck &check) {
+  const BenchPoint &point = program.point();
+  std::string error;
+  std::optional<BenchTensors> operands =
+      makeBenchTensors(point, program.layout(), measure.dataSeed, error);
+  if (!operands)
+    return program.emitErrorFn()() << error;
+  std::vector<HostTensor> arguments;
+  for (const Parameter &parameter : program.signature().arguments)
+    arguments.push_back(operands->find(parameter.name)->second);
+  FailureOr<std::vector<HostTensor>> results =
+      allocateResults(program.program(), program.signature(), arguments, program.emitErrorFn());
+  if (failed(results))
+    return failure();
+  for (const HostTensor &tensor : *results)
+    poisonTensor(tensor);
+  FailureOr<std::unique_ptr<BenchCalls>> calls =
+      BenchCalls::create(program, place, arguments, *results, measure.settings);
+  if (failed(calls) || failed((*calls)->first(times)))
+    return failure();
+  std::vector<HostTensor> first;
+  for (const HostTensor &tensor : (*calls)->results())
+    first.push_back(tensor.clone());
+  if (measure.damage == BenchDamage::Values || measure.damage == BenchDamage::NaN)
+    damageResults(first, measure.damage);
+  check = checkBenchResult(point, program.layout(), *operands, first.front(), measure.checks,
+                           measure.dataSeed);
+  if (failed((*calls)->measure(measure.settings, times)) || failed((*calls)->download()))
+    return failure();
+  if (measure.damage == BenchDamage::Repeat)
+    damageResults((*calls)->lastResults(), measure.damage);
+  check.repeatable =
+      equalBits(first, (*calls)->results()) && equalBits(first, (*calls)->lastResults());
+  return success();
+}
+
+FailureOr<RunPlace> mlir::blocksparse::getBenchPlace(StringRef target, bool compileOnly,
+                                                     EmitErrorFn emitError) {
+  if (compileOnly && target != "native") {
+    RunPlace place;
+    place.target = target.str();
+    return place;
+  }
+  if (target == "cpu")
+    return RunPlace::get("cpu", "", emitError);
+  return RunPlace::get("auto", target == "native" ? StringRef() : target, emitError);
+}

@@ -1,0 +1,222 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Tune.h"
+
+#include "blocksparse/Compiler/Registration.h"
+#include "blocksparse/Transforms/Schedule.h"
+
+#include "mlir/AsmParser/AsmParser.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <atomic>
+#include <ctime>
+#include <thread>
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using ::blocksparse::TargetInfo;
+
+/// Who measured, for the database.
+static constexpr const char *toolName = "blocksparse " BLOCKSPARSE_VERSION;
+
+static std::string getToday() {
+  std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[16];
+  return std::string(text, std::strftime(text, sizeof(text), "%Y-%m-%d", &parts));
+}
+
+Tuner::Tuner(const TuneOptions &options, RunPlace place, llvm::raw_ostream &os)
+    : options(options), place(std::move(place)), os(os) {
+  mlir::blocksparse::registerAllDialects(registry);
+}
+
+bool Tuner::isDone() const {
+  double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return (options.isInterrupted && options.isInterrupted()) ||
+         (options.seconds > 0 && elapsed > options.seconds);
+}
+
+//===----------------------------------------------------------------------===//
+// Compilation
+//===----------------------------------------------------------------------===//
+
+std::unique_ptr<BenchProgram> Tuner::compile(const BenchPoint &point, const Assignment &assignment,
+                                             std::vector<TunableOp> *ops) const {
+  CompileOptions compileOptions;
+  compileOptions.target = place.target;
+  compileOptions.cpu = {"native", "", 3};
+  compileOptions.chooseSchedule = [&](Operation *op, const std::string &target) -> ScheduleAttr {
+    std::string error;
+    std::optional<TargetInfo> info = TargetInfo::parse(target, error);
+    if (!info) // the pass has reported it
+      return {};
+    std::string key = getTuningKey(op, *info);
+    bool known =
+        ops && llvm::any_of(*ops, [&](const TunableOp &other) { return other.key == key; });
+    if (ops && !known) {
+      TunableOp &tunable = ops->emplace_back();
+      tunable.name = op->getName().stripDialect();
+      tunable.key = key;
+      for (ScheduleAttr schedule : enumerateSchedules(op, *info))
+        llvm::raw_string_ostream(tunable.schedules.emplace_back()) << schedule;
+    }
+    auto assigned = assignment.find(key);
+    if (assigned == assignment.end())
+      return {};
+    return dyn_cast_or_null<ScheduleAttr>(parseAttribute(assigned->second, op->getContext()));
+  };
+  return BenchProgram::create(point, compileOptions, registry, options.measure.dataSeed,
+                              ops || options.compileOnly);
+}
+
+std::vector<std::unique_ptr<BenchProgram>> Tuner::compileAll(const BenchPoint &point,
+                                                             const TunableOp &op,
+                                                             const Assignment &assignment) const {
+  std::vector<std::unique_ptr<BenchProgram>> programs(op.schedules.size());
+  size_t jobs =
+      options.compileJobs ? options.compileJobs : std::max(1u, std::thread::hardware_concurrency());
+  std::atomic<size_t> next = 0;
+  std::vector<std::thread> workers;
+  for (size_t i = 0; i < std::min(jobs, programs.size()); ++i)
+    workers.emplace_back([&] {
+      for (size_t index = next++; index < programs.size() && !isDone(); index = next++) {
+        Assignment mine = assignment;
+        mine[op.key] = op.schedules[index];
+        programs[index] = compile(point, mine, nullptr);
+      }
+    });
+  for (std::thread &worker : workers)
+    worker.join();
+  return programs;
+}
+
+//===----------------------------------------------------------------------===//
+// Trials
+//===----------------------------------------------------------------------===//
+
+double Tuner::tryProgram(BenchProgram &program, std::string &verdict) const {
+  BenchTimes times;
+  BenchCheck check;
+  if (program.error().empty() && options.compileOnly) {
+    verdict = "compiled";
+    return 0;
+  }
+  if (program.error().empty() &&
+      failed(measureBenchPoint(program, place, options.measure, times, check)) &&
+      program.error().empty())
+    program.setError("the run failed without a reason");
+  if (!program.error().empty()) {
+    verdict = "ERROR: " + program.error();
+    return 0;
+  }
+  llvm::raw_string_ostream(verdict) << llvm::format("%.4g ms ", times.median) << check.describe();
+  return check.ok() ? times.median : 0;
+}
+
+LogicalResult Tuner::save(const TunableOp &op, StringRef schedule, double milliseconds,
+                          std::string &error) const {
+  if (options.database.empty())
+    return success();
+  TuningDatabase database;
+  database.insert(op.key, {schedule.str(), milliseconds, toolName, getToday()});
+  return success(database.mergeInto(options.database, error));
+}
+
+LogicalResult Tuner::tuneOp(const TunableOp &op, Assignment &assignment, TuneResult &result,
+                            std::string &error) {
+  std::vector<std::unique_ptr<BenchProgram>> programs = compileAll(result.point, op, assignment);
+  for (auto [index, program] : llvm::enumerate(programs)) {
+    if (!program || isDone())
+      break;
+    std::string verdict;
+    double time = tryProgram(*program, verdict);
+    os << "[" << index + 1 << "/" << programs.size() << "] " << program->schedule() << ": "
+       << verdict << "\n";
+    os.flush();
+    ++result.tried;
+    result.failures += time == 0 && verdict != "compiled";
+    if (index == 0) {
+      result.choice = program->schedule();
+      result.choiceMilliseconds = time;
+    }
+    if (time > 0 && (result.bestMilliseconds == 0 || time < result.bestMilliseconds)) {
+      result.best = program->schedule();
+      result.bestMilliseconds = time;
+      assignment[op.key] = op.schedules[index];
+      if (failed(save(op, op.schedules[index], time, error)))
+        return failure();
+    }
+    program.reset();
+    if (options.afterTrial)
+      options.afterTrial();
+  }
+  return success();
+}
+
+LogicalResult Tuner::tune(const BenchPoint &point, std::string &error) {
+  std::vector<TunableOp> ops;
+  std::unique_ptr<BenchProgram> program = compile(point, {}, &ops);
+  if (!program->error().empty() || ops.empty()) {
+    error = program->error().empty()
+                ? "expects a point without a schedule, but got " +
+                      (point.schedule.empty() ? "no operation" : point.schedule)
+                : program->error();
+    return failure();
+  }
+  Assignment assignment;
+  for (const TunableOp &op : ops) {
+    if (isDone())
+      break;
+    TuneResult &result = found.emplace_back();
+    result.point = point;
+    result.op = op.name;
+    result.key = op.key;
+    result.candidates = op.schedules.size();
+    os << "# " << op.key << "\n";
+    if (failed(tuneOp(op, assignment, result, error)))
+      return failure();
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+void Tuner::printTable() const {
+  auto number = [](double value) {
+    std::string text = "-";
+    if (value > 0)
+      llvm::raw_string_ostream(text = "") << llvm::format("%.4g", value);
+    return text;
+  };
+  SmallVector<SmallVector<std::string>> rows{{"op", "shape", "block", "density", "layout", "type",
+                                              "choice", "ms", "best", "ms", "choice/best",
+                                              "tried"}};
+  for (const TuneResult &result : found) {
+    const BenchPoint &point = result.point;
+    double ratio =
+        result.bestMilliseconds > 0 ? result.choiceMilliseconds / result.bestMilliseconds : 0;
+    bool sparse = point.hasLayout();
+    rows.push_back({result.op, point.formatShape(), sparse ? point.formatBlock() : "-",
+                    sparse ? number(point.density) : "-", sparse ? point.layout : "-",
+                    std::string(::blocksparse::elementName(point.type)), result.choice,
+                    number(result.choiceMilliseconds), result.best, number(result.bestMilliseconds),
+                    number(ratio),
+                    std::to_string(result.tried) + "/" + std::to_string(result.candidates)});
+  }
+  SmallVector<size_t> widths(rows.front().size(), 1);
+  for (const auto &row : rows)
+    for (auto [width, cell] : llvm::zip_equal(widths, row))
+      width = std::max(width, cell.size());
+  for (const auto &row : rows) {
+    for (auto [width, cell] : llvm::zip_equal(widths, row))
+      os << llvm::left_justify(cell.empty() ? "-" : cell, width) << "  ";
+    os << "\n";
+  }
+  os.flush();
+}

@@ -1,0 +1,116 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "BenchOptions.h"
+#include "CommandLine.h"
+#include "Tune.h"
+#include "blocksparse/Compiler/Drivers.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <csignal>
+#include <new>
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+namespace cl = llvm::cl;
+
+namespace {
+
+cl::OptionCategory category("blocksparse-tune options");
+
+struct TuneArguments {
+  BenchPointOptions points{category};
+  BenchMeasureOptions measure{category};
+  TuningDatabaseOption database{category};
+  cl::opt<std::string> target{
+      "target", cl::desc("native (a GPU where there is one), cpu, cuda:sm_90a, cuda:sm_80"),
+      cl::init("native"), cl::cat(category)};
+  cl::opt<bool> compileOnly{"compile-only",
+                            cl::desc("Compile the candidates, do not run: needs no GPU"),
+                            cl::cat(category)};
+  cl::opt<unsigned> compileJobs{"compile-jobs",
+                                cl::desc("Candidates compiled at once; 0: one for each core"),
+                                cl::init(0), cl::cat(category)};
+  cl::opt<double> seconds{"seconds", cl::desc("Begin no trial after that time; 0: no limit"),
+                          cl::init(0), cl::cat(category)};
+  cl::opt<int64_t> interruptAfter{"interrupt-after",
+                                  cl::desc("For tests: raise SIGINT after so many trials"),
+                                  cl::Hidden, cl::init(0), cl::cat(category)};
+};
+
+std::atomic<bool> interrupted = false;
+
+} // namespace
+
+/// The first signal lets the trial in progress end; the second one ends the process.
+static void handleInterrupts() {
+  struct sigaction action{};
+  action.sa_handler = [](int) { interrupted = true; };
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  for (int signal : {SIGINT, SIGTERM})
+    sigaction(signal, &action, nullptr);
+}
+
+static TuneOptions getTuneOptions(const TuneArguments &arguments) {
+  TuneOptions options;
+  options.database = arguments.database;
+  options.seconds = arguments.seconds;
+  options.compileOnly = arguments.compileOnly;
+  options.compileJobs = arguments.compileJobs;
+  options.measure = arguments.measure.get();
+  options.isInterrupted = [] { return interrupted.load(); };
+  if (int64_t count = arguments.interruptAfter; count > 0)
+    options.afterTrial = [count]() mutable {
+      if (--count == 0)
+        std::raise(SIGINT);
+    };
+  return options;
+}
+
+/// Tunes all points, or those that there is time for.
+static LogicalResult tuneAll(Tuner &tuner, ArrayRef<BenchPoint> points, EmitErrorFn emitError) {
+  for (const BenchPoint &point : points) {
+    if (tuner.isDone())
+      break;
+    if (std::string error; failed(tuner.tune(point, error)))
+      return emitError() << error;
+  }
+  return success();
+}
+
+int mlir::blocksparse::tuneMain(int argc, char **argv) {
+  CommandLineTool tool(argc, argv);
+  // As in runMain: too little memory is an error.
+  std::set_new_handler(nullptr);
+  TuneArguments arguments;
+  tool.parseOptions(category, "Measures the schedules of block-sparse operations and keeps the "
+                              "fastest in a tuning database.\n");
+  int status = tool.run([&](llvm::SourceMgr &, MLIRContext &context) -> LogicalResult {
+    auto emitError = [&] { return mlir::emitError(UnknownLoc::get(&context)); };
+    std::string error;
+    std::optional<std::vector<BenchPoint>> points = arguments.points.get(error);
+    if (!points)
+      return emitError() << error;
+    TuneOptions options = getTuneOptions(arguments);
+    // Before any work: a file that is none of ours shall not wait for it.
+    if (llvm::sys::fs::exists(options.database) && !TuningDatabase::load(options.database, error))
+      return emitError() << error;
+    FailureOr<RunPlace> place = getBenchPlace(arguments.target, arguments.compileOnly, emitError);
+    if (failed(place))
+      return failure();
+    handleInterrupts();
+    Tuner tuner(options, std::move(*place), llvm::outs());
+    LogicalResult tuned = tuneAll(tuner, *points, emitError);
+    tuner.printTable();
+    bool wrong =
+        llvm::any_of(tuner.results(), [](const TuneResult &result) { return result.failures > 0; });
+    return success(succeeded(tuned) && !wrong);
+  });
+  if (!interrupted)
+    return status;
+  llvm::errs() << "interrupted: what was measured is kept\n";
+  return 128 + SIGINT;
+}

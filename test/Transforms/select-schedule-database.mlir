@@ -1,0 +1,65 @@
+// A database of measured schedules, made here: its keys are part of the interface.
+// RUN: split-file %s %t
+// RUN: blocksparse-opt %t/input.mlir -blocksparse-select-schedule="target=cuda:sm_80 database=%t/database.json" 2>&1 | FileCheck %s
+// RUN: blocksparse-opt %t/input.mlir -blocksparse-select-schedule="target=cuda:sm_90a database=%t/database.json" | FileCheck %s --check-prefix=OTHER
+// RUN: not blocksparse-opt %t/input.mlir -blocksparse-select-schedule="target=cuda:sm_80 database=%t/input.mlir" 2>&1 | FileCheck %s --check-prefix=FOREIGN
+// RUN: not blocksparse-opt %t/input.mlir -blocksparse-select-schedule="target=cuda:sm_80 database=%t/none.json" 2>&1 | FileCheck %s --check-prefix=NONE
+
+// The compilers' option, and the environment in its place.
+// RUN: blocksparse-compile %t/input.mlir --target=cuda:sm_80 --stop-after=schedule --tuning-database=%t/database.json 2>/dev/null | FileCheck %s --check-prefix=TOOL
+// RUN: env BLOCKSPARSE_TUNING_DATABASE=%t/database.json blocksparse-compile %t/input.mlir --target=cuda:sm_80 --stop-after=schedule 2>/dev/null | FileCheck %s --check-prefix=TOOL
+// RUN: env BLOCKSPARSE_TUNING_DATABASE=%t/none.json not blocksparse-run %t/input.mlir --function=measured 2>&1 | FileCheck %s --check-prefix=NONE
+// TOOL-LABEL: @measured(
+// TOOL: kernel = "cuda.simt", tile_m = 8, tile_n = 16
+
+// FOREIGN: error: expects a tuning database {"format": "blocksparse-tuning", "version": 1, "entries": {...}} in '{{.*}}input.mlir', but got no JSON
+// NONE: error: expects a tuning database in '{{.*}}none.json', but got: No such file or directory
+
+// CHECK: warning: ignores the schedule '#blocksparse.schedule<kernel = "cuda.wgmma">' in '{{.*}}database.json', which is not legal for blocksparse.dsd on cuda:sm_80,workers=108
+// CHECK: warning: ignores the schedule 'fast' in '{{.*}}database.json', which is not legal for blocksparse.softmax on cuda:sm_80
+// CHECK-LABEL: @measured(
+// CHECK: kernel = "cuda.simt", tile_m = 8, tile_n = 16
+// OTHER-NOT: tile_m = 8, tile_n = 16
+
+// A schedule that is there wins.
+// CHECK-LABEL: @own(
+// CHECK: kernel = "cuda.mma"
+
+// CHECK-LABEL: @illegal(
+// CHECK: kernel = "cuda.mma"
+// CHECK-LABEL: @no_schedule(
+// CHECK: kernel = "cuda.rows"
+
+//--- input.mlir
+#l = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+
+func.func @measured(%a: tensor<32x32xf16, #l>, %b: tensor<32x128xf16>) -> tensor<32x128xf16> {
+  %0 = blocksparse.dsd %a, %b : (tensor<32x32xf16, #l>, tensor<32x128xf16>) -> tensor<32x128xf16>
+  return %0 : tensor<32x128xf16>
+}
+
+func.func @own(%a: tensor<32x32xf16, #l>, %b: tensor<32x128xf16>) -> tensor<32x128xf16> {
+  %0 = blocksparse.dsd %a, %b {schedule = #blocksparse.schedule<kernel = "cuda.mma">}
+    : (tensor<32x32xf16, #l>, tensor<32x128xf16>) -> tensor<32x128xf16>
+  return %0 : tensor<32x128xf16>
+}
+
+func.func @illegal(%a: tensor<32x32xf16, #l>, %b: tensor<32x64xf16>) -> tensor<32x64xf16> {
+  %0 = blocksparse.dsd %a, %b : (tensor<32x32xf16, #l>, tensor<32x64xf16>) -> tensor<32x64xf16>
+  return %0 : tensor<32x64xf16>
+}
+
+func.func @no_schedule(%x: tensor<32x32xf16, #l>) -> tensor<32x32xf16, #l> {
+  %0 = blocksparse.softmax %x : (tensor<32x32xf16, #l>) -> tensor<32x32xf16, #l>
+  return %0 : tensor<32x32xf16, #l>
+}
+
+//--- database.json
+{"format": "blocksparse-tuning", "version": 1, "entries": {
+"blocksparse.dsd on cuda:sm_80,workers=108: (tensor<32x32xf16><16x16, grid 1x2x2, 3 blocks, rows of 1 to 2, 1683400330bc9fcd>, tensor<32x128xf16>) -> (tensor<32x128xf16>) {alpha = 1, operandSegmentSizes = array<i32: 1, 1, 0, 0>, precision = #blocksparse.precision<ieee>}":
+  {"schedule": "#blocksparse.schedule<kernel = \"cuda.simt\", tile_m = 8, tile_n = 16>", "milliseconds": 0.5},
+"blocksparse.dsd on cuda:sm_80,workers=108: (tensor<32x32xf16><16x16, grid 1x2x2, 3 blocks, rows of 1 to 2, 1683400330bc9fcd>, tensor<32x64xf16>) -> (tensor<32x64xf16>) {alpha = 1, operandSegmentSizes = array<i32: 1, 1, 0, 0>, precision = #blocksparse.precision<ieee>}":
+  {"schedule": "#blocksparse.schedule<kernel = \"cuda.wgmma\">", "milliseconds": 0.5},
+"blocksparse.softmax on cuda:sm_80,workers=108: (tensor<32x32xf16><16x16, grid 1x2x2, 3 blocks, rows of 1 to 2, 1683400330bc9fcd>) -> (tensor<32x32xf16><16x16, grid 1x2x2, 3 blocks, rows of 1 to 2, 1683400330bc9fcd>) {attention_mask_mode = #blocksparse.mask_mode<add>, key_padding_mask_mode = #blocksparse.mask_mode<add>, operandSegmentSizes = array<i32: 1, 0, 0, 0>, scale = 1}":
+  {"schedule": "fast", "milliseconds": 0.5}
+}}
