@@ -71,6 +71,10 @@ private:
   /// Programs of all schedules; null where it was interrupted.
   std::vector<std::unique_ptr<BenchProgram>>
   compileAll(const BenchPoint &point, const TunableOp &op, const Assignment &assignment) const;
+  /// Tries one schedule, prints a line, and keeps what is faster than what was before.
+  LogicalResult tryOnce(const TunableOp &op, size_t index, BenchProgram &program,
+                        Assignment &assignment, TuneResult &result, std::string &error);
+  /// Tries all schedules, then the first and the fastest again.
   LogicalResult tuneOp(const TunableOp &op, Assignment &assignment, TuneResult &result,
                        std::string &error);
   /// Milliseconds of a trial, or 0; `verdict` is what the line says.

@@ -100,23 +100,23 @@ void Candidates::addStreams() {
         !::blocksparse::getStreamShape(block, rows, panels, stages,
                                        ::blocksparse::streamBuffers(wgmma, warps)))
       return;
-    // Narrow panels pay for small results: with short groups, or deep stages.
+    // Narrow panels pay for small results alone.
     for (int64_t cols : {128, 64})
-      if (facts.cols % cols == 0 && (cols == 128 || panels * block >= 96 || rows * block <= 192))
+      if (facts.cols % cols == 0 && (cols == 128 || rows * block <= 128))
         add(wgmma ? "cuda.stream_wgmma" : "cuda.stream", rows * block, cols, panels * block, stages,
             warps, rows);
   };
-  // Depths of 64 to 128 values a stage: fewer wait more than they compute, more don't fit.
-  for (int64_t depth : {64, 96, 128})
-    for (int64_t stages : {3, 4, 5}) {
-      if (block == 32)
-        for (int64_t rows : {12, 4})
-          addShape(/*wgmma=*/true, rows, 8, depth / block, stages);
-      for (int64_t rows : {24, 20, 16, 12, 8})
-        // Tall groups of large blocks leave too few registers.
-        if (rows * block <= 384)
-          addShape(/*wgmma=*/false, rows, rows > 20 ? rows / 2 : rows, depth / block, stages);
-    }
+  // Fewer than 64 values of k a stage wait more than they compute.
+  constexpr std::pair<int64_t, int64_t> depths[] = {{64, 5}, {64, 4}, {96, 4}, {128, 4}, {128, 3}};
+  for (auto [depth, stages] : depths) {
+    if (block == 32)
+      for (int64_t rows : {12, 4})
+        addShape(/*wgmma=*/true, rows, 8, depth / block, stages);
+    for (int64_t rows : {24, 20, 16, 12, 8})
+      // Tall groups of large blocks leave too few registers.
+      if (rows * block <= 384)
+        addShape(/*wgmma=*/false, rows, rows > 20 ? rows / 2 : rows, depth / block, stages);
+  }
 }
 
 void Candidates::addMma() {
