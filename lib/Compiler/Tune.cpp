@@ -118,11 +118,11 @@ double Tuner::tryProgram(BenchProgram &program, std::string &verdict) const {
 }
 
 LogicalResult Tuner::save(const TunableOp &op, StringRef schedule, double milliseconds,
-                          std::string &error) const {
+                          bool complete, std::string &error) const {
   if (options.database.empty())
     return success();
   TuningDatabase database;
-  database.insert(op.key, {schedule.str(), milliseconds, toolName, getToday()});
+  database.insert(op.key, {schedule.str(), milliseconds, toolName, getToday(), complete});
   return success(database.mergeInto(options.database, error));
 }
 
@@ -147,7 +147,16 @@ LogicalResult Tuner::tryOnce(const TunableOp &op, size_t index, BenchProgram &pr
   result.best = program.schedule();
   result.bestMilliseconds = time;
   assignment[op.key] = op.schedules[index];
-  return save(op, op.schedules[index], time, error);
+  return save(op, op.schedules[index], time, /*complete=*/false, error);
+}
+
+std::string Tuner::findComplete(const TunableOp &op) const {
+  std::string error;
+  std::optional<TuningDatabase> database;
+  if (options.resume)
+    database = TuningDatabase::load(options.database, error);
+  const TuningEntry *entry = database ? database->lookup(op.key) : nullptr;
+  return entry && entry->complete && entry->tool == toolName ? entry->schedule : "";
 }
 
 LogicalResult Tuner::tuneOp(const TunableOp &op, Assignment &assignment, TuneResult &result,
@@ -175,7 +184,9 @@ LogicalResult Tuner::tuneOp(const TunableOp &op, Assignment &assignment, TuneRes
     if (fastest != 0 && !isDone() && programs[index]->error().empty() &&
         failed(tryOnce(op, index, *programs[index], assignment, result, error)))
       return failure();
-  return success();
+  if (result.bestMilliseconds == 0)
+    return success();
+  return save(op, assignment[op.key], result.bestMilliseconds, /*complete=*/true, error);
 }
 
 LogicalResult Tuner::tune(const BenchPoint &point, std::string &error) {
@@ -192,12 +203,17 @@ LogicalResult Tuner::tune(const BenchPoint &point, std::string &error) {
   for (const TunableOp &op : ops) {
     if (isDone())
       break;
+    os << "# " << op.key << "\n";
+    if (std::string known = findComplete(op); !known.empty()) {
+      os << "known: " << known << "\n";
+      assignment[op.key] = known;
+      continue;
+    }
     TuneResult &result = found.emplace_back();
     result.point = point;
     result.op = op.name;
     result.key = op.key;
     result.candidates = op.schedules.size();
-    os << "# " << op.key << "\n";
     if (failed(tuneOp(op, assignment, result, error)))
       return failure();
   }

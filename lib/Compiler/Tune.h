@@ -18,6 +18,8 @@ struct TuneOptions {
   std::string database;
   /// Begin no trial after that time; 0: no limit.
   double seconds = 0;
+  /// Pass over ops whose entry in the database is complete and this tool's.
+  bool resume = false;
   /// Compile the candidates, do not run them.
   bool compileOnly = false;
   /// Candidates compiled at once; 0: one for each core.
@@ -79,8 +81,10 @@ private:
                        std::string &error);
   /// Milliseconds of a trial, or 0; `verdict` is what the line says.
   double tryProgram(BenchProgram &program, std::string &verdict) const;
-  LogicalResult save(const TunableOp &op, StringRef schedule, double milliseconds,
+  LogicalResult save(const TunableOp &op, StringRef schedule, double milliseconds, bool complete,
                      std::string &error) const;
+  /// The schedule of an op that resume passes over, or "".
+  std::string findComplete(const TunableOp &op) const;
 
   const TuneOptions &options;
   RunPlace place;

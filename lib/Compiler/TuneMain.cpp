@@ -28,6 +28,9 @@ struct TuneArguments {
   cl::opt<std::string> target{
       "target", cl::desc("native (a GPU where there is one), cpu, cuda:sm_90a, cuda:sm_80"),
       cl::init("native"), cl::cat(category)};
+  cl::opt<bool> resume{"resume",
+                       cl::desc("Pass over operations that the database has the best of all for"),
+                       cl::cat(category)};
   cl::opt<bool> compileOnly{"compile-only",
                             cl::desc("Compile the candidates, do not run: needs no GPU"),
                             cl::cat(category)};
@@ -57,6 +60,7 @@ static void handleInterrupts() {
 static TuneOptions getTuneOptions(const TuneArguments &arguments) {
   TuneOptions options;
   options.database = arguments.database;
+  options.resume = arguments.resume;
   options.seconds = arguments.seconds;
   options.compileOnly = arguments.compileOnly;
   options.compileJobs = arguments.compileJobs;

@@ -41,7 +41,8 @@ static bool readEntries(const json::Object &object, TuningDatabase &database, st
     }
     database.insert(key.str(),
                     {schedule->str(), *time, fields->getString("tool").value_or("").str(),
-                     fields->getString("date").value_or("").str()});
+                     fields->getString("date").value_or("").str(),
+                     fields->getBoolean("complete").value_or(false)});
   }
   return true;
 }
@@ -93,10 +94,11 @@ const TuningEntry *TuningDatabase::lookup(StringRef key) const {
 
 void TuningDatabase::insert(StringRef key, TuningEntry entry) {
   TuningEntry &present = entries[key.str()];
-  bool better = present.milliseconds > 0 && present.milliseconds <= entry.milliseconds &&
-                present.tool == entry.tool;
-  if (!better)
+  bool sameTool = present.milliseconds > 0 && present.tool == entry.tool;
+  bool complete = entry.complete || (sameTool && present.complete);
+  if (!sameTool || entry.milliseconds < present.milliseconds)
     present = std::move(entry);
+  present.complete = complete;
 }
 
 //===----------------------------------------------------------------------===//
@@ -109,7 +111,8 @@ std::string TuningDatabase::print() const {
     list[key] = json::Object{{"schedule", entry.schedule},
                              {"milliseconds", entry.milliseconds},
                              {"tool", entry.tool},
-                             {"date", entry.date}};
+                             {"date", entry.date},
+                             {"complete", entry.complete}};
   json::Object object{
       {"format", formatName}, {"version", formatVersion}, {"entries", std::move(list)}};
   return llvm::formatv("{0:2}", json::Value(std::move(object))).str() + "\n";

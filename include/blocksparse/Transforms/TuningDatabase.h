@@ -21,13 +21,16 @@ struct TuningEntry {
   double milliseconds = 0;
   /// What measured it, with its version, and the day: "2026-01-31".
   std::string tool, date;
+  /// Whether all schedules were tried, so that another search is a waste.
+  bool complete = false;
 
   bool operator==(const TuningEntry &) const = default;
 };
 
 /// Measured schedules by what changes the answer (see getTuningKey). In a file it is JSON:
 ///   {"format": "blocksparse-tuning", "version": 1,
-///    "entries": {key: {"schedule": ..., "milliseconds": ..., "tool": ..., "date": ...}}}
+///    "entries": {key: {"schedule": ..., "milliseconds": ..., "tool": ..., "date": ...,
+///                      "complete": ...}}}
 class TuningDatabase {
 public:
   /// A file that can't be read or is no database of this version is an error that names it:
@@ -38,7 +41,8 @@ public:
 
   /// Null where there is none.
   const TuningEntry *lookup(StringRef key) const;
-  /// Takes the place of another entry with the key, unless that is faster and of the same tool.
+  /// Takes the place of another entry with the key, unless that is faster and of the same tool; of
+  /// one tool the entry is complete when one of them is.
   void insert(StringRef key, TuningEntry entry);
   size_t size() const { return entries.size(); }
 

@@ -47,6 +47,13 @@ TEST(TuningDatabase, FasterEntryOfTheSameToolStays) {
   EXPECT_EQ(*database.lookup("key"), entry(2));
   database.insert("key", entry(1));
   EXPECT_EQ(*database.lookup("key"), entry(1));
+  // The search was complete, whichever trial of it was the fastest.
+  TuningEntry last = entry(5);
+  last.complete = true;
+  database.insert("key", last);
+  last = entry(1);
+  last.complete = true;
+  EXPECT_EQ(*database.lookup("key"), last);
   // What another version's kernels needed says nothing about this one's.
   database.insert("key", entry(4, "tool 2"));
   EXPECT_EQ(*database.lookup("key"), entry(4, "tool 2"));
