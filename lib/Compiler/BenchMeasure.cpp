@@ -31,18 +31,11 @@ static bool equalBits(ArrayRef<HostTensor> a, ArrayRef<HostTensor> b) {
   });
 }
 
-LogicalResult mlir::blocksparse::measureBenchPoint(BenchProgram &program, const RunPlace &place,
-                                                   const BenchMeasure &measure, BenchTimes &times,
+LogicalResult mlir::blocksparse::measureBenchCalls(BenchProgram &program, const RunPlace &place,
+                                                   const BenchMeasure &measure,
+                                                   ArrayRef<HostTensor> arguments,
+                                                   CheckResultsFn checkResults, BenchTimes &times,
                                                    BenchCheck &check) {
-  const BenchPoint &point = program.point();
-  std::string error;
-  std::optional<BenchTensors> operands =
-      makeBenchTensors(point, program.layout(), measure.dataSeed, error);
-  if (!operands)
-    return program.emitErrorFn()() << error;
-  std::vector<HostTensor> arguments;
-  for (const Parameter &parameter : program.signature().arguments)
-    arguments.push_back(operands->find(parameter.name)->second);
   FailureOr<std::vector<HostTensor>> results =
       allocateResults(program.program(), program.signature(), arguments, program.emitErrorFn());
   if (failed(results))
@@ -58,8 +51,7 @@ LogicalResult mlir::blocksparse::measureBenchPoint(BenchProgram &program, const 
     first.push_back(tensor.clone());
   if (measure.damage == BenchDamage::Values || measure.damage == BenchDamage::NaN)
     damageResults(first, measure.damage);
-  check = checkBenchResult(point, program.layout(), *operands, first.front(), measure.checks,
-                           measure.dataSeed);
+  check = checkResults(first);
   if (failed((*calls)->measure(measure.settings, times)) || failed((*calls)->download()))
     return failure();
   if (measure.damage == BenchDamage::Repeat)
@@ -67,6 +59,25 @@ LogicalResult mlir::blocksparse::measureBenchPoint(BenchProgram &program, const 
   check.repeatable =
       equalBits(first, (*calls)->results()) && equalBits(first, (*calls)->lastResults());
   return success();
+}
+
+LogicalResult mlir::blocksparse::measureBenchPoint(BenchProgram &program, const RunPlace &place,
+                                                   const BenchMeasure &measure, BenchTimes &times,
+                                                   BenchCheck &check) {
+  const BenchPoint &point = program.point();
+  std::string error;
+  std::optional<BenchTensors> operands =
+      makeBenchTensors(point, program.layout(), measure.dataSeed, error);
+  if (!operands)
+    return program.emitErrorFn()() << error;
+  std::vector<HostTensor> arguments;
+  for (const Parameter &parameter : program.signature().arguments)
+    arguments.push_back(operands->find(parameter.name)->second);
+  auto checkResults = [&](ArrayRef<HostTensor> results) {
+    return checkBenchResult(point, program.layout(), *operands, results.front(), measure.checks,
+                            measure.dataSeed);
+  };
+  return measureBenchCalls(program, place, measure, arguments, checkResults, times, check);
 }
 
 FailureOr<RunPlace> mlir::blocksparse::getBenchPlace(StringRef target, bool compileOnly,

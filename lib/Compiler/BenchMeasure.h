@@ -22,6 +22,15 @@ struct BenchMeasure {
   BenchDamage damage = BenchDamage::None;
 };
 
+/// The verdict about results of a first call.
+using CheckResultsFn = llvm::function_ref<BenchCheck(ArrayRef<::blocksparse::HostTensor>)>;
+
+/// Calls `program` at `place` on `arguments`, as measureBenchPoint does on its own.
+LogicalResult measureBenchCalls(BenchProgram &program, const RunPlace &place,
+                                const BenchMeasure &measure,
+                                ArrayRef<::blocksparse::HostTensor> arguments,
+                                CheckResultsFn checkResults, BenchTimes &times, BenchCheck &check);
+
 /// Calls `program` at `place` on random operands. `check` holds what the first call's results are
 /// against the reference and whether later ones are equal to them. Fails, with a diagnostic of the
 /// program's, where it can't run; wrong results are no failure.

@@ -48,6 +48,9 @@ struct BenchPoint {
   std::string precision = "ieee";
   /// Of softmax and attention.
   bool causal = false;
+  /// Text of a program and the name of a public function of it, instead of all of the above; of
+  /// blocksparse-tune, no part of the JSON.
+  std::string sourceText, function;
 
   bool isSoftmax() const { return op == BenchOp::Softmax || op == BenchOp::SoftmaxGrad; }
   bool hasLayout() const { return op != BenchOp::Matmul; }

@@ -14,6 +14,7 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 #include <chrono>
 #include <cmath>
@@ -207,7 +208,22 @@ BenchProgram::BenchProgram(const BenchPoint &point, const DialectRegistry &regis
   emit = [this] { return mlir::emitError(UnknownLoc::get(context.get())); };
 }
 
+FailureOr<OwningOpRef<ModuleOp>> BenchProgram::parseSource() {
+  FailureOr<Program> program = parseProgram(
+      llvm::MemoryBuffer::getMemBufferCopy(benchPoint.sourceText), sourceMgr, *context);
+  if (failed(program) || failed(keepFunctions(*program, benchPoint.function)))
+    return failure();
+  sourceProgram = std::move(*program);
+  functionSignature = sourceProgram->signatures.front();
+  sourceFunction = sourceProgram->module->lookupSymbol<func::FuncOp>(benchPoint.function);
+  OwningOpRef<ModuleOp> module = sourceProgram->module->clone();
+  dropRunAttributes(*module);
+  return module;
+}
+
 FailureOr<OwningOpRef<ModuleOp>> BenchProgram::makeModule(uint64_t dataSeed) {
+  if (!benchPoint.sourceText.empty())
+    return parseSource();
   if (benchPoint.hasLayout()) {
     std::string error;
     std::optional<::blocksparse::BlockLayout> made = makeBenchLayout(benchPoint, error);

@@ -9,6 +9,9 @@
 #include "BenchData.h"
 #include "blocksparse/Compiler/HostProgram.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/Support/SourceMgr.h"
+
 #include <memory>
 
 namespace mlir::blocksparse {
@@ -26,6 +29,8 @@ public:
 
   const BenchPoint &point() const { return benchPoint; }
   const ::blocksparse::BlockLayout &layout() const { return blockLayout; }
+  /// Of a point with a text: the function as it stands there.
+  func::FuncOp source() const { return sourceFunction; }
   const FunctionSignature &signature() const { return functionSignature; }
   HostProgram &program() { return *hostProgram; }
   /// Emits into error().
@@ -45,11 +50,15 @@ private:
   explicit BenchProgram(const BenchPoint &point, const DialectRegistry &registry);
   void build(const CompileOptions &options, uint64_t dataSeed, bool compileOnly);
   FailureOr<OwningOpRef<ModuleOp>> makeModule(uint64_t dataSeed);
+  FailureOr<OwningOpRef<ModuleOp>> parseSource();
 
   BenchPoint benchPoint;
   ::blocksparse::BlockLayout blockLayout;
   std::unique_ptr<MLIRContext> context;
   std::function<InFlightDiagnostic()> emit;
+  llvm::SourceMgr sourceMgr;
+  std::optional<Program> sourceProgram;
+  func::FuncOp sourceFunction;
   FunctionSignature functionSignature;
   std::optional<HostProgram> hostProgram;
   std::string errorText, scheduleText;

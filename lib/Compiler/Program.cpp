@@ -201,3 +201,10 @@ LogicalResult mlir::blocksparse::returnEveryResult(Program &program) {
       return failure();
   return success();
 }
+
+void mlir::blocksparse::dropRunAttributes(ModuleOp module) {
+  for (auto function : module.getOps<func::FuncOp>()) {
+    function.removeArgAttrsAttr();
+    function.removeResAttrsAttr();
+  }
+}

@@ -298,14 +298,6 @@ static FailureOr<int> runFunction(Run &run, HostProgram &program,
   return failures;
 }
 
-/// The attributes that say what to run with; the compiler has no use for them.
-static void dropRunAttributes(ModuleOp module) {
-  for (auto function : module.getOps<func::FuncOp>()) {
-    function.removeArgAttrsAttr();
-    function.removeResAttrsAttr();
-  }
-}
-
 static FailureOr<HostProgram> compileProgram(ModuleOp source, const RunOptions &options,
                                              const RunPlace &place) {
   OwningOpRef<ModuleOp> module = source.clone();

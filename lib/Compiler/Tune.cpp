@@ -98,17 +98,20 @@ std::vector<std::unique_ptr<BenchProgram>> Tuner::compileAll(const BenchPoint &p
 // Trials
 //===----------------------------------------------------------------------===//
 
-double Tuner::tryProgram(BenchProgram &program, std::string &verdict) const {
+double Tuner::tryProgram(BenchProgram &program, std::string &verdict) {
   BenchTimes times;
   BenchCheck check;
   if (program.error().empty() && options.compileOnly) {
     verdict = "compiled";
     return 0;
   }
-  if (program.error().empty() &&
-      failed(measureBenchPoint(program, place, options.measure, times, check)) &&
-      program.error().empty())
-    program.setError("the run failed without a reason");
+  if (program.error().empty()) {
+    LogicalResult measured = program.source()
+                                 ? source.measure(program, place, options.measure, times, check)
+                                 : measureBenchPoint(program, place, options.measure, times, check);
+    if (failed(measured) && program.error().empty())
+      program.setError("the run failed without a reason");
+  }
   if (!program.error().empty()) {
     verdict = "ERROR: " + program.error();
     return 0;
@@ -192,13 +195,14 @@ LogicalResult Tuner::tuneOp(const TunableOp &op, Assignment &assignment, TuneRes
 LogicalResult Tuner::tune(const BenchPoint &point, std::string &error) {
   std::vector<TunableOp> ops;
   std::unique_ptr<BenchProgram> program = compile(point, {}, &ops);
-  if (!program->error().empty() || ops.empty()) {
-    error = program->error().empty()
-                ? "expects a point without a schedule, but got " +
-                      (point.schedule.empty() ? "no operation" : point.schedule)
-                : program->error();
+  error = program->error();
+  if (error.empty() && ops.empty() && !point.schedule.empty())
+    error = "expects a point without a schedule, but got " + point.schedule;
+  if (!error.empty())
     return failure();
-  }
+  if (ops.empty())
+    os << "# @" << point.function << ": no operation without a schedule\n";
+  source = SourceData();
   Assignment assignment;
   for (const TunableOp &op : ops) {
     if (isDone())
@@ -238,10 +242,11 @@ void Tuner::printTable() const {
     const BenchPoint &point = result.point;
     double ratio =
         result.bestMilliseconds > 0 ? result.choiceMilliseconds / result.bestMilliseconds : 0;
-    bool sparse = point.hasLayout();
-    rows.push_back({result.op, point.formatShape(), sparse ? point.formatBlock() : "-",
-                    sparse ? number(point.density) : "-", sparse ? point.layout : "-",
-                    std::string(::blocksparse::elementName(point.type)), result.choice,
+    bool text = !point.sourceText.empty(), sparse = !text && point.hasLayout();
+    rows.push_back({result.op, text ? "@" + point.function : point.formatShape(),
+                    sparse ? point.formatBlock() : "-", sparse ? number(point.density) : "-",
+                    sparse ? point.layout : "-",
+                    text ? "-" : std::string(::blocksparse::elementName(point.type)), result.choice,
                     number(result.choiceMilliseconds), result.best, number(result.bestMilliseconds),
                     number(ratio),
                     std::to_string(result.tried) + "/" + std::to_string(result.candidates)});

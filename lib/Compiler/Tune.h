@@ -7,6 +7,7 @@
 #define BLOCKSPARSE_LIB_COMPILER_TUNE_H
 
 #include "BenchMeasure.h"
+#include "blocksparse/Compiler/ReferenceInterpreter.h"
 #include "blocksparse/Transforms/TuningDatabase.h"
 
 #include <chrono>
@@ -45,6 +46,19 @@ struct TuneResult {
   size_t failures = 0;
 };
 
+/// Arguments of a function that stands in a text and their results by the reference: made for the
+/// first program, and the same for all others.
+class SourceData {
+public:
+  /// As measureBenchPoint; `program` has a source.
+  LogicalResult measure(BenchProgram &program, const RunPlace &place, const BenchMeasure &measure,
+                        BenchTimes &times, BenchCheck &check);
+
+private:
+  std::vector<::blocksparse::HostTensor> arguments;
+  std::vector<ReferenceResult> references;
+};
+
 class Tuner {
 public:
   Tuner(const TuneOptions &options, RunPlace place, llvm::raw_ostream &os);
@@ -80,7 +94,7 @@ private:
   LogicalResult tuneOp(const TunableOp &op, Assignment &assignment, TuneResult &result,
                        std::string &error);
   /// Milliseconds of a trial, or 0; `verdict` is what the line says.
-  double tryProgram(BenchProgram &program, std::string &verdict) const;
+  double tryProgram(BenchProgram &program, std::string &verdict);
   LogicalResult save(const TunableOp &op, StringRef schedule, double milliseconds, bool complete,
                      std::string &error) const;
   /// The schedule of an op that resume passes over, or "".
@@ -90,6 +104,8 @@ private:
   RunPlace place;
   llvm::raw_ostream &os;
   DialectRegistry registry;
+  /// Of the point that is tuned.
+  SourceData source;
   std::vector<TuneResult> found;
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };

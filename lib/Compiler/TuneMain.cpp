@@ -5,9 +5,11 @@
 #include "CommandLine.h"
 #include "Tune.h"
 #include "blocksparse/Compiler/Drivers.h"
+#include "blocksparse/Compiler/Program.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <csignal>
@@ -22,6 +24,9 @@ namespace {
 cl::OptionCategory category("blocksparse-tune options");
 
 struct TuneArguments {
+  cl::opt<std::string> input{cl::Positional,
+                             cl::desc("[<input.mlir>, instead of the options of points]"),
+                             cl::cat(category)};
   BenchPointOptions points{category};
   BenchMeasureOptions measure{category};
   TuningDatabaseOption database{category};
@@ -74,6 +79,26 @@ static TuneOptions getTuneOptions(const TuneArguments &arguments) {
   return options;
 }
 
+/// The public functions of a file as points.
+static FailureOr<std::vector<BenchPoint>> readFunctions(StringRef path, llvm::SourceMgr &sourceMgr,
+                                                        MLIRContext &context) {
+  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(path);
+  if (!buffer)
+    return emitError(UnknownLoc::get(&context))
+           << "expects to read '" << path << "', but got: " << buffer.getError().message();
+  std::string text = (*buffer)->getBuffer().str();
+  FailureOr<Program> program = parseProgram(std::move(*buffer), sourceMgr, context);
+  if (failed(program))
+    return failure();
+  std::vector<BenchPoint> points;
+  for (const FunctionSignature &signature : program->signatures) {
+    BenchPoint &point = points.emplace_back();
+    point.sourceText = text;
+    point.function = signature.name;
+  }
+  return points;
+}
+
 /// Tunes all points, or those that there is time for.
 static LogicalResult tuneAll(Tuner &tuner, ArrayRef<BenchPoint> points, EmitErrorFn emitError) {
   for (const BenchPoint &point : points) {
@@ -92,12 +117,18 @@ int mlir::blocksparse::tuneMain(int argc, char **argv) {
   TuneArguments arguments;
   tool.parseOptions(category, "Measures the schedules of block-sparse operations and keeps the "
                               "fastest in a tuning database.\n");
-  int status = tool.run([&](llvm::SourceMgr &, MLIRContext &context) -> LogicalResult {
+  int status = tool.run([&](llvm::SourceMgr &sourceMgr, MLIRContext &context) -> LogicalResult {
     auto emitError = [&] { return mlir::emitError(UnknownLoc::get(&context)); };
     std::string error;
-    std::optional<std::vector<BenchPoint>> points = arguments.points.get(error);
-    if (!points)
+    FailureOr<std::vector<BenchPoint>> points;
+    if (!arguments.input.empty())
+      points = readFunctions(arguments.input, sourceMgr, context);
+    else if (std::optional<std::vector<BenchPoint>> read = arguments.points.get(error))
+      points = std::move(*read);
+    else
       return emitError() << error;
+    if (failed(points))
+      return failure();
     TuneOptions options = getTuneOptions(arguments);
     // Before any work: a file that is none of ours shall not wait for it.
     if (llvm::sys::fs::exists(options.database) && !TuningDatabase::load(options.database, error))

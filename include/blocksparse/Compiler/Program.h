@@ -38,6 +38,9 @@ FailureOr<Program> parseProgram(std::unique_ptr<llvm::MemoryBuffer> text,
 /// are.
 LogicalResult keepFunctions(Program &program, StringRef names);
 
+/// Removes what says what to run functions with (docs/Testing.md); the compiler has no use for it.
+void dropRunAttributes(ModuleOp module);
+
 /// Makes each public function return what every operation in it computes, in their order, before
 /// results that are no operation's. Those that it returned keep their names and attributes; the
 /// others are named "sdd (3:8)" by operation and place. A body of more than one block is an error.
