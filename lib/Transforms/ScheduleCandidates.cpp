@@ -130,9 +130,10 @@ void Candidates::addMma() {
   for (int64_t tileM : {128, 64, 32, 16})
     for (int64_t tileN : {256, 128, 64, 32}) {
       // The small tiles of large blocks lose by their loads.
-      bool fits = rows % tileM == 0 && tileM * 2 >= std::min<int64_t>(rows, 128) &&
-                  tileM * tileN <= 128 * 128 &&
-                  (ShapedType::isDynamic(facts.cols) || tileN <= 2 * facts.cols);
+      bool fits =
+          rows % tileM == 0 && tileM * 2 >= std::min<int64_t>(rows, 128) &&
+          tileM * tileN <= 128 * 128 &&
+          (ShapedType::isDynamic(facts.cols) || tileN < 2 * std::max<int64_t>(facts.cols, 17));
       if (!fits)
         continue;
       int64_t warps = llvm::divideCeil(tileM, 64) * llvm::divideCeil(tileN, 64);

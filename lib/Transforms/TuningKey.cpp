@@ -9,6 +9,8 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/xxhash.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace mlir::blocksparse;
 using ::blocksparse::BlockLayout;

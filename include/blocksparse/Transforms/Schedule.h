@@ -15,8 +15,8 @@ namespace mlir::blocksparse {
 //   cpu.rows    softmax and its gradient, a block row at a time
 //   cpu.blocks  conversions, a block at a time
 //   cuda.wgmma  products of 16-bit floats by warpgroup mma and TMA (sm_90a): static patterns with
-//               blocks of multiples of 64 x 64, also products at the blocks of a pattern of 16 or 32
-//               rows or columns where enough of a tile is stored, and dense products
+//               blocks of multiples of 64 x 64, also products at the blocks of a pattern of 16 or
+//               32 rows or columns where enough of a tile is stored, and dense products
 //   cuda.stream products of 16-bit floats over static patterns with square blocks of 16 or 32, by
 //               warp mma and TMA (sm_90); see blocksparse/Plan/Stages.h for what a stage holds
 //   cuda.mma    products of 16-bit floats and rounded f32 by warp mma and asynchronous copies
