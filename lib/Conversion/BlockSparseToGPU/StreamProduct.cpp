@@ -6,6 +6,7 @@
 #include "Kit/AsyncCopy.h"
 #include "Kit/SharedTile.h"
 #include "Loops.h"
+#include "Warp.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -86,11 +87,6 @@ StreamKernel::StreamKernel(ImplicitLocOpBuilder &b, PlannedDSDOp op, const Strea
 
 static Value isEqual(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
   return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, lhs, rhs);
-}
-
-Value mlir::blocksparse::device::makeUniform(ImplicitLocOpBuilder &b, Value value) {
-  return NVVM::ShflOp::create(b, b.getI32Type(), sharedConstant(b, -1), value, sharedConstant(b, 0),
-                              sharedConstant(b, warpSize - 1), NVVM::ShflKind::idx, UnitAttr());
 }
 
 static void setRegisters(ImplicitLocOpBuilder &b, int64_t number,

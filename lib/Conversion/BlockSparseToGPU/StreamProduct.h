@@ -96,9 +96,6 @@ private:
   DenseView out;
 };
 
-/// The same value for all lanes of a warp, known to be so.
-Value makeUniform(ImplicitLocOpBuilder &b, Value value);
-
 /// The two kinds of consumers.
 void emitMmaConsumer(ImplicitLocOpBuilder &b, const StreamKernel &kernel);
 void emitWgmmaConsumer(ImplicitLocOpBuilder &b, const StreamKernel &kernel);

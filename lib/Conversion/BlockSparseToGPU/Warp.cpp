@@ -3,6 +3,7 @@
 
 #include "Warp.h"
 
+#include "Kit/SharedTile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -26,4 +27,9 @@ Value mlir::blocksparse::device::reduceWarp(
     x = arith::SelectOp::create(b, other.getValid(), combined, x);
   }
   return x;
+}
+
+Value mlir::blocksparse::device::makeUniform(ImplicitLocOpBuilder &b, Value value) {
+  return NVVM::ShflOp::create(b, b.getI32Type(), sharedConstant(b, -1), value, sharedConstant(b, 0),
+                              sharedConstant(b, 31), NVVM::ShflKind::idx, UnitAttr());
 }

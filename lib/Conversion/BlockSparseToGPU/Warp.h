@@ -15,6 +15,9 @@ namespace mlir::blocksparse::device {
 /// emulated with warps of one lane.
 Value laneCount(ImplicitLocOpBuilder &b);
 
+/// `value` (i32) of lane 0 for all lanes of a warp, known to be the same for all.
+Value makeUniform(ImplicitLocOpBuilder &b, Value value);
+
 /// `combine` is commutative; `x` is f32 or f64. A lane without partner keeps what it has.
 Value reduceWarp(ImplicitLocOpBuilder &b, Value x,
                  function_ref<Value(ImplicitLocOpBuilder &, Value, Value)> combine);

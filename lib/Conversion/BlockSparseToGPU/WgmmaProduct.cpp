@@ -5,6 +5,7 @@
 
 #include "Kit/SharedTile.h"
 #include "Loops.h"
+#include "Warp.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -31,12 +32,6 @@ int64_t WgmmaShape::freeRegisters() const {
 
 static Value isEqual(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
   return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, lhs, rhs);
-}
-
-/// The same value for all lanes of a warp, known to be so.
-static Value makeUniform(ImplicitLocOpBuilder &b, Value value) {
-  return NVVM::ShflOp::create(b, b.getI32Type(), sharedConstant(b, -1), value, sharedConstant(b, 0),
-                              sharedConstant(b, 31), NVVM::ShflKind::idx, UnitAttr());
 }
 
 //===----------------------------------------------------------------------===//
