@@ -153,9 +153,9 @@ static void buildTiles(PlannedSDDOp op, int64_t workers) {
                                         lists->workers)};
   if (!lists->places.empty()) {
     int64_t width = ::blocksparse::placesPerTile(product->blocks.block);
-    tables.push_back(
-        createTable(builder, op.getLoc(),
-                    {static_cast<int64_t>(lists->places.size()) / width, width}, lists->places));
+    tables.push_back(createTable(builder, op.getLoc(),
+                                 {static_cast<int64_t>(lists->places.size()) / width, width},
+                                 lists->places));
   }
   op.getTilesMutable().assign(tables);
 }

@@ -205,9 +205,9 @@ FailureOr<Value> planSampledProduct(Operation *op, SampledProduct product,
   ::blocksparse::BlockShape block = pattern.type.getBlock();
   auto planned = PlannedSDDOp::create(
       rewriter, loc, TypeRange{init.getType()}, product.a, product.b, tables->lut, tables->segments,
-      product.input, /*tiles=*/ValueRange(), init, ArrayRef<int64_t>{block.rows, block.cols}, pattern.type.getLutHeads(),
-      product.transposeA, product.transposeB, product.alpha, product.beta, product.precision,
-      product.schedule);
+      product.input, /*tiles=*/ValueRange(), init, ArrayRef<int64_t>{block.rows, block.cols},
+      pattern.type.getLutHeads(), product.transposeA, product.transposeB, product.alpha,
+      product.beta, product.precision, product.schedule);
   return planned.getResult(0);
 }
 

@@ -182,8 +182,8 @@ Value EmulatedTeam::roundToTF32(ImplicitLocOpBuilder &b, Operation *op) const {
   Type i32 = b.getI32Type();
   auto constant = [&](int64_t value) { return arith::ConstantIntOp::create(b, i32, value); };
   Value bits = arith::BitcastOp::create(b, i32, number);
-  Value rounded = arith::AndIOp::create(b, arith::AddIOp::create(b, bits, constant(0x1000)),
-                                        constant(-0x2000));
+  Value rounded =
+      arith::AndIOp::create(b, arith::AddIOp::create(b, bits, constant(0x1000)), constant(-0x2000));
   Value isNaN = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, number, number);
   return arith::SelectOp::create(b, isNaN, constant(0x7fffffff), rounded);
 }

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // The "cuda.mma" family: products of f16 and bf16, and of f32 that may be rounded to tf32, with f32
-// sums on the tensor cores of sm_80 and later, by mma.sync, ldmatrix and cp.async. A thread block owns a tile of the result and
-// adds in the order of the tables: the result is bitwise equal from run to run. Elements of
-// padding are never read.
+// sums on the tensor cores of sm_80 and later, by mma.sync, ldmatrix and cp.async. A thread block
+// owns a tile of the result and adds in the order of the tables: the result is bitwise equal from
+// run to run. Elements of padding are never read.
 //
 // cp.async moves 16 bytes. Where an operand's address or strides are no multiples of that, or its
 // last axis is not contiguous, the host code launches the scalar kernel instead.
