@@ -34,11 +34,12 @@ case "$preset" in
 esac
 
 # What a build with sanitizers needs. libMLIR is not instrumented: containers that cross into it would
-# be misread, and what its code takes from an allocator of our code would seem to be poisoned.
+# be misread, and what its code takes from an allocator of our code would seem to be poisoned. LLVM
+# gives threads a signal stack of its own, which the sanitizer would free as if it were its.
 sanitize() {
   preset=asan
   build="$root/build-asan"
-  export ASAN_OPTIONS=allow_user_poisoning=0:detect_container_overflow=0:detect_leaks=1
+  export ASAN_OPTIONS=use_sigaltstack=0:allow_user_poisoning=0:detect_container_overflow=0:detect_leaks=1
 }
 [ "$preset" != asan ] || sanitize
 
