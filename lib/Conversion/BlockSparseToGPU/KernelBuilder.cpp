@@ -7,6 +7,7 @@
 #include "Loops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -42,6 +43,20 @@ KernelBuilder::KernelBuilder(ModuleOp module, StringRef chip) : module(module), 
 const ::blocksparse::GPUFacts &KernelBuilder::getFacts() const { return target.gpuFacts(); }
 
 int64_t KernelBuilder::getMultiprocessors() const { return target.gpuFacts().multiprocessors; }
+
+void mlir::blocksparse::device::emitFastOrFallback(
+    ImplicitLocOpBuilder &host, Value fits, function_ref<void(ImplicitLocOpBuilder &)> fast,
+    function_ref<void(ImplicitLocOpBuilder &)> fallback) {
+  if (int64_t known = knownIndex(fits); !ShapedType::isDynamic(known))
+    return known != 0 ? fast(host) : fallback(host);
+  // Launches look for the function around them: the branches are filled in place.
+  auto choice = scf::IfOp::create(host, fits, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(host);
+  host.setInsertionPointToStart(choice.thenBlock());
+  fast(host);
+  host.setInsertionPointToStart(choice.elseBlock());
+  fallback(host);
+}
 
 gpu::GPUModuleOp KernelBuilder::getKernelModule() {
   if (kernels)

@@ -74,6 +74,12 @@ private:
   gpu::GPUModuleOp kernels;
 };
 
+/// Host code that launches the kernels of `fast` where `fits` (i1) is true, else those of
+/// `fallback`; one of them alone where `fits` is known.
+void emitFastOrFallback(ImplicitLocOpBuilder &host, Value fits,
+                        function_ref<void(ImplicitLocOpBuilder &)> fast,
+                        function_ref<void(ImplicitLocOpBuilder &)> fallback);
+
 /// The argument of a kernel that `value` of the host became; `value` itself where `mapping` is
 /// empty, as on the host, so that one piece of code may describe operands on both sides. Null
 /// (an absent operand) stays null.

@@ -353,7 +353,7 @@ static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Plan
 void mlir::blocksparse::device::emitMma(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
                                         PlannedDSDOp op) {
   Value fits = both(host, isAligned16(host, op.getValues()), isAligned16(host, op.getDense()));
-  emitMmaOrSimt(
+  emitFastOrFallback(
       host, fits, [&](ImplicitLocOpBuilder &b) { emitProduct(b, kernels, op); },
       [&](ImplicitLocOpBuilder &b) { emitSimt(b, kernels, op); });
 }

@@ -135,7 +135,7 @@ static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Plan
 void mlir::blocksparse::device::emitMma(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
                                         PlannedMatmulOp op) {
   Value fits = both(host, isAligned16(host, op.getA()), isAligned16(host, op.getB()));
-  emitMmaOrSimt(
+  emitFastOrFallback(
       host, fits, [&](ImplicitLocOpBuilder &b) { emitProduct(b, kernels, op); },
       [&](ImplicitLocOpBuilder &b) { emitSimt(b, kernels, op); });
 }

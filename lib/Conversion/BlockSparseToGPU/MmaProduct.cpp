@@ -72,20 +72,6 @@ std::optional<FactorKind> mlir::blocksparse::device::getFactorKind(Value a, Valu
   return FactorKind{element, precision == Precision::TF32x3};
 }
 
-void mlir::blocksparse::device::emitMmaOrSimt(ImplicitLocOpBuilder &host, Value fits,
-                                              function_ref<void(ImplicitLocOpBuilder &)> mma,
-                                              function_ref<void(ImplicitLocOpBuilder &)> simt) {
-  if (int64_t known = knownIndex(fits); !ShapedType::isDynamic(known))
-    return known != 0 ? mma(host) : simt(host);
-  // Launches look for the function around them: the branches are filled in place.
-  auto choice = scf::IfOp::create(host, fits, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(host);
-  host.setInsertionPointToStart(choice.thenBlock());
-  mma(host);
-  host.setInsertionPointToStart(choice.elseBlock());
-  simt(host);
-}
-
 int64_t MmaProduct::stageBytes() const { return kind.bytes() * shape.k * (shape.m + shape.n); }
 
 /// The stages and, after the last of them, the sums in the same place.

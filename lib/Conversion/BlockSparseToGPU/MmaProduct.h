@@ -15,11 +15,6 @@ namespace mlir::blocksparse::device {
 /// precision is not ieee. Nothing where they don't.
 std::optional<FactorKind> getFactorKind(Value a, Value b, Precision precision);
 
-/// Host code that launches the kernels of `mma` where `fits` (i1) is true, else those of `simt`.
-void emitMmaOrSimt(ImplicitLocOpBuilder &host, Value fits,
-                   function_ref<void(ImplicitLocOpBuilder &)> mma,
-                   function_ref<void(ImplicitLocOpBuilder &)> simt);
-
 /// One step of a reduction: where MmaShape::k values of k of both factors come from, cut into
 /// TileReduction::runs equal runs.
 struct ReductionStep {

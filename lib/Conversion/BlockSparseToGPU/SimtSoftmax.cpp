@@ -4,7 +4,6 @@
 #include "DeviceMath.h"
 #include "Elements.h"
 #include "Loops.h"
-#include "MmaProduct.h"
 #include "RowKernels.h"
 #include "SimtKernels.h"
 #include "SoftmaxOperands.h"
@@ -148,7 +147,7 @@ void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuild
   SoftmaxProblem problem(host, op, IRMapping());
   const RowWalk &walk = problem.getWalk();
   if (hasRowKernel(op))
-    emitMmaOrSimt(
+    emitFastOrFallback(
         host, fitsRowKernel(host, op),
         [&](ImplicitLocOpBuilder &b) { emitRowKernel(b, kernels, op); },
         [&](ImplicitLocOpBuilder &b) { emitScalarRows(b, kernels, op, walk); });

@@ -5,7 +5,6 @@
 #include "DeviceMath.h"
 #include "Elements.h"
 #include "Loops.h"
-#include "MmaProduct.h"
 #include "RowKernels.h"
 #include "SimtKernels.h"
 #include "SoftmaxOperands.h"
@@ -297,7 +296,7 @@ void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuild
   SoftmaxGradProblem problem(host, op, IRMapping());
   const RowWalk &walk = problem.getWalk();
   if (hasRowKernel(op))
-    emitMmaOrSimt(
+    emitFastOrFallback(
         host, fitsRowKernel(host, op),
         [&](ImplicitLocOpBuilder &b) { emitRowKernel(b, kernels, op); },
         [&](ImplicitLocOpBuilder &b) { emitScalarRows(b, kernels, op, walk); });

@@ -3,7 +3,6 @@
 
 #include "Kit/AsyncCopy.h"
 #include "Loops.h"
-#include "MmaProduct.h"
 #include "StreamKernels.h"
 #include "StreamProduct.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -63,6 +62,6 @@ void mlir::blocksparse::device::emitStream(ImplicitLocOpBuilder &host, KernelBui
   Value fits = both(host, isAligned16(host, op.getDense()), isAligned16(host, op.getInit()));
   if (!op.getPacked())
     fits = both(host, fits, isAligned16(host, op.getValues()));
-  emitMmaOrSimt(
+  emitFastOrFallback(
       host, fits, [&](ImplicitLocOpBuilder &b) { emitProduct(b, kernels, op); }, fallback);
 }

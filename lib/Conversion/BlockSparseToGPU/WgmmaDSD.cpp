@@ -1,14 +1,12 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Epilogue.h"
 #include "Kit/AsyncCopy.h"
 #include "Kit/IntTable.h"
 #include "Kit/SharedTile.h"
 #include "Loops.h"
-#include "MmaProduct.h"
 #include "StagedTiles.h"
-#include "StripEpilogue.h"
+#include "WgmmaEpilogue.h"
 #include "WgmmaKernels.h"
 #include "WgmmaProduct.h"
 #include "blocksparse/Target/TargetInfo.h"
@@ -20,7 +18,6 @@ using namespace mlir::blocksparse::device;
 
 /// Values of k of a record, and rows of a half tile.
 static constexpr int64_t unit = 64;
-static constexpr int64_t warpgroupThreads = 128;
 
 namespace {
 
@@ -66,10 +63,8 @@ private:
   StagedTiles lists;
   IntTable records;
   ValuesOrigin origin;
-  Epilogue epilogue;
+  WgmmaEpilogue epilogue;
   DenseView out;
-  /// Of the tile whose result is prepared; none where the sums are stored as they are.
-  std::optional<StripEpilogue> strip;
 };
 
 } // namespace
@@ -92,7 +87,7 @@ DSDKernel::DSDKernel(ImplicitLocOpBuilder &b, PlannedDSDOp op, const DSDPlan &pl
     : op(op), plan(plan), valuesMap(mapping.lookup(maps[0])), denseMap(mapping.lookup(maps[1])),
       outMap(mapping.lookup(maps[2])), lists(StagedTiles::get(b, op, mapping)),
       records(IntTable::get(b, mapping.lookup(op.getStages()[2]))), origin(ValuesOrigin::get(op)),
-      epilogue(Epilogue::get(b, op, mapping)),
+      epilogue(Epilogue::get(b, op, mapping), Epilogue::isTrivial(op), plan.shape),
       out(DenseView::get(b, mapping.lookup(op.getInit()), op.getTransposeOut())) {}
 
 WgmmaWork DSDKernel::getTile(ImplicitLocOpBuilder &b, Value number) {
@@ -170,25 +165,18 @@ SumStrip DSDKernel::getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Valu
 
 void DSDKernel::beginTile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                           Value thread) {
-  prefetchTerms(b, epilogue, getPart(b, tile, group), thread, warpgroupThreads, unit,
-                plan.shape.cols);
+  epilogue.beginTile(b, getPart(b, tile, group), thread);
 }
 
 void DSDKernel::prepareResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                               Value thread) {
-  strip.reset();
-  if (!Epilogue::isTrivial(op))
-    strip.emplace(b, epilogue, getPart(b, tile, group).ofWarp(b, thread),
-                  plan.shape.cols / StripEpilogue::corner, plan.shape.freeRegisters());
+  epilogue.prepare(b, getPart(b, tile, group), thread);
 }
 
 void DSDKernel::emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                            const ResultChunks &chunks, ArrayRef<Value> sums) {
   Value rowUnit = lists.rowOf(b, tile.fields[Group], group);
   Value row = sharedMul(b, rowUnit, unit), col = tile.fields[Col];
-  auto finish = [&](ImplicitLocOpBuilder &b, int64_t number, MutableArrayRef<Value> sums) {
-    strip->finish(b, number, sums);
-  };
   auto store = [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
     emitIf(b, isThere(b, rowUnit), [&](ImplicitLocOpBuilder &b) {
       Value chunkCol = sharedAdd(b, col, sharedConstant(b, number * chunkCols));
@@ -199,7 +187,7 @@ void DSDKernel::emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value
       emitTensorStore(b, outMap, place, address);
     });
   };
-  chunks.emitCorners(b, sums, strip ? ResultChunks::FinishCorner(finish) : nullptr, store);
+  epilogue.emit(b, chunks, sums, store);
 }
 
 //===----------------------------------------------------------------------===//
@@ -234,6 +222,6 @@ void mlir::blocksparse::device::emitWgmma(ImplicitLocOpBuilder &host, KernelBuil
   Value fits = both(host, isAligned16(host, op.getValues()), isRowMajor(host, op.getValues()));
   fits = both(host, fits, isAligned16(host, op.getDense()));
   fits = both(host, fits, isAligned16(host, op.getInit()));
-  emitMmaOrSimt(
+  emitFastOrFallback(
       host, fits, [&](ImplicitLocOpBuilder &b) { emitProduct(b, kernels, op); }, fallback);
 }

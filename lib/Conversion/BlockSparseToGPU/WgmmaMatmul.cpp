@@ -1,13 +1,11 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Epilogue.h"
 #include "Kit/AsyncCopy.h"
 #include "Kit/SharedTile.h"
 #include "Loops.h"
 #include "MatmulAxes.h"
-#include "MmaProduct.h"
-#include "StripEpilogue.h"
+#include "WgmmaEpilogue.h"
 #include "WgmmaKernels.h"
 #include "WgmmaProduct.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -20,7 +18,6 @@ using namespace mlir::blocksparse::device;
 /// Rows of a tile.
 static constexpr int64_t tileRows = 128;
 static constexpr int64_t unit = 64;
-static constexpr int64_t warpgroupThreads = 128;
 /// Tiles along the rows whose panels of columns are walked together, so that both factors stay in
 /// the L2 cache: 132 thread blocks then work on about 16 x 8 tiles at a time.
 static constexpr int64_t rasterRows = 16;
@@ -87,9 +84,7 @@ private:
   Value aMap, bMap, outMap;
   TileGrid grid;
   DenseView left, out;
-  Epilogue epilogue;
-  /// Of the tile whose result is prepared; none where the sums are stored as they are.
-  std::optional<StripEpilogue> strip;
+  WgmmaEpilogue epilogue;
 };
 
 } // namespace
@@ -125,7 +120,8 @@ MatmulKernel::MatmulKernel(ImplicitLocOpBuilder &b, PlannedMatmulOp op, const Ma
       outMap(mapping.lookup(maps[2])), grid(TileGrid::get(b, op, plan, mapping)),
       left(DenseView::get(b, mapping.lookup(op.getA()), plan.axes.a)),
       out(DenseView::get(b, mapping.lookup(op.getInit()), plan.axes.out)),
-      epilogue(Epilogue::get(b, op, mapping, /*byRole=*/true)) {}
+      epilogue(Epilogue::get(b, op, mapping, /*byRole=*/true), Epilogue::isTrivial(op),
+               plan.shape) {}
 
 static Value toInt(ImplicitLocOpBuilder &b, Value number) {
   return b.createOrFold<arith::IndexCastOp>(b.getI32Type(), number);
@@ -202,30 +198,23 @@ SumStrip MatmulKernel::getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile, V
 
 void MatmulKernel::beginTile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                              Value thread) {
-  prefetchTerms(b, epilogue, getPart(b, tile, group), thread, warpgroupThreads, unit,
-                plan.shape.cols);
+  epilogue.beginTile(b, getPart(b, tile, group), thread);
 }
 
 void MatmulKernel::prepareResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                                  Value thread) {
-  strip.reset();
-  if (!Epilogue::isTrivial(op))
-    strip.emplace(b, epilogue, getPart(b, tile, group).ofWarp(b, thread),
-                  plan.shape.cols / StripEpilogue::corner, plan.shape.freeRegisters());
+  epilogue.prepare(b, getPart(b, tile, group), thread);
 }
 
 void MatmulKernel::emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                               const ResultChunks &chunks, ArrayRef<Value> sums) {
   Value firstRow = sharedAdd(b, tile.fields[Row], sharedMul(b, group, unit));
-  auto finish = [&](ImplicitLocOpBuilder &b, int64_t number, MutableArrayRef<Value> sums) {
-    strip->finish(b, number, sums);
-  };
   auto store = [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
     Value col = sharedAdd(b, tile.fields[Col], sharedConstant(b, number * chunkCols));
     emitTensorStore(b, outMap, placeIn(b, op.getInit(), plan.axes.out, firstRow, col, tile),
                     address);
   };
-  chunks.emitCorners(b, sums, strip ? ResultChunks::FinishCorner(finish) : nullptr, store);
+  epilogue.emit(b, chunks, sums, store);
 }
 
 //===----------------------------------------------------------------------===//
@@ -266,6 +255,6 @@ void mlir::blocksparse::device::emitWgmma(ImplicitLocOpBuilder &host, KernelBuil
   DenseView out = DenseView::get(host, op.getInit(), axes.out);
   for (Value size : {a.cols(), out.batches(), out.heads(), out.rows(), out.cols()})
     fits = both(host, fits, indexLess(host, indexConstant(host, 0), size));
-  emitMmaOrSimt(
+  emitFastOrFallback(
       host, fits, [&](ImplicitLocOpBuilder &b) { emitProduct(b, kernels, op); }, fallback);
 }

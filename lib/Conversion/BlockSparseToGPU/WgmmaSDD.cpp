@@ -6,7 +6,6 @@
 #include "Kit/IntTable.h"
 #include "Kit/SharedTile.h"
 #include "Loops.h"
-#include "MmaProduct.h"
 #include "StagedTiles.h"
 #include "WgmmaKernels.h"
 #include "WgmmaProduct.h"
@@ -339,6 +338,6 @@ void mlir::blocksparse::device::emitWgmma(ImplicitLocOpBuilder &host, KernelBuil
   Value fits = both(host, isAligned16(host, op.getInit()), isRowMajor(host, op.getInit()));
   fits = both(host, fits, isAligned16(host, op.getA()));
   fits = both(host, fits, isAligned16(host, op.getB()));
-  emitMmaOrSimt(
+  emitFastOrFallback(
       host, fits, [&](ImplicitLocOpBuilder &b) { emitProduct(b, kernels, op); }, fallback);
 }
