@@ -38,9 +38,6 @@ struct BenchOptions {
   BenchPointOptions points{category};
   BenchMeasureOptions measure{category};
   TuningDatabaseOption tuningDatabase{category};
-  cl::opt<std::string> target{
-      "target", cl::desc("native (a GPU where there is one), cpu, cuda:sm_90a, cuda:sm_80"),
-      cl::init("native"), cl::cat(category)};
   cl::opt<bool> compileOnly{"compile-only", cl::desc("Compile, do not run: needs no GPU"),
                             cl::cat(category)};
   cl::opt<unsigned> compileJobs{"compile-jobs",
@@ -273,7 +270,8 @@ int mlir::blocksparse::benchMain(int argc, char **argv) {
     std::optional<std::vector<BenchPoint>> points = options.points.get(error);
     if (!points)
       return emitError() << error;
-    FailureOr<RunPlace> place = getBenchPlace(options.target, options.compileOnly, emitError);
+    FailureOr<RunPlace> place =
+        getBenchPlace(options.measure.target, options.compileOnly, emitError);
     if (failed(place))
       return failure();
     Bench bench(options, std::move(*points), std::move(*place));

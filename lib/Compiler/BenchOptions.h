@@ -66,10 +66,13 @@ struct BenchPointOptions {
   std::optional<std::vector<BenchPoint>> get(std::string &error) const;
 };
 
-/// How they are measured.
+/// Where and how they are measured.
 struct BenchMeasureOptions {
   llvm::cl::OptionCategory &category;
 
+  llvm::cl::opt<std::string> target{
+      "target", llvm::cl::desc("native (a GPU where there is one), cpu, cuda:sm_90a, cuda:sm_80"),
+      llvm::cl::init("native"), llvm::cl::cat(category)};
   llvm::cl::opt<uint64_t> dataSeed{"data-seed", llvm::cl::desc("Seed of operands"),
                                    llvm::cl::init(0), llvm::cl::cat(category)};
   llvm::cl::opt<int64_t> samples{"samples", llvm::cl::desc("Times that the median is taken of"),

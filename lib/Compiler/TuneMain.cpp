@@ -31,9 +31,6 @@ struct TuneArguments {
   BenchPointOptions points{category};
   BenchMeasureOptions measure{category};
   TuningDatabaseOption database{category};
-  cl::opt<std::string> target{
-      "target", cl::desc("native (a GPU where there is one), cpu, cuda:sm_90a, cuda:sm_80"),
-      cl::init("native"), cl::cat(category)};
   cl::opt<bool> resume{"resume",
                        cl::desc("Pass over operations that the database has the best of all for"),
                        cl::cat(category)};
@@ -134,7 +131,8 @@ int mlir::blocksparse::tuneMain(int argc, char **argv) {
     // Before any work: a file that is none of ours shall not wait for it.
     if (llvm::sys::fs::exists(options.database) && !TuningDatabase::load(options.database, error))
       return emitError() << error;
-    FailureOr<RunPlace> place = getBenchPlace(arguments.target, arguments.compileOnly, emitError);
+    FailureOr<RunPlace> place =
+        getBenchPlace(arguments.measure.target, arguments.compileOnly, emitError);
     if (failed(place))
       return failure();
     handleInterrupts();
