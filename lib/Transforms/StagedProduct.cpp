@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "StagedProduct.h"
+
+#include "blocksparse/Plan/StreamPart.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <limits>
@@ -93,17 +95,21 @@ std::optional<StagedProduct> StagedProduct::get(PlannedDSDOp op) {
                     n};
   if (wgmma ? !hasWgmmaSizes(sizes) : !hasStreamSizes(sizes))
     return std::nullopt;
+  int64_t most = wgmma ? 256 : 128;
+  product.tileN =
+      fitPanel(n, schedule.getTileN() == 0 ? most : std::min<int64_t>(schedule.getTileN(), most));
   if (stream) {
     bool usesWgmma = schedule.getKernel() == "cuda.stream_wgmma";
     product.stream = ::blocksparse::getStreamShape(
         rows, schedule.getGroup(), schedule.getTileK() / rows, schedule.getStages(),
         ::blocksparse::streamBuffers(usesWgmma, schedule.getWarps()));
-    if (!product.stream || schedule.getGroup() % (usesWgmma ? 2 : schedule.getWarps()) != 0)
+    if (!product.stream)
+      return std::nullopt;
+    if (usesWgmma ? schedule.getGroup() % 2 != 0
+                  : !::blocksparse::StreamPart::get(rows, schedule.getGroup(), product.tileN,
+                                                    schedule.getWarps(), schedule.getTileM()))
       return std::nullopt;
   }
-  int64_t most = wgmma ? 256 : 128;
-  product.tileN =
-      fitPanel(n, schedule.getTileN() == 0 ? most : std::min<int64_t>(schedule.getTileN(), most));
   product.rows.heads = op.getLutHeads();
   product.rows.tiles = llvm::divideCeil(sizeFromEnd(init, op.getTransposeOut() ? 0 : 1), rows);
   product.rows.denseBlocks = product.k / depth;
