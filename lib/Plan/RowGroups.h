@@ -5,19 +5,50 @@
 #define BLOCKSPARSE_LIB_PLAN_ROWGROUPS_H
 
 #include "blocksparse/Layout/Cluster.h"
+#include "blocksparse/Plan/Stages.h"
 
 namespace blocksparse {
 
 /// Rows of one head in groups: with `cluster`, of rows that share columns where that saves panels,
 /// else consecutive.
-inline std::optional<RowClusters> groupRows(const BlockLayout &layout, int64_t head, int64_t size,
-                                            bool cluster, std::string &error) {
-  std::optional<RowClusters> plain = consecutiveRows(layout, head, size, error);
-  if (!plain || !cluster)
-    return plain;
-  std::optional<RowClusters> shared = clusterRows(layout, head, size, error);
-  return shared && shared->numPanels() < plain->numPanels() ? shared : plain;
-}
+std::optional<RowClusters> groupRows(const BlockLayout &layout, int64_t head, int64_t size,
+                                     bool cluster, std::string &error);
+
+/// What a group of a stream kernel loads and computes.
+struct GroupSize {
+  int64_t panels = 0, blocks = 0;
+  /// Blocks of the warp that has most; those of all rows where warps multiply together.
+  int64_t slowest = 0;
+};
+
+/// Block rows of one head as a stream kernel takes them.
+struct RowGroups {
+  /// Places of a group.
+  int64_t size = 0;
+  /// rows[g * size + i]: block row in place i of group g, or -1.
+  std::vector<int32_t> rows;
+  std::vector<GroupSize> sizes;
+  /// Rows differ so much in length that the loads of a group do not tell its time.
+  bool uneven = false;
+
+  int64_t groups() const { return static_cast<int64_t>(sizes.size()); }
+  std::span<const int32_t> rowsOf(int64_t group) const {
+    return std::span<const int32_t>(rows).subspan(group * size, size);
+  }
+  /// The time of a group's stages in one panel of `tileN` columns, as the bytes that a worker loads
+  /// in it.
+  int64_t costOf(int64_t group, const StreamShape &shape, int64_t tileN) const;
+};
+
+/// Whether the longest row of a head has much more blocks than the mean.
+bool hasUnevenRows(const BlockLayout &layout, int64_t head);
+
+/// Groups for `shape` of `tileN` columns. Where rows are uneven and `cluster` is set, rows of
+/// similar length are put together if the estimate says that this saves time, and the places of a
+/// group are dealt so that its warps have equally much to do.
+std::optional<RowGroups> groupStreamRows(const BlockLayout &layout, int64_t head,
+                                         const StreamShape &shape, int64_t tileN, bool cluster,
+                                         std::string &error);
 
 } // namespace blocksparse
 

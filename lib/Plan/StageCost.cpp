@@ -5,6 +5,9 @@
 #include "RowGroups.h"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
+#include <queue>
 
 using namespace blocksparse;
 
@@ -42,6 +45,62 @@ double estimateWaves(const StageRates &rates, int64_t tiles, int64_t workers, do
   return rates.launchSeconds + static_cast<double>((tiles + workers - 1) / workers) * tileSeconds;
 }
 
+/// The first head that has a block, or -1.
+int64_t firstFilledHead(const BlockLayout &layout) {
+  const int64_t rows = layout.grid().rows;
+  for (int64_t head = 0; head < layout.grid().heads; ++head)
+    if (layout.rowOffsets()[(head + 1) * rows] != layout.rowOffsets()[head * rows])
+      return head;
+  return -1;
+}
+
+/// Time of the slowest worker when tiles of `seconds`, each `copies` times, are dealt longest
+/// first.
+double estimateDealt(const StageRates &rates, std::vector<double> seconds, int64_t copies,
+                     int64_t workers) {
+  // Of many tiles the last ones make the workers equal.
+  constexpr int64_t manyTiles = 16;
+  workers = std::max<int64_t>(1, workers);
+  const double total =
+      std::accumulate(seconds.begin(), seconds.end(), 0.0) * static_cast<double>(copies);
+  const int64_t tiles = static_cast<int64_t>(seconds.size()) * copies;
+  if (tiles > manyTiles * workers)
+    return rates.launchSeconds + total / static_cast<double>(workers);
+  std::sort(seconds.begin(), seconds.end(), std::greater<>());
+  std::priority_queue<double, std::vector<double>, std::greater<>> busy(
+      std::greater<>(), std::vector<double>(workers, 0));
+  double slowest = 0;
+  for (double tile : seconds)
+    for (int64_t copy = 0; copy < copies; ++copy) {
+      const double end = busy.top() + tile;
+      busy.pop();
+      busy.push(end);
+      slowest = std::max(slowest, end);
+    }
+  return rates.launchSeconds + slowest;
+}
+
+/// Time of a product whose rows are uneven; nothing where groups can't be made.
+std::optional<double> estimateUneven(const StageProblem &problem, int64_t head,
+                                     const StreamChoice &choice, const StageRates &rates) {
+  const TileExtent tile{choice.shape.rows * choice.shape.block, choice.tileN};
+  std::string error;
+  const std::optional<RowGroups> groups =
+      groupStreamRows(problem.layout, head, choice.shape, choice.tileN, /*cluster=*/true, error);
+  if (!groups)
+    return std::nullopt;
+  std::vector<double> seconds;
+  for (int64_t group = 0; group < groups->groups(); ++group) {
+    const GroupSize &size = groups->sizes[group];
+    const double area = static_cast<double>(size.blocks) * choice.shape.block * choice.shape.block;
+    seconds.push_back(
+        estimateTile(rates, tile, groups->costOf(group, choice.shape, choice.tileN), area));
+  }
+  return estimateDealt(rates, std::move(seconds),
+                       problem.layout.grid().heads * problem.copies * (problem.cols / choice.tileN),
+                       problem.workers);
+}
+
 /// Time of a product whose groups of `rows` rows of op(S) need `facts`.
 double estimateProduct(const StageProblem &problem, const GroupFacts &facts, TileExtent tile,
                        const StageRates &rates) {
@@ -57,7 +116,8 @@ double estimateProduct(const StageProblem &problem, const GroupFacts &facts, Til
 
 StageRates StageRates::stream(int64_t block, int64_t warps) {
   StageRates rates;
-  rates.flopsPerSecond = (block == 32 ? 4.0e12 : 3.0e12) * std::min(1.0, warps / 12.0);
+  rates.flopsPerSecond =
+      (block == 32 ? 4.0e12 : 3.0e12) * std::min(1.0, static_cast<double>(warps) / fullWarps);
   return rates;
 }
 
@@ -87,31 +147,29 @@ GroupFacts blocksparse::getGroupFacts(const BlockLayout &layout, int64_t rows) {
   const BlockGrid grid = layout.grid();
   GroupFacts facts;
   facts.groups = (grid.rows + rows - 1) / rows * grid.heads;
-  for (int64_t head = 0; head < grid.heads; ++head) {
-    const int64_t blocks =
-        layout.rowOffsets()[(head + 1) * grid.rows] - layout.rowOffsets()[head * grid.rows];
-    if (blocks == 0)
-      continue;
-    std::string error;
-    const std::optional<RowClusters> groups =
-        groupRows(layout, head, rows, /*cluster=*/true, error);
-    if (!groups)
-      break;
-    // A short last group has places without a row.
-    double places = 0;
-    for (int64_t group = 0; group < groups->numGroups(); ++group)
-      places +=
-          static_cast<double>(groups->columnOffsets[group + 1] - groups->columnOffsets[group]) *
-          std::min(groups->groupSize, grid.rows - group * groups->groupSize);
-    facts.panels = static_cast<double>(groups->numPanels()) / groups->numGroups();
-    facts.occupancy = blocks / places;
-    break;
-  }
+  const int64_t head = firstFilledHead(layout);
+  if (head < 0)
+    return facts;
+  std::string error;
+  const std::optional<RowClusters> groups = groupRows(layout, head, rows, /*cluster=*/true, error);
+  if (!groups)
+    return facts;
+  // A short last group has places without a row.
+  double places = 0;
+  for (int64_t group = 0; group < groups->numGroups(); ++group)
+    places += static_cast<double>(groups->columnOffsets[group + 1] - groups->columnOffsets[group]) *
+              std::min(groups->groupSize, grid.rows - group * groups->groupSize);
+  facts.panels = static_cast<double>(groups->numPanels()) / groups->numGroups();
+  facts.occupancy =
+      (layout.rowOffsets()[(head + 1) * grid.rows] - layout.rowOffsets()[head * grid.rows]) /
+      places;
   return facts;
 }
 
 StreamChoice blocksparse::chooseStream(const StageProblem &problem) {
   const int64_t block = problem.layout.block().rows;
+  const int64_t head = firstFilledHead(problem.layout);
+  const bool uneven = head >= 0 && hasUnevenRows(problem.layout, head);
   StreamChoice best;
   for (int64_t rows : {24, 20, 16, 12, 8, 4}) {
     const GroupFacts facts = getGroupFacts(problem.layout, rows);
@@ -128,13 +186,18 @@ StreamChoice blocksparse::chooseStream(const StageProblem &problem) {
     if (!fits)
       continue;
     choice.shape = *fits;
+    choice.shape.owners = choice.wgmma ? 0 : choice.warps;
     for (int64_t tileN : {128, 64}) {
       if (problem.cols % tileN != 0)
         continue;
       choice.tileN = tileN;
-      choice.seconds = estimateProduct(problem, facts, {rows * block, tileN},
-                                       choice.wgmma ? StageRates::wgmma()
-                                                    : StageRates::stream(block, choice.warps));
+      const StageRates rates =
+          choice.wgmma ? StageRates::wgmma() : StageRates::stream(block, choice.warps);
+      std::optional<double> dealt;
+      if (uneven)
+        dealt = estimateUneven(problem, head, choice, rates);
+      choice.seconds =
+          dealt ? *dealt : estimateProduct(problem, facts, {rows * block, tileN}, rates);
       // Choices stand in order of preference: estimates are not that good.
       if (best.stages == 0 || choice.seconds < 0.95 * best.seconds)
         best = choice;

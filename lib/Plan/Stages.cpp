@@ -186,24 +186,26 @@ bool checkWgmmaSizes(const RowProduct &product, std::string &error) {
 class StreamStager {
 public:
   StreamStager(const RowProduct &product, const std::vector<RowSegment> &byTile,
-               const StreamShape &shape, int64_t tileN)
-      : product(product), byTile(byTile), shape(shape), tileN(tileN), bySlot(shape.rows) {
+               const StreamShape &shape)
+      : product(product), byTile(byTile), shape(shape), bySlot(shape.rows) {
     staged.groupSize = shape.rows;
     staged.recordInts = shape.recordInts();
     staged.firstRecord.push_back(0);
     staged.order.reserve(product.entries.size());
   }
 
-  void addGroup(int64_t head, std::span<const int32_t> rows) {
+  /// A group with `rows` in its places, -1 where there is none; `cost` beside its records.
+  void addGroup(int64_t head, std::span<const int32_t> rows, int64_t cost) {
     blocks.clear();
     for (size_t slot = 0; slot < rows.size(); ++slot) {
+      if (rows[slot] < 0)
+        continue;
       const RowSegment &segment = byTile[head * product.tiles + rows[slot]];
       for (const RowEntry &entry : product.entries.subspan(segment.first, segment.count))
         blocks.push_back({(static_cast<uint64_t>(entry.dense) << 32) | slot, entry.value});
     }
     std::sort(blocks.begin(), blocks.end());
     const size_t before = staged.records.size();
-    int64_t panels = 0;
     for (size_t begin = 0, end; begin < blocks.size(); begin = end) {
       const uint64_t panel = blocks[begin].first >> 32;
       for (end = begin; end < blocks.size() && blocks[end].first >> 32 == panel;)
@@ -211,18 +213,15 @@ public:
       if (numPanels == shape.panels || numBlocks + static_cast<int64_t>(end - begin) > shape.blocks)
         flush();
       addPanel(static_cast<int32_t>(panel), begin, end);
-      ++panels;
     }
     flush();
 
     staged.rows.insert(staged.rows.end(), rows.begin(), rows.end());
-    staged.rows.insert(staged.rows.end(), shape.rows - rows.size(), -1);
     const int64_t records = (staged.records.size() - before) / staged.recordInts;
     staged.heads.push_back(static_cast<int32_t>(head));
     staged.firstRecord.push_back(static_cast<int32_t>(staged.firstRecord.back() + records));
     staged.work.push_back(static_cast<int64_t>(blocks.size()) * shape.block * shape.block);
-    staged.cost.push_back(bytesPerElement * shape.block *
-                              (panels * tileN + static_cast<int64_t>(blocks.size()) * shape.block) +
+    staged.cost.push_back(cost +
                           records * staged.recordInts * static_cast<int64_t>(sizeof(int32_t)));
   }
 
@@ -265,7 +264,6 @@ private:
   const RowProduct &product;
   const std::vector<RowSegment> &byTile;
   const StreamShape &shape;
-  const int64_t tileN;
   /// ((panel, slot), value block) of the group at hand.
   std::vector<std::pair<uint64_t, int32_t>> blocks;
   /// Of the record at hand: where it begins, what it holds, and the value blocks of each row.
@@ -327,15 +325,13 @@ std::optional<StagedRows> blocksparse::buildStreamStages(const RowProduct &produ
   std::optional<BlockLayout> layout = makeLayout(product, *byTile, error);
   if (!layout)
     return std::nullopt;
-  StreamStager stager(product, *byTile, shape, tileN);
+  StreamStager stager(product, *byTile, shape);
   for (int64_t head = 0; head < product.heads; ++head) {
-    std::optional<RowClusters> groups = groupRows(*layout, head, shape.rows, cluster, error);
+    std::optional<RowGroups> groups = groupStreamRows(*layout, head, shape, tileN, cluster, error);
     if (!groups)
       return std::nullopt;
-    const int64_t rows = groups->rows.size();
-    for (int64_t first = 0; first < rows; first += groups->groupSize)
-      stager.addGroup(head, std::span<const int32_t>(groups->rows)
-                                .subspan(first, std::min(groups->groupSize, rows - first)));
+    for (int64_t group = 0; group < groups->groups(); ++group)
+      stager.addGroup(head, groups->rowsOf(group), groups->costOf(group, shape, tileN));
   }
   StagedRows staged = stager.take();
   if (!checkSize(staged, error))

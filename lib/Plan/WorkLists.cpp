@@ -12,24 +12,33 @@ namespace {
 
 int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/// The groups of one LUT head in the order in which tiles take them. Groups of similar cost keep
-/// their order, and with it what they share.
-std::vector<int32_t> orderGroups(const StagedRows &staged, int64_t lutHead) {
-  std::vector<int32_t> order;
+/// The groups of one LUT head in the order in which tiles take them.
+struct GroupOrder {
+  std::vector<int32_t> groups;
+  bool uneven = false;
+};
+
+/// Groups of similar cost keep their order, and with it what they share.
+GroupOrder orderGroups(const StagedRows &staged, int64_t lutHead) {
+  GroupOrder order;
   int64_t total = 0, most = 0;
   for (int64_t group = 0; group < staged.groups(); ++group) {
     if (staged.heads[group] != lutHead)
       continue;
-    order.push_back(static_cast<int32_t>(group));
+    order.groups.push_back(static_cast<int32_t>(group));
     total += staged.cost[group];
     most = std::max(most, staged.cost[group]);
   }
-  const bool uneven = most * static_cast<int64_t>(order.size()) > total + total / 4;
-  if (uneven)
-    std::stable_sort(order.begin(), order.end(),
+  order.uneven = most * static_cast<int64_t>(order.groups.size()) > total + total / 4;
+  if (order.uneven)
+    std::stable_sort(order.groups.begin(), order.groups.end(),
                      [&](int32_t a, int32_t b) { return staged.cost[a] > staged.cost[b]; });
   return order;
 }
+
+/// Tiles for each worker that are dealt longest first across panels and heads, at the end of all,
+/// where groups are uneven: enough to make up for what the tiles before left unequal.
+constexpr int64_t tilesOfTail = 4;
 
 /// Groups that walk the panels together: all of them, up to one for each worker. A panel is then
 /// read from memory once, by all who need it; measured on an H100, smaller blocks, which read the
@@ -44,27 +53,39 @@ int64_t blockOfGroups(int64_t groups, const WorkOptions &options) {
 
 WorkLists blocksparse::buildWorkLists(const StagedRows &staged, const TileSpace &space,
                                       const WorkOptions &options) {
-  std::vector<std::vector<int32_t>> orders;
-  for (int64_t head = 0; head < space.lutHeads; ++head)
+  std::vector<GroupOrder> orders;
+  bool uneven = false;
+  for (int64_t head = 0; head < space.lutHeads; ++head) {
     orders.push_back(orderGroups(staged, head));
-  Dealer<StageTile> dealer(options.workers);
-  auto dealBlock = [&](std::span<const int32_t> groups, int64_t batch, int64_t head) {
+    uneven |= orders.back().uneven;
+  }
+  std::vector<StageTile> tiles;
+  auto addBlock = [&](std::span<const int32_t> groups, int64_t batch, int64_t head) {
     for (int64_t panel = 0; panel < space.panels; ++panel)
       for (int32_t group : groups) {
         const int32_t first = staged.firstRecord[group];
-        dealer.deal({group, static_cast<int32_t>(panel), first,
-                     staged.firstRecord[group + 1] - first, static_cast<int32_t>(batch),
-                     static_cast<int32_t>(head)},
-                    staged.cost[group] + options.tileBytes);
+        tiles.push_back({group, static_cast<int32_t>(panel), first,
+                         staged.firstRecord[group + 1] - first, static_cast<int32_t>(batch),
+                         static_cast<int32_t>(head)});
       }
   };
   for (int64_t batch = 0; batch < space.batches; ++batch)
     for (int64_t head = 0; head < space.heads; ++head) {
-      const std::span<const int32_t> order = orders[space.lutHeads == 1 ? 0 : head];
+      const std::span<const int32_t> order = orders[space.lutHeads == 1 ? 0 : head].groups;
       const size_t size = blockOfGroups(order.size(), options);
       for (size_t first = 0; first < order.size(); first += size)
-        dealBlock(order.subspan(first, std::min(size, order.size() - first)), batch, head);
+        addBlock(order.subspan(first, std::min(size, order.size() - first)), batch, head);
     }
+  if (uneven) {
+    const int64_t tail =
+        std::min<int64_t>(tiles.size(), tilesOfTail * std::max<int64_t>(1, options.workers));
+    std::stable_sort(tiles.end() - tail, tiles.end(), [&](const StageTile &a, const StageTile &b) {
+      return staged.cost[a.group] > staged.cost[b.group];
+    });
+  }
+  Dealer<StageTile> dealer(options.workers);
+  for (const StageTile &tile : tiles)
+    dealer.deal(tile, staged.cost[tile.group] + options.tileBytes);
   WorkLists lists;
   dealer.take(lists.tiles, lists.workers);
   return lists;

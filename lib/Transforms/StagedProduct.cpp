@@ -105,10 +105,17 @@ std::optional<StagedProduct> StagedProduct::get(PlannedDSDOp op) {
         ::blocksparse::streamBuffers(usesWgmma, schedule.getWarps()));
     if (!product.stream)
       return std::nullopt;
-    if (usesWgmma ? schedule.getGroup() % 2 != 0
-                  : !::blocksparse::StreamPart::get(rows, schedule.getGroup(), product.tileN,
-                                                    schedule.getWarps(), schedule.getTileM()))
-      return std::nullopt;
+    if (usesWgmma) {
+      if (schedule.getGroup() % 2 != 0)
+        return std::nullopt;
+    } else {
+      std::optional<::blocksparse::StreamPart> part = ::blocksparse::StreamPart::get(
+          rows, schedule.getGroup(), product.tileN, schedule.getWarps(), schedule.getTileM());
+      if (!part)
+        return std::nullopt;
+      // Warps that stand side by side own the same rows.
+      product.stream->owners = schedule.getGroup() / part->rows;
+    }
   }
   product.rows.heads = op.getLutHeads();
   product.rows.tiles = llvm::divideCeil(sizeFromEnd(init, op.getTransposeOut() ? 0 : 1), rows);

@@ -4,9 +4,9 @@
 // WORKERS: expects workers to be at least 0, but got -1
 
 // Halves of a block row share their records; the second row has none, but tiles that write it.
-// tile_n = 256 does not divide 384 columns.
+// tile_n = 256 does not divide 384 columns. The three tiles with records go first.
 // CHECK-LABEL: @wgmma(
-// CHECK-DAG: %[[T:.*]] = arith.constant dense<{{\[\[}}0, 0, 0, 2, 0, 0, 0, 0], [1, 1, 2, 0, 0, 0, 0, 0], [0, 2, 0, 2, 0, 0, 0, 0], [1, 0, 2, 0, 0, 0, 0, 0], [0, 1, 0, 2, 0, 0, 0, 0], [1, 2, 2, 0, 0, 0, 0, 0]]> : tensor<6x8xi32>
+// CHECK-DAG: %[[T:.*]] = arith.constant dense<{{\[\[}}0, 0, 0, 2, 0, 0, 0, 0], [0, 2, 0, 2, 0, 0, 0, 0], [1, 2, 2, 0, 0, 0, 0, 0], [0, 1, 0, 2, 0, 0, 0, 0], [1, 0, 2, 0, 0, 0, 0, 0], [1, 1, 2, 0, 0, 0, 0, 0]]> : tensor<6x8xi32>
 // CHECK-DAG: %[[W:.*]] = arith.constant dense<[0, 3, 6]> : tensor<3xi32>
 // CHECK-DAG: %[[R:.*]] = arith.constant dense<{{\[\[}}0, 0, 0, 0, 64, 0, 0, 0], [128, 0, 128, 0, 192, 0, 0, 0]]> : tensor<2x8xi32>
 // CHECK-DAG: %[[U:.*]] = arith.constant dense<{{\[\[}}0, 1], [2, 3]]> : tensor<2x2xi32>

@@ -17,6 +17,10 @@ struct StageRates {
   /// Of a tile beside its bytes, and of a launch.
   double tileSeconds = 1.3e-6, launchSeconds = 4e-6;
 
+  /// Warps that a stream kernel needs for its rate: one alone has this part of it, as it waits for
+  /// each of its loads.
+  static constexpr int64_t fullWarps = 12;
+
   /// wgmma keeps the tensor cores busy; the warps of a stream kernel wait for shared memory.
   static StageRates wgmma() { return {}; }
   static StageRates stream(int64_t block, int64_t warps);

@@ -56,6 +56,9 @@ struct StreamShape {
   int64_t block = 16;
   /// Block rows of a group, panels (at most 16) and value blocks (at least `rows`) of a stage.
   int64_t rows = 0, panels = 0, blocks = 0;
+  /// Warps that share the rows of a group, each with whole rows: place i is of owner i % owners. 0
+  /// where warps multiply together (wgmma) or it does not matter.
+  int64_t owners = 0;
 
   /// Numbers of a record, in all and before the words of the rows.
   int64_t headInts() const { return 4 + (panels + 3) / 4 * 4; }
@@ -118,7 +121,7 @@ struct StagedRows {
   std::vector<int32_t> records;
   /// Value block of each place of the packed values; empty where values are not packed.
   std::vector<int32_t> order;
-  /// Estimated cost of a group's stages in one panel, in bytes that a worker loads.
+  /// Estimated time of a group's stages in one panel, as the bytes that a worker loads in it.
   std::vector<int64_t> cost;
   /// Multiply-adds of each group for one column.
   std::vector<int64_t> work;
@@ -134,8 +137,10 @@ std::optional<StagedRows> buildWgmmaStages(const RowProduct &product, int64_t ti
                                            std::string &error);
 
 /// Stages of `shape`, as many panels in each as fit; with `cluster`, groups are of rows that share
-/// panels where that saves any, else of consecutive rows. Fails for blocks that are not those of
-/// `shape`. O(nnz log nnz).
+/// panels where that saves any, else of consecutive rows. Where rows of a head are of very
+/// different length, groups are of similar rows, and their costs tell the time of the slowest
+/// warp, if that is estimated to be faster. Fails for blocks that are not those of `shape`.
+/// O(nnz log nnz).
 std::optional<StagedRows> buildStreamStages(const RowProduct &product, const StreamShape &shape,
                                             int64_t tileN, bool cluster, std::string &error);
 

@@ -133,8 +133,12 @@ TEST(Stages, StreamRecordOfTwoRows) {
 
 TEST(Stages, StreamCoversRandomLayouts) {
   for (const BlockLayout &layout : randomLayouts())
-    for (const StreamShape &shape :
-         {StreamShape{16, 4, 3, 7}, {16, 24, 8, 32}, {32, 12, 4, 12}, {32, 1, 16, 1}})
+    for (const StreamShape &shape : {StreamShape{16, 4, 3, 7},
+                                     {16, 24, 8, 32},
+                                     {32, 12, 4, 12},
+                                     {32, 1, 16, 1},
+                                     {16, 4, 3, 7, 2},
+                                     {32, 12, 4, 12, 12}})
       for (bool transpose : {false, true})
         for (bool cluster : {false, true}) {
           const Product product(layout, {shape.block, shape.block}, transpose);

@@ -1,0 +1,261 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "RowGroups.h"
+#include "blocksparse/Plan/StageCost.h"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace blocksparse;
+
+namespace {
+
+constexpr int64_t bytesPerElement = 2;
+/// Rows that are longer than the mean by this factor make a head uneven.
+constexpr double unevenRows = 1.5;
+/// Rows of one class differ at most by this factor where groups are of rows of similar length.
+constexpr double similarLength = 1.15;
+
+/// Bytes of the panels and value blocks of a group.
+int64_t loadedBytes(const StreamShape &shape, int64_t tileN, const GroupSize &size) {
+  return bytesPerElement * shape.block * (size.panels * tileN + size.blocks * shape.block);
+}
+
+/// The time of a group's stages, as bytes that a worker loads in it.
+int64_t estimateGroup(const StreamShape &shape, int64_t tileN, const GroupSize &size) {
+  const int64_t bytes = loadedBytes(shape, tileN, size);
+  if (shape.owners == 0)
+    return bytes;
+  const StageRates rates = StageRates::stream(shape.block, StageRates::fullWarps);
+  // A warp takes as long for a block whether or not the others have one.
+  const int64_t blocks = std::max(size.blocks, size.slowest * StageRates::fullWarps);
+  const double flops = 2.0 * static_cast<double>(blocks * shape.block * shape.block * tileN);
+  return std::max(bytes,
+                  static_cast<int64_t>(flops / rates.flopsPerSecond * rates.loadedBytesPerSecond));
+}
+
+/// The groups of one head under construction.
+class Grouper {
+public:
+  Grouper(const BlockLayout &layout, int64_t head, const StreamShape &shape, int64_t tileN)
+      : layout(layout), head(head), shape(shape), tileN(tileN), seen(layout.grid().cols, -1) {}
+
+  int64_t length(int64_t row) const {
+    return row < 0 ? 0 : static_cast<int64_t>(layout.row(head, row).size());
+  }
+
+  /// The groups of `clusters`; with `balance`, their places are dealt.
+  RowGroups take(const RowClusters &clusters, bool balance) {
+    RowGroups groups = start();
+    const int64_t rows = clusters.rows.size();
+    for (int64_t first = 0; first < rows; first += clusters.groupSize)
+      add(groups,
+          std::span<const int32_t>(clusters.rows)
+              .subspan(first, std::min(clusters.groupSize, rows - first)),
+          balance);
+    return groups;
+  }
+
+  /// Groups of rows of similar length, the longest first.
+  std::optional<RowGroups> takeByLength(std::string &error);
+
+  double cost(const RowGroups &groups) const {
+    double total = 0;
+    for (const GroupSize &size : groups.sizes)
+      total += static_cast<double>(estimateGroup(shape, tileN, size));
+    return total;
+  }
+
+private:
+  RowGroups start() const {
+    RowGroups groups;
+    groups.size = shape.rows;
+    return groups;
+  }
+
+  int64_t owners() const { return std::max<int64_t>(1, shape.owners); }
+  int64_t ownerOf(int64_t place) const { return place % owners(); }
+
+  std::vector<int32_t> deal(std::span<const int32_t> rows) const;
+  GroupSize measure(std::span<const int32_t> places);
+  /// How many of `rows`, the longest first, make a group whose slowest warp has least to do; at
+  /// most `spare` less than all.
+  int64_t shorten(std::span<const int32_t> rows, int64_t spare);
+  void add(RowGroups &groups, std::span<const int32_t> rows, bool balance);
+
+  const BlockLayout &layout;
+  const int64_t head;
+  const StreamShape &shape;
+  const int64_t tileN;
+  /// For each column, the last group that was measured with it.
+  std::vector<int64_t> seen;
+  int64_t measured = 0;
+};
+
+/// Gives each next longest row to the warp with least blocks that has a place left.
+std::vector<int32_t> Grouper::deal(std::span<const int32_t> rows) const {
+  std::vector<int32_t> sorted(rows.begin(), rows.end()), places(shape.rows, -1);
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [&](int32_t a, int32_t b) { return length(a) > length(b); });
+  std::vector<int64_t> load(owners(), 0);
+  for (int32_t row : sorted) {
+    int64_t best = -1;
+    for (int64_t place = 0; place < shape.rows; ++place)
+      if (places[place] < 0 && (best < 0 || load[ownerOf(place)] < load[ownerOf(best)]))
+        best = place;
+    places[best] = row;
+    load[ownerOf(best)] += length(row);
+  }
+  return places;
+}
+
+GroupSize Grouper::measure(std::span<const int32_t> places) {
+  GroupSize size;
+  std::vector<int64_t> load(owners(), 0);
+  ++measured;
+  for (int64_t place = 0; place < static_cast<int64_t>(places.size()); ++place) {
+    if (places[place] < 0)
+      continue;
+    for (int32_t col : layout.row(head, places[place])) {
+      size.panels += seen[col] != measured;
+      seen[col] = measured;
+    }
+    size.blocks += length(places[place]);
+    load[ownerOf(place)] += length(places[place]);
+  }
+  size.slowest = *std::max_element(load.begin(), load.end());
+  return size;
+}
+
+void Grouper::add(RowGroups &groups, std::span<const int32_t> rows, bool balance) {
+  std::vector<int32_t> places(rows.begin(), rows.end());
+  places.resize(shape.rows, -1);
+  GroupSize size = measure(places);
+  if (balance) {
+    std::vector<int32_t> dealt = deal(rows);
+    // Where it does not help, rows stay as they are.
+    if (GroupSize better = measure(dealt); better.slowest < size.slowest) {
+      places = std::move(dealt);
+      size = better;
+    }
+  }
+  groups.rows.insert(groups.rows.end(), places.begin(), places.end());
+  groups.sizes.push_back(size);
+}
+
+/// The layout of some rows of one head.
+std::optional<BlockLayout> selectRows(const BlockLayout &layout, int64_t head,
+                                      std::span<const int32_t> rows, std::string &error) {
+  std::vector<int32_t> offsets(1, 0), cols;
+  for (int32_t row : rows) {
+    const std::span<const int32_t> more = layout.row(head, row);
+    cols.insert(cols.end(), more.begin(), more.end());
+    offsets.push_back(static_cast<int32_t>(cols.size()));
+  }
+  return BlockLayout::fromCsr(layout.block(),
+                              {1, static_cast<int64_t>(rows.size()), layout.grid().cols},
+                              std::move(offsets), std::move(cols), error);
+}
+
+int64_t Grouper::shorten(std::span<const int32_t> rows, int64_t spare) {
+  int64_t best = rows.size();
+  GroupSize size = measure(deal(rows));
+  const int64_t least = std::max<int64_t>(1, best - spare);
+  for (int64_t kept = best - 1; kept >= least; --kept) {
+    const GroupSize less = measure(deal(rows.first(kept)));
+    if (less.slowest >= size.slowest ||
+        estimateGroup(shape, tileN, less) >= estimateGroup(shape, tileN, size))
+      continue;
+    best = kept;
+    size = less;
+  }
+  return best;
+}
+
+std::optional<RowGroups> Grouper::takeByLength(std::string &error) {
+  const int64_t rows = layout.grid().rows, size = shape.rows;
+  std::vector<int32_t> sorted(rows);
+  std::iota(sorted.begin(), sorted.end(), 0);
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [&](int32_t a, int32_t b) { return length(a) > length(b); });
+  // Places that no row needs keep the warps of the longest rows free of others.
+  int64_t spare = shape.owners == 0 ? 0 : (rows + size - 1) / size * size - rows;
+  RowGroups groups = start();
+  for (int64_t first = 0; first < rows;) {
+    const double least = static_cast<double>(length(sorted[first])) / similarLength;
+    int64_t last = first;
+    while (last < rows && static_cast<double>(length(sorted[last])) >= least)
+      ++last;
+    // A class is whole groups.
+    last = std::min(rows, first + std::max<int64_t>(1, (last - first) / size) * size);
+    if (last - first == size && last < rows) {
+      const int64_t kept = shorten(std::span(sorted).subspan(first, size), spare);
+      spare -= size - kept;
+      last = first + kept;
+    }
+    // In a class rows stand as they were.
+    std::vector<int32_t> members(sorted.begin() + first, sorted.begin() + last);
+    std::sort(members.begin(), members.end());
+    std::optional<BlockLayout> part = selectRows(layout, head, members, error);
+    if (!part)
+      return std::nullopt;
+    std::optional<RowClusters> clusters = groupRows(*part, 0, size, /*cluster=*/true, error);
+    if (!clusters)
+      return std::nullopt;
+    for (int32_t &row : clusters->rows)
+      row = members[row];
+    RowGroups more = take(*clusters, /*balance=*/true);
+    groups.rows.insert(groups.rows.end(), more.rows.begin(), more.rows.end());
+    groups.sizes.insert(groups.sizes.end(), more.sizes.begin(), more.sizes.end());
+    first = last;
+  }
+  return groups;
+}
+
+} // namespace
+
+std::optional<RowClusters> blocksparse::groupRows(const BlockLayout &layout, int64_t head,
+                                                  int64_t size, bool cluster, std::string &error) {
+  std::optional<RowClusters> plain = consecutiveRows(layout, head, size, error);
+  if (!plain || !cluster)
+    return plain;
+  std::optional<RowClusters> shared = clusterRows(layout, head, size, error);
+  return shared && shared->numPanels() < plain->numPanels() ? shared : plain;
+}
+
+bool blocksparse::hasUnevenRows(const BlockLayout &layout, int64_t head) {
+  const int64_t rows = layout.grid().rows;
+  int64_t most = 0, total = 0;
+  for (int64_t row = 0; row < rows; ++row) {
+    const int64_t length = layout.row(head, row).size();
+    most = std::max(most, length);
+    total += length;
+  }
+  return static_cast<double>(most * rows) > unevenRows * static_cast<double>(total);
+}
+
+std::optional<RowGroups> blocksparse::groupStreamRows(const BlockLayout &layout, int64_t head,
+                                                      const StreamShape &shape, int64_t tileN,
+                                                      bool cluster, std::string &error) {
+  std::optional<RowClusters> clusters = groupRows(layout, head, shape.rows, cluster, error);
+  if (!clusters)
+    return std::nullopt;
+  Grouper grouper(layout, head, shape, tileN);
+  const bool uneven = cluster && hasUnevenRows(layout, head);
+  RowGroups groups = grouper.take(*clusters, /*balance=*/uneven);
+  if (uneven) {
+    std::optional<RowGroups> byLength = grouper.takeByLength(error);
+    if (!byLength)
+      return std::nullopt;
+    if (grouper.cost(*byLength) <= grouper.cost(groups))
+      groups = std::move(*byLength);
+  }
+  groups.uneven = uneven;
+  return groups;
+}
+
+int64_t RowGroups::costOf(int64_t group, const StreamShape &shape, int64_t tileN) const {
+  return uneven ? estimateGroup(shape, tileN, sizes[group])
+                : loadedBytes(shape, tileN, sizes[group]);
+}
