@@ -18,6 +18,14 @@
 using namespace mlir;
 using namespace mlir::blocksparse;
 
+/// The chip whose kernels are emulated is that of the schedules, where they are for a GPU.
+static GPUOptions getEmulatedOptions(const StageOptions &options) {
+  GPUOptions gpu;
+  if (StringRef chip = options.scheduleTarget; chip.consume_front("cuda:"))
+    gpu.chip = chip.split(',').first.str();
+  return gpu;
+}
+
 ArrayRef<StageInfo> mlir::blocksparse::getStages() {
   static const StageInfo stages[] = {
       {Stage::Parse, "parse", "verified operations on tensors", nullptr},
@@ -40,7 +48,7 @@ ArrayRef<StageInfo> mlir::blocksparse::getStages() {
       {Stage::Lower, "lower", "parallel loops and vector code, or kernels and launches",
        [](OpPassManager &pm, const StageOptions &options) {
          if (options.emulated)
-           return buildEmulateKernelsPipeline(pm);
+           return buildEmulateKernelsPipeline(pm, getEmulatedOptions(options));
          options.gpu ? buildConvertToGPUPipeline(pm, *options.gpu)
                      : buildConvertToCPUPipeline(pm, {options.checkIndices});
        }},

@@ -31,8 +31,8 @@ void mlir::blocksparse::buildConvertToGPUPipeline(OpPassManager &pm, const GPUOp
   pm.addPass(createCSEPass());
 }
 
-void mlir::blocksparse::buildEmulateKernelsPipeline(OpPassManager &pm) {
-  buildConvertToGPUPipeline(pm);
+void mlir::blocksparse::buildEmulateKernelsPipeline(OpPassManager &pm, const GPUOptions &options) {
+  buildConvertToGPUPipeline(pm, options);
   pm.addPass(createEmulateKernelsPass());
   pm.addPass(createCanonicalizerPass());
 }

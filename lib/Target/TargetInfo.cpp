@@ -33,7 +33,7 @@ constexpr GPUFacts sm80{.multiprocessors = 108,
                         .minimumPtx = 70,
                         .cpAsync = true,
                         .bf16 = true,
-                        .f8 = false,
+                        .f8ToF16 = false,
                         .f64MMA = true,
                         .tma = false,
                         .wgmma = false,
@@ -41,7 +41,7 @@ constexpr GPUFacts sm80{.multiprocessors = 108,
                         .warpgroupMMA = {0, 0, 0}};
 
 /// Consumer Ampere and Ada: less shared memory, no f64 tensor cores.
-constexpr GPUFacts sm8x(int64_t multiprocessors, int64_t l2, int64_t ptx, bool f8) {
+constexpr GPUFacts sm8x(int64_t multiprocessors, int64_t l2, int64_t ptx) {
   GPUFacts facts = sm80;
   facts.multiprocessors = multiprocessors;
   facts.sharedMemoryPerBlock = 99 * KiB;
@@ -49,7 +49,6 @@ constexpr GPUFacts sm8x(int64_t multiprocessors, int64_t l2, int64_t ptx, bool f
   facts.maxThreadsPerMultiprocessor = 1536;
   facts.l2Bytes = l2;
   facts.minimumPtx = ptx;
-  facts.f8 = f8;
   facts.f64MMA = false;
   return facts;
 }
@@ -62,7 +61,7 @@ constexpr GPUFacts sm90(bool specific) {
   facts.sharedMemoryPerMultiprocessor = 228 * KiB;
   facts.l2Bytes = 50 * MiB;
   facts.minimumPtx = specific ? 80 : 78;
-  facts.f8 = true;
+  facts.f8ToF16 = true;
   facts.tma = true;
   facts.wgmma = specific;
   if (specific)
@@ -79,18 +78,15 @@ constexpr GPUFacts sm100() {
 }
 
 constexpr GPUFacts sm120() {
-  GPUFacts facts = sm8x(170, 96 * MiB, 87, true);
+  GPUFacts facts = sm8x(170, 96 * MiB, 87);
+  facts.f8ToF16 = true;
   facts.tma = true;
   return facts;
 }
 
 constexpr GPUChip gpuChips[] = {
-    {"sm_80", sm80},
-    {"sm_86", sm8x(84, 6 * MiB, 71, false)},
-    {"sm_89", sm8x(128, 72 * MiB, 78, true)},
-    {"sm_90", sm90(false)},
-    {"sm_90a", sm90(true)},
-    {"sm_100", sm100()},
+    {"sm_80", sm80},        {"sm_86", sm8x(84, 6 * MiB, 71)}, {"sm_89", sm8x(128, 72 * MiB, 78)},
+    {"sm_90", sm90(false)}, {"sm_90a", sm90(true)},           {"sm_100", sm100()},
     {"sm_120", sm120()},
 };
 

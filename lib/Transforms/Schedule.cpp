@@ -28,6 +28,8 @@ enum class OpClass { None, Product, Rows, Blocks };
 
 bool anyElement(Type) { return true; }
 bool sixteenBitFloat(Type type) { return type.isF16() || type.isBF16(); }
+bool isF8(Type type) { return isa<Float8E4M3FNType, Float8E5M2Type>(type); }
+bool mmaElement(Type type) { return sixteenBitFloat(type) || type.isInteger(8) || isF8(type); }
 bool anyGPU(const GPUFacts &) { return true; }
 bool hasWGMMA(const GPUFacts &facts) { return facts.wgmma && facts.tma; }
 bool hasStreams(const GPUFacts &facts) {
@@ -51,7 +53,7 @@ constexpr KernelFamily families[] = {
     {"cuda.wgmma", TargetKind::CUDA, OpClass::Product, hasWGMMA, sixteenBitFloat},
     {"cuda.stream", TargetKind::CUDA, OpClass::Product, hasStreams, sixteenBitFloat},
     {"cuda.stream_wgmma", TargetKind::CUDA, OpClass::Product, hasWGMMA, sixteenBitFloat},
-    {"cuda.mma", TargetKind::CUDA, OpClass::Product, hasCpAsync, sixteenBitFloat},
+    {"cuda.mma", TargetKind::CUDA, OpClass::Product, hasCpAsync, mmaElement},
     {"cuda.simt", TargetKind::CUDA, OpClass::Product, anyGPU, anyElement},
     {"cuda.rows", TargetKind::CUDA, OpClass::Rows, anyGPU, anyElement},
     {"cuda.blocks", TargetKind::CUDA, OpClass::Blocks, anyGPU, anyElement},
@@ -76,11 +78,20 @@ bool roundsFactors(Operation *op) {
   return precision && precision.getValue() != Precision::IEEE;
 }
 
+/// Whether "cuda.mma" takes the factors on a chip.
+bool takesMMA(Operation *op, const GPUFacts &facts) {
+  Type element = factorElement(op);
+  return hasCpAsync(facts) && (mmaElement(element) || roundsFactors(op)) &&
+         (facts.f8ToF16 || !isF8(element));
+}
+
 bool canCompute(const KernelFamily &family, Operation *op, const TargetInfo &target) {
-  bool element =
-      family.onElement(factorElement(op)) || (family.name == "cuda.mma" && roundsFactors(op));
-  return family.kind == target.kind() && family.ops == classify(op) &&
-         (target.isCPU() || family.onChip(target.gpuFacts())) && element;
+  if (family.kind != target.kind() || family.ops != classify(op))
+    return false;
+  if (family.name == "cuda.mma")
+    return takesMMA(op, target.gpuFacts());
+  return (target.isCPU() || family.onChip(target.gpuFacts())) &&
+         family.onElement(factorElement(op));
 }
 
 //===----------------------------------------------------------------------===//
@@ -381,8 +392,7 @@ ScheduleAttr selectCUDAProduct(Operation *op, const TargetInfo &target) {
     return schedule;
   bool sparse = !isa<MatmulOp, ScatterMMOp>(op);
   int64_t rows = sparse && !ShapedType::isDynamic(shape.rows) ? shape.rows : 128;
-  bool factors = sixteenBitFloat(element) || roundsFactors(op);
-  if (target.gpuFacts().cpAsync && factors && rows % 16 == 0)
+  if (takesMMA(op, target.gpuFacts()) && rows % 16 == 0)
     return selectMMA(op, shape, rows, target);
   return makeSchedule(context, "cuda.simt", 32, 32, 16, 1, 4, 1, selectSplit(shape, target, 32));
 }

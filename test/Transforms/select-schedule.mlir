@@ -7,6 +7,7 @@
 #l64x1 = #blocksparse.layout<64x64, grid 1x4, dense>
 #l16 = #blocksparse.layout<16x16, grid 4x5, mask "01111/11111/11111/11011">
 #l128 = #blocksparse.layout<128x128, grid 2x2, dense>
+#l24 = #blocksparse.layout<24x24, grid 2x2, dense>
 #row = #blocksparse.layout<16x16, grid 1x256, dense>
 
 // CHECK-LABEL: @dsd_f32(
@@ -89,6 +90,32 @@ func.func @stages(%a: tensor<4096x4096xf16, #wide128>, %p: tensor<4096x4096xf16,
   %2 = blocksparse.dsd %p, %b
       : (tensor<4096x4096xf16, #pairs>, tensor<4096x4096xf16>) -> tensor<4096x4096xf16>
   return %0, %1, %2 : tensor<4096x4096xf16>, tensor<4096x4096xf16>, tensor<4096x4096xf16>
+}
+
+// i8 has tensor-core kernels on every chip, f8 from sm_90 on; blocks of 24 have none.
+// HOPPER-LABEL: @bytes(
+// HOPPER: blocksparse.dsd {{.*}}kernel = "cuda.mma", tile_m = 128, tile_n = 128, tile_k = 64, stages = 4, warps = 4>
+// HOPPER: blocksparse.sdd {{.*}}kernel = "cuda.mma", tile_m = 128, tile_n = 128, tile_k = 64, stages = 4, warps = 4>
+// HOPPER: blocksparse.dsd {{.*}}kernel = "cuda.simt"
+// HOPPER: blocksparse.matmul {{.*}}kernel = "cuda.mma"
+// AMPERE-LABEL: @bytes(
+// AMPERE: blocksparse.dsd {{.*}}kernel = "cuda.mma", tile_m = 128, tile_n = 128, tile_k = 64, stages = 4, warps = 4>
+// AMPERE: blocksparse.sdd {{.*}}kernel = "cuda.mma"
+// AMPERE: blocksparse.dsd {{.*}}kernel = "cuda.simt"
+// AMPERE: blocksparse.matmul {{.*}}kernel = "cuda.simt"
+func.func @bytes(%a: tensor<256x256xi8, #l128>, %b: tensor<256x256xi8>, %s: tensor<48x48xi8, #l24>,
+                 %c: tensor<48x256xi8>, %f: tensor<256x256xf8E4M3FN>)
+    -> (tensor<256x256xi32>, tensor<256x256xi32, #l128>, tensor<48x256xi32>, tensor<256x256xf32>) {
+  %0 = blocksparse.dsd %a, %b
+      : (tensor<256x256xi8, #l128>, tensor<256x256xi8>) -> tensor<256x256xi32>
+  %1 = blocksparse.sdd %b, %b
+      : (tensor<256x256xi8>, tensor<256x256xi8>) -> tensor<256x256xi32, #l128>
+  %2 = blocksparse.dsd %s, %c
+      : (tensor<48x48xi8, #l24>, tensor<48x256xi8>) -> tensor<48x256xi32>
+  %3 = blocksparse.matmul %f, %f
+      : (tensor<256x256xf8E4M3FN>, tensor<256x256xf8E4M3FN>) -> tensor<256x256xf32>
+  return %0, %1, %2, %3
+      : tensor<256x256xi32>, tensor<256x256xi32, #l128>, tensor<48x256xi32>, tensor<256x256xf32>
 }
 
 // A band has its blocks where groups of rows share panels: as good as half full.

@@ -70,9 +70,9 @@ void buildLowerToLLVMPipeline(OpPassManager &pm);
 /// kernels in one gpu.module, launched from host code whose buffers are device memory.
 void buildConvertToGPUPipeline(OpPassManager &pm, const GPUOptions &options = {});
 
-/// Takes what buildBufferizePipeline leaves. After it: scalar GPU kernels as loops of host code,
+/// Takes what buildBufferizePipeline leaves. After it: the GPU kernels as loops of host code,
 /// for buildLowerToLLVMPipeline. For tests of the kernels without a GPU.
-void buildEmulateKernelsPipeline(OpPassManager &pm);
+void buildEmulateKernelsPipeline(OpPassManager &pm, const GPUOptions &options = {});
 
 /// Takes what buildConvertToGPUPipeline leaves. After it: host code in the llvm dialect that
 /// calls the runtime and returns a status, one gpu.binary with the PTX, and the contents of the

@@ -39,7 +39,8 @@ struct GPUFacts {
   int64_t minimumPtx = 0;
   bool cpAsync = false; // cp.async and ldmatrix, mma.sync m16n8k16 for f16 and bf16
   bool bf16 = false;
-  bool f8 = false; // f8E4M3FN and f8E5M2 in tensor cores
+  /// cvt of pairs of f8E4M3FN or f8E5M2 to f16 in the PTX that is emitted, 8.0; sm_89 wants 8.1.
+  bool f8ToF16 = false;
   bool f64MMA = false;
   bool tma = false;   // cp.async.bulk.tensor and mbarrier transactions
   bool wgmma = false; // asynchronous warpgroup mma; needs the "a" chip

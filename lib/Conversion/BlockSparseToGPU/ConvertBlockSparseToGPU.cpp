@@ -63,8 +63,8 @@ static void remarkScalar(Operation *op) {
   remark::missed(op->getLoc(),
                  remark::RemarkOpts::name("scalar-kernels").category("blocksparse-to-gpu"))
       << llvm::formatv(
-             "expects f16, bf16 or f32 of a precision other than ieee and blocks that are "
-             "multiples of 16 for tensor cores, but got {0} and {1}{2}",
+             "expects i8, f16, bf16, f32 of a precision other than ieee or, from sm_90 on, f8 and "
+             "blocks that are multiples of 16 for tensor cores, but got {0} and {1}{2}",
              op->getOperand(0).getType(), op->getOperand(1).getType(), blocks)
              .str();
 }
@@ -75,7 +75,7 @@ template <typename OpTy>
 static void emitPortable(ImplicitLocOpBuilder &host, KernelBuilder &kernels, OpTy op) {
   if constexpr (llvm::is_one_of<OpTy, PlannedDSDOp, PlannedSDDOp, PlannedMatmulOp>::value)
     if (wantsTensorCores(op.getSchedule())) {
-      if (hasMma(op))
+      if (hasMma(kernels, op))
         return emitMma(host, kernels, op);
       remarkScalar(op);
     }

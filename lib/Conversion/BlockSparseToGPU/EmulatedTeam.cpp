@@ -4,6 +4,7 @@
 #include "EmulatedTeam.h"
 
 #include "../OperandView.h"
+#include "Elements.h"
 #include "Loops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -74,24 +75,24 @@ Value EmulatedTeam::place(ImplicitLocOpBuilder &b, Value lane, Value offset) con
 // Operations
 //===----------------------------------------------------------------------===//
 
-/// cp.async, done at once: the first cpSize bytes, then zeros. Bytes come in pairs.
+/// cp.async, done at once: the first cpSize bytes, then zeros.
 void EmulatedTeam::copy(ImplicitLocOpBuilder &b, Operation *op) const {
   auto async = cast<NVVM::CpAsyncOp>(op);
   Value from = toAddress(b, async.getSrc()), to = toAddress(b, async.getDst());
-  Value zero = arith::ConstantIntOp::create(b, b.getI16Type(), 0);
+  Value zero = arith::ConstantIntOp::create(b, b.getI8Type(), 0);
   Value size = indexConstant(b, async.getSize());
   Value given = size;
   if (async.getCpSize())
     given = arith::IndexCastOp::create(b, b.getIndexType(), async.getCpSize());
-  emitLoop(b, indexConstant(b, 0), size, indexConstant(b, 2),
-           [&](ImplicitLocOpBuilder &b, Value byte) {
-             Value pair = emitChoice(
-                 b, indexLess(b, byte, given),
+  emitLoop(b, indexConstant(b, 0), size, indexConstant(b, 1),
+           [&](ImplicitLocOpBuilder &b, Value place) {
+             Value byte = emitChoice(
+                 b, indexLess(b, place, given),
                  [&](ImplicitLocOpBuilder &b) {
-                   return loadAt(b, b.getI16Type(), indexAdd(b, from, byte));
+                   return loadAt(b, b.getI8Type(), indexAdd(b, from, place));
                  },
                  [&](ImplicitLocOpBuilder &) { return zero; });
-             storeAt(b, pair, indexAdd(b, to, byte));
+             storeAt(b, byte, indexAdd(b, to, place));
            });
 }
 
@@ -125,11 +126,12 @@ Value EmulatedTeam::loadMatrices(ImplicitLocOpBuilder &b, Operation *op) const {
   return result;
 }
 
-/// mma.m16n8k16 of 16-bit floats, m16n8k8 of tf32. With h = 8 or 4 lanes' worth of k in a register,
-/// element (row, k) of A is part of register row / 8 + 2 (k / h) of lane 4 (row % 8) + (k % h) /
-/// (h / 4), and element (k, col) of B of register k / h of lane 4 col + (k % h) / (h / 4); a
-/// register of 16-bit elements has k % 2 in its half k % 2. Lane l has the sums (l / 4 + 8 (i / 2),
-/// 2 (l % 4) + i % 2), i = 0 .. 3. Of a tf32 the low 13 bits are not looked at.
+/// mma.m16n8k32 of s8, m16n8k16 of 16-bit floats, m16n8k8 of tf32. With h = 16, 8 or 4 values of k
+/// in a register of four lanes, element (row, k) of A is part of register row / 8 + 2 (k / h) of
+/// lane 4 (row % 8) + (k % h) / (h / 4), and element (k, col) of B of register k / h of lane 4 col
+/// + (k % h) / (h / 4); within a register elements stand in the order of k, from the lowest bit.
+/// Lane l has the sums (l / 4 + 8 (i / 2), 2 (l % 4) + i % 2), i = 0 .. 3. Of a tf32 the low 13
+/// bits are not looked at. Integers wrap.
 Value EmulatedTeam::multiply(ImplicitLocOpBuilder &b, Operation *op) const {
   auto mma = cast<NVVM::MmaOp>(op);
   Value self = lane(b);
@@ -141,12 +143,15 @@ Value EmulatedTeam::multiply(ImplicitLocOpBuilder &b, Operation *op) const {
     }
   omp::BarrierOp::create(b);
   NVVM::MMATypes kind = *mma.getMultiplicandAPtxType();
-  bool wide = kind == NVVM::MMATypes::tf32;
-  Type element = kind == NVVM::MMATypes::f16 ? Type(b.getF16Type()) : Type(b.getBF16Type());
-  int64_t half = wide ? 4 : 8, perRegister = half / 4;
+  bool wide = kind == NVVM::MMATypes::tf32, integer = kind == NVVM::MMATypes::s8;
+  Type element = integer                       ? Type(b.getI8Type())
+                 : kind == NVVM::MMATypes::f16 ? Type(b.getF16Type())
+                                               : Type(b.getBF16Type());
+  int64_t half = mma.getShape().getK() / 2, perRegister = half / 4, elementBytes = 4 / perRegister;
   auto get = [&](ImplicitLocOpBuilder &b, Value line, Value k, Value reg) {
     Value source = indexAdd(b, times(b, line, 4), divideBy(b, remainder(b, k, half), perRegister));
-    Value bytes = indexAdd(b, times(b, reg, 4), times(b, remainder(b, k, perRegister), 2));
+    Value bytes =
+        indexAdd(b, times(b, reg, 4), times(b, remainder(b, k, perRegister), elementBytes));
     if (wide) {
       Value word = loadAt(b, b.getI32Type(), place(b, source, bytes));
       Value mask = arith::ConstantIntOp::create(b, b.getI32Type(), -0x2000);
@@ -154,21 +159,25 @@ Value EmulatedTeam::multiply(ImplicitLocOpBuilder &b, Operation *op) const {
       return arith::BitcastOp::create(b, b.getF32Type(), word).getResult();
     }
     Value loaded = loadAt(b, element, place(b, source, bytes));
+    if (integer)
+      return arith::ExtSIOp::create(b, b.getI32Type(), loaded).getResult();
     return arith::ExtFOp::create(b, b.getF32Type(), loaded).getResult();
   };
   Value result = LLVM::PoisonOp::create(b, mma.getType());
   for (int64_t i = 0; i < 4; ++i) {
     Value row = indexAdd(b, divideBy(b, self, 4), indexConstant(b, 8 * (i / 2)));
     Value col = indexAdd(b, times(b, remainder(b, self, 4), 2), indexConstant(b, i % 2));
-    Value sum =
-        emitFold(b, indexConstant(b, 0), indexConstant(b, 2 * half), indexConstant(b, 1),
-                 mma.getOperandC()[i], [&](ImplicitLocOpBuilder &b, Value k, Value sum) {
-                   Value upper = divideBy(b, k, half);
-                   Value reg = indexAdd(b, divideBy(b, row, 8), times(b, upper, 2));
-                   Value x = get(b, remainder(b, row, 8), k, reg);
-                   Value y = get(b, col, k, indexAdd(b, upper, indexConstant(b, 4)));
-                   return arith::AddFOp::create(b, sum, arith::MulFOp::create(b, x, y)).getResult();
-                 });
+    Value sum = emitFold(
+        b, indexConstant(b, 0), indexConstant(b, 2 * half), indexConstant(b, 1),
+        mma.getOperandC()[i], [&](ImplicitLocOpBuilder &b, Value k, Value sum) {
+          Value upper = divideBy(b, k, half);
+          Value reg = indexAdd(b, divideBy(b, row, 8), times(b, upper, 2));
+          Value x = get(b, remainder(b, row, 8), k, reg);
+          Value y = get(b, col, k, indexAdd(b, upper, indexConstant(b, 4)));
+          if (integer)
+            return arith::AddIOp::create(b, sum, arith::MulIOp::create(b, x, y)).getResult();
+          return arith::AddFOp::create(b, sum, arith::MulFOp::create(b, x, y)).getResult();
+        });
     result = LLVM::InsertValueOp::create(b, result, sum, i);
   }
   omp::BarrierOp::create(b);
@@ -186,6 +195,52 @@ Value EmulatedTeam::roundToTF32(ImplicitLocOpBuilder &b, Operation *op) const {
       arith::AndIOp::create(b, arith::AddIOp::create(b, bits, constant(0x1000)), constant(-0x2000));
   Value isNaN = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, number, number);
   return arith::SelectOp::create(b, isNaN, constant(0x7fffffff), rounded);
+}
+
+/// prmt without a mode: byte i of the result is byte s of the two words, `lo` the lower, where s is
+/// the low three bits of nibble i of the selector; the nibble's highest bit asks for the sign
+/// of that byte alone.
+Value EmulatedTeam::permute(ImplicitLocOpBuilder &b, Operation *op) const {
+  auto prmt = cast<NVVM::PermuteOp>(op);
+  Type i32 = b.getI32Type(), i64 = b.getI64Type();
+  auto constant = [&](Type type, int64_t value) {
+    return arith::ConstantIntOp::create(b, type, value).getResult();
+  };
+  auto shiftRight = [&](Value number, Value bits) {
+    return arith::ShRUIOp::create(b, number, bits).getResult();
+  };
+  Value high =
+      arith::ShLIOp::create(b, arith::ExtUIOp::create(b, i64, prmt.getHi()), constant(i64, 32));
+  Value bytes = arith::OrIOp::create(b, high, arith::ExtUIOp::create(b, i64, prmt.getLo()));
+  Value result = constant(i32, 0);
+  for (int64_t i = 0; i < 4; ++i) {
+    Value nibble = shiftRight(prmt.getSelector(), constant(i32, 4 * i));
+    Value number = arith::AndIOp::create(b, nibble, constant(i32, 7));
+    Value shift =
+        arith::ExtUIOp::create(b, i64, arith::MulIOp::create(b, number, constant(i32, 8)));
+    Value byte = arith::TruncIOp::create(b, b.getI8Type(), shiftRight(bytes, shift));
+    Value sign = arith::ShRSIOp::create(b, byte, constant(b.getI8Type(), 7));
+    Value asks = arith::TruncIOp::create(b, b.getI1Type(), shiftRight(nibble, constant(i32, 3)));
+    byte = arith::SelectOp::create(b, asks, sign, byte);
+    Value placed =
+        arith::ShLIOp::create(b, arith::ExtUIOp::create(b, i32, byte), constant(i32, 8 * i));
+    result = arith::OrIOp::create(b, result, placed);
+  }
+  return result;
+}
+
+/// cvt.rn.f16x2.e4m3x2 and .e5m2x2: both numbers exactly.
+Value EmulatedTeam::widenF8(ImplicitLocOpBuilder &b, Operation *op) const {
+  auto convert = cast<NVVM::ConvertF8x2ToF16x2Op>(op);
+  Value result = LLVM::PoisonOp::create(b, convert.getType());
+  for (int64_t i = 0; i < 2; ++i) {
+    Value place = arith::ConstantIntOp::create(b, b.getI32Type(), i);
+    Value byte = LLVM::ExtractElementOp::create(b, convert.getSrc(), place);
+    Value number = arith::BitcastOp::create(b, convert.getSrcType(), byte);
+    number = convertElement(b, convertElement(b, number, b.getF32Type()), b.getF16Type());
+    result = LLVM::InsertElementOp::create(b, result, number, place);
+  }
+  return result;
 }
 
 /// shfl.sync.bfly of the whole warp: every lane gets the number of lane (own ^ offset).
@@ -213,6 +268,11 @@ bool EmulatedTeam::replace(Operation *op) const {
     result = multiply(b, op);
   else if (isa<NVVM::ConvertFloatToTF32Op>(op))
     result = roundToTF32(b, op);
+  else if (auto prmt = dyn_cast<NVVM::PermuteOp>(op);
+           prmt && prmt.getMode() == NVVM::PermuteMode::DEFAULT && prmt.getHi())
+    result = permute(b, op);
+  else if (isa<NVVM::ConvertF8x2ToF16x2Op>(op))
+    result = widenF8(b, op);
   else if (auto symbol = dyn_cast<LLVM::AddressOfOp>(op))
     result = toPointer(b, shared, symbol.getType().getAddressSpace());
   else if (!isa<NVVM::CpAsyncCommitGroupOp, NVVM::CpAsyncWaitGroupOp>(op))

@@ -44,6 +44,8 @@ private:
   Value loadMatrices(ImplicitLocOpBuilder &b, Operation *op) const;
   Value multiply(ImplicitLocOpBuilder &b, Operation *op) const;
   Value roundToTF32(ImplicitLocOpBuilder &b, Operation *op) const;
+  Value permute(ImplicitLocOpBuilder &b, Operation *op) const;
+  Value widenF8(ImplicitLocOpBuilder &b, Operation *op) const;
   /// Address of byte `offset` of the exchange of lane `lane` of this thread's warp.
   Value place(ImplicitLocOpBuilder &b, Value lane, Value offset) const;
   Value lane(ImplicitLocOpBuilder &b) const;

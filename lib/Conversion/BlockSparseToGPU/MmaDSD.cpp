@@ -288,11 +288,12 @@ static void emitCombine(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Plan
         // Rows that only fill the table up have no slots.
         Value active = both(b, indexLess(b, row, view.out.rows()), indexLess(b, from, to));
         emitIf(b, active, [&](ImplicitLocOpBuilder &b) {
-          Value sum = emitFold(b, from, to, indexConstant(b, 1), zeroElement(b, b.getF32Type()),
-                               [&](ImplicitLocOpBuilder &b, Value slot, Value sum) {
-                                 MatrixView part = slots.matrix(b, {}, slot);
-                                 return addNumbers(b, sum, part.load(b, index[3], col));
-                               });
+          Value sum =
+              emitFold(b, from, to, indexConstant(b, 1), zeroElement(b, view.tile.kind.sum()),
+                       [&](ImplicitLocOpBuilder &b, Value slot, Value sum) {
+                         MatrixView part = slots.matrix(b, {}, slot);
+                         return addNumbers(b, sum, part.load(b, index[3], col));
+                       });
           StoredPosition position{index[0], head, row, col};
           if (op.getTransposeOut())
             std::swap(position.row, position.col);
@@ -303,7 +304,7 @@ static void emitCombine(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Plan
       });
 }
 
-/// f32 [batch, head and slot][row of the block][column], rows of whole groups of 32 bytes.
+/// Sums [batch, head and slot][row of the block][column], rows of whole groups of 32 bytes.
 static Value allocatePartials(ImplicitLocOpBuilder &host, PlannedDSDOp op) {
   DSDView view(host, op, IRMapping());
   Value eight = indexConstant(host, 8);
@@ -311,7 +312,7 @@ static Value allocatePartials(ImplicitLocOpBuilder &host, PlannedDSDOp op) {
   Value copies = indexMul(host, view.out.batches(), view.heads(host));
   Value slots = indexMul(host, copies, indexConstant(host, op.getSlots()));
   int64_t dynamic = ShapedType::kDynamic;
-  auto type = MemRefType::get({dynamic, view.tile.blockRows, dynamic}, host.getF32Type());
+  auto type = MemRefType::get({dynamic, view.tile.blockRows, dynamic}, view.tile.kind.sum());
   return memref::AllocOp::create(host, type, ValueRange{slots, cols});
 }
 
@@ -319,8 +320,8 @@ static Value allocatePartials(ImplicitLocOpBuilder &host, PlannedDSDOp op) {
 // Launch
 //===----------------------------------------------------------------------===//
 
-bool mlir::blocksparse::device::hasMma(PlannedDSDOp op) {
-  return getFactorKind(op.getValues(), op.getDense(), op.getPrecision()) &&
+bool mlir::blocksparse::device::hasMma(const KernelBuilder &kernels, PlannedDSDOp op) {
+  return canMultiply(kernels, op.getValues(), op.getDense(), op.getPrecision()) &&
          op.getBlock()[0] % 16 == 0 && op.getBlock()[1] % 16 == 0;
 }
 

@@ -113,8 +113,8 @@ void MatmulView::emitStore(ImplicitLocOpBuilder &b, const MmaProduct &product, V
 // Launch
 //===----------------------------------------------------------------------===//
 
-bool mlir::blocksparse::device::hasMma(PlannedMatmulOp op) {
-  return getFactorKind(op.getA(), op.getB(), op.getPrecision()).has_value();
+bool mlir::blocksparse::device::hasMma(const KernelBuilder &kernels, PlannedMatmulOp op) {
+  return canMultiply(kernels, op.getA(), op.getB(), op.getPrecision());
 }
 
 static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedMatmulOp op) {

@@ -66,10 +66,17 @@ std::optional<FactorKind> mlir::blocksparse::device::getFactorKind(Value a, Valu
                                                                    Precision precision) {
   Type element = getElementTypeOrSelf(a.getType());
   bool rounds = element.isF32() && precision != Precision::IEEE;
-  if (element != getElementTypeOrSelf(b.getType()) ||
-      !(element.isF16() || element.isBF16() || rounds))
+  bool known = element.isF16() || element.isBF16() || element.isInteger(8) ||
+               isa<Float8E4M3FNType, Float8E5M2Type>(element);
+  if (element != getElementTypeOrSelf(b.getType()) || !(known || rounds))
     return std::nullopt;
-  return FactorKind{element, precision == Precision::TF32x3};
+  return FactorKind{element, rounds && precision == Precision::TF32x3};
+}
+
+bool mlir::blocksparse::device::canMultiply(const KernelBuilder &kernels, Value a, Value b,
+                                            Precision precision) {
+  std::optional<FactorKind> kind = getFactorKind(a, b, precision);
+  return kind && (!kind->isF8() || kernels.getFacts().f8ToF16);
 }
 
 int64_t MmaProduct::stageBytes() const { return kind.bytes() * shape.k * (shape.m + shape.n); }
@@ -105,7 +112,8 @@ void MmaProduct::launch(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Stri
   // A thread has 255 registers at most; 8 warps on a multiprocessor leave it that many, 12 leave
   // 168 and 16 leave 128. Two sets of fragments stand beside the sums.
   int64_t sums = shape.warpM() * shape.warpN() / 32;
-  int64_t threads = sums >= 128 ? 256 : sums >= 64 ? 384 : 512;
+  // The addresses of four blocks a step want more than 128 too.
+  int64_t threads = sums >= 128 ? 256 : sums >= 64 || kind.bytes() == 1 ? 384 : 512;
   auto resident = static_cast<int32_t>(threads / shape.threads());
   kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), host.getI32IntegerAttr(resident));
 }
@@ -248,7 +256,11 @@ void MmaProduct::emitReduction(ImplicitLocOpBuilder &b, const TileReduction &red
 //===----------------------------------------------------------------------===//
 
 /// `elements` to 16-byte aligned global memory.
-static void storeWide(ImplicitLocOpBuilder &b, ArrayRef<Value> elements, Value address) {
+static void storeWide(ImplicitLocOpBuilder &b, MutableArrayRef<Value> elements, Value address) {
+  // LLVM has no type for f8.
+  if (isa<Float8E4M3FNType, Float8E5M2Type>(elements.front().getType()))
+    for (Value &element : elements)
+      element = b.createOrFold<arith::BitcastOp>(b.getI8Type(), element);
   Type type = elements.front().getType();
   int64_t bytes = type.getIntOrFloatBitWidth() / 8;
   auto perStore = std::min<int64_t>(elements.size(), 16 / bytes);
@@ -274,7 +286,7 @@ void MmaProduct::emitGroup(ImplicitLocOpBuilder &b, const ResultTile &result, Fi
   auto storeWhole = [&](OpBuilder &builder, Location loc) {
     ImplicitLocOpBuilder b(loc, builder);
     SmallVector<Value> elements;
-    auto four = VectorType::get(4, b.getF32Type());
+    auto four = VectorType::get(4, kind.sum());
     for (int64_t i = 0; i < groupSize; i += 4) {
       Value loaded =
           memory->load(b, four, sharedAdd(b, offset, sharedConstant(b, 4 * i)), /*alignment=*/16);
@@ -294,7 +306,7 @@ void MmaProduct::emitGroup(ImplicitLocOpBuilder &b, const ResultTile &result, Fi
              [&](ImplicitLocOpBuilder &b, Value i) {
                Value step = arith::IndexCastOp::create(b, b.getI32Type(), i);
                Value place = sharedAdd(b, offset, sharedMul(b, step, 4));
-               Value sum = memory->load(b, b.getF32Type(), place, /*alignment=*/4);
+               Value sum = memory->load(b, kind.sum(), place, /*alignment=*/4);
                Value at = indexAdd(b, outCol, i);
                result.matrix.store(b, finish(b, sum, outRow, at), outRow, at);
              });

@@ -11,9 +11,11 @@
 
 namespace mlir::blocksparse::device {
 
-/// How tensor cores multiply elements of `a` by those of `b`: f16 or bf16, and f32 where the
-/// precision is not ieee. Nothing where they don't.
+/// How tensor cores multiply elements of `a` by those of `b`: f16, bf16, i8 or f8, and f32 where
+/// the precision is not ieee. Nothing where they don't on any chip.
 std::optional<FactorKind> getFactorKind(Value a, Value b, Precision precision);
+/// Whether they do on the chip of `kernels`.
+bool canMultiply(const KernelBuilder &kernels, Value a, Value b, Precision precision);
 
 /// One step of a reduction: where MmaShape::k values of k of both factors come from, cut into
 /// TileReduction::runs equal runs.
@@ -68,7 +70,7 @@ public:
       : shape(MmaShape::get(m, n, getStepDepth(kind), kind)), stages(stages), kind(kind),
         aAlongK(aAlongK), bAlongK(bAlongK) {}
 
-  /// 64 bytes of a tile stored along k: 32 values of 16 bits, 16 of 32 bits.
+  /// 64 bytes of a tile stored along k: 64 values of 8 bits, 32 of 16, 16 of 32.
   static int64_t getStepDepth(const FactorKind &kind) { return 64 / kind.bytes(); }
   /// The tile size, a power of two from 16 to `most`, for an extent (kDynamic: unknown).
   static int64_t fitTile(int64_t extent, int64_t most);

@@ -123,14 +123,14 @@ TileReduction SDDView::getReduction(
 
 Value SDDView::finish(ImplicitLocOpBuilder &b, const Place &place, Value sum, Value blockRow,
                       Value blockCol) const {
-  Type f32 = b.getF32Type();
+  Type accumulator = sum.getType();
   Value row = indexAdd(b, place.row, indexSub(b, blockRow, place.blockRow));
   Value col = indexAdd(b, place.col, indexSub(b, blockCol, place.blockCol));
   Value inside = both(b, indexInside(b, row, left.rows()), indexInside(b, col, right.cols()));
   double alpha = op.getAlpha().convertToDouble();
   if (alpha != 1)
-    sum = mulNumbers(b, numberConstant(b, f32, alpha), sum);
-  Value zero = zeroElement(b, f32);
+    sum = mulNumbers(b, numberConstant(b, accumulator, alpha), sum);
+  Value zero = zeroElement(b, accumulator);
   if (!input)
     return convertElement(b, arith::SelectOp::create(b, inside, sum, zero), out->elementType());
   Value result = emitChoice(
@@ -139,8 +139,8 @@ Value SDDView::finish(ImplicitLocOpBuilder &b, const Place &place, Value sum, Va
         Value index = indexAdd(b, input->headBase(b, place.head),
                                indexSub(b, place.value, out->headBase(b, place.head)));
         Value addend = input->block(b, place.batch, index).load(b, blockRow, blockCol);
-        Value beta = numberConstant(b, f32, op.getBeta().convertToDouble());
-        return multiplyAdd(b, beta, convertElement(b, addend, f32), sum);
+        Value beta = numberConstant(b, accumulator, op.getBeta().convertToDouble());
+        return multiplyAdd(b, beta, convertElement(b, addend, accumulator), sum);
       },
       [&](ImplicitLocOpBuilder &) { return zero; });
   return convertElement(b, result, out->elementType());
@@ -173,9 +173,9 @@ void SDDView::emitTile(ImplicitLocOpBuilder &b, const MmaProduct &product, Value
 // Launch
 //===----------------------------------------------------------------------===//
 
-bool mlir::blocksparse::device::hasMma(PlannedSDDOp op) {
-  return getFactorKind(op.getA(), op.getB(), op.getPrecision()) && op.getBlock()[0] % 16 == 0 &&
-         op.getBlock()[1] % 16 == 0;
+bool mlir::blocksparse::device::hasMma(const KernelBuilder &kernels, PlannedSDDOp op) {
+  return canMultiply(kernels, op.getA(), op.getB(), op.getPrecision()) &&
+         op.getBlock()[0] % 16 == 0 && op.getBlock()[1] % 16 == 0;
 }
 
 static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedSDDOp op) {

@@ -4,7 +4,7 @@
 
 #mma = #blocksparse.schedule<kernel = "cuda.mma">
 
-// CHECK: remark: [Missed] scalar-kernels {{.*}}expects f16, bf16 or f32 of a precision other than ieee and blocks that are multiples of 16 for tensor cores, but got memref<4x16x16xf32> and memref<48x32xf32> with blocks 16 x 16
+// CHECK: remark: [Missed] scalar-kernels {{.*}}expects i8, f16, bf16, f32 of a precision other than ieee or, from sm_90 on, f8 and blocks that are multiples of 16 for tensor cores, but got memref<4x16x16xf32> and memref<48x32xf32> with blocks 16 x 16
 func.func @exact(%v: memref<4x16x16xf32>, %b: memref<48x32xf32>, %s: memref<3x5xi32>, %e: memref<4x2xi32>, %c: memref<48x32xf32>) {
   blocksparse.planned_dsd %v, %b segments(%s) entries(%e) outs(%c) {block = array<i64: 16, 16>, lut_heads = 1 : i64, schedule = #mma} : (memref<4x16x16xf32>, memref<48x32xf32>, memref<3x5xi32>, memref<4x2xi32>, memref<48x32xf32>) -> ()
   return
@@ -21,5 +21,20 @@ func.func @dense(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64x
 // A schedule that asks for the scalar kernel gets what it asks for.
 func.func @wanted(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
   blocksparse.planned_matmul %a, %b outs(%c) {schedule = #blocksparse.schedule<kernel = "cuda.simt">} : (memref<64x64xf32>, memref<64x64xf32>, memref<64x64xf32>) -> ()
+  return
+}
+// i8 has kernels, but for small blocks; f8 has none on sm_80.
+func.func @bytes(%a: memref<64x64xi8>, %b: memref<64x64xi8>, %c: memref<64x64xi32>) {
+  blocksparse.planned_matmul %a, %b outs(%c) {schedule = #mma} : (memref<64x64xi8>, memref<64x64xi8>, memref<64x64xi32>) -> ()
+  return
+}
+// CHECK: remark: [Missed] scalar-kernels {{.*}}but got memref<4x8x8xi8> and memref<24x32xi8> with blocks 8 x 8
+func.func @small(%v: memref<4x8x8xi8>, %b: memref<24x32xi8>, %s: memref<3x5xi32>, %e: memref<4x2xi32>, %c: memref<24x32xi32>) {
+  blocksparse.planned_dsd %v, %b segments(%s) entries(%e) outs(%c) {block = array<i64: 8, 8>, lut_heads = 1 : i64, schedule = #mma} : (memref<4x8x8xi8>, memref<24x32xi8>, memref<3x5xi32>, memref<4x2xi32>, memref<24x32xi32>) -> ()
+  return
+}
+// CHECK: remark: [Missed] scalar-kernels {{.*}}but got memref<64x64xf8E5M2> and memref<64x64xf8E5M2>
+func.func @f8(%a: memref<64x64xf8E5M2>, %b: memref<64x64xf8E5M2>, %c: memref<64x64xf32>) {
+  blocksparse.planned_matmul %a, %b outs(%c) {schedule = #mma} : (memref<64x64xf8E5M2>, memref<64x64xf8E5M2>, memref<64x64xf32>) -> ()
   return
 }

@@ -4,6 +4,7 @@
 #include "MmaFragments.h"
 
 #include "SharedTile.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
@@ -35,15 +36,19 @@ void mlir::blocksparse::device::multiplyAddFragments(ImplicitLocOpBuilder &b, Ty
         word = LLVM::BitcastOp::create(b, VectorType::get(2, element), word);
     return result;
   };
-  Type f32 = b.getF32Type();
-  auto type = LLVM::LLVMStructType::getLiteral(b.getContext(), {f32, f32, f32, f32});
-  NVVM::MMATypes kind = element.isF16()   ? NVVM::MMATypes::f16
-                        : element.isF32() ? NVVM::MMATypes::tf32
-                                          : NVVM::MMATypes::bf16;
-  int64_t depth = element.isF32() ? 8 : 16;
+  Type sum = sums.front().getType();
+  auto type = LLVM::LLVMStructType::getLiteral(b.getContext(), {sum, sum, sum, sum});
+  NVVM::MMATypes kind = element.isInteger() ? NVVM::MMATypes::s8
+                        : element.isF16()   ? NVVM::MMATypes::f16
+                        : element.isF32()   ? NVVM::MMATypes::tf32
+                                            : NVVM::MMATypes::bf16;
+  std::optional<NVVM::MMAIntOverflow> overflow;
+  if (element.isInteger())
+    overflow = NVVM::MMAIntOverflow::wrapped;
+  int64_t depth = 256 / element.getIntOrFloatBitWidth();
   Value result = NVVM::MmaOp::create(
       b, type, pairs(left), pairs(right), ValueRange(sums), ArrayRef<int64_t>{16, 8, depth},
-      std::nullopt, std::nullopt, std::array<NVVM::MMATypes, 2>{kind, kind},
+      std::nullopt, overflow, std::array<NVVM::MMATypes, 2>{kind, kind},
       std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row, NVVM::MMALayout::col});
   for (int64_t i = 0; i < 4; ++i)
     sums[i] = LLVM::ExtractValueOp::create(b, result, i);
@@ -52,6 +57,41 @@ void mlir::blocksparse::device::multiplyAddFragments(ImplicitLocOpBuilder &b, Ty
 Value mlir::blocksparse::device::roundToTF32(ImplicitLocOpBuilder &b, Value word) {
   Value number = LLVM::BitcastOp::create(b, b.getF32Type(), word);
   return NVVM::ConvertFloatToTF32Op::create(b, b.getI32Type(), number, NVVM::FPRoundingMode::RNA);
+}
+
+/// Lanes t >= 2 of a group have the second two of their bytes in the first word.
+ByteSelectors ByteSelectors::get(ImplicitLocOpBuilder &b, Value lane) {
+  constexpr int64_t straight = 0x6420, swapped = 0x2064, toOdd = 0x1111;
+  Value isSwapped = arith::CmpIOp::create(
+      b, arith::CmpIPredicate::ne, sharedRem(b, sharedDiv(b, lane, 2), 2), sharedConstant(b, 0));
+  Value even = arith::SelectOp::create(b, isSwapped, sharedConstant(b, swapped),
+                                       sharedConstant(b, straight));
+  return {even, sharedAdd(b, even, sharedConstant(b, toOdd))};
+}
+
+/// Bits 0 and 1 of the row are bit 0 of the lane and, of matrix i, bit 0 of i, changed where bit 2
+/// of the lane is set; bits 2 and 3 are bits 1 and 2 of the lane, bit 4 is bit 1 of i.
+Value mlir::blocksparse::device::getByteRow(ImplicitLocOpBuilder &b, Value lane) {
+  auto bit = [&](int64_t number) { return sharedRem(b, sharedDiv(b, lane, 1 << number), 2); };
+  Value row = sharedAdd(b, bit(0), sharedMul(b, b.createOrFold<arith::XOrIOp>(bit(3), bit(2)), 2));
+  row = sharedAdd(b, row, sharedMul(b, sharedRem(b, sharedDiv(b, lane, 2), 4), 4));
+  return sharedAdd(b, row, sharedMul(b, bit(4), 16));
+}
+
+Value mlir::blocksparse::device::joinBytes(ImplicitLocOpBuilder &b, Value low, Value high,
+                                           Value selector) {
+  return NVVM::PermuteOp::create(b, b.getI32Type(), low, high, selector,
+                                 NVVM::PermuteMode::DEFAULT);
+}
+
+Value mlir::blocksparse::device::widenF8(ImplicitLocOpBuilder &b, Type element, Value word,
+                                         int64_t half) {
+  Value shifted = sharedDiv(b, word, int64_t(1) << (16 * half));
+  Value pair = arith::TruncIOp::create(b, b.getI16Type(), shifted);
+  pair = LLVM::BitcastOp::create(b, VectorType::get(2, b.getI8Type()), pair);
+  Value wide = NVVM::ConvertF8x2ToF16x2Op::create(b, VectorType::get(2, b.getF16Type()), pair,
+                                                  /*relu=*/false, element);
+  return LLVM::BitcastOp::create(b, b.getI32Type(), wide);
 }
 
 Value mlir::blocksparse::device::packPair(ImplicitLocOpBuilder &b, Type element, Value low,

@@ -3,7 +3,6 @@
 
 #include "MmaTile.h"
 
-#include "MmaFragments.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -40,12 +39,15 @@ MmaTile::MmaTile(ImplicitLocOpBuilder &b, const MmaShape &shape, const FactorKin
   Value warp = sharedDiv(b, thread, warpSize);
   warpRow = sharedMul(b, sharedDiv(b, warp, shape.warpsN), shape.warpM());
   warpCol = sharedMul(b, sharedRem(b, warp, shape.warpsN), shape.warpN());
+  if (hasPairs(aAlongK) || hasPairs(bAlongK))
+    selectors = ByteSelectors::get(b, lane);
 }
 
 /// Tiles are measured in elements of 16 bits.
 static SharedTile getTile(const FactorKind &kind, int64_t outer, int64_t k, bool alongK) {
-  int64_t units = kind.bytes() / 2;
-  return alongK ? SharedTile{outer, k * units} : SharedTile{k, outer * units, /*pairs=*/units == 2};
+  int64_t bytes = kind.bytes();
+  return alongK ? SharedTile{outer, k * bytes / 2}
+                : SharedTile{k, outer * bytes / 2, /*pairs=*/bytes == 4};
 }
 
 SharedTile MmaTile::aTile() const { return getTile(kind, shape.m, shape.k, aAlongK); }
@@ -53,7 +55,7 @@ SharedTile MmaTile::aTile() const { return getTile(kind, shape.m, shape.k, aAlon
 SharedTile MmaTile::bTile() const { return getTile(kind, shape.n, shape.k, bAlongK); }
 
 SmallVector<Value> MmaTile::zeros(ImplicitLocOpBuilder &b) const {
-  Value zero = arith::ConstantOp::create(b, b.getF32FloatAttr(0));
+  Value zero = arith::ConstantOp::create(b, b.getZeroAttr(kind.sum()));
   return SmallVector<Value>(shape.warpM() * shape.warpN() / warpSize, zero);
 }
 
@@ -116,16 +118,28 @@ SmallVector<Value, 4> MmaTile::loadWords(ImplicitLocOpBuilder &b, const SharedMe
   return words;
 }
 
+/// The words of bytes stored across k: 32 values of k by a chunk of 16 bytes.
+SmallVector<Value, 4> MmaTile::loadBytes(ImplicitLocOpBuilder &b, const SharedMemory &memory,
+                                         const SharedTile &tile, Value offset, Value outer,
+                                         int64_t outerStep, int64_t slice) const {
+  Value start = sharedAdd(b, outer, sharedConstant(b, outerStep));
+  Value place = tile.offset(b, sharedConstant(b, 0), getByteRow(b, lane), sharedDiv(b, start, 16));
+  int64_t rows = kind.sliceDepth() * slice;
+  Value pointer = memory.at(b, sharedAdd(b, offset, place), rows * tile.rowBytes());
+  return loadMatrices(b, pointer, /*transposed=*/true);
+}
+
 SmallVector<Value> MmaTile::loadSlice(ImplicitLocOpBuilder &b, const SharedMemory &memory,
                                       Value aOffset, Value bOffset, int64_t slice) const {
   SmallVector<Value> words;
   auto append = [&](const SharedTile &tile, bool alongK, Value offset, Value outer, int64_t size,
                     bool isA) {
     for (int64_t step = 0; step < size; step += 16)
-      llvm::append_range(words, tile.pairs
-                                    ? loadWords(b, memory, tile, offset, outer, step, slice, isA)
-                                    : loadFragments(b, memory, tile, alongK, offset, outer, step,
-                                                    16 * slice, isA));
+      llvm::append_range(words,
+                         tile.pairs ? loadWords(b, memory, tile, offset, outer, step, slice, isA)
+                         : hasPairs(alongK) ? loadBytes(b, memory, tile, offset, outer, step, slice)
+                                            : loadFragments(b, memory, tile, alongK, offset, outer,
+                                                            step, 16 * slice, isA));
   };
   append(aTile(), aAlongK, aOffset, warpRow, shape.warpM(), /*isA=*/true);
   append(bTile(), bAlongK, bOffset, warpCol, shape.warpN(), /*isA=*/false);
@@ -136,9 +150,10 @@ SmallVector<Value> MmaTile::loadSlice(ImplicitLocOpBuilder &b, const SharedMemor
 void MmaTile::multiplyWords(ImplicitLocOpBuilder &b, ValueRange left, ValueRange right,
                             MutableArrayRef<Value> sums) const {
   int64_t tilesM = shape.warpM() / 16, tilesN = shape.warpN() / 8;
+  Type element = kind.isF8() ? Type(b.getF16Type()) : kind.element;
   for (int64_t i = 0; i < tilesM; ++i)
     for (int64_t j = 0; j < tilesN; ++j)
-      multiplyAddFragments(b, kind.element, left.slice(4 * i, 4), right.slice(2 * j, 2),
+      multiplyAddFragments(b, element, left.slice(4 * i, 4), right.slice(2 * j, 2),
                            sums.slice(4 * (i * tilesN + j), 4));
 }
 
@@ -157,13 +172,39 @@ static Value getSmallPart(ImplicitLocOpBuilder &b, Value word, Value large) {
   return roundToTF32(b, LLVM::BitcastOp::create(b, b.getI32Type(), left));
 }
 
+/// Each four words are two of an even and two of an odd place along m (or n): of A the halves of k
+/// come last, of B the two fragments of columns do.
+SmallVector<Value> MmaTile::joinWords(ImplicitLocOpBuilder &b, ValueRange words) const {
+  SmallVector<Value> joined(words);
+  size_t lefts = shape.warpM() / 4;
+  for (size_t first = 0; first < words.size(); first += 4) {
+    bool isA = first < lefts;
+    if (!hasPairs(isA ? aAlongK : bAlongK))
+      continue;
+    for (size_t kHalf = 0; kHalf < 2; ++kHalf)
+      for (size_t odd = 0; odd < 2; ++odd)
+        joined[first + (isA ? odd + 2 * kHalf : 2 * odd + kHalf)] =
+            joinBytes(b, words[first + 2 * kHalf], words[first + 2 * kHalf + 1],
+                      odd ? selectors.odd : selectors.even);
+  }
+  return joined;
+}
+
 void MmaTile::multiplySlice(ImplicitLocOpBuilder &b, ValueRange words,
                             MutableArrayRef<Value> sums) const {
   int64_t lefts = shape.warpM() / 4;
   auto multiply = [&](ArrayRef<Value> left, ArrayRef<Value> right) {
     multiplyWords(b, left.take_front(lefts), right.drop_front(lefts), sums);
   };
-  SmallVector<Value> large(words);
+  SmallVector<Value> large = joinWords(b, words);
+  if (kind.isF8()) {
+    for (int64_t half : {0, 1}) {
+      SmallVector<Value> wide = llvm::map_to_vector(
+          large, [&](Value word) { return widenF8(b, kind.element, word, half); });
+      multiply(wide, wide);
+    }
+    return;
+  }
   if (!kind.element.isF32())
     return multiply(large, large);
   for (Value &word : large)
@@ -189,17 +230,23 @@ Value MmaTile::sumOffset(ImplicitLocOpBuilder &b, Value row, Value col) const {
 void MmaTile::storeSums(ImplicitLocOpBuilder &b, const SharedMemory &memory,
                         ValueRange sums) const {
   int64_t tilesM = shape.warpM() / 16, tilesN = shape.warpN() / 8;
-  Value group = sharedDiv(b, lane, 4);
-  Value first = sharedMul(b, sharedRem(b, lane, 4), 2);
-  Value start = sumOffset(b, sharedAdd(b, warpRow, group), sharedAdd(b, warpCol, first));
+  // Rows and columns of joined words lie in pairs.
+  bool rowPairs = hasPairs(aAlongK), colPairs = hasPairs(bAlongK);
+  Value row = sharedMul(b, sharedDiv(b, lane, 4), rowPairs ? 2 : 1);
+  Value col = sharedMul(b, sharedRem(b, lane, 4), colPairs ? 4 : 2);
+  Value start = sumOffset(b, sharedAdd(b, warpRow, row), sharedAdd(b, warpCol, col));
   for (int64_t i = 0; i < tilesM; ++i)
     for (int64_t j = 0; j < tilesN; ++j)
       for (int64_t half = 0; half < 2; ++half) {
-        int64_t place = 4 * (i * tilesN + j) + 2 * half;
-        Value pair = LLVM::PoisonOp::create(b, VectorType::get(2, b.getF32Type()));
+        // Neighbours are those of a fragment, or the same place of an even and an odd one.
+        int64_t even = colPairs ? j / 2 * 2 : j, inner = j - even;
+        int64_t place = 4 * (i * tilesN + even) + 2 * half + inner;
+        Value pair = LLVM::PoisonOp::create(b, VectorType::get(2, kind.sum()));
         for (int64_t e = 0; e < 2; ++e)
-          pair = LLVM::InsertElementOp::create(b, pair, sums[place + e], sharedConstant(b, e));
-        int64_t step = (16 * i + 8 * half) * sumRowBytes() + 8 * j * 4;
+          pair = LLVM::InsertElementOp::create(b, pair, sums[place + (colPairs ? 4 : 1) * e],
+                                               sharedConstant(b, e));
+        int64_t down = 16 * i + (rowPairs ? 1 : 8) * half;
+        int64_t step = down * sumRowBytes() + (8 * even + 2 * inner) * 4;
         memory.store(b, pair, sharedAdd(b, start, sharedConstant(b, step)), /*alignment=*/8);
       }
 }

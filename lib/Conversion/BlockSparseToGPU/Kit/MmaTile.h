@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // Tiles of a matrix product by mma.sync: m16n8k16 of f16 or bf16 factors, m16n8k8 of tf32, f32
-// sums.
+// sums; m16n8k32 of i8, i32 sums.
 //
 // Fragments and how ldmatrix loads them: see Kit/MmaFragments.h. In units of stored rows and chunks
 // that makes two patterns of lane addresses, see MmaTile::laneAddress.
@@ -10,20 +10,25 @@
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_MMATILE_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_MMATILE_H
 
+#include "MmaFragments.h"
 #include "SharedTile.h"
+#include "blocksparse/IR/SparseTensor.h"
 
 namespace mlir::blocksparse::device {
 
 /// What the factors of a product are made of.
 struct FactorKind {
-  /// f16, bf16, or f32, whose numbers are rounded to tf32.
+  /// f16, bf16, i8, f8, or f32, whose numbers are rounded to tf32.
   Type element;
   /// Each f32 is the sum of two tf32, large + small; a product is that of the large ones and the
   /// two of a large and a small one.
   bool split = false;
 
-  int64_t bytes() const { return element.isF32() ? 4 : 2; }
-  /// Values of k of one mma: 32 bytes of a tile stored along k.
+  int64_t bytes() const { return element.getIntOrFloatBitWidth() / 8; }
+  bool isF8() const { return bytes() == 1 && !element.isInteger(); }
+  /// i32 or f32.
+  Type sum() const { return getAccumulatorType(element); }
+  /// Values of k of one mma, or of two for f8: 32 bytes of a tile stored along k.
   int64_t sliceDepth() const { return 32 / bytes(); }
 };
 
@@ -57,7 +62,7 @@ public:
   SharedTile aTile() const;
   SharedTile bTile() const;
 
-  /// The sums of this thread, f32 each, all 0.
+  /// The sums of this thread, kind.sum() each, all 0.
   SmallVector<Value> zeros(ImplicitLocOpBuilder &b) const;
   /// Number of slices of k that the tiles are cut into, each the depth of one mma.
   int64_t slices() const { return shape.k / kind.sliceDepth(); }
@@ -68,7 +73,7 @@ public:
   /// sums += A * B of a slice, of which `words` are those of loadSlice.
   void multiplySlice(ImplicitLocOpBuilder &b, ValueRange words, MutableArrayRef<Value> sums) const;
 
-  /// The sums in shared memory: f32 [m][n + 8], from byte 0. The 8 keep the rows of a fragment
+  /// The sums in shared memory: [m][n + 8], from byte 0. The 8 keep the rows of a fragment
   /// in different banks.
   int64_t sumRowBytes() const { return (shape.n + 8) * 4; }
   int64_t sumBytes() const { return shape.m * sumRowBytes(); }
@@ -88,6 +93,12 @@ private:
   SmallVector<Value, 4> loadWords(ImplicitLocOpBuilder &b, const SharedMemory &memory,
                                   const SharedTile &tile, Value offset, Value outer,
                                   int64_t outerStep, int64_t slice, bool isA) const;
+  SmallVector<Value, 4> loadBytes(ImplicitLocOpBuilder &b, const SharedMemory &memory,
+                                  const SharedTile &tile, Value offset, Value outer,
+                                  int64_t outerStep, int64_t slice) const;
+  /// Whether a factor's words hold pairs of bytes across k, which joinWords makes fragments of.
+  bool hasPairs(bool alongK) const { return kind.bytes() == 1 && !alongK; }
+  SmallVector<Value> joinWords(ImplicitLocOpBuilder &b, ValueRange words) const;
   void multiplyWords(ImplicitLocOpBuilder &b, ValueRange left, ValueRange right,
                      MutableArrayRef<Value> sums) const;
 
@@ -95,6 +106,8 @@ private:
   FactorKind kind;
   bool aAlongK, bAlongK;
   Value lane, warpRow, warpCol;
+  /// Null where no words are to be joined.
+  ByteSelectors selectors;
 };
 
 } // namespace mlir::blocksparse::device

@@ -37,14 +37,14 @@ private:
 void emitBarrier(ImplicitLocOpBuilder &b);
 
 /// A matrix of 16-bit elements in shared memory, `rows` x `cols` row-major, `cols` a power of
-/// two from 16 up. A row is cut into chunks of 8 elements (16 bytes), the unit of cp.async and
+/// two from 8 up. A row is cut into chunks of 8 elements (16 bytes), the unit of cp.async and
 /// of a row of ldmatrix.
 ///
 /// Chunk c of row r is stored at chunk c ^ s(r) of the row. The 32 banks are 8 chunks wide,
 /// and a phase of ldmatrix reads chunk c of 8 rows r0 .. r0 + 7 (r0 a multiple of 8), so the 8
 /// places r * chunks + (c ^ s(r)) must differ modulo 8:
 ///   8 chunks or more a row: s(r) = r & 7;   4 chunks: s(r) = (r >> 1) & 3;
-///   2 chunks: s(r) = (r >> 2) & 1.
+///   2 chunks: s(r) = (r >> 2) & 1;  1 chunk: s(r) = 0.
 /// Words of 32 bits that are loaded one by one, 8 neighbours (2 chunks) of 4 rows at a time, want
 /// `pairs` of chunks to stay together: then s(r) = 2 (r & 3), with 4 chunks 2 ((r >> 1) & 1).
 struct SharedTile {
