@@ -372,10 +372,9 @@ void MmaConsumer::emit(ImplicitLocOpBuilder &b) const {
                               StageRing::Position next = kernel.ring->next(b, at);
                               SmallVector<Value> results{next.stage, next.parity};
                               llvm::append_range(results, multiply(b, stage, sums));
-                              emitWarpBarrier(b);
-                              emitIf(b, kernel.isFirstLane, [&](ImplicitLocOpBuilder &b) {
-                                kernel.ring->release(b, at.stage);
-                              });
+                              // Every lane for itself: what one lane has read is not ordered
+                              // before another's arrival by a barrier of the warp alone.
+                              kernel.ring->release(b, at.stage);
                               return results;
                             });
               Strips strips = startStrips(b, tile, 0), following;

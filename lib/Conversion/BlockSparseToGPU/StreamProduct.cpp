@@ -119,7 +119,7 @@ void StreamKernel::emit(ImplicitLocOpBuilder &b) {
   base = alignedSharedBase(b);
   ring.emplace(sharedAdd(b, base, constant(b, plan.barrierOffset())), plan.stages);
   emitIf(b, isEqual(b, thread, constant(b, 0)),
-         [&](ImplicitLocOpBuilder &b) { ring->emitInit(b, plan.warps); });
+         [&](ImplicitLocOpBuilder &b) { ring->emitInit(b, plan.releases()); });
   emitBarrier(b);
   auto produce = [&](OpBuilder &builder, Location loc) {
     ImplicitLocOpBuilder b(loc, builder);

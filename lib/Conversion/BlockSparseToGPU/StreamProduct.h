@@ -35,6 +35,9 @@ struct StreamPlan {
   int64_t recordOffset() const { return valuesOffset() + shape.blocks * blockBytes(); }
   int64_t resultBytes() const { return shape.block * chunkCols * 2; }
   int64_t resultOffset() const { return stages * shape.stageBytes(); }
+  /// Arrivals that give a stage back: of each warp's first lane, or of all lanes where they read it
+  /// themselves.
+  int64_t releases() const { return usesWgmma ? warps : 32 * warps; }
   int64_t buffers() const { return ::blocksparse::streamBuffers(usesWgmma, warps); }
   int64_t barrierOffset() const { return resultOffset() + buffers() * resultBytes(); }
   int64_t sharedBytes() const { return barrierOffset() + StageRing::bytes(stages) + 1024; }
