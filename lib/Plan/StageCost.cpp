@@ -107,9 +107,14 @@ double estimateProduct(const StageProblem &problem, const GroupFacts &facts, Til
   const double depth = facts.panels * problem.layout.block().cols;
   const double area = depth * facts.occupancy * tile.rows;
   const int64_t tiles = facts.groups * problem.copies * (problem.cols / tile.cols);
-  return estimateWaves(
-      rates, tiles, problem.workers,
-      estimateTile(rates, tile, bytesPerElement * (depth * tile.cols + area), area));
+  // A cluster takes a tile together; each of its thread blocks loads its columns and a share of the
+  // values.
+  const int64_t cluster = clusterSize(tile.cols);
+  const TileExtent part{tile.rows, tile.cols / cluster};
+  const double loaded = bytesPerElement * (depth * part.cols + area / cluster);
+  const double waits = cluster > 1 ? rates.clusterSeconds : 0;
+  return estimateWaves(rates, tiles, problem.workers / cluster,
+                       estimateTile(rates, part, loaded, area) + waits);
 }
 
 } // namespace
@@ -213,11 +218,13 @@ int64_t blocksparse::chooseWgmmaPanel(const StageProblem &problem) {
   facts.groups = (problem.layout.grid().rows * rows + 127) / 128 * problem.layout.grid().heads;
   int64_t best = 0;
   double seconds = 0;
-  for (int64_t cols : {256, 128, 64}) {
+  for (int64_t cols : {256, 512, 128, 64}) {
     if (problem.cols % cols != 0)
       continue;
     const double estimate = estimateProduct(problem, facts, {128, cols}, StageRates::wgmma());
-    if (best == 0 || estimate < 0.95 * seconds) {
+    // Candidates stand in order of preference. A cluster is the same kernel with fewer copies.
+    const double gain = clusterSize(cols) > 1 ? 0.97 : 0.95;
+    if (best == 0 || estimate < gain * seconds) {
       best = cols;
       seconds = estimate;
     }

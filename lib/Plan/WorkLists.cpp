@@ -61,13 +61,15 @@ WorkLists blocksparse::buildWorkLists(const StagedRows &staged, const TileSpace 
   }
   std::vector<StageTile> tiles;
   auto addBlock = [&](std::span<const int32_t> groups, int64_t batch, int64_t head) {
-    for (int64_t panel = 0; panel < space.panels; ++panel)
-      for (int32_t group : groups) {
-        const int32_t first = staged.firstRecord[group];
-        tiles.push_back({group, static_cast<int32_t>(panel), first,
-                         staged.firstRecord[group + 1] - first, static_cast<int32_t>(batch),
-                         static_cast<int32_t>(head)});
-      }
+    const int64_t together = std::max<int64_t>(1, options.panelsTogether);
+    for (int64_t from = 0; from < space.panels; from += together)
+      for (int32_t group : groups)
+        for (int64_t panel = from; panel < std::min(from + together, space.panels); ++panel) {
+          const int32_t first = staged.firstRecord[group];
+          tiles.push_back({group, static_cast<int32_t>(panel), first,
+                           staged.firstRecord[group + 1] - first, static_cast<int32_t>(batch),
+                           static_cast<int32_t>(head)});
+        }
   };
   for (int64_t batch = 0; batch < space.batches; ++batch)
     for (int64_t head = 0; head < space.heads; ++head) {

@@ -101,6 +101,16 @@ static ScheduleAttr withTileN(ScheduleAttr schedule, int64_t tileN) {
                            schedule.getGroup(), schedule.getSplit());
 }
 
+/// Measured on an H100 (docs/Performance.md): two panels side by side halve what is read of the
+/// values from memory. Pairs of block rows of 64 in clusters read more panels at a time than the
+/// cache takes.
+static int64_t panelsTogether(const StagedProduct &product) {
+  if (product.stream)
+    return 1;
+  const bool pairs = product.rows.opRows() % 128 != 0;
+  return pairs && ::blocksparse::clusterSize(product.tileN) > 1 ? 1 : 2;
+}
+
 static void buildStages(PlannedDSDOp op, int64_t workers) {
   std::optional<StagedProduct> product = StagedProduct::get(op);
   if (!product || !op.getStages().empty() || op.getCombine())
@@ -121,7 +131,9 @@ static void buildStages(PlannedDSDOp op, int64_t workers) {
   if (!staged) // tables beyond int32, or faulty ones, which blocksparse-verify-plan reports
     return;
   WorkOptions options;
-  options.workers = workers;
+  const int64_t cluster = ::blocksparse::clusterSize(product->tileN);
+  options.workers = std::max<int64_t>(1, workers / cluster);
+  options.panelsTogether = panelsTogether(*product);
   WorkLists lists = ::blocksparse::buildWorkLists(*staged, product->space, options);
   OpBuilder builder(op);
   op.getStagesMutable().assign(createStageTables(builder, op.getLoc(), *staged, lists));

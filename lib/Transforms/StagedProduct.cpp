@@ -95,9 +95,10 @@ std::optional<StagedProduct> StagedProduct::get(PlannedDSDOp op) {
                     n};
   if (wgmma ? !hasWgmmaSizes(sizes) : !hasStreamSizes(sizes))
     return std::nullopt;
-  int64_t most = wgmma ? 256 : 128;
-  product.tileN =
-      fitPanel(n, schedule.getTileN() == 0 ? most : std::min<int64_t>(schedule.getTileN(), most));
+  int64_t wanted = schedule.getTileN() == 0 ? ::blocksparse::wgmmaPanelCols : schedule.getTileN();
+  int64_t most =
+      wgmma ? ::blocksparse::wgmmaClusterSize * ::blocksparse::wgmmaPanelCols : int64_t(128);
+  product.tileN = fitPanel(n, std::min(wanted, most));
   if (stream) {
     bool usesWgmma = schedule.getKernel() == "cuda.stream_wgmma";
     product.stream = ::blocksparse::getStreamShape(

@@ -16,6 +16,8 @@ struct StageRates {
   double storedBytesPerSecond = 33e9;
   /// Of a tile beside its bytes, and of a launch.
   double tileSeconds = 1.3e-6, launchSeconds = 4e-6;
+  /// Of a tile that a cluster shares, for waiting for each other.
+  double clusterSeconds = 0.5e-6;
 
   /// Warps that a stream kernel needs for its rate: one alone has this part of it, as it waits for
   /// each of its loads.
@@ -74,8 +76,8 @@ struct StreamChoice {
 /// fewer rows where workers would go without a tile. O(nnz) a candidate; there are at most 12.
 StreamChoice chooseStream(const StageProblem &problem);
 
-/// Columns of a panel, 256, 128 or 64, that make a wgmma kernel fastest by estimate; for blocks of
-/// multiples of 64 x 64. O(nnz).
+/// Columns of a tile, 512 (of a cluster of two thread blocks), 256, 128 or 64, that make a wgmma
+/// kernel fastest by estimate; for blocks of multiples of 64 x 64. O(nnz).
 int64_t chooseWgmmaPanel(const StageProblem &problem);
 
 } // namespace blocksparse

@@ -46,6 +46,15 @@ struct StageTile {
   bool operator==(const StageTile &) const = default;
 };
 
+/// Columns that one thread block of a wgmma kernel takes at most. A tile of twice as many is
+/// shared by a cluster of two thread blocks, each of which copies half of the values to both.
+inline constexpr int64_t wgmmaPanelCols = 256, wgmmaClusterSize = 2;
+
+/// Thread blocks that share a tile of `tileN` columns.
+inline int64_t clusterSize(int64_t tileN) {
+  return tileN > wgmmaPanelCols ? tileN / wgmmaPanelCols : 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Stages of stream kernels
 //===----------------------------------------------------------------------===//
@@ -161,6 +170,9 @@ struct WorkOptions {
   int64_t cacheBytes = 24 << 20;
   /// Cost of a tile beside its stages: prologue and epilogue.
   int64_t tileBytes = 64 << 10;
+  /// Neighbouring panels that are walked side by side: the values of a group are then read from
+  /// memory once for all of them.
+  int64_t panelsTogether = 1;
 };
 
 /// Tiles in the order in which the workers take them.

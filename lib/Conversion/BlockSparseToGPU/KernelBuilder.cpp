@@ -109,9 +109,15 @@ KernelBuilder::launch(ImplicitLocOpBuilder &host, StringRef name, ValueRange ope
   Value shared = shape.sharedBytes == 0
                      ? Value()
                      : arith::ConstantIntOp::create(host, host.getI32Type(), shape.sharedBytes);
+  std::optional<gpu::KernelDim3> cluster;
+  if (shape.cluster > 1) {
+    function.setKnownClusterSize(ArrayRef<int32_t>{static_cast<int32_t>(shape.cluster), 1, 1});
+    cluster = gpu::KernelDim3{indexConstant(host, shape.cluster), one, one};
+  }
   gpu::LaunchFuncOp::create(host, function, gpu::KernelDim3{shape.blocks, one, one},
                             gpu::KernelDim3{indexConstant(host, shape.threads), one, one}, shared,
-                            arguments);
+                            arguments, /*asyncTokenType=*/nullptr, /*asyncDependencies=*/{},
+                            cluster);
   return function;
 }
 

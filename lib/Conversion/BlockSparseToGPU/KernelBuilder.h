@@ -20,6 +20,8 @@ struct LaunchShape {
   int64_t threads = 256;
   /// Dynamic shared memory of a block.
   int64_t sharedBytes = 0;
+  /// Blocks of a cluster (sm_90), which divides their number.
+  int64_t cluster = 1;
 };
 
 /// Makes the kernels of a module. The kernels stand in one `gpu.module @blocksparse_kernels`

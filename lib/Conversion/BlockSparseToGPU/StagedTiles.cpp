@@ -4,6 +4,7 @@
 #include "StagedTiles.h"
 
 #include "Kit/SharedTile.h"
+#include "blocksparse/Plan/Stages.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -17,18 +18,33 @@ StagedTiles StagedTiles::get(ImplicitLocOpBuilder &b, PlannedDSDOp op, const IRM
   lists.tiles = IntTable::get(b, mapping.lookup(op.getStages()[0]));
   lists.workers = IntTable::get(b, mapping.lookup(op.getStages()[1]));
   lists.rows = IntTable::get(b, mapping.lookup(op.getStages()[3]));
+  lists.cluster = clusterSize(op);
   return lists;
 }
 
 int64_t StagedTiles::panelCols(PlannedDSDOp op) { return op.getSchedule()->getTileN(); }
 
-Value StagedTiles::blocks(ImplicitLocOpBuilder &host, PlannedDSDOp op) {
-  return indexConstant(host, bufferType(op.getStages()[1]).getDimSize(0) - 1);
+int64_t StagedTiles::clusterSize(PlannedDSDOp op) {
+  return ::blocksparse::clusterSize(panelCols(op));
 }
 
-WgmmaKernel::Range StagedTiles::runOfBlock(ImplicitLocOpBuilder &b, const IntTable &workers) {
-  Value block =
-      arith::IndexCastOp::create(b, b.getI32Type(), gpu::BlockIdOp::create(b, gpu::Dimension::x));
+static Value blockNumber(ImplicitLocOpBuilder &b) {
+  return arith::IndexCastOp::create(b, b.getI32Type(),
+                                    gpu::BlockIdOp::create(b, gpu::Dimension::x));
+}
+
+Value StagedTiles::clusterRank(ImplicitLocOpBuilder &b, int64_t size) {
+  return sharedRem(b, blockNumber(b), size);
+}
+
+Value StagedTiles::blocks(ImplicitLocOpBuilder &host, PlannedDSDOp op) {
+  int64_t lists = bufferType(op.getStages()[1]).getDimSize(0) - 1;
+  return indexConstant(host, lists * clusterSize(op));
+}
+
+WgmmaKernel::Range StagedTiles::runOfBlock(ImplicitLocOpBuilder &b, const IntTable &workers,
+                                           int64_t cluster) {
+  Value block = sharedDiv(b, blockNumber(b), cluster);
   Value one = sharedConstant(b, 1);
   return {workers.read(b, block, 0, 1).front(),
           workers.read(b, sharedAdd(b, block, one), 0, 1).front(), one};

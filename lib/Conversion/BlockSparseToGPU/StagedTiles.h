@@ -25,12 +25,19 @@ public:
 
   /// Columns of a panel: the schedule's tile_n, a multiple of 64.
   static int64_t panelCols(PlannedDSDOp op);
-  /// On the host: thread blocks, one for each list.
+  /// Thread blocks that share a tile of more than 256 columns as a cluster.
+  static int64_t clusterSize(PlannedDSDOp op);
+  /// Number (i32) of this thread block in its cluster.
+  static Value clusterRank(ImplicitLocOpBuilder &b, int64_t size);
+  /// On the host: thread blocks, a cluster for each list.
   static Value blocks(ImplicitLocOpBuilder &host, PlannedDSDOp op);
 
-  WgmmaKernel::Range tilesOfBlock(ImplicitLocOpBuilder &b) const { return runOfBlock(b, workers); }
+  WgmmaKernel::Range tilesOfBlock(ImplicitLocOpBuilder &b) const {
+    return runOfBlock(b, workers, cluster);
+  }
   /// The tiles of this thread block in a list whose runs `workers` gives.
-  static WgmmaKernel::Range runOfBlock(ImplicitLocOpBuilder &b, const IntTable &workers);
+  static WgmmaKernel::Range runOfBlock(ImplicitLocOpBuilder &b, const IntTable &workers,
+                                       int64_t cluster = 1);
   StagedTile read(ImplicitLocOpBuilder &b, Value number) const;
   /// Row unit `place` (i32) of a group, or -1.
   Value rowOf(ImplicitLocOpBuilder &b, Value group, Value place) const;
@@ -42,6 +49,7 @@ public:
 
 private:
   IntTable tiles, workers, rows;
+  int64_t cluster = 1;
 };
 
 /// Where the value blocks of a batch and a head begin.

@@ -11,6 +11,7 @@
 #include "WgmmaProduct.h"
 #include "blocksparse/Target/TargetInfo.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
 using namespace mlir::blocksparse;
@@ -40,20 +41,28 @@ public:
   Value stepBytes(ImplicitLocOpBuilder &b, const WgmmaWork &, ArrayRef<Value> entry) override;
   void emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step, ArrayRef<Value> entry,
                   const StageBuffers &stage) override;
-  Value takesPart(ImplicitLocOpBuilder &b, ArrayRef<Value> entry, Value group) override;
+  Value takesPart(ImplicitLocOpBuilder &b, Value record, Value group) override;
   void beginTile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                  Value thread) override;
   void prepareResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                      Value thread) override;
-  void emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                  const ResultChunks &chunks, ArrayRef<Value> sums) override;
+  SmallVector<Value> emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                                const ResultChunks &chunks, ArrayRef<Value> sums) override;
+  void emitHeld(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                const ResultChunks &chunks, ArrayRef<Value> held, int64_t sums) override;
 
 private:
+  /// Row unit of part `group` of a tile, or -1.
+  Value unitOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group) const;
+  /// The record of a step, or the last one that there is.
+  Value recordOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step) const;
+  void storeChunk(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group, int64_t number,
+                  Value address);
   /// Part `group` of a tile; all its rows.
   SumStrip getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group) const;
 
   /// Fields of a tile's WgmmaWork.
-  enum Field { Group, Col, First, Batch, Head, ValuesRow };
+  enum Field { Unit0, Unit1, Col, First, Batch, Head, ValuesRow };
   /// Numbers of a record.
   enum Entry { K, X0, Y0, X1, Y1, entryInts };
 
@@ -71,7 +80,8 @@ private:
 
 DSDPlan::DSDPlan(PlannedDSDOp op, int64_t sharedLimit) {
   bool alongK = op.getTransposeB();
-  shape.cols = StagedTiles::panelCols(op);
+  shape.cluster = StagedTiles::clusterSize(op);
+  shape.cols = StagedTiles::panelCols(op) / shape.cluster;
   shape.element = getElementTypeOrSelf(op.getDense().getType());
   shape.aAlongK = !op.getTransposeValues();
   shape.bAlongK = alongK;
@@ -93,15 +103,28 @@ DSDKernel::DSDKernel(ImplicitLocOpBuilder &b, PlannedDSDOp op, const DSDPlan &pl
 WgmmaWork DSDKernel::getTile(ImplicitLocOpBuilder &b, Value number) {
   StagedTile tile = lists.read(b, number);
   Value block = origin.blockOf(b, tile.batch, tile.head);
+  Value panel = sharedMul(b, tile.panel, plan.shape.cluster);
+  if (plan.shape.cluster > 1)
+    panel = sharedAdd(b, panel, StagedTiles::clusterRank(b, plan.shape.cluster));
+  Value col = sharedMul(b, panel, plan.shape.cols);
   return {tile.records,
-          {tile.group, sharedMul(b, tile.panel, plan.shape.cols), tile.first, tile.batch, tile.head,
+          {lists.rowOf(b, tile.group, sharedConstant(b, 0)),
+           lists.rowOf(b, tile.group, sharedConstant(b, 1)), col, tile.first, tile.batch, tile.head,
            sharedMul(b, block, op.getBlock()[0])}};
 }
 
-SmallVector<Value> DSDKernel::readStep(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step) {
+Value DSDKernel::unitOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group) const {
+  Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, group, sharedConstant(b, 0));
+  return arith::SelectOp::create(b, isFirst, tile.fields[Unit0], tile.fields[Unit1]);
+}
+
+Value DSDKernel::recordOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step) const {
   Value last = sharedConstant(b, records.rows() - 1);
-  Value record = arith::MinSIOp::create(b, sharedAdd(b, tile.fields[First], step), last);
-  return records.read(b, record, 0, entryInts);
+  return arith::MinSIOp::create(b, sharedAdd(b, tile.fields[First], step), last);
+}
+
+SmallVector<Value> DSDKernel::readStep(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step) {
+  return records.read(b, recordOf(b, tile, step), 0, entryInts);
 }
 
 /// i1: half `half` of a record has values.
@@ -112,7 +135,7 @@ static Value isThere(ImplicitLocOpBuilder &b, Value y) {
 Value DSDKernel::stepBytes(ImplicitLocOpBuilder &b, const WgmmaWork &, ArrayRef<Value> entry) {
   if (!plan.shape.hasGaps)
     return sharedConstant(b, plan.shape.stageBytes());
-  Value bytes = sharedConstant(b, plan.dense.bytes());
+  Value bytes = sharedConstant(b, plan.dense.bytes() + WgmmaShape::recordBytes);
   for (Value y : {entry[Y0], entry[Y1]})
     bytes =
         sharedAdd(b, bytes,
@@ -123,16 +146,28 @@ Value DSDKernel::stepBytes(ImplicitLocOpBuilder &b, const WgmmaWork &, ArrayRef<
 
 void DSDKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step,
                            ArrayRef<Value> entry, const StageBuffers &stage) {
+  if (plan.shape.hasGaps)
+    emitBulkLoad(b, records.at(b, recordOf(b, tile, step)),
+                 sharedConstant(b, WgmmaShape::recordBytes), stage.record, stage.barrier);
   Value zero = sharedConstant(b, 0);
   for (int64_t half = 0; half < 2; ++half) {
     Value x = entry[half == 0 ? X0 : X1], y = entry[half == 0 ? Y0 : Y1];
     auto load = [&](ImplicitLocOpBuilder &b) {
       Value to = sharedAdd(b, stage.a, sharedConstant(b, half * WgmmaTile::matrixBytes));
       MapPlace place{sharedAdd(b, y, tile.fields[ValuesRow]), x, zero, zero};
-      emitTensorLoad(b, valuesMap, plan.values, place, to, stage.barrier);
+      emitTensorLoad(b, valuesMap, plan.values, place, to, stage.barrier, plan.shape.cluster);
     };
+    Value copies;
     if (plan.shape.hasGaps)
-      emitIf(b, isThere(b, y), load);
+      copies = isThere(b, y);
+    if (plan.shape.cluster > 1) {
+      // Block `half` of the cluster copies this half to both.
+      Value rank = StagedTiles::clusterRank(b, plan.shape.cluster);
+      Value own = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rank, sharedConstant(b, half));
+      copies = copies ? both(b, copies, own) : own;
+    }
+    if (copies)
+      emitIf(b, copies, load);
     else
       load(b);
   }
@@ -143,9 +178,11 @@ void DSDKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value
   emitTensorLoad(b, denseMap, plan.dense, place, stage.b, stage.barrier);
 }
 
-Value DSDKernel::takesPart(ImplicitLocOpBuilder &b, ArrayRef<Value> entry, Value group) {
-  Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, group, sharedConstant(b, 0));
-  return isThere(b, arith::SelectOp::create(b, isFirst, entry[Y0], entry[Y1]));
+Value DSDKernel::takesPart(ImplicitLocOpBuilder &b, Value record, Value group) {
+  constexpr int64_t bytes = sizeof(int32_t);
+  Value place = sharedAdd(b, record, sharedConstant(b, Y0 * bytes));
+  place = sharedAdd(b, place, sharedMul(b, group, (Y1 - Y0) * bytes));
+  return isThere(b, LLVM::LoadOp::create(b, b.getI32Type(), sharedPointer(b, place), bytes));
 }
 
 SumStrip DSDKernel::getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group) const {
@@ -155,7 +192,7 @@ SumStrip DSDKernel::getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Valu
   SumStrip part;
   part.batch = toIndex(tile.fields[Batch]);
   part.head = toIndex(tile.fields[Head]);
-  part.row = sharedMul(b, lists.rowOf(b, tile.fields[Group], group), unit);
+  part.row = sharedMul(b, unitOf(b, tile, group), unit);
   part.col = tile.fields[Col];
   part.rows = out.rows();
   part.cols = out.cols();
@@ -173,21 +210,33 @@ void DSDKernel::prepareResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Va
   epilogue.prepare(b, getPart(b, tile, group), thread);
 }
 
-void DSDKernel::emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                           const ResultChunks &chunks, ArrayRef<Value> sums) {
-  Value rowUnit = lists.rowOf(b, tile.fields[Group], group);
-  Value row = sharedMul(b, rowUnit, unit), col = tile.fields[Col];
-  auto store = [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
-    emitIf(b, isThere(b, rowUnit), [&](ImplicitLocOpBuilder &b) {
-      Value chunkCol = sharedAdd(b, col, sharedConstant(b, number * chunkCols));
-      MapPlace place =
-          lists.placeIn(b, op.getInit(), row, chunkCol, tile.fields[Batch], tile.fields[Head]);
-      if (op.getTransposeOut())
-        std::swap(place.row, place.col);
-      emitTensorStore(b, outMap, place, address);
-    });
-  };
-  epilogue.emit(b, chunks, sums, store);
+void DSDKernel::storeChunk(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                           int64_t number, Value address) {
+  Value rowUnit = unitOf(b, tile, group);
+  emitIf(b, isThere(b, rowUnit), [&](ImplicitLocOpBuilder &b) {
+    Value col = sharedAdd(b, tile.fields[Col], sharedConstant(b, number * chunkCols));
+    MapPlace place = lists.placeIn(b, op.getInit(), sharedMul(b, rowUnit, unit), col,
+                                   tile.fields[Batch], tile.fields[Head]);
+    if (op.getTransposeOut())
+      std::swap(place.row, place.col);
+    emitTensorStore(b, outMap, place, address);
+  });
+}
+
+SmallVector<Value> DSDKernel::emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
+                                         Value group, const ResultChunks &chunks,
+                                         ArrayRef<Value> sums) {
+  return epilogue.emit(b, chunks, sums,
+                       [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
+                         storeChunk(b, tile, group, number, address);
+                       });
+}
+
+void DSDKernel::emitHeld(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                         const ResultChunks &chunks, ArrayRef<Value> held, int64_t sums) {
+  chunks.emitHeld(b, held, sums, [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
+    storeChunk(b, tile, group, number, address);
+  });
 }
 
 //===----------------------------------------------------------------------===//

@@ -22,10 +22,10 @@ void WgmmaEpilogue::prepare(ImplicitLocOpBuilder &b, const SumStrip &part, Value
                   shape.freeRegisters());
 }
 
-void WgmmaEpilogue::emit(ImplicitLocOpBuilder &b, const ResultChunks &chunks, ArrayRef<Value> sums,
-                         ResultChunks::Store store) {
+SmallVector<Value> WgmmaEpilogue::emit(ImplicitLocOpBuilder &b, const ResultChunks &chunks,
+                                       ArrayRef<Value> sums, ResultChunks::Store store) {
   auto finish = [&](ImplicitLocOpBuilder &b, int64_t number, MutableArrayRef<Value> sums) {
     strip->finish(b, number, sums);
   };
-  chunks.emitCorners(b, sums, strip ? ResultChunks::FinishCorner(finish) : nullptr, store);
+  return chunks.emit(b, sums, strip ? ResultChunks::FinishCorner(finish) : nullptr, store);
 }

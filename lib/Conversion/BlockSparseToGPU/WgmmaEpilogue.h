@@ -21,9 +21,9 @@ public:
   void beginTile(ImplicitLocOpBuilder &b, const SumStrip &part, Value thread) const;
   /// In WgmmaKernel::prepareResult: starts the first loads.
   void prepare(ImplicitLocOpBuilder &b, const SumStrip &part, Value thread);
-  /// In WgmmaKernel::emitResult: finishes the sums and stores them.
-  void emit(ImplicitLocOpBuilder &b, const ResultChunks &chunks, ArrayRef<Value> sums,
-            ResultChunks::Store store);
+  /// In WgmmaKernel::emitResult: finishes the sums and stores them, but for what is held.
+  SmallVector<Value> emit(ImplicitLocOpBuilder &b, const ResultChunks &chunks, ArrayRef<Value> sums,
+                          ResultChunks::Store store);
 
 private:
   Epilogue epilogue;

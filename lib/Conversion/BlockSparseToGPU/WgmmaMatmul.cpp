@@ -62,15 +62,19 @@ public:
   }
   void emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step, ArrayRef<Value>,
                   const StageBuffers &stage) override;
-  Value takesPart(ImplicitLocOpBuilder &, ArrayRef<Value>, Value) override { return {}; }
+  Value takesPart(ImplicitLocOpBuilder &, Value, Value) override { return {}; }
   void beginTile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                  Value thread) override;
   void prepareResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                      Value thread) override;
-  void emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                  const ResultChunks &chunks, ArrayRef<Value> sums) override;
+  SmallVector<Value> emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                                const ResultChunks &chunks, ArrayRef<Value> sums) override;
+  void emitHeld(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                const ResultChunks &chunks, ArrayRef<Value> held, int64_t sums) override;
 
 private:
+  void storeChunk(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group, int64_t number,
+                  Value address);
   /// Part `group` of a tile; all its rows.
   SumStrip getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group) const;
 
@@ -206,15 +210,27 @@ void MatmulKernel::prepareResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
   epilogue.prepare(b, getPart(b, tile, group), thread);
 }
 
-void MatmulKernel::emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                              const ResultChunks &chunks, ArrayRef<Value> sums) {
-  Value firstRow = sharedAdd(b, tile.fields[Row], sharedMul(b, group, unit));
-  auto store = [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
-    Value col = sharedAdd(b, tile.fields[Col], sharedConstant(b, number * chunkCols));
-    emitTensorStore(b, outMap, placeIn(b, op.getInit(), plan.axes.out, firstRow, col, tile),
-                    address);
-  };
-  epilogue.emit(b, chunks, sums, store);
+void MatmulKernel::storeChunk(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                              int64_t number, Value address) {
+  Value row = sharedAdd(b, tile.fields[Row], sharedMul(b, group, unit));
+  Value col = sharedAdd(b, tile.fields[Col], sharedConstant(b, number * chunkCols));
+  emitTensorStore(b, outMap, placeIn(b, op.getInit(), plan.axes.out, row, col, tile), address);
+}
+
+SmallVector<Value> MatmulKernel::emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
+                                            Value group, const ResultChunks &chunks,
+                                            ArrayRef<Value> sums) {
+  return epilogue.emit(b, chunks, sums,
+                       [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
+                         storeChunk(b, tile, group, number, address);
+                       });
+}
+
+void MatmulKernel::emitHeld(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                            const ResultChunks &chunks, ArrayRef<Value> held, int64_t sums) {
+  chunks.emitHeld(b, held, sums, [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
+    storeChunk(b, tile, group, number, address);
+  });
 }
 
 //===----------------------------------------------------------------------===//

@@ -34,6 +34,13 @@ static Value isEqual(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
   return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, lhs, rhs);
 }
 
+/// All threads of the cluster have arrived, and see each other's writes.
+static void emitClusterBarrier(ImplicitLocOpBuilder &b) {
+  // Not the aligned form: lanes of the producer's warp may come by different ways.
+  NVVM::ClusterArriveOp::create(b, UnitAttr());
+  NVVM::ClusterWaitOp::create(b, UnitAttr());
+}
+
 //===----------------------------------------------------------------------===//
 // Launch
 //===----------------------------------------------------------------------===//
@@ -45,18 +52,22 @@ void WgmmaProduct::launch(
         makeKernel) const {
   SmallVector<Value> arguments(maps);
   llvm::append_range(arguments, operands);
-  LaunchShape launchShape{blocks, WgmmaShape::threads, shape.sharedBytes()};
+  LaunchShape launchShape{blocks, WgmmaShape::threads, shape.sharedBytes(), shape.cluster};
   auto emitKernel = [&](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
     std::unique_ptr<WgmmaKernel> kernel = makeKernel(b, mapping);
     Value thread = arith::IndexCastOp::create(b, b.getI32Type(),
                                               gpu::ThreadIdOp::create(b, gpu::Dimension::x));
     Value base = alignedSharedBase(b);
     Value barriers = sharedAdd(b, base, sharedConstant(b, shape.barrierOffset()));
-    Frame frame{base, sharedRem(b, thread, warpgroupThreads), StageRing(barriers, shape.stages)};
+    Frame frame{base, sharedRem(b, thread, warpgroupThreads),
+                StageRing(barriers, shape.stages, shape.cluster)};
     emitIf(b, isEqual(b, thread, sharedConstant(b, 0)), [&](ImplicitLocOpBuilder &b) {
       frame.ring.emitInit(b, WgmmaShape::groups * warpsOfGroup);
     });
-    emitBarrier(b);
+    if (shape.cluster > 1)
+      emitClusterBarrier(b);
+    else
+      emitBarrier(b);
     Value warpgroup = makeUniform(b, sharedDiv(b, thread, warpgroupThreads));
     auto produce = [&](OpBuilder &builder, Location loc) {
       ImplicitLocOpBuilder b(loc, builder);
@@ -71,6 +82,9 @@ void WgmmaProduct::launch(
       scf::YieldOp::create(b);
     };
     scf::IfOp::create(b, isEqual(b, warpgroup, sharedConstant(b, 0)), produce, consume);
+    // No block ends while another may copy to it or arrive at its barriers.
+    if (shape.cluster > 1)
+      emitClusterBarrier(b);
   };
   gpu::GPUFuncOp kernel = kernels.launch(host, name, arguments, launchShape, emitKernel);
   kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), host.getI32IntegerAttr(1));
@@ -85,7 +99,37 @@ StageBuffers WgmmaProduct::getBuffers(ImplicitLocOpBuilder &b, const Frame &fram
                                       Value stage) const {
   Value first = sharedAdd(b, frame.base, sharedMul(b, stage, shape.stageBytes()));
   Value second = sharedAdd(b, first, sharedConstant(b, shape.aMatrices() * WgmmaTile::matrixBytes));
-  return {first, second, frame.ring.full(b, stage)};
+  Value record = sharedAdd(b, frame.base, sharedConstant(b, shape.recordOffset()));
+  record = sharedAdd(b, record, sharedMul(b, stage, WgmmaShape::recordBytes));
+  return {first, second, record, frame.ring.full(b, stage)};
+}
+
+/// Tile `number` of a thread block that has `range`, or, past its end, any tile that there is.
+static WgmmaWork getTileAhead(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
+                              const WgmmaKernel::Range &range, Value number) {
+  Value last = sharedAdd(b, range.to, sharedConstant(b, -1));
+  Value clamped = arith::MinSIOp::create(b, number, last);
+  return kernel.getTile(b, arith::MaxSIOp::create(b, clamped, sharedConstant(b, 0)));
+}
+
+/// A tile among the values that a loop carries.
+static SmallVector<Value> toCarried(const WgmmaWork &tile) {
+  SmallVector<Value> values{tile.steps};
+  llvm::append_range(values, tile.fields);
+  return values;
+}
+
+static WgmmaWork fromCarried(ValueRange values) {
+  return {values.front(), SmallVector<Value>(values.drop_front())};
+}
+
+/// `first` where `condition` holds, else `second`.
+static WgmmaWork selectTile(ImplicitLocOpBuilder &b, Value condition, const WgmmaWork &first,
+                            const WgmmaWork &second) {
+  SmallVector<Value> values;
+  for (auto [one, other] : llvm::zip_equal(toCarried(first), toCarried(second)))
+    values.push_back(arith::SelectOp::create(b, condition, one, other));
+  return fromCarried(values);
 }
 
 void WgmmaProduct::emitProducer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
@@ -94,17 +138,24 @@ void WgmmaProduct::emitProducer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
   auto emitTiles = [&](ImplicitLocOpBuilder &b) {
     WgmmaKernel::Range range = kernel.tiles(b);
     StageRing::Position start = frame.ring.start(b, /*producer=*/true);
+    WgmmaWork first = getTileAhead(b, kernel, range, range.from);
+    SmallVector<Value> entry = kernel.readStep(b, first, zero);
+    size_t numEntries = entry.size();
     auto emitTile = [&](ImplicitLocOpBuilder &b, Value number, ValueRange carried) {
-      WgmmaWork tile = kernel.getTile(b, number);
-      SmallVector<Value> initial(carried);
-      llvm::append_range(initial, kernel.readStep(b, tile, zero));
+      WgmmaWork tile = fromCarried(carried.slice(2, carried.size() - 2 - numEntries));
+      WgmmaWork next = getTileAhead(b, kernel, range, sharedAdd(b, number, range.step));
+      SmallVector<Value> initial(carried.take_front(2));
+      llvm::append_range(initial, carried.take_back(numEntries));
       SmallVector<Value> end =
           emitCarry(b, zero, tile.steps, one, initial,
                     [&](ImplicitLocOpBuilder &b, Value step, ValueRange carried) {
                       StageRing::Position at{carried[0], carried[1]};
                       SmallVector<Value> entry(carried.drop_front(2));
+                      Value ahead = sharedAdd(b, step, one);
+                      Value isLast = isEqual(b, ahead, tile.steps);
                       SmallVector<Value> following =
-                          kernel.readStep(b, tile, sharedAdd(b, step, one));
+                          kernel.readStep(b, selectTile(b, isLast, next, tile),
+                                          arith::SelectOp::create(b, isLast, zero, ahead));
                       frame.ring.waitEmpty(b, at);
                       frame.ring.expectBytes(b, at.stage, kernel.stepBytes(b, tile, entry));
                       kernel.emitCopies(b, tile, step, entry, getBuffers(b, frame, at.stage));
@@ -113,9 +164,27 @@ void WgmmaProduct::emitProducer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
                       llvm::append_range(results, following);
                       return results;
                     });
-      return SmallVector<Value>{end[0], end[1]};
+      SmallVector<Value> results{end[0], end[1]};
+      llvm::append_range(results, toCarried(next));
+      if (numEntries == 0)
+        return results;
+      // A tile without steps has not read ahead.
+      auto entry = scf::IfOp::create(
+          b, isEqual(b, tile.steps, zero),
+          [&](OpBuilder &builder, Location loc) {
+            ImplicitLocOpBuilder b(loc, builder);
+            scf::YieldOp::create(b, kernel.readStep(b, next, zero));
+          },
+          [&](OpBuilder &builder, Location loc) {
+            scf::YieldOp::create(builder, loc, ValueRange(end).drop_front(2));
+          });
+      llvm::append_range(results, entry.getResults());
+      return results;
     };
-    emitCarry(b, range.from, range.to, range.step, {start.stage, start.parity}, emitTile);
+    SmallVector<Value> initial{start.stage, start.parity};
+    llvm::append_range(initial, toCarried(first));
+    llvm::append_range(initial, entry);
+    emitCarry(b, range.from, range.to, range.step, initial, emitTile);
   };
   Value warp = makeUniform(b, sharedDiv(b, frame.thread, 32));
   emitIf(b, isEqual(b, warp, zero), [&](ImplicitLocOpBuilder &b) {
@@ -170,17 +239,14 @@ void WgmmaProduct::emitConsumer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, co
     return next;
   };
 
-  auto emitStep = [&](ImplicitLocOpBuilder &b, const WgmmaWork &work, Value step,
-                      ValueRange carried) {
+  WgmmaKernel::Range range = kernel.tiles(b);
+  auto emitStep = [&](ImplicitLocOpBuilder &b, ValueRange carried) {
     StageRing::Position at{carried[0], carried[1]};
     Value previous = carried[2], sums = carried[3];
-    SmallVector<Value> following;
-    if (shape.hasGaps)
-      following = kernel.readStep(b, work, sharedAdd(b, step, one));
     frame.ring.waitFull(b, at);
     Value used = at.stage;
     if (shape.hasGaps) {
-      Value part = kernel.takesPart(b, llvm::to_vector(carried.drop_front(4)), group);
+      Value part = kernel.takesPart(b, getBuffers(b, frame, at.stage).record, group);
       auto branch = scf::IfOp::create(
           b, part,
           [&](OpBuilder &builder, Location loc) {
@@ -201,31 +267,62 @@ void WgmmaProduct::emitConsumer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, co
       sums = multiplyStage(b, at.stage, previous, sums);
     }
     StageRing::Position next = frame.ring.next(b, at);
-    SmallVector<Value> results{next.stage, next.parity, used, sums};
-    llvm::append_range(results, following);
-    return results;
+    return SmallVector<Value>{next.stage, next.parity, used, sums};
+  };
+
+  // What is held of the tile before, if there is one (i32): its work, and the registers.
+  int64_t numSums = shape.cols / 2, numHeld = chunks.heldRegisters(numSums);
+  auto storeHeldIf = [&](ImplicitLocOpBuilder &b, Value condition, ValueRange held) {
+    if (numHeld == 0)
+      return;
+    Value isThere = isEqual(b, held.front(), one);
+    emitIf(b, both(b, condition, isThere), [&](ImplicitLocOpBuilder &b) {
+      WgmmaWork work = fromCarried(held.drop_front().drop_back(numHeld));
+      kernel.emitHeld(b, work, group, chunks, SmallVector<Value>(held.take_back(numHeld)), numSums);
+    });
   };
 
   auto emitTile = [&](ImplicitLocOpBuilder &b, Value number, ValueRange carried) {
-    WgmmaWork work = kernel.getTile(b, number);
+    size_t numWork = numHeld == 0 ? carried.size() - 2 : (carried.size() - 3 - numHeld) / 2;
+    WgmmaWork work = fromCarried(carried.slice(2, numWork));
+    ValueRange held = carried.drop_front(2 + numWork);
+    WgmmaWork following = getTileAhead(b, kernel, range, sharedAdd(b, number, range.step));
     kernel.beginTile(b, work, group, frame.thread);
-    SmallVector<Value> initial(carried);
+    SmallVector<Value> initial(carried.take_front(2));
     initial.append({none, tile.zeros(b).front()});
-    if (shape.hasGaps)
-      llvm::append_range(initial, kernel.readStep(b, work, zero));
     SmallVector<Value> end =
         emitCarry(b, zero, work.steps, one, initial,
                   [&](ImplicitLocOpBuilder &b, Value step, ValueRange carried) {
-                    return emitStep(b, work, step, carried);
+                    SmallVector<Value> next = emitStep(b, carried);
+                    // While the products of the first step run.
+                    storeHeldIf(b, isEqual(b, step, zero), held);
+                    return next;
                   });
+    storeHeldIf(b, isEqual(b, work.steps, zero), held);
     kernel.prepareResult(b, work, group, frame.thread);
     SmallVector<Value> sums = tile.finish(b, end[3]);
     releaseIf(b, end[2]);
-    kernel.emitResult(b, work, group, chunks, sums);
-    return SmallVector<Value>{end[0], end[1]};
+    SmallVector<Value> rest = kernel.emitResult(b, work, group, chunks, sums);
+    SmallVector<Value> results{end[0], end[1]};
+    llvm::append_range(results, toCarried(following));
+    if (numHeld != 0) {
+      results.push_back(one);
+      llvm::append_range(results, toCarried(work));
+      llvm::append_range(results, rest);
+    }
+    return results;
   };
-  WgmmaKernel::Range range = kernel.tiles(b);
   StageRing::Position start = frame.ring.start(b, /*producer=*/false);
-  emitCarry(b, range.from, range.to, range.step, {start.stage, start.parity}, emitTile);
+  SmallVector<Value> first = toCarried(getTileAhead(b, kernel, range, range.from));
+  SmallVector<Value> initial{start.stage, start.parity};
+  llvm::append_range(initial, first);
+  if (numHeld != 0) {
+    initial.push_back(zero);
+    llvm::append_range(initial, first);
+    initial.append(numHeld, zero);
+  }
+  SmallVector<Value> end = emitCarry(b, range.from, range.to, range.step, initial, emitTile);
+  storeHeldIf(b, arith::ConstantIntOp::create(b, b.getI1Type(), 1),
+              ValueRange(end).drop_front(2 + first.size()));
   chunks.emitWait(b);
 }

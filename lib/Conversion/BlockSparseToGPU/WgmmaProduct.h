@@ -34,12 +34,17 @@ struct WgmmaShape {
   bool aAlongK = true, bAlongK = false;
   /// The result is stored with rows and columns exchanged.
   bool transposeOut = false;
-  /// Not every half has a part in every step.
+  /// Not every half has a part in every step; which ones have, a record of `recordBytes` bytes
+  /// tells.
   bool hasGaps = false;
+  /// Blocks of a cluster, 1 or 2: they have the same rows and steps and neighbouring columns, and
+  /// each copies one matrix of A to both. (L2 delivers 40 KB a step and block instead of 48.)
+  int64_t cluster = 1;
 
   static constexpr int64_t threads = 384;
   static constexpr int64_t groups = 2;
   static constexpr int64_t stepDepth = 64;
+  static constexpr int64_t recordBytes = 32;
   /// Chunks of the result that a warpgroup has in shared memory at a time.
   static constexpr int64_t resultBuffers = 2;
 
@@ -47,9 +52,10 @@ struct WgmmaShape {
   int64_t bMatrices() const { return cols / chunkCols * (splitColumns ? 2 : 1); }
   int64_t stageBytes() const { return (aMatrices() + bMatrices()) * WgmmaTile::matrixBytes; }
   int64_t resultOffset() const { return stages * stageBytes(); }
-  int64_t barrierOffset() const {
+  int64_t recordOffset() const {
     return resultOffset() + groups * resultBuffers * ResultChunks::chunkBytes;
   }
+  int64_t barrierOffset() const { return recordOffset() + (hasGaps ? stages * recordBytes : 0); }
   /// With what rounding the base up to 1024 takes.
   int64_t sharedBytes() const { return barrierOffset() + StageRing::bytes(stages) + 1024; }
   /// Registers of a consumer that hold neither sums nor addresses and the like.
@@ -60,8 +66,8 @@ struct WgmmaShape {
 
 /// Where the copies of a step go.
 struct StageBuffers {
-  /// Addresses (i32) of the first matrix of A and of B.
-  Value a, b;
+  /// Addresses (i32) of the first matrix of A and of B, and of the record where the shape has gaps.
+  Value a, b, record;
   /// Counts the bytes, !llvm.ptr<3>.
   Value barrier;
 };
@@ -82,9 +88,10 @@ public:
   };
   /// The tiles of this thread block.
   virtual Range tiles(ImplicitLocOpBuilder &b) = 0;
+  /// Asked for one tile ahead, by producer and consumers.
   virtual WgmmaWork getTile(ImplicitLocOpBuilder &b, Value number) = 0;
-  /// What the tables say of a step. Read one step ahead: also asked for the step after the
-  /// last, whose answer is not used.
+  /// What the tables say of a step, for the producer. Read one step ahead, also across tiles: asked
+  /// for step 0 of a tile without steps, whose answer is not used.
   virtual SmallVector<Value> readStep(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
                                       Value step) = 0;
   /// Bytes that emitCopies will bring.
@@ -92,17 +99,21 @@ public:
                           ArrayRef<Value> entry) = 0;
   virtual void emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step,
                           ArrayRef<Value> entry, const StageBuffers &stage) = 0;
-  /// i1: warpgroup `group` has a part in the step. Asked only where the shape has gaps.
-  virtual Value takesPart(ImplicitLocOpBuilder &b, ArrayRef<Value> entry, Value group) = 0;
+  /// i1: warpgroup `group` has a part in the step whose record stands at `record` in shared memory
+  /// (i32). Asked only where the shape has gaps.
+  virtual Value takesPart(ImplicitLocOpBuilder &b, Value record, Value group) = 0;
   /// Warpgroup `group` begins a tile. `thread` is the thread in the warpgroup.
   virtual void beginTile(ImplicitLocOpBuilder &, const WgmmaWork &, Value /*group*/,
                          Value /*thread*/) {}
   /// All products of the tile have been started: what emitResult needs may be loaded meanwhile.
   virtual void prepareResult(ImplicitLocOpBuilder &, const WgmmaWork &, Value /*group*/,
                              Value /*thread*/) {}
-  /// Stores the sums of warpgroup `group`.
-  virtual void emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                          const ResultChunks &chunks, ArrayRef<Value> sums) = 0;
+  /// Stores the sums of warpgroup `group`, and gives what `chunks` holds of them.
+  virtual SmallVector<Value> emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                                        const ResultChunks &chunks, ArrayRef<Value> sums) = 0;
+  /// Stores that, of `sums` sums.
+  virtual void emitHeld(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                        const ResultChunks &chunks, ArrayRef<Value> held, int64_t sums) = 0;
 };
 
 class WgmmaProduct {

@@ -79,9 +79,11 @@ public:
   Value stepBytes(ImplicitLocOpBuilder &b, const WgmmaWork &tile, ArrayRef<Value>) override;
   void emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step, ArrayRef<Value>,
                   const StageBuffers &stage) override;
-  Value takesPart(ImplicitLocOpBuilder &, ArrayRef<Value>, Value) override { return {}; }
-  void emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                  const ResultChunks &chunks, ArrayRef<Value> sums) override;
+  Value takesPart(ImplicitLocOpBuilder &, Value, Value) override { return {}; }
+  SmallVector<Value> emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                                const ResultChunks &chunks, ArrayRef<Value> sums) override;
+  void emitHeld(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                const ResultChunks &chunks, ArrayRef<Value> held, int64_t sums) override;
 
 private:
   MapPlace placeOf(ImplicitLocOpBuilder &b, const Factor &factor, const WgmmaWork &tile,
@@ -90,12 +92,11 @@ private:
   Value columnOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t number) const;
   Value isRun(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t chunk, bool wanted) const;
   void readPlaces(ImplicitLocOpBuilder &b, SmallVectorImpl<Value> &fields) const;
-  void storePieces(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group, Value firstBlock,
-                   const ResultChunks &chunks, ArrayRef<Value> sums,
-                   ResultChunks::FinishCorner finish) const;
-  void storeBlocks(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value firstBlock,
-                   const ResultChunks &chunks, ArrayRef<Value> sums,
-                   ResultChunks::FinishCorner finish) const;
+  /// Number (i32) of the first block of the tile's matrix.
+  Value firstBlock(ImplicitLocOpBuilder &b, const WgmmaWork &tile);
+  void storePiece(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group, int64_t number,
+                  Value address);
+  void storeBlock(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t batch, Value address);
 
   PlannedSDDOp op;
   SDDPlan plan;
@@ -256,11 +257,39 @@ void SDDKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value
   }
 }
 
-void SDDKernel::emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                           const ResultChunks &chunks, ArrayRef<Value> sums) {
+Value SDDKernel::firstBlock(ImplicitLocOpBuilder &b, const WgmmaWork &tile) {
+  return ValuesOrigin::get(op).blockOf(b, tile.fields[batchField], tile.fields[headField]);
+}
+
+void SDDKernel::storePiece(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                           int64_t number, Value address) {
+  Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, group, sharedConstant(b, 0));
+  int64_t perGroup = plan.shape.splitColumns ? plan.chunks / 2 : 4;
+  Value place = arith::SelectOp::create(b, isFirst, tile.fields[firstPlace + number],
+                                        tile.fields[firstPlace + perGroup + number]);
+  emitIf(b, isThere(b, place), [&](ImplicitLocOpBuilder &b) {
+    Value zero = sharedConstant(b, 0);
+    Value firstRow = sharedMul(b, firstBlock(b, tile), plan.block.rows);
+    Value row = sharedAdd(b, sharedDiv(b, place, 8), firstRow);
+    Value col = sharedMul(b, sharedRem(b, place, 8), unit);
+    emitTensorStore(b, outMap, {row, col, zero, zero}, address);
+  });
+}
+
+void SDDKernel::storeBlock(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t batch,
+                           Value address) {
+  Value place = tile.fields[fieldCount + batch];
+  emitIf(b, isThere(b, place), [&](ImplicitLocOpBuilder &b) {
+    Value zero = sharedConstant(b, 0);
+    Value row = sharedMul(b, sharedAdd(b, place, firstBlock(b, tile)), plan.block.rows);
+    emitTensorStore(b, outMap, {row, zero, zero, zero}, address);
+  });
+}
+
+SmallVector<Value> SDDKernel::emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
+                                         Value group, const ResultChunks &chunks,
+                                         ArrayRef<Value> sums) {
   double alpha = op.getAlpha().convertToDouble();
-  ValuesOrigin origin = ValuesOrigin::get(op);
-  Value firstBlock = origin.blockOf(b, tile.fields[batchField], tile.fields[headField]);
   auto scale = [&](ImplicitLocOpBuilder &b, int64_t, MutableArrayRef<Value> sums) {
     for (Value &sum : sums)
       sum = mulNumbers(b, numberConstant(b, b.getF32Type(), alpha), sum);
@@ -269,42 +298,26 @@ void SDDKernel::emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value
   if (alpha != 1)
     finish = scale;
   if (plan.hasBlocks())
-    storeBlocks(b, tile, firstBlock, chunks, sums, finish);
+    return chunks.emitBlocks(b, sums, plan.blocks(), finish,
+                             [&](ImplicitLocOpBuilder &b, int64_t batch, Value address) {
+                               storeBlock(b, tile, batch, address);
+                             });
+  return chunks.emit(b, sums, finish, [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
+    storePiece(b, tile, group, number, address);
+  });
+}
+
+void SDDKernel::emitHeld(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                         const ResultChunks &chunks, ArrayRef<Value> held, int64_t sums) {
+  if (plan.hasBlocks())
+    chunks.emitHeldBlocks(b, held, sums, plan.blocks(),
+                          [&](ImplicitLocOpBuilder &b, int64_t batch, Value address) {
+                            storeBlock(b, tile, batch, address);
+                          });
   else
-    storePieces(b, tile, group, firstBlock, chunks, sums, finish);
-}
-
-void SDDKernel::storePieces(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                            Value firstBlock, const ResultChunks &chunks, ArrayRef<Value> sums,
-                            ResultChunks::FinishCorner finish) const {
-  Value firstRow = sharedMul(b, firstBlock, plan.block.rows);
-  Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, group, sharedConstant(b, 0));
-  int64_t perGroup = plan.shape.splitColumns ? plan.chunks / 2 : 4;
-  auto store = [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
-    Value place = arith::SelectOp::create(b, isFirst, tile.fields[firstPlace + number],
-                                          tile.fields[firstPlace + perGroup + number]);
-    emitIf(b, isThere(b, place), [&](ImplicitLocOpBuilder &b) {
-      Value zero = sharedConstant(b, 0);
-      Value row = sharedAdd(b, sharedDiv(b, place, 8), firstRow);
-      Value col = sharedMul(b, sharedRem(b, place, 8), unit);
-      emitTensorStore(b, outMap, {row, col, zero, zero}, address);
+    chunks.emitHeld(b, held, sums, [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
+      storePiece(b, tile, group, number, address);
     });
-  };
-  chunks.emitCorners(b, sums, finish, store);
-}
-
-void SDDKernel::storeBlocks(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value firstBlock,
-                            const ResultChunks &chunks, ArrayRef<Value> sums,
-                            ResultChunks::FinishCorner finish) const {
-  auto store = [&](ImplicitLocOpBuilder &b, int64_t batch, Value address) {
-    Value place = tile.fields[fieldCount + batch];
-    emitIf(b, isThere(b, place), [&](ImplicitLocOpBuilder &b) {
-      Value zero = sharedConstant(b, 0);
-      Value row = sharedMul(b, sharedAdd(b, place, firstBlock), plan.block.rows);
-      emitTensorStore(b, outMap, {row, zero, zero, zero}, address);
-    });
-  };
-  chunks.emitBlocks(b, sums, plan.blocks(), finish, store);
 }
 
 //===----------------------------------------------------------------------===//

@@ -19,6 +19,8 @@ static constexpr int64_t warpgroupThreads = 128;
 /// Sums of a thread in a chunk, and in a 16 x 16 corner of it.
 static constexpr int64_t chunkSums = 32;
 static constexpr int64_t cornerSums = 8;
+/// What they take when rounded, two to a register.
+static constexpr int64_t chunkRegisters = chunkSums / 2;
 
 ResultChunks::ResultChunks(ImplicitLocOpBuilder &b, Value thread, Value barrier, Value shared,
                            int64_t buffers, Type element, bool transposed)
@@ -34,21 +36,36 @@ void ResultChunks::emitGroupBarrier(ImplicitLocOpBuilder &b) const {
                           NVVM::BarrierReductionAttr(), Value());
 }
 
-void ResultChunks::writeChunk(ImplicitLocOpBuilder &b, ArrayRef<Value> sums, int64_t number,
-                              Value address, Blocks blocks, FinishCorner finish) const {
-  Value seven = sharedRem(b, lane, 8), eighth = sharedRem(b, sharedDiv(b, lane, 8), 2);
-  Value half = sharedDiv(b, lane, 16);
-  Value warpRow = sharedMul(b, warp, 16);
+//===----------------------------------------------------------------------===//
+// Chunks to shared memory
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> ResultChunks::roundChunk(ImplicitLocOpBuilder &b, ArrayRef<Value> sums,
+                                            int64_t number, FinishCorner finish) const {
   constexpr int64_t corners = chunkSums / cornerSums;
+  SmallVector<Value> registers;
   for (int64_t corner = 0; corner < corners; ++corner) {
     SmallVector<Value> parts(sums.slice(number * chunkSums + corner * cornerSums, cornerSums));
     if (finish)
       finish(b, number * corners + corner, parts);
-    SmallVector<Value> registers;
     for (int64_t first = 0; first < cornerSums; first += 2)
       registers.push_back(packPair(b, element, parts[first], parts[first + 1]));
+  }
+  return registers;
+}
+
+void ResultChunks::writeChunks(ImplicitLocOpBuilder &b, ArrayRef<Value> registers,
+                               Blocks blocks) const {
+  constexpr int64_t cornerRegisters = cornerSums / 2;
+  Value seven = sharedRem(b, lane, 8), eighth = sharedRem(b, sharedDiv(b, lane, 8), 2);
+  Value half = sharedDiv(b, lane, 16);
+  Value warpRow = sharedMul(b, warp, 16);
+  auto corners = static_cast<int64_t>(registers.size()) / cornerRegisters;
+  for (int64_t corner = 0; corner < corners; ++corner) {
+    constexpr int64_t perChunk = chunkSums / cornerSums;
+    Value address = sharedAdd(b, shared, sharedConstant(b, corner / perChunk * chunkBytes));
     // The corner is in one block, and from (top, left) on in the chunk.
-    Value cornerCol = sharedConstant(b, corner * 16);
+    Value cornerCol = sharedConstant(b, corner % perChunk * 16);
     Value top = transposed ? cornerCol : warpRow, left = transposed ? warpRow : cornerCol;
     Value block =
         sharedAdd(b, sharedMul(b, sharedDiv(b, top, blocks.rows), chunkCols / blocks.cols),
@@ -59,69 +76,96 @@ void ResultChunks::writeChunk(ImplicitLocOpBuilder &b, ArrayRef<Value> sums, int
     Value piece =
         sharedAdd(b, sharedDiv(b, sharedRem(b, left, blocks.cols), 8), transposed ? eighth : half);
     Value offset = SharedTile{chunkCols, blocks.cols}.offset(b, first, row, piece);
-    storeMatrices(b, sharedPointer(b, sharedAdd(b, address, offset)), registers, transposed);
+    storeMatrices(b, sharedPointer(b, sharedAdd(b, address, offset)),
+                  registers.slice(corner * cornerRegisters, cornerRegisters), transposed);
   }
 }
 
-void ResultChunks::emit(ImplicitLocOpBuilder &b, ArrayRef<Value> sums, Finish finish,
-                        Store store) const {
-  auto finishCorner = [&](ImplicitLocOpBuilder &b, int64_t number, MutableArrayRef<Value> parts) {
-    Value group = sharedDiv(b, lane, 4), pair = sharedMul(b, sharedRem(b, lane, 4), 2);
-    Value warpRow = sharedMul(b, warp, 16);
-    for (int64_t i = 0; i < cornerSums; ++i) {
-      int64_t matrix = i / 2;
-      Value row = sharedAdd(b, sharedAdd(b, warpRow, group), sharedConstant(b, 8 * (matrix % 2)));
-      int64_t fixed = number * 16 + 8 * (matrix / 2) + i % 2;
-      parts[i] = finish(b, parts[i], row, sharedAdd(b, pair, sharedConstant(b, fixed)));
-    }
-  };
-  emitCorners(b, sums, finish ? FinishCorner(finishCorner) : FinishCorner(), store);
+//===----------------------------------------------------------------------===//
+// Batches
+//===----------------------------------------------------------------------===//
+
+int64_t ResultChunks::firstHeld(int64_t sums) const {
+  int64_t chunks = sums / chunkSums;
+  return chunks > buffers ? (chunks - 1) / buffers * buffers : chunks;
 }
 
-void ResultChunks::emitCorners(ImplicitLocOpBuilder &b, ArrayRef<Value> sums, FinishCorner finish,
-                               Store store) const {
-  auto chunks = static_cast<int64_t>(sums.size()) / chunkSums;
-  for (int64_t first = 0; first < chunks; first += buffers) {
-    int64_t last = std::min(first + buffers, chunks);
-    // The copies of the chunks that were here before have read them.
-    emitIf(b, isFirst, [&](ImplicitLocOpBuilder &b) { emitWaitStoresRead(b); });
-    emitGroupBarrier(b);
-    auto address = [&](ImplicitLocOpBuilder &b, int64_t number) {
-      return sharedAdd(b, shared, sharedConstant(b, (number - first) * chunkBytes));
-    };
+int64_t ResultChunks::heldRegisters(int64_t sums) const {
+  return sums / 2 - firstHeld(sums) * chunkRegisters;
+}
+
+SmallVector<Value> ResultChunks::emitBatches(ImplicitLocOpBuilder &b, ArrayRef<Value> sums,
+                                             FinishCorner finish, StoreBatch store) const {
+  int64_t chunks = static_cast<int64_t>(sums.size()) / chunkSums, held = firstHeld(sums.size());
+  auto round = [&](int64_t first, int64_t last) {
+    SmallVector<Value> registers;
     for (int64_t number = first; number < last; ++number)
-      writeChunk(b, sums, number, address(b, number), Blocks(), finish);
-    emitCopyFence(b);
-    emitGroupBarrier(b);
-    emitIf(b, isFirst, [&](ImplicitLocOpBuilder &b) {
-      for (int64_t number = first; number < last; ++number)
-        store(b, number, address(b, number));
-      emitCommitStores(b);
-    });
-  }
+      llvm::append_range(registers, roundChunk(b, sums, number, finish));
+    return registers;
+  };
+  for (int64_t first = 0; first < held; first += buffers)
+    store(b, round(first, std::min(first + buffers, held)), first);
+  return round(held, chunks);
 }
 
-void ResultChunks::emitBlocks(ImplicitLocOpBuilder &b, ArrayRef<Value> sums, Blocks blocks,
-                              FinishCorner finish, StoreBlock store) const {
-  auto chunks = static_cast<int64_t>(sums.size()) / chunkSums;
+void ResultChunks::storeBatch(ImplicitLocOpBuilder &b, ArrayRef<Value> registers, int64_t first,
+                              Store store) const {
+  // The copies of the chunks that were here before have read them.
+  emitIf(b, isFirst, [&](ImplicitLocOpBuilder &b) { emitWaitStoresRead(b); });
+  emitGroupBarrier(b);
+  writeChunks(b, registers, Blocks());
+  emitCopyFence(b);
+  emitGroupBarrier(b);
+  emitIf(b, isFirst, [&](ImplicitLocOpBuilder &b) {
+    auto chunks = static_cast<int64_t>(registers.size()) / chunkRegisters;
+    for (int64_t i = 0; i < chunks; ++i)
+      store(b, first + i, sharedAdd(b, shared, sharedConstant(b, i * chunkBytes)));
+    emitCommitStores(b);
+  });
+}
+
+void ResultChunks::storeBlocks(ImplicitLocOpBuilder &b, ArrayRef<Value> registers, int64_t first,
+                               Blocks blocks, StoreBlock store) const {
+  // Each thread waits for the copies that it started.
+  emitWaitStoresRead(b);
+  emitGroupBarrier(b);
+  writeChunks(b, registers, blocks);
+  emitCopyFence(b);
+  emitGroupBarrier(b);
   Value stores = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, thread,
                                        sharedConstant(b, buffers * blocks.perChunk()));
   Value block = sharedAdd(b, shared, sharedMul(b, thread, blocks.rows * blocks.cols * 2));
-  for (int64_t first = 0; first < chunks; first += buffers) {
-    // Each thread waits for the copies that it started.
-    emitWaitStoresRead(b);
-    emitGroupBarrier(b);
-    for (int64_t number = first; number < std::min(first + buffers, chunks); ++number) {
-      Value address = sharedAdd(b, shared, sharedConstant(b, (number - first) * chunkBytes));
-      writeChunk(b, sums, number, address, blocks, finish);
-    }
-    emitCopyFence(b);
-    emitGroupBarrier(b);
-    emitIf(b, stores, [&](ImplicitLocOpBuilder &b) {
-      store(b, first / buffers, block);
-      emitCommitStores(b);
-    });
-  }
+  emitIf(b, stores, [&](ImplicitLocOpBuilder &b) {
+    store(b, first / buffers, block);
+    emitCommitStores(b);
+  });
+}
+
+SmallVector<Value> ResultChunks::emit(ImplicitLocOpBuilder &b, ArrayRef<Value> sums,
+                                      FinishCorner finish, Store store) const {
+  return emitBatches(b, sums, finish,
+                     [&](ImplicitLocOpBuilder &b, ArrayRef<Value> registers, int64_t first) {
+                       storeBatch(b, registers, first, store);
+                     });
+}
+
+void ResultChunks::emitHeld(ImplicitLocOpBuilder &b, ArrayRef<Value> held, int64_t sums,
+                            Store store) const {
+  storeBatch(b, held, firstHeld(sums), store);
+}
+
+SmallVector<Value> ResultChunks::emitBlocks(ImplicitLocOpBuilder &b, ArrayRef<Value> sums,
+                                            Blocks blocks, FinishCorner finish,
+                                            StoreBlock store) const {
+  return emitBatches(b, sums, finish,
+                     [&](ImplicitLocOpBuilder &b, ArrayRef<Value> registers, int64_t first) {
+                       storeBlocks(b, registers, first, blocks, store);
+                     });
+}
+
+void ResultChunks::emitHeldBlocks(ImplicitLocOpBuilder &b, ArrayRef<Value> held, int64_t sums,
+                                  Blocks blocks, StoreBlock store) const {
+  storeBlocks(b, held, firstHeld(sums), blocks, store);
 }
 
 /// Threads that started no copies have nothing to wait for.

@@ -3,7 +3,9 @@
 
 // From the sums of a warpgroup (see Kit/WgmmaTile.h) to global memory: rounded, written by stmatrix
 // to chunks of 64 x 64 elements in shared memory, swizzled as in Kit/TensorMap.h, and copied from
-// there while the warpgroup goes on.
+// there while the warpgroup goes on. There are buffers for a batch of chunks. The last batch of
+// more than one is held in registers, rounded, until the warpgroup has started the products of its
+// next tile: it would otherwise wait here until the copies of the batch before have read theirs.
 //
 // stmatrix.x4 writes four 8 x 8 matrices; lanes 8 i .. 8 i + 7 give the addresses of the rows of
 // matrix i, and lane l's register i holds elements (l / 4, 2 (l % 4) + {0, 1}) of it. Two
@@ -28,19 +30,22 @@ public:
   ResultChunks(ImplicitLocOpBuilder &b, Value thread, Value barrier, Value shared, int64_t buffers,
                Type element, bool transposed);
 
-  /// The sum at (row, column) of the warpgroup's tile, i32 both, made to what is stored (f32).
-  using Finish = function_ref<Value(ImplicitLocOpBuilder &, Value sum, Value row, Value col)>;
-  /// The same for the eight sums of corner `number`, which come in their order: the corners of a
-  /// chunk from left to right.
+  /// Makes the eight sums of corner `number` (f32) what is stored. Corners come in their order:
+  /// those of a chunk from left to right.
   using FinishCorner =
       function_ref<void(ImplicitLocOpBuilder &, int64_t number, MutableArrayRef<Value> sums)>;
   /// One thread stores chunk `number` from shared memory at `address` (i32).
   using Store = function_ref<void(ImplicitLocOpBuilder &, int64_t number, Value address)>;
 
-  /// Stores all chunks of `sums`. `finish` may be null.
-  void emit(ImplicitLocOpBuilder &b, ArrayRef<Value> sums, Finish finish, Store store) const;
-  void emitCorners(ImplicitLocOpBuilder &b, ArrayRef<Value> sums, FinishCorner finish,
-                   Store store) const;
+  /// Registers (i32) of a thread that hold the last batch of `sums` sums; 0 where there is but one.
+  int64_t heldRegisters(int64_t sums) const;
+
+  /// Stores the chunks of `sums` but the last batch of several, which it gives. `finish` may be
+  /// null.
+  SmallVector<Value> emit(ImplicitLocOpBuilder &b, ArrayRef<Value> sums, FinishCorner finish,
+                          Store store) const;
+  /// Stores what `emit` gave for `sums` sums.
+  void emitHeld(ImplicitLocOpBuilder &b, ArrayRef<Value> held, int64_t sums, Store store) const;
 
   /// Rows and columns of the blocks that a chunk is cut into: 16, 32 or 64.
   struct Blocks {
@@ -50,19 +55,35 @@ public:
   /// One thread stores a block of batch `batch` from shared memory at `address` (i32).
   using StoreBlock = function_ref<void(ImplicitLocOpBuilder &, int64_t batch, Value address)>;
 
-  /// Stores all chunks of `sums`, as many at a time (a batch) as there are buffers, block by block.
-  /// The blocks of a batch, at most 128, are numbered by chunk, row and column of blocks, and block
-  /// i is thread i's. In shared memory a block has its rows behind one another, swizzled as a plain
-  /// box of so many columns. Rows and columns are those of chunks, transposed or not.
-  void emitBlocks(ImplicitLocOpBuilder &b, ArrayRef<Value> sums, Blocks blocks, FinishCorner finish,
-                  StoreBlock store) const;
+  /// The same block by block. The blocks of a batch, at most 128, are numbered by chunk, row and
+  /// column of blocks, and block i is thread i's. In shared memory a block has its rows behind one
+  /// another, swizzled as a plain box of so many columns. Rows and columns are those of chunks,
+  /// transposed or not.
+  SmallVector<Value> emitBlocks(ImplicitLocOpBuilder &b, ArrayRef<Value> sums, Blocks blocks,
+                                FinishCorner finish, StoreBlock store) const;
+  void emitHeldBlocks(ImplicitLocOpBuilder &b, ArrayRef<Value> held, int64_t sums, Blocks blocks,
+                      StoreBlock store) const;
 
   /// At the end of a kernel: until everything that this thread stored is in global memory.
   void emitWait(ImplicitLocOpBuilder &b) const;
 
 private:
-  void writeChunk(ImplicitLocOpBuilder &b, ArrayRef<Value> sums, int64_t number, Value address,
-                  Blocks blocks, FinishCorner finish) const;
+  /// Stores a batch, `registers`, whose first chunk has number `first`.
+  using StoreBatch =
+      function_ref<void(ImplicitLocOpBuilder &, ArrayRef<Value> registers, int64_t first)>;
+
+  SmallVector<Value> emitBatches(ImplicitLocOpBuilder &b, ArrayRef<Value> sums, FinishCorner finish,
+                                 StoreBatch store) const;
+  /// Number of the first chunk that is held.
+  int64_t firstHeld(int64_t sums) const;
+  /// The registers (i32) of chunk `number`, finished and rounded.
+  SmallVector<Value> roundChunk(ImplicitLocOpBuilder &b, ArrayRef<Value> sums, int64_t number,
+                                FinishCorner finish) const;
+  void writeChunks(ImplicitLocOpBuilder &b, ArrayRef<Value> registers, Blocks blocks) const;
+  void storeBatch(ImplicitLocOpBuilder &b, ArrayRef<Value> registers, int64_t first,
+                  Store store) const;
+  void storeBlocks(ImplicitLocOpBuilder &b, ArrayRef<Value> registers, int64_t first, Blocks blocks,
+                   StoreBlock store) const;
   void emitGroupBarrier(ImplicitLocOpBuilder &b) const;
 
   Value thread, barrier, shared, isFirst, lane, warp;

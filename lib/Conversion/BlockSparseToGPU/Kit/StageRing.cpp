@@ -6,6 +6,7 @@
 #include "SharedTile.h"
 #include "TensorMap.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
@@ -25,11 +26,12 @@ Value StageRing::empty(ImplicitLocOpBuilder &b, Value stage) const {
   return sharedPointer(b, sharedAdd(b, first, sharedMul(b, stage, barrierBytes)));
 }
 
-void StageRing::emitInit(ImplicitLocOpBuilder &b, int64_t consumerWarps) const {
+void StageRing::emitInit(ImplicitLocOpBuilder &b, int64_t releases) const {
   for (int64_t i = 0; i < stages; ++i) {
     Value stage = sharedConstant(b, i);
     NVVM::MBarrierInitOp::create(b, full(b, stage), sharedConstant(b, 1), Value());
-    NVVM::MBarrierInitOp::create(b, empty(b, stage), sharedConstant(b, consumerWarps), Value());
+    NVVM::MBarrierInitOp::create(b, empty(b, stage), sharedConstant(b, releases * cluster),
+                                 Value());
   }
   NVVM::FenceMbarrierInitOp::create(b);
 }
@@ -64,6 +66,25 @@ void StageRing::expectBytes(ImplicitLocOpBuilder &b, Value stage, Value bytes) c
                                          /*relaxed=*/false, Value());
 }
 
+/// Arrives at the barrier of block `rank` of the cluster that stands where `barrier` does here.
+/// What the arriving warp did was to read by wgmma, and wgmma has ended: there is nothing to
+/// release to the other block, and `.release.cluster` would wait for all memory at each arrival
+/// (MEMBAR.ALL.GPU), which halved the speed of whole kernels.
+static void emitArriveAt(ImplicitLocOpBuilder &b, Value barrier, Value rank) {
+  Value address = LLVM::PtrToIntOp::create(b, b.getI32Type(), barrier);
+  StringRef text = "{\n.reg .b32 remote;\nmapa.shared::cluster.u32 remote, $0, $1;\n"
+                   "mbarrier.arrive.shared::cluster.b64 _, [remote];\n}";
+  auto dialect = LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT);
+  LLVM::InlineAsmOp::create(b, TypeRange(), ValueRange{address, rank}, text, "r,r",
+                            /*has_side_effects=*/true, /*is_align_stack=*/false,
+                            LLVM::tailcallkind::TailCallKind::None, dialect, ArrayAttr());
+}
+
 void StageRing::release(ImplicitLocOpBuilder &b, Value stage) const {
-  NVVM::MBarrierArriveOp::create(b, Type(), empty(b, stage), Value());
+  if (cluster == 1) {
+    NVVM::MBarrierArriveOp::create(b, Type(), empty(b, stage), Value());
+    return;
+  }
+  for (int64_t rank = 0; rank < cluster; ++rank)
+    emitArriveAt(b, empty(b, stage), sharedConstant(b, rank));
 }

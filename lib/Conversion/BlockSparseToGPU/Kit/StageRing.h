@@ -10,6 +10,9 @@
 // parity has ended. Consumers start with parity 0: the first fill. The producer starts with parity
 // 1, which a fresh barrier counts as ended: the stages are free. Parities flip when a stage number
 // wraps around.
+//
+// Where thread blocks of a cluster fill each other's stages, a stage is empty when the consumers of
+// all of them have released it: they arrive at every block's barrier, in the place of their own.
 
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_STAGERING_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_STAGERING_H
@@ -25,14 +28,16 @@ public:
     Value stage, parity;
   };
 
-  /// `barriers`: address (i32) of bytes(stages) bytes of shared memory.
-  StageRing(Value barriers, int64_t stages) : barriers(barriers), stages(stages) {}
+  /// `barriers`: address (i32) of bytes(stages) bytes of shared memory, the same in all `cluster`
+  /// blocks of a cluster.
+  StageRing(Value barriers, int64_t stages, int64_t cluster = 1)
+      : barriers(barriers), stages(stages), cluster(cluster) {}
 
   static int64_t bytes(int64_t stages) { return 16 * stages; }
 
   /// One thread makes the barriers; all threads of the block must meet at a barrier before
   /// they are used.
-  void emitInit(ImplicitLocOpBuilder &b, int64_t consumerWarps) const;
+  void emitInit(ImplicitLocOpBuilder &b, int64_t releases) const;
 
   Position start(ImplicitLocOpBuilder &b, bool producer) const;
   Position next(ImplicitLocOpBuilder &b, const Position &position) const;
@@ -50,7 +55,7 @@ private:
   Value empty(ImplicitLocOpBuilder &b, Value stage) const;
 
   Value barriers;
-  int64_t stages;
+  int64_t stages, cluster;
 };
 
 } // namespace mlir::blocksparse::device

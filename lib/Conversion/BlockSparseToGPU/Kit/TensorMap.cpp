@@ -143,10 +143,14 @@ static SmallVector<Value> getCoordinates(ImplicitLocOpBuilder &b, bool chunked,
 }
 
 void mlir::blocksparse::device::emitTensorLoad(ImplicitLocOpBuilder &b, Value map, MapBox box,
-                                               const MapPlace &place, Value shared, Value barrier) {
+                                               const MapPlace &place, Value shared, Value barrier,
+                                               int64_t cluster) {
+  Value mask;
+  if (cluster > 1)
+    mask = arith::ConstantIntOp::create(b, b.getI16Type(), (int64_t(1) << cluster) - 1);
   NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
       b, clusterPointer(b, shared), map, getCoordinates(b, box.isChunked(), place), barrier,
-      ValueRange{}, Value(), Value(), NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false,
+      ValueRange{}, mask, Value(), NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false,
       NVVM::CTAGroupKindAttr(), Value());
 }
 

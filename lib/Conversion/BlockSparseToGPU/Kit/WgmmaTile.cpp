@@ -24,7 +24,9 @@ Value WgmmaFactor::descriptor(ImplicitLocOpBuilder &b, Value address) const {
   uint64_t swizzle = uint64_t(rowBytes == 128 ? 1 : 2) << 62;
   uint64_t stride = uint64_t(8 * rowBytes / 16) << 32;
   uint64_t leading = uint64_t(alongK ? 1 : WgmmaTile::matrixBytes / 16) << 16;
-  Value low = arith::ExtUIOp::create(b, b.getI64Type(), sharedDiv(b, address, 16));
+  // In a cluster the high bits of an address tell the block.
+  Value units = arith::AndIOp::create(b, sharedDiv(b, address, 16), sharedConstant(b, 0x3fff));
+  Value low = arith::ExtUIOp::create(b, b.getI64Type(), units);
   Value bits = arith::ConstantIntOp::create(b, b.getI64Type(),
                                             static_cast<int64_t>(swizzle | stride | leading));
   return arith::OrIOp::create(b, low, bits);
