@@ -77,9 +77,9 @@ func.func @others(%a: tensor<64x8xf32>, %b: tensor<8x80xf32>) -> tensor<64x80xf3
 #odd = #blocksparse.layout<48x16, grid 4x4, dense>
 
 // HOPPER-LABEL: @stages(
-// HOPPER: blocksparse.dsd {{.*}}kernel = "cuda.wgmma", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12>
-// HOPPER: blocksparse.dds {{.*}}kernel = "cuda.wgmma", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12>
-// HOPPER: blocksparse.dsd {{.*}}kernel = "cuda.wgmma", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12, group = 2>
+// HOPPER: blocksparse.dsd {{.*}}kernel = "cuda.wgmma", tile_m = 128, tile_n = 512, tile_k = 64, stages = 4, warps = 12>
+// HOPPER: blocksparse.dds {{.*}}kernel = "cuda.wgmma", tile_m = 128, tile_n = 512, tile_k = 64, stages = 4, warps = 12>
+// HOPPER: blocksparse.dsd {{.*}}kernel = "cuda.wgmma", tile_m = 128, tile_n = 512, tile_k = 64, stages = 4, warps = 12, group = 2>
 func.func @stages(%a: tensor<4096x4096xf16, #wide128>, %p: tensor<4096x4096xf16, #pairs>,
                   %b: tensor<4096x4096xf16>)
     -> (tensor<4096x4096xf16>, tensor<4096x4096xf16>, tensor<4096x4096xf16>) {

@@ -12,12 +12,13 @@
 #b32 = #blocksparse.layout<32x32, grid 9x31, random(density = 0.5, seed = 1)>
 
 // Two batches of two chunks of 64 columns: 4 matrices of 16 x 16 in each of them for every warp, and
-// at most 32 blocks.
+// at most 32 blocks. The second batch of a tile is stored while the products of the next one run.
 // B16: .entry blocks_of_16_sdd_wgmma(
 // B16: .maxntid 384
 // B16: setmaxnreg.inc.sync.aligned.u32 232;
 // B16: ld.global.nc.b32 {{%r[0-9]+}}, [{{%rd[0-9]+}}+128];
 // B16: wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16
+// B16: wgmma.wait_group.sync.aligned 1;
 // B16: cp.async.bulk.wait_group.read 0;
 // B16-NEXT: bar.sync {{%r[0-9]+}}, 128;
 // B16-COUNT-8: stmatrix.sync.aligned.m8n8.x4.shared.b16
@@ -26,10 +27,11 @@
 // B16: bar.sync {{%r[0-9]+}}, 128;
 // B16: cp.async.bulk.tensor.4d.global.shared::cta.tile.bulk_group
 // B16: cp.async.bulk.commit_group;
+// The first batch, when they have ended.
+// B16: wgmma.wait_group.sync.aligned 0;
 // B16: cp.async.bulk.wait_group.read 0;
 // B16-COUNT-8: stmatrix.sync.aligned.m8n8.x4.shared.b16
 // B16: cp.async.bulk.tensor.4d.global.shared::cta.tile.bulk_group
-// B16: cp.async.bulk.wait_group 0;
 // Two halves of A, then for each chunk of B all of it, or up to 4 block columns whose numbers are
 // halves of words: times 16.
 // B16: setmaxnreg.dec.sync.aligned.u32 40;
@@ -37,6 +39,9 @@
 // B16-NEXT: and.b32 {{%r[0-9]+}}, [[HIGH]], 1048560;
 // B16-COUNT-22: cp.async.bulk.tensor.4d.shared::cluster.global
 // B16-NOT: cp.async.bulk.tensor.4d.shared::cluster.global
+// After the last tile.
+// B16-COUNT-8: stmatrix.sync.aligned.m8n8.x4.shared.b16
+// B16: cp.async.bulk.wait_group 0;
 // B16: ret;
 func.func @blocks_of_16(%a: tensor<1008x200xf16>, %b: tensor<272x200xf16>) -> tensor<1008x272xf16, #b16> {
   %0 = blocksparse.sdd %a, %b {schedule = #blocksparse.schedule<kernel = "cuda.wgmma">, transpose_b}

@@ -263,6 +263,35 @@ TEST(WorkLists, TakeGroupsPanelByPanelInBlocks) {
   }
 }
 
+TEST(WorkLists, PanelsThatAreWalkedTogetherFollowEachOther) {
+  StagedRows staged;
+  staged.heads.assign(4, 0);
+  staged.cost.assign(4, 1000);
+  staged.firstRecord = {0, 1, 2, 3, 4};
+  WorkOptions options{1};
+  options.panelsTogether = 2;
+  // Three panels: the last one is alone.
+  const WorkLists lists = buildWorkLists(staged, {3, 1, 1, 1}, options);
+  std::vector<std::pair<int32_t, int32_t>> order;
+  for (const StageTile &tile : lists.tiles)
+    order.push_back({tile.group, tile.panel});
+  const std::vector<std::pair<int32_t, int32_t>> blockOfGroup = {{0, 0}, {0, 1}, {0, 2}};
+  EXPECT_EQ(std::vector(order.begin(), order.begin() + 3), blockOfGroup);
+  EXPECT_EQ(order.size(), 12u);
+  options.workers = 4;
+  const WorkLists dealt = buildWorkLists(staged, {3, 1, 1, 1}, options);
+  // Four workers: groups 0 and 1 with panels 0 and 1, then groups 2 and 3, then panel 2 of all.
+  std::vector<std::pair<int32_t, int32_t>> first, last;
+  for (int worker = 0; worker < 4; ++worker) {
+    const StageTile &begin = dealt.tiles[dealt.workers[worker]];
+    const StageTile &end = dealt.tiles[dealt.workers[worker + 1] - 1];
+    first.push_back({begin.group, begin.panel});
+    last.push_back({end.group, end.panel});
+  }
+  EXPECT_EQ(first, (decltype(first){{0, 0}, {0, 1}, {1, 0}, {1, 1}}));
+  EXPECT_EQ(last, (decltype(last){{0, 2}, {1, 2}, {2, 2}, {3, 2}}));
+}
+
 TEST(WorkLists, UnequalGroupsGoLongestFirstToTheLeastLoaded) {
   StagedRows staged;
   staged.heads.assign(4, 0);
