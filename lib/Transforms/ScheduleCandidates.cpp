@@ -9,8 +9,6 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
-#include <array>
-
 using namespace mlir;
 using namespace mlir::blocksparse;
 using ::blocksparse::TargetInfo;
@@ -97,8 +95,7 @@ void Candidates::addStreams() {
   if (!facts.stream)
     return;
   int64_t block = facts.rows;
-  auto addShape = [&](bool wgmma, int64_t rows, int64_t warps, int64_t panels, int64_t stages,
-                      int64_t together) {
+  auto addShape = [&](bool wgmma, int64_t rows, int64_t warps, int64_t panels, int64_t stages) {
     if (!has(wgmma ? "cuda.stream_wgmma" : "cuda.stream") ||
         !::blocksparse::getStreamShape(block, rows, panels, stages,
                                        ::blocksparse::streamBuffers(wgmma, warps)))
@@ -106,24 +103,19 @@ void Candidates::addStreams() {
     // Narrow panels pay for small results alone.
     for (int64_t cols : {128, 64})
       if (facts.cols % cols == 0 && (cols == 128 || rows * block <= 128))
-        add(wgmma ? "cuda.stream_wgmma" : "cuda.stream", together * block, cols, panels * block,
-            stages, warps, rows);
+        add(wgmma ? "cuda.stream_wgmma" : "cuda.stream", rows * block, cols, panels * block, stages,
+            warps, rows);
   };
   // Fewer than 64 values of k a stage wait more than they compute.
   constexpr std::pair<int64_t, int64_t> depths[] = {{64, 5}, {64, 4}, {96, 4}, {128, 4}, {128, 3}};
   for (auto [depth, stages] : depths) {
     if (block == 32)
       for (int64_t rows : {12, 4})
-        addShape(/*wgmma=*/true, rows, 8, depth / block, stages, rows);
+        addShape(/*wgmma=*/true, rows, 8, depth / block, stages);
     for (int64_t rows : {24, 20, 16, 12, 8})
       // Tall groups of large blocks leave too few registers.
       if (rows * block <= 384)
-        addShape(/*wgmma=*/false, rows, rows > 20 ? rows / 2 : rows, depth / block, stages, rows);
-    // Rows of a warp that go together, see blocksparse/Plan/StreamPart.h.
-    constexpr std::array<int64_t, 3> parts[] = {{24, 8, 6}, {24, 12, 4}, {20, 8, 5}, {16, 8, 4}};
-    if (block == 16)
-      for (auto [rows, warps, together] : parts)
-        addShape(/*wgmma=*/false, rows, warps, depth / block, stages, together);
+        addShape(/*wgmma=*/false, rows, rows > 20 ? rows / 2 : rows, depth / block, stages);
   }
 }
 

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "StagedProduct.h"
-
-#include "blocksparse/Plan/StreamPart.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <limits>
@@ -95,29 +93,19 @@ std::optional<StagedProduct> StagedProduct::get(PlannedDSDOp op) {
                     n};
   if (wgmma ? !hasWgmmaSizes(sizes) : !hasStreamSizes(sizes))
     return std::nullopt;
-  int64_t wanted = schedule.getTileN() == 0 ? ::blocksparse::wgmmaPanelCols : schedule.getTileN();
-  int64_t most =
-      wgmma ? ::blocksparse::wgmmaClusterSize * ::blocksparse::wgmmaPanelCols : int64_t(128);
-  product.tileN = fitPanel(n, std::min(wanted, most));
   if (stream) {
     bool usesWgmma = schedule.getKernel() == "cuda.stream_wgmma";
     product.stream = ::blocksparse::getStreamShape(
         rows, schedule.getGroup(), schedule.getTileK() / rows, schedule.getStages(),
         ::blocksparse::streamBuffers(usesWgmma, schedule.getWarps()));
-    if (!product.stream)
+    if (!product.stream || schedule.getGroup() % (usesWgmma ? 2 : schedule.getWarps()) != 0)
       return std::nullopt;
-    if (usesWgmma) {
-      if (schedule.getGroup() % 2 != 0)
-        return std::nullopt;
-    } else {
-      std::optional<::blocksparse::StreamPart> part = ::blocksparse::StreamPart::get(
-          rows, schedule.getGroup(), product.tileN, schedule.getWarps(), schedule.getTileM());
-      if (!part)
-        return std::nullopt;
-      // Warps that stand side by side own the same rows.
-      product.stream->owners = schedule.getGroup() / part->rows;
-    }
+    product.stream->owners = usesWgmma ? 0 : schedule.getWarps();
   }
+  int64_t wanted = schedule.getTileN() == 0 ? ::blocksparse::wgmmaPanelCols : schedule.getTileN();
+  int64_t most =
+      wgmma ? ::blocksparse::wgmmaClusterSize * ::blocksparse::wgmmaPanelCols : int64_t(128);
+  product.tileN = fitPanel(n, std::min(wanted, most));
   product.rows.heads = op.getLutHeads();
   product.rows.tiles = llvm::divideCeil(sizeFromEnd(init, op.getTransposeOut() ? 0 : 1), rows);
   product.rows.denseBlocks = product.k / depth;

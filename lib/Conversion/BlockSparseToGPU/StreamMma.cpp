@@ -38,8 +38,7 @@ namespace {
 /// Words of two elements, four for each 16 x 16 of a factor.
 using Fragments = SmallVector<Value>;
 
-/// A warp that owns every n-th block row of the group from its own number on, or part of their
-/// columns; warps with the same rows stand side by side.
+/// A warp that owns every `warps`-th block row of the group from its own number on.
 class MmaConsumer {
 public:
   MmaConsumer(ImplicitLocOpBuilder &b, const StreamKernel &kernel);
@@ -47,39 +46,16 @@ public:
   void emit(ImplicitLocOpBuilder &b) const;
 
 private:
+  int64_t rowsPerWarp() const { return plan.shape.rows / plan.warps; }
   /// Sums of a thread in one block row: 4 for each 16 x 8.
-  int64_t rowSums() const { return plan.shape.block / 16 * (part.cols / 8) * 4; }
-  int64_t warpsAcross() const { return plan.cols / part.cols; }
+  int64_t rowSums() const { return plan.shape.block / 16 * (plan.cols / 8) * 4; }
   /// Place in the group of the warp's row number `number`: rows are spread.
   Value rowPlace(ImplicitLocOpBuilder &b, int64_t number) const {
-    return sharedAdd(b, rowWarp, constant(b, number * (plan.warps / warpsAcross())));
+    return sharedAdd(b, kernel.warp, constant(b, number * plan.warps));
   }
-  /// Adds the blocks of all rows in a stage to their sums.
-  SmallVector<Value> multiply(ImplicitLocOpBuilder &b, Value stage, ArrayRef<Value> sums) const;
+  /// Adds the blocks of one row in a stage to its sums.
   SmallVector<Value> multiplyRow(ImplicitLocOpBuilder &b, Value stage, int64_t number,
                                  ArrayRef<Value> sums) const;
-  SmallVector<Value> multiplyTogether(ImplicitLocOpBuilder &b, Value stage,
-                                      ArrayRef<Value> sums) const;
-  /// The product of one row's block with what is loaded of a panel.
-  struct BlockStep {
-    int64_t row;
-    /// The row's word, which tells the block, and whether (i1) there is one.
-    Value word, taken;
-    SmallVector<Value> right;
-  };
-  /// Adds the steps of all rows for the lowest bit of `mask` and advances the words; `certain`:
-  /// that there is one.
-  void addSteps(ImplicitLocOpBuilder &b, Value stage, Value mask, bool certain,
-                MutableArrayRef<Value> words, SmallVectorImpl<BlockStep> &steps) const;
-  /// Loops over the bits of a mask of panels, the lowest first and `panels` a turn. `body` gets the
-  /// mask before each of its panels, which is 0 where there is none, and what is carried, and gives
-  /// what is carried on.
-  using LoopBody = function_ref<SmallVector<Value>(ImplicitLocOpBuilder &, ArrayRef<Value> masks,
-                                                   ValueRange carried)>;
-  SmallVector<Value> emitPanelLoop(ImplicitLocOpBuilder &b, Value mask, int64_t panels,
-                                   ValueRange initial, LoopBody body) const;
-  /// Where the lane reads in the panel of the lowest bit of `mask`; somewhere where there is none.
-  Value panelOf(ImplicitLocOpBuilder &b, Value stage, Value mask) const;
   /// The value block at `block` for k .. k + 15: a fragment for each 16 rows.
   Fragments loadLeft(ImplicitLocOpBuilder &b, Value block, int64_t k) const;
   /// 16 columns of the panel at `panel`, from n on.
@@ -103,19 +79,14 @@ private:
 
   const StreamKernel &kernel;
   const StreamPlan &plan;
-  const ::blocksparse::StreamPart &part;
-  /// i32: the first row in the group and the first column in the tile, the warp's buffer for
-  /// results, and where the lane reads in a value block and in a panel.
-  Value lane, rowWarp, firstCol, result, leftLane, rightLane;
+  /// i32: the warp's buffer for results, and where the lane reads in a value block and in a panel.
+  Value lane, result, leftLane, rightLane;
 };
 
 } // namespace
 
 MmaConsumer::MmaConsumer(ImplicitLocOpBuilder &b, const StreamKernel &kernel)
-    : kernel(kernel), plan(kernel.plan), part(plan.part), lane(kernel.lane) {
-  rowWarp = sharedDiv(b, kernel.warp, warpsAcross());
-  Value across = sharedRem(b, kernel.warp, warpsAcross());
-  firstCol = sharedMul(b, across, part.cols);
+    : kernel(kernel), plan(kernel.plan), lane(kernel.lane) {
   result = sharedAdd(b, kernel.base, constant(b, plan.resultOffset()));
   result = sharedAdd(b, result, sharedMul(b, kernel.warp, plan.resultBytes()));
   Value zero = constant(b, 0);
@@ -123,9 +94,6 @@ MmaConsumer::MmaConsumer(ImplicitLocOpBuilder &b, const StreamKernel &kernel)
   leftLane = valueTile().offset(b, zero, left.row, left.piece);
   LanePlace right = lanePlace(b, lane, /*rowsFirst=*/!plan.alongK);
   rightLane = panelTile().offset(b, zero, right.row, right.piece);
-  int64_t warpBytes = plan.alongK ? part.cols * panelTile().rowBytes()
-                                  : part.cols / chunkCols * panelTile().bytes();
-  rightLane = sharedAdd(b, rightLane, sharedMul(b, across, warpBytes));
 }
 
 //===----------------------------------------------------------------------===//
@@ -160,20 +128,21 @@ Fragments MmaConsumer::loadRight(ImplicitLocOpBuilder &b, Value panel, int64_t k
 void MmaConsumer::multiplyFragments(ImplicitLocOpBuilder &b, ArrayRef<Value> left,
                                     ArrayRef<Value> right, int64_t n,
                                     MutableArrayRef<Value> sums) const {
-  int64_t tilesM = plan.shape.block / 16, tilesN = part.cols / 8;
+  int64_t tilesM = plan.shape.block / 16, tilesN = plan.cols / 8;
   for (int64_t i = 0, end = right.size() / 2; i < end; ++i)
     for (int64_t m = 0; m < tilesM; ++m)
       multiplyAddFragments(b, plan.element, left.slice(m * 4, 4), right.slice(i * 2, 2),
                            sums.slice((m * tilesN + n / 8 + i) * 4, 4));
 }
 
-SmallVector<Value> MmaConsumer::emitPanelLoop(ImplicitLocOpBuilder &b, Value mask, int64_t panels,
-                                              ValueRange initial, LoopBody body) const {
-  SmallVector<Value> all{mask};
-  llvm::append_range(all, initial);
-  SmallVector<Type> types(ValueRange(all).getTypes());
+SmallVector<Value> MmaConsumer::multiplyRow(ImplicitLocOpBuilder &b, Value stage, int64_t number,
+                                            ArrayRef<Value> sums) const {
+  StreamKernel::RowWord word = kernel.readWord(b, stage, rowPlace(b, number));
+  SmallVector<Value> initial{word.mask, word.block};
+  llvm::append_range(initial, sums);
+  SmallVector<Type> types(ValueRange(initial).getTypes());
   auto loop = scf::WhileOp::create(
-      b, types, all,
+      b, types, initial,
       [&](OpBuilder &builder, Location loc, ValueRange carried) {
         ImplicitLocOpBuilder b(loc, builder);
         Value more = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, carried[0], constant(b, 0));
@@ -181,178 +150,30 @@ SmallVector<Value> MmaConsumer::emitPanelLoop(ImplicitLocOpBuilder &b, Value mas
       },
       [&](OpBuilder &builder, Location loc, ValueRange carried) {
         ImplicitLocOpBuilder b(loc, builder);
-        SmallVector<Value> masks{carried[0]};
-        for (int64_t panel = 0; panel < panels; ++panel) {
-          Value mask = masks.back();
-          masks.push_back(arith::AndIOp::create(b, mask, sharedAdd(b, mask, constant(b, -1))));
+        Value mask = carried[0], block = carried[1];
+        Value rest = arith::AndIOp::create(b, mask, sharedAdd(b, mask, constant(b, -1)));
+        Value panelNumber = LLVM::CountTrailingZerosOp::create(b, b.getI32Type(), mask,
+                                                               /*is_zero_poison=*/true);
+        Value panel = sharedAdd(b, sharedAdd(b, stage, rightLane),
+                                sharedMul(b, panelNumber, plan.panelStride()));
+        SmallVector<Value> next(carried);
+        next[0] = rest;
+        next[1] = sharedAdd(b, block, constant(b, plan.blockBytes()));
+        MutableArrayRef<Value> added = MutableArrayRef<Value>(next).drop_front(2);
+        for (int64_t k = 0; k < plan.shape.block; k += 16) {
+          Fragments left = loadLeft(b, block, k);
+          for (int64_t n = 0; n < plan.cols; n += 16)
+            multiplyFragments(b, left, loadRight(b, panel, k, n), n, added);
         }
-        SmallVector<Value> next{masks.pop_back_val()};
-        llvm::append_range(next, body(b, masks, carried.drop_front()));
         scf::YieldOp::create(b, next);
       });
-  return SmallVector<Value>(loop.getResults().drop_front());
-}
-
-Value MmaConsumer::panelOf(ImplicitLocOpBuilder &b, Value stage, Value mask) const {
-  Value number = LLVM::CountTrailingZerosOp::create(b, b.getI32Type(), mask,
-                                                    /*is_zero_poison=*/false);
-  return sharedAdd(b, sharedAdd(b, stage, rightLane), sharedMul(b, number, plan.panelStride()));
-}
-
-SmallVector<Value> MmaConsumer::multiplyRow(ImplicitLocOpBuilder &b, Value stage, int64_t number,
-                                            ArrayRef<Value> sums) const {
-  Value word = kernel.readWord(b, stage, rowPlace(b, number));
-  SmallVector<Value> initial{kernel.blockOf(b, stage, word)};
-  llvm::append_range(initial, sums);
-  SmallVector<Value> end =
-      emitPanelLoop(b, StreamKernel::maskOf(b, word), /*panels=*/1, initial,
-                    [&](ImplicitLocOpBuilder &b, ArrayRef<Value> masks, ValueRange carried) {
-                      Value block = carried[0], panel = panelOf(b, stage, masks[0]);
-                      SmallVector<Value> next(carried);
-                      next[0] = sharedAdd(b, block, constant(b, plan.blockBytes()));
-                      MutableArrayRef<Value> added = MutableArrayRef<Value>(next).drop_front();
-                      for (int64_t k = 0; k < plan.shape.block; k += 16) {
-                        Fragments left = loadLeft(b, block, k);
-                        for (int64_t n = 0; n < part.cols; n += 16)
-                          multiplyFragments(b, left, loadRight(b, panel, k, n), n, added);
-                      }
-                      return next;
-                    });
-  end.erase(end.begin());
-  return end;
-}
-
-namespace {
-
-/// The fragments that a warp whose rows go together holds at a time, as registers allow.
-struct FragmentPlan {
-  /// Panels of a turn, all of whose fragments are loaded first.
-  int64_t panels = 1;
-  /// Value blocks whose fragments are loaded ahead, the one that is multiplied among them.
-  int64_t blocks = 1;
-
-  static FragmentPlan get(const StreamPlan &plan, int64_t sums) {
-    // Addresses and the like; most of what a warp knows stands in uniform registers.
-    constexpr int64_t other = 12;
-    int64_t free = plan.consumerRegisters() - sums - other;
-    int64_t panel = plan.part.cols / 4, block = 4;
-    FragmentPlan fragments;
-    if (free - 2 * panel >= 2 * block)
-      fragments.panels = 2;
-    fragments.blocks =
-        std::clamp<int64_t>((free - fragments.panels * panel) / block, 1, plan.part.rows);
-    return fragments;
-  }
-};
-
-/// Conditional values of the whole warp, and what they are where the condition does not hold.
-SmallVector<Value> emitWhere(ImplicitLocOpBuilder &b, Value condition, ArrayRef<Value> otherwise,
-                             function_ref<SmallVector<Value>(ImplicitLocOpBuilder &)> compute) {
-  auto choice = scf::IfOp::create(
-      b, condition,
-      [&](OpBuilder &builder, Location loc) {
-        ImplicitLocOpBuilder b(loc, builder);
-        SmallVector<Value> values = compute(b);
-        scf::YieldOp::create(b, values);
-      },
-      [&](OpBuilder &builder, Location loc) { scf::YieldOp::create(builder, loc, otherwise); });
-  return SmallVector<Value>(choice.getResults());
-}
-
-} // namespace
-
-// Of blocks of 16. A panel's fragments are loaded once for all rows; each row that has a block
-// there then loads that and multiplies. Rows branch one by one: what the words tell is uniform, so
-// that a branch costs one instruction. Loads of value blocks run ahead of the products, across rows
-// that have none.
-SmallVector<Value> MmaConsumer::multiplyTogether(ImplicitLocOpBuilder &b, Value stage,
-                                                 ArrayRef<Value> sums) const {
-  FragmentPlan fragments = FragmentPlan::get(plan, sums.size());
-  int64_t rows = part.rows;
-  // Carried: the words of the rows, whose upper halves advance, and the sums.
-  SmallVector<Value> initial;
-  Value mask = constant(b, 0);
-  for (int64_t row = 0; row < rows; ++row) {
-    initial.push_back(kernel.readWord(b, stage, rowPlace(b, row)));
-    mask = b.createOrFold<arith::OrIOp>(mask, initial.back());
-  }
-  llvm::append_range(initial, sums);
-  auto turn = [&](ImplicitLocOpBuilder &b, ArrayRef<Value> masks, ValueRange carried) {
-    SmallVector<Value> next(carried);
-    SmallVector<BlockStep> steps;
-    for (Value mask : masks)
-      addSteps(b, stage, mask, /*certain=*/steps.empty(), MutableArrayRef(next).take_front(rows),
-               steps);
-    // The fragments of step i stand in slot i % size. What a row without a block leaves there is
-    // never used: the slot keeps its registers.
-    Value nothing = LLVM::PoisonOp::create(b, b.getI32Type());
-    SmallVector<SmallVector<Value>> slots(fragments.blocks, SmallVector<Value>(4, nothing));
-    size_t loaded = 0;
-    for (auto [i, step] : llvm::enumerate(steps)) {
-      for (; loaded < std::min(steps.size(), i + slots.size()); ++loaded) {
-        const BlockStep &ahead = steps[loaded];
-        SmallVector<Value> &slot = slots[loaded % slots.size()];
-        slot = emitWhere(b, ahead.taken, slot, [&](ImplicitLocOpBuilder &b) {
-          return loadLeft(b, kernel.blockOf(b, stage, ahead.word), 0);
-        });
-      }
-      MutableArrayRef<Value> added =
-          MutableArrayRef(next).slice(rows + step.row * rowSums(), rowSums());
-      llvm::copy(emitWhere(b, step.taken, added,
-                           [&](ImplicitLocOpBuilder &b) {
-                             SmallVector<Value> results(added);
-                             multiplyFragments(b, slots[i % slots.size()], step.right, 0, results);
-                             return results;
-                           }),
-                 added.begin());
-    }
-    return next;
-  };
-  SmallVector<Value> end =
-      emitPanelLoop(b, StreamKernel::maskOf(b, mask), fragments.panels, initial, turn);
-  end.erase(end.begin(), end.begin() + rows);
-  return end;
-}
-
-void MmaConsumer::addSteps(ImplicitLocOpBuilder &b, Value stage, Value mask, bool certain,
-                           MutableArrayRef<Value> words, SmallVectorImpl<BlockStep> &steps) const {
-  Value zero = constant(b, 0), panel = panelOf(b, stage, mask);
-  auto isSet = [&](Value bits) {
-    return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, bits, zero).getResult();
-  };
-  Value bit = arith::AndIOp::create(b, mask, arith::SubIOp::create(b, zero, mask));
-  SmallVector<Value> before(words), taken;
-  for (Value &word : words) {
-    taken.push_back(isSet(arith::AndIOp::create(b, word, bit)));
-    Value following = sharedAdd(b, word, constant(b, StreamKernel::wordBlock));
-    word = arith::SelectOp::create(b, taken.back(), following, word);
-  }
-  auto load = [&](ImplicitLocOpBuilder &b) {
-    Fragments fragments;
-    for (int64_t n = 0; n < part.cols; n += 16)
-      llvm::append_range(fragments, loadRight(b, panel, 0, n));
-    return fragments;
-  };
-  SmallVector<Value> nothing(part.cols / 4, LLVM::PoisonOp::create(b, b.getI32Type()));
-  SmallVector<Value> right = certain ? load(b) : emitWhere(b, isSet(mask), nothing, load);
-  for (int64_t row = 0; row < part.rows; ++row)
-    steps.push_back({row, before[row], taken[row], right});
-}
-
-SmallVector<Value> MmaConsumer::multiply(ImplicitLocOpBuilder &b, Value stage,
-                                         ArrayRef<Value> sums) const {
-  if (part.together)
-    return multiplyTogether(b, stage, sums);
-  SmallVector<Value> results;
-  for (int64_t row = 0; row < part.rows; ++row)
-    llvm::append_range(results, multiplyRow(b, stage, row, sums.slice(row * rowSums(), rowSums())));
-  return results;
+  return SmallVector<Value>(loop.getResults().drop_front(2));
 }
 
 void MmaConsumer::emit(ImplicitLocOpBuilder &b) const {
   WgmmaKernel::Range range = kernel.lists.tilesOfBlock(b);
   StageRing::Position start = kernel.ring->start(b, /*producer=*/false);
-  int64_t rows = part.rows, perRow = rowSums();
+  int64_t rows = rowsPerWarp(), perRow = rowSums();
   Value one = constant(b, 1);
   emitCarry(b, range.from, range.to, one, {start.stage, start.parity},
             [&](ImplicitLocOpBuilder &b, Value number, ValueRange carried) {
@@ -362,21 +183,24 @@ void MmaConsumer::emit(ImplicitLocOpBuilder &b) const {
               SmallVector<Value> initial(carried);
               Value zero = arith::ConstantOp::create(b, b.getF32FloatAttr(0));
               initial.append(rows * perRow, zero);
-              SmallVector<Value> end =
-                  emitCarry(b, constant(b, 0), tile.records, one, initial,
-                            [&](ImplicitLocOpBuilder &b, Value, ValueRange carried) {
-                              StageRing::Position at{carried[0], carried[1]};
-                              SmallVector<Value> sums(carried.drop_front(2));
-                              kernel.ring->waitFull(b, at);
-                              Value stage = kernel.stageBase(b, at.stage);
-                              StageRing::Position next = kernel.ring->next(b, at);
-                              SmallVector<Value> results{next.stage, next.parity};
-                              llvm::append_range(results, multiply(b, stage, sums));
-                              // Every lane for itself: what one lane has read is not ordered
-                              // before another's arrival by a barrier of the warp alone.
-                              kernel.ring->release(b, at.stage);
-                              return results;
-                            });
+              SmallVector<Value> end = emitCarry(
+                  b, constant(b, 0), tile.records, one, initial,
+                  [&](ImplicitLocOpBuilder &b, Value, ValueRange carried) {
+                    StageRing::Position at{carried[0], carried[1]};
+                    SmallVector<Value> sums(carried.drop_front(2));
+                    kernel.ring->waitFull(b, at);
+                    Value stage = kernel.stageBase(b, at.stage);
+                    StageRing::Position next = kernel.ring->next(b, at);
+                    SmallVector<Value> results{next.stage, next.parity};
+                    for (int64_t row = 0; row < rows; ++row)
+                      llvm::append_range(
+                          results,
+                          multiplyRow(b, stage, row, ArrayRef(sums).slice(row * perRow, perRow)));
+                    // Every lane for itself: what one lane has read is not ordered before
+                    // another's arrival by a barrier of the warp alone.
+                    kernel.ring->release(b, at.stage);
+                    return results;
+                  });
               Strips strips = startStrips(b, tile, 0), following;
               for (int64_t row = 0; row < rows; ++row) {
                 if (row + 1 < rows)
@@ -400,14 +224,14 @@ MmaConsumer::Strips MmaConsumer::startStrips(ImplicitLocOpBuilder &b, const Stag
   if (Epilogue::isTrivial(kernel.op))
     return strips;
   Value unit = kernel.lists.rowOf(b, tile.group, rowPlace(b, number));
-  SumStrip row = kernel.getSums(b, tile, unit, firstCol);
+  SumStrip row = kernel.getSums(b, tile, unit);
   int64_t count = plan.shape.block / StripEpilogue::corner;
   for (int64_t i = 0; i < count; ++i) {
     SumStrip strip = row;
     strip.row = sharedAdd(b, row.row, constant(b, i * StripEpilogue::corner));
     // Two rows have strips at a time.
-    strips.emplace_back(b, kernel.epilogue, strip, part.cols / StripEpilogue::corner,
-                        plan.freeRegisters(part.rows * rowSums()) / (2 * count));
+    strips.emplace_back(b, kernel.epilogue, strip, plan.cols / StripEpilogue::corner,
+                        plan.freeRegisters(rowsPerWarp() * rowSums()) / (2 * count));
   }
   return strips;
 }
@@ -415,14 +239,14 @@ MmaConsumer::Strips MmaConsumer::startStrips(ImplicitLocOpBuilder &b, const Stag
 void MmaConsumer::prefetchRow(ImplicitLocOpBuilder &b, const StagedTile &tile,
                               int64_t number) const {
   Value unit = kernel.lists.rowOf(b, tile.group, rowPlace(b, number));
-  prefetchTerms(b, kernel.epilogue, kernel.getSums(b, tile, unit, firstCol), lane, /*threads=*/32,
-                plan.shape.block, part.cols);
+  prefetchTerms(b, kernel.epilogue, kernel.getSums(b, tile, unit), lane, /*threads=*/32,
+                plan.shape.block, plan.cols);
 }
 
 /// Chunk `chunk` (64 columns) of a block row: sums [m / 16][n / 8][4] to the warp's buffer.
 void MmaConsumer::writeChunk(ImplicitLocOpBuilder &b, MutableArrayRef<StripEpilogue> strips,
                              int64_t chunk, ArrayRef<Value> sums) const {
-  int64_t size = plan.shape.block, tilesN = part.cols / 8;
+  int64_t size = plan.shape.block, tilesN = plan.cols / 8;
   SharedTile buffer = plan.transposeOut ? SharedTile{chunkCols, size} : SharedTile{size, chunkCols};
   for (int64_t m = 0; m < size; m += 16)
     for (int64_t n = 0; n < chunkCols; n += 16) {
@@ -448,7 +272,7 @@ void MmaConsumer::storeRow(ImplicitLocOpBuilder &b, const StagedTile &tile, int6
                            MutableArrayRef<StripEpilogue> strips, ArrayRef<Value> sums) const {
   Value unit = kernel.lists.rowOf(b, tile.group, rowPlace(b, number));
   Value there = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, unit, constant(b, 0));
-  for (int64_t chunk = 0; chunk < part.cols / chunkCols; ++chunk) {
+  for (int64_t chunk = 0; chunk < plan.cols / chunkCols; ++chunk) {
     // The copy of the chunk that was here before has read it.
     emitIf(b, kernel.isFirstLane, [&](ImplicitLocOpBuilder &b) { emitWaitStoresRead(b); });
     emitWarpBarrier(b);
@@ -456,8 +280,7 @@ void MmaConsumer::storeRow(ImplicitLocOpBuilder &b, const StagedTile &tile, int6
     emitCopyFence(b);
     emitWarpBarrier(b);
     emitIf(b, both(b, kernel.isFirstLane, there), [&](ImplicitLocOpBuilder &b) {
-      Value col = sharedAdd(b, firstCol, constant(b, chunk * chunkCols));
-      kernel.storeChunk(b, tile, unit, col, result);
+      kernel.storeChunk(b, tile, unit, chunk, result);
       emitCommitStores(b);
     });
   }

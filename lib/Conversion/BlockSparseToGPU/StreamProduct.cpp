@@ -33,11 +33,7 @@ std::optional<StreamPlan> StreamPlan::get(PlannedDSDOp op) {
       block, schedule.getGroup(), schedule.getTileK() / block, schedule.getStages(),
       ::blocksparse::streamBuffers(wgmma, schedule.getWarps()));
   int64_t rows = schedule.getGroup(), warps = schedule.getWarps();
-  if (!shape)
-    return std::nullopt;
-  std::optional<::blocksparse::StreamPart> part = ::blocksparse::StreamPart::get(
-      block, rows, StagedTiles::panelCols(op), warps, schedule.getTileM());
-  if (wgmma ? rows % 2 != 0 : !part)
+  if (!shape || warps < 1 || rows % (wgmma ? 2 : warps) != 0)
     return std::nullopt;
   // Two warpgroups share the rows; the sums of 6 x 128 columns are 192 registers.
   if (wgmma && (block != 32 || warps != 8 || rows > 12))
@@ -48,8 +44,6 @@ std::optional<StreamPlan> StreamPlan::get(PlannedDSDOp op) {
   plan.stages = schedule.getStages();
   plan.warps = schedule.getWarps();
   plan.cols = StagedTiles::panelCols(op);
-  if (!wgmma)
-    plan.part = *part;
   plan.alongK = op.getTransposeB();
   plan.transposeOut = op.getTransposeOut();
   plan.element = getElementTypeOrSelf(op.getDense().getType());
@@ -70,15 +64,10 @@ WarpRegisters StreamPlan::registers() const {
   return {producer, std::min(roundDown(rest / (warps * warpSize)), most)};
 }
 
-int64_t StreamPlan::consumerRegisters() const {
-  constexpr int64_t all = 65536, most = 255;
-  int64_t consumer = registers().consumer;
-  return consumer != 0 ? consumer : std::min(all / threads(), most);
-}
-
 int64_t StreamPlan::freeRegisters(int64_t sums) const {
-  constexpr int64_t other = 48;
-  return consumerRegisters() - sums - other;
+  constexpr int64_t all = 65536, most = 255, other = 48;
+  int64_t consumer = registers().consumer;
+  return (consumer != 0 ? consumer : std::min(all / threads(), most)) - sums - other;
 }
 
 //===----------------------------------------------------------------------===//
@@ -144,20 +133,15 @@ void StreamKernel::emit(ImplicitLocOpBuilder &b) {
   scf::IfOp::create(b, produces, produce, consume);
 }
 
-Value StreamKernel::readWord(ImplicitLocOpBuilder &b, Value stage, Value row) const {
+StreamKernel::RowWord StreamKernel::readWord(ImplicitLocOpBuilder &b, Value stage,
+                                             Value row) const {
   Value place = sharedAdd(b, stage, constant(b, plan.recordOffset() + 4 * plan.shape.headInts()));
   place = sharedAdd(b, place, sharedMul(b, row, 4));
   Value bits = LLVM::LoadOp::create(b, b.getI32Type(), sharedPointer(b, place), /*alignment=*/4);
-  return makeUniform(b, bits);
-}
-
-Value StreamKernel::maskOf(ImplicitLocOpBuilder &b, Value word) {
-  return sharedRem(b, word, wordBlock);
-}
-
-Value StreamKernel::blockOf(ImplicitLocOpBuilder &b, Value stage, Value word) const {
-  Value first = sharedMul(b, sharedDiv(b, word, wordBlock), plan.blockBytes());
-  return sharedAdd(b, sharedAdd(b, stage, constant(b, plan.valuesOffset())), first);
+  bits = makeUniform(b, bits);
+  Value first = sharedMul(b, arith::ShRUIOp::create(b, bits, constant(b, 16)), plan.blockBytes());
+  return {arith::AndIOp::create(b, bits, constant(b, 0xffff)),
+          sharedAdd(b, sharedAdd(b, stage, constant(b, plan.valuesOffset())), first)};
 }
 
 //===----------------------------------------------------------------------===//
@@ -237,17 +221,16 @@ void StreamKernel::emitProducer(ImplicitLocOpBuilder &b) {
 //===----------------------------------------------------------------------===//
 
 void StreamKernel::storeChunk(ImplicitLocOpBuilder &b, const StagedTile &tile, Value unit,
-                              Value col, Value address) const {
-  MapPlace place = StagedTiles::placeIn(b, op.getInit(), sharedMul(b, unit, plan.shape.block),
-                                        sharedAdd(b, sharedMul(b, tile.panel, plan.cols), col),
-                                        tile.batch, tile.head);
+                              int64_t chunk, Value address) const {
+  Value row = sharedMul(b, unit, plan.shape.block);
+  Value col = sharedAdd(b, sharedMul(b, tile.panel, plan.cols), constant(b, chunk * chunkCols));
+  MapPlace place = StagedTiles::placeIn(b, op.getInit(), row, col, tile.batch, tile.head);
   if (plan.transposeOut)
     std::swap(place.row, place.col);
   emitTensorStore(b, outMap, place, address);
 }
 
-SumStrip StreamKernel::getSums(ImplicitLocOpBuilder &b, const StagedTile &tile, Value unit,
-                               Value col) const {
+SumStrip StreamKernel::getSums(ImplicitLocOpBuilder &b, const StagedTile &tile, Value unit) const {
   auto toIndex = [&](Value number) {
     return b.createOrFold<arith::IndexCastOp>(b.getIndexType(), number);
   };
@@ -255,7 +238,7 @@ SumStrip StreamKernel::getSums(ImplicitLocOpBuilder &b, const StagedTile &tile, 
   strip.batch = toIndex(tile.batch);
   strip.head = toIndex(tile.head);
   strip.row = sharedMul(b, unit, plan.shape.block);
-  strip.col = sharedAdd(b, sharedMul(b, tile.panel, plan.cols), col);
+  strip.col = sharedMul(b, tile.panel, plan.cols);
   strip.rows = out.rows();
   strip.cols = out.cols();
   strip.lane = lane;

@@ -12,7 +12,6 @@
 #include "StagedTiles.h"
 #include "StripEpilogue.h"
 #include "blocksparse/Plan/Stages.h"
-#include "blocksparse/Plan/StreamPart.h"
 
 namespace mlir::blocksparse::device {
 
@@ -43,14 +42,11 @@ struct StreamPlan {
   int64_t sharedBytes() const { return barrierOffset() + StageRing::bytes(stages) + 1024; }
   int64_t threads() const;
   WarpRegisters registers() const;
-  int64_t consumerRegisters() const;
   /// Registers of a consumer with `sums` sums that hold neither those nor addresses and the like.
   int64_t freeRegisters(int64_t sums) const;
 
   ::blocksparse::StreamShape shape;
   int64_t stages, warps, cols;
-  /// Of each warp, by mma.sync.
-  ::blocksparse::StreamPart part;
   bool alongK, transposeOut;
   /// Two warpgroups multiply by wgmma, else every warp by mma.sync.
   bool usesWgmma;
@@ -68,20 +64,17 @@ public:
 
   /// Address (i32) of a stage.
   Value stageBase(ImplicitLocOpBuilder &b, Value stage) const;
-  /// The word of row `row` (i32) of the group in the record of a stage, the same in all lanes.
-  Value readWord(ImplicitLocOpBuilder &b, Value stageBase, Value row) const;
-  /// Its two parts: the bits of the panels that meet the row, and the address of its first value
-  /// block. A word that is larger by `wordBlock` tells the next block.
-  static Value maskOf(ImplicitLocOpBuilder &b, Value word);
-  Value blockOf(ImplicitLocOpBuilder &b, Value stageBase, Value word) const;
-  static constexpr int64_t wordBlock = 0x10000;
-  /// Stores the 64 columns of block row `unit` from column `col` (i32) of a tile on, from shared
-  /// memory; one thread.
-  void storeChunk(ImplicitLocOpBuilder &b, const StagedTile &tile, Value unit, Value col,
+  /// The word of row `row` (i32) of the group in the record of a stage, and its two parts: the bits
+  /// of the panels that meet it and the address of its first value block.
+  struct RowWord {
+    Value mask, block;
+  };
+  RowWord readWord(ImplicitLocOpBuilder &b, Value stageBase, Value row) const;
+  /// Stores a chunk of 64 columns of block row `unit` from shared memory; one thread.
+  void storeChunk(ImplicitLocOpBuilder &b, const StagedTile &tile, Value unit, int64_t chunk,
                   Value address) const;
-  /// The sums of block row `unit` in a tile from its column `col` (i32) on, [row][column]; the lane
-  /// is set.
-  SumStrip getSums(ImplicitLocOpBuilder &b, const StagedTile &tile, Value unit, Value col) const;
+  /// The sums of block row `unit` in a tile's panel, [row][column]; the lane is set.
+  SumStrip getSums(ImplicitLocOpBuilder &b, const StagedTile &tile, Value unit) const;
 
   // Accessors of ops are not const.
   mutable PlannedDSDOp op;

@@ -92,9 +92,9 @@ SmallVector<Value> WgmmaConsumer::multiplyStage(ImplicitLocOpBuilder &b, Value s
                                                 ArrayRef<Value> initial) const {
   SmallVector<Value> sums(initial), masks, blocks;
   for (int64_t row = 0; row < rows(); ++row) {
-    Value word = kernel.readWord(b, stage, rowPlace(b, row));
-    masks.push_back(StreamKernel::maskOf(b, word));
-    blocks.push_back(kernel.blockOf(b, stage, word));
+    StreamKernel::RowWord word = kernel.readWord(b, stage, rowPlace(b, row));
+    masks.push_back(word.mask);
+    blocks.push_back(word.block);
   }
   int64_t chunkBytes = plan.panelBytes() / chunks(), steps = plan.shape.block / 16;
   tile.beginGroup(b);
@@ -174,7 +174,7 @@ SumStrip WgmmaConsumer::getSums(ImplicitLocOpBuilder &b, const StagedTile &work,
   Value unit = kernel.lists.rowOf(b, work.group, rowPlace(b, number / chunks()));
   // A place without a row is not stored; it may read any.
   unit = arith::MaxSIOp::create(b, unit, constant(b, 0));
-  SumStrip sums = kernel.getSums(b, work, unit, constant(b, 0));
+  SumStrip sums = kernel.getSums(b, work, unit);
   std::swap(sums.row, sums.col);
   std::swap(sums.rows, sums.cols);
   sums.transposed = !sums.transposed;
@@ -248,8 +248,7 @@ void WgmmaConsumer::storeRows(ImplicitLocOpBuilder &b, const StagedTile &work,
         Value unit = units[i - first];
         Value there = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, unit, constant(b, 0));
         emitIf(b, there, [&](ImplicitLocOpBuilder &b) {
-          kernel.storeChunk(b, work, unit, constant(b, i % chunks() * chunkCols),
-                            addresses[i - first]);
+          kernel.storeChunk(b, work, unit, i % chunks(), addresses[i - first]);
         });
       }
       emitCommitStores(b);
