@@ -84,7 +84,7 @@ void Candidates::addWgmma() {
   if (facts.sampled)
     schedules.insert(facts.sampled);
   if (facts.wgmma)
-    for (int64_t cols : {256, 128, 64})
+    for (int64_t cols : {512, 256, 128, 64})
       for (int64_t stages : {4, 3})
         if (facts.cols % cols == 0)
           add("cuda.wgmma", 128, cols, 64, stages, 12, facts.rows % 128 == 0 ? 1 : 2);
