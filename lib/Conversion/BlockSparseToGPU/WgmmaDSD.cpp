@@ -86,6 +86,7 @@ DSDPlan::DSDPlan(PlannedDSDOp op, int64_t sharedLimit) {
   shape.aAlongK = !op.getTransposeValues();
   shape.bAlongK = alongK;
   shape.transposeOut = op.getTransposeOut();
+  shape.holdsResult = Epilogue::isTrivial(op);
   // Halves of a block row have the same blocks.
   shape.hasGaps = op.getBlock()[op.getTransposeValues() ? 1 : 0] % (2 * unit) != 0;
   shape.fitStages(std::max<int64_t>(2, op.getSchedule()->getStages()), sharedLimit);

@@ -102,6 +102,8 @@ MatmulPlan::MatmulPlan(PlannedMatmulOp op, int64_t sharedLimit) : axes(MatmulAxe
   shape.aAlongK = isLast(op.getA(), axes.a.col);
   shape.bAlongK = isLast(op.getB(), axes.b.row);
   shape.transposeOut = isLast(op.getInit(), axes.out.row);
+  shape.holdsResult = Epilogue::isTrivial(op);
+  shape.readsTiles = false;
   shape.fitStages(4, sharedLimit);
   if (!shape.aAlongK)
     a = MapBox{unit};

@@ -26,8 +26,8 @@ void WgmmaShape::fitStages(int64_t wanted, int64_t limit) {
 }
 
 int64_t WgmmaShape::freeRegisters() const {
-  // Among them the works of this tile, the next and the one whose chunks are held.
-  constexpr int64_t other = 84;
+  // Among them what is known of this tile and of the next.
+  constexpr int64_t other = 72;
   return consumerRegisters - cols / 2 - other;
 }
 
@@ -227,7 +227,7 @@ void WgmmaProduct::emitConsumer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, co
                       sharedMul(b, group, WgmmaShape::resultBuffers * ResultChunks::chunkBytes));
   // Barrier 0 is the whole block's.
   ResultChunks chunks(b, frame.thread, sharedAdd(b, group, one), buffers, WgmmaShape::resultBuffers,
-                      shape.element, shape.transposeOut);
+                      shape.element, shape.transposeOut, shape.holdsResult);
   auto releaseIf = [&](ImplicitLocOpBuilder &b, Value stage) {
     Value there = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, stage, zero);
     emitIf(b, both(b, there, isFirstLane),
@@ -283,11 +283,15 @@ void WgmmaProduct::emitConsumer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, co
     });
   };
 
+  SmallVector<Value> first = toCarried(getTileAhead(b, kernel, range, range.from));
+  size_t numAhead = shape.readsTiles ? first.size() : 0;
   auto emitTile = [&](ImplicitLocOpBuilder &b, Value number, ValueRange carried) {
-    size_t numWork = numHeld == 0 ? carried.size() - 2 : (carried.size() - 3 - numHeld) / 2;
-    WgmmaWork work = fromCarried(carried.slice(2, numWork));
-    ValueRange held = carried.drop_front(2 + numWork);
-    WgmmaWork following = getTileAhead(b, kernel, range, sharedAdd(b, number, range.step));
+    WgmmaWork work =
+        shape.readsTiles ? fromCarried(carried.slice(2, numAhead)) : kernel.getTile(b, number);
+    ValueRange held = carried.drop_front(2 + numAhead);
+    SmallVector<Value> following;
+    if (shape.readsTiles)
+      following = toCarried(getTileAhead(b, kernel, range, sharedAdd(b, number, range.step)));
     kernel.beginTile(b, work, group, frame.thread);
     SmallVector<Value> initial(carried.take_front(2));
     initial.append({none, tile.zeros(b).front()});
@@ -305,7 +309,7 @@ void WgmmaProduct::emitConsumer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, co
     releaseIf(b, end[2]);
     SmallVector<Value> rest = kernel.emitResult(b, work, group, chunks, sums);
     SmallVector<Value> results{end[0], end[1]};
-    llvm::append_range(results, toCarried(following));
+    llvm::append_range(results, following);
     if (numHeld != 0) {
       results.push_back(one);
       llvm::append_range(results, toCarried(work));
@@ -314,9 +318,8 @@ void WgmmaProduct::emitConsumer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, co
     return results;
   };
   StageRing::Position start = frame.ring.start(b, /*producer=*/false);
-  SmallVector<Value> first = toCarried(getTileAhead(b, kernel, range, range.from));
   SmallVector<Value> initial{start.stage, start.parity};
-  llvm::append_range(initial, first);
+  llvm::append_range(initial, ArrayRef(first).take_front(numAhead));
   if (numHeld != 0) {
     initial.push_back(zero);
     llvm::append_range(initial, first);
@@ -324,6 +327,6 @@ void WgmmaProduct::emitConsumer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, co
   }
   SmallVector<Value> end = emitCarry(b, range.from, range.to, range.step, initial, emitTile);
   storeHeldIf(b, arith::ConstantIntOp::create(b, b.getI1Type(), 1),
-              ValueRange(end).drop_front(2 + first.size()));
+              ValueRange(end).drop_front(2 + numAhead));
   chunks.emitWait(b);
 }

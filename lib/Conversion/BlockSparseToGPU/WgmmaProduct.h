@@ -34,6 +34,11 @@ struct WgmmaShape {
   bool aAlongK = true, bAlongK = false;
   /// The result is stored with rows and columns exchanged.
   bool transposeOut = false;
+  /// Tiles are read from tables, one ahead; else they are computed when they are needed.
+  bool readsTiles = true;
+  /// The last chunks of a result wait in registers until the next tile has begun. An epilogue with
+  /// terms needs those registers.
+  bool holdsResult = true;
   /// Not every half has a part in every step; which ones have, a record of `recordBytes` bytes
   /// tells.
   bool hasGaps = false;
@@ -88,7 +93,7 @@ public:
   };
   /// The tiles of this thread block.
   virtual Range tiles(ImplicitLocOpBuilder &b) = 0;
-  /// Asked for one tile ahead, by producer and consumers.
+  /// Asked by producer and consumers, for one tile ahead where the shape says that tiles are read.
   virtual WgmmaWork getTile(ImplicitLocOpBuilder &b, Value number) = 0;
   /// What the tables say of a step, for the producer. Read one step ahead, also across tiles: asked
   /// for step 0 of a tile without steps, whose answer is not used.

@@ -23,9 +23,9 @@ static constexpr int64_t cornerSums = 8;
 static constexpr int64_t chunkRegisters = chunkSums / 2;
 
 ResultChunks::ResultChunks(ImplicitLocOpBuilder &b, Value thread, Value barrier, Value shared,
-                           int64_t buffers, Type element, bool transposed)
+                           int64_t buffers, Type element, bool transposed, bool holds)
     : thread(thread), barrier(barrier), shared(shared), buffers(buffers), element(element),
-      transposed(transposed) {
+      transposed(transposed), holds(holds) {
   isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, thread, sharedConstant(b, 0));
   lane = sharedRem(b, thread, 32);
   warp = sharedDiv(b, thread, 32);
@@ -54,18 +54,16 @@ SmallVector<Value> ResultChunks::roundChunk(ImplicitLocOpBuilder &b, ArrayRef<Va
   return registers;
 }
 
-void ResultChunks::writeChunks(ImplicitLocOpBuilder &b, ArrayRef<Value> registers,
-                               Blocks blocks) const {
+void ResultChunks::writeChunk(ImplicitLocOpBuilder &b, ArrayRef<Value> registers, int64_t buffer,
+                              Blocks blocks) const {
   constexpr int64_t cornerRegisters = cornerSums / 2;
   Value seven = sharedRem(b, lane, 8), eighth = sharedRem(b, sharedDiv(b, lane, 8), 2);
   Value half = sharedDiv(b, lane, 16);
   Value warpRow = sharedMul(b, warp, 16);
-  auto corners = static_cast<int64_t>(registers.size()) / cornerRegisters;
-  for (int64_t corner = 0; corner < corners; ++corner) {
-    constexpr int64_t perChunk = chunkSums / cornerSums;
-    Value address = sharedAdd(b, shared, sharedConstant(b, corner / perChunk * chunkBytes));
+  Value address = sharedAdd(b, shared, sharedConstant(b, buffer * chunkBytes));
+  for (int64_t corner = 0; corner < chunkSums / cornerSums; ++corner) {
     // The corner is in one block, and from (top, left) on in the chunk.
-    Value cornerCol = sharedConstant(b, corner % perChunk * 16);
+    Value cornerCol = sharedConstant(b, corner * 16);
     Value top = transposed ? cornerCol : warpRow, left = transposed ? warpRow : cornerCol;
     Value block =
         sharedAdd(b, sharedMul(b, sharedDiv(b, top, blocks.rows), chunkCols / blocks.cols),
@@ -81,13 +79,22 @@ void ResultChunks::writeChunks(ImplicitLocOpBuilder &b, ArrayRef<Value> register
   }
 }
 
+void ResultChunks::writeBatch(ImplicitLocOpBuilder &b, GetChunk chunk, int64_t first, int64_t last,
+                              Blocks blocks) const {
+  emitGroupBarrier(b);
+  for (int64_t number = first; number < last; ++number)
+    writeChunk(b, chunk(b, number), number - first, blocks);
+  emitCopyFence(b);
+  emitGroupBarrier(b);
+}
+
 //===----------------------------------------------------------------------===//
 // Batches
 //===----------------------------------------------------------------------===//
 
 int64_t ResultChunks::firstHeld(int64_t sums) const {
   int64_t chunks = sums / chunkSums;
-  return chunks > buffers ? (chunks - 1) / buffers * buffers : chunks;
+  return holds && chunks > buffers ? (chunks - 1) / buffers * buffers : chunks;
 }
 
 int64_t ResultChunks::heldRegisters(int64_t sums) const {
@@ -97,41 +104,43 @@ int64_t ResultChunks::heldRegisters(int64_t sums) const {
 SmallVector<Value> ResultChunks::emitBatches(ImplicitLocOpBuilder &b, ArrayRef<Value> sums,
                                              FinishCorner finish, StoreBatch store) const {
   int64_t chunks = static_cast<int64_t>(sums.size()) / chunkSums, held = firstHeld(sums.size());
-  auto round = [&](int64_t first, int64_t last) {
-    SmallVector<Value> registers;
-    for (int64_t number = first; number < last; ++number)
-      llvm::append_range(registers, roundChunk(b, sums, number, finish));
-    return registers;
+  auto round = [&](ImplicitLocOpBuilder &b, int64_t number) {
+    return roundChunk(b, sums, number, finish);
   };
   for (int64_t first = 0; first < held; first += buffers)
-    store(b, round(first, std::min(first + buffers, held)), first);
-  return round(held, chunks);
+    store(b, round, first, std::min(first + buffers, held));
+  SmallVector<Value> registers;
+  for (int64_t number = held; number < chunks; ++number)
+    llvm::append_range(registers, round(b, number));
+  return registers;
 }
 
-void ResultChunks::storeBatch(ImplicitLocOpBuilder &b, ArrayRef<Value> registers, int64_t first,
+void ResultChunks::emitHeldBatch(ImplicitLocOpBuilder &b, ArrayRef<Value> held, int64_t sums,
+                                 StoreBatch store) const {
+  int64_t first = firstHeld(sums);
+  auto chunk = [&](ImplicitLocOpBuilder &, int64_t number) {
+    return SmallVector<Value>(held.slice((number - first) * chunkRegisters, chunkRegisters));
+  };
+  store(b, chunk, first, sums / chunkSums);
+}
+
+void ResultChunks::storeBatch(ImplicitLocOpBuilder &b, GetChunk chunk, int64_t first, int64_t last,
                               Store store) const {
   // The copies of the chunks that were here before have read them.
   emitIf(b, isFirst, [&](ImplicitLocOpBuilder &b) { emitWaitStoresRead(b); });
-  emitGroupBarrier(b);
-  writeChunks(b, registers, Blocks());
-  emitCopyFence(b);
-  emitGroupBarrier(b);
+  writeBatch(b, chunk, first, last, Blocks());
   emitIf(b, isFirst, [&](ImplicitLocOpBuilder &b) {
-    auto chunks = static_cast<int64_t>(registers.size()) / chunkRegisters;
-    for (int64_t i = 0; i < chunks; ++i)
-      store(b, first + i, sharedAdd(b, shared, sharedConstant(b, i * chunkBytes)));
+    for (int64_t number = first; number < last; ++number)
+      store(b, number, sharedAdd(b, shared, sharedConstant(b, (number - first) * chunkBytes)));
     emitCommitStores(b);
   });
 }
 
-void ResultChunks::storeBlocks(ImplicitLocOpBuilder &b, ArrayRef<Value> registers, int64_t first,
+void ResultChunks::storeBlocks(ImplicitLocOpBuilder &b, GetChunk chunk, int64_t first, int64_t last,
                                Blocks blocks, StoreBlock store) const {
   // Each thread waits for the copies that it started.
   emitWaitStoresRead(b);
-  emitGroupBarrier(b);
-  writeChunks(b, registers, blocks);
-  emitCopyFence(b);
-  emitGroupBarrier(b);
+  writeBatch(b, chunk, first, last, blocks);
   Value stores = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, thread,
                                        sharedConstant(b, buffers * blocks.perChunk()));
   Value block = sharedAdd(b, shared, sharedMul(b, thread, blocks.rows * blocks.cols * 2));
@@ -143,29 +152,35 @@ void ResultChunks::storeBlocks(ImplicitLocOpBuilder &b, ArrayRef<Value> register
 
 SmallVector<Value> ResultChunks::emit(ImplicitLocOpBuilder &b, ArrayRef<Value> sums,
                                       FinishCorner finish, Store store) const {
-  return emitBatches(b, sums, finish,
-                     [&](ImplicitLocOpBuilder &b, ArrayRef<Value> registers, int64_t first) {
-                       storeBatch(b, registers, first, store);
-                     });
+  auto batch = [&](ImplicitLocOpBuilder &b, GetChunk chunk, int64_t first, int64_t last) {
+    storeBatch(b, chunk, first, last, store);
+  };
+  return emitBatches(b, sums, finish, batch);
 }
 
 void ResultChunks::emitHeld(ImplicitLocOpBuilder &b, ArrayRef<Value> held, int64_t sums,
                             Store store) const {
-  storeBatch(b, held, firstHeld(sums), store);
+  auto batch = [&](ImplicitLocOpBuilder &b, GetChunk chunk, int64_t first, int64_t last) {
+    storeBatch(b, chunk, first, last, store);
+  };
+  emitHeldBatch(b, held, sums, batch);
 }
 
 SmallVector<Value> ResultChunks::emitBlocks(ImplicitLocOpBuilder &b, ArrayRef<Value> sums,
                                             Blocks blocks, FinishCorner finish,
                                             StoreBlock store) const {
-  return emitBatches(b, sums, finish,
-                     [&](ImplicitLocOpBuilder &b, ArrayRef<Value> registers, int64_t first) {
-                       storeBlocks(b, registers, first, blocks, store);
-                     });
+  auto batch = [&](ImplicitLocOpBuilder &b, GetChunk chunk, int64_t first, int64_t last) {
+    storeBlocks(b, chunk, first, last, blocks, store);
+  };
+  return emitBatches(b, sums, finish, batch);
 }
 
 void ResultChunks::emitHeldBlocks(ImplicitLocOpBuilder &b, ArrayRef<Value> held, int64_t sums,
                                   Blocks blocks, StoreBlock store) const {
-  storeBlocks(b, held, firstHeld(sums), blocks, store);
+  auto batch = [&](ImplicitLocOpBuilder &b, GetChunk chunk, int64_t first, int64_t last) {
+    storeBlocks(b, chunk, first, last, blocks, store);
+  };
+  emitHeldBatch(b, held, sums, batch);
 }
 
 /// Threads that started no copies have nothing to wait for.

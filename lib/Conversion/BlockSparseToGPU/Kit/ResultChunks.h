@@ -27,8 +27,9 @@ public:
   /// `thread` (i32) is the thread's number in its warpgroup, `barrier` (i32) the number of a
   /// named barrier of the warpgroup's own, `shared` (i32) the address of `buffers` chunks.
   /// `transposed`: chunks are [column][row] of the sums.
+  /// `holds`: the last batch is left to emitHeld.
   ResultChunks(ImplicitLocOpBuilder &b, Value thread, Value barrier, Value shared, int64_t buffers,
-               Type element, bool transposed);
+               Type element, bool transposed, bool holds);
 
   /// Makes the eight sums of corner `number` (f32) what is stored. Corners come in their order:
   /// those of a chunk from left to right.
@@ -68,28 +69,35 @@ public:
   void emitWait(ImplicitLocOpBuilder &b) const;
 
 private:
-  /// Stores a batch, `registers`, whose first chunk has number `first`.
+  /// The registers (i32) of chunk `number`, rounded.
+  using GetChunk = function_ref<SmallVector<Value>(ImplicitLocOpBuilder &, int64_t number)>;
+  /// Stores the batch of chunks from number `first` on to `last`, exclusively.
   using StoreBatch =
-      function_ref<void(ImplicitLocOpBuilder &, ArrayRef<Value> registers, int64_t first)>;
+      function_ref<void(ImplicitLocOpBuilder &, GetChunk, int64_t first, int64_t last)>;
 
   SmallVector<Value> emitBatches(ImplicitLocOpBuilder &b, ArrayRef<Value> sums, FinishCorner finish,
                                  StoreBatch store) const;
+  void emitHeldBatch(ImplicitLocOpBuilder &b, ArrayRef<Value> held, int64_t sums,
+                     StoreBatch store) const;
   /// Number of the first chunk that is held.
   int64_t firstHeld(int64_t sums) const;
-  /// The registers (i32) of chunk `number`, finished and rounded.
   SmallVector<Value> roundChunk(ImplicitLocOpBuilder &b, ArrayRef<Value> sums, int64_t number,
                                 FinishCorner finish) const;
-  void writeChunks(ImplicitLocOpBuilder &b, ArrayRef<Value> registers, Blocks blocks) const;
-  void storeBatch(ImplicitLocOpBuilder &b, ArrayRef<Value> registers, int64_t first,
+  void writeChunk(ImplicitLocOpBuilder &b, ArrayRef<Value> registers, int64_t buffer,
+                  Blocks blocks) const;
+  /// Puts a batch in its buffers, for the copy engine to see.
+  void writeBatch(ImplicitLocOpBuilder &b, GetChunk chunk, int64_t first, int64_t last,
+                  Blocks blocks) const;
+  void storeBatch(ImplicitLocOpBuilder &b, GetChunk chunk, int64_t first, int64_t last,
                   Store store) const;
-  void storeBlocks(ImplicitLocOpBuilder &b, ArrayRef<Value> registers, int64_t first, Blocks blocks,
-                   StoreBlock store) const;
+  void storeBlocks(ImplicitLocOpBuilder &b, GetChunk chunk, int64_t first, int64_t last,
+                   Blocks blocks, StoreBlock store) const;
   void emitGroupBarrier(ImplicitLocOpBuilder &b) const;
 
   Value thread, barrier, shared, isFirst, lane, warp;
   int64_t buffers;
   Type element;
-  bool transposed;
+  bool transposed, holds;
 };
 
 } // namespace mlir::blocksparse::device
