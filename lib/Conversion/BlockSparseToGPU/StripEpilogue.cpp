@@ -49,9 +49,20 @@ static TermKind kindOf(TermKind kind, bool transposed) {
   return kind == TermKind::Row ? TermKind::Column : TermKind::Row;
 }
 
+/// The same i32, of which the compiler knows nothing: what is computed from it takes no registers
+/// elsewhere, whether before the loop over tiles or across the corners that need it not.
+static Value makeOpaque(ImplicitLocOpBuilder &b, Value value) {
+  return LLVM::InlineAsmOp::create(b, b.getI32Type(), value, "mov.b32 $0, $1;", "=r,r",
+                                   /*has_side_effects=*/true, /*is_align_stack=*/false,
+                                   LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(),
+                                   ArrayAttr())
+      .getResult(0);
+}
+
 SumStrip SumStrip::ofWarp(ImplicitLocOpBuilder &b, Value thread) const {
   constexpr int64_t warpSize = 32;
   SumStrip strip = *this;
+  thread = makeOpaque(b, thread);
   strip.row = sharedAdd(b, row, sharedMul(b, sharedDiv(b, thread, warpSize), 16));
   strip.lane = sharedRem(b, thread, warpSize);
   return strip;
@@ -198,11 +209,15 @@ StripEpilogue::Loaded StripEpilogue::load(ImplicitLocOpBuilder &b, int64_t numbe
   auto emit = [&](bool asPairs) {
     return [this, number, asPairs](OpBuilder &builder, Location loc) {
       ImplicitLocOpBuilder b(loc, builder);
+      StripEpilogue apart = *this;
+      if (!asPairs)
+        for (Value *place : {&apart.strip.row, &apart.strip.col, &apart.group, &apart.pair})
+          *place = makeOpaque(b, *place);
       Loaded loaded;
       for (const Operand &operand : operands)
         for (int64_t load = 0; load < operand.loads(); ++load)
           loaded.push_back(asPairs ? loadPair(b, operand, number, load)
-                                   : loadApart(b, operand, number, load));
+                                   : apart.loadApart(b, operand, number, load));
       scf::YieldOp::create(b, loaded);
     };
   };

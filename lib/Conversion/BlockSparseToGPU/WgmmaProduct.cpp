@@ -26,7 +26,8 @@ void WgmmaShape::fitStages(int64_t wanted, int64_t limit) {
 }
 
 int64_t WgmmaShape::freeRegisters() const {
-  constexpr int64_t other = 56;
+  // Among them the works of this tile, the next and the one whose chunks are held.
+  constexpr int64_t other = 84;
   return consumerRegisters - cols / 2 - other;
 }
 
