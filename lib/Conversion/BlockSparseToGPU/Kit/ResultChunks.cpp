@@ -54,31 +54,40 @@ SmallVector<Value> ResultChunks::roundChunk(ImplicitLocOpBuilder &b, ArrayRef<Va
   return registers;
 }
 
-void ResultChunks::writeChunks(ImplicitLocOpBuilder &b, ArrayRef<Value> registers,
-                               Blocks blocks) const {
-  constexpr int64_t cornerRegisters = cornerSums / 2;
+Value ResultChunks::cornerOffset(ImplicitLocOpBuilder &b, int64_t number, Blocks blocks) const {
+  constexpr int64_t perChunk = chunkSums / cornerSums;
   Value seven = sharedRem(b, lane, 8), eighth = sharedRem(b, sharedDiv(b, lane, 8), 2);
   Value half = sharedDiv(b, lane, 16);
   Value warpRow = sharedMul(b, warp, 16);
+  // The corner is in one block, and from (top, left) on in the chunk.
+  Value cornerCol = sharedConstant(b, number % perChunk * 16);
+  Value top = transposed ? cornerCol : warpRow, left = transposed ? warpRow : cornerCol;
+  Value block = sharedAdd(b, sharedMul(b, sharedDiv(b, top, blocks.rows), chunkCols / blocks.cols),
+                          sharedDiv(b, left, blocks.cols));
+  Value first = sharedAdd(b, sharedMul(b, block, blocks.rows), sharedRem(b, top, blocks.rows));
+  // The row that this lane points to, and the 16-byte piece of it.
+  Value row = sharedAdd(b, sharedMul(b, transposed ? half : eighth, 8), seven);
+  Value piece =
+      sharedAdd(b, sharedDiv(b, sharedRem(b, left, blocks.cols), 8), transposed ? eighth : half);
+  return SharedTile{chunkCols, blocks.cols}.offset(b, first, row, piece);
+}
+
+void ResultChunks::writeChunks(ImplicitLocOpBuilder &b, ArrayRef<Value> registers,
+                               Blocks blocks) const {
+  constexpr int64_t cornerRegisters = cornerSums / 2;
   auto corners = static_cast<int64_t>(registers.size()) / cornerRegisters;
   for (int64_t corner = 0; corner < corners; ++corner) {
     constexpr int64_t perChunk = chunkSums / cornerSums;
     Value address = sharedAdd(b, shared, sharedConstant(b, corner / perChunk * chunkBytes));
-    // The corner is in one block, and from (top, left) on in the chunk.
-    Value cornerCol = sharedConstant(b, corner % perChunk * 16);
-    Value top = transposed ? cornerCol : warpRow, left = transposed ? warpRow : cornerCol;
-    Value block =
-        sharedAdd(b, sharedMul(b, sharedDiv(b, top, blocks.rows), chunkCols / blocks.cols),
-                  sharedDiv(b, left, blocks.cols));
-    Value first = sharedAdd(b, sharedMul(b, block, blocks.rows), sharedRem(b, top, blocks.rows));
-    // The row that this lane points to, and the 16-byte piece of it.
-    Value row = sharedAdd(b, sharedMul(b, transposed ? half : eighth, 8), seven);
-    Value piece =
-        sharedAdd(b, sharedDiv(b, sharedRem(b, left, blocks.cols), 8), transposed ? eighth : half);
-    Value offset = SharedTile{chunkCols, blocks.cols}.offset(b, first, row, piece);
-    storeMatrices(b, sharedPointer(b, sharedAdd(b, address, offset)),
+    storeMatrices(b, sharedPointer(b, sharedAdd(b, address, cornerOffset(b, corner, blocks))),
                   registers.slice(corner * cornerRegisters, cornerRegisters), transposed);
   }
+}
+
+SmallVector<Value, 4> ResultChunks::readCorner(ImplicitLocOpBuilder &b, Value chunk,
+                                               int64_t number) const {
+  Value address = sharedAdd(b, chunk, cornerOffset(b, number, Blocks()));
+  return loadMatrices(b, sharedPointer(b, address), transposed);
 }
 
 //===----------------------------------------------------------------------===//
