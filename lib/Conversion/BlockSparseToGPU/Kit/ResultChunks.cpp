@@ -4,6 +4,7 @@
 #include "ResultChunks.h"
 
 #include "../Loops.h"
+#include "../Warp.h"
 #include "MmaFragments.h"
 #include "SharedTile.h"
 #include "TensorMap.h"
@@ -56,6 +57,8 @@ SmallVector<Value> ResultChunks::roundChunk(ImplicitLocOpBuilder &b, ArrayRef<Va
 
 Value ResultChunks::cornerOffset(ImplicitLocOpBuilder &b, int64_t number, Blocks blocks) const {
   constexpr int64_t perChunk = chunkSums / cornerSums;
+  // Else the addresses of all corners would take registers beside the products.
+  Value lane = makeOpaque(b, this->lane);
   Value seven = sharedRem(b, lane, 8), eighth = sharedRem(b, sharedDiv(b, lane, 8), 2);
   Value half = sharedDiv(b, lane, 16);
   Value warpRow = sharedMul(b, warp, 16);
