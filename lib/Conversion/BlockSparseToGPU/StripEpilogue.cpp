@@ -7,6 +7,7 @@
 #include "Kit/AsyncCopy.h"
 #include "Kit/SharedTile.h"
 #include "Loops.h"
+#include "Warp.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -73,17 +74,18 @@ SumStrip SumStrip::ofWarp(ImplicitLocOpBuilder &b, Value thread) const {
 //===----------------------------------------------------------------------===//
 
 StripEpilogue::StripEpilogue(ImplicitLocOpBuilder &b, const Epilogue &epilogue,
-                             const SumStrip &strip, int64_t corners, int64_t registers)
+                             const SumStrip &strip, int64_t corners, int64_t registers,
+                             bool inputGiven)
     : epilogue(&epilogue), strip(strip), corners(corners) {
   group = sharedDiv(b, strip.lane, 4);
   pair = sharedMul(b, sharedRem(b, strip.lane, 4), 2);
   for (int64_t term = 0; term < Epilogue::numTerms; ++term)
     if (const std::optional<Epilogue::TermView> &view = epilogue.getTerm(static_cast<Term>(term)))
-      addOperand(b, static_cast<Term>(term), *view);
+      addOperand(b, static_cast<Term>(term), *view, inputGiven && term == Epilogue::Input);
   Value paired = arith::ConstantIntOp::create(b, b.getI1Type(), 1);
   int64_t perCorner = 0;
   for (const Operand &operand : operands) {
-    if (operand.kind == TermKind::Row)
+    if (operand.loads() == 0)
       continue;
     perCorner += operand.loads() * llvm::divideCeil(2 * operand.elementBytes(), 4);
     if (operand.pairs[0])
@@ -95,16 +97,24 @@ StripEpilogue::StripEpilogue(ImplicitLocOpBuilder &b, const Epilogue &epilogue,
   whole = arith::IndexCastOp::create(b, b.getI32Type(), whole);
   whole = arith::ShRSIOp::create(b, whole, sharedConstant(b, 4));
   pairCorners = arith::SelectOp::create(b, paired, whole, sharedConstant(b, 0));
+  if (inputGiven)
+    registers -= cornerSums / 2;
   depth = std::max<int64_t>(registers / perCorner - 1, 0);
   loadUntil(b, depth);
 }
 
-void StripEpilogue::addOperand(ImplicitLocOpBuilder &b, Term term, const Epilogue::TermView &view) {
+void StripEpilogue::addOperand(ImplicitLocOpBuilder &b, Term term, const Epilogue::TermView &view,
+                               bool given) {
   Operand operand;
   operand.term = term;
+  operand.given = given;
   operand.kind = kindOf(view.kind, strip.transposed);
   operand.matrix = view.view.matrix(b, strip.batch, strip.head);
   operand.element = operand.matrix.elementType();
+  if (given) {
+    operands.push_back(std::move(operand));
+    return;
+  }
   if (operand.kind == TermKind::Row) {
     for (int64_t half = 0; half < 2; ++half)
       operand.ofRow[half] = loadElement(b, operand, rowOf(b, half), strip.col);
@@ -248,7 +258,8 @@ static Value exchangePair(ImplicitLocOpBuilder &b, Value elements) {
   return LLVM::BitcastOp::create(b, elements.getType(), moved);
 }
 
-void StripEpilogue::finish(ImplicitLocOpBuilder &b, int64_t number, MutableArrayRef<Value> sums) {
+void StripEpilogue::finish(ImplicitLocOpBuilder &b, int64_t number, MutableArrayRef<Value> sums,
+                           ArrayRef<Value> input) {
   // Of the operands, where their pairs begin.
   SmallVector<int64_t> places(Epilogue::numTerms, 0);
   SmallVector<const Operand *> ofTerm(Epilogue::numTerms, nullptr);
@@ -274,7 +285,10 @@ void StripEpilogue::finish(ImplicitLocOpBuilder &b, int64_t number, MutableArray
       const Operand &operand = *ofTerm[term];
       if (operand.kind == TermKind::Row)
         return operand.ofRow[matrix % 2];
-      Value elements = loaded[places[term] + (operand.isMatrix() ? matrix : matrix / 2)];
+      Value elements =
+          operand.given
+              ? LLVM::BitcastOp::create(b, VectorType::get(2, operand.element), input[matrix])
+              : loaded[places[term] + (operand.isMatrix() ? matrix : matrix / 2)];
       return LLVM::ExtractElementOp::create(b, elements, sharedConstant(b, sum % 2));
     };
     sums[sum] = epilogue->combine(b, sums[sum], always, element, Accuracy::Rounded);
@@ -287,12 +301,12 @@ void StripEpilogue::finish(ImplicitLocOpBuilder &b, int64_t number, MutableArray
 
 void mlir::blocksparse::device::prefetchTerms(ImplicitLocOpBuilder &b, const Epilogue &epilogue,
                                               const SumStrip &strip, Value thread, int64_t threads,
-                                              int64_t rows, int64_t cols) {
+                                              int64_t rows, int64_t cols, bool inputGiven) {
   constexpr int64_t lineBytes = 128;
   for (int64_t term = 0; term < Epilogue::numTerms; ++term) {
     const std::optional<Epilogue::TermView> &view =
         epilogue.getTerm(static_cast<Epilogue::Term>(term));
-    if (!view || view->kind != TermKind::Matrix)
+    if (!view || view->kind != TermKind::Matrix || (inputGiven && term == Epilogue::Input))
       continue;
     MatrixView matrix = view->view.matrix(b, strip.batch, strip.head);
     int64_t bytes = matrix.elementType().getIntOrFloatBitWidth() / 8;

@@ -52,12 +52,14 @@ public:
   static constexpr int64_t cornerSums = 8;
 
   /// Starts the loads of the first of `corners` corners. At most `registers` registers hold what
-  /// was loaded, or what one corner needs.
+  /// was loaded, or what one corner needs. With `inputGiven`, the input is not loaded here.
   StripEpilogue(ImplicitLocOpBuilder &b, const Epilogue &epilogue, const SumStrip &strip,
-                int64_t corners, int64_t registers);
+                int64_t corners, int64_t registers, bool inputGiven = false);
 
   /// Makes the sums of corner `number` what is stored; called for one corner after another.
-  void finish(ImplicitLocOpBuilder &b, int64_t number, MutableArrayRef<Value> sums);
+  /// `input`: where it is given, its four pairs (i32).
+  void finish(ImplicitLocOpBuilder &b, int64_t number, MutableArrayRef<Value> sums,
+              ArrayRef<Value> input = {});
 
 private:
   using Term = Epilogue::Term;
@@ -69,6 +71,8 @@ private:
     Type element;
     /// Pairs run along the rows of the sums and are exchanged by movmatrix.
     bool exchanged = false;
+    /// The pairs are given to `finish`.
+    bool given = false;
     /// Elements of a Row term, for both rows.
     std::array<Value, 2> ofRow;
     /// Addresses (!llvm.ptr<1>) of the first pair: of both rows, or one. Null: elements are always
@@ -80,13 +84,15 @@ private:
     bool isMatrix() const { return kind == Epilogue::TermKind::Matrix; }
     int64_t elementBytes() const { return element.getIntOrFloatBitWidth() / 8; }
     /// Loads of a corner: [column half][row half].
-    int64_t loads() const { return kind == Epilogue::TermKind::Row ? 0 : isMatrix() ? 4 : 2; }
+    int64_t loads() const {
+      return given || kind == Epilogue::TermKind::Row ? 0 : isMatrix() ? 4 : 2;
+    }
   };
 
   /// Pairs, loads() for each operand.
   using Loaded = SmallVector<Value>;
 
-  void addOperand(ImplicitLocOpBuilder &b, Term term, const Epilogue::TermView &view);
+  void addOperand(ImplicitLocOpBuilder &b, Term term, const Epilogue::TermView &view, bool given);
   /// i1: all pairs of an operand may be loaded at once, but for the extents of the result.
   Value hasPairs(ImplicitLocOpBuilder &b, const Operand &operand) const;
   void startPairs(ImplicitLocOpBuilder &b, Operand &operand) const;
@@ -116,9 +122,10 @@ private:
 
 /// `threads` threads, of which `thread` (i32) is one, ask for the matrix terms of the `rows` x
 /// `cols` sums from the first row and column of `strip` on, so that they are in the L2 cache when
-/// the epilogue comes. The lane is not looked at.
+/// the epilogue comes. The lane is not looked at. With `inputGiven`, not for the input.
 void prefetchTerms(ImplicitLocOpBuilder &b, const Epilogue &epilogue, const SumStrip &strip,
-                   Value thread, int64_t threads, int64_t rows, int64_t cols);
+                   Value thread, int64_t threads, int64_t rows, int64_t cols,
+                   bool inputGiven = false);
 
 } // namespace mlir::blocksparse::device
 

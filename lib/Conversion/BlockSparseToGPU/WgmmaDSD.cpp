@@ -6,6 +6,7 @@
 #include "Kit/SharedTile.h"
 #include "Loops.h"
 #include "StagedTiles.h"
+#include "Warp.h"
 #include "WgmmaEpilogue.h"
 #include "WgmmaKernels.h"
 #include "WgmmaProduct.h"
@@ -41,13 +42,16 @@ public:
   Value stepBytes(ImplicitLocOpBuilder &b, const WgmmaWork &, ArrayRef<Value> entry) override;
   void emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step, ArrayRef<Value> entry,
                   const StageBuffers &stage) override;
+  void emitInputCopy(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t group, int64_t number,
+                     Value to, Value barrier) override;
   Value takesPart(ImplicitLocOpBuilder &b, Value record, Value group) override;
   void beginTile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                  Value thread) override;
   void prepareResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                      Value thread) override;
   SmallVector<Value> emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                                const ResultChunks &chunks, ArrayRef<Value> sums) override;
+                                const ResultChunks &chunks, InputChunks &input,
+                                ArrayRef<Value> sums) override;
   void emitHeld(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                 const ResultChunks &chunks, ArrayRef<Value> held, int64_t sums) override;
 
@@ -56,6 +60,9 @@ private:
   Value unitOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group) const;
   /// The record of a step, or the last one that there is.
   Value recordOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step) const;
+  /// Chunk `number` of row unit `rowUnit` of a tile, in the map of a result or its input.
+  MapPlace chunkIn(ImplicitLocOpBuilder &b, Value memref, const WgmmaWork &tile, Value rowUnit,
+                   int64_t number) const;
   void storeChunk(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group, int64_t number,
                   Value address);
   /// Part `group` of a tile; all its rows.
@@ -68,7 +75,7 @@ private:
 
   PlannedDSDOp op;
   DSDPlan plan;
-  Value valuesMap, denseMap, outMap;
+  Value valuesMap, denseMap, outMap, inputMap;
   StagedTiles lists;
   IntTable records;
   ValuesOrigin origin;
@@ -77,6 +84,20 @@ private:
 };
 
 } // namespace
+
+/// Whether a map can describe the input of the epilogue, as far as types tell: elements and shape
+/// of the result.
+static bool hasMappedInput(PlannedDSDOp op) {
+  if (op.getBeta().isZero() || !op.getInput())
+    return false;
+  auto input = cast<MemRefType>(op.getInput().getType());
+  auto result = cast<MemRefType>(op.getInit().getType());
+  auto [strides, offset] = input.getStridesAndOffset();
+  return input.getElementType() == result.getElementType() && input.getRank() >= 2 &&
+         input.getShape().take_back(2) == result.getShape().take_back(2) &&
+         result.getShape().back() != 1 &&
+         (strides.back() == 1 || ShapedType::isDynamic(strides.back()));
+}
 
 DSDPlan::DSDPlan(PlannedDSDOp op, int64_t sharedLimit) {
   bool alongK = op.getTransposeB();
@@ -89,6 +110,7 @@ DSDPlan::DSDPlan(PlannedDSDOp op, int64_t sharedLimit) {
   shape.holdsResult = Epilogue::isTrivial(op);
   // Halves of a block row have the same blocks.
   shape.hasGaps = op.getBlock()[op.getTransposeValues() ? 1 : 0] % (2 * unit) != 0;
+  shape.hasInput = hasMappedInput(op);
   shape.fitStages(std::max<int64_t>(2, op.getSchedule()->getStages()), sharedLimit);
   dense = alongK ? MapBox{shape.cols} : MapBox{unit, shape.cols / chunkCols};
 }
@@ -99,7 +121,10 @@ DSDKernel::DSDKernel(ImplicitLocOpBuilder &b, PlannedDSDOp op, const DSDPlan &pl
       outMap(mapping.lookup(maps[2])), lists(StagedTiles::get(b, op, mapping)),
       records(IntTable::get(b, mapping.lookup(op.getStages()[2]))), origin(ValuesOrigin::get(op)),
       epilogue(Epilogue::get(b, op, mapping), Epilogue::isTrivial(op), plan.shape),
-      out(DenseView::get(b, mapping.lookup(op.getInit()), op.getTransposeOut())) {}
+      out(DenseView::get(b, mapping.lookup(op.getInit()), op.getTransposeOut())) {
+  if (plan.shape.hasInput)
+    inputMap = mapping.lookup(maps[3]);
+}
 
 WgmmaWork DSDKernel::getTile(ImplicitLocOpBuilder &b, Value number) {
   StagedTile tile = lists.read(b, number);
@@ -179,11 +204,29 @@ void DSDKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value
   emitTensorLoad(b, denseMap, plan.dense, place, stage.b, stage.barrier);
 }
 
+void DSDKernel::emitInputCopy(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t group,
+                              int64_t number, Value to, Value barrier) {
+  Value rowUnit = tile.fields[group == 0 ? Unit0 : Unit1];
+  emitTensorLoad(b, inputMap, plan.out, chunkIn(b, op.getInput(), tile, rowUnit, number), to,
+                 barrier);
+}
+
 Value DSDKernel::takesPart(ImplicitLocOpBuilder &b, Value record, Value group) {
   constexpr int64_t bytes = sizeof(int32_t);
   Value place = sharedAdd(b, record, sharedConstant(b, Y0 * bytes));
   place = sharedAdd(b, place, sharedMul(b, group, (Y1 - Y0) * bytes));
-  return isThere(b, LLVM::LoadOp::create(b, b.getI32Type(), sharedPointer(b, place), bytes));
+  // By the lane that gives the stage back; the others hear of it.
+  Value thread =
+      arith::IndexCastOp::create(b, b.getI32Type(), gpu::ThreadIdOp::create(b, gpu::Dimension::x));
+  Value reads = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, sharedRem(b, thread, 32),
+                                      sharedConstant(b, 0));
+  Value y = emitChoice(
+      b, reads,
+      [&](ImplicitLocOpBuilder &b) -> Value {
+        return LLVM::LoadOp::create(b, b.getI32Type(), sharedPointer(b, place), bytes);
+      },
+      [&](ImplicitLocOpBuilder &b) { return sharedConstant(b, 0); });
+  return isThere(b, makeUniform(b, y));
 }
 
 SumStrip DSDKernel::getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group) const {
@@ -211,23 +254,28 @@ void DSDKernel::prepareResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Va
   epilogue.prepare(b, getPart(b, tile, group), thread);
 }
 
+MapPlace DSDKernel::chunkIn(ImplicitLocOpBuilder &b, Value memref, const WgmmaWork &tile,
+                            Value rowUnit, int64_t number) const {
+  Value col = sharedAdd(b, tile.fields[Col], sharedConstant(b, number * chunkCols));
+  MapPlace place = lists.placeIn(b, memref, sharedMul(b, rowUnit, unit), col, tile.fields[Batch],
+                                 tile.fields[Head]);
+  if (plan.shape.transposeOut)
+    std::swap(place.row, place.col);
+  return place;
+}
+
 void DSDKernel::storeChunk(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                            int64_t number, Value address) {
   Value rowUnit = unitOf(b, tile, group);
   emitIf(b, isThere(b, rowUnit), [&](ImplicitLocOpBuilder &b) {
-    Value col = sharedAdd(b, tile.fields[Col], sharedConstant(b, number * chunkCols));
-    MapPlace place = lists.placeIn(b, op.getInit(), sharedMul(b, rowUnit, unit), col,
-                                   tile.fields[Batch], tile.fields[Head]);
-    if (op.getTransposeOut())
-      std::swap(place.row, place.col);
-    emitTensorStore(b, outMap, place, address);
+    emitTensorStore(b, outMap, chunkIn(b, op.getInit(), tile, rowUnit, number), address);
   });
 }
 
 SmallVector<Value> DSDKernel::emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
                                          Value group, const ResultChunks &chunks,
-                                         ArrayRef<Value> sums) {
-  return epilogue.emit(b, chunks, sums,
+                                         InputChunks &input, ArrayRef<Value> sums) {
+  return epilogue.emit(b, chunks, input, sums,
                        [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
                          storeChunk(b, tile, group, number, address);
                        });
@@ -257,6 +305,8 @@ static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Plan
   SmallVector<Value> maps{createValuesMap(host, op.getValues(), plan.values),
                           createTensorMap(host, op.getDense(), axes(op.getDense()), plan.dense),
                           createTensorMap(host, op.getInit(), axes(op.getInit()), plan.out)};
+  if (plan.shape.hasInput)
+    maps.push_back(createTensorMap(host, op.getInput(), axes(op.getInput()), plan.out));
   SmallVector<Value> operands(op.getStages().take_front(4));
   operands.push_back(op.getInit());
   llvm::append_range(operands, Epilogue::operands(op));
@@ -272,6 +322,8 @@ void mlir::blocksparse::device::emitWgmma(ImplicitLocOpBuilder &host, KernelBuil
   Value fits = both(host, isAligned16(host, op.getValues()), isRowMajor(host, op.getValues()));
   fits = both(host, fits, isAligned16(host, op.getDense()));
   fits = both(host, fits, isAligned16(host, op.getInit()));
+  if (hasMappedInput(op))
+    fits = both(host, fits, isAligned16(host, op.getInput()));
   emitFastOrFallback(
       host, fits, [&](ImplicitLocOpBuilder &b) { emitProduct(b, kernels, op); }, fallback);
 }

@@ -12,20 +12,31 @@ static constexpr int64_t warpgroupThreads = 128;
 static constexpr int64_t partRows = 64;
 
 void WgmmaEpilogue::beginTile(ImplicitLocOpBuilder &b, const SumStrip &part, Value thread) const {
-  prefetchTerms(b, epilogue, part, thread, warpgroupThreads, partRows, shape.cols);
+  prefetchTerms(b, epilogue, part, thread, warpgroupThreads, partRows, shape.cols, shape.hasInput);
 }
 
 void WgmmaEpilogue::prepare(ImplicitLocOpBuilder &b, const SumStrip &part, Value thread) {
   strip.reset();
   if (!isTrivial)
     strip.emplace(b, epilogue, part.ofWarp(b, thread), shape.cols / StripEpilogue::corner,
-                  shape.freeRegisters());
+                  shape.freeRegisters(), shape.hasInput);
 }
 
 SmallVector<Value> WgmmaEpilogue::emit(ImplicitLocOpBuilder &b, const ResultChunks &chunks,
-                                       ArrayRef<Value> sums, ResultChunks::Store store) {
+                                       InputChunks &input, ArrayRef<Value> sums,
+                                       ResultChunks::Store store) {
+  constexpr int64_t perChunk = chunkCols / StripEpilogue::corner;
+  Value chunk;
   auto finish = [&](ImplicitLocOpBuilder &b, int64_t number, MutableArrayRef<Value> sums) {
-    strip->finish(b, number, sums);
+    SmallVector<Value, 4> words;
+    if (shape.hasInput) {
+      if (number % perChunk == 0)
+        chunk = input.take(b, number / perChunk);
+      words = chunks.readCorner(b, chunk, number % perChunk);
+    }
+    strip->finish(b, number, sums, words);
+    if (shape.hasInput && (number + 1) % perChunk == 0)
+      input.giveBack(b, number / perChunk);
   };
   return chunks.emit(b, sums, strip ? ResultChunks::FinishCorner(finish) : nullptr, store);
 }

@@ -22,8 +22,8 @@ public:
   /// In WgmmaKernel::prepareResult: starts the first loads.
   void prepare(ImplicitLocOpBuilder &b, const SumStrip &part, Value thread);
   /// In WgmmaKernel::emitResult: finishes the sums and stores them, but for what is held.
-  SmallVector<Value> emit(ImplicitLocOpBuilder &b, const ResultChunks &chunks, ArrayRef<Value> sums,
-                          ResultChunks::Store store);
+  SmallVector<Value> emit(ImplicitLocOpBuilder &b, const ResultChunks &chunks, InputChunks &input,
+                          ArrayRef<Value> sums, ResultChunks::Store store);
 
 private:
   Epilogue epilogue;

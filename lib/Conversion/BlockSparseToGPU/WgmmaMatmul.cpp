@@ -68,7 +68,8 @@ public:
   void prepareResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                      Value thread) override;
   SmallVector<Value> emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                                const ResultChunks &chunks, ArrayRef<Value> sums) override;
+                                const ResultChunks &chunks, InputChunks &input,
+                                ArrayRef<Value> sums) override;
   void emitHeld(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                 const ResultChunks &chunks, ArrayRef<Value> held, int64_t sums) override;
 
@@ -221,8 +222,8 @@ void MatmulKernel::storeChunk(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Va
 
 SmallVector<Value> MatmulKernel::emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
                                             Value group, const ResultChunks &chunks,
-                                            ArrayRef<Value> sums) {
-  return epilogue.emit(b, chunks, sums,
+                                            InputChunks &input, ArrayRef<Value> sums) {
+  return epilogue.emit(b, chunks, input, sums,
                        [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
                          storeChunk(b, tile, group, number, address);
                        });

@@ -18,6 +18,11 @@ static constexpr int64_t producerRegisters = 40;
 static constexpr int64_t consumerRegisters = 232;
 static constexpr int64_t warpgroupThreads = 128;
 static constexpr int64_t warpsOfGroup = 4;
+static constexpr int64_t warpSize = 32;
+
+/// Arrivals that give a stage back. Each lane that has read an input arrives for itself; what wgmma
+/// has read, one lane gives back for its warp.
+static int64_t releasesOfWarp(const WgmmaShape &shape) { return shape.hasInput ? warpSize : 1; }
 
 void WgmmaShape::fitStages(int64_t wanted, int64_t limit) {
   stages = wanted;
@@ -63,7 +68,7 @@ void WgmmaProduct::launch(
     Frame frame{base, sharedRem(b, thread, warpgroupThreads),
                 StageRing(barriers, shape.stages, shape.cluster)};
     emitIf(b, isEqual(b, thread, sharedConstant(b, 0)), [&](ImplicitLocOpBuilder &b) {
-      frame.ring.emitInit(b, WgmmaShape::groups * warpsOfGroup);
+      frame.ring.emitInit(b, WgmmaShape::groups * warpsOfGroup * releasesOfWarp(shape));
     });
     if (shape.cluster > 1)
       emitClusterBarrier(b);
@@ -103,6 +108,26 @@ StageBuffers WgmmaProduct::getBuffers(ImplicitLocOpBuilder &b, const Frame &fram
   Value record = sharedAdd(b, frame.base, sharedConstant(b, shape.recordOffset()));
   record = sharedAdd(b, record, sharedMul(b, stage, WgmmaShape::recordBytes));
   return {first, second, record, frame.ring.full(b, stage)};
+}
+
+StageRing::Position WgmmaProduct::emitInput(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
+                                            const Frame &frame, const WgmmaWork &tile,
+                                            StageRing::Position at) const {
+  for (int64_t first = 0; first < shape.chunks() && shape.hasInput; first += shape.inputChunks()) {
+    int64_t count = std::min(shape.inputChunks(), shape.chunks() - first);
+    frame.ring.waitEmpty(b, at);
+    int64_t bytes = WgmmaShape::groups * count * ResultChunks::chunkBytes;
+    frame.ring.expectBytes(b, at.stage, sharedConstant(b, bytes));
+    StageBuffers stage = getBuffers(b, frame, at.stage);
+    for (int64_t group = 0; group < WgmmaShape::groups; ++group)
+      for (int64_t i = 0; i < count; ++i) {
+        int64_t place = (group * shape.inputChunks() + i) * ResultChunks::chunkBytes;
+        kernel.emitInputCopy(b, tile, group, first + i,
+                             sharedAdd(b, stage.a, sharedConstant(b, place)), stage.barrier);
+      }
+    at = frame.ring.next(b, at);
+  }
+  return at;
 }
 
 /// Tile `number` of a thread block that has `range`, or, past its end, any tile that there is.
@@ -165,7 +190,8 @@ void WgmmaProduct::emitProducer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
                       llvm::append_range(results, following);
                       return results;
                     });
-      SmallVector<Value> results{end[0], end[1]};
+      StageRing::Position behind = emitInput(b, kernel, frame, tile, {end[0], end[1]});
+      SmallVector<Value> results{behind.stage, behind.parity};
       llvm::append_range(results, toCarried(next));
       if (numEntries == 0)
         return results;
@@ -197,6 +223,23 @@ void WgmmaProduct::emitProducer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
 //===----------------------------------------------------------------------===//
 // Consumers
 //===----------------------------------------------------------------------===//
+
+Value InputChunks::take(ImplicitLocOpBuilder &b, int64_t number) const {
+  int64_t inStage = number % shape.inputChunks();
+  if (inStage == 0)
+    ring.waitFull(b, at);
+  Value address = sharedAdd(b, base, sharedMul(b, at.stage, shape.stageBytes()));
+  constexpr int64_t bytes = ResultChunks::chunkBytes;
+  address = sharedAdd(b, address, sharedMul(b, group, shape.inputChunks() * bytes));
+  return sharedAdd(b, address, sharedConstant(b, inStage * bytes));
+}
+
+void InputChunks::giveBack(ImplicitLocOpBuilder &b, int64_t number) {
+  if ((number + 1) % shape.inputChunks() != 0 && number + 1 != shape.chunks())
+    return;
+  ring.release(b, at.stage);
+  at = ring.next(b, at);
+}
 
 Value WgmmaProduct::multiply(ImplicitLocOpBuilder &b, const WgmmaTile &tile, const Frame &frame,
                              Value group, Value stage, Value sums) const {
@@ -231,7 +274,7 @@ void WgmmaProduct::emitConsumer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, co
   auto releaseIf = [&](ImplicitLocOpBuilder &b, Value stage) {
     Value there = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, stage, zero);
     emitIf(b, both(b, there, isFirstLane),
-           [&](ImplicitLocOpBuilder &b) { frame.ring.release(b, stage); });
+           [&](ImplicitLocOpBuilder &b) { frame.ring.release(b, stage, releasesOfWarp(shape)); });
   };
   auto multiplyStage = [&](ImplicitLocOpBuilder &b, Value stage, Value previous, Value sums) {
     Value next = multiply(b, tile, frame, group, stage, sums);
@@ -307,8 +350,9 @@ void WgmmaProduct::emitConsumer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, co
     kernel.prepareResult(b, work, group, frame.thread);
     SmallVector<Value> sums = tile.finish(b, end[3]);
     releaseIf(b, end[2]);
-    SmallVector<Value> rest = kernel.emitResult(b, work, group, chunks, sums);
-    SmallVector<Value> results{end[0], end[1]};
+    InputChunks input(shape, frame.ring, frame.base, group, {end[0], end[1]});
+    SmallVector<Value> rest = kernel.emitResult(b, work, group, chunks, input, sums);
+    SmallVector<Value> results{input.position().stage, input.position().parity};
     llvm::append_range(results, following);
     if (numHeld != 0) {
       results.push_back(one);

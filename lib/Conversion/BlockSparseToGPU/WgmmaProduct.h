@@ -21,6 +21,7 @@
 #include "Kit/StageRing.h"
 #include "Kit/TensorMap.h"
 #include "Kit/WgmmaTile.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace mlir::blocksparse::device {
 
@@ -42,6 +43,9 @@ struct WgmmaShape {
   /// Not every half has a part in every step; which ones have, a record of `recordBytes` bytes
   /// tells.
   bool hasGaps = false;
+  /// The addend of the result comes through the ring: stages behind the steps of a tile hold its
+  /// chunks, of the first warpgroup and then of the second.
+  bool hasInput = false;
   /// Blocks of a cluster, 1 or 2: they have the same rows and steps and neighbouring columns, and
   /// each copies one matrix of A to both. (L2 delivers 40 KB a step and block instead of 48.)
   int64_t cluster = 1;
@@ -56,6 +60,13 @@ struct WgmmaShape {
   int64_t aMatrices() const { return splitColumns ? 1 : 2; }
   int64_t bMatrices() const { return cols / chunkCols * (splitColumns ? 2 : 1); }
   int64_t stageBytes() const { return (aMatrices() + bMatrices()) * WgmmaTile::matrixBytes; }
+  int64_t chunks() const { return cols / chunkCols; }
+  /// Stages that hold the input of a tile, and the chunks of a warpgroup in one of them.
+  int64_t inputStages() const {
+    int64_t most = stageBytes() / (groups * ResultChunks::chunkBytes);
+    return hasInput ? llvm::divideCeil(chunks(), most) : 0;
+  }
+  int64_t inputChunks() const { return llvm::divideCeil(chunks(), inputStages()); }
   int64_t resultOffset() const { return stages * stageBytes(); }
   int64_t recordOffset() const {
     return resultOffset() + groups * resultBuffers * ResultChunks::chunkBytes;
@@ -83,6 +94,28 @@ struct WgmmaWork {
   SmallVector<Value> fields;
 };
 
+/// The chunks of a tile's input, for a warpgroup that takes them in their order. All its threads
+/// call both together.
+class InputChunks {
+public:
+  InputChunks(const WgmmaShape &shape, const StageRing &ring, Value base, Value group,
+              const StageRing::Position &start)
+      : shape(shape), ring(ring), base(base), group(group), at(start) {}
+
+  /// Address (i32) of chunk `number`, when it has arrived.
+  Value take(ImplicitLocOpBuilder &b, int64_t number) const;
+  /// The chunk has been read.
+  void giveBack(ImplicitLocOpBuilder &b, int64_t number);
+  /// Of the stage behind those that were given back.
+  const StageRing::Position &position() const { return at; }
+
+private:
+  WgmmaShape shape;
+  StageRing ring;
+  Value base, group;
+  StageRing::Position at;
+};
+
 /// What a kernel does with its tiles. Every member emits code at `b`; values are i32.
 class WgmmaKernel {
 public:
@@ -104,6 +137,10 @@ public:
                           ArrayRef<Value> entry) = 0;
   virtual void emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step,
                           ArrayRef<Value> entry, const StageBuffers &stage) = 0;
+  /// Starts the copies of chunk `number` of the input of warpgroup `group` to address `to` (i32).
+  /// Asked only where the shape has an input. A box outside of the input brings zeros.
+  virtual void emitInputCopy(ImplicitLocOpBuilder &, const WgmmaWork &, int64_t /*group*/,
+                             int64_t /*number*/, Value /*to*/, Value /*barrier*/) {}
   /// i1: warpgroup `group` has a part in the step whose record stands at `record` in shared memory
   /// (i32). Asked only where the shape has gaps.
   virtual Value takesPart(ImplicitLocOpBuilder &b, Value record, Value group) = 0;
@@ -113,9 +150,11 @@ public:
   /// All products of the tile have been started: what emitResult needs may be loaded meanwhile.
   virtual void prepareResult(ImplicitLocOpBuilder &, const WgmmaWork &, Value /*group*/,
                              Value /*thread*/) {}
-  /// Stores the sums of warpgroup `group`, and gives what `chunks` holds of them.
+  /// Stores the sums of warpgroup `group`, and gives what `chunks` holds of them. Where the shape
+  /// has an input, takes all chunks of it and gives them back.
   virtual SmallVector<Value> emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                                        const ResultChunks &chunks, ArrayRef<Value> sums) = 0;
+                                        const ResultChunks &chunks, InputChunks &input,
+                                        ArrayRef<Value> sums) = 0;
   /// Stores that, of `sums` sums.
   virtual void emitHeld(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                         const ResultChunks &chunks, ArrayRef<Value> held, int64_t sums) = 0;
@@ -143,6 +182,9 @@ private:
                     Value group) const;
   Value multiply(ImplicitLocOpBuilder &b, const WgmmaTile &tile, const Frame &frame, Value group,
                  Value stage, Value sums) const;
+  /// Fills the stages that hold the input of a tile, from `at` on; gives the position behind them.
+  StageRing::Position emitInput(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, const Frame &frame,
+                                const WgmmaWork &tile, StageRing::Position at) const;
   StageBuffers getBuffers(ImplicitLocOpBuilder &b, const Frame &frame, Value stage) const;
 
   WgmmaShape shape;

@@ -81,7 +81,8 @@ public:
                   const StageBuffers &stage) override;
   Value takesPart(ImplicitLocOpBuilder &, Value, Value) override { return {}; }
   SmallVector<Value> emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                                const ResultChunks &chunks, ArrayRef<Value> sums) override;
+                                const ResultChunks &chunks, InputChunks &,
+                                ArrayRef<Value> sums) override;
   void emitHeld(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                 const ResultChunks &chunks, ArrayRef<Value> held, int64_t sums) override;
 
@@ -287,7 +288,7 @@ void SDDKernel::storeBlock(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64
 }
 
 SmallVector<Value> SDDKernel::emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
-                                         Value group, const ResultChunks &chunks,
+                                         Value group, const ResultChunks &chunks, InputChunks &,
                                          ArrayRef<Value> sums) {
   double alpha = op.getAlpha().convertToDouble();
   auto scale = [&](ImplicitLocOpBuilder &b, int64_t, MutableArrayRef<Value> sums) {

@@ -4,6 +4,7 @@
 #include "ResultChunks.h"
 
 #include "../Loops.h"
+#include "../Warp.h"
 #include "MmaFragments.h"
 #include "SharedTile.h"
 #include "TensorMap.h"
@@ -54,29 +55,33 @@ SmallVector<Value> ResultChunks::roundChunk(ImplicitLocOpBuilder &b, ArrayRef<Va
   return registers;
 }
 
-void ResultChunks::writeChunk(ImplicitLocOpBuilder &b, ArrayRef<Value> registers, int64_t buffer,
-                              Blocks blocks) const {
-  constexpr int64_t cornerRegisters = cornerSums / 2;
+Value ResultChunks::cornerOffset(ImplicitLocOpBuilder &b, int64_t number, Blocks blocks) const {
+  constexpr int64_t perChunk = chunkSums / cornerSums;
+  // Else the addresses of all corners would take registers beside the products.
+  Value lane = makeOpaque(b, this->lane);
   Value seven = sharedRem(b, lane, 8), eighth = sharedRem(b, sharedDiv(b, lane, 8), 2);
   Value half = sharedDiv(b, lane, 16);
   Value warpRow = sharedMul(b, warp, 16);
+  // The corner is in one block, and from (top, left) on in the chunk.
+  Value cornerCol = sharedConstant(b, number % perChunk * 16);
+  Value top = transposed ? cornerCol : warpRow, left = transposed ? warpRow : cornerCol;
+  Value block = sharedAdd(b, sharedMul(b, sharedDiv(b, top, blocks.rows), chunkCols / blocks.cols),
+                          sharedDiv(b, left, blocks.cols));
+  Value first = sharedAdd(b, sharedMul(b, block, blocks.rows), sharedRem(b, top, blocks.rows));
+  // The row that this lane points to, and the 16-byte piece of it.
+  Value row = sharedAdd(b, sharedMul(b, transposed ? half : eighth, 8), seven);
+  Value piece =
+      sharedAdd(b, sharedDiv(b, sharedRem(b, left, blocks.cols), 8), transposed ? eighth : half);
+  return SharedTile{chunkCols, blocks.cols}.offset(b, first, row, piece);
+}
+
+void ResultChunks::writeChunk(ImplicitLocOpBuilder &b, ArrayRef<Value> registers, int64_t buffer,
+                              Blocks blocks) const {
+  constexpr int64_t cornerRegisters = cornerSums / 2;
   Value address = sharedAdd(b, shared, sharedConstant(b, buffer * chunkBytes));
-  for (int64_t corner = 0; corner < chunkSums / cornerSums; ++corner) {
-    // The corner is in one block, and from (top, left) on in the chunk.
-    Value cornerCol = sharedConstant(b, corner * 16);
-    Value top = transposed ? cornerCol : warpRow, left = transposed ? warpRow : cornerCol;
-    Value block =
-        sharedAdd(b, sharedMul(b, sharedDiv(b, top, blocks.rows), chunkCols / blocks.cols),
-                  sharedDiv(b, left, blocks.cols));
-    Value first = sharedAdd(b, sharedMul(b, block, blocks.rows), sharedRem(b, top, blocks.rows));
-    // The row that this lane points to, and the 16-byte piece of it.
-    Value row = sharedAdd(b, sharedMul(b, transposed ? half : eighth, 8), seven);
-    Value piece =
-        sharedAdd(b, sharedDiv(b, sharedRem(b, left, blocks.cols), 8), transposed ? eighth : half);
-    Value offset = SharedTile{chunkCols, blocks.cols}.offset(b, first, row, piece);
-    storeMatrices(b, sharedPointer(b, sharedAdd(b, address, offset)),
+  for (int64_t corner = 0; corner < chunkSums / cornerSums; ++corner)
+    storeMatrices(b, sharedPointer(b, sharedAdd(b, address, cornerOffset(b, corner, blocks))),
                   registers.slice(corner * cornerRegisters, cornerRegisters), transposed);
-  }
 }
 
 void ResultChunks::writeBatch(ImplicitLocOpBuilder &b, GetChunk chunk, int64_t first, int64_t last,
@@ -86,6 +91,12 @@ void ResultChunks::writeBatch(ImplicitLocOpBuilder &b, GetChunk chunk, int64_t f
     writeChunk(b, chunk(b, number), number - first, blocks);
   emitCopyFence(b);
   emitGroupBarrier(b);
+}
+
+SmallVector<Value, 4> ResultChunks::readCorner(ImplicitLocOpBuilder &b, Value chunk,
+                                               int64_t number) const {
+  Value address = sharedAdd(b, chunk, cornerOffset(b, number, Blocks()));
+  return loadMatrices(b, sharedPointer(b, address), transposed);
 }
 
 //===----------------------------------------------------------------------===//

@@ -65,6 +65,11 @@ public:
   void emitHeldBlocks(ImplicitLocOpBuilder &b, ArrayRef<Value> held, int64_t sums, Blocks blocks,
                       StoreBlock store) const;
 
+  /// Of a chunk in shared memory at `chunk` (i32) that lies as those that are stored, the elements
+  /// which belong to the eight sums of corner `number`: four words (i32) of two. All lanes of a
+  /// warp together.
+  SmallVector<Value, 4> readCorner(ImplicitLocOpBuilder &b, Value chunk, int64_t number) const;
+
   /// At the end of a kernel: until everything that this thread stored is in global memory.
   void emitWait(ImplicitLocOpBuilder &b) const;
 
@@ -83,6 +88,8 @@ private:
   int64_t firstHeld(int64_t sums) const;
   SmallVector<Value> roundChunk(ImplicitLocOpBuilder &b, ArrayRef<Value> sums, int64_t number,
                                 FinishCorner finish) const;
+  /// Byte offset (i32) in a chunk of the row that this lane points to, of corner `number`.
+  Value cornerOffset(ImplicitLocOpBuilder &b, int64_t number, Blocks blocks) const;
   void writeChunk(ImplicitLocOpBuilder &b, ArrayRef<Value> registers, int64_t buffer,
                   Blocks blocks) const;
   /// Puts a batch in its buffers, for the copy engine to see.

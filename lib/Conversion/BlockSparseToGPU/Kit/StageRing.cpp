@@ -67,24 +67,26 @@ void StageRing::expectBytes(ImplicitLocOpBuilder &b, Value stage, Value bytes) c
 }
 
 /// Arrives at the barrier of block `rank` of the cluster that stands where `barrier` does here.
-/// What the arriving warp did was to read by wgmma, and wgmma has ended: there is nothing to
+/// What the arriving warp did was to read, and what was read is in use: there is nothing to
 /// release to the other block, and `.release.cluster` would wait for all memory at each arrival
 /// (MEMBAR.ALL.GPU), which halved the speed of whole kernels.
-static void emitArriveAt(ImplicitLocOpBuilder &b, Value barrier, Value rank) {
+static void emitArriveAt(ImplicitLocOpBuilder &b, Value barrier, Value rank, int64_t arrivals) {
   Value address = LLVM::PtrToIntOp::create(b, b.getI32Type(), barrier);
-  StringRef text = "{\n.reg .b32 remote;\nmapa.shared::cluster.u32 remote, $0, $1;\n"
-                   "mbarrier.arrive.shared::cluster.b64 _, [remote];\n}";
+  std::string text = "{\n.reg .b32 remote;\nmapa.shared::cluster.u32 remote, $0, $1;\n"
+                     "mbarrier.arrive.shared::cluster.b64 _, [remote], " +
+                     std::to_string(arrivals) + ";\n}";
   auto dialect = LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT);
   LLVM::InlineAsmOp::create(b, TypeRange(), ValueRange{address, rank}, text, "r,r",
                             /*has_side_effects=*/true, /*is_align_stack=*/false,
                             LLVM::tailcallkind::TailCallKind::None, dialect, ArrayAttr());
 }
 
-void StageRing::release(ImplicitLocOpBuilder &b, Value stage) const {
+void StageRing::release(ImplicitLocOpBuilder &b, Value stage, int64_t arrivals) const {
   if (cluster == 1) {
-    NVVM::MBarrierArriveOp::create(b, Type(), empty(b, stage), Value());
+    Value count = arrivals == 1 ? Value() : sharedConstant(b, arrivals);
+    NVVM::MBarrierArriveOp::create(b, Type(), empty(b, stage), count);
     return;
   }
   for (int64_t rank = 0; rank < cluster; ++rank)
-    emitArriveAt(b, empty(b, stage), sharedConstant(b, rank));
+    emitArriveAt(b, empty(b, stage), sharedConstant(b, rank), arrivals);
 }

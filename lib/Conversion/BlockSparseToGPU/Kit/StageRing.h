@@ -48,8 +48,8 @@ public:
   void waitEmpty(ImplicitLocOpBuilder &b, const Position &position) const;
   /// The producer announces the bytes (i32) that its copies will bring.
   void expectBytes(ImplicitLocOpBuilder &b, Value stage, Value bytes) const;
-  /// One lane of a consumer warp gives a stage back.
-  void release(ImplicitLocOpBuilder &b, Value stage) const;
+  /// A thread gives a stage back, for `arrivals` of the releases that emitInit asked for.
+  void release(ImplicitLocOpBuilder &b, Value stage, int64_t arrivals = 1) const;
 
 private:
   Value empty(ImplicitLocOpBuilder &b, Value stage) const;
