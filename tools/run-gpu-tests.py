@@ -24,6 +24,8 @@ FUNCTION = re.compile(r"^\s*func\.func\s+(?:public\s+)?@([\w.$-]+)", re.M)
 HEAD = re.compile(r"^@(\S+) on (.*)$")
 RATIO = re.compile(r"max error/bound ([^\s,]+)")
 RUN_LINE = re.compile(r"^// RUN: blocksparse-run %s (.*)$", re.M)
+# Schedules of a file that another target does not have.
+TARGET = re.compile(r"^// TARGET: (\S+)$", re.M)
 
 
 def environment():
@@ -38,6 +40,10 @@ def collect(options):
     for folder in ("generated", "field", "gpu", "fuzz"):
         for path in sorted((ROOT / "cases" / folder).glob("*.mlir")):
             text = path.read_text()
+            target = TARGET.search(text)
+            if target and options.target not in (None, "", "native", target.group(1)):
+                print(f"SKIP {path.stem}: its schedules are those of {target.group(1)}", flush=True)
+                continue
             if folder != "field":
                 flag_sets = ["--check --repeat-check"]
             else:

@@ -1,5 +1,6 @@
 // Tiles of 512 columns, which clusters of two thread blocks share on Hopper: each copies half of the values
 // to both. Every transpose, block rows with gaps and without a block, batches and heads, epilogues.
+// TARGET: cuda:sm_90a
 // REQUIRES: gpu
 // RUN: blocksparse-run %s --all-functions --check --repeat-check --device=cuda
 

@@ -1,6 +1,7 @@
 // Products at the blocks of a pattern of 16 and 32 rows and columns on Hopper's tensor cores: tiles
 // of 128 x 256 that store their blocks alone. With B transposed block columns are gathered, with
 // neither the transpose is computed and block rows are, with A alone chunks of 64 columns are taken.
+// TARGET: cuda:sm_90a
 // REQUIRES: gpu
 // RUN: blocksparse-run %s --all-functions --check --repeat-check --device=cuda
 
