@@ -31,7 +31,7 @@ struct DSDPlan {
   MapBox values{unit}, dense{unit}, out{unit};
 };
 
-class DSDKernel : public WgmmaKernel {
+class DSDKernel : public DenseResultKernel {
 public:
   DSDKernel(ImplicitLocOpBuilder &b, PlannedDSDOp op, const DSDPlan &plan, ArrayRef<Value> maps,
             const IRMapping &mapping);
@@ -45,15 +45,11 @@ public:
   void emitInputCopy(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t group, int64_t number,
                      Value to, Value barrier) override;
   Value takesPart(ImplicitLocOpBuilder &b, Value record, Value group) override;
-  void beginTile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                 Value thread) override;
-  void prepareResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                     Value thread) override;
-  SmallVector<Value> emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                                const ResultChunks &chunks, InputChunks &input,
-                                ArrayRef<Value> sums) override;
-  void emitHeld(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                const ResultChunks &chunks, ArrayRef<Value> held, int64_t sums) override;
+
+protected:
+  SumStrip getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group) const override;
+  void storeChunk(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group, int64_t number,
+                  Value address) override;
 
 private:
   /// Row unit of part `group` of a tile, or -1.
@@ -63,11 +59,6 @@ private:
   /// Chunk `number` of row unit `rowUnit` of a tile, in the map of a result or its input.
   MapPlace chunkIn(ImplicitLocOpBuilder &b, Value memref, const WgmmaWork &tile, Value rowUnit,
                    int64_t number) const;
-  void storeChunk(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group, int64_t number,
-                  Value address);
-  /// Part `group` of a tile; all its rows.
-  SumStrip getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group) const;
-
   /// Fields of a tile's WgmmaWork.
   enum Field { Unit0, Unit1, Col, First, Batch, Head, ValuesRow };
   /// Numbers of a record.
@@ -79,7 +70,6 @@ private:
   StagedTiles lists;
   IntTable records;
   ValuesOrigin origin;
-  WgmmaEpilogue epilogue;
   DenseView out;
 };
 
@@ -117,10 +107,10 @@ DSDPlan::DSDPlan(PlannedDSDOp op, int64_t sharedLimit) {
 
 DSDKernel::DSDKernel(ImplicitLocOpBuilder &b, PlannedDSDOp op, const DSDPlan &plan,
                      ArrayRef<Value> maps, const IRMapping &mapping)
-    : op(op), plan(plan), valuesMap(mapping.lookup(maps[0])), denseMap(mapping.lookup(maps[1])),
+    : DenseResultKernel(Epilogue::get(b, op, mapping), Epilogue::isTrivial(op), plan.shape), op(op),
+      plan(plan), valuesMap(mapping.lookup(maps[0])), denseMap(mapping.lookup(maps[1])),
       outMap(mapping.lookup(maps[2])), lists(StagedTiles::get(b, op, mapping)),
       records(IntTable::get(b, mapping.lookup(op.getStages()[2]))), origin(ValuesOrigin::get(op)),
-      epilogue(Epilogue::get(b, op, mapping), Epilogue::isTrivial(op), plan.shape),
       out(DenseView::get(b, mapping.lookup(op.getInit()), op.getTransposeOut())) {
   if (plan.shape.hasInput)
     inputMap = mapping.lookup(maps[3]);
@@ -244,16 +234,6 @@ SumStrip DSDKernel::getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Valu
   return part;
 }
 
-void DSDKernel::beginTile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                          Value thread) {
-  epilogue.beginTile(b, getPart(b, tile, group), thread);
-}
-
-void DSDKernel::prepareResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                              Value thread) {
-  epilogue.prepare(b, getPart(b, tile, group), thread);
-}
-
 MapPlace DSDKernel::chunkIn(ImplicitLocOpBuilder &b, Value memref, const WgmmaWork &tile,
                             Value rowUnit, int64_t number) const {
   Value col = sharedAdd(b, tile.fields[Col], sharedConstant(b, number * chunkCols));
@@ -269,22 +249,6 @@ void DSDKernel::storeChunk(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value
   Value rowUnit = unitOf(b, tile, group);
   emitIf(b, isThere(b, rowUnit), [&](ImplicitLocOpBuilder &b) {
     emitTensorStore(b, outMap, chunkIn(b, op.getInit(), tile, rowUnit, number), address);
-  });
-}
-
-SmallVector<Value> DSDKernel::emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
-                                         Value group, const ResultChunks &chunks,
-                                         InputChunks &input, ArrayRef<Value> sums) {
-  return epilogue.emit(b, chunks, input, sums,
-                       [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
-                         storeChunk(b, tile, group, number, address);
-                       });
-}
-
-void DSDKernel::emitHeld(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                         const ResultChunks &chunks, ArrayRef<Value> held, int64_t sums) {
-  chunks.emitHeld(b, held, sums, [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
-    storeChunk(b, tile, group, number, address);
   });
 }
 

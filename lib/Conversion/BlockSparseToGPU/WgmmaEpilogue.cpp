@@ -11,20 +11,24 @@ static constexpr int64_t warpgroupThreads = 128;
 /// Rows of a warpgroup.
 static constexpr int64_t partRows = 64;
 
-void WgmmaEpilogue::beginTile(ImplicitLocOpBuilder &b, const SumStrip &part, Value thread) const {
-  prefetchTerms(b, epilogue, part, thread, warpgroupThreads, partRows, shape.cols, shape.hasInput);
+void DenseResultKernel::beginTile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                                  Value thread) {
+  prefetchTerms(b, epilogue, getPart(b, tile, group), thread, warpgroupThreads, partRows,
+                shape.cols, shape.hasInput);
 }
 
-void WgmmaEpilogue::prepare(ImplicitLocOpBuilder &b, const SumStrip &part, Value thread) {
+void DenseResultKernel::prepareResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                                      Value thread) {
+  SumStrip part = getPart(b, tile, group);
   strip.reset();
   if (!isTrivial)
     strip.emplace(b, epilogue, part.ofWarp(b, thread), shape.cols / StripEpilogue::corner,
                   shape.freeRegisters(), shape.hasInput);
 }
 
-SmallVector<Value> WgmmaEpilogue::emit(ImplicitLocOpBuilder &b, const ResultChunks &chunks,
-                                       InputChunks &input, ArrayRef<Value> sums,
-                                       ResultChunks::Store store) {
+SmallVector<Value> DenseResultKernel::emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
+                                                 Value group, const ResultChunks &chunks,
+                                                 InputChunks &input, ArrayRef<Value> sums) {
   constexpr int64_t perChunk = chunkCols / StripEpilogue::corner;
   Value chunk;
   auto finish = [&](ImplicitLocOpBuilder &b, int64_t number, MutableArrayRef<Value> sums) {
@@ -38,5 +42,15 @@ SmallVector<Value> WgmmaEpilogue::emit(ImplicitLocOpBuilder &b, const ResultChun
     if (shape.hasInput && (number + 1) % perChunk == 0)
       input.giveBack(b, number / perChunk);
   };
-  return chunks.emit(b, sums, strip ? ResultChunks::FinishCorner(finish) : nullptr, store);
+  return chunks.emit(b, sums, strip ? ResultChunks::FinishCorner(finish) : nullptr,
+                     [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
+                       storeChunk(b, tile, group, number, address);
+                     });
+}
+
+void DenseResultKernel::emitHeld(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                                 const ResultChunks &chunks, ArrayRef<Value> held, int64_t sums) {
+  chunks.emitHeld(b, held, sums, [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
+    storeChunk(b, tile, group, number, address);
+  });
 }

@@ -9,21 +9,32 @@
 
 namespace mlir::blocksparse::device {
 
-/// The epilogue of the dense results of a WgmmaKernel, at the three times that a tile has for it.
-/// `part` is what one warpgroup has of the tile, `thread` (i32) the thread in the warpgroup.
-class WgmmaEpilogue {
+/// A WgmmaKernel with a dense result: the epilogue at the times that a tile has for it, and the
+/// chunks of the result.
+class DenseResultKernel : public WgmmaKernel {
 public:
+  /// Asks for the terms.
+  void beginTile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                 Value thread) override;
+  /// Starts the first loads.
+  void prepareResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                     Value thread) override;
+  SmallVector<Value> emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                                const ResultChunks &chunks, InputChunks &input,
+                                ArrayRef<Value> sums) override;
+  void emitHeld(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                const ResultChunks &chunks, ArrayRef<Value> held, int64_t sums) override;
+
+protected:
   /// A trivial epilogue leaves the sums as they are.
-  WgmmaEpilogue(const Epilogue &epilogue, bool isTrivial, const WgmmaShape &shape)
+  DenseResultKernel(const Epilogue &epilogue, bool isTrivial, const WgmmaShape &shape)
       : epilogue(epilogue), isTrivial(isTrivial), shape(shape) {}
 
-  /// In WgmmaKernel::beginTile: asks for the terms.
-  void beginTile(ImplicitLocOpBuilder &b, const SumStrip &part, Value thread) const;
-  /// In WgmmaKernel::prepareResult: starts the first loads.
-  void prepare(ImplicitLocOpBuilder &b, const SumStrip &part, Value thread);
-  /// In WgmmaKernel::emitResult: finishes the sums and stores them, but for what is held.
-  SmallVector<Value> emit(ImplicitLocOpBuilder &b, const ResultChunks &chunks, InputChunks &input,
-                          ArrayRef<Value> sums, ResultChunks::Store store);
+  /// What warpgroup `group` has of a tile; all its rows.
+  virtual SumStrip getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group) const = 0;
+  /// One thread stores chunk `number` of that from shared memory at `address` (i32).
+  virtual void storeChunk(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                          int64_t number, Value address) = 0;
 
 private:
   Epilogue epilogue;

@@ -47,7 +47,7 @@ struct TileGrid {
   Value count(ImplicitLocOpBuilder &b) const { return productOf(b, {batches, heads, rows, cols}); }
 };
 
-class MatmulKernel : public WgmmaKernel {
+class MatmulKernel : public DenseResultKernel {
 public:
   MatmulKernel(ImplicitLocOpBuilder &b, PlannedMatmulOp op, const MatmulPlan &plan,
                ArrayRef<Value> maps, const IRMapping &mapping);
@@ -63,22 +63,13 @@ public:
   void emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step, ArrayRef<Value>,
                   const StageBuffers &stage) override;
   Value takesPart(ImplicitLocOpBuilder &, Value, Value) override { return {}; }
-  void beginTile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                 Value thread) override;
-  void prepareResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                     Value thread) override;
-  SmallVector<Value> emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                                const ResultChunks &chunks, InputChunks &input,
-                                ArrayRef<Value> sums) override;
-  void emitHeld(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                const ResultChunks &chunks, ArrayRef<Value> held, int64_t sums) override;
+
+protected:
+  SumStrip getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group) const override;
+  void storeChunk(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group, int64_t number,
+                  Value address) override;
 
 private:
-  void storeChunk(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group, int64_t number,
-                  Value address);
-  /// Part `group` of a tile; all its rows.
-  SumStrip getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group) const;
-
   enum Field { Row, Col, Batch, Head };
 
   MapPlace placeIn(ImplicitLocOpBuilder &b, Value memref, DenseAxes axes, Value row, Value col,
@@ -89,7 +80,6 @@ private:
   Value aMap, bMap, outMap;
   TileGrid grid;
   DenseView left, out;
-  WgmmaEpilogue epilogue;
 };
 
 } // namespace
@@ -123,12 +113,12 @@ TileGrid TileGrid::get(ImplicitLocOpBuilder &b, PlannedMatmulOp op, const Matmul
 
 MatmulKernel::MatmulKernel(ImplicitLocOpBuilder &b, PlannedMatmulOp op, const MatmulPlan &plan,
                            ArrayRef<Value> maps, const IRMapping &mapping)
-    : op(op), plan(plan), aMap(mapping.lookup(maps[0])), bMap(mapping.lookup(maps[1])),
+    : DenseResultKernel(Epilogue::get(b, op, mapping, /*byRole=*/true), Epilogue::isTrivial(op),
+                        plan.shape),
+      op(op), plan(plan), aMap(mapping.lookup(maps[0])), bMap(mapping.lookup(maps[1])),
       outMap(mapping.lookup(maps[2])), grid(TileGrid::get(b, op, plan, mapping)),
       left(DenseView::get(b, mapping.lookup(op.getA()), plan.axes.a)),
-      out(DenseView::get(b, mapping.lookup(op.getInit()), plan.axes.out)),
-      epilogue(Epilogue::get(b, op, mapping, /*byRole=*/true), Epilogue::isTrivial(op),
-               plan.shape) {}
+      out(DenseView::get(b, mapping.lookup(op.getInit()), plan.axes.out)) {}
 
 static Value toInt(ImplicitLocOpBuilder &b, Value number) {
   return b.createOrFold<arith::IndexCastOp>(b.getI32Type(), number);
@@ -203,37 +193,11 @@ SumStrip MatmulKernel::getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile, V
   return part;
 }
 
-void MatmulKernel::beginTile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                             Value thread) {
-  epilogue.beginTile(b, getPart(b, tile, group), thread);
-}
-
-void MatmulKernel::prepareResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                                 Value thread) {
-  epilogue.prepare(b, getPart(b, tile, group), thread);
-}
-
 void MatmulKernel::storeChunk(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                               int64_t number, Value address) {
   Value row = sharedAdd(b, tile.fields[Row], sharedMul(b, group, unit));
   Value col = sharedAdd(b, tile.fields[Col], sharedConstant(b, number * chunkCols));
   emitTensorStore(b, outMap, placeIn(b, op.getInit(), plan.axes.out, row, col, tile), address);
-}
-
-SmallVector<Value> MatmulKernel::emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
-                                            Value group, const ResultChunks &chunks,
-                                            InputChunks &input, ArrayRef<Value> sums) {
-  return epilogue.emit(b, chunks, input, sums,
-                       [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
-                         storeChunk(b, tile, group, number, address);
-                       });
-}
-
-void MatmulKernel::emitHeld(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                            const ResultChunks &chunks, ArrayRef<Value> held, int64_t sums) {
-  chunks.emitHeld(b, held, sums, [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
-    storeChunk(b, tile, group, number, address);
-  });
 }
 
 //===----------------------------------------------------------------------===//
