@@ -7,7 +7,7 @@
 #include "Loops.h"
 #include "StagedTiles.h"
 #include "Warp.h"
-#include "WgmmaEpilogue.h"
+#include "WgmmaDenseResult.h"
 #include "WgmmaKernels.h"
 #include "WgmmaProduct.h"
 #include "blocksparse/Target/TargetInfo.h"

@@ -5,7 +5,7 @@
 #include "Kit/SharedTile.h"
 #include "Loops.h"
 #include "MatmulAxes.h"
-#include "WgmmaEpilogue.h"
+#include "WgmmaDenseResult.h"
 #include "WgmmaKernels.h"
 #include "WgmmaProduct.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,7 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "WgmmaEpilogue.h"
+#include "WgmmaDenseResult.h"
 
 using namespace mlir;
 using namespace mlir::blocksparse;
