@@ -5,6 +5,7 @@
 
 #include "Elements.h"
 #include "Kit/AsyncCopy.h"
+#include "Kit/Opaque.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -43,29 +44,6 @@ void mlir::blocksparse::device::storeChunk(ImplicitLocOpBuilder &b, Value chunk,
   LLVM::StoreOp::create(b, chunk, pointer, getAlignment(cast<VectorType>(chunk.getType())));
 }
 
-/// An empty instruction that takes and gives 32-bit words in registers.
-static SmallVector<Value> emitBarrierInRegisters(ImplicitLocOpBuilder &b, ValueRange words) {
-  SmallVector<std::string> constraints(words.size(), "=r");
-  for (size_t i = 0; i < words.size(); ++i)
-    constraints.push_back(std::to_string(i));
-  Type word = b.getI32Type();
-  Type type =
-      words.size() == 1
-          ? word
-          : LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(words.size(), word));
-  Value result = LLVM::InlineAsmOp::create(b, type, words, "", llvm::join(constraints, ","),
-                                           /*has_side_effects=*/true, /*is_align_stack=*/false,
-                                           LLVM::tailcallkind::TailCallKind::None,
-                                           LLVM::AsmDialectAttr(), ArrayAttr())
-                     .getResult(0);
-  if (words.size() == 1)
-    return {result};
-  SmallVector<Value> results;
-  for (size_t i = 0; i < words.size(); ++i)
-    results.push_back(LLVM::ExtractValueOp::create(b, result, static_cast<int64_t>(i)));
-  return results;
-}
-
 /// As many i32 as a vector takes.
 static Value keepVector(ImplicitLocOpBuilder &b, Value vector) {
   auto type = cast<VectorType>(vector.getType());
@@ -78,7 +56,7 @@ static Value keepVector(ImplicitLocOpBuilder &b, Value vector) {
     SmallVector<Value> parts;
     for (int64_t i = first; i < std::min(first + most, count); ++i)
       parts.push_back(LLVM::ExtractElementOp::create(b, packed, positionOf(b, i)));
-    for (auto [i, part] : llvm::enumerate(emitBarrierInRegisters(b, parts)))
+    for (auto [i, part] : llvm::enumerate(makeOpaque(b, parts)))
       packed = LLVM::InsertElementOp::create(b, packed, part,
                                              positionOf(b, first + static_cast<int64_t>(i)));
   }
@@ -89,7 +67,7 @@ static Value keepScalar(ImplicitLocOpBuilder &b, Value scalar) {
   Type type = scalar.getType(), word = b.getI32Type();
   if (isa<IndexType>(type)) {
     Value number = arith::IndexCastOp::create(b, word, scalar);
-    number = emitBarrierInRegisters(b, number).front();
+    number = makeOpaque(b, number);
     return arith::IndexCastOp::create(b, type, number);
   }
   unsigned width = type.getIntOrFloatBitWidth();
@@ -98,7 +76,7 @@ static Value keepScalar(ImplicitLocOpBuilder &b, Value scalar) {
       isa<FloatType>(type) ? arith::BitcastOp::create(b, integer, scalar).getResult() : scalar;
   if (width < 32)
     bits = arith::ExtUIOp::create(b, word, bits);
-  bits = emitBarrierInRegisters(b, bits).front();
+  bits = makeOpaque(b, bits);
   if (width < 32)
     bits = arith::TruncIOp::create(b, integer, bits);
   return isa<FloatType>(type) ? arith::BitcastOp::create(b, type, bits).getResult() : bits;

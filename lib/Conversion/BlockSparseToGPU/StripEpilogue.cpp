@@ -5,9 +5,9 @@
 
 #include "Chunk.h"
 #include "Kit/AsyncCopy.h"
+#include "Kit/Opaque.h"
 #include "Kit/SharedTile.h"
 #include "Loops.h"
-#include "Warp.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -48,16 +48,6 @@ static TermKind kindOf(TermKind kind, bool transposed) {
   if (kind == TermKind::Matrix || !transposed)
     return kind;
   return kind == TermKind::Row ? TermKind::Column : TermKind::Row;
-}
-
-/// The same i32, of which the compiler knows nothing: what is computed from it takes no registers
-/// elsewhere, whether before the loop over tiles or across the corners that need it not.
-static Value makeOpaque(ImplicitLocOpBuilder &b, Value value) {
-  return LLVM::InlineAsmOp::create(b, b.getI32Type(), value, "mov.b32 $0, $1;", "=r,r",
-                                   /*has_side_effects=*/true, /*is_align_stack=*/false,
-                                   LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(),
-                                   ArrayAttr())
-      .getResult(0);
 }
 
 SumStrip SumStrip::ofWarp(ImplicitLocOpBuilder &b, Value thread) const {

@@ -34,11 +34,3 @@ Value mlir::blocksparse::device::makeUniform(ImplicitLocOpBuilder &b, Value valu
   return NVVM::ShflOp::create(b, b.getI32Type(), sharedConstant(b, -1), value, sharedConstant(b, 0),
                               sharedConstant(b, 31), NVVM::ShflKind::idx, UnitAttr());
 }
-
-Value mlir::blocksparse::device::makeOpaque(ImplicitLocOpBuilder &b, Value value) {
-  return LLVM::InlineAsmOp::create(b, b.getI32Type(), value, "mov.b32 $0, $1;", "=r,r",
-                                   /*has_side_effects=*/true, /*is_align_stack=*/false,
-                                   LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(),
-                                   ArrayAttr())
-      .getResult(0);
-}

@@ -22,10 +22,6 @@ Value makeUniform(ImplicitLocOpBuilder &b, Value value);
 Value reduceWarp(ImplicitLocOpBuilder &b, Value x,
                  function_ref<Value(ImplicitLocOpBuilder &, Value, Value)> combine);
 
-/// The same i32, of which the compiler knows nothing: what is computed from it takes no registers
-/// elsewhere, whether before a loop or in code that needs it not.
-Value makeOpaque(ImplicitLocOpBuilder &b, Value value);
-
 } // namespace mlir::blocksparse::device
 
 #endif // BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_WARP_H

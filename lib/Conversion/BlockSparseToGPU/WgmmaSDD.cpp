@@ -4,6 +4,7 @@
 #include "Elements.h"
 #include "Kit/AsyncCopy.h"
 #include "Kit/IntTable.h"
+#include "Kit/Opaque.h"
 #include "Kit/SharedTile.h"
 #include "Loops.h"
 #include "StagedTiles.h"
@@ -138,21 +139,14 @@ static Value isThere(ImplicitLocOpBuilder &b, Value number) {
   return arith::CmpIOp::create(b, arith::CmpIPredicate::sge, number, sharedConstant(b, 0));
 }
 
-/// A number (i32) that LLVM does not know: it would unroll all of a few steps, and the addresses of
-/// their copies would not fit the registers of the producer.
-static Value hideNumber(ImplicitLocOpBuilder &b, int64_t number) {
-  return LLVM::InlineAsmOp::create(b, b.getI32Type(), sharedConstant(b, number), "mov.b32 $0, $1;",
-                                   "=r,r", /*has_side_effects=*/false, /*is_align_stack=*/false,
-                                   LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(),
-                                   ArrayAttr())
-      .getResult(0);
-}
-
 WgmmaWork SDDKernel::getTile(ImplicitLocOpBuilder &b, Value number) {
   SmallVector<Value> fields = tileTable.read(b, number, 0, fieldCount);
   if (plan.hasBlocks())
     readPlaces(b, fields);
-  return {plan.steps > 2 ? hideNumber(b, plan.steps) : sharedConstant(b, plan.steps), fields};
+  Value steps = sharedConstant(b, plan.steps);
+  // LLVM would unroll all of a few steps, and the addresses of their copies would not fit the
+  // registers of the producer.
+  return {plan.steps > 2 ? makeOpaque(b, steps) : steps, fields};
 }
 
 /// Appends, for each batch of chunks, the place of the block that this thread stores. They are read

@@ -4,8 +4,8 @@
 #include "ResultChunks.h"
 
 #include "../Loops.h"
-#include "../Warp.h"
 #include "MmaFragments.h"
+#include "Opaque.h"
 #include "SharedTile.h"
 #include "TensorMap.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
