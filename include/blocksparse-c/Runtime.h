@@ -425,9 +425,9 @@ BLOCKSPARSE_RT_API blocksparseRtStatus blocksparseRtSetStream(blocksparseRtStrea
 BLOCKSPARSE_RT_API blocksparseRtStatus blocksparseRtGetStream(blocksparseRtStream *stream);
 
 /* The rest is what generated code calls. An entry point that runs on a device is one call: Begin,
-   then any of Lut, Alloc, TensorMap, Launch and Free in the order of the program, then End, all in
-   one thread. After the first failure Lut and Alloc give NULL, TensorMap and Launch do nothing, so
-   that the code between needs no branches. */
+   then any of Refuse, Lut, Alloc, TensorMap, Launch and Free in the order of the program, then End,
+   all in one thread. After the first failure Lut and Alloc give NULL, Refuse, TensorMap and Launch
+   do nothing, so that the code between needs no branches. */
 
 /* The state of a call, in the caller's frame; no member is for others. */
 typedef struct blocksparseRtCall {
@@ -450,6 +450,10 @@ typedef struct blocksparseRtSite {
 BLOCKSPARSE_RT_API void blocksparseRtCallBegin(blocksparseRtCall *call, blocksparseRtArtifact *slot,
                                                const void *data, int64_t size,
                                                void *const *pointers, int64_t count);
+/* The program found numbers that do not fit together, sizes of its arguments most of all: the call
+   fails with INVALID_ARGUMENT and `message`, where {0} and {1} stand for `left` and `right`. */
+BLOCKSPARSE_RT_API void blocksparseRtCallRefuse(blocksparseRtCall *call, const char *message,
+                                                int64_t left, int64_t right);
 /* The LUT in device memory. */
 BLOCKSPARSE_RT_API void *blocksparseRtCallLut(blocksparseRtCall *call, blocksparseRtSite *site,
                                               const char *name);

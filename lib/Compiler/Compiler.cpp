@@ -40,7 +40,6 @@ ArrayRef<StageInfo> mlir::blocksparse::getStages() {
        [](OpPassManager &pm, const StageOptions &options) {
          PlanOptions plan;
          plan.workers = getWorkers(options.scheduleTarget);
-         plan.checkExtents = !options.gpu;
          buildPlanPipeline(pm, plan);
        }},
       {Stage::Bufferize, "bufferize", "planned operations on buffers",

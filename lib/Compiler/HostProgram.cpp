@@ -48,6 +48,7 @@ HostCall::HostCall(PackedFunction function, const FunctionSignature &signature,
 static ArrayRef<JITSymbol> getRuntimeSymbols() {
   static const JITSymbol symbols[] = {
       {"blocksparseRtCallBegin", reinterpret_cast<void *>(&blocksparseRtCallBegin)},
+      {"blocksparseRtCallRefuse", reinterpret_cast<void *>(&blocksparseRtCallRefuse)},
       {"blocksparseRtCallLut", reinterpret_cast<void *>(&blocksparseRtCallLut)},
       {"blocksparseRtCallAlloc", reinterpret_cast<void *>(&blocksparseRtCallAlloc)},
       {"blocksparseRtCallFree", reinterpret_cast<void *>(&blocksparseRtCallFree)},

@@ -42,8 +42,7 @@ int64_t mlir::blocksparse::getWorkers(const std::string &target) {
 }
 
 void mlir::blocksparse::buildPlanPipeline(OpPassManager &pm, const PlanOptions &options) {
-  if (options.checkExtents)
-    pm.addNestedPass<func::FuncOp>(createCheckExtentsPass());
+  pm.addNestedPass<func::FuncOp>(createCheckExtentsPass());
   pm.addPass(createMaterializeLutsPass());
   BuildStagesPassOptions stages;
   stages.workers = options.workers;
@@ -107,7 +106,6 @@ static void buildToPlanned(OpPassManager &pm, const std::string &target) {
   buildSchedulePipeline(pm, {target, "", nullptr});
   PlanOptions plan;
   plan.workers = getWorkers(target);
-  plan.checkExtents = StringRef(target).starts_with("cpu");
   buildPlanPipeline(pm, plan);
 }
 

@@ -8,6 +8,7 @@
 #include "TensorMap.h"
 
 #include <cstring>
+#include <string>
 #include <utility>
 
 using namespace blocksparse::rt;
@@ -109,6 +110,23 @@ void blocksparseRtCallBegin(blocksparseRtCall *call, blocksparseRtArtifact *slot
                             int64_t size, void *const *pointers, int64_t count) {
   *call = {nullptr, nullptr, currentStream, BLOCKSPARSE_RT_SUCCESS, 0};
   note(*call, begin(*call, slot, data, size, pointers, count));
+}
+
+void blocksparseRtCallRefuse(blocksparseRtCall *call, const char *message, int64_t left,
+                             int64_t right) {
+  if (call->status != BLOCKSPARSE_RT_SUCCESS)
+    return;
+  std::string text;
+  for (const char *rest = message; *rest;) {
+    bool isLeft = std::strncmp(rest, "{0}", 3) == 0;
+    if (isLeft || std::strncmp(rest, "{1}", 3) == 0) {
+      text += std::to_string(isLeft ? left : right);
+      rest += 3;
+    } else {
+      text += *rest++;
+    }
+  }
+  note(*call, fail(BLOCKSPARSE_RT_INVALID_ARGUMENT, "%s", text.c_str()));
 }
 
 void *blocksparseRtCallLut(blocksparseRtCall *call, blocksparseRtSite *site, const char *name) {

@@ -41,10 +41,9 @@ struct PlanOptions {
   int64_t workers = 0;
   /// Run `blocksparse-verify-plan` on the result.
   bool verify = true;
-  /// Run `blocksparse-check-extents` first; for CPUs.
-  bool checkExtents = false;
 };
 
+/// Sizes that types leave open are compared when the program runs (`blocksparse-check-extents`).
 /// After it: no sparse tensor type is left, function signatures included; ops are in the
 /// planned form, on tensors.
 void buildPlanPipeline(OpPassManager &pm, const PlanOptions &options = {});

@@ -70,8 +70,8 @@ def CheckExtentsPass : Pass<"blocksparse-check-extents", "::mlir::func::FuncOp">
     dynamic pattern. The message names the operation and both values, as `{0}` and `{1}` for
     the left and the right side of the comparison (see blocksparse-report-assertions). N of a
     sparse tensor of dynamic pattern is not checked where its type leaves it open: nobody knows it.
-    Cost: a comparison or two for each open size; nothing for programs of static shape. For
-    CPUs; kernels and launches for a GPU have no place for an assertion.
+    Cost: a comparison or two for each open size; nothing for programs of static shape. Sizes
+    are known on the host: a program for a GPU compares them before it launches kernels.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
                            "::mlir::tensor::TensorDialect"];

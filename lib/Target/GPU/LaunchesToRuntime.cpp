@@ -1,6 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "AssertionsToRuntime.h"
 #include "ProgramSymbols.h"
 #include "RuntimeCalls.h"
 #include "TensorMapsToRuntime.h"
@@ -9,6 +10,7 @@
 
 #include "mlir/Conversion/LLVMCommon/Pattern.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -36,7 +38,7 @@ static bool isHostFunction(func::FuncOp function) { return function->hasAttr(hos
 /// Whether `op` works on descriptors, addresses and numbers alone.
 static bool staysOffDevice(Operation *op) {
   if (isa<gpu::LaunchFuncOp, memref::AllocOp, memref::DeallocOp, memref::GetGlobalOp,
-          nvgpu::TmaCreateDescriptorOp>(op))
+          nvgpu::TmaCreateDescriptorOp, cf::AssertOp>(op))
     return true;
   if (isa<func::CallOp>(op) || isa<memref::AllocaOp, memref::CopyOp>(op))
     return false;
@@ -373,6 +375,8 @@ struct LaunchesToRuntime : mlir::blocksparse::impl::LaunchesToRuntimePassBase<La
   LogicalResult lowerFunction(func::FuncOp function, Program &program) {
     Type i32 = IntegerType::get(&getContext(), 32);
     if (isHostFunction(function)) {
+      // Sizes that do not fit are the failure of the call that follows, which can tell of it.
+      function.walk([](cf::AssertOp assertion) { assertion.erase(); });
       returnStatus(function, [&](OpBuilder &builder) -> Value {
         return arith::ConstantIntOp::create(builder, function.getLoc(), i32, 0);
       });
@@ -382,6 +386,7 @@ struct LaunchesToRuntime : mlir::blocksparse::impl::LaunchesToRuntimePassBase<La
       return failure();
     Value state = frameCall(function, program.module);
     program.states[function] = state;
+    lowerAssertions(function, state, program.module);
     if (failed(lowerTensorMaps(function, state, program.module, program.tensorMaps)))
       return failure();
     returnStatus(function, [&](OpBuilder &builder) {

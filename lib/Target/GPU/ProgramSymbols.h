@@ -11,7 +11,7 @@
 
 namespace mlir::blocksparse {
 
-/// On a function that works on host memory alone.
+/// On a function that works on host memory alone: it computes sizes of results.
 inline constexpr StringLiteral hostFunctionAttr = "blocksparse.host";
 /// On the module: dictionary from a kernel's name to {threads x, y, z, cluster x, y, z, dynamic
 /// shared bytes}.

@@ -8,6 +8,7 @@
 // CHECK-SAME: blocksparse.luts = {lut_{{[0-9a-f]+}}_[[BYTES:[0-9]+]] = dense<
 // CHECK-DAG: llvm.mlir.global internal @blocksparse.site.dsd_dsd()
 // CHECK-DAG: llvm.mlir.global internal @blocksparse.site.lut_{{[0-9a-f]+}}_[[BYTES]]()
+// CHECK-DAG: llvm.mlir.global internal constant @blocksparse.message.{{[0-9A-F]+}}("blocksparse.matmul expects b to have {1} rows, the columns of a, but got {0}\00")
 // CHECK: gpu.binary @blocksparse_kernels
 // CHECK-SAME: .version 7.0
 // CHECK-SAME: .target sm_80
@@ -48,6 +49,18 @@ func.func @chain(%a: tensor<32x8xf16>, %b: tensor<8x32xf16>, %c: tensor<32x8xf16
   %0 = blocksparse.sdd %a, %b : (tensor<32x8xf16>, tensor<8x32xf16>) -> tensor<32x32xf16, #layout>
   %1 = blocksparse.dsd %0, %c : (tensor<32x32xf16, #layout>, tensor<32x8xf16>) -> tensor<32x8xf16>
   return %1 : tensor<32x8xf16>
+}
+
+// Open sizes that do not fit end the call; the kernel is not launched then.
+// CHECK-LABEL: llvm.func @open(
+// CHECK-SAME: %{{[^,]*}}: !llvm.ptr, %{{[^,]*}}: !llvm.ptr, %{{[^,]*}}: i64, %{{[^,]*}}: i64, %[[COLS:[^,]*]]: i64, %{{[^,]*}}: i64, %{{[^,]*}}: i64, %{{[^,]*}}: !llvm.ptr, %{{[^,]*}}: !llvm.ptr, %{{[^,]*}}: i64, %[[ROWS:[^,]*]]: i64
+// CHECK: llvm.call @blocksparseRtCallBegin(%[[CALL:[0-9]+]],
+// CHECK: llvm.icmp "ne" %[[ROWS]], %[[COLS]]
+// CHECK: llvm.call @blocksparseRtCallRefuse(%[[CALL]], %{{[0-9]+}}, %[[ROWS]], %[[COLS]])
+// CHECK: llvm.call @blocksparseRtCallLaunch(
+func.func @open(%a: tensor<4x?xf32>, %b: tensor<?x8xf32>) -> tensor<4x8xf32> {
+  %0 = blocksparse.matmul %a, %b : (tensor<4x?xf32>, tensor<?x8xf32>) -> tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
 }
 
 // Copies between device buffers are kernels.

@@ -213,6 +213,19 @@ TEST_F(ProgramTest, AFailedLookUpIsNotRemembered) {
   EXPECT_OK(run(memory));
 }
 
+// What a program finds wrong with its arguments is the call's failure, and nothing runs after it.
+TEST_F(ProgramTest, ARefusedCallSaysBothNumbers) {
+  begin();
+  blocksparseRtCallRefuse(&call, "expects {1} rows of {1}, but got {0} (100%d)", -7, 1ll << 40);
+  blocksparseRtCallRefuse(&call, "a second reason", 0, 0);
+  EXPECT_EQ(blocksparseRtCallLut(&call, &lut, "table"), nullptr);
+  void *none = nullptr;
+  blocksparseRtCallLaunch(&call, &kernel, "scale", 1, 1, 1, &none, 0);
+  EXPECT_FAILS(blocksparseRtCallEnd(&call), BLOCKSPARSE_RT_INVALID_ARGUMENT,
+               "expects 1099511627776 rows of 1099511627776, but got -7 (100%d)");
+  EXPECT_EQ(fake.calls("cuLaunchKernel"), 0);
+}
+
 TEST_F(ProgramTest, UnknownNamesAreErrors) {
   begin();
   EXPECT_EQ(blocksparseRtCallLut(&call, &lut, "chair"), nullptr);

@@ -8,9 +8,9 @@
 
 namespace mlir::blocksparse {
 
-/// Path of LLVM's OpenMP runtime: the environment's BLOCKSPARSE_LIBOMP, else where the
-/// build found it, else libomp.so.5 in the directories of the dynamic linker. An error names all
-/// the places.
+/// Path of LLVM's OpenMP runtime: the environment's BLOCKSPARSE_LIBOMP, else ../lib/libomp.so.5
+/// from the program's folder (as a bundle has it), else where the build found it, else libomp.so.5
+/// in the directories of the dynamic linker. An error names all the places.
 FailureOr<std::string> findOpenMPRuntime(EmitErrorFn emitError);
 
 } // namespace mlir::blocksparse
