@@ -29,9 +29,7 @@ TARGET = re.compile(r"^// TARGET: (\S+)$", re.M)
 
 
 def environment():
-    env = dict(os.environ, OMP_NUM_THREADS="1")
-    env["BLOCKSPARSE_LIBOMP"] = str(ROOT / "lib" / "libomp.so.5")
-    return env
+    return dict(os.environ, OMP_NUM_THREADS="1")
 
 
 def collect(options):

@@ -101,9 +101,6 @@ class Bench:
         self.command = [options.bench, f"--points={file}", "--serve",
                         f"--dump-layouts={self.layouts}", *options.bench_option]
         self.env = dict(os.environ)
-        libomp = pathlib.Path(options.bench).resolve().parent.parent / "lib" / "libomp.so.5"
-        if libomp.exists():
-            self.env.setdefault("BLOCKSPARSE_LIBOMP", str(libomp))
         self.bad = {}
         self.restarts = 5
         self.start()

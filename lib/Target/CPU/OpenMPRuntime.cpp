@@ -5,6 +5,7 @@
 
 #include "llvm/Support/DynamicLibrary.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 
 #include <cstdlib>
 
@@ -17,12 +18,21 @@ FailureOr<std::string> mlir::blocksparse::findOpenMPRuntime(EmitErrorFn emitErro
     return emitError() << "expects BLOCKSPARSE_LIBOMP to name LLVM's OpenMP runtime, but got '"
                        << path << "', which does not exist";
   }
+  // Only its address counts: where the platform does not tell the program's path, it is looked up
+  // by it.
+  llvm::SmallString<128> beside(llvm::sys::fs::getMainExecutable(
+      nullptr, reinterpret_cast<void *>(&mlir::blocksparse::findOpenMPRuntime)));
+  llvm::sys::path::remove_filename(beside);
+  llvm::sys::path::append(beside, "..", "lib", "libomp.so.5");
+  llvm::sys::path::remove_dots(beside, /*remove_dot_dot=*/true);
   const char *built = BLOCKSPARSE_LIBOMP_PATH;
-  if (llvm::sys::fs::exists(built))
-    return std::string(built);
+  for (llvm::StringRef path : {beside.str(), llvm::StringRef(built)})
+    if (llvm::sys::fs::exists(path))
+      return path.str();
   const char *name = "libomp.so.5";
   if (llvm::sys::DynamicLibrary::getPermanentLibrary(name).isValid())
     return std::string(name);
-  return emitError() << "expects LLVM's OpenMP runtime at '" << built << "' or as '" << name
-                     << "' (set BLOCKSPARSE_LIBOMP to its path), but got neither";
+  return emitError() << "expects LLVM's OpenMP runtime at '" << beside << "', at '" << built
+                     << "' or as '" << name
+                     << "' (set BLOCKSPARSE_LIBOMP to its path), but got none of them";
 }
