@@ -60,6 +60,13 @@ function(blocksparse_add_mlir_library name)
   set_property(GLOBAL APPEND PROPERTY BLOCKSPARSE_LIBS ${name})
 endfunction()
 
+# Position-independent code of programs is not that of libraries, and a precompiled header is for one
+# of both.
+function(blocksparse_compile_like_libraries name)
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(${name} PRIVATE -fPIC)
+endfunction()
+
 # blocksparse_add_tool(name SOURCES ... LINK ...)
 function(blocksparse_add_tool name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
