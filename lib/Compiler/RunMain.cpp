@@ -304,7 +304,9 @@ static FailureOr<HostProgram> compileProgram(ModuleOp source, const RunOptions &
   dropRunAttributes(*module);
   CompileOptions compileOptions;
   compileOptions.target = place.target;
-  compileOptions.cpu = {options.cpu, options.features, 3};
+  // An emulated kernel runs for less time than it takes to optimise its loops.
+  unsigned optLevel = compileOptions.isEmulated() ? 0 : 3;
+  compileOptions.cpu = {options.cpu, options.features, optLevel};
   compileOptions.gpu.ptxVersion = options.ptxVersion;
   compileOptions.checkIndices = options.checkIndices;
   compileOptions.tuningDatabase = options.tuningDatabase;
