@@ -34,7 +34,7 @@ void mlir::blocksparse::buildConvertToGPUPipeline(OpPassManager &pm, const GPUOp
 void mlir::blocksparse::buildEmulateKernelsPipeline(OpPassManager &pm, const GPUOptions &options) {
   buildConvertToGPUPipeline(pm, options);
   pm.addPass(createEmulateKernelsPass());
-  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
 }
 
 /// Kernels to the llvm and nvvm dialects. Index is 64 bits wide: offsets pass 2^31.
