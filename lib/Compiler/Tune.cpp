@@ -3,6 +3,7 @@
 
 #include "Tune.h"
 
+#include "KernelRevision.inc"
 #include "blocksparse/Compiler/Registration.h"
 #include "blocksparse/Transforms/Schedule.h"
 
@@ -18,8 +19,9 @@ using namespace mlir;
 using namespace mlir::blocksparse;
 using ::blocksparse::TargetInfo;
 
-/// Who measured, for the database.
-static constexpr const char *toolName = "blocksparse " BLOCKSPARSE_VERSION;
+/// Who measured, for the database: kernels of other sources may be of other speed.
+static constexpr const char *toolName =
+    "blocksparse " BLOCKSPARSE_VERSION "+" BLOCKSPARSE_KERNEL_REVISION;
 
 static std::string getToday() {
   std::time_t now = std::time(nullptr);
