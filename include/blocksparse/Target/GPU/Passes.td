@@ -61,8 +61,11 @@ def LaunchesToRuntimePass : Pass<"convert-gpu-launch-to-runtime", "::mlir::Modul
     argument (see `blocksparse-tensor-maps-by-value`). What the driver would refuse (a size of 0, a
     stride that is no multiple of 16 bytes) ends the call with an error.
 
-    Functions with the attribute `blocksparse.host` get the status 0 and stay as they are. Any
-    other access to memory is an error: the host cannot read what is on the device.
+    A `cf.assert`, as `blocksparse-check-extents` makes them, becomes blocksparseRtCallRefuse: where
+    it does not hold, the call fails with its message and launches nothing from there on.
+
+    Functions with the attribute `blocksparse.host` compute sizes of results: they get the status
+    0 and lose their assertions, of which the call that follows tells. Any other access to memory is an error: the host cannot read what is on the device.
 
     The module then carries what the artefact needs: `blocksparse.luts`, a dictionary of
     the constants that kernels read, under names that follow from their contents, and
@@ -74,7 +77,7 @@ def LaunchesToRuntimePass : Pass<"convert-gpu-launch-to-runtime", "::mlir::Modul
   ];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
                            "::mlir::memref::MemRefDialect",
-                           "::mlir::nvgpu::NVGPUDialect"];
+                           "::mlir::nvgpu::NVGPUDialect", "::mlir::scf::SCFDialect"];
 }
 
 def TensorMapsByValuePass : Pass<"blocksparse-tensor-maps-by-value", "::mlir::gpu::GPUModuleOp"> {
