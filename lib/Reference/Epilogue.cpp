@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "EpilogueApply.h"
+#include "Operands.h"
 
 #include <algorithm>
 #include <cmath>
@@ -77,16 +78,6 @@ struct Terms {
 };
 
 } // namespace
-
-static bool bindTerm(const std::optional<HostTensor> &term, std::span<const int64_t> shape,
-                     const char *name, std::optional<HostTensor> &view, std::string &error) {
-  if (!term)
-    return true;
-  view = term->broadcastTo(shape, error);
-  if (!view)
-    error = std::string(name) + " " + error;
-  return view.has_value();
-}
 
 /// A factor per row [..., rows] as [..., rows, 1], or per column as [..., 1, cols].
 static std::optional<HostTensor> asMatrix(const std::optional<HostTensor> &factors, bool perRow) {

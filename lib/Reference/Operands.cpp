@@ -84,6 +84,16 @@ bool ref::mergeExtent(int64_t &extent, int64_t other, const char *what, std::str
   return true;
 }
 
+bool ref::bindTerm(const std::optional<HostTensor> &term, std::span<const int64_t> shape,
+                   const char *name, std::optional<HostTensor> &view, std::string &error) {
+  if (!term)
+    return true;
+  view = term->broadcastTo(shape, error);
+  if (!view)
+    error = std::string(name) + " " + error;
+  return view.has_value();
+}
+
 bool ref::checkEqual(int64_t expected, int64_t got, const char *what, std::string &error) {
   if (expected != got)
     error = "expects " + std::string(what) + " of " + std::to_string(expected) + ", but got " +

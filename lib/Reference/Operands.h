@@ -8,6 +8,7 @@
 #include "blocksparse/Reference/Pattern.h"
 
 #include <optional>
+#include <span>
 #include <string>
 
 namespace blocksparse::ref {
@@ -55,6 +56,11 @@ Blocks decodeBlocks(const HostTensor &values);
 
 /// Broadcasts `extent` with `other`; fails when they differ and neither is 1.
 bool mergeExtent(int64_t &extent, int64_t other, const char *what, std::string &error);
+
+/// `view` becomes `term`, broadcast to `shape`, and stays as it is where there is none. An error
+/// begins with `name`.
+bool bindTerm(const std::optional<HostTensor> &term, std::span<const int64_t> shape,
+              const char *name, std::optional<HostTensor> &view, std::string &error);
 
 bool checkEqual(int64_t expected, int64_t got, const char *what, std::string &error);
 

@@ -69,16 +69,6 @@ static bool mergeBatch(const std::optional<HostTensor> &term, int64_t &batches,
   return extents && mergeExtent(batches, extents->batches, "batch", error);
 }
 
-static bool bind(const std::optional<HostTensor> &term, std::span<const int64_t> shape,
-                 const char *name, std::optional<HostTensor> &view, std::string &error) {
-  if (!term)
-    return true;
-  view = term->broadcastTo(shape, error);
-  if (!view)
-    error = std::string(name) + " " + error;
-  return view.has_value();
-}
-
 /// A key-padding mask [N] or [B, N] as [B, 1, 1, N].
 static std::optional<HostTensor> asKeyMask(const std::optional<HostTensor> &mask) {
   if (mask && mask->rank() == 2)
@@ -107,9 +97,9 @@ static std::optional<ScoreTerms> bindScores(const SparseTensor &x, const Softmax
   auto &keySlot = options.keyPaddingMode == MaskMode::add ? terms.addMasks[0] : terms.mulMasks[0];
   auto &attentionSlot =
       options.attentionMode == MaskMode::add ? terms.addMasks[1] : terms.mulMasks[1];
-  if (!bind(options.rpe, shape, "rpe", terms.rpe, error) ||
-      !bind(keyMask, shape, "key padding mask", keySlot, error) ||
-      !bind(options.attentionMask, shape, "attention mask", attentionSlot, error))
+  if (!bindTerm(options.rpe, shape, "rpe", terms.rpe, error) ||
+      !bindTerm(keyMask, shape, "key padding mask", keySlot, error) ||
+      !bindTerm(options.attentionMask, shape, "attention mask", attentionSlot, error))
     return std::nullopt;
   return terms;
 }
