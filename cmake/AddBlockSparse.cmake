@@ -60,6 +60,12 @@ function(blocksparse_add_mlir_library name)
   set_property(GLOBAL APPEND PROPERTY BLOCKSPARSE_LIBS ${name})
 endfunction()
 
+# A precompiled header that is the same each time, for ccache; ninja looks at the times of its sources.
+function(blocksparse_omit_times name)
+  target_compile_options(${name} PRIVATE
+    "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
+endfunction()
+
 # Position-independent code of programs is not that of libraries, and a precompiled header is for one
 # of both.
 function(blocksparse_compile_like_libraries name)
