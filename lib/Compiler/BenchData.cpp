@@ -97,9 +97,13 @@ int64_t mlir::blocksparse::countBytes(const HostTensor &tensor) {
   return tensor.numElements() * ::blocksparse::elementSize(tensor.type());
 }
 
-/// Elements of 16 bits come from a table of 2^16 encoded ones: encoding is what takes time.
+/// Numbers from `low` to `high`, i8 from 127 times that. Elements of 16 bits come from a table of
+/// 2^16 encoded ones: encoding is what takes time.
 static void fillUniform(const HostTensor &tensor, double low, double high, uint64_t seed) {
   ElementType type = tensor.type();
+  // Integers of all sizes.
+  if (type == ElementType::i8)
+    low *= 127, high *= 127;
   auto draw = [&](uint64_t key, uint64_t index) {
     return low + (high - low) * 0.5 * (1 + ::blocksparse::randomUniform(key, index));
   };

@@ -168,9 +168,11 @@ private:
     std::optional<ElementType> type;
     if (std::optional<StringRef> name = value.getAsString())
       type = ::blocksparse::parseElementType(*name);
-    if (!type || (*type != ElementType::f16 && *type != ElementType::bf16 &&
-                  *type != ElementType::f32 && *type != ElementType::f64))
-      return fail("the type f16, bf16, f32 or f64", value);
+    static constexpr ElementType types[] = {
+        ElementType::f16, ElementType::bf16,     ElementType::f32,   ElementType::f64,
+        ElementType::i8,  ElementType::f8E4M3FN, ElementType::f8E5M2};
+    if (!type || !llvm::is_contained(types, *type))
+      return fail("the type f16, bf16, f32, f64, i8, f8E4M3FN or f8E5M2", value);
     point.type = *type;
     return true;
   }

@@ -89,6 +89,7 @@ BenchTable::BenchTable(llvm::raw_ostream &os, ArrayRef<BenchPoint> points, Bench
     widen(1, point.formatShape().size());
     widen(2, point.formatBlock().size());
     widen(4, point.layout.size());
+    widen(5, ::blocksparse::elementName(point.type).size());
   }
   widen(6, 9);
   widen(7, 14);
