@@ -100,14 +100,12 @@ class Bench:
         self.layouts = pathlib.Path(directory) / "layouts"
         self.command = [options.bench, f"--points={file}", "--serve",
                         f"--dump-layouts={self.layouts}", *options.bench_option]
-        self.env = dict(os.environ)
         self.bad = {}
         self.restarts = 5
         self.start()
 
     def start(self):
-        self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        env=self.env)
+        self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.head = self.read(self.options.compile_seconds)
 
     def read(self, seconds):

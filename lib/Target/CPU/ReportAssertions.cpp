@@ -1,6 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "blocksparse/Target/Assertions.h"
 #include "blocksparse/Target/CPU/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -17,6 +18,7 @@ namespace mlir::blocksparse {
 } // namespace mlir::blocksparse
 
 using namespace mlir;
+using namespace mlir::blocksparse;
 
 namespace {
 
@@ -24,15 +26,15 @@ struct ReportAssertions : mlir::blocksparse::impl::ReportAssertionsPassBase<Repo
   void runOnOperation() override {
     formats.clear();
     count = 0;
-    SmallVector<cf::AssertOp> assertions;
-    getOperation().walk([&](cf::AssertOp assertion) { assertions.push_back(assertion); });
-    for (cf::AssertOp assertion : assertions)
-      if (failed(report(assertion)))
-        return signalPassFailure();
+    bool reported = true;
+    lowerAssertions(getOperation(), [&](ImplicitLocOpBuilder &b, const FailedAssertion &failed) {
+      reported &= succeeded(report(b, failed));
+    });
+    if (!reported)
+      signalPassFailure();
   }
 
-  LogicalResult report(cf::AssertOp assertion) {
-    ImplicitLocOpBuilder b(assertion.getLoc(), assertion);
+  LogicalResult report(ImplicitLocOpBuilder &b, const FailedAssertion &assertion) {
     Type word = b.getI32Type();
     auto pointer = LLVM::LLVMPointerType::get(b.getContext());
     // Not printf: standard output is buffered, and abort does not flush it.
@@ -43,12 +45,8 @@ struct ReportAssertions : mlir::blocksparse::impl::ReportAssertionsPassBase<Repo
     if (failed(print) || failed(abort))
       return failure();
 
-    Value yes = arith::ConstantIntOp::create(b, b.getI1Type(), 1);
-    Value fails = arith::XOrIOp::create(b, assertion.getArg(), yes);
-    auto branch = scf::IfOp::create(b, fails, /*withElseRegion=*/false);
-    b.setInsertionPointToStart(branch.thenBlock());
     SmallVector<Value> numbers;
-    std::string text = makeFormat(b, assertion, numbers);
+    std::string text = makeFormat(assertion, numbers);
     SmallVector<Value> arguments = {
         LLVM::ConstantOp::create(b, word, b.getI32IntegerAttr(2)),
         LLVM::AddressOfOp::create(b, getFormat(text)),
@@ -56,35 +54,23 @@ struct ReportAssertions : mlir::blocksparse::impl::ReportAssertionsPassBase<Repo
     llvm::append_range(arguments, numbers);
     LLVM::CallOp::create(b, *print, arguments);
     LLVM::CallOp::create(b, *abort, ValueRange());
-    assertion.erase();
     return success();
   }
 
   /// The message as a format of printf, and the numbers for its places.
-  static std::string makeFormat(ImplicitLocOpBuilder &b, cf::AssertOp assertion,
-                                SmallVectorImpl<Value> &numbers) {
-    auto comparison = assertion.getArg().getDefiningOp<arith::CmpIOp>();
+  static std::string makeFormat(const FailedAssertion &assertion, SmallVectorImpl<Value> &numbers) {
     std::string format;
-    for (StringRef rest = assertion.getMsg(); !rest.empty();) {
+    for (StringRef rest = assertion.message; !rest.empty();) {
       bool left = rest.consume_front("{0}");
       if (left || rest.consume_front("{1}")) {
-        if (comparison)
-          numbers.push_back(widen(b, left ? comparison.getLhs() : comparison.getRhs()));
-        // A comparison that was folded away left no number.
-        format += comparison ? "%lld" : "?";
+        numbers.push_back(left ? assertion.left : assertion.right);
+        format += "%lld";
         continue;
       }
       format += rest.front() == '%' ? "%%" : rest.take_front().str();
       rest = rest.drop_front();
     }
     return format + "\n";
-  }
-
-  static Value widen(ImplicitLocOpBuilder &b, Value number) {
-    Type wide = b.getI64Type();
-    if (number.getType().isIndex())
-      return arith::IndexCastOp::create(b, wide, number);
-    return number.getType() == wide ? number : arith::ExtSIOp::create(b, wide, number);
   }
 
   /// The constant that holds `text` and a terminating 0, made once.

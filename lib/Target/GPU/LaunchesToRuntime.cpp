@@ -1,10 +1,10 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "AssertionsToRuntime.h"
 #include "ProgramSymbols.h"
 #include "RuntimeCalls.h"
 #include "TensorMapsToRuntime.h"
+#include "blocksparse/Target/Assertions.h"
 #include "blocksparse/Target/GPU/Passes.h"
 #include "blocksparse/Target/TargetInfo.h"
 
@@ -20,6 +20,7 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/DialectConversion.h"
+#include "llvm/Support/xxhash.h"
 
 namespace mlir::blocksparse {
 #define GEN_PASS_DEF_LAUNCHESTORUNTIMEPASS
@@ -101,6 +102,20 @@ static Value frameCall(func::FuncOp function, ModuleOp module) {
       b, b.getLoc(), module, "blocksparseRtCallBegin", Type(),
       {state, address(artifactSlotSymbol), address(artifactSymbol), size, arguments, number});
   return state;
+}
+
+/// Ends the call: what follows launches nothing.
+static void refuseCall(ImplicitLocOpBuilder &b, const FailedAssertion &failed, Value state,
+                       ModuleOp module) {
+  // Equal messages are one text.
+  uint64_t hash = llvm::xxh3_64bits(failed.message);
+  Value text = getText(b, b.getLoc(), module, "blocksparse.message." + llvm::utohexstr(hash),
+                       failed.message);
+  Value none;
+  if (!failed.left)
+    none = LLVM::ConstantOp::create(b, b.getI64Type(), 0);
+  callRuntime(b, b.getLoc(), module, "blocksparseRtCallRefuse", Type(),
+              {state, text, none ? none : failed.left, none ? none : failed.right});
 }
 
 /// Gives the function an i32 result: what `getStatus` makes at a return.
@@ -387,7 +402,9 @@ struct LaunchesToRuntime : mlir::blocksparse::impl::LaunchesToRuntimePassBase<La
       return failure();
     Value state = frameCall(function, program.module);
     program.states[function] = state;
-    lowerAssertions(function, state, program.module);
+    lowerAssertions(function, [&](ImplicitLocOpBuilder &b, const FailedAssertion &failed) {
+      refuseCall(b, failed, state, program.module);
+    });
     if (failed(lowerTensorMaps(function, state, program.module, program.tensorMaps)))
       return failure();
     returnStatus(function, [&](OpBuilder &builder) {

@@ -65,7 +65,8 @@ def LaunchesToRuntimePass : Pass<"convert-gpu-launch-to-runtime", "::mlir::Modul
     it does not hold, the call fails with its message and launches nothing from there on.
 
     Functions with the attribute `blocksparse.host` compute sizes of results: they get the status
-    0 and lose their assertions, of which the call that follows tells. Any other access to memory is an error: the host cannot read what is on the device.
+    0 and lose their assertions, of which the call that follows tells. Any other access to
+    memory is an error: the host cannot read what is on the device.
 
     The module then carries what the artefact needs: `blocksparse.luts`, a dictionary of
     the constants that kernels read, under names that follow from their contents, and
