@@ -17,9 +17,11 @@ constexpr double unevenRows = 1.5;
 /// Rows of one class differ at most by this factor where groups are of rows of similar length.
 constexpr double similarLength = 1.15;
 
-/// Bytes of the panels and value blocks of a group.
+/// The time of loading the panels and value blocks of a group, as bytes.
 int64_t loadedBytes(const StreamShape &shape, int64_t tileN, const GroupSize &size) {
-  return bytesPerElement * shape.block * (size.panels * tileN + size.blocks * shape.block);
+  const double panels = static_cast<double>(size.panels) * shape.copyCost();
+  return bytesPerElement * shape.block *
+         (static_cast<int64_t>(panels * static_cast<double>(tileN)) + size.blocks * shape.block);
 }
 
 /// The time of a group's stages, as bytes that a worker loads in it.
@@ -39,7 +41,8 @@ int64_t estimateGroup(const StreamShape &shape, int64_t tileN, const GroupSize &
 class Grouper {
 public:
   Grouper(const BlockLayout &layout, int64_t head, const StreamShape &shape, int64_t tileN)
-      : layout(layout), head(head), shape(shape), tileN(tileN), seen(layout.grid().cols, -1) {}
+      : layout(layout), head(head), shape(shape), tileN(tileN), seen(layout.grid().cols, -1),
+        blocksOf(layout.grid().cols, 0) {}
 
   int64_t length(int64_t row) const {
     return row < 0 ? 0 : static_cast<int64_t>(layout.row(head, row).size());
@@ -88,8 +91,8 @@ private:
   const int64_t head;
   const StreamShape &shape;
   const int64_t tileN;
-  /// For each column, the last group that was measured with it.
-  std::vector<int64_t> seen;
+  /// For each copy, the last group that was measured with it, and its blocks there.
+  std::vector<int64_t> seen, blocksOf;
   int64_t measured = 0;
 };
 
@@ -111,6 +114,7 @@ std::vector<int32_t> Grouper::deal(std::span<const int32_t> rows) const {
 }
 
 GroupSize Grouper::measure(std::span<const int32_t> places) {
+  const int64_t perCopy = shape.panelsPerCopy();
   GroupSize size;
   std::vector<int64_t> load(owners(), 0);
   ++measured;
@@ -118,8 +122,12 @@ GroupSize Grouper::measure(std::span<const int32_t> places) {
     if (places[place] < 0)
       continue;
     for (int32_t col : layout.row(head, places[place])) {
-      size.panels += seen[col] != measured;
-      seen[col] = measured;
+      const int64_t copy = col / perCopy;
+      if (seen[copy] != measured)
+        blocksOf[copy] = 0;
+      seen[copy] = measured;
+      if (blocksOf[copy]++ % shape.blocks == 0)
+        size.panels += perCopy;
     }
     size.blocks += length(places[place]);
     load[ownerOf(place)] += length(places[place]);
@@ -142,6 +150,24 @@ void Grouper::add(RowGroups &groups, std::span<const int32_t> rows, bool balance
   }
   groups.rows.insert(groups.rows.end(), places.begin(), places.end());
   groups.sizes.push_back(size);
+}
+
+/// One head with a column for each `perCopy` of its columns.
+std::optional<BlockLayout> joinColumns(const BlockLayout &layout, int64_t head, int64_t perCopy,
+                                       std::string &error) {
+  std::vector<int32_t> offsets(1, 0), copies;
+  for (int64_t row = 0; row < layout.grid().rows; ++row) {
+    int64_t last = -1;
+    for (int32_t col : layout.row(head, row)) {
+      if (col / perCopy != last)
+        copies.push_back(static_cast<int32_t>(col / perCopy));
+      last = col / perCopy;
+    }
+    offsets.push_back(static_cast<int32_t>(copies.size()));
+  }
+  return BlockLayout::fromCsr(layout.block(),
+                              {1, layout.grid().rows, (layout.grid().cols + perCopy - 1) / perCopy},
+                              std::move(offsets), std::move(copies), error);
 }
 
 /// The layout of some rows of one head.
@@ -200,7 +226,8 @@ std::optional<RowGroups> Grouper::takeByLength(std::string &error) {
     std::optional<BlockLayout> part = selectRows(layout, head, members, error);
     if (!part)
       return std::nullopt;
-    std::optional<RowClusters> clusters = groupRows(*part, 0, size, /*cluster=*/true, error);
+    std::optional<RowClusters> clusters =
+        groupRows(*part, 0, size, /*cluster=*/true, shape.panelsPerCopy(), error);
     if (!clusters)
       return std::nullopt;
     for (int32_t &row : clusters->rows)
@@ -216,7 +243,12 @@ std::optional<RowGroups> Grouper::takeByLength(std::string &error) {
 } // namespace
 
 std::optional<RowClusters> blocksparse::groupRows(const BlockLayout &layout, int64_t head,
-                                                  int64_t size, bool cluster, std::string &error) {
+                                                  int64_t size, bool cluster, int64_t perCopy,
+                                                  std::string &error) {
+  if (perCopy > 1) {
+    const std::optional<BlockLayout> joined = joinColumns(layout, head, perCopy, error);
+    return joined ? groupRows(*joined, 0, size, cluster, 1, error) : std::nullopt;
+  }
   std::optional<RowClusters> plain = consecutiveRows(layout, head, size, error);
   if (!plain || !cluster)
     return plain;
@@ -238,7 +270,8 @@ bool blocksparse::hasUnevenRows(const BlockLayout &layout, int64_t head) {
 std::optional<RowGroups> blocksparse::groupStreamRows(const BlockLayout &layout, int64_t head,
                                                       const StreamShape &shape, int64_t tileN,
                                                       bool cluster, std::string &error) {
-  std::optional<RowClusters> clusters = groupRows(layout, head, shape.rows, cluster, error);
+  std::optional<RowClusters> clusters =
+      groupRows(layout, head, shape.rows, cluster, shape.panelsPerCopy(), error);
   if (!clusters)
     return std::nullopt;
   Grouper grouper(layout, head, shape, tileN);

@@ -10,11 +10,13 @@
 namespace blocksparse {
 
 /// Rows of one head in groups: with `cluster`, of rows that share columns where that saves panels,
-/// else consecutive.
+/// else consecutive. Columns come in copies of `perCopy` neighbours: those are what is shared, and
+/// what the columns of the clusters number.
 std::optional<RowClusters> groupRows(const BlockLayout &layout, int64_t head, int64_t size,
-                                     bool cluster, std::string &error);
+                                     bool cluster, int64_t perCopy, std::string &error);
 
-/// What a group of a stream kernel loads and computes.
+/// What a group of a stream kernel loads and computes. Panels are those of its copies, again for
+/// each record that a copy comes to.
 struct GroupSize {
   int64_t panels = 0, blocks = 0;
   /// Blocks of the warp that has most; those of all rows where warps multiply together.

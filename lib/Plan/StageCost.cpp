@@ -31,8 +31,17 @@ constexpr MeasuredShape measured[] = {
     {32, 1.0, 12, 3, 3},
 };
 
-const MeasuredShape *findMeasured(const StageProblem &problem, double occupancy) {
-  for (const MeasuredShape &shape : measured)
+// Blocks of 16 along k: the same bytes under way by copies of four panels, with room for the blocks
+// that meet them (a copy that has more comes again, but then the products take longer), and by
+// single panels, whose number is no multiple of four. Estimated, not measured.
+constexpr MeasuredShape quads[] = {
+    {16, 0.15, 24, 8, 4}, {16, 0.30, 20, 8, 3}, {16, 0.40, 20, 4, 5}, {16, 1.0, 16, 4, 5}};
+constexpr MeasuredShape singles[] = {
+    {16, 0.19, 24, 7, 4}, {16, 0.40, 20, 6, 4}, {16, 1.0, 16, 5, 4}};
+
+const MeasuredShape *findMeasured(std::span<const MeasuredShape> shapes,
+                                  const StageProblem &problem, double occupancy) {
+  for (const MeasuredShape &shape : shapes)
     if (shape.block == problem.layout.block().rows && occupancy <= shape.occupancy &&
         (problem.wgmma || !shape.wgmma))
       return &shape;
@@ -101,9 +110,10 @@ std::optional<double> estimateUneven(const StageProblem &problem, int64_t head,
                        problem.workers);
 }
 
-/// Time of a product whose groups of `rows` rows of op(S) need `facts`.
+/// Time of a product whose groups of `rows` rows of op(S) need `facts`; `copyCost` is that of a
+/// StreamShape.
 double estimateProduct(const StageProblem &problem, const GroupFacts &facts, TileExtent tile,
-                       const StageRates &rates) {
+                       const StageRates &rates, double copyCost = 1) {
   const double depth = facts.panels * problem.layout.block().cols;
   const double area = depth * facts.occupancy * tile.rows;
   const int64_t tiles = facts.groups * problem.copies * (problem.cols / tile.cols);
@@ -111,10 +121,62 @@ double estimateProduct(const StageProblem &problem, const GroupFacts &facts, Til
   // values.
   const int64_t cluster = clusterSize(tile.cols);
   const TileExtent part{tile.rows, tile.cols / cluster};
-  const double loaded = bytesPerElement * (depth * part.cols + area / cluster);
+  const double loaded = bytesPerElement * (depth * copyCost * part.cols + area / cluster);
   const double waits = cluster > 1 ? rates.clusterSeconds : 0;
   return estimateWaves(rates, tiles, problem.workers / cluster,
                        estimateTile(rates, part, loaded, area) + waits);
+}
+
+/// Looks for the fastest shape of stages.
+class StreamChooser {
+public:
+  explicit StreamChooser(const StageProblem &problem)
+      : problem(problem), head(firstFilledHead(problem.layout)),
+        uneven(head >= 0 && hasUnevenRows(problem.layout, head)) {}
+
+  /// Groups of `rows` block rows in stages of `shape`, where that is not null and takes so many.
+  void consider(int64_t rows, const GroupFacts &facts, const MeasuredShape *shape);
+
+  StreamChoice best;
+
+private:
+  const StageProblem &problem;
+  const int64_t head;
+  const bool uneven;
+};
+
+void StreamChooser::consider(int64_t rows, const GroupFacts &facts, const MeasuredShape *shape) {
+  if (!shape || rows > shape->rows)
+    return;
+  const int64_t block = problem.layout.block().rows;
+  StreamChoice choice;
+  // Warps own whole block rows; more than 20 leave too few registers to each.
+  choice.wgmma = shape->wgmma;
+  choice.warps = choice.wgmma ? 8 : rows > 20 ? rows / 2 : rows;
+  choice.stages = shape->stages;
+  const std::optional<StreamShape> fits =
+      getStreamShape(block, rows, shape->panels, shape->stages,
+                     streamBuffers(choice.wgmma, choice.warps), problem.alongK);
+  if (!fits)
+    return;
+  choice.shape = *fits;
+  choice.shape.owners = choice.wgmma ? 0 : choice.warps;
+  for (int64_t tileN : {128, 64}) {
+    if (problem.cols % tileN != 0)
+      continue;
+    choice.tileN = tileN;
+    const StageRates rates =
+        choice.wgmma ? StageRates::wgmma() : StageRates::stream(block, choice.warps);
+    std::optional<double> dealt;
+    if (uneven)
+      dealt = estimateUneven(problem, head, choice, rates);
+    choice.seconds = dealt ? *dealt
+                           : estimateProduct(problem, facts, {rows * block, tileN}, rates,
+                                             choice.shape.copyCost());
+    // Choices stand in order of preference: estimates are not that good.
+    if (best.stages == 0 || choice.seconds < 0.95 * best.seconds)
+      best = choice;
+  }
 }
 
 } // namespace
@@ -148,7 +210,7 @@ double blocksparse::estimateTime(const StagedRows &staged, const WorkLists &list
   return rates.launchSeconds + slowest;
 }
 
-GroupFacts blocksparse::getGroupFacts(const BlockLayout &layout, int64_t rows) {
+GroupFacts blocksparse::getGroupFacts(const BlockLayout &layout, int64_t rows, int64_t perCopy) {
   const BlockGrid grid = layout.grid();
   GroupFacts facts;
   facts.groups = (grid.rows + rows - 1) / rows * grid.heads;
@@ -156,15 +218,16 @@ GroupFacts blocksparse::getGroupFacts(const BlockLayout &layout, int64_t rows) {
   if (head < 0)
     return facts;
   std::string error;
-  const std::optional<RowClusters> groups = groupRows(layout, head, rows, /*cluster=*/true, error);
+  const std::optional<RowClusters> groups =
+      groupRows(layout, head, rows, /*cluster=*/true, perCopy, error);
   if (!groups)
     return facts;
   // A short last group has places without a row.
   double places = 0;
   for (int64_t group = 0; group < groups->numGroups(); ++group)
     places += static_cast<double>(groups->columnOffsets[group + 1] - groups->columnOffsets[group]) *
-              std::min(groups->groupSize, grid.rows - group * groups->groupSize);
-  facts.panels = static_cast<double>(groups->numPanels()) / groups->numGroups();
+              std::min(groups->groupSize, grid.rows - group * groups->groupSize) * perCopy;
+  facts.panels = static_cast<double>(groups->numPanels()) * perCopy / groups->numGroups();
   facts.occupancy =
       (layout.rowOffsets()[(head + 1) * grid.rows] - layout.rowOffsets()[head * grid.rows]) /
       places;
@@ -172,43 +235,19 @@ GroupFacts blocksparse::getGroupFacts(const BlockLayout &layout, int64_t rows) {
 }
 
 StreamChoice blocksparse::chooseStream(const StageProblem &problem) {
-  const int64_t block = problem.layout.block().rows;
-  const int64_t head = firstFilledHead(problem.layout);
-  const bool uneven = head >= 0 && hasUnevenRows(problem.layout, head);
-  StreamChoice best;
+  const bool lines = problem.alongK && problem.layout.block().rows == 16;
+  StreamChooser chooser(problem);
   for (int64_t rows : {24, 20, 16, 12, 8, 4}) {
-    const GroupFacts facts = getGroupFacts(problem.layout, rows);
-    const MeasuredShape *shape = findMeasured(problem, facts.occupancy);
-    if (!shape || rows > shape->rows)
-      continue;
-    StreamChoice choice;
-    // Warps own whole block rows; more than 20 leave too few registers to each.
-    choice.wgmma = shape->wgmma;
-    choice.warps = choice.wgmma ? 8 : rows > 20 ? rows / 2 : rows;
-    choice.stages = shape->stages;
-    const std::optional<StreamShape> fits = getStreamShape(
-        block, rows, shape->panels, shape->stages, streamBuffers(choice.wgmma, choice.warps));
-    if (!fits)
-      continue;
-    choice.shape = *fits;
-    choice.shape.owners = choice.wgmma ? 0 : choice.warps;
-    for (int64_t tileN : {128, 64}) {
-      if (problem.cols % tileN != 0)
-        continue;
-      choice.tileN = tileN;
-      const StageRates rates =
-          choice.wgmma ? StageRates::wgmma() : StageRates::stream(block, choice.warps);
-      std::optional<double> dealt;
-      if (uneven)
-        dealt = estimateUneven(problem, head, choice, rates);
-      choice.seconds =
-          dealt ? *dealt : estimateProduct(problem, facts, {rows * block, tileN}, rates);
-      // Choices stand in order of preference: estimates are not that good.
-      if (best.stages == 0 || choice.seconds < 0.95 * best.seconds)
-        best = choice;
+    if (lines) {
+      const GroupFacts facts = getGroupFacts(problem.layout, rows, /*perCopy=*/4);
+      chooser.consider(rows, facts, findMeasured(quads, problem, facts.occupancy));
     }
+    const GroupFacts facts = getGroupFacts(problem.layout, rows);
+    chooser.consider(rows, facts,
+                     lines ? findMeasured(singles, problem, facts.occupancy)
+                           : findMeasured(measured, problem, facts.occupancy));
   }
-  return best;
+  return chooser.best;
 }
 
 int64_t blocksparse::chooseWgmmaPanel(const StageProblem &problem) {

@@ -207,12 +207,18 @@ public:
     std::sort(blocks.begin(), blocks.end());
     const size_t before = staged.records.size();
     for (size_t begin = 0, end; begin < blocks.size(); begin = end) {
-      const uint64_t panel = blocks[begin].first >> 32;
-      for (end = begin; end < blocks.size() && blocks[end].first >> 32 == panel;)
+      const int64_t panel = panelOf(begin), copy = panel / shape.panelsPerCopy();
+      for (end = begin; end < blocks.size() && panelOf(end) == panel;)
         ++end;
-      if (numPanels == shape.panels || numBlocks + static_cast<int64_t>(end - begin) > shape.blocks)
+      // A copy goes to one record if a record can take all its blocks.
+      size_t together = end;
+      while (copy != openCopy && together < blocks.size() &&
+             panelOf(together) / shape.panelsPerCopy() == copy)
+        ++together;
+      if ((copy != openCopy && numPanels == shape.panels) ||
+          numBlocks + static_cast<int64_t>(together - begin) > shape.blocks)
         flush();
-      addPanel(static_cast<int32_t>(panel), begin, end);
+      addPanel(panel, begin, end);
     }
     flush();
 
@@ -231,18 +237,26 @@ public:
   }
 
 private:
-  void addPanel(int32_t panel, size_t begin, size_t end) {
+  int64_t panelOf(size_t number) const { return static_cast<int64_t>(blocks[number].first >> 32); }
+
+  void addPanel(int64_t panel, size_t begin, size_t end) {
+    const int64_t perCopy = shape.panelsPerCopy();
     if (numPanels == 0) {
       record = staged.records.size();
       staged.records.resize(record + staged.recordInts, 0);
       staged.records[record] = static_cast<int32_t>(staged.order.size());
     }
+    if (panel / perCopy != openCopy) {
+      openCopy = panel / perCopy;
+      staged.records[record + 4 + numPanels / perCopy] = static_cast<int32_t>(openCopy * perCopy);
+      numPanels += perCopy;
+    }
+    const int64_t bit = numPanels - perCopy + panel % perCopy;
     for (size_t i = begin; i < end; ++i) {
       const int64_t slot = static_cast<uint32_t>(blocks[i].first);
-      staged.records[record + shape.headInts() + slot] |= 1 << numPanels;
+      staged.records[record + shape.headInts() + slot] |= 1 << bit;
       bySlot[slot].push_back(blocks[i].second);
     }
-    staged.records[record + 4 + numPanels++] = panel;
     numBlocks += static_cast<int64_t>(end - begin);
   }
 
@@ -259,6 +273,7 @@ private:
       bySlot[slot].clear();
     }
     numPanels = numBlocks = 0;
+    openCopy = -1;
   }
 
   const RowProduct &product;
@@ -269,6 +284,8 @@ private:
   /// Of the record at hand: where it begins, what it holds, and the value blocks of each row.
   size_t record = 0;
   int64_t numPanels = 0, numBlocks = 0;
+  /// The copy that the record at hand ends with, or -1.
+  int64_t openCopy = -1;
   std::vector<std::vector<int32_t>> bySlot;
   StagedRows staged;
 };
@@ -297,7 +314,7 @@ std::optional<StagedRows> blocksparse::buildWgmmaStages(const RowProduct &produc
   const bool odd = product.opRows() / unit % 2 != 0;
   for (int64_t head = 0; head < product.heads; ++head) {
     std::optional<RowClusters> pairs;
-    if (odd && !(pairs = groupRows(*layout, head, 2, /*cluster=*/true, error)))
+    if (odd && !(pairs = groupRows(*layout, head, 2, /*cluster=*/true, /*perCopy=*/1, error)))
       return std::nullopt;
     stager.addHead(head, pairs ? &*pairs : nullptr);
   }
@@ -340,11 +357,13 @@ std::optional<StagedRows> blocksparse::buildStreamStages(const RowProduct &produ
 }
 
 std::optional<StreamShape> blocksparse::getStreamShape(int64_t block, int64_t rows, int64_t panels,
-                                                       int64_t stages, int64_t buffers) {
+                                                       int64_t stages, int64_t buffers,
+                                                       bool alongK) {
   if ((block != 16 && block != 32) || rows < 1 || rows > 64 || panels < 1 || panels > 16 ||
       stages < 1 || buffers < 1)
     return std::nullopt;
   StreamShape shape{block, rows, panels, 0};
+  shape.alongK = alongK;
   const int64_t free =
       streamSharedBytes - streamReservedBytes - streamEpilogueBytes(block, buffers);
   const int64_t left = free / stages / 1024 * 1024 - panels * block * 256 - shape.recordInts() * 4;

@@ -208,7 +208,9 @@ private:
   // stream
   //===--------------------------------------------------------------------===//
 
-  std::string checkStreamHead(std::span<const int32_t> words, int64_t place, int64_t &panel) {
+  /// `copy` is the first panel of the copy before the record's, and moves to that of its last.
+  std::string checkStreamHead(std::span<const int32_t> words, int64_t place, int64_t &copy) {
+    const int64_t perCopy = shape->panelsPerCopy();
     if (words[0] != place)
       return expected("a record's blocks from place", place, words[0]);
     if (words[1] < 1 || words[1] > shape->blocks)
@@ -217,11 +219,27 @@ private:
     if (words[2] < 1 || words[2] > shape->panels)
       return "expects 1 to " + text(shape->panels) + " panels in a record, but got " +
              text(words[2]);
-    for (int64_t e = 0; e < words[2]; ++e) {
-      if (words[4 + e] <= panel)
-        return "expects ascending panels, but got " + text(words[4 + e]) + " after " + text(panel);
-      panel = words[4 + e];
+    if (words[2] % perCopy != 0)
+      return "expects whole copies of " + text(perCopy) + " panels in a record, but got " +
+             text(words[2]) + " panels";
+    for (int64_t c = 0; c < words[2] / perCopy; ++c) {
+      const int64_t first = words[4 + c];
+      if (first % perCopy != 0)
+        return "expects copies from multiples of " + text(perCopy) + ", but got " + text(first);
+      // One that has more blocks than a record takes comes again.
+      const bool again = c == 0 && perCopy > 1 && first == copy;
+      if (first <= copy && !again)
+        return "expects ascending panels, but got " + text(first) + " after " + text(copy);
+      copy = first;
     }
+    return {};
+  }
+
+  std::string checkCopies(std::span<const int32_t> words, uint32_t masks) const {
+    const int64_t perCopy = shape->panelsPerCopy();
+    for (int64_t c = 0; c < words[2] / perCopy; ++c)
+      if ((masks >> (c * perCopy) & ((1u << perCopy) - 1)) == 0)
+        return "expects a block in each copy, but got none in that of panel " + text(words[4 + c]);
     return {};
   }
 
@@ -229,14 +247,17 @@ private:
   std::string checkStream(int64_t index, int64_t &place) {
     const Group &group = groups[index];
     std::vector<std::vector<RowEntry>> got(shape->rows);
-    int64_t panel = -1;
+    const int64_t perCopy = shape->panelsPerCopy();
+    int64_t copy = -1;
     for (int64_t i = 0; i < group.count; ++i) {
       const std::span<const int32_t> words = record(group, i);
-      if (std::string error = checkStreamHead(words, place, panel); !error.empty())
+      if (std::string error = checkStreamHead(words, place, copy); !error.empty())
         return error;
       int64_t taken = 0;
+      uint32_t masks = 0;
       for (int64_t row = 0; row < shape->rows; ++row) {
         const uint32_t word = words[shape->headInts() + row], mask = word & 0xffff;
+        masks |= mask;
         if (static_cast<int64_t>(word >> 16) != taken)
           return expected("the blocks of row " + text(row) + " of a record from", taken,
                           word >> 16);
@@ -247,8 +268,11 @@ private:
                  text(place + taken + std::popcount(mask) - 1);
         for (int64_t e = 0; e < words[2]; ++e)
           if (mask >> e & 1)
-            got[row].push_back({words[4 + e], tables.order[place + taken++]});
+            got[row].push_back({static_cast<int32_t>(words[4 + e / perCopy] + e % perCopy),
+                                tables.order[place + taken++]});
       }
+      if (std::string error = checkCopies(words, masks); !error.empty())
+        return error;
       if (taken != words[1])
         return expected("a record's number of value blocks to be that of its masks,", taken,
                         words[1]);

@@ -263,7 +263,8 @@ std::optional<StagedSizes> stagedSizes(Operation *op, const ProductShape &shape)
                      shape.rows,
                      shape.transposeLayout ? block.rows : block.cols,
                      denseType.getDimSize(denseType.getRank() - 1 - inner),
-                     shape.cols};
+                     shape.cols,
+                     inner == 0};
 }
 
 /// Block rows of op(S) in all copies that a kernel computes.
@@ -283,9 +284,12 @@ bool wantsSplit(const ProductShape &shape, const TargetInfo &target, int64_t til
                                          const TargetInfo &target, BlockLayout &transposed) {
   if (shape.transposeLayout)
     transposed = shape.layout->transposed();
-  return {shape.transposeLayout ? transposed : *shape.layout, sizes.n,
-          shape.leading / std::max<int64_t>(1, shape.layout->grid().heads), target.workers(),
-          hasWGMMA(target.gpuFacts())};
+  return {shape.transposeLayout ? transposed : *shape.layout,
+          sizes.n,
+          shape.leading / std::max<int64_t>(1, shape.layout->grid().heads),
+          target.workers(),
+          hasWGMMA(target.gpuFacts()),
+          sizes.alongK};
 }
 
 /// "cuda.wgmma": 128 rows by a panel, three warpgroups. `group` block rows of 64 share a tile.
@@ -446,6 +450,7 @@ ScheduleFacts mlir::blocksparse::getScheduleFacts(Operation *op, const TargetInf
   if (std::optional<StagedSizes> sizes = stagedSizes(op, shape)) {
     facts.wgmma = wgmma && hasWgmmaSizes(*sizes);
     facts.stream = hasStreams(target.gpuFacts()) && hasStreamSizes(*sizes);
+    facts.alongK = sizes->alongK;
   }
   if (std::optional<SampledSizes> sizes = sampledSizes(op); wgmma && sizes && hasWgmmaSizes(*sizes))
     facts.sampled = makeSampledSchedule(op->getContext(), sizes->block);

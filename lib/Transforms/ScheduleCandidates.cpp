@@ -98,7 +98,7 @@ void Candidates::addStreams() {
   auto addShape = [&](bool wgmma, int64_t rows, int64_t warps, int64_t panels, int64_t stages) {
     if (!has(wgmma ? "cuda.stream_wgmma" : "cuda.stream") ||
         !::blocksparse::getStreamShape(block, rows, panels, stages,
-                                       ::blocksparse::streamBuffers(wgmma, warps)))
+                                       ::blocksparse::streamBuffers(wgmma, warps), facts.alongK))
       return;
     // Narrow panels pay for small results alone.
     for (int64_t cols : {128, 64})

@@ -19,6 +19,8 @@ struct ScheduleFacts {
   int64_t accumulatorBits = 0;
   /// A reduction that "cuda.wgmma", or the stream kernels, compute by stages.
   bool wgmma = false, stream = false;
+  /// Of such a reduction: k is the last axis of the dense operand.
+  bool alongK = false;
   /// "cuda.wgmma" of a product at the blocks of a pattern, where it computes that, else null.
   ScheduleAttr sampled;
 };

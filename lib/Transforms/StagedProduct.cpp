@@ -90,14 +90,15 @@ std::optional<StagedProduct> StagedProduct::get(PlannedDSDOp op) {
                     rows,
                     depth,
                     product.k,
-                    n};
+                    n,
+                    op.getTransposeB()};
   if (wgmma ? !hasWgmmaSizes(sizes) : !hasStreamSizes(sizes))
     return std::nullopt;
   if (stream) {
     bool usesWgmma = schedule.getKernel() == "cuda.stream_wgmma";
     product.stream = ::blocksparse::getStreamShape(
         rows, schedule.getGroup(), schedule.getTileK() / rows, schedule.getStages(),
-        ::blocksparse::streamBuffers(usesWgmma, schedule.getWarps()));
+        ::blocksparse::streamBuffers(usesWgmma, schedule.getWarps()), sizes.alongK);
     if (!product.stream || schedule.getGroup() % (usesWgmma ? 2 : schedule.getWarps()) != 0)
       return std::nullopt;
     product.stream->owners = usesWgmma ? 0 : schedule.getWarps();

@@ -16,6 +16,8 @@ struct StagedSizes {
   Type values, dense, out;
   /// Rows and depth of a block of op(V), rows of op(dense) and columns of the result.
   int64_t rows = 0, depth = 0, k = 0, n = 0;
+  /// k is the last axis of the dense operand.
+  bool alongK = false;
 };
 
 /// Whether the wgmma kernels compute a product of these sizes: 16-bit floats of one type, rows

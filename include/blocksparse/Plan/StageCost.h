@@ -43,6 +43,7 @@ double estimateTime(const StagedRows &staged, const WorkLists &lists, TileExtent
 
 /// What groups of block rows need, as a mean over the groups of the first head that has a block.
 struct GroupFacts {
+  /// Those of all copies.
   double panels = 0;
   /// Share of a group's panels that one of its rows has a block in.
   double occupancy = 0;
@@ -50,8 +51,9 @@ struct GroupFacts {
   int64_t groups = 0;
 };
 
-/// Facts about groups of `rows` block rows as buildStreamStages makes them with `cluster`.
-GroupFacts getGroupFacts(const BlockLayout &layout, int64_t rows);
+/// Facts about groups of `rows` block rows as buildStreamStages makes them with `cluster`, of
+/// panels that come in copies of `perCopy`.
+GroupFacts getGroupFacts(const BlockLayout &layout, int64_t rows, int64_t perCopy = 1);
 
 /// A product of op(S), whose pattern `layout` is, by a matrix of `cols` columns, a multiple of 64,
 /// `copies` times for each head of the layout.
@@ -60,6 +62,8 @@ struct StageProblem {
   int64_t cols = 0, copies = 1, workers = 132;
   /// The chip has wgmma.
   bool wgmma = true;
+  /// Of the matrix as it is stored, see StreamShape.
+  bool alongK = false;
 };
 
 /// What a stream kernel is built for: stages in the ring, warps that compute, columns of a panel.
@@ -73,7 +77,8 @@ struct StreamChoice {
 
 /// The fastest choice by estimate for square blocks of 16 or 32. The sparser the groups, the more
 /// rows share a tile and the more panels stand in a stage (shapes that measured best on an H100);
-/// fewer rows where workers would go without a tile. O(nnz) a candidate; there are at most 12.
+/// fewer rows where workers would go without a tile. Blocks of 16 along k come by copies of four
+/// panels unless single ones are estimated to be faster. O(nnz) a candidate; there are at most 24.
 StreamChoice chooseStream(const StageProblem &problem);
 
 /// Columns of a tile, 512 (of a cluster of two thread blocks), 256, 128 or 64, that make a wgmma

@@ -20,16 +20,20 @@
 // rows.
 //
 // stream (square blocks of 16 or 32). A row unit is a block row; a group has `rows` of them, a
-// record at most `panels` panels (block rows of the dense operand) and `blocks` value blocks:
+// record at most `panels` panels (block rows of the dense operand) and `blocks` value blocks.
+// Panels come in copies of `panelsPerCopy` (1 or 4) neighbours, the first a multiple of it:
 //   [0]           place of the first value block in the packed order
-//   [1], [2]      number of value blocks and of panels
+//   [1], [2]      number of value blocks and of panels, those of whole copies
 //   [3]           0
-//   [4 + e]       block row of the dense operand of panel e; padded to a multiple of 4 numbers
+//   [4 + c]       first panel of copy c; padded to a multiple of 4 numbers
 //   then, for each row of the group, (first << 16) | mask: bit e of the mask tells that the row has
-//                 a block in panel e; its blocks stand in ascending e from place [0] + first on.
+//                 a block in panel e of the record, which is [4 + e / panelsPerCopy] + e %
+//                 panelsPerCopy; its blocks stand in ascending e from place [0] + first on.
 //                 Padded to a multiple of 4 numbers.
-// Panels of a tile ascend over its records, and within a record blocks are packed by row, then
-// panel. One record of zeros follows the last, so that a kernel may read ahead.
+// Copies of a tile ascend over its records; each has a block. The last panels of a copy may lie
+// beyond the dense operand. A copy with more blocks than a record takes comes again in the next
+// record, with the bits of later panels. Within a record blocks are packed by row, then panel. One
+// record of zeros follows the last, so that a kernel may read ahead.
 //
 // Products at the blocks of a pattern have no records: see SampledTiles.h.
 
@@ -68,9 +72,18 @@ struct StreamShape {
   /// Warps that share the rows of a group, each with whole rows: place i is of owner i % owners. 0
   /// where warps multiply together (wgmma) or it does not matter.
   int64_t owners = 0;
+  /// k runs along the rows of the dense operand as it is stored: a panel of 16 is 32 bytes of each.
+  bool alongK = false;
 
+  /// Panels that one copy brings. The copy engine and the second-level cache work in lines of 128
+  /// bytes, which are four panels of 16 values along k; single panels are left to stages that don't
+  /// hold whole lines.
+  int64_t panelsPerCopy() const { return alongK && block == 16 && panels % 4 == 0 ? 4 : 1; }
+  /// Copies of 32 bytes a row take as long as those of this many times their bytes: fitted to dds
+  /// on an H100 (8192, density .25), which had .77 of the speed of dsd.
+  double copyCost() const { return alongK && block == 16 && panelsPerCopy() == 1 ? 1.5 : 1; }
   /// Numbers of a record, in all and before the words of the rows.
-  int64_t headInts() const { return 4 + (panels + 3) / 4 * 4; }
+  int64_t headInts() const { return 4 + (panels / panelsPerCopy() + 3) / 4 * 4; }
   int64_t recordInts() const { return headInts() + (rows + 3) / 4 * 4; }
   /// Bytes of shared memory that one stage takes: panels of 128 columns of 16 bits, value blocks
   /// and the record, in whole kilobytes.
@@ -88,12 +101,13 @@ inline constexpr int64_t streamSharedBytes = 227 * 1024, streamReservedBytes = 2
 inline int64_t streamBuffers(bool wgmma, int64_t warps) { return wgmma ? 4 : warps; }
 inline int64_t streamEpilogueBytes(int64_t block, int64_t buffers) { return buffers * block * 128; }
 
-/// The shape of stages that a schedule means: `rows` is its group, `panels` its tile_k / block.
-/// A stage takes as many value blocks as fit in shared memory `stages` times beside the
+/// The shape of stages that a schedule means: `rows` is its group, `panels` its tile_k / block;
+/// with `alongK`, blocks of 16 and a tile_k that is a multiple of 64, panels come by copies of
+/// four. A stage takes as many value blocks as fit in shared memory `stages` times beside the
 /// epilogue, and no more than rows * panels. Nothing where `block` is not 16 or 32, `rows` is not
 /// in [1, 64], `panels` is not in [1, 16], or fewer than `rows` value blocks fit.
 std::optional<StreamShape> getStreamShape(int64_t block, int64_t rows, int64_t panels,
-                                          int64_t stages, int64_t buffers);
+                                          int64_t stages, int64_t buffers, bool alongK = false);
 
 //===----------------------------------------------------------------------===//
 // Groups and stages

@@ -39,8 +39,9 @@ static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Plan
   auto axes = [](Value memref) {
     return DenseAxes::ofMatrices(cast<MemRefType>(memref.getType()).getRank());
   };
-  SmallVector<Value> maps{createTensorMap(host, op.getDense(), axes(op.getDense()), plan.dense),
-                          createTensorMap(host, op.getInit(), axes(op.getInit()), plan.out)};
+  SmallVector<Value> maps{
+      createTensorMap(host, op.getDense(), axes(op.getDense()), plan.panels().box()),
+      createTensorMap(host, op.getInit(), axes(op.getInit()), plan.out)};
   SmallVector<Value> arguments(maps);
   llvm::append_range(arguments, op.getStages().take_front(4));
   arguments.append({packed, op.getInit()});

@@ -20,19 +20,6 @@ static void emitWarpBarrier(ImplicitLocOpBuilder &b) {
   NVVM::SyncWarpOp::create(b, sharedConstant(b, -1));
 }
 
-/// Lane addresses as in Kit/MmaFragments.h: of the four matrices, the second half of the rows comes
-/// second (`rowsFirst`) or third.
-struct LanePlace {
-  Value row, piece;
-};
-
-static LanePlace lanePlace(ImplicitLocOpBuilder &b, Value lane, bool rowsFirst) {
-  Value inner = sharedRem(b, lane, 8), third = sharedRem(b, sharedDiv(b, lane, 8), 2);
-  Value fourth = sharedDiv(b, lane, 16);
-  Value half = rowsFirst ? third : fourth;
-  return {sharedAdd(b, inner, sharedMul(b, half, 8)), rowsFirst ? fourth : third};
-}
-
 namespace {
 
 /// Words of two elements, four for each 16 x 16 of a factor.
@@ -58,16 +45,12 @@ private:
                                  ArrayRef<Value> sums) const;
   /// The value block at `block` for k .. k + 15: a fragment for each 16 rows.
   Fragments loadLeft(ImplicitLocOpBuilder &b, Value block, int64_t k) const;
-  /// 16 columns of the panel at `panel`, from n on.
+  /// 16 columns of the panel that the lane reads at `panel`, from n on.
   Fragments loadRight(ImplicitLocOpBuilder &b, Value panel, int64_t k, int64_t n) const;
   /// sums += left * right for the columns of `right`, from n on.
   void multiplyFragments(ImplicitLocOpBuilder &b, ArrayRef<Value> left, ArrayRef<Value> right,
                          int64_t n, MutableArrayRef<Value> sums) const;
   SharedTile valueTile() const { return {plan.shape.block, plan.shape.block}; }
-  SharedTile panelTile() const {
-    return plan.alongK ? SharedTile{plan.cols, plan.shape.block}
-                       : SharedTile{plan.shape.block, chunkCols};
-  }
   void storeRow(ImplicitLocOpBuilder &b, const StagedTile &tile, int64_t number,
                 MutableArrayRef<StripEpilogue> strips, ArrayRef<Value> sums) const;
   /// Strips of a block row, each of 16 rows; none where the sums are stored as they are.
@@ -90,21 +73,14 @@ MmaConsumer::MmaConsumer(ImplicitLocOpBuilder &b, const StreamKernel &kernel)
   result = sharedAdd(b, kernel.base, constant(b, plan.resultOffset()));
   result = sharedAdd(b, result, sharedMul(b, kernel.warp, plan.resultBytes()));
   Value zero = constant(b, 0);
-  LanePlace left = lanePlace(b, lane, /*rowsFirst=*/true);
+  LanePlace left = LanePlace::get(b, lane, /*rowsFirst=*/true);
   leftLane = valueTile().offset(b, zero, left.row, left.piece);
-  LanePlace right = lanePlace(b, lane, /*rowsFirst=*/!plan.alongK);
-  rightLane = panelTile().offset(b, zero, right.row, right.piece);
+  rightLane = plan.panels().laneOffset(b, lane);
 }
 
 //===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//
-
-/// `address`, this lane's in a tile, moved by an even number of pieces along its row: tiles are
-/// aligned to their rows, so that this is a bit of the place that the swizzle changes.
-static Value movePieces(ImplicitLocOpBuilder &b, Value address, int64_t pieces) {
-  return b.createOrFold<arith::XOrIOp>(address, constant(b, pieces * 16));
-}
 
 Fragments MmaConsumer::loadLeft(ImplicitLocOpBuilder &b, Value block, int64_t k) const {
   Fragments fragments;
@@ -117,12 +93,8 @@ Fragments MmaConsumer::loadLeft(ImplicitLocOpBuilder &b, Value block, int64_t k)
 }
 
 Fragments MmaConsumer::loadRight(ImplicitLocOpBuilder &b, Value panel, int64_t k, int64_t n) const {
-  // 16 rows more are a constant number of bytes; a step along a row meets the swizzle.
-  int64_t pieces = (plan.alongK ? k : n % chunkCols) / 8;
-  int64_t bytes = plan.alongK ? n * panelTile().rowBytes()
-                              : n / chunkCols * panelTile().bytes() + k * panelTile().rowBytes();
-  Value place = sharedAdd(b, movePieces(b, panel, pieces), constant(b, bytes));
-  return Fragments(loadMatrices(b, sharedPointer(b, place), !plan.alongK));
+  Value place = plan.panels().corner(b, panel, k, n);
+  return Fragments(loadMatrices(b, sharedPointer(b, place), /*transposed=*/!plan.alongK()));
 }
 
 void MmaConsumer::multiplyFragments(ImplicitLocOpBuilder &b, ArrayRef<Value> left,
@@ -154,8 +126,7 @@ SmallVector<Value> MmaConsumer::multiplyRow(ImplicitLocOpBuilder &b, Value stage
         Value rest = arith::AndIOp::create(b, mask, sharedAdd(b, mask, constant(b, -1)));
         Value panelNumber = LLVM::CountTrailingZerosOp::create(b, b.getI32Type(), mask,
                                                                /*is_zero_poison=*/true);
-        Value panel = sharedAdd(b, sharedAdd(b, stage, rightLane),
-                                sharedMul(b, panelNumber, plan.panelStride()));
+        Value panel = plan.panels().select(b, sharedAdd(b, stage, rightLane), panelNumber);
         SmallVector<Value> next(carried);
         next[0] = rest;
         next[1] = sharedAdd(b, block, constant(b, plan.blockBytes()));
@@ -259,7 +230,7 @@ void MmaConsumer::writeChunk(ImplicitLocOpBuilder &b, MutableArrayRef<StripEpilo
       SmallVector<Value> words;
       for (int64_t i = 0; i < StripEpilogue::cornerSums; i += 2)
         words.push_back(packPair(b, plan.element, parts[i], parts[i + 1]));
-      LanePlace place = lanePlace(b, lane, /*rowsFirst=*/!plan.transposeOut);
+      LanePlace place = LanePlace::get(b, lane, /*rowsFirst=*/!plan.transposeOut);
       int64_t firstRow = plan.transposeOut ? n : m, firstPiece = (plan.transposeOut ? m : n) / 8;
       Value offset = buffer.offset(b, constant(b, 0), place.row,
                                    sharedAdd(b, place.piece, constant(b, firstPiece)));

@@ -31,7 +31,7 @@ std::optional<StreamPlan> StreamPlan::get(PlannedDSDOp op) {
   bool wgmma = schedule.getKernel() == "cuda.stream_wgmma";
   std::optional<::blocksparse::StreamShape> shape = ::blocksparse::getStreamShape(
       block, schedule.getGroup(), schedule.getTileK() / block, schedule.getStages(),
-      ::blocksparse::streamBuffers(wgmma, schedule.getWarps()));
+      ::blocksparse::streamBuffers(wgmma, schedule.getWarps()), op.getTransposeB());
   int64_t rows = schedule.getGroup(), warps = schedule.getWarps();
   if (!shape || warps < 1 || rows % (wgmma ? 2 : warps) != 0)
     return std::nullopt;
@@ -44,10 +44,8 @@ std::optional<StreamPlan> StreamPlan::get(PlannedDSDOp op) {
   plan.stages = schedule.getStages();
   plan.warps = schedule.getWarps();
   plan.cols = StagedTiles::panelCols(op);
-  plan.alongK = op.getTransposeB();
   plan.transposeOut = op.getTransposeOut();
   plan.element = getElementTypeOrSelf(op.getDense().getType());
-  plan.dense = plan.alongK ? MapBox{plan.cols, 1, block} : MapBox{block, plan.cols / chunkCols};
   plan.out = plan.transposeOut ? MapBox{chunkCols, 1, block} : MapBox{block};
   return plan;
 }
@@ -157,19 +155,21 @@ void StreamKernel::emitCopies(ImplicitLocOpBuilder &b, const StagedTile &tile, V
   Value blocks = head[1], panels = head[2];
   Value barrier = ring->full(b, stage), first = stageBase(b, stage);
   Value valueBytes = sharedMul(b, blocks, plan.blockBytes());
-  Value bytes = sharedAdd(b, valueBytes, sharedMul(b, panels, plan.panelBytes()));
+  Value bytes = sharedAdd(b, valueBytes, sharedMul(b, panels, plan.panels().bytes()));
   ring->expectBytes(b, stage, sharedAdd(b, bytes, constant(b, plan.recordBytes())));
   emitBulkLoad(b, records.at(b, record), constant(b, plan.recordBytes()),
                sharedAdd(b, first, constant(b, plan.recordOffset())), barrier);
-  for (int64_t panel = 0; panel < plan.shape.panels; ++panel) {
+  StreamPanels stagePanels = plan.panels();
+  int64_t perCopy = stagePanels.perCopy();
+  for (int64_t panel = 0; panel < plan.shape.panels; panel += perCopy) {
     auto load = [&](ImplicitLocOpBuilder &b) {
-      Value row = sharedMul(b, head[4 + panel], plan.shape.block);
+      Value row = sharedMul(b, head[4 + panel / perCopy], plan.shape.block);
       MapPlace place = StagedTiles::placeIn(
           b, op.getDense(), row, sharedMul(b, tile.panel, plan.cols), tile.batch, tile.head);
-      if (plan.alongK)
+      if (plan.alongK())
         std::swap(place.row, place.col);
-      Value to = sharedAdd(b, first, constant(b, panel * plan.panelStride()));
-      emitTensorLoad(b, denseMap, plan.dense, place, to, barrier);
+      Value to = sharedAdd(b, first, constant(b, panel * stagePanels.stride()));
+      emitTensorLoad(b, denseMap, stagePanels.box(), place, to, barrier);
     };
     if (panel == 0)
       load(b);

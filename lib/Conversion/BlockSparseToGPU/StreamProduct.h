@@ -10,6 +10,7 @@
 #include "Epilogue.h"
 #include "Kit/StageRing.h"
 #include "StagedTiles.h"
+#include "StreamPanels.h"
 #include "StripEpilogue.h"
 #include "blocksparse/Plan/Stages.h"
 
@@ -26,11 +27,10 @@ struct StreamPlan {
   static std::optional<StreamPlan> get(PlannedDSDOp op);
 
   int64_t blockBytes() const { return shape.block * shape.block * 2; }
-  int64_t panelBytes() const { return shape.block * cols * 2; }
-  /// Of the widest panels, for which the planner counts.
-  int64_t panelStride() const { return shape.block * 256; }
+  StreamPanels panels() const { return {shape, cols}; }
+  bool alongK() const { return shape.alongK; }
   int64_t recordBytes() const { return shape.recordInts() * 4; }
-  int64_t valuesOffset() const { return shape.panels * panelStride(); }
+  int64_t valuesOffset() const { return shape.panels * panels().stride(); }
   int64_t recordOffset() const { return valuesOffset() + shape.blocks * blockBytes(); }
   int64_t resultBytes() const { return shape.block * chunkCols * 2; }
   int64_t resultOffset() const { return stages * shape.stageBytes(); }
@@ -47,11 +47,11 @@ struct StreamPlan {
 
   ::blocksparse::StreamShape shape;
   int64_t stages, warps, cols;
-  bool alongK, transposeOut;
+  bool transposeOut;
   /// Two warpgroups multiply by wgmma, else every warp by mma.sync.
   bool usesWgmma;
   Type element;
-  MapBox dense, out;
+  MapBox out;
 };
 
 /// What every warp of the kernel under construction knows.

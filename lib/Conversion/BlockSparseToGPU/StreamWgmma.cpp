@@ -66,7 +66,7 @@ private:
 WgmmaConsumer::WgmmaConsumer(ImplicitLocOpBuilder &b, const StreamKernel &kernel)
     : kernel(kernel), plan(kernel.plan),
       tile(b.getContext(), plan.shape.block, plan.element,
-           plan.alongK ? WgmmaFactor{true, plan.shape.block} : WgmmaFactor{false},
+           plan.alongK() ? WgmmaFactor{true, plan.shape.block} : WgmmaFactor{false},
            {true, plan.shape.block}) {
   group = sharedDiv(b, kernel.warp, warpsOfGroup);
   warp = sharedRem(b, kernel.warp, warpsOfGroup);
@@ -96,7 +96,7 @@ SmallVector<Value> WgmmaConsumer::multiplyStage(ImplicitLocOpBuilder &b, Value s
     masks.push_back(word.mask);
     blocks.push_back(word.block);
   }
-  int64_t chunkBytes = plan.panelBytes() / chunks(), steps = plan.shape.block / 16;
+  int64_t chunkBytes = plan.panels().bytes() / chunks(), steps = plan.shape.block / 16;
   tile.beginGroup(b);
   for (int64_t panel = 0; panel < plan.shape.panels; ++panel)
     for (int64_t row = 0; row < rows(); ++row) {
@@ -111,7 +111,7 @@ SmallVector<Value> WgmmaConsumer::multiplyStage(ImplicitLocOpBuilder &b, Value s
             ImplicitLocOpBuilder b(loc, builder);
             SmallVector<Value> next{sharedAdd(b, blocks[row], constant(b, plan.blockBytes()))};
             for (int64_t chunk = 0; chunk < chunks(); ++chunk) {
-              int64_t offset = panel * plan.panelStride() + chunk * chunkBytes;
+              int64_t offset = panel * plan.panels().stride() + chunk * chunkBytes;
               next.push_back(tile.multiplyAdd(b, sharedAdd(b, stage, constant(b, offset)),
                                               blocks[row], own[chunk], steps));
             }

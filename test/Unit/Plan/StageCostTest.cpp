@@ -23,6 +23,10 @@ StreamChoice choose(const BlockLayout &layout, int64_t cols) {
   return chooseStream({layout, cols, 1, 132});
 }
 
+StreamChoice chooseAlongK(const BlockLayout &layout, int64_t cols) {
+  return chooseStream({layout, cols, 1, 132, /*wgmma=*/true, /*alongK=*/true});
+}
+
 TEST(StageCost, FactsAreThoseOfClusteredGroups) {
   EXPECT_EQ(getGroupFacts(layoutOf({"000", "000"}), 2).occupancy, 0);
   EXPECT_EQ(getGroupFacts(layoutOf({"111", "111"}), 16).occupancy, 1);
@@ -35,10 +39,11 @@ TEST(StageCost, FactsAreThoseOfClusteredGroups) {
 }
 
 TEST(StageCost, ChoicesFitSharedMemory) {
-  for (int64_t block : {16, 32})
-    for (int64_t every : {1, 2, 4, 10, 50})
-      for (int64_t cols : {64, 1024, 8192}) {
-        const StreamChoice choice = choose(scattered(64, every, block), cols);
+  for (int64_t every : {1, 2, 4, 10, 50})
+    for (int64_t cols : {64, 1024, 8192})
+      for (auto [block, alongK] : {std::pair(16, false), {16, true}, {32, false}, {32, true}}) {
+        const BlockLayout layout = scattered(64, every, block);
+        const StreamChoice choice = alongK ? chooseAlongK(layout, cols) : choose(layout, cols);
         ASSERT_GT(choice.stages, 0);
         const int64_t used = choice.stages * choice.shape.stageBytes() +
                              streamEpilogueBytes(block, streamBuffers(choice.wgmma, choice.warps)) +
@@ -66,6 +71,34 @@ TEST(StageCost, SparserGroupsHaveMoreRows) {
   EXPECT_TRUE(chooseStream({half, 8192, 1, 132, /*wgmma=*/true}).wgmma);
   // 64 block rows by 8 panels: groups of 24 would leave four workers in five idle.
   EXPECT_LT(choose(scattered(64, 10, 16), 1024).shape.rows, 12);
+}
+
+TEST(StageCost, CopiesOfFourPanelsWhereTheyAreUsed) {
+  struct {
+    int64_t every, rows, panels, perCopy;
+  } const cases[] = {{2, 16, 4, 4}, {4, 20, 8, 4}, {10, 24, 8, 4}, {100, 24, 7, 1}};
+  for (const auto &[every, rows, panels, perCopy] : cases) {
+    const StreamChoice choice = chooseAlongK(scattered(512, every, 16), 8192);
+    EXPECT_EQ(choice.shape.rows, rows) << every;
+    EXPECT_EQ(choice.shape.panels, panels) << every;
+    EXPECT_EQ(choice.shape.panelsPerCopy(), perCopy) << every;
+  }
+  // Rows that share far columns: three of four panels would come for nothing.
+  const BlockLayout apart =
+      layoutOf(maskOf({1, 512, 512}, [](int64_t, int64_t row,
+                                        int64_t col) { return col % 64 == row / 16 % 16 * 4; }),
+               {16, 16});
+  EXPECT_EQ(chooseAlongK(apart, 8192).shape.panelsPerCopy(), 1);
+  // Panels of 32 are copied as they are.
+  EXPECT_EQ(chooseAlongK(scattered(256, 4, 32), 8192).shape.panels,
+            choose(scattered(256, 4, 32), 8192).shape.panels);
+}
+
+TEST(StageCost, FactsAreThoseOfWholeCopies) {
+  // Rows 0 and 1 need two copies of four panels, row 2 one.
+  const GroupFacts facts = getGroupFacts(layoutOf({"111100", "110001", "000010"}), 2, 4);
+  EXPECT_EQ(facts.panels, (8 + 4) / 2.);
+  EXPECT_EQ(facts.occupancy, 8. / (2 * 8 + 4));
 }
 
 TEST(StageCost, PanelsAreNarrowerWhereWorkersIdle) {

@@ -131,6 +131,53 @@ TEST(Stages, StreamRecordOfTwoRows) {
   EXPECT_EQ(staged.order, (std::vector<int32_t>{0, 1, 2, 3}));
 }
 
+/// Copies of four panels.
+StreamShape alongK(int64_t rows, int64_t panels, int64_t blocks, int64_t owners = 0) {
+  return {16, rows, panels, blocks, owners, /*alongK=*/true};
+}
+
+TEST(Stages, CopiesOfFourPanelsAreAligned) {
+  // All of the first four panels, one of the next, and one of the last two.
+  const Product product(layoutOf({"1111010001", "0100010000"}), {16, 16}, false);
+  const StreamShape shape = alongK(2, 8, 8);
+  const StagedRows staged = stream(product.view, shape, /*cluster=*/false);
+  EXPECT_EQ(staged.records, (std::vector<int32_t>{0, 7, 8, 0, 0, 4, 0, 0, 0x2f, 5 << 16 | 0x22,
+                                                  0, 0, //
+                                                  7, 1, 4, 0, 8, 0, 0, 0, 2,    1 << 16,
+                                                  0, 0, //
+                                                  0, 0, 0, 0, 0, 0, 0, 0, 0,    0,
+                                                  0, 0}));
+  EXPECT_EQ(staged.order, (std::vector<int32_t>{0, 1, 2, 3, 4, 6, 7, 5}));
+  // Three copies of 64 x 128, eight value blocks and two records.
+  EXPECT_EQ(staged.cost,
+            (std::vector<int64_t>{2 * (3 * 64 * 128 + 8 * 16 * 16) + 2 * 4 * shape.recordInts()}));
+}
+
+TEST(Stages, ACopyWithMoreBlocksThanARecordComesAgain) {
+  const Product product(layoutOf({"11110", "11111"}), {16, 16}, false);
+  const StreamShape shape = alongK(2, 4, 5);
+  const StagedRows staged = stream(product.view, shape, /*cluster=*/false);
+  // Panels 0 and 1, panels 2 and 3, panel 4: a copy is not begun in a record that it ends beyond.
+  EXPECT_EQ(staged.records, (std::vector<int32_t>{0, 4, 4, 0, 0, 0, 0, 0, 3,  2 << 16 | 3,
+                                                  0, 0, //
+                                                  4, 4, 4, 0, 0, 0, 0, 0, 12, 2 << 16 | 12,
+                                                  0, 0, //
+                                                  8, 1, 4, 0, 4, 0, 0, 0, 0,  1,
+                                                  0, 0, //
+                                                  0, 0, 0, 0, 0, 0, 0, 0, 0,  0,
+                                                  0, 0}));
+  EXPECT_EQ(staged.cost,
+            (std::vector<int64_t>{2 * (3 * 64 * 128 + 9 * 16 * 16) + 3 * 4 * shape.recordInts()}));
+}
+
+TEST(Stages, RowsAreGroupedByTheCopiesThatTheyShare) {
+  // Rows 0 and 2 share no panel, but a copy.
+  const Product product(layoutOf({"10000000", "00001000", "01000000", "00000100"}), {16, 16},
+                        false);
+  EXPECT_EQ(stream(product.view, alongK(2, 4, 8)).rows, (std::vector<int32_t>{0, 2, 1, 3}));
+  EXPECT_EQ(stream(product.view, {16, 2, 4, 8}).rows, (std::vector<int32_t>{0, 1, 2, 3}));
+}
+
 TEST(Stages, StreamCoversRandomLayouts) {
   for (const BlockLayout &layout : randomLayouts())
     for (const StreamShape &shape : {StreamShape{16, 4, 3, 7},
@@ -138,7 +185,10 @@ TEST(Stages, StreamCoversRandomLayouts) {
                                      {32, 12, 4, 12},
                                      {32, 1, 16, 1},
                                      {16, 4, 3, 7, 2},
-                                     {32, 12, 4, 12, 12}})
+                                     {32, 12, 4, 12, 12},
+                                     alongK(4, 4, 7),
+                                     alongK(4, 16, 5, 2),
+                                     alongK(24, 8, 32, 12)})
       for (bool transpose : {false, true})
         for (bool cluster : {false, true}) {
           const Product product(layout, {shape.block, shape.block}, transpose);
@@ -199,6 +249,35 @@ TEST(Stages, FaultsAreFound) {
   EXPECT_NE(verify(product.view, staged, fewer, space, &shape), "");
 }
 
+TEST(Stages, FaultsOfCopiesAreFound) {
+  const Product product(layoutOf({"1111010001", "0100010000"}), {16, 16}, false);
+  const StreamShape shape = alongK(2, 8, 8);
+  const StagedRows staged = stream(product.view, shape);
+  const TileSpace space{1, 1, 1, 1};
+  const WorkLists lists = buildWorkLists(staged, space, {1});
+  ASSERT_EQ(verify(product.view, staged, lists, space, &shape), "");
+  auto fault = [&](size_t number, int32_t value) {
+    StagedRows other = staged;
+    other.records[number] = value;
+    return verify(product.view, other, lists, space, &shape);
+  };
+  EXPECT_EQ(fault(2, 7),
+            "in group 0 expects whole copies of 4 panels in a record, but got 7 panels");
+  EXPECT_EQ(fault(5, 5), "in group 0 expects copies from multiples of 4, but got 5");
+  EXPECT_EQ(fault(5, 0), "in group 0 expects ascending panels, but got 0 after 0");
+  EXPECT_EQ(fault(16, 0), "in group 0 expects ascending panels, but got 0 after 4");
+  EXPECT_EQ(fault(14, 8),
+            "in group 0 expects ascending panels, but got 0 after 8"); // [5] of it is 0
+  // A copy again, but with a block that it has had.
+  EXPECT_EQ(fault(16, 4), "in group 0 expects value block 5 with panel 9 in row unit 0, but got "
+                          "value block 5 with panel 5");
+  StagedRows other = staged;
+  other.records[14] = 8;
+  other.records[17] = 12;
+  EXPECT_EQ(verify(product.view, other, lists, space, &shape),
+            "in group 0 expects a block in each copy, but got none in that of panel 12");
+}
+
 TEST(Stages, FaultsOfWgmmaAreFound) {
   const Product product(layoutOf({"1101", "0110", "1011"}), {128, 64}, false);
   const StagedRows staged = wgmma(product.view);
@@ -245,6 +324,20 @@ TEST(Stages, ShapesFillSharedMemory) {
   EXPECT_FALSE(getStreamShape(8, 4, 4, 4, 4));
   EXPECT_FALSE(getStreamShape(16, 4, 17, 4, 4));
   EXPECT_FALSE(getStreamShape(32, 12, 16, 3, 12)); // panels alone do not fit
+}
+
+TEST(Stages, WholeLinesComeByCopiesOfFourPanels) {
+  auto perCopy = [](int64_t block, int64_t panels, bool alongK) {
+    return getStreamShape(block, 12, panels, 3, 12, alongK).value().panelsPerCopy();
+  };
+  EXPECT_EQ(perCopy(16, 4, true), 4);
+  EXPECT_EQ(perCopy(16, 8, true), 4);
+  EXPECT_EQ(perCopy(16, 6, true), 1);
+  EXPECT_EQ(perCopy(16, 8, false), 1);
+  EXPECT_EQ(perCopy(32, 4, true), 1);
+  // A record names the copies alone.
+  EXPECT_EQ(getStreamShape(16, 12, 8, 3, 12, true).value().headInts(), 8);
+  EXPECT_EQ(getStreamShape(16, 12, 8, 3, 12, false).value().headInts(), 12);
 }
 
 TEST(WorkLists, TakeGroupsPanelByPanelInBlocks) {

@@ -55,8 +55,9 @@ BlockLayout balanced(int64_t block, double density) {
 
 /// The plan of a layout and what it takes, as the kernels' warps do it.
 struct Plan {
-  Plan(const BlockLayout &layout, int64_t cols, int64_t heads, bool wgmma = true)
-      : choice(chooseStream({layout, cols, heads, workers, wgmma})),
+  Plan(const BlockLayout &layout, int64_t cols, int64_t heads, bool wgmma = true,
+       bool alongK = false)
+      : choice(chooseStream({layout, cols, heads, workers, wgmma, alongK})),
         lut(buildRowLut(layout, false)),
         flops(2.0 * layout.nnz() * layout.block().rows * layout.block().cols * cols * heads) {
     product.segments = lut.segments;
@@ -175,6 +176,16 @@ TEST(UnevenRows, LengthsSpreadOneToEightKeepTheRate) {
                 static_cast<double>(loads.size());
     }
     EXPECT_LT(most, 1.2 * blocks) << density;
+  }
+}
+
+TEST(UnevenRows, CopiesOfFourPanelsKeepTheRate) {
+  // The shortest rows do not use all panels.
+  for (double density : {0.10, 0.25}) {
+    const BlockLayout layout = unbalanced(16, density);
+    const Plan across(layout, size, 1), along(layout, size, 1, true, /*alongK=*/true);
+    EXPECT_EQ(along.choice.shape.panelsPerCopy(), 4) << density;
+    EXPECT_GT(along.rate(), 0.88 * across.rate()) << density;
   }
 }
 

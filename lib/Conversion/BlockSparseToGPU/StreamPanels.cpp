@@ -1,0 +1,47 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "StreamPanels.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::device;
+
+static constexpr int64_t pieceBytes = 16;
+
+LanePlace LanePlace::get(ImplicitLocOpBuilder &b, Value lane, bool rowsFirst) {
+  Value inner = sharedRem(b, lane, 8), third = sharedRem(b, sharedDiv(b, lane, 8), 2);
+  Value fourth = sharedDiv(b, lane, 16);
+  Value half = rowsFirst ? third : fourth;
+  return {sharedAdd(b, inner, sharedMul(b, half, 8)), rowsFirst ? fourth : third};
+}
+
+Value mlir::blocksparse::device::movePieces(ImplicitLocOpBuilder &b, Value address,
+                                            int64_t pieces) {
+  return b.createOrFold<arith::XOrIOp>(address, sharedConstant(b, pieces * pieceBytes));
+}
+
+Value StreamPanels::laneOffset(ImplicitLocOpBuilder &b, Value lane) const {
+  LanePlace place = LanePlace::get(b, lane, /*rowsFirst=*/!shape.alongK);
+  return tile().offset(b, sharedConstant(b, 0), place.row, place.piece);
+}
+
+Value StreamPanels::select(ImplicitLocOpBuilder &b, Value first, Value number) const {
+  if (perCopy() == 1)
+    return sharedAdd(b, first, sharedMul(b, number, stride()));
+  // As movePieces, by a number of pieces that is not constant.
+  Value inCopy = sharedRem(b, number, perCopy());
+  Value copy = b.createOrFold<arith::XOrIOp>(number, inCopy);
+  Value address = sharedAdd(b, first, sharedMul(b, copy, stride()));
+  return b.createOrFold<arith::XOrIOp>(address, sharedMul(b, inCopy, shape.block * 2));
+}
+
+Value StreamPanels::corner(ImplicitLocOpBuilder &b, Value panel, int64_t k, int64_t n) const {
+  // 16 rows more are a constant number of bytes; a step along a row meets the swizzle.
+  int64_t pieces = (shape.alongK ? k : n % chunkCols) / 8;
+  int64_t bytes =
+      shape.alongK ? n * tile().rowBytes() : n / chunkCols * tile().bytes() + k * tile().rowBytes();
+  return sharedAdd(b, movePieces(b, panel, pieces), sharedConstant(b, bytes));
+}
