@@ -43,6 +43,32 @@ func.func @stream(%v: tensor<6x16x16xbf16>, %b: tensor<2x32x64xbf16>, %init: ten
   return %0 : tensor<2x32x64xbf16>
 }
 
+// With k along the rows of the dense operand, 64 values of k come by one copy: block rows 0 to 3, then 4
+// alone. 48 of a stage come by single panels, in as many numbers.
+// CHECK-LABEL: @stream_along_k(
+// CHECK-DAG: %[[R4:.*]] = arith.constant dense<{{\[\[}}0, 3, 8, 0, 0, 4, 0, 0, 18, 131073, 0, 0], [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]]> : tensor<2x12xi32>
+// CHECK-DAG: %[[R1:.*]] = arith.constant dense<{{\[\[}}0, 3, 3, 0, 0, 1, 4, 0, 6, 131073, 0, 0], [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]]> : tensor<2x12xi32>
+// CHECK: planned_dsd {{.*}} stages(%{{.*}}, %{{.*}}, %[[R4]], %{{.*}}, %{{.*}}) outs
+// CHECK: planned_dsd {{.*}} stages(%{{.*}}, %{{.*}}, %[[R1]], %{{.*}}, %{{.*}}) outs
+func.func @stream_along_k(%v: tensor<3x16x16xbf16>, %b: tensor<64x80xbf16>, %init: tensor<32x64xbf16>)
+    -> (tensor<32x64xbf16>, tensor<32x64xbf16>) {
+  %s = arith.constant dense<[[0, 0, 0, 2, -1], [1, 0, 2, 1, -1]]> : tensor<2x5xi32>
+  %e = arith.constant dense<[[1, 0], [4, 1], [0, 2]]> : tensor<3x2xi32>
+  %0 = blocksparse.planned_dsd %v, %b segments(%s) entries(%e) outs(%init)
+      {block = array<i64: 16, 16>, lut_heads = 1 : i64, transpose_b,
+       schedule = #blocksparse.schedule<kernel = "cuda.stream", tile_n = 128, tile_k = 128,
+                                        stages = 4, warps = 2, group = 2>}
+      : (tensor<3x16x16xbf16>, tensor<64x80xbf16>, tensor<2x5xi32>, tensor<3x2xi32>,
+         tensor<32x64xbf16>) -> tensor<32x64xbf16>
+  %1 = blocksparse.planned_dsd %v, %b segments(%s) entries(%e) outs(%init)
+      {block = array<i64: 16, 16>, lut_heads = 1 : i64, transpose_b,
+       schedule = #blocksparse.schedule<kernel = "cuda.stream", tile_n = 128, tile_k = 48,
+                                        stages = 4, warps = 2, group = 2>}
+      : (tensor<3x16x16xbf16>, tensor<64x80xbf16>, tensor<2x5xi32>, tensor<3x2xi32>,
+         tensor<32x64xbf16>) -> tensor<32x64xbf16>
+  return %0, %1 : tensor<32x64xbf16>, tensor<32x64xbf16>
+}
+
 // Constant values are packed: block 1 comes first, and the halves of rows 4 to 7 and 12 to 15 change
 // places. Row r of block b holds 100 b + 2 r, then 100 b + 2 r + 1.
 // CHECK-LABEL: @packed(

@@ -71,6 +71,7 @@ func.func @others(%a: tensor<64x8xf32>, %b: tensor<8x80xf32>) -> tensor<64x80xf3
 #wide128 = #blocksparse.layout<128x128, grid 32x32, random(density = 0.25, seed = 1)>
 #pairs = #blocksparse.layout<64x128, grid 64x32, random(density = 0.25, seed = 1)>
 #sparse16 = #blocksparse.layout<16x16, grid 256x256, random(density = 0.1, seed = 1)>
+#rare16 = #blocksparse.layout<16x16, grid 256x256, random(density = 0.01, seed = 1)>
 #half32 = #blocksparse.layout<32x32, grid 128x128, random(density = 0.5, seed = 1)>
 #band16 = #blocksparse.layout<16x16, grid 256x256, banded(lower = 320, upper = 320)>
 #l64 = #blocksparse.layout<64x64, grid 4x4, dense>
@@ -135,6 +136,35 @@ func.func @streams(%a: tensor<4096x4096xbf16, #sparse16>, %h: tensor<4096x4096xb
   %2 = blocksparse.dsd %l, %b
       : (tensor<4096x4096xbf16, #band16>, tensor<4096x4096xbf16>) -> tensor<4096x4096xbf16>
   return %0, %1, %2 : tensor<4096x4096xbf16>, tensor<4096x4096xbf16>, tensor<4096x4096xbf16>
+}
+
+// Blocks of 16 whose dense operand lies along k: stages of whole lines of 64 values where rows share most
+// of them, else of another number of panels. Blocks of 32 are as above.
+// HOPPER-LABEL: @streams_along_k(
+// HOPPER: kernel = "cuda.stream", tile_m = 384, tile_n = 128, tile_k = 128, stages = 4, warps = 12, group = 24>
+// HOPPER: kernel = "cuda.stream", tile_m = 384, tile_n = 128, tile_k = 128, stages = 4, warps = 12, group = 24>
+// HOPPER: kernel = "cuda.stream", tile_m = 384, tile_n = 128, tile_k = 112, stages = 4, warps = 12, group = 24>
+// HOPPER: kernel = "cuda.stream", tile_m = 384, tile_n = 128, tile_k = 128, stages = 4, warps = 12, group = 24>
+// HOPPER: kernel = "cuda.stream_wgmma", tile_m = 384, tile_n = 128, tile_k = 64, stages = 4, warps = 8, group = 12>
+// AMPERE-LABEL: @streams_along_k(
+// AMPERE-COUNT-5: kernel = "cuda.mma"
+func.func @streams_along_k(%a: tensor<4096x4096xbf16, #sparse16>,
+                           %r: tensor<4096x4096xbf16, #rare16>,
+                           %h: tensor<4096x4096xbf16, #half32>, %b: tensor<4096x4096xbf16>)
+    -> (tensor<4096x4096xbf16>, tensor<4096x4096xbf16>, tensor<4096x4096xbf16>,
+        tensor<4096x4096xbf16>, tensor<4096x4096xbf16>) {
+  %0 = blocksparse.dds %b, %a
+      : (tensor<4096x4096xbf16>, tensor<4096x4096xbf16, #sparse16>) -> tensor<4096x4096xbf16>
+  %1 = blocksparse.dsd %a, %b {transpose_b}
+      : (tensor<4096x4096xbf16, #sparse16>, tensor<4096x4096xbf16>) -> tensor<4096x4096xbf16>
+  %2 = blocksparse.dds %b, %r
+      : (tensor<4096x4096xbf16>, tensor<4096x4096xbf16, #rare16>) -> tensor<4096x4096xbf16>
+  %3 = blocksparse.dds %b, %r {transpose_a}
+      : (tensor<4096x4096xbf16>, tensor<4096x4096xbf16, #rare16>) -> tensor<4096x4096xbf16>
+  %4 = blocksparse.dds %b, %h
+      : (tensor<4096x4096xbf16>, tensor<4096x4096xbf16, #half32>) -> tensor<4096x4096xbf16>
+  return %0, %1, %2, %3, %4 : tensor<4096x4096xbf16>, tensor<4096x4096xbf16>,
+      tensor<4096x4096xbf16>, tensor<4096x4096xbf16>, tensor<4096x4096xbf16>
 }
 
 // HOPPER-LABEL: @whether_stages(

@@ -43,6 +43,29 @@ func.func @wrong_block(%v: tensor<2x64x64xf16>, %b: tensor<128x64xf16>, %init: t
 
 // -----
 
+// Stages of 64 values of k along the dense operand hold copies of four panels, which begin at a multiple.
+func.func @wrong_copy(%v: tensor<1x16x16xf16>, %b: tensor<64x64xf16>, %init: tensor<16x64xf16>)
+    -> tensor<16x64xf16> {
+  %s = arith.constant dense<[[0, 0, 0, 1, -1]]> : tensor<1x5xi32>
+  %e = arith.constant dense<[[1, 0]]> : tensor<1x2xi32>
+  %t = arith.constant dense<[[0, 0, 0, 1, 0, 0, 0, 0]]> : tensor<1x8xi32>
+  %w = arith.constant dense<[0, 1]> : tensor<2xi32>
+  %r = arith.constant dense<[[0, 1, 4, 0, 1, 0, 0, 0, 1, 0, 0, 0], [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]]> : tensor<2x12xi32>
+  %u = arith.constant dense<[[0]]> : tensor<1x1xi32>
+  %o = arith.constant dense<[0]> : tensor<1xi32>
+  // expected-error @below {{got faulty stages: in group 0 expects copies from multiples of 4, but got 1}}
+  %0 = blocksparse.planned_dsd %v, %b segments(%s) entries(%e) stages(%t, %w, %r, %u, %o)
+      outs(%init) {block = array<i64: 16, 16>, lut_heads = 1 : i64, transpose_b,
+                   schedule = #blocksparse.schedule<kernel = "cuda.stream", tile_n = 64, tile_k = 64,
+                                                    stages = 4, warps = 1, group = 1>}
+      : (tensor<1x16x16xf16>, tensor<64x64xf16>, tensor<1x5xi32>, tensor<1x2xi32>, tensor<1x8xi32>,
+         tensor<2xi32>, tensor<2x12xi32>, tensor<1x1xi32>, tensor<1xi32>, tensor<16x64xf16>)
+      -> tensor<16x64xf16>
+  return %0 : tensor<16x64xf16>
+}
+
+// -----
+
 // Stages under a schedule without a kernel of stages.
 func.func @no_kernel(%v: tensor<2x64x64xf16>, %b: tensor<128x64xf16>, %init: tensor<128x64xf16>)
     -> tensor<128x64xf16> {

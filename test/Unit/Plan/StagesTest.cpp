@@ -157,7 +157,7 @@ TEST(Stages, ACopyWithMoreBlocksThanARecordComesAgain) {
   const Product product(layoutOf({"11110", "11111"}), {16, 16}, false);
   const StreamShape shape = alongK(2, 4, 5);
   const StagedRows staged = stream(product.view, shape, /*cluster=*/false);
-  // Panels 0 and 1, panels 2 and 3, panel 4: a copy is not begun in a record that it ends beyond.
+  // Panels 0 and 1, panels 2 and 3, panel 4.
   EXPECT_EQ(staged.records, (std::vector<int32_t>{0, 4, 4, 0, 0, 0, 0, 0, 3,  2 << 16 | 3,
                                                   0, 0, //
                                                   4, 4, 4, 0, 0, 0, 0, 0, 12, 2 << 16 | 12,
@@ -168,6 +168,14 @@ TEST(Stages, ACopyWithMoreBlocksThanARecordComesAgain) {
                                                   0, 0}));
   EXPECT_EQ(staged.cost,
             (std::vector<int64_t>{2 * (3 * 64 * 128 + 9 * 16 * 16) + 3 * 4 * shape.recordInts()}));
+}
+
+TEST(Stages, ACopyIsNotBegunInARecordThatItEndsBeyond) {
+  const Product product(layoutOf({"11001111"}), {16, 16}, false);
+  EXPECT_EQ(stream(product.view, alongK(1, 8, 5)).records,
+            (std::vector<int32_t>{0, 2, 4, 0, 0, 0, 0, 0, 3,  0, 0, 0, //
+                                  2, 4, 4, 0, 4, 0, 0, 0, 15, 0, 0, 0, //
+                                  0, 0, 0, 0, 0, 0, 0, 0, 0,  0, 0, 0}));
 }
 
 TEST(Stages, RowsAreGroupedByTheCopiesThatTheyShare) {
