@@ -7,7 +7,6 @@
 #l48 = #blocksparse.layout<48x16, grid 2x4, mask "1011/0110">
 #l64 = #blocksparse.layout<64x64, grid 2x2, mask "10/11">
 #l128 = #blocksparse.layout<128x128, grid 1x2, mask "11">
-#long = #blocksparse.layout<16x32, grid 2x40, mask "1111111111111111111111111111111111111111/1010101010101010101010101010101010101010">
 
 func.func @dsd_l16_nnn_e4(%a0: tensor<48x48xf8E4M3FN, #l16>, %a1: tensor<48x48xf8E4M3FN>) -> tensor<48x48xf32> {
   %0 = blocksparse.dsd %a0, %a1 : (tensor<48x48xf8E4M3FN, #l16>, tensor<48x48xf8E4M3FN>) -> tensor<48x48xf32>
@@ -57,11 +56,6 @@ func.func @matmul_tt_e5(%a0: tensor<128x64xf8E5M2>, %a1: tensor<32x128xf8E5M2>, 
 func.func @dsd_unaligned(%a0: tensor<64x96xf8E4M3FN, #l32>, %a1: tensor<96x40xf8E4M3FN>) -> tensor<64x40xf32> {
   %0 = blocksparse.dsd %a0, %a1 : (tensor<64x96xf8E4M3FN, #l32>, tensor<96x40xf8E4M3FN>) -> tensor<64x40xf32>
   return %0 : tensor<64x40xf32>
-}
-
-func.func @dsd_split(%a0: tensor<32x1280xf8E5M2, #long>, %a1: tensor<1280x48xf8E5M2>) -> tensor<32x48xf16> {
-  %0 = blocksparse.dsd %a0, %a1 {schedule = #blocksparse.schedule<kernel = "cuda.mma", tile_m = 16, tile_n = 64, tile_k = 64, stages = 4, warps = 2, split = 7>} : (tensor<32x1280xf8E5M2, #long>, tensor<1280x48xf8E5M2>) -> tensor<32x48xf16>
-  return %0 : tensor<32x48xf16>
 }
 
 func.func @nan(%a0: tensor<16x32xf8E4M3FN> {blocksparse.value = dense<0x7FC00000> : tensor<f32>}, %a1: tensor<32x16xf8E4M3FN> {blocksparse.value = dense<5.000000e-01> : tensor<f32>})
