@@ -3,6 +3,8 @@
 
 #include "blocksparse/Plan/SampledTiles.h"
 #include "Dealer.h"
+#include "SampledNumbers.h"
+#include "blocksparse/Plan/BlockCover.h"
 
 #include <algorithm>
 #include <limits>
@@ -13,8 +15,6 @@ using namespace blocksparse;
 namespace {
 
 constexpr int64_t unit = sampledPiece;
-/// Places a row of the values.
-constexpr int64_t placesPerRow = 8;
 constexpr int64_t bytesPerElement = 2;
 constexpr int64_t mostInt = std::numeric_limits<int32_t>::max();
 
@@ -40,30 +40,6 @@ struct TilePlan {
   SampledTile tile;
 };
 
-/// The blocks as the form of the product sees them.
-std::vector<BlockCoordinate> getBlocks(const SampledProduct &product) {
-  std::vector<BlockCoordinate> blocks(product.lut.begin(), product.lut.end());
-  if (product.form.swapped)
-    for (BlockCoordinate &at : blocks)
-      std::swap(at.row, at.col);
-  return blocks;
-}
-
-/// Number `i` of the gathered block columns of a tile.
-int64_t getColumn(const SampledTile &tile, int64_t i) {
-  return static_cast<uint32_t>(tile.cols[i / 2]) >> (16 * (i % 2)) & 0xffff;
-}
-
-/// Whether chunk `chunk` of a tile, of `wide` block columns, is full and has neighbours alone.
-bool isRun(const SampledTile &tile, int64_t chunk, int64_t wide) {
-  if ((chunk + 1) * wide > tile.columns)
-    return false;
-  for (int64_t i = chunk * wide; i + 1 < (chunk + 1) * wide; ++i)
-    if (getColumn(tile, i + 1) != getColumn(tile, i) + 1)
-      return false;
-  return true;
-}
-
 bool checkSizes(const SampledProduct &product, std::string &error) {
   const BlockShape block = product.block;
   if (!hasSampledTiles(block)) {
@@ -77,13 +53,15 @@ bool checkSizes(const SampledProduct &product, std::string &error) {
   for (const BlockCoordinate &at : product.lut)
     last = std::max({last, (int64_t{at.row} + 1) * block.rows, (int64_t{at.col} + 1) * block.cols,
                      (int64_t{at.value} + 1) * placesOfBlock});
-  if (product.form.gathers)
-    for (const BlockCoordinate &at : getBlocks(product))
-      if (at.col > 0xffff) {
-        error =
-            "expects at most 65536 block columns to gather from, but got column " + text(at.col);
+  if (product.form.gathersColumns)
+    for (const BlockCoordinate &at : getBlocks(product)) {
+      const bool row = product.form.gathersRows && at.row > 0xffff;
+      if (row || at.col > 0xffff) {
+        error = std::string("expects at most 65536 block ") + (row ? "rows" : "columns") +
+                " to gather from, but got number " + text(row ? at.row : at.col);
         return false;
       }
+    }
   if (last <= mostInt)
     return true;
   error = "expects coordinates and places of at most " + text(mostInt) + ", but got " + text(last);
@@ -93,15 +71,21 @@ bool checkSizes(const SampledProduct &product, std::string &error) {
 class SampledTiler {
 public:
   SampledTiler(const SampledProduct &product, int64_t k, const WorkOptions &options)
-      : block(product.form.of(product.block)), gathers(product.form.gathers), k(k),
-        options(options), shared(sharesColumns(product.block)), fine(sharesPieces(product.block)),
-        tall(fine ? 2 * unit / block.rows : 1), wide(fine ? unit / block.cols : 1),
-        most(sampledChunks(product.block) * (gathers ? wide : 1)), plans(product.heads) {
-    makeBands(product);
+      : block(product.form.of(product.block)), gathers(product.form.gathersColumns), k(k),
+        options(options), form(product.form), shared(product.form.sharesColumns(product.block)),
+        fine(sharesPieces(product.block)), tall(fine ? 2 * unit / block.rows : 1),
+        wide(fine ? unit / block.cols : 1),
+        most(product.form.chunks(product.block) * (gathers ? wide : 1)), plans(product.heads) {
+    if (product.form.gathersRows)
+      findUnits(product);
+    else
+      makeBands(product);
   }
 
   /// `copies` tiles stand for each one that is planned.
   void run(int64_t copies) {
+    if (bands.empty())
+      return coverUnits(copies);
     // Narrower tiles, of 64 columns or more, where that many more find workers without a tile.
     while (most > (gathers ? wide : 1) && countTiles(most / 2) * copies <= options.workers)
       most /= 2;
@@ -178,6 +162,127 @@ private:
     bands.push_back(std::move(band));
   }
 
+  /// The blocks of each head, or where blocks are cut their pieces: block rows and columns are
+  /// those of pieces then, and values are places.
+  void findUnits(const SampledProduct &product) {
+    units.resize(product.heads);
+    const int64_t rows = fine ? 1 : block.rows / unit, cols = fine ? 1 : block.cols / unit;
+    for (const BlockCoordinate &at : getBlocks(product))
+      for (int64_t m = 0; m < rows; ++m)
+        for (int64_t n = 0; n < cols; ++n) {
+          BlockCoordinate piece = at;
+          piece.row = static_cast<int32_t>(at.row * rows + m);
+          piece.col = static_cast<int32_t>(at.col * cols + n);
+          if (!fine)
+            piece.value =
+                static_cast<int32_t>((at.value * block.rows + m * unit) * placesPerRow + n);
+          units[at.head].push_back(piece);
+        }
+  }
+
+  /// Tiles of at most `cols` block columns of all heads. The tiles of as many workers as there are
+  /// read a window of these rows and columns of the factors at a time, from memory where the cache
+  /// can't hold them: measured, see docs/Performance.md.
+  std::vector<std::vector<CoverTile>> coverHeads(int64_t cols) const {
+    constexpr int64_t leastExtent = 4096;
+    const int64_t extent =
+        std::max(leastExtent, options.cacheBytes / 2 / std::max<int64_t>(1, k * bytesPerElement));
+    CoverShape shape;
+    shape.rows = (fine ? tall : 2) / form.rowsTogether;
+    shape.cols = cols / form.columnsTogether;
+    shape.rowsTogether = form.rowsTogether;
+    shape.colsTogether = form.columnsTogether;
+    shape.windowRows = extent / (fine ? block.rows : unit);
+    shape.windowCols = extent / (fine ? block.cols : unit);
+    std::vector<std::vector<CoverTile>> tiles;
+    for (const std::vector<BlockCoordinate> &head : units)
+      tiles.push_back(coverBlocks(head, shape));
+    return tiles;
+  }
+
+  void coverUnits(int64_t copies) {
+    std::vector<std::vector<CoverTile>> heads = coverHeads(most);
+    auto hasAll = [&](const std::vector<std::vector<CoverTile>> &heads) {
+      int64_t count = 0;
+      for (const std::vector<CoverTile> &tiles : heads)
+        count += static_cast<int64_t>(tiles.size());
+      return count * copies <= options.workers;
+    };
+    // Narrower tiles, as above.
+    while (most > (gathers ? wide : 1) && hasAll(heads)) {
+      std::vector<std::vector<CoverTile>> narrow = coverHeads(most / 2);
+      if (!hasAll(narrow))
+        break;
+      heads = std::move(narrow);
+      most /= 2;
+    }
+    for (size_t head = 0; head < heads.size(); ++head)
+      for (const CoverTile &cover : heads[head])
+        addCover(static_cast<int64_t>(head), cover);
+  }
+
+  void addCover(int64_t head, const CoverTile &cover) {
+    TilePlan plan;
+    SampledTile &tile = plan.tile = emptyTile();
+    const int64_t rows = cover.rows.size(), cols = cover.cols.size();
+    if (fine) {
+      for (int64_t i = 0; i < rows; ++i)
+        setGathered(tile.places, i, cover.rows[i]);
+      for (int64_t i = 0; i < cols; ++i)
+        setGathered(tile.cols, i, cover.cols[i]);
+      tile.columns = static_cast<int32_t>(cols);
+      tile.blockRows = static_cast<int32_t>(rows);
+      findRuns(tile);
+      int32_t *const out = addPlaces(tile);
+      const int64_t blockCols = cols * form.columnsTogether;
+      for (int64_t row = 0; row < rows * form.rowsTogether; ++row)
+        for (int64_t col = 0; col < blockCols; ++col)
+          out[placeOf(row, col)] = cover.values[row * blockCols + col];
+    } else {
+      for (int64_t i = 0; i < rows; ++i)
+        tile.rows[i] = static_cast<int32_t>(cover.rows[i] * unit);
+      for (int64_t i = 0; i < cols; ++i)
+        tile.cols[i] = static_cast<int32_t>(cover.cols[i] * unit);
+      for (int64_t row = 0; row < rows; ++row)
+        std::copy_n(&cover.values[row * cols], cols, &tile.places[row * 4]);
+    }
+    // As many tiles for each worker, which begin them together: products of all columns take as
+    // long as the loads of most.
+    constexpr int64_t ofTile = int64_t{1} << 40;
+    const int64_t loaded =
+        fine ? rows * form.rowsTogether * block.rows + cols * form.columnsTogether * block.cols
+             : (rows + cols) * unit;
+    plan.cost = ofTile + std::max<int64_t>(loaded, 5 * unit) * k * bytesPerElement;
+    plans[head].push_back(plan);
+  }
+
+  static SampledTile emptyTile() {
+    SampledTile tile{};
+    std::fill(std::begin(tile.cols), std::end(tile.cols), -1);
+    std::fill(std::begin(tile.places), std::end(tile.places), -1);
+    std::fill(std::begin(tile.rows), std::end(tile.rows), -1);
+    return tile;
+  }
+
+  void findRuns(SampledTile &tile) const {
+    for (int chunk = 0; chunk < 4; ++chunk)
+      tile.runs |= isRun(tile.cols, tile.columns, chunk, wide / form.columnsTogether) << chunk;
+  }
+
+  /// Gives the tile a row of places.
+  int32_t *addPlaces(SampledTile &tile) {
+    const int64_t width = placesPerTile(block), first = places.size();
+    tile.blocks = static_cast<int32_t>(first / width);
+    places.resize(first + width, -1);
+    return &places[first];
+  }
+
+  /// The place of a block of a tile in its row of places.
+  int64_t placeOf(int64_t row, int64_t col) const {
+    const int64_t half = row * 2 / tall, chunk = col / wide;
+    return (half * 4 + chunk) * blocksPerPiece(block) + row % (tall / 2) * wide + col % wide;
+  }
+
   /// Tiles of at most `chunks` chunks that all heads of the LUT make together.
   int64_t countTiles(int64_t chunks) const {
     int64_t tiles = 0;
@@ -196,12 +301,9 @@ private:
     TilePlan plan;
     plan.sweep = band.row / sweepRows();
     plan.col = chunks[0].col;
-    SampledTile &tile = plan.tile;
-    tile = {};
+    SampledTile &tile = plan.tile = emptyTile();
     tile.rows[0] = static_cast<int32_t>(band.row);
     tile.rows[1] = static_cast<int32_t>(shared ? band.row + unit : -1);
-    std::fill(std::begin(tile.cols), std::end(tile.cols), -1);
-    std::fill(std::begin(tile.places), std::end(tile.places), -1);
     for (size_t c = 0; c < chunks.size() && !gathers; ++c) {
       tile.cols[c] = static_cast<int32_t>(chunks[c].col);
       if (fine)
@@ -220,40 +322,34 @@ private:
   }
 
   void addColumns(SampledTile &tile, std::span<const Chunk> chunks) const {
-    uint32_t words[8] = {};
     for (size_t c = 0; c < chunks.size(); ++c)
-      words[c / 2] |= static_cast<uint32_t>(chunks[c].col / block.cols) << (16 * (c % 2));
-    std::copy(std::begin(words), std::end(words), std::begin(tile.cols));
+      setGathered(tile.cols, static_cast<int64_t>(c), chunks[c].col / block.cols);
     tile.columns = static_cast<int32_t>(chunks.size());
-    for (int chunk = 0; chunk < 4; ++chunk)
-      tile.runs |= isRun(tile, chunk, wide) << chunk;
+    findRuns(tile);
   }
 
   /// From the values of each block column to those of each piece.
   void addPlaces(SampledTile &tile, std::span<const Chunk> chunks) {
-    const int64_t first = places.size(), each = blocksPerPiece(block);
-    tile.blocks = static_cast<int32_t>(first / placesPerTile(block));
-    places.resize(first + placesPerTile(block), -1);
-    for (size_t i = 0; i < chunks.size() * columnsOfChunk(); ++i) {
-      const int64_t from = chunks[i / columnsOfChunk()].place + i % columnsOfChunk() * tall;
-      for (int64_t row = 0; row < tall; ++row) {
-        const int64_t half = row * 2 / tall, chunk = i / wide;
-        places[first + (half * 4 + chunk) * each + row % (tall / 2) * wide + i % wide] =
-            values[from + row];
-      }
-    }
+    int32_t *const out = addPlaces(tile);
+    const int64_t columns = columnsOfChunk();
+    for (int64_t col = 0; col < static_cast<int64_t>(chunks.size()) * columns; ++col)
+      for (int64_t row = 0; row < tall; ++row)
+        out[placeOf(row, col)] = values[chunks[col / columns].place + col % columns * tall + row];
   }
 
   const BlockShape block;
   const bool gathers;
   const int64_t k;
   const WorkOptions &options;
+  const SampledForm form;
   const bool shared, fine;
   /// Of blocks that share pieces, block rows of a band and block columns of 64 columns.
   const int64_t tall, wide;
   /// Chunks of a tile.
   int64_t most;
   std::vector<Band> bands;
+  /// In place of bands, where rows are gathered.
+  std::vector<std::vector<BlockCoordinate>> units;
   /// The value blocks of the chunks of all bands, column by column of blocks.
   std::vector<int32_t> values;
   std::vector<int32_t> places;
@@ -261,135 +357,33 @@ private:
   std::vector<std::vector<TilePlan>> plans;
 };
 
-/// Marks every piece that a table of tiles writes.
-class SampledChecker {
-public:
-  SampledChecker(const SampledProduct &product, std::span<const int32_t> places,
-                 const TileSpace &space)
-      : product(product), places(places), space(space), shared(sharesColumns(product.block)),
-        fine(sharesPieces(product.block)),
-        pieces(fine ? 1 : product.block.rows / unit * (product.block.cols / unit)) {
-    int64_t values = 0;
-    for (const BlockCoordinate &at : product.lut)
-      values = std::max(values, int64_t{at.value} + 1);
-    byValue.assign(values, {-1, 0, 0, 0});
-    for (const BlockCoordinate &at : getBlocks(product))
-      byValue[at.value] = at;
-    copies = space.batches * (product.heads == 1 ? space.heads : 1);
-    seen.assign(copies * values * pieces, 0);
-  }
-
-  std::string check(int64_t index, const SampledTile &tile) {
-    const std::string name = "expects tile " + text(index);
-    if (tile.batch < 0 || tile.batch >= space.batches)
-      return name + " to have a batch in [0, " + text(space.batches) + "), but got " +
-             text(tile.batch);
-    if (tile.head < 0 || tile.head >= space.heads)
-      return name + " to have a head in [0, " + text(space.heads) + "), but got " + text(tile.head);
-    if (tile.rows[1] != (shared ? tile.rows[0] + unit : -1))
-      return name + " to have its second half from row " + text(shared ? tile.rows[0] + unit : -1) +
-             ", but got " + text(tile.rows[1]);
-    std::string error = fine ? checkBlocks(tile) : checkPlaces(tile);
-    return error.empty() ? error : "in tile " + text(index) + " " + error;
-  }
-
-  std::string finish() const {
-    const int64_t wanted = copies * product.lut.size() * pieces;
-    if (written == wanted)
-      return {};
-    return "expects " + text(wanted) + " pieces of results to be written, but got " + text(written);
-  }
-
-private:
-  std::string checkPlaces(const SampledTile &tile) {
-    for (int i = 0; i < 8; ++i)
-      if (tile.places[i] != -1)
-        if (std::string error = checkPlace(tile, i); !error.empty())
-          return error;
-    return {};
-  }
-
-  std::string checkPlace(const SampledTile &tile, int i) {
-    const int64_t half = shared ? i / 4 : 0, chunk = shared ? i % 4 : i;
-    const int64_t y = tile.places[i] / placesPerRow, x = tile.places[i] % placesPerRow * unit;
-    const int64_t value = y / product.block.rows, m = y % product.block.rows;
-    if (tile.places[i] < 0 || !isValue(value) || m % unit != 0 || x >= product.block.cols)
-      return "expects the place of a piece of a block, but got " + text(tile.places[i]);
-    const BlockCoordinate &at = byValue[value];
-    const int64_t row = at.row * product.block.rows + m, col = at.col * product.block.cols + x;
-    if (tile.rows[half] != row || tile.cols[chunk] != col)
-      return "expects row " + text(row) + " and column " + text(col) + " for place " +
-             text(tile.places[i]) + ", but got " + text(tile.rows[half]) + " and " +
-             text(tile.cols[chunk]);
-    return markPiece(tile, value, m / unit * (product.block.cols / unit) + x / unit,
-                     tile.places[i]);
-  }
-
-  /// The places of a tile of blocks that share pieces.
-  std::string checkBlocks(const SampledTile &tile) {
-    const BlockShape block = product.form.of(product.block);
-    const int64_t width = placesPerTile(block), each = blocksPerPiece(block);
-    const int64_t wide = unit / block.cols, rows = places.size() / width;
-    if (product.form.gathers && (tile.columns < 0 || tile.columns > 4 * wide))
-      return "expects block columns in [0, " + text(4 * wide) + "], but got " + text(tile.columns);
-    for (int64_t chunk = 0; product.form.gathers && chunk < 4; ++chunk)
-      if ((tile.runs >> chunk & 1) && !isRun(tile, chunk, wide))
-        return "expects neighbouring block columns in chunk " + text(chunk) + ", but got others";
-    if (tile.blocks < 0 || tile.blocks >= rows)
-      return "expects a row of places in [0, " + text(rows) + "), but got " + text(tile.blocks);
-    for (int64_t i = 0; i < width; ++i) {
-      const int64_t value = places[tile.blocks * width + i];
-      if (value == -1)
-        continue;
-      if (!isValue(value))
-        return "expects a value block, but got " + text(value);
-      const BlockCoordinate &at = byValue[value];
-      const int64_t piece = i / each, half = piece / 4, chunk = piece % 4;
-      const int64_t row = tile.rows[half] + i % each / wide * block.rows;
-      const int64_t column = chunk * wide + i % wide;
-      int64_t col = tile.cols[chunk] + i % wide * block.cols;
-      if (product.form.gathers)
-        col = column < tile.columns ? getColumn(tile, column) * block.cols : -1;
-      if (row != at.row * block.rows || col != at.col * block.cols)
-        return "expects value block " + text(value) + " at row " + text(at.row * block.rows) +
-               " and column " + text(at.col * block.cols) + ", but got " + text(row) + " and " +
-               text(col);
-      if (std::string error = markPiece(tile, value, 0, value); !error.empty())
-        return error;
-    }
-    return {};
-  }
-
-  bool isValue(int64_t value) const {
-    return value >= 0 && value < static_cast<int64_t>(byValue.size()) && byValue[value].head >= 0;
-  }
-
-  /// Notes that the tile writes a piece of a value block, which its table has as `place`.
-  std::string markPiece(const SampledTile &tile, int64_t value, int64_t piece, int64_t place) {
-    const BlockCoordinate &at = byValue[value];
-    if (product.heads != 1 && at.head != tile.head)
-      return "expects a block of head " + text(tile.head) + ", but got one of " + text(at.head);
-    const int64_t copy = product.heads == 1 ? tile.batch * space.heads + tile.head : tile.batch;
-    uint8_t &mark = seen[(copy * byValue.size() + value) * pieces + piece];
-    if (mark)
-      return "expects place " + text(place) + " to be written once, but got it again";
-    mark = 1;
-    ++written;
-    return {};
-  }
-
-  const SampledProduct &product;
-  const std::span<const int32_t> places;
-  const TileSpace &space;
-  const bool shared, fine;
-  /// Pieces of a block, or 1 where blocks share them.
-  const int64_t pieces;
-  int64_t copies = 0, written = 0;
-  std::vector<BlockCoordinate> byValue;
-  std::vector<uint8_t> seen;
-};
-
 } // namespace
+
+SampledForm SampledForm::get(BlockShape block, bool transposeA, bool transposeB, bool gathersRows) {
+  SampledForm form;
+  form.gathersRows = gathersRows && canGatherRows(block);
+  bool rowsAlongK = !transposeA, columnsAlongK = transposeB;
+  if (!sharesPieces(block))
+    return form;
+  // Twice as many columns as rows are gathered, better those that are contiguous in memory.
+  form.swapped = rowsAlongK && !columnsAlongK;
+  if (form.swapped)
+    std::swap(rowsAlongK, columnsAlongK);
+  form.gathersColumns = form.gathersRows || columnsAlongK;
+  if (form.gathersRows && !rowsAlongK)
+    form.rowsTogether = sampledPiece / form.of(block).rows;
+  if (form.gathersRows && !columnsAlongK)
+    form.columnsTogether = sampledPiece / form.of(block).cols;
+  return form;
+}
+
+std::vector<BlockCoordinate> blocksparse::getBlocks(const SampledProduct &product) {
+  std::vector<BlockCoordinate> blocks(product.lut.begin(), product.lut.end());
+  if (product.form.swapped)
+    for (BlockCoordinate &at : blocks)
+      std::swap(at.row, at.col);
+  return blocks;
+}
 
 std::optional<SampledWorkLists> blocksparse::buildSampledTiles(const SampledProduct &product,
                                                                const TileSpace &space, int64_t k,
@@ -412,44 +406,32 @@ std::optional<SampledWorkLists> blocksparse::buildSampledTiles(const SampledProd
   return lists;
 }
 
-int64_t blocksparse::countSampledTiles(const BlockLayout &layout, SampledForm form) {
-  if (form.swapped)
-    return countSampledTiles(layout.transposed(), {false, form.gathers});
-  const BlockShape block = layout.block();
-  const BlockGrid grid = layout.grid();
-  const int64_t tall = 2 * unit / block.rows, wide = unit / block.cols;
-  const int64_t columns = form.gathers ? 1 : wide;
-  const int64_t most = sampledChunks(block) * (form.gathers ? wide : 1);
-  // The band that was last seen to have a block in a chunk.
-  std::vector<int64_t> lastBand((grid.cols + columns - 1) / columns, -1);
-  int64_t tiles = 0, band = 0;
-  for (int64_t head = 0; head < grid.heads; ++head)
-    for (int64_t first = 0; first < grid.rows; first += tall, ++band) {
-      int64_t chunks = 0;
-      for (int64_t row = first; row < std::min(first + tall, grid.rows); ++row)
-        for (int32_t col : layout.row(head, row))
-          if (lastBand[col / columns] != band) {
-            lastBand[col / columns] = band;
-            ++chunks;
-          }
-      tiles += (chunks + most - 1) / most;
-    }
-  return tiles;
-}
-
-std::string blocksparse::verifySampledTiles(const SampledProduct &product,
-                                            const SampledWorkLists &lists, const TileSpace &space) {
-  if (std::string error =
-          checkWorkerRuns(lists.workers.data(), lists.workers.size(), lists.tiles.size());
-      !error.empty())
-    return error;
-  const int64_t width = sharesPieces(product.block) ? placesPerTile(product.block) : 1;
-  if (lists.places.size() % width != 0)
-    return "expects rows of " + text(width) + " places, but got " + text(lists.places.size()) +
-           " numbers";
-  SampledChecker checker(product, lists.places, space);
-  for (size_t i = 0; i < lists.tiles.size(); ++i)
-    if (std::string error = checker.check(i, lists.tiles[i]); !error.empty())
-      return error;
-  return checker.finish();
+double blocksparse::estimateSampledTime(const SampledWorkLists &lists,
+                                        const SampledProduct &product, int64_t k,
+                                        const StageRates &rates) {
+  const BlockShape block = product.form.of(product.block);
+  const SampledForm form = product.form;
+  const bool fine = sharesPieces(block);
+  const int64_t workers = static_cast<int64_t>(lists.workers.size()) - 1;
+  const int64_t halves = form.sharesColumns(product.block) ? 2 : 1;
+  const int64_t chunks = form.chunks(product.block);
+  auto countThere = [](const int32_t *words, int64_t count) {
+    return std::count_if(words, words + count, [](int32_t word) { return word >= 0; });
+  };
+  double loaded = 0;
+  for (const SampledTile &tile : lists.tiles) {
+    const int64_t rows = form.gathersRows && fine ? tile.blockRows * block.rows * form.rowsTogether
+                                                  : countThere(tile.rows, halves) * unit;
+    const int64_t cols = form.gathersColumns ? tile.columns * block.cols * form.columnsTogether
+                                             : countThere(tile.cols, chunks) * unit;
+    loaded += static_cast<double>(rows + cols);
+  }
+  loaded *= static_cast<double>(k * bytesPerElement);
+  int64_t most = 0;
+  for (int64_t worker = 0; worker < workers; ++worker)
+    most = std::max<int64_t>(most, lists.workers[worker + 1] - lists.workers[worker]);
+  const double flops = 2.0 * static_cast<double>(halves * unit * chunks * unit * k);
+  return rates.launchSeconds +
+         std::max(loaded / (static_cast<double>(workers) * rates.loadedBytesPerSecond),
+                  static_cast<double>(most) * (flops / rates.flopsPerSecond + rates.tileSeconds));
 }

@@ -30,6 +30,8 @@ constexpr MeasuredShape measured[] = {
     {32, 0.19, 12, 4, 3}, {32, 0.40, 12, 3, 4, true}, {32, 1.0, 12, 2, 4, true},
     {32, 1.0, 12, 3, 3},
 };
+// Small groups of 32, whose tiles leave fewer workers idle in a small problem's last round.
+constexpr MeasuredShape smallGroups[] = {{32, 1.0, 8, 3, 4}};
 
 // Blocks of 16 along k: the same bytes under way by copies of four panels, with room for the blocks
 // that meet them (a copy that has more comes again, but then the products take longer), and by
@@ -166,7 +168,7 @@ void StreamChooser::consider(int64_t rows, const GroupFacts &facts, const Measur
       continue;
     choice.tileN = tileN;
     const StageRates rates =
-        choice.wgmma ? StageRates::wgmma() : StageRates::stream(block, choice.warps);
+        choice.wgmma ? StageRates::streamWgmma() : StageRates::stream(block, choice.warps);
     std::optional<double> dealt;
     if (uneven)
       dealt = estimateUneven(problem, head, choice, rates);
@@ -183,8 +185,19 @@ void StreamChooser::consider(int64_t rows, const GroupFacts &facts, const Measur
 
 StageRates StageRates::stream(int64_t block, int64_t warps) {
   StageRates rates;
+  // Blocks of 32 have more products for each load: 8 warps of 12 have the same rate.
+  const int64_t full = block == 32 ? 8 : fullWarps;
   rates.flopsPerSecond =
-      (block == 32 ? 4.0e12 : 3.0e12) * std::min(1.0, static_cast<double>(warps) / fullWarps);
+      (block == 32 ? 4.0e12 : 3.0e12) * std::min(1.0, static_cast<double>(warps) / full);
+  // Their rings are deeper.
+  if (block == 32 && warps <= full)
+    rates.loadedBytesPerSecond = 70e9;
+  return rates;
+}
+
+StageRates StageRates::streamWgmma() {
+  StageRates rates;
+  rates.flopsPerSecond = 4.0e12;
   return rates;
 }
 
@@ -243,6 +256,7 @@ StreamChoice blocksparse::chooseStream(const StageProblem &problem) {
       chooser.consider(rows, facts, findMeasured(quads, problem, facts.occupancy));
     }
     const GroupFacts facts = getGroupFacts(problem.layout, rows);
+    chooser.consider(rows, facts, findMeasured(smallGroups, problem, facts.occupancy));
     chooser.consider(rows, facts,
                      lines ? findMeasured(singles, problem, facts.occupancy)
                            : findMeasured(measured, problem, facts.occupancy));
@@ -250,21 +264,27 @@ StreamChoice blocksparse::chooseStream(const StageProblem &problem) {
   return chooser.best;
 }
 
-int64_t blocksparse::chooseWgmmaPanel(const StageProblem &problem) {
+WgmmaChoice blocksparse::chooseWgmma(const StageProblem &problem) {
+  const BlockGrid grid = problem.layout.grid();
   const int64_t rows = problem.layout.block().rows;
+  const bool pairs = rows % 128 != 0;
   // A tile of 128 rows is part of a block row, or two block rows of 64.
-  GroupFacts facts = getGroupFacts(problem.layout, rows % 128 == 0 ? 1 : 2);
-  facts.groups = (problem.layout.grid().rows * rows + 127) / 128 * problem.layout.grid().heads;
-  int64_t best = 0;
+  GroupFacts facts = getGroupFacts(problem.layout, pairs ? 2 : 1);
+  facts.groups = (grid.rows * rows + 127) / 128 * grid.heads;
+  // Measured on an H100 (docs/Performance.md): where tiles have many steps, three stages are faster
+  // than four by 2 to 8 %, and pairs of rows without clusters by another 2 %.
+  const bool filled = problem.layout.nnz() * 5 >= grid.heads * grid.rows * grid.cols * 2;
+  WgmmaChoice best;
+  best.stages = filled ? 3 : 4;
   double seconds = 0;
   for (int64_t cols : {256, 512, 128, 64}) {
-    if (problem.cols % cols != 0)
+    const bool cluster = clusterSize(cols) > 1;
+    if (problem.cols % cols != 0 || (cluster && pairs && filled))
       continue;
     const double estimate = estimateProduct(problem, facts, {128, cols}, StageRates::wgmma());
     // Candidates stand in order of preference. A cluster is the same kernel with fewer copies.
-    const double gain = clusterSize(cols) > 1 ? 0.97 : 0.95;
-    if (best == 0 || estimate < gain * seconds) {
-      best = cols;
+    if (best.tileN == 0 || estimate < (cluster ? 0.97 : 0.95) * seconds) {
+      best.tileN = cols;
       seconds = estimate;
     }
   }

@@ -296,11 +296,12 @@ bool wantsSplit(const ProductShape &shape, const TargetInfo &target, int64_t til
 ScheduleAttr selectWGMMA(Operation *op, const ProductShape &shape, const StagedSizes &sizes,
                          const TargetInfo &target) {
   BlockLayout transposed;
-  int64_t tileN = ::blocksparse::chooseWgmmaPanel(stageProblem(shape, sizes, target, transposed));
+  ::blocksparse::WgmmaChoice choice =
+      ::blocksparse::chooseWgmma(stageProblem(shape, sizes, target, transposed));
   int64_t groups = llvm::divideCeil(copiedBlockRows(shape) * sizes.rows, 128);
-  if (wantsSplit(shape, target, groups * (sizes.n / tileN)))
+  if (wantsSplit(shape, target, groups * (sizes.n / choice.tileN)))
     return {};
-  return makeSchedule(op->getContext(), "cuda.wgmma", 128, tileN, 64, 4, 12,
+  return makeSchedule(op->getContext(), "cuda.wgmma", 128, choice.tileN, 64, choice.stages, 12,
                       sizes.rows % 128 == 0 ? 1 : 2);
 }
 
@@ -321,8 +322,13 @@ ScheduleAttr selectStream(Operation *op, const ProductShape &shape, const Staged
                       choice.stages, choice.warps, rows);
 }
 
-/// The same for the products at the blocks of a static pattern, without an input to add.
-std::optional<SampledSizes> sampledSizes(Operation *op) {
+/// A product at the blocks of a static pattern, without an input to add.
+struct SampledProductOp {
+  SampledSizes sizes;
+  bool transposeA, transposeB;
+};
+
+std::optional<SampledProductOp> sampledProduct(Operation *op) {
   if (auto addmm = dyn_cast<SampledAddmmOp>(op); addmm && !addmm.getBeta().isZero())
     return std::nullopt;
   std::optional<SparseTensor> result = SparseTensor::get(op->getResult(0).getType());
@@ -337,41 +343,70 @@ std::optional<SampledSizes> sampledSizes(Operation *op) {
   auto typeA = cast<RankedTensorType>(a.getType()), typeB = cast<RankedTensorType>(b.getType());
   if (!typeA.hasStaticShape() || !typeB.hasStaticShape())
     return std::nullopt;
-  return SampledSizes{typeA.getElementType(),
-                      typeB.getElementType(),
-                      result->getElementType(),
-                      result->getBlock(),
-                      result->getRows(),
-                      result->getCols(),
-                      typeA.getDimSize(typeA.getRank() - (transposeA ? 2 : 1)),
-                      ::blocksparse::SampledForm::get(result->getBlock(), transposeA, transposeB)};
+  SampledSizes sizes{typeA.getElementType(),
+                     typeB.getElementType(),
+                     result->getElementType(),
+                     result->getBlock(),
+                     result->getRows(),
+                     result->getCols(),
+                     typeA.getDimSize(typeA.getRank() - (transposeA ? 2 : 1))};
+  return SampledProductOp{sizes, transposeA, transposeB};
 }
 
-/// Whether tiles of 128 x 256 that are computed in full and store their blocks of less than 64 rows
-/// or columns take less time than "cuda.mma" on the blocks alone. From rates on an H100 at 8192^3,
-/// in operations a second of all its workers.
-bool prefersTiles(Operation *op, const ProductShape &shape, const SampledSizes &sizes,
-                  const TargetInfo &target) {
-  constexpr double tilesPerSecond = 700e12 / (2 * 128 * 256);
-  const double mmaRate = std::min(sizes.block.rows, sizes.block.cols) >= 32 ? 122e12 : 41e12;
-  // Results are stored while nothing is multiplied, for as long as products over so many values.
-  constexpr int64_t storingDepth = 128;
+/// "cuda.wgmma": tiles of 128 x 256, or 64 x 384, with `group` block rows from anywhere.
+ScheduleAttr makeSampledSchedule(MLIRContext *context, ::blocksparse::BlockShape block,
+                                 ::blocksparse::SampledForm form) {
+  return makeSchedule(context, "cuda.wgmma", form.sharesColumns(block) ? 128 : 64,
+                      form.chunks(block) * 64, 64, 4, 12, form.groupRows(block));
+}
+
+/// How the tiles of a product may be made: of neighbouring rows, or of any.
+SmallVector<::blocksparse::SampledForm, 2> sampledForms(const SampledProductOp &product) {
+  SmallVector<::blocksparse::SampledForm, 2> forms;
+  for (bool gathersRows : {false, true})
+    if (!gathersRows || ::blocksparse::canGatherRows(product.sizes.block))
+      forms.push_back(::blocksparse::SampledForm::get(product.sizes.block, product.transposeA,
+                                                      product.transposeB, gathersRows));
+  return forms;
+}
+
+/// The form whose tiles take least time by the estimate. Nothing for blocks of less than 64 rows or
+/// columns where "cuda.mma" takes less on the blocks alone, by its rates on an H100 at 8192^3 in
+/// operations a second of all workers: tiles are computed in full.
+ScheduleAttr selectTiles(Operation *op, const ProductShape &shape, const SampledProductOp &product,
+                         const TargetInfo &target) {
+  const ::blocksparse::BlockShape block = product.sizes.block;
   const BlockLayout *layout = SparseTensor::get(op->getResult(0).getType())->getLayout().resolve();
+  const bool fine = ::blocksparse::sharesPieces(block);
   if (!layout || layout->nnz() == 0)
-    return false;
-  int64_t copies = shape.leading / std::max<int64_t>(1, layout->grid().heads);
-  int64_t workers = std::max<int64_t>(1, target.workers());
-  // The last round takes as long as if all workers had a tile.
-  int64_t rounds =
-      llvm::divideCeil(::blocksparse::countSampledTiles(*layout, sizes.form) * copies, workers);
-  double tiles = static_cast<double>(rounds) * workers * (sizes.k + storingDepth) / tilesPerSecond;
-  double blocks = 2.0 * layout->nnz() * copies * sizes.block.rows * sizes.block.cols * sizes.k;
-  return tiles < blocks / mmaRate;
-}
-
-ScheduleAttr makeSampledSchedule(MLIRContext *context, ::blocksparse::BlockShape block) {
-  return makeSchedule(context, "cuda.wgmma", ::blocksparse::sharesColumns(block) ? 128 : 64,
-                      ::blocksparse::sampledChunks(block) * 64, 64, 4, 12);
+    return fine ? ScheduleAttr()
+                : makeSampledSchedule(op->getContext(), block, sampledForms(product).front());
+  int64_t heads = std::max<int64_t>(1, layout->grid().heads), copies = shape.leading / heads;
+  ::blocksparse::CoordinateLut lut =
+      ::blocksparse::buildCoordinateLut(*layout, ::blocksparse::CoordinateOrder::Columns);
+  ::blocksparse::WorkOptions options;
+  options.workers = std::max<int64_t>(1, target.workers());
+  ScheduleAttr best;
+  double seconds = std::numeric_limits<double>::infinity();
+  if (fine) {
+    const double mmaRate = std::min(block.rows, block.cols) >= 32 ? 122e12 : 41e12;
+    seconds = 2.0 * layout->nnz() * copies * block.rows * block.cols * product.sizes.k / mmaRate;
+  }
+  for (::blocksparse::SampledForm form : sampledForms(product)) {
+    ::blocksparse::SampledProduct blocks{lut.lut, heads, block, form};
+    std::string error;
+    std::optional<::blocksparse::SampledWorkLists> lists = ::blocksparse::buildSampledTiles(
+        blocks, {1, copies, heads, heads}, product.sizes.k, options, error);
+    if (!lists) // beyond int32: the general kernels
+      continue;
+    double estimate = ::blocksparse::estimateSampledTime(*lists, blocks, product.sizes.k,
+                                                         ::blocksparse::StageRates::wgmma());
+    if (estimate < seconds) {
+      seconds = estimate;
+      best = makeSampledSchedule(op->getContext(), block, form);
+    }
+  }
+  return best;
 }
 
 ScheduleAttr selectCUDAProduct(Operation *op, const TargetInfo &target) {
@@ -385,11 +420,9 @@ ScheduleAttr selectCUDAProduct(Operation *op, const TargetInfo &target) {
     schedule = selectWGMMA(op, shape, *sizes, target);
   else if (hasStreams(target.gpuFacts()) && sizes && hasStreamSizes(*sizes))
     schedule = selectStream(op, shape, *sizes, target);
-  else if (std::optional<SampledSizes> sampled = sampledSizes(op);
-           wgmma && sampled && hasWgmmaSizes(*sampled) &&
-           (!::blocksparse::sharesPieces(sampled->block) ||
-            prefersTiles(op, shape, *sampled, target)))
-    schedule = makeSampledSchedule(context, sampled->block);
+  else if (std::optional<SampledProductOp> sampled = sampledProduct(op);
+           wgmma && sampled && hasWgmmaSizes(sampled->sizes))
+    schedule = selectTiles(op, shape, *sampled, target);
   else if (wgmma && isa<MatmulOp>(op) && sixteenBitFloat(element))
     schedule = makeSchedule(context, "cuda.wgmma", 128, 256, 64, 4, 12);
   if (schedule)
@@ -452,7 +485,9 @@ ScheduleFacts mlir::blocksparse::getScheduleFacts(Operation *op, const TargetInf
     facts.stream = hasStreams(target.gpuFacts()) && hasStreamSizes(*sizes);
     facts.alongK = sizes->alongK;
   }
-  if (std::optional<SampledSizes> sizes = sampledSizes(op); wgmma && sizes && hasWgmmaSizes(*sizes))
-    facts.sampled = makeSampledSchedule(op->getContext(), sizes->block);
+  if (std::optional<SampledProductOp> product = sampledProduct(op);
+      wgmma && product && hasWgmmaSizes(product->sizes))
+    for (::blocksparse::SampledForm form : sampledForms(*product))
+      facts.sampled.push_back(makeSampledSchedule(op->getContext(), product->sizes.block, form));
   return facts;
 }

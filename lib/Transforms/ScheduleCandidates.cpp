@@ -81,8 +81,7 @@ void Candidates::addPanels() {
 void Candidates::addWgmma() {
   if (!has("cuda.wgmma"))
     return;
-  if (facts.sampled)
-    schedules.insert(facts.sampled);
+  schedules.insert(facts.sampled.begin(), facts.sampled.end());
   if (facts.wgmma)
     for (int64_t cols : {512, 256, 128, 64})
       for (int64_t stages : {4, 3})

@@ -21,8 +21,8 @@ struct ScheduleFacts {
   bool wgmma = false, stream = false;
   /// Of such a reduction: k is the last axis of the dense operand.
   bool alongK = false;
-  /// "cuda.wgmma" of a product at the blocks of a pattern, where it computes that, else null.
-  ScheduleAttr sampled;
+  /// "cuda.wgmma" of a product at the blocks of a pattern, one for each form of its tiles.
+  llvm::SmallVector<ScheduleAttr, 2> sampled;
 };
 
 ScheduleFacts getScheduleFacts(Operation *op, const ::blocksparse::TargetInfo &target);

@@ -129,8 +129,8 @@ std::optional<StagedSampled> StagedSampled::get(PlannedSDDOp op) {
   StagedSampled product;
   product.blocks.block = {op.getBlock()[0], op.getBlock()[1]};
   product.blocks.heads = op.getLutHeads();
-  product.blocks.form =
-      ::blocksparse::SampledForm::get(product.blocks.block, op.getTransposeA(), op.getTransposeB());
+  product.blocks.form = ::blocksparse::SampledForm::get(
+      product.blocks.block, op.getTransposeA(), op.getTransposeB(), schedule.getGroup() > 1);
   product.k = sizeFromEnd(a, op.getTransposeA() ? 1 : 0);
   SampledSizes sizes{a.getElementType(),
                      b.getElementType(),
@@ -138,8 +138,7 @@ std::optional<StagedSampled> StagedSampled::get(PlannedSDDOp op) {
                      product.blocks.block,
                      sizeFromEnd(a, op.getTransposeA() ? 0 : 1),
                      sizeFromEnd(b, op.getTransposeB() ? 1 : 0),
-                     product.k,
-                     product.blocks.form};
+                     product.k};
   if (!hasWgmmaSizes(sizes))
     return std::nullopt;
   int64_t heads = std::max(sizeFromEnd(a, 2), sizeFromEnd(b, 2));

@@ -31,7 +31,6 @@ struct SampledSizes {
   ::blocksparse::BlockShape block;
   /// Rows and columns of the pattern, and the reduction.
   int64_t m = 0, n = 0, k = 0;
-  ::blocksparse::SampledForm form;
 };
 
 /// Whether the wgmma kernels compute such a product: 16-bit floats of one type, blocks that tiles

@@ -5,21 +5,25 @@
 // rows by 256 columns of results, or 64 by 384, in pieces of 64 x 64. Large blocks are cut into
 // pieces, and a tile is gathered from the blocks of one block row. Blocks smaller than a piece
 // share pieces: a tile is gathered from columns that have blocks in a band of 128 rows of the
-// matrix, computed in full, and its blocks alone are stored. See Stages.h for the work lists.
+// matrix, computed in full, and its blocks alone are stored. Or rows are gathered, too: a tile is
+// any block rows by any block columns that are worth it (see BlockCover.h). See Stages.h for the
+// work lists.
 
 #ifndef BLOCKSPARSE_PLAN_SAMPLEDTILES_H
 #define BLOCKSPARSE_PLAN_SAMPLEDTILES_H
 
 #include "blocksparse/Plan/CoordinateLut.h"
-#include "blocksparse/Plan/Stages.h"
+#include "blocksparse/Plan/StageCost.h"
+
+#include <algorithm>
 
 namespace blocksparse {
 
 /// A row of the table of tiles.
 ///
-/// Where sharesColumns holds, a tile has two halves of 64 rows and up to 4 chunks of 64 columns
-/// that both halves share, and the result of half h in chunk c has places[h * 4 + c]; else
-/// it has one half (rows[1] is -1) and up to 6 chunks, with places[c].
+/// A tile has two halves of 64 rows and up to 4 chunks of 64 columns that both halves share, and
+/// the result of half h in chunk c has places[h * 4 + c]; or, where SampledForm::sharesColumns does
+/// not hold, one half (rows[1] is -1) and up to 6 chunks, with places[c].
 ///
 /// Where sharesPieces holds, the halves are those of a band of 128 rows, which may stick out of the
 /// matrix, and row `blocks` of a table of places, shared by all batches and heads of a pattern,
@@ -27,16 +31,19 @@ namespace blocksparse {
 /// blocks of the pieces: the value block that goes there, -1: none.
 /// Of a product that gathers columns, a chunk has any block columns, in ascending order: `columns`
 /// of them in all, of which number i is the 16 bits from 16 * (i % 2) on of cols[i / 2]. Bit c of
-/// `runs` tells that chunk c is full and has neighbours, which one copy brings.
+/// `runs` tells that chunk c is full and has neighbours, which one copy brings. Of one that gathers
+/// rows the halves have `blockRows` of them likewise, in places[i / 2], and rows[] is -1. Numbers
+/// and what is counted are of `rowsTogether` block rows, or `columnsTogether` block columns.
 /// Of a swapped product, rows are those of the transposes: columns of the result.
 struct SampledTile {
-  /// First row of op(A) of each half and first column of op(B) of each chunk, in elements; -1:
-  /// none.
-  int32_t rows[2], cols[8];
+  /// First column of op(B) of each chunk, in elements; -1: none.
+  int32_t cols[8];
   /// Where each result goes, -1: nowhere. y * 8 + x / 64 for coordinates (x, y) in elements of the
   /// values seen as a matrix [stored blocks * bm, bn], without the offset of a batch or a head.
   int32_t places[8];
-  int32_t batch, head, blocks = 0, columns = 0, runs = 0, unused = 0;
+  /// First row of op(A) of each half, in elements; -1: none.
+  int32_t rows[2];
+  int32_t batch, head, blocks = 0, columns = 0, runs = 0, blockRows = 0;
   bool operator==(const SampledTile &) const = default;
 };
 static_assert(sizeof(SampledTile) == 24 * sizeof(int32_t));
@@ -59,39 +66,47 @@ inline bool hasSampledTiles(BlockShape block) {
          block.cols % sampledPiece == 0 && block.cols <= 8 * sampledPiece;
 }
 
-/// Whether the two halves of a tile have their columns in common: they are rows of one block row,
-/// which has a multiple of 128, or of a band.
-inline bool sharesColumns(BlockShape block) {
-  return sharesPieces(block) || block.rows % (2 * sampledPiece) == 0;
-}
-
-/// The most chunks of a tile. Of one half, 8 would move fewer bytes for each product (1.125 against
-/// 1.167 pieces), but leave room for two stages only.
-inline int64_t sampledChunks(BlockShape block) { return sharesColumns(block) ? 4 : 6; }
-
 /// Blocks that share a piece, and places of a tile of such blocks.
 inline int64_t blocksPerPiece(BlockShape block) {
   return sampledPiece / block.rows * (sampledPiece / block.cols);
 }
 inline int64_t placesPerTile(BlockShape block) { return 2 * 4 * blocksPerPiece(block); }
 
-/// How tiles of blocks that share pieces are made.
-struct SampledForm {
-  /// The transpose of the product is computed: bands are made of columns of the result.
-  bool swapped = false;
-  /// Chunks are gathered from any block columns instead of being 64 neighbouring columns. For that
-  /// a column of the factor that has them must be contiguous in memory.
-  bool gathers = false;
+/// Whether rows may be gathered: those of a tile are of several block rows.
+inline bool canGatherRows(BlockShape block) {
+  return hasSampledTiles(block) && block.rows % (2 * sampledPiece) != 0;
+}
 
-  static SampledForm get(BlockShape block, bool transposeA, bool transposeB) {
-    if (!sharesPieces(block))
-      return {};
-    // A is [M, K] or transposed [K, M], B [K, N] or [N, K].
-    return {!transposeB && !transposeA, transposeB || !transposeA};
-  }
+/// How tiles are made.
+struct SampledForm {
+  /// The transpose of the product is computed: rows are columns of the result.
+  bool swapped = false;
+  /// Chunks are gathered from any block columns instead of being 64 neighbouring columns.
+  bool gathersColumns = false;
+  /// Tiles are of any rows, pieces of 64 or smaller blocks, instead of 128 neighbouring ones.
+  bool gathersRows = false;
+  /// Block rows and columns that are gathered together: those of a piece where they are not
+  /// contiguous in memory. (Copies of 64 bytes a row take as long as those of 128, and read
+  /// neighbours from memory for nothing.)
+  int64_t rowsTogether = 1, columnsTogether = 1;
+
+  /// A is [M, K] or transposed [K, M], B [K, N] or [N, K]. Rows that can't be gathered are not.
+  static SampledForm get(BlockShape block, bool transposeA, bool transposeB, bool gathersRows);
   BlockShape of(BlockShape block) const {
     return swapped ? BlockShape{block.cols, block.rows} : block;
   }
+  /// Whether the two halves of a tile have their columns in common: they are gathered, or rows of a
+  /// band, or of one block row, which has a multiple of 128.
+  bool sharesColumns(BlockShape block) const {
+    return gathersRows || sharesPieces(block) || block.rows % (2 * sampledPiece) == 0;
+  }
+  /// Block rows of a tile, where they are gathered: a schedule's `group`, else 1.
+  int64_t groupRows(BlockShape block) const {
+    return gathersRows ? std::max<int64_t>(2, 2 * sampledPiece / of(block).rows) : 1;
+  }
+  /// The most chunks of a tile. Of one half, 8 would move fewer bytes for each product (1.125
+  /// against 1.167 pieces), but leave room for two stages only.
+  int64_t chunks(BlockShape block) const { return sharesColumns(block) ? 4 : 6; }
 };
 
 /// A coordinate LUT, the heads that it was made for and the shape of its blocks.
@@ -113,16 +128,18 @@ struct SampledWorkLists {
 /// Tiles of every (batch, head) of `space` (its panels are not used) over a reduction of `k`.
 /// The chunks of a block row or band are taken together in ascending columns, as many as a tile
 /// takes or fewer where workers would go without a tile. Blocks of rows, as many as fit in half of
-/// the cache, sweep the columns together; the worker with least cost so far takes the next tile.
+/// the cache, sweep the columns together; tiles of gathered rows come in the order of coverBlocks.
+/// The worker with least cost so far takes the next tile.
 /// Deterministic. Fails where hasSampledTiles does not hold, for coordinates or places beyond
 /// int32, and for more than 65,536 block columns to gather from. O(nnz log nnz).
 std::optional<SampledWorkLists> buildSampledTiles(const SampledProduct &product,
                                                   const TileSpace &space, int64_t k,
                                                   const WorkOptions &options, std::string &error);
 
-/// Tiles of a batch of all heads of a layout whose blocks share pieces, each of as many columns as
-/// it takes. O(nnz + grid).
-int64_t countSampledTiles(const BlockLayout &layout, SampledForm form);
+/// Seconds from launch to the end of the slowest worker: the products of its tiles, which are
+/// computed in full, or where it takes longer the loads of all workers together.
+double estimateSampledTime(const SampledWorkLists &lists, const SampledProduct &product, int64_t k,
+                           const StageRates &rates);
 
 /// Whether `lists` write every part of every block of the LUT, which must be verified already, once
 /// for each batch and head, from the rows and columns where the block stands: every piece of 64 x

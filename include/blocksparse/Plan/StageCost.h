@@ -23,8 +23,10 @@ struct StageRates {
   /// each of its loads.
   static constexpr int64_t fullWarps = 12;
 
-  /// wgmma keeps the tensor cores busy; the warps of a stream kernel wait for shared memory.
+  /// wgmma keeps the tensor cores busy; the warps of a stream kernel wait for shared memory, as does
+  /// wgmma with 32 columns.
   static StageRates wgmma() { return {}; }
+  static StageRates streamWgmma();
   static StageRates stream(int64_t block, int64_t warps);
 };
 
@@ -81,9 +83,15 @@ struct StreamChoice {
 /// panels unless single ones are estimated to be faster. O(nnz) a candidate; there are at most 24.
 StreamChoice chooseStream(const StageProblem &problem);
 
-/// Columns of a tile, 512 (of a cluster of two thread blocks), 256, 128 or 64, that make a wgmma
-/// kernel fastest by estimate; for blocks of multiples of 64 x 64. O(nnz).
-int64_t chooseWgmmaPanel(const StageProblem &problem);
+/// What a wgmma kernel is built for.
+struct WgmmaChoice {
+  /// Columns of a tile, 512 (of a cluster of two thread blocks), 256, 128 or 64, and stages in the
+  /// ring.
+  int64_t tileN = 0, stages = 4;
+};
+
+/// The fastest choice by estimate for blocks of multiples of 64 x 64. O(nnz).
+WgmmaChoice chooseWgmma(const StageProblem &problem);
 
 } // namespace blocksparse
 

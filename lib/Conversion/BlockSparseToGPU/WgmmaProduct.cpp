@@ -66,7 +66,9 @@ void WgmmaProduct::launch(
     Value base = alignedSharedBase(b);
     Value barriers = sharedAdd(b, base, sharedConstant(b, shape.barrierOffset()));
     Frame frame{base, sharedRem(b, thread, warpgroupThreads),
-                StageRing(barriers, shape.stages, shape.cluster)};
+                StageRing(barriers, shape.stages, shape.cluster), std::nullopt};
+    if (shape.pacedTiles > 0)
+      frame.pace = Pace::create(b, shape.blocks);
     emitIf(b, isEqual(b, thread, sharedConstant(b, 0)), [&](ImplicitLocOpBuilder &b) {
       frame.ring.emitInit(b, WgmmaShape::groups * warpsOfGroup * releasesOfWarp(shape));
     });
@@ -107,7 +109,7 @@ StageBuffers WgmmaProduct::getBuffers(ImplicitLocOpBuilder &b, const Frame &fram
   Value second = sharedAdd(b, first, sharedConstant(b, shape.aMatrices() * WgmmaTile::matrixBytes));
   Value record = sharedAdd(b, frame.base, sharedConstant(b, shape.recordOffset()));
   record = sharedAdd(b, record, sharedMul(b, stage, WgmmaShape::recordBytes));
-  return {first, second, record, frame.ring.full(b, stage)};
+  return {first, second, record, frame.ring.full(b, stage), Value()};
 }
 
 StageRing::Position WgmmaProduct::emitInput(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
@@ -158,9 +160,43 @@ static WgmmaWork selectTile(ImplicitLocOpBuilder &b, Value condition, const Wgmm
   return fromCarried(values);
 }
 
+/// No copying warp is a round of the ring ahead of another: a stage is full, and so given back,
+/// only when all of them have filled it. One announces the bytes of all, which may come before
+/// that.
+void WgmmaProduct::fillStage(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, const Frame &frame,
+                             const WgmmaWork &tile, Value step, ArrayRef<Value> entry,
+                             StageRing::Position at, Value warp) const {
+  frame.ring.waitEmpty(b, at);
+  auto announce = [&](ImplicitLocOpBuilder &b) {
+    frame.ring.expectBytes(b, at.stage, kernel.stepBytes(b, tile, entry));
+  };
+  if (shape.copyingWarps == 1)
+    announce(b);
+  else
+    emitIf(b, isEqual(b, warp, sharedConstant(b, 0)), announce);
+  StageBuffers stage = getBuffers(b, frame, at.stage);
+  stage.warp = warp;
+  kernel.emitCopies(b, tile, step, entry, stage);
+}
+
+/// i1: a copying warp waits for other thread blocks before a step of the tile at `place` in its
+/// list. It is the one that announces: the others can't be more than the ring ahead of it.
+static Value isPaced(ImplicitLocOpBuilder &b, const WgmmaShape &shape, Value place, Value step,
+                     Value warp) {
+  Value zero = sharedConstant(b, 0);
+  Value all = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, place,
+                                    sharedConstant(b, shape.pacedTiles));
+  Value due = isEqual(b, sharedRem(b, step, shape.pacedSteps), zero);
+  // The first steps begin with the kernel.
+  Value later = arith::CmpIOp::create(b, arith::CmpIPredicate::ne,
+                                      arith::OrIOp::create(b, place, step), zero);
+  return both(b, both(b, all, due), both(b, later, isEqual(b, warp, zero)));
+}
+
 void WgmmaProduct::emitProducer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
                                 const Frame &frame) const {
   Value zero = sharedConstant(b, 0), one = sharedConstant(b, 1);
+  Value warp = makeUniform(b, sharedDiv(b, frame.thread, 32));
   auto emitTiles = [&](ImplicitLocOpBuilder &b) {
     WgmmaKernel::Range range = kernel.tiles(b);
     StageRing::Position start = frame.ring.start(b, /*producer=*/true);
@@ -172,24 +208,25 @@ void WgmmaProduct::emitProducer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
       WgmmaWork next = getTileAhead(b, kernel, range, sharedAdd(b, number, range.step));
       SmallVector<Value> initial(carried.take_front(2));
       llvm::append_range(initial, carried.take_back(numEntries));
-      SmallVector<Value> end =
-          emitCarry(b, zero, tile.steps, one, initial,
-                    [&](ImplicitLocOpBuilder &b, Value step, ValueRange carried) {
-                      StageRing::Position at{carried[0], carried[1]};
-                      SmallVector<Value> entry(carried.drop_front(2));
-                      Value ahead = sharedAdd(b, step, one);
-                      Value isLast = isEqual(b, ahead, tile.steps);
-                      SmallVector<Value> following =
-                          kernel.readStep(b, selectTile(b, isLast, next, tile),
-                                          arith::SelectOp::create(b, isLast, zero, ahead));
-                      frame.ring.waitEmpty(b, at);
-                      frame.ring.expectBytes(b, at.stage, kernel.stepBytes(b, tile, entry));
-                      kernel.emitCopies(b, tile, step, entry, getBuffers(b, frame, at.stage));
-                      StageRing::Position next = frame.ring.next(b, at);
-                      SmallVector<Value> results{next.stage, next.parity};
-                      llvm::append_range(results, following);
-                      return results;
-                    });
+      SmallVector<Value> end = emitCarry(
+          b, zero, tile.steps, one, initial,
+          [&](ImplicitLocOpBuilder &b, Value step, ValueRange carried) {
+            StageRing::Position at{carried[0], carried[1]};
+            SmallVector<Value> entry(carried.drop_front(2));
+            Value ahead = sharedAdd(b, step, one);
+            Value isLast = isEqual(b, ahead, tile.steps);
+            SmallVector<Value> following =
+                kernel.readStep(b, selectTile(b, isLast, next, tile),
+                                arith::SelectOp::create(b, isLast, zero, ahead));
+            if (frame.pace)
+              emitIf(b, isPaced(b, shape, arith::SubIOp::create(b, number, range.from), step, warp),
+                     [&](ImplicitLocOpBuilder &b) { frame.pace->wait(b); });
+            fillStage(b, kernel, frame, tile, step, entry, at, warp);
+            StageRing::Position next = frame.ring.next(b, at);
+            SmallVector<Value> results{next.stage, next.parity};
+            llvm::append_range(results, following);
+            return results;
+          });
       StageRing::Position behind = emitInput(b, kernel, frame, tile, {end[0], end[1]});
       SmallVector<Value> results{behind.stage, behind.parity};
       llvm::append_range(results, toCarried(next));
@@ -213,8 +250,9 @@ void WgmmaProduct::emitProducer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
     llvm::append_range(initial, entry);
     emitCarry(b, range.from, range.to, range.step, initial, emitTile);
   };
-  Value warp = makeUniform(b, sharedDiv(b, frame.thread, 32));
-  emitIf(b, isEqual(b, warp, zero), [&](ImplicitLocOpBuilder &b) {
+  Value copies = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, warp,
+                                       sharedConstant(b, shape.copyingWarps));
+  emitIf(b, copies, [&](ImplicitLocOpBuilder &b) {
     Value elected = NVVM::ElectSyncOp::create(b, b.getI1Type(), Value());
     emitIf(b, elected, emitTiles);
   });

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // The frame of the "cuda.wgmma" kernels (sm_90a): persistent thread blocks of three warpgroups. One
-// thread of the first starts copies into a ring of stages, the other two multiply what has
-// arrived and store their halves of the result while the copies for the next tile run.
+// thread of the first, or one of each of its warps, starts copies into a ring of stages, the other
+// two multiply what has arrived and store their halves of the result while the copies for the next
+// tile run.
 //
 // A stage holds 64 values of k: the matrices (64 x 64) of A, then those of B. Either both
 // warpgroups share all columns and have 64 rows each (two matrices of A), or, with `splitColumns`,
@@ -17,6 +18,7 @@
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_WGMMAPRODUCT_H
 
 #include "KernelBuilder.h"
+#include "Kit/Pace.h"
 #include "Kit/ResultChunks.h"
 #include "Kit/StageRing.h"
 #include "Kit/TensorMap.h"
@@ -49,6 +51,15 @@ struct WgmmaShape {
   /// Blocks of a cluster, 1 or 2: they have the same rows and steps and neighbouring columns, and
   /// each copies one matrix of A to both. (L2 delivers 40 KB a step and block instead of 48.)
   int64_t cluster = 1;
+
+  /// Warps that start the copies of a step, each some of them: 1 or 4. A copy takes one thread
+  /// about 80 cycles, a step 1,000 to 1,300.
+  int64_t copyingWarps = 1;
+
+  /// Tiles that each of `blocks` thread blocks has at least, all of as many steps, of which it
+  /// begins every `pacedSteps`th, a power of two, when the others do (see Kit/Pace.h); 0: it does
+  /// not wait.
+  int64_t pacedTiles = 0, blocks = 0, pacedSteps = 16;
 
   static constexpr int64_t threads = 384;
   static constexpr int64_t groups = 2;
@@ -86,6 +97,8 @@ struct StageBuffers {
   Value a, b, record;
   /// Counts the bytes, !llvm.ptr<3>.
   Value barrier;
+  /// Number (i32) of the copying warp, whose part of the copies is asked for.
+  Value warp;
 };
 
 /// A tile: its number of steps and whatever else the kernel knows of it, all i32.
@@ -132,7 +145,7 @@ public:
   /// for step 0 of a tile without steps, whose answer is not used.
   virtual SmallVector<Value> readStep(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
                                       Value step) = 0;
-  /// Bytes that emitCopies will bring.
+  /// Bytes that emitCopies will bring, for all copying warps together.
   virtual Value stepBytes(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
                           ArrayRef<Value> entry) = 0;
   virtual void emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step,
@@ -176,8 +189,14 @@ private:
     /// i32: base of shared memory, thread in the warpgroup.
     Value base, thread;
     StageRing ring;
+    /// Where the shape has paced tiles.
+    std::optional<Pace> pace;
   };
   void emitProducer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, const Frame &frame) const;
+  /// The copies of a step by one of the copying warps.
+  void fillStage(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, const Frame &frame,
+                 const WgmmaWork &tile, Value step, ArrayRef<Value> entry, StageRing::Position at,
+                 Value warp) const;
   void emitConsumer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, const Frame &frame,
                     Value group) const;
   Value multiply(ImplicitLocOpBuilder &b, const WgmmaTile &tile, const Frame &frame, Value group,

@@ -20,10 +20,12 @@ using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
 static constexpr int64_t unit = ::blocksparse::sampledPiece;
-/// Numbers of a row of the table of tiles, see blocksparse/Plan/SampledTiles.h.
-static constexpr int64_t firstCol = 2, firstPlace = 10, batchField = 18, headField = 19;
-static constexpr int64_t blocksField = 20, columnsField = 21, runsField = 22;
-static constexpr int64_t fieldCount = 23;
+/// Numbers of a row of the table of tiles, see blocksparse/Plan/SampledTiles.h, and behind them the
+/// number of the row.
+static constexpr int64_t firstCol = 0, firstPlace = 8, firstRow = 16, batchField = 18,
+                         headField = 19;
+static constexpr int64_t blocksField = 20, columnsField = 21, runsField = 22, blockRowsField = 23;
+static constexpr int64_t fieldCount = 24, numberField = 24, firstBlockPlace = 25;
 
 static MemRefType bufferType(Value memref) { return cast<MemRefType>(memref.getType()); }
 
@@ -33,8 +35,34 @@ namespace {
 struct Factor {
   Value memref;
   /// Whether neighbours along k are neighbours in memory.
-  bool alongK;
+  bool alongK = false;
+  /// What is gathered comes one by one, `perPiece` to a piece of 64, more than 1 only along k; else
+  /// pieces come whole.
+  bool gathers = false;
+  int64_t perPiece = 1;
+
+  void gather(int64_t size) {
+    gathers = true;
+    perPiece = unit / size;
+  }
+  bool copiesPieces() const { return !gathers || perPiece > 1; }
+  int64_t gatheredSize() const { return unit / perPiece; }
+  MapBox pieceBox() const { return {unit}; }
+  MapBox gatheredBox() const { return {gatheredSize()}; }
 };
+
+/// What its copies read, null where there are none of a kind.
+struct FactorMaps {
+  Value pieces, blocks;
+};
+
+/// Where a row of the table of tiles has what is gathered of a factor: numbers, two to a word, from
+/// field `firstWord` on, as many as field `count` says, for so many pieces.
+struct GatheredFields {
+  int64_t firstWord, count, pieces;
+};
+constexpr GatheredFields gatheredRows{firstPlace, blockRowsField, 2};
+constexpr GatheredFields gatheredColumns{firstCol, columnsField, 4};
 
 struct SDDPlan {
   SDDPlan(PlannedSDDOp op, int64_t sharedLimit);
@@ -44,30 +72,27 @@ struct SDDPlan {
   /// Those of the product that is computed, the transpose of the op's where that is swapped.
   Factor left, right;
   WgmmaShape shape;
-  /// What a copy brings: 64 rows or columns, or a block column of those that are gathered.
-  MapBox box{unit}, columnBox{unit};
-  /// Chunks of 64 columns of a tile, and block columns of each that are gathered.
-  int64_t chunks, columnsOfChunk = 1;
+  /// Chunks of 64 columns of a tile.
+  int64_t chunks;
   int64_t steps;
 
   bool hasBlocks() const { return ::blocksparse::sharesPieces(block); }
   ResultChunks::Blocks blocks() const { return {block.rows, block.cols}; }
   /// What one store writes.
-  MapBox resultBox() const { return hasBlocks() ? MapBox{block.rows, 1, block.cols} : box; }
+  MapBox resultBox() const {
+    return hasBlocks() ? MapBox{block.rows, 1, block.cols} : MapBox{unit};
+  }
   /// Batches of chunks of a tile, of which a warpgroup stores the blocks together.
   int64_t batches() const { return chunks / WgmmaShape::resultBuffers; }
 };
 
 class SDDKernel : public WgmmaKernel {
 public:
-  SDDKernel(ImplicitLocOpBuilder &b, PlannedSDDOp op, const SDDPlan &plan, ArrayRef<Value> maps,
-            const IRMapping &mapping)
-      : op(op), plan(plan), leftMap(mapping.lookup(maps[0])), rightMap(mapping.lookup(maps[1])),
-        outMap(mapping.lookup(maps[2])),
-        tileTable(IntTable::get(b, mapping.lookup(op.getTiles()[0]))),
+  SDDKernel(ImplicitLocOpBuilder &b, PlannedSDDOp op, const SDDPlan &plan, FactorMaps left,
+            FactorMaps right, Value out, const IRMapping &mapping)
+      : op(op), plan(plan), leftMaps(inKernel(left, mapping)), rightMaps(inKernel(right, mapping)),
+        outMap(mapping.lookup(out)), tileTable(IntTable::get(b, mapping.lookup(op.getTiles()[0]))),
         workers(IntTable::get(b, mapping.lookup(op.getTiles()[1]))) {
-    if (plan.columnsOfChunk > 1)
-      columnMap = mapping.lookup(maps[3]);
     if (plan.hasBlocks())
       places = IntTable::get(b, mapping.lookup(op.getTiles()[2]));
   }
@@ -88,11 +113,19 @@ public:
                 const ResultChunks &chunks, ArrayRef<Value> held, int64_t sums) override;
 
 private:
-  MapPlace placeOf(ImplicitLocOpBuilder &b, const Factor &factor, const WgmmaWork &tile,
-                   Value across, Value k) const;
-  Value hasColumn(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t number) const;
-  Value columnOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t number) const;
-  Value isRun(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t chunk, bool wanted) const;
+  /// Where copies of a factor go: address (i32), barrier; from value k (i32) of the reduction on.
+  struct Target {
+    Value address, barrier, k;
+  };
+
+  static FactorMaps inKernel(FactorMaps maps, const IRMapping &mapping) {
+    return {mapping.lookupOrNull(maps.pieces), mapping.lookupOrNull(maps.blocks)};
+  }
+  void emitCopy(ImplicitLocOpBuilder &b, const Factor &factor, Value map, MapBox box,
+                const WgmmaWork &tile, Value across, const Target &to) const;
+  void emitGathered(ImplicitLocOpBuilder &b, const Factor &factor, const FactorMaps &maps,
+                    const WgmmaWork &tile, const GatheredFields &blocks, Value warp,
+                    const Target &to) const;
   void readPlaces(ImplicitLocOpBuilder &b, SmallVectorImpl<Value> &fields) const;
   /// Number (i32) of the first block of the tile's matrix.
   Value firstBlock(ImplicitLocOpBuilder &b, const WgmmaWork &tile);
@@ -102,7 +135,8 @@ private:
 
   PlannedSDDOp op;
   SDDPlan plan;
-  Value leftMap, rightMap, outMap, columnMap;
+  FactorMaps leftMaps, rightMaps;
+  Value outMap;
   IntTable tileTable, workers, places;
 };
 
@@ -113,25 +147,42 @@ static int64_t innerSize(PlannedSDDOp op) {
   return type.getDimSize(type.getRank() - (op.getTransposeA() ? 2 : 1));
 }
 
+/// Rows of a factor, or where they are its last axis columns.
+static int64_t matrixRows(Value memref, bool areLast) {
+  MemRefType type = bufferType(memref);
+  return type.getDimSize(type.getRank() - (areLast ? 1 : 2));
+}
+
 SDDPlan::SDDPlan(PlannedSDDOp op, int64_t sharedLimit) : block{op.getBlock()[0], op.getBlock()[1]} {
-  shape.splitColumns = !::blocksparse::sharesColumns(block);
-  chunks = ::blocksparse::sampledChunks(block);
+  form = ::blocksparse::SampledForm::get(block, op.getTransposeA(), op.getTransposeB(),
+                                         op.getSchedule()->getGroup() > 1);
+  shape.splitColumns = !form.sharesColumns(block);
+  chunks = form.chunks(block);
   shape.cols = chunks * chunkCols / (shape.splitColumns ? 2 : 1);
   shape.element = getElementTypeOrSelf(op.getA().getType());
-  form = ::blocksparse::SampledForm::get(block, op.getTransposeA(), op.getTransposeB());
   left = {op.getA(), !op.getTransposeA()};
   right = {op.getB(), op.getTransposeB()};
   if (form.swapped)
     std::swap(left, right);
-  if (form.gathers) {
-    columnBox.rows = form.of(block).cols;
-    columnsOfChunk = unit / columnBox.rows;
-  }
+  if (hasBlocks() && form.gathersRows)
+    left.gather(form.of(block).rows * form.rowsTogether);
+  if (form.gathersColumns)
+    right.gather(form.of(block).cols * form.columnsTogether);
+  if (right.gathers)
+    shape.copyingWarps = 4;
   shape.aAlongK = left.alongK;
   shape.bAlongK = right.alongK;
   shape.transposeOut = form.swapped;
   shape.fitStages(4, sharedLimit);
   steps = llvm::divideCeil(innerSize(op), WgmmaShape::stepDepth);
+  // Gathered tiles read from all over the factors. What fits in the cache need not come in step.
+  constexpr int64_t cacheBytes = 24 << 20, elementBytes = 2;
+  int64_t lines =
+      matrixRows(op.getA(), op.getTransposeA()) + matrixRows(op.getB(), !op.getTransposeB());
+  if (form.gathersRows && lines * innerSize(op) * elementBytes > cacheBytes) {
+    shape.blocks = bufferType(op.getTiles()[1]).getDimSize(0) - 1;
+    shape.pacedTiles = bufferType(op.getTiles()[0]).getDimSize(0) / shape.blocks;
+  }
 }
 
 /// i1: a coordinate or a place that is there.
@@ -141,6 +192,7 @@ static Value isThere(ImplicitLocOpBuilder &b, Value number) {
 
 WgmmaWork SDDKernel::getTile(ImplicitLocOpBuilder &b, Value number) {
   SmallVector<Value> fields = tileTable.read(b, number, 0, fieldCount);
+  fields.push_back(number);
   if (plan.hasBlocks())
     readPlaces(b, fields);
   Value steps = sharedConstant(b, plan.steps);
@@ -174,83 +226,121 @@ void SDDKernel::readPlaces(ImplicitLocOpBuilder &b, SmallVectorImpl<Value> &fiel
     fields.push_back(places.readAt(b, sharedAdd(b, at, sharedConstant(b, batch * each))));
 }
 
-MapPlace SDDKernel::placeOf(ImplicitLocOpBuilder &b, const Factor &factor, const WgmmaWork &tile,
-                            Value across, Value k) const {
-  MapPlace place = StagedTiles::placeIn(b, factor.memref, across, k, tile.fields[batchField],
+//===----------------------------------------------------------------------===//
+// Copies
+//===----------------------------------------------------------------------===//
+
+Value SDDKernel::stepBytes(ImplicitLocOpBuilder &b, const WgmmaWork &tile, ArrayRef<Value>) {
+  auto ofBlocks = [&](const Factor &factor, int64_t field) {
+    return sharedMul(b, tile.fields[field], factor.gatheredBox().bytes());
+  };
+  auto ofPieces = [&](int64_t firstField, int64_t pieces) {
+    Value bytes = sharedConstant(b, 0);
+    for (int64_t piece = 0; piece < pieces; ++piece)
+      bytes = sharedAdd(b, bytes,
+                        arith::SelectOp::create(b, isThere(b, tile.fields[firstField + piece]),
+                                                sharedConstant(b, WgmmaTile::matrixBytes),
+                                                sharedConstant(b, 0)));
+    return bytes;
+  };
+  Value rows = plan.left.gathers ? ofBlocks(plan.left, blockRowsField)
+                                 : ofPieces(firstRow, plan.shape.aMatrices());
+  Value cols =
+      plan.right.gathers ? ofBlocks(plan.right, columnsField) : ofPieces(firstCol, plan.chunks);
+  return sharedAdd(b, rows, cols);
+}
+
+/// From element `across` (i32) of the factor on.
+void SDDKernel::emitCopy(ImplicitLocOpBuilder &b, const Factor &factor, Value map, MapBox box,
+                         const WgmmaWork &tile, Value across, const Target &to) const {
+  MapPlace place = StagedTiles::placeIn(b, factor.memref, across, to.k, tile.fields[batchField],
                                         tile.fields[headField]);
   if (!factor.alongK)
     std::swap(place.row, place.col);
-  return place;
+  emitTensorLoad(b, map, box, place, to.address, to.barrier);
 }
 
-/// i1: whether the tile has chunk `number`, or block column `number` of those that are gathered.
-Value SDDKernel::hasColumn(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t number) const {
-  if (!plan.form.gathers)
-    return isThere(b, tile.fields[firstCol + number]);
-  return arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, tile.fields[columnsField],
-                               sharedConstant(b, number));
-}
-
-/// Its first column.
-Value SDDKernel::columnOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t number) const {
-  if (!plan.form.gathers)
-    return tile.fields[firstCol + number];
-  Value pair = tile.fields[firstCol + number / 2];
-  Value column = number % 2 == 0 ? sharedRem(b, pair, 1 << 16) : sharedDiv(b, pair, 1 << 16);
-  return sharedMul(b, column, plan.columnBox.rows);
-}
-
-/// i1: whether the block columns of a chunk are neighbours, or are not.
-Value SDDKernel::isRun(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t chunk,
-                       bool wanted) const {
-  Value bit =
-      arith::AndIOp::create(b, tile.fields[runsField], sharedConstant(b, int64_t{1} << chunk));
-  return arith::CmpIOp::create(b, wanted ? arith::CmpIPredicate::ne : arith::CmpIPredicate::eq, bit,
-                               sharedConstant(b, 0));
-}
-
-Value SDDKernel::stepBytes(ImplicitLocOpBuilder &b, const WgmmaWork &tile, ArrayRef<Value>) {
-  Value bytes = sharedConstant(b, plan.shape.aMatrices() * WgmmaTile::matrixBytes);
-  if (plan.form.gathers)
-    return sharedAdd(b, bytes, sharedMul(b, tile.fields[columnsField], plan.columnBox.bytes()));
-  for (int64_t chunk = 0; chunk < plan.chunks; ++chunk)
-    bytes = sharedAdd(b, bytes,
-                      arith::SelectOp::create(b, hasColumn(b, tile, chunk),
-                                              sharedConstant(b, plan.box.bytes()),
-                                              sharedConstant(b, 0)));
-  return bytes;
+/// The copies of one of the copying warps: of columns those of a piece, of rows as many.
+void SDDKernel::emitGathered(ImplicitLocOpBuilder &b, const Factor &factor, const FactorMaps &maps,
+                             const WgmmaWork &tile, const GatheredFields &fields, Value warp,
+                             const Target &to) const {
+  int64_t all = fields.pieces * factor.perPiece, warps = std::min(all, plan.shape.copyingWarps);
+  int64_t each = all / warps;
+  Value first = sharedMul(b, warp, each);
+  // Numbers are read again at each step: there are no registers to keep them in.
+  Value row = sharedMul(b, makeOpaque(b, tile.fields[numberField]), tileTable.width());
+  auto copy = [&](ImplicitLocOpBuilder &b, Value map, MapBox box, int64_t i) {
+    Value place = sharedAdd(b, first, sharedConstant(b, i));
+    Value word = sharedAdd(b, sharedDiv(b, place, 2), sharedConstant(b, fields.firstWord));
+    Value pair = tileTable.readAt(b, sharedAdd(b, row, word));
+    Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, sharedRem(b, place, 2),
+                                          sharedConstant(b, 0));
+    Value number = arith::SelectOp::create(b, isFirst, sharedRem(b, pair, 1 << 16),
+                                           sharedDiv(b, pair, 1 << 16));
+    Target at = to;
+    at.address = sharedAdd(b, to.address, sharedMul(b, place, factor.gatheredBox().bytes()));
+    emitCopy(b, factor, map, box, tile, sharedMul(b, number, factor.gatheredSize()), at);
+  };
+  auto copyEach = [&](ImplicitLocOpBuilder &b) {
+    for (int64_t i = 0; i < each; ++i) {
+      Value has = arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, tile.fields[fields.count],
+                                        sharedAdd(b, first, sharedConstant(b, i)));
+      emitIf(b, has,
+             [&](ImplicitLocOpBuilder &b) { copy(b, maps.blocks, factor.gatheredBox(), i); });
+    }
+  };
+  auto copyPart = [&](ImplicitLocOpBuilder &b) {
+    // The runs are those of columns.
+    if (each == 1 || fields.pieces != warps)
+      return copyEach(b);
+    Value bit = sharedRem(b, arith::ShRUIOp::create(b, tile.fields[runsField], warp), 2);
+    auto isRun = [&](int64_t wanted) {
+      return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, bit, sharedConstant(b, wanted));
+    };
+    emitIf(b, isRun(1),
+           [&](ImplicitLocOpBuilder &b) { copy(b, maps.pieces, factor.pieceBox(), 0); });
+    emitIf(b, isRun(0), copyEach);
+  };
+  if (warps == plan.shape.copyingWarps)
+    return copyPart(b);
+  Value takesPart =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::slt, warp, sharedConstant(b, warps));
+  emitIf(b, takesPart, copyPart);
 }
 
 void SDDKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step,
                            ArrayRef<Value>, const StageBuffers &stage) {
   Value k = sharedMul(b, step, WgmmaShape::stepDepth);
-  for (int64_t half = 0; half < plan.shape.aMatrices(); ++half) {
-    Value to = sharedAdd(b, stage.a, sharedConstant(b, half * WgmmaTile::matrixBytes));
-    emitTensorLoad(b, leftMap, plan.box, placeOf(b, plan.left, tile, tile.fields[half], k), to,
-                   stage.barrier);
-  }
-  auto copy = [&](ImplicitLocOpBuilder &b, Value map, MapBox box, int64_t number) {
-    Value to = sharedAdd(b, stage.b, sharedConstant(b, number * plan.columnBox.bytes()));
-    MapPlace place = placeOf(b, plan.right, tile, columnOf(b, tile, number), k);
-    emitTensorLoad(b, map, box, place, to, stage.barrier);
-  };
-  auto copyColumns = [&](ImplicitLocOpBuilder &b, int64_t first) {
-    for (int64_t i = first; i < first + plan.columnsOfChunk; ++i)
-      emitIf(b, hasColumn(b, tile, i),
-             [&](ImplicitLocOpBuilder &b) { copy(b, columnMap, plan.columnBox, i); });
-  };
-  for (int64_t chunk = 0; chunk < plan.chunks; ++chunk) {
-    int64_t first = chunk * plan.columnsOfChunk;
-    auto copyChunk = [&](ImplicitLocOpBuilder &b) { copy(b, rightMap, plan.box, first); };
-    if (plan.columnsOfChunk == 1) {
-      emitIf(b, hasColumn(b, tile, first), copyChunk);
-      continue;
+  auto copyPieces = [&](const Factor &factor, Value map, int64_t firstField, int64_t pieces,
+                        Value to) {
+    for (int64_t piece = 0; piece < pieces; ++piece) {
+      Value first = tile.fields[firstField + piece];
+      Value copies = isThere(b, first);
+      if (plan.shape.copyingWarps > 1)
+        copies = both(b, copies,
+                      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, stage.warp,
+                                            sharedConstant(b, piece)));
+      emitIf(b, copies, [&](ImplicitLocOpBuilder &b) {
+        Value address = sharedAdd(b, to, sharedConstant(b, piece * WgmmaTile::matrixBytes));
+        emitCopy(b, factor, map, factor.pieceBox(), tile, first, {address, stage.barrier, k});
+      });
     }
-    emitIf(b, isRun(b, tile, chunk, true), copyChunk);
-    emitIf(b, isRun(b, tile, chunk, false),
-           [&](ImplicitLocOpBuilder &b) { copyColumns(b, first); });
-  }
+  };
+  if (plan.left.gathers)
+    emitGathered(b, plan.left, leftMaps, tile, gatheredRows, stage.warp,
+                 {stage.a, stage.barrier, k});
+  else
+    copyPieces(plan.left, leftMaps.pieces, firstRow, plan.shape.aMatrices(), stage.a);
+  if (plan.right.gathers)
+    emitGathered(b, plan.right, rightMaps, tile, gatheredColumns, stage.warp,
+                 {stage.b, stage.barrier, k});
+  else
+    copyPieces(plan.right, rightMaps.pieces, firstCol, plan.chunks, stage.b);
 }
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
 
 Value SDDKernel::firstBlock(ImplicitLocOpBuilder &b, const WgmmaWork &tile) {
   return ValuesOrigin::get(op).blockOf(b, tile.fields[batchField], tile.fields[headField]);
@@ -273,7 +363,7 @@ void SDDKernel::storePiece(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value
 
 void SDDKernel::storeBlock(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t batch,
                            Value address) {
-  Value place = tile.fields[fieldCount + batch];
+  Value place = tile.fields[firstBlockPlace + batch];
   emitIf(b, isThere(b, place), [&](ImplicitLocOpBuilder &b) {
     Value zero = sharedConstant(b, 0);
     Value row = sharedMul(b, sharedAdd(b, place, firstBlock(b, tile)), plan.block.rows);
@@ -326,18 +416,26 @@ bool mlir::blocksparse::device::hasWgmma(const KernelBuilder &kernels, PlannedSD
 
 static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedSDDOp op) {
   SDDPlan plan(op, kernels.getFacts().sharedMemoryPerBlock);
-  auto axes = [](Value memref) { return DenseAxes::ofMatrices(bufferType(memref).getRank()); };
-  Value left = plan.left.memref, right = plan.right.memref;
-  SmallVector<Value> maps{createTensorMap(host, left, axes(left), plan.box),
-                          createTensorMap(host, right, axes(right), plan.box),
-                          createValuesMap(host, op.getInit(), plan.resultBox())};
-  if (plan.columnsOfChunk > 1)
-    maps.push_back(createTensorMap(host, right, axes(right), plan.columnBox));
+  SmallVector<Value> maps;
+  auto createMaps = [&](const Factor &factor) {
+    DenseAxes axes = DenseAxes::ofMatrices(bufferType(factor.memref).getRank());
+    FactorMaps created;
+    if (factor.copiesPieces())
+      maps.push_back(created.pieces =
+                         createTensorMap(host, factor.memref, axes, factor.pieceBox()));
+    if (factor.gathers)
+      maps.push_back(created.blocks =
+                         createTensorMap(host, factor.memref, axes, factor.gatheredBox()));
+    return created;
+  };
+  FactorMaps left = createMaps(plan.left), right = createMaps(plan.right);
+  Value out = createValuesMap(host, op.getInit(), plan.resultBox());
+  maps.push_back(out);
   Value blocks = indexConstant(host, bufferType(op.getTiles()[1]).getDimSize(0) - 1);
   WgmmaProduct(plan.shape)
       .launch(host, kernels, "sdd_wgmma", maps, op.getTiles(), blocks,
               [&](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
-                return std::make_unique<SDDKernel>(b, op, plan, maps, mapping);
+                return std::make_unique<SDDKernel>(b, op, plan, left, right, out, mapping);
               });
 }
 

@@ -102,22 +102,40 @@ TEST(StageCost, FactsAreThoseOfWholeCopies) {
 }
 
 TEST(StageCost, PanelsAreNarrowerWhereWorkersIdle) {
-  EXPECT_EQ(chooseWgmmaPanel({scattered(32, 10, 128), 4096, 1, 132}), 256);
-  EXPECT_EQ(chooseWgmmaPanel({scattered(32, 4, 128), 4096 + 128, 1, 132}), 128);
-  EXPECT_EQ(chooseWgmmaPanel({scattered(8, 2, 128), 1024, 1, 132}), 64);
-  EXPECT_EQ(chooseWgmmaPanel({scattered(16, 2, 64), 1024, 1, 132}), 64);
-  EXPECT_EQ(chooseWgmmaPanel({scattered(8, 2, 128), 1024, 8, 132}), 256);
+  EXPECT_EQ(chooseWgmma({scattered(32, 10, 128), 4096, 1, 132}).tileN, 256);
+  EXPECT_EQ(chooseWgmma({scattered(32, 4, 128), 4096 + 128, 1, 132}).tileN, 128);
+  EXPECT_EQ(chooseWgmma({scattered(8, 2, 128), 1024, 1, 132}).tileN, 64);
+  EXPECT_EQ(chooseWgmma({scattered(16, 2, 64), 1024, 1, 132}).tileN, 64);
+  EXPECT_EQ(chooseWgmma({scattered(8, 2, 128), 1024, 8, 132}).tileN, 256);
 }
 
 TEST(StageCost, ClustersShareLongRows) {
   // 8192 columns, measured on an H100: with 16 of 64 blocks of 128 a row clusters gain 4 %, with 6
   // they lose as much. Pairs of block rows of 64 gain at any length.
-  EXPECT_EQ(chooseWgmmaPanel({scattered(64, 4, 128), 8192, 1, 132}), 512);
-  EXPECT_EQ(chooseWgmmaPanel({scattered(64, 11, 128), 8192, 1, 132}), 256);
-  EXPECT_EQ(chooseWgmmaPanel({scattered(128, 10, 64), 8192, 1, 132}), 512);
-  EXPECT_EQ(chooseWgmmaPanel({scattered(64, 4, 128), 8192 + 256, 1, 132}), 256);
+  EXPECT_EQ(chooseWgmma({scattered(64, 4, 128), 8192, 1, 132}).tileN, 512);
+  EXPECT_EQ(chooseWgmma({scattered(64, 11, 128), 8192, 1, 132}).tileN, 256);
+  EXPECT_EQ(chooseWgmma({scattered(128, 10, 64), 8192, 1, 132}).tileN, 512);
+  EXPECT_EQ(chooseWgmma({scattered(64, 4, 128), 8192 + 256, 1, 132}).tileN, 256);
+  // Half full, pairs are faster without.
+  EXPECT_EQ(chooseWgmma({scattered(128, 2, 64), 8192, 1, 132}).tileN, 256);
+  EXPECT_EQ(chooseWgmma({scattered(64, 2, 128), 8192, 1, 132}).tileN, 512);
   EXPECT_EQ(clusterSize(256), 1);
   EXPECT_EQ(clusterSize(512), 2);
+}
+
+TEST(StageCost, LongTilesHaveFewerStages) {
+  for (int64_t block : {64, 128}) {
+    EXPECT_EQ(chooseWgmma({scattered(64, 2, block), 8192, 1, 132}).stages, 3);
+    EXPECT_EQ(chooseWgmma({scattered(64, 3, block), 8192, 1, 132}).stages, 4);
+  }
+}
+
+TEST(StageCost, SmallGroupsOf32FillTheLastRound) {
+  // dsd, f16, half full: groups of 12 took 162 us at 4096 and 1209 us at 8192, of 8 155 and 1326.
+  EXPECT_EQ(choose(scattered(128, 2, 32), 4096).shape.rows, 8);
+  EXPECT_FALSE(choose(scattered(128, 2, 32), 4096).wgmma);
+  EXPECT_EQ(choose(scattered(256, 2, 32), 8192).shape.rows, 12);
+  EXPECT_TRUE(choose(scattered(256, 2, 32), 8192).wgmma);
 }
 
 TEST(StageCost, AgreesWithMeasurements) {

@@ -1,0 +1,64 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Pace.h"
+
+#include "SharedTile.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::device;
+
+static constexpr unsigned globalSpace = 1;
+/// Reads of the counter, of about half a microsecond each.
+static constexpr int64_t mostReads = 16;
+
+Pace Pace::create(ImplicitLocOpBuilder &b, int64_t blocks) {
+  auto kernels = b.getInsertionBlock()->getParentOp()->getParentOfType<gpu::GPUModuleOp>();
+  std::string name;
+  for (int number = 0; name.empty() || kernels.lookupSymbol(name); ++number)
+    name = "pace" + std::to_string(number);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(kernels.getBody());
+    LLVM::GlobalOp::create(b, b.getI32Type(), /*isConstant=*/false, LLVM::Linkage::Internal, name,
+                           b.getI32IntegerAttr(0), /*alignment=*/4, globalSpace);
+  }
+  Pace pace;
+  pace.blocks = blocks;
+  pace.counter =
+      LLVM::AddressOfOp::create(b, LLVM::LLVMPointerType::get(b.getContext(), globalSpace), name);
+  return pace;
+}
+
+void Pace::wait(ImplicitLocOpBuilder &b) const {
+  Value one = sharedConstant(b, 1), count = sharedConstant(b, blocks);
+  Value before = LLVM::AtomicRMWOp::create(b, LLVM::AtomicBinOp::add, counter, one,
+                                           LLVM::AtomicOrdering::monotonic);
+  // All launches of the kernel count on: arrivals of one round are `blocks` after one another.
+  Value round = arith::DivUIOp::create(b, before, count);
+  Value end = arith::MulIOp::create(b, arith::AddIOp::create(b, round, one), count);
+  auto loop = scf::WhileOp::create(
+      b, TypeRange(b.getI32Type()), ValueRange(sharedConstant(b, mostReads)),
+      [&](OpBuilder &builder, Location loc, ValueRange carried) {
+        ImplicitLocOpBuilder b(loc, builder);
+        Value now = LLVM::LoadOp::create(b, b.getI32Type(), counter, /*alignment=*/4,
+                                         /*isVolatile=*/true);
+        // The counter may have passed its largest number.
+        Value missing = arith::CmpIOp::create(
+            b, arith::CmpIPredicate::sgt, arith::SubIOp::create(b, end, now), sharedConstant(b, 0));
+        Value more =
+            arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, carried[0], sharedConstant(b, 0));
+        scf::ConditionOp::create(b, arith::AndIOp::create(b, missing, more), carried);
+      },
+      [&](OpBuilder &builder, Location loc, ValueRange carried) {
+        ImplicitLocOpBuilder b(loc, builder);
+        scf::YieldOp::create(
+            b, ValueRange{arith::SubIOp::create(b, carried[0], sharedConstant(b, 1))});
+      });
+  (void)loop;
+}

@@ -1,0 +1,188 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Dealer.h"
+#include "SampledNumbers.h"
+
+#include <algorithm>
+
+using namespace blocksparse;
+
+namespace {
+
+constexpr int64_t unit = sampledPiece;
+
+std::string text(int64_t value) { return std::to_string(value); }
+
+/// Marks every piece that a table of tiles writes.
+class SampledChecker {
+public:
+  SampledChecker(const SampledProduct &product, std::span<const int32_t> places,
+                 const TileSpace &space)
+      : product(product), places(places), space(space),
+        shared(product.form.sharesColumns(product.block)), fine(sharesPieces(product.block)),
+        pieces(fine ? 1 : product.block.rows / unit * (product.block.cols / unit)) {
+    int64_t values = 0;
+    for (const BlockCoordinate &at : product.lut)
+      values = std::max(values, int64_t{at.value} + 1);
+    byValue.assign(values, {-1, 0, 0, 0});
+    for (const BlockCoordinate &at : getBlocks(product))
+      byValue[at.value] = at;
+    copies = space.batches * (product.heads == 1 ? space.heads : 1);
+    seen.assign(copies * values * pieces, 0);
+  }
+
+  std::string check(int64_t index, const SampledTile &tile) {
+    const std::string name = "expects tile " + text(index);
+    if (tile.batch < 0 || tile.batch >= space.batches)
+      return name + " to have a batch in [0, " + text(space.batches) + "), but got " +
+             text(tile.batch);
+    if (tile.head < 0 || tile.head >= space.heads)
+      return name + " to have a head in [0, " + text(space.heads) + "), but got " + text(tile.head);
+    const int64_t second = shared ? tile.rows[0] + unit : -1;
+    if (!product.form.gathersRows && tile.rows[1] != second)
+      return name + " to have its second half from row " + text(second) + ", but got " +
+             text(tile.rows[1]);
+    std::string error = fine ? checkBlocks(tile) : checkPlaces(tile);
+    return error.empty() ? error : "in tile " + text(index) + " " + error;
+  }
+
+  std::string finish() const {
+    const int64_t wanted = copies * product.lut.size() * pieces;
+    if (written == wanted)
+      return {};
+    return "expects " + text(wanted) + " pieces of results to be written, but got " + text(written);
+  }
+
+private:
+  std::string checkPlaces(const SampledTile &tile) {
+    for (int i = 0; i < 8; ++i)
+      if (tile.places[i] != -1)
+        if (std::string error = checkPlace(tile, i); !error.empty())
+          return error;
+    return {};
+  }
+
+  std::string checkPlace(const SampledTile &tile, int i) {
+    const int64_t half = shared ? i / 4 : 0, chunk = shared ? i % 4 : i;
+    const int64_t y = tile.places[i] / placesPerRow, x = tile.places[i] % placesPerRow * unit;
+    const int64_t value = y / product.block.rows, m = y % product.block.rows;
+    if (tile.places[i] < 0 || !isValue(value) || m % unit != 0 || x >= product.block.cols)
+      return "expects the place of a piece of a block, but got " + text(tile.places[i]);
+    const BlockCoordinate &at = byValue[value];
+    const int64_t row = at.row * product.block.rows + m, col = at.col * product.block.cols + x;
+    if (tile.rows[half] != row || tile.cols[chunk] != col)
+      return "expects row " + text(row) + " and column " + text(col) + " for place " +
+             text(tile.places[i]) + ", but got " + text(tile.rows[half]) + " and " +
+             text(tile.cols[chunk]);
+    return markPiece(tile, value, m / unit * (product.block.cols / unit) + x / unit,
+                     tile.places[i]);
+  }
+
+  /// The places of a tile of blocks that share pieces.
+  std::string checkBlocks(const SampledTile &tile) {
+    const BlockShape block = product.form.of(product.block);
+    const int64_t width = placesPerTile(block), each = blocksPerPiece(block);
+    const int64_t wide = unit / block.cols, high = unit / block.rows;
+    const int64_t rows = places.size() / width;
+    const int64_t rowsTogether = product.form.rowsTogether;
+    const int64_t colsTogether = product.form.columnsTogether;
+    std::string error;
+    if (product.form.gathersColumns)
+      error = checkGathered("columns", tile.columns, 4 * wide / colsTogether);
+    for (int64_t chunk = 0; error.empty() && chunk < 4; ++chunk)
+      if ((tile.runs >> chunk & 1) && !isRun(tile.cols, tile.columns, chunk, wide / colsTogether))
+        error = "expects neighbouring block columns in chunk " + text(chunk) + ", but got others";
+    if (error.empty() && product.form.gathersRows)
+      error = checkGathered("rows", tile.blockRows, 2 * high / rowsTogether);
+    if (!error.empty())
+      return error;
+    if (tile.blocks < 0 || tile.blocks >= rows)
+      return "expects a row of places in [0, " + text(rows) + "), but got " + text(tile.blocks);
+    for (int64_t i = 0; i < width; ++i) {
+      const int64_t value = places[tile.blocks * width + i];
+      if (value == -1)
+        continue;
+      if (!isValue(value))
+        return "expects a value block, but got " + text(value);
+      const BlockCoordinate &at = byValue[value];
+      const int64_t piece = i / each, half = piece / 4, chunk = piece % 4;
+      const int64_t inHalf = i % each / wide, inChunk = i % wide;
+      int64_t row = tile.rows[half] + inHalf * block.rows;
+      int64_t col = tile.cols[chunk] + inChunk * block.cols;
+      if (product.form.gathersRows)
+        row = getFirst(tile.places, tile.blockRows, (half * high + inHalf) / rowsTogether,
+                       block.rows * rowsTogether) +
+              inHalf % rowsTogether * block.rows;
+      if (product.form.gathersColumns)
+        col = getFirst(tile.cols, tile.columns, (chunk * wide + inChunk) / colsTogether,
+                       block.cols * colsTogether) +
+              inChunk % colsTogether * block.cols;
+      if (row != at.row * block.rows || col != at.col * block.cols)
+        return "expects value block " + text(value) + " at row " + text(at.row * block.rows) +
+               " and column " + text(at.col * block.cols) + ", but got " + text(row) + " and " +
+               text(col);
+      if (error = markPiece(tile, value, 0, value); !error.empty())
+        return error;
+    }
+    return {};
+  }
+
+  static std::string checkGathered(const std::string &name, int64_t count, int64_t most) {
+    if (count >= 0 && count <= most)
+      return {};
+    return "expects block " + name + " in [0, " + text(most) + "], but got " + text(count);
+  }
+
+  /// First row or column of number `i` of those that are gathered; -1: there is none.
+  static int64_t getFirst(const int32_t *words, int64_t count, int64_t i, int64_t size) {
+    return i < count ? getGathered(words, i) * size : -1;
+  }
+
+  bool isValue(int64_t value) const {
+    return value >= 0 && value < static_cast<int64_t>(byValue.size()) && byValue[value].head >= 0;
+  }
+
+  /// Notes that the tile writes a piece of a value block, which its table has as `place`.
+  std::string markPiece(const SampledTile &tile, int64_t value, int64_t piece, int64_t place) {
+    const BlockCoordinate &at = byValue[value];
+    if (product.heads != 1 && at.head != tile.head)
+      return "expects a block of head " + text(tile.head) + ", but got one of " + text(at.head);
+    const int64_t copy = product.heads == 1 ? tile.batch * space.heads + tile.head : tile.batch;
+    uint8_t &mark = seen[(copy * byValue.size() + value) * pieces + piece];
+    if (mark)
+      return "expects place " + text(place) + " to be written once, but got it again";
+    mark = 1;
+    ++written;
+    return {};
+  }
+
+  const SampledProduct &product;
+  const std::span<const int32_t> places;
+  const TileSpace &space;
+  const bool shared, fine;
+  /// Pieces of a block, or 1 where blocks share them.
+  const int64_t pieces;
+  int64_t copies = 0, written = 0;
+  std::vector<BlockCoordinate> byValue;
+  std::vector<uint8_t> seen;
+};
+
+} // namespace
+
+std::string blocksparse::verifySampledTiles(const SampledProduct &product,
+                                            const SampledWorkLists &lists, const TileSpace &space) {
+  if (std::string error =
+          checkWorkerRuns(lists.workers.data(), lists.workers.size(), lists.tiles.size());
+      !error.empty())
+    return error;
+  const int64_t width = sharesPieces(product.block) ? placesPerTile(product.block) : 1;
+  if (lists.places.size() % width != 0)
+    return "expects rows of " + text(width) + " places, but got " + text(lists.places.size()) +
+           " numbers";
+  SampledChecker checker(product, lists.places, space);
+  for (size_t i = 0; i < lists.tiles.size(); ++i)
+    if (std::string error = checker.check(i, lists.tiles[i]); !error.empty())
+      return error;
+  return checker.finish();
+}
