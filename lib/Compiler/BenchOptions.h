@@ -33,14 +33,15 @@ struct BenchPointOptions {
   llvm::cl::list<double> densities{"density", llvm::cl::desc("Shares of stored blocks"),
                                    llvm::cl::value_desc("d,..."), llvm::cl::CommaSeparated,
                                    llvm::cl::cat(category)};
+  /// The option keeps a reference to it.
+  const std::string layoutHelp =
+      "Layout families or patterns; may be repeated: " + benchLayoutFamilies();
   // No commas: a pattern has its own.
-  llvm::cl::list<std::string> layouts{
-      "layout",
-      llvm::cl::desc("Layout families or patterns; may be repeated: " + benchLayoutFamilies()),
-      llvm::cl::value_desc("layout"), llvm::cl::cat(category)};
-  llvm::cl::list<std::string> types{"type", llvm::cl::desc("f16, bf16, f32, f64"),
-                                    llvm::cl::value_desc("type,..."), llvm::cl::CommaSeparated,
-                                    llvm::cl::cat(category)};
+  llvm::cl::list<std::string> layouts{"layout", llvm::cl::desc(layoutHelp),
+                                      llvm::cl::value_desc("layout"), llvm::cl::cat(category)};
+  llvm::cl::list<std::string> types{
+      "type", llvm::cl::desc("f16, bf16, f32, f64, i8, f8E4M3FN, f8E5M2"),
+      llvm::cl::value_desc("type,..."), llvm::cl::CommaSeparated, llvm::cl::cat(category)};
   llvm::cl::opt<int64_t> heads{"heads", llvm::cl::desc("Leading dimension of all operands"),
                                llvm::cl::init(1), llvm::cl::cat(category)};
   llvm::cl::opt<std::string> schedule{
