@@ -37,8 +37,8 @@ struct CoverTile {
 /// Greedy: the row with most blocks left; then, one by one, the row that shares most with those
 /// that were taken; then in turn the columns and the rows with most blocks among the others, while
 /// that gains. Full tiles come first in a window and those of single blocks last; a window has rows
-/// or columns of the one before it. Deterministic. Windows are cut to 256 block rows and 512 block
-/// columns, and fewer rows where there are more than 100,000 blocks or so, so that the time is
+/// or columns of the one before it. Deterministic. Windows are cut to 256 rows and to 512 block
+/// columns, and to fewer rows where there are more than 100,000 blocks or so, so that the time is
 /// O(nnz).
 std::vector<CoverTile> coverBlocks(std::span<const BlockCoordinate> blocks,
                                    const CoverShape &shape);

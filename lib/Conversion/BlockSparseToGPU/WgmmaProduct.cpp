@@ -70,7 +70,8 @@ void WgmmaProduct::launch(
     if (shape.pacedTiles > 0)
       frame.pace = Pace::create(b, shape.blocks);
     emitIf(b, isEqual(b, thread, sharedConstant(b, 0)), [&](ImplicitLocOpBuilder &b) {
-      frame.ring.emitInit(b, WgmmaShape::groups * warpsOfGroup * releasesOfWarp(shape));
+      frame.ring.emitInit(b, WgmmaShape::groups * warpsOfGroup * releasesOfWarp(shape),
+                          shape.copyingWarps);
     });
     if (shape.cluster > 1)
       emitClusterBarrier(b);
@@ -160,9 +161,7 @@ static WgmmaWork selectTile(ImplicitLocOpBuilder &b, Value condition, const Wgmm
   return fromCarried(values);
 }
 
-/// No copying warp is a round of the ring ahead of another: a stage is full, and so given back,
-/// only when all of them have filled it. One announces the bytes of all, which may come before
-/// that.
+/// One copying warp announces the bytes of all, which may come before that.
 void WgmmaProduct::fillStage(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, const Frame &frame,
                              const WgmmaWork &tile, Value step, ArrayRef<Value> entry,
                              StageRing::Position at, Value warp) const {
@@ -170,10 +169,14 @@ void WgmmaProduct::fillStage(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, const
   auto announce = [&](ImplicitLocOpBuilder &b) {
     frame.ring.expectBytes(b, at.stage, kernel.stepBytes(b, tile, entry));
   };
-  if (shape.copyingWarps == 1)
+  if (shape.copyingWarps == 1) {
     announce(b);
-  else
-    emitIf(b, isEqual(b, warp, sharedConstant(b, 0)), announce);
+  } else {
+    Value zero = sharedConstant(b, 0);
+    emitIf(b, isEqual(b, warp, zero), announce);
+    emitIf(b, arith::CmpIOp::create(b, arith::CmpIPredicate::ne, warp, zero),
+           [&](ImplicitLocOpBuilder &b) { frame.ring.joinFill(b, at.stage); });
+  }
   StageBuffers stage = getBuffers(b, frame, at.stage);
   stage.warp = warp;
   kernel.emitCopies(b, tile, step, entry, stage);

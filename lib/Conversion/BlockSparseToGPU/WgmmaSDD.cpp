@@ -45,7 +45,9 @@ struct Factor {
     gathers = true;
     perPiece = unit / size;
   }
-  bool copiesPieces() const { return !gathers || perPiece > 1; }
+  /// Of what is gathered, columns that are neighbours come as pieces, too.
+  bool hasRuns = false;
+  bool copiesPieces() const { return !gathers || (hasRuns && perPiece > 1); }
   int64_t gatheredSize() const { return unit / perPiece; }
   MapBox pieceBox() const { return {unit}; }
   MapBox gatheredBox() const { return {gatheredSize()}; }
@@ -168,6 +170,7 @@ SDDPlan::SDDPlan(PlannedSDDOp op, int64_t sharedLimit) : block{op.getBlock()[0],
     left.gather(form.of(block).rows * form.rowsTogether);
   if (form.gathersColumns)
     right.gather(form.of(block).cols * form.columnsTogether);
+  right.hasRuns = true;
   if (right.gathers)
     shape.copyingWarps = 4;
   shape.aAlongK = left.alongK;
@@ -290,8 +293,7 @@ void SDDKernel::emitGathered(ImplicitLocOpBuilder &b, const Factor &factor, cons
     }
   };
   auto copyPart = [&](ImplicitLocOpBuilder &b) {
-    // The runs are those of columns.
-    if (each == 1 || fields.pieces != warps)
+    if (!factor.copiesPieces())
       return copyEach(b);
     Value bit = sharedRem(b, arith::ShRUIOp::create(b, tile.fields[runsField], warp), 2);
     auto isRun = [&](int64_t wanted) {

@@ -9,6 +9,8 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
@@ -37,9 +39,11 @@ Pace Pace::create(ImplicitLocOpBuilder &b, int64_t blocks) {
 
 void Pace::wait(ImplicitLocOpBuilder &b) const {
   Value one = sharedConstant(b, 1), count = sharedConstant(b, blocks);
-  Value before = LLVM::AtomicRMWOp::create(b, LLVM::AtomicBinOp::add, counter, one,
+  // All launches of the kernel count on: arrivals of one round are `blocks` after one another. The
+  // counter begins again after a whole number of rounds.
+  Value last = sharedConstant(b, std::numeric_limits<int32_t>::max() / blocks * blocks - 1);
+  Value before = LLVM::AtomicRMWOp::create(b, LLVM::AtomicBinOp::uinc_wrap, counter, last,
                                            LLVM::AtomicOrdering::monotonic);
-  // All launches of the kernel count on: arrivals of one round are `blocks` after one another.
   Value round = arith::DivUIOp::create(b, before, count);
   Value end = arith::MulIOp::create(b, arith::AddIOp::create(b, round, one), count);
   auto loop = scf::WhileOp::create(
@@ -48,7 +52,7 @@ void Pace::wait(ImplicitLocOpBuilder &b) const {
         ImplicitLocOpBuilder b(loc, builder);
         Value now = LLVM::LoadOp::create(b, b.getI32Type(), counter, /*alignment=*/4,
                                          /*isVolatile=*/true);
-        // The counter may have passed its largest number.
+        // Where the counter has begun again, the round waits in vain.
         Value missing = arith::CmpIOp::create(
             b, arith::CmpIPredicate::sgt, arith::SubIOp::create(b, end, now), sharedConstant(b, 0));
         Value more =

@@ -26,10 +26,10 @@ Value StageRing::empty(ImplicitLocOpBuilder &b, Value stage) const {
   return sharedPointer(b, sharedAdd(b, first, sharedMul(b, stage, barrierBytes)));
 }
 
-void StageRing::emitInit(ImplicitLocOpBuilder &b, int64_t releases) const {
+void StageRing::emitInit(ImplicitLocOpBuilder &b, int64_t releases, int64_t fillers) const {
   for (int64_t i = 0; i < stages; ++i) {
     Value stage = sharedConstant(b, i);
-    NVVM::MBarrierInitOp::create(b, full(b, stage), sharedConstant(b, 1), Value());
+    NVVM::MBarrierInitOp::create(b, full(b, stage), sharedConstant(b, fillers), Value());
     NVVM::MBarrierInitOp::create(b, empty(b, stage), sharedConstant(b, releases * cluster),
                                  Value());
   }
@@ -64,6 +64,10 @@ void StageRing::waitEmpty(ImplicitLocOpBuilder &b, const Position &position) con
 void StageRing::expectBytes(ImplicitLocOpBuilder &b, Value stage, Value bytes) const {
   NVVM::MBarrierArriveExpectTxOp::create(b, Type(), full(b, stage), bytes, NVVM::MemScopeKind::CTA,
                                          /*relaxed=*/false, Value());
+}
+
+void StageRing::joinFill(ImplicitLocOpBuilder &b, Value stage) const {
+  NVVM::MBarrierArriveOp::create(b, Type(), full(b, stage), Value());
 }
 
 /// Arrives at the barrier of block `rank` of the cluster that stands where `barrier` does here.

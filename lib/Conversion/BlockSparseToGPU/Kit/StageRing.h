@@ -36,8 +36,8 @@ public:
   static int64_t bytes(int64_t stages) { return 16 * stages; }
 
   /// One thread makes the barriers; all threads of the block must meet at a barrier before
-  /// they are used.
-  void emitInit(ImplicitLocOpBuilder &b, int64_t releases) const;
+  /// they are used. `fillers` threads fill a stage together.
+  void emitInit(ImplicitLocOpBuilder &b, int64_t releases, int64_t fillers = 1) const;
 
   Position start(ImplicitLocOpBuilder &b, bool producer) const;
   Position next(ImplicitLocOpBuilder &b, const Position &position) const;
@@ -46,8 +46,12 @@ public:
   Value full(ImplicitLocOpBuilder &b, Value stage) const;
   void waitFull(ImplicitLocOpBuilder &b, const Position &position) const;
   void waitEmpty(ImplicitLocOpBuilder &b, const Position &position) const;
-  /// The producer announces the bytes (i32) that its copies will bring.
+  /// The producer announces the bytes (i32) that its copies will bring; of several fillers one, for
+  /// the copies of all.
   void expectBytes(ImplicitLocOpBuilder &b, Value stage, Value bytes) const;
+  /// Each of the other fillers, whether it has copies or not: one that need not come could fall
+  /// behind by a round of the ring, and take the stage's phase for the one that it waits for.
+  void joinFill(ImplicitLocOpBuilder &b, Value stage) const;
   /// A thread gives a stage back, for `arrivals` of the releases that emitInit asked for.
   void release(ImplicitLocOpBuilder &b, Value stage, int64_t arrivals = 1) const;
 
