@@ -89,7 +89,7 @@ func.func @packed(%b: tensor<32x64xf16>, %init: tensor<16x64xf16>) -> tensor<16x
 
 // Two blocks of a block row fill a tile of 128 x 256; two heads have a copy each.
 // CHECK-LABEL: @sampled(
-// CHECK-DAG: %[[T:.*]] = arith.constant dense<{{\[\[}}0, 64, 0, 64, 128, 192, -1, -1, -1, -1, 0, 1, 1024, 1025, 512, 513, 1536, 1537, 0, 0, 0, 0, 0, 0], [0, 64, 0, 64, 128, 192, -1, -1, -1, -1, 0, 1, 1024, 1025, 512, 513, 1536, 1537, 0, 1, 0, 0, 0, 0]]> : tensor<2x24xi32>
+// CHECK-DAG: %[[T:.*]] = arith.constant dense<{{\[\[}}0, 64, 128, 192, -1, -1, -1, -1, 0, 1, 1024, 1025, 512, 513, 1536, 1537, 0, 64, 0, 0, 0, 0, 0, 0], [0, 64, 128, 192, -1, -1, -1, -1, 0, 1, 1024, 1025, 512, 513, 1536, 1537, 0, 64, 0, 1, 0, 0, 0, 0]]> : tensor<2x24xi32>
 // CHECK-DAG: %[[W:.*]] = arith.constant dense<[0, 1, 2]> : tensor<3xi32>
 // CHECK: planned_sdd {{.*}} tiles(%[[T]], %[[W]]) outs(
 func.func @sampled(%a: tensor<2x128x40xf16>, %b: tensor<2x40x256xf16>, %init: tensor<4x128x128xf16>)
@@ -108,7 +108,7 @@ func.func @sampled(%a: tensor<2x128x40xf16>, %b: tensor<2x40x256xf16>, %init: te
 // the matrix. Both heads have the same places. Columns of B along k are gathered: 0, 1 and 4 for the
 // first band, 3 for the second.
 // CHECK-LABEL: @sampled_small(
-// CHECK-DAG: %[[T:.*]] = arith.constant dense<{{\[\[}}0, 64, 65536, 4, 0, 0, 0, 0, 0, 0, {{[-1, ]*}}, 0, 0, 0, 3, 1, 0], [128, 192, 3, 0, 0, 0, 0, 0, 0, 0, {{[-1, ]*}}, 0, 1, 1, 1, 0, 0], [128, 192, 3, {{[-10, ]*}}, 0, 0, 1, 1, 0, 0], [0, 64, 65536, 4, {{[-10, ]*}}, 0, 1, 0, 3, 1, 0]]> : tensor<4x24xi32>
+// CHECK-DAG: %[[T:.*]] = arith.constant dense<{{\[\[}}65536, -65532, {{[-1, ]*}}, 0, 64, 0, 0, 0, 3, 1, 0], [-65533, {{[-1, ]*}}, 128, 192, 0, 1, 1, 1, 0, 0], [-65533, {{[-1, ]*}}, 128, 192, 0, 0, 1, 1, 0, 0], [65536, -65532, {{[-1, ]*}}, 0, 64, 0, 1, 0, 3, 1, 0]]> : tensor<4x24xi32>
 // CHECK-DAG: %[[W:.*]] = arith.constant dense<[0, 2, 4]> : tensor<3xi32>
 // CHECK-DAG: %[[P:.*]] = arith.constant dense<{{\[\[}}0, -1, -1, 2, 1, -1, {{[-1, ]*}}, -1, -1, -1, -1, 3, -1, {{[-1, ]*}}], [4, -1, {{[-1, ]*}}]]> : tensor<2x32xi32>
 // CHECK: planned_sdd {{.*}} tiles(%[[T]], %[[W]], %[[P]]) outs(
@@ -128,8 +128,8 @@ func.func @sampled_small(%a: tensor<2x160x40xf16>, %b: tensor<2x192x40xf16>,
 // B has its columns across k: A has rows to gather for bands of columns. The second band has blocks in
 // row 0 and 2, the first in 0 and 1. Without either, whole chunks are taken.
 // CHECK-LABEL: @sampled_forms(
-// CHECK-DAG: %[[T0:.*]] = arith.constant dense<{{\[\[}}0, 64, 65536, 0, 0, 0, 0, 0, 0, 0, {{[-1, ]*}}, 0, 0, 0, 2, 1, 0], [128, 192, 131072, 0, 0, 0, 0, 0, 0, 0, {{[-1, ]*}}, 0, 0, 1, 2, 0, 0]]> : tensor<2x24xi32>
-// CHECK-DAG: %[[T1:.*]] = arith.constant dense<{{\[\[}}0, 64, 0, -1, {{[-1, ]*}}, 0, 0, 0, 0, 0, 0], [0, 64, 128, -1, {{[-1, ]*}}, 0, 0, 1, 0, 0, 0]]> : tensor<2x24xi32>
+// CHECK-DAG: %[[T0:.*]] = arith.constant dense<{{\[\[}}65536, {{[-1, ]*}}, 0, 64, 0, 0, 0, 2, 1, 0], [131072, {{[-1, ]*}}, 128, 192, 0, 0, 1, 2, 0, 0]]> : tensor<2x24xi32>
+// CHECK-DAG: %[[T1:.*]] = arith.constant dense<{{\[\[}}0, -1, {{[-1, ]*}}, 0, 64, 0, 0, 0, 0, 0, 0], [128, -1, {{[-1, ]*}}, 0, 64, 0, 0, 1, 0, 0, 0]]> : tensor<2x24xi32>
 // CHECK-DAG: %[[P0:.*]] = arith.constant dense<{{\[\[}}0, -1, -1, 2, -1, {{[-1, ]*}}], [1, 3, -1, {{[-1, ]*}}]]> : tensor<2x32xi32>
 // CHECK-DAG: %[[P1:.*]] = arith.constant dense<{{\[\[}}0, -1, -1, 2, -1, {{[-1, ]*}}], [1, -1, {{[-1, ]*}}, -1, 3, -1, {{[-1, ]*}}]]> : tensor<2x32xi32>
 // CHECK: planned_sdd {{.*}} tiles(%[[T0]], %{{.*}}, %[[P0]]) outs(
@@ -151,6 +151,53 @@ func.func @sampled_forms(%a: tensor<96x40xf16>, %b: tensor<40x160xf16>, %at: ten
       : (tensor<40x96xf16>, tensor<40x160xf16>, tensor<4x4xi32>, tensor<1x2xi32>,
          tensor<4x32x32xf16>) -> tensor<4x32x32xf16>
   return %0, %1 : tensor<4x32x32xf16>, tensor<4x32x32xf16>
+}
+
+// With `group`, tiles are of any rows: block rows 0 and 3 share columns 0 and 2 of 64 columns.
+// CHECK-LABEL: @sampled_rows(
+// CHECK-DAG: %[[T:.*]] = arith.constant dense<{{\[\[}}0, 128, -1, -1, -1, -1, -1, -1, 0, 512, -1, -1, 1536, 2048, -1, -1, 0, 192, 0, 0, 0, 0, 0, 0], [64, -1, -1, -1, -1, -1, -1, -1, 1024, -1, -1, -1, -1, -1, -1, -1, 128, -1, 0, 0, 0, 0, 0, 0]]> : tensor<2x24xi32>
+// CHECK-DAG: %[[W:.*]] = arith.constant dense<[0, 1, 2]> : tensor<3xi32>
+// CHECK: planned_sdd {{.*}} tiles(%[[T]], %[[W]]) outs(
+func.func @sampled_rows(%a: tensor<256x40xf16>, %b: tensor<40x192xf16>, %init: tensor<5x64x64xf16>)
+    -> tensor<5x64x64xf16> {
+  %l = arith.constant dense<[[0, 0, 0, 0], [0, 0, 2, 1], [0, 2, 1, 2], [0, 3, 0, 3], [0, 3, 2, 4]]>
+      : tensor<5x4xi32>
+  %s = arith.constant dense<[[0, 5]]> : tensor<1x2xi32>
+  %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) outs(%init)
+      {block = array<i64: 64, 64>, lut_heads = 1 : i64,
+       schedule = #blocksparse.schedule<kernel = "cuda.wgmma", split = 5, group = 2>}
+      : (tensor<256x40xf16>, tensor<40x192xf16>, tensor<5x4xi32>, tensor<1x2xi32>,
+         tensor<5x64x64xf16>) -> tensor<5x64x64xf16>
+  return %0 : tensor<5x64x64xf16>
+}
+
+// The same of blocks of 32, rows 0 and 3 with columns 0 and 2, row 2 with column 1: numbers stand
+// two to a word. With A and B across k, pieces of 64 come whole: rows 0 and 1 of them, and one
+// column for each of the two workers.
+// CHECK-LABEL: @sampled_small_rows(
+// CHECK-DAG: %[[T0:.*]] = arith.constant dense<{{\[\[}}131072, -1, -1, -1, -1, -1, -1, -1, 196608, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 2, 0, 2], [-65535, -1, -1, -1, -1, -1, -1, -1, -65534, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 1, 1, 0, 1]]> : tensor<2x24xi32>
+// CHECK-DAG: %[[P0:.*]] = arith.constant dense<{{\[\[}}0, 1, 3, 4, -1, {{[-1, ]*}}], [2, -1, {{[-1, ]*}}]]> : tensor<2x32xi32>
+// CHECK-DAG: %[[T1:.*]] = arith.constant dense<{{\[\[}}-65536, -1, -1, -1, -1, -1, -1, -1, 65536, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 1, 1, 2], [-65535, -1, -1, -1, -1, -1, -1, -1, 65536, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 1, 1, 1, 2]]> : tensor<2x24xi32>
+// CHECK-DAG: %[[P1:.*]] = arith.constant dense<{{\[\[}}0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 2, 3, -1, {{[-1, ]*}}], [1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 4, -1, {{[-1, ]*}}]]> : tensor<2x32xi32>
+// CHECK: planned_sdd {{.*}} tiles(%[[T0]], %{{.*}}, %[[P0]]) outs(
+// CHECK: planned_sdd {{.*}} tiles(%[[T1]], %{{.*}}, %[[P1]]) outs(
+func.func @sampled_small_rows(%a: tensor<128x40xf16>, %b: tensor<96x40xf16>, %at: tensor<40x128xf16>,
+                              %bt: tensor<40x96xf16>, %init: tensor<5x32x32xf16>)
+    -> (tensor<5x32x32xf16>, tensor<5x32x32xf16>) {
+  %l = arith.constant dense<[[0, 0, 0, 0], [0, 0, 2, 1], [0, 2, 1, 2], [0, 3, 0, 3], [0, 3, 2, 4]]>
+      : tensor<5x4xi32>
+  %s = arith.constant dense<[[0, 5]]> : tensor<1x2xi32>
+  %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) outs(%init)
+      {block = array<i64: 32, 32>, lut_heads = 1 : i64, transpose_b,
+       schedule = #blocksparse.schedule<kernel = "cuda.wgmma", split = 5, group = 4>}
+      : (tensor<128x40xf16>, tensor<96x40xf16>, tensor<5x4xi32>, tensor<1x2xi32>,
+         tensor<5x32x32xf16>) -> tensor<5x32x32xf16>
+  %1 = blocksparse.planned_sdd %at, %bt lut(%l) segments(%s) outs(%init)
+      {block = array<i64: 32, 32>, lut_heads = 1 : i64, transpose_a,
+       schedule = #blocksparse.schedule<kernel = "cuda.wgmma", split = 5, group = 4>}
+      : (tensor<40x128xf16>, tensor<40x96xf16>, tensor<5x4xi32>, tensor<1x2xi32>,
+         tensor<5x32x32xf16>) -> tensor<5x32x32xf16>
+  return %0, %1 : tensor<5x32x32xf16>, tensor<5x32x32xf16>
 }
 
 // A block that sticks out, and an input to add.

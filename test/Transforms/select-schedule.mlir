@@ -30,7 +30,7 @@ func.func @narrow_f64(%a: tensor<64x80xf64, #l16>, %b: tensor<80x7xf64>) -> tens
 }
 
 // HOPPER-LABEL: @dsd_f16(
-// HOPPER: kernel = "cuda.wgmma", tile_m = 128, tile_n = 64, tile_k = 64, stages = 4, warps = 12>
+// HOPPER: kernel = "cuda.wgmma", tile_m = 128, tile_n = 64, tile_k = 64, stages = 3, warps = 12>
 // AMPERE-LABEL: @dsd_f16(
 // AMPERE: kernel = "cuda.mma", tile_m = 128, tile_n = 128, tile_k = 32, stages = 4, warps = 4>
 func.func @dsd_f16(%a: tensor<256x256xf16, #l128>, %b: tensor<256x4096xf16>)
@@ -73,6 +73,7 @@ func.func @others(%a: tensor<64x8xf32>, %b: tensor<8x80xf32>) -> tensor<64x80xf3
 #sparse16 = #blocksparse.layout<16x16, grid 256x256, random(density = 0.1, seed = 1)>
 #rare16 = #blocksparse.layout<16x16, grid 256x256, random(density = 0.01, seed = 1)>
 #half32 = #blocksparse.layout<32x32, grid 128x128, random(density = 0.5, seed = 1)>
+#large32 = #blocksparse.layout<32x32, grid 256x256, random(density = 0.5, seed = 1)>
 #band16 = #blocksparse.layout<16x16, grid 256x256, banded(lower = 320, upper = 320)>
 #l64 = #blocksparse.layout<64x64, grid 4x4, dense>
 #odd = #blocksparse.layout<48x16, grid 4x4, dense>
@@ -119,23 +120,30 @@ func.func @bytes(%a: tensor<256x256xi8, #l128>, %b: tensor<256x256xi8>, %s: tens
       : tensor<256x256xi32>, tensor<256x256xi32, #l128>, tensor<48x256xi32>, tensor<256x256xf32>
 }
 
-// A band has its blocks where groups of rows share panels: as good as half full.
+// A band has its blocks where groups of rows share panels: as good as half full. Small groups of blocks
+// of 32 leave fewer workers idle in the last round of a small product.
 // HOPPER-LABEL: @streams(
 // HOPPER: kernel = "cuda.stream", tile_m = 384, tile_n = 128, tile_k = 128, stages = 4, warps = 12, group = 24>
-// HOPPER: kernel = "cuda.stream_wgmma", tile_m = 384, tile_n = 128, tile_k = 64, stages = 4, warps = 8, group = 12>
+// HOPPER: kernel = "cuda.stream", tile_m = 256, tile_n = 128, tile_k = 96, stages = 4, warps = 8, group = 8>
 // HOPPER: kernel = "cuda.stream", tile_m = 256, tile_n = 128, tile_k = 64, stages = 5, warps = 16, group = 16>
+// HOPPER: kernel = "cuda.stream_wgmma", tile_m = 384, tile_n = 128, tile_k = 64, stages = 4, warps = 8, group = 12>
 // AMPERE-LABEL: @streams(
-// AMPERE-COUNT-3: kernel = "cuda.mma"
+// AMPERE-COUNT-4: kernel = "cuda.mma"
 func.func @streams(%a: tensor<4096x4096xbf16, #sparse16>, %h: tensor<4096x4096xbf16, #half32>,
-                   %l: tensor<4096x4096xbf16, #band16>, %b: tensor<4096x4096xbf16>)
-    -> (tensor<4096x4096xbf16>, tensor<4096x4096xbf16>, tensor<4096x4096xbf16>) {
+                   %l: tensor<4096x4096xbf16, #band16>, %b: tensor<4096x4096xbf16>,
+                   %g: tensor<8192x8192xbf16, #large32>, %c: tensor<8192x8192xbf16>)
+    -> (tensor<4096x4096xbf16>, tensor<4096x4096xbf16>, tensor<4096x4096xbf16>,
+        tensor<8192x8192xbf16>) {
   %0 = blocksparse.dsd %a, %b
       : (tensor<4096x4096xbf16, #sparse16>, tensor<4096x4096xbf16>) -> tensor<4096x4096xbf16>
   %1 = blocksparse.dsd %h, %b
       : (tensor<4096x4096xbf16, #half32>, tensor<4096x4096xbf16>) -> tensor<4096x4096xbf16>
   %2 = blocksparse.dsd %l, %b
       : (tensor<4096x4096xbf16, #band16>, tensor<4096x4096xbf16>) -> tensor<4096x4096xbf16>
-  return %0, %1, %2 : tensor<4096x4096xbf16>, tensor<4096x4096xbf16>, tensor<4096x4096xbf16>
+  %3 = blocksparse.dsd %g, %c
+      : (tensor<8192x8192xbf16, #large32>, tensor<8192x8192xbf16>) -> tensor<8192x8192xbf16>
+  return %0, %1, %2, %3 : tensor<4096x4096xbf16>, tensor<4096x4096xbf16>, tensor<4096x4096xbf16>,
+      tensor<8192x8192xbf16>
 }
 
 // Blocks of 16 whose dense operand lies along k: stages of whole lines of 64 values where rows share most
@@ -145,7 +153,7 @@ func.func @streams(%a: tensor<4096x4096xbf16, #sparse16>, %h: tensor<4096x4096xb
 // HOPPER: kernel = "cuda.stream", tile_m = 384, tile_n = 128, tile_k = 128, stages = 4, warps = 12, group = 24>
 // HOPPER: kernel = "cuda.stream", tile_m = 384, tile_n = 128, tile_k = 112, stages = 4, warps = 12, group = 24>
 // HOPPER: kernel = "cuda.stream", tile_m = 384, tile_n = 128, tile_k = 128, stages = 4, warps = 12, group = 24>
-// HOPPER: kernel = "cuda.stream_wgmma", tile_m = 384, tile_n = 128, tile_k = 64, stages = 4, warps = 8, group = 12>
+// HOPPER: kernel = "cuda.stream", tile_m = 256, tile_n = 128, tile_k = 96, stages = 4, warps = 8, group = 8>
 // AMPERE-LABEL: @streams_along_k(
 // AMPERE-COUNT-5: kernel = "cuda.mma"
 func.func @streams_along_k(%a: tensor<4096x4096xbf16, #sparse16>,
@@ -232,15 +240,14 @@ func.func @rounded(%a: tensor<64x256xf32, #l64x1>, %b: tensor<256x128xf32>) -> (
 #local16 = #blocksparse.layout<16x16, grid 512x512, banded(lower = 512, upper = 512)>
 #few16 = #blocksparse.layout<16x16, grid 16x16, dense>
 
-// Tiles computed in full against the blocks alone. With A transposed and B not, no columns are
-// gathered, so that thin patterns fill too little of their tiles; few blocks leave most of a round
-// of tiles idle.
+// Tiles computed in full against the blocks alone. Random blocks are gathered from any rows, those of
+// a band come with their neighbours. Few blocks leave most of a round of tiles idle.
 // HOPPER-LABEL: @sampled_small(
+// HOPPER: kernel = "cuda.wgmma", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12, group = 4>
+// HOPPER: kernel = "cuda.wgmma", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12, group = 8>
 // HOPPER: kernel = "cuda.wgmma", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12>
-// HOPPER: kernel = "cuda.wgmma", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12>
-// HOPPER: kernel = "cuda.wgmma", tile_m = 128, tile_n = 256
-// HOPPER: kernel = "cuda.wgmma", tile_m = 128, tile_n = 256
-// HOPPER: kernel = "cuda.mma", tile_m = 32
+// HOPPER: kernel = "cuda.wgmma", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12, group = 4>
+// HOPPER: kernel = "cuda.wgmma", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12, group = 4>
 // HOPPER: kernel = "cuda.mma", tile_m = 16
 // AMPERE-LABEL: @sampled_small(
 // AMPERE-COUNT-6: kernel = "cuda.mma"
@@ -265,4 +272,51 @@ func.func @sampled_small(%a: tensor<8192x1024xf16>, %b: tensor<1024x8192xf16>,
       : tensor<8192x8192xf16, #wide32>, tensor<8192x8192xf16, #wide16>,
         tensor<8192x8192xf16, #local16>, tensor<8192x8192xf16, #thin32>,
         tensor<8192x8192xf16, #thin32>, tensor<256x256xf16, #few16>
+}
+
+#wide64 = #blocksparse.layout<64x64, grid 128x128, random_balanced(density = 0.25, seed = 1)>
+#wide64x128 = #blocksparse.layout<64x128, grid 128x64, random_balanced(density = 0.25, seed = 1)>
+#square128 = #blocksparse.layout<128x128, grid 64x64, random_balanced(density = 0.25, seed = 1)>
+#some64 = #blocksparse.layout<64x64, grid 8x8, random_balanced(density = 0.25, seed = 1)>
+#thin16 = #blocksparse.layout<16x16, grid 512x512, random_balanced(density = 0.02, seed = 1)>
+#local32 = #blocksparse.layout<32x32, grid 256x256, banded(lower = 512, upper = 512)>
+
+// Rows of 64 are gathered for tiles of 128 x 256 but where they are few; those of 128 fill tiles. Of
+// smaller blocks those of a band, and those that stand alone, are not; where k lies across both
+// factors and whole pieces would have to be gathered, blocks of a fiftieth go by themselves.
+// HOPPER-LABEL: @sampled_rows(
+// HOPPER: kernel = "cuda.wgmma", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12, group = 2>
+// HOPPER: kernel = "cuda.wgmma", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12, group = 2>
+// HOPPER: kernel = "cuda.wgmma", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12>
+// HOPPER: kernel = "cuda.wgmma", tile_m = 64, tile_n = 384, tile_k = 64, stages = 4, warps = 12>
+// HOPPER: kernel = "cuda.wgmma", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12>
+// HOPPER: kernel = "cuda.wgmma", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12>
+// HOPPER: kernel = "cuda.mma", tile_m = 16
+// AMPERE-LABEL: @sampled_rows(
+// AMPERE-COUNT-7: kernel = "cuda.mma"
+func.func @sampled_rows(%a: tensor<8192x1024xf16>, %b: tensor<1024x8192xf16>,
+                        %c: tensor<512x1024xf16>, %d: tensor<1024x512xf16>)
+    -> (tensor<8192x8192xf16, #wide64>, tensor<8192x8192xf16, #wide64x128>,
+        tensor<8192x8192xf16, #square128>, tensor<512x512xf16, #some64>,
+        tensor<8192x8192xf16, #local32>, tensor<8192x8192xf16, #thin16>,
+        tensor<8192x8192xf16, #thin16>) {
+  %0 = blocksparse.sdd %a, %b
+      : (tensor<8192x1024xf16>, tensor<1024x8192xf16>) -> tensor<8192x8192xf16, #wide64>
+  %1 = blocksparse.sdd %a, %b
+      : (tensor<8192x1024xf16>, tensor<1024x8192xf16>) -> tensor<8192x8192xf16, #wide64x128>
+  %2 = blocksparse.sdd %a, %b
+      : (tensor<8192x1024xf16>, tensor<1024x8192xf16>) -> tensor<8192x8192xf16, #square128>
+  %3 = blocksparse.sdd %c, %d
+      : (tensor<512x1024xf16>, tensor<1024x512xf16>) -> tensor<512x512xf16, #some64>
+  %4 = blocksparse.sdd %a, %a {transpose_b}
+      : (tensor<8192x1024xf16>, tensor<8192x1024xf16>) -> tensor<8192x8192xf16, #local32>
+  %5 = blocksparse.sdd %a, %a {transpose_b}
+      : (tensor<8192x1024xf16>, tensor<8192x1024xf16>) -> tensor<8192x8192xf16, #thin16>
+  %6 = blocksparse.sdd %b, %b {transpose_a}
+      : (tensor<1024x8192xf16>, tensor<1024x8192xf16>) -> tensor<8192x8192xf16, #thin16>
+  return %0, %1, %2, %3, %4, %5, %6
+      : tensor<8192x8192xf16, #wide64>, tensor<8192x8192xf16, #wide64x128>,
+        tensor<8192x8192xf16, #square128>, tensor<512x512xf16, #some64>,
+        tensor<8192x8192xf16, #local32>, tensor<8192x8192xf16, #thin16>,
+        tensor<8192x8192xf16, #thin16>
 }

@@ -92,7 +92,7 @@ func.func @good_tiles(%a: tensor<64x64xf16>, %b: tensor<64x128xf16>, %init: tens
     -> tensor<2x64x64xf16> {
   %l = arith.constant dense<[[0, 0, 0, 0], [0, 0, 1, 1]]> : tensor<2x4xi32>
   %s = arith.constant dense<[[0, 2]]> : tensor<1x2xi32>
-  %t = arith.constant dense<[[0, -1, 0, 64, -1, -1, -1, -1, -1, -1, 0, 512, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0]]> : tensor<1x24xi32>
+  %t = arith.constant dense<[[0, 64, -1, -1, -1, -1, -1, -1, 0, 512, -1, -1, -1, -1, -1, -1, 0, -1, 0, 0, 0, 0, 0, 0]]> : tensor<1x24xi32>
   %w = arith.constant dense<[0, 1]> : tensor<2xi32>
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w) outs(%init)
       {block = array<i64: 64, 64>, lut_heads = 1 : i64,
@@ -108,7 +108,7 @@ func.func @swapped_places(%a: tensor<64x64xf16>, %b: tensor<64x128xf16>, %init: 
     -> tensor<2x64x64xf16> {
   %l = arith.constant dense<[[0, 0, 0, 0], [0, 0, 1, 1]]> : tensor<2x4xi32>
   %s = arith.constant dense<[[0, 2]]> : tensor<1x2xi32>
-  %t = arith.constant dense<[[0, -1, 0, 64, -1, -1, -1, -1, -1, -1, 512, 0, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0]]> : tensor<1x24xi32>
+  %t = arith.constant dense<[[0, 64, -1, -1, -1, -1, -1, -1, 512, 0, -1, -1, -1, -1, -1, -1, 0, -1, 0, 0, 0, 0, 0, 0]]> : tensor<1x24xi32>
   %w = arith.constant dense<[0, 1]> : tensor<2xi32>
   // expected-error @below {{got faulty work lists: in tile 0 expects row 0 and column 64 for place 512, but got 0 and 0}}
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w) outs(%init)
@@ -125,7 +125,7 @@ func.func @missing_place(%a: tensor<64x64xf16>, %b: tensor<64x128xf16>, %init: t
     -> tensor<2x64x64xf16> {
   %l = arith.constant dense<[[0, 0, 0, 0], [0, 0, 1, 1]]> : tensor<2x4xi32>
   %s = arith.constant dense<[[0, 2]]> : tensor<1x2xi32>
-  %t = arith.constant dense<[[0, -1, 0, 64, -1, -1, -1, -1, -1, -1, 0, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0]]> : tensor<1x24xi32>
+  %t = arith.constant dense<[[0, 64, -1, -1, -1, -1, -1, -1, 0, -1, -1, -1, -1, -1, -1, -1, 0, -1, 0, 0, 0, 0, 0, 0]]> : tensor<1x24xi32>
   %w = arith.constant dense<[0, 1]> : tensor<2xi32>
   // expected-error @below {{got faulty work lists: expects 2 pieces of results to be written, but got 1}}
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w) outs(%init)
@@ -142,7 +142,7 @@ func.func @good_places(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %init: tens
     -> tensor<2x32x32xf16> {
   %l = arith.constant dense<[[0, 0, 0, 0], [0, 1, 1, 1]]> : tensor<2x4xi32>
   %s = arith.constant dense<[[0, 2]]> : tensor<1x2xi32>
-  %t = arith.constant dense<[[0, 64, 0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0]]> : tensor<1x24xi32>
+  %t = arith.constant dense<[[0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 64, 0, 0, 0, 0, 0, 0]]> : tensor<1x24xi32>
   %w = arith.constant dense<[0, 1]> : tensor<2xi32>
   %p = arith.constant dense<[[0, -1, -1, 1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1]]> : tensor<1x32xi32>
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w, %p) outs(%init)
@@ -159,7 +159,7 @@ func.func @wrong_place(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %init: tens
     -> tensor<2x32x32xf16> {
   %l = arith.constant dense<[[0, 0, 0, 0], [0, 1, 1, 1]]> : tensor<2x4xi32>
   %s = arith.constant dense<[[0, 2]]> : tensor<1x2xi32>
-  %t = arith.constant dense<[[0, 64, 0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0]]> : tensor<1x24xi32>
+  %t = arith.constant dense<[[0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 64, 0, 0, 0, 0, 0, 0]]> : tensor<1x24xi32>
   %w = arith.constant dense<[0, 1]> : tensor<2xi32>
   %p = arith.constant dense<[[0, -1, 1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1]]> : tensor<1x32xi32>
   // expected-error @below {{got faulty work lists: in tile 0 expects value block 1 at row 32 and column 32, but got 32 and 0}}
@@ -177,7 +177,7 @@ func.func @missing_block(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %init: te
     -> tensor<2x32x32xf16> {
   %l = arith.constant dense<[[0, 0, 0, 0], [0, 1, 1, 1]]> : tensor<2x4xi32>
   %s = arith.constant dense<[[0, 2]]> : tensor<1x2xi32>
-  %t = arith.constant dense<[[0, 64, 0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0]]> : tensor<1x24xi32>
+  %t = arith.constant dense<[[0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 64, 0, 0, 0, 0, 0, 0]]> : tensor<1x24xi32>
   %w = arith.constant dense<[0, 1]> : tensor<2xi32>
   %p = arith.constant dense<[[0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1]]> : tensor<1x32xi32>
   // expected-error @below {{got faulty work lists: expects 2 pieces of results to be written, but got 1}}
@@ -195,7 +195,7 @@ func.func @wrong_row_of_places(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %in
     -> tensor<2x32x32xf16> {
   %l = arith.constant dense<[[0, 0, 0, 0], [0, 1, 1, 1]]> : tensor<2x4xi32>
   %s = arith.constant dense<[[0, 2]]> : tensor<1x2xi32>
-  %t = arith.constant dense<[[0, 64, 0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 1, 0, 0, 0]]> : tensor<1x24xi32>
+  %t = arith.constant dense<[[0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 64, 0, 0, 1, 0, 0, 0]]> : tensor<1x24xi32>
   %w = arith.constant dense<[0, 1]> : tensor<2xi32>
   %p = arith.constant dense<[[0, -1, -1, 1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1]]> : tensor<1x32xi32>
   // expected-error @below {{got faulty work lists: in tile 0 expects a row of places in [0, 1), but got 1}}
@@ -214,7 +214,7 @@ func.func @wrong_column(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %init: ten
     -> tensor<2x32x32xf16> {
   %l = arith.constant dense<[[0, 0, 0, 0], [0, 1, 1, 1]]> : tensor<2x4xi32>
   %s = arith.constant dense<[[0, 2]]> : tensor<1x2xi32>
-  %t = arith.constant dense<[[0, 64, 1, 0, 0, 0, 0, 0, 0, 0, -1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 2, 0, 0]]> : tensor<1x24xi32>
+  %t = arith.constant dense<[[1, 0, 0, 0, 0, 0, 0, 0, -1, -1, -1, -1, -1, -1, -1, -1, 0, 64, 0, 0, 0, 2, 0, 0]]> : tensor<1x24xi32>
   %w = arith.constant dense<[0, 1]> : tensor<2xi32>
   %p = arith.constant dense<[[0, -1, -1, 1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1]]> : tensor<1x32xi32>
   // expected-error @below {{got faulty work lists: in tile 0 expects value block 0 at row 0 and column 0, but got 0 and 32}}
@@ -222,6 +222,97 @@ func.func @wrong_column(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %init: ten
       {block = array<i64: 32, 32>, lut_heads = 1 : i64,
        schedule = #blocksparse.schedule<kernel = "cuda.wgmma">, transpose_b}
       : (tensor<64x64xf16>, tensor<64x64xf16>, tensor<2x4xi32>, tensor<1x2xi32>, tensor<1x24xi32>,
+         tensor<2xi32>, tensor<1x32xi32>, tensor<2x32x32xf16>) -> tensor<2x32x32xf16>
+  return %0 : tensor<2x32x32xf16>
+}
+
+// -----
+
+// Gathered rows: halves of 64 from anywhere.
+func.func @good_rows(%a: tensor<192x64xf16>, %b: tensor<64x64xf16>, %init: tensor<2x64x64xf16>)
+    -> tensor<2x64x64xf16> {
+  %l = arith.constant dense<[[0, 0, 0, 0], [0, 2, 0, 1]]> : tensor<2x4xi32>
+  %s = arith.constant dense<[[0, 2]]> : tensor<1x2xi32>
+  %t = arith.constant dense<[[0, -1, -1, -1, -1, -1, -1, -1, 0, -1, -1, -1, 512, -1, -1, -1, 0, 128, 0, 0, 0, 0, 0, 0]]> : tensor<1x24xi32>
+  %w = arith.constant dense<[0, 1]> : tensor<2xi32>
+  %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w) outs(%init)
+      {block = array<i64: 64, 64>, lut_heads = 1 : i64,
+       schedule = #blocksparse.schedule<kernel = "cuda.wgmma", group = 2>}
+      : (tensor<192x64xf16>, tensor<64x64xf16>, tensor<2x4xi32>, tensor<1x2xi32>, tensor<1x24xi32>,
+         tensor<2xi32>, tensor<2x64x64xf16>) -> tensor<2x64x64xf16>
+  return %0 : tensor<2x64x64xf16>
+}
+
+// -----
+
+// The same without `group`: rows of 64 have a half of 384 columns.
+func.func @rows_without_group(%a: tensor<192x64xf16>, %b: tensor<64x64xf16>, %init: tensor<2x64x64xf16>)
+    -> tensor<2x64x64xf16> {
+  %l = arith.constant dense<[[0, 0, 0, 0], [0, 2, 0, 1]]> : tensor<2x4xi32>
+  %s = arith.constant dense<[[0, 2]]> : tensor<1x2xi32>
+  %t = arith.constant dense<[[0, -1, -1, -1, -1, -1, -1, -1, 0, -1, -1, -1, 512, -1, -1, -1, 0, 128, 0, 0, 0, 0, 0, 0]]> : tensor<1x24xi32>
+  %w = arith.constant dense<[0, 1]> : tensor<2xi32>
+  // expected-error @below {{got faulty work lists: expects tile 0 to have its second half from row -1, but got 128}}
+  %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w) outs(%init)
+      {block = array<i64: 64, 64>, lut_heads = 1 : i64,
+       schedule = #blocksparse.schedule<kernel = "cuda.wgmma">}
+      : (tensor<192x64xf16>, tensor<64x64xf16>, tensor<2x4xi32>, tensor<1x2xi32>, tensor<1x24xi32>,
+         tensor<2xi32>, tensor<2x64x64xf16>) -> tensor<2x64x64xf16>
+  return %0 : tensor<2x64x64xf16>
+}
+
+// -----
+
+// The second half begins with the rows of the first.
+func.func @wrong_rows(%a: tensor<192x64xf16>, %b: tensor<64x64xf16>, %init: tensor<2x64x64xf16>)
+    -> tensor<2x64x64xf16> {
+  %l = arith.constant dense<[[0, 0, 0, 0], [0, 2, 0, 1]]> : tensor<2x4xi32>
+  %s = arith.constant dense<[[0, 2]]> : tensor<1x2xi32>
+  %t = arith.constant dense<[[0, -1, -1, -1, -1, -1, -1, -1, 0, -1, -1, -1, 512, -1, -1, -1, 0, 64, 0, 0, 0, 0, 0, 0]]> : tensor<1x24xi32>
+  %w = arith.constant dense<[0, 1]> : tensor<2xi32>
+  // expected-error @below {{got faulty work lists: in tile 0 expects row 128 and column 0 for place 512, but got 64 and 0}}
+  %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w) outs(%init)
+      {block = array<i64: 64, 64>, lut_heads = 1 : i64,
+       schedule = #blocksparse.schedule<kernel = "cuda.wgmma", group = 2>}
+      : (tensor<192x64xf16>, tensor<64x64xf16>, tensor<2x4xi32>, tensor<1x2xi32>, tensor<1x24xi32>,
+         tensor<2xi32>, tensor<2x64x64xf16>) -> tensor<2x64x64xf16>
+  return %0 : tensor<2x64x64xf16>
+}
+
+// -----
+
+// Block rows 0 and 3 (the words of places hold 0 and 2), block column 1.
+func.func @wrong_block_row(%a: tensor<128x64xf16>, %b: tensor<64x64xf16>, %init: tensor<2x32x32xf16>)
+    -> tensor<2x32x32xf16> {
+  %l = arith.constant dense<[[0, 0, 1, 0], [0, 3, 1, 1]]> : tensor<2x4xi32>
+  %s = arith.constant dense<[[0, 2]]> : tensor<1x2xi32>
+  %t = arith.constant dense<[[1, -1, -1, -1, -1, -1, -1, -1, 131072, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 1, 0, 2]]> : tensor<1x24xi32>
+  %w = arith.constant dense<[0, 1]> : tensor<2xi32>
+  %p = arith.constant dense<[[0, -1, 1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1]]> : tensor<1x32xi32>
+  // expected-error @below {{got faulty work lists: in tile 0 expects value block 1 at row 96 and column 32, but got 64 and 32}}
+  %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w, %p) outs(%init)
+      {block = array<i64: 32, 32>, lut_heads = 1 : i64,
+       schedule = #blocksparse.schedule<kernel = "cuda.wgmma", group = 4>, transpose_b}
+      : (tensor<128x64xf16>, tensor<64x64xf16>, tensor<2x4xi32>, tensor<1x2xi32>, tensor<1x24xi32>,
+         tensor<2xi32>, tensor<1x32xi32>, tensor<2x32x32xf16>) -> tensor<2x32x32xf16>
+  return %0 : tensor<2x32x32xf16>
+}
+
+// -----
+
+// More block rows than halves of 64 have.
+func.func @many_block_rows(%a: tensor<128x64xf16>, %b: tensor<64x64xf16>, %init: tensor<2x32x32xf16>)
+    -> tensor<2x32x32xf16> {
+  %l = arith.constant dense<[[0, 0, 1, 0], [0, 3, 1, 1]]> : tensor<2x4xi32>
+  %s = arith.constant dense<[[0, 2]]> : tensor<1x2xi32>
+  %t = arith.constant dense<[[1, -1, -1, -1, -1, -1, -1, -1, 196608, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 1, 0, 5]]> : tensor<1x24xi32>
+  %w = arith.constant dense<[0, 1]> : tensor<2xi32>
+  %p = arith.constant dense<[[0, -1, 1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1]]> : tensor<1x32xi32>
+  // expected-error @below {{got faulty work lists: in tile 0 expects block rows in [0, 4], but got 5}}
+  %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w, %p) outs(%init)
+      {block = array<i64: 32, 32>, lut_heads = 1 : i64,
+       schedule = #blocksparse.schedule<kernel = "cuda.wgmma", group = 4>, transpose_b}
+      : (tensor<128x64xf16>, tensor<64x64xf16>, tensor<2x4xi32>, tensor<1x2xi32>, tensor<1x24xi32>,
          tensor<2xi32>, tensor<1x32xi32>, tensor<2x32x32xf16>) -> tensor<2x32x32xf16>
   return %0 : tensor<2x32x32xf16>
 }

@@ -4,7 +4,7 @@
 // RUN: blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-to-buffers{target=cuda:sm_80},blocksparse-lower-gpu-pipeline{chip=sm_80})' | FileCheck %s --check-prefix=AMPERE --implicit-check-not=wgmma --implicit-check-not=cp.async.bulk
 
 #b16 = #blocksparse.layout<16x16, grid 64x64, random_balanced(density = 0.25, seed = 1)>
-#b32 = #blocksparse.layout<32x32, grid 32x32, random_balanced(density = 0.5, seed = 1)>
+#b32 = #blocksparse.layout<32x32, grid 36x32, random_balanced(density = 0.5, seed = 1)>
 #b64 = #blocksparse.layout<64x64, grid 16x16, random_balanced(density = 0.25, seed = 1)>
 
 // One warpgroup copies, two multiply: a group of wgmma for each stage, the stage before is released
@@ -52,14 +52,14 @@ func.func @blocks_of_16(%a: tensor<1024x1024xbf16, #b16>, %b: tensor<1024x4096xb
   return %0 : tensor<1024x4096xbf16>
 }
 
-// Blocks of 32 stand on the side of the columns of wgmma.
+// Blocks of 32 stand on the side of the columns of wgmma, 12 block rows to a tile.
 // CHECK-LABEL: gpu.func @blocks_of_32_dsd_stream
 // CHECK: nvvm.cp.async.bulk.shared.cluster.global
 // CHECK: nvvm.wgmma.mma_async {{.*}}m = 64, n = 32, k = 16
 // AMPERE-LABEL: gpu.func @blocks_of_32_dsd_mma
-func.func @blocks_of_32(%a: tensor<1024x1024xf16, #b32>, %b: tensor<1024x4096xf16>) -> tensor<1024x4096xf16> {
-  %0 = blocksparse.dsd %a, %b : (tensor<1024x1024xf16, #b32>, tensor<1024x4096xf16>) -> tensor<1024x4096xf16>
-  return %0 : tensor<1024x4096xf16>
+func.func @blocks_of_32(%a: tensor<1152x1024xf16, #b32>, %b: tensor<1024x4096xf16>) -> tensor<1152x4096xf16> {
+  %0 = blocksparse.dsd %a, %b : (tensor<1152x1024xf16, #b32>, tensor<1024x4096xf16>) -> tensor<1152x4096xf16>
+  return %0 : tensor<1152x4096xf16>
 }
 
 // CHECK-LABEL: gpu.func @dense_matmul_wgmma

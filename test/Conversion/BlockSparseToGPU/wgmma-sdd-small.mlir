@@ -32,12 +32,25 @@
 // B16: cp.async.bulk.wait_group.read 0;
 // B16-COUNT-8: stmatrix.sync.aligned.m8n8.x4.shared.b16
 // B16: cp.async.bulk.tensor.4d.global.shared::cta.tile.bulk_group
-// Two halves of A, then for each chunk of B all of it, or up to 4 block columns whose numbers are
-// halves of words: times 16.
+// Each of four warps has one chunk of B: all of it, or up to 4 block columns whose numbers are halves
+// of words, times 16. The halves of A are those of the first two, and one announces the bytes of all,
+// which the others join.
 // B16: setmaxnreg.dec.sync.aligned.u32 40;
-// B16: shr.u32 [[HIGH:%r[0-9]+]], {{%r[0-9]+}}, 12;
-// B16-NEXT: and.b32 {{%r[0-9]+}}, [[HIGH]], 1048560;
-// B16-COUNT-22: cp.async.bulk.tensor.4d.shared::cluster.global
+// B16: shfl.sync.idx.b32 [[WARP:%r[0-9]+]],
+// B16-NEXT: setp.gt.u32 [[OTHER:%p[0-9]+]], [[WARP]], 3;
+// B16-NEXT: @[[OTHER]] bra
+// B16: elect.sync
+// B16: setp.ne.b32 [[SECOND:%p[0-9]+]], [[WARP]], 0;
+// B16: shr.u32 {{%r[0-9]+}}, {{%r[0-9]+}}, [[WARP]];
+// B16: ld.global.nc.b32 [[WORD:%r[0-9]+]],
+// B16: shl.b32 [[TIMES:%r[0-9]+]], [[WORD]], 4;
+// B16-NEXT: and.b32 {{%r[0-9]+}}, [[TIMES]], 1048560;
+// B16: cp.async.bulk.tensor.4d.shared::cluster.global
+// B16: mbarrier.try_wait.parity
+// B16: @[[SECOND]] bra
+// B16: mbarrier.arrive.shared.b64
+// B16: mbarrier.arrive.expect_tx
+// B16-COUNT-6: cp.async.bulk.tensor.4d.shared::cluster.global
 // B16-NOT: cp.async.bulk.tensor.4d.shared::cluster.global
 // After the last tile.
 // B16-COUNT-8: stmatrix.sync.aligned.m8n8.x4.shared.b16

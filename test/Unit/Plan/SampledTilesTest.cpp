@@ -1,9 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "blocksparse/Plan/SampledTiles.h"
-#include "PlanLayouts.h"
-#include "gtest/gtest.h"
+#include "SampledProducts.h"
 
 #include <algorithm>
 
@@ -12,38 +10,17 @@ using namespace blocksparse::test;
 
 namespace {
 
-struct Product {
-  Product(const BlockLayout &layout, BlockShape block)
-      : lut(buildCoordinateLut(layout, CoordinateOrder::Columns).lut) {
-    view.lut = lut;
-    view.heads = layout.grid().heads;
-    view.block = block;
-  }
-  Product(const Product &) = delete;
-
-  std::vector<BlockCoordinate> lut;
-  SampledProduct view;
-};
-
-SampledWorkLists build(const SampledProduct &product, const TileSpace &space, int64_t workers = 3) {
-  std::string error;
-  WorkOptions options;
-  options.workers = workers;
-  std::optional<SampledWorkLists> lists = buildSampledTiles(product, space, 1024, options, error);
-  EXPECT_TRUE(lists.has_value()) << error;
-  return lists ? *lists : SampledWorkLists();
-}
-
 TEST(SampledTiles, HalvesOfABlockRowShareColumns) {
   const Product product(layoutOf({"011", "100"}), {128, 128});
   const SampledWorkLists lists = build(product.view, {}, 1);
   // Values 0 and 1 fill a tile; value 2 has half of one.
-  const SampledTile first{
-      {0, 64}, {128, 192, 256, 320, -1, -1, -1, -1}, {0, 1, 1024, 1025, 512, 513, 1536, 1537}, 0, 0,
-      0};
+  const SampledTile first{{128, 192, 256, 320, -1, -1, -1, -1},
+                          {0, 1, 1024, 1025, 512, 513, 1536, 1537},
+                          {0, 64},
+                          0,
+                          0};
   const SampledTile second{
-      {128, 192}, {0, 64, -1, -1, -1, -1, -1, -1}, {2048, 2049, -1, -1, 2560, 2561, -1, -1}, 0, 0,
-      0};
+      {0, 64, -1, -1, -1, -1, -1, -1}, {2048, 2049, -1, -1, 2560, 2561, -1, -1}, {128, 192}, 0, 0};
   EXPECT_EQ(lists.tiles, (std::vector<SampledTile>{second, first}));
   EXPECT_EQ(lists.workers, (std::vector<int32_t>{0, 2}));
 }
@@ -52,10 +29,9 @@ TEST(SampledTiles, RowsOf64TakeSixChunks) {
   const Product product(layoutOf({"1111111"}), {64, 64});
   const SampledWorkLists lists = build(product.view, {}, 1);
   ASSERT_EQ(lists.tiles.size(), 2u);
-  EXPECT_EQ(lists.tiles[0], (SampledTile{{0, -1},
-                                         {0, 64, 128, 192, 256, 320, -1, -1},
+  EXPECT_EQ(lists.tiles[0], (SampledTile{{0, 64, 128, 192, 256, 320, -1, -1},
                                          {0, 512, 1024, 1536, 2048, 2560, -1, -1},
-                                         0,
+                                         {0, -1},
                                          0,
                                          0}));
   EXPECT_EQ(lists.tiles[1].cols[0], 384);
@@ -102,17 +78,15 @@ TEST(SampledTiles, FaultsAreFound) {
     const TileSpace space{1, 1, 2, 1};
     const SampledWorkLists lists = build(product.view, space);
     ASSERT_EQ(verifySampledTiles(product.view, lists, space), "");
-    const int64_t columns = sampledChunks(block);
+    const int64_t columns = product.view.form.chunks(block);
     for (size_t i = 0; i < lists.tiles.size(); ++i)
-      for (int word = 0; word < 20; ++word) {
-        if (word >= 2 && word < 10 && (word >= 2 + columns || lists.tiles[i].cols[word - 2] == -1))
-          continue; // chunks that nobody looks at
-        SampledWorkLists other = lists;
-        int32_t &number = reinterpret_cast<int32_t *>(&other.tiles[i])[word];
-        number = number == 0 ? 1 : 0;
-        EXPECT_NE(verifySampledTiles(product.view, other, space), "")
-            << "tile " << i << ", word " << word;
-      }
+      for (int word = 0; word < 20; ++word)
+        if (word >= firstPlace || (word < columns && lists.tiles[i].cols[word] != -1)) {
+          SampledWorkLists other = lists;
+          change(other.tiles[i], word);
+          EXPECT_NE(verifySampledTiles(product.view, other, space), "")
+              << "tile " << i << ", word " << word;
+        }
     SampledWorkLists fewer = lists;
     fewer.tiles.pop_back();
     EXPECT_NE(verifySampledTiles(product.view, fewer, space), "");
@@ -125,12 +99,12 @@ TEST(SampledTiles, BlocksOf32ShareTheirPieces) {
   // A band has four block rows, a chunk two block columns; the second chunk of the first is empty.
   const Product product(layoutOf({"100010", "010000", "000000", "000001", "001000"}), {32, 32});
   const SampledWorkLists lists = build(product.view, {1, 1, 2, 1}, 1);
-  SampledTile first{{0, 64}, {0, 128, -1, -1, -1, -1, -1, -1}, {}, 0, 0, 0};
-  SampledTile second{{128, 192}, {64, -1, -1, -1, -1, -1, -1, -1}, {}, 0, 0, 1};
+  const SampledTile first = tileOf({0, 128}, {}, {0, 64});
+  SampledTile second = tileOf({64}, {}, {128, 192});
+  second.blocks = 1;
   std::vector<SampledTile> tiles;
   for (int32_t head : {0, 1})
     for (SampledTile tile : {first, second}) {
-      std::fill(std::begin(tile.places), std::end(tile.places), -1);
       tile.head = head;
       tiles.push_back(tile);
     }
@@ -145,13 +119,14 @@ TEST(SampledTiles, BlocksOf32ShareTheirPieces) {
 TEST(SampledTiles, ColumnsAreGathered) {
   // The first band has blocks in columns 0, 1 and 5, the second in column 2.
   Product product(layoutOf({"100001", "010000", "000000", "000001", "001000"}), {32, 32});
-  product.view.form.gathers = true;
+  product.view.form.gathersColumns = true;
   const SampledWorkLists lists = build(product.view, {}, 1);
   ASSERT_EQ(lists.tiles.size(), 2u);
-  SampledTile first{{0, 64}, {1 << 16, 5}, {}, 0, 0, 0, 3, 1};
-  SampledTile second{{128, 192}, {2}, {}, 0, 0, 1, 1};
-  for (SampledTile *tile : {&first, &second})
-    std::fill(std::begin(tile->places), std::end(tile->places), -1);
+  SampledTile first = tileOf({pairOf(0, 1), pairOf(5)}, {}, {0, 64});
+  first.columns = 3;
+  first.runs = 1;
+  SampledTile second = tileOf({pairOf(2)}, {}, {128, 192});
+  second.blocks = second.columns = 1;
   EXPECT_EQ(lists.tiles, (std::vector<SampledTile>{first, second}));
   EXPECT_EQ(lists.places,
             (std::vector<int32_t>{0,  -1, -1, 2,  1,  -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, //
@@ -168,7 +143,7 @@ TEST(SampledTiles, RowsOfSwappedProductsAreColumns) {
   ASSERT_EQ(lists.tiles.size(), 2u);
   EXPECT_EQ(lists.tiles[0].rows[0], 0);
   EXPECT_EQ(lists.tiles[0].columns, 2);
-  EXPECT_EQ(lists.tiles[0].cols[0], 2 << 16);
+  EXPECT_EQ(lists.tiles[0].cols[0], pairOf(0, 2));
   EXPECT_EQ(lists.tiles[1].rows[0], 128);
   EXPECT_EQ(lists.tiles[1].columns, 1);
   ASSERT_EQ(lists.places.size(), 128u);
@@ -199,12 +174,11 @@ TEST(SampledTiles, FaultsOfSmallBlocksAreFound) {
           EXPECT_NE(verifySampledTiles(product.view, other, space), "") << i;
         }
     for (size_t i = 0; i < lists.tiles.size(); ++i)
-      for (int word : {0, 1, 2, 18, 19, 20, 21}) {
-        if (word == 21 && !form.gathers)
+      for (int word : {0, 16, 17, 18, 19, 20, 21}) {
+        if (word == 21 && !form.gathersColumns)
           continue;
         SampledWorkLists other = lists;
-        int32_t &number = reinterpret_cast<int32_t *>(&other.tiles[i])[word];
-        number = number == 0 ? 1 : 0;
+        change(other.tiles[i], word);
         EXPECT_NE(verifySampledTiles(product.view, other, space), "")
             << "tile " << i << ", " << word;
       }
@@ -215,13 +189,13 @@ TEST(SampledTiles, FaultsOfSmallBlocksAreFound) {
                   std::to_string(lists.places.size() / 64) + "), but got 9");
     other = lists;
     other.tiles[0].columns = 17;
-    if (form.gathers)
+    if (form.gathersColumns)
       EXPECT_EQ(verifySampledTiles(product.view, other, space),
                 form.swapped ? "in tile 0 expects block columns in [0, 8], but got 17"
                              : "in tile 0 expects block columns in [0, 16], but got 17");
     other = lists;
     other.tiles[0].runs = 8; // there is no fourth chunk
-    if (form.gathers)
+    if (form.gathersColumns)
       EXPECT_EQ(verifySampledTiles(product.view, other, space),
                 "in tile 0 expects neighbouring block columns in chunk 3, but got others");
     other = lists;
@@ -230,25 +204,6 @@ TEST(SampledTiles, FaultsOfSmallBlocksAreFound) {
               "expects rows of 64 places, but got " + std::to_string(other.places.size()) +
                   " numbers");
   }
-}
-
-TEST(SampledTiles, CountIsThatOfWholeTiles) {
-  for (const BlockLayout &layout : randomLayouts())
-    for (BlockShape block : {BlockShape{16, 16}, {32, 64}, {64, 16}}) {
-      std::string error;
-      const BlockLayout sized =
-          BlockLayout::fromCsr(block, layout.grid(),
-                               {layout.rowOffsets().begin(), layout.rowOffsets().end()},
-                               {layout.colIndices().begin(), layout.colIndices().end()}, error)
-              .value();
-      for (SampledForm form : forms) {
-        Product product(sized, block);
-        product.view.form = form;
-        const int64_t heads = layout.grid().heads;
-        EXPECT_EQ(countSampledTiles(sized, form),
-                  static_cast<int64_t>(build(product.view, {1, 1, heads, heads}, 1).tiles.size()));
-      }
-    }
 }
 
 TEST(SampledTiles, RowsSweepTheColumnsTogether) {
@@ -274,10 +229,16 @@ TEST(SampledTiles, WrongInputIsAnError) {
             "rows and columns, but got 8x64");
   EXPECT_FALSE(buildSampledTiles(wide.view, {}, 64, {}, error));
   Product many(layoutOf({"1"}), {16, 16});
-  many.view.form.gathers = true;
+  many.view.form.gathersColumns = true;
   many.lut[0].col = 65536;
   EXPECT_FALSE(buildSampledTiles(many.view, {}, 64, {}, error));
-  EXPECT_EQ(error, "expects at most 65536 block columns to gather from, but got column 65536");
+  EXPECT_EQ(error, "expects at most 65536 block columns to gather from, but got number 65536");
+  many.lut[0].col = 0;
+  many.lut[0].row = 65537;
+  EXPECT_TRUE(buildSampledTiles(many.view, {}, 64, {}, error));
+  many.view.form.gathersRows = true;
+  EXPECT_FALSE(buildSampledTiles(many.view, {}, 64, {}, error));
+  EXPECT_EQ(error, "expects at most 65536 block rows to gather from, but got number 65537");
   Product far(layoutOf({"1"}), {64, 64});
   far.lut[0].value = 1 << 22;
   EXPECT_FALSE(buildSampledTiles(far.view, {}, 64, {}, error));

@@ -1,0 +1,261 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "blocksparse/Plan/BlockCover.h"
+#include "PlanLayouts.h"
+#include "blocksparse/Layout/Patterns.h"
+#include "gtest/gtest.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+using namespace blocksparse;
+using namespace blocksparse::test;
+
+namespace {
+
+using Numbers = std::vector<int32_t>;
+
+std::vector<BlockCoordinate> blocksOf(const BlockLayout &layout) {
+  return buildCoordinateLut(layout, CoordinateOrder::Columns).lut;
+}
+
+std::vector<BlockCoordinate> blocksOf(const std::vector<std::string> &rows) {
+  return blocksOf(layoutOf(rows));
+}
+
+/// The blocks of one head.
+std::vector<BlockCoordinate> blocksOf(const BlockLayout &layout, int64_t head) {
+  std::vector<BlockCoordinate> blocks = blocksOf(layout);
+  std::erase_if(blocks, [&](const BlockCoordinate &at) { return at.head != head; });
+  return blocks;
+}
+
+/// A tile without limits to its window.
+CoverShape shapeOf(int64_t rows, int64_t cols, int64_t window = 1 << 20) {
+  CoverShape shape;
+  shape.rows = rows;
+  shape.cols = cols;
+  shape.windowRows = shape.windowCols = window;
+  return shape;
+}
+
+/// Rows and columns of tiles in a window.
+std::pair<int64_t, int64_t> windowOf(const CoverShape &shape) {
+  return {std::max<int64_t>(1, std::min<int64_t>(shape.windowRows / shape.rowsTogether, 256)),
+          std::max<int64_t>(1, std::min<int64_t>(shape.windowCols, 512) / shape.colsTogether)};
+}
+
+/// Whether no number is below `least` or `most` in all, and they ascend.
+bool ascend(const Numbers &numbers, int64_t most) {
+  return !numbers.empty() && static_cast<int64_t>(numbers.size()) <= most && numbers[0] >= 0 &&
+         std::adjacent_find(numbers.begin(), numbers.end(), std::greater_equal<>()) ==
+             numbers.end();
+}
+
+/// Whether all numbers are of one window of `size`.
+bool isOfWindow(const Numbers &numbers, int64_t size) {
+  return numbers.front() / size == numbers.back() / size;
+}
+
+/// What every cover fulfils; gives its tiles.
+std::vector<CoverTile> checkCover(const std::vector<BlockCoordinate> &blocks,
+                                  const CoverShape &shape) {
+  const std::vector<CoverTile> tiles = coverBlocks(blocks, shape);
+  const auto [windowRows, windowCols] = windowOf(shape);
+  std::map<std::pair<int64_t, int64_t>, int32_t> found;
+  int64_t taken = 0;
+  for (const CoverTile &tile : tiles) {
+    EXPECT_TRUE(ascend(tile.rows, shape.rows));
+    EXPECT_TRUE(ascend(tile.cols, shape.cols));
+    EXPECT_TRUE(isOfWindow(tile.rows, windowRows));
+    EXPECT_TRUE(isOfWindow(tile.cols, windowCols));
+    const size_t ofRow = shape.rowsTogether * shape.colsTogether * tile.cols.size();
+    if (tile.values.size() != tile.rows.size() * ofRow) {
+      ADD_FAILURE() << tile.values.size() << " values";
+      return tiles;
+    }
+    std::set<int32_t> rows, cols;
+    for (size_t i = 0; i < tile.values.size(); ++i) {
+      if (tile.values[i] < 0) {
+        EXPECT_EQ(tile.values[i], -1);
+        continue;
+      }
+      const int64_t wide = tile.cols.size() * shape.colsTogether, r = i / wide, c = i % wide;
+      const int32_t row = tile.rows[r / shape.rowsTogether];
+      const int32_t col = tile.cols[c / shape.colsTogether];
+      rows.insert(row);
+      cols.insert(col);
+      found[{row * shape.rowsTogether + r % shape.rowsTogether,
+             col * shape.colsTogether + c % shape.colsTogether}] = tile.values[i];
+      ++taken;
+    }
+    EXPECT_EQ(rows.size(), tile.rows.size()) << "a row without a block";
+    EXPECT_EQ(cols.size(), tile.cols.size()) << "a column without a block";
+  }
+  std::map<std::pair<int64_t, int64_t>, int32_t> wanted;
+  for (const BlockCoordinate &at : blocks)
+    wanted[{at.row, at.col}] = at.value;
+  EXPECT_EQ(found, wanted);
+  EXPECT_EQ(taken, static_cast<int64_t>(blocks.size())) << "a block in two tiles";
+  return tiles;
+}
+
+void expectTile(const CoverTile &tile, const Numbers &rows, const Numbers &cols,
+                const Numbers &values) {
+  EXPECT_EQ(tile.rows, rows);
+  EXPECT_EQ(tile.cols, cols);
+  EXPECT_EQ(tile.values, values);
+}
+
+TEST(BlockCover, EveryBlockIsInOneTile) {
+  for (const BlockLayout &layout : randomLayouts())
+    for (int64_t head = 0; head < layout.grid().heads; ++head) {
+      const std::vector<BlockCoordinate> blocks = blocksOf(layout, head);
+      for (auto [rows, cols] : {std::pair(2, 4), {4, 8}, {8, 16}})
+        for (int64_t rowsTogether : {1, 2, 4})
+          for (int64_t colsTogether : {1, 2, 4})
+            for (auto [windowRows, windowCols] :
+                 {std::pair(1 << 20, 1 << 20), {7, 5}, {16, 12}, {3, 1 << 20}, {1, 1}}) {
+              CoverShape shape = shapeOf(rows, cols);
+              shape.rowsTogether = rowsTogether;
+              shape.colsTogether = colsTogether;
+              shape.windowRows = windowRows;
+              shape.windowCols = windowCols;
+              checkCover(blocks, shape);
+              if (HasFailure()) {
+                ADD_FAILURE() << rows << "x" << cols << " tiles, " << rowsTogether << "x"
+                              << colsTogether << " together, windows of " << windowRows << "x"
+                              << windowCols;
+                return;
+              }
+            }
+    }
+}
+
+TEST(BlockCover, NoBlocksMakeNoTiles) { EXPECT_TRUE(coverBlocks({}, shapeOf(4, 8)).empty()); }
+
+TEST(BlockCover, PermutedDenseMatricesAreFound) {
+  // Rows 0, 2, 5 and 6 have the blocks of eight columns, 1, 3, 4 and 7 those of eight others, four
+  // of them the same.
+  const std::vector<BlockCoordinate> blocks = blocksOf({
+      "101101011011", //
+      "011011101101", //
+      "101101011011", //
+      "011011101101", //
+      "011011101101", //
+      "101101011011", //
+      "101101011011", //
+      "011011101101",
+  });
+  const std::vector<CoverTile> tiles = checkCover(blocks, shapeOf(4, 8));
+  ASSERT_EQ(tiles.size(), 2u);
+  EXPECT_EQ(tiles[0].rows, (Numbers{0, 2, 5, 6}));
+  EXPECT_EQ(tiles[0].cols, (Numbers{0, 2, 3, 5, 7, 8, 10, 11}));
+  EXPECT_EQ(tiles[1].rows, (Numbers{1, 3, 4, 7}));
+  EXPECT_EQ(tiles[1].cols, (Numbers{1, 2, 4, 5, 6, 8, 9, 11}));
+  for (const CoverTile &tile : tiles)
+    EXPECT_EQ(std::count(tile.values.begin(), tile.values.end(), -1), 0);
+}
+
+TEST(BlockCover, RowsGiveWayToBetterOnes) {
+  // Rows 1 and 2 share most with row 0, and nothing with each other: columns 0 and 1 fit row 3.
+  const std::vector<CoverTile> tiles = checkCover(blocksOf({
+                                                      "1111111111", //
+                                                      "1111110000", //
+                                                      "0000001111", //
+                                                      "1100000000",
+                                                  }),
+                                                  shapeOf(3, 2));
+  expectTile(tiles[0], {0, 1, 3}, {0, 1}, {0, 1, 10, 11, 20, 21});
+}
+
+TEST(BlockCover, FullTilesComeFirst) {
+  const std::vector<CoverTile> tiles = checkCover(blocksOf({
+                                                      "10000", //
+                                                      "01101", //
+                                                      "00010", //
+                                                      "01101",
+                                                  }),
+                                                  shapeOf(2, 3));
+  ASSERT_EQ(tiles.size(), 3u);
+  expectTile(tiles[0], {1, 3}, {1, 2, 4}, {1, 2, 3, 5, 6, 7});
+  expectTile(tiles[1], {0}, {0}, {0});
+  expectTile(tiles[2], {2}, {3}, {4});
+}
+
+TEST(BlockCover, NeighboursStandTogether) {
+  // Rows of two block rows, columns of two block columns: (0, 0) and (2, 1) have one block each,
+  // (0, 1) two.
+  CoverShape shape = shapeOf(2, 2);
+  shape.rowsTogether = shape.colsTogether = 2;
+  const std::vector<CoverTile> tiles = checkCover(blocksOf({
+                                                      "0001", //
+                                                      "1010", //
+                                                      "0000", //
+                                                      "0000", //
+                                                      "0010",
+                                                  }),
+                                                  shape);
+  ASSERT_EQ(tiles.size(), 1u);
+  expectTile(tiles[0], {0, 2}, {0, 1},
+             {-1, -1, -1, 0, 1, -1, 2, -1, -1, -1, 3, -1, -1, -1, -1, -1});
+}
+
+TEST(BlockCover, WindowsFollowOneAnother) {
+  // Windows of 4 x 4, three by three of them, the last ones smaller.
+  const std::vector<BlockCoordinate> blocks =
+      blocksOf(layoutOf(maskOf({1, 10, 11}, [](int64_t, int64_t, int64_t) { return true; })));
+  std::vector<std::pair<int64_t, int64_t>> windows;
+  for (const CoverTile &tile : checkCover(blocks, shapeOf(2, 2, 4))) {
+    const std::pair<int64_t, int64_t> window{tile.rows[0] / 4, tile.cols[0] / 4};
+    if (windows.empty() || windows.back() != window)
+      windows.push_back(window);
+  }
+  EXPECT_EQ(windows, (std::vector<std::pair<int64_t, int64_t>>{
+                         {0, 0}, {0, 1}, {0, 2}, {1, 2}, {1, 1}, {1, 0}, {2, 0}, {2, 1}, {2, 2}}));
+}
+
+TEST(BlockCover, WindowsAreLimited) {
+  // Every block row has the first and the last column, every third one others.
+  const std::vector<BlockCoordinate> blocks =
+      blocksOf(layoutOf(maskOf({1, 600, 1100}, [](int64_t, int64_t row, int64_t col) {
+        return col == 0 || col == 1099 || (row % 3 == 0 && col % 29 == 0);
+      })));
+  for (int64_t together : {1, 2}) {
+    CoverShape shape = shapeOf(4, 8);
+    shape.rowsTogether = shape.colsTogether = together;
+    checkCover(blocks, shape);
+  }
+}
+
+TEST(BlockCover, EqualInputGivesEqualTiles) {
+  const BlockLayout layout = layoutOf(randomMask({1, 60, 70}, 3));
+  std::vector<BlockCoordinate> blocks = blocksOf(layout);
+  const std::vector<CoverTile> tiles = coverBlocks(blocks, shapeOf(4, 8, 32));
+  for (bool reversed : {false, true}) {
+    if (reversed)
+      std::reverse(blocks.begin(), blocks.end());
+    const std::vector<CoverTile> again = coverBlocks(blocks, shapeOf(4, 8, 32));
+    ASSERT_EQ(again.size(), tiles.size());
+    for (size_t i = 0; i < tiles.size(); ++i)
+      expectTile(again[i], tiles[i].rows, tiles[i].cols, tiles[i].values);
+  }
+}
+
+TEST(BlockCover, RandomLayoutsFillMoreThanHalf) {
+  std::string error;
+  const BlockLayout layout =
+      buildPattern({"random_balanced", {{"density", .25}, {"seed", int64_t{1}}}}, {32, 32},
+                   {1, 256, 256}, error)
+          .value();
+  for (auto [window, least] : {std::pair(128, .54), {256, .64}}) {
+    const std::vector<CoverTile> tiles = checkCover(blocksOf(layout), shapeOf(4, 8, window));
+    EXPECT_GT(static_cast<double>(layout.nnz()) / (static_cast<double>(tiles.size()) * 4 * 8),
+              least);
+  }
+}
+
+} // namespace

@@ -1,0 +1,74 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef BLOCKSPARSE_TEST_UNIT_PLAN_SAMPLEDPRODUCTS_H
+#define BLOCKSPARSE_TEST_UNIT_PLAN_SAMPLEDPRODUCTS_H
+
+#include "PlanLayouts.h"
+#include "blocksparse/Plan/SampledTiles.h"
+#include "gtest/gtest.h"
+
+#include <algorithm>
+#include <initializer_list>
+
+namespace blocksparse::test {
+
+/// A product at the blocks of a layout.
+struct Product {
+  Product(const BlockLayout &layout, BlockShape block)
+      : lut(buildCoordinateLut(layout, CoordinateOrder::Columns).lut) {
+    view.lut = lut;
+    view.heads = layout.grid().heads;
+    view.block = block;
+  }
+  Product(const BlockLayout &layout, BlockShape block, SampledForm form) : Product(layout, block) {
+    view.form = form;
+  }
+  Product(const Product &) = delete;
+
+  std::vector<BlockCoordinate> lut;
+  SampledProduct view;
+};
+
+/// Its tiles over a reduction of 1024.
+inline SampledWorkLists build(const SampledProduct &product, const TileSpace &space,
+                              int64_t workers = 3) {
+  std::string error;
+  WorkOptions options;
+  options.workers = workers;
+  std::optional<SampledWorkLists> lists = buildSampledTiles(product, space, 1024, options, error);
+  EXPECT_TRUE(lists.has_value()) << error;
+  return lists ? *lists : SampledWorkLists();
+}
+
+/// Two of the numbers that are gathered, the second where there is one.
+inline int32_t pairOf(int32_t first, int32_t second = 0xffff) {
+  return static_cast<int32_t>(static_cast<uint32_t>(second) << 16 | static_cast<uint32_t>(first));
+}
+
+/// A tile of the first batch and head; -1 for whatever is not given.
+inline SampledTile tileOf(std::initializer_list<int32_t> cols,
+                          std::initializer_list<int32_t> places,
+                          std::initializer_list<int32_t> rows) {
+  SampledTile tile{};
+  auto set = [](std::span<int32_t> words, std::initializer_list<int32_t> numbers) {
+    std::fill(std::copy(numbers.begin(), numbers.end(), words.begin()), words.end(), -1);
+  };
+  set(tile.cols, cols);
+  set(tile.places, places);
+  set(tile.rows, rows);
+  return tile;
+}
+
+/// Where a tile has its places, among its words.
+inline constexpr int firstPlace = 8;
+
+/// Makes another number of a word.
+inline void change(SampledTile &tile, int word) {
+  int32_t &number = reinterpret_cast<int32_t *>(&tile)[word];
+  number = number == 0 ? 1 : 0;
+}
+
+} // namespace blocksparse::test
+
+#endif // BLOCKSPARSE_TEST_UNIT_PLAN_SAMPLEDPRODUCTS_H
