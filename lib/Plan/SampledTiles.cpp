@@ -84,7 +84,7 @@ public:
 
   /// `copies` tiles stand for each one that is planned.
   void run(int64_t copies) {
-    if (bands.empty())
+    if (form.gathersRows)
       return coverUnits(copies);
     // Narrower tiles, of 64 columns or more, where that many more find workers without a tile.
     while (most > (gathers ? wide : 1) && countTiles(most / 2) * copies <= options.workers)

@@ -101,8 +101,9 @@ def BlockSparse_ScheduleAttr : BlockSparse_AttrDef<"Schedule", "schedule"> {
     database), verified against the target, and read by the planning and lowering
     passes. `kernel` names a kernel family of the target; sizes are in elements, `stages`
     is the depth of the copy pipeline, `warps` the number of consumer warps, `group` the
-    number of block rows that share one tile, `split` the largest number of blocks in
-    one segment (0: never split).
+    number of block rows that share one tile (of `sdd` any ones, where it is above 1,
+    else neighbours), `split` the largest number of blocks in one segment (0: never
+    split).
 
     ```mlir
     #s = #blocksparse.schedule<kernel = "cpu.panel", tile_m = 8, tile_n = 32>

@@ -126,7 +126,7 @@ private:
   void emitCopy(ImplicitLocOpBuilder &b, const Factor &factor, Value map, MapBox box,
                 const WgmmaWork &tile, Value across, const Target &to) const;
   void emitGathered(ImplicitLocOpBuilder &b, const Factor &factor, const FactorMaps &maps,
-                    const WgmmaWork &tile, const GatheredFields &blocks, Value warp,
+                    const WgmmaWork &tile, const GatheredFields &fields, Value warp,
                     const Target &to) const;
   void readPlaces(ImplicitLocOpBuilder &b, SmallVectorImpl<Value> &fields) const;
   /// Number (i32) of the first block of the tile's matrix.
