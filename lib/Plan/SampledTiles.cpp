@@ -68,14 +68,28 @@ bool checkSizes(const SampledProduct &product, std::string &error) {
   return false;
 }
 
+int64_t countThere(std::span<const int32_t> words) {
+  return std::count_if(words.begin(), words.end(), [](int32_t word) { return word >= 0; });
+}
+
+/// Rows and columns of the factors that a tile loads, in elements; `block` as the form sees it.
+int64_t loadedExtent(const SampledTile &tile, const SampledForm &form, BlockShape block) {
+  const int64_t rows = form.gathersRows && sharesPieces(block)
+                           ? tile.blockRows * block.rows * form.rowsTogether
+                           : countThere(tile.rows) * unit;
+  const int64_t cols = form.gathersColumns ? tile.columns * block.cols * form.columnsTogether
+                                           : countThere(tile.cols) * unit;
+  return rows + cols;
+}
+
 class SampledTiler {
 public:
   SampledTiler(const SampledProduct &product, int64_t k, const WorkOptions &options)
-      : block(product.form.of(product.block)), gathers(product.form.gathersColumns), k(k),
-        options(options), form(product.form), shared(product.form.sharesColumns(product.block)),
-        fine(sharesPieces(product.block)), tall(fine ? 2 * unit / block.rows : 1),
-        wide(fine ? unit / block.cols : 1),
-        most(product.form.chunks(product.block) * (gathers ? wide : 1)), plans(product.heads) {
+      : block(product.form.of(product.block)), k(k), options(options), form(product.form),
+        shared(product.form.sharesColumns(product.block)), fine(sharesPieces(product.block)),
+        tall(fine ? 2 * unit / block.rows : 1), wide(fine ? unit / block.cols : 1),
+        most(product.form.chunks(product.block) * (form.gathersColumns ? wide : 1)),
+        plans(product.heads) {
     if (product.form.gathersRows)
       findUnits(product);
     else
@@ -87,7 +101,8 @@ public:
     if (form.gathersRows)
       return coverUnits(copies);
     // Narrower tiles, of 64 columns or more, where that many more find workers without a tile.
-    while (most > (gathers ? wide : 1) && countTiles(most / 2) * copies <= options.workers)
+    while (most > (form.gathersColumns ? wide : 1) &&
+           countTiles(most / 2) * copies <= options.workers)
       most /= 2;
     for (const Band &band : bands)
       for (int64_t first = 0, count = band.chunks.size(); first < count; first += most)
@@ -146,7 +161,7 @@ private:
   }
 
   /// Block columns of a chunk of the band.
-  int64_t columnsOfChunk() const { return gathers ? 1 : wide; }
+  int64_t columnsOfChunk() const { return form.gathersColumns ? 1 : wide; }
 
   void addBand(std::span<const BlockCoordinate> row) {
     const int64_t columns = columnsOfChunk();
@@ -209,7 +224,7 @@ private:
       return count * copies <= options.workers;
     };
     // Narrower tiles, as above.
-    while (most > (gathers ? wide : 1) && hasAll(heads)) {
+    while (most > (form.gathersColumns ? wide : 1) && hasAll(heads)) {
       std::vector<std::vector<CoverTile>> narrow = coverHeads(most / 2);
       if (!hasAll(narrow))
         break;
@@ -249,10 +264,8 @@ private:
     // As many tiles for each worker, which begin them together: products of all columns take as
     // long as the loads of most.
     constexpr int64_t ofTile = int64_t{1} << 40;
-    const int64_t loaded =
-        fine ? rows * form.rowsTogether * block.rows + cols * form.columnsTogether * block.cols
-             : (rows + cols) * unit;
-    plan.cost = ofTile + std::max<int64_t>(loaded, 5 * unit) * k * bytesPerElement;
+    const int64_t loaded = std::max<int64_t>(loadedExtent(tile, form, block), 5 * unit);
+    plan.cost = ofTile + loaded * k * bytesPerElement;
     plans[head].push_back(plan);
   }
 
@@ -304,7 +317,7 @@ private:
     SampledTile &tile = plan.tile = emptyTile();
     tile.rows[0] = static_cast<int32_t>(band.row);
     tile.rows[1] = static_cast<int32_t>(shared ? band.row + unit : -1);
-    for (size_t c = 0; c < chunks.size() && !gathers; ++c) {
+    for (size_t c = 0; c < chunks.size() && !form.gathersColumns; ++c) {
       tile.cols[c] = static_cast<int32_t>(chunks[c].col);
       if (fine)
         continue;
@@ -314,10 +327,9 @@ private:
     }
     if (fine)
       addPlaces(tile, chunks);
-    if (gathers)
+    if (form.gathersColumns)
       addColumns(tile, chunks);
-    const int64_t cols = static_cast<int64_t>(chunks.size()) * (gathers ? block.cols : unit);
-    plan.cost = ((shared ? 2 : 1) * unit + cols) * k * bytesPerElement + options.tileBytes;
+    plan.cost = loadedExtent(tile, form, block) * k * bytesPerElement + options.tileBytes;
     plans[band.head].push_back(plan);
   }
 
@@ -338,7 +350,6 @@ private:
   }
 
   const BlockShape block;
-  const bool gathers;
   const int64_t k;
   const WorkOptions &options;
   const SampledForm form;
@@ -409,23 +420,13 @@ std::optional<SampledWorkLists> blocksparse::buildSampledTiles(const SampledProd
 double blocksparse::estimateSampledTime(const SampledWorkLists &lists,
                                         const SampledProduct &product, int64_t k,
                                         const StageRates &rates) {
-  const BlockShape block = product.form.of(product.block);
-  const SampledForm form = product.form;
-  const bool fine = sharesPieces(block);
+  const SampledForm &form = product.form;
   const int64_t workers = static_cast<int64_t>(lists.workers.size()) - 1;
   const int64_t halves = form.sharesColumns(product.block) ? 2 : 1;
   const int64_t chunks = form.chunks(product.block);
-  auto countThere = [](const int32_t *words, int64_t count) {
-    return std::count_if(words, words + count, [](int32_t word) { return word >= 0; });
-  };
   double loaded = 0;
-  for (const SampledTile &tile : lists.tiles) {
-    const int64_t rows = form.gathersRows && fine ? tile.blockRows * block.rows * form.rowsTogether
-                                                  : countThere(tile.rows, halves) * unit;
-    const int64_t cols = form.gathersColumns ? tile.columns * block.cols * form.columnsTogether
-                                             : countThere(tile.cols, chunks) * unit;
-    loaded += static_cast<double>(rows + cols);
-  }
+  for (const SampledTile &tile : lists.tiles)
+    loaded += static_cast<double>(loadedExtent(tile, form, form.of(product.block)));
   loaded *= static_cast<double>(k * bytesPerElement);
   int64_t most = 0;
   for (int64_t worker = 0; worker < workers; ++worker)

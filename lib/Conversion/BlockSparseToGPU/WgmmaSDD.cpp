@@ -149,10 +149,11 @@ static int64_t innerSize(PlannedSDDOp op) {
   return type.getDimSize(type.getRank() - (op.getTransposeA() ? 2 : 1));
 }
 
-/// Rows of a factor, or where they are its last axis columns.
-static int64_t matrixRows(Value memref, bool areLast) {
-  MemRefType type = bufferType(memref);
-  return type.getDimSize(type.getRank() - (areLast ? 1 : 2));
+/// Bytes of a factor of one batch and head.
+static int64_t matrixBytes(Value memref) {
+  constexpr int64_t elementBytes = 2;
+  ArrayRef<int64_t> sizes = bufferType(memref).getShape().take_back(2);
+  return sizes.front() * sizes.back() * elementBytes;
 }
 
 SDDPlan::SDDPlan(PlannedSDDOp op, int64_t sharedLimit) : block{op.getBlock()[0], op.getBlock()[1]} {
@@ -179,10 +180,8 @@ SDDPlan::SDDPlan(PlannedSDDOp op, int64_t sharedLimit) : block{op.getBlock()[0],
   shape.fitStages(4, sharedLimit);
   steps = llvm::divideCeil(innerSize(op), WgmmaShape::stepDepth);
   // Gathered tiles read from all over the factors. What fits in the cache need not come in step.
-  constexpr int64_t cacheBytes = 24 << 20, elementBytes = 2;
-  int64_t lines =
-      matrixRows(op.getA(), op.getTransposeA()) + matrixRows(op.getB(), !op.getTransposeB());
-  if (form.gathersRows && lines * innerSize(op) * elementBytes > cacheBytes) {
+  if (form.gathersRows &&
+      matrixBytes(op.getA()) + matrixBytes(op.getB()) > ::blocksparse::WorkOptions().cacheBytes) {
     shape.blocks = bufferType(op.getTiles()[1]).getDimSize(0) - 1;
     shape.pacedTiles = bufferType(op.getTiles()[0]).getDimSize(0) / shape.blocks;
   }

@@ -46,7 +46,7 @@ void Pace::wait(ImplicitLocOpBuilder &b) const {
                                            LLVM::AtomicOrdering::monotonic);
   Value round = arith::DivUIOp::create(b, before, count);
   Value end = arith::MulIOp::create(b, arith::AddIOp::create(b, round, one), count);
-  auto loop = scf::WhileOp::create(
+  scf::WhileOp::create(
       b, TypeRange(b.getI32Type()), ValueRange(sharedConstant(b, mostReads)),
       [&](OpBuilder &builder, Location loc, ValueRange carried) {
         ImplicitLocOpBuilder b(loc, builder);
@@ -64,5 +64,4 @@ void Pace::wait(ImplicitLocOpBuilder &b) const {
         scf::YieldOp::create(
             b, ValueRange{arith::SubIOp::create(b, carried[0], sharedConstant(b, 1))});
       });
-  (void)loop;
 }
