@@ -81,6 +81,7 @@ private:
   int64_t ownerOf(int64_t place) const { return place % owners(); }
 
   std::vector<int32_t> deal(std::span<const int32_t> rows) const;
+  std::vector<int32_t> match(std::span<const int32_t> rows) const;
   GroupSize measure(std::span<const int32_t> places);
   /// How many of `rows`, the longest first, make a group whose slowest warp has least to do; at
   /// most `spare` less than all.
@@ -113,6 +114,39 @@ std::vector<int32_t> Grouper::deal(std::span<const int32_t> rows) const {
   return places;
 }
 
+int64_t countCommon(std::span<const int32_t> a, std::span<const int32_t> b) {
+  int64_t common = 0;
+  for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    common += a[i] == b[j];
+    const bool first = a[i] <= b[j], second = b[j] <= a[i];
+    i += first;
+    j += second;
+  }
+  return common;
+}
+
+/// Gives each owner two rows: in turn the first row that is left and the one that shares most
+/// columns with it (the first of equals).
+std::vector<int32_t> Grouper::match(std::span<const int32_t> rows) const {
+  std::vector<int32_t> left(rows.begin(), rows.end()), places(rows.size());
+  for (int64_t owner = 0; owner < owners(); ++owner) {
+    size_t best = 1;
+    int64_t most = -1;
+    for (size_t i = 1; i < left.size(); ++i) {
+      const int64_t common = countCommon(layout.row(head, left[0]), layout.row(head, left[i]));
+      if (common > most) {
+        best = i;
+        most = common;
+      }
+    }
+    places[owner] = left[0];
+    places[owner + owners()] = left[best];
+    left.erase(left.begin() + best);
+    left.erase(left.begin());
+  }
+  return places;
+}
+
 GroupSize Grouper::measure(std::span<const int32_t> places) {
   const int64_t perCopy = shape.panelsPerCopy();
   GroupSize size;
@@ -139,6 +173,8 @@ GroupSize Grouper::measure(std::span<const int32_t> places) {
 void Grouper::add(RowGroups &groups, std::span<const int32_t> rows, bool balance) {
   std::vector<int32_t> places(rows.begin(), rows.end());
   places.resize(shape.rows, -1);
+  if (static_cast<int64_t>(rows.size()) == 2 * shape.owners)
+    places = match(rows);
   GroupSize size = measure(places);
   if (balance) {
     std::vector<int32_t> dealt = deal(rows);

@@ -20,32 +20,51 @@ struct MeasuredShape {
   int64_t block;
   double occupancy;
   int64_t rows, panels, stages;
-  /// By wgmma; the others serve where it is missing.
-  bool wgmma = false;
+  enum Team { Rows, Pairs, Wgmma };
+  /// Warps own one row each, or two where there are more than 20 rows or (Pairs) 16; or they
+  /// multiply by wgmma, and the others serve where it is missing.
+  Team team = Rows;
 };
 
 // Stages of fewer than 64 values of k wait more than they compute.
 constexpr MeasuredShape measured[] = {
-    {16, 0.19, 24, 8, 4}, {16, 0.40, 20, 6, 4},       {16, 1.0, 16, 4, 5},
-    {32, 0.19, 12, 4, 3}, {32, 0.40, 12, 3, 4, true}, {32, 1.0, 12, 2, 4, true},
+    {16, 0.19, 24, 8, 4},
+    {16, 0.40, 24, 8, 3, MeasuredShape::Pairs},
+    {16, 1.0, 24, 4, 4, MeasuredShape::Pairs},
+    {32, 0.19, 12, 4, 3},
+    {32, 0.40, 12, 3, 3, MeasuredShape::Wgmma},
+    {32, 1.0, 12, 2, 3, MeasuredShape::Wgmma},
     {32, 1.0, 12, 3, 3},
 };
-// Small groups of 32, whose tiles leave fewer workers idle in a small problem's last round.
-constexpr MeasuredShape smallGroups[] = {{32, 1.0, 8, 3, 4}};
+// Small groups, whose tiles leave fewer workers idle in a small problem's last round.
+constexpr MeasuredShape smallGroups[] = {
+    {16, 0.19, 20, 8, 4},
+    {16, 0.40, 20, 6, 4},
+    {16, 1.0, 16, 4, 5, MeasuredShape::Pairs},
+    {32, 0.40, 8, 3, 4},
+    {32, 1.0, 8, 4, 3, MeasuredShape::Wgmma},
+    {32, 1.0, 8, 3, 4},
+};
 
 // Blocks of 16 along k: the same bytes under way by copies of four panels, with room for the blocks
 // that meet them (a copy that has more comes again, but then the products take longer), and by
-// single panels, whose number is no multiple of four. Estimated, not measured.
+// single panels, whose number is no multiple of four. Single ones are estimated, not measured.
 constexpr MeasuredShape quads[] = {
-    {16, 0.15, 24, 8, 4}, {16, 0.30, 20, 8, 3}, {16, 0.40, 20, 4, 5}, {16, 1.0, 16, 4, 5}};
+    {16, 0.15, 24, 8, 4},
+    {16, 0.40, 24, 8, 3, MeasuredShape::Pairs},
+    {16, 1.0, 24, 4, 4, MeasuredShape::Pairs},
+};
 constexpr MeasuredShape singles[] = {
-    {16, 0.19, 24, 7, 4}, {16, 0.40, 20, 6, 4}, {16, 1.0, 16, 5, 4}};
+    {16, 0.19, 24, 7, 4},
+    {16, 0.40, 20, 6, 4},
+    {16, 1.0, 16, 5, 4},
+};
 
 const MeasuredShape *findMeasured(std::span<const MeasuredShape> shapes,
                                   const StageProblem &problem, double occupancy) {
   for (const MeasuredShape &shape : shapes)
     if (shape.block == problem.layout.block().rows && occupancy <= shape.occupancy &&
-        (problem.wgmma || !shape.wgmma))
+        (problem.wgmma || shape.team != MeasuredShape::Wgmma))
       return &shape;
   return nullptr;
 }
@@ -152,23 +171,21 @@ void StreamChooser::consider(int64_t rows, const GroupFacts &facts, const Measur
     return;
   const int64_t block = problem.layout.block().rows;
   StreamChoice choice;
-  // Warps own whole block rows; more than 20 leave too few registers to each.
-  choice.wgmma = shape->wgmma;
-  choice.warps = choice.wgmma ? 8 : rows > 20 ? rows / 2 : rows;
+  choice.wgmma = shape->team == MeasuredShape::Wgmma;
+  const bool pairs = rows > 20 || (rows == 16 && shape->team == MeasuredShape::Pairs);
+  choice.warps = choice.wgmma ? streamWgmmaWarps : pairs ? rows / 2 : rows;
   choice.stages = shape->stages;
-  const std::optional<StreamShape> fits =
-      getStreamShape(block, rows, shape->panels, shape->stages,
-                     streamBuffers(choice.wgmma, choice.warps), problem.alongK);
+  const std::optional<StreamShape> fits = getStreamShape(
+      block, rows, shape->panels, shape->stages, choice.warps, choice.wgmma, problem.alongK);
   if (!fits)
     return;
   choice.shape = *fits;
-  choice.shape.owners = choice.wgmma ? 0 : choice.warps;
   for (int64_t tileN : {128, 64}) {
     if (problem.cols % tileN != 0)
       continue;
     choice.tileN = tileN;
     const StageRates rates =
-        choice.wgmma ? StageRates::streamWgmma() : StageRates::stream(block, choice.warps);
+        choice.wgmma ? StageRates::streamWgmma() : StageRates::stream(block, choice.warps, pairs);
     std::optional<double> dealt;
     if (uneven)
       dealt = estimateUneven(problem, head, choice, rates);
@@ -183,12 +200,15 @@ void StreamChooser::consider(int64_t rows, const GroupFacts &facts, const Measur
 
 } // namespace
 
-StageRates StageRates::stream(int64_t block, int64_t warps) {
+StageRates StageRates::stream(int64_t block, int64_t warps, bool pairs) {
   StageRates rates;
-  // Blocks of 32 have more products for each load: 8 warps of 12 have the same rate.
-  const int64_t full = block == 32 ? 8 : fullWarps;
-  rates.flopsPerSecond =
-      (block == 32 ? 4.0e12 : 3.0e12) * std::min(1.0, static_cast<double>(warps) / full);
+  // Blocks of 32 have more products for each load, as have two rows of a warp: 8 warps of 12 have
+  // the same rate.
+  const int64_t full = block == 32 || pairs ? 8 : fullWarps;
+  rates.flopsPerSecond = (block == 32 ? 4.0e12
+                          : pairs     ? 3.2e12
+                                      : 3.0e12) *
+                         std::min(1.0, static_cast<double>(warps) / full);
   // Their rings are deeper.
   if (block == 32 && warps <= full)
     rates.loadedBytesPerSecond = 70e9;
@@ -197,7 +217,7 @@ StageRates StageRates::stream(int64_t block, int64_t warps) {
 
 StageRates StageRates::streamWgmma() {
   StageRates rates;
-  rates.flopsPerSecond = 4.0e12;
+  rates.flopsPerSecond = 4.5e12;
   return rates;
 }
 
@@ -256,10 +276,12 @@ StreamChoice blocksparse::chooseStream(const StageProblem &problem) {
       chooser.consider(rows, facts, findMeasured(quads, problem, facts.occupancy));
     }
     const GroupFacts facts = getGroupFacts(problem.layout, rows);
+    if (lines) {
+      chooser.consider(rows, facts, findMeasured(singles, problem, facts.occupancy));
+      continue;
+    }
     chooser.consider(rows, facts, findMeasured(smallGroups, problem, facts.occupancy));
-    chooser.consider(rows, facts,
-                     lines ? findMeasured(singles, problem, facts.occupancy)
-                           : findMeasured(measured, problem, facts.occupancy));
+    chooser.consider(rows, facts, findMeasured(measured, problem, facts.occupancy));
   }
   return chooser.best;
 }

@@ -254,8 +254,13 @@ private:
     const int64_t bit = numPanels - perCopy + panel % perCopy;
     for (size_t i = begin; i < end; ++i) {
       const int64_t slot = static_cast<uint32_t>(blocks[i].first);
-      staged.records[record + shape.headInts() + slot] |= 1 << bit;
-      bySlot[slot].push_back(blocks[i].second);
+      if (shape.byPanel) {
+        staged.records[record + shape.headInts() + bit] |= static_cast<int32_t>(1u << slot);
+        staged.order.push_back(blocks[i].second);
+      } else {
+        staged.records[record + shape.headInts() + slot] |= 1 << bit;
+        bySlot[slot].push_back(blocks[i].second);
+      }
     }
     numBlocks += static_cast<int64_t>(end - begin);
   }
@@ -266,7 +271,7 @@ private:
     staged.records[record + 1] = static_cast<int32_t>(numBlocks);
     staged.records[record + 2] = static_cast<int32_t>(numPanels);
     int32_t first = 0;
-    for (int64_t slot = 0; slot < shape.rows; ++slot) {
+    for (int64_t slot = 0; slot < shape.rows && !shape.byPanel; ++slot) {
       staged.records[record + shape.headInts() + slot] |= first << 16;
       first += static_cast<int32_t>(bySlot[slot].size());
       staged.order.insert(staged.order.end(), bySlot[slot].begin(), bySlot[slot].end());
@@ -357,15 +362,20 @@ std::optional<StagedRows> blocksparse::buildStreamStages(const RowProduct &produ
 }
 
 std::optional<StreamShape> blocksparse::getStreamShape(int64_t block, int64_t rows, int64_t panels,
-                                                       int64_t stages, int64_t buffers,
+                                                       int64_t stages, int64_t warps, bool wgmma,
                                                        bool alongK) {
   if ((block != 16 && block != 32) || rows < 1 || rows > 64 || panels < 1 || panels > 16 ||
-      stages < 1 || buffers < 1)
+      stages < 1 || warps < 1)
+    return std::nullopt;
+  if (wgmma ? warps != streamWgmmaWarps || rows % 2 != 0 || rows * block > streamWgmmaRows
+            : rows % warps != 0)
     return std::nullopt;
   StreamShape shape{block, rows, panels, 0};
+  shape.owners = wgmma ? 0 : warps;
   shape.alongK = alongK;
-  const int64_t free =
-      streamSharedBytes - streamReservedBytes - streamEpilogueBytes(block, buffers);
+  shape.byPanel = wgmma;
+  const int64_t free = streamSharedBytes - streamReservedBytes -
+                       streamEpilogueBytes(block, streamBuffers(wgmma, warps));
   const int64_t left = free / stages / 1024 * 1024 - panels * block * 256 - shape.recordInts() * 4;
   shape.blocks = std::min(rows * panels, left / (block * block * bytesPerElement));
   if (left < 0 || shape.blocks < rows)

@@ -235,6 +235,60 @@ private:
     return {};
   }
 
+  /// The blocks of a record, which begin at `place`, to the rows of its group.
+  std::string takeByRow(std::span<const int32_t> words, int64_t place,
+                        std::vector<std::vector<RowEntry>> &got, int64_t &taken,
+                        uint32_t &masks) const {
+    for (int64_t row = 0; row < shape->rows; ++row) {
+      const uint32_t word = words[shape->headInts() + row], mask = word & 0xffff;
+      masks |= mask;
+      if (static_cast<int64_t>(word >> 16) != taken)
+        return expected("the blocks of row " + text(row) + " of a record from", taken, word >> 16);
+      if (mask >> words[2] != 0)
+        return "expects a mask of " + text(words[2]) + " panels, but got " + text(mask);
+      if (std::string error = checkPlaces(place + taken, mask); !error.empty())
+        return error;
+      for (int64_t e = 0; e < words[2]; ++e)
+        if (mask >> e & 1)
+          got[row].push_back({panelOf(words, e), tables.order[place + taken++]});
+    }
+    return {};
+  }
+
+  std::string takeByPanel(std::span<const int32_t> words, int64_t place,
+                          std::vector<std::vector<RowEntry>> &got, int64_t &taken,
+                          uint32_t &masks) const {
+    for (int64_t e = 0; e < shape->panels; ++e) {
+      const uint32_t mask = words[shape->headInts() + e];
+      if (mask == 0)
+        continue;
+      masks |= 1u << e;
+      if (e >= words[2])
+        return "expects words of " + text(words[2]) + " panels, but got " + text(mask) +
+               " for panel " + text(e);
+      if (uint64_t{mask} >> shape->rows != 0)
+        return "expects a mask of " + text(shape->rows) + " rows, but got " + text(mask);
+      if (std::string error = checkPlaces(place + taken, mask); !error.empty())
+        return error;
+      for (int64_t row = 0; row < shape->rows; ++row)
+        if (mask >> row & 1)
+          got[row].push_back({panelOf(words, e), tables.order[place + taken++]});
+    }
+    return {};
+  }
+
+  int32_t panelOf(std::span<const int32_t> words, int64_t e) const {
+    const int64_t perCopy = shape->panelsPerCopy();
+    return static_cast<int32_t>(words[4 + e / perCopy] + e % perCopy);
+  }
+
+  /// A place in the order for each bit of `mask`, from `place` on.
+  std::string checkPlaces(int64_t place, uint32_t mask) const {
+    const int64_t end = place + std::popcount(mask), places = tables.order.size();
+    return end <= places ? ""
+                         : "expects places below " + text(places) + ", but got " + text(end - 1);
+  }
+
   std::string checkCopies(std::span<const int32_t> words, uint32_t masks) const {
     const int64_t perCopy = shape->panelsPerCopy();
     for (int64_t c = 0; c < words[2] / perCopy; ++c)
@@ -247,7 +301,6 @@ private:
   std::string checkStream(int64_t index, int64_t &place) {
     const Group &group = groups[index];
     std::vector<std::vector<RowEntry>> got(shape->rows);
-    const int64_t perCopy = shape->panelsPerCopy();
     int64_t copy = -1;
     for (int64_t i = 0; i < group.count; ++i) {
       const std::span<const int32_t> words = record(group, i);
@@ -255,22 +308,10 @@ private:
         return error;
       int64_t taken = 0;
       uint32_t masks = 0;
-      for (int64_t row = 0; row < shape->rows; ++row) {
-        const uint32_t word = words[shape->headInts() + row], mask = word & 0xffff;
-        masks |= mask;
-        if (static_cast<int64_t>(word >> 16) != taken)
-          return expected("the blocks of row " + text(row) + " of a record from", taken,
-                          word >> 16);
-        if (mask >> words[2] != 0)
-          return "expects a mask of " + text(words[2]) + " panels, but got " + text(mask);
-        if (place + taken + std::popcount(mask) > static_cast<int64_t>(tables.order.size()))
-          return "expects places below " + text(tables.order.size()) + ", but got " +
-                 text(place + taken + std::popcount(mask) - 1);
-        for (int64_t e = 0; e < words[2]; ++e)
-          if (mask >> e & 1)
-            got[row].push_back({static_cast<int32_t>(words[4 + e / perCopy] + e % perCopy),
-                                tables.order[place + taken++]});
-      }
+      if (std::string error = shape->byPanel ? takeByPanel(words, place, got, taken, masks)
+                                             : takeByRow(words, place, got, taken, masks);
+          !error.empty())
+        return error;
       if (std::string error = checkCopies(words, masks); !error.empty())
         return error;
       if (taken != words[1])

@@ -96,8 +96,7 @@ void Candidates::addStreams() {
   int64_t block = facts.rows;
   auto addShape = [&](bool wgmma, int64_t rows, int64_t warps, int64_t panels, int64_t stages) {
     if (!has(wgmma ? "cuda.stream_wgmma" : "cuda.stream") ||
-        !::blocksparse::getStreamShape(block, rows, panels, stages,
-                                       ::blocksparse::streamBuffers(wgmma, warps), facts.alongK))
+        !::blocksparse::getStreamShape(block, rows, panels, stages, warps, wgmma, facts.alongK))
       return;
     // Narrow panels pay for small results alone.
     for (int64_t cols : {128, 64})
@@ -106,11 +105,15 @@ void Candidates::addStreams() {
             warps, rows);
   };
   // Fewer than 64 values of k a stage wait more than they compute.
-  constexpr std::pair<int64_t, int64_t> depths[] = {{64, 5}, {64, 4}, {96, 4}, {128, 4}, {128, 3}};
+  constexpr std::pair<int64_t, int64_t> depths[] = {{64, 5}, {64, 4},  {64, 3}, {96, 4},
+                                                    {96, 3}, {128, 4}, {128, 3}};
   for (auto [depth, stages] : depths) {
+    // Blocks of 16 have too little work for each branch of wgmma.
     if (block == 32)
-      for (int64_t rows : {12, 4})
-        addShape(/*wgmma=*/true, rows, 8, depth / block, stages);
+      for (int64_t rows : {12, 8, 4})
+        addShape(/*wgmma=*/true, rows, ::blocksparse::streamWgmmaWarps, depth / block, stages);
+    else
+      addShape(/*wgmma=*/false, 16, 8, depth / block, stages);
     for (int64_t rows : {24, 20, 16, 12, 8})
       // Tall groups of large blocks leave too few registers.
       if (rows * block <= 384)

@@ -98,10 +98,9 @@ std::optional<StagedProduct> StagedProduct::get(PlannedDSDOp op) {
     bool usesWgmma = schedule.getKernel() == "cuda.stream_wgmma";
     product.stream = ::blocksparse::getStreamShape(
         rows, schedule.getGroup(), schedule.getTileK() / rows, schedule.getStages(),
-        ::blocksparse::streamBuffers(usesWgmma, schedule.getWarps()), sizes.alongK);
-    if (!product.stream || schedule.getGroup() % (usesWgmma ? 2 : schedule.getWarps()) != 0)
+        schedule.getWarps(), usesWgmma, sizes.alongK);
+    if (!product.stream)
       return std::nullopt;
-    product.stream->owners = usesWgmma ? 0 : schedule.getWarps();
   }
   int64_t wanted = schedule.getTileN() == 0 ? ::blocksparse::wgmmaPanelCols : schedule.getTileN();
   int64_t most =

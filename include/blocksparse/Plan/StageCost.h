@@ -23,11 +23,11 @@ struct StageRates {
   /// each of its loads.
   static constexpr int64_t fullWarps = 12;
 
-  /// wgmma keeps the tensor cores busy; the warps of a stream kernel wait for shared memory, as
-  /// does wgmma with 32 columns.
+  /// wgmma keeps the tensor cores busy; the warps of a stream kernel wait for shared memory, less
+  /// where a warp has `pairs` of rows that share panels, and wgmma with 32 columns for branches.
   static StageRates wgmma() { return {}; }
   static StageRates streamWgmma();
-  static StageRates stream(int64_t block, int64_t warps);
+  static StageRates stream(int64_t block, int64_t warps, bool pairs = false);
 };
 
 /// Rows and columns of the result of one tile.

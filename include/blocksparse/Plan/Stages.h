@@ -26,14 +26,18 @@
 //   [1], [2]      number of value blocks and of panels, those of whole copies
 //   [3]           0
 //   [4 + c]       first panel of copy c; padded to a multiple of 4 numbers
-//   then, for each row of the group, (first << 16) | mask: bit e of the mask tells that the row has
-//                 a block in panel e of the record, which is [4 + e / panelsPerCopy] + e %
-//                 panelsPerCopy; its blocks stand in ascending e from place [0] + first on.
-//                 Padded to a multiple of 4 numbers.
+//   then the words, padded to a multiple of 4. Panel e of the record is [4 + e / panelsPerCopy] +
+//                 e % panelsPerCopy.
+//     of rows     for each row of the group (first << 16) | mask: bit e of the mask tells that the
+//                 row has a block in panel e; its blocks stand in ascending e from place [0] +
+//                 first on: blocks are packed by row, then panel.
+//     of panels   (`byPanel`) for each panel a mask: bit i tells that row i of the group has a
+//     block
+//                 in it. Blocks are packed by panel, then row.
 // Copies of a tile ascend over its records; each has a block. The last panels of a copy may lie
 // beyond the dense operand. A copy with more blocks than a record takes comes again in the next
-// record, with the bits of later panels. Within a record blocks are packed by row, then panel. One
-// record of zeros follows the last, so that a kernel may read ahead.
+// record, with the bits of later panels. One record of zeros follows the last, so that a kernel may
+// read ahead.
 //
 // Products at the blocks of a pattern have no records: see SampledTiles.h.
 
@@ -70,10 +74,13 @@ struct StreamShape {
   /// Block rows of a group, panels (at most 16) and value blocks (at least `rows`) of a stage.
   int64_t rows = 0, panels = 0, blocks = 0;
   /// Warps that share the rows of a group, each with whole rows: place i is of owner i % owners. 0
-  /// where warps multiply together (wgmma) or it does not matter.
+  /// where warps multiply together (wgmma) or it does not matter. The two rows of an owner that has
+  /// two share what is loaded of a panel that both meet.
   int64_t owners = 0;
   /// k runs along the rows of the dense operand as it is stored: a panel of 16 is 32 bytes of each.
   bool alongK = false;
+  /// Records have words of panels, not of rows: for warps that multiply a panel together.
+  bool byPanel = false;
 
   /// Panels that one copy brings. The copy engine and the second-level cache work in lines of 128
   /// bytes, which are four panels of 16 values along k; single panels are left to stages that don't
@@ -84,7 +91,8 @@ struct StreamShape {
   double copyCost() const { return alongK && block == 16 && panelsPerCopy() == 1 ? 1.5 : 1; }
   /// Numbers of a record, in all and before the words of the rows.
   int64_t headInts() const { return 4 + (panels / panelsPerCopy() + 3) / 4 * 4; }
-  int64_t recordInts() const { return headInts() + (rows + 3) / 4 * 4; }
+  int64_t words() const { return byPanel ? panels : rows; }
+  int64_t recordInts() const { return headInts() + (words() + 3) / 4 * 4; }
   /// Bytes of shared memory that one stage takes: panels of 128 columns of 16 bits, value blocks
   /// and the record, in whole kilobytes.
   int64_t stageBytes() const {
@@ -101,13 +109,21 @@ inline constexpr int64_t streamSharedBytes = 227 * 1024, streamReservedBytes = 2
 inline int64_t streamBuffers(bool wgmma, int64_t warps) { return wgmma ? 4 : warps; }
 inline int64_t streamEpilogueBytes(int64_t block, int64_t buffers) { return buffers * block * 128; }
 
-/// The shape of stages that a schedule means: `rows` is its group, `panels` its tile_k / block;
-/// with `alongK`, blocks of 16 and a tile_k that is a multiple of 64, panels come by copies of
-/// four. A stage takes as many value blocks as fit in shared memory `stages` times beside the
-/// epilogue, and no more than rows * panels. Nothing where `block` is not 16 or 32, `rows` is not
-/// in [1, 64], `panels` is not in [1, 16], or fewer than `rows` value blocks fit.
+/// Warps that multiply by wgmma, and the rows of a result that they share at most: the sums of 128
+/// columns are 192 registers of each thread, and its part of a panel 16. With 216 in all, ptxas
+/// lets each product end before it starts the next.
+inline constexpr int64_t streamWgmmaWarps = 8, streamWgmmaRows = 384;
+
+/// The shape of stages that a schedule means: `rows` is its group, `panels` its tile_k / block,
+/// `warps` those that multiply, by wgmma or each by itself; with `alongK`, blocks of 16 and a
+/// tile_k that is a multiple of 64, panels come by copies of four. A stage takes as many value
+/// blocks as fit in shared memory `stages` times beside the epilogue, and no more than rows *
+/// panels. Nothing where `block` is not 16 or 32, `panels` is not in [1, 16], fewer than `rows`
+/// value blocks fit, or the warps can't share the rows: by wgmma, streamWgmmaWarps, an even number
+/// of rows, and at most streamWgmmaRows rows of elements; else a multiple of `warps`, at most 64.
 std::optional<StreamShape> getStreamShape(int64_t block, int64_t rows, int64_t panels,
-                                          int64_t stages, int64_t buffers, bool alongK = false);
+                                          int64_t stages, int64_t warps, bool wgmma = false,
+                                          bool alongK = false);
 
 //===----------------------------------------------------------------------===//
 // Groups and stages

@@ -40,9 +40,29 @@ private:
   Value rowPlace(ImplicitLocOpBuilder &b, int64_t number) const {
     return sharedAdd(b, kernel.warp, constant(b, number * plan.warps));
   }
-  /// Adds the blocks of one row in a stage to its sums.
+  /// What a row has in a stage, i32: bits of its panels, and the address of its first value block.
+  struct RowWord {
+    Value mask, blocks;
+  };
+  RowWord readRow(ImplicitLocOpBuilder &b, Value stage, int64_t number) const;
+  /// Adds the blocks of the warp's rows in a stage to their sums.
+  SmallVector<Value> multiplyStage(ImplicitLocOpBuilder &b, Value stage,
+                                   ArrayRef<Value> sums) const;
   SmallVector<Value> multiplyRow(ImplicitLocOpBuilder &b, Value stage, int64_t number,
                                  ArrayRef<Value> sums) const;
+  /// Two rows: what is loaded of a panel that both meet serves both.
+  SmallVector<Value> multiplyPair(ImplicitLocOpBuilder &b, Value stage, int64_t number,
+                                  ArrayRef<Value> sums) const;
+  /// Adds the products of a panel and the block of each row, which begins at blocks[row]; `sums`
+  /// are those of the rows, one after the other.
+  void multiplyPanel(ImplicitLocOpBuilder &b, Value panel, ArrayRef<Value> blocks,
+                     MutableArrayRef<Value> sums) const;
+  /// Runs `body` for each panel of `mask` in ascending order, with values that it hands on. It gets
+  /// where the lane reads in the panel and the bits below the panel's.
+  using PanelBody = function_ref<SmallVector<Value>(ImplicitLocOpBuilder &, Value panel,
+                                                    Value below, ArrayRef<Value> carried)>;
+  SmallVector<Value> forEachPanel(ImplicitLocOpBuilder &b, Value stage, Value mask,
+                                  ArrayRef<Value> initial, PanelBody body) const;
   /// The value block at `block` for k .. k + 15: a fragment for each 16 rows.
   Fragments loadLeft(ImplicitLocOpBuilder &b, Value block, int64_t k) const;
   /// 16 columns of the panel that the lane reads at `panel`, from n on.
@@ -75,7 +95,7 @@ MmaConsumer::MmaConsumer(ImplicitLocOpBuilder &b, const StreamKernel &kernel)
   Value zero = constant(b, 0);
   LanePlace left = LanePlace::get(b, lane, /*rowsFirst=*/true);
   leftLane = valueTile().offset(b, zero, left.row, left.piece);
-  rightLane = plan.panels().laneOffset(b, lane);
+  rightLane = plan.panels().laneOffset(b, lane, StreamPanels::Order::KFirst, zero);
 }
 
 //===----------------------------------------------------------------------===//
@@ -107,14 +127,27 @@ void MmaConsumer::multiplyFragments(ImplicitLocOpBuilder &b, ArrayRef<Value> lef
                            sums.slice((m * tilesN + n / 8 + i) * 4, 4));
 }
 
-SmallVector<Value> MmaConsumer::multiplyRow(ImplicitLocOpBuilder &b, Value stage, int64_t number,
-                                            ArrayRef<Value> sums) const {
-  StreamKernel::RowWord word = kernel.readWord(b, stage, rowPlace(b, number));
-  SmallVector<Value> initial{word.mask, word.block};
-  llvm::append_range(initial, sums);
-  SmallVector<Type> types(ValueRange(initial).getTypes());
+void MmaConsumer::multiplyPanel(ImplicitLocOpBuilder &b, Value panel, ArrayRef<Value> blocks,
+                                MutableArrayRef<Value> sums) const {
+  for (int64_t k = 0; k < plan.shape.block; k += 16) {
+    SmallVector<Fragments> left;
+    for (Value block : blocks)
+      left.push_back(loadLeft(b, block, k));
+    for (int64_t n = 0; n < plan.cols; n += 16) {
+      Fragments right = loadRight(b, panel, k, n);
+      for (auto [row, fragments] : llvm::enumerate(left))
+        multiplyFragments(b, fragments, right, n, sums.slice(row * rowSums(), rowSums()));
+    }
+  }
+}
+
+SmallVector<Value> MmaConsumer::forEachPanel(ImplicitLocOpBuilder &b, Value stage, Value mask,
+                                             ArrayRef<Value> initial, PanelBody body) const {
+  SmallVector<Value> values{mask};
+  llvm::append_range(values, initial);
+  SmallVector<Type> types(ValueRange(values).getTypes());
   auto loop = scf::WhileOp::create(
-      b, types, initial,
+      b, types, values,
       [&](OpBuilder &builder, Location loc, ValueRange carried) {
         ImplicitLocOpBuilder b(loc, builder);
         Value more = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, carried[0], constant(b, 0));
@@ -122,23 +155,82 @@ SmallVector<Value> MmaConsumer::multiplyRow(ImplicitLocOpBuilder &b, Value stage
       },
       [&](OpBuilder &builder, Location loc, ValueRange carried) {
         ImplicitLocOpBuilder b(loc, builder);
-        Value mask = carried[0], block = carried[1];
-        Value rest = arith::AndIOp::create(b, mask, sharedAdd(b, mask, constant(b, -1)));
-        Value panelNumber = LLVM::CountTrailingZerosOp::create(b, b.getI32Type(), mask,
-                                                               /*is_zero_poison=*/true);
-        Value panel = plan.panels().select(b, sharedAdd(b, stage, rightLane), panelNumber);
-        SmallVector<Value> next(carried);
-        next[0] = rest;
-        next[1] = sharedAdd(b, block, constant(b, plan.blockBytes()));
-        MutableArrayRef<Value> added = MutableArrayRef<Value>(next).drop_front(2);
-        for (int64_t k = 0; k < plan.shape.block; k += 16) {
-          Fragments left = loadLeft(b, block, k);
-          for (int64_t n = 0; n < plan.cols; n += 16)
-            multiplyFragments(b, left, loadRight(b, panel, k, n), n, added);
-        }
+        Value mask = carried[0], lower = sharedAdd(b, mask, constant(b, -1));
+        Value rest = arith::AndIOp::create(b, mask, lower);
+        Value below =
+            arith::AndIOp::create(b, lower, arith::XOrIOp::create(b, mask, constant(b, -1)));
+        Value number = LLVM::CountTrailingZerosOp::create(b, b.getI32Type(), mask,
+                                                          /*is_zero_poison=*/true);
+        Value panel = plan.panels().select(b, sharedAdd(b, stage, rightLane), number);
+        SmallVector<Value> next{rest};
+        llvm::append_range(next, body(b, panel, below, SmallVector<Value>(carried.drop_front(1))));
         scf::YieldOp::create(b, next);
       });
-  return SmallVector<Value>(loop.getResults().drop_front(2));
+  return SmallVector<Value>(loop.getResults().drop_front(1));
+}
+
+MmaConsumer::RowWord MmaConsumer::readRow(ImplicitLocOpBuilder &b, Value stage,
+                                          int64_t number) const {
+  // See blocksparse/Plan/Stages.h.
+  Value word = kernel.readWord(b, stage, rowPlace(b, number));
+  Value first = sharedMul(b, sharedDiv(b, word, 0x10000), plan.blockBytes());
+  return {arith::AndIOp::create(b, word, constant(b, 0xffff)),
+          sharedAdd(b, kernel.valuesBase(b, stage), first)};
+}
+
+SmallVector<Value> MmaConsumer::multiplyRow(ImplicitLocOpBuilder &b, Value stage, int64_t number,
+                                            ArrayRef<Value> sums) const {
+  RowWord row = readRow(b, stage, number);
+  SmallVector<Value> initial{row.blocks};
+  llvm::append_range(initial, sums);
+  SmallVector<Value> end = forEachPanel(
+      b, stage, row.mask, initial,
+      [&](ImplicitLocOpBuilder &b, Value panel, Value, ArrayRef<Value> carried) {
+        SmallVector<Value> next(carried);
+        next[0] = sharedAdd(b, carried[0], constant(b, plan.blockBytes()));
+        multiplyPanel(b, panel, carried[0], MutableArrayRef<Value>(next).drop_front(1));
+        return next;
+      });
+  return SmallVector<Value>(llvm::drop_begin(end));
+}
+
+SmallVector<Value> MmaConsumer::multiplyPair(ImplicitLocOpBuilder &b, Value stage, int64_t number,
+                                             ArrayRef<Value> initial) const {
+  RowWord rows[2] = {readRow(b, stage, number), readRow(b, stage, number + 1)};
+  Value shared = arith::AndIOp::create(b, rows[0].mask, rows[1].mask);
+  SmallVector<Value> sums(initial);
+  // The rows `members` in the panels of `mask`.
+  auto multiply = [&](Value mask, ArrayRef<RowWord> members, MutableArrayRef<Value> own) {
+    SmallVector<Value> added = forEachPanel(
+        b, stage, mask, own,
+        [&](ImplicitLocOpBuilder &b, Value panel, Value below, ArrayRef<Value> carried) {
+          SmallVector<Value> next(carried), blocks;
+          for (const RowWord &row : members) {
+            Value before =
+                LLVM::CtPopOp::create(b, b.getI32Type(), arith::AndIOp::create(b, row.mask, below));
+            blocks.push_back(sharedAdd(b, row.blocks, sharedMul(b, before, plan.blockBytes())));
+          }
+          multiplyPanel(b, panel, blocks, next);
+          return next;
+        });
+    llvm::copy(added, own.begin());
+  };
+  MutableArrayRef<Value> all(sums);
+  multiply(shared, rows, all);
+  for (int64_t row = 0; row < 2; ++row)
+    multiply(arith::XOrIOp::create(b, rows[row].mask, shared), rows[row],
+             all.slice(row * rowSums(), rowSums()));
+  return sums;
+}
+
+SmallVector<Value> MmaConsumer::multiplyStage(ImplicitLocOpBuilder &b, Value stage,
+                                              ArrayRef<Value> sums) const {
+  if (rowsPerWarp() == 2)
+    return multiplyPair(b, stage, 0, sums);
+  SmallVector<Value> results;
+  for (int64_t row = 0; row < rowsPerWarp(); ++row)
+    llvm::append_range(results, multiplyRow(b, stage, row, sums.slice(row * rowSums(), rowSums())));
+  return results;
 }
 
 void MmaConsumer::emit(ImplicitLocOpBuilder &b) const {
@@ -154,24 +246,21 @@ void MmaConsumer::emit(ImplicitLocOpBuilder &b) const {
               SmallVector<Value> initial(carried);
               Value zero = arith::ConstantOp::create(b, b.getF32FloatAttr(0));
               initial.append(rows * perRow, zero);
-              SmallVector<Value> end = emitCarry(
-                  b, constant(b, 0), tile.records, one, initial,
-                  [&](ImplicitLocOpBuilder &b, Value, ValueRange carried) {
-                    StageRing::Position at{carried[0], carried[1]};
-                    SmallVector<Value> sums(carried.drop_front(2));
-                    kernel.ring->waitFull(b, at);
-                    Value stage = kernel.stageBase(b, at.stage);
-                    StageRing::Position next = kernel.ring->next(b, at);
-                    SmallVector<Value> results{next.stage, next.parity};
-                    for (int64_t row = 0; row < rows; ++row)
-                      llvm::append_range(
-                          results,
-                          multiplyRow(b, stage, row, ArrayRef(sums).slice(row * perRow, perRow)));
-                    // Every lane for itself: what one lane has read is not ordered before
-                    // another's arrival by a barrier of the warp alone.
-                    kernel.ring->release(b, at.stage);
-                    return results;
-                  });
+              SmallVector<Value> end =
+                  emitCarry(b, constant(b, 0), tile.records, one, initial,
+                            [&](ImplicitLocOpBuilder &b, Value, ValueRange carried) {
+                              StageRing::Position at{carried[0], carried[1]};
+                              SmallVector<Value> sums(carried.drop_front(2));
+                              kernel.ring->waitFull(b, at);
+                              Value stage = kernel.stageBase(b, at.stage);
+                              StageRing::Position next = kernel.ring->next(b, at);
+                              SmallVector<Value> results{next.stage, next.parity};
+                              llvm::append_range(results, multiplyStage(b, stage, sums));
+                              // Every lane for itself: what one lane has read is not ordered before
+                              // another's arrival by a barrier of the warp alone.
+                              kernel.ring->release(b, at.stage);
+                              return results;
+                            });
               Strips strips = startStrips(b, tile, 0), following;
               for (int64_t row = 0; row < rows; ++row) {
                 if (row + 1 < rows)

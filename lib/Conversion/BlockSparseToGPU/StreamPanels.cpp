@@ -23,9 +23,15 @@ Value mlir::blocksparse::device::movePieces(ImplicitLocOpBuilder &b, Value addre
   return b.createOrFold<arith::XOrIOp>(address, sharedConstant(b, pieces * pieceBytes));
 }
 
-Value StreamPanels::laneOffset(ImplicitLocOpBuilder &b, Value lane) const {
-  LanePlace place = LanePlace::get(b, lane, /*rowsFirst=*/!shape.alongK);
-  return tile().offset(b, sharedConstant(b, 0), place.row, place.piece);
+Value StreamPanels::laneOffset(ImplicitLocOpBuilder &b, Value lane, Order order, Value col) const {
+  // Rows of the tile are columns where k runs along them.
+  bool rowsFirst = shape.alongK == (order == Order::ColumnsFirst);
+  LanePlace place = LanePlace::get(b, lane, rowsFirst);
+  if (shape.alongK)
+    return tile().offset(b, col, place.row, place.piece);
+  Value piece = sharedAdd(b, place.piece, sharedDiv(b, sharedRem(b, col, chunkCols), 8));
+  Value matrix = sharedMul(b, sharedDiv(b, col, chunkCols), tile().bytes());
+  return sharedAdd(b, matrix, tile().offset(b, sharedConstant(b, 0), place.row, piece));
 }
 
 Value StreamPanels::select(ImplicitLocOpBuilder &b, Value first, Value number) const {

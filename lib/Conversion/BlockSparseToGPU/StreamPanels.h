@@ -43,11 +43,14 @@ struct StreamPanels {
   /// Bytes from a panel's place to the next: those of the widest, for which the planner counts.
   int64_t stride() const { return shape.block * 256; }
 
-  /// Where in a panel the lane reads.
-  Value laneOffset(ImplicitLocOpBuilder &b, Value lane) const;
+  /// Order of the four matrices that ldmatrix reads of 16 values of k and 16 columns: the second is
+  /// 8 values of k on (two fragments of B) or 8 columns on (one of A, the columns being its rows).
+  enum class Order { KFirst, ColumnsFirst };
+  /// Where in a panel the lane reads the first 16 columns from `col` on (i32, a multiple of 16).
+  Value laneOffset(ImplicitLocOpBuilder &b, Value lane, Order order, Value col) const;
   /// The lane's address in panel `number` (i32), from that in the first panel of the stage.
   Value select(ImplicitLocOpBuilder &b, Value first, Value number) const;
-  /// The lane's address for k .. k + 15 and columns n .. n + 15 of a panel.
+  /// The lane's address for k .. k + 15 and 16 columns `n` behind those of its place in a panel.
   Value corner(ImplicitLocOpBuilder &b, Value panel, int64_t k, int64_t n) const;
 
 private:

@@ -31,12 +31,8 @@ std::optional<StreamPlan> StreamPlan::get(PlannedDSDOp op) {
   bool wgmma = schedule.getKernel() == "cuda.stream_wgmma";
   std::optional<::blocksparse::StreamShape> shape = ::blocksparse::getStreamShape(
       block, schedule.getGroup(), schedule.getTileK() / block, schedule.getStages(),
-      ::blocksparse::streamBuffers(wgmma, schedule.getWarps()), op.getTransposeB());
-  int64_t rows = schedule.getGroup(), warps = schedule.getWarps();
-  if (!shape || warps < 1 || rows % (wgmma ? 2 : warps) != 0)
-    return std::nullopt;
-  // Two warpgroups share the rows; the sums of 6 x 128 columns are 192 registers.
-  if (wgmma && (block != 32 || warps != 8 || rows > 12))
+      schedule.getWarps(), wgmma, op.getTransposeB());
+  if (!shape)
     return std::nullopt;
   StreamPlan plan;
   plan.usesWgmma = wgmma;
@@ -50,10 +46,12 @@ std::optional<StreamPlan> StreamPlan::get(PlannedDSDOp op) {
   return plan;
 }
 
-/// A block starts with the same registers for all, as many as fit; the copying warps need few, and
-/// the others get the rest. All together must fit what the block started with, else it hangs.
+/// A block starts with the same registers for all, as many as fit; the copying warps need few (a
+/// record's panels, those of the next one, and a dozen), and the others get the rest. All together
+/// must fit what the block started with, else it hangs.
 WarpRegisters StreamPlan::registers() const {
-  constexpr int64_t all = 65536, producer = 32, most = 232;
+  constexpr int64_t all = 65536, most = 240;
+  const int64_t producer = !usesWgmma ? 32 : shape.panels <= 4 ? 24 : 40;
   auto roundDown = [](int64_t number) { return number / 8 * 8; };
   int64_t launched = roundDown(all / threads());
   if (launched >= most || warps % 4 != 0)
@@ -131,15 +129,15 @@ void StreamKernel::emit(ImplicitLocOpBuilder &b) {
   scf::IfOp::create(b, produces, produce, consume);
 }
 
-StreamKernel::RowWord StreamKernel::readWord(ImplicitLocOpBuilder &b, Value stage,
-                                             Value row) const {
-  Value place = sharedAdd(b, stage, constant(b, plan.recordOffset() + 4 * plan.shape.headInts()));
-  place = sharedAdd(b, place, sharedMul(b, row, 4));
+Value StreamKernel::valuesBase(ImplicitLocOpBuilder &b, Value stage) const {
+  return sharedAdd(b, stage, constant(b, plan.valuesOffset()));
+}
+
+Value StreamKernel::readWord(ImplicitLocOpBuilder &b, Value stage, Value number) const {
+  Value words = constant(b, plan.recordOffset() + 4 * plan.shape.headInts());
+  Value place = sharedAdd(b, sharedAdd(b, stage, words), sharedMul(b, number, 4));
   Value bits = LLVM::LoadOp::create(b, b.getI32Type(), sharedPointer(b, place), /*alignment=*/4);
-  bits = makeUniform(b, bits);
-  Value first = sharedMul(b, arith::ShRUIOp::create(b, bits, constant(b, 16)), plan.blockBytes());
-  return {arith::AndIOp::create(b, bits, constant(b, 0xffff)),
-          sharedAdd(b, sharedAdd(b, stage, constant(b, plan.valuesOffset())), first)};
+  return makeUniform(b, bits);
 }
 
 //===----------------------------------------------------------------------===//

@@ -64,12 +64,10 @@ public:
 
   /// Address (i32) of a stage.
   Value stageBase(ImplicitLocOpBuilder &b, Value stage) const;
-  /// The word of row `row` (i32) of the group in the record of a stage, and its two parts: the bits
-  /// of the panels that meet it and the address of its first value block.
-  struct RowWord {
-    Value mask, block;
-  };
-  RowWord readWord(ImplicitLocOpBuilder &b, Value stageBase, Value row) const;
+  /// Word `number` (i32) of the record of a stage.
+  Value readWord(ImplicitLocOpBuilder &b, Value stageBase, Value number) const;
+  /// Address of the first value block of a stage.
+  Value valuesBase(ImplicitLocOpBuilder &b, Value stageBase) const;
   /// Stores a chunk of 64 columns of block row `unit` from shared memory; one thread.
   void storeChunk(ImplicitLocOpBuilder &b, const StagedTile &tile, Value unit, int64_t chunk,
                   Value address) const;

@@ -1,9 +1,14 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Blocks of 32 on wgmma, whose tiles have 64 rows: the block stands on the side of the columns. A
-// warpgroup computes the transposed product (64 columns of the panel) x (32 rows of a block)
-// for each block of its rows, so that nothing is multiplied by zero.
+// Small blocks on wgmma, whose tiles have 64 rows: the block stands on the side of the columns. A
+// warpgroup computes the transposed product (64 columns of the panel) x (16 or 32 rows) for the
+// blocks of its rows, so that nothing is multiplied by zero.
+//
+// Shared memory is what such products wait for: it delivers 128 bytes a cycle, and wgmma reads B
+// and what it is given of A there for every instruction. With 32 columns that is 1 KB of B and 2 KB
+// of A, 24 cycles for 16 of the tensor cores. So the panel is read once to registers, which each of
+// its blocks takes as A.
 
 #include "Kit/MmaFragments.h"
 #include "Kit/SharedTile.h"
@@ -25,6 +30,9 @@ static constexpr int64_t groups = 2;
 
 static Value constant(ImplicitLocOpBuilder &b, int64_t value) { return sharedConstant(b, value); }
 
+/// Value blocks are the transposed right factor: [row][k].
+static WgmmaFactor valueFactor(const StreamPlan &plan) { return {true, plan.shape.block}; }
+
 namespace {
 
 /// One of the two warpgroups; it owns half of the group's rows.
@@ -39,11 +47,22 @@ private:
   int64_t chunks() const { return plan.cols / chunkCols; }
   int64_t buffers() const { return plan.buffers() / groups; }
   Value rowPlace(ImplicitLocOpBuilder &b, int64_t row) const {
-    return sharedAdd(b, sharedMul(b, group, rows()), constant(b, row));
+    return sharedAdd(b, firstRow, constant(b, row));
   }
-  /// The products of a stage as one group; `sums` are [row][chunk].
-  SmallVector<Value> multiplyStage(ImplicitLocOpBuilder &b, Value stage,
-                                   ArrayRef<Value> sums) const;
+  /// What the warpgroup's rows have in a panel.
+  struct PanelWord {
+    /// i32, bit i for row i of the warpgroup.
+    Value mask;
+    /// i64: descriptor of the first block of these rows.
+    Value blocks;
+  };
+  SmallVector<PanelWord> readWords(ImplicitLocOpBuilder &b, Value stage) const;
+  /// The fragments of a chunk of 64 columns of a panel.
+  SmallVector<Value> loadPanel(ImplicitLocOpBuilder &b, Value stage, int64_t panel,
+                               int64_t chunk) const;
+  /// The products of a panel as one group; `sums` are [row][chunk].
+  void multiplyPanel(ImplicitLocOpBuilder &b, Value stage, int64_t number, const PanelWord &word,
+                     MutableArrayRef<Value> sums) const;
   void storeRows(ImplicitLocOpBuilder &b, const StagedTile &tile, ArrayRef<Value> sums) const;
   /// The sums of chunk `number` of all the warpgroup's, those of a row after another.
   SumStrip getSums(ImplicitLocOpBuilder &b, const StagedTile &tile, int64_t number) const;
@@ -57,6 +76,8 @@ private:
   WgmmaTile tile;
   /// i32: number of the warpgroup, of the warp in it, and its buffers of results.
   Value group, warp, result;
+  /// i32: its first row in a group, and where the lane reads in a panel.
+  Value firstRow, leftLane;
   /// i1: the first thread of the warpgroup.
   Value isFirst;
 };
@@ -65,14 +86,16 @@ private:
 
 WgmmaConsumer::WgmmaConsumer(ImplicitLocOpBuilder &b, const StreamKernel &kernel)
     : kernel(kernel), plan(kernel.plan),
-      tile(b.getContext(), plan.shape.block, plan.element,
-           plan.alongK() ? WgmmaFactor{true, plan.shape.block} : WgmmaFactor{false},
-           {true, plan.shape.block}) {
+      tile(b.getContext(), plan.shape.block, plan.element, WgmmaFactor{false}, valueFactor(plan)) {
   group = sharedDiv(b, kernel.warp, warpsOfGroup);
   warp = sharedRem(b, kernel.warp, warpsOfGroup);
+  Value zero = constant(b, 0);
+  firstRow = sharedMul(b, group, rows());
+  leftLane = plan.panels().laneOffset(b, kernel.lane, StreamPanels::Order::ColumnsFirst,
+                                      sharedMul(b, warp, 16));
   result = sharedAdd(b, kernel.base, constant(b, plan.resultOffset()));
   result = sharedAdd(b, result, sharedMul(b, group, buffers() * plan.resultBytes()));
-  Value firstWarp = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, warp, constant(b, 0));
+  Value firstWarp = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, warp, zero);
   isFirst = both(b, firstWarp, kernel.isFirstLane);
 }
 
@@ -88,42 +111,71 @@ void WgmmaConsumer::releaseIf(ImplicitLocOpBuilder &b, Value stage) const {
          [&](ImplicitLocOpBuilder &b) { kernel.ring->release(b, stage); });
 }
 
-SmallVector<Value> WgmmaConsumer::multiplyStage(ImplicitLocOpBuilder &b, Value stage,
-                                                ArrayRef<Value> initial) const {
-  SmallVector<Value> sums(initial), masks, blocks;
-  for (int64_t row = 0; row < rows(); ++row) {
-    StreamKernel::RowWord word = kernel.readWord(b, stage, rowPlace(b, row));
-    masks.push_back(word.mask);
-    blocks.push_back(word.block);
+SmallVector<WgmmaConsumer::PanelWord> WgmmaConsumer::readWords(ImplicitLocOpBuilder &b,
+                                                               Value stage) const {
+  SmallVector<PanelWord> words;
+  Value block = kernel.valuesBase(b, stage);
+  auto behind = [&](Value first, Value mask) {
+    Value count = LLVM::CtPopOp::create(b, b.getI32Type(), mask);
+    return sharedAdd(b, first, sharedMul(b, count, plan.blockBytes()));
+  };
+  Value others = arith::ShLIOp::create(b, constant(b, -1), firstRow);
+  others = arith::XOrIOp::create(b, others, constant(b, -1));
+  for (int64_t panel = 0; panel < plan.shape.panels; ++panel) {
+    Value mask = kernel.readWord(b, stage, constant(b, panel));
+    Value first = behind(block, arith::AndIOp::create(b, mask, others));
+    words.push_back(
+        {arith::ShRUIOp::create(b, mask, firstRow), valueFactor(plan).descriptor(b, first)});
+    block = behind(block, mask);
   }
-  int64_t chunkBytes = plan.panels().bytes() / chunks(), steps = plan.shape.block / 16;
+  return words;
+}
+
+SmallVector<Value> WgmmaConsumer::loadPanel(ImplicitLocOpBuilder &b, Value stage, int64_t panel,
+                                            int64_t chunk) const {
+  StreamPanels panels = plan.panels();
+  Value place = panels.select(b, sharedAdd(b, stage, leftLane), constant(b, panel));
+  SmallVector<Value> fragments;
+  for (int64_t k = 0; k < plan.shape.block; k += WgmmaTile::stepDepth) {
+    Value corner = panels.corner(b, place, k, chunk * chunkCols);
+    llvm::append_range(fragments,
+                       loadMatrices(b, sharedPointer(b, corner), /*transposed=*/!plan.alongK()));
+  }
+  return fragments;
+}
+
+void WgmmaConsumer::multiplyPanel(ImplicitLocOpBuilder &b, Value stage, int64_t number,
+                                  const PanelWord &word, MutableArrayRef<Value> sums) const {
+  SmallVector<SmallVector<Value>> left;
+  for (int64_t chunk = 0; chunk < chunks(); ++chunk)
+    left.push_back(loadPanel(b, stage, number, chunk));
   tile.beginGroup(b);
-  for (int64_t panel = 0; panel < plan.shape.panels; ++panel)
-    for (int64_t row = 0; row < rows(); ++row) {
-      Value bit = arith::AndIOp::create(b, masks[row], constant(b, int64_t(1) << panel));
-      Value meets = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, bit, constant(b, 0));
-      MutableArrayRef<Value> own = MutableArrayRef<Value>(sums).slice(row * chunks(), chunks());
-      SmallVector<Value> unchanged{blocks[row]};
-      llvm::append_range(unchanged, own);
-      auto branch = scf::IfOp::create(
-          b, meets,
-          [&](OpBuilder &builder, Location loc) {
-            ImplicitLocOpBuilder b(loc, builder);
-            SmallVector<Value> next{sharedAdd(b, blocks[row], constant(b, plan.blockBytes()))};
-            for (int64_t chunk = 0; chunk < chunks(); ++chunk) {
-              int64_t offset = panel * plan.panels().stride() + chunk * chunkBytes;
-              next.push_back(tile.multiplyAdd(b, sharedAdd(b, stage, constant(b, offset)),
-                                              blocks[row], own[chunk], steps));
-            }
-            scf::YieldOp::create(b, next);
-          },
-          [&](OpBuilder &builder, Location loc) { scf::YieldOp::create(builder, loc, unchanged); });
-      blocks[row] = branch.getResult(0);
-      for (int64_t chunk = 0; chunk < chunks(); ++chunk)
-        own[chunk] = branch.getResult(1 + chunk);
-    }
+  Value block = word.blocks;
+  for (int64_t row = 0; row < rows(); ++row) {
+    Value bit = arith::AndIOp::create(b, word.mask, constant(b, int64_t(1) << row));
+    Value meets = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, bit, constant(b, 0));
+    MutableArrayRef<Value> own = sums.slice(row * chunks(), chunks());
+    auto branch = scf::IfOp::create(
+        b, meets,
+        [&](OpBuilder &builder, Location loc) {
+          ImplicitLocOpBuilder b(loc, builder);
+          // Addresses of descriptors are in units of 16 bytes.
+          Value size = arith::ConstantIntOp::create(b, b.getI64Type(), plan.blockBytes() / 16);
+          SmallVector<Value> next{arith::AddIOp::create(b, block, size)};
+          for (int64_t chunk = 0; chunk < chunks(); ++chunk)
+            next.push_back(tile.multiplyAdd(b, left[chunk], block, own[chunk]));
+          scf::YieldOp::create(b, next);
+        },
+        [&](OpBuilder &builder, Location loc) {
+          SmallVector<Value> unchanged{block};
+          llvm::append_range(unchanged, own);
+          scf::YieldOp::create(builder, loc, unchanged);
+        });
+    block = branch.getResult(0);
+    for (int64_t chunk = 0; chunk < chunks(); ++chunk)
+      own[chunk] = branch.getResult(1 + chunk);
+  }
   tile.endGroup(b);
-  return sums;
 }
 
 void WgmmaConsumer::emit(ImplicitLocOpBuilder &b) const {
@@ -145,11 +197,16 @@ void WgmmaConsumer::emit(ImplicitLocOpBuilder &b) const {
                   [&](ImplicitLocOpBuilder &b, Value, ValueRange carried) {
                     StageRing::Position at{carried[0], carried[1]};
                     kernel.ring->waitFull(b, at);
+                    Value stage = kernel.stageBase(b, at.stage);
                     SmallVector<Value> sums(carried.drop_front(3));
-                    sums = multiplyStage(b, kernel.stageBase(b, at.stage), sums);
-                    // The products of the stage before have ended: it is free.
-                    tile.waitAllButLast(b);
-                    releaseIf(b, carried[2]);
+                    for (auto [number, word] : llvm::enumerate(readWords(b, stage))) {
+                      // The registers of the panel before are free. The other warpgroup multiplies
+                      // meanwhile.
+                      tile.waitAll(b);
+                      if (number == 0)
+                        releaseIf(b, carried[2]);
+                      multiplyPanel(b, stage, number, word, sums);
+                    }
                     StageRing::Position next = kernel.ring->next(b, at);
                     SmallVector<Value> results{next.stage, next.parity, at.stage};
                     llvm::append_range(results, sums);
@@ -226,8 +283,8 @@ void WgmmaConsumer::storeRows(ImplicitLocOpBuilder &b, const StagedTile &work,
                       plan.shape.block / StripEpilogue::corner, plan.freeRegisters(left) / 2);
   };
   start(0);
-  for (int64_t first = 0; first < rows() * chunks(); first += buffers()) {
-    int64_t last = std::min(first + buffers(), rows() * chunks());
+  for (int64_t first = 0; first < all; first += buffers()) {
+    int64_t last = std::min(first + buffers(), all);
     // The copies of the chunks that were here before have read them.
     emitIf(b, isFirst, [&](ImplicitLocOpBuilder &b) { emitWaitStoresRead(b); });
     emitGroupBarrier(b);

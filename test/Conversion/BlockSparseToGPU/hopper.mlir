@@ -52,10 +52,12 @@ func.func @blocks_of_16(%a: tensor<1024x1024xbf16, #b16>, %b: tensor<1024x4096xb
   return %0 : tensor<1024x4096xbf16>
 }
 
-// Blocks of 32 stand on the side of the columns of wgmma, 12 block rows to a tile.
+// Blocks of 32 stand on the side of the columns of wgmma, 12 block rows to a tile; the panel comes from
+// registers.
 // CHECK-LABEL: gpu.func @blocks_of_32_dsd_stream
 // CHECK: nvvm.cp.async.bulk.shared.cluster.global
-// CHECK: nvvm.wgmma.mma_async {{.*}}m = 64, n = 32, k = 16
+// CHECK: nvvm.ldmatrix
+// CHECK: wgmma.mma_async.sync.aligned.m64n32k16.f32.f16.f16
 // AMPERE-LABEL: gpu.func @blocks_of_32_dsd_mma
 func.func @blocks_of_32(%a: tensor<1152x1024xf16, #b32>, %b: tensor<1024x4096xf16>) -> tensor<1152x4096xf16> {
   %0 = blocksparse.dsd %a, %b : (tensor<1152x1024xf16, #b32>, tensor<1024x4096xf16>) -> tensor<1152x4096xf16>

@@ -48,11 +48,15 @@ std::vector<Element> copyPanels(const StreamPanels &panels) {
 }
 
 /// Every lane names a row of one of four 8 x 8 matrices: k and k + 8 of columns n on, then of
-/// columns n + 8 on. Along k a row is eight values of k, else eight columns.
-void checkCorner(const StreamPanels &panels, int64_t k, int64_t n) {
+/// columns n + 8 on, or columns first. Along k a row is eight values of k, else eight columns.
+/// `first` is the column that laneOffset gets; n is behind it.
+void checkCorner(const StreamPanels &panels, int64_t k, int64_t n, int64_t firstCol = 0,
+                 StreamPanels::Order order = StreamPanels::Order::KFirst) {
+  const bool columnsFirst = order == StreamPanels::Order::ColumnsFirst;
   const ElementMap addresses(i32, i32, [&](ImplicitLocOpBuilder &b, Value number) {
     Value lane = sharedRem(b, number, 32);
-    Value first = sharedAdd(b, sharedConstant(b, stage), panels.laneOffset(b, lane));
+    Value first = sharedAdd(b, sharedConstant(b, stage),
+                            panels.laneOffset(b, lane, order, sharedConstant(b, firstCol)));
     return panels.corner(b, panels.select(b, first, sharedDiv(b, number, 32)), k, n);
   });
   ASSERT_TRUE(addresses.isReady());
@@ -66,10 +70,12 @@ void checkCorner(const StreamPanels &panels, int64_t k, int64_t n) {
       const int32_t address = got[panel * 32 + lane];
       ASSERT_EQ(address % 16, 0);
       ASSERT_LE(address / 2 + 8, static_cast<int64_t>(memory.size()));
-      const int64_t firstK = k + lane / 8 % 2 * 8, firstCol = n + lane / 16 * 8, row = lane % 8;
+      const int64_t second = lane / 8 % 2 * 8, third = lane / 16 * 8, row = lane % 8;
+      const int64_t fromK = k + (columnsFirst ? third : second);
+      const int64_t fromCol = firstCol + n + (columnsFirst ? second : third);
       for (int64_t i = 0; i < 8; ++i) {
-        const Element wanted = panels.shape.alongK ? Element{panel, firstK + i, firstCol + row}
-                                                   : Element{panel, firstK + row, firstCol + i};
+        const Element wanted = panels.shape.alongK ? Element{panel, fromK + i, fromCol + row}
+                                                   : Element{panel, fromK + row, fromCol + i};
         ASSERT_EQ(memory[address / 2 + i], wanted)
             << "panel " << panel << ", lane " << lane << ", element " << i;
       }
@@ -88,6 +94,15 @@ TEST(StreamPanels, LanesFindThePanelsOfACopy) {
   for (int64_t n : {0, 48, 112})
     checkCorner(panels, 0, n);
   checkCorner(panelsOf(16, 16, true, 64), 0, 48);
+}
+
+TEST(StreamPanels, LanesFindTheRowsOfTheTransposedProduct) {
+  for (int64_t first : {0, 16, 48})
+    for (int64_t n : {0, 64})
+      for (auto [block, panels, alongK] :
+           {std::tuple(16, 8, true), {16, 3, true}, {32, 3, true}, {16, 8, false}, {32, 2, false}})
+        checkCorner(panelsOf(block, panels, alongK, 128), block - 16, n, first,
+                    StreamPanels::Order::ColumnsFirst);
 }
 
 TEST(StreamPanels, LanesFindSinglePanels) {

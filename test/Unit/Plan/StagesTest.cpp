@@ -131,6 +131,63 @@ TEST(Stages, StreamRecordOfTwoRows) {
   EXPECT_EQ(staged.order, (std::vector<int32_t>{0, 1, 2, 3}));
 }
 
+/// Words of panels, for warps that multiply together.
+StreamShape byPanel(int64_t block, int64_t rows, int64_t panels, int64_t blocks) {
+  StreamShape shape{block, rows, panels, blocks};
+  shape.byPanel = true;
+  return shape;
+}
+
+TEST(Stages, StreamRecordByPanel) {
+  // The layout of StreamRecordOfTwoRows: panel 0 meets row 0, panel 1 both, panel 2 row 1.
+  const Product product(layoutOf({"110", "011", "000"}), {16, 16}, false);
+  const StagedRows staged = stream(product.view, byPanel(16, 2, 2, 3), /*cluster=*/false);
+  EXPECT_EQ(staged.records, (std::vector<int32_t>{0, 3, 2, 0, 0, 1, 0, 0, 1, 3, 0, 0, //
+                                                  3, 1, 1, 0, 2, 0, 0, 0, 2, 0, 0, 0, //
+                                                  0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(staged.order, (std::vector<int32_t>{0, 1, 2, 3}));
+  // By panel, then row: not the order of the rows' blocks.
+  const Product both(layoutOf({"11", "11"}), {16, 16}, false);
+  EXPECT_EQ(stream(both.view, byPanel(16, 2, 2, 4)).order, (std::vector<int32_t>{0, 2, 1, 3}));
+  EXPECT_EQ(stream(both.view, {16, 2, 2, 4}).order, (std::vector<int32_t>{0, 1, 2, 3}));
+}
+
+TEST(Stages, FaultsOfPanelWordsAreFound) {
+  const Product product(layoutOf({"110", "011"}), {16, 16}, false);
+  const StreamShape shape = byPanel(16, 2, 4, 8);
+  const StagedRows staged = stream(product.view, shape);
+  const TileSpace space{1, 1, 1, 1};
+  const WorkLists lists = buildWorkLists(staged, space, {1});
+  ASSERT_EQ(verify(product.view, staged, lists, space, &shape), "");
+  auto fault = [&](size_t number, int32_t value) {
+    StagedRows other = staged;
+    other.records[number] = value;
+    return verify(product.view, other, lists, space, &shape);
+  };
+  EXPECT_EQ(fault(8, 4), "in group 0 expects a mask of 2 rows, but got 4");
+  EXPECT_EQ(fault(8, 0),
+            "in group 0 expects a block in each copy, but got none in that of panel 0");
+  EXPECT_EQ(fault(8, 3), "in group 0 expects places below 4, but got 4");
+  EXPECT_EQ(fault(9, 1), "in group 0 expects a record's number of value blocks to be that of its "
+                         "masks, 3, but got 4");
+  EXPECT_EQ(fault(11, 1), "in group 0 expects words of 3 panels, but got 1 for panel 3");
+  EXPECT_EQ(fault(10, 1), "in group 0 expects blocks of row unit 0 to number 2, but got 3");
+}
+
+TEST(Stages, TwoRowsOfAnOwnerShareColumns) {
+  StreamShape shape{16, 4, 4, 16, 2};
+  const Product product(layoutOf({"1111", "1100", "0111", "1101"}), {16, 16}, false);
+  // Row 0 has three columns in common with rows 2 and 3, the first of which it gets.
+  EXPECT_EQ(stream(product.view, shape).rows, (std::vector<int32_t>{0, 1, 2, 3}));
+  const Product other(layoutOf({"1110", "1001", "0111", "1001"}), {16, 16}, false);
+  EXPECT_EQ(stream(other.view, shape).rows, (std::vector<int32_t>{0, 1, 2, 3}));
+  const Product swapped(layoutOf({"1110", "0111", "1001", "1001"}), {16, 16}, false);
+  EXPECT_EQ(stream(swapped.view, shape).rows, (std::vector<int32_t>{0, 2, 1, 3}));
+  // A short group leaves a row to each owner.
+  const Product few(layoutOf({"11", "00", "11"}), {16, 16}, false);
+  EXPECT_EQ(stream(few.view, shape).rows, (std::vector<int32_t>{0, 1, 2, -1}));
+}
+
 /// Copies of four panels.
 StreamShape alongK(int64_t rows, int64_t panels, int64_t blocks, int64_t owners = 0) {
   return {16, rows, panels, blocks, owners, /*alongK=*/true};
@@ -194,6 +251,9 @@ TEST(Stages, StreamCoversRandomLayouts) {
                                      {32, 1, 16, 1},
                                      {16, 4, 3, 7, 2},
                                      {32, 12, 4, 12, 12},
+                                     byPanel(32, 12, 2, 12),
+                                     byPanel(16, 24, 8, 30),
+                                     {16, 24, 8, 32, 12},
                                      alongK(4, 4, 7),
                                      alongK(4, 16, 5, 2),
                                      alongK(24, 8, 32, 12)})
@@ -330,13 +390,19 @@ TEST(Stages, ShapesFillSharedMemory) {
   EXPECT_GT(4 * larger.stageBytes(), free);
   EXPECT_EQ(getStreamShape(16, 4, 2, 4, 4).value().blocks, 8); // all that can be
   EXPECT_FALSE(getStreamShape(8, 4, 4, 4, 4));
+  EXPECT_FALSE(getStreamShape(16, 6, 4, 4, 4)); // warps have whole rows
+  EXPECT_TRUE(getStreamShape(32, 12, 3, 3, 8, /*wgmma=*/true).value().byPanel);
+  EXPECT_EQ(getStreamShape(32, 12, 3, 3, 8, /*wgmma=*/true).value().recordInts(), 12);
+  EXPECT_FALSE(getStreamShape(32, 12, 3, 3, 12, /*wgmma=*/true)); // two warpgroups
+  EXPECT_FALSE(getStreamShape(32, 14, 3, 3, 8, /*wgmma=*/true));  // too many sums
+  EXPECT_FALSE(getStreamShape(32, 11, 3, 3, 8, /*wgmma=*/true));  // one has half of the rows
   EXPECT_FALSE(getStreamShape(16, 4, 17, 4, 4));
   EXPECT_FALSE(getStreamShape(32, 12, 16, 3, 12)); // panels alone do not fit
 }
 
 TEST(Stages, WholeLinesComeByCopiesOfFourPanels) {
   auto perCopy = [](int64_t block, int64_t panels, bool alongK) {
-    return getStreamShape(block, 12, panels, 3, 12, alongK).value().panelsPerCopy();
+    return getStreamShape(block, 12, panels, 3, 12, false, alongK).value().panelsPerCopy();
   };
   EXPECT_EQ(perCopy(16, 4, true), 4);
   EXPECT_EQ(perCopy(16, 8, true), 4);
@@ -344,8 +410,8 @@ TEST(Stages, WholeLinesComeByCopiesOfFourPanels) {
   EXPECT_EQ(perCopy(16, 8, false), 1);
   EXPECT_EQ(perCopy(32, 4, true), 1);
   // A record names the copies alone.
-  EXPECT_EQ(getStreamShape(16, 12, 8, 3, 12, true).value().headInts(), 8);
-  EXPECT_EQ(getStreamShape(16, 12, 8, 3, 12, false).value().headInts(), 12);
+  EXPECT_EQ(getStreamShape(16, 12, 8, 3, 12, false, true).value().headInts(), 8);
+  EXPECT_EQ(getStreamShape(16, 12, 8, 3, 12, false, false).value().headInts(), 12);
 }
 
 TEST(WorkLists, TakeGroupsPanelByPanelInBlocks) {

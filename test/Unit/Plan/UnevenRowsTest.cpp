@@ -87,10 +87,14 @@ struct Plan {
   /// Blocks of each warp in a group; of all in one where they multiply together.
   std::vector<int64_t> loads(int64_t group) const {
     std::vector<int64_t> loads(choice.wgmma ? 1 : choice.warps, 0);
-    for (int32_t r = staged.firstRecord[group]; r < staged.firstRecord[group + 1]; ++r)
-      for (int64_t place = 0; place < choice.shape.rows; ++place)
-        loads[place % loads.size()] += std::popcount(
-            staged.records[r * staged.recordInts + choice.shape.headInts() + place] & 0xffffu);
+    for (int32_t r = staged.firstRecord[group]; r < staged.firstRecord[group + 1]; ++r) {
+      const int32_t *record = &staged.records[r * staged.recordInts];
+      if (choice.wgmma)
+        loads[0] += record[1];
+      for (int64_t place = 0; place < choice.shape.rows && !choice.wgmma; ++place)
+        loads[place % loads.size()] +=
+            std::popcount(record[choice.shape.headInts() + place] & 0xffffu);
+    }
     return loads;
   }
 

@@ -7,7 +7,9 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace mlir::blocksparse;
@@ -21,7 +23,7 @@ WgmmaTile::WgmmaTile(MLIRContext *context, int64_t n, Type element, WgmmaFactor 
 
 Value WgmmaFactor::descriptor(ImplicitLocOpBuilder &b, Value address) const {
   int64_t rowBytes = alongK ? rowDepth * 2 : 128;
-  uint64_t swizzle = uint64_t(rowBytes == 128 ? 1 : 2) << 62;
+  uint64_t swizzle = uint64_t(rowBytes == 128 ? 1 : rowBytes == 64 ? 2 : 3) << 62;
   uint64_t stride = uint64_t(8 * rowBytes / 16) << 32;
   uint64_t leading = uint64_t(alongK ? 1 : WgmmaTile::matrixBytes / 16) << 16;
   // In a cluster the high bits of an address tell the block.
@@ -54,6 +56,59 @@ Value WgmmaTile::multiplyAdd(ImplicitLocOpBuilder &builder, Value left, Value ri
   return sums;
 }
 
+/// `instruction`, whose first operands are f32 that it changes; `more` are read, with constraints.
+static Value emitAssembly(ImplicitLocOpBuilder &b, const Twine &instruction, ArrayRef<Value> sums,
+                          ArrayRef<std::pair<Value, StringRef>> more = {}) {
+  SmallVector<Value> operands(sums);
+  SmallVector<std::string> constraints(sums.size(), "=f");
+  for (size_t i = 0; i < sums.size(); ++i)
+    constraints.push_back(std::to_string(i));
+  for (auto [operand, constraint] : more) {
+    operands.push_back(operand);
+    constraints.push_back(constraint.str());
+  }
+  SmallVector<Type> types(sums.size(), b.getF32Type());
+  auto all = LLVM::LLVMStructType::getLiteral(b.getContext(), types);
+  auto dialect = LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT);
+  return LLVM::InlineAsmOp::create(b, all, operands, instruction.str(),
+                                   llvm::join(constraints, ","),
+                                   /*has_side_effects=*/true, /*is_align_stack=*/false,
+                                   LLVM::tailcallkind::TailCallKind::None, dialect, ArrayAttr())
+      .getResult(0);
+}
+
+/// $first, ..., $(first + count - 1).
+static std::string operandList(int64_t first, int64_t count) {
+  auto names = llvm::map_range(llvm::seq(first, first + count),
+                               [](int64_t i) { return "$" + std::to_string(i); });
+  return llvm::join(names, ", ");
+}
+
+// The operation of the dialect takes descriptors alone.
+Value WgmmaTile::multiplyAdd(ImplicitLocOpBuilder &builder, ArrayRef<Value> left, Value right,
+                             Value sums) const {
+  constexpr int64_t words = 4;
+  int64_t count = sumsPerThread();
+  StringRef name = element.isBF16() ? "bf16" : "f16";
+  std::string instruction =
+      llvm::formatv("{{ .reg .pred add; setp.eq.b32 add, 0, 0; "
+                    "wgmma.mma_async.sync.aligned.m64n{0}k16.f32.{1}.{1} {{{2}}, {{{3}}, ${4}, "
+                    "add, 1, 1, {5}; }",
+                    n, name, operandList(0, count), operandList(2 * count, words),
+                    2 * count + words, b.alongK ? 0 : 1);
+  for (int64_t k = 0, steps = left.size() / words; k < steps; ++k) {
+    SmallVector<Value> own;
+    for (int64_t i = 0; i < count; ++i)
+      own.push_back(LLVM::ExtractValueOp::create(builder, sums, i));
+    SmallVector<std::pair<Value, StringRef>> more;
+    for (Value word : left.slice(words * k, words))
+      more.push_back({word, "r"});
+    more.push_back({b.advance(builder, right, k), "l"});
+    sums = emitAssembly(builder, instruction, own, more);
+  }
+  return sums;
+}
+
 void WgmmaTile::beginGroup(ImplicitLocOpBuilder &b) const { NVVM::WgmmaFenceAlignedOp::create(b); }
 
 void WgmmaTile::endGroup(ImplicitLocOpBuilder &b) const {
@@ -74,17 +129,7 @@ SmallVector<Value> WgmmaTile::tie(ImplicitLocOpBuilder &b, StringRef instruction
   for (Value value : sums)
     for (int64_t i = 0; i < sumsPerThread(); ++i)
       operands.push_back(LLVM::ExtractValueOp::create(b, value, i));
-  SmallVector<std::string> constraints(operands.size(), "=f");
-  for (size_t i = 0; i < operands.size(); ++i)
-    constraints.push_back(std::to_string(i));
-  SmallVector<Type> types(operands.size(), b.getF32Type());
-  auto all = LLVM::LLVMStructType::getLiteral(b.getContext(), types);
-  auto dialect = LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT);
-  Value tied =
-      LLVM::InlineAsmOp::create(b, all, operands, instruction, llvm::join(constraints, ","),
-                                /*has_side_effects=*/true, /*is_align_stack=*/false,
-                                LLVM::tailcallkind::TailCallKind::None, dialect, ArrayAttr())
-          .getResult(0);
+  Value tied = emitAssembly(b, instruction, operands);
   SmallVector<Value> result;
   for (size_t i = 0; i < operands.size(); ++i)
     result.push_back(LLVM::ExtractValueOp::create(b, tied, i));

@@ -1,18 +1,21 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Matrix products of a warpgroup: wgmma.mma_async m64 x n x k16 of f16 or bf16 with f32 sums, both
-// factors in shared memory (sm_90a).
+// Matrix products of a warpgroup: wgmma.mma_async m64 x n x k16 of f16 or bf16 with f32 sums
+// (sm_90a), B in shared memory, A there or in registers.
 //
 // A factor lies in shared memory as matrices with the swizzle of Kit/TensorMap.h: along k as
-// [m or n][k], a row of 64 or 32 values of k (128 or 64 bytes), else as [k][64 of m or n]. A matrix
-// descriptor is 64 bits (PTX manual, "Matrix descriptor"):
+// [m or n][k], a row of 64, 32 or 16 values of k (128, 64 or 32 bytes), else as [k][64 of m or n].
+// A matrix descriptor is 64 bits (PTX manual, "Matrix descriptor"):
 //   bits  0-13  address / 16
 //   bits 16-29  leading offset / 16: along k not used (1); else from one 64-wide matrix to the next
 //   bits 32-45  stride offset / 16: between groups of 8 rows
-//   bits 62-63  1: swizzled rows of 128 bytes, 2: of 64 bytes
+//   bits 62-63  1: swizzled rows of 128 bytes, 2: of 64 bytes, 3: of 32 bytes
 // Steps of the address, in units of 16 bytes: the next 16 values of k are 32 bytes on (2) along k,
 // else 16 rows of 128 bytes (128).
+//
+// A in registers: warp w has the fragment of Kit/MmaFragments.h of rows 16 w .. 16 w + 15. It must
+// not change until the instruction has ended.
 //
 // Sums of a thread, for lane l of warp w of the warpgroup with g = l / 4 and t = l % 4: sum
 // 4 i + {0, 1} is element (16 w + g, 8 i + 2 t + {0, 1}), sum 4 i + {2, 3} is 8 rows below.
@@ -27,7 +30,7 @@ namespace mlir::blocksparse::device {
 /// How a factor lies in shared memory.
 struct WgmmaFactor {
   bool alongK;
-  /// Values of k of a row, where it lies along k: 64 or 32.
+  /// Values of k of a row, where it lies along k: 64, 32 or 16.
   int64_t rowDepth = 64;
 
   /// The descriptor (i64) of the matrices from address `address` (i32) on.
@@ -47,6 +50,9 @@ public:
 
   /// n: a multiple of 8 up to 256.
   WgmmaTile(MLIRContext *context, int64_t n, Type element, WgmmaFactor a, WgmmaFactor b);
+  /// With A in registers alone.
+  WgmmaTile(MLIRContext *context, int64_t n, Type element, WgmmaFactor b)
+      : WgmmaTile(context, n, element, WgmmaFactor{true}, b) {}
 
   int64_t getN() const { return n; }
   Type getSumsType() const { return sumsType; }
@@ -60,6 +66,10 @@ public:
   /// end of a group.
   Value multiplyAdd(ImplicitLocOpBuilder &builder, Value a, Value b, Value sums,
                     int64_t steps) const;
+
+  /// The same with A in registers: `a` has the four words of a fragment for each 16 values of k,
+  /// `b` is the descriptor of B.
+  Value multiplyAdd(ImplicitLocOpBuilder &builder, ArrayRef<Value> a, Value b, Value sums) const;
 
   /// Before the products of a group, and after them.
   void beginGroup(ImplicitLocOpBuilder &b) const;
