@@ -370,10 +370,20 @@ private:
 
 } // namespace
 
-SampledForm SampledForm::get(BlockShape block, bool transposeA, bool transposeB, bool gathersRows) {
+std::optional<SampledFactors> SampledFactors::get(std::string_view kernel, BlockShape block,
+                                                  SampledFactors operands) {
+  if (kernel == "cuda.wgmma")
+    return operands;
+  const SampledFactors alongK{false, true};
+  if (kernel != "cuda.wgmma_turned" || !sharesPieces(block) || operands == alongK)
+    return std::nullopt;
+  return alongK;
+}
+
+SampledForm SampledForm::get(BlockShape block, SampledFactors factors, bool gathersRows) {
   SampledForm form;
   form.gathersRows = gathersRows && canGatherRows(block);
-  bool rowsAlongK = !transposeA, columnsAlongK = transposeB;
+  bool rowsAlongK = !factors.transposeA, columnsAlongK = factors.transposeB;
   if (!sharesPieces(block))
     return form;
   // Twice as many columns as rows are gathered, better those that are contiguous in memory.
@@ -435,4 +445,9 @@ double blocksparse::estimateSampledTime(const SampledWorkLists &lists,
   return rates.launchSeconds +
          std::max(loaded / (static_cast<double>(workers) * rates.loadedBytesPerSecond),
                   static_cast<double>(most) * (flops / rates.flopsPerSecond + rates.tileSeconds));
+}
+
+double blocksparse::estimateTurnTime(int64_t bytes) {
+  constexpr double launchSeconds = 5e-6, bytesPerSecond = 2.7e12;
+  return launchSeconds + 2.0 * static_cast<double>(bytes) / bytesPerSecond;
 }

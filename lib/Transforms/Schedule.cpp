@@ -51,6 +51,7 @@ constexpr KernelFamily families[] = {
     {"cpu.rows", TargetKind::CPU, OpClass::Rows, anyGPU, anyElement},
     {"cpu.blocks", TargetKind::CPU, OpClass::Blocks, anyGPU, anyElement},
     {"cuda.wgmma", TargetKind::CUDA, OpClass::Product, hasWGMMA, sixteenBitFloat},
+    {"cuda.wgmma_turned", TargetKind::CUDA, OpClass::Product, hasWGMMA, sixteenBitFloat},
     {"cuda.stream", TargetKind::CUDA, OpClass::Product, hasStreams, sixteenBitFloat},
     {"cuda.stream_wgmma", TargetKind::CUDA, OpClass::Product, hasWGMMA, sixteenBitFloat},
     {"cuda.mma", TargetKind::CUDA, OpClass::Product, hasCpAsync, mmaElement},
@@ -325,8 +326,13 @@ ScheduleAttr selectStream(Operation *op, const ProductShape &shape, const Staged
 /// A product at the blocks of a static pattern, without an input to add.
 struct SampledProductOp {
   SampledSizes sizes;
-  bool transposeA, transposeB;
+  ::blocksparse::SampledFactors operands;
+  /// Of the operands with all their batches and heads.
+  int64_t bytesA = 0, bytesB = 0;
 };
+
+/// Of a tensor of 16-bit elements.
+int64_t bytesOf(RankedTensorType type) { return type.getNumElements() * 2; }
 
 std::optional<SampledProductOp> sampledProduct(Operation *op) {
   if (auto addmm = dyn_cast<SampledAddmmOp>(op); addmm && !addmm.getBeta().isZero())
@@ -350,29 +356,51 @@ std::optional<SampledProductOp> sampledProduct(Operation *op) {
                      result->getRows(),
                      result->getCols(),
                      typeA.getDimSize(typeA.getRank() - (transposeA ? 2 : 1))};
-  return SampledProductOp{sizes, transposeA, transposeB};
+  return SampledProductOp{sizes, {transposeA, transposeB}, bytesOf(typeA), bytesOf(typeB)};
 }
 
-/// "cuda.wgmma": tiles of 128 x 256, or 64 x 384, with `group` block rows from anywhere.
+/// How the tiles of a product may be made.
+struct SampledTiling {
+  StringRef kernel;
+  ::blocksparse::SampledForm form;
+  /// For writing factors transposed first.
+  double turnSeconds = 0;
+};
+
+/// Tiles of 128 x 256, or 64 x 384, with `group` block rows from anywhere.
 ScheduleAttr makeSampledSchedule(MLIRContext *context, ::blocksparse::BlockShape block,
-                                 ::blocksparse::SampledForm form) {
-  return makeSchedule(context, "cuda.wgmma", form.sharesColumns(block) ? 128 : 64,
+                                 const SampledTiling &tiling) {
+  const ::blocksparse::SampledForm &form = tiling.form;
+  return makeSchedule(context, tiling.kernel, form.sharesColumns(block) ? 128 : 64,
                       form.chunks(block) * 64, 64, 4, 12, form.groupRows(block));
 }
 
-/// How the tiles of a product may be made: of neighbouring rows, or of any.
-SmallVector<::blocksparse::SampledForm, 2> sampledForms(const SampledProductOp &product) {
-  SmallVector<::blocksparse::SampledForm, 2> forms;
-  for (bool gathersRows : {false, true})
-    if (!gathersRows || ::blocksparse::canGatherRows(product.sizes.block))
-      forms.push_back(::blocksparse::SampledForm::get(product.sizes.block, product.transposeA,
-                                                      product.transposeB, gathersRows));
-  return forms;
+/// Of neighbouring rows, or of any; of the factors as they are, then of turned ones.
+SmallVector<SampledTiling, 4> sampledTilings(const SampledProductOp &product) {
+  const ::blocksparse::BlockShape block = product.sizes.block;
+  SmallVector<SampledTiling, 4> tilings;
+  for (StringRef kernel : {"cuda.wgmma", "cuda.wgmma_turned"}) {
+    std::optional<::blocksparse::SampledFactors> factors =
+        ::blocksparse::SampledFactors::get(kernel, block, product.operands);
+    if (!factors)
+      continue;
+    double seconds = 0;
+    if (factors->transposeA != product.operands.transposeA)
+      seconds += ::blocksparse::estimateTurnTime(product.bytesA);
+    if (factors->transposeB != product.operands.transposeB)
+      seconds += ::blocksparse::estimateTurnTime(product.bytesB);
+    for (bool gathersRows : {false, true})
+      if (!gathersRows || ::blocksparse::canGatherRows(block))
+        tilings.push_back(
+            {kernel, ::blocksparse::SampledForm::get(block, *factors, gathersRows), seconds});
+  }
+  return tilings;
 }
 
-/// The form whose tiles take least time by the estimate. Nothing for blocks of less than 64 rows or
-/// columns where "cuda.mma" takes less on the blocks alone, by its rates on an H100 at 8192^3 in
-/// operations a second of all workers: tiles are computed in full.
+/// The tiles that take least time by the estimate, of turned factors only where that is less by 3
+/// %: they take memory. Nothing for blocks of less than 64 rows or columns where "cuda.mma" takes
+/// less on the blocks alone, by its rates on an H100 at 8192^3 in operations a second of all
+/// workers: tiles are computed in full.
 ScheduleAttr selectTiles(Operation *op, const ProductShape &shape, const SampledProductOp &product,
                          const TargetInfo &target) {
   const ::blocksparse::BlockShape block = product.sizes.block;
@@ -380,7 +408,7 @@ ScheduleAttr selectTiles(Operation *op, const ProductShape &shape, const Sampled
   const bool fine = ::blocksparse::sharesPieces(block);
   if (!layout || layout->nnz() == 0)
     return fine ? ScheduleAttr()
-                : makeSampledSchedule(op->getContext(), block, sampledForms(product).front());
+                : makeSampledSchedule(op->getContext(), block, sampledTilings(product).front());
   int64_t heads = std::max<int64_t>(1, layout->grid().heads), copies = shape.leading / heads;
   ::blocksparse::CoordinateLut lut =
       ::blocksparse::buildCoordinateLut(*layout, ::blocksparse::CoordinateOrder::Columns);
@@ -392,8 +420,8 @@ ScheduleAttr selectTiles(Operation *op, const ProductShape &shape, const Sampled
     const double mmaRate = std::min(block.rows, block.cols) >= 32 ? 122e12 : 41e12;
     seconds = 2.0 * layout->nnz() * copies * block.rows * block.cols * product.sizes.k / mmaRate;
   }
-  for (::blocksparse::SampledForm form : sampledForms(product)) {
-    ::blocksparse::SampledProduct blocks{lut.lut, heads, block, form};
+  for (const SampledTiling &tiling : sampledTilings(product)) {
+    ::blocksparse::SampledProduct blocks{lut.lut, heads, block, tiling.form};
     std::string error;
     std::optional<::blocksparse::SampledWorkLists> lists = ::blocksparse::buildSampledTiles(
         blocks, {1, copies, heads, heads}, product.sizes.k, options, error);
@@ -401,9 +429,11 @@ ScheduleAttr selectTiles(Operation *op, const ProductShape &shape, const Sampled
       continue;
     double estimate = ::blocksparse::estimateSampledTime(*lists, blocks, product.sizes.k,
                                                          ::blocksparse::StageRates::wgmma());
+    if (tiling.turnSeconds > 0)
+      estimate = (estimate + tiling.turnSeconds) * 1.03;
     if (estimate < seconds) {
       seconds = estimate;
-      best = makeSampledSchedule(op->getContext(), block, form);
+      best = makeSampledSchedule(op->getContext(), block, tiling);
     }
   }
   return best;
@@ -487,7 +517,7 @@ ScheduleFacts mlir::blocksparse::getScheduleFacts(Operation *op, const TargetInf
   }
   if (std::optional<SampledProductOp> product = sampledProduct(op);
       wgmma && product && hasWgmmaSizes(product->sizes))
-    for (::blocksparse::SampledForm form : sampledForms(*product))
-      facts.sampled.push_back(makeSampledSchedule(op->getContext(), product->sizes.block, form));
+    for (const SampledTiling &tiling : sampledTilings(*product))
+      facts.sampled.push_back(makeSampledSchedule(op->getContext(), product->sizes.block, tiling));
   return facts;
 }

@@ -119,7 +119,7 @@ std::optional<StagedSampled> StagedSampled::get(PlannedSDDOp op) {
   auto a = cast<ShapedType>(op.getA().getType()), b = cast<ShapedType>(op.getB().getType());
   auto init = cast<ShapedType>(op.getInit().getType());
   auto lut = cast<ShapedType>(op.getLut().getType());
-  if (!schedule || schedule.getKernel() != "cuda.wgmma" || op.getInput())
+  if (!schedule || op.getInput())
     return std::nullopt;
   for (ShapedType type : {a, b, init, lut})
     if (!type.hasStaticShape() || !hasSmallCoordinates(type))
@@ -128,8 +128,12 @@ std::optional<StagedSampled> StagedSampled::get(PlannedSDDOp op) {
   StagedSampled product;
   product.blocks.block = {op.getBlock()[0], op.getBlock()[1]};
   product.blocks.heads = op.getLutHeads();
-  product.blocks.form = ::blocksparse::SampledForm::get(
-      product.blocks.block, op.getTransposeA(), op.getTransposeB(), schedule.getGroup() > 1);
+  std::optional<::blocksparse::SampledFactors> factors = ::blocksparse::SampledFactors::get(
+      schedule.getKernel(), product.blocks.block, {op.getTransposeA(), op.getTransposeB()});
+  if (!factors)
+    return std::nullopt;
+  product.blocks.form =
+      ::blocksparse::SampledForm::get(product.blocks.block, *factors, schedule.getGroup() > 1);
   product.k = sizeFromEnd(a, op.getTransposeA() ? 1 : 0);
   SampledSizes sizes{a.getElementType(),
                      b.getElementType(),

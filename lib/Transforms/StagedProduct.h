@@ -54,7 +54,8 @@ struct StagedProduct {
   std::optional<::blocksparse::StreamShape> stream;
 };
 
-/// A planned_sdd whose schedule names "cuda.wgmma" and whose static shapes fit it.
+/// A planned_sdd whose schedule names "cuda.wgmma" or "cuda.wgmma_turned" and whose static shapes
+/// fit it.
 struct StagedSampled {
   /// Nothing for an op that is no such product. Without the table.
   static std::optional<StagedSampled> get(PlannedSDDOp op);

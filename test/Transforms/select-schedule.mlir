@@ -121,12 +121,12 @@ func.func @bytes(%a: tensor<256x256xi8, #l128>, %b: tensor<256x256xi8>, %s: tens
 }
 
 // A band has its blocks where groups of rows share panels: as good as half full. Small groups of blocks
-// of 32 leave fewer workers idle in the last round of a small product.
+// of 16 leave fewer workers idle in the last round of a small product.
 // HOPPER-LABEL: @streams(
 // HOPPER: kernel = "cuda.stream", tile_m = 384, tile_n = 128, tile_k = 128, stages = 4, warps = 12, group = 24>
-// HOPPER: kernel = "cuda.stream", tile_m = 256, tile_n = 128, tile_k = 96, stages = 4, warps = 8, group = 8>
-// HOPPER: kernel = "cuda.stream", tile_m = 256, tile_n = 128, tile_k = 64, stages = 5, warps = 16, group = 16>
-// HOPPER: kernel = "cuda.stream_wgmma", tile_m = 384, tile_n = 128, tile_k = 64, stages = 4, warps = 8, group = 12>
+// HOPPER: kernel = "cuda.stream_wgmma", tile_m = 384, tile_n = 128, tile_k = 64, stages = 3, warps = 8, group = 12>
+// HOPPER: kernel = "cuda.stream", tile_m = 256, tile_n = 128, tile_k = 64, stages = 5, warps = 8, group = 16>
+// HOPPER: kernel = "cuda.stream_wgmma", tile_m = 384, tile_n = 128, tile_k = 64, stages = 3, warps = 8, group = 12>
 // AMPERE-LABEL: @streams(
 // AMPERE-COUNT-4: kernel = "cuda.mma"
 func.func @streams(%a: tensor<4096x4096xbf16, #sparse16>, %h: tensor<4096x4096xbf16, #half32>,
@@ -153,7 +153,7 @@ func.func @streams(%a: tensor<4096x4096xbf16, #sparse16>, %h: tensor<4096x4096xb
 // HOPPER: kernel = "cuda.stream", tile_m = 384, tile_n = 128, tile_k = 128, stages = 4, warps = 12, group = 24>
 // HOPPER: kernel = "cuda.stream", tile_m = 384, tile_n = 128, tile_k = 112, stages = 4, warps = 12, group = 24>
 // HOPPER: kernel = "cuda.stream", tile_m = 384, tile_n = 128, tile_k = 128, stages = 4, warps = 12, group = 24>
-// HOPPER: kernel = "cuda.stream", tile_m = 256, tile_n = 128, tile_k = 96, stages = 4, warps = 8, group = 8>
+// HOPPER: kernel = "cuda.stream_wgmma", tile_m = 384, tile_n = 128, tile_k = 64, stages = 3, warps = 8, group = 12>
 // AMPERE-LABEL: @streams_along_k(
 // AMPERE-COUNT-5: kernel = "cuda.mma"
 func.func @streams_along_k(%a: tensor<4096x4096xbf16, #sparse16>,
@@ -240,11 +240,12 @@ func.func @rounded(%a: tensor<64x256xf32, #l64x1>, %b: tensor<256x128xf32>) -> (
 #local16 = #blocksparse.layout<16x16, grid 512x512, banded(lower = 512, upper = 512)>
 #few16 = #blocksparse.layout<16x16, grid 16x16, dense>
 
-// Tiles computed in full against the blocks alone. Random blocks are gathered from any rows, those of
-// a band come with their neighbours. Few blocks leave most of a round of tiles idle.
+// Tiles computed in full against the blocks alone. Random blocks are gathered from any rows (of many,
+// what lies across k is turned first, see select-schedule-turned.mlir), those of a band come with their
+// neighbours. Few blocks leave most of a round of tiles idle.
 // HOPPER-LABEL: @sampled_small(
-// HOPPER: kernel = "cuda.wgmma", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12, group = 4>
-// HOPPER: kernel = "cuda.wgmma", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12, group = 8>
+// HOPPER: kernel = "cuda.wgmma_turned", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12, group = 4>
+// HOPPER: kernel = "cuda.wgmma_turned", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12, group = 8>
 // HOPPER: kernel = "cuda.wgmma", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12>
 // HOPPER: kernel = "cuda.wgmma", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12, group = 4>
 // HOPPER: kernel = "cuda.wgmma", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12, group = 4>

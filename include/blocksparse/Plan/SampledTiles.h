@@ -16,6 +16,8 @@
 #include "blocksparse/Plan/StageCost.h"
 
 #include <algorithm>
+#include <optional>
+#include <string_view>
 
 namespace blocksparse {
 
@@ -77,6 +79,20 @@ inline bool canGatherRows(BlockShape block) {
   return hasSampledTiles(block) && block.rows % (2 * sampledPiece) != 0;
 }
 
+/// How the factors lie that tiles are gathered from: A is [M, K] or transposed [K, M], B [K, N] or
+/// transposed [N, K].
+struct SampledFactors {
+  bool transposeA = false, transposeB = false;
+
+  /// Those of the kernel family `kernel` for operands that lie so. "cuda.wgmma" takes the operands;
+  /// "cuda.wgmma_turned" first writes what lies across k transposed, so that both factors lie along
+  /// it: for blocks that share pieces, which alone are gathered better then. Nothing for any other
+  /// family, nor where nothing is to be turned. Planner, verifier and kernel all ask here.
+  static std::optional<SampledFactors> get(std::string_view kernel, BlockShape block,
+                                           SampledFactors operands);
+  bool operator==(const SampledFactors &) const = default;
+};
+
 /// How tiles are made.
 struct SampledForm {
   /// The transpose of the product is computed: rows are columns of the result.
@@ -90,8 +106,11 @@ struct SampledForm {
   /// neighbours from memory for nothing.)
   int64_t rowsTogether = 1, columnsTogether = 1;
 
-  /// A is [M, K] or transposed [K, M], B [K, N] or [N, K]. Rows that can't be gathered are not.
-  static SampledForm get(BlockShape block, bool transposeA, bool transposeB, bool gathersRows);
+  /// Rows that can't be gathered are not.
+  static SampledForm get(BlockShape block, SampledFactors factors, bool gathersRows);
+  static SampledForm get(BlockShape block, bool transposeA, bool transposeB, bool gathersRows) {
+    return get(block, SampledFactors{transposeA, transposeB}, gathersRows);
+  }
   BlockShape of(BlockShape block) const {
     return swapped ? BlockShape{block.cols, block.rows} : block;
   }
@@ -140,6 +159,10 @@ std::optional<SampledWorkLists> buildSampledTiles(const SampledProduct &product,
 /// computed in full, or where it takes longer the loads of all workers together.
 double estimateSampledTime(const SampledWorkLists &lists, const SampledProduct &product, int64_t k,
                            const StageRates &rates);
+
+/// Seconds that writing a factor of `bytes` bytes transposed takes, its launch included: at the
+/// rate of copies on an H100.
+double estimateTurnTime(int64_t bytes);
 
 /// Whether `lists` write every part of every block of the LUT, which must be verified already, once
 /// for each batch and head, from the rows and columns where the block stands: every piece of 64 x

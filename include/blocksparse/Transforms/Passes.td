@@ -110,8 +110,9 @@ def BuildStagesPass : Pass<"blocksparse-build-stages"> {
 
     A planned_sdd of such operands gets `tiles` where its schedule names "cuda.wgmma", blocks are
     multiples of 64 x 64 or have 16, 32 or 64 rows and columns, none sticks out of the pattern,
-    nothing is added and the reduction is a multiple of 8. See
-    blocksparse/Plan/SampledTiles.h.
+    nothing is added and the reduction is a multiple of 8. With "cuda.wgmma_turned" they are those
+    of factors along k, where blocks have less than 64 rows or columns and a factor lies across
+    it. See blocksparse/Plan/SampledTiles.h.
   }];
   let options = [
     Option<"workers", "workers", "int64_t", /*default=*/"0",

@@ -17,6 +17,9 @@ namespace mlir::blocksparse {
 //   cuda.wgmma  products of 16-bit floats by warpgroup mma and TMA (sm_90a): static patterns with
 //               blocks of multiples of 64 x 64, also products at the blocks of a pattern of 16 or
 //               32 rows or columns where enough of a tile is stored, and dense products
+//   cuda.wgmma_turned
+//               the same at the blocks of a pattern of 16 or 32 rows or columns, of factors that a
+//               kernel writes transposed before, where they lie across k
 //   cuda.stream products of 16-bit floats over static patterns with square blocks of 16 or 32, by
 //               warp mma and TMA (sm_90); see blocksparse/Plan/Stages.h for what a stage holds
 //   cuda.mma    products of 16-bit floats and rounded f32 by warp mma and asynchronous copies
@@ -32,11 +35,10 @@ bool needsSchedule(Operation *op);
 /// CPU: accumulators of a tile fill three quarters of the vector registers at most: 8 x 2
 /// vectors with 32 registers, 6 x 2 with 16 (f32: 8 x 32 with AVX-512, 6 x 16 with AVX2). A result
 /// narrower than tile_n takes a narrower tile; the rows of a block are divided evenly.
-/// CUDA: cuda.wgmma and cuda.stream where the op is of static shape and fits them (see
-/// blocksparse-build-stages): tile_m rows x tile_n columns, tile_k values of k a stage, and
-/// `group` block rows that share one tile. Else tiles by block size.
-/// `split` is set where a layout has fewer tiles than the target workers and a row longer than its
-/// share.
+/// CUDA: cuda.wgmma, cuda.wgmma_turned and cuda.stream where the op is of static shape and fits
+/// them (see blocksparse-build-stages): tile_m rows x tile_n columns, tile_k values of k a stage,
+/// and `group` block rows that share one tile. Else tiles by block size. `split` is set where a
+/// layout has fewer tiles than the target workers and a row longer than its share.
 ScheduleAttr selectSchedule(Operation *op, const ::blocksparse::TargetInfo &target);
 
 /// Schedules of `op`, for which needsSchedule holds, that are worth a trial on `target`: that of

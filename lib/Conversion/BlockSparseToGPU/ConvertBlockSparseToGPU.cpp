@@ -51,7 +51,7 @@ static LogicalResult checkBuffers(Operation *op) {
 /// kernel for runs on mma.sync.
 static bool wantsTensorCores(std::optional<ScheduleAttr> schedule) {
   return schedule &&
-         (schedule->getKernel() == "cuda.mma" || schedule->getKernel() == "cuda.wgmma" ||
+         (schedule->getKernel() == "cuda.mma" || schedule->getKernel().starts_with("cuda.wgmma") ||
           schedule->getKernel().starts_with("cuda.stream"));
 }
 

@@ -7,6 +7,9 @@
 // static. Every tile is summed by one thread block in the order of its records: the result is
 // bitwise equal from run to run.
 //
+// "cuda.wgmma_turned" is the same for products at small blocks whose factors a kernel writes
+// transposed first (see TransposeDense.h).
+//
 // The copy engine wants addresses and strides that are multiples of 16 bytes, and values
 // without gaps. Where an operand is otherwise, the host code runs the fallback that it is given.
 

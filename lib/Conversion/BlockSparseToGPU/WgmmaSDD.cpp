@@ -8,11 +8,13 @@
 #include "Kit/SharedTile.h"
 #include "Loops.h"
 #include "StagedTiles.h"
+#include "TransposeDense.h"
 #include "WgmmaKernels.h"
 #include "WgmmaProduct.h"
 #include "blocksparse/Plan/SampledTiles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -66,8 +68,14 @@ struct GatheredFields {
 constexpr GatheredFields gatheredRows{firstPlace, blockRowsField, 2};
 constexpr GatheredFields gatheredColumns{firstCol, columnsField, 4};
 
+/// The factors of the product: the operands, or what was written transposed in their place.
+struct Factors {
+  Value a, b;
+  ::blocksparse::SampledFactors transposes;
+};
+
 struct SDDPlan {
-  SDDPlan(PlannedSDDOp op, int64_t sharedLimit);
+  SDDPlan(PlannedSDDOp op, const Factors &factors, int64_t sharedLimit);
 
   ::blocksparse::BlockShape block;
   ::blocksparse::SampledForm form;
@@ -156,15 +164,29 @@ static int64_t matrixBytes(Value memref) {
   return sizes.front() * sizes.back() * elementBytes;
 }
 
-SDDPlan::SDDPlan(PlannedSDDOp op, int64_t sharedLimit) : block{op.getBlock()[0], op.getBlock()[1]} {
-  form = ::blocksparse::SampledForm::get(block, op.getTransposeA(), op.getTransposeB(),
-                                         op.getSchedule()->getGroup() > 1);
+static ::blocksparse::BlockShape blockOf(PlannedSDDOp op) {
+  return {op.getBlock()[0], op.getBlock()[1]};
+}
+
+/// How the factors lie that the op's work lists are made for; nothing where its schedule names
+/// another kernel.
+static std::optional<::blocksparse::SampledFactors> getTransposes(PlannedSDDOp op) {
+  if (!op.getSchedule())
+    return std::nullopt;
+  return ::blocksparse::SampledFactors::get(op.getSchedule()->getKernel(), blockOf(op),
+                                            {op.getTransposeA(), op.getTransposeB()});
+}
+
+SDDPlan::SDDPlan(PlannedSDDOp op, const Factors &factors, int64_t sharedLimit)
+    : block(blockOf(op)) {
+  form =
+      ::blocksparse::SampledForm::get(block, factors.transposes, op.getSchedule()->getGroup() > 1);
   shape.splitColumns = !form.sharesColumns(block);
   chunks = form.chunks(block);
   shape.cols = chunks * chunkCols / (shape.splitColumns ? 2 : 1);
   shape.element = getElementTypeOrSelf(op.getA().getType());
-  left = {op.getA(), !op.getTransposeA()};
-  right = {op.getB(), op.getTransposeB()};
+  left = {factors.a, !factors.transposes.transposeA};
+  right = {factors.b, factors.transposes.transposeB};
   if (form.swapped)
     std::swap(left, right);
   if (hasBlocks() && form.gathersRows)
@@ -411,12 +433,31 @@ void SDDKernel::emitHeld(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value g
 //===----------------------------------------------------------------------===//
 
 bool mlir::blocksparse::device::hasWgmma(const KernelBuilder &kernels, PlannedSDDOp op) {
-  return kernels.getFacts().wgmma && !op.getTiles().empty() && op.getSchedule() &&
-         op.getSchedule()->getKernel() == "cuda.wgmma" && innerSize(op) > 0;
+  return kernels.getFacts().wgmma && !op.getTiles().empty() && getTransposes(op) &&
+         innerSize(op) > 0;
+}
+
+/// A factor of `operand` that is `transposed` as wanted: the operand, or temporary memory that it
+/// is written to, which is added to `made`.
+static Value getFactor(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Value operand,
+                       bool isTransposed, bool wanted, SmallVectorImpl<Value> &made) {
+  if (isTransposed == wanted)
+    return operand;
+  SmallVector<int64_t> sizes(bufferType(operand).getShape());
+  std::swap(sizes[sizes.size() - 2], sizes.back());
+  Value turned =
+      memref::AllocOp::create(host, MemRefType::get(sizes, bufferType(operand).getElementType()));
+  emitTransposeDense(host, kernels, operand, turned);
+  made.push_back(turned);
+  return turned;
 }
 
 static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedSDDOp op) {
-  SDDPlan plan(op, kernels.getFacts().sharedMemoryPerBlock);
+  ::blocksparse::SampledFactors transposes = *getTransposes(op);
+  SmallVector<Value> made;
+  Value a = getFactor(host, kernels, op.getA(), op.getTransposeA(), transposes.transposeA, made);
+  Value b = getFactor(host, kernels, op.getB(), op.getTransposeB(), transposes.transposeB, made);
+  SDDPlan plan(op, {a, b, transposes}, kernels.getFacts().sharedMemoryPerBlock);
   SmallVector<Value> maps;
   auto createMaps = [&](const Factor &factor) {
     DenseAxes axes = DenseAxes::ofMatrices(bufferType(factor.memref).getRank());
@@ -438,6 +479,8 @@ static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Plan
               [&](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
                 return std::make_unique<SDDKernel>(b, op, plan, left, right, out, mapping);
               });
+  for (Value memory : made)
+    memref::DeallocOp::create(host, memory);
 }
 
 void mlir::blocksparse::device::emitWgmma(ImplicitLocOpBuilder &host, KernelBuilder &kernels,

@@ -57,6 +57,27 @@ TEST(GatheredTiles, FormsAreThoseOfTheFactors) {
   }
 }
 
+TEST(GatheredTiles, FactorsAreTurnedWhereThatIsAskedForAndHelps) {
+  for (auto [transposeA, transposeB] : transposes) {
+    const SampledFactors operands{transposeA, transposeB}, alongK{false, true};
+    for (BlockShape block : blocks) {
+      EXPECT_EQ(SampledFactors::get("cuda.wgmma", block, operands), operands);
+      EXPECT_FALSE(SampledFactors::get("cuda.mma", block, operands));
+      const auto turned = SampledFactors::get("cuda.wgmma_turned", block, operands);
+      EXPECT_EQ(turned.has_value(), sharesPieces(block) && operands != alongK);
+      if (turned) {
+        EXPECT_EQ(*turned, alongK);
+      }
+    }
+  }
+}
+
+TEST(GatheredTiles, TurningTakesItsLaunchAndItsBytes) {
+  EXPECT_NEAR(estimateTurnTime(0), 5e-6, 1e-9);
+  // 128 MB read and written.
+  EXPECT_NEAR(estimateTurnTime(8192 * 8192 * 2), 104.4e-6, 0.1e-6);
+}
+
 TEST(GatheredTiles, RowsOfWholeTilesAreNotGathered) {
   for (BlockShape block : {BlockShape{128, 64}, {256, 128}, {384, 64}}) {
     EXPECT_FALSE(canGatherRows(block));
