@@ -39,7 +39,7 @@ constexpr MeasuredShape measured[] = {
 // Small groups, whose tiles leave fewer workers idle in a small problem's last round.
 constexpr MeasuredShape smallGroups[] = {
     {16, 0.19, 20, 8, 4},
-    {16, 0.40, 20, 6, 4},
+    {16, 0.40, 20, 6, 4, MeasuredShape::Pairs},
     {16, 1.0, 16, 4, 5, MeasuredShape::Pairs},
     {32, 0.40, 8, 3, 4},
     {32, 1.0, 8, 4, 3, MeasuredShape::Wgmma},
@@ -206,7 +206,7 @@ StageRates StageRates::stream(int64_t block, int64_t warps, bool pairs) {
   // the same rate.
   const int64_t full = block == 32 || pairs ? 8 : fullWarps;
   rates.flopsPerSecond = (block == 32 ? 4.0e12
-                          : pairs     ? 3.2e12
+                          : pairs     ? 3.05e12
                                       : 3.0e12) *
                          std::min(1.0, static_cast<double>(warps) / full);
   // Their rings are deeper.

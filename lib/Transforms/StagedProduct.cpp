@@ -96,9 +96,9 @@ std::optional<StagedProduct> StagedProduct::get(PlannedDSDOp op) {
     return std::nullopt;
   if (stream) {
     bool usesWgmma = schedule.getKernel() == "cuda.stream_wgmma";
-    product.stream = ::blocksparse::getStreamShape(
-        rows, schedule.getGroup(), schedule.getTileK() / rows, schedule.getStages(),
-        schedule.getWarps(), usesWgmma, sizes.alongK);
+    product.stream = ::blocksparse::getStreamShape(rows, schedule.getGroup(),
+                                                   schedule.getTileK() / rows, schedule.getStages(),
+                                                   schedule.getWarps(), usesWgmma, sizes.alongK);
     if (!product.stream)
       return std::nullopt;
   }

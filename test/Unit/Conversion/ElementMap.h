@@ -4,18 +4,15 @@
 #ifndef BLOCKSPARSE_TEST_UNIT_CONVERSION_ELEMENTMAP_H
 #define BLOCKSPARSE_TEST_UNIT_CONVERSION_ELEMENTMAP_H
 
-#include "blocksparse/Compiler/Registration.h"
-#include "blocksparse/Pipelines/Pipelines.h"
-#include "blocksparse/Target/CPU/JIT.h"
+#include "HostFunction.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "mlir/Pass/PassManager.h"
 
 #include <functional>
-#include <memory>
+#include <optional>
 #include <vector>
 
 namespace mlir::blocksparse {
@@ -26,28 +23,12 @@ using Emit = std::function<Value(ImplicitLocOpBuilder &, Value)>;
 class ElementMap {
 public:
   ElementMap(Type (*from)(Builder &), Type (*to)(Builder &), const Emit &emit) {
-    DialectRegistry registry;
-    mlir::blocksparse::registerAllDialects(registry);
-    context.appendDialectRegistry(registry);
-    context.loadAllAvailableDialects();
+    loadAllDialects(context);
     OwningOpRef<ModuleOp> module = build(from, to, emit);
-    PassManager pm = PassManager::on<ModuleOp>(&context);
-    buildLowerToLLVMPipeline(pm);
-    if (failed(pm.run(*module)))
-      return;
-    FailureOr<Code> code = Code::create(*module, CPUOptions(), EntryPoints::Packed);
-    if (failed(code))
-      return;
-    auto emitError = [&] { return mlir::emitError(UnknownLoc::get(&context)); };
-    FailureOr<JIT> made = JIT::create(std::move(*code), emitError);
-    if (failed(made))
-      return;
-    jit = std::make_unique<JIT>(std::move(*made));
-    if (FailureOr<PackedFunction> found = jit->lookup("map", emitError); succeeded(found))
-      function = *found;
+    function.emplace(*module, "map");
   }
 
-  bool isReady() const { return function != nullptr; }
+  bool isReady() const { return function->isReady(); }
 
   template <typename To, typename From>
   std::vector<To> operator()(std::vector<From> in) const {
@@ -57,7 +38,7 @@ public:
     int64_t target[] = {address(out.data()), address(out.data()), 0, size, 1};
     void *pointers[] = {source, target};
     void *arguments[] = {&pointers[0], &pointers[1]};
-    function(arguments);
+    (*function)(arguments);
     return out;
   }
 
@@ -85,8 +66,7 @@ private:
   }
 
   MLIRContext context;
-  std::unique_ptr<JIT> jit;
-  PackedFunction function = nullptr;
+  std::optional<HostFunction> function;
 };
 
 inline Type f32(Builder &b) { return b.getF32Type(); }

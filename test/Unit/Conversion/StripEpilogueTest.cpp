@@ -71,10 +71,7 @@ void emitStrip(ImplicitLocOpBuilder &b, func::FuncOp function, PlannedMatmulOp o
 template <typename T>
 void check(const Problem &problem) {
   MLIRContext context;
-  DialectRegistry registry;
-  mlir::blocksparse::registerAllDialects(registry);
-  context.appendDialectRegistry(registry);
-  context.loadAllAvailableDialects();
+  loadAllDialects(context);
   std::string element = problem.element;
   std::string source =
       "func.func @strip(%a: memref<?x?xf16>, %b: memref<?x?xf16>, %bias: memref<?x" + element +
@@ -95,16 +92,8 @@ void check(const Problem &problem) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   emitStrip(b, function, op, problem);
   op.erase();
-  PassManager pm = PassManager::on<ModuleOp>(&context);
-  buildLowerToLLVMPipeline(pm);
-  ASSERT_TRUE(succeeded(pm.run(*module)));
-  FailureOr<Code> code = Code::create(*module, CPUOptions(), EntryPoints::Packed);
-  ASSERT_TRUE(succeeded(code));
-  auto emitError = [&] { return mlir::emitError(UnknownLoc::get(&context)); };
-  FailureOr<JIT> jit = JIT::create(std::move(*code), emitError);
-  ASSERT_TRUE(succeeded(jit));
-  FailureOr<PackedFunction> run = jit->lookup("strip", emitError);
-  ASSERT_TRUE(succeeded(run));
+  HostFunction run(*module, "strip");
+  ASSERT_TRUE(run.isReady());
 
   constexpr int64_t rows = 16, cols = 16 * corners;
   std::vector<T> bias(problem.cols),
@@ -133,7 +122,7 @@ void check(const Problem &problem) {
     pointers.push_back(descriptor.data());
   for (void *&pointer : pointers)
     arguments.push_back(&pointer);
-  (*run)(arguments.data());
+  run(arguments.data());
 
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t col = 0; col < cols; ++col) {

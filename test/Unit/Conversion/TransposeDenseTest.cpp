@@ -88,10 +88,7 @@ std::vector<int64_t> descriptorOf(std::span<uint16_t> data, int64_t offset, cons
 void check(const Sizes &sizes, int64_t gap, bool isStatic = true, std::string element = "f16") {
   SCOPED_TRACE(memrefType(sizes, isStatic, element));
   MLIRContext context;
-  DialectRegistry registry;
-  mlir::blocksparse::registerAllDialects(registry);
-  context.appendDialectRegistry(registry);
-  context.loadAllAvailableDialects();
+  loadAllDialects(context);
   std::string source = "func.func @turn(%in: " + memrefType(sizes, isStatic, element) +
                        ", %out: " + memrefType(transposed(sizes), isStatic, element) +
                        ") {\n  return\n}\n";
@@ -101,17 +98,8 @@ void check(const Sizes &sizes, int64_t gap, bool isStatic = true, std::string el
   device::KernelBuilder kernels(*module, "sm_90a");
   ImplicitLocOpBuilder host(function.getLoc(), function.getBody().front().getTerminator());
   device::emitTransposeDense(host, kernels, function.getArgument(0), function.getArgument(1));
-  PassManager pm = PassManager::on<ModuleOp>(&context);
-  pm.addPass(createEmulateKernelsPass());
-  buildLowerToLLVMPipeline(pm);
-  ASSERT_TRUE(succeeded(pm.run(*module)));
-  FailureOr<Code> code = Code::create(*module, CPUOptions(), EntryPoints::Packed);
-  ASSERT_TRUE(succeeded(code));
-  auto emitError = [&] { return mlir::emitError(UnknownLoc::get(&context)); };
-  FailureOr<JIT> jit = JIT::create(std::move(*code), emitError);
-  ASSERT_TRUE(succeeded(jit));
-  FailureOr<PackedFunction> run = jit->lookup("turn", emitError);
-  ASSERT_TRUE(succeeded(run));
+  HostFunction run(*module, "turn", createEmulateKernelsPass());
+  ASSERT_TRUE(run.isReady());
 
   constexpr int64_t offset = 8;
   const Sizes outSizes = transposed(sizes);
@@ -136,7 +124,7 @@ void check(const Sizes &sizes, int64_t gap, bool isStatic = true, std::string el
   std::vector<int64_t> to = descriptorOf(out, offset, outSizes, outStrides);
   void *pointers[] = {from.data(), to.data()};
   void *arguments[] = {&pointers[0], &pointers[1]};
-  (*run)(arguments);
+  run(arguments);
   for (size_t i = 0; i < out.size(); ++i)
     ASSERT_EQ(out[i], expected[i]) << "element " << i;
 }

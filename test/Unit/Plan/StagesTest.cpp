@@ -57,6 +57,27 @@ std::string verify(const RowProduct &product, const StagedRows &staged, const Wo
   return verifyStages(product, tablesOf(staged, lists), space, shape);
 }
 
+/// The stages of a product by one panel.
+struct StagedStream {
+  StagedStream(const RowProduct &product, const StreamShape &shape)
+      : product(product), shape(shape), staged(stream(product, shape)),
+        lists(buildWorkLists(staged, space, {1})) {}
+
+  /// What is found where these numbers of the records have other values.
+  std::string verifyRecords(const std::vector<std::pair<size_t, int32_t>> &changes) const {
+    StagedRows other = staged;
+    for (auto [number, value] : changes)
+      other.records[number] = value;
+    return verify(product, other, lists, space, &shape);
+  }
+
+  const RowProduct &product;
+  const StreamShape &shape;
+  const TileSpace space{1, 1, 1, 1};
+  const StagedRows staged;
+  const WorkLists lists;
+};
+
 /// Bands of `width` blocks whose rows are shuffled.
 BlockLayout shuffledBand(int64_t size, int64_t width) {
   return layoutOf(maskOf({1, size, size}, [&](int64_t, int64_t row, int64_t col) {
@@ -155,14 +176,10 @@ TEST(Stages, StreamRecordByPanel) {
 TEST(Stages, FaultsOfPanelWordsAreFound) {
   const Product product(layoutOf({"110", "011"}), {16, 16}, false);
   const StreamShape shape = byPanel(16, 2, 4, 8);
-  const StagedRows staged = stream(product.view, shape);
-  const TileSpace space{1, 1, 1, 1};
-  const WorkLists lists = buildWorkLists(staged, space, {1});
-  ASSERT_EQ(verify(product.view, staged, lists, space, &shape), "");
+  const StagedStream stages(product.view, shape);
+  ASSERT_EQ(stages.verifyRecords({}), "");
   auto fault = [&](size_t number, int32_t value) {
-    StagedRows other = staged;
-    other.records[number] = value;
-    return verify(product.view, other, lists, space, &shape);
+    return stages.verifyRecords({{number, value}});
   };
   EXPECT_EQ(fault(8, 4), "in group 0 expects a mask of 2 rows, but got 4");
   EXPECT_EQ(fault(8, 0),
@@ -320,14 +337,10 @@ TEST(Stages, FaultsAreFound) {
 TEST(Stages, FaultsOfCopiesAreFound) {
   const Product product(layoutOf({"1111010001", "0100010000"}), {16, 16}, false);
   const StreamShape shape = alongK(2, 8, 8);
-  const StagedRows staged = stream(product.view, shape);
-  const TileSpace space{1, 1, 1, 1};
-  const WorkLists lists = buildWorkLists(staged, space, {1});
-  ASSERT_EQ(verify(product.view, staged, lists, space, &shape), "");
+  const StagedStream stages(product.view, shape);
+  ASSERT_EQ(stages.verifyRecords({}), "");
   auto fault = [&](size_t number, int32_t value) {
-    StagedRows other = staged;
-    other.records[number] = value;
-    return verify(product.view, other, lists, space, &shape);
+    return stages.verifyRecords({{number, value}});
   };
   EXPECT_EQ(fault(2, 7),
             "in group 0 expects whole copies of 4 panels in a record, but got 7 panels");
@@ -339,10 +352,7 @@ TEST(Stages, FaultsOfCopiesAreFound) {
   // A copy again, but with a block that it has had.
   EXPECT_EQ(fault(16, 4), "in group 0 expects value block 5 with panel 9 in row unit 0, but got "
                           "value block 5 with panel 5");
-  StagedRows other = staged;
-  other.records[14] = 8;
-  other.records[17] = 12;
-  EXPECT_EQ(verify(product.view, other, lists, space, &shape),
+  EXPECT_EQ(stages.verifyRecords({{14, 8}, {17, 12}}),
             "in group 0 expects a block in each copy, but got none in that of panel 12");
 }
 
