@@ -5,6 +5,7 @@
 #include "Kit/SharedTile.h"
 #include "Loops.h"
 #include "StreamProduct.h"
+#include "Warp.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -172,7 +173,9 @@ SmallVector<Value> MmaConsumer::forEachPanel(ImplicitLocOpBuilder &b, Value stag
 MmaConsumer::RowWord MmaConsumer::readRow(ImplicitLocOpBuilder &b, Value stage,
                                           int64_t number) const {
   // See blocksparse/Plan/Stages.h.
-  Value word = kernel.readWord(b, stage, rowPlace(b, number));
+  Value word = LLVM::LoadOp::create(
+      b, b.getI32Type(), kernel.wordPointer(b, stage, rowPlace(b, number)), /*alignment=*/4);
+  word = makeUniform(b, word);
   Value first = sharedMul(b, sharedDiv(b, word, 0x10000), plan.blockBytes());
   return {arith::AndIOp::create(b, word, constant(b, 0xffff)),
           sharedAdd(b, kernel.valuesBase(b, stage), first)};

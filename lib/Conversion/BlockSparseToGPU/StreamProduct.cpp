@@ -133,11 +133,9 @@ Value StreamKernel::valuesBase(ImplicitLocOpBuilder &b, Value stage) const {
   return sharedAdd(b, stage, constant(b, plan.valuesOffset()));
 }
 
-Value StreamKernel::readWord(ImplicitLocOpBuilder &b, Value stage, Value number) const {
+Value StreamKernel::wordPointer(ImplicitLocOpBuilder &b, Value stage, Value number) const {
   Value words = constant(b, plan.recordOffset() + 4 * plan.shape.headInts());
-  Value place = sharedAdd(b, sharedAdd(b, stage, words), sharedMul(b, number, 4));
-  Value bits = LLVM::LoadOp::create(b, b.getI32Type(), sharedPointer(b, place), /*alignment=*/4);
-  return makeUniform(b, bits);
+  return sharedPointer(b, sharedAdd(b, sharedAdd(b, stage, words), sharedMul(b, number, 4)));
 }
 
 //===----------------------------------------------------------------------===//

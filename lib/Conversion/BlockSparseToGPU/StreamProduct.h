@@ -64,8 +64,8 @@ public:
 
   /// Address (i32) of a stage.
   Value stageBase(ImplicitLocOpBuilder &b, Value stage) const;
-  /// Word `number` (i32) of the record of a stage.
-  Value readWord(ImplicitLocOpBuilder &b, Value stageBase, Value number) const;
+  /// Where word `number` (i32) of the record of a stage is, !llvm.ptr<3>.
+  Value wordPointer(ImplicitLocOpBuilder &b, Value stageBase, Value number) const;
   /// Address of the first value block of a stage.
   Value valuesBase(ImplicitLocOpBuilder &b, Value stageBase) const;
   /// Stores a chunk of 64 columns of block row `unit` from shared memory; one thread.

@@ -15,6 +15,7 @@
 #include "Kit/WgmmaTile.h"
 #include "Loops.h"
 #include "StreamProduct.h"
+#include "Warp.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -113,6 +114,15 @@ void WgmmaConsumer::releaseIf(ImplicitLocOpBuilder &b, Value stage) const {
 
 SmallVector<WgmmaConsumer::PanelWord> WgmmaConsumer::readWords(ImplicitLocOpBuilder &b,
                                                                Value stage) const {
+  // By the lane that gives the stage back; the others hear of it.
+  auto type = VectorType::get({plan.shape.panels}, b.getI32Type());
+  Value masks = emitChoice(
+      b, kernel.isFirstLane,
+      [&](ImplicitLocOpBuilder &b) -> Value {
+        Value first = kernel.wordPointer(b, stage, constant(b, 0));
+        return LLVM::LoadOp::create(b, type, first, /*alignment=*/16);
+      },
+      [&](ImplicitLocOpBuilder &b) -> Value { return LLVM::ZeroOp::create(b, type); });
   SmallVector<PanelWord> words;
   Value block = kernel.valuesBase(b, stage);
   auto behind = [&](Value first, Value mask) {
@@ -122,7 +132,7 @@ SmallVector<WgmmaConsumer::PanelWord> WgmmaConsumer::readWords(ImplicitLocOpBuil
   Value others = arith::ShLIOp::create(b, constant(b, -1), firstRow);
   others = arith::XOrIOp::create(b, others, constant(b, -1));
   for (int64_t panel = 0; panel < plan.shape.panels; ++panel) {
-    Value mask = kernel.readWord(b, stage, constant(b, panel));
+    Value mask = makeUniform(b, LLVM::ExtractElementOp::create(b, masks, constant(b, panel)));
     Value first = behind(block, arith::AndIOp::create(b, mask, others));
     words.push_back(
         {arith::ShRUIOp::create(b, mask, firstRow), valueFactor(plan).descriptor(b, first)});
