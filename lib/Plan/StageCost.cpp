@@ -268,20 +268,20 @@ GroupFacts blocksparse::getGroupFacts(const BlockLayout &layout, int64_t rows, i
 }
 
 StreamChoice blocksparse::chooseStream(const StageProblem &problem) {
-  const bool lines = problem.alongK && problem.layout.block().rows == 16;
+  const bool narrow = StreamShape::isNarrow(problem.layout.block().rows, problem.alongK);
   StreamChooser chooser(problem);
   for (int64_t rows : {24, 20, 16, 12, 8, 4}) {
-    if (lines) {
-      const GroupFacts facts = getGroupFacts(problem.layout, rows, /*perCopy=*/4);
-      chooser.consider(rows, facts, findMeasured(quads, problem, facts.occupancy));
-    }
+    auto consider = [&](std::span<const MeasuredShape> shapes, const GroupFacts &facts) {
+      chooser.consider(rows, facts, findMeasured(shapes, problem, facts.occupancy));
+    };
     const GroupFacts facts = getGroupFacts(problem.layout, rows);
-    if (lines) {
-      chooser.consider(rows, facts, findMeasured(singles, problem, facts.occupancy));
-      continue;
+    if (narrow) {
+      consider(quads, getGroupFacts(problem.layout, rows, /*perCopy=*/4));
+      consider(singles, facts);
+    } else {
+      consider(smallGroups, facts);
+      consider(measured, facts);
     }
-    chooser.consider(rows, facts, findMeasured(smallGroups, problem, facts.occupancy));
-    chooser.consider(rows, facts, findMeasured(measured, problem, facts.occupancy));
   }
   return chooser.best;
 }

@@ -77,18 +77,20 @@ struct StreamShape {
   /// where warps multiply together (wgmma) or it does not matter. The two rows of an owner that has
   /// two share what is loaded of a panel that both meet.
   int64_t owners = 0;
-  /// k runs along the rows of the dense operand as it is stored: a panel of 16 is 32 bytes of each.
+  /// k runs along the rows of the dense operand as it is stored.
   bool alongK = false;
   /// Records have words of panels, not of rows: for warps that multiply a panel together.
   bool byPanel = false;
 
+  /// Whether a panel is 32 bytes of each stored row of the dense operand.
+  static bool isNarrow(int64_t block, bool alongK) { return alongK && block == 16; }
   /// Panels that one copy brings. The copy engine and the second-level cache work in lines of 128
   /// bytes, which are four panels of 16 values along k; single panels are left to stages that don't
   /// hold whole lines.
-  int64_t panelsPerCopy() const { return alongK && block == 16 && panels % 4 == 0 ? 4 : 1; }
+  int64_t panelsPerCopy() const { return isNarrow(block, alongK) && panels % 4 == 0 ? 4 : 1; }
   /// Copies of 32 bytes a row take as long as those of this many times their bytes: fitted to dds
   /// on an H100 (8192, density .25), which had .77 of the speed of dsd.
-  double copyCost() const { return alongK && block == 16 && panelsPerCopy() == 1 ? 1.5 : 1; }
+  double copyCost() const { return isNarrow(block, alongK) && panelsPerCopy() == 1 ? 1.5 : 1; }
   /// Numbers of a record, in all and before the words of the rows.
   int64_t headInts() const { return 4 + (panels / panelsPerCopy() + 3) / 4 * 4; }
   int64_t words() const { return byPanel ? panels : rows; }

@@ -18,11 +18,6 @@ static constexpr int64_t producerRegisters = 40;
 static constexpr int64_t consumerRegisters = 232;
 static constexpr int64_t warpgroupThreads = 128;
 static constexpr int64_t warpsOfGroup = 4;
-static constexpr int64_t warpSize = 32;
-
-/// Arrivals that give a stage back. Each lane that has read an input arrives for itself; what wgmma
-/// has read, one lane gives back for its warp.
-static int64_t releasesOfWarp(const WgmmaShape &shape) { return shape.hasInput ? warpSize : 1; }
 
 void WgmmaShape::fitStages(int64_t wanted, int64_t limit) {
   stages = wanted;
@@ -65,12 +60,12 @@ void WgmmaProduct::launch(
                                               gpu::ThreadIdOp::create(b, gpu::Dimension::x));
     Value base = alignedSharedBase(b);
     Value barriers = sharedAdd(b, base, sharedConstant(b, shape.barrierOffset()));
-    Frame frame{base, sharedRem(b, thread, warpgroupThreads),
-                StageRing(barriers, shape.stages, shape.cluster), std::nullopt};
+    WgmmaFrame frame{base, sharedRem(b, thread, warpgroupThreads),
+                     StageRing(barriers, shape.stages, shape.cluster), std::nullopt};
     if (shape.pacedTiles > 0)
       frame.pace = Pace::create(b, shape.blocks);
     emitIf(b, isEqual(b, thread, sharedConstant(b, 0)), [&](ImplicitLocOpBuilder &b) {
-      frame.ring.emitInit(b, WgmmaShape::groups * warpsOfGroup * releasesOfWarp(shape),
+      frame.ring.emitInit(b, WgmmaShape::groups * warpsOfGroup * shape.releasesOfWarp(),
                           shape.copyingWarps);
     });
     if (shape.cluster > 1)
@@ -104,24 +99,24 @@ void WgmmaProduct::launch(
 // Producer
 //===----------------------------------------------------------------------===//
 
-StageBuffers WgmmaProduct::getBuffers(ImplicitLocOpBuilder &b, const Frame &frame,
-                                      Value stage) const {
-  Value first = sharedAdd(b, frame.base, sharedMul(b, stage, shape.stageBytes()));
+StageBuffers WgmmaFrame::buffers(ImplicitLocOpBuilder &b, const WgmmaShape &shape,
+                                 Value stage) const {
+  Value first = sharedAdd(b, base, sharedMul(b, stage, shape.stageBytes()));
   Value second = sharedAdd(b, first, sharedConstant(b, shape.aMatrices() * WgmmaTile::matrixBytes));
-  Value record = sharedAdd(b, frame.base, sharedConstant(b, shape.recordOffset()));
+  Value record = sharedAdd(b, base, sharedConstant(b, shape.recordOffset()));
   record = sharedAdd(b, record, sharedMul(b, stage, WgmmaShape::recordBytes));
-  return {first, second, record, frame.ring.full(b, stage), Value()};
+  return {first, second, record, ring.full(b, stage), Value()};
 }
 
 StageRing::Position WgmmaProduct::emitInput(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
-                                            const Frame &frame, const WgmmaWork &tile,
+                                            const WgmmaFrame &frame, const WgmmaWork &tile,
                                             StageRing::Position at) const {
   for (int64_t first = 0; first < shape.chunks() && shape.hasInput; first += shape.inputChunks()) {
     int64_t count = std::min(shape.inputChunks(), shape.chunks() - first);
     frame.ring.waitEmpty(b, at);
     int64_t bytes = WgmmaShape::groups * count * ResultChunks::chunkBytes;
     frame.ring.expectBytes(b, at.stage, sharedConstant(b, bytes));
-    StageBuffers stage = getBuffers(b, frame, at.stage);
+    StageBuffers stage = frame.buffers(b, shape, at.stage);
     for (int64_t group = 0; group < WgmmaShape::groups; ++group)
       for (int64_t i = 0; i < count; ++i) {
         int64_t place = (group * shape.inputChunks() + i) * ResultChunks::chunkBytes;
@@ -133,22 +128,19 @@ StageRing::Position WgmmaProduct::emitInput(ImplicitLocOpBuilder &b, WgmmaKernel
   return at;
 }
 
-/// Tile `number` of a thread block that has `range`, or, past its end, any tile that there is.
-static WgmmaWork getTileAhead(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
-                              const WgmmaKernel::Range &range, Value number) {
+WgmmaWork WgmmaKernel::getTileAhead(ImplicitLocOpBuilder &b, const Range &range, Value number) {
   Value last = sharedAdd(b, range.to, sharedConstant(b, -1));
   Value clamped = arith::MinSIOp::create(b, number, last);
-  return kernel.getTile(b, arith::MaxSIOp::create(b, clamped, sharedConstant(b, 0)));
+  return getTile(b, arith::MaxSIOp::create(b, clamped, sharedConstant(b, 0)));
 }
 
-/// A tile among the values that a loop carries.
-static SmallVector<Value> toCarried(const WgmmaWork &tile) {
-  SmallVector<Value> values{tile.steps};
-  llvm::append_range(values, tile.fields);
+SmallVector<Value> WgmmaWork::toCarried() const {
+  SmallVector<Value> values{steps};
+  llvm::append_range(values, fields);
   return values;
 }
 
-static WgmmaWork fromCarried(ValueRange values) {
+WgmmaWork WgmmaWork::fromCarried(ValueRange values) {
   return {values.front(), SmallVector<Value>(values.drop_front())};
 }
 
@@ -156,13 +148,13 @@ static WgmmaWork fromCarried(ValueRange values) {
 static WgmmaWork selectTile(ImplicitLocOpBuilder &b, Value condition, const WgmmaWork &first,
                             const WgmmaWork &second) {
   SmallVector<Value> values;
-  for (auto [one, other] : llvm::zip_equal(toCarried(first), toCarried(second)))
+  for (auto [one, other] : llvm::zip_equal(first.toCarried(), second.toCarried()))
     values.push_back(arith::SelectOp::create(b, condition, one, other));
-  return fromCarried(values);
+  return WgmmaWork::fromCarried(values);
 }
 
 /// One copying warp announces the bytes of all, which may come before that.
-void WgmmaProduct::fillStage(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, const Frame &frame,
+void WgmmaProduct::fillStage(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, const WgmmaFrame &frame,
                              const WgmmaWork &tile, Value step, ArrayRef<Value> entry,
                              StageRing::Position at, Value warp) const {
   frame.ring.waitEmpty(b, at);
@@ -177,7 +169,7 @@ void WgmmaProduct::fillStage(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, const
     emitIf(b, arith::CmpIOp::create(b, arith::CmpIPredicate::ne, warp, zero),
            [&](ImplicitLocOpBuilder &b) { frame.ring.joinFill(b, at.stage); });
   }
-  StageBuffers stage = getBuffers(b, frame, at.stage);
+  StageBuffers stage = frame.buffers(b, shape, at.stage);
   stage.warp = warp;
   kernel.emitCopies(b, tile, step, entry, stage);
 }
@@ -197,18 +189,18 @@ static Value isPaced(ImplicitLocOpBuilder &b, const WgmmaShape &shape, Value pla
 }
 
 void WgmmaProduct::emitProducer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
-                                const Frame &frame) const {
+                                const WgmmaFrame &frame) const {
   Value zero = sharedConstant(b, 0), one = sharedConstant(b, 1);
   Value warp = makeUniform(b, sharedDiv(b, frame.thread, 32));
   auto emitTiles = [&](ImplicitLocOpBuilder &b) {
     WgmmaKernel::Range range = kernel.tiles(b);
     StageRing::Position start = frame.ring.start(b, /*producer=*/true);
-    WgmmaWork first = getTileAhead(b, kernel, range, range.from);
+    WgmmaWork first = kernel.getTileAhead(b, range, range.from);
     SmallVector<Value> entry = kernel.readStep(b, first, zero);
     size_t numEntries = entry.size();
     auto emitTile = [&](ImplicitLocOpBuilder &b, Value number, ValueRange carried) {
-      WgmmaWork tile = fromCarried(carried.slice(2, carried.size() - 2 - numEntries));
-      WgmmaWork next = getTileAhead(b, kernel, range, sharedAdd(b, number, range.step));
+      WgmmaWork tile = WgmmaWork::fromCarried(carried.slice(2, carried.size() - 2 - numEntries));
+      WgmmaWork next = kernel.getTileAhead(b, range, sharedAdd(b, number, range.step));
       SmallVector<Value> initial(carried.take_front(2));
       llvm::append_range(initial, carried.take_back(numEntries));
       SmallVector<Value> end = emitCarry(
@@ -232,7 +224,7 @@ void WgmmaProduct::emitProducer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
           });
       StageRing::Position behind = emitInput(b, kernel, frame, tile, {end[0], end[1]});
       SmallVector<Value> results{behind.stage, behind.parity};
-      llvm::append_range(results, toCarried(next));
+      llvm::append_range(results, next.toCarried());
       if (numEntries == 0)
         return results;
       // A tile without steps has not read ahead.
@@ -249,7 +241,7 @@ void WgmmaProduct::emitProducer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
       return results;
     };
     SmallVector<Value> initial{start.stage, start.parity};
-    llvm::append_range(initial, toCarried(first));
+    llvm::append_range(initial, first.toCarried());
     llvm::append_range(initial, entry);
     emitCarry(b, range.from, range.to, range.step, initial, emitTile);
   };
@@ -259,159 +251,4 @@ void WgmmaProduct::emitProducer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
     Value elected = NVVM::ElectSyncOp::create(b, b.getI1Type(), Value());
     emitIf(b, elected, emitTiles);
   });
-}
-
-//===----------------------------------------------------------------------===//
-// Consumers
-//===----------------------------------------------------------------------===//
-
-Value InputChunks::take(ImplicitLocOpBuilder &b, int64_t number) const {
-  int64_t inStage = number % shape.inputChunks();
-  if (inStage == 0)
-    ring.waitFull(b, at);
-  Value address = sharedAdd(b, base, sharedMul(b, at.stage, shape.stageBytes()));
-  constexpr int64_t bytes = ResultChunks::chunkBytes;
-  address = sharedAdd(b, address, sharedMul(b, group, shape.inputChunks() * bytes));
-  return sharedAdd(b, address, sharedConstant(b, inStage * bytes));
-}
-
-void InputChunks::giveBack(ImplicitLocOpBuilder &b, int64_t number) {
-  if ((number + 1) % shape.inputChunks() != 0 && number + 1 != shape.chunks())
-    return;
-  ring.release(b, at.stage);
-  at = ring.next(b, at);
-}
-
-Value WgmmaProduct::multiply(ImplicitLocOpBuilder &b, const WgmmaTile &tile, const Frame &frame,
-                             Value group, Value stage, Value sums) const {
-  StageBuffers buffers = getBuffers(b, frame, stage);
-  Value first = buffers.a, second = buffers.b;
-  if (shape.splitColumns)
-    second =
-        sharedAdd(b, second, sharedMul(b, group, shape.cols / chunkCols * WgmmaTile::matrixBytes));
-  else
-    first = sharedAdd(b, first, sharedMul(b, group, WgmmaTile::matrixBytes));
-  tile.beginGroup(b);
-  Value next =
-      tile.multiplyAdd(b, first, second, sums, WgmmaShape::stepDepth / WgmmaTile::stepDepth);
-  tile.endGroup(b);
-  return next;
-}
-
-/// Waits and releases, for step i of a tile: when the products of step i have been started, at
-/// most those of one step run, so that the stage of the step before is free. `previous` is that
-/// stage, or -1.
-void WgmmaProduct::emitConsumer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, const Frame &frame,
-                                Value group) const {
-  Value zero = sharedConstant(b, 0), one = sharedConstant(b, 1), none = sharedConstant(b, -1);
-  WgmmaTile tile(b.getContext(), shape.cols, shape.element, {shape.aAlongK}, {shape.bAlongK});
-  Value isFirstLane = isEqual(b, sharedRem(b, frame.thread, 32), zero);
-  Value buffers = sharedAdd(b, frame.base, sharedConstant(b, shape.resultOffset()));
-  buffers = sharedAdd(b, buffers,
-                      sharedMul(b, group, WgmmaShape::resultBuffers * ResultChunks::chunkBytes));
-  // Barrier 0 is the whole block's.
-  ResultChunks chunks(b, frame.thread, sharedAdd(b, group, one), buffers, WgmmaShape::resultBuffers,
-                      shape.element, shape.transposeOut, shape.holdsResult);
-  auto releaseIf = [&](ImplicitLocOpBuilder &b, Value stage) {
-    Value there = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, stage, zero);
-    emitIf(b, both(b, there, isFirstLane),
-           [&](ImplicitLocOpBuilder &b) { frame.ring.release(b, stage, releasesOfWarp(shape)); });
-  };
-  auto multiplyStage = [&](ImplicitLocOpBuilder &b, Value stage, Value previous, Value sums) {
-    Value next = multiply(b, tile, frame, group, stage, sums);
-    tile.waitAllButLast(b);
-    releaseIf(b, previous);
-    return next;
-  };
-
-  WgmmaKernel::Range range = kernel.tiles(b);
-  auto emitStep = [&](ImplicitLocOpBuilder &b, ValueRange carried) {
-    StageRing::Position at{carried[0], carried[1]};
-    Value previous = carried[2], sums = carried[3];
-    frame.ring.waitFull(b, at);
-    Value used = at.stage;
-    if (shape.hasGaps) {
-      Value part = kernel.takesPart(b, getBuffers(b, frame, at.stage).record, group);
-      auto branch = scf::IfOp::create(
-          b, part,
-          [&](OpBuilder &builder, Location loc) {
-            ImplicitLocOpBuilder b(loc, builder);
-            Value next = multiplyStage(b, at.stage, previous, sums);
-            scf::YieldOp::create(b, ValueRange{at.stage, next});
-          },
-          [&](OpBuilder &builder, Location loc) {
-            ImplicitLocOpBuilder b(loc, builder);
-            tile.waitAll(b);
-            releaseIf(b, previous);
-            releaseIf(b, at.stage);
-            scf::YieldOp::create(b, ValueRange{none, sums});
-          });
-      used = branch.getResult(0);
-      sums = branch.getResult(1);
-    } else {
-      sums = multiplyStage(b, at.stage, previous, sums);
-    }
-    StageRing::Position next = frame.ring.next(b, at);
-    return SmallVector<Value>{next.stage, next.parity, used, sums};
-  };
-
-  // What is held of the tile before, if there is one (i32): its work, and the registers.
-  int64_t numSums = shape.cols / 2, numHeld = chunks.heldRegisters(numSums);
-  auto storeHeldIf = [&](ImplicitLocOpBuilder &b, Value condition, ValueRange held) {
-    if (numHeld == 0)
-      return;
-    Value isThere = isEqual(b, held.front(), one);
-    emitIf(b, both(b, condition, isThere), [&](ImplicitLocOpBuilder &b) {
-      WgmmaWork work = fromCarried(held.drop_front().drop_back(numHeld));
-      kernel.emitHeld(b, work, group, chunks, SmallVector<Value>(held.take_back(numHeld)), numSums);
-    });
-  };
-
-  SmallVector<Value> first = toCarried(getTileAhead(b, kernel, range, range.from));
-  size_t numAhead = shape.readsTiles ? first.size() : 0;
-  auto emitTile = [&](ImplicitLocOpBuilder &b, Value number, ValueRange carried) {
-    WgmmaWork work =
-        shape.readsTiles ? fromCarried(carried.slice(2, numAhead)) : kernel.getTile(b, number);
-    ValueRange held = carried.drop_front(2 + numAhead);
-    SmallVector<Value> following;
-    if (shape.readsTiles)
-      following = toCarried(getTileAhead(b, kernel, range, sharedAdd(b, number, range.step)));
-    kernel.beginTile(b, work, group, frame.thread);
-    SmallVector<Value> initial(carried.take_front(2));
-    initial.append({none, tile.zeros(b).front()});
-    SmallVector<Value> end =
-        emitCarry(b, zero, work.steps, one, initial,
-                  [&](ImplicitLocOpBuilder &b, Value step, ValueRange carried) {
-                    SmallVector<Value> next = emitStep(b, carried);
-                    // While the products of the first step run.
-                    storeHeldIf(b, isEqual(b, step, zero), held);
-                    return next;
-                  });
-    storeHeldIf(b, isEqual(b, work.steps, zero), held);
-    kernel.prepareResult(b, work, group, frame.thread);
-    SmallVector<Value> sums = tile.finish(b, end[3]);
-    releaseIf(b, end[2]);
-    InputChunks input(shape, frame.ring, frame.base, group, {end[0], end[1]});
-    SmallVector<Value> rest = kernel.emitResult(b, work, group, chunks, input, sums);
-    SmallVector<Value> results{input.position().stage, input.position().parity};
-    llvm::append_range(results, following);
-    if (numHeld != 0) {
-      results.push_back(one);
-      llvm::append_range(results, toCarried(work));
-      llvm::append_range(results, rest);
-    }
-    return results;
-  };
-  StageRing::Position start = frame.ring.start(b, /*producer=*/false);
-  SmallVector<Value> initial{start.stage, start.parity};
-  llvm::append_range(initial, ArrayRef(first).take_front(numAhead));
-  if (numHeld != 0) {
-    initial.push_back(zero);
-    llvm::append_range(initial, first);
-    initial.append(numHeld, zero);
-  }
-  SmallVector<Value> end = emitCarry(b, range.from, range.to, range.step, initial, emitTile);
-  storeHeldIf(b, arith::ConstantIntOp::create(b, b.getI1Type(), 1),
-              ValueRange(end).drop_front(2 + numAhead));
-  chunks.emitWait(b);
 }

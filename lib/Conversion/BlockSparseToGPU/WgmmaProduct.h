@@ -72,6 +72,9 @@ struct WgmmaShape {
   int64_t bMatrices() const { return cols / chunkCols * (splitColumns ? 2 : 1); }
   int64_t stageBytes() const { return (aMatrices() + bMatrices()) * WgmmaTile::matrixBytes; }
   int64_t chunks() const { return cols / chunkCols; }
+  /// Arrivals of a warp that give a stage back. Each lane that has read an input arrives for
+  /// itself; what wgmma has read, one lane gives back for its warp.
+  int64_t releasesOfWarp() const { return hasInput ? 32 : 1; }
   /// Stages that hold the input of a tile, and the chunks of a warpgroup in one of them.
   int64_t inputStages() const {
     int64_t most = stageBytes() / (groups * ResultChunks::chunkBytes);
@@ -105,6 +108,10 @@ struct StageBuffers {
 struct WgmmaWork {
   Value steps;
   SmallVector<Value> fields;
+
+  /// Among the values that a loop carries.
+  SmallVector<Value> toCarried() const;
+  static WgmmaWork fromCarried(ValueRange values);
 };
 
 /// The chunks of a tile's input, for a warpgroup that takes them in their order. All its threads
@@ -141,6 +148,8 @@ public:
   virtual Range tiles(ImplicitLocOpBuilder &b) = 0;
   /// Asked by producer and consumers, for one tile ahead where the shape says that tiles are read.
   virtual WgmmaWork getTile(ImplicitLocOpBuilder &b, Value number) = 0;
+  /// Tile `number` of a thread block that has `range`, or, past its end, any tile that there is.
+  WgmmaWork getTileAhead(ImplicitLocOpBuilder &b, const Range &range, Value number);
   /// What the tables say of a step, for the producer. Read one step ahead, also across tiles: asked
   /// for step 0 of a tile without steps, whose answer is not used.
   virtual SmallVector<Value> readStep(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
@@ -173,6 +182,17 @@ public:
                         const ResultChunks &chunks, ArrayRef<Value> held, int64_t sums) = 0;
 };
 
+/// What all warps of a thread block know.
+struct WgmmaFrame {
+  /// i32: base of shared memory, thread in the warpgroup.
+  Value base, thread;
+  StageRing ring;
+  /// Where the shape has paced tiles.
+  std::optional<Pace> pace;
+
+  StageBuffers buffers(ImplicitLocOpBuilder &b, const WgmmaShape &shape, Value stage) const;
+};
+
 class WgmmaProduct {
 public:
   explicit WgmmaProduct(const WgmmaShape &shape) : shape(shape) {}
@@ -185,26 +205,17 @@ public:
                   makeKernel) const;
 
 private:
-  struct Frame {
-    /// i32: base of shared memory, thread in the warpgroup.
-    Value base, thread;
-    StageRing ring;
-    /// Where the shape has paced tiles.
-    std::optional<Pace> pace;
-  };
-  void emitProducer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, const Frame &frame) const;
+  void emitProducer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, const WgmmaFrame &frame) const;
   /// The copies of a step by one of the copying warps.
-  void fillStage(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, const Frame &frame,
+  void fillStage(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, const WgmmaFrame &frame,
                  const WgmmaWork &tile, Value step, ArrayRef<Value> entry, StageRing::Position at,
                  Value warp) const;
-  void emitConsumer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, const Frame &frame,
+  void emitConsumer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, const WgmmaFrame &frame,
                     Value group) const;
-  Value multiply(ImplicitLocOpBuilder &b, const WgmmaTile &tile, const Frame &frame, Value group,
-                 Value stage, Value sums) const;
   /// Fills the stages that hold the input of a tile, from `at` on; gives the position behind them.
-  StageRing::Position emitInput(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, const Frame &frame,
-                                const WgmmaWork &tile, StageRing::Position at) const;
-  StageBuffers getBuffers(ImplicitLocOpBuilder &b, const Frame &frame, Value stage) const;
+  StageRing::Position emitInput(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
+                                const WgmmaFrame &frame, const WgmmaWork &tile,
+                                StageRing::Position at) const;
 
   WgmmaShape shape;
 };
