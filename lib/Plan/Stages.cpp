@@ -367,7 +367,8 @@ std::optional<StreamShape> blocksparse::getStreamShape(int64_t block, int64_t ro
   if ((block != 16 && block != 32) || rows < 1 || rows > 64 || panels < 1 || panels > 16 ||
       stages < 1 || warps < 1)
     return std::nullopt;
-  if (wgmma ? warps != streamWgmmaWarps || rows % 2 != 0 || rows * block > streamWgmmaRows
+  if (wgmma ? warps != streamWgmmaWarps || stages < 2 || rows % 2 != 0 ||
+                  rows * block > streamWgmmaRows
             : rows % warps != 0)
     return std::nullopt;
   StreamShape shape{block, rows, panels, 0};

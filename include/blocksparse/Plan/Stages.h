@@ -123,6 +123,7 @@ inline constexpr int64_t streamWgmmaWarps = 8, streamWgmmaRows = 384;
 /// panels. Nothing where `block` is not 16 or 32, `panels` is not in [1, 16], fewer than `rows`
 /// value blocks fit, or the warps can't share the rows: by wgmma, streamWgmmaWarps, an even number
 /// of rows, and at most streamWgmmaRows rows of elements; else a multiple of `warps`, at most 64.
+/// By wgmma a stage is given back when the next one has come, so that there must be two.
 std::optional<StreamShape> getStreamShape(int64_t block, int64_t rows, int64_t panels,
                                           int64_t stages, int64_t warps, bool wgmma = false,
                                           bool alongK = false);

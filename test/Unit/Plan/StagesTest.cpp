@@ -406,6 +406,8 @@ TEST(Stages, ShapesFillSharedMemory) {
   EXPECT_FALSE(getStreamShape(32, 12, 3, 3, 12, /*wgmma=*/true)); // two warpgroups
   EXPECT_FALSE(getStreamShape(32, 14, 3, 3, 8, /*wgmma=*/true));  // too many sums
   EXPECT_FALSE(getStreamShape(32, 11, 3, 3, 8, /*wgmma=*/true));  // one has half of the rows
+  EXPECT_FALSE(getStreamShape(32, 12, 3, 1, 8, /*wgmma=*/true));  // would wait for itself
+  EXPECT_TRUE(getStreamShape(16, 4, 2, 1, 4));
   EXPECT_FALSE(getStreamShape(16, 4, 17, 4, 4));
   EXPECT_FALSE(getStreamShape(32, 12, 16, 3, 12)); // panels alone do not fit
 }
