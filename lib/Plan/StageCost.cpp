@@ -205,10 +205,8 @@ StageRates StageRates::stream(int64_t block, int64_t warps, bool pairs) {
   // Blocks of 32 have more products for each load, as have two rows of a warp: 8 warps of 12 have
   // the same rate.
   const int64_t full = block == 32 || pairs ? 8 : fullWarps;
-  rates.flopsPerSecond = (block == 32 ? 4.0e12
-                          : pairs     ? 3.05e12
-                                      : 3.0e12) *
-                         std::min(1.0, static_cast<double>(warps) / full);
+  const double most = block == 32 ? 4.0e12 : pairs ? 3.05e12 : 3.0e12;
+  rates.flopsPerSecond = most * std::min(1.0, static_cast<double>(warps) / full);
   // Their rings are deeper.
   if (block == 32 && warps <= full)
     rates.loadedBytesPerSecond = 70e9;

@@ -112,7 +112,7 @@ void Candidates::addStreams() {
     if (block == 32)
       for (int64_t rows : {12, 8, 4})
         addShape(/*wgmma=*/true, rows, ::blocksparse::streamWgmmaWarps, depth / block, stages);
-    else
+    else // two rows for each warp
       addShape(/*wgmma=*/false, 16, 8, depth / block, stages);
     for (int64_t rows : {24, 20, 16, 12, 8})
       // Tall groups of large blocks leave too few registers.

@@ -108,9 +108,6 @@ struct SampledForm {
 
   /// Rows that can't be gathered are not.
   static SampledForm get(BlockShape block, SampledFactors factors, bool gathersRows);
-  static SampledForm get(BlockShape block, bool transposeA, bool transposeB, bool gathersRows) {
-    return get(block, SampledFactors{transposeA, transposeB}, gathersRows);
-  }
   BlockShape of(BlockShape block) const {
     return swapped ? BlockShape{block.cols, block.rows} : block;
   }

@@ -31,9 +31,8 @@
 //     of rows     for each row of the group (first << 16) | mask: bit e of the mask tells that the
 //                 row has a block in panel e; its blocks stand in ascending e from place [0] +
 //                 first on: blocks are packed by row, then panel.
-//     of panels   (`byPanel`) for each panel a mask: bit i tells that row i of the group has a
-//     block
-//                 in it. Blocks are packed by panel, then row.
+//     of panels   (`byPanel`) for each panel a mask: bit i tells that it has a block in row i of
+//                 the group. Blocks are packed by panel, then row.
 // Copies of a tile ascend over its records; each has a block. The last panels of a copy may lie
 // beyond the dense operand. A copy with more blocks than a record takes comes again in the next
 // record, with the bits of later panels. One record of zeros follows the last, so that a kernel may
@@ -79,7 +78,8 @@ struct StreamShape {
   int64_t owners = 0;
   /// k runs along the rows of the dense operand as it is stored.
   bool alongK = false;
-  /// Records have words of panels, not of rows: for warps that multiply a panel together.
+  /// Records have words of panels, not of rows (at most 32): for warps that multiply a panel
+  /// together.
   bool byPanel = false;
 
   /// Whether a panel is 32 bytes of each stored row of the dense operand.
@@ -91,7 +91,7 @@ struct StreamShape {
   /// Copies of 32 bytes a row take as long as those of this many times their bytes: fitted to dds
   /// on an H100 (8192, density .25), which had .77 of the speed of dsd.
   double copyCost() const { return isNarrow(block, alongK) && panelsPerCopy() == 1 ? 1.5 : 1; }
-  /// Numbers of a record, in all and before the words of the rows.
+  /// Numbers of a record, in all and before the words.
   int64_t headInts() const { return 4 + (panels / panelsPerCopy() + 3) / 4 * 4; }
   int64_t words() const { return byPanel ? panels : rows; }
   int64_t recordInts() const { return headInts() + (words() + 3) / 4 * 4; }
@@ -182,7 +182,7 @@ std::optional<StagedRows> buildWgmmaStages(const RowProduct &product, int64_t ti
 /// panels where that saves any, else of consecutive rows. Where rows of a head are of very
 /// different length, groups are of similar rows, and their costs tell the time of the slowest
 /// warp, if that is estimated to be faster. Fails for blocks that are not those of `shape`.
-/// O(nnz log nnz).
+/// O(nnz (log nnz + rows)).
 std::optional<StagedRows> buildStreamStages(const RowProduct &product, const StreamShape &shape,
                                             int64_t tileN, bool cluster, std::string &error);
 

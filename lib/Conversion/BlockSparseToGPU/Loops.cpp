@@ -96,6 +96,14 @@ Value mlir::blocksparse::device::indexInside(ImplicitLocOpBuilder &b, Value inde
   return b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::ult, index, size);
 }
 
+Value mlir::blocksparse::device::toIndex(ImplicitLocOpBuilder &b, Value number) {
+  return b.createOrFold<arith::IndexCastOp>(b.getIndexType(), number);
+}
+
+Value mlir::blocksparse::device::isEqual(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, lhs, rhs);
+}
+
 Value mlir::blocksparse::device::both(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
   return b.createOrFold<arith::AndIOp>(lhs, rhs);
 }

@@ -43,6 +43,10 @@ Value productOf(ImplicitLocOpBuilder &b, ArrayRef<Value> sizes);
 Value indexInside(ImplicitLocOpBuilder &b, Value index, Value size);
 /// lhs < rhs, signed index.
 Value indexLess(ImplicitLocOpBuilder &b, Value lhs, Value rhs);
+/// An integer as index.
+Value toIndex(ImplicitLocOpBuilder &b, Value number);
+/// lhs == rhs, integers of one type.
+Value isEqual(ImplicitLocOpBuilder &b, Value lhs, Value rhs);
 /// Conjunction of i1.
 Value both(ImplicitLocOpBuilder &b, Value lhs, Value rhs);
 

@@ -54,10 +54,6 @@ Value MmaProduct::getLimit(ImplicitLocOpBuilder &b, Value size, Value first, int
   return whole ? Value() : indexSub(b, size, first);
 }
 
-static Value toIndex(ImplicitLocOpBuilder &b, Value number) {
-  return arith::IndexCastOp::create(b, b.getIndexType(), number);
-}
-
 //===----------------------------------------------------------------------===//
 // Launch
 //===----------------------------------------------------------------------===//

@@ -19,10 +19,6 @@ using namespace mlir::blocksparse::device;
 /// Elements of the 16-byte pieces that a thread moves.
 static constexpr int64_t pieceElements = 8;
 
-static Value toIndex(ImplicitLocOpBuilder &b, Value number) {
-  return b.createOrFold<arith::IndexCastOp>(b.getIndexType(), number);
-}
-
 static Value toInt(ImplicitLocOpBuilder &b, Value number) {
   return b.createOrFold<arith::IndexCastOp>(b.getI32Type(), number);
 }

@@ -81,10 +81,6 @@ StreamKernel::StreamKernel(ImplicitLocOpBuilder &b, PlannedDSDOp op, const Strea
   this->packed = globalPointer(b, address);
 }
 
-static Value isEqual(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
-  return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, lhs, rhs);
-}
-
 static void setRegisters(ImplicitLocOpBuilder &b, int64_t number,
                          NVVM::SetMaxRegisterAction action) {
   if (number != 0)
@@ -227,12 +223,9 @@ void StreamKernel::storeChunk(ImplicitLocOpBuilder &b, const StagedTile &tile, V
 }
 
 SumStrip StreamKernel::getSums(ImplicitLocOpBuilder &b, const StagedTile &tile, Value unit) const {
-  auto toIndex = [&](Value number) {
-    return b.createOrFold<arith::IndexCastOp>(b.getIndexType(), number);
-  };
   SumStrip strip;
-  strip.batch = toIndex(tile.batch);
-  strip.head = toIndex(tile.head);
+  strip.batch = toIndex(b, tile.batch);
+  strip.head = toIndex(b, tile.head);
   strip.row = sharedMul(b, unit, plan.shape.block);
   strip.col = sharedMul(b, tile.panel, plan.cols);
   strip.rows = out.rows();

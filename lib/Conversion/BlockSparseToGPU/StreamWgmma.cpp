@@ -37,9 +37,9 @@ static WgmmaFactor valueFactor(const StreamPlan &plan) { return {true, plan.shap
 namespace {
 
 /// One of the two warpgroups; it owns half of the group's rows.
-class WgmmaConsumer {
+class StreamWgmmaConsumer {
 public:
-  WgmmaConsumer(ImplicitLocOpBuilder &b, const StreamKernel &kernel);
+  StreamWgmmaConsumer(ImplicitLocOpBuilder &b, const StreamKernel &kernel);
 
   void emit(ImplicitLocOpBuilder &b) const;
 
@@ -70,7 +70,6 @@ private:
   void writeChunk(ImplicitLocOpBuilder &b, StripEpilogue *strip, ArrayRef<Value> sums,
                   Value address) const;
   void emitGroupBarrier(ImplicitLocOpBuilder &b) const;
-  void releaseIf(ImplicitLocOpBuilder &b, Value stage) const;
 
   const StreamKernel &kernel;
   const StreamPlan &plan;
@@ -85,7 +84,7 @@ private:
 
 } // namespace
 
-WgmmaConsumer::WgmmaConsumer(ImplicitLocOpBuilder &b, const StreamKernel &kernel)
+StreamWgmmaConsumer::StreamWgmmaConsumer(ImplicitLocOpBuilder &b, const StreamKernel &kernel)
     : kernel(kernel), plan(kernel.plan),
       tile(b.getContext(), plan.shape.block, plan.element, WgmmaFactor{false}, valueFactor(plan)) {
   group = sharedDiv(b, kernel.warp, warpsOfGroup);
@@ -100,20 +99,14 @@ WgmmaConsumer::WgmmaConsumer(ImplicitLocOpBuilder &b, const StreamKernel &kernel
   isFirst = both(b, firstWarp, kernel.isFirstLane);
 }
 
-void WgmmaConsumer::emitGroupBarrier(ImplicitLocOpBuilder &b) const {
+void StreamWgmmaConsumer::emitGroupBarrier(ImplicitLocOpBuilder &b) const {
   // Barrier 0 is the whole block's.
   NVVM::BarrierOp::create(b, Type(), sharedAdd(b, group, constant(b, 1)),
                           constant(b, warpgroupThreads), NVVM::BarrierReductionAttr(), Value());
 }
 
-void WgmmaConsumer::releaseIf(ImplicitLocOpBuilder &b, Value stage) const {
-  Value there = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, stage, constant(b, 0));
-  emitIf(b, both(b, there, kernel.isFirstLane),
-         [&](ImplicitLocOpBuilder &b) { kernel.ring->release(b, stage); });
-}
-
-SmallVector<WgmmaConsumer::PanelWord> WgmmaConsumer::readWords(ImplicitLocOpBuilder &b,
-                                                               Value stage) const {
+SmallVector<StreamWgmmaConsumer::PanelWord> StreamWgmmaConsumer::readWords(ImplicitLocOpBuilder &b,
+                                                                           Value stage) const {
   // By the lane that gives the stage back; the others hear of it.
   auto type = VectorType::get({plan.shape.panels}, b.getI32Type());
   Value masks = emitChoice(
@@ -141,8 +134,8 @@ SmallVector<WgmmaConsumer::PanelWord> WgmmaConsumer::readWords(ImplicitLocOpBuil
   return words;
 }
 
-SmallVector<Value> WgmmaConsumer::loadPanel(ImplicitLocOpBuilder &b, Value stage, int64_t panel,
-                                            int64_t chunk) const {
+SmallVector<Value> StreamWgmmaConsumer::loadPanel(ImplicitLocOpBuilder &b, Value stage,
+                                                  int64_t panel, int64_t chunk) const {
   StreamPanels panels = plan.panels();
   Value place = panels.select(b, sharedAdd(b, stage, leftLane), constant(b, panel));
   SmallVector<Value> fragments;
@@ -154,8 +147,8 @@ SmallVector<Value> WgmmaConsumer::loadPanel(ImplicitLocOpBuilder &b, Value stage
   return fragments;
 }
 
-void WgmmaConsumer::multiplyPanel(ImplicitLocOpBuilder &b, Value stage, int64_t number,
-                                  const PanelWord &word, MutableArrayRef<Value> sums) const {
+void StreamWgmmaConsumer::multiplyPanel(ImplicitLocOpBuilder &b, Value stage, int64_t number,
+                                        const PanelWord &word, MutableArrayRef<Value> sums) const {
   SmallVector<SmallVector<Value>> left;
   for (int64_t chunk = 0; chunk < chunks(); ++chunk)
     left.push_back(loadPanel(b, stage, number, chunk));
@@ -188,7 +181,7 @@ void WgmmaConsumer::multiplyPanel(ImplicitLocOpBuilder &b, Value stage, int64_t 
   tile.endGroup(b);
 }
 
-void WgmmaConsumer::emit(ImplicitLocOpBuilder &b) const {
+void StreamWgmmaConsumer::emit(ImplicitLocOpBuilder &b) const {
   WgmmaKernel::Range range = kernel.lists.tilesOfBlock(b);
   StageRing::Position start = kernel.ring->start(b, /*producer=*/false);
   int64_t count = rows() * chunks();
@@ -214,7 +207,7 @@ void WgmmaConsumer::emit(ImplicitLocOpBuilder &b) const {
                       // meanwhile.
                       tile.waitAll(b);
                       if (number == 0)
-                        releaseIf(b, carried[2]);
+                        kernel.ring->releaseIf(b, carried[2], kernel.isFirstLane);
                       multiplyPanel(b, stage, number, word, sums);
                     }
                     StageRing::Position next = kernel.ring->next(b, at);
@@ -223,7 +216,7 @@ void WgmmaConsumer::emit(ImplicitLocOpBuilder &b) const {
                     return results;
                   });
     SmallVector<Value> sums = tile.finish(b, ArrayRef<Value>(end).drop_front(3));
-    releaseIf(b, end[2]);
+    kernel.ring->releaseIf(b, end[2], kernel.isFirstLane);
     storeRows(b, work, sums);
     return SmallVector<Value>{end[0], end[1]};
   };
@@ -236,8 +229,8 @@ void WgmmaConsumer::emit(ImplicitLocOpBuilder &b) const {
 //===----------------------------------------------------------------------===//
 
 /// These are sums of the transposed result, or of the result where that is stored transposed.
-SumStrip WgmmaConsumer::getSums(ImplicitLocOpBuilder &b, const StagedTile &work,
-                                int64_t number) const {
+SumStrip StreamWgmmaConsumer::getSums(ImplicitLocOpBuilder &b, const StagedTile &work,
+                                      int64_t number) const {
   Value unit = kernel.lists.rowOf(b, work.group, rowPlace(b, number / chunks()));
   // A place without a row is not stored; it may read any.
   unit = arith::MaxSIOp::create(b, unit, constant(b, 0));
@@ -251,8 +244,8 @@ SumStrip WgmmaConsumer::getSums(ImplicitLocOpBuilder &b, const StagedTile &work,
 
 /// 64 columns of a block row to shared memory at `address`; the sums are those of the transposed
 /// tile (column, row), see Kit/WgmmaTile.h, and lanes store as in Kit/ResultChunks.h.
-void WgmmaConsumer::writeChunk(ImplicitLocOpBuilder &b, StripEpilogue *strip, ArrayRef<Value> sums,
-                               Value address) const {
+void StreamWgmmaConsumer::writeChunk(ImplicitLocOpBuilder &b, StripEpilogue *strip,
+                                     ArrayRef<Value> sums, Value address) const {
   int64_t size = plan.shape.block;
   SharedTile buffer = plan.transposeOut ? SharedTile{chunkCols, size} : SharedTile{size, chunkCols};
   Value seven = sharedRem(b, kernel.lane, 8);
@@ -279,8 +272,8 @@ void WgmmaConsumer::writeChunk(ImplicitLocOpBuilder &b, StripEpilogue *strip, Ar
   }
 }
 
-void WgmmaConsumer::storeRows(ImplicitLocOpBuilder &b, const StagedTile &work,
-                              ArrayRef<Value> sums) const {
+void StreamWgmmaConsumer::storeRows(ImplicitLocOpBuilder &b, const StagedTile &work,
+                                    ArrayRef<Value> sums) const {
   int64_t perChunk = tile.sumsPerThread(), all = rows() * chunks();
   std::optional<StripEpilogue> strip, following;
   auto start = [&](int64_t number) {
@@ -325,5 +318,5 @@ void WgmmaConsumer::storeRows(ImplicitLocOpBuilder &b, const StagedTile &work,
 
 void mlir::blocksparse::device::emitWgmmaConsumer(ImplicitLocOpBuilder &b,
                                                   const StreamKernel &kernel) {
-  WgmmaConsumer(b, kernel).emit(b);
+  StreamWgmmaConsumer(b, kernel).emit(b);
 }

@@ -19,10 +19,6 @@ using namespace mlir::blocksparse::device;
 
 using TermKind = Epilogue::TermKind;
 
-static Value toIndex(ImplicitLocOpBuilder &b, Value number) {
-  return b.createOrFold<arith::IndexCastOp>(b.getIndexType(), number);
-}
-
 /// `place` (i32) as an index from 0 to `last`.
 static Value clampTo(ImplicitLocOpBuilder &b, Value place, Value last) {
   return indexMax(b, indexMin(b, toIndex(b, place), last), indexConstant(b, 0));

@@ -23,10 +23,6 @@ static constexpr int64_t threads = 256;
 static constexpr int64_t chunkElements = 8, chunkBytes = 16, chunksOfRow = tileSize / chunkElements;
 static constexpr int64_t chunksOfThread = tileSize * chunksOfRow / threads;
 
-static Value toIndex(ImplicitLocOpBuilder &b, Value number) {
-  return b.createOrFold<arith::IndexCastOp>(b.getIndexType(), number);
-}
-
 /// Whatever the float type is, bits are moved.
 static VectorType getChunkType(ImplicitLocOpBuilder &b) {
   return VectorType::get({chunkElements}, b.getI16Type());

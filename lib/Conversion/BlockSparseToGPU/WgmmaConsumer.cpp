@@ -15,10 +15,6 @@ using namespace mlir::blocksparse::device;
 
 static Value constant(ImplicitLocOpBuilder &b, int64_t value) { return sharedConstant(b, value); }
 
-static Value isEqual(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
-  return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, lhs, rhs);
-}
-
 //===----------------------------------------------------------------------===//
 // Input
 //===----------------------------------------------------------------------===//
@@ -48,10 +44,10 @@ namespace {
 
 /// A warpgroup. Its loop over tiles carries the place in the ring, the tile that was read ahead
 /// where the shape says so, and what is held of the tile before.
-class ProductConsumer {
+class WgmmaConsumer {
 public:
-  ProductConsumer(ImplicitLocOpBuilder &b, const WgmmaShape &shape, WgmmaKernel &kernel,
-                  const WgmmaFrame &frame, Value group);
+  WgmmaConsumer(ImplicitLocOpBuilder &b, const WgmmaShape &shape, WgmmaKernel &kernel,
+                const WgmmaFrame &frame, Value group);
 
   void emit(ImplicitLocOpBuilder &b) const;
 
@@ -95,14 +91,14 @@ static ResultChunks makeChunks(ImplicitLocOpBuilder &b, const WgmmaShape &shape,
                       shape.holdsResult);
 }
 
-ProductConsumer::ProductConsumer(ImplicitLocOpBuilder &b, const WgmmaShape &shape,
-                                 WgmmaKernel &kernel, const WgmmaFrame &frame, Value group)
+WgmmaConsumer::WgmmaConsumer(ImplicitLocOpBuilder &b, const WgmmaShape &shape, WgmmaKernel &kernel,
+                             const WgmmaFrame &frame, Value group)
     : shape(shape), kernel(kernel), frame(frame), group(group),
       tile(b.getContext(), shape.cols, shape.element, {shape.aAlongK}, {shape.bAlongK}),
       isFirstLane(isEqual(b, sharedRem(b, frame.thread, 32), constant(b, 0))),
       chunks(makeChunks(b, shape, frame, group)) {}
 
-Value ProductConsumer::multiply(ImplicitLocOpBuilder &b, Value stage, Value sums) const {
+Value WgmmaConsumer::multiply(ImplicitLocOpBuilder &b, Value stage, Value sums) const {
   StageBuffers buffers = frame.buffers(b, shape, stage);
   Value first = buffers.a, second = buffers.b;
   if (shape.splitColumns)
@@ -117,21 +113,19 @@ Value ProductConsumer::multiply(ImplicitLocOpBuilder &b, Value stage, Value sums
   return next;
 }
 
-void ProductConsumer::releaseIf(ImplicitLocOpBuilder &b, Value stage) const {
-  Value there = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, stage, constant(b, 0));
-  emitIf(b, both(b, there, isFirstLane),
-         [&](ImplicitLocOpBuilder &b) { frame.ring.release(b, stage, shape.releasesOfWarp()); });
+void WgmmaConsumer::releaseIf(ImplicitLocOpBuilder &b, Value stage) const {
+  frame.ring.releaseIf(b, stage, isFirstLane, shape.releasesOfWarp());
 }
 
-Value ProductConsumer::multiplyStage(ImplicitLocOpBuilder &b, Value stage, Value previous,
-                                     Value sums) const {
+Value WgmmaConsumer::multiplyStage(ImplicitLocOpBuilder &b, Value stage, Value previous,
+                                   Value sums) const {
   Value next = multiply(b, stage, sums);
   tile.waitAllButLast(b);
   releaseIf(b, previous);
   return next;
 }
 
-SmallVector<Value> ProductConsumer::emitStep(ImplicitLocOpBuilder &b, ValueRange carried) const {
+SmallVector<Value> WgmmaConsumer::emitStep(ImplicitLocOpBuilder &b, ValueRange carried) const {
   StageRing::Position at{carried[0], carried[1]};
   Value previous = carried[2], sums = carried[3];
   frame.ring.waitFull(b, at);
@@ -161,7 +155,7 @@ SmallVector<Value> ProductConsumer::emitStep(ImplicitLocOpBuilder &b, ValueRange
   return {next.stage, next.parity, used, sums};
 }
 
-void ProductConsumer::storeHeldIf(ImplicitLocOpBuilder &b, Value condition, ValueRange held) const {
+void WgmmaConsumer::storeHeldIf(ImplicitLocOpBuilder &b, Value condition, ValueRange held) const {
   if (numHeld() == 0)
     return;
   Value isThere = isEqual(b, held.front(), constant(b, 1));
@@ -172,9 +166,8 @@ void ProductConsumer::storeHeldIf(ImplicitLocOpBuilder &b, Value condition, Valu
   });
 }
 
-SmallVector<Value> ProductConsumer::emitTile(ImplicitLocOpBuilder &b,
-                                             const WgmmaKernel::Range &range, Value number,
-                                             ValueRange carried) const {
+SmallVector<Value> WgmmaConsumer::emitTile(ImplicitLocOpBuilder &b, const WgmmaKernel::Range &range,
+                                           Value number, ValueRange carried) const {
   ValueRange held = numHeld() == 0 ? ValueRange() : carried.drop_front(2);
   WgmmaWork work;
   SmallVector<Value> following;
@@ -212,7 +205,7 @@ SmallVector<Value> ProductConsumer::emitTile(ImplicitLocOpBuilder &b,
   return results;
 }
 
-void ProductConsumer::emit(ImplicitLocOpBuilder &b) const {
+void WgmmaConsumer::emit(ImplicitLocOpBuilder &b) const {
   WgmmaKernel::Range range = kernel.tiles(b);
   SmallVector<Value> first = kernel.getTileAhead(b, range, range.from).toCarried();
   StageRing::Position start = frame.ring.start(b, /*producer=*/false);
@@ -238,5 +231,5 @@ void ProductConsumer::emit(ImplicitLocOpBuilder &b) const {
 
 void WgmmaProduct::emitConsumer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
                                 const WgmmaFrame &frame, Value group) const {
-  ProductConsumer(b, shape, kernel, frame, group).emit(b);
+  WgmmaConsumer(b, shape, kernel, frame, group).emit(b);
 }

@@ -220,12 +220,9 @@ Value DSDKernel::takesPart(ImplicitLocOpBuilder &b, Value record, Value group) {
 }
 
 SumStrip DSDKernel::getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group) const {
-  auto toIndex = [&](Value number) {
-    return b.createOrFold<arith::IndexCastOp>(b.getIndexType(), number);
-  };
   SumStrip part;
-  part.batch = toIndex(tile.fields[Batch]);
-  part.head = toIndex(tile.fields[Head]);
+  part.batch = toIndex(b, tile.fields[Batch]);
+  part.head = toIndex(b, tile.fields[Head]);
   part.row = sharedMul(b, unitOf(b, tile, group), unit);
   part.col = tile.fields[Col];
   part.rows = out.rows();

@@ -124,10 +124,6 @@ static Value toInt(ImplicitLocOpBuilder &b, Value number) {
   return b.createOrFold<arith::IndexCastOp>(b.getI32Type(), number);
 }
 
-static Value toIndex(ImplicitLocOpBuilder &b, Value number) {
-  return b.createOrFold<arith::IndexCastOp>(b.getIndexType(), number);
-}
-
 WgmmaKernel::Range MatmulKernel::tiles(ImplicitLocOpBuilder &b) {
   return {toInt(b, gpu::BlockIdOp::create(b, gpu::Dimension::x)), toInt(b, grid.count(b)),
           toInt(b, gpu::GridDimOp::create(b, gpu::Dimension::x))};

@@ -31,10 +31,6 @@ int64_t WgmmaShape::freeRegisters() const {
   return consumerRegisters - cols / 2 - other;
 }
 
-static Value isEqual(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
-  return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, lhs, rhs);
-}
-
 /// All threads of the cluster have arrived, and see each other's writes.
 static void emitClusterBarrier(ImplicitLocOpBuilder &b) {
   // Not the aligned form: lanes of the producer's warp may come by different ways.

@@ -42,7 +42,7 @@ TEST(GatheredTiles, FormsAreThoseOfTheFactors) {
   for (const auto &c : cases) {
     const bool fine = sharesPieces(c.block);
     for (bool gathersRows : {false, true}) {
-      const SampledForm form = SampledForm::get(c.block, c.transposeA, c.transposeB, gathersRows);
+      const SampledForm form = SampledForm::get(c.block, {c.transposeA, c.transposeB}, gathersRows);
       SCOPED_TRACE(std::to_string(c.block.rows) + "x" + std::to_string(c.block.cols) + " " +
                    std::to_string(c.transposeA) + std::to_string(c.transposeB));
       EXPECT_EQ(form.swapped, c.swapped);
@@ -81,7 +81,7 @@ TEST(GatheredTiles, TurningTakesItsLaunchAndItsBytes) {
 TEST(GatheredTiles, RowsOfWholeTilesAreNotGathered) {
   for (BlockShape block : {BlockShape{128, 64}, {256, 128}, {384, 64}}) {
     EXPECT_FALSE(canGatherRows(block));
-    const SampledForm form = SampledForm::get(block, false, false, true);
+    const SampledForm form = SampledForm::get(block, {false, false}, true);
     EXPECT_FALSE(form.gathersRows);
     EXPECT_TRUE(form.sharesColumns(block));
     EXPECT_EQ(form.groupRows(block), 1);
@@ -94,7 +94,7 @@ TEST(GatheredTiles, RowsOfWholeTilesAreNotGathered) {
 
 TEST(GatheredTiles, HalvesAreAnyRowsOf64) {
   const Product product(layoutOf({"101", "000", "010", "101"}), {64, 64},
-                        SampledForm::get({64, 64}, false, false, true));
+                        SampledForm::get({64, 64}, {false, false}, true));
   const SampledWorkLists lists = build(product.view, {}, 1);
   EXPECT_EQ(lists.tiles, (std::vector<SampledTile>{
                              tileOf({0, 128}, {0, 512, -1, -1, 1536, 2048, -1, -1}, {0, 192}),
@@ -106,7 +106,7 @@ TEST(GatheredTiles, HalvesAreOfAnyBlocks) {
   // A block of 192 x 128 has three rows of pieces by two: two blocks make three tiles, of which one
   // has pieces of both.
   const Product product(layoutOf({"10", "10"}), {192, 128},
-                        SampledForm::get({192, 128}, false, false, true));
+                        SampledForm::get({192, 128}, {false, false}, true));
   const SampledWorkLists lists = build(product.view, {}, 1);
   ASSERT_EQ(lists.tiles.size(), 3u);
   EXPECT_EQ(lists.tiles[0], tileOf({0, 64}, {0, 1, -1, -1, 512, 513, -1, -1}, {0, 64}));
@@ -117,7 +117,7 @@ TEST(GatheredTiles, HalvesAreOfAnyBlocks) {
 TEST(GatheredTiles, BlocksOf32ShareTheirPieces) {
   // Rows 0 and 3 have columns 0 and 2, rows 2 and 4 columns 1 and 3.
   const Product product(layoutOf({"1010", "0000", "0101", "1010", "0101"}), {32, 32},
-                        SampledForm::get({32, 32}, false, true, true));
+                        SampledForm::get({32, 32}, {false, true}, true));
   const SampledWorkLists lists = build(product.view, {1, 1, 2, 1}, 1);
   SampledTile first = tileOf({pairOf(0, 2)}, {pairOf(0, 3)}, {});
   SampledTile second = tileOf({pairOf(1, 3)}, {pairOf(2, 4)}, {});
@@ -141,7 +141,7 @@ TEST(GatheredTiles, WholePiecesComeTogether) {
   // gathered: there are rows 0 and 1 (block row 7), columns 0 and 2 (block column 9).
   std::vector<std::string> rows(8, std::string(12, '0'));
   rows[1][2] = rows[1][9] = rows[7][0] = rows[6][11] = '1';
-  const Product product(layoutOf(rows), {16, 16}, SampledForm::get({16, 16}, true, false, true));
+  const Product product(layoutOf(rows), {16, 16}, SampledForm::get({16, 16}, {true, false}, true));
   const SampledWorkLists lists = build(product.view, {}, 1);
   SampledTile tile = tileOf({pairOf(0, 2)}, {pairOf(0, 1)}, {});
   tile.columns = tile.blockRows = 2;
@@ -158,7 +158,7 @@ TEST(GatheredTiles, WholePiecesComeTogether) {
 TEST(GatheredTiles, RunsAreNeighboursOfAChunk) {
   // Columns 0 to 3 fill a chunk with neighbours, 5 to 8 too, 10 to 13 are not all there.
   const Product product(layoutOf({"11110111101101", "11110111101101"}), {16, 16},
-                        SampledForm::get({16, 16}, false, true, true));
+                        SampledForm::get({16, 16}, {false, true}, true));
   const SampledWorkLists lists = build(product.view, {}, 1);
   ASSERT_EQ(lists.tiles.size(), 1u);
   EXPECT_EQ(lists.tiles[0].columns, 11);
@@ -169,7 +169,8 @@ TEST(GatheredTiles, CoverRandomLayouts) {
   for (const BlockLayout &layout : randomLayouts())
     for (BlockShape block : blocks)
       for (auto [transposeA, transposeB] : transposes) {
-        const Product product(layout, block, SampledForm::get(block, transposeA, transposeB, true));
+        const Product product(layout, block,
+                              SampledForm::get(block, {transposeA, transposeB}, true));
         const int64_t heads = layout.grid().heads;
         const TileSpace space{1, 2, heads == 1 ? 2 : heads, heads};
         EXPECT_EQ(verifySampledTiles(product.view, build(product.view, space), space), "")
@@ -178,7 +179,7 @@ TEST(GatheredTiles, CoverRandomLayouts) {
 }
 
 TEST(GatheredTiles, NarrowerTilesKeepWorkersBusy) {
-  const SampledForm form = SampledForm::get({64, 64}, false, false, true);
+  const SampledForm form = SampledForm::get({64, 64}, {false, false}, true);
   const Product product(layoutOf({"1111", "1111"}), {64, 64}, form);
   EXPECT_EQ(build(product.view, {}, 1).tiles.size(), 1u);
   EXPECT_EQ(build(product.view, {}, 3).tiles.size(), 2u);
@@ -186,7 +187,7 @@ TEST(GatheredTiles, NarrowerTilesKeepWorkersBusy) {
   EXPECT_EQ(build(product.view, {}, 132).tiles.size(), 4u);
   EXPECT_EQ(build(product.view, {1, 2, 1, 1}, 4).tiles.size(), 4u); // two batches
   const Product small(layoutOf({std::string(16, '1')}), {16, 16},
-                      SampledForm::get({16, 16}, false, true, true));
+                      SampledForm::get({16, 16}, {false, true}, true));
   EXPECT_EQ(build(small.view, {}, 1).tiles.size(), 1u);
   EXPECT_EQ(build(small.view, {}, 132).tiles.size(), 4u); // of a piece each
 }
@@ -204,7 +205,7 @@ void expectEqualShares(const SampledWorkLists &lists, int64_t workers) {
 TEST(GatheredTiles, WorkersHaveEquallyManyTiles) {
   for (BlockShape block : {BlockShape{16, 16}, {32, 32}, {64, 64}}) {
     const Product product(layoutOf(randomMask({1, 120, 90}, 4)), block,
-                          SampledForm::get(block, false, true, true));
+                          SampledForm::get(block, {false, true}, true));
     for (int64_t workers : {1, 2, 7, 13, 132})
       expectEqualShares(build(product.view, {}, workers), workers);
   }
@@ -215,14 +216,14 @@ TEST(GatheredTiles, WorkersHaveEquallyManyTiles) {
   const Product product(
       layoutOf(maskOf(grid, [&](int64_t head, int64_t row,
                                 int64_t col) { return full[head] == '1' || row + col == 0; })),
-      {64, 64}, SampledForm::get({64, 64}, false, true, true));
+      {64, 64}, SampledForm::get({64, 64}, {false, true}, true));
   expectEqualShares(build(product.view, {1, 10, grid.heads, grid.heads}, 2), 2);
 }
 
 TEST(GatheredTiles, WindowsAreOfTheCache) {
   // Half of the cache has 8192 rows of 1024 values: 128 block rows.
   const Product product(layoutOf(randomMask({1, 150, 150}, 5)), {64, 64},
-                        SampledForm::get({64, 64}, false, false, true));
+                        SampledForm::get({64, 64}, {false, false}, true));
   std::string error;
   WorkOptions options{1};
   options.cacheBytes = 2 * 8192 * 1024 * 2;
@@ -241,7 +242,7 @@ TEST(GatheredTiles, WindowsAreOfTheCache) {
 TEST(GatheredTiles, FaultsOfPiecesAreFound) {
   for (BlockShape block : {BlockShape{64, 64}, {64, 128}, {192, 64}}) {
     const Product product(layoutOf({"1101", "0110", "1011"}), block,
-                          SampledForm::get(block, false, true, true));
+                          SampledForm::get(block, {false, true}, true));
     const TileSpace space{1, 1, 2, 1};
     const SampledWorkLists lists = build(product.view, space);
     ASSERT_EQ(verifySampledTiles(product.view, lists, space), "");
@@ -309,14 +310,14 @@ TEST(GatheredTiles, FaultsOfSmallBlocksAreFound) {
   for (BlockShape block : {BlockShape{32, 16}, {16, 64}})
     for (auto [transposeA, transposeB] : transposes) {
       SCOPED_TRACE(std::to_string(transposeA) + std::to_string(transposeB));
-      const Product product(layout, block, SampledForm::get(block, transposeA, transposeB, true));
+      const Product product(layout, block, SampledForm::get(block, {transposeA, transposeB}, true));
       expectFaults(product.view, {1, 1, 2, 1});
     }
 }
 
 TEST(GatheredTiles, FaultsHaveNames) {
   const Product product(layoutOf({"1101", "0110", "1011", "0000", "1111", "0100"}), {32, 16},
-                        SampledForm::get({32, 16}, false, true, true));
+                        SampledForm::get({32, 16}, {false, true}, true));
   const TileSpace space;
   const SampledWorkLists lists = build(product.view, space, 1);
   auto expectError = [&](auto &&break_, const std::string &error) {
@@ -363,7 +364,7 @@ TEST(GatheredTiles, LoadsOrTheLastRoundTakeTime) {
 TEST(GatheredTiles, TilesLoadWhatTheyHave) {
   // A half of 64 and a chunk of 64: a third of the lines of a whole tile, in the time of its
   // products.
-  const SampledForm form = SampledForm::get({64, 64}, false, true, true);
+  const SampledForm form = SampledForm::get({64, 64}, {false, true}, true);
   const Product one(layoutOf({"1"}), {64, 64}, form);
   EXPECT_DOUBLE_EQ(estimate(one, 1, ratesOf(.25, 100)), 10 + 4 / 3.);
   EXPECT_DOUBLE_EQ(estimate(one, 1, ratesOf(100, 1)), 11);
@@ -377,13 +378,13 @@ TEST(GatheredTiles, TilesLoadWhatTheyHave) {
   // Two rows by three columns of 32, and with k across both factors of whole pieces.
   for (bool together : {false, true}) {
     const Product small(layoutOf({"11100", "11100"}), {32, 32},
-                        SampledForm::get({32, 32}, together, !together, true));
+                        SampledForm::get({32, 32}, {together, !together}, true));
     EXPECT_DOUBLE_EQ(estimate(small, 1, ratesOf(.25, 100)),
                      10 + 4 * (together ? 64 + 128 : 64 + 96) / 384.);
   }
   // A band has 128 rows whatever is in it.
   const Product band(layoutOf({"11100", "11100"}), {32, 32},
-                     SampledForm::get({32, 32}, false, true, false));
+                     SampledForm::get({32, 32}, {false, true}, false));
   EXPECT_DOUBLE_EQ(estimate(band, 1, ratesOf(.25, 100)), 10 + 4 * (128 + 96) / 384.);
 }
 

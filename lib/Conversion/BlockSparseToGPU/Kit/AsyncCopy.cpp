@@ -74,10 +74,6 @@ Value mlir::blocksparse::device::isAligned16(ImplicitLocOpBuilder &b, Value memr
 // Copies
 //===----------------------------------------------------------------------===//
 
-static Value toIndex(ImplicitLocOpBuilder &b, Value number) {
-  return b.createOrFold<arith::IndexCastOp>(b.getIndexType(), number);
-}
-
 /// The run that number `which` (i32) stands for.
 static ReductionRun selectRun(ImplicitLocOpBuilder &b, ArrayRef<ReductionRun> runs, Value which) {
   ReductionRun run = runs.front();

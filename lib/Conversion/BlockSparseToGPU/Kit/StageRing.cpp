@@ -3,6 +3,7 @@
 
 #include "StageRing.h"
 
+#include "../Loops.h"
 #include "SharedTile.h"
 #include "TensorMap.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -93,4 +94,11 @@ void StageRing::release(ImplicitLocOpBuilder &b, Value stage, int64_t arrivals) 
   }
   for (int64_t rank = 0; rank < cluster; ++rank)
     emitArriveAt(b, empty(b, stage), sharedConstant(b, rank), arrivals);
+}
+
+void StageRing::releaseIf(ImplicitLocOpBuilder &b, Value stage, Value releases,
+                          int64_t arrivals) const {
+  Value there = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, stage, sharedConstant(b, 0));
+  emitIf(b, both(b, there, releases),
+         [&](ImplicitLocOpBuilder &b) { release(b, stage, arrivals); });
 }

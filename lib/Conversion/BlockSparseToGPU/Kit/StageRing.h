@@ -54,6 +54,8 @@ public:
   void joinFill(ImplicitLocOpBuilder &b, Value stage) const;
   /// A thread gives a stage back, for `arrivals` of the releases that emitInit asked for.
   void release(ImplicitLocOpBuilder &b, Value stage, int64_t arrivals = 1) const;
+  /// The same where there is a stage (not -1), by the threads for which `releases` (i1) holds.
+  void releaseIf(ImplicitLocOpBuilder &b, Value stage, Value releases, int64_t arrivals = 1) const;
 
 private:
   Value empty(ImplicitLocOpBuilder &b, Value stage) const;
