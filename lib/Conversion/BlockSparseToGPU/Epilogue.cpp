@@ -66,10 +66,25 @@ Value mlir::blocksparse::device::emitActivation(ImplicitLocOpBuilder &b, Activat
 // Terms
 //===----------------------------------------------------------------------===//
 
+Value Epilogue::operandOf(PlannedDSDOp op, Term term) {
+  switch (term) {
+  case LeftAlpha:
+    return op.getLeftAlpha();
+  case RightAlpha:
+    return op.getRightAlpha();
+  case Input:
+    return op.getBeta().isZero() ? Value() : op.getInput();
+  case Bias:
+    return op.getBias();
+  case Residual:
+    return op.getResidual();
+  }
+  return Value();
+}
+
 SmallVector<Value> Epilogue::operands(PlannedDSDOp op) {
-  bool readsInput = !op.getBeta().isZero();
-  return presentOperands({readsInput ? op.getInput() : Value(), op.getLeftAlpha(),
-                          op.getRightAlpha(), op.getBias(), op.getResidual()});
+  return presentOperands({operandOf(op, Input), op.getLeftAlpha(), op.getRightAlpha(), op.getBias(),
+                          op.getResidual()});
 }
 
 SmallVector<Value> Epilogue::operands(PlannedMatmulOp op) {
@@ -89,25 +104,38 @@ bool Epilogue::isTrivial(PlannedMatmulOp op) {
   return operands(op).empty() && changesNothing(op.getAlpha(), op.getActivation());
 }
 
+/// The axis of a vector is its last one.
+static DenseAxes axesOf(Epilogue::Term term, int64_t rank) {
+  if (term == Epilogue::LeftAlpha)
+    return DenseAxes::ofRowVectors(rank);
+  if (term == Epilogue::RightAlpha || term == Epilogue::Bias)
+    return DenseAxes::ofColumnVectors(rank);
+  return DenseAxes::ofMatrices(rank);
+}
+
+static Epilogue::TermKind kindOf(MemRefType type, DenseAxes axes) {
+  if (axes.col < 0 || type.getDimSize(axes.col) == 1)
+    return Epilogue::TermKind::Row;
+  return axes.row < 0 ? Epilogue::TermKind::Column : Epilogue::TermKind::Matrix;
+}
+
+std::optional<Epilogue::TermKind> Epilogue::kindOf(PlannedDSDOp op, Term term) {
+  Value operand = operandOf(op, term);
+  if (!operand)
+    return std::nullopt;
+  auto type = cast<MemRefType>(operand.getType());
+  return ::kindOf(type, axesOf(term, type.getRank()));
+}
+
 /// `operand` may be null.
 void Epilogue::bind(ImplicitLocOpBuilder &b, Term term, Value operand, bool headsBehindRows) {
   if (!operand)
     return;
-  int64_t rank = cast<MemRefType>(operand.getType()).getRank();
-  // The axis of a vector is its last one.
-  DenseAxes axes = DenseAxes::ofMatrices(rank);
-  TermKind kind = TermKind::Matrix;
-  if (term == LeftAlpha) {
-    axes = DenseAxes::ofRowVectors(rank);
-    kind = TermKind::Row;
-  } else if (term == RightAlpha || term == Bias) {
-    axes = DenseAxes::ofColumnVectors(rank);
-    kind = headsBehindRows && rank > 1 ? TermKind::Matrix : TermKind::Column;
-  }
+  auto type = cast<MemRefType>(operand.getType());
+  DenseAxes axes = axesOf(term, type.getRank());
   if (headsBehindRows)
     std::swap(axes.head, axes.row);
-  DenseView view = DenseView::get(b, operand, axes);
-  terms[term] = TermView{view, view.broadcastsColumns() ? TermKind::Row : kind};
+  terms[term] = TermView{DenseView::get(b, operand, axes), ::kindOf(type, axes)};
 }
 
 void Epilogue::bind(std::optional<ActivationAttr> attr) {
@@ -121,12 +149,8 @@ Epilogue Epilogue::get(ImplicitLocOpBuilder &b, PlannedDSDOp op, const IRMapping
   Epilogue epilogue;
   epilogue.alpha = op.getAlpha().convertToDouble();
   epilogue.beta = op.getBeta().convertToDouble();
-  if (epilogue.beta != 0)
-    epilogue.bind(b, Input, mapOperand(mapping, op.getInput()));
-  epilogue.bind(b, LeftAlpha, mapOperand(mapping, op.getLeftAlpha()));
-  epilogue.bind(b, RightAlpha, mapOperand(mapping, op.getRightAlpha()));
-  epilogue.bind(b, Bias, mapOperand(mapping, op.getBias()));
-  epilogue.bind(b, Residual, mapOperand(mapping, op.getResidual()));
+  for (Term term : {Input, LeftAlpha, RightAlpha, Bias, Residual})
+    epilogue.bind(b, term, mapOperand(mapping, operandOf(op, term)));
   epilogue.bind(op.getActivation());
   return epilogue;
 }

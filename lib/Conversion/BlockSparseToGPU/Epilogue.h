@@ -48,6 +48,8 @@ public:
   static constexpr int64_t numTerms = 5;
   /// What the elements of a term depend on, in the matrix of a batch and a head.
   enum class TermKind { Row, Column, Matrix };
+  /// As far as types tell; nothing where the epilogue of the op lacks the term.
+  static std::optional<TermKind> kindOf(PlannedDSDOp op, Term term);
   struct TermView {
     DenseView view;
     TermKind kind;
@@ -59,6 +61,8 @@ public:
                 function_ref<Value(Term)> element, Accuracy accuracy = Accuracy::Full) const;
 
 private:
+  /// The operand of a term, or null; none where it is multiplied by 0.
+  static Value operandOf(PlannedDSDOp op, Term term);
   void bind(ImplicitLocOpBuilder &b, Term term, Value operand, bool headsBehindRows = false);
   void bind(std::optional<ActivationAttr> activation);
 

@@ -68,6 +68,18 @@ MapPlace StagedTiles::placeIn(ImplicitLocOpBuilder &b, Value memref, Value row, 
   return {row, col, has(axes.head) ? head : zero, has(axes.batch) ? batch : zero};
 }
 
+bool mlir::blocksparse::device::hasMappedInput(PlannedDSDOp op) {
+  if (op.getBeta().isZero() || !op.getInput())
+    return false;
+  auto input = cast<MemRefType>(op.getInput().getType());
+  auto result = cast<MemRefType>(op.getInit().getType());
+  auto [strides, offset] = input.getStridesAndOffset();
+  return input.getElementType() == result.getElementType() && input.getRank() >= 2 &&
+         input.getShape().take_back(2) == result.getShape().take_back(2) &&
+         result.getShape().back() != 1 &&
+         (strides.back() == 1 || ShapedType::isDynamic(strides.back()));
+}
+
 ValuesOrigin ValuesOrigin::get(PlannedDSDOp op) {
   return get(op.getValues(), op.getEntries(), op.getLutHeads());
 }

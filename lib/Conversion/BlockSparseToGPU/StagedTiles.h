@@ -52,6 +52,10 @@ private:
   int64_t cluster = 1;
 };
 
+/// Whether a map can describe the input of the epilogue, as far as types tell: it has the elements
+/// and the shape of the result.
+bool hasMappedInput(PlannedDSDOp op);
+
 /// Where the value blocks of a batch and a head begin.
 struct ValuesOrigin {
   /// Blocks from one batch or head to the next; 0 where all have the same values.

@@ -42,6 +42,9 @@ static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Plan
   SmallVector<Value> maps{
       createTensorMap(host, op.getDense(), axes(op.getDense()), plan.panels().box()),
       createTensorMap(host, op.getInit(), axes(op.getInit()), plan.out)};
+  if (plan.terms.hasInput)
+    maps.push_back(
+        createTensorMap(host, op.getInput(), axes(op.getInput()), plan.terms.inputBox()));
   SmallVector<Value> arguments(maps);
   llvm::append_range(arguments, op.getStages().take_front(4));
   arguments.append({packed, op.getInit()});
@@ -63,6 +66,8 @@ void mlir::blocksparse::device::emitStream(ImplicitLocOpBuilder &host, KernelBui
   Value fits = both(host, isAligned16(host, op.getDense()), isAligned16(host, op.getInit()));
   if (!op.getPacked())
     fits = both(host, fits, isAligned16(host, op.getValues()));
+  if (StreamPlan::get(op)->terms.hasInput)
+    fits = both(host, fits, isAligned16(host, op.getInput()));
   emitFastOrFallback(
       host, fits, [&](ImplicitLocOpBuilder &b) { emitProduct(b, kernels, op); }, fallback);
 }

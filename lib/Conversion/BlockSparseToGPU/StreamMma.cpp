@@ -37,9 +37,9 @@ private:
   int64_t rowsPerWarp() const { return plan.shape.rows / plan.warps; }
   /// Sums of a thread in one block row: 4 for each 16 x 8.
   int64_t rowSums() const { return plan.shape.block / 16 * (plan.cols / 8) * 4; }
-  /// Place in the group of the warp's row number `number`: rows are spread.
+  /// Place in the group of the warp's row number `number`.
   Value rowPlace(ImplicitLocOpBuilder &b, int64_t number) const {
-    return sharedAdd(b, kernel.warp, constant(b, number * plan.warps));
+    return plan.placeOf(b, kernel.warp, constant(b, number));
   }
   /// What a row has in a stage, i32: bits of its panels, and the address of its first value block.
   struct RowWord {
@@ -72,14 +72,15 @@ private:
   void multiplyFragments(ImplicitLocOpBuilder &b, ArrayRef<Value> left, ArrayRef<Value> right,
                          int64_t n, MutableArrayRef<Value> sums) const;
   SharedTile valueTile() const { return {plan.shape.block, plan.shape.block}; }
-  void storeRow(ImplicitLocOpBuilder &b, const StagedTile &tile, int64_t number,
+  /// Takes the row's chunks of `terms` and gives them back.
+  void storeRow(ImplicitLocOpBuilder &b, const StagedTile &tile, int64_t number, TermReader &terms,
                 MutableArrayRef<StripEpilogue> strips, ArrayRef<Value> sums) const;
   /// Strips of a block row, each of 16 rows; none where the sums are stored as they are.
   using Strips = SmallVector<StripEpilogue, 2>;
   Strips startStrips(ImplicitLocOpBuilder &b, const StagedTile &tile, int64_t number) const;
   void prefetchRow(ImplicitLocOpBuilder &b, const StagedTile &tile, int64_t number) const;
-  void writeChunk(ImplicitLocOpBuilder &b, MutableArrayRef<StripEpilogue> strips, int64_t chunk,
-                  ArrayRef<Value> sums) const;
+  void writeChunk(ImplicitLocOpBuilder &b, const TermReader &terms,
+                  MutableArrayRef<StripEpilogue> strips, int64_t chunk, ArrayRef<Value> sums) const;
 
   const StreamKernel &kernel;
   const StreamPlan &plan;
@@ -265,14 +266,15 @@ void MmaConsumer::emit(ImplicitLocOpBuilder &b) const {
                               return results;
                             });
               Strips strips = startStrips(b, tile, 0), following;
+              TermReader terms(kernel, kernel.warp, {end[0], end[1]});
               for (int64_t row = 0; row < rows; ++row) {
                 if (row + 1 < rows)
                   following = startStrips(b, tile, row + 1);
-                storeRow(b, tile, row, strips,
+                storeRow(b, tile, row, terms, strips,
                          ArrayRef<Value>(end).drop_front(2).slice(row * perRow, perRow));
                 strips = std::move(following);
               }
-              return SmallVector<Value>{end[0], end[1]};
+              return SmallVector<Value>{terms.position().stage, terms.position().parity};
             });
   emitIf(b, kernel.isFirstLane, [&](ImplicitLocOpBuilder &b) { emitWaitStores(b); });
 }
@@ -294,7 +296,8 @@ MmaConsumer::Strips MmaConsumer::startStrips(ImplicitLocOpBuilder &b, const Stag
     strip.row = sharedAdd(b, row.row, constant(b, i * StripEpilogue::corner));
     // Two rows have strips at a time.
     strips.emplace_back(b, kernel.epilogue, strip, plan.cols / StripEpilogue::corner,
-                        plan.freeRegisters(rowsPerWarp() * rowSums()) / (2 * count));
+                        plan.freeRegisters(rowsPerWarp() * rowSums()) / (2 * count),
+                        plan.terms.given());
   }
   return strips;
 }
@@ -303,12 +306,13 @@ void MmaConsumer::prefetchRow(ImplicitLocOpBuilder &b, const StagedTile &tile,
                               int64_t number) const {
   Value unit = kernel.lists.rowOf(b, tile.group, rowPlace(b, number));
   prefetchTerms(b, kernel.epilogue, kernel.getSums(b, tile, unit), lane, /*threads=*/32,
-                plan.shape.block, plan.cols);
+                plan.shape.block, plan.cols, plan.terms.given());
 }
 
 /// Chunk `chunk` (64 columns) of a block row: sums [m / 16][n / 8][4] to the warp's buffer.
-void MmaConsumer::writeChunk(ImplicitLocOpBuilder &b, MutableArrayRef<StripEpilogue> strips,
-                             int64_t chunk, ArrayRef<Value> sums) const {
+void MmaConsumer::writeChunk(ImplicitLocOpBuilder &b, const TermReader &terms,
+                             MutableArrayRef<StripEpilogue> strips, int64_t chunk,
+                             ArrayRef<Value> sums) const {
   int64_t size = plan.shape.block, tilesN = plan.cols / 8;
   SharedTile buffer = plan.transposeOut ? SharedTile{chunkCols, size} : SharedTile{size, chunkCols};
   for (int64_t m = 0; m < size; m += 16)
@@ -317,29 +321,39 @@ void MmaConsumer::writeChunk(ImplicitLocOpBuilder &b, MutableArrayRef<StripEpilo
       int64_t col = chunk * chunkCols + n;
       SmallVector<Value> parts(
           sums.slice(((m / 16) * tilesN + col / 8) * 4, StripEpilogue::cornerSums));
-      if (!strips.empty())
-        strips[m / 16].finish(b, col / StripEpilogue::corner, parts);
-      SmallVector<Value> words;
-      for (int64_t i = 0; i < StripEpilogue::cornerSums; i += 2)
-        words.push_back(packPair(b, plan.element, parts[i], parts[i + 1]));
       LanePlace place = LanePlace::get(b, lane, /*rowsFirst=*/!plan.transposeOut);
       int64_t firstRow = plan.transposeOut ? n : m, firstPiece = (plan.transposeOut ? m : n) / 8;
       Value offset = buffer.offset(b, constant(b, 0), place.row,
                                    sharedAdd(b, place.piece, constant(b, firstPiece)));
       offset = sharedAdd(b, offset, constant(b, firstRow * buffer.rowBytes()));
+      if (!strips.empty()) {
+        GivenTerms given;
+        if (plan.terms.hasInput) {
+          Value input = sharedAdd(b, terms.inputChunk(b), offset);
+          given.input = loadMatrices(b, sharedPointer(b, input), plan.transposeOut);
+        }
+        given.vectors = terms.vectors(b, constant(b, m), constant(b, 0));
+        strips[m / 16].finish(b, col / StripEpilogue::corner, parts, given);
+      }
+      SmallVector<Value> words;
+      for (int64_t i = 0; i < StripEpilogue::cornerSums; i += 2)
+        words.push_back(packPair(b, plan.element, parts[i], parts[i + 1]));
       storeMatrices(b, sharedPointer(b, sharedAdd(b, result, offset)), words, plan.transposeOut);
     }
 }
 
 void MmaConsumer::storeRow(ImplicitLocOpBuilder &b, const StagedTile &tile, int64_t number,
-                           MutableArrayRef<StripEpilogue> strips, ArrayRef<Value> sums) const {
+                           TermReader &terms, MutableArrayRef<StripEpilogue> strips,
+                           ArrayRef<Value> sums) const {
   Value unit = kernel.lists.rowOf(b, tile.group, rowPlace(b, number));
   Value there = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, unit, constant(b, 0));
   for (int64_t chunk = 0; chunk < plan.cols / chunkCols; ++chunk) {
     // The copy of the chunk that was here before has read it.
     emitIf(b, kernel.isFirstLane, [&](ImplicitLocOpBuilder &b) { emitWaitStoresRead(b); });
     emitWarpBarrier(b);
-    writeChunk(b, strips, chunk, sums);
+    terms.take(b, number * (plan.cols / chunkCols) + chunk);
+    writeChunk(b, terms, strips, chunk, sums);
+    terms.giveBack(b);
     emitCopyFence(b);
     emitWarpBarrier(b);
     emitIf(b, both(b, kernel.isFirstLane, there), [&](ImplicitLocOpBuilder &b) {

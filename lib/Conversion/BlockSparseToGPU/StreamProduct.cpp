@@ -43,7 +43,14 @@ std::optional<StreamPlan> StreamPlan::get(PlannedDSDOp op) {
   plan.transposeOut = op.getTransposeOut();
   plan.element = getElementTypeOrSelf(op.getDense().getType());
   plan.out = plan.transposeOut ? MapBox{chunkCols, 1, block} : MapBox{block};
+  plan.terms = TermStages::get(op, plan.shape, plan.owners(), plan.cols);
   return plan;
+}
+
+Value StreamPlan::placeOf(ImplicitLocOpBuilder &b, Value owner, Value number) const {
+  if (usesWgmma)
+    return sharedAdd(b, sharedMul(b, owner, shape.rows / owners()), number);
+  return sharedAdd(b, owner, sharedMul(b, number, warps));
 }
 
 /// A block starts with the same registers for all, as many as fit; the copying warps need few (a
@@ -79,6 +86,8 @@ StreamKernel::StreamKernel(ImplicitLocOpBuilder &b, PlannedDSDOp op, const Strea
       out(DenseView::get(b, mapping.lookup(op.getInit()), op.getTransposeOut())) {
   Value address = memref::ExtractAlignedPointerAsIndexOp::create(b, mapping.lookup(packed));
   this->packed = globalPointer(b, address);
+  if (plan.terms.hasInput)
+    inputMap = mapping.lookup(maps[2]);
 }
 
 static void setRegisters(ImplicitLocOpBuilder &b, int64_t number,
@@ -99,8 +108,9 @@ void StreamKernel::emit(ImplicitLocOpBuilder &b) {
   isFirstLane = isEqual(b, lane, constant(b, 0));
   base = alignedSharedBase(b);
   ring.emplace(sharedAdd(b, base, constant(b, plan.barrierOffset())), plan.stages);
-  emitIf(b, isEqual(b, thread, constant(b, 0)),
-         [&](ImplicitLocOpBuilder &b) { ring->emitInit(b, plan.releases()); });
+  emitIf(b, isEqual(b, thread, constant(b, 0)), [&](ImplicitLocOpBuilder &b) {
+    ring->emitInit(b, plan.warps * plan.releasesOfWarp(), 1 + plan.terms.loaders());
+  });
   emitBarrier(b);
   auto produce = [&](OpBuilder &builder, Location loc) {
     ImplicitLocOpBuilder b(loc, builder);
@@ -109,6 +119,14 @@ void StreamKernel::emit(ImplicitLocOpBuilder &b) {
       Value elected = NVVM::ElectSyncOp::create(b, b.getI1Type(), Value());
       emitIf(b, elected, [&](ImplicitLocOpBuilder &b) { emitProducer(b); });
     });
+    if (plan.terms.loaders() != 0) {
+      Value first = constant(b, plan.warps + 1);
+      emitIf(b, arith::CmpIOp::create(b, arith::CmpIPredicate::sge, warp, first),
+             [&](ImplicitLocOpBuilder &b) {
+               Value number = sharedMul(b, arith::SubIOp::create(b, warp, first), warpSize);
+               emitTermLoaders(b, *this, sharedAdd(b, number, lane));
+             });
+    }
     scf::YieldOp::create(b);
   };
   auto consume = [&](OpBuilder &builder, Location loc) {
@@ -204,7 +222,9 @@ void StreamKernel::emitProducer(ImplicitLocOpBuilder &b) {
                               llvm::append_range(results, following);
                               return results;
                             });
-              return SmallVector<Value>{results[0], results[1]};
+              StageRing::Position at =
+                  emitInputCopies(b, *this, inputMap, tile, {results[0], results[1]});
+              return SmallVector<Value>{at.stage, at.parity};
             });
 }
 

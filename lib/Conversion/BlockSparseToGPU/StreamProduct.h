@@ -11,7 +11,7 @@
 #include "Kit/StageRing.h"
 #include "StagedTiles.h"
 #include "StreamPanels.h"
-#include "StripEpilogue.h"
+#include "StreamTerms.h"
 #include "blocksparse/Plan/Stages.h"
 
 namespace mlir::blocksparse::device {
@@ -21,8 +21,8 @@ struct WarpRegisters {
   int64_t producer = 0, consumer = 0;
 };
 
-/// The sizes of a kernel. Shared memory: the stages, each with its panels, value blocks and record;
-/// then buffers of block x 64 results; then the barriers.
+/// The sizes of a kernel. Shared memory: the stages, each with its panels, value blocks and record,
+/// or with terms; then buffers of block x 64 results; then the barriers.
 struct StreamPlan {
   static std::optional<StreamPlan> get(PlannedDSDOp op);
 
@@ -34,9 +34,13 @@ struct StreamPlan {
   int64_t recordOffset() const { return valuesOffset() + shape.blocks * blockBytes(); }
   int64_t resultBytes() const { return shape.block * chunkCols * 2; }
   int64_t resultOffset() const { return stages * shape.stageBytes(); }
-  /// Arrivals that give a stage back: of each warp's first lane, or of all lanes where they read it
-  /// themselves.
-  int64_t releases() const { return usesWgmma ? warps : 32 * warps; }
+  /// Arrivals of a warp that give a stage back: of its first lane, or of all lanes where others
+  /// than the copy engine write next what they have read.
+  int64_t releasesOfWarp() const { return usesWgmma && terms.count() == 0 ? 1 : 32; }
+  /// What owns whole block rows: warps, or warpgroups that multiply by wgmma. The place in a group
+  /// of row `number` of `owner`; all i32. Rows of warps are spread.
+  int64_t owners() const { return usesWgmma ? warps / 4 : warps; }
+  Value placeOf(ImplicitLocOpBuilder &b, Value owner, Value number) const;
   int64_t buffers() const { return ::blocksparse::streamBuffers(usesWgmma, warps); }
   int64_t barrierOffset() const { return resultOffset() + buffers() * resultBytes(); }
   int64_t sharedBytes() const { return barrierOffset() + StageRing::bytes(stages) + 1024; }
@@ -52,11 +56,13 @@ struct StreamPlan {
   bool usesWgmma;
   Type element;
   MapBox out;
+  TermStages terms;
 };
 
 /// What every warp of the kernel under construction knows.
 class StreamKernel {
 public:
+  /// `maps`: of the dense operand, the result, and the input where the plan's terms have one.
   StreamKernel(ImplicitLocOpBuilder &b, PlannedDSDOp op, const StreamPlan &plan,
                ArrayRef<Value> maps, Value packed, const IRMapping &mapping);
 
@@ -91,7 +97,7 @@ private:
                   ArrayRef<Value> head, Value stage);
   SmallVector<Value> readHead(ImplicitLocOpBuilder &b, Value record) const;
 
-  Value denseMap, outMap, packed;
+  Value denseMap, outMap, inputMap, packed;
   IntTable records;
   ValuesOrigin origin;
   DenseView out;

@@ -27,7 +27,6 @@ using namespace mlir::blocksparse::device;
 
 static constexpr int64_t warpgroupThreads = 128;
 static constexpr int64_t warpsOfGroup = 4;
-static constexpr int64_t groups = 2;
 
 static Value constant(ImplicitLocOpBuilder &b, int64_t value) { return sharedConstant(b, value); }
 
@@ -44,11 +43,15 @@ public:
   void emit(ImplicitLocOpBuilder &b) const;
 
 private:
-  int64_t rows() const { return plan.shape.rows / groups; }
+  int64_t rows() const { return plan.shape.rows / plan.owners(); }
   int64_t chunks() const { return plan.cols / chunkCols; }
-  int64_t buffers() const { return plan.buffers() / groups; }
+  int64_t buffers() const { return plan.buffers() / plan.owners(); }
   Value rowPlace(ImplicitLocOpBuilder &b, int64_t row) const {
-    return sharedAdd(b, firstRow, constant(b, row));
+    return plan.placeOf(b, group, constant(b, row));
+  }
+  void releaseIf(ImplicitLocOpBuilder &b, Value stage) const {
+    Value all = arith::ConstantIntOp::create(b, b.getI1Type(), 1);
+    kernel.ring->releaseIf(b, stage, plan.releasesOfWarp() == 1 ? kernel.isFirstLane : all);
   }
   /// What the warpgroup's rows have in a panel.
   struct PanelWord {
@@ -64,11 +67,14 @@ private:
   /// The products of a panel as one group; `sums` are [row][chunk].
   void multiplyPanel(ImplicitLocOpBuilder &b, Value stage, int64_t number, const PanelWord &word,
                      MutableArrayRef<Value> sums) const;
-  void storeRows(ImplicitLocOpBuilder &b, const StagedTile &tile, ArrayRef<Value> sums) const;
+  /// Takes all rows of `terms` and gives them back.
+  void storeRows(ImplicitLocOpBuilder &b, const StagedTile &tile, TermReader &terms,
+                 ArrayRef<Value> sums) const;
   /// The sums of chunk `number` of all the warpgroup's, those of a row after another.
   SumStrip getSums(ImplicitLocOpBuilder &b, const StagedTile &tile, int64_t number) const;
-  void writeChunk(ImplicitLocOpBuilder &b, StripEpilogue *strip, ArrayRef<Value> sums,
-                  Value address) const;
+  /// `strip`: the epilogue, null where it is trivial; `chunk`: number of the 64 columns.
+  void writeChunk(ImplicitLocOpBuilder &b, const TermReader &terms, StripEpilogue *strip,
+                  int64_t chunk, ArrayRef<Value> sums, Value address) const;
   void emitGroupBarrier(ImplicitLocOpBuilder &b) const;
 
   const StreamKernel &kernel;
@@ -90,7 +96,7 @@ StreamWgmmaConsumer::StreamWgmmaConsumer(ImplicitLocOpBuilder &b, const StreamKe
   group = sharedDiv(b, kernel.warp, warpsOfGroup);
   warp = sharedRem(b, kernel.warp, warpsOfGroup);
   Value zero = constant(b, 0);
-  firstRow = sharedMul(b, group, rows());
+  firstRow = rowPlace(b, 0);
   leftLane = plan.panels().laneOffset(b, kernel.lane, StreamPanels::Order::ColumnsFirst,
                                       sharedMul(b, warp, 16));
   result = sharedAdd(b, kernel.base, constant(b, plan.resultOffset()));
@@ -191,7 +197,7 @@ void StreamWgmmaConsumer::emit(ImplicitLocOpBuilder &b) const {
     Value thread = sharedAdd(b, sharedMul(b, warp, 32), kernel.lane);
     for (int64_t i = 0; i < count; ++i)
       prefetchTerms(b, kernel.epilogue, getSums(b, work, i), thread, warpgroupThreads, chunkCols,
-                    plan.shape.block);
+                    plan.shape.block, plan.terms.given());
     SmallVector<Value> initial(carried);
     initial.push_back(none);
     llvm::append_range(initial, tile.zeros(b, count));
@@ -207,7 +213,7 @@ void StreamWgmmaConsumer::emit(ImplicitLocOpBuilder &b) const {
                       // meanwhile.
                       tile.waitAll(b);
                       if (number == 0)
-                        kernel.ring->releaseIf(b, carried[2], kernel.isFirstLane);
+                        releaseIf(b, carried[2]);
                       multiplyPanel(b, stage, number, word, sums);
                     }
                     StageRing::Position next = kernel.ring->next(b, at);
@@ -216,9 +222,10 @@ void StreamWgmmaConsumer::emit(ImplicitLocOpBuilder &b) const {
                     return results;
                   });
     SmallVector<Value> sums = tile.finish(b, ArrayRef<Value>(end).drop_front(3));
-    kernel.ring->releaseIf(b, end[2], kernel.isFirstLane);
-    storeRows(b, work, sums);
-    return SmallVector<Value>{end[0], end[1]};
+    releaseIf(b, end[2]);
+    TermReader terms(kernel, group, {end[0], end[1]});
+    storeRows(b, work, terms, sums);
+    return SmallVector<Value>{terms.position().stage, terms.position().parity};
   };
   emitCarry(b, range.from, range.to, one, {start.stage, start.parity}, emitTile);
   emitIf(b, isFirst, [&](ImplicitLocOpBuilder &b) { emitWaitStores(b); });
@@ -244,8 +251,9 @@ SumStrip StreamWgmmaConsumer::getSums(ImplicitLocOpBuilder &b, const StagedTile 
 
 /// 64 columns of a block row to shared memory at `address`; the sums are those of the transposed
 /// tile (column, row), see Kit/WgmmaTile.h, and lanes store as in Kit/ResultChunks.h.
-void StreamWgmmaConsumer::writeChunk(ImplicitLocOpBuilder &b, StripEpilogue *strip,
-                                     ArrayRef<Value> sums, Value address) const {
+void StreamWgmmaConsumer::writeChunk(ImplicitLocOpBuilder &b, const TermReader &terms,
+                                     StripEpilogue *strip, int64_t chunk, ArrayRef<Value> sums,
+                                     Value address) const {
   int64_t size = plan.shape.block;
   SharedTile buffer = plan.transposeOut ? SharedTile{chunkCols, size} : SharedTile{size, chunkCols};
   Value seven = sharedRem(b, kernel.lane, 8);
@@ -254,11 +262,6 @@ void StreamWgmmaConsumer::writeChunk(ImplicitLocOpBuilder &b, StripEpilogue *str
   Value firstCol = sharedMul(b, warp, 16);
   for (int64_t row = 0; row < size; row += 16) {
     SmallVector<Value> parts(sums.slice(row / 8 * 4, StripEpilogue::cornerSums));
-    if (strip)
-      strip->finish(b, row / StripEpilogue::corner, parts);
-    SmallVector<Value> words;
-    for (int64_t i = 0; i < StripEpilogue::cornerSums; i += 2)
-      words.push_back(packPair(b, plan.element, parts[i], parts[i + 1]));
     Value place;
     if (plan.transposeOut) {
       Value inner = sharedAdd(b, firstCol, sharedAdd(b, seven, sharedMul(b, third, 8)));
@@ -268,12 +271,25 @@ void StreamWgmmaConsumer::writeChunk(ImplicitLocOpBuilder &b, StripEpilogue *str
       place = buffer.offset(b, constant(b, 0), inner, sharedAdd(b, sharedMul(b, warp, 2), third));
       place = sharedAdd(b, place, constant(b, row * buffer.rowBytes()));
     }
+    if (strip) {
+      GivenTerms given;
+      if (plan.terms.hasInput) {
+        Value input = sharedAdd(b, terms.inputChunk(b), place);
+        given.input = loadMatrices(b, sharedPointer(b, input), !plan.transposeOut);
+      }
+      given.vectors =
+          terms.vectors(b, constant(b, 0), sharedAdd(b, firstCol, constant(b, chunk * chunkCols)));
+      strip->finish(b, row / StripEpilogue::corner, parts, given);
+    }
+    SmallVector<Value> words;
+    for (int64_t i = 0; i < StripEpilogue::cornerSums; i += 2)
+      words.push_back(packPair(b, plan.element, parts[i], parts[i + 1]));
     storeMatrices(b, sharedPointer(b, sharedAdd(b, address, place)), words, !plan.transposeOut);
   }
 }
 
 void StreamWgmmaConsumer::storeRows(ImplicitLocOpBuilder &b, const StagedTile &work,
-                                    ArrayRef<Value> sums) const {
+                                    TermReader &terms, ArrayRef<Value> sums) const {
   int64_t perChunk = tile.sumsPerThread(), all = rows() * chunks();
   std::optional<StripEpilogue> strip, following;
   auto start = [&](int64_t number) {
@@ -283,7 +299,8 @@ void StreamWgmmaConsumer::storeRows(ImplicitLocOpBuilder &b, const StagedTile &w
     // The sums of what was stored before are free.
     int64_t left = (all - std::max<int64_t>(number - 1, 0)) * perChunk;
     following.emplace(b, kernel.epilogue, getSums(b, work, number).ofWarp(b, thread),
-                      plan.shape.block / StripEpilogue::corner, plan.freeRegisters(left) / 2);
+                      plan.shape.block / StripEpilogue::corner, plan.freeRegisters(left) / 2,
+                      plan.terms.given());
   };
   start(0);
   for (int64_t first = 0; first < all; first += buffers()) {
@@ -298,8 +315,10 @@ void StreamWgmmaConsumer::storeRows(ImplicitLocOpBuilder &b, const StagedTile &w
       strip = std::move(following);
       following.reset();
       start(i + 1);
-      writeChunk(b, strip ? &*strip : nullptr, sums.slice(i * perChunk, perChunk),
-                 addresses.back());
+      terms.take(b, i);
+      writeChunk(b, terms, strip ? &*strip : nullptr, i % chunks(),
+                 sums.slice(i * perChunk, perChunk), addresses.back());
+      terms.giveBack(b);
     }
     emitCopyFence(b);
     emitGroupBarrier(b);

@@ -7,6 +7,7 @@
 #include "Kit/AsyncCopy.h"
 #include "Kit/Opaque.h"
 #include "Kit/SharedTile.h"
+#include "Kit/TensorMap.h"
 #include "Loops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -61,13 +62,13 @@ SumStrip SumStrip::ofWarp(ImplicitLocOpBuilder &b, Value thread) const {
 
 StripEpilogue::StripEpilogue(ImplicitLocOpBuilder &b, const Epilogue &epilogue,
                              const SumStrip &strip, int64_t corners, int64_t registers,
-                             bool inputGiven)
+                             TermSet given)
     : epilogue(&epilogue), strip(strip), corners(corners) {
   group = sharedDiv(b, strip.lane, 4);
   pair = sharedMul(b, sharedRem(b, strip.lane, 4), 2);
   for (int64_t term = 0; term < Epilogue::numTerms; ++term)
     if (const std::optional<Epilogue::TermView> &view = epilogue.getTerm(static_cast<Term>(term)))
-      addOperand(b, static_cast<Term>(term), *view, inputGiven && term == Epilogue::Input);
+      addOperand(b, static_cast<Term>(term), *view, given.test(term));
   Value paired = arith::ConstantIntOp::create(b, b.getI1Type(), 1);
   int64_t perCorner = 0;
   for (const Operand &operand : operands) {
@@ -83,7 +84,7 @@ StripEpilogue::StripEpilogue(ImplicitLocOpBuilder &b, const Epilogue &epilogue,
   whole = arith::IndexCastOp::create(b, b.getI32Type(), whole);
   whole = arith::ShRSIOp::create(b, whole, sharedConstant(b, 4));
   pairCorners = arith::SelectOp::create(b, paired, whole, sharedConstant(b, 0));
-  if (inputGiven)
+  if (given.test(Epilogue::Input))
     registers -= cornerSums / 2;
   depth = std::max<int64_t>(registers / perCorner - 1, 0);
   loadUntil(b, depth);
@@ -167,6 +168,23 @@ Value StripEpilogue::loadElement(ImplicitLocOpBuilder &b, const Operand &operand
   return operand.matrix.load(b, row, col);
 }
 
+std::array<Value, 2> StripEpilogue::loadGiven(ImplicitLocOpBuilder &b, const Operand &operand,
+                                              Value first, int64_t number) const {
+  constexpr int64_t bytes = 4;
+  bool ofRow = operand.kind == TermKind::Row;
+  Type type = b.getF32Type();
+  if (!ofRow)
+    type = VectorType::get(2, type);
+  Value place = sharedAdd(b, first, sharedMul(b, ofRow ? group : pair, bytes));
+  std::array<Value, 2> loaded;
+  for (int64_t half = 0; half < 2; ++half) {
+    int64_t element = 8 * half + (ofRow ? 0 : corner * number);
+    Value address = sharedPointer(b, sharedAdd(b, place, sharedConstant(b, bytes * element)));
+    loaded[half] = LLVM::LoadOp::create(b, type, address, ofRow ? bytes : 2 * bytes);
+  }
+  return loaded;
+}
+
 Value StripEpilogue::loadApart(ImplicitLocOpBuilder &b, const Operand &operand, int64_t number,
                                int64_t load) const {
   int64_t rowHalf = operand.isMatrix() ? load % 2 : 0;
@@ -245,10 +263,11 @@ static Value exchangePair(ImplicitLocOpBuilder &b, Value elements) {
 }
 
 void StripEpilogue::finish(ImplicitLocOpBuilder &b, int64_t number, MutableArrayRef<Value> sums,
-                           ArrayRef<Value> input) {
+                           const GivenTerms &given) {
   // Of the operands, where their pairs begin.
   SmallVector<int64_t> places(Epilogue::numTerms, 0);
   SmallVector<const Operand *> ofTerm(Epilogue::numTerms, nullptr);
+  std::array<std::array<Value, 2>, Epilogue::numTerms> vectors;
   Loaded loaded;
   if (pairCorners) {
     loadUntil(b, number + depth + 1);
@@ -260,6 +279,8 @@ void StripEpilogue::finish(ImplicitLocOpBuilder &b, int64_t number, MutableArray
   for (const Operand &operand : operands) {
     ofTerm[operand.term] = &operand;
     places[operand.term] = place;
+    if (operand.given && !operand.isMatrix())
+      vectors[operand.term] = loadGiven(b, operand, given.vectors[operand.term], number);
     for (int64_t load = 0; load < operand.loads(); ++load, ++place)
       if (operand.exchanged)
         loaded[place] = exchangePair(b, loaded[place]);
@@ -270,11 +291,15 @@ void StripEpilogue::finish(ImplicitLocOpBuilder &b, int64_t number, MutableArray
     auto element = [&](Term term) -> Value {
       const Operand &operand = *ofTerm[term];
       if (operand.kind == TermKind::Row)
-        return operand.ofRow[matrix % 2];
-      Value elements =
-          operand.given
-              ? LLVM::BitcastOp::create(b, VectorType::get(2, operand.element), input[matrix])
-              : loaded[places[term] + (operand.isMatrix() ? matrix : matrix / 2)];
+        return (operand.given ? vectors[term] : operand.ofRow)[matrix % 2];
+      Value elements;
+      if (!operand.given)
+        elements = loaded[places[term] + (operand.isMatrix() ? matrix : matrix / 2)];
+      else if (operand.isMatrix())
+        elements =
+            LLVM::BitcastOp::create(b, VectorType::get(2, operand.element), given.input[matrix]);
+      else
+        elements = vectors[term][matrix / 2];
       return LLVM::ExtractElementOp::create(b, elements, sharedConstant(b, sum % 2));
     };
     sums[sum] = epilogue->combine(b, sums[sum], always, element, Accuracy::Rounded);
@@ -287,12 +312,12 @@ void StripEpilogue::finish(ImplicitLocOpBuilder &b, int64_t number, MutableArray
 
 void mlir::blocksparse::device::prefetchTerms(ImplicitLocOpBuilder &b, const Epilogue &epilogue,
                                               const SumStrip &strip, Value thread, int64_t threads,
-                                              int64_t rows, int64_t cols, bool inputGiven) {
+                                              int64_t rows, int64_t cols, TermSet given) {
   constexpr int64_t lineBytes = 128;
   for (int64_t term = 0; term < Epilogue::numTerms; ++term) {
     const std::optional<Epilogue::TermView> &view =
         epilogue.getTerm(static_cast<Epilogue::Term>(term));
-    if (!view || view->kind != TermKind::Matrix || (inputGiven && term == Epilogue::Input))
+    if (!view || view->kind != TermKind::Matrix || given.test(term))
       continue;
     MatrixView matrix = view->view.matrix(b, strip.batch, strip.head);
     int64_t bytes = matrix.elementType().getIntOrFloatBitWidth() / 8;

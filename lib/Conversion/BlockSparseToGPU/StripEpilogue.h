@@ -24,6 +24,8 @@
 
 #include "Epilogue.h"
 
+#include <bitset>
+
 namespace mlir::blocksparse::device {
 
 /// Where the sums of a warp stand. Rows and columns are those of the sums.
@@ -45,6 +47,18 @@ struct SumStrip {
   SumStrip ofWarp(ImplicitLocOpBuilder &b, Value thread) const;
 };
 
+/// Bit i for Epilogue::Term i.
+using TermSet = std::bitset<Epilogue::numTerms>;
+
+/// Terms that are in shared memory already, of a corner.
+struct GivenTerms {
+  /// The four pairs (i32) of the input, where that is given.
+  SmallVector<Value, 4> input;
+  /// Addresses (i32) of the f32 of given terms with an element for each row or column of the sums:
+  /// that of the strip's first row or column.
+  std::array<Value, Epilogue::numTerms> vectors;
+};
+
 /// The elements of terms are f16, bf16 or f32.
 class StripEpilogue {
 public:
@@ -52,14 +66,14 @@ public:
   static constexpr int64_t cornerSums = 8;
 
   /// Starts the loads of the first of `corners` corners. At most `registers` registers hold what
-  /// was loaded, or what one corner needs. With `inputGiven`, the input is not loaded here.
+  /// was loaded, or what one corner needs. The terms `given` are not loaded here: the input, and
+  /// those that are vectors.
   StripEpilogue(ImplicitLocOpBuilder &b, const Epilogue &epilogue, const SumStrip &strip,
-                int64_t corners, int64_t registers, bool inputGiven = false);
+                int64_t corners, int64_t registers, TermSet given = {});
 
   /// Makes the sums of corner `number` what is stored; called for one corner after another.
-  /// `input`: where it is given, its four pairs (i32).
   void finish(ImplicitLocOpBuilder &b, int64_t number, MutableArrayRef<Value> sums,
-              ArrayRef<Value> input = {});
+              const GivenTerms &given = {});
 
 private:
   using Term = Epilogue::Term;
@@ -71,7 +85,7 @@ private:
     Type element;
     /// Pairs run along the rows of the sums and are exchanged by movmatrix.
     bool exchanged = false;
-    /// The pairs are given to `finish`.
+    /// It is given to `finish`.
     bool given = false;
     /// Elements of a Row term, for both rows.
     std::array<Value, 2> ofRow;
@@ -97,6 +111,10 @@ private:
   Value hasPairs(ImplicitLocOpBuilder &b, const Operand &operand) const;
   void startPairs(ImplicitLocOpBuilder &b, Operand &operand) const;
   Value rowOf(ImplicitLocOpBuilder &b, int64_t half) const;
+  /// What corner `number` needs of a given vector: an f32 for each half of the rows, or a pair for
+  /// each half of the columns. `first`: see GivenTerms.
+  std::array<Value, 2> loadGiven(ImplicitLocOpBuilder &b, const Operand &operand, Value first,
+                                 int64_t number) const;
   Value loadElement(ImplicitLocOpBuilder &b, const Operand &operand, Value row, Value col) const;
   Value loadApart(ImplicitLocOpBuilder &b, const Operand &operand, int64_t number,
                   int64_t load) const;
@@ -122,10 +140,9 @@ private:
 
 /// `threads` threads, of which `thread` (i32) is one, ask for the matrix terms of the `rows` x
 /// `cols` sums from the first row and column of `strip` on, so that they are in the L2 cache when
-/// the epilogue comes. The lane is not looked at. With `inputGiven`, not for the input.
+/// the epilogue comes, but for those `given`. The lane is not looked at.
 void prefetchTerms(ImplicitLocOpBuilder &b, const Epilogue &epilogue, const SumStrip &strip,
-                   Value thread, int64_t threads, int64_t rows, int64_t cols,
-                   bool inputGiven = false);
+                   Value thread, int64_t threads, int64_t rows, int64_t cols, TermSet given = {});
 
 } // namespace mlir::blocksparse::device
 

@@ -75,20 +75,6 @@ private:
 
 } // namespace
 
-/// Whether a map can describe the input of the epilogue, as far as types tell: elements and shape
-/// of the result.
-static bool hasMappedInput(PlannedDSDOp op) {
-  if (op.getBeta().isZero() || !op.getInput())
-    return false;
-  auto input = cast<MemRefType>(op.getInput().getType());
-  auto result = cast<MemRefType>(op.getInit().getType());
-  auto [strides, offset] = input.getStridesAndOffset();
-  return input.getElementType() == result.getElementType() && input.getRank() >= 2 &&
-         input.getShape().take_back(2) == result.getShape().take_back(2) &&
-         result.getShape().back() != 1 &&
-         (strides.back() == 1 || ShapedType::isDynamic(strides.back()));
-}
-
 DSDPlan::DSDPlan(PlannedDSDOp op, int64_t sharedLimit) {
   bool alongK = op.getTransposeB();
   shape.cluster = StagedTiles::clusterSize(op);

@@ -11,10 +11,12 @@ static constexpr int64_t warpgroupThreads = 128;
 /// Rows of a warpgroup.
 static constexpr int64_t partRows = 64;
 
+TermSet DenseResultKernel::given() const { return TermSet().set(Epilogue::Input, shape.hasInput); }
+
 void DenseResultKernel::beginTile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                                   Value thread) {
   prefetchTerms(b, epilogue, getPart(b, tile, group), thread, warpgroupThreads, partRows,
-                shape.cols, shape.hasInput);
+                shape.cols, given());
 }
 
 void DenseResultKernel::prepareResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
@@ -23,7 +25,7 @@ void DenseResultKernel::prepareResult(ImplicitLocOpBuilder &b, const WgmmaWork &
   strip.reset();
   if (!isTrivial)
     strip.emplace(b, epilogue, part.ofWarp(b, thread), shape.cols / StripEpilogue::corner,
-                  shape.freeRegisters(), shape.hasInput);
+                  shape.freeRegisters(), given());
 }
 
 SmallVector<Value> DenseResultKernel::emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
@@ -32,13 +34,13 @@ SmallVector<Value> DenseResultKernel::emitResult(ImplicitLocOpBuilder &b, const 
   constexpr int64_t perChunk = chunkCols / StripEpilogue::corner;
   Value chunk;
   auto finish = [&](ImplicitLocOpBuilder &b, int64_t number, MutableArrayRef<Value> sums) {
-    SmallVector<Value, 4> words;
+    GivenTerms terms;
     if (shape.hasInput) {
       if (number % perChunk == 0)
         chunk = input.take(b, number / perChunk);
-      words = chunks.readCorner(b, chunk, number % perChunk);
+      terms.input = chunks.readCorner(b, chunk, number % perChunk);
     }
-    strip->finish(b, number, sums, words);
+    strip->finish(b, number, sums, terms);
     if (shape.hasInput && (number + 1) % perChunk == 0)
       input.giveBack(b, number / perChunk);
   };

@@ -37,6 +37,9 @@ protected:
                           int64_t number, Value address) = 0;
 
 private:
+  /// What comes through the ring of stages.
+  TermSet given() const;
+
   Epilogue epilogue;
   bool isTrivial;
   WgmmaShape shape;

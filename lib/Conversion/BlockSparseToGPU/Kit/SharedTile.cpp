@@ -28,10 +28,12 @@ Value mlir::blocksparse::device::sharedMul(ImplicitLocOpBuilder &b, Value lhs, i
 }
 
 Value mlir::blocksparse::device::sharedDiv(ImplicitLocOpBuilder &b, Value lhs, int64_t rhs) {
+  assert(llvm::isPowerOf2_64(rhs) && "expects a power of two");
   return b.createOrFold<arith::ShRUIOp>(lhs, sharedConstant(b, llvm::Log2_64(rhs)));
 }
 
 Value mlir::blocksparse::device::sharedRem(ImplicitLocOpBuilder &b, Value lhs, int64_t rhs) {
+  assert(llvm::isPowerOf2_64(rhs) && "expects a power of two");
   return b.createOrFold<arith::AndIOp>(lhs, sharedConstant(b, rhs - 1));
 }
 

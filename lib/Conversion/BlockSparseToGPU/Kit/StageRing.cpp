@@ -67,8 +67,13 @@ void StageRing::expectBytes(ImplicitLocOpBuilder &b, Value stage, Value bytes) c
                                          /*relaxed=*/false, Value());
 }
 
-void StageRing::joinFill(ImplicitLocOpBuilder &b, Value stage) const {
-  NVVM::MBarrierArriveOp::create(b, Type(), full(b, stage), Value());
+/// `arrivals` as an operand of an arrival.
+static Value countOf(ImplicitLocOpBuilder &b, int64_t arrivals) {
+  return arrivals == 1 ? Value() : sharedConstant(b, arrivals);
+}
+
+void StageRing::joinFill(ImplicitLocOpBuilder &b, Value stage, int64_t arrivals) const {
+  NVVM::MBarrierArriveOp::create(b, Type(), full(b, stage), countOf(b, arrivals));
 }
 
 /// Arrives at the barrier of block `rank` of the cluster that stands where `barrier` does here.
@@ -88,8 +93,7 @@ static void emitArriveAt(ImplicitLocOpBuilder &b, Value barrier, Value rank, int
 
 void StageRing::release(ImplicitLocOpBuilder &b, Value stage, int64_t arrivals) const {
   if (cluster == 1) {
-    Value count = arrivals == 1 ? Value() : sharedConstant(b, arrivals);
-    NVVM::MBarrierArriveOp::create(b, Type(), empty(b, stage), count);
+    NVVM::MBarrierArriveOp::create(b, Type(), empty(b, stage), countOf(b, arrivals));
     return;
   }
   for (int64_t rank = 0; rank < cluster; ++rank)

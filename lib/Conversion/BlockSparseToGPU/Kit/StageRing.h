@@ -49,9 +49,10 @@ public:
   /// The producer announces the bytes (i32) that its copies will bring; of several fillers one, for
   /// the copies of all.
   void expectBytes(ImplicitLocOpBuilder &b, Value stage, Value bytes) const;
-  /// Each of the other fillers, whether it has copies or not: one that need not come could fall
-  /// behind by a round of the ring, and take the stage's phase for the one that it waits for.
-  void joinFill(ImplicitLocOpBuilder &b, Value stage) const;
+  /// Each of the other fillers, or one for `arrivals` of them, whether it has copies or not: one
+  /// that need not come could fall behind by a round of the ring, and take the stage's phase for
+  /// the one that it waits for.
+  void joinFill(ImplicitLocOpBuilder &b, Value stage, int64_t arrivals = 1) const;
   /// A thread gives a stage back, for `arrivals` of the releases that emitInit asked for.
   void release(ImplicitLocOpBuilder &b, Value stage, int64_t arrivals = 1) const;
   /// The same where there is a stage (not -1), by the threads for which `releases` (i1) holds.

@@ -142,15 +142,27 @@ static SmallVector<Value> getCoordinates(ImplicitLocOpBuilder &b, bool chunked,
           place.batch};
 }
 
+/// A cache policy (i64) of all accesses that have it.
+static Value createPolicy(ImplicitLocOpBuilder &b, StringRef priority) {
+  auto dialect = LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT);
+  return LLVM::InlineAsmOp::create(b, b.getI64Type(), ValueRange(),
+                                   ("createpolicy.fractional." + priority + ".b64 $0, 1.0;").str(),
+                                   "=l", /*has_side_effects=*/false, /*is_align_stack=*/false,
+                                   LLVM::tailcallkind::TailCallKind::None, dialect, ArrayAttr())
+      .getResult(0);
+}
+
 void mlir::blocksparse::device::emitTensorLoad(ImplicitLocOpBuilder &b, Value map, MapBox box,
                                                const MapPlace &place, Value shared, Value barrier,
-                                               int64_t cluster) {
-  Value mask;
+                                               int64_t cluster, CacheUse use) {
+  Value mask, policy;
+  if (use == CacheUse::Once)
+    policy = createPolicy(b, "L2::evict_first");
   if (cluster > 1)
     mask = arith::ConstantIntOp::create(b, b.getI16Type(), (int64_t(1) << cluster) - 1);
   NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
       b, clusterPointer(b, shared), map, getCoordinates(b, box.isChunked(), place), barrier,
-      ValueRange{}, mask, Value(), NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false,
+      ValueRange{}, mask, policy, NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false,
       NVVM::CTAGroupKindAttr(), Value());
 }
 
