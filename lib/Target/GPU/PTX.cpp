@@ -3,6 +3,7 @@
 
 #include "blocksparse/Target/GPU/PTX.h"
 #include "KernelChecks.h"
+#include "KernelParts.h"
 #include "blocksparse/Target/GPU/Passes.h"
 #include "blocksparse/Target/GPU/Ptxas.h"
 #include "blocksparse/Target/OptimizeModule.h"
@@ -17,6 +18,7 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/CodeGen/MachineModuleInfo.h"
 #include "llvm/IR/DiagnosticHandler.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
@@ -25,6 +27,8 @@
 #include "llvm/IR/Module.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/SaveAndRestore.h"
+#include "llvm/Support/ThreadPool.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 
@@ -170,14 +174,38 @@ private:
 
 } // namespace
 
-FailureOr<std::string> mlir::blocksparse::emitPTX(gpu::GPUModuleOp module,
-                                                  const GPUOptions &options) {
+namespace {
+
+/// Numbers functions from `first` on: labels of a kernel on its own are those that it has among
+/// others.
+class NumberedFunctions : public llvm::MachineModuleInfoWrapperPass {
+public:
+  NumberedFunctions(const llvm::TargetMachine &machine, size_t first)
+      : MachineModuleInfoWrapperPass(&machine), first(first) {}
+
+  bool doInitialization(llvm::Module &module) override {
+    MachineModuleInfoWrapperPass::doInitialization(module);
+    // The next number is private; a function that is made and dropped uses one up.
+    for (size_t number = 0; number < first; ++number) {
+      getMMI().getOrCreateMachineFunction(*module.begin());
+      getMMI().deleteMachineFunctionFor(*module.begin());
+    }
+    return false;
+  }
+
+private:
+  size_t first;
+};
+
+} // namespace
+
+/// The PTX of a module whose functions count from `firstFunction` on.
+static FailureOr<std::string> translate(gpu::GPUModuleOp module, const GPUOptions &options,
+                                        size_t firstFunction) {
   Location location = module.getLoc();
   auto emitError = [&] { return mlir::emitError(location); };
   FailureOr<std::unique_ptr<llvm::TargetMachine>> machine = createMachine(options, emitError);
-  FailureOr<unsigned> lowest = getLowestPtx(options.chip, emitError);
-  if (failed(machine) || failed(lowest) || failed(checkDialects(module)) ||
-      failed(checkInstructions(module, options.chip, getPtxVersion(options, *lowest))))
+  if (failed(machine))
     return failure();
   llvm::LLVMContext context;
   bool refused = false;
@@ -194,12 +222,83 @@ FailureOr<std::string> mlir::blocksparse::emitPTX(gpu::GPUModuleOp module,
   SmallString<0> text;
   llvm::raw_svector_ostream stream(text);
   llvm::legacy::PassManager passes;
-  if ((*machine)->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile))
+  if ((*machine)->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile,
+                                      /*DisableVerify=*/true,
+                                      new NumberedFunctions(**machine, firstFunction)))
     return emitError() << "expects a target that writes PTX, but got " << nvptxTriple;
   passes.run(*llvmModule);
   if (refused)
     return failure();
   return text.str().str();
+}
+
+/// Not parallelFor, which passes on what is said of every kernel.
+static void runOnThreads(MLIRContext *context, size_t count,
+                         llvm::function_ref<void(size_t)> body) {
+  if (!context->isMultithreadingEnabled()) {
+    for (size_t index = 0; index < count; ++index)
+      body(index);
+    return;
+  }
+  llvm::ThreadPoolTaskGroup tasks(context->getThreadPool());
+  for (size_t index = 0; index < count; ++index)
+    tasks.async([=] { body(index); });
+  tasks.wait();
+}
+
+/// Where the thread keeps what is said of its kernel, to be passed on in the order of kernels.
+static thread_local SmallVector<Diagnostic> *keptMessages = nullptr;
+
+/// The PTX of each part, on the context's threads. What is said of the kernels is said in their
+/// order, up to the first that fails.
+static FailureOr<SmallVector<std::string>>
+translateParts(gpu::GPUModuleOp module, ArrayRef<KernelPart> parts, const GPUOptions &options) {
+  MLIRContext *context = module.getContext();
+  SmallVector<SmallVector<Diagnostic>> messages(parts.size());
+  SmallVector<FailureOr<std::string>> texts(parts.size());
+  {
+    ScopedDiagnosticHandler keeper(context, [](Diagnostic &message) {
+      if (!keptMessages)
+        return failure();
+      keptMessages->push_back(std::move(message));
+      return success();
+    });
+    runOnThreads(context, parts.size(), [&](size_t index) {
+      llvm::SaveAndRestore keep(keptMessages, &messages[index]);
+      OwningOpRef<gpu::GPUModuleOp> part = cloneModule(module, parts[index]);
+      texts[index] = translate(*part, options, index);
+    });
+  }
+  SmallVector<std::string> made;
+  for (auto [text, said] : llvm::zip_equal(texts, messages)) {
+    for (Diagnostic &message : said)
+      context->getDiagEngine().emit(std::move(message));
+    if (failed(text))
+      return failure();
+    made.push_back(std::move(*text));
+  }
+  return made;
+}
+
+FailureOr<std::string> mlir::blocksparse::emitPTX(gpu::GPUModuleOp module,
+                                                  const GPUOptions &options) {
+  auto emitError = [&] { return mlir::emitError(module.getLoc()); };
+  FailureOr<unsigned> lowest = getLowestPtx(options.chip, emitError);
+  if (failed(lowest) ||
+      failed(checkGPUOptions({options.chip, options.ptxVersion, options.optLevel}, emitError)) ||
+      failed(checkDialects(module)) ||
+      failed(checkInstructions(module, options.chip, getPtxVersion(options, *lowest))))
+    return failure();
+  SmallVector<KernelPart> parts = splitKernels(module);
+  if (parts.size() < 2)
+    return translate(module, options, /*firstFunction=*/0);
+  FailureOr<SmallVector<std::string>> texts = translateParts(module, parts, options);
+  if (failed(texts))
+    return failure();
+  FailureOr<std::string> text = joinPTX(*texts);
+  if (failed(text))
+    return emitError() << "expects PTX with a visible kernel in each part, but got none in one";
+  return text;
 }
 
 /// What the module's launches say of its kernels; the largest numbers where several differ.

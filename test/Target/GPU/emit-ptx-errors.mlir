@@ -1,4 +1,5 @@
 // RUN: blocksparse-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(blocksparse-emit-ptx{chip=sm_80})'
+// RUN: blocksparse-opt %s --split-input-file --verify-diagnostics --mlir-disable-threading --pass-pipeline='builtin.module(blocksparse-emit-ptx{chip=sm_80})'
 
 // A kernel is linked with nothing.
 // expected-error@+1 {{expects kernels without outside functions, but got a call of '__nv_expf'}}
@@ -165,6 +166,46 @@ gpu.module @quad {
 // expected-error@+1 {{expects kernels that LLVM makes PTX of, but got: }}
 gpu.module @stack {
   llvm.func @k(%p: !llvm.ptr, %i: i32) attributes {gpu.kernel, nvvm.kernel} {
+    %0 = llvm.alloca %i x f32 : (i32) -> !llvm.ptr
+    llvm.store %0, %p : !llvm.ptr, !llvm.ptr
+    llvm.return
+  }
+}
+
+// -----
+
+// Of several kernels the first that fails is named, on however many threads they are made.
+// expected-error@+1 {{expects kernels without outside functions, but got a call of 'llvm.pow.f32'}}
+gpu.module @several {
+  llvm.func @right(%p: !llvm.ptr) attributes {gpu.kernel, nvvm.kernel} {
+    llvm.return
+  }
+  llvm.func @pow(%p: !llvm.ptr, %f: f32) attributes {gpu.kernel, nvvm.kernel} {
+    %0 = llvm.intr.pow(%f, %f) : (f32, f32) -> f32
+    llvm.store %0, %p : f32, !llvm.ptr
+    llvm.return
+  }
+  llvm.func @log(%p: !llvm.ptr, %f: f32) attributes {gpu.kernel, nvvm.kernel} {
+    %0 = llvm.intr.log(%f) : (f32) -> f32
+    llvm.store %0, %p : f32, !llvm.ptr
+    llvm.return
+  }
+}
+
+// -----
+
+// The same of what LLVM's code generator says.
+// expected-error@+1 {{dynamic alloca}}
+gpu.module @stacks {
+  llvm.func @right(%p: !llvm.ptr) attributes {gpu.kernel, nvvm.kernel} {
+    llvm.return
+  }
+  llvm.func @first(%p: !llvm.ptr, %i: i32) attributes {gpu.kernel, nvvm.kernel} {
+    %0 = llvm.alloca %i x f32 : (i32) -> !llvm.ptr
+    llvm.store %0, %p : !llvm.ptr, !llvm.ptr
+    llvm.return
+  }
+  llvm.func @second(%p: !llvm.ptr, %i: i32) attributes {gpu.kernel, nvvm.kernel} {
     %0 = llvm.alloca %i x f32 : (i32) -> !llvm.ptr
     llvm.store %0, %p : !llvm.ptr, !llvm.ptr
     llvm.return

@@ -27,7 +27,8 @@ struct GPUOptions {
 LogicalResult checkGPUOptions(const GPUOptions &options, EmitErrorFn emitError);
 
 /// The PTX text of a module in the llvm and nvvm dialects. An operation of another dialect and
-/// a function that no device has (a mathematics library's) are errors.
+/// a function that no device has (a mathematics library's) are errors. Kernels that share nothing
+/// are made on the context's threads; the text is the same however many there are.
 FailureOr<std::string> emitPTX(gpu::GPUModuleOp module, const GPUOptions &options);
 
 } // namespace mlir::blocksparse

@@ -29,6 +29,9 @@ def EmitPTXPass : Pass<"blocksparse-emit-ptx", "::mlir::ModuleOp"> {
     one assembly object. Chip, PTX version, instructions that the chip lacks and unresolved
     functions are checked before LLVM's code generator sees the module.
 
+    Kernels that share no function and no defined variable are made on the context's threads; the
+    text is the same on any number of them, and the error that of the first kernel that has one.
+
     With `cubin` a second object holds the machine code that ptxas makes of the PTX. Shared memory
     (static, and dynamic of the kernel's launches) or registers beyond the chip's are errors with
     what is used and the limit; spilled registers and messages of ptxas like (C7510), which say that
