@@ -12,6 +12,7 @@
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
 #include "mlir/Conversion/VectorToSCF/VectorToSCF.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
@@ -20,6 +21,11 @@
 using namespace mlir;
 using namespace mlir::blocksparse;
 
+static void addCleanUp(OpPassManager &pm) {
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
 void mlir::blocksparse::buildConvertToGPUPipeline(OpPassManager &pm, const GPUOptions &options) {
   ConvertBlockSparseToGPUPassOptions convert;
   convert.chip = options.chip;
@@ -27,8 +33,8 @@ void mlir::blocksparse::buildConvertToGPUPipeline(OpPassManager &pm, const GPUOp
   CopiesToKernelsPassOptions copies;
   copies.chip = options.chip;
   pm.addPass(createCopiesToKernelsPass(copies));
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+  addCleanUp(pm.nest<func::FuncOp>());
+  addCleanUp(pm.nest<gpu::GPUModuleOp>().nestAny());
 }
 
 void mlir::blocksparse::buildEmulateKernelsPipeline(OpPassManager &pm, const GPUOptions &options) {
@@ -37,9 +43,11 @@ void mlir::blocksparse::buildEmulateKernelsPipeline(OpPassManager &pm, const GPU
   pm.addPass(createCSEPass());
 }
 
-/// Kernels to the llvm and nvvm dialects. Index is 64 bits wide: offsets pass 2^31.
+/// Kernels to the llvm and nvvm dialects. Index is 64 bits wide: offsets pass 2^31. What can runs
+/// on each kernel by itself, and so on several threads.
 static void addKernels(OpPassManager &pm) {
-  OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
+  OpPassManager &module = pm.nest<gpu::GPUModuleOp>();
+  OpPassManager &kernels = module.nestAny();
   kernels.addPass(createConvertVectorToSCFPass(VectorTransferToSCFOptions().enableFullUnroll()));
   kernels.addPass(createSCFToControlFlowPass());
   // Makes affine maps.
@@ -50,12 +58,12 @@ static void addKernels(OpPassManager &pm) {
   nvvm.indexBitwidth = 64;
   // redux.sync has no order, and no float form before sm_100.
   nvvm.hasRedux = false;
-  kernels.addPass(createConvertGpuOpsToNVVMOps(nvvm));
-  kernels.addPass(createTensorMapsByValuePass());
-  kernels.addPass(createConvertNVVMToLLVMPass());
-  kernels.addPass(createReconcileUnrealizedCastsPass());
-  kernels.addPass(createCanonicalizerPass());
-  kernels.addPass(createCSEPass());
+  module.addPass(createConvertGpuOpsToNVVMOps(nvvm));
+  module.addPass(createTensorMapsByValuePass());
+  OpPassManager &lowered = module.nestAny();
+  lowered.addPass(createConvertNVVMToLLVMPass());
+  lowered.addPass(createReconcileUnrealizedCastsPass());
+  addCleanUp(lowered);
 }
 
 void mlir::blocksparse::buildLowerGPUToLLVMPipeline(OpPassManager &pm, const GPUOptions &options) {
