@@ -232,6 +232,7 @@ static LogicalResult emitKernels(ModuleOp module, const CompileOptions &options,
                        << "'";
   CompileOptions kernels = options;
   kernels.stopAfter = Stage::LLVM;
+  kernels.gpu.kernelsOnly = true;
   if (failed(compile(module, kernels)))
     return failure();
   std::string text;

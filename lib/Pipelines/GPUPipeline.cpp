@@ -74,6 +74,8 @@ void mlir::blocksparse::buildLowerGPUToLLVMPipeline(OpPassManager &pm, const GPU
   ptx.optLevel = options.optLevel;
   ptx.cubin = options.cubin;
   pm.addPass(createEmitPTXPass(ptx));
+  if (options.kernelsOnly)
+    return;
   LaunchesToRuntimePassOptions launches;
   launches.chip = options.chip;
   pm.addPass(createLaunchesToRuntimePass(launches));

@@ -75,7 +75,8 @@ void buildEmulateKernelsPipeline(OpPassManager &pm, const GPUOptions &options = 
 
 /// Takes what buildConvertToGPUPipeline leaves. After it: host code in the llvm dialect that
 /// calls the runtime and returns a status, one gpu.binary with the PTX, and the contents of the
-/// artefact as attributes of the module (see convert-gpu-launch-to-runtime).
+/// artefact as attributes of the module (see convert-gpu-launch-to-runtime). With `kernelsOnly` the
+/// host code stays as it is.
 void buildLowerGPUToLLVMPipeline(OpPassManager &pm, const GPUOptions &options = {});
 
 /// Takes what buildLowerGPUToLLVMPipeline leaves, for one target or merged from several. After it:

@@ -20,6 +20,8 @@ struct GPUOptions {
   unsigned optLevel = 3;
   /// Machine code beside the PTX, by ptxas (see findPtxas).
   bool cubin = false;
+  /// No code of the host beside the kernels: for those who want the PTX alone.
+  bool kernelsOnly = false;
 };
 
 /// Fails for a chip, a PTX version or a level that cannot be; LLVM's code generator would abort the
