@@ -143,9 +143,11 @@ double estimateProduct(const StageProblem &problem, const GroupFacts &facts, Til
   const int64_t cluster = clusterSize(tile.cols);
   const TileExtent part{tile.rows, tile.cols / cluster};
   const double loaded = bytesPerElement * (depth * copyCost * part.cols + area / cluster);
-  const double waits = cluster > 1 ? rates.clusterSeconds : 0;
-  return estimateWaves(rates, tiles, problem.workers / cluster,
-                       estimateTile(rates, part, loaded, area) + waits);
+  const double seconds = estimateTile(rates, part, loaded, area);
+  if (cluster == 1)
+    return estimateWaves(rates, tiles, problem.workers, seconds);
+  return rates.clusterLaunchSeconds +
+         estimateWaves(rates, tiles, problem.workers / cluster, seconds + rates.clusterSeconds);
 }
 
 /// Looks for the fastest shape of stages.

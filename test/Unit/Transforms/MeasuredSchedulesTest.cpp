@@ -88,7 +88,7 @@ std::string choose(const std::string &program) {
 
 TEST(MeasuredSchedules, ChoicesAreWithinATenthOfTheBest) {
   std::vector<Point> points = readPoints();
-  ASSERT_GE(points.size(), 20u);
+  ASSERT_GE(points.size(), 40u);
   for (const Point &point : points) {
     std::string name = llvm::formatv("{0} {1}, blocks of {2}, density {3}{4}", point.op, point.size,
                                      point.block, point.density, point.transposeB ? ", B^T" : "");
