@@ -4,6 +4,7 @@
 #include "StripEpilogue.h"
 
 #include "Chunk.h"
+#include "Kit/Assembly.h"
 #include "Kit/AsyncCopy.h"
 #include "Kit/Opaque.h"
 #include "Kit/SharedTile.h"
@@ -253,12 +254,8 @@ void StripEpilogue::loadUntil(ImplicitLocOpBuilder &b, int64_t end) {
 /// A pair of 16-bit elements of an 8 x 8 matrix becomes that of its transpose; all lanes together.
 static Value exchangePair(ImplicitLocOpBuilder &b, Value elements) {
   Value word = LLVM::BitcastOp::create(b, b.getI32Type(), elements);
-  Value moved = LLVM::InlineAsmOp::create(b, b.getI32Type(), word,
-                                          "movmatrix.sync.aligned.m8n8.trans.b16 $0, $1;", "=r,r",
-                                          /*has_side_effects=*/true, /*is_align_stack=*/false,
-                                          LLVM::tailcallkind::TailCallKind::None,
-                                          LLVM::AsmDialectAttr(), ArrayAttr())
-                    .getResult(0);
+  Value moved = emitAssembly(b, "movmatrix.sync.aligned.m8n8.trans.b16 $0, $1;", "=r,r",
+                             b.getI32Type(), word);
   return LLVM::BitcastOp::create(b, elements.getType(), moved);
 }
 

@@ -184,9 +184,33 @@ static Value isPaced(ImplicitLocOpBuilder &b, const WgmmaShape &shape, Value pla
   return both(b, both(b, all, due), both(b, later, isEqual(b, warp, zero)));
 }
 
+SmallVector<Value> WgmmaProduct::emitSteps(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
+                                           const WgmmaFrame &frame, const TileRun &run,
+                                           ValueRange initial) const {
+  Value zero = sharedConstant(b, 0), one = sharedConstant(b, 1);
+  return emitCarry(b, zero, run.tile.steps, one, initial,
+                   [&](ImplicitLocOpBuilder &b, Value step, ValueRange carried) {
+                     StageRing::Position at{carried[0], carried[1]};
+                     SmallVector<Value> entry(carried.drop_front(2));
+                     Value ahead = sharedAdd(b, step, one);
+                     Value isLast = isEqual(b, ahead, run.tile.steps);
+                     SmallVector<Value> following =
+                         kernel.readStep(b, selectTile(b, isLast, run.next, run.tile),
+                                         arith::SelectOp::create(b, isLast, zero, ahead));
+                     if (frame.pace)
+                       emitIf(b, isPaced(b, shape, run.place, step, run.warp),
+                              [&](ImplicitLocOpBuilder &b) { frame.pace->wait(b); });
+                     fillStage(b, kernel, frame, run.tile, step, entry, at, run.warp);
+                     StageRing::Position next = frame.ring.next(b, at);
+                     SmallVector<Value> results{next.stage, next.parity};
+                     llvm::append_range(results, following);
+                     return results;
+                   });
+}
+
 void WgmmaProduct::emitProducer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
                                 const WgmmaFrame &frame) const {
-  Value zero = sharedConstant(b, 0), one = sharedConstant(b, 1);
+  Value zero = sharedConstant(b, 0);
   Value warp = makeUniform(b, sharedDiv(b, frame.thread, 32));
   auto emitTiles = [&](ImplicitLocOpBuilder &b) {
     WgmmaKernel::Range range = kernel.tiles(b);
@@ -199,25 +223,8 @@ void WgmmaProduct::emitProducer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
       WgmmaWork next = kernel.getTileAhead(b, range, sharedAdd(b, number, range.step));
       SmallVector<Value> initial(carried.take_front(2));
       llvm::append_range(initial, carried.take_back(numEntries));
-      SmallVector<Value> end = emitCarry(
-          b, zero, tile.steps, one, initial,
-          [&](ImplicitLocOpBuilder &b, Value step, ValueRange carried) {
-            StageRing::Position at{carried[0], carried[1]};
-            SmallVector<Value> entry(carried.drop_front(2));
-            Value ahead = sharedAdd(b, step, one);
-            Value isLast = isEqual(b, ahead, tile.steps);
-            SmallVector<Value> following =
-                kernel.readStep(b, selectTile(b, isLast, next, tile),
-                                arith::SelectOp::create(b, isLast, zero, ahead));
-            if (frame.pace)
-              emitIf(b, isPaced(b, shape, arith::SubIOp::create(b, number, range.from), step, warp),
-                     [&](ImplicitLocOpBuilder &b) { frame.pace->wait(b); });
-            fillStage(b, kernel, frame, tile, step, entry, at, warp);
-            StageRing::Position next = frame.ring.next(b, at);
-            SmallVector<Value> results{next.stage, next.parity};
-            llvm::append_range(results, following);
-            return results;
-          });
+      Value place = arith::SubIOp::create(b, number, range.from);
+      SmallVector<Value> end = emitSteps(b, kernel, frame, {tile, next, place, warp}, initial);
       StageRing::Position behind = emitInput(b, kernel, frame, tile, {end[0], end[1]});
       SmallVector<Value> results{behind.stage, behind.parity};
       llvm::append_range(results, next.toCarried());

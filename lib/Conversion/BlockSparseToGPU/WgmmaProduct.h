@@ -205,6 +205,17 @@ public:
                   makeKernel) const;
 
 private:
+  /// A tile of a copying warp: what follows it, its place (i32) in the thread block's list, and the
+  /// number (i32) of the warp.
+  struct TileRun {
+    WgmmaWork tile, next;
+    Value place, warp;
+  };
+  /// Fills the stages of the tile's steps. Carried: the place in the ring, and what is known of the
+  /// step that comes there, at the end the first one of the next tile.
+  SmallVector<Value> emitSteps(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
+                               const WgmmaFrame &frame, const TileRun &run,
+                               ValueRange initial) const;
   void emitProducer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, const WgmmaFrame &frame) const;
   /// The copies of a step by one of the copying warps.
   void fillStage(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, const WgmmaFrame &frame,

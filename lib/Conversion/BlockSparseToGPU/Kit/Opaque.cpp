@@ -3,10 +3,12 @@
 
 #include "Opaque.h"
 
+#include "Assembly.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
 using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::device;
 
 SmallVector<Value> mlir::blocksparse::device::makeOpaque(ImplicitLocOpBuilder &b,
                                                          ValueRange words) {
@@ -19,11 +21,7 @@ SmallVector<Value> mlir::blocksparse::device::makeOpaque(ImplicitLocOpBuilder &b
       words.size() == 1
           ? word
           : LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(words.size(), word));
-  Value result = LLVM::InlineAsmOp::create(b, type, words, "", llvm::join(constraints, ","),
-                                           /*has_side_effects=*/true, /*is_align_stack=*/false,
-                                           LLVM::tailcallkind::TailCallKind::None,
-                                           LLVM::AsmDialectAttr(), ArrayAttr())
-                     .getResult(0);
+  Value result = emitAssembly(b, "", llvm::join(constraints, ","), type, words);
   if (words.size() == 1)
     return {result};
   SmallVector<Value> results;

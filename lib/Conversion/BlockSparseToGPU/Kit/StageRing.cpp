@@ -4,6 +4,7 @@
 #include "StageRing.h"
 
 #include "../Loops.h"
+#include "Assembly.h"
 #include "SharedTile.h"
 #include "TensorMap.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -82,13 +83,11 @@ void StageRing::joinFill(ImplicitLocOpBuilder &b, Value stage, int64_t arrivals)
 /// (MEMBAR.ALL.GPU), which halved the speed of whole kernels.
 static void emitArriveAt(ImplicitLocOpBuilder &b, Value barrier, Value rank, int64_t arrivals) {
   Value address = LLVM::PtrToIntOp::create(b, b.getI32Type(), barrier);
-  std::string text = "{\n.reg .b32 remote;\nmapa.shared::cluster.u32 remote, $0, $1;\n"
-                     "mbarrier.arrive.shared::cluster.b64 _, [remote], " +
-                     std::to_string(arrivals) + ";\n}";
-  auto dialect = LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT);
-  LLVM::InlineAsmOp::create(b, TypeRange(), ValueRange{address, rank}, text, "r,r",
-                            /*has_side_effects=*/true, /*is_align_stack=*/false,
-                            LLVM::tailcallkind::TailCallKind::None, dialect, ArrayAttr());
+  emitAssembly(b,
+               "{\n.reg .b32 remote;\nmapa.shared::cluster.u32 remote, $0, $1;\n"
+               "mbarrier.arrive.shared::cluster.b64 _, [remote], " +
+                   Twine(arrivals) + ";\n}",
+               "r,r", /*result=*/Type(), {address, rank});
 }
 
 void StageRing::release(ImplicitLocOpBuilder &b, Value stage, int64_t arrivals) const {

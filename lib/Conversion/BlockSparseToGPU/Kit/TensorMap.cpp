@@ -4,6 +4,7 @@
 #include "TensorMap.h"
 
 #include "../Loops.h"
+#include "Assembly.h"
 #include "SharedTile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -144,12 +145,8 @@ static SmallVector<Value> getCoordinates(ImplicitLocOpBuilder &b, bool chunked,
 
 /// A cache policy (i64) of all accesses that have it.
 static Value createPolicy(ImplicitLocOpBuilder &b, StringRef priority) {
-  auto dialect = LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT);
-  return LLVM::InlineAsmOp::create(b, b.getI64Type(), ValueRange(),
-                                   ("createpolicy.fractional." + priority + ".b64 $0, 1.0;").str(),
-                                   "=l", /*has_side_effects=*/false, /*is_align_stack=*/false,
-                                   LLVM::tailcallkind::TailCallKind::None, dialect, ArrayAttr())
-      .getResult(0);
+  return emitAssembly(b, "createpolicy.fractional." + priority + ".b64 $0, 1.0;", "=l",
+                      b.getI64Type(), ValueRange(), /*hasSideEffects=*/false);
 }
 
 void mlir::blocksparse::device::emitTensorLoad(ImplicitLocOpBuilder &b, Value map, MapBox box,

@@ -3,6 +3,7 @@
 
 #include "WgmmaTile.h"
 
+#include "Assembly.h"
 #include "SharedTile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -57,8 +58,8 @@ Value WgmmaTile::multiplyAdd(ImplicitLocOpBuilder &builder, Value left, Value ri
 }
 
 /// `instruction`, whose first operands are f32 that it changes; `more` are read, with constraints.
-static Value emitAssembly(ImplicitLocOpBuilder &b, const Twine &instruction, ArrayRef<Value> sums,
-                          ArrayRef<std::pair<Value, StringRef>> more = {}) {
+static Value emitOnSums(ImplicitLocOpBuilder &b, const Twine &instruction, ArrayRef<Value> sums,
+                        ArrayRef<std::pair<Value, StringRef>> more = {}) {
   SmallVector<Value> operands(sums);
   SmallVector<std::string> constraints(sums.size(), "=f");
   for (size_t i = 0; i < sums.size(); ++i)
@@ -69,12 +70,7 @@ static Value emitAssembly(ImplicitLocOpBuilder &b, const Twine &instruction, Arr
   }
   SmallVector<Type> types(sums.size(), b.getF32Type());
   auto all = LLVM::LLVMStructType::getLiteral(b.getContext(), types);
-  auto dialect = LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT);
-  return LLVM::InlineAsmOp::create(b, all, operands, instruction.str(),
-                                   llvm::join(constraints, ","),
-                                   /*has_side_effects=*/true, /*is_align_stack=*/false,
-                                   LLVM::tailcallkind::TailCallKind::None, dialect, ArrayAttr())
-      .getResult(0);
+  return emitAssembly(b, instruction, llvm::join(constraints, ","), all, operands);
 }
 
 /// $first, ..., $(first + count - 1).
@@ -104,7 +100,7 @@ Value WgmmaTile::multiplyAdd(ImplicitLocOpBuilder &builder, ArrayRef<Value> left
     for (Value word : left.slice(words * k, words))
       more.push_back({word, "r"});
     more.push_back({b.advance(builder, right, k), "l"});
-    sums = emitAssembly(builder, instruction, own, more);
+    sums = emitOnSums(builder, instruction, own, more);
   }
   return sums;
 }
@@ -129,7 +125,7 @@ SmallVector<Value> WgmmaTile::tie(ImplicitLocOpBuilder &b, StringRef instruction
   for (Value value : sums)
     for (int64_t i = 0; i < sumsPerThread(); ++i)
       operands.push_back(LLVM::ExtractValueOp::create(b, value, i));
-  Value tied = emitAssembly(b, instruction, operands);
+  Value tied = emitOnSums(b, instruction, operands);
   SmallVector<Value> result;
   for (size_t i = 0; i < operands.size(); ++i)
     result.push_back(LLVM::ExtractValueOp::create(b, tied, i));
