@@ -27,8 +27,8 @@
 // CHECK-NEXT: scf.if %[[COPIES]] {
 // CHECK: nvvm.elect.sync
 // CHECK: scf.for %[[TILE:.*]] = %[[FIRST:.*]] to %{{.*}} step
-// CHECK: scf.for %[[STEP:.*]] = %c0_i32 to
 // CHECK: %[[PLACE:.*]] = arith.subi %[[TILE]], %[[FIRST]] : i32
+// CHECK: scf.for %[[STEP:.*]] = %c0_i32 to
 // CHECK: arith.cmpi slt, %[[PLACE]], %c{{[1-9][0-9]*}}_i32 : i32
 // CHECK: %[[PART:.*]] = arith.andi %[[STEP]], %c15_i32 : i32
 // CHECK: arith.cmpi eq, %[[PART]], %c0_i32 : i32

@@ -11,10 +11,9 @@ using namespace mlir::blocksparse;
 Value mlir::blocksparse::device::emitAssembly(ImplicitLocOpBuilder &b, const Twine &text,
                                               const Twine &constraints, Type result,
                                               ValueRange operands, bool hasSideEffects) {
-  auto dialect = LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT);
-  auto assembly =
-      LLVM::InlineAsmOp::create(b, result ? TypeRange(result) : TypeRange(), operands, text.str(),
-                                constraints.str(), hasSideEffects, /*is_align_stack=*/false,
-                                LLVM::tailcallkind::TailCallKind::None, dialect, ArrayAttr());
+  auto assembly = LLVM::InlineAsmOp::create(
+      b, result ? TypeRange(result) : TypeRange(), operands, text.str(), constraints.str(),
+      hasSideEffects, /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
+      LLVM::AsmDialectAttr(), ArrayAttr());
   return result ? assembly.getResult(0) : Value();
 }
