@@ -68,8 +68,8 @@ func.func @others(%a: tensor<64x8xf32>, %b: tensor<8x80xf32>) -> tensor<64x80xf3
 
 // The kernels of stages: panels as wide as the result and the number of workers allow, rows that
 // share a tile by block size and occupancy, and the kernel without stages for all else.
-#wide128 = #blocksparse.layout<128x128, grid 32x32, random(density = 0.25, seed = 1)>
-#pairs = #blocksparse.layout<64x128, grid 64x32, random(density = 0.25, seed = 1)>
+#wide128 = #blocksparse.layout<128x128, grid 32x32, random(density = 0.3, seed = 1)>
+#pairs = #blocksparse.layout<64x128, grid 64x32, random(density = 0.3, seed = 1)>
 #sparse16 = #blocksparse.layout<16x16, grid 256x256, random(density = 0.1, seed = 1)>
 #rare16 = #blocksparse.layout<16x16, grid 256x256, random(density = 0.01, seed = 1)>
 #half32 = #blocksparse.layout<32x32, grid 128x128, random(density = 0.5, seed = 1)>

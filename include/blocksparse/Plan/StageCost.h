@@ -17,7 +17,7 @@ struct StageRates {
   /// Of a tile beside its bytes, and of a launch.
   double tileSeconds = 1.3e-6, launchSeconds = 4e-6;
   /// Of a tile that a cluster shares, for waiting for each other, and of a launch in clusters.
-  double clusterSeconds = 0.4e-6, clusterLaunchSeconds = 0.8e-6;
+  double clusterSeconds = 0.5e-6, clusterLaunchSeconds = 0.4e-6;
 
   /// Warps that a stream kernel needs for its rate: one alone has this part of it, as it waits for
   /// each of its loads.
