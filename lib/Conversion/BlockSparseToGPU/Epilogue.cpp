@@ -66,6 +66,10 @@ Value mlir::blocksparse::device::emitActivation(ImplicitLocOpBuilder &b, Activat
 // Terms
 //===----------------------------------------------------------------------===//
 
+/// The terms as the operands of kernels have them.
+static constexpr Epilogue::Term inOperandOrder[] = {
+    Epilogue::Input, Epilogue::LeftAlpha, Epilogue::RightAlpha, Epilogue::Bias, Epilogue::Residual};
+
 Value Epilogue::operandOf(PlannedDSDOp op, Term term) {
   switch (term) {
   case LeftAlpha:
@@ -83,8 +87,8 @@ Value Epilogue::operandOf(PlannedDSDOp op, Term term) {
 }
 
 SmallVector<Value> Epilogue::operands(PlannedDSDOp op) {
-  return presentOperands({operandOf(op, Input), op.getLeftAlpha(), op.getRightAlpha(), op.getBias(),
-                          op.getResidual()});
+  return presentOperands(
+      llvm::map_to_vector(inOperandOrder, [&](Term term) { return operandOf(op, term); }));
 }
 
 SmallVector<Value> Epilogue::operands(PlannedMatmulOp op) {
@@ -149,7 +153,7 @@ Epilogue Epilogue::get(ImplicitLocOpBuilder &b, PlannedDSDOp op, const IRMapping
   Epilogue epilogue;
   epilogue.alpha = op.getAlpha().convertToDouble();
   epilogue.beta = op.getBeta().convertToDouble();
-  for (Term term : {Input, LeftAlpha, RightAlpha, Bias, Residual})
+  for (Term term : inOperandOrder)
     epilogue.bind(b, term, mapOperand(mapping, operandOf(op, term)));
   epilogue.bind(op.getActivation());
   return epilogue;

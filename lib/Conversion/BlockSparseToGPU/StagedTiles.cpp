@@ -3,6 +3,7 @@
 
 #include "StagedTiles.h"
 
+#include "Epilogue.h"
 #include "Kit/SharedTile.h"
 #include "blocksparse/Plan/Stages.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -69,14 +70,13 @@ MapPlace StagedTiles::placeIn(ImplicitLocOpBuilder &b, Value memref, Value row, 
 }
 
 bool mlir::blocksparse::device::hasMappedInput(PlannedDSDOp op) {
-  if (op.getBeta().isZero() || !op.getInput())
+  if (Epilogue::kindOf(op, Epilogue::Input) != Epilogue::TermKind::Matrix)
     return false;
   auto input = cast<MemRefType>(op.getInput().getType());
   auto result = cast<MemRefType>(op.getInit().getType());
   auto [strides, offset] = input.getStridesAndOffset();
-  return input.getElementType() == result.getElementType() && input.getRank() >= 2 &&
+  return input.getElementType() == result.getElementType() &&
          input.getShape().take_back(2) == result.getShape().take_back(2) &&
-         result.getShape().back() != 1 &&
          (strides.back() == 1 || ShapedType::isDynamic(strides.back()));
 }
 

@@ -32,8 +32,8 @@ static Value getPacked(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Plann
   return packed;
 }
 
-static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedDSDOp op) {
-  StreamPlan plan = *StreamPlan::get(op);
+static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedDSDOp op,
+                        const StreamPlan &plan) {
   bool made = false;
   Value packed = getPacked(host, kernels, op, plan, made);
   auto axes = [](Value memref) {
@@ -63,11 +63,12 @@ static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Plan
 void mlir::blocksparse::device::emitStream(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
                                            PlannedDSDOp op,
                                            function_ref<void(ImplicitLocOpBuilder &)> fallback) {
+  StreamPlan plan = *StreamPlan::get(op);
   Value fits = both(host, isAligned16(host, op.getDense()), isAligned16(host, op.getInit()));
   if (!op.getPacked())
     fits = both(host, fits, isAligned16(host, op.getValues()));
-  if (StreamPlan::get(op)->terms.hasInput)
+  if (plan.terms.hasInput)
     fits = both(host, fits, isAligned16(host, op.getInput()));
   emitFastOrFallback(
-      host, fits, [&](ImplicitLocOpBuilder &b) { emitProduct(b, kernels, op); }, fallback);
+      host, fits, [&](ImplicitLocOpBuilder &b) { emitProduct(b, kernels, op, plan); }, fallback);
 }

@@ -326,18 +326,11 @@ void MmaConsumer::writeChunk(ImplicitLocOpBuilder &b, const TermReader &terms,
       Value offset = buffer.offset(b, constant(b, 0), place.row,
                                    sharedAdd(b, place.piece, constant(b, firstPiece)));
       offset = sharedAdd(b, offset, constant(b, firstRow * buffer.rowBytes()));
-      if (!strips.empty()) {
-        GivenTerms given;
-        if (plan.terms.hasInput) {
-          Value input = sharedAdd(b, terms.inputChunk(b), offset);
-          given.input = loadMatrices(b, sharedPointer(b, input), plan.transposeOut);
-        }
-        given.vectors = terms.vectors(b, constant(b, m), constant(b, 0));
-        strips[m / 16].finish(b, col / StripEpilogue::corner, parts, given);
-      }
-      SmallVector<Value> words;
-      for (int64_t i = 0; i < StripEpilogue::cornerSums; i += 2)
-        words.push_back(packPair(b, plan.element, parts[i], parts[i + 1]));
+      if (!strips.empty())
+        strips[m / 16].finish(
+            b, col / StripEpilogue::corner, parts,
+            terms.getCorner(b, offset, plan.transposeOut, constant(b, m), constant(b, 0)));
+      SmallVector<Value> words = packPairs(b, plan.element, parts);
       storeMatrices(b, sharedPointer(b, sharedAdd(b, result, offset)), words, plan.transposeOut);
     }
 }

@@ -201,31 +201,29 @@ void StreamKernel::emitProducer(ImplicitLocOpBuilder &b) {
   WgmmaKernel::Range range = lists.tilesOfBlock(b);
   StageRing::Position start = ring->start(b, /*producer=*/true);
   Value one = constant(b, 1), last = constant(b, records.rows() - 1);
-  emitCarry(b, range.from, range.to, one, {start.stage, start.parity},
-            [&](ImplicitLocOpBuilder &b, Value number, ValueRange carried) {
-              StagedTile tile = lists.read(b, number);
-              SmallVector<Value> initial(carried);
-              llvm::append_range(initial, readHead(b, arith::MinSIOp::create(b, tile.first, last)));
-              Value end = sharedAdd(b, tile.first, tile.records);
-              SmallVector<Value> results =
-                  emitCarry(b, tile.first, end, one, initial,
-                            [&](ImplicitLocOpBuilder &b, Value record, ValueRange carried) {
-                              StageRing::Position at{carried[0], carried[1]};
-                              Value ahead =
-                                  arith::MinSIOp::create(b, sharedAdd(b, record, one), last);
-                              SmallVector<Value> following = readHead(b, ahead);
-                              ring->waitEmpty(b, at);
-                              emitCopies(b, tile, record, SmallVector<Value>(carried.drop_front(2)),
-                                         at.stage);
-                              StageRing::Position next = ring->next(b, at);
-                              SmallVector<Value> results{next.stage, next.parity};
-                              llvm::append_range(results, following);
-                              return results;
-                            });
-              StageRing::Position at =
-                  emitInputCopies(b, *this, inputMap, tile, {results[0], results[1]});
-              return SmallVector<Value>{at.stage, at.parity};
+  emitCarry(
+      b, range.from, range.to, one, {start.stage, start.parity},
+      [&](ImplicitLocOpBuilder &b, Value number, ValueRange carried) {
+        StagedTile tile = lists.read(b, number);
+        SmallVector<Value> initial(carried);
+        llvm::append_range(initial, readHead(b, arith::MinSIOp::create(b, tile.first, last)));
+        Value end = sharedAdd(b, tile.first, tile.records);
+        SmallVector<Value> results = emitCarry(
+            b, tile.first, end, one, initial,
+            [&](ImplicitLocOpBuilder &b, Value record, ValueRange carried) {
+              StageRing::Position at{carried[0], carried[1]};
+              Value ahead = arith::MinSIOp::create(b, sharedAdd(b, record, one), last);
+              SmallVector<Value> following = readHead(b, ahead);
+              ring->waitEmpty(b, at);
+              emitCopies(b, tile, record, SmallVector<Value>(carried.drop_front(2)), at.stage);
+              StageRing::Position next = ring->next(b, at);
+              SmallVector<Value> results{next.stage, next.parity};
+              llvm::append_range(results, following);
+              return results;
             });
+        StageRing::Position at = emitTermCopies(b, *this, inputMap, tile, {results[0], results[1]});
+        return SmallVector<Value>{at.stage, at.parity};
+      });
 }
 
 //===----------------------------------------------------------------------===//
@@ -240,6 +238,11 @@ void StreamKernel::storeChunk(ImplicitLocOpBuilder &b, const StagedTile &tile, V
   if (plan.transposeOut)
     std::swap(place.row, place.col);
   emitTensorStore(b, outMap, place, address);
+}
+
+Value StreamKernel::readableRow(ImplicitLocOpBuilder &b, const StagedTile &tile,
+                                Value place) const {
+  return arith::MaxSIOp::create(b, lists.rowOf(b, tile.group, place), constant(b, 0));
 }
 
 SumStrip StreamKernel::getSums(ImplicitLocOpBuilder &b, const StagedTile &tile, Value unit) const {

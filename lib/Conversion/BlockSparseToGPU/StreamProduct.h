@@ -77,6 +77,9 @@ public:
   /// Stores a chunk of 64 columns of block row `unit` from shared memory; one thread.
   void storeChunk(ImplicitLocOpBuilder &b, const StagedTile &tile, Value unit, int64_t chunk,
                   Value address) const;
+  /// The block row at `place` (i32) of a tile's group, or any where there is none: such a place is
+  /// not stored.
+  Value readableRow(ImplicitLocOpBuilder &b, const StagedTile &tile, Value place) const;
   /// The sums of block row `unit` in a tile's panel, [row][column]; the lane is set.
   SumStrip getSums(ImplicitLocOpBuilder &b, const StagedTile &tile, Value unit) const;
 

@@ -4,6 +4,7 @@
 #include "StreamTerms.h"
 
 #include "Elements.h"
+#include "Kit/MmaFragments.h"
 #include "Kit/SharedTile.h"
 #include "Loops.h"
 #include "StreamProduct.h"
@@ -16,7 +17,7 @@ using namespace mlir::blocksparse::device;
 
 using TermKind = Epilogue::TermKind;
 
-static constexpr int64_t vectorBytes = 4;
+static constexpr int64_t vectorBytes = GivenTerms::elementBytes;
 
 static Value constant(ImplicitLocOpBuilder &b, int64_t value) { return sharedConstant(b, value); }
 
@@ -36,8 +37,7 @@ TermStages TermStages::get(PlannedDSDOp op, const ::blocksparse::StreamShape &sh
     std::optional<TermKind> kind = Epilogue::kindOf(op, term);
     if (!kind || *kind == TermKind::Matrix)
       continue;
-    // Kinds are those of the result as it is stored.
-    bool alongRows = (*kind == TermKind::Row) != stages.transposeOut;
+    bool alongRows = kindAmongSums(*kind, stages.transposeOut) == TermKind::Row;
     (alongRows ? stages.ofRow : stages.ofCol).push_back(term);
   }
   stages.hasInput = hasMappedInput(op);
@@ -66,12 +66,10 @@ TermSet TermStages::given() const {
   return set;
 }
 
-/// The block row of row `number` (i32) of `owner` (i32) in a tile. A place without a row is not
-/// stored; it may read any.
+/// The block row of row `number` (i32) of `owner` (i32) in a tile.
 static Value unitOf(ImplicitLocOpBuilder &b, const StreamKernel &kernel, const StagedTile &tile,
                     Value owner, Value number) {
-  Value place = kernel.plan.placeOf(b, owner, number);
-  return arith::MaxSIOp::create(b, kernel.lists.rowOf(b, tile.group, place), constant(b, 0));
+  return kernel.readableRow(b, tile, kernel.plan.placeOf(b, owner, number));
 }
 
 //===----------------------------------------------------------------------===//
@@ -92,11 +90,11 @@ static MapPlace inputPlace(ImplicitLocOpBuilder &b, const StreamKernel &kernel,
   return place;
 }
 
-StageRing::Position mlir::blocksparse::device::emitInputCopies(ImplicitLocOpBuilder &b,
-                                                               const StreamKernel &kernel,
-                                                               Value inputMap,
-                                                               const StagedTile &tile,
-                                                               StageRing::Position at) {
+StageRing::Position mlir::blocksparse::device::emitTermCopies(ImplicitLocOpBuilder &b,
+                                                              const StreamKernel &kernel,
+                                                              Value inputMap,
+                                                              const StagedTile &tile,
+                                                              StageRing::Position at) {
   const TermStages &terms = kernel.plan.terms;
   for (int64_t stage = 0; stage < terms.count(); ++stage) {
     int64_t first = stage * terms.perStage;
@@ -261,6 +259,17 @@ std::array<Value, Epilogue::numTerms> TermReader::vectors(ImplicitLocOpBuilder &
   for (auto [i, term] : llvm::enumerate(terms.ofCol))
     addresses[term] = sharedAdd(b, colPlace, constant(b, terms.colVectorOffset(i)));
   return addresses;
+}
+
+GivenTerms TermReader::getCorner(ImplicitLocOpBuilder &b, Value offset, bool transposed, Value row,
+                                 Value col) const {
+  GivenTerms given;
+  if (kernel.plan.terms.hasInput) {
+    Value input = sharedPointer(b, sharedAdd(b, inputChunk(b), offset));
+    given.input = loadMatrices(b, input, transposed);
+  }
+  given.vectors = vectors(b, row, col);
+  return given;
 }
 
 void TermReader::giveBack(ImplicitLocOpBuilder &b) {

@@ -48,10 +48,10 @@ struct TermStages {
   int64_t rowElements() const { return owners * rowsPerStage() * shape.block; }
   /// Where vector `number` of `ofRow` and of `ofCol` begins in a stage.
   int64_t rowVectorOffset(int64_t number) const {
-    return inputBytes() + number * rowElements() * 4;
+    return inputBytes() + number * rowElements() * GivenTerms::elementBytes;
   }
   int64_t colVectorOffset(int64_t number) const {
-    return rowVectorOffset(ofRow.size()) + number * cols * 4;
+    return rowVectorOffset(ofRow.size()) + number * cols * GivenTerms::elementBytes;
   }
   int64_t bytes() const { return colVectorOffset(ofCol.size()); }
   bool hasVectors() const { return !ofRow.empty() || !ofCol.empty(); }
@@ -85,8 +85,8 @@ void emitTermLoaders(ImplicitLocOpBuilder &b, const StreamKernel &kernel, Value 
 
 /// The producer fills the stages of terms of a tile, from `at` on; gives the position behind them.
 /// `inputMap`: that of the input, where it is copied.
-StageRing::Position emitInputCopies(ImplicitLocOpBuilder &b, const StreamKernel &kernel,
-                                    Value inputMap, const StagedTile &tile, StageRing::Position at);
+StageRing::Position emitTermCopies(ImplicitLocOpBuilder &b, const StreamKernel &kernel,
+                                   Value inputMap, const StagedTile &tile, StageRing::Position at);
 
 /// The stages of terms of a tile as owner `owner` (i32) takes them, one chunk after the other. All
 /// its threads call `take` and `giveBack` together.
@@ -97,20 +97,23 @@ public:
 
   /// Waits for the terms of chunk `number` of the owner, in [row][chunk].
   void take(ImplicitLocOpBuilder &b, int64_t number);
-  /// Address (i32) of the input of the chunk that was taken.
-  Value inputChunk(ImplicitLocOpBuilder &b) const;
-  /// GivenTerms::vectors for a strip from row `row` of the taken block row and column `col` of the
-  /// tile on; both i32.
-  std::array<Value, Epilogue::numTerms> vectors(ImplicitLocOpBuilder &b, Value row,
-                                                Value col) const;
+  /// What is given of a corner of the chunk that was taken. `offset`: where the lane reads the
+  /// input's matrices in the chunk, with a transposition or not. The corner's strip begins at row
+  /// `row` of the block row and column `col` of the tile. All i32.
+  GivenTerms getCorner(ImplicitLocOpBuilder &b, Value offset, bool transposed, Value row,
+                       Value col) const;
   /// The chunk has been read.
   void giveBack(ImplicitLocOpBuilder &b);
   /// Of the stage behind those that were given back.
   const StageRing::Position &position() const { return at; }
 
 private:
-  /// Address (i32).
+  /// Addresses (i32): of the stage, and of the input of the chunk.
   Value stage(ImplicitLocOpBuilder &b) const;
+  Value inputChunk(ImplicitLocOpBuilder &b) const;
+  /// GivenTerms::vectors.
+  std::array<Value, Epilogue::numTerms> vectors(ImplicitLocOpBuilder &b, Value row,
+                                                Value col) const;
 
   const StreamKernel &kernel;
   Value owner;

@@ -238,9 +238,7 @@ void StreamWgmmaConsumer::emit(ImplicitLocOpBuilder &b) const {
 /// These are sums of the transposed result, or of the result where that is stored transposed.
 SumStrip StreamWgmmaConsumer::getSums(ImplicitLocOpBuilder &b, const StagedTile &work,
                                       int64_t number) const {
-  Value unit = kernel.lists.rowOf(b, work.group, rowPlace(b, number / chunks()));
-  // A place without a row is not stored; it may read any.
-  unit = arith::MaxSIOp::create(b, unit, constant(b, 0));
+  Value unit = kernel.readableRow(b, work, rowPlace(b, number / chunks()));
   SumStrip sums = kernel.getSums(b, work, unit);
   std::swap(sums.row, sums.col);
   std::swap(sums.rows, sums.cols);
@@ -271,19 +269,11 @@ void StreamWgmmaConsumer::writeChunk(ImplicitLocOpBuilder &b, const TermReader &
       place = buffer.offset(b, constant(b, 0), inner, sharedAdd(b, sharedMul(b, warp, 2), third));
       place = sharedAdd(b, place, constant(b, row * buffer.rowBytes()));
     }
-    if (strip) {
-      GivenTerms given;
-      if (plan.terms.hasInput) {
-        Value input = sharedAdd(b, terms.inputChunk(b), place);
-        given.input = loadMatrices(b, sharedPointer(b, input), !plan.transposeOut);
-      }
-      given.vectors =
-          terms.vectors(b, constant(b, 0), sharedAdd(b, firstCol, constant(b, chunk * chunkCols)));
-      strip->finish(b, row / StripEpilogue::corner, parts, given);
-    }
-    SmallVector<Value> words;
-    for (int64_t i = 0; i < StripEpilogue::cornerSums; i += 2)
-      words.push_back(packPair(b, plan.element, parts[i], parts[i + 1]));
+    if (strip)
+      strip->finish(b, row / StripEpilogue::corner, parts,
+                    terms.getCorner(b, place, !plan.transposeOut, constant(b, 0),
+                                    sharedAdd(b, firstCol, constant(b, chunk * chunkCols))));
+    SmallVector<Value> words = packPairs(b, plan.element, parts);
     storeMatrices(b, sharedPointer(b, sharedAdd(b, address, place)), words, !plan.transposeOut);
   }
 }

@@ -41,8 +41,7 @@ static Value strideOf(ImplicitLocOpBuilder &b, const MatrixView &matrix, bool tr
   return globalStride(b, matrix, transposed ? 1 - axis : axis);
 }
 
-/// What an element of a term of the result depends on, among the rows and columns of the sums.
-static TermKind kindOf(TermKind kind, bool transposed) {
+TermKind mlir::blocksparse::device::kindAmongSums(TermKind kind, bool transposed) {
   if (kind == TermKind::Matrix || !transposed)
     return kind;
   return kind == TermKind::Row ? TermKind::Column : TermKind::Row;
@@ -96,7 +95,7 @@ void StripEpilogue::addOperand(ImplicitLocOpBuilder &b, Term term, const Epilogu
   Operand operand;
   operand.term = term;
   operand.given = given;
-  operand.kind = kindOf(view.kind, strip.transposed);
+  operand.kind = kindAmongSums(view.kind, strip.transposed);
   operand.matrix = view.view.matrix(b, strip.batch, strip.head);
   operand.element = operand.matrix.elementType();
   if (given) {
@@ -171,7 +170,7 @@ Value StripEpilogue::loadElement(ImplicitLocOpBuilder &b, const Operand &operand
 
 std::array<Value, 2> StripEpilogue::loadGiven(ImplicitLocOpBuilder &b, const Operand &operand,
                                               Value first, int64_t number) const {
-  constexpr int64_t bytes = 4;
+  constexpr int64_t bytes = GivenTerms::elementBytes;
   bool ofRow = operand.kind == TermKind::Row;
   Type type = b.getF32Type();
   if (!ofRow)

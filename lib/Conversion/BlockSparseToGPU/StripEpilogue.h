@@ -47,11 +47,17 @@ struct SumStrip {
   SumStrip ofWarp(ImplicitLocOpBuilder &b, Value thread) const;
 };
 
+/// What an element of a term of the result depends on, among the rows and columns of the sums: with
+/// `transposed` those are the columns and rows of the result.
+Epilogue::TermKind kindAmongSums(Epilogue::TermKind kind, bool transposed);
+
 /// Bit i for Epilogue::Term i.
 using TermSet = std::bitset<Epilogue::numTerms>;
 
 /// Terms that are in shared memory already, of a corner.
 struct GivenTerms {
+  /// Of a vector: f32.
+  static constexpr int64_t elementBytes = 4;
   /// The four pairs (i32) of the input, where that is given.
   SmallVector<Value, 4> input;
   /// Addresses (i32) of the f32 of given terms with an element for each row or column of the sums:

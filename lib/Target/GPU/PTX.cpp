@@ -172,10 +172,6 @@ private:
   bool &failed;
 };
 
-} // namespace
-
-namespace {
-
 /// Numbers functions from `first` on: labels of a kernel on its own are those that it has among
 /// others.
 class NumberedFunctions : public llvm::MachineModuleInfoWrapperPass {

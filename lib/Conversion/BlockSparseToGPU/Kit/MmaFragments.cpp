@@ -103,6 +103,14 @@ Value mlir::blocksparse::device::packPair(ImplicitLocOpBuilder &b, Type element,
   return LLVM::BitcastOp::create(b, b.getI32Type(), rounded);
 }
 
+SmallVector<Value> mlir::blocksparse::device::packPairs(ImplicitLocOpBuilder &b, Type element,
+                                                        ArrayRef<Value> values) {
+  SmallVector<Value> words;
+  for (size_t i = 0; i < values.size(); i += 2)
+    words.push_back(packPair(b, element, values[i], values[i + 1]));
+  return words;
+}
+
 void mlir::blocksparse::device::storeMatrices(ImplicitLocOpBuilder &b, Value pointer,
                                               ValueRange words, bool transposed) {
   NVVM::StMatrixOp::create(

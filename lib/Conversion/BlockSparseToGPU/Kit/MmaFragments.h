@@ -77,6 +77,8 @@ Value widenF8(ImplicitLocOpBuilder &b, Type element, Value word, int64_t half);
 
 /// Two neighbours of a row rounded to `element`, the first in the low half of an i32.
 Value packPair(ImplicitLocOpBuilder &b, Type element, Value low, Value high);
+/// The same of each two of `values`.
+SmallVector<Value> packPairs(ImplicitLocOpBuilder &b, Type element, ArrayRef<Value> values);
 
 /// stmatrix.x4, with .trans when `transposed`.
 void storeMatrices(ImplicitLocOpBuilder &b, Value pointer, ValueRange words, bool transposed);

@@ -49,8 +49,7 @@ SmallVector<Value> ResultChunks::roundChunk(ImplicitLocOpBuilder &b, ArrayRef<Va
     SmallVector<Value> parts(sums.slice(number * chunkSums + corner * cornerSums, cornerSums));
     if (finish)
       finish(b, number * corners + corner, parts);
-    for (int64_t first = 0; first < cornerSums; first += 2)
-      registers.push_back(packPair(b, element, parts[first], parts[first + 1]));
+    llvm::append_range(registers, packPairs(b, element, parts));
   }
   return registers;
 }

@@ -143,9 +143,9 @@ static SmallVector<Value> getCoordinates(ImplicitLocOpBuilder &b, bool chunked,
           place.batch};
 }
 
-/// A cache policy (i64) of all accesses that have it.
-static Value createPolicy(ImplicitLocOpBuilder &b, StringRef priority) {
-  return emitAssembly(b, "createpolicy.fractional." + priority + ".b64 $0, 1.0;", "=l",
+/// The cache policy (i64) of what leaves the L2 cache first.
+static Value createEvictFirst(ImplicitLocOpBuilder &b) {
+  return emitAssembly(b, "createpolicy.fractional.L2::evict_first.b64 $0, 1.0;", "=l",
                       b.getI64Type(), ValueRange(), /*hasSideEffects=*/false);
 }
 
@@ -154,7 +154,7 @@ void mlir::blocksparse::device::emitTensorLoad(ImplicitLocOpBuilder &b, Value ma
                                                int64_t cluster, CacheUse use) {
   Value mask, policy;
   if (use == CacheUse::Once)
-    policy = createPolicy(b, "L2::evict_first");
+    policy = createEvictFirst(b);
   if (cluster > 1)
     mask = arith::ConstantIntOp::create(b, b.getI16Type(), (int64_t(1) << cluster) - 1);
   NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(

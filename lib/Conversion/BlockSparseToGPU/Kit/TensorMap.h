@@ -55,11 +55,12 @@ Value isRowMajor(ImplicitLocOpBuilder &host, Value memref);
 /// pointers.
 void setTensorMapArguments(gpu::GPUFuncOp kernel, int64_t count);
 
+/// Whether others read it too; what is used once leaves the L2 cache first.
+enum class CacheUse { Again, Once };
+
 /// One thread starts the copy of the box at `place` to shared memory at address `shared` (i32);
 /// its bytes are counted by the mbarrier `barrier` (!llvm.ptr<3>). With `cluster` above 1, all
 /// blocks of a cluster of that size get the box at the same place, counted by their own barriers.
-/// What is used once leaves the L2 cache first.
-enum class CacheUse { Again, Once };
 void emitTensorLoad(ImplicitLocOpBuilder &b, Value map, MapBox box, const MapPlace &place,
                     Value shared, Value barrier, int64_t cluster = 1,
                     CacheUse use = CacheUse::Again);
