@@ -31,6 +31,7 @@ constexpr MeasuredShape measured[] = {
     {16, 0.19, 24, 8, 4},
     {16, 0.40, 24, 8, 3, MeasuredShape::Pairs},
     {16, 1.0, 24, 4, 4, MeasuredShape::Pairs},
+    {32, 0.19, 12, 4, 3, MeasuredShape::Wgmma},
     {32, 0.19, 12, 4, 3},
     {32, 0.40, 12, 3, 3, MeasuredShape::Wgmma},
     {32, 1.0, 12, 2, 3, MeasuredShape::Wgmma},

@@ -254,11 +254,16 @@ private:
     const int64_t bit = numPanels - perCopy + panel % perCopy;
     for (size_t i = begin; i < end; ++i) {
       const int64_t slot = static_cast<uint32_t>(blocks[i].first);
+      int32_t *const words = &staged.records[record + shape.headInts()];
       if (shape.byPanel) {
-        staged.records[record + shape.headInts() + bit] |= static_cast<int32_t>(1u << slot);
+        const int64_t half = slot / (shape.rows / 2), row = slot % (shape.rows / 2);
+        int32_t &word = words[half * shape.halfWords() + bit];
+        if (word == 0)
+          word = static_cast<int32_t>((numBlocks + static_cast<int64_t>(i - begin)) << 16);
+        word |= 1 << row;
         staged.order.push_back(blocks[i].second);
       } else {
-        staged.records[record + shape.headInts() + slot] |= 1 << bit;
+        words[slot] |= 1 << bit;
         bySlot[slot].push_back(blocks[i].second);
       }
     }

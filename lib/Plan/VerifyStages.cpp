@@ -258,22 +258,27 @@ private:
   std::string takeByPanel(std::span<const int32_t> words, int64_t place,
                           std::vector<std::vector<RowEntry>> &got, int64_t &taken,
                           uint32_t &masks) const {
-    for (int64_t e = 0; e < shape->panels; ++e) {
-      const uint32_t mask = words[shape->headInts() + e];
-      if (mask == 0)
-        continue;
-      masks |= 1u << e;
-      if (e >= words[2])
-        return "expects words of " + text(words[2]) + " panels, but got " + text(mask) +
-               " for panel " + text(e);
-      if (uint64_t{mask} >> shape->rows != 0)
-        return "expects a mask of " + text(shape->rows) + " rows, but got " + text(mask);
-      if (std::string error = checkPlaces(place + taken, mask); !error.empty())
-        return error;
-      for (int64_t row = 0; row < shape->rows; ++row)
-        if (mask >> row & 1)
-          got[row].push_back({panelOf(words, e), tables.order[place + taken++]});
-    }
+    const int64_t rows = shape->rows / 2;
+    for (int64_t e = 0; e < shape->panels; ++e)
+      for (int64_t half = 0; half < 2; ++half) {
+        const uint32_t word = words[shape->headInts() + half * shape->halfWords() + e];
+        const uint32_t mask = word & 0xffff;
+        if (word == 0)
+          continue;
+        masks |= 1u << e;
+        if (e >= words[2])
+          return "expects words of " + text(words[2]) + " panels, but got " + text(word) +
+                 " for panel " + text(e);
+        if (mask >> rows != 0)
+          return "expects a mask of " + text(rows) + " rows, but got " + text(mask);
+        if (std::string error = checkPlaces(place + taken, mask); !error.empty())
+          return error;
+        if (word >> 16 != taken)
+          return expected("a word's first value block", taken, word >> 16);
+        for (int64_t row = 0; row < rows; ++row)
+          if (mask >> row & 1)
+            got[half * rows + row].push_back({panelOf(words, e), tables.order[place + taken++]});
+      }
     return {};
   }
 

@@ -31,8 +31,12 @@
 //     of rows     for each row of the group (first << 16) | mask: bit e of the mask tells that the
 //                 row has a block in panel e; its blocks stand in ascending e from place [0] +
 //                 first on: blocks are packed by row, then panel.
-//     of panels   (`byPanel`) for each panel a mask: bit i tells that it has a block in row i of
-//                 the group. Blocks are packed by panel, then row.
+//     of panels   (`byPanel`) for each half of the group's rows, for each panel (first << 16) |
+//     mask:
+//                 bit i tells that it has a block in row i of the half; these blocks stand in
+//                 ascending i from place [0] + first on. Where the mask is 0 so is the word. The
+//                 words of a half are padded to a multiple of 4 numbers: blocks are packed by
+//                 panel, then row.
 // Copies of a tile ascend over its records; each has a block. The last panels of a copy may lie
 // beyond the dense operand. A copy with more blocks than a record takes comes again in the next
 // record, with the bits of later panels. One record of zeros follows the last, so that a kernel may
@@ -78,8 +82,8 @@ struct StreamShape {
   int64_t owners = 0;
   /// k runs along the rows of the dense operand as it is stored.
   bool alongK = false;
-  /// Records have words of panels, not of rows (at most 32): for warps that multiply a panel
-  /// together.
+  /// Records have words of panels, not of rows, for either half of the rows (an even number, at
+  /// most 32): for two warpgroups that multiply a panel together.
   bool byPanel = false;
 
   /// Whether a panel is 32 bytes of each stored row of the dense operand.
@@ -93,7 +97,9 @@ struct StreamShape {
   double copyCost() const { return isNarrow(block, alongK) && panelsPerCopy() == 1 ? 1.5 : 1; }
   /// Numbers of a record, in all and before the words.
   int64_t headInts() const { return 4 + (panels / panelsPerCopy() + 3) / 4 * 4; }
-  int64_t words() const { return byPanel ? panels : rows; }
+  /// Words of a half of the rows, of panels.
+  int64_t halfWords() const { return (panels + 3) / 4 * 4; }
+  int64_t words() const { return byPanel ? 2 * halfWords() : rows; }
   int64_t recordInts() const { return headInts() + (words() + 3) / 4 * 4; }
   /// Bytes of shared memory that one stage takes: panels of 128 columns of 16 bits, value blocks
   /// and the record, in whole kilobytes.

@@ -53,19 +53,19 @@ private:
     Value all = arith::ConstantIntOp::create(b, b.getI1Type(), 1);
     kernel.ring->releaseIf(b, stage, plan.releasesOfWarp() == 1 ? kernel.isFirstLane : all);
   }
-  /// What the warpgroup's rows have in a panel.
-  struct PanelWord {
-    /// i32, bit i for row i of the warpgroup.
-    Value mask;
-    /// i64: descriptor of the first block of these rows.
-    Value blocks;
-  };
-  SmallVector<PanelWord> readWords(ImplicitLocOpBuilder &b, Value stage) const;
-  /// The fragments of a chunk of 64 columns of a panel.
-  SmallVector<Value> loadPanel(ImplicitLocOpBuilder &b, Value stage, int64_t panel,
-                               int64_t chunk) const;
-  /// The products of a panel as one group; `sums` are [row][chunk].
-  void multiplyPanel(ImplicitLocOpBuilder &b, Value stage, int64_t number, const PanelWord &word,
+  /// The words of a stage's panels, a vector of i32, when it has arrived: see
+  /// blocksparse/Plan/Stages.h. Zeros where nothing comes, which the i1 `comes` tells.
+  Value readWords(ImplicitLocOpBuilder &b, const StageRing::Position &at, Value comes) const;
+  /// The fragments of a panel, of each chunk of 64 columns.
+  using Fragments = SmallVector<SmallVector<Value>>;
+  Fragments loadPanel(ImplicitLocOpBuilder &b, Value stage, int64_t panel) const;
+  /// Panels whose fragments are in registers together: 16 of them.
+  int64_t panelsAtOnce() const { return 32 / plan.shape.block; }
+  /// The products of a stage, a group for each panel; `sums` are [row][chunk]. The stage `before`,
+  /// unless it is -1, is given back when its products have ended.
+  void multiplyStage(ImplicitLocOpBuilder &b, Value stage, Value before, Value words,
+                     MutableArrayRef<Value> sums) const;
+  void multiplyPanel(ImplicitLocOpBuilder &b, Value stage, Value word, const Fragments &left,
                      MutableArrayRef<Value> sums) const;
   /// Takes all rows of `terms` and gives them back.
   void storeRows(ImplicitLocOpBuilder &b, const StagedTile &tile, TermReader &terms,
@@ -111,80 +111,65 @@ void StreamWgmmaConsumer::emitGroupBarrier(ImplicitLocOpBuilder &b) const {
                           constant(b, warpgroupThreads), NVVM::BarrierReductionAttr(), Value());
 }
 
-SmallVector<StreamWgmmaConsumer::PanelWord> StreamWgmmaConsumer::readWords(ImplicitLocOpBuilder &b,
-                                                                           Value stage) const {
-  // By the lane that gives the stage back; the others hear of it.
+Value StreamWgmmaConsumer::readWords(ImplicitLocOpBuilder &b, const StageRing::Position &at,
+                                     Value comes) const {
   auto type = VectorType::get({plan.shape.panels}, b.getI32Type());
-  Value masks = emitChoice(
-      b, kernel.isFirstLane,
+  return emitChoice(
+      b, comes,
       [&](ImplicitLocOpBuilder &b) -> Value {
-        Value first = kernel.wordPointer(b, stage, constant(b, 0));
-        return LLVM::LoadOp::create(b, type, first, /*alignment=*/16);
+        kernel.ring->waitFull(b, at);
+        Value first = sharedMul(b, group, plan.shape.halfWords());
+        Value words = kernel.wordPointer(b, kernel.stageBase(b, at.stage), first);
+        return LLVM::LoadOp::create(b, type, words, /*alignment=*/16);
       },
       [&](ImplicitLocOpBuilder &b) -> Value { return LLVM::ZeroOp::create(b, type); });
-  SmallVector<PanelWord> words;
-  Value block = kernel.valuesBase(b, stage);
-  auto behind = [&](Value first, Value mask) {
-    Value count = LLVM::CtPopOp::create(b, b.getI32Type(), mask);
-    return sharedAdd(b, first, sharedMul(b, count, plan.blockBytes()));
-  };
-  Value others = arith::ShLIOp::create(b, constant(b, -1), firstRow);
-  others = arith::XOrIOp::create(b, others, constant(b, -1));
-  for (int64_t panel = 0; panel < plan.shape.panels; ++panel) {
-    Value mask = makeUniform(b, LLVM::ExtractElementOp::create(b, masks, constant(b, panel)));
-    Value first = behind(block, arith::AndIOp::create(b, mask, others));
-    words.push_back(
-        {arith::ShRUIOp::create(b, mask, firstRow), valueFactor(plan).descriptor(b, first)});
-    block = behind(block, mask);
-  }
-  return words;
 }
 
-SmallVector<Value> StreamWgmmaConsumer::loadPanel(ImplicitLocOpBuilder &b, Value stage,
-                                                  int64_t panel, int64_t chunk) const {
+StreamWgmmaConsumer::Fragments StreamWgmmaConsumer::loadPanel(ImplicitLocOpBuilder &b, Value stage,
+                                                              int64_t panel) const {
   StreamPanels panels = plan.panels();
   Value place = panels.select(b, sharedAdd(b, stage, leftLane), constant(b, panel));
-  SmallVector<Value> fragments;
-  for (int64_t k = 0; k < plan.shape.block; k += WgmmaTile::stepDepth) {
-    Value corner = panels.corner(b, place, k, chunk * chunkCols);
-    llvm::append_range(fragments,
-                       loadMatrices(b, sharedPointer(b, corner), /*transposed=*/!plan.alongK()));
-  }
+  Fragments fragments(chunks());
+  for (int64_t chunk = 0; chunk < chunks(); ++chunk)
+    for (int64_t k = 0; k < plan.shape.block; k += WgmmaTile::stepDepth) {
+      Value corner = panels.corner(b, place, k, chunk * chunkCols);
+      llvm::append_range(fragments[chunk],
+                         loadMatrices(b, sharedPointer(b, corner), /*transposed=*/!plan.alongK()));
+    }
   return fragments;
 }
 
-void StreamWgmmaConsumer::multiplyPanel(ImplicitLocOpBuilder &b, Value stage, int64_t number,
-                                        const PanelWord &word, MutableArrayRef<Value> sums) const {
-  SmallVector<SmallVector<Value>> left;
-  for (int64_t chunk = 0; chunk < chunks(); ++chunk)
-    left.push_back(loadPanel(b, stage, number, chunk));
+void StreamWgmmaConsumer::multiplyPanel(ImplicitLocOpBuilder &b, Value stage, Value word,
+                                        const Fragments &left, MutableArrayRef<Value> sums) const {
+  Value first = sharedMul(b, sharedDiv(b, word, 1 << 16), plan.blockBytes());
+  Value block = valueFactor(plan).lowHalf(b, sharedAdd(b, kernel.valuesBase(b, stage), first));
+  // The bit of a row as a sign.
+  auto meets = [&](int64_t row) { return sharedMul(b, word, int64_t(1) << (31 - row)); };
   tile.beginGroup(b);
-  Value block = word.blocks;
-  for (int64_t row = 0; row < rows(); ++row) {
-    Value bit = arith::AndIOp::create(b, word.mask, constant(b, int64_t(1) << row));
-    Value meets = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, bit, constant(b, 0));
-    MutableArrayRef<Value> own = sums.slice(row * chunks(), chunks());
-    auto branch = scf::IfOp::create(
-        b, meets,
-        [&](OpBuilder &builder, Location loc) {
-          ImplicitLocOpBuilder b(loc, builder);
-          // Addresses of descriptors are in units of 16 bytes.
-          Value size = arith::ConstantIntOp::create(b, b.getI64Type(), plan.blockBytes() / 16);
-          SmallVector<Value> next{arith::AddIOp::create(b, block, size)};
-          for (int64_t chunk = 0; chunk < chunks(); ++chunk)
-            next.push_back(tile.multiplyAdd(b, left[chunk], block, own[chunk]));
-          scf::YieldOp::create(b, next);
-        },
-        [&](OpBuilder &builder, Location loc) {
-          SmallVector<Value> unchanged{block};
-          llvm::append_range(unchanged, own);
-          scf::YieldOp::create(builder, loc, unchanged);
-        });
-    block = branch.getResult(0);
-    for (int64_t chunk = 0; chunk < chunks(); ++chunk)
-      own[chunk] = branch.getResult(1 + chunk);
-  }
+  WgmmaTile::Guard guard = WgmmaTile::firstGuard(b, meets(0), block);
+  for (int64_t row = 0; row < rows(); ++row)
+    guard = tile.multiplyAddIf(b, guard, row + 1 < rows() ? meets(row + 1) : constant(b, 0),
+                               plan.blockBytes(), left, sums.slice(row * chunks(), chunks()));
   tile.endGroup(b);
+}
+
+void StreamWgmmaConsumer::multiplyStage(ImplicitLocOpBuilder &b, Value stage, Value before,
+                                        Value words, MutableArrayRef<Value> sums) const {
+  int64_t panels = plan.shape.panels;
+  for (int64_t first = 0; first < panels; first += panelsAtOnce()) {
+    // The registers of the panels before are free. The other warpgroup multiplies meanwhile.
+    tile.waitAll(b);
+    if (first == 0)
+      releaseIf(b, before);
+    int64_t count = std::min(panelsAtOnce(), panels - first);
+    SmallVector<Fragments> left;
+    for (int64_t i = 0; i < count; ++i)
+      left.push_back(loadPanel(b, stage, first + i));
+    for (int64_t i = 0; i < count; ++i) {
+      Value word = LLVM::ExtractElementOp::create(b, words, constant(b, first + i));
+      multiplyPanel(b, stage, word, left[i], sums);
+    }
+  }
 }
 
 void StreamWgmmaConsumer::emit(ImplicitLocOpBuilder &b) const {
@@ -198,30 +183,30 @@ void StreamWgmmaConsumer::emit(ImplicitLocOpBuilder &b) const {
     for (int64_t i = 0; i < count; ++i)
       prefetchTerms(b, kernel.epilogue, getSums(b, work, i), thread, warpgroupThreads, chunkCols,
                     plan.shape.block, plan.terms.given());
+    auto wordsOf = [&](ImplicitLocOpBuilder &b, Value record, const StageRing::Position &at) {
+      Value comes = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, record, work.records);
+      return readWords(b, at, comes);
+    };
+    // Carried: the place in the ring, the stage before it, the words of its panels, and the sums.
+    constexpr int64_t firstSum = 4;
+    Value zero = constant(b, 0);
     SmallVector<Value> initial(carried);
     initial.push_back(none);
+    initial.push_back(wordsOf(b, zero, {carried[0], carried[1]}));
     llvm::append_range(initial, tile.zeros(b, count));
     SmallVector<Value> end =
-        emitCarry(b, constant(b, 0), work.records, one, initial,
-                  [&](ImplicitLocOpBuilder &b, Value, ValueRange carried) {
+        emitCarry(b, zero, work.records, one, initial,
+                  [&](ImplicitLocOpBuilder &b, Value record, ValueRange carried) {
                     StageRing::Position at{carried[0], carried[1]};
-                    kernel.ring->waitFull(b, at);
-                    Value stage = kernel.stageBase(b, at.stage);
-                    SmallVector<Value> sums(carried.drop_front(3));
-                    for (auto [number, word] : llvm::enumerate(readWords(b, stage))) {
-                      // The registers of the panel before are free. The other warpgroup multiplies
-                      // meanwhile.
-                      tile.waitAll(b);
-                      if (number == 0)
-                        releaseIf(b, carried[2]);
-                      multiplyPanel(b, stage, number, word, sums);
-                    }
+                    SmallVector<Value> sums(carried.drop_front(firstSum));
+                    multiplyStage(b, kernel.stageBase(b, at.stage), carried[2], carried[3], sums);
                     StageRing::Position next = kernel.ring->next(b, at);
-                    SmallVector<Value> results{next.stage, next.parity, at.stage};
+                    SmallVector<Value> results{next.stage, next.parity, at.stage,
+                                               wordsOf(b, sharedAdd(b, record, one), next)};
                     llvm::append_range(results, sums);
                     return results;
                   });
-    SmallVector<Value> sums = tile.finish(b, ArrayRef<Value>(end).drop_front(3));
+    SmallVector<Value> sums = tile.finish(b, ArrayRef<Value>(end).drop_front(firstSum));
     releaseIf(b, end[2]);
     TermReader terms(kernel, group, {end[0], end[1]});
     storeRows(b, work, terms, sums);

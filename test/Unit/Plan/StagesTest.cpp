@@ -163,9 +163,11 @@ TEST(Stages, StreamRecordByPanel) {
   // The layout of StreamRecordOfTwoRows: panel 0 meets row 0, panel 1 both, panel 2 row 1.
   const Product product(layoutOf({"110", "011", "000"}), {16, 16}, false);
   const StagedRows staged = stream(product.view, byPanel(16, 2, 2, 3), /*cluster=*/false);
-  EXPECT_EQ(staged.records, (std::vector<int32_t>{0, 3, 2, 0, 0, 1, 0, 0, 1, 3, 0, 0, //
-                                                  3, 1, 1, 0, 2, 0, 0, 0, 2, 0, 0, 0, //
-                                                  0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}));
+  constexpr int32_t from1 = 1 << 16, from2 = 2 << 16;
+  EXPECT_EQ(staged.records,
+            (std::vector<int32_t>{0, 3, 2, 0, 0, 1, 0, 0, 1, from1 | 1, 0, 0, 0, from2 | 1, 0, 0, //
+                                  3, 1, 1, 0, 2, 0, 0, 0, 0, 0,         0, 0, 1, 0,         0, 0, //
+                                  0, 0, 0, 0, 0, 0, 0, 0, 0, 0,         0, 0, 0, 0,         0, 0}));
   EXPECT_EQ(staged.order, (std::vector<int32_t>{0, 1, 2, 3}));
   // By panel, then row: not the order of the rows' blocks.
   const Product both(layoutOf({"11", "11"}), {16, 16}, false);
@@ -181,14 +183,15 @@ TEST(Stages, FaultsOfPanelWordsAreFound) {
   auto fault = [&](size_t number, int32_t value) {
     return stages.verifyRecords({{number, value}});
   };
-  EXPECT_EQ(fault(8, 4), "in group 0 expects a mask of 2 rows, but got 4");
-  EXPECT_EQ(fault(8, 0),
-            "in group 0 expects a block in each copy, but got none in that of panel 0");
-  EXPECT_EQ(fault(8, 3), "in group 0 expects places below 4, but got 4");
-  EXPECT_EQ(fault(9, 1), "in group 0 expects a record's number of value blocks to be that of its "
-                         "masks, 3, but got 4");
+  // Words 8 to 11 are of row 0, 12 to 15 of row 1.
+  EXPECT_EQ(fault(8, 2), "in group 0 expects a mask of 1 rows, but got 2");
+  EXPECT_EQ(fault(8, 0), "in group 0 expects a word's first value block 0, but got 1");
+  EXPECT_EQ(fault(13, 1), "in group 0 expects a word's first value block 2, but got 0");
+  EXPECT_EQ(fault(12, 1 << 16 | 1), "in group 0 expects a word's first value block 2, but got 1");
+  EXPECT_EQ(fault(14, 0),
+            "in group 0 expects a block in each copy, but got none in that of panel 2");
   EXPECT_EQ(fault(11, 1), "in group 0 expects words of 3 panels, but got 1 for panel 3");
-  EXPECT_EQ(fault(10, 1), "in group 0 expects blocks of row unit 0 to number 2, but got 3");
+  EXPECT_EQ(fault(10, 3 << 16 | 1), "in group 0 expects places below 4, but got 4");
 }
 
 TEST(Stages, TwoRowsOfAnOwnerShareColumns) {
@@ -402,7 +405,7 @@ TEST(Stages, ShapesFillSharedMemory) {
   EXPECT_FALSE(getStreamShape(8, 4, 4, 4, 4));
   EXPECT_FALSE(getStreamShape(16, 6, 4, 4, 4)); // warps have whole rows
   EXPECT_TRUE(getStreamShape(32, 12, 3, 3, 8, /*wgmma=*/true).value().byPanel);
-  EXPECT_EQ(getStreamShape(32, 12, 3, 3, 8, /*wgmma=*/true).value().recordInts(), 12);
+  EXPECT_EQ(getStreamShape(32, 12, 3, 3, 8, /*wgmma=*/true).value().recordInts(), 16);
   EXPECT_FALSE(getStreamShape(32, 12, 3, 3, 12, /*wgmma=*/true)); // two warpgroups
   EXPECT_FALSE(getStreamShape(32, 14, 3, 3, 8, /*wgmma=*/true));  // too many sums
   EXPECT_FALSE(getStreamShape(32, 11, 3, 3, 8, /*wgmma=*/true));  // one has half of the rows

@@ -22,23 +22,30 @@ WgmmaTile::WgmmaTile(MLIRContext *context, int64_t n, Type element, WgmmaFactor 
   sumsType = LLVM::LLVMStructType::getLiteral(context, sums);
 }
 
-Value WgmmaFactor::descriptor(ImplicitLocOpBuilder &b, Value address) const {
-  int64_t rowBytes = alongK ? rowDepth * 2 : 128;
-  uint64_t swizzle = uint64_t(rowBytes == 128 ? 1 : rowBytes == 64 ? 2 : 3) << 62;
-  uint64_t stride = uint64_t(8 * rowBytes / 16) << 32;
-  uint64_t leading = uint64_t(alongK ? 1 : WgmmaTile::matrixBytes / 16) << 16;
+uint32_t WgmmaFactor::highHalf() const {
+  uint32_t rowBytes = alongK ? rowDepth * 2 : 128;
+  uint32_t swizzle = rowBytes == 128 ? 1 : rowBytes == 64 ? 2 : 3;
+  return swizzle << 30 | 8 * rowBytes / 16;
+}
+
+Value WgmmaFactor::lowHalf(ImplicitLocOpBuilder &b, Value address) const {
+  int64_t leading = alongK ? 1 : WgmmaTile::matrixBytes / 16;
   // In a cluster the high bits of an address tell the block.
   Value units = arith::AndIOp::create(b, sharedDiv(b, address, 16), sharedConstant(b, 0x3fff));
-  Value low = arith::ExtUIOp::create(b, b.getI64Type(), units);
-  Value bits = arith::ConstantIntOp::create(b, b.getI64Type(),
-                                            static_cast<int64_t>(swizzle | stride | leading));
-  return arith::OrIOp::create(b, low, bits);
+  return arith::OrIOp::create(b, units, sharedConstant(b, leading << 16));
+}
+
+Value WgmmaFactor::descriptor(ImplicitLocOpBuilder &b, Value address) const {
+  Value low = arith::ExtUIOp::create(b, b.getI64Type(), lowHalf(b, address));
+  Value high = arith::ConstantIntOp::create(b, b.getI64Type(),
+                                            static_cast<int64_t>(uint64_t{highHalf()} << 32));
+  return arith::OrIOp::create(b, low, high);
 }
 
 Value WgmmaFactor::advance(ImplicitLocOpBuilder &b, Value descriptor, int64_t steps) const {
   if (steps == 0)
     return descriptor;
-  int64_t units = steps * (alongK ? 2 : 128);
+  int64_t units = steps * stepUnits();
   return arith::AddIOp::create(b, descriptor,
                                arith::ConstantIntOp::create(b, b.getI64Type(), units));
 }
@@ -57,21 +64,50 @@ Value WgmmaTile::multiplyAdd(ImplicitLocOpBuilder &builder, Value left, Value ri
   return sums;
 }
 
-/// `instruction`, whose first operands are f32 that it changes; `more` are read, with constraints.
-static Value emitOnSums(ImplicitLocOpBuilder &b, const Twine &instruction, ArrayRef<Value> sums,
-                        ArrayRef<std::pair<Value, StringRef>> more = {}) {
-  SmallVector<Value> operands(sums);
-  SmallVector<std::string> constraints(sums.size(), "=f");
-  for (size_t i = 0; i < sums.size(); ++i)
-    constraints.push_back(std::to_string(i));
-  for (auto [operand, constraint] : more) {
-    operands.push_back(operand);
-    constraints.push_back(constraint.str());
+namespace {
+
+/// Assembly whose first operands it changes; the others are read.
+class ChangingAssembly {
+public:
+  explicit ChangingAssembly(ImplicitLocOpBuilder &b) : b(b) {}
+
+  /// Numbers of the operands. All that is changed or made comes before what is read.
+  int64_t change(Value value, StringRef constraint) {
+    types.push_back(value.getType());
+    outputs.push_back(("=" + constraint).str());
+    inputs.push_back(std::to_string(types.size() - 1));
+    operands.push_back(value);
+    return static_cast<int64_t>(types.size()) - 1;
   }
-  SmallVector<Type> types(sums.size(), b.getF32Type());
-  auto all = LLVM::LLVMStructType::getLiteral(b.getContext(), types);
-  return emitAssembly(b, instruction, llvm::join(constraints, ","), all, operands);
-}
+  int64_t make(Type type, StringRef constraint) {
+    types.push_back(type);
+    outputs.push_back(("=" + constraint).str());
+    return static_cast<int64_t>(types.size()) - 1;
+  }
+  int64_t read(Value value, StringRef constraint) {
+    inputs.push_back(constraint.str());
+    operands.push_back(value);
+    return static_cast<int64_t>(outputs.size() + inputs.size()) - 1;
+  }
+  /// What was changed or made, by number.
+  SmallVector<Value> emit(const Twine &text) {
+    llvm::append_range(outputs, inputs);
+    Value all = emitAssembly(b, text, llvm::join(outputs, ","),
+                             LLVM::LLVMStructType::getLiteral(b.getContext(), types), operands);
+    SmallVector<Value> results;
+    for (size_t i = 0; i < types.size(); ++i)
+      results.push_back(LLVM::ExtractValueOp::create(b, all, i));
+    return results;
+  }
+
+private:
+  ImplicitLocOpBuilder &b;
+  SmallVector<Type> types;
+  SmallVector<std::string> outputs, inputs;
+  SmallVector<Value> operands;
+};
+
+} // namespace
 
 /// $first, ..., $(first + count - 1).
 static std::string operandList(int64_t first, int64_t count) {
@@ -80,29 +116,64 @@ static std::string operandList(int64_t first, int64_t count) {
   return llvm::join(names, ", ");
 }
 
-// The operation of the dialect takes descriptors alone.
-Value WgmmaTile::multiplyAdd(ImplicitLocOpBuilder &builder, ArrayRef<Value> left, Value right,
-                             Value sums) const {
-  constexpr int64_t words = 4;
-  int64_t count = sumsPerThread();
-  StringRef name = element.isBF16() ? "bf16" : "f16";
-  std::string instruction =
-      llvm::formatv("{{ .reg .pred add; setp.eq.b32 add, 0, 0; "
-                    "wgmma.mma_async.sync.aligned.m64n{0}k16.f32.{1}.{1} {{{2}}, {{{3}}, ${4}, "
-                    "add, 1, 1, {5}; }",
-                    n, name, operandList(0, count), operandList(2 * count, words),
-                    2 * count + words, b.alongK ? 0 : 1);
-  for (int64_t k = 0, steps = left.size() / words; k < steps; ++k) {
-    SmallVector<Value> own;
-    for (int64_t i = 0; i < count; ++i)
-      own.push_back(LLVM::ExtractValueOp::create(builder, sums, i));
-    SmallVector<std::pair<Value, StringRef>> more;
-    for (Value word : left.slice(words * k, words))
-      more.push_back({word, "r"});
-    more.push_back({b.advance(builder, right, k), "l"});
-    sums = emitOnSums(builder, instruction, own, more);
-  }
+SmallVector<Value> WgmmaTile::unpack(ImplicitLocOpBuilder &b, ArrayRef<Value> sums) const {
+  SmallVector<Value> flat;
+  for (Value value : sums)
+    for (int64_t i = 0; i < sumsPerThread(); ++i)
+      flat.push_back(LLVM::ExtractValueOp::create(b, value, i));
+  return flat;
+}
+
+Value WgmmaTile::pack(ImplicitLocOpBuilder &b, ArrayRef<Value> flat) const {
+  Value sums = LLVM::PoisonOp::create(b, sumsType);
+  for (auto [i, value] : llvm::enumerate(flat))
+    sums = LLVM::InsertValueOp::create(b, sums, value, i);
   return sums;
+}
+
+WgmmaTile::Guard WgmmaTile::firstGuard(ImplicitLocOpBuilder &builder, Value next, Value b) {
+  return {
+      arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, next, sharedConstant(builder, 0)),
+      b};
+}
+
+// The operation of the dialect takes descriptors alone.
+WgmmaTile::Guard WgmmaTile::multiplyAddIf(ImplicitLocOpBuilder &builder, const Guard &guard,
+                                          Value next, int64_t bytes,
+                                          ArrayRef<SmallVector<Value>> left,
+                                          MutableArrayRef<Value> sums) const {
+  constexpr int64_t words = 4;
+  int64_t each = sumsPerThread(), steps = left.front().size() / words;
+  ChangingAssembly assembly(builder);
+  for (Value sum : unpack(builder, sums))
+    assembly.change(sum, "f");
+  int64_t low = assembly.change(guard.b, "r");
+  int64_t following = assembly.make(builder.getI1Type(), "b");
+  int64_t holds = assembly.read(guard.holds, "b"), sign = assembly.read(next, "r");
+  // The conditions are uniform, which ptxas must be told.
+  std::string text = llvm::formatv("{{ .reg .pred add; .reg .b32 low; .reg .b64 right; "
+                                   "setp.eq.b32 add, 0, 0; setp.lt.s32 ${0}, ${1}, 0; "
+                                   "@!${2} bra.uni SKIP; wgmma.fence.sync.aligned; ",
+                                   following, sign, holds);
+  StringRef name = element.isBF16() ? "bf16" : "f16";
+  for (int64_t k = 0; k < steps; ++k) {
+    text += llvm::formatv("add.u32 low, ${0}, {1}; mov.b64 right, {{low, {2}}; ", low,
+                          k * b.stepUnits(), b.highHalf());
+    for (auto [i, part] : llvm::enumerate(left)) {
+      int64_t last = 0;
+      for (Value word : ArrayRef<Value>(part).slice(words * k, words))
+        last = assembly.read(word, "r");
+      text += llvm::formatv("wgmma.mma_async.sync.aligned.m64n{0}k16.f32.{1}.{1} {{{2}}, "
+                            "{{{3}}, right, add, 1, 1, {4}; ",
+                            n, name, operandList(i * each, each),
+                            operandList(last + 1 - words, words), b.alongK ? 0 : 1);
+    }
+  }
+  text += llvm::formatv("add.u32 ${0}, ${0}, {1}; SKIP: }", low, bytes / 16);
+  SmallVector<Value> results = assembly.emit(text);
+  for (auto [i, sum] : llvm::enumerate(sums))
+    sum = pack(builder, ArrayRef<Value>(results).slice(i * each, each));
+  return {results[following], results[low]};
 }
 
 void WgmmaTile::beginGroup(ImplicitLocOpBuilder &b) const { NVVM::WgmmaFenceAlignedOp::create(b); }
@@ -121,27 +192,18 @@ void WgmmaTile::waitAll(ImplicitLocOpBuilder &b) const { NVVM::WgmmaWaitGroupSyn
 /// tell LLVM nothing of the sums, which would then move across it.
 SmallVector<Value> WgmmaTile::tie(ImplicitLocOpBuilder &b, StringRef instruction,
                                   ArrayRef<Value> sums) const {
-  SmallVector<Value> operands;
-  for (Value value : sums)
-    for (int64_t i = 0; i < sumsPerThread(); ++i)
-      operands.push_back(LLVM::ExtractValueOp::create(b, value, i));
-  Value tied = emitOnSums(b, instruction, operands);
-  SmallVector<Value> result;
-  for (size_t i = 0; i < operands.size(); ++i)
-    result.push_back(LLVM::ExtractValueOp::create(b, tied, i));
-  return result;
+  ChangingAssembly assembly(b);
+  for (Value sum : unpack(b, sums))
+    assembly.change(sum, "f");
+  return assembly.emit(instruction);
 }
 
 SmallVector<Value> WgmmaTile::zeros(ImplicitLocOpBuilder &b, int64_t count) const {
   Value zero = LLVM::ZeroOp::create(b, sumsType);
   SmallVector<Value> flat = tie(b, "wgmma.fence.sync.aligned;", SmallVector<Value>(count, zero));
   SmallVector<Value> result;
-  for (int64_t i = 0; i < count; ++i) {
-    Value sums = LLVM::PoisonOp::create(b, sumsType);
-    for (int64_t j = 0; j < sumsPerThread(); ++j)
-      sums = LLVM::InsertValueOp::create(b, sums, flat[i * sumsPerThread() + j], j);
-    result.push_back(sums);
-  }
+  for (int64_t i = 0; i < count; ++i)
+    result.push_back(pack(b, ArrayRef<Value>(flat).slice(i * sumsPerThread(), sumsPerThread())));
   return result;
 }
 

@@ -35,6 +35,11 @@ struct WgmmaFactor {
 
   /// The descriptor (i64) of the matrices from address `address` (i32) on.
   Value descriptor(ImplicitLocOpBuilder &b, Value address) const;
+  /// Its two halves; only the lower one (i32) has the address, in units of 16 bytes.
+  Value lowHalf(ImplicitLocOpBuilder &b, Value address) const;
+  uint32_t highHalf() const;
+  /// From 16 values of k to the next, in the same units.
+  int64_t stepUnits() const { return alongK ? 2 : 128; }
   /// The same, `steps` times 16 values of k on.
   Value advance(ImplicitLocOpBuilder &b, Value descriptor, int64_t steps) const;
 };
@@ -67,9 +72,26 @@ public:
   Value multiplyAdd(ImplicitLocOpBuilder &builder, Value a, Value b, Value sums,
                     int64_t steps) const;
 
-  /// The same with A in registers: `a` has the four words of a fragment for each 16 values of k,
-  /// `b` is the descriptor of B.
-  Value multiplyAdd(ImplicitLocOpBuilder &builder, ArrayRef<Value> a, Value b, Value sums) const;
+  /// What tells whether products are made.
+  struct Guard {
+    /// i1, the same in all threads.
+    Value holds;
+    /// i32: the lower half of the descriptor of their B.
+    Value b;
+  };
+
+  /// Starts sums[i] += a[i] * B, with A in registers, where `guard` holds: a[i] has the four words
+  /// of a fragment for each 16 values of k. Gives the guard of the next products: it holds where
+  /// `next` (i32) is negative, and its B is the same or, behind products that were made, lies
+  /// `bytes` on.
+  ///
+  /// The branch is inside of one piece of assembly, which makes the next condition ahead of it. A
+  /// condition takes a dozen cycles from where it is made to its branch, and this way one that does
+  /// not hold costs its branch alone.
+  Guard multiplyAddIf(ImplicitLocOpBuilder &builder, const Guard &guard, Value next, int64_t bytes,
+                      ArrayRef<SmallVector<Value>> a, MutableArrayRef<Value> sums) const;
+  /// The guard of the first products: holds where `next` is negative.
+  static Guard firstGuard(ImplicitLocOpBuilder &builder, Value next, Value b);
 
   /// Before the products of a group, and after them.
   void beginGroup(ImplicitLocOpBuilder &b) const;
@@ -84,6 +106,9 @@ public:
 private:
   SmallVector<Value> tie(ImplicitLocOpBuilder &b, StringRef instruction,
                          ArrayRef<Value> sums) const;
+  /// From sums to f32 each, and back.
+  SmallVector<Value> unpack(ImplicitLocOpBuilder &b, ArrayRef<Value> sums) const;
+  Value pack(ImplicitLocOpBuilder &b, ArrayRef<Value> flat) const;
 
   int64_t n;
   Type element, sumsType;
