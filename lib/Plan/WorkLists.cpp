@@ -40,13 +40,45 @@ GroupOrder orderGroups(const StagedRows &staged, int64_t lutHead) {
 /// where groups are uneven: enough to make up for what the tiles before left unequal.
 constexpr int64_t tilesOfTail = 4;
 
-/// Groups that walk the panels together: all of them, up to one for each worker. A panel is then
-/// read from memory once, by all who need it; measured on an H100, smaller blocks, which read the
-/// values once but the panels again and again, cost 5 to 50 % at 8192 (docs/Performance.md).
-int64_t blockOfGroups(int64_t groups, const WorkOptions &options) {
-  const int64_t size = std::max<int64_t>(1, options.workers);
-  // Blocks of equal size: a short last one would have more panels in flight.
-  return std::max<int64_t>(1, divideUp(groups, std::max<int64_t>(1, divideUp(groups, size))));
+/// Bytes that are read from memory where `groups` groups, whose values are `valueBytes` bytes, walk
+/// `panels` panels in `blocks` blocks of groups. Every block reads all panels. What its workers
+/// have in flight are its groups by so many panels, and values stay in the cache from one panel to
+/// the next where both fit, else they are read again for the next panels in flight. On an H200
+/// memory brought 991 and 702 MB for the 911 and 693 that this says of 1 and 2 blocks (blocks of
+/// 32, 8192, density .5).
+double estimateReadBytes(int64_t groups, double valueBytes, int64_t panels, int64_t blocks,
+                         const WorkOptions &options) {
+  const double rows = static_cast<double>(divideUp(groups, blocks));
+  const double inFlight = std::max(1.0, static_cast<double>(options.workers) / rows);
+  const double blockValues = valueBytes * rows / static_cast<double>(groups);
+  const double panelBytes = static_cast<double>(options.panelBytes);
+  const bool fits = blockValues + inFlight * panelBytes <= static_cast<double>(options.cacheBytes);
+  const double rounds = fits ? 1 : std::max(1.0, static_cast<double>(panels) / inFlight);
+  return static_cast<double>(blocks * panels) * panelBytes + rounds * valueBytes;
+}
+
+/// Groups that walk the panels together: up to one for each worker, in blocks of equal size, since
+/// a short last one would have more panels in flight. Without panelBytes as many as can be: a panel
+/// is then read from memory once, by all who need it; measured on an H100 for blocks of 64 and 128,
+/// smaller ones, which read the values once but the panels again and again, cost 5 to 50 % at 8192.
+int64_t blockOfGroups(const StagedRows &staged, std::span<const int32_t> groups, int64_t panels,
+                      const WorkOptions &options) {
+  const int64_t count = groups.size(),
+                least = divideUp(count, std::max<int64_t>(1, options.workers));
+  int64_t blocks = std::max<int64_t>(1, least);
+  if (options.panelBytes > 0 && options.panelsTogether <= 1) {
+    constexpr int64_t mostBlocks = 8, bytesPerElement = 2;
+    double valueBytes = 0;
+    for (int32_t group : groups)
+      valueBytes += static_cast<double>(staged.work[group] * bytesPerElement);
+    auto bytes = [&](int64_t number) {
+      return estimateReadBytes(count, valueBytes, panels, number, options);
+    };
+    for (int64_t more = blocks + 1; more <= std::min(mostBlocks * least, count); ++more)
+      if (bytes(more) < bytes(blocks))
+        blocks = more;
+  }
+  return std::max<int64_t>(1, divideUp(count, blocks));
 }
 
 } // namespace
@@ -74,7 +106,7 @@ WorkLists blocksparse::buildWorkLists(const StagedRows &staged, const TileSpace 
   for (int64_t batch = 0; batch < space.batches; ++batch)
     for (int64_t head = 0; head < space.heads; ++head) {
       const std::span<const int32_t> order = orders[space.lutHeads == 1 ? 0 : head].groups;
-      const size_t size = blockOfGroups(order.size(), options);
+      const size_t size = blockOfGroups(staged, order, space.panels, options);
       for (size_t first = 0; first < order.size(); first += size)
         addBlock(order.subspan(first, std::min(size, order.size() - first)), batch, head);
     }

@@ -134,6 +134,9 @@ static void buildStages(PlannedDSDOp op, int64_t workers) {
   const int64_t cluster = ::blocksparse::clusterSize(product->tileN);
   options.workers = std::max<int64_t>(1, workers / cluster);
   options.panelsTogether = panelsTogether(*product);
+  constexpr int64_t bytesPerElement = 2;
+  if (product->stream)
+    options.panelBytes = product->k * product->tileN * bytesPerElement;
   WorkLists lists = ::blocksparse::buildWorkLists(*staged, product->space, options);
   OpBuilder builder(op);
   op.getStagesMutable().assign(createStageTables(builder, op.getLoc(), *staged, lists));

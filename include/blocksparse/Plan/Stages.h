@@ -205,13 +205,16 @@ struct TileSpace {
 
 struct WorkOptions {
   int64_t workers = 132;
-  /// Bytes of operands in flight that stay in the second-level cache (sampled products).
+  /// Bytes of operands in flight that stay in the second-level cache.
   int64_t cacheBytes = 24 << 20;
   /// Cost of a tile beside its stages: prologue and epilogue.
   int64_t tileBytes = 64 << 10;
   /// Neighbouring panels that are walked side by side: the values of a group are then read from
   /// memory once for all of them.
   int64_t panelsTogether = 1;
+  /// Bytes of a panel of the dense operand. Where it is not 0, and panels are not walked side by
+  /// side, groups walk the panels in as many blocks as make the bytes read from memory fewest.
+  int64_t panelBytes = 0;
 };
 
 /// Tiles in the order in which the workers take them.
@@ -221,9 +224,9 @@ struct WorkLists {
   std::vector<int32_t> workers;
 };
 
-/// Takes all groups for one panel, then all for the next (more groups than workers in blocks of at
-/// most one for each worker), and gives each next tile to the worker with least cost so far (the
-/// first of equals). Groups of very different cost go longest first. Deterministic; there is
+/// Takes all groups for one panel, then all for the next (in blocks of at most one group for each
+/// worker, or fewer, see WorkOptions::panelBytes), and gives each next tile to the worker with least
+/// cost so far (the first of equals). Groups of very different cost go longest first. Deterministic; there is
 /// at least one worker, and some may get nothing. O(t log workers).
 WorkLists buildWorkLists(const StagedRows &staged, const TileSpace &space,
                          const WorkOptions &options);

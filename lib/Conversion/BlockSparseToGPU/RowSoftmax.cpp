@@ -305,7 +305,7 @@ void mlir::blocksparse::device::emitRowKernel(ImplicitLocOpBuilder &host, Kernel
   SoftmaxOperands onHost(host, op, IRMapping());
   int64_t count = getChunkElements(op);
   RowTeams teams(onHost.walk, op.getSegments(), op.getEntries(), op.getSchedule(),
-                 {count, getMostChunks(op), needsCols});
+                 {count, getMostChunks(op), /*operands=*/1, needsCols});
   teams.launch(host, kernels, "softmax_rows", SoftmaxOperands::list(op), onHost.walk,
                [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, const TeamWork &work) {
                  SoftmaxOperands operands(b, op, mapping);

@@ -157,7 +157,7 @@ void mlir::blocksparse::device::emitRowKernel(ImplicitLocOpBuilder &host, Kernel
   int64_t count = getChunkElements(op);
   bool needsCols = op.getShape()[1] % op.getBlock()[1] != 0;
   RowTeams teams(onHost.walk, op.getSegments(), op.getEntries(), op.getSchedule(),
-                 {count, mostHeld / (2 * count), needsCols});
+                 {count, mostHeld / (2 * count), /*operands=*/2, needsCols});
   teams.launch(host, kernels, "softmax_grad_rows", SoftmaxGradOperands::list(op), onHost.walk,
                [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, const TeamWork &work) {
                  SoftmaxGradOperands operands(b, op, mapping);

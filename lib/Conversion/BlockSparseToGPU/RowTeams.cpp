@@ -96,8 +96,8 @@ static bool areInOrder(Value entries) {
 
 RowTeams::RowTeams(const RowWalk &walk, Value segments, Value entries,
                    std::optional<ScheduleAttr> schedule, const Options &options)
-    : elements(options.elements), threads(leastThreads), needsCols(options.needsCols),
-      entriesInOrder(areInOrder(entries)) {
+    : elements(options.elements), operands(options.operands), threads(leastThreads),
+      needsCols(options.needsCols), entriesInOrder(areInOrder(entries)) {
   // Half of what a lane can hold is enough to keep memory busy.
   int64_t wanted = options.mostChunks / 2;
   if (schedule && schedule->getTileK() != 0)
@@ -112,6 +112,19 @@ RowTeams::RowTeams(const RowWalk &walk, Value segments, Value entries,
   }
   for (const RowTeam &team : teams)
     threads = std::max(threads, team.lanes);
+}
+
+/// Memory waits for requests, which come from threads, so that there shall be as many as their
+/// registers allow. With 32 elements or fewer held 64 registers do for rows of a plain table in one
+/// team, and 80 for the others; with 64 of one operand 128, of two, which are multiplied as they
+/// come, 96. Asked for fewer registers, ptxas spills; asked for nothing, it takes more.
+int64_t RowTeams::residentBlocks() const {
+  int64_t held = 0;
+  for (const RowTeam &team : teams)
+    held = std::max(held, team.chunks * elements * operands);
+  const bool plain = teams.size() == 1 && entriesInOrder && !needsCols;
+  int64_t resident = held > 32 ? (operands == 1 ? 512 : 640) : plain ? 1024 : 768;
+  return std::max<int64_t>(1, resident / threads);
 }
 
 //===----------------------------------------------------------------------===//
@@ -175,8 +188,8 @@ void RowTeams::launch(
           }
         });
       });
-  // Up to 128 registers. Without this, ptxas aims at more blocks and spills registers for them.
-  kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), host.getI32IntegerAttr(512 / threads));
+  kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                  host.getI32IntegerAttr(residentBlocks()));
 }
 
 //===----------------------------------------------------------------------===//

@@ -84,8 +84,8 @@ public:
   struct Options {
     /// Size of a chunk, which divides the blocks' columns.
     int64_t elements;
-    /// Chunks that a lane can hold.
-    int64_t mostChunks;
+    /// Chunks that a lane can hold, of each of so many operands.
+    int64_t mostChunks, operands;
     /// Chunks want to know their column.
     bool needsCols;
   };
@@ -118,12 +118,14 @@ public:
 private:
   Value threadBlocks(ImplicitLocOpBuilder &b, const RowWalk &walk, const RowTeam &team) const;
   Value rowsOf(ImplicitLocOpBuilder &b, const RowWalk &walk, const RowTeam &team) const;
+  /// Thread blocks that a multiprocessor shall have room for.
+  int64_t residentBlocks() const;
   RowChunk getChunk(ImplicitLocOpBuilder &b, const RowWalk &walk, const TeamRow &row,
                     Value number) const;
   void finishChunk(ImplicitLocOpBuilder &b, const RowWalk &walk, RowChunk &chunk) const;
 
   SmallVector<RowTeam> teams;
-  int64_t elements, threads;
+  int64_t elements, operands, threads;
   bool needsCols;
   /// Entry e is value block e, so that the table need not be read.
   bool entriesInOrder;
