@@ -367,15 +367,17 @@ struct SampledTiling {
   double turnSeconds = 0;
 };
 
-/// Tiles of 128 x 256, or 64 x 384, with `group` block rows from anywhere.
+/// Tiles of 128 x 256, or 64 x 384, with `group` block rows from anywhere; the columns are those of
+/// a cluster's tiles together.
 ScheduleAttr makeSampledSchedule(MLIRContext *context, ::blocksparse::BlockShape block,
                                  const SampledTiling &tiling) {
   const ::blocksparse::SampledForm &form = tiling.form;
   return makeSchedule(context, tiling.kernel, form.sharesColumns(block) ? 128 : 64,
-                      form.chunks(block) * 64, 64, 4, 12, form.groupRows(block));
+                      form.chunks(block) * form.cluster * 64, 64, 4, 12, form.groupRows(block));
 }
 
-/// Of neighbouring rows, or of any; of the factors as they are, then of turned ones.
+/// Of neighbouring rows, or of any, or shared by clusters; of the factors as they are, then of
+/// turned ones.
 SmallVector<SampledTiling, 4> sampledTilings(const SampledProductOp &product) {
   const ::blocksparse::BlockShape block = product.sizes.block;
   SmallVector<SampledTiling, 4> tilings;
@@ -389,18 +391,24 @@ SmallVector<SampledTiling, 4> sampledTilings(const SampledProductOp &product) {
       seconds += ::blocksparse::estimateTurnTime(product.bytesA);
     if (factors->transposeB != product.operands.transposeB)
       seconds += ::blocksparse::estimateTurnTime(product.bytesB);
-    for (bool gathersRows : {false, true})
-      if (!gathersRows || ::blocksparse::canGatherRows(block))
-        tilings.push_back(
-            {kernel, ::blocksparse::SampledForm::get(block, *factors, gathersRows), seconds});
+    auto add = [&](bool gathersRows, int64_t cluster) {
+      tilings.push_back({kernel,
+                         ::blocksparse::SampledForm::get(block, *factors, gathersRows, cluster),
+                         seconds});
+    };
+    add(/*gathersRows=*/false, /*cluster=*/1);
+    if (::blocksparse::canGatherRows(block))
+      add(/*gathersRows=*/true, /*cluster=*/1);
+    if (::blocksparse::canShareRows(block))
+      add(/*gathersRows=*/false, ::blocksparse::wgmmaClusterSize);
   }
   return tilings;
 }
 
-/// The tiles that take least time by the estimate, of turned factors only where that is less by 3
-/// %: they take memory. Nothing for blocks of less than 64 rows or columns where "cuda.mma" takes
-/// less on the blocks alone, by its rates on an H100 at 8192^3 in operations a second of all
-/// workers: tiles are computed in full.
+/// The tiles that take least time by the estimate, of turned factors, which take memory, and of
+/// clusters only where that is less by 3 %. Nothing for blocks of less than 64 rows or columns
+/// where "cuda.mma" takes less on the blocks alone, by its rates on an H100 at 8192^3 in operations
+/// a second of all workers: tiles are computed in full.
 ScheduleAttr selectTiles(Operation *op, const ProductShape &shape, const SampledProductOp &product,
                          const TargetInfo &target) {
   const ::blocksparse::BlockShape block = product.sizes.block;
@@ -429,7 +437,7 @@ ScheduleAttr selectTiles(Operation *op, const ProductShape &shape, const Sampled
       continue;
     double estimate = ::blocksparse::estimateSampledTime(*lists, blocks, product.sizes.k,
                                                          ::blocksparse::StageRates::wgmma());
-    if (tiling.turnSeconds > 0)
+    if (tiling.turnSeconds > 0 || tiling.form.cluster > 1)
       estimate = (estimate + tiling.turnSeconds) * 1.03;
     if (estimate < seconds) {
       seconds = estimate;
