@@ -7,6 +7,7 @@
 #include "blocksparse/Plan/BlockCover.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <tuple>
 
@@ -32,12 +33,19 @@ struct Band {
   std::vector<Chunk> chunks;
 };
 
-/// A tile before it belongs to a batch and a head of the result.
+/// A tile, or those of a cluster, before they belong to a batch and a head of the result.
 struct TilePlan {
   /// Block of rows that sweeps the columns together, and the first column.
   int64_t sweep = 0, col = 0;
+  /// Of each of them.
   int64_t cost = 0;
-  SampledTile tile;
+  std::array<SampledTile, wgmmaClusterSize> tiles;
+};
+
+/// A plan for a batch and a head.
+struct PlannedTurn {
+  const TilePlan *plan;
+  int32_t batch, head;
 };
 
 bool checkSizes(const SampledProduct &product, std::string &error) {
@@ -72,14 +80,15 @@ int64_t countThere(std::span<const int32_t> words) {
   return std::count_if(words.begin(), words.end(), [](int32_t word) { return word >= 0; });
 }
 
-/// Rows and columns of the factors that a tile loads, in elements; `block` as the form sees it.
+/// Rows and columns of the factors that a tile loads, in elements; `block` as the form sees it. A
+/// cluster loads its rows once.
 int64_t loadedExtent(const SampledTile &tile, const SampledForm &form, BlockShape block) {
   const int64_t rows = form.gathersRows && sharesPieces(block)
                            ? tile.blockRows * block.rows * form.rowsTogether
                            : countThere(tile.rows) * unit;
   const int64_t cols = form.gathersColumns ? tile.columns * block.cols * form.columnsTogether
                                            : countThere(tile.cols) * unit;
-  return rows + cols;
+  return rows / form.cluster + cols;
 }
 
 class SampledTiler {
@@ -104,9 +113,10 @@ public:
     while (most > (form.gathersColumns ? wide : 1) &&
            countTiles(most / 2) * copies <= options.workers)
       most /= 2;
+    const int64_t each = most * form.cluster;
     for (const Band &band : bands)
-      for (int64_t first = 0, count = band.chunks.size(); first < count; first += most)
-        addTile(band, std::span(band.chunks).subspan(first, std::min(most, count - first)));
+      for (int64_t first = 0, count = band.chunks.size(); first < count; first += each)
+        addTiles(band, std::span(band.chunks).subspan(first, std::min(each, count - first)));
     for (std::vector<TilePlan> &head : plans)
       std::stable_sort(head.begin(), head.end(), [](const TilePlan &a, const TilePlan &b) {
         return std::tuple(a.sweep, a.col) < std::tuple(b.sweep, b.col);
@@ -114,18 +124,24 @@ public:
   }
 
   SampledWorkLists deal(const TileSpace &space) {
-    Dealer<SampledTile> dealer(options.workers);
+    Dealer<PlannedTurn> dealer(options.workers / form.cluster);
     for (int64_t batch = 0; batch < space.batches; ++batch)
       for (int64_t head = 0; head < space.heads; ++head)
-        for (const TilePlan &plan : plans[plans.size() == 1 ? 0 : head]) {
-          SampledTile tile = plan.tile;
-          tile.batch = static_cast<int32_t>(batch);
-          tile.head = static_cast<int32_t>(head);
-          dealer.deal(tile, plan.cost);
+        for (const TilePlan &plan : plans[plans.size() == 1 ? 0 : head])
+          dealer.deal({&plan, static_cast<int32_t>(batch), static_cast<int32_t>(head)}, plan.cost);
+    std::vector<PlannedTurn> turns;
+    std::vector<int32_t> clusters;
+    dealer.take(turns, clusters);
+    SampledWorkLists lists{{}, {0}, std::move(places)};
+    for (size_t i = 1; i < clusters.size(); ++i)
+      for (int64_t rank = 0; rank < form.cluster; ++rank) {
+        for (int32_t turn = clusters[i - 1]; turn < clusters[i]; ++turn) {
+          SampledTile &tile = lists.tiles.emplace_back(turns[turn].plan->tiles[rank]);
+          tile.batch = turns[turn].batch;
+          tile.head = turns[turn].head;
         }
-    SampledWorkLists lists;
-    dealer.take(lists.tiles, lists.workers);
-    lists.places = std::move(places);
+        lists.workers.push_back(static_cast<int32_t>(lists.tiles.size()));
+      }
     return lists;
   }
 
@@ -238,7 +254,7 @@ private:
 
   void addCover(int64_t head, const CoverTile &cover) {
     TilePlan plan;
-    SampledTile &tile = plan.tile = emptyTile();
+    SampledTile &tile = plan.tiles[0] = emptyTile();
     const int64_t rows = cover.rows.size(), cols = cover.cols.size();
     if (fine) {
       for (int64_t i = 0; i < rows; ++i)
@@ -298,10 +314,11 @@ private:
 
   /// Tiles of at most `chunks` chunks that all heads of the LUT make together.
   int64_t countTiles(int64_t chunks) const {
-    int64_t tiles = 0;
+    const int64_t each = chunks * form.cluster;
+    int64_t plans = 0;
     for (const Band &band : bands)
-      tiles += (static_cast<int64_t>(band.chunks.size()) + chunks - 1) / chunks;
-    return tiles;
+      plans += (static_cast<int64_t>(band.chunks.size()) + each - 1) / each;
+    return plans * form.cluster;
   }
 
   /// Rows that sweep together: half of the cache for them, the rest for the columns in flight.
@@ -310,11 +327,22 @@ private:
     return std::clamp<int64_t>(options.cacheBytes / 2 / rowBytes, 512, 1 << 20);
   }
 
-  void addTile(const Band &band, std::span<const Chunk> chunks) {
+  /// The tile of some chunks of a band, or those of a cluster, of which the first has most.
+  void addTiles(const Band &band, std::span<const Chunk> chunks) {
     TilePlan plan;
     plan.sweep = band.row / sweepRows();
     plan.col = chunks[0].col;
-    SampledTile &tile = plan.tile = emptyTile();
+    for (int64_t rank = 0; rank < form.cluster; ++rank) {
+      const size_t first = std::min<size_t>(rank * most, chunks.size());
+      plan.tiles[rank] =
+          makeTile(band, chunks.subspan(first, std::min<size_t>(most, chunks.size() - first)));
+    }
+    plan.cost = loadedExtent(plan.tiles[0], form, block) * k * bytesPerElement + options.tileBytes;
+    plans[band.head].push_back(plan);
+  }
+
+  SampledTile makeTile(const Band &band, std::span<const Chunk> chunks) {
+    SampledTile tile = emptyTile();
     tile.rows[0] = static_cast<int32_t>(band.row);
     tile.rows[1] = static_cast<int32_t>(shared ? band.row + unit : -1);
     for (size_t c = 0; c < chunks.size() && !form.gathersColumns; ++c) {
@@ -329,8 +357,7 @@ private:
       addPlaces(tile, chunks);
     if (form.gathersColumns)
       addColumns(tile, chunks);
-    plan.cost = loadedExtent(tile, form, block) * k * bytesPerElement + options.tileBytes;
-    plans[band.head].push_back(plan);
+    return tile;
   }
 
   void addColumns(SampledTile &tile, std::span<const Chunk> chunks) const {
@@ -380,8 +407,11 @@ std::optional<SampledFactors> SampledFactors::get(std::string_view kernel, Block
   return alongK;
 }
 
-SampledForm SampledForm::get(BlockShape block, SampledFactors factors, bool gathersRows) {
+SampledForm SampledForm::get(BlockShape block, SampledFactors factors, bool gathersRows,
+                             int64_t cluster) {
   SampledForm form;
+  if (canShareRows(block))
+    form.cluster = std::min(cluster, wgmmaClusterSize);
   form.gathersRows = gathersRows && canGatherRows(block);
   bool rowsAlongK = !factors.transposeA, columnsAlongK = factors.transposeB;
   if (!sharesPieces(block))
@@ -442,9 +472,13 @@ double blocksparse::estimateSampledTime(const SampledWorkLists &lists,
   for (int64_t worker = 0; worker < workers; ++worker)
     most = std::max<int64_t>(most, lists.workers[worker + 1] - lists.workers[worker]);
   const double flops = 2.0 * static_cast<double>(halves * unit * chunks * unit * k);
-  return rates.launchSeconds +
-         std::max(loaded / (static_cast<double>(workers) * rates.loadedBytesPerSecond),
-                  static_cast<double>(most) * (flops / rates.flopsPerSecond + rates.tileSeconds));
+  const double seconds =
+      rates.launchSeconds +
+      std::max(loaded / (static_cast<double>(workers) * rates.loadedBytesPerSecond),
+               static_cast<double>(most) * (flops / rates.flopsPerSecond + rates.tileSeconds));
+  if (form.cluster == 1)
+    return seconds;
+  return seconds + rates.clusterLaunchSeconds + static_cast<double>(most) * rates.clusterSeconds;
 }
 
 double blocksparse::estimateTurnTime(int64_t bytes) {

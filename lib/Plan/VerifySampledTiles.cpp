@@ -5,6 +5,7 @@
 #include "SampledNumbers.h"
 
 #include <algorithm>
+#include <array>
 
 using namespace blocksparse;
 
@@ -170,11 +171,46 @@ private:
 
 } // namespace
 
+/// Whether workers of a cluster have as many tiles, with the same rows of the same matrix.
+static std::string checkClusters(const SampledWorkLists &lists, int64_t cluster) {
+  const int64_t workers = static_cast<int64_t>(lists.workers.size()) - 1;
+  if (workers % cluster != 0)
+    return "expects clusters of " + text(cluster) + " workers, but got " + text(workers) +
+           " workers";
+  auto countTiles = [&](int64_t worker) {
+    return lists.workers[worker + 1] - lists.workers[worker];
+  };
+  auto shared = [](const SampledTile &tile) {
+    return std::array{tile.batch, tile.head, tile.rows[0], tile.rows[1]};
+  };
+  auto list = [](const std::array<int32_t, 4> &of) {
+    return "batch " + text(of[0]) + ", head " + text(of[1]) + " and rows " + text(of[2]) + " and " +
+           text(of[3]);
+  };
+  for (int64_t worker = 0; worker < workers; ++worker) {
+    const int64_t first = worker / cluster * cluster;
+    if (countTiles(worker) != countTiles(first))
+      return "expects worker " + text(worker) + " to have " + text(countTiles(first)) +
+             " tiles, as worker " + text(first) + " of its cluster, but got " +
+             text(countTiles(worker));
+    for (int64_t i = 0; i < countTiles(first); ++i) {
+      const int64_t tile = lists.workers[worker] + i, other = lists.workers[first] + i;
+      const auto wanted = shared(lists.tiles[other]), got = shared(lists.tiles[tile]);
+      if (got != wanted)
+        return "expects tile " + text(tile) + " to have " + list(wanted) + ", as tile " +
+               text(other) + " of its cluster, but got " + list(got);
+    }
+  }
+  return {};
+}
+
 std::string blocksparse::verifySampledTiles(const SampledProduct &product,
                                             const SampledWorkLists &lists, const TileSpace &space) {
   if (std::string error =
           checkWorkerRuns(lists.workers.data(), lists.workers.size(), lists.tiles.size());
       !error.empty())
+    return error;
+  if (std::string error = checkClusters(lists, product.form.cluster); !error.empty())
     return error;
   const int64_t width = sharesPieces(product.block) ? placesPerTile(product.block) : 1;
   if (lists.places.size() % width != 0)

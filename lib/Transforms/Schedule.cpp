@@ -6,6 +6,7 @@
 #include "StagedProduct.h"
 #include "blocksparse/IR/BlockSparseOps.h"
 #include "blocksparse/Plan/Balance.h"
+#include "blocksparse/Plan/DenseTiles.h"
 #include "blocksparse/Plan/StageCost.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -367,15 +368,17 @@ struct SampledTiling {
   double turnSeconds = 0;
 };
 
-/// Tiles of 128 x 256, or 64 x 384, with `group` block rows from anywhere.
+/// Tiles of 128 x 256, or 64 x 384, with `group` block rows from anywhere; the columns are those of
+/// a cluster's tiles together.
 ScheduleAttr makeSampledSchedule(MLIRContext *context, ::blocksparse::BlockShape block,
                                  const SampledTiling &tiling) {
   const ::blocksparse::SampledForm &form = tiling.form;
   return makeSchedule(context, tiling.kernel, form.sharesColumns(block) ? 128 : 64,
-                      form.chunks(block) * 64, 64, 4, 12, form.groupRows(block));
+                      form.chunks(block) * form.cluster * 64, 64, 4, 12, form.groupRows(block));
 }
 
-/// Of neighbouring rows, or of any; of the factors as they are, then of turned ones.
+/// Of neighbouring rows, or of any, or shared by clusters; of the factors as they are, then of
+/// turned ones.
 SmallVector<SampledTiling, 4> sampledTilings(const SampledProductOp &product) {
   const ::blocksparse::BlockShape block = product.sizes.block;
   SmallVector<SampledTiling, 4> tilings;
@@ -389,18 +392,24 @@ SmallVector<SampledTiling, 4> sampledTilings(const SampledProductOp &product) {
       seconds += ::blocksparse::estimateTurnTime(product.bytesA);
     if (factors->transposeB != product.operands.transposeB)
       seconds += ::blocksparse::estimateTurnTime(product.bytesB);
-    for (bool gathersRows : {false, true})
-      if (!gathersRows || ::blocksparse::canGatherRows(block))
-        tilings.push_back(
-            {kernel, ::blocksparse::SampledForm::get(block, *factors, gathersRows), seconds});
+    auto add = [&](bool gathersRows, int64_t cluster) {
+      tilings.push_back({kernel,
+                         ::blocksparse::SampledForm::get(block, *factors, gathersRows, cluster),
+                         seconds});
+    };
+    add(/*gathersRows=*/false, /*cluster=*/1);
+    if (::blocksparse::canGatherRows(block))
+      add(/*gathersRows=*/true, /*cluster=*/1);
+    if (::blocksparse::canShareRows(block))
+      add(/*gathersRows=*/false, ::blocksparse::wgmmaClusterSize);
   }
   return tilings;
 }
 
-/// The tiles that take least time by the estimate, of turned factors only where that is less by 3
-/// %: they take memory. Nothing for blocks of less than 64 rows or columns where "cuda.mma" takes
-/// less on the blocks alone, by its rates on an H100 at 8192^3 in operations a second of all
-/// workers: tiles are computed in full.
+/// The tiles that take least time by the estimate, of turned factors, which take memory, and of
+/// clusters only where that is less by 3 %. Nothing for blocks of less than 64 rows or columns
+/// where "cuda.mma" takes less on the blocks alone, by its rates on an H100 at 8192^3 in operations
+/// a second of all workers: tiles are computed in full.
 ScheduleAttr selectTiles(Operation *op, const ProductShape &shape, const SampledProductOp &product,
                          const TargetInfo &target) {
   const ::blocksparse::BlockShape block = product.sizes.block;
@@ -429,7 +438,7 @@ ScheduleAttr selectTiles(Operation *op, const ProductShape &shape, const Sampled
       continue;
     double estimate = ::blocksparse::estimateSampledTime(*lists, blocks, product.sizes.k,
                                                          ::blocksparse::StageRates::wgmma());
-    if (tiling.turnSeconds > 0)
+    if (tiling.turnSeconds > 0 || tiling.form.cluster > 1)
       estimate = (estimate + tiling.turnSeconds) * 1.03;
     if (estimate < seconds) {
       seconds = estimate;
@@ -437,6 +446,26 @@ ScheduleAttr selectTiles(Operation *op, const ProductShape &shape, const Sampled
     }
   }
   return best;
+}
+
+/// Dense tiles of 128 x 256, or those of two rows of tiles that a cluster shares the columns of.
+ScheduleAttr makeDenseSchedule(MLIRContext *context, bool sharesColumns) {
+  const int64_t rows =
+      ::blocksparse::denseTileRows * (sharesColumns ? ::blocksparse::wgmmaClusterSize : 1);
+  return makeSchedule(context, "cuda.wgmma", rows, ::blocksparse::wgmmaPanelCols, 64, 4, 12);
+}
+
+/// Clusters where all workers have work for two tiles.
+ScheduleAttr selectDense(MatmulOp op, const ProductShape &shape, const TargetInfo &target) {
+  auto result = cast<RankedTensorType>(op.getResult().getType());
+  bool shares = ::blocksparse::canShareColumns(shape.rows, shape.cols) && result.hasStaticShape();
+  if (shares) {
+    int64_t matrices = result.getNumElements() / (shape.rows * shape.cols);
+    int64_t tiles = matrices * llvm::divideCeil(shape.rows, ::blocksparse::denseTileRows) *
+                    llvm::divideCeil(shape.cols, ::blocksparse::denseTileCols(shape.cols));
+    shares = tiles >= ::blocksparse::wgmmaClusterSize * target.workers();
+  }
+  return makeDenseSchedule(op.getContext(), shares);
 }
 
 ScheduleAttr selectCUDAProduct(Operation *op, const TargetInfo &target) {
@@ -453,8 +482,8 @@ ScheduleAttr selectCUDAProduct(Operation *op, const TargetInfo &target) {
   else if (std::optional<SampledProductOp> sampled = sampledProduct(op);
            wgmma && sampled && hasWgmmaSizes(sampled->sizes))
     schedule = selectTiles(op, shape, *sampled, target);
-  else if (wgmma && isa<MatmulOp>(op) && sixteenBitFloat(element))
-    schedule = makeSchedule(context, "cuda.wgmma", 128, 256, 64, 4, 12);
+  else if (auto matmul = dyn_cast<MatmulOp>(op); wgmma && matmul && sixteenBitFloat(element))
+    schedule = selectDense(matmul, shape, target);
   if (schedule)
     return schedule;
   bool sparse = !isa<MatmulOp, ScatterMMOp>(op);
@@ -518,6 +547,10 @@ ScheduleFacts mlir::blocksparse::getScheduleFacts(Operation *op, const TargetInf
   if (std::optional<SampledProductOp> product = sampledProduct(op);
       wgmma && product && hasWgmmaSizes(product->sizes))
     for (const SampledTiling &tiling : sampledTilings(*product))
-      facts.sampled.push_back(makeSampledSchedule(op->getContext(), product->sizes.block, tiling));
+      facts.tilings.push_back(makeSampledSchedule(op->getContext(), product->sizes.block, tiling));
+  if (wgmma && isa<MatmulOp>(op) && sixteenBitFloat(factorElement(op)))
+    for (bool shares : {false, true})
+      if (!shares || ::blocksparse::canShareColumns(shape.rows, shape.cols))
+        facts.tilings.push_back(makeDenseSchedule(op->getContext(), shares));
   return facts;
 }

@@ -133,7 +133,8 @@ std::optional<StagedSampled> StagedSampled::get(PlannedSDDOp op) {
   if (!factors)
     return std::nullopt;
   product.blocks.form =
-      ::blocksparse::SampledForm::get(product.blocks.block, *factors, schedule.getGroup() > 1);
+      ::blocksparse::SampledForm::get(product.blocks.block, *factors, schedule.getGroup() > 1,
+                                      ::blocksparse::clusterSize(schedule.getTileN()));
   product.k = sizeFromEnd(a, op.getTransposeA() ? 1 : 0);
   SampledSizes sizes{a.getElementType(),
                      b.getElementType(),

@@ -104,6 +104,24 @@ func.func @sampled(%a: tensor<2x128x40xf16>, %b: tensor<2x40x256xf16>, %init: te
   return %0 : tensor<4x128x128xf16>
 }
 
+// With 512 columns, two workers share rows: of three blocks of a block row the second has the last, of
+// one it has none but the rows.
+// CHECK-LABEL: @sampled_cluster(
+// CHECK-DAG: %[[T:.*]] = arith.constant dense<{{\[\[}}0, 64, 128, 192, -1, -1, -1, -1, 0, 1, 1024, 1025, 512, 513, 1536, 1537, 0, 64, 0, 0, 0, 0, 0, 0], [128, 192, -1, -1, -1, -1, -1, -1, 3072, 3073, -1, -1, 3584, 3585, -1, -1, 128, 192, 0, 0, 0, 0, 0, 0], [256, 320, -1, -1, -1, -1, -1, -1, 2048, 2049, -1, -1, 2560, 2561, -1, -1, 0, 64, 0, 0, 0, 0, 0, 0], [-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 128, 192, 0, 0, 0, 0, 0, 0]]> : tensor<4x24xi32>
+// CHECK-DAG: %[[W:.*]] = arith.constant dense<[0, 2, 4]> : tensor<3xi32>
+// CHECK: planned_sdd {{.*}} tiles(%[[T]], %[[W]]) outs(
+func.func @sampled_cluster(%a: tensor<256x40xf16>, %b: tensor<40x384xf16>, %init: tensor<4x128x128xf16>)
+    -> tensor<4x128x128xf16> {
+  %l = arith.constant dense<[[0, 0, 0, 0], [0, 0, 1, 1], [0, 0, 2, 2], [0, 1, 1, 3]]> : tensor<4x4xi32>
+  %s = arith.constant dense<[[0, 4]]> : tensor<1x2xi32>
+  %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) outs(%init)
+      {block = array<i64: 128, 128>, lut_heads = 1 : i64,
+       schedule = #blocksparse.schedule<kernel = "cuda.wgmma", tile_n = 512, split = 4>}
+      : (tensor<256x40xf16>, tensor<40x384xf16>, tensor<4x4xi32>, tensor<1x2xi32>,
+         tensor<4x128x128xf16>) -> tensor<4x128x128xf16>
+  return %0 : tensor<4x128x128xf16>
+}
+
 // Blocks of 32 share the pieces of tiles: two bands of 128 rows, of which the second sticks out of
 // the matrix. Both heads have the same places. Columns of B along k are gathered: 0, 1 and 4 for the
 // first band, 3 for the second.

@@ -104,6 +104,41 @@ func.func @good_tiles(%a: tensor<64x64xf16>, %b: tensor<64x128xf16>, %init: tens
 
 // -----
 
+// What 512 columns mean for blocks of 128 rows: tiles for one worker are none for a cluster of two.
+func.func @no_cluster(%a: tensor<128x64xf16>, %b: tensor<64x128xf16>, %init: tensor<1x128x128xf16>)
+    -> tensor<1x128x128xf16> {
+  %l = arith.constant dense<[[0, 0, 0, 0]]> : tensor<1x4xi32>
+  %s = arith.constant dense<[[0, 1]]> : tensor<1x2xi32>
+  %t = arith.constant dense<[[0, 64, -1, -1, -1, -1, -1, -1, 0, 1, -1, -1, 512, 513, -1, -1, 0, 64, 0, 0, 0, 0, 0, 0]]> : tensor<1x24xi32>
+  %w = arith.constant dense<[0, 1]> : tensor<2xi32>
+  // expected-error @below {{got faulty work lists: expects clusters of 2 workers, but got 1 workers}}
+  %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w) outs(%init)
+      {block = array<i64: 128, 128>, lut_heads = 1 : i64,
+       schedule = #blocksparse.schedule<kernel = "cuda.wgmma", tile_n = 512>}
+      : (tensor<128x64xf16>, tensor<64x128xf16>, tensor<1x4xi32>, tensor<1x2xi32>, tensor<1x24xi32>,
+         tensor<2xi32>, tensor<1x128x128xf16>) -> tensor<1x128x128xf16>
+  return %0 : tensor<1x128x128xf16>
+}
+
+// -----
+
+// Blocks of 64 rows have no cluster, whatever the schedule says.
+func.func @no_cluster_of_64(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %init: tensor<1x64x64xf16>)
+    -> tensor<1x64x64xf16> {
+  %l = arith.constant dense<[[0, 0, 0, 0]]> : tensor<1x4xi32>
+  %s = arith.constant dense<[[0, 1]]> : tensor<1x2xi32>
+  %t = arith.constant dense<[[0, -1, -1, -1, -1, -1, -1, -1, 0, -1, -1, -1, -1, -1, -1, -1, 0, -1, 0, 0, 0, 0, 0, 0]]> : tensor<1x24xi32>
+  %w = arith.constant dense<[0, 1]> : tensor<2xi32>
+  %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w) outs(%init)
+      {block = array<i64: 64, 64>, lut_heads = 1 : i64,
+       schedule = #blocksparse.schedule<kernel = "cuda.wgmma", tile_n = 512>}
+      : (tensor<64x64xf16>, tensor<64x64xf16>, tensor<1x4xi32>, tensor<1x2xi32>, tensor<1x24xi32>,
+         tensor<2xi32>, tensor<1x64x64xf16>) -> tensor<1x64x64xf16>
+  return %0 : tensor<1x64x64xf16>
+}
+
+// -----
+
 func.func @swapped_places(%a: tensor<64x64xf16>, %b: tensor<64x128xf16>, %init: tensor<2x64x64xf16>)
     -> tensor<2x64x64xf16> {
   %l = arith.constant dense<[[0, 0, 0, 0], [0, 0, 1, 1]]> : tensor<2x4xi32>

@@ -37,6 +37,7 @@ namespace blocksparse {
 /// rows the halves have `blockRows` of them likewise, in places[i / 2], and rows[] is -1. Numbers
 /// and what is counted are of `rowsTogether` block rows, or `columnsTogether` block columns.
 /// Of a swapped product, rows are those of the transposes: columns of the result.
+/// A tile that only completes those of a cluster has rows, and -1 for all columns and places.
 struct SampledTile {
   /// First column of op(B) of each chunk, in elements; -1: none.
   int32_t cols[8];
@@ -79,6 +80,11 @@ inline bool canGatherRows(BlockShape block) {
   return hasSampledTiles(block) && block.rows % (2 * sampledPiece) != 0;
 }
 
+/// Whether clusters may share rows: all tiles have 128 rows of one block row.
+inline bool canShareRows(BlockShape block) {
+  return hasSampledTiles(block) && block.rows % (2 * sampledPiece) == 0;
+}
+
 /// How the factors lie that tiles are gathered from: A is [M, K] or transposed [K, M], B [K, N] or
 /// transposed [N, K].
 struct SampledFactors {
@@ -105,9 +111,13 @@ struct SampledForm {
   /// contiguous in memory. (Copies of 64 bytes a row take as long as those of 128, and read
   /// neighbours from memory for nothing.)
   int64_t rowsTogether = 1, columnsTogether = 1;
+  /// Workers that share the rows of their tiles, 1 or 2: thread blocks of a cluster.
+  int64_t cluster = 1;
 
-  /// Rows that can't be gathered are not.
-  static SampledForm get(BlockShape block, SampledFactors factors, bool gathersRows);
+  /// Rows that can't be gathered are not, and those that can't be shared by a cluster are not.
+  /// `cluster`: at least 1; more than 2 are taken as 2.
+  static SampledForm get(BlockShape block, SampledFactors factors, bool gathersRows,
+                         int64_t cluster = 1);
   BlockShape of(BlockShape block) const {
     return swapped ? BlockShape{block.cols, block.rows} : block;
   }
@@ -135,7 +145,8 @@ struct SampledProduct {
 
 struct SampledWorkLists {
   std::vector<SampledTile> tiles;
-  /// Worker i takes tiles[workers[i]] .. tiles[workers[i + 1] - 1].
+  /// Worker i takes tiles[workers[i]] .. tiles[workers[i + 1] - 1]. Workers of a cluster follow
+  /// each other, and have as many tiles: those at the same place have one batch, head and rows.
   std::vector<int32_t> workers;
   /// Rows of placesPerTile numbers where sharesPieces holds, else empty.
   std::vector<int32_t> places;
@@ -145,15 +156,18 @@ struct SampledWorkLists {
 /// The chunks of a block row or band are taken together in ascending columns, as many as a tile
 /// takes or fewer where workers would go without a tile. Blocks of rows, as many as fit in half of
 /// the cache, sweep the columns together; tiles of gathered rows come in the order of coverBlocks.
-/// The worker with least cost so far takes the next tile.
-/// Deterministic. Fails where hasSampledTiles does not hold, for coordinates or places beyond
-/// int32, and for more than 65,536 block columns to gather from. O(nnz log nnz).
+/// The worker with least cost so far takes the next tile; of clusters that one takes the next two
+/// of a block row, the second without columns where there is none. Workers that fill no cluster
+/// have no list, but there is a cluster. Deterministic. Fails where hasSampledTiles does not hold,
+/// for coordinates or places beyond int32, and for more than 65,536 block columns to gather from.
+/// O(nnz log nnz).
 std::optional<SampledWorkLists> buildSampledTiles(const SampledProduct &product,
                                                   const TileSpace &space, int64_t k,
                                                   const WorkOptions &options, std::string &error);
 
 /// Seconds from launch to the end of the slowest worker: the products of its tiles, which are
-/// computed in full, or where it takes longer the loads of all workers together.
+/// computed in full, or where it takes longer the loads of all workers together, of which each of a
+/// cluster loads its share of the rows; and what clusters cost beside.
 double estimateSampledTime(const SampledWorkLists &lists, const SampledProduct &product, int64_t k,
                            const StageRates &rates);
 
@@ -163,8 +177,8 @@ double estimateTurnTime(int64_t bytes);
 
 /// Whether `lists` write every part of every block of the LUT, which must be verified already, once
 /// for each batch and head, from the rows and columns where the block stands: every piece of 64 x
-/// 64, or where blocks share pieces every block. Gives the first fault as "expects X, but got Y",
-/// or an empty string.
+/// 64, or where blocks share pieces every block; and whether workers of a cluster share rows. Gives
+/// the first fault as "expects X, but got Y", or an empty string.
 std::string verifySampledTiles(const SampledProduct &product, const SampledWorkLists &lists,
                                const TileSpace &space);
 

@@ -132,7 +132,7 @@ private:
     return {mapping.lookupOrNull(maps.pieces), mapping.lookupOrNull(maps.blocks)};
   }
   void emitCopy(ImplicitLocOpBuilder &b, const Factor &factor, Value map, MapBox box,
-                const WgmmaWork &tile, Value across, const Target &to) const;
+                const WgmmaWork &tile, Value across, const Target &to, int64_t cluster = 1) const;
   void emitGathered(ImplicitLocOpBuilder &b, const Factor &factor, const FactorMaps &maps,
                     const WgmmaWork &tile, const GatheredFields &fields, Value warp,
                     const Target &to) const;
@@ -179,8 +179,10 @@ static std::optional<::blocksparse::SampledFactors> getTransposes(PlannedSDDOp o
 
 SDDPlan::SDDPlan(PlannedSDDOp op, const Factors &factors, int64_t sharedLimit)
     : block(blockOf(op)) {
-  form =
-      ::blocksparse::SampledForm::get(block, factors.transposes, op.getSchedule()->getGroup() > 1);
+  ScheduleAttr schedule = *op.getSchedule();
+  form = ::blocksparse::SampledForm::get(block, factors.transposes, schedule.getGroup() > 1,
+                                         ::blocksparse::clusterSize(schedule.getTileN()));
+  shape.cluster = form.cluster;
   shape.splitColumns = !form.sharesColumns(block);
   chunks = form.chunks(block);
   shape.cols = chunks * chunkCols / (shape.splitColumns ? 2 : 1);
@@ -274,14 +276,15 @@ Value SDDKernel::stepBytes(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Array
   return sharedAdd(b, rows, cols);
 }
 
-/// From element `across` (i32) of the factor on.
+/// From element `across` (i32) of the factor on, to each of `cluster` thread blocks.
 void SDDKernel::emitCopy(ImplicitLocOpBuilder &b, const Factor &factor, Value map, MapBox box,
-                         const WgmmaWork &tile, Value across, const Target &to) const {
+                         const WgmmaWork &tile, Value across, const Target &to,
+                         int64_t cluster) const {
   MapPlace place = StagedTiles::placeIn(b, factor.memref, across, to.k, tile.fields[batchField],
                                         tile.fields[headField]);
   if (!factor.alongK)
     std::swap(place.row, place.col);
-  emitTensorLoad(b, map, box, place, to.address, to.barrier);
+  emitTensorLoad(b, map, box, place, to.address, to.barrier, cluster);
 }
 
 /// The copies of one of the copying warps: of columns those of a piece, of rows as many.
@@ -334,18 +337,23 @@ void SDDKernel::emitGathered(ImplicitLocOpBuilder &b, const Factor &factor, cons
 void SDDKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step,
                            ArrayRef<Value>, const StageBuffers &stage) {
   Value k = sharedMul(b, step, WgmmaShape::stepDepth);
+  // Block `piece` of the cluster copies this piece of the rows to all of it.
+  Value rank;
+  if (plan.shape.cluster > 1)
+    rank = StagedTiles::clusterRank(b, plan.shape.cluster);
   auto copyPieces = [&](const Factor &factor, Value map, int64_t firstField, int64_t pieces,
-                        Value to) {
+                        Value to, int64_t cluster) {
     for (int64_t piece = 0; piece < pieces; ++piece) {
-      Value first = tile.fields[firstField + piece];
+      Value first = tile.fields[firstField + piece], number = sharedConstant(b, piece);
       Value copies = isThere(b, first);
       if (plan.shape.copyingWarps > 1)
-        copies = both(b, copies,
-                      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, stage.warp,
-                                            sharedConstant(b, piece)));
+        copies = both(b, copies, isEqual(b, stage.warp, number));
+      if (cluster > 1)
+        copies = both(b, copies, isEqual(b, rank, number));
       emitIf(b, copies, [&](ImplicitLocOpBuilder &b) {
         Value address = sharedAdd(b, to, sharedConstant(b, piece * WgmmaTile::matrixBytes));
-        emitCopy(b, factor, map, factor.pieceBox(), tile, first, {address, stage.barrier, k});
+        emitCopy(b, factor, map, factor.pieceBox(), tile, first, {address, stage.barrier, k},
+                 cluster);
       });
     }
   };
@@ -353,12 +361,13 @@ void SDDKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value
     emitGathered(b, plan.left, leftMaps, tile, gatheredRows, stage.warp,
                  {stage.a, stage.barrier, k});
   else
-    copyPieces(plan.left, leftMaps.pieces, firstRow, plan.shape.aMatrices(), stage.a);
+    copyPieces(plan.left, leftMaps.pieces, firstRow, plan.shape.aMatrices(), stage.a,
+               plan.shape.cluster);
   if (plan.right.gathers)
     emitGathered(b, plan.right, rightMaps, tile, gatheredColumns, stage.warp,
                  {stage.b, stage.barrier, k});
   else
-    copyPieces(plan.right, rightMaps.pieces, firstCol, plan.chunks, stage.b);
+    copyPieces(plan.right, rightMaps.pieces, firstCol, plan.chunks, stage.b, /*cluster=*/1);
 }
 
 //===----------------------------------------------------------------------===//

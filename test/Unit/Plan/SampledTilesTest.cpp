@@ -95,6 +95,115 @@ TEST(SampledTiles, FaultsAreFound) {
   }
 }
 
+/// Clusters of two workers that share the rows of blocks of 128.
+const SampledForm clustered = SampledForm::get({128, 128}, {}, false, 2);
+
+TEST(SampledTiles, ClustersShareRows) {
+  // The first block row has three blocks, the second one.
+  const Product product(layoutOf({"0111", "1000"}), {128, 128}, clustered);
+  const SampledWorkLists lists = build(product.view, {}, 2);
+  const SampledTile first =
+      tileOf({128, 192, 256, 320}, {0, 1, 1024, 1025, 512, 513, 1536, 1537}, {0, 64});
+  const SampledTile second = tileOf({384, 448}, {2048, 2049, -1, -1, 2560, 2561}, {0, 64});
+  const SampledTile lower = tileOf({0, 64}, {3072, 3073, -1, -1, 3584, 3585}, {128, 192});
+  const SampledTile empty = tileOf({}, {}, {128, 192});
+  EXPECT_EQ(lists.tiles, (std::vector<SampledTile>{lower, first, empty, second}));
+  EXPECT_EQ(lists.workers, (std::vector<int32_t>{0, 2, 4}));
+  EXPECT_EQ(verifySampledTiles(product.view, lists, {}), "");
+}
+
+TEST(SampledTiles, WorkersThatFillNoClusterHaveNoList) {
+  const Product product(layoutOf({"1111111111111111", "1111111111111111"}), {128, 128}, clustered);
+  EXPECT_EQ(build(product.view, {}, 1).workers.size(), 3u);
+  EXPECT_EQ(build(product.view, {}, 2).workers.size(), 3u);
+  EXPECT_EQ(build(product.view, {}, 5).workers.size(), 5u);
+  EXPECT_EQ(build(product.view, {}, 4).workers, (std::vector<int32_t>{0, 4, 8, 12, 16}));
+}
+
+TEST(SampledTiles, ClustersTakeNarrowerTilesToo) {
+  const Product product(layoutOf({"11", "11"}), {128, 128}, clustered); // four chunks a row
+  EXPECT_EQ(build(product.view, {}, 2).tiles[0].cols[3], 192);
+  const SampledWorkLists lists = build(product.view, {}, 4); // two chunks for each worker
+  EXPECT_EQ(lists.workers, (std::vector<int32_t>{0, 1, 2, 3, 4}));
+  EXPECT_EQ(lists.tiles[0].cols[1], 64);
+  EXPECT_EQ(lists.tiles[0].cols[2], -1);
+  EXPECT_EQ(lists.tiles[1].cols[0], 128);
+}
+
+TEST(SampledTiles, OnlyRowsOf128AreSharedByClusters) {
+  for (BlockShape block : {BlockShape{128, 64}, {128, 128}, {256, 512}})
+    for (int64_t cluster : {1, 2, 4})
+      EXPECT_EQ(SampledForm::get(block, {}, false, cluster).cluster, std::min<int64_t>(cluster, 2));
+  for (BlockShape block : {BlockShape{64, 64}, {192, 128}, {16, 16}, {128, 32}})
+    for (bool gathersRows : {false, true})
+      EXPECT_EQ(SampledForm::get(block, {}, gathersRows, 2).cluster, 1);
+}
+
+TEST(SampledTiles, ClustersCoverRandomLayouts) {
+  for (const BlockLayout &layout : randomLayouts())
+    for (BlockShape block : {BlockShape{128, 64}, {128, 192}, {256, 512}})
+      for (int64_t batches : {1, 3})
+        for (int64_t workers : {1, 4, 132}) {
+          const Product product(layout, block, clustered);
+          const int64_t heads = layout.grid().heads;
+          const TileSpace space{1, batches, heads == 1 ? 2 : heads, heads};
+          EXPECT_EQ(verifySampledTiles(product.view, build(product.view, space, workers), space),
+                    "");
+        }
+}
+
+TEST(SampledTiles, ClustersLoadTheirRowsOnce) {
+  // Limited by loads; all tiles are full.
+  StageRates rates;
+  rates.flopsPerSecond = 1e30;
+  rates.launchSeconds = rates.tileSeconds = 0;
+  const Product alone(layoutOf({"1111"}), {128, 128});
+  const Product shared(layoutOf({"1111"}), {128, 128}, clustered);
+  auto estimate = [&](const Product &product) {
+    return estimateSampledTime(build(product.view, {}, 2), product.view, 1024, rates);
+  };
+  rates.clusterSeconds = rates.clusterLaunchSeconds = 0;
+  const double seconds = estimate(shared);
+  EXPECT_DOUBLE_EQ(seconds, estimate(alone) * (64 + 256) / (128 + 256));
+  rates.clusterLaunchSeconds = 1;
+  EXPECT_DOUBLE_EQ(estimate(shared), seconds + 1);
+  rates.clusterSeconds = 0.5; // of the one tile of each worker
+  EXPECT_DOUBLE_EQ(estimate(shared), seconds + 1.5);
+}
+
+TEST(SampledTiles, FaultsOfClustersAreFound) {
+  const Product product(layoutOf({"111", "100"}), {128, 128}, clustered);
+  const TileSpace space{1, 1, 2, 1};
+  const SampledWorkLists lists = build(product.view, space, 2);
+  // Workers have the tiles of the second row and of the first, of two heads.
+  ASSERT_EQ(lists.workers, (std::vector<int32_t>{0, 4, 8}));
+  ASSERT_EQ(verifySampledTiles(product.view, lists, space), "");
+  SampledWorkLists other = lists;
+  other.workers = {0, 4, 6, 8};
+  EXPECT_EQ(verifySampledTiles(product.view, other, space),
+            "expects clusters of 2 workers, but got 3 workers");
+  other.workers = {0, 3, 8};
+  EXPECT_EQ(verifySampledTiles(product.view, other, space),
+            "expects worker 1 to have 3 tiles, as worker 0 of its cluster, but got 5");
+  const auto empty = std::find_if(lists.tiles.begin(), lists.tiles.end(),
+                                  [](const SampledTile &tile) { return tile.cols[0] == -1; });
+  ASSERT_NE(empty, lists.tiles.end());
+  const int64_t number = empty - lists.tiles.begin();
+  ASSERT_GE(number, 4);
+  for (int word : {16, 17, 18, 19}) { // rows, batch, head
+    other = lists;
+    change(other.tiles[number], word);
+    auto of = [](const SampledTile &tile) {
+      return "batch " + std::to_string(tile.batch) + ", head " + std::to_string(tile.head) +
+             " and rows " + std::to_string(tile.rows[0]) + " and " + std::to_string(tile.rows[1]);
+    };
+    EXPECT_EQ(verifySampledTiles(product.view, other, space),
+              "expects tile " + std::to_string(number) + " to have " + of(*empty) + ", as tile " +
+                  std::to_string(number - 4) + " of its cluster, but got " +
+                  of(other.tiles[number]));
+  }
+}
+
 TEST(SampledTiles, BlocksOf32ShareTheirPieces) {
   // A band has four block rows, a chunk two block columns; the second chunk of the first is empty.
   const Product product(layoutOf({"100010", "010000", "000000", "000001", "001000"}), {32, 32});
