@@ -6,7 +6,6 @@
 #include "StagedProduct.h"
 #include "blocksparse/IR/BlockSparseOps.h"
 #include "blocksparse/Plan/Balance.h"
-#include "blocksparse/Plan/DenseTiles.h"
 #include "blocksparse/Plan/StageCost.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -448,26 +447,6 @@ ScheduleAttr selectTiles(Operation *op, const ProductShape &shape, const Sampled
   return best;
 }
 
-/// Dense tiles of 128 x 256, or those of two rows of tiles that a cluster shares the columns of.
-ScheduleAttr makeDenseSchedule(MLIRContext *context, bool sharesColumns) {
-  const int64_t rows =
-      ::blocksparse::denseTileRows * (sharesColumns ? ::blocksparse::wgmmaClusterSize : 1);
-  return makeSchedule(context, "cuda.wgmma", rows, ::blocksparse::wgmmaPanelCols, 64, 4, 12);
-}
-
-/// Clusters where all workers have work for two tiles.
-ScheduleAttr selectDense(MatmulOp op, const ProductShape &shape, const TargetInfo &target) {
-  auto result = cast<RankedTensorType>(op.getResult().getType());
-  bool shares = ::blocksparse::canShareColumns(shape.rows, shape.cols) && result.hasStaticShape();
-  if (shares) {
-    int64_t matrices = result.getNumElements() / (shape.rows * shape.cols);
-    int64_t tiles = matrices * llvm::divideCeil(shape.rows, ::blocksparse::denseTileRows) *
-                    llvm::divideCeil(shape.cols, ::blocksparse::denseTileCols(shape.cols));
-    shares = tiles >= ::blocksparse::wgmmaClusterSize * target.workers();
-  }
-  return makeDenseSchedule(op.getContext(), shares);
-}
-
 ScheduleAttr selectCUDAProduct(Operation *op, const TargetInfo &target) {
   MLIRContext *context = op->getContext();
   ProductShape shape = productShape(op);
@@ -482,8 +461,8 @@ ScheduleAttr selectCUDAProduct(Operation *op, const TargetInfo &target) {
   else if (std::optional<SampledProductOp> sampled = sampledProduct(op);
            wgmma && sampled && hasWgmmaSizes(sampled->sizes))
     schedule = selectTiles(op, shape, *sampled, target);
-  else if (auto matmul = dyn_cast<MatmulOp>(op); wgmma && matmul && sixteenBitFloat(element))
-    schedule = selectDense(matmul, shape, target);
+  else if (wgmma && isa<MatmulOp>(op) && sixteenBitFloat(element))
+    schedule = makeSchedule(context, "cuda.wgmma", 128, 256, 64, 4, 12);
   if (schedule)
     return schedule;
   bool sparse = !isa<MatmulOp, ScatterMMOp>(op);
@@ -547,10 +526,6 @@ ScheduleFacts mlir::blocksparse::getScheduleFacts(Operation *op, const TargetInf
   if (std::optional<SampledProductOp> product = sampledProduct(op);
       wgmma && product && hasWgmmaSizes(product->sizes))
     for (const SampledTiling &tiling : sampledTilings(*product))
-      facts.tilings.push_back(makeSampledSchedule(op->getContext(), product->sizes.block, tiling));
-  if (wgmma && isa<MatmulOp>(op) && sixteenBitFloat(factorElement(op)))
-    for (bool shares : {false, true})
-      if (!shares || ::blocksparse::canShareColumns(shape.rows, shape.cols))
-        facts.tilings.push_back(makeDenseSchedule(op->getContext(), shares));
+      facts.sampled.push_back(makeSampledSchedule(op->getContext(), product->sizes.block, tiling));
   return facts;
 }

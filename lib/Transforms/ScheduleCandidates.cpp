@@ -81,7 +81,7 @@ void Candidates::addPanels() {
 void Candidates::addWgmma() {
   if (!has("cuda.wgmma"))
     return;
-  schedules.insert(facts.tilings.begin(), facts.tilings.end());
+  schedules.insert(facts.sampled.begin(), facts.sampled.end());
   if (facts.wgmma)
     for (int64_t cols : {512, 256, 128, 64})
       for (int64_t stages : {4, 3})

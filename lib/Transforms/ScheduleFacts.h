@@ -21,9 +21,9 @@ struct ScheduleFacts {
   bool wgmma = false, stream = false;
   /// Of such a reduction: k is the last axis of the dense operand.
   bool alongK = false;
-  /// "cuda.wgmma" and "cuda.wgmma_turned" of a product at the blocks of a pattern, or of dense
-  /// factors, one for each form of its tiles.
-  llvm::SmallVector<ScheduleAttr, 4> tilings;
+  /// "cuda.wgmma" and "cuda.wgmma_turned" of a product at the blocks of a pattern, one for each
+  /// form of its tiles.
+  llvm::SmallVector<ScheduleAttr, 4> sampled;
 };
 
 ScheduleFacts getScheduleFacts(Operation *op, const ::blocksparse::TargetInfo &target);

@@ -37,9 +37,8 @@ bool needsSchedule(Operation *op);
 /// narrower than tile_n takes a narrower tile; the rows of a block are divided evenly.
 /// CUDA: cuda.wgmma, cuda.wgmma_turned and cuda.stream where the op is of static shape and fits
 /// them (see blocksparse-build-stages): tile_m rows x tile_n columns, tile_k values of k a stage,
-/// and `group` block rows that share one tile. Of cuda.wgmma, tile_n = 512, or of dense factors
-/// tile_m = 256, is the tile of a cluster of two thread blocks. Else tiles by block size. `split`
-/// is set where a layout has fewer tiles than the target workers and a row longer than its share.
+/// and `group` block rows that share one tile. Else tiles by block size. `split` is set where a
+/// layout has fewer tiles than the target workers and a row longer than its share.
 ScheduleAttr selectSchedule(Operation *op, const ::blocksparse::TargetInfo &target);
 
 /// Schedules of `op`, for which needsSchedule holds, that are worth a trial on `target`: that of

@@ -5,18 +5,18 @@
 #include "Kit/SharedTile.h"
 #include "Loops.h"
 #include "MatmulAxes.h"
-#include "StagedTiles.h"
 #include "WgmmaDenseResult.h"
 #include "WgmmaKernels.h"
 #include "WgmmaProduct.h"
-#include "blocksparse/Plan/DenseTiles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
-static constexpr int64_t tileRows = ::blocksparse::denseTileRows;
+/// Rows of a tile.
+static constexpr int64_t tileRows = 128;
 static constexpr int64_t unit = 64;
 /// Tiles along the rows whose panels of columns are walked together, so that both factors stay in
 /// the L2 cache: 132 thread blocks then work on about 16 x 8 tiles at a time.
@@ -36,13 +36,9 @@ struct MatmulPlan {
   MatmulAxes axes;
   WgmmaShape shape;
   MapBox a{tileRows}, b{unit}, out{unit};
-
-  /// Columns of B that a thread block copies: its part of those of a cluster's tile.
-  int64_t copiedCols() const { return shape.cols / shape.cluster; }
 };
 
-/// Extents of the result in tiles, those of a cluster taken as one, on either side of a launch;
-/// index.
+/// Extents of the result in tiles, on either side of a launch; index.
 struct TileGrid {
   Value batches, heads, rows, cols;
 
@@ -89,10 +85,10 @@ private:
 } // namespace
 
 MatmulPlan::MatmulPlan(PlannedMatmulOp op, int64_t sharedLimit) : axes(MatmulAxes::get(op)) {
-  int64_t rows = bufferType(op.getInit()).getDimSize(axes.out.row);
   int64_t cols = bufferType(op.getInit()).getDimSize(axes.out.col);
-  shape.cols = ::blocksparse::denseTileCols(cols);
-  shape.cluster = ::blocksparse::denseClusterSize(op.getSchedule()->getTileM(), rows, cols);
+  shape.cols = 256;
+  if (!ShapedType::isDynamic(cols))
+    shape.cols = std::min<int64_t>(llvm::divideCeil(cols, chunkCols) * chunkCols, 256);
   shape.element = getElementTypeOrSelf(op.getA().getType());
   shape.aAlongK = isLast(op.getA(), axes.a.col);
   shape.bAlongK = isLast(op.getB(), axes.b.row);
@@ -103,16 +99,15 @@ MatmulPlan::MatmulPlan(PlannedMatmulOp op, int64_t sharedLimit) : axes(MatmulAxe
   if (!shape.aAlongK)
     a = MapBox{unit};
   if (shape.bAlongK)
-    b = MapBox{copiedCols()};
+    b = MapBox{shape.cols};
   else if (!ShapedType::isDynamic(cols) && cols % chunkCols == 0)
-    b = MapBox{unit, copiedCols() / chunkCols};
+    b = MapBox{unit, shape.cols / chunkCols};
 }
 
 TileGrid TileGrid::get(ImplicitLocOpBuilder &b, PlannedMatmulOp op, const MatmulPlan &plan,
                        const IRMapping &mapping) {
   DenseView out = DenseView::get(b, mapOperand(mapping, op.getInit()), plan.axes.out);
-  Value rows = indexConstant(b, tileRows * plan.shape.cluster);
-  return {out.batches(), out.heads(), indexCeilDiv(b, out.rows(), rows),
+  return {out.batches(), out.heads(), indexCeilDiv(b, out.rows(), indexConstant(b, tileRows)),
           indexCeilDiv(b, out.cols(), indexConstant(b, plan.shape.cols))};
 }
 
@@ -130,14 +125,12 @@ static Value toInt(ImplicitLocOpBuilder &b, Value number) {
 }
 
 WgmmaKernel::Range MatmulKernel::tiles(ImplicitLocOpBuilder &b) {
-  auto ofCluster = [&](Value number) { return sharedDiv(b, toInt(b, number), plan.shape.cluster); };
-  return {ofCluster(gpu::BlockIdOp::create(b, gpu::Dimension::x)), toInt(b, grid.count(b)),
-          ofCluster(gpu::GridDimOp::create(b, gpu::Dimension::x))};
+  return {toInt(b, gpu::BlockIdOp::create(b, gpu::Dimension::x)), toInt(b, grid.count(b)),
+          toInt(b, gpu::GridDimOp::create(b, gpu::Dimension::x))};
 }
 
 WgmmaWork MatmulKernel::getTile(ImplicitLocOpBuilder &b, Value number) {
-  int64_t cluster = plan.shape.cluster;
-  Value raster = indexConstant(b, rasterRows / cluster);
+  Value raster = indexConstant(b, rasterRows);
   Value perMatrix = indexMul(b, grid.rows, grid.cols);
   SmallVector<Value> outer =
       splitIndex(b, toIndex(b, number), {grid.batches, grid.heads, perMatrix});
@@ -150,11 +143,9 @@ WgmmaWork MatmulKernel::getTile(ImplicitLocOpBuilder &b, Value number) {
   Value row = indexAdd(b, firstRow, b.createOrFold<arith::RemUIOp>(rest, rows));
   Value col = b.createOrFold<arith::DivUIOp>(rest, rows);
   Value steps = indexCeilDiv(b, left.cols(), indexConstant(b, WgmmaShape::stepDepth));
-  Value first = toInt(b, indexMul(b, row, indexConstant(b, tileRows * cluster)));
-  if (cluster > 1)
-    first = sharedAdd(b, first, sharedMul(b, StagedTiles::clusterRank(b, cluster), tileRows));
   return {toInt(b, steps),
-          {first, toInt(b, indexMul(b, col, indexConstant(b, plan.shape.cols))), toInt(b, outer[0]),
+          {toInt(b, indexMul(b, row, indexConstant(b, tileRows))),
+           toInt(b, indexMul(b, col, indexConstant(b, plan.shape.cols))), toInt(b, outer[0]),
            toInt(b, outer[1])}};
 }
 
@@ -178,19 +169,12 @@ void MatmulKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Va
     emitTensorLoad(b, aMap, plan.a, placeIn(b, op.getA(), plan.axes.a, first, k, tile), to,
                    stage.barrier);
   }
-  int64_t ownCols = plan.copiedCols(), cluster = plan.shape.cluster;
-  Value firstCol = tile.fields[Col], toCols = stage.b;
-  if (cluster > 1) {
-    Value rank = StagedTiles::clusterRank(b, cluster);
-    firstCol = sharedAdd(b, firstCol, sharedMul(b, rank, ownCols));
-    toCols = sharedAdd(b, toCols, sharedMul(b, rank, ownCols / chunkCols * WgmmaTile::matrixBytes));
-  }
-  int64_t boxCols = plan.shape.bAlongK ? ownCols : plan.b.chunks * chunkCols;
-  for (int64_t col = 0; col < ownCols; col += boxCols) {
-    Value to = sharedAdd(b, toCols, sharedConstant(b, col / chunkCols * WgmmaTile::matrixBytes));
-    Value first = sharedAdd(b, firstCol, sharedConstant(b, col));
+  int64_t boxCols = plan.shape.bAlongK ? plan.shape.cols : plan.b.chunks * chunkCols;
+  for (int64_t col = 0; col < plan.shape.cols; col += boxCols) {
+    Value to = sharedAdd(b, stage.b, sharedConstant(b, col / chunkCols * WgmmaTile::matrixBytes));
+    Value first = sharedAdd(b, tile.fields[Col], sharedConstant(b, col));
     emitTensorLoad(b, bMap, plan.b, placeIn(b, op.getB(), plan.axes.b, k, first, tile), to,
-                   stage.barrier, cluster);
+                   stage.barrier);
   }
 }
 
@@ -232,10 +216,7 @@ static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Plan
   SmallVector<Value> operands{op.getA(), op.getInit()};
   llvm::append_range(operands, Epilogue::operands(op));
   Value tiles = TileGrid::get(host, op, plan, IRMapping()).count(host);
-  int64_t cluster = plan.shape.cluster;
-  int64_t clusters = std::max<int64_t>(1, kernels.getMultiprocessors() / cluster);
-  Value blocks = indexMul(host, indexMin(host, tiles, indexConstant(host, clusters)),
-                          indexConstant(host, cluster));
+  Value blocks = indexMin(host, tiles, indexConstant(host, kernels.getMultiprocessors()));
   WgmmaProduct(plan.shape)
       .launch(host, kernels, "matmul_wgmma", maps, operands, blocks,
               [&](ImplicitLocOpBuilder &b, const IRMapping &mapping) {

@@ -48,10 +48,8 @@ struct WgmmaShape {
   /// The addend of the result comes through the ring: stages behind the steps of a tile hold its
   /// chunks, of the first warpgroup and then of the second.
   bool hasInput = false;
-  /// Blocks of a cluster, 1 or 2, with the same steps. Either they have the same rows and other
-  /// columns, and each copies one matrix of A to both (L2 delivers 40 KB a step and block instead
-  /// of 48); or, of dense factors, the same columns and other rows, and each copies half of B (32
-  /// KB).
+  /// Blocks of a cluster, 1 or 2: they have the same rows and steps and other columns, and each
+  /// copies one matrix of A to both. (L2 delivers 40 KB a step and block instead of 48.)
   int64_t cluster = 1;
 
   /// Warps that start the copies of a step, each some of them: 1 or 4. A copy takes one thread
