@@ -474,6 +474,40 @@ TEST(WorkLists, PanelsThatAreWalkedTogetherFollowEachOther) {
   EXPECT_EQ(last, (decltype(last){{0, 2}, {1, 2}, {2, 2}, {3, 2}}));
 }
 
+TEST(WorkLists, GroupsWalkPanelsInTheBlocksThatReadLeast) {
+  StagedRows staged;
+  constexpr int32_t groups = 22, panels = 64;
+  staged.heads.assign(groups, 0);
+  staged.cost.assign(groups, 1000);
+  for (int32_t g = 0; g <= groups; ++g)
+    staged.firstRecord.push_back(g);
+  // 8192 columns in panels of 128, of 8192 values of k.
+  WorkOptions options{132};
+  options.panelBytes = 8192 * 128 * 2;
+  // Groups of 384 rows, of whose blocks `density` are stored: how many have panel 0 among the first
+  // tiles of the workers.
+  auto blockOf = [&](double density) {
+    staged.work.assign(groups, static_cast<int64_t>(384 * 8192 * density));
+    const WorkLists lists = buildWorkLists(staged, {panels, 1, 1, 1}, options);
+    int64_t count = 0;
+    for (int64_t worker = 0; worker < options.workers; ++worker)
+      count += lists.tiles[lists.workers[worker]].panel == 0;
+    return count;
+  };
+  // Half as many groups have twice as many panels in flight: the operand is read twice as often,
+  // and the values half as often.
+  EXPECT_EQ(blockOf(0.05), 22);
+  EXPECT_EQ(blockOf(0.1), 22);
+  EXPECT_EQ(blockOf(0.25), 11);
+  EXPECT_EQ(blockOf(0.5), 11);
+  EXPECT_EQ(blockOf(1), 8);
+  options.panelsTogether = 2;
+  EXPECT_EQ(blockOf(0.5), 22);
+  options.panelsTogether = 1;
+  options.panelBytes = 0;
+  EXPECT_EQ(blockOf(0.5), 22);
+}
+
 TEST(WorkLists, UnequalGroupsGoLongestFirstToTheLeastLoaded) {
   StagedRows staged;
   staged.heads.assign(4, 0);
