@@ -30,8 +30,6 @@ struct Point {
   bool transposeB = false;
   /// By schedule.
   std::map<std::string, double> milliseconds;
-  /// Schedules that joined since.
-  std::vector<std::string> notMeasured;
 };
 
 bool fromJSON(const llvm::json::Value &value, Point &point, llvm::json::Path path) {
@@ -39,7 +37,6 @@ bool fromJSON(const llvm::json::Value &value, Point &point, llvm::json::Path pat
   return map && map.map("op", point.op) && map.map("size", point.size) &&
          map.map("block", point.block) && map.map("density", point.density) &&
          map.mapOptional("transpose_b", point.transposeB) &&
-         map.mapOptional("not_measured", point.notMeasured) &&
          map.map("milliseconds", point.milliseconds);
 }
 
@@ -96,8 +93,6 @@ TEST(MeasuredSchedules, ChoicesAreWithinATenthOfTheBest) {
     std::string name = llvm::formatv("{0} {1}, blocks of {2}, density {3}{4}", point.op, point.size,
                                      point.block, point.density, point.transposeB ? ", B^T" : "");
     std::string chosen = choose(programOf(point));
-    if (llvm::is_contained(point.notMeasured, chosen))
-      continue;
     auto found = point.milliseconds.find(chosen);
     ASSERT_NE(found, point.milliseconds.end()) << name << ": not measured: " << chosen;
     double best = found->second;
