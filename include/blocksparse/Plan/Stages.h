@@ -225,9 +225,9 @@ struct WorkLists {
 };
 
 /// Takes all groups for one panel, then all for the next (in blocks of at most one group for each
-/// worker, or fewer, see WorkOptions::panelBytes), and gives each next tile to the worker with least
-/// cost so far (the first of equals). Groups of very different cost go longest first. Deterministic; there is
-/// at least one worker, and some may get nothing. O(t log workers).
+/// worker, or fewer, see WorkOptions::panelBytes), and gives each next tile to the worker with
+/// least cost so far (the first of equals). Groups of very different cost go longest first.
+/// Deterministic; there is at least one worker, and some may get nothing. O(t log workers).
 WorkLists buildWorkLists(const StagedRows &staged, const TileSpace &space,
                          const WorkOptions &options);
 
