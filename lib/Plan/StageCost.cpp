@@ -179,7 +179,7 @@ void StreamChooser::consider(int64_t rows, const GroupFacts &facts, const Measur
   choice.warps = choice.wgmma ? streamWgmmaWarps : pairs ? rows / 2 : rows;
   choice.stages = shape->stages;
   const std::optional<StreamShape> fits = getStreamShape(
-      block, rows, shape->panels, shape->stages, choice.warps, choice.wgmma, problem.alongK);
+      {block, rows, shape->panels, shape->stages, choice.warps, choice.wgmma, problem.alongK});
   if (!fits)
     return;
   choice.shape = *fits;

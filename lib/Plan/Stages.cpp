@@ -366,9 +366,8 @@ std::optional<StagedRows> blocksparse::buildStreamStages(const RowProduct &produ
   return staged;
 }
 
-std::optional<StreamShape> blocksparse::getStreamShape(int64_t block, int64_t rows, int64_t panels,
-                                                       int64_t stages, int64_t warps, bool wgmma,
-                                                       bool alongK) {
+std::optional<StreamShape> blocksparse::getStreamShape(const StreamSizes &sizes) {
+  const auto [block, rows, panels, stages, warps, wgmma, alongK] = sizes;
   if ((block != 16 && block != 32) || rows < 1 || rows > 64 || panels < 1 || panels > 16 ||
       stages < 1 || warps < 1)
     return std::nullopt;

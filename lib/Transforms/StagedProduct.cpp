@@ -95,10 +95,14 @@ std::optional<StagedProduct> StagedProduct::get(PlannedDSDOp op) {
   if (wgmma ? !hasWgmmaSizes(sizes) : !hasStreamSizes(sizes))
     return std::nullopt;
   if (stream) {
-    bool usesWgmma = schedule.getKernel() == "cuda.stream_wgmma";
-    product.stream = ::blocksparse::getStreamShape(rows, schedule.getGroup(),
-                                                   schedule.getTileK() / rows, schedule.getStages(),
-                                                   schedule.getWarps(), usesWgmma, sizes.alongK);
+    product.stream =
+        ::blocksparse::getStreamShape({.block = rows,
+                                       .rows = schedule.getGroup(),
+                                       .panels = schedule.getTileK() / rows,
+                                       .stages = schedule.getStages(),
+                                       .warps = schedule.getWarps(),
+                                       .wgmma = schedule.getKernel() == "cuda.stream_wgmma",
+                                       .alongK = sizes.alongK});
     if (!product.stream)
       return std::nullopt;
   }

@@ -122,17 +122,26 @@ inline int64_t streamEpilogueBytes(int64_t block, int64_t buffers) { return buff
 /// lets each product end before it starts the next.
 inline constexpr int64_t streamWgmmaWarps = 8, streamWgmmaRows = 384;
 
-/// The shape of stages that a schedule means: `rows` is its group, `panels` its tile_k / block,
-/// `warps` those that multiply, by wgmma or each by itself; with `alongK`, blocks of 16 and a
-/// tile_k that is a multiple of 64, panels come by copies of four. A stage takes as many value
-/// blocks as fit in shared memory `stages` times beside the epilogue, and no more than rows *
-/// panels. Nothing where `block` is not 16 or 32, `panels` is not in [1, 16], fewer than `rows`
-/// value blocks fit, or the warps can't share the rows: by wgmma, streamWgmmaWarps, an even number
-/// of rows, and at most streamWgmmaRows rows of elements; else a multiple of `warps`, at most 64.
-/// By wgmma a stage is given back when the next one has come, so that there must be two.
-std::optional<StreamShape> getStreamShape(int64_t block, int64_t rows, int64_t panels,
-                                          int64_t stages, int64_t warps, bool wgmma = false,
-                                          bool alongK = false);
+/// What a schedule says of a stream kernel, and the operand that it is for.
+struct StreamSizes {
+  /// Square blocks; block rows of a group, and panels of a stage: the schedule's group and its
+  /// tile_k / block.
+  int64_t block = 0, rows = 0, panels = 0;
+  /// Stages in the ring, and warps that multiply, by wgmma or each by itself.
+  int64_t stages = 0, warps = 0;
+  bool wgmma = false;
+  /// k runs along the rows of the dense operand as it is stored.
+  bool alongK = false;
+};
+
+/// The shape of stages that a schedule means; with `alongK`, blocks of 16 and a tile_k that is a
+/// multiple of 64, panels come by copies of four. A stage takes as many value blocks as fit in
+/// shared memory `stages` times beside the epilogue, and no more than rows * panels. Nothing where
+/// `block` is not 16 or 32, `panels` is not in [1, 16], fewer than `rows` value blocks fit, or the
+/// warps can't share the rows: by wgmma, streamWgmmaWarps, an even number of rows, and at most
+/// streamWgmmaRows rows of elements; else a multiple of `warps`, at most 64. By wgmma a stage is
+/// given back when the next one has come, so that there must be two.
+std::optional<StreamShape> getStreamShape(const StreamSizes &sizes);
 
 //===----------------------------------------------------------------------===//
 // Groups and stages

@@ -29,9 +29,14 @@ std::optional<StreamPlan> StreamPlan::get(PlannedDSDOp op) {
   ScheduleAttr schedule = *op.getSchedule();
   int64_t block = op.getBlock()[0];
   bool wgmma = schedule.getKernel() == "cuda.stream_wgmma";
-  std::optional<::blocksparse::StreamShape> shape = ::blocksparse::getStreamShape(
-      block, schedule.getGroup(), schedule.getTileK() / block, schedule.getStages(),
-      schedule.getWarps(), wgmma, op.getTransposeB());
+  std::optional<::blocksparse::StreamShape> shape =
+      ::blocksparse::getStreamShape({.block = block,
+                                     .rows = schedule.getGroup(),
+                                     .panels = schedule.getTileK() / block,
+                                     .stages = schedule.getStages(),
+                                     .warps = schedule.getWarps(),
+                                     .wgmma = wgmma,
+                                     .alongK = op.getTransposeB()});
   if (!shape)
     return std::nullopt;
   StreamPlan plan;

@@ -395,29 +395,31 @@ TEST(Stages, WrongInputIsAnError) {
 }
 
 TEST(Stages, ShapesFillSharedMemory) {
-  const StreamShape shape = getStreamShape(16, 24, 8, 4, 12).value();
+  const StreamShape shape = getStreamShape({16, 24, 8, 4, 12}).value();
   const int64_t free = streamSharedBytes - streamReservedBytes - streamEpilogueBytes(16, 12);
   EXPECT_LE(4 * shape.stageBytes(), free);
   StreamShape larger = shape;
   larger.blocks += 2; // whole kilobytes
   EXPECT_GT(4 * larger.stageBytes(), free);
-  EXPECT_EQ(getStreamShape(16, 4, 2, 4, 4).value().blocks, 8); // all that can be
-  EXPECT_FALSE(getStreamShape(8, 4, 4, 4, 4));
-  EXPECT_FALSE(getStreamShape(16, 6, 4, 4, 4)); // warps have whole rows
-  EXPECT_TRUE(getStreamShape(32, 12, 3, 3, 8, /*wgmma=*/true).value().byPanel);
-  EXPECT_EQ(getStreamShape(32, 12, 3, 3, 8, /*wgmma=*/true).value().recordInts(), 16);
-  EXPECT_FALSE(getStreamShape(32, 12, 3, 3, 12, /*wgmma=*/true)); // two warpgroups
-  EXPECT_FALSE(getStreamShape(32, 14, 3, 3, 8, /*wgmma=*/true));  // too many sums
-  EXPECT_FALSE(getStreamShape(32, 11, 3, 3, 8, /*wgmma=*/true));  // one has half of the rows
-  EXPECT_FALSE(getStreamShape(32, 12, 3, 1, 8, /*wgmma=*/true));  // would wait for itself
-  EXPECT_TRUE(getStreamShape(16, 4, 2, 1, 4));
-  EXPECT_FALSE(getStreamShape(16, 4, 17, 4, 4));
-  EXPECT_FALSE(getStreamShape(32, 12, 16, 3, 12)); // panels alone do not fit
+  EXPECT_EQ(getStreamShape({16, 4, 2, 4, 4}).value().blocks, 8); // all that can be
+  EXPECT_FALSE(getStreamShape({8, 4, 4, 4, 4}));
+  EXPECT_FALSE(getStreamShape({16, 6, 4, 4, 4})); // warps have whole rows
+  EXPECT_TRUE(getStreamShape({32, 12, 3, 3, 8, /*wgmma=*/true}).value().byPanel);
+  EXPECT_EQ(getStreamShape({32, 12, 3, 3, 8, /*wgmma=*/true}).value().recordInts(), 16);
+  EXPECT_FALSE(getStreamShape({32, 12, 3, 3, 12, /*wgmma=*/true})); // two warpgroups
+  EXPECT_FALSE(getStreamShape({32, 14, 3, 3, 8, /*wgmma=*/true}));  // too many sums
+  EXPECT_FALSE(getStreamShape({32, 11, 3, 3, 8, /*wgmma=*/true}));  // one has half of the rows
+  EXPECT_FALSE(getStreamShape({32, 12, 3, 1, 8, /*wgmma=*/true}));  // would wait for itself
+  EXPECT_TRUE(getStreamShape({16, 4, 2, 1, 4}));
+  EXPECT_FALSE(getStreamShape({16, 4, 17, 4, 4}));
+  EXPECT_FALSE(getStreamShape({32, 12, 16, 3, 12})); // panels alone do not fit
 }
 
 TEST(Stages, WholeLinesComeByCopiesOfFourPanels) {
   auto perCopy = [](int64_t block, int64_t panels, bool alongK) {
-    return getStreamShape(block, 12, panels, 3, 12, false, alongK).value().panelsPerCopy();
+    return getStreamShape({block, 12, panels, 3, 12, /*wgmma=*/false, alongK})
+        .value()
+        .panelsPerCopy();
   };
   EXPECT_EQ(perCopy(16, 4, true), 4);
   EXPECT_EQ(perCopy(16, 8, true), 4);
@@ -425,8 +427,9 @@ TEST(Stages, WholeLinesComeByCopiesOfFourPanels) {
   EXPECT_EQ(perCopy(16, 8, false), 1);
   EXPECT_EQ(perCopy(32, 4, true), 1);
   // A record names the copies alone.
-  EXPECT_EQ(getStreamShape(16, 12, 8, 3, 12, false, true).value().headInts(), 8);
-  EXPECT_EQ(getStreamShape(16, 12, 8, 3, 12, false, false).value().headInts(), 12);
+  EXPECT_EQ(getStreamShape({16, 12, 8, 3, 12, /*wgmma=*/false, /*alongK=*/true}).value().headInts(),
+            8);
+  EXPECT_EQ(getStreamShape({16, 12, 8, 3, 12}).value().headInts(), 12);
 }
 
 TEST(WorkLists, TakeGroupsPanelByPanelInBlocks) {
@@ -529,7 +532,7 @@ TEST(WorkLists, LoadsAreEven) {
                                           return CounterRandom(5, 0, row).below(col, 10) == 0;
                                         })),
                         {16, 16}, false);
-  const StreamShape shape = getStreamShape(16, 24, 8, 4, 12).value();
+  const StreamShape shape = getStreamShape({16, 24, 8, 4, 12}).value();
   const StagedRows staged = stream(product.view, shape);
   const TileSpace space{64, 1, 1, 1};
   const WorkLists lists = buildWorkLists(staged, space, {132});
@@ -543,7 +546,7 @@ TEST(WorkLists, LoadsAreEven) {
 
 TEST(Stages, LargeLayoutsAreQuick) {
   const Product product(largeLayout(), {16, 16}, false);
-  const StreamShape shape = getStreamShape(16, 24, 8, 4, 12).value();
+  const StreamShape shape = getStreamShape({16, 24, 8, 4, 12}).value();
   const auto start = std::chrono::steady_clock::now();
   const StagedRows staged = stream(product.view, shape);
   const TileSpace space{8, 1, 16, 16};

@@ -148,7 +148,8 @@ WgmmaTile::Guard WgmmaTile::multiplyAddIf(ImplicitLocOpBuilder &builder, const G
   for (Value sum : unpack(builder, sums))
     assembly.change(sum, "f");
   int64_t low = assembly.change(guard.b, "r");
-  int64_t following = assembly.make(builder.getI1Type(), "b");
+  // Made before the guard is read: not in its register.
+  int64_t following = assembly.make(builder.getI1Type(), "&b");
   int64_t holds = assembly.read(guard.holds, "b"), sign = assembly.read(next, "r");
   // The conditions are uniform, which ptxas must be told.
   std::string text = llvm::formatv("{{ .reg .pred add; .reg .b32 low; .reg .b64 right; "
