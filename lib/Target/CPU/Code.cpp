@@ -3,6 +3,7 @@
 
 #include "blocksparse/Target/CPU/Code.h"
 #include "BF16.h"
+#include "SingleLaneStores.h"
 #include "blocksparse/Target/OptimizeModule.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -141,6 +142,7 @@ FailureOr<Code> Code::create(ModuleOp module, const CPUOptions &options, EntryPo
   llvm::PipelineTuningOptions tuning;
   tuning.SLPVectorization = true;
   optimizeModule(*code.module, *code.machine, options.optLevel, tuning);
+  storeSingleLanes(*code.module);
   return code;
 }
 
