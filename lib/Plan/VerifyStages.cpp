@@ -265,6 +265,8 @@ private:
         const uint32_t mask = word & 0xffff;
         if (word == 0)
           continue;
+        if (mask == 0)
+          return expected("the word of a panel without a block to be", 0, word);
         masks |= 1u << e;
         if (e >= words[2])
           return "expects words of " + text(words[2]) + " panels, but got " + text(word) +

@@ -43,9 +43,8 @@ constexpr int64_t tilesOfTail = 4;
 /// Bytes that are read from memory where `groups` groups, whose values are `valueBytes` bytes, walk
 /// `panels` panels in `blocks` blocks of groups. Every block reads all panels. What its workers
 /// have in flight are its groups by so many panels, and values stay in the cache from one panel to
-/// the next where both fit, else they are read again for the next panels in flight. On an H200
-/// memory brought 991 and 702 MB for the 911 and 693 that this says of 1 and 2 blocks (blocks of
-/// 32, 8192, density .5).
+/// the next where both fit, else they are read again for the next panels in flight. Of blocks of 32
+/// at 8192, density .5, this says 850 and 626 MB for 1 and 2 blocks; an H200 read 991 and 702.
 double estimateReadBytes(int64_t groups, double valueBytes, int64_t panels, int64_t blocks,
                          const WorkOptions &options) {
   const double rows = static_cast<double>(divideUp(groups, blocks));

@@ -31,12 +31,11 @@
 //     of rows     for each row of the group (first << 16) | mask: bit e of the mask tells that the
 //                 row has a block in panel e; its blocks stand in ascending e from place [0] +
 //                 first on: blocks are packed by row, then panel.
-//     of panels   (`byPanel`) for each half of the group's rows, for each panel (first << 16) |
-//     mask:
-//                 bit i tells that it has a block in row i of the half; these blocks stand in
-//                 ascending i from place [0] + first on. Where the mask is 0 so is the word. The
-//                 words of a half are padded to a multiple of 4 numbers: blocks are packed by
-//                 panel, then row.
+//     of panels   (`byPanel`) for each half of the group's rows and each panel (first << 16) |
+//                 mask: bit i of the mask tells that the panel has a block in row i of the half;
+//                 these stand in ascending i from place [0] + first on. Where the mask is 0, so
+//                 is the word. The words of a half are padded to a multiple of 4. Blocks are
+//                 packed by panel, then row.
 // Copies of a tile ascend over its records; each has a block. The last panels of a copy may lie
 // beyond the dense operand. A copy with more blocks than a record takes comes again in the next
 // record, with the bits of later panels. One record of zeros follows the last, so that a kernel may

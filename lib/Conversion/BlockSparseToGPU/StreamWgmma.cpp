@@ -9,6 +9,11 @@
 // and what it is given of A there for every instruction. With 32 columns that is 1 KB of B and 2 KB
 // of A, 24 cycles for 16 of the tensor cores. So the panel is read once to registers, which each of
 // its blocks takes as A.
+//
+// Then a warpgroup waits for itself: for products to end before their registers are loaded anew,
+// for those loads, and at a branch for each row that may have no block in a panel. So as many
+// panels are loaded together as registers hold, the words of a stage are read behind the products
+// of the stage before, and conditions are ready before their branches (WgmmaTile::multiplyAddIf).
 
 #include "Kit/MmaFragments.h"
 #include "Kit/SharedTile.h"
@@ -59,7 +64,7 @@ private:
   /// The fragments of a panel, of each chunk of 64 columns.
   using Fragments = SmallVector<SmallVector<Value>>;
   Fragments loadPanel(ImplicitLocOpBuilder &b, Value stage, int64_t panel) const;
-  /// Panels whose fragments are in registers together: 16 of them.
+  /// Panels whose fragments are in registers together, 16 words of each thread.
   int64_t panelsAtOnce() const { return 32 / plan.shape.block; }
   /// The products of a stage, a group for each panel; `sums` are [row][chunk]. The stage `before`,
   /// unless it is -1, is given back when its products have ended.
@@ -92,7 +97,7 @@ private:
 
 StreamWgmmaConsumer::StreamWgmmaConsumer(ImplicitLocOpBuilder &b, const StreamKernel &kernel)
     : kernel(kernel), plan(kernel.plan),
-      tile(b.getContext(), plan.shape.block, plan.element, WgmmaFactor{false}, valueFactor(plan)) {
+      tile(b.getContext(), plan.shape.block, plan.element, valueFactor(plan)) {
   group = sharedDiv(b, kernel.warp, warpsOfGroup);
   warp = sharedRem(b, kernel.warp, warpsOfGroup);
   Value zero = constant(b, 0);

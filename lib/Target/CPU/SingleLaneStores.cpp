@@ -11,17 +11,17 @@
 
 #include <optional>
 
-using namespace llvm;
+using llvm::dyn_cast;
 
 /// The lane of a constant mask that has one.
-static std::optional<unsigned> findSingleLane(Value *mask) {
-  auto *constant = dyn_cast<Constant>(mask);
-  auto *type = dyn_cast<FixedVectorType>(mask->getType());
+static std::optional<unsigned> findSingleLane(llvm::Value *mask) {
+  auto *constant = dyn_cast<llvm::Constant>(mask);
+  auto *type = dyn_cast<llvm::FixedVectorType>(mask->getType());
   if (!constant || !type)
     return std::nullopt;
   std::optional<unsigned> lane;
   for (unsigned i = 0; i < type->getNumElements(); ++i) {
-    Constant *bit = constant->getAggregateElement(i);
+    llvm::Constant *bit = constant->getAggregateElement(i);
     if (!bit || bit->isZeroValue())
       continue;
     if (!bit->isOneValue() || lane)
@@ -31,25 +31,23 @@ static std::optional<unsigned> findSingleLane(Value *mask) {
   return lane;
 }
 
-static void storeLanes(Module &module) {
-  for (Function &function : module)
-    for (Instruction &instruction : make_early_inc_range(instructions(function))) {
-      auto *call = dyn_cast<IntrinsicInst>(&instruction);
-      if (!call || call->getIntrinsicID() != Intrinsic::masked_store)
+void mlir::blocksparse::storeSingleLanes(llvm::Module &module) {
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &instruction : llvm::make_early_inc_range(instructions(function))) {
+      auto *call = dyn_cast<llvm::IntrinsicInst>(&instruction);
+      if (!call || call->getIntrinsicID() != llvm::Intrinsic::masked_store)
         continue;
-      Value *value = call->getArgOperand(0), *address = call->getArgOperand(1);
-      std::optional<unsigned> lane = findSingleLane(call->getArgOperand(call->arg_size() - 1));
+      llvm::Value *value = call->getArgOperand(0), *address = call->getArgOperand(1);
+      std::optional<unsigned> lane = findSingleLane(call->getArgOperand(2));
       if (!lane)
         continue;
-      IRBuilder<> b(call);
-      Type *element = value->getType()->getScalarType();
+      llvm::IRBuilder<> builder(call);
+      llvm::Type *element = value->getType()->getScalarType();
       uint64_t size = module.getDataLayout().getTypeStoreSize(element);
-      Align align = commonAlignment(call->getParamAlign(1).valueOrOne(), *lane * size);
-      b.CreateAlignedStore(b.CreateExtractElement(value, *lane),
-                           b.CreateConstInBoundsGEP1_64(element, address, *lane), align);
+      llvm::Align align = llvm::commonAlignment(call->getParamAlign(1).valueOrOne(), *lane * size);
+      builder.CreateAlignedStore(builder.CreateExtractElement(value, *lane),
+                                 builder.CreateConstInBoundsGEP1_64(element, address, *lane),
+                                 align);
       call->eraseFromParent();
     }
 }
-
-// In mlir::blocksparse other types have these names.
-void mlir::blocksparse::storeSingleLanes(llvm::Module &module) { storeLanes(module); }

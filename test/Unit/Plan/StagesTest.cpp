@@ -185,6 +185,8 @@ TEST(Stages, FaultsOfPanelWordsAreFound) {
   };
   // Words 8 to 11 are of row 0, 12 to 15 of row 1.
   EXPECT_EQ(fault(8, 2), "in group 0 expects a mask of 1 rows, but got 2");
+  EXPECT_EQ(fault(12, 1 << 16),
+            "in group 0 expects the word of a panel without a block to be 0, but got 65536");
   EXPECT_EQ(fault(8, 0), "in group 0 expects a word's first value block 0, but got 1");
   EXPECT_EQ(fault(13, 1), "in group 0 expects a word's first value block 2, but got 0");
   EXPECT_EQ(fault(12, 1 << 16 | 1), "in group 0 expects a word's first value block 2, but got 1");
