@@ -124,8 +124,8 @@ bool blocksparse::rt::operator==(const Artifact &left, const Artifact &right) {
     return a.name == b.name && sameBytes(a.bytes, b.bytes);
   };
   auto sameKernel = [](const ArtifactKernel &a, const ArtifactKernel &b) {
-    return std::tie(a.name, a.target, a.threads, a.cluster, a.dynamicSharedBytes) ==
-           std::tie(b.name, b.target, b.threads, b.cluster, b.dynamicSharedBytes);
+    return std::tie(a.name, a.target, a.threads, a.cluster, a.dynamicSharedBytes, a.startsEarly) ==
+           std::tie(b.name, b.target, b.threads, b.cluster, b.dynamicSharedBytes, b.startsEarly);
   };
   return std::ranges::equal(left.images, right.images, sameImage) &&
          std::ranges::equal(left.luts, right.luts, sameLut) &&
@@ -213,6 +213,7 @@ static std::vector<Section> makeSections(const Artifact &artifact) {
     writer.triple(kernel.threads);
     writer.triple(kernel.cluster);
     writer.number(static_cast<uint64_t>(kernel.dynamicSharedBytes), 8);
+    writer.number(kernel.startsEarly, 4);
     sections.push_back({SectionKind::Kernel, std::move(writer.data)});
   }
   return sections;
@@ -386,6 +387,9 @@ static bool readSection(SectionKind kind, std::span<const uint8_t> payload, Arti
     kernel.threads = reader.triple();
     kernel.cluster = reader.triple();
     kernel.dynamicSharedBytes = static_cast<int64_t>(reader.number(8));
+    uint64_t startsEarly = reader.number(4);
+    kernel.startsEarly = startsEarly != 0;
+    reader.failed |= startsEarly > 1;
     artifact.kernels.push_back(kernel);
     break;
   }

@@ -383,6 +383,7 @@ Status blocksparse::rt::addKernelEntry(blocksparseRtSite &site, blocksparseRtArt
   made.device = &device;
   made.function = kernel.function;
   made.launch = makeConfig(*kernel.record);
+  made.startsEarly = kernel.record->startsEarly;
   entry = ::unwrap(artifact)->addEntry(site, made);
   return BLOCKSPARSE_RT_SUCCESS;
 }
@@ -426,7 +427,8 @@ blocksparseRtStatus blocksparseRtArtifactLaunch(blocksparseRtArtifact artifact,
   blocksparseRtLaunchConfig config = makeConfig(*kernel.record);
   std::copy_n(grid, 3, config.grid);
   config.stream = stream;
-  return launch(*kernel.function, config, args, argCount);
+  return launch(*kernel.function, config, args, argCount,
+                {.startsEarly = kernel.record->startsEarly});
 }
 
 blocksparseRtStatus blocksparseRtArtifactGetLut(blocksparseRtArtifact artifact, const char *name,

@@ -20,6 +20,7 @@ struct SiteEntry {
   /// Of a kernel's site; `launch` lacks grid and stream.
   Function *function = nullptr;
   blocksparseRtLaunchConfig launch = {};
+  bool startsEarly = false;
   /// Of a LUT's site.
   void *lut = nullptr;
 };

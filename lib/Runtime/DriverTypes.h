@@ -87,6 +87,7 @@ enum : unsigned {
 
 enum : int {
   launchAttributeClusterDimension = 4,
+  launchAttributeProgrammaticStreamSerialization = 6,
   poolAttributeReleaseThreshold = 4,
   allocationTypePinned = 1,
   locationTypeDevice = 1
@@ -100,6 +101,7 @@ struct LaunchAttribute {
     struct {
       unsigned x, y, z;
     } clusterDimension;
+    int programmaticStreamSerializationAllowed;
   } value;
 };
 

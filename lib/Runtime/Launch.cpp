@@ -108,26 +108,35 @@ static Status checkArguments(const Function &function, const blocksparseRtLaunch
 }
 
 /// The driver's own launch; everything is known to be in range.
-static cuda::Result submit(const Driver &driver, cuda::Function function,
-                           const blocksparseRtLaunchConfig &config, void **args, void **extra) {
+static cuda::Result submit(const Device &device, cuda::Function function,
+                           const blocksparseRtLaunchConfig &config, void **args,
+                           const LaunchOptions &options) {
   unsigned shared = static_cast<unsigned>(config.dynamicSharedBytes);
   auto grid = [&](int i) { return static_cast<unsigned>(config.grid[i]); };
   auto block = [&](int i) { return static_cast<unsigned>(config.block[i]); };
   auto cluster = [&](int i) { return static_cast<unsigned>(config.cluster[i]); };
-  if (!hasCluster(config) || cluster(0) * cluster(1) * cluster(2) == 1)
-    return driver.cuLaunchKernel(function, grid(0), grid(1), grid(2), block(0), block(1), block(2),
-                                 shared, config.stream, args, extra);
-  cuda::LaunchAttribute attribute = {};
-  attribute.id = cuda::launchAttributeClusterDimension;
-  attribute.value.clusterDimension = {cluster(0), cluster(1), cluster(2)};
+  cuda::LaunchAttribute attributes[2] = {};
+  unsigned count = 0;
+  if (hasCluster(config) && cluster(0) * cluster(1) * cluster(2) != 1) {
+    attributes[count].id = cuda::launchAttributeClusterDimension;
+    attributes[count++].value.clusterDimension = {cluster(0), cluster(1), cluster(2)};
+  }
+  // Of the same chips and drivers as clusters.
+  if (options.startsEarly && device.info.hasClusters) {
+    attributes[count].id = cuda::launchAttributeProgrammaticStreamSerialization;
+    attributes[count++].value.programmaticStreamSerializationAllowed = 1;
+  }
+  if (count == 0)
+    return device.driver.cuLaunchKernel(function, grid(0), grid(1), grid(2), block(0), block(1),
+                                        block(2), shared, config.stream, args, options.extra);
   cuda::LaunchConfig launch = {};
   launch.gridX = grid(0), launch.gridY = grid(1), launch.gridZ = grid(2);
   launch.blockX = block(0), launch.blockY = block(1), launch.blockZ = block(2);
   launch.sharedBytes = shared;
   launch.stream = config.stream;
-  launch.attributes = &attribute;
-  launch.attributeCount = 1;
-  return driver.cuLaunchKernelEx(&launch, function, args, extra);
+  launch.attributes = attributes;
+  launch.attributeCount = count;
+  return device.driver.cuLaunchKernelEx(&launch, function, args, options.extra);
 }
 
 /// Everything that is asked before the driver is.
@@ -147,28 +156,29 @@ static bool isEmpty(const blocksparseRtLaunchConfig &config) {
 
 /// The driver's launch in the device's context.
 static Status submitNoted(Function &function, const blocksparseRtLaunchConfig &config, void **args,
-                          void **extra) {
+                          const LaunchOptions &options) {
   Device &device = function.module.device;
-  if (cuda::Result result = submit(device.driver, function.handle, config, args, extra))
+  if (cuda::Result result = submit(device, function.handle, config, args, options))
     return device.fail(result, "launch", describe(function, config) + " on " + device.describe());
   device.noteLaunch({&function.name, function.info.staticSharedBytes, config});
   return BLOCKSPARSE_RT_SUCCESS;
 }
 
 Status blocksparse::rt::launch(Function &function, const blocksparseRtLaunchConfig &config,
-                               void **args, size_t argCount, void **extra) {
-  BLOCKSPARSE_RT_TRY(checkLaunch(function, config, args, argCount, extra));
+                               void **args, size_t argCount, const LaunchOptions &options) {
+  BLOCKSPARSE_RT_TRY(checkLaunch(function, config, args, argCount, options.extra));
   if (isEmpty(config))
     return BLOCKSPARSE_RT_SUCCESS;
   ScopedContext context;
   BLOCKSPARSE_RT_TRY(context.enter(function.module.device));
-  return submitNoted(function, config, args, extra);
+  return submitNoted(function, config, args, options);
 }
 
 Status blocksparse::rt::launchInContext(Function &function, const blocksparseRtLaunchConfig &config,
-                                        void **args, size_t argCount) {
-  BLOCKSPARSE_RT_TRY(checkLaunch(function, config, args, argCount, nullptr));
-  return isEmpty(config) ? BLOCKSPARSE_RT_SUCCESS : submitNoted(function, config, args, nullptr);
+                                        void **args, size_t argCount,
+                                        const LaunchOptions &options) {
+  BLOCKSPARSE_RT_TRY(checkLaunch(function, config, args, argCount, options.extra));
+  return isEmpty(config) ? BLOCKSPARSE_RT_SUCCESS : submitNoted(function, config, args, options);
 }
 
 blocksparseRtStatus blocksparseRtLaunch(blocksparseRtFunction function,

@@ -8,14 +8,22 @@
 
 namespace blocksparse::rt {
 
-/// The body of blocksparseRtLaunch; see there. `extra` is the driver's own
-/// packed form of the arguments, null where `args` is used.
+struct LaunchOptions {
+  /// The kernel waits by itself for the one before it on the stream (griddepcontrol.wait), so that
+  /// the driver may launch it before that has ended; a driver or a device that can't launches it
+  /// as any other.
+  bool startsEarly = false;
+  /// The driver's own packed form of the arguments, null where `args` is used.
+  void **extra = nullptr;
+};
+
+/// The body of blocksparseRtLaunch; see there.
 Status launch(Function &function, const blocksparseRtLaunchConfig &config, void **args,
-              size_t argCount, void **extra = nullptr);
+              size_t argCount, const LaunchOptions &options = {});
 
 /// The same where the device's context is current already.
 Status launchInContext(Function &function, const blocksparseRtLaunchConfig &config, void **args,
-                       size_t argCount);
+                       size_t argCount, const LaunchOptions &options = {});
 
 } // namespace blocksparse::rt
 

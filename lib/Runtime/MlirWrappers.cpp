@@ -134,7 +134,7 @@ static void launchKernel(void *function, const blocksparseRtLaunchConfig &config
                          size_t count, void **extra) {
   guarded([&](Device &) -> Status {
     BLOCKSPARSE_RT_TRY(expectPointer(function, "a kernel"));
-    return launch(*static_cast<Function *>(function), config, params, count, extra);
+    return launch(*static_cast<Function *>(function), config, params, count, {.extra = extra});
   });
 }
 

@@ -37,6 +37,7 @@ constexpr GPUFacts sm80{.multiprocessors = 108,
                         .f64MMA = true,
                         .tma = false,
                         .wgmma = false,
+                        .dependentLaunch = false,
                         .warpMMA = {16, 8, 16},
                         .warpgroupMMA = {0, 0, 0}};
 
@@ -64,6 +65,7 @@ constexpr GPUFacts sm90(bool specific) {
   facts.f8ToF16 = true;
   facts.tma = true;
   facts.wgmma = specific;
+  facts.dependentLaunch = true;
   if (specific)
     facts.warpgroupMMA = {64, 256, 16};
   return facts;
@@ -81,6 +83,7 @@ constexpr GPUFacts sm120() {
   GPUFacts facts = sm8x(170, 96 * MiB, 87);
   facts.f8ToF16 = true;
   facts.tma = true;
+  facts.dependentLaunch = true;
   return facts;
 }
 

@@ -15,6 +15,10 @@ namespace mlir::blocksparse {
 #define GEN_PASS_REGISTRATION
 #include "blocksparse/Conversion/GPUPasses.h.inc"
 
+/// Unit attribute of a `gpu.launch_func` whose kernel waits by itself for the one before it on the
+/// stream, so that it may be launched before that has ended.
+inline constexpr StringLiteral startsEarlyAttr = "blocksparse.starts_early";
+
 /// What the pass convert-blocksparse-to-gpu does: replaces every planned operation of `module`
 /// by kernels for `chip` ("sm_80" .. "sm_90a") and their launches. Fails, with an error at the
 /// operation, for one that is not planned or not on memrefs, and for an unknown chip.

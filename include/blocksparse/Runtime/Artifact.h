@@ -4,7 +4,7 @@
 // The artefact: what the compiler embeds into a compiled program for the
 // runtime. Plain C++, shared by both.
 //
-// Format 1, all numbers little-endian, no alignment of numbers implied:
+// Format 2, all numbers little-endian, no alignment of numbers implied:
 //
 //   header   8 bytes  magic 89 'B' 'S' 'P' 'A' 0d 0a 1a (a text-mode copy or a
 //                     7-bit channel destroys it)
@@ -22,7 +22,8 @@
 //   kind 1   image:  u32 image kind, string target, blob
 //   kind 2   LUT:    string name, blob
 //   kind 3   kernel: string name, string target, i32 threads[3],
-//                    i32 cluster[3], i64 dynamic shared bytes
+//                    i32 cluster[3], i64 dynamic shared bytes, u32 starts early
+//                    (0 or 1)
 
 #ifndef BLOCKSPARSE_RUNTIME_ARTIFACT_H
 #define BLOCKSPARSE_RUNTIME_ARTIFACT_H
@@ -38,7 +39,7 @@
 namespace blocksparse::rt {
 
 /// The newest format that this code writes, and the only one it reads.
-inline constexpr uint32_t artifactVersion = 1;
+inline constexpr uint32_t artifactVersion = 2;
 
 /// The chip of an image: "sm_80" is compute capability 8.0, "sm_100" 10.0. A
 /// final `a` ("sm_90a") means that only this very chip runs it.
@@ -74,6 +75,9 @@ struct ArtifactKernel {
   std::array<int32_t, 3> threads = {1, 1, 1};
   std::array<int32_t, 3> cluster = {1, 1, 1};
   int64_t dynamicSharedBytes = 0;
+  /// It waits by itself for the kernel before it on the stream, and may be launched before that has
+  /// ended.
+  bool startsEarly = false;
 };
 
 /// An artefact's contents. Names and bytes are views into memory of others.

@@ -44,6 +44,8 @@ struct GPUFacts {
   bool f64MMA = false;
   bool tma = false;   // cp.async.bulk.tensor and mbarrier transactions
   bool wgmma = false; // asynchronous warpgroup mma; needs the "a" chip
+  /// griddepcontrol: a kernel may start before the one before it has ended.
+  bool dependentLaunch = false;
   /// The mma for 16-bit floats: of a warp, and of a warpgroup (n: the largest) or 0.
   MMAShape warpMMA{16, 8, 16};
   MMAShape warpgroupMMA{0, 0, 0};

@@ -4,7 +4,9 @@
 #include "KernelBuilder.h"
 
 #include "../OperandView.h"
+#include "Kit/DependentLaunch.h"
 #include "Loops.h"
+#include "blocksparse/Conversion/BlockSparseToGPU.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -102,6 +104,11 @@ KernelBuilder::launch(ImplicitLocOpBuilder &host, StringRef name, ValueRange ope
   b.setInsertionPointToStart(&function.getBody().front());
   IRMapping mapping;
   mapping.map(arguments, function.getArguments());
+  const bool startsEarly = shape.startsEarly && getFacts().dependentLaunch;
+  if (getFacts().dependentLaunch)
+    emitLaunchDependents(b);
+  if (startsEarly)
+    emitWaitForKernelsBefore(b);
   body(b, mapping);
   gpu::ReturnOp::create(b);
 
@@ -114,10 +121,12 @@ KernelBuilder::launch(ImplicitLocOpBuilder &host, StringRef name, ValueRange ope
     function.setKnownClusterSize(ArrayRef<int32_t>{static_cast<int32_t>(shape.cluster), 1, 1});
     cluster = gpu::KernelDim3{indexConstant(host, shape.cluster), one, one};
   }
-  gpu::LaunchFuncOp::create(host, function, gpu::KernelDim3{shape.blocks, one, one},
-                            gpu::KernelDim3{indexConstant(host, shape.threads), one, one}, shared,
-                            arguments, /*asyncTokenType=*/nullptr, /*asyncDependencies=*/{},
-                            cluster);
+  auto launch = gpu::LaunchFuncOp::create(
+      host, function, gpu::KernelDim3{shape.blocks, one, one},
+      gpu::KernelDim3{indexConstant(host, shape.threads), one, one}, shared, arguments,
+      /*asyncTokenType=*/nullptr, /*asyncDependencies=*/{}, cluster);
+  if (startsEarly)
+    launch->setAttr(startsEarlyAttr, b.getUnitAttr());
   return function;
 }
 

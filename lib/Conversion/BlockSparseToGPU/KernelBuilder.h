@@ -22,6 +22,9 @@ struct LaunchShape {
   int64_t sharedBytes = 0;
   /// Blocks of a cluster (sm_90), which divides their number.
   int64_t cluster = 1;
+  /// The kernel may be launched before the one before it has ended, where the chip can do that (see
+  /// Kit/DependentLaunch.h). Its loads are not invariant.
+  bool startsEarly = false;
 };
 
 /// Makes the kernels of a module. The kernels stand in one `gpu.module @blocksparse_kernels`

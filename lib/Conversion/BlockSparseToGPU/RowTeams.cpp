@@ -10,6 +10,8 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
@@ -36,7 +38,12 @@ static RowTeam fitTeam(int64_t chunks, const RowTeamLimits &limits) {
   while (lanes * limits.mostChunks < chunks && lanes < mostLanes)
     lanes *= 2;
   int64_t held = std::min<int64_t>(llvm::divideCeil(chunks, lanes), limits.mostChunks);
-  return {lanes, held, lanes * held < chunks, 0, ShapedType::kDynamic};
+  return {lanes,
+          held,
+          lanes * held < chunks,
+          0,
+          ShapedType::kDynamic,
+          std::min(limits.together, mostLanes / lanes)};
 }
 
 SmallVector<RowTeam> mlir::blocksparse::device::planRowTeams(ArrayRef<int64_t> blocks,
@@ -94,16 +101,27 @@ static bool areInOrder(Value entries) {
   return true;
 }
 
+/// Rows of a block that one line of memory holds, a power of two that divides the block's rows.
+/// One, where a row is half a line or more: it is read at full rate by itself.
+static int64_t rowsOfLine(int64_t blockRows, int64_t chunksPerBlock) {
+  constexpr int64_t chunksPerLine = 128 / 16;
+  if (!llvm::isPowerOf2_64(chunksPerBlock) || 2 * chunksPerBlock >= chunksPerLine)
+    return 1;
+  return std::gcd(blockRows, chunksPerLine / chunksPerBlock);
+}
+
 RowTeams::RowTeams(const RowWalk &walk, Value segments, Value entries,
                    std::optional<ScheduleAttr> schedule, const Options &options)
     : elements(options.elements), operands(options.operands), threads(leastThreads),
-      needsCols(options.needsCols), entriesInOrder(areInOrder(entries)) {
+      chunksPerBlock(walk.getBlockCols() / options.elements), needsCols(options.needsCols),
+      entriesInOrder(areInOrder(entries)) {
   // Half of what a lane can hold is enough to keep memory busy.
   int64_t wanted = options.mostChunks / 2;
   if (schedule && schedule->getTileK() != 0)
     wanted = schedule->getTileK() / elements;
-  RowTeamLimits limits{walk.getBlockCols() / elements, options.mostChunks,
-                       std::clamp<int64_t>(wanted, 1, options.mostChunks)};
+  RowTeamLimits limits{chunksPerBlock, options.mostChunks,
+                       std::clamp<int64_t>(wanted, 1, options.mostChunks),
+                       rowsOfLine(walk.getBlockRows(), chunksPerBlock)};
   if (std::optional<SmallVector<int64_t>> counts = readCounts(segments)) {
     teams = planRowTeams(*counts, limits);
   } else {
@@ -111,7 +129,7 @@ RowTeams::RowTeams(const RowWalk &walk, Value segments, Value entries,
     teams = {planRowTeam(most, llvm::divideCeil(most, 4), limits)};
   }
   for (const RowTeam &team : teams)
-    threads = std::max(threads, team.lanes);
+    threads = std::max(threads, team.groupLanes());
 }
 
 /// Memory waits for requests, which come from threads, so that there shall be as many as their
@@ -157,10 +175,15 @@ void RowTeams::launch(
       arguments.push_back(total);
   }
   bool crossesWarps =
-      llvm::any_of(teams, [](const RowTeam &team) { return team.lanes > warpSize; });
+      llvm::any_of(teams, [](const RowTeam &team) { return team.groupLanes() > warpSize; });
+  int64_t mostTogether = 1;
+  for (const RowTeam &team : teams)
+    mostTogether = std::max(mostTogether, team.together);
   Value blocks = indexMin(host, total, indexConstant(host, KernelBuilder::simtMaxBlocks));
+  // A number of each warp for each row that it has a part of.
   LaunchShape shape{indexMax(host, blocks, indexConstant(host, 1)), threads,
-                    crossesWarps ? threads / warpSize * 4 : 0};
+                    crossesWarps ? threads / warpSize * mostTogether * 4 : 0};
+  shape.startsEarly = true;
   auto kernel = kernels.launch(
       host, name, arguments, shape, [&](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
         auto inKernel = [&](Value end) {
@@ -199,18 +222,22 @@ void RowTeams::launch(
 TeamRow RowTeams::getRow(ImplicitLocOpBuilder &b, const RowWalk &walk, const TeamWork &work) const {
   const RowTeam &team = work.team;
   Value thread = gpu::ThreadIdOp::create(b, gpu::Dimension::x);
-  Value lanes = indexConstant(b, team.lanes);
-  Value item = indexAdd(b, indexMul(b, work.number, indexConstant(b, threads / team.lanes)),
-                        b.createOrFold<arith::DivUIOp>(thread, lanes));
+  // The outermost first: teams that are together, lane of a team's that is not a neighbour, row of
+  // those together, neighbour.
+  const int64_t neighbours = neighbourLanes(team);
+  SmallVector<Value> at =
+      splitIndex(b, thread,
+                 {Value(), indexConstant(b, team.lanes / neighbours),
+                  indexConstant(b, team.together), indexConstant(b, neighbours)});
+  Value lane = indexAdd(b, indexMul(b, at[1], indexConstant(b, neighbours)), at[3]);
+  Value number = indexAdd(b, indexMul(b, at[0], indexConstant(b, team.together)), at[2]);
+  Value item =
+      indexAdd(b, indexMul(b, work.number, indexConstant(b, threads / team.lanes)), number);
   Value exists = indexLess(b, item, rowsOf(b, walk, team));
   Value zero = indexConstant(b, 0);
   // The last thread block may have teams to spare. They go along with row 0.
   item = arith::SelectOp::create(b, exists, item, zero);
-  TeamRow row{work,
-              walk.getRowOfSegments(b, item, team.first),
-              b.createOrFold<arith::RemUIOp>(thread, lanes),
-              {},
-              {}};
+  TeamRow row{work, walk.getRowOfSegments(b, item, team.first), lane, {}, {}};
   Value chunks = indexMul(b, row.row.count, indexConstant(b, walk.getBlockCols() / elements));
   row.chunks = arith::SelectOp::create(b, exists, chunks, zero);
   row.inside = both(b, exists, walk.isInside(b, row.row));
@@ -300,26 +327,37 @@ void RowTeams::forOthers(ImplicitLocOpBuilder &b, const RowWalk &walk, const Tea
 Value RowTeams::reduce(ImplicitLocOpBuilder &b, const TeamWork &work, Value x,
                        function_ref<Value(ImplicitLocOpBuilder &, Value, Value)> combine) const {
   const RowTeam &team = work.team;
-  for (int64_t distance = std::min(team.lanes, warpSize) / 2; distance > 0; distance /= 2) {
+  const int64_t neighbours = neighbourLanes(team);
+  for (int64_t distance = std::min(team.groupLanes(), warpSize) / 2; distance > 0; distance /= 2) {
+    // The lanes of other rows.
+    if (distance >= neighbours && distance < neighbours * team.together)
+      continue;
     auto other = gpu::ShuffleOp::create(b, x, static_cast<int32_t>(distance), warpSize,
                                         gpu::ShuffleMode::XOR);
     x = combine(b, x, other.getShuffleResult());
   }
-  if (team.lanes <= warpSize)
+  if (team.groupLanes() <= warpSize)
     return x;
-  // The numbers of all warps through shared memory. Of the team's, every lane combines all.
+  // The numbers of all warps, one for each row, through shared memory. Of the team's, every lane
+  // combines all.
   Value thread =
       arith::IndexCastOp::create(b, b.getI32Type(), gpu::ThreadIdOp::create(b, gpu::Dimension::x));
-  Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, sharedRem(b, thread, warpSize),
-                                        sharedConstant(b, 0));
+  Value lane = sharedRem(b, thread, warpSize);
+  Value row = sharedRem(b, sharedDiv(b, lane, neighbours), team.together);
+  Value isFirst =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, lane, sharedMul(b, row, neighbours));
+  auto place = [&](Value warp) {
+    return sharedMul(b, sharedAdd(b, sharedMul(b, warp, team.together), row), 4);
+  };
   emitIf(b, isFirst, [&](ImplicitLocOpBuilder &b) {
-    work.shared->store(b, x, sharedMul(b, sharedDiv(b, thread, warpSize), 4), 4);
+    work.shared->store(b, x, place(sharedDiv(b, thread, warpSize)), 4);
   });
   emitBarrier(b);
-  Value start = sharedMul(b, sharedDiv(b, thread, team.lanes), team.lanes / warpSize * 4);
-  for (int64_t warp = 0; warp < team.lanes / warpSize; ++warp) {
-    Value part =
-        work.shared->load(b, b.getF32Type(), sharedAdd(b, start, sharedConstant(b, 4 * warp)), 4);
+  const int64_t warps = team.groupLanes() / warpSize;
+  Value start = place(sharedMul(b, sharedDiv(b, thread, team.groupLanes()), warps));
+  for (int64_t warp = 0; warp < warps; ++warp) {
+    Value part = work.shared->load(
+        b, b.getF32Type(), sharedAdd(b, start, sharedConstant(b, 4 * warp * team.together)), 4);
     x = warp == 0 ? part : combine(b, x, part);
   }
   // The next reduction writes there.

@@ -31,6 +31,13 @@ struct RowTeam {
   bool rereads;
   /// First segment and the one after the last (kDynamic: all that follow).
   int64_t first, end;
+  /// Teams whose rows stand below each other in the same blocks. Their lanes take turns, those of
+  /// the first row of a block before those of the second, so that what a warp reads of a block is
+  /// one piece of memory.
+  int64_t together = 1;
+
+  /// Lanes of the teams that are together.
+  int64_t groupLanes() const { return lanes * together; }
 };
 
 /// What decides on teams.
@@ -41,6 +48,8 @@ struct RowTeamLimits {
   int64_t mostChunks;
   /// Chunks that it shall hold within a warp, where lanes cost nothing; at most mostChunks.
   int64_t wantedChunks;
+  /// Rows of a block that shall be read together, a power of two.
+  int64_t together = 1;
 };
 
 /// Teams for rows of the given numbers of blocks, in the order of the segments. One team serves
@@ -125,7 +134,12 @@ private:
   void finishChunk(ImplicitLocOpBuilder &b, const RowWalk &walk, RowChunk &chunk) const;
 
   SmallVector<RowTeam> teams;
-  int64_t elements, operands, threads;
+  /// Lanes of a team that stand beside each other; all, where it is not together with others.
+  int64_t neighbourLanes(const RowTeam &team) const {
+    return team.together == 1 ? team.lanes : chunksPerBlock;
+  }
+
+  int64_t elements, operands, threads, chunksPerBlock;
   bool needsCols;
   /// Entry e is value block e, so that the table need not be read.
   bool entriesInOrder;

@@ -44,6 +44,7 @@ public:
   Value totalHeads(ImplicitLocOpBuilder &b) const;
   const LutView &getEntries() const { return entries; }
   const LutView &getSegments() const { return segments; }
+  int64_t getBlockRows() const { return blockRows; }
   int64_t getBlockCols() const { return blockCols; }
   /// N.
   int64_t getCols() const { return cols; }

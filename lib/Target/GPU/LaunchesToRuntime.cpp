@@ -4,6 +4,7 @@
 #include "ProgramSymbols.h"
 #include "RuntimeCalls.h"
 #include "TensorMapsToRuntime.h"
+#include "blocksparse/Conversion/BlockSparseToGPU.h"
 #include "blocksparse/Target/Assertions.h"
 #include "blocksparse/Target/GPU/Passes.h"
 #include "blocksparse/Target/TargetInfo.h"
@@ -265,9 +266,10 @@ static LogicalResult getConstant(gpu::LaunchFuncOp op, Value value, StringRef wh
   return success();
 }
 
-/// Threads, cluster and dynamic shared memory of a launch: seven numbers.
+/// Threads, cluster and dynamic shared memory of a launch, and whether it starts early: eight
+/// numbers.
 static FailureOr<SmallVector<int64_t>> getRecord(gpu::LaunchFuncOp op) {
-  SmallVector<int64_t> record = {1, 1, 1, 1, 1, 1, 0};
+  SmallVector<int64_t> record = {1, 1, 1, 1, 1, 1, 0, op->hasAttr(startsEarlyAttr)};
   gpu::KernelDim3 block = op.getBlockSizeOperandValues();
   if (failed(getConstant(op, block.x, "the block size", record[0])) ||
       failed(getConstant(op, block.y, "the block size", record[1])) ||
@@ -294,9 +296,9 @@ static LogicalResult recordKernels(ModuleOp module, const TargetInfo &target) {
     FailureOr<SmallVector<int64_t>> record = getRecord(op);
     if (failed(record))
       return failure();
-    if (record->back() > limit)
+    if (int64_t shared = (*record)[6]; shared > limit)
       return op.emitOpError("expects at most ") << limit << " bytes of dynamic shared memory on "
-                                                << target.chip() << ", but got " << record->back();
+                                                << target.chip() << ", but got " << shared;
     auto attr = builder.getDenseI64ArrayAttr(*record);
     Attribute known = records.get(op.getKernelName());
     if (known && known != attr)

@@ -108,6 +108,37 @@ func.func @unequal(%y: memref<9x16x1024xf16>, %dy: memref<9x16x1024xf16>, %dx: m
 
 // -----
 
+// Rows of 128 chunks, two to a block: 32 lanes with 4 chunks each. The rows of a block are a quarter
+// of a line, so the teams of four of them take turns, two lanes each, and a warp reads lines. It has
+// 8 lanes of each row (neighbours, and those 8 and 16 lanes away), and four warps meet in shared
+// memory with a number for each of their rows.
+memref.global "private" constant @segments : memref<1x5xi32> = dense<[[0, 0, 0, 64, -1]]>
+memref.global "private" constant @entries : memref<64x2xi32> = dense<0>
+// CHECK-LABEL: gpu.func @together_softmax_rows(
+// CHECK-SAME: known_block_size = array<i32: 128, 1, 1>
+// CHECK-COUNT-4: llvm.load %{{.*}} -> vector<8xf16>
+// CHECK: gpu.shuffle{{ +}}xor %{{.*}}, %c16_i32
+// CHECK: gpu.shuffle{{ +}}xor %{{.*}}, %c8_i32
+// CHECK: gpu.shuffle{{ +}}xor %{{.*}}, %c1_i32
+// CHECK-NOT: gpu.shuffle
+// CHECK: gpu.barrier
+// CHECK-COUNT-4: llvm.load %{{.*}} : !llvm.ptr<3> -> f32
+// CHECK-NOT: llvm.load
+// CHECK: gpu.barrier
+// CHECK-COUNT-3: gpu.shuffle{{ +}}xor
+// CHECK-NOT: gpu.shuffle
+// CHECK: gpu.return
+// CHECK: func.func @together
+// CHECK: gpu.launch_func @blocksparse_kernels::@together_softmax_rows {{.*}} dynamic_shared_memory_size %c64_i32
+func.func @together(%x: memref<64x16x16xf16>, %y: memref<64x16x16xf16>) {
+  %s = memref.get_global @segments : memref<1x5xi32>
+  %e = memref.get_global @entries : memref<64x2xi32>
+  blocksparse.planned_softmax %x segments(%s) entries(%e) outs(%y) {block = array<i64: 16, 16>, shape = array<i64: 16, 1024>, lut_heads = 1 : i64} : (memref<64x16x16xf16>, memref<1x5xi32>, memref<64x2xi32>, memref<64x16x16xf16>) -> ()
+  return
+}
+
+// -----
+
 // The terms of a score: position bias, a mask that keeps, causal, and columns past the last one.
 // The mask has whole chunks, so it is read in vectors of its own type.
 // CHECK-LABEL: gpu.func @terms_softmax_rows(

@@ -4,7 +4,7 @@
 
 // The lowest PTX version that knows the chip, unless one is asked for.
 // CHECK: blocksparse.kernels = {
-// CHECK-SAME: dsd_dsd = array<i64: 256, 1, 1, 1, 1, 1, 0>
+// CHECK-SAME: dsd_dsd = array<i64: 256, 1, 1, 1, 1, 1, 0, 0>
 // CHECK-SAME: blocksparse.luts = {lut_{{[0-9a-f]+}}_[[BYTES:[0-9]+]] = dense<
 // CHECK-DAG: llvm.mlir.global internal @blocksparse.site.dsd_dsd()
 // CHECK-DAG: llvm.mlir.global internal @blocksparse.site.lut_{{[0-9a-f]+}}_[[BYTES]]()

@@ -96,6 +96,25 @@ TEST_F(ArtifactObjectTest, ClustersOfTheRecord) {
   void *args[] = {&pointer, &pointer, &factor, &count};
   ASSERT_OK(blocksparseRtArtifactLaunch(artifact, device, "scale", grid, nullptr, args, 4));
   EXPECT_EQ(fake.calls("cuLaunchKernelEx"), 1);
+  FakeLaunch seen;
+  ASSERT_TRUE(fake.lastLaunch(&seen));
+  EXPECT_EQ(seen.cluster[0], 2u);
+  EXPECT_FALSE(seen.startsEarly);
+}
+
+TEST_F(ArtifactObjectTest, StartsEarlyAsTheRecordSays) {
+  contents.kernels[0].startsEarly = true;
+  open();
+  const int64_t grid[3] = {4, 1, 1};
+  void *pointer = nullptr;
+  float factor = 0;
+  uint32_t count = 0;
+  void *args[] = {&pointer, &pointer, &factor, &count};
+  ASSERT_OK(blocksparseRtArtifactLaunch(artifact, device, "scale", grid, nullptr, args, 4));
+  FakeLaunch seen;
+  ASSERT_TRUE(fake.lastLaunch(&seen));
+  EXPECT_TRUE(seen.startsEarly);
+  EXPECT_EQ(seen.cluster[0], 0u);
 }
 
 TEST_F(ArtifactObjectTest, ExactTargetWins) {

@@ -27,7 +27,7 @@ Artifact sample() {
                               "ELF")}};
   artifact.luts = {{"empty", {}}, {"columns", bytesOf("0123456789abcdefX")}};
   artifact.kernels = {{"dsd", "sm_80", {128, 1, 1}, {1, 1, 1}, 49152},
-                      {"dsd", "sm_90a", {384, 1, 1}, {2, 1, 1}, 200000}};
+                      {"dsd", "sm_90a", {384, 1, 1}, {2, 1, 1}, 200000, /*startsEarly=*/true}};
   return artifact;
 }
 

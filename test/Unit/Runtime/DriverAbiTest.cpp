@@ -54,6 +54,8 @@ SAME(ours::streamNonBlocking, CU_STREAM_NON_BLOCKING);
 SAME(ours::eventDisableTiming, CU_EVENT_DISABLE_TIMING);
 SAME(ours::memoryAttachGlobal, CU_MEM_ATTACH_GLOBAL);
 SAME(ours::launchAttributeClusterDimension, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+SAME(ours::launchAttributeProgrammaticStreamSerialization,
+     CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
 SAME(ours::poolAttributeReleaseThreshold, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD);
 SAME(ours::allocationTypePinned, CU_MEM_ALLOCATION_TYPE_PINNED);
 SAME(ours::locationTypeDevice, CU_MEM_LOCATION_TYPE_DEVICE);
@@ -62,6 +64,8 @@ SAME(sizeof(ours::Device), sizeof(CUdevice));
 SAME(sizeof(ours::DevicePointer), sizeof(CUdeviceptr));
 SAME(sizeof(ours::LaunchAttribute), sizeof(CUlaunchAttribute));
 SAME(offsetof(ours::LaunchAttribute, value), offsetof(CUlaunchAttribute, value));
+SAME(sizeof(ours::LaunchAttribute::value.programmaticStreamSerializationAllowed),
+     sizeof(CUlaunchAttributeValue::programmaticStreamSerializationAllowed));
 SAME(sizeof(ours::LaunchConfig), sizeof(CUlaunchConfig));
 SAME(offsetof(ours::LaunchConfig, sharedBytes), offsetof(CUlaunchConfig, sharedMemBytes));
 SAME(offsetof(ours::LaunchConfig, stream), offsetof(CUlaunchConfig, hStream));

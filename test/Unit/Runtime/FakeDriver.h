@@ -14,7 +14,8 @@ struct FakeLaunch {
   char kernel[64];
   unsigned grid[3];
   unsigned block[3];
-  unsigned cluster[3]; // 0, 0, 0 for cuLaunchKernel
+  unsigned cluster[3]; // 0, 0, 0 without
+  bool startsEarly;
   unsigned sharedBytes;
   void *stream;
   int argCount;

@@ -72,7 +72,7 @@ Result loadPtx(std::string_view text, std::string &log, cuda::ModuleObject &modu
 
 Result recordLaunch(cuda::Function function, const unsigned (&grid)[3], const unsigned (&block)[3],
                     const unsigned (&cluster)[3], unsigned shared, cuda::Stream stream,
-                    void **arguments) {
+                    void **arguments, bool startsEarly = false) {
   if (!grid[0] || !grid[1] || !grid[2] || grid[1] > 65535 || grid[2] > 65535 ||
       block[0] * block[1] * block[2] > 1024 ||
       shared > static_cast<unsigned>(function->maxDynamicShared))
@@ -86,6 +86,7 @@ Result recordLaunch(cuda::Function function, const unsigned (&grid)[3], const un
     launch.block[i] = block[i];
     launch.cluster[i] = cluster[i];
   }
+  launch.startsEarly = startsEarly;
   launch.sharedBytes = shared;
   launch.stream = stream;
   launch.argCount = static_cast<int>(function->parameters.size());
@@ -194,14 +195,23 @@ Result cuLaunchKernel(cuda::Function function, unsigned gridX, unsigned gridY, u
 Result cuLaunchKernelEx(const cuda::LaunchConfig *config, cuda::Function function, void **arguments,
                         void **) {
   ENTER_WITH_CONTEXT("cuLaunchKernelEx");
-  if (config->attributeCount != 1 ||
-      config->attributes[0].id != cuda::launchAttributeClusterDimension)
-    return cuda::errorInvalidValue;
-  auto cluster = config->attributes[0].value.clusterDimension;
+  unsigned cluster[3] = {};
+  bool startsEarly = false;
+  for (unsigned i = 0; i < config->attributeCount; ++i) {
+    const cuda::LaunchAttribute &attribute = config->attributes[i];
+    if (attribute.id == cuda::launchAttributeClusterDimension) {
+      cluster[0] = attribute.value.clusterDimension.x;
+      cluster[1] = attribute.value.clusterDimension.y;
+      cluster[2] = attribute.value.clusterDimension.z;
+    } else if (attribute.id == cuda::launchAttributeProgrammaticStreamSerialization) {
+      startsEarly = attribute.value.programmaticStreamSerializationAllowed != 0;
+    } else {
+      return cuda::errorInvalidValue;
+    }
+  }
   return recordLaunch(function, {config->gridX, config->gridY, config->gridZ},
-                      {config->blockX, config->blockY, config->blockZ},
-                      {cluster.x, cluster.y, cluster.z}, config->sharedBytes, config->stream,
-                      arguments);
+                      {config->blockX, config->blockY, config->blockZ}, cluster,
+                      config->sharedBytes, config->stream, arguments, startsEarly);
 }
 Result cuFuncGetParamCount(cuda::Function function, size_t *count) {
   ENTER_WITH_CONTEXT("cuFuncGetParamCount");

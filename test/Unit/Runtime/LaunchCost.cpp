@@ -9,6 +9,7 @@
 //
 // A measurement, no test: it prints the median and the least of its rounds.
 
+#include "DriverTypes.h"
 #include "FakeDriver.h"
 
 #include "blocksparse-c/Runtime.h"
@@ -20,6 +21,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+#include <functional>
 #include <thread>
 #include <vector>
 
@@ -101,15 +103,15 @@ int32_t callOnce(Program &program, void *const (&tensors)[3]) {
 }
 
 /// Nanoseconds per call of each round.
-std::vector<double> measure(blocksparseRtDevice device, Program &program, void *const (&tensors)[3],
-                            int rounds) {
+std::vector<double> measure(blocksparseRtDevice device, int rounds,
+                            const std::function<int32_t()> &call) {
   // Fewer than a queue of the driver holds, so that no call waits for the device.
   constexpr int calls = 500;
   std::vector<double> result;
   for (int round = 0; round < rounds; ++round) {
     auto start = std::chrono::steady_clock::now();
     for (int i = 0; i < calls; ++i)
-      if (int32_t status = callOnce(program, tensors))
+      if (int32_t status = call())
         expect(status);
     std::chrono::duration<double, std::nano> time = std::chrono::steady_clock::now() - start;
     result.push_back(time.count() / calls);
@@ -118,6 +120,68 @@ std::vector<double> measure(blocksparseRtDevice device, Program &program, void *
   std::sort(result.begin(), result.end());
   return result;
 }
+
+void print(const char *what, const std::vector<double> &times) {
+  printf("%s: %.0f ns per call (median), %.0f ns (least)\n", what, times[times.size() / 2],
+         times[0]);
+}
+
+/// What the driver alone takes for the calls of a call, in a context that is current.
+class DriverCalls {
+public:
+  explicit DriverCalls(void *library) : library(library) {
+    cuda::Context context = nullptr;
+    check(get<int(cuda::Context *, int)>("cuDevicePrimaryCtxRetain")(&context, 0));
+    check(get<int(cuda::Context)>("cuCtxPushCurrent_v2")(context));
+    cuda::Module module = nullptr;
+    check(get<int(cuda::Module *, const void *, unsigned, int *, void **)>("cuModuleLoadDataEx")(
+        &module, kernelPtx.c_str(), 0, nullptr, nullptr));
+    check(get<int(cuda::Function *, cuda::Module, const char *)>("cuModuleGetFunction")(
+        &function, module, "product"));
+    check(get<int(cuda::Function, int, int)>("cuFuncSetAttribute")(
+        function, cuda::maxDynamicSharedSizeBytes, 200000));
+    for (int i = 0; i < 13; ++i)
+      args[i] = i < 3 ? static_cast<void *>(&maps[i]) : &numbers[i - 3];
+    launchKernel = get<Launch>("cuLaunchKernel");
+    pointerAttributes =
+        get<int(unsigned, int *, void **, cuda::DevicePointer)>("cuPointerGetAttributes");
+  }
+
+  int32_t launch() {
+    return launchKernel(function, 132, 1, 1, 384, 1, 1, 200000, nullptr, args, nullptr);
+  }
+  int32_t ask(void *pointer) {
+    unsigned type = 0, managed = 0;
+    int ordinal = 0;
+    int attributes[] = {cuda::pointerMemoryType, cuda::pointerIsManaged,
+                        cuda::pointerDeviceOrdinal};
+    void *values[] = {&type, &managed, &ordinal};
+    return pointerAttributes(3, attributes, values, reinterpret_cast<cuda::DevicePointer>(pointer));
+  }
+
+private:
+  using Launch = int(cuda::Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                     unsigned, cuda::Stream, void **, void **);
+
+  template <typename T>
+  T *get(const char *name) {
+    return reinterpret_cast<T *>(dlsym(library, name));
+  }
+  static void check(int result) {
+    if (result == cuda::success)
+      return;
+    fprintf(stderr, "the driver fails with %d\n", result);
+    exit(1);
+  }
+
+  void *library;
+  cuda::Function function = nullptr;
+  blocksparseRtTensorMap maps[3] = {};
+  uint64_t numbers[10] = {};
+  void *args[13];
+  Launch *launchKernel = nullptr;
+  int (*pointerAttributes)(unsigned, int *, void **, cuda::DevicePointer) = nullptr;
+};
 
 int numberOf(int argc, char **argv, const char *option, int fallback) {
   size_t length = strlen(option);
@@ -138,20 +202,39 @@ int main(int argc, char **argv) {
     expect(blocksparseRtAlloc(device, size_t(64) * 4096 * 64 * 2, nullptr, &tensor));
   Program program;
   expect(callOnce(program, tensors));
-  if (void *driver = dlopen(getenv("BLOCKSPARSE_CUDA_DRIVER"), RTLD_NOW))
-    if (auto quiet = reinterpret_cast<decltype(&fakeDriverQuiet)>(dlsym(driver, "fakeDriverQuiet")))
-      quiet(true);
+  void *driver = dlopen(getenv("BLOCKSPARSE_CUDA_DRIVER"), RTLD_NOW);
+  if (!driver)
+    return 1;
+  if (auto quiet = reinterpret_cast<decltype(&fakeDriverQuiet)>(dlsym(driver, "fakeDriverQuiet")))
+    quiet(true);
 
   int threads = numberOf(argc, argv, "--threads", 1);
   int rounds = numberOf(argc, argv, "--rounds", 200);
+  auto call = [&] { return callOnce(program, tensors); };
   std::vector<std::vector<double>> results(threads);
   std::vector<std::thread> others;
   for (int i = 1; i < threads; ++i)
-    others.emplace_back([&, i] { results[i] = measure(device, program, tensors, rounds); });
-  results[0] = measure(device, program, tensors, rounds);
+    others.emplace_back([&, i] { results[i] = measure(device, rounds, call); });
+  results[0] = measure(device, rounds, call);
   for (std::thread &other : others)
     other.join();
   for (const std::vector<double> &times : results)
-    printf("%.0f ns per call (median), %.0f ns (least)\n", times[times.size() / 2], times[0]);
+    print("a call", times);
+
+  DriverCalls alone(driver);
+  print("a call in a context that is current", measure(device, rounds, call));
+  print("the driver's launch in it", measure(device, rounds, [&] { return alone.launch(); }));
+  print("the driver's answer where a pointer lies",
+        measure(device, rounds, [&] { return alone.ask(tensors[0]); }));
+  print("three tensor maps", measure(device, rounds, [&] {
+          blocksparseRtCall call = {};
+          call.device = device;
+          blocksparseRtTensorMap map;
+          for (void *tensor : tensors) {
+            blocksparseRtTensorMapConfig config = describe(tensor);
+            blocksparseRtCallTensorMap(&call, &config, &map);
+          }
+          return static_cast<int32_t>(call.status);
+        }));
   return 0;
 }
