@@ -101,14 +101,16 @@ static ScheduleAttr withTileN(ScheduleAttr schedule, int64_t tileN) {
                            schedule.getGroup(), schedule.getSplit());
 }
 
-/// Measured on an H100 (docs/Performance.md): two panels side by side halve what is read of the
-/// values from memory. Pairs of block rows of 64 in clusters read more panels at a time than the
-/// cache takes.
+/// Measured (docs/Performance.md): two panels side by side halve what is read of the values from
+/// memory; four are better for pairs of block rows of 64. Pairs in clusters read more panels at a
+/// time than the cache takes.
 static int64_t panelsTogether(const StagedProduct &product) {
   if (product.stream)
     return 1;
   const bool pairs = product.rows.opRows() % 128 != 0;
-  return pairs && ::blocksparse::clusterSize(product.tileN) > 1 ? 1 : 2;
+  if (!pairs)
+    return 2;
+  return ::blocksparse::clusterSize(product.tileN) > 1 ? 1 : 4;
 }
 
 static void buildStages(PlannedDSDOp op, int64_t workers) {

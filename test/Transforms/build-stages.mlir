@@ -24,6 +24,23 @@ func.func @wgmma(%v: tensor<2x128x64xf16>, %b: tensor<192x384xf16>, %init: tenso
   return %0 : tensor<256x384xf16>
 }
 
+// Pairs of block rows of 64 walk four panels side by side, so that values are read from memory once for them: the
+// first worker has panels 0 and 2 of the first pair before those of the second.
+// CHECK-LABEL: @pairs(
+// CHECK-DAG: %[[T:.*]] = arith.constant dense<{{\[\[}}0, 0, 0, 1, 0, 0, 0, 0], [0, 2, 0, 1, 0, 0, 0, 0], [1, 0, 1, 1, 0, 0, 0, 0], [1, 2, 1, 1, 0, 0, 0, 0], [0, 1, 0, 1, 0, 0, 0, 0],
+// CHECK: planned_dsd {{.*}} stages(%[[T]],
+func.func @pairs(%v: tensor<4x64x64xf16>, %b: tensor<64x512xf16>, %init: tensor<256x512xf16>)
+    -> tensor<256x512xf16> {
+  %s = arith.constant dense<[[0, 0, 0, 1, -1], [1, 0, 1, 1, -1], [2, 0, 2, 1, -1], [3, 0, 3, 1, -1]]> : tensor<4x5xi32>
+  %e = arith.constant dense<[[0, 0], [0, 1], [0, 2], [0, 3]]> : tensor<4x2xi32>
+  %0 = blocksparse.planned_dsd %v, %b segments(%s) entries(%e) outs(%init)
+      {block = array<i64: 64, 64>, lut_heads = 1 : i64,
+       schedule = #blocksparse.schedule<kernel = "cuda.wgmma", tile_n = 128, group = 2>}
+      : (tensor<4x64x64xf16>, tensor<64x512xf16>, tensor<4x5xi32>, tensor<4x2xi32>,
+         tensor<256x512xf16>) -> tensor<256x512xf16>
+  return %0 : tensor<256x512xf16>
+}
+
 // A shared pattern: each of two heads has a copy of the one group.
 // CHECK-LABEL: @stream(
 // CHECK-DAG: %[[T:.*]] = arith.constant dense<{{\[\[}}0, 0, 0, 1, 0, 0, 0, 0], [0, 0, 0, 1, 0, 1, 0, 0]]> : tensor<2x8xi32>

@@ -74,14 +74,14 @@ TEST(ArtifactTest, KnownBytes) {
   Artifact artifact;
   artifact.luts = {{"L", bytesOf("\x01\x02")}};
   std::vector<uint8_t> expected = {
-      0x89, 'B', 'S', 'P', 'A', 13, 10, 26, 1,  0, 0, 0, 1, 0, 0, 0, // magic, version, count
+      0x89, 'B', 'S', 'P', 'A', 13, 10, 26, 2,  0, 0, 0, 1, 0, 0, 0, // magic, version, count
       82,   0,   0,   0,   0,   0,  0,  0,  0,  0, 0, 0, 0, 0, 0, 0, // size, checksum
       2,    0,   0,   0,   0,   0,  0,  0,  64, 0, 0, 0, 0, 0, 0, 0, // kind, offset
       18,   0,   0,   0,   0,   0,  0,  0,  0,  0, 0, 0, 0, 0, 0, 0, // size
       1,    0,   0,   0,   'L', 0,  0,  0,  0,  0, 0, 0, 0, 0, 0, 0, 1, 2};
   std::vector<uint8_t> data = write(artifact);
   std::vector<uint8_t> sum(data.begin() + checksumOffset, data.begin() + headerBytes);
-  const std::vector<uint8_t> expectedSum = {0xc8, 0x7e, 0xa3, 0xf0, 0xef, 0x8f, 0xf9, 0xf5};
+  const std::vector<uint8_t> expectedSum = {0x7d, 0x28, 0x73, 0xe2, 0xf8, 0x6b, 0x8f, 0xb4};
   EXPECT_EQ(sum, expectedSum);
   std::copy(sum.begin(), sum.end(), expected.begin() + checksumOffset);
   EXPECT_EQ(data, expected);
@@ -103,8 +103,8 @@ TEST(ArtifactTest, ForeignAndDamagedInput) {
   damaged.back() ^= 1;
   EXPECT_HAS(parseError(damaged), "expects an artefact with checksum ");
   std::vector<uint8_t> newer = data;
-  newer[8] = 2;
-  EXPECT_HAS(parseError(newer), "expects an artefact of format 1, but got format 2");
+  newer[8] = 3;
+  EXPECT_HAS(parseError(newer), "expects an artefact of format 2, but got format 3");
 }
 
 TEST(ArtifactTest, CrookedTables) {

@@ -304,6 +304,61 @@ TEST_F(RealDriverTest, Artefact) {
   EXPECT_OK(blocksparseRtArtifactClose(artifact));
 }
 
+/// Adds 1 to what `at` holds, long after it has read it. It lets the next kernel start at once, and
+/// waits for the one before it.
+const std::string stepPtx = R"(
+.version 7.8
+.target sm_90
+.address_size 64
+.visible .entry step(.param .u64 at)
+{
+  .reg .u64 %p;
+  .reg .u32 %v, %i;
+  .reg .pred %more;
+  griddepcontrol.launch_dependents;
+  griddepcontrol.wait;
+  ld.param.u64 %p, [at];
+  ld.global.u32 %v, [%p];
+  mov.u32 %i, 0;
+again:
+  nanosleep.u32 1000;
+  add.u32 %i, %i, 1;
+  setp.lt.u32 %more, %i, 20;
+  @%more bra again;
+  add.u32 %v, %v, 1;
+  st.global.u32 [%p], %v;
+  ret;
+}
+)";
+
+TEST_F(RealDriverTest, AKernelThatStartsEarlyWaits) {
+  using namespace blocksparse::rt;
+  blocksparseRtDeviceInfo info;
+  ASSERT_OK(blocksparseRtDeviceGetInfo(device, &info));
+  if (!info.hasClusters)
+    GTEST_SKIP() << "needs a device of compute capability 9.0 and a driver of CUDA 11.8";
+  Artifact contents;
+  contents.images = {{ImageKind::Ptx, "sm_90", bytesOf(stepPtx)}};
+  contents.kernels = {{"step", "sm_90", {1, 1, 1}, {1, 1, 1}, 0, /*startsEarly=*/true}};
+  std::string error;
+  std::vector<uint8_t> data = writeArtifact(contents, error).value_or(std::vector<uint8_t>());
+  blocksparseRtArtifact artifact = nullptr;
+  ASSERT_OK(blocksparseRtArtifactOpen(data.data(), data.size(), &artifact));
+  void *memory = nullptr;
+  uint32_t number = 0;
+  ASSERT_OK(blocksparseRtAlloc(device, sizeof(number), nullptr, &memory));
+  ASSERT_OK(blocksparseRtCopyToDevice(device, memory, &number, sizeof(number), nullptr));
+  void *args[] = {&memory};
+  const int64_t grid[3] = {1, 1, 1};
+  for (int i = 0; i < 100; ++i)
+    ASSERT_OK(blocksparseRtArtifactLaunch(artifact, device, "step", grid, nullptr, args, 1));
+  ASSERT_OK(blocksparseRtCopyToHost(device, &number, memory, sizeof(number), nullptr));
+  ASSERT_OK(blocksparseRtStreamSynchronize(device, nullptr));
+  EXPECT_EQ(number, 100u);
+  ASSERT_OK(blocksparseRtFree(device, memory, nullptr));
+  EXPECT_OK(blocksparseRtArtifactClose(artifact));
+}
+
 // The calls of generated code, with a tensor map that the kernel takes by value.
 TEST_F(RealDriverTest, ProgramWithATensorMap) {
   using namespace blocksparse::rt;
