@@ -101,6 +101,9 @@ static std::string checkKernels(const Artifact &artifact) {
     if (kernel.dynamicSharedBytes < 0)
       return subject + "no less than 0 bytes of shared memory, but got " +
              std::to_string(kernel.dynamicSharedBytes);
+    if (kernel.startsEarly != 0 && kernel.startsEarly != 1)
+      return subject + "0 or 1 for whether it starts early, but got " +
+             std::to_string(kernel.startsEarly);
   }
   return {};
 }
@@ -213,7 +216,7 @@ static std::vector<Section> makeSections(const Artifact &artifact) {
     writer.triple(kernel.threads);
     writer.triple(kernel.cluster);
     writer.number(static_cast<uint64_t>(kernel.dynamicSharedBytes), 8);
-    writer.number(kernel.startsEarly, 4);
+    writer.number(static_cast<uint32_t>(kernel.startsEarly), 4);
     sections.push_back({SectionKind::Kernel, std::move(writer.data)});
   }
   return sections;
@@ -387,9 +390,7 @@ static bool readSection(SectionKind kind, std::span<const uint8_t> payload, Arti
     kernel.threads = reader.triple();
     kernel.cluster = reader.triple();
     kernel.dynamicSharedBytes = static_cast<int64_t>(reader.number(8));
-    uint64_t startsEarly = reader.number(4);
-    kernel.startsEarly = startsEarly != 0;
-    reader.failed |= startsEarly > 1;
+    kernel.startsEarly = static_cast<int32_t>(reader.number(4));
     artifact.kernels.push_back(kernel);
     break;
   }

@@ -383,7 +383,7 @@ Status blocksparse::rt::addKernelEntry(blocksparseRtSite &site, blocksparseRtArt
   made.device = &device;
   made.function = kernel.function;
   made.launch = makeConfig(*kernel.record);
-  made.startsEarly = kernel.record->startsEarly;
+  made.startsEarly = kernel.record->startsEarly != 0;
   entry = ::unwrap(artifact)->addEntry(site, made);
   return BLOCKSPARSE_RT_SUCCESS;
 }
@@ -428,7 +428,7 @@ blocksparseRtStatus blocksparseRtArtifactLaunch(blocksparseRtArtifact artifact,
   std::copy_n(grid, 3, config.grid);
   config.stream = stream;
   return launch(*kernel.function, config, args, argCount,
-                {.startsEarly = kernel.record->startsEarly});
+                {.startsEarly = kernel.record->startsEarly != 0});
 }
 
 blocksparseRtStatus blocksparseRtArtifactGetLut(blocksparseRtArtifact artifact, const char *name,

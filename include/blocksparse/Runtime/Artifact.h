@@ -22,8 +22,7 @@
 //   kind 1   image:  u32 image kind, string target, blob
 //   kind 2   LUT:    string name, blob
 //   kind 3   kernel: string name, string target, i32 threads[3],
-//                    i32 cluster[3], i64 dynamic shared bytes, u32 starts early
-//                    (0 or 1)
+//                    i32 cluster[3], i64 dynamic shared bytes, i32 starts early
 
 #ifndef BLOCKSPARSE_RUNTIME_ARTIFACT_H
 #define BLOCKSPARSE_RUNTIME_ARTIFACT_H
@@ -75,9 +74,9 @@ struct ArtifactKernel {
   std::array<int32_t, 3> threads = {1, 1, 1};
   std::array<int32_t, 3> cluster = {1, 1, 1};
   int64_t dynamicSharedBytes = 0;
-  /// It waits by itself for the kernel before it on the stream, and may be launched before that has
-  /// ended.
-  bool startsEarly = false;
+  /// 1: it waits by itself for the kernel before it on the stream, and may be launched before that
+  /// has ended; else 0.
+  int32_t startsEarly = 0;
 };
 
 /// An artefact's contents. Names and bytes are views into memory of others.
@@ -93,7 +92,7 @@ bool operator==(const Artifact &left, const Artifact &right);
 /// Checks the rules that hold for every artefact: names are not empty and
 /// unique (images by kind and target, kernels by name and target), targets are
 /// names of chips, each kernel's target has an image, 1 to 1024 threads, 1 to 16
-/// blocks per cluster, no negative shared memory. Returns the first violation
+/// blocks per cluster, no negative shared memory, early or not. Returns the first violation
 /// as "expects ..., but got ...", "" without one.
 std::string checkArtifact(const Artifact &artifact);
 

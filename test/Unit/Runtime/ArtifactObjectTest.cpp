@@ -103,7 +103,7 @@ TEST_F(ArtifactObjectTest, ClustersOfTheRecord) {
 }
 
 TEST_F(ArtifactObjectTest, StartsEarlyAsTheRecordSays) {
-  contents.kernels[0].startsEarly = true;
+  contents.kernels[0].startsEarly = 1;
   open();
   const int64_t grid[3] = {4, 1, 1};
   void *pointer = nullptr;

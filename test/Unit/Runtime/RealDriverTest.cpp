@@ -339,7 +339,7 @@ TEST_F(RealDriverTest, AKernelThatStartsEarlyWaits) {
     GTEST_SKIP() << "needs a device of compute capability 9.0 and a driver of CUDA 11.8";
   Artifact contents;
   contents.images = {{ImageKind::Ptx, "sm_90", bytesOf(stepPtx)}};
-  contents.kernels = {{"step", "sm_90", {1, 1, 1}, {1, 1, 1}, 0, /*startsEarly=*/true}};
+  contents.kernels = {{"step", "sm_90", {1, 1, 1}, {1, 1, 1}, 0, /*startsEarly=*/1}};
   std::string error;
   std::vector<uint8_t> data = writeArtifact(contents, error).value_or(std::vector<uint8_t>());
   blocksparseRtArtifact artifact = nullptr;
