@@ -89,6 +89,8 @@ LogicalResult HostKernel::replace(Operation *op) {
     results = {extra[1]};
   } else if (auto id = dyn_cast<gpu::GridDimOp>(op); id && isX(id.getDimension())) {
     results = {extra[2]};
+  } else if (isa<NVVM::GriddepcontrolOp>(op)) {
+    // Kernels run one after the other.
   } else if (isa<NVVM::WarpSizeOp>(op)) {
     results = {arith::ConstantIntOp::create(b, b.getI32Type(), 1)};
   } else if (auto shuffle = dyn_cast<gpu::ShuffleOp>(op); shuffle && isTeam) {

@@ -13,6 +13,7 @@ void mlir::blocksparse::device::emitLaunchDependents(ImplicitLocOpBuilder &b) {
 }
 
 void mlir::blocksparse::device::emitWaitForKernelsBefore(ImplicitLocOpBuilder &b) {
-  // LLVM's intrinsic says that it leaves memory alone, so that loads could move above it.
-  emitAssembly(b, "griddepcontrol.wait;", "~{memory}", Type(), {});
+  NVVM::GriddepcontrolOp::create(b, NVVM::GridDepActionKind::wait);
+  // LLVM believes that it leaves memory alone: loads could move above it, but not above this.
+  emitAssembly(b, "", "~{memory}", Type(), {});
 }
