@@ -121,8 +121,9 @@ static cuda::Result submit(const Device &device, cuda::Function function,
     attributes[count].id = cuda::launchAttributeClusterDimension;
     attributes[count++].value.clusterDimension = {cluster(0), cluster(1), cluster(2)};
   }
-  // Of the same chips and drivers as clusters.
-  if (options.startsEarly && device.info.hasClusters) {
+  // Of the same chips as clusters. A driver before CUDA 12.3 can't capture such a launch in a
+  // graph.
+  if (options.startsEarly && device.info.hasClusters && device.driver.version >= 12030) {
     attributes[count].id = cuda::launchAttributeProgrammaticStreamSerialization;
     attributes[count++].value.programmaticStreamSerializationAllowed = 1;
   }

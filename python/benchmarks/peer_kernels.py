@@ -179,7 +179,8 @@ class Kernels:
                   "bsr_addmm": [self.cublas, self.torch_bsr],
                   "dds": [self.cublas], "matmul": [self.cublas],
                   "sdd": [self.cublas, self.torch_sampled],
-                  "softmax": [self.torch_softmax], "softmax_grad": [],
+                  "softmax": [self.device_copy, self.torch_softmax],
+                  "softmax_grad": [self.device_copy],
                   "attention": [self.flex_attention]}[point["op"]]
         layout = None if point["op"] == "matmul" else Layout(point, path)
         for maker in makers:
@@ -216,6 +217,23 @@ class Kernels:
             left, right = a[rows].double(), b.double()
             return within(c[rows], left @ right, left.abs() @ right.abs(), k, dtype)
         return {("reference", "cuBLAS"): self.timed(calls, 2.0 * heads * m * n * k, check)}
+
+    # ---- memory --------------------------------------------------------------
+
+    def device_copy(self, point, layout):
+        """Reads and writes as many bytes as the operation: its operands and its result."""
+        operands = 3 if point["op"] == "softmax_grad" else 2
+        stored = point.get("heads", 1) * layout.stored() * torch.finfo(DTYPES[point["type"]]).bits // 8
+        count = operands * stored // 2
+        sets = copies([torch.randint(0, 256, (count,), dtype=torch.uint8, device="cuda"),
+                       torch.empty(count, dtype=torch.uint8, device="cuda")])
+        calls = [lambda a=a, b=b: b.copy_(a) for a, b in sets]
+
+        def check():
+            return torch.equal(*sets[0])
+        # A graph copies at three quarters of the rate.
+        return {("reference", "device copy"): self.timed(calls, 2.0 * count, check, scale=1e-6,
+                                                         eager=True)}
 
     # ---- torch ---------------------------------------------------------------
 

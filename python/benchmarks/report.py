@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Tables and plots of the records that peers.py makes.
 
-A record has "device", "copy_gbps" and "points". Each point has "point" (as blocksparse-bench reads
-it), "ours" {variant: measurement}, "reference" (cuBLAS, or nothing), "peers" {name: measurement} and
+A record has "device", "copy_gbps" (of 512 MB) and "points". Each point has "point" (as
+blocksparse-bench reads it), "ours" {variant: measurement}, "reference" (cuBLAS, for softmax a device
+copy of as many bytes, or nothing), "peers" {name: measurement} and
 "errors" {name: text}. A measurement has "ms", "rate" (TFLOP/s of useful work, GB/s for softmax; of
 the reference all its work) and "ok" (the check's verdict).
 """
@@ -89,7 +90,9 @@ def summarize(entry, copy_gbps=None):
     peer, peer_rate = best(entry.get("peers", {}))
     recorded = recorded_rates(point)
     recorded_peer = max(recorded, key=recorded.get) if recorded else None
-    roof = copy_gbps if "softmax" in point["op"] else (entry.get("reference") or {}).get("rate")
+    roof = (entry.get("reference") or {}).get("rate")
+    if roof is None and "softmax" in point["op"]:
+        roof = copy_gbps
 
     def ratio(a, b):
         return a / b if a and b else None
