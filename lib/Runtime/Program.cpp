@@ -163,7 +163,7 @@ void blocksparseRtCallFree(blocksparseRtCall *call, void *pointer) {
 void blocksparseRtCallTensorMap(blocksparseRtCall *call, const blocksparseRtTensorMapConfig *config,
                                 blocksparseRtTensorMap *map) {
   if (call->status == BLOCKSPARSE_RT_SUCCESS)
-    note(*call, encodeTensorMap(*unwrap(call->device), *config, map));
+    note(*call, findTensorMap(*unwrap(call->device), *config, map));
 }
 
 void blocksparseRtCallLaunch(blocksparseRtCall *call, blocksparseRtSite *site, const char *kernel,

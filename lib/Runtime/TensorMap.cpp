@@ -6,6 +6,7 @@
 #include "Device.h"
 
 #include <algorithm>
+#include <cstring>
 
 using namespace blocksparse::rt;
 
@@ -132,12 +133,17 @@ static blocksparseRtTensorMapConfig withoutIdleStrides(const blocksparseRtTensor
   return result;
 }
 
+static Status checkPlace(const blocksparseRtTensorMap *map) {
+  if (reinterpret_cast<uintptr_t>(map) % alignof(blocksparseRtTensorMap) == 0)
+    return BLOCKSPARSE_RT_SUCCESS;
+  return fail(BLOCKSPARSE_RT_INVALID_ARGUMENT,
+              "expects the tensor map itself aligned to 64 bytes, but got %p",
+              static_cast<const void *>(map));
+}
+
 Status blocksparse::rt::encodeTensorMap(Device &device, const blocksparseRtTensorMapConfig &given,
                                         blocksparseRtTensorMap *map) {
-  if (reinterpret_cast<uintptr_t>(map) % 64 != 0)
-    return fail(BLOCKSPARSE_RT_INVALID_ARGUMENT,
-                "expects the tensor map itself aligned to 64 bytes, but got %p",
-                static_cast<void *>(map));
+  BLOCKSPARSE_RT_TRY(checkPlace(map));
   blocksparseRtTensorMapConfig config = withoutIdleStrides(given);
   BLOCKSPARSE_RT_TRY(checkTensorMap(config));
   if (!device.driver.cuTensorMapEncodeTiled)
@@ -157,6 +163,44 @@ Status blocksparse::rt::encodeTensorMap(Device &device, const blocksparseRtTenso
           config.outOfBounds))
     return device.fail(result, "cuTensorMapEncodeTiled", describe(config));
   *map = encoded;
+  return BLOCKSPARSE_RT_SUCCESS;
+}
+
+namespace {
+/// A map and what it was made from; without a device there is none.
+struct RecentMap {
+  const Device *device = nullptr;
+  blocksparseRtTensorMapConfig config = {};
+  blocksparseRtTensorMap map = {};
+};
+} // namespace
+
+/// The place of a configuration among `count`, a power of two. Maps of one tensor differ in their
+/// boxes.
+static size_t placeOf(const blocksparseRtTensorMapConfig &config, size_t count) {
+  uint64_t key = reinterpret_cast<uintptr_t>(config.address) >> 4;
+  for (int i = 0; i < 3; ++i)
+    key = key * 257 + config.box[i];
+  return (key * 0x9e3779b97f4a7c15ull) >> 32 & (count - 1);
+}
+
+Status blocksparse::rt::findTensorMap(Device &device, const blocksparseRtTensorMapConfig &config,
+                                      blocksparseRtTensorMap *map) {
+  // As many as a few programs with all their operands have.
+  static constexpr size_t count = 64;
+  static thread_local RecentMap recent[count];
+  // Nothing between the fields, which could differ where they are equal.
+  static_assert(sizeof(config) == 5 * sizeof(uint64_t) + 4 * sizeof(uint64_t) +
+                                      16 * sizeof(uint32_t) + sizeof(config.address));
+  BLOCKSPARSE_RT_TRY(checkPlace(map));
+  RecentMap &entry = recent[placeOf(config, count)];
+  if (entry.device != &device || std::memcmp(&entry.config, &config, sizeof(config)) != 0) {
+    entry.device = nullptr;
+    BLOCKSPARSE_RT_TRY(encodeTensorMap(device, config, &entry.map));
+    entry.config = config;
+    entry.device = &device;
+  }
+  *map = entry.map;
   return BLOCKSPARSE_RT_SUCCESS;
 }
 

@@ -18,6 +18,11 @@ Status checkTensorMap(const blocksparseRtTensorMapConfig &config);
 Status encodeTensorMap(Device &device, const blocksparseRtTensorMapConfig &config,
                        blocksparseRtTensorMap *map);
 
+/// The same, or one of the maps that this thread has made lately: a map depends on nothing but its
+/// configuration, and a program's tensors are often where they were.
+Status findTensorMap(Device &device, const blocksparseRtTensorMapConfig &config,
+                     blocksparseRtTensorMap *map);
+
 } // namespace blocksparse::rt
 
 #endif // BLOCKSPARSE_LIB_RUNTIME_TENSORMAP_H

@@ -114,6 +114,33 @@ TEST_F(ProgramTest, TensorMapsAreEncodedForTheDevice) {
   EXPECT_EQ(map.opaque[3], 512u);
 }
 
+// A map depends on nothing but its configuration. More are made here than are remembered.
+TEST_F(ProgramTest, TensorMapsOfTheSameTensorsAreMadeOnce) {
+  begin();
+  blocksparseRtTensorMap map = {};
+  auto make = [&](void *address, uint64_t size) {
+    blocksparseRtTensorMapConfig config = vector(size);
+    config.address = address;
+    map = {};
+    blocksparseRtCallTensorMap(&call, &config, &map);
+    EXPECT_EQ(map.opaque[2], reinterpret_cast<uintptr_t>(address));
+    EXPECT_EQ(map.opaque[3], size);
+    return fake.calls("cuTensorMapEncodeTiled");
+  };
+  auto *first = static_cast<char *>(memory);
+  fake.reset();
+  EXPECT_EQ(make(first, 300), 1);
+  EXPECT_EQ(make(first, 300), 1);
+  EXPECT_EQ(make(first, 301), 2);
+  EXPECT_EQ(make(first + 16, 301), 3);
+  for (int i = 0; i < 1000; ++i) {
+    EXPECT_EQ(make(first + 16 * i, 400), 4 + i);
+    EXPECT_EQ(make(first + 16 * i, 400), 4 + i);
+  }
+  make(first, 400);
+  EXPECT_OK(blocksparseRtCallEnd(&call));
+}
+
 // An empty tensor has no map; the driver is not asked.
 TEST_F(ProgramTest, TheFirstFailureOfAMapEndsTheCall) {
   begin();
