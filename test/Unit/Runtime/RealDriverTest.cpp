@@ -333,7 +333,7 @@ again:
 )";
 
 /// 100 kernels that start early, each of which adds 1 to a number.
-class StartsEarlyTest : public RealDriverTest {
+class RealDriverEarlyTest : public RealDriverTest {
 protected:
   static constexpr uint32_t launches = 100;
 
@@ -391,12 +391,12 @@ protected:
   void *memory = nullptr;
 };
 
-TEST_F(StartsEarlyTest, WaitsForTheKernelBefore) {
+TEST_F(RealDriverEarlyTest, WaitsForTheKernelBefore) {
   launchAll();
   EXPECT_EQ(read(), launches);
 }
 
-TEST_F(StartsEarlyTest, CanBeCapturedInAGraph) {
+TEST_F(RealDriverEarlyTest, CanBeCapturedInAGraph) {
   // The runtime has no graphs of its own: what a framework's capture calls.
   void *library = dlopen("libcuda.so.1", RTLD_NOW);
   ASSERT_NE(library, nullptr);
