@@ -40,6 +40,18 @@ protected:
     ASSERT_FALSE(data.empty()) << error;
     ASSERT_OK(blocksparseRtArtifactOpen(data.data(), data.size(), &artifact));
   }
+  /// What the driver saw of a launch of four blocks without an element.
+  FakeLaunch launchScale() {
+    const int64_t grid[3] = {4, 1, 1};
+    void *pointer = nullptr;
+    float factor = 0;
+    uint32_t count = 0;
+    void *args[] = {&pointer, &pointer, &factor, &count};
+    EXPECT_OK(blocksparseRtArtifactLaunch(artifact, device, "scale", grid, nullptr, args, 4));
+    FakeLaunch seen = {};
+    EXPECT_TRUE(fake.lastLaunch(&seen));
+    return seen;
+  }
   std::string target() {
     const char *name = "";
     EXPECT_OK(blocksparseRtArtifactTarget(artifact, device, &name));
@@ -89,15 +101,8 @@ TEST_F(ArtifactObjectTest, LaunchesByRecord) {
 TEST_F(ArtifactObjectTest, ClustersOfTheRecord) {
   contents.kernels[0].cluster = {2, 1, 1};
   open();
-  const int64_t grid[3] = {4, 1, 1};
-  void *pointer = nullptr;
-  float factor = 0;
-  uint32_t count = 0;
-  void *args[] = {&pointer, &pointer, &factor, &count};
-  ASSERT_OK(blocksparseRtArtifactLaunch(artifact, device, "scale", grid, nullptr, args, 4));
+  FakeLaunch seen = launchScale();
   EXPECT_EQ(fake.calls("cuLaunchKernelEx"), 1);
-  FakeLaunch seen;
-  ASSERT_TRUE(fake.lastLaunch(&seen));
   EXPECT_EQ(seen.cluster[0], 2u);
   EXPECT_FALSE(seen.startsEarly);
 }
@@ -105,16 +110,18 @@ TEST_F(ArtifactObjectTest, ClustersOfTheRecord) {
 TEST_F(ArtifactObjectTest, StartsEarlyAsTheRecordSays) {
   contents.kernels[0].startsEarly = 1;
   open();
-  const int64_t grid[3] = {4, 1, 1};
-  void *pointer = nullptr;
-  float factor = 0;
-  uint32_t count = 0;
-  void *args[] = {&pointer, &pointer, &factor, &count};
-  ASSERT_OK(blocksparseRtArtifactLaunch(artifact, device, "scale", grid, nullptr, args, 4));
-  FakeLaunch seen;
-  ASSERT_TRUE(fake.lastLaunch(&seen));
+  FakeLaunch seen = launchScale();
   EXPECT_TRUE(seen.startsEarly);
   EXPECT_EQ(seen.cluster[0], 0u);
+}
+
+TEST_F(ArtifactObjectTest, StartsEarlyAsAClusterToo) {
+  contents.kernels[0].startsEarly = 1;
+  contents.kernels[0].cluster = {2, 1, 1};
+  open();
+  FakeLaunch seen = launchScale();
+  EXPECT_TRUE(seen.startsEarly);
+  EXPECT_EQ(seen.cluster[0], 2u);
 }
 
 TEST_F(ArtifactObjectTest, ExactTargetWins) {

@@ -73,8 +73,9 @@ def LaunchesToRuntimePass : Pass<"convert-gpu-launch-to-runtime", "::mlir::Modul
 
     The module then carries what the artefact needs: `blocksparse.luts`, a dictionary of
     the constants that kernels read, under names that follow from their contents, and
-    `blocksparse.kernels`, for each kernel its threads, cluster and dynamic shared memory. More
-    shared memory than the chip has is an error.
+    `blocksparse.kernels`, for each kernel its threads, cluster and dynamic shared memory, and 1
+    where its launches have `blocksparse.starts_early`: it may be launched before the kernel before
+    it has ended. More shared memory than the chip has is an error.
   }];
   let options = [
     Option<"chip", "chip", "std::string", /*default=*/"\"sm_80\"", "GPU that runs the kernels.">,
