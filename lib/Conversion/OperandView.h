@@ -58,6 +58,10 @@ struct DenseAxes {
 
   /// The last two axes are (row, column), what stands before them head and batch.
   static DenseAxes ofMatrices(int64_t rank, bool transposed = false);
+  /// The same for the rank of `memref`.
+  static DenseAxes ofMatrices(Value memref, bool transposed = false) {
+    return ofMatrices(cast<MemRefType>(memref.getType()).getRank(), transposed);
+  }
   /// [B, R, H, C], the order of the score and context products.
   static DenseAxes ofInterleavedHeads() { return {0, 2, 1, 3}; }
   /// The roles of the axes of an operand of `rank` that broadcasts to the rank 4 of this one.

@@ -48,7 +48,6 @@ private:
 } // namespace
 
 static MatmulAxes axesOf(PlannedMatmulOp op) {
-  auto rank = [](Value memref) { return cast<MemRefType>(memref.getType()).getRank(); };
   switch (op.getForm()) {
   case MatmulForm::Score: {
     DenseAxes right = DenseAxes::ofInterleavedHeads();
@@ -61,8 +60,8 @@ static MatmulAxes axesOf(PlannedMatmulOp op) {
   case MatmulForm::Linear:
     break;
   }
-  return {DenseAxes::ofMatrices(rank(op.getA()), op.getTransposeA()),
-          DenseAxes::ofMatrices(rank(op.getB()), op.getTransposeB()), DenseAxes::ofMatrices(4)};
+  return {DenseAxes::ofMatrices(op.getA(), op.getTransposeA()),
+          DenseAxes::ofMatrices(op.getB(), op.getTransposeB()), DenseAxes::ofMatrices(4)};
 }
 
 DenseMatmulLowering::DenseMatmulLowering(ImplicitLocOpBuilder &b, PlannedMatmulOp op,

@@ -133,12 +133,12 @@ private:
                     Value number) const;
   void finishChunk(ImplicitLocOpBuilder &b, const RowWalk &walk, RowChunk &chunk) const;
 
-  SmallVector<RowTeam> teams;
   /// Lanes of a team that stand beside each other; all, where it is not together with others.
   int64_t neighbourLanes(const RowTeam &team) const {
     return team.together == 1 ? team.lanes : chunksPerBlock;
   }
 
+  SmallVector<RowTeam> teams;
   int64_t elements, operands, threads, chunksPerBlock;
   bool needsCols;
   /// Entry e is value block e, so that the table need not be read.

@@ -14,12 +14,11 @@ using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
 MatmulAxes MatmulAxes::get(PlannedMatmulOp op) {
-  auto rankOf = [](Value value) { return cast<MemRefType>(value.getType()).getRank(); };
   DenseAxes interleaved = DenseAxes::ofInterleavedHeads(), keys = interleaved;
   std::swap(keys.row, keys.col);
-  DenseAxes a = DenseAxes::ofMatrices(rankOf(op.getA()), op.getTransposeA());
-  DenseAxes b = DenseAxes::ofMatrices(rankOf(op.getB()), op.getTransposeB());
-  DenseAxes out = DenseAxes::ofMatrices(rankOf(op.getInit()));
+  DenseAxes a = DenseAxes::ofMatrices(op.getA(), op.getTransposeA());
+  DenseAxes b = DenseAxes::ofMatrices(op.getB(), op.getTransposeB());
+  DenseAxes out = DenseAxes::ofMatrices(op.getInit());
   switch (op.getForm()) {
   case MatmulForm::Linear:
     return {a, b, out};

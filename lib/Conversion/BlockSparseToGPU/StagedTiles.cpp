@@ -63,7 +63,7 @@ Value StagedTiles::rowOf(ImplicitLocOpBuilder &b, Value group, Value place) cons
 MapPlace StagedTiles::placeIn(ImplicitLocOpBuilder &b, Value memref, Value row, Value col,
                               Value batch, Value head) {
   MemRefType type = bufferType(memref);
-  DenseAxes axes = DenseAxes::ofMatrices(type.getRank());
+  DenseAxes axes = DenseAxes::ofMatrices(memref);
   auto has = [&](int axis) { return axis >= 0 && type.getDimSize(axis) != 1; };
   Value zero = sharedConstant(b, 0);
   return {row, col, has(axes.head) ? head : zero, has(axes.batch) ? batch : zero};

@@ -36,15 +36,13 @@ static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Plan
                         const StreamPlan &plan) {
   bool made = false;
   Value packed = getPacked(host, kernels, op, plan, made);
-  auto axes = [](Value memref) {
-    return DenseAxes::ofMatrices(cast<MemRefType>(memref.getType()).getRank());
-  };
   SmallVector<Value> maps{
-      createTensorMap(host, op.getDense(), axes(op.getDense()), plan.panels().box()),
-      createTensorMap(host, op.getInit(), axes(op.getInit()), plan.out)};
+      createTensorMap(host, op.getDense(), DenseAxes::ofMatrices(op.getDense()),
+                      plan.panels().box()),
+      createTensorMap(host, op.getInit(), DenseAxes::ofMatrices(op.getInit()), plan.out)};
   if (plan.terms.hasInput)
-    maps.push_back(
-        createTensorMap(host, op.getInput(), axes(op.getInput()), plan.terms.inputBox()));
+    maps.push_back(createTensorMap(host, op.getInput(), DenseAxes::ofMatrices(op.getInput()),
+                                   plan.terms.inputBox()));
   SmallVector<Value> arguments(maps);
   llvm::append_range(arguments, op.getStages().take_front(4));
   arguments.append({packed, op.getInit()});

@@ -246,14 +246,13 @@ bool mlir::blocksparse::device::hasWgmma(const KernelBuilder &kernels, PlannedDS
 
 static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedDSDOp op) {
   DSDPlan plan(op, kernels.getFacts().sharedMemoryPerBlock);
-  auto axes = [](Value memref) {
-    return DenseAxes::ofMatrices(cast<MemRefType>(memref.getType()).getRank());
-  };
-  SmallVector<Value> maps{createValuesMap(host, op.getValues(), plan.values),
-                          createTensorMap(host, op.getDense(), axes(op.getDense()), plan.dense),
-                          createTensorMap(host, op.getInit(), axes(op.getInit()), plan.out)};
+  SmallVector<Value> maps{
+      createValuesMap(host, op.getValues(), plan.values),
+      createTensorMap(host, op.getDense(), DenseAxes::ofMatrices(op.getDense()), plan.dense),
+      createTensorMap(host, op.getInit(), DenseAxes::ofMatrices(op.getInit()), plan.out)};
   if (plan.shape.hasInput)
-    maps.push_back(createTensorMap(host, op.getInput(), axes(op.getInput()), plan.out));
+    maps.push_back(
+        createTensorMap(host, op.getInput(), DenseAxes::ofMatrices(op.getInput()), plan.out));
   SmallVector<Value> operands(op.getStages().take_front(4));
   operands.push_back(op.getInit());
   llvm::append_range(operands, Epilogue::operands(op));

@@ -469,7 +469,7 @@ static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Plan
   SDDPlan plan(op, {a, b, transposes}, kernels.getFacts().sharedMemoryPerBlock);
   SmallVector<Value> maps;
   auto createMaps = [&](const Factor &factor) {
-    DenseAxes axes = DenseAxes::ofMatrices(bufferType(factor.memref).getRank());
+    DenseAxes axes = DenseAxes::ofMatrices(factor.memref);
     FactorMaps created;
     if (factor.copiesPieces())
       maps.push_back(created.pieces =

@@ -30,6 +30,31 @@ module attributes {gpu.container_module} {
 
 // -----
 
+// On the host kernels run one after the other: none waits for another.
+// CHECK-LABEL: func.func private @early
+// CHECK-NOT: griddepcontrol
+// CHECK: memref.store
+module attributes {gpu.container_module} {
+  gpu.module @kernels {
+    gpu.func @early(%out: memref<32xi32>) kernel {
+      nvvm.griddepcontrol launch_dependents
+      nvvm.griddepcontrol wait
+      %thread = gpu.thread_id x
+      %one = arith.constant 1 : i32
+      memref.store %one, %out[%thread] : memref<32xi32>
+      gpu.return
+    }
+  }
+  func.func @host(%out: memref<32xi32>) {
+    %c1 = arith.constant 1 : index
+    %c32 = arith.constant 32 : index
+    gpu.launch_func @kernels::@early blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%out : memref<32xi32>)
+    return
+  }
+}
+
+// -----
+
 module attributes {gpu.container_module} {
   gpu.module @kernels {
     gpu.func @indexed(%out: memref<32xf32>) kernel {
