@@ -107,6 +107,12 @@ static Status checkArguments(const Function &function, const blocksparseRtLaunch
   return BLOCKSPARSE_RT_SUCCESS;
 }
 
+/// Whether kernels may be launched before the one before them has ended: on Hopper, where it was
+/// measured, by a driver that can capture such launches in a graph, too (CUDA 12.3).
+static bool canStartEarly(const Device &device) {
+  return device.info.computeMajor == 9 && device.info.hasClusters && device.driver.version >= 12030;
+}
+
 /// The driver's own launch; everything is known to be in range.
 static cuda::Result submit(const Device &device, cuda::Function function,
                            const blocksparseRtLaunchConfig &config, void **args,
@@ -121,9 +127,7 @@ static cuda::Result submit(const Device &device, cuda::Function function,
     attributes[count].id = cuda::launchAttributeClusterDimension;
     attributes[count++].value.clusterDimension = {cluster(0), cluster(1), cluster(2)};
   }
-  // Of the same chips as clusters. A driver before CUDA 12.3 can't capture such a launch in a
-  // graph.
-  if (options.startsEarly && device.info.hasClusters && device.driver.version >= 12030) {
+  if (options.startsEarly && canStartEarly(device)) {
     attributes[count].id = cuda::launchAttributeProgrammaticStreamSerialization;
     attributes[count++].value.programmaticStreamSerializationAllowed = 1;
   }

@@ -343,8 +343,8 @@ protected:
       return;
     blocksparseRtDeviceInfo info;
     ASSERT_OK(blocksparseRtDeviceGetInfo(device, &info));
-    if (!info.hasClusters)
-      GTEST_SKIP() << "needs a device of compute capability 9.0 and a driver of CUDA 11.8";
+    if (!info.hasClusters) // code for sm_90, whether it starts early or not
+      GTEST_SKIP() << "needs a device of compute capability 9.0 or newer";
     using namespace blocksparse::rt;
     Artifact contents;
     contents.images = {{ImageKind::Ptx, "sm_90", bytesOf(stepPtx)}};
