@@ -54,6 +54,9 @@ private:
   Value rowPlace(ImplicitLocOpBuilder &b, int64_t row) const {
     return plan.placeOf(b, group, constant(b, row));
   }
+  /// Gives a stage back whose products have ended. One lane may do so for its warp though all have
+  /// read words and fragments: both are in use when the lanes meet at the end of the products'
+  /// group and at the wait for it. (racecheck does not follow that; docs/Testing.md.)
   void releaseIf(ImplicitLocOpBuilder &b, Value stage) const {
     Value all = arith::ConstantIntOp::create(b, b.getI1Type(), 1);
     kernel.ring->releaseIf(b, stage, plan.releasesOfWarp() == 1 ? kernel.isFirstLane : all);
