@@ -158,16 +158,10 @@ class Kernels:
         except Exception:
             pass
         try:
-            about["copy_gbps"] = self.copy_bandwidth()
+            about["copy_gbps"] = self.copy_runner(1 << 29)()["rate"]
         except Exception as error:
             print(f"device copy: {error}", flush=True)
         return about
-
-    def copy_bandwidth(self):
-        source = torch.empty(1 << 29, dtype=torch.uint8, device="cuda")
-        target = torch.empty_like(source)
-        time_ms, _ = median_time([lambda: target.copy_(source)], eager=True)
-        return 2 * source.numel() / time_ms * 1e-6
 
     def release(self):
         torch.cuda.empty_cache()
@@ -220,20 +214,19 @@ class Kernels:
 
     # ---- memory --------------------------------------------------------------
 
-    def device_copy(self, point, layout):
-        """Reads and writes as many bytes as the operation: its operands and its result."""
-        operands = 3 if point["op"] == "softmax_grad" else 2
-        stored = point.get("heads", 1) * layout.stored() * torch.finfo(DTYPES[point["type"]]).bits // 8
-        count = operands * stored // 2
+    def copy_runner(self, count):
+        """Reads and writes `count` bytes."""
         sets = copies([torch.randint(0, 256, (count,), dtype=torch.uint8, device="cuda"),
                        torch.empty(count, dtype=torch.uint8, device="cuda")])
         calls = [lambda a=a, b=b: b.copy_(a) for a, b in sets]
-
-        def check():
-            return torch.equal(*sets[0])
         # A graph copies at three quarters of the rate.
-        return {("reference", "device copy"): self.timed(calls, 2.0 * count, check, scale=1e-6,
-                                                         eager=True)}
+        return self.timed(calls, 2.0 * count, lambda: torch.equal(*sets[0]), scale=1e-6, eager=True)
+
+    def device_copy(self, point, layout):
+        """As many bytes as the operation's operands and its result have."""
+        operands = 3 if point["op"] == "softmax_grad" else 2
+        stored = point.get("heads", 1) * layout.stored() * torch.finfo(DTYPES[point["type"]]).bits // 8
+        return {("reference", "device copy"): self.copy_runner(operands * stored // 2)}
 
     # ---- torch ---------------------------------------------------------------
 

@@ -4,9 +4,9 @@
 
 A record has "device", "copy_gbps" (of 512 MB) and "points". Each point has "point" (as
 blocksparse-bench reads it), "ours" {variant: measurement}, "reference" (cuBLAS, for softmax a device
-copy of as many bytes, or nothing), "peers" {name: measurement} and
-"errors" {name: text}. A measurement has "ms", "rate" (TFLOP/s of useful work, GB/s for softmax; of
-the reference all its work) and "ok" (the check's verdict).
+copy of as many bytes, or nothing), "peers" {name: measurement} and "errors" {name: text}. A
+measurement has "ms", "rate" (TFLOP/s of useful work, GB/s for softmax; of the reference all its
+work) and "ok" (the check's verdict).
 """
 
 import html

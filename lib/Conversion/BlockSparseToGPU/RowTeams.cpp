@@ -222,8 +222,7 @@ void RowTeams::launch(
 TeamRow RowTeams::getRow(ImplicitLocOpBuilder &b, const RowWalk &walk, const TeamWork &work) const {
   const RowTeam &team = work.team;
   Value thread = gpu::ThreadIdOp::create(b, gpu::Dimension::x);
-  // The outermost first: teams that are together, lane of a team's that is not a neighbour, row of
-  // those together, neighbour.
+  // From the outermost on: group of teams, run of neighbours, row of the group, neighbour.
   const int64_t neighbours = neighbourLanes(team);
   SmallVector<Value> at =
       splitIndex(b, thread,
@@ -238,7 +237,7 @@ TeamRow RowTeams::getRow(ImplicitLocOpBuilder &b, const RowWalk &walk, const Tea
   // The last thread block may have teams to spare. They go along with row 0.
   item = arith::SelectOp::create(b, exists, item, zero);
   TeamRow row{work, walk.getRowOfSegments(b, item, team.first), lane, {}, {}};
-  Value chunks = indexMul(b, row.row.count, indexConstant(b, walk.getBlockCols() / elements));
+  Value chunks = indexMul(b, row.row.count, indexConstant(b, chunksPerBlock));
   row.chunks = arith::SelectOp::create(b, exists, chunks, zero);
   row.inside = both(b, exists, walk.isInside(b, row.row));
   return row;
@@ -246,7 +245,7 @@ TeamRow RowTeams::getRow(ImplicitLocOpBuilder &b, const RowWalk &walk, const Tea
 
 RowChunk RowTeams::getChunk(ImplicitLocOpBuilder &b, const RowWalk &walk, const TeamRow &row,
                             Value number) const {
-  Value perBlock = indexConstant(b, walk.getBlockCols() / elements);
+  Value perBlock = indexConstant(b, chunksPerBlock);
   RowChunk chunk;
   chunk.stored = indexLess(b, number, row.chunks);
   chunk.blockCol =

@@ -1,5 +1,6 @@
 // Softmax and its gradient through the row kernels: small teams, whole warps, teams of several
-// warps, rows of very different lengths in one launch, rows that registers do not hold.
+// warps, rows of very different lengths in one launch, rows that registers do not hold, rows of
+// narrow blocks that are read together, by one warp or by several.
 // RUN: blocksparse-run %s --all-functions --check --repeat-check --poison --target=emulated:sm_80
 // Gaps between rows that are multiples of 16 bytes, and strides that are not: the scalar kernels.
 // RUN: blocksparse-run %s --function=terms,columns_past_the_end_gradient --check --poison --strided=rows --target=emulated:sm_80
@@ -9,6 +10,8 @@
 #heads = #blocksparse.layout<16x24, grid 3x2x2, mask "01/11/10/00/10/11">
 #unequal = #blocksparse.layout<16x128, grid 4x20, mask "00000000000000000001/11111111111111111111/00000000000000000000/11000000000000000000">
 #long = #blocksparse.layout<8x1024, grid 2x17, mask "11111111111111111/10000000000000000">
+#narrow = #blocksparse.layout<16x16, grid 3x64, mask "0000000000000000000000000000001110000000000000000000000000000000/1111111111111111111111111111111111111111111111111111111111111111/0000000000000000000000000000000000000000000000000000000000000000">
+#narrowest = #blocksparse.layout<8x8, grid 2x64, mask "1111111111111111111111111111111111111111111111111111111111111111/0000000000000000000000000000001110000000000000000000000000000000">
 
 func.func @small_teams(%x: tensor<2x40x128xf16, #small>) -> (tensor<2x40x128xf16, #small>, tensor<2x40xf32>) {
   %0:2 = blocksparse.softmax %x {scale = 0.125} : (tensor<2x40x128xf16, #small>) -> (tensor<2x40x128xf16, #small>, tensor<2x40xf32>)
@@ -58,4 +61,24 @@ func.func @bias_gradient_of_columns(%y: tensor<2x2x40x128xf16, #small>, %dy: ten
 func.func @columns_past_the_end_gradient(%y: tensor<48x115xf16, #small>, %dy: tensor<48x115xf16, #small>) -> tensor<48x115xf16, #small> {
   %0 = blocksparse.softmax_grad %y, %dy : (tensor<48x115xf16, #small>, tensor<48x115xf16, #small>) -> tensor<48x115xf16, #small>
   return %0 : tensor<48x115xf16, #small>
+}
+
+func.func @narrow_blocks(%x: tensor<2x40x1024xf16, #narrow>) -> (tensor<2x40x1024xf16, #narrow>, tensor<2x40xf32>) {
+  %0:2 = blocksparse.softmax %x {scale = 0.125} : (tensor<2x40x1024xf16, #narrow>) -> (tensor<2x40x1024xf16, #narrow>, tensor<2x40xf32>)
+  return %0#0, %0#1 : tensor<2x40x1024xf16, #narrow>, tensor<2x40xf32>
+}
+
+func.func @narrow_blocks_gradient(%y: tensor<48x1024xbf16, #narrow>, %dy: tensor<48x1024xbf16, #narrow>) -> tensor<48x1024xbf16, #narrow> {
+  %0 = blocksparse.softmax_grad %y, %dy {scale = 0.5} : (tensor<48x1024xbf16, #narrow>, tensor<48x1024xbf16, #narrow>) -> tensor<48x1024xbf16, #narrow>
+  return %0 : tensor<48x1024xbf16, #narrow>
+}
+
+func.func @narrowest_blocks(%x: tensor<16x512xf16, #narrowest>) -> tensor<16x512xf16, #narrowest> {
+  %0 = blocksparse.softmax %x {causal} : (tensor<16x512xf16, #narrowest>) -> tensor<16x512xf16, #narrowest>
+  return %0 : tensor<16x512xf16, #narrowest>
+}
+
+func.func @narrowest_blocks_f32(%x: tensor<16x512xf32, #narrowest>) -> tensor<16x512xf32, #narrowest> {
+  %0 = blocksparse.softmax %x : (tensor<16x512xf32, #narrowest>) -> tensor<16x512xf32, #narrowest>
+  return %0 : tensor<16x512xf32, #narrowest>
 }

@@ -9,7 +9,7 @@
 //
 // A measurement, no test: it prints the median and the least of its rounds.
 
-#include "DriverTypes.h"
+#include "Driver.h"
 #include "FakeDriver.h"
 
 #include "blocksparse-c/Runtime.h"
@@ -126,62 +126,54 @@ void print(const char *what, const std::vector<double> &times) {
          times[0]);
 }
 
-/// What the driver alone takes for the calls of a call, in a context that is current.
-class DriverCalls {
+/// Makes the device's context current, as it is under a framework.
+void enterContext(const Driver &driver) {
+  cuda::Context context = nullptr;
+  expect(driver.cuDevicePrimaryCtxRetain(&context, 0));
+  expect(driver.cuCtxPushCurrent(context));
+}
+
+/// The kernel without the runtime: what the driver alone takes for its launch.
+class PlainKernel {
 public:
-  explicit DriverCalls(void *library) : library(library) {
-    cuda::Context context = nullptr;
-    check(get<int(cuda::Context *, int)>("cuDevicePrimaryCtxRetain")(&context, 0));
-    check(get<int(cuda::Context)>("cuCtxPushCurrent_v2")(context));
+  explicit PlainKernel(const Driver &driver) : driver(driver) {
     cuda::Module module = nullptr;
-    check(get<int(cuda::Module *, const void *, unsigned, int *, void **)>("cuModuleLoadDataEx")(
-        &module, kernelPtx.c_str(), 0, nullptr, nullptr));
-    check(get<int(cuda::Function *, cuda::Module, const char *)>("cuModuleGetFunction")(
-        &function, module, "product"));
-    check(get<int(cuda::Function, int, int)>("cuFuncSetAttribute")(
-        function, cuda::maxDynamicSharedSizeBytes, 200000));
+    expect(driver.cuModuleLoadDataEx(&module, kernelPtx.c_str(), 0, nullptr, nullptr));
+    expect(driver.cuModuleGetFunction(&function, module, "product"));
+    expect(driver.cuFuncSetAttribute(function, cuda::maxDynamicSharedSizeBytes, 200000));
     for (int i = 0; i < 13; ++i)
       args[i] = i < 3 ? static_cast<void *>(&maps[i]) : &numbers[i - 3];
-    launchKernel = get<Launch>("cuLaunchKernel");
-    pointerAttributes =
-        get<int(unsigned, int *, void **, cuda::DevicePointer)>("cuPointerGetAttributes");
   }
 
   int32_t launch() {
-    return launchKernel(function, 132, 1, 1, 384, 1, 1, 200000, nullptr, args, nullptr);
-  }
-  int32_t ask(void *pointer) {
-    unsigned type = 0, managed = 0;
-    int ordinal = 0;
-    int attributes[] = {cuda::pointerMemoryType, cuda::pointerIsManaged,
-                        cuda::pointerDeviceOrdinal};
-    void *values[] = {&type, &managed, &ordinal};
-    return pointerAttributes(3, attributes, values, reinterpret_cast<cuda::DevicePointer>(pointer));
+    return driver.cuLaunchKernel(function, 132, 1, 1, 384, 1, 1, 200000, nullptr, args, nullptr);
   }
 
 private:
-  using Launch = int(cuda::Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                     unsigned, cuda::Stream, void **, void **);
-
-  template <typename T>
-  T *get(const char *name) {
-    return reinterpret_cast<T *>(dlsym(library, name));
-  }
-  static void check(int result) {
-    if (result == cuda::success)
-      return;
-    fprintf(stderr, "the driver fails with %d\n", result);
-    exit(1);
-  }
-
-  void *library;
+  const Driver &driver;
   cuda::Function function = nullptr;
   blocksparseRtTensorMap maps[3] = {};
   uint64_t numbers[10] = {};
   void *args[13];
-  Launch *launchKernel = nullptr;
-  int (*pointerAttributes)(unsigned, int *, void **, cuda::DevicePointer) = nullptr;
 };
+
+int32_t askForPointer(void *pointer) {
+  blocksparseRtMemoryKind kind;
+  int32_t ordinal = 0;
+  return blocksparseRtPointerKind(pointer, &kind, &ordinal);
+}
+
+/// The maps of a call whose tensors are where they were.
+int32_t makeMaps(blocksparseRtDevice device, void *const (&tensors)[3]) {
+  blocksparseRtCall call = {};
+  call.device = device;
+  blocksparseRtTensorMap map;
+  for (void *tensor : tensors) {
+    blocksparseRtTensorMapConfig config = describe(tensor);
+    blocksparseRtCallTensorMap(&call, &config, &map);
+  }
+  return static_cast<int32_t>(call.status);
+}
 
 int numberOf(int argc, char **argv, const char *option, int fallback) {
   size_t length = strlen(option);
@@ -202,11 +194,10 @@ int main(int argc, char **argv) {
     expect(blocksparseRtAlloc(device, size_t(64) * 4096 * 64 * 2, nullptr, &tensor));
   Program program;
   expect(callOnce(program, tensors));
-  void *driver = dlopen(getenv("BLOCKSPARSE_CUDA_DRIVER"), RTLD_NOW);
-  if (!driver)
-    return 1;
-  if (auto quiet = reinterpret_cast<decltype(&fakeDriverQuiet)>(dlsym(driver, "fakeDriverQuiet")))
-    quiet(true);
+  if (void *library = dlopen(getenv("BLOCKSPARSE_CUDA_DRIVER"), RTLD_NOW))
+    if (auto quiet =
+            reinterpret_cast<decltype(&fakeDriverQuiet)>(dlsym(library, "fakeDriverQuiet")))
+      quiet(true);
 
   int threads = numberOf(argc, argv, "--threads", 1);
   int rounds = numberOf(argc, argv, "--rounds", 200);
@@ -221,20 +212,13 @@ int main(int argc, char **argv) {
   for (const std::vector<double> &times : results)
     print("a call", times);
 
-  DriverCalls alone(driver);
+  const Driver *driver = nullptr;
+  expect(Driver::get(driver));
+  enterContext(*driver);
+  PlainKernel kernel(*driver);
   print("a call in a context that is current", measure(device, rounds, call));
-  print("the driver's launch in it", measure(device, rounds, [&] { return alone.launch(); }));
-  print("the driver's answer where a pointer lies",
-        measure(device, rounds, [&] { return alone.ask(tensors[0]); }));
-  print("three tensor maps", measure(device, rounds, [&] {
-          blocksparseRtCall call = {};
-          call.device = device;
-          blocksparseRtTensorMap map;
-          for (void *tensor : tensors) {
-            blocksparseRtTensorMapConfig config = describe(tensor);
-            blocksparseRtCallTensorMap(&call, &config, &map);
-          }
-          return static_cast<int32_t>(call.status);
-        }));
+  print("the driver's launch in it", measure(device, rounds, [&] { return kernel.launch(); }));
+  print("where a pointer lies", measure(device, rounds, [&] { return askForPointer(tensors[0]); }));
+  print("three tensor maps", measure(device, rounds, [&] { return makeMaps(device, tensors); }));
   return 0;
 }
