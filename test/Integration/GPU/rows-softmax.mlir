@@ -74,7 +74,7 @@ func.func @narrow_blocks_gradient(%y: tensor<48x1024xbf16, #narrow>, %dy: tensor
 }
 
 func.func @narrowest_blocks(%x: tensor<16x512xf16, #narrowest>) -> tensor<16x512xf16, #narrowest> {
-  %0 = blocksparse.softmax %x {causal} : (tensor<16x512xf16, #narrowest>) -> tensor<16x512xf16, #narrowest>
+  %0 = blocksparse.softmax %x : (tensor<16x512xf16, #narrowest>) -> tensor<16x512xf16, #narrowest>
   return %0 : tensor<16x512xf16, #narrowest>
 }
 
