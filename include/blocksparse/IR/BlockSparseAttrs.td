@@ -40,7 +40,7 @@ def BlockSparse_LayoutAttr : BlockSparse_AttrDef<"Layout", "layout",
   let parameters = (ins "::blocksparse::BlockShape":$block,
                         "::blocksparse::BlockGrid":$grid,
                         "::mlir::Attribute":$contents);
-  // The storage also holds the resolved pattern (Layout.cpp).
+  // The storage also holds the resolved pattern (LayoutAttr.cpp).
   let genStorageClass = 0;
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;

@@ -1,3 +1,6 @@
+# This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 # cmake -DNM=nm -DLIBRARY=libblocksparse_runtime.so -P check-exports.cmake
 # The shared library exports the C API and MLIR's entry points, nothing else.
 execute_process(COMMAND ${NM} -D --defined-only --format=posix ${LIBRARY}

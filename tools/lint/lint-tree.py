@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+# This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Refuses sources over 600 lines, sources without licence lines, and paths of one person's machine."""
+
+import re
+import sys
+
+import repository
+
+LINES = 600
+SOURCES = {".h", ".cpp", ".c", ".td", ".py", ".cmake", ".sh"}
+LICENCE = "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception"
+# The pattern is written so that it does not match itself.
+PRIVATE = re.compile(r"(?<![\w.~}$])/(?:wor[k]|hom[e]|roo[t]|User[s])/[\w.-]*")
+
+
+def check(root, paths):
+    findings = []
+    for path in paths:
+        text = repository.read(root, path)
+        if text is None:
+            continue
+        lines = text.splitlines()
+        for number, line in enumerate(lines, 1):
+            private = PRIVATE.search(line)
+            if private:
+                findings.append(repository.Finding(
+                    path, number, f"expects no path of one machine, but got {private.group()}"))
+        if path.suffix not in SOURCES:
+            continue
+        if len(lines) > LINES:
+            findings.append(repository.Finding(
+                path, 0, f"expects at most {LINES} lines, but got {len(lines)}"))
+        if len(lines) > 2 and "Inputs" not in path.parts and not any(LICENCE in line for line in lines[:4]):
+            findings.append(repository.Finding(
+                path, 0, f"expects \"{LICENCE}\" in the first lines, but got none"))
+    return findings
+
+
+if __name__ == "__main__":
+    sys.exit(repository.run(__doc__.splitlines()[0], check))
