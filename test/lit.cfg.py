@@ -35,6 +35,7 @@ config.substitutions += [
     ("%python", '"%s"' % sys.executable),
     ("%source_root", config.blocksparse_source_root),
     ("%build_root", config.blocksparse_build_root),
+    ("%llvm_tools", config.llvm_tools_dir),
     ("%mlir_include", config.mlir_include_dir),
     ("%host_cc", config.host_cc),
     ("%host_cxx", config.host_cxx),

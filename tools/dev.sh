@@ -26,7 +26,8 @@ TEXT
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
-llvm=/usr/lib/llvm-22
+version=$(cat LLVM_VERSION)
+llvm=${LLVM_ROOT:-/usr/lib/llvm-$version}
 preset=${PRESET:-default}
 case "$preset" in
   default) build="$root/build" ;;
@@ -49,15 +50,15 @@ packages=(
   "ninja-build /usr/bin/ninja"
   "ccache /usr/bin/ccache"
   "g++ /usr/bin/g++"
-  "clang-22 $llvm/bin/clang"
-  "lld-22 $llvm/bin/ld.lld"
-  "clang-format-22 $llvm/bin/clang-format"
-  "llvm-22-dev $llvm/lib/cmake/llvm/LLVMConfig.cmake"
-  "llvm-22-tools $llvm/bin/FileCheck"
-  "libmlir-22-dev $llvm/lib/cmake/mlir/MLIRConfig.cmake"
-  "mlir-22-tools $llvm/bin/mlir-tblgen"
-  "libclang-rt-22-dev $llvm/lib/clang/22/lib/linux/libclang_rt.asan-x86_64.a"
-  "libomp-22-dev $llvm/lib/libomp.so"
+  "clang-$version $llvm/bin/clang"
+  "lld-$version $llvm/bin/ld.lld"
+  "clang-format-$version $llvm/bin/clang-format"
+  "llvm-$version-dev $llvm/lib/cmake/llvm/LLVMConfig.cmake"
+  "llvm-$version-tools $llvm/bin/FileCheck"
+  "libmlir-$version-dev $llvm/lib/cmake/mlir/MLIRConfig.cmake"
+  "mlir-$version-tools $llvm/bin/mlir-tblgen"
+  "libclang-rt-$version-dev $llvm/lib/clang/$version/lib/linux/libclang_rt.asan-x86_64.a"
+  "libomp-$version-dev $llvm/lib/libomp.so"
   "libgtest-dev /usr/include/gtest/gtest.h"
   "python3 /usr/bin/python3"
   "python3-numpy /usr/lib/python3/dist-packages/numpy/__init__.py"

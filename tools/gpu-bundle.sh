@@ -15,7 +15,7 @@ set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 build=${1:-$root/build}
-llvm=${LLVM_ROOT:-/usr/lib/llvm-22}
+llvm=${LLVM_ROOT:-/usr/lib/llvm-$(cat "$root/LLVM_VERSION")}
 bundle=$root/dist/gpu-bundle
 
 ninja=${BLOCKSPARSE_NINJA:-ninja -C "$build"}

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Refuses sources over 600 lines, sources without licence lines, and paths of one person's machine."""
+"""Refuses sources over 600 lines, sources without licence lines, paths of one person's machine, and
+installations of LLVM by their version, which the file LLVM_VERSION alone knows."""
 
 import re
 import sys
@@ -13,6 +14,7 @@ SOURCES = {".h", ".cpp", ".c", ".td", ".py", ".cmake", ".sh"}
 LICENCE = "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception"
 # The pattern is written so that it does not match itself.
 PRIVATE = re.compile(r"(?<![\w.~}$])/(?:wor[k]|hom[e]|roo[t]|User[s])/[\w.-]*")
+LLVM = re.compile(r"/llvm-[0-9]+|\b(?:clang|lld|clang-tidy|clang-format|mlir-tblgen)-[0-9]+\b")
 
 
 def check(root, paths):
@@ -27,6 +29,10 @@ def check(root, paths):
             if private:
                 findings.append(repository.Finding(
                     path, number, f"expects no path of one machine, but got {private.group()}"))
+            version = LLVM.search(line)
+            if version:
+                findings.append(repository.Finding(
+                    path, number, f"expects the version from LLVM_VERSION, but got {version.group()}"))
         if path.suffix not in SOURCES:
             continue
         if len(lines) > LINES:
