@@ -33,7 +33,7 @@ link() {
   local archives
   archives=$(find "$llvm/lib" -name 'libMLIR*.a' -o -name 'libLLVM*.a' |
              grep -v -e Test -e CAPI -e libMLIRMlirOptMain | sort)
-  # shellcheck disable=SC2086
+  # shellcheck disable=SC2046,SC2086
   "$llvm/bin/clang++" -fuse-ld=lld -O2 -Wl,--gc-sections,--icf=all,-s -static-libstdc++ \
     -static-libgcc "$object" -Wl,--start-group $(find "$build/lib" -name 'lib*.a') $archives \
     -Wl,--end-group -Wl,-Bstatic -lz -lzstd -Wl,-Bdynamic -lpthread -ldl -lm -lrt -o "$output"

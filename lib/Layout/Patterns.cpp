@@ -261,13 +261,13 @@ std::string_view blocksparse::describe(PatternType type) {
 }
 
 std::string blocksparse::toString(const PatternValue &value) {
-  if (auto *integer = std::get_if<int64_t>(&value))
+  if (const auto *integer = std::get_if<int64_t>(&value))
     return std::to_string(*integer);
-  if (auto *boolean = std::get_if<bool>(&value))
+  if (const auto *boolean = std::get_if<bool>(&value))
     return *boolean ? "true" : "false";
-  if (auto *real = std::get_if<double>(&value))
+  if (const auto *real = std::get_if<double>(&value))
     return realText(*real);
-  if (auto *list = std::get_if<std::vector<int64_t>>(&value))
+  if (const auto *list = std::get_if<std::vector<int64_t>>(&value))
     return "[" + joined(*list, [](int64_t entry) { return std::to_string(entry); }) + "]";
   return std::get<std::string>(value);
 }

@@ -29,7 +29,7 @@ struct SiteEntry {
 /// used, nearly always one.
 inline const SiteEntry *findEntry(blocksparseRtSite &site, const Device &device) {
   const void *entry = std::atomic_ref<void *>(site.first).load(std::memory_order_acquire);
-  auto *at = static_cast<const SiteEntry *>(entry);
+  const auto *at = static_cast<const SiteEntry *>(entry);
   while (at && at->device != &device)
     at = at->next;
   return at;
