@@ -2,8 +2,8 @@
 # This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# The developer's one entry point. On a fresh Debian 12 each command installs what it
-# misses, builds, and does its job; a second run is quick.
+# The developer's one entry point. On a fresh Debian 12 each command installs what it misses, builds,
+# and does its job; a second run is quick. Each says first what it will take, and shows its progress.
 set -euo pipefail
 
 usage() {
@@ -17,8 +17,11 @@ usage: bash tools/dev.sh COMMAND [ARG ...]
   roundtrip       print and parse again what the tests of IR and passes read
   asan            build with sanitizers and run the tests that read input
   fuzz [SECONDS]  random programs, CPU against reference (default 600 s)
-  format          format the C++ sources in place
-  format-check    fail when a C++ source is not formatted
+  format [FILE]   format the C++ sources in place
+  format-check [FILE]
+                  fail when a C++ source is not formatted
+  lint            run every hook of .pre-commit-config.yaml over the tree
+  tidy [FILE]     run clang-tidy: over the plain C++ libraries, the files, or the whole tree (all)
   docs            regenerate docs/Dialect/Reference.md and docs/Passes/
   docs-check      fail when a generated document is out of date
 TEXT
@@ -62,38 +65,100 @@ packages=(
   "libgtest-dev /usr/include/gtest/gtest.h"
   "python3 /usr/bin/python3"
   "python3-numpy /usr/lib/python3/dist-packages/numpy/__init__.py"
+  "libopenblas0-pthread /usr/lib/x86_64-linux-gnu/openblas-pthread/libblas.so.3"
   "python3-scipy /usr/lib/python3/dist-packages/scipy/__init__.py"
   "zlib1g-dev /usr/include/zlib.h"
   "libzstd-dev /usr/include/zstd.h"
 )
 
-setup() {
-  local missing=() entry
-  for entry in "${packages[@]}"; do
-    [ -e "${entry#* }" ] || missing+=("${entry%% *}")
-  done
-  [ ${#missing[@]} -eq 0 ] && return
-  echo "installing: ${missing[*]}"
+# What the checks of the sources need beyond that.
+lint_packages=(
+  "clang-tidy-$version $llvm/bin/clang-tidy"
+  "codespell /usr/bin/codespell"
+  "pre-commit /usr/bin/pre-commit"
+)
+
+# Runs apt-get and prints how many packages it has set up; its output is shown when it fails.
+run_apt() {
+  local log start=$SECONDS printed=0 line unpacked=0
+  log=$(mktemp)
   local sudo=()
   [ "$(id -u)" -eq 0 ] || sudo=(sudo)
-  "${sudo[@]}" apt-get update -q
-  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -q -y --no-install-recommends "${missing[@]}"
+  # The status that counts is apt's: the loop before it reads its output to the end.
+  if "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q "$@" 2>&1 | tee "$log" |
+    while read -r line; do
+      [[ "$line" != Unpacking* ]] || unpacked=$((unpacked + 1))
+      if [ $((SECONDS - start - printed)) -ge 10 ]; then
+        printed=$((SECONDS - start))
+        echo "apt-get $1: $printed s, $unpacked packages unpacked"
+      fi
+    done
+  then
+    echo "apt-get $1: done in $((SECONDS - start)) s"
+    rm -f "$log"
+  else
+    cat "$log" >&2
+    rm -f "$log"
+    return 1
+  fi
+}
+
+# Installs those of the given packages that are missing.
+install_packages() {
+  local missing=() entry
+  for entry in "$@"; do
+    [ -e "${entry#* }" ] || missing+=("${entry%% *}")
+  done
+  [ ${#missing[@]} -ne 0 ] || return 0
+  echo "installing: ${missing[*]}"
+  run_apt update
+  # The two lines of apt that say what is fetched and how much disk it takes.
+  LC_ALL=C apt-get install --assume-no --no-install-recommends "${missing[@]}" 2>/dev/null |
+    grep -E '^(Need to get|After this operation)' || true
+  run_apt install -y --no-install-recommends "${missing[@]}"
+}
+
+setup() { install_packages "${packages[@]}"; }
+
+# Tenths of a second of one core that a step of a build takes without a compiler cache: the whole of 377
+# steps takes 8 minutes on two cores (CONTRIBUTING.md).
+step_tenths=25
+
+# Tells the size of the build to come. Arguments are targets.
+announce_build() {
+  local steps cores minutes
+  # CMake runs again first if its files have changed: the steps are known after that.
+  ninja -C "$build" build.ninja >/dev/null 2>&1 || true
+  steps=$(ninja -C "$build" -n "$@" 2>/dev/null | grep -c '^\[') || true
+  [ "$steps" -gt 10 ] || return 0
+  cores=$(nproc)
+  minutes=$(((steps * step_tenths / 10 / cores + 59) / 60))
+  echo "build: $steps steps in ${build#"$root"/}, about $minutes min on $cores cores if ccache knows none of them"
+}
+
+configure() {
+  setup
+  [ ! -e "$build/build.ninja" ] || return 0
+  echo "configure: preset $preset, about 15 s"
+  cmake --preset "$preset" -DCMAKE_C_COMPILER_LAUNCHER=ccache \
+    -DCMAKE_CXX_COMPILER_LAUNCHER=ccache >"${TMPDIR:-/tmp}/blocksparse-configure.log" 2>&1 ||
+    { cat "${TMPDIR:-/tmp}/blocksparse-configure.log"; return 1; }
 }
 
 build() {
-  setup
-  if [ ! -e "$build/build.ninja" ]; then
-    cmake --preset "$preset" -DCMAKE_C_COMPILER_LAUNCHER=ccache \
-      -DCMAKE_CXX_COMPILER_LAUNCHER=ccache >"${TMPDIR:-/tmp}/blocksparse-configure.log" 2>&1 ||
-      { cat "${TMPDIR:-/tmp}/blocksparse-configure.log"; return 1; }
-  fi
+  configure
+  announce_build "$@"
   # The precompiled header is made once; ccache must then not look at its time stamp.
-  CCACHE_SLOPPINESS=pch_defines,time_macros ninja -C "$build" --quiet "$@"
+  CCACHE_SLOPPINESS=pch_defines,time_macros NINJA_STATUS="[%f/%t] " \
+    /usr/bin/python3 tools/progress.py build ninja -C "$build" "$@"
 }
 
-# Every tracked or new C++ source.
+# The given files, else every tracked or new C++ source.
 sources() {
+  if [ $# -gt 0 ]; then
+    printf '%s\n' "$@"
+    return
+  fi
   git ls-files -co --exclude-standard -- '*.h' '*.cpp' '*.c' | while read -r file; do
     [ -e "$file" ] && echo "$file"
   done
@@ -120,11 +185,18 @@ print(passed, failed, skipped)
 PY
 }
 
+# Runs lit and shows its progress; of the tests, those that fail are printed. The first argument is a label.
+run_lit() {
+  local label=$1
+  shift
+  /usr/bin/python3 tools/progress.py "$label" "$llvm/bin/lit" -v "$@"
+}
+
 # lit and ctest over a build; the closing line counts their tests. Arguments go to lit.
 run_suite() {
   local results="$build/lit-results.json" unit="$build/unit-results.log" status=0
-  "$llvm/bin/lit" -sv --order=smart -o "$results" "$@" || status=1
-  (cd "$build" && ctest --verbose) >"$unit" 2>&1 ||
+  run_lit tests --order=smart -o "$results" "$@" || status=1
+  (cd "$build" && /usr/bin/python3 "$root/tools/progress.py" --quiet --log "$unit" "unit tests" ctest --verbose) ||
     { status=1; grep -E '\[  FAILED  \]|Failed|Failure|error:' "$unit" | head -n 60; }
   local passed failed skipped
   read -r passed failed skipped < <(count "$results" "$unit")
@@ -136,7 +208,7 @@ run_suite() {
 run_tests() {
   build
   if [ $# -gt 0 ]; then
-    "$llvm/bin/lit" -sv "${@/#/$build/test/}"
+    run_lit tests "${@/#/$build/test/}"
   else
     run_suite "$build/test"
   fi
@@ -146,7 +218,7 @@ run_tests() {
 run_roundtrip() {
   build
   local results="$build/roundtrip-results.json" status=0
-  "$llvm/bin/lit" -sv --param verify-roundtrip=1 -o "$results" "$build/test/IR" \
+  run_lit "round trips" --param verify-roundtrip=1 -o "$results" "$build/test/IR" \
     "$build/test/Transforms" || status=1
   local passed failed skipped
   read -r passed failed skipped < <(count "$results")
@@ -174,6 +246,39 @@ docs_check() {
     { echo "generated documents are out of date: run tools/dev.sh docs"; return 1; }
 }
 
+# Every hook over every file; each hook is one check.
+run_lint() {
+  setup
+  install_packages "${lint_packages[@]}"
+  local log status=0
+  log=$(mktemp)
+  echo "lint: the hooks of .pre-commit-config.yaml, about 15 s"
+  pre-commit run --all-files --color never 2>&1 | tee "$log" || status=1
+  echo "$(grep -c '\.Passed$' "$log") passed, $(grep -c '\.Failed$' "$log") failed"
+  rm -f "$log"
+  return $status
+}
+
+# The libraries that include neither LLVM nor MLIR: clang-tidy takes about two seconds of a core for
+# a file of theirs, and ten for one that includes MLIR.
+tidy_libraries="Layout|Plan|Reference|Runtime|Support"
+
+run_tidy() {
+  install_packages "${lint_packages[@]}"
+  if [ "${1:-}" = all ]; then
+    build
+    set -- "^$root/(lib|tools)/(?!Support/Precompiled)"
+  elif [ $# -gt 0 ]; then
+    build
+    set -- "${@/#/^$root/}"
+  else
+    configure
+    set -- "^$root/lib/($tidy_libraries)/(?!Precompiled)"
+  fi
+  /usr/bin/python3 tools/progress.py tidy "$llvm/bin/run-clang-tidy" -quiet -p "$build" -j "$(nproc)" \
+    -clang-tidy-binary "$llvm/bin/clang-tidy" "$@"
+}
+
 command=${1:-}
 shift || true
 case "$command" in
@@ -184,8 +289,10 @@ case "$command" in
   roundtrip) run_roundtrip ;;
   asan) run_asan ;;
   fuzz) build && /usr/bin/python3 tools/blocksparse-fuzz.py --bin "$build/bin" --seconds "${1:-600}" ;;
-  format) setup && sources | xargs "$llvm/bin/clang-format" -i ;;
-  format-check) setup && sources | xargs "$llvm/bin/clang-format" --dry-run -Werror ;;
+  format) setup && sources "$@" | xargs "$llvm/bin/clang-format" -i ;;
+  format-check) setup && sources "$@" | xargs "$llvm/bin/clang-format" --dry-run -Werror ;;
+  lint) run_lint ;;
+  tidy) run_tidy "$@" ;;
   docs) docs ;;
   docs-check) docs_check ;;
   *) usage; [ "$command" = help ] || exit 2 ;;

@@ -51,12 +51,35 @@ def compile_library(bin_dir):
               f"attention.h ({len(open(header).read().splitlines())} lines)")
 
 
+def find_blas(libraries):
+    """Returns the name of the optimised BLAS among the paths of loaded libraries, or None.
+
+    Debian's reference BLAS is a plain libblas; a file of that name in a folder such as
+    openblas-pthread is an optimised one."""
+    for name, mark in (("OpenBLAS", "openblas"), ("MKL", "mkl_rt|mkl_core"), ("BLIS", "blis"),
+                       ("ATLAS", "atlas")):
+        if any(re.search(mark, path, re.IGNORECASE) for path in libraries):
+            return name
+    return None
+
+
+def loaded_libraries():
+    """Returns the paths of the shared libraries of this process."""
+    with open("/proc/self/maps", encoding="utf-8") as maps:
+        return {line.split(maxsplit=5)[5].strip() for line in maps if ".so" in line}
+
+
 def time_dense():
-    """Median milliseconds of the same attention without a pattern, in numpy."""
+    """Prints the median time of the same attention without a pattern in numpy, if that is a fair measure."""
     try:
         import numpy as np
     except ImportError:
-        print("numpy is not there: no dense timing to compare with")
+        print("No dense timing to compare with: numpy is not installed")
+        return
+    blas = find_blas(loaded_libraries())
+    if not blas:
+        print(f"No dense timing to compare with: numpy {np.__version__} has no optimised BLAS here "
+              "(package libopenblas0-pthread)")
         return
     rng = np.random.default_rng(7)
     q, k, v = (rng.uniform(-1, 1, (HEADS, LENGTH, DEPTH)).astype(np.float32) for _ in range(3))
@@ -67,7 +90,7 @@ def time_dense():
         scores = np.exp(scores - scores.max(-1, keepdims=True))
         (scores / scores.sum(-1, keepdims=True)) @ v
         times.append(time.perf_counter() - start)
-    print(f"Dense attention of the same size in numpy {np.__version__}: "
+    print(f"Dense attention of the same size in numpy {np.__version__} with {blas}: "
           f"{1e3 * sorted(times)[2]:.1f} ms")
 
 
@@ -76,6 +99,8 @@ def main():
     parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build" / "bin")
     options = parser.parse_args()
     bin_dir = options.bin.resolve()
+    if not (bin_dir / "blocksparse-compile").exists():
+        sys.exit(f"expects the tools in {bin_dir} (bash tools/dev.sh build), but got none")
     print(f"The program: {PROGRAM}\n    sdd (q k^T at the layout's blocks), softmax, dsd "
           f"({HEADS} heads x {LENGTH} x {DEPTH}, f32)")
     show_layout(bin_dir)
