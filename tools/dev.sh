@@ -259,8 +259,8 @@ run_lint() {
   return $status
 }
 
-# The libraries that include neither LLVM nor MLIR: clang-tidy takes about two seconds of a core for
-# a file of theirs, and ten for one that includes MLIR.
+# The libraries that include neither LLVM nor MLIR: clang-tidy takes two seconds of a core for a file
+# of theirs, and twenty for one that includes MLIR.
 tidy_libraries="Layout|Plan|Reference|Runtime|Support"
 
 run_tidy() {
