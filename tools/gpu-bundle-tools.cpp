@@ -4,7 +4,7 @@
 // The tools of the GPU bundle as one program, which tells them apart by the name it is called by:
 // linked statically, each alone would bring its own copy of LLVM.
 
-#include "blocksparse/Compiler/Drivers.h"
+#include "blocksparse/Drivers/Drivers.h"
 
 #include <string_view>
 

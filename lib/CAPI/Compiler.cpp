@@ -4,6 +4,7 @@
 #include "blocksparse-c/Compiler.h"
 #include "blocksparse/Compiler/Compiler.h"
 #include "blocksparse/Compiler/Registration.h"
+#include "blocksparse/Execution/NativeTarget.h"
 #include "blocksparse/Target/CPU/CHeader.h"
 
 #include "mlir/IR/Diagnostics.h"

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "blocksparse/Compiler/Compiler.h"
-#include "Targets.h"
-#include "blocksparse-c/Runtime.h"
+#include "blocksparse/Compiler/Targets.h"
 #include "blocksparse/Pipelines/Pipelines.h"
 #include "blocksparse/Target/CPU/SharedLibrary.h"
 
@@ -125,22 +124,6 @@ LogicalResult mlir::blocksparse::checkTarget(const CompileOptions &options, Emit
     return checkCPUOptions(options.cpu, emitError);
   return emitError() << "expects the target 'cpu' or 'cuda:<chip>', but got '" << options.target
                      << "'";
-}
-
-FailureOr<std::string> mlir::blocksparse::resolveTarget(StringRef target, EmitErrorFn emitError) {
-  SmallVector<std::string> targets = splitTargets(target);
-  auto native = llvm::find(targets, "cuda:native");
-  if (native == targets.end())
-    return target.str();
-  blocksparseRtDevice device = nullptr;
-  blocksparseRtDeviceInfo info;
-  if (blocksparseRtDeviceGet(0, &device) || blocksparseRtDeviceGetInfo(device, &info))
-    return emitError() << "expects a GPU for the target 'cuda:native', but got: "
-                       << blocksparseRtLastError();
-  // PTX of an older chip runs on every newer one, except for the chips' own ("a") features.
-  int capability = 10 * info.computeMajor + info.computeMinor;
-  *native = capability == 90 ? "cuda:sm_90a" : "cuda:sm_80";
-  return llvm::join(targets, ",");
 }
 
 /// What the passes take; the processor's facts matter where it computes.

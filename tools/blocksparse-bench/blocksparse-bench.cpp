@@ -1,6 +1,6 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "blocksparse/Compiler/Drivers.h"
+#include "blocksparse/Drivers/Drivers.h"
 
 int main(int argc, char **argv) { return mlir::blocksparse::benchMain(argc, argv); }

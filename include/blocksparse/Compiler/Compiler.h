@@ -86,10 +86,6 @@ FailureOr<Stage> parseStage(StringRef name, EmitErrorFn emitError);
 /// A target, processor, chip or PTX version that there is none of is an error.
 LogicalResult checkTarget(const CompileOptions &options, EmitErrorFn emitError);
 
-/// "cuda:native" becomes the target of this machine's first GPU, any other target stays. No GPU is
-/// an error.
-FailureOr<std::string> resolveTarget(StringRef target, EmitErrorFn emitError);
-
 /// Runs the stages after parse up to `options.stopAfter` on a module as it stands in the
 /// source. Emit adds nothing to what the stage before it leaves: see emitProgram.
 LogicalResult compile(ModuleOp module, const CompileOptions &options);

@@ -3,9 +3,9 @@
 
 #include "KernelBuilder.h"
 
+#include "../Device/Loops.h"
 #include "../OperandView.h"
 #include "Kit/DependentLaunch.h"
-#include "Loops.h"
 #include "blocksparse/Conversion/BlockSparseToGPU.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"

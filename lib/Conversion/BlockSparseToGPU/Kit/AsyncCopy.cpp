@@ -3,7 +3,7 @@
 
 #include "AsyncCopy.h"
 
-#include "../Loops.h"
+#include "../../Device/Loops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"

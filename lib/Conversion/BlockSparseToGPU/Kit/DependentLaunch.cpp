@@ -3,7 +3,7 @@
 
 #include "DependentLaunch.h"
 
-#include "Assembly.h"
+#include "../../Device/Assembly.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;

@@ -3,9 +3,9 @@
 
 #include "ResultChunks.h"
 
-#include "../Loops.h"
+#include "../../Device/Loops.h"
+#include "../../Device/Opaque.h"
 #include "MmaFragments.h"
-#include "Opaque.h"
 #include "SharedTile.h"
 #include "TensorMap.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

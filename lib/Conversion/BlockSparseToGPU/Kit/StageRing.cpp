@@ -3,8 +3,8 @@
 
 #include "StageRing.h"
 
-#include "../Loops.h"
-#include "Assembly.h"
+#include "../../Device/Assembly.h"
+#include "../../Device/Loops.h"
 #include "SharedTile.h"
 #include "TensorMap.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

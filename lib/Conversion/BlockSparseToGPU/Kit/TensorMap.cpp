@@ -3,8 +3,8 @@
 
 #include "TensorMap.h"
 
-#include "../Loops.h"
-#include "Assembly.h"
+#include "../../Device/Assembly.h"
+#include "../../Device/Loops.h"
 #include "SharedTile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -3,7 +3,7 @@
 
 #include "WgmmaTile.h"
 
-#include "Assembly.h"
+#include "../../Device/Assembly.h"
 #include "SharedTile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -1,0 +1,106 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Options that blocksparse-bench and blocksparse-tune share.
+
+#ifndef BLOCKSPARSE_LIB_BENCH_BENCHOPTIONS_H
+#define BLOCKSPARSE_LIB_BENCH_BENCHOPTIONS_H
+
+#include "BenchLayout.h"
+#include "BenchMeasure.h"
+
+#include "llvm/Support/CommandLine.h"
+
+namespace mlir::blocksparse {
+
+/// Which points.
+struct BenchPointOptions {
+  llvm::cl::OptionCategory &category;
+
+  llvm::cl::opt<std::string> points{
+      "points",
+      llvm::cl::desc("A JSON list of points; the options of points are then not looked at"),
+      llvm::cl::value_desc("file"), llvm::cl::cat(category)};
+  llvm::cl::list<std::string> ops{
+      "op", llvm::cl::desc("dsd, dds, sdd, matmul, bsr_addmm, softmax, softmax_grad, attention"),
+      llvm::cl::value_desc("op,..."), llvm::cl::CommaSeparated, llvm::cl::cat(category)};
+  llvm::cl::list<std::string> sizes{"size", llvm::cl::desc("M = N = K, or each"),
+                                    llvm::cl::value_desc("n|MxNxK,..."), llvm::cl::CommaSeparated,
+                                    llvm::cl::cat(category)};
+  llvm::cl::list<std::string> blocks{"block", llvm::cl::desc("Block shapes"),
+                                     llvm::cl::value_desc("b|BMxBN,..."), llvm::cl::CommaSeparated,
+                                     llvm::cl::cat(category)};
+  llvm::cl::list<double> densities{"density", llvm::cl::desc("Shares of stored blocks"),
+                                   llvm::cl::value_desc("d,..."), llvm::cl::CommaSeparated,
+                                   llvm::cl::cat(category)};
+  /// The option keeps a reference to it.
+  const std::string layoutHelp =
+      "Layout families or patterns; may be repeated: " + benchLayoutFamilies();
+  // No commas: a pattern has its own.
+  llvm::cl::list<std::string> layouts{"layout", llvm::cl::desc(layoutHelp),
+                                      llvm::cl::value_desc("layout"), llvm::cl::cat(category)};
+  llvm::cl::list<std::string> types{
+      "type", llvm::cl::desc("f16, bf16, f32, f64, i8, f8E4M3FN, f8E5M2"),
+      llvm::cl::value_desc("type,..."), llvm::cl::CommaSeparated, llvm::cl::cat(category)};
+  llvm::cl::opt<int64_t> heads{"heads", llvm::cl::desc("Leading dimension of all operands"),
+                               llvm::cl::init(1), llvm::cl::cat(category)};
+  llvm::cl::opt<std::string> schedule{
+      "schedule", llvm::cl::desc("Instead of the compiler's choice"),
+      llvm::cl::value_desc("#blocksparse.schedule<...>"), llvm::cl::cat(category)};
+  llvm::cl::opt<bool> packed{
+      "packed-constant", llvm::cl::desc("Values of the sparse factor are constants of the program"),
+      llvm::cl::cat(category)};
+  llvm::cl::opt<bool> transposeA{"transpose-a", llvm::cl::desc("a is stored transposed"),
+                                 llvm::cl::cat(category)};
+  llvm::cl::opt<bool> transposeB{"transpose-b", llvm::cl::desc("b is stored transposed"),
+                                 llvm::cl::cat(category)};
+  llvm::cl::opt<bool> causal{"causal", llvm::cl::desc("Of softmax and attention"),
+                             llvm::cl::cat(category)};
+  llvm::cl::opt<std::string> epilogue{
+      "epilogue", llvm::cl::desc("bias, bias_relu, bias_gelu_tanh, ..."), llvm::cl::cat(category)};
+  llvm::cl::opt<std::string> precision{"precision", llvm::cl::desc("ieee, tf32 or tf32x3"),
+                                       llvm::cl::init("ieee"), llvm::cl::cat(category)};
+  llvm::cl::opt<int64_t> seed{"seed", llvm::cl::desc("Seed of layouts"), llvm::cl::init(1),
+                              llvm::cl::cat(category)};
+
+  /// All points: of the file, or the product of the lists. On failure `error` says why.
+  std::optional<std::vector<BenchPoint>> get(std::string &error) const;
+};
+
+/// Where and how they are measured.
+struct BenchMeasureOptions {
+  llvm::cl::OptionCategory &category;
+
+  llvm::cl::opt<std::string> target{
+      "target", llvm::cl::desc("native (a GPU where there is one), cpu, cuda:sm_90a, cuda:sm_80"),
+      llvm::cl::init("native"), llvm::cl::cat(category)};
+  llvm::cl::opt<uint64_t> dataSeed{"data-seed", llvm::cl::desc("Seed of operands"),
+                                   llvm::cl::init(0), llvm::cl::cat(category)};
+  llvm::cl::opt<int64_t> samples{"samples", llvm::cl::desc("Times that the median is taken of"),
+                                 llvm::cl::init(10), llvm::cl::cat(category)};
+  llvm::cl::opt<double> sampleTime{"sample-ms", llvm::cl::desc("Milliseconds of calls in each"),
+                                   llvm::cl::init(10), llvm::cl::cat(category)};
+  llvm::cl::opt<int64_t> checks{"checks", llvm::cl::desc("Parts of a result that are compared"),
+                                llvm::cl::init(64), llvm::cl::cat(category)};
+  llvm::cl::opt<double> rotate{
+      "rotate-mb", llvm::cl::desc("Bytes of the sets of operands that take turns; 0: one set"),
+      llvm::cl::init(128), llvm::cl::cat(category)};
+  llvm::cl::opt<double> memory{"memory-mb", llvm::cl::desc("Most bytes of all sets"),
+                               llvm::cl::init(16384), llvm::cl::cat(category)};
+  llvm::cl::opt<BenchDamage> damage{
+      "damage",
+      llvm::cl::desc("For tests: damage results before they are checked"),
+      llvm::cl::Hidden,
+      llvm::cl::init(BenchDamage::None),
+      llvm::cl::values(
+          clEnumValN(BenchDamage::Values, "values", "all are 1"),
+          clEnumValN(BenchDamage::NaN, "nan", "the last element is not a number"),
+          clEnumValN(BenchDamage::Repeat, "repeat", "the last call gives another bit")),
+      llvm::cl::cat(category)};
+
+  BenchMeasure get() const;
+};
+
+} // namespace mlir::blocksparse
+
+#endif // BLOCKSPARSE_LIB_BENCH_BENCHOPTIONS_H

@@ -1,0 +1,360 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "../../Device/Elements.h"
+#include "../../Device/Loops.h"
+#include "../Operands/Epilogue.h"
+#include "../Simt/SimtKernels.h"
+#include "MmaKernels.h"
+#include "MmaProduct.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::device;
+
+namespace {
+
+/// The tile of a planned_dsd: a part of a block row by a panel of columns.
+struct DSDTile {
+  FactorKind kind;
+  int64_t stepDepth, blockRows, blockDepth, m, n, stages;
+  /// Every step has its runs whole, inside of the dense operand. Known of constant tables alone.
+  bool wholeBlocks = false;
+
+  explicit DSDTile(PlannedDSDOp op);
+  /// Values of k that have one origin, and how many such runs a step and a block have.
+  int64_t runDepth() const { return std::gcd(blockDepth, stepDepth); }
+  int64_t runsPerStep() const { return stepDepth / runDepth(); }
+  int64_t runsPerBlock() const { return blockDepth / runDepth(); }
+};
+
+/// A planned_dsd on either side of a launch.
+class DSDView {
+public:
+  DSDView(ImplicitLocOpBuilder &b, PlannedDSDOp op, const IRMapping &mapping);
+
+  /// (batch, head, panel, segment, part of the block row); the segments of a panel run together,
+  /// so that its rows of the dense operand stay in the cache.
+  SmallVector<Value> extents(ImplicitLocOpBuilder &b) const;
+  /// Heads of the loop over tiles: 1 where the table has them.
+  Value heads(ImplicitLocOpBuilder &b) const {
+    return op.getLutHeads() == 1 ? out.heads() : indexConstant(b, 1);
+  }
+  Value hasProducts(ImplicitLocOpBuilder &b) const;
+
+  // Accessors of ops are not const.
+  mutable PlannedDSDOp op;
+  DSDTile tile;
+  DenseView dense, out;
+  LutView segments, entries;
+  std::optional<LutView> combine;
+  std::optional<ValuesView> values;
+};
+
+/// The kernel's work on one tile.
+class DSDWork {
+public:
+  DSDWork(ImplicitLocOpBuilder &b, const DSDView &view, Value number);
+
+  void emit(ImplicitLocOpBuilder &b, const MmaProduct &product, const Epilogue &epilogue,
+            Value partials, Value wide) const;
+
+private:
+  TileReduction getReduction(ImplicitLocOpBuilder &b) const;
+  SmallVector<Value> readTables(ImplicitLocOpBuilder &b, Value step) const;
+  ReductionStep getStep(ImplicitLocOpBuilder &b, Value step, ValueRange tables) const;
+  /// Run `i` of a step: number of the entry among the tile's, and of the run in the block.
+  std::pair<Value, Value> locateRun(ImplicitLocOpBuilder &b, Value step, int64_t i) const;
+  void emitFinal(ImplicitLocOpBuilder &b, const MmaProduct &product, const Epilogue &epilogue,
+                 Value wide) const;
+  void emitPartial(ImplicitLocOpBuilder &b, const MmaProduct &product, Value partials) const;
+
+  const DSDView &view;
+  Value number;
+  Value batch, headNumber, head, slot, first, count;
+  /// Row in the block and in the matrix, and column.
+  Value blockRow, row, col;
+};
+
+} // namespace
+
+DSDTile::DSDTile(PlannedDSDOp op)
+    : kind(*getFactorKind(op.getValues(), op.getDense(), op.getPrecision())),
+      stepDepth(MmaProduct::getStepDepth(kind)) {
+  blockRows = op.getBlock()[op.getTransposeValues() ? 1 : 0];
+  blockDepth = op.getBlock()[op.getTransposeValues() ? 0 : 1];
+  auto type = cast<MemRefType>(op.getInit().getType());
+  MmaLimits limits = MmaLimits::get(op.getSchedule());
+  stages = limits.stages;
+  m = MmaProduct::divideTile(blockRows, limits.m);
+  n = MmaProduct::fitTile(type.getDimSize(type.getRank() - (op.getTransposeOut() ? 2 : 1)),
+                          limits.n);
+  auto dense = cast<MemRefType>(op.getDense().getType());
+  int64_t depth = dense.getDimSize(dense.getRank() - (op.getTransposeB() ? 1 : 2));
+  wholeBlocks = op.getEntries().getDefiningOp<memref::GetGlobalOp>() && runsPerStep() == 1 &&
+                !ShapedType::isDynamic(depth) && depth % blockDepth == 0;
+}
+
+DSDView::DSDView(ImplicitLocOpBuilder &b, PlannedDSDOp op, const IRMapping &mapping)
+    : op(op), tile(op),
+      dense(DenseView::get(b, mapOperand(mapping, op.getDense()), op.getTransposeB())),
+      out(DenseView::get(b, mapOperand(mapping, op.getInit()), op.getTransposeOut())),
+      segments(LutView::get(b, mapOperand(mapping, op.getSegments()))),
+      entries(LutView::get(b, mapOperand(mapping, op.getEntries()))) {
+  values = ValuesView::get(b, mapOperand(mapping, op.getValues()), op.getLutHeads(), entries.rows(),
+                           out.heads());
+  if (op.getCombine())
+    combine = LutView::get(b, mapOperand(mapping, op.getCombine()));
+}
+
+SmallVector<Value> DSDView::extents(ImplicitLocOpBuilder &b) const {
+  return {out.batches(), heads(b), indexCeilDiv(b, out.cols(), indexConstant(b, tile.n)),
+          segments.rows(), indexConstant(b, tile.blockRows / tile.m)};
+}
+
+Value DSDView::hasProducts(ImplicitLocOpBuilder &b) const {
+  if (op.getAlpha().isZero())
+    return arith::ConstantIntOp::create(b, b.getI1Type(), 0);
+  Value zero = indexConstant(b, 0);
+  return both(b, indexLess(b, zero, entries.rows()), indexLess(b, zero, dense.rows()));
+}
+
+//===----------------------------------------------------------------------===//
+// A tile
+//===----------------------------------------------------------------------===//
+
+DSDWork::DSDWork(ImplicitLocOpBuilder &b, const DSDView &view, Value number)
+    : view(view), number(number) {
+  SmallVector<Value> index = splitIndex(b, number, view.extents(b));
+  batch = index[0];
+  headNumber = index[1];
+  auto field = [&](int64_t which) { return view.segments.field(b, batch, index[3], which); };
+  head = view.op.getLutHeads() == 1 ? headNumber : field(1);
+  first = field(2);
+  count = field(3);
+  slot = field(4);
+  blockRow = indexMul(b, index[4], indexConstant(b, view.tile.m));
+  row = indexAdd(b, indexMul(b, field(0), indexConstant(b, view.tile.blockRows)), blockRow);
+  col = indexMul(b, index[2], indexConstant(b, view.tile.n));
+}
+
+std::pair<Value, Value> DSDWork::locateRun(ImplicitLocOpBuilder &b, Value step, int64_t i) const {
+  const DSDTile &tile = view.tile;
+  Value run =
+      indexAdd(b, indexMul(b, step, indexConstant(b, tile.runsPerStep())), indexConstant(b, i));
+  Value perBlock = indexConstant(b, tile.runsPerBlock());
+  return {b.createOrFold<arith::DivUIOp>(run, perBlock),
+          b.createOrFold<arith::RemUIOp>(run, perBlock)};
+}
+
+/// Block column and value of the entry of every run; those of the last entry behind it.
+SmallVector<Value> DSDWork::readTables(ImplicitLocOpBuilder &b, Value step) const {
+  SmallVector<Value> fields;
+  for (int64_t i = 0; i < view.tile.runsPerStep(); ++i) {
+    Value number = locateRun(b, step, i).first;
+    Value last = indexSub(b, count, indexConstant(b, 1));
+    Value entry = indexAdd(b, first, indexMin(b, number, last));
+    fields.push_back(view.entries.field(b, batch, entry, 0));
+    fields.push_back(view.entries.field(b, batch, entry, 1));
+  }
+  return fields;
+}
+
+ReductionStep DSDWork::getStep(ImplicitLocOpBuilder &b, Value step, ValueRange tables) const {
+  const DSDTile &tile = view.tile;
+  MatrixView matrix = view.dense.matrix(b, batch, head);
+  ReductionStep result;
+  for (int64_t i = 0; i < tile.runsPerStep(); ++i) {
+    auto [number, part] = locateRun(b, step, i);
+    Value inner = indexMul(b, part, indexConstant(b, tile.runDepth()));
+    Value start = indexMul(b, tables[2 * i], indexConstant(b, tile.blockDepth));
+    start = indexAdd(b, start, inner);
+    Value index = indexAdd(b, view.values->headBase(b, head), tables[2 * i + 1]);
+    MatrixView block = view.values->block(b, batch, index, view.op.getTransposeValues());
+    // Of a block that a table of run time places too far down nothing is read.
+    Value depth;
+    if (!tile.wholeBlocks)
+      depth = indexSub(b, matrix.rows, start);
+    if (depth && tile.runsPerStep() > 1)
+      depth = arith::SelectOp::create(b, indexLess(b, number, count), depth, indexConstant(b, 0));
+    result.a.push_back({globalAddress(b, block, blockRow, inner), depth});
+    result.b.push_back({globalAddress(b, matrix, start, col), depth});
+  }
+  return result;
+}
+
+/// Without the functions that give the steps.
+TileReduction DSDWork::getReduction(ImplicitLocOpBuilder &b) const {
+  const DSDTile &tile = view.tile;
+  bool aAlongK = !view.op.getTransposeValues(), bAlongK = view.op.getTransposeB();
+  MatrixView matrix = view.dense.matrix(b, batch, head);
+  MatrixView block =
+      view.values->block(b, batch, indexConstant(b, 0), view.op.getTransposeValues());
+  TileReduction reduction{{aAlongK, globalStride(b, block, aAlongK ? 0 : 1),
+                           MmaProduct::getLimit(b, view.out.rows(), row, tile.m),
+                           tile.kind.bytes()},
+                          {bAlongK, globalStride(b, matrix, bAlongK ? 1 : 0),
+                           MmaProduct::getLimit(b, matrix.cols, col, tile.n), tile.kind.bytes()},
+                          indexConstant(b, 0),
+                          tile.runsPerStep(),
+                          nullptr,
+                          nullptr};
+  if (!view.op.getAlpha().isZero())
+    reduction.steps = indexCeilDiv(b, indexMul(b, count, indexConstant(b, tile.runsPerBlock())),
+                                   indexConstant(b, tile.runsPerStep()));
+  return reduction;
+}
+
+void DSDWork::emitFinal(ImplicitLocOpBuilder &b, const MmaProduct &product,
+                        const Epilogue &epilogue, Value wide) const {
+  Value hasProducts = view.hasProducts(b);
+  ResultTile result{view.out.matrix(b, batch, head), row, col, wide, view.op.getTransposeOut()};
+  product.emitResult(b, result, [&](ImplicitLocOpBuilder &b, Value sum, Value row, Value col) {
+    StoredPosition position{batch, head, row, col};
+    if (view.op.getTransposeOut())
+      std::swap(position.row, position.col);
+    return convertElement(b, epilogue.apply(b, sum, hasProducts, position), view.out.elementType());
+  });
+}
+
+void DSDWork::emitPartial(ImplicitLocOpBuilder &b, const MmaProduct &product,
+                          Value partials) const {
+  Value index = indexAdd(b, indexMul(b, batch, view.heads(b)), headNumber);
+  index = indexAdd(b, indexMul(b, index, indexConstant(b, view.op.getSlots())), slot);
+  Value always = arith::ConstantIntOp::create(b, b.getI1Type(), 1);
+  ResultTile result{DenseView::get(b, partials).matrix(b, {}, index), blockRow, col, always};
+  product.emitResult(b, result,
+                     [&](ImplicitLocOpBuilder &, Value sum, Value, Value) { return sum; });
+}
+
+void DSDWork::emit(ImplicitLocOpBuilder &b, const MmaProduct &product, const Epilogue &epilogue,
+                   Value partials, Value wide) const {
+  emitIf(b, indexLess(b, row, view.out.rows()), [&](ImplicitLocOpBuilder &b) {
+    auto read = [&](ImplicitLocOpBuilder &b, Value number) { return readTables(b, number); };
+    auto step = [&](ImplicitLocOpBuilder &b, Value number, ValueRange tables) {
+      return getStep(b, number, tables);
+    };
+    TileReduction reduction = getReduction(b);
+    reduction.readTables = read;
+    reduction.getStep = step;
+    product.emitReduction(b, reduction);
+    // Read again: the registers are needed for the sums meanwhile.
+    DSDWork place(b, view, number);
+    if (!partials)
+      return place.emitFinal(b, product, epilogue, wide);
+    Value split = indexLess(b, indexConstant(b, -1), place.slot);
+    emitIf(b, split, [&](ImplicitLocOpBuilder &b) { place.emitPartial(b, product, partials); });
+    Value whole = indexLess(b, place.slot, indexConstant(b, 0));
+    emitIf(b, whole, [&](ImplicitLocOpBuilder &b) { place.emitFinal(b, product, epilogue, wide); });
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Split tiles
+//===----------------------------------------------------------------------===//
+
+/// Adds the partial sums of each split tile, in ascending order of the slots.
+static void emitCombine(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedDSDOp op,
+                        Value partials) {
+  SmallVector<Value> operands =
+      presentOperands({op.getValues(), op.getDense(), op.getSegments(), op.getEntries(),
+                       op.getCombine(), op.getInit(), partials});
+  llvm::append_range(operands, Epilogue::operands(op));
+  auto extents = [&](ImplicitLocOpBuilder &b, const DSDView &view) {
+    return SmallVector<Value>{view.out.batches(), view.heads(b), view.combine->rows(),
+                              indexConstant(b, view.tile.blockRows), view.out.cols()};
+  };
+  Value items = productOf(host, extents(host, DSDView(host, op, IRMapping())));
+  kernels.launchForEach(
+      host, "dsd_combine", operands, items,
+      [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item) {
+        DSDView view(b, op, mapping);
+        Epilogue epilogue = Epilogue::get(b, op, mapping);
+        DenseView slots = DenseView::get(b, mapping.lookup(partials));
+        SmallVector<Value> index = splitIndex(b, item, extents(b, view));
+        auto field = [&](int64_t which) {
+          return view.combine->field(b, index[0], index[2], which);
+        };
+        Value head = op.getLutHeads() == 1 ? index[1] : field(1);
+        Value base = indexAdd(b, indexMul(b, index[0], view.heads(b)), index[1]);
+        Value from = indexAdd(b, indexMul(b, base, indexConstant(b, op.getSlots())), field(2));
+        Value start = indexMul(b, field(0), indexConstant(b, view.tile.blockRows));
+        Value row = indexAdd(b, start, index[3]), col = index[4];
+        Value to = indexAdd(b, from, field(3));
+        // Rows that only fill the table up have no slots.
+        Value active = both(b, indexLess(b, row, view.out.rows()), indexLess(b, from, to));
+        emitIf(b, active, [&](ImplicitLocOpBuilder &b) {
+          Value sum =
+              emitFold(b, from, to, indexConstant(b, 1), zeroElement(b, view.tile.kind.sum()),
+                       [&](ImplicitLocOpBuilder &b, Value slot, Value sum) {
+                         MatrixView part = slots.matrix(b, {}, slot);
+                         return addNumbers(b, sum, part.load(b, index[3], col));
+                       });
+          StoredPosition position{index[0], head, row, col};
+          if (op.getTransposeOut())
+            std::swap(position.row, position.col);
+          Value result = epilogue.apply(b, sum, view.hasProducts(b), position);
+          result = convertElement(b, result, view.out.elementType());
+          view.out.matrix(b, index[0], head).store(b, result, row, col);
+        });
+      });
+}
+
+/// Sums [batch, head and slot][row of the block][column], rows of whole groups of 32 bytes.
+static Value allocatePartials(ImplicitLocOpBuilder &host, PlannedDSDOp op) {
+  DSDView view(host, op, IRMapping());
+  Value eight = indexConstant(host, 8);
+  Value cols = indexMul(host, indexCeilDiv(host, view.out.cols(), eight), eight);
+  Value copies = indexMul(host, view.out.batches(), view.heads(host));
+  Value slots = indexMul(host, copies, indexConstant(host, op.getSlots()));
+  int64_t dynamic = ShapedType::kDynamic;
+  auto type = MemRefType::get({dynamic, view.tile.blockRows, dynamic}, view.tile.kind.sum());
+  return memref::AllocOp::create(host, type, ValueRange{slots, cols});
+}
+
+//===----------------------------------------------------------------------===//
+// Launch
+//===----------------------------------------------------------------------===//
+
+bool mlir::blocksparse::device::hasMma(const KernelBuilder &kernels, PlannedDSDOp op) {
+  return canMultiply(kernels, op.getValues(), op.getDense(), op.getPrecision()) &&
+         op.getBlock()[0] % 16 == 0 && op.getBlock()[1] % 16 == 0;
+}
+
+static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedDSDOp op) {
+  Value partials = op.getCombine() ? allocatePartials(host, op) : Value();
+  Value wide = arith::ConstantIntOp::create(host, host.getI1Type(), 0);
+  if (!op.getTransposeOut())
+    wide = isAligned16(host, op.getInit());
+  SmallVector<Value> operands =
+      presentOperands({op.getValues(), op.getDense(), op.getSegments(), op.getEntries(),
+                       op.getCombine(), op.getInit(), partials, wide});
+  llvm::append_range(operands, Epilogue::operands(op));
+  DSDTile tile(op);
+  MmaProduct product(tile.m, tile.n, tile.stages, tile.kind, !op.getTransposeValues(),
+                     op.getTransposeB());
+  Value tiles = productOf(host, DSDView(host, op, IRMapping()).extents(host));
+  product.launch(host, kernels, "dsd_mma", operands, tiles,
+                 [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value number) {
+                   DSDView view(b, op, mapping);
+                   DSDWork work(b, view, number);
+                   work.emit(b, product, Epilogue::get(b, op, mapping),
+                             mapOperand(mapping, partials), mapping.lookup(wide));
+                 });
+  if (!partials)
+    return;
+  emitCombine(host, kernels, op, partials);
+  memref::DeallocOp::create(host, partials);
+}
+
+void mlir::blocksparse::device::emitMma(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                                        PlannedDSDOp op) {
+  Value fits = both(host, isAligned16(host, op.getValues()), isAligned16(host, op.getDense()));
+  emitFastOrFallback(
+      host, fits, [&](ImplicitLocOpBuilder &b) { emitProduct(b, kernels, op); },
+      [&](ImplicitLocOpBuilder &b) { emitSimt(b, kernels, op); });
+}

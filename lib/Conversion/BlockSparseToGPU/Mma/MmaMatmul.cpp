@@ -1,0 +1,141 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "../../Device/Elements.h"
+#include "../../Device/Loops.h"
+#include "../Operands/Epilogue.h"
+#include "../Operands/MatmulAxes.h"
+#include "../Simt/SimtKernels.h"
+#include "MmaKernels.h"
+#include "MmaProduct.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::device;
+
+static int64_t getRank(Value memref) { return cast<MemRefType>(memref.getType()).getRank(); }
+
+/// Whether `axis` is the last one of `memref`, whose elements are neighbours.
+static bool isLast(Value memref, int axis) { return axis + 1 == getRank(memref); }
+
+namespace {
+
+/// A planned_matmul on either side of a launch.
+class MatmulView {
+public:
+  MatmulView(ImplicitLocOpBuilder &b, PlannedMatmulOp op, const IRMapping &mapping)
+      : op(op), kind(*getFactorKind(op.getA(), op.getB(), op.getPrecision())),
+        axes(MatmulAxes::get(op)), limits(MmaLimits::get(op.getSchedule())),
+        left(DenseView::get(b, mapOperand(mapping, op.getA()), axes.a)),
+        right(DenseView::get(b, mapOperand(mapping, op.getB()), axes.b)),
+        out(DenseView::get(b, mapOperand(mapping, op.getInit()), axes.out)),
+        epilogue(Epilogue::get(b, op, mapping)) {}
+
+  /// (batch, head, panel of columns, panel of rows).
+  SmallVector<Value> extents(ImplicitLocOpBuilder &b) const;
+  void emitTile(ImplicitLocOpBuilder &b, const MmaProduct &product, Value number, Value wide) const;
+
+  bool aAlongK() const { return isLast(op.getA(), axes.a.col); }
+  bool bAlongK() const { return isLast(op.getB(), axes.b.row); }
+  bool rowsFastest() const { return isLast(op.getInit(), axes.out.row); }
+  int64_t tileM() const { return MmaProduct::fitTile(knownIndex(out.rows()), limits.m); }
+  int64_t tileN() const { return MmaProduct::fitTile(knownIndex(out.cols()), limits.n); }
+  int64_t stages() const { return limits.stages; }
+  const FactorKind &getKind() const { return kind; }
+
+private:
+  void emitStore(ImplicitLocOpBuilder &b, const MmaProduct &product, Value batch, Value head,
+                 Value row, Value col, Value wide) const;
+
+  // Accessors of ops are not const.
+  mutable PlannedMatmulOp op;
+  FactorKind kind;
+  MatmulAxes axes;
+  MmaLimits limits;
+  DenseView left, right, out;
+  Epilogue epilogue;
+};
+
+} // namespace
+
+SmallVector<Value> MatmulView::extents(ImplicitLocOpBuilder &b) const {
+  return {out.batches(), out.heads(), indexCeilDiv(b, out.cols(), indexConstant(b, tileN())),
+          indexCeilDiv(b, out.rows(), indexConstant(b, tileM()))};
+}
+
+void MatmulView::emitTile(ImplicitLocOpBuilder &b, const MmaProduct &product, Value number,
+                          Value wide) const {
+  SmallVector<Value> index = splitIndex(b, number, extents(b));
+  Value batch = index[0], head = index[1];
+  Value col = indexMul(b, index[2], indexConstant(b, tileN()));
+  Value row = indexMul(b, index[3], indexConstant(b, tileM()));
+  MatrixView a = left.matrix(b, batch, head), c = right.matrix(b, batch, head);
+  int64_t stepDepth = MmaProduct::getStepDepth(kind);
+  auto getStep = [&](ImplicitLocOpBuilder &b, Value step, ValueRange) {
+    Value k = indexMul(b, step, indexConstant(b, stepDepth));
+    Value depth = MmaProduct::getLimit(b, a.cols, k, stepDepth);
+    ReductionStep result;
+    result.a.push_back({globalAddress(b, a, row, k), depth});
+    result.b.push_back({globalAddress(b, c, k, col), depth});
+    return result;
+  };
+  TileReduction reduction{{aAlongK(), globalStride(b, a, aAlongK() ? 0 : 1),
+                           MmaProduct::getLimit(b, a.rows, row, tileM()), kind.bytes()},
+                          {bAlongK(), globalStride(b, c, bAlongK() ? 1 : 0),
+                           MmaProduct::getLimit(b, c.cols, col, tileN()), kind.bytes()},
+                          indexConstant(b, 0),
+                          /*runs=*/1,
+                          nullptr,
+                          getStep};
+  if (!op.getAlpha().isZero())
+    reduction.steps = indexCeilDiv(b, a.cols, indexConstant(b, stepDepth));
+  product.emitReduction(b, reduction);
+  emitStore(b, product, batch, head, row, col, wide);
+}
+
+void MatmulView::emitStore(ImplicitLocOpBuilder &b, const MmaProduct &product, Value batch,
+                           Value head, Value row, Value col, Value wide) const {
+  Value hasProducts = indexLess(b, indexConstant(b, 0), left.cols());
+  if (op.getAlpha().isZero())
+    hasProducts = arith::ConstantIntOp::create(b, b.getI1Type(), 0);
+  ResultTile result{out.matrix(b, batch, head), row, col, wide, rowsFastest()};
+  product.emitResult(b, result, [&](ImplicitLocOpBuilder &b, Value sum, Value row, Value col) {
+    // As stored: [B, M, H, D] in the context form.
+    StoredPosition position{batch, head, row, col};
+    if (op.getForm() == MatmulForm::Context)
+      std::swap(position.head, position.row);
+    return convertElement(b, epilogue.apply(b, sum, hasProducts, position), out.elementType());
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Launch
+//===----------------------------------------------------------------------===//
+
+bool mlir::blocksparse::device::hasMma(const KernelBuilder &kernels, PlannedMatmulOp op) {
+  return canMultiply(kernels, op.getA(), op.getB(), op.getPrecision());
+}
+
+static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedMatmulOp op) {
+  MatmulView view(host, op, IRMapping());
+  Value wide = arith::ConstantIntOp::create(host, host.getI1Type(), 0);
+  if (!view.rowsFastest())
+    wide = isAligned16(host, op.getInit());
+  SmallVector<Value> operands{op.getA(), op.getB(), op.getInit(), wide};
+  llvm::append_range(operands, Epilogue::operands(op));
+  MmaProduct product(view.tileM(), view.tileN(), view.stages(), view.getKind(), view.aAlongK(),
+                     view.bAlongK());
+  product.launch(host, kernels, "matmul_mma", operands, productOf(host, view.extents(host)),
+                 [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value number) {
+                   MatmulView(b, op, mapping).emitTile(b, product, number, mapping.lookup(wide));
+                 });
+}
+
+void mlir::blocksparse::device::emitMma(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                                        PlannedMatmulOp op) {
+  Value fits = both(host, isAligned16(host, op.getA()), isAligned16(host, op.getB()));
+  emitFastOrFallback(
+      host, fits, [&](ImplicitLocOpBuilder &b) { emitProduct(b, kernels, op); },
+      [&](ImplicitLocOpBuilder &b) { emitSimt(b, kernels, op); });
+}

@@ -1,0 +1,202 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "../../Device/Elements.h"
+#include "../../Device/Loops.h"
+#include "../Simt/SimtKernels.h"
+#include "MmaKernels.h"
+#include "MmaProduct.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::device;
+
+namespace {
+
+/// A planned_sdd on either side of a launch. A tile is a value block or a part of one.
+class SDDView {
+public:
+  SDDView(ImplicitLocOpBuilder &b, PlannedSDDOp op, const IRMapping &mapping);
+
+  /// (batch, head, table row, tile row, tile column of the block).
+  SmallVector<Value> extents(ImplicitLocOpBuilder &b) const;
+  void emitTile(ImplicitLocOpBuilder &b, const MmaProduct &product, Value number, Value wide) const;
+
+  static FactorKind getKind(PlannedSDDOp op) {
+    return *getFactorKind(op.getA(), op.getB(), op.getPrecision());
+  }
+  static int64_t tileM(PlannedSDDOp op) {
+    return MmaProduct::divideTile(op.getBlock()[0], MmaLimits::get(op.getSchedule()).m);
+  }
+  static int64_t tileN(PlannedSDDOp op) {
+    return MmaProduct::divideTile(op.getBlock()[1], MmaLimits::get(op.getSchedule()).n);
+  }
+
+private:
+  /// A tile's place: its value block and where it starts in the block and in the matrix.
+  struct Place {
+    Value batch, head, value;
+    Value blockRow, blockCol, row, col;
+  };
+  Place getPlace(ImplicitLocOpBuilder &b, Value number) const;
+  TileReduction getReduction(
+      ImplicitLocOpBuilder &b, const Place &place,
+      function_ref<ReductionStep(ImplicitLocOpBuilder &, Value, ValueRange)> getStep) const;
+  Value finish(ImplicitLocOpBuilder &b, const Place &place, Value sum, Value blockRow,
+               Value blockCol) const;
+
+  // Accessors of ops are not const.
+  mutable PlannedSDDOp op;
+  DenseView left, right;
+  LutView lut;
+  Value batches, heads;
+  std::optional<ValuesView> out, input;
+};
+
+} // namespace
+
+SDDView::SDDView(ImplicitLocOpBuilder &b, PlannedSDDOp op, const IRMapping &mapping)
+    : op(op), left(DenseView::get(b, mapOperand(mapping, op.getA()), op.getTransposeA())),
+      right(DenseView::get(b, mapOperand(mapping, op.getB()), op.getTransposeB())),
+      lut(LutView::get(b, mapOperand(mapping, op.getLut()))) {
+  Value init = mapOperand(mapping, op.getInit());
+  int64_t rank = cast<MemRefType>(init.getType()).getRank();
+  batches = rank == 4 ? memrefDim(b, init, 0) : indexConstant(b, 1);
+  heads = indexConstant(b, 1);
+  // One table for all heads: the result holds as many times its blocks as there are heads.
+  if (op.getLutHeads() == 1)
+    heads = b.createOrFold<arith::DivUIOp>(memrefDim(b, init, rank - 3),
+                                           indexMax(b, lut.rows(), indexConstant(b, 1)));
+  auto getValues = [&](Value values) {
+    return ValuesView::get(b, values, op.getLutHeads(), lut.rows(), heads);
+  };
+  out = getValues(init);
+  if (!op.getBeta().isZero() && op.getInput())
+    input = getValues(mapOperand(mapping, op.getInput()));
+}
+
+SmallVector<Value> SDDView::extents(ImplicitLocOpBuilder &b) const {
+  return {batches, heads, lut.rows(), indexConstant(b, out->blockRows() / tileM(op)),
+          indexConstant(b, out->blockCols() / tileN(op))};
+}
+
+SDDView::Place SDDView::getPlace(ImplicitLocOpBuilder &b, Value number) const {
+  SmallVector<Value> index = splitIndex(b, number, extents(b));
+  auto field = [&](int64_t which) { return lut.field(b, index[0], index[2], which); };
+  Place place;
+  place.batch = index[0];
+  place.head = op.getLutHeads() == 1 ? index[1] : field(0);
+  place.value = indexAdd(b, out->headBase(b, place.head), field(3));
+  place.blockRow = indexMul(b, index[3], indexConstant(b, tileM(op)));
+  place.blockCol = indexMul(b, index[4], indexConstant(b, tileN(op)));
+  place.row =
+      indexAdd(b, indexMul(b, field(1), indexConstant(b, out->blockRows())), place.blockRow);
+  place.col =
+      indexAdd(b, indexMul(b, field(2), indexConstant(b, out->blockCols())), place.blockCol);
+  return place;
+}
+
+TileReduction SDDView::getReduction(
+    ImplicitLocOpBuilder &b, const Place &place,
+    function_ref<ReductionStep(ImplicitLocOpBuilder &, Value, ValueRange)> getStep) const {
+  bool aAlongK = !op.getTransposeA(), bAlongK = op.getTransposeB();
+  MatrixView a = left.matrix(b, place.batch, place.head);
+  MatrixView c = right.matrix(b, place.batch, place.head);
+  TileReduction reduction{
+      {aAlongK, globalStride(b, a, aAlongK ? 0 : 1),
+       MmaProduct::getLimit(b, a.rows, place.row, tileM(op)), getKind(op).bytes()},
+      {bAlongK, globalStride(b, c, bAlongK ? 1 : 0),
+       MmaProduct::getLimit(b, c.cols, place.col, tileN(op)), getKind(op).bytes()},
+      indexConstant(b, 0),
+      /*runs=*/1,
+      nullptr,
+      getStep};
+  if (op.getAlpha().isZero())
+    return reduction;
+  // Spare blocks of run-time tables lie outside, at -1; a tile there has no products.
+  Value inside = both(b, indexInside(b, place.row, a.rows), indexInside(b, place.col, c.cols));
+  Value steps = indexCeilDiv(b, a.cols, indexConstant(b, MmaProduct::getStepDepth(getKind(op))));
+  reduction.steps = arith::SelectOp::create(b, inside, steps, indexConstant(b, 0));
+  return reduction;
+}
+
+Value SDDView::finish(ImplicitLocOpBuilder &b, const Place &place, Value sum, Value blockRow,
+                      Value blockCol) const {
+  Type accumulator = sum.getType();
+  Value row = indexAdd(b, place.row, indexSub(b, blockRow, place.blockRow));
+  Value col = indexAdd(b, place.col, indexSub(b, blockCol, place.blockCol));
+  Value inside = both(b, indexInside(b, row, left.rows()), indexInside(b, col, right.cols()));
+  double alpha = op.getAlpha().convertToDouble();
+  if (alpha != 1)
+    sum = mulNumbers(b, numberConstant(b, accumulator, alpha), sum);
+  Value zero = zeroElement(b, accumulator);
+  if (!input)
+    return convertElement(b, arith::SelectOp::create(b, inside, sum, zero), out->elementType());
+  Value result = emitChoice(
+      b, inside,
+      [&](ImplicitLocOpBuilder &b) {
+        Value index = indexAdd(b, input->headBase(b, place.head),
+                               indexSub(b, place.value, out->headBase(b, place.head)));
+        Value addend = input->block(b, place.batch, index).load(b, blockRow, blockCol);
+        Value beta = numberConstant(b, accumulator, op.getBeta().convertToDouble());
+        return multiplyAdd(b, beta, convertElement(b, addend, accumulator), sum);
+      },
+      [&](ImplicitLocOpBuilder &) { return zero; });
+  return convertElement(b, result, out->elementType());
+}
+
+void SDDView::emitTile(ImplicitLocOpBuilder &b, const MmaProduct &product, Value number,
+                       Value wide) const {
+  Place place = getPlace(b, number);
+  int64_t stepDepth = MmaProduct::getStepDepth(getKind(op));
+  auto getStep = [&](ImplicitLocOpBuilder &b, Value step, ValueRange) {
+    MatrixView a = left.matrix(b, place.batch, place.head);
+    MatrixView c = right.matrix(b, place.batch, place.head);
+    Value k = indexMul(b, step, indexConstant(b, stepDepth));
+    Value depth = MmaProduct::getLimit(b, a.cols, k, stepDepth);
+    ReductionStep result;
+    result.a.push_back({globalAddress(b, a, place.row, k), depth});
+    result.b.push_back({globalAddress(b, c, k, place.col), depth});
+    return result;
+  };
+  product.emitReduction(b, getReduction(b, place, getStep));
+  // Read again: the registers are needed for the sums meanwhile.
+  place = getPlace(b, number);
+  ResultTile result{out->block(b, place.batch, place.value), place.blockRow, place.blockCol, wide};
+  product.emitResult(b, result, [&](ImplicitLocOpBuilder &b, Value sum, Value row, Value col) {
+    return finish(b, place, sum, row, col);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Launch
+//===----------------------------------------------------------------------===//
+
+bool mlir::blocksparse::device::hasMma(const KernelBuilder &kernels, PlannedSDDOp op) {
+  return canMultiply(kernels, op.getA(), op.getB(), op.getPrecision()) &&
+         op.getBlock()[0] % 16 == 0 && op.getBlock()[1] % 16 == 0;
+}
+
+static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedSDDOp op) {
+  Value wide = isAligned16(host, op.getInit());
+  bool readsInput = !op.getBeta().isZero();
+  SmallVector<Value> operands = presentOperands({op.getA(), op.getB(), op.getLut(), op.getInit(),
+                                                 readsInput ? op.getInput() : Value(), wide});
+  MmaProduct product(SDDView::tileM(op), SDDView::tileN(op),
+                     MmaLimits::get(op.getSchedule()).stages, SDDView::getKind(op),
+                     !op.getTransposeA(), op.getTransposeB());
+  Value tiles = productOf(host, SDDView(host, op, IRMapping()).extents(host));
+  product.launch(host, kernels, "sdd_mma", operands, tiles,
+                 [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value number) {
+                   SDDView(b, op, mapping).emitTile(b, product, number, mapping.lookup(wide));
+                 });
+}
+
+void mlir::blocksparse::device::emitMma(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                                        PlannedSDDOp op) {
+  Value fits = both(host, isAligned16(host, op.getA()), isAligned16(host, op.getB()));
+  emitFastOrFallback(
+      host, fits, [&](ImplicitLocOpBuilder &b) { emitProduct(b, kernels, op); },
+      [&](ImplicitLocOpBuilder &b) { emitSimt(b, kernels, op); });
+}

@@ -1,0 +1,202 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Epilogue.h"
+
+#include "../../Device/DeviceMath.h"
+#include "../../Device/Elements.h"
+#include "../../Device/Loops.h"
+#include "../KernelBuilder.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::device;
+
+//===----------------------------------------------------------------------===//
+// Activations
+//===----------------------------------------------------------------------===//
+
+/// The factor of x in x * factor(x); for the sigmoid, the result.
+static Value emitGate(ImplicitLocOpBuilder &b, ActivationKind kind, Value x, Accuracy accuracy) {
+  Type type = x.getType();
+  auto constant = [&](double value) { return floatConstant(b, type, value); };
+  switch (kind) {
+  case ActivationKind::GeluErf: {
+    Value argument = mulNumbers(b, x, constant(-0.70710678118654752440));
+    return mulNumbers(b, deviceErfc(b, argument, accuracy), constant(0.5));
+  }
+  case ActivationKind::GeluTanh: {
+    Value cube = mulNumbers(b, mulNumbers(b, x, x), x);
+    Value sum = multiplyAdd(b, cube, constant(0.044715), x);
+    // (1 + tanh z) / 2 is the sigmoid of 2 z, which loses nothing far below 0.
+    return deviceSigmoid(b, mulNumbers(b, sum, constant(2 * 0.79788456080286535588)), accuracy);
+  }
+  case ActivationKind::GeluQuick:
+    return deviceSigmoid(b, mulNumbers(b, x, constant(1.702)), accuracy);
+  default:
+    return deviceSigmoid(b, x, accuracy);
+  }
+}
+
+Value mlir::blocksparse::device::emitActivation(ImplicitLocOpBuilder &b, ActivationKind kind,
+                                                double slope, Value x, Accuracy accuracy) {
+  Type type = x.getType();
+  Value zero = zeroElement(b, type);
+  if (kind == ActivationKind::None)
+    return x;
+  if (!isa<FloatType>(type))
+    return arith::MaxSIOp::create(b, x, zero);
+  Value negative = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, x, zero);
+  if (kind == ActivationKind::Relu)
+    return arith::SelectOp::create(b, negative, zero, x);
+  if (kind == ActivationKind::LeakyRelu)
+    return arith::SelectOp::create(b, negative, mulNumbers(b, x, floatConstant(b, type, slope)), x);
+  Value gate = emitGate(b, kind, x, accuracy);
+  if (kind == ActivationKind::Sigmoid)
+    return gate;
+  Value minusInfinity = floatConstant(b, type, -std::numeric_limits<double>::infinity());
+  Value lowest = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, x, minusInfinity);
+  return arith::SelectOp::create(b, lowest, zero, mulNumbers(b, x, gate));
+}
+
+//===----------------------------------------------------------------------===//
+// Terms
+//===----------------------------------------------------------------------===//
+
+/// The terms as the operands of kernels have them.
+static constexpr Epilogue::Term inOperandOrder[] = {
+    Epilogue::Input, Epilogue::LeftAlpha, Epilogue::RightAlpha, Epilogue::Bias, Epilogue::Residual};
+
+Value Epilogue::operandOf(PlannedDSDOp op, Term term) {
+  switch (term) {
+  case LeftAlpha:
+    return op.getLeftAlpha();
+  case RightAlpha:
+    return op.getRightAlpha();
+  case Input:
+    return op.getBeta().isZero() ? Value() : op.getInput();
+  case Bias:
+    return op.getBias();
+  case Residual:
+    return op.getResidual();
+  }
+  return Value();
+}
+
+SmallVector<Value> Epilogue::operands(PlannedDSDOp op) {
+  return presentOperands(
+      llvm::map_to_vector(inOperandOrder, [&](Term term) { return operandOf(op, term); }));
+}
+
+SmallVector<Value> Epilogue::operands(PlannedMatmulOp op) {
+  return presentOperands({op.getBias(), op.getResidual()});
+}
+
+static bool changesNothing(const llvm::APFloat &alpha, std::optional<ActivationAttr> activation) {
+  return alpha.isExactlyValue(1.0) &&
+         (!activation || activation->getKind() == ActivationKind::None);
+}
+
+bool Epilogue::isTrivial(PlannedDSDOp op) {
+  return operands(op).empty() && changesNothing(op.getAlpha(), op.getActivation());
+}
+
+bool Epilogue::isTrivial(PlannedMatmulOp op) {
+  return operands(op).empty() && changesNothing(op.getAlpha(), op.getActivation());
+}
+
+/// The axis of a vector is its last one.
+static DenseAxes axesOf(Epilogue::Term term, int64_t rank) {
+  if (term == Epilogue::LeftAlpha)
+    return DenseAxes::ofRowVectors(rank);
+  if (term == Epilogue::RightAlpha || term == Epilogue::Bias)
+    return DenseAxes::ofColumnVectors(rank);
+  return DenseAxes::ofMatrices(rank);
+}
+
+static Epilogue::TermKind kindOf(MemRefType type, DenseAxes axes) {
+  if (axes.col < 0 || type.getDimSize(axes.col) == 1)
+    return Epilogue::TermKind::Row;
+  return axes.row < 0 ? Epilogue::TermKind::Column : Epilogue::TermKind::Matrix;
+}
+
+std::optional<Epilogue::TermKind> Epilogue::kindOf(PlannedDSDOp op, Term term) {
+  Value operand = operandOf(op, term);
+  if (!operand)
+    return std::nullopt;
+  auto type = cast<MemRefType>(operand.getType());
+  return ::kindOf(type, axesOf(term, type.getRank()));
+}
+
+/// `operand` may be null.
+void Epilogue::bind(ImplicitLocOpBuilder &b, Term term, Value operand, bool headsBehindRows) {
+  if (!operand)
+    return;
+  auto type = cast<MemRefType>(operand.getType());
+  DenseAxes axes = axesOf(term, type.getRank());
+  if (headsBehindRows)
+    std::swap(axes.head, axes.row);
+  terms[term] = TermView{DenseView::get(b, operand, axes), ::kindOf(type, axes)};
+}
+
+void Epilogue::bind(std::optional<ActivationAttr> attr) {
+  if (!attr)
+    return;
+  activation = attr->getKind();
+  slope = attr->getSlope().convertToDouble();
+}
+
+Epilogue Epilogue::get(ImplicitLocOpBuilder &b, PlannedDSDOp op, const IRMapping &mapping) {
+  Epilogue epilogue;
+  epilogue.alpha = op.getAlpha().convertToDouble();
+  epilogue.beta = op.getBeta().convertToDouble();
+  for (Term term : inOperandOrder)
+    epilogue.bind(b, term, mapOperand(mapping, operandOf(op, term)));
+  epilogue.bind(op.getActivation());
+  return epilogue;
+}
+
+Epilogue Epilogue::get(ImplicitLocOpBuilder &b, PlannedMatmulOp op, const IRMapping &mapping,
+                       bool byRole) {
+  bool headsBehindRows = byRole && op.getForm() == MatmulForm::Context;
+  Epilogue epilogue;
+  epilogue.alpha = op.getAlpha().convertToDouble();
+  epilogue.bind(b, Bias, mapOperand(mapping, op.getBias()), headsBehindRows);
+  epilogue.bind(b, Residual, mapOperand(mapping, op.getResidual()), headsBehindRows);
+  epilogue.bind(op.getActivation());
+  return epilogue;
+}
+
+Value Epilogue::combine(ImplicitLocOpBuilder &b, Value sum, Value hasProducts,
+                        function_ref<Value(Term)> element, Accuracy accuracy) const {
+  Type type = sum.getType();
+  auto load = [&](Term term) { return convertElement(b, element(term), type); };
+  Value t = sum;
+  if (alpha != 1)
+    t = mulNumbers(b, numberConstant(b, type, alpha), t);
+  if (terms[LeftAlpha])
+    t = mulNumbers(b, load(LeftAlpha), t);
+  if (terms[RightAlpha])
+    t = mulNumbers(b, t, load(RightAlpha));
+  t = b.createOrFold<arith::SelectOp>(hasProducts, t, zeroElement(b, type));
+  if (terms[Input]) {
+    Value input = load(Input);
+    t = beta == 1 ? addNumbers(b, t, input)
+                  : multiplyAdd(b, numberConstant(b, type, beta), input, t);
+  }
+  if (terms[Bias])
+    t = addNumbers(b, t, load(Bias));
+  t = emitActivation(b, activation, slope, t, accuracy);
+  return terms[Residual] ? addNumbers(b, t, load(Residual)) : t;
+}
+
+Value Epilogue::apply(ImplicitLocOpBuilder &b, Value sum, Value hasProducts,
+                      const StoredPosition &position) const {
+  return combine(b, sum, hasProducts, [&](Term term) {
+    MatrixView matrix = terms[term]->view.matrix(b, position.batch, position.head);
+    return matrix.load(b, position.row, position.col);
+  });
+}

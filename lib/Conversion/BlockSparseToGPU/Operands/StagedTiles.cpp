@@ -1,0 +1,115 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "StagedTiles.h"
+
+#include "../Kit/SharedTile.h"
+#include "Epilogue.h"
+#include "blocksparse/Plan/Stages.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::device;
+
+static MemRefType bufferType(Value memref) { return cast<MemRefType>(memref.getType()); }
+
+StagedTiles StagedTiles::get(ImplicitLocOpBuilder &b, PlannedDSDOp op, const IRMapping &mapping) {
+  StagedTiles lists;
+  lists.tiles = IntTable::get(b, mapping.lookup(op.getStages()[0]));
+  lists.workers = IntTable::get(b, mapping.lookup(op.getStages()[1]));
+  lists.rows = IntTable::get(b, mapping.lookup(op.getStages()[3]));
+  lists.cluster = clusterSize(op);
+  return lists;
+}
+
+int64_t StagedTiles::panelCols(PlannedDSDOp op) { return op.getSchedule()->getTileN(); }
+
+int64_t StagedTiles::clusterSize(PlannedDSDOp op) {
+  return ::blocksparse::clusterSize(panelCols(op));
+}
+
+static Value blockNumber(ImplicitLocOpBuilder &b) {
+  return arith::IndexCastOp::create(b, b.getI32Type(),
+                                    gpu::BlockIdOp::create(b, gpu::Dimension::x));
+}
+
+Value StagedTiles::clusterRank(ImplicitLocOpBuilder &b, int64_t size) {
+  return sharedRem(b, blockNumber(b), size);
+}
+
+Value StagedTiles::blocks(ImplicitLocOpBuilder &host, PlannedDSDOp op) {
+  int64_t lists = bufferType(op.getStages()[1]).getDimSize(0) - 1;
+  return indexConstant(host, lists * clusterSize(op));
+}
+
+WgmmaKernel::Range StagedTiles::runOfBlock(ImplicitLocOpBuilder &b, const IntTable &workers,
+                                           int64_t cluster) {
+  Value block = sharedDiv(b, blockNumber(b), cluster);
+  Value one = sharedConstant(b, 1);
+  return {workers.read(b, block, 0, 1).front(),
+          workers.read(b, sharedAdd(b, block, one), 0, 1).front(), one};
+}
+
+StagedTile StagedTiles::read(ImplicitLocOpBuilder &b, Value number) const {
+  SmallVector<Value> row = tiles.read(b, number, 0, 6);
+  return {row[0], row[1], row[2], row[3], row[4], row[5]};
+}
+
+Value StagedTiles::rowOf(ImplicitLocOpBuilder &b, Value group, Value place) const {
+  return rows.readAt(b, sharedAdd(b, sharedMul(b, group, rows.width()), place));
+}
+
+MapPlace StagedTiles::placeIn(ImplicitLocOpBuilder &b, Value memref, Value row, Value col,
+                              Value batch, Value head) {
+  MemRefType type = bufferType(memref);
+  DenseAxes axes = DenseAxes::ofMatrices(memref);
+  auto has = [&](int axis) { return axis >= 0 && type.getDimSize(axis) != 1; };
+  Value zero = sharedConstant(b, 0);
+  return {row, col, has(axes.head) ? head : zero, has(axes.batch) ? batch : zero};
+}
+
+bool mlir::blocksparse::device::hasMappedInput(PlannedDSDOp op) {
+  if (Epilogue::kindOf(op, Epilogue::Input) != Epilogue::TermKind::Matrix)
+    return false;
+  auto input = cast<MemRefType>(op.getInput().getType());
+  auto result = cast<MemRefType>(op.getInit().getType());
+  auto [strides, offset] = input.getStridesAndOffset();
+  return input.getElementType() == result.getElementType() &&
+         input.getShape().take_back(2) == result.getShape().take_back(2) &&
+         (strides.back() == 1 || ShapedType::isDynamic(strides.back()));
+}
+
+ValuesOrigin ValuesOrigin::get(PlannedDSDOp op) {
+  return get(op.getValues(), op.getEntries(), op.getLutHeads());
+}
+
+ValuesOrigin ValuesOrigin::get(PlannedSDDOp op) {
+  return get(op.getInit(), op.getLut(), op.getLutHeads());
+}
+
+ValuesOrigin ValuesOrigin::get(Value memref, Value lut, int64_t lutHeads) {
+  MemRefType values = bufferType(memref), table = bufferType(lut);
+  int64_t rank = values.getRank(), stored = values.getDimSize(rank - 3);
+  int64_t listed = table.getDimSize(table.getRank() - 2);
+  ValuesOrigin origin;
+  if (rank == 4 && values.getDimSize(0) != 1) {
+    origin.perBatch = stored;
+    origin.batchCopies = values.getDimSize(0);
+  }
+  if (lutHeads == 1 && stored > listed) {
+    origin.perHead = listed;
+    origin.headCopies = stored / listed;
+  }
+  return origin;
+}
+
+Value ValuesOrigin::blockOf(ImplicitLocOpBuilder &b, Value batch, Value head) const {
+  return sharedAdd(b, sharedMul(b, batch, perBatch), sharedMul(b, head, perHead));
+}
+
+Value ValuesOrigin::copyOf(ImplicitLocOpBuilder &b, Value batch, Value head) const {
+  Value zero = sharedConstant(b, 0);
+  Value ownBatch = batchCopies == 1 ? zero : batch, ownHead = headCopies == 1 ? zero : head;
+  return sharedAdd(b, sharedMul(b, ownBatch, headCopies), ownHead);
+}

@@ -1,0 +1,341 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "StripEpilogue.h"
+
+#include "../../Device/Assembly.h"
+#include "../../Device/Loops.h"
+#include "../../Device/Opaque.h"
+#include "../Kit/AsyncCopy.h"
+#include "../Kit/Chunk.h"
+#include "../Kit/SharedTile.h"
+#include "../Kit/TensorMap.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::device;
+
+using TermKind = Epilogue::TermKind;
+
+/// `place` (i32) as an index from 0 to `last`.
+static Value clampTo(ImplicitLocOpBuilder &b, Value place, Value last) {
+  return indexMax(b, indexMin(b, toIndex(b, place), last), indexConstant(b, 0));
+}
+
+static Value lastOf(ImplicitLocOpBuilder &b, Value size) {
+  return indexSub(b, size, indexConstant(b, 1));
+}
+
+/// The address, and the bytes from one element to the next, along the rows and columns of the sums.
+static Value addressOf(ImplicitLocOpBuilder &b, const MatrixView &matrix, bool transposed,
+                       Value row, Value col) {
+  return transposed ? globalAddress(b, matrix, col, row) : globalAddress(b, matrix, row, col);
+}
+
+static Value strideOf(ImplicitLocOpBuilder &b, const MatrixView &matrix, bool transposed,
+                      int64_t axis) {
+  return globalStride(b, matrix, transposed ? 1 - axis : axis);
+}
+
+TermKind mlir::blocksparse::device::kindAmongSums(TermKind kind, bool transposed) {
+  if (kind == TermKind::Matrix || !transposed)
+    return kind;
+  return kind == TermKind::Row ? TermKind::Column : TermKind::Row;
+}
+
+SumStrip SumStrip::ofWarp(ImplicitLocOpBuilder &b, Value thread) const {
+  constexpr int64_t warpSize = 32;
+  SumStrip strip = *this;
+  thread = makeOpaque(b, thread);
+  strip.row = sharedAdd(b, row, sharedMul(b, sharedDiv(b, thread, warpSize), 16));
+  strip.lane = sharedRem(b, thread, warpSize);
+  return strip;
+}
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+StripEpilogue::StripEpilogue(ImplicitLocOpBuilder &b, const Epilogue &epilogue,
+                             const SumStrip &strip, int64_t corners, int64_t registers,
+                             TermSet given)
+    : epilogue(&epilogue), strip(strip), corners(corners) {
+  group = sharedDiv(b, strip.lane, 4);
+  pair = sharedMul(b, sharedRem(b, strip.lane, 4), 2);
+  for (int64_t term = 0; term < Epilogue::numTerms; ++term)
+    if (const std::optional<Epilogue::TermView> &view = epilogue.getTerm(static_cast<Term>(term)))
+      addOperand(b, static_cast<Term>(term), *view, given.test(term));
+  Value paired = arith::ConstantIntOp::create(b, b.getI1Type(), 1);
+  int64_t perCorner = 0;
+  for (const Operand &operand : operands) {
+    if (operand.loads() == 0)
+      continue;
+    perCorner += operand.loads() * llvm::divideCeil(2 * operand.elementBytes(), 4);
+    if (operand.pairs[0])
+      paired = both(b, paired, hasPairs(b, operand));
+  }
+  if (perCorner == 0)
+    return;
+  Value whole = indexSub(b, strip.cols, toIndex(b, strip.col));
+  whole = arith::IndexCastOp::create(b, b.getI32Type(), whole);
+  whole = arith::ShRSIOp::create(b, whole, sharedConstant(b, 4));
+  pairCorners = arith::SelectOp::create(b, paired, whole, sharedConstant(b, 0));
+  if (given.test(Epilogue::Input))
+    registers -= cornerSums / 2;
+  depth = std::max<int64_t>(registers / perCorner - 1, 0);
+  loadUntil(b, depth);
+}
+
+void StripEpilogue::addOperand(ImplicitLocOpBuilder &b, Term term, const Epilogue::TermView &view,
+                               bool given) {
+  Operand operand;
+  operand.term = term;
+  operand.given = given;
+  operand.kind = kindAmongSums(view.kind, strip.transposed);
+  operand.matrix = view.view.matrix(b, strip.batch, strip.head);
+  operand.element = operand.matrix.elementType();
+  if (given) {
+    operands.push_back(std::move(operand));
+    return;
+  }
+  if (operand.kind == TermKind::Row) {
+    for (int64_t half = 0; half < 2; ++half)
+      operand.ofRow[half] = loadElement(b, operand, rowOf(b, half), strip.col);
+  } else {
+    bool crosses = operand.isMatrix() && strip.transposed;
+    operand.exchanged = crosses && operand.elementBytes() == 2;
+    if (crosses == operand.exchanged)
+      startPairs(b, operand);
+  }
+  operands.push_back(std::move(operand));
+}
+
+/// The row of the thread in one half of the strip.
+Value StripEpilogue::rowOf(ImplicitLocOpBuilder &b, int64_t half) const {
+  return sharedAdd(b, sharedAdd(b, strip.row, group), sharedConstant(b, 8 * half));
+}
+
+Value StripEpilogue::hasPairs(ImplicitLocOpBuilder &b, const Operand &operand) const {
+  int64_t along = operand.exchanged ? 0 : 1, bytes = operand.elementBytes();
+  Value zero = indexConstant(b, 0);
+  Value fits =
+      indexEqual(b, strideOf(b, operand.matrix, strip.transposed, along), indexConstant(b, bytes));
+  Value bits = globalAddress(b, operand.matrix, zero, zero);
+  if (operand.isMatrix())
+    bits = b.createOrFold<arith::OrIOp>(bits,
+                                        strideOf(b, operand.matrix, strip.transposed, 1 - along));
+  // The last row of an odd number would have to be loaded with the one behind it.
+  if (operand.exchanged)
+    bits = b.createOrFold<arith::OrIOp>(bits, indexMul(b, strip.rows, indexConstant(b, bytes)));
+  Value low = b.createOrFold<arith::AndIOp>(bits, indexConstant(b, 2 * bytes - 1));
+  return both(b, fits, indexEqual(b, low, zero));
+}
+
+void StripEpilogue::startPairs(ImplicitLocOpBuilder &b, Operand &operand) const {
+  for (int64_t half = 0; half < (operand.isMatrix() ? 2 : 1); ++half) {
+    Value row, col;
+    if (operand.exchanged) {
+      Value first = sharedAdd(b, sharedAdd(b, strip.row, pair), sharedConstant(b, 8 * half));
+      row = clampTo(b, first, indexSub(b, strip.rows, indexConstant(b, 2)));
+      col = sharedAdd(b, strip.col, group);
+    } else {
+      row = operand.isMatrix() ? clampTo(b, rowOf(b, half), lastOf(b, strip.rows))
+                               : indexConstant(b, 0);
+      col = sharedAdd(b, strip.col, pair);
+    }
+    operand.pairs[half] =
+        globalPointer(b, addressOf(b, operand.matrix, strip.transposed, row, toIndex(b, col)));
+  }
+  operand.step = operand.exchanged ? indexMul(b, strideOf(b, operand.matrix, strip.transposed, 1),
+                                              indexConstant(b, 8))
+                                   : indexConstant(b, 8 * operand.elementBytes());
+}
+
+//===----------------------------------------------------------------------===//
+// Loads
+//===----------------------------------------------------------------------===//
+
+Value StripEpilogue::loadElement(ImplicitLocOpBuilder &b, const Operand &operand, Value row,
+                                 Value col) const {
+  row = clampTo(b, row, lastOf(b, strip.rows));
+  col = clampTo(b, col, lastOf(b, strip.cols));
+  if (strip.transposed)
+    std::swap(row, col);
+  return operand.matrix.load(b, row, col);
+}
+
+std::array<Value, 2> StripEpilogue::loadGiven(ImplicitLocOpBuilder &b, const Operand &operand,
+                                              Value first, int64_t number) const {
+  constexpr int64_t bytes = GivenTerms::elementBytes;
+  bool ofRow = operand.kind == TermKind::Row;
+  Type type = b.getF32Type();
+  if (!ofRow)
+    type = VectorType::get(2, type);
+  Value place = sharedAdd(b, first, sharedMul(b, ofRow ? group : pair, bytes));
+  std::array<Value, 2> loaded;
+  for (int64_t half = 0; half < 2; ++half) {
+    int64_t element = 8 * half + (ofRow ? 0 : corner * number);
+    Value address = sharedPointer(b, sharedAdd(b, place, sharedConstant(b, bytes * element)));
+    loaded[half] = LLVM::LoadOp::create(b, type, address, ofRow ? bytes : 2 * bytes);
+  }
+  return loaded;
+}
+
+Value StripEpilogue::loadApart(ImplicitLocOpBuilder &b, const Operand &operand, int64_t number,
+                               int64_t load) const {
+  int64_t rowHalf = operand.isMatrix() ? load % 2 : 0;
+  int64_t colHalf = operand.isMatrix() ? load / 2 : load;
+  Value row = operand.exchanged
+                  ? sharedAdd(b, sharedAdd(b, strip.row, pair), sharedConstant(b, 8 * rowHalf))
+                  : rowOf(b, rowHalf);
+  Value col = sharedAdd(b, sharedAdd(b, strip.col, operand.exchanged ? group : pair),
+                        sharedConstant(b, corner * number + 8 * colHalf));
+  Value elements = LLVM::PoisonOp::create(b, VectorType::get(2, operand.element));
+  for (int64_t i = 0; i < 2; ++i) {
+    Value next = sharedConstant(b, i);
+    Value element = loadElement(b, operand, operand.exchanged ? sharedAdd(b, row, next) : row,
+                                operand.exchanged ? col : sharedAdd(b, col, next));
+    elements = LLVM::InsertElementOp::create(b, elements, element, next);
+  }
+  return elements;
+}
+
+Value StripEpilogue::loadPair(ImplicitLocOpBuilder &b, const Operand &operand, int64_t number,
+                              int64_t load) const {
+  if (!operand.pairs[0])
+    return loadApart(b, operand, number, load);
+  Value start = operand.pairs[operand.isMatrix() ? load % 2 : 0];
+  int64_t steps = 2 * number + (operand.isMatrix() ? load / 2 : load);
+  Value offset = indexMul(b, operand.step, indexConstant(b, steps));
+  offset = b.createOrFold<arith::IndexCastOp>(b.getI64Type(), offset);
+  Value pointer =
+      LLVM::GEPOp::create(b, start.getType(), b.getI8Type(), start, ArrayRef<LLVM::GEPArg>{offset});
+  return LLVM::LoadOp::create(b, VectorType::get(2, operand.element), pointer,
+                              2 * operand.elementBytes(), /*isVolatile=*/false,
+                              /*isNonTemporal=*/false, /*isInvariant=*/true);
+}
+
+StripEpilogue::Loaded StripEpilogue::load(ImplicitLocOpBuilder &b, int64_t number) const {
+  auto emit = [&](bool asPairs) {
+    return [this, number, asPairs](OpBuilder &builder, Location loc) {
+      ImplicitLocOpBuilder b(loc, builder);
+      StripEpilogue apart = *this;
+      if (!asPairs)
+        for (Value *place : {&apart.strip.row, &apart.strip.col, &apart.group, &apart.pair})
+          *place = makeOpaque(b, *place);
+      Loaded loaded;
+      for (const Operand &operand : operands)
+        for (int64_t load = 0; load < operand.loads(); ++load)
+          loaded.push_back(asPairs ? loadPair(b, operand, number, load)
+                                   : apart.loadApart(b, operand, number, load));
+      scf::YieldOp::create(b, loaded);
+    };
+  };
+  Value inside =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::slt, sharedConstant(b, number), pairCorners);
+  auto branch = scf::IfOp::create(b, inside, emit(true), emit(false));
+  return Loaded(branch.getResults());
+}
+
+void StripEpilogue::loadUntil(ImplicitLocOpBuilder &b, int64_t end) {
+  while (pairCorners && first + static_cast<int64_t>(ahead.size()) < std::min(end, corners))
+    ahead.push_back(load(b, first + static_cast<int64_t>(ahead.size())));
+}
+
+//===----------------------------------------------------------------------===//
+// Arithmetic
+//===----------------------------------------------------------------------===//
+
+/// A pair of 16-bit elements of an 8 x 8 matrix becomes that of its transpose; all lanes together.
+static Value exchangePair(ImplicitLocOpBuilder &b, Value elements) {
+  Value word = LLVM::BitcastOp::create(b, b.getI32Type(), elements);
+  Value moved = emitAssembly(b, "movmatrix.sync.aligned.m8n8.trans.b16 $0, $1;", "=r,r",
+                             b.getI32Type(), word);
+  return LLVM::BitcastOp::create(b, elements.getType(), moved);
+}
+
+void StripEpilogue::finish(ImplicitLocOpBuilder &b, int64_t number, MutableArrayRef<Value> sums,
+                           const GivenTerms &given) {
+  // Of the operands, where their pairs begin.
+  SmallVector<int64_t> places(Epilogue::numTerms, 0);
+  SmallVector<const Operand *> ofTerm(Epilogue::numTerms, nullptr);
+  std::array<std::array<Value, 2>, Epilogue::numTerms> vectors;
+  Loaded loaded;
+  if (pairCorners) {
+    loadUntil(b, number + depth + 1);
+    loaded = afterLoads(b, ahead.front());
+    ahead.erase(ahead.begin());
+    first = number + 1;
+  }
+  int64_t place = 0;
+  for (const Operand &operand : operands) {
+    ofTerm[operand.term] = &operand;
+    places[operand.term] = place;
+    if (operand.given && !operand.isMatrix())
+      vectors[operand.term] = loadGiven(b, operand, given.vectors[operand.term], number);
+    for (int64_t load = 0; load < operand.loads(); ++load, ++place)
+      if (operand.exchanged)
+        loaded[place] = exchangePair(b, loaded[place]);
+  }
+  Value always = arith::ConstantIntOp::create(b, b.getI1Type(), 1);
+  for (int64_t sum = 0; sum < cornerSums; ++sum) {
+    int64_t matrix = sum / 2;
+    auto element = [&](Term term) -> Value {
+      const Operand &operand = *ofTerm[term];
+      if (operand.kind == TermKind::Row)
+        return (operand.given ? vectors[term] : operand.ofRow)[matrix % 2];
+      Value elements;
+      if (!operand.given)
+        elements = loaded[places[term] + (operand.isMatrix() ? matrix : matrix / 2)];
+      else if (operand.isMatrix())
+        elements =
+            LLVM::BitcastOp::create(b, VectorType::get(2, operand.element), given.input[matrix]);
+      else
+        elements = vectors[term][matrix / 2];
+      return LLVM::ExtractElementOp::create(b, elements, sharedConstant(b, sum % 2));
+    };
+    sums[sum] = epilogue->combine(b, sums[sum], always, element, Accuracy::Rounded);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Prefetch
+//===----------------------------------------------------------------------===//
+
+void mlir::blocksparse::device::prefetchTerms(ImplicitLocOpBuilder &b, const Epilogue &epilogue,
+                                              const SumStrip &strip, Value thread, int64_t threads,
+                                              int64_t rows, int64_t cols, TermSet given) {
+  constexpr int64_t lineBytes = 128;
+  for (int64_t term = 0; term < Epilogue::numTerms; ++term) {
+    const std::optional<Epilogue::TermView> &view =
+        epilogue.getTerm(static_cast<Epilogue::Term>(term));
+    if (!view || view->kind != TermKind::Matrix || given.test(term))
+      continue;
+    MatrixView matrix = view->view.matrix(b, strip.batch, strip.head);
+    int64_t bytes = matrix.elementType().getIntOrFloatBitWidth() / 8;
+    int64_t inMemory = strip.transposed ? rows : cols, perLine = lineBytes / bytes;
+    int64_t perRow = llvm::divideCeil(inMemory, perLine), lines = rows * cols / inMemory * perRow;
+    for (int64_t line = 0; line < lines; line += threads) {
+      Value number = toIndex(b, sharedAdd(b, thread, sharedConstant(b, line)));
+      number = indexMin(b, number, indexConstant(b, lines - 1));
+      Value start = b.createOrFold<arith::RemUIOp>(number, indexConstant(b, perRow));
+      start = indexMul(b, start, indexConstant(b, perLine));
+      Value outer = b.createOrFold<arith::DivUIOp>(number, indexConstant(b, perRow));
+      Value row = strip.transposed ? start : outer, col = strip.transposed ? outer : start;
+      auto clamp = [&](Value first, Value place, Value size) {
+        place = indexMin(b, indexAdd(b, toIndex(b, first), place), lastOf(b, size));
+        return indexMax(b, place, indexConstant(b, 0));
+      };
+      Value address = addressOf(b, matrix, strip.transposed, clamp(strip.row, row, strip.rows),
+                                clamp(strip.col, col, strip.cols));
+      NVVM::PrefetchOp::create(
+          b, NVVM::PrefetchCacheLevelAttr::get(b.getContext(), NVVM::PrefetchCacheLevel::L2),
+          NVVM::CacheEvictionPriorityAttr(), globalPointer(b, address), Value(), UnitAttr(),
+          UnitAttr(), UnitAttr());
+    }
+  }
+}

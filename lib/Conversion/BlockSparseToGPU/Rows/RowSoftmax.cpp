@@ -1,0 +1,315 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "../../Device/DeviceMath.h"
+#include "../../Device/Elements.h"
+#include "../../Device/Loops.h"
+#include "../Kit/AsyncCopy.h"
+#include "../Kit/Chunk.h"
+#include "../Operands/SoftmaxOperands.h"
+#include "RowKernels.h"
+#include "RowTeams.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+#include <limits>
+#include <numbers>
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::device;
+
+static constexpr double minusInfinity = -std::numeric_limits<double>::infinity();
+/// f32 numbers of a row that a lane holds at most.
+static constexpr int64_t mostHeld = 64;
+/// The same for what is loaded of x, rpe and the masks.
+static constexpr int64_t mostLoadedBits = 80 * 32;
+
+/// Elements of a chunk: 16 bytes of the narrower of x and y.
+static int64_t getChunkElements(PlannedSoftmaxOp op) {
+  unsigned bits =
+      std::min(getElementTypeOrSelf(op.getX().getType()).getIntOrFloatBitWidth(),
+               getElementTypeOrSelf(op.getInits()[0].getType()).getIntOrFloatBitWidth());
+  return 128 / bits;
+}
+
+static SmallVector<Value> getBiasOperands(PlannedSoftmaxOp op) {
+  return presentOperands({op.getRpe(), op.getKeyPaddingMask(), op.getAttentionMask()});
+}
+
+/// Whether one element serves all columns.
+static bool isOneColumn(Value operand) {
+  return cast<MemRefType>(operand.getType()).getShape().back() == 1;
+}
+
+/// Chunks that a lane can hold, a power of two. Until they are added up, the terms of the scores
+/// are held as well.
+static int64_t getMostChunks(PlannedSoftmaxOp op) {
+  int64_t count = getChunkElements(op), most = mostHeld / count;
+  SmallVector<Value> terms = getBiasOperands(op);
+  if (terms.empty())
+    return most;
+  terms.push_back(op.getX());
+  int64_t bits = 0;
+  for (Value term : terms)
+    bits += (isOneColumn(term) ? 1 : count) *
+            getElementTypeOrSelf(term.getType()).getIntOrFloatBitWidth();
+  int64_t fitting = mostLoadedBits / bits;
+  return std::min<int64_t>(most / 2,
+                           llvm::bit_floor(static_cast<uint64_t>(std::max<int64_t>(fitting, 1))));
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// What is read for a chunk: the elements of x, and those of rpe and the masks in this order, where
+/// a scalar stands for all columns.
+struct LoadedChunk {
+  Value x;
+  SmallVector<Value, 3> terms;
+};
+
+/// The work of one team on one row. Scores are in units of log 2, so that powers are powers of 2.
+class SoftmaxRow {
+public:
+  SoftmaxRow(PlannedSoftmaxOp op, const SoftmaxOperands &operands, const RowTeams &teams,
+             const TeamRow &row)
+      : op(op), operands(operands), teams(teams), row(row), count(getChunkElements(op)) {}
+
+  void emit(ImplicitLocOpBuilder &b) const;
+
+private:
+  Value loadElements(ImplicitLocOpBuilder &b, const RowChunk &chunk) const;
+  LoadedChunk load(ImplicitLocOpBuilder &b, const RowChunk &chunk) const;
+  Value emitScores(ImplicitLocOpBuilder &b, const RowChunk &chunk, const LoadedChunk &loaded) const;
+  Value loadScores(ImplicitLocOpBuilder &b, const RowChunk &chunk) const {
+    return emitScores(b, chunk, load(b, chunk));
+  }
+  Value loadTerm(ImplicitLocOpBuilder &b, const DenseView &view, const RowChunk &chunk) const;
+  /// i1 of each element: it lies in the matrix. Null where all of a live chunk do.
+  Value insideColumns(ImplicitLocOpBuilder &b, const RowChunk &chunk) const;
+  void store(ImplicitLocOpBuilder &b, const RowChunk &chunk, Value powers, Value factor) const;
+  void storeLogSumExp(ImplicitLocOpBuilder &b, Value shift, Value sum) const;
+  bool raggedColumns() const { return op.getShape()[1] % op.getBlock()[1] != 0; }
+
+  // Accessors of ops are not const.
+  mutable PlannedSoftmaxOp op;
+  const SoftmaxOperands &operands;
+  const RowTeams &teams;
+  const TeamRow &row;
+  int64_t count;
+};
+
+} // namespace
+
+/// `both` of vectors, where a null stands for all true.
+static Value bothOf(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
+  return lhs && rhs ? arith::AndIOp::create(b, lhs, rhs).getResult() : lhs ? lhs : rhs;
+}
+
+Value SoftmaxRow::loadElements(ImplicitLocOpBuilder &b, const RowChunk &chunk) const {
+  return emitChoice(
+      b, chunk.live,
+      [&](ImplicitLocOpBuilder &b) {
+        Value block = indexAdd(b, operands.x.headBase(b, row.row.head), chunk.valueBlock);
+        MatrixView matrix = operands.x.block(b, row.row.batch, block);
+        return loadChunk(b, matrix, row.row.blockRow, chunk.blockCol, count);
+      },
+      [&](ImplicitLocOpBuilder &b) { return zeroChunk(b, operands.x.elementType(), count); });
+}
+
+Value SoftmaxRow::loadTerm(ImplicitLocOpBuilder &b, const DenseView &view,
+                           const RowChunk &chunk) const {
+  return emitChoice(
+      b, chunk.live,
+      [&](ImplicitLocOpBuilder &b) {
+        MatrixView matrix = view.matrix(b, row.row.batch, row.row.head);
+        return loadChunk(b, matrix, row.row.row, chunk.col, count);
+      },
+      [&](ImplicitLocOpBuilder &b) {
+        return view.broadcastsColumns() ? zeroElement(b, view.elementType())
+                                        : zeroChunk(b, view.elementType(), count);
+      });
+}
+
+LoadedChunk SoftmaxRow::load(ImplicitLocOpBuilder &b, const RowChunk &chunk) const {
+  LoadedChunk loaded{loadElements(b, chunk), {}};
+  if (operands.rpe)
+    loaded.terms.push_back(loadTerm(b, *operands.rpe, chunk));
+  for (const SoftmaxMask &mask : operands.masks)
+    loaded.terms.push_back(loadTerm(b, mask.view, chunk));
+  return loaded;
+}
+
+Value SoftmaxRow::insideColumns(ImplicitLocOpBuilder &b, const RowChunk &chunk) const {
+  if (op.getShape()[1] % count == 0)
+    return {};
+  Value left = indexSub(b, indexConstant(b, op.getShape()[1]), chunk.col);
+  return firstOfChunk(b, left, count);
+}
+
+/// scale * x + rpe + additive masks; -infinity where a mask forbids the element, whatever the
+/// terms are, and in padding.
+Value SoftmaxRow::emitScores(ImplicitLocOpBuilder &b, const RowChunk &chunk,
+                             const LoadedChunk &loaded) const {
+  double unit = std::numbers::log2e;
+  Value scale = constantChunk(b, op.getScale().convertToDouble() * unit, count);
+  Value scores = arith::MulFOp::create(b, widenChunk(b, loaded.x), scale);
+  auto addTerm = [&](Value term) {
+    scores = fusedMultiplyAdd(b, term, constantChunk(b, unit, count), scores);
+  };
+  ArrayRef<Value> terms = loaded.terms;
+  if (operands.rpe) {
+    addTerm(widenChunk(b, fillChunk(b, terms.front(), count)));
+    terms = terms.drop_front();
+  }
+  Value lowest = constantChunk(b, minusInfinity, count);
+  Value allowed = insideColumns(b, chunk);
+  for (auto [mask, read] : llvm::zip_equal(operands.masks, terms)) {
+    Value term = fillChunk(b, read, count), kept;
+    if (mask.mode == MaskMode::Add) {
+      term = widenChunk(b, term);
+      addTerm(term);
+      kept = arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, term, lowest);
+    } else {
+      // In the mask's own type: nothing may become 0 on the way.
+      kept = nonzeroChunk(b, term);
+    }
+    allowed = bothOf(b, allowed, kept);
+  }
+  if (op.getCausal()) {
+    Value past = indexAdd(b, indexSub(b, row.row.row, chunk.col), indexConstant(b, 1));
+    allowed = bothOf(b, allowed, firstOfChunk(b, past, count));
+  }
+  if (allowed)
+    scores = arith::SelectOp::create(b, allowed, scores, lowest);
+  return arith::SelectOp::create(b, chunk.live, scores, lowest);
+}
+
+/// Powers times the factor, as far as the chunk is stored.
+void SoftmaxRow::store(ImplicitLocOpBuilder &b, const RowChunk &chunk, Value powers,
+                       Value factor) const {
+  Value result = arith::MulFOp::create(b, powers, splatChunk(b, factor, count));
+  // Padding stays 0 in a row that is NaN.
+  Value zero = constantChunk(b, 0, count);
+  if (Value inside = insideColumns(b, chunk))
+    result = arith::SelectOp::create(b, inside, result, zero);
+  else if (raggedColumns())
+    result = arith::SelectOp::create(b, chunk.live, result, zero);
+  result = narrowChunk(b, result, operands.y.elementType());
+  emitIf(b, chunk.stored, [&](ImplicitLocOpBuilder &b) {
+    Value block = indexAdd(b, operands.y.headBase(b, row.row.head), chunk.valueBlock);
+    MatrixView matrix = operands.y.block(b, row.row.batch, block);
+    storeChunk(b, result, matrix, row.row.blockRow, chunk.blockCol);
+  });
+}
+
+void SoftmaxRow::storeLogSumExp(ImplicitLocOpBuilder &b, Value shift, Value sum) const {
+  Value isFirst = indexEqual(b, row.lane, indexConstant(b, 0));
+  emitIf(b, both(b, isFirst, row.inside), [&](ImplicitLocOpBuilder &b) {
+    Value natural =
+        arith::MulFOp::create(b, shift, floatConstant(b, b.getF32Type(), std::numbers::ln2));
+    Value result = sumOf(b, natural, deviceLog(b, sum));
+    operands.lse->matrix(b, row.row.batch, row.row.head)
+        .store(b, convertElement(b, result, operands.lse->elementType()), row.row.row,
+               indexConstant(b, 0));
+  });
+}
+
+void SoftmaxRow::emit(ImplicitLocOpBuilder &b) const {
+  SmallVector<RowChunk> chunks = teams.heldChunks(b, operands.walk, row);
+  SmallVector<LoadedChunk> loaded =
+      llvm::map_to_vector(chunks, [&](const RowChunk &chunk) { return load(b, chunk); });
+  SmallVector<Value> held;
+  Value largest;
+  for (auto [chunk, read] : llvm::zip_equal(chunks, loaded)) {
+    read.x = afterLoads(b, read.x).front();
+    llvm::copy(afterLoads(b, read.terms), read.terms.begin());
+    held.push_back(emitScores(b, chunk, read));
+    largest = largest ? maximumOf(b, largest, held.back()) : held.back();
+  }
+  largest = teams.foldOthers(b, operands.walk, row, largest,
+                             [&](ImplicitLocOpBuilder &b, const RowChunk &chunk, Value carried) {
+                               return maximumOf(b, carried, loadScores(b, chunk));
+                             });
+  Value maximum = teams.reduce(b, row.work, foldChunk(b, largest, maximumOf), maximumOf);
+  // Nothing allowed: every power is then 2^-infinity, the sum 0 and its logarithm -infinity.
+  Type f32 = b.getF32Type();
+  Value zero = floatConstant(b, f32, 0), one = floatConstant(b, f32, 1);
+  Value empty = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, maximum,
+                                      floatConstant(b, f32, minusInfinity));
+  Value shift = arith::SelectOp::create(b, empty, zero, maximum);
+  Value shifts = splatChunk(b, shift, count);
+  auto emitPowers = [&](ImplicitLocOpBuilder &b, Value scores) {
+    return exp2Chunk(b, arith::SubFOp::create(b, scores, shifts));
+  };
+  Value sums;
+  for (Value &value : held) {
+    value = emitPowers(b, value);
+    sums = sums ? sumOf(b, sums, value) : value;
+  }
+  sums = teams.foldOthers(b, operands.walk, row, sums,
+                          [&](ImplicitLocOpBuilder &b, const RowChunk &chunk, Value carried) {
+                            return sumOf(b, carried, emitPowers(b, loadScores(b, chunk)));
+                          });
+  Value sum = teams.reduce(b, row.work, foldChunk(b, sums, sumOf), sumOf);
+  Value divisor = arith::SelectOp::create(b, empty, one, sum);
+  Value factor = arith::DivFOp::create(b, one, divisor);
+  for (auto [chunk, powers] : llvm::zip_equal(chunks, held))
+    store(b, chunk, powers, factor);
+  teams.forOthers(b, operands.walk, row, [&](ImplicitLocOpBuilder &b, const RowChunk &chunk) {
+    store(b, chunk, emitPowers(b, loadScores(b, chunk)), factor);
+  });
+  if (operands.lse)
+    storeLogSumExp(b, shift, sum);
+}
+
+//===----------------------------------------------------------------------===//
+// Launch
+//===----------------------------------------------------------------------===//
+
+bool mlir::blocksparse::device::hasRowKernel(PlannedSoftmaxOp op) {
+  auto elementOf = [](Value value) { return getElementTypeOrSelf(value.getType()); };
+  for (Value values : {op.getX(), op.getInits().front()})
+    if (Type type = elementOf(values); !type.isF16() && !type.isBF16() && !type.isF32())
+      return false;
+  int64_t count = getChunkElements(op);
+  if (op.getBlock()[1] % count != 0)
+    return false;
+  // A chunk of a mask must not pass the end of its row.
+  for (Value operand : getBiasOperands(op)) {
+    Type type = elementOf(operand);
+    if (!type.isF16() && !type.isBF16() && !type.isF32() && !type.isInteger(8) &&
+        !type.isInteger(32))
+      return false;
+    if (!isOneColumn(operand) && op.getShape()[1] % count != 0)
+      return false;
+  }
+  return true;
+}
+
+Value mlir::blocksparse::device::fitsRowKernel(ImplicitLocOpBuilder &host, PlannedSoftmaxOp op) {
+  Value fits = both(host, isAligned16(host, op.getX()), isAligned16(host, op.getInits().front()));
+  for (Value operand : getBiasOperands(op))
+    if (!isOneColumn(operand))
+      fits = both(host, fits, isAligned16(host, operand));
+  return fits;
+}
+
+void mlir::blocksparse::device::emitRowKernel(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                                              PlannedSoftmaxOp op) {
+  bool needsCols =
+      op.getCausal() || !getBiasOperands(op).empty() || op.getShape()[1] % op.getBlock()[1] != 0;
+  SoftmaxOperands onHost(host, op, IRMapping());
+  int64_t count = getChunkElements(op);
+  RowTeams teams(onHost.walk, op.getSegments(), op.getEntries(), op.getSchedule(),
+                 {count, getMostChunks(op), /*operands=*/1, needsCols});
+  teams.launch(host, kernels, "softmax_rows", SoftmaxOperands::list(op), onHost.walk,
+               [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, const TeamWork &work) {
+                 SoftmaxOperands operands(b, op, mapping);
+                 TeamRow row = teams.getRow(b, operands.walk, work);
+                 SoftmaxRow(op, operands, teams, row).emit(b);
+               });
+}

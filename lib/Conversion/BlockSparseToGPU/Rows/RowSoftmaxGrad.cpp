@@ -1,0 +1,167 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "../../Device/DeviceMath.h"
+#include "../../Device/Elements.h"
+#include "../../Device/Loops.h"
+#include "../Kit/AsyncCopy.h"
+#include "../Kit/Chunk.h"
+#include "../Operands/SoftmaxOperands.h"
+#include "RowKernels.h"
+#include "RowTeams.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::device;
+
+/// f32 numbers of a row, two for each element, that a lane holds at most.
+static constexpr int64_t mostHeld = 64;
+
+static SmallVector<Type, 3> getElementTypes(PlannedSoftmaxGradOp op) {
+  return {getElementTypeOrSelf(op.getY().getType()), getElementTypeOrSelf(op.getDy().getType()),
+          getElementTypeOrSelf(op.getInits().front().getType())};
+}
+
+/// Elements of a chunk: 16 bytes of the narrowest of y, dy and dx.
+static int64_t getChunkElements(PlannedSoftmaxGradOp op) {
+  unsigned bits = 32;
+  for (Type type : getElementTypes(op))
+    bits = std::min(bits, type.getIntOrFloatBitWidth());
+  return 128 / bits;
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// A chunk of both factors.
+struct GradientChunk {
+  Value y, dy;
+};
+
+/// The work of one team on one row.
+class SoftmaxGradRow {
+public:
+  SoftmaxGradRow(PlannedSoftmaxGradOp op, const SoftmaxGradOperands &operands,
+                 const RowTeams &teams, const TeamRow &row)
+      : op(op), operands(operands), teams(teams), row(row), count(getChunkElements(op)) {}
+
+  void emit(ImplicitLocOpBuilder &b) const;
+
+private:
+  Value load(ImplicitLocOpBuilder &b, const ValuesView &view, const RowChunk &chunk) const;
+  GradientChunk load(ImplicitLocOpBuilder &b, const RowChunk &chunk) const {
+    return {load(b, operands.y, chunk), load(b, operands.dy, chunk)};
+  }
+  GradientChunk widen(ImplicitLocOpBuilder &b, const RowChunk &chunk, GradientChunk loaded) const;
+  void store(ImplicitLocOpBuilder &b, const RowChunk &chunk, GradientChunk wide, Value dot) const;
+
+  // Accessors of ops are not const.
+  mutable PlannedSoftmaxGradOp op;
+  const SoftmaxGradOperands &operands;
+  const RowTeams &teams;
+  const TeamRow &row;
+  int64_t count;
+};
+
+} // namespace
+
+Value SoftmaxGradRow::load(ImplicitLocOpBuilder &b, const ValuesView &view,
+                           const RowChunk &chunk) const {
+  return emitChoice(
+      b, chunk.live,
+      [&](ImplicitLocOpBuilder &b) {
+        Value block = indexAdd(b, view.headBase(b, row.row.head), chunk.valueBlock);
+        MatrixView matrix = view.block(b, row.row.batch, block);
+        return loadChunk(b, matrix, row.row.blockRow, chunk.blockCol, count);
+      },
+      [&](ImplicitLocOpBuilder &b) { return zeroChunk(b, view.elementType(), count); });
+}
+
+/// Both as f32, y as 0 in padding, and dy as 0 where y is: such elements bring nothing,
+/// whatever dy is.
+GradientChunk SoftmaxGradRow::widen(ImplicitLocOpBuilder &b, const RowChunk &chunk,
+                                    GradientChunk loaded) const {
+  Value y = widenChunk(b, loaded.y), dy = widenChunk(b, loaded.dy);
+  Value zero = constantChunk(b, 0, count);
+  if (op.getShape()[1] % count != 0) {
+    Value left = indexSub(b, indexConstant(b, op.getShape()[1]), chunk.col);
+    y = arith::SelectOp::create(b, firstOfChunk(b, left, count), y, zero);
+  }
+  return {y, arith::SelectOp::create(b, nonzeroChunk(b, y), dy, zero)};
+}
+
+/// scale * y * (dy - dot), and 0 where y is.
+void SoftmaxGradRow::store(ImplicitLocOpBuilder &b, const RowChunk &chunk, GradientChunk wide,
+                           Value dot) const {
+  Value zero = constantChunk(b, 0, count);
+  Value scale = constantChunk(b, op.getScale().convertToDouble(), count);
+  Value difference = arith::SubFOp::create(b, wide.dy, splatChunk(b, dot, count));
+  Value result = arith::MulFOp::create(b, arith::MulFOp::create(b, wide.y, difference), scale);
+  result = arith::SelectOp::create(b, nonzeroChunk(b, wide.y), result, zero);
+  result = narrowChunk(b, result, operands.dx.elementType());
+  emitIf(b, chunk.stored, [&](ImplicitLocOpBuilder &b) {
+    Value block = indexAdd(b, operands.dx.headBase(b, row.row.head), chunk.valueBlock);
+    MatrixView matrix = operands.dx.block(b, row.row.batch, block);
+    storeChunk(b, result, matrix, row.row.blockRow, chunk.blockCol);
+  });
+}
+
+void SoftmaxGradRow::emit(ImplicitLocOpBuilder &b) const {
+  auto addDot = [&](ImplicitLocOpBuilder &b, GradientChunk wide, Value sums) {
+    return fusedMultiplyAdd(b, wide.y, wide.dy, sums);
+  };
+  SmallVector<RowChunk> chunks = teams.heldChunks(b, operands.walk, row);
+  SmallVector<GradientChunk> held =
+      llvm::map_to_vector(chunks, [&](const RowChunk &chunk) { return load(b, chunk); });
+  Value sums = constantChunk(b, 0, count);
+  for (auto [chunk, loaded] : llvm::zip_equal(chunks, held)) {
+    SmallVector<Value> read = afterLoads(b, {loaded.y, loaded.dy});
+    loaded = widen(b, chunk, {read[0], read[1]});
+    sums = addDot(b, loaded, sums);
+  }
+  sums = teams.foldOthers(b, operands.walk, row, sums,
+                          [&](ImplicitLocOpBuilder &b, const RowChunk &chunk, Value carried) {
+                            return addDot(b, widen(b, chunk, load(b, chunk)), carried);
+                          });
+  Value dot = teams.reduce(b, row.work, foldChunk(b, sums, sumOf), sumOf);
+  for (auto [chunk, wide] : llvm::zip_equal(chunks, held))
+    store(b, chunk, wide, dot);
+  teams.forOthers(b, operands.walk, row, [&](ImplicitLocOpBuilder &b, const RowChunk &chunk) {
+    store(b, chunk, widen(b, chunk, load(b, chunk)), dot);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Launch
+//===----------------------------------------------------------------------===//
+
+bool mlir::blocksparse::device::hasRowKernel(PlannedSoftmaxGradOp op) {
+  bool known = llvm::all_of(
+      getElementTypes(op), [](Type type) { return type.isF16() || type.isBF16() || type.isF32(); });
+  return known && op.getBlock()[1] % getChunkElements(op) == 0;
+}
+
+Value mlir::blocksparse::device::fitsRowKernel(ImplicitLocOpBuilder &host,
+                                               PlannedSoftmaxGradOp op) {
+  Value fits = both(host, isAligned16(host, op.getY()), isAligned16(host, op.getDy()));
+  return both(host, fits, isAligned16(host, op.getInits().front()));
+}
+
+void mlir::blocksparse::device::emitRowKernel(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                                              PlannedSoftmaxGradOp op) {
+  SoftmaxGradOperands onHost(host, op, IRMapping());
+  int64_t count = getChunkElements(op);
+  bool needsCols = op.getShape()[1] % op.getBlock()[1] != 0;
+  RowTeams teams(onHost.walk, op.getSegments(), op.getEntries(), op.getSchedule(),
+                 {count, mostHeld / (2 * count), /*operands=*/2, needsCols});
+  teams.launch(host, kernels, "softmax_grad_rows", SoftmaxGradOperands::list(op), onHost.walk,
+               [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, const TeamWork &work) {
+                 SoftmaxGradOperands operands(b, op, mapping);
+                 TeamRow row = teams.getRow(b, operands.walk, work);
+                 SoftmaxGradRow(op, operands, teams, row).emit(b);
+               });
+}

@@ -1,0 +1,365 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "RowTeams.h"
+
+#include "../../Device/ConstantTable.h"
+#include "../../Device/Loops.h"
+#include "../Kit/Chunk.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::device;
+
+static constexpr int64_t warpSize = 32;
+static constexpr int64_t mostLanes = 256;
+static constexpr int64_t leastThreads = 128;
+static constexpr size_t mostTeams = 3;
+
+//===----------------------------------------------------------------------===//
+// Plan
+//===----------------------------------------------------------------------===//
+
+static int64_t roundUpToPower(int64_t number) {
+  return static_cast<int64_t>(llvm::PowerOf2Ceil(std::max<int64_t>(number, 1)));
+}
+
+/// The team for rows of up to `chunks` chunks. Beyond a warp every reduction costs barriers. A row
+/// of a block is read by neighbouring lanes.
+static RowTeam fitTeam(int64_t chunks, const RowTeamLimits &limits) {
+  chunks = std::max<int64_t>(chunks, 1);
+  int64_t lanes = roundUpToPower(llvm::divideCeil(chunks, limits.wantedChunks));
+  lanes = std::min(std::max(lanes, roundUpToPower(limits.chunksPerBlock)), warpSize);
+  while (lanes * limits.mostChunks < chunks && lanes < mostLanes)
+    lanes *= 2;
+  int64_t held = std::min<int64_t>(llvm::divideCeil(chunks, lanes), limits.mostChunks);
+  return {lanes,
+          held,
+          lanes * held < chunks,
+          0,
+          ShapedType::kDynamic,
+          std::min(limits.together, mostLanes / lanes)};
+}
+
+SmallVector<RowTeam> mlir::blocksparse::device::planRowTeams(ArrayRef<int64_t> blocks,
+                                                             const RowTeamLimits &limits) {
+  int64_t longest = blocks.empty() ? 0 : *llvm::max_element(blocks);
+  SmallVector<RowTeam> teams{fitTeam(longest * limits.chunksPerBlock, limits)};
+  if (!llvm::is_sorted(blocks, std::greater<int64_t>()))
+    return teams;
+  for (auto [segment, count] : llvm::enumerate(blocks)) {
+    int64_t capacity = teams.back().lanes * teams.back().chunks;
+    // Rows without blocks cost next to nothing anyway.
+    if (teams.size() == mostTeams || capacity <= warpSize || count == 0)
+      break;
+    RowTeam next = fitTeam(count * limits.chunksPerBlock, limits);
+    // Idle lanes cost issue slots alone, of which there are some to spare.
+    if (next.lanes * next.chunks * 4 > capacity)
+      continue;
+    teams.back().end = next.first = static_cast<int64_t>(segment);
+    teams.push_back(next);
+  }
+  return teams;
+}
+
+RowTeam mlir::blocksparse::device::planRowTeam(int64_t most, int64_t usual,
+                                               const RowTeamLimits &limits) {
+  RowTeam all = fitTeam(most * limits.chunksPerBlock, limits);
+  if (all.lanes <= warpSize)
+    return all;
+  RowTeam team = fitTeam(usual * limits.chunksPerBlock, limits);
+  team.rereads |= team.lanes * team.chunks < most * limits.chunksPerBlock;
+  return team;
+}
+
+/// The number of blocks of each segment of a constant table.
+static std::optional<SmallVector<int64_t>> readCounts(Value segments) {
+  std::optional<std::vector<int32_t>> table = readConstantTable(segments);
+  auto type = cast<MemRefType>(segments.getType());
+  if (!table || type.getRank() != 2)
+    return std::nullopt;
+  SmallVector<int64_t> counts;
+  int64_t width = type.getDimSize(1);
+  for (size_t at = 0; at < table->size(); at += width)
+    counts.push_back((*table)[at + 3]);
+  return counts;
+}
+
+/// Whether entry e of a constant table is value block e.
+static bool areInOrder(Value entries) {
+  std::optional<std::vector<int32_t>> table = readConstantTable(entries);
+  if (!table)
+    return false;
+  for (size_t entry = 0; 2 * entry < table->size(); ++entry)
+    if ((*table)[2 * entry + 1] != static_cast<int32_t>(entry))
+      return false;
+  return true;
+}
+
+/// Rows of a block that one line of memory holds, a power of two that divides the block's rows.
+/// One, where a row is half a line or more: it is read at full rate by itself.
+static int64_t rowsOfLine(int64_t blockRows, int64_t chunksPerBlock) {
+  constexpr int64_t chunksPerLine = 128 / 16;
+  if (!llvm::isPowerOf2_64(chunksPerBlock) || 2 * chunksPerBlock >= chunksPerLine)
+    return 1;
+  return std::gcd(blockRows, chunksPerLine / chunksPerBlock);
+}
+
+RowTeams::RowTeams(const RowWalk &walk, Value segments, Value entries,
+                   std::optional<ScheduleAttr> schedule, const Options &options)
+    : elements(options.elements), operands(options.operands), threads(leastThreads),
+      chunksPerBlock(walk.getBlockCols() / options.elements), needsCols(options.needsCols),
+      entriesInOrder(areInOrder(entries)) {
+  // Half of what a lane can hold is enough to keep memory busy.
+  int64_t wanted = options.mostChunks / 2;
+  if (schedule && schedule->getTileK() != 0)
+    wanted = schedule->getTileK() / elements;
+  RowTeamLimits limits{chunksPerBlock, options.mostChunks,
+                       std::clamp<int64_t>(wanted, 1, options.mostChunks),
+                       rowsOfLine(walk.getBlockRows(), chunksPerBlock)};
+  if (std::optional<SmallVector<int64_t>> counts = readCounts(segments)) {
+    teams = planRowTeams(*counts, limits);
+  } else {
+    int64_t most = llvm::divideCeil(walk.getCols(), walk.getBlockCols());
+    teams = {planRowTeam(most, llvm::divideCeil(most, 4), limits)};
+  }
+  for (const RowTeam &team : teams)
+    threads = std::max(threads, team.groupLanes());
+}
+
+/// Memory waits for requests, which come from threads, so that there shall be as many as their
+/// registers allow. With 32 elements or fewer held 64 registers do for rows of a plain table in one
+/// team, and 80 for the others; with 64 of one operand 128, of two, which are multiplied as they
+/// come, 96. Asked for fewer registers, ptxas spills; asked for nothing, it takes more.
+int64_t RowTeams::residentBlocks() const {
+  int64_t held = 0;
+  for (const RowTeam &team : teams)
+    held = std::max(held, team.chunks * elements * operands);
+  const bool plain = teams.size() == 1 && entriesInOrder && !needsCols;
+  int64_t resident = held > 32 ? (operands == 1 ? 512 : 640) : plain ? 1024 : 768;
+  return std::max<int64_t>(1, resident / threads);
+}
+
+//===----------------------------------------------------------------------===//
+// Launch
+//===----------------------------------------------------------------------===//
+
+Value RowTeams::rowsOf(ImplicitLocOpBuilder &b, const RowWalk &walk, const RowTeam &team) const {
+  Value end =
+      ShapedType::isDynamic(team.end) ? walk.getSegments().rows() : indexConstant(b, team.end);
+  Value segments = indexSub(b, end, indexConstant(b, team.first));
+  return indexMul(b, segments, walk.rowsPerSegment(b));
+}
+
+Value RowTeams::threadBlocks(ImplicitLocOpBuilder &b, const RowWalk &walk,
+                             const RowTeam &team) const {
+  return indexCeilDiv(b, rowsOf(b, walk, team), indexConstant(b, threads / team.lanes));
+}
+
+void RowTeams::launch(
+    ImplicitLocOpBuilder &host, KernelBuilder &kernels, StringRef name, ValueRange operands,
+    const RowWalk &walk,
+    function_ref<void(ImplicitLocOpBuilder &, const IRMapping &, const TeamWork &)> body) const {
+  // Thread blocks [ends[i - 1], ends[i]) belong to team i.
+  SmallVector<Value> ends, arguments(operands);
+  Value total = indexConstant(host, 0);
+  for (const RowTeam &team : teams) {
+    total = indexAdd(host, total, threadBlocks(host, walk, team));
+    ends.push_back(total);
+    if (ShapedType::isDynamic(knownIndex(total)))
+      arguments.push_back(total);
+  }
+  bool crossesWarps =
+      llvm::any_of(teams, [](const RowTeam &team) { return team.groupLanes() > warpSize; });
+  int64_t mostTogether = 1;
+  for (const RowTeam &team : teams)
+    mostTogether = std::max(mostTogether, team.together);
+  Value blocks = indexMin(host, total, indexConstant(host, KernelBuilder::simtMaxBlocks));
+  // A number of each warp for each row that it has a part of.
+  LaunchShape shape{indexMax(host, blocks, indexConstant(host, 1)), threads,
+                    crossesWarps ? threads / warpSize * mostTogether * 4 : 0};
+  shape.startsEarly = true;
+  auto kernel = kernels.launch(
+      host, name, arguments, shape, [&](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
+        auto inKernel = [&](Value end) {
+          int64_t known = knownIndex(end);
+          return ShapedType::isDynamic(known) ? mapping.lookup(end) : indexConstant(b, known);
+        };
+        SmallVector<Value> bounds{indexConstant(b, 0)};
+        llvm::append_range(bounds, llvm::map_range(ends, inKernel));
+        std::optional<SharedMemory> shared;
+        if (crossesWarps)
+          shared = SharedMemory::get(b);
+        Value first = gpu::BlockIdOp::create(b, gpu::Dimension::x);
+        Value step = gpu::GridDimOp::create(b, gpu::Dimension::x);
+        emitLoop(b, first, bounds.back(), step, [&](ImplicitLocOpBuilder &b, Value number) {
+          for (auto [i, team] : llvm::enumerate(teams)) {
+            auto run = [&, i = i, &team = team](ImplicitLocOpBuilder &b) {
+              body(b, mapping, {team, indexSub(b, number, bounds[i]), shared});
+            };
+            if (teams.size() == 1) {
+              run(b);
+              continue;
+            }
+            Value after = indexLess(b, indexSub(b, bounds[i], indexConstant(b, 1)), number);
+            emitIf(b, both(b, after, indexLess(b, number, bounds[i + 1])), run);
+          }
+        });
+      });
+  kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                  host.getI32IntegerAttr(residentBlocks()));
+}
+
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+TeamRow RowTeams::getRow(ImplicitLocOpBuilder &b, const RowWalk &walk, const TeamWork &work) const {
+  const RowTeam &team = work.team;
+  Value thread = gpu::ThreadIdOp::create(b, gpu::Dimension::x);
+  // From the outermost on: group of teams, run of neighbours, row of the group, neighbour.
+  const int64_t neighbours = neighbourLanes(team);
+  SmallVector<Value> at =
+      splitIndex(b, thread,
+                 {Value(), indexConstant(b, team.lanes / neighbours),
+                  indexConstant(b, team.together), indexConstant(b, neighbours)});
+  Value lane = indexAdd(b, indexMul(b, at[1], indexConstant(b, neighbours)), at[3]);
+  Value number = indexAdd(b, indexMul(b, at[0], indexConstant(b, team.together)), at[2]);
+  Value item =
+      indexAdd(b, indexMul(b, work.number, indexConstant(b, threads / team.lanes)), number);
+  Value exists = indexLess(b, item, rowsOf(b, walk, team));
+  Value zero = indexConstant(b, 0);
+  // The last thread block may have teams to spare. They go along with row 0.
+  item = arith::SelectOp::create(b, exists, item, zero);
+  TeamRow row{work, walk.getRowOfSegments(b, item, team.first), lane, {}, {}};
+  Value chunks = indexMul(b, row.row.count, indexConstant(b, chunksPerBlock));
+  row.chunks = arith::SelectOp::create(b, exists, chunks, zero);
+  row.inside = both(b, exists, walk.isInside(b, row.row));
+  return row;
+}
+
+RowChunk RowTeams::getChunk(ImplicitLocOpBuilder &b, const RowWalk &walk, const TeamRow &row,
+                            Value number) const {
+  Value perBlock = indexConstant(b, chunksPerBlock);
+  RowChunk chunk;
+  chunk.stored = indexLess(b, number, row.chunks);
+  chunk.blockCol =
+      indexMul(b, b.createOrFold<arith::RemUIOp>(number, perBlock), indexConstant(b, elements));
+  Value entry = indexAdd(b, row.row.first, b.createOrFold<arith::DivUIOp>(number, perBlock));
+  auto field = [&](int64_t which) {
+    return emitChoice(
+        b, chunk.stored,
+        [&](ImplicitLocOpBuilder &b) {
+          return walk.getEntries().field(b, row.row.batch, entry, which);
+        },
+        [&](ImplicitLocOpBuilder &b) { return indexConstant(b, 0); });
+  };
+  chunk.valueBlock = entriesInOrder ? entry : field(1);
+  chunk.live = both(b, chunk.stored, row.inside);
+  if (needsCols)
+    chunk.col = field(0);
+  return chunk;
+}
+
+/// From the block's column to that of the chunk.
+void RowTeams::finishChunk(ImplicitLocOpBuilder &b, const RowWalk &walk, RowChunk &chunk) const {
+  if (!needsCols)
+    return;
+  Value start = indexMul(b, chunk.col, indexConstant(b, walk.getBlockCols()));
+  chunk.col = indexAdd(b, start, chunk.blockCol);
+  if (walk.getCols() % walk.getBlockCols() != 0)
+    chunk.live = both(b, chunk.live, indexLess(b, chunk.col, indexConstant(b, walk.getCols())));
+}
+
+SmallVector<RowChunk> RowTeams::heldChunks(ImplicitLocOpBuilder &b, const RowWalk &walk,
+                                           const TeamRow &row) const {
+  const RowTeam &team = row.work.team;
+  SmallVector<RowChunk> chunks;
+  for (int64_t i = 0; i < team.chunks; ++i) {
+    Value number = indexAdd(b, row.lane, indexConstant(b, i * team.lanes));
+    chunks.push_back(getChunk(b, walk, row, number));
+  }
+  for (RowChunk &chunk : chunks) {
+    if (!entriesInOrder)
+      chunk.valueBlock = afterLoads(b, chunk.valueBlock).front();
+    if (needsCols)
+      chunk.col = afterLoads(b, chunk.col).front();
+    finishChunk(b, walk, chunk);
+  }
+  return chunks;
+}
+
+Value RowTeams::foldOthers(
+    ImplicitLocOpBuilder &b, const RowWalk &walk, const TeamRow &row, Value initial,
+    function_ref<Value(ImplicitLocOpBuilder &, const RowChunk &, Value)> body) const {
+  const RowTeam &team = row.work.team;
+  if (!team.rereads)
+    return initial;
+  Value first = indexAdd(b, row.lane, indexConstant(b, team.lanes * team.chunks));
+  return emitFold(b, first, row.chunks, indexConstant(b, team.lanes), initial,
+                  [&](ImplicitLocOpBuilder &b, Value number, Value carried) {
+                    RowChunk chunk = getChunk(b, walk, row, number);
+                    finishChunk(b, walk, chunk);
+                    return body(b, chunk, carried);
+                  });
+}
+
+void RowTeams::forOthers(ImplicitLocOpBuilder &b, const RowWalk &walk, const TeamRow &row,
+                         function_ref<void(ImplicitLocOpBuilder &, const RowChunk &)> body) const {
+  const RowTeam &team = row.work.team;
+  if (!team.rereads)
+    return;
+  Value first = indexAdd(b, row.lane, indexConstant(b, team.lanes * team.chunks));
+  emitLoop(b, first, row.chunks, indexConstant(b, team.lanes),
+           [&](ImplicitLocOpBuilder &b, Value number) { body(b, getChunk(b, walk, row, number)); });
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+Value RowTeams::reduce(ImplicitLocOpBuilder &b, const TeamWork &work, Value x,
+                       function_ref<Value(ImplicitLocOpBuilder &, Value, Value)> combine) const {
+  const RowTeam &team = work.team;
+  const int64_t neighbours = neighbourLanes(team);
+  for (int64_t distance = std::min(team.groupLanes(), warpSize) / 2; distance > 0; distance /= 2) {
+    // The lanes of other rows.
+    if (distance >= neighbours && distance < neighbours * team.together)
+      continue;
+    auto other = gpu::ShuffleOp::create(b, x, static_cast<int32_t>(distance), warpSize,
+                                        gpu::ShuffleMode::XOR);
+    x = combine(b, x, other.getShuffleResult());
+  }
+  if (team.groupLanes() <= warpSize)
+    return x;
+  // The numbers of all warps, one for each row, through shared memory. Of the team's, every lane
+  // combines all.
+  Value thread =
+      arith::IndexCastOp::create(b, b.getI32Type(), gpu::ThreadIdOp::create(b, gpu::Dimension::x));
+  Value lane = sharedRem(b, thread, warpSize);
+  Value row = sharedRem(b, sharedDiv(b, lane, neighbours), team.together);
+  Value isFirst =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, lane, sharedMul(b, row, neighbours));
+  auto place = [&](Value warp) {
+    return sharedMul(b, sharedAdd(b, sharedMul(b, warp, team.together), row), 4);
+  };
+  emitIf(b, isFirst, [&](ImplicitLocOpBuilder &b) {
+    work.shared->store(b, x, place(sharedDiv(b, thread, warpSize)), 4);
+  });
+  emitBarrier(b);
+  const int64_t warps = team.groupLanes() / warpSize;
+  Value start = place(sharedMul(b, sharedDiv(b, thread, team.groupLanes()), warps));
+  for (int64_t warp = 0; warp < warps; ++warp) {
+    Value part = work.shared->load(
+        b, b.getF32Type(), sharedAdd(b, start, sharedConstant(b, 4 * warp * team.together)), 4);
+    x = warp == 0 ? part : combine(b, x, part);
+  }
+  // The next reduction writes there.
+  emitBarrier(b);
+  return x;
+}

@@ -1,0 +1,223 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Look-up tables of run-time patterns. What goes by block rows has one thread a row; what goes
+// by block columns has one thread a column that walks all blocks in row order, so that the
+// result is sorted and stable without scratch space.
+//
+// col_indices may have room for more blocks than crow_indices counts (in batches of unequal
+// patterns). The spare rows of the tables then say so: block row and column, or dense block, -1
+// and the value block that no one else lists, so that kernels can write 0 to it.
+
+#include "../../Device/Loops.h"
+#include "../../OperandView.h"
+#include "SimtKernels.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::device;
+
+namespace {
+
+/// crow_indices and col_indices of one batch.
+class Indices {
+public:
+  Indices(Value crow, Value col, Value batch) : crow(crow), col(col), batch(batch) {}
+
+  /// First block of a row (the number of blocks for the row after the last).
+  Value rowStart(ImplicitLocOpBuilder &b, Value row) const { return load(b, crow, row); }
+  Value column(ImplicitLocOpBuilder &b, Value block) const { return load(b, col, block); }
+  Value rows(ImplicitLocOpBuilder &b) const {
+    return indexSub(b, innerSize(b, crow), indexConstant(b, 1));
+  }
+  /// Blocks that there are, and that there is room for.
+  Value blocks(ImplicitLocOpBuilder &b) const { return rowStart(b, rows(b)); }
+  Value capacity(ImplicitLocOpBuilder &b) const { return innerSize(b, col); }
+
+private:
+  static Value innerSize(ImplicitLocOpBuilder &b, Value memref) {
+    return memrefDim(b, memref, cast<MemRefType>(memref.getType()).getRank() - 1);
+  }
+  Value load(ImplicitLocOpBuilder &b, Value memref, Value position) const {
+    SmallVector<Value, 2> indices{position};
+    if (cast<MemRefType>(memref.getType()).getRank() == 2)
+      indices.insert(indices.begin(), batch);
+    return loadIndex(b, memref, indices);
+  }
+
+  Value crow, col, batch;
+};
+
+/// A result: a table [n, w] or a list [n], or a stack of them.
+struct ResultTable {
+  Value memref;
+  Value batch;
+  /// Rank without a batch.
+  int64_t rank;
+
+  /// Writes element `field` of row `row`.
+  void set(ImplicitLocOpBuilder &b, Value row, int64_t field, Value number) const {
+    auto type = cast<MemRefType>(memref.getType());
+    SmallVector<Value, 3> indices;
+    if (type.getRank() > rank)
+      indices.push_back(batch);
+    indices.push_back(row);
+    if (rank == 2)
+      indices.push_back(indexConstant(b, field));
+    Value element = b.createOrFold<arith::IndexCastOp>(type.getElementType(), number);
+    memref::StoreOp::create(b, element, memref, indices);
+  }
+  void setRow(ImplicitLocOpBuilder &b, Value row, ArrayRef<Value> numbers) const {
+    for (auto [field, number] : llvm::enumerate(numbers))
+      set(b, row, static_cast<int64_t>(field), number);
+  }
+};
+
+/// What a column's blocks begin with, and their number.
+struct ColumnRun {
+  Value first, count;
+};
+
+} // namespace
+
+/// Batches and the size `fromEnd` axes before the end of a table.
+static SmallVector<Value> getSizes(ImplicitLocOpBuilder &b, Value table, int64_t rank) {
+  int64_t own = cast<MemRefType>(table.getType()).getRank();
+  return {own > rank ? memrefDim(b, table, 0) : indexConstant(b, 1),
+          memrefDim(b, table, own - rank)};
+}
+
+/// Counts the blocks of the columns before `column`, and of `column`.
+static ColumnRun emitColumnRun(ImplicitLocOpBuilder &b, const Indices &indices, Value column) {
+  Value zero = indexConstant(b, 0), one = indexConstant(b, 1);
+  auto countWhere = [&](arith::CmpIPredicate predicate) {
+    return emitFold(b, zero, indices.blocks(b), one, zero,
+                    [&](ImplicitLocOpBuilder &b, Value block, Value sum) {
+                      Value other = indices.column(b, block);
+                      Value counts = arith::CmpIOp::create(b, predicate, other, column);
+                      return indexAdd(b, sum, arith::SelectOp::create(b, counts, one, zero));
+                    });
+  };
+  return {countWhere(arith::CmpIPredicate::slt), countWhere(arith::CmpIPredicate::eq)};
+}
+
+/// Visits the blocks of `column` in row order with the place that each takes among all blocks
+/// sorted by column.
+static void emitColumnBlocks(
+    ImplicitLocOpBuilder &b, const Indices &indices, Value column, Value first,
+    function_ref<void(ImplicitLocOpBuilder &, Value place, Value row, Value block)> body) {
+  Value zero = indexConstant(b, 0), one = indexConstant(b, 1);
+  emitFold(b, zero, indices.rows(b), one, first,
+           [&](ImplicitLocOpBuilder &b, Value row, Value place) {
+             Value start = indices.rowStart(b, row);
+             Value end = indices.rowStart(b, indexAdd(b, row, one));
+             return emitFold(b, start, end, one, place,
+                             [&](ImplicitLocOpBuilder &b, Value block, Value place) {
+                               Value own = indexEqual(b, indices.column(b, block), column);
+                               return emitChoice(
+                                   b, own,
+                                   [&](ImplicitLocOpBuilder &b) {
+                                     body(b, place, row, block);
+                                     return indexAdd(b, place, one);
+                                   },
+                                   [&](ImplicitLocOpBuilder &) { return place; });
+                             });
+           });
+}
+
+/// The thread of row (column) 0 visits the places without a block.
+static void emitSpare(ImplicitLocOpBuilder &b, const Indices &indices, Value tile,
+                      function_ref<void(ImplicitLocOpBuilder &, Value place)> body) {
+  emitIf(b, indexEqual(b, tile, indexConstant(b, 0)), [&](ImplicitLocOpBuilder &b) {
+    emitLoop(b, indices.blocks(b), indices.capacity(b), indexConstant(b, 1), body);
+  });
+}
+
+void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                                         BsrRowLutOp op) {
+  Value segments = op.getInits()[0], entries = op.getInits()[1];
+  kernels.launchForEach(
+      host, "row_lut", op->getOperands(), productOf(host, getSizes(host, segments, 2)),
+      [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item) {
+        Value table = mapping.lookup(segments);
+        SmallVector<Value> index = splitIndex(b, item, getSizes(b, table, 2));
+        Indices indices(mapping.lookup(op.getCrowIndices()), mapping.lookup(op.getColIndices()),
+                        index[0]);
+        ResultTable segmentTable{table, index[0], 2};
+        ResultTable entryTable{mapping.lookup(entries), index[0], 2};
+        Value tile = index[1], zero = indexConstant(b, 0), one = indexConstant(b, 1);
+        Value unsplit = indexConstant(b, -1);
+        emitSpare(b, indices, tile, [&](ImplicitLocOpBuilder &b, Value place) {
+          entryTable.setRow(b, place, {unsplit, place});
+        });
+        if (op.getTranspose()) {
+          ColumnRun run = emitColumnRun(b, indices, tile);
+          segmentTable.setRow(b, tile, {tile, zero, run.first, run.count, unsplit});
+          emitColumnBlocks(b, indices, tile, run.first,
+                           [&](ImplicitLocOpBuilder &b, Value place, Value row, Value block) {
+                             entryTable.setRow(b, place, {row, block});
+                           });
+          return;
+        }
+        Value first = indices.rowStart(b, tile), end = indices.rowStart(b, indexAdd(b, tile, one));
+        segmentTable.setRow(b, tile, {tile, zero, first, indexSub(b, end, first), unsplit});
+        emitLoop(b, first, end, one, [&](ImplicitLocOpBuilder &b, Value block) {
+          entryTable.setRow(b, block, {indices.column(b, block), block});
+        });
+      });
+}
+
+void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                                         BsrCoordinateLutOp op) {
+  Value lut = op.getInits()[0], segments = op.getInits()[1];
+  kernels.launchForEach(
+      host, "coordinate_lut", op->getOperands(), productOf(host, getSizes(host, segments, 2)),
+      [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item) {
+        Value table = mapping.lookup(segments);
+        SmallVector<Value> index = splitIndex(b, item, getSizes(b, table, 2));
+        Indices indices(mapping.lookup(op.getCrowIndices()), mapping.lookup(op.getColIndices()),
+                        index[0]);
+        Value row = index[1], zero = indexConstant(b, 0), one = indexConstant(b, 1);
+        Value first = indices.rowStart(b, row), end = indices.rowStart(b, indexAdd(b, row, one));
+        ResultTable{table, index[0], 2}.setRow(b, row, {first, indexSub(b, end, first)});
+        ResultTable lutTable{mapping.lookup(lut), index[0], 2};
+        emitLoop(b, first, end, one, [&](ImplicitLocOpBuilder &b, Value block) {
+          lutTable.setRow(b, block, {zero, row, indices.column(b, block), block});
+        });
+        emitSpare(b, indices, row, [&](ImplicitLocOpBuilder &b, Value place) {
+          Value none = indexConstant(b, -1);
+          lutTable.setRow(b, place, {zero, none, none, place});
+        });
+      });
+}
+
+void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                                         BsrTransposeIndicesOp op) {
+  Value crow = op.getInits()[0];
+  kernels.launchForEach(
+      host, "transpose_indices", op->getOperands(), productOf(host, getSizes(host, crow, 1)),
+      [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item) {
+        Value table = mapping.lookup(crow);
+        SmallVector<Value> index = splitIndex(b, item, getSizes(b, table, 1));
+        Indices indices(mapping.lookup(op.getCrowIndices()), mapping.lookup(op.getColIndices()),
+                        index[0]);
+        ResultTable colTable{mapping.lookup(op.getInits()[1]), index[0], 1};
+        ResultTable permutation{mapping.lookup(op.getInits()[2]), index[0], 1};
+        emitSpare(b, indices, index[1], [&](ImplicitLocOpBuilder &b, Value place) {
+          Value zero = indexConstant(b, 0);
+          colTable.set(b, place, 0, zero);
+          permutation.set(b, place, 0, place);
+        });
+        // One past the last column there is no block, only the end of the offsets.
+        Value column = index[1];
+        Value first = emitColumnRun(b, indices, column).first;
+        ResultTable{table, index[0], 1}.set(b, column, 0, first);
+        emitColumnBlocks(b, indices, column, first,
+                         [&](ImplicitLocOpBuilder &b, Value place, Value row, Value block) {
+                           colTable.set(b, place, 0, row);
+                           permutation.set(b, place, 0, block);
+                         });
+      });
+}

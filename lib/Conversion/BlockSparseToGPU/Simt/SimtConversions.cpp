@@ -1,0 +1,216 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "../../Device/Elements.h"
+#include "../../Device/Loops.h"
+#include "../../OperandView.h"
+#include "../Operands/BlockMap.h"
+#include "SimtKernels.h"
+#include "blocksparse/IR/SparseTensor.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::device;
+
+//===----------------------------------------------------------------------===//
+// to_dense
+//===----------------------------------------------------------------------===//
+
+/// Adds the value at (row, col) of its block from every row of the table from `first` on that
+/// lists the block again. Blocks are rarely listed twice; this path is only for those.
+static Value emitRepeated(ImplicitLocOpBuilder &b, const LutView &lut, const BlockMap::Place &place,
+                          Value first, Value sum,
+                          function_ref<Value(ImplicitLocOpBuilder &, Value)> loadValue) {
+  Value one = indexConstant(b, 1);
+  return emitFold(
+      b, indexAdd(b, first, one), lut.rows(), one, sum,
+      [&](ImplicitLocOpBuilder &b, Value entry, Value sum) {
+        auto matches = [&](int64_t field, Value expected) {
+          return indexEqual(b, lut.field(b, place.batch, entry, field), expected);
+        };
+        Value same =
+            both(b, matches(0, place.head), both(b, matches(1, place.row), matches(2, place.col)));
+        return emitChoice(
+            b, same,
+            [&](ImplicitLocOpBuilder &b) { return addNumbers(b, sum, loadValue(b, entry)); },
+            [&](ImplicitLocOpBuilder &) { return sum; });
+      });
+}
+
+static void emitDenseElement(ImplicitLocOpBuilder &b, PlannedToDenseOp op, const IRMapping &mapping,
+                             const BlockMap &map, Value item) {
+  DenseView out = DenseView::get(b, mapping.lookup(op.getInit()));
+  LutView lut = LutView::get(b, mapping.lookup(op.getLut()));
+  ValuesView values =
+      ValuesView::get(b, mapping.lookup(op.getValues()), op.getLutHeads(), lut.rows(), out.heads());
+  SmallVector<Value> index =
+      splitIndex(b, item, {out.batches(), out.heads(), out.rows(), out.cols()});
+  Value zero = indexConstant(b, 0);
+  SmallVector<Value> row = splitIndex(b, index[2], {Value(), indexConstant(b, values.blockRows())});
+  SmallVector<Value> col = splitIndex(b, index[3], {Value(), indexConstant(b, values.blockCols())});
+  BlockMap::Place place{lut.isBatched() ? index[0] : zero, op.getLutHeads() == 1 ? zero : index[1],
+                        row[0], col[0]};
+  Type accumulator = getAccumulatorType(values.elementType());
+  auto loadValue = [&](ImplicitLocOpBuilder &b, Value entry) {
+    Value number = lut.field(b, place.batch, entry, 3);
+    Value block = indexAdd(b, values.headBase(b, index[1]), number);
+    Value loaded = values.block(b, index[0], block).load(b, row[1], col[1]);
+    return convertElement(b, loaded, accumulator);
+  };
+  Value count = map.getCount(b, mapping, place);
+  Value sum = emitChoice(
+      b, indexEqual(b, count, zero),
+      [&](ImplicitLocOpBuilder &b) { return zeroElement(b, accumulator); },
+      [&](ImplicitLocOpBuilder &b) {
+        Value first = map.getFirst(b, mapping, place);
+        Value value = loadValue(b, first);
+        return emitChoice(
+            b, indexEqual(b, count, indexConstant(b, 1)),
+            [&](ImplicitLocOpBuilder &) { return value; },
+            [&](ImplicitLocOpBuilder &b) {
+              return emitRepeated(b, lut, place, first, value, loadValue);
+            });
+      });
+  out.matrix(b, index[0], index[1])
+      .store(b, convertElement(b, sum, out.elementType()), index[2], index[3]);
+}
+
+void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                                         PlannedToDenseOp op) {
+  DenseView out = DenseView::get(host, op.getInit());
+  LutView lut = LutView::get(host, op.getLut());
+  auto blocks = [&](Value size, int64_t axis) {
+    return indexCeilDiv(host, size, indexConstant(host, op.getBlock()[axis]));
+  };
+  Value batches = lut.isBatched() ? out.batches() : indexConstant(host, 1);
+  BlockMap::Grid grid{batches, indexConstant(host, static_cast<int64_t>(op.getLutHeads())),
+                      blocks(out.rows(), 0), blocks(out.cols(), 1)};
+  BlockMap map = BlockMap::build(
+      host, kernels, grid, op.getLut(), indexMul(host, batches, lut.rows()),
+      [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item, BlockMap::Insert insert) {
+        LutView lut = LutView::get(b, mapping.lookup(op.getLut()));
+        SmallVector<Value> index = splitIndex(b, item, {Value(), lut.rows()});
+        auto field = [&](int64_t number) { return lut.field(b, index[0], index[1], number); };
+        BlockMap::Place place{index[0], field(0), field(1), field(2)};
+        // Spare rows of a table made at run time list no block.
+        emitIf(b, indexLess(b, indexConstant(b, -1), place.row),
+               [&](ImplicitLocOpBuilder &b) { insert(b, place, index[1]); });
+      });
+  SmallVector<Value> operands{op.getValues(), op.getLut(), op.getInit()};
+  llvm::append_range(operands, map.buffers());
+  Value items = productOf(host, {out.batches(), out.heads(), out.rows(), out.cols()});
+  kernels.launchForEach(host, "to_dense", operands, items,
+                        [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item) {
+                          emitDenseElement(b, op, mapping, map, item);
+                        });
+  map.release(host);
+}
+
+//===----------------------------------------------------------------------===//
+// from_dense
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// The elements of value blocks that a coordinate LUT lists.
+struct GatherExtents {
+  Value batches, heads;
+  LutView lut;
+  ValuesView values;
+
+  SmallVector<Value> sizes(ImplicitLocOpBuilder &b) const {
+    return {batches, heads, lut.rows(), indexConstant(b, values.blockRows()),
+            indexConstant(b, values.blockCols())};
+  }
+};
+
+} // namespace
+
+static GatherExtents getExtents(ImplicitLocOpBuilder &b, PlannedFromDenseOp op,
+                                const IRMapping &mapping) {
+  Value init = mapOperand(mapping, op.getInit());
+  int64_t rank = cast<MemRefType>(init.getType()).getRank();
+  LutView lut = LutView::get(b, mapOperand(mapping, op.getLut()));
+  Value one = indexConstant(b, 1), heads = one;
+  if (op.getLutHeads() == 1)
+    heads =
+        b.createOrFold<arith::DivUIOp>(memrefDim(b, init, rank - 3), indexMax(b, lut.rows(), one));
+  Value batches = rank == 4 ? memrefDim(b, init, 0) : one;
+  return {batches, heads, lut, ValuesView::get(b, init, op.getLutHeads(), lut.rows(), heads)};
+}
+
+static void emitGatheredElement(ImplicitLocOpBuilder &b, PlannedFromDenseOp op,
+                                const IRMapping &mapping, Value item) {
+  GatherExtents extents = getExtents(b, op, mapping);
+  const LutView &lut = extents.lut;
+  const ValuesView &values = extents.values;
+  DenseView dense = DenseView::get(b, mapping.lookup(op.getDense()));
+  SmallVector<Value> index = splitIndex(b, item, extents.sizes(b));
+  Value batch = index[0], entry = index[2];
+  Value head = op.getLutHeads() == 1 ? index[1] : lut.field(b, batch, entry, 0);
+  auto position = [&](int64_t field, int64_t size, Value inner) {
+    Value start = indexMul(b, lut.field(b, batch, entry, field), indexConstant(b, size));
+    return indexAdd(b, start, inner);
+  };
+  Value row = position(1, values.blockRows(), index[3]);
+  Value col = position(2, values.blockCols(), index[4]);
+  Value inside = both(b, indexInside(b, row, dense.rows()), indexInside(b, col, dense.cols()));
+  Value element = emitChoice(
+      b, inside,
+      [&](ImplicitLocOpBuilder &b) { return dense.matrix(b, batch, head).load(b, row, col); },
+      [&](ImplicitLocOpBuilder &b) { return zeroElement(b, dense.elementType()); });
+  Value block = indexAdd(b, values.headBase(b, head), lut.field(b, batch, entry, 3));
+  values.block(b, batch, block)
+      .store(b, convertElement(b, element, values.elementType()), index[3], index[4]);
+}
+
+void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                                         PlannedFromDenseOp op) {
+  Value items = productOf(host, getExtents(host, op, IRMapping()).sizes(host));
+  kernels.launchForEach(host, "from_dense", op->getOperands(), items,
+                        [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item) {
+                          emitGatheredElement(b, op, mapping, item);
+                        });
+}
+
+//===----------------------------------------------------------------------===//
+// transpose
+//===----------------------------------------------------------------------===//
+
+void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                                         PlannedTransposeOp op) {
+  // (batch, value block of the result, its row and column).
+  auto getSizes = [&](ImplicitLocOpBuilder &b, Value init) {
+    int64_t rank = cast<MemRefType>(init.getType()).getRank();
+    SmallVector<Value> sizes{rank == 4 ? memrefDim(b, init, 0) : indexConstant(b, 1)};
+    for (int64_t axis = rank - 3; axis < rank; ++axis)
+      sizes.push_back(memrefDim(b, init, axis));
+    return sizes;
+  };
+  kernels.launchForEach(
+      host, "transpose", op->getOperands(), productOf(host, getSizes(host, op.getInit())),
+      [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item) {
+        Value init = mapping.lookup(op.getInit()), table = mapping.lookup(op.getPermutation());
+        SmallVector<Value> index = splitIndex(b, item, getSizes(b, init));
+        int64_t tableRank = cast<MemRefType>(table.getType()).getRank();
+        // The table lists the blocks of its heads; further heads follow in the same order.
+        Value listed = memrefDim(b, table, tableRank - 1);
+        Value inHead = arith::RemUIOp::create(b, index[1], listed);
+        Value base = indexSub(b, index[1], inHead);
+        SmallVector<Value> entry{inHead};
+        if (tableRank == 2) {
+          bool batched = cast<MemRefType>(table.getType()).getDimSize(0) != 1;
+          entry.insert(entry.begin(), batched ? index[0] : indexConstant(b, 0));
+        }
+        Value source = indexAdd(b, base, loadIndex(b, table, entry));
+        // Block numbers are already those over all heads.
+        Value one = indexConstant(b, 1);
+        auto view = [&](Value memref) { return ValuesView::get(b, memref, 1, one, one); };
+        Value element = view(mapping.lookup(op.getValues()))
+                            .block(b, index[0], source)
+                            .load(b, index[3], index[2]);
+        view(init).block(b, index[0], index[1]).store(b, element, index[2], index[3]);
+      });
+}

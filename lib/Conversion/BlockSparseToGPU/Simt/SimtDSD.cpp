@@ -1,0 +1,227 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "../../Device/Elements.h"
+#include "../../Device/Loops.h"
+#include "../Operands/Epilogue.h"
+#include "SimtKernels.h"
+#include "blocksparse/IR/SparseTensor.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::device;
+
+namespace {
+
+/// The segments of one output tile, each a run of its reduction: segment `from + i` of the
+/// table itself, or the one that `slotSegments` names for slot `from + i`.
+struct TileRuns {
+  Value tile, head;
+  Value from, to;
+  Value isSplit;
+};
+
+/// A planned_dsd on either side of a launch.
+class DSDProblem {
+public:
+  /// `slotSegments` [B or 1, slots] holds the segment that fills each slot; null without
+  /// split tiles.
+  DSDProblem(ImplicitLocOpBuilder &b, PlannedDSDOp op, const IRMapping &mapping,
+             Value slotSegments);
+
+  /// Work items: an element of every tile (rows beyond the result included) for each batch.
+  Value items(ImplicitLocOpBuilder &b) const { return productOf(b, extents(b)); }
+  void emitItem(ImplicitLocOpBuilder &b, Value item) const;
+
+private:
+  SmallVector<Value> extents(ImplicitLocOpBuilder &b) const;
+  TileRuns getRuns(ImplicitLocOpBuilder &b, Value batch, Value head, Value owner) const;
+  Value sumRuns(ImplicitLocOpBuilder &b, Value batch, const TileRuns &runs, Value owner, Value row,
+                Value col) const;
+  Value sumSegment(ImplicitLocOpBuilder &b, Value batch, Value head, Value segment, Value sum,
+                   Value row, Value col) const;
+
+  // Accessors of ops are not const.
+  mutable PlannedDSDOp op;
+  DenseView dense, out;
+  LutView segments, entries;
+  std::optional<LutView> combine;
+  std::optional<ValuesView> values;
+  Epilogue epilogue;
+  Value slotSegments;
+  Type accumulator;
+  int64_t tileRows, reduction;
+};
+
+} // namespace
+
+DSDProblem::DSDProblem(ImplicitLocOpBuilder &b, PlannedDSDOp op, const IRMapping &mapping,
+                       Value slotSegments)
+    : op(op), dense(DenseView::get(b, mapOperand(mapping, op.getDense()), op.getTransposeB())),
+      out(DenseView::get(b, mapOperand(mapping, op.getInit()), op.getTransposeOut())),
+      segments(LutView::get(b, mapOperand(mapping, op.getSegments()))),
+      entries(LutView::get(b, mapOperand(mapping, op.getEntries()))),
+      epilogue(Epilogue::get(b, op, mapping)), slotSegments(slotSegments) {
+  values = ValuesView::get(b, mapOperand(mapping, op.getValues()), op.getLutHeads(), entries.rows(),
+                           out.heads());
+  accumulator = getAccumulatorType(values->elementType());
+  if (op.getCombine())
+    combine = LutView::get(b, mapOperand(mapping, op.getCombine()));
+  bool transposed = op.getTransposeValues();
+  tileRows = transposed ? values->blockCols() : values->blockRows();
+  reduction = transposed ? values->blockRows() : values->blockCols();
+}
+
+/// (batch, head, owner, row, column); the owner of a tile is a segment or a row of the combine
+/// table. The stored column of the result goes fastest.
+SmallVector<Value> DSDProblem::extents(ImplicitLocOpBuilder &b) const {
+  Value heads = op.getLutHeads() == 1 ? out.heads() : indexConstant(b, 1);
+  Value owners = combine ? indexAdd(b, segments.rows(), combine->rows()) : segments.rows();
+  Value rows = indexConstant(b, tileRows), cols = out.cols();
+  if (op.getTransposeOut())
+    std::swap(rows, cols);
+  return {out.batches(), heads, owners, rows, cols};
+}
+
+TileRuns DSDProblem::getRuns(ImplicitLocOpBuilder &b, Value batch, Value head, Value owner) const {
+  Value zero = indexConstant(b, 0), one = indexConstant(b, 1);
+  Value never = arith::ConstantIntOp::create(b, b.getI1Type(), 0);
+  TileRuns runs{{}, head, zero, one, never};
+  auto ownHead = [&](ImplicitLocOpBuilder &b, const LutView &table, Value row) {
+    return op.getLutHeads() == 1 ? head : table.field(b, batch, row, 1);
+  };
+  if (!combine) {
+    runs.tile = segments.field(b, batch, owner, 0);
+    runs.head = ownHead(b, segments, owner);
+    return runs;
+  }
+  runs.isSplit = indexLess(b, indexSub(b, segments.rows(), one), owner);
+  Value row = indexSub(b, owner, segments.rows());
+  auto choose = [&](auto whenSplit, auto whenWhole) {
+    return emitChoice(b, runs.isSplit, whenSplit, whenWhole);
+  };
+  using Builder = ImplicitLocOpBuilder;
+  runs.tile = choose([&](Builder &b) { return combine->field(b, batch, row, 0); },
+                     [&](Builder &b) { return segments.field(b, batch, owner, 0); });
+  runs.head = choose([&](Builder &b) { return ownHead(b, *combine, row); },
+                     [&](Builder &b) { return ownHead(b, segments, owner); });
+  runs.from = choose([&](Builder &b) { return combine->field(b, batch, row, 2); },
+                     [&](Builder &b) { return zero; });
+  // A segment with a slot owns nothing; its tile has a row in the combine table.
+  runs.to =
+      choose([&](Builder &b) { return indexAdd(b, runs.from, combine->field(b, batch, row, 3)); },
+             [&](Builder &b) {
+               Value whole = indexLess(b, segments.field(b, batch, owner, 4), zero);
+               return arith::SelectOp::create(b, whole, one, zero).getResult();
+             });
+  return runs;
+}
+
+Value DSDProblem::sumSegment(ImplicitLocOpBuilder &b, Value batch, Value head, Value segment,
+                             Value sum, Value row, Value col) const {
+  Value one = indexConstant(b, 1), size = indexConstant(b, reduction);
+  Value first = segments.field(b, batch, segment, 2);
+  Value end = indexAdd(b, first, segments.field(b, batch, segment, 3));
+  Value base = values->headBase(b, head);
+  MatrixView matrix = dense.matrix(b, batch, head);
+  return emitFold(b, first, end, one, sum, [&](ImplicitLocOpBuilder &b, Value entry, Value sum) {
+    Value start = indexMul(b, entries.field(b, batch, entry, 0), size);
+    Value index = indexAdd(b, base, entries.field(b, batch, entry, 1));
+    MatrixView block = values->block(b, batch, index, op.getTransposeValues());
+    Value count = indexMin(b, size, indexSub(b, matrix.rows, start));
+    return emitFold(b, indexConstant(b, 0), count, indexConstant(b, 1), sum,
+                    [&](ImplicitLocOpBuilder &b, Value k, Value sum) {
+                      Value x = convertElement(b, block.load(b, row, k), accumulator);
+                      Value y = matrix.load(b, indexAdd(b, start, k), col);
+                      return multiplyAdd(b, x, convertElement(b, y, accumulator), sum);
+                    });
+  });
+}
+
+Value DSDProblem::sumRuns(ImplicitLocOpBuilder &b, Value batch, const TileRuns &runs, Value owner,
+                          Value row, Value col) const {
+  Value zero = zeroElement(b, accumulator);
+  if (op.getAlpha().isZero())
+    return zero;
+  if (!combine)
+    return sumSegment(b, batch, runs.head, owner, zero, row, col);
+  return emitFold(b, runs.from, runs.to, indexConstant(b, 1), zero,
+                  [&](ImplicitLocOpBuilder &b, Value run, Value sum) {
+                    Value segment = emitChoice(
+                        b, runs.isSplit,
+                        [&](ImplicitLocOpBuilder &b) {
+                          Value table = segments.isBatched() ? batch : indexConstant(b, 0);
+                          return loadIndex(b, slotSegments, {table, run});
+                        },
+                        [&](ImplicitLocOpBuilder &b) { return owner; });
+                    return sumSegment(b, batch, runs.head, segment, sum, row, col);
+                  });
+}
+
+void DSDProblem::emitItem(ImplicitLocOpBuilder &b, Value item) const {
+  SmallVector<Value> index = splitIndex(b, item, extents(b));
+  Value batch = index[0], owner = index[2], row = index[3], col = index[4];
+  if (op.getTransposeOut())
+    std::swap(row, col);
+  TileRuns runs = getRuns(b, batch, index[1], owner);
+  Value start = indexMul(b, runs.tile, indexConstant(b, tileRows));
+  Value resultRow = indexAdd(b, start, row);
+  Value active = both(b, indexLess(b, resultRow, out.rows()), indexLess(b, runs.from, runs.to));
+  emitIf(b, active, [&](ImplicitLocOpBuilder &b) {
+    Value sum = sumRuns(b, batch, runs, owner, row, col);
+    Value zero = indexConstant(b, 0);
+    Value hasProducts =
+        both(b, indexLess(b, zero, entries.rows()), indexLess(b, zero, dense.rows()));
+    if (op.getAlpha().isZero())
+      hasProducts = arith::ConstantIntOp::create(b, b.getI1Type(), 0);
+    StoredPosition position{batch, runs.head, resultRow, col};
+    if (op.getTransposeOut())
+      std::swap(position.row, position.col);
+    Value result = epilogue.apply(b, sum, hasProducts, position);
+    result = convertElement(b, result, out.elementType());
+    out.matrix(b, batch, runs.head).store(b, result, resultRow, col);
+  });
+}
+
+/// Fills a device table [B or 1, slots] with the segment that writes to each slot.
+static Value emitSlotSegments(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedDSDOp op) {
+  auto type = cast<MemRefType>(op.getSegments().getType());
+  bool batched = type.getRank() == 3;
+  Value batches = batched ? memrefDim(host, op.getSegments(), 0) : indexConstant(host, 1);
+  auto tableType = MemRefType::get({ShapedType::kDynamic, static_cast<int64_t>(op.getSlots())},
+                                   host.getI32Type());
+  Value table = memref::AllocOp::create(host, tableType, batches);
+  Value rows = memrefDim(host, op.getSegments(), type.getRank() - 2);
+  kernels.launchForEach(
+      host, "slot_segments", {op.getSegments(), table}, indexMul(host, batches, rows),
+      [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item) {
+        LutView segments = LutView::get(b, mapping.lookup(op.getSegments()));
+        Value batch = arith::DivUIOp::create(b, item, segments.rows());
+        Value segment = arith::RemUIOp::create(b, item, segments.rows());
+        Value slot = segments.field(b, batch, segment, 4);
+        emitIf(b, indexLess(b, indexConstant(b, -1), slot), [&](ImplicitLocOpBuilder &b) {
+          Value number = arith::IndexCastOp::create(b, b.getI32Type(), segment);
+          memref::StoreOp::create(b, number, mapping.lookup(table), ValueRange{batch, slot});
+        });
+      });
+  return table;
+}
+
+void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                                         PlannedDSDOp op) {
+  Value table = op.getCombine() ? emitSlotSegments(host, kernels, op) : Value();
+  SmallVector<Value> operands =
+      presentOperands({op.getValues(), op.getDense(), op.getSegments(), op.getEntries(),
+                       op.getCombine(), op.getInit(), table});
+  llvm::append_range(operands, Epilogue::operands(op));
+  Value items = DSDProblem(host, op, IRMapping(), table).items(host);
+  kernels.launchForEach(host, "dsd", operands, items,
+                        [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item) {
+                          DSDProblem problem(b, op, mapping, mapOperand(mapping, table));
+                          problem.emitItem(b, item);
+                        });
+  if (table)
+    memref::DeallocOp::create(host, table);
+}

@@ -1,0 +1,163 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "../../Device/DeviceMath.h"
+#include "../../Device/Elements.h"
+#include "../../Device/Loops.h"
+#include "../../Device/Warp.h"
+#include "../Operands/SoftmaxOperands.h"
+#include "../Rows/RowKernels.h"
+#include "SimtKernels.h"
+#include "blocksparse/IR/SparseTensor.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::device;
+
+static constexpr double minusInfinity = -std::numeric_limits<double>::infinity();
+
+namespace {
+
+/// A planned_softmax on either side of a launch.
+class SoftmaxProblem : SoftmaxOperands {
+public:
+  SoftmaxProblem(ImplicitLocOpBuilder &b, PlannedSoftmaxOp op, const IRMapping &mapping)
+      : SoftmaxOperands(b, op, mapping), op(op), type(getAccumulatorType(x.elementType())) {}
+
+  const RowWalk &getWalk() const { return walk; }
+  const ValuesView &getResult() const { return y; }
+  void emitRow(ImplicitLocOpBuilder &b, Value item, Value lane) const;
+
+private:
+  Value emitScore(ImplicitLocOpBuilder &b, const RowWalk::Row &row,
+                  const RowElement &element) const;
+  Value emitMask(ImplicitLocOpBuilder &b, const SoftmaxMask &mask, const RowWalk::Row &row,
+                 const RowElement &element, Value score, Value &allowed) const;
+
+  // Accessors of ops are not const.
+  mutable PlannedSoftmaxOp op;
+  Type type;
+};
+
+} // namespace
+
+/// Adds an additive mask to the score; takes away from `allowed` what the mask forbids.
+Value SoftmaxProblem::emitMask(ImplicitLocOpBuilder &b, const SoftmaxMask &mask,
+                               const RowWalk::Row &row, const RowElement &element, Value score,
+                               Value &allowed) const {
+  Value raw = mask.view.matrix(b, row.batch, row.head).load(b, row.row, element.col);
+  Value kept;
+  if (mask.mode == MaskMode::Add) {
+    Value addend = convertElement(b, raw, type);
+    score = addNumbers(b, score, addend);
+    kept = arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, addend,
+                                 floatConstant(b, type, minusInfinity));
+  } else {
+    // In the mask's own type: nothing may become 0 on the way. f8 can't be compared.
+    if (isa<FloatType>(raw.getType()) && raw.getType().getIntOrFloatBitWidth() == 8)
+      raw = convertElement(b, raw, type);
+    Value one = arith::ConstantIntOp::create(b, b.getI1Type(), 1);
+    kept = arith::XOrIOp::create(b, isZero(b, raw), one);
+  }
+  allowed = allowed ? both(b, allowed, kept) : kept;
+  return score;
+}
+
+/// scale * x + rpe + additive masks; -infinity where a mask forbids the element, whatever
+/// the terms are, and in padding, which is not read.
+Value SoftmaxProblem::emitScore(ImplicitLocOpBuilder &b, const RowWalk::Row &row,
+                                const RowElement &element) const {
+  Value lowest = floatConstant(b, type, minusInfinity);
+  return emitChoice(
+      b, element.inside,
+      [&](ImplicitLocOpBuilder &b) -> Value {
+        Value block = indexAdd(b, x.headBase(b, row.head), element.valueBlock);
+        Value loaded = x.block(b, row.batch, block).load(b, element.blockRow, element.blockCol);
+        Value score = mulNumbers(b, convertElement(b, loaded, type),
+                                 floatConstant(b, type, op.getScale().convertToDouble()));
+        if (rpe) {
+          Value bias = rpe->matrix(b, row.batch, row.head).load(b, row.row, element.col);
+          score = addNumbers(b, score, convertElement(b, bias, type));
+        }
+        Value allowed;
+        for (const SoftmaxMask &mask : masks)
+          score = emitMask(b, mask, row, element, score, allowed);
+        if (op.getCausal()) {
+          Value past = arith::CmpIOp::create(b, arith::CmpIPredicate::sle, element.col, row.row);
+          allowed = allowed ? both(b, allowed, past) : past;
+        }
+        return allowed ? arith::SelectOp::create(b, allowed, score, lowest).getResult() : score;
+      },
+      [&](ImplicitLocOpBuilder &) { return lowest; });
+}
+
+void SoftmaxProblem::emitRow(ImplicitLocOpBuilder &b, Value item, Value lane) const {
+  RowWalk::Row row = walk.getRow(b, item);
+  Value lowest = floatConstant(b, type, minusInfinity), zero = zeroElement(b, type);
+  Value maximum = walk.fold(b, row, lane, lowest,
+                            [&](ImplicitLocOpBuilder &b, const RowElement &element, Value carried) {
+                              return maxNumbers(b, carried, emitScore(b, row, element));
+                            });
+  maximum = reduceWarp(b, maximum, maxNumbers);
+  // Nothing allowed: every power is then e^-infinity, the sum 0 and its logarithm -infinity.
+  Value empty = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, maximum, lowest);
+  Value shift = arith::SelectOp::create(b, empty, zero, maximum);
+  auto emitPower = [&](ImplicitLocOpBuilder &b, const RowElement &element) {
+    return deviceExp(b, subNumbers(b, emitScore(b, row, element), shift));
+  };
+  Value sum = walk.fold(b, row, lane, zero,
+                        [&](ImplicitLocOpBuilder &b, const RowElement &element, Value carried) {
+                          return addNumbers(b, carried, emitPower(b, element));
+                        });
+  sum = reduceWarp(b, sum, addNumbers);
+  Value divisor = arith::SelectOp::create(b, empty, floatConstant(b, type, 1), sum);
+  walk.forEach(b, row, lane, [&](ImplicitLocOpBuilder &b, const RowElement &element) {
+    Value power = emitPower(b, element);
+    Value quotient = arith::DivFOp::create(b, power, divisor);
+    // Padding stays 0 in a row that is NaN.
+    quotient = arith::SelectOp::create(b, element.inside, quotient, zero);
+    Value block = indexAdd(b, y.headBase(b, row.head), element.valueBlock);
+    y.block(b, row.batch, block)
+        .store(b, convertElement(b, quotient, y.elementType()), element.blockRow, element.blockCol);
+  });
+  if (!lse)
+    return;
+  Value isFirst = indexEqual(b, lane, indexConstant(b, 0));
+  emitIf(b, both(b, isFirst, walk.isInside(b, row)), [&](ImplicitLocOpBuilder &b) {
+    Value result = addNumbers(b, shift, deviceLog(b, sum));
+    lse->matrix(b, row.batch, row.head)
+        .store(b, convertElement(b, result, lse->elementType()), row.row, indexConstant(b, 0));
+  });
+}
+
+static void emitScalarRows(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedSoftmaxOp op,
+                           const RowWalk &walk) {
+  kernels.launchForEachWarp(
+      host, "softmax", SoftmaxOperands::list(op), walk.items(host),
+      [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item, Value lane) {
+        SoftmaxProblem(b, op, mapping).emitRow(b, item, lane);
+      });
+}
+
+void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                                         PlannedSoftmaxOp op) {
+  SoftmaxProblem problem(host, op, IRMapping());
+  const RowWalk &walk = problem.getWalk();
+  if (hasRowKernel(op))
+    emitFastOrFallback(
+        host, fitsRowKernel(host, op),
+        [&](ImplicitLocOpBuilder &b) { emitRowKernel(b, kernels, op); },
+        [&](ImplicitLocOpBuilder &b) { emitScalarRows(b, kernels, op, walk); });
+  else
+    emitScalarRows(host, kernels, op, walk);
+  if (!walk.mayHaveSpareBlocks())
+    return;
+  kernels.launchForEach(host, "softmax_spare", SoftmaxOperands::list(op), walk.valueItems(host),
+                        [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item) {
+                          SoftmaxProblem own(b, op, mapping);
+                          own.getWalk().zeroSpare(b, item, own.getResult());
+                        });
+}

@@ -1,0 +1,77 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "../../Device/Loops.h"
+#include "../../OperandView.h"
+#include "../Kit/AsyncCopy.h"
+#include "../Kit/IntTable.h"
+#include "../Kit/SharedTile.h"
+#include "../Operands/StagedTiles.h"
+#include "StreamKernels.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::device;
+
+/// Elements of the 16-byte pieces that a thread moves.
+static constexpr int64_t pieceElements = 8;
+
+static Value toInt(ImplicitLocOpBuilder &b, Value number) {
+  return b.createOrFold<arith::IndexCastOp>(b.getI32Type(), number);
+}
+
+/// A piece of row `row` of a block from column `col`: along the stored row at once, else one by
+/// one.
+static Value loadPiece(ImplicitLocOpBuilder &b, const MatrixView &block, bool transposed, Value row,
+                       Value col) {
+  auto type = VectorType::get(pieceElements, block.elementType());
+  if (!transposed)
+    return LLVM::LoadOp::create(b, type, globalPointer(b, globalAddress(b, block, row, col)),
+                                /*alignment=*/16);
+  Value piece = LLVM::PoisonOp::create(b, type);
+  for (int64_t i = 0; i < pieceElements; ++i) {
+    Value element = block.load(b, row, indexAdd(b, col, indexConstant(b, i)));
+    piece = LLVM::InsertElementOp::create(b, piece, element, sharedConstant(b, i));
+  }
+  return piece;
+}
+
+void mlir::blocksparse::device::emitPackValues(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                                               PlannedDSDOp op, Value packed) {
+  Value order = op.getStages()[4];
+  int64_t size = op.getBlock()[0], pieces = size / pieceElements;
+  int64_t places = cast<MemRefType>(order.getType()).getDimSize(0);
+  Value blocks = memrefDim(host, packed, 0);
+  Value items = indexMul(host, blocks, indexConstant(host, size * pieces));
+  ValuesOrigin origin = ValuesOrigin::get(op);
+  int64_t copies = origin.headCopies;
+  kernels.launchForEach(
+      host, "pack_values", {op.getValues(), order, packed}, items,
+      [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item) {
+        SmallVector<Value> index =
+            splitIndex(b, item,
+                       {indexConstant(b, 1), indexConstant(b, copies), indexConstant(b, places),
+                        indexConstant(b, size), indexConstant(b, pieces)});
+        Value batch = index[0], head = index[1], place = index[2], row = index[3];
+        IntTable table = IntTable::get(b, mapping.lookup(order));
+        Value block = toIndex(b, table.readAt(b, toInt(b, place)));
+        block = indexAdd(b, block, indexMul(b, head, indexConstant(b, origin.perHead)));
+        Value one = indexConstant(b, 1);
+        ValuesView values =
+            ValuesView::get(b, mapping.lookup(op.getValues()), /*lutHeads=*/0, one, one);
+        MatrixView source = values.block(b, batch, block, op.getTransposeValues());
+        Value piece = loadPiece(b, source, op.getTransposeValues(), row,
+                                indexMul(b, index[4], indexConstant(b, pieceElements)));
+        Value offset = SharedTile{size, size}.offset(b, sharedConstant(b, 0), toInt(b, row),
+                                                     toInt(b, index[4]));
+        Value first = indexAdd(b, indexMul(b, batch, indexConstant(b, copies)), head);
+        first = indexAdd(b, indexMul(b, first, indexConstant(b, places)), place);
+        Value base = memref::ExtractAlignedPointerAsIndexOp::create(b, mapping.lookup(packed));
+        Value address = indexAdd(b, base, indexMul(b, first, indexConstant(b, size * size * 2)));
+        address = indexAdd(b, address, toIndex(b, offset));
+        LLVM::StoreOp::create(b, piece, globalPointer(b, address), /*alignment=*/16);
+      });
+}

@@ -1,0 +1,72 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "../../Device/Loops.h"
+#include "../Kit/AsyncCopy.h"
+#include "StreamKernels.h"
+#include "StreamProduct.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::device;
+
+bool mlir::blocksparse::device::hasStream(const KernelBuilder &kernels, PlannedDSDOp op) {
+  return kernels.getFacts().tma && !op.getStages().empty() && op.getSchedule() &&
+         op.getSchedule()->getKernel().starts_with("cuda.stream") && StreamPlan::get(op);
+}
+
+/// The packed values: given, or made here; `made` tells which.
+static Value getPacked(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedDSDOp op,
+                       const StreamPlan &plan, bool &made) {
+  made = !op.getPacked();
+  if (!made)
+    return op.getPacked();
+  ValuesOrigin origin = ValuesOrigin::get(op);
+  int64_t places = cast<MemRefType>(op.getStages()[4].getType()).getDimSize(0);
+  int64_t blocks = places * origin.headCopies * origin.batchCopies;
+  auto type = MemRefType::get({blocks, plan.shape.block, plan.shape.block}, plan.element);
+  Value packed = memref::AllocOp::create(host, type);
+  emitPackValues(host, kernels, op, packed);
+  return packed;
+}
+
+static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedDSDOp op,
+                        const StreamPlan &plan) {
+  bool made = false;
+  Value packed = getPacked(host, kernels, op, plan, made);
+  SmallVector<Value> maps{
+      createTensorMap(host, op.getDense(), DenseAxes::ofMatrices(op.getDense()),
+                      plan.panels().box()),
+      createTensorMap(host, op.getInit(), DenseAxes::ofMatrices(op.getInit()), plan.out)};
+  if (plan.terms.hasInput)
+    maps.push_back(createTensorMap(host, op.getInput(), DenseAxes::ofMatrices(op.getInput()),
+                                   plan.terms.inputBox()));
+  SmallVector<Value> arguments(maps);
+  llvm::append_range(arguments, op.getStages().take_front(4));
+  arguments.append({packed, op.getInit()});
+  llvm::append_range(arguments, Epilogue::operands(op));
+  LaunchShape shape{StagedTiles::blocks(host, op), plan.threads(), plan.sharedBytes()};
+  gpu::GPUFuncOp kernel = kernels.launch(host, "dsd_stream", arguments, shape,
+                                         [&](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
+                                           StreamKernel(b, op, plan, maps, packed, mapping).emit(b);
+                                         });
+  kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), host.getI32IntegerAttr(1));
+  setTensorMapArguments(kernel, maps.size());
+  if (made)
+    memref::DeallocOp::create(host, packed);
+}
+
+void mlir::blocksparse::device::emitStream(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                                           PlannedDSDOp op,
+                                           function_ref<void(ImplicitLocOpBuilder &)> fallback) {
+  StreamPlan plan = *StreamPlan::get(op);
+  Value fits = both(host, isAligned16(host, op.getDense()), isAligned16(host, op.getInit()));
+  if (!op.getPacked())
+    fits = both(host, fits, isAligned16(host, op.getValues()));
+  if (plan.terms.hasInput)
+    fits = both(host, fits, isAligned16(host, op.getInput()));
+  emitFastOrFallback(
+      host, fits, [&](ImplicitLocOpBuilder &b) { emitProduct(b, kernels, op, plan); }, fallback);
+}

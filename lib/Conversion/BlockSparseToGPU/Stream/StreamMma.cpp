@@ -1,0 +1,362 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "../../Device/Loops.h"
+#include "../../Device/Warp.h"
+#include "../Kit/MmaFragments.h"
+#include "../Kit/SharedTile.h"
+#include "StreamProduct.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::device;
+
+static Value constant(ImplicitLocOpBuilder &b, int64_t value) { return sharedConstant(b, value); }
+
+static void emitWarpBarrier(ImplicitLocOpBuilder &b) {
+  NVVM::SyncWarpOp::create(b, sharedConstant(b, -1));
+}
+
+namespace {
+
+/// Words of two elements, four for each 16 x 16 of a factor.
+using Fragments = SmallVector<Value>;
+
+/// A warp that owns every `warps`-th block row of the group from its own number on.
+class MmaConsumer {
+public:
+  MmaConsumer(ImplicitLocOpBuilder &b, const StreamKernel &kernel);
+
+  void emit(ImplicitLocOpBuilder &b) const;
+
+private:
+  int64_t rowsPerWarp() const { return plan.shape.rows / plan.warps; }
+  /// Sums of a thread in one block row: 4 for each 16 x 8.
+  int64_t rowSums() const { return plan.shape.block / 16 * (plan.cols / 8) * 4; }
+  /// Place in the group of the warp's row number `number`.
+  Value rowPlace(ImplicitLocOpBuilder &b, int64_t number) const {
+    return plan.placeOf(b, kernel.warp, constant(b, number));
+  }
+  /// What a row has in a stage, i32: bits of its panels, and the address of its first value block.
+  struct RowWord {
+    Value mask, blocks;
+  };
+  RowWord readRow(ImplicitLocOpBuilder &b, Value stage, int64_t number) const;
+  /// Adds the blocks of the warp's rows in a stage to their sums.
+  SmallVector<Value> multiplyStage(ImplicitLocOpBuilder &b, Value stage,
+                                   ArrayRef<Value> sums) const;
+  SmallVector<Value> multiplyRow(ImplicitLocOpBuilder &b, Value stage, int64_t number,
+                                 ArrayRef<Value> sums) const;
+  /// Two rows: what is loaded of a panel that both meet serves both.
+  SmallVector<Value> multiplyPair(ImplicitLocOpBuilder &b, Value stage, int64_t number,
+                                  ArrayRef<Value> sums) const;
+  /// Adds the products of a panel and the block of each row, which begins at blocks[row]; `sums`
+  /// are those of the rows, one after the other.
+  void multiplyPanel(ImplicitLocOpBuilder &b, Value panel, ArrayRef<Value> blocks,
+                     MutableArrayRef<Value> sums) const;
+  /// Runs `body` for each panel of `mask` in ascending order, with values that it hands on. It gets
+  /// where the lane reads in the panel and the bits below the panel's.
+  using PanelBody = function_ref<SmallVector<Value>(ImplicitLocOpBuilder &, Value panel,
+                                                    Value below, ArrayRef<Value> carried)>;
+  SmallVector<Value> forEachPanel(ImplicitLocOpBuilder &b, Value stage, Value mask,
+                                  ArrayRef<Value> initial, PanelBody body) const;
+  /// The value block at `block` for k .. k + 15: a fragment for each 16 rows.
+  Fragments loadLeft(ImplicitLocOpBuilder &b, Value block, int64_t k) const;
+  /// 16 columns of the panel that the lane reads at `panel`, from n on.
+  Fragments loadRight(ImplicitLocOpBuilder &b, Value panel, int64_t k, int64_t n) const;
+  /// sums += left * right for the columns of `right`, from n on.
+  void multiplyFragments(ImplicitLocOpBuilder &b, ArrayRef<Value> left, ArrayRef<Value> right,
+                         int64_t n, MutableArrayRef<Value> sums) const;
+  SharedTile valueTile() const { return {plan.shape.block, plan.shape.block}; }
+  /// Takes the row's chunks of `terms` and gives them back.
+  void storeRow(ImplicitLocOpBuilder &b, const StagedTile &tile, int64_t number, TermReader &terms,
+                MutableArrayRef<StripEpilogue> strips, ArrayRef<Value> sums) const;
+  /// Strips of a block row, each of 16 rows; none where the sums are stored as they are.
+  using Strips = SmallVector<StripEpilogue, 2>;
+  Strips startStrips(ImplicitLocOpBuilder &b, const StagedTile &tile, int64_t number) const;
+  void prefetchRow(ImplicitLocOpBuilder &b, const StagedTile &tile, int64_t number) const;
+  void writeChunk(ImplicitLocOpBuilder &b, const TermReader &terms,
+                  MutableArrayRef<StripEpilogue> strips, int64_t chunk, ArrayRef<Value> sums) const;
+
+  const StreamKernel &kernel;
+  const StreamPlan &plan;
+  /// i32: the warp's buffer for results, and where the lane reads in a value block and in a panel.
+  Value lane, result, leftLane, rightLane;
+};
+
+} // namespace
+
+MmaConsumer::MmaConsumer(ImplicitLocOpBuilder &b, const StreamKernel &kernel)
+    : kernel(kernel), plan(kernel.plan), lane(kernel.lane) {
+  result = sharedAdd(b, kernel.base, constant(b, plan.resultOffset()));
+  result = sharedAdd(b, result, sharedMul(b, kernel.warp, plan.resultBytes()));
+  Value zero = constant(b, 0);
+  LanePlace left = LanePlace::get(b, lane, /*rowsFirst=*/true);
+  leftLane = valueTile().offset(b, zero, left.row, left.piece);
+  rightLane = plan.panels().laneOffset(b, lane, StreamPanels::Order::KFirst, zero);
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+Fragments MmaConsumer::loadLeft(ImplicitLocOpBuilder &b, Value block, int64_t k) const {
+  Fragments fragments;
+  Value place = movePieces(b, sharedAdd(b, block, leftLane), k / 8);
+  for (int64_t m = 0; m < plan.shape.block; m += 16) {
+    Value row = sharedAdd(b, place, constant(b, m * valueTile().rowBytes()));
+    llvm::append_range(fragments, loadMatrices(b, sharedPointer(b, row), /*transposed=*/false));
+  }
+  return fragments;
+}
+
+Fragments MmaConsumer::loadRight(ImplicitLocOpBuilder &b, Value panel, int64_t k, int64_t n) const {
+  Value place = plan.panels().corner(b, panel, k, n);
+  return Fragments(loadMatrices(b, sharedPointer(b, place), /*transposed=*/!plan.alongK()));
+}
+
+void MmaConsumer::multiplyFragments(ImplicitLocOpBuilder &b, ArrayRef<Value> left,
+                                    ArrayRef<Value> right, int64_t n,
+                                    MutableArrayRef<Value> sums) const {
+  int64_t tilesM = plan.shape.block / 16, tilesN = plan.cols / 8;
+  for (int64_t i = 0, end = right.size() / 2; i < end; ++i)
+    for (int64_t m = 0; m < tilesM; ++m)
+      multiplyAddFragments(b, plan.element, left.slice(m * 4, 4), right.slice(i * 2, 2),
+                           sums.slice((m * tilesN + n / 8 + i) * 4, 4));
+}
+
+void MmaConsumer::multiplyPanel(ImplicitLocOpBuilder &b, Value panel, ArrayRef<Value> blocks,
+                                MutableArrayRef<Value> sums) const {
+  for (int64_t k = 0; k < plan.shape.block; k += 16) {
+    SmallVector<Fragments> left;
+    for (Value block : blocks)
+      left.push_back(loadLeft(b, block, k));
+    for (int64_t n = 0; n < plan.cols; n += 16) {
+      Fragments right = loadRight(b, panel, k, n);
+      for (auto [row, fragments] : llvm::enumerate(left))
+        multiplyFragments(b, fragments, right, n, sums.slice(row * rowSums(), rowSums()));
+    }
+  }
+}
+
+SmallVector<Value> MmaConsumer::forEachPanel(ImplicitLocOpBuilder &b, Value stage, Value mask,
+                                             ArrayRef<Value> initial, PanelBody body) const {
+  SmallVector<Value> values{mask};
+  llvm::append_range(values, initial);
+  SmallVector<Type> types(ValueRange(values).getTypes());
+  auto loop = scf::WhileOp::create(
+      b, types, values,
+      [&](OpBuilder &builder, Location loc, ValueRange carried) {
+        ImplicitLocOpBuilder b(loc, builder);
+        Value more = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, carried[0], constant(b, 0));
+        scf::ConditionOp::create(b, more, carried);
+      },
+      [&](OpBuilder &builder, Location loc, ValueRange carried) {
+        ImplicitLocOpBuilder b(loc, builder);
+        Value mask = carried[0], lower = sharedAdd(b, mask, constant(b, -1));
+        Value rest = arith::AndIOp::create(b, mask, lower);
+        Value below =
+            arith::AndIOp::create(b, lower, arith::XOrIOp::create(b, mask, constant(b, -1)));
+        Value number = LLVM::CountTrailingZerosOp::create(b, b.getI32Type(), mask,
+                                                          /*is_zero_poison=*/true);
+        Value panel = plan.panels().select(b, sharedAdd(b, stage, rightLane), number);
+        SmallVector<Value> next{rest};
+        llvm::append_range(next, body(b, panel, below, SmallVector<Value>(carried.drop_front(1))));
+        scf::YieldOp::create(b, next);
+      });
+  return SmallVector<Value>(loop.getResults().drop_front(1));
+}
+
+MmaConsumer::RowWord MmaConsumer::readRow(ImplicitLocOpBuilder &b, Value stage,
+                                          int64_t number) const {
+  // See blocksparse/Plan/Stages.h.
+  Value word = LLVM::LoadOp::create(
+      b, b.getI32Type(), kernel.wordPointer(b, stage, rowPlace(b, number)), /*alignment=*/4);
+  word = makeUniform(b, word);
+  Value first = sharedMul(b, sharedDiv(b, word, 0x10000), plan.blockBytes());
+  return {arith::AndIOp::create(b, word, constant(b, 0xffff)),
+          sharedAdd(b, kernel.valuesBase(b, stage), first)};
+}
+
+SmallVector<Value> MmaConsumer::multiplyRow(ImplicitLocOpBuilder &b, Value stage, int64_t number,
+                                            ArrayRef<Value> sums) const {
+  RowWord row = readRow(b, stage, number);
+  SmallVector<Value> initial{row.blocks};
+  llvm::append_range(initial, sums);
+  SmallVector<Value> end = forEachPanel(
+      b, stage, row.mask, initial,
+      [&](ImplicitLocOpBuilder &b, Value panel, Value, ArrayRef<Value> carried) {
+        SmallVector<Value> next(carried);
+        next[0] = sharedAdd(b, carried[0], constant(b, plan.blockBytes()));
+        multiplyPanel(b, panel, carried[0], MutableArrayRef<Value>(next).drop_front(1));
+        return next;
+      });
+  return SmallVector<Value>(llvm::drop_begin(end));
+}
+
+SmallVector<Value> MmaConsumer::multiplyPair(ImplicitLocOpBuilder &b, Value stage, int64_t number,
+                                             ArrayRef<Value> initial) const {
+  RowWord rows[2] = {readRow(b, stage, number), readRow(b, stage, number + 1)};
+  Value shared = arith::AndIOp::create(b, rows[0].mask, rows[1].mask);
+  SmallVector<Value> sums(initial);
+  // The rows `members` in the panels of `mask`.
+  auto multiply = [&](Value mask, ArrayRef<RowWord> members, MutableArrayRef<Value> own) {
+    SmallVector<Value> added = forEachPanel(
+        b, stage, mask, own,
+        [&](ImplicitLocOpBuilder &b, Value panel, Value below, ArrayRef<Value> carried) {
+          SmallVector<Value> next(carried), blocks;
+          for (const RowWord &row : members) {
+            Value before =
+                LLVM::CtPopOp::create(b, b.getI32Type(), arith::AndIOp::create(b, row.mask, below));
+            blocks.push_back(sharedAdd(b, row.blocks, sharedMul(b, before, plan.blockBytes())));
+          }
+          multiplyPanel(b, panel, blocks, next);
+          return next;
+        });
+    llvm::copy(added, own.begin());
+  };
+  MutableArrayRef<Value> all(sums);
+  multiply(shared, rows, all);
+  for (int64_t row = 0; row < 2; ++row)
+    multiply(arith::XOrIOp::create(b, rows[row].mask, shared), rows[row],
+             all.slice(row * rowSums(), rowSums()));
+  return sums;
+}
+
+SmallVector<Value> MmaConsumer::multiplyStage(ImplicitLocOpBuilder &b, Value stage,
+                                              ArrayRef<Value> sums) const {
+  if (rowsPerWarp() == 2)
+    return multiplyPair(b, stage, 0, sums);
+  SmallVector<Value> results;
+  for (int64_t row = 0; row < rowsPerWarp(); ++row)
+    llvm::append_range(results, multiplyRow(b, stage, row, sums.slice(row * rowSums(), rowSums())));
+  return results;
+}
+
+void MmaConsumer::emit(ImplicitLocOpBuilder &b) const {
+  WgmmaKernel::Range range = kernel.lists.tilesOfBlock(b);
+  StageRing::Position start = kernel.ring->start(b, /*producer=*/false);
+  int64_t rows = rowsPerWarp(), perRow = rowSums();
+  Value one = constant(b, 1);
+  emitCarry(b, range.from, range.to, one, {start.stage, start.parity},
+            [&](ImplicitLocOpBuilder &b, Value number, ValueRange carried) {
+              StagedTile tile = kernel.lists.read(b, number);
+              for (int64_t row = 0; row < rows; ++row)
+                prefetchRow(b, tile, row);
+              SmallVector<Value> initial(carried);
+              Value zero = arith::ConstantOp::create(b, b.getF32FloatAttr(0));
+              initial.append(rows * perRow, zero);
+              SmallVector<Value> end =
+                  emitCarry(b, constant(b, 0), tile.records, one, initial,
+                            [&](ImplicitLocOpBuilder &b, Value, ValueRange carried) {
+                              StageRing::Position at{carried[0], carried[1]};
+                              SmallVector<Value> sums(carried.drop_front(2));
+                              kernel.ring->waitFull(b, at);
+                              Value stage = kernel.stageBase(b, at.stage);
+                              StageRing::Position next = kernel.ring->next(b, at);
+                              SmallVector<Value> results{next.stage, next.parity};
+                              llvm::append_range(results, multiplyStage(b, stage, sums));
+                              // Every lane for itself: what one lane has read is not ordered before
+                              // another's arrival by a barrier of the warp alone.
+                              kernel.ring->release(b, at.stage);
+                              return results;
+                            });
+              Strips strips = startStrips(b, tile, 0), following;
+              TermReader terms(kernel, kernel.warp, {end[0], end[1]});
+              for (int64_t row = 0; row < rows; ++row) {
+                if (row + 1 < rows)
+                  following = startStrips(b, tile, row + 1);
+                storeRow(b, tile, row, terms, strips,
+                         ArrayRef<Value>(end).drop_front(2).slice(row * perRow, perRow));
+                strips = std::move(following);
+              }
+              return SmallVector<Value>{terms.position().stage, terms.position().parity};
+            });
+  emitIf(b, kernel.isFirstLane, [&](ImplicitLocOpBuilder &b) { emitWaitStores(b); });
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+MmaConsumer::Strips MmaConsumer::startStrips(ImplicitLocOpBuilder &b, const StagedTile &tile,
+                                             int64_t number) const {
+  Strips strips;
+  if (Epilogue::isTrivial(kernel.op))
+    return strips;
+  Value unit = kernel.lists.rowOf(b, tile.group, rowPlace(b, number));
+  SumStrip row = kernel.getSums(b, tile, unit);
+  int64_t count = plan.shape.block / StripEpilogue::corner;
+  for (int64_t i = 0; i < count; ++i) {
+    SumStrip strip = row;
+    strip.row = sharedAdd(b, row.row, constant(b, i * StripEpilogue::corner));
+    // Two rows have strips at a time.
+    strips.emplace_back(b, kernel.epilogue, strip, plan.cols / StripEpilogue::corner,
+                        plan.freeRegisters(rowsPerWarp() * rowSums()) / (2 * count),
+                        plan.terms.given());
+  }
+  return strips;
+}
+
+void MmaConsumer::prefetchRow(ImplicitLocOpBuilder &b, const StagedTile &tile,
+                              int64_t number) const {
+  Value unit = kernel.lists.rowOf(b, tile.group, rowPlace(b, number));
+  prefetchTerms(b, kernel.epilogue, kernel.getSums(b, tile, unit), lane, /*threads=*/32,
+                plan.shape.block, plan.cols, plan.terms.given());
+}
+
+/// Chunk `chunk` (64 columns) of a block row: sums [m / 16][n / 8][4] to the warp's buffer.
+void MmaConsumer::writeChunk(ImplicitLocOpBuilder &b, const TermReader &terms,
+                             MutableArrayRef<StripEpilogue> strips, int64_t chunk,
+                             ArrayRef<Value> sums) const {
+  int64_t size = plan.shape.block, tilesN = plan.cols / 8;
+  SharedTile buffer = plan.transposeOut ? SharedTile{chunkCols, size} : SharedTile{size, chunkCols};
+  for (int64_t m = 0; m < size; m += 16)
+    for (int64_t n = 0; n < chunkCols; n += 16) {
+      // Two neighbouring tiles of 16 x 8.
+      int64_t col = chunk * chunkCols + n;
+      SmallVector<Value> parts(
+          sums.slice(((m / 16) * tilesN + col / 8) * 4, StripEpilogue::cornerSums));
+      LanePlace place = LanePlace::get(b, lane, /*rowsFirst=*/!plan.transposeOut);
+      int64_t firstRow = plan.transposeOut ? n : m, firstPiece = (plan.transposeOut ? m : n) / 8;
+      Value offset = buffer.offset(b, constant(b, 0), place.row,
+                                   sharedAdd(b, place.piece, constant(b, firstPiece)));
+      offset = sharedAdd(b, offset, constant(b, firstRow * buffer.rowBytes()));
+      if (!strips.empty())
+        strips[m / 16].finish(
+            b, col / StripEpilogue::corner, parts,
+            terms.getCorner(b, offset, plan.transposeOut, constant(b, m), constant(b, 0)));
+      SmallVector<Value> words = packPairs(b, plan.element, parts);
+      storeMatrices(b, sharedPointer(b, sharedAdd(b, result, offset)), words, plan.transposeOut);
+    }
+}
+
+void MmaConsumer::storeRow(ImplicitLocOpBuilder &b, const StagedTile &tile, int64_t number,
+                           TermReader &terms, MutableArrayRef<StripEpilogue> strips,
+                           ArrayRef<Value> sums) const {
+  Value unit = kernel.lists.rowOf(b, tile.group, rowPlace(b, number));
+  Value there = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, unit, constant(b, 0));
+  for (int64_t chunk = 0; chunk < plan.cols / chunkCols; ++chunk) {
+    // The copy of the chunk that was here before has read it.
+    emitIf(b, kernel.isFirstLane, [&](ImplicitLocOpBuilder &b) { emitWaitStoresRead(b); });
+    emitWarpBarrier(b);
+    terms.take(b, number * (plan.cols / chunkCols) + chunk);
+    writeChunk(b, terms, strips, chunk, sums);
+    terms.giveBack(b);
+    emitCopyFence(b);
+    emitWarpBarrier(b);
+    emitIf(b, both(b, kernel.isFirstLane, there), [&](ImplicitLocOpBuilder &b) {
+      kernel.storeChunk(b, tile, unit, chunk, result);
+      emitCommitStores(b);
+    });
+  }
+}
+
+void mlir::blocksparse::device::emitMmaConsumer(ImplicitLocOpBuilder &b,
+                                                const StreamKernel &kernel) {
+  MmaConsumer(b, kernel).emit(b);
+}

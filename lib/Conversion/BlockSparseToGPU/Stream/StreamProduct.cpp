@@ -1,0 +1,264 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "StreamProduct.h"
+
+#include "../../Device/Loops.h"
+#include "../../Device/Warp.h"
+#include "../Kit/AsyncCopy.h"
+#include "../Kit/SharedTile.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::device;
+
+static constexpr int64_t warpSize = 32;
+/// One of them copies; setmaxnreg speaks of whole warpgroups.
+static constexpr int64_t producerWarps = 4;
+
+static Value constant(ImplicitLocOpBuilder &b, int64_t value) { return sharedConstant(b, value); }
+
+int64_t StreamPlan::threads() const { return (warps + producerWarps) * warpSize; }
+
+std::optional<StreamPlan> StreamPlan::get(PlannedDSDOp op) {
+  ScheduleAttr schedule = *op.getSchedule();
+  int64_t block = op.getBlock()[0];
+  bool wgmma = schedule.getKernel() == "cuda.stream_wgmma";
+  std::optional<::blocksparse::StreamShape> shape =
+      ::blocksparse::getStreamShape({.block = block,
+                                     .rows = schedule.getGroup(),
+                                     .panels = schedule.getTileK() / block,
+                                     .stages = schedule.getStages(),
+                                     .warps = schedule.getWarps(),
+                                     .wgmma = wgmma,
+                                     .alongK = op.getTransposeB()});
+  if (!shape)
+    return std::nullopt;
+  StreamPlan plan;
+  plan.usesWgmma = wgmma;
+  plan.shape = *shape;
+  plan.stages = schedule.getStages();
+  plan.warps = schedule.getWarps();
+  plan.cols = StagedTiles::panelCols(op);
+  plan.transposeOut = op.getTransposeOut();
+  plan.element = getElementTypeOrSelf(op.getDense().getType());
+  plan.out = plan.transposeOut ? MapBox{chunkCols, 1, block} : MapBox{block};
+  plan.terms = TermStages::get(op, plan.shape, plan.owners(), plan.cols);
+  return plan;
+}
+
+Value StreamPlan::placeOf(ImplicitLocOpBuilder &b, Value owner, Value number) const {
+  if (usesWgmma)
+    return sharedAdd(b, sharedMul(b, owner, shape.rows / owners()), number);
+  return sharedAdd(b, owner, sharedMul(b, number, warps));
+}
+
+/// A block starts with the same registers for all, as many as fit; the copying warps need few (a
+/// record's panels, those of the next one, and a dozen), and the others get the rest. All together
+/// must fit what the block started with, else it hangs.
+WarpRegisters StreamPlan::registers() const {
+  constexpr int64_t all = 65536, most = 240;
+  const int64_t producer = !usesWgmma ? 32 : shape.panels <= 4 ? 24 : 40;
+  auto roundDown = [](int64_t number) { return number / 8 * 8; };
+  int64_t launched = roundDown(all / threads());
+  if (launched >= most || warps % 4 != 0)
+    return {};
+  int64_t rest = threads() * launched - producerWarps * warpSize * producer;
+  return {producer, std::min(roundDown(rest / (warps * warpSize)), most)};
+}
+
+int64_t StreamPlan::freeRegisters(int64_t sums) const {
+  constexpr int64_t all = 65536, most = 255, other = 48;
+  int64_t consumer = registers().consumer;
+  return (consumer != 0 ? consumer : std::min(all / threads(), most)) - sums - other;
+}
+
+//===----------------------------------------------------------------------===//
+// The frame
+//===----------------------------------------------------------------------===//
+
+StreamKernel::StreamKernel(ImplicitLocOpBuilder &b, PlannedDSDOp op, const StreamPlan &plan,
+                           ArrayRef<Value> maps, Value packed, const IRMapping &mapping)
+    : op(op), plan(plan), lists(StagedTiles::get(b, op, mapping)),
+      epilogue(Epilogue::get(b, op, mapping)), denseMap(mapping.lookup(maps[0])),
+      outMap(mapping.lookup(maps[1])), records(IntTable::get(b, mapping.lookup(op.getStages()[2]))),
+      origin(ValuesOrigin::get(op)),
+      out(DenseView::get(b, mapping.lookup(op.getInit()), op.getTransposeOut())) {
+  Value address = memref::ExtractAlignedPointerAsIndexOp::create(b, mapping.lookup(packed));
+  this->packed = globalPointer(b, address);
+  if (plan.terms.hasInput)
+    inputMap = mapping.lookup(maps[2]);
+}
+
+static void setRegisters(ImplicitLocOpBuilder &b, int64_t number,
+                         NVVM::SetMaxRegisterAction action) {
+  if (number != 0)
+    NVVM::SetMaxRegisterOp::create(b, static_cast<uint32_t>(number), action);
+}
+
+Value StreamKernel::stageBase(ImplicitLocOpBuilder &b, Value stage) const {
+  return sharedAdd(b, base, sharedMul(b, stage, plan.shape.stageBytes()));
+}
+
+void StreamKernel::emit(ImplicitLocOpBuilder &b) {
+  Value thread =
+      arith::IndexCastOp::create(b, b.getI32Type(), gpu::ThreadIdOp::create(b, gpu::Dimension::x));
+  lane = sharedRem(b, thread, warpSize);
+  warp = makeUniform(b, sharedDiv(b, thread, warpSize));
+  isFirstLane = isEqual(b, lane, constant(b, 0));
+  base = alignedSharedBase(b);
+  ring.emplace(sharedAdd(b, base, constant(b, plan.barrierOffset())), plan.stages);
+  emitIf(b, isEqual(b, thread, constant(b, 0)), [&](ImplicitLocOpBuilder &b) {
+    ring->emitInit(b, plan.warps * plan.releasesOfWarp(), 1 + plan.terms.loaders());
+  });
+  emitBarrier(b);
+  auto produce = [&](OpBuilder &builder, Location loc) {
+    ImplicitLocOpBuilder b(loc, builder);
+    setRegisters(b, plan.registers().producer, NVVM::SetMaxRegisterAction::decrease);
+    emitIf(b, isEqual(b, warp, constant(b, plan.warps)), [&](ImplicitLocOpBuilder &b) {
+      Value elected = NVVM::ElectSyncOp::create(b, b.getI1Type(), Value());
+      emitIf(b, elected, [&](ImplicitLocOpBuilder &b) { emitProducer(b); });
+    });
+    if (plan.terms.loaders() != 0) {
+      Value first = constant(b, plan.warps + 1);
+      emitIf(b, arith::CmpIOp::create(b, arith::CmpIPredicate::sge, warp, first),
+             [&](ImplicitLocOpBuilder &b) {
+               Value number = sharedMul(b, arith::SubIOp::create(b, warp, first), warpSize);
+               emitTermLoaders(b, *this, sharedAdd(b, number, lane));
+             });
+    }
+    scf::YieldOp::create(b);
+  };
+  auto consume = [&](OpBuilder &builder, Location loc) {
+    ImplicitLocOpBuilder b(loc, builder);
+    setRegisters(b, plan.registers().consumer, NVVM::SetMaxRegisterAction::increase);
+    if (plan.usesWgmma)
+      emitWgmmaConsumer(b, *this);
+    else
+      emitMmaConsumer(b, *this);
+    scf::YieldOp::create(b);
+  };
+  Value produces =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::sge, warp, constant(b, plan.warps));
+  scf::IfOp::create(b, produces, produce, consume);
+}
+
+Value StreamKernel::valuesBase(ImplicitLocOpBuilder &b, Value stage) const {
+  return sharedAdd(b, stage, constant(b, plan.valuesOffset()));
+}
+
+Value StreamKernel::wordPointer(ImplicitLocOpBuilder &b, Value stage, Value number) const {
+  Value words = constant(b, plan.recordOffset() + 4 * plan.shape.headInts());
+  return sharedPointer(b, sharedAdd(b, sharedAdd(b, stage, words), sharedMul(b, number, 4)));
+}
+
+//===----------------------------------------------------------------------===//
+// Producer
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> StreamKernel::readHead(ImplicitLocOpBuilder &b, Value record) const {
+  return records.read(b, record, 0, plan.shape.headInts());
+}
+
+void StreamKernel::emitCopies(ImplicitLocOpBuilder &b, const StagedTile &tile, Value record,
+                              ArrayRef<Value> head, Value stage) {
+  Value blocks = head[1], panels = head[2];
+  Value barrier = ring->full(b, stage), first = stageBase(b, stage);
+  Value valueBytes = sharedMul(b, blocks, plan.blockBytes());
+  Value bytes = sharedAdd(b, valueBytes, sharedMul(b, panels, plan.panels().bytes()));
+  ring->expectBytes(b, stage, sharedAdd(b, bytes, constant(b, plan.recordBytes())));
+  emitBulkLoad(b, records.at(b, record), constant(b, plan.recordBytes()),
+               sharedAdd(b, first, constant(b, plan.recordOffset())), barrier);
+  StreamPanels stagePanels = plan.panels();
+  int64_t perCopy = stagePanels.perCopy();
+  for (int64_t panel = 0; panel < plan.shape.panels; panel += perCopy) {
+    auto load = [&](ImplicitLocOpBuilder &b) {
+      Value row = sharedMul(b, head[4 + panel / perCopy], plan.shape.block);
+      MapPlace place = StagedTiles::placeIn(
+          b, op.getDense(), row, sharedMul(b, tile.panel, plan.cols), tile.batch, tile.head);
+      if (plan.alongK())
+        std::swap(place.row, place.col);
+      Value to = sharedAdd(b, first, constant(b, panel * stagePanels.stride()));
+      emitTensorLoad(b, denseMap, stagePanels.box(), place, to, barrier);
+    };
+    if (panel == 0)
+      load(b);
+    else
+      emitIf(b, arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, panels, constant(b, panel)),
+             load);
+  }
+  int64_t places = cast<MemRefType>(op.getStages()[4].getType()).getDimSize(0);
+  Value block =
+      sharedAdd(b, head[0], sharedMul(b, origin.copyOf(b, tile.batch, tile.head), places));
+  auto blockType = LLVM::LLVMArrayType::get(b.getI8Type(), plan.blockBytes());
+  Value source =
+      LLVM::GEPOp::create(b, packed.getType(), blockType, packed, ArrayRef<LLVM::GEPArg>{block});
+  emitBulkLoad(b, source, valueBytes, sharedAdd(b, first, constant(b, plan.valuesOffset())),
+               barrier);
+}
+
+void StreamKernel::emitProducer(ImplicitLocOpBuilder &b) {
+  WgmmaKernel::Range range = lists.tilesOfBlock(b);
+  StageRing::Position start = ring->start(b, /*producer=*/true);
+  Value one = constant(b, 1), last = constant(b, records.rows() - 1);
+  emitCarry(
+      b, range.from, range.to, one, {start.stage, start.parity},
+      [&](ImplicitLocOpBuilder &b, Value number, ValueRange carried) {
+        StagedTile tile = lists.read(b, number);
+        SmallVector<Value> initial(carried);
+        llvm::append_range(initial, readHead(b, arith::MinSIOp::create(b, tile.first, last)));
+        Value end = sharedAdd(b, tile.first, tile.records);
+        SmallVector<Value> results = emitCarry(
+            b, tile.first, end, one, initial,
+            [&](ImplicitLocOpBuilder &b, Value record, ValueRange carried) {
+              StageRing::Position at{carried[0], carried[1]};
+              Value ahead = arith::MinSIOp::create(b, sharedAdd(b, record, one), last);
+              SmallVector<Value> following = readHead(b, ahead);
+              ring->waitEmpty(b, at);
+              emitCopies(b, tile, record, SmallVector<Value>(carried.drop_front(2)), at.stage);
+              StageRing::Position next = ring->next(b, at);
+              SmallVector<Value> results{next.stage, next.parity};
+              llvm::append_range(results, following);
+              return results;
+            });
+        StageRing::Position at = emitTermCopies(b, *this, inputMap, tile, {results[0], results[1]});
+        return SmallVector<Value>{at.stage, at.parity};
+      });
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+void StreamKernel::storeChunk(ImplicitLocOpBuilder &b, const StagedTile &tile, Value unit,
+                              int64_t chunk, Value address) const {
+  Value row = sharedMul(b, unit, plan.shape.block);
+  Value col = sharedAdd(b, sharedMul(b, tile.panel, plan.cols), constant(b, chunk * chunkCols));
+  MapPlace place = StagedTiles::placeIn(b, op.getInit(), row, col, tile.batch, tile.head);
+  if (plan.transposeOut)
+    std::swap(place.row, place.col);
+  emitTensorStore(b, outMap, place, address);
+}
+
+Value StreamKernel::readableRow(ImplicitLocOpBuilder &b, const StagedTile &tile,
+                                Value place) const {
+  return arith::MaxSIOp::create(b, lists.rowOf(b, tile.group, place), constant(b, 0));
+}
+
+SumStrip StreamKernel::getSums(ImplicitLocOpBuilder &b, const StagedTile &tile, Value unit) const {
+  SumStrip strip;
+  strip.batch = toIndex(b, tile.batch);
+  strip.head = toIndex(b, tile.head);
+  strip.row = sharedMul(b, unit, plan.shape.block);
+  strip.col = sharedMul(b, tile.panel, plan.cols);
+  strip.rows = out.rows();
+  strip.cols = out.cols();
+  strip.lane = lane;
+  strip.transposed = plan.transposeOut;
+  return strip;
+}

@@ -1,0 +1,283 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "StreamTerms.h"
+
+#include "../../Device/Elements.h"
+#include "../../Device/Loops.h"
+#include "../Kit/MmaFragments.h"
+#include "../Kit/SharedTile.h"
+#include "StreamProduct.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::device;
+
+using TermKind = Epilogue::TermKind;
+
+static constexpr int64_t vectorBytes = GivenTerms::elementBytes;
+
+static Value constant(ImplicitLocOpBuilder &b, int64_t value) { return sharedConstant(b, value); }
+
+//===----------------------------------------------------------------------===//
+// What stages hold
+//===----------------------------------------------------------------------===//
+
+TermStages TermStages::get(PlannedDSDOp op, const ::blocksparse::StreamShape &shape, int64_t owners,
+                           int64_t cols) {
+  TermStages stages;
+  stages.shape = shape;
+  stages.owners = owners;
+  stages.cols = cols;
+  stages.transposeOut = op.getTransposeOut();
+  for (int64_t i = 0; i < Epilogue::numTerms; ++i) {
+    auto term = static_cast<Epilogue::Term>(i);
+    std::optional<TermKind> kind = Epilogue::kindOf(op, term);
+    if (!kind || *kind == TermKind::Matrix)
+      continue;
+    bool alongRows = kindAmongSums(*kind, stages.transposeOut) == TermKind::Row;
+    (alongRows ? stages.ofRow : stages.ofCol).push_back(term);
+  }
+  stages.hasInput = hasMappedInput(op);
+  stages.fit();
+  // An input that is too large for a stage is loaded by the epilogue. Vectors are small.
+  if (stages.hasInput && stages.bytes() > shape.stageBytes()) {
+    stages.hasInput = false;
+    stages.fit();
+  }
+  return stages;
+}
+
+void TermStages::fit() {
+  perStage = hasInput || hasVectors() ? ownedChunks() : 0;
+  while (perStage > 1 && bytes() > shape.stageBytes())
+    perStage -= perStage > chunks() ? chunks() : 1;
+}
+
+TermSet TermStages::given() const {
+  TermSet set;
+  set.set(Epilogue::Input, hasInput);
+  for (Epilogue::Term term : ofRow)
+    set.set(term);
+  for (Epilogue::Term term : ofCol)
+    set.set(term);
+  return set;
+}
+
+/// The block row of row `number` (i32) of `owner` (i32) in a tile.
+static Value unitOf(ImplicitLocOpBuilder &b, const StreamKernel &kernel, const StagedTile &tile,
+                    Value owner, Value number) {
+  return kernel.readableRow(b, tile, kernel.plan.placeOf(b, owner, number));
+}
+
+//===----------------------------------------------------------------------===//
+// Input
+//===----------------------------------------------------------------------===//
+
+/// The place of chunk `number` of `owner` (i32).
+static MapPlace inputPlace(ImplicitLocOpBuilder &b, const StreamKernel &kernel,
+                           const StagedTile &tile, Value owner, int64_t number) {
+  const TermStages &terms = kernel.plan.terms;
+  Value unit = unitOf(b, kernel, tile, owner, constant(b, number / terms.chunks()));
+  Value col = sharedMul(b, tile.panel, terms.cols);
+  col = sharedAdd(b, col, constant(b, number % terms.chunks() * chunkCols));
+  Value row = sharedMul(b, unit, terms.shape.block);
+  MapPlace place = StagedTiles::placeIn(b, kernel.op.getInput(), row, col, tile.batch, tile.head);
+  if (terms.transposeOut)
+    std::swap(place.row, place.col);
+  return place;
+}
+
+StageRing::Position mlir::blocksparse::device::emitTermCopies(ImplicitLocOpBuilder &b,
+                                                              const StreamKernel &kernel,
+                                                              Value inputMap,
+                                                              const StagedTile &tile,
+                                                              StageRing::Position at) {
+  const TermStages &terms = kernel.plan.terms;
+  for (int64_t stage = 0; stage < terms.count(); ++stage) {
+    int64_t first = stage * terms.perStage;
+    int64_t count = std::min(terms.perStage, terms.ownedChunks() - first);
+    kernel.ring->waitEmpty(b, at);
+    int64_t bytes = terms.hasInput ? terms.owners * count * terms.chunkBytes() : 0;
+    kernel.ring->expectBytes(b, at.stage, constant(b, bytes));
+    Value base = kernel.stageBase(b, at.stage), barrier = kernel.ring->full(b, at.stage);
+    for (int64_t owner = 0; terms.hasInput && owner < terms.owners; ++owner)
+      for (int64_t i = 0; i < count; i += terms.perCopy()) {
+        MapPlace place = inputPlace(b, kernel, tile, constant(b, owner), first + i);
+        Value to = constant(b, (owner * terms.perStage + i) * terms.chunkBytes());
+        // Else it would drive out values that all thread blocks read again.
+        emitTensorLoad(b, inputMap, terms.inputBox(), place, sharedAdd(b, base, to), barrier,
+                       /*cluster=*/1, CacheUse::Once);
+      }
+    at = kernel.ring->next(b, at);
+  }
+  return at;
+}
+
+//===----------------------------------------------------------------------===//
+// Vectors
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// One of the threads that load vectors.
+class TermLoader {
+public:
+  TermLoader(ImplicitLocOpBuilder &b, const StreamKernel &kernel, const StagedTile &tile,
+             Value thread)
+      : kernel(kernel), terms(kernel.plan.terms), tile(tile), thread(thread) {
+    col = sharedMul(b, tile.panel, terms.cols);
+  }
+
+  /// Fills stage `number` of the tile's stages of terms, which stands at `base` (i32).
+  void fill(ImplicitLocOpBuilder &b, int64_t number, Value base) const {
+    for (auto [i, term] : llvm::enumerate(terms.ofRow))
+      copy(b, term, terms.rowElements(), sharedAdd(b, base, constant(b, terms.rowVectorOffset(i))),
+           [&](ImplicitLocOpBuilder &b, Value element) { return rowOf(b, number, element); });
+    for (auto [i, term] : llvm::enumerate(terms.ofCol))
+      copy(b, term, terms.cols, sharedAdd(b, base, constant(b, terms.colVectorOffset(i))),
+           [&](ImplicitLocOpBuilder &b, Value element) { return sharedAdd(b, col, element); });
+  }
+
+private:
+  /// Element of a vector along rows that stands at `element` (i32) in stage `number`.
+  Value rowOf(ImplicitLocOpBuilder &b, int64_t number, Value element) const {
+    int64_t block = terms.shape.block;
+    Value place = sharedDiv(b, element, block), perStage = constant(b, terms.rowsPerStage());
+    Value row = arith::RemUIOp::create(b, place, perStage);
+    row = sharedAdd(b, row, constant(b, terms.firstRow(number)));
+    row = arith::MinSIOp::create(b, row, constant(b, terms.ownedRows() - 1));
+    Value unit = unitOf(b, kernel, tile, arith::DivUIOp::create(b, place, perStage), row);
+    return sharedAdd(b, sharedMul(b, unit, block), sharedRem(b, element, block));
+  }
+
+  /// Copies `count` elements of a term, of which element i is that at `placeOf(i)`, to `to`.
+  void copy(ImplicitLocOpBuilder &b, Epilogue::Term term, int64_t count, Value to,
+            function_ref<Value(ImplicitLocOpBuilder &, Value)> placeOf) const {
+    const Epilogue::TermView &view = *kernel.epilogue.getTerm(term);
+    MatrixView matrix = view.view.matrix(b, toIndex(b, tile.batch), toIndex(b, tile.head));
+    Value zero = indexConstant(b, 0), size = view.kind == TermKind::Row ? matrix.rows : matrix.cols;
+    Value last = indexSub(b, size, indexConstant(b, 1));
+    SmallVector<Value> numbers, elements;
+    for (int64_t first = 0; first < count; first += terms.loaders()) {
+      Value number = sharedAdd(b, thread, constant(b, first));
+      Value inside = arith::MinSIOp::create(b, number, constant(b, count - 1));
+      Value place = indexMin(b, toIndex(b, placeOf(b, inside)), last);
+      numbers.push_back(number);
+      elements.push_back(view.kind == TermKind::Row ? matrix.load(b, place, zero)
+                                                    : matrix.load(b, zero, place));
+    }
+    for (auto [number, element] : llvm::zip_equal(numbers, elements)) {
+      Value address = sharedAdd(b, to, sharedMul(b, number, vectorBytes));
+      Value inside =
+          arith::CmpIOp::create(b, arith::CmpIPredicate::slt, number, constant(b, count));
+      emitIf(b, inside, [&](ImplicitLocOpBuilder &b) {
+        LLVM::StoreOp::create(b, convertElement(b, element, b.getF32Type()),
+                              sharedPointer(b, address), vectorBytes);
+      });
+    }
+  }
+
+  const StreamKernel &kernel;
+  const TermStages &terms;
+  const StagedTile &tile;
+  Value thread, col;
+};
+
+} // namespace
+
+void mlir::blocksparse::device::emitTermLoaders(ImplicitLocOpBuilder &b, const StreamKernel &kernel,
+                                                Value thread) {
+  const StageRing &ring = *kernel.ring;
+  WgmmaKernel::Range range = kernel.lists.tilesOfBlock(b);
+  StageRing::Position start = ring.start(b, /*producer=*/true);
+  Value one = constant(b, 1);
+  emitCarry(b, range.from, range.to, one, {start.stage, start.parity},
+            [&](ImplicitLocOpBuilder &b, Value number, ValueRange carried) {
+              StagedTile tile = kernel.lists.read(b, number);
+              TermLoader loader(b, kernel, tile, thread);
+              // Products have no vectors, but each filler comes to every stage.
+              SmallVector<Value> end =
+                  emitCarry(b, constant(b, 0), tile.records, one, carried,
+                            [&](ImplicitLocOpBuilder &b, Value, ValueRange carried) {
+                              StageRing::Position at{carried[0], carried[1]};
+                              ring.waitEmpty(b, at);
+                              emitIf(b, kernel.isFirstLane, [&](ImplicitLocOpBuilder &b) {
+                                ring.joinFill(b, at.stage, /*arrivals=*/32);
+                              });
+                              StageRing::Position next = ring.next(b, at);
+                              return SmallVector<Value>{next.stage, next.parity};
+                            });
+              StageRing::Position at{end[0], end[1]};
+              for (int64_t stage = 0; stage < kernel.plan.terms.count(); ++stage) {
+                ring.waitEmpty(b, at);
+                loader.fill(b, stage, kernel.stageBase(b, at.stage));
+                // The copy engine writes there next.
+                emitCopyFence(b);
+                ring.joinFill(b, at.stage);
+                at = ring.next(b, at);
+              }
+              return SmallVector<Value>{at.stage, at.parity};
+            });
+}
+
+//===----------------------------------------------------------------------===//
+// Consumers
+//===----------------------------------------------------------------------===//
+
+void TermReader::take(ImplicitLocOpBuilder &b, int64_t number) {
+  const TermStages &terms = kernel.plan.terms;
+  taken = number;
+  if (terms.count() != 0 && number % terms.perStage == 0)
+    kernel.ring->waitFull(b, at);
+}
+
+Value TermReader::stage(ImplicitLocOpBuilder &b) const { return kernel.stageBase(b, at.stage); }
+
+Value TermReader::inputChunk(ImplicitLocOpBuilder &b) const {
+  const TermStages &terms = kernel.plan.terms;
+  Value chunk =
+      sharedAdd(b, sharedMul(b, owner, terms.perStage), constant(b, taken % terms.perStage));
+  return sharedAdd(b, stage(b), sharedMul(b, chunk, terms.chunkBytes()));
+}
+
+std::array<Value, Epilogue::numTerms> TermReader::vectors(ImplicitLocOpBuilder &b, Value row,
+                                                          Value col) const {
+  const TermStages &terms = kernel.plan.terms;
+  std::array<Value, Epilogue::numTerms> addresses;
+  if (!terms.hasVectors())
+    return addresses;
+  int64_t inStage = taken / terms.chunks() - terms.firstRow(taken / terms.perStage);
+  Value place = sharedAdd(b, sharedMul(b, owner, terms.rowsPerStage()), constant(b, inStage));
+  Value first = sharedAdd(b, sharedMul(b, place, terms.shape.block), row);
+  Value rowPlace = sharedAdd(b, stage(b), sharedMul(b, first, vectorBytes));
+  Value colPlace = sharedAdd(b, stage(b), sharedMul(b, col, vectorBytes));
+  for (auto [i, term] : llvm::enumerate(terms.ofRow))
+    addresses[term] = sharedAdd(b, rowPlace, constant(b, terms.rowVectorOffset(i)));
+  for (auto [i, term] : llvm::enumerate(terms.ofCol))
+    addresses[term] = sharedAdd(b, colPlace, constant(b, terms.colVectorOffset(i)));
+  return addresses;
+}
+
+GivenTerms TermReader::getCorner(ImplicitLocOpBuilder &b, Value offset, bool transposed, Value row,
+                                 Value col) const {
+  GivenTerms given;
+  if (kernel.plan.terms.hasInput) {
+    Value input = sharedPointer(b, sharedAdd(b, inputChunk(b), offset));
+    given.input = loadMatrices(b, input, transposed);
+  }
+  given.vectors = vectors(b, row, col);
+  return given;
+}
+
+void TermReader::giveBack(ImplicitLocOpBuilder &b) {
+  const TermStages &terms = kernel.plan.terms;
+  if (terms.count() == 0 || ((taken + 1) % terms.perStage != 0 && taken + 1 != terms.ownedChunks()))
+    return;
+  // Every lane for itself: what one lane has read is not ordered before another's arrival by a
+  // barrier of the warp alone.
+  kernel.ring->release(b, at.stage);
+  at = kernel.ring->next(b, at);
+}

@@ -1,0 +1,235 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// What the multiplying warpgroups of a WgmmaProduct do: stages, and the results that they leave.
+
+#include "../../Device/Loops.h"
+#include "../Kit/SharedTile.h"
+#include "WgmmaProduct.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::device;
+
+static Value constant(ImplicitLocOpBuilder &b, int64_t value) { return sharedConstant(b, value); }
+
+//===----------------------------------------------------------------------===//
+// Input
+//===----------------------------------------------------------------------===//
+
+Value InputChunks::take(ImplicitLocOpBuilder &b, int64_t number) const {
+  int64_t inStage = number % shape.inputChunks();
+  if (inStage == 0)
+    ring.waitFull(b, at);
+  Value address = sharedAdd(b, base, sharedMul(b, at.stage, shape.stageBytes()));
+  constexpr int64_t bytes = ResultChunks::chunkBytes;
+  address = sharedAdd(b, address, sharedMul(b, group, shape.inputChunks() * bytes));
+  return sharedAdd(b, address, sharedConstant(b, inStage * bytes));
+}
+
+void InputChunks::giveBack(ImplicitLocOpBuilder &b, int64_t number) {
+  if ((number + 1) % shape.inputChunks() != 0 && number + 1 != shape.chunks())
+    return;
+  ring.release(b, at.stage);
+  at = ring.next(b, at);
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// A warpgroup. Its loop over tiles carries the place in the ring, the tile that was read ahead
+/// where the shape says so, and what is held of the tile before.
+class WgmmaConsumer {
+public:
+  WgmmaConsumer(ImplicitLocOpBuilder &b, const WgmmaShape &shape, WgmmaKernel &kernel,
+                const WgmmaFrame &frame, Value group);
+
+  void emit(ImplicitLocOpBuilder &b) const;
+
+private:
+  /// Starts the products of a stage as one group.
+  Value multiply(ImplicitLocOpBuilder &b, Value stage, Value sums) const;
+  /// Those, and gives the stage of the step before back: when the products of a step have been
+  /// started, at most those run. `previous` is that stage, or -1.
+  Value multiplyStage(ImplicitLocOpBuilder &b, Value stage, Value previous, Value sums) const;
+  void releaseIf(ImplicitLocOpBuilder &b, Value stage) const;
+  /// A step of a tile: place in the ring, stage of the step before, sums.
+  SmallVector<Value> emitStep(ImplicitLocOpBuilder &b, ValueRange carried) const;
+
+  /// Registers that are held of a result.
+  int64_t numHeld() const { return chunks.heldRegisters(numSums()); }
+  int64_t numSums() const { return shape.cols / 2; }
+  /// `held`: whether there is something (i32), its tile, and the registers; or nothing at all.
+  void storeHeldIf(ImplicitLocOpBuilder &b, Value condition, ValueRange held) const;
+  SmallVector<Value> emitTile(ImplicitLocOpBuilder &b, const WgmmaKernel::Range &range,
+                              Value number, ValueRange carried) const;
+
+  const WgmmaShape &shape;
+  WgmmaKernel &kernel;
+  const WgmmaFrame &frame;
+  Value group;
+  WgmmaTile tile;
+  Value isFirstLane;
+  ResultChunks chunks;
+};
+
+} // namespace
+
+static ResultChunks makeChunks(ImplicitLocOpBuilder &b, const WgmmaShape &shape,
+                               const WgmmaFrame &frame, Value group) {
+  Value buffers = sharedAdd(b, frame.base, constant(b, shape.resultOffset()));
+  buffers = sharedAdd(b, buffers,
+                      sharedMul(b, group, WgmmaShape::resultBuffers * ResultChunks::chunkBytes));
+  // Barrier 0 is the whole block's.
+  return ResultChunks(b, frame.thread, sharedAdd(b, group, constant(b, 1)), buffers,
+                      WgmmaShape::resultBuffers, shape.element, shape.transposeOut,
+                      shape.holdsResult);
+}
+
+WgmmaConsumer::WgmmaConsumer(ImplicitLocOpBuilder &b, const WgmmaShape &shape, WgmmaKernel &kernel,
+                             const WgmmaFrame &frame, Value group)
+    : shape(shape), kernel(kernel), frame(frame), group(group),
+      tile(b.getContext(), shape.cols, shape.element, {shape.aAlongK}, {shape.bAlongK}),
+      isFirstLane(isEqual(b, sharedRem(b, frame.thread, 32), constant(b, 0))),
+      chunks(makeChunks(b, shape, frame, group)) {}
+
+Value WgmmaConsumer::multiply(ImplicitLocOpBuilder &b, Value stage, Value sums) const {
+  StageBuffers buffers = frame.buffers(b, shape, stage);
+  Value first = buffers.a, second = buffers.b;
+  if (shape.splitColumns)
+    second =
+        sharedAdd(b, second, sharedMul(b, group, shape.cols / chunkCols * WgmmaTile::matrixBytes));
+  else
+    first = sharedAdd(b, first, sharedMul(b, group, WgmmaTile::matrixBytes));
+  tile.beginGroup(b);
+  Value next =
+      tile.multiplyAdd(b, first, second, sums, WgmmaShape::stepDepth / WgmmaTile::stepDepth);
+  tile.endGroup(b);
+  return next;
+}
+
+void WgmmaConsumer::releaseIf(ImplicitLocOpBuilder &b, Value stage) const {
+  frame.ring.releaseIf(b, stage, isFirstLane, shape.releasesOfWarp());
+}
+
+Value WgmmaConsumer::multiplyStage(ImplicitLocOpBuilder &b, Value stage, Value previous,
+                                   Value sums) const {
+  Value next = multiply(b, stage, sums);
+  tile.waitAllButLast(b);
+  releaseIf(b, previous);
+  return next;
+}
+
+SmallVector<Value> WgmmaConsumer::emitStep(ImplicitLocOpBuilder &b, ValueRange carried) const {
+  StageRing::Position at{carried[0], carried[1]};
+  Value previous = carried[2], sums = carried[3];
+  frame.ring.waitFull(b, at);
+  Value used = at.stage;
+  if (shape.hasGaps) {
+    Value part = kernel.takesPart(b, frame.buffers(b, shape, at.stage).record, group);
+    auto branch = scf::IfOp::create(
+        b, part,
+        [&](OpBuilder &builder, Location loc) {
+          ImplicitLocOpBuilder b(loc, builder);
+          Value next = multiplyStage(b, at.stage, previous, sums);
+          scf::YieldOp::create(b, ValueRange{at.stage, next});
+        },
+        [&](OpBuilder &builder, Location loc) {
+          ImplicitLocOpBuilder b(loc, builder);
+          tile.waitAll(b);
+          releaseIf(b, previous);
+          releaseIf(b, at.stage);
+          scf::YieldOp::create(b, ValueRange{constant(b, -1), sums});
+        });
+    used = branch.getResult(0);
+    sums = branch.getResult(1);
+  } else {
+    sums = multiplyStage(b, at.stage, previous, sums);
+  }
+  StageRing::Position next = frame.ring.next(b, at);
+  return {next.stage, next.parity, used, sums};
+}
+
+void WgmmaConsumer::storeHeldIf(ImplicitLocOpBuilder &b, Value condition, ValueRange held) const {
+  if (numHeld() == 0)
+    return;
+  Value isThere = isEqual(b, held.front(), constant(b, 1));
+  emitIf(b, both(b, condition, isThere), [&](ImplicitLocOpBuilder &b) {
+    WgmmaWork work = WgmmaWork::fromCarried(held.drop_front().drop_back(numHeld()));
+    kernel.emitHeld(b, work, group, chunks, SmallVector<Value>(held.take_back(numHeld())),
+                    numSums());
+  });
+}
+
+SmallVector<Value> WgmmaConsumer::emitTile(ImplicitLocOpBuilder &b, const WgmmaKernel::Range &range,
+                                           Value number, ValueRange carried) const {
+  ValueRange held = numHeld() == 0 ? ValueRange() : carried.drop_front(2);
+  WgmmaWork work;
+  SmallVector<Value> following;
+  if (shape.readsTiles) {
+    following = kernel.getTileAhead(b, range, sharedAdd(b, number, range.step)).toCarried();
+    work = WgmmaWork::fromCarried(carried.slice(2, following.size()));
+    held = carried.drop_front(2 + following.size());
+  } else {
+    work = kernel.getTile(b, number);
+  }
+  kernel.beginTile(b, work, group, frame.thread);
+  SmallVector<Value> initial(carried.take_front(2));
+  initial.append({constant(b, -1), tile.zeros(b).front()});
+  Value zero = constant(b, 0);
+  SmallVector<Value> end = emitCarry(b, zero, work.steps, constant(b, 1), initial,
+                                     [&](ImplicitLocOpBuilder &b, Value step, ValueRange carried) {
+                                       SmallVector<Value> next = emitStep(b, carried);
+                                       // While the products of the first step run.
+                                       storeHeldIf(b, isEqual(b, step, zero), held);
+                                       return next;
+                                     });
+  storeHeldIf(b, isEqual(b, work.steps, zero), held);
+  kernel.prepareResult(b, work, group, frame.thread);
+  SmallVector<Value> sums = tile.finish(b, end[3]);
+  releaseIf(b, end[2]);
+  InputChunks input(shape, frame.ring, frame.base, group, {end[0], end[1]});
+  SmallVector<Value> rest = kernel.emitResult(b, work, group, chunks, input, sums);
+  SmallVector<Value> results{input.position().stage, input.position().parity};
+  llvm::append_range(results, following);
+  if (numHeld() != 0) {
+    results.push_back(constant(b, 1));
+    llvm::append_range(results, work.toCarried());
+    llvm::append_range(results, rest);
+  }
+  return results;
+}
+
+void WgmmaConsumer::emit(ImplicitLocOpBuilder &b) const {
+  WgmmaKernel::Range range = kernel.tiles(b);
+  SmallVector<Value> first = kernel.getTileAhead(b, range, range.from).toCarried();
+  StageRing::Position start = frame.ring.start(b, /*producer=*/false);
+  SmallVector<Value> initial{start.stage, start.parity};
+  if (shape.readsTiles)
+    llvm::append_range(initial, first);
+  size_t numOthers = initial.size();
+  Value zero = constant(b, 0);
+  if (numHeld() != 0) {
+    initial.push_back(zero);
+    llvm::append_range(initial, first);
+    initial.append(numHeld(), zero);
+  }
+  SmallVector<Value> end =
+      emitCarry(b, range.from, range.to, range.step, initial,
+                [&](ImplicitLocOpBuilder &b, Value number, ValueRange carried) {
+                  return emitTile(b, range, number, carried);
+                });
+  storeHeldIf(b, arith::ConstantIntOp::create(b, b.getI1Type(), 1),
+              ValueRange(end).drop_front(numOthers));
+  chunks.emitWait(b);
+}
+
+void WgmmaProduct::emitConsumer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
+                                const WgmmaFrame &frame, Value group) const {
+  WgmmaConsumer(b, shape, kernel, frame, group).emit(b);
+}

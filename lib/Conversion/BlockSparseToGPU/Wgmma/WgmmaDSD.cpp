@@ -1,0 +1,275 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "../../Device/Loops.h"
+#include "../../Device/Warp.h"
+#include "../Kit/AsyncCopy.h"
+#include "../Kit/IntTable.h"
+#include "../Kit/SharedTile.h"
+#include "../Operands/StagedTiles.h"
+#include "WgmmaDenseResult.h"
+#include "WgmmaKernels.h"
+#include "WgmmaProduct.h"
+#include "blocksparse/Target/TargetInfo.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::device;
+
+/// Values of k of a record, and rows of a half tile.
+static constexpr int64_t unit = 64;
+
+namespace {
+
+/// The boxes of the maps of a planned_dsd, and the shape of its kernel.
+struct DSDPlan {
+  explicit DSDPlan(PlannedDSDOp op, int64_t sharedLimit);
+
+  WgmmaShape shape;
+  MapBox values{unit}, dense{unit}, out{unit};
+};
+
+class DSDKernel : public DenseResultKernel {
+public:
+  DSDKernel(ImplicitLocOpBuilder &b, PlannedDSDOp op, const DSDPlan &plan, ArrayRef<Value> maps,
+            const IRMapping &mapping);
+
+  Range tiles(ImplicitLocOpBuilder &b) override { return lists.tilesOfBlock(b); }
+  WgmmaWork getTile(ImplicitLocOpBuilder &b, Value number) override;
+  SmallVector<Value> readStep(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step) override;
+  Value stepBytes(ImplicitLocOpBuilder &b, const WgmmaWork &, ArrayRef<Value> entry) override;
+  void emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step, ArrayRef<Value> entry,
+                  const StageBuffers &stage) override;
+  void emitInputCopy(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t group, int64_t number,
+                     Value to, Value barrier) override;
+  Value takesPart(ImplicitLocOpBuilder &b, Value record, Value group) override;
+
+protected:
+  SumStrip getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group) const override;
+  void storeChunk(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group, int64_t number,
+                  Value address) override;
+
+private:
+  /// Row unit of part `group` of a tile, or -1.
+  Value unitOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group) const;
+  /// The record of a step, or the last one that there is.
+  Value recordOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step) const;
+  /// Chunk `number` of row unit `rowUnit` of a tile, in the map of a result or its input.
+  MapPlace chunkIn(ImplicitLocOpBuilder &b, Value memref, const WgmmaWork &tile, Value rowUnit,
+                   int64_t number) const;
+  /// Fields of a tile's WgmmaWork.
+  enum Field { Unit0, Unit1, Col, First, Batch, Head, ValuesRow };
+  /// Numbers of a record.
+  enum Entry { K, X0, Y0, X1, Y1, entryInts };
+
+  PlannedDSDOp op;
+  DSDPlan plan;
+  Value valuesMap, denseMap, outMap, inputMap;
+  StagedTiles lists;
+  IntTable records;
+  ValuesOrigin origin;
+  DenseView out;
+};
+
+} // namespace
+
+DSDPlan::DSDPlan(PlannedDSDOp op, int64_t sharedLimit) {
+  bool alongK = op.getTransposeB();
+  shape.cluster = StagedTiles::clusterSize(op);
+  shape.cols = StagedTiles::panelCols(op) / shape.cluster;
+  shape.element = getElementTypeOrSelf(op.getDense().getType());
+  shape.aAlongK = !op.getTransposeValues();
+  shape.bAlongK = alongK;
+  shape.transposeOut = op.getTransposeOut();
+  shape.holdsResult = Epilogue::isTrivial(op);
+  // Halves of a block row have the same blocks.
+  shape.hasGaps = op.getBlock()[op.getTransposeValues() ? 1 : 0] % (2 * unit) != 0;
+  shape.hasInput = hasMappedInput(op);
+  shape.fitStages(std::max<int64_t>(2, op.getSchedule()->getStages()), sharedLimit);
+  dense = alongK ? MapBox{shape.cols} : MapBox{unit, shape.cols / chunkCols};
+}
+
+DSDKernel::DSDKernel(ImplicitLocOpBuilder &b, PlannedDSDOp op, const DSDPlan &plan,
+                     ArrayRef<Value> maps, const IRMapping &mapping)
+    : DenseResultKernel(Epilogue::get(b, op, mapping), Epilogue::isTrivial(op), plan.shape), op(op),
+      plan(plan), valuesMap(mapping.lookup(maps[0])), denseMap(mapping.lookup(maps[1])),
+      outMap(mapping.lookup(maps[2])), lists(StagedTiles::get(b, op, mapping)),
+      records(IntTable::get(b, mapping.lookup(op.getStages()[2]))), origin(ValuesOrigin::get(op)),
+      out(DenseView::get(b, mapping.lookup(op.getInit()), op.getTransposeOut())) {
+  if (plan.shape.hasInput)
+    inputMap = mapping.lookup(maps[3]);
+}
+
+WgmmaWork DSDKernel::getTile(ImplicitLocOpBuilder &b, Value number) {
+  StagedTile tile = lists.read(b, number);
+  Value block = origin.blockOf(b, tile.batch, tile.head);
+  Value panel = sharedMul(b, tile.panel, plan.shape.cluster);
+  if (plan.shape.cluster > 1)
+    panel = sharedAdd(b, panel, StagedTiles::clusterRank(b, plan.shape.cluster));
+  Value col = sharedMul(b, panel, plan.shape.cols);
+  return {tile.records,
+          {lists.rowOf(b, tile.group, sharedConstant(b, 0)),
+           lists.rowOf(b, tile.group, sharedConstant(b, 1)), col, tile.first, tile.batch, tile.head,
+           sharedMul(b, block, op.getBlock()[0])}};
+}
+
+Value DSDKernel::unitOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group) const {
+  Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, group, sharedConstant(b, 0));
+  return arith::SelectOp::create(b, isFirst, tile.fields[Unit0], tile.fields[Unit1]);
+}
+
+Value DSDKernel::recordOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step) const {
+  Value last = sharedConstant(b, records.rows() - 1);
+  return arith::MinSIOp::create(b, sharedAdd(b, tile.fields[First], step), last);
+}
+
+SmallVector<Value> DSDKernel::readStep(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step) {
+  return records.read(b, recordOf(b, tile, step), 0, entryInts);
+}
+
+/// i1: half `half` of a record has values.
+static Value isThere(ImplicitLocOpBuilder &b, Value y) {
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::sge, y, sharedConstant(b, 0));
+}
+
+Value DSDKernel::stepBytes(ImplicitLocOpBuilder &b, const WgmmaWork &, ArrayRef<Value> entry) {
+  if (!plan.shape.hasGaps)
+    return sharedConstant(b, plan.shape.stageBytes());
+  Value bytes = sharedConstant(b, plan.dense.bytes() + WgmmaShape::recordBytes);
+  for (Value y : {entry[Y0], entry[Y1]})
+    bytes =
+        sharedAdd(b, bytes,
+                  arith::SelectOp::create(b, isThere(b, y), sharedConstant(b, plan.values.bytes()),
+                                          sharedConstant(b, 0)));
+  return bytes;
+}
+
+void DSDKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step,
+                           ArrayRef<Value> entry, const StageBuffers &stage) {
+  if (plan.shape.hasGaps)
+    emitBulkLoad(b, records.at(b, recordOf(b, tile, step)),
+                 sharedConstant(b, WgmmaShape::recordBytes), stage.record, stage.barrier);
+  Value zero = sharedConstant(b, 0);
+  for (int64_t half = 0; half < 2; ++half) {
+    Value x = entry[half == 0 ? X0 : X1], y = entry[half == 0 ? Y0 : Y1];
+    auto load = [&](ImplicitLocOpBuilder &b) {
+      Value to = sharedAdd(b, stage.a, sharedConstant(b, half * WgmmaTile::matrixBytes));
+      MapPlace place{sharedAdd(b, y, tile.fields[ValuesRow]), x, zero, zero};
+      emitTensorLoad(b, valuesMap, plan.values, place, to, stage.barrier, plan.shape.cluster);
+    };
+    Value copies;
+    if (plan.shape.hasGaps)
+      copies = isThere(b, y);
+    if (plan.shape.cluster > 1) {
+      // Block `half` of the cluster copies this half to both.
+      Value rank = StagedTiles::clusterRank(b, plan.shape.cluster);
+      Value own = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rank, sharedConstant(b, half));
+      copies = copies ? both(b, copies, own) : own;
+    }
+    if (copies)
+      emitIf(b, copies, load);
+    else
+      load(b);
+  }
+  MapPlace place = lists.placeIn(b, op.getDense(), entry[K], tile.fields[Col], tile.fields[Batch],
+                                 tile.fields[Head]);
+  if (op.getTransposeB())
+    std::swap(place.row, place.col);
+  emitTensorLoad(b, denseMap, plan.dense, place, stage.b, stage.barrier);
+}
+
+void DSDKernel::emitInputCopy(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t group,
+                              int64_t number, Value to, Value barrier) {
+  Value rowUnit = tile.fields[group == 0 ? Unit0 : Unit1];
+  emitTensorLoad(b, inputMap, plan.out, chunkIn(b, op.getInput(), tile, rowUnit, number), to,
+                 barrier);
+}
+
+Value DSDKernel::takesPart(ImplicitLocOpBuilder &b, Value record, Value group) {
+  constexpr int64_t bytes = sizeof(int32_t);
+  Value place = sharedAdd(b, record, sharedConstant(b, Y0 * bytes));
+  place = sharedAdd(b, place, sharedMul(b, group, (Y1 - Y0) * bytes));
+  // By the lane that gives the stage back; the others hear of it.
+  Value thread =
+      arith::IndexCastOp::create(b, b.getI32Type(), gpu::ThreadIdOp::create(b, gpu::Dimension::x));
+  Value reads = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, sharedRem(b, thread, 32),
+                                      sharedConstant(b, 0));
+  Value y = emitChoice(
+      b, reads,
+      [&](ImplicitLocOpBuilder &b) -> Value {
+        return LLVM::LoadOp::create(b, b.getI32Type(), sharedPointer(b, place), bytes);
+      },
+      [&](ImplicitLocOpBuilder &b) { return sharedConstant(b, 0); });
+  return isThere(b, makeUniform(b, y));
+}
+
+SumStrip DSDKernel::getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group) const {
+  SumStrip part;
+  part.batch = toIndex(b, tile.fields[Batch]);
+  part.head = toIndex(b, tile.fields[Head]);
+  part.row = sharedMul(b, unitOf(b, tile, group), unit);
+  part.col = tile.fields[Col];
+  part.rows = out.rows();
+  part.cols = out.cols();
+  part.transposed = plan.shape.transposeOut;
+  return part;
+}
+
+MapPlace DSDKernel::chunkIn(ImplicitLocOpBuilder &b, Value memref, const WgmmaWork &tile,
+                            Value rowUnit, int64_t number) const {
+  Value col = sharedAdd(b, tile.fields[Col], sharedConstant(b, number * chunkCols));
+  MapPlace place = lists.placeIn(b, memref, sharedMul(b, rowUnit, unit), col, tile.fields[Batch],
+                                 tile.fields[Head]);
+  if (plan.shape.transposeOut)
+    std::swap(place.row, place.col);
+  return place;
+}
+
+void DSDKernel::storeChunk(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                           int64_t number, Value address) {
+  Value rowUnit = unitOf(b, tile, group);
+  emitIf(b, isThere(b, rowUnit), [&](ImplicitLocOpBuilder &b) {
+    emitTensorStore(b, outMap, chunkIn(b, op.getInit(), tile, rowUnit, number), address);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Launch
+//===----------------------------------------------------------------------===//
+
+bool mlir::blocksparse::device::hasWgmma(const KernelBuilder &kernels, PlannedDSDOp op) {
+  return kernels.getFacts().wgmma && !op.getStages().empty() && op.getSchedule() &&
+         op.getSchedule()->getKernel() == "cuda.wgmma";
+}
+
+static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedDSDOp op) {
+  DSDPlan plan(op, kernels.getFacts().sharedMemoryPerBlock);
+  SmallVector<Value> maps{
+      createValuesMap(host, op.getValues(), plan.values),
+      createTensorMap(host, op.getDense(), DenseAxes::ofMatrices(op.getDense()), plan.dense),
+      createTensorMap(host, op.getInit(), DenseAxes::ofMatrices(op.getInit()), plan.out)};
+  if (plan.shape.hasInput)
+    maps.push_back(
+        createTensorMap(host, op.getInput(), DenseAxes::ofMatrices(op.getInput()), plan.out));
+  SmallVector<Value> operands(op.getStages().take_front(4));
+  operands.push_back(op.getInit());
+  llvm::append_range(operands, Epilogue::operands(op));
+  WgmmaProduct(plan.shape)
+      .launch(host, kernels, "dsd_wgmma", maps, operands, StagedTiles::blocks(host, op),
+              [&](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
+                return std::make_unique<DSDKernel>(b, op, plan, maps, mapping);
+              });
+}
+
+void mlir::blocksparse::device::emitWgmma(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                                          PlannedDSDOp op, Fallback fallback) {
+  Value fits = both(host, isAligned16(host, op.getValues()), isRowMajor(host, op.getValues()));
+  fits = both(host, fits, isAligned16(host, op.getDense()));
+  fits = both(host, fits, isAligned16(host, op.getInit()));
+  if (hasMappedInput(op))
+    fits = both(host, fits, isAligned16(host, op.getInput()));
+  emitFastOrFallback(
+      host, fits, [&](ImplicitLocOpBuilder &b) { emitProduct(b, kernels, op); }, fallback);
+}

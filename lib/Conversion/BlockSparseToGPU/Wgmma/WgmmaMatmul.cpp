@@ -1,0 +1,239 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "../../Device/Loops.h"
+#include "../Kit/AsyncCopy.h"
+#include "../Kit/SharedTile.h"
+#include "../Operands/MatmulAxes.h"
+#include "WgmmaDenseResult.h"
+#include "WgmmaKernels.h"
+#include "WgmmaProduct.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::device;
+
+/// Rows of a tile.
+static constexpr int64_t tileRows = 128;
+static constexpr int64_t unit = 64;
+/// Tiles along the rows whose panels of columns are walked together, so that both factors stay in
+/// the L2 cache: 132 thread blocks then work on about 16 x 8 tiles at a time.
+static constexpr int64_t rasterRows = 16;
+
+static MemRefType bufferType(Value memref) { return cast<MemRefType>(memref.getType()); }
+
+/// Whether `axis` is the last one of `memref`, whose elements are neighbours.
+static bool isLast(Value memref, int axis) { return axis + 1 == bufferType(memref).getRank(); }
+
+namespace {
+
+/// The boxes of the maps of a planned_matmul, and the shape of its kernel.
+struct MatmulPlan {
+  MatmulPlan(PlannedMatmulOp op, int64_t sharedLimit);
+
+  MatmulAxes axes;
+  WgmmaShape shape;
+  MapBox a{tileRows}, b{unit}, out{unit};
+};
+
+/// Extents of the result in tiles, on either side of a launch; index.
+struct TileGrid {
+  Value batches, heads, rows, cols;
+
+  static TileGrid get(ImplicitLocOpBuilder &b, PlannedMatmulOp op, const MatmulPlan &plan,
+                      const IRMapping &mapping);
+  Value count(ImplicitLocOpBuilder &b) const { return productOf(b, {batches, heads, rows, cols}); }
+};
+
+class MatmulKernel : public DenseResultKernel {
+public:
+  MatmulKernel(ImplicitLocOpBuilder &b, PlannedMatmulOp op, const MatmulPlan &plan,
+               ArrayRef<Value> maps, const IRMapping &mapping);
+
+  Range tiles(ImplicitLocOpBuilder &b) override;
+  WgmmaWork getTile(ImplicitLocOpBuilder &b, Value number) override;
+  SmallVector<Value> readStep(ImplicitLocOpBuilder &, const WgmmaWork &, Value) override {
+    return {};
+  }
+  Value stepBytes(ImplicitLocOpBuilder &b, const WgmmaWork &, ArrayRef<Value>) override {
+    return sharedConstant(b, plan.shape.stageBytes());
+  }
+  void emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step, ArrayRef<Value>,
+                  const StageBuffers &stage) override;
+  Value takesPart(ImplicitLocOpBuilder &, Value, Value) override { return {}; }
+
+protected:
+  SumStrip getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group) const override;
+  void storeChunk(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group, int64_t number,
+                  Value address) override;
+
+private:
+  enum Field { Row, Col, Batch, Head };
+
+  MapPlace placeIn(ImplicitLocOpBuilder &b, Value memref, DenseAxes axes, Value row, Value col,
+                   const WgmmaWork &tile) const;
+
+  PlannedMatmulOp op;
+  MatmulPlan plan;
+  Value aMap, bMap, outMap;
+  TileGrid grid;
+  DenseView left, out;
+};
+
+} // namespace
+
+MatmulPlan::MatmulPlan(PlannedMatmulOp op, int64_t sharedLimit) : axes(MatmulAxes::get(op)) {
+  int64_t cols = bufferType(op.getInit()).getDimSize(axes.out.col);
+  shape.cols = 256;
+  if (!ShapedType::isDynamic(cols))
+    shape.cols = std::min<int64_t>(llvm::divideCeil(cols, chunkCols) * chunkCols, 256);
+  shape.element = getElementTypeOrSelf(op.getA().getType());
+  shape.aAlongK = isLast(op.getA(), axes.a.col);
+  shape.bAlongK = isLast(op.getB(), axes.b.row);
+  shape.transposeOut = isLast(op.getInit(), axes.out.row);
+  shape.holdsResult = Epilogue::isTrivial(op);
+  shape.readsTiles = false;
+  shape.fitStages(4, sharedLimit);
+  if (!shape.aAlongK)
+    a = MapBox{unit};
+  if (shape.bAlongK)
+    b = MapBox{shape.cols};
+  else if (!ShapedType::isDynamic(cols) && cols % chunkCols == 0)
+    b = MapBox{unit, shape.cols / chunkCols};
+}
+
+TileGrid TileGrid::get(ImplicitLocOpBuilder &b, PlannedMatmulOp op, const MatmulPlan &plan,
+                       const IRMapping &mapping) {
+  DenseView out = DenseView::get(b, mapOperand(mapping, op.getInit()), plan.axes.out);
+  return {out.batches(), out.heads(), indexCeilDiv(b, out.rows(), indexConstant(b, tileRows)),
+          indexCeilDiv(b, out.cols(), indexConstant(b, plan.shape.cols))};
+}
+
+MatmulKernel::MatmulKernel(ImplicitLocOpBuilder &b, PlannedMatmulOp op, const MatmulPlan &plan,
+                           ArrayRef<Value> maps, const IRMapping &mapping)
+    : DenseResultKernel(Epilogue::get(b, op, mapping, /*byRole=*/true), Epilogue::isTrivial(op),
+                        plan.shape),
+      op(op), plan(plan), aMap(mapping.lookup(maps[0])), bMap(mapping.lookup(maps[1])),
+      outMap(mapping.lookup(maps[2])), grid(TileGrid::get(b, op, plan, mapping)),
+      left(DenseView::get(b, mapping.lookup(op.getA()), plan.axes.a)),
+      out(DenseView::get(b, mapping.lookup(op.getInit()), plan.axes.out)) {}
+
+static Value toInt(ImplicitLocOpBuilder &b, Value number) {
+  return b.createOrFold<arith::IndexCastOp>(b.getI32Type(), number);
+}
+
+WgmmaKernel::Range MatmulKernel::tiles(ImplicitLocOpBuilder &b) {
+  return {toInt(b, gpu::BlockIdOp::create(b, gpu::Dimension::x)), toInt(b, grid.count(b)),
+          toInt(b, gpu::GridDimOp::create(b, gpu::Dimension::x))};
+}
+
+WgmmaWork MatmulKernel::getTile(ImplicitLocOpBuilder &b, Value number) {
+  Value raster = indexConstant(b, rasterRows);
+  Value perMatrix = indexMul(b, grid.rows, grid.cols);
+  SmallVector<Value> outer =
+      splitIndex(b, toIndex(b, number), {grid.batches, grid.heads, perMatrix});
+  // Groups of rasterRows rows of tiles, the last one shorter; within one, rows go fastest.
+  Value perGroup = indexMul(b, raster, grid.cols);
+  Value group = b.createOrFold<arith::DivUIOp>(outer[2], perGroup);
+  Value rest = b.createOrFold<arith::RemUIOp>(outer[2], perGroup);
+  Value firstRow = indexMul(b, group, raster);
+  Value rows = indexMin(b, raster, indexSub(b, grid.rows, firstRow));
+  Value row = indexAdd(b, firstRow, b.createOrFold<arith::RemUIOp>(rest, rows));
+  Value col = b.createOrFold<arith::DivUIOp>(rest, rows);
+  Value steps = indexCeilDiv(b, left.cols(), indexConstant(b, WgmmaShape::stepDepth));
+  return {toInt(b, steps),
+          {toInt(b, indexMul(b, row, indexConstant(b, tileRows))),
+           toInt(b, indexMul(b, col, indexConstant(b, plan.shape.cols))), toInt(b, outer[0]),
+           toInt(b, outer[1])}};
+}
+
+/// `row` and `col` are coordinates along the roles of `axes`, not as they are stored.
+MapPlace MatmulKernel::placeIn(ImplicitLocOpBuilder &b, Value memref, DenseAxes axes, Value row,
+                               Value col, const WgmmaWork &tile) const {
+  auto has = [&](int axis) { return axis >= 0 && bufferType(memref).getDimSize(axis) != 1; };
+  Value zero = sharedConstant(b, 0);
+  if (isLast(memref, axes.row))
+    std::swap(row, col);
+  return {row, col, has(axes.head) ? tile.fields[Head] : zero,
+          has(axes.batch) ? tile.fields[Batch] : zero};
+}
+
+void MatmulKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step,
+                              ArrayRef<Value>, const StageBuffers &stage) {
+  Value k = sharedMul(b, step, WgmmaShape::stepDepth);
+  for (int64_t row = 0; row < tileRows; row += plan.shape.aAlongK ? tileRows : unit) {
+    Value to = sharedAdd(b, stage.a, sharedConstant(b, row / unit * WgmmaTile::matrixBytes));
+    Value first = sharedAdd(b, tile.fields[Row], sharedConstant(b, row));
+    emitTensorLoad(b, aMap, plan.a, placeIn(b, op.getA(), plan.axes.a, first, k, tile), to,
+                   stage.barrier);
+  }
+  int64_t boxCols = plan.shape.bAlongK ? plan.shape.cols : plan.b.chunks * chunkCols;
+  for (int64_t col = 0; col < plan.shape.cols; col += boxCols) {
+    Value to = sharedAdd(b, stage.b, sharedConstant(b, col / chunkCols * WgmmaTile::matrixBytes));
+    Value first = sharedAdd(b, tile.fields[Col], sharedConstant(b, col));
+    emitTensorLoad(b, bMap, plan.b, placeIn(b, op.getB(), plan.axes.b, k, first, tile), to,
+                   stage.barrier);
+  }
+}
+
+SumStrip MatmulKernel::getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group) const {
+  SumStrip part;
+  part.batch = toIndex(b, tile.fields[Batch]);
+  part.head = toIndex(b, tile.fields[Head]);
+  part.row = sharedAdd(b, tile.fields[Row], sharedMul(b, group, unit));
+  part.col = tile.fields[Col];
+  part.rows = out.rows();
+  part.cols = out.cols();
+  return part;
+}
+
+void MatmulKernel::storeChunk(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                              int64_t number, Value address) {
+  Value row = sharedAdd(b, tile.fields[Row], sharedMul(b, group, unit));
+  Value col = sharedAdd(b, tile.fields[Col], sharedConstant(b, number * chunkCols));
+  emitTensorStore(b, outMap, placeIn(b, op.getInit(), plan.axes.out, row, col, tile), address);
+}
+
+//===----------------------------------------------------------------------===//
+// Launch
+//===----------------------------------------------------------------------===//
+
+bool mlir::blocksparse::device::hasWgmma(const KernelBuilder &kernels, PlannedMatmulOp op) {
+  Type element = getElementTypeOrSelf(op.getA().getType());
+  return kernels.getFacts().wgmma && (element.isF16() || element.isBF16()) &&
+         element == getElementTypeOrSelf(op.getB().getType()) &&
+         element == getElementTypeOrSelf(op.getInit().getType()) && op.getSchedule() &&
+         op.getSchedule()->getKernel() == "cuda.wgmma" && !op.getAlpha().isZero();
+}
+
+static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedMatmulOp op) {
+  MatmulPlan plan(op, kernels.getFacts().sharedMemoryPerBlock);
+  SmallVector<Value> maps{createTensorMap(host, op.getA(), plan.axes.a, plan.a),
+                          createTensorMap(host, op.getB(), plan.axes.b, plan.b),
+                          createTensorMap(host, op.getInit(), plan.axes.out, plan.out)};
+  SmallVector<Value> operands{op.getA(), op.getInit()};
+  llvm::append_range(operands, Epilogue::operands(op));
+  Value tiles = TileGrid::get(host, op, plan, IRMapping()).count(host);
+  Value blocks = indexMin(host, tiles, indexConstant(host, kernels.getMultiprocessors()));
+  WgmmaProduct(plan.shape)
+      .launch(host, kernels, "matmul_wgmma", maps, operands, blocks,
+              [&](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
+                return std::make_unique<MatmulKernel>(b, op, plan, maps, mapping);
+              });
+}
+
+void mlir::blocksparse::device::emitWgmma(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                                          PlannedMatmulOp op, Fallback fallback) {
+  MatmulAxes axes = MatmulAxes::get(op);
+  Value fits = both(host, isAligned16(host, op.getA()), isAligned16(host, op.getB()));
+  fits = both(host, fits, isAligned16(host, op.getInit()));
+  // A map has no dimension without elements.
+  DenseView a = DenseView::get(host, op.getA(), axes.a);
+  DenseView out = DenseView::get(host, op.getInit(), axes.out);
+  for (Value size : {a.cols(), out.batches(), out.heads(), out.rows(), out.cols()})
+    fits = both(host, fits, indexLess(host, indexConstant(host, 0), size));
+  emitFastOrFallback(
+      host, fits, [&](ImplicitLocOpBuilder &b) { emitProduct(b, kernels, op); }, fallback);
+}

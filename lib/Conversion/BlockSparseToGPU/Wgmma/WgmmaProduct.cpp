@@ -1,0 +1,257 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "WgmmaProduct.h"
+
+#include "../../Device/Loops.h"
+#include "../../Device/Warp.h"
+#include "../Kit/SharedTile.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::device;
+
+static constexpr int64_t producerRegisters = 40;
+static constexpr int64_t consumerRegisters = 232;
+static constexpr int64_t warpgroupThreads = 128;
+static constexpr int64_t warpsOfGroup = 4;
+
+void WgmmaShape::fitStages(int64_t wanted, int64_t limit) {
+  stages = wanted;
+  while (stages > 2 && sharedBytes() > limit)
+    --stages;
+}
+
+int64_t WgmmaShape::freeRegisters() const {
+  // Among them what is known of this tile and of the next.
+  constexpr int64_t other = 72;
+  return consumerRegisters - cols / 2 - other;
+}
+
+/// All threads of the cluster have arrived, and see each other's writes.
+static void emitClusterBarrier(ImplicitLocOpBuilder &b) {
+  // Not the aligned form: lanes of the producer's warp may come by different ways.
+  NVVM::ClusterArriveOp::create(b, UnitAttr());
+  NVVM::ClusterWaitOp::create(b, UnitAttr());
+}
+
+//===----------------------------------------------------------------------===//
+// Launch
+//===----------------------------------------------------------------------===//
+
+void WgmmaProduct::launch(
+    ImplicitLocOpBuilder &host, KernelBuilder &kernels, StringRef name, ValueRange maps,
+    ValueRange operands, Value blocks,
+    function_ref<std::unique_ptr<WgmmaKernel>(ImplicitLocOpBuilder &, const IRMapping &)>
+        makeKernel) const {
+  SmallVector<Value> arguments(maps);
+  llvm::append_range(arguments, operands);
+  LaunchShape launchShape{blocks, WgmmaShape::threads, shape.sharedBytes(), shape.cluster};
+  auto emitKernel = [&](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
+    std::unique_ptr<WgmmaKernel> kernel = makeKernel(b, mapping);
+    Value thread = arith::IndexCastOp::create(b, b.getI32Type(),
+                                              gpu::ThreadIdOp::create(b, gpu::Dimension::x));
+    Value base = alignedSharedBase(b);
+    Value barriers = sharedAdd(b, base, sharedConstant(b, shape.barrierOffset()));
+    WgmmaFrame frame{base, sharedRem(b, thread, warpgroupThreads),
+                     StageRing(barriers, shape.stages, shape.cluster), std::nullopt};
+    if (shape.pacedTiles > 0)
+      frame.pace = Pace::create(b, shape.blocks);
+    emitIf(b, isEqual(b, thread, sharedConstant(b, 0)), [&](ImplicitLocOpBuilder &b) {
+      frame.ring.emitInit(b, WgmmaShape::groups * warpsOfGroup * shape.releasesOfWarp(),
+                          shape.copyingWarps);
+    });
+    if (shape.cluster > 1)
+      emitClusterBarrier(b);
+    else
+      emitBarrier(b);
+    Value warpgroup = makeUniform(b, sharedDiv(b, thread, warpgroupThreads));
+    auto produce = [&](OpBuilder &builder, Location loc) {
+      ImplicitLocOpBuilder b(loc, builder);
+      NVVM::SetMaxRegisterOp::create(b, producerRegisters, NVVM::SetMaxRegisterAction::decrease);
+      emitProducer(b, *kernel, frame);
+      scf::YieldOp::create(b);
+    };
+    auto consume = [&](OpBuilder &builder, Location loc) {
+      ImplicitLocOpBuilder b(loc, builder);
+      NVVM::SetMaxRegisterOp::create(b, consumerRegisters, NVVM::SetMaxRegisterAction::increase);
+      emitConsumer(b, *kernel, frame, sharedAdd(b, warpgroup, sharedConstant(b, -1)));
+      scf::YieldOp::create(b);
+    };
+    scf::IfOp::create(b, isEqual(b, warpgroup, sharedConstant(b, 0)), produce, consume);
+    // No block ends while another may copy to it or arrive at its barriers.
+    if (shape.cluster > 1)
+      emitClusterBarrier(b);
+  };
+  gpu::GPUFuncOp kernel = kernels.launch(host, name, arguments, launchShape, emitKernel);
+  kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), host.getI32IntegerAttr(1));
+  setTensorMapArguments(kernel, maps.size());
+}
+
+//===----------------------------------------------------------------------===//
+// Producer
+//===----------------------------------------------------------------------===//
+
+StageBuffers WgmmaFrame::buffers(ImplicitLocOpBuilder &b, const WgmmaShape &shape,
+                                 Value stage) const {
+  Value first = sharedAdd(b, base, sharedMul(b, stage, shape.stageBytes()));
+  Value second = sharedAdd(b, first, sharedConstant(b, shape.aMatrices() * WgmmaTile::matrixBytes));
+  Value record = sharedAdd(b, base, sharedConstant(b, shape.recordOffset()));
+  record = sharedAdd(b, record, sharedMul(b, stage, WgmmaShape::recordBytes));
+  return {first, second, record, ring.full(b, stage), Value()};
+}
+
+StageRing::Position WgmmaProduct::emitInput(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
+                                            const WgmmaFrame &frame, const WgmmaWork &tile,
+                                            StageRing::Position at) const {
+  for (int64_t first = 0; first < shape.chunks() && shape.hasInput; first += shape.inputChunks()) {
+    int64_t count = std::min(shape.inputChunks(), shape.chunks() - first);
+    frame.ring.waitEmpty(b, at);
+    int64_t bytes = WgmmaShape::groups * count * ResultChunks::chunkBytes;
+    frame.ring.expectBytes(b, at.stage, sharedConstant(b, bytes));
+    StageBuffers stage = frame.buffers(b, shape, at.stage);
+    for (int64_t group = 0; group < WgmmaShape::groups; ++group)
+      for (int64_t i = 0; i < count; ++i) {
+        int64_t place = (group * shape.inputChunks() + i) * ResultChunks::chunkBytes;
+        kernel.emitInputCopy(b, tile, group, first + i,
+                             sharedAdd(b, stage.a, sharedConstant(b, place)), stage.barrier);
+      }
+    at = frame.ring.next(b, at);
+  }
+  return at;
+}
+
+WgmmaWork WgmmaKernel::getTileAhead(ImplicitLocOpBuilder &b, const Range &range, Value number) {
+  Value last = sharedAdd(b, range.to, sharedConstant(b, -1));
+  Value clamped = arith::MinSIOp::create(b, number, last);
+  return getTile(b, arith::MaxSIOp::create(b, clamped, sharedConstant(b, 0)));
+}
+
+SmallVector<Value> WgmmaWork::toCarried() const {
+  SmallVector<Value> values{steps};
+  llvm::append_range(values, fields);
+  return values;
+}
+
+WgmmaWork WgmmaWork::fromCarried(ValueRange values) {
+  return {values.front(), SmallVector<Value>(values.drop_front())};
+}
+
+/// `first` where `condition` holds, else `second`.
+static WgmmaWork selectTile(ImplicitLocOpBuilder &b, Value condition, const WgmmaWork &first,
+                            const WgmmaWork &second) {
+  SmallVector<Value> values;
+  for (auto [one, other] : llvm::zip_equal(first.toCarried(), second.toCarried()))
+    values.push_back(arith::SelectOp::create(b, condition, one, other));
+  return WgmmaWork::fromCarried(values);
+}
+
+/// One copying warp announces the bytes of all, which may come before that.
+void WgmmaProduct::fillStage(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, const WgmmaFrame &frame,
+                             const WgmmaWork &tile, Value step, ArrayRef<Value> entry,
+                             StageRing::Position at, Value warp) const {
+  frame.ring.waitEmpty(b, at);
+  auto announce = [&](ImplicitLocOpBuilder &b) {
+    frame.ring.expectBytes(b, at.stage, kernel.stepBytes(b, tile, entry));
+  };
+  if (shape.copyingWarps == 1) {
+    announce(b);
+  } else {
+    Value zero = sharedConstant(b, 0);
+    emitIf(b, isEqual(b, warp, zero), announce);
+    emitIf(b, arith::CmpIOp::create(b, arith::CmpIPredicate::ne, warp, zero),
+           [&](ImplicitLocOpBuilder &b) { frame.ring.joinFill(b, at.stage); });
+  }
+  StageBuffers stage = frame.buffers(b, shape, at.stage);
+  stage.warp = warp;
+  kernel.emitCopies(b, tile, step, entry, stage);
+}
+
+/// i1: a copying warp waits for other thread blocks before a step of the tile at `place` in its
+/// list. It is the one that announces: the others can't be more than the ring ahead of it.
+static Value isPaced(ImplicitLocOpBuilder &b, const WgmmaShape &shape, Value place, Value step,
+                     Value warp) {
+  Value zero = sharedConstant(b, 0);
+  Value all = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, place,
+                                    sharedConstant(b, shape.pacedTiles));
+  Value due = isEqual(b, sharedRem(b, step, shape.pacedSteps), zero);
+  // The first steps begin with the kernel.
+  Value later = arith::CmpIOp::create(b, arith::CmpIPredicate::ne,
+                                      arith::OrIOp::create(b, place, step), zero);
+  return both(b, both(b, all, due), both(b, later, isEqual(b, warp, zero)));
+}
+
+SmallVector<Value> WgmmaProduct::emitSteps(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
+                                           const WgmmaFrame &frame, const TileRun &run,
+                                           ValueRange initial) const {
+  Value zero = sharedConstant(b, 0), one = sharedConstant(b, 1);
+  return emitCarry(b, zero, run.tile.steps, one, initial,
+                   [&](ImplicitLocOpBuilder &b, Value step, ValueRange carried) {
+                     StageRing::Position at{carried[0], carried[1]};
+                     SmallVector<Value> entry(carried.drop_front(2));
+                     Value ahead = sharedAdd(b, step, one);
+                     Value isLast = isEqual(b, ahead, run.tile.steps);
+                     SmallVector<Value> following =
+                         kernel.readStep(b, selectTile(b, isLast, run.next, run.tile),
+                                         arith::SelectOp::create(b, isLast, zero, ahead));
+                     if (frame.pace)
+                       emitIf(b, isPaced(b, shape, run.place, step, run.warp),
+                              [&](ImplicitLocOpBuilder &b) { frame.pace->wait(b); });
+                     fillStage(b, kernel, frame, run.tile, step, entry, at, run.warp);
+                     StageRing::Position next = frame.ring.next(b, at);
+                     SmallVector<Value> results{next.stage, next.parity};
+                     llvm::append_range(results, following);
+                     return results;
+                   });
+}
+
+void WgmmaProduct::emitProducer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
+                                const WgmmaFrame &frame) const {
+  Value zero = sharedConstant(b, 0);
+  Value warp = makeUniform(b, sharedDiv(b, frame.thread, 32));
+  auto emitTiles = [&](ImplicitLocOpBuilder &b) {
+    WgmmaKernel::Range range = kernel.tiles(b);
+    StageRing::Position start = frame.ring.start(b, /*producer=*/true);
+    WgmmaWork first = kernel.getTileAhead(b, range, range.from);
+    SmallVector<Value> entry = kernel.readStep(b, first, zero);
+    size_t numEntries = entry.size();
+    auto emitTile = [&](ImplicitLocOpBuilder &b, Value number, ValueRange carried) {
+      WgmmaWork tile = WgmmaWork::fromCarried(carried.slice(2, carried.size() - 2 - numEntries));
+      WgmmaWork next = kernel.getTileAhead(b, range, sharedAdd(b, number, range.step));
+      SmallVector<Value> initial(carried.take_front(2));
+      llvm::append_range(initial, carried.take_back(numEntries));
+      Value place = arith::SubIOp::create(b, number, range.from);
+      SmallVector<Value> end = emitSteps(b, kernel, frame, {tile, next, place, warp}, initial);
+      StageRing::Position behind = emitInput(b, kernel, frame, tile, {end[0], end[1]});
+      SmallVector<Value> results{behind.stage, behind.parity};
+      llvm::append_range(results, next.toCarried());
+      if (numEntries == 0)
+        return results;
+      // A tile without steps has not read ahead.
+      auto entry = scf::IfOp::create(
+          b, isEqual(b, tile.steps, zero),
+          [&](OpBuilder &builder, Location loc) {
+            ImplicitLocOpBuilder b(loc, builder);
+            scf::YieldOp::create(b, kernel.readStep(b, next, zero));
+          },
+          [&](OpBuilder &builder, Location loc) {
+            scf::YieldOp::create(builder, loc, ValueRange(end).drop_front(2));
+          });
+      llvm::append_range(results, entry.getResults());
+      return results;
+    };
+    SmallVector<Value> initial{start.stage, start.parity};
+    llvm::append_range(initial, first.toCarried());
+    llvm::append_range(initial, entry);
+    emitCarry(b, range.from, range.to, range.step, initial, emitTile);
+  };
+  Value copies = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, warp,
+                                       sharedConstant(b, shape.copyingWarps));
+  emitIf(b, copies, [&](ImplicitLocOpBuilder &b) {
+    Value elected = NVVM::ElectSyncOp::create(b, b.getI1Type(), Value());
+    emitIf(b, elected, emitTiles);
+  });
+}

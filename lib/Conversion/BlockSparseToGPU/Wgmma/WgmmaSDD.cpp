@@ -1,0 +1,502 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "../../Device/Elements.h"
+#include "../../Device/Loops.h"
+#include "../../Device/Opaque.h"
+#include "../Kit/AsyncCopy.h"
+#include "../Kit/IntTable.h"
+#include "../Kit/SharedTile.h"
+#include "../Operands/StagedTiles.h"
+#include "TransposeDense.h"
+#include "WgmmaKernels.h"
+#include "WgmmaProduct.h"
+#include "blocksparse/Plan/SampledTiles.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::device;
+
+static constexpr int64_t unit = ::blocksparse::sampledPiece;
+/// Numbers of a row of the table of tiles, see blocksparse/Plan/SampledTiles.h, and behind them the
+/// number of the row.
+static constexpr int64_t firstCol = 0, firstPlace = 8, firstRow = 16, batchField = 18,
+                         headField = 19;
+static constexpr int64_t blocksField = 20, columnsField = 21, runsField = 22, blockRowsField = 23;
+static constexpr int64_t fieldCount = 24, numberField = 24, firstBlockPlace = 25;
+
+static MemRefType bufferType(Value memref) { return cast<MemRefType>(memref.getType()); }
+
+namespace {
+
+/// A factor as tiles see it: its rows m (columns n) across, its reduction along.
+struct Factor {
+  Value memref;
+  /// Whether neighbours along k are neighbours in memory.
+  bool alongK = false;
+  /// What is gathered comes one by one, `perPiece` to a piece of 64, more than 1 only along k; else
+  /// pieces come whole.
+  bool gathers = false;
+  int64_t perPiece = 1;
+
+  void gather(int64_t size) {
+    gathers = true;
+    perPiece = unit / size;
+  }
+  /// Of what is gathered, columns that are neighbours come as pieces, too.
+  bool hasRuns = false;
+  bool copiesPieces() const { return !gathers || (hasRuns && perPiece > 1); }
+  int64_t gatheredSize() const { return unit / perPiece; }
+  MapBox pieceBox() const { return {unit}; }
+  MapBox gatheredBox() const { return {gatheredSize()}; }
+};
+
+/// What its copies read, null where there are none of a kind.
+struct FactorMaps {
+  Value pieces, blocks;
+};
+
+/// Where a row of the table of tiles has what is gathered of a factor: numbers, two to a word, from
+/// field `firstWord` on, as many as field `count` says, for so many pieces.
+struct GatheredFields {
+  int64_t firstWord, count, pieces;
+};
+constexpr GatheredFields gatheredRows{firstPlace, blockRowsField, 2};
+constexpr GatheredFields gatheredColumns{firstCol, columnsField, 4};
+
+/// The factors of the product: the operands, or what was written transposed in their place.
+struct Factors {
+  Value a, b;
+  ::blocksparse::SampledFactors transposes;
+};
+
+struct SDDPlan {
+  SDDPlan(PlannedSDDOp op, const Factors &factors, int64_t sharedLimit);
+
+  ::blocksparse::BlockShape block;
+  ::blocksparse::SampledForm form;
+  /// Those of the product that is computed, the transpose of the op's where that is swapped.
+  Factor left, right;
+  WgmmaShape shape;
+  /// Chunks of 64 columns of a tile.
+  int64_t chunks;
+  int64_t steps;
+
+  bool hasBlocks() const { return ::blocksparse::sharesPieces(block); }
+  ResultChunks::Blocks blocks() const { return {block.rows, block.cols}; }
+  /// What one store writes.
+  MapBox resultBox() const {
+    return hasBlocks() ? MapBox{block.rows, 1, block.cols} : MapBox{unit};
+  }
+  /// Batches of chunks of a tile, of which a warpgroup stores the blocks together.
+  int64_t batches() const { return chunks / WgmmaShape::resultBuffers; }
+};
+
+class SDDKernel : public WgmmaKernel {
+public:
+  SDDKernel(ImplicitLocOpBuilder &b, PlannedSDDOp op, const SDDPlan &plan, FactorMaps left,
+            FactorMaps right, Value out, const IRMapping &mapping)
+      : op(op), plan(plan), leftMaps(inKernel(left, mapping)), rightMaps(inKernel(right, mapping)),
+        outMap(mapping.lookup(out)), tileTable(IntTable::get(b, mapping.lookup(op.getTiles()[0]))),
+        workers(IntTable::get(b, mapping.lookup(op.getTiles()[1]))) {
+    if (plan.hasBlocks())
+      places = IntTable::get(b, mapping.lookup(op.getTiles()[2]));
+  }
+
+  Range tiles(ImplicitLocOpBuilder &b) override { return StagedTiles::runOfBlock(b, workers); }
+  WgmmaWork getTile(ImplicitLocOpBuilder &b, Value number) override;
+  SmallVector<Value> readStep(ImplicitLocOpBuilder &, const WgmmaWork &, Value) override {
+    return {};
+  }
+  Value stepBytes(ImplicitLocOpBuilder &b, const WgmmaWork &tile, ArrayRef<Value>) override;
+  void emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step, ArrayRef<Value>,
+                  const StageBuffers &stage) override;
+  Value takesPart(ImplicitLocOpBuilder &, Value, Value) override { return {}; }
+  SmallVector<Value> emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                                const ResultChunks &chunks, InputChunks &,
+                                ArrayRef<Value> sums) override;
+  void emitHeld(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                const ResultChunks &chunks, ArrayRef<Value> held, int64_t sums) override;
+
+private:
+  /// Where copies of a factor go: address (i32), barrier; from value k (i32) of the reduction on.
+  struct Target {
+    Value address, barrier, k;
+  };
+
+  static FactorMaps inKernel(FactorMaps maps, const IRMapping &mapping) {
+    return {mapping.lookupOrNull(maps.pieces), mapping.lookupOrNull(maps.blocks)};
+  }
+  void emitCopy(ImplicitLocOpBuilder &b, const Factor &factor, Value map, MapBox box,
+                const WgmmaWork &tile, Value across, const Target &to, int64_t cluster = 1) const;
+  void emitGathered(ImplicitLocOpBuilder &b, const Factor &factor, const FactorMaps &maps,
+                    const WgmmaWork &tile, const GatheredFields &fields, Value warp,
+                    const Target &to) const;
+  void readPlaces(ImplicitLocOpBuilder &b, SmallVectorImpl<Value> &fields) const;
+  /// Number (i32) of the first block of the tile's matrix.
+  Value firstBlock(ImplicitLocOpBuilder &b, const WgmmaWork &tile);
+  void storePiece(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group, int64_t number,
+                  Value address);
+  void storeBlock(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t batch, Value address);
+
+  PlannedSDDOp op;
+  SDDPlan plan;
+  FactorMaps leftMaps, rightMaps;
+  Value outMap;
+  IntTable tileTable, workers, places;
+};
+
+} // namespace
+
+static int64_t innerSize(PlannedSDDOp op) {
+  MemRefType type = bufferType(op.getA());
+  return type.getDimSize(type.getRank() - (op.getTransposeA() ? 2 : 1));
+}
+
+/// Bytes of a factor of one batch and head.
+static int64_t matrixBytes(Value memref) {
+  constexpr int64_t elementBytes = 2;
+  ArrayRef<int64_t> sizes = bufferType(memref).getShape().take_back(2);
+  return sizes.front() * sizes.back() * elementBytes;
+}
+
+static ::blocksparse::BlockShape blockOf(PlannedSDDOp op) {
+  return {op.getBlock()[0], op.getBlock()[1]};
+}
+
+/// How the factors lie that the op's work lists are made for; nothing where its schedule names
+/// another kernel.
+static std::optional<::blocksparse::SampledFactors> getTransposes(PlannedSDDOp op) {
+  if (!op.getSchedule())
+    return std::nullopt;
+  return ::blocksparse::SampledFactors::get(op.getSchedule()->getKernel(), blockOf(op),
+                                            {op.getTransposeA(), op.getTransposeB()});
+}
+
+SDDPlan::SDDPlan(PlannedSDDOp op, const Factors &factors, int64_t sharedLimit)
+    : block(blockOf(op)) {
+  ScheduleAttr schedule = *op.getSchedule();
+  form = ::blocksparse::SampledForm::get(block, factors.transposes, schedule.getGroup() > 1,
+                                         ::blocksparse::clusterSize(schedule.getTileN()));
+  shape.cluster = form.cluster;
+  shape.splitColumns = !form.sharesColumns(block);
+  chunks = form.chunks(block);
+  shape.cols = chunks * chunkCols / (shape.splitColumns ? 2 : 1);
+  shape.element = getElementTypeOrSelf(op.getA().getType());
+  left = {factors.a, !factors.transposes.transposeA};
+  right = {factors.b, factors.transposes.transposeB};
+  if (form.swapped)
+    std::swap(left, right);
+  if (hasBlocks() && form.gathersRows)
+    left.gather(form.of(block).rows * form.rowsTogether);
+  if (form.gathersColumns)
+    right.gather(form.of(block).cols * form.columnsTogether);
+  right.hasRuns = true;
+  if (right.gathers)
+    shape.copyingWarps = 4;
+  shape.aAlongK = left.alongK;
+  shape.bAlongK = right.alongK;
+  shape.transposeOut = form.swapped;
+  shape.fitStages(4, sharedLimit);
+  steps = llvm::divideCeil(innerSize(op), WgmmaShape::stepDepth);
+  // Gathered tiles read from all over the factors. What fits in the cache need not come in step.
+  if (form.gathersRows &&
+      matrixBytes(op.getA()) + matrixBytes(op.getB()) > ::blocksparse::WorkOptions().cacheBytes) {
+    shape.blocks = bufferType(op.getTiles()[1]).getDimSize(0) - 1;
+    shape.pacedTiles = bufferType(op.getTiles()[0]).getDimSize(0) / shape.blocks;
+  }
+}
+
+/// i1: a coordinate or a place that is there.
+static Value isThere(ImplicitLocOpBuilder &b, Value number) {
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::sge, number, sharedConstant(b, 0));
+}
+
+WgmmaWork SDDKernel::getTile(ImplicitLocOpBuilder &b, Value number) {
+  SmallVector<Value> fields = tileTable.read(b, number, 0, fieldCount);
+  fields.push_back(number);
+  if (plan.hasBlocks())
+    readPlaces(b, fields);
+  Value steps = sharedConstant(b, plan.steps);
+  // LLVM would unroll all of a few steps, and the addresses of their copies would not fit the
+  // registers of the producer.
+  return {plan.steps > 2 ? makeOpaque(b, steps) : steps, fields};
+}
+
+/// Appends, for each batch of chunks, the place of the block that this thread stores. They are read
+/// before the products, so that nobody waits for them.
+void SDDKernel::readPlaces(ImplicitLocOpBuilder &b, SmallVectorImpl<Value> &fields) const {
+  Value thread =
+      arith::IndexCastOp::create(b, b.getI32Type(), gpu::ThreadIdOp::create(b, gpu::Dimension::x));
+  // The warpgroups are producer, half 0 and half 1; the first has no use for what it reads.
+  Value next = sharedAdd(b, sharedDiv(b, thread, 128), sharedConstant(b, 1));
+  int64_t ofChunk = plan.blocks().perChunk(), each = WgmmaShape::resultBuffers * ofChunk;
+  int64_t width = ::blocksparse::placesPerTile(plan.block);
+  Value at = sharedAdd(b, sharedMul(b, fields[blocksField], width),
+                       sharedMul(b, sharedRem(b, next, 2), width / 2));
+  Value block = sharedRem(b, thread, each);
+  if (plan.form.swapped) {
+    // The table counts the blocks of a chunk along its columns, which are rows of the result.
+    int64_t down = unit / plan.block.rows, across = unit / plan.block.cols;
+    Value inChunk = sharedRem(b, block, ofChunk);
+    Value turned = sharedAdd(b, sharedMul(b, sharedRem(b, inChunk, across), down),
+                             sharedDiv(b, inChunk, across));
+    block = sharedAdd(b, sharedMul(b, sharedDiv(b, block, ofChunk), ofChunk), turned);
+  }
+  at = sharedAdd(b, at, block);
+  for (int64_t batch = 0; batch < plan.batches(); ++batch)
+    fields.push_back(places.readAt(b, sharedAdd(b, at, sharedConstant(b, batch * each))));
+}
+
+//===----------------------------------------------------------------------===//
+// Copies
+//===----------------------------------------------------------------------===//
+
+Value SDDKernel::stepBytes(ImplicitLocOpBuilder &b, const WgmmaWork &tile, ArrayRef<Value>) {
+  auto ofBlocks = [&](const Factor &factor, int64_t field) {
+    return sharedMul(b, tile.fields[field], factor.gatheredBox().bytes());
+  };
+  auto ofPieces = [&](int64_t firstField, int64_t pieces) {
+    Value bytes = sharedConstant(b, 0);
+    for (int64_t piece = 0; piece < pieces; ++piece)
+      bytes = sharedAdd(b, bytes,
+                        arith::SelectOp::create(b, isThere(b, tile.fields[firstField + piece]),
+                                                sharedConstant(b, WgmmaTile::matrixBytes),
+                                                sharedConstant(b, 0)));
+    return bytes;
+  };
+  Value rows = plan.left.gathers ? ofBlocks(plan.left, blockRowsField)
+                                 : ofPieces(firstRow, plan.shape.aMatrices());
+  Value cols =
+      plan.right.gathers ? ofBlocks(plan.right, columnsField) : ofPieces(firstCol, plan.chunks);
+  return sharedAdd(b, rows, cols);
+}
+
+/// From element `across` (i32) of the factor on, to each of `cluster` thread blocks.
+void SDDKernel::emitCopy(ImplicitLocOpBuilder &b, const Factor &factor, Value map, MapBox box,
+                         const WgmmaWork &tile, Value across, const Target &to,
+                         int64_t cluster) const {
+  MapPlace place = StagedTiles::placeIn(b, factor.memref, across, to.k, tile.fields[batchField],
+                                        tile.fields[headField]);
+  if (!factor.alongK)
+    std::swap(place.row, place.col);
+  emitTensorLoad(b, map, box, place, to.address, to.barrier, cluster);
+}
+
+/// The copies of one of the copying warps: of columns those of a piece, of rows as many.
+void SDDKernel::emitGathered(ImplicitLocOpBuilder &b, const Factor &factor, const FactorMaps &maps,
+                             const WgmmaWork &tile, const GatheredFields &fields, Value warp,
+                             const Target &to) const {
+  int64_t all = fields.pieces * factor.perPiece, warps = std::min(all, plan.shape.copyingWarps);
+  int64_t each = all / warps;
+  Value first = sharedMul(b, warp, each);
+  // Numbers are read again at each step: there are no registers to keep them in.
+  Value row = sharedMul(b, makeOpaque(b, tile.fields[numberField]), tileTable.width());
+  auto copy = [&](ImplicitLocOpBuilder &b, Value map, MapBox box, int64_t i) {
+    Value place = sharedAdd(b, first, sharedConstant(b, i));
+    Value word = sharedAdd(b, sharedDiv(b, place, 2), sharedConstant(b, fields.firstWord));
+    Value pair = tileTable.readAt(b, sharedAdd(b, row, word));
+    Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, sharedRem(b, place, 2),
+                                          sharedConstant(b, 0));
+    Value number = arith::SelectOp::create(b, isFirst, sharedRem(b, pair, 1 << 16),
+                                           sharedDiv(b, pair, 1 << 16));
+    Target at = to;
+    at.address = sharedAdd(b, to.address, sharedMul(b, place, factor.gatheredBox().bytes()));
+    emitCopy(b, factor, map, box, tile, sharedMul(b, number, factor.gatheredSize()), at);
+  };
+  auto copyEach = [&](ImplicitLocOpBuilder &b) {
+    for (int64_t i = 0; i < each; ++i) {
+      Value has = arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, tile.fields[fields.count],
+                                        sharedAdd(b, first, sharedConstant(b, i)));
+      emitIf(b, has,
+             [&](ImplicitLocOpBuilder &b) { copy(b, maps.blocks, factor.gatheredBox(), i); });
+    }
+  };
+  auto copyPart = [&](ImplicitLocOpBuilder &b) {
+    if (!factor.copiesPieces())
+      return copyEach(b);
+    Value bit = sharedRem(b, arith::ShRUIOp::create(b, tile.fields[runsField], warp), 2);
+    auto isRun = [&](int64_t wanted) {
+      return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, bit, sharedConstant(b, wanted));
+    };
+    emitIf(b, isRun(1),
+           [&](ImplicitLocOpBuilder &b) { copy(b, maps.pieces, factor.pieceBox(), 0); });
+    emitIf(b, isRun(0), copyEach);
+  };
+  if (warps == plan.shape.copyingWarps)
+    return copyPart(b);
+  Value takesPart =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::slt, warp, sharedConstant(b, warps));
+  emitIf(b, takesPart, copyPart);
+}
+
+void SDDKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step,
+                           ArrayRef<Value>, const StageBuffers &stage) {
+  Value k = sharedMul(b, step, WgmmaShape::stepDepth);
+  // Block `piece` of the cluster copies this piece of the rows to all of it.
+  Value rank;
+  if (plan.shape.cluster > 1)
+    rank = StagedTiles::clusterRank(b, plan.shape.cluster);
+  auto copyPieces = [&](const Factor &factor, Value map, int64_t firstField, int64_t pieces,
+                        Value to, int64_t cluster) {
+    for (int64_t piece = 0; piece < pieces; ++piece) {
+      Value first = tile.fields[firstField + piece], number = sharedConstant(b, piece);
+      Value copies = isThere(b, first);
+      if (plan.shape.copyingWarps > 1)
+        copies = both(b, copies, isEqual(b, stage.warp, number));
+      if (cluster > 1)
+        copies = both(b, copies, isEqual(b, rank, number));
+      emitIf(b, copies, [&](ImplicitLocOpBuilder &b) {
+        Value address = sharedAdd(b, to, sharedConstant(b, piece * WgmmaTile::matrixBytes));
+        emitCopy(b, factor, map, factor.pieceBox(), tile, first, {address, stage.barrier, k},
+                 cluster);
+      });
+    }
+  };
+  if (plan.left.gathers)
+    emitGathered(b, plan.left, leftMaps, tile, gatheredRows, stage.warp,
+                 {stage.a, stage.barrier, k});
+  else
+    copyPieces(plan.left, leftMaps.pieces, firstRow, plan.shape.aMatrices(), stage.a,
+               plan.shape.cluster);
+  if (plan.right.gathers)
+    emitGathered(b, plan.right, rightMaps, tile, gatheredColumns, stage.warp,
+                 {stage.b, stage.barrier, k});
+  else
+    copyPieces(plan.right, rightMaps.pieces, firstCol, plan.chunks, stage.b, /*cluster=*/1);
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+Value SDDKernel::firstBlock(ImplicitLocOpBuilder &b, const WgmmaWork &tile) {
+  return ValuesOrigin::get(op).blockOf(b, tile.fields[batchField], tile.fields[headField]);
+}
+
+void SDDKernel::storePiece(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                           int64_t number, Value address) {
+  Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, group, sharedConstant(b, 0));
+  int64_t perGroup = plan.shape.splitColumns ? plan.chunks / 2 : 4;
+  Value place = arith::SelectOp::create(b, isFirst, tile.fields[firstPlace + number],
+                                        tile.fields[firstPlace + perGroup + number]);
+  emitIf(b, isThere(b, place), [&](ImplicitLocOpBuilder &b) {
+    Value zero = sharedConstant(b, 0);
+    Value firstRow = sharedMul(b, firstBlock(b, tile), plan.block.rows);
+    Value row = sharedAdd(b, sharedDiv(b, place, 8), firstRow);
+    Value col = sharedMul(b, sharedRem(b, place, 8), unit);
+    emitTensorStore(b, outMap, {row, col, zero, zero}, address);
+  });
+}
+
+void SDDKernel::storeBlock(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t batch,
+                           Value address) {
+  Value place = tile.fields[firstBlockPlace + batch];
+  emitIf(b, isThere(b, place), [&](ImplicitLocOpBuilder &b) {
+    Value zero = sharedConstant(b, 0);
+    Value row = sharedMul(b, sharedAdd(b, place, firstBlock(b, tile)), plan.block.rows);
+    emitTensorStore(b, outMap, {row, zero, zero, zero}, address);
+  });
+}
+
+SmallVector<Value> SDDKernel::emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
+                                         Value group, const ResultChunks &chunks, InputChunks &,
+                                         ArrayRef<Value> sums) {
+  double alpha = op.getAlpha().convertToDouble();
+  auto scale = [&](ImplicitLocOpBuilder &b, int64_t, MutableArrayRef<Value> sums) {
+    for (Value &sum : sums)
+      sum = mulNumbers(b, numberConstant(b, b.getF32Type(), alpha), sum);
+  };
+  ResultChunks::FinishCorner finish;
+  if (alpha != 1)
+    finish = scale;
+  if (plan.hasBlocks())
+    return chunks.emitBlocks(b, sums, plan.blocks(), finish,
+                             [&](ImplicitLocOpBuilder &b, int64_t batch, Value address) {
+                               storeBlock(b, tile, batch, address);
+                             });
+  return chunks.emit(b, sums, finish, [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
+    storePiece(b, tile, group, number, address);
+  });
+}
+
+void SDDKernel::emitHeld(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                         const ResultChunks &chunks, ArrayRef<Value> held, int64_t sums) {
+  if (plan.hasBlocks())
+    chunks.emitHeldBlocks(b, held, sums, plan.blocks(),
+                          [&](ImplicitLocOpBuilder &b, int64_t batch, Value address) {
+                            storeBlock(b, tile, batch, address);
+                          });
+  else
+    chunks.emitHeld(b, held, sums, [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
+      storePiece(b, tile, group, number, address);
+    });
+}
+
+//===----------------------------------------------------------------------===//
+// Launch
+//===----------------------------------------------------------------------===//
+
+bool mlir::blocksparse::device::hasWgmma(const KernelBuilder &kernels, PlannedSDDOp op) {
+  return kernels.getFacts().wgmma && !op.getTiles().empty() && getTransposes(op) &&
+         innerSize(op) > 0;
+}
+
+/// A factor of `operand` that is `transposed` as wanted: the operand, or temporary memory that it
+/// is written to, which is added to `made`.
+static Value getFactor(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Value operand,
+                       bool isTransposed, bool wanted, SmallVectorImpl<Value> &made) {
+  if (isTransposed == wanted)
+    return operand;
+  SmallVector<int64_t> sizes(bufferType(operand).getShape());
+  std::swap(sizes[sizes.size() - 2], sizes.back());
+  Value turned =
+      memref::AllocOp::create(host, MemRefType::get(sizes, bufferType(operand).getElementType()));
+  emitTransposeDense(host, kernels, operand, turned);
+  made.push_back(turned);
+  return turned;
+}
+
+static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedSDDOp op) {
+  ::blocksparse::SampledFactors transposes = *getTransposes(op);
+  SmallVector<Value> made;
+  Value a = getFactor(host, kernels, op.getA(), op.getTransposeA(), transposes.transposeA, made);
+  Value b = getFactor(host, kernels, op.getB(), op.getTransposeB(), transposes.transposeB, made);
+  SDDPlan plan(op, {a, b, transposes}, kernels.getFacts().sharedMemoryPerBlock);
+  SmallVector<Value> maps;
+  auto createMaps = [&](const Factor &factor) {
+    DenseAxes axes = DenseAxes::ofMatrices(factor.memref);
+    FactorMaps created;
+    if (factor.copiesPieces())
+      maps.push_back(created.pieces =
+                         createTensorMap(host, factor.memref, axes, factor.pieceBox()));
+    if (factor.gathers)
+      maps.push_back(created.blocks =
+                         createTensorMap(host, factor.memref, axes, factor.gatheredBox()));
+    return created;
+  };
+  FactorMaps left = createMaps(plan.left), right = createMaps(plan.right);
+  Value out = createValuesMap(host, op.getInit(), plan.resultBox());
+  maps.push_back(out);
+  Value blocks = indexConstant(host, bufferType(op.getTiles()[1]).getDimSize(0) - 1);
+  WgmmaProduct(plan.shape)
+      .launch(host, kernels, "sdd_wgmma", maps, op.getTiles(), blocks,
+              [&](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
+                return std::make_unique<SDDKernel>(b, op, plan, left, right, out, mapping);
+              });
+  for (Value memory : made)
+    memref::DeallocOp::create(host, memory);
+}
+
+void mlir::blocksparse::device::emitWgmma(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                                          PlannedSDDOp op, Fallback fallback) {
+  Value fits = both(host, isAligned16(host, op.getInit()), isRowMajor(host, op.getInit()));
+  fits = both(host, fits, isAligned16(host, op.getA()));
+  fits = both(host, fits, isAligned16(host, op.getB()));
+  emitFastOrFallback(
+      host, fits, [&](ImplicitLocOpBuilder &b) { emitProduct(b, kernels, op); }, fallback);
+}

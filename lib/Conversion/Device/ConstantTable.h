@@ -1,0 +1,20 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef BLOCKSPARSE_LIB_CONVERSION_DEVICE_CONSTANTTABLE_H
+#define BLOCKSPARSE_LIB_CONVERSION_DEVICE_CONSTANTTABLE_H
+
+#include "mlir/IR/Value.h"
+
+#include <optional>
+#include <vector>
+
+namespace mlir::blocksparse::device {
+
+/// The elements, in row-major order, of a table whose contents the compiler knows: a
+/// memref.get_global of an i32 constant. Nothing for any other memref.
+std::optional<std::vector<int32_t>> readConstantTable(Value table);
+
+} // namespace mlir::blocksparse::device
+
+#endif // BLOCKSPARSE_LIB_CONVERSION_DEVICE_CONSTANTTABLE_H

@@ -1,0 +1,157 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "CommandLine.h"
+#include "blocksparse/Compiler/Compiler.h"
+#include "blocksparse/Drivers/Drivers.h"
+#include "blocksparse/Execution/NativeTarget.h"
+#include "blocksparse/Target/CPU/CHeader.h"
+
+#include "mlir/IR/AsmState.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+namespace cl = llvm::cl;
+
+namespace {
+
+cl::OptionCategory category("blocksparse-compile options");
+
+struct Arguments {
+  cl::opt<std::string> input{cl::Positional, cl::desc("<input.mlir>"), cl::init("-"),
+                             cl::cat(category)};
+  cl::opt<std::string> output{
+      "o", cl::desc("Output: x.so, x.o, x.s, x.ll, x.ptx, or IR with --stop-after"),
+      cl::value_desc("file"), cl::init("-"), cl::cat(category)};
+  cl::opt<std::string> header{"emit-header", cl::desc("Write a C header of the entry points"),
+                              cl::value_desc("file"), cl::cat(category)};
+  cl::opt<std::string> stopAfter{"stop-after",
+                                 cl::desc("Print the IR after this stage: parse, optimise, "
+                                          "schedule, plan, bufferize, lower, llvm"),
+                                 cl::value_desc("stage"), cl::cat(category)};
+  cl::opt<std::string> target{"target",
+                              cl::desc("What to make code for: cpu, cuda:<chip>, cuda:native, or "
+                                       "several of them, separated by commas"),
+                              cl::init("cpu"), cl::cat(category)};
+  cl::opt<unsigned> ptxVersion{"ptx-version",
+                               cl::desc("PTX version as 10 * major + minor; 0: the lowest that "
+                                        "knows the chip"),
+                               cl::init(0), cl::cat(category)};
+  cl::opt<bool> cubin{"cubin", cl::desc("Machine code beside the PTX, made by ptxas"),
+                      cl::cat(category)};
+  cl::opt<std::string> cpu{"cpu", cl::desc("Processor, as LLVM names it, or native"),
+                           cl::init("native"), cl::cat(category)};
+  cl::opt<std::string> features{"features", cl::desc("Processor features: +avx512f,-fma"),
+                                cl::cat(category)};
+  TuningDatabaseOption tuningDatabase{category};
+  cl::opt<bool> checkIndices{"check-indices",
+                             cl::desc("Check the indices of run-time patterns when the program "
+                                      "runs; on the CPU"),
+                             cl::cat(category)};
+  cl::opt<std::string> function{"function", cl::desc("Compile these public functions only"),
+                                cl::value_desc("name,..."), cl::cat(category)};
+  cl::opt<unsigned> optLevel{"O", cl::Prefix, cl::desc("Optimisation level, 0 to 3"), cl::init(3),
+                             cl::cat(category)};
+};
+
+} // namespace
+
+static LogicalResult writeText(StringRef path,
+                               llvm::function_ref<LogicalResult(llvm::raw_ostream &)> write,
+                               EmitErrorFn emitError) {
+  std::error_code error;
+  llvm::ToolOutputFile file(path, error, llvm::sys::fs::OF_Text);
+  if (error)
+    return emitError() << "expects to write '" << path << "', but got: " << error.message();
+  if (failed(write(file.os())))
+    return failure();
+  file.keep();
+  return success();
+}
+
+static LogicalResult emit(Program &program, const CompileOptions &options,
+                          const Arguments &arguments, EmitErrorFn emitError) {
+  ModuleOp module = *program.module;
+  if (options.stopAfter != Stage::Emit) {
+    if (failed(compile(module, options)))
+      return failure();
+    return writeText(
+        arguments.output,
+        [&](llvm::raw_ostream &stream) {
+          module.print(stream);
+          stream << "\n";
+          return success();
+        },
+        emitError);
+  }
+  std::optional<OutputFormat> format = getOutputFormat(arguments.output);
+  if (!format && arguments.output == "-")
+    format = OutputFormat::LLVMIR;
+  if (!format)
+    return emitError() << "expects an output that ends in .so, .o, .s, .ll or .ptx, but got '"
+                       << arguments.output << "'";
+  return emitProgram(module, options, *format, arguments.output);
+}
+
+static LogicalResult run(const Arguments &arguments, llvm::SourceMgr &sourceMgr,
+                         MLIRContext &context) {
+  auto emitError = [&] { return mlir::emitError(UnknownLoc::get(&context)); };
+  CompileOptions options;
+  FailureOr<std::string> target = resolveTarget(arguments.target, emitError);
+  if (failed(target))
+    return failure();
+  options.target = *target;
+  options.gpu.ptxVersion = arguments.ptxVersion;
+  options.gpu.cubin = arguments.cubin;
+  options.checkIndices = arguments.checkIndices;
+  options.tuningDatabase = arguments.tuningDatabase;
+  options.gpu.optLevel = arguments.optLevel;
+  options.cpu = {arguments.cpu, arguments.features, arguments.optLevel};
+  options.configurePasses = [](PassManager &pm) {
+    if (failed(applyPassManagerCLOptions(pm)))
+      return failure();
+    applyDefaultTimingPassManagerCLOptions(pm);
+    return success();
+  };
+  if (!arguments.stopAfter.empty()) {
+    FailureOr<Stage> stage = parseStage(arguments.stopAfter, emitError);
+    if (failed(stage))
+      return failure();
+    options.stopAfter = *stage;
+  }
+  // Before any work: a mistyped processor shall not wait for it.
+  if (failed(checkTarget(options, emitError)))
+    return failure();
+  FailureOr<Program> program = parseProgram(arguments.input, sourceMgr, context);
+  if (failed(program) ||
+      (!arguments.function.empty() && failed(keepFunctions(*program, arguments.function))) ||
+      failed(emit(*program, options, arguments, emitError)))
+    return failure();
+  if (arguments.header.empty())
+    return success();
+  return writeText(
+      arguments.header,
+      [&](llvm::raw_ostream &stream) {
+        return emitCHeader(program->signatures, llvm::sys::path::filename(arguments.header), stream,
+                           emitError, usesDevice(options));
+      },
+      emitError);
+}
+
+int mlir::blocksparse::compileMain(int argc, char **argv) {
+  CommandLineTool tool(argc, argv);
+  Arguments arguments;
+  registerAsmPrinterCLOptions();
+  registerMLIRContextCLOptions();
+  registerPassManagerCLOptions();
+  registerDefaultTimingManagerCLOptions();
+  tool.parseOptions(category, "Compiles block-sparse programs.\n");
+  return tool.run([&](llvm::SourceMgr &sourceMgr, MLIRContext &context) {
+    return run(arguments, sourceMgr, context);
+  });
+}

@@ -1,0 +1,373 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "../Execution/RunCall.h"
+#include "../Interpreter/RunReport.h"
+#include "CommandLine.h"
+#include "blocksparse/Bench/UsefulWork.h"
+#include "blocksparse/Drivers/Drivers.h"
+#include "blocksparse/Execution/HostArguments.h"
+#include "blocksparse/Execution/HostProgram.h"
+#include "blocksparse/Support/Npy.h"
+#include "blocksparse/Support/RandomFill.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SourceMgr.h"
+
+#include <new>
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using ::blocksparse::HostTensor;
+namespace cl = llvm::cl;
+
+namespace {
+
+cl::OptionCategory category("blocksparse-run options");
+
+/// A number that may be left out: --time means --time=10.
+struct CountParser : cl::parser<unsigned> {
+  using cl::parser<unsigned>::parser;
+  bool parse(cl::Option &option, StringRef name, StringRef text, unsigned &value) {
+    return cl::parser<unsigned>::parse(option, name, text.empty() ? "10" : text, value);
+  }
+};
+
+enum class CheckKind { None, Results, Each };
+
+struct RunOptions {
+  cl::opt<std::string> input{cl::Positional, cl::desc("<input.mlir>"), cl::init("-"),
+                             cl::cat(category)};
+  TuningDatabaseOption tuningDatabase{category};
+  cl::opt<bool> checkIndices{"check-indices",
+                             cl::desc("Check the indices of run-time patterns when the program "
+                                      "runs; on the CPU"),
+                             cl::cat(category)};
+  cl::opt<std::string> function{"function", cl::desc("The functions to run"),
+                                cl::value_desc("name,..."), cl::cat(category)};
+  cl::opt<bool> allFunctions{"all-functions", cl::desc("Run every public function"),
+                             cl::cat(category)};
+  cl::list<std::string> inputs{"input",
+                               cl::desc("A parameter, by name or number, from a .npy file"),
+                               cl::value_desc("parameter=file"), cl::cat(category)};
+  cl::list<std::string> args{"arg",
+                             cl::desc("Fill of one parameter: a name as for --fill, or a "
+                                      "number"),
+                             cl::value_desc("parameter:fill"), cl::cat(category)};
+  cl::list<std::string> shapes{"shape", cl::desc("Sizes where a type leaves some open"),
+                               cl::value_desc("parameter=AxBx..."), cl::cat(category)};
+  cl::opt<std::string> fill{"fill",
+                            cl::desc("Fill of all parameters: uniform, integers, zeros, ones, "
+                                     "arange, nan, keep, forbid or a number"),
+                            cl::cat(category)};
+  cl::opt<uint64_t> seed{"seed", cl::desc("Seed of random inputs"), cl::init(0), cl::cat(category)};
+  cl::opt<double> density{"density", cl::desc("Share of stored blocks of random patterns"),
+                          cl::init(0.5), cl::cat(category)};
+  cl::opt<Placement> placement{
+      "strided",
+      cl::desc("Where inputs and results lie in memory"),
+      cl::init(Placement::RowMajor),
+      cl::ValueOptional,
+      cl::values(clEnumValN(Placement::Strided, "", "every second element of every second row"),
+                 clEnumValN(Placement::Strided, "elements", "the same"),
+                 clEnumValN(Placement::PaddedRows, "rows", "contiguous rows with gaps between"),
+                 clEnumValN(Placement::Transposed, "transposed", "last two axes exchanged"),
+                 clEnumValN(Placement::RowMajor, "none", "row-major, the default")),
+      cl::cat(category)};
+  cl::opt<std::string> device{"device", cl::desc("auto (a GPU where there is one), cpu or cuda"),
+                              cl::init("auto"), cl::cat(category)};
+  cl::opt<std::string> target{"target",
+                              cl::desc("What to make code for: cpu, cuda:<chip>; by default what "
+                                       "suits the device best"),
+                              cl::cat(category)};
+  cl::opt<unsigned> ptxVersion{"ptx-version",
+                               cl::desc("PTX version as 10 * major + minor; 0: the lowest that "
+                                        "knows the chip"),
+                               cl::init(0), cl::cat(category)};
+  cl::opt<CheckKind> check{
+      "check",
+      cl::desc("Compare with the reference"),
+      cl::init(CheckKind::None),
+      cl::ValueOptional,
+      cl::values(clEnumValN(CheckKind::Results, "", "the results of the program"),
+                 clEnumValN(CheckKind::Results, "results", "the same"),
+                 clEnumValN(CheckKind::Each, "each",
+                            "what every operation makes of what the program gave it"),
+                 clEnumValN(CheckKind::None, "none", "nothing, the default")),
+      cl::cat(category)};
+  cl::opt<bool> repeatCheck{"repeat-check", cl::desc("Run twice; results must be equal bit by bit"),
+                            cl::cat(category)};
+  cl::opt<unsigned, false, CountParser> time{"time",
+                                             cl::desc("Measure; the median of N calls"),
+                                             cl::ValueOptional,
+                                             cl::value_desc("N"),
+                                             cl::init(0),
+                                             cl::cat(category)};
+  cl::opt<unsigned> threads{"threads", cl::desc("Number of threads; 0: OpenMP's default"),
+                            cl::init(0), cl::cat(category)};
+  cl::opt<std::string> output{"output", cl::desc("Write the results there as .npy files"),
+                              cl::value_desc("directory"), cl::cat(category)};
+  cl::opt<bool> poison{"poison", cl::desc("NaN in results before a call and in padding of inputs"),
+                       cl::init(true), cl::cat(category)};
+  cl::opt<std::string> cpu{"cpu", cl::desc("Processor, as LLVM names it, or native"),
+                           cl::init("native"), cl::cat(category)};
+  cl::opt<std::string> features{"features", cl::desc("Processor features: +avx512f,-fma"),
+                                cl::cat(category)};
+};
+
+/// One function of the program with its data.
+struct Run {
+  func::FuncOp source;
+  const FunctionSignature &signature;
+  std::vector<HostTensor> arguments, results;
+};
+
+} // namespace
+
+/// Splits "key<separator>value" into the map; a text without the separator is an error.
+template <typename Value, typename Parse>
+static LogicalResult parsePairs(ArrayRef<std::string> texts, char separator, StringRef option,
+                                llvm::StringMap<Value> &map, Parse &&parse, EmitErrorFn emitError) {
+  for (StringRef text : texts) {
+    auto [key, value] = text.split(separator);
+    std::optional<Value> parsed = parse(value);
+    if (key.empty() || value.empty() || !parsed)
+      return emitError() << "expects --" << option << " with parameter" << StringRef(&separator, 1)
+                         << "value, but got '" << text << "'";
+    map[key] = std::move(*parsed);
+  }
+  return success();
+}
+
+static std::optional<std::vector<int64_t>> parseSizes(StringRef text) {
+  SmallVector<StringRef> parts;
+  std::vector<int64_t> sizes;
+  text.split(parts, 'x');
+  for (StringRef part : parts)
+    if (part.getAsInteger(10, sizes.emplace_back()) || sizes.back() < 0)
+      return std::nullopt;
+  return sizes;
+}
+
+static FailureOr<ArgumentOptions> getArgumentOptions(const RunOptions &options,
+                                                     EmitErrorFn emitError) {
+  ArgumentOptions result;
+  auto text = [](StringRef value) { return std::optional(value.str()); };
+  if (failed(parsePairs(ArrayRef<std::string>(options.inputs), '=', "input", result.files, text,
+                        emitError)) ||
+      failed(parsePairs(ArrayRef<std::string>(options.args), ':', "arg", result.fills, text,
+                        emitError)) ||
+      failed(parsePairs(ArrayRef<std::string>(options.shapes), '=', "shape", result.shapes,
+                        parseSizes, emitError)))
+    return failure();
+  result.fill = options.fill;
+  result.seed = options.seed;
+  result.density = options.density;
+  result.placement = options.placement;
+  result.poison = options.poison;
+  return result;
+}
+
+/// Results in memory placed like the arguments, with NaN in them.
+static LogicalResult placeResults(Run &run, const RunOptions &options) {
+  for (HostTensor &result : run.results) {
+    std::string error;
+    std::optional<HostTensor> placed = placeTensor(result, options.placement, error);
+    if (!placed)
+      return run.source.emitError() << error;
+    result = *placed;
+    if (options.poison)
+      ::blocksparse::fillTensor(result, ::blocksparse::FillKind::nan);
+  }
+  return success();
+}
+
+static LogicalResult reportTime(Run &run, RunCall &call, unsigned count, EmitErrorFn emitError) {
+  FailureOr<double> milliseconds = call.measure(count, emitError);
+  if (failed(milliseconds))
+    return failure();
+  llvm::outs() << llvm::format("  time %.4g ms (median of %u)", *milliseconds, count);
+  std::optional<double> work = countUsefulOperations(run.source, run.signature, run.arguments);
+  if (work && *work > 0)
+    llvm::outs() << llvm::format(", %.4g GFLOP/s useful", *work / *milliseconds * 1e-6);
+  llvm::outs() << "\n";
+  return success();
+}
+
+/// Calls again with fresh memory; gives the number of results that differ. The references, if
+/// any, tell where a result may hold anything.
+static FailureOr<int> checkRepeat(Run &run, HostProgram &program, const RunOptions &options,
+                                  const RunPlace &place, ArrayRef<ReferenceResult> references,
+                                  EmitErrorFn emitError) {
+  Run again = run;
+  if (failed(placeResults(again, options)))
+    return failure();
+  FailureOr<RunCall> call =
+      RunCall::create(place, program, run.signature, run.arguments, again.results, emitError);
+  if (failed(call) || failed(call->run(emitError)))
+    return failure();
+  int failures = 0;
+  for (auto [index, parameter] : llvm::enumerate(run.signature.results)) {
+    HostTensor first = run.results[index], second = again.results[index];
+    if (!references.empty()) {
+      first = withoutUnspecified(first, references[index]);
+      second = withoutUnspecified(second, references[index]);
+    }
+    bool equal = ::blocksparse::bitwiseEqual(first.contiguous(), second.contiguous());
+    failures += !equal;
+    llvm::outs() << "  " << parameter.name << " of a second call: "
+                 << (equal ? "equal bit by bit  PASS\n" : "differs  FAIL\n");
+  }
+  return failures;
+}
+
+static LogicalResult writeResults(const Run &run, const RunOptions &options,
+                                  EmitErrorFn emitError) {
+  if (std::error_code code = llvm::sys::fs::create_directories(options.output))
+    return emitError() << "expects to make the directory '" << options.output
+                       << "', but got: " << code.message();
+  for (auto [index, result] : llvm::enumerate(run.results)) {
+    SmallString<128> path(options.output);
+    std::string name = "result" + llvm::utostr(index) + ".npy";
+    llvm::sys::path::append(path, options.allFunctions ? run.signature.name + "." + name : name);
+    std::string error;
+    if (!::blocksparse::writeNpy(path.str().str(), result, error))
+      return emitError() << error;
+    llvm::outs() << "  wrote " << path << "\n";
+  }
+  return success();
+}
+
+/// Runs one function; gives the number of FAILs.
+static FailureOr<int> runFunction(Run &run, HostProgram &program,
+                                  const ArgumentOptions &argumentOptions, const RunOptions &options,
+                                  const RunPlace &place) {
+  auto emitError = [&] { return run.source.emitError(); };
+  FailureOr<std::vector<HostTensor>> arguments =
+      makeArguments(run.source, run.signature, argumentOptions);
+  if (failed(arguments))
+    return failure();
+  run.arguments = std::move(*arguments);
+  // Before the call: it judges the data, too.
+  FailureOr<std::vector<ReferenceResult>> references = std::vector<ReferenceResult>();
+  if (options.check != CheckKind::None)
+    references = interpretWithReference(run.source, run.signature, run.arguments);
+  if (failed(references))
+    return failure();
+  FailureOr<std::vector<HostTensor>> results =
+      allocateResults(program, run.signature, run.arguments, emitError);
+  if (failed(results))
+    return failure();
+  run.results = std::move(*results);
+  if (failed(placeResults(run, options)))
+    return failure();
+  FailureOr<RunCall> call =
+      RunCall::create(place, program, run.signature, run.arguments, run.results, emitError);
+  if (failed(call) || failed(call->run(emitError)))
+    return failure();
+
+  int failures = 0;
+  if (options.check == CheckKind::Each)
+    references = interpretEachWithReference(run.source, run.signature, run.arguments, run.results);
+  if (failed(references))
+    return failure();
+  if (options.check != CheckKind::None) {
+    FailureOr<int> compared =
+        reportComparisons(run.source, run.signature, run.arguments, run.results, *references);
+    if (failed(compared))
+      return failure();
+    failures += *compared;
+  } else {
+    for (auto [parameter, result] : llvm::zip_equal(run.signature.results, run.results))
+      llvm::outs() << "  " << parameter.name << " " << result.describe() << "\n";
+  }
+  if (options.repeatCheck) {
+    FailureOr<int> repeated = checkRepeat(run, program, options, place, *references, emitError);
+    if (failed(repeated))
+      return failure();
+    failures += *repeated;
+  }
+  if (!options.output.empty() && failed(writeResults(run, options, emitError)))
+    return failure();
+  if (options.time && failed(reportTime(run, *call, options.time, emitError)))
+    return failure();
+  return failures;
+}
+
+static FailureOr<HostProgram> compileProgram(ModuleOp source, const RunOptions &options,
+                                             const RunPlace &place) {
+  OwningOpRef<ModuleOp> module = source.clone();
+  dropRunAttributes(*module);
+  CompileOptions compileOptions;
+  compileOptions.target = place.target;
+  // An emulated kernel runs for less time than it takes to optimise its loops.
+  unsigned optLevel = compileOptions.isEmulated() ? 0 : 3;
+  compileOptions.cpu = {options.cpu, options.features, optLevel};
+  compileOptions.gpu.ptxVersion = options.ptxVersion;
+  compileOptions.checkIndices = options.checkIndices;
+  compileOptions.tuningDatabase = options.tuningDatabase;
+  return HostProgram::create(*module, compileOptions);
+}
+
+static LogicalResult selectFunctions(Program &program, const RunOptions &options,
+                                     EmitErrorFn emitError) {
+  if (!options.function.empty())
+    return keepFunctions(program, options.function);
+  if (program.signatures.size() == 1 || (options.allFunctions && !program.signatures.empty()))
+    return success();
+  return emitError() << "expects a module with one public function, or --function or "
+                        "--all-functions, but got "
+                     << program.signatures.size();
+}
+
+static LogicalResult runProgram(const RunOptions &options, llvm::SourceMgr &sourceMgr,
+                                MLIRContext &context) {
+  auto emitError = [&] { return mlir::emitError(UnknownLoc::get(&context)); };
+  FailureOr<RunPlace> place = RunPlace::get(options.device, options.target, emitError);
+  if (failed(place))
+    return failure();
+  FailureOr<ArgumentOptions> argumentOptions = getArgumentOptions(options, emitError);
+  if (failed(argumentOptions))
+    return failure();
+  FailureOr<Program> program = parseProgram(options.input, sourceMgr, context);
+  if (failed(program) || failed(selectFunctions(*program, options, emitError)) ||
+      (options.check == CheckKind::Each && failed(returnEveryResult(*program))))
+    return failure();
+  FailureOr<HostProgram> host = compileProgram(*program->module, options, *place);
+  if (failed(host))
+    return failure();
+  if (options.threads)
+    host->getJIT().setThreads(options.threads);
+  int threads = host->getJIT().getThreads();
+
+  int failures = 0, errors = 0;
+  for (const FunctionSignature &signature : program->signatures) {
+    llvm::outs() << "@" << signature.name << " on ";
+    if (place->device)
+      llvm::outs() << place->device->name << ", " << place->target << "\n";
+    else
+      llvm::outs() << "the cpu, " << threads << (threads == 1 ? " thread\n" : " threads\n");
+    Run run{program->module->lookupSymbol<func::FuncOp>(signature.name), signature, {}, {}};
+    FailureOr<int> result = runFunction(run, *host, *argumentOptions, options, *place);
+    errors += failed(result);
+    failures += succeeded(result) ? *result : 0;
+  }
+  if (options.check != CheckKind::None || options.repeatCheck)
+    llvm::outs() << (failures ? "FAIL" : errors ? "ERROR" : "PASS") << "\n";
+  return success(failures == 0 && errors == 0);
+}
+
+int mlir::blocksparse::runMain(int argc, char **argv) {
+  CommandLineTool tool(argc, argv);
+  // InitLLVM's handler would abort where a tensor asks whether there is memory for it.
+  std::set_new_handler(nullptr);
+  RunOptions options;
+  tool.parseOptions(category, "Runs functions of block-sparse programs.\n");
+  return tool.run([&](llvm::SourceMgr &sourceMgr, MLIRContext &context) {
+    return runProgram(options, sourceMgr, context);
+  });
+}

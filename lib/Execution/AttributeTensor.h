@@ -1,0 +1,23 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef BLOCKSPARSE_LIB_EXECUTION_ATTRIBUTETENSOR_H
+#define BLOCKSPARSE_LIB_EXECUTION_ATTRIBUTETENSOR_H
+
+#include "blocksparse/Support/HostTensor.h"
+#include "mlir/IR/BuiltinAttributes.h"
+
+#include <optional>
+#include <string>
+
+namespace mlir::blocksparse {
+
+/// The elements of a dense<...> or dense_resource<...> attribute in a tensor of its type. Fails
+/// with `error` on other attributes, element types that host tensors lack, and a
+/// resource that the file does not define.
+std::optional<::blocksparse::HostTensor> tensorFromAttribute(Attribute attribute,
+                                                             std::string &error);
+
+} // namespace mlir::blocksparse
+
+#endif // BLOCKSPARSE_LIB_EXECUTION_ATTRIBUTETENSOR_H
