@@ -10,47 +10,6 @@
 using namespace mlir;
 using namespace mlir::blocksparse;
 
-//===----------------------------------------------------------------------===//
-// Index arithmetic
-//===----------------------------------------------------------------------===//
-
-Value mlir::blocksparse::indexConstant(ImplicitLocOpBuilder &b, int64_t value) {
-  return arith::ConstantIndexOp::create(b, value);
-}
-
-Value mlir::blocksparse::indexAdd(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
-  return b.createOrFold<arith::AddIOp>(lhs, rhs);
-}
-
-Value mlir::blocksparse::indexSub(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
-  return b.createOrFold<arith::SubIOp>(lhs, rhs);
-}
-
-Value mlir::blocksparse::indexMul(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
-  return b.createOrFold<arith::MulIOp>(lhs, rhs);
-}
-
-Value mlir::blocksparse::indexCeilDiv(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
-  Value last = indexSub(b, rhs, indexConstant(b, 1));
-  return b.createOrFold<arith::DivUIOp>(indexAdd(b, lhs, last), rhs);
-}
-
-Value mlir::blocksparse::indexMin(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
-  return b.createOrFold<arith::MinSIOp>(lhs, rhs);
-}
-
-Value mlir::blocksparse::indexMax(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
-  return b.createOrFold<arith::MaxSIOp>(lhs, rhs);
-}
-
-Value mlir::blocksparse::indexEqual(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
-  return b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, lhs, rhs);
-}
-
-int64_t mlir::blocksparse::knownIndex(Value value) {
-  return getConstantIntValue(value).value_or(ShapedType::kDynamic);
-}
-
 Value mlir::blocksparse::memrefDim(ImplicitLocOpBuilder &b, Value memref, int64_t axis) {
   auto type = cast<MemRefType>(memref.getType());
   if (!type.isDynamicDim(axis))
@@ -156,8 +115,8 @@ MatrixView MatrixView::withUnitStride(ImplicitLocOpBuilder &b) const {
 MatrixView MatrixView::window(ImplicitLocOpBuilder &b, Value row, Value col, Value windowRows,
                               Value windowCols) const {
   StridedBuffer buffer = takeApart(b, memref);
-  Value offset = indexAdd(b, buffer.offset, indexMul(b, row, buffer.strides[0]));
-  offset = indexAdd(b, offset, indexMul(b, col, buffer.strides[1]));
+  Value offset = Int(b, buffer.offset) + Int(b, row) * buffer.strides[0];
+  offset = Int(b, offset) + Int(b, col) * buffer.strides[1];
   return makeMatrix(b, buffer.base, offset, windowRows, windowCols, buffer.strides[0],
                     buffer.strides[1]);
 }
@@ -214,9 +173,9 @@ DenseView DenseView::get(ImplicitLocOpBuilder &b, Value memref, bool transposed)
 MatrixView DenseView::matrix(ImplicitLocOpBuilder &b, Value batch, Value head) const {
   Value start = offset;
   if (axes.batch >= 0)
-    start = indexAdd(b, start, indexMul(b, batch, strides[axes.batch]));
+    start = Int(b, start) + Int(b, batch) * strides[axes.batch];
   if (axes.head >= 0)
-    start = indexAdd(b, start, indexMul(b, head, strides[axes.head]));
+    start = Int(b, start) + Int(b, head) * strides[axes.head];
   auto stride = [&](int axis) { return axis < 0 ? indexConstant(b, 0) : strides[axis]; };
   return makeMatrix(b, base, start, rows(), cols(), stride(axes.row), stride(axes.col));
 }
@@ -260,14 +219,14 @@ ValuesView ValuesView::get(ImplicitLocOpBuilder &b, Value memref, int64_t lutHea
 }
 
 Value ValuesView::headBase(ImplicitLocOpBuilder &b, Value head) const {
-  return headStride ? indexMul(b, head, headStride) : indexConstant(b, 0);
+  return headStride ? Int(b, head) * headStride : indexConstant(b, 0);
 }
 
 MatrixView ValuesView::block(ImplicitLocOpBuilder &b, Value batch, Value index,
                              bool transposed) const {
-  Value start = indexAdd(b, offset, indexMul(b, index, blockStride));
+  Value start = Int(b, offset) + Int(b, index) * blockStride;
   if (batchStride)
-    start = indexAdd(b, start, indexMul(b, batch, batchStride));
+    start = Int(b, start) + Int(b, batch) * batchStride;
   Value rowCount = indexConstant(b, rows), colCount = indexConstant(b, cols);
   if (transposed)
     return makeMatrix(b, base, start, colCount, rowCount, colStride, rowStride);

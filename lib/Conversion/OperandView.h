@@ -7,25 +7,11 @@
 #ifndef BLOCKSPARSE_LIB_CONVERSION_OPERANDVIEW_H
 #define BLOCKSPARSE_LIB_CONVERSION_OPERANDVIEW_H
 
+#include "Device/Arith.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace mlir::blocksparse {
-
-/// Index arithmetic that folds constants. All of it is on `index`, 64 bits on every target.
-Value indexConstant(ImplicitLocOpBuilder &b, int64_t value);
-Value indexAdd(ImplicitLocOpBuilder &b, Value lhs, Value rhs);
-Value indexSub(ImplicitLocOpBuilder &b, Value lhs, Value rhs);
-Value indexMul(ImplicitLocOpBuilder &b, Value lhs, Value rhs);
-/// Of non-negative numbers, rhs > 0.
-Value indexCeilDiv(ImplicitLocOpBuilder &b, Value lhs, Value rhs);
-Value indexMin(ImplicitLocOpBuilder &b, Value lhs, Value rhs);
-Value indexMax(ImplicitLocOpBuilder &b, Value lhs, Value rhs);
-/// i1, true where lhs == rhs.
-Value indexEqual(ImplicitLocOpBuilder &b, Value lhs, Value rhs);
-
-/// The constant an index value is known to be, or kDynamic.
-int64_t knownIndex(Value value);
 
 /// memref.dim, a constant where the type knows it.
 Value memrefDim(ImplicitLocOpBuilder &b, Value memref, int64_t axis);

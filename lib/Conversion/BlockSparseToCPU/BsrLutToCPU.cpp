@@ -20,8 +20,8 @@ static void emitRowLut(ImplicitLocOpBuilder &b, const RuntimePattern &pattern,
   Value zero = indexConstant(b, 0), one = indexConstant(b, 1), none = indexConstant(b, -1);
   emitLoop(b, zero, pattern.rows, 1, [&](ImplicitLocOpBuilder &b, Value row) {
     Value first = pattern.crow.load(b, batch, {row});
-    Value end = pattern.crow.load(b, batch, {indexAdd(b, row, one)});
-    segments.storeRow(b, {row, zero, first, indexSub(b, end, first), none}, batch, row);
+    Value end = pattern.crow.load(b, batch, {Int(b, row) + one});
+    segments.storeRow(b, {row, zero, first, Int(b, end) - first, none}, batch, row);
   });
   emitLoop(b, zero, pattern.used(b, batch), 1, [&](ImplicitLocOpBuilder &b, Value index) {
     entries.storeRow(b, {pattern.col.load(b, batch, {index}), index}, batch, index);
@@ -42,7 +42,7 @@ static void emitColumnLut(ImplicitLocOpBuilder &b, const RuntimePattern &pattern
   });
   emitReduction(b, zero, cols, 1, zero, [&](ImplicitLocOpBuilder &b, Value col, Value sum) {
     segments.store(b, sum, batch, {col, first});
-    return indexAdd(b, sum, segments.load(b, batch, {col, count}));
+    return Int(b, sum) + segments.load(b, batch, {col, count});
   });
   pattern.forEachBlock(b, batch, [&](ImplicitLocOpBuilder &b, Value row, Value col, Value index) {
     Value place = segments.load(b, batch, {col, first});
@@ -51,7 +51,7 @@ static void emitColumnLut(ImplicitLocOpBuilder &b, const RuntimePattern &pattern
   });
   emitLoop(b, zero, cols, 1, [&](ImplicitLocOpBuilder &b, Value col) {
     Value end = segments.load(b, batch, {col, first});
-    segments.store(b, indexSub(b, end, segments.load(b, batch, {col, count})), batch, {col, first});
+    segments.store(b, Int(b, end) - segments.load(b, batch, {col, count}), batch, {col, first});
   });
 }
 
@@ -98,8 +98,8 @@ struct LowerCoordinateLut : OpRewritePattern<BsrCoordinateLutOp> {
       Value batch = at[0];
       emitLoop(b, zero, pattern.rows, 1, [&](ImplicitLocOpBuilder &b, Value row) {
         Value first = pattern.crow.load(b, batch, {row});
-        Value end = pattern.crow.load(b, batch, {indexAdd(b, row, one)});
-        segments.storeRow(b, {first, indexSub(b, end, first)}, batch, row);
+        Value end = pattern.crow.load(b, batch, {Int(b, row) + one});
+        segments.storeRow(b, {first, Int(b, end) - first}, batch, row);
       });
       pattern.forEachBlock(b, batch,
                            [&](ImplicitLocOpBuilder &b, Value row, Value col, Value index) {
@@ -128,14 +128,14 @@ static void emitTransposedIndices(ImplicitLocOpBuilder &b, const RuntimePattern 
                                   const IndexArray &offsets, const IndexArray &columns,
                                   const IndexArray &permutation, Value batch) {
   Value zero = indexConstant(b, 0), one = indexConstant(b, 1);
-  Value size = offsets.size(b, 0), cols = indexSub(b, size, one);
+  Value size = offsets.size(b, 0), cols = Int(b, size) - one;
   emitLoop(b, zero, size, 1,
            [&](ImplicitLocOpBuilder &b, Value i) { offsets.store(b, zero, batch, {i}); });
   pattern.forEachBlock(b, batch, [&](ImplicitLocOpBuilder &b, Value, Value col, Value) {
-    offsets.increment(b, batch, {indexAdd(b, col, one)});
+    offsets.increment(b, batch, {Int(b, col) + one});
   });
   emitReduction(b, zero, size, 1, zero, [&](ImplicitLocOpBuilder &b, Value i, Value sum) {
-    Value next = indexAdd(b, sum, offsets.load(b, batch, {i}));
+    Value next = Int(b, sum) + offsets.load(b, batch, {i});
     offsets.store(b, next, batch, {i});
     return next;
   });
@@ -146,8 +146,8 @@ static void emitTransposedIndices(ImplicitLocOpBuilder &b, const RuntimePattern 
     offsets.increment(b, batch, {col});
   });
   emitLoop(b, zero, cols, 1, [&](ImplicitLocOpBuilder &b, Value i) {
-    Value to = indexSub(b, cols, i);
-    offsets.store(b, offsets.load(b, batch, {indexSub(b, to, one)}), batch, {to});
+    Value to = Int(b, cols) - i;
+    offsets.store(b, offsets.load(b, batch, {Int(b, to) - one}), batch, {to});
   });
   offsets.store(b, zero, batch, {zero});
   // Blocks that are not part of the pattern keep their place.

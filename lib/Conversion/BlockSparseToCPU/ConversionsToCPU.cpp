@@ -38,12 +38,12 @@ static BlockPlace getPlace(ImplicitLocOpBuilder &b, const ConversionKernel &kern
                            Value headLoop, Value entry) {
   auto field = [&](int64_t i) { return kernel.lut.field(b, batch, entry, i); };
   Value head = kernel.lutHeads == 1 ? headLoop : field(0);
-  Value index = indexAdd(b, kernel.values.headBase(b, head), field(3));
+  Value index = Int(b, kernel.values.headBase(b, head)) + field(3);
   BlockPlace place;
   place.block = kernel.values.block(b, batch, index);
   place.dense = kernel.dense.matrix(b, batch, head);
-  place.row = indexMul(b, field(1), place.block.rows);
-  place.col = indexMul(b, field(2), place.block.cols);
+  place.row = Int(b, field(1)) * place.block.rows;
+  place.col = Int(b, field(2)) * place.block.cols;
   return place;
 }
 
@@ -68,8 +68,8 @@ static void forEachColumn(
   bool whole = aligned && !ShapedType::isDynamic(cols) && cols % blockCols == 0;
   emitLoop(b, indexConstant(b, 0), indexConstant(b, blockCols), width,
            [&](ImplicitLocOpBuilder &b, Value col) {
-             Value left = indexSub(b, indexConstant(b, blockCols), col);
-             Value inTensor = indexSub(b, kernel.dense.cols(), indexAdd(b, place.col, col));
+             Value left = Int(b, indexConstant(b, blockCols)) - col;
+             Value inTensor = Int(b, kernel.dense.cols()) - (Int(b, place.col) + col);
              Value stored = aligned ? Value() : kernel.access.mask(b, left);
              Value valid = whole ? Value() : kernel.access.mask(b, indexMin(b, left, inTensor));
              body(b, col, stored, valid);
@@ -86,13 +86,13 @@ static void emitFromDense(ImplicitLocOpBuilder &b, const ConversionKernel &kerne
                [&](ImplicitLocOpBuilder &b, ValueRange at) {
                  BlockPlace place = getPlace(b, kernel, at[0], at[1], at[2]);
                  emitLoop(b, zero, place.block.rows, 1, [&](ImplicitLocOpBuilder &b, Value i) {
-                   Value row = indexAdd(b, place.row, i);
+                   Value row = Int(b, place.row) + i;
                    auto copy = [&](ImplicitLocOpBuilder &b) {
                      forEachColumn(
                          b, kernel, place,
                          [&](ImplicitLocOpBuilder &b, Value col, Value stored, Value valid) {
                            Value elements = kernel.access.load(b, place.dense, row,
-                                                               indexAdd(b, place.col, col), valid);
+                                                               Int(b, place.col) + col, valid);
                            kernel.access.store(b, elements, place.block, i, col, stored);
                          });
                    };
@@ -120,7 +120,7 @@ static void zeroDenseRow(ImplicitLocOpBuilder &b, const ConversionKernel &kernel
   emitLoop(b, indexConstant(b, 0), dense.cols, kernel.access.width,
            [&](ImplicitLocOpBuilder &b, Value col) {
              kernel.access.store(b, nothing, dense, row, col,
-                                 kernel.access.mask(b, indexSub(b, dense.cols, col)));
+                                 kernel.access.mask(b, Int(b, dense.cols) - col));
            });
 }
 
@@ -137,11 +137,11 @@ static Value emitSum(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
 /// Writes (or adds) row `i` of a block to its place.
 static void scatterBlockRow(ImplicitLocOpBuilder &b, const ConversionKernel &kernel,
                             const BlockPlace &place, Value i, bool accumulate) {
-  Value row = indexAdd(b, place.row, i);
+  Value row = Int(b, place.row) + i;
   emitIf(b, isInside(b, row, kernel.dense.rows()), [&](ImplicitLocOpBuilder &b) {
     forEachColumn(
         b, kernel, place, [&](ImplicitLocOpBuilder &b, Value col, Value stored, Value valid) {
-          Value at = indexAdd(b, place.col, col);
+          Value at = Int(b, place.col) + col;
           Value elements = kernel.access.load(b, place.block, i, col, stored);
           if (accumulate)
             elements = emitSum(b, kernel.access.load(b, place.dense, row, at, valid), elements);
@@ -171,23 +171,23 @@ static void emitScatter(ImplicitLocOpBuilder &b, const ConversionKernel &kernel)
 static void emitOwnedScatter(ImplicitLocOpBuilder &b, const ConversionKernel &kernel) {
   Value zero = indexConstant(b, 0);
   int64_t blockRows = kernel.values.blockRows();
-  emitParallel(
-      b, {kernel.batches, headLoop(b, kernel), indexConstant(b, blockRows)},
-      [&](ImplicitLocOpBuilder &b, ValueRange at) {
-        Value batch = at[0], i = at[2];
-        bool shared = kernel.lutHeads == 1;
-        Value firstHead = shared ? at[1] : zero;
-        Value endHead = shared ? indexAdd(b, at[1], indexConstant(b, 1)) : kernel.dense.heads();
-        emitLoop(b, firstHead, endHead, 1, [&](ImplicitLocOpBuilder &b, Value head) {
-          emitLoop(b, i, kernel.dense.rows(), blockRows, [&](ImplicitLocOpBuilder &b, Value row) {
-            zeroDenseRow(b, kernel, batch, head, row);
-          });
-        });
-        emitLoop(b, zero, kernel.lut.rows(), 1, [&](ImplicitLocOpBuilder &b, Value entry) {
-          scatterBlockRow(b, kernel, getPlace(b, kernel, batch, at[1], entry), i,
-                          /*accumulate=*/true);
-        });
-      });
+  emitParallel(b, {kernel.batches, headLoop(b, kernel), indexConstant(b, blockRows)},
+               [&](ImplicitLocOpBuilder &b, ValueRange at) {
+                 Value batch = at[0], i = at[2];
+                 bool shared = kernel.lutHeads == 1;
+                 Value firstHead = shared ? at[1] : zero;
+                 Value endHead = shared ? Int(b, at[1]) + 1 : kernel.dense.heads();
+                 emitLoop(b, firstHead, endHead, 1, [&](ImplicitLocOpBuilder &b, Value head) {
+                   emitLoop(b, i, kernel.dense.rows(), blockRows,
+                            [&](ImplicitLocOpBuilder &b, Value row) {
+                              zeroDenseRow(b, kernel, batch, head, row);
+                            });
+                 });
+                 emitLoop(b, zero, kernel.lut.rows(), 1, [&](ImplicitLocOpBuilder &b, Value entry) {
+                   scatterBlockRow(b, kernel, getPlace(b, kernel, batch, at[1], entry), i,
+                                   /*accumulate=*/true);
+                 });
+               });
 }
 
 //===----------------------------------------------------------------------===//
@@ -210,9 +210,9 @@ static void emitTranspose(ImplicitLocOpBuilder &b, PlannedTransposeOp op) {
       position.push_back(cast<MemRefType>(permutation.getType()).getDimSize(0) == 1 ? zero : at[0]);
     position.push_back(at[2]);
     Value from = loadIndex(b, permutation, position);
-    MatrixView in = source.block(b, at[0], indexAdd(b, source.headBase(b, at[1]), from),
+    MatrixView in = source.block(b, at[0], Int(b, source.headBase(b, at[1])) + from,
                                  /*transposed=*/true);
-    MatrixView out = target.block(b, at[0], indexAdd(b, target.headBase(b, at[1]), at[2]));
+    MatrixView out = target.block(b, at[0], Int(b, target.headBase(b, at[1])) + at[2]);
     emitLoop(b, zero, out.rows, 1, [&](ImplicitLocOpBuilder &b, Value i) {
       emitLoop(b, zero, out.cols, 1,
                [&](ImplicitLocOpBuilder &b, Value j) { out.store(b, in.load(b, i, j), i, j); });

@@ -117,14 +117,14 @@ void DSDLowering::prepare(const CPULoweringOptions &options) {
 /// packing the panel again for it doesn't count.
 Value DSDLowering::taskGroups() {
   constexpr int64_t wantedTasks = 128;
-  Value others = indexMul(b, indexMul(b, batches, heads), panels);
+  Value others = Int(b, batches) * heads * panels;
   Value wanted =
       indexCeilDiv(b, indexConstant(b, wantedTasks), indexMax(b, others, indexConstant(b, 1)));
   // Products for one column of the panel against the elements of that column.
-  Value products = indexMul(b, entries->rows(), indexConstant(b, tileHeight * blockDepth));
+  Value products = Int(b, entries->rows()) * (tileHeight * blockDepth);
   if (lutHeads > 1)
     products = b.createOrFold<arith::DivUIOp>(products, indexConstant(b, lutHeads));
-  Value pack = indexMax(b, indexMul(b, depth, indexConstant(b, 32)), indexConstant(b, 1));
+  Value pack = indexMax(b, Int(b, depth) * 32, indexConstant(b, 1));
   Value worthwhile = b.createOrFold<arith::DivUIOp>(products, pack);
   Value groups = indexMin(b, indexMin(b, wanted, worthwhile), segments->rows());
   return indexMax(b, groups, indexConstant(b, 1));
@@ -137,12 +137,12 @@ void DSDLowering::run() {
                   indexConstant(b, lutHeads), batches);
   Value groups = taskGroups();
   if (combine) {
-    Value count = indexMul(b, batches, indexConstant(b, op.getSlots() * tileHeight));
+    Value count = Int(b, batches) * (op.getSlots() * tileHeight);
     if (lutHeads == 1)
-      count = indexMul(b, count, heads);
+      count = Int(b, count) * heads;
     partials = allocateScratch(
         b, MemRefType::get({ShapedType::kDynamic, ShapedType::kDynamic}, tile.accumulator),
-        {count, indexMul(b, panels, indexConstant(b, tile.cols))});
+        {count, Int(b, panels) * tile.cols});
   }
   emitTaskLoop(b, {batches, heads, panels, groups},
                [&](ValueRange ids) { emitTask(ids[0], ids[1], ids[2], ids[3], groups); });
@@ -160,7 +160,7 @@ void DSDLowering::emitTask(Value taskBatch, Value taskHead, Value panelIndex, Va
                            Value groups) {
   batch = taskBatch;
   head = taskHead;
-  firstCol = indexMul(b, panelIndex, indexConstant(b, tile.cols));
+  firstCol = Int(b, panelIndex) * tile.cols;
   headBase = values->headBase(b, head);
   matrices = epilogue->matrices(b, batch, head);
   tileMemref = allocateScratch(b, tile.memrefType(), {});
@@ -179,7 +179,7 @@ void DSDLowering::emitTask(Value taskBatch, Value taskHead, Value panelIndex, Va
     begin = order->begin(b, batch, head);
     end = order->end(b, batch, head);
   }
-  auto loop = scf::ForOp::create(b, indexAdd(b, begin, group), end, groups);
+  auto loop = scf::ForOp::create(b, Int(b, begin) + group, end, groups);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
@@ -209,29 +209,29 @@ void DSDLowering::freeTransposedTile() {
 Value DSDLowering::slotRow(Value slotBatch, Value slotHead, Value slot) {
   Value index = slotBatch;
   if (lutHeads == 1)
-    index = indexAdd(b, indexMul(b, index, heads), slotHead);
-  index = indexAdd(b, indexMul(b, index, indexConstant(b, op.getSlots())), slot);
-  return indexMul(b, index, indexConstant(b, tileHeight));
+    index = Int(b, index) * heads + slotHead;
+  index = Int(b, index) * op.getSlots() + slot;
+  return Int(b, index) * tileHeight;
 }
 
 /// Asks for the lines that the epilogue will write, while the sums are computed.
 void DSDLowering::prefetchResult(Value row, Value count) {
   OpBuilder::InsertionGuard guard(b);
   Value i = enterLoop(b, indexConstant(b, 0), count, 1);
-  prefetchRow(b, matrices->out, indexAdd(b, row, i), firstCol, tile.cols, /*write=*/true);
+  prefetchRow(b, matrices->out, Int(b, row) + i, firstCol, tile.cols, /*write=*/true);
 }
 
 /// All tiles of one segment.
 void DSDLowering::emitSegment(Value segment) {
   Value height = indexConstant(b, tileHeight);
-  Value firstRow = indexMul(b, segments->field(b, batch, segment, SegmentTile), height);
-  Value validRows = indexMin(b, height, indexSub(b, rows, firstRow));
+  Value firstRow = Int(b, segments->field(b, batch, segment, SegmentTile)) * height;
+  Value validRows = indexMin(b, height, Int(b, rows) - firstRow);
   auto loop = scf::ForOp::create(b, indexConstant(b, 0), validRows, indexConstant(b, tile.rows));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value blockRow = loop.getInductionVar();
-  Value count = indexMin(b, indexConstant(b, tile.rows), indexSub(b, validRows, blockRow));
-  Value row = indexAdd(b, firstRow, blockRow);
+  Value count = indexMin(b, indexConstant(b, tile.rows), Int(b, validRows) - blockRow);
+  Value row = Int(b, firstRow) + blockRow;
   if (!transposeOut)
     prefetchResult(row, count);
   tile.storeSums(b, emitTileSums(segment, blockRow), tileMemref, indexConstant(b, 0));
@@ -244,13 +244,13 @@ void DSDLowering::emitSegment(Value segment) {
   b.setInsertionPointToStart(choice.thenBlock());
   finishTile(*matrices, row, count, firstCol, tileMemref);
   b.setInsertionPointToStart(choice.elseBlock());
-  Value target = indexAdd(b, slotRow(batch, head, slot), blockRow);
+  Value target = Int(b, slotRow(batch, head, slot)) + blockRow;
   Value i = enterLoop(b, indexConstant(b, 0), count, 1);
   for (int64_t j = 0; j < tile.cols; j += tile.lanes) {
     Value offset = indexConstant(b, j);
     Value sums = vector::LoadOp::create(b, tile.vectorType(), tileMemref, ValueRange{i, offset});
     vector::StoreOp::create(b, sums, partials,
-                            ValueRange{indexAdd(b, target, i), indexAdd(b, firstCol, offset)});
+                            ValueRange{Int(b, target) + i, Int(b, firstCol) + offset});
   }
 }
 
@@ -261,8 +261,8 @@ SmallVector<Value> DSDLowering::emitTileSums(Value segment, Value blockRow) {
     return zeros;
   Value first = segments->field(b, batch, segment, SegmentFirst);
   Value count = segments->field(b, batch, segment, SegmentCount);
-  Value end = indexAdd(b, first, count), one = indexConstant(b, 1);
-  Value last = indexSub(b, end, one);
+  Value end = Int(b, first) + count, one = indexConstant(b, 1);
+  Value last = Int(b, end) - one;
   auto loop = scf::ForOp::create(b, first, end, one, zeros);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
@@ -273,27 +273,27 @@ SmallVector<Value> DSDLowering::emitTileSums(Value segment, Value blockRow) {
 
 /// The value block of an entry as the left operand: rows of the tile x reduction axis.
 MatrixView DSDLowering::entryBlock(Value entry) {
-  Value index = indexAdd(b, headBase, entries->field(b, batch, entry, EntryValue));
+  Value index = Int(b, headBase) + entries->field(b, batch, entry, EntryValue);
   return values->block(b, batch, index, op.getTransposeValues());
 }
 
 SmallVector<Value> DSDLowering::emitEntry(Value entry, Value lastEntry, Value blockRow,
                                           ValueRange sums) {
   Value extent = indexConstant(b, blockDepth);
-  Value firstK = indexMul(b, entries->field(b, batch, entry, EntryDense), extent);
+  Value firstK = Int(b, entries->field(b, batch, entry, EntryDense)) * extent;
   // Beyond the end of K a block holds padding, which may be anything.
   Value blockK = extent;
   if (knownIndex(depth) == ShapedType::kDynamic || knownIndex(depth) % blockDepth != 0)
-    blockK = indexMin(b, extent, indexSub(b, depth, firstK));
+    blockK = indexMin(b, extent, Int(b, depth) - firstK);
   Value lastRow = tileHeight % tile.rows == 0 ? Value() : indexConstant(b, tileHeight - 1);
 
   // The next block may be anywhere in memory: its part of this tile is asked for evenly over the
   // steps of this one. Rows of a block follow each other without a gap.
   bool transposed = op.getTransposeValues();
-  Value next = indexMin(b, indexAdd(b, entry, indexConstant(b, 1)), lastEntry);
+  Value next = indexMin(b, Int(b, entry) + 1, lastEntry);
   MatrixView nextBlock = entryBlock(next);
   auto prefetch = [&](Value k) {
-    Value col = transposed ? k : indexMul(b, k, indexConstant(b, tile.rows));
+    Value col = transposed ? k : Int(b, k) * tile.rows;
     memref::PrefetchOp::create(b, nextBlock.memref, ValueRange{blockRow, col}, /*isWrite=*/false,
                                /*localityHint=*/3, /*isDataCache=*/true);
   };
@@ -304,7 +304,7 @@ SmallVector<Value> DSDLowering::emitEntry(Value entry, Value lastEntry, Value bl
 /// Runs the epilogue on `count` rows of a tile of the product.
 void DSDLowering::finishTile(const EpilogueMatrices &target, Value row, Value count, Value col,
                              Value sums) {
-  Value validCols = indexMin(b, indexConstant(b, tile.cols), indexSub(b, cols, col));
+  Value validCols = indexMin(b, indexConstant(b, tile.cols), Int(b, cols) - col);
   if (!transposeOut)
     return epilogue->storeTile(b, target, sums, row, col, count, validCols, tile.lanes);
   {
@@ -331,10 +331,9 @@ void DSDLowering::addSlots(Value firstRow, Value slotCount, Value count, Value c
     {
       OpBuilder::InsertionGuard inner(b);
       b.setInsertionPointToStart(slots.getBody());
-      Value row = indexAdd(b, firstRow, indexMul(b, slots.getInductionVar(), height));
-      Value part =
-          vector::LoadOp::create(b, tile.vectorType(), partials,
-                                 ValueRange{indexAdd(b, row, i), indexAdd(b, col, offset)});
+      Value row = Int(b, firstRow) + Int(b, slots.getInductionVar()) * height;
+      Value part = vector::LoadOp::create(b, tile.vectorType(), partials,
+                                          ValueRange{Int(b, row) + i, Int(b, col) + offset});
       scf::YieldOp::create(b, emitAdd(b, slots.getRegionIterArg(0), part));
     }
     vector::StoreOp::create(b, slots.getResult(0), target, ValueRange{i, offset});
@@ -346,10 +345,10 @@ void DSDLowering::emitCombine(Value taskBatch, Value taskHead, Value panelIndex,
   Value ownHead = lutHeads > 1 ? combine->field(b, taskBatch, combineRow, CombineHead) : taskHead;
   Value firstSlot = combine->field(b, taskBatch, combineRow, CombineFirst);
   Value slotCount = combine->field(b, taskBatch, combineRow, CombineCount);
-  Value col = indexMul(b, panelIndex, indexConstant(b, tile.cols));
+  Value col = Int(b, panelIndex) * tile.cols;
   Value height = indexConstant(b, tileHeight), rowsOfTile = indexConstant(b, tile.rows);
-  Value firstRow = indexMul(b, combine->field(b, taskBatch, combineRow, CombineTile), height);
-  Value validRows = indexMin(b, height, indexSub(b, rows, firstRow));
+  Value firstRow = Int(b, combine->field(b, taskBatch, combineRow, CombineTile)) * height;
+  Value validRows = indexMin(b, height, Int(b, rows) - firstRow);
   Value slotStart = slotRow(taskBatch, ownHead, firstSlot);
   EpilogueMatrices target = epilogue->matrices(b, taskBatch, ownHead);
   Value sums = allocateScratch(b, tile.memrefType(), {});
@@ -357,9 +356,9 @@ void DSDLowering::emitCombine(Value taskBatch, Value taskHead, Value panelIndex,
   {
     OpBuilder::InsertionGuard guard(b);
     Value blockRow = enterLoop(b, indexConstant(b, 0), validRows, tile.rows);
-    Value count = indexMin(b, rowsOfTile, indexSub(b, validRows, blockRow));
-    addSlots(indexAdd(b, slotStart, blockRow), slotCount, count, col, sums);
-    finishTile(target, indexAdd(b, firstRow, blockRow), count, col, sums);
+    Value count = indexMin(b, rowsOfTile, Int(b, validRows) - blockRow);
+    addSlots(Int(b, slotStart) + blockRow, slotCount, count, col, sums);
+    finishTile(target, Int(b, firstRow) + blockRow, count, col, sums);
   }
   freeTransposedTile();
   freeScratch(b, sums);

@@ -91,7 +91,7 @@ DenseMatmulLowering::DenseMatmulLowering(ImplicitLocOpBuilder &b, PlannedMatmulO
 /// for one packing of the panel, as far as there are so many.
 Value DenseMatmulLowering::taskGroups() {
   Value one = indexConstant(b, 1);
-  Value others = indexMax(b, indexMul(b, indexMul(b, batches, heads), panels), one);
+  Value others = indexMax(b, Int(b, batches) * heads * panels, one);
   Value wanted = indexCeilDiv(b, indexConstant(b, 128), others);
   Value worthwhile = b.createOrFold<arith::DivUIOp>(rowTiles, indexConstant(b, 16));
   return indexMax(b, indexMin(b, wanted, worthwhile), one);
@@ -105,7 +105,7 @@ void DenseMatmulLowering::run() {
 
 void DenseMatmulLowering::emitTask(Value batch, Value head, Value panelIndex, Value group,
                                    Value groups) {
-  Value firstCol = indexMul(b, panelIndex, indexConstant(b, tile.cols));
+  Value firstCol = Int(b, panelIndex) * tile.cols;
   Value sums = allocateScratch(b, tile.memrefType(), {});
   LeftOperand left(b, tile, leftView.elementType());
   Value panel;
@@ -119,7 +119,7 @@ void DenseMatmulLowering::emitTask(Value batch, Value head, Value panelIndex, Va
     OpBuilder::InsertionGuard guard(b);
     auto loop = scf::ForOp::create(b, group, rowTiles, groups);
     b.setInsertionPointToStart(loop.getBody());
-    Value row = indexMul(b, loop.getInductionVar(), indexConstant(b, tile.rows));
+    Value row = Int(b, loop.getInductionVar()) * tile.rows;
     emitTile(leftMatrix, matrices, left, row, firstCol, panel, sums);
   }
   if (multiplies)
@@ -133,14 +133,14 @@ void DenseMatmulLowering::emitTile(const MatrixView &leftMatrix, const EpilogueM
                                    Value sums) {
   Value zero = indexConstant(b, 0);
   bool wholeTiles = knownIndex(rows) != ShapedType::kDynamic && knownIndex(rows) % tile.rows == 0;
-  Value lastRow = wholeTiles ? Value() : indexSub(b, rows, indexConstant(b, 1));
+  Value lastRow = wholeTiles ? Value() : Int(b, rows) - 1;
   SmallVector<Value> products = tile.zeroSums(b);
   if (multiplies)
     products = left.multiply(b, products, leftMatrix, row, lastRow, depth, panel, zero,
                              op.getTransposeA());
   tile.storeSums(b, products, sums, zero);
-  Value validRows = indexMin(b, indexConstant(b, tile.rows), indexSub(b, rows, row));
-  Value validCols = indexMin(b, indexConstant(b, tile.cols), indexSub(b, cols, firstCol));
+  Value validRows = indexMin(b, indexConstant(b, tile.rows), Int(b, rows) - row);
+  Value validCols = indexMin(b, indexConstant(b, tile.cols), Int(b, cols) - firstCol);
   epilogue->storeTile(b, matrices, sums, row, firstCol, validRows, validCols, tile.lanes);
 }
 

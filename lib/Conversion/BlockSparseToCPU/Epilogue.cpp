@@ -122,13 +122,13 @@ void Epilogue::storeTile(ImplicitLocOpBuilder &b, const EpilogueMatrices &matric
 
   // Columns up to `vectorEnd` in whole vectors.
   Value whole = b.createOrFold<arith::DivUIOp>(validCols, width);
-  Value vectorEnd = b.createOrFold<arith::SelectOp>(unitStride, indexMul(b, whole, width), zero);
+  Value vectorEnd = b.createOrFold<arith::SelectOp>(unitStride, Int(b, whole) * width, zero);
   auto columns = [&](Value tileRow, Value from, Value to, Type type, Value step) {
     auto loop = scf::ForOp::create(b, from, to, step);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     Value tileCol = loop.getInductionVar();
-    Place place{indexAdd(b, row, tileRow), indexAdd(b, col, tileCol), type};
+    Place place{Int(b, row) + tileRow, Int(b, col) + tileCol, type};
     SmallVector<Value, 2> target{place.row, place.col};
     if (auto vectorType = dyn_cast<VectorType>(type)) {
       Value sum = vector::LoadOp::create(b, vectorType, tile, ValueRange{tileRow, tileCol});

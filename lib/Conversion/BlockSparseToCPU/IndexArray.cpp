@@ -28,7 +28,7 @@ void IndexArray::store(ImplicitLocOpBuilder &b, Value value, Value batch, ValueR
 }
 
 void IndexArray::increment(ImplicitLocOpBuilder &b, Value batch, ValueRange at) const {
-  store(b, indexAdd(b, load(b, batch, at), indexConstant(b, 1)), batch, at);
+  store(b, Int(b, load(b, batch, at)) + 1, batch, at);
 }
 
 void IndexArray::storeRow(ImplicitLocOpBuilder &b, ArrayRef<Value> fields, Value batch,
@@ -47,7 +47,7 @@ SmallVector<Value> IndexArray::position(Value batch, ValueRange at) const {
 
 RuntimePattern::RuntimePattern(ImplicitLocOpBuilder &b, Value crowIndices, Value colIndices)
     : crow(crowIndices, 1), col(colIndices, 1) {
-  rows = indexSub(b, crow.size(b, 0), indexConstant(b, 1));
+  rows = Int(b, crow.size(b, 0)) - 1;
   room = col.size(b, 0);
   bool batched = cast<MemRefType>(crowIndices.getType()).getRank() > 1;
   batches = batched ? memrefDim(b, crowIndices, 0) : indexConstant(b, 1);
@@ -62,7 +62,7 @@ void RuntimePattern::forEachBlock(
     llvm::function_ref<void(ImplicitLocOpBuilder &, Value row, Value col, Value index)> body)
     const {
   emitLoop(b, indexConstant(b, 0), rows, 1, [&](ImplicitLocOpBuilder &b, Value row) {
-    Value next = indexAdd(b, row, indexConstant(b, 1));
+    Value next = Int(b, row) + 1;
     emitLoop(b, crow.load(b, batch, {row}), crow.load(b, batch, {next}), 1,
              [&](ImplicitLocOpBuilder &b, Value index) {
                body(b, row, col.load(b, batch, {index}), index);

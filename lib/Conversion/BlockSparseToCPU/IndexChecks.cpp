@@ -29,7 +29,7 @@ static void checkOffsets(ImplicitLocOpBuilder &b, const RuntimePattern &pattern)
     emitAssert(b, arith::CmpIPredicate::eq, pattern.crow.load(b, batch, {zero}), zero,
                "expects crow_indices to start at 0, but got {0}");
     emitLoop(b, zero, pattern.rows, 1, [&](ImplicitLocOpBuilder &b, Value row) {
-      Value next = pattern.crow.load(b, batch, {indexAdd(b, row, one)});
+      Value next = pattern.crow.load(b, batch, {Int(b, row) + one});
       emitAssert(b, arith::CmpIPredicate::sle, pattern.crow.load(b, batch, {row}), next,
                  "expects crow_indices that never decrease, but got {0} and then {1}");
     });
@@ -110,7 +110,7 @@ static void checkRowTable(ImplicitLocOpBuilder &b, Value segmentTable, Value ent
                  emitLoop(b, indexConstant(b, 0), segments.rows(), 1,
                           [&](ImplicitLocOpBuilder &b, Value segment) {
                             Value begin = segments.field(b, batch, segment, 2);
-                            Value end = indexAdd(b, begin, segments.field(b, batch, segment, 3));
+                            Value end = Int(b, begin) + segments.field(b, batch, segment, 3);
                             emitLoop(b, begin, end, 1, [&](ImplicitLocOpBuilder &b, Value entry) {
                               Value col = entries.field(b, batch, entry, 0);
                               checkColumn(b, col, cols);
@@ -169,7 +169,7 @@ static void insertCheck(Operation *op) {
         RuntimePattern pattern(b, indices.getCrowIndices(), indices.getColIndices());
         checkOffsets(b, pattern);
         Value size = IndexArray(indices.getInits()[0], 1).size(b, 0);
-        checkSortedColumns(b, pattern, indexSub(b, size, indexConstant(b, 1)));
+        checkSortedColumns(b, pattern, Int(b, size) - 1);
       })
       .Case([&](PlannedDSDOp dsd) {
         int64_t depth = dsd.getBlock()[dsd.getTransposeValues() ? 0 : 1];

@@ -24,7 +24,7 @@ void LeftOperand::release(ImplicitLocOpBuilder &b) {
 }
 
 Value LeftOperand::rowIndex(ImplicitLocOpBuilder &b, Value row, int64_t i, Value lastRow) const {
-  Value index = indexAdd(b, row, indexConstant(b, i));
+  Value index = Int(b, row) + i;
   return lastRow ? indexMin(b, index, lastRow) : index;
 }
 
@@ -51,10 +51,10 @@ SmallVector<Value> LeftOperand::multiplyCopied(ImplicitLocOpBuilder &b, ValueRan
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value from = loop.getInductionVar();
-  Value count = indexMin(b, step, indexSub(b, depth, from));
+  Value count = indexMin(b, step, Int(b, depth) - from);
   copyRun(b, source, rows, from, count, kStrided);
   SmallVector<Value> next = multiplyTile(
-      b, tile, loop.getRegionIterArgs(), panel, indexAdd(b, firstRow, from), count,
+      b, tile, loop.getRegionIterArgs(), panel, Int(b, firstRow) + from, count,
       [&](int64_t i, Value k) -> Value {
         return memref::LoadOp::create(b, copy, ValueRange{indexConstant(b, i), k});
       },
@@ -72,7 +72,7 @@ void LeftOperand::copyRun(ImplicitLocOpBuilder &b, const MatrixView &source, Arr
   if (!kStrided) {
     int64_t lanes = 16;
     Value width = indexConstant(b, lanes);
-    Value whole = indexMul(b, b.createOrFold<arith::DivUIOp>(count, width), width);
+    Value whole = Int(b, b.createOrFold<arith::DivUIOp>(count, width)) * width;
     scalarFrom = b.createOrFold<arith::SelectOp>(source.hasUnitStride(b), whole, zero);
     auto loop = scf::ForOp::create(b, zero, scalarFrom, width);
     OpBuilder::InsertionGuard inner(b);
@@ -82,7 +82,7 @@ void LeftOperand::copyRun(ImplicitLocOpBuilder &b, const MatrixView &source, Arr
     auto type = VectorType::get(lanes, source.elementType());
     for (auto [i, row] : llvm::enumerate(rows)) {
       Value loaded =
-          vector::LoadOp::create(b, type, unit.memref, ValueRange{row, indexAdd(b, from, k)});
+          vector::LoadOp::create(b, type, unit.memref, ValueRange{row, Int(b, from) + k});
       vector::StoreOp::create(b, convertElements(b, loaded, tile.accumulator), copy,
                               ValueRange{indexConstant(b, i), k});
     }
@@ -91,7 +91,7 @@ void LeftOperand::copyRun(ImplicitLocOpBuilder &b, const MatrixView &source, Arr
   b.setInsertionPointToStart(loop.getBody());
   Value k = loop.getInductionVar();
   for (auto [i, row] : llvm::enumerate(rows)) {
-    Value element = source.load(b, row, indexAdd(b, from, k));
+    Value element = source.load(b, row, Int(b, from) + k);
     memref::StoreOp::create(b, convertElements(b, element, tile.accumulator), copy,
                             ValueRange{indexConstant(b, i), k});
   }

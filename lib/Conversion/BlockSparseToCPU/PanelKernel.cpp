@@ -49,9 +49,8 @@ SmallVector<Value> TileShape::zeroSums(ImplicitLocOpBuilder &b) const {
 void TileShape::storeSums(ImplicitLocOpBuilder &b, ValueRange sums, Value memref, Value row) const {
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < vectorsPerRow(); ++j)
-      vector::StoreOp::create(
-          b, sums[i * vectorsPerRow() + j], memref,
-          ValueRange{indexAdd(b, row, indexConstant(b, i)), indexConstant(b, j * lanes)});
+      vector::StoreOp::create(b, sums[i * vectorsPerRow() + j], memref,
+                              ValueRange{Int(b, row) + i, indexConstant(b, j * lanes)});
 }
 
 SmallVector<Value> TileShape::loadSums(ImplicitLocOpBuilder &b, Value memref, Value row) const {
@@ -59,8 +58,7 @@ SmallVector<Value> TileShape::loadSums(ImplicitLocOpBuilder &b, Value memref, Va
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < vectorsPerRow(); ++j)
       sums.push_back(vector::LoadOp::create(
-          b, vectorType(), memref,
-          ValueRange{indexAdd(b, row, indexConstant(b, i)), indexConstant(b, j * lanes)}));
+          b, vectorType(), memref, ValueRange{Int(b, row) + i, indexConstant(b, j * lanes)}));
   return sums;
 }
 
@@ -84,9 +82,9 @@ void mlir::blocksparse::freeScratch(ImplicitLocOpBuilder &b, Value memref) {
 void mlir::blocksparse::prefetchRow(ImplicitLocOpBuilder &b, const MatrixView &matrix, Value row,
                                     Value col, int64_t count, bool write) {
   int64_t perLine = std::max<int64_t>(512 / matrix.elementType().getIntOrFloatBitWidth(), 1);
-  Value last = indexSub(b, matrix.cols, indexConstant(b, 1));
+  Value last = Int(b, matrix.cols) - 1;
   for (int64_t j = 0; j < count; j += perLine) {
-    Value place = indexMin(b, indexAdd(b, col, indexConstant(b, j)), last);
+    Value place = indexMin(b, Int(b, col) + j, last);
     memref::PrefetchOp::create(b, matrix.memref, ValueRange{row, place}, write,
                                /*localityHint=*/3, /*isDataCache=*/true);
   }
@@ -99,14 +97,13 @@ static void packVectors(ImplicitLocOpBuilder &b, const TileShape &tile, const Ma
   Value k = enterLoop(b, indexConstant(b, 0), depth, 1);
   // Rows are far apart: a page each when the operand is wide, out of reach for the hardware.
   constexpr int64_t rowsAhead = 16;
-  Value ahead = indexMin(b, indexAdd(b, k, indexConstant(b, rowsAhead)),
-                         indexSub(b, depth, indexConstant(b, 1)));
+  Value ahead = indexMin(b, Int(b, k) + rowsAhead, Int(b, depth) - 1);
   prefetchRow(b, unit, ahead, firstCol, tile.cols, /*write=*/false);
   auto type = VectorType::get(tile.lanes, source.elementType());
   for (int64_t j = 0; j < tile.cols; j += tile.lanes) {
     Value offset = indexConstant(b, j);
     Value loaded =
-        vector::LoadOp::create(b, type, unit.memref, ValueRange{k, indexAdd(b, firstCol, offset)});
+        vector::LoadOp::create(b, type, unit.memref, ValueRange{k, Int(b, firstCol) + offset});
     vector::StoreOp::create(b, convertElements(b, loaded, tile.accumulator), panel,
                             ValueRange{k, offset});
   }
@@ -121,12 +118,12 @@ static void packElements(ImplicitLocOpBuilder &b, const TileShape &tile, const M
   constexpr int64_t run = 64;
   Value zero = indexConstant(b, 0);
   Value firstK = enterLoop(b, zero, depth, run);
-  Value lastK = indexMin(b, indexAdd(b, firstK, indexConstant(b, run)), depth);
+  Value lastK = indexMin(b, Int(b, firstK) + run, depth);
   {
     OpBuilder::InsertionGuard inner(b);
     Value j = enterLoop(b, zero, validCols, 1);
     Value k = enterLoop(b, firstK, lastK, 1);
-    Value element = source.load(b, k, indexAdd(b, firstCol, j));
+    Value element = source.load(b, k, Int(b, firstCol) + j);
     memref::StoreOp::create(b, convertElements(b, element, tile.accumulator), panel,
                             ValueRange{k, j});
   }
@@ -140,7 +137,7 @@ void mlir::blocksparse::packPanel(ImplicitLocOpBuilder &b, const TileShape &tile
                                   Value depth, Value panel) {
   Value width = indexConstant(b, tile.cols);
   // A panel may lie beyond the last column altogether: the end of an edge block.
-  Value remaining = indexMax(b, indexSub(b, source.cols, firstCol), indexConstant(b, 0));
+  Value remaining = indexMax(b, Int(b, source.cols) - firstCol, indexConstant(b, 0));
   Value validCols = indexMin(b, width, remaining);
   Value full = indexEqual(b, validCols, width);
   Value fast = b.createOrFold<arith::AndIOp>(full, unitStride);
@@ -182,7 +179,7 @@ SmallVector<Value> mlir::blocksparse::multiplyTile(ImplicitLocOpBuilder &b, cons
   Value k = loop.getInductionVar();
   if (eachStep)
     eachStep(k);
-  Value panelRow = indexAdd(b, firstRow, k);
+  Value panelRow = Int(b, firstRow) + k;
   SmallVector<Value> right;
   for (int64_t j = 0; j < vectors; ++j)
     right.push_back(vector::LoadOp::create(b, type, panel,

@@ -110,11 +110,11 @@ void SDDLowering::run() {
   Value one = indexConstant(b, 1);
   order.emplace(
       b, lut, ArrayRef<std::pair<int64_t, Value>>{{CoordinateHead, gridCols}, {CoordinateCol, one}},
-      indexMul(b, gridCols, indexConstant(b, lutHeads)), batches);
+      Int(b, gridCols) * lutHeads, batches);
   // The table's heads are within its rows; others have tasks of their own.
   Value taskHeads = lutHeads > 1 ? one : heads;
   int64_t panels = llvm::divideCeil(blockCols, tile.cols);
-  Value others = indexMul(b, indexMul(b, batches, taskHeads), indexConstant(b, panels));
+  Value others = Int(b, batches) * taskHeads * panels;
   Value wanted = indexCeilDiv(b, indexConstant(b, 128), indexMax(b, others, one));
   // A share of 8 blocks keeps the number of panels packed twice small.
   Value worthwhile = indexCeilDiv(b, lut.rows(), indexConstant(b, 8));
@@ -126,18 +126,18 @@ void SDDLowering::run() {
 
 void SDDLowering::emitTask(Value batch, Value taskHead, Value panelIndex, Value chunk,
                            Value chunks) {
-  Value panelCol = indexMul(b, panelIndex, indexConstant(b, tile.cols));
+  Value panelCol = Int(b, panelIndex) * tile.cols;
   sums = allocateScratch(b, tile.memrefType(), {});
   left.emplace(b, tile, leftView.elementType());
   if (multiplies)
     panel = allocateScratch(b, tile.panelType(), {depth});
 
   auto share = [&](Value index) {
-    return b.createOrFold<arith::DivUIOp>(indexMul(b, lut.rows(), index), chunks);
+    return b.createOrFold<arith::DivUIOp>(Int(b, lut.rows()) * index, chunks);
   };
   Value none = indexConstant(b, -1);
-  auto loop = scf::ForOp::create(b, share(chunk), share(indexAdd(b, chunk, indexConstant(b, 1))),
-                                 indexConstant(b, 1), none);
+  auto loop =
+      scf::ForOp::create(b, share(chunk), share(Int(b, chunk) + 1), indexConstant(b, 1), none);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
@@ -148,17 +148,16 @@ void SDDLowering::emitTask(Value batch, Value taskHead, Value panelIndex, Value 
     BlockPlace place;
     place.batch = batch;
     place.head = lutHeads > 1 ? lutHead : taskHead;
-    place.row = indexMul(b, lut.field(b, batch, lutRow, CoordinateRow), height);
-    place.col = indexMul(b, blockCol, width);
-    place.validRows = indexMin(b, height, indexSub(b, rows, place.row));
-    place.validCols = indexMin(b, width, indexSub(b, cols, place.col));
+    place.row = Int(b, lut.field(b, batch, lutRow, CoordinateRow)) * height;
+    place.col = Int(b, blockCol) * width;
+    place.validRows = indexMin(b, height, Int(b, rows) - place.row);
+    place.validCols = indexMin(b, width, Int(b, cols) - place.col);
     Value index = lut.field(b, batch, lutRow, CoordinateValue);
-    place.matrices.out = out->block(b, batch, indexAdd(b, out->headBase(b, place.head), index));
+    place.matrices.out = out->block(b, batch, Int(b, out->headBase(b, place.head)) + index);
     if (input)
-      place.matrices.input =
-          input->block(b, batch, indexAdd(b, input->headBase(b, place.head), index));
+      place.matrices.input = input->block(b, batch, Int(b, input->headBase(b, place.head)) + index);
 
-    Value key = indexAdd(b, indexMul(b, lutHead, gridCols), blockCol);
+    Value key = Int(b, lutHead) * gridCols + blockCol;
     key = emitPanel(place, panelCol, key, loop.getRegionIterArg(0));
     emitBlock(place, panelCol);
     emitPadding(place, panelCol);
@@ -179,7 +178,7 @@ Value SDDLowering::emitPanel(const BlockPlace &place, Value panelCol, Value key,
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(choice.thenBlock());
   packPanel(b, tile, rightView.matrix(b, place.batch, place.head), rightUnitStride,
-            indexAdd(b, place.col, panelCol), depth, panel);
+            Int(b, place.col) + panelCol, depth, panel);
   return key;
 }
 
@@ -193,16 +192,14 @@ void SDDLowering::emitBlock(const BlockPlace &place, Value panelCol) {
     int64_t known = knownIndex(rows);
     bool wholeTiles =
         known != ShapedType::kDynamic && known % blockRows == 0 && blockRows % tile.rows == 0;
-    Value lastRow = wholeTiles ? Value() : indexSub(b, rows, indexConstant(b, 1));
+    Value lastRow = wholeTiles ? Value() : Int(b, rows) - 1;
     products = left->multiply(b, products, leftView.matrix(b, place.batch, place.head),
-                              indexAdd(b, place.row, blockRow), lastRow, depth, panel, zero,
+                              Int(b, place.row) + blockRow, lastRow, depth, panel, zero,
                               op.getTransposeA());
   }
   tile.storeSums(b, products, sums, zero);
-  Value validRows =
-      indexMin(b, indexConstant(b, tile.rows), indexSub(b, place.validRows, blockRow));
-  Value validCols =
-      indexMin(b, indexConstant(b, tile.cols), indexSub(b, place.validCols, panelCol));
+  Value validRows = indexMin(b, indexConstant(b, tile.rows), Int(b, place.validRows) - blockRow);
+  Value validCols = indexMin(b, indexConstant(b, tile.cols), Int(b, place.validCols) - panelCol);
   validCols = indexMax(b, validCols, zero);
   epilogue->storeTile(b, place.matrices, sums, blockRow, panelCol, validRows, validCols,
                       tile.lanes);
@@ -217,7 +214,7 @@ void SDDLowering::emitPadding(const BlockPlace &place, Value panelCol) {
   };
   if (covers(rows, blockRows) && covers(cols, blockCols))
     return;
-  Value lastCol = indexMin(b, width, indexAdd(b, panelCol, indexConstant(b, tile.cols)));
+  Value lastCol = indexMin(b, width, Int(b, panelCol) + tile.cols);
   Value zero = indexConstant(b, 0);
   Value element = splatConstant(b, out->elementType(), 0);
   OpBuilder::InsertionGuard guard(b);

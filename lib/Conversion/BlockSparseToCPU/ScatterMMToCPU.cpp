@@ -84,7 +84,7 @@ ScatterLowering::ScatterLowering(ImplicitLocOpBuilder &b, PlannedScatterMMOp op,
                            knownIndex(tileRows), knownIndex(tileCols));
   panels = indexCeilDiv(b, tileCols, indexConstant(b, tile.cols));
   Value height = indexConstant(b, tile.rows);
-  paddedRows = indexMul(b, indexCeilDiv(b, tileRows, height), height);
+  paddedRows = Int(b, indexCeilDiv(b, tileRows, height)) * height;
   othersUnitStride = others.hasUnitStride(b);
   // The accumulators are the input of an epilogue with beta = 1 in their own place.
   epilogue.emplace(Epilogue::Attributes{1, 1, {}}, accumulators.hasUnitStride(b), Value());
@@ -126,7 +126,7 @@ void ScatterLowering::emitTile(const TileList &list, Value firstCol,
     Value row = enterLoop(b, zero, tileRows, tile.rows);
     bool wholeTiles =
         knownIndex(tileRows) != ShapedType::kDynamic && knownIndex(tileRows) % tile.rows == 0;
-    Value lastRow = wholeTiles ? Value() : indexSub(b, tileRows, indexConstant(b, 1));
+    Value lastRow = wholeTiles ? Value() : Int(b, tileRows) - 1;
     SmallVector<Value> products = left->multiply(b, tile.loadSums(b, sums, row), block, row,
                                                  lastRow, blockDepth, panel, zero, false);
     tile.storeSums(b, products, sums, row);
@@ -134,7 +134,7 @@ void ScatterLowering::emitTile(const TileList &list, Value firstCol,
   EpilogueMatrices matrices;
   matrices.out = list.accumulators;
   matrices.input = list.accumulators;
-  Value validCols = indexMin(b, indexConstant(b, tile.cols), indexSub(b, tileCols, firstCol));
+  Value validCols = indexMin(b, indexConstant(b, tile.cols), Int(b, tileCols) - firstCol);
   epilogue->storeTile(b, matrices, sums, zero, firstCol, tileRows, validCols, tile.lanes);
 }
 
@@ -143,8 +143,8 @@ void ScatterLowering::runTiles() {
   emitTaskLoop(b, {accumulators.heads(), panels}, [&](ValueRange ids) {
     Value r = ids[0], one = indexConstant(b, 1);
     beginTask();
-    TileList list{index(0, r), index(0, indexAdd(b, r, one)), accumulators.matrix(b, Value(), r)};
-    emitTile(list, indexMul(b, ids[1], indexConstant(b, tile.cols)), [&](Value g) {
+    TileList list{index(0, r), index(0, Int(b, r) + one), accumulators.matrix(b, Value(), r)};
+    emitTile(list, Int(b, ids[1]) * tile.cols, [&](Value g) {
       Value pq = op.getIndices()[1];
       Value p = loadIndex(b, pq, ValueRange{g, indexConstant(b, 0)});
       Value q = loadIndex(b, pq, ValueRange{g, one});
@@ -178,13 +178,13 @@ TileList ScatterLowering::stridedList(Value batch, Value head, Value reduction, 
     which = b.createOrFold<arith::DivUIOp>(row, tileRows);
   }
   list.first = index(0, which);
-  list.end = index(0, indexAdd(b, which, one));
+  list.end = index(0, Int(b, which) + one);
   if (op.getFormat() == ScatterFormat::BsrStridedMMCompressed) {
     Value col = b.createOrFold<arith::RemUIOp>(offset, accumulators.cols());
     Value split = b.createOrFold<arith::DivUIOp>(col, tileCols);
-    Value before = indexSub(b, indexConstant(b, op.getSplitN()), split);
-    firstPlace = indexAdd(b, indexMul(b, split, list.end), indexMul(b, before, list.first));
-    firstPlace = indexSub(b, firstPlace, list.first);
+    Value before = Int(b, indexConstant(b, op.getSplitN())) - split;
+    firstPlace = Int(b, split) * list.end + Int(b, before) * list.first;
+    firstPlace = Int(b, firstPlace) - list.first;
   }
   return list;
 }
@@ -193,7 +193,7 @@ Term ScatterLowering::stridedTerm(Value batch, Value head, Value term, const Til
                                   Value firstPlace) {
   if (op.getFormat() == ScatterFormat::BsrStridedMM)
     return {index(2, term), tileAt(others, batch, head, index(3, term), blockDepth)};
-  Value place = indexAdd(b, firstPlace, term);
+  Value place = Int(b, firstPlace) + term;
   return {term, tileAt(others, batch, head, index(2, place), blockDepth)};
 }
 
@@ -206,7 +206,7 @@ Value ScatterLowering::hasSeparateTiles() {
   Value height = indexMax(b, tileRows, one), tileWidth = indexMax(b, tileCols, one);
   Value gridRows = indexCeilDiv(b, accumulators.rows(), height);
   Value gridCols = indexConstant(b, op.getSplitN());
-  Value tiles = indexMul(b, gridRows, gridCols);
+  Value tiles = Int(b, gridRows) * gridCols;
   Value marks = allocateScratch(b, MemRefType::get({ShapedType::kDynamic}, b.getI8Type()), tiles);
   Value yes = splatConstant(b, b.getI8Type(), 1), no = splatConstant(b, b.getI8Type(), 0);
   {
@@ -225,8 +225,8 @@ Value ScatterLowering::hasSeparateTiles() {
     Value col = b.createOrFold<arith::RemUIOp>(offset, width);
     Value aligned = indexEqual(b, b.createOrFold<arith::RemUIOp>(row, height), zero);
     Value alignedCol = indexEqual(b, b.createOrFold<arith::RemUIOp>(col, tileWidth), zero);
-    Value place = indexMul(b, b.createOrFold<arith::DivUIOp>(row, height), gridCols);
-    place = indexAdd(b, place, b.createOrFold<arith::DivUIOp>(col, tileWidth));
+    Value place = Int(b, b.createOrFold<arith::DivUIOp>(row, height)) * gridCols;
+    place = Int(b, place) + b.createOrFold<arith::DivUIOp>(col, tileWidth);
     Value mark = memref::LoadOp::create(b, marks, place);
     Value fresh = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, mark, no);
     memref::StoreOp::create(b, yes, marks, place);
@@ -254,7 +254,7 @@ void ScatterLowering::runStrided() {
       b.setInsertionPointToStart(loop.getBody());
       Value firstPlace;
       TileList list = stridedList(batch, head, loop.getInductionVar(), firstPlace);
-      emitTile(list, indexMul(b, ids[2], indexConstant(b, tile.cols)),
+      emitTile(list, Int(b, ids[2]) * tile.cols,
                [&](Value term) { return stridedTerm(batch, head, term, list, firstPlace); });
     }
     endTask();

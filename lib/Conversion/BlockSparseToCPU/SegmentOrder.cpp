@@ -19,41 +19,41 @@ SegmentOrder::SegmentOrder(ImplicitLocOpBuilder &b, const LutView &table,
   auto type = MemRefType::get({ShapedType::kDynamic, ShapedType::kDynamic}, b.getIndexType());
   // Two more than the keys: while rows are placed, entry key + 1 counts up from the first
   // position of the key to the first of the next.
-  offsets = allocateScratch(b, type, {tables, indexAdd(b, keys, indexConstant(b, 2))});
+  offsets = allocateScratch(b, type, {tables, Int(b, keys) + 2});
   rowsInOrder = allocateScratch(b, type, {tables, table.rows()});
 
   auto keyOf = [&](Value batch, Value row) {
     Value key = zero;
     for (auto [field, stride] : fields)
-      key = indexAdd(b, key, indexMul(b, table.field(b, batch, row, field), stride));
+      key = Int(b, key) + Int(b, table.field(b, batch, row, field)) * stride;
     return key;
   };
   auto bump = [&](Value batch, Value slot) {
     Value old = memref::LoadOp::create(b, offsets, ValueRange{batch, slot});
-    memref::StoreOp::create(b, indexAdd(b, old, one), offsets, ValueRange{batch, slot});
+    memref::StoreOp::create(b, Int(b, old) + one, offsets, ValueRange{batch, slot});
     return old;
   };
   OpBuilder::InsertionGuard guard(b);
   Value batch = enterLoop(b, zero, tables, 1);
   {
     OpBuilder::InsertionGuard inner(b);
-    Value slot = enterLoop(b, zero, indexAdd(b, keys, indexConstant(b, 2)), 1);
+    Value slot = enterLoop(b, zero, Int(b, keys) + 2, 1);
     memref::StoreOp::create(b, zero, offsets, ValueRange{batch, slot});
   }
   {
     OpBuilder::InsertionGuard inner(b);
     Value row = enterLoop(b, zero, table.rows(), 1);
-    bump(batch, indexAdd(b, keyOf(batch, row), indexConstant(b, 2)));
+    bump(batch, Int(b, keyOf(batch, row)) + 2);
   }
   {
     OpBuilder::InsertionGuard inner(b);
-    Value slot = enterLoop(b, one, indexAdd(b, keys, indexConstant(b, 2)), 1);
-    Value before = memref::LoadOp::create(b, offsets, ValueRange{batch, indexSub(b, slot, one)});
+    Value slot = enterLoop(b, one, Int(b, keys) + 2, 1);
+    Value before = memref::LoadOp::create(b, offsets, ValueRange{batch, Int(b, slot) - one});
     Value own = memref::LoadOp::create(b, offsets, ValueRange{batch, slot});
-    memref::StoreOp::create(b, indexAdd(b, own, before), offsets, ValueRange{batch, slot});
+    memref::StoreOp::create(b, Int(b, own) + before, offsets, ValueRange{batch, slot});
   }
   Value row = enterLoop(b, zero, table.rows(), 1);
-  Value position = bump(batch, indexAdd(b, keyOf(batch, row), one));
+  Value position = bump(batch, Int(b, keyOf(batch, row)) + one);
   memref::StoreOp::create(b, row, rowsInOrder, ValueRange{batch, position});
 }
 
@@ -68,7 +68,7 @@ Value SegmentOrder::begin(ImplicitLocOpBuilder &b, Value batch, Value key) const
 }
 
 Value SegmentOrder::end(ImplicitLocOpBuilder &b, Value batch, Value key) const {
-  return begin(b, batch, indexAdd(b, key, indexConstant(b, 1)));
+  return begin(b, batch, Int(b, key) + 1);
 }
 
 Value SegmentOrder::row(ImplicitLocOpBuilder &b, Value batch, Value position) const {

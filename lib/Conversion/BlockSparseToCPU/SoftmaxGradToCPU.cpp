@@ -39,7 +39,7 @@ struct BiasGradient {
 static std::pair<Value, Value> loadPair(ImplicitLocOpBuilder &b, const GradKernel &kernel,
                                         const StoredRow &row, const Chunk &chunk, Value mask) {
   auto load = [&](const ValuesView &values) {
-    Value index = indexAdd(b, values.headBase(b, row.blocks.head), chunk.block);
+    Value index = Int(b, values.headBase(b, row.blocks.head)) + chunk.block;
     MatrixView block = values.block(b, row.blocks.batch, index);
     return convertElements(b, kernel.access.load(b, block, row.inBlock, chunk.inBlock, mask),
                            kernel.compute);
@@ -98,19 +98,19 @@ static void emitRowGradient(ImplicitLocOpBuilder &b, const GradKernel &kernel, c
   Value dots = splat(b, dot, kernel.access.width);
   Value scale = splatConstant(b, kernel.vector(), kernel.scale);
   Value base = kernel.dx.headBase(b, row.blocks.head);
-  forEachChunk(
-      b, kernel.table, row, kernel.access.width, nullptr,
-      [&](ImplicitLocOpBuilder &b, const Chunk &chunk, Value) -> Value {
-        Value gradient = emitScoreGradient(b, kernel, row, chunk, dots);
-        // 0 times an infinite scale or gradient must not turn into NaN.
-        if (kernel.scale != 1.0)
-          gradient = whereWeighted(b, kernel, gradient, arith::MulFOp::create(b, gradient, scale));
-        MatrixView dx = kernel.dx.block(b, row.blocks.batch, indexAdd(b, base, chunk.block));
-        kernel.access.store(b, convertElements(b, gradient, kernel.dx.elementType()), dx,
-                            row.inBlock, chunk.inBlock,
-                            storageMask(b, kernel.table, kernel.access, chunk));
-        return nullptr;
-      });
+  forEachChunk(b, kernel.table, row, kernel.access.width, nullptr,
+               [&](ImplicitLocOpBuilder &b, const Chunk &chunk, Value) -> Value {
+                 Value gradient = emitScoreGradient(b, kernel, row, chunk, dots);
+                 // 0 times an infinite scale or gradient must not turn into NaN.
+                 if (kernel.scale != 1.0)
+                   gradient = whereWeighted(b, kernel, gradient,
+                                            arith::MulFOp::create(b, gradient, scale));
+                 MatrixView dx = kernel.dx.block(b, row.blocks.batch, Int(b, base) + chunk.block);
+                 kernel.access.store(b, convertElements(b, gradient, kernel.dx.elementType()), dx,
+                                     row.inBlock, chunk.inBlock,
+                                     storageMask(b, kernel.table, kernel.access, chunk));
+                 return nullptr;
+               });
 }
 
 /// Writes dx. `dotOf` gives a row's sum of y * dy.
@@ -218,7 +218,7 @@ static void forEachMatrixChunk(
     llvm::function_ref<void(ImplicitLocOpBuilder &, Value row, Value col, Value mask)> body) {
   emitLoop(b, begin, end, 1, [&](ImplicitLocOpBuilder &b, Value row) {
     emitLoop(b, indexConstant(b, 0), cols, access.width, [&](ImplicitLocOpBuilder &b, Value col) {
-      body(b, row, col, access.mask(b, indexSub(b, cols, col)));
+      body(b, row, col, access.mask(b, Int(b, cols) - col));
     });
   });
 }
@@ -233,14 +233,14 @@ static void emitBiasGradient(ImplicitLocOpBuilder &b, const GradKernel &kernel,
   bool oneRow = knownIndex(bias.sums.rows()) == 1;
   // The range of an axis that an owner of element `at` adds up.
   auto range = [&](ImplicitLocOpBuilder &b, bool reduced, Value at, Value all) {
-    return reduced ? std::pair(zero, all) : std::pair(at, indexAdd(b, at, one));
+    return reduced ? std::pair(zero, all) : std::pair(at, Int(b, at) + one);
   };
   Value owners[] = {bias.sums.batches(), bias.sums.heads(), oneRow ? one : tiles};
   emitParallel(b, owners, [&](ImplicitLocOpBuilder &b, ValueRange at) {
     Value blockRows = indexConstant(b, table.blockRows);
-    Value firstRow = oneRow ? zero : indexMul(b, at[2], blockRows);
+    Value firstRow = oneRow ? zero : Int(b, at[2]) * blockRows;
     Value lastRow =
-        oneRow ? one : indexMin(b, indexAdd(b, firstRow, blockRows), indexConstant(b, table.rows));
+        oneRow ? one : indexMin(b, Int(b, firstRow) + blockRows, indexConstant(b, table.rows));
     MatrixView sums = bias.sums.matrix(b, at[0], at[1]);
     Value none = splatConstant(b, kernel.vector(), 0);
     auto clear = [&](ImplicitLocOpBuilder &b, Value row, Value col, Value mask) {

@@ -143,7 +143,7 @@ public:
         keepsExponentials(kernel.y.elementType() == kernel.compute),
         xBase(kernel.x.headBase(b, row.blocks.head)), yBase(kernel.y.headBase(b, row.blocks.head)) {
     if (kernel.causal)
-      this->row.limit = indexMin(b, row.limit, indexAdd(b, row.inTensor, indexConstant(b, 1)));
+      this->row.limit = indexMin(b, row.limit, Int(b, row.inTensor) + 1);
   }
 
   void emit(ImplicitLocOpBuilder &b);
@@ -170,7 +170,7 @@ private:
   }
 
   MatrixView target(ImplicitLocOpBuilder &b, const Chunk &chunk) const {
-    return kernel.y.block(b, row.blocks.batch, indexAdd(b, yBase, chunk.block));
+    return kernel.y.block(b, row.blocks.batch, Int(b, yBase) + chunk.block);
   }
   void store(ImplicitLocOpBuilder &b, const Chunk &chunk, Value value) const {
     kernel.access.store(b, convertElements(b, value, kernel.y.elementType()), target(b, chunk),
@@ -193,7 +193,7 @@ private:
 Scores SoftmaxRow::emitScores(ImplicitLocOpBuilder &b, const Chunk &chunk) const {
   VectorType type = kernel.vector();
   auto flags = cast<VectorType>(type.clone(b.getI1Type()));
-  MatrixView x = kernel.x.block(b, row.blocks.batch, indexAdd(b, xBase, chunk.block));
+  MatrixView x = kernel.x.block(b, row.blocks.batch, Int(b, xBase) + chunk.block);
   auto emit = [&](ImplicitLocOpBuilder &b, Value mask) -> SmallVector<Value> {
     Scores scores = ::emitScores(b, kernel, terms, x, row, chunk, mask);
     // The two branches of a chunk that may be cut off give the same types.

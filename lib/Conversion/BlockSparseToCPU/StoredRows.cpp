@@ -51,7 +51,7 @@ BlockRow mlir::blocksparse::getBlockRow(ImplicitLocOpBuilder &b, const StoredRow
                                         Value batch, Value head, Value index) {
   auto field = [&](int64_t i) { return table.segments.field(b, batch, index, i); };
   Value begin = field(2);
-  return {batch, head, begin, indexAdd(b, begin, field(3)), field(0)};
+  return {batch, head, begin, Int(b, begin) + field(3), field(0)};
 }
 
 void mlir::blocksparse::forEachBlockRow(
@@ -72,9 +72,9 @@ void mlir::blocksparse::forEachRow(
     llvm::function_ref<void(ImplicitLocOpBuilder &, StoredRow)> body,
     llvm::function_ref<void(ImplicitLocOpBuilder &, StoredRow)> padding) {
   Value limit = indexConstant(b, table.cols), rows = indexConstant(b, table.rows);
-  Value base = indexMul(b, blocks.tile, indexConstant(b, table.blockRows));
+  Value base = Int(b, blocks.tile) * table.blockRows;
   auto emit = [&](ImplicitLocOpBuilder &b, Value row) {
-    StoredRow stored{blocks, row, indexAdd(b, base, row), limit};
+    StoredRow stored{blocks, row, Int(b, base) + row, limit};
     Value inside;
     if (table.rows % table.blockRows != 0)
       inside = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, stored.inTensor, rows);
@@ -99,14 +99,13 @@ Value mlir::blocksparse::forEachChunk(
   bool whole = hasWholeChunks(table, row.limit, width);
   auto emitBlock = [&](ImplicitLocOpBuilder &b, Value entry, Value carried) -> Value {
     Value batch = row.blocks.batch;
-    Value col = indexMul(b, table.entries.field(b, batch, entry, 0), blockCols);
+    Value col = Int(b, table.entries.field(b, batch, entry, 0)) * blockCols;
     Value block = table.entries.field(b, batch, entry, 1);
     Value valid;
     if (!whole)
-      valid = indexMin(b, indexSub(b, row.limit, col), blockCols);
+      valid = indexMin(b, Int(b, row.limit) - col, blockCols);
     auto emitChunk = [&](ImplicitLocOpBuilder &b, Value at, Value carried) -> Value {
-      return body(b, {block, at, indexAdd(b, col, at), valid ? indexSub(b, valid, at) : Value()},
-                  carried);
+      return body(b, {block, at, Int(b, col) + at, valid ? Int(b, valid) - at : Value()}, carried);
     };
     if (table.blockCols <= width)
       return emitChunk(b, zero, carried);
@@ -129,7 +128,7 @@ Value mlir::blocksparse::storageMask(ImplicitLocOpBuilder &b, const StoredRows &
                                      const VectorAccess &access, const Chunk &chunk) {
   if (table.blockCols % access.width == 0)
     return nullptr;
-  return access.mask(b, indexSub(b, indexConstant(b, table.blockCols), chunk.inBlock));
+  return access.mask(b, Int(b, indexConstant(b, table.blockCols)) - chunk.inBlock);
 }
 
 SmallVector<Value> mlir::blocksparse::readChunk(
@@ -157,8 +156,7 @@ void mlir::blocksparse::zeroRow(ImplicitLocOpBuilder &b, const StoredRows &table
   Value base = values.headBase(b, row.blocks.head);
   forEachChunk(b, table, row, access.width, nullptr,
                [&](ImplicitLocOpBuilder &b, const Chunk &chunk, Value) -> Value {
-                 MatrixView block =
-                     values.block(b, row.blocks.batch, indexAdd(b, base, chunk.block));
+                 MatrixView block = values.block(b, row.blocks.batch, Int(b, base) + chunk.block);
                  access.store(b, zero, block, row.inBlock, chunk.inBlock,
                               storageMask(b, table, access, chunk));
                  return nullptr;
@@ -179,7 +177,7 @@ void mlir::blocksparse::zeroSpareBlocks(ImplicitLocOpBuilder &b, const StoredRow
                                });
     Value base = values.headBase(b, at[1]);
     emitLoop(b, used, table.entries.rows(), 1, [&](ImplicitLocOpBuilder &b, Value spare) {
-      MatrixView block = values.block(b, at[0], indexAdd(b, base, spare));
+      MatrixView block = values.block(b, at[0], Int(b, base) + spare);
       emitLoop(b, zero, block.rows, 1, [&](ImplicitLocOpBuilder &b, Value i) {
         emitLoop(b, zero, block.cols, 1,
                  [&](ImplicitLocOpBuilder &b, Value j) { block.store(b, element, i, j); });

@@ -58,12 +58,12 @@ static std::pair<Value, Value> flatten(ImplicitLocOpBuilder &b, const MatrixView
   auto metadata =
       memref::ExtractStridedMetadataOp::create(b, matrix.window(b, row, col, one, lanes).memref);
   Value stride = metadata.getStrides()[1];
-  Value last = indexMul(b, stride, indexConstant(b, width - 1));
+  Value last = Int(b, stride) * (width - 1);
   auto type = MemRefType::get({ShapedType::kDynamic}, matrix.elementType(),
                               StridedLayoutAttr::get(b.getContext(), ShapedType::kDynamic, {1}));
   Value flat = memref::ReinterpretCastOp::create(
       b, type, metadata.getBaseBuffer(), OpFoldResult(metadata.getOffset()),
-      ArrayRef<OpFoldResult>{indexAdd(b, last, one)}, ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
+      ArrayRef<OpFoldResult>{Value(Int(b, last) + one)}, ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
   return {flat, stride};
 }
 

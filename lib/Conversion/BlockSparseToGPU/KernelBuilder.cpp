@@ -148,9 +148,8 @@ void KernelBuilder::launchItems(
         Value thread = gpu::ThreadIdOp::create(b, gpu::Dimension::x);
         if (threadsPerItem != 1)
           thread = arith::DivUIOp::create(b, thread, indexConstant(b, threadsPerItem));
-        Value first =
-            indexAdd(b, indexMul(b, gpu::BlockIdOp::create(b, gpu::Dimension::x), size), thread);
-        Value step = indexMul(b, gpu::GridDimOp::create(b, gpu::Dimension::x), size);
+        Value first = Int(b, gpu::BlockIdOp::create(b, gpu::Dimension::x)) * size + thread;
+        Value step = Int(b, gpu::GridDimOp::create(b, gpu::Dimension::x)) * size;
         Value end = known ? indexConstant(b, knownIndex(work)) : mapping.lookup(work);
         emitLoop(b, first, end, step,
                  [&](ImplicitLocOpBuilder &inner, Value item) { body(inner, mapping, item); });

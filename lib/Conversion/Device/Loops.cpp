@@ -3,7 +3,7 @@
 
 #include "Loops.h"
 
-#include "../OperandView.h"
+#include "Arith.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -84,7 +84,7 @@ SmallVector<Value> mlir::blocksparse::device::splitIndex(ImplicitLocOpBuilder &b
 Value mlir::blocksparse::device::productOf(ImplicitLocOpBuilder &b, ArrayRef<Value> sizes) {
   Value product = indexConstant(b, 1);
   for (Value size : sizes)
-    product = indexMul(b, product, size);
+    product = Int(b, product) * size;
   return product;
 }
 

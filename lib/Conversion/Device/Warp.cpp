@@ -3,7 +3,7 @@
 
 #include "Warp.h"
 
-#include "../BlockSparseToGPU/Kit/SharedTile.h"
+#include "Arith.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -31,6 +31,6 @@ Value mlir::blocksparse::device::reduceWarp(
 }
 
 Value mlir::blocksparse::device::makeUniform(ImplicitLocOpBuilder &b, Value value) {
-  return NVVM::ShflOp::create(b, b.getI32Type(), sharedConstant(b, -1), value, sharedConstant(b, 0),
-                              sharedConstant(b, 31), NVVM::ShflKind::idx, UnitAttr());
+  return NVVM::ShflOp::create(b, b.getI32Type(), i32Constant(b, -1), value, i32Constant(b, 0),
+                              i32Constant(b, 31), NVVM::ShflKind::idx, UnitAttr());
 }

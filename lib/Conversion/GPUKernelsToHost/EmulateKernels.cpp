@@ -143,7 +143,7 @@ static void emitTeamCalls(gpu::LaunchFuncOp launch, func::FuncOp function) {
     sharedBytes = arith::IndexCastOp::create(b, b.getIndexType(), size);
   SmallVector<Value> buffers;
   Value shared = allocate(b, sharedBytes, buffers);
-  Value bytes = indexMul(b, threads, indexConstant(b, EmulatedTeam::exchangeBytes));
+  Value bytes = Int(b, threads) * EmulatedTeam::exchangeBytes;
   Value exchange = allocate(b, bytes, buffers);
   // Not within the loop over the blocks: to start threads takes long.
   EmulatedTeam::emitThreads(b, threads, [&](ImplicitLocOpBuilder &b, Value thread) {

@@ -60,15 +60,15 @@ static Value remainder(ImplicitLocOpBuilder &b, Value number, int64_t divisor) {
 }
 
 static Value times(ImplicitLocOpBuilder &b, Value number, int64_t factor) {
-  return indexMul(b, number, indexConstant(b, factor));
+  return Int(b, number) * factor;
 }
 
 Value EmulatedTeam::lane(ImplicitLocOpBuilder &b) const { return remainder(b, thread, warpSize); }
 
 Value EmulatedTeam::place(ImplicitLocOpBuilder &b, Value lane, Value offset) const {
   Value first = times(b, divideBy(b, thread, warpSize), warpSize);
-  Value number = indexAdd(b, first, lane);
-  return indexAdd(b, indexAdd(b, exchange, times(b, number, exchangeBytes)), offset);
+  Value number = Int(b, first) + lane;
+  return Int(b, exchange) + times(b, number, exchangeBytes) + offset;
 }
 
 //===----------------------------------------------------------------------===//
@@ -84,16 +84,14 @@ void EmulatedTeam::copy(ImplicitLocOpBuilder &b, Operation *op) const {
   Value given = size;
   if (async.getCpSize())
     given = arith::IndexCastOp::create(b, b.getIndexType(), async.getCpSize());
-  emitLoop(b, indexConstant(b, 0), size, indexConstant(b, 1),
-           [&](ImplicitLocOpBuilder &b, Value place) {
-             Value byte = emitChoice(
-                 b, indexLess(b, place, given),
-                 [&](ImplicitLocOpBuilder &b) {
-                   return loadAt(b, b.getI8Type(), indexAdd(b, from, place));
-                 },
-                 [&](ImplicitLocOpBuilder &) { return zero; });
-             storeAt(b, byte, indexAdd(b, to, place));
-           });
+  emitLoop(
+      b, indexConstant(b, 0), size, indexConstant(b, 1), [&](ImplicitLocOpBuilder &b, Value place) {
+        Value byte = emitChoice(
+            b, indexLess(b, place, given),
+            [&](ImplicitLocOpBuilder &b) { return loadAt(b, b.getI8Type(), Int(b, from) + place); },
+            [&](ImplicitLocOpBuilder &) { return zero; });
+        storeAt(b, byte, Int(b, to) + place);
+      });
 }
 
 /// ldmatrix.x<num>: lane l gets elements (l / 4, 2 (l % 4)) and (l / 4, 2 (l % 4) + 1) of each
@@ -107,15 +105,15 @@ Value EmulatedTeam::loadMatrices(ImplicitLocOpBuilder &b, Operation *op) const {
   omp::BarrierOp::create(b);
   Value group = divideBy(b, self, 4), pair = times(b, remainder(b, self, 4), 2);
   auto element = [&](int64_t matrix, Value row, Value col) {
-    Value source = indexAdd(b, indexConstant(b, 8 * matrix), row);
+    Value source = Int(b, indexConstant(b, 8 * matrix)) + row;
     Value start = loadAt(b, b.getI64Type(), place(b, source, zero));
     Value base = arith::IndexCastOp::create(b, b.getIndexType(), start);
-    Value loaded = loadAt(b, b.getI16Type(), indexAdd(b, base, times(b, col, 2)));
+    Value loaded = loadAt(b, b.getI16Type(), Int(b, base) + times(b, col, 2));
     return arith::ExtUIOp::create(b, b.getI32Type(), loaded).getResult();
   };
   Value result = LLVM::PoisonOp::create(b, load.getType());
   for (int64_t matrix = 0; matrix < load.getNum(); ++matrix) {
-    Value second = indexAdd(b, pair, indexConstant(b, 1));
+    Value second = Int(b, pair) + 1;
     Value low = transposed ? element(matrix, pair, group) : element(matrix, group, pair);
     Value high = transposed ? element(matrix, second, group) : element(matrix, group, second);
     Value sixteen = arith::ConstantIntOp::create(b, b.getI32Type(), 16);
@@ -149,9 +147,8 @@ Value EmulatedTeam::multiply(ImplicitLocOpBuilder &b, Operation *op) const {
                                                : Type(b.getBF16Type());
   int64_t half = mma.getShape().getK() / 2, perRegister = half / 4, elementBytes = 4 / perRegister;
   auto get = [&](ImplicitLocOpBuilder &b, Value line, Value k, Value reg) {
-    Value source = indexAdd(b, times(b, line, 4), divideBy(b, remainder(b, k, half), perRegister));
-    Value bytes =
-        indexAdd(b, times(b, reg, 4), times(b, remainder(b, k, perRegister), elementBytes));
+    Value source = Int(b, times(b, line, 4)) + divideBy(b, remainder(b, k, half), perRegister);
+    Value bytes = Int(b, times(b, reg, 4)) + times(b, remainder(b, k, perRegister), elementBytes);
     if (wide) {
       Value word = loadAt(b, b.getI32Type(), place(b, source, bytes));
       Value mask = arith::ConstantIntOp::create(b, b.getI32Type(), -0x2000);
@@ -165,15 +162,15 @@ Value EmulatedTeam::multiply(ImplicitLocOpBuilder &b, Operation *op) const {
   };
   Value result = LLVM::PoisonOp::create(b, mma.getType());
   for (int64_t i = 0; i < 4; ++i) {
-    Value row = indexAdd(b, divideBy(b, self, 4), indexConstant(b, 8 * (i / 2)));
-    Value col = indexAdd(b, times(b, remainder(b, self, 4), 2), indexConstant(b, i % 2));
+    Value row = Int(b, divideBy(b, self, 4)) + (8 * (i / 2));
+    Value col = Int(b, times(b, remainder(b, self, 4), 2)) + (i % 2);
     Value sum = emitFold(
         b, indexConstant(b, 0), indexConstant(b, 2 * half), indexConstant(b, 1),
         mma.getOperandC()[i], [&](ImplicitLocOpBuilder &b, Value k, Value sum) {
           Value upper = divideBy(b, k, half);
-          Value reg = indexAdd(b, divideBy(b, row, 8), times(b, upper, 2));
+          Value reg = Int(b, divideBy(b, row, 8)) + times(b, upper, 2);
           Value x = get(b, remainder(b, row, 8), k, reg);
-          Value y = get(b, col, k, indexAdd(b, upper, indexConstant(b, 4)));
+          Value y = get(b, col, k, Int(b, upper) + 4);
           if (integer)
             return arith::AddIOp::create(b, sum, arith::MulIOp::create(b, x, y)).getResult();
           return arith::AddFOp::create(b, sum, arith::MulFOp::create(b, x, y)).getResult();

@@ -28,16 +28,15 @@ static Value getFirstAddress(ImplicitLocOpBuilder &b, Value memref,
                              memref::ExtractStridedMetadataOp metadata) {
   Value base = memref::ExtractAlignedPointerAsIndexOp::create(b, metadata.getBaseBuffer());
   Value bytes = indexConstant(b, getElementBytes(memref));
-  return indexAdd(b, base, indexMul(b, metadata.getOffset(), bytes));
+  return Int(b, base) + Int(b, metadata.getOffset()) * bytes;
 }
 
 Value mlir::blocksparse::device::globalAddress(ImplicitLocOpBuilder &b, const MatrixView &matrix,
                                                Value row, Value col) {
   auto metadata = memref::ExtractStridedMetadataOp::create(b, matrix.memref);
-  Value place = indexAdd(b, indexMul(b, row, metadata.getStrides()[0]),
-                         indexMul(b, col, metadata.getStrides()[1]));
+  Value place = Int(b, row) * metadata.getStrides()[0] + Int(b, col) * metadata.getStrides()[1];
   Value bytes = indexConstant(b, getElementBytes(matrix.memref));
-  return indexAdd(b, getFirstAddress(b, matrix.memref, metadata), indexMul(b, place, bytes));
+  return Int(b, getFirstAddress(b, matrix.memref, metadata)) + Int(b, place) * bytes;
 }
 
 Value mlir::blocksparse::device::globalPointer(ImplicitLocOpBuilder &b, Value address) {
@@ -49,7 +48,7 @@ Value mlir::blocksparse::device::globalPointer(ImplicitLocOpBuilder &b, Value ad
 Value mlir::blocksparse::device::globalStride(ImplicitLocOpBuilder &b, const MatrixView &matrix,
                                               int64_t axis) {
   auto metadata = memref::ExtractStridedMetadataOp::create(b, matrix.memref);
-  return indexMul(b, metadata.getStrides()[axis], indexConstant(b, getElementBytes(matrix.memref)));
+  return Int(b, metadata.getStrides()[axis]) * getElementBytes(matrix.memref);
 }
 
 Value mlir::blocksparse::device::isAligned16(ImplicitLocOpBuilder &b, Value memref) {
@@ -64,7 +63,7 @@ Value mlir::blocksparse::device::isAligned16(ImplicitLocOpBuilder &b, Value memr
     if (axis + 1 == type.getRank())
       inner = indexEqual(b, stride, indexConstant(b, 1));
     else if (type.getDimSize(axis) != 1)
-      bits = b.createOrFold<arith::OrIOp>(bits, indexMul(b, stride, bytes));
+      bits = b.createOrFold<arith::OrIOp>(bits, Int(b, stride) * bytes);
   }
   Value low = b.createOrFold<arith::AndIOp>(bits, indexConstant(b, chunkBytes - 1));
   return both(b, inner, indexEqual(b, low, indexConstant(b, 0)));
@@ -79,7 +78,7 @@ static ReductionRun selectRun(ImplicitLocOpBuilder &b, ArrayRef<ReductionRun> ru
   ReductionRun run = runs.front();
   for (size_t i = 1; i < runs.size(); ++i) {
     Value chosen =
-        b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, which, sharedConstant(b, i));
+        b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, which, i32Constant(b, i));
     run.address = b.createOrFold<arith::SelectOp>(chosen, runs[i].address, run.address);
     if (run.depth)
       run.depth = b.createOrFold<arith::SelectOp>(chosen, runs[i].depth, run.depth);
@@ -111,41 +110,40 @@ TileCopy::TileCopy(ImplicitLocOpBuilder &b, const SharedTile &tile, const Factor
   int64_t depth = runDepth(), total = tile.rows * tile.chunks();
   // Rows between two chunks of the thread, which stand below each other.
   int64_t rows = threads / tile.chunks();
-  Value row = sharedDiv(b, thread, tile.chunks()), chunk = sharedRem(b, thread, tile.chunks());
-  Value zero = sharedConstant(b, 0), run = zero, line = row, column = chunk;
+  Value row = Int(b, thread) / tile.chunks(), chunk = Int(b, thread) % tile.chunks();
+  Value zero = i32Constant(b, 0), run = zero, line = row, column = chunk;
   if (geometry.alongK && runs > 1) {
-    run = sharedDiv(b, chunk, depth / chunkElements());
-    column = sharedRem(b, chunk, depth / chunkElements());
+    run = Int(b, chunk) / (depth / chunkElements());
+    column = Int(b, chunk) % (depth / chunkElements());
   } else if (!geometry.alongK && rows > depth) {
-    run = sharedDiv(b, row, depth);
-    line = sharedRem(b, row, depth);
+    run = Int(b, row) / depth;
+    line = Int(b, row) % depth;
   }
-  first = indexAdd(b, indexMul(b, toIndex(b, line), geometry.pitch),
-                   toIndex(b, sharedMul(b, column, chunkBytes)));
-  Value bytes = indexMul(b, indexConstant(b, rows), geometry.pitch);
+  first = Int(b, toIndex(b, line)) * geometry.pitch + (toIndex(b, Int(b, column) * chunkBytes));
+  Value bytes = Int(b, indexConstant(b, rows)) * geometry.pitch;
   distance = arith::IndexCastOp::create(b, b.getI64Type(), bytes);
   for (int64_t down = 0; down * tile.chunks() < total; down += rows) {
     int64_t lines = geometry.alongK ? down : down % depth;
     // Rows that are a multiple of the period apart are swizzled alike.
     int64_t near = down % tile.swizzlePeriod();
-    Value place = tile.offset(b, zero, sharedAdd(b, row, sharedConstant(b, near)), chunk);
+    Value place = tile.offset(b, zero, Int(b, row) + near, chunk);
     Part part{run,     place,  (down - near) * tile.rowBytes(), /*opensRun=*/lines == 0,
               Value(), Value()};
-    Value down32 = sharedConstant(b, down);
+    Value down32 = i32Constant(b, down);
     if (geometry.alongK) {
-      part.k = sharedMul(b, column, chunkElements());
-      part.outer = sharedAdd(b, row, down32);
+      part.k = Int(b, column) * chunkElements();
+      part.outer = Int(b, row) + down32;
     } else {
-      part.run = sharedAdd(b, run, sharedConstant(b, down / depth));
-      part.k = sharedAdd(b, line, sharedConstant(b, lines));
-      part.outer = sharedMul(b, chunk, chunkElements());
+      part.run = Int(b, run) + (down / depth);
+      part.k = Int(b, line) + lines;
+      part.outer = Int(b, chunk) * chunkElements();
     }
     parts.push_back(part);
   }
   if (geometry.limit)
     limit = clampNumber(b, geometry.limit, outerSize());
   if (total < threads)
-    active = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, thread, sharedConstant(b, total));
+    active = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, thread, i32Constant(b, total));
 }
 
 Value TileCopy::isWhole(ImplicitLocOpBuilder &b, ArrayRef<ReductionRun> runs) const {
@@ -165,7 +163,7 @@ Value TileCopy::isWhole(ImplicitLocOpBuilder &b, ArrayRef<ReductionRun> runs) co
 /// Bytes of a chunk that may be read. Along the chunk, elements are counted; across, it is read
 /// whole or not at all.
 Value TileCopy::getBytes(ImplicitLocOpBuilder &b, const ReductionRun &run, const Part &part) const {
-  Value most = sharedConstant(b, chunkElements()), zero = sharedConstant(b, 0);
+  Value most = i32Constant(b, chunkElements()), zero = i32Constant(b, 0);
   auto subtract = [&](Value from, Value number) {
     return b.createOrFold<arith::SubIOp>(from, number);
   };
@@ -175,7 +173,7 @@ Value TileCopy::getBytes(ImplicitLocOpBuilder &b, const ReductionRun &run, const
   Value any = b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::slt, zero, across);
   Value left = b.createOrFold<arith::SelectOp>(any, along, zero);
   left = b.createOrFold<arith::MinSIOp>(left, most);
-  return sharedMul(b, b.createOrFold<arith::MaxSIOp>(left, zero), geometry.elementBytes);
+  return Int(b, b.createOrFold<arith::MaxSIOp>(left, zero)) * geometry.elementBytes;
 }
 
 void TileCopy::emit(ImplicitLocOpBuilder &b, const SharedMemory &memory, Value offset,
@@ -186,12 +184,12 @@ void TileCopy::emit(ImplicitLocOpBuilder &b, const SharedMemory &memory, Value o
       ReductionRun run = selectRun(b, runs, part.run);
       // Addresses follow from one another, so that they share the registers of one distance.
       if (part.opensRun)
-        source = globalPointer(b, indexAdd(b, run.address, first));
+        source = globalPointer(b, Int(b, run.address) + first);
       else
         source = LLVM::GEPOp::create(b, source.getType(), b.getI8Type(), source,
                                      ArrayRef<LLVM::GEPArg>{distance});
-      NVVM::CpAsyncOp::create(b, memory.at(b, sharedAdd(b, offset, part.place), part.placeStep),
-                              source, chunkBytes, NVVM::LoadCacheModifierKind::CG,
+      NVVM::CpAsyncOp::create(b, memory.at(b, Int(b, offset) + part.place, part.placeStep), source,
+                              chunkBytes, NVVM::LoadCacheModifierKind::CG,
                               whole ? Value() : getBytes(b, run, part));
     }
   };

@@ -17,9 +17,9 @@ IntTable IntTable::get(ImplicitLocOpBuilder &b, Value memref) {
   auto type = cast<MemRefType>(memref.getType());
   auto metadata = memref::ExtractStridedMetadataOp::create(b, memref);
   Value address = memref::ExtractAlignedPointerAsIndexOp::create(b, metadata.getBaseBuffer());
-  Value bytes = indexMul(b, metadata.getOffset(), indexConstant(b, 4));
+  Value bytes = Int(b, metadata.getOffset()) * 4;
   IntTable table;
-  table.base = globalPointer(b, indexAdd(b, address, bytes));
+  table.base = globalPointer(b, Int(b, address) + bytes);
   table.count = type.getDimSize(0);
   table.cols = type.getRank() == 1 ? 1 : type.getDimSize(1);
   return table;

@@ -62,20 +62,20 @@ Value mlir::blocksparse::device::roundToTF32(ImplicitLocOpBuilder &b, Value word
 /// Lanes t >= 2 of a group have the second two of their bytes in the first word.
 ByteSelectors ByteSelectors::get(ImplicitLocOpBuilder &b, Value lane) {
   constexpr int64_t straight = 0x6420, swapped = 0x2064, toOdd = 0x1111;
-  Value isSwapped = arith::CmpIOp::create(
-      b, arith::CmpIPredicate::ne, sharedRem(b, sharedDiv(b, lane, 2), 2), sharedConstant(b, 0));
-  Value even = arith::SelectOp::create(b, isSwapped, sharedConstant(b, swapped),
-                                       sharedConstant(b, straight));
-  return {even, sharedAdd(b, even, sharedConstant(b, toOdd))};
+  Value isSwapped =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::ne, Int(b, lane) / 2 % 2, i32Constant(b, 0));
+  Value even =
+      arith::SelectOp::create(b, isSwapped, i32Constant(b, swapped), i32Constant(b, straight));
+  return {even, Int(b, even) + toOdd};
 }
 
 /// Bits 0 and 1 of the row are bit 0 of the lane and, of matrix i, bit 0 of i, changed where bit 2
 /// of the lane is set; bits 2 and 3 are bits 1 and 2 of the lane, bit 4 is bit 1 of i.
 Value mlir::blocksparse::device::getByteRow(ImplicitLocOpBuilder &b, Value lane) {
-  auto bit = [&](int64_t number) { return sharedRem(b, sharedDiv(b, lane, 1 << number), 2); };
-  Value row = sharedAdd(b, bit(0), sharedMul(b, b.createOrFold<arith::XOrIOp>(bit(3), bit(2)), 2));
-  row = sharedAdd(b, row, sharedMul(b, sharedRem(b, sharedDiv(b, lane, 2), 4), 4));
-  return sharedAdd(b, row, sharedMul(b, bit(4), 16));
+  auto bit = [&](int64_t number) { return Int(b, lane) / (1 << number) % 2; };
+  Value row = Int(b, bit(0)) + Int(b, b.createOrFold<arith::XOrIOp>(bit(3), bit(2))) * 2;
+  row = Int(b, row) + Int(b, lane) / 2 % 4 * 4;
+  return Int(b, row) + Int(b, bit(4)) * 16;
 }
 
 Value mlir::blocksparse::device::joinBytes(ImplicitLocOpBuilder &b, Value low, Value high,
@@ -86,7 +86,7 @@ Value mlir::blocksparse::device::joinBytes(ImplicitLocOpBuilder &b, Value low, V
 
 Value mlir::blocksparse::device::widenF8(ImplicitLocOpBuilder &b, Type element, Value word,
                                          int64_t half) {
-  Value shifted = sharedDiv(b, word, int64_t(1) << (16 * half));
+  Value shifted = Int(b, word) / (int64_t(1) << (16 * half));
   Value pair = arith::TruncIOp::create(b, b.getI16Type(), shifted);
   pair = LLVM::BitcastOp::create(b, VectorType::get(2, b.getI8Type()), pair);
   Value wide = NVVM::ConvertF8x2ToF16x2Op::create(b, VectorType::get(2, b.getF16Type()), pair,
@@ -97,8 +97,8 @@ Value mlir::blocksparse::device::widenF8(ImplicitLocOpBuilder &b, Type element, 
 Value mlir::blocksparse::device::packPair(ImplicitLocOpBuilder &b, Type element, Value low,
                                           Value high) {
   Value pair = LLVM::PoisonOp::create(b, VectorType::get(2, b.getF32Type()));
-  pair = LLVM::InsertElementOp::create(b, pair, low, sharedConstant(b, 0));
-  pair = LLVM::InsertElementOp::create(b, pair, high, sharedConstant(b, 1));
+  pair = LLVM::InsertElementOp::create(b, pair, low, i32Constant(b, 0));
+  pair = LLVM::InsertElementOp::create(b, pair, high, i32Constant(b, 1));
   Value rounded = LLVM::FPTruncOp::create(b, VectorType::get(2, element), pair);
   return LLVM::BitcastOp::create(b, b.getI32Type(), rounded);
 }

@@ -35,10 +35,10 @@ MmaShape MmaShape::get(int64_t m, int64_t n, int64_t k, const FactorKind &kind) 
 MmaTile::MmaTile(ImplicitLocOpBuilder &b, const MmaShape &shape, const FactorKind &kind,
                  bool aAlongK, bool bAlongK, Value thread)
     : shape(shape), kind(kind), aAlongK(aAlongK), bAlongK(bAlongK) {
-  lane = sharedRem(b, thread, warpSize);
-  Value warp = sharedDiv(b, thread, warpSize);
-  warpRow = sharedMul(b, sharedDiv(b, warp, shape.warpsN), shape.warpM());
-  warpCol = sharedMul(b, sharedRem(b, warp, shape.warpsN), shape.warpN());
+  lane = Int(b, thread) % warpSize;
+  Value warp = Int(b, thread) / warpSize;
+  warpRow = Int(b, warp) / shape.warpsN * shape.warpM();
+  warpCol = Int(b, warp) % shape.warpsN * shape.warpN();
   if (hasPairs(aAlongK) || hasPairs(bAlongK))
     selectors = ByteSelectors::get(b, lane);
 }
@@ -68,10 +68,10 @@ SmallVector<Value> MmaTile::zeros(ImplicitLocOpBuilder &b) const {
 ///   chunksLast:  matrices (row, chunk) = (0, 0), (8, 0), (0, 1), (8, 1)
 ///   otherwise:   matrices (row, chunk) = (0, 0), (0, 1), (8, 0), (8, 1)
 MmaTile::LaneAddress MmaTile::laneAddress(ImplicitLocOpBuilder &b, bool chunksLast) const {
-  Value third = sharedRem(b, sharedDiv(b, lane, 8), 2), fourth = sharedDiv(b, lane, 16);
-  Value inner = sharedRem(b, lane, 8);
+  Value third = Int(b, lane) / 8 % 2, fourth = Int(b, lane) / 16;
+  Value inner = Int(b, lane) % 8;
   Value half = chunksLast ? third : fourth;
-  return {sharedAdd(b, inner, sharedMul(b, half, 8)), chunksLast ? fourth : third};
+  return {Int(b, inner) + Int(b, half) * 8, chunksLast ? fourth : third};
 }
 
 /// The four registers of ldmatrix.x4 at m (or n) = outer + outerStep, k; `outer` is a
@@ -85,13 +85,13 @@ SmallVector<Value, 4> MmaTile::loadFragments(ImplicitLocOpBuilder &b, const Shar
   LaneAddress address = laneAddress(b, isA == alongK);
   // A multiple of 16 rows is a constant number of bytes, the offset of the instruction; steps
   // along a row meet the swizzle.
-  Value zero = sharedConstant(b, 0);
+  Value zero = i32Constant(b, 0);
   int64_t rows = alongK ? outerStep : k;
   Value base = alongK ? outer : zero;
-  Value start = sharedAdd(b, outer, sharedConstant(b, outerStep));
-  Value firstChunk = alongK ? sharedConstant(b, k / 8) : sharedDiv(b, start, 8);
-  Value place = tile.offset(b, base, address.row, sharedAdd(b, firstChunk, address.chunk));
-  Value pointer = memory.at(b, sharedAdd(b, offset, place), rows * tile.rowBytes());
+  Value start = Int(b, outer) + outerStep;
+  Value firstChunk = alongK ? i32Constant(b, k / 8) : Int(b, start) / 8;
+  Value place = tile.offset(b, base, address.row, Int(b, firstChunk) + address.chunk);
+  Value pointer = memory.at(b, Int(b, offset) + place, rows * tile.rowBytes());
   return loadMatrices(b, pointer, /*transposed=*/!alongK);
 }
 
@@ -99,18 +99,18 @@ SmallVector<Value, 4> MmaTile::loadFragments(ImplicitLocOpBuilder &b, const Shar
 SmallVector<Value, 4> MmaTile::loadWords(ImplicitLocOpBuilder &b, const SharedMemory &memory,
                                          const SharedTile &tile, Value offset, Value outer,
                                          int64_t outerStep, int64_t slice, bool isA) const {
-  Value group = sharedDiv(b, lane, 4), row = sharedRem(b, lane, 4);
-  Value start = sharedAdd(b, outer, sharedConstant(b, outerStep));
+  Value group = Int(b, lane) / 4, row = Int(b, lane) % 4;
+  Value start = Int(b, outer) + outerStep;
   SmallVector<Value, 4> words(4);
   for (int64_t outerHalf = 0; outerHalf < 2; ++outerHalf) {
-    Value chunk = sharedAdd(b, sharedDiv(b, start, 4), sharedConstant(b, 2 * outerHalf));
-    chunk = sharedAdd(b, chunk, sharedDiv(b, group, 4));
-    Value place = sharedAdd(b, tile.offset(b, sharedConstant(b, 0), row, chunk),
-                            sharedMul(b, sharedRem(b, group, 4), wordBytes));
+    Value chunk = Int(b, start) / 4 + (2 * outerHalf);
+    chunk = Int(b, chunk) + Int(b, group) / 4;
+    Value place =
+        Int(b, tile.offset(b, i32Constant(b, 0), row, chunk)) + Int(b, group) % 4 * wordBytes;
     for (int64_t kHalf = 0; kHalf < 2; ++kHalf) {
       // Rows that are a multiple of 4 apart are swizzled alike.
       int64_t rows = kind.sliceDepth() * slice + 4 * kHalf;
-      Value pointer = memory.at(b, sharedAdd(b, offset, place), rows * tile.rowBytes());
+      Value pointer = memory.at(b, Int(b, offset) + place, rows * tile.rowBytes());
       words[isA ? outerHalf + 2 * kHalf : 2 * outerHalf + kHalf] =
           LLVM::LoadOp::create(b, b.getI32Type(), pointer, wordBytes);
     }
@@ -122,10 +122,10 @@ SmallVector<Value, 4> MmaTile::loadWords(ImplicitLocOpBuilder &b, const SharedMe
 SmallVector<Value, 4> MmaTile::loadBytes(ImplicitLocOpBuilder &b, const SharedMemory &memory,
                                          const SharedTile &tile, Value offset, Value outer,
                                          int64_t outerStep, int64_t slice) const {
-  Value start = sharedAdd(b, outer, sharedConstant(b, outerStep));
-  Value place = tile.offset(b, sharedConstant(b, 0), getByteRow(b, lane), sharedDiv(b, start, 16));
+  Value start = Int(b, outer) + outerStep;
+  Value place = tile.offset(b, i32Constant(b, 0), getByteRow(b, lane), Int(b, start) / 16);
   int64_t rows = kind.sliceDepth() * slice;
-  Value pointer = memory.at(b, sharedAdd(b, offset, place), rows * tile.rowBytes());
+  Value pointer = memory.at(b, Int(b, offset) + place, rows * tile.rowBytes());
   return loadMatrices(b, pointer, /*transposed=*/true);
 }
 
@@ -224,7 +224,7 @@ void MmaTile::multiplySlice(ImplicitLocOpBuilder &b, ValueRange words,
 //===----------------------------------------------------------------------===//
 
 Value MmaTile::sumOffset(ImplicitLocOpBuilder &b, Value row, Value col) const {
-  return sharedAdd(b, sharedMul(b, row, sumRowBytes()), sharedMul(b, col, 4));
+  return Int(b, row) * sumRowBytes() + Int(b, col) * 4;
 }
 
 void MmaTile::storeSums(ImplicitLocOpBuilder &b, const SharedMemory &memory,
@@ -232,9 +232,9 @@ void MmaTile::storeSums(ImplicitLocOpBuilder &b, const SharedMemory &memory,
   int64_t tilesM = shape.warpM() / 16, tilesN = shape.warpN() / 8;
   // Rows and columns of joined words lie in pairs.
   bool rowPairs = hasPairs(aAlongK), colPairs = hasPairs(bAlongK);
-  Value row = sharedMul(b, sharedDiv(b, lane, 4), rowPairs ? 2 : 1);
-  Value col = sharedMul(b, sharedRem(b, lane, 4), colPairs ? 4 : 2);
-  Value start = sumOffset(b, sharedAdd(b, warpRow, row), sharedAdd(b, warpCol, col));
+  Value row = Int(b, lane) / 4 * (rowPairs ? 2 : 1);
+  Value col = Int(b, lane) % 4 * (colPairs ? 4 : 2);
+  Value start = sumOffset(b, Int(b, warpRow) + row, Int(b, warpCol) + col);
   for (int64_t i = 0; i < tilesM; ++i)
     for (int64_t j = 0; j < tilesN; ++j)
       for (int64_t half = 0; half < 2; ++half) {
@@ -244,9 +244,9 @@ void MmaTile::storeSums(ImplicitLocOpBuilder &b, const SharedMemory &memory,
         Value pair = LLVM::PoisonOp::create(b, VectorType::get(2, kind.sum()));
         for (int64_t e = 0; e < 2; ++e)
           pair = LLVM::InsertElementOp::create(b, pair, sums[place + (colPairs ? 4 : 1) * e],
-                                               sharedConstant(b, e));
+                                               i32Constant(b, e));
         int64_t down = 16 * i + (rowPairs ? 1 : 8) * half;
         int64_t step = down * sumRowBytes() + (8 * even + 2 * inner) * 4;
-        memory.store(b, pair, sharedAdd(b, start, sharedConstant(b, step)), /*alignment=*/8);
+        memory.store(b, pair, Int(b, start) + step, /*alignment=*/8);
       }
 }

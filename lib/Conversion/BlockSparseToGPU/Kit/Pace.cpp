@@ -38,30 +38,30 @@ Pace Pace::create(ImplicitLocOpBuilder &b, int64_t blocks) {
 }
 
 void Pace::wait(ImplicitLocOpBuilder &b) const {
-  Value one = sharedConstant(b, 1), count = sharedConstant(b, blocks);
+  Value one = i32Constant(b, 1), count = i32Constant(b, blocks);
   // All launches of the kernel count on: arrivals of one round are `blocks` after one another. The
   // counter begins again after a whole number of rounds.
-  Value last = sharedConstant(b, std::numeric_limits<int32_t>::max() / blocks * blocks - 1);
+  Value last = i32Constant(b, std::numeric_limits<int32_t>::max() / blocks * blocks - 1);
   Value before = LLVM::AtomicRMWOp::create(b, LLVM::AtomicBinOp::uinc_wrap, counter, last,
                                            LLVM::AtomicOrdering::monotonic);
   Value round = arith::DivUIOp::create(b, before, count);
   Value end = arith::MulIOp::create(b, arith::AddIOp::create(b, round, one), count);
   scf::WhileOp::create(
-      b, TypeRange(b.getI32Type()), ValueRange(sharedConstant(b, mostReads)),
+      b, TypeRange(b.getI32Type()), ValueRange(i32Constant(b, mostReads)),
       [&](OpBuilder &builder, Location loc, ValueRange carried) {
         ImplicitLocOpBuilder b(loc, builder);
         Value now = LLVM::LoadOp::create(b, b.getI32Type(), counter, /*alignment=*/4,
                                          /*isVolatile=*/true);
         // Where the counter has begun again, the round waits in vain.
         Value missing = arith::CmpIOp::create(
-            b, arith::CmpIPredicate::sgt, arith::SubIOp::create(b, end, now), sharedConstant(b, 0));
+            b, arith::CmpIPredicate::sgt, arith::SubIOp::create(b, end, now), i32Constant(b, 0));
         Value more =
-            arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, carried[0], sharedConstant(b, 0));
+            arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, carried[0], i32Constant(b, 0));
         scf::ConditionOp::create(b, arith::AndIOp::create(b, missing, more), carried);
       },
       [&](OpBuilder &builder, Location loc, ValueRange carried) {
         ImplicitLocOpBuilder b(loc, builder);
-        scf::YieldOp::create(
-            b, ValueRange{arith::SubIOp::create(b, carried[0], sharedConstant(b, 1))});
+        scf::YieldOp::create(b,
+                             ValueRange{arith::SubIOp::create(b, carried[0], i32Constant(b, 1))});
       });
 }

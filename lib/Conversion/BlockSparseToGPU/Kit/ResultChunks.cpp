@@ -27,13 +27,13 @@ ResultChunks::ResultChunks(ImplicitLocOpBuilder &b, Value thread, Value barrier,
                            int64_t buffers, Type element, bool transposed, bool holds)
     : thread(thread), barrier(barrier), shared(shared), buffers(buffers), element(element),
       transposed(transposed), holds(holds) {
-  isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, thread, sharedConstant(b, 0));
-  lane = sharedRem(b, thread, 32);
-  warp = sharedDiv(b, thread, 32);
+  isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, thread, i32Constant(b, 0));
+  lane = Int(b, thread) % 32;
+  warp = Int(b, thread) / 32;
 }
 
 void ResultChunks::emitGroupBarrier(ImplicitLocOpBuilder &b) const {
-  NVVM::BarrierOp::create(b, Type(), barrier, sharedConstant(b, warpgroupThreads),
+  NVVM::BarrierOp::create(b, Type(), barrier, i32Constant(b, warpgroupThreads),
                           NVVM::BarrierReductionAttr(), Value());
 }
 
@@ -58,28 +58,26 @@ Value ResultChunks::cornerOffset(ImplicitLocOpBuilder &b, int64_t number, Blocks
   constexpr int64_t perChunk = chunkSums / cornerSums;
   // Else the addresses of all corners would take registers beside the products.
   Value lane = makeOpaque(b, this->lane);
-  Value seven = sharedRem(b, lane, 8), eighth = sharedRem(b, sharedDiv(b, lane, 8), 2);
-  Value half = sharedDiv(b, lane, 16);
-  Value warpRow = sharedMul(b, warp, 16);
+  Value seven = Int(b, lane) % 8, eighth = Int(b, lane) / 8 % 2;
+  Value half = Int(b, lane) / 16;
+  Value warpRow = Int(b, warp) * 16;
   // The corner is in one block, and from (top, left) on in the chunk.
-  Value cornerCol = sharedConstant(b, number % perChunk * 16);
+  Value cornerCol = i32Constant(b, number % perChunk * 16);
   Value top = transposed ? cornerCol : warpRow, left = transposed ? warpRow : cornerCol;
-  Value block = sharedAdd(b, sharedMul(b, sharedDiv(b, top, blocks.rows), chunkCols / blocks.cols),
-                          sharedDiv(b, left, blocks.cols));
-  Value first = sharedAdd(b, sharedMul(b, block, blocks.rows), sharedRem(b, top, blocks.rows));
+  Value block = Int(b, top) / blocks.rows * (chunkCols / blocks.cols) + Int(b, left) / blocks.cols;
+  Value first = Int(b, block) * blocks.rows + Int(b, top) % blocks.rows;
   // The row that this lane points to, and the 16-byte piece of it.
-  Value row = sharedAdd(b, sharedMul(b, transposed ? half : eighth, 8), seven);
-  Value piece =
-      sharedAdd(b, sharedDiv(b, sharedRem(b, left, blocks.cols), 8), transposed ? eighth : half);
+  Value row = Int(b, transposed ? half : eighth) * 8 + seven;
+  Value piece = Int(b, left) % blocks.cols / 8 + (transposed ? eighth : half);
   return SharedTile{chunkCols, blocks.cols}.offset(b, first, row, piece);
 }
 
 void ResultChunks::writeChunk(ImplicitLocOpBuilder &b, ArrayRef<Value> registers, int64_t buffer,
                               Blocks blocks) const {
   constexpr int64_t cornerRegisters = cornerSums / 2;
-  Value address = sharedAdd(b, shared, sharedConstant(b, buffer * chunkBytes));
+  Value address = Int(b, shared) + (buffer * chunkBytes);
   for (int64_t corner = 0; corner < chunkSums / cornerSums; ++corner)
-    storeMatrices(b, sharedPointer(b, sharedAdd(b, address, cornerOffset(b, corner, blocks))),
+    storeMatrices(b, sharedPointer(b, Int(b, address) + cornerOffset(b, corner, blocks)),
                   registers.slice(corner * cornerRegisters, cornerRegisters), transposed);
 }
 
@@ -94,7 +92,7 @@ void ResultChunks::writeBatch(ImplicitLocOpBuilder &b, GetChunk chunk, int64_t f
 
 SmallVector<Value, 4> ResultChunks::readCorner(ImplicitLocOpBuilder &b, Value chunk,
                                                int64_t number) const {
-  Value address = sharedAdd(b, chunk, cornerOffset(b, number, Blocks()));
+  Value address = Int(b, chunk) + cornerOffset(b, number, Blocks());
   return loadMatrices(b, sharedPointer(b, address), transposed);
 }
 
@@ -141,7 +139,7 @@ void ResultChunks::storeBatch(ImplicitLocOpBuilder &b, GetChunk chunk, int64_t f
   writeBatch(b, chunk, first, last, Blocks());
   emitIf(b, isFirst, [&](ImplicitLocOpBuilder &b) {
     for (int64_t number = first; number < last; ++number)
-      store(b, number, sharedAdd(b, shared, sharedConstant(b, (number - first) * chunkBytes)));
+      store(b, number, Int(b, shared) + ((number - first) * chunkBytes));
     emitCommitStores(b);
   });
 }
@@ -152,8 +150,8 @@ void ResultChunks::storeBlocks(ImplicitLocOpBuilder &b, GetChunk chunk, int64_t 
   emitWaitStoresRead(b);
   writeBatch(b, chunk, first, last, blocks);
   Value stores = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, thread,
-                                       sharedConstant(b, buffers * blocks.perChunk()));
-  Value block = sharedAdd(b, shared, sharedMul(b, thread, blocks.rows * blocks.cols * 2));
+                                       i32Constant(b, buffers * blocks.perChunk()));
+  Value block = Int(b, shared) + Int(b, thread) * (blocks.rows * blocks.cols * 2);
   emitIf(b, stores, [&](ImplicitLocOpBuilder &b) {
     store(b, first / buffers, block);
     emitCommitStores(b);

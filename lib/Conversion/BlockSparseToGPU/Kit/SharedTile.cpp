@@ -15,28 +15,6 @@ using namespace mlir::blocksparse::device;
 static constexpr StringLiteral sharedSymbol = "blocksparse_shared";
 static constexpr unsigned sharedSpace = 3;
 
-Value mlir::blocksparse::device::sharedConstant(ImplicitLocOpBuilder &b, int64_t value) {
-  return arith::ConstantIntOp::create(b, b.getI32Type(), value);
-}
-
-Value mlir::blocksparse::device::sharedAdd(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
-  return b.createOrFold<arith::AddIOp>(lhs, rhs);
-}
-
-Value mlir::blocksparse::device::sharedMul(ImplicitLocOpBuilder &b, Value lhs, int64_t rhs) {
-  return b.createOrFold<arith::MulIOp>(lhs, sharedConstant(b, rhs));
-}
-
-Value mlir::blocksparse::device::sharedDiv(ImplicitLocOpBuilder &b, Value lhs, int64_t rhs) {
-  assert(llvm::isPowerOf2_64(rhs) && "expects a power of two");
-  return b.createOrFold<arith::ShRUIOp>(lhs, sharedConstant(b, llvm::Log2_64(rhs)));
-}
-
-Value mlir::blocksparse::device::sharedRem(ImplicitLocOpBuilder &b, Value lhs, int64_t rhs) {
-  assert(llvm::isPowerOf2_64(rhs) && "expects a power of two");
-  return b.createOrFold<arith::AndIOp>(lhs, sharedConstant(b, rhs - 1));
-}
-
 static LLVM::LLVMPointerType getSharedPointer(MLIRContext *context) {
   return LLVM::LLVMPointerType::get(context, sharedSpace);
 }
@@ -78,9 +56,9 @@ void mlir::blocksparse::device::emitBarrier(ImplicitLocOpBuilder &b) { gpu::Barr
 Value SharedTile::offset(ImplicitLocOpBuilder &b, Value base, Value row, Value chunk) const {
   int64_t phase = chunks() >= 8 ? 1 : 8 / chunks();
   int64_t unit = pairs ? 2 : 1;
-  Value swizzle = sharedRem(b, sharedDiv(b, row, phase), std::min<int64_t>(chunks(), 8) / unit);
-  swizzle = sharedMul(b, swizzle, unit);
-  Value place = b.createOrFold<arith::XOrIOp>(chunk, swizzle);
-  Value start = sharedMul(b, sharedAdd(b, base, row), rowBytes());
-  return sharedAdd(b, start, sharedMul(b, place, 16));
+  Value swizzle = Int(b, row) / phase % (std::min<int64_t>(chunks(), 8) / unit);
+  swizzle = Int(b, swizzle) * unit;
+  Value place = Int(b, chunk) ^ swizzle;
+  Value start = (Int(b, base) + row) * rowBytes();
+  return Int(b, start) + Int(b, place) * 16;
 }

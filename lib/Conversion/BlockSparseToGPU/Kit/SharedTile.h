@@ -4,17 +4,10 @@
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_SHAREDTILE_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_SHAREDTILE_H
 
+#include "../../Device/Arith.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace mlir::blocksparse::device {
-
-/// Byte offsets in shared memory are i32.
-Value sharedConstant(ImplicitLocOpBuilder &b, int64_t value);
-Value sharedAdd(ImplicitLocOpBuilder &b, Value lhs, Value rhs);
-Value sharedMul(ImplicitLocOpBuilder &b, Value lhs, int64_t rhs);
-/// lhs / rhs and lhs % rhs of non-negative numbers; rhs is a power of two.
-Value sharedDiv(ImplicitLocOpBuilder &b, Value lhs, int64_t rhs);
-Value sharedRem(ImplicitLocOpBuilder &b, Value lhs, int64_t rhs);
 
 /// The dynamic shared memory of a thread block, aligned to 128 bytes.
 class SharedMemory {

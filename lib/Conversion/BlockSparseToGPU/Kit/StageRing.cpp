@@ -20,39 +20,38 @@ static constexpr int64_t barrierBytes = 8;
 static constexpr int64_t waitTicks = 10000000;
 
 Value StageRing::full(ImplicitLocOpBuilder &b, Value stage) const {
-  return sharedPointer(b, sharedAdd(b, barriers, sharedMul(b, stage, barrierBytes)));
+  return sharedPointer(b, Int(b, barriers) + Int(b, stage) * barrierBytes);
 }
 
 Value StageRing::empty(ImplicitLocOpBuilder &b, Value stage) const {
-  Value first = sharedAdd(b, barriers, sharedConstant(b, barrierBytes * stages));
-  return sharedPointer(b, sharedAdd(b, first, sharedMul(b, stage, barrierBytes)));
+  Value first = Int(b, barriers) + (barrierBytes * stages);
+  return sharedPointer(b, Int(b, first) + Int(b, stage) * barrierBytes);
 }
 
 void StageRing::emitInit(ImplicitLocOpBuilder &b, int64_t releases, int64_t fillers) const {
   for (int64_t i = 0; i < stages; ++i) {
-    Value stage = sharedConstant(b, i);
-    NVVM::MBarrierInitOp::create(b, full(b, stage), sharedConstant(b, fillers), Value());
-    NVVM::MBarrierInitOp::create(b, empty(b, stage), sharedConstant(b, releases * cluster),
-                                 Value());
+    Value stage = i32Constant(b, i);
+    NVVM::MBarrierInitOp::create(b, full(b, stage), i32Constant(b, fillers), Value());
+    NVVM::MBarrierInitOp::create(b, empty(b, stage), i32Constant(b, releases * cluster), Value());
   }
   NVVM::FenceMbarrierInitOp::create(b);
 }
 
 StageRing::Position StageRing::start(ImplicitLocOpBuilder &b, bool producer) const {
-  return {sharedConstant(b, 0), sharedConstant(b, producer ? 1 : 0)};
+  return {i32Constant(b, 0), i32Constant(b, producer ? 1 : 0)};
 }
 
 StageRing::Position StageRing::next(ImplicitLocOpBuilder &b, const Position &position) const {
-  Value one = sharedConstant(b, 1);
-  Value next = sharedAdd(b, position.stage, one);
-  Value wraps = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, next, sharedConstant(b, stages));
+  Value one = i32Constant(b, 1);
+  Value next = Int(b, position.stage) + one;
+  Value wraps = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, next, i32Constant(b, stages));
   Value flipped = arith::XOrIOp::create(b, position.parity, one);
-  return {arith::SelectOp::create(b, wraps, sharedConstant(b, 0), next),
+  return {arith::SelectOp::create(b, wraps, i32Constant(b, 0), next),
           arith::SelectOp::create(b, wraps, flipped, position.parity)};
 }
 
 static void emitWait(ImplicitLocOpBuilder &b, Value barrier, Value parity) {
-  NVVM::MBarrierTryWaitParityOp::create(b, barrier, parity, sharedConstant(b, waitTicks));
+  NVVM::MBarrierTryWaitParityOp::create(b, barrier, parity, i32Constant(b, waitTicks));
 }
 
 void StageRing::waitFull(ImplicitLocOpBuilder &b, const Position &position) const {
@@ -70,7 +69,7 @@ void StageRing::expectBytes(ImplicitLocOpBuilder &b, Value stage, Value bytes) c
 
 /// `arrivals` as an operand of an arrival.
 static Value countOf(ImplicitLocOpBuilder &b, int64_t arrivals) {
-  return arrivals == 1 ? Value() : sharedConstant(b, arrivals);
+  return arrivals == 1 ? Value() : i32Constant(b, arrivals);
 }
 
 void StageRing::joinFill(ImplicitLocOpBuilder &b, Value stage, int64_t arrivals) const {
@@ -96,12 +95,12 @@ void StageRing::release(ImplicitLocOpBuilder &b, Value stage, int64_t arrivals) 
     return;
   }
   for (int64_t rank = 0; rank < cluster; ++rank)
-    emitArriveAt(b, empty(b, stage), sharedConstant(b, rank), arrivals);
+    emitArriveAt(b, empty(b, stage), i32Constant(b, rank), arrivals);
 }
 
 void StageRing::releaseIf(ImplicitLocOpBuilder &b, Value stage, Value releases,
                           int64_t arrivals) const {
-  Value there = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, stage, sharedConstant(b, 0));
+  Value there = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, stage, i32Constant(b, 0));
   emitIf(b, both(b, there, releases),
          [&](ImplicitLocOpBuilder &b) { release(b, stage, arrivals); });
 }

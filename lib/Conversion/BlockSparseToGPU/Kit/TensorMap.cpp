@@ -97,7 +97,7 @@ Value mlir::blocksparse::device::createValuesMap(ImplicitLocOpBuilder &host, Val
   auto metadata = memref::ExtractStridedMetadataOp::create(host, memref);
   Value rows = indexConstant(host, 1), cols = memrefDim(host, memref, type.getRank() - 1);
   for (int64_t axis = 0; axis + 1 < type.getRank(); ++axis)
-    rows = indexMul(host, rows, memrefDim(host, memref, axis));
+    rows = Int(host, rows) * memrefDim(host, memref, axis);
   Value one = indexConstant(host, 1), eight = indexConstant(host, 8);
   return createMap(host, memref, metadata.getOffset(),
                    {{one, eight}, {one, eight}, {rows, cols}, {cols, one}},
@@ -113,7 +113,7 @@ Value mlir::blocksparse::device::isRowMajor(ImplicitLocOpBuilder &host, Value me
     if (type.getDimSize(axis) == 1)
       continue;
     result = both(host, result, indexEqual(host, metadata.getStrides()[axis], stride));
-    stride = indexMul(host, stride, memrefDim(host, memref, axis));
+    stride = Int(host, stride) * memrefDim(host, memref, axis);
   }
   return result;
 }
@@ -139,8 +139,7 @@ static SmallVector<Value> getCoordinates(ImplicitLocOpBuilder &b, bool chunked,
                                          const MapPlace &place) {
   if (!chunked)
     return {place.col, place.row, place.head, place.batch};
-  return {sharedConstant(b, 0), place.row, sharedDiv(b, place.col, chunkCols), place.head,
-          place.batch};
+  return {i32Constant(b, 0), place.row, Int(b, place.col) / chunkCols, place.head, place.batch};
 }
 
 /// The cache policy (i64) of what leaves the L2 cache first.
@@ -204,8 +203,8 @@ Value mlir::blocksparse::device::sharedPointer(ImplicitLocOpBuilder &b, Value ad
 }
 
 Value mlir::blocksparse::device::alignedSharedBase(ImplicitLocOpBuilder &b) {
-  Value first = SharedMemory::get(b).at(b, sharedConstant(b, 0));
+  Value first = SharedMemory::get(b).at(b, i32Constant(b, 0));
   Value address = LLVM::PtrToIntOp::create(b, b.getI32Type(), first);
-  Value up = sharedAdd(b, address, sharedConstant(b, swizzleBytes - 1));
-  return arith::AndIOp::create(b, up, sharedConstant(b, -swizzleBytes));
+  Value up = Int(b, address) + (swizzleBytes - 1);
+  return arith::AndIOp::create(b, up, i32Constant(b, -swizzleBytes));
 }

@@ -31,8 +31,8 @@ uint32_t WgmmaFactor::highHalf() const {
 Value WgmmaFactor::lowHalf(ImplicitLocOpBuilder &b, Value address) const {
   int64_t leading = alongK ? 1 : WgmmaTile::matrixBytes / 16;
   // In a cluster the high bits of an address tell the block.
-  Value units = arith::AndIOp::create(b, sharedDiv(b, address, 16), sharedConstant(b, 0x3fff));
-  return arith::OrIOp::create(b, units, sharedConstant(b, leading << 16));
+  Value units = arith::AndIOp::create(b, Int(b, address) / 16, i32Constant(b, 0x3fff));
+  return arith::OrIOp::create(b, units, i32Constant(b, leading << 16));
 }
 
 Value WgmmaFactor::descriptor(ImplicitLocOpBuilder &b, Value address) const {
@@ -132,9 +132,8 @@ Value WgmmaTile::pack(ImplicitLocOpBuilder &b, ArrayRef<Value> flat) const {
 }
 
 WgmmaTile::Guard WgmmaTile::firstGuard(ImplicitLocOpBuilder &builder, Value next, Value b) {
-  return {
-      arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, next, sharedConstant(builder, 0)),
-      b};
+  return {arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, next, i32Constant(builder, 0)),
+          b};
 }
 
 // The operation of the dialect takes descriptors alone.

@@ -137,15 +137,14 @@ DSDWork::DSDWork(ImplicitLocOpBuilder &b, const DSDView &view, Value number)
   first = field(2);
   count = field(3);
   slot = field(4);
-  blockRow = indexMul(b, index[4], indexConstant(b, view.tile.m));
-  row = indexAdd(b, indexMul(b, field(0), indexConstant(b, view.tile.blockRows)), blockRow);
-  col = indexMul(b, index[2], indexConstant(b, view.tile.n));
+  blockRow = Int(b, index[4]) * view.tile.m;
+  row = Int(b, field(0)) * view.tile.blockRows + blockRow;
+  col = Int(b, index[2]) * view.tile.n;
 }
 
 std::pair<Value, Value> DSDWork::locateRun(ImplicitLocOpBuilder &b, Value step, int64_t i) const {
   const DSDTile &tile = view.tile;
-  Value run =
-      indexAdd(b, indexMul(b, step, indexConstant(b, tile.runsPerStep())), indexConstant(b, i));
+  Value run = Int(b, step) * tile.runsPerStep() + i;
   Value perBlock = indexConstant(b, tile.runsPerBlock());
   return {b.createOrFold<arith::DivUIOp>(run, perBlock),
           b.createOrFold<arith::RemUIOp>(run, perBlock)};
@@ -156,8 +155,8 @@ SmallVector<Value> DSDWork::readTables(ImplicitLocOpBuilder &b, Value step) cons
   SmallVector<Value> fields;
   for (int64_t i = 0; i < view.tile.runsPerStep(); ++i) {
     Value number = locateRun(b, step, i).first;
-    Value last = indexSub(b, count, indexConstant(b, 1));
-    Value entry = indexAdd(b, first, indexMin(b, number, last));
+    Value last = Int(b, count) - 1;
+    Value entry = Int(b, first) + indexMin(b, number, last);
     fields.push_back(view.entries.field(b, batch, entry, 0));
     fields.push_back(view.entries.field(b, batch, entry, 1));
   }
@@ -170,15 +169,15 @@ ReductionStep DSDWork::getStep(ImplicitLocOpBuilder &b, Value step, ValueRange t
   ReductionStep result;
   for (int64_t i = 0; i < tile.runsPerStep(); ++i) {
     auto [number, part] = locateRun(b, step, i);
-    Value inner = indexMul(b, part, indexConstant(b, tile.runDepth()));
-    Value start = indexMul(b, tables[2 * i], indexConstant(b, tile.blockDepth));
-    start = indexAdd(b, start, inner);
-    Value index = indexAdd(b, view.values->headBase(b, head), tables[2 * i + 1]);
+    Value inner = Int(b, part) * tile.runDepth();
+    Value start = Int(b, tables[2 * i]) * tile.blockDepth;
+    start = Int(b, start) + inner;
+    Value index = Int(b, view.values->headBase(b, head)) + (tables[2 * i + 1]);
     MatrixView block = view.values->block(b, batch, index, view.op.getTransposeValues());
     // Of a block that a table of run time places too far down nothing is read.
     Value depth;
     if (!tile.wholeBlocks)
-      depth = indexSub(b, matrix.rows, start);
+      depth = Int(b, matrix.rows) - start;
     if (depth && tile.runsPerStep() > 1)
       depth = arith::SelectOp::create(b, indexLess(b, number, count), depth, indexConstant(b, 0));
     result.a.push_back({globalAddress(b, block, blockRow, inner), depth});
@@ -204,8 +203,8 @@ TileReduction DSDWork::getReduction(ImplicitLocOpBuilder &b) const {
                           nullptr,
                           nullptr};
   if (!view.op.getAlpha().isZero())
-    reduction.steps = indexCeilDiv(b, indexMul(b, count, indexConstant(b, tile.runsPerBlock())),
-                                   indexConstant(b, tile.runsPerStep()));
+    reduction.steps =
+        indexCeilDiv(b, Int(b, count) * tile.runsPerBlock(), indexConstant(b, tile.runsPerStep()));
   return reduction;
 }
 
@@ -223,8 +222,8 @@ void DSDWork::emitFinal(ImplicitLocOpBuilder &b, const MmaProduct &product,
 
 void DSDWork::emitPartial(ImplicitLocOpBuilder &b, const MmaProduct &product,
                           Value partials) const {
-  Value index = indexAdd(b, indexMul(b, batch, view.heads(b)), headNumber);
-  index = indexAdd(b, indexMul(b, index, indexConstant(b, view.op.getSlots())), slot);
+  Value index = Int(b, batch) * view.heads(b) + headNumber;
+  index = Int(b, index) * view.op.getSlots() + slot;
   Value always = arith::ConstantIntOp::create(b, b.getI1Type(), 1);
   ResultTile result{DenseView::get(b, partials).matrix(b, {}, index), blockRow, col, always};
   product.emitResult(b, result,
@@ -280,11 +279,11 @@ static void emitCombine(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Plan
           return view.combine->field(b, index[0], index[2], which);
         };
         Value head = op.getLutHeads() == 1 ? index[1] : field(1);
-        Value base = indexAdd(b, indexMul(b, index[0], view.heads(b)), index[1]);
-        Value from = indexAdd(b, indexMul(b, base, indexConstant(b, op.getSlots())), field(2));
-        Value start = indexMul(b, field(0), indexConstant(b, view.tile.blockRows));
-        Value row = indexAdd(b, start, index[3]), col = index[4];
-        Value to = indexAdd(b, from, field(3));
+        Value base = Int(b, index[0]) * view.heads(b) + index[1];
+        Value from = Int(b, base) * op.getSlots() + field(2);
+        Value start = Int(b, field(0)) * view.tile.blockRows;
+        Value row = Int(b, start) + index[3], col = index[4];
+        Value to = Int(b, from) + field(3);
         // Rows that only fill the table up have no slots.
         Value active = both(b, indexLess(b, row, view.out.rows()), indexLess(b, from, to));
         emitIf(b, active, [&](ImplicitLocOpBuilder &b) {
@@ -308,9 +307,9 @@ static void emitCombine(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Plan
 static Value allocatePartials(ImplicitLocOpBuilder &host, PlannedDSDOp op) {
   DSDView view(host, op, IRMapping());
   Value eight = indexConstant(host, 8);
-  Value cols = indexMul(host, indexCeilDiv(host, view.out.cols(), eight), eight);
-  Value copies = indexMul(host, view.out.batches(), view.heads(host));
-  Value slots = indexMul(host, copies, indexConstant(host, op.getSlots()));
+  Value cols = Int(host, indexCeilDiv(host, view.out.cols(), eight)) * eight;
+  Value copies = Int(host, view.out.batches()) * view.heads(host);
+  Value slots = Int(host, copies) * op.getSlots();
   int64_t dynamic = ShapedType::kDynamic;
   auto type = MemRefType::get({dynamic, view.tile.blockRows, dynamic}, view.tile.kind.sum());
   return memref::AllocOp::create(host, type, ValueRange{slots, cols});

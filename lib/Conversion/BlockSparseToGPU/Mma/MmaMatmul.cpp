@@ -68,12 +68,12 @@ void MatmulView::emitTile(ImplicitLocOpBuilder &b, const MmaProduct &product, Va
                           Value wide) const {
   SmallVector<Value> index = splitIndex(b, number, extents(b));
   Value batch = index[0], head = index[1];
-  Value col = indexMul(b, index[2], indexConstant(b, tileN()));
-  Value row = indexMul(b, index[3], indexConstant(b, tileM()));
+  Value col = Int(b, index[2]) * tileN();
+  Value row = Int(b, index[3]) * tileM();
   MatrixView a = left.matrix(b, batch, head), c = right.matrix(b, batch, head);
   int64_t stepDepth = MmaProduct::getStepDepth(kind);
   auto getStep = [&](ImplicitLocOpBuilder &b, Value step, ValueRange) {
-    Value k = indexMul(b, step, indexConstant(b, stepDepth));
+    Value k = Int(b, step) * stepDepth;
     Value depth = MmaProduct::getLimit(b, a.cols, k, stepDepth);
     ReductionStep result;
     result.a.push_back({globalAddress(b, a, row, k), depth});

@@ -51,7 +51,7 @@ int64_t MmaProduct::divideTile(int64_t extent, int64_t most) {
 Value MmaProduct::getLimit(ImplicitLocOpBuilder &b, Value size, Value first, int64_t tile) {
   int64_t known = knownIndex(size);
   bool whole = !ShapedType::isDynamic(known) && known % tile == 0;
-  return whole ? Value() : indexSub(b, size, first);
+  return whole ? Value() : Int(b, size) - first;
 }
 
 //===----------------------------------------------------------------------===//
@@ -120,7 +120,7 @@ void MmaProduct::launch(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Stri
 
 void MmaProduct::emitCopies(ImplicitLocOpBuilder &b, const Copies &copies,
                             const ReductionStep &step, Value offset) const {
-  Value second = sharedAdd(b, offset, sharedConstant(b, tile->aTile().bytes()));
+  Value second = Int(b, offset) + (tile->aTile().bytes());
   auto copy = [&](ImplicitLocOpBuilder &b, bool whole) {
     copies.a.emit(b, *memory, offset, step.a, whole);
     copies.b.emit(b, *memory, second, step.b, whole);
@@ -141,7 +141,7 @@ void MmaProduct::emitCopies(ImplicitLocOpBuilder &b, const Copies &copies,
 
 SmallVector<Value> MmaProduct::loadSlice(ImplicitLocOpBuilder &b, Value stage,
                                          int64_t slice) const {
-  Value second = sharedAdd(b, stage, sharedConstant(b, tile->aTile().bytes()));
+  Value second = Int(b, stage) + (tile->aTile().bytes());
   return tile->loadSlice(b, *memory, stage, second, slice);
 }
 
@@ -167,10 +167,10 @@ static SmallVector<Value> readFirstTables(ImplicitLocOpBuilder &b, const TileRed
 
 /// The stage after the one at `offset`, in a ring.
 static Value nextStage(ImplicitLocOpBuilder &b, Value offset, int64_t stageBytes, int64_t stages) {
-  Value next = sharedAdd(b, offset, sharedConstant(b, stageBytes));
-  Value past = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, next,
-                                     sharedConstant(b, stages * stageBytes));
-  return arith::SelectOp::create(b, past, sharedConstant(b, 0), next);
+  Value next = Int(b, offset) + stageBytes;
+  Value past =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, next, i32Constant(b, stages * stageBytes));
+  return arith::SelectOp::create(b, past, i32Constant(b, 0), next);
 }
 
 /// At the top of turn i, the copies of steps i .. i + stages - 2 have been started, one group
@@ -188,8 +188,7 @@ void MmaProduct::emitReduction(ImplicitLocOpBuilder &b, const TileReduction &red
       SmallVector<Value> tables;
       if (reduction.readTables)
         tables = reduction.readTables(b, step);
-      emitCopies(b, copies, reduction.getStep(b, step, tables),
-                 sharedConstant(b, i * stageBytes()));
+      emitCopies(b, copies, reduction.getStep(b, step, tables), i32Constant(b, i * stageBytes()));
     });
     emitCommitCopies(b);
   }
@@ -197,12 +196,12 @@ void MmaProduct::emitReduction(ImplicitLocOpBuilder &b, const TileReduction &red
   emitWaitCopies(b, stages - 2);
   emitBarrier(b);
   SmallVector<Value> initial = tile->zeros(b);
-  SmallVector<Value> words = loadSlice(b, sharedConstant(b, 0), 0);
+  SmallVector<Value> words = loadSlice(b, i32Constant(b, 0), 0);
   size_t sumCount = initial.size(), wordCount = words.size();
   llvm::append_range(initial, words);
   llvm::append_range(initial, tables);
-  initial.push_back(sharedConstant(b, 0));
-  initial.push_back(sharedConstant(b, (stages - 1) * stageBytes()));
+  initial.push_back(i32Constant(b, 0));
+  initial.push_back(i32Constant(b, (stages - 1) * stageBytes()));
   // Half the registers of an index.
   Value steps = arith::IndexCastOp::create(b, b.getI32Type(), reduction.steps);
   auto turn = [&](ImplicitLocOpBuilder &b, Value i, ValueRange carried) {
@@ -219,7 +218,7 @@ void MmaProduct::emitReduction(ImplicitLocOpBuilder &b, const TileReduction &red
       }
       SmallVector<Value> next = loadSlice(b, last ? after : current, last ? 0 : slice + 1);
       if (slice == 0) {
-        Value ahead32 = sharedAdd(b, i, sharedConstant(b, stages - 1));
+        Value ahead32 = Int(b, i) + (stages - 1);
         Value ahead = toIndex(b, ahead32);
         emitIf(b, arith::CmpIOp::create(b, arith::CmpIPredicate::slt, ahead32, steps),
                [&](ImplicitLocOpBuilder &b) {
@@ -227,7 +226,7 @@ void MmaProduct::emitReduction(ImplicitLocOpBuilder &b, const TileReduction &red
                });
         emitCommitCopies(b);
         if (reduction.readTables)
-          tables = reduction.readTables(b, indexAdd(b, ahead, indexConstant(b, 1)));
+          tables = reduction.readTables(b, Int(b, ahead) + 1);
       }
       tile->multiplySlice(b, words, sums);
       words = next;
@@ -239,7 +238,7 @@ void MmaProduct::emitReduction(ImplicitLocOpBuilder &b, const TileReduction &red
     return sums;
   };
   SmallVector<Value> results =
-      emitCarry(b, sharedConstant(b, 0), steps, sharedConstant(b, 1), initial, turn);
+      emitCarry(b, i32Constant(b, 0), steps, i32Constant(b, 1), initial, turn);
   // The sums take the place of the stages.
   emitWaitCopies(b, 0);
   emitBarrier(b);
@@ -264,8 +263,8 @@ static void storeWide(ImplicitLocOpBuilder &b, MutableArrayRef<Value> elements, 
   for (int64_t first = 0; first < static_cast<int64_t>(elements.size()); first += perStore) {
     Value packed = LLVM::PoisonOp::create(b, vectorType);
     for (int64_t i = 0; i < perStore; ++i)
-      packed = LLVM::InsertElementOp::create(b, packed, elements[first + i], sharedConstant(b, i));
-    Value place = indexAdd(b, address, indexConstant(b, first * bytes));
+      packed = LLVM::InsertElementOp::create(b, packed, elements[first + i], i32Constant(b, i));
+    Value place = Int(b, address) + (first * bytes);
     LLVM::StoreOp::create(b, packed, globalPointer(b, place),
                           /*alignment=*/std::min<int64_t>(perStore * bytes, 16));
   }
@@ -274,21 +273,20 @@ static void storeWide(ImplicitLocOpBuilder &b, MutableArrayRef<Value> elements, 
 /// The sums (row, col .. col + 7) of the tile.
 void MmaProduct::emitGroup(ImplicitLocOpBuilder &b, const ResultTile &result, Finish finish,
                            Value row, Value col) const {
-  Value outRow = indexAdd(b, result.row, toIndex(b, row));
-  Value outCol = indexAdd(b, result.col, toIndex(b, col));
+  Value outRow = Int(b, result.row) + toIndex(b, row);
+  Value outCol = Int(b, result.col) + toIndex(b, col);
   Value offset = tile->sumOffset(b, row, col);
-  Value end = indexAdd(b, outCol, indexConstant(b, groupSize - 1));
+  Value end = Int(b, outCol) + (groupSize - 1);
   Value whole = both(b, result.wide, indexLess(b, end, result.matrix.cols));
   auto storeWhole = [&](OpBuilder &builder, Location loc) {
     ImplicitLocOpBuilder b(loc, builder);
     SmallVector<Value> elements;
     auto four = VectorType::get(4, kind.sum());
     for (int64_t i = 0; i < groupSize; i += 4) {
-      Value loaded =
-          memory->load(b, four, sharedAdd(b, offset, sharedConstant(b, 4 * i)), /*alignment=*/16);
+      Value loaded = memory->load(b, four, Int(b, offset) + (4 * i), /*alignment=*/16);
       for (int64_t j = 0; j < 4; ++j) {
-        Value sum = LLVM::ExtractElementOp::create(b, loaded, sharedConstant(b, j));
-        elements.push_back(finish(b, sum, outRow, indexAdd(b, outCol, indexConstant(b, i + j))));
+        Value sum = LLVM::ExtractElementOp::create(b, loaded, i32Constant(b, j));
+        elements.push_back(finish(b, sum, outRow, Int(b, outCol) + (i + j)));
       }
     }
     storeWide(b, elements, globalAddress(b, result.matrix, outRow, outCol));
@@ -296,14 +294,14 @@ void MmaProduct::emitGroup(ImplicitLocOpBuilder &b, const ResultTile &result, Fi
   };
   auto storeEach = [&](OpBuilder &builder, Location loc) {
     ImplicitLocOpBuilder b(loc, builder);
-    Value left = indexSub(b, result.matrix.cols, outCol);
+    Value left = Int(b, result.matrix.cols) - outCol;
     Value count = indexMin(b, left, indexConstant(b, groupSize));
     emitLoop(b, indexConstant(b, 0), count, indexConstant(b, 1),
              [&](ImplicitLocOpBuilder &b, Value i) {
                Value step = arith::IndexCastOp::create(b, b.getI32Type(), i);
-               Value place = sharedAdd(b, offset, sharedMul(b, step, 4));
+               Value place = Int(b, offset) + Int(b, step) * 4;
                Value sum = memory->load(b, kind.sum(), place, /*alignment=*/4);
-               Value at = indexAdd(b, outCol, i);
+               Value at = Int(b, outCol) + i;
                result.matrix.store(b, finish(b, sum, outRow, at), outRow, at);
              });
     scf::YieldOp::create(b);
@@ -319,11 +317,11 @@ void MmaProduct::emitResult(ImplicitLocOpBuilder &b, const ResultTile &result,
   emitLoop(b, first, indexConstant(b, shape.m * groups), indexConstant(b, shape.threads()),
            [&](ImplicitLocOpBuilder &b, Value number) {
              Value place = arith::IndexCastOp::create(b, b.getI32Type(), number);
-             Value row = sharedDiv(b, place, groups), group = sharedRem(b, place, groups);
+             Value row = Int(b, place) / groups, group = Int(b, place) % groups;
              if (result.rowsFastest) {
-               group = sharedDiv(b, place, shape.m);
-               row = sharedRem(b, place, shape.m);
+               group = Int(b, place) / shape.m;
+               row = Int(b, place) % shape.m;
              }
-             emitGroup(b, result, finish, row, sharedMul(b, group, groupSize));
+             emitGroup(b, result, finish, row, Int(b, group) * groupSize);
            });
 }

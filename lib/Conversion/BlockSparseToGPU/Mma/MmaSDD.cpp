@@ -87,13 +87,11 @@ SDDView::Place SDDView::getPlace(ImplicitLocOpBuilder &b, Value number) const {
   Place place;
   place.batch = index[0];
   place.head = op.getLutHeads() == 1 ? index[1] : field(0);
-  place.value = indexAdd(b, out->headBase(b, place.head), field(3));
-  place.blockRow = indexMul(b, index[3], indexConstant(b, tileM(op)));
-  place.blockCol = indexMul(b, index[4], indexConstant(b, tileN(op)));
-  place.row =
-      indexAdd(b, indexMul(b, field(1), indexConstant(b, out->blockRows())), place.blockRow);
-  place.col =
-      indexAdd(b, indexMul(b, field(2), indexConstant(b, out->blockCols())), place.blockCol);
+  place.value = Int(b, out->headBase(b, place.head)) + field(3);
+  place.blockRow = Int(b, index[3]) * tileM(op);
+  place.blockCol = Int(b, index[4]) * tileN(op);
+  place.row = Int(b, field(1)) * out->blockRows() + place.blockRow;
+  place.col = Int(b, field(2)) * out->blockCols() + place.blockCol;
   return place;
 }
 
@@ -124,8 +122,8 @@ TileReduction SDDView::getReduction(
 Value SDDView::finish(ImplicitLocOpBuilder &b, const Place &place, Value sum, Value blockRow,
                       Value blockCol) const {
   Type accumulator = sum.getType();
-  Value row = indexAdd(b, place.row, indexSub(b, blockRow, place.blockRow));
-  Value col = indexAdd(b, place.col, indexSub(b, blockCol, place.blockCol));
+  Value row = Int(b, place.row) + (Int(b, blockRow) - place.blockRow);
+  Value col = Int(b, place.col) + (Int(b, blockCol) - place.blockCol);
   Value inside = both(b, indexInside(b, row, left.rows()), indexInside(b, col, right.cols()));
   double alpha = op.getAlpha().convertToDouble();
   if (alpha != 1)
@@ -136,8 +134,8 @@ Value SDDView::finish(ImplicitLocOpBuilder &b, const Place &place, Value sum, Va
   Value result = emitChoice(
       b, inside,
       [&](ImplicitLocOpBuilder &b) {
-        Value index = indexAdd(b, input->headBase(b, place.head),
-                               indexSub(b, place.value, out->headBase(b, place.head)));
+        Value index = Int(b, input->headBase(b, place.head)) +
+                      (Int(b, place.value) - out->headBase(b, place.head));
         Value addend = input->block(b, place.batch, index).load(b, blockRow, blockCol);
         Value beta = numberConstant(b, accumulator, op.getBeta().convertToDouble());
         return multiplyAdd(b, beta, convertElement(b, addend, accumulator), sum);
@@ -153,7 +151,7 @@ void SDDView::emitTile(ImplicitLocOpBuilder &b, const MmaProduct &product, Value
   auto getStep = [&](ImplicitLocOpBuilder &b, Value step, ValueRange) {
     MatrixView a = left.matrix(b, place.batch, place.head);
     MatrixView c = right.matrix(b, place.batch, place.head);
-    Value k = indexMul(b, step, indexConstant(b, stepDepth));
+    Value k = Int(b, step) * stepDepth;
     Value depth = MmaProduct::getLimit(b, a.cols, k, stepDepth);
     ReductionStep result;
     result.a.push_back({globalAddress(b, a, place.row, k), depth});

@@ -54,7 +54,7 @@ RowWalk::Row RowWalk::getRow(ImplicitLocOpBuilder &b, Value item) const {
 RowWalk::Row RowWalk::getRowOfSegments(ImplicitLocOpBuilder &b, Value item, int64_t first) const {
   SmallVector<Value> index =
       splitIndex(b, item, {Value(), batchCount, headCount, indexConstant(b, blockRows)});
-  Value segment = indexAdd(b, index[0], indexConstant(b, first));
+  Value segment = Int(b, index[0]) + first;
   return getRow(b, index[1], index[2], segment, index[3]);
 }
 
@@ -68,7 +68,7 @@ RowWalk::Row RowWalk::getRow(ImplicitLocOpBuilder &b, Value batch, Value head, V
   auto field = [&](int64_t number) { return segments.field(b, row.batch, row.segment, number); };
   if (lutHeads != 1)
     row.head = field(1);
-  row.row = indexAdd(b, indexMul(b, field(0), indexConstant(b, blockRows)), row.blockRow);
+  row.row = Int(b, field(0)) * blockRows + row.blockRow;
   row.first = field(2);
   row.count = field(3);
   return row;
@@ -80,13 +80,13 @@ Value RowWalk::isInside(ImplicitLocOpBuilder &b, const Row &row) const {
 
 RowElement RowWalk::getElement(ImplicitLocOpBuilder &b, const Row &row, Value number) const {
   Value width = indexConstant(b, blockCols);
-  Value entry = indexAdd(b, row.first, b.createOrFold<arith::DivUIOp>(number, width));
+  Value entry = Int(b, row.first) + b.createOrFold<arith::DivUIOp>(number, width);
   RowElement element;
   element.blockRow = row.blockRow;
   element.blockCol = b.createOrFold<arith::RemUIOp>(number, width);
   element.valueBlock = entries.field(b, row.batch, entry, 1);
-  Value start = indexMul(b, entries.field(b, row.batch, entry, 0), width);
-  element.col = indexAdd(b, start, element.blockCol);
+  Value start = Int(b, entries.field(b, row.batch, entry, 0)) * width;
+  element.col = Int(b, start) + element.blockCol;
   element.inside = both(b, isInside(b, row), indexLess(b, element.col, indexConstant(b, cols)));
   return element;
 }
@@ -94,7 +94,7 @@ RowElement RowWalk::getElement(ImplicitLocOpBuilder &b, const Row &row, Value nu
 Value RowWalk::fold(
     ImplicitLocOpBuilder &b, const Row &row, Value lane, Value initial,
     function_ref<Value(ImplicitLocOpBuilder &, const RowElement &, Value)> body) const {
-  Value end = indexMul(b, row.count, indexConstant(b, blockCols));
+  Value end = Int(b, row.count) * blockCols;
   return emitFold(b, lane, end, laneCount(b), initial,
                   [&](ImplicitLocOpBuilder &b, Value number, Value carried) {
                     return body(b, getElement(b, row, number), carried);
@@ -103,7 +103,7 @@ Value RowWalk::fold(
 
 void RowWalk::forEach(ImplicitLocOpBuilder &b, const Row &row, Value lane,
                       function_ref<void(ImplicitLocOpBuilder &, const RowElement &)> body) const {
-  Value end = indexMul(b, row.count, indexConstant(b, blockCols));
+  Value end = Int(b, row.count) * blockCols;
   emitLoop(b, lane, end, laneCount(b),
            [&](ImplicitLocOpBuilder &b, Value number) { body(b, getElement(b, row, number)); });
 }
@@ -120,7 +120,7 @@ void RowWalk::zeroSpare(ImplicitLocOpBuilder &b, Value item, const ValuesView &v
   Value spare = indexLess(b, entries.field(b, index[0], index[2], 0), indexConstant(b, 0));
   emitIf(b, spare, [&](ImplicitLocOpBuilder &b) {
     Value own = entries.field(b, index[0], index[2], 1);
-    Value block = indexAdd(b, values.headBase(b, index[1]), own);
+    Value block = Int(b, values.headBase(b, index[1])) + own;
     values.block(b, index[0], block)
         .store(b, zeroElement(b, values.elementType()), index[3], index[4]);
   });

@@ -35,7 +35,7 @@ static Value blockNumber(ImplicitLocOpBuilder &b) {
 }
 
 Value StagedTiles::clusterRank(ImplicitLocOpBuilder &b, int64_t size) {
-  return sharedRem(b, blockNumber(b), size);
+  return Int(b, blockNumber(b)) % size;
 }
 
 Value StagedTiles::blocks(ImplicitLocOpBuilder &host, PlannedDSDOp op) {
@@ -45,10 +45,10 @@ Value StagedTiles::blocks(ImplicitLocOpBuilder &host, PlannedDSDOp op) {
 
 WgmmaKernel::Range StagedTiles::runOfBlock(ImplicitLocOpBuilder &b, const IntTable &workers,
                                            int64_t cluster) {
-  Value block = sharedDiv(b, blockNumber(b), cluster);
-  Value one = sharedConstant(b, 1);
-  return {workers.read(b, block, 0, 1).front(),
-          workers.read(b, sharedAdd(b, block, one), 0, 1).front(), one};
+  Value block = Int(b, blockNumber(b)) / cluster;
+  Value one = i32Constant(b, 1);
+  return {workers.read(b, block, 0, 1).front(), workers.read(b, Int(b, block) + one, 0, 1).front(),
+          one};
 }
 
 StagedTile StagedTiles::read(ImplicitLocOpBuilder &b, Value number) const {
@@ -57,7 +57,7 @@ StagedTile StagedTiles::read(ImplicitLocOpBuilder &b, Value number) const {
 }
 
 Value StagedTiles::rowOf(ImplicitLocOpBuilder &b, Value group, Value place) const {
-  return rows.readAt(b, sharedAdd(b, sharedMul(b, group, rows.width()), place));
+  return rows.readAt(b, Int(b, group) * rows.width() + place);
 }
 
 MapPlace StagedTiles::placeIn(ImplicitLocOpBuilder &b, Value memref, Value row, Value col,
@@ -65,7 +65,7 @@ MapPlace StagedTiles::placeIn(ImplicitLocOpBuilder &b, Value memref, Value row, 
   MemRefType type = bufferType(memref);
   DenseAxes axes = DenseAxes::ofMatrices(memref);
   auto has = [&](int axis) { return axis >= 0 && type.getDimSize(axis) != 1; };
-  Value zero = sharedConstant(b, 0);
+  Value zero = i32Constant(b, 0);
   return {row, col, has(axes.head) ? head : zero, has(axes.batch) ? batch : zero};
 }
 
@@ -105,11 +105,11 @@ ValuesOrigin ValuesOrigin::get(Value memref, Value lut, int64_t lutHeads) {
 }
 
 Value ValuesOrigin::blockOf(ImplicitLocOpBuilder &b, Value batch, Value head) const {
-  return sharedAdd(b, sharedMul(b, batch, perBatch), sharedMul(b, head, perHead));
+  return Int(b, batch) * perBatch + Int(b, head) * perHead;
 }
 
 Value ValuesOrigin::copyOf(ImplicitLocOpBuilder &b, Value batch, Value head) const {
-  Value zero = sharedConstant(b, 0);
+  Value zero = i32Constant(b, 0);
   Value ownBatch = batchCopies == 1 ? zero : batch, ownHead = headCopies == 1 ? zero : head;
-  return sharedAdd(b, sharedMul(b, ownBatch, headCopies), ownHead);
+  return Int(b, ownBatch) * headCopies + ownHead;
 }

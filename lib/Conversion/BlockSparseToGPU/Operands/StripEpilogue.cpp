@@ -26,9 +26,7 @@ static Value clampTo(ImplicitLocOpBuilder &b, Value place, Value last) {
   return indexMax(b, indexMin(b, toIndex(b, place), last), indexConstant(b, 0));
 }
 
-static Value lastOf(ImplicitLocOpBuilder &b, Value size) {
-  return indexSub(b, size, indexConstant(b, 1));
-}
+static Value lastOf(ImplicitLocOpBuilder &b, Value size) { return Int(b, size) - 1; }
 
 /// The address, and the bytes from one element to the next, along the rows and columns of the sums.
 static Value addressOf(ImplicitLocOpBuilder &b, const MatrixView &matrix, bool transposed,
@@ -51,8 +49,8 @@ SumStrip SumStrip::ofWarp(ImplicitLocOpBuilder &b, Value thread) const {
   constexpr int64_t warpSize = 32;
   SumStrip strip = *this;
   thread = makeOpaque(b, thread);
-  strip.row = sharedAdd(b, row, sharedMul(b, sharedDiv(b, thread, warpSize), 16));
-  strip.lane = sharedRem(b, thread, warpSize);
+  strip.row = Int(b, row) + Int(b, thread) / warpSize * 16;
+  strip.lane = Int(b, thread) % warpSize;
   return strip;
 }
 
@@ -64,8 +62,8 @@ StripEpilogue::StripEpilogue(ImplicitLocOpBuilder &b, const Epilogue &epilogue,
                              const SumStrip &strip, int64_t corners, int64_t registers,
                              TermSet given)
     : epilogue(&epilogue), strip(strip), corners(corners) {
-  group = sharedDiv(b, strip.lane, 4);
-  pair = sharedMul(b, sharedRem(b, strip.lane, 4), 2);
+  group = Int(b, strip.lane) / 4;
+  pair = Int(b, strip.lane) % 4 * 2;
   for (int64_t term = 0; term < Epilogue::numTerms; ++term)
     if (const std::optional<Epilogue::TermView> &view = epilogue.getTerm(static_cast<Term>(term)))
       addOperand(b, static_cast<Term>(term), *view, given.test(term));
@@ -80,10 +78,10 @@ StripEpilogue::StripEpilogue(ImplicitLocOpBuilder &b, const Epilogue &epilogue,
   }
   if (perCorner == 0)
     return;
-  Value whole = indexSub(b, strip.cols, toIndex(b, strip.col));
+  Value whole = Int(b, strip.cols) - toIndex(b, strip.col);
   whole = arith::IndexCastOp::create(b, b.getI32Type(), whole);
-  whole = arith::ShRSIOp::create(b, whole, sharedConstant(b, 4));
-  pairCorners = arith::SelectOp::create(b, paired, whole, sharedConstant(b, 0));
+  whole = arith::ShRSIOp::create(b, whole, i32Constant(b, 4));
+  pairCorners = arith::SelectOp::create(b, paired, whole, i32Constant(b, 0));
   if (given.test(Epilogue::Input))
     registers -= cornerSums / 2;
   depth = std::max<int64_t>(registers / perCorner - 1, 0);
@@ -116,7 +114,7 @@ void StripEpilogue::addOperand(ImplicitLocOpBuilder &b, Term term, const Epilogu
 
 /// The row of the thread in one half of the strip.
 Value StripEpilogue::rowOf(ImplicitLocOpBuilder &b, int64_t half) const {
-  return sharedAdd(b, sharedAdd(b, strip.row, group), sharedConstant(b, 8 * half));
+  return Int(b, strip.row) + group + (8 * half);
 }
 
 Value StripEpilogue::hasPairs(ImplicitLocOpBuilder &b, const Operand &operand) const {
@@ -130,7 +128,7 @@ Value StripEpilogue::hasPairs(ImplicitLocOpBuilder &b, const Operand &operand) c
                                         strideOf(b, operand.matrix, strip.transposed, 1 - along));
   // The last row of an odd number would have to be loaded with the one behind it.
   if (operand.exchanged)
-    bits = b.createOrFold<arith::OrIOp>(bits, indexMul(b, strip.rows, indexConstant(b, bytes)));
+    bits = b.createOrFold<arith::OrIOp>(bits, Int(b, strip.rows) * bytes);
   Value low = b.createOrFold<arith::AndIOp>(bits, indexConstant(b, 2 * bytes - 1));
   return both(b, fits, indexEqual(b, low, zero));
 }
@@ -139,19 +137,18 @@ void StripEpilogue::startPairs(ImplicitLocOpBuilder &b, Operand &operand) const 
   for (int64_t half = 0; half < (operand.isMatrix() ? 2 : 1); ++half) {
     Value row, col;
     if (operand.exchanged) {
-      Value first = sharedAdd(b, sharedAdd(b, strip.row, pair), sharedConstant(b, 8 * half));
-      row = clampTo(b, first, indexSub(b, strip.rows, indexConstant(b, 2)));
-      col = sharedAdd(b, strip.col, group);
+      Value first = Int(b, strip.row) + pair + (8 * half);
+      row = clampTo(b, first, Int(b, strip.rows) - 2);
+      col = Int(b, strip.col) + group;
     } else {
       row = operand.isMatrix() ? clampTo(b, rowOf(b, half), lastOf(b, strip.rows))
                                : indexConstant(b, 0);
-      col = sharedAdd(b, strip.col, pair);
+      col = Int(b, strip.col) + pair;
     }
     operand.pairs[half] =
         globalPointer(b, addressOf(b, operand.matrix, strip.transposed, row, toIndex(b, col)));
   }
-  operand.step = operand.exchanged ? indexMul(b, strideOf(b, operand.matrix, strip.transposed, 1),
-                                              indexConstant(b, 8))
+  operand.step = operand.exchanged ? Int(b, strideOf(b, operand.matrix, strip.transposed, 1)) * 8
                                    : indexConstant(b, 8 * operand.elementBytes());
 }
 
@@ -175,11 +172,11 @@ std::array<Value, 2> StripEpilogue::loadGiven(ImplicitLocOpBuilder &b, const Ope
   Type type = b.getF32Type();
   if (!ofRow)
     type = VectorType::get(2, type);
-  Value place = sharedAdd(b, first, sharedMul(b, ofRow ? group : pair, bytes));
+  Value place = Int(b, first) + Int(b, ofRow ? group : pair) * bytes;
   std::array<Value, 2> loaded;
   for (int64_t half = 0; half < 2; ++half) {
     int64_t element = 8 * half + (ofRow ? 0 : corner * number);
-    Value address = sharedPointer(b, sharedAdd(b, place, sharedConstant(b, bytes * element)));
+    Value address = sharedPointer(b, Int(b, place) + (bytes * element));
     loaded[half] = LLVM::LoadOp::create(b, type, address, ofRow ? bytes : 2 * bytes);
   }
   return loaded;
@@ -189,16 +186,14 @@ Value StripEpilogue::loadApart(ImplicitLocOpBuilder &b, const Operand &operand, 
                                int64_t load) const {
   int64_t rowHalf = operand.isMatrix() ? load % 2 : 0;
   int64_t colHalf = operand.isMatrix() ? load / 2 : load;
-  Value row = operand.exchanged
-                  ? sharedAdd(b, sharedAdd(b, strip.row, pair), sharedConstant(b, 8 * rowHalf))
-                  : rowOf(b, rowHalf);
-  Value col = sharedAdd(b, sharedAdd(b, strip.col, operand.exchanged ? group : pair),
-                        sharedConstant(b, corner * number + 8 * colHalf));
+  Value row = operand.exchanged ? Int(b, strip.row) + pair + (8 * rowHalf) : rowOf(b, rowHalf);
+  Value col =
+      Int(b, strip.col) + (operand.exchanged ? group : pair) + (corner * number + 8 * colHalf);
   Value elements = LLVM::PoisonOp::create(b, VectorType::get(2, operand.element));
   for (int64_t i = 0; i < 2; ++i) {
-    Value next = sharedConstant(b, i);
-    Value element = loadElement(b, operand, operand.exchanged ? sharedAdd(b, row, next) : row,
-                                operand.exchanged ? col : sharedAdd(b, col, next));
+    Value next = i32Constant(b, i);
+    Value element = loadElement(b, operand, operand.exchanged ? Int(b, row) + next : row,
+                                operand.exchanged ? col : Int(b, col) + next);
     elements = LLVM::InsertElementOp::create(b, elements, element, next);
   }
   return elements;
@@ -210,7 +205,7 @@ Value StripEpilogue::loadPair(ImplicitLocOpBuilder &b, const Operand &operand, i
     return loadApart(b, operand, number, load);
   Value start = operand.pairs[operand.isMatrix() ? load % 2 : 0];
   int64_t steps = 2 * number + (operand.isMatrix() ? load / 2 : load);
-  Value offset = indexMul(b, operand.step, indexConstant(b, steps));
+  Value offset = Int(b, operand.step) * steps;
   offset = b.createOrFold<arith::IndexCastOp>(b.getI64Type(), offset);
   Value pointer =
       LLVM::GEPOp::create(b, start.getType(), b.getI8Type(), start, ArrayRef<LLVM::GEPArg>{offset});
@@ -236,7 +231,7 @@ StripEpilogue::Loaded StripEpilogue::load(ImplicitLocOpBuilder &b, int64_t numbe
     };
   };
   Value inside =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::slt, sharedConstant(b, number), pairCorners);
+      arith::CmpIOp::create(b, arith::CmpIPredicate::slt, i32Constant(b, number), pairCorners);
   auto branch = scf::IfOp::create(b, inside, emit(true), emit(false));
   return Loaded(branch.getResults());
 }
@@ -296,7 +291,7 @@ void StripEpilogue::finish(ImplicitLocOpBuilder &b, int64_t number, MutableArray
             LLVM::BitcastOp::create(b, VectorType::get(2, operand.element), given.input[matrix]);
       else
         elements = vectors[term][matrix / 2];
-      return LLVM::ExtractElementOp::create(b, elements, sharedConstant(b, sum % 2));
+      return LLVM::ExtractElementOp::create(b, elements, i32Constant(b, sum % 2));
     };
     sums[sum] = epilogue->combine(b, sums[sum], always, element, Accuracy::Rounded);
   }
@@ -320,14 +315,14 @@ void mlir::blocksparse::device::prefetchTerms(ImplicitLocOpBuilder &b, const Epi
     int64_t inMemory = strip.transposed ? rows : cols, perLine = lineBytes / bytes;
     int64_t perRow = llvm::divideCeil(inMemory, perLine), lines = rows * cols / inMemory * perRow;
     for (int64_t line = 0; line < lines; line += threads) {
-      Value number = toIndex(b, sharedAdd(b, thread, sharedConstant(b, line)));
+      Value number = toIndex(b, Int(b, thread) + line);
       number = indexMin(b, number, indexConstant(b, lines - 1));
       Value start = b.createOrFold<arith::RemUIOp>(number, indexConstant(b, perRow));
-      start = indexMul(b, start, indexConstant(b, perLine));
+      start = Int(b, start) * perLine;
       Value outer = b.createOrFold<arith::DivUIOp>(number, indexConstant(b, perRow));
       Value row = strip.transposed ? start : outer, col = strip.transposed ? outer : start;
       auto clamp = [&](Value first, Value place, Value size) {
-        place = indexMin(b, indexAdd(b, toIndex(b, first), place), lastOf(b, size));
+        place = indexMin(b, Int(b, toIndex(b, first)) + place, lastOf(b, size));
         return indexMax(b, place, indexConstant(b, 0));
       };
       Value address = addressOf(b, matrix, strip.transposed, clamp(strip.row, row, strip.rows),

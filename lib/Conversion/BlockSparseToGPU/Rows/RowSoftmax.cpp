@@ -113,7 +113,7 @@ Value SoftmaxRow::loadElements(ImplicitLocOpBuilder &b, const RowChunk &chunk) c
   return emitChoice(
       b, chunk.live,
       [&](ImplicitLocOpBuilder &b) {
-        Value block = indexAdd(b, operands.x.headBase(b, row.row.head), chunk.valueBlock);
+        Value block = Int(b, operands.x.headBase(b, row.row.head)) + chunk.valueBlock;
         MatrixView matrix = operands.x.block(b, row.row.batch, block);
         return loadChunk(b, matrix, row.row.blockRow, chunk.blockCol, count);
       },
@@ -146,7 +146,7 @@ LoadedChunk SoftmaxRow::load(ImplicitLocOpBuilder &b, const RowChunk &chunk) con
 Value SoftmaxRow::insideColumns(ImplicitLocOpBuilder &b, const RowChunk &chunk) const {
   if (op.getShape()[1] % count == 0)
     return {};
-  Value left = indexSub(b, indexConstant(b, op.getShape()[1]), chunk.col);
+  Value left = Int(b, indexConstant(b, op.getShape()[1])) - chunk.col;
   return firstOfChunk(b, left, count);
 }
 
@@ -180,7 +180,7 @@ Value SoftmaxRow::emitScores(ImplicitLocOpBuilder &b, const RowChunk &chunk,
     allowed = bothOf(b, allowed, kept);
   }
   if (op.getCausal()) {
-    Value past = indexAdd(b, indexSub(b, row.row.row, chunk.col), indexConstant(b, 1));
+    Value past = Int(b, row.row.row) - chunk.col + 1;
     allowed = bothOf(b, allowed, firstOfChunk(b, past, count));
   }
   if (allowed)
@@ -200,7 +200,7 @@ void SoftmaxRow::store(ImplicitLocOpBuilder &b, const RowChunk &chunk, Value pow
     result = arith::SelectOp::create(b, chunk.live, result, zero);
   result = narrowChunk(b, result, operands.y.elementType());
   emitIf(b, chunk.stored, [&](ImplicitLocOpBuilder &b) {
-    Value block = indexAdd(b, operands.y.headBase(b, row.row.head), chunk.valueBlock);
+    Value block = Int(b, operands.y.headBase(b, row.row.head)) + chunk.valueBlock;
     MatrixView matrix = operands.y.block(b, row.row.batch, block);
     storeChunk(b, result, matrix, row.row.blockRow, chunk.blockCol);
   });

@@ -74,7 +74,7 @@ Value SoftmaxGradRow::load(ImplicitLocOpBuilder &b, const ValuesView &view,
   return emitChoice(
       b, chunk.live,
       [&](ImplicitLocOpBuilder &b) {
-        Value block = indexAdd(b, view.headBase(b, row.row.head), chunk.valueBlock);
+        Value block = Int(b, view.headBase(b, row.row.head)) + chunk.valueBlock;
         MatrixView matrix = view.block(b, row.row.batch, block);
         return loadChunk(b, matrix, row.row.blockRow, chunk.blockCol, count);
       },
@@ -88,7 +88,7 @@ GradientChunk SoftmaxGradRow::widen(ImplicitLocOpBuilder &b, const RowChunk &chu
   Value y = widenChunk(b, loaded.y), dy = widenChunk(b, loaded.dy);
   Value zero = constantChunk(b, 0, count);
   if (op.getShape()[1] % count != 0) {
-    Value left = indexSub(b, indexConstant(b, op.getShape()[1]), chunk.col);
+    Value left = Int(b, indexConstant(b, op.getShape()[1])) - chunk.col;
     y = arith::SelectOp::create(b, firstOfChunk(b, left, count), y, zero);
   }
   return {y, arith::SelectOp::create(b, nonzeroChunk(b, y), dy, zero)};
@@ -104,7 +104,7 @@ void SoftmaxGradRow::store(ImplicitLocOpBuilder &b, const RowChunk &chunk, Gradi
   result = arith::SelectOp::create(b, nonzeroChunk(b, wide.y), result, zero);
   result = narrowChunk(b, result, operands.dx.elementType());
   emitIf(b, chunk.stored, [&](ImplicitLocOpBuilder &b) {
-    Value block = indexAdd(b, operands.dx.headBase(b, row.row.head), chunk.valueBlock);
+    Value block = Int(b, operands.dx.headBase(b, row.row.head)) + chunk.valueBlock;
     MatrixView matrix = operands.dx.block(b, row.row.batch, block);
     storeChunk(b, result, matrix, row.row.blockRow, chunk.blockCol);
   });

@@ -152,8 +152,8 @@ int64_t RowTeams::residentBlocks() const {
 Value RowTeams::rowsOf(ImplicitLocOpBuilder &b, const RowWalk &walk, const RowTeam &team) const {
   Value end =
       ShapedType::isDynamic(team.end) ? walk.getSegments().rows() : indexConstant(b, team.end);
-  Value segments = indexSub(b, end, indexConstant(b, team.first));
-  return indexMul(b, segments, walk.rowsPerSegment(b));
+  Value segments = Int(b, end) - team.first;
+  return Int(b, segments) * walk.rowsPerSegment(b);
 }
 
 Value RowTeams::threadBlocks(ImplicitLocOpBuilder &b, const RowWalk &walk,
@@ -169,7 +169,7 @@ void RowTeams::launch(
   SmallVector<Value> ends, arguments(operands);
   Value total = indexConstant(host, 0);
   for (const RowTeam &team : teams) {
-    total = indexAdd(host, total, threadBlocks(host, walk, team));
+    total = Int(host, total) + threadBlocks(host, walk, team);
     ends.push_back(total);
     if (ShapedType::isDynamic(knownIndex(total)))
       arguments.push_back(total);
@@ -200,13 +200,13 @@ void RowTeams::launch(
         emitLoop(b, first, bounds.back(), step, [&](ImplicitLocOpBuilder &b, Value number) {
           for (auto [i, team] : llvm::enumerate(teams)) {
             auto run = [&, i = i, &team = team](ImplicitLocOpBuilder &b) {
-              body(b, mapping, {team, indexSub(b, number, bounds[i]), shared});
+              body(b, mapping, {team, Int(b, number) - bounds[i], shared});
             };
             if (teams.size() == 1) {
               run(b);
               continue;
             }
-            Value after = indexLess(b, indexSub(b, bounds[i], indexConstant(b, 1)), number);
+            Value after = indexLess(b, Int(b, bounds[i]) - 1, number);
             emitIf(b, both(b, after, indexLess(b, number, bounds[i + 1])), run);
           }
         });
@@ -228,16 +228,15 @@ TeamRow RowTeams::getRow(ImplicitLocOpBuilder &b, const RowWalk &walk, const Tea
       splitIndex(b, thread,
                  {Value(), indexConstant(b, team.lanes / neighbours),
                   indexConstant(b, team.together), indexConstant(b, neighbours)});
-  Value lane = indexAdd(b, indexMul(b, at[1], indexConstant(b, neighbours)), at[3]);
-  Value number = indexAdd(b, indexMul(b, at[0], indexConstant(b, team.together)), at[2]);
-  Value item =
-      indexAdd(b, indexMul(b, work.number, indexConstant(b, threads / team.lanes)), number);
+  Value lane = Int(b, at[1]) * neighbours + at[3];
+  Value number = Int(b, at[0]) * team.together + at[2];
+  Value item = Int(b, work.number) * (threads / team.lanes) + number;
   Value exists = indexLess(b, item, rowsOf(b, walk, team));
   Value zero = indexConstant(b, 0);
   // The last thread block may have teams to spare. They go along with row 0.
   item = arith::SelectOp::create(b, exists, item, zero);
   TeamRow row{work, walk.getRowOfSegments(b, item, team.first), lane, {}, {}};
-  Value chunks = indexMul(b, row.row.count, indexConstant(b, chunksPerBlock));
+  Value chunks = Int(b, row.row.count) * chunksPerBlock;
   row.chunks = arith::SelectOp::create(b, exists, chunks, zero);
   row.inside = both(b, exists, walk.isInside(b, row.row));
   return row;
@@ -248,9 +247,8 @@ RowChunk RowTeams::getChunk(ImplicitLocOpBuilder &b, const RowWalk &walk, const 
   Value perBlock = indexConstant(b, chunksPerBlock);
   RowChunk chunk;
   chunk.stored = indexLess(b, number, row.chunks);
-  chunk.blockCol =
-      indexMul(b, b.createOrFold<arith::RemUIOp>(number, perBlock), indexConstant(b, elements));
-  Value entry = indexAdd(b, row.row.first, b.createOrFold<arith::DivUIOp>(number, perBlock));
+  chunk.blockCol = Int(b, b.createOrFold<arith::RemUIOp>(number, perBlock)) * elements;
+  Value entry = Int(b, row.row.first) + b.createOrFold<arith::DivUIOp>(number, perBlock);
   auto field = [&](int64_t which) {
     return emitChoice(
         b, chunk.stored,
@@ -270,8 +268,8 @@ RowChunk RowTeams::getChunk(ImplicitLocOpBuilder &b, const RowWalk &walk, const 
 void RowTeams::finishChunk(ImplicitLocOpBuilder &b, const RowWalk &walk, RowChunk &chunk) const {
   if (!needsCols)
     return;
-  Value start = indexMul(b, chunk.col, indexConstant(b, walk.getBlockCols()));
-  chunk.col = indexAdd(b, start, chunk.blockCol);
+  Value start = Int(b, chunk.col) * walk.getBlockCols();
+  chunk.col = Int(b, start) + chunk.blockCol;
   if (walk.getCols() % walk.getBlockCols() != 0)
     chunk.live = both(b, chunk.live, indexLess(b, chunk.col, indexConstant(b, walk.getCols())));
 }
@@ -281,7 +279,7 @@ SmallVector<RowChunk> RowTeams::heldChunks(ImplicitLocOpBuilder &b, const RowWal
   const RowTeam &team = row.work.team;
   SmallVector<RowChunk> chunks;
   for (int64_t i = 0; i < team.chunks; ++i) {
-    Value number = indexAdd(b, row.lane, indexConstant(b, i * team.lanes));
+    Value number = Int(b, row.lane) + (i * team.lanes);
     chunks.push_back(getChunk(b, walk, row, number));
   }
   for (RowChunk &chunk : chunks) {
@@ -300,7 +298,7 @@ Value RowTeams::foldOthers(
   const RowTeam &team = row.work.team;
   if (!team.rereads)
     return initial;
-  Value first = indexAdd(b, row.lane, indexConstant(b, team.lanes * team.chunks));
+  Value first = Int(b, row.lane) + (team.lanes * team.chunks);
   return emitFold(b, first, row.chunks, indexConstant(b, team.lanes), initial,
                   [&](ImplicitLocOpBuilder &b, Value number, Value carried) {
                     RowChunk chunk = getChunk(b, walk, row, number);
@@ -314,7 +312,7 @@ void RowTeams::forOthers(ImplicitLocOpBuilder &b, const RowWalk &walk, const Tea
   const RowTeam &team = row.work.team;
   if (!team.rereads)
     return;
-  Value first = indexAdd(b, row.lane, indexConstant(b, team.lanes * team.chunks));
+  Value first = Int(b, row.lane) + (team.lanes * team.chunks);
   emitLoop(b, first, row.chunks, indexConstant(b, team.lanes),
            [&](ImplicitLocOpBuilder &b, Value number) { body(b, getChunk(b, walk, row, number)); });
 }
@@ -341,22 +339,20 @@ Value RowTeams::reduce(ImplicitLocOpBuilder &b, const TeamWork &work, Value x,
   // combines all.
   Value thread =
       arith::IndexCastOp::create(b, b.getI32Type(), gpu::ThreadIdOp::create(b, gpu::Dimension::x));
-  Value lane = sharedRem(b, thread, warpSize);
-  Value row = sharedRem(b, sharedDiv(b, lane, neighbours), team.together);
+  Value lane = Int(b, thread) % warpSize;
+  Value row = Int(b, lane) / neighbours % team.together;
   Value isFirst =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, lane, sharedMul(b, row, neighbours));
-  auto place = [&](Value warp) {
-    return sharedMul(b, sharedAdd(b, sharedMul(b, warp, team.together), row), 4);
-  };
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, lane, Int(b, row) * neighbours);
+  auto place = [&](Value warp) { return (Int(b, warp) * team.together + row) * 4; };
   emitIf(b, isFirst, [&](ImplicitLocOpBuilder &b) {
-    work.shared->store(b, x, place(sharedDiv(b, thread, warpSize)), 4);
+    work.shared->store(b, x, place(Int(b, thread) / warpSize), 4);
   });
   emitBarrier(b);
   const int64_t warps = team.groupLanes() / warpSize;
-  Value start = place(sharedMul(b, sharedDiv(b, thread, team.groupLanes()), warps));
+  Value start = place(Int(b, thread) / team.groupLanes() * warps);
   for (int64_t warp = 0; warp < warps; ++warp) {
-    Value part = work.shared->load(
-        b, b.getF32Type(), sharedAdd(b, start, sharedConstant(b, 4 * warp * team.together)), 4);
+    Value part =
+        work.shared->load(b, b.getF32Type(), Int(b, start) + (4 * warp * team.together), 4);
     x = warp == 0 ? part : combine(b, x, part);
   }
   // The next reduction writes there.

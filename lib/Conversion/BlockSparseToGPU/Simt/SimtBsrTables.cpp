@@ -29,9 +29,7 @@ public:
   /// First block of a row (the number of blocks for the row after the last).
   Value rowStart(ImplicitLocOpBuilder &b, Value row) const { return load(b, crow, row); }
   Value column(ImplicitLocOpBuilder &b, Value block) const { return load(b, col, block); }
-  Value rows(ImplicitLocOpBuilder &b) const {
-    return indexSub(b, innerSize(b, crow), indexConstant(b, 1));
-  }
+  Value rows(ImplicitLocOpBuilder &b) const { return Int(b, innerSize(b, crow)) - 1; }
   /// Blocks that there are, and that there is room for.
   Value blocks(ImplicitLocOpBuilder &b) const { return rowStart(b, rows(b)); }
   Value capacity(ImplicitLocOpBuilder &b) const { return innerSize(b, col); }
@@ -97,7 +95,7 @@ static ColumnRun emitColumnRun(ImplicitLocOpBuilder &b, const Indices &indices, 
                     [&](ImplicitLocOpBuilder &b, Value block, Value sum) {
                       Value other = indices.column(b, block);
                       Value counts = arith::CmpIOp::create(b, predicate, other, column);
-                      return indexAdd(b, sum, arith::SelectOp::create(b, counts, one, zero));
+                      return Int(b, sum) + arith::SelectOp::create(b, counts, one, zero);
                     });
   };
   return {countWhere(arith::CmpIPredicate::slt), countWhere(arith::CmpIPredicate::eq)};
@@ -112,7 +110,7 @@ static void emitColumnBlocks(
   emitFold(b, zero, indices.rows(b), one, first,
            [&](ImplicitLocOpBuilder &b, Value row, Value place) {
              Value start = indices.rowStart(b, row);
-             Value end = indices.rowStart(b, indexAdd(b, row, one));
+             Value end = indices.rowStart(b, Int(b, row) + one);
              return emitFold(b, start, end, one, place,
                              [&](ImplicitLocOpBuilder &b, Value block, Value place) {
                                Value own = indexEqual(b, indices.column(b, block), column);
@@ -120,7 +118,7 @@ static void emitColumnBlocks(
                                    b, own,
                                    [&](ImplicitLocOpBuilder &b) {
                                      body(b, place, row, block);
-                                     return indexAdd(b, place, one);
+                                     return Int(b, place) + one;
                                    },
                                    [&](ImplicitLocOpBuilder &) { return place; });
                              });
@@ -161,8 +159,8 @@ void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuild
                            });
           return;
         }
-        Value first = indices.rowStart(b, tile), end = indices.rowStart(b, indexAdd(b, tile, one));
-        segmentTable.setRow(b, tile, {tile, zero, first, indexSub(b, end, first), unsplit});
+        Value first = indices.rowStart(b, tile), end = indices.rowStart(b, Int(b, tile) + one);
+        segmentTable.setRow(b, tile, {tile, zero, first, Int(b, end) - first, unsplit});
         emitLoop(b, first, end, one, [&](ImplicitLocOpBuilder &b, Value block) {
           entryTable.setRow(b, block, {indices.column(b, block), block});
         });
@@ -180,8 +178,8 @@ void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuild
         Indices indices(mapping.lookup(op.getCrowIndices()), mapping.lookup(op.getColIndices()),
                         index[0]);
         Value row = index[1], zero = indexConstant(b, 0), one = indexConstant(b, 1);
-        Value first = indices.rowStart(b, row), end = indices.rowStart(b, indexAdd(b, row, one));
-        ResultTable{table, index[0], 2}.setRow(b, row, {first, indexSub(b, end, first)});
+        Value first = indices.rowStart(b, row), end = indices.rowStart(b, Int(b, row) + one);
+        ResultTable{table, index[0], 2}.setRow(b, row, {first, Int(b, end) - first});
         ResultTable lutTable{mapping.lookup(lut), index[0], 2};
         emitLoop(b, first, end, one, [&](ImplicitLocOpBuilder &b, Value block) {
           lutTable.setRow(b, block, {zero, row, indices.column(b, block), block});

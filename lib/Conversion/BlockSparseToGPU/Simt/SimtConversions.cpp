@@ -25,7 +25,7 @@ static Value emitRepeated(ImplicitLocOpBuilder &b, const LutView &lut, const Blo
                           function_ref<Value(ImplicitLocOpBuilder &, Value)> loadValue) {
   Value one = indexConstant(b, 1);
   return emitFold(
-      b, indexAdd(b, first, one), lut.rows(), one, sum,
+      b, Int(b, first) + one, lut.rows(), one, sum,
       [&](ImplicitLocOpBuilder &b, Value entry, Value sum) {
         auto matches = [&](int64_t field, Value expected) {
           return indexEqual(b, lut.field(b, place.batch, entry, field), expected);
@@ -55,7 +55,7 @@ static void emitDenseElement(ImplicitLocOpBuilder &b, PlannedToDenseOp op, const
   Type accumulator = getAccumulatorType(values.elementType());
   auto loadValue = [&](ImplicitLocOpBuilder &b, Value entry) {
     Value number = lut.field(b, place.batch, entry, 3);
-    Value block = indexAdd(b, values.headBase(b, index[1]), number);
+    Value block = Int(b, values.headBase(b, index[1])) + number;
     Value loaded = values.block(b, index[0], block).load(b, row[1], col[1]);
     return convertElement(b, loaded, accumulator);
   };
@@ -88,7 +88,7 @@ void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuild
   BlockMap::Grid grid{batches, indexConstant(host, static_cast<int64_t>(op.getLutHeads())),
                       blocks(out.rows(), 0), blocks(out.cols(), 1)};
   BlockMap map = BlockMap::build(
-      host, kernels, grid, op.getLut(), indexMul(host, batches, lut.rows()),
+      host, kernels, grid, op.getLut(), Int(host, batches) * lut.rows(),
       [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item, BlockMap::Insert insert) {
         LutView lut = LutView::get(b, mapping.lookup(op.getLut()));
         SmallVector<Value> index = splitIndex(b, item, {Value(), lut.rows()});
@@ -151,8 +151,8 @@ static void emitGatheredElement(ImplicitLocOpBuilder &b, PlannedFromDenseOp op,
   Value batch = index[0], entry = index[2];
   Value head = op.getLutHeads() == 1 ? index[1] : lut.field(b, batch, entry, 0);
   auto position = [&](int64_t field, int64_t size, Value inner) {
-    Value start = indexMul(b, lut.field(b, batch, entry, field), indexConstant(b, size));
-    return indexAdd(b, start, inner);
+    Value start = Int(b, lut.field(b, batch, entry, field)) * size;
+    return Int(b, start) + inner;
   };
   Value row = position(1, values.blockRows(), index[3]);
   Value col = position(2, values.blockCols(), index[4]);
@@ -161,7 +161,7 @@ static void emitGatheredElement(ImplicitLocOpBuilder &b, PlannedFromDenseOp op,
       b, inside,
       [&](ImplicitLocOpBuilder &b) { return dense.matrix(b, batch, head).load(b, row, col); },
       [&](ImplicitLocOpBuilder &b) { return zeroElement(b, dense.elementType()); });
-  Value block = indexAdd(b, values.headBase(b, head), lut.field(b, batch, entry, 3));
+  Value block = Int(b, values.headBase(b, head)) + lut.field(b, batch, entry, 3);
   values.block(b, batch, block)
       .store(b, convertElement(b, element, values.elementType()), index[3], index[4]);
 }
@@ -198,13 +198,13 @@ void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuild
         // The table lists the blocks of its heads; further heads follow in the same order.
         Value listed = memrefDim(b, table, tableRank - 1);
         Value inHead = arith::RemUIOp::create(b, index[1], listed);
-        Value base = indexSub(b, index[1], inHead);
+        Value base = Int(b, index[1]) - inHead;
         SmallVector<Value> entry{inHead};
         if (tableRank == 2) {
           bool batched = cast<MemRefType>(table.getType()).getDimSize(0) != 1;
           entry.insert(entry.begin(), batched ? index[0] : indexConstant(b, 0));
         }
-        Value source = indexAdd(b, base, loadIndex(b, table, entry));
+        Value source = Int(b, base) + loadIndex(b, table, entry);
         // Block numbers are already those over all heads.
         Value one = indexConstant(b, 1);
         auto view = [&](Value memref) { return ValuesView::get(b, memref, 1, one, one); };

@@ -78,7 +78,7 @@ DSDProblem::DSDProblem(ImplicitLocOpBuilder &b, PlannedDSDOp op, const IRMapping
 /// table. The stored column of the result goes fastest.
 SmallVector<Value> DSDProblem::extents(ImplicitLocOpBuilder &b) const {
   Value heads = op.getLutHeads() == 1 ? out.heads() : indexConstant(b, 1);
-  Value owners = combine ? indexAdd(b, segments.rows(), combine->rows()) : segments.rows();
+  Value owners = combine ? Int(b, segments.rows()) + combine->rows() : segments.rows();
   Value rows = indexConstant(b, tileRows), cols = out.cols();
   if (op.getTransposeOut())
     std::swap(rows, cols);
@@ -97,8 +97,8 @@ TileRuns DSDProblem::getRuns(ImplicitLocOpBuilder &b, Value batch, Value head, V
     runs.head = ownHead(b, segments, owner);
     return runs;
   }
-  runs.isSplit = indexLess(b, indexSub(b, segments.rows(), one), owner);
-  Value row = indexSub(b, owner, segments.rows());
+  runs.isSplit = indexLess(b, Int(b, segments.rows()) - one, owner);
+  Value row = Int(b, owner) - segments.rows();
   auto choose = [&](auto whenSplit, auto whenWhole) {
     return emitChoice(b, runs.isSplit, whenSplit, whenWhole);
   };
@@ -110,12 +110,11 @@ TileRuns DSDProblem::getRuns(ImplicitLocOpBuilder &b, Value batch, Value head, V
   runs.from = choose([&](Builder &b) { return combine->field(b, batch, row, 2); },
                      [&](Builder &b) { return zero; });
   // A segment with a slot owns nothing; its tile has a row in the combine table.
-  runs.to =
-      choose([&](Builder &b) { return indexAdd(b, runs.from, combine->field(b, batch, row, 3)); },
-             [&](Builder &b) {
-               Value whole = indexLess(b, segments.field(b, batch, owner, 4), zero);
-               return arith::SelectOp::create(b, whole, one, zero).getResult();
-             });
+  runs.to = choose([&](Builder &b) { return Int(b, runs.from) + combine->field(b, batch, row, 3); },
+                   [&](Builder &b) {
+                     Value whole = indexLess(b, segments.field(b, batch, owner, 4), zero);
+                     return arith::SelectOp::create(b, whole, one, zero).getResult();
+                   });
   return runs;
 }
 
@@ -123,18 +122,18 @@ Value DSDProblem::sumSegment(ImplicitLocOpBuilder &b, Value batch, Value head, V
                              Value sum, Value row, Value col) const {
   Value one = indexConstant(b, 1), size = indexConstant(b, reduction);
   Value first = segments.field(b, batch, segment, 2);
-  Value end = indexAdd(b, first, segments.field(b, batch, segment, 3));
+  Value end = Int(b, first) + segments.field(b, batch, segment, 3);
   Value base = values->headBase(b, head);
   MatrixView matrix = dense.matrix(b, batch, head);
   return emitFold(b, first, end, one, sum, [&](ImplicitLocOpBuilder &b, Value entry, Value sum) {
-    Value start = indexMul(b, entries.field(b, batch, entry, 0), size);
-    Value index = indexAdd(b, base, entries.field(b, batch, entry, 1));
+    Value start = Int(b, entries.field(b, batch, entry, 0)) * size;
+    Value index = Int(b, base) + entries.field(b, batch, entry, 1);
     MatrixView block = values->block(b, batch, index, op.getTransposeValues());
-    Value count = indexMin(b, size, indexSub(b, matrix.rows, start));
+    Value count = indexMin(b, size, Int(b, matrix.rows) - start);
     return emitFold(b, indexConstant(b, 0), count, indexConstant(b, 1), sum,
                     [&](ImplicitLocOpBuilder &b, Value k, Value sum) {
                       Value x = convertElement(b, block.load(b, row, k), accumulator);
-                      Value y = matrix.load(b, indexAdd(b, start, k), col);
+                      Value y = matrix.load(b, Int(b, start) + k, col);
                       return multiplyAdd(b, x, convertElement(b, y, accumulator), sum);
                     });
   });
@@ -166,8 +165,8 @@ void DSDProblem::emitItem(ImplicitLocOpBuilder &b, Value item) const {
   if (op.getTransposeOut())
     std::swap(row, col);
   TileRuns runs = getRuns(b, batch, index[1], owner);
-  Value start = indexMul(b, runs.tile, indexConstant(b, tileRows));
-  Value resultRow = indexAdd(b, start, row);
+  Value start = Int(b, runs.tile) * tileRows;
+  Value resultRow = Int(b, start) + row;
   Value active = both(b, indexLess(b, resultRow, out.rows()), indexLess(b, runs.from, runs.to));
   emitIf(b, active, [&](ImplicitLocOpBuilder &b) {
     Value sum = sumRuns(b, batch, runs, owner, row, col);
@@ -195,7 +194,7 @@ static Value emitSlotSegments(ImplicitLocOpBuilder &host, KernelBuilder &kernels
   Value table = memref::AllocOp::create(host, tableType, batches);
   Value rows = memrefDim(host, op.getSegments(), type.getRank() - 2);
   kernels.launchForEach(
-      host, "slot_segments", {op.getSegments(), table}, indexMul(host, batches, rows),
+      host, "slot_segments", {op.getSegments(), table}, Int(host, batches) * rows,
       [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item) {
         LutView segments = LutView::get(b, mapping.lookup(op.getSegments()));
         Value batch = arith::DivUIOp::create(b, item, segments.rows());

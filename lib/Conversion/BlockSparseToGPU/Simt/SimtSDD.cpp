@@ -85,12 +85,12 @@ void SDDProblem::emitItem(ImplicitLocOpBuilder &b, Value item) const {
   if (op.getLutHeads() != 1)
     head = lut.field(b, batch, entry, 0);
   auto position = [&](int64_t field, int64_t size, Value inner) {
-    Value start = indexMul(b, lut.field(b, batch, entry, field), indexConstant(b, size));
-    return indexAdd(b, start, inner);
+    Value start = Int(b, lut.field(b, batch, entry, field)) * size;
+    return Int(b, start) + inner;
   };
   Value row = position(1, out->blockRows(), index[3]);
   Value col = position(2, out->blockCols(), index[4]);
-  Value value = indexAdd(b, out->headBase(b, head), lut.field(b, batch, entry, 3));
+  Value value = Int(b, out->headBase(b, head)) + lut.field(b, batch, entry, 3);
   Value inside = both(b, indexInside(b, row, left.rows()), indexInside(b, col, right.cols()));
   Value result = emitChoice(
       b, inside,
@@ -98,7 +98,7 @@ void SDDProblem::emitItem(ImplicitLocOpBuilder &b, Value item) const {
         Value sum = emitProduct(b, batch, head, row, col);
         if (!input)
           return sum;
-        Value index3 = indexAdd(b, input->headBase(b, head), lut.field(b, batch, entry, 3));
+        Value index3 = Int(b, input->headBase(b, head)) + lut.field(b, batch, entry, 3);
         Value addend = input->block(b, batch, index3).load(b, index[3], index[4]);
         Value beta = numberConstant(b, accumulator, op.getBeta().convertToDouble());
         return multiplyAdd(b, beta, convertElement(b, addend, accumulator), sum);

@@ -83,11 +83,11 @@ Value ScatterProblem::emitProduct(ImplicitLocOpBuilder &b, Value block, const Ma
                                   Value startRow, Value startCol, const TileElement &element,
                                   Value sum) const {
   MatrixView left = getBlock(b, block);
-  Value col = indexAdd(b, startCol, element.tileCol);
+  Value col = Int(b, startCol) + element.tileCol;
   return emitFold(b, indexConstant(b, 0), left.cols, indexConstant(b, 1), sum,
                   [&](ImplicitLocOpBuilder &b, Value k, Value sum) {
                     Value x = left.load(b, element.tileRow, k);
-                    Value y = other.load(b, indexAdd(b, startRow, k), col);
+                    Value y = other.load(b, Int(b, startRow) + k, col);
                     return multiplyAdd(b, convertElement(b, x, accumulator),
                                        convertElement(b, y, accumulator), sum);
                   });
@@ -97,7 +97,7 @@ Value ScatterProblem::emitProduct(ImplicitLocOpBuilder &b, Value block, const Ma
 Value ScatterProblem::emitPairs(ImplicitLocOpBuilder &b, Value tile,
                                 const TileElement &element) const {
   Value one = indexConstant(b, 1), zero = indexConstant(b, 0);
-  Value first = index(b, 0, tile), end = index(b, 0, indexAdd(b, tile, one));
+  Value first = index(b, 0, tile), end = index(b, 0, Int(b, tile) + one);
   return emitFold(b, first, end, one, zeroElement(b, accumulator),
                   [&](ImplicitLocOpBuilder &b, Value pair, Value sum) {
                     Value p = loadIndex(b, tables[1], {pair, zero});
@@ -121,7 +121,7 @@ Value ScatterProblem::emitStrided(ImplicitLocOpBuilder &b, Value batch, Value he
   Value one = indexConstant(b, 1), zero = zeroElement(b, accumulator);
   MatrixView other = others.matrix(b, batch, head);
   if (op.getFormat() == ScatterFormat::BsrStridedMM) {
-    Value first = index(b, 0, tile), end = index(b, 0, indexAdd(b, tile, one));
+    Value first = index(b, 0, tile), end = index(b, 0, Int(b, tile) + one);
     return emitFold(b, first, end, one, zero, [&](ImplicitLocOpBuilder &b, Value g, Value sum) {
       return emitOffsetProduct(b, other, index(b, 2, g), index(b, 3, g), element, sum);
     });
@@ -132,10 +132,10 @@ Value ScatterProblem::emitStrided(ImplicitLocOpBuilder &b, Value batch, Value he
   Value width = b.createOrFold<arith::DivUIOp>(accumulators.cols(), split);
   Value m = b.createOrFold<arith::DivUIOp>(start[0], blocks.rows());
   Value n = b.createOrFold<arith::DivUIOp>(start[1], width);
-  Value c0 = index(b, 0, m), c1 = index(b, 0, indexAdd(b, m, one));
-  Value list = indexAdd(b, indexMul(b, n, c1), indexMul(b, indexSub(b, split, n), c0));
+  Value c0 = index(b, 0, m), c1 = index(b, 0, Int(b, m) + one);
+  Value list = Int(b, n) * c1 + (Int(b, split) - n) * c0;
   return emitFold(b, c0, c1, one, zero, [&](ImplicitLocOpBuilder &b, Value p, Value sum) {
-    Value q = index(b, 2, indexAdd(b, list, indexSub(b, p, c0)));
+    Value q = index(b, 2, Int(b, list) + (Int(b, p) - c0));
     return emitOffsetProduct(b, other, p, q, element, sum);
   });
 }
@@ -152,8 +152,8 @@ void ScatterProblem::emitItem(ImplicitLocOpBuilder &b, Value item) const {
     element.matrix = accumulators.matrix(b, batch, head);
     Value offset = index(b, 1, tile);
     SmallVector<Value> start = splitIndex(b, offset, {Value(), accumulators.cols()});
-    element.row = indexAdd(b, start[0], element.tileRow);
-    element.col = indexAdd(b, start[1], element.tileCol);
+    element.row = Int(b, start[0]) + element.tileRow;
+    element.col = Int(b, start[1]) + element.tileCol;
     sum = emitStrided(b, batch, head, tile, offset, element);
   }
   Value old = convertElement(b, element.matrix.load(b, element.row, element.col), accumulator);

@@ -74,7 +74,7 @@ Value SoftmaxProblem::emitScore(ImplicitLocOpBuilder &b, const RowWalk::Row &row
   return emitChoice(
       b, element.inside,
       [&](ImplicitLocOpBuilder &b) -> Value {
-        Value block = indexAdd(b, x.headBase(b, row.head), element.valueBlock);
+        Value block = Int(b, x.headBase(b, row.head)) + element.valueBlock;
         Value loaded = x.block(b, row.batch, block).load(b, element.blockRow, element.blockCol);
         Value score = mulNumbers(b, convertElement(b, loaded, type),
                                  floatConstant(b, type, op.getScale().convertToDouble()));
@@ -119,7 +119,7 @@ void SoftmaxProblem::emitRow(ImplicitLocOpBuilder &b, Value item, Value lane) co
     Value quotient = arith::DivFOp::create(b, power, divisor);
     // Padding stays 0 in a row that is NaN.
     quotient = arith::SelectOp::create(b, element.inside, quotient, zero);
-    Value block = indexAdd(b, y.headBase(b, row.head), element.valueBlock);
+    Value block = Int(b, y.headBase(b, row.head)) + element.valueBlock;
     y.block(b, row.batch, block)
         .store(b, convertElement(b, quotient, y.elementType()), element.blockRow, element.blockCol);
   });

@@ -50,7 +50,7 @@ private:
 
 Value SoftmaxGradProblem::load(ImplicitLocOpBuilder &b, const ValuesView &view, Value batch,
                                Value head, const RowElement &element) const {
-  Value block = indexAdd(b, view.headBase(b, head), element.valueBlock);
+  Value block = Int(b, view.headBase(b, head)) + element.valueBlock;
   Value loaded = view.block(b, batch, block).load(b, element.blockRow, element.blockCol);
   return convertElement(b, loaded, type);
 }
@@ -91,7 +91,7 @@ void SoftmaxGradProblem::emitRow(ImplicitLocOpBuilder &b, Value item, Value lane
           return mulNumbers(b, emitGradient(b, row.batch, row.head, element, dot), scale);
         },
         [&](ImplicitLocOpBuilder &b) { return zeroElement(b, type); });
-    Value block = indexAdd(b, dx.headBase(b, row.head), element.valueBlock);
+    Value block = Int(b, dx.headBase(b, row.head)) + element.valueBlock;
     dx.block(b, row.batch, block)
         .store(b, convertElement(b, result, dx.elementType()), element.blockRow, element.blockCol);
   });
@@ -161,14 +161,14 @@ BlockMap RpeGradient::emitBlockMap() {
                       indexConstant(host, llvm::divideCeil(shape[1], block[1]))};
   return BlockMap::build(
       host, kernels, grid, {op.getSegments(), op.getEntries()},
-      indexMul(host, batches, segments.rows()),
+      Int(host, batches) * segments.rows(),
       [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item, BlockMap::Insert insert) {
         LutView segments = LutView::get(b, mapping.lookup(op.getSegments()));
         LutView entries = LutView::get(b, mapping.lookup(op.getEntries()));
         SmallVector<Value> index = splitIndex(b, item, {Value(), segments.rows()});
         Value batch = index[0], segment = index[1];
         Value first = segments.field(b, batch, segment, 2);
-        Value end = indexAdd(b, first, segments.field(b, batch, segment, 3));
+        Value end = Int(b, first) + segments.field(b, batch, segment, 3);
         BlockMap::Place place{batch, segments.field(b, batch, segment, 1),
                               segments.field(b, batch, segment, 0), Value()};
         emitLoop(b, first, end, indexConstant(b, 1), [&](ImplicitLocOpBuilder &b, Value entry) {

@@ -33,8 +33,8 @@ static Value loadPiece(ImplicitLocOpBuilder &b, const MatrixView &block, bool tr
                                 /*alignment=*/16);
   Value piece = LLVM::PoisonOp::create(b, type);
   for (int64_t i = 0; i < pieceElements; ++i) {
-    Value element = block.load(b, row, indexAdd(b, col, indexConstant(b, i)));
-    piece = LLVM::InsertElementOp::create(b, piece, element, sharedConstant(b, i));
+    Value element = block.load(b, row, Int(b, col) + i);
+    piece = LLVM::InsertElementOp::create(b, piece, element, i32Constant(b, i));
   }
   return piece;
 }
@@ -45,7 +45,7 @@ void mlir::blocksparse::device::emitPackValues(ImplicitLocOpBuilder &host, Kerne
   int64_t size = op.getBlock()[0], pieces = size / pieceElements;
   int64_t places = cast<MemRefType>(order.getType()).getDimSize(0);
   Value blocks = memrefDim(host, packed, 0);
-  Value items = indexMul(host, blocks, indexConstant(host, size * pieces));
+  Value items = Int(host, blocks) * (size * pieces);
   ValuesOrigin origin = ValuesOrigin::get(op);
   int64_t copies = origin.headCopies;
   kernels.launchForEach(
@@ -58,20 +58,20 @@ void mlir::blocksparse::device::emitPackValues(ImplicitLocOpBuilder &host, Kerne
         Value batch = index[0], head = index[1], place = index[2], row = index[3];
         IntTable table = IntTable::get(b, mapping.lookup(order));
         Value block = toIndex(b, table.readAt(b, toInt(b, place)));
-        block = indexAdd(b, block, indexMul(b, head, indexConstant(b, origin.perHead)));
+        block = Int(b, block) + Int(b, head) * origin.perHead;
         Value one = indexConstant(b, 1);
         ValuesView values =
             ValuesView::get(b, mapping.lookup(op.getValues()), /*lutHeads=*/0, one, one);
         MatrixView source = values.block(b, batch, block, op.getTransposeValues());
-        Value piece = loadPiece(b, source, op.getTransposeValues(), row,
-                                indexMul(b, index[4], indexConstant(b, pieceElements)));
-        Value offset = SharedTile{size, size}.offset(b, sharedConstant(b, 0), toInt(b, row),
-                                                     toInt(b, index[4]));
-        Value first = indexAdd(b, indexMul(b, batch, indexConstant(b, copies)), head);
-        first = indexAdd(b, indexMul(b, first, indexConstant(b, places)), place);
+        Value piece =
+            loadPiece(b, source, op.getTransposeValues(), row, Int(b, index[4]) * pieceElements);
+        Value offset =
+            SharedTile{size, size}.offset(b, i32Constant(b, 0), toInt(b, row), toInt(b, index[4]));
+        Value first = Int(b, batch) * copies + head;
+        first = Int(b, first) * places + place;
         Value base = memref::ExtractAlignedPointerAsIndexOp::create(b, mapping.lookup(packed));
-        Value address = indexAdd(b, base, indexMul(b, first, indexConstant(b, size * size * 2)));
-        address = indexAdd(b, address, toIndex(b, offset));
+        Value address = Int(b, base) + Int(b, first) * (size * size * 2);
+        address = Int(b, address) + toIndex(b, offset);
         LLVM::StoreOp::create(b, piece, globalPointer(b, address), /*alignment=*/16);
       });
 }

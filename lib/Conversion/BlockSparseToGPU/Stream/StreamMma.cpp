@@ -15,10 +15,10 @@ using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
-static Value constant(ImplicitLocOpBuilder &b, int64_t value) { return sharedConstant(b, value); }
+static Value constant(ImplicitLocOpBuilder &b, int64_t value) { return i32Constant(b, value); }
 
 static void emitWarpBarrier(ImplicitLocOpBuilder &b) {
-  NVVM::SyncWarpOp::create(b, sharedConstant(b, -1));
+  NVVM::SyncWarpOp::create(b, i32Constant(b, -1));
 }
 
 namespace {
@@ -92,8 +92,8 @@ private:
 
 MmaConsumer::MmaConsumer(ImplicitLocOpBuilder &b, const StreamKernel &kernel)
     : kernel(kernel), plan(kernel.plan), lane(kernel.lane) {
-  result = sharedAdd(b, kernel.base, constant(b, plan.resultOffset()));
-  result = sharedAdd(b, result, sharedMul(b, kernel.warp, plan.resultBytes()));
+  result = Int(b, kernel.base) + constant(b, plan.resultOffset());
+  result = Int(b, result) + Int(b, kernel.warp) * plan.resultBytes();
   Value zero = constant(b, 0);
   LanePlace left = LanePlace::get(b, lane, /*rowsFirst=*/true);
   leftLane = valueTile().offset(b, zero, left.row, left.piece);
@@ -106,9 +106,9 @@ MmaConsumer::MmaConsumer(ImplicitLocOpBuilder &b, const StreamKernel &kernel)
 
 Fragments MmaConsumer::loadLeft(ImplicitLocOpBuilder &b, Value block, int64_t k) const {
   Fragments fragments;
-  Value place = movePieces(b, sharedAdd(b, block, leftLane), k / 8);
+  Value place = movePieces(b, Int(b, block) + leftLane, k / 8);
   for (int64_t m = 0; m < plan.shape.block; m += 16) {
-    Value row = sharedAdd(b, place, constant(b, m * valueTile().rowBytes()));
+    Value row = Int(b, place) + (constant(b, m * valueTile().rowBytes()));
     llvm::append_range(fragments, loadMatrices(b, sharedPointer(b, row), /*transposed=*/false));
   }
   return fragments;
@@ -157,13 +157,13 @@ SmallVector<Value> MmaConsumer::forEachPanel(ImplicitLocOpBuilder &b, Value stag
       },
       [&](OpBuilder &builder, Location loc, ValueRange carried) {
         ImplicitLocOpBuilder b(loc, builder);
-        Value mask = carried[0], lower = sharedAdd(b, mask, constant(b, -1));
+        Value mask = carried[0], lower = Int(b, mask) + constant(b, -1);
         Value rest = arith::AndIOp::create(b, mask, lower);
         Value below =
             arith::AndIOp::create(b, lower, arith::XOrIOp::create(b, mask, constant(b, -1)));
         Value number = LLVM::CountTrailingZerosOp::create(b, b.getI32Type(), mask,
                                                           /*is_zero_poison=*/true);
-        Value panel = plan.panels().select(b, sharedAdd(b, stage, rightLane), number);
+        Value panel = plan.panels().select(b, Int(b, stage) + rightLane, number);
         SmallVector<Value> next{rest};
         llvm::append_range(next, body(b, panel, below, SmallVector<Value>(carried.drop_front(1))));
         scf::YieldOp::create(b, next);
@@ -177,9 +177,9 @@ MmaConsumer::RowWord MmaConsumer::readRow(ImplicitLocOpBuilder &b, Value stage,
   Value word = LLVM::LoadOp::create(
       b, b.getI32Type(), kernel.wordPointer(b, stage, rowPlace(b, number)), /*alignment=*/4);
   word = makeUniform(b, word);
-  Value first = sharedMul(b, sharedDiv(b, word, 0x10000), plan.blockBytes());
+  Value first = Int(b, word) / 0x10000 * plan.blockBytes();
   return {arith::AndIOp::create(b, word, constant(b, 0xffff)),
-          sharedAdd(b, kernel.valuesBase(b, stage), first)};
+          Int(b, kernel.valuesBase(b, stage)) + first};
 }
 
 SmallVector<Value> MmaConsumer::multiplyRow(ImplicitLocOpBuilder &b, Value stage, int64_t number,
@@ -191,7 +191,7 @@ SmallVector<Value> MmaConsumer::multiplyRow(ImplicitLocOpBuilder &b, Value stage
       b, stage, row.mask, initial,
       [&](ImplicitLocOpBuilder &b, Value panel, Value, ArrayRef<Value> carried) {
         SmallVector<Value> next(carried);
-        next[0] = sharedAdd(b, carried[0], constant(b, plan.blockBytes()));
+        next[0] = Int(b, carried[0]) + constant(b, plan.blockBytes());
         multiplyPanel(b, panel, carried[0], MutableArrayRef<Value>(next).drop_front(1));
         return next;
       });
@@ -212,7 +212,7 @@ SmallVector<Value> MmaConsumer::multiplyPair(ImplicitLocOpBuilder &b, Value stag
           for (const RowWord &row : members) {
             Value before =
                 LLVM::CtPopOp::create(b, b.getI32Type(), arith::AndIOp::create(b, row.mask, below));
-            blocks.push_back(sharedAdd(b, row.blocks, sharedMul(b, before, plan.blockBytes())));
+            blocks.push_back(Int(b, row.blocks) + Int(b, before) * plan.blockBytes());
           }
           multiplyPanel(b, panel, blocks, next);
           return next;
@@ -293,7 +293,7 @@ MmaConsumer::Strips MmaConsumer::startStrips(ImplicitLocOpBuilder &b, const Stag
   int64_t count = plan.shape.block / StripEpilogue::corner;
   for (int64_t i = 0; i < count; ++i) {
     SumStrip strip = row;
-    strip.row = sharedAdd(b, row.row, constant(b, i * StripEpilogue::corner));
+    strip.row = Int(b, row.row) + constant(b, i * StripEpilogue::corner);
     // Two rows have strips at a time.
     strips.emplace_back(b, kernel.epilogue, strip, plan.cols / StripEpilogue::corner,
                         plan.freeRegisters(rowsPerWarp() * rowSums()) / (2 * count),
@@ -324,14 +324,14 @@ void MmaConsumer::writeChunk(ImplicitLocOpBuilder &b, const TermReader &terms,
       LanePlace place = LanePlace::get(b, lane, /*rowsFirst=*/!plan.transposeOut);
       int64_t firstRow = plan.transposeOut ? n : m, firstPiece = (plan.transposeOut ? m : n) / 8;
       Value offset = buffer.offset(b, constant(b, 0), place.row,
-                                   sharedAdd(b, place.piece, constant(b, firstPiece)));
-      offset = sharedAdd(b, offset, constant(b, firstRow * buffer.rowBytes()));
+                                   Int(b, place.piece) + constant(b, firstPiece));
+      offset = Int(b, offset) + (constant(b, firstRow * buffer.rowBytes()));
       if (!strips.empty())
         strips[m / 16].finish(
             b, col / StripEpilogue::corner, parts,
             terms.getCorner(b, offset, plan.transposeOut, constant(b, m), constant(b, 0)));
       SmallVector<Value> words = packPairs(b, plan.element, parts);
-      storeMatrices(b, sharedPointer(b, sharedAdd(b, result, offset)), words, plan.transposeOut);
+      storeMatrices(b, sharedPointer(b, Int(b, result) + offset), words, plan.transposeOut);
     }
 }
 

@@ -12,15 +12,15 @@ using namespace mlir::blocksparse::device;
 static constexpr int64_t pieceBytes = 16;
 
 LanePlace LanePlace::get(ImplicitLocOpBuilder &b, Value lane, bool rowsFirst) {
-  Value inner = sharedRem(b, lane, 8), third = sharedRem(b, sharedDiv(b, lane, 8), 2);
-  Value fourth = sharedDiv(b, lane, 16);
+  Value inner = Int(b, lane) % 8, third = Int(b, lane) / 8 % 2;
+  Value fourth = Int(b, lane) / 16;
   Value half = rowsFirst ? third : fourth;
-  return {sharedAdd(b, inner, sharedMul(b, half, 8)), rowsFirst ? fourth : third};
+  return {Int(b, inner) + Int(b, half) * 8, rowsFirst ? fourth : third};
 }
 
 Value mlir::blocksparse::device::movePieces(ImplicitLocOpBuilder &b, Value address,
                                             int64_t pieces) {
-  return b.createOrFold<arith::XOrIOp>(address, sharedConstant(b, pieces * pieceBytes));
+  return b.createOrFold<arith::XOrIOp>(address, i32Constant(b, pieces * pieceBytes));
 }
 
 Value StreamPanels::laneOffset(ImplicitLocOpBuilder &b, Value lane, Order order, Value col) const {
@@ -29,19 +29,19 @@ Value StreamPanels::laneOffset(ImplicitLocOpBuilder &b, Value lane, Order order,
   LanePlace place = LanePlace::get(b, lane, rowsFirst);
   if (shape.alongK)
     return tile().offset(b, col, place.row, place.piece);
-  Value piece = sharedAdd(b, place.piece, sharedDiv(b, sharedRem(b, col, chunkCols), 8));
-  Value matrix = sharedMul(b, sharedDiv(b, col, chunkCols), tile().bytes());
-  return sharedAdd(b, matrix, tile().offset(b, sharedConstant(b, 0), place.row, piece));
+  Value piece = Int(b, place.piece) + Int(b, col) % chunkCols / 8;
+  Value matrix = Int(b, col) / chunkCols * (tile().bytes());
+  return Int(b, matrix) + tile().offset(b, i32Constant(b, 0), place.row, piece);
 }
 
 Value StreamPanels::select(ImplicitLocOpBuilder &b, Value first, Value number) const {
   if (perCopy() == 1)
-    return sharedAdd(b, first, sharedMul(b, number, stride()));
+    return Int(b, first) + Int(b, number) * stride();
   // As movePieces, by a number of pieces that is not constant.
-  Value inCopy = sharedRem(b, number, perCopy());
+  Value inCopy = Int(b, number) % perCopy();
   Value copy = b.createOrFold<arith::XOrIOp>(number, inCopy);
-  Value address = sharedAdd(b, first, sharedMul(b, copy, stride()));
-  return b.createOrFold<arith::XOrIOp>(address, sharedMul(b, inCopy, shape.block * 2));
+  Value address = Int(b, first) + Int(b, copy) * stride();
+  return b.createOrFold<arith::XOrIOp>(address, Int(b, inCopy) * (shape.block * 2));
 }
 
 Value StreamPanels::corner(ImplicitLocOpBuilder &b, Value panel, int64_t k, int64_t n) const {
@@ -49,5 +49,5 @@ Value StreamPanels::corner(ImplicitLocOpBuilder &b, Value panel, int64_t k, int6
   int64_t pieces = (shape.alongK ? k : n % chunkCols) / 8;
   int64_t bytes =
       shape.alongK ? n * tile().rowBytes() : n / chunkCols * tile().bytes() + k * tile().rowBytes();
-  return sharedAdd(b, movePieces(b, panel, pieces), sharedConstant(b, bytes));
+  return Int(b, movePieces(b, panel, pieces)) + bytes;
 }

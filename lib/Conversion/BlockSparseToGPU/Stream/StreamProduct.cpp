@@ -21,7 +21,7 @@ static constexpr int64_t warpSize = 32;
 /// One of them copies; setmaxnreg speaks of whole warpgroups.
 static constexpr int64_t producerWarps = 4;
 
-static Value constant(ImplicitLocOpBuilder &b, int64_t value) { return sharedConstant(b, value); }
+static Value constant(ImplicitLocOpBuilder &b, int64_t value) { return i32Constant(b, value); }
 
 int64_t StreamPlan::threads() const { return (warps + producerWarps) * warpSize; }
 
@@ -54,8 +54,8 @@ std::optional<StreamPlan> StreamPlan::get(PlannedDSDOp op) {
 
 Value StreamPlan::placeOf(ImplicitLocOpBuilder &b, Value owner, Value number) const {
   if (usesWgmma)
-    return sharedAdd(b, sharedMul(b, owner, shape.rows / owners()), number);
-  return sharedAdd(b, owner, sharedMul(b, number, warps));
+    return Int(b, owner) * (shape.rows / owners()) + number;
+  return Int(b, owner) + Int(b, number) * warps;
 }
 
 /// A block starts with the same registers for all, as many as fit; the copying warps need few (a
@@ -102,17 +102,17 @@ static void setRegisters(ImplicitLocOpBuilder &b, int64_t number,
 }
 
 Value StreamKernel::stageBase(ImplicitLocOpBuilder &b, Value stage) const {
-  return sharedAdd(b, base, sharedMul(b, stage, plan.shape.stageBytes()));
+  return Int(b, base) + Int(b, stage) * plan.shape.stageBytes();
 }
 
 void StreamKernel::emit(ImplicitLocOpBuilder &b) {
   Value thread =
       arith::IndexCastOp::create(b, b.getI32Type(), gpu::ThreadIdOp::create(b, gpu::Dimension::x));
-  lane = sharedRem(b, thread, warpSize);
-  warp = makeUniform(b, sharedDiv(b, thread, warpSize));
+  lane = Int(b, thread) % warpSize;
+  warp = makeUniform(b, Int(b, thread) / warpSize);
   isFirstLane = isEqual(b, lane, constant(b, 0));
   base = alignedSharedBase(b);
-  ring.emplace(sharedAdd(b, base, constant(b, plan.barrierOffset())), plan.stages);
+  ring.emplace(Int(b, base) + constant(b, plan.barrierOffset()), plan.stages);
   emitIf(b, isEqual(b, thread, constant(b, 0)), [&](ImplicitLocOpBuilder &b) {
     ring->emitInit(b, plan.warps * plan.releasesOfWarp(), 1 + plan.terms.loaders());
   });
@@ -128,8 +128,8 @@ void StreamKernel::emit(ImplicitLocOpBuilder &b) {
       Value first = constant(b, plan.warps + 1);
       emitIf(b, arith::CmpIOp::create(b, arith::CmpIPredicate::sge, warp, first),
              [&](ImplicitLocOpBuilder &b) {
-               Value number = sharedMul(b, arith::SubIOp::create(b, warp, first), warpSize);
-               emitTermLoaders(b, *this, sharedAdd(b, number, lane));
+               Value number = Int(b, arith::SubIOp::create(b, warp, first)) * warpSize;
+               emitTermLoaders(b, *this, Int(b, number) + lane);
              });
     }
     scf::YieldOp::create(b);
@@ -149,12 +149,12 @@ void StreamKernel::emit(ImplicitLocOpBuilder &b) {
 }
 
 Value StreamKernel::valuesBase(ImplicitLocOpBuilder &b, Value stage) const {
-  return sharedAdd(b, stage, constant(b, plan.valuesOffset()));
+  return Int(b, stage) + constant(b, plan.valuesOffset());
 }
 
 Value StreamKernel::wordPointer(ImplicitLocOpBuilder &b, Value stage, Value number) const {
   Value words = constant(b, plan.recordOffset() + 4 * plan.shape.headInts());
-  return sharedPointer(b, sharedAdd(b, sharedAdd(b, stage, words), sharedMul(b, number, 4)));
+  return sharedPointer(b, Int(b, stage) + words + Int(b, number) * 4);
 }
 
 //===----------------------------------------------------------------------===//
@@ -169,21 +169,21 @@ void StreamKernel::emitCopies(ImplicitLocOpBuilder &b, const StagedTile &tile, V
                               ArrayRef<Value> head, Value stage) {
   Value blocks = head[1], panels = head[2];
   Value barrier = ring->full(b, stage), first = stageBase(b, stage);
-  Value valueBytes = sharedMul(b, blocks, plan.blockBytes());
-  Value bytes = sharedAdd(b, valueBytes, sharedMul(b, panels, plan.panels().bytes()));
-  ring->expectBytes(b, stage, sharedAdd(b, bytes, constant(b, plan.recordBytes())));
+  Value valueBytes = Int(b, blocks) * plan.blockBytes();
+  Value bytes = Int(b, valueBytes) + Int(b, panels) * (plan.panels().bytes());
+  ring->expectBytes(b, stage, Int(b, bytes) + constant(b, plan.recordBytes()));
   emitBulkLoad(b, records.at(b, record), constant(b, plan.recordBytes()),
-               sharedAdd(b, first, constant(b, plan.recordOffset())), barrier);
+               Int(b, first) + constant(b, plan.recordOffset()), barrier);
   StreamPanels stagePanels = plan.panels();
   int64_t perCopy = stagePanels.perCopy();
   for (int64_t panel = 0; panel < plan.shape.panels; panel += perCopy) {
     auto load = [&](ImplicitLocOpBuilder &b) {
-      Value row = sharedMul(b, head[4 + panel / perCopy], plan.shape.block);
-      MapPlace place = StagedTiles::placeIn(
-          b, op.getDense(), row, sharedMul(b, tile.panel, plan.cols), tile.batch, tile.head);
+      Value row = Int(b, head[4 + panel / perCopy]) * plan.shape.block;
+      MapPlace place = StagedTiles::placeIn(b, op.getDense(), row, Int(b, tile.panel) * plan.cols,
+                                            tile.batch, tile.head);
       if (plan.alongK())
         std::swap(place.row, place.col);
-      Value to = sharedAdd(b, first, constant(b, panel * stagePanels.stride()));
+      Value to = Int(b, first) + (constant(b, panel * stagePanels.stride()));
       emitTensorLoad(b, denseMap, stagePanels.box(), place, to, barrier);
     };
     if (panel == 0)
@@ -193,42 +193,41 @@ void StreamKernel::emitCopies(ImplicitLocOpBuilder &b, const StagedTile &tile, V
              load);
   }
   int64_t places = cast<MemRefType>(op.getStages()[4].getType()).getDimSize(0);
-  Value block =
-      sharedAdd(b, head[0], sharedMul(b, origin.copyOf(b, tile.batch, tile.head), places));
+  Value block = Int(b, head[0]) + Int(b, origin.copyOf(b, tile.batch, tile.head)) * places;
   auto blockType = LLVM::LLVMArrayType::get(b.getI8Type(), plan.blockBytes());
   Value source =
       LLVM::GEPOp::create(b, packed.getType(), blockType, packed, ArrayRef<LLVM::GEPArg>{block});
-  emitBulkLoad(b, source, valueBytes, sharedAdd(b, first, constant(b, plan.valuesOffset())),
-               barrier);
+  emitBulkLoad(b, source, valueBytes, Int(b, first) + constant(b, plan.valuesOffset()), barrier);
 }
 
 void StreamKernel::emitProducer(ImplicitLocOpBuilder &b) {
   WgmmaKernel::Range range = lists.tilesOfBlock(b);
   StageRing::Position start = ring->start(b, /*producer=*/true);
   Value one = constant(b, 1), last = constant(b, records.rows() - 1);
-  emitCarry(
-      b, range.from, range.to, one, {start.stage, start.parity},
-      [&](ImplicitLocOpBuilder &b, Value number, ValueRange carried) {
-        StagedTile tile = lists.read(b, number);
-        SmallVector<Value> initial(carried);
-        llvm::append_range(initial, readHead(b, arith::MinSIOp::create(b, tile.first, last)));
-        Value end = sharedAdd(b, tile.first, tile.records);
-        SmallVector<Value> results = emitCarry(
-            b, tile.first, end, one, initial,
-            [&](ImplicitLocOpBuilder &b, Value record, ValueRange carried) {
-              StageRing::Position at{carried[0], carried[1]};
-              Value ahead = arith::MinSIOp::create(b, sharedAdd(b, record, one), last);
-              SmallVector<Value> following = readHead(b, ahead);
-              ring->waitEmpty(b, at);
-              emitCopies(b, tile, record, SmallVector<Value>(carried.drop_front(2)), at.stage);
-              StageRing::Position next = ring->next(b, at);
-              SmallVector<Value> results{next.stage, next.parity};
-              llvm::append_range(results, following);
-              return results;
+  emitCarry(b, range.from, range.to, one, {start.stage, start.parity},
+            [&](ImplicitLocOpBuilder &b, Value number, ValueRange carried) {
+              StagedTile tile = lists.read(b, number);
+              SmallVector<Value> initial(carried);
+              llvm::append_range(initial, readHead(b, arith::MinSIOp::create(b, tile.first, last)));
+              Value end = Int(b, tile.first) + tile.records;
+              SmallVector<Value> results =
+                  emitCarry(b, tile.first, end, one, initial,
+                            [&](ImplicitLocOpBuilder &b, Value record, ValueRange carried) {
+                              StageRing::Position at{carried[0], carried[1]};
+                              Value ahead = arith::MinSIOp::create(b, Int(b, record) + one, last);
+                              SmallVector<Value> following = readHead(b, ahead);
+                              ring->waitEmpty(b, at);
+                              emitCopies(b, tile, record, SmallVector<Value>(carried.drop_front(2)),
+                                         at.stage);
+                              StageRing::Position next = ring->next(b, at);
+                              SmallVector<Value> results{next.stage, next.parity};
+                              llvm::append_range(results, following);
+                              return results;
+                            });
+              StageRing::Position at =
+                  emitTermCopies(b, *this, inputMap, tile, {results[0], results[1]});
+              return SmallVector<Value>{at.stage, at.parity};
             });
-        StageRing::Position at = emitTermCopies(b, *this, inputMap, tile, {results[0], results[1]});
-        return SmallVector<Value>{at.stage, at.parity};
-      });
 }
 
 //===----------------------------------------------------------------------===//
@@ -237,8 +236,8 @@ void StreamKernel::emitProducer(ImplicitLocOpBuilder &b) {
 
 void StreamKernel::storeChunk(ImplicitLocOpBuilder &b, const StagedTile &tile, Value unit,
                               int64_t chunk, Value address) const {
-  Value row = sharedMul(b, unit, plan.shape.block);
-  Value col = sharedAdd(b, sharedMul(b, tile.panel, plan.cols), constant(b, chunk * chunkCols));
+  Value row = Int(b, unit) * plan.shape.block;
+  Value col = Int(b, tile.panel) * plan.cols + constant(b, chunk * chunkCols);
   MapPlace place = StagedTiles::placeIn(b, op.getInit(), row, col, tile.batch, tile.head);
   if (plan.transposeOut)
     std::swap(place.row, place.col);
@@ -254,8 +253,8 @@ SumStrip StreamKernel::getSums(ImplicitLocOpBuilder &b, const StagedTile &tile, 
   SumStrip strip;
   strip.batch = toIndex(b, tile.batch);
   strip.head = toIndex(b, tile.head);
-  strip.row = sharedMul(b, unit, plan.shape.block);
-  strip.col = sharedMul(b, tile.panel, plan.cols);
+  strip.row = Int(b, unit) * plan.shape.block;
+  strip.col = Int(b, tile.panel) * plan.cols;
   strip.rows = out.rows();
   strip.cols = out.cols();
   strip.lane = lane;

@@ -19,7 +19,7 @@ using TermKind = Epilogue::TermKind;
 
 static constexpr int64_t vectorBytes = GivenTerms::elementBytes;
 
-static Value constant(ImplicitLocOpBuilder &b, int64_t value) { return sharedConstant(b, value); }
+static Value constant(ImplicitLocOpBuilder &b, int64_t value) { return i32Constant(b, value); }
 
 //===----------------------------------------------------------------------===//
 // What stages hold
@@ -81,9 +81,9 @@ static MapPlace inputPlace(ImplicitLocOpBuilder &b, const StreamKernel &kernel,
                            const StagedTile &tile, Value owner, int64_t number) {
   const TermStages &terms = kernel.plan.terms;
   Value unit = unitOf(b, kernel, tile, owner, constant(b, number / terms.chunks()));
-  Value col = sharedMul(b, tile.panel, terms.cols);
-  col = sharedAdd(b, col, constant(b, number % terms.chunks() * chunkCols));
-  Value row = sharedMul(b, unit, terms.shape.block);
+  Value col = Int(b, tile.panel) * terms.cols;
+  col = Int(b, col) + (constant(b, number % terms.chunks() * chunkCols));
+  Value row = Int(b, unit) * terms.shape.block;
   MapPlace place = StagedTiles::placeIn(b, kernel.op.getInput(), row, col, tile.batch, tile.head);
   if (terms.transposeOut)
     std::swap(place.row, place.col);
@@ -108,7 +108,7 @@ StageRing::Position mlir::blocksparse::device::emitTermCopies(ImplicitLocOpBuild
         MapPlace place = inputPlace(b, kernel, tile, constant(b, owner), first + i);
         Value to = constant(b, (owner * terms.perStage + i) * terms.chunkBytes());
         // Else it would drive out values that all thread blocks read again.
-        emitTensorLoad(b, inputMap, terms.inputBox(), place, sharedAdd(b, base, to), barrier,
+        emitTensorLoad(b, inputMap, terms.inputBox(), place, Int(b, base) + to, barrier,
                        /*cluster=*/1, CacheUse::Once);
       }
     at = kernel.ring->next(b, at);
@@ -128,29 +128,29 @@ public:
   TermLoader(ImplicitLocOpBuilder &b, const StreamKernel &kernel, const StagedTile &tile,
              Value thread)
       : kernel(kernel), terms(kernel.plan.terms), tile(tile), thread(thread) {
-    col = sharedMul(b, tile.panel, terms.cols);
+    col = Int(b, tile.panel) * terms.cols;
   }
 
   /// Fills stage `number` of the tile's stages of terms, which stands at `base` (i32).
   void fill(ImplicitLocOpBuilder &b, int64_t number, Value base) const {
     for (auto [i, term] : llvm::enumerate(terms.ofRow))
-      copy(b, term, terms.rowElements(), sharedAdd(b, base, constant(b, terms.rowVectorOffset(i))),
+      copy(b, term, terms.rowElements(), Int(b, base) + constant(b, terms.rowVectorOffset(i)),
            [&](ImplicitLocOpBuilder &b, Value element) { return rowOf(b, number, element); });
     for (auto [i, term] : llvm::enumerate(terms.ofCol))
-      copy(b, term, terms.cols, sharedAdd(b, base, constant(b, terms.colVectorOffset(i))),
-           [&](ImplicitLocOpBuilder &b, Value element) { return sharedAdd(b, col, element); });
+      copy(b, term, terms.cols, Int(b, base) + constant(b, terms.colVectorOffset(i)),
+           [&](ImplicitLocOpBuilder &b, Value element) { return Int(b, col) + element; });
   }
 
 private:
   /// Element of a vector along rows that stands at `element` (i32) in stage `number`.
   Value rowOf(ImplicitLocOpBuilder &b, int64_t number, Value element) const {
     int64_t block = terms.shape.block;
-    Value place = sharedDiv(b, element, block), perStage = constant(b, terms.rowsPerStage());
+    Value place = Int(b, element) / block, perStage = constant(b, terms.rowsPerStage());
     Value row = arith::RemUIOp::create(b, place, perStage);
-    row = sharedAdd(b, row, constant(b, terms.firstRow(number)));
+    row = Int(b, row) + constant(b, terms.firstRow(number));
     row = arith::MinSIOp::create(b, row, constant(b, terms.ownedRows() - 1));
     Value unit = unitOf(b, kernel, tile, arith::DivUIOp::create(b, place, perStage), row);
-    return sharedAdd(b, sharedMul(b, unit, block), sharedRem(b, element, block));
+    return Int(b, unit) * block + Int(b, element) % block;
   }
 
   /// Copies `count` elements of a term, of which element i is that at `placeOf(i)`, to `to`.
@@ -159,10 +159,10 @@ private:
     const Epilogue::TermView &view = *kernel.epilogue.getTerm(term);
     MatrixView matrix = view.view.matrix(b, toIndex(b, tile.batch), toIndex(b, tile.head));
     Value zero = indexConstant(b, 0), size = view.kind == TermKind::Row ? matrix.rows : matrix.cols;
-    Value last = indexSub(b, size, indexConstant(b, 1));
+    Value last = Int(b, size) - 1;
     SmallVector<Value> numbers, elements;
     for (int64_t first = 0; first < count; first += terms.loaders()) {
-      Value number = sharedAdd(b, thread, constant(b, first));
+      Value number = Int(b, thread) + constant(b, first);
       Value inside = arith::MinSIOp::create(b, number, constant(b, count - 1));
       Value place = indexMin(b, toIndex(b, placeOf(b, inside)), last);
       numbers.push_back(number);
@@ -170,7 +170,7 @@ private:
                                                     : matrix.load(b, zero, place));
     }
     for (auto [number, element] : llvm::zip_equal(numbers, elements)) {
-      Value address = sharedAdd(b, to, sharedMul(b, number, vectorBytes));
+      Value address = Int(b, to) + Int(b, number) * vectorBytes;
       Value inside =
           arith::CmpIOp::create(b, arith::CmpIPredicate::slt, number, constant(b, count));
       emitIf(b, inside, [&](ImplicitLocOpBuilder &b) {
@@ -238,9 +238,8 @@ Value TermReader::stage(ImplicitLocOpBuilder &b) const { return kernel.stageBase
 
 Value TermReader::inputChunk(ImplicitLocOpBuilder &b) const {
   const TermStages &terms = kernel.plan.terms;
-  Value chunk =
-      sharedAdd(b, sharedMul(b, owner, terms.perStage), constant(b, taken % terms.perStage));
-  return sharedAdd(b, stage(b), sharedMul(b, chunk, terms.chunkBytes()));
+  Value chunk = Int(b, owner) * terms.perStage + constant(b, taken % terms.perStage);
+  return Int(b, stage(b)) + Int(b, chunk) * terms.chunkBytes();
 }
 
 std::array<Value, Epilogue::numTerms> TermReader::vectors(ImplicitLocOpBuilder &b, Value row,
@@ -250,14 +249,14 @@ std::array<Value, Epilogue::numTerms> TermReader::vectors(ImplicitLocOpBuilder &
   if (!terms.hasVectors())
     return addresses;
   int64_t inStage = taken / terms.chunks() - terms.firstRow(taken / terms.perStage);
-  Value place = sharedAdd(b, sharedMul(b, owner, terms.rowsPerStage()), constant(b, inStage));
-  Value first = sharedAdd(b, sharedMul(b, place, terms.shape.block), row);
-  Value rowPlace = sharedAdd(b, stage(b), sharedMul(b, first, vectorBytes));
-  Value colPlace = sharedAdd(b, stage(b), sharedMul(b, col, vectorBytes));
+  Value place = Int(b, owner) * terms.rowsPerStage() + constant(b, inStage);
+  Value first = Int(b, place) * terms.shape.block + row;
+  Value rowPlace = Int(b, stage(b)) + Int(b, first) * vectorBytes;
+  Value colPlace = Int(b, stage(b)) + Int(b, col) * vectorBytes;
   for (auto [i, term] : llvm::enumerate(terms.ofRow))
-    addresses[term] = sharedAdd(b, rowPlace, constant(b, terms.rowVectorOffset(i)));
+    addresses[term] = Int(b, rowPlace) + constant(b, terms.rowVectorOffset(i));
   for (auto [i, term] : llvm::enumerate(terms.ofCol))
-    addresses[term] = sharedAdd(b, colPlace, constant(b, terms.colVectorOffset(i)));
+    addresses[term] = Int(b, colPlace) + constant(b, terms.colVectorOffset(i));
   return addresses;
 }
 
@@ -265,7 +264,7 @@ GivenTerms TermReader::getCorner(ImplicitLocOpBuilder &b, Value offset, bool tra
                                  Value col) const {
   GivenTerms given;
   if (kernel.plan.terms.hasInput) {
-    Value input = sharedPointer(b, sharedAdd(b, inputChunk(b), offset));
+    Value input = sharedPointer(b, Int(b, inputChunk(b)) + offset);
     given.input = loadMatrices(b, input, transposed);
   }
   given.vectors = vectors(b, row, col);

@@ -33,7 +33,7 @@ using namespace mlir::blocksparse::device;
 static constexpr int64_t warpgroupThreads = 128;
 static constexpr int64_t warpsOfGroup = 4;
 
-static Value constant(ImplicitLocOpBuilder &b, int64_t value) { return sharedConstant(b, value); }
+static Value constant(ImplicitLocOpBuilder &b, int64_t value) { return i32Constant(b, value); }
 
 /// Value blocks are the transposed right factor: [row][k].
 static WgmmaFactor valueFactor(const StreamPlan &plan) { return {true, plan.shape.block}; }
@@ -101,22 +101,22 @@ private:
 StreamWgmmaConsumer::StreamWgmmaConsumer(ImplicitLocOpBuilder &b, const StreamKernel &kernel)
     : kernel(kernel), plan(kernel.plan),
       tile(b.getContext(), plan.shape.block, plan.element, valueFactor(plan)) {
-  group = sharedDiv(b, kernel.warp, warpsOfGroup);
-  warp = sharedRem(b, kernel.warp, warpsOfGroup);
+  group = Int(b, kernel.warp) / warpsOfGroup;
+  warp = Int(b, kernel.warp) % warpsOfGroup;
   Value zero = constant(b, 0);
   firstRow = rowPlace(b, 0);
   leftLane = plan.panels().laneOffset(b, kernel.lane, StreamPanels::Order::ColumnsFirst,
-                                      sharedMul(b, warp, 16));
-  result = sharedAdd(b, kernel.base, constant(b, plan.resultOffset()));
-  result = sharedAdd(b, result, sharedMul(b, group, buffers() * plan.resultBytes()));
+                                      Int(b, warp) * 16);
+  result = Int(b, kernel.base) + constant(b, plan.resultOffset());
+  result = Int(b, result) + Int(b, group) * (buffers() * plan.resultBytes());
   Value firstWarp = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, warp, zero);
   isFirst = both(b, firstWarp, kernel.isFirstLane);
 }
 
 void StreamWgmmaConsumer::emitGroupBarrier(ImplicitLocOpBuilder &b) const {
   // Barrier 0 is the whole block's.
-  NVVM::BarrierOp::create(b, Type(), sharedAdd(b, group, constant(b, 1)),
-                          constant(b, warpgroupThreads), NVVM::BarrierReductionAttr(), Value());
+  NVVM::BarrierOp::create(b, Type(), Int(b, group) + constant(b, 1), constant(b, warpgroupThreads),
+                          NVVM::BarrierReductionAttr(), Value());
 }
 
 Value StreamWgmmaConsumer::readWords(ImplicitLocOpBuilder &b, const StageRing::Position &at,
@@ -126,7 +126,7 @@ Value StreamWgmmaConsumer::readWords(ImplicitLocOpBuilder &b, const StageRing::P
       b, comes,
       [&](ImplicitLocOpBuilder &b) -> Value {
         kernel.ring->waitFull(b, at);
-        Value first = sharedMul(b, group, plan.shape.halfWords());
+        Value first = Int(b, group) * plan.shape.halfWords();
         Value words = kernel.wordPointer(b, kernel.stageBase(b, at.stage), first);
         return LLVM::LoadOp::create(b, type, words, /*alignment=*/16);
       },
@@ -136,7 +136,7 @@ Value StreamWgmmaConsumer::readWords(ImplicitLocOpBuilder &b, const StageRing::P
 StreamWgmmaConsumer::Fragments StreamWgmmaConsumer::loadPanel(ImplicitLocOpBuilder &b, Value stage,
                                                               int64_t panel) const {
   StreamPanels panels = plan.panels();
-  Value place = panels.select(b, sharedAdd(b, stage, leftLane), constant(b, panel));
+  Value place = panels.select(b, Int(b, stage) + leftLane, constant(b, panel));
   Fragments fragments(chunks());
   for (int64_t chunk = 0; chunk < chunks(); ++chunk)
     for (int64_t k = 0; k < plan.shape.block; k += WgmmaTile::stepDepth) {
@@ -149,10 +149,10 @@ StreamWgmmaConsumer::Fragments StreamWgmmaConsumer::loadPanel(ImplicitLocOpBuild
 
 void StreamWgmmaConsumer::multiplyPanel(ImplicitLocOpBuilder &b, Value stage, Value word,
                                         const Fragments &left, MutableArrayRef<Value> sums) const {
-  Value first = sharedMul(b, sharedDiv(b, word, 1 << 16), plan.blockBytes());
-  Value block = valueFactor(plan).lowHalf(b, sharedAdd(b, kernel.valuesBase(b, stage), first));
+  Value first = Int(b, word) / (1 << 16) * plan.blockBytes();
+  Value block = valueFactor(plan).lowHalf(b, Int(b, kernel.valuesBase(b, stage)) + first);
   // The bit of a row as a sign.
-  auto meets = [&](int64_t row) { return sharedMul(b, word, int64_t(1) << (31 - row)); };
+  auto meets = [&](int64_t row) { return Int(b, word) * (int64_t(1) << (31 - row)); };
   tile.beginGroup(b);
   WgmmaTile::Guard guard = WgmmaTile::firstGuard(b, meets(0), block);
   for (int64_t row = 0; row < rows(); ++row)
@@ -187,7 +187,7 @@ void StreamWgmmaConsumer::emit(ImplicitLocOpBuilder &b) const {
   Value one = constant(b, 1), none = constant(b, -1);
   auto emitTile = [&](ImplicitLocOpBuilder &b, Value number, ValueRange carried) {
     StagedTile work = kernel.lists.read(b, number);
-    Value thread = sharedAdd(b, sharedMul(b, warp, 32), kernel.lane);
+    Value thread = Int(b, warp) * 32 + kernel.lane;
     for (int64_t i = 0; i < count; ++i)
       prefetchTerms(b, kernel.epilogue, getSums(b, work, i), thread, warpgroupThreads, chunkCols,
                     plan.shape.block, plan.terms.given());
@@ -210,7 +210,7 @@ void StreamWgmmaConsumer::emit(ImplicitLocOpBuilder &b) const {
                     multiplyStage(b, kernel.stageBase(b, at.stage), carried[2], carried[3], sums);
                     StageRing::Position next = kernel.ring->next(b, at);
                     SmallVector<Value> results{next.stage, next.parity, at.stage,
-                                               wordsOf(b, sharedAdd(b, record, one), next)};
+                                               wordsOf(b, Int(b, record) + one, next)};
                     llvm::append_range(results, sums);
                     return results;
                   });
@@ -236,7 +236,7 @@ SumStrip StreamWgmmaConsumer::getSums(ImplicitLocOpBuilder &b, const StagedTile 
   std::swap(sums.row, sums.col);
   std::swap(sums.rows, sums.cols);
   sums.transposed = !sums.transposed;
-  sums.row = sharedAdd(b, sums.row, constant(b, number % chunks() * chunkCols));
+  sums.row = Int(b, sums.row) + (constant(b, number % chunks() * chunkCols));
   return sums;
 }
 
@@ -247,27 +247,27 @@ void StreamWgmmaConsumer::writeChunk(ImplicitLocOpBuilder &b, const TermReader &
                                      Value address) const {
   int64_t size = plan.shape.block;
   SharedTile buffer = plan.transposeOut ? SharedTile{chunkCols, size} : SharedTile{size, chunkCols};
-  Value seven = sharedRem(b, kernel.lane, 8);
-  Value third = sharedRem(b, sharedDiv(b, kernel.lane, 8), 2);
-  Value fourth = sharedDiv(b, kernel.lane, 16);
-  Value firstCol = sharedMul(b, warp, 16);
+  Value seven = Int(b, kernel.lane) % 8;
+  Value third = Int(b, kernel.lane) / 8 % 2;
+  Value fourth = Int(b, kernel.lane) / 16;
+  Value firstCol = Int(b, warp) * 16;
   for (int64_t row = 0; row < size; row += 16) {
     SmallVector<Value> parts(sums.slice(row / 8 * 4, StripEpilogue::cornerSums));
     Value place;
     if (plan.transposeOut) {
-      Value inner = sharedAdd(b, firstCol, sharedAdd(b, seven, sharedMul(b, third, 8)));
-      place = buffer.offset(b, constant(b, 0), inner, sharedAdd(b, fourth, constant(b, row / 8)));
+      Value inner = Int(b, firstCol) + (Int(b, seven) + Int(b, third) * 8);
+      place = buffer.offset(b, constant(b, 0), inner, Int(b, fourth) + constant(b, row / 8));
     } else {
-      Value inner = sharedAdd(b, seven, sharedMul(b, fourth, 8));
-      place = buffer.offset(b, constant(b, 0), inner, sharedAdd(b, sharedMul(b, warp, 2), third));
-      place = sharedAdd(b, place, constant(b, row * buffer.rowBytes()));
+      Value inner = Int(b, seven) + Int(b, fourth) * 8;
+      place = buffer.offset(b, constant(b, 0), inner, Int(b, warp) * 2 + third);
+      place = Int(b, place) + (constant(b, row * buffer.rowBytes()));
     }
     if (strip)
       strip->finish(b, row / StripEpilogue::corner, parts,
                     terms.getCorner(b, place, !plan.transposeOut, constant(b, 0),
-                                    sharedAdd(b, firstCol, constant(b, chunk * chunkCols))));
+                                    Int(b, firstCol) + constant(b, chunk * chunkCols)));
     SmallVector<Value> words = packPairs(b, plan.element, parts);
-    storeMatrices(b, sharedPointer(b, sharedAdd(b, address, place)), words, !plan.transposeOut);
+    storeMatrices(b, sharedPointer(b, Int(b, address) + place), words, !plan.transposeOut);
   }
 }
 
@@ -278,7 +278,7 @@ void StreamWgmmaConsumer::storeRows(ImplicitLocOpBuilder &b, const StagedTile &w
   auto start = [&](int64_t number) {
     if (Epilogue::isTrivial(kernel.op) || number == all)
       return;
-    Value thread = sharedAdd(b, sharedMul(b, warp, 32), kernel.lane);
+    Value thread = Int(b, warp) * 32 + kernel.lane;
     // The sums of what was stored before are free.
     int64_t left = (all - std::max<int64_t>(number - 1, 0)) * perChunk;
     following.emplace(b, kernel.epilogue, getSums(b, work, number).ofWarp(b, thread),
@@ -294,7 +294,7 @@ void StreamWgmmaConsumer::storeRows(ImplicitLocOpBuilder &b, const StagedTile &w
     SmallVector<Value> units, addresses;
     for (int64_t i = first; i < last; ++i) {
       units.push_back(kernel.lists.rowOf(b, work.group, rowPlace(b, i / chunks())));
-      addresses.push_back(sharedAdd(b, result, constant(b, (i - first) * plan.resultBytes())));
+      addresses.push_back(Int(b, result) + (constant(b, (i - first) * plan.resultBytes())));
       strip = std::move(following);
       following.reset();
       start(i + 1);

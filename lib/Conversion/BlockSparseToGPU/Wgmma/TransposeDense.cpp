@@ -51,13 +51,13 @@ private:
   /// Line and chunk of the thread's `part`th chunk: eight neighbouring threads have those of a
   /// line.
   std::pair<Value, Value> placeOf(ImplicitLocOpBuilder &b, int64_t part) const {
-    Value number = sharedAdd(b, thread, sharedConstant(b, part * threads));
-    return {sharedDiv(b, number, chunksOfRow), sharedRem(b, number, chunksOfRow)};
+    Value number = Int(b, thread) + (part * threads);
+    return {Int(b, number) / chunksOfRow, Int(b, number) % chunksOfRow};
   }
   /// Byte offset of chunk `chunk` of row 8 * `eight` (of the rows behind it: 128 bytes more each).
   static Value offsetOf(ImplicitLocOpBuilder &b, Value eight, Value chunk) {
     Value place = b.createOrFold<arith::XOrIOp>(chunk, eight);
-    return sharedAdd(b, sharedMul(b, eight, 8 * tileSize * 2), sharedMul(b, place, chunkBytes));
+    return Int(b, eight) * (8 * tileSize * 2) + Int(b, place) * chunkBytes;
   }
   /// Column `line` of eight rows of the tile, from shared memory.
   Value readColumn(ImplicitLocOpBuilder &b, Value eight, Value line) const;
@@ -73,8 +73,8 @@ void TileOfThread::load(ImplicitLocOpBuilder &b, Value firstRow, Value firstCol)
   SmallVector<Value> offsets, chunks;
   for (int64_t part = 0; part < chunksOfThread; ++part) {
     auto [line, chunk] = placeOf(b, part);
-    Value row = indexAdd(b, firstRow, toIndex(b, line));
-    Value col = indexAdd(b, firstCol, toIndex(b, sharedMul(b, chunk, chunkElements)));
+    Value row = Int(b, firstRow) + toIndex(b, line);
+    Value col = Int(b, firstCol) + (toIndex(b, Int(b, chunk) * chunkElements));
     Value inside = both(b, indexLess(b, row, source.rows), indexLess(b, col, source.cols));
     chunks.push_back(emitChoice(
         b, inside,
@@ -83,8 +83,8 @@ void TileOfThread::load(ImplicitLocOpBuilder &b, Value firstRow, Value firstCol)
           return LLVM::LoadOp::create(b, getChunkType(b), pointer, /*alignment=*/chunkBytes);
         },
         [&](ImplicitLocOpBuilder &b) { return zeroChunk(b, b.getI16Type(), chunkElements); }));
-    Value inEight = sharedMul(b, sharedRem(b, line, 8), tileSize * 2);
-    offsets.push_back(sharedAdd(b, offsetOf(b, sharedDiv(b, line, 8), chunk), inEight));
+    Value inEight = Int(b, line) % 8 * (tileSize * 2);
+    offsets.push_back(Int(b, offsetOf(b, Int(b, line) / 8, chunk)) + inEight);
   }
   // All loads are on their way before the first result is waited for.
   chunks = afterLoads(b, chunks);
@@ -93,13 +93,13 @@ void TileOfThread::load(ImplicitLocOpBuilder &b, Value firstRow, Value firstCol)
 }
 
 Value TileOfThread::readColumn(ImplicitLocOpBuilder &b, Value eight, Value line) const {
-  Value offset = offsetOf(b, eight, sharedDiv(b, line, chunkElements));
-  offset = sharedAdd(b, offset, sharedMul(b, sharedRem(b, line, chunkElements), 2));
+  Value offset = offsetOf(b, eight, Int(b, line) / chunkElements);
+  offset = Int(b, offset) + Int(b, line) % chunkElements * 2;
   Value column = LLVM::PoisonOp::create(b, getChunkType(b));
   for (int64_t i = 0; i < chunkElements; ++i) {
     Value pointer = memory.at(b, offset, i * tileSize * 2);
     Value element = LLVM::LoadOp::create(b, b.getI16Type(), pointer, /*alignment=*/2);
-    column = LLVM::InsertElementOp::create(b, column, element, sharedConstant(b, i));
+    column = LLVM::InsertElementOp::create(b, column, element, i32Constant(b, i));
   }
   return column;
 }
@@ -107,8 +107,8 @@ Value TileOfThread::readColumn(ImplicitLocOpBuilder &b, Value eight, Value line)
 void TileOfThread::store(ImplicitLocOpBuilder &b, Value firstRow, Value firstCol) const {
   for (int64_t part = 0; part < chunksOfThread; ++part) {
     auto [line, chunk] = placeOf(b, part);
-    Value row = indexAdd(b, firstCol, toIndex(b, line));
-    Value col = indexAdd(b, firstRow, toIndex(b, sharedMul(b, chunk, chunkElements)));
+    Value row = Int(b, firstCol) + toIndex(b, line);
+    Value col = Int(b, firstRow) + (toIndex(b, Int(b, chunk) * chunkElements));
     Value inside = both(b, indexLess(b, row, target.rows), indexLess(b, col, target.cols));
     Value eight = chunk;
     emitIf(b, inside, [&, line = line](ImplicitLocOpBuilder &b) {
@@ -145,8 +145,8 @@ void mlir::blocksparse::device::emitTransposeDense(ImplicitLocOpBuilder &host,
                             [&](ImplicitLocOpBuilder &b, Value tile) {
                               SmallVector<Value> at = splitIndex(b, tile, counts);
                               Value size = indexConstant(b, tileSize);
-                              Value firstRow = indexMul(b, at[2], size),
-                                    firstCol = indexMul(b, at[3], size);
+                              Value firstRow = Int(b, at[2]) * size,
+                                    firstCol = Int(b, at[3]) * size;
                               MatrixView source = from.matrix(b, at[0], at[1]);
                               MatrixView target = to.matrix(b, at[0], at[1]);
                               TileOfThread part(source, target, memory, thread);

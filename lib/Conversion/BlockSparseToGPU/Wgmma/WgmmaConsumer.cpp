@@ -13,7 +13,7 @@ using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
-static Value constant(ImplicitLocOpBuilder &b, int64_t value) { return sharedConstant(b, value); }
+static Value constant(ImplicitLocOpBuilder &b, int64_t value) { return i32Constant(b, value); }
 
 //===----------------------------------------------------------------------===//
 // Input
@@ -23,10 +23,10 @@ Value InputChunks::take(ImplicitLocOpBuilder &b, int64_t number) const {
   int64_t inStage = number % shape.inputChunks();
   if (inStage == 0)
     ring.waitFull(b, at);
-  Value address = sharedAdd(b, base, sharedMul(b, at.stage, shape.stageBytes()));
+  Value address = Int(b, base) + Int(b, at.stage) * shape.stageBytes();
   constexpr int64_t bytes = ResultChunks::chunkBytes;
-  address = sharedAdd(b, address, sharedMul(b, group, shape.inputChunks() * bytes));
-  return sharedAdd(b, address, sharedConstant(b, inStage * bytes));
+  address = Int(b, address) + Int(b, group) * (shape.inputChunks() * bytes);
+  return Int(b, address) + (inStage * bytes);
 }
 
 void InputChunks::giveBack(ImplicitLocOpBuilder &b, int64_t number) {
@@ -82,11 +82,11 @@ private:
 
 static ResultChunks makeChunks(ImplicitLocOpBuilder &b, const WgmmaShape &shape,
                                const WgmmaFrame &frame, Value group) {
-  Value buffers = sharedAdd(b, frame.base, constant(b, shape.resultOffset()));
-  buffers = sharedAdd(b, buffers,
-                      sharedMul(b, group, WgmmaShape::resultBuffers * ResultChunks::chunkBytes));
+  Value buffers = Int(b, frame.base) + constant(b, shape.resultOffset());
+  buffers =
+      Int(b, buffers) + Int(b, group) * (WgmmaShape::resultBuffers * ResultChunks::chunkBytes);
   // Barrier 0 is the whole block's.
-  return ResultChunks(b, frame.thread, sharedAdd(b, group, constant(b, 1)), buffers,
+  return ResultChunks(b, frame.thread, Int(b, group) + constant(b, 1), buffers,
                       WgmmaShape::resultBuffers, shape.element, shape.transposeOut,
                       shape.holdsResult);
 }
@@ -95,17 +95,16 @@ WgmmaConsumer::WgmmaConsumer(ImplicitLocOpBuilder &b, const WgmmaShape &shape, W
                              const WgmmaFrame &frame, Value group)
     : shape(shape), kernel(kernel), frame(frame), group(group),
       tile(b.getContext(), shape.cols, shape.element, {shape.aAlongK}, {shape.bAlongK}),
-      isFirstLane(isEqual(b, sharedRem(b, frame.thread, 32), constant(b, 0))),
+      isFirstLane(isEqual(b, Int(b, frame.thread) % 32, constant(b, 0))),
       chunks(makeChunks(b, shape, frame, group)) {}
 
 Value WgmmaConsumer::multiply(ImplicitLocOpBuilder &b, Value stage, Value sums) const {
   StageBuffers buffers = frame.buffers(b, shape, stage);
   Value first = buffers.a, second = buffers.b;
   if (shape.splitColumns)
-    second =
-        sharedAdd(b, second, sharedMul(b, group, shape.cols / chunkCols * WgmmaTile::matrixBytes));
+    second = Int(b, second) + Int(b, group) * (shape.cols / chunkCols * WgmmaTile::matrixBytes);
   else
-    first = sharedAdd(b, first, sharedMul(b, group, WgmmaTile::matrixBytes));
+    first = Int(b, first) + Int(b, group) * WgmmaTile::matrixBytes;
   tile.beginGroup(b);
   Value next =
       tile.multiplyAdd(b, first, second, sums, WgmmaShape::stepDepth / WgmmaTile::stepDepth);
@@ -172,7 +171,7 @@ SmallVector<Value> WgmmaConsumer::emitTile(ImplicitLocOpBuilder &b, const WgmmaK
   WgmmaWork work;
   SmallVector<Value> following;
   if (shape.readsTiles) {
-    following = kernel.getTileAhead(b, range, sharedAdd(b, number, range.step)).toCarried();
+    following = kernel.getTileAhead(b, range, Int(b, number) + range.step).toCarried();
     work = WgmmaWork::fromCarried(carried.slice(2, following.size()));
     held = carried.drop_front(2 + following.size());
   } else {

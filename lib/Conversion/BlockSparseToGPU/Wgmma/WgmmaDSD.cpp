@@ -105,24 +105,24 @@ DSDKernel::DSDKernel(ImplicitLocOpBuilder &b, PlannedDSDOp op, const DSDPlan &pl
 WgmmaWork DSDKernel::getTile(ImplicitLocOpBuilder &b, Value number) {
   StagedTile tile = lists.read(b, number);
   Value block = origin.blockOf(b, tile.batch, tile.head);
-  Value panel = sharedMul(b, tile.panel, plan.shape.cluster);
+  Value panel = Int(b, tile.panel) * plan.shape.cluster;
   if (plan.shape.cluster > 1)
-    panel = sharedAdd(b, panel, StagedTiles::clusterRank(b, plan.shape.cluster));
-  Value col = sharedMul(b, panel, plan.shape.cols);
+    panel = Int(b, panel) + StagedTiles::clusterRank(b, plan.shape.cluster);
+  Value col = Int(b, panel) * plan.shape.cols;
   return {tile.records,
-          {lists.rowOf(b, tile.group, sharedConstant(b, 0)),
-           lists.rowOf(b, tile.group, sharedConstant(b, 1)), col, tile.first, tile.batch, tile.head,
-           sharedMul(b, block, op.getBlock()[0])}};
+          {lists.rowOf(b, tile.group, i32Constant(b, 0)),
+           lists.rowOf(b, tile.group, i32Constant(b, 1)), col, tile.first, tile.batch, tile.head,
+           Int(b, block) * (op.getBlock()[0])}};
 }
 
 Value DSDKernel::unitOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group) const {
-  Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, group, sharedConstant(b, 0));
+  Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, group, i32Constant(b, 0));
   return arith::SelectOp::create(b, isFirst, tile.fields[Unit0], tile.fields[Unit1]);
 }
 
 Value DSDKernel::recordOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step) const {
-  Value last = sharedConstant(b, records.rows() - 1);
-  return arith::MinSIOp::create(b, sharedAdd(b, tile.fields[First], step), last);
+  Value last = i32Constant(b, records.rows() - 1);
+  return arith::MinSIOp::create(b, Int(b, tile.fields[First]) + step, last);
 }
 
 SmallVector<Value> DSDKernel::readStep(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step) {
@@ -131,32 +131,31 @@ SmallVector<Value> DSDKernel::readStep(ImplicitLocOpBuilder &b, const WgmmaWork 
 
 /// i1: half `half` of a record has values.
 static Value isThere(ImplicitLocOpBuilder &b, Value y) {
-  return arith::CmpIOp::create(b, arith::CmpIPredicate::sge, y, sharedConstant(b, 0));
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::sge, y, i32Constant(b, 0));
 }
 
 Value DSDKernel::stepBytes(ImplicitLocOpBuilder &b, const WgmmaWork &, ArrayRef<Value> entry) {
   if (!plan.shape.hasGaps)
-    return sharedConstant(b, plan.shape.stageBytes());
-  Value bytes = sharedConstant(b, plan.dense.bytes() + WgmmaShape::recordBytes);
+    return i32Constant(b, plan.shape.stageBytes());
+  Value bytes = i32Constant(b, plan.dense.bytes() + WgmmaShape::recordBytes);
   for (Value y : {entry[Y0], entry[Y1]})
-    bytes =
-        sharedAdd(b, bytes,
-                  arith::SelectOp::create(b, isThere(b, y), sharedConstant(b, plan.values.bytes()),
-                                          sharedConstant(b, 0)));
+    bytes = Int(b, bytes) + arith::SelectOp::create(b, isThere(b, y),
+                                                    i32Constant(b, plan.values.bytes()),
+                                                    i32Constant(b, 0));
   return bytes;
 }
 
 void DSDKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step,
                            ArrayRef<Value> entry, const StageBuffers &stage) {
   if (plan.shape.hasGaps)
-    emitBulkLoad(b, records.at(b, recordOf(b, tile, step)),
-                 sharedConstant(b, WgmmaShape::recordBytes), stage.record, stage.barrier);
-  Value zero = sharedConstant(b, 0);
+    emitBulkLoad(b, records.at(b, recordOf(b, tile, step)), i32Constant(b, WgmmaShape::recordBytes),
+                 stage.record, stage.barrier);
+  Value zero = i32Constant(b, 0);
   for (int64_t half = 0; half < 2; ++half) {
     Value x = entry[half == 0 ? X0 : X1], y = entry[half == 0 ? Y0 : Y1];
     auto load = [&](ImplicitLocOpBuilder &b) {
-      Value to = sharedAdd(b, stage.a, sharedConstant(b, half * WgmmaTile::matrixBytes));
-      MapPlace place{sharedAdd(b, y, tile.fields[ValuesRow]), x, zero, zero};
+      Value to = Int(b, stage.a) + (half * WgmmaTile::matrixBytes);
+      MapPlace place{Int(b, y) + tile.fields[ValuesRow], x, zero, zero};
       emitTensorLoad(b, valuesMap, plan.values, place, to, stage.barrier, plan.shape.cluster);
     };
     Value copies;
@@ -165,7 +164,7 @@ void DSDKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value
     if (plan.shape.cluster > 1) {
       // Block `half` of the cluster copies this half to both.
       Value rank = StagedTiles::clusterRank(b, plan.shape.cluster);
-      Value own = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rank, sharedConstant(b, half));
+      Value own = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rank, i32Constant(b, half));
       copies = copies ? both(b, copies, own) : own;
     }
     if (copies)
@@ -189,19 +188,19 @@ void DSDKernel::emitInputCopy(ImplicitLocOpBuilder &b, const WgmmaWork &tile, in
 
 Value DSDKernel::takesPart(ImplicitLocOpBuilder &b, Value record, Value group) {
   constexpr int64_t bytes = sizeof(int32_t);
-  Value place = sharedAdd(b, record, sharedConstant(b, Y0 * bytes));
-  place = sharedAdd(b, place, sharedMul(b, group, (Y1 - Y0) * bytes));
+  Value place = Int(b, record) + (Y0 * bytes);
+  place = Int(b, place) + Int(b, group) * ((Y1 - Y0) * bytes);
   // By the lane that gives the stage back; the others hear of it.
   Value thread =
       arith::IndexCastOp::create(b, b.getI32Type(), gpu::ThreadIdOp::create(b, gpu::Dimension::x));
-  Value reads = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, sharedRem(b, thread, 32),
-                                      sharedConstant(b, 0));
+  Value reads =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, Int(b, thread) % 32, i32Constant(b, 0));
   Value y = emitChoice(
       b, reads,
       [&](ImplicitLocOpBuilder &b) -> Value {
         return LLVM::LoadOp::create(b, b.getI32Type(), sharedPointer(b, place), bytes);
       },
-      [&](ImplicitLocOpBuilder &b) { return sharedConstant(b, 0); });
+      [&](ImplicitLocOpBuilder &b) { return i32Constant(b, 0); });
   return isThere(b, makeUniform(b, y));
 }
 
@@ -209,7 +208,7 @@ SumStrip DSDKernel::getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Valu
   SumStrip part;
   part.batch = toIndex(b, tile.fields[Batch]);
   part.head = toIndex(b, tile.fields[Head]);
-  part.row = sharedMul(b, unitOf(b, tile, group), unit);
+  part.row = Int(b, unitOf(b, tile, group)) * unit;
   part.col = tile.fields[Col];
   part.rows = out.rows();
   part.cols = out.cols();
@@ -219,9 +218,9 @@ SumStrip DSDKernel::getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Valu
 
 MapPlace DSDKernel::chunkIn(ImplicitLocOpBuilder &b, Value memref, const WgmmaWork &tile,
                             Value rowUnit, int64_t number) const {
-  Value col = sharedAdd(b, tile.fields[Col], sharedConstant(b, number * chunkCols));
-  MapPlace place = lists.placeIn(b, memref, sharedMul(b, rowUnit, unit), col, tile.fields[Batch],
-                                 tile.fields[Head]);
+  Value col = Int(b, tile.fields[Col]) + (number * chunkCols);
+  MapPlace place =
+      lists.placeIn(b, memref, Int(b, rowUnit) * unit, col, tile.fields[Batch], tile.fields[Head]);
   if (plan.shape.transposeOut)
     std::swap(place.row, place.col);
   return place;

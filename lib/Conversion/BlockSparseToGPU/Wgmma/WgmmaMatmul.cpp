@@ -58,7 +58,7 @@ public:
     return {};
   }
   Value stepBytes(ImplicitLocOpBuilder &b, const WgmmaWork &, ArrayRef<Value>) override {
-    return sharedConstant(b, plan.shape.stageBytes());
+    return i32Constant(b, plan.shape.stageBytes());
   }
   void emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step, ArrayRef<Value>,
                   const StageBuffers &stage) override;
@@ -131,29 +131,28 @@ WgmmaKernel::Range MatmulKernel::tiles(ImplicitLocOpBuilder &b) {
 
 WgmmaWork MatmulKernel::getTile(ImplicitLocOpBuilder &b, Value number) {
   Value raster = indexConstant(b, rasterRows);
-  Value perMatrix = indexMul(b, grid.rows, grid.cols);
+  Value perMatrix = Int(b, grid.rows) * grid.cols;
   SmallVector<Value> outer =
       splitIndex(b, toIndex(b, number), {grid.batches, grid.heads, perMatrix});
   // Groups of rasterRows rows of tiles, the last one shorter; within one, rows go fastest.
-  Value perGroup = indexMul(b, raster, grid.cols);
+  Value perGroup = Int(b, raster) * grid.cols;
   Value group = b.createOrFold<arith::DivUIOp>(outer[2], perGroup);
   Value rest = b.createOrFold<arith::RemUIOp>(outer[2], perGroup);
-  Value firstRow = indexMul(b, group, raster);
-  Value rows = indexMin(b, raster, indexSub(b, grid.rows, firstRow));
-  Value row = indexAdd(b, firstRow, b.createOrFold<arith::RemUIOp>(rest, rows));
+  Value firstRow = Int(b, group) * raster;
+  Value rows = indexMin(b, raster, Int(b, grid.rows) - firstRow);
+  Value row = Int(b, firstRow) + b.createOrFold<arith::RemUIOp>(rest, rows);
   Value col = b.createOrFold<arith::DivUIOp>(rest, rows);
   Value steps = indexCeilDiv(b, left.cols(), indexConstant(b, WgmmaShape::stepDepth));
   return {toInt(b, steps),
-          {toInt(b, indexMul(b, row, indexConstant(b, tileRows))),
-           toInt(b, indexMul(b, col, indexConstant(b, plan.shape.cols))), toInt(b, outer[0]),
-           toInt(b, outer[1])}};
+          {toInt(b, Int(b, row) * tileRows), toInt(b, Int(b, col) * plan.shape.cols),
+           toInt(b, outer[0]), toInt(b, outer[1])}};
 }
 
 /// `row` and `col` are coordinates along the roles of `axes`, not as they are stored.
 MapPlace MatmulKernel::placeIn(ImplicitLocOpBuilder &b, Value memref, DenseAxes axes, Value row,
                                Value col, const WgmmaWork &tile) const {
   auto has = [&](int axis) { return axis >= 0 && bufferType(memref).getDimSize(axis) != 1; };
-  Value zero = sharedConstant(b, 0);
+  Value zero = i32Constant(b, 0);
   if (isLast(memref, axes.row))
     std::swap(row, col);
   return {row, col, has(axes.head) ? tile.fields[Head] : zero,
@@ -162,17 +161,17 @@ MapPlace MatmulKernel::placeIn(ImplicitLocOpBuilder &b, Value memref, DenseAxes 
 
 void MatmulKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step,
                               ArrayRef<Value>, const StageBuffers &stage) {
-  Value k = sharedMul(b, step, WgmmaShape::stepDepth);
+  Value k = Int(b, step) * WgmmaShape::stepDepth;
   for (int64_t row = 0; row < tileRows; row += plan.shape.aAlongK ? tileRows : unit) {
-    Value to = sharedAdd(b, stage.a, sharedConstant(b, row / unit * WgmmaTile::matrixBytes));
-    Value first = sharedAdd(b, tile.fields[Row], sharedConstant(b, row));
+    Value to = Int(b, stage.a) + (row / unit * WgmmaTile::matrixBytes);
+    Value first = Int(b, tile.fields[Row]) + row;
     emitTensorLoad(b, aMap, plan.a, placeIn(b, op.getA(), plan.axes.a, first, k, tile), to,
                    stage.barrier);
   }
   int64_t boxCols = plan.shape.bAlongK ? plan.shape.cols : plan.b.chunks * chunkCols;
   for (int64_t col = 0; col < plan.shape.cols; col += boxCols) {
-    Value to = sharedAdd(b, stage.b, sharedConstant(b, col / chunkCols * WgmmaTile::matrixBytes));
-    Value first = sharedAdd(b, tile.fields[Col], sharedConstant(b, col));
+    Value to = Int(b, stage.b) + (col / chunkCols * WgmmaTile::matrixBytes);
+    Value first = Int(b, tile.fields[Col]) + col;
     emitTensorLoad(b, bMap, plan.b, placeIn(b, op.getB(), plan.axes.b, k, first, tile), to,
                    stage.barrier);
   }
@@ -182,7 +181,7 @@ SumStrip MatmulKernel::getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile, V
   SumStrip part;
   part.batch = toIndex(b, tile.fields[Batch]);
   part.head = toIndex(b, tile.fields[Head]);
-  part.row = sharedAdd(b, tile.fields[Row], sharedMul(b, group, unit));
+  part.row = Int(b, tile.fields[Row]) + Int(b, group) * unit;
   part.col = tile.fields[Col];
   part.rows = out.rows();
   part.cols = out.cols();
@@ -191,8 +190,8 @@ SumStrip MatmulKernel::getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile, V
 
 void MatmulKernel::storeChunk(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                               int64_t number, Value address) {
-  Value row = sharedAdd(b, tile.fields[Row], sharedMul(b, group, unit));
-  Value col = sharedAdd(b, tile.fields[Col], sharedConstant(b, number * chunkCols));
+  Value row = Int(b, tile.fields[Row]) + Int(b, group) * unit;
+  Value col = Int(b, tile.fields[Col]) + (number * chunkCols);
   emitTensorStore(b, outMap, placeIn(b, op.getInit(), plan.axes.out, row, col, tile), address);
 }
 

@@ -55,12 +55,12 @@ void WgmmaProduct::launch(
     Value thread = arith::IndexCastOp::create(b, b.getI32Type(),
                                               gpu::ThreadIdOp::create(b, gpu::Dimension::x));
     Value base = alignedSharedBase(b);
-    Value barriers = sharedAdd(b, base, sharedConstant(b, shape.barrierOffset()));
-    WgmmaFrame frame{base, sharedRem(b, thread, warpgroupThreads),
+    Value barriers = Int(b, base) + shape.barrierOffset();
+    WgmmaFrame frame{base, Int(b, thread) % warpgroupThreads,
                      StageRing(barriers, shape.stages, shape.cluster), std::nullopt};
     if (shape.pacedTiles > 0)
       frame.pace = Pace::create(b, shape.blocks);
-    emitIf(b, isEqual(b, thread, sharedConstant(b, 0)), [&](ImplicitLocOpBuilder &b) {
+    emitIf(b, isEqual(b, thread, i32Constant(b, 0)), [&](ImplicitLocOpBuilder &b) {
       frame.ring.emitInit(b, WgmmaShape::groups * warpsOfGroup * shape.releasesOfWarp(),
                           shape.copyingWarps);
     });
@@ -68,7 +68,7 @@ void WgmmaProduct::launch(
       emitClusterBarrier(b);
     else
       emitBarrier(b);
-    Value warpgroup = makeUniform(b, sharedDiv(b, thread, warpgroupThreads));
+    Value warpgroup = makeUniform(b, Int(b, thread) / warpgroupThreads);
     auto produce = [&](OpBuilder &builder, Location loc) {
       ImplicitLocOpBuilder b(loc, builder);
       NVVM::SetMaxRegisterOp::create(b, producerRegisters, NVVM::SetMaxRegisterAction::decrease);
@@ -78,10 +78,10 @@ void WgmmaProduct::launch(
     auto consume = [&](OpBuilder &builder, Location loc) {
       ImplicitLocOpBuilder b(loc, builder);
       NVVM::SetMaxRegisterOp::create(b, consumerRegisters, NVVM::SetMaxRegisterAction::increase);
-      emitConsumer(b, *kernel, frame, sharedAdd(b, warpgroup, sharedConstant(b, -1)));
+      emitConsumer(b, *kernel, frame, Int(b, warpgroup) + (-1));
       scf::YieldOp::create(b);
     };
-    scf::IfOp::create(b, isEqual(b, warpgroup, sharedConstant(b, 0)), produce, consume);
+    scf::IfOp::create(b, isEqual(b, warpgroup, i32Constant(b, 0)), produce, consume);
     // No block ends while another may copy to it or arrive at its barriers.
     if (shape.cluster > 1)
       emitClusterBarrier(b);
@@ -97,10 +97,10 @@ void WgmmaProduct::launch(
 
 StageBuffers WgmmaFrame::buffers(ImplicitLocOpBuilder &b, const WgmmaShape &shape,
                                  Value stage) const {
-  Value first = sharedAdd(b, base, sharedMul(b, stage, shape.stageBytes()));
-  Value second = sharedAdd(b, first, sharedConstant(b, shape.aMatrices() * WgmmaTile::matrixBytes));
-  Value record = sharedAdd(b, base, sharedConstant(b, shape.recordOffset()));
-  record = sharedAdd(b, record, sharedMul(b, stage, WgmmaShape::recordBytes));
+  Value first = Int(b, base) + Int(b, stage) * shape.stageBytes();
+  Value second = Int(b, first) + (shape.aMatrices() * WgmmaTile::matrixBytes);
+  Value record = Int(b, base) + shape.recordOffset();
+  record = Int(b, record) + Int(b, stage) * WgmmaShape::recordBytes;
   return {first, second, record, ring.full(b, stage), Value()};
 }
 
@@ -111,13 +111,12 @@ StageRing::Position WgmmaProduct::emitInput(ImplicitLocOpBuilder &b, WgmmaKernel
     int64_t count = std::min(shape.inputChunks(), shape.chunks() - first);
     frame.ring.waitEmpty(b, at);
     int64_t bytes = WgmmaShape::groups * count * ResultChunks::chunkBytes;
-    frame.ring.expectBytes(b, at.stage, sharedConstant(b, bytes));
+    frame.ring.expectBytes(b, at.stage, i32Constant(b, bytes));
     StageBuffers stage = frame.buffers(b, shape, at.stage);
     for (int64_t group = 0; group < WgmmaShape::groups; ++group)
       for (int64_t i = 0; i < count; ++i) {
         int64_t place = (group * shape.inputChunks() + i) * ResultChunks::chunkBytes;
-        kernel.emitInputCopy(b, tile, group, first + i,
-                             sharedAdd(b, stage.a, sharedConstant(b, place)), stage.barrier);
+        kernel.emitInputCopy(b, tile, group, first + i, Int(b, stage.a) + place, stage.barrier);
       }
     at = frame.ring.next(b, at);
   }
@@ -125,9 +124,9 @@ StageRing::Position WgmmaProduct::emitInput(ImplicitLocOpBuilder &b, WgmmaKernel
 }
 
 WgmmaWork WgmmaKernel::getTileAhead(ImplicitLocOpBuilder &b, const Range &range, Value number) {
-  Value last = sharedAdd(b, range.to, sharedConstant(b, -1));
+  Value last = Int(b, range.to) + (-1);
   Value clamped = arith::MinSIOp::create(b, number, last);
-  return getTile(b, arith::MaxSIOp::create(b, clamped, sharedConstant(b, 0)));
+  return getTile(b, arith::MaxSIOp::create(b, clamped, i32Constant(b, 0)));
 }
 
 SmallVector<Value> WgmmaWork::toCarried() const {
@@ -160,7 +159,7 @@ void WgmmaProduct::fillStage(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, const
   if (shape.copyingWarps == 1) {
     announce(b);
   } else {
-    Value zero = sharedConstant(b, 0);
+    Value zero = i32Constant(b, 0);
     emitIf(b, isEqual(b, warp, zero), announce);
     emitIf(b, arith::CmpIOp::create(b, arith::CmpIPredicate::ne, warp, zero),
            [&](ImplicitLocOpBuilder &b) { frame.ring.joinFill(b, at.stage); });
@@ -174,10 +173,10 @@ void WgmmaProduct::fillStage(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, const
 /// list. It is the one that announces: the others can't be more than the ring ahead of it.
 static Value isPaced(ImplicitLocOpBuilder &b, const WgmmaShape &shape, Value place, Value step,
                      Value warp) {
-  Value zero = sharedConstant(b, 0);
-  Value all = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, place,
-                                    sharedConstant(b, shape.pacedTiles));
-  Value due = isEqual(b, sharedRem(b, step, shape.pacedSteps), zero);
+  Value zero = i32Constant(b, 0);
+  Value all =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::slt, place, i32Constant(b, shape.pacedTiles));
+  Value due = isEqual(b, Int(b, step) % shape.pacedSteps, zero);
   // The first steps begin with the kernel.
   Value later = arith::CmpIOp::create(b, arith::CmpIPredicate::ne,
                                       arith::OrIOp::create(b, place, step), zero);
@@ -187,12 +186,12 @@ static Value isPaced(ImplicitLocOpBuilder &b, const WgmmaShape &shape, Value pla
 SmallVector<Value> WgmmaProduct::emitSteps(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
                                            const WgmmaFrame &frame, const TileRun &run,
                                            ValueRange initial) const {
-  Value zero = sharedConstant(b, 0), one = sharedConstant(b, 1);
+  Value zero = i32Constant(b, 0), one = i32Constant(b, 1);
   return emitCarry(b, zero, run.tile.steps, one, initial,
                    [&](ImplicitLocOpBuilder &b, Value step, ValueRange carried) {
                      StageRing::Position at{carried[0], carried[1]};
                      SmallVector<Value> entry(carried.drop_front(2));
-                     Value ahead = sharedAdd(b, step, one);
+                     Value ahead = Int(b, step) + one;
                      Value isLast = isEqual(b, ahead, run.tile.steps);
                      SmallVector<Value> following =
                          kernel.readStep(b, selectTile(b, isLast, run.next, run.tile),
@@ -210,8 +209,8 @@ SmallVector<Value> WgmmaProduct::emitSteps(ImplicitLocOpBuilder &b, WgmmaKernel 
 
 void WgmmaProduct::emitProducer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
                                 const WgmmaFrame &frame) const {
-  Value zero = sharedConstant(b, 0);
-  Value warp = makeUniform(b, sharedDiv(b, frame.thread, 32));
+  Value zero = i32Constant(b, 0);
+  Value warp = makeUniform(b, Int(b, frame.thread) / 32);
   auto emitTiles = [&](ImplicitLocOpBuilder &b) {
     WgmmaKernel::Range range = kernel.tiles(b);
     StageRing::Position start = frame.ring.start(b, /*producer=*/true);
@@ -220,7 +219,7 @@ void WgmmaProduct::emitProducer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
     size_t numEntries = entry.size();
     auto emitTile = [&](ImplicitLocOpBuilder &b, Value number, ValueRange carried) {
       WgmmaWork tile = WgmmaWork::fromCarried(carried.slice(2, carried.size() - 2 - numEntries));
-      WgmmaWork next = kernel.getTileAhead(b, range, sharedAdd(b, number, range.step));
+      WgmmaWork next = kernel.getTileAhead(b, range, Int(b, number) + range.step);
       SmallVector<Value> initial(carried.take_front(2));
       llvm::append_range(initial, carried.take_back(numEntries));
       Value place = arith::SubIOp::create(b, number, range.from);
@@ -248,8 +247,8 @@ void WgmmaProduct::emitProducer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
     llvm::append_range(initial, entry);
     emitCarry(b, range.from, range.to, range.step, initial, emitTile);
   };
-  Value copies = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, warp,
-                                       sharedConstant(b, shape.copyingWarps));
+  Value copies =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::ult, warp, i32Constant(b, shape.copyingWarps));
   emitIf(b, copies, [&](ImplicitLocOpBuilder &b) {
     Value elected = NVVM::ElectSyncOp::create(b, b.getI1Type(), Value());
     emitIf(b, elected, emitTiles);

@@ -213,7 +213,7 @@ SDDPlan::SDDPlan(PlannedSDDOp op, const Factors &factors, int64_t sharedLimit)
 
 /// i1: a coordinate or a place that is there.
 static Value isThere(ImplicitLocOpBuilder &b, Value number) {
-  return arith::CmpIOp::create(b, arith::CmpIPredicate::sge, number, sharedConstant(b, 0));
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::sge, number, i32Constant(b, 0));
 }
 
 WgmmaWork SDDKernel::getTile(ImplicitLocOpBuilder &b, Value number) {
@@ -221,7 +221,7 @@ WgmmaWork SDDKernel::getTile(ImplicitLocOpBuilder &b, Value number) {
   fields.push_back(number);
   if (plan.hasBlocks())
     readPlaces(b, fields);
-  Value steps = sharedConstant(b, plan.steps);
+  Value steps = i32Constant(b, plan.steps);
   // LLVM would unroll all of a few steps, and the addresses of their copies would not fit the
   // registers of the producer.
   return {plan.steps > 2 ? makeOpaque(b, steps) : steps, fields};
@@ -233,23 +233,21 @@ void SDDKernel::readPlaces(ImplicitLocOpBuilder &b, SmallVectorImpl<Value> &fiel
   Value thread =
       arith::IndexCastOp::create(b, b.getI32Type(), gpu::ThreadIdOp::create(b, gpu::Dimension::x));
   // The warpgroups are producer, half 0 and half 1; the first has no use for what it reads.
-  Value next = sharedAdd(b, sharedDiv(b, thread, 128), sharedConstant(b, 1));
+  Value next = Int(b, thread) / 128 + 1;
   int64_t ofChunk = plan.blocks().perChunk(), each = WgmmaShape::resultBuffers * ofChunk;
   int64_t width = ::blocksparse::placesPerTile(plan.block);
-  Value at = sharedAdd(b, sharedMul(b, fields[blocksField], width),
-                       sharedMul(b, sharedRem(b, next, 2), width / 2));
-  Value block = sharedRem(b, thread, each);
+  Value at = Int(b, fields[blocksField]) * width + Int(b, next) % 2 * (width / 2);
+  Value block = Int(b, thread) % each;
   if (plan.form.swapped) {
     // The table counts the blocks of a chunk along its columns, which are rows of the result.
     int64_t down = unit / plan.block.rows, across = unit / plan.block.cols;
-    Value inChunk = sharedRem(b, block, ofChunk);
-    Value turned = sharedAdd(b, sharedMul(b, sharedRem(b, inChunk, across), down),
-                             sharedDiv(b, inChunk, across));
-    block = sharedAdd(b, sharedMul(b, sharedDiv(b, block, ofChunk), ofChunk), turned);
+    Value inChunk = Int(b, block) % ofChunk;
+    Value turned = Int(b, inChunk) % across * down + Int(b, inChunk) / across;
+    block = Int(b, block) / ofChunk * ofChunk + turned;
   }
-  at = sharedAdd(b, at, block);
+  at = Int(b, at) + block;
   for (int64_t batch = 0; batch < plan.batches(); ++batch)
-    fields.push_back(places.readAt(b, sharedAdd(b, at, sharedConstant(b, batch * each))));
+    fields.push_back(places.readAt(b, Int(b, at) + (batch * each)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -258,22 +256,21 @@ void SDDKernel::readPlaces(ImplicitLocOpBuilder &b, SmallVectorImpl<Value> &fiel
 
 Value SDDKernel::stepBytes(ImplicitLocOpBuilder &b, const WgmmaWork &tile, ArrayRef<Value>) {
   auto ofBlocks = [&](const Factor &factor, int64_t field) {
-    return sharedMul(b, tile.fields[field], factor.gatheredBox().bytes());
+    return Int(b, tile.fields[field]) * (factor.gatheredBox().bytes());
   };
   auto ofPieces = [&](int64_t firstField, int64_t pieces) {
-    Value bytes = sharedConstant(b, 0);
+    Value bytes = i32Constant(b, 0);
     for (int64_t piece = 0; piece < pieces; ++piece)
-      bytes = sharedAdd(b, bytes,
-                        arith::SelectOp::create(b, isThere(b, tile.fields[firstField + piece]),
-                                                sharedConstant(b, WgmmaTile::matrixBytes),
-                                                sharedConstant(b, 0)));
+      bytes = Int(b, bytes) +
+              arith::SelectOp::create(b, isThere(b, tile.fields[firstField + piece]),
+                                      i32Constant(b, WgmmaTile::matrixBytes), i32Constant(b, 0));
     return bytes;
   };
   Value rows = plan.left.gathers ? ofBlocks(plan.left, blockRowsField)
                                  : ofPieces(firstRow, plan.shape.aMatrices());
   Value cols =
       plan.right.gathers ? ofBlocks(plan.right, columnsField) : ofPieces(firstCol, plan.chunks);
-  return sharedAdd(b, rows, cols);
+  return Int(b, rows) + cols;
 }
 
 /// From element `across` (i32) of the factor on, to each of `cluster` thread blocks.
@@ -293,25 +290,25 @@ void SDDKernel::emitGathered(ImplicitLocOpBuilder &b, const Factor &factor, cons
                              const Target &to) const {
   int64_t all = fields.pieces * factor.perPiece, warps = std::min(all, plan.shape.copyingWarps);
   int64_t each = all / warps;
-  Value first = sharedMul(b, warp, each);
+  Value first = Int(b, warp) * each;
   // Numbers are read again at each step: there are no registers to keep them in.
-  Value row = sharedMul(b, makeOpaque(b, tile.fields[numberField]), tileTable.width());
+  Value row = Int(b, makeOpaque(b, tile.fields[numberField])) * tileTable.width();
   auto copy = [&](ImplicitLocOpBuilder &b, Value map, MapBox box, int64_t i) {
-    Value place = sharedAdd(b, first, sharedConstant(b, i));
-    Value word = sharedAdd(b, sharedDiv(b, place, 2), sharedConstant(b, fields.firstWord));
-    Value pair = tileTable.readAt(b, sharedAdd(b, row, word));
-    Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, sharedRem(b, place, 2),
-                                          sharedConstant(b, 0));
-    Value number = arith::SelectOp::create(b, isFirst, sharedRem(b, pair, 1 << 16),
-                                           sharedDiv(b, pair, 1 << 16));
+    Value place = Int(b, first) + i;
+    Value word = Int(b, place) / 2 + fields.firstWord;
+    Value pair = tileTable.readAt(b, Int(b, row) + word);
+    Value isFirst =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, Int(b, place) % 2, i32Constant(b, 0));
+    Value number =
+        arith::SelectOp::create(b, isFirst, Int(b, pair) % (1 << 16), Int(b, pair) / (1 << 16));
     Target at = to;
-    at.address = sharedAdd(b, to.address, sharedMul(b, place, factor.gatheredBox().bytes()));
-    emitCopy(b, factor, map, box, tile, sharedMul(b, number, factor.gatheredSize()), at);
+    at.address = Int(b, to.address) + Int(b, place) * (factor.gatheredBox().bytes());
+    emitCopy(b, factor, map, box, tile, Int(b, number) * factor.gatheredSize(), at);
   };
   auto copyEach = [&](ImplicitLocOpBuilder &b) {
     for (int64_t i = 0; i < each; ++i) {
       Value has = arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, tile.fields[fields.count],
-                                        sharedAdd(b, first, sharedConstant(b, i)));
+                                        Int(b, first) + i);
       emitIf(b, has,
              [&](ImplicitLocOpBuilder &b) { copy(b, maps.blocks, factor.gatheredBox(), i); });
     }
@@ -319,9 +316,9 @@ void SDDKernel::emitGathered(ImplicitLocOpBuilder &b, const Factor &factor, cons
   auto copyPart = [&](ImplicitLocOpBuilder &b) {
     if (!factor.copiesPieces())
       return copyEach(b);
-    Value bit = sharedRem(b, arith::ShRUIOp::create(b, tile.fields[runsField], warp), 2);
+    Value bit = Int(b, arith::ShRUIOp::create(b, tile.fields[runsField], warp)) % 2;
     auto isRun = [&](int64_t wanted) {
-      return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, bit, sharedConstant(b, wanted));
+      return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, bit, i32Constant(b, wanted));
     };
     emitIf(b, isRun(1),
            [&](ImplicitLocOpBuilder &b) { copy(b, maps.pieces, factor.pieceBox(), 0); });
@@ -330,13 +327,13 @@ void SDDKernel::emitGathered(ImplicitLocOpBuilder &b, const Factor &factor, cons
   if (warps == plan.shape.copyingWarps)
     return copyPart(b);
   Value takesPart =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::slt, warp, sharedConstant(b, warps));
+      arith::CmpIOp::create(b, arith::CmpIPredicate::slt, warp, i32Constant(b, warps));
   emitIf(b, takesPart, copyPart);
 }
 
 void SDDKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step,
                            ArrayRef<Value>, const StageBuffers &stage) {
-  Value k = sharedMul(b, step, WgmmaShape::stepDepth);
+  Value k = Int(b, step) * WgmmaShape::stepDepth;
   // Block `piece` of the cluster copies this piece of the rows to all of it.
   Value rank;
   if (plan.shape.cluster > 1)
@@ -344,14 +341,14 @@ void SDDKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value
   auto copyPieces = [&](const Factor &factor, Value map, int64_t firstField, int64_t pieces,
                         Value to, int64_t cluster) {
     for (int64_t piece = 0; piece < pieces; ++piece) {
-      Value first = tile.fields[firstField + piece], number = sharedConstant(b, piece);
+      Value first = tile.fields[firstField + piece], number = i32Constant(b, piece);
       Value copies = isThere(b, first);
       if (plan.shape.copyingWarps > 1)
         copies = both(b, copies, isEqual(b, stage.warp, number));
       if (cluster > 1)
         copies = both(b, copies, isEqual(b, rank, number));
       emitIf(b, copies, [&](ImplicitLocOpBuilder &b) {
-        Value address = sharedAdd(b, to, sharedConstant(b, piece * WgmmaTile::matrixBytes));
+        Value address = Int(b, to) + (piece * WgmmaTile::matrixBytes);
         emitCopy(b, factor, map, factor.pieceBox(), tile, first, {address, stage.barrier, k},
                  cluster);
       });
@@ -380,15 +377,15 @@ Value SDDKernel::firstBlock(ImplicitLocOpBuilder &b, const WgmmaWork &tile) {
 
 void SDDKernel::storePiece(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                            int64_t number, Value address) {
-  Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, group, sharedConstant(b, 0));
+  Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, group, i32Constant(b, 0));
   int64_t perGroup = plan.shape.splitColumns ? plan.chunks / 2 : 4;
   Value place = arith::SelectOp::create(b, isFirst, tile.fields[firstPlace + number],
                                         tile.fields[firstPlace + perGroup + number]);
   emitIf(b, isThere(b, place), [&](ImplicitLocOpBuilder &b) {
-    Value zero = sharedConstant(b, 0);
-    Value firstRow = sharedMul(b, firstBlock(b, tile), plan.block.rows);
-    Value row = sharedAdd(b, sharedDiv(b, place, 8), firstRow);
-    Value col = sharedMul(b, sharedRem(b, place, 8), unit);
+    Value zero = i32Constant(b, 0);
+    Value firstRow = Int(b, firstBlock(b, tile)) * plan.block.rows;
+    Value row = Int(b, place) / 8 + firstRow;
+    Value col = Int(b, place) % 8 * unit;
     emitTensorStore(b, outMap, {row, col, zero, zero}, address);
   });
 }
@@ -397,8 +394,8 @@ void SDDKernel::storeBlock(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64
                            Value address) {
   Value place = tile.fields[firstBlockPlace + batch];
   emitIf(b, isThere(b, place), [&](ImplicitLocOpBuilder &b) {
-    Value zero = sharedConstant(b, 0);
-    Value row = sharedMul(b, sharedAdd(b, place, firstBlock(b, tile)), plan.block.rows);
+    Value zero = i32Constant(b, 0);
+    Value row = (Int(b, place) + firstBlock(b, tile)) * plan.block.rows;
     emitTensorStore(b, outMap, {row, zero, zero, zero}, address);
   });
 }

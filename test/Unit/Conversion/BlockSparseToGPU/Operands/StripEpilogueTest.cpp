@@ -41,21 +41,21 @@ void emitStrip(ImplicitLocOpBuilder &b, func::FuncOp function, PlannedMatmulOp o
     };
     SumStrip strip;
     strip.batch = strip.head = zero;
-    strip.row = sharedConstant(b, firstRow);
-    strip.col = sharedConstant(b, firstCol);
+    strip.row = i32Constant(b, firstRow);
+    strip.col = i32Constant(b, firstCol);
     strip.rows = problem.transposed ? result.cols() : result.rows();
     strip.cols = problem.transposed ? result.rows() : result.cols();
     strip.lane = arith::IndexCastOp::create(b, b.getI32Type(), number);
     strip.transposed = problem.transposed;
-    Value group = sharedDiv(b, strip.lane, 4);
-    Value pair = sharedMul(b, sharedRem(b, strip.lane, 4), 2);
+    Value group = Int(b, strip.lane) / 4;
+    Value pair = Int(b, strip.lane) % 4 * 2;
     StripEpilogue epilogueOfStrip(b, epilogue, strip, corners, /*registers=*/24);
     for (int64_t corner = 0; corner < corners; ++corner) {
       SmallVector<Value> rows, cols, sums;
       for (int64_t i = 0; i < StripEpilogue::cornerSums; ++i) {
         int64_t matrix = i / 2, fixed = 16 * corner + 8 * (matrix / 2) + i % 2;
-        rows.push_back(toIndex(sharedAdd(b, group, sharedConstant(b, 8 * (matrix % 2)))));
-        cols.push_back(toIndex(sharedAdd(b, pair, sharedConstant(b, fixed))));
+        rows.push_back(toIndex(Int(b, group) + (8 * (matrix % 2))));
+        cols.push_back(toIndex(Int(b, pair) + fixed));
         sums.push_back(memref::LoadOp::create(b, function.getArgument(5),
                                               ValueRange{rows.back(), cols.back()}));
       }

@@ -54,10 +54,10 @@ void checkCorner(const StreamPanels &panels, int64_t k, int64_t n, int64_t first
                  StreamPanels::Order order = StreamPanels::Order::KFirst) {
   const bool columnsFirst = order == StreamPanels::Order::ColumnsFirst;
   const ElementMap addresses(i32, i32, [&](ImplicitLocOpBuilder &b, Value number) {
-    Value lane = sharedRem(b, number, 32);
-    Value first = sharedAdd(b, sharedConstant(b, stage),
-                            panels.laneOffset(b, lane, order, sharedConstant(b, firstCol)));
-    return panels.corner(b, panels.select(b, first, sharedDiv(b, number, 32)), k, n);
+    Value lane = Int(b, number) % 32;
+    Value first =
+        Int(b, i32Constant(b, stage)) + panels.laneOffset(b, lane, order, i32Constant(b, firstCol));
+    return panels.corner(b, panels.select(b, first, Int(b, number) / 32), k, n);
   });
   ASSERT_TRUE(addresses.isReady());
   const std::vector<Element> memory = copyPanels(panels);
