@@ -5,6 +5,7 @@
 # and compare its input in text and bytecode. Environment: BLOCKSPARSE_GPU=1 says that
 # tests may use a GPU (feature `gpu`).
 
+import importlib.util
 import os
 import shutil
 import sys
@@ -50,6 +51,8 @@ ptxas = shutil.which("ptxas") or shutil.which("ptxas", path="/usr/local/cuda/bin
 if ptxas:
     config.available_features.add("ptxas")
     config.substitutions.append(("%ptxas", ptxas))
+if importlib.util.find_spec("matplotlib"):
+    config.available_features.add("matplotlib")
 if os.environ.get("BLOCKSPARSE_GPU") == "1":
     config.available_features.add("gpu")
 if config.blocksparse_asan:

@@ -134,7 +134,7 @@ class Layout:
 
 
 def within(result, reference, magnitude, terms, dtype):
-    """Whether errors stay within rounding: the bound of blocksparse-bench, in plain terms."""
+    """Returns whether errors stay within rounding: the bound of blocksparse-bench, in plain terms."""
     unit = torch.finfo(dtype).eps / 2
     bound = (terms + 16) * 2.0**-23 * magnitude + 1.01 * unit * reference.abs() + 2.0**-24
     error = (result.double() - reference).abs()
@@ -167,7 +167,7 @@ class Kernels:
         torch.cuda.empty_cache()
 
     def prepare(self, point, path, errors):
-        """What there is for the point; a peer that can't be set up leaves its error."""
+        """Returns what there is for the point; a peer that can't be set up leaves its error."""
         runners = {}
         makers = {"dsd": [self.cublas, self.torch_bsr, self.blocked_ell],
                   "bsr_addmm": [self.cublas, self.torch_bsr],
@@ -223,7 +223,7 @@ class Kernels:
         return self.timed(calls, 2.0 * count, lambda: torch.equal(*sets[0]), scale=1e-6, eager=True)
 
     def device_copy(self, point, layout):
-        """As many bytes as the operation's operands and its result have."""
+        """Returns the runner of a copy of as many bytes as the operands and the result have."""
         operands = 3 if point["op"] == "softmax_grad" else 2
         stored = point.get("heads", 1) * layout.stored() * torch.finfo(DTYPES[point["type"]]).bits // 8
         return {("reference", "device copy"): self.copy_runner(operands * stored // 2)}

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Measures blocksparse-bench beside what is on a GPU machine with torch, in one call.
 
-    python3 peers.py --bench gpu-bundle/bin/blocksparse-bench --json peers.json --svg peers.svg
+    python3 peers.py --bench gpu-bundle/bin/blocksparse-bench --json peers.json --plot peers.svg
 
 For each point the reference (cuBLAS), ours and the peers take turns, twice by default; operands
 rotate through more memory than the L2 cache holds, and every result is checked. What is not there
@@ -23,7 +23,8 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import report  # noqa: E402
+import points as naming  # noqa: E402
+import summary  # noqa: E402
 
 
 def parse_arguments():
@@ -54,7 +55,7 @@ def parse_arguments():
                         help="an option for the tool, such as --bench-option=--target=cuda:sm_80")
     parser.add_argument("--eager", action="store_true", help="no CUDA graphs around the peers' calls")
     parser.add_argument("--json", help="where to write the record")
-    parser.add_argument("--svg", help="where to write the plot")
+    parser.add_argument("--plot", help="where to write the plot, .svg or .png; needs matplotlib")
     parser.add_argument("--report", help="a record to show; measures nothing")
     return parser.parse_args()
 
@@ -85,7 +86,7 @@ def default_points(options):
                     points.append({**common, "op": op, "m": size, "n": size, "k": size,
                                    "heads": 8 if "softmax" in op else 1,
                                    "block": [block, block], "density": density})
-    return [point for point in points if options.only in report.label(point)]
+    return [point for point in points if options.only in naming.label(point)]
 
 
 class Bench:
@@ -214,9 +215,9 @@ def measure(options):
     sides = [] if options.no_constant else [int(b) for b in options.constant_blocks.split(",") if b]
     variants = [(i, "run-time", p) for i, p in enumerate(points)]
     variants += [(i, "constant", {**p, "packed_constant": True}) for i, p in enumerate(points)
-                 if p["op"] == "dsd" and report.block_side(p) in sides]
+                 if p["op"] == "dsd" and naming.block_side(p) in sides]
     deadline = time.monotonic() + options.seconds
-    record = {"date": time.strftime("%Y-%m-%d"), "points": []}
+    record = {"schema": 1, "date": time.strftime("%Y-%m-%d"), "points": []}
     with tempfile.TemporaryDirectory() as directory:
         bench, bench_error = None, None
         try:
@@ -253,9 +254,9 @@ def measure(options):
             take_turns(options, entry, {**reference, **ours, **others}, deadline)
             kernels.release()
             record["points"].append(entry)
-            row = report.summarize(entry, record.get("copy_gbps"))
-            print(f"{row['label']}: ours {report.cell(row['ours'])} ({row['variant']}), roof "
-                  f"{report.cell(row['roof'])}, peer {row['peer']} {report.cell(row['peer_rate'])}  "
+            row = summary.summarize(entry, record.get("copy_gbps"))
+            print(f"{row['label']}: ours {summary.cell(row['ours'])} ({row['variant']}), roof "
+                  f"{summary.cell(row['roof'])}, peer {row['peer']} {summary.cell(row['peer_rate'])}  "
                   f"[{time.monotonic() - start:.1f} s]", flush=True)
             save(options, record)
         if bench:
@@ -269,8 +270,19 @@ def measure(options):
 def save(options, record):
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(record, indent=1) + "\n")
-    if options.svg:
-        pathlib.Path(options.svg).write_text(report.svg(record))
+
+
+def draw(options, record):
+    """Draws the plot; returns whether that was possible."""
+    if not options.plot:
+        return True
+    import plots
+    try:
+        plots.draw(plots.record_data(record), options.plot)
+    except ValueError as error:
+        print(f"{options.plot}: {error}", file=sys.stderr)
+        return False
+    return True
 
 
 def main():
@@ -281,10 +293,11 @@ def main():
     else:
         record = measure(options)
     save(options, record)
-    print(report.table(record), end="")
+    print(summary.table(record), end="")
+    drawn = draw(options, record)
     bad = [entry for entry in record["points"]
            if any(not m["ok"] for m in entry.get("ours", {}).values())]
-    return 1 if bad else 0
+    return 1 if bad or not drawn else 0
 
 
 if __name__ == "__main__":

@@ -1,241 +1,295 @@
+#!/usr/bin/env python3
 # This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Tables and plots of the records that peers.py makes.
+"""Renders the results of runs into the tables and plots of the documents.
 
-A record has "device", "copy_gbps" (of 512 MB) and "points". Each point has "point" (as
-blocksparse-bench reads it), "ours" {variant: measurement}, "reference" (cuBLAS, for softmax a device
-copy of as many bytes, or nothing), "peers" {name: measurement} and "errors" {name: text}. A
-measurement has "ms", "rate" (TFLOP/s of useful work, GB/s for softmax; of the reference all its
-work) and "ok" (the check's verdict).
+    python3 report.py                 # tables and plots of README.md and docs/**/*.md
+    python3 report.py --check         # fails when one is out of date; needs no matplotlib
+    python3 report.py --split peers.json --chip=h200 --revision=1234abc
+                                      # files a record of peers.py under results/
+
+A document says what it shows in a comment, and report.py fills the lines behind it, up to the next
+comment or picture:
+
+    <!-- results: h200-dsd | columns: size, density | cells: rate, share | bars: rate, peer_rate -->
+    ![dsd on an H200](figures/h200-dsd.svg)
+    <!-- results: h200-dsd | columns: size, density | cells: rate -->
+    <!-- end -->
+    <!-- plot: h200-dsd | bars: rate -->
+    ![dsd on an H200](figures/h200-dsd-small.svg)
+
+`results` and `plot` name files of results/ (the latest date unless one is given; several are
+joined). With `bars`, or behind `plot`, the next line is the picture that is drawn. `rows`,
+`columns`, `panels` (of a plot, one beside the other) and `groups` (of bars) name keys of a point;
+`cells` and `bars` name figures (results.py: figure). `where: block=16 or 32, what=` keeps the points
+whose keys have these values. Without `columns` each figure has a column of its own. A comment may go
+over several lines.
 """
 
-import html
+import argparse
 import json
-import math
 import pathlib
+import re
+import sys
+import textwrap
 
-HERE = pathlib.Path(__file__).resolve().parent
-RECORDED = json.loads((HERE / "recorded_peers.json").read_text())
-GOALS = json.loads((HERE / "goals.json").read_text())
+from results import FOLDER, ResultError, expect, figure, key_of, load, load_file, shown, split
 
-
-def block_side(point):
-    block = point.get("block", 64)
-    return block[0] if isinstance(block, list) else block
-
-
-def label(point):
-    """"dsd 4096 b16 .10"."""
-    sides = [point["m"], point["n"]] + ([] if "softmax" in point["op"] else [point["k"]])
-    shape = str(sides[0]) if len(set(sides)) == 1 else "x".join(map(str, sides))
-    if point.get("heads", 1) != 1:
-        shape = f"{point['heads']}x{shape}"
-    text = f"{point['op']} {shape}"
-    if point["op"] != "matmul":
-        text += f" b{block_side(point)} " + f"{point.get('density', 0.25):.2f}".lstrip("0")
-        if point.get("layout", "random_balanced") != "random_balanced":
-            text += " " + point["layout"]
-    if point.get("type", "f16") != "f16":
-        text += " " + point["type"]
-    return text
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MARKER = re.compile(r"<!-- (results|plot): (.*) -->")
+IMAGE = re.compile(r"!\[.*\]\((.*)\)")
+END = "<!-- end -->"
+WORDS = {"rate": "{unit}", "time": "{unit}", "ms": "ms",
+         "least": "least", "most": "most", "share": "share of {reference}",
+         "peer": "times the best peer of the call", "recorded": "times the best recorded peer",
+         "reference": "{reference}, {unit}", "peer_rate": "best peer, {unit}",
+         "recorded_rate": "best recorded peer, {unit}"}
+PLOT_OPTIONS = {"panels", "groups", "bars", "where", "style"}
+OPTIONS = {"results": {"results", "rows", "columns", "cells"} | PLOT_OPTIONS,
+           "plot": {"plot"} | PLOT_OPTIONS}
 
 
-def look_up(table, point):
-    """The entry of a table op -> size -> block for a point, or None; only for what it is made of."""
-    if point.get("layout", "random_balanced") != "random_balanced":
-        return None
-    sizes = table.get(point["op"])
-    if not isinstance(sizes, dict) or point["m"] != point["n"]:
-        return None
-    if "softmax" not in point["op"] and point["m"] != point["k"]:
-        return None
-    return sizes.get(str(point["m"]), {}).get(str(block_side(point)))
+def words(text):
+    return [word.strip() for word in text.split(",") if word.strip()]
 
 
-def density_index(table, point):
-    for index, density in enumerate(table["densities"]):
-        if abs(density - point.get("density", 0.25)) < 1e-9:
-            return index
-    return None
+def parse_marker(kind, text, where):
+    """Returns the options of a marker as a dictionary of texts."""
+    options = {}
+    for part in f"{kind}: {text}".split(" | "):
+        key, colon, value = part.partition(":")
+        expect(colon and key.strip() in OPTIONS[kind], where,
+               f"a marker's option of {sorted(OPTIONS[kind])}", part)
+        options[key.strip()] = value.strip()
+    return options
 
 
-def recorded_rates(point):
-    """{peer: rate} of recorded_peers.json."""
-    entry, index = look_up(RECORDED, point), density_index(RECORDED, point)
-    if entry is None or index is None or point.get("type", "f16") != "f16":
-        return {}
-    return {name: rates[index] for name, rates in entry.items() if rates[index] is not None}
+def select(options, names, folder):
+    """Returns (files, entries) that a marker names; a file of test runs has no entries."""
+    files = [load(name, folder) for name in words(names)]
+    entries = [{**entry, "_file": data} for data in files for entry in data.get("points", [])]
+    for condition in words(options.get("where", "")):
+        key, equals, value = condition.partition("=")
+        if not equals:
+            raise ResultError(f"expects a condition KEY=VALUE, but got {condition!r}")
+        entries = [e for e in entries if key_of(e, key) in value.split(" or ")]
+    if not entries and "runs" not in files[0]:
+        raise ResultError(f"expects at least one point where {options.get('where', '')!r}, but got []")
+    return files, entries
 
 
-def goal_share(point):
-    if point["op"] in ("softmax", "softmax_grad"):
-        return GOALS["softmax"]
-    entry, index = look_up(GOALS, point), density_index(GOALS, point)
-    return entry[index] if entry is not None and index is not None else None
+def column_title(name, entries):
+    reference = next((e["reference"]["name"] for e in entries if e.get("reference")), "reference")
+    unit = entries[0]["_file"]["unit"]
+    return WORDS.get(name, name.replace(".", ", ")).format(unit=unit, reference=reference)
 
 
-def best(measurements):
-    """(name, rate) of the fastest that passed its check."""
-    passed = [(m["rate"], name) for name, m in measurements.items() if m and m.get("ok")]
-    if not passed:
-        return None, None
-    rate, name = max(passed)
-    return name, rate
+def cell_text(entries, cells):
+    """Returns the figures of the entries that meet in a cell; calls are divided by commas."""
+    texts = ["; ".join(shown(figure(e, name), name) for name in cells).strip("; ") for e in entries]
+    return ", ".join(text for text in texts if text)
 
 
-def summarize(entry, copy_gbps=None):
-    """All that a row shows, as numbers or None."""
-    point = entry["point"]
-    variant, ours = best(entry.get("ours", {}))
-    peer, peer_rate = best(entry.get("peers", {}))
-    recorded = recorded_rates(point)
-    recorded_peer = max(recorded, key=recorded.get) if recorded else None
-    roof = (entry.get("reference") or {}).get("rate")
-    if roof is None and "softmax" in point["op"]:
-        roof = copy_gbps
-
-    def ratio(a, b):
-        return a / b if a and b else None
-
-    share, goal = ratio(ours, roof), goal_share(point)
-    return {"label": label(point), "op": point["op"], "ours": ours, "variant": variant,
-            "roof": roof, "share": share, "goal": goal,
-            "met": share >= goal if share and goal else None,
-            "peer": peer, "peer_rate": peer_rate, "speedup": ratio(ours, peer_rate),
-            "recorded_peer": recorded_peer,
-            "recorded_rate": recorded[recorded_peer] if recorded else None,
-            "recorded_speedup": ratio(ours, recorded[recorded_peer]) if recorded else None,
-            "failed": [name for name, m in {**entry.get("ours", {}), **entry.get("peers", {})}.items()
-                       if m and not m.get("ok")]}
+def row_key(entry, keys):
+    return ", ".join(filter(None, (key_of(entry, key) for key in keys)))
 
 
-def cell(value, form="{:.0f}"):
-    return "-" if value is None else form.format(value)
+def in_order(heads):
+    """Returns each head of a column once, by its first key, then its second. Keys that are numbers
+    are sorted; words stand as they first come."""
+    heads = list(dict.fromkeys(heads))
+    seen = list(dict.fromkeys(part for head in heads for part in head.split(", ")))
+
+    def place(part):
+        number = re.fullmatch(r"(?:size |block |threads )?([\d.]+)", part)
+        return (0, float(number[1])) if number else (1, seen.index(part))
+    return sorted(heads, key=lambda head: [place(part) for part in head.split(", ")])
 
 
-def table(record):
-    """The text of the table with its summary."""
-    rows = [summarize(entry, record.get("copy_gbps")) for entry in record["points"]]
-    head = ["point", "ours", "values", "roof", "share", "goal", "best peer", "rate", "ours/peer",
-            "recorded*", "rate", "ours/rec.", "failed checks"]
-    lines = [head]
-    for row in rows:
-        goal = cell(row["goal"], "{:.2f}")
-        if row["met"] is not None:
-            goal += " met" if row["met"] else " -"
-        lines.append([row["label"], cell(row["ours"]), row["variant"] or "-", cell(row["roof"]),
-                      cell(row["share"], "{:.3f}"), goal, row["peer"] or "-",
-                      cell(row["peer_rate"]), cell(row["speedup"], "{:.2f}"),
-                      row["recorded_peer"] or "-", cell(row["recorded_rate"]),
-                      cell(row["recorded_speedup"], "{:.2f}"), ", ".join(row["failed"]) or "-"])
-    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
-    text = "\n".join("  ".join(c.ljust(w) for c, w in zip(line, widths)).rstrip()
-                     for line in lines) + "\n"
-    return text + "\n" + summary(rows) + errors(record) + "* " + RECORDED["note"] + "\n"
+def make_table(options, folder):
+    """Returns the lines of a table with a line about its source."""
+    files, entries = select(options, options["results"], folder)
+    if "runs" in files[0]:
+        return run_table(files[0])
+    rows, cells = words(options.get("rows", "block")), words(options.get("cells", "rate"))
+    columns = words(options.get("columns", ""))
+    grid = {}
+    for entry in entries:
+        line = grid.setdefault(tuple(key_of(entry, key) for key in rows), {})
+        line.setdefault(row_key(entry, columns), []).append(entry)
+    if columns:
+        heads = in_order([key for line in grid.values() for key in line])
+        body = [[*key, *(cell_text(line.get(head, []), cells) for head in heads)]
+                for key, line in grid.items()]
+    else:
+        heads = [column_title(name, entries) for name in cells]
+        body = [[*key, *(cell_text(line[""], [name]) for name in cells)]
+                for key, line in grid.items()]
+    lines = ["| " + " | ".join(rows + heads) + " |", "|" + "---|" * (len(rows) + len(heads))]
+    lines += ["| " + " | ".join(line) + " |" for line in body]
+    return lines + source_lines(files, entries, columns and cells)
 
 
-def geometric_mean(values):
-    return math.exp(sum(map(math.log, values)) / len(values))
-
-
-def summary(rows):
+def source_lines(files, entries, cells):
     text = ""
-    for op in dict.fromkeys(row["op"] for row in rows):
-        mine = [row for row in rows if row["op"] == op]
-        judged = [row["met"] for row in mine if row["met"] is not None]
-        parts = [f"{op}: {sum(row['ours'] is not None for row in mine)} of {len(mine)} measured"]
-        if judged:
-            parts.append(f"goals met {sum(judged)} of {len(judged)}")
-        for key, what in (("speedup", "measured peer"), ("recorded_speedup", "recorded peer")):
-            ratios = [row[key] for row in mine if row[key]]
-            if ratios:
-                parts.append(f"over the best {what}: least {min(ratios):.2f}, "
-                             f"geometric mean {geometric_mean(ratios):.2f} of {len(ratios)}")
-        text += "; ".join(parts) + "\n"
-    return text
+    if cells:
+        text = "; ".join(column_title(name, entries) for name in cells) + ". "
+        text = text[0].upper() + text[1:]
+    devices = {}
+    for data in files:
+        revisions = devices.setdefault(f"{data['device']}, {data['target']}, {data['date']}", {})
+        revisions[data["revision"]] = None
+    text += "; ".join(f"{device}, {', '.join(revisions)}" for device, revisions in devices.items())
+    return ["", *textwrap.wrap(text + ".", 120, break_long_words=False, break_on_hyphens=False)]
 
 
-def errors(record):
-    """Each error once, with the number of points that it befell."""
-    seen = {}
-    for entry in record["points"]:
-        for name, text in entry.get("errors", {}).items():
-            seen.setdefault((name, text), []).append(label(entry["point"]))
-    return "".join(f"{name} failed at {len(points)} points ({points[0]}{', ...' if points[1:] else ''}): "
-                   f"{text}\n" for (name, text), points in seen.items())
+def run_table(data):
+    """Returns the lines of the table of test runs."""
+    lines = ["| run | device | target | revision | passed | worst error / bound |", "|---|---|---|---|---|---|"]
+    for run in data["runs"]:
+        worst = run.get("worst_ratio")
+        lines.append(f"| {run['run']} | {run['device']} | {run['target']} | {run['revision']} | "
+                     f"{run['passed']} of {run['cases']} | {'' if worst is None else f'{worst:.3f}'} |")
+    return lines
 
 
-# ---- plot ------------------------------------------------------------------
-
-COLOURS = {"ours": "#1f6fb2", "peer": "#d9822b", "recorded": "#bbbbbb"}
-
-
-def bar(x, height, top, width, colour, title):
-    return (f'<rect x="{x:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}" '
-            f'fill="{colour}"><title>{html.escape(title)}</title></rect>')
-
-
-def panel(rows, x0, y0, height, unit):
-    """Bars of one operation and size, its roof as a line. Gives (elements, width)."""
-    scale = max(value for row in rows
-                for value in (row["ours"], row["peer_rate"], row["recorded_rate"], row["roof"], 1)
-                if value)
-    group, width = 42, 42 * len(rows) + 50
-    base = y0 + height
-    out = [f'<text x="{x0 + 45}" y="{y0 - 8}" font-weight="bold">{html.escape(rows[0]["panel"])}</text>']
-    for tick in range(5):
-        value = scale * tick / 4
-        y = base - height * tick / 4
-        out.append(f'<line x1="{x0 + 42}" x2="{x0 + width}" y1="{y:.1f}" y2="{y:.1f}" stroke="#eeeeee"/>')
-        out.append(f'<text x="{x0 + 38}" y="{y + 4:.1f}" text-anchor="end">{value:.0f}</text>')
-    for index, row in enumerate(rows):
-        x = x0 + 46 + index * group
-        for offset, (kind, key) in enumerate((("ours", "ours"), ("peer", "peer_rate"),
-                                              ("recorded", "recorded_rate"))):
-            if row[key]:
-                size = height * row[key] / scale
-                name = {"ours": "ours", "peer": row["peer"],
-                        "recorded": f"{row['recorded_peer']} (recorded)"}[kind]
-                out.append(bar(x + offset * 12, size, base - size, 11, COLOURS[kind],
-                               f"{row['label']}: {name} {row[key]:.0f} {unit}"))
-        if row["roof"]:
-            y = base - height * row["roof"] / scale
-            out.append(f'<line x1="{x - 2}" x2="{x + 38}" y1="{y:.1f}" y2="{y:.1f}" stroke="#222222" '
-                       f'stroke-dasharray="4 2"/>')
-        out.append(f'<text x="{x + 18}" y="{base + 14}" text-anchor="middle">{row["tick"][0]}</text>')
-        out.append(f'<text x="{x + 18}" y="{base + 27}" text-anchor="middle">{row["tick"][1]}</text>')
-    return out, width
+def read_marker(lines, index):
+    """Returns (match, index behind it) of a marker that may go over several lines."""
+    text = lines[index]
+    while text.startswith("<!-- ") and not text.endswith("-->") and index + 1 < len(lines):
+        index += 1
+        text += " " + lines[index].strip()
+    return MARKER.fullmatch(text), index + 1
 
 
-def svg(record):
-    """The plot's text: a panel for each operation and size."""
-    panels = {}
-    for entry in record["points"]:
-        point = entry["point"]
-        row = summarize(entry, record.get("copy_gbps"))
-        words = row["label"].split(" ")
-        row["panel"] = " ".join(words[:2])
-        row["tick"] = (words[2], words[3]) if len(words) > 3 else ("", "")
-        if any(row[key] for key in ("ours", "peer_rate", "recorded_rate")):
-            panels.setdefault((row["panel"], point.get("type", "f16")), []).append(row)
-    height, gap, body, widest = 180, 90, [], 640
-    for index, rows in enumerate(panels.values()):
-        unit = "GB/s" if "softmax" in rows[0]["op"] else "TFLOP/s"
-        rows[0]["panel"] += f", {unit}"
-        elements, width = panel(rows, 10, 70 + index * (height + gap), height, unit)
-        body += elements
-        widest = max(widest, width + 20)
-    total = 70 + len(panels) * (height + gap)
-    legend = "".join(
-        f'<rect x="{15 + i * 165}" y="28" width="11" height="11" fill="{colour}"/>'
-        f'<text x="{32 + i * 165}" y="38">{name}</text>'
-        for i, (name, colour) in enumerate((("ours", COLOURS["ours"]),
-                                            ("best measured peer", COLOURS["peer"]),
-                                            ("best recorded peer", COLOURS["recorded"]))))
-    legend += '<text x="510" y="38">- - cuBLAS or copy</text>'
-    title = html.escape(f"Useful rate on {record.get('device', '?')}")
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{widest}" height="{total}" '
-            f'font-family="sans-serif" font-size="11">\n'
-            f'<rect width="100%" height="100%" fill="white"/>\n'
-            f'<text x="15" y="18" font-size="14">{title}</text>\n{legend}\n' + "\n".join(body) +
-            "\n</svg>\n")
+def render(text, where, folder):
+    """Returns (text, plots): a document with its tables as the results say, and (file, options) of
+    its plots. Lines in fenced blocks are left alone."""
+    out, plots, lines, index, fenced = [], [], text.split("\n"), 0, False
+    while index < len(lines):
+        start = index
+        match, index = read_marker(lines, index)
+        out += lines[start:index]
+        fenced ^= lines[start].startswith("```")
+        if fenced or not match:
+            continue
+        options = parse_marker(match[1], match[2], where)
+        if match[1] == "results":
+            out += make_table(options, folder)
+            index = next((i for i in range(index, len(lines))
+                          if lines[i].startswith(("<!-- ", "!["))), len(lines))
+        following = lines[index] if index < len(lines) else ""
+        if "bars" in options:
+            image = IMAGE.fullmatch(following)
+            expect(image, where, f"a picture behind {lines[start]}", following)
+            plots.append((image[1], options))
+        else:
+            expect(following == END, where, f"a line {END} behind {lines[start]}", following)
+    return "\n".join(out), plots
+
+
+def key_words(entry, key):
+    """Returns a key's text with the word that it needs to be understood alone: "block 16"."""
+    text = key_of(entry, key)
+    return f"{key} {text}" if key in ("size", "block", "threads") else text
+
+
+def plot_data(options, folder):
+    """Returns what a plot shows as JSON data: its digest says whether the plot is up to date."""
+    _, entries = select(options, options.get("plot") or options["results"], folder)
+    groups = words(options.get("groups", "block, density"))
+    bars = words(options["bars"])
+    panel_keys, panels = words(options.get("panels", "size")), {}
+    for entry in entries:
+        panel = ", ".join(filter(None, (key_words(entry, key) for key in panel_keys)))
+        values = [figure(entry, name) for name in bars]
+        values = [sum(v) / 2 if isinstance(v, tuple) else v for v in values]
+        panels.setdefault(panel, []).append(
+            {"group": [*(key_words(entry, key) for key in groups[:-1]), key_of(entry, groups[-1])],
+             "values": values, "reference": figure(entry, "reference") if "rate" in bars else None})
+    for points in panels.values():
+        order = in_order([", ".join(point["group"]) for point in points])
+        points.sort(key=lambda point: order.index(", ".join(point["group"])))
+    return {"groups": groups, "style": options.get("style", "wide"),
+            "unit": column_title(bars[0], entries),
+            "bars": ["ours" if name in ("rate", "time", "share", "ms") else column_title(name, entries)
+                     .split(",")[0] for name in bars],
+            "reference": next((e["reference"]["name"] for e in entries if e.get("reference")), ""),
+            "panels": panels}
+
+
+def documents(root):
+    return [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
+
+
+def check_plot(path, data):
+    """Returns what is wrong with a plot's file; empty when it shows the data."""
+    import plots
+    if not path.exists():
+        return "is not there"
+    return "" if plots.digest(data) in path.read_text() else "is out of date"
+
+
+def run(root, folder, check):
+    """Renders or checks every document; returns the number of those out of date."""
+    for path in sorted(folder.glob("*.json")):
+        load_file(path)
+    stale, done = 0, 0
+    for path in documents(root):
+        name = path.relative_to(root)
+        old = path.read_text()
+        try:
+            new, shown_plots = render(old, name, folder)
+            drawn = [(link, plot_data(options, folder)) for link, options in shown_plots]
+        except ResultError as error:
+            text = str(error)
+            raise ResultError(text if text.startswith(f"{name}: ") else f"{name}: {text}") from None
+        found = ["table is out of date"] if new != old else []
+        for link, data in drawn:
+            file = path.parent / link
+            wrong = check_plot(file, data)
+            if wrong and not check:
+                import plots
+                plots.draw(data, file)
+            if wrong:
+                found.append(f"{link} {wrong}")
+        if found and not check:
+            path.write_text(new)
+        for text in found:
+            print(f"{name}: {text}" + ("" if check else ": written"))
+        stale += bool(found)
+        done += 1
+    print(f"{done - stale} of {done} documents were up to date")
+    return stale
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--check", action="store_true", help="change nothing; exit with 1 when a "
+                        "document is out of date")
+    parser.add_argument("--root", type=pathlib.Path, default=ROOT, help="of the documents")
+    parser.add_argument("--results", type=pathlib.Path, default=FOLDER, help="folder of results")
+    parser.add_argument("--split", type=pathlib.Path, help="a record of peers.py to file first")
+    parser.add_argument("--chip", help="of --split: the first part of the files' names")
+    parser.add_argument("--revision", help="of --split: the revision that was measured")
+    options = parser.parse_args()
+    try:
+        if options.split:
+            if not options.chip or not options.revision:
+                raise ResultError("--split: expects --chip and --revision, but got "
+                                  f"{options.chip!r} and {options.revision!r}")
+            for path in split(json.loads(options.split.read_text()), options.chip,
+                              options.revision, options.results):
+                print(f"wrote {path}")
+            return 0
+        stale = run(options.root, options.results, options.check)
+    except (ResultError, OSError, ValueError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    if stale and options.check:
+        print("run python3 python/benchmarks/report.py")
+    return 1 if stale and options.check else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
