@@ -37,7 +37,7 @@ case "$preset" in
   *) build="$root/build-$preset" ;;
 esac
 
-# What a build with sanitizers needs. libMLIR is not instrumented: containers that cross into it would
+# Selects the build with sanitizers. libMLIR is not instrumented: containers that cross into it would
 # be misread, and what its code takes from an allocator of our code would seem to be poisoned. LLVM
 # gives threads a signal stack of its own, which the sanitizer would free as if it were its.
 sanitize() {
@@ -71,7 +71,7 @@ packages=(
   "libzstd-dev /usr/include/zstd.h"
 )
 
-# What the checks of the sources need beyond that.
+# The checks of the sources need these as well.
 lint_packages=(
   "clang-tidy-$version $llvm/bin/clang-tidy"
   "codespell /usr/bin/codespell"
@@ -284,7 +284,7 @@ shift || true
 case "$command" in
   setup) setup ;;
   build) build "$@" ;;
-  demo) build && /usr/bin/python3 docs/examples/demo.py --bin "$build/bin" "$@" ;;
+  demo) build blocksparse-compile blocksparse-run && /usr/bin/python3 docs/examples/demo.py --bin "$build/bin" "$@" ;;
   test) run_tests "$@" ;;
   roundtrip) run_roundtrip ;;
   asan) run_asan ;;

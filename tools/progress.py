@@ -31,7 +31,8 @@ STEPS = [re.compile(r"\[ *(?P<done>\d+)/(?P<total>\d+)\](?:\[[\d.]+s\])? (?P<wha
 FAILED_TEST = re.compile(r"(?:FAIL|XPASS|TIMEOUT|UNRESOLVED): (?P<what>.*) \((?P<done>\d+) of (?P<total>\d+)\)")
 NOISE = re.compile(r"ninja: (Entering directory|no work to do)|-- |\s*$|Running clang-tidy in|\d+ warnings? generated")
 
-STEP_PERCENT, SILENCE_SECONDS = 5, 60
+STEP_PERCENT = 5
+SILENCE_SECONDS = float(os.environ.get("BLOCKSPARSE_PROGRESS_SECONDS", "60"))
 
 
 def format_time(seconds):
@@ -84,8 +85,9 @@ class Progress:
             self.next_percent = (percent // STEP_PERCENT + 1) * STEP_PERCENT
             self.show()
 
-    def tick(self):
-        if self.is_terminal or self.now() - self.last_print >= SILENCE_SECONDS:
+    def tick(self, is_idle):
+        """Keeps the time of a terminal's status line going, and a log from being silent."""
+        if is_idle if self.is_terminal else self.now() - self.last_print >= SILENCE_SECONDS:
             self.show()
 
     def line(self, text, quiet):
@@ -115,8 +117,9 @@ def follow(process, progress, log, quiet):
         selector.register(process.stdout, selectors.EVENT_READ)
         rest = b""
         while True:
-            if not selector.select(timeout=1 if progress.is_terminal else SILENCE_SECONDS):
-                progress.tick()
+            ready = selector.select(timeout=1)
+            progress.tick(is_idle=not ready)
+            if not ready:
                 continue
             data = os.read(process.stdout.fileno(), 65536)
             if log:

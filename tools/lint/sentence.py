@@ -72,8 +72,8 @@ NOUNS = set("""block tile stage row column copy load store step count value grou
     query request rest reset reserve rule search seed sleep supply switch tie touch turn type want signal
     wait wrap zero report test step stop stand
     program array binding buffer kernel key message package path pattern patch point range root target cut
-    exchange fall figure gain grant help hide hold issue jump kind look mix move overlap peel plot print promise
-    push pull quote raise release repeat replacement rise seam show shift shrink sink slide sort spell
+    exchange fall figure gain grant help issue jump look mix move overlap peel plot print promise
+    push pull quote raise release repeat rise shift shrink sink slide sort spell
     spread stall strip sweep swap win yield advance approximate balance break close cross filter fold form free
     hand install judge lead lift live merge miss narrow nest open pack pad raise scatter gather mirror""".split()) & VERBS
 
@@ -100,7 +100,7 @@ ADVERBS = set("not never always also only then still already again".split())
 # "Then it takes" goes on with the main clause; "the rows it takes" opens another one.
 CONNECTIVES = set("and or but then here there thus so otherwise now else therefore".split())
 
-# Those that say more about the noun before them; "what" and "whether" can also begin an object.
+# These words say more about the noun before them; "what" and "whether" can also begin an object.
 RELATIVES = set("that which who whose whom where when".split())
 
 PRONOUNS = set("they we you i it he she who these those both all some".split())
