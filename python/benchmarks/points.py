@@ -57,7 +57,7 @@ def look_up(table, point):
 
 
 def density_index(table, point):
-    """Returns the place of the point's density in the table's lists, or None."""
+    """Returns the index of the point's density in the table's lists, or None."""
     for index, density in enumerate(table["densities"]):
         if abs(density - point.get("density", 0.25)) < 1e-9:
             return index

@@ -7,6 +7,8 @@
     python3 report.py --check         # fails when one is out of date; needs no matplotlib
     python3 report.py --split peers.json --chip=h200 --revision=1234abc
                                       # files a record of peers.py under results/
+    python3 report.py --gpu-tests summary.json --run="generated cases"
+                                      # files a summary of run-gpu-tests
 
 A document says what it shows in a comment, and report.py fills the lines behind it, up to the next
 comment or picture:
@@ -33,7 +35,7 @@ import re
 import sys
 import textwrap
 
-from results import FOLDER, ResultError, expect, figure, key_of, load, load_file, shown, split
+from results import FOLDER, ResultError, add_run, expect, figure, key_of, load, load_file, shown, split
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MARKER = re.compile(r"<!-- (results|plot): (.*) -->")
@@ -272,8 +274,16 @@ def main():
     parser.add_argument("--split", type=pathlib.Path, help="a record of peers.py to file first")
     parser.add_argument("--chip", help="of --split: the first part of the files' names")
     parser.add_argument("--revision", help="of --split: the revision that was measured")
+    parser.add_argument("--gpu-tests", type=pathlib.Path, help="a summary of run-gpu-tests to file")
+    parser.add_argument("--run", help="of --gpu-tests: which cases were run, in words")
     options = parser.parse_args()
     try:
+        if options.gpu_tests:
+            if not options.run:
+                raise ResultError(f"--gpu-tests: expects --run, but got {options.run!r}")
+            summary = json.loads(options.gpu_tests.read_text())
+            print(f"wrote {add_run(summary, options.run, options.results)}")
+            return 0
         if options.split:
             if not options.chip or not options.revision:
                 raise ResultError("--split: expects --chip and --revision, but got "

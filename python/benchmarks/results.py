@@ -15,6 +15,8 @@ FOLDER = HERE / "results"
 SCHEMA = 1
 HEAD = {"schema": int, "device": str, "chip": str, "target": str, "operation": str, "date": str,
         "revision": str, "unit": str, "method": str, "peers": dict, "points": list}
+# What blocksparse-bench does not measure: points have no sizes.
+HOST_OPERATIONS = ("copy", "launch", "compile")
 UNITS = ("TFLOP/s", "GFLOP/s", "GB/s", "ns", "s")
 ENTRY_KEYS = {"point", "what", "call", "ours", "reference", "peers", "errors"}
 FIGURES = ("rate", "time", "ms", "share", "least", "most")
@@ -43,8 +45,15 @@ def check_entry(path, entry):
            f"an entry with keys of {sorted(ENTRY_KEYS)}", entry)
     expect(isinstance(entry.get("point"), dict) and "op" in entry["point"], path,
            "an entry with a 'point' that has an 'op'", entry)
+    if entry["point"]["op"] not in HOST_OPERATIONS:
+        for key in ("m", "n") if "softmax" in entry["point"]["op"] else ("m", "n", "k"):
+            expect(isinstance(entry["point"].get(key), int), path, f"a size {key!r} of a point",
+                   entry["point"].get(key))
+    for key in ("ours", "peers"):
+        expect(isinstance(entry.get(key, {}), dict), path, f"{key!r} of type dict", entry.get(key))
     measurements = [*entry.get("ours", {}).values(), *entry.get("peers", {}).values()]
     for measurement in measurements + [entry.get("reference") or {}]:
+        expect(isinstance(measurement, dict), path, "a measurement of type dict", measurement)
         for key in FIGURES:
             value = measurement.get(key, 0)
             expect(isinstance(value, (int, float)) and not isinstance(value, bool), path,
@@ -101,8 +110,10 @@ def load(name, folder=FOLDER):
 
 def split(record, chip, revision, folder=FOLDER):
     """Writes a record of peers.py as one file for each operation; returns their paths."""
+    check_fields("the record", record, {"device": str, "date": str, "points": list})
     files = {}
     for entry in record["points"]:
+        check_entry("the record", entry)
         files.setdefault(entry["point"]["op"], []).append(entry)
     paths = []
     for op, entries in files.items():
@@ -118,9 +129,30 @@ def split(record, chip, revision, folder=FOLDER):
         data["points"] = entries
         path = folder / f"{chip}-{op}-{record['date']}.json"
         check(path, data)
-        path.write_text(text_of(data))
-        paths.append(path)
-    return paths
+        expect(not path.exists(), path.name, "a new file", "one that exists")
+        paths.append((path, text_of(data)))
+    for path, text in paths:
+        path.write_text(text)
+    return [path for path, _ in paths]
+
+
+def add_run(summary, words, folder=FOLDER):
+    """Files a summary of run-gpu-tests in gpu-tests.json, in place of a run of these words on that
+    target; returns the path."""
+    check_fields("the summary", summary, {"revision": str, "cards": list, "target": str,
+                                          "counts": dict})
+    path = folder / "gpu-tests.json"
+    data = load_file(path) if path.exists() else {"schema": SCHEMA, "unit": "cases", "runs": []}
+    run = {"run": words, "tools": [summary["sanitizer"]] if summary.get("sanitizer") else [],
+           "device": ", ".join(summary["cards"]), "target": summary["target"],
+           "revision": summary["revision"], "cases": sum(summary["counts"].values()),
+           "passed": summary["counts"].get("PASS", 0), "seconds": summary.get("seconds"),
+           "worst_ratio": (summary.get("worst") or {}).get("ratio")}
+    same = ("run", "target", "tools")
+    data["runs"] = [r for r in data["runs"] if any(r[k] != run[k] for k in same)] + [run]
+    check(path, data)
+    path.write_text(text_of(data))
+    return path
 
 
 def key_of(entry, key):
