@@ -15,7 +15,7 @@ FOLDER = HERE / "results"
 SCHEMA = 1
 HEAD = {"schema": int, "device": str, "chip": str, "target": str, "operation": str, "date": str,
         "revision": str, "unit": str, "method": str, "peers": dict, "points": list}
-# What blocksparse-bench does not measure: points have no sizes.
+# blocksparse-bench does not measure these, and their points have no sizes.
 HOST_OPERATIONS = ("copy", "launch", "compile")
 UNITS = ("TFLOP/s", "GFLOP/s", "GB/s", "ns", "s")
 ENTRY_KEYS = {"point", "what", "call", "ours", "reference", "peers", "errors"}
