@@ -57,7 +57,14 @@ VERBS = set("""accept add advance agree allocate allow apply appear append arriv
     specialise specialize specify state steal strip submit suit summarise summarize supply suppress suspect sweep tabulate
     target tie time toggle trace trap trim type unify violate wake weigh win exhaust intersect lex tokenise squeeze
     invert index amount dump differ round flip fix free hand lay wire crash abort throw report compress dequantise
-    undo dereference contend conflict complain clamp quit outnumber retire decompose bufferize bufferise
+    undo dereference contend conflict complain clamp quit outnumber retire decompose bufferize bufferise accumulate acquire aggregate alias announce ascend average bin bisect bootstrap bucket calibrate
+    canonicalise canonicalize chain chunk cite deallocate decompress dedent delegate demangle densify dequeue descend
+    deserialise deserialize destruct detach dominate download draw enqueue escape estimate evict exponentiate fence
+    finalise finalize fuzz indent intern launch mangle outlast overflow peek permit perturb poison pop prepend
+    prioritise prioritize probe prune randomise randomize rate reallocate rearrange reassociate recurse refill
+    regroup reload rematerialise rematerialize renormalise renormalize replicate rescale rethrow sanitise sanitize
+    saturate score sequence sparsify spill splat square subscribe subsume suspend tear tokenize tolerate unblock
+    underflow unescape unfold unmask unpoison unswizzle unzip upload zip
     linearise linearize vectorise vectorize parallelise parallelize allot apportion attend pay""".split())
 
 # Verbs whose third person is a plural noun as well: finite only with an object behind it.
@@ -75,7 +82,9 @@ NOUNS = set("""block tile stage row column copy load store step count value grou
     exchange fall figure gain grant help issue jump look mix move overlap peel plot print promise
     push pull quote raise release repeat rise shift shrink sink slide sort spell
     spread stall strip sweep swap win yield advance approximate balance break close cross filter fold form free
-    hand install judge lead lift live merge miss narrow nest open pack pad raise scatter gather mirror""".split()) & VERBS
+    hand install judge lead lift live merge miss narrow nest open pack pad raise scatter gather mirror
+    alias average bin bucket chain chunk download draw escape estimate fence indent launch overflow poison probe prune
+    rate score sequence spill splat square underflow upload""".split()) & VERBS
 
 # Verbs whose base form is an adjective or a part of a compound as well.
 ADJECTIVES = set("""clear complete equal free live long lower open own separate close direct dense even total
