@@ -20,71 +20,75 @@ AUXILIARIES = set("""is are was were has have had does do did can could may migh
     needn't it's that's there's they're we're we've let's""".split())
 
 # Verbs whose third person is not a plural noun in this code base.
-VERBS = set("""accept add advance agree allocate allow apply appear append arrive ask assemble assert assign
-    assume attach avoid become begin belong bind bound bring broadcast build call cancel carry cause change check
-    choose claim classify clear clip collect combine come commit compare compile complete compute concatenate
-    consist consider construct consume contain continue contribute convert correspond cover create deal decide
-    declare decode deduce define delete deliver depend deposit derive describe destroy detect determine differ
-    disable discard dispatch distribute divide drain drop emit emulate enable encode end ensure enter enumerate
-    equal erase establish evaluate exceed execute exist expand expect explain exploit expose express extend
-    extract fail fetch fill find finish fit flush fold follow forbid forward free fuse gather generate get give
-    go grow guarantee handle happen hoist hold identify ignore implement imply include increase indicate
-    infer inherit initialise initialize insert inspect instantiate interpret introduce invalidate invoke issue
-    join keep know lack lay lead leave lead let lie limit list listen live locate lose lower maintain make
-    map materialise materialize mean measure meet mention merge mirror modify move multiply name need negate
-    normalise normalize notify obey observe obtain occupy occur offset omit open optimise optimize own pack pad
-    parse partition pass perform permute persist pick place point poll populate precede predict prefer prefetch
-    prepare preserve prevent print proceed process produce propagate protect prove provide publish pull
-    push put quantise raise reach read rebuild receive recognise recognize recompute recover reduce refer refuse
-    register reinterpret reject release rely remain remember remove rename render reorder repeat replace report
-    represent request require reserve reset reshape resolve rest restore restrict retain return reuse reverse
-    rewrite rotate round run satisfy save say scale scan scatter search see seem select send separate serialise
-    serialize serve set share shift show shrink sit simplify skip sleep slide solve sort span spell split spread
-    stand start stay stop store stream subtract suffice support surround survive swap switch synchronise
-    synchronize take tell terminate test throttle touch track transfer transform translate transpose traverse
-    treat trigger truncate try turn unpack unroll update use validate vanish vary verify view visit wait walk
-    want warn widen work wrap write yield zero lock unlock record multicast load copy step count stage block
-    tile cost sum pair group order bound mask shape hash cut peel pool tune profile interleave swizzle
-    pace lift sink tag guard seed encode rank query queue stall mark fall rise break look hide help interact
-    act address adapt adjust align annotate answer anticipate approximate archive arrange balance benchmark
-    bundle cache cap capture cast catch close coalesce code come configure confirm connect control cool cross
-    deduplicate default delay demand deny deserve diff display document double duplicate elect eliminate embed
-    encounter enforce enlarge exclude exchange exercise exit export favour filter flag flatten force form format gain
-    grant halve hint host hurt import improve inline install intend interrupt iterate judge jump justify
-    leak legalise legalize link log match mimic minimise minimize miss mix model mutate narrow nest note number offer
-    outline outlive overlap overwrite owe plan plot promise promote quote realise realize recur redirect refine
-    relate relax relocate resemble resize resume retrieve reveal rule sample schedule signal simulate
-    specialise specialize specify state steal strip submit suit summarise summarize supply suppress suspect sweep tabulate
-    target tie time toggle trace trap trim type unify violate wake weigh win exhaust intersect lex tokenise squeeze
-    invert index amount dump differ round flip fix free hand lay wire crash abort throw report compress dequantise
-    undo dereference contend conflict complain clamp quit outnumber retire decompose bufferize bufferise accumulate acquire aggregate alias announce ascend average bin bisect bootstrap bucket calibrate
-    canonicalise canonicalize chain chunk cite deallocate decompress dedent delegate demangle densify dequeue descend
-    deserialise deserialize destruct detach dominate download draw enqueue escape estimate evict exponentiate fence
-    finalise finalize fuzz indent intern launch mangle outlast overflow peek permit perturb poison pop prepend
-    prioritise prioritize probe prune randomise randomize rate reallocate rearrange reassociate recurse refill
-    regroup reload rematerialise rematerialize renormalise renormalize replicate rescale rethrow sanitise sanitize
-    saturate score sequence sparsify spill splat square subscribe subsume suspend tear tokenize tolerate unblock
-    underflow unescape unfold unmask unpoison unswizzle unzip upload zip
-    linearise linearize vectorise vectorize parallelise parallelize allot apportion attend pay""".split())
+VERBS = set("""abort accept accumulate acquire act adapt add address adjust advance aggregate agree alias align
+    allocate allot allow amount annotate announce answer anticipate appear append apply apportion
+    approximate archive arrange arrive ascend ask assemble assert assign assume attach attend
+    average avoid balance become begin belong benchmark bin bind bisect block bootstrap bound break
+    bring broadcast bucket bufferise bufferize build bundle cache calibrate call cancel canonicalise
+    canonicalize cap capture carry cast catch cause chain change check choose chunk cite claim clamp
+    classify clear clip close coalesce code collect combine come commit compare compile complain
+    complete compress compute concatenate configure confirm conflict connect consider consist
+    construct consume contain contend continue contribute control convert cool copy correspond cost
+    count cover crash create cross cut deal deallocate decide declare decode decompose decompress
+    dedent deduce deduplicate default define delay delegate delete deliver demand demangle densify
+    deny depend deposit dequantise dequeue dereference derive descend describe deserialise
+    deserialize deserve destroy destruct detach detect determine diff differ disable discard
+    dispatch display distribute divide document dominate double download drain draw drop dump
+    duplicate elect eliminate embed emit emulate enable encode encounter end enforce enlarge enqueue
+    ensure enter enumerate equal erase escape establish estimate evaluate evict exceed exchange
+    exclude execute exercise exhaust exist exit expand expect explain exploit exponentiate export
+    expose express extend extract fail fall favour fence fetch fill filter finalise finalize find
+    finish fit fix flag flatten flip flush fold follow forbid force form format forward free fuse
+    fuzz gain gather generate get give go grant group grow guarantee guard halve hand handle happen
+    hash help hide hint hoist hold host hurt identify ignore implement imply import improve include
+    increase indent index indicate infer inherit initialise initialize inline insert inspect install
+    instantiate intend interact interleave intern interpret interrupt intersect introduce invalidate
+    invert invoke issue iterate join judge jump justify keep know lack launch lay lead leak leave
+    legalise legalize let lex lie lift limit linearise linearize link list listen live load locate
+    lock log look lose lower maintain make mangle map mark mask match materialise materialize mean
+    measure meet mention merge mimic minimise minimize mirror miss mix model modify move multicast
+    multiply mutate name narrow need negate nest normalise normalize note notify number obey observe
+    obtain occupy occur offer offset omit open optimise optimize order outlast outline outlive
+    outnumber overflow overlap overwrite owe own pace pack pad pair parallelise parallelize parse
+    partition pass pay peek peel perform permit permute persist perturb pick place plan plot point
+    poison poll pool pop populate precede predict prefer prefetch prepare prepend preserve prevent
+    print prioritise prioritize probe proceed process produce profile promise promote propagate
+    protect prove provide prune publish pull push put quantise query queue quit quote raise
+    randomise randomize rank rate reach read realise realize reallocate rearrange reassociate
+    rebuild receive recognise recognize recompute record recover recur recurse redirect reduce refer
+    refill refine refuse register regroup reinterpret reject relate relax release reload relocate
+    rely remain rematerialise rematerialize remember remove rename render renormalise renormalize
+    reorder repeat replace replicate report represent request require rescale resemble reserve reset
+    reshape resize resolve rest restore restrict resume retain rethrow retire retrieve return reuse
+    reveal reverse rewrite rise rotate round rule run sample sanitise sanitize satisfy saturate save
+    say scale scan scatter schedule score search see seed seem select send separate sequence
+    serialise serialize serve set shape share shift show shrink signal simplify simulate sink sit
+    skip sleep slide solve sort span sparsify specialise specialize specify spell spill splat split
+    spread square squeeze stage stall stand start state stay steal step stop store stream strip
+    submit subscribe subsume subtract suffice suit sum summarise summarize supply support suppress
+    surround survive suspect suspend swap sweep switch swizzle synchronise synchronize tabulate tag
+    take target tear tell terminate test throttle throw tie tile time toggle tokenise tokenize
+    tolerate touch trace track transfer transform translate transpose trap traverse treat trigger
+    trim truncate try tune turn type unblock underflow undo unescape unfold unify unlock unmask
+    unpack unpoison unroll unswizzle unzip update upload use validate vanish vary vectorise
+    vectorize verify view violate visit wait wake walk want warn weigh widen win wire work wrap
+    write yield zero zip""".split())
 
 # Verbs whose third person is a plural noun as well: finite only with an object behind it.
-NOUNS = set("""block tile stage row column copy load store step count value group panel pair record result sum
-    word bit byte mask shape order size bound cost index rank chunk slice warp thread lane head batch element field
-    table list segment unit product operand term work place part hash tag call use test place name point
-    scale offset register view list map limit process share support track transfer change stream
-    walk read write span split run state type time number model format sample schedule plan
-    pass reduce process lock queue pool cast cap form code link target rate end start round set entry loop bundle
-    cache control address trace cover permute need default double line host document answer amount benchmark
-    display demand delay flag force function guard hint import export log mark match note offer
-    query request rest reset reserve rule search seed sleep supply switch tie touch turn type want signal
-    wait wrap zero report test step stop stand
-    program array binding buffer kernel key message package path pattern patch point range root target cut
-    exchange fall figure gain grant help issue jump look mix move overlap peel plot print promise
-    push pull quote raise release repeat rise shift shrink sink slide sort spell
-    spread stall strip sweep swap win yield advance approximate balance break close cross filter fold form free
-    hand install judge lead lift live merge miss narrow nest open pack pad raise scatter gather mirror
-    alias average bin bucket chain chunk download draw escape estimate fence indent launch overflow poison probe prune
-    rate score sequence spill splat square underflow upload""".split()) & VERBS
+NOUNS = set("""address advance alias amount answer approximate average balance benchmark bin block bound break
+    bucket bundle cache call cap cast chain change chunk close code control copy cost count cover
+    cross cut default delay demand display document double download draw end escape estimate
+    exchange export fall fence filter flag fold force form format free gain gather grant group guard
+    hand hash help hint host import indent index install issue judge jump launch lead lift limit
+    link list live load lock log look map mark mask match merge mirror miss mix model move name
+    narrow need nest note number offer offset open order overflow overlap pack pad pair pass peel
+    permute place plan plot point poison pool print probe process promise prune pull push query
+    queue quote raise rank rate read record reduce register release repeat report request reserve
+    reset rest rise round rule run sample scale scatter schedule score search seed sequence set
+    shape share shift shrink signal sink sleep slide sort span spell spill splat split spread square
+    stage stall stand start state step stop store stream strip sum supply support swap sweep switch
+    tag target test tie tile time touch trace track transfer turn type underflow upload use view
+    wait walk want win work wrap write yield zero""".split())
 
 # Verbs whose base form is an adjective or a part of a compound as well.
 ADJECTIVES = set("""clear complete equal free live long lower open own separate close direct dense even total
