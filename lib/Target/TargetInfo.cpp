@@ -3,116 +3,44 @@
 
 #include "blocksparse/Target/TargetInfo.h"
 
+#include <algorithm>
 #include <charconv>
+#include <vector>
 
 using namespace blocksparse;
 
 namespace {
 
-constexpr int64_t KiB = 1024;
-constexpr int64_t MiB = 1024 * KiB;
+constexpr int64_t maxFact = 65536;
 
-// Names as LLVM spells them; vector widths are those that code should be written for.
-constexpr CPUChip cpuChips[] = {
-    {"generic", {256, 16}},       {"x86-64", {128, 16}},         {"x86-64-v2", {128, 16}},
-    {"x86-64-v3", {256, 16}},     {"x86-64-v4", {512, 32}},      {"haswell", {256, 16}},
-    {"skylake", {256, 16}},       {"alderlake", {256, 16}},      {"skylake-avx512", {512, 32}},
-    {"cascadelake", {512, 32}},   {"icelake-server", {512, 32}}, {"sapphirerapids", {512, 32}},
-    {"emeraldrapids", {512, 32}}, {"graniterapids", {512, 32}},  {"znver1", {256, 16}},
-    {"znver2", {256, 16}},        {"znver3", {256, 16}},         {"znver4", {512, 32}},
-    {"znver5", {512, 32}},        {"apple-m1", {128, 32}},       {"neoverse-n1", {128, 32}},
-    {"neoverse-v1", {128, 32}},   {"neoverse-v2", {128, 32}},
-};
-
-constexpr GPUFacts sm80{.multiprocessors = 108,
-                        .sharedMemoryPerBlock = 163 * KiB,
-                        .sharedMemoryPerMultiprocessor = 164 * KiB,
-                        .registersPerMultiprocessor = 65536,
-                        .maxThreadsPerMultiprocessor = 2048,
-                        .l2Bytes = 40 * MiB,
-                        .minimumPtx = 70,
-                        .cpAsync = true,
-                        .bf16 = true,
-                        .f8ToF16 = false,
-                        .f64MMA = true,
-                        .tma = false,
-                        .wgmma = false,
-                        .dependentLaunch = false,
-                        .warpMMA = {16, 8, 16},
-                        .warpgroupMMA = {0, 0, 0}};
-
-/// Consumer Ampere and Ada: less shared memory, no f64 tensor cores.
-constexpr GPUFacts sm8x(int64_t multiprocessors, int64_t l2, int64_t ptx) {
-  GPUFacts facts = sm80;
-  facts.multiprocessors = multiprocessors;
-  facts.sharedMemoryPerBlock = 99 * KiB;
-  facts.sharedMemoryPerMultiprocessor = 100 * KiB;
-  facts.maxThreadsPerMultiprocessor = 1536;
-  facts.l2Bytes = l2;
-  facts.minimumPtx = ptx;
-  facts.f64MMA = false;
-  return facts;
-}
-
-/// `wgmma` exists only in code for the architecture-specific chip ("a").
-constexpr GPUFacts sm90(bool specific) {
-  GPUFacts facts = sm80;
-  facts.multiprocessors = 132;
-  facts.sharedMemoryPerBlock = 227 * KiB;
-  facts.sharedMemoryPerMultiprocessor = 228 * KiB;
-  facts.l2Bytes = 50 * MiB;
-  facts.minimumPtx = specific ? 80 : 78;
-  facts.f8ToF16 = true;
-  facts.tma = true;
-  facts.wgmma = specific;
-  facts.dependentLaunch = true;
-  if (specific)
-    facts.warpgroupMMA = {64, 256, 16};
-  return facts;
-}
-
-constexpr GPUFacts sm100() {
-  GPUFacts facts = sm90(false);
-  facts.multiprocessors = 148;
-  facts.l2Bytes = 126 * MiB;
-  facts.minimumPtx = 86;
-  return facts;
-}
-
-constexpr GPUFacts sm120() {
-  GPUFacts facts = sm8x(170, 96 * MiB, 87);
-  facts.f8ToF16 = true;
-  facts.tma = true;
-  facts.dependentLaunch = true;
-  return facts;
-}
-
-constexpr GPUChip gpuChips[] = {
-    {"sm_80", sm80},        {"sm_86", sm8x(84, 6 * MiB, 71)}, {"sm_89", sm8x(128, 72 * MiB, 78)},
-    {"sm_90", sm90(false)}, {"sm_90a", sm90(true)},           {"sm_100", sm100()},
-    {"sm_120", sm120()},
-};
-
-/// "a, b and c"
-template <typename Chip>
-std::string names(std::span<const Chip> chips) {
+/// Returns "a, b and c".
+std::string join(const std::vector<std::string_view> &names) {
   std::string list;
-  for (size_t i = 0; i < chips.size(); ++i) {
+  for (size_t i = 0; i < names.size(); ++i) {
     if (i)
-      list += i + 1 == chips.size() ? " and " : ", ";
-    list += chips[i].name;
+      list += i + 1 == names.size() ? " and " : ", ";
+    list += names[i];
   }
   return list;
 }
 
-template <typename Chip>
-const Chip *find(std::span<const Chip> chips, std::string_view name) {
-  for (const Chip &chip : chips)
-    if (chip.name == name)
-      return &chip;
+template <typename Row>
+std::string namesOf(std::span<const Row> rows) {
+  std::vector<std::string_view> names;
+  for (const Row &row : rows)
+    names.push_back(row.name);
+  return join(names);
+}
+
+template <typename Row>
+const Row *find(std::span<const Row> rows, std::string_view name) {
+  for (const Row &row : rows)
+    if (row.name == name)
+      return &row;
   return nullptr;
 }
 
+/// Returns the text before the first separator and removes both from `text`.
 std::string_view takeUntil(std::string_view &text, char separator) {
   const size_t end = text.find(separator);
   const std::string_view head = text.substr(0, end);
@@ -120,40 +48,81 @@ std::string_view takeUntil(std::string_view &text, char separator) {
   return head;
 }
 
-/// The facts that follow the chip, as written.
+std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+
+/// Holds the facts that follow a chip, as written.
 struct Replacements {
   std::optional<int64_t> simd, registers, workers;
+  std::optional<std::string_view> device;
 };
 
+bool parseCount(std::string_view key, std::string_view value, std::optional<int64_t> &field,
+                std::string &error) {
+  int64_t number = 0;
+  const auto [end, status] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (status != std::errc() || end != value.data() + value.size() || number < 1 ||
+      number > maxFact) {
+    error = "expects " + std::string(key) + " to be a number from 1 to " + std::to_string(maxFact) +
+            ", but got " + quoted(value);
+    return false;
+  }
+  field = number;
+  return true;
+}
+
+/// Parses ",key=value" any number of times.
 bool parseReplacements(std::string_view text, bool cpu, Replacements &facts, std::string &error) {
   while (!text.empty()) {
-    std::string_view value = takeUntil(text, ',');
+    text.remove_prefix(1); // the comma
+    const size_t comma = text.find(',');
+    std::string_view value = text.substr(0, comma);
+    text = comma == std::string_view::npos ? std::string_view() : text.substr(comma);
     const std::string_view key = takeUntil(value, '=');
-    std::optional<int64_t> *field = key == "workers"            ? &facts.workers
+    std::optional<int64_t> *count = key == "workers"            ? &facts.workers
                                     : cpu && key == "simd"      ? &facts.simd
                                     : cpu && key == "registers" ? &facts.registers
                                                                 : nullptr;
-    if (!field) {
-      error = std::string("expects ") + (cpu ? "simd, registers or workers" : "workers") +
-              " after the chip, but got '" + std::string(key) + "'";
+    const bool isDevice = !cpu && key == "device";
+    if (!count && !isDevice) {
+      error = std::string("expects ") + (cpu ? "simd, registers or workers" : "device or workers") +
+              " after the chip, but got " + quoted(key);
       return false;
     }
-    int64_t number = 0;
-    const auto [end, status] = std::from_chars(value.data(), value.data() + value.size(), number);
-    if (status != std::errc() || end != value.data() + value.size() || number < 1) {
-      error = "expects " + std::string(key) + " to be a positive number, but got '" +
-              std::string(value) + "'";
+    if (count ? count->has_value() : facts.device.has_value()) {
+      error = "expects " + std::string(key) + " once, but got " + quoted(value) + " as well";
       return false;
     }
-    *field = number;
+    if (isDevice)
+      facts.device = value;
+    else if (!parseCount(key, value, *count, error))
+      return false;
   }
   return true;
 }
 
-} // namespace
+/// Replaces SMs, L2 and rates by those of a device of the same compute capability.
+bool setDevice(GPUFacts &facts, std::string_view chip, std::string_view name, std::string &error) {
+  std::vector<std::string_view> able;
+  for (const GPUDevice &device : knownGPUDevices()) {
+    if (device.computeCapability != facts.computeCapability)
+      continue;
+    able.push_back(device.name);
+    if (device.name != name)
+      continue;
+    facts.device = device.name;
+    facts.multiprocessors = device.multiprocessors;
+    facts.l2Bytes = device.l2Bytes;
+    facts.rates = device.rates;
+    return true;
+  }
+  error =
+      "expects a device of " + std::string(chip) + " (" + join(able) + "), but got " + quoted(name);
+  return false;
+}
 
-std::span<const CPUChip> blocksparse::knownCPUChips() { return cpuChips; }
-std::span<const GPUChip> blocksparse::knownGPUChips() { return gpuChips; }
+const GPUFacts &factsOfChip(std::string_view chip) { return find(knownGPUChips(), chip)->facts; }
+
+} // namespace
 
 TargetInfo TargetInfo::cpu(std::string chip, CPUFacts facts, int64_t workers) {
   TargetInfo target;
@@ -164,49 +133,104 @@ TargetInfo TargetInfo::cpu(std::string chip, CPUFacts facts, int64_t workers) {
   return target;
 }
 
-std::optional<TargetInfo> TargetInfo::parse(std::string_view text, std::string &error) {
-  const std::string whole(text);
-  std::string_view rest = text;
-  std::string_view head = takeUntil(rest, ',');
-  const std::string_view kind = takeUntil(head, ':');
-  std::string_view chip = head;
-  if (kind != "cpu" && kind != "cuda") {
-    error = "expects a target cpu, cpu:<chip> or cuda:<chip>, but got '" + whole + "'";
-    return std::nullopt;
-  }
-  Replacements facts;
-  if (!parseReplacements(rest, kind == "cpu", facts, error))
-    return std::nullopt;
+TargetInfo TargetInfo::ofChip(const GPUChip &chip) {
   TargetInfo target;
-  if (kind == "cpu") {
-    if (chip.empty())
-      chip = "generic";
-    const CPUChip *known = find(knownCPUChips(), chip);
-    if (!known && !(facts.simd && facts.registers)) {
-      error = "expects one of the processors " + names(knownCPUChips()) +
-              ", or simd and registers for another, but got '" + std::string(chip) + "'";
-      return std::nullopt;
-    }
-    if (facts.simd && (*facts.simd % 64 != 0)) {
-      error = "expects simd to be a multiple of 64 bits, but got " + std::to_string(*facts.simd);
-      return std::nullopt;
-    }
-    CPUFacts unit = known ? known->facts : CPUFacts();
-    unit.simdBits = facts.simd.value_or(unit.simdBits);
-    unit.vectorRegisters = facts.registers.value_or(unit.vectorRegisters);
-    return cpu(std::string(chip), unit, facts.workers.value_or(0));
-  }
-  const GPUChip *known = find(knownGPUChips(), chip);
-  if (!known) {
-    error = "expects one of the chips " + names(knownGPUChips()) + ", but got '" +
-            std::string(chip) + "'";
+  target.kind_ = TargetKind::CUDA;
+  target.chip_ = chip.name;
+  target.gpu_ = chip.facts;
+  target.workers_ = chip.facts.multiprocessors;
+  return target;
+}
+
+TargetInfo TargetInfo::oldestGPU() { return ofChip(knownGPUChips().front()); }
+
+std::optional<TargetInfo> TargetInfo::parse(std::string_view text, std::string &error) {
+  const size_t comma = text.find(',');
+  std::string_view chip = text.substr(0, comma);
+  const std::string_view rest =
+      comma == std::string_view::npos ? std::string_view() : text.substr(comma);
+  const bool hasChip = chip.find(':') != std::string_view::npos;
+  const std::string_view kind = takeUntil(chip, ':');
+  if (kind == "cuda" && hasChip) {
+    const GPUChip *known = find(knownGPUChips(), chip);
+    if (known)
+      return replace(ofChip(*known), rest, error);
+    error = "expects one of the chips " + namesOf(knownGPUChips()) + ", but got " + quoted(chip);
     return std::nullopt;
   }
-  target.kind_ = TargetKind::CUDA;
-  target.chip_ = chip;
-  target.gpu_ = known->facts;
-  if (facts.workers)
-    target.gpu_.multiprocessors = *facts.workers;
+  if (kind != "cpu") {
+    error = "expects a target cpu, cpu:<chip> or cuda:<chip>, but got " + quoted(text);
+    return std::nullopt;
+  }
+  if (!hasChip)
+    chip = "generic";
+  const CPUChip *known = find(knownCPUChips(), chip);
+  if (Replacements facts; !known) {
+    if (!parseReplacements(rest, /*cpu=*/true, facts, error))
+      return std::nullopt;
+    if (chip.empty() || !facts.simd || !facts.registers) {
+      error = "expects one of the processors " + namesOf(knownCPUChips()) +
+              ", or simd and registers for another, but got " + quoted(chip);
+      return std::nullopt;
+    }
+  }
+  return replace(cpu(std::string(chip), known ? known->facts : CPUFacts()), rest, error);
+}
+
+std::optional<TargetInfo> TargetInfo::replace(TargetInfo base, std::string_view replacements,
+                                              std::string &error) {
+  Replacements facts;
+  if (!parseReplacements(replacements, base.isCPU(), facts, error))
+    return std::nullopt;
+  if (facts.simd && *facts.simd % 64 != 0) {
+    error = "expects simd to be a multiple of 64 bits, but got " + std::to_string(*facts.simd);
+    return std::nullopt;
+  }
+  if (facts.device && !setDevice(base.gpu_, base.chip_, *facts.device, error))
+    return std::nullopt;
+  base.cpu_.simdBits = facts.simd.value_or(base.cpu_.simdBits);
+  base.cpu_.vectorRegisters = facts.registers.value_or(base.cpu_.vectorRegisters);
+  if (base.isCPU()) {
+    base.workers_ = facts.workers.value_or(base.workers_);
+    return base;
+  }
+  base.gpu_.multiprocessors = facts.workers.value_or(base.gpu_.multiprocessors);
+  base.workers_ = base.gpu_.multiprocessors;
+  return base;
+}
+
+std::optional<TargetInfo> TargetInfo::ofDevice(const DeviceDescription &device,
+                                               std::string &error) {
+  // PTX of a chip runs on every newer one; that of sm_90a runs on 9.0 alone. Chips with other
+  // suffixes have nothing that these kernels use.
+  const GPUChip *best = nullptr;
+  for (const GPUChip &chip : knownGPUChips()) {
+    const int64_t capability = chip.facts.computeCapability;
+    const bool runs = chip.facts.wgmma ? capability == device.computeCapability
+                                       : capability <= device.computeCapability &&
+                                             std::string_view("af").find(chip.name.back()) ==
+                                                 std::string_view::npos;
+    if (runs && (!best || capability > best->facts.computeCapability || chip.facts.wgmma))
+      best = &chip;
+  }
+  if (!best) {
+    error = "expects a GPU of compute capability 8.0 or newer, but got " +
+            std::to_string(device.computeCapability / 10) + "." +
+            std::to_string(device.computeCapability % 10);
+    return std::nullopt;
+  }
+  TargetInfo target = ofChip(*best);
+  // The longest name that matches tells the device: "H200" is no "H20".
+  const GPUDevice *known = nullptr;
+  for (const GPUDevice &candidate : knownGPUDevices())
+    if (candidate.computeCapability == target.gpu_.computeCapability &&
+        device.name.find(candidate.driverName) != std::string_view::npos &&
+        (!known || candidate.driverName.size() > known->driverName.size()))
+      known = &candidate;
+  if (known && !setDevice(target.gpu_, target.chip_, known->name, error))
+    return std::nullopt;
+  if (device.multiprocessors > 0)
+    target.gpu_.multiprocessors = std::min(device.multiprocessors, maxFact);
   target.workers_ = target.gpu_.multiprocessors;
   return target;
 }
@@ -216,7 +240,27 @@ std::string TargetInfo::toString() const {
   if (isCPU())
     text += ",simd=" + std::to_string(cpu_.simdBits) +
             ",registers=" + std::to_string(cpu_.vectorRegisters);
+  else if (gpu_.device != factsOfChip(chip_).device)
+    text += ",device=" + std::string(gpu_.device);
   if (workers_ > 0)
+    text += ",workers=" + std::to_string(workers_);
+  return text;
+}
+
+std::string TargetInfo::describe() const {
+  if (isCPU()) {
+    const CPUChip *known = find(knownCPUChips(), chip_);
+    const bool implied = known && known->facts.simdBits == cpu_.simdBits &&
+                         known->facts.vectorRegisters == cpu_.vectorRegisters;
+    if (!implied)
+      return toString();
+    return (chip_ == "generic" ? "cpu" : "cpu:" + chip_) +
+           (workers_ > 0 ? ",workers=" + std::to_string(workers_) : "");
+  }
+  std::string text = "cuda:" + chip_;
+  if (gpu_.device != factsOfChip(chip_).device)
+    text += ",device=" + std::string(gpu_.device);
+  if (workers_ != find(knownGPUDevices(), gpu_.device)->multiprocessors)
     text += ",workers=" + std::to_string(workers_);
   return text;
 }
