@@ -28,7 +28,7 @@ Value mlir::blocksparse::loadIndex(ImplicitLocOpBuilder &b, Value memref, ValueR
 
 namespace {
 
-/// A memref taken apart: element (i0, i1, ..) is base[offset + sum of i * stride].
+/// Describes a memref by its parts: element (i0, i1, ..) is base[offset + sum of i * stride].
 struct StridedBuffer {
   Value base, offset;
   SmallVector<Value, 4> sizes, strides;
@@ -58,11 +58,11 @@ static StridedBuffer takeApart(ImplicitLocOpBuilder &b, Value memref) {
   return buffer;
 }
 
-/// The matrix of the given geometry; its type is as static as the values are.
+/// Returns the matrix with the given geometry. Its type is as static as the values are.
 static MatrixView makeMatrix(ImplicitLocOpBuilder &b, Value base, Value offset, Value rows,
                              Value cols, Value rowStride, Value colStride) {
   auto baseType = cast<MemRefType>(base.getType());
-  // A broadcast axis has stride 0, which a static layout can't say.
+  // A broadcast axis has stride 0, which a static layout cannot express.
   auto typedStride = [](Value stride) {
     int64_t known = knownIndex(stride);
     return known == 0 ? ShapedType::kDynamic : known;
@@ -106,7 +106,7 @@ MatrixView MatrixView::withUnitStride(ImplicitLocOpBuilder &b) const {
   int64_t offset = 0;
   if (succeeded(type.getStridesAndOffset(strides, offset)) && strides[1] == 1)
     return *this;
-  // Not a memref.cast: vector.load folds with one and is invalid then.
+  // A memref.cast would not do: vector.load folds with it and becomes invalid.
   StridedBuffer buffer = takeApart(b, memref);
   return makeMatrix(b, buffer.base, buffer.offset, rows, cols, buffer.strides[0],
                     indexConstant(b, 1));

@@ -1,8 +1,10 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// How the kernels of both backends see the memref operands of planned ops: dense operands as
-// matrices selected by (batch, head), values as blocks, look-up tables as rows of index values.
+// Views of the memref operands of planned ops, shared by the CPU and GPU backends: a dense operand
+// is a set of matrices selected by (batch, head), values are an array of blocks, and a look-up
+// table is an array of rows whose fields load as index. Building a view emits operations at the
+// insertion point of the builder; sizes and strides that the types know become constants.
 
 #ifndef BLOCKSPARSE_LIB_CONVERSION_OPERANDVIEW_H
 #define BLOCKSPARSE_LIB_CONVERSION_OPERANDVIEW_H
@@ -13,56 +15,64 @@
 
 namespace mlir::blocksparse {
 
-/// memref.dim, a constant where the type knows it.
+/// Returns the extent of axis `axis` of `memref` (index), a constant if the type knows it.
 Value memrefDim(ImplicitLocOpBuilder &b, Value memref, int64_t axis);
 
-/// Loads an integer element of any width as index (signed).
+/// Loads an integer element of any width and returns it as index, sign-extended.
 Value loadIndex(ImplicitLocOpBuilder &b, Value memref, ValueRange indices);
 
-/// A matrix: a rank-2 memref in the logical order (row, column), whatever its strides.
+/// Describes a matrix: a rank-2 memref indexed by (row, column), with any strides.
 struct MatrixView {
   Value memref;
   Value rows, cols;
-  /// Every column is the same: the axis is broadcast.
+  /// True if the column axis is broadcast: every column reads the same element.
   bool broadcastsColumns = false;
 
   Type elementType() const { return cast<MemRefType>(memref.getType()).getElementType(); }
   Value load(ImplicitLocOpBuilder &b, Value row, Value col) const;
   void store(ImplicitLocOpBuilder &b, Value element, Value row, Value col) const;
-  /// i1: neighbours along a row are neighbours in memory; a constant where the type says so.
+  /// Returns i1: true if neighbours along a row are neighbours in memory. Constant if the type
+  /// decides it.
   Value hasUnitStride(ImplicitLocOpBuilder &b) const;
-  /// The same memref with the inner stride typed as 1, as vector.load and vector.store want
-  /// it. Only for code that runs where hasUnitStride is true.
+  /// Returns the same matrix with an inner stride of 1 in its type, as vector.load and vector.store
+  /// require. Use it only in code that runs if hasUnitStride is true.
   MatrixView withUnitStride(ImplicitLocOpBuilder &b) const;
-  /// The part of `rows` x `cols` that starts at (row, col); no bounds are checked.
+  /// Returns the submatrix of `rows` x `cols` elements that starts at (row, col). Bounds are not
+  /// checked.
   MatrixView window(ImplicitLocOpBuilder &b, Value row, Value col, Value rows, Value cols) const;
 };
 
-/// Which axis of a memref plays which role; -1: none does, every index reads the same element.
+/// Names the axis of a memref that plays each role; -1 means that no axis does, so that every index
+/// of that role reads the same element.
 struct DenseAxes {
   int batch = -1, head = -1, row = -1, col = -1;
 
-  /// The last two axes are (row, column), what stands before them head and batch.
+  /// Returns the roles in an operand of rank 2 to 4 whose last two axes are (row, column), or
+  /// (column, row) if `transposed`, preceded by batch and head as far as the rank has them.
   static DenseAxes ofMatrices(int64_t rank, bool transposed = false);
-  /// The same for the rank of `memref`.
+  /// Returns the roles in `memref`, as the overload above does for its rank.
   static DenseAxes ofMatrices(Value memref, bool transposed = false) {
     return ofMatrices(cast<MemRefType>(memref.getType()).getRank(), transposed);
   }
-  /// [B, R, H, C], the order of the score and context products.
+  /// Returns the roles in [B, R, H, C], the axis order of the dense operands of the score and
+  /// context products.
   static DenseAxes ofInterleavedHeads() { return {0, 2, 1, 3}; }
-  /// The roles of the axes of an operand of `rank` that broadcasts to the rank 4 of this one.
+  /// Returns the roles in an operand of rank `rank` that broadcasts, by numpy's rules, to an
+  /// operand of rank 4 with the roles of this object.
   DenseAxes alignedTo(int64_t rank) const;
-  /// The last axis is the row (or the column), what stands before it head and batch.
+  /// Returns the roles in an operand whose last axis is the row (ofRowVectors) or the column
+  /// (ofColumnVectors), preceded by batch and head.
   static DenseAxes ofRowVectors(int64_t rank);
   static DenseAxes ofColumnVectors(int64_t rank);
 };
 
-/// A memref of rank 1..4 seen as [B, H, R, C]. An axis that is missing or of static size 1 is
-/// broadcast: its index is ignored. A dynamic axis is never broadcast.
+/// Represents a memref of rank 1 to 4 as [B, H, R, C]. An axis that is missing or has static size 1
+/// is broadcast: its index is ignored. A dynamic axis is never broadcast.
 class DenseView {
 public:
   static DenseView get(ImplicitLocOpBuilder &b, Value memref, DenseAxes axes);
-  /// Rank 2..4, [.., R, C], or [.., C, R] when `transposed`.
+  /// Returns the view of a memref of rank 2 to 4 with the axes [.., R, C], or [.., C, R] if
+  /// `transposed`.
   static DenseView get(ImplicitLocOpBuilder &b, Value memref, bool transposed = false);
 
   Type elementType() const { return cast<MemRefType>(memref.getType()).getElementType(); }
@@ -71,11 +81,12 @@ public:
   Value rows() const { return size(axes.row); }
   Value cols() const { return size(axes.col); }
 
-  /// The matrix of (batch, head); either may be null where the axis is missing.
+  /// Returns the matrix of (batch, head). Either index may be null if the view has no such axis.
   MatrixView matrix(ImplicitLocOpBuilder &b, Value batch, Value head) const;
-  /// Whether the column axis is missing or of static size 1.
+  /// Returns true if the column axis is missing or has static size 1.
   bool broadcastsColumns() const;
-  /// i1: as MatrixView::hasUnitStride, for all the matrices; false where columns are broadcast.
+  /// Returns i1: true if neighbours along a row are neighbours in memory in every matrix of the
+  /// view. False if columns are broadcast.
   Value hasUnitStride(ImplicitLocOpBuilder &b) const;
 
 private:
@@ -84,16 +95,17 @@ private:
   Value memref, base, offset, one;
   DenseAxes axes;
   SmallVector<Value, 4> sizes;
-  /// 0 for broadcast axes.
+  /// Strides in elements; 0 for a broadcast axis.
   SmallVector<Value, 4> strides;
 };
 
-/// Values [S, bm, bn] or [B, S, bm, bn]; bm and bn are static.
+/// Represents values [S, bm, bn] or [B, S, bm, bn] as an array of blocks. bm and bn must be static.
 class ValuesView {
 public:
-  /// `lutHeads` is the op's attribute, `lutBlocks` the number of blocks that its table lists
-  /// and `heads` the number of heads that the op runs over. Where one table serves all heads,
-  /// head h of a tensor with more values than the table lists has its blocks at h * lutBlocks.
+  /// Returns the view of the values `memref`. `lutHeads` is the attribute of the op, `lutBlocks`
+  /// the number of blocks that its table lists, and `heads` the number of heads that the op
+  /// iterates over. If one table serves all heads and the values store more blocks than the table
+  /// lists, the blocks of head h start at h * lutBlocks.
   static ValuesView get(ImplicitLocOpBuilder &b, Value memref, int64_t lutHeads, Value lutBlocks,
                         Value heads);
 
@@ -102,31 +114,32 @@ public:
   int64_t blockCols() const { return cols; }
   Value storedBlocks() const { return count; }
 
-  /// Where the blocks of `head` begin: a table's value block v is block(batch, base + v).
+  /// Returns the index of the first block of `head`: the value block v of a table is block(batch,
+  /// headBase + v).
   Value headBase(ImplicitLocOpBuilder &b, Value head) const;
-  /// Block number `index` of `batch` (ignored where there is one batch), [bm, bn], or
-  /// [bn, bm] when `transposed`.
+  /// Returns the block with index `index` of `batch` (ignored if there is one batch) as a matrix
+  /// [bm, bn], or [bn, bm] if `transposed`.
   MatrixView block(ImplicitLocOpBuilder &b, Value batch, Value index,
                    bool transposed = false) const;
-  /// i1: the elements of every block are contiguous and in row-major order.
+  /// Returns i1: true if the elements of every block are contiguous in row-major order.
   Value hasContiguousBlocks(ImplicitLocOpBuilder &b) const;
 
 private:
   Value memref, base, offset, count, headStride;
   int64_t rows = 0, cols = 0;
-  /// Batch (null: none), block, row, column.
+  /// Strides in elements; batchStride is null if there is no batch axis.
   Value batchStride, blockStride, rowStride, colStride;
 };
 
-/// A look-up table [n, w] or, with one table per batch, [B, n, w].
+/// Represents a look-up table [n, w], or [B, n, w] with one table for each batch.
 class LutView {
 public:
   static LutView get(ImplicitLocOpBuilder &b, Value memref);
 
   bool isBatched() const { return batched; }
-  /// Number of rows.
+  /// Returns the number of rows of one table (index).
   Value rows() const { return count; }
-  /// Element (row, field) of the table of `batch` (ignored unless batched).
+  /// Loads field `field` of row `row` of the table of `batch` (ignored unless batched), as index.
   Value field(ImplicitLocOpBuilder &b, Value batch, Value row, int64_t field) const;
 
 private:

@@ -14,7 +14,7 @@ using namespace mlir::blocksparse;
 
 namespace {
 
-/// Floating-point arithmetic on values of one type with literal operands.
+/// Emits floating-point arithmetic on values of one type, with literal operands.
 class Floats {
 public:
   Floats(ImplicitLocOpBuilder &b, Type type) : b(b), type(type) {}
@@ -34,7 +34,7 @@ public:
   Value select(Value condition, Value yes, Value no) {
     return arith::SelectOp::create(b, condition, yes, no);
   }
-  /// coefficients[0] + coefficients[1] x + ...
+  /// Returns coefficients[0] + coefficients[1] x + ...
   Value polynomial(Value x, ArrayRef<double> coefficients) {
     Value sum = constant(coefficients.back());
     for (double coefficient : llvm::reverse(coefficients.drop_back()))
@@ -49,21 +49,21 @@ private:
 
 } // namespace
 
-/// 1 / (1 + exp(-x)).
+/// Emits 1 / (1 + exp(-x)).
 static Value emitSigmoid(ImplicitLocOpBuilder &b, Value x) {
   Floats f(b, x.getType());
   Value e = emitExp(b, arith::NegFOp::create(b, x));
   return f.div(f.constant(1), f.add(f.constant(1), e));
 }
 
-/// x * factor, 0 where the factor is 0: -infinity times 0 would be NaN.
+/// Emits x * factor, but 0 if the factor is 0: -infinity times 0 would be NaN.
 static Value gate(ImplicitLocOpBuilder &b, Value x, Value factor) {
   Floats f(b, x.getType());
   return f.select(f.equal(factor, 0), f.constant(0), f.mul(x, factor));
 }
 
-/// erfc(t) for t >= 0 in f32: exp(-t^2) u p(u) with u = 1 / (1 + 0.3 t). The coefficients are
-/// a least-squares fit of exp(t^2) erfc(t) on [0, 11], off by 2.2e-8 of it.
+/// Emits erfc(t) in f32 for t >= 0 as exp(-t^2) u p(u) with u = 1 / (1 + 0.3 t). The coefficients
+/// are a least-squares fit of exp(t^2) erfc(t) on [0, 11] with a relative error of 2.2e-8.
 static Value emitErfcF32(ImplicitLocOpBuilder &b, Value t) {
   Floats f(b, t.getType());
   Value u = f.div(f.constant(1), f.fma(t, f.constant(0.3), f.constant(1)));
@@ -74,14 +74,15 @@ static Value emitErfcF32(ImplicitLocOpBuilder &b, Value t) {
   return f.mul(f.mul(u, p), emitExp(b, minusSquare));
 }
 
-/// x / 2 * erfc(-x / sqrt 2).
+/// Emits x / 2 * erfc(-x / sqrt 2).
 static Value emitGeluErf(ImplicitLocOpBuilder &b, Value x) {
   Floats f(b, x.getType());
   constexpr double sqrtHalf = 0.70710678118654752440;
   Value half = f.mul(x, f.constant(0.5));
   Value t = f.mul(x, f.constant(sqrtHalf));
   if (getElementTypeOrSelf(x.getType()).isF64()) {
-    // erf(t) + 1 loses digits below 0 only relative to a result that is small beside x.
+    // The cancellation in erf(t) + 1 for t < 0 matters only relative to a result that is small
+    // beside x.
     Value factor = f.add(f.constant(1), math::ErfOp::create(b, t));
     return gate(b, half, factor);
   }
@@ -90,7 +91,7 @@ static Value emitGeluErf(ImplicitLocOpBuilder &b, Value x) {
   return gate(b, half, factor);
 }
 
-/// x * sigmoid(2 sqrt(2 / pi) (x + 0.044715 x^3)), which is x / 2 * (1 + tanh(..)).
+/// Emits x * sigmoid(2 sqrt(2 / pi) (x + 0.044715 x^3)), which equals x / 2 * (1 + tanh(..)).
 static Value emitGeluTanh(ImplicitLocOpBuilder &b, Value x) {
   Floats f(b, x.getType());
   constexpr double slope = 1.59576912160573071176;
@@ -103,7 +104,7 @@ static Value emitRelu(ImplicitLocOpBuilder &b, Value x) {
   Value zero = splatConstant(b, x.getType(), 0);
   if (getElementTypeOrSelf(x.getType()).isInteger())
     return arith::MaxSIOp::create(b, x, zero);
-  // A comparison with NaN is false and keeps it.
+  // A comparison with NaN is false, so NaN is kept.
   Value negative = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, x, zero);
   return arith::SelectOp::create(b, negative, zero, x);
 }

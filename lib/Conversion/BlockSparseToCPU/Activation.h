@@ -9,9 +9,9 @@
 
 namespace mlir::blocksparse {
 
-/// The activation of a scalar or vector of f32, f64 or i32 (none and relu alone); null is
-/// none. NaN gives NaN; gelu and silu of -infinity are 0. The formulas are those of
-/// ::blocksparse::ref::Activation.
+/// Emits the activation of `x`, a scalar or vector of f32, f64 or i32 (i32: only none and relu),
+/// and returns the result. A null `activation` means none. NaN yields NaN; gelu and silu of
+/// -infinity are 0. The formulas are those of ::blocksparse::ref::Activation.
 Value emitActivation(ImplicitLocOpBuilder &b, ActivationAttr activation, Value x);
 
 } // namespace mlir::blocksparse

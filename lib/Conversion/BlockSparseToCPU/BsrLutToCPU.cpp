@@ -14,7 +14,7 @@ using namespace mlir::blocksparse;
 // bsr_row_lut
 //===----------------------------------------------------------------------===//
 
-/// One segment a block row; entries in the order of the pattern.
+/// Emits one segment for each block row, with its entries in the order of the pattern.
 static void emitRowLut(ImplicitLocOpBuilder &b, const RuntimePattern &pattern,
                        const IndexArray &segments, const IndexArray &entries, Value batch) {
   Value zero = indexConstant(b, 0), one = indexConstant(b, 1), none = indexConstant(b, -1);
@@ -28,8 +28,8 @@ static void emitRowLut(ImplicitLocOpBuilder &b, const RuntimePattern &pattern,
   });
 }
 
-/// One segment a block column, by a stable counting sort. Field 2 of a segment is the place of
-/// its next entry until all have been placed.
+/// Emits one segment for each block column by a stable counting sort. Until all entries are placed,
+/// field 2 of a segment is the index of its next entry.
 static void emitColumnLut(ImplicitLocOpBuilder &b, const RuntimePattern &pattern,
                           const IndexArray &segments, const IndexArray &entries, Value batch) {
   Value zero = indexConstant(b, 0), none = indexConstant(b, -1);
@@ -69,7 +69,7 @@ struct LowerRowLut : OpRewritePattern<BsrRowLutOp> {
     emitParallel(b, {pattern.batches}, [&](ImplicitLocOpBuilder &b, ValueRange at) {
       auto emit = op.getTranspose() ? emitColumnLut : emitRowLut;
       emit(b, pattern, segments, entries, at[0]);
-      // No segment refers to what follows.
+      // No segment refers to the spare entries.
       emitLoop(b, pattern.used(b, at[0]), pattern.room, 1,
                [&](ImplicitLocOpBuilder &b, Value index) {
                  entries.storeRow(b, {indexConstant(b, 0), index}, at[0], index);
@@ -105,7 +105,8 @@ struct LowerCoordinateLut : OpRewritePattern<BsrCoordinateLutOp> {
                            [&](ImplicitLocOpBuilder &b, Value row, Value col, Value index) {
                              lut.storeRow(b, {zero, row, col, index}, batch, index);
                            });
-      // Outside every tensor: to_dense skips such a block, from_dense fills it with 0.
+      // Block (-1, -1) is outside of every tensor: to_dense skips it and from_dense fills it with
+      // 0.
       emitLoop(b, pattern.used(b, batch), pattern.room, 1,
                [&](ImplicitLocOpBuilder &b, Value index) {
                  lut.storeRow(b, {zero, none, none, index}, batch, index);
@@ -122,8 +123,8 @@ struct LowerCoordinateLut : OpRewritePattern<BsrCoordinateLutOp> {
 // bsr_transpose_indices
 //===----------------------------------------------------------------------===//
 
-/// A stable counting sort by column. offsets[c] is the place of the next block of column c while
-/// blocks are placed, which leaves the offset of column c + 1 there.
+/// Emits a stable counting sort by column. While blocks are placed, offsets[c] is the index of the
+/// next block of column c; at the end it is therefore the offset of column c + 1.
 static void emitTransposedIndices(ImplicitLocOpBuilder &b, const RuntimePattern &pattern,
                                   const IndexArray &offsets, const IndexArray &columns,
                                   const IndexArray &permutation, Value batch) {
@@ -150,7 +151,7 @@ static void emitTransposedIndices(ImplicitLocOpBuilder &b, const RuntimePattern 
     offsets.store(b, offsets.load(b, batch, {Int(b, to) - one}), batch, {to});
   });
   offsets.store(b, zero, batch, {zero});
-  // Blocks that are not part of the pattern keep their place.
+  // Spare entries keep their index.
   emitLoop(b, pattern.used(b, batch), pattern.room, 1, [&](ImplicitLocOpBuilder &b, Value index) {
     columns.store(b, zero, batch, {index});
     permutation.store(b, index, batch, {index});

@@ -13,7 +13,7 @@
 using namespace mlir;
 using namespace mlir::blocksparse;
 
-/// Copies all blocks, in parallel over them.
+/// Copies all blocks in a parallel loop over them, and returns the copy.
 static Value copyBlocks(ImplicitLocOpBuilder &b, Value values) {
   auto type = cast<MemRefType>(values.getType());
   int64_t rank = type.getRank();

@@ -8,18 +8,18 @@
 
 namespace mlir::blocksparse {
 
-/// Values whose blocks are contiguous by type. Where the type of the given memref doesn't say
-/// so, a test at run time decides between the memref itself and a copy.
+/// Provides values whose blocks are contiguous by type. If the type of the given memref does not
+/// say so, a test at run time selects either the memref itself or a copy.
 class ContiguousBlocks {
 public:
   ContiguousBlocks(ImplicitLocOpBuilder &b, Value values);
   Value memref() const { return contiguous; }
-  /// Frees the copy if there is one.
+  /// Frees the copy if one was made.
   void release(ImplicitLocOpBuilder &b);
 
 private:
   Value contiguous;
-  /// i1, true where `contiguous` is a copy; null: never.
+  /// i1 that is true if `contiguous` is a copy; null if no copy is ever made.
   Value copied;
 };
 

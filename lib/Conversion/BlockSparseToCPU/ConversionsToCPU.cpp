@@ -13,7 +13,7 @@ using namespace mlir::blocksparse;
 
 namespace {
 
-/// Stored blocks and the dense tensor they belong to.
+/// Holds the views of stored blocks and of the dense tensor that they belong to.
 struct ConversionKernel {
   LutView lut;
   int64_t lutHeads;
@@ -25,10 +25,10 @@ struct ConversionKernel {
   VectorType vector() const { return VectorType::get({access.width}, values.elementType()); }
 };
 
-/// A row of a coordinate LUT for one (batch, head).
+/// Describes the block that a row of a coordinate LUT lists, for one (batch, head).
 struct BlockPlace {
   MatrixView block, dense;
-  /// Of the block's first element in the tensor.
+  /// Row and column in the tensor of the block's first element.
   Value row, col;
 };
 
@@ -47,18 +47,19 @@ static BlockPlace getPlace(ImplicitLocOpBuilder &b, const ConversionKernel &kern
   return place;
 }
 
-/// The loop over heads of a table that all heads share; a table of all heads names them itself.
+/// Returns the extent of the loop over heads: all heads if they share one table, and 1 for a table
+/// whose rows name their heads.
 static Value headLoop(ImplicitLocOpBuilder &b, const ConversionKernel &kernel) {
   return kernel.lutHeads == 1 ? kernel.heads : indexConstant(b, 1);
 }
 
-/// i1: 0 <= value < end. A run-time table has row -1 where it lists no block.
+/// Returns i1: 0 <= value < end. A run-time table has row -1 in entries that list no block.
 static Value isInside(ImplicitLocOpBuilder &b, Value value, Value end) {
   return b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::ult, value, end);
 }
 
-/// Calls `body` for the chunks of a block row with masks of the lanes that exist in the block
-/// and in the tensor (null: all).
+/// Calls `body` for each chunk of a block row, with masks of the lanes that exist in the block and
+/// in the tensor (null: all).
 static void forEachColumn(
     ImplicitLocOpBuilder &b, const ConversionKernel &kernel, const BlockPlace &place,
     llvm::function_ref<void(ImplicitLocOpBuilder &, Value col, Value stored, Value valid)> body) {
@@ -112,7 +113,7 @@ static void emitFromDense(ImplicitLocOpBuilder &b, const ConversionKernel &kerne
 // planned_to_dense
 //===----------------------------------------------------------------------===//
 
-/// Zeroes row `row` of the tensor.
+/// Writes 0 to row `row` of the tensor.
 static void zeroDenseRow(ImplicitLocOpBuilder &b, const ConversionKernel &kernel, Value batch,
                          Value head, Value row) {
   MatrixView dense = kernel.dense.matrix(b, batch, head);
@@ -134,7 +135,7 @@ static Value emitSum(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
   return convertElements(b, sum, element);
 }
 
-/// Writes (or adds) row `i` of a block to its place.
+/// Writes row `i` of a block to its row of the tensor, or adds it if `accumulate`.
 static void scatterBlockRow(ImplicitLocOpBuilder &b, const ConversionKernel &kernel,
                             const BlockPlace &place, Value i, bool accumulate) {
   Value row = Int(b, place.row) + i;
@@ -150,7 +151,8 @@ static void scatterBlockRow(ImplicitLocOpBuilder &b, const ConversionKernel &ker
   });
 }
 
-/// For a table without duplicates: zeroes, then every block on its own.
+/// Emits to_dense for a table without duplicates: first zeroes the tensor, then writes all blocks
+/// in parallel.
 static void emitScatter(ImplicitLocOpBuilder &b, const ConversionKernel &kernel) {
   Value zero = indexConstant(b, 0);
   emitParallel(b, {kernel.batches, kernel.dense.heads(), kernel.dense.rows()},
@@ -166,8 +168,8 @@ static void emitScatter(ImplicitLocOpBuilder &b, const ConversionKernel &kernel)
                });
 }
 
-/// For a table that may list a block twice: one iteration owns the i-th row of all block rows
-/// and adds up in the order of the table.
+/// Emits to_dense for a table that may list a block twice: one iteration writes the i-th row of
+/// every block row and adds in the order of the table.
 static void emitOwnedScatter(ImplicitLocOpBuilder &b, const ConversionKernel &kernel) {
   Value zero = indexConstant(b, 0);
   int64_t blockRows = kernel.values.blockRows();
@@ -224,7 +226,7 @@ static void emitTranspose(ImplicitLocOpBuilder &b, PlannedTransposeOp op) {
 // Patterns
 //===----------------------------------------------------------------------===//
 
-/// Emits `kernel` in its two versions.
+/// Emits `kernel` in a version for unit strides and one for any strides.
 static void
 emitConversion(ImplicitLocOpBuilder &b, Value values, Value dense, Value lut, int64_t lutHeads,
                ScheduleAttr schedule, const CPULoweringOptions &options, bool toDense,
@@ -233,7 +235,7 @@ emitConversion(ImplicitLocOpBuilder &b, Value values, Value dense, Value lut, in
   kernel.lut = LutView::get(b, lut);
   kernel.lutHeads = lutHeads;
   kernel.dense = DenseView::get(b, dense);
-  // The destination knows how many batches and heads there are.
+  // Only the destination tells how many batches and heads there are.
   kernel.batches = toDense ? kernel.dense.batches() : countBatches(b, values);
   kernel.heads =
       toDense ? kernel.dense.heads() : countHeads(b, values, lutHeads, kernel.lut.rows());
@@ -242,7 +244,7 @@ emitConversion(ImplicitLocOpBuilder &b, Value values, Value dense, Value lut, in
       chooseWidth(kernel.values.blockCols(), kernel.values.elementType().getIntOrFloatBitWidth(),
                   options.vectorBits, schedule);
   SmallVector<Value> conditions{kernel.values.hasContiguousBlocks(b)};
-  // A single column has no neighbours to be apart from.
+  // A single column has no neighbours, so its stride does not matter.
   if (knownIndex(kernel.dense.cols()) != 1)
     conditions.push_back(kernel.dense.hasUnitStride(b));
   emitVersions(b, conditions, [&](ImplicitLocOpBuilder &b, bool unitStride) {

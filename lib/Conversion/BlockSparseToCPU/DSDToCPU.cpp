@@ -1,8 +1,9 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// planned_dsd: one task packs a panel of the dense operand for a (batch, head) and walks a
-// share of the segments over it. `precision` has no effect: exact f32 is at least as good.
+// Lowers planned_dsd. One task packs a panel of the dense operand for a (batch, head) and
+// multiplies a share of the segments with it. `precision` has no effect, because exact f32 products
+// satisfy every precision.
 
 #include "ContiguousBlocks.h"
 #include "ElementConversion.h"
@@ -23,12 +24,12 @@ using namespace mlir::blocksparse;
 
 namespace {
 
-/// Fields of a segment and of a combine row (BlockSparsePlannedOps.td).
+/// Lists the fields of a segment, of an entry and of a combine row (BlockSparsePlannedOps.td).
 enum SegmentField { SegmentTile, SegmentHead, SegmentFirst, SegmentCount, SegmentSlot };
 enum EntryField { EntryDense, EntryValue };
 enum CombineField { CombineTile, CombineHead, CombineFirst, CombineCount };
 
-/// One lowering of one op: the views, the sizes and the parts of the loop nest.
+/// Lowers one op: holds the views, the sizes and the parts of the loop nest.
 class DSDLowering {
 public:
   DSDLowering(ImplicitLocOpBuilder &b, PlannedDSDOp op, const CPULoweringOptions &options)
@@ -68,10 +69,10 @@ private:
   std::optional<SegmentOrder> order;
   std::optional<Epilogue> epilogue;
   Value batches, heads, rows, cols, depth, panels, denseUnitStride;
-  /// Partial sums [slot rows, panels * tile.cols] or null.
+  /// Partial sums [slot rows, panels * tile.cols]; null if no tile is split.
   Value partials;
 
-  /// Of the task that is being emitted.
+  /// State of the task that is being emitted.
   Value batch, head, firstCol, panel, tileMemref, transposedTile, headBase;
   std::optional<LeftOperand> left;
   std::optional<EpilogueMatrices> matrices;
@@ -113,14 +114,15 @@ void DSDLowering::prepare(const CPULoweringOptions &options) {
   epilogue.emplace(b, attributes, operands, op.getInit(), DenseAxes::ofMatrices(4), empty);
 }
 
-/// How many tasks share a panel: enough for many threads, but each with so much work that
-/// packing the panel again for it doesn't count.
+/// Returns the number of tasks that share a panel: enough to occupy many threads, but each with so
+/// much work that packing the panel again for each task costs little.
 Value DSDLowering::taskGroups() {
   constexpr int64_t wantedTasks = 128;
   Value others = Int(b, batches) * heads * panels;
   Value wanted =
       indexCeilDiv(b, indexConstant(b, wantedTasks), indexMax(b, others, indexConstant(b, 1)));
-  // Products for one column of the panel against the elements of that column.
+  // Number of multiply-adds for one column of the panel. A task should execute at least 32 of them
+  // for each element of the column that it packs.
   Value products = Int(b, entries->rows()) * (tileHeight * blockDepth);
   if (lutHeads > 1)
     products = b.createOrFold<arith::DivUIOp>(products, indexConstant(b, lutHeads));
@@ -168,7 +170,7 @@ void DSDLowering::emitTask(Value taskBatch, Value taskHead, Value panelIndex, Va
   left.emplace(b, tile, values->elementType());
   bool multiplies = op.getAlpha().convertToDouble() != 0;
   if (multiplies) {
-    // Without entries nothing reads the panel.
+    // A table without entries never reads the panel, so nothing is packed.
     Value none = indexEqual(b, entries->rows(), indexConstant(b, 0));
     Value packed = b.createOrFold<arith::SelectOp>(none, indexConstant(b, 0), depth);
     panel = allocateScratch(b, tile.panelType(), {packed});
@@ -193,7 +195,7 @@ void DSDLowering::emitTask(Value taskBatch, Value taskHead, Value panelIndex, Va
   freeScratch(b, tileMemref);
 }
 
-/// Where a transposed result turns its tiles; it belongs to a task.
+/// Allocates the scratch in which a task transposes the tiles of a transposed result.
 void DSDLowering::allocateTransposedTile() {
   if (transposeOut)
     transposedTile =
@@ -205,7 +207,7 @@ void DSDLowering::freeTransposedTile() {
     freeScratch(b, transposedTile);
 }
 
-/// The rows of partial sums of a slot start here.
+/// Returns the first row of the partial sums of a slot.
 Value DSDLowering::slotRow(Value slotBatch, Value slotHead, Value slot) {
   Value index = slotBatch;
   if (lutHeads == 1)
@@ -214,14 +216,14 @@ Value DSDLowering::slotRow(Value slotBatch, Value slotHead, Value slot) {
   return Int(b, index) * tileHeight;
 }
 
-/// Asks for the lines that the epilogue will write, while the sums are computed.
+/// Prefetches the cache lines that the epilogue will write, while the accumulators are computed.
 void DSDLowering::prefetchResult(Value row, Value count) {
   OpBuilder::InsertionGuard guard(b);
   Value i = enterLoop(b, indexConstant(b, 0), count, 1);
   prefetchRow(b, matrices->out, Int(b, row) + i, firstCol, tile.cols, /*write=*/true);
 }
 
-/// All tiles of one segment.
+/// Emits all tiles of one segment.
 void DSDLowering::emitSegment(Value segment) {
   Value height = indexConstant(b, tileHeight);
   Value firstRow = Int(b, segments->field(b, batch, segment, SegmentTile)) * height;
@@ -254,7 +256,7 @@ void DSDLowering::emitSegment(Value segment) {
   }
 }
 
-/// The sums of the tile that starts at row `blockRow` of the segment's block row.
+/// Returns the accumulators of the tile that starts at row `blockRow` of the segment's block row.
 SmallVector<Value> DSDLowering::emitTileSums(Value segment, Value blockRow) {
   SmallVector<Value> zeros = tile.zeroSums(b);
   if (op.getAlpha().convertToDouble() == 0)
@@ -271,7 +273,7 @@ SmallVector<Value> DSDLowering::emitTileSums(Value segment, Value blockRow) {
   return loop.getResults();
 }
 
-/// The value block of an entry as the left operand: rows of the tile x reduction axis.
+/// Returns the value block of an entry as the left operand: rows of the tile x reduction axis.
 MatrixView DSDLowering::entryBlock(Value entry) {
   Value index = Int(b, headBase) + entries->field(b, batch, entry, EntryValue);
   return values->block(b, batch, index, op.getTransposeValues());
@@ -281,14 +283,14 @@ SmallVector<Value> DSDLowering::emitEntry(Value entry, Value lastEntry, Value bl
                                           ValueRange sums) {
   Value extent = indexConstant(b, blockDepth);
   Value firstK = Int(b, entries->field(b, batch, entry, EntryDense)) * extent;
-  // Beyond the end of K a block holds padding, which may be anything.
+  // Beyond the end of K a block contains padding, which may have any value.
   Value blockK = extent;
   if (knownIndex(depth) == ShapedType::kDynamic || knownIndex(depth) % blockDepth != 0)
     blockK = indexMin(b, extent, Int(b, depth) - firstK);
   Value lastRow = tileHeight % tile.rows == 0 ? Value() : indexConstant(b, tileHeight - 1);
 
-  // The next block may be anywhere in memory: its part of this tile is asked for evenly over the
-  // steps of this one. Rows of a block follow each other without a gap.
+  // The next block may be anywhere in memory, so its part of this tile is prefetched evenly over
+  // the steps of this block. Rows of a block follow each other in memory without a gap.
   bool transposed = op.getTransposeValues();
   Value next = indexMin(b, Int(b, entry) + 1, lastEntry);
   MatrixView nextBlock = entryBlock(next);
@@ -318,8 +320,9 @@ void DSDLowering::finishTile(const EpilogueMatrices &target, Value row, Value co
   epilogue->storeTile(b, target, transposedTile, col, row, validCols, count, lanes);
 }
 
-/// target[i] = sum over `slotCount` slots, in ascending order, of row i of their partial sums,
-/// for rows [0, count); `firstRow` is the row of the first slot, `col` the column.
+/// Emits target[i] = sum over `slotCount` slots, in ascending order, of row i of their partial
+/// sums, for the rows [0, count). `firstRow` is the row of the first slot and `col` the first
+/// column.
 void DSDLowering::addSlots(Value firstRow, Value slotCount, Value count, Value col, Value target) {
   OpBuilder::InsertionGuard guard(b);
   Value zero = indexConstant(b, 0), height = indexConstant(b, tileHeight);
@@ -340,7 +343,7 @@ void DSDLowering::addSlots(Value firstRow, Value slotCount, Value count, Value c
   }
 }
 
-/// One split tile, for the columns of one panel.
+/// Combines one split tile, for the columns of one panel.
 void DSDLowering::emitCombine(Value taskBatch, Value taskHead, Value panelIndex, Value combineRow) {
   Value ownHead = lutHeads > 1 ? combine->field(b, taskBatch, combineRow, CombineHead) : taskHead;
   Value firstSlot = combine->field(b, taskBatch, combineRow, CombineFirst);

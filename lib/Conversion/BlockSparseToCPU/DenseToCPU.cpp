@@ -1,8 +1,9 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// planned_matmul: one task packs a panel of the right operand and passes over a share of the
-// rows of the left one. `precision` has no effect: exact f32 is at least as good.
+// Lowers planned_matmul. One task packs a panel of the right operand and multiplies a share of the
+// rows of the left operand with it. `precision` has no effect, because exact f32 products satisfy
+// every precision.
 
 #include "Epilogue.h"
 #include "LeftOperand.h"
@@ -19,7 +20,7 @@ using namespace mlir::blocksparse;
 
 namespace {
 
-/// The roles of the axes of the three matrices: left (m, k), right (k, n), result (m, n).
+/// Holds the roles of the axes of the three matrices: left (m, k), right (k, n), result (m, n).
 struct MatmulAxes {
   DenseAxes left, right, result;
 };
@@ -87,8 +88,9 @@ DenseMatmulLowering::DenseMatmulLowering(ImplicitLocOpBuilder &b, PlannedMatmulO
   epilogue.emplace(b, attributes, operands, op.getInit(), axes.result, Value());
 }
 
-/// As in planned_dsd: enough tasks for many threads, but each passes over at least 16 row tiles
-/// for one packing of the panel, as far as there are so many.
+/// Returns the number of tasks that share a panel. As in planned_dsd it is enough to occupy many
+/// threads, but each task computes at least 16 row tiles for one packing of the panel, if there are
+/// so many.
 Value DenseMatmulLowering::taskGroups() {
   Value one = indexConstant(b, 1);
   Value others = indexMax(b, Int(b, batches) * heads * panels, one);

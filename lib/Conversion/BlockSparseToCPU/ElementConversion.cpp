@@ -34,7 +34,7 @@ Value mlir::blocksparse::splatConstant(ImplicitLocOpBuilder &b, Type type, doubl
   if (isa<FloatType>(element))
     return arith::ConstantOp::create(b, splatAttribute(type, b.getFloatAttr(element, value)));
   unsigned width = element.getIntOrFloatBitWidth();
-  // Two's complement of the integral value, whatever its size.
+  // Two's complement of the integral value, for values of any magnitude.
   double modulus = std::ldexp(1.0, static_cast<int>(width));
   double wrapped = std::fmod(std::trunc(value), modulus);
   if (wrapped >= modulus / 2)
@@ -46,7 +46,7 @@ Value mlir::blocksparse::splatConstant(ImplicitLocOpBuilder &b, Type type, doubl
 
 namespace {
 
-/// Integer arithmetic on the bit patterns of a scalar or a vector.
+/// Emits integer arithmetic on the bit patterns of a scalar or a vector.
 class Bits {
 public:
   Bits(ImplicitLocOpBuilder &b, Type type) : b(b), type(type) {}
@@ -95,15 +95,15 @@ static Value widenToF32(ImplicitLocOpBuilder &b, Value value) {
     return bitcast(b, bits.shiftLeft(raw, 16), f32);
   }
   if (isa<Float8E5M2Type>(source)) {
-    // The upper half of an f16.
+    // An f8E5M2 is the upper byte of an f16.
     Type half = withElementType(value.getType(), b.getI16Type());
     Value raw = arith::ExtUIOp::create(b, half, bitcast(b, value, b.getI8Type()));
     Value f16 = bitcast(b, Bits(b, half).shiftLeft(raw, 8), b.getF16Type());
     return arith::ExtFOp::create(b, withElementType(value.getType(), f32), f16);
   }
   if (isa<Float8E4M3FNType>(source)) {
-    // Exponent and mantissa in the place of an f32's; the biases 7 and 127 differ by a factor
-    // of 2^120, which is exact for subnormals too. Only s.1111.111 is NaN.
+    // Exponent and mantissa are shifted to their position in an f32. The biases 7 and 127 differ by
+    // a factor of 2^120, and multiplying by it is exact for subnormals too. Only s.1111.111 is NaN.
     Value raw = arith::ExtUIOp::create(b, word, bitcast(b, value, b.getI8Type()));
     Value magnitude = bits.andWith(raw, 0x7f);
     Value scaled =
@@ -143,15 +143,15 @@ static Value narrowToBF16(ImplicitLocOpBuilder &b, Value value) {
 
 namespace {
 
-/// An 8-bit format with subnormals.
+/// Describes an 8-bit format with subnormals.
 struct SmallFormat {
   int64_t mantissa;
   int64_t bias;
-  /// f32 bits of the smallest normal number.
+  /// Bits of the f32 that is the smallest normal number of the format.
   int64_t smallestNormal;
-  /// Code of the largest magnitude that isn't NaN or infinity.
+  /// Code of the largest magnitude that is neither NaN nor infinity.
   int64_t largest;
-  /// Codes of a number that is too large and of NaN, without sign.
+  /// Codes, without the sign, of a magnitude that is too large and of NaN.
   int64_t overflow, nan;
 };
 
@@ -163,13 +163,13 @@ static Value narrowToF8(ImplicitLocOpBuilder &b, Value value, Type element,
   Bits bits(b, word);
   Value raw = bitcast(b, value, b.getI32Type());
   Value magnitude = bits.andWith(raw, 0x7fffffff);
-  // Normal: rebias, then drop the surplus bits of the mantissa; a carry moves into the
-  // exponent as it should.
+  // Normal results: rebias the exponent, then drop the surplus bits of the mantissa. A carry out of
+  // the mantissa increments the exponent, as it must.
   int64_t drop = 23 - format.mantissa;
   Value rebiased = bits.add(magnitude, bits.constant(-((127 - format.bias) << 23)));
   Value normal = roundBits(bits, rebiased, drop);
-  // Subnormal: adding a number whose last bit is the format's smallest one makes the adder
-  // round there.
+  // Subnormal results: adding a number whose last bit has the value of the smallest subnormal of
+  // the format makes the adder round at that bit.
   int64_t shift = 127 - format.bias - format.mantissa + 1 + 23;
   Value magic = bits.constant(shift << 23);
   Value sum = arith::AddFOp::create(b, bitcast(b, magnitude, b.getF32Type()),
@@ -193,8 +193,8 @@ static Value narrowFromF32(ImplicitLocOpBuilder &b, Value value, Type element) {
   return arith::TruncFOp::create(b, withElementType(value.getType(), element), value);
 }
 
-/// f64 to f32 so that a second rounding to something narrower is right: to odd. An inexact
-/// result gets its last bit set.
+/// Converts f64 to f32 by rounding to odd, so that a second rounding to a narrower type is correct:
+/// an inexact result gets its last bit set.
 static Value roundToOddF32(ImplicitLocOpBuilder &b, Value value) {
   Type f32 = withElementType(value.getType(), b.getF32Type());
   Type word = withElementType(value.getType(), b.getI32Type());
@@ -202,7 +202,7 @@ static Value roundToOddF32(ImplicitLocOpBuilder &b, Value value) {
   Value nearest = arith::TruncFOp::create(b, f32, value);
   Value back = arith::ExtFOp::create(b, value.getType(), nearest);
   Value raw = bitcast(b, nearest, b.getI32Type());
-  // Towards zero where rounding went away from it, then odd.
+  // If rounding increased the magnitude, step back towards zero; then set the last bit.
   auto magnitude = [&](Value v, Type integer, int64_t mask) {
     Bits wide(b, withElementType(v.getType(), integer));
     return wide.andWith(bitcast(b, v, integer), mask);

@@ -9,18 +9,19 @@
 
 namespace mlir::blocksparse {
 
-/// `element` in place of the element type of `like`, a scalar or vector type.
+/// Returns `like`, a scalar or vector type, with its element type replaced by `element`.
 Type withElementType(Type like, Type element);
 
-/// A scalar or a splat vector of `type` (floating-point or integer). Integers wrap.
+/// Returns a scalar constant or a splat vector of `type` (floating-point or integer). Integers
+/// wrap.
 Value splatConstant(ImplicitLocOpBuilder &b, Type type, double value);
 
-/// Converts a scalar or a vector to `element`. Widening is exact; narrowing rounds to nearest,
-/// ties to even, NaN stays NaN, and what is too large becomes infinity (NaN in f8E4M3FN, which
-/// has no infinity). Integers are extended with their sign or wrapped. Between f16, bf16, f32,
-/// f64, f8E4M3FN, f8E5M2 and between integers; integers to floating point, never back.
-/// bf16 and f8 go through integer arithmetic, so that no target needs instructions or library
-/// calls for them.
+/// Converts a scalar or a vector to element type `element`. Supports conversions between f16, bf16,
+/// f32, f64, f8E4M3FN and f8E5M2, between integer types, and from integers to floating point, but
+/// not from floating point to integers. Widening is exact. Narrowing rounds to nearest, ties to
+/// even; NaN stays NaN, and a magnitude that is too large becomes infinity (NaN in f8E4M3FN, which
+/// has no infinity). Integers are sign-extended or wrapped. bf16 and f8 are converted with integer
+/// arithmetic, so that no target needs instructions or library calls for them.
 Value convertElements(ImplicitLocOpBuilder &b, Value value, Type element);
 
 } // namespace mlir::blocksparse

@@ -15,8 +15,8 @@
 using namespace mlir;
 using namespace mlir::blocksparse;
 
-/// Where the epilogue works: a scalar or a vector of `type` (in the accumulation type) that
-/// starts at (row, col) of the result.
+/// Describes what the epilogue computes at a time: a scalar or a vector of `type` (in the
+/// accumulation type) that starts at (row, col) of the result.
 struct Epilogue::Place {
   Value row, col;
   Type type;
@@ -94,7 +94,7 @@ Value Epilogue::finish(ImplicitLocOpBuilder &b, const EpilogueMatrices &matrices
       t = multiply(b, loadTerm(b, *matrices.leftAlpha, place), t);
     if (matrices.rightAlpha)
       t = multiply(b, t, loadTerm(b, *matrices.rightAlpha, place));
-    // A factor that isn't finite must not turn an empty sum into NaN.
+    // A factor that is not finite must not turn an empty reduction into NaN.
     if (empty && (matrices.leftAlpha || matrices.rightAlpha))
       t = arith::SelectOp::create(b, empty, splatConstant(b, place.type, 0), t);
   }
@@ -120,7 +120,7 @@ void Epilogue::storeTile(ImplicitLocOpBuilder &b, const EpilogueMatrices &matric
   Value width = indexConstant(b, lanes);
   bool neverVector = lanes == 1 || knownIndex(unitStride) == 0;
 
-  // Columns up to `vectorEnd` in whole vectors.
+  // Columns before `vectorEnd` are processed in complete vectors.
   Value whole = b.createOrFold<arith::DivUIOp>(validCols, width);
   Value vectorEnd = b.createOrFold<arith::SelectOp>(unitStride, Int(b, whole) * width, zero);
   auto columns = [&](Value tileRow, Value from, Value to, Type type, Value step) {

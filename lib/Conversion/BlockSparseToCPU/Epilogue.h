@@ -11,45 +11,49 @@
 
 namespace mlir::blocksparse {
 
-/// The tensors of an epilogue for one matrix, in the coordinates of the result as it is stored.
+/// Holds the matrices that an epilogue reads and writes for one (batch, head), in the coordinates
+/// of the result as it is stored.
 struct EpilogueMatrices {
   MatrixView out;
   std::optional<MatrixView> input, leftAlpha, rightAlpha, bias, residual;
 };
 
-/// What follows a sum of products t:
-///   out = act(left_alpha * (alpha * t) * right_alpha + beta * input + bias) + residual
-/// computed in the accumulation type and rounded once to the result's. beta == 0: input is not
-/// read. alpha == 0, or nothing to sum: the first term is 0 whatever the factors are.
+/// Emits what follows the reduction t of a tile:
+///    out = act(left_alpha * (alpha * t) * right_alpha + beta * input + bias) + residual
+/// It is computed in the accumulation type and rounded once to the type of the result. If beta is
+/// 0, input is not read. If alpha is 0, or the reduction is empty, the first summand is 0 whatever
+/// the factors are.
 class Epilogue {
 public:
   struct Attributes {
     double alpha = 1, beta = 0;
     ActivationAttr activation;
   };
-  /// Memrefs; null ones are left out. `input` is dropped when beta is 0.
+  /// Holds the memrefs of the epilogue operands; a null one is left out. `input` is dropped if beta
+  /// is 0.
   struct Operands {
     Value input, leftAlpha, rightAlpha, bias, residual;
   };
 
-  /// An epilogue into the memref `out` of rank 2..4, whose axes have the roles `axes` once it is
-  /// of rank 4; input and residual broadcast to it. `empty` is an i1, true when there is nothing
-  /// to sum; null: never.
+  /// Makes an epilogue that stores to the memref `out` of rank 2 to 4. `axes` gives the roles of
+  /// the axes of `out` after it is extended to rank 4; input and residual broadcast to it. `empty`
+  /// is an i1 that is true if the reduction is empty; null means that it never is.
   Epilogue(ImplicitLocOpBuilder &b, Attributes attributes, const Operands &operands, Value out,
            DenseAxes axes, Value empty);
 
-  /// An epilogue whose matrices the caller makes; `unitStride` is an i1, true when each of them
-  /// has unit stride along its columns or broadcasts them.
+  /// Makes an epilogue for matrices that the caller provides. `unitStride` is an i1 that is true if
+  /// each of them has unit stride along its rows or broadcasts its columns.
   Epilogue(Attributes attributes, Value unitStride, Value empty)
       : attributes(attributes), empty(empty), unitStride(unitStride) {}
 
-  /// The tensors of one matrix of an epilogue that was made from operands.
+  /// Returns the matrices of (batch, head). Requires the constructor with operands.
   EpilogueMatrices matrices(ImplicitLocOpBuilder &b, Value batch, Value head) const;
 
-  /// Finishes the part validRows x validCols of `tile`, a memref of static shape and of the
-  /// accumulation type that holds sums in the stored orientation, and stores it at (row, col)
-  /// of the result. Columns go in vectors of `lanes` elements as far as all operands have unit
-  /// stride and whole vectors are valid, else one by one; nothing outside is read or written.
+  /// Applies the epilogue to the first validRows x validCols elements of `tile` and stores them at
+  /// (row, col) of the result. `tile` is a memref of static shape in the accumulation type that
+  /// holds accumulators in the orientation of the stored result. Columns are processed in vectors
+  /// of `lanes` elements if all operands have unit stride and the complete vector is valid,
+  /// otherwise one by one. Nothing outside of the valid part is read or written.
   void storeTile(ImplicitLocOpBuilder &b, const EpilogueMatrices &matrices, Value tile, Value row,
                  Value col, Value validRows, Value validCols, int64_t lanes) const;
 
@@ -63,7 +67,7 @@ private:
   std::optional<DenseView> out;
   std::optional<DenseView> input, leftAlpha, rightAlpha, bias, residual;
   Value empty;
-  /// i1: every operand that runs along the columns has unit stride.
+  /// i1 that is true if every operand that varies along the columns has unit stride.
   Value unitStride;
 };
 

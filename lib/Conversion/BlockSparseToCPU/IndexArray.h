@@ -1,7 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The indices of a run-time pattern, and the tables that are made of them.
+// Accessors for the index arrays of a run-time pattern and for the tables that are built from them.
 
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOCPU_INDEXARRAY_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOCPU_INDEXARRAY_H
@@ -10,17 +10,18 @@
 
 namespace mlir::blocksparse {
 
-/// A memref of integers whose leading axis, if it has one more than the rest, is the batch.
+/// Represents an integer memref whose leading axis is the batch if the memref has one axis more
+/// than `rank`.
 class IndexArray {
 public:
-  /// `rank` counts the axes without the batch.
+  /// Wraps `memref`, whose rank without a batch axis is `rank` (in axes).
   IndexArray(Value memref, int64_t rank);
 
   Value size(ImplicitLocOpBuilder &b, int64_t axis) const;
   Value load(ImplicitLocOpBuilder &b, Value batch, ValueRange at) const;
   void store(ImplicitLocOpBuilder &b, Value value, Value batch, ValueRange at) const;
   void increment(ImplicitLocOpBuilder &b, Value batch, ValueRange at) const;
-  /// Stores a row of a table.
+  /// Stores one row of a table.
   void storeRow(ImplicitLocOpBuilder &b, ArrayRef<Value> fields, Value batch, Value row) const;
 
 private:
@@ -30,20 +31,20 @@ private:
   bool batched;
 };
 
-/// crow_indices and col_indices.
+/// Holds crow_indices and col_indices of a run-time pattern.
 struct RuntimePattern {
   RuntimePattern(ImplicitLocOpBuilder &b, Value crowIndices, Value colIndices);
 
-  /// Number of stored blocks.
+  /// Returns the number of stored blocks of `batch` (index).
   Value used(ImplicitLocOpBuilder &b, Value batch) const;
-  /// Calls `body` for every stored block in order.
+  /// Emits loops that call `body` for each stored block, in the order of the pattern.
   void
   forEachBlock(ImplicitLocOpBuilder &b, Value batch,
                llvm::function_ref<void(ImplicitLocOpBuilder &, Value row, Value col, Value index)>
                    body) const;
 
   IndexArray crow, col;
-  /// Number of block rows, and of blocks that the arrays have room for.
+  /// Number of block rows, and number of blocks that col_indices has room for.
   Value rows, room;
   Value batches;
 };

@@ -15,14 +15,15 @@
 using namespace mlir;
 using namespace mlir::blocksparse;
 
-/// `{0}` and `{1}` in the message stand for the two values.
+/// Emits an assertion. `{0}` and `{1}` in the message are replaced by the values of `lhs` and
+/// `rhs`.
 static void emitAssert(ImplicitLocOpBuilder &b, arith::CmpIPredicate predicate, Value lhs,
                        Value rhs, const Twine &message) {
   Value holds = arith::CmpIOp::create(b, predicate, lhs, rhs);
   cf::AssertOp::create(b, holds, b.getStringAttr(message));
 }
 
-/// The three rules for crow_indices.
+/// Checks that crow_indices start at 0, never decrease, and end within the room for blocks.
 static void checkOffsets(ImplicitLocOpBuilder &b, const RuntimePattern &pattern) {
   Value zero = indexConstant(b, 0), one = indexConstant(b, 1);
   emitLoop(b, zero, pattern.batches, 1, [&](ImplicitLocOpBuilder &b, Value batch) {
@@ -38,13 +39,14 @@ static void checkOffsets(ImplicitLocOpBuilder &b, const RuntimePattern &pattern)
   });
 }
 
-/// 0 <= col < cols.
+/// Checks 0 <= col < cols.
 static void checkColumn(ImplicitLocOpBuilder &b, Value col, Value cols) {
   emitAssert(b, arith::CmpIPredicate::ult, col, cols,
              "expects col_indices from 0 to below {1}, the number of block columns, but got {0}");
 }
 
-/// The columns of a builder whose own results are indexed by them.
+/// Checks the columns of an op that builds a table by sorting: it uses them as offsets into its own
+/// results.
 static void checkSortedColumns(ImplicitLocOpBuilder &b, const RuntimePattern &pattern, Value cols) {
   emitLoop(b, indexConstant(b, 0), pattern.batches, 1, [&](ImplicitLocOpBuilder &b, Value batch) {
     pattern.forEachBlock(b, batch, [&](ImplicitLocOpBuilder &b, Value, Value col, Value) {
@@ -55,7 +57,7 @@ static void checkSortedColumns(ImplicitLocOpBuilder &b, const RuntimePattern &pa
 
 namespace {
 
-/// The last group (block row) in which each column was met.
+/// Records the last block row in which each column was seen.
 class ColumnMarks {
 public:
   ColumnMarks(ImplicitLocOpBuilder &b, Value cols) : cols(cols) {
@@ -99,7 +101,7 @@ forEachTable(ImplicitLocOpBuilder &b, const LutView &table, Value memref, Value 
     marks->free(b);
 }
 
-/// Columns of the entries of a row LUT.
+/// Checks the columns of the entries of a row LUT.
 static void checkRowTable(ImplicitLocOpBuilder &b, Value segmentTable, Value entryTable, Value cols,
                           bool unique) {
   if (isConstantTable(entryTable))
@@ -121,7 +123,7 @@ static void checkRowTable(ImplicitLocOpBuilder &b, Value segmentTable, Value ent
                });
 }
 
-/// Columns of a coordinate LUT.
+/// Checks the columns of a coordinate LUT.
 static void checkCoordinateTable(ImplicitLocOpBuilder &b, Value table, Value cols, bool unique) {
   if (isConstantTable(table))
     return;
@@ -141,7 +143,7 @@ static void checkCoordinateTable(ImplicitLocOpBuilder &b, Value table, Value col
                });
 }
 
-/// Number of blocks of `size` elements along an axis of a dense operand.
+/// Returns the number of blocks of `size` elements along an axis of a dense operand.
 static Value countBlocks(ImplicitLocOpBuilder &b, Value dense, int64_t axisFromEnd, int64_t size) {
   int64_t rank = cast<MemRefType>(dense.getType()).getRank();
   return indexCeilDiv(b, memrefDim(b, dense, rank - axisFromEnd), indexConstant(b, size));

@@ -10,11 +10,14 @@ class Operation;
 
 namespace mlir::blocksparse {
 
-/// Inserts run-time assertions into `root`, whose planned ops are on memrefs: before each table
-/// builder, that crow_indices start at 0, never decrease and end within the room for blocks;
-/// before the first use of columns as offsets, that they are columns of the tensor; before
-/// softmax, its gradient, from_dense and an sdd with an input, that no block row has a column
-/// twice. O(nnz + block columns) for each. Constant tables were verified when they were made.
+/// Inserts run-time assertions on the index arrays of run-time patterns into `root`, whose planned
+/// ops must be on memrefs. Each costs O(nnz + block columns). Constant tables are not checked
+/// again: they were verified when they were built.
+/// - Before each op that builds a table: crow_indices start at 0, never decrease, and end within
+///   the room for blocks.
+/// - Before the first op that uses columns as offsets: each is a block column of the tensor.
+/// - Before softmax, its gradient, from_dense, and an sdd with an input: no block row lists a
+///   column twice.
 void insertIndexChecks(Operation *root);
 
 } // namespace mlir::blocksparse

@@ -63,7 +63,8 @@ SmallVector<Value> LeftOperand::multiplyCopied(ImplicitLocOpBuilder &b, ValueRan
   return loop.getResults();
 }
 
-/// copy[i][k] = source[rows[i]][from + k], in vectors along k where that is contiguous.
+/// Emits copy[i][k] = source[rows[i]][from + k], in vectors along k if the source is contiguous
+/// there.
 void LeftOperand::copyRun(ImplicitLocOpBuilder &b, const MatrixView &source, ArrayRef<Value> rows,
                           Value from, Value count, bool kStrided) {
   OpBuilder::InsertionGuard guard(b);

@@ -8,25 +8,27 @@
 
 namespace mlir::blocksparse {
 
-/// The rows of a left operand that meet one tile, read where they are or, when their element
-/// type is not the accumulation type, from a converted copy.
+/// Provides the rows of the left operand that one tile multiplies: read in place, or from a
+/// converted copy if their element type is not the accumulation type.
 class LeftOperand {
 public:
-  /// For operands of `element`. Call where scratch may be allocated: once for each task.
+  /// Allocates the scratch for operands of element type `element`. Emit once for each task, at a
+  /// point where scratch may be allocated.
   LeftOperand(ImplicitLocOpBuilder &b, const TileShape &tile, Type element);
   /// Frees the scratch.
   void release(ImplicitLocOpBuilder &b);
 
-  /// sums += source[row .. row + tile.rows, 0 .. depth) * panel[firstRow ..). Rows from
-  /// `lastRow` on are read as `lastRow`: what they add belongs to no result. `kStrided` says
-  /// that rows, not the reduction axis, are likely contiguous. `eachStep` goes along with the
-  /// multiplication.
+  /// Emits sums += source[row .. row + tile.rows, 0 .. depth) * panel[firstRow ..) and returns the
+  /// new accumulators. Rows after `lastRow` are read as `lastRow`, because their accumulators
+  /// belong to no result; a null `lastRow` means that all rows exist. `kStrided` tells that rows of
+  /// `source`, not its reduction axis, are likely to be contiguous. `eachStep` is emitted in each
+  /// step of the multiplication.
   SmallVector<Value> multiply(ImplicitLocOpBuilder &b, ValueRange sums, const MatrixView &source,
                               Value row, Value lastRow, Value depth, Value panel, Value firstRow,
                               bool kStrided, EachStep eachStep = nullptr);
 
 private:
-  /// Columns of the copy: how much of the reduction axis is converted at a time.
+  /// Number of columns of the copy: so many values of k are converted at a time.
   static constexpr int64_t run = 256;
 
   Value rowIndex(ImplicitLocOpBuilder &b, Value row, int64_t i, Value lastRow) const;
@@ -37,7 +39,7 @@ private:
                Value count, bool kStrided);
 
   const TileShape &tile;
-  /// [tile.rows, run] or null.
+  /// Scratch [tile.rows, run]; null if no conversion is needed.
   Value copy;
 };
 

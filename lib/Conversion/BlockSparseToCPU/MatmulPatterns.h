@@ -14,7 +14,7 @@ void populateDenseMatmulToCPUPatterns(RewritePatternSet &patterns,
                                       const CPULoweringOptions &options);
 void populateScatterMMToCPUPatterns(RewritePatternSet &patterns, const CPULoweringOptions &options);
 
-/// Fails with an error at `op` unless all its operands are memrefs of known layout.
+/// Fails with an error at `op` unless all its operands are memrefs with a known strided layout.
 LogicalResult checkBuffers(Operation *op);
 /// Fails with an error at `op` unless the last two axes of `values` are static.
 LogicalResult checkStaticBlocks(Operation *op, Value values);

@@ -24,8 +24,8 @@ TileShape TileShape::choose(Type accumulator, ScheduleAttr schedule,
   TileShape tile;
   tile.accumulator = accumulator;
   tile.lanes = options.vectorBits / accumulator.getIntOrFloatBitWidth();
-  // 32 registers hold 8 x 2 sums, the 2 vectors of a panel's row and a broadcast; 16 registers
-  // hold 6 x 2.
+  // 32 registers hold 8 x 2 accumulators, the 2 vectors of a row of the panel and a broadcast
+  // element; 16 registers hold 6 x 2.
   int64_t rows = options.vectorBits >= 512 ? 8 : 6;
   tile.cols = 2 * tile.lanes;
   if (schedule && schedule.getTileM() > 0)
@@ -95,7 +95,7 @@ static void packVectors(ImplicitLocOpBuilder &b, const TileShape &tile, const Ma
   OpBuilder::InsertionGuard guard(b);
   MatrixView unit = source.withUnitStride(b);
   Value k = enterLoop(b, indexConstant(b, 0), depth, 1);
-  // Rows are far apart: a page each when the operand is wide, out of reach for the hardware.
+  // Rows of a wide operand lie on different pages, which the hardware prefetcher does not follow.
   constexpr int64_t rowsAhead = 16;
   Value ahead = indexMin(b, Int(b, k) + rowsAhead, Int(b, depth) - 1);
   prefetchRow(b, unit, ahead, firstCol, tile.cols, /*write=*/false);
@@ -109,9 +109,9 @@ static void packVectors(ImplicitLocOpBuilder &b, const TileShape &tile, const Ma
   }
 }
 
-/// Any strides and any number of columns. The reduction axis goes in runs, so that a run of
-/// panel rows stays in the first cache while the columns pass over it: for a transposed
-/// operand each column is contiguous.
+/// Packs a panel from a source with any strides and any number of columns. The reduction axis is
+/// divided into runs, so that the panel rows of a run stay in the L1 cache during the loop over the
+/// columns: the columns of a transposed operand are contiguous.
 static void packElements(ImplicitLocOpBuilder &b, const TileShape &tile, const MatrixView &source,
                          Value firstCol, Value validCols, Value depth, Value panel) {
   OpBuilder::InsertionGuard guard(b);
@@ -136,7 +136,7 @@ void mlir::blocksparse::packPanel(ImplicitLocOpBuilder &b, const TileShape &tile
                                   const MatrixView &source, Value unitStride, Value firstCol,
                                   Value depth, Value panel) {
   Value width = indexConstant(b, tile.cols);
-  // A panel may lie beyond the last column altogether: the end of an edge block.
+  // A panel may start beyond the last column: at the end of an edge block.
   Value remaining = indexMax(b, Int(b, source.cols) - firstCol, indexConstant(b, 0));
   Value validCols = indexMin(b, width, remaining);
   Value full = indexEqual(b, validCols, width);

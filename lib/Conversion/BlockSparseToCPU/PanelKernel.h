@@ -14,59 +14,63 @@
 
 namespace mlir::blocksparse {
 
-/// A register tile: rows x cols sums of type `accumulator` in vectors of `lanes`.
+/// Describes a register tile: rows x cols accumulators of type `accumulator`, in vectors of
+/// `lanes`.
 struct TileShape {
   Type accumulator;
   int64_t rows = 8;
   int64_t cols = 32;
   int64_t lanes = 16;
 
-  /// The schedule's tile_m and tile_n, or what fits the registers of a machine with vectors of
-  /// options.vectorBits. `height` is the number of rows that tiles divide (kDynamic: many): the
-  /// rows of a tile are as equal as can be. `width` is the number of columns (kDynamic: many).
+  /// Returns a tile with the tile_m and tile_n of `schedule`, or else one that fits the registers
+  /// of a machine with vectors of options.vectorBits. `height` is the number of rows that tiles
+  /// divide (kDynamic: many); all tiles get nearly the same number of rows. `width` is the number
+  /// of columns (kDynamic: many).
   static TileShape choose(Type accumulator, ScheduleAttr schedule,
                           const CPULoweringOptions &options, int64_t height, int64_t width);
 
   int64_t vectorsPerRow() const { return cols / lanes; }
   VectorType vectorType() const { return VectorType::get(lanes, accumulator); }
-  /// rows x cols memref of sums.
+  /// Returns the type of a [rows, cols] memref of accumulators.
   MemRefType memrefType() const { return MemRefType::get({rows, cols}, accumulator); }
-  /// [depth, cols] memref of a packed panel.
+  /// Returns the type of a [depth, cols] memref of a packed panel.
   MemRefType panelType() const {
     return MemRefType::get({ShapedType::kDynamic, cols}, accumulator);
   }
-  /// Zero sums, one vector each, row by row.
+  /// Returns accumulators of value 0, one vector each, row by row.
   SmallVector<Value> zeroSums(ImplicitLocOpBuilder &b) const;
-  /// Stores sums to / loads them from rows [row, row + rows) of `memref` [.., cols].
+  /// storeSums stores the accumulators to rows [row, row + rows) of `memref` [.., cols]; loadSums
+  /// loads and returns them.
   void storeSums(ImplicitLocOpBuilder &b, ValueRange sums, Value memref, Value row) const;
   SmallVector<Value> loadSums(ImplicitLocOpBuilder &b, Value memref, Value row) const;
 };
 
-/// A heap buffer aligned to 64 bytes; the caller frees it with freeScratch.
+/// Allocates a heap buffer aligned to 64 bytes; the caller frees it with freeScratch.
 Value allocateScratch(ImplicitLocOpBuilder &b, MemRefType type, ValueRange sizes);
 void freeScratch(ImplicitLocOpBuilder &b, Value memref);
 
-/// Asks for the cache lines of columns [col, col + count) of a row, as far as the matrix has
-/// them. Row and matrix must not be empty.
+/// Prefetches the cache lines of columns [col, col + count) of a row, as far as the matrix has
+/// them. Neither the row nor the matrix may be empty.
 void prefetchRow(ImplicitLocOpBuilder &b, const MatrixView &matrix, Value row, Value col,
                  int64_t count, bool write);
 
-/// Writes `depth` rows of columns [firstCol, firstCol + tile.cols) of `source`, converted, to
-/// `panel`; columns that `source` lacks become 0. Whole vectors where `unitStride` (an i1)
-/// holds and all columns exist.
+/// Packs `depth` rows of columns [firstCol, firstCol + tile.cols) of `source` into `panel`,
+/// converted to the accumulation type. Columns that `source` lacks become 0. Complete vectors are
+/// copied if `unitStride` (i1) is true and all columns exist.
 void packPanel(ImplicitLocOpBuilder &b, const TileShape &tile, const MatrixView &source,
                Value unitStride, Value firstCol, Value depth, Value panel);
 
-/// Gives element (row of the tile, k) of the left operand, in the accumulation type.
+/// Returns element (row of the tile, k) of the left operand, in the accumulation type.
 using LeftElement = function_ref<Value(int64_t row, Value k)>;
 
-/// lhs + rhs of scalars or vectors, floating-point or integer.
+/// Emits lhs + rhs for scalars or vectors, floating-point or integer.
 Value emitAdd(ImplicitLocOpBuilder &b, Value lhs, Value rhs);
 
-/// Emits what goes along with step k of a multiplication: a prefetch.
+/// Emits operations that accompany step k of a multiplication, such as a prefetch.
 using EachStep = function_ref<void(Value k)>;
 
-/// sums += left[:, 0..depth) * panel[firstRow .. firstRow + depth).
+/// Emits sums += left[:, 0..depth) * panel[firstRow .. firstRow + depth) and returns the new
+/// accumulators.
 SmallVector<Value> multiplyTile(ImplicitLocOpBuilder &b, const TileShape &tile, ValueRange sums,
                                 Value panel, Value firstRow, Value depth, LeftElement left,
                                 EachStep eachStep = nullptr);

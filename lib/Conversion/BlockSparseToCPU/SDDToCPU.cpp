@@ -1,9 +1,9 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// planned_sdd: the stored blocks in the order of their columns; one task takes an equal share
-// of them and packs a panel of the right operand wherever the (head, column) changes.
-// `precision` has no effect: exact f32 is at least as good.
+// Lowers planned_sdd. Stored blocks are processed in the order of their columns; one task computes
+// an equal share of them and packs a panel of the right operand whenever the (head, column)
+// changes. `precision` has no effect, because exact f32 products satisfy every precision.
 
 #include "ElementConversion.h"
 #include "Epilogue.h"
@@ -22,15 +22,15 @@ using namespace mlir::blocksparse;
 
 namespace {
 
-/// Fields of a row of the coordinate LUT (BlockSparsePlannedOps.td).
+/// Lists the fields of a row of the coordinate LUT (BlockSparsePlannedOps.td).
 enum CoordinateField { CoordinateHead, CoordinateRow, CoordinateCol, CoordinateValue };
 
-/// One stored block as a task sees it.
+/// Describes one stored block for the task that computes it.
 struct BlockPlace {
   Value batch, head;
-  /// First element of the product.
+  /// Row and column of the block's first element in the product.
   Value row, col;
-  /// Extent inside the product.
+  /// Extent of the part of the block that is inside the product.
   Value validRows, validCols;
   EpilogueMatrices matrices;
 };
@@ -58,14 +58,15 @@ private:
   bool multiplies;
   Value batches, heads, rows, cols, depth, gridCols, rightUnitStride;
 
-  /// Of the task that is being emitted.
+  /// State of the task that is being emitted.
   Value panel, sums;
   std::optional<LeftOperand> left;
 };
 
 } // namespace
 
-/// Heads that the op runs over beside those of the table. Values hold nnz blocks for each.
+/// Returns the number of heads that share the complete table. Values hold nnz blocks for each of
+/// them.
 static Value headCount(ImplicitLocOpBuilder &b, const DenseView &left, const DenseView &right,
                        Value storedBlocks, Value lutBlocks) {
   int64_t stored = knownIndex(storedBlocks), listed = knownIndex(lutBlocks);
@@ -111,12 +112,13 @@ void SDDLowering::run() {
   order.emplace(
       b, lut, ArrayRef<std::pair<int64_t, Value>>{{CoordinateHead, gridCols}, {CoordinateCol, one}},
       Int(b, gridCols) * lutHeads, batches);
-  // The table's heads are within its rows; others have tasks of their own.
+  // The heads of a table with its own heads are in its rows; heads that share a table have tasks of
+  // their own.
   Value taskHeads = lutHeads > 1 ? one : heads;
   int64_t panels = llvm::divideCeil(blockCols, tile.cols);
   Value others = Int(b, batches) * taskHeads * panels;
   Value wanted = indexCeilDiv(b, indexConstant(b, 128), indexMax(b, others, one));
-  // A share of 8 blocks keeps the number of panels packed twice small.
+  // With at least 8 blocks in a share, few panels are packed twice.
   Value worthwhile = indexCeilDiv(b, lut.rows(), indexConstant(b, 8));
   Value chunks = indexMax(b, indexMin(b, wanted, worthwhile), one);
   emitTaskLoop(b, {batches, taskHeads, indexConstant(b, panels), chunks},
@@ -169,7 +171,8 @@ void SDDLowering::emitTask(Value batch, Value taskHead, Value panelIndex, Value 
   freeScratch(b, sums);
 }
 
-/// Packs the panel of the block's column unless the last block had the same. Gives the key.
+/// Packs the panel of the block's column unless the previous block had the same column, and returns
+/// the key.
 Value SDDLowering::emitPanel(const BlockPlace &place, Value panelCol, Value key, Value lastKey) {
   if (!multiplies)
     return key;
@@ -182,7 +185,7 @@ Value SDDLowering::emitPanel(const BlockPlace &place, Value panelCol, Value key,
   return key;
 }
 
-/// The columns of the panel of one block, as far as they belong to the product.
+/// Computes the columns of one block that are in the panel, as far as they belong to the product.
 void SDDLowering::emitBlock(const BlockPlace &place, Value panelCol) {
   OpBuilder::InsertionGuard guard(b);
   Value zero = indexConstant(b, 0);
@@ -205,7 +208,7 @@ void SDDLowering::emitBlock(const BlockPlace &place, Value panelCol) {
                       tile.lanes);
 }
 
-/// Zeros where the block reaches beyond the product.
+/// Writes zeros to the part of the block that is outside of the product.
 void SDDLowering::emitPadding(const BlockPlace &place, Value panelCol) {
   Value height = indexConstant(b, blockRows), width = indexConstant(b, blockCols);
   auto covers = [](Value extent, int64_t block) {

@@ -1,9 +1,9 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// planned_scatter_mm: one task sums all the products of an accumulator tile for the columns of
-// one panel and adds them to the tile once. `precision` has no effect: exact f32 is at least as
-// good.
+// Lowers planned_scatter_mm. One task sums all products of an accumulator tile for the columns of
+// one panel and adds them to the tile once. `precision` has no effect, because exact f32 products
+// satisfy every precision.
 
 #include "ElementConversion.h"
 #include "Epilogue.h"
@@ -22,14 +22,15 @@ using namespace mlir::blocksparse;
 
 namespace {
 
-/// The list of products of one accumulator tile.
+/// Describes the list of products of one accumulator tile.
 struct TileList {
-  /// Terms are [first, end).
+  /// Range [first, end) of the products.
   Value first, end;
   MatrixView accumulators;
 };
 
-/// One product: the block and the tile of `others` it meets.
+/// Describes one product: the index of its block, and the tile of `others` that the block is
+/// multiplied with.
 struct Term {
   Value block;
   MatrixView other;
@@ -62,7 +63,7 @@ private:
   Value tileRows, tileCols, blockDepth, panels, paddedRows, othersUnitStride;
   std::optional<Epilogue> epilogue;
 
-  /// Of the task that is being emitted.
+  /// State of the task that is being emitted.
   Value panel, sums;
   std::optional<LeftOperand> left;
 };
@@ -86,7 +87,8 @@ ScatterLowering::ScatterLowering(ImplicitLocOpBuilder &b, PlannedScatterMMOp op,
   Value height = indexConstant(b, tile.rows);
   paddedRows = Int(b, indexCeilDiv(b, tileRows, height)) * height;
   othersUnitStride = others.hasUnitStride(b);
-  // The accumulators are the input of an epilogue with beta = 1 in their own place.
+  // The tile is added through an epilogue with beta = 1 whose input and result are the
+  // accumulators.
   epilogue.emplace(Epilogue::Attributes{1, 1, {}}, accumulators.hasUnitStride(b), Value());
 }
 
@@ -108,8 +110,8 @@ void ScatterLowering::endTask() {
   freeScratch(b, panel);
 }
 
-/// accumulators[list] += sum of block @ other, for the panel that starts at column `firstCol` of
-/// the tile.
+/// Emits accumulators[list] += sum of block @ other, for the panel that starts at column `firstCol`
+/// of the tile.
 void ScatterLowering::emitTile(const TileList &list, Value firstCol,
                                function_ref<Term(Value)> termAt) {
   Value zero = indexConstant(b, 0);
@@ -138,7 +140,7 @@ void ScatterLowering::emitTile(const TileList &list, Value firstCol,
   epilogue->storeTile(b, matrices, sums, zero, firstCol, tileRows, validCols, tile.lanes);
 }
 
-/// scatter_mm: c_offsets [R + 1], pq [n, 2]. Every tile is its own.
+/// Emits scatter_mm with c_offsets [R + 1] and pq [n, 2]. Each list has its own tile.
 void ScatterLowering::runTiles() {
   emitTaskLoop(b, {accumulators.heads(), panels}, [&](ValueRange ids) {
     Value r = ids[0], one = indexConstant(b, 1);
@@ -154,7 +156,8 @@ void ScatterLowering::runTiles() {
   });
 }
 
-/// The tile `height` x tileCols whose first element is number `offset` in row-major order.
+/// Returns the tile of height x tileCols elements whose first element has the row-major index
+/// `offset`.
 MatrixView ScatterLowering::tileAt(const DenseView &view, Value batch, Value head, Value offset,
                                    Value height) {
   Value width = view.cols();
@@ -163,10 +166,11 @@ MatrixView ScatterLowering::tileAt(const DenseView &view, Value batch, Value hea
   return view.matrix(b, batch, head).window(b, row, col, height, tileCols);
 }
 
-/// bsr_strided_mm: c_indices [R + 1], r_offsets [R], p_offsets [n], q_offsets [n].
-/// bsr_strided_mm_compressed: c_indices [M / Ms + 1], r_offsets [R], q_offsets; the terms of the
-/// tile at block row m and column split n are the blocks p in [c0, c1), the i-th one with
-/// q_offsets[n * c1 + (split_n - n) * c0 + i]; `firstPlace` is that place less p.
+/// Returns the list of products of a tile, for both strided formats:
+/// - bsr_strided_mm has c_indices [R + 1], r_offsets [R], p_offsets [n] and q_offsets [n].
+/// - bsr_strided_mm_compressed has c_indices [M / Ms + 1], r_offsets [R] and q_offsets. The
+///   products of the tile at block row m and column split n are the blocks p in [c0, c1); the i-th
+///   one uses q_offsets[n * c1 + (split_n - n) * c0 + i]. `firstPlace` is that index minus p.
 TileList ScatterLowering::stridedList(Value batch, Value head, Value reduction, Value &firstPlace) {
   Value one = indexConstant(b, 1);
   Value offset = index(1, reduction);
@@ -197,11 +201,11 @@ Term ScatterLowering::stridedTerm(Value batch, Value head, Value term, const Til
   return {term, tileAt(others, batch, head, index(2, place), blockDepth)};
 }
 
-/// i1: every r_offset is the first element of another tile of the grid of Ms x Ns tiles, so
-/// that tiles don't overlap. One pass over r_offsets with a mark for each tile.
+/// Returns i1: true if every r_offset is the first element of a different tile of the grid of Ms x
+/// Ns tiles, so that tiles do not overlap. Emits one pass over r_offsets with a mark for each tile.
 Value ScatterLowering::hasSeparateTiles() {
   Value zero = indexConstant(b, 0), one = indexConstant(b, 1);
-  // Of size 0, there is nothing to divide.
+  // An empty axis must not become a division by 0.
   Value width = indexMax(b, accumulators.cols(), one);
   Value height = indexMax(b, tileRows, one), tileWidth = indexMax(b, tileCols, one);
   Value gridRows = indexCeilDiv(b, accumulators.rows(), height);
@@ -238,8 +242,8 @@ Value ScatterLowering::hasSeparateTiles() {
   return loop.getResult(0);
 }
 
-/// Both strided formats. Lists run in parallel where no two share an element, else one after
-/// the other.
+/// Emits both strided formats. Lists run in parallel if no two of them share an element, otherwise
+/// one after the other.
 void ScatterLowering::runStrided() {
   Value count = memrefDim(b, op.getIndices()[1], 0), one = indexConstant(b, 1);
   Value workers = indexMax(b, indexMin(b, count, indexConstant(b, 128)), one);

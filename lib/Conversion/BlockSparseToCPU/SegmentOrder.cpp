@@ -17,8 +17,8 @@ SegmentOrder::SegmentOrder(ImplicitLocOpBuilder &b, const LutView &table,
   Value zero = indexConstant(b, 0), one = indexConstant(b, 1);
   Value tables = batched ? batches : one;
   auto type = MemRefType::get({ShapedType::kDynamic, ShapedType::kDynamic}, b.getIndexType());
-  // Two more than the keys: while rows are placed, entry key + 1 counts up from the first
-  // position of the key to the first of the next.
+  // There are two more offsets than keys: while rows are placed, entry key + 1 counts up from the
+  // first position of the key to the first position of the next key.
   offsets = allocateScratch(b, type, {tables, Int(b, keys) + 2});
   rowsInOrder = allocateScratch(b, type, {tables, table.rows()});
 

@@ -8,25 +8,25 @@
 
 namespace mlir::blocksparse {
 
-/// The rows of a table grouped by a key, by a stable counting sort that runs ahead of the
-/// parallel loop: O(rows + keys) for each batch of the table.
+/// Groups the rows of a table by a key. A stable counting sort runs before the parallel loop, in
+/// O(rows + keys) for each batch of the table.
 class SegmentOrder {
 public:
-  /// The key of a row is the sum of field * stride over `fields`, below `keys`. `batches` is
-  /// the number of tables when the table is batched.
+  /// Sorts the rows of `table`. The key of a row is the sum of field * stride over `fields` and
+  /// must be less than `keys`. `batches` is the number of tables if the table is batched.
   SegmentOrder(ImplicitLocOpBuilder &b, const LutView &table,
                ArrayRef<std::pair<int64_t, Value>> fields, Value keys, Value batches);
   void release(ImplicitLocOpBuilder &b);
 
-  /// Positions [begin, end) belong to `key`.
+  /// begin and end return the range [begin, end) of the positions of the rows with key `key`.
   Value begin(ImplicitLocOpBuilder &b, Value batch, Value key) const;
   Value end(ImplicitLocOpBuilder &b, Value batch, Value key) const;
-  /// The table's row at a position.
+  /// Returns the index in the table of the row at a position.
   Value row(ImplicitLocOpBuilder &b, Value batch, Value position) const;
 
 private:
   bool batched;
-  /// [tables, keys + 1] and [tables, rows], of index type.
+  /// Scratch of index type with shapes [tables, keys + 1] and [tables, rows].
   Value offsets, rowsInOrder;
 };
 

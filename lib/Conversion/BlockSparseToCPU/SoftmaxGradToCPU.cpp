@@ -14,7 +14,7 @@ using namespace mlir::blocksparse;
 
 namespace {
 
-/// What a row of planned_softmax_grad needs.
+/// Holds the views and parameters that a row of planned_softmax_grad needs.
 struct GradKernel {
   StoredRows table;
   ValuesView y, dy, dx;
@@ -25,9 +25,10 @@ struct GradKernel {
   VectorType vector() const { return VectorType::get({access.width}, compute); }
 };
 
-/// The gradient of rpe: where it is summed and where it goes.
+/// Describes the gradient of rpe: the buffer in which it is summed, and the operand that receives
+/// it.
 struct BiasGradient {
-  /// In the compute type; the operand itself where it has that type.
+  /// Sums in the compute type; the operand itself if it has that type.
   DenseView sums;
   DenseView result;
   bool inPlace;
@@ -35,7 +36,7 @@ struct BiasGradient {
 
 } // namespace
 
-/// y and dy of the lanes of `mask` (null: all), in the compute type.
+/// Returns y and dy of the lanes of `mask` (null: all), in the compute type.
 static std::pair<Value, Value> loadPair(ImplicitLocOpBuilder &b, const GradKernel &kernel,
                                         const StoredRow &row, const Chunk &chunk, Value mask) {
   auto load = [&](const ValuesView &values) {
@@ -48,7 +49,8 @@ static std::pair<Value, Value> loadPair(ImplicitLocOpBuilder &b, const GradKerne
   return {y, load(kernel.dy)};
 }
 
-/// `value` where y is not 0, else 0: what has no weight contributes nothing, NaN included.
+/// Returns `value` where y is not 0, else 0: an element without weight contributes nothing, even if
+/// its gradient is NaN.
 static Value whereWeighted(ImplicitLocOpBuilder &b, const GradKernel &kernel, Value y,
                            Value value) {
   Value zero = splatConstant(b, kernel.vector(), 0);
@@ -56,7 +58,7 @@ static Value whereWeighted(ImplicitLocOpBuilder &b, const GradKernel &kernel, Va
   return arith::SelectOp::create(b, weightless, zero, value);
 }
 
-/// Sum over the row of y * dy.
+/// Returns the sum of y * dy over the row.
 static Value emitDot(ImplicitLocOpBuilder &b, const GradKernel &kernel, const StoredRow &row) {
   Value zero = splatConstant(b, kernel.compute, 0);
   Value sums = forEachChunk(
@@ -72,7 +74,7 @@ static Value emitDot(ImplicitLocOpBuilder &b, const GradKernel &kernel, const St
   return vector::ReductionOp::create(b, vector::CombiningKind::ADD, sums, zero);
 }
 
-/// y * (dy - dot) for a chunk; `use` (null: none) sees it with its mask.
+/// Returns y * (dy - dot) for a chunk; `use` (null: none) is called with it and its mask.
 static Value
 emitScoreGradient(ImplicitLocOpBuilder &b, const GradKernel &kernel, const StoredRow &row,
                   const Chunk &chunk, Value dots,
@@ -92,7 +94,7 @@ emitScoreGradient(ImplicitLocOpBuilder &b, const GradKernel &kernel, const Store
 // dx
 //===----------------------------------------------------------------------===//
 
-/// Writes a row of dx; its elements may be the memory of y or dy.
+/// Writes a row of dx, whose elements may be in the memory of y or dy.
 static void emitRowGradient(ImplicitLocOpBuilder &b, const GradKernel &kernel, const StoredRow &row,
                             Value dot) {
   Value dots = splat(b, dot, kernel.access.width);
@@ -101,7 +103,7 @@ static void emitRowGradient(ImplicitLocOpBuilder &b, const GradKernel &kernel, c
   forEachChunk(b, kernel.table, row, kernel.access.width, nullptr,
                [&](ImplicitLocOpBuilder &b, const Chunk &chunk, Value) -> Value {
                  Value gradient = emitScoreGradient(b, kernel, row, chunk, dots);
-                 // 0 times an infinite scale or gradient must not turn into NaN.
+                 // 0 times an infinite scale or gradient must stay 0, not become NaN.
                  if (kernel.scale != 1.0)
                    gradient = whereWeighted(b, kernel, gradient,
                                             arith::MulFOp::create(b, gradient, scale));
@@ -113,7 +115,7 @@ static void emitRowGradient(ImplicitLocOpBuilder &b, const GradKernel &kernel, c
                });
 }
 
-/// Writes dx. `dotOf` gives a row's sum of y * dy.
+/// Writes dx. `dotOf` returns the sum of y * dy of a row.
 static void
 emitInputGradient(ImplicitLocOpBuilder &b, const GradKernel &kernel,
                   llvm::function_ref<Value(ImplicitLocOpBuilder &, const StoredRow &)> dotOf) {
@@ -134,7 +136,7 @@ emitInputGradient(ImplicitLocOpBuilder &b, const GradKernel &kernel,
 // drpe
 //===----------------------------------------------------------------------===//
 
-/// Scratch [B, H, M] with every row's sum of y * dy.
+/// Returns a scratch buffer [B, H, M] with the sum of y * dy of each row.
 static Value emitDots(ImplicitLocOpBuilder &b, const GradKernel &kernel) {
   auto type = MemRefType::get({ShapedType::kDynamic, ShapedType::kDynamic, kernel.table.rows},
                               kernel.compute);
@@ -154,12 +156,13 @@ static Value loadDot(ImplicitLocOpBuilder &b, Value dots, const StoredRow &row) 
                                 ValueRange{row.blocks.batch, row.blocks.head, row.inTensor});
 }
 
-/// Number of block rows of the tensor.
+/// Returns the number of block rows of the tensor.
 static Value countTiles(ImplicitLocOpBuilder &b, const StoredRows &table) {
   return indexConstant(b, llvm::divideCeil(table.rows, table.blockRows));
 }
 
-/// Scratch [tables, heads, block rows] with the number of the segment, or -1.
+/// Returns a scratch buffer [tables, heads, block rows] with the index of the segment of each block
+/// row, or -1.
 static Value emitSegmentIndex(ImplicitLocOpBuilder &b, const StoredRows &table) {
   Value zero = indexConstant(b, 0), minusOne = indexConstant(b, -1);
   Value tables = table.segments.isBatched() ? table.batches : indexConstant(b, 1);
@@ -223,15 +226,15 @@ static void forEachMatrixChunk(
   });
 }
 
-/// Sums drpe. Every element is owned by one iteration of a parallel loop, which adds to it in a
-/// fixed order: batches, heads, block rows, entries.
+/// Computes the sums of drpe. Every element is written by one iteration of a parallel loop, which
+/// adds in a fixed order: batches, heads, block rows, entries.
 static void emitBiasGradient(ImplicitLocOpBuilder &b, const GradKernel &kernel,
                              const BiasGradient &bias, Value dots) {
   const StoredRows &table = kernel.table;
   Value zero = indexConstant(b, 0), one = indexConstant(b, 1);
   Value tiles = countTiles(b, table), index = emitSegmentIndex(b, table);
   bool oneRow = knownIndex(bias.sums.rows()) == 1;
-  // The range of an axis that an owner of element `at` adds up.
+  // Range of an axis that the iteration for element `at` sums over.
   auto range = [&](ImplicitLocOpBuilder &b, bool reduced, Value at, Value all) {
     return reduced ? std::pair(zero, all) : std::pair(at, Int(b, at) + one);
   };
@@ -279,7 +282,8 @@ static void emitBiasGradient(ImplicitLocOpBuilder &b, const GradKernel &kernel,
   memref::DeallocOp::create(b, index);
 }
 
-/// Sums in a buffer of their own where drpe's elements are narrower; `buffer` is to be freed.
+/// Returns the gradient with sums in a separate buffer if the elements of drpe are narrower than
+/// the compute type. The caller frees `buffer`.
 static BiasGradient getBiasGradient(ImplicitLocOpBuilder &b, Value drpe, FloatType compute,
                                     Value &buffer) {
   auto type = cast<MemRefType>(drpe.getType());
@@ -337,7 +341,7 @@ struct LowerSoftmaxGrad : OpRewritePattern<PlannedSoftmaxGradOp> {
       return emitInputGradient(b, kernel, [&](ImplicitLocOpBuilder &b, const StoredRow &row) {
         return emitDot(b, kernel, row);
       });
-    // dx comes last: it may take the place of y or dy.
+    // dx is written last, because it may share memory with y or dy.
     Value dots = emitDots(b, kernel), buffer;
     BiasGradient bias = getBiasGradient(b, drpe, kernel.compute, buffer);
     emitBiasGradient(b, kernel, bias, dots);

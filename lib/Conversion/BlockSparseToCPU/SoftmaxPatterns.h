@@ -1,7 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The parts of populateSoftmaxToCPUPatterns.
+// Declares the pattern sets that populateSoftmaxToCPUPatterns consists of.
 
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOCPU_SOFTMAXPATTERNS_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOCPU_SOFTMAXPATTERNS_H
@@ -16,7 +16,7 @@ void populateSoftmaxGradPatterns(RewritePatternSet &patterns, const CPULoweringO
 void populateConversionPatterns(RewritePatternSet &patterns, const CPULoweringOptions &options);
 void populateBsrLutPatterns(RewritePatternSet &patterns);
 
-/// Reports what keeps `op` from being lowered: operands that are not memrefs.
+/// Fails the match of `op`, with a reason, if an operand is not a memref.
 LogicalResult checkLowerable(Operation *op, PatternRewriter &rewriter);
 
 } // namespace mlir::blocksparse

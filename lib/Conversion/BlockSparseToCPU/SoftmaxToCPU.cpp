@@ -17,19 +17,19 @@ using namespace mlir::blocksparse;
 
 namespace {
 
-/// An operand that is added to the logits or forbids elements, seen as [B, H, M, N].
+/// Describes an operand that is added to the scores or forbids elements, viewed as [B, H, M, N].
 struct ScoreTerm {
   enum Kind { Bias, AddMask, MulMask } kind;
   DenseView view;
 };
 
-/// The same for one (batch, head).
+/// Holds the matrix of a ScoreTerm for one (batch, head).
 struct ScoreMatrix {
   ScoreTerm::Kind kind;
   MatrixView matrix;
 };
 
-/// Everything that a row of planned_softmax needs.
+/// Holds the views and parameters that a row of planned_softmax needs.
 struct SoftmaxKernel {
   StoredRows table;
   ValuesView x, y;
@@ -45,7 +45,8 @@ struct SoftmaxKernel {
 
 } // namespace
 
-/// Whether an operand is so laid out (or broadcast) that its rows load as vectors.
+/// Adds to `conditions` that the rows of an operand load as vectors: it has unit stride, or one
+/// column that is broadcast.
 static void requireUnitStride(ImplicitLocOpBuilder &b, const DenseView &view,
                               SmallVectorImpl<Value> &conditions) {
   if (knownIndex(view.cols()) != 1)
@@ -70,13 +71,14 @@ static SmallVector<ScoreTerm> getTerms(ImplicitLocOpBuilder &b, PlannedSoftmaxOp
   return terms;
 }
 
-/// Whether a mask of any type is 0, in that type: nothing may round to 0 on the way.
+/// Returns the lanes in which a mask of any type is 0. The comparison is in the type of the mask,
+/// because a small value must not round to 0.
 static Value isZero(ImplicitLocOpBuilder &b, Value mask, FloatType compute) {
   Type element = cast<VectorType>(mask.getType()).getElementType();
   if (isa<IntegerType>(element))
     return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, mask,
                                  splatConstant(b, mask.getType(), 0));
-  // Targets can't compare floats of 8 bits; every wider one holds them all.
+  // Targets cannot compare 8-bit floats; every wider type represents all of them.
   if (element.getIntOrFloatBitWidth() == 8)
     mask = convertElements(b, mask, compute);
   return arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, mask,
@@ -85,7 +87,8 @@ static Value isZero(ImplicitLocOpBuilder &b, Value mask, FloatType compute) {
 
 namespace {
 
-/// scale * x + the terms of a chunk; -inf where forbidden, whatever the rest is there.
+/// Holds scale * x plus the added operands for a chunk; -inf in forbidden lanes, whatever the
+/// operands are there.
 struct Scores {
   Value scores;
   /// Lanes that are not forbidden; null: all.
@@ -94,7 +97,7 @@ struct Scores {
 
 } // namespace
 
-/// The scores of the lanes of `mask` (null: all); other lanes count as forbidden.
+/// Returns the scores of the lanes of `mask` (null: all); other lanes count as forbidden.
 static Scores emitScores(ImplicitLocOpBuilder &b, const SoftmaxKernel &kernel,
                          ArrayRef<ScoreMatrix> terms, const MatrixView &x, const StoredRow &row,
                          const Chunk &chunk, Value mask) {
@@ -133,8 +136,8 @@ static Scores emitScores(ImplicitLocOpBuilder &b, const SoftmaxKernel &kernel,
 namespace {
 
 /// Emits one row of planned_softmax in three passes: the largest score, the sum of the
-/// exponentials, the result. y may be the very memory of x: an element is written only after
-/// its last score has been computed.
+/// exponentials, the result. y may be the same memory as x: an element is written only after its
+/// last score has been computed.
 class SoftmaxRow {
 public:
   SoftmaxRow(ImplicitLocOpBuilder &b, const SoftmaxKernel &kernel, ArrayRef<ScoreMatrix> terms,
@@ -150,14 +153,15 @@ public:
 
 private:
   Scores emitScores(ImplicitLocOpBuilder &b, const Chunk &chunk) const;
-  /// The largest score in every lane.
+  /// Returns in each lane the largest of the scores that were processed in this lane.
   Value emitMaximum(ImplicitLocOpBuilder &b) const;
-  /// The sum of exp(score - shift). Where y can hold them, the exponentials stay there, those of
-  /// forbidden elements as -1.
+  /// Returns in each lane the sum of exp(score - shift) over the elements of this lane. If the
+  /// element type of y can represent them, the exponentials are stored in y, with -1 for forbidden
+  /// elements.
   Value emitSum(ImplicitLocOpBuilder &b, Value shifts);
   void emitResult(ImplicitLocOpBuilder &b, Value shifts, Value factors) const;
 
-  /// exp(score - shift), and the lanes that are allowed (null: all).
+  /// Returns exp(score - shift) and the lanes that are allowed (null: all).
   std::pair<Value, Value> emitExponential(ImplicitLocOpBuilder &b, const Chunk &chunk,
                                           Value shifts) const {
     Scores scores = emitScores(b, chunk);
@@ -183,7 +187,7 @@ private:
   StoredRow row;
   int64_t width;
   bool keepsExponentials;
-  /// Whether any element may be forbidden.
+  /// True if an element may be forbidden.
   bool forbids = false;
   Value xBase, yBase;
 };
@@ -196,7 +200,7 @@ Scores SoftmaxRow::emitScores(ImplicitLocOpBuilder &b, const Chunk &chunk) const
   MatrixView x = kernel.x.block(b, row.blocks.batch, Int(b, xBase) + chunk.block);
   auto emit = [&](ImplicitLocOpBuilder &b, Value mask) -> SmallVector<Value> {
     Scores scores = ::emitScores(b, kernel, terms, x, row, chunk, mask);
-    // The two branches of a chunk that may be cut off give the same types.
+    // Both branches of a chunk that may be incomplete must return the same types.
     if (!scores.allowed && chunk.valid)
       scores.allowed = arith::ConstantOp::create(b, b.getOneAttr(flags));
     return {scores.scores, scores.allowed};
@@ -238,7 +242,7 @@ void SoftmaxRow::emitResult(ImplicitLocOpBuilder &b, Value shifts, Value factors
                                               storageMask(b, kernel.table, kernel.access, chunk));
                  Value p = arith::MulFOp::create(b, e, factors);
                  if (forbids) {
-                   // In a row that is NaN, too, forbidden elements are 0.
+                   // Forbidden elements are 0 even in a row that is NaN.
                    Value hit = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, e, zero);
                    p = arith::SelectOp::create(b, hit, zero, p);
                  }
@@ -251,7 +255,7 @@ void SoftmaxRow::emit(ImplicitLocOpBuilder &b) {
   Value minusInfinity = splatConstant(b, kernel.compute, -std::numeric_limits<double>::infinity());
   Value zero = splatConstant(b, kernel.compute, 0), one = splatConstant(b, kernel.compute, 1);
   Value maximum = vector::ReductionOp::create(b, vector::CombiningKind::MAXIMUMF, emitMaximum(b));
-  // True for NaN, which then reaches every allowed element of the row.
+  // `alive` is true for NaN, which then reaches every allowed element of the row.
   Value alive = arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, maximum, minusInfinity);
   Value shift = arith::SelectOp::create(b, alive, maximum, zero);
   Value shifts = splat(b, shift, width);
@@ -260,7 +264,7 @@ void SoftmaxRow::emit(ImplicitLocOpBuilder &b) {
   emitResult(b, shifts, splat(b, inverse, width));
   if (!kernel.lse)
     return;
-  // -inf for a row without an allowed element: its sum is 0.
+  // A row without an allowed element has sum 0, so its lse is -inf.
   Value lse = arith::AddFOp::create(b, shift, math::LogOp::create(b, sum));
   kernel.lse->matrix(b, row.blocks.batch, row.blocks.head)
       .store(b, convertElements(b, lse, kernel.lse->elementType()), row.inTensor,

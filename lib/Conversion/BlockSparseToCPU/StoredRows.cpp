@@ -57,7 +57,7 @@ BlockRow mlir::blocksparse::getBlockRow(ImplicitLocOpBuilder &b, const StoredRow
 void mlir::blocksparse::forEachBlockRow(
     ImplicitLocOpBuilder &b, const StoredRows &table,
     llvm::function_ref<void(ImplicitLocOpBuilder &, const BlockRow &)> body) {
-  // A table of all heads names the head of each segment itself.
+  // The rows of a table with its own heads name the head of each segment.
   Value headLoop = table.lutHeads == 1 ? table.heads : indexConstant(b, 1);
   emitParallel(b, {table.batches, headLoop, table.segments.rows()},
                [&](ImplicitLocOpBuilder &b, ValueRange at) {
@@ -86,7 +86,7 @@ void mlir::blocksparse::forEachRow(
   emitLoop(b, indexConstant(b, 0), indexConstant(b, table.blockRows), 1, emit);
 }
 
-/// Whether every chunk below `limit` is whole.
+/// Returns true if every chunk below `limit` is complete.
 static bool hasWholeChunks(const StoredRows &table, Value limit, int64_t width) {
   return knownIndex(limit) == table.cols && table.cols % table.blockCols == 0 &&
          table.blockCols % width == 0;

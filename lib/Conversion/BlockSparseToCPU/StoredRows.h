@@ -1,7 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// What softmax and its gradient share: the walk over the stored elements of tensor rows.
+// Loops over the stored elements of tensor rows, shared by softmax and its gradient.
 
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOCPU_STOREDROWS_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOCPU_STOREDROWS_H
@@ -11,7 +11,7 @@
 
 namespace mlir::blocksparse {
 
-/// The tables and the geometry of a row-wise operation.
+/// Describes the tables and the geometry of an op that works row by row on stored blocks.
 struct StoredRows {
   static StoredRows get(ImplicitLocOpBuilder &b, Value segments, Value entries,
                         ArrayRef<int64_t> block, ArrayRef<int64_t> shape, int64_t lutHeads,
@@ -21,33 +21,34 @@ struct StoredRows {
   int64_t blockRows, blockCols, rows, cols;
   int64_t lutHeads;
   Value batches, heads;
-  /// Whether the tables were made at run time: they may list fewer blocks than there is room.
+  /// True if the tables are built at run time: they may then list fewer blocks than the values have
+  /// room for.
   bool dynamic;
 };
 
-/// A segment: the block row of one (batch, head) and the run of entries of its blocks.
+/// Describes a segment: the block row of one (batch, head) and the range of entries of its blocks.
 struct BlockRow {
   Value batch, head;
-  /// The segment's first entry, the entry after its last one and its block row's number.
+  /// Index of the segment's first entry, of the entry after its last one, and of its block row.
   Value begin, end, tile;
 };
 
-/// One row of a block row.
+/// Describes one row of a block row.
 struct StoredRow {
   BlockRow blocks;
-  /// Its number in the block row and in the tensor.
+  /// Index of the row in its block row and in the tensor.
   Value inBlock, inTensor;
-  /// Columns at or after this one are not read (and count as forbidden).
+  /// First column that is not read: columns from here on count as forbidden.
   Value limit;
 };
 
-/// Some neighbouring elements of a stored row.
+/// Describes neighbouring elements of a stored row that are processed as one vector.
 struct Chunk {
   /// The value block, without the offset of its head.
   Value block;
   /// The first column in the block and in the tensor.
   Value inBlock, inTensor;
-  /// How many lanes may be read; null: all.
+  /// Number of lanes that may be read; null if all may.
   Value valid;
 };
 
@@ -55,28 +56,30 @@ struct Chunk {
 void forEachBlockRow(ImplicitLocOpBuilder &b, const StoredRows &table,
                      llvm::function_ref<void(ImplicitLocOpBuilder &, const BlockRow &)> body);
 
-/// The run of segment `index`.
+/// Returns the block row of segment `index`.
 BlockRow getBlockRow(ImplicitLocOpBuilder &b, const StoredRows &table, Value batch, Value head,
                      Value index);
 
-/// Emits a loop over the rows of a block row: `body` for those of the tensor (limit = all
-/// columns), `padding` (null: nothing) for those after its end.
+/// Emits a loop over the rows of a block row. `body` is called for the rows of the tensor, with
+/// `limit` = all columns; `padding` (may be null) for rows beyond the end of the tensor.
 void forEachRow(ImplicitLocOpBuilder &b, const StoredRows &table, const BlockRow &blocks,
                 llvm::function_ref<void(ImplicitLocOpBuilder &, StoredRow)> body,
                 llvm::function_ref<void(ImplicitLocOpBuilder &, StoredRow)> padding = nullptr);
 
-/// Emits loops over the entries of a row and the chunks of each block, in order. `body`
-/// gives the carried value (null: none). Every chunk has `valid` unless whole chunks are sure.
+/// Emits loops over the entries of a row and the chunks of each block, in order. `body` returns the
+/// next carried value (null: nothing is carried), and forEachChunk the last one. `valid` is set in
+/// each chunk unless all chunks are known to be complete.
 Value forEachChunk(ImplicitLocOpBuilder &b, const StoredRows &table, const StoredRow &row,
                    int64_t width, Value init,
                    llvm::function_ref<Value(ImplicitLocOpBuilder &, const Chunk &, Value)> body);
 
-/// Mask of the lanes that exist in the block; null where all do.
+/// Returns the mask of the lanes that exist in the block; null if all do.
 Value storageMask(ImplicitLocOpBuilder &b, const StoredRows &table, const VectorAccess &access,
                   const Chunk &chunk);
 
-/// Emits `body(mask)`, which makes vectors of the given types from the readable lanes of a chunk;
-/// where access is contiguous, once without a mask for whole chunks.
+/// Emits `body(mask)`, which returns vectors of types `types` made from the readable lanes of a
+/// chunk, and returns these vectors. If access is contiguous, a second version without a mask is
+/// emitted for complete chunks.
 SmallVector<Value>
 readChunk(ImplicitLocOpBuilder &b, const VectorAccess &access, const Chunk &chunk, TypeRange types,
           llvm::function_ref<SmallVector<Value>(ImplicitLocOpBuilder &, Value)> body);
@@ -85,17 +88,18 @@ readChunk(ImplicitLocOpBuilder &b, const VectorAccess &access, const Chunk &chun
 void zeroRow(ImplicitLocOpBuilder &b, const StoredRows &table, const StoredRow &row,
              const ValuesView &values, const VectorAccess &access);
 
-/// Writes 0 to the value blocks that run-time tables leave out: a pattern may store fewer
-/// blocks than its arrays hold.
+/// Writes 0 to the value blocks that run-time tables do not list, because a pattern may store fewer
+/// blocks than its arrays have room for.
 void zeroSpareBlocks(ImplicitLocOpBuilder &b, const StoredRows &table, const ValuesView &values);
 
-/// Whether the contents of a table are known at compile time.
+/// Returns true if the contents of `table` are known at compile time.
 bool isConstantTable(Value table);
 
-/// Number of heads of a tensor from its values and its table, see ValuesView::get.
+/// Returns the number of heads of a tensor, derived from its values and its table as
+/// ValuesView::get describes.
 Value countHeads(ImplicitLocOpBuilder &b, Value values, int64_t lutHeads, Value lutBlocks);
 
-/// Extent of the batch axis of values [S, bm, bn] or [B, S, bm, bn].
+/// Returns the extent of the batch axis of values [S, bm, bn] (then 1) or [B, S, bm, bn].
 Value countBatches(ImplicitLocOpBuilder &b, Value values);
 
 } // namespace mlir::blocksparse

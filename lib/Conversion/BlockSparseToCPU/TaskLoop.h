@@ -8,12 +8,12 @@
 
 namespace mlir::blocksparse {
 
-/// Builds a sequential loop over [from, to) by `step` and leaves the builder at the start of
-/// its body. Gives the induction variable.
+/// Builds a sequential loop over [from, to) by `step`, leaves the builder at the start of its body,
+/// and returns the induction variable.
 Value enterLoop(ImplicitLocOpBuilder &b, Value from, Value to, int64_t step);
 
-/// Builds a parallel loop (scf.forall) over [0, extent) for each of `extents`; iterations must
-/// be independent. The builder ends behind the loop.
+/// Builds a parallel loop (scf.forall) over [0, extent) for each of `extents`. Its iterations must
+/// be independent. The builder is left after the loop.
 void emitTaskLoop(ImplicitLocOpBuilder &b, ValueRange extents,
                   function_ref<void(ValueRange indices)> body);
 

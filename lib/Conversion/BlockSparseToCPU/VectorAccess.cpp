@@ -26,7 +26,7 @@ Value mlir::blocksparse::splat(ImplicitLocOpBuilder &b, Value scalar, int64_t wi
 }
 
 Value mlir::blocksparse::zeroVector(ImplicitLocOpBuilder &b, VectorType type) {
-  // Through integers: not every target has constants of the 8-bit float types.
+  // Integers are used because not every target has constants of the 8-bit float types.
   auto bits = b.getIntegerType(type.getElementTypeBitWidth());
   Value zero = arith::ConstantOp::create(b, b.getZeroAttr(type.clone(bits)));
   if (type.getElementType() == bits)
@@ -50,8 +50,8 @@ int64_t mlir::blocksparse::chooseWidth(int64_t blockCols, int64_t laneBits, int6
   return std::min<int64_t>(most, llvm::bit_ceil<uint64_t>(blockCols));
 }
 
-/// The memory from element (row, col) of `matrix` on as a plain sequence, and the distance in
-/// it of neighbours of a row.
+/// Returns the memory that starts at element (row, col) of `matrix` as a 1-D memref, and the
+/// distance in it of neighbours of a row.
 static std::pair<Value, Value> flatten(ImplicitLocOpBuilder &b, const MatrixView &matrix, Value row,
                                        Value col, int64_t width) {
   Value one = indexConstant(b, 1), lanes = indexConstant(b, width);
@@ -67,7 +67,7 @@ static std::pair<Value, Value> flatten(ImplicitLocOpBuilder &b, const MatrixView
   return {flat, stride};
 }
 
-/// Positions 0, stride, 2 * stride, ..
+/// Returns the positions 0, stride, 2 * stride, ..
 static Value strideVector(ImplicitLocOpBuilder &b, Value stride, int64_t width) {
   Value steps = vector::StepOp::create(b, VectorType::get({width}, b.getIndexType()));
   return arith::MulIOp::create(b, steps, splat(b, stride, width));

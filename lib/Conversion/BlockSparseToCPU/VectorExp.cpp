@@ -11,7 +11,7 @@
 using namespace mlir;
 using namespace mlir::blocksparse;
 
-/// 2^n for i32 n in [-126, 127].
+/// Emits 2^n for i32 n in [-126, 127].
 static Value powerOfTwo(ImplicitLocOpBuilder &b, Value n) {
   Type word = n.getType();
   Value biased = arith::AddIOp::create(b, n, splatConstant(b, word, 127));
@@ -19,14 +19,14 @@ static Value powerOfTwo(ImplicitLocOpBuilder &b, Value n) {
   return arith::BitcastOp::create(b, withElementType(word, b.getF32Type()), bits);
 }
 
-/// exp(x) = 2^n e^r with n = round(x / ln 2), r = x - n ln 2.
+/// Emits exp(x) = 2^n e^r with n = round(x / ln 2) and r = x - n ln 2.
 static Value emitExpF32(ImplicitLocOpBuilder &b, Value x) {
   Type type = x.getType(), word = withElementType(type, b.getI32Type());
   auto contract = arith::FastMathFlagsAttr::get(b.getContext(), arith::FastMathFlags::contract);
   auto constant = [&](double value) { return splatConstant(b, type, value); };
   auto mul = [&](Value l, Value r) -> Value { return arith::MulFOp::create(b, l, r, contract); };
   auto add = [&](Value l, Value r) -> Value { return arith::AddFOp::create(b, l, r, contract); };
-  // NaN passes the comparison.
+  // NaN is not clamped, because its comparison is false.
   auto clamp = [&](arith::CmpFPredicate beyond, double bound) {
     Value out = arith::CmpFOp::create(b, beyond, x, constant(bound));
     x = arith::SelectOp::create(b, out, constant(bound), x);
@@ -41,18 +41,19 @@ static Value emitExpF32(ImplicitLocOpBuilder &b, Value x) {
   Value n = arith::SubIOp::create(b, arith::BitcastOp::create(b, word, shifted),
                                   splatConstant(b, word, 0x4b400000));
 
-  // ln 2 in two parts, the first of 9 bits so that n times it is exact.
+  // ln 2 is split in two parts, the first of 9 bits so that n times it is exact.
   Value r = add(x, mul(nearest, constant(-0.693359375)));
   r = add(r, mul(nearest, constant(2.1219444005469057e-4)));
 
-  // (e^r - 1 - r) / r^2 on |r| <= ln 2 / 2: minimax of degree 4, error 3.1e-9 of e^r.
+  // (e^r - 1 - r) / r^2 on |r| <= ln 2 / 2: minimax polynomial of degree 4, with an error of 3.1e-9
+  // of e^r.
   Value q = constant(0.0013814538556303462);
   for (double coefficient :
        {0.008368745122565057, 0.041668390822669536, 0.16666520398990015, 0.4999999343190604})
     q = add(mul(q, r), constant(coefficient));
   Value e = add(add(mul(mul(r, r), q), r), constant(1.0));
 
-  // In two factors: n reaches -150 and 128.
+  // The power of two is applied as two factors, because n reaches -150 and 128.
   Value half = arith::ShRSIOp::create(b, n, splatConstant(b, word, 1));
   Value rest = arith::SubIOp::create(b, n, half);
   e = arith::MulFOp::create(b, e, powerOfTwo(b, half));

@@ -8,9 +8,9 @@
 
 namespace mlir::blocksparse {
 
-/// exp of a scalar or vector of f32 or f64. f32: within 2 units in the last place, subnormal
-/// results included, from arithmetic alone; 0 below -103.98, infinity above 88.72, NaN for NaN.
-/// f64 is math.exp.
+/// Emits exp of a scalar or vector of f32 or f64. f32: the error is at most 2 ulp, subnormal
+/// results included, with basic arithmetic alone; the result is 0 below -103.98, infinity above
+/// 88.72 and NaN for NaN. f64 is math.exp.
 Value emitExp(ImplicitLocOpBuilder &b, Value x);
 
 } // namespace mlir::blocksparse
