@@ -55,7 +55,8 @@ Value mlir::blocksparse::device::isAligned16(ImplicitLocOpBuilder &b, Value memr
   auto type = cast<MemRefType>(memref.getType());
   auto metadata = memref::ExtractStridedMetadataOp::create(b, memref);
   Value bytes = indexConstant(b, getElementBytes(memref));
-  // One test for all: the address and the strides have no bit below 16.
+  // One test covers the address and all strides: their bitwise or has none of the lowest four bits
+  // set.
   Value bits = getFirstAddress(b, memref, metadata);
   Value inner = arith::ConstantIntOp::create(b, b.getI1Type(), 1);
   for (int64_t axis = 0; axis < type.getRank(); ++axis) {
@@ -73,7 +74,8 @@ Value mlir::blocksparse::device::isAligned16(ImplicitLocOpBuilder &b, Value memr
 // Copies
 //===----------------------------------------------------------------------===//
 
-/// The run that number `which` (i32) stands for.
+/// Returns the run with index `which` (i32), by selects: a thread learns at run time which run it
+/// copies.
 static ReductionRun selectRun(ImplicitLocOpBuilder &b, ArrayRef<ReductionRun> runs, Value which) {
   ReductionRun run = runs.front();
   for (size_t i = 1; i < runs.size(); ++i) {
@@ -86,7 +88,7 @@ static ReductionRun selectRun(ImplicitLocOpBuilder &b, ArrayRef<ReductionRun> ru
   return run;
 }
 
-/// An index as i32, not below 0 and not above `most`.
+/// Returns an index value as i32, clamped to [0, most].
 static Value clampNumber(ImplicitLocOpBuilder &b, Value number, int64_t most) {
   Value inside = indexMax(b, indexMin(b, number, indexConstant(b, most)), indexConstant(b, 0));
   return b.createOrFold<arith::IndexCastOp>(b.getI32Type(), inside);
@@ -94,12 +96,12 @@ static Value clampNumber(ImplicitLocOpBuilder &b, Value number, int64_t most) {
 
 int64_t TileCopy::chunkElements() const { return chunkBytes / geometry.elementBytes; }
 
-/// Rows m (columns n) of a tile.
+/// Returns the number of rows m (or columns n) of the tile.
 int64_t TileCopy::outerSize() const {
   return geometry.alongK ? tile.rows : tile.chunks() * chunkElements();
 }
 
-/// Values of k of a run of a tile.
+/// Returns the number of values of k of one run of the tile.
 int64_t TileCopy::runDepth() const {
   return (geometry.alongK ? tile.chunks() * chunkElements() : tile.rows) / runs;
 }
@@ -108,7 +110,7 @@ TileCopy::TileCopy(ImplicitLocOpBuilder &b, const SharedTile &tile, const Factor
                    int64_t runs, Value thread, int64_t threads)
     : tile(tile), geometry(geometry), runs(runs) {
   int64_t depth = runDepth(), total = tile.rows * tile.chunks();
-  // Rows between two chunks of the thread, which stand below each other.
+  // The chunks of a thread are below one another in the tile, `rows` rows apart.
   int64_t rows = threads / tile.chunks();
   Value row = Int(b, thread) / tile.chunks(), chunk = Int(b, thread) % tile.chunks();
   Value zero = i32Constant(b, 0), run = zero, line = row, column = chunk;
@@ -124,7 +126,8 @@ TileCopy::TileCopy(ImplicitLocOpBuilder &b, const SharedTile &tile, const Factor
   distance = arith::IndexCastOp::create(b, b.getI64Type(), bytes);
   for (int64_t down = 0; down * tile.chunks() < total; down += rows) {
     int64_t lines = geometry.alongK ? down : down % depth;
-    // Rows that are a multiple of the period apart are swizzled alike.
+    // Rows whose distance is a multiple of the swizzle period have the same swizzle, so the
+    // distance becomes a constant.
     int64_t near = down % tile.swizzlePeriod();
     Value place = tile.offset(b, zero, Int(b, row) + near, chunk);
     Part part{run,     place,  (down - near) * tile.rowBytes(), /*opensRun=*/lines == 0,
@@ -160,8 +163,8 @@ Value TileCopy::isWhole(ImplicitLocOpBuilder &b, ArrayRef<ReductionRun> runs) co
   return whole;
 }
 
-/// Bytes of a chunk that may be read. Along the chunk, elements are counted; across, it is read
-/// whole or not at all.
+/// Returns the number of bytes (i32) of a chunk that may be read. The limit along the chunk cuts it
+/// at an element; the limit across it keeps or drops the complete chunk.
 Value TileCopy::getBytes(ImplicitLocOpBuilder &b, const ReductionRun &run, const Part &part) const {
   Value most = i32Constant(b, chunkElements()), zero = i32Constant(b, 0);
   auto subtract = [&](Value from, Value number) {
@@ -182,7 +185,8 @@ void TileCopy::emit(ImplicitLocOpBuilder &b, const SharedMemory &memory, Value o
     Value source;
     for (const Part &part : parts) {
       ReductionRun run = selectRun(b, runs, part.run);
-      // Addresses follow from one another, so that they share the registers of one distance.
+      // Each address is computed from the previous one, so that all of them share one register for
+      // the distance.
       if (part.opensRun)
         source = globalPointer(b, Int(b, run.address) + first);
       else

@@ -1,7 +1,10 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Asynchronous copies of 16 bytes from global to shared memory (cp.async, sm_80 and later).
+// Asynchronous 16-byte copies from global to shared memory (cp.async, sm_80 and later). The
+// mma.sync kernels (`cuda.mma`) fill their stages with them: every thread of the CTA copies the
+// same number of 16-byte chunks of A and of B for each k step. Global addresses are values of type
+// `index`, in bytes; offsets in shared memory are i32 bytes.
 
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_ASYNCCOPY_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_ASYNCCOPY_H
@@ -11,64 +14,74 @@
 
 namespace mlir::blocksparse::device {
 
-/// Global addresses are index values, in bytes.
+/// Returns the address in global memory (index, bytes) of element (row, col) of the matrix.
 Value globalAddress(ImplicitLocOpBuilder &b, const MatrixView &matrix, Value row, Value col);
-/// !llvm.ptr<1> of an address.
+/// Returns `address` (index, bytes) as !llvm.ptr<1>.
 Value globalPointer(ImplicitLocOpBuilder &b, Value address);
-/// Bytes between neighbours along the rows (axis 0: from row to row) or the columns (axis 1).
+/// Returns the distance in bytes (index) between neighbouring rows (axis 0) or columns (axis 1).
 Value globalStride(ImplicitLocOpBuilder &b, const MatrixView &matrix, int64_t axis);
 
-/// On the host, i1: neighbours along the last axis of `memref` are neighbours in memory, and
-/// all else (the first element, every stride) is a multiple of 16 bytes.
+/// Emits a test on the host and returns its i1: the elements of the last axis of `memref` are
+/// contiguous, and the address of its first element and all other strides are multiples of 16
+/// bytes. cp.async, TMA and 16-byte vector loads require this.
 Value isAligned16(ImplicitLocOpBuilder &b, Value memref);
 
-/// Part of the reduction of a tile: consecutive values of k whose elements have one origin in
-/// memory, `depth` of them and then zeros.
+/// Describes consecutive values of k that have one address and constant strides in global memory:
+/// all values of k of a stage, or those of one block. The first `depth` values of k are read; the
+/// rest of the run is filled with zeros.
 struct ReductionRun {
-  /// Address of element (first row or column of the tile, first k).
+  /// Address (index, bytes) of the first row m (or column n) of the tile at the first k of the run.
   Value address;
-  /// Number of values of k that may be read; anything below 0 counts as 0. Null: all of the run.
+  /// Number of values of k that may be read (index); a negative number means 0. Null if all may be
+  /// read.
   Value depth;
 };
 
-/// How a factor of a product lies in memory.
+/// Describes the storage of a factor of a product.
 struct FactorGeometry {
-  /// Neighbours in memory are neighbours in k (the shared tile is [m or n][k]), else in m or n
-  /// (the shared tile is [k][m or n]).
+  /// True if the factor is K-major: the tile in shared memory is then [m or n][k]. Otherwise the
+  /// factor is MN-major and the tile is [k][m or n].
   bool alongK;
-  /// Bytes from one row of the shared tile to the next.
+  /// Distance in global memory, in bytes (index), between two neighbouring rows of the shared tile.
   Value pitch;
-  /// Rows m (columns n) of the tile that may be read; the others become zeros. Null: all.
+  /// Number of rows m (or columns n) of the tile that may be read (index); the others become zeros.
+  /// Null if all may be read.
   Value limit;
   int64_t elementBytes = 2;
 };
 
-/// A thread's part of the copies of a thread block's tiles of a factor, k cut into equal runs.
-/// What the steps of a reduction have in common is computed once, where the object is made.
+/// Emits one thread's share of the copies that bring a CTA's tile of a factor to shared memory. The
+/// k extent of the tile is divided into `runs` equal runs. Addresses that do not depend on the k
+/// step are computed once, by the constructor, before the main loop.
 class TileCopy {
 public:
-  /// `thread` is i32, below `threads`, a power of two that is at least the tile's chunks in a row.
+  /// Requires `thread` (i32) below `threads`, and `threads` to be a power of two that is not less
+  /// than the number of 16-byte chunks in a row of the tile.
   TileCopy(ImplicitLocOpBuilder &b, const SharedTile &tile, const FactorGeometry &geometry,
            int64_t runs, Value thread, int64_t threads);
 
-  /// i1: all of the tile may be read; null where that is known.
+  /// Returns i1: no element of the tile must be replaced by zero. Returns null if the compiler
+  /// knows that.
   Value isWhole(ImplicitLocOpBuilder &b, ArrayRef<ReductionRun> runs) const;
-  /// Starts the copies to byte `offset` of shared memory. The places of the tile that must not be
-  /// read are filled with zeros, byte by byte; when `whole`, there are none.
+  /// Starts the copies to byte `offset` (i32) of shared memory. Elements that must not be read are
+  /// replaced by zeros, in units of bytes (the source size operand of cp.async). Requires that
+  /// isWhole() is true if `whole` is set; the copies then have no source size operand.
   void emit(ImplicitLocOpBuilder &b, const SharedMemory &memory, Value offset,
             ArrayRef<ReductionRun> runs, bool whole) const;
 
 private:
-  /// A chunk that the thread copies.
+  /// Describes one 16-byte chunk that the thread copies.
   struct Part {
-    /// Number of the run, i32.
+    /// Index of the chunk's run (i32).
     Value run;
-    /// Place in the shared tile, in bytes; i32 and a constant.
+    /// Byte offset of the chunk in the shared tile: `place` (i32) + `placeStep`.
     Value place;
     int64_t placeStep;
-    /// The first chunk of its run; others lie `distance` behind the part before.
+    /// True if this is the thread's first chunk of its run. Every other chunk is `distance` bytes
+    /// after the previous one in global memory.
     bool opensRun;
-    /// Place along k in the run, and along m or n in the tile, i32.
+    /// Index of the chunk's first element along k in its run, and along m or n in the tile (both
+    /// i32).
     Value k, outer;
   };
   int64_t chunkElements() const;
@@ -80,19 +93,21 @@ private:
   FactorGeometry geometry;
   int64_t runs;
   SmallVector<Part> parts;
-  /// Bytes from the address of a run to the thread's first chunk of it, index.
+  /// Distance in bytes (index) from the address of a run to the thread's first chunk of that run.
   Value first;
-  /// Bytes between neighbouring parts of a run, i64.
+  /// Distance in bytes (i64) in global memory between two consecutive chunks of a run.
   Value distance;
-  /// The geometry's, from 0 to the size of the tile, i32; null: all may be read.
+  /// The limit of the geometry (i32), clamped to the size of the tile. Null if all may be read.
   Value limit;
-  /// i1: the thread copies anything; null: all do.
+  /// True (i1) if the thread copies at least one chunk. Null if every thread does.
   Value active;
 };
 
-/// Closes the group of copies that this thread has started since the last group.
+/// Commits the copies that this thread has started since its last commit group to a new commit
+/// group.
 void emitCommitCopies(ImplicitLocOpBuilder &b);
-/// Waits until at most the last `pending` groups of this thread are under way.
+/// Waits until at most the newest `pending` commit groups of this thread are in flight. Only this
+/// thread's copies are waited for: a CTA barrier must follow before other threads read the data.
 void emitWaitCopies(ImplicitLocOpBuilder &b, int64_t pending);
 
 } // namespace mlir::blocksparse::device

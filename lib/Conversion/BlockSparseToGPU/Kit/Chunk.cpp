@@ -44,13 +44,14 @@ void mlir::blocksparse::device::storeChunk(ImplicitLocOpBuilder &b, Value chunk,
   LLVM::StoreOp::create(b, chunk, pointer, getAlignment(cast<VectorType>(chunk.getType())));
 }
 
-/// As many i32 as a vector takes.
+/// Returns the vector, made opaque as i32 words.
 static Value keepVector(ImplicitLocOpBuilder &b, Value vector) {
   auto type = cast<VectorType>(vector.getType());
   int64_t count = llvm::divideCeil(type.getNumElements() * type.getElementTypeBitWidth(), 32);
   auto words = VectorType::get({count}, b.getI32Type());
   Value packed = type == words ? vector : LLVM::BitcastOp::create(b, words, vector).getResult();
-  // Not all at once: hosts have few registers.
+  // The words go through several statements of at most four operands: the hosts that emulate
+  // kernels have too few registers for all of them at once.
   constexpr int64_t most = 4;
   for (int64_t first = 0; first < count; first += most) {
     SmallVector<Value> parts;
@@ -136,7 +137,7 @@ Value mlir::blocksparse::device::narrowChunk(ImplicitLocOpBuilder &b, Value chun
 //===----------------------------------------------------------------------===//
 
 Value mlir::blocksparse::device::firstOfChunk(ImplicitLocOpBuilder &b, Value limit, int64_t count) {
-  // Cut to what i32 compares can tell apart.
+  // The limit is clamped to [0, count] so that an i32 comparison is exact.
   limit = indexMax(b, indexMin(b, limit, indexConstant(b, count)), indexConstant(b, 0));
   limit = arith::IndexCastOp::create(b, b.getI32Type(), limit);
   SmallVector<int32_t> numbers = llvm::to_vector(llvm::seq<int32_t>(0, count));

@@ -14,6 +14,7 @@ void mlir::blocksparse::device::emitLaunchDependents(ImplicitLocOpBuilder &b) {
 
 void mlir::blocksparse::device::emitWaitForKernelsBefore(ImplicitLocOpBuilder &b) {
   NVVM::GriddepcontrolOp::create(b, NVVM::GridDepActionKind::wait);
-  // LLVM believes that it leaves memory alone: loads could move above it, but not above this.
+  // LLVM assumes that griddepcontrol does not access memory and could move loads above it. The
+  // empty statement with a memory clobber prevents that.
   emitAssembly(b, "", "~{memory}", Type(), {});
 }

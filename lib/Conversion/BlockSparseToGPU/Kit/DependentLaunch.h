@@ -1,9 +1,11 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Kernels that follow each other on a stream without a gap (programmatic dependent launch, PTX
-// griddepcontrol, sm_90). The thread blocks of a kernel that is launched so come while the one
-// before it still runs, as soon as all of its blocks have begun and have room for them.
+// Programmatic dependent launch (PDL; PTX griddepcontrol, sm_90 and later): a kernel begins while
+// the kernel before it on the stream still runs, so that no gap is left between them. The CTAs of a
+// kernel that was launched this way start when all CTAs of the previous kernel have called
+// emitLaunchDependents or have exited, and as resources become free. A kernel that reads results of
+// the previous one calls emitWaitForKernelsBefore first.
 
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_DEPENDENTLAUNCH_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_DEPENDENTLAUNCH_H
@@ -12,12 +14,13 @@
 
 namespace mlir::blocksparse::device {
 
-/// The next kernel on the stream may come, if it waits by itself.
+/// Emits griddepcontrol.launch_dependents: permits the next kernel on the stream to start. Requires
+/// that the next kernel waits by itself before it reads or writes memory that this kernel uses.
 void emitLaunchDependents(ImplicitLocOpBuilder &b);
 
-/// Until all kernels before this one have ended and what they wrote can be read. All threads,
-/// before they read or write memory. No load of the compiler's moves above it but one that is
-/// marked invariant, which a kernel that waits must not have.
+/// Emits griddepcontrol.wait: waits until all previous kernels have ended and their writes are
+/// visible. Every thread must call it before it reads or writes global memory. The compiler moves
+/// no load above it, except loads that are marked invariant: a kernel that waits must not have any.
 void emitWaitForKernelsBefore(ImplicitLocOpBuilder &b);
 
 } // namespace mlir::blocksparse::device

@@ -8,19 +8,22 @@
 
 namespace mlir::blocksparse::device {
 
-/// A constant table of i32, [n] or [n, w], that a kernel only reads, by loads of 16 bytes where a
-/// row has a multiple of 4 numbers. Its memory begins at a multiple of 16 bytes.
+/// Reads a table of i32, [n] or [n, w], that no kernel writes: the tables of the plan. Loads are
+/// invariant (ld.global.nc), and 16 bytes wide if rows are a multiple of 4 fields long. Requires
+/// that the memory begins at a multiple of 16 bytes.
 class IntTable {
 public:
+  /// Returns a reader of `memref`. Requires a static number of fields in a row.
   static IntTable get(ImplicitLocOpBuilder &b, Value memref);
 
+  /// Return the number of rows and the number of i32 fields of a row.
   int64_t rows() const { return count; }
   int64_t width() const { return cols; }
-  /// Numbers `first` to `first + number - 1` of row `row` (i32).
+  /// Returns the fields [first, first + number) of row `row` (i32), each as i32.
   SmallVector<Value> read(ImplicitLocOpBuilder &b, Value row, int64_t first, int64_t number) const;
-  /// Number `place` (i32) of the table, counted over all its rows.
+  /// Returns the i32 at position `place` (i32) of the table in row-major order.
   Value readAt(ImplicitLocOpBuilder &b, Value place) const;
-  /// !llvm.ptr<1> to a row.
+  /// Returns the address (!llvm.ptr<1>) of row `row` (i32).
   Value at(ImplicitLocOpBuilder &b, Value row) const;
 
 private:

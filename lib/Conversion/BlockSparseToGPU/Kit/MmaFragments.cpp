@@ -28,7 +28,7 @@ SmallVector<Value, 4> mlir::blocksparse::device::loadMatrices(ImplicitLocOpBuild
 void mlir::blocksparse::device::multiplyAddFragments(ImplicitLocOpBuilder &b, Type element,
                                                      ValueRange left, ValueRange right,
                                                      MutableArrayRef<Value> sums) {
-  // The op wants pairs of f16 as vectors and pairs of bf16 as words.
+  // The operation expects pairs of f16 as vectors, but pairs of bf16 as words.
   auto pairs = [&](ValueRange words) {
     SmallVector<Value, 4> result(words);
     if (element.isF16())
@@ -59,7 +59,7 @@ Value mlir::blocksparse::device::roundToTF32(ImplicitLocOpBuilder &b, Value word
   return NVVM::ConvertFloatToTF32Op::create(b, b.getI32Type(), number, NVVM::FPRoundingMode::RNA);
 }
 
-/// Lanes t >= 2 of a group have the second two of their bytes in the first word.
+/// In lanes with t >= 2 the first word contains the second pair of the lane's values of k.
 ByteSelectors ByteSelectors::get(ImplicitLocOpBuilder &b, Value lane) {
   constexpr int64_t straight = 0x6420, swapped = 0x2064, toOdd = 0x1111;
   Value isSwapped =
@@ -69,8 +69,9 @@ ByteSelectors ByteSelectors::get(ImplicitLocOpBuilder &b, Value lane) {
   return {even, Int(b, even) + toOdd};
 }
 
-/// Bits 0 and 1 of the row are bit 0 of the lane and, of matrix i, bit 0 of i, changed where bit 2
-/// of the lane is set; bits 2 and 3 are bits 1 and 2 of the lane, bit 4 is bit 1 of i.
+/// The lane passes a row of matrix i = lane / 8. Row bit 0 is lane bit 0. Row bit 1 is bit 0 of i
+/// (lane bit 3) xor lane bit 2. Row bits 2 and 3 are lane bits 1 and 2. Row bit 4 is bit 1 of i
+/// (lane bit 4).
 Value mlir::blocksparse::device::getByteRow(ImplicitLocOpBuilder &b, Value lane) {
   auto bit = [&](int64_t number) { return Int(b, lane) / (1 << number) % 2; };
   Value row = Int(b, bit(0)) + Int(b, b.createOrFold<arith::XOrIOp>(bit(3), bit(2))) * 2;

@@ -13,12 +13,13 @@ using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
 static constexpr int64_t warpSize = 32;
-/// Most sums of a warp along m and along n.
+/// Largest extent of a warp tile along m and along n.
 static constexpr int64_t mostWarpSums = 64;
 static constexpr int64_t wordBytes = 4;
 
-/// A warp's fragments of 64 x 64 sums are read once for 4 or 8 products each: shared memory gives
-/// them just about as fast as the tensor cores take them. Smaller warps read more.
+/// A warp reads each fragment of a 64 x 64 warp tile once for 4 or 8 products: shared memory then
+/// delivers fragments about as fast as the tensor cores consume them. A smaller warp tile reads
+/// more for each product.
 MmaShape MmaShape::get(int64_t m, int64_t n, int64_t k, const FactorKind &kind) {
   MmaShape shape{m, n, k};
   shape.warpsM = llvm::divideCeil(m, mostWarpSums);
@@ -43,7 +44,8 @@ MmaTile::MmaTile(ImplicitLocOpBuilder &b, const MmaShape &shape, const FactorKin
     selectors = ByteSelectors::get(b, lane);
 }
 
-/// Tiles are measured in elements of 16 bits.
+/// Returns the layout of a tile. A SharedTile counts elements of 16 bits, so the K extent is
+/// scaled.
 static SharedTile getTile(const FactorKind &kind, int64_t outer, int64_t k, bool alongK) {
   int64_t bytes = kind.bytes();
   return alongK ? SharedTile{outer, k * bytes / 2}
@@ -63,8 +65,8 @@ SmallVector<Value> MmaTile::zeros(ImplicitLocOpBuilder &b) const {
 // Fragments
 //===----------------------------------------------------------------------===//
 
-/// The row and chunk, in a 16 x 16 corner of a stored tile, whose address this lane gives.
-/// Lanes 8i .. 8i + 7 stand for matrix i:
+/// Returns the row and the chunk, in a 16 x 16 part of a stored tile, whose address this lane
+/// passes. Lanes 8i .. 8i + 7 address matrix i:
 ///   chunksLast:  matrices (row, chunk) = (0, 0), (8, 0), (0, 1), (8, 1)
 ///   otherwise:   matrices (row, chunk) = (0, 0), (0, 1), (8, 0), (8, 1)
 MmaTile::LaneAddress MmaTile::laneAddress(ImplicitLocOpBuilder &b, bool chunksLast) const {
@@ -74,17 +76,17 @@ MmaTile::LaneAddress MmaTile::laneAddress(ImplicitLocOpBuilder &b, bool chunksLa
   return {Int(b, inner) + Int(b, half) * 8, chunksLast ? fourth : third};
 }
 
-/// The four registers of ldmatrix.x4 at m (or n) = outer + outerStep, k; `outer` is a
-/// multiple of 16 that the warp decides, `outerStep` and `k` are multiples of 16.
+/// Loads four registers by ldmatrix.x4 at m (or n) = outer + outerStep and k. `outer` is a multiple
+/// of 16 that depends on the warp; `outerStep` and `k` are constant multiples of 16.
 SmallVector<Value, 4> MmaTile::loadFragments(ImplicitLocOpBuilder &b, const SharedMemory &memory,
                                              const SharedTile &tile, bool alongK, Value offset,
                                              Value outer, int64_t outerStep, int64_t k,
                                              bool isA) const {
-  // Stored along k, rows are m or n: A wants the second half of m before that of k, B the
-  // other way round. Stored across, rows are k and it is the reverse.
+  // In a K-major tile, rows are m or n: the second matrix of A is at m + 8, the second matrix of B
+  // is at k + 8. In an MN-major tile, rows are k and the order is reversed.
   LaneAddress address = laneAddress(b, isA == alongK);
-  // A multiple of 16 rows is a constant number of bytes, the offset of the instruction; steps
-  // along a row meet the swizzle.
+  // A distance of a multiple of 16 rows is a constant number of bytes, and becomes the immediate
+  // offset of the instruction. A distance along a row changes the swizzle and can't be one.
   Value zero = i32Constant(b, 0);
   int64_t rows = alongK ? outerStep : k;
   Value base = alongK ? outer : zero;
@@ -95,7 +97,8 @@ SmallVector<Value, 4> MmaTile::loadFragments(ImplicitLocOpBuilder &b, const Shar
   return loadMatrices(b, pointer, /*transposed=*/!alongK);
 }
 
-/// The same words of 32-bit elements stored across k, which ldmatrix can't transpose.
+/// Loads the same words as loadFragments from an MN-major tile of 32-bit elements, which ldmatrix
+/// can't transpose: each lane loads its four elements one by one.
 SmallVector<Value, 4> MmaTile::loadWords(ImplicitLocOpBuilder &b, const SharedMemory &memory,
                                          const SharedTile &tile, Value offset, Value outer,
                                          int64_t outerStep, int64_t slice, bool isA) const {
@@ -108,7 +111,7 @@ SmallVector<Value, 4> MmaTile::loadWords(ImplicitLocOpBuilder &b, const SharedMe
     Value place =
         Int(b, tile.offset(b, i32Constant(b, 0), row, chunk)) + Int(b, group) % 4 * wordBytes;
     for (int64_t kHalf = 0; kHalf < 2; ++kHalf) {
-      // Rows that are a multiple of 4 apart are swizzled alike.
+      // Rows whose distance is a multiple of 4 have the same swizzle.
       int64_t rows = kind.sliceDepth() * slice + 4 * kHalf;
       Value pointer = memory.at(b, Int(b, offset) + place, rows * tile.rowBytes());
       words[isA ? outerHalf + 2 * kHalf : 2 * outerHalf + kHalf] =
@@ -118,7 +121,7 @@ SmallVector<Value, 4> MmaTile::loadWords(ImplicitLocOpBuilder &b, const SharedMe
   return words;
 }
 
-/// The words of bytes stored across k: 32 values of k by a chunk of 16 bytes.
+/// Loads the words of an MN-major tile of bytes: 32 values of k by one 16-byte chunk of m or n.
 SmallVector<Value, 4> MmaTile::loadBytes(ImplicitLocOpBuilder &b, const SharedMemory &memory,
                                          const SharedTile &tile, Value offset, Value outer,
                                          int64_t outerStep, int64_t slice) const {
@@ -146,7 +149,7 @@ SmallVector<Value> MmaTile::loadSlice(ImplicitLocOpBuilder &b, const SharedMemor
   return words;
 }
 
-/// Sums lie as [m / 16][n / 8][4] of the warp's part.
+/// The accumulators are in the order [m / 16][n / 8][4] of the warp tile.
 void MmaTile::multiplyWords(ImplicitLocOpBuilder &b, ValueRange left, ValueRange right,
                             MutableArrayRef<Value> sums) const {
   int64_t tilesM = shape.warpM() / 16, tilesN = shape.warpN() / 8;
@@ -157,13 +160,14 @@ void MmaTile::multiplyWords(ImplicitLocOpBuilder &b, ValueRange left, ValueRange
                            sums.slice(4 * (i * tilesN + j), 4));
 }
 
-/// What rounding to `large` left of the f32 in `word`; nothing of what is not finite.
+/// Returns the difference between the f32 in `word` and its rounding `large`, rounded to tf32; 0 if
+/// the number is not finite, so that infinity minus infinity adds no NaN.
 static Value getSmallPart(ImplicitLocOpBuilder &b, Value word, Value large) {
   Type f32 = b.getF32Type();
   Value number = LLVM::BitcastOp::create(b, f32, word);
   Value rounded = LLVM::BitcastOp::create(b, f32, large);
   Value left = arith::SubFOp::create(b, number, rounded);
-  // Infinity and NaN have all bits of the exponent.
+  // In infinity and NaN all bits of the exponent are set.
   Value exponent = arith::ConstantIntOp::create(b, b.getI32Type(), 0x7f800000);
   Value bits = b.createOrFold<arith::AndIOp>(large, exponent);
   Value finite = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, bits, exponent);
@@ -172,8 +176,9 @@ static Value getSmallPart(ImplicitLocOpBuilder &b, Value word, Value large) {
   return roundToTF32(b, LLVM::BitcastOp::create(b, b.getI32Type(), left));
 }
 
-/// Each four words are two of an even and two of an odd place along m (or n): of A the halves of k
-/// come last, of B the two fragments of columns do.
+/// Each four words become two words of even and two words of odd positions along m (or n). In the
+/// order of fragments of A, the index along k is the slower one; in that of B, the index of the
+/// column fragment is.
 SmallVector<Value> MmaTile::joinWords(ImplicitLocOpBuilder &b, ValueRange words) const {
   SmallVector<Value> joined(words);
   size_t lefts = shape.warpM() / 4;
@@ -230,7 +235,8 @@ Value MmaTile::sumOffset(ImplicitLocOpBuilder &b, Value row, Value col) const {
 void MmaTile::storeSums(ImplicitLocOpBuilder &b, const SharedMemory &memory,
                         ValueRange sums) const {
   int64_t tilesM = shape.warpM() / 16, tilesN = shape.warpN() / 8;
-  // Rows and columns of joined words lie in pairs.
+  // Joined words give fragments of even and of odd rows or columns: neighbouring rows or columns
+  // belong to different fragments or to rows g and g + 8 of one.
   bool rowPairs = hasPairs(aAlongK), colPairs = hasPairs(bAlongK);
   Value row = Int(b, lane) / 4 * (rowPairs ? 2 : 1);
   Value col = Int(b, lane) % 4 * (colPairs ? 4 : 2);
@@ -238,7 +244,8 @@ void MmaTile::storeSums(ImplicitLocOpBuilder &b, const SharedMemory &memory,
   for (int64_t i = 0; i < tilesM; ++i)
     for (int64_t j = 0; j < tilesN; ++j)
       for (int64_t half = 0; half < 2; ++half) {
-        // Neighbours are those of a fragment, or the same place of an even and an odd one.
+        // The two accumulators stored together are neighbours in one fragment, or have the same
+        // position in a fragment of even and in one of odd columns.
         int64_t even = colPairs ? j / 2 * 2 : j, inner = j - even;
         int64_t place = 4 * (i * tilesN + even) + 2 * half + inner;
         Value pair = LLVM::PoisonOp::create(b, VectorType::get(2, kind.sum()));

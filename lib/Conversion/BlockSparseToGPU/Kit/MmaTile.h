@@ -1,11 +1,12 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Tiles of a matrix product by mma.sync: m16n8k16 of f16 or bf16 factors, m16n8k8 of tf32, f32
-// sums; m16n8k32 of i8, i32 sums.
+// A CTA's tile of a matrix product by mma.sync, for the kernels of `cuda.mma`: m16n8k16 of f16 or
+// bf16 factors and m16n8k8 of tf32 factors with f32 accumulators, m16n8k32 of i8 factors with i32
+// accumulators. Both factors are in shared memory, as SharedTiles.
 //
-// Fragments and how ldmatrix loads them: see Kit/MmaFragments.h. In units of stored rows and chunks
-// that makes two patterns of lane addresses, see MmaTile::laneAddress.
+// Kit/MmaFragments.h describes the fragments and how ldmatrix loads them. In stored rows and
+// 16-byte chunks, there are two patterns of lane addresses, see MmaTile::laneAddress.
 
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_MMATILE_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_MMATILE_H
@@ -16,69 +17,74 @@
 
 namespace mlir::blocksparse::device {
 
-/// What the factors of a product are made of.
+/// Describes the element type of the factors and how they are multiplied.
 struct FactorKind {
-  /// f16, bf16, i8, f8, or f32, whose numbers are rounded to tf32.
+  /// Element type: f16, bf16, i8, f8, or f32, which is rounded to tf32.
   Type element;
-  /// Each f32 is the sum of two tf32, large + small; a product is that of the large ones and the
-  /// two of a large and a small one.
+  /// True if each f32 is represented as the sum of two tf32, large + small (tf32x3). A product is
+  /// then large * large + large * small + small * large.
   bool split = false;
 
   int64_t bytes() const { return element.getIntOrFloatBitWidth() / 8; }
   bool isF8() const { return bytes() == 1 && !element.isInteger(); }
-  /// i32 or f32.
+  /// Returns the type of the accumulators: i32 or f32.
   Type sum() const { return getAccumulatorType(element); }
-  /// Values of k of one mma, or of two for f8: 32 bytes of a tile stored along k.
+  /// Returns the number of values of k of a k slice: one mma.sync, or two for f8. A k slice is 32
+  /// bytes of a row of a K-major tile.
   int64_t sliceDepth() const { return 32 / bytes(); }
 };
 
-/// The tile of a thread block: m x n sums, k values of the reduction at a time. m, n and k
-/// are powers of two; m and n from 16 to 256, k a multiple of a
-/// slice.
+/// Describes the tile of a CTA: m x n accumulators, and k values of the reduction in each k step.
+/// m, n and k are powers of two; m and n are from 16 to 256, and k is a multiple of a k slice.
 struct MmaShape {
   int64_t m, n, k;
-  /// Warps along m and n.
+  /// Number of warps along m and along n.
   int64_t warpsM = 1, warpsN = 1;
 
-  /// The tile m x n with its warps: each has at least 16 x 16 and at most 64 x 64 sums, or
-  /// 64 x 32 where factors are split and take twice the registers.
+  /// Returns the shape m x n x k with its warps. Each warp has at least 16 x 16 and at most 64 x 64
+  /// accumulators, or at most 64 x 32 if factors are split, because these need twice the registers.
   static MmaShape get(int64_t m, int64_t n, int64_t k, const FactorKind &kind);
 
   int64_t threads() const { return 32 * warpsM * warpsN; }
-  /// Sums of a warp.
+  /// Return the rows and the columns of a warp tile.
   int64_t warpM() const { return m / warpsM; }
   int64_t warpN() const { return n / warpsN; }
 };
 
-/// A thread block's tile of sums and how its warps share it.
+/// Emits the products of a CTA's tile: each warp computes a warp tile of warpM() x warpN()
+/// accumulators.
 class MmaTile {
 public:
-  /// `aAlongK`: the tile of A is stored as [m][k], else as [k][m]; `bAlongK`: that of B is
-  /// stored as [n][k], else as [k][n]. `thread` is i32.
+  /// Creates the tile for thread `thread` (i32) of the CTA. `aAlongK`: the tile of A is K-major,
+  /// [m][k]; otherwise it is [k][m]. `bAlongK`: the tile of B is K-major, [n][k]; otherwise it is
+  /// [k][n].
   MmaTile(ImplicitLocOpBuilder &b, const MmaShape &shape, const FactorKind &kind, bool aAlongK,
           bool bAlongK, Value thread);
 
   const MmaShape &getShape() const { return shape; }
+  /// Return the layouts of the tiles of A and B in shared memory.
   SharedTile aTile() const;
   SharedTile bTile() const;
 
-  /// The sums of this thread, kind.sum() each, all 0.
+  /// Returns this thread's accumulators, of type kind.sum() each, all 0.
   SmallVector<Value> zeros(ImplicitLocOpBuilder &b) const;
-  /// Number of slices of k that the tiles are cut into, each the depth of one mma.
+  /// Returns the number of k slices of a k step.
   int64_t slices() const { return shape.k / kind.sliceDepth(); }
-  /// This thread's words of both factors at slice `slice`, with the tiles at byte offsets
-  /// `aOffset` and `bOffset` of shared memory.
+  /// Loads this thread's words of A and then of B for k slice `slice`. The tiles are at byte
+  /// offsets `aOffset` and `bOffset` (i32) of shared memory.
   SmallVector<Value> loadSlice(ImplicitLocOpBuilder &b, const SharedMemory &memory, Value aOffset,
                                Value bOffset, int64_t slice) const;
-  /// sums += A * B of a slice, of which `words` are those of loadSlice.
+  /// Updates sums += A * B for one k slice. `words` is the result of loadSlice.
   void multiplySlice(ImplicitLocOpBuilder &b, ValueRange words, MutableArrayRef<Value> sums) const;
 
-  /// The sums in shared memory: [m][n + 8], from byte 0. The 8 keep the rows of a fragment
-  /// in different banks.
+  /// Return the size in bytes of a row and of all accumulators in shared memory, [m][n + 8] from
+  /// byte 0. The 8 extra columns keep the rows of a fragment in different banks.
   int64_t sumRowBytes() const { return (shape.n + 8) * 4; }
   int64_t sumBytes() const { return shape.m * sumRowBytes(); }
+  /// Stores this thread's accumulators to shared memory. A barrier must follow before other
+  /// threads load them.
   void storeSums(ImplicitLocOpBuilder &b, const SharedMemory &memory, ValueRange sums) const;
-  /// Byte offset of sum (row, col), i32.
+  /// Returns the byte offset (i32) of accumulator (row, col) of the tile.
   Value sumOffset(ImplicitLocOpBuilder &b, Value row, Value col) const;
 
 private:
@@ -96,7 +102,8 @@ private:
   SmallVector<Value, 4> loadBytes(ImplicitLocOpBuilder &b, const SharedMemory &memory,
                                   const SharedTile &tile, Value offset, Value outer,
                                   int64_t outerStep, int64_t slice) const;
-  /// Whether a factor's words hold pairs of bytes across k, which joinWords makes fragments of.
+  /// Returns true if a factor's words hold pairs of bytes of an MN-major tile, from which joinWords
+  /// forms fragments.
   bool hasPairs(bool alongK) const { return kind.bytes() == 1 && !alongK; }
   SmallVector<Value> joinWords(ImplicitLocOpBuilder &b, ValueRange words) const;
   void multiplyWords(ImplicitLocOpBuilder &b, ValueRange left, ValueRange right,
@@ -106,7 +113,7 @@ private:
   FactorKind kind;
   bool aAlongK, bAlongK;
   Value lane, warpRow, warpCol;
-  /// Null where no words are to be joined.
+  /// The selectors for joinWords. Null if both factors need none.
   ByteSelectors selectors;
 };
 

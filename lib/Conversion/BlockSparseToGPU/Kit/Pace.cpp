@@ -16,7 +16,7 @@ using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
 static constexpr unsigned globalSpace = 1;
-/// Reads of the counter, of about half a microsecond each.
+/// Largest number of reads of the counter in one wait; a read takes about half a microsecond.
 static constexpr int64_t mostReads = 16;
 
 Pace Pace::create(ImplicitLocOpBuilder &b, int64_t blocks) {
@@ -39,8 +39,8 @@ Pace Pace::create(ImplicitLocOpBuilder &b, int64_t blocks) {
 
 void Pace::wait(ImplicitLocOpBuilder &b) const {
   Value one = i32Constant(b, 1), count = i32Constant(b, blocks);
-  // All launches of the kernel count on: arrivals of one round are `blocks` after one another. The
-  // counter begins again after a whole number of rounds.
+  // The counter is not reset between launches: the arrivals of a round are `blocks` consecutive
+  // values. It wraps to 0 after the largest number of complete rounds that an i32 can count.
   Value last = i32Constant(b, std::numeric_limits<int32_t>::max() / blocks * blocks - 1);
   Value before = LLVM::AtomicRMWOp::create(b, LLVM::AtomicBinOp::uinc_wrap, counter, last,
                                            LLVM::AtomicOrdering::monotonic);
@@ -52,7 +52,8 @@ void Pace::wait(ImplicitLocOpBuilder &b) const {
         ImplicitLocOpBuilder b(loc, builder);
         Value now = LLVM::LoadOp::create(b, b.getI32Type(), counter, /*alignment=*/4,
                                          /*isVolatile=*/true);
-        // Where the counter has begun again, the round waits in vain.
+        // If the counter has wrapped already, the difference stays positive and the wait ends at
+        // its limit of reads.
         Value missing = arith::CmpIOp::create(
             b, arith::CmpIPredicate::sgt, arith::SubIOp::create(b, end, now), i32Constant(b, 0));
         Value more =

@@ -1,10 +1,11 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Thread blocks in step. Blocks that read the same operands at the same time find in the L2 cache
-// what another has just brought there; once they have drifted apart each reads memory for itself.
-// Nothing but time depends on it: a block waits for the others for some 10 us at most, so that
-// blocks which don't all fit on the chip, or share it with another kernel's, can't wait for ever.
+// Throttling keeps the CTAs of a persistent kernel in step. CTAs that read the same operands at the
+// same time share them in the L2 cache; CTAs that have drifted apart each read global memory. A CTA
+// waits for at most about 10 us, so CTAs that are not all resident, or that share the chip with
+// another kernel, cannot deadlock. Throttling affects speed only, never results. The producer
+// thread of a `cuda.wgmma` kernel calls it every few k steps.
 
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_PACE_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_PACE_H
@@ -13,14 +14,16 @@
 
 namespace mlir::blocksparse::device {
 
-/// A counter in global memory, 0 when the module is loaded, that each of `blocks` thread blocks of
-/// a kernel counts up equally often.
+/// Holds a counter in global memory, which is 0 when the module is loaded. Each of the `blocks`
+/// CTAs of a kernel must increment it equally often in a launch, so that all rounds are complete.
 class Pace {
 public:
-  /// At the top of a kernel; each call makes a counter of its own.
+  /// Creates a new counter in the gpu.module of the kernel that `b` points into. Call it at the top
+  /// of the kernel; each call creates another counter.
   static Pace create(ImplicitLocOpBuilder &b, int64_t blocks);
 
-  /// One thread of each block: until those of all blocks have come here as often, or long enough.
+  /// Increments the counter and waits for all CTAs to have called this as often, but not longer
+  /// than about 10 us. One thread of each CTA calls it.
   void wait(ImplicitLocOpBuilder &b) const;
 
 private:

@@ -17,10 +17,10 @@ using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
 static constexpr int64_t warpgroupThreads = 128;
-/// Sums of a thread in a chunk, and in a 16 x 16 corner of it.
+/// Accumulators of a thread in a subtile, and in a 16 x 16 fragment of it.
 static constexpr int64_t chunkSums = 32;
 static constexpr int64_t cornerSums = 8;
-/// What they take when rounded, two to a register.
+/// Registers of a subtile after rounding, two elements each.
 static constexpr int64_t chunkRegisters = chunkSums / 2;
 
 ResultChunks::ResultChunks(ImplicitLocOpBuilder &b, Value thread, Value barrier, Value shared,
@@ -56,17 +56,18 @@ SmallVector<Value> ResultChunks::roundChunk(ImplicitLocOpBuilder &b, ArrayRef<Va
 
 Value ResultChunks::cornerOffset(ImplicitLocOpBuilder &b, int64_t number, Blocks blocks) const {
   constexpr int64_t perChunk = chunkSums / cornerSums;
-  // Else the addresses of all corners would take registers beside the products.
+  // An opaque lane makes LLVM compute the address of each fragment here. It would otherwise keep
+  // the addresses of all fragments in registers during the products.
   Value lane = makeOpaque(b, this->lane);
   Value seven = Int(b, lane) % 8, eighth = Int(b, lane) / 8 % 2;
   Value half = Int(b, lane) / 16;
   Value warpRow = Int(b, warp) * 16;
-  // The corner is in one block, and from (top, left) on in the chunk.
+  // The fragment is in one block, at (top, left) of the subtile.
   Value cornerCol = i32Constant(b, number % perChunk * 16);
   Value top = transposed ? cornerCol : warpRow, left = transposed ? warpRow : cornerCol;
   Value block = Int(b, top) / blocks.rows * (chunkCols / blocks.cols) + Int(b, left) / blocks.cols;
   Value first = Int(b, block) * blocks.rows + Int(b, top) % blocks.rows;
-  // The row that this lane points to, and the 16-byte piece of it.
+  // The row whose address this lane passes, and the index of its 16-byte piece of that row.
   Value row = Int(b, transposed ? half : eighth) * 8 + seven;
   Value piece = Int(b, left) % blocks.cols / 8 + (transposed ? eighth : half);
   return SharedTile{chunkCols, blocks.cols}.offset(b, first, row, piece);
@@ -134,7 +135,8 @@ void ResultChunks::emitHeldBatch(ImplicitLocOpBuilder &b, ArrayRef<Value> held, 
 
 void ResultChunks::storeBatch(ImplicitLocOpBuilder &b, GetChunk chunk, int64_t first, int64_t last,
                               Store store) const {
-  // The copies of the chunks that were here before have read them.
+  // The buffers may be overwritten after the stores of the batch before have read them. Only the
+  // first thread has started any.
   emitIf(b, isFirst, [&](ImplicitLocOpBuilder &b) { emitWaitStoresRead(b); });
   writeBatch(b, chunk, first, last, Blocks());
   emitIf(b, isFirst, [&](ImplicitLocOpBuilder &b) {
@@ -146,7 +148,7 @@ void ResultChunks::storeBatch(ImplicitLocOpBuilder &b, GetChunk chunk, int64_t f
 
 void ResultChunks::storeBlocks(ImplicitLocOpBuilder &b, GetChunk chunk, int64_t first, int64_t last,
                                Blocks blocks, StoreBlock store) const {
-  // Each thread waits for the copies that it started.
+  // Every thread waits for the stores that it has started itself.
   emitWaitStoresRead(b);
   writeBatch(b, chunk, first, last, blocks);
   Value stores = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, thread,
@@ -191,5 +193,5 @@ void ResultChunks::emitHeldBlocks(ImplicitLocOpBuilder &b, ArrayRef<Value> held,
   emitHeldBatch(b, held, sums, batch);
 }
 
-/// Threads that started no copies have nothing to wait for.
+/// A thread that has started no stores returns at once.
 void ResultChunks::emitWait(ImplicitLocOpBuilder &b) const { emitWaitStores(b); }

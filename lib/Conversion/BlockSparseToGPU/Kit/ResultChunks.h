@@ -1,17 +1,30 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// From the sums of a warpgroup (see Kit/WgmmaTile.h) to global memory: rounded, written by stmatrix
-// to chunks of 64 x 64 elements in shared memory, swizzled as in Kit/TensorMap.h, and copied from
-// there while the warpgroup goes on. There are buffers for a batch of chunks. The last batch of
-// more than one is held in registers, rounded, until the warpgroup has started the products of its
-// next tile: it would otherwise wait here until the copies of the batch before have read theirs.
+// Stores the accumulators of a warpgroup (see Kit/WgmmaTile.h) to global memory. The consumer
+// warpgroups of `cuda.wgmma` and of `cuda.stream_wgmma` end each tile with it. Accumulators are
+// rounded to 16 bits and written by stmatrix to subtiles of 64 x 64 elements in shared memory,
+// swizzled as in Kit/TensorMap.h; TMA stores them from there while the warpgroup goes on. There are
+// buffers for one batch of subtiles.
 //
-// stmatrix.x4 writes four 8 x 8 matrices; lanes 8 i .. 8 i + 7 give the addresses of the rows of
-// matrix i, and lane l's register i holds elements (l / 4, 2 (l % 4) + {0, 1}) of it. Two
-// neighbouring groups of four sums are the matrices (rows, columns) = (0, 0), (8, 0), (0, 8),
-// (8, 8) of a 16 x 16 corner. With .trans the elements are those of the transposes: the
-// rows whose addresses lanes give are then columns of the sums.
+// If a tile has more than one batch, the store of its last batch can be deferred: the batch stays
+// in registers, rounded, until the warpgroup has started the products of its next tile. Otherwise
+// the warpgroup would wait here until the TMA stores of the batch before have read the buffers.
+//
+// The order of events for a batch, and why each is needed:
+// 1. The thread that starts the stores waits until its earlier stores have read the buffers
+// (cp.async.bulk.wait_group.read), so that the buffers may be overwritten.
+// 2. A named barrier of the warpgroup tells all threads that this has happened.
+// 3. All threads write the batch by stmatrix and execute a proxy fence, because TMA accesses shared
+// memory through another proxy than ordinary instructions.
+// 4. A second named barrier: the writes and fences of all threads are complete.
+// 5. One thread starts the TMA stores and commits them as a commit group.
+//
+// stmatrix.x4 writes four 8 x 8 matrices. Lanes 8 i .. 8 i + 7 pass the addresses of the rows of
+// matrix i, and register i of lane l contains elements (l / 4, 2 (l % 4) + {0, 1}) of it. Two
+// neighbouring groups of four accumulators are the matrices at (row, column) = (0, 0), (8, 0), (0,
+// 8), (8, 8) of a 16 x 16 epilogue fragment. With .trans the registers contain elements of the
+// transposed matrices: the rows whose addresses lanes pass are then columns of the accumulators.
 
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_RESULTCHUNKS_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_RESULTCHUNKS_H
@@ -20,63 +33,79 @@
 
 namespace mlir::blocksparse::device {
 
+/// Emits the stores of the result of one warpgroup. All its threads run every member together
+/// unless a callback says otherwise.
 class ResultChunks {
 public:
+  /// Bytes of a subtile: 64 x 64 elements of 16 bits.
   static constexpr int64_t chunkBytes = 8192;
 
-  /// `thread` (i32) is the thread's number in its warpgroup, `barrier` (i32) the number of a
-  /// named barrier of the warpgroup's own, `shared` (i32) the address of `buffers` chunks.
-  /// `transposed`: chunks are [column][row] of the sums.
-  /// `holds`: the last batch is left to emitHeld.
+  /// `thread` (i32) is the index of the thread in its warpgroup. `barrier` (i32) is the index of a
+  /// named barrier that only this warpgroup uses. `shared` (i32) is the address of `buffers`
+  /// subtiles, aligned to 1024 bytes. `element` is the 16-bit type of the result. If `transposed`
+  /// is set, subtiles are stored as [column][row] of the accumulators. If `holds` is set, the last
+  /// of several batches is left to emitHeld.
   ResultChunks(ImplicitLocOpBuilder &b, Value thread, Value barrier, Value shared, int64_t buffers,
                Type element, bool transposed, bool holds);
 
-  /// Makes the eight sums of corner `number` (f32) what is stored. Corners come in their order:
-  /// those of a chunk from left to right.
+  /// Replaces the eight f32 accumulators of epilogue fragment `number` by the values to store.
+  /// Fragments are visited in order; the four fragments of a subtile are ordered from left to
+  /// right.
   using FinishCorner =
       function_ref<void(ImplicitLocOpBuilder &, int64_t number, MutableArrayRef<Value> sums)>;
-  /// One thread stores chunk `number` from shared memory at `address` (i32).
+  /// Starts the store of subtile `number` from shared memory at `address` (i32). One thread calls
+  /// it.
   using Store = function_ref<void(ImplicitLocOpBuilder &, int64_t number, Value address)>;
 
-  /// Registers (i32) of a thread that hold the last batch of `sums` sums; 0 where there is but one.
+  /// Returns the number of registers (i32) of a thread in which a deferred batch stays, for a tile
+  /// of `sums` accumulators a thread. Returns 0 if there is only one batch or stores are not
+  /// deferred.
   int64_t heldRegisters(int64_t sums) const;
 
-  /// Stores the chunks of `sums` but the last batch of several, which it gives. `finish` may be
-  /// null.
+  /// Stores the subtiles of `sums`. If there is more than one batch and stores are deferred, the
+  /// last batch is not stored but returned, rounded, for emitHeld; otherwise the result is empty.
+  /// `finish` may be null: the accumulators are then only rounded.
   SmallVector<Value> emit(ImplicitLocOpBuilder &b, ArrayRef<Value> sums, FinishCorner finish,
                           Store store) const;
-  /// Stores what `emit` gave for `sums` sums.
+  /// Stores the deferred batch `held` that `emit` returned for a tile of `sums` accumulators a
+  /// thread.
   void emitHeld(ImplicitLocOpBuilder &b, ArrayRef<Value> held, int64_t sums, Store store) const;
 
-  /// Rows and columns of the blocks that a chunk is cut into: 16, 32 or 64.
+  /// Describes the blocks into which a subtile is divided: 16, 32 or 64 rows and columns.
   struct Blocks {
     int64_t rows = 64, cols = 64;
     int64_t perChunk() const { return 64 / rows * (64 / cols); }
   };
-  /// One thread stores a block of batch `batch` from shared memory at `address` (i32).
+  /// Starts the store of one block of batch `batch` from shared memory at `address` (i32). Up to
+  /// 128 threads call it, each for its own block.
   using StoreBlock = function_ref<void(ImplicitLocOpBuilder &, int64_t batch, Value address)>;
 
-  /// The same block by block. The blocks of a batch, at most 128, are numbered by chunk, row and
-  /// column of blocks, and block i is thread i's. In shared memory a block has its rows behind one
-  /// another, swizzled as a plain box of so many columns. Rows and columns are those of chunks,
-  /// transposed or not.
+  /// Stores the subtiles of `sums` block by block; otherwise it behaves as emit. The blocks of a
+  /// batch, at most 128, are ordered by subtile, row of blocks and column of blocks, and thread i
+  /// stores block i. In shared memory the rows of a block are contiguous, swizzled as a plain TMA
+  /// box with as many columns. Rows and columns are those of stored subtiles, after a
+  /// transposition.
   SmallVector<Value> emitBlocks(ImplicitLocOpBuilder &b, ArrayRef<Value> sums, Blocks blocks,
                                 FinishCorner finish, StoreBlock store) const;
+  /// Stores the deferred batch `held` that emitBlocks returned for a tile of `sums` accumulators
+  /// a thread.
   void emitHeldBlocks(ImplicitLocOpBuilder &b, ArrayRef<Value> held, int64_t sums, Blocks blocks,
                       StoreBlock store) const;
 
-  /// Of a chunk in shared memory at `chunk` (i32) that lies as those that are stored, the elements
-  /// which belong to the eight sums of corner `number`: four words (i32) of two. All lanes of a
-  /// warp together.
+  /// Loads the elements at the positions of the 8 accumulators of epilogue fragment `number` from
+  /// the subtile at shared-memory address `chunk` (i32), and returns four i32 of two 16-bit
+  /// elements each. The subtile has the layout of stored subtiles. All lanes of a warp must call
+  /// it.
   SmallVector<Value, 4> readCorner(ImplicitLocOpBuilder &b, Value chunk, int64_t number) const;
 
-  /// At the end of a kernel: until everything that this thread stored is in global memory.
+  /// Makes the thread wait until all stores that it started are complete in global memory. Call it
+  /// at the end of a kernel: shared memory must stay valid until then.
   void emitWait(ImplicitLocOpBuilder &b) const;
 
 private:
-  /// The registers (i32) of chunk `number`, rounded.
+  /// Returns the rounded registers (i32) of subtile `number`.
   using GetChunk = function_ref<SmallVector<Value>(ImplicitLocOpBuilder &, int64_t number)>;
-  /// Stores the batch of chunks from number `first` on to `last`, exclusively.
+  /// Stores the batch of subtiles [first, last).
   using StoreBatch =
       function_ref<void(ImplicitLocOpBuilder &, GetChunk, int64_t first, int64_t last)>;
 
@@ -84,15 +113,17 @@ private:
                                  StoreBatch store) const;
   void emitHeldBatch(ImplicitLocOpBuilder &b, ArrayRef<Value> held, int64_t sums,
                      StoreBatch store) const;
-  /// Number of the first chunk that is held.
+  /// Returns the index of the first subtile of a deferred batch, or the number of subtiles if there
+  /// is none.
   int64_t firstHeld(int64_t sums) const;
   SmallVector<Value> roundChunk(ImplicitLocOpBuilder &b, ArrayRef<Value> sums, int64_t number,
                                 FinishCorner finish) const;
-  /// Byte offset (i32) in a chunk of the row that this lane points to, of corner `number`.
+  /// Returns the byte offset (i32), in a subtile, of the row of fragment `number` whose address
+  /// this lane passes.
   Value cornerOffset(ImplicitLocOpBuilder &b, int64_t number, Blocks blocks) const;
   void writeChunk(ImplicitLocOpBuilder &b, ArrayRef<Value> registers, int64_t buffer,
                   Blocks blocks) const;
-  /// Puts a batch in its buffers, for the copy engine to see.
+  /// Writes a batch to its buffers and makes it visible to TMA (steps 2 to 4 above).
   void writeBatch(ImplicitLocOpBuilder &b, GetChunk chunk, int64_t first, int64_t last,
                   Blocks blocks) const;
   void storeBatch(ImplicitLocOpBuilder &b, GetChunk chunk, int64_t first, int64_t last,

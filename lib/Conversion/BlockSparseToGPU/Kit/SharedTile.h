@@ -1,6 +1,9 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+// Shared memory of a CTA and the swizzled tiles in it that cp.async fills and ldmatrix reads.
+// The kernels of `cuda.mma`, `cuda.stream` and the wgmma families use them. Offsets are i32 bytes.
+
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_SHAREDTILE_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_SHAREDTILE_H
 
@@ -9,15 +12,17 @@
 
 namespace mlir::blocksparse::device {
 
-/// The dynamic shared memory of a thread block, aligned to 128 bytes.
+/// Refers to the dynamic shared memory of a CTA, which is aligned to 128 bytes.
 class SharedMemory {
 public:
-  /// In a kernel. (gpu.dynamic_shared_memory is demoted to one static byte by LLVM; this is an
-  /// external array of no elements, which the loader places behind the static variables.)
+  /// Returns the shared memory of the kernel that `b` points into. It is an external array without
+  /// elements, which the loader places after the static variables: gpu.dynamic_shared_memory is not
+  /// used, because LLVM would turn it into one static byte.
   static SharedMemory get(ImplicitLocOpBuilder &b);
 
-  /// !llvm.ptr<3> to byte `offset` + `constant`.
+  /// Returns the address (!llvm.ptr<3>) of byte `offset` (i32) + `constant`.
   Value at(ImplicitLocOpBuilder &b, Value offset, int64_t constant = 0) const;
+  /// Load and store a value at byte `offset` (i32), which is a multiple of `alignment`.
   Value load(ImplicitLocOpBuilder &b, Type type, Value offset, int64_t alignment) const;
   void store(ImplicitLocOpBuilder &b, Value value, Value offset, int64_t alignment) const;
 
@@ -26,32 +31,35 @@ private:
   Value base;
 };
 
-/// All threads of the block have arrived, and see each other's writes to shared memory.
+/// Emits a CTA barrier: all threads of the CTA have arrived, and see each other's earlier writes to
+/// shared memory.
 void emitBarrier(ImplicitLocOpBuilder &b);
 
-/// A matrix of 16-bit elements in shared memory, `rows` x `cols` row-major, `cols` a power of
-/// two from 8 up. A row is cut into chunks of 8 elements (16 bytes), the unit of cp.async and
-/// of a row of ldmatrix.
+/// Describes a matrix of 16-bit elements in shared memory: `rows` x `cols`, row-major; `cols` is a
+/// power of two from 8 up. A row consists of chunks of 8 elements (16 bytes), which is what one
+/// cp.async copies and what one lane addresses for ldmatrix.
 ///
-/// Chunk c of row r is stored at chunk c ^ s(r) of the row. The 32 banks are 8 chunks wide,
-/// and a phase of ldmatrix reads chunk c of 8 rows r0 .. r0 + 7 (r0 a multiple of 8), so the 8
-/// places r * chunks + (c ^ s(r)) must differ modulo 8:
+/// Chunk c of row r is stored at chunk c ^ s(r) of the row. The 32 banks are 8 chunks wide, and a
+/// phase of ldmatrix reads chunk c of 8 rows r0 .. r0 + 7 (r0 is a multiple of 8), so the 8
+/// positions r * chunks + (c ^ s(r)) must differ modulo 8:
 ///   8 chunks or more a row: s(r) = r & 7;   4 chunks: s(r) = (r >> 1) & 3;
 ///   2 chunks: s(r) = (r >> 2) & 1;  1 chunk: s(r) = 0.
-/// Words of 32 bits that are loaded one by one, 8 neighbours (2 chunks) of 4 rows at a time, want
-/// `pairs` of chunks to stay together: then s(r) = 2 (r & 3), with 4 chunks 2 ((r >> 1) & 1).
+/// If `pairs` is set, 32-bit words are loaded one by one, 8 neighbours (2 chunks) of 4 rows at a
+/// time. Pairs of chunks then have to stay together: s(r) = 2 (r & 3), or 2 ((r >> 1) & 1) with 4
+/// chunks a row.
 struct SharedTile {
   int64_t rows, cols;
   bool pairs = false;
 
+  /// Return the number of chunks of a row, and the sizes in bytes of a row and of the matrix.
   int64_t chunks() const { return cols / 8; }
   int64_t rowBytes() const { return cols * 2; }
   int64_t bytes() const { return rows * rowBytes(); }
-  /// s(r) = s(r + swizzlePeriod()).
+  /// Returns the smallest period of the swizzle for all shapes: s(r) = s(r + swizzlePeriod()).
   int64_t swizzlePeriod() const { return pairs ? 4 : 8; }
 
-  /// Byte offset of chunk `chunk` of row `base + row` (i32); `base` is a multiple of 16 and so
-  /// takes no part in s(r).
+  /// Returns the byte offset (i32) of chunk `chunk` of row `base` + `row` (all i32). Requires
+  /// `base` to be a multiple of 16, which leaves s(r) unchanged.
   Value offset(ImplicitLocOpBuilder &b, Value base, Value row, Value chunk) const;
 };
 

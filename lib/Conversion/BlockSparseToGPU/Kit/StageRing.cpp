@@ -16,7 +16,7 @@ using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
 static constexpr int64_t barrierBytes = 8;
-/// Hint for how long one try of a wait may sleep, in nanoseconds.
+/// Hint for how long one try_wait may suspend the thread, in nanoseconds.
 static constexpr int64_t waitTicks = 10000000;
 
 Value StageRing::full(ImplicitLocOpBuilder &b, Value stage) const {
@@ -67,7 +67,7 @@ void StageRing::expectBytes(ImplicitLocOpBuilder &b, Value stage, Value bytes) c
                                          /*relaxed=*/false, Value());
 }
 
-/// `arrivals` as an operand of an arrival.
+/// Returns `arrivals` as an operand of an arrival; null stands for 1.
 static Value countOf(ImplicitLocOpBuilder &b, int64_t arrivals) {
   return arrivals == 1 ? Value() : i32Constant(b, arrivals);
 }
@@ -76,10 +76,11 @@ void StageRing::joinFill(ImplicitLocOpBuilder &b, Value stage, int64_t arrivals)
   NVVM::MBarrierArriveOp::create(b, Type(), full(b, stage), countOf(b, arrivals));
 }
 
-/// Arrives at the barrier of block `rank` of the cluster that stands where `barrier` does here.
-/// What the arriving warp did was to read, and what was read is in use: there is nothing to
-/// release to the other block, and `.release.cluster` would wait for all memory at each arrival
-/// (MEMBAR.ALL.GPU), which halved the speed of whole kernels.
+/// Arrives at the barrier of the CTA with cluster rank `rank` that has the same shared-memory
+/// address as `barrier` has in this CTA. The arrival needs no release semantics at cluster scope:
+/// the arriving warp has only read the stage, and its results are used already, so it has no writes
+/// to publish. `.release.cluster` would wait for all outstanding memory accesses at each arrival
+/// (MEMBAR.ALL.GPU), which halved the speed of complete kernels.
 static void emitArriveAt(ImplicitLocOpBuilder &b, Value barrier, Value rank, int64_t arrivals) {
   Value address = LLVM::PtrToIntOp::create(b, b.getI32Type(), barrier);
   emitAssembly(b,

@@ -26,12 +26,13 @@ static constexpr int64_t swizzleBytes = 1024;
 // Maps
 //===----------------------------------------------------------------------===//
 
-/// Size and stride (in elements) of one dimension.
+/// Holds the size and the stride (in elements) of one dimension.
 struct MapDimension {
   Value size, stride;
 };
 
-/// The map of the array that starts at the first element of `memref`; dimensions from the slowest.
+/// Creates the map of the array that begins at element `offset` of `memref`. `dimensions` and `box`
+/// begin with the slowest dimension. Elements outside of the array are read as 0.
 static Value createMap(ImplicitLocOpBuilder &b, Value memref, Value offset,
                        ArrayRef<MapDimension> dimensions, ArrayRef<int64_t> box) {
   using Swizzle = nvgpu::TensorMapSwizzleKind;
@@ -67,7 +68,8 @@ Value mlir::blocksparse::device::createTensorMap(ImplicitLocOpBuilder &host, Val
                                                  DenseAxes axes, MapBox box) {
   auto type = cast<MemRefType>(memref.getType());
   auto metadata = memref::ExtractStridedMetadataOp::create(host, memref);
-  // A dimension of size 1 may have any stride; a map wants a multiple of 16 bytes.
+  // A dimension of size 1 may have any stride in the memref, but a map requires a multiple of 16
+  // bytes.
   auto dimension = [&](int axis) {
     MapDimension result{indexConstant(host, 1), indexConstant(host, 8)};
     if (axis >= 0 && type.getDimSize(axis) != 1)
@@ -134,7 +136,7 @@ static Value clusterPointer(ImplicitLocOpBuilder &b, Value shared) {
   return LLVM::AddrSpaceCastOp::create(b, type, sharedPointer(b, shared));
 }
 
-/// Coordinates from the fastest dimension, as the instruction takes them.
+/// Returns the coordinates in the order of the instruction, from the fastest dimension.
 static SmallVector<Value> getCoordinates(ImplicitLocOpBuilder &b, bool chunked,
                                          const MapPlace &place) {
   if (!chunked)
@@ -142,7 +144,7 @@ static SmallVector<Value> getCoordinates(ImplicitLocOpBuilder &b, bool chunked,
   return {i32Constant(b, 0), place.row, Int(b, place.col) / chunkCols, place.head, place.batch};
 }
 
-/// The cache policy (i64) of what leaves the L2 cache first.
+/// Returns the cache policy (i64) of data that leaves the L2 cache first.
 static Value createEvictFirst(ImplicitLocOpBuilder &b) {
   return emitAssembly(b, "createpolicy.fractional.L2::evict_first.b64 $0, 1.0;", "=l",
                       b.getI64Type(), ValueRange(), /*hasSideEffects=*/false);

@@ -1,18 +1,20 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Copies between global and shared memory by the copy engine (TMA, sm_90 and later).
+// Copies between global and shared memory by TMA (sm_90 and later). The kernels of `cuda.wgmma`,
+// `cuda.stream` and `cuda.stream_wgmma` load all factors and store their results with them.
 //
-// A tensor map describes an array of up to five dimensions and the box that one instruction
-// moves; what lies outside of the array is read as 0 and not written. All maps here are of matrices
-// of 16-bit elements in one of two forms, with rows and columns as they are stored (a
-// column is contiguous with its neighbours):
+// A tensor map describes an array of up to five dimensions and the box that one instruction moves.
+// Elements of the box outside of the array are read as 0 and are not written. All maps here
+// describe matrices of 16-bit elements in one of two forms. Rows and columns are those of the
+// matrix as it is stored, so that neighbouring columns are contiguous:
 //   plain    [batch][head][row][col],              box 1 x 1 x rows x 64
 //   chunked  [batch][head][col / 64][row][64],     box 1 x 1 x chunks x rows x 64
-// Either way shared memory gets matrices of rows x 64, chunk after chunk, a row being 128 bytes
-// whose eight 16-byte pieces are swizzled: piece c of row r is stored at piece c ^ (r % 8). The
-// pattern repeats every 1024 bytes, so a chunk must begin at a multiple of that. Chunked maps move
-// several chunks at once; they need a multiple of 64 columns.
+// In both forms the box arrives in shared memory as subtiles of rows x 64, one after another. A row
+// of a subtile is 128 bytes, whose eight 16-byte pieces are swizzled: piece c of row r is stored at
+// piece c ^ (r % 8). The pattern repeats every 1024 bytes, so a subtile must begin at a multiple of
+// 1024 bytes. The second form moves several subtiles by one instruction; it requires a multiple of
+// 64 columns.
 
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_TENSORMAP_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_TENSORMAP_H
@@ -22,70 +24,83 @@
 
 namespace mlir::blocksparse::device {
 
-/// Columns of a chunk: 128 bytes of 16-bit elements.
+/// Columns of a subtile: 128 bytes of 16-bit elements, the span of the swizzle.
 static constexpr int64_t chunkCols = 64;
 
-/// What one copy moves: `rows` (at most 256) of `chunks` chunks; chunked form where `chunks` > 1,
-/// then of 64 columns.
+/// Describes the box that one instruction moves: `rows` (at most 256) by `chunks` subtiles of
+/// `cols` columns. A box of several subtiles has the second form above and requires 64 columns.
 struct MapBox {
   int64_t rows, chunks = 1, cols = chunkCols;
 
+  /// Returns true if the map splits the columns into a dimension of subtiles (the second form
+  /// above).
   bool isChunked() const { return chunks > 1; }
+  /// Returns the size of the box in shared memory, in bytes.
   int64_t bytes() const { return rows * chunks * cols * 2; }
 };
 
-/// A place in a matrix as it is stored; all i32.
+/// Holds the coordinate of a box: its first element in the matrix as it is stored; all i32.
 struct MapPlace {
   Value row, col, head, batch;
 };
 
-/// On the host: the map of the matrices of `memref`, as an operand of launches (!llvm.ptr, first
-/// among the operands). `axes` tells the roles of the axes; whichever of row and col is the last
-/// axis is the stored column. Its strides must be multiples of 16 bytes, see isAligned16.
+/// Creates, on the host, the tensor map of the matrices of `memref`, as an operand of launches
+/// (!llvm.ptr; maps are the first operands). `axes` names the roles of the axes; whichever of row
+/// and col is the last axis is the stored column. Requires all other strides and the address to be
+/// multiples of 16 bytes (see isAligned16).
 Value createTensorMap(ImplicitLocOpBuilder &host, Value memref, DenseAxes axes, MapBox box);
 
-/// The same for values [S, r, c] or [B, S, r, c] without gaps (see isRowMajor), seen as one matrix
-/// [B * S * r, c].
+/// Creates, on the host, the tensor map of values [S, r, c] or [B, S, r, c], seen as one matrix [B
+/// * S * r, c]. Requires isRowMajor.
 Value createValuesMap(ImplicitLocOpBuilder &host, Value memref, MapBox box);
 
-/// On the host, i1: the strides of `memref` are those of a row-major array without gaps.
+/// Emits a test on the host and returns its i1: the strides of `memref` are those of a contiguous
+/// row-major array.
 Value isRowMajor(ImplicitLocOpBuilder &host, Value memref);
 
-/// Marks the first `count` arguments of a kernel as maps: parameters of 128 bytes in place of
-/// pointers.
+/// Marks the first `count` arguments of a kernel as tensor maps: the lowering makes them parameters
+/// of 128 bytes instead of pointers.
 void setTensorMapArguments(gpu::GPUFuncOp kernel, int64_t count);
 
-/// Whether others read it too; what is used once leaves the L2 cache first.
+/// Selects the L2 eviction policy of a load. `Once`: no other CTA reads the data, so it is evicted
+/// first.
 enum class CacheUse { Again, Once };
 
-/// One thread starts the copy of the box at `place` to shared memory at address `shared` (i32);
-/// its bytes are counted by the mbarrier `barrier` (!llvm.ptr<3>). With `cluster` above 1, all
-/// blocks of a cluster of that size get the box at the same place, counted by their own barriers.
+/// Starts the TMA load of the box at `place` to shared memory at address `shared` (i32), whose
+/// completed bytes count down the mbarrier `barrier` (!llvm.ptr<3>). With `cluster` above 1, the
+/// load is a multicast: all CTAs of a cluster of that size receive the box at the same address, and
+/// each counts at its own barrier. One thread calls it, after expect-tx for the box.bytes() bytes
+/// or before, but in the same phase.
 void emitTensorLoad(ImplicitLocOpBuilder &b, Value map, MapBox box, const MapPlace &place,
                     Value shared, Value barrier, int64_t cluster = 1,
                     CacheUse use = CacheUse::Again);
 
-/// One thread starts the copy of a plain box from shared memory to `place`.
+/// Starts the TMA store of a box of the first form from shared memory to `place`. One thread calls
+/// it, after a proxy fence of the threads that wrote the box and a barrier; emitCommitStores must
+/// follow.
 void emitTensorStore(ImplicitLocOpBuilder &b, Value map, const MapPlace &place, Value shared);
 
-/// One thread starts the copy of `bytes` (i32, a multiple of 16) consecutive bytes from global
-/// memory (!llvm.ptr<1>) to shared memory; both are aligned to 16 bytes.
+/// Starts a bulk copy of `bytes` (i32, a multiple of 16) consecutive bytes from global memory
+/// (!llvm.ptr<1>) to shared memory; completed bytes count down `barrier`. Both addresses are
+/// aligned to 16 bytes. One thread calls it.
 void emitBulkLoad(ImplicitLocOpBuilder &b, Value source, Value bytes, Value shared, Value barrier);
 
-/// The stores that this thread has started since the last group.
+/// Commits the TMA stores that this thread has started since its last commit to a commit group.
 void emitCommitStores(ImplicitLocOpBuilder &b);
-/// Waits for this thread's groups of stores: until shared memory was read, or all is written.
+/// Waits until all commit groups of this thread have read shared memory: it may then be
+/// overwritten.
 void emitWaitStoresRead(ImplicitLocOpBuilder &b);
+/// Waits until all commit groups of this thread are complete: their data is in global memory.
 void emitWaitStores(ImplicitLocOpBuilder &b);
 
-/// What this thread has written to shared memory becomes visible to the copy engine.
+/// Emits a proxy fence: the calling thread's earlier writes to shared memory become visible to TMA.
 void emitCopyFence(ImplicitLocOpBuilder &b);
 
-/// !llvm.ptr<3> of an address (i32) in shared memory.
+/// Returns the shared-memory address `address` (i32) as !llvm.ptr<3>.
 Value sharedPointer(ImplicitLocOpBuilder &b, Value address);
 
-/// Address (i32) of the dynamic shared memory of a block, rounded up to 1024 bytes. A kernel asks
-/// for 1024 more bytes than it uses.
+/// Returns the address (i32) of the dynamic shared memory of a CTA, rounded up to 1024 bytes, as
+/// the swizzle requires. A kernel requests 1024 bytes more than it uses.
 Value alignedSharedBase(ImplicitLocOpBuilder &b);
 
 } // namespace mlir::blocksparse::device

@@ -30,7 +30,8 @@ uint32_t WgmmaFactor::highHalf() const {
 
 Value WgmmaFactor::lowHalf(ImplicitLocOpBuilder &b, Value address) const {
   int64_t leading = alongK ? 1 : WgmmaTile::matrixBytes / 16;
-  // In a cluster the high bits of an address tell the block.
+  // In a cluster the upper bits of a shared-memory address contain the cluster rank: they are
+  // masked off.
   Value units = arith::AndIOp::create(b, Int(b, address) / 16, i32Constant(b, 0x3fff));
   return arith::OrIOp::create(b, units, i32Constant(b, leading << 16));
 }
@@ -66,12 +67,14 @@ Value WgmmaTile::multiplyAdd(ImplicitLocOpBuilder &builder, Value left, Value ri
 
 namespace {
 
-/// Assembly whose first operands it changes; the others are read.
+/// Builds an inline assembly statement that changes its first operands (tied operands) and reads
+/// the others.
 class ChangingAssembly {
 public:
   explicit ChangingAssembly(ImplicitLocOpBuilder &b) : b(b) {}
 
-  /// Numbers of the operands. All that is changed or made comes before what is read.
+  /// Adds an operand and returns its index. All operands that are changed or made must be added
+  /// before the first operand that is read.
   int64_t change(Value value, StringRef constraint) {
     types.push_back(value.getType());
     outputs.push_back(("=" + constraint).str());
@@ -89,7 +92,7 @@ public:
     operands.push_back(value);
     return static_cast<int64_t>(outputs.size() + inputs.size()) - 1;
   }
-  /// What was changed or made, by number.
+  /// Emits the statement and returns the operands that were changed or made, by index.
   SmallVector<Value> emit(const Twine &text) {
     llvm::append_range(outputs, inputs);
     Value all = emitAssembly(b, text, llvm::join(outputs, ","),
@@ -109,7 +112,7 @@ private:
 
 } // namespace
 
-/// $first, ..., $(first + count - 1).
+/// Returns the text "$first, ..., $(first + count - 1)".
 static std::string operandList(int64_t first, int64_t count) {
   auto names = llvm::map_range(llvm::seq(first, first + count),
                                [](int64_t i) { return "$" + std::to_string(i); });
@@ -136,7 +139,7 @@ WgmmaTile::Guard WgmmaTile::firstGuard(ImplicitLocOpBuilder &builder, Value next
           b};
 }
 
-// The operation of the dialect takes descriptors alone.
+// // Inline assembly, because the operation of the NVVM dialect accepts A only as a descriptor.
 WgmmaTile::Guard WgmmaTile::multiplyAddIf(ImplicitLocOpBuilder &builder, const Guard &guard,
                                           Value next, int64_t bytes,
                                           ArrayRef<SmallVector<Value>> left,
@@ -147,10 +150,11 @@ WgmmaTile::Guard WgmmaTile::multiplyAddIf(ImplicitLocOpBuilder &builder, const G
   for (Value sum : unpack(builder, sums))
     assembly.change(sum, "f");
   int64_t low = assembly.change(guard.b, "r");
-  // Made before the guard is read: not in its register.
+  // The early clobber keeps the next condition out of the register of the guard, which is read
+  // after it is written.
   int64_t following = assembly.make(builder.getI1Type(), "&b");
   int64_t holds = assembly.read(guard.holds, "b"), sign = assembly.read(next, "r");
-  // The conditions are uniform, which ptxas must be told.
+  // ".uni" tells ptxas that all threads take the same branch, as wgmma requires.
   std::string text = llvm::formatv("{{ .reg .pred add; .reg .b32 low; .reg .b64 right; "
                                    "setp.eq.b32 add, 0, 0; setp.lt.s32 ${0}, ${1}, 0; "
                                    "@!${2} bra.uni SKIP; wgmma.fence.sync.aligned; ",
@@ -188,8 +192,8 @@ void WgmmaTile::waitAllButLast(ImplicitLocOpBuilder &b) const {
 
 void WgmmaTile::waitAll(ImplicitLocOpBuilder &b) const { NVVM::WgmmaWaitGroupSyncOp::create(b, 0); }
 
-/// `instruction` with every sum as its operand and result: the operations for it
-/// tell LLVM nothing of the sums, which would then move across it.
+/// The accumulators are operands and results, because the operations of the NVVM dialect for fences
+/// and waits do not mention them: LLVM would move accesses to accumulators across those.
 SmallVector<Value> WgmmaTile::tie(ImplicitLocOpBuilder &b, StringRef instruction,
                                   ArrayRef<Value> sums) const {
   ChangingAssembly assembly(b);
