@@ -23,7 +23,7 @@ Value i32Constant(ImplicitLocOpBuilder &b, int64_t value);
 /// Returns the constant that an integer value is known to be, or kDynamic.
 int64_t knownIndex(Value value);
 
-/// An integer operand of an expression: a value of type `index` or i32 and the builder that
+/// Holds an integer operand of an expression: a value of type `index` or i32, and the builder that
 /// creates the operations on it. Both operands of an operation have one type; an int64_t operand
 /// becomes a constant of that type.
 class Int {
@@ -38,8 +38,8 @@ public:
   Int operator+(int64_t rhs) const { return *this + constant(rhs); }
   Int operator-(int64_t rhs) const { return *this - constant(rhs); }
   Int operator*(int64_t rhs) const { return *this * constant(rhs); }
-  /// Quotient and remainder by a power of two, as a shift and a mask. Requires a non-negative
-  /// left operand.
+  /// Return the quotient and the remainder by a power of two, as a shift and a mask. They require a
+  /// non-negative left operand.
   Int operator/(int64_t powerOfTwo) const;
   Int operator%(int64_t powerOfTwo) const;
   Int operator^(Value rhs) const;
@@ -53,7 +53,7 @@ private:
 
 /// Returns the quotient rounded up. Requires lhs >= 0 and rhs > 0.
 Value indexCeilDiv(ImplicitLocOpBuilder &b, Value lhs, Value rhs);
-/// Returns the smaller (larger) of two signed values.
+/// Return the smaller and the larger of two signed values.
 Value indexMin(ImplicitLocOpBuilder &b, Value lhs, Value rhs);
 Value indexMax(ImplicitLocOpBuilder &b, Value lhs, Value rhs);
 /// Returns an i1 that is true where lhs == rhs.

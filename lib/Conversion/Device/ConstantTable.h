@@ -1,6 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+// Tables of the plan as the conversions see them.
+
 #ifndef BLOCKSPARSE_LIB_CONVERSION_DEVICE_CONSTANTTABLE_H
 #define BLOCKSPARSE_LIB_CONVERSION_DEVICE_CONSTANTTABLE_H
 
@@ -11,8 +13,8 @@
 
 namespace mlir::blocksparse::device {
 
-/// The elements, in row-major order, of a table whose contents the compiler knows: a
-/// memref.get_global of an i32 constant. Nothing for any other memref.
+/// Returns the elements, in row-major order, of a table whose contents the compiler knows: `table`
+/// is a memref.get_global of an i32 constant. Returns nullopt for any other memref.
 std::optional<std::vector<int32_t>> readConstantTable(Value table);
 
 } // namespace mlir::blocksparse::device

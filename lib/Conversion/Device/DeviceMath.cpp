@@ -27,7 +27,7 @@ Value mlir::blocksparse::device::fusedMultiplyAdd(ImplicitLocOpBuilder &b, Value
 
 namespace {
 
-/// The arithmetic of one float type, f32 or f64.
+/// Emits the arithmetic of one float type, f32 or f64.
 class FloatMath {
 public:
   FloatMath(ImplicitLocOpBuilder &b, Type type, Accuracy accuracy = Accuracy::Full)
@@ -38,7 +38,7 @@ public:
   ImplicitLocOpBuilder &builder() { return b; }
   bool isWide() const { return wide; }
   bool isApproximate() const { return approximate; }
-  /// Number of stored significand bits.
+  /// Returns the number of stored significand bits.
   int64_t significandBits() const { return wide ? 52 : 23; }
   int64_t exponentBias() const { return wide ? 1023 : 127; }
 
@@ -46,13 +46,13 @@ public:
   Value add(Value x, Value y) { return arith::AddFOp::create(b, x, y); }
   Value sub(Value x, Value y) { return arith::SubFOp::create(b, x, y); }
   Value mul(Value x, Value y) { return arith::MulFOp::create(b, x, y); }
-  /// Approximate: y is neither tiny nor huge.
+  /// Returns x / y. Requires that y is neither tiny nor huge if the accuracy is `Rounded`.
   Value div(Value x, Value y) {
     if (approximate)
       return mul(x, call("llvm.nvvm.rcp.approx.ftz.f", y));
     return arith::DivFOp::create(b, x, y);
   }
-  /// An intrinsic of one argument.
+  /// Calls an intrinsic of one argument.
   Value call(StringRef name, Value x) {
     return LLVM::CallIntrinsicOp::create(b, type, b.getStringAttr(name), x).getResult(0);
   }
@@ -61,7 +61,7 @@ public:
   Value select(Value condition, Value x, Value y) {
     return arith::SelectOp::create(b, condition, x, y);
   }
-  /// False for NaN.
+  /// Returns i1: x < y. The result is false for NaN.
   Value less(Value x, Value y) { return arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, x, y); }
   Value less(Value x, double y) { return less(x, constant(y)); }
   Value greater(Value x, double y) { return less(constant(y), x); }
@@ -82,16 +82,16 @@ public:
   Value signMask() { return bits(wide ? std::numeric_limits<int64_t>::min() : INT32_MIN); }
   Value magnitudeMask() { return bits(wide ? INT64_MAX : INT32_MAX); }
   Value abs(Value x) { return fromBits(andBits(toBits(x), magnitudeMask())); }
-  /// |magnitude| = magnitude with the sign of `sign`.
+  /// Returns `magnitude`, which is not negative, with the sign of `sign`.
   Value withSignOf(Value magnitude, Value sign) {
     return fromBits(orBits(toBits(magnitude), andBits(toBits(sign), signMask())));
   }
-  /// 2^n for the integer n, which must be the exponent of a normal number.
+  /// Returns 2^n for the integer n, which must be the exponent of a normal number.
   Value powerOfTwo(Value n) {
     return fromBits(shiftLeft(addBits(n, bits(exponentBias())), significandBits()));
   }
 
-  /// c[0] + x (c[1] + x (c[2] + ..)).
+  /// Returns c[0] + x (c[1] + x (c[2] + ..)).
   Value polynomial(Value x, ArrayRef<double> coefficients) {
     Value sum = constant(coefficients.back());
     for (double coefficient : llvm::reverse(coefficients.drop_back()))
@@ -106,7 +106,7 @@ private:
   Type bitsType;
 };
 
-/// log 2 as a number of the type and the rest.
+/// Holds log 2 as the sum of the nearest number of the type and a remainder.
 struct SplitLog2 {
   double high, low;
 };
@@ -119,7 +119,7 @@ static SplitLog2 splitLog2(bool wide) {
   return {0x1.62e43p-1, -0x1.05c610ca86c39p-29};
 }
 
-/// 1 / n!, 1 / (n + 1)!, .. (`count` of them).
+/// Returns 1 / n!, 1 / (n + 1)!, .. (`count` values).
 static SmallVector<double> inverseFactorials(int64_t n, int64_t count) {
   SmallVector<double> result;
   double factorial = 1;
@@ -136,13 +136,14 @@ static SmallVector<double> inverseFactorials(int64_t n, int64_t count) {
 // Exponential and logarithm
 //===----------------------------------------------------------------------===//
 
-/// e^x = 2^n e^r with n = round(x / log 2), |r| <= log(2) / 2; e^r by its Taylor series, whose
-/// rest is below 0.35^8 / 8! = 6e-9 (f32) or 0.35^14 / 14! = 5e-18 (f64).
+/// Returns e^x = 2^n e^r with n = round(x / log 2), |r| <= log(2) / 2. e^r is computed by its
+/// Taylor series, whose remainder is below 0.35^8 / 8! = 6e-9 (f32) or 0.35^14 / 14! = 5e-18 (f64).
 static Value emitExp(FloatMath &m, Value x) {
   if (m.isApproximate())
     return m.call("llvm.nvvm.ex2.approx.ftz", m.mul(x, m.constant(0x1.71547652b82fep+0)));
   bool wide = m.isWide();
-  // Beyond these the result is 0 or infinity; n stays small enough to be halved below.
+  // Beyond these bounds the result is 0 or infinity. The clamping keeps n small enough to be split
+  // below.
   Value upper = m.constant(wide ? 710 : 89), lower = m.constant(wide ? -746 : -104);
   x = m.select(m.less(upper, x), upper, x);
   x = m.select(m.less(x, lower), lower, x);
@@ -155,21 +156,21 @@ static Value emitExp(FloatMath &m, Value x) {
   Value r = m.fma(rounded, m.constant(-high), x);
   r = m.fma(rounded, m.constant(-low), r);
   Value power = m.polynomial(r, inverseFactorials(0, wide ? 14 : 8));
-  // In two steps, since 2^n alone may be no normal number.
+  // The scaling has two steps, because 2^n alone may not be a normal number.
   Value half = m.shiftRight(n, 1);
   power = m.mul(power, m.powerOfTwo(half));
   return m.mul(power, m.powerOfTwo(m.subBits(n, half)));
 }
 
-/// log x = e log 2 + log f, f in [sqrt(1/2), sqrt(2)); log f = 2 atanh(s), s = (f - 1) / (f + 1),
-/// |s| <= 0.172, by its Taylor series in s^2.
+/// Returns log x = e log 2 + log f with f in [sqrt(1/2), sqrt(2)); log f = 2 atanh(s), s = (f - 1)
+/// / (f + 1), |s| <= 0.172, by its Taylor series in s^2.
 static Value emitLog(FloatMath &m, Value x) {
   bool wide = m.isWide();
   double scale = wide ? 0x1p54 : 0x1p25;
   double smallest = wide ? 0x1p-1022 : 0x1p-126;
   Value denormal = m.less(x, smallest);
   Value scaled = m.select(denormal, m.mul(x, m.constant(scale)), x);
-  // Subtracting the bits of sqrt(1/2) puts the border between two exponents there.
+  // Subtracting the bits of sqrt(1/2) moves the boundary between two exponents there.
   Value border = m.bits(wide ? 0x3fe6a09e667f3bcd : 0x3f3504f3);
   Value bits = m.toBits(scaled);
   Value exponent = m.shiftRight(m.subBits(bits, border), m.significandBits());
@@ -206,8 +207,8 @@ static Value emitLog(FloatMath &m, Value x) {
 // tanh
 //===----------------------------------------------------------------------===//
 
-/// Below 0.55: q / (q + 2) with q = e^2a - 1 by its Taylor series, a sum of positive terms. Above:
-/// 1 - 2 / (e^2a + 1), where the difference is at least 1/2.
+/// Returns tanh(x). Below 0.55: q / (q + 2) with q = e^2a - 1 by its Taylor series, a sum of
+/// positive terms. Above: 1 - 2 / (e^2a + 1), where the difference is at least 1/2.
 static Value emitTanh(FloatMath &m, Value x) {
   Value a = m.abs(x);
   Value twice = m.add(a, a);
@@ -224,7 +225,8 @@ static Value emitTanh(FloatMath &m, Value x) {
 // Error functions
 //===----------------------------------------------------------------------===//
 
-/// erf(x) / x for |x| < 1 by its Taylor series, 2 / sqrt(pi) sum of (-x^2)^k / (k! (2k + 1)).
+/// Returns erf(x) / x for |x| < 1 by its Taylor series, 2 / sqrt(pi) sum of (-x^2)^k / (k! (2k +
+/// 1)).
 static Value emitErfRatio(FloatMath &m, Value square) {
   SmallVector<double> coefficients;
   double term = 1.1283791670955125739; // 2 / sqrt(pi)
@@ -235,9 +237,9 @@ static Value emitErfRatio(FloatMath &m, Value square) {
   return m.polynomial(square, coefficients);
 }
 
-/// erfc(a) = e^(-a^2) P(t) / (a + 2), t = (a - 2) / (a + 2), for a >= 1. P is the Chebyshev
-/// interpolant of the quotient on 1 <= a <= 11 (f32, relative error 5e-10) and 1 <= a <= 28
-/// (f64, 2e-17), computed with 60 digits; beyond, e^(-a^2) is 0.
+/// Returns erfc(a) = e^(-a^2) P(t) / (a + 2), t = (a - 2) / (a + 2), for a >= 1. P is the Chebyshev
+/// interpolant of the quotient on 1 <= a <= 11 (f32, relative error 5e-10) and 1 <= a <= 28 (f64,
+/// 2e-17), computed with 60 digits; beyond, e^(-a^2) is 0.
 static Value emitErfcTail(FloatMath &m, Value a) {
   static constexpr double narrow[] = {1.02158270498,    -0.687160686896,    0.279472151773,
                                       -0.0364421097717, -0.0215128785486,   0.00647938821622,
@@ -251,14 +253,14 @@ static Value emitErfcTail(FloatMath &m, Value a) {
       -0.000021796014822003676115, -0.000016108314099280152824, -5.9866552089069789028e-7,
       2.7796120911727336482e-6,    1.5753703720826390565e-6,    2.8603766381117117268e-6,
       -4.1804699253816802064e-6,   1.5458953478722830645e-6,    -1.5782922535987713237e-7};
-  // Keeps t inside the interval of the fit, and a^2 finite.
+  // The clamping keeps t inside the interval of the fit, and a^2 finite.
   Value limit = m.constant(m.isWide() ? 28 : 11);
   a = m.select(m.less(limit, a), limit, a);
   Value two = m.constant(2);
   Value sum = m.add(a, two);
   Value t = m.div(m.sub(a, two), sum);
   Value p = m.polynomial(t, m.isWide() ? ArrayRef<double>(wide) : ArrayRef<double>(narrow));
-  // The rounding error of a^2 is as large as a^2 ulp in the result: take it back.
+  // The rounding error of a^2 changes the result by up to a^2 ulp: this corrects it.
   Value square = m.mul(a, a);
   Value error = m.fma(a, a, m.negate(square));
   Value power = emitExp(m, m.negate(square));

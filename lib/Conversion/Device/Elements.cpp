@@ -17,7 +17,8 @@ using namespace mlir::blocksparse::device;
 
 namespace {
 
-/// An 8-bit format: `bits` significand bits stored; codes from `special` on are not finite.
+/// Describes an 8-bit format: it stores `bits` significand bits, and codes from `special` on are
+/// not finite.
 struct F8Format {
   int64_t bits, bias, special;
   bool hasInfinity;
@@ -39,7 +40,7 @@ static Value i32(ImplicitLocOpBuilder &b, int64_t value) {
   return arith::ConstantIntOp::create(b, b.getI32Type(), value);
 }
 
-/// f8 → f32, exact.
+/// Converts f8 to f32. The result is exact.
 static Value decodeF8(ImplicitLocOpBuilder &b, Value element) {
   bool e5m2 = isa<Float8E5M2Type>(element.getType());
   Value byte = arith::BitcastOp::create(b, b.getI8Type(), element);
@@ -60,7 +61,7 @@ static Value decodeF8(ImplicitLocOpBuilder &b, Value element) {
   return arith::SelectOp::create(b, nan, nanNumber, number);
 }
 
-/// f32 → f8, to nearest even.
+/// Converts f32 to f8, rounding to nearest even.
 static Value encodeF8(ImplicitLocOpBuilder &b, Value number, Type type) {
   F8Format format = getF8Format(type);
   Type f32 = b.getF32Type();
@@ -76,7 +77,8 @@ static Value encodeF8(ImplicitLocOpBuilder &b, Value number, Type type) {
   Value tooLarge =
       arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, normal, i32(b, format.special));
   normal = arith::SelectOp::create(b, tooLarge, i32(b, format.special), normal);
-  // Denormal ones: adding 2^23 units of the last place leaves the rounded multiple in the low bits.
+  // For denormal numbers, adding 2^23 times the smallest denormal leaves the rounded multiple in
+  // the low bits.
   Value absolute = arith::BitcastOp::create(b, f32, magnitude);
   double smallestNormal = std::ldexp(1.0, static_cast<int>(1 - format.bias));
   double unit = std::ldexp(smallestNormal, -static_cast<int>(format.bits));

@@ -10,26 +10,26 @@
 
 namespace mlir::blocksparse::device {
 
-/// 0 of any element type that can be stored.
+/// Returns 0 of any element type that can be stored.
 Value zeroElement(ImplicitLocOpBuilder &b, Type type);
 
-/// A number of an accumulator type; truncated towards 0 for i32.
+/// Returns a constant of an accumulation type (f32, f64, i32); i32 truncates `value` towards 0.
 Value numberConstant(ImplicitLocOpBuilder &b, Type type, double value);
 
-/// `element` as a number of type `type`. Floats round to nearest even; overflow gives infinity, or
-/// NaN for f8E4M3FN, which has none. Integers are sign-extended or wrapped; a float becomes an
-/// integer by truncation. f8 goes through bit operations, which every chip has.
+/// Converts `element` to type `type`. Floats round to nearest even; overflow becomes infinity, or
+/// NaN for f8E4M3FN, which has no infinity. Integers are sign-extended or wrapped; a float becomes
+/// an integer by truncation. f8 is converted by bit operations, which every chip has.
 Value convertElement(ImplicitLocOpBuilder &b, Value element, Type type);
 
-/// The same operations for integers and floats.
+/// Return the sum, the difference and the product of two integers or two floats of one type.
 Value addNumbers(ImplicitLocOpBuilder &b, Value x, Value y);
 Value subNumbers(ImplicitLocOpBuilder &b, Value x, Value y);
 Value mulNumbers(ImplicitLocOpBuilder &b, Value x, Value y);
-/// x * y + z, fused for floats.
+/// Returns x * y + z, with one rounding for floats.
 Value multiplyAdd(ImplicitLocOpBuilder &b, Value x, Value y, Value z);
-/// i1: x is 0; false for NaN.
+/// Returns i1: x is 0. The result is false for NaN.
 Value isZero(ImplicitLocOpBuilder &b, Value x);
-/// The larger float; NaN where one is NaN.
+/// Returns the larger of two floats; NaN if one of them is NaN.
 Value maxNumbers(ImplicitLocOpBuilder &b, Value x, Value y);
 
 } // namespace mlir::blocksparse::device

@@ -10,44 +10,47 @@
 
 namespace mlir::blocksparse::device {
 
-/// for (i = from; i < to; i += step) on index values.
+/// Emits for (i = from; i < to; i += step) on index values. `body` receives i.
 void emitLoop(ImplicitLocOpBuilder &b, Value from, Value to, Value step,
               function_ref<void(ImplicitLocOpBuilder &, Value)> body);
 
-/// The same from `from` to `to` by 1, carrying one value: each turn gives the next.
+/// Emits the same loop as emitLoop with one carried value, and returns its last value: each
+/// iteration receives the value of the one before, at first `initial`, and returns the next.
 Value emitFold(ImplicitLocOpBuilder &b, Value from, Value to, Value step, Value initial,
                function_ref<Value(ImplicitLocOpBuilder &, Value, Value)> body);
 
-/// A loop over numbers of any one type that carries values: each turn gives the next.
+/// Emits a loop over integers of any one type that carries several values, and returns their last
+/// values: each iteration receives the values of the one before and returns the next.
 SmallVector<Value>
 emitCarry(ImplicitLocOpBuilder &b, Value from, Value to, Value step, ValueRange initial,
           function_ref<SmallVector<Value>(ImplicitLocOpBuilder &, Value, ValueRange)> body);
 
+/// Emits `body` under the condition `condition` (i1).
 void emitIf(ImplicitLocOpBuilder &b, Value condition,
             function_ref<void(ImplicitLocOpBuilder &)> body);
 
-/// The value of one of two branches, which have one type. A condition known when the
-/// kernel is built leaves one branch alone.
+/// Returns the value of one of two branches, which have one type. If the condition is a constant,
+/// only that branch is emitted.
 Value emitChoice(ImplicitLocOpBuilder &b, Value condition,
                  function_ref<Value(ImplicitLocOpBuilder &)> whenTrue,
                  function_ref<Value(ImplicitLocOpBuilder &)> whenFalse);
 
-/// Takes a number apart: number = ((d0 * sizes[1] + d1) * sizes[2] + d2) .. The result has
-/// as many digits as there are sizes; sizes[0] is not looked at.
+/// Splits an index into digits: number = ((d0 * sizes[1] + d1) * sizes[2] + d2) .. Returns as many
+/// digits as there are sizes; sizes[0] is not used.
 SmallVector<Value> splitIndex(ImplicitLocOpBuilder &b, Value number, ArrayRef<Value> sizes);
 
-/// The product of all sizes.
+/// Returns the product of all sizes.
 Value productOf(ImplicitLocOpBuilder &b, ArrayRef<Value> sizes);
 
-/// 0 <= index < size.
+/// Returns i1: 0 <= index < size.
 Value indexInside(ImplicitLocOpBuilder &b, Value index, Value size);
-/// lhs < rhs, signed index.
+/// Returns i1: lhs < rhs, as signed index values.
 Value indexLess(ImplicitLocOpBuilder &b, Value lhs, Value rhs);
-/// An integer as index.
+/// Converts an integer to `index`.
 Value toIndex(ImplicitLocOpBuilder &b, Value number);
-/// lhs == rhs, integers of one type.
+/// Returns i1: lhs == rhs, for integers of one type.
 Value isEqual(ImplicitLocOpBuilder &b, Value lhs, Value rhs);
-/// Conjunction of i1.
+/// Returns the conjunction of two i1.
 Value both(ImplicitLocOpBuilder &b, Value lhs, Value rhs);
 
 } // namespace mlir::blocksparse::device

@@ -12,7 +12,7 @@ using namespace mlir::blocksparse::device;
 
 SmallVector<Value> mlir::blocksparse::device::makeOpaque(ImplicitLocOpBuilder &b,
                                                          ValueRange words) {
-  // Each result in the register of the operand of its number.
+  // Result i is tied to the register of operand i.
   SmallVector<std::string> constraints(words.size(), "=r");
   for (size_t i = 0; i < words.size(); ++i)
     constraints.push_back(std::to_string(i));

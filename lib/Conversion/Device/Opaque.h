@@ -1,8 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Values that the compiler must take as they are. The instruction is an empty one, so that hosts
-// that emulate kernels assemble it, too.
+// Values that are opaque to the optimizer: it knows nothing about them but their type. The inline
+// assembly is empty, so that the hosts that emulate kernels can assemble it, too.
 
 #ifndef BLOCKSPARSE_LIB_CONVERSION_DEVICE_OPAQUE_H
 #define BLOCKSPARSE_LIB_CONVERSION_DEVICE_OPAQUE_H
@@ -11,10 +11,12 @@
 
 namespace mlir::blocksparse::device {
 
-/// The same i32, all there at once, of which the compiler knows nothing: what is computed from them
-/// takes no registers elsewhere, whether before a loop or in code that needs it not.
+/// Returns copies of i32 values through one inline assembly statement with tied operands, so that
+/// all of them are opaque. LLVM can then neither hoist what is computed from them out of a loop nor
+/// share it with other code, where it would occupy registers.
 SmallVector<Value> makeOpaque(ImplicitLocOpBuilder &b, ValueRange words);
 
+/// Returns an opaque copy of one i32.
 Value makeOpaque(ImplicitLocOpBuilder &b, Value word);
 
 } // namespace mlir::blocksparse::device

@@ -14,7 +14,7 @@ using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
 Value mlir::blocksparse::device::laneCount(ImplicitLocOpBuilder &b) {
-  // convert-gpu-to-nvvm does not know gpu.subgroup_size.
+  // The NVVM operation is used because convert-gpu-to-nvvm does not lower gpu.subgroup_size.
   Value lanes = NVVM::WarpSizeOp::create(b, b.getI32Type());
   return arith::IndexCastOp::create(b, b.getIndexType(), lanes);
 }
