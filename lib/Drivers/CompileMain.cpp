@@ -5,6 +5,7 @@
 #include "blocksparse/Compiler/Compiler.h"
 #include "blocksparse/Drivers/Drivers.h"
 #include "blocksparse/Execution/NativeTarget.h"
+#include "blocksparse/Layout/PatternReference.h"
 #include "blocksparse/Target/CPU/CHeader.h"
 
 #include "mlir/IR/AsmState.h"
@@ -55,6 +56,9 @@ struct Arguments {
                              cl::cat(category)};
   cl::opt<std::string> function{"function", cl::desc("Compile these public functions only"),
                                 cl::value_desc("name,..."), cl::cat(category)};
+  cl::opt<bool> printPatterns{"print-patterns",
+                              cl::desc("Print the reference of the named patterns and exit"),
+                              cl::cat(category)};
   cl::opt<unsigned> optLevel{"O", cl::Prefix, cl::desc("Optimisation level, 0 to 3"), cl::init(3),
                              cl::cat(category)};
 };
@@ -151,6 +155,10 @@ int mlir::blocksparse::compileMain(int argc, char **argv) {
   registerPassManagerCLOptions();
   registerDefaultTimingManagerCLOptions();
   tool.parseOptions(category, "Compiles block-sparse programs.\n");
+  if (arguments.printPatterns) {
+    llvm::outs() << ::blocksparse::describePatterns();
+    return 0;
+  }
   return tool.run([&](llvm::SourceMgr &sourceMgr, MLIRContext &context) {
     return run(arguments, sourceMgr, context);
   });
