@@ -12,9 +12,9 @@
 
 namespace mlir::blocksparse {
 
-/// The elements of a dense<...> or dense_resource<...> attribute in a tensor of its type. Fails
-/// with `error` on other attributes, element types that host tensors lack, and a
-/// resource that the file does not define.
+/// Returns the elements of a dense<...> or dense_resource<...> attribute in a tensor of its type.
+/// Returns nullopt and sets `error` for other attributes, for element types that host tensors lack,
+/// and for a resource that the file does not define.
 std::optional<::blocksparse::HostTensor> tensorFromAttribute(Attribute attribute,
                                                              std::string &error);
 

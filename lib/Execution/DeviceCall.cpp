@@ -48,12 +48,13 @@ DeviceTensor &DeviceTensor::operator=(DeviceTensor &&other) {
 }
 
 DeviceTensor::~DeviceTensor() {
-  // The stream's order keeps it alive for work that is under way.
+  // The free is ordered after the stream's work that uses the memory.
   if (storage)
     (void)blocksparseRtFree(device, storage, nullptr);
 }
 
-/// Elements in front of and behind element (0, ..., 0), itself among the latter.
+/// Returns how many elements of memory the tensor spans before element (0, ..., 0), and how many
+/// from that element on.
 static std::pair<int64_t, int64_t> getSpan(const HostTensor &tensor) {
   if (tensor.numElements() == 0)
     return {0, 0};
@@ -144,7 +145,7 @@ LogicalResult DeviceCall::download(EmitErrorFn emitError) {
 }
 
 namespace {
-/// A timing event that goes away with the object.
+/// Owns a timing event.
 struct Event {
   explicit Event(blocksparseRtDevice device)
       : device(device), status(blocksparseRtEventCreate(device, /*timing=*/1, &event)) {}

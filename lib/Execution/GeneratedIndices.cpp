@@ -26,7 +26,7 @@ std::optional<BsrIndices> mlir::blocksparse::generateBsr(const SparseTensor &spa
             std::to_string(batches) + " x " + std::to_string(rows) + " x " + std::to_string(cols);
     return std::nullopt;
   }
-  // A fraction of 2^32.
+  // The density as a fraction of 2^32.
   auto threshold = static_cast<uint64_t>(std::clamp(density, 0.0, 1.0) * 4294967296.0);
   std::vector<std::vector<int64_t>> offsets(batches, {0}), columns(batches);
   size_t capacity = 0;
@@ -57,7 +57,7 @@ std::optional<BsrIndices> mlir::blocksparse::generateBsr(const SparseTensor &spa
 
 namespace {
 
-/// One scatter_mm with static shapes, and the indices that make sense for it.
+/// Generates the indices of one scatter_mm with static shapes.
 class ScatterIndices {
 public:
   ScatterIndices(ScatterMMOp op, uint64_t seed) : op(op), seed(seed) {
@@ -115,8 +115,9 @@ private:
       indices.set({i}, fn(i));
   }
 
-  /// 0 to the length of the list in even steps: the other index operand that has a row for
-  /// each entry tells the length, or the blocks of a compressed list.
+  /// Fills offsets from 0 to the length of the list in even steps. The length is the extent of the
+  /// other index operand that has a row for each product, or the number of blocks for a compressed
+  /// list.
   void fillOffsets(const HostTensor &offsets) {
     int64_t length = blocks, steps = offsets.dim(0) - 1;
     if (op.getFormat() != ScatterFormat::BsrStridedMMCompressed) {
@@ -134,7 +135,8 @@ private:
     }
   }
 
-  /// Offset of the first element of tile number `index` of `rows` rows of tiles.
+  /// Returns the offset of the first element of the tile with index `index`, in `rows` rows of
+  /// tiles.
   int64_t getTile(int64_t index, int64_t rows, int64_t tileRows) {
     int64_t split = op.getSplitN();
     int64_t tile = rows > 0 ? index % (rows * split) : 0;

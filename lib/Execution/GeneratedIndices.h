@@ -1,7 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Indices that are valid for the operation that takes them.
+// Generates random index operands that are valid for the operation that uses them.
 
 #ifndef BLOCKSPARSE_LIB_EXECUTION_GENERATEDINDICES_H
 #define BLOCKSPARSE_LIB_EXECUTION_GENERATEDINDICES_H
@@ -18,15 +18,15 @@ struct BsrIndices {
   ::blocksparse::HostTensor crow, col;
 };
 
-/// A random pattern for a dynamic sparse tensor that stands for `sizes`, each block stored
-/// with probability `density`. Batches differ; where one stores fewer blocks than
-/// another its last columns are 0 and not used.
+/// Returns a random pattern for a dynamic sparse tensor of shape `sizes`; each block is stored with
+/// probability `density`. Batches differ; if one stores fewer blocks than another, its last columns
+/// are 0 and unused. Returns nullopt and sets `error` if the grid is too large.
 std::optional<BsrIndices> generateBsr(const SparseTensor &sparse, ArrayRef<int64_t> sizes,
                                       double density, uint64_t seed, std::string &error);
 
-/// Fills `indices`, the argument `value` of a function, when an operand of scatter_mm is
-/// made of it: offsets that share the list out evenly, blocks and tiles at random. Gives false
-/// when the argument has no such use, or its operation's shapes are not static.
+/// Fills `indices`, the tensor of the function argument `value`, if that is an index operand of
+/// scatter_mm: with offsets that divide the list evenly, or with random blocks and tiles. Returns
+/// false if the argument has no such use, or if the shapes of the operation are not static.
 bool generateScatterIndices(Value value, const ::blocksparse::HostTensor &indices, uint64_t seed);
 
 } // namespace mlir::blocksparse

@@ -27,8 +27,9 @@ std::string mlir::blocksparse::fillNames() {
   return "uniform, integers, zeros, ones, arange, nan, keep, forbid";
 }
 
-/// Fills by name or number; gives false for any other text. keep is 1, forbid 0, but one of
-/// four elements says the opposite: 0, or -inf.
+/// Fills a tensor by the name of a fill or by a number, and returns false for any other text.
+/// "keep" is 1 and "forbid" is 0, except that one of four elements has the opposite meaning: 0, or
+/// -inf.
 static bool fillByName(const HostTensor &tensor, StringRef name, uint64_t seed) {
   double number;
   if (name == "ints")
@@ -52,7 +53,7 @@ static bool fillByName(const HostTensor &tensor, StringRef name, uint64_t seed) 
   return true;
 }
 
-/// The fill that suits the argument's use: masks forbid some elements, numbers are 1.
+/// Returns the fill that suits the use of the argument: masks forbid some elements, numbers are 1.
 static StringRef getDefaultFill(BlockArgument argument) {
   if (!isa<ShapedType>(argument.getType()))
     return "ones";
@@ -77,7 +78,7 @@ static StringRef getDefaultFill(BlockArgument argument) {
   return "uniform";
 }
 
-/// NaN into the elements of stored edge blocks that lie outside rows x cols.
+/// Writes NaN to the elements of stored edge blocks that are outside of rows x cols.
 static void poisonPadding(const HostTensor &values, const ::blocksparse::ref::Pattern &pattern,
                           int64_t rows, int64_t cols) {
   int64_t bm = pattern.block().rows, bn = pattern.block().cols;
@@ -148,7 +149,7 @@ private:
     return function.getArgAttr(signature.arguments[index].source, ("blocksparse." + name).str());
   }
 
-  /// The tensor of a file or of the attribute; empty when neither is there.
+  /// Returns the tensor of a file or of the attribute; empty if neither is given.
   FailureOr<std::optional<HostTensor>> getGiven(size_t index, StringRef attribute);
   FailureOr<SmallVector<int64_t>> getShape(size_t index);
   FailureOr<HostTensor> make(size_t index, ArrayRef<int64_t> shape);
@@ -220,8 +221,8 @@ FailureOr<std::optional<HostTensor>> ArgumentMaker::getGiven(size_t index, Strin
   return std::optional(tensor->cast(type));
 }
 
-/// The sizes that the argument stands for: its type's, with open ones from --shape or the
-/// attribute.
+/// Returns the shape of the tensor that the argument represents: that of its type, with dynamic
+/// extents from --shape or from the attribute.
 FailureOr<SmallVector<int64_t>> ArgumentMaker::getShape(size_t index) {
   const Parameter &parameter = signature.arguments[index];
   SmallVector<int64_t> shape(cast<RankedTensorType>(parameter.type).getShape());
@@ -245,7 +246,7 @@ FailureOr<SmallVector<int64_t>> ArgumentMaker::getShape(size_t index) {
   return shape;
 }
 
-/// A row-major tensor, filled.
+/// Returns a row-major tensor that has been filled.
 FailureOr<HostTensor> ArgumentMaker::make(size_t index, ArrayRef<int64_t> shape) {
   const Parameter &parameter = signature.arguments[index];
   Type element = parameter.isTensor() ? parameter.getTensor().getElementType() : parameter.type;
@@ -311,7 +312,7 @@ LogicalResult ArgumentMaker::makeTensor(size_t index) {
   return success();
 }
 
-/// The three parameters of a dynamic sparse argument, of which `index` is the first.
+/// Makes the three parameters of a dynamic sparse argument; `index` is that of the first.
 LogicalResult ArgumentMaker::makeBsr(size_t index) {
   size_t valuesIndex = index + 2;
   SparseTensor sparse = *SparseTensor::get(signature.arguments[index].type);
@@ -369,7 +370,7 @@ LogicalResult ArgumentMaker::makeBsr(size_t index) {
   return finishSparse(valuesIndex, &**crow, &**col, sizes);
 }
 
-/// Checks the pattern of the sparse argument whose values were pushed last, and poisons its
+/// Checks the pattern of the sparse argument whose values were added last, and writes NaN to its
 /// padding.
 LogicalResult ArgumentMaker::finishSparse(size_t index, const HostTensor *crow,
                                           const HostTensor *col, ArrayRef<int64_t> sizes) {

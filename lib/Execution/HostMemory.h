@@ -12,11 +12,12 @@
 
 namespace mlir::blocksparse {
 
-/// Bytes of memory that this machine has.
+/// Returns the size of the physical memory of this machine in bytes.
 double getPhysicalMemory();
 
-/// HostTensor::allocate that also fails on more than this machine's memory, which the system
-/// would promise and, when it is written, not give.
+/// Allocates a tensor like HostTensor::allocate. Also fails, and sets `error`, if the tensor
+/// exceeds the physical memory of this machine: the operating system would overcommit it and kill
+/// the process when it is written.
 std::optional<::blocksparse::HostTensor>
 allocateTensor(::blocksparse::ElementType type, ArrayRef<int64_t> shape, std::string &error);
 

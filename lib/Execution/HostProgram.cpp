@@ -20,7 +20,7 @@ std::optional<ElementType> mlir::blocksparse::getHostElementType(Type type) {
   return ::blocksparse::parseElementType(text);
 }
 
-/// The bytes of a memref descriptor, all of whose members are 64 bits wide.
+/// Returns the words of a memref descriptor, all of whose members are 64 bits wide.
 static std::vector<int64_t> makeDescriptor(const HostTensor &tensor) {
   auto address = reinterpret_cast<int64_t>(tensor.data());
   int64_t base = address - tensor.offset() * ::blocksparse::elementSize(tensor.type());
@@ -44,7 +44,7 @@ HostCall::HostCall(PackedFunction function, const FunctionSignature &signature,
   }
 }
 
-/// What programs for a GPU call of the runtime.
+/// Returns the functions of the runtime that GPU programs call.
 static ArrayRef<JITSymbol> getRuntimeSymbols() {
   static const JITSymbol symbols[] = {
       {"blocksparseRtCallBegin", reinterpret_cast<void *>(&blocksparseRtCallBegin)},
@@ -104,7 +104,7 @@ FailureOr<HostCall> HostProgram::prepare(const FunctionSignature &signature,
   return HostCall(*function, signature, arguments, results);
 }
 
-/// Calls the program's size function; empty where all results are static.
+/// Calls the program's size function; returns no sizes if all results are static.
 static FailureOr<std::vector<int64_t>> computeSizes(HostProgram &program,
                                                     const FunctionSignature &signature,
                                                     ArrayRef<HostTensor> arguments,

@@ -19,7 +19,7 @@ FailureOr<std::string> mlir::blocksparse::resolveTarget(StringRef target, EmitEr
   if (blocksparseRtDeviceGet(0, &device) || blocksparseRtDeviceGetInfo(device, &info))
     return emitError() << "expects a GPU for the target 'cuda:native', but got: "
                        << blocksparseRtLastError();
-  // PTX of an older chip runs on every newer one, except for the chips' own ("a") features.
+  // PTX for an older chip runs on every newer one, except for features specific to one chip ("a").
   int capability = 10 * info.computeMajor + info.computeMinor;
   *native = capability == 90 ? "cuda:sm_90a" : "cuda:sm_80";
   return llvm::join(targets, ",");

@@ -65,7 +65,8 @@ LogicalResult RunCall::run(EmitErrorFn emitError) {
 
 FailureOr<double> RunCall::measure(unsigned count, EmitErrorFn emitError) {
   using Clock = std::chrono::steady_clock;
-  // Device times are means of calls back to back: a lone call waits for its launch.
+  // Device times are means of back-to-back calls, because a single call includes its launch
+  // latency.
   constexpr int64_t callsPerSample = 10;
   if (device && failed(device->measure(callsPerSample, emitError)))
     return failure();

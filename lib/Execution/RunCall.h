@@ -1,7 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Where blocksparse-run computes: one interface to calls on the host and on a device.
+// Provides one interface to calls on the host and on a device, for blocksparse-run.
 
 #ifndef BLOCKSPARSE_LIB_EXECUTION_RUNCALL_H
 #define BLOCKSPARSE_LIB_EXECUTION_RUNCALL_H
@@ -10,19 +10,20 @@
 
 namespace mlir::blocksparse {
 
-/// What --device and --target come to.
+/// Holds the target and the device that the options --device and --target select.
 struct RunPlace {
-  /// For CompileOptions.
+  /// Target for CompileOptions.
   std::string target = "cpu";
-  /// Set where the program runs on a GPU.
+  /// Set if the program runs on a GPU.
   std::optional<DeviceChoice> device;
 
-  /// `device` is "auto" (a GPU where there is one, else the CPU), "cpu" or "cuda"; `target` is ""
-  /// for the best one there, or a target of that device.
+  /// Resolves the two options. `device` is "auto" (a GPU if there is one, else the CPU), "cpu" or
+  /// "cuda". `target` is "" for the best target of that device, or one of its targets. Fails with
+  /// an error if they do not fit each other, or the machine.
   static FailureOr<RunPlace> get(StringRef device, StringRef target, EmitErrorFn emitError);
 };
 
-/// A call that can be made again and again.
+/// Executes a prepared call, repeatedly if wanted.
 class RunCall {
 public:
   static FailureOr<RunCall> create(const RunPlace &place, HostProgram &program,
@@ -31,10 +32,10 @@ public:
                                    ArrayRef<::blocksparse::HostTensor> results,
                                    EmitErrorFn emitError);
 
-  /// Computes the results; with a device tensors travel there and back.
+  /// Computes the results. With a device, tensors are copied to it and back.
   LogicalResult run(EmitErrorFn emitError);
 
-  /// The median time of a call in milliseconds, without travel.
+  /// Returns the median time of a call in milliseconds, without copies.
   FailureOr<double> measure(unsigned count, EmitErrorFn emitError);
 
 private:

@@ -15,8 +15,8 @@ namespace ref = ::blocksparse::ref;
 
 using Values = FailureOr<std::vector<ReferenceValue>>;
 
-/// Conversions are linear and exact: the error of the operand goes through them like its
-/// values. `convert` takes the values of the source.
+/// Evaluates a conversion. Conversions are linear and exact, so the errors of the operand are
+/// converted like its values. `convert` receives the values of the source.
 static Values convertLinear(
     Operation *op, const ReferenceValue &source,
     llvm::function_ref<std::optional<HostTensor>(const HostTensor &, std::string &)> convert,
@@ -60,7 +60,7 @@ static Values evaluateOp(FromDenseOp op, ReferenceLookup lookup) {
       like);
 }
 
-/// The indices of a pattern as tensors of a dynamic type.
+/// Sets the indices of a pattern as tensors, if `type` is dynamic.
 static LogicalResult setIndices(Operation *op, Type type, ReferenceValue &value) {
   std::optional<SparseTensor> sparse = SparseTensor::get(type);
   if (!sparse || sparse->isStatic())
@@ -109,7 +109,7 @@ static Values evaluateOp(TransposeOp op, ReferenceLookup lookup) {
         return result ? std::optional(result->values) : std::nullopt;
       },
       &like);
-  // Blocks move as they are, padding too.
+  // Blocks are moved unchanged, including their padding.
   if (succeeded(results))
     results->front().markUnspecified(/*padding=*/true);
   return results;

@@ -51,8 +51,8 @@ FailureOr<ReferenceValue> mlir::blocksparse::makePattern(Operation *op, Type typ
   return value;
 }
 
-/// A reference result, which has all leading extents, with `rank` of them and those of
-/// `shape` (where static) repeated.
+/// Returns a reference result without the leading axes of extent 1 that `shape` lacks, repeated to
+/// the static extents of `shape`.
 static std::optional<HostTensor> fitShape(const HostTensor &tensor, ArrayRef<int64_t> shape,
                                           std::string &error) {
   HostTensor fitted = tensor;
@@ -91,7 +91,7 @@ FailureOr<ReferenceValue> mlir::blocksparse::makeResult(Operation *op, Type type
   value.model = model;
   if (sparse && !sparse->isStatic())
     value.markUnspecified(/*padding=*/false);
-  // Integers are exact.
+  // Integer results are exact.
   if (!scale || !::blocksparse::isFloatType(value.type))
     return value;
   value.scale = *scale;
@@ -119,7 +119,8 @@ namespace {
 
 class Interpreter {
 public:
-  /// Called with each value that is not constant, in order; may change it for what follows.
+  /// Called with each value that is not constant, in order; may change the value that later
+  /// operations see.
   using Observer = llvm::function_ref<void(Value, ReferenceValue &)>;
 
   explicit Interpreter(Observer observer = {}) : observer(observer) {}
@@ -161,7 +162,8 @@ void Interpreter::define(Value result, ReferenceValue value) {
   values[result] = std::move(value);
 }
 
-/// The reference holds a result, its magnitudes and a copy or two in f64.
+/// Fails if the machine has too little memory: the reference holds a result, its magnitudes and one
+/// or two copies in f64.
 static LogicalResult checkMemory(Operation &op) {
   for (Type type : op.getResultTypes()) {
     std::optional<SparseTensor> sparse = SparseTensor::get(type);
@@ -195,7 +197,8 @@ LogicalResult Interpreter::evaluate(Operation &op) {
   return success();
 }
 
-/// Constant tensors. Scalars only feed what the reference does not know; they have no value.
+/// Evaluates constant tensors. Scalars are used only by operations that the reference does not
+/// support, so they get no value.
 LogicalResult Interpreter::evaluateConstant(arith::ConstantOp op) {
   if (!isa<ShapedType>(op.getType()))
     return success();
@@ -227,7 +230,7 @@ LogicalResult Interpreter::evaluateCall(func::CallOp op) {
   return success();
 }
 
-/// Puts together the tensors of one source argument.
+/// Assembles the value of one source argument from its tensors.
 static FailureOr<ReferenceValue> makeArgument(func::FuncOp function, ArrayRef<Parameter> parameters,
                                               ArrayRef<HostTensor> tensors) {
   ReferenceValue value;
@@ -323,7 +326,7 @@ FailureOr<std::vector<ReferenceResult>> mlir::blocksparse::interpretEachWithRefe
       references[index] = getPart(parameter, reference);
       if (parameter.role != Parameter::Role::Dense && parameter.role != Parameter::Role::Values)
         continue;
-      // What follows starts from what the program computed, which is exact by definition.
+      // Later operations start from the result of the program, which is exact by definition.
       computed.tensor = results[index];
       computed.scale = std::nullopt;
     }

@@ -1,7 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The operations of the dialect on reference values.
+// Evaluates the operations of the dialect on reference values.
 
 #ifndef BLOCKSPARSE_LIB_INTERPRETER_REFERENCEOPS_H
 #define BLOCKSPARSE_LIB_INTERPRETER_REFERENCEOPS_H
@@ -13,11 +13,12 @@ namespace mlir::blocksparse {
 
 using ReferenceLookup = llvm::function_ref<const ReferenceValue &(Value)>;
 
-/// The values of the results of `op`, an operation of the blocksparse dialect. An error is
-/// reported at the op.
+/// Returns the values of the results of `op`, an operation of the blocksparse dialect. Fails with
+/// an error at the op.
 FailureOr<std::vector<ReferenceValue>> evaluateReference(Operation *op, ReferenceLookup lookup);
 
-// Each for the ops of one file of the dialect; null for any other op.
+// Each function evaluates the ops of one ODS file of the dialect, and returns nullopt for any other
+// op.
 std::optional<FailureOr<std::vector<ReferenceValue>>> evaluateProduct(Operation *op,
                                                                       ReferenceLookup lookup);
 std::optional<FailureOr<std::vector<ReferenceValue>>> evaluateSoftmax(Operation *op,
@@ -25,19 +26,21 @@ std::optional<FailureOr<std::vector<ReferenceValue>>> evaluateSoftmax(Operation 
 std::optional<FailureOr<std::vector<ReferenceValue>>> evaluateConversion(Operation *op,
                                                                          ReferenceLookup lookup);
 
-/// The arithmetic of an op whose factors have `type`'s element type.
+/// Returns the error model of an op whose factors have the element type of `type`.
 ::blocksparse::ref::ErrorModel getErrorModel(Type type);
 
-/// A reference result [B, H, ...] as the value of `type`: leading extents that the type lacks
-/// dropped, those that it has more of repeated. Of a sparse type `tensor` is the values; its
-/// pattern is that of `like` where the type is dynamic. The scale is optional.
+/// Returns a reference result [B, H, ...] as the value of `type`: leading extents that the type
+/// lacks are dropped, and those that it has in addition are repeated. If the type is sparse,
+/// `tensor` holds the values, and the pattern is that of `like` if the type is dynamic. The scale
+/// is optional. Fails with an error at `op`.
 FailureOr<ReferenceValue> makeResult(Operation *op, Type type,
                                      const ::blocksparse::HostTensor &tensor,
                                      std::optional<::blocksparse::ref::ErrorScale> scale,
                                      ::blocksparse::ref::ErrorModel model,
                                      const ReferenceValue *like = nullptr);
 
-/// A sparse value of a static type without values; rows and cols only where they are static.
+/// Returns a sparse value of `type` without values, with the pattern of the type, or of `like` if
+/// the type is dynamic. `rows` and `cols` are set only if they are static.
 FailureOr<ReferenceValue> makePattern(Operation *op, Type type, const ReferenceValue *like);
 
 } // namespace mlir::blocksparse

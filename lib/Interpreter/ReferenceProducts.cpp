@@ -17,8 +17,8 @@ namespace ref = ::blocksparse::ref;
 
 namespace {
 
-/// How a product is evaluated: as it is, or on magnitudes, with |alpha|, |beta| and without
-/// activation, which makes it monotone in every operand.
+/// Selects how a product is evaluated: unchanged, or on magnitudes, with |alpha|, |beta| and
+/// without activation, which makes it monotone in every operand.
 enum class Mode { Plain, Magnitude };
 
 using Evaluation = std::optional<HostTensor>;
@@ -34,8 +34,9 @@ ref::Activation toReference(ActivationAttr attribute) {
   return *ref::parseActivation(stringifyActivationKind(attribute.getKind()));
 }
 
-/// How much an activation can enlarge an error. GELU in all its forms and SiLU have slopes
-/// below 1.13 (at x about 1.4 and 2.4); the others at most 1 or leaky_relu's slope.
+/// Returns the largest factor by which an activation can enlarge an error. GELU in all its forms
+/// and SiLU have slopes below 1.13 (at x about 1.4 and 2.4); the others at most 1 or the slope of
+/// leaky_relu.
 double getLipschitz(ActivationAttr attribute) {
   if (!attribute)
     return 1;
@@ -49,7 +50,7 @@ std::optional<HostTensor> lookupOptional(Value value, ReferenceLookup lookup) {
   return value ? std::optional(lookup(value).tensor) : std::nullopt;
 }
 
-/// The epilogue of dsd, dds and matmul.
+/// Returns the epilogue of dsd, dds and matmul.
 template <typename OpTy>
 ref::Epilogue makeEpilogue(OpTy op, ReferenceLookup lookup, Mode mode) {
   ref::Epilogue epilogue;
@@ -139,8 +140,8 @@ Evaluation evaluate(ScatterMMOp op, ReferenceLookup lookup, Mode, std::string &e
 using Evaluator =
     llvm::function_ref<Evaluation(ReferenceLookup, Mode, std::string &, ref::ErrorScale *)>;
 
-/// The change of a product that the errors of its operands can make: F(|x| + d) - F(|x|).
-/// Empty when every operand is exact.
+/// Bounds the change of a product that the errors of its operands can cause: F(|x| + d) - F(|x|).
+/// Empty if every operand is exact.
 std::optional<HostTensor> propagate(Operation *op, ReferenceLookup lookup, double lipschitz,
                                     Evaluator evaluator, std::string &error) {
   llvm::DenseMap<Value, ReferenceValue> lower, upper;
@@ -160,14 +161,16 @@ std::optional<HostTensor> propagate(Operation *op, ReferenceLookup lookup, doubl
   Evaluation high = evaluator(in(upper), Mode::Magnitude, error, nullptr);
   if (!low || !high)
     return std::nullopt;
-  // The difference is of f64 sums, good to 2^-40 of them for any length that fits in memory.
+  // The operands of the subtraction are f64 sums with a relative error of at most 2^-40, for any
+  // length that fits in memory.
   return zipTensors(*high, *low, [&](double h, double l) {
     double change = lipschitz * (h - l + std::ldexp(h, -40));
     return std::isnan(change) ? 0 : change;
   });
 }
 
-/// Evaluates an op with one result and finishes its value. `factor` is an operand of the product.
+/// Evaluates an op with one result and completes its value. `factor` is one of the factors of the
+/// product.
 FailureOr<std::vector<ReferenceValue>> finish(Operation *op, Value factor, Precision precision,
                                               ActivationAttr activation, ReferenceLookup lookup,
                                               Evaluator evaluator,
@@ -225,7 +228,7 @@ FailureOr<std::vector<ReferenceValue>> evaluateOp(SampledAddmmOp op, ReferenceLo
         return evaluate(op, values, mode, error, scale);
       },
       &lookup(op.getSparse()));
-  // The sparse operand as it is: the op may be folded to it, padding included.
+  // The op may be folded to its sparse operand, with any padding.
   if (succeeded(results) && op.getAlpha().isZero() && op.getBeta().isExactlyValue(1.0))
     results->front().markUnspecified(/*padding=*/true);
   return results;

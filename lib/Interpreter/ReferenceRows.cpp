@@ -11,8 +11,8 @@ using ::blocksparse::ElementType;
 using ::blocksparse::HostTensor;
 namespace ref = ::blocksparse::ref;
 
-/// Calls fn(batch, head, row, elements) for every row, with the places of its stored elements
-/// in the row-major values [B, S, bm, bn].
+/// Calls fn(batch, head, row, elements) for every row. `elements` are the indices of its stored
+/// elements in the row-major values [B, S, bm, bn].
 template <typename Fn>
 static void forEachRow(const ref::SparseTensor &sparse, Fn &&fn) {
   const ref::Pattern &pattern = sparse.pattern;
@@ -72,7 +72,7 @@ std::optional<HostTensor> mlir::blocksparse::boundSoftmaxGrad(const ref::SparseT
   HostTensor high = upperY.cast(ElementType::f64), highGrad = upperDy.cast(ElementType::f64);
   const double *p = low.dataAs<double>(), *g = lowGrad.dataAs<double>();
   const double *ph = high.dataAs<double>(), *gh = highGrad.dataAs<double>();
-  // Where P is 0 dP is not used: it may be anything.
+  // If P is 0, dP is not used and may be anything.
   auto product = [](double a, double b) { return a == 0 ? 0 : a * b; };
   forEachRow(lowerY, [&](int64_t, int64_t, int64_t, ArrayRef<int64_t> elements) {
     double sum = 0, sumHigh = 0;

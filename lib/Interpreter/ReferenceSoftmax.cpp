@@ -48,7 +48,7 @@ static double getLargest(const HostTensor &tensor) {
   return largest;
 }
 
-/// The largest error of what is added to the scores.
+/// Returns the largest error of the operands that are added to the scores.
 template <typename OpTy>
 static double getBiasError(OpTy op, ReferenceLookup lookup) {
   double bias = 0;
@@ -58,7 +58,7 @@ static double getBiasError(OpTy op, ReferenceLookup lookup) {
   return bias;
 }
 
-/// Adds `error` (a reference result) to the value of result `index`.
+/// Adds `error` (a reference result) to the error of result `index`.
 static LogicalResult addError(Operation *op, unsigned index, const HostTensor &error,
                               ReferenceValue &value, const ReferenceValue *like = nullptr) {
   FailureOr<ReferenceValue> fitted =
@@ -155,7 +155,8 @@ static Values evaluateOp(SoftmaxGradOp op, ReferenceLookup lookup) {
   return results;
 }
 
-/// What the errors of q, k, v and the bias do to out and lse; empty when there are none.
+/// Bounds the errors of out and lse that the errors of q, k, v and the bias cause; empty if there
+/// are none.
 static FailureOr<std::optional<std::pair<HostTensor, HostTensor>>>
 propagateAttention(AttentionOp op, const ReferenceValue &like, ReferenceLookup lookup) {
   const ReferenceValue &q = lookup(op.getQ()), &k = lookup(op.getK()), &v = lookup(op.getV());
@@ -201,7 +202,8 @@ propagateAttention(AttentionOp op, const ReferenceValue &like, ReferenceLookup l
   return std::optional(std::pair(out, errors->lse));
 }
 
-/// The scores' pattern: the layout over lse's heads, M rows and N columns.
+/// Returns the pattern of the scores: the layout, with the heads of lse, and its M rows and N
+/// columns.
 template <typename OpTy>
 static FailureOr<ReferenceValue> makeScores(OpTy op, const ReferenceValue &q,
                                             const ReferenceValue &k) {
@@ -214,7 +216,8 @@ static FailureOr<ReferenceValue> makeScores(OpTy op, const ReferenceValue &q,
   return makePattern(op, RankedTensorType::get(shape, rankedQ.getElementType(), layout), nullptr);
 }
 
-/// The probabilities (and their gradient) are stored in the element type of q.
+/// Returns the error model of attention. The probabilities (and their gradient) are stored in the
+/// element type of q.
 template <typename OpTy>
 static ref::ErrorModel getAttentionModel(OpTy op) {
   ref::ErrorModel model = getErrorModel(op.getQ().getType());
@@ -225,7 +228,7 @@ static ref::ErrorModel getAttentionModel(OpTy op) {
   return model;
 }
 
-/// The smallest normal number of that type.
+/// Returns the smallest normal number of the element type of q.
 template <typename OpTy>
 static double getSmallestNormal(OpTy op) {
   auto type = *getHostElementType(cast<RankedTensorType>(op.getQ().getType()).getElementType());

@@ -12,7 +12,7 @@ using ::blocksparse::ElementType;
 using ::blocksparse::HostTensor;
 using namespace ::blocksparse::ref;
 
-/// compareToReference's factor of the magnitude.
+/// Returns the factor by which compareToReference multiplies the magnitude.
 static double getRelativeBound(int64_t terms, const ErrorModel &model) {
   double steps = terms + 16;
   return gamma(steps, model.accumulateRoundoff) +

@@ -1,8 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// What the reference interpreter computes with: a tensor, what is known about it, and how far
-// a compiled program may be from it.
+// Describes the values that the reference interpreter computes with: a tensor, its pattern if it is
+// sparse, and a bound of the compiled program's error.
 
 #ifndef BLOCKSPARSE_LIB_INTERPRETER_REFERENCEVALUE_H
 #define BLOCKSPARSE_LIB_INTERPRETER_REFERENCEVALUE_H
@@ -18,46 +18,47 @@
 
 namespace mlir::blocksparse {
 
-/// The reference's value of an SSA value. Results of operations are not rounded to their
-/// element type: that rounding of the compiled program is part of its error.
+/// Holds the reference's value of an SSA value. Results of operations are not rounded to their
+/// element type: the compiled program's rounding is part of its error.
 struct ReferenceValue {
-  /// Of a sparse tensor the values, [S, bm, bn] or [B, S, bm, bn].
+  /// The elements; for a sparse tensor the values, [S, bm, bn] or [B, S, bm, bn].
   ::blocksparse::HostTensor tensor;
-  /// The element type of the compiled program's value.
+  /// Element type of the value in the compiled program.
   ::blocksparse::ElementType type = ::blocksparse::ElementType::f32;
-  /// How far the compiled value may be from `tensor` (compareToReference); absent where the two
-  /// are equal bit by bit, as for arguments.
+  /// Scale of the error bound of the compiled value (compareToReference). Absent if the compiled
+  /// value equals `tensor` bit for bit, as arguments do.
   std::optional<::blocksparse::ref::ErrorScale> scale;
   ::blocksparse::ref::ErrorModel model;
 
-  /// Of a sparse tensor.
+  /// Pattern of a sparse tensor; null for a dense one.
   std::shared_ptr<const ::blocksparse::ref::Pattern> pattern;
   int64_t rows = 0, cols = 0;
-  /// Of one with run-time indices.
+  /// Indices of a sparse tensor with a run-time pattern.
   std::optional<::blocksparse::HostTensor> crowIndices, colIndices;
-  /// Not 0 where the compiled value may hold anything, i8 of the tensor's shape: in value blocks
-  /// that no index of their batch reaches, and in padding that moves with its block.
+  /// Marks (i8, in the tensor's shape, not 0) elements of which the compiled value may be anything:
+  /// value blocks that no index of their batch refers to, and padding that is moved along with its
+  /// block.
   std::optional<::blocksparse::HostTensor> unspecified;
 
   bool isExact() const { return !scale; }
   ::blocksparse::ref::SparseTensor getSparse() const { return {tensor, *pattern, rows, cols}; }
 
-  /// |x| of a floating-point value, the value itself of an integer one.
+  /// Returns |x| of a floating-point value, and the value itself of an integer one.
   ReferenceValue getMagnitude() const;
-  /// |x| + the bound of its error: no compiled value has a larger magnitude.
+  /// Returns |x| + the error bound: no compiled value has a larger magnitude.
   ReferenceValue getUpperMagnitude() const;
-  /// The bound of the error of each element, f64; 0 where there is none.
+  /// Returns the error bound of each element in f64; 0 if the value is exact.
   ::blocksparse::HostTensor getErrorBound() const;
 
-  /// Adds to the scale an error that the operands bring along (f64, of the tensor's number
-  /// of elements).
+  /// Adds to the scale an error that is propagated from the operands (f64, one for each element of
+  /// the tensor).
   void addError(const ::blocksparse::HostTensor &error);
 
   /// Sets `unspecified` of a sparse value, with or without the padding of its edge blocks.
   void markUnspecified(bool padding);
 };
 
-/// fn(x) for every element, as f64, row-major.
+/// Returns fn(x) for every element of a tensor, as f64, row-major.
 template <typename Fn>
 ::blocksparse::HostTensor mapTensor(const ::blocksparse::HostTensor &x, Fn &&fn) {
   ::blocksparse::HostTensor result = x.cast(::blocksparse::ElementType::f64);
@@ -67,8 +68,8 @@ template <typename Fn>
   return result;
 }
 
-/// fn(x, y) for every element of two tensors of the same number of elements, with the shape of
-/// the first, as f64, row-major.
+/// Returns fn(x, y) for every pair of elements of two tensors with the same number of elements, in
+/// the shape of the first, as f64, row-major.
 template <typename Fn>
 ::blocksparse::HostTensor zipTensors(const ::blocksparse::HostTensor &x,
                                      const ::blocksparse::HostTensor &y, Fn &&fn) {

@@ -13,7 +13,7 @@ using namespace mlir::blocksparse;
 using ::blocksparse::HostTensor;
 namespace ref = ::blocksparse::ref;
 
-/// One line; gives whether it says FAIL.
+/// Prints one line and returns true if it says FAIL.
 static bool report(const Parameter &parameter, StringRef against, const HostTensor &result,
                    const ref::ErrorReport &errors) {
   llvm::raw_ostream &os = llvm::outs();
@@ -33,7 +33,7 @@ static bool report(const Parameter &parameter, StringRef against, const HostTens
 
 namespace {
 
-/// What one result is compared with.
+/// Describes one comparison of a result.
 struct Comparison {
   StringRef against;
   HostTensor reference;

@@ -9,19 +9,20 @@
 
 namespace mlir::blocksparse {
 
-/// The GPU that programs run on, and its name, or why there is none.
+/// Describes the GPU that programs run on.
 struct DeviceChoice {
   blocksparseRtDevice device = nullptr;
   std::string name;
-  /// "cuda:sm_90a": the best target that it runs.
+  /// Best target that the GPU runs, such as "cuda:sm_90a".
   std::string target;
 };
 
-/// Device `ordinal`; an error, with the runtime's text, without one.
+/// Returns the device with index `ordinal`. Fails with the runtime's message if the device does not
+/// exist.
 FailureOr<DeviceChoice> findDevice(int32_t ordinal, EmitErrorFn emitError);
 
-/// A copy of a host tensor's storage in device memory, with the same strides. Gaps between elements
-/// are copied, too.
+/// Owns a copy of a host tensor's storage in device memory, with the same strides. Gaps between
+/// elements are copied, too.
 class DeviceTensor {
 public:
   DeviceTensor() = default;
@@ -35,19 +36,20 @@ public:
   LogicalResult upload(EmitErrorFn emitError) const;
   LogicalResult download(EmitErrorFn emitError) const;
 
-  /// The same shape and strides; the address is of device memory, so no element may be read.
+  /// Returns a tensor of the same shape and strides whose address is in device memory; the host
+  /// must not read its elements.
   const ::blocksparse::HostTensor &view() const { return mirror; }
 
 private:
   blocksparseRtDevice device = nullptr;
   void *storage = nullptr;
   int64_t bytes = 0;
-  /// Where the span that is copied begins on the host.
+  /// Start of the copied range on the host.
   void *hostStorage = nullptr;
   ::blocksparse::HostTensor host, mirror;
 };
 
-/// A call of a program for a GPU with host tensors: owns copies of them in device memory.
+/// Calls a GPU program with host tensors; owns copies of them in device memory.
 class DeviceCall {
 public:
   static FailureOr<DeviceCall> create(blocksparseRtDevice device, HostProgram &program,
@@ -56,14 +58,15 @@ public:
                                       ArrayRef<::blocksparse::HostTensor> results,
                                       EmitErrorFn emitError);
 
-  /// Copies arguments and results (for what they hold before the call) to the device.
+  /// Copies arguments and results to the device; results are copied for the contents that they have
+  /// before the call.
   LogicalResult upload(EmitErrorFn emitError);
-  /// Puts the call's work on the current stream; does not wait.
+  /// Enqueues the work of the call on the current stream, without waiting for it.
   LogicalResult launch(EmitErrorFn emitError);
-  /// Waits, and copies the results to the host.
+  /// Waits for the call and copies the results to the host.
   LogicalResult download(EmitErrorFn emitError);
 
-  /// Milliseconds of one call, measured by events around `count` calls.
+  /// Returns the time of one call in milliseconds, the mean of `count` calls between two events.
   FailureOr<double> measure(int64_t count, EmitErrorFn emitError);
 
 private:

@@ -14,49 +14,50 @@
 
 namespace mlir::blocksparse {
 
-/// Where tensors lie in memory.
+/// Selects the layout of a tensor in memory.
 enum class Placement {
   RowMajor,
-  /// Every second element of every second row, from an offset: no stride is 1.
+  /// Every second element of every second row, with an offset: no stride is 1.
   Strided,
-  /// Rows are contiguous, but there is a gap between them.
+  /// Rows are contiguous, with a gap between them.
   PaddedRows,
   /// The last two axes are exchanged in memory.
   Transposed
 };
 
-/// What a function is called with. The keys of the maps are names of parameters or their
-/// numbers. What is not given here is taken from the attributes of the function's arguments
-/// (docs/Testing.md), else generated.
+/// Describes the arguments of a call. The keys of the maps are names or indices of parameters.
+/// Arguments that the maps do not mention are specified by the attributes of the function's
+/// arguments (docs/Testing.md), or else generated.
 struct ArgumentOptions {
-  /// .npy files.
+  /// Paths of .npy files.
   llvm::StringMap<std::string> files;
   /// Fills: a name of fillNames() or a number.
   llvm::StringMap<std::string> fills;
-  /// Sizes where the type leaves some open; of a dynamic sparse argument (named like its
-  /// values) the sizes that it stands for.
+  /// Extents, if the type of the argument has dynamic ones. For a dynamic sparse argument, which is
+  /// named like its values, the shape of the tensor that it represents.
   llvm::StringMap<std::vector<int64_t>> shapes;
-  /// Fill of every argument without one of its own; "" for the default.
+  /// Fill of all arguments without a fill of their own; "" selects the default.
   std::string fill;
   uint64_t seed = 0;
-  /// Share of stored blocks of generated run-time patterns.
+  /// Probability, 0 to 1, that a block of a generated run-time pattern is stored.
   double density = 0.5;
   Placement placement = Placement::RowMajor;
-  /// Puts NaN where nothing may be read: the padding of edge blocks.
+  /// True to write NaN where programs must not read: in the padding of edge blocks.
   bool poison = true;
 };
 
-/// "uniform, integers, ...".
+/// Returns the names of all fills: "uniform, integers, ...".
 std::string fillNames();
 
-/// One tensor for each of signature.arguments (rank 0 for a number). Run-time patterns are
-/// valid, or an error; index operands of scatter_mm that are not given are valid, too. A key
-/// that names no parameter is an error.
+/// Returns one tensor for each of signature.arguments (of rank 0 for a number). Generated run-time
+/// patterns and generated index operands of scatter_mm are valid. Fails with an error if a given
+/// pattern is invalid, or if a key names no parameter.
 FailureOr<std::vector<::blocksparse::HostTensor>> makeArguments(func::FuncOp function,
                                                                 const FunctionSignature &signature,
                                                                 const ArgumentOptions &options);
 
-/// A tensor of the same type, shape and elements, placed in new memory as told. Gaps hold NaN.
+/// Returns a tensor of the same type, shape and elements in new memory with the layout `placement`.
+/// Gaps are filled with NaN. Returns nullopt and sets `error` on failure.
 std::optional<::blocksparse::HostTensor> placeTensor(const ::blocksparse::HostTensor &tensor,
                                                      Placement placement, std::string &error);
 

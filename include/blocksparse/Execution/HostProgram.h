@@ -12,39 +12,40 @@
 
 namespace mlir::blocksparse {
 
-/// The host tensor's element type for an element or number type of a signature (i64 for
-/// index, i8 for i1); empty for a type that no signature has.
+/// Returns the element type of the host tensors that hold elements or numbers of type `type` (i64
+/// for index, i8 for i1); nullopt for a type that cannot occur in a signature.
 std::optional<::blocksparse::ElementType> getHostElementType(Type type);
 
-/// A call that is ready to be made, again and again: it owns the descriptors.
+/// Describes a prepared call, which may be executed repeatedly: it owns the memref descriptors.
 class HostCall {
 public:
-  /// Numbers are tensors of rank 0. The tensors must have the signature's element types,
-  /// ranks and static extents.
+  /// Prepares a call of `function`. Numbers are tensors of rank 0. The tensors must have the
+  /// element types, ranks and static extents of the signature.
   HostCall(PackedFunction function, const FunctionSignature &signature,
            ArrayRef<::blocksparse::HostTensor> arguments,
            ArrayRef<::blocksparse::HostTensor> results);
   HostCall(HostCall &&) = default;
 
-  /// Gives the program's status.
+  /// Calls the program and returns its status.
   int32_t operator()() { return function(addresses.data()); }
 
 private:
   PackedFunction function;
   std::vector<::blocksparse::HostTensor> tensors;
-  /// Each {allocated, data, offset, sizes..., strides...}.
+  /// Words of each descriptor: {allocated, data, offset, sizes..., strides...}.
   std::vector<std::vector<int64_t>> descriptors;
   std::vector<void *> pointers, addresses;
 };
 
-/// A program compiled into memory and called with host tensors; one for a GPU with tensors
-/// whose addresses are of device memory (see DeviceCall.h).
+/// Holds a program that has been compiled into memory and is called with host tensors. The tensors
+/// of a GPU program have addresses in device memory (see DeviceCall.h).
 class HostProgram {
 public:
-  /// Compiles a module as it stands in the source; it is left lowered.
+  /// Compiles a source module. The module itself is lowered by this.
   static FailureOr<HostProgram> create(ModuleOp module, const CompileOptions &options);
 
-  /// Checks the arguments and results against the signature.
+  /// Checks the arguments and results against the signature and returns a call. Fails with an error
+  /// if they differ from it.
   FailureOr<HostCall> prepare(const FunctionSignature &signature,
                               ArrayRef<::blocksparse::HostTensor> arguments,
                               ArrayRef<::blocksparse::HostTensor> results, EmitErrorFn emitError);
@@ -57,8 +58,8 @@ private:
   JIT jit;
 };
 
-/// Row-major tensors for the results of a call, with the sizes that the program computes from
-/// the arguments where they are not static.
+/// Allocates row-major tensors for the results of a call. The program computes dynamic extents from
+/// the arguments.
 FailureOr<std::vector<::blocksparse::HostTensor>>
 allocateResults(HostProgram &program, const FunctionSignature &signature,
                 ArrayRef<::blocksparse::HostTensor> arguments, EmitErrorFn emitError);

@@ -10,8 +10,9 @@
 
 namespace mlir::blocksparse {
 
-/// Replaces "cuda:native" in a list of targets by the best target that this machine's first GPU
-/// runs; any other target stays as it is. A machine without a GPU is an error.
+/// Replaces "cuda:native" in a list of targets by the best target that the first GPU of this
+/// machine runs, and returns the list; other targets stay as they are. Fails with an error if the
+/// machine has no GPU.
 FailureOr<std::string> resolveTarget(StringRef target, EmitErrorFn emitError);
 
 } // namespace mlir::blocksparse

@@ -12,40 +12,41 @@
 
 namespace mlir::blocksparse {
 
-/// What a result of a compiled function is compared with, by compareToReference.
+/// Holds what a result of a compiled function is compared with by compareToReference.
 struct ReferenceResult {
   ::blocksparse::HostTensor tensor;
   ::blocksparse::ref::ErrorScale scale;
   ::blocksparse::ref::ErrorModel model;
-  /// Not 0 (i8, of the tensor's shape) where the compiled function may leave anything; absent:
-  /// nowhere.
+  /// Marks (i8, in the tensor's shape, not 0) elements that the compiled function may leave
+  /// undefined; absent if there are none.
   std::optional<::blocksparse::HostTensor> unspecified;
 };
 
-/// Computes the results of a function as it stands in the source, operation by operation, with
-/// ::blocksparse::ref in f64. Knows the operations of the dialect, constant tensors
-/// and calls; any other operation, and data that the
-/// reference rejects (indices out of range, duplicate blocks where they are forbidden),
-/// is an error at the operation.
+/// Computes the results of a source function, operation by operation, with ::blocksparse::ref in
+/// f64. Supports the operations of the dialect, constant tensors and calls. Any other operation,
+/// and data that the reference rejects (indices out of range, forbidden duplicate blocks), is an
+/// error at the operation.
 ///
-/// How far the compiled program may be from each result is carried through the function. An
-/// operation's own rounding is the reference's scale for it. To that comes the error
-/// of its operands:
-/// - products are linear in each operand, so that an error d of x changes them by at most
-///   F(|x| + d) - F(|x|), where F is the product with |alpha|, |beta| and no activation;
-///   an activation enlarges an error by its Lipschitz constant (below 1.13 for GELU and SiLU);
-/// - a row softmax whose scores are known to D changes by at most P (exp(2 D) - 1), its
-///   log-sum-exp by D; its gradient is a product of three factors, bounded like
-///   products; attention is the two products and the softmax in a row.
+/// The interpreter also computes an error bound for each result. The rounding of an operation
+/// itself is bounded by the reference's scale for it. The propagated error of its operands is
+/// added:
+/// - products are linear in each operand, so an error d of x changes them by at most F(|x| + d) -
+///   F(|x|), where F is the product with |alpha|, |beta| and no activation; an activation
+///   multiplies an error by at most its Lipschitz constant (below 1.13 for GELU and SiLU);
+/// - a row softmax whose scores are known to within D changes by at most P (exp(2 D) - 1), its
+///   log-sum-exp by D; its gradient is a product of three factors, bounded like products; attention
+///   is the two products and the softmax in sequence.
 ///
-/// `arguments` are the tensors of signature.arguments, `results` those of signature.results.
+/// `arguments` are the tensors of signature.arguments; the results are in the order of
+/// signature.results.
 FailureOr<std::vector<ReferenceResult>>
 interpretWithReference(func::FuncOp function, const FunctionSignature &signature,
                        ArrayRef<::blocksparse::HostTensor> arguments);
 
-/// The same for a function that returns what each of its operations computes (returnEveryResult),
-/// after a call that gave `results`: each operation starts from what the compiled program made of
-/// its operands, so that its reference allows for its own rounding alone.
+/// Computes the results of a function that returns the result of each of its operations
+/// (returnEveryResult), after a call that returned `results`. Each operation starts from the
+/// operands that the compiled program computed, so that its error bound covers only its own
+/// rounding.
 FailureOr<std::vector<ReferenceResult>>
 interpretEachWithReference(func::FuncOp function, const FunctionSignature &signature,
                            ArrayRef<::blocksparse::HostTensor> arguments,

@@ -28,15 +28,16 @@ using namespace mlir::blocksparse::device;
 static constexpr int64_t warpSize = 32;
 static constexpr int64_t extraArguments = 5;
 
-/// Whether lanes of a warp work together in `kernel`.
+/// Returns true if the lanes of a warp cooperate in `kernel`.
 static bool usesWarps(gpu::GPUFuncOp kernel) {
   return kernel.walk([](NVVM::WarpSizeOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
 namespace {
 
-/// Makes of one kernel a host function with five more arguments: thread, block, grid size, and
-/// the addresses of the block's shared memory and exchange.
+/// Converts one kernel to a host function with five additional arguments: index of the thread,
+/// index of the CTA, size of the launch grid, and the addresses of the CTA's shared memory and
+/// exchange buffer.
 class HostKernel {
 public:
   HostKernel(gpu::GPUFuncOp kernel, func::FuncOp function)
@@ -90,7 +91,7 @@ LogicalResult HostKernel::replace(Operation *op) {
   } else if (auto id = dyn_cast<gpu::GridDimOp>(op); id && isX(id.getDimension())) {
     results = {extra[2]};
   } else if (isa<NVVM::GriddepcontrolOp>(op)) {
-    // Kernels run one after the other.
+    // griddepcontrol has no effect, because emulated kernels run one after the other.
   } else if (isa<NVVM::WarpSizeOp>(op)) {
     results = {arith::ConstantIntOp::create(b, b.getI32Type(), 1)};
   } else if (auto shuffle = dyn_cast<gpu::ShuffleOp>(op); shuffle && isTeam) {
@@ -102,7 +103,7 @@ LogicalResult HostKernel::replace(Operation *op) {
              call && call.getIntrin() == "llvm.nvvm.ex2.approx.ftz") {
     results = {LLVM::Exp2Op::create(b, call.getArgs().front())};
   } else if (shuffle) {
-    // A warp of one lane: there is no partner.
+    // An emulated warp has one lane here, so no lane is its partner.
     results = {shuffle.getValue(), arith::ConstantIntOp::create(b, b.getI1Type(), 0)};
   } else {
     return op->emitError("expects a scalar kernel to emulate, but got ") << op->getName();
@@ -112,7 +113,7 @@ LogicalResult HostKernel::replace(Operation *op) {
   return success();
 }
 
-/// Calls the host function for every thread of every block, or the first lane of every warp.
+/// Calls the host function for every thread of every CTA, or only for the first lane of every warp.
 static void emitCalls(gpu::LaunchFuncOp launch, func::FuncOp function, bool warps) {
   ImplicitLocOpBuilder b(launch.getLoc(), launch);
   Value zero = indexConstant(b, 0), one = indexConstant(b, 1);
@@ -127,14 +128,14 @@ static void emitCalls(gpu::LaunchFuncOp launch, func::FuncOp function, bool warp
   });
 }
 
-/// Memory of the host, and its address; aligned as the shared memory of a device is.
+/// Allocates host memory with the alignment of a device's shared memory, and returns its address.
 static Value allocate(ImplicitLocOpBuilder &b, Value bytes, SmallVectorImpl<Value> &buffers) {
   auto type = MemRefType::get({ShapedType::kDynamic}, b.getI8Type());
   buffers.push_back(memref::AllocOp::create(b, type, ValueRange{bytes}, b.getI64IntegerAttr(128)));
   return memref::ExtractAlignedPointerAsIndexOp::create(b, buffers.back());
 }
 
-/// The same with all threads of a block at once, one block after another.
+/// Calls the host function on all threads of a CTA concurrently, one CTA after another.
 static void emitTeamCalls(gpu::LaunchFuncOp launch, func::FuncOp function) {
   ImplicitLocOpBuilder b(launch.getLoc(), launch);
   Value threads = launch.getBlockSizeX(), blocks = launch.getGridSizeX();
@@ -145,14 +146,14 @@ static void emitTeamCalls(gpu::LaunchFuncOp launch, func::FuncOp function) {
   Value shared = allocate(b, sharedBytes, buffers);
   Value bytes = Int(b, threads) * EmulatedTeam::exchangeBytes;
   Value exchange = allocate(b, bytes, buffers);
-  // Not within the loop over the blocks: to start threads takes long.
+  // The loop over the CTAs is inside of the threads, because starting threads is slow.
   EmulatedTeam::emitThreads(b, threads, [&](ImplicitLocOpBuilder &b, Value thread) {
     emitLoop(b, indexConstant(b, 0), blocks, indexConstant(b, 1),
              [&](ImplicitLocOpBuilder &b, Value block) {
                SmallVector<Value> arguments(launch.getKernelOperands());
                arguments.append({thread, block, blocks, shared, exchange});
                func::CallOp::create(b, function, arguments);
-               // The next block has the same shared memory.
+               // The next CTA uses the same shared memory.
                omp::BarrierOp::create(b);
              });
   });

@@ -75,7 +75,7 @@ Value EmulatedTeam::place(ImplicitLocOpBuilder &b, Value lane, Value offset) con
 // Operations
 //===----------------------------------------------------------------------===//
 
-/// cp.async, done at once: the first cpSize bytes, then zeros.
+/// Emulates cp.async, and completes it at once: copies the first cpSize bytes, then zeros.
 void EmulatedTeam::copy(ImplicitLocOpBuilder &b, Operation *op) const {
   auto async = cast<NVVM::CpAsyncOp>(op);
   Value from = toAddress(b, async.getSrc()), to = toAddress(b, async.getDst());
@@ -94,8 +94,9 @@ void EmulatedTeam::copy(ImplicitLocOpBuilder &b, Operation *op) const {
       });
 }
 
-/// ldmatrix.x<num>: lane l gets elements (l / 4, 2 (l % 4)) and (l / 4, 2 (l % 4) + 1) of each
-/// matrix, of its transpose with .trans; row r of matrix i is where lane 8 i + r points.
+/// Emulates ldmatrix.x<num>. Lane l receives the elements (l / 4, 2 (l % 4)) and (l / 4, 2 (l % 4)
+/// + 1) of each matrix, or of its transpose with .trans. The address in lane 8 i + r is that of row
+/// r of matrix i.
 Value EmulatedTeam::loadMatrices(ImplicitLocOpBuilder &b, Operation *op) const {
   auto load = cast<NVVM::LdMatrixOp>(op);
   bool transposed = load.getLayout() == NVVM::MMALayout::col;
@@ -124,12 +125,12 @@ Value EmulatedTeam::loadMatrices(ImplicitLocOpBuilder &b, Operation *op) const {
   return result;
 }
 
-/// mma.m16n8k32 of s8, m16n8k16 of 16-bit floats, m16n8k8 of tf32. With h = 16, 8 or 4 values of k
-/// in a register of four lanes, element (row, k) of A is part of register row / 8 + 2 (k / h) of
-/// lane 4 (row % 8) + (k % h) / (h / 4), and element (k, col) of B of register k / h of lane 4 col
-/// + (k % h) / (h / 4); within a register elements stand in the order of k, from the lowest bit.
-/// Lane l has the sums (l / 4 + 8 (i / 2), 2 (l % 4) + i % 2), i = 0 .. 3. Of a tf32 the low 13
-/// bits are not looked at. Integers wrap.
+/// Emulates mma.m16n8k32 of s8, m16n8k16 of 16-bit floats, and m16n8k8 of tf32. With h = 16, 8 or 4
+/// values of k in a register of four lanes, element (row, k) of A is part of register row / 8 + 2
+/// (k / h) of lane 4 (row % 8) + (k % h) / (h / 4), and element (k, col) of B of register k / h of
+/// lane 4 col + (k % h) / (h / 4). Within a register elements are in the order of k, from the
+/// lowest bit. Lane l has the accumulators (l / 4 + 8 (i / 2), 2 (l % 4) + i % 2), i = 0 .. 3. The
+/// low 13 bits of a tf32 are ignored. Integers wrap.
 Value EmulatedTeam::multiply(ImplicitLocOpBuilder &b, Operation *op) const {
   auto mma = cast<NVVM::MmaOp>(op);
   Value self = lane(b);
@@ -181,8 +182,9 @@ Value EmulatedTeam::multiply(ImplicitLocOpBuilder &b, Operation *op) const {
   return result;
 }
 
-/// cvt.rna.tf32.f32: the nearest number with 10 bits behind the point, halves away from zero; the
-/// number is magnitude and sign, so that is half a unit more, cut off. NaN is 0x7fffffff.
+/// Emulates cvt.rna.tf32.f32: rounds to the nearest number with 10 mantissa bits, halves away from
+/// zero. Because the format is sign and magnitude, this adds half a unit to the bits and truncates.
+/// NaN becomes 0x7fffffff.
 Value EmulatedTeam::roundToTF32(ImplicitLocOpBuilder &b, Operation *op) const {
   Value number = cast<NVVM::ConvertFloatToTF32Op>(op).getSrc();
   Type i32 = b.getI32Type();
@@ -194,9 +196,9 @@ Value EmulatedTeam::roundToTF32(ImplicitLocOpBuilder &b, Operation *op) const {
   return arith::SelectOp::create(b, isNaN, constant(0x7fffffff), rounded);
 }
 
-/// prmt without a mode: byte i of the result is byte s of the two words, `lo` the lower, where s is
-/// the low three bits of nibble i of the selector; the nibble's highest bit asks for the sign
-/// of that byte alone.
+/// Emulates prmt without a mode: byte i of the result is byte s of the two words, of which `lo` is
+/// the lower one; s is the low three bits of nibble i of the selector. If the nibble's highest bit
+/// is set, the sign bit of that byte is replicated instead.
 Value EmulatedTeam::permute(ImplicitLocOpBuilder &b, Operation *op) const {
   auto prmt = cast<NVVM::PermuteOp>(op);
   Type i32 = b.getI32Type(), i64 = b.getI64Type();
@@ -226,7 +228,7 @@ Value EmulatedTeam::permute(ImplicitLocOpBuilder &b, Operation *op) const {
   return result;
 }
 
-/// cvt.rn.f16x2.e4m3x2 and .e5m2x2: both numbers exactly.
+/// Emulates cvt.rn.f16x2.e4m3x2 and .e5m2x2, which convert both numbers exactly.
 Value EmulatedTeam::widenF8(ImplicitLocOpBuilder &b, Operation *op) const {
   auto convert = cast<NVVM::ConvertF8x2ToF16x2Op>(op);
   Value result = LLVM::PoisonOp::create(b, convert.getType());
@@ -240,7 +242,7 @@ Value EmulatedTeam::widenF8(ImplicitLocOpBuilder &b, Operation *op) const {
   return result;
 }
 
-/// shfl.sync.bfly of the whole warp: every lane gets the number of lane (own ^ offset).
+/// Emulates shfl.sync.bfly of a full warp: every lane receives the value of lane (own ^ offset).
 Value EmulatedTeam::shuffle(ImplicitLocOpBuilder &b, gpu::ShuffleOp op) const {
   Value zero = indexConstant(b, 0), self = lane(b);
   storeAt(b, op.getValue(), place(b, self, zero));

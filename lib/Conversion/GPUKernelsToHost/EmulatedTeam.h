@@ -1,10 +1,10 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// What the emulation of kernels makes of barriers, shared memory and the operations by which the
-// lanes of a warp work together. The threads of a block are then threads of the host; each
-// operation of a warp is written down from the PTX manual, element by element, with no help from
-// the code that uses it.
+// Emulates barriers, shared memory and the warp-level operations of GPU kernels on the host. Each
+// thread of a CTA becomes a host thread. Each warp-level operation is implemented from its
+// description in the PTX manual, element by element, without sharing code with the kernels that use
+// it.
 
 #ifndef BLOCKSPARSE_LIB_CONVERSION_GPUKERNELSTOHOST_EMULATEDTEAM_H
 #define BLOCKSPARSE_LIB_CONVERSION_GPUKERNELSTOHOST_EMULATEDTEAM_H
@@ -14,26 +14,28 @@
 
 namespace mlir::blocksparse::device {
 
-/// A thread among those of its block, in the host function of a kernel. All threads of a block
-/// must meet at each operation of a warp, not only those of the warp.
+/// Emulates the operations of one thread of a CTA in the host function of a kernel. At each
+/// warp-level operation all threads of the CTA must meet, not only those of the warp.
 class EmulatedTeam {
 public:
-  /// Whether the threads of a block of `kernel` work together: they meet at barriers, or shuffle
-  /// in warps whose size is fixed.
+  /// Returns true if the threads of a CTA of `kernel` cooperate: they meet at barriers, or shuffle
+  /// in warps of fixed size.
   static bool isNeeded(gpu::GPUFuncOp kernel);
 
-  /// `thread` is index; `shared` and `exchange` are addresses (index) of the block's shared
-  /// memory and of exchangeBytes for each of its threads.
+  /// `thread` is the thread's index in its CTA (index). `shared` and `exchange` are the addresses
+  /// (index) of the CTA's shared memory and of its exchange buffer, which has exchangeBytes for
+  /// each thread.
   EmulatedTeam(Value thread, Value shared, Value exchange)
       : thread(thread), shared(shared), exchange(exchange) {}
 
-  /// Replaces `op` and erases it; false for an operation that is not the team's.
+  /// Replaces and erases `op`, and returns true. Returns false for an operation that needs no
+  /// cooperation.
   bool replace(Operation *op) const;
 
-  /// What a butterfly shuffle of a kernel for which isNeeded is true gives.
+  /// Returns the result of a butterfly shuffle. Requires a kernel for which isNeeded is true.
   Value shuffle(ImplicitLocOpBuilder &b, gpu::ShuffleOp op) const;
 
-  /// Runs `body` on `threads` host threads at once; it gets the thread's number.
+  /// Runs `body` on `threads` concurrent host threads; it receives the index of the thread.
   static void emitThreads(ImplicitLocOpBuilder &b, Value threads,
                           function_ref<void(ImplicitLocOpBuilder &, Value thread)> body);
 
@@ -46,7 +48,8 @@ private:
   Value roundToTF32(ImplicitLocOpBuilder &b, Operation *op) const;
   Value permute(ImplicitLocOpBuilder &b, Operation *op) const;
   Value widenF8(ImplicitLocOpBuilder &b, Operation *op) const;
-  /// Address of byte `offset` of the exchange of lane `lane` of this thread's warp.
+  /// Returns the address of byte `offset` in the exchange buffer of lane `lane` of this thread's
+  /// warp.
   Value place(ImplicitLocOpBuilder &b, Value lane, Value offset) const;
   Value lane(ImplicitLocOpBuilder &b) const;
 
