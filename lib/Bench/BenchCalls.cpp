@@ -59,7 +59,8 @@ BenchCalls::create(BenchProgram &program, const RunPlace &place, ArrayRef<HostTe
       return failure();
   }
   for (int64_t set = 0; set < sets; ++set) {
-    // Host memory serves several sets on the device: what they start from is the same.
+    // On the device several sets start from the same host memory, because their initial contents
+    // are equal.
     ArrayRef<HostTensor> own = results;
     if (set == 0 || set == sets - 1)
       own = set == 0 ? made->firstResults : made->finalResults;
@@ -95,7 +96,7 @@ BenchCalls::~BenchCalls() {
   deviceCalls.clear();
   if (stream)
     (void)blocksparseRtStreamDestroy(device, stream);
-  // The next point may need it.
+  // Free the memory, because the next point may need it.
   (void)blocksparseRtStreamSynchronize(device, nullptr);
   (void)blocksparseRtTrim(device, 0);
 }
@@ -146,7 +147,8 @@ FailureOr<double> BenchCalls::timeCalls(int64_t count) {
 }
 
 LogicalResult BenchCalls::measureHost(BenchTimes &times) {
-  // Fewer calls than the driver queues, so that none waits for the device; the least of several.
+  // The number of calls is below the length of the driver's queue, so that no call waits for the
+  // device. The smallest of several measurements counts.
   constexpr int64_t calls = 32;
   for (int round = 0; round < 10; ++round) {
     Clock::time_point begin = Clock::now();
@@ -168,11 +170,11 @@ LogicalResult BenchCalls::measure(const BenchSettings &settings, BenchTimes &tim
     estimate = timeCalls(sets);
   if (failed(estimate))
     return failure();
-  // Whole turns, so that each set weighs the same.
+  // Each set is called equally often, so that all have the same weight.
   double turns = std::ceil(settings.sampleMilliseconds / std::max(*estimate, 1e-4));
   times.callsPerSample = sets * int64_t(std::clamp(turns, 1.0, std::max(1.0, 2000.0 / sets)));
   std::vector<double> samples;
-  // The first ones are to warm up: clocks rise with the load.
+  // The first samples are a warm-up, because clocks rise under load.
   constexpr int64_t warmups = 3;
   for (int64_t i = 0; i < warmups + std::max<int64_t>(1, settings.samples); ++i) {
     FailureOr<double> time = timeCalls(times.callsPerSample);

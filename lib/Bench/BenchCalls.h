@@ -1,7 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Calls of a benchmark point over rotating operands, and their times.
+// Calls a compiled benchmark point on rotating sets of operands, and measures the time.
 
 #ifndef BLOCKSPARSE_LIB_BENCH_BENCHCALLS_H
 #define BLOCKSPARSE_LIB_BENCH_BENCHCALLS_H
@@ -11,42 +11,47 @@
 
 namespace mlir::blocksparse {
 
+/// Describes how a point is measured.
 struct BenchSettings {
-  /// Times that the median is taken of; each is the mean of as many calls as take
-  /// sampleMilliseconds.
+  /// Number of samples whose median is reported. Each sample is the mean over the calls that take
+  /// sampleMilliseconds together.
   int64_t samples = 10;
   double sampleMilliseconds = 10;
-  /// Sets of operands are called in turn; together they have this many bytes at least, so that none
-  /// is in a cache when its turn comes. As many as fit in memoryBytes, at most 256.
+  /// Calls rotate over sets of operands. Together the sets have at least rotateBytes bytes, so that
+  /// the operands of a call are not in a cache; the number of sets is limited to 256, and to those
+  /// that fit in memoryBytes.
   double rotateBytes = 128 << 20, memoryBytes = 16e9;
 };
 
+/// Holds the measured times of a point.
 struct BenchTimes {
-  /// Milliseconds of a call: the median, least and largest of the samples.
+  /// Milliseconds of a call: median, smallest and largest sample.
   double median = 0, least = 0, largest = 0;
-  /// The first call, which loads code and tables; by the host's clock, operands in place.
+  /// Milliseconds of the first call, which loads code and tables, measured by the host's clock with
+  /// operands already on the device.
   double first = 0;
-  /// Microseconds that the host needs for a call, with nothing in its way; 0 on a CPU.
+  /// Microseconds that the host needs to start a call when nothing blocks it; 0 on a CPU.
   double hostMicroseconds = 0;
   int64_t sets = 0, callsPerSample = 0;
 };
 
-/// The sets of one point in memory of the device, or of the host.
+/// Owns the sets of operands of one point, in memory of the device or of the host.
 class BenchCalls {
 public:
-  /// `arguments` and `results` are those of signature(); all sets get copies of the same data, the
-  /// results what they hold.
+  /// Copies `arguments` and `results`, which must match signature(), to each set of operands;
+  /// results are copied for their initial contents.
   static FailureOr<std::unique_ptr<BenchCalls>>
   create(BenchProgram &program, const RunPlace &place,
          ArrayRef<::blocksparse::HostTensor> arguments, ArrayRef<::blocksparse::HostTensor> results,
          const BenchSettings &settings);
   ~BenchCalls();
 
-  /// One call of the first set, into results().
+  /// Calls the program once on the first set, with results in results().
   LogicalResult first(BenchTimes &times);
-  /// Fills `times`.
+  /// Measures the program and sets `times`.
   LogicalResult measure(const BenchSettings &settings, BenchTimes &times);
-  /// Results of the first set's latest call and those of the last set's.
+  /// Copies the results of the latest call on the first set, and those of the last set, to the
+  /// host.
   LogicalResult download();
 
   ArrayRef<::blocksparse::HostTensor> results() const { return firstResults; }
@@ -55,10 +60,10 @@ public:
 private:
   explicit BenchCalls(BenchProgram &program) : program(program) {}
 
-  /// Puts `count` calls, one of each set in turn, on the stream.
+  /// Enqueues `count` calls on the stream, which rotate over the sets.
   LogicalResult launch(int64_t count);
   LogicalResult synchronize();
-  /// Milliseconds of `count` calls back to back.
+  /// Returns the milliseconds of `count` back-to-back calls.
   FailureOr<double> timeCalls(int64_t count);
   LogicalResult measureHost(BenchTimes &times);
   LogicalResult check(int32_t status);

@@ -22,7 +22,7 @@ namespace ref = ::blocksparse::ref;
 
 namespace {
 
-/// A part of a result, and what it should be.
+/// Holds a part of a result, and the expected values.
 struct Sample {
   HostTensor got;
   std::optional<HostTensor> expected;
@@ -30,7 +30,7 @@ struct Sample {
   ref::ErrorModel model;
 };
 
-/// Cuts parts out of a point: each is a small problem of the same kind for the reference.
+/// Extracts parts of a point: each is a small problem of the same kind for the reference.
 class Sampler {
 public:
   Sampler(const BenchPoint &point, const BlockLayout &layout, const BenchTensors &operands,
@@ -39,33 +39,34 @@ public:
         model(ref::ErrorModel::forOperands(point.type)) {
     if (point.precision == "tf32")
       model.operandRoundoff = std::ldexp(1.0, -11);
-    if (point.precision == "tf32x3") // two terms of 11 bits
+    if (point.precision == "tf32x3") // two parts of 11 bits
       model.operandRoundoff = std::ldexp(1.0, -21);
     if (point.op == BenchOp::DDS)
       transposed = layout.transposed(&order);
   }
 
-  /// How many rows, columns or blocks there are to choose from.
+  /// Returns the number of rows, columns or blocks that samples are drawn from.
   int64_t places() const {
     if (point.op == BenchOp::SDD)
       return layout.nnz() * point.heads;
     return (point.op == BenchOp::DDS ? point.n : point.m) * point.heads;
   }
 
-  /// The sample at a place; `random` chooses the part of it.
+  /// Returns the sample of the row, column or block with index `place`; `random` selects the part
+  /// of it.
   Sample sample(int64_t place, uint64_t random, std::string &error) const;
 
 private:
   static constexpr int64_t partLength = 256, partRows = 16;
 
-  /// A random range of at most `length` out of `extent`.
+  /// Returns a random range of at most `length` indices below `extent`.
   static std::pair<int64_t, int64_t> range(int64_t extent, int64_t length, uint64_t random) {
     int64_t size = std::min(extent, length);
     int64_t begin = static_cast<int64_t>(random % uint64_t(extent - size + 1));
     return {begin, begin + size};
   }
 
-  /// The matrix of one head of a dense tensor, as it is before transposition.
+  /// Returns the matrix of one head of a dense tensor, before transposition.
   HostTensor matrix(const HostTensor &tensor, int64_t head, bool transposed = false) const {
     HostTensor one = tensor.rank() == 3 ? tensor.select(0, head) : tensor;
     return transposed ? one.transpose(0, 1) : one;
@@ -76,13 +77,13 @@ private:
     return found == operands.end() ? std::nullopt : std::optional(found->second);
   }
 
-  /// Row `row` of a head of a sparse tensor: blocks of one row.
+  /// Returns row `row` of a head of a sparse tensor, as a tensor with blocks of one row.
   ref::SparseTensor sparseRow(const HostTensor &values, int64_t head, int64_t row,
                               std::string &error) const;
-  /// Column `col`, likewise.
+  /// Returns column `col` of a head of a sparse tensor, as a tensor with blocks of one column.
   ref::SparseTensor sparseColumn(const HostTensor &values, int64_t head, int64_t col,
                                  std::string &error) const;
-  /// The same part of a tensor that is stored like values.
+  /// Returns row `row` of a head of a tensor that is stored like values.
   HostTensor valuesOfRow(const HostTensor &values, int64_t head, int64_t row) const;
   ref::Epilogue epilogue(int64_t firstCol, int64_t lastCol) const;
 
@@ -106,7 +107,7 @@ private:
 
 } // namespace
 
-/// One block row (or column) of blocks `block` as a pattern of its own.
+/// Returns one block row (or column) of blocks of shape `block` as a pattern.
 static ref::Pattern makeRowPattern(::blocksparse::BlockShape block, int64_t cols,
                                    std::span<const int32_t> columns, std::string &error) {
   std::optional<BlockLayout> row =
@@ -209,7 +210,7 @@ void Sampler::sampleBlock(Sample &sample, int64_t head, int64_t block, uint64_t 
   int64_t blockRow = std::upper_bound(offsets.begin(), offsets.end(), block) - offsets.begin() - 1;
   int64_t firstRow = blockRow * point.block.rows;
   int64_t firstCol = layout.colIndices()[block] * point.block.cols;
-  // Without the padding of blocks at the edge.
+  // The padding of edge blocks is excluded.
   auto [begin, end] = range(std::min(point.block.rows, point.m - firstRow), partRows, random);
   int64_t cols = std::min(point.block.cols, point.n - firstCol);
   sample.got = result.select(0, head * layout.nnz() + block).slice(0, begin, end).slice(1, 0, cols);
@@ -220,7 +221,7 @@ void Sampler::sampleBlock(Sample &sample, int64_t head, int64_t block, uint64_t 
   sample.expected = ref::matmul(left, right, ref::MatmulForm::linear, {}, {}, error, &sample.scale);
 }
 
-/// What forbids the elements behind the diagonal of a row that stands alone.
+/// Returns a mask that forbids the elements after the diagonal, for a single row.
 static HostTensor makeCausalMask(int64_t row, int64_t cols) {
   HostTensor mask = HostTensor::zeros(ElementType::f32, {int64_t(1), cols});
   mask.slice(1, std::min(row + 1, cols), cols).fill(-std::numeric_limits<double>::infinity());

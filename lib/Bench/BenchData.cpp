@@ -20,7 +20,8 @@ using ::blocksparse::HostTensor;
 // Operands
 //===----------------------------------------------------------------------===//
 
-/// [heads, rows, cols]; without heads where there is one. Exchanged where stored transposed.
+/// Returns [heads, rows, cols], without heads if there is only one, and with the last two exchanged
+/// if the operand is stored transposed.
 static llvm::SmallVector<int64_t> makeShape(const BenchPoint &point, int64_t rows, int64_t cols,
                                             bool transposed = false) {
   if (transposed)
@@ -61,7 +62,7 @@ std::vector<BenchOperand> mlir::blocksparse::getBenchOperands(const BenchPoint &
     operands[0].high = 4;
     return operands;
   case BenchOp::SoftmaxGrad: {
-    // As large as probabilities are.
+    // The elements have the magnitude of probabilities.
     double row = double(layout.nnz()) / double(std::max<int64_t>(1, layout.grid().rows)) *
                  double(layout.block().cols);
     operands = {sparse("y", m, n), sparse("dy", m, n)};
@@ -97,11 +98,11 @@ int64_t mlir::blocksparse::countBytes(const HostTensor &tensor) {
   return tensor.numElements() * ::blocksparse::elementSize(tensor.type());
 }
 
-/// Numbers from `low` to `high`, i8 from 127 times that. Elements of 16 bits come from a table of
-/// 2^16 encoded ones: encoding is what takes time.
+/// Fills a tensor with numbers from `low` to `high`; i8 multiplies both by 127. 16-bit elements are
+/// drawn from a table of 2^16 encoded numbers, because encoding dominates the time.
 static void fillUniform(const HostTensor &tensor, double low, double high, uint64_t seed) {
   ElementType type = tensor.type();
-  // Integers of all sizes.
+  // Integers use the complete range of i8.
   if (type == ElementType::i8)
     low *= 127, high *= 127;
   auto draw = [&](uint64_t key, uint64_t index) {

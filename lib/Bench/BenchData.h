@@ -1,7 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The data of benchmark points: fast where tensors are large.
+// Makes the operands of benchmark points, quickly even for large tensors.
 
 #ifndef BLOCKSPARSE_LIB_BENCH_BENCHDATA_H
 #define BLOCKSPARSE_LIB_BENCH_BENCHDATA_H
@@ -14,33 +14,36 @@
 
 namespace mlir::blocksparse {
 
-/// One operand of a point's function.
+/// Describes one operand of a point's function.
 struct BenchOperand {
   std::string name;
-  /// Whether the layout is its encoding; then `shape` is the one it stands for.
+  /// True if the layout is its encoding; `shape` is then the shape of the tensor that it
+  /// represents.
   bool sparse = false;
   llvm::SmallVector<int64_t> shape;
   /// Elements are uniform in [low, high).
   double low = -1, high = 1;
 };
 
-/// The operands in the order of the function's arguments. Names are those of the operation's
-/// operands in the dialect.
+/// Returns the operands in the order of the function's arguments. Names are those of the
+/// operation's operands in the dialect.
 std::vector<BenchOperand> getBenchOperands(const BenchPoint &point,
                                            const ::blocksparse::BlockLayout &layout);
 
-/// The operands as they are stored (values [S, bm, bn] of a sparse one), by name.
+/// Maps names to operands as they are stored (values [S, bm, bn] of a sparse one).
 using BenchTensors = std::map<std::string, ::blocksparse::HostTensor, std::less<>>;
 
-/// Random elements that depend on `seed` alone; not enough memory is an error.
+/// Returns operands with random elements that depend on `seed` alone. Returns nullopt and sets
+/// `error` if there is not enough memory.
 std::optional<BenchTensors> makeBenchTensors(const BenchPoint &point,
                                              const ::blocksparse::BlockLayout &layout,
                                              uint64_t seed, std::string &error);
 
-/// NaN everywhere. The tensor is contiguous, as in what follows.
+/// Sets all elements to NaN. The tensor must be contiguous, as for the functions below.
 void poisonTensor(const ::blocksparse::HostTensor &tensor);
-/// Elements that are NaN or infinite.
+/// Returns the number of elements that are NaN or infinite.
 int64_t countNonFinite(const ::blocksparse::HostTensor &tensor);
+/// Returns the size of the elements in bytes.
 int64_t countBytes(const ::blocksparse::HostTensor &tensor);
 
 } // namespace mlir::blocksparse

@@ -33,7 +33,7 @@ static BlockGrid getGrid(const BenchPoint &point) {
           divideUp(point.sparseCols(), point.block.cols)};
 }
 
-/// `count` different columns below `cols`, ascending: Floyd's algorithm.
+/// Returns `count` different columns below `cols`, ascending, by Floyd's algorithm.
 static std::vector<int32_t> sampleColumns(const CounterRandom &random, int64_t count,
                                           int64_t cols) {
   std::vector<bool> taken(cols);
@@ -51,7 +51,7 @@ static std::vector<int32_t> sampleColumns(const CounterRandom &random, int64_t c
 static std::optional<BlockLayout> makeUnbalanced(const BenchPoint &point, std::string &error) {
   BlockGrid grid = getGrid(point);
   CounterRandom random(point.seed, 0, grid.rows);
-  // Weights 1 to 8 in random order; every 16th row has none.
+  // Weights are 1 to 8 in random order; every 16th row has weight 0.
   std::vector<double> weights(grid.rows);
   double sum = 0;
   for (int64_t row = 0; row < grid.rows; ++row) {
@@ -65,7 +65,7 @@ static std::optional<BlockLayout> makeUnbalanced(const BenchPoint &point, std::s
     lengths[row] = std::min<int64_t>(grid.cols, std::llround(weights[row] * unit));
     missing -= lengths[row];
   }
-  // Rounding and full rows leave a few blocks over, or too few.
+  // Because of rounding and full rows, the number of blocks is off by a few.
   for (int64_t row = 0, idle = 0; missing != 0 && idle < grid.rows; row = (row + 1) % grid.rows) {
     int64_t step = missing > 0 ? 1 : -1, changed = lengths[row] + step;
     bool possible = weights[row] > 0 && changed >= 1 && changed <= grid.cols;
@@ -98,11 +98,11 @@ static std::optional<BlockLayout> shuffleRows(const BlockLayout &layout, uint64_
   return BlockLayout::fromCsr(layout.block(), grid, std::move(offsets), std::move(columns), error);
 }
 
-/// The dialect's pattern for a family; empty for a name that is none.
+/// Returns the dialect's pattern for a family; nullopt if `name` is not a family.
 static std::optional<PatternSpec> getFamily(const BenchPoint &point, StringRef name) {
   BlockGrid grid = getGrid(point);
   auto seed = static_cast<int64_t>(point.seed);
-  // Blocks in a row.
+  // Number of blocks in a row.
   int64_t length = std::max<int64_t>(1, std::llround(point.density * double(grid.cols)));
   if (name == "random_balanced" || name == "random")
     return PatternSpec{name.str(), {{"density", point.density}, {"seed", seed}}};
@@ -127,7 +127,7 @@ static std::optional<PatternSpec> getFamily(const BenchPoint &point, StringRef n
   return std::nullopt;
 }
 
-/// "true", "0.25", "3", "[1, 2]" or a keyword.
+/// Parses "true", "0.25", "3", "[1, 2]" or a keyword.
 static ::blocksparse::PatternValue parseValue(StringRef text) {
   int64_t integer;
   double real;
@@ -140,7 +140,7 @@ static ::blocksparse::PatternValue parseValue(StringRef text) {
   return text.trim('"').str();
 }
 
-/// "bigbird(num_random_blocks = 3, seed = 7)".
+/// Parses "bigbird(num_random_blocks = 3, seed = 7)".
 static std::optional<PatternSpec> parsePattern(StringRef text, std::string &error) {
   auto [name, rest] = text.split('(');
   PatternSpec spec{name.trim().str(), {}};

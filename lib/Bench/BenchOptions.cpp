@@ -11,7 +11,8 @@ using namespace mlir;
 using namespace mlir::blocksparse;
 namespace json = llvm::json;
 
-/// The product of the options' lists, through the reader of JSON, which knows what is right.
+/// Returns the product of the options' lists. Points pass through the JSON parser, which checks
+/// them.
 static std::optional<std::vector<BenchPoint>> expandOptions(const BenchPointOptions &options,
                                                             std::string &error) {
   auto orDefault = [](const auto &list, auto value) {
@@ -46,7 +47,7 @@ static std::optional<std::vector<BenchPoint>> expandOptions(const BenchPointOpti
               std::optional<BenchPoint> point = parseBenchPoint(std::move(object), error);
               if (!point)
                 return std::nullopt;
-              // matmul has no layout: the same point for each.
+              // matmul has no layout, so several layouts give the same point.
               std::string text = llvm::formatv("{0}", json::Value(point->toJSON()));
               if (seen.insert(text).second)
                 points.push_back(*point);

@@ -13,7 +13,7 @@
 
 namespace mlir::blocksparse {
 
-/// Which points.
+/// Declares the options that select points.
 struct BenchPointOptions {
   llvm::cl::OptionCategory &category;
 
@@ -33,10 +33,10 @@ struct BenchPointOptions {
   llvm::cl::list<double> densities{"density", llvm::cl::desc("Shares of stored blocks"),
                                    llvm::cl::value_desc("d,..."), llvm::cl::CommaSeparated,
                                    llvm::cl::cat(category)};
-  /// The option keeps a reference to it.
+  /// Help text of the option below, which keeps a reference to it.
   const std::string layoutHelp =
       "Layout families or patterns; may be repeated: " + benchLayoutFamilies();
-  // No commas: a pattern has its own.
+  // Values are not separated by commas, because a pattern may contain commas.
   llvm::cl::list<std::string> layouts{"layout", llvm::cl::desc(layoutHelp),
                                       llvm::cl::value_desc("layout"), llvm::cl::cat(category)};
   llvm::cl::list<std::string> types{
@@ -63,11 +63,12 @@ struct BenchPointOptions {
   llvm::cl::opt<int64_t> seed{"seed", llvm::cl::desc("Seed of layouts"), llvm::cl::init(1),
                               llvm::cl::cat(category)};
 
-  /// All points: of the file, or the product of the lists. On failure `error` says why.
+  /// Returns all points: those of the file, or the product of the lists. Returns nullopt and sets
+  /// `error` on failure.
   std::optional<std::vector<BenchPoint>> get(std::string &error) const;
 };
 
-/// Where and how they are measured.
+/// Declares the options that select the target and the precision of measurements.
 struct BenchMeasureOptions {
   llvm::cl::OptionCategory &category;
 

@@ -72,7 +72,7 @@ json::Object BenchPoint::toJSON() const {
 
 namespace {
 
-/// Reads the members of one object; the first thing that is wrong stays in `error`.
+/// Reads the members of one object; `error` holds the first error.
 class PointReader {
 public:
   PointReader(BenchPoint &point, std::string &error) : point(point), error(error) {}
@@ -139,7 +139,7 @@ private:
            (size >= 1 || fail("'" + key.str() + "' of at least 1", value));
   }
 
-  /// 4096, "4096" or "4096x64x1024".
+  /// Parses 4096, "4096" or "4096x64x1024".
   bool readSizes(const json::Value &value) {
     int64_t *sides[] = {&point.m, &point.n, &point.k};
     llvm::SmallVector<StringRef> texts;
@@ -177,7 +177,7 @@ private:
     return true;
   }
 
-  /// 64, [64, 32] or "64x32".
+  /// Parses 64, [64, 32] or "64x32".
   bool readBlock(const json::Value &value) {
     int64_t rows = 0, cols = 0;
     if (std::optional<int64_t> side = value.getAsInteger()) {
@@ -221,7 +221,7 @@ std::optional<BenchPoint> mlir::blocksparse::parseBenchPoint(const json::Value &
   }
   BenchPoint point;
   PointReader reader(point, error);
-  // "size" first: m, n and k refine it.
+  // "size" is read first, because m, n and k override it.
   if (const json::Value *size = object->get("size"); size && !reader.read("size", *size))
     return std::nullopt;
   for (const auto &[key, member] : *object)
@@ -246,7 +246,7 @@ std::optional<std::vector<BenchPoint>> mlir::blocksparse::parseBenchPoints(Strin
   }
   std::vector<BenchPoint> points;
   for (const json::Value &entry : *list) {
-    // A list of results has points as members.
+    // The entries of a list of results have points as members.
     const json::Object *object = entry.getAsObject();
     const json::Value *member = object ? object->get("point") : nullptr;
     std::optional<BenchPoint> point = parseBenchPoint(member ? *member : entry, error);

@@ -35,7 +35,7 @@ static double millisecondsSince(Clock::time_point start) {
 
 namespace {
 
-/// Makes the function of a point.
+/// Builds the function of a point.
 class FunctionBuilder {
 public:
   FunctionBuilder(const BenchPoint &point, LayoutAttr layout, ModuleOp module)
@@ -75,7 +75,7 @@ Value FunctionBuilder::makeConstant(const BenchOperand &operand, const HostTenso
                             Value(), constant);
 }
 
-/// dsd, dds or matmul with the point's epilogue.
+/// Builds dsd, dds or matmul with the point's epilogue.
 template <typename OpTy>
 Operation *FunctionBuilder::makeProduct(bool transposeA, bool transposeB) {
   auto op = OpTy::create(builder, loc, values["a"], values["b"], transposeA, transposeB);
@@ -154,7 +154,7 @@ LogicalResult FunctionBuilder::build(ArrayRef<BenchOperand> operands,
 // Compilation
 //===----------------------------------------------------------------------===//
 
-/// "cuda.mma 128x128x32 s3 w8 g2": what is not the default.
+/// Returns the parameters that are not defaults: "cuda.mma 128x128x32 s3 w8 g2".
 static std::string describeSchedule(ScheduleAttr schedule) {
   std::string text = schedule.getKernel().str();
   llvm::raw_string_ostream os(text);
@@ -173,7 +173,7 @@ static std::string describeSchedule(ScheduleAttr schedule) {
 
 namespace {
 
-/// Notes the schedule that was chosen, and when the last pass was done.
+/// Records the schedule that was chosen, and the time at which the last pass ended.
 struct CompileObserver : PassInstrumentation {
   CompileObserver(std::string &schedule, Clock::time_point &last)
       : schedule(schedule), last(last) {}
@@ -186,7 +186,7 @@ struct CompileObserver : PassInstrumentation {
       auto chosen = inner->getAttrOfType<ScheduleAttr>("schedule");
       if (!chosen)
         return;
-      // Attention is several operations.
+      // Attention consists of several operations.
       schedule += (schedule.empty() ? "" : ", ") + describeSchedule(chosen);
     });
   }

@@ -1,7 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// A benchmark point as a compiled program.
+// Compiles a benchmark point.
 
 #ifndef BLOCKSPARSE_LIB_BENCH_BENCHPROGRAM_H
 #define BLOCKSPARSE_LIB_BENCH_BENCHPROGRAM_H
@@ -16,12 +16,13 @@
 
 namespace mlir::blocksparse {
 
-/// A function @bench of one operation, compiled. Each has a context of its own, so that several can
-/// be compiled at once.
+/// Holds a compiled function @bench of one operation. Each program has its own context, so that
+/// several can be compiled concurrently.
 class BenchProgram {
 public:
-  /// Never null. What goes wrong, also a diagnostic of the compiler, is in error(). `options` says
-  /// the target; with `compileOnly` nothing is linked into memory and program() may not be called.
+  /// Compiles a point. Never returns null: errors, including the diagnostics of the compiler, are
+  /// in error(). `options` selects the target. With `compileOnly` nothing is linked into memory,
+  /// and program() must not be called.
   static std::unique_ptr<BenchProgram> create(const BenchPoint &point,
                                               const CompileOptions &options,
                                               const DialectRegistry &registry, uint64_t dataSeed,
@@ -29,20 +30,20 @@ public:
 
   const BenchPoint &point() const { return benchPoint; }
   const ::blocksparse::BlockLayout &layout() const { return blockLayout; }
-  /// Of a point with a text: the function as it stands there.
+  /// Returns the source function, for a point with a program text.
   func::FuncOp source() const { return sourceFunction; }
   const FunctionSignature &signature() const { return functionSignature; }
   HostProgram &program() { return *hostProgram; }
-  /// Emits into error().
+  /// Returns a function that emits errors into error().
   EmitErrorFn emitErrorFn() { return emit; }
 
-  /// "" where all is well.
+  /// Returns the error; "" if there is none.
   const std::string &error() const { return errorText; }
   void setError(std::string text) { errorText = std::move(text); }
-  /// What the compiler chose: "cuda.wgmma 128x256x64 s4 w2".
+  /// Returns the schedule that the compiler chose: "cuda.wgmma 128x256x64 s4 w2".
   const std::string &schedule() const { return scheduleText; }
-  /// Milliseconds from the module to PTX, or to the llvm dialect on a CPU; and of the rest, code of
-  /// the host.
+  /// compileTime returns the milliseconds from the module to PTX, or to the llvm dialect on a CPU.
+  /// linkTime returns those of the rest, the code generation for the host.
   double compileTime() const { return compileMilliseconds; }
   double linkTime() const { return linkMilliseconds; }
 

@@ -33,7 +33,7 @@ double mlir::blocksparse::countBenchWork(const BenchPoint &point, int64_t nnz) {
   return 0;
 }
 
-/// TFLOP/s, or GB/s for softmax.
+/// Returns TFLOP/s, or GB/s for softmax.
 static double getRate(const BenchResult &result) {
   if (result.times.median <= 0)
     return 0;
@@ -41,7 +41,7 @@ static double getRate(const BenchResult &result) {
   return perSecond * (result.point.isSoftmax() ? 1e-9 : 1e-12);
 }
 
-/// Share of the roof; 0 without one.
+/// Returns the rate as a share of the roof; 0 if there is no roof.
 static double getShare(const BenchResult &result, const BenchRoofs &roofs) {
   double roof = result.point.isSoftmax() ? roofs.bytes : roofs.operations;
   return roof > 0 ? getRate(result) / roof : 0;

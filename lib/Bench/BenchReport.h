@@ -1,7 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// What blocksparse-bench says.
+// Reports the results of blocksparse-bench as a table and as JSON.
 
 #ifndef BLOCKSPARSE_LIB_BENCH_BENCHREPORT_H
 #define BLOCKSPARSE_LIB_BENCH_BENCHREPORT_H
@@ -11,36 +11,37 @@
 
 namespace mlir::blocksparse {
 
-/// What there is to say about one point.
+/// Holds the result of one point.
 struct BenchResult {
   enum class Status { Passed, Compiled, Failed, Error, Skipped };
 
   Status status = Status::Skipped;
   BenchPoint point;
   std::string error, schedule;
-  /// Stored blocks of one head, and their share of the grid.
+  /// Number of stored blocks of one head, and their share of the grid, 0 to 1.
   int64_t nnz = 0;
   double density = 0;
   double compileMilliseconds = 0, linkMilliseconds = 0;
   BenchTimes times;
   BenchCheck check;
-  /// Operations that are asked for, or bytes that softmax reads and writes, in one call.
+  /// Useful work of one call: operations, or the bytes that softmax reads and writes.
   double work = 0;
 
   bool ok() const { return status == Status::Passed || status == Status::Compiled; }
 };
 
-/// 2 * nnz * bm * bn * (the dense factor's free dimension) and its kin; for softmax bytes of the
-/// values read and written. Over all heads.
+/// Returns the useful work of a point over all heads. For products this is 2 * nnz * bm * bn * (the
+/// dense factor's free dimension) operations, or the equivalent; for softmax the bytes of values
+/// read and written.
 double countBenchWork(const BenchPoint &point, int64_t nnz);
 
-/// What rates are compared with; 0: not given.
+/// Holds the roofs that rates are compared with; 0: not given.
 struct BenchRoofs {
   /// TFLOP/s and GB/s.
   double operations = 0, bytes = 0;
 };
 
-/// The table, a line for each point as it is done.
+/// Prints the table, one line for each point as soon as it is measured.
 class BenchTable {
 public:
   BenchTable(llvm::raw_ostream &os, ArrayRef<BenchPoint> points, BenchRoofs roofs);

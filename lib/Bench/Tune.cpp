@@ -19,7 +19,8 @@ using namespace mlir;
 using namespace mlir::blocksparse;
 using ::blocksparse::TargetInfo;
 
-/// Who measured, for the database: kernels of other sources may be of other speed.
+/// Identifies this version in the database, because kernels of another version may have another
+/// speed.
 static constexpr const char *toolName =
     "blocksparse " BLOCKSPARSE_VERSION "+" BLOCKSPARSE_KERNEL_REVISION;
 
@@ -177,14 +178,15 @@ LogicalResult Tuner::tuneOp(const TunableOp &op, Assignment &assignment, TuneRes
     ++result.tried;
     if (result.bestMilliseconds != before) {
       std::swap(fastest, index);
-      // Only the model's choice and the fastest one are called again.
+      // Only the cost model's choice and the fastest schedule are called again.
       if (index != 0)
         programs[index].reset();
     } else if (index != 0) {
       program.reset();
     }
   }
-  // The first trial may have met a slow clock, and the fastest of many is also the luckiest.
+  // The first trial may have run at a low clock rate, and the fastest of many trials may have been
+  // lucky, so both are measured again.
   for (size_t index : {size_t(0), fastest})
     if (fastest != 0 && !isDone() && programs[index]->error().empty() &&
         failed(tryOnce(op, index, *programs[index], assignment, result, error)))

@@ -1,7 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The search for the fastest schedules of benchmark points.
+// Searches for the fastest schedules of benchmark points.
 
 #ifndef BLOCKSPARSE_LIB_BENCH_TUNE_H
 #define BLOCKSPARSE_LIB_BENCH_TUNE_H
@@ -14,43 +14,45 @@
 
 namespace mlir::blocksparse {
 
+/// Describes a search.
 struct TuneOptions {
-  /// Where the fastest schedules go, after each one that is faster than those before; "": nowhere.
+  /// Path of the database. The fastest schedule is stored after each trial that is faster than
+  /// those before. "": nothing is stored.
   std::string database;
-  /// Begin no trial after that time; 0: no limit.
+  /// Seconds after which no trial begins; 0: no limit.
   double seconds = 0;
-  /// Pass over ops whose entry in the database is complete and this tool's.
+  /// True to skip ops whose entry in the database is complete and was made by this version.
   bool resume = false;
-  /// Compile the candidates, do not run them.
+  /// True to compile the candidates without running them.
   bool compileOnly = false;
-  /// Candidates compiled at once; 0: one for each core.
+  /// Number of candidates compiled concurrently; 0: one for each core.
   unsigned compileJobs = 0;
   BenchMeasure measure;
-  /// Asked before each trial whether to stop.
+  /// Returns true if the search must stop; called before each trial.
   std::function<bool()> isInterrupted;
-  /// Called after each trial that ran.
+  /// Is called after each trial that ran.
   std::function<void()> afterTrial;
 };
 
-/// What was found for one op of a point.
+/// Holds the result for one op of a point.
 struct TuneResult {
   BenchPoint point;
-  /// The op's name, and its key in the database.
+  /// Name of the op, and its key in the database.
   std::string op, key;
   size_t candidates = 0, tried = 0;
-  /// Of the whole point: with the cost model's choice, and with the fastest schedule. 0: not
-  /// measured. Schedules as BenchProgram describes them.
+  /// Milliseconds of the complete point with the cost model's choice, and with the fastest
+  /// schedule; 0: not measured. The schedules are described as by BenchProgram.
   double choiceMilliseconds = 0, bestMilliseconds = 0;
   std::string choice, best;
-  /// Candidates that gave wrong results or could not be compiled or run.
+  /// Number of candidates that returned wrong results or could not be compiled or run.
   size_t failures = 0;
 };
 
-/// Arguments of a function that stands in a text and their results by the reference: made for the
-/// first program, and the same for all others.
+/// Owns the arguments of a function from a program text, and its results by the reference. They are
+/// made for the first program and reused for all others.
 class SourceData {
 public:
-  /// As measureBenchPoint; `program` has a source.
+  /// Measures `program`, which must have a source, as measureBenchPoint does.
   LogicalResult measure(BenchProgram &program, const RunPlace &place, const BenchMeasure &measure,
                         BenchTimes &times, BenchCheck &check);
 
@@ -59,23 +61,24 @@ private:
   std::vector<ReferenceResult> references;
 };
 
+/// Finds the fastest schedules of points, one point after another.
 class Tuner {
 public:
   Tuner(const TuneOptions &options, RunPlace place, llvm::raw_ostream &os);
 
-  /// Tries all schedules of each op of the point, one op after another; the ops before it have
-  /// their fastest by then. Prints a line for each trial. A point that does not compile, or a
-  /// database that can't be written, is an error.
+  /// Tries all schedules of each op of the point, one op after another; earlier ops already use
+  /// their fastest schedules. Prints a line for each trial. Fails and sets `error` if the point
+  /// does not compile or the database cannot be written.
   LogicalResult tune(const BenchPoint &point, std::string &error);
-  /// Whether nothing shall be tried any more.
+  /// Returns true if no further trial may begin.
   bool isDone() const;
 
   ArrayRef<TuneResult> results() const { return found; }
-  /// The model's choice, the best and their ratio for each op.
+  /// Prints the cost model's choice, the best schedule and their ratio for each op.
   void printTable() const;
 
 private:
-  /// One op of a program and its schedules; the cost model's is the first.
+  /// Describes one op of a program and its schedules; the first is the cost model's choice.
   struct TunableOp {
     std::string name, key;
     std::vector<std::string> schedules;
@@ -84,27 +87,27 @@ private:
 
   std::unique_ptr<BenchProgram> compile(const BenchPoint &point, const Assignment &assignment,
                                         std::vector<TunableOp> *ops) const;
-  /// Programs of all schedules; null where it was interrupted.
+  /// Compiles the programs of all schedules; null if the search was interrupted before one.
   std::vector<std::unique_ptr<BenchProgram>>
   compileAll(const BenchPoint &point, const TunableOp &op, const Assignment &assignment) const;
-  /// Tries one schedule, prints a line, and keeps what is faster than what was before.
+  /// Tries one schedule, prints a line, and keeps the schedule if it is the fastest so far.
   LogicalResult tryOnce(const TunableOp &op, size_t index, BenchProgram &program,
                         Assignment &assignment, TuneResult &result, std::string &error);
   /// Tries all schedules, then the first and the fastest again.
   LogicalResult tuneOp(const TunableOp &op, Assignment &assignment, TuneResult &result,
                        std::string &error);
-  /// Milliseconds of a trial, or 0; `verdict` is what the line says.
+  /// Returns the milliseconds of a trial, or 0; sets `verdict` to the text for its line.
   double tryProgram(BenchProgram &program, std::string &verdict);
   LogicalResult save(const TunableOp &op, StringRef schedule, double milliseconds, bool complete,
                      std::string &error) const;
-  /// The schedule of an op that resume passes over, or "".
+  /// Returns the schedule of an op that `resume` skips, or "".
   std::string findComplete(const TunableOp &op) const;
 
   const TuneOptions &options;
   RunPlace place;
   llvm::raw_ostream &os;
   DialectRegistry registry;
-  /// Of the point that is tuned.
+  /// Data of the point that is being tuned.
   SourceData source;
   std::vector<TuneResult> found;
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();

@@ -10,7 +10,7 @@ using namespace mlir::blocksparse;
 using ::blocksparse::HostTensor;
 namespace ref = ::blocksparse::ref;
 
-/// All elements of all results against the reference.
+/// Compares all elements of all results with the reference.
 static BenchCheck compareAll(ArrayRef<HostTensor> results, ArrayRef<ReferenceResult> references) {
   BenchCheck check;
   for (auto [result, reference] : llvm::zip_equal(results, references)) {

@@ -16,7 +16,7 @@ using ::blocksparse::HostTensor;
 
 namespace {
 
-/// Sizes of the values of one function.
+/// Holds the sizes of the values of one function.
 class Sizes {
 public:
   Sizes(func::FuncOp function, const FunctionSignature &signature, ArrayRef<HostTensor> arguments) {
@@ -31,7 +31,8 @@ public:
     }
   }
 
-  /// Extent of a dense value, or of what a sparse one stands for; -1 when not known.
+  /// Returns the extent of a dense value, or of the tensor that a sparse value represents; -1 if
+  /// unknown.
   double getExtent(Value value, int64_t fromEnd) const {
     auto type = cast<RankedTensorType>(value.getType());
     auto found = shapes.find(value);
@@ -42,7 +43,7 @@ public:
     return ShapedType::isDynamic(extent) ? -1 : extent;
   }
 
-  /// Elements of the stored blocks over all batches and heads; -1 when not known.
+  /// Returns the number of elements of the stored blocks over all batches and heads; -1 if unknown.
   double getStoredElements(Value value) const {
     std::optional<SparseTensor> sparse = SparseTensor::get(value.getType());
     ::blocksparse::BlockShape block = sparse->getBlock();
@@ -56,7 +57,7 @@ public:
   }
 
 private:
-  /// Over all batches and heads.
+  /// Returns the number of stored blocks over all batches and heads.
   static double countStored(const HostTensor &crow, int64_t heads) {
     int64_t last = crow.dim(crow.rank() - 1) - 1;
     double count = 0;
@@ -74,12 +75,12 @@ private:
 
 } // namespace
 
-/// The free dimension of a dense factor that meets the stored elements.
+/// Counts the operations of stored elements and the free dimension of a dense factor.
 static double countSparseDense(const Sizes &sizes, Value sparse, Value dense, int64_t freeFromEnd) {
   double stored = sizes.getStoredElements(sparse), free = sizes.getExtent(dense, freeFromEnd);
   if (stored < 0 || free < 0)
     return -1;
-  // A sparse factor that serves every batch is used once for each.
+  // A sparse factor that all batches share is used once for each.
   double own = std::max(1.0, sizes.getExtent(sparse, 4));
   double batches = std::max(own, sizes.getExtent(dense, 4));
   return 2 * stored * free * batches / own;
@@ -99,7 +100,8 @@ static double countMatmul(const Sizes &sizes, MatmulOp op) {
   return count * sizes.getExtent(op.getA(), linear && op.getTransposeA() ? 2 : 1);
 }
 
-/// Stored elements of the layout for every batch and head of `lse`, times `width`.
+/// Counts the operations of the layout's stored elements for every batch and head of `lse`:
+/// `products` reductions along the depth of q and `valueProducts` along that of v.
 template <typename OpTy>
 static double countAttention(const Sizes &sizes, OpTy op, double products, double valueProducts) {
   const ::blocksparse::BlockLayout *layout = op.getLayout().resolve();
@@ -112,7 +114,7 @@ static double countAttention(const Sizes &sizes, OpTy op, double products, doubl
   return 2 * batches * heads * perHead * (products * depth + valueProducts * valueDepth);
 }
 
-/// Empty for an op that does no product.
+/// Returns the number of operations of `op`, 0 for an op without a product, and -1 if unknown.
 static double countOp(const Sizes &sizes, Operation *op) {
   return TypeSwitch<Operation *, double>(op)
       .Case<SDDOp>([&](SDDOp sdd) {

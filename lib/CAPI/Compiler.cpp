@@ -23,7 +23,7 @@ struct BlocksparseProgramImpl {
     context.printOpOnDiagnostic(false);
   }
 
-  // Destroyed in reverse: the module before its context.
+  // Members are destroyed in reverse order: the module before its context.
   MLIRContext context;
   llvm::SourceMgr sourceMgr;
   Program program;
@@ -33,7 +33,7 @@ namespace {
 
 using Handle = BlocksparseProgramImpl;
 
-/// Hands the errors of a call to its callback.
+/// Passes the errors of a call to its callback.
 class ErrorReporter {
 public:
   ErrorReporter(MLIRContext &context, BlocksparseTextCallback onError, void *userData)

@@ -50,7 +50,7 @@ BlocksparseLayoutShape blocksparseLayoutGetShape(MlirAttribute layout) {
   return {block.rows, block.cols, grid.heads, grid.rows, grid.cols};
 }
 
-/// Null when the pattern can't be had.
+/// Returns the pattern; null if it cannot be computed.
 static const BlockLayout *resolve(MlirAttribute layout) {
   return cast<LayoutAttrInterface>(unwrap(layout)).resolve();
 }
@@ -85,7 +85,7 @@ bool blocksparseAttributeIsABsr(MlirAttribute attr) {
 MlirAttribute blocksparseBsrGet(MlirContext context, int64_t blockRows, int64_t blockCols,
                                 unsigned indexWidth, MlirStringCallback onError, void *userData) {
   MLIRContext *mlirContext = unwrap(context);
-  // The verifier's message goes to the callback instead of the context's handlers.
+  // The verifier's message is passed to the callback instead of the context's handlers.
   ScopedDiagnosticHandler handler(mlirContext, [&](Diagnostic &diagnostic) {
     report(diagnostic.str(), onError, userData);
     return success();

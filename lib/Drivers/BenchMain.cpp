@@ -65,7 +65,7 @@ struct BenchOptions {
 
 using Clock = std::chrono::steady_clock;
 
-/// All points of a command line.
+/// Measures all points of a command line.
 class Bench {
 public:
   Bench(const BenchOptions &options, std::vector<BenchPoint> points, RunPlace place)
@@ -75,9 +75,9 @@ public:
   void compileAll();
   /// Writes the layouts to files.
   bool dumpLayouts(EmitErrorFn emitError) const;
-  /// Measures all points in order; gives whether all passed.
+  /// Measures all points in order; returns true if all passed.
   bool runAll();
-  /// Measures what standard input asks for.
+  /// Measures the points that standard input requests.
   bool serveAll();
 
 private:
@@ -177,7 +177,7 @@ BenchResult Bench::runPoint(size_t index) {
   if (!program.error().empty()) {
     result.status = BenchResult::Status::Error;
     result.error = program.error();
-    // It may be asked for again.
+    // The point may be requested again.
     if (ran)
       program.setError("");
     return result;
@@ -260,7 +260,7 @@ bool Bench::serveAll() {
 
 int mlir::blocksparse::benchMain(int argc, char **argv) {
   CommandLineTool tool(argc, argv);
-  // As in runMain: too little memory is an error.
+  // Too little memory must be an error, as in runMain.
   std::set_new_handler(nullptr);
   BenchOptions options;
   tool.parseOptions(category, "Measures block-sparse operations.\n");

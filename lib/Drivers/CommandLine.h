@@ -18,25 +18,26 @@ class MLIRContext;
 
 namespace mlir::blocksparse {
 
-/// "--tuning-database", of all tools that compile; the environment's BLOCKSPARSE_TUNING_DATABASE is
-/// what it is otherwise.
+/// Defines the option "--tuning-database" of all tools that compile. Its default is the environment
+/// variable BLOCKSPARSE_TUNING_DATABASE.
 struct TuningDatabaseOption : llvm::cl::opt<std::string> {
   explicit TuningDatabaseOption(llvm::cl::OptionCategory &category);
 };
 
-/// What a command-line tool starts and ends with. To be made before the tool's options: it takes
-/// the options of LLVM's own libraries off the command line, all but --help and --version. Some
-/// have names that our tools want (--stop-after), and none is part of their interface.
+/// Performs the set-up and the exit of a command-line tool. Construct it before the options of the
+/// tool: it removes the options of LLVM's own libraries from the command line, except --help and
+/// --version, because some have names that our tools use (--stop-after), and none is part of their
+/// interface.
 class CommandLineTool {
 public:
   CommandLineTool(int argc, char **argv);
 
-  /// Reads the command line; what is wrong in it ends the process. Options outside `category` are
+  /// Parses the command line; an error in it ends the process. Options outside of `category` are
   /// hidden from --help.
   void parseOptions(llvm::cl::OptionCategory &category, StringRef overview);
 
-  /// Calls `body` with a context that has every dialect and prints each diagnostic once, with its
-  /// line of the source. Gives the exit status: 1 for a failure.
+  /// Calls `body` with a context that has loaded every dialect and that prints each diagnostic
+  /// once, with its line of the source. Returns the exit status: 1 for a failure.
   int run(llvm::function_ref<LogicalResult(llvm::SourceMgr &, MLIRContext &)> body);
 
 private:

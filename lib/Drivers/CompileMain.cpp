@@ -128,7 +128,7 @@ static LogicalResult run(const Arguments &arguments, llvm::SourceMgr &sourceMgr,
       return failure();
     options.stopAfter = *stage;
   }
-  // Before any work: a mistyped processor shall not wait for it.
+  // Check the target before any work, so that a mistyped processor is reported at once.
   if (failed(checkTarget(options, emitError)))
     return failure();
   FailureOr<Program> program = parseProgram(arguments.input, sourceMgr, context);

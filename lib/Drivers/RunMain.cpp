@@ -29,7 +29,7 @@ namespace {
 
 cl::OptionCategory category("blocksparse-run options");
 
-/// A number that may be left out: --time means --time=10.
+/// Parses a number that may be omitted: --time means --time=10.
 struct CountParser : cl::parser<unsigned> {
   using cl::parser<unsigned>::parser;
   bool parse(cl::Option &option, StringRef name, StringRef text, unsigned &value) {
@@ -119,7 +119,7 @@ struct RunOptions {
                                 cl::cat(category)};
 };
 
-/// One function of the program with its data.
+/// Holds one function of the program and its data.
 struct Run {
   func::FuncOp source;
   const FunctionSignature &signature;
@@ -128,7 +128,8 @@ struct Run {
 
 } // namespace
 
-/// Splits "key<separator>value" into the map; a text without the separator is an error.
+/// Splits each text "key<separator>value" into the map. Fails with an error for a text without the
+/// separator.
 template <typename Value, typename Parse>
 static LogicalResult parsePairs(ArrayRef<std::string> texts, char separator, StringRef option,
                                 llvm::StringMap<Value> &map, Parse &&parse, EmitErrorFn emitError) {
@@ -172,7 +173,7 @@ static FailureOr<ArgumentOptions> getArgumentOptions(const RunOptions &options,
   return result;
 }
 
-/// Results in memory placed like the arguments, with NaN in them.
+/// Places the results in memory like the arguments, and fills them with NaN.
 static LogicalResult placeResults(Run &run, const RunOptions &options) {
   for (HostTensor &result : run.results) {
     std::string error;
@@ -198,8 +199,8 @@ static LogicalResult reportTime(Run &run, RunCall &call, unsigned count, EmitErr
   return success();
 }
 
-/// Calls again with fresh memory; gives the number of results that differ. The references, if
-/// any, tell where a result may hold anything.
+/// Calls the program again with fresh memory and returns the number of results that differ. The
+/// references, if given, tell which elements are unspecified.
 static FailureOr<int> checkRepeat(Run &run, HostProgram &program, const RunOptions &options,
                                   const RunPlace &place, ArrayRef<ReferenceResult> references,
                                   EmitErrorFn emitError) {
@@ -242,7 +243,7 @@ static LogicalResult writeResults(const Run &run, const RunOptions &options,
   return success();
 }
 
-/// Runs one function; gives the number of FAILs.
+/// Runs one function and returns the number of FAILs.
 static FailureOr<int> runFunction(Run &run, HostProgram &program,
                                   const ArgumentOptions &argumentOptions, const RunOptions &options,
                                   const RunPlace &place) {
@@ -252,7 +253,7 @@ static FailureOr<int> runFunction(Run &run, HostProgram &program,
   if (failed(arguments))
     return failure();
   run.arguments = std::move(*arguments);
-  // Before the call: it judges the data, too.
+  // The reference runs before the call, because it also checks the data.
   FailureOr<std::vector<ReferenceResult>> references = std::vector<ReferenceResult>();
   if (options.check != CheckKind::None)
     references = interpretWithReference(run.source, run.signature, run.arguments);
@@ -304,7 +305,7 @@ static FailureOr<HostProgram> compileProgram(ModuleOp source, const RunOptions &
   dropRunAttributes(*module);
   CompileOptions compileOptions;
   compileOptions.target = place.target;
-  // An emulated kernel runs for less time than it takes to optimise its loops.
+  // Optimising the loops of an emulated kernel would take longer than running them.
   unsigned optLevel = compileOptions.isEmulated() ? 0 : 3;
   compileOptions.cpu = {options.cpu, options.features, optLevel};
   compileOptions.gpu.ptxVersion = options.ptxVersion;
@@ -363,7 +364,7 @@ static LogicalResult runProgram(const RunOptions &options, llvm::SourceMgr &sour
 
 int mlir::blocksparse::runMain(int argc, char **argv) {
   CommandLineTool tool(argc, argv);
-  // InitLLVM's handler would abort where a tensor asks whether there is memory for it.
+  // The new-handler of InitLLVM would abort when a tensor tests whether there is enough memory.
   std::set_new_handler(nullptr);
   RunOptions options;
   tool.parseOptions(category, "Runs functions of block-sparse programs.\n");

@@ -51,7 +51,8 @@ std::atomic<bool> interrupted = false;
 
 } // namespace
 
-/// The first signal lets the trial in progress end; the second one ends the process.
+/// Installs signal handlers: after the first signal the trial in progress completes, and the second
+/// signal ends the process.
 static void handleInterrupts() {
   struct sigaction action{};
   action.sa_handler = [](int) { interrupted = true; };
@@ -77,7 +78,7 @@ static TuneOptions getTuneOptions(const TuneArguments &arguments) {
   return options;
 }
 
-/// The public functions of a file as points.
+/// Returns the public functions of a file as points.
 static FailureOr<std::vector<BenchPoint>> readFunctions(StringRef path, llvm::SourceMgr &sourceMgr,
                                                         MLIRContext &context) {
   auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(path);
@@ -97,7 +98,7 @@ static FailureOr<std::vector<BenchPoint>> readFunctions(StringRef path, llvm::So
   return points;
 }
 
-/// Tunes all points, or those that there is time for.
+/// Tunes all points, or as many as the time limit allows.
 static LogicalResult tuneAll(Tuner &tuner, ArrayRef<BenchPoint> points, EmitErrorFn emitError) {
   for (const BenchPoint &point : points) {
     if (tuner.isDone())
@@ -110,7 +111,7 @@ static LogicalResult tuneAll(Tuner &tuner, ArrayRef<BenchPoint> points, EmitErro
 
 int mlir::blocksparse::tuneMain(int argc, char **argv) {
   CommandLineTool tool(argc, argv);
-  // As in runMain: too little memory is an error.
+  // Too little memory must be an error, as in runMain.
   std::set_new_handler(nullptr);
   TuneArguments arguments;
   tool.parseOptions(category, "Measures the schedules of block-sparse operations and keeps the "
@@ -128,7 +129,7 @@ int mlir::blocksparse::tuneMain(int argc, char **argv) {
     if (failed(points))
       return failure();
     TuneOptions options = getTuneOptions(arguments);
-    // Before any work: a file that is none of ours shall not wait for it.
+    // Check the database before any work, so that a file of another kind is reported at once.
     if (llvm::sys::fs::exists(options.database) && !TuningDatabase::load(options.database, error))
       return emitError() << error;
     FailureOr<RunPlace> place =

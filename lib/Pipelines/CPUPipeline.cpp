@@ -31,7 +31,7 @@
 
 using namespace mlir;
 
-/// scf.forall and copies to OpenMP; scratch buffers once for each thread.
+/// Lowers scf.forall and copies to OpenMP, and allocates scratch buffers once for each thread.
 static void addThreads(OpPassManager &pm) {
   OpPassManager &functions = pm.nest<func::FuncOp>();
   functions.addPass(blocksparse::createLowerCopiesPass());
@@ -39,19 +39,19 @@ static void addThreads(OpPassManager &pm) {
   functions.addPass(createConvertLinalgToLoopsPass());
   pm.addPass(createConvertSCFToOpenMPPass());
   pm.addPass(blocksparse::createHoistScratchPass());
-  // Also drops the scopes that are empty of stack buffers now.
+  // The canonicalizer also removes the scopes whose stack buffers are gone now.
   pm.addPass(createCanonicalizerPass());
   pm.addPass(blocksparse::createSetLoopSchedulePass());
 }
 
-/// Vectors to rank 1 and what LLVM has; f16 and bf16 conversions.
+/// Lowers vectors to rank 1 and to operations that LLVM has, and expands f16 and bf16 conversions.
 static void addVectors(OpPassManager &pm) {
   OpPassManager &functions = pm.nest<func::FuncOp>();
   functions.addPass(vector::createLowerVectorMaskPass());
   functions.addPass(vector::createLowerVectorMultiReductionPass());
   functions.addPass(createConvertVectorToSCFPass(VectorTransferToSCFOptions().enableFullUnroll()));
-  // LLVM rounds to bf16 by a library call, or by an instruction that flushes
-  // subnormals, depending on the CPU; the expansion is exact on all of them.
+  // LLVM rounds to bf16 by a library call, or by an instruction that flushes subnormals, depending
+  // on the CPU; the expansion is exact on all of them.
   arith::ArithExpandOpsPassOptions expand;
   expand.includeBf16 = true;
   functions.addPass(arith::createArithExpandOpsPass(expand));
@@ -67,10 +67,10 @@ void mlir::blocksparse::buildLowerToLLVMPipeline(OpPassManager &pm) {
   pm.addPass(createCSEPass());
   pm.addNestedPass<func::FuncOp>(LLVM::createLLVMRequestCWrappersPass());
   pm.addPass(createConvertMathToLLVMPass());
-  // Takes vectors apart: before what is left of their dialect goes.
+  // This pass unrolls vectors, so it must run before the vector dialect is converted.
   pm.addPass(createConvertMathToLibmPass());
   pm.addPass(createConvertVectorToLLVMPass());
-  // Makes affine maps.
+  // Expanding metadata creates affine maps.
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
   pm.addPass(createFinalizeMemRefToLLVMConversionPass());

@@ -43,20 +43,21 @@ void mlir::blocksparse::buildEmulateKernelsPipeline(OpPassManager &pm, const GPU
   pm.addPass(createCSEPass());
 }
 
-/// Kernels to the llvm and nvvm dialects. Index is 64 bits wide: offsets pass 2^31. What can runs
-/// on each kernel by itself, and so on several threads.
+/// Lowers kernels to the llvm and nvvm dialects. Index is 64 bits wide, because offsets exceed
+/// 2^31. As many passes as possible run on each kernel by itself, and so on several threads.
 static void addKernels(OpPassManager &pm) {
   OpPassManager &module = pm.nest<gpu::GPUModuleOp>();
   OpPassManager &kernels = module.nestAny();
   kernels.addPass(createConvertVectorToSCFPass(VectorTransferToSCFOptions().enableFullUnroll()));
   kernels.addPass(createSCFToControlFlowPass());
-  // Makes affine maps.
+  // Expanding metadata creates affine maps.
   kernels.addPass(memref::createExpandStridedMetadataPass());
   kernels.addPass(createLowerAffinePass());
   kernels.addPass(createConvertVectorToLLVMPass());
   ConvertGpuOpsToNVVMOpsOptions nvvm;
   nvvm.indexBitwidth = 64;
-  // redux.sync has no order, and no float form before sm_100.
+  // redux.sync does not define the order of a reduction, and has no floating-point form before
+  // sm_100.
   nvvm.hasRedux = false;
   module.addPass(createConvertGpuOpsToNVVMOps(nvvm));
   module.addPass(createTensorMapsByValuePass());

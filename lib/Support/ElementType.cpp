@@ -15,31 +15,31 @@ static_assert(std::endian::native == std::endian::little,
 
 namespace {
 
-/// A binary floating-point format of at most 16 bits. Bits from the top: sign,
-/// `exponentBits`, `fractionBits`. A normal number is
-/// 2^(exponent - bias) * (1 + fraction / 2^fractionBits).
+/// Describes a binary floating-point format of at most 16 bits. Its bits from the top are the sign,
+/// `exponentBits` and `fractionBits`. A normal number is 2^(exponent - bias) * (1 + fraction /
+/// 2^fractionBits).
 struct SmallFloat {
   int exponentBits;
   int fractionBits;
   int bias;
-  /// IEEE keeps the highest exponent for infinity and NaN. The "FN" formats
-  /// have no infinity and give up a single code, all ones, for NaN.
+  /// True if the highest exponent is reserved for infinity and NaN, as in IEEE 754. The "FN"
+  /// formats have no infinity and reserve a single code, all ones, for NaN.
   bool ieee;
 
   uint32_t exponentMask() const { return (1u << exponentBits) - 1; }
   uint32_t fractionMask() const { return (1u << fractionBits) - 1; }
   uint32_t signBit() const { return 1u << (exponentBits + fractionBits); }
-  /// Magnitude code of the largest finite number.
+  /// Returns the magnitude code of the largest finite number.
   uint32_t largestCode() const {
     uint32_t allOnes = signBit() - 1;
     return ieee ? allOnes - (fractionMask() + 1) : allOnes - 1;
   }
   uint32_t infinityCode() const { return exponentMask() << fractionBits; }
-  /// A quiet NaN.
+  /// Returns the code of a quiet NaN.
   uint32_t nanCode() const {
     return ieee ? infinityCode() | (1u << (fractionBits - 1)) : signBit() - 1;
   }
-  /// Exponent of the unit in the last place of subnormal numbers.
+  /// Returns the exponent of the last place of subnormal numbers.
   int smallestExponent() const { return 1 - bias - fractionBits; }
 };
 
@@ -76,20 +76,19 @@ uint32_t encodeSmall(const SmallFloat &format, double value) {
   if (magnitude == 0)
     return sign;
 
-  // `unit` is the exponent of the last place kept: that of the number itself,
-  // or that of the subnormals when the number is below them.
+  // `unit` is the exponent of the last place kept: that of the number itself, or that of the
+  // subnormals if the number is smaller than them.
   int unit = std::max(std::ilogb(magnitude) - format.fractionBits, format.smallestExponent());
-  // Exact: scaling by a power of two leaves at most fractionBits + 1 integer
-  // bits. (A double subnormal is far below half of any format's smallest
-  // number, and rounds to zero like what remains of it here.)
+  // This is exact: scaling by a power of two leaves at most fractionBits + 1 integer bits. (A
+  // subnormal double is far below half of the smallest number of any format, so it rounds to zero.)
   double scaled = std::ldexp(magnitude, -unit);
   double whole = std::floor(scaled);
   double rest = scaled - whole;
   uint32_t digits = static_cast<uint32_t>(whole);
   if (rest > 0.5 || (rest == 0.5 && (digits & 1)))
     ++digits;
-  // `digits` carries the hidden bit when the number is normal, so adding it to
-  // (biased exponent - 1) << fractionBits also moves a carry into the exponent.
+  // `digits` includes the hidden bit of a normal number, so adding it to (biased exponent - 1) <<
+  // fractionBits also moves a carry into the exponent.
   int64_t code =
       (static_cast<int64_t>(unit - format.smallestExponent()) << format.fractionBits) + digits;
   if (code > format.largestCode())
@@ -97,8 +96,8 @@ uint32_t encodeSmall(const SmallFloat &format, double value) {
   return sign | static_cast<uint32_t>(code);
 }
 
-/// Rounds to the nearest integer, ties to even, without the dynamic rounding
-/// mode, and saturates to T. NaN becomes 0.
+/// Rounds to the nearest integer, ties to even, independently of the dynamic rounding mode, and
+/// saturates to T. NaN becomes 0.
 template <typename T>
 T encodeInteger(double value) {
   if (std::isnan(value))
@@ -107,7 +106,7 @@ T encodeInteger(double value) {
   double rest = value - whole;
   if (rest > 0.5 || (rest == 0.5 && std::fmod(whole, 2.0) != 0))
     whole += 1;
-  // The upper limit 2^(n-1) is exact in double, T's maximum need not be.
+  // The upper limit 2^(n-1) is exact in double; the maximum of T need not be.
   double limit = std::ldexp(1.0, std::numeric_limits<T>::digits);
   if (whole >= limit)
     return std::numeric_limits<T>::max();
@@ -128,8 +127,7 @@ void store(T value, void *bytes) {
   std::memcpy(bytes, &value, sizeof(T));
 }
 
-/// What distinguishes the floating-point types; significant bits are 0 for
-/// integers.
+/// Lists the properties of an element type; significantBits is 0 for integers.
 struct TypeFacts {
   std::string_view name;
   int size;

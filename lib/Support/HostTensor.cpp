@@ -11,7 +11,7 @@
 
 using namespace blocksparse;
 
-/// Bytes of a row-major tensor, or nothing when they don't fit in int64_t.
+/// Returns the size in bytes of a row-major tensor; nullopt if it exceeds int64_t.
 static std::optional<int64_t> countBytes(ElementType type, std::span<const int64_t> shape) {
   int64_t bytes = elementSize(type);
   bool empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
@@ -23,7 +23,7 @@ static std::optional<int64_t> countBytes(ElementType type, std::span<const int64
   return bytes;
 }
 
-/// What every tensor and every view promises: elements and bytes can be counted in int64_t.
+/// Checks the invariant of tensors and views: the numbers of elements and bytes fit in int64_t.
 static bool checkShape(ElementType type, std::span<const int64_t> shape, std::string &error) {
   if (static_cast<int64_t>(shape.size()) > HostTensor::maxRank) {
     error = "expects rank at most " + std::to_string(HostTensor::maxRank) + ", but got " +
@@ -47,7 +47,7 @@ std::optional<HostTensor> HostTensor::allocate(ElementType type, std::span<const
                                                std::string &error) {
   if (!checkShape(type, shape, error))
     return std::nullopt;
-  // One aligned unit even for an empty tensor, so that data() is never null.
+  // Even an empty tensor gets `alignment` bytes, so that data() is never null.
   size_t size = std::max<size_t>(*countBytes(type, shape), alignment);
   void *memory = ::operator new(size, std::align_val_t(alignment), std::nothrow);
   if (!memory) {
@@ -110,14 +110,14 @@ void HostTensor::setRowMajor(std::span<const int64_t> shape) {
   int64_t stride = 1;
   for (int64_t axis = rank_ - 1; axis >= 0; --axis) {
     strides_[axis] = stride;
-    // Too large only where another extent is 0, so that no element needs it.
+    // The stride can overflow only if another extent is 0; no element needs it then.
     if (__builtin_mul_overflow(stride, std::max<int64_t>(shape_[axis], 1), &stride))
       stride = 0;
   }
 }
 
 int64_t HostTensor::numElements() const {
-  // Unsigned: beside an extent of 0 the others may be of any size.
+  // Unsigned, because the other extents may have any size if one extent is 0.
   uint64_t count = 1;
   for (int64_t extent : shape())
     count *= static_cast<uint64_t>(extent);
@@ -251,7 +251,7 @@ bool HostTensor::copyFrom(const HostTensor &other) const {
     return true;
   }
   forEachIndex(shape(), [&](std::span<const int64_t> index) {
-    // A copy of bytes keeps NaN payloads and all of i64.
+    // Copying the bytes keeps NaN payloads and the complete range of i64.
     if (sameType)
       std::memcpy(address(index), other.address(index), size);
     else

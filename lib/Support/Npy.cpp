@@ -25,8 +25,8 @@ struct Header {
   std::vector<int64_t> shape;
 };
 
-/// Reads the one kind of Python literal that a header holds: a dict of
-/// strings, booleans and a tuple of integers. Anything else is an error.
+/// Parses the one kind of Python literal that a header contains: a dict of strings, booleans and a
+/// tuple of integers. Anything else is an error.
 class HeaderParser {
 public:
   explicit HeaderParser(std::string_view text) : rest(text) {}
@@ -165,7 +165,7 @@ static std::optional<ElementType> typeOfDescr(std::string_view descr,
   return std::nullopt;
 }
 
-/// The bytes of `text` that can be shown in a message.
+/// Returns the first bytes of `text` with those that cannot be printed replaced, for messages.
 static std::string printable(std::string_view text) {
   std::string shown;
   for (char c : text.substr(0, 64))
@@ -175,7 +175,7 @@ static std::string printable(std::string_view text) {
 
 namespace {
 
-/// An open file, its size, and the path for messages.
+/// Holds an open file, its size, and its path for messages.
 struct Input {
   std::ifstream stream;
   int64_t size = 0;
@@ -191,7 +191,7 @@ struct Input {
     stream.open(path, std::ios::binary | std::ios::ate);
     if (!stream)
       return fail("a readable file", std::strerror(errno));
-    // A directory opens too; a pipe has no size.
+    // A directory can be opened too, and a pipe has no size.
     std::error_code status;
     if (!std::filesystem::is_regular_file(path, status))
       return fail("a regular file", "a directory or a device");
@@ -229,7 +229,7 @@ static std::optional<Header> readHeader(Input &input) {
     return std::nullopt;
   uint32_t length;
   std::memcpy(&length, lengthBytes, sizeof(length));
-  // Checked before the allocation: a damaged length must not ask for 4 GiB.
+  // Checked before the allocation, so that a damaged length does not allocate 4 GiB.
   int64_t left = input.size - input.stream.tellg();
   if (length > left) {
     input.fail(std::to_string(length) + " bytes of npy header", std::to_string(left));
@@ -244,7 +244,7 @@ static std::optional<Header> readHeader(Input &input) {
   return header;
 }
 
-/// Reverses the axes of a tensor in place of a copy.
+/// Reverses the axes of a tensor without a copy.
 static HostTensor reverseAxes(HostTensor tensor) {
   for (int64_t low = 0, high = tensor.rank() - 1; low < high; ++low, --high)
     tensor = tensor.transpose(low, high);
@@ -272,7 +272,7 @@ std::optional<HostTensor> blocksparse::readNpy(const std::string &path, std::str
   if (header->fortranOrder)
     std::reverse(header->shape.begin(), header->shape.end());
 
-  // Compare with the file's size before allocating what the header claims.
+  // Compare with the size of the file before allocating what the header claims.
   int64_t left = input.size - input.stream.tellg();
   int64_t bytes = elementSize(*type);
   bool overflow = false;
@@ -300,8 +300,8 @@ bool blocksparse::writeNpy(const std::string &path, const HostTensor &tensor, st
   for (int64_t extent : tensor.shape())
     header += std::to_string(extent) + ", ";
   header += "), }";
-  // The data start at a multiple of 64: magic, version and length are 10 bytes,
-  // and a newline ends the header.
+  // The data start at a multiple of 64: magic, version and length are 10 bytes, and a newline ends
+  // the header.
   header.append(63 - (10 + header.size()) % 64, ' ');
   header += '\n';
 

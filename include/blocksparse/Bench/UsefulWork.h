@@ -11,12 +11,12 @@
 
 namespace mlir::blocksparse {
 
-/// Number of multiplications and additions that the products of a function ask for: two for
-/// each element of a stored block and of the other factor's free dimension; nothing for what
-/// is not stored, for padding by whole blocks as for any element, and for softmax, epilogues and
-/// conversions. attention counts its two products, attention_grad five. Patterns of
-/// arguments come from `arguments`. Empty where a size can't be told without running the
-/// program.
+/// Returns the number of multiplications and additions that the products of a function require: two
+/// for each element of a stored block and of the other factor's free dimension. The elements of
+/// stored blocks count even if they are padding; blocks that are not stored, softmax, epilogues and
+/// conversions count nothing. attention counts its two products, attention_grad five. The run-time
+/// patterns of arguments are read from `arguments`. Returns nullopt if a size is unknown without
+/// running the program.
 std::optional<double> countUsefulOperations(func::FuncOp function,
                                             const FunctionSignature &signature,
                                             ArrayRef<::blocksparse::HostTensor> arguments);

@@ -6,20 +6,20 @@
 
 namespace mlir::blocksparse {
 
-// What the tools do, command line included. Each gives the exit status of its process: 0, or
-// 1 after an error that went to standard error.
+// Main functions of the tools, including the parsing of the command line. Each returns the exit
+// status of its process: 0, or 1 after an error, which is printed to standard error.
 
-/// blocksparse-compile: a file to an artefact, or to the IR after a stage.
+/// Runs blocksparse-compile, which compiles a file to an artefact, or to the IR after a stage.
 int compileMain(int argc, char **argv);
 
-/// blocksparse-run: calls a function of a file; 1 also when a check fails.
+/// Runs blocksparse-run, which calls a function of a file. Returns 1 also if a check fails.
 int runMain(int argc, char **argv);
 
-/// blocksparse-bench: measures points of a benchmark; 1 also when a check fails.
+/// Runs blocksparse-bench, which measures points of a benchmark. Returns 1 also if a check fails.
 int benchMain(int argc, char **argv);
 
-/// blocksparse-tune: tries the schedules of points of a benchmark and keeps the fastest in a
-/// database; 1 also when a check fails, 130 when interrupted.
+/// Runs blocksparse-tune, which measures the schedules of points of a benchmark and stores the
+/// fastest in a tuning database. Returns 1 also if a check fails, and 130 if interrupted.
 int tuneMain(int argc, char **argv);
 
 } // namespace mlir::blocksparse

@@ -15,76 +15,83 @@ class OpPassManager;
 
 namespace mlir::blocksparse {
 
-// One function for each stage of the compiler. They run on a builtin.module, one after
-// the other; each states what holds after it.
+// Each stage of the compiler is one function that adds its passes to a pass manager. Stages run on
+// a builtin.module, one after the other. The comment of each function states what holds after the
+// stage.
 
-/// After it: calls are inlined and private functions gone, every static layout is in CSR
-/// form, attention is decomposed, intermediate layouts are coalesced, folds are applied.
+/// Adds the stage "optimise". Afterwards calls are inlined and private functions erased, every
+/// static layout is in CSR form, attention is decomposed, intermediate layouts are coalesced, and
+/// folds have been applied.
 void buildOptimizePipeline(OpPassManager &pm);
 
 struct ScheduleOptions {
-  /// What `blocksparse-select-schedule` takes: "cpu", "cuda:sm_90a", ...
+  /// Target as `blocksparse-select-schedule` accepts it: "cpu", "cuda:sm_90a", ...
   std::string target = "cpu";
-  /// A file of measured schedules, or "".
+  /// Path of a tuning database, or "".
   std::string database;
   ScheduleChooser choose;
 };
 
-/// After it: every op that needs one carries a legal #blocksparse.schedule.
+/// Adds the stage "schedule". Afterwards every op that needs one has a legal #blocksparse.schedule.
 void buildSchedulePipeline(OpPassManager &pm, const ScheduleOptions &options = {});
 
-/// Workers of a target as ScheduleOptions names it; 0: not known, or no target.
+/// Returns the number of workers of a target that is spelled as in ScheduleOptions; 0 if it is
+/// unknown, or the text is not a target.
 int64_t getWorkers(const std::string &target);
 
 struct PlanOptions {
-  /// Workers of the target: thread blocks that compile-time lists are made for. 0: not known.
+  /// Number of workers of the target, for which compile-time work lists are made: CTAs on a GPU. 0:
+  /// unknown.
   int64_t workers = 0;
-  /// Run `blocksparse-verify-plan` on the result.
+  /// True to run `blocksparse-verify-plan` on the result.
   bool verify = true;
 };
 
-/// Sizes that types leave open are compared when the program runs (`blocksparse-check-extents`).
-/// After it: no sparse tensor type is left, function signatures included; ops are in the
-/// planned form, on tensors.
+/// Adds the stage "plan". Afterwards no sparse tensor type is left, in function signatures either;
+/// ops are in the planned form, on tensors. Run-time assertions compare dynamic extents
+/// (`blocksparse-check-extents`).
 void buildPlanPipeline(OpPassManager &pm, const PlanOptions &options = {});
 
-/// After it: no tensor is left. Arguments are memrefs with any strides, results are memref
-/// arguments that the caller allocates; what the function allocates it frees.
+/// Adds the stage "bufferize". Afterwards no tensor is left. Arguments are memrefs with any
+/// strides, and results are memref arguments that the caller allocates. A function frees what it
+/// allocates.
 void buildBufferizePipeline(OpPassManager &pm);
 
 struct CPUConversionOptions {
-  /// Check the indices of run-time patterns when the program runs.
+  /// True to check the indices of run-time patterns when the program runs.
   bool checkIndices = false;
 };
 
-/// After it: no blocksparse op is left; loops in scf.forall, scf and vector.
+/// Converts the output of buildBufferizePipeline for the CPU. Afterwards no blocksparse op is left;
+/// computation is in loops of scf.forall and in the scf and vector dialects.
 void buildConvertToCPUPipeline(OpPassManager &pm, const CPUConversionOptions &options = {});
 
-/// Takes what buildConvertToCPUPipeline leaves. After it: only the llvm dialect, and omp
-/// for parallel loops. Each public function f has an entry point _mlir_ciface_f that
-/// takes pointers to memref descriptors.
+/// Lowers the output of buildConvertToCPUPipeline. Afterwards only the llvm dialect is left, and
+/// omp for parallel loops. Each public function f has an entry point _mlir_ciface_f whose arguments
+/// are pointers to memref descriptors.
 void buildLowerToLLVMPipeline(OpPassManager &pm);
 
-/// Takes what buildBufferizePipeline leaves. After it: no blocksparse op and no copy is left;
-/// kernels in one gpu.module, launched from host code whose buffers are device memory.
+/// Converts the output of buildBufferizePipeline for a GPU. Afterwards no blocksparse op and no
+/// copy is left. Kernels are in one gpu.module; host code, whose buffers are in device memory,
+/// launches them.
 void buildConvertToGPUPipeline(OpPassManager &pm, const GPUOptions &options = {});
 
-/// Takes what buildBufferizePipeline leaves. After it: the GPU kernels as loops of host code,
-/// for buildLowerToLLVMPipeline. For tests of the kernels without a GPU.
+/// Converts the output of buildBufferizePipeline to GPU kernels that are emulated by loops of host
+/// code, for buildLowerToLLVMPipeline. It serves tests of kernels on machines without a GPU.
 void buildEmulateKernelsPipeline(OpPassManager &pm, const GPUOptions &options = {});
 
-/// Takes what buildConvertToGPUPipeline leaves. After it: host code in the llvm dialect that
-/// calls the runtime and returns a status, one gpu.binary with the PTX, and the contents of the
-/// artefact as attributes of the module (see convert-gpu-launch-to-runtime). With `kernelsOnly` the
-/// host code stays as it is.
+/// Lowers the output of buildConvertToGPUPipeline. Afterwards there is host code in the llvm
+/// dialect that calls the runtime and returns a status, one gpu.binary with the PTX, and the
+/// contents of the artefact as attributes of the module (see convert-gpu-launch-to-runtime). With
+/// `kernelsOnly` the host code is not changed.
 void buildLowerGPUToLLVMPipeline(OpPassManager &pm, const GPUOptions &options = {});
 
-/// Takes what buildLowerGPUToLLVMPipeline leaves, for one target or merged from several. After it:
-/// only the llvm dialect.
+/// Embeds the artefact in the output of buildLowerGPUToLLVMPipeline, for one target or merged from
+/// several. Afterwards only the llvm dialect is left.
 void buildEmbedArtifactPipeline(OpPassManager &pm);
 
-/// Registers, for use by name, each stage as `blocksparse-<stage>-pipeline` and the way
-/// from the source as `blocksparse-to-planned`, `blocksparse-to-buffers` and
+/// Registers pipelines for use by name: each stage as `blocksparse-<stage>-pipeline`, and all
+/// stages from the source as `blocksparse-to-planned`, `blocksparse-to-buffers` and
 /// `blocksparse-to-cpu` (to the llvm dialect).
 void registerPipelines();
 

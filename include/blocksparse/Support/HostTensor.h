@@ -16,43 +16,41 @@
 
 namespace blocksparse {
 
-/// A tensor in host memory, or a view of one: element type, shape, strides and
-/// offset in elements, and shared ownership of the bytes. Copying a HostTensor
-/// copies the view, not the elements; clone() copies those. The const
-/// qualifier protects the view, not the elements: like a pointer, a const
-/// HostTensor can be written through.
+/// Describes a tensor in host memory, or a view of one: element type, shape, strides and offset in
+/// elements, and shared ownership of the bytes. Copying a HostTensor copies the view, not the
+/// elements; clone() copies the elements. The const qualifier protects the view, not the elements:
+/// like a pointer, a const HostTensor can be written through.
 ///
-/// Strides may be 0 (broadcast) or negative. Allocated storage is 64-byte
-/// aligned and row-major.
+/// Strides may be 0 (broadcast) or negative. Allocated storage is 64-byte aligned and row-major.
 class HostTensor {
 public:
   static constexpr int64_t maxRank = 5;
   static constexpr size_t alignment = 64;
 
-  /// A rank-1 f32 tensor of zero elements.
+  /// Makes a rank-1 f32 tensor of zero elements.
   HostTensor() = default;
 
-  /// Row-major tensor of zeros. Fails with `error` on rank > maxRank, on a
-  /// negative extent, and when the size overflows or memory runs out.
+  /// Allocates a row-major tensor of zeros. Returns nullopt and sets `error` if rank > maxRank, if
+  /// an extent is negative, if the size overflows, or if there is not enough memory.
   static std::optional<HostTensor> allocate(ElementType type, std::span<const int64_t> shape,
                                             std::string &error);
 
-  /// Like allocate, for shapes that the program itself chose: throws
-  /// std::length_error where allocate fails, as a standard container would.
+  /// Allocates a row-major tensor of zeros, for shapes that the program itself chose: throws
+  /// std::length_error if allocate would fail, as a standard container would.
   static HostTensor zeros(ElementType type, std::span<const int64_t> shape);
   static HostTensor zeros(ElementType type, std::initializer_list<int64_t> shape) {
     return zeros(type, std::span(shape.begin(), shape.size()));
   }
 
-  /// Row-major tensor of the given values, each rounded to `type`; values that
-  /// are missing are 0, surplus ones are ignored.
+  /// Returns a row-major tensor of the given values, each rounded to `type`; missing values are 0,
+  /// and surplus values are ignored.
   static HostTensor of(ElementType type, std::initializer_list<int64_t> shape,
                        std::initializer_list<double> values);
 
-  /// A view of memory that somebody else allocated; `owner` (may be null) keeps
-  /// it alive. Strides are in elements, one per extent; the span must cover
-  /// every element, which can't be checked here. Fails with `error` on a bad
-  /// rank, a negative extent or a wrong number of strides.
+  /// Returns a view of memory that the caller allocated; `owner` (may be null) keeps it alive.
+  /// `strides` are in elements, one for each extent. The memory must contain every element, which
+  /// this function cannot check. Returns nullopt and sets `error` if the rank exceeds maxRank, an
+  /// extent is negative, or the number of strides differs from the rank.
   static std::optional<HostTensor> wrap(ElementType type, void *data,
                                         std::span<const int64_t> shape,
                                         std::span<const int64_t> strides,
@@ -64,25 +62,25 @@ public:
   std::span<const int64_t> strides() const { return {strides_.data(), static_cast<size_t>(rank_)}; }
   int64_t dim(int64_t axis) const { return shape_[axis]; }
   int64_t stride(int64_t axis) const { return strides_[axis]; }
-  /// Distance of element (0, ..., 0) from the start of the storage, in elements.
+  /// Returns the distance of element (0, ..., 0) from the start of the storage, in elements.
   int64_t offset() const { return offset_; }
-  /// Product of the extents; 1 for rank 0.
+  /// Returns the product of the extents; 1 for rank 0.
   int64_t numElements() const;
 
-  /// Address of element (0, ..., 0).
+  /// Returns the address of element (0, ..., 0).
   void *data() const { return storage_.get() + offset_ * elementSize(type_); }
   template <typename T>
   T *dataAs() const {
     return static_cast<T *>(data());
   }
 
-  /// Element at `index` (rank() numbers, each in range: the caller's duty).
+  /// Returns the element at `index`, which must have rank() numbers, each in range (not checked).
   double at(std::span<const int64_t> index) const { return decodeElement(type_, address(index)); }
   double at(std::initializer_list<int64_t> index) const {
     return at(std::span(index.begin(), index.size()));
   }
-  /// Element of an integer tensor, exact over the whole range of i64. Elements
-  /// of floating-point tensors are rounded to the nearest integer.
+  /// Returns the element of an integer tensor, exact over the complete range of i64. Elements of
+  /// floating-point tensors are rounded to the nearest integer.
   int64_t intAt(std::span<const int64_t> index) const;
   int64_t intAt(std::initializer_list<int64_t> index) const {
     return intAt(std::span(index.begin(), index.size()));
@@ -95,39 +93,42 @@ public:
     set(std::span(index.begin(), index.size()), value);
   }
 
-  /// Views that share the elements.
+  /// The following functions return views that share the elements.
   ///
-  /// Indices begin, begin + step, ... below `end` of one axis. Bounds are
-  /// clamped to the extent as Python does; step >= 1.
+  /// slice returns the indices begin, begin + step, ... below `end` of one axis. Bounds are clamped
+  /// to the extent as in Python; step >= 1.
   HostTensor slice(int64_t axis, int64_t begin, int64_t end, int64_t step = 1) const;
-  /// Index `index` (in range) of one axis, which is dropped.
+  /// Returns the view with index `index` (in range) of one axis, which is dropped.
   HostTensor select(int64_t axis, int64_t index) const;
-  /// Exchanges two axes.
+  /// Returns the view with two axes exchanged.
   HostTensor transpose(int64_t axisA, int64_t axisB) const;
-  /// Inserts an axis of extent 1 before `axis` (0..rank()); rank() < maxRank.
+  /// Returns the view with an axis of extent 1 inserted before `axis` (0..rank()). Requires rank()
+  /// < maxRank.
   HostTensor unsqueeze(int64_t axis) const;
-  /// Aligns shapes at their last axis and gives extents of 1, and missing
-  /// leading ones, stride 0. Fails with `error` when a shape can't be reached.
+  /// Returns the view broadcast to `shape`: shapes are aligned at their last axis, and extents of 1
+  /// and missing leading axes get stride 0. Returns nullopt and sets `error` if the shape cannot be
+  /// reached.
   std::optional<HostTensor> broadcastTo(std::span<const int64_t> shape, std::string &error) const;
-  /// Same elements in row-major order under another shape. Fails with `error`
-  /// unless isContiguous() and the number of elements agrees.
+  /// Returns a view of the same elements, in row-major order, with another shape. Returns nullopt
+  /// and sets `error` unless isContiguous() and the number of elements agrees.
   std::optional<HostTensor> reshape(std::span<const int64_t> shape, std::string &error) const;
 
-  /// Whether elements lie in row-major order without gaps.
+  /// Returns true if the elements are in row-major order without gaps.
   bool isContiguous() const;
-  /// This tensor if isContiguous(), else a row-major copy.
+  /// Returns this tensor if isContiguous(), else a row-major copy.
   HostTensor contiguous() const;
-  /// A row-major copy, always.
+  /// Returns a row-major copy.
   HostTensor clone() const;
-  /// A row-major copy with every element rounded to `type`.
+  /// Returns a row-major copy with every element rounded to `type`.
   HostTensor cast(ElementType type) const;
 
+  /// Stores `value`, rounded to type(), in every element.
   void fill(double value) const;
-  /// Copies elements, rounding when types differ. Shapes must agree (checked:
-  /// returns false and changes nothing). The two must not overlap.
+  /// Copies the elements of `other`, rounding them if the types differ. Returns false and changes
+  /// nothing if the shapes differ. The two tensors must not overlap.
   bool copyFrom(const HostTensor &other) const;
 
-  /// "f32[2, 3, 16]".
+  /// Returns a description for messages: "f32[2, 3, 16]".
   std::string describe() const;
 
 private:
@@ -147,15 +148,15 @@ private:
   std::shared_ptr<std::byte> storage_;
 };
 
-/// "[2, 3, 16]", for messages.
+/// Returns a shape for messages: "[2, 3, 16]".
 std::string formatShape(std::span<const int64_t> shape);
 
-/// Whether two tensors have equal type, shape and element bytes. NaNs with equal
-/// bits are equal; +0 and -0 are not.
+/// Returns true if two tensors have equal type, shape and element bytes. NaNs with equal bits are
+/// equal; +0 and -0 are not.
 bool bitwiseEqual(const HostTensor &a, const HostTensor &b);
 
-/// Calls fn(std::span<const int64_t> index) for every index of `shape` in
-/// row-major order: once for rank 0, never when an extent is 0.
+/// Calls fn(std::span<const int64_t> index) for every index of `shape` in row-major order: once for
+/// rank 0, never if an extent is 0.
 template <typename Fn>
 void forEachIndex(std::span<const int64_t> shape, Fn &&fn) {
   std::array<int64_t, HostTensor::maxRank> index{};

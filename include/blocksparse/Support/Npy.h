@@ -11,33 +11,32 @@
 
 namespace blocksparse {
 
-/// Reads and writes NumPy's .npy files (format versions 1, 2 and 3 are read,
-/// version 1 is written; numpy.lib.format describes them).
+/// Reads and writes NumPy's .npy files (format versions 1, 2 and 3 are read, version 1 is written;
+/// numpy.lib.format describes them).
 ///
-/// | element type   | descr written | descr read           |
-/// |----------------|---------------|----------------------|
-/// | f16, f32, f64  | <f2, <f4, <f8 | the same             |
-/// | i8, i32, i64   | |i1, <i4, <i8 | the same; |b1 is i8  |
-/// | bf16           | |V2           | |V2, <V2             |
-/// | f8E4M3FN       | |V1           | |V1, <V1             |
-/// | f8E5M2         | |V1           | |V1, <V1 when asked; <f1 |
+/// | element type   | descr written | descr read              |
+/// |----------------|---------------|-------------------------|
+/// | f16, f32, f64  | <f2, <f4, <f8 | <f2, <f4, <f8           |
+/// | i8, i32, i64   | |i1, <i4, <i8 | |i1, <i4, <i8; |b1 as i8 |
+/// | bf16           | |V2           | |V2, <V2                |
+/// | f8E4M3FN       | |V1           | |V1, <V1                |
+/// | f8E5M2         | |V1           | |V1, <V1 if `expected`; <f1 |
 ///
-/// The forms with '<' are what NumPy writes for arrays of ml_dtypes.
-/// NumPy has no name for the last three, so they travel as raw bytes of the
-/// right width ("void"); in Python, `array.view(ml_dtypes.bfloat16)` and
-/// `array.view("V2")` translate. One byte is f8E4M3FN unless the reader is told
-/// otherwise.
+/// The forms with '<' are those that NumPy writes for arrays of ml_dtypes. NumPy has no name for
+/// the last three types, so they are stored as raw bytes of the right width ("void"); in Python,
+/// `array.view(ml_dtypes.bfloat16)` and `array.view("V2")` convert between the two. One byte is
+/// f8E4M3FN unless `expected` says otherwise.
 
-/// Reads a whole file. `expected`, when given, tells the two one-byte floats
-/// apart and makes any other element type an error. Files in Fortran order come
-/// back as a view with column-major strides. Fails with "<path>: expects ...,
-/// but got ..." on a file that is missing, foreign, truncated, too long, big
-/// endian, or of an unknown type or rank.
+/// Reads a complete file. `expected`, if given, selects one of the two one-byte float types and
+/// makes any other element type an error. A file in Fortran order is returned as a view with
+/// column-major strides. Returns nullopt and sets `error` to "<path>: expects ..., but got ..." if
+/// the file is missing, not an .npy file, truncated, too long, big endian, or of an unknown type or
+/// rank.
 std::optional<HostTensor> readNpy(const std::string &path, std::string &error,
                                   std::optional<ElementType> expected = std::nullopt);
 
-/// Writes `tensor` in row-major order. Returns false with "<path>: ..." in
-/// `error` when the file can't be created or written whole.
+/// Writes `tensor` in row-major order. Returns false and sets `error` to "<path>: ..." if the file
+/// cannot be created or not be written completely.
 bool writeNpy(const std::string &path, const HostTensor &tensor, std::string &error);
 
 } // namespace blocksparse
