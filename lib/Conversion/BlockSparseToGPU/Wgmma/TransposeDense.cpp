@@ -16,50 +16,53 @@ using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
-/// A thread block takes tiles of 64 x 64 elements: whole lines of 128 bytes on both sides.
+/// Extent of the tiles of a CTA, in elements: they read and write complete lines of 128 bytes.
 static constexpr int64_t tileSize = 64, tileBytes = tileSize * tileSize * 2;
 static constexpr int64_t threads = 256;
-/// Elements and bytes of what a thread moves at once, and how often it does so for a tile.
+/// Elements and bytes of a chunk, which a thread moves at once, chunks of a row, and chunks of a
+/// thread in a tile.
 static constexpr int64_t chunkElements = 8, chunkBytes = 16, chunksOfRow = tileSize / chunkElements;
 static constexpr int64_t chunksOfThread = tileSize * chunksOfRow / threads;
 
-/// Whatever the float type is, bits are moved.
+/// Chunks are vectors of i16 for every float type, because only bits are moved.
 static VectorType getChunkType(ImplicitLocOpBuilder &b) {
   return VectorType::get({chunkElements}, b.getI16Type());
 }
 
 namespace {
 
-/// One tile in the hands of one thread. Rows and columns are those of the source. All i32 but where
-/// it says otherwise.
+/// Emits one thread's share of a tile. Rows and columns are those of the source. Values are i32
+/// unless stated otherwise.
 ///
-/// In shared memory row r is 128 bytes, and its chunk c stands at place c ^ (r / 8 % 8). Eight
-/// lanes that write the chunks of a row have all 32 banks. A warp that reads one element of each of
-/// 8 rows r, r + 8, .. r + 56 in 4 neighbouring columns reads 2 words of 8 places: 16 banks, each
-/// of whose words goes to two lanes.
+/// In shared memory row r is 128 bytes, and its chunk c is stored at c ^ (r / 8 % 8). Eight lanes
+/// that write the chunks of a row access all 32 banks. A warp that reads one element of each of the
+/// 8 rows r, r + 8, .. r + 56 in 4 neighbouring columns reads 2 words of 8 chunks: 16 banks, each
+/// of whose words is read by two lanes.
 class TileOfThread {
 public:
   TileOfThread(const MatrixView &source, const MatrixView &target, SharedMemory memory,
                Value thread)
       : source(source), target(target), memory(memory), thread(thread) {}
 
-  /// `firstRow`, `firstCol`: index.
+  /// Load the tile of the source from (firstRow, firstCol) on to shared memory, and store it
+  /// transposed. `firstRow` and `firstCol` are index values. A barrier must separate them.
   void load(ImplicitLocOpBuilder &b, Value firstRow, Value firstCol) const;
   void store(ImplicitLocOpBuilder &b, Value firstRow, Value firstCol) const;
 
 private:
-  /// Line and chunk of the thread's `part`th chunk: eight neighbouring threads have those of a
-  /// line.
+  /// Returns the row and the chunk of the thread's chunk number `part`. Eight neighbouring threads
+  /// have the chunks of one row.
   std::pair<Value, Value> placeOf(ImplicitLocOpBuilder &b, int64_t part) const {
     Value number = Int(b, thread) + (part * threads);
     return {Int(b, number) / chunksOfRow, Int(b, number) % chunksOfRow};
   }
-  /// Byte offset of chunk `chunk` of row 8 * `eight` (of the rows behind it: 128 bytes more each).
+  /// Returns the byte offset of chunk `chunk` of row 8 * `eight`. The rows after it follow at 128
+  /// bytes each.
   static Value offsetOf(ImplicitLocOpBuilder &b, Value eight, Value chunk) {
     Value place = b.createOrFold<arith::XOrIOp>(chunk, eight);
     return Int(b, eight) * (8 * tileSize * 2) + Int(b, place) * chunkBytes;
   }
-  /// Column `line` of eight rows of the tile, from shared memory.
+  /// Loads column `line` of eight rows of the tile from shared memory.
   Value readColumn(ImplicitLocOpBuilder &b, Value eight, Value line) const;
 
   const MatrixView &source, &target;
@@ -86,7 +89,7 @@ void TileOfThread::load(ImplicitLocOpBuilder &b, Value firstRow, Value firstCol)
     Value inEight = Int(b, line) % 8 * (tileSize * 2);
     offsets.push_back(Int(b, offsetOf(b, Int(b, line) / 8, chunk)) + inEight);
   }
-  // All loads are on their way before the first result is waited for.
+  // All loads are issued before the first result is waited for.
   chunks = afterLoads(b, chunks);
   for (auto [offset, chunk] : llvm::zip_equal(offsets, chunks))
     memory.store(b, chunk, offset, /*alignment=*/chunkBytes);
@@ -118,7 +121,7 @@ void TileOfThread::store(ImplicitLocOpBuilder &b, Value firstRow, Value firstCol
   }
 }
 
-/// Tiles of all matrices: batches, heads, tiles of the rows and of the columns.
+/// Returns the extents of the tiles of all matrices: batches, heads, row tiles and column tiles.
 static SmallVector<Value> countTiles(ImplicitLocOpBuilder &b, const DenseView &matrices) {
   Value size = indexConstant(b, tileSize);
   return {matrices.batches(), matrices.heads(), indexCeilDiv(b, matrices.rows(), size),
@@ -139,7 +142,9 @@ void mlir::blocksparse::device::emitTransposeDense(ImplicitLocOpBuilder &host,
                    Value thread = arith::IndexCastOp::create(
                        b, b.getI32Type(), gpu::ThreadIdOp::create(b, gpu::Dimension::x));
                    SmallVector<Value> counts = countTiles(b, from);
-                   // All threads of a block have the same tiles: they meet at the barriers.
+                   // All threads of a CTA have the same tiles, so that they meet at the barriers.
+                   // The first barrier makes the tile visible to all threads; after the second one
+                   // the tile may be overwritten.
                    emitLoop(b, gpu::BlockIdOp::create(b, gpu::Dimension::x), productOf(b, counts),
                             gpu::GridDimOp::create(b, gpu::Dimension::x),
                             [&](ImplicitLocOpBuilder &b, Value tile) {

@@ -1,8 +1,9 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// A factor written transposed before the kernel that reads it, so that the copy engine finds the
-// values of k of a row or column in a line of memory.
+// Transposition of a dense factor before the kernel that reads it. `cuda.wgmma_turned` uses it for
+// factors that are MN-major: TMA can then load them K-major, as rows of 16 bytes or more that are
+// contiguous in memory.
 
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_WGMMA_TRANSPOSEDENSE_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_WGMMA_TRANSPOSEDENSE_H
@@ -12,8 +13,9 @@
 namespace mlir::blocksparse::device {
 
 /// Emits a kernel that writes the matrices of `source` [.., R, C] transposed to `target` [.., C,
-/// R]. Both have elements of 16 bits, the same batches and heads, and are aligned (see
-/// isAligned16); R and C are multiples of 8, so that every 16 bytes are wholly inside or outside.
+/// R]. Both have elements of 16 bits and the same batches and heads, and are aligned (see
+/// isAligned16). Requires R and C to be multiples of 8, so that each 16-byte chunk is either inside
+/// or outside of the matrix.
 void emitTransposeDense(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Value source,
                         Value target);
 

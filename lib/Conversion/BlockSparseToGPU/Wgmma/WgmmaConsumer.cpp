@@ -1,7 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// What the multiplying warpgroups of a WgmmaProduct do: stages, and the results that they leave.
+// The consumer warpgroups of a WgmmaProduct: products of the stages that the producer fills,
+// epilogue and stores.
 
 #include "../../Device/Loops.h"
 #include "../Kit/SharedTile.h"
@@ -42,30 +43,38 @@ void InputChunks::giveBack(ImplicitLocOpBuilder &b, int64_t number) {
 
 namespace {
 
-/// A warpgroup. Its loop over tiles carries the place in the ring, the tile that was read ahead
-/// where the shape says so, and what is held of the tile before.
+/// Emits one consumer warpgroup. Its loop over tiles carries the pipeline state, the next tile (if
+/// tiles are read ahead), and the registers of the deferred store of the previous tile.
 class WgmmaConsumer {
 public:
   WgmmaConsumer(ImplicitLocOpBuilder &b, const WgmmaShape &shape, WgmmaKernel &kernel,
                 const WgmmaFrame &frame, Value group);
 
+  /// Emits the loop over all tiles of the CTA.
   void emit(ImplicitLocOpBuilder &b) const;
 
 private:
-  /// Starts the products of a stage as one group.
+  /// Starts the products of a stage as one of the commit groups of wgmma, and returns the new
+  /// accumulators.
   Value multiply(ImplicitLocOpBuilder &b, Value stage, Value sums) const;
-  /// Those, and gives the stage of the step before back: when the products of a step have been
-  /// started, at most those run. `previous` is that stage, or -1.
+  /// Starts the products of a stage, waits for those of the previous k step and releases their
+  /// stage `previous` (or -1 if there is none).
   Value multiplyStage(ImplicitLocOpBuilder &b, Value stage, Value previous, Value sums) const;
+  /// Releases `stage`, if it is not -1, by one lane of each warp.
   void releaseIf(ImplicitLocOpBuilder &b, Value stage) const;
-  /// A step of a tile: place in the ring, stage of the step before, sums.
+  /// Emits a k step of a tile. Carried and returned values: pipeline state, stage of the previous k
+  /// step or -1, accumulators.
   SmallVector<Value> emitStep(ImplicitLocOpBuilder &b, ValueRange carried) const;
 
-  /// Registers that are held of a result.
+  /// Returns the number of registers of a deferred store.
   int64_t numHeld() const { return chunks.heldRegisters(numSums()); }
   int64_t numSums() const { return shape.cols / 2; }
-  /// `held`: whether there is something (i32), its tile, and the registers; or nothing at all.
+  /// Stores the deferred batch if `condition` is true. `held` contains a flag (i32, 1 if there is a
+  /// batch), the tile and the registers of the batch; it is empty if the shape does not defer
+  /// stores.
   void storeHeldIf(ImplicitLocOpBuilder &b, Value condition, ValueRange held) const;
+  /// Emits one tile: main loop, epilogue and stores. `carried` and the result are the values that
+  /// the loop over tiles carries.
   SmallVector<Value> emitTile(ImplicitLocOpBuilder &b, const WgmmaKernel::Range &range,
                               Value number, ValueRange carried) const;
 
@@ -85,7 +94,7 @@ static ResultChunks makeChunks(ImplicitLocOpBuilder &b, const WgmmaShape &shape,
   Value buffers = Int(b, frame.base) + constant(b, shape.resultOffset());
   buffers =
       Int(b, buffers) + Int(b, group) * (WgmmaShape::resultBuffers * ResultChunks::chunkBytes);
-  // Barrier 0 is the whole block's.
+  // Named barrier 0 belongs to the complete CTA.
   return ResultChunks(b, frame.thread, Int(b, group) + constant(b, 1), buffers,
                       WgmmaShape::resultBuffers, shape.element, shape.transposeOut,
                       shape.holdsResult);
@@ -119,6 +128,7 @@ void WgmmaConsumer::releaseIf(ImplicitLocOpBuilder &b, Value stage) const {
 Value WgmmaConsumer::multiplyStage(ImplicitLocOpBuilder &b, Value stage, Value previous,
                                    Value sums) const {
   Value next = multiply(b, stage, sums);
+  // Only the products started now may be in flight: those that read `previous` have ended.
   tile.waitAllButLast(b);
   releaseIf(b, previous);
   return next;
@@ -140,6 +150,8 @@ SmallVector<Value> WgmmaConsumer::emitStep(ImplicitLocOpBuilder &b, ValueRange c
         },
         [&](OpBuilder &builder, Location loc) {
           ImplicitLocOpBuilder b(loc, builder);
+          // No newer commit is made in this k step, so that the older products are waited for
+          // explicitly. This warpgroup does not read the stage at all.
           tile.waitAll(b);
           releaseIf(b, previous);
           releaseIf(b, at.stage);
@@ -184,13 +196,16 @@ SmallVector<Value> WgmmaConsumer::emitTile(ImplicitLocOpBuilder &b, const WgmmaK
   SmallVector<Value> end = emitCarry(b, zero, work.steps, constant(b, 1), initial,
                                      [&](ImplicitLocOpBuilder &b, Value step, ValueRange carried) {
                                        SmallVector<Value> next = emitStep(b, carried);
-                                       // While the products of the first step run.
+                                       // The deferred store of the previous tile runs while the
+                                       // products of the first k step are in flight.
                                        storeHeldIf(b, isEqual(b, step, zero), held);
                                        return next;
                                      });
+  // A tile without k steps has not run it yet.
   storeHeldIf(b, isEqual(b, work.steps, zero), held);
   kernel.prepareResult(b, work, group, frame.thread);
   SmallVector<Value> sums = tile.finish(b, end[3]);
+  // The products of the last k step have ended, too.
   releaseIf(b, end[2]);
   InputChunks input(shape, frame.ring, frame.base, group, {end[0], end[1]});
   SmallVector<Value> rest = kernel.emitResult(b, work, group, chunks, input, sums);

@@ -1,6 +1,10 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+// The `cuda.wgmma` kernel of planned_dsd. A tile is 128 rows of the result, two slabs of 64, by up
+// to 256 columns. The records of blocksparse/Plan/Stages.h name, for each k step, the subtile of
+// the values for each slab (factor A) and the 64 rows of the dense operand (factor B).
+
 #include "../../Device/Loops.h"
 #include "../../Device/Warp.h"
 #include "../Kit/AsyncCopy.h"
@@ -18,12 +22,12 @@ using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
-/// Values of k of a record, and rows of a half tile.
+/// Values of k of a k step, and rows of a half.
 static constexpr int64_t unit = 64;
 
 namespace {
 
-/// The boxes of the maps of a planned_dsd, and the shape of its kernel.
+/// Holds the TMA boxes of a planned_dsd, and the shape of its kernel.
 struct DSDPlan {
   explicit DSDPlan(PlannedDSDOp op, int64_t sharedLimit);
 
@@ -31,6 +35,7 @@ struct DSDPlan {
   MapBox values{unit}, dense{unit}, out{unit};
 };
 
+/// Emits the kernel of a planned_dsd.
 class DSDKernel : public DenseResultKernel {
 public:
   DSDKernel(ImplicitLocOpBuilder &b, PlannedDSDOp op, const DSDPlan &plan, ArrayRef<Value> maps,
@@ -52,14 +57,16 @@ protected:
                   Value address) override;
 
 private:
-  /// Row unit of part `group` of a tile, or -1.
+  /// Returns the slab (i32) of half `group` of a tile, or -1 if there is none.
   Value unitOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group) const;
-  /// The record of a step, or the last one that there is.
+  /// Returns the index (i32) of the record of a k step. Past the end of the table it is the last
+  /// record: steps are read ahead, and that result is not used.
   Value recordOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step) const;
-  /// Chunk `number` of row unit `rowUnit` of a tile, in the map of a result or its input.
+  /// Returns the coordinate of subtile `number` of slab `rowUnit` of a tile, in the map of the
+  /// result or of C.
   MapPlace chunkIn(ImplicitLocOpBuilder &b, Value memref, const WgmmaWork &tile, Value rowUnit,
                    int64_t number) const;
-  /// Fields of a tile's WgmmaWork.
+  /// Names the fields of a tile's WgmmaWork.
   enum Field { Unit0, Unit1, Col, First, Batch, Head, ValuesRow };
   /// Numbers of a record.
   enum Entry { K, X0, Y0, X1, Y1, entryInts };
@@ -84,7 +91,8 @@ DSDPlan::DSDPlan(PlannedDSDOp op, int64_t sharedLimit) {
   shape.bAlongK = alongK;
   shape.transposeOut = op.getTransposeOut();
   shape.holdsResult = Epilogue::isTrivial(op);
-  // Halves of a block row have the same blocks.
+  // If blocks have a multiple of 128 rows, both halves of a tile are in one block row and have the
+  // same blocks.
   shape.hasGaps = op.getBlock()[op.getTransposeValues() ? 1 : 0] % (2 * unit) != 0;
   shape.hasInput = hasMappedInput(op);
   shape.fitStages(std::max<int64_t>(2, op.getSchedule()->getStages()), sharedLimit);
@@ -129,7 +137,8 @@ SmallVector<Value> DSDKernel::readStep(ImplicitLocOpBuilder &b, const WgmmaWork 
   return records.read(b, recordOf(b, tile, step), 0, entryInts);
 }
 
-/// i1: half `half` of a record has values.
+/// Returns i1: the index `y` is not -1, i.e. the half has values in this k step, or the slab
+/// exists.
 static Value isThere(ImplicitLocOpBuilder &b, Value y) {
   return arith::CmpIOp::create(b, arith::CmpIPredicate::sge, y, i32Constant(b, 0));
 }
@@ -147,6 +156,7 @@ Value DSDKernel::stepBytes(ImplicitLocOpBuilder &b, const WgmmaWork &, ArrayRef<
 
 void DSDKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step,
                            ArrayRef<Value> entry, const StageBuffers &stage) {
+  // Consumers read from the record which halves have values in this k step.
   if (plan.shape.hasGaps)
     emitBulkLoad(b, records.at(b, recordOf(b, tile, step)), i32Constant(b, WgmmaShape::recordBytes),
                  stage.record, stage.barrier);
@@ -162,7 +172,7 @@ void DSDKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value
     if (plan.shape.hasGaps)
       copies = isThere(b, y);
     if (plan.shape.cluster > 1) {
-      // Block `half` of the cluster copies this half to both.
+      // CTA `half` of the cluster loads this half for both by a multicast.
       Value rank = StagedTiles::clusterRank(b, plan.shape.cluster);
       Value own = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rank, i32Constant(b, half));
       copies = copies ? both(b, copies, own) : own;

@@ -8,7 +8,7 @@ using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
 static constexpr int64_t warpgroupThreads = 128;
-/// Rows of a warpgroup.
+/// Rows of a consumer warpgroup.
 static constexpr int64_t partRows = 64;
 
 TermSet DenseResultKernel::given() const { return TermSet().set(Epilogue::Input, shape.hasInput); }

@@ -1,6 +1,9 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+// The part of a `cuda.wgmma` kernel that products with a dense result share (planned_dsd and
+// planned_matmul): the epilogue of a consumer warpgroup, and the stores of its subtiles.
+
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_WGMMA_WGMMADENSERESULT_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_WGMMA_WGMMADENSERESULT_H
 
@@ -9,14 +12,14 @@
 
 namespace mlir::blocksparse::device {
 
-/// A WgmmaKernel with a dense result: the epilogue at the times that a tile has for it, and the
-/// chunks of the result.
+/// Implements the epilogue of a WgmmaKernel: operands are prefetched and loaded while products run,
+/// applied to the accumulators, and the result is stored in subtiles.
 class DenseResultKernel : public WgmmaKernel {
 public:
-  /// Asks for the terms.
+  /// Prefetches the epilogue operands of the tile to the L2 cache.
   void beginTile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                  Value thread) override;
-  /// Starts the first loads.
+  /// Starts the loads of the first epilogue operands to registers.
   void prepareResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                      Value thread) override;
   SmallVector<Value> emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
@@ -26,24 +29,25 @@ public:
                 const ResultChunks &chunks, ArrayRef<Value> held, int64_t sums) override;
 
 protected:
-  /// A trivial epilogue leaves the sums as they are.
+  /// Creates the epilogue part of a kernel. If `isTrivial` is set, accumulators are only rounded.
   DenseResultKernel(const Epilogue &epilogue, bool isTrivial, const WgmmaShape &shape)
       : epilogue(epilogue), isTrivial(isTrivial), shape(shape) {}
 
-  /// What warpgroup `group` has of a tile; all its rows.
+  /// Returns the position of the 64 rows of warpgroup `group` in the result.
   virtual SumStrip getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group) const = 0;
-  /// One thread stores chunk `number` of that from shared memory at `address` (i32).
+  /// Stores subtile `number` of that part from shared memory at `address` (i32). One thread calls
+  /// it.
   virtual void storeChunk(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                           int64_t number, Value address) = 0;
 
 private:
-  /// What comes through the ring of stages.
+  /// Returns the epilogue operands that the producer loads through the stage ring.
   TermSet given() const;
 
   Epilogue epilogue;
   bool isTrivial;
   WgmmaShape shape;
-  /// Of the tile whose result is prepared; none where the epilogue is trivial.
+  /// The epilogue of the tile whose result is prepared. Empty if the epilogue is trivial.
   std::optional<StripEpilogue> strip;
 };
 

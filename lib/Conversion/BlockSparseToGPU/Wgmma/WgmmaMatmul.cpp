@@ -1,6 +1,9 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+// The `cuda.wgmma` kernel of planned_matmul: a dense product C = A B of tiles of 128 x 256. CTAs
+// compute their tiles from the tile index, and the sizes may be dynamic.
+
 #include "../../Device/Loops.h"
 #include "../Kit/AsyncCopy.h"
 #include "../Kit/SharedTile.h"
@@ -15,21 +18,21 @@ using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
-/// Rows of a tile.
+/// Rows of a tile, 64 for each consumer warpgroup.
 static constexpr int64_t tileRows = 128;
 static constexpr int64_t unit = 64;
-/// Tiles along the rows whose panels of columns are walked together, so that both factors stay in
-/// the L2 cache: 132 thread blocks then work on about 16 x 8 tiles at a time.
+/// Number of row tiles that are walked together through all column tiles, so that both factors stay
+/// in the L2 cache: 132 CTAs (H100) then work on about 16 x 8 tiles at a time.
 static constexpr int64_t rasterRows = 16;
 
 static MemRefType bufferType(Value memref) { return cast<MemRefType>(memref.getType()); }
 
-/// Whether `axis` is the last one of `memref`, whose elements are neighbours.
+/// Returns true if `axis` is the last axis of `memref`, whose elements are contiguous.
 static bool isLast(Value memref, int axis) { return axis + 1 == bufferType(memref).getRank(); }
 
 namespace {
 
-/// The boxes of the maps of a planned_matmul, and the shape of its kernel.
+/// Holds the TMA boxes of a planned_matmul, and the shape of its kernel.
 struct MatmulPlan {
   MatmulPlan(PlannedMatmulOp op, int64_t sharedLimit);
 
@@ -38,7 +41,7 @@ struct MatmulPlan {
   MapBox a{tileRows}, b{unit}, out{unit};
 };
 
-/// Extents of the result in tiles, on either side of a launch; index.
+/// Holds the extents of the result in tiles (index), on the host or in the kernel.
 struct TileGrid {
   Value batches, heads, rows, cols;
 
@@ -47,6 +50,7 @@ struct TileGrid {
   Value count(ImplicitLocOpBuilder &b) const { return productOf(b, {batches, heads, rows, cols}); }
 };
 
+/// Emits the kernel of a planned_matmul.
 class MatmulKernel : public DenseResultKernel {
 public:
   MatmulKernel(ImplicitLocOpBuilder &b, PlannedMatmulOp op, const MatmulPlan &plan,
@@ -70,6 +74,7 @@ protected:
                   Value address) override;
 
 private:
+  /// Names the fields of a tile's WgmmaWork.
   enum Field { Row, Col, Batch, Head };
 
   MapPlace placeIn(ImplicitLocOpBuilder &b, Value memref, DenseAxes axes, Value row, Value col,
@@ -134,7 +139,8 @@ WgmmaWork MatmulKernel::getTile(ImplicitLocOpBuilder &b, Value number) {
   Value perMatrix = Int(b, grid.rows) * grid.cols;
   SmallVector<Value> outer =
       splitIndex(b, toIndex(b, number), {grid.batches, grid.heads, perMatrix});
-  // Groups of rasterRows rows of tiles, the last one shorter; within one, rows go fastest.
+  // Row tiles are divided into groups of `rasterRows`, of which the last may be smaller. Within a
+  // group, the row index changes fastest.
   Value perGroup = Int(b, raster) * grid.cols;
   Value group = b.createOrFold<arith::DivUIOp>(outer[2], perGroup);
   Value rest = b.createOrFold<arith::RemUIOp>(outer[2], perGroup);
@@ -148,7 +154,8 @@ WgmmaWork MatmulKernel::getTile(ImplicitLocOpBuilder &b, Value number) {
            toInt(b, outer[0]), toInt(b, outer[1])}};
 }
 
-/// `row` and `col` are coordinates along the roles of `axes`, not as they are stored.
+/// Returns the coordinate of element (row, col) of a tile's matrix in `memref`. `row` and `col`
+/// follow the roles of `axes`; the result is in storage order.
 MapPlace MatmulKernel::placeIn(ImplicitLocOpBuilder &b, Value memref, DenseAxes axes, Value row,
                                Value col, const WgmmaWork &tile) const {
   auto has = [&](int axis) { return axis >= 0 && bufferType(memref).getDimSize(axis) != 1; };

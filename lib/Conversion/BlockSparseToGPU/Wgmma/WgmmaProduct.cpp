@@ -26,14 +26,15 @@ void WgmmaShape::fitStages(int64_t wanted, int64_t limit) {
 }
 
 int64_t WgmmaShape::freeRegisters() const {
-  // Among them what is known of this tile and of the next.
+  // This estimate includes the fields of the current tile and of the next one.
   constexpr int64_t other = 72;
   return consumerRegisters - cols / 2 - other;
 }
 
-/// All threads of the cluster have arrived, and see each other's writes.
+/// Emits a cluster barrier: all threads of the cluster have arrived, and see each other's writes.
 static void emitClusterBarrier(ImplicitLocOpBuilder &b) {
-  // Not the aligned form: lanes of the producer's warp may come by different ways.
+  // The aligned form is not allowed: the lanes of a producer warp may arrive from different
+  // branches.
   NVVM::ClusterArriveOp::create(b, UnitAttr());
   NVVM::ClusterWaitOp::create(b, UnitAttr());
 }
@@ -64,6 +65,7 @@ void WgmmaProduct::launch(
       frame.ring.emitInit(b, WgmmaShape::groups * warpsOfGroup * shape.releasesOfWarp(),
                           shape.copyingWarps);
     });
+    // The mbarriers must be initialised before any thread of the cluster waits or arrives there.
     if (shape.cluster > 1)
       emitClusterBarrier(b);
     else
@@ -82,7 +84,8 @@ void WgmmaProduct::launch(
       scf::YieldOp::create(b);
     };
     scf::IfOp::create(b, isEqual(b, warpgroup, i32Constant(b, 0)), produce, consume);
-    // No block ends while another may copy to it or arrive at its barriers.
+    // A CTA must not end while another CTA may still load to its shared memory or arrive at its
+    // barriers.
     if (shape.cluster > 1)
       emitClusterBarrier(b);
   };
@@ -139,7 +142,7 @@ WgmmaWork WgmmaWork::fromCarried(ValueRange values) {
   return {values.front(), SmallVector<Value>(values.drop_front())};
 }
 
-/// `first` where `condition` holds, else `second`.
+/// Returns `first` if `condition` is true, else `second`.
 static WgmmaWork selectTile(ImplicitLocOpBuilder &b, Value condition, const WgmmaWork &first,
                             const WgmmaWork &second) {
   SmallVector<Value> values;
@@ -148,7 +151,9 @@ static WgmmaWork selectTile(ImplicitLocOpBuilder &b, Value condition, const Wgmm
   return WgmmaWork::fromCarried(values);
 }
 
-/// One copying warp announces the bytes of all, which may come before that.
+/// Producer warp 0 announces the bytes of all warps. Loads of other warps may complete before that:
+/// the transaction count of an mbarrier may be negative meanwhile, and the phase cannot end before
+/// all producer warps have arrived.
 void WgmmaProduct::fillStage(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, const WgmmaFrame &frame,
                              const WgmmaWork &tile, Value step, ArrayRef<Value> entry,
                              StageRing::Position at, Value warp) const {
@@ -169,15 +174,16 @@ void WgmmaProduct::fillStage(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, const
   kernel.emitCopies(b, tile, step, entry, stage);
 }
 
-/// i1: a copying warp waits for other thread blocks before a step of the tile at `place` in its
-/// list. It is the one that announces: the others can't be more than the ring ahead of it.
+/// Returns i1: producer warp `warp` waits for the other CTAs before k step `step` of the tile at
+/// position `place` of its work list. Only warp 0, which announces the bytes, waits: the other
+/// producer warps can't be further ahead of it than the length of the ring.
 static Value isPaced(ImplicitLocOpBuilder &b, const WgmmaShape &shape, Value place, Value step,
                      Value warp) {
   Value zero = i32Constant(b, 0);
   Value all =
       arith::CmpIOp::create(b, arith::CmpIPredicate::slt, place, i32Constant(b, shape.pacedTiles));
   Value due = isEqual(b, Int(b, step) % shape.pacedSteps, zero);
-  // The first steps begin with the kernel.
+  // All CTAs begin the first k step together anyway, when the kernel starts.
   Value later = arith::CmpIOp::create(b, arith::CmpIPredicate::ne,
                                       arith::OrIOp::create(b, place, step), zero);
   return both(b, both(b, all, due), both(b, later, isEqual(b, warp, zero)));
@@ -229,7 +235,7 @@ void WgmmaProduct::emitProducer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
       llvm::append_range(results, next.toCarried());
       if (numEntries == 0)
         return results;
-      // A tile without steps has not read ahead.
+      // A tile without k steps has not read the first entry of the next tile.
       auto entry = scf::IfOp::create(
           b, isEqual(b, tile.steps, zero),
           [&](OpBuilder &builder, Location loc) {
@@ -249,6 +255,7 @@ void WgmmaProduct::emitProducer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
   };
   Value copies =
       arith::CmpIOp::create(b, arith::CmpIPredicate::ult, warp, i32Constant(b, shape.copyingWarps));
+  // One elected thread of each producer warp issues all its loads; the other lanes skip to the end.
   emitIf(b, copies, [&](ImplicitLocOpBuilder &b) {
     Value elected = NVVM::ElectSyncOp::create(b, b.getI1Type(), Value());
     emitIf(b, elected, emitTiles);

@@ -1,18 +1,30 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The frame of the "cuda.wgmma" kernels (sm_90a): persistent thread blocks of three warpgroups. One
-// thread of the first, or one of each of its warps, starts copies into a ring of stages, the other
-// two multiply what has arrived and store their halves of the result while the copies for the next
-// tile run.
+// The frame of the `cuda.wgmma` kernels (sm_90a): persistent CTAs of three warpgroups, with warp
+// specialisation. One thread of the first warpgroup, or one of each of its four warps, is a
+// producer: it issues TMA loads into a stage ring. The other two warpgroups are consumers: they
+// multiply what has been loaded and store their parts of the result while the producer already
+// loads the k steps of the next tile. The kernels differ in what a k step loads and where results
+// are stored: WgmmaKernel is the interface to that.
 //
-// A stage holds 64 values of k: the matrices (64 x 64) of A, then those of B. Either both
-// warpgroups share all columns and have 64 rows each (two matrices of A), or, with `splitColumns`,
-// they share 64 rows and have half of the columns each (one matrix of A).
+// Synchronisation (see Kit/StageRing.h for the barriers of a stage):
+// - The producer waits for a stage to be empty, announces its bytes (expect-tx) and issues the
+// loads.
+// - A consumer waits for the stage to be full, issues its products and commits them
+// (wgmma.commit_group), then waits until only this newest commit is in flight. The products of the
+// previous k step have then ended, and their stage is released.
+// - After the last k step, a consumer waits for all products and releases the last stage, then runs
+// the epilogue.
 //
-// Registers: a block of 384 threads that was compiled for one block a multiprocessor starts with
-// 168 for each thread, 64,512 in all. The producer goes down to 40 and the consumers up to 232:
-// 128 * (40 + 2 * 232) = 64,512. More would never be granted, and the kernel would hang.
+// A stage contains 64 values of k: the subtiles (64 x 64) of A, then those of B. Normally both
+// consumer warpgroups use all columns, and each has 64 rows (two subtiles of A). With
+// `splitColumns`, both use the same 64 rows, and each has half of the columns (one subtile of A).
+//
+// Registers: a CTA of 384 threads that was compiled for one CTA per SM starts with 168 for each
+// thread, 64,512 in all. setmaxnreg lowers the producer warpgroup to 40 and raises the consumers to
+// 232: 128 * (40 + 2 * 232) = 64,512. A larger sum would never be granted, and the kernel would
+// hang.
 
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_WGMMA_WGMMAPRODUCT_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_WGMMA_WGMMAPRODUCT_H
@@ -27,106 +39,126 @@
 
 namespace mlir::blocksparse::device {
 
+/// Describes the tile of a CTA, its stages in shared memory and the variants of the main loop.
 struct WgmmaShape {
-  /// Columns of a warpgroup: a multiple of 64 up to 256.
+  /// Columns of a consumer warpgroup: a multiple of 64 up to 256.
   int64_t cols = 256;
+  /// True if the consumer warpgroups share the rows and split the columns.
   bool splitColumns = false;
+  /// Number of stages of the ring.
   int64_t stages = 4;
+  /// Element type of the factors and of the result: f16 or bf16.
   Type element;
-  /// How the matrices of the factors lie, see Kit/WgmmaTile.h.
+  /// True if A (B) is K-major in shared memory, see Kit/WgmmaTile.h.
   bool aAlongK = true, bAlongK = false;
-  /// The result is stored with rows and columns exchanged.
+  /// True if the result is stored with rows and columns exchanged.
   bool transposeOut = false;
-  /// Tiles are read from tables, one ahead; else they are computed when they are needed.
+  /// True if tiles are read from tables, one tile ahead. Otherwise they are computed when they are
+  /// needed.
   bool readsTiles = true;
-  /// The last chunks of a result wait in registers until the next tile has begun. An epilogue with
-  /// terms needs those registers.
+  /// True if the store of a tile's last subtiles is deferred: they stay in registers until the next
+  /// tile has begun. False for an epilogue with operands, which needs those registers.
   bool holdsResult = true;
-  /// Not every half has a part in every step; which ones have, a record of `recordBytes` bytes
-  /// tells.
+  /// True if a half of a tile may have no block in a k step. The record of the step (`recordBytes`
+  /// bytes) tells which halves do; it is loaded to shared memory with the stage.
   bool hasGaps = false;
-  /// The addend of the result comes through the ring: stages behind the steps of a tile hold its
-  /// chunks, of the first warpgroup and then of the second.
+  /// True if C (the operand `input` of the epilogue) is staged: stages that follow the k steps of a
+  /// tile hold its subtiles, those of the first consumer warpgroup before those of the second.
   bool hasInput = false;
-  /// Blocks of a cluster, 1 or 2: they have the same rows and steps and other columns, and each
-  /// copies one matrix of A to both. (L2 delivers 40 KB a step and block instead of 48.)
+  /// CTAs of a cluster, 1 or 2. They have the same rows and k steps and different columns; each
+  /// loads one subtile of A by a multicast to both. (L2 then delivers 40 KB for each k step and CTA
+  /// instead of 48 KB.)
   int64_t cluster = 1;
 
-  /// Warps that start the copies of a step, each some of them: 1 or 4. A copy takes one thread
-  /// about 80 cycles, a step 1,000 to 1,300.
+  /// Number of producer warps that issue the loads of a k step, each its share: 1 or 4. Issuing one
+  /// TMA load takes a thread about 80 cycles; a k step takes 1,000 to 1,300 cycles.
   int64_t copyingWarps = 1;
 
-  /// Tiles that each of `blocks` thread blocks has at least, all of as many steps, of which it
-  /// begins every `pacedSteps`th, a power of two, when the others do (see Kit/Pace.h); 0: it does
-  /// not wait.
+  /// Throttling (see Kit/Pace.h): each of `blocks` CTAs has at least `pacedTiles` tiles, all with
+  /// equally many k steps. In these tiles a CTA begins every `pacedSteps`th k step (a power of two)
+  /// when the others do. If `pacedTiles` is 0, there is no throttling.
   int64_t pacedTiles = 0, blocks = 0, pacedSteps = 16;
 
   static constexpr int64_t threads = 384;
   static constexpr int64_t groups = 2;
   static constexpr int64_t stepDepth = 64;
   static constexpr int64_t recordBytes = 32;
-  /// Chunks of the result that a warpgroup has in shared memory at a time.
+  /// Subtiles of the result that a consumer warpgroup has in shared memory at a time: one batch of
+  /// ResultChunks.
   static constexpr int64_t resultBuffers = 2;
 
+  /// Return the number of subtiles of A and of B in a stage, and the size of a stage in bytes.
   int64_t aMatrices() const { return splitColumns ? 1 : 2; }
   int64_t bMatrices() const { return cols / chunkCols * (splitColumns ? 2 : 1); }
   int64_t stageBytes() const { return (aMatrices() + bMatrices()) * WgmmaTile::matrixBytes; }
+  /// Returns the number of subtiles in the columns of a consumer warpgroup.
   int64_t chunks() const { return cols / chunkCols; }
-  /// Arrivals of a warp that give a stage back. Each lane that has read an input arrives for
-  /// itself; what wgmma has read, one lane gives back for its warp.
+  /// Returns the number of arrivals of a warp that release a stage. If C is staged, each lane
+  /// arrives for itself, because each lane reads it with ordinary loads. Otherwise only wgmma reads
+  /// stages, and one lane arrives for its warp.
   int64_t releasesOfWarp() const { return hasInput ? 32 : 1; }
-  /// Stages that hold the input of a tile, and the chunks of a warpgroup in one of them.
+  /// Returns the number of stages that hold C of a tile, and the subtiles of a warpgroup in one of
+  /// them.
   int64_t inputStages() const {
     int64_t most = stageBytes() / (groups * ResultChunks::chunkBytes);
     return hasInput ? llvm::divideCeil(chunks(), most) : 0;
   }
   int64_t inputChunks() const { return llvm::divideCeil(chunks(), inputStages()); }
+  /// Return byte offsets from the aligned base of shared memory: of the buffers for the result, of
+  /// the records and of the barriers.
   int64_t resultOffset() const { return stages * stageBytes(); }
   int64_t recordOffset() const {
     return resultOffset() + groups * resultBuffers * ResultChunks::chunkBytes;
   }
   int64_t barrierOffset() const { return recordOffset() + (hasGaps ? stages * recordBytes : 0); }
-  /// With what rounding the base up to 1024 takes.
+  /// Returns the size of the shared memory to request, with 1024 bytes for the alignment of its
+  /// base.
   int64_t sharedBytes() const { return barrierOffset() + StageRing::bytes(stages) + 1024; }
-  /// Registers of a consumer that hold neither sums nor addresses and the like.
+  /// Returns the number of registers of a consumer thread that hold neither accumulators nor
+  /// addresses and the like: the epilogue can use them.
   int64_t freeRegisters() const;
-  /// The most stages, at most `wanted`, that fit `limit` bytes.
+  /// Sets the number of stages: as many as fit in `limit` bytes of shared memory, at most `wanted`
+  /// and at least 2.
   void fitStages(int64_t wanted, int64_t limit);
 };
 
-/// Where the copies of a step go.
+/// Holds the shared-memory addresses that the loads of a k step write.
 struct StageBuffers {
-  /// Addresses (i32) of the first matrix of A and of B, and of the record where the shape has gaps.
+  /// Addresses (i32) of the first subtile of A and of B, and of the record if the shape has gaps.
   Value a, b, record;
-  /// Counts the bytes, !llvm.ptr<3>.
+  /// The full barrier of the stage (!llvm.ptr<3>), which counts the bytes.
   Value barrier;
-  /// Number (i32) of the copying warp, whose part of the copies is asked for.
+  /// Index (i32) of the producer warp whose share of the loads is requested.
   Value warp;
 };
 
-/// A tile: its number of steps and whatever else the kernel knows of it, all i32.
+/// Describes a tile: its number of k steps and whatever else the kernel knows about it, all i32.
 struct WgmmaWork {
   Value steps;
   SmallVector<Value> fields;
 
-  /// Among the values that a loop carries.
+  /// Convert the tile to values that a loop carries, and back.
   SmallVector<Value> toCarried() const;
   static WgmmaWork fromCarried(ValueRange values);
 };
 
-/// The chunks of a tile's input, for a warpgroup that takes them in their order. All its threads
-/// call both together.
+/// Gives a consumer warpgroup access to the staged subtiles of C of a tile, which it reads in
+/// order. All its threads call both members together.
 class InputChunks {
 public:
+  /// Creates a reader for consumer warpgroup `group` (i32); `start` is the pipeline state after the
+  /// last k step of the tile, `base` the base of shared memory.
   InputChunks(const WgmmaShape &shape, const StageRing &ring, Value base, Value group,
               const StageRing::Position &start)
       : shape(shape), ring(ring), base(base), group(group), at(start) {}
 
-  /// Address (i32) of chunk `number`, when it has arrived.
+  /// Returns the shared-memory address (i32) of subtile `number`, after waiting for its stage to be
+  /// full.
   Value take(ImplicitLocOpBuilder &b, int64_t number) const;
-  /// The chunk has been read.
+  /// Marks the subtile as read. After the last subtile of a stage, each thread
+  /// releases the stage.
   void giveBack(ImplicitLocOpBuilder &b, int64_t number);
-  /// Of the stage behind those that were given back.
+  /// Returns the pipeline state of the stage that follows the released ones.
   const StageRing::Position &position() const { return at; }
 
 private:
@@ -136,7 +168,8 @@ private:
   StageRing::Position at;
 };
 
-/// What a kernel does with its tiles. Every member emits code at `b`; values are i32.
+/// Describes what a kernel loads in each k step and what it does with the result. Every member
+/// emits code at `b`; all values are i32.
 class WgmmaKernel {
 public:
   virtual ~WgmmaKernel() = default;
@@ -150,80 +183,93 @@ public:
   virtual WgmmaWork getTile(ImplicitLocOpBuilder &b, Value number) = 0;
   /// Tile `number` of a thread block that has `range`, or, past its end, any tile that there is.
   WgmmaWork getTileAhead(ImplicitLocOpBuilder &b, const Range &range, Value number);
-  /// What the tables say of a step, for the producer. Read one step ahead, also across tiles: asked
-  /// for step 0 of a tile without steps, whose answer is not used.
+  /// Returns what the tables contain about a k step, for the producer. It is called one k step
+  /// ahead, also across tiles: it may be called for step 0 of a tile without steps, and the result
+  /// is then not used.
   virtual SmallVector<Value> readStep(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
                                       Value step) = 0;
-  /// Bytes that emitCopies will bring, for all copying warps together.
+  /// Returns the bytes that emitCopies will load for a k step, for all producer warps together.
   virtual Value stepBytes(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
                           ArrayRef<Value> entry) = 0;
+  /// Issues the loads of a k step by producer warp `stage.warp`. `entry` is the result of readStep.
   virtual void emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step,
                           ArrayRef<Value> entry, const StageBuffers &stage) = 0;
-  /// Starts the copies of chunk `number` of the input of warpgroup `group` to address `to` (i32).
-  /// Asked only where the shape has an input. A box outside of the input brings zeros.
+  /// Issues the load of subtile `number` of C for consumer warpgroup `group` to shared-memory
+  /// address `to`. Called only if shape.hasInput. Elements outside of C are loaded as zeros.
   virtual void emitInputCopy(ImplicitLocOpBuilder &, const WgmmaWork &, int64_t /*group*/,
                              int64_t /*number*/, Value /*to*/, Value /*barrier*/) {}
-  /// i1: warpgroup `group` has a part in the step whose record stands at `record` in shared memory
-  /// (i32). Asked only where the shape has gaps.
+  /// Returns i1: consumer warpgroup `group` multiplies in the k step whose record is at
+  /// shared-memory address `record`. Called only if shape.hasGaps.
   virtual Value takesPart(ImplicitLocOpBuilder &b, Value record, Value group) = 0;
-  /// Warpgroup `group` begins a tile. `thread` is the thread in the warpgroup.
+  /// Prepares a tile. Called when consumer warpgroup `group` begins it. `thread` is the index of
+  /// the thread in
+  /// its warpgroup.
   virtual void beginTile(ImplicitLocOpBuilder &, const WgmmaWork &, Value /*group*/,
                          Value /*thread*/) {}
-  /// All products of the tile have been started: what emitResult needs may be loaded meanwhile.
+  /// Prepares the result. Called when all products of the tile have been started: operands that
+  /// emitResult needs may be loaded meanwhile.
   virtual void prepareResult(ImplicitLocOpBuilder &, const WgmmaWork &, Value /*group*/,
                              Value /*thread*/) {}
-  /// Stores the sums of warpgroup `group`, and gives what `chunks` holds of them. Where the shape
-  /// has an input, takes all chunks of it and gives them back.
+  /// Stores the accumulators `sums` of consumer warpgroup `group` and returns the registers of the
+  /// deferred batch, see ResultChunks::emit. If shape.hasInput, reads all subtiles of `input` and
+  /// releases them.
   virtual SmallVector<Value> emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                                         const ResultChunks &chunks, InputChunks &input,
                                         ArrayRef<Value> sums) = 0;
-  /// Stores that, of `sums` sums.
+  /// Stores the deferred batch `held` of a tile with `sums` accumulators a thread.
   virtual void emitHeld(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                         const ResultChunks &chunks, ArrayRef<Value> held, int64_t sums) = 0;
 };
 
-/// What all warps of a thread block know.
+/// Holds what all warps of a CTA know.
 struct WgmmaFrame {
-  /// i32: base of shared memory, thread in the warpgroup.
+  /// The base of shared memory and the index of the thread in its warpgroup (both i32).
   Value base, thread;
   StageRing ring;
-  /// Where the shape has paced tiles.
+  /// Present if the shape has throttled tiles.
   std::optional<Pace> pace;
 
+  /// Returns the addresses of stage `stage` (i32); the producer warp is not set.
   StageBuffers buffers(ImplicitLocOpBuilder &b, const WgmmaShape &shape, Value stage) const;
 };
 
+/// Launches a kernel with the frame above.
 class WgmmaProduct {
 public:
   explicit WgmmaProduct(const WgmmaShape &shape) : shape(shape) {}
 
-  /// Launches `blocks` thread blocks. `maps` are tensor maps, `operands` the rest; `makeKernel`
-  /// gets the mapping from both to the arguments.
+  /// Launches `blocks` CTAs. `maps` are tensor maps and `operands` all other operands; `makeKernel`
+  /// receives the mapping from both to the arguments of the kernel. The product must stay alive
+  /// only during the call.
   void launch(ImplicitLocOpBuilder &host, KernelBuilder &kernels, StringRef name, ValueRange maps,
               ValueRange operands, Value blocks,
               function_ref<std::unique_ptr<WgmmaKernel>(ImplicitLocOpBuilder &, const IRMapping &)>
                   makeKernel) const;
 
 private:
-  /// A tile of a copying warp: what follows it, its place (i32) in the thread block's list, and the
-  /// number (i32) of the warp.
+  /// Describes a tile of a producer warp: the tile and the next one, the position (i32) of the tile
+  /// in the work list of the CTA, and the index (i32) of the warp.
   struct TileRun {
     WgmmaWork tile, next;
     Value place, warp;
   };
-  /// Fills the stages of the tile's steps. Carried: the place in the ring, and what is known of the
-  /// step that comes there, at the end the first one of the next tile.
+  /// Fills the stages of the k steps of the tile. Carried and returned values: the pipeline state,
+  /// and the result of readStep for the k step that follows; in the end that is the first one of
+  /// the next tile.
   SmallVector<Value> emitSteps(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
                                const WgmmaFrame &frame, const TileRun &run,
                                ValueRange initial) const;
+  /// Emits the producer warpgroup.
   void emitProducer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, const WgmmaFrame &frame) const;
-  /// The copies of a step by one of the copying warps.
+  /// Waits for a stage to be empty and issues one producer warp's share of the loads of a k step.
   void fillStage(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, const WgmmaFrame &frame,
                  const WgmmaWork &tile, Value step, ArrayRef<Value> entry, StageRing::Position at,
                  Value warp) const;
+  /// Emits consumer warpgroup `group` (i32, 0 or 1).
   void emitConsumer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, const WgmmaFrame &frame,
                     Value group) const;
-  /// Fills the stages that hold the input of a tile, from `at` on; gives the position behind them.
+  /// Fills the stages that hold C of a tile, from `at` on, and returns the pipeline state after
+  /// them.
   StageRing::Position emitInput(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
                                 const WgmmaFrame &frame, const WgmmaWork &tile,
                                 StageRing::Position at) const;

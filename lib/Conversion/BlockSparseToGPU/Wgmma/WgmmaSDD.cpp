@@ -1,6 +1,12 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+// The `cuda.wgmma` and `cuda.wgmma_turned` kernels of planned_sdd. A tile is a set of stored blocks
+// in up to 128 rows and 256 columns of the result; see blocksparse/Plan/SampledTiles.h for its
+// table. A tile may gather its rows and columns from block rows and block columns that are not
+// neighbours. The result is stored in subtiles or, if several blocks share a subtile, block by
+// block.
+
 #include "../../Device/Elements.h"
 #include "../../Device/Loops.h"
 #include "../../Device/Opaque.h"
@@ -33,21 +39,22 @@ static MemRefType bufferType(Value memref) { return cast<MemRefType>(memref.getT
 
 namespace {
 
-/// A factor as tiles see it: its rows m (columns n) across, its reduction along.
+/// Describes a factor as tiles see it: its rows m (columns n) across, its reduction along k.
 struct Factor {
   Value memref;
-  /// Whether neighbours along k are neighbours in memory.
+  /// True if neighbours along k are neighbours in memory.
   bool alongK = false;
-  /// What is gathered comes one by one, `perPiece` to a piece of 64, more than 1 only along k; else
-  /// pieces come whole.
+  /// If true, the rows or columns of a tile are gathered: `perPiece` boxes form a subtile of 64,
+  /// and more than 1 only if the factor is K-major. Otherwise each subtile is loaded as one box.
   bool gathers = false;
   int64_t perPiece = 1;
 
+  /// Makes the factor gathered, in boxes of `size` rows or columns.
   void gather(int64_t size) {
     gathers = true;
     perPiece = unit / size;
   }
-  /// Of what is gathered, columns that are neighbours come as pieces, too.
+  /// True if contiguous columns of a gathered factor are loaded as complete subtiles, too.
   bool hasRuns = false;
   bool copiesPieces() const { return !gathers || (hasRuns && perPiece > 1); }
   int64_t gatheredSize() const { return unit / perPiece; }
@@ -55,47 +62,55 @@ struct Factor {
   MapBox gatheredBox() const { return {gatheredSize()}; }
 };
 
-/// What its copies read, null where there are none of a kind.
+/// Holds the tensor maps of a factor: of complete subtiles and of gathered blocks. Null if no load
+/// needs the map.
 struct FactorMaps {
   Value pieces, blocks;
 };
 
-/// Where a row of the table of tiles has what is gathered of a factor: numbers, two to a word, from
-/// field `firstWord` on, as many as field `count` says, for so many pieces.
+/// Describes where a row of the table of tiles lists the gathered blocks of a factor: indices, two
+/// to a word, from field `firstWord` on. Field `count` contains their number; they form up to
+/// `pieces` subtiles.
 struct GatheredFields {
   int64_t firstWord, count, pieces;
 };
 constexpr GatheredFields gatheredRows{firstPlace, blockRowsField, 2};
 constexpr GatheredFields gatheredColumns{firstCol, columnsField, 4};
 
-/// The factors of the product: the operands, or what was written transposed in their place.
+/// Holds the factors of the product: the operands, or temporary memory to which they were written
+/// transposed.
 struct Factors {
   Value a, b;
   ::blocksparse::SampledFactors transposes;
 };
 
+/// Describes the boxes, the factors and the shape of the kernel of a planned_sdd.
 struct SDDPlan {
   SDDPlan(PlannedSDDOp op, const Factors &factors, int64_t sharedLimit);
 
   ::blocksparse::BlockShape block;
   ::blocksparse::SampledForm form;
-  /// Those of the product that is computed, the transpose of the op's where that is swapped.
+  /// Factors of the product that is computed. With swap AB, that is the transpose of the
+  /// operation's product.
   Factor left, right;
   WgmmaShape shape;
-  /// Chunks of 64 columns of a tile.
+  /// Number of subtile columns of a tile.
   int64_t chunks;
   int64_t steps;
+  /// Returns true if several blocks share a subtile; the result is then stored block by block.
 
   bool hasBlocks() const { return ::blocksparse::sharesPieces(block); }
   ResultChunks::Blocks blocks() const { return {block.rows, block.cols}; }
-  /// What one store writes.
+  /// Returns the box of one store.
   MapBox resultBox() const {
     return hasBlocks() ? MapBox{block.rows, 1, block.cols} : MapBox{unit};
   }
-  /// Batches of chunks of a tile, of which a warpgroup stores the blocks together.
+  /// Returns the number of batches of subtiles of a tile; the blocks of a batch are stored together
+  /// by a warpgroup.
   int64_t batches() const { return chunks / WgmmaShape::resultBuffers; }
 };
 
+/// Emits the kernel of a planned_sdd.
 class SDDKernel : public WgmmaKernel {
 public:
   SDDKernel(ImplicitLocOpBuilder &b, PlannedSDDOp op, const SDDPlan &plan, FactorMaps left,
@@ -123,7 +138,8 @@ public:
                 const ResultChunks &chunks, ArrayRef<Value> held, int64_t sums) override;
 
 private:
-  /// Where copies of a factor go: address (i32), barrier; from value k (i32) of the reduction on.
+  /// Describes where a load of a factor writes: shared-memory address (i32) and full barrier. `k`
+  /// (i32) is the first value of the reduction to load.
   struct Target {
     Value address, barrier, k;
   };
@@ -131,16 +147,20 @@ private:
   static FactorMaps inKernel(FactorMaps maps, const IRMapping &mapping) {
     return {mapping.lookupOrNull(maps.pieces), mapping.lookupOrNull(maps.blocks)};
   }
+  /// Issues the load of one box of a factor.
   void emitCopy(ImplicitLocOpBuilder &b, const Factor &factor, Value map, MapBox box,
                 const WgmmaWork &tile, Value across, const Target &to, int64_t cluster = 1) const;
+  /// Issues the loads of a gathered factor by one producer warp.
   void emitGathered(ImplicitLocOpBuilder &b, const Factor &factor, const FactorMaps &maps,
                     const WgmmaWork &tile, const GatheredFields &fields, Value warp,
                     const Target &to) const;
   void readPlaces(ImplicitLocOpBuilder &b, SmallVectorImpl<Value> &fields) const;
-  /// Number (i32) of the first block of the tile's matrix.
+  /// Returns the index (i32) of the first value block of the tile's batch and head.
   Value firstBlock(ImplicitLocOpBuilder &b, const WgmmaWork &tile);
+  /// Starts the store of subtile `number` of warpgroup `group` from shared memory at `address`.
   void storePiece(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group, int64_t number,
                   Value address);
+  /// Starts the store of this thread's block of batch `batch` from shared memory at `address`.
   void storeBlock(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t batch, Value address);
 
   PlannedSDDOp op;
@@ -152,12 +172,13 @@ private:
 
 } // namespace
 
+/// Returns the length of the reduction.
 static int64_t innerSize(PlannedSDDOp op) {
   MemRefType type = bufferType(op.getA());
   return type.getDimSize(type.getRank() - (op.getTransposeA() ? 2 : 1));
 }
 
-/// Bytes of a factor of one batch and head.
+/// Returns the size in bytes of the matrix of one batch and head of a factor.
 static int64_t matrixBytes(Value memref) {
   constexpr int64_t elementBytes = 2;
   ArrayRef<int64_t> sizes = bufferType(memref).getShape().take_back(2);
@@ -168,8 +189,8 @@ static ::blocksparse::BlockShape blockOf(PlannedSDDOp op) {
   return {op.getBlock()[0], op.getBlock()[1]};
 }
 
-/// How the factors lie that the op's work lists are made for; nothing where its schedule names
-/// another kernel.
+/// Returns the transpositions of the factors for which the operation's work lists were made, or
+/// nothing if its schedule names another kernel.
 static std::optional<::blocksparse::SampledFactors> getTransposes(PlannedSDDOp op) {
   if (!op.getSchedule())
     return std::nullopt;
@@ -203,7 +224,8 @@ SDDPlan::SDDPlan(PlannedSDDOp op, const Factors &factors, int64_t sharedLimit)
   shape.transposeOut = form.swapped;
   shape.fitStages(4, sharedLimit);
   steps = llvm::divideCeil(innerSize(op), WgmmaShape::stepDepth);
-  // Gathered tiles read from all over the factors. What fits in the cache need not come in step.
+  // Gathered tiles read from all over the factors. CTAs are throttled only if the factors do not
+  // fit in the L2 cache.
   if (form.gathersRows &&
       matrixBytes(op.getA()) + matrixBytes(op.getB()) > ::blocksparse::WorkOptions().cacheBytes) {
     shape.blocks = bufferType(op.getTiles()[1]).getDimSize(0) - 1;
@@ -211,7 +233,7 @@ SDDPlan::SDDPlan(PlannedSDDOp op, const Factors &factors, int64_t sharedLimit)
   }
 }
 
-/// i1: a coordinate or a place that is there.
+/// Returns i1: a coordinate or a destination is not -1.
 static Value isThere(ImplicitLocOpBuilder &b, Value number) {
   return arith::CmpIOp::create(b, arith::CmpIPredicate::sge, number, i32Constant(b, 0));
 }
@@ -222,24 +244,24 @@ WgmmaWork SDDKernel::getTile(ImplicitLocOpBuilder &b, Value number) {
   if (plan.hasBlocks())
     readPlaces(b, fields);
   Value steps = i32Constant(b, plan.steps);
-  // LLVM would unroll all of a few steps, and the addresses of their copies would not fit the
-  // registers of the producer.
+  // The number of steps is opaque, because LLVM would unroll all of a few k steps, and the
+  // addresses of their loads would not fit in the registers of the producer.
   return {plan.steps > 2 ? makeOpaque(b, steps) : steps, fields};
 }
 
-/// Appends, for each batch of chunks, the place of the block that this thread stores. They are read
-/// before the products, so that nobody waits for them.
+/// Appends, for each batch of subtiles, the destination of the block that this thread stores. They
+/// are read before the products, so that their latency is hidden.
 void SDDKernel::readPlaces(ImplicitLocOpBuilder &b, SmallVectorImpl<Value> &fields) const {
   Value thread =
       arith::IndexCastOp::create(b, b.getI32Type(), gpu::ThreadIdOp::create(b, gpu::Dimension::x));
-  // The warpgroups are producer, half 0 and half 1; the first has no use for what it reads.
+  // The warpgroups are the producer, half 0 and half 1. The producer does not use what it reads.
   Value next = Int(b, thread) / 128 + 1;
   int64_t ofChunk = plan.blocks().perChunk(), each = WgmmaShape::resultBuffers * ofChunk;
   int64_t width = ::blocksparse::placesPerTile(plan.block);
   Value at = Int(b, fields[blocksField]) * width + Int(b, next) % 2 * (width / 2);
   Value block = Int(b, thread) % each;
   if (plan.form.swapped) {
-    // The table counts the blocks of a chunk along its columns, which are rows of the result.
+    // The table lists the blocks of a subtile along its columns, which are rows of the result.
     int64_t down = unit / plan.block.rows, across = unit / plan.block.cols;
     Value inChunk = Int(b, block) % ofChunk;
     Value turned = Int(b, inChunk) % across * down + Int(b, inChunk) / across;
@@ -273,7 +295,8 @@ Value SDDKernel::stepBytes(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Array
   return Int(b, rows) + cols;
 }
 
-/// From element `across` (i32) of the factor on, to each of `cluster` thread blocks.
+/// Loads the box that begins at row or column `across` (i32) of the factor, for each of `cluster`
+/// CTAs (multicast).
 void SDDKernel::emitCopy(ImplicitLocOpBuilder &b, const Factor &factor, Value map, MapBox box,
                          const WgmmaWork &tile, Value across, const Target &to,
                          int64_t cluster) const {
@@ -284,7 +307,8 @@ void SDDKernel::emitCopy(ImplicitLocOpBuilder &b, const Factor &factor, Value ma
   emitTensorLoad(b, map, box, place, to.address, to.barrier, cluster);
 }
 
-/// The copies of one of the copying warps: of columns those of a piece, of rows as many.
+/// Each producer warp issues an equal share of the loads: of columns those of one subtile, of rows
+/// as many.
 void SDDKernel::emitGathered(ImplicitLocOpBuilder &b, const Factor &factor, const FactorMaps &maps,
                              const WgmmaWork &tile, const GatheredFields &fields, Value warp,
                              const Target &to) const {
@@ -334,7 +358,7 @@ void SDDKernel::emitGathered(ImplicitLocOpBuilder &b, const Factor &factor, cons
 void SDDKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step,
                            ArrayRef<Value>, const StageBuffers &stage) {
   Value k = Int(b, step) * WgmmaShape::stepDepth;
-  // Block `piece` of the cluster copies this piece of the rows to all of it.
+  // CTA `piece` of the cluster loads this subtile of the rows for all CTAs.
   Value rank;
   if (plan.shape.cluster > 1)
     rank = StagedTiles::clusterRank(b, plan.shape.cluster);
@@ -443,8 +467,8 @@ bool mlir::blocksparse::device::hasWgmma(const KernelBuilder &kernels, PlannedSD
          innerSize(op) > 0;
 }
 
-/// A factor of `operand` that is `transposed` as wanted: the operand, or temporary memory that it
-/// is written to, which is added to `made`.
+/// Returns `operand` if it is stored as wanted (`isTransposed` == `wanted`). Otherwise emits a
+/// kernel that writes it transposed to temporary memory, which is returned and added to `made`.
 static Value getFactor(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Value operand,
                        bool isTransposed, bool wanted, SmallVectorImpl<Value> &made) {
   if (isTransposed == wanted)
