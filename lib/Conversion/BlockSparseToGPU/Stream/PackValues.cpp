@@ -1,6 +1,9 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+// The kernel that packs value blocks before a `cuda.stream` product: it copies them to the order in
+// which stages load them, and swizzles their rows.
+
 #include "../../Device/Loops.h"
 #include "../../OperandView.h"
 #include "../Kit/AsyncCopy.h"
@@ -16,15 +19,15 @@ using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
-/// Elements of the 16-byte pieces that a thread moves.
+/// Elements of a chunk (16 bytes), which a thread moves at once.
 static constexpr int64_t pieceElements = 8;
 
 static Value toInt(ImplicitLocOpBuilder &b, Value number) {
   return b.createOrFold<arith::IndexCastOp>(b.getI32Type(), number);
 }
 
-/// A piece of row `row` of a block from column `col`: along the stored row at once, else one by
-/// one.
+/// Loads the chunk of row `row` of a block that begins at column `col`. It is one load if the block
+/// is not transposed, and one load for each element otherwise.
 static Value loadPiece(ImplicitLocOpBuilder &b, const MatrixView &block, bool transposed, Value row,
                        Value col) {
   auto type = VectorType::get(pieceElements, block.elementType());

@@ -1,6 +1,10 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+// The consumers of `cuda.stream`: warps that multiply by mma.sync. A is a value block (16 or 32
+// rows), B a panel. Each warp keeps the accumulators of its block rows in registers for the
+// complete tile.
+
 #include "../../Device/Loops.h"
 #include "../../Device/Warp.h"
 #include "../Kit/MmaFragments.h"
@@ -17,16 +21,18 @@ using namespace mlir::blocksparse::device;
 
 static Value constant(ImplicitLocOpBuilder &b, int64_t value) { return i32Constant(b, value); }
 
+/// Emits a barrier of the lanes of a warp, which also orders their accesses to shared memory.
 static void emitWarpBarrier(ImplicitLocOpBuilder &b) {
   NVVM::SyncWarpOp::create(b, i32Constant(b, -1));
 }
 
 namespace {
 
-/// Words of two elements, four for each 16 x 16 of a factor.
+/// Words of two elements each: four words for each 16 x 16 elements of a factor.
 using Fragments = SmallVector<Value>;
 
-/// A warp that owns every `warps`-th block row of the group from its own number on.
+/// Emits a consumer warp. It computes every `warps`-th block row of the row group, starting with
+/// its own index.
 class MmaConsumer {
 public:
   MmaConsumer(ImplicitLocOpBuilder &b, const StreamKernel &kernel);
@@ -35,56 +41,62 @@ public:
 
 private:
   int64_t rowsPerWarp() const { return plan.shape.rows / plan.warps; }
-  /// Sums of a thread in one block row: 4 for each 16 x 8.
+  /// Returns the number of accumulators of a thread in one block row: 4 for each 16 x 8.
   int64_t rowSums() const { return plan.shape.block / 16 * (plan.cols / 8) * 4; }
-  /// Place in the group of the warp's row number `number`.
+  /// Returns the index in the row group of block row `number` of the warp.
   Value rowPlace(ImplicitLocOpBuilder &b, int64_t number) const {
     return plan.placeOf(b, kernel.warp, constant(b, number));
   }
-  /// What a row has in a stage, i32: bits of its panels, and the address of its first value block.
+  /// Holds a row's word of a record (i32): a bit for each panel that the row meets, and the
+  /// shared-memory address of the row's first value block.
   struct RowWord {
     Value mask, blocks;
   };
   RowWord readRow(ImplicitLocOpBuilder &b, Value stage, int64_t number) const;
-  /// Adds the blocks of the warp's rows in a stage to their sums.
+  /// Adds the products of the warp's rows in a stage to their accumulators.
   SmallVector<Value> multiplyStage(ImplicitLocOpBuilder &b, Value stage,
                                    ArrayRef<Value> sums) const;
   SmallVector<Value> multiplyRow(ImplicitLocOpBuilder &b, Value stage, int64_t number,
                                  ArrayRef<Value> sums) const;
-  /// Two rows: what is loaded of a panel that both meet serves both.
+  /// Adds the products of two rows. A fragment of a panel that both rows meet is loaded once for
+  /// both.
   SmallVector<Value> multiplyPair(ImplicitLocOpBuilder &b, Value stage, int64_t number,
                                   ArrayRef<Value> sums) const;
-  /// Adds the products of a panel and the block of each row, which begins at blocks[row]; `sums`
-  /// are those of the rows, one after the other.
+  /// Adds the products of a panel with one block of each row, which begins at blocks[row]. `sums`
+  /// are the accumulators of the rows, one row after another.
   void multiplyPanel(ImplicitLocOpBuilder &b, Value panel, ArrayRef<Value> blocks,
                      MutableArrayRef<Value> sums) const;
-  /// Runs `body` for each panel of `mask` in ascending order, with values that it hands on. It gets
-  /// where the lane reads in the panel and the bits below the panel's.
+  /// Runs `body` for each panel of `mask` in ascending order, with carried values. `body` receives
+  /// the lane's address in the panel and a mask of the bits below the panel's bit.
   using PanelBody = function_ref<SmallVector<Value>(ImplicitLocOpBuilder &, Value panel,
                                                     Value below, ArrayRef<Value> carried)>;
   SmallVector<Value> forEachPanel(ImplicitLocOpBuilder &b, Value stage, Value mask,
                                   ArrayRef<Value> initial, PanelBody body) const;
-  /// The value block at `block` for k .. k + 15: a fragment for each 16 rows.
+  /// Loads k .. k + 15 of the value block at `block`: a fragment of A for each 16 rows.
   Fragments loadLeft(ImplicitLocOpBuilder &b, Value block, int64_t k) const;
-  /// 16 columns of the panel that the lane reads at `panel`, from n on.
+  /// Loads two fragments of B: 16 columns from n on, of the panel in which the lane's address is
+  /// `panel`.
   Fragments loadRight(ImplicitLocOpBuilder &b, Value panel, int64_t k, int64_t n) const;
-  /// sums += left * right for the columns of `right`, from n on.
+  /// Updates sums += left * right for the columns of `right`, which begin at column n.
   void multiplyFragments(ImplicitLocOpBuilder &b, ArrayRef<Value> left, ArrayRef<Value> right,
                          int64_t n, MutableArrayRef<Value> sums) const;
   SharedTile valueTile() const { return {plan.shape.block, plan.shape.block}; }
-  /// Takes the row's chunks of `terms` and gives them back.
+  /// Applies the epilogue to a block row and stores it. Reads the row's subtiles of `terms` and
+  /// releases them.
   void storeRow(ImplicitLocOpBuilder &b, const StagedTile &tile, int64_t number, TermReader &terms,
                 MutableArrayRef<StripEpilogue> strips, ArrayRef<Value> sums) const;
-  /// Strips of a block row, each of 16 rows; none where the sums are stored as they are.
+  /// Epilogues of a block row, one for each 16 rows. Empty if the epilogue is trivial.
   using Strips = SmallVector<StripEpilogue, 2>;
   Strips startStrips(ImplicitLocOpBuilder &b, const StagedTile &tile, int64_t number) const;
   void prefetchRow(ImplicitLocOpBuilder &b, const StagedTile &tile, int64_t number) const;
+  /// Applies the epilogue to a subtile and writes it to the warp's buffer.
   void writeChunk(ImplicitLocOpBuilder &b, const TermReader &terms,
                   MutableArrayRef<StripEpilogue> strips, int64_t chunk, ArrayRef<Value> sums) const;
 
   const StreamKernel &kernel;
   const StreamPlan &plan;
-  /// i32: the warp's buffer for results, and where the lane reads in a value block and in a panel.
+  /// The address of the warp's buffer for results, and the lane's offsets in a value block and in a
+  /// panel (all i32).
   Value lane, result, leftLane, rightLane;
 };
 
@@ -173,7 +185,8 @@ SmallVector<Value> MmaConsumer::forEachPanel(ImplicitLocOpBuilder &b, Value stag
 
 MmaConsumer::RowWord MmaConsumer::readRow(ImplicitLocOpBuilder &b, Value stage,
                                           int64_t number) const {
-  // See blocksparse/Plan/Stages.h.
+  // The lower 16 bits are the mask of panels, the upper 16 bits the index of the first value block:
+  // see blocksparse/Plan/Stages.h.
   Value word = LLVM::LoadOp::create(
       b, b.getI32Type(), kernel.wordPointer(b, stage, rowPlace(b, number)), /*alignment=*/4);
   word = makeUniform(b, word);
@@ -203,7 +216,7 @@ SmallVector<Value> MmaConsumer::multiplyPair(ImplicitLocOpBuilder &b, Value stag
   RowWord rows[2] = {readRow(b, stage, number), readRow(b, stage, number + 1)};
   Value shared = arith::AndIOp::create(b, rows[0].mask, rows[1].mask);
   SmallVector<Value> sums(initial);
-  // The rows `members` in the panels of `mask`.
+  // Adds the products of the rows `members` in the panels of `mask`.
   auto multiply = [&](Value mask, ArrayRef<RowWord> members, MutableArrayRef<Value> own) {
     SmallVector<Value> added = forEachPanel(
         b, stage, mask, own,
@@ -255,13 +268,15 @@ void MmaConsumer::emit(ImplicitLocOpBuilder &b) const {
                             [&](ImplicitLocOpBuilder &b, Value, ValueRange carried) {
                               StageRing::Position at{carried[0], carried[1]};
                               SmallVector<Value> sums(carried.drop_front(2));
+                              // The full barrier makes panels, value blocks and record of the stage
+                              // visible.
                               kernel.ring->waitFull(b, at);
                               Value stage = kernel.stageBase(b, at.stage);
                               StageRing::Position next = kernel.ring->next(b, at);
                               SmallVector<Value> results{next.stage, next.parity};
                               llvm::append_range(results, multiplyStage(b, stage, sums));
-                              // Every lane for itself: what one lane has read is not ordered before
-                              // another's arrival by a barrier of the warp alone.
+                              // Every lane arrives for itself: a warp barrier alone would not order
+                              // the reads of one lane before the arrival of another.
                               kernel.ring->release(b, at.stage);
                               return results;
                             });
@@ -276,6 +291,7 @@ void MmaConsumer::emit(ImplicitLocOpBuilder &b) const {
               }
               return SmallVector<Value>{terms.position().stage, terms.position().parity};
             });
+  // Shared memory must stay valid until the last stores have read it and are complete.
   emitIf(b, kernel.isFirstLane, [&](ImplicitLocOpBuilder &b) { emitWaitStores(b); });
 }
 
@@ -294,7 +310,8 @@ MmaConsumer::Strips MmaConsumer::startStrips(ImplicitLocOpBuilder &b, const Stag
   for (int64_t i = 0; i < count; ++i) {
     SumStrip strip = row;
     strip.row = Int(b, row.row) + constant(b, i * StripEpilogue::corner);
-    // Two rows have strips at a time.
+    // Two rows have epilogues at a time: the next row's operands are loaded while this row is
+    // stored.
     strips.emplace_back(b, kernel.epilogue, strip, plan.cols / StripEpilogue::corner,
                         plan.freeRegisters(rowsPerWarp() * rowSums()) / (2 * count),
                         plan.terms.given());
@@ -309,7 +326,8 @@ void MmaConsumer::prefetchRow(ImplicitLocOpBuilder &b, const StagedTile &tile,
                 plan.shape.block, plan.cols, plan.terms.given());
 }
 
-/// Chunk `chunk` (64 columns) of a block row: sums [m / 16][n / 8][4] to the warp's buffer.
+/// Writes subtile `chunk` (64 columns) of a block row, accumulators [m / 16][n / 8][4], to the
+/// warp's buffer.
 void MmaConsumer::writeChunk(ImplicitLocOpBuilder &b, const TermReader &terms,
                              MutableArrayRef<StripEpilogue> strips, int64_t chunk,
                              ArrayRef<Value> sums) const {
@@ -317,7 +335,7 @@ void MmaConsumer::writeChunk(ImplicitLocOpBuilder &b, const TermReader &terms,
   SharedTile buffer = plan.transposeOut ? SharedTile{chunkCols, size} : SharedTile{size, chunkCols};
   for (int64_t m = 0; m < size; m += 16)
     for (int64_t n = 0; n < chunkCols; n += 16) {
-      // Two neighbouring tiles of 16 x 8.
+      // The 8 accumulators belong to two neighbouring fragments of 16 x 8.
       int64_t col = chunk * chunkCols + n;
       SmallVector<Value> parts(
           sums.slice(((m / 16) * tilesN + col / 8) * 4, StripEpilogue::cornerSums));
@@ -341,12 +359,13 @@ void MmaConsumer::storeRow(ImplicitLocOpBuilder &b, const StagedTile &tile, int6
   Value unit = kernel.lists.rowOf(b, tile.group, rowPlace(b, number));
   Value there = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, unit, constant(b, 0));
   for (int64_t chunk = 0; chunk < plan.cols / chunkCols; ++chunk) {
-    // The copy of the chunk that was here before has read it.
+    // The buffer may be overwritten after the store of the previous subtile has read it.
     emitIf(b, kernel.isFirstLane, [&](ImplicitLocOpBuilder &b) { emitWaitStoresRead(b); });
     emitWarpBarrier(b);
     terms.take(b, number * (plan.cols / chunkCols) + chunk);
     writeChunk(b, terms, strips, chunk, sums);
     terms.giveBack(b);
+    // TMA must see the writes of all lanes: each lane fences its own, then the warp meets.
     emitCopyFence(b);
     emitWarpBarrier(b);
     emitIf(b, both(b, kernel.isFirstLane, there), [&](ImplicitLocOpBuilder &b) {

@@ -24,7 +24,7 @@ Value mlir::blocksparse::device::movePieces(ImplicitLocOpBuilder &b, Value addre
 }
 
 Value StreamPanels::laneOffset(ImplicitLocOpBuilder &b, Value lane, Order order, Value col) const {
-  // Rows of the tile are columns where k runs along them.
+  // The rows of a K-major tile are columns.
   bool rowsFirst = shape.alongK == (order == Order::ColumnsFirst);
   LanePlace place = LanePlace::get(b, lane, rowsFirst);
   if (shape.alongK)
@@ -37,7 +37,7 @@ Value StreamPanels::laneOffset(ImplicitLocOpBuilder &b, Value lane, Order order,
 Value StreamPanels::select(ImplicitLocOpBuilder &b, Value first, Value number) const {
   if (perCopy() == 1)
     return Int(b, first) + Int(b, number) * stride();
-  // As movePieces, by a number of pieces that is not constant.
+  // This is movePieces by a number of pieces that is not constant.
   Value inCopy = Int(b, number) % perCopy();
   Value copy = b.createOrFold<arith::XOrIOp>(number, inCopy);
   Value address = Int(b, first) + Int(b, copy) * stride();
@@ -45,7 +45,8 @@ Value StreamPanels::select(ImplicitLocOpBuilder &b, Value first, Value number) c
 }
 
 Value StreamPanels::corner(ImplicitLocOpBuilder &b, Value panel, int64_t k, int64_t n) const {
-  // 16 rows more are a constant number of bytes; a step along a row meets the swizzle.
+  // A distance of 16 rows is a constant number of bytes; a distance along a row changes the
+  // swizzle.
   int64_t pieces = (shape.alongK ? k : n % chunkCols) / 8;
   int64_t bytes =
       shape.alongK ? n * tile().rowBytes() : n / chunkCols * tile().bytes() + k * tile().rowBytes();

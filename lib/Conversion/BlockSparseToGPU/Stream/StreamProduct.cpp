@@ -18,7 +18,8 @@ using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
 static constexpr int64_t warpSize = 32;
-/// One of them copies; setmaxnreg speaks of whole warpgroups.
+/// Warps of the producer warpgroup. Only one of them issues TMA loads, but setmaxnreg applies to
+/// complete warpgroups.
 static constexpr int64_t producerWarps = 4;
 
 static Value constant(ImplicitLocOpBuilder &b, int64_t value) { return i32Constant(b, value); }
@@ -58,9 +59,10 @@ Value StreamPlan::placeOf(ImplicitLocOpBuilder &b, Value owner, Value number) co
   return Int(b, owner) + Int(b, number) * warps;
 }
 
-/// A block starts with the same registers for all, as many as fit; the copying warps need few (a
-/// record's panels, those of the next one, and a dozen), and the others get the rest. All together
-/// must fit what the block started with, else it hangs.
+/// Returns the registers after setmaxnreg. All threads of a CTA start with the same number, as many
+/// as fit. The producer needs few (the panels of a record, those of the next one, and a dozen more),
+/// and the consumers get the rest. The sum must not exceed what the CTA started with: setmaxnreg
+/// would wait for ever.
 WarpRegisters StreamPlan::registers() const {
   constexpr int64_t all = 65536, most = 240;
   const int64_t producer = !usesWgmma ? 32 : shape.panels <= 4 ? 24 : 40;
@@ -116,6 +118,7 @@ void StreamKernel::emit(ImplicitLocOpBuilder &b) {
   emitIf(b, isEqual(b, thread, constant(b, 0)), [&](ImplicitLocOpBuilder &b) {
     ring->emitInit(b, plan.warps * plan.releasesOfWarp(), 1 + plan.terms.loaders());
   });
+  // The mbarriers must be initialised before any thread waits or arrives there.
   emitBarrier(b);
   auto produce = [&](OpBuilder &builder, Location loc) {
     ImplicitLocOpBuilder b(loc, builder);
@@ -171,6 +174,8 @@ void StreamKernel::emitCopies(ImplicitLocOpBuilder &b, const StagedTile &tile, V
   Value barrier = ring->full(b, stage), first = stageBase(b, stage);
   Value valueBytes = Int(b, blocks) * plan.blockBytes();
   Value bytes = Int(b, valueBytes) + Int(b, panels) * (plan.panels().bytes());
+  // One arrival announces all bytes of the stage: value blocks, panels and record. Every load below
+  // counts down this barrier.
   ring->expectBytes(b, stage, Int(b, bytes) + constant(b, plan.recordBytes()));
   emitBulkLoad(b, records.at(b, record), constant(b, plan.recordBytes()),
                Int(b, first) + constant(b, plan.recordOffset()), barrier);

@@ -22,7 +22,7 @@ static constexpr int64_t vectorBytes = GivenTerms::elementBytes;
 static Value constant(ImplicitLocOpBuilder &b, int64_t value) { return i32Constant(b, value); }
 
 //===----------------------------------------------------------------------===//
-// What stages hold
+// Contents of the stages
 //===----------------------------------------------------------------------===//
 
 TermStages TermStages::get(PlannedDSDOp op, const ::blocksparse::StreamShape &shape, int64_t owners,
@@ -42,7 +42,7 @@ TermStages TermStages::get(PlannedDSDOp op, const ::blocksparse::StreamShape &sh
   }
   stages.hasInput = hasMappedInput(op);
   stages.fit();
-  // An input that is too large for a stage is loaded by the epilogue. Vectors are small.
+  // If C is too large for a stage, the epilogue loads it itself. Vectors are small enough.
   if (stages.hasInput && stages.bytes() > shape.stageBytes()) {
     stages.hasInput = false;
     stages.fit();
@@ -66,7 +66,7 @@ TermSet TermStages::given() const {
   return set;
 }
 
-/// The block row of row `number` (i32) of `owner` (i32) in a tile.
+/// Returns the block row (i32) of row `number` (i32) of consumer `owner` (i32) in a tile.
 static Value unitOf(ImplicitLocOpBuilder &b, const StreamKernel &kernel, const StagedTile &tile,
                     Value owner, Value number) {
   return kernel.readableRow(b, tile, kernel.plan.placeOf(b, owner, number));
@@ -76,7 +76,7 @@ static Value unitOf(ImplicitLocOpBuilder &b, const StreamKernel &kernel, const S
 // Input
 //===----------------------------------------------------------------------===//
 
-/// The place of chunk `number` of `owner` (i32).
+/// Returns the coordinate of subtile `number` of C for consumer `owner` (i32).
 static MapPlace inputPlace(ImplicitLocOpBuilder &b, const StreamKernel &kernel,
                            const StagedTile &tile, Value owner, int64_t number) {
   const TermStages &terms = kernel.plan.terms;
@@ -99,6 +99,8 @@ StageRing::Position mlir::blocksparse::device::emitTermCopies(ImplicitLocOpBuild
   for (int64_t stage = 0; stage < terms.count(); ++stage) {
     int64_t first = stage * terms.perStage;
     int64_t count = std::min(terms.perStage, terms.ownedChunks() - first);
+    // The consumers have released the stage. The expect-tx arrival is needed even for 0 bytes: it
+    // counts as the producer's.
     kernel.ring->waitEmpty(b, at);
     int64_t bytes = terms.hasInput ? terms.owners * count * terms.chunkBytes() : 0;
     kernel.ring->expectBytes(b, at.stage, constant(b, bytes));
@@ -107,7 +109,7 @@ StageRing::Position mlir::blocksparse::device::emitTermCopies(ImplicitLocOpBuild
       for (int64_t i = 0; i < count; i += terms.perCopy()) {
         MapPlace place = inputPlace(b, kernel, tile, constant(b, owner), first + i);
         Value to = constant(b, (owner * terms.perStage + i) * terms.chunkBytes());
-        // Else it would drive out values that all thread blocks read again.
+        // C is read once: otherwise it would evict values that all CTAs read again.
         emitTensorLoad(b, inputMap, terms.inputBox(), place, Int(b, base) + to, barrier,
                        /*cluster=*/1, CacheUse::Once);
       }
@@ -122,7 +124,7 @@ StageRing::Position mlir::blocksparse::device::emitTermCopies(ImplicitLocOpBuild
 
 namespace {
 
-/// One of the threads that load vectors.
+/// Emits one of the threads that load vectors.
 class TermLoader {
 public:
   TermLoader(ImplicitLocOpBuilder &b, const StreamKernel &kernel, const StagedTile &tile,
@@ -131,7 +133,7 @@ public:
     col = Int(b, tile.panel) * terms.cols;
   }
 
-  /// Fills stage `number` of the tile's stages of terms, which stands at `base` (i32).
+  /// Fills stage `number` of the tile's stages of operands, which begins at address `base` (i32).
   void fill(ImplicitLocOpBuilder &b, int64_t number, Value base) const {
     for (auto [i, term] : llvm::enumerate(terms.ofRow))
       copy(b, term, terms.rowElements(), Int(b, base) + constant(b, terms.rowVectorOffset(i)),
@@ -142,7 +144,8 @@ public:
   }
 
 private:
-  /// Element of a vector along rows that stands at `element` (i32) in stage `number`.
+  /// Returns the row (i32) of the result whose element is at position `element` (i32) of a row
+  /// vector in stage `number`.
   Value rowOf(ImplicitLocOpBuilder &b, int64_t number, Value element) const {
     int64_t block = terms.shape.block;
     Value place = Int(b, element) / block, perStage = constant(b, terms.rowsPerStage());
@@ -153,7 +156,8 @@ private:
     return Int(b, unit) * block + Int(b, element) % block;
   }
 
-  /// Copies `count` elements of a term, of which element i is that at `placeOf(i)`, to `to`.
+  /// Copies `count` elements of an operand to address `to` (i32) as f32. Element i is element
+  /// `placeOf(i)` of the operand.
   void copy(ImplicitLocOpBuilder &b, Epilogue::Term term, int64_t count, Value to,
             function_ref<Value(ImplicitLocOpBuilder &, Value)> placeOf) const {
     const Epilogue::TermView &view = *kernel.epilogue.getTerm(term);
@@ -198,7 +202,8 @@ void mlir::blocksparse::device::emitTermLoaders(ImplicitLocOpBuilder &b, const S
             [&](ImplicitLocOpBuilder &b, Value number, ValueRange carried) {
               StagedTile tile = kernel.lists.read(b, number);
               TermLoader loader(b, kernel, tile, thread);
-              // Products have no vectors, but each filler comes to every stage.
+              // The stages of products contain no vectors, but each producer thread must arrive at
+              // every stage.
               SmallVector<Value> end =
                   emitCarry(b, constant(b, 0), tile.records, one, carried,
                             [&](ImplicitLocOpBuilder &b, Value, ValueRange carried) {
@@ -214,7 +219,8 @@ void mlir::blocksparse::device::emitTermLoaders(ImplicitLocOpBuilder &b, const S
               for (int64_t stage = 0; stage < kernel.plan.terms.count(); ++stage) {
                 ring.waitEmpty(b, at);
                 loader.fill(b, stage, kernel.stageBase(b, at.stage));
-                // The copy engine writes there next.
+                // TMA is the next writer of this memory: the fence orders these ordinary writes
+                // before it.
                 emitCopyFence(b);
                 ring.joinFill(b, at.stage);
                 at = ring.next(b, at);
@@ -275,8 +281,8 @@ void TermReader::giveBack(ImplicitLocOpBuilder &b) {
   const TermStages &terms = kernel.plan.terms;
   if (terms.count() == 0 || ((taken + 1) % terms.perStage != 0 && taken + 1 != terms.ownedChunks()))
     return;
-  // Every lane for itself: what one lane has read is not ordered before another's arrival by a
-  // barrier of the warp alone.
+  // Every lane arrives for itself: a warp barrier alone would not order the reads of one lane
+  // before the arrival of another.
   kernel.ring->release(b, at.stage);
   at = kernel.ring->next(b, at);
 }

@@ -1,17 +1,19 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The terms of the epilogue of a "cuda.stream" kernel come through its ring, so that nothing is
-// waited for when the products have ended. An owner is what owns whole block rows of a group: a
-// warp, or a warpgroup that multiplies by wgmma. A block row is cut into chunks of 64 columns.
-// Behind the stages of its products a tile has stages of terms, each for some chunks of every
-// owner, either of one row or all of some rows:
-//   the input  [owner][chunk], each as the result is stored, [row in block][64], or [64][row in
-//              block] where that is transposed; swizzled as all copies,
-//   vectors    f32: of each term with an element for each row [owner][row][row in block], of each
-//              with one for each column [column of the tile].
-// The producer copies the input. The other warps of its warpgroup load the vectors, whatever their
-// types and strides are, and fill every stage together with the producer.
+// Staged operands of the epilogue of a stream kernel: they are loaded through the stage ring, so
+// that a consumer does not wait for memory when its products have ended. A consumer is a warp
+// (mma.sync) or a warpgroup (wgmma) that computes complete block rows of a row group; a block row
+// is divided into subtiles of 64 columns. After the stages of its products, a tile has stages of
+// operands. Each contains some subtiles of every consumer, either of a single row or all subtiles
+// of some rows:
+//   C          [consumer][subtile], each as the result is stored: [row in block][64], or
+//              [64][row in block] if the result is stored transposed; swizzled as all loads,
+//   vectors    f32: of each operand with an element for each row [consumer][row][row in block], of
+//              each operand with an element for each column [column of the tile].
+// The producer thread loads C by TMA. The other three warps of its warpgroup load the vectors with
+// ordinary instructions, because these may have any type and stride. Both fill every stage
+// together: they are the producers of the ring.
 
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_STREAM_STREAMTERMS_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_STREAM_STREAMTERMS_H
@@ -25,39 +27,45 @@ namespace mlir::blocksparse::device {
 
 class StreamKernel;
 
-/// What the stages of terms hold.
+/// Describes the contents of the stages of operands. Offsets and sizes are bytes.
 struct TermStages {
-  /// For the rows of `shape` by `cols` columns; `owners` is a divisor of the rows.
+  /// Returns the stages for the rows of `shape` by `cols` columns. Requires the number of `owners`
+  /// (consumers) to divide the number of rows.
   static TermStages get(PlannedDSDOp op, const ::blocksparse::StreamShape &shape, int64_t owners,
                         int64_t cols);
 
-  /// Of an owner.
+  /// Return the number of block rows and of subtiles of a consumer.
   int64_t ownedRows() const { return shape.rows / owners; }
   int64_t ownedChunks() const { return ownedRows() * chunks(); }
-  /// Of a block row.
+  /// Returns the number of subtiles of a block row.
   int64_t chunks() const { return cols / chunkCols; }
-  /// Stages of a tile.
+  /// Returns the number of stages of operands of a tile; 0 if no operand is staged.
   int64_t count() const { return perStage == 0 ? 0 : llvm::divideCeil(ownedChunks(), perStage); }
+  /// Returns the operands that are staged.
   TermSet given() const;
+  /// Return the size of a subtile of C and of all subtiles of C in a stage.
   int64_t chunkBytes() const { return shape.block * chunkCols * 2; }
   int64_t inputBytes() const { return hasInput ? owners * perStage * chunkBytes() : 0; }
-  /// Rows of each owner that have chunks in a stage, and the first one in stage `stage`.
+  /// Return the number of rows of each consumer that have subtiles in a stage, and the first such
+  /// row of stage `stage`.
   int64_t rowsPerStage() const { return std::max<int64_t>(perStage / chunks(), 1); }
   int64_t firstRow(int64_t stage) const { return stage * perStage / chunks(); }
-  /// Elements of a vector along rows in a stage.
+  /// Returns the number of elements of a row vector in a stage.
   int64_t rowElements() const { return owners * rowsPerStage() * shape.block; }
-  /// Where vector `number` of `ofRow` and of `ofCol` begins in a stage.
+  /// Return the offset of vector `number` of `ofRow` or `ofCol` in a stage.
   int64_t rowVectorOffset(int64_t number) const {
     return inputBytes() + number * rowElements() * GivenTerms::elementBytes;
   }
   int64_t colVectorOffset(int64_t number) const {
     return rowVectorOffset(ofRow.size()) + number * cols * GivenTerms::elementBytes;
   }
+  /// Returns the size of the operands in a stage.
   int64_t bytes() const { return colVectorOffset(ofCol.size()); }
   bool hasVectors() const { return !ofRow.empty() || !ofCol.empty(); }
-  /// Threads that load vectors and fill stages beside the producer.
+  /// Returns the number of threads that load vectors. They arrive at the full barriers beside the
+  /// producer.
   int64_t loaders() const { return hasVectors() ? loaderWarps * 32 : 0; }
-  /// Chunks of a row that one copy brings, and its box.
+  /// Return the number of subtiles of a row that one TMA load brings, and its box.
   int64_t perCopy() const { return perStage % chunks() == 0 ? chunks() : 1; }
   MapBox inputBox() const {
     return transposeOut ? MapBox{perCopy() * chunkCols, 1, shape.block}
@@ -69,49 +77,52 @@ struct TermStages {
   ::blocksparse::StreamShape shape;
   int64_t owners = 0, cols = 0;
   bool transposeOut = false, hasInput = false;
-  /// Terms with an element for each row, or each column, of the product.
+  /// Operands with an element for each row, or for each column, of the accumulators.
   SmallVector<Epilogue::Term> ofRow, ofCol;
-  /// Chunks of each owner in a stage; 0 where there is no term.
+  /// Number of subtiles of each consumer in a stage; 0 if no operand is staged.
   int64_t perStage = 0;
 
 private:
-  /// Sets that to the most that fit a stage, one at least.
+  /// Sets `perStage` to the largest number that fits in a stage, at least 1.
   void fit();
 };
 
-/// What thread `thread` (i32) of the loaders does: it walks through the stages of all tiles of the
-/// thread block.
+/// Emits the code of vector loader thread `thread` (i32): it walks through the stages of all tiles
+/// of the CTA.
 void emitTermLoaders(ImplicitLocOpBuilder &b, const StreamKernel &kernel, Value thread);
 
-/// The producer fills the stages of terms of a tile, from `at` on; gives the position behind them.
-/// `inputMap`: that of the input, where it is copied.
+/// Fills the stages of operands of a tile, from `at` on, in the producer thread, and returns the
+/// pipeline state after them. `inputMap` is the tensor map of C, if it is staged.
 StageRing::Position emitTermCopies(ImplicitLocOpBuilder &b, const StreamKernel &kernel,
                                    Value inputMap, const StagedTile &tile, StageRing::Position at);
 
-/// The stages of terms of a tile as owner `owner` (i32) takes them, one chunk after the other. All
-/// its threads call `take` and `giveBack` together.
+/// Gives consumer `owner` (i32) access to the stages of operands of a tile, one subtile after
+/// another. All its threads call `take` and `giveBack` together.
 class TermReader {
 public:
   TermReader(const StreamKernel &kernel, Value owner, const StageRing::Position &start)
       : kernel(kernel), owner(owner), at(start) {}
 
-  /// Waits for the terms of chunk `number` of the owner, in [row][chunk].
+  /// Makes subtile `number` of the consumer, in [row][subtile] order, the current one, and waits
+  /// for its operands.
   void take(ImplicitLocOpBuilder &b, int64_t number);
-  /// What is given of a corner of the chunk that was taken. `offset`: where the lane reads the
-  /// input's matrices in the chunk, with a transposition or not. The corner's strip begins at row
-  /// `row` of the block row and column `col` of the tile. All i32.
+  /// Returns the staged operands of an epilogue fragment of the current subtile. `offset` is the
+  /// lane's offset in the subtile for loading C by ldmatrix, with .trans if `transposed` is set.
+  /// The warp tile of the fragment begins at row `row` of the block row and column `col` of the
+  /// tile. All are i32.
   GivenTerms getCorner(ImplicitLocOpBuilder &b, Value offset, bool transposed, Value row,
                        Value col) const;
-  /// The chunk has been read.
+  /// Marks the current subtile as read. After the last subtile of a stage, each thread releases the
+  /// stage.
   void giveBack(ImplicitLocOpBuilder &b);
-  /// Of the stage behind those that were given back.
+  /// Returns the pipeline state of the stage that follows the released ones.
   const StageRing::Position &position() const { return at; }
 
 private:
-  /// Addresses (i32): of the stage, and of the input of the chunk.
+  /// Return the shared-memory address (i32) of the current stage, and of C of the current subtile.
   Value stage(ImplicitLocOpBuilder &b) const;
   Value inputChunk(ImplicitLocOpBuilder &b) const;
-  /// GivenTerms::vectors.
+  /// Returns GivenTerms::vectors of a fragment.
   std::array<Value, Epilogue::numTerms> vectors(ImplicitLocOpBuilder &b, Value row,
                                                 Value col) const;
 

@@ -1,19 +1,21 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Small blocks on wgmma, whose tiles have 64 rows: the block stands on the side of the columns. A
-// warpgroup computes the transposed product (64 columns of the panel) x (16 or 32 rows) for the
-// blocks of its rows, so that nothing is multiplied by zero.
+// The consumers of `cuda.stream_wgmma`: two warpgroups that multiply small blocks by wgmma. wgmma
+// needs 64 rows, but a block has 16 or 32; therefore AB is swapped. A warpgroup computes the
+// transposed product (64 columns of the panel) x (16 or 32 rows) for the blocks of its rows, so
+// that nothing is multiplied by zero: A is the panel, B the value block.
 //
-// Shared memory is what such products wait for: it delivers 128 bytes a cycle, and wgmma reads B
-// and what it is given of A there for every instruction. With 32 columns that is 1 KB of B and 2 KB
-// of A, 24 cycles for 16 of the tensor cores. So the panel is read once to registers, which each of
-// its blocks takes as A.
+// The limit of such products is shared memory. It delivers 128 bytes a cycle, and each wgmma reads
+// B, and A unless it is in registers, from there. With 32 rows that is 1 KB of B and 2 KB of A: 24
+// cycles for 16 cycles of the tensor cores. The panel is therefore loaded to registers once, and is
+// the factor A of all its blocks.
 //
-// Then a warpgroup waits for itself: for products to end before their registers are loaded anew,
-// for those loads, and at a branch for each row that may have no block in a panel. So as many
-// panels are loaded together as registers hold, the words of a stage are read behind the products
-// of the stage before, and conditions are ready before their branches (WgmmaTile::multiplyAddIf).
+// The next limit is latency within a warpgroup: products must end before their registers are loaded
+// again, the loads themselves take time, and there is a branch for each row that may have no block
+// in a panel. Therefore, as many panels are loaded together as the registers can hold, the words of
+// a stage are read after the products of the previous stage have been started, and conditions are
+// computed before their branches (WgmmaTile::multiplyAddIf).
 
 #include "../../Device/Loops.h"
 #include "../../Device/Warp.h"
@@ -35,12 +37,12 @@ static constexpr int64_t warpsOfGroup = 4;
 
 static Value constant(ImplicitLocOpBuilder &b, int64_t value) { return i32Constant(b, value); }
 
-/// Value blocks are the transposed right factor: [row][k].
+/// Returns the layout of value blocks: they are the transposed factor B, [row][k], i.e. K-major.
 static WgmmaFactor valueFactor(const StreamPlan &plan) { return {true, plan.shape.block}; }
 
 namespace {
 
-/// One of the two warpgroups; it owns half of the group's rows.
+/// Emits one of the two warpgroups; it computes half of the row group.
 class StreamWgmmaConsumer {
 public:
   StreamWgmmaConsumer(ImplicitLocOpBuilder &b, const StreamKernel &kernel);
@@ -54,33 +56,41 @@ private:
   Value rowPlace(ImplicitLocOpBuilder &b, int64_t row) const {
     return plan.placeOf(b, group, constant(b, row));
   }
-  /// Gives a stage back whose products have ended. One lane may do so for its warp though all have
-  /// read words and fragments: both are in use when the lanes meet at the end of the products'
-  /// group and at the wait for it. (racecheck does not follow that; docs/Testing.md.)
+  /// Releases a stage whose products have ended. One lane may arrive for its warp although all
+  /// lanes have read words and fragments: both have been consumed by the time the lanes converge at
+  /// the commit of the products and at the wait for them. (racecheck does not model that; see
+  /// docs/Testing.md.)
   void releaseIf(ImplicitLocOpBuilder &b, Value stage) const {
     Value all = arith::ConstantIntOp::create(b, b.getI1Type(), 1);
     kernel.ring->releaseIf(b, stage, plan.releasesOfWarp() == 1 ? kernel.isFirstLane : all);
   }
-  /// The words of a stage's panels, a vector of i32, when it has arrived: see
-  /// blocksparse/Plan/Stages.h. Zeros where nothing comes, which the i1 `comes` tells.
+  /// Waits for a stage and returns the words of its panels, a vector of i32: see
+  /// blocksparse/Plan/Stages.h. Returns zeros, without a wait, if `comes` (i1) is false: there is
+  /// no further stage of this tile.
   Value readWords(ImplicitLocOpBuilder &b, const StageRing::Position &at, Value comes) const;
-  /// The fragments of a panel, of each chunk of 64 columns.
+  /// Fragments of A of a panel, for each 64 columns.
   using Fragments = SmallVector<SmallVector<Value>>;
   Fragments loadPanel(ImplicitLocOpBuilder &b, Value stage, int64_t panel) const;
-  /// Panels whose fragments are in registers together, 16 words of each thread.
+  /// Returns the number of panels whose fragments are in registers together, 16 words a thread
+  /// each.
   int64_t panelsAtOnce() const { return 32 / plan.shape.block; }
-  /// The products of a stage, a group for each panel; `sums` are [row][chunk]. The stage `before`,
-  /// unless it is -1, is given back when its products have ended.
+  /// Starts the products of a stage, one commit for each panel; `sums` are [row][subtile]. Stage
+  /// `before`, unless it is -1, is released when its products have ended.
   void multiplyStage(ImplicitLocOpBuilder &b, Value stage, Value before, Value words,
                      MutableArrayRef<Value> sums) const;
+  /// Starts the products of a panel, whose word is `word`, with the blocks of all rows that meet
+  /// it.
   void multiplyPanel(ImplicitLocOpBuilder &b, Value stage, Value word, const Fragments &left,
                      MutableArrayRef<Value> sums) const;
-  /// Takes all rows of `terms` and gives them back.
+  /// Applies the epilogue to all rows and stores them. Reads the subtiles of `terms` and releases
+  /// them.
   void storeRows(ImplicitLocOpBuilder &b, const StagedTile &tile, TermReader &terms,
                  ArrayRef<Value> sums) const;
-  /// The sums of chunk `number` of all the warpgroup's, those of a row after another.
+  /// Returns the position of the accumulators of subtile `number` of the warpgroup, counted in
+  /// [row][subtile] order.
   SumStrip getSums(ImplicitLocOpBuilder &b, const StagedTile &tile, int64_t number) const;
-  /// `strip`: the epilogue, null where it is trivial; `chunk`: number of the 64 columns.
+  /// Applies the epilogue `strip` (null if it is trivial) to subtile `chunk` of a row and writes it
+  /// to shared memory at `address`.
   void writeChunk(ImplicitLocOpBuilder &b, const TermReader &terms, StripEpilogue *strip,
                   int64_t chunk, ArrayRef<Value> sums, Value address) const;
   void emitGroupBarrier(ImplicitLocOpBuilder &b) const;
@@ -88,11 +98,12 @@ private:
   const StreamKernel &kernel;
   const StreamPlan &plan;
   WgmmaTile tile;
-  /// i32: number of the warpgroup, of the warp in it, and its buffers of results.
+  /// Index of the warpgroup and of the warp in it, and the address of its buffers for results (all
+  /// i32).
   Value group, warp, result;
-  /// i32: its first row in a group, and where the lane reads in a panel.
+  /// Index of its first row in the row group, and the lane's offset in a panel (both i32).
   Value firstRow, leftLane;
-  /// i1: the first thread of the warpgroup.
+  /// True (i1) in the first thread of the warpgroup.
   Value isFirst;
 };
 
@@ -114,7 +125,7 @@ StreamWgmmaConsumer::StreamWgmmaConsumer(ImplicitLocOpBuilder &b, const StreamKe
 }
 
 void StreamWgmmaConsumer::emitGroupBarrier(ImplicitLocOpBuilder &b) const {
-  // Barrier 0 is the whole block's.
+  // Named barrier 0 belongs to the complete CTA.
   NVVM::BarrierOp::create(b, Type(), Int(b, group) + constant(b, 1), constant(b, warpgroupThreads),
                           NVVM::BarrierReductionAttr(), Value());
 }
@@ -151,8 +162,10 @@ void StreamWgmmaConsumer::multiplyPanel(ImplicitLocOpBuilder &b, Value stage, Va
                                         const Fragments &left, MutableArrayRef<Value> sums) const {
   Value first = Int(b, word) / (1 << 16) * plan.blockBytes();
   Value block = valueFactor(plan).lowHalf(b, Int(b, kernel.valuesBase(b, stage)) + first);
-  // The bit of a row as a sign.
+  // The bit of a row becomes the sign bit.
   auto meets = [&](int64_t row) { return Int(b, word) * (int64_t(1) << (31 - row)); };
+  // The fence orders the loads of the fragments of A to registers before the products that read
+  // them.
   tile.beginGroup(b);
   WgmmaTile::Guard guard = WgmmaTile::firstGuard(b, meets(0), block);
   for (int64_t row = 0; row < rows(); ++row)
@@ -165,7 +178,8 @@ void StreamWgmmaConsumer::multiplyStage(ImplicitLocOpBuilder &b, Value stage, Va
                                         Value words, MutableArrayRef<Value> sums) const {
   int64_t panels = plan.shape.panels;
   for (int64_t first = 0; first < panels; first += panelsAtOnce()) {
-    // The registers of the panels before are free. The other warpgroup multiplies meanwhile.
+    // The fragments of the previous panels may be overwritten after their products have ended. The
+    // other warpgroup keeps the tensor cores busy meanwhile.
     tile.waitAll(b);
     if (first == 0)
       releaseIf(b, before);
@@ -195,7 +209,7 @@ void StreamWgmmaConsumer::emit(ImplicitLocOpBuilder &b) const {
       Value comes = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, record, work.records);
       return readWords(b, at, comes);
     };
-    // Carried: the place in the ring, the stage before it, the words of its panels, and the sums.
+    // Carried: pipeline state, previous stage, words of the panels of the stage, and accumulators.
     constexpr int64_t firstSum = 4;
     Value zero = constant(b, 0);
     SmallVector<Value> initial(carried);
@@ -215,12 +229,14 @@ void StreamWgmmaConsumer::emit(ImplicitLocOpBuilder &b) const {
                     return results;
                   });
     SmallVector<Value> sums = tile.finish(b, ArrayRef<Value>(end).drop_front(firstSum));
+    // The products of the last stage have ended, too.
     releaseIf(b, end[2]);
     TermReader terms(kernel, group, {end[0], end[1]});
     storeRows(b, work, terms, sums);
     return SmallVector<Value>{terms.position().stage, terms.position().parity};
   };
   emitCarry(b, range.from, range.to, one, {start.stage, start.parity}, emitTile);
+  // Shared memory must stay valid until the last stores have read it and are complete.
   emitIf(b, isFirst, [&](ImplicitLocOpBuilder &b) { emitWaitStores(b); });
 }
 
@@ -228,7 +244,8 @@ void StreamWgmmaConsumer::emit(ImplicitLocOpBuilder &b) const {
 // Results
 //===----------------------------------------------------------------------===//
 
-/// These are sums of the transposed result, or of the result where that is stored transposed.
+/// The accumulators are those of the transposed result, or of the result if it is stored
+/// transposed.
 SumStrip StreamWgmmaConsumer::getSums(ImplicitLocOpBuilder &b, const StagedTile &work,
                                       int64_t number) const {
   Value unit = kernel.readableRow(b, work, rowPlace(b, number / chunks()));
@@ -240,8 +257,8 @@ SumStrip StreamWgmmaConsumer::getSums(ImplicitLocOpBuilder &b, const StagedTile 
   return sums;
 }
 
-/// 64 columns of a block row to shared memory at `address`; the sums are those of the transposed
-/// tile (column, row), see Kit/WgmmaTile.h, and lanes store as in Kit/ResultChunks.h.
+/// Writes 64 columns of a block row to shared memory at `address`. The accumulators are those of
+/// the transposed tile (column, row), see Kit/WgmmaTile.h; lanes store as in Kit/ResultChunks.h.
 void StreamWgmmaConsumer::writeChunk(ImplicitLocOpBuilder &b, const TermReader &terms,
                                      StripEpilogue *strip, int64_t chunk, ArrayRef<Value> sums,
                                      Value address) const {
@@ -279,7 +296,7 @@ void StreamWgmmaConsumer::storeRows(ImplicitLocOpBuilder &b, const StagedTile &w
     if (Epilogue::isTrivial(kernel.op) || number == all)
       return;
     Value thread = Int(b, warp) * 32 + kernel.lane;
-    // The sums of what was stored before are free.
+    // The registers of the accumulators that were stored before are free.
     int64_t left = (all - std::max<int64_t>(number - 1, 0)) * perChunk;
     following.emplace(b, kernel.epilogue, getSums(b, work, number).ofWarp(b, thread),
                       plan.shape.block / StripEpilogue::corner, plan.freeRegisters(left) / 2,
@@ -288,7 +305,7 @@ void StreamWgmmaConsumer::storeRows(ImplicitLocOpBuilder &b, const StagedTile &w
   start(0);
   for (int64_t first = 0; first < all; first += buffers()) {
     int64_t last = std::min(first + buffers(), all);
-    // The copies of the chunks that were here before have read them.
+    // The buffers may be overwritten after the stores of the previous subtiles have read them.
     emitIf(b, isFirst, [&](ImplicitLocOpBuilder &b) { emitWaitStoresRead(b); });
     emitGroupBarrier(b);
     SmallVector<Value> units, addresses;
@@ -303,6 +320,8 @@ void StreamWgmmaConsumer::storeRows(ImplicitLocOpBuilder &b, const StagedTile &w
                  sums.slice(i * perChunk, perChunk), addresses.back());
       terms.giveBack(b);
     }
+    // Each thread makes its writes visible to TMA; after the barrier all of them are, and one
+    // thread stores.
     emitCopyFence(b);
     emitGroupBarrier(b);
     emitIf(b, isFirst, [&](ImplicitLocOpBuilder &b) {
