@@ -1,8 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// The tools of the GPU bundle as one program, which tells them apart by the name it is called by:
-// linked statically, each alone would bring its own copy of LLVM.
+
+// All tools of the GPU bundle as one program, which selects a tool by the name that it is called
+// by: statically linked, each tool alone would contain its own copy of LLVM.
 
 #include "blocksparse/Drivers/Drivers.h"
 

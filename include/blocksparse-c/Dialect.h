@@ -1,6 +1,9 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+// C interface of the dialect: static layouts, dynamic patterns and sparse tensor types, for users
+// of the MLIR C API.
+
 #ifndef BLOCKSPARSE_C_DIALECT_H
 #define BLOCKSPARSE_C_DIALECT_H
 

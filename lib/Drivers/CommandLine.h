@@ -1,6 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+// Set-up and options that the command-line tools share.
+
 #ifndef BLOCKSPARSE_LIB_DRIVERS_COMMANDLINE_H
 #define BLOCKSPARSE_LIB_DRIVERS_COMMANDLINE_H
 

@@ -1,6 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+// Converts constant attributes to host tensors.
+
 #ifndef BLOCKSPARSE_LIB_EXECUTION_ATTRIBUTETENSOR_H
 #define BLOCKSPARSE_LIB_EXECUTION_ATTRIBUTETENSOR_H
 

@@ -22,26 +22,28 @@ using namespace mlir::blocksparse;
 
 namespace {
 
-/// A size that is known, one that is computed when the program runs, or (null) one that nobody
-/// tells: N of a sparse tensor whose type leaves it open.
+/// An extent that is known, or computed when the program runs, or unknown (null): N of a sparse
+/// tensor whose type has a dynamic N.
 using Extent = OpFoldResult;
 
 /// Inserts the checks of one operation, or of a function's arguments.
 class ExtentChecks {
 public:
-  /// `subject` begins each message.
+  /// Starts each message with `subject`.
   ExtentChecks(const ImplicitLocOpBuilder &b, StringRef subject) : b(b), subject(subject) {}
 
   void check(Operation *op);
-  /// The parts of a sparse tensor of dynamic pattern belong together.
+  /// Checks that the parts of a sparse tensor with a dynamic pattern fit each other.
   void checkParts(SparseTensor type, Value crow, Value col, Value values, StringRef name);
   void checkArgument(Value argument, StringRef name);
 
 private:
-  /// `before` and `after` stand around the expected size: "b to have ", " rows".
+  /// Asserts that `actual` equals `expected`. In the message `before` and `after` enclose the
+  /// expected extent: "b to have ", " rows".
   void expect(Extent actual, Extent expected, const Twine &before, const Twine &after);
   void expectShape(Value value, ArrayRef<Extent> shape, StringRef name);
-  /// Dimensions that are missing or 1 fit any size; one that is open counts as the full size.
+  /// Asserts that `own` broadcasts to `full`. Dimensions that are missing or of static extent 1 fit
+  /// any extent; a dynamic one must equal the full extent.
   void expectBroadcast(ArrayRef<Extent> own, ArrayRef<Extent> full, StringRef name);
 
   Extent constant(int64_t value) { return b.getIndexAttr(value); }
@@ -57,10 +59,11 @@ private:
     bool transposed;
     StringRef name;
   };
-  /// Gives the shape of the result, which is `known` as far as that is not null.
+  /// Checks a product and returns the shape of its result. Extents of `known` that are not null are
+  /// those of the result's type.
   SmallVector<Extent> checkProduct(Factor a, Factor b, bool transposeOut,
                                    SmallVector<Extent> known);
-  /// The sizes that the result's type tells.
+  /// Returns the static extents of the result's type, and null for others.
   SmallVector<Extent> knownShape(Value result);
   template <typename OpTy>
   void checkEpilogue(OpTy op, ArrayRef<Extent> shape);
@@ -79,7 +82,7 @@ void ExtentChecks::expect(Extent actual, Extent expected, const Twine &before, c
   if (!actual || !expected || actual == expected ||
       (isa<Attribute>(actual) && isa<Attribute>(expected)))
     return;
-  // A constant goes to the right: folding would exchange the two.
+  // The constant must be on the right, because folding would exchange the operands.
   bool swapped = isa<Attribute>(actual);
   Value lhs = getValueOrCreateConstantIndexOp(b, b.getLoc(), swapped ? expected : actual);
   Value rhs = getValueOrCreateConstantIndexOp(b, b.getLoc(), swapped ? actual : expected);
@@ -123,7 +126,7 @@ SparseStorage ExtentChecks::takeApart(Value sparse) {
   return {type, parts.getCrowIndices(), parts.getColIndices(), parts.getValues()};
 }
 
-/// M of a dynamic pattern is a whole number of blocks.
+/// M of a dynamic pattern is a multiple of the block rows.
 Extent ExtentChecks::rowsOf(const SparseStorage &storage) {
   int64_t axis = cast<RankedTensorType>(storage.crow.getType()).getRank() - 1;
   Value offsets = sizeOf(b, b.getLoc(), storage.crow, axis);
@@ -133,7 +136,7 @@ Extent ExtentChecks::rowsOf(const SparseStorage &storage) {
   return Value(arith::MulIOp::create(b, rows, block));
 }
 
-/// The batch (fromEnd = 3) or the heads (fromEnd = 2).
+/// Returns the batch (fromEnd = 3) or the number of heads (fromEnd = 2).
 Extent ExtentChecks::leadingOf(const SparseStorage &storage, int64_t fromEnd) {
   if (fromEnd == 3)
     return dim(storage.values, 0);
@@ -189,7 +192,7 @@ SmallVector<Extent> ExtentChecks::checkProduct(Factor a, Factor b, bool transpos
   Extent inner = left.back(), rows = left[left.size() - 2], cols = right.back();
   expect(right[right.size() - 2], inner, b.name + " to have ", " rows, the columns of " + a.name);
 
-  // A size that the result's type leaves open is that of the first operand that has it.
+  // A dynamic extent of the result is that of the first operand that has the dimension.
   auto settle = [](Extent &wanted, Extent own) {
     if (!wanted && !isConstantIntValue(own, 1))
       wanted = own;
@@ -230,11 +233,12 @@ void ExtentChecks::checkMatmul(MatmulOp op) {
   if (op.getForm() == MatmulForm::Linear)
     return checkEpilogue(op, checkProduct({op.getA(), op.getTransposeA(), "a"},
                                           {op.getB(), op.getTransposeB(), "b"}, false, shape));
-  // b is [B, N, H, D] in both; a is [B, M, H, D] in score, [B, H, M, N] in context.
+  // In both forms b is [B, N, H, D]; a is [B, M, H, D] in score and [B, H, M, N] in context.
   bool score = op.getForm() == MatmulForm::Score;
   SmallVector<Extent> a = shapeOf(op.getA()), right = shapeOf(op.getB());
   expect(right[score ? 3 : 1], a[3], "b to have an inner size of ", ", as a");
-  // Where a and b have the dimensions of the result, [B, H, M, N] and [B, M, H, D]; -1: nowhere.
+  // For each dimension of the result, [B, H, M, N] or [B, M, H, D], the dimension of a and of b
+  // with that extent; -1: none.
   const int64_t fromA[] = {0, 2, 1, -1};
   const int64_t fromB[] = {0, score ? 2 : -1, score ? -1 : 2, score ? 1 : 3};
   for (size_t axis = 0; axis < 4; ++axis) {
@@ -259,7 +263,7 @@ void ExtentChecks::checkSoftmax(SoftmaxOp op) {
   if (Value mask = op.getAttentionMask())
     expectBroadcast(shapeOf(mask), shape, "attention_mask");
   if (Value mask = op.getKeyPaddingMask()) {
-    // [N] or [B, N].
+    // A key padding mask is [N] or [B, N].
     Extent batch = shape.size() == 4 ? shape.front() : constant(1);
     Extent full[] = {batch, shape.back()};
     SmallVector<Extent> own = shapeOf(mask);
@@ -302,7 +306,7 @@ void ExtentChecks::checkParts(SparseTensor type, Value crow, Value col, Value va
   }
   if (ShapedType::isDynamic(type.getHeads()))
     return;
-  // Heads that share a pattern hold as many value blocks each as it has columns.
+  // Each of the heads that share a pattern has as many value blocks as the pattern has columns.
   Value perHead = getValueOrCreateConstantIndexOp(b, b.getLoc(), colShape.back());
   Value heads = arith::ConstantIndexOp::create(b, type.getHeads());
   Extent total = Value(b.createOrFold<arith::MulIOp>(perHead, heads));

@@ -20,16 +20,17 @@ static bool isStaticSparse(Value value) {
   return sparse && sparse->isStatic();
 }
 
-/// Whether the storage of `op`'s sparse operands and results is its own affair: it works at any
-/// block shape, and all its sparse tensors have one pattern.
+/// Returns true if the block shape of `op`'s sparse operands and results may be changed: the op
+/// works with any block shape, and all its sparse tensors have one pattern.
 static bool isIndifferentToBlocks(Operation *op) {
   return isa<SDDOp, FromDenseOp, SoftmaxOp, SoftmaxGradOp, SampledAddmmOp, DSDOp, DDSOp, BsrAddmmOp,
              ToDenseOp>(op) &&
          !op->getAttr("schedule");
 }
 
-/// Groups of sparse values whose layout can only change together, in program order. A group with
-/// a member whose storage shows (an argument, an operand of return, ...) is left out.
+/// Returns the groups of sparse values whose layouts can only be changed together, in program
+/// order. A group with a value whose storage is visible outside (an argument, an operand of return,
+/// ...) is excluded.
 static SmallVector<SmallVector<Value>> collectGroups(Operation *root) {
   llvm::EquivalenceClasses<Value> classes;
   SmallVector<Value> values;

@@ -16,7 +16,7 @@ using namespace mlir;
 using namespace mlir::blocksparse;
 using llvm::APFloat;
 
-/// The type of the scores [.., M, N]: the leading dimensions and M of lse, N of k.
+/// Returns the type of the scores [.., M, N]: the leading dimensions and M of lse, N of k.
 template <typename Op>
 static RankedTensorType scoresType(Op op, Type element) {
   auto k = cast<RankedTensorType>(op.getK().getType());
@@ -40,7 +40,8 @@ static Value createProduct(OpBuilder &builder, Location loc, Type type, Value sp
                        APFloat(1.0), ActivationAttr(), Precision::IEEE, ScheduleAttr());
 }
 
-/// softmax of the scores of `op` in the element type of q; scores are in the accumulation type.
+/// Creates the softmax of the scores of `op`, in the element type of q; scores are in the
+/// accumulation type.
 template <typename Op>
 static SoftmaxOp createProbabilities(OpBuilder &builder, Op op, Type lse) {
   Location loc = op.getLoc();
@@ -62,8 +63,8 @@ static void decompose(AttentionOp op) {
   op->erase();
 }
 
-/// How a product's operand was broadcast to the leading dimensions (batch, heads) of the scores:
-/// for each of them, whether the operand has it not at all or with size 1.
+/// Returns, for each leading dimension (batch, heads) of the scores, whether the operand of a
+/// product is broadcast in it: it lacks the dimension or has extent 1.
 static SmallVector<bool> broadcastDims(ArrayRef<int64_t> leading, RankedTensorType operand) {
   ArrayRef<int64_t> own = operand.getShape().drop_back(2);
   SmallVector<bool> broadcast;
@@ -75,8 +76,8 @@ static SmallVector<bool> broadcastDims(ArrayRef<int64_t> leading, RankedTensorTy
   return broadcast;
 }
 
-/// Views `full` [.., R, C] as the matrices [S, X] or [B, S, X] whose columns are to be summed over
-/// S.
+/// Returns a view of `full` [.., R, C] as the matrices [S, X] or [B, S, X] whose columns are to be
+/// summed over S.
 static Value collapseForSum(OpBuilder &builder, Location loc, Value full,
                             ArrayRef<bool> broadcast) {
   SmallVector<ReassociationIndices> groups;
@@ -91,7 +92,7 @@ static Value collapseForSum(OpBuilder &builder, Location loc, Value full,
   return tensor::CollapseShapeOp::create(builder, loc, full, groups);
 }
 
-/// A row of as many ones as `like` has rows.
+/// Returns a row of ones, one for each row of `like`.
 static Value createOnes(OpBuilder &builder, Location loc, Value like) {
   auto type = cast<RankedTensorType>(like.getType());
   int64_t dim = type.getRank() - 2;
@@ -107,8 +108,9 @@ static Value createOnes(OpBuilder &builder, Location loc, Value like) {
                              tensor::getMixedSize(builder, loc, like, dim)});
 }
 
-/// Sums a gradient over the dimensions in which its operand was broadcast: a product with a row
-/// of ones, so that it accumulates as every product does. `operand` has the result's sizes.
+/// Sums a gradient over the dimensions in which its operand was broadcast. The sum is a product
+/// with a row of ones, so that it is accumulated like every product. `operand` has the extents of
+/// the result.
 static Value sumBroadcast(OpBuilder &builder, Location loc, Value full, RankedTensorType result,
                           Value operand, ArrayRef<bool> broadcast) {
   Value matrices = collapseForSum(builder, loc, full, broadcast);
@@ -123,7 +125,7 @@ static Value sumBroadcast(OpBuilder &builder, Location loc, Value full, RankedTe
   if (shape.size() == 3 && result.getRank() == 4) {
     groups = {{0}, {1}, {2, 3}};
   } else {
-    // What stands in front of the last two dimensions, if anything, has size 1.
+    // Dimensions before the last two have extent 1.
     ReassociationIndices all = llvm::to_vector<2>(llvm::seq<int64_t>(0, shape.size()));
     sum = tensor::CollapseShapeOp::create(builder, loc, sum, ArrayRef<ReassociationIndices>{all});
     groups.push_back(llvm::to_vector<2>(llvm::seq<int64_t>(0, result.getRank())));
@@ -132,7 +134,7 @@ static Value sumBroadcast(OpBuilder &builder, Location loc, Value full, RankedTe
                                        tensor::getMixedSizes(builder, loc, operand));
 }
 
-/// op(sparse) @ dense, the gradient of `operand`.
+/// Returns op(sparse) @ dense, the gradient of `operand`.
 static Value createGradient(OpBuilder &builder, AttentionGradOp op, Value sparse, Value dense,
                             bool transposeSparse, Value operand, Type resultType) {
   Location loc = op.getLoc();
@@ -147,7 +149,7 @@ static Value createGradient(OpBuilder &builder, AttentionGradOp op, Value sparse
     return sumBroadcast(builder, loc, product, result, operand, broadcast);
   if (full.getRank() == result.getRank())
     return product;
-  // Leading dimensions of size 1 that the operand leaves out.
+  // The operand lacks leading dimensions of extent 1.
   SmallVector<ReassociationIndices> groups(result.getRank());
   int64_t missing = full.getRank() - result.getRank();
   for (int64_t dim = 0; dim < full.getRank(); ++dim)

@@ -75,7 +75,7 @@ struct PlanFromDense : OpConversionPattern<FromDenseOp> {
 struct PlanTranspose : OpConversionPattern<TransposeOp> {
   using OpConversionPattern::OpConversionPattern;
 
-  /// crow_indices, col_indices and the permutation of a dynamic pattern's transpose.
+  /// Creates crow_indices, col_indices and the permutation of the transpose of a dynamic pattern.
   FailureOr<BsrTransposeIndicesOp> transposeIndices(TransposeOp op, const SparseStorage &source,
                                                     OpBuilder &builder) const {
     FailureOr<int64_t> cols = staticBlockCols(op, source.type);
@@ -114,7 +114,7 @@ struct PlanTranspose : OpConversionPattern<TransposeOp> {
       result.col = indices->getResult(1);
       permutation = indices->getResult(2);
     }
-    // The blocks of the source, each transposed in its place.
+    // The result has the blocks of the source at the same indices, each transposed.
     RankedTensorType type = result.type.getValuesType();
     FailureOr<Value> init =
         OperandSizes(op, rewriter).createInit(type, [&](int64_t dim) -> FailureOr<Value> {
@@ -131,13 +131,13 @@ struct PlanTranspose : OpConversionPattern<TransposeOp> {
   }
 };
 
-/// The same tensor with another static knowledge of its sizes.
+/// Casts a tensor to a type with other static extents.
 Value castTo(OpBuilder &builder, Location loc, Value value, Type type) {
   return value.getType() == type ? value
                                  : tensor::CastOp::create(builder, loc, type, value).getResult();
 }
 
-/// Parts become the parts: no operation is left.
+/// An assembled tensor is replaced by its parts, so no operation is left.
 struct PlanAssemble : OpConversionPattern<AssembleOp> {
   using OpConversionPattern::OpConversionPattern;
 

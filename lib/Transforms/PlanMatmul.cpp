@@ -17,11 +17,11 @@ namespace {
 // dsd, dds and bsr_addmm: reductions over the rows of a pattern
 //===----------------------------------------------------------------------===//
 
-/// planned_dsd before it has tables and a destination.
+/// Describes a planned_dsd before it has tables and a destination.
 struct RowProduct {
   SparseStorage sparse;
   Value dense;
-  /// op(V) in `op(V) @ op(dense)`; its tiles are block columns of the pattern when transposed.
+  /// op(V) in `op(V) @ op(dense)`. If transposed, its tiles are block columns of the pattern.
   bool transposeValues = false;
   bool transposeB = false;
   bool transposeOut = false;
@@ -32,8 +32,8 @@ struct RowProduct {
   ScheduleAttr schedule{};
 };
 
-/// The size of dimension `fromEnd` of the result as an epilogue operand tells it, or null: one
-/// that has the dimension, and does not broadcast it.
+/// Returns the extent of dimension `fromEnd` of the result, taken from an epilogue operand that has
+/// the dimension and does not broadcast it; null if there is none.
 Value sizeFromEpilogue(OpBuilder &builder, Location loc, const RowProduct &product,
                        int64_t fromEnd) {
   auto tell = [&](Value operand, int64_t operandFromEnd) -> Value {
@@ -60,7 +60,7 @@ FailureOr<Value> createRowProductInit(Operation *op, OpBuilder &builder,
   sizes.add(product.sparse);
   Location loc = op->getLoc();
   auto sparseSize = [&]() -> FailureOr<Value> {
-    // The indices of a dynamic pattern tell whole blocks only.
+    // The indices of a dynamic pattern determine the extent only up to the block size.
     if (Value size = sizeFromEpilogue(builder, loc, product, product.transposeOut ? 0 : 1))
       return size;
     return product.transposeValues ? sizes.cols(product.sparse) : sizes.rows(product.sparse);
@@ -76,7 +76,7 @@ FailureOr<Value> createRowProductInit(Operation *op, OpBuilder &builder,
 
 LogicalResult planRowProduct(Operation *op, RowProduct product,
                              ConversionPatternRewriter &rewriter) {
-  // Nothing of the product is read: no entries, and no factor that could carry a NaN.
+  // An empty product reads nothing: neither entries nor alpha factors, which could be NaN.
   bool empty = product.alpha.isZero() || product.sparse.type.getStoredBlocks() == 0;
   FailureOr<Value> init = createRowProductInit(op, rewriter, product);
   if (failed(init))
@@ -102,7 +102,7 @@ LogicalResult planRowProduct(Operation *op, RowProduct product,
   return success();
 }
 
-/// What dsd and dds have in common: an epilogue that starts with alpha.
+/// Returns the product of dsd or dds, whose epilogue starts with alpha.
 template <typename Op, typename Adaptor>
 RowProduct productWithEpilogue(Op op, Adaptor adaptor, SparseStorage sparse, Value dense) {
   RowProduct product{sparse, dense};
@@ -130,8 +130,8 @@ struct PlanDSD : OpConversionPattern<DSDOp> {
   }
 };
 
-/// op(A) @ op(S) is the transpose of op(S)^T @ op(A)^T: the same reduction over the block columns
-/// of op(S), stored the other way round.
+/// op(A) @ op(S) is planned as the transpose of op(S)^T @ op(A)^T: the same reduction over the
+/// block columns of op(S), stored transposed.
 struct PlanDDS : OpConversionPattern<DDSOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -167,8 +167,8 @@ struct PlanBsrAddmm : OpConversionPattern<BsrAddmmOp> {
 // sdd and sampled_addmm: products at the blocks of a pattern
 //===----------------------------------------------------------------------===//
 
-/// A dense operand whose dimension `inner` (counted from the end) has size 0 in place of `operand`:
-/// a product that reads nothing.
+/// Returns a dense operand like `operand` whose dimension `inner` (counted from the end) has extent
+/// 0, for a product that reads nothing.
 Value dropInnerDimension(OpBuilder &builder, Location loc, Value operand, int64_t inner) {
   auto type = cast<RankedTensorType>(operand.getType());
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, operand);
@@ -176,7 +176,7 @@ Value dropInnerDimension(OpBuilder &builder, Location loc, Value operand, int64_
   return tensor::EmptyOp::create(builder, loc, sizes, type.getElementType());
 }
 
-/// planned_sdd before it has tables and a destination.
+/// Describes a planned_sdd before it has tables and a destination.
 struct SampledProduct {
   Value a, b;
   bool transposeA = false, transposeB = false;
@@ -186,12 +186,12 @@ struct SampledProduct {
   ScheduleAttr schedule{};
 };
 
-/// Plans the product at the blocks of `pattern`, whose values are those of `init`'s sizes.
+/// Plans the product at the blocks of `pattern`; its values have the shape of `init`.
 FailureOr<Value> planSampledProduct(Operation *op, SampledProduct product,
                                     const SparseStorage &pattern, Value init,
                                     ConversionPatternRewriter &rewriter) {
   Location loc = op->getLoc();
-  // By columns, a segment reuses one packed panel of B.
+  // In the order of columns a segment reuses one packed panel of B.
   FailureOr<CoordinateTables> tables =
       createCoordinateTables(op, rewriter, pattern, CoordinateOrder::Columns);
   if (failed(tables))
@@ -274,11 +274,13 @@ struct PlanSampledAddmm : OpConversionPattern<SampledAddmmOp> {
 // matmul and scatter_mm
 //===----------------------------------------------------------------------===//
 
-/// For each dimension of the result, the operand (0: a, 1: b) and its dimension that tell the size.
+/// Holds, for each dimension of the result, the operand (0: a, 1: b) and its dimension that
+/// determine the extent.
 using DimensionMap = SmallVector<std::pair<int, int64_t>>;
 
-/// score: [B, M, H, D] x [B, N, H, D] -> [B, H, M, N]; context: [B, H, M, N] x [B, N, H, D] ->
-/// [B, M, H, D]. A batch or head that one operand broadcasts comes from the other.
+/// Returns the map of score: [B, M, H, D] x [B, N, H, D] -> [B, H, M, N], or of context: [B, H, M,
+/// N] x [B, N, H, D] -> [B, M, H, D]. A batch or head that one operand broadcasts is that of the
+/// other.
 DimensionMap dimensionMap(MatmulForm form, RankedTensorType a, RankedTensorType b) {
   auto either = [&](int64_t dimA, int64_t dimB) {
     return a.isDynamicDim(dimA) ? std::pair<int, int64_t>{0, dimA}

@@ -10,7 +10,8 @@ using namespace mlir::blocksparse;
 
 namespace {
 
-/// The logical [M, N], which the mask of edge blocks needs.
+/// Returns the extents [M, N], which the mask of edge blocks needs. Fails with an error if they are
+/// dynamic.
 FailureOr<SmallVector<int64_t>> staticShape(Operation *op, const SparseTensor &type) {
   if (!ShapedType::isDynamic(type.getRows()) && !ShapedType::isDynamic(type.getCols()))
     return SmallVector<int64_t>{type.getRows(), type.getCols()};
@@ -18,8 +19,8 @@ FailureOr<SmallVector<int64_t>> staticShape(Operation *op, const SparseTensor &t
                            << type.getType();
 }
 
-/// The destination of a dense side result whose sizes follow the sparse operand: `matrix` says that
-/// its last dimensions are M, N, else M alone.
+/// Returns the destination of a dense side result whose extents are those of the sparse operand.
+/// Its last dimensions are M, N if `matrix`, else M alone.
 FailureOr<Value> createSideInit(Operation *op, OpBuilder &builder, RankedTensorType type,
                                 const SparseStorage &sparse, bool matrix) {
   OperandSizes sizes(op, builder);

@@ -50,7 +50,7 @@ FailureOr<Value> OperandSizes::leading(int64_t fromEnd) const {
   for (const SparseStorage &sparse : sparseOperands) {
     if (fromEnd == 3 && sparse.type.getRank() == 4 && sparse.type.getType().isDynamicDim(0))
       return sizeOf(builder, loc, sparse.values, 0);
-    // Heads that share a static layout hold its nnz value blocks each.
+    // Each of the heads that share a static layout has nnz value blocks.
     const ::blocksparse::BlockLayout *layout =
         sparse.type.isStatic() ? sparse.type.getLayout().resolve() : nullptr;
     if (fromEnd == 2 && ShapedType::isDynamic(sparse.type.getHeads()) && layout &&
@@ -116,7 +116,7 @@ FailureOr<Value> OperandSizes::createValuesInit(const SparseTensor &type) const 
   return createInit(values, [&](int64_t dim) -> FailureOr<Value> {
     if (values.getRank() == 4 && dim == 0)
       return leading(3);
-    // Only a number of heads that is not known leaves the number of blocks open.
+    // The number of blocks is dynamic only if the number of heads is.
     FailureOr<Value> heads = leading(2);
     if (failed(heads))
       return failure();

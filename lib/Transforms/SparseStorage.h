@@ -1,6 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+// The parts of a sparse tensor in the planned form, and the extents that follow from them.
+
 #ifndef BLOCKSPARSE_LIB_TRANSFORMS_SPARSESTORAGE_H
 #define BLOCKSPARSE_LIB_TRANSFORMS_SPARSESTORAGE_H
 
@@ -10,29 +12,32 @@
 
 namespace mlir::blocksparse {
 
-/// A sparse tensor as the planned form holds it: its values and, for a dynamic pattern, its
-/// indices.
+/// Holds the parts of a sparse tensor in the planned form: its values and, for a dynamic pattern,
+/// its indices.
 struct SparseStorage {
   SparseTensor type;
   Value crow, col; // null for a static pattern
   Value values;
 
-  /// From the original (sparse) type and the values it was converted to.
+  /// Returns the parts of a value that was converted to `parts`; `type` is its original sparse
+  /// type.
   static SparseStorage get(Type type, ValueRange parts);
-  /// What replaces a value of the sparse type, given new values for its pattern.
+  /// Returns the values that replace a value of the sparse type whose pattern is this one and whose
+  /// values are `newValues`.
   SmallVector<Value> withValues(Value newValues) const;
 };
 
-/// Sparse tensors become values, or (crow_indices, col_indices, values); all other types stay.
+/// Converts sparse tensor types to the type of their values, or for a dynamic pattern to those of
+/// (crow_indices, col_indices, values). All other types are kept.
 class SparseStorageConverter : public TypeConverter {
 public:
   SparseStorageConverter();
 };
 
-/// `tensor.dim`, or a constant where the size is static.
+/// Returns the extent of dimension `dim`: a constant if it is static, else a `tensor.dim`.
 Value sizeOf(OpBuilder &builder, Location loc, Value tensor, int64_t dim);
 
-/// Tells the sizes of a result from the operands of `op`.
+/// Derives the extents of the results of `op` from its operands.
 class OperandSizes {
 public:
   OperandSizes(Operation *op, OpBuilder &builder) : op(op), builder(builder) {}
@@ -43,23 +48,25 @@ public:
   }
   void add(const SparseStorage &sparse) { sparseOperands.push_back(sparse); }
 
-  /// Size of the batch (fromEnd = 3) or head (fromEnd = 2) dimension of the result where it
-  /// is dynamic: the operands that have it dynamic agree. Emits an error when none has it.
+  /// Returns the extent of the batch (fromEnd = 3) or head (fromEnd = 2) dimension of a result in
+  /// which it is dynamic. All operands with a dynamic extent agree in it. Fails with an error if
+  /// there is no such operand.
   FailureOr<Value> leading(int64_t fromEnd) const;
-  /// M or N of a sparse operand. A dynamic M is a whole number of blocks; a dynamic N
-  /// is known by nobody: an error.
+  /// Return the extent M or N of a sparse operand. A dynamic M is a multiple of the block rows. A
+  /// dynamic N is unknown, so cols fails with an error.
   FailureOr<Value> rows(const SparseStorage &sparse) const;
   FailureOr<Value> cols(const SparseStorage &sparse) const;
 
-  /// A `tensor.empty` of `type`; `size` gives the dynamic sizes by dimension.
+  /// Returns a `tensor.empty` of `type`; `size` returns the dynamic extent of a dimension.
   FailureOr<Value> createInit(RankedTensorType type,
                               function_ref<FailureOr<Value>(int64_t)> size) const;
-  /// The destination for [.., R, C] whose last two sizes are given (looked at when dynamic).
+  /// Returns the destination [.., R, C]; the two functions return R and C and are called only if
+  /// these are dynamic.
   FailureOr<Value> createMatrixInit(RankedTensorType type, function_ref<FailureOr<Value>()> rowSize,
                                     function_ref<FailureOr<Value>()> colSize) const;
-  /// The destination for the values of a static sparse result.
+  /// Returns the destination for the values of a static sparse result.
   FailureOr<Value> createValuesInit(const SparseTensor &type) const;
-  /// A destination of the type and sizes of `tensor`, with another element type.
+  /// Returns a destination with the shape of `tensor` and element type `element`.
   Value createInitLike(Value tensor, Type element) const;
 
 private:

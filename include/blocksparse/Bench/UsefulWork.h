@@ -1,6 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+// Counts the useful work of a function: the operations of its stored blocks.
+
 #ifndef BLOCKSPARSE_BENCH_USEFULWORK_H
 #define BLOCKSPARSE_BENCH_USEFULWORK_H
 

@@ -1,6 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+// Entry points of the command-line tools.
+
 #ifndef BLOCKSPARSE_DRIVERS_DRIVERS_H
 #define BLOCKSPARSE_DRIVERS_DRIVERS_H
 

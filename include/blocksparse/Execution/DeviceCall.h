@@ -1,6 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+// Calls compiled GPU programs with tensors in host memory, and measures their time.
+
 #ifndef BLOCKSPARSE_EXECUTION_DEVICECALL_H
 #define BLOCKSPARSE_EXECUTION_DEVICECALL_H
 

@@ -1,6 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+// Makes the arguments of a call: reads them from files, or generates them.
+
 #ifndef BLOCKSPARSE_EXECUTION_HOSTARGUMENTS_H
 #define BLOCKSPARSE_EXECUTION_HOSTARGUMENTS_H
 

@@ -1,6 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+// Compiles a module into memory and calls its functions with host tensors.
+
 #ifndef BLOCKSPARSE_EXECUTION_HOSTPROGRAM_H
 #define BLOCKSPARSE_EXECUTION_HOSTPROGRAM_H
 

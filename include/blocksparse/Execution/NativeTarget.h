@@ -1,6 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+// Resolves the target "cuda:native" for the GPU of this machine.
+
 #ifndef BLOCKSPARSE_EXECUTION_NATIVETARGET_H
 #define BLOCKSPARSE_EXECUTION_NATIVETARGET_H
 

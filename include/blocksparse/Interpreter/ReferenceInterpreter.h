@@ -1,6 +1,9 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+// Interprets a source function with the reference implementation, and bounds the error of the
+// compiled program. This is the oracle of blocksparse-run --check.
+
 #ifndef BLOCKSPARSE_INTERPRETER_REFERENCEINTERPRETER_H
 #define BLOCKSPARSE_INTERPRETER_REFERENCEINTERPRETER_H
 

@@ -1,6 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+// Pass pipelines of the stages of the compiler.
+
 #ifndef BLOCKSPARSE_PIPELINES_PIPELINES_H
 #define BLOCKSPARSE_PIPELINES_PIPELINES_H
 

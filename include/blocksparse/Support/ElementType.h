@@ -1,6 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+// Element types of host tensors: their sizes, limits, and conversions from and to double.
+
 #ifndef BLOCKSPARSE_SUPPORT_ELEMENTTYPE_H
 #define BLOCKSPARSE_SUPPORT_ELEMENTTYPE_H
 

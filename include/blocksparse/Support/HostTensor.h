@@ -1,6 +1,9 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+// A strided tensor in host memory. It depends on neither MLIR nor LLVM, so the reference and the
+// tools can use it.
+
 #ifndef BLOCKSPARSE_SUPPORT_HOSTTENSOR_H
 #define BLOCKSPARSE_SUPPORT_HOSTTENSOR_H
 

@@ -1,6 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+// NumPy files of host tensors.
+
 #ifndef BLOCKSPARSE_SUPPORT_NPY_H
 #define BLOCKSPARSE_SUPPORT_NPY_H
 

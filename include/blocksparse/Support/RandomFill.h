@@ -1,6 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+// Fills host tensors with reproducible test data.
+
 #ifndef BLOCKSPARSE_SUPPORT_RANDOMFILL_H
 #define BLOCKSPARSE_SUPPORT_RANDOMFILL_H
 

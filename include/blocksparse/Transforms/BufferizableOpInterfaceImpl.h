@@ -1,6 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+// Bufferization of the planned operations.
+
 #ifndef BLOCKSPARSE_TRANSFORMS_BUFFERIZABLEOPINTERFACEIMPL_H
 #define BLOCKSPARSE_TRANSFORMS_BUFFERIZABLEOPINTERFACEIMPL_H
 
@@ -10,10 +12,10 @@ class DialectRegistry;
 
 namespace mlir::blocksparse {
 
-/// Lets one-shot bufferization handle the planned operations and the bsr_* table builders.
-/// Each reads its inputs and writes every element of its inits; planned_scatter_mm also reads
-/// its init. planned_softmax and planned_softmax_grad may write y (dx) into the very buffer of
-/// x (y or dy).
+/// Registers the interface by which one-shot bufferization handles the planned operations and the
+/// bsr_* table builders. Each op reads its inputs and writes every element of its inits;
+/// planned_scatter_mm also reads its init. planned_softmax and planned_softmax_grad may write y
+/// (dx) into the same buffer as x (y or dy).
 void registerBufferizableOpInterfaceExternalModels(DialectRegistry &registry);
 
 } // namespace mlir::blocksparse

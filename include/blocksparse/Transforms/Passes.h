@@ -1,6 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+// Declares the passes from the source to the planned form (docs/Passes/Transforms.md).
+
 #ifndef BLOCKSPARSE_TRANSFORMS_PASSES_H
 #define BLOCKSPARSE_TRANSFORMS_PASSES_H
 

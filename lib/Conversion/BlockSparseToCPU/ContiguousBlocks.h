@@ -1,6 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+// Copies the values of an operand if its blocks are not contiguous.
+
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOCPU_CONTIGUOUSBLOCKS_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOCPU_CONTIGUOUSBLOCKS_H
 

@@ -1,6 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+// Conversions between element types, and constants of any element type.
+
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOCPU_ELEMENTCONVERSION_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOCPU_ELEMENTCONVERSION_H
 

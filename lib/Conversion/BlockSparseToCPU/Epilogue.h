@@ -1,6 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+// The epilogue of products on the CPU.
+
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOCPU_EPILOGUE_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOCPU_EPILOGUE_H
 

@@ -1,6 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+// Sorts the rows of a table at run time, so that a task finds those it must process.
+
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOCPU_SEGMENTORDER_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOCPU_SEGMENTORDER_H
 

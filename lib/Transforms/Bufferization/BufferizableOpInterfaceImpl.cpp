@@ -14,7 +14,8 @@ using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::bufferization;
 
-/// The same operation on the buffers of its operands; its results become its init buffers.
+/// Replaces `op` by the same operation on the buffers of its operands, and its results by its init
+/// buffers.
 static LogicalResult bufferizeInPlaceOfTensors(DestinationStyleOpInterface op,
                                                RewriterBase &rewriter,
                                                const BufferizationOptions &options,
@@ -39,8 +40,8 @@ static LogicalResult bufferizeInPlaceOfTensors(DestinationStyleOpInterface op,
   return success();
 }
 
-/// Whether `operand` is one whose element (b, s, i, j) is last read before the lowering
-/// writes element (b, s, i, j) of the first init, and by the same row.
+/// Returns true if the lowering reads element (b, s, i, j) of `operand` for the last time before it
+/// writes element (b, s, i, j) of the first init, in the same row.
 static bool isReadBeforeWrite(PlannedSoftmaxOp op, OpOperand *operand) {
   return operand->get() == op.getX();
 }

@@ -25,8 +25,8 @@ static void protectArguments(func::FuncOp function) {
                           BoolAttr::get(function.getContext(), false));
 }
 
-/// Accumulators that are an argument are copied on tensors, where the copy can still become
-/// the caller's destination.
+/// Copies accumulators that are an argument while they are tensors, because the copy can then still
+/// become the caller's destination.
 static void copyAccumulators(func::FuncOp function) {
   function.walk([](PlannedScatterMMOp op) {
     auto type = dyn_cast<RankedTensorType>(op.getInit().getType());

@@ -16,13 +16,13 @@ namespace mlir::blocksparse {
 using namespace mlir;
 using namespace mlir::blocksparse;
 
-/// Whether `value` dies in `op` and its buffer belongs to this function.
+/// Returns true if `op` is the last user of `value` and its buffer belongs to this function.
 static bool isReusable(Value value, Operation *op) {
   Operation *producer = value.getDefiningOp();
   if (!producer || !isa<BlockSparseDialect>(producer->getDialect()) ||
       producer->getBlock() != op->getBlock())
     return false;
-  // The operation may use it twice: as an input and, by now, as its destination.
+  // The operation may use the value twice: as an input and, by now, as its destination.
   if (!llvm::all_of(value.getUsers(), [&](Operation *user) { return user == op; }))
     return false;
   auto style = dyn_cast<DestinationStyleOpInterface>(producer);
@@ -30,11 +30,11 @@ static bool isReusable(Value value, Operation *op) {
     return false;
   Value init = style.getTiedOpOperand(cast<OpResult>(value))->get();
   return init.getDefiningOp<tensor::EmptyOp>() ||
-         // The producer itself took over an input.
+         // The producer may itself have reused an input.
          (init.getDefiningOp() && isReusable(init, producer));
 }
 
-/// Makes the first candidate that dies in `op` the destination of its first result.
+/// Makes the first candidate that `op` uses last the destination of its first result.
 static void reuseInput(DestinationStyleOpInterface op, ArrayRef<Value> candidates) {
   OpOperand *init = op.getDpsInitOperand(0);
   if (!init->get().getDefiningOp<tensor::EmptyOp>())

@@ -89,7 +89,7 @@ TEST_F(CompilerCAPI, PrintsEveryStage) {
     bool isPlanned = std::string(stage) == "plan" || std::string(stage) == "bufferize";
     EXPECT_EQ(planned, isPlanned) << stage;
   }
-  // The program is as it was.
+  // The program has not been changed.
   texts = {};
   EXPECT_EQ(blocksparseProgramPrintStage(program, nullptr, "parse", onText, onError, &texts), 0);
   EXPECT_TRUE(contains(texts.text, "blocksparse.dsd"));

@@ -61,7 +61,7 @@ TEST_F(CAPIDialectTest, ReportsBadCsr) {
                                                      columns, append, &error);
   EXPECT_TRUE(mlirAttributeIsNull(layout));
   EXPECT_EQ(error, "expects column index in [0, 2) in row 1, but got 2");
-  // Without a callback the error is the null result alone.
+  // Without a callback only the null result reports the error.
   EXPECT_TRUE(mlirAttributeIsNull(blocksparseLayoutGetFromCsr(
       context, {16, 16, 1, 2, 2}, 2, offsets, 2, columns, nullptr, nullptr)));
 }

@@ -1,7 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The header is C, not only C++.
+// The header must compile as C, not only as C++.
 #include "blocksparse-c/Dialect.h"
 
 MlirAttribute makeDiagonalLayout(MlirContext context) {

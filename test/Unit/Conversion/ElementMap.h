@@ -1,6 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+// Compiles an elementwise function for the host, to test builders of arithmetic.
+
 #ifndef BLOCKSPARSE_TEST_UNIT_CONVERSION_ELEMENTMAP_H
 #define BLOCKSPARSE_TEST_UNIT_CONVERSION_ELEMENTMAP_H
 
@@ -19,7 +21,7 @@ namespace mlir::blocksparse {
 
 using Emit = std::function<Value(ImplicitLocOpBuilder &, Value)>;
 
-/// A map from elements of one type to those of another, compiled for the host.
+/// Compiles a map from elements of one type to those of another for the host.
 class ElementMap {
 public:
   ElementMap(Type (*from)(Builder &), Type (*to)(Builder &), const Emit &emit) {
@@ -28,6 +30,7 @@ public:
     function.emplace(*module, "map");
   }
 
+  /// Returns true if the map was compiled.
   bool isReady() const { return function->isReady(); }
 
   template <typename To, typename From>

@@ -1,6 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+// Compiles a function for the host, to test what lowerings emit.
+
 #ifndef BLOCKSPARSE_TEST_UNIT_CONVERSION_HOSTFUNCTION_H
 #define BLOCKSPARSE_TEST_UNIT_CONVERSION_HOSTFUNCTION_H
 
@@ -14,6 +16,7 @@
 
 namespace mlir::blocksparse {
 
+/// Loads every dialect into `context`.
 inline void loadAllDialects(MLIRContext &context) {
   DialectRegistry registry;
   mlir::blocksparse::registerAllDialects(registry);
@@ -21,10 +24,10 @@ inline void loadAllDialects(MLIRContext &context) {
   context.loadAllAvailableDialects();
 }
 
-/// A function of a module of bufferized code, compiled for the host.
+/// Compiles a function of a module of bufferized code for the host.
 class HostFunction {
 public:
-  /// Runs `first`, if there is one, before the module is lowered to LLVM.
+  /// Compiles the function `name`, after running `first` (may be null) on the module.
   HostFunction(ModuleOp module, StringRef name, std::unique_ptr<Pass> first = nullptr) {
     MLIRContext *context = module.getContext();
     PassManager pm = PassManager::on<ModuleOp>(context);
@@ -45,7 +48,7 @@ public:
       function = *found;
   }
 
-  /// Whether all of that succeeded.
+  /// Returns true if the function was compiled.
   bool isReady() const { return function != nullptr; }
   void operator()(void **arguments) const { function(arguments); }
 

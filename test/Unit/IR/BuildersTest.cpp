@@ -1,7 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The builders that work out result types, and ops that they can't make right.
+// Tests the builders that infer result types, also for ops that have no valid type.
 
 #include "mlir/IR/Builders.h"
 #include "blocksparse/IR/BlockSparseOps.h"
@@ -27,7 +27,7 @@ protected:
     layout = LayoutAttr::get(&context, pattern("101/011"));
   }
 
-  /// Blocks of 16 x 8 on a grid of 2 x 3.
+  /// Returns a layout of blocks of 16 x 8 on a grid of 2 x 3.
   ::blocksparse::BlockLayout pattern(StringRef digits) {
     std::vector<uint8_t> mask;
     for (char digit : digits)
@@ -45,7 +45,7 @@ protected:
     return RankedTensorType::get(shape, builder.getF32Type(), encoding);
   }
 
-  /// What the verifier says about the module; empty when it is right.
+  /// Returns the verifier's message about the module; empty if it is valid.
   std::string verify() {
     std::string message;
     ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {

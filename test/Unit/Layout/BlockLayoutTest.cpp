@@ -182,8 +182,7 @@ TEST(BlockLayoutTest, GridsWithoutRowsOrColumnsAreLegal) {
   }
 }
 
-// C02: a superblock packer that works on this pattern must see 18 blocks, the
-// first of them (0, 1).
+// C02: a packer of super-blocks must find 18 blocks in this pattern, the first of them (0, 1).
 TEST(BlockLayoutTest, C02PatternHasEighteenBlocks) {
   for (std::vector<std::string> rows :
        {std::vector<std::string>{"01111", "11111", "11111", "11011"},
@@ -195,7 +194,7 @@ TEST(BlockLayoutTest, C02PatternHasEighteenBlocks) {
   }
 }
 
-// C04: a head without a block, and no block at all.
+// C04 tests a head without a block, and a layout without any block.
 TEST(BlockLayoutTest, C04HeadsWithoutBlocks) {
   DenseMask mask({2, 1, 1});
   mask.at(0, 0, 0) = 1;
@@ -211,7 +210,7 @@ TEST(BlockLayoutTest, C04HeadsWithoutBlocks) {
   EXPECT_EQ(none.transposed(), none);
 }
 
-// C36: each way in which index arrays can be wrong.
+// C36 tests each way in which index arrays can be invalid.
 TEST(BlockLayoutTest, C36InvalidIndexArrays) {
   EXPECT_EQ(csrError(block16, {1, 2, 2}, {0, 2, 1}, {0, 1}),
             "expects non-decreasing row offsets, but got 1 after 2 at row 1");

@@ -36,7 +36,7 @@ RowClusters consecutive(const BlockLayout &layout, int64_t head, int64_t size) {
   return consecutiveRows(layout, head, size, error).value_or(RowClusters());
 }
 
-/// The documented rule, with sets.
+/// Computes the order by the documented rule, with sets.
 std::vector<int32_t> greedyOrder(const BlockLayout &layout, int64_t head, int64_t groupSize) {
   std::vector<int32_t> order;
   std::set<int32_t> left;
@@ -51,7 +51,7 @@ std::vector<int32_t> greedyOrder(const BlockLayout &layout, int64_t head, int64_
         const auto cols = layout.row(head, row);
         const int64_t shared = std::count_if(cols.begin(), cols.end(),
                                              [&](int32_t col) { return columns.count(col) != 0; });
-        // Rows that share nothing join in order, whatever their length.
+        // Rows that share no column are appended in order, whatever their length.
         const std::pair<int64_t, int64_t> key{shared,
                                               shared == 0 ? 0 : shared - int64_t(cols.size())};
         if (key > bestKey)
@@ -108,8 +108,8 @@ TEST(ClusterTest, FindsRowsThatBelongTogether) {
   EXPECT_EQ(consecutive(layout, 0, 2).numPanels(), 8);
 }
 
-// A shuffled band must come out nearly as good as the band itself, also where
-// it has too many rows for one exact pass.
+// A shuffled band matrix must be restored nearly as well as the band itself, also if it has too
+// many rows for one exact pass.
 TEST(ClusterTest, RestoresAShuffledBand) {
   for (int64_t rows : {256, 16384}) {
     std::vector<int32_t> shuffle(rows);

@@ -29,7 +29,7 @@ CoalescedLayout coalesce(const BlockLayout &layout, int64_t rows, int64_t cols) 
   return result.value_or(CoalescedLayout());
 }
 
-/// Takes the super-blocks apart again: each original block once, none invented.
+/// Splits the super-blocks again: each original block must occur once, and no other block.
 void expectSameBlocks(const BlockLayout &layout, const CoalescedLayout &super) {
   const auto original = layout.coordinates();
   std::vector<int> uses(original.size(), 0);
@@ -72,7 +72,7 @@ TEST(CoalesceTest, KeepsEveryBlockAndInventsNone) {
   }
 }
 
-// C02: 18 blocks go in, 18 come out; block (0, 0) stays absent.
+// C02: the result has the same 18 blocks as the input; block (0, 0) stays absent.
 TEST(CoalesceTest, C02PatternKeepsEighteenBlocks) {
   for (std::vector<std::string> rows :
        {std::vector<std::string>{"01111", "11111", "11111", "11011"},

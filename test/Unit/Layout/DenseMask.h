@@ -1,6 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+// Dense masks, the model that layouts and patterns are tested against.
+
 #ifndef BLOCKSPARSE_TEST_UNIT_LAYOUT_DENSEMASK_H
 #define BLOCKSPARSE_TEST_UNIT_LAYOUT_DENSEMASK_H
 
@@ -13,7 +15,8 @@
 
 namespace blocksparse::test {
 
-/// One byte for each block of a grid: what every layout query is judged by.
+/// Holds one byte for each block of a grid, 1 if it is stored: the model that layout queries are
+/// tested against.
 struct DenseMask {
   BlockGrid grid;
   std::vector<uint8_t> bytes;
@@ -29,7 +32,7 @@ struct DenseMask {
   bool operator==(const DenseMask &) const = default;
 };
 
-/// Asks `stored` about every block of the grid.
+/// Returns the mask of the blocks for which `stored` returns true.
 inline DenseMask maskOf(BlockGrid grid,
                         const std::function<bool(int64_t head, int64_t row, int64_t col)> &stored) {
   DenseMask mask(grid);
@@ -40,7 +43,7 @@ inline DenseMask maskOf(BlockGrid grid,
   return mask;
 }
 
-/// The layout's mask, from its CSR arrays alone.
+/// Returns the layout's mask, computed from its CSR arrays alone.
 inline DenseMask maskOf(const BlockLayout &layout) {
   DenseMask mask(layout.grid());
   for (int64_t r = 0; r < layout.grid().heads * layout.grid().rows; ++r)
@@ -49,7 +52,7 @@ inline DenseMask maskOf(const BlockLayout &layout) {
   return mask;
 }
 
-/// A mask whose rows have very different numbers of blocks, none included.
+/// Returns a mask whose rows have very different numbers of blocks, some of them 0.
 inline DenseMask randomMask(BlockGrid grid, uint64_t seed) {
   return maskOf(grid, [&](int64_t head, int64_t row, int64_t col) {
     const CounterRandom random(seed, head, row);
@@ -58,13 +61,13 @@ inline DenseMask randomMask(BlockGrid grid, uint64_t seed) {
   });
 }
 
-/// Rows as strings of '1' and '0', one head.
+/// Returns a mask of one head from rows of '1' and '0'.
 inline DenseMask maskFromText(const std::vector<std::string> &rows) {
   return maskOf({1, static_cast<int64_t>(rows.size()), static_cast<int64_t>(rows.at(0).size())},
                 [&](int64_t, int64_t row, int64_t col) { return rows[row][col] == '1'; });
 }
 
-/// Rows as strings, for readable failures.
+/// Returns rows of '1' and '0', for readable failures.
 inline std::vector<std::string> textOf(const DenseMask &mask) {
   std::vector<std::string> rows;
   for (int64_t r = 0; r < mask.grid.heads * mask.grid.rows; ++r) {

@@ -127,7 +127,7 @@ TEST(MatrixMarketTest, FilesAndTheirErrors) {
                           "directory'");
 }
 
-/// The matrix from its blocks, padding checked on the way.
+/// Returns the dense matrix, assembled from its blocks, and checks that their padding is 0.
 std::vector<double> denseOf(const BsrMatrix &bsr) {
   std::vector<double> dense(bsr.rows * bsr.cols, 0.0);
   const BlockShape block = bsr.layout.block();

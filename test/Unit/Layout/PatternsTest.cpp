@@ -52,11 +52,11 @@ std::string errorFor(const std::string &name, const Parameters &parameters,
 
 const std::string uni = "unidirectional", bi = "bidirectional";
 
-/// Grids of every shape that a formula could trip over.
+/// Lists grids of all shapes that could break a formula.
 const BlockGrid grids[] = {{1, 1, 1},  {1, 7, 7},  {3, 8, 8},  {2, 13, 13},
                            {1, 5, 11}, {2, 11, 5}, {1, 24, 24}};
 
-/// Whether the block holds an element (i, j) with i - lower <= j <= i + upper.
+/// Returns true if the block contains an element (i, j) with i - lower <= j <= i + upper.
 bool touchesBand(BlockShape block, int64_t row, int64_t col, int64_t lower, int64_t upper) {
   for (int64_t i = row * block.rows; i < (row + 1) * block.rows; ++i)
     for (int64_t j = col * block.cols; j < (col + 1) * block.cols; ++j)
@@ -139,7 +139,7 @@ TEST(StructuredPatterns, ExtremeIntegersDoNotOverflow) {
           .isDense());
 }
 
-/// The fixed pattern told as a procedure over a square mask.
+/// Computes the fixed pattern by a procedure on a square mask.
 DenseMask fixedMask(BlockGrid grid, int64_t local, int64_t global, int64_t versions,
                     bool unidirectional, bool horizontal, bool perHead) {
   DenseMask mask(grid);
@@ -193,8 +193,8 @@ TEST(AttentionPatterns, Fixed) {
         }
 }
 
-// Written out by hand from the definition, so that it does not share a mistake
-// with the procedure above.
+// The expected masks are written by hand from the definition, so that they share no mistake with
+// the procedure above.
 TEST(AttentionPatterns, FixedByHand) {
   EXPECT_EQ(textFor("fixed", {{"num_local_blocks", int64_t{2}}}, {1, 5, 5}),
             (Text{"11011", "11011", "01111", "01111", "01011"}));
@@ -209,7 +209,7 @@ TEST(AttentionPatterns, FixedByHand) {
                   "1110", "1110", "1011", "1011"}));
 }
 
-/// Floyd's sampling with a std::set.
+/// Draws a sample by Floyd's algorithm with a std::set.
 std::set<int64_t> sampled(int64_t seed, int64_t head, int64_t row, int64_t count, int64_t range) {
   const CounterRandom random(seed, head, row);
   std::set<int64_t> picks;
@@ -358,8 +358,8 @@ TEST(AttentionPatterns, LocalSlidingWindow) {
   EXPECT_EQ(textFor("local_sliding_window", {}, {1, 4, 4}), (Text{"1000", "1100", "0110", "0011"}));
 }
 
-// The numbers come from an independent program that follows the comment in
-// CounterRandom.h; they must never change.
+// The numbers were computed by an independent program that follows the comment in CounterRandom.h;
+// they must never change.
 TEST(RandomPatterns, NumbersAreTheDocumentedOnes) {
   EXPECT_EQ(CounterRandom(0, 0, 0).draw(0), 0x1cd364143cce4aaeu);
   EXPECT_EQ(CounterRandom(0, 0, 0).draw(1), 0x74152ffafb44a602u);
@@ -417,7 +417,7 @@ TEST(RandomPatterns, SeedsAndHeadsDiffer) {
   }
 }
 
-// C60: heads with different numbers of blocks.
+// C60 tests heads with different numbers of blocks.
 TEST(RandomPatterns, C60HeadsWithDifferentCounts) {
   std::string error;
   DenseMask mask =
@@ -443,7 +443,7 @@ TEST(PatternTable, EveryEntryIsCompleteAndBuildsWithDefaults) {
       EXPECT_EQ(parameter.defaultValue.index(), size_t(parameter.type));
       EXPECT_EQ(parameter.type == PatternType::Keyword, !parameter.keywords.empty());
     }
-    // The defaults, named or not, are the same pattern.
+    // Omitted defaults and explicit defaults must give the same pattern.
     Parameters defaults;
     for (const PatternParameter &parameter : pattern.parameters)
       defaults.emplace_back(parameter.name, parameter.defaultValue);
@@ -531,7 +531,7 @@ TEST(PatternErrors, CountsAgainstTheGrid) {
   EXPECT_EQ(errorFor("longformer", {{"num_sliding_window_blocks", int64_t{7}}}),
             "expects parameter 'num_sliding_window_blocks' of at most 4 (block "
             "cols), but got 7");
-  // Neither allocates what the error is about.
+  // Neither call may allocate the memory that the error is about.
   EXPECT_EQ(errorFor("dense", {}, {1, 2, 2147483647}),
             "expects at most 2147483647 stored blocks, but got at least "
             "4294967294");

@@ -12,7 +12,7 @@ using namespace blocksparse::ref::test;
 
 namespace {
 
-/// A [rows, cols] tensor whose elements are their row's number.
+/// Returns a [rows, cols] tensor whose elements are the index of their row.
 HostTensor rowNumbers(int64_t rows, int64_t cols) {
   return make(
       {rows, cols}, [](std::span<const int64_t> i) { return double(i[0]); }, ElementType::f32);
@@ -39,7 +39,7 @@ TEST(Attention, C40RowBlockWithoutBlocks) {
   expectAll(gradients->dq.slice(0, 16, 32), 0);
   expectAll(gradients->dk.slice(0, 16, 32), 0);
   expectAll(gradients->dv.slice(0, 16, 32), 0);
-  // The same as if those rows had no gradient coming in.
+  // NaN in the gradient of rows without weight must not change the result.
   dout.slice(0, 16, 32).fill(quietNaN);
   auto poisoned = attentionGrad(q, k, v, dout, p, {}, error);
   ASSERT_TRUE(poisoned) << error;
@@ -94,8 +94,8 @@ TEST(Attention, FullyMaskedRowsAreZero) {
   expectAll(gradients->dv, 0);
 }
 
-/// Attention with scale, rpe, both masks, causality, batches, heads, broadcast
-/// operands and ragged extents, and the loss sum(weights * out).
+/// Checks attention with scale, rpe, both masks, causality, batches, heads, broadcast operands and
+/// ragged extents, and the loss sum(weights * out).
 class AttentionGradient : public testing::Test {
 protected:
   Pattern p = pattern({2, 3}, 3, 2, "10 11 11  11 00 01");
@@ -155,8 +155,8 @@ TEST_F(AttentionGradient, AgreesWithFiniteDifferences) {
   expectSlopes(*result->drpe, *options.rpe, scales.drpe, "drpe");
 }
 
-/// Attention in float, element by element: the scales must cover it and must
-/// not be so wide that a lost column passes.
+/// Computes attention in float, element by element: the scales must cover its error, but not be so
+/// wide that a missing column passes.
 TEST_F(AttentionGradient, ForwardScalesCoverFloatArithmetic) {
   std::string error;
   AttentionScales scales;
@@ -191,7 +191,7 @@ TEST_F(AttentionGradient, ForwardScalesCoverFloatArithmetic) {
         }
       }
   ErrorModel model = ErrorModel::forOperands(ElementType::f32);
-  // The inputs were f64 and have been rounded to f32 on the way.
+  // The inputs were f64 and were rounded to f32.
   model.operandRoundoff = unitRoundoff(ElementType::f32);
   auto good = compareToReference(computed, exact->out, scales.out, model, error);
   ASSERT_TRUE(good) << error;

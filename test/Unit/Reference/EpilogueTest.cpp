@@ -49,7 +49,7 @@ TEST(Epilogue, LimitsAndNaN) {
   EXPECT_FALSE(parseActivation("gelu"));
 }
 
-// out = act(left * (alpha * acc) * right + beta * input + bias) + residual.
+// Tests out = act(left * (alpha * acc) * right + beta * input + bias) + residual.
 TEST(Epilogue, OrderOfAllTerms) {
   HostTensor a = HostTensor::of(ElementType::f64, {2, 1}, {1, -1});
   HostTensor b = HostTensor::of(ElementType::f64, {1, 3}, {1, 2, 3});
@@ -70,7 +70,7 @@ TEST(Epilogue, OrderOfAllTerms) {
       HostTensor::of(ElementType::f64, {1, 1, 2, 3}, {2.25, 4.25, 24.25, 0.25, 0.25, 0.25});
   expectNear(*c, expected);
 
-  // Transposed, every term still means the result as it is stored.
+  // For a transposed result every operand still refers to the result as it is stored.
   e.input = e.input->transpose(0, 1);
   e.bias = e.bias->unsqueeze(1);
   std::swap(e.leftAlpha, e.rightAlpha);

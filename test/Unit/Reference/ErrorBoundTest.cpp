@@ -32,7 +32,7 @@ TEST(ErrorBound, ModelsFollowTheOperands) {
   EXPECT_EQ(ErrorModel::forOperands(ElementType::i8).accumulateRoundoff, 0);
 }
 
-// C24: the bound follows K and the operands; a fixed tolerance would not.
+// C24: the bound grows with K and the operands; a fixed tolerance would not.
 TEST(ErrorBound, C24CoversEveryOrderOfFloatSums) {
   constexpr int64_t inner = 2000;
   HostTensor a = uniform({4, inner}, 1, ElementType::f32);
@@ -55,13 +55,13 @@ TEST(ErrorBound, C24CoversEveryOrderOfFloatSums) {
   EXPECT_GT(report.worstRatio, 0);
   EXPECT_EQ(report.count, 20);
 
-  // One product less is seen.
+  // The bound must detect one missing product.
   computed.set({2, 3}, computed.at({2, 3}) + a.at({2, 7}) * b.at({7, 3}));
   report = compare(computed, *exact, scale, model);
   EXPECT_EQ(report.failures, 1);
   EXPECT_EQ(report.worstIndex, (std::vector<int64_t>{0, 0, 2, 3}));
 
-  // tf32 operands need, and get, more room.
+  // tf32 operands need a wider bound, and have one.
   computed.set({2, 3}, exact->at({0, 0, 2, 3}) + std::ldexp(scale.magnitude.at({0, 0, 2, 3}), -11));
   EXPECT_FALSE(compare(computed, *exact, scale, model).ok());
   model.operandRoundoff = std::ldexp(1.0, -11);
@@ -98,7 +98,7 @@ TEST(ErrorBound, Infinities) {
   EXPECT_EQ(
       compare(HostTensor::of(ElementType::f16, {3}, {-infinity, 65504, infinity}), exact).failures,
       3);
-  // Within the bound of the threshold either answer is right.
+  // Within the bound of the overflow threshold both infinity and a finite number are correct.
   ErrorScale scale{filled(ElementType::f64, {1}, 70000), 1000};
   ErrorModel model = ErrorModel::forOperands(ElementType::f16);
   EXPECT_TRUE(compare(HostTensor::of(ElementType::f16, {1}, {infinity}),
@@ -147,7 +147,7 @@ TEST(ErrorBound, DescribesTheWorstElement) {
             "error/bound 1.02e+03 at [1]: got 3, expected 2, bound 0.000977");
 }
 
-/// Every activation in float stays within the scale of its epilogue.
+/// Checks that every activation in float stays within the scale of its epilogue.
 TEST(ErrorBound, EpilogueScalesCoverFloatArithmetic) {
   for (const char *name :
        {"none", "relu", "leaky_relu", "gelu_erf", "gelu_tanh", "gelu_quick", "sigmoid", "silu"}) {

@@ -11,7 +11,7 @@ using namespace blocksparse::ref::test;
 
 namespace {
 
-/// op(A) op(B) of rank-2 f64 tensors, by definition.
+/// Returns op(A) op(B) of rank-2 f64 tensors, by definition.
 HostTensor product(HostTensor a, HostTensor b, Transposes t) {
   a = t.a ? a.transpose(0, 1) : a;
   b = t.b ? b.transpose(0, 1) : b;
@@ -35,8 +35,7 @@ HostTensor oriented(int64_t rows, int64_t cols, bool transposed, uint64_t seed) 
   return transposed ? uniform({cols, rows}, seed) : uniform({rows, cols}, seed);
 }
 
-/// A random sparse rows x cols matrix in 2 x 3 blocks, one block in three
-/// missing.
+/// Returns a random sparse rows x cols matrix in 2 x 3 blocks; one block in three is missing.
 SparseTensor randomSparse(int64_t rows, int64_t cols, uint64_t seed) {
   int64_t gridRows = (rows + 1) / 2, gridCols = (cols + 2) / 3;
   std::string mask;
@@ -166,7 +165,7 @@ TEST(Matmul, PaddingIsNeitherReadNorLeftUnwritten) {
   expectAll(s->slice(3, 2, 4), 0);
 }
 
-// Operands whose strides are not those of a fresh tensor give the same.
+// Operands with other strides than those of a new tensor must give the same result.
 TEST(Matmul, C29StridedOperands) {
   HostTensor big = uniform({4, 10, 12}, 1);
   HostTensor view = big.slice(0, 1, 4, 2).transpose(1, 2).slice(1, 2, 8);
@@ -443,7 +442,7 @@ TEST(Matmul, C62ResultFollowsTheIndices) {
   }
 }
 
-// The gradient of sum(sdd) through the other modes, from a stride-0 gradient.
+// Computes the gradient of sum(sdd) through the other modes, from a gradient with stride 0.
 TEST(Matmul, C09GradientOfASum) {
   Pattern p = pattern({16, 16}, 2, 2, "10 11");
   std::string error;

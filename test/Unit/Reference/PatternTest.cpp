@@ -56,7 +56,7 @@ TEST(Pattern, RunTimeIndicesShareOrOwnHeads) {
   EXPECT_EQ(entriesOf(*own, 0, 1), (Entries{{0, 0, 2}, {0, 1, 3}}));
 }
 
-// C36.
+// C36 tests indices that are invalid.
 TEST(Pattern, C36RejectsInvalidIndices) {
   struct Case {
     HostTensor crow, col;
@@ -92,14 +92,14 @@ TEST(Pattern, FindsDuplicates) {
 }
 
 TEST(Conversions, DenseRoundTripDropsPadding) {
-  // 5 x 7 in 2 x 3 blocks: a grid of 3 x 3.
+  // The matrix is 5 x 7 in 2 x 3 blocks, so the grid is 3 x 3.
   Pattern p = pattern({2, 3}, 3, 3, "101 010 101");
   HostTensor dense = uniform({5, 7}, 1);
   std::string error;
   auto values = fromDense(dense, p, error);
   ASSERT_TRUE(values) << error;
   EXPECT_EQ(formatShape(values->shape()), "[1, 5, 2, 3]");
-  // Block 4 is (2, 2): only its first element is inside.
+  // Block 4 is (2, 2): only its first element is inside of the matrix.
   EXPECT_EQ(values->at({0, 4, 0, 0}), dense.at({4, 6}));
   EXPECT_EQ(values->at({0, 4, 0, 1}), 0);
   EXPECT_EQ(values->at({0, 4, 1, 0}), 0);
@@ -134,7 +134,7 @@ TEST(Conversions, TransposeAgreesWithTheLayout) {
   auto turnedDense = toDense(*turned, error);
   ASSERT_TRUE(turnedDense) << error;
   EXPECT_TRUE(bitwiseEqual(dense->transpose(2, 3).contiguous(), *turnedDense));
-  // Canonical: columns ascend, values follow.
+  // The result is canonical: columns ascend in each row, and values are permuted with them.
   EXPECT_EQ(entriesOf(turned->pattern, 0, 1), (Entries{{0, 0, 4}, {1, 0, 5}, {2, 1, 6}}));
 }
 

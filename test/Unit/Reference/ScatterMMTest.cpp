@@ -38,14 +38,14 @@ TEST(ScatterMM, C16AddsToTheAccumulators) {
   EXPECT_EQ(scale.terms, 16);
 }
 
-/// The matrix [[b0, 0], [b1, b2]] in 2 x 2 blocks times a 4 x 4 one (two
-/// batches), with two column tiles, in both strided formats.
+/// Checks the product of [[b0, 0], [b1, b2]] in 2 x 2 blocks and a 4 x 4 matrix (two batches), with
+/// two column tiles, in both strided formats.
 class Strided : public testing::Test {
 protected:
   HostTensor blocks = uniform({3, 2, 2}, 1);
   HostTensor others = uniform({2, 4, 4}, 2);
   HostTensor accumulators = uniform({2, 4, 4}, 3);
-  // Tiles are written last first: the order is free.
+  // Tiles are written in reverse order, because any order is valid.
   StridedIndices compressed{indices({3}, {0, 1, 3}),
                             indices({4}, {10, 8, 2, 0}),
                             {},

@@ -112,7 +112,7 @@ TEST(Softmax, MaskBeatsNonFiniteScores) {
     EXPECT_EQ(result.values.at({0, 0, 0, 0}), 1);
     EXPECT_EQ(result.values.at({0, 0, 0, 1}), 0);
     EXPECT_EQ(result.values.at({0, 0, 1, 1}), 0.5);
-    // Allowed, it reaches its row only.
+    // If the element is allowed, its NaN reaches only its own row.
     options.causal = false;
     result = run(x, options);
     EXPECT_TRUE(std::isnan(result.values.at({0, 0, 0, 0})));
@@ -135,7 +135,7 @@ TEST(Softmax, MulMaskKeepsWithoutMultiplying) {
 }
 
 TEST(Softmax, OnlyStoredBlocksCountAndPaddingIsSkipped) {
-  // 3 x 5 in 2 x 2 blocks; block row 1 is empty.
+  // The matrix is 3 x 5 in 2 x 2 blocks; block row 1 is empty.
   Pattern p = pattern({2, 2}, 2, 3, "101 000");
   HostTensor values = filled(ElementType::f32, {2, 2, 2}, 0);
   values.select(0, 1).slice(1, 1, 2).fill(quietNaN); // column 5: padding
@@ -173,8 +173,7 @@ TEST(Softmax, RejectsDuplicatesAndShapes) {
                    "f32[1, 1, 2]");
 }
 
-/// A random softmax problem with everything in it, and the loss
-/// sum(weights * P).
+/// Checks a random softmax problem with all operands, and the loss sum(weights * P).
 class SoftmaxGradient : public testing::Test {
 protected:
   Pattern p = pattern({2, 3}, 3, 2, "11 01 10 10 11 00");
@@ -199,7 +198,7 @@ protected:
     return sum;
   }
 
-  /// d loss / d tensor[index] by central differences.
+  /// Returns d loss / d tensor[index] by central differences.
   double slope(const HostTensor &tensor, std::span<const int64_t> index) {
     constexpr double step = 1e-5;
     double old = tensor.at(index);

@@ -1,6 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+// Tensors and patterns for tests of the reference.
+
 #ifndef BLOCKSPARSE_TEST_UNIT_REFERENCE_TESTTENSORS_H
 #define BLOCKSPARSE_TEST_UNIT_REFERENCE_TESTTENSORS_H
 
@@ -35,7 +37,7 @@ inline HostTensor uniform(std::initializer_list<int64_t> shape, uint64_t seed,
   return tensor;
 }
 
-/// A tensor whose element at an index is fn(index).
+/// Returns a tensor whose element at an index is fn(index).
 inline HostTensor make(std::initializer_list<int64_t> shape,
                        const std::function<double(std::span<const int64_t>)> &fn,
                        ElementType type = ElementType::f64) {
@@ -45,8 +47,8 @@ inline HostTensor make(std::initializer_list<int64_t> shape,
   return tensor;
 }
 
-/// One mask of rows * cols digits per head, '1' for a stored block, blanks
-/// ignored; the pattern serves `heads` heads (0: as many as masks).
+/// Returns a pattern from one mask of rows * cols digits for each head, with '1' for a stored
+/// block; blanks are ignored. The pattern serves `heads` heads (0: as many as masks).
 inline Pattern pattern(BlockShape block, int64_t rows, int64_t cols, const std::string &masks,
                        int64_t heads = 0) {
   std::vector<uint8_t> mask;
@@ -68,7 +70,7 @@ inline HostTensor indices(std::initializer_list<int64_t> shape,
   return HostTensor::of(ElementType::i32, shape, values);
 }
 
-/// A square-blocked pattern of run-time indices for one head.
+/// Returns a pattern of square blocks with run-time indices for one head.
 inline Pattern dynamicPattern(int64_t block, int64_t rows, int64_t cols, const HostTensor &crow,
                               const HostTensor &col) {
   std::string error;
@@ -78,13 +80,13 @@ inline Pattern dynamicPattern(int64_t block, int64_t rows, int64_t cols, const H
   return *result;
 }
 
-/// A sparse tensor of whole blocks with these values.
+/// Returns a sparse tensor with these values and no edge blocks.
 inline SparseTensor sparse(const HostTensor &values, const Pattern &pattern) {
   return {values, pattern, pattern.grid().rows * pattern.block().rows,
           pattern.grid().cols * pattern.block().cols};
 }
 
-/// Value blocks [nnz, bm, bn] of ones.
+/// Returns value blocks [nnz, bm, bn] of ones.
 inline HostTensor oneBlocks(const Pattern &pattern, ElementType type = ElementType::f32) {
   return ones({pattern.valueBlocks(), pattern.block().rows, pattern.block().cols}, type);
 }

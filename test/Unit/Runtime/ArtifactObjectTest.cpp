@@ -1,7 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Artefacts on a device.
+
+// Tests artefacts that are loaded on a device.
 
 #include "RuntimeFixture.h"
 
@@ -40,7 +40,7 @@ protected:
     ASSERT_FALSE(data.empty()) << error;
     ASSERT_OK(blocksparseRtArtifactOpen(data.data(), data.size(), &artifact));
   }
-  /// What the driver saw of a launch of four blocks without an element.
+  /// Returns the launch that the driver received, of four CTAs without an element.
   FakeLaunch launchScale() {
     const int64_t grid[3] = {4, 1, 1};
     void *pointer = nullptr;
@@ -69,7 +69,7 @@ protected:
 TEST_F(ArtifactObjectTest, LaunchesByRecord) {
   int live = fake.liveAllocations();
   open();
-  EXPECT_EQ(fake.calls("cuModuleLoadDataEx"), 0); // nothing before it is needed
+  EXPECT_EQ(fake.calls("cuModuleLoadDataEx"), 0); // modules are loaded when they are needed
   blocksparseRtFunction function = nullptr;
   blocksparseRtKernelInfo info;
   ASSERT_OK(blocksparseRtArtifactGetKernel(artifact, device, "scale", &function, &info));
@@ -139,8 +139,8 @@ TEST_F(ArtifactObjectTest, AnOldDriverTakesTheOlderImage) {
   EXPECT_EQ(target(), "sm_80");
 }
 
-// A fault in the best image is not hidden by running slower code.
-// Machine code of a newer toolkit than the driver: the driver compiles the PTX beside it.
+// A driver that is older than the toolkit of the machine code compiles the PTX of the same target.
+// A failure of the best image must not be hidden by running slower code.
 TEST_F(ArtifactObjectTest, AnOldDriverTakesThePtxOfMachineCode) {
   addImage(ImageKind::Ptx, "sm_90a", scalePtx);
   addImage(ImageKind::Cubin, "sm_90a", cubin);
@@ -151,7 +151,7 @@ TEST_F(ArtifactObjectTest, AnOldDriverTakesThePtxOfMachineCode) {
   EXPECT_EQ(fake.calls("cuModuleLoadDataEx"), 2);
 }
 
-// PTX of an older target is other code, not the same one.
+// PTX of an older target is different code and must not be used instead.
 TEST_F(ArtifactObjectTest, RefusedMachineCodeAloneIsAnError) {
   addImage(ImageKind::Cubin, "sm_90a", cubin);
   open();

@@ -1,7 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// The artefact's format, without a device.
+
+// Tests the format of the artefact, without a device.
 
 #include "blocksparse/Runtime/Artifact.h"
 
@@ -18,7 +18,7 @@ std::span<const uint8_t> bytesOf(std::string_view text) {
   return {reinterpret_cast<const uint8_t *>(text.data()), text.size()};
 }
 
-/// One of everything, small.
+/// Returns a small artefact with one of each kind of content.
 Artifact sample() {
   Artifact artifact;
   artifact.images = {{ImageKind::Ptx, "sm_80", bytesOf(".version 8.0")},
@@ -38,7 +38,7 @@ std::vector<uint8_t> write(const Artifact &artifact) {
   return data.value_or(std::vector<uint8_t>());
 }
 
-/// The error of a parse, "" where it succeeds.
+/// Returns the error of a parse; "" if it succeeds.
 std::string parseError(std::span<const uint8_t> data) {
   std::string error;
   bool parsed = parseArtifact(data, error).has_value();
@@ -69,7 +69,7 @@ TEST(ArtifactTest, Empty) {
   EXPECT_EQ(parseError(data), "");
 }
 
-// The format is fixed: these bytes must be readable for ever.
+// The format is fixed: these bytes must always be readable.
 TEST(ArtifactTest, KnownBytes) {
   Artifact artifact;
   artifact.luts = {{"L", bytesOf("\x01\x02")}};
@@ -124,7 +124,7 @@ TEST(ArtifactTest, CrookedTables) {
   EXPECT_HAS(changed(headerBytes + 16, 3), "a payload of the length its fields say, but got 3");
 }
 
-/// What checkArtifact says to one change of the sample.
+/// Returns the error of checkArtifact for one change of the sample.
 template <typename Change>
 std::string refusal(Change change) {
   Artifact artifact = sample();
@@ -194,7 +194,7 @@ TEST(ArtifactTest, BestImageFirst) {
 TEST(ArtifactFuzzTest, EveryTruncationIsAnError) {
   std::vector<uint8_t> data = write(sample());
   for (size_t size = 0; size < data.size(); ++size) {
-    // A copy of exactly that size, so that a sanitizer sees a read beyond.
+    // The copy has exactly that size, so that a sanitizer detects a read beyond it.
     std::vector<uint8_t> shorter(data.begin(), data.begin() + static_cast<long>(size));
     shorter.shrink_to_fit();
     EXPECT_NE(parseError(shorter), "") << size;
@@ -211,7 +211,7 @@ TEST(ArtifactFuzzTest, EveryChangedByteIsAnError) {
     }
 }
 
-/// Everything that a parse returns lies within the data.
+/// Expects that everything that a parse returns is inside of the data.
 void expectWithin(const Artifact &artifact, std::span<const uint8_t> data) {
   auto check = [&](const void *start, size_t size) {
     if (size == 0)
@@ -232,8 +232,8 @@ void expectWithin(const Artifact &artifact, std::span<const uint8_t> data) {
     check(kernel.name.data(), kernel.name.size());
 }
 
-// With the checksum made right again, the structure must defend itself: each
-// change is an error or a legal artefact whose views stay inside.
+// With a correct checksum, the parser itself must detect damage: each change is an error or a valid
+// artefact whose views stay inside of the data.
 TEST(ArtifactFuzzTest, ChangesWithARightChecksum) {
   const std::vector<uint8_t> data = write(sample());
   int legal = 0;
@@ -252,7 +252,7 @@ TEST(ArtifactFuzzTest, ChangesWithARightChecksum) {
   EXPECT_GT(legal, 0);
 }
 
-// The same with several bytes at once, from a fixed generator.
+// Several bytes are changed at once, by a fixed random generator, and the checksum is corrected.
 TEST(ArtifactFuzzTest, ManyChangesWithARightChecksum) {
   const std::vector<uint8_t> data = write(sample());
   uint64_t random = 12345;

@@ -43,7 +43,7 @@ TEST_F(DeviceTest, NullArguments) {
                "expects a device, but got NULL");
 }
 
-// The text has the driver's own name, number and description.
+// The text contains the driver's own name, number and description of the error.
 TEST_F(DeviceTest, DriverErrorIsQuoted) {
   fake.fail("cuCtxSynchronize", 1, 1);
   EXPECT_FAILS(blocksparseRtDeviceSynchronize(device), BLOCKSPARSE_RT_DRIVER_ERROR,

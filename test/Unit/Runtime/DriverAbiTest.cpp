@@ -1,8 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Compares our declarations of the driver with NVIDIA's, where those are
-// installed. Everything is decided by the compiler.
+
+// Compares the declarations of the driver in lib/Runtime with those of NVIDIA, if the latter are
+// installed. All checks are made by the compiler.
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// How the driver is found. It is loaded once per process, so that each case runs
-// in a process of its own: a gtest death test, which starts this program anew
-// and evaluates nothing but its statement.
+
+// Tests how the driver is found. It is loaded once in a process, so each case runs in a process of
+// its own: a gtest death test, which starts this program again and executes only its statement.
 
 #include "RuntimeFixture.h"
 
@@ -12,7 +11,7 @@
 
 namespace {
 
-/// Exits with 0 if asking for the device count fails as expected, twice.
+/// Exits with 0 if querying the device count fails as expected, twice.
 [[noreturn]] void expectCountFails(const char *driver, blocksparseRtStatus status,
                                    const char *part) {
   setenv("BLOCKSPARSE_CUDA_DRIVER", driver, 1);
@@ -54,7 +53,7 @@ TEST_F(DriverDeathTest, NoDevice) {
   EXPECT_EXIT(countWithoutDevices(), ::testing::ExitedWithCode(0), "");
 }
 
-/// Every call into a machine without a driver returns that status.
+/// Checks that every function returns this status on a machine without a driver.
 [[noreturn]] void callsWithoutDriver() {
   setenv("BLOCKSPARSE_CUDA_DRIVER", "/nowhere/libcuda.so.1", 1);
   int32_t number;
@@ -72,7 +71,7 @@ TEST_F(DriverDeathTest, EveryCallSaysSo) {
   EXPECT_EXIT(callsWithoutDriver(), ::testing::ExitedWithCode(0), "");
 }
 
-/// The optional functions are asked for only where they are needed.
+/// Checks that optional driver functions are looked up only if they are needed.
 [[noreturn]] void useOldDriver() {
   setenv("BLOCKSPARSE_CUDA_DRIVER", FAKE_OLD_DRIVER, 1);
   blocksparseRtDevice device = nullptr;

@@ -1,11 +1,10 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// A CUDA driver on host memory: it checks what the real one checks (a context
-// must be current, pointers must be known, copies stay inside an allocation),
-// runs one kernel ("scale") and records every launch. Two devices of compute
-// capability 9.0 with CUDA 12.8, or FAKE_DRIVER_DEVICES of them.
-// With FAKE_DRIVER_OLD it is a driver without the optional functions.
+
+// A CUDA driver on host memory. It checks what the real driver checks (a context must be current,
+// pointers must be known, copies must stay inside an allocation), runs one kernel ("scale") and
+// records every launch. It has two devices of compute capability 9.0 with CUDA 12.8, or
+// FAKE_DRIVER_DEVICES of them. With FAKE_DRIVER_OLD it lacks the optional functions.
 
 #include "FakeState.h"
 

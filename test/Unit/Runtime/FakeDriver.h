@@ -1,20 +1,20 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// How the tests steer the fake CUDA driver. It is a shared library of its own,
-// loaded by the runtime in the place of libcuda; these are its extra symbols.
+
+// Functions by which tests control the fake CUDA driver. The driver is a shared library that the
+// runtime loads in place of libcuda; these are its additional symbols.
 
 #ifndef BLOCKSPARSE_TEST_RUNTIME_FAKEDRIVER_H
 #define BLOCKSPARSE_TEST_RUNTIME_FAKEDRIVER_H
 
 #include <cstdint>
 
-/// What the fake saw of one kernel launch.
+/// Records one kernel launch as the fake driver received it.
 struct FakeLaunch {
   char kernel[64];
   unsigned grid[3];
   unsigned block[3];
-  unsigned cluster[3]; // 0, 0, 0 without
+  unsigned cluster[3]; // 0, 0, 0 without a cluster
   bool startsEarly;
   unsigned sharedBytes;
   void *stream;
@@ -23,22 +23,22 @@ struct FakeLaunch {
 };
 
 extern "C" {
-/// The `nth` call from now on (1 is the next) of the driver function `name`
-/// ("cuMemAlloc_v2", as exported) returns `result`.
+/// Makes the `nth` call (1 is the next) of the driver function `name` ("cuMemAlloc_v2", as
+/// exported) return `result`.
 void fakeDriverFail(const char *name, int nth, int result);
-/// Forgets injected failures and counts; keeps memory and modules.
+/// Clears injected failures and counts; keeps memory and modules.
 void fakeDriverReset();
-/// How often `name` was called since the reset.
+/// Returns the number of calls of `name` since the reset.
 int fakeDriverCalls(const char *name);
-/// The latest launch; false before the first.
+/// Copies the latest launch to `launch`; returns false if there was none.
 bool fakeDriverLastLaunch(FakeLaunch *launch);
-/// Allocations of any kind that were not freed.
+/// Returns the number of allocations of any kind that were not freed.
 int fakeDriverLiveAllocations();
-/// Loaded modules.
+/// Returns the number of loaded modules.
 int fakeDriverLiveModules();
-/// From now on nothing is counted, injected or recorded, so that calls cost next to nothing.
+/// Stops counting, failing and recording (or resumes it), so that calls cost almost nothing.
 void fakeDriverQuiet(bool quiet);
-/// The depth of this thread's context stack.
+/// Returns the depth of this thread's context stack.
 int fakeDriverContextDepth();
 }
 

@@ -1,6 +1,6 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
+
 // Memory and tensor maps of the fake CUDA driver.
 
 #include "FakeState.h"
@@ -19,7 +19,7 @@ struct MemoryPoolObject {
 } // namespace blocksparse::rt::cuda
 
 namespace {
-/// The allocation that holds [pointer, pointer + bytes); under the mutex.
+/// Returns the allocation that contains [pointer, pointer + bytes). Requires the mutex.
 const Allocation *findAllocation(uint64_t pointer, size_t bytes) {
   auto next = state().allocations.upper_bound(pointer);
   if (next == state().allocations.begin())

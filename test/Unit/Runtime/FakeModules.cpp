@@ -1,6 +1,6 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
+
 // Modules, kernels and launches of the fake CUDA driver.
 
 #include "FakeState.h"
@@ -28,7 +28,7 @@ struct ModuleObject {
 } // namespace blocksparse::rt::cuda
 
 namespace {
-/// The parameters between the parentheses of an `.entry`.
+/// Parses the parameters between the parentheses of an `.entry`.
 std::vector<cuda::Parameter> parseParameters(std::string_view list) {
   std::vector<cuda::Parameter> parameters;
   size_t offset = 0;
@@ -99,7 +99,7 @@ Result recordLaunch(cuda::Function function, const unsigned (&grid)[3], const un
   }
   if (function->name != "scale")
     return cuda::success;
-  // out[i] = factor * in[i] for i < count
+  // This computes out[i] = factor * in[i] for i < count.
   float factor;
   memcpy(&factor, &launch.args[2], 4);
   uint64_t threads = uint64_t(grid[0]) * block[0];

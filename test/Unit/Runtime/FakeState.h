@@ -1,7 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// What the parts of the fake CUDA driver share.
+
+// Declares the state that all parts of the fake CUDA driver use.
 
 #ifndef BLOCKSPARSE_TEST_RUNTIME_FAKESTATE_H
 #define BLOCKSPARSE_TEST_RUNTIME_FAKESTATE_H
@@ -67,10 +67,10 @@ struct State {
 
 State &state();
 
-/// This thread's stack of contexts.
+/// Returns this thread's stack of contexts.
 std::vector<cuda::Context> &contexts();
 
-/// Counts the call; an injected failure ends it.
+/// Counts the call of `name`, and returns the injected failure, if there is one.
 Result enter(const char *name);
 
 inline void *host(cuda::DevicePointer pointer) {

@@ -1,13 +1,14 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// What one call of a compiled program costs the host: the calls that generated code makes for one
-// kernel with one LUT and three tensor maps. Against the fake driver, which then does nothing, it
-// is the runtime's own share; with BLOCKSPARSE_CUDA_DRIVER=libcuda.so.1 it is the whole of it.
+
+// Measures the host time of one call of a compiled program: the calls that generated code makes for
+// one kernel with one LUT and three tensor maps. With the fake driver, which then does nothing,
+// this is the time of the runtime alone; with BLOCKSPARSE_CUDA_DRIVER=libcuda.so.1 it includes the
+// driver.
 //
 //   BlockSparseLaunchCost [--threads=N] [--rounds=N]
 //
-// A measurement, no test: it prints the median and the least of its rounds.
+// This is a measurement, not a test: it prints the median and the smallest time of its rounds.
 
 #include "Driver.h"
 #include "FakeDriver.h"
@@ -29,7 +30,7 @@ using namespace blocksparse::rt;
 
 namespace {
 
-// Three maps by value and two memrefs of rank 1, five numbers each.
+// The parameters are three maps by value and two memrefs of rank 1, five numbers each.
 const std::string kernelPtx = [] {
   std::string text = ".version 8.0\n.target sm_90a\n.address_size 64\n"
                      ".visible .entry product(";
@@ -45,7 +46,7 @@ std::span<const uint8_t> bytesOf(const std::string &text) {
   return {reinterpret_cast<const uint8_t *>(text.data()), text.size()};
 }
 
-/// A call had this status: without a driver there is nothing to measure.
+/// Exits with an error unless a call succeeded: without a driver nothing can be measured.
 void expect(int32_t status) {
   if (status == BLOCKSPARSE_RT_SUCCESS)
     return;
@@ -53,7 +54,7 @@ void expect(int32_t status) {
   exit(1);
 }
 
-/// The variables that generated code has once per program.
+/// Holds the variables that generated code has once for each program.
 struct Program {
   std::vector<uint8_t> artifact;
   blocksparseRtArtifact slot = nullptr;
@@ -102,10 +103,11 @@ int32_t callOnce(Program &program, void *const (&tensors)[3]) {
   return blocksparseRtCallEnd(&call);
 }
 
-/// Nanoseconds per call of each round.
+/// Returns the nanoseconds of a call, for each round.
 std::vector<double> measure(blocksparseRtDevice device, int rounds,
                             const std::function<int32_t()> &call) {
-  // Fewer than a queue of the driver holds, so that no call waits for the device.
+  // The number of calls is below the length of the driver's queue, so that no call waits for the
+  // device.
   constexpr int calls = 500;
   std::vector<double> result;
   for (int round = 0; round < rounds; ++round) {
@@ -126,14 +128,14 @@ void print(const char *what, const std::vector<double> &times) {
          times[0]);
 }
 
-/// Makes the device's context current, as it is under a framework.
+/// Makes the device's context current, as a framework does.
 void enterContext(const Driver &driver) {
   cuda::Context context = nullptr;
   expect(driver.cuDevicePrimaryCtxRetain(&context, 0));
   expect(driver.cuCtxPushCurrent(context));
 }
 
-/// The kernel without the runtime: what the driver alone takes for its launch.
+/// Launches the kernel without the runtime, to measure the driver's share of the time.
 class PlainKernel {
 public:
   explicit PlainKernel(const Driver &driver) : driver(driver) {
@@ -163,7 +165,7 @@ int32_t askForPointer(void *pointer) {
   return blocksparseRtPointerKind(pointer, &kind, &ordinal);
 }
 
-/// The maps of a call whose tensors are where they were.
+/// Makes the maps of a call whose tensors have the same addresses as before.
 int32_t makeMaps(blocksparseRtDevice device, void *const (&tensors)[3]) {
   blocksparseRtCall call = {};
   call.device = device;

@@ -39,8 +39,8 @@ TEST_F(LaunchTest, ArgumentsArriveAndTheResultIsRight) {
                "expects the address of argument 2, but got NULL");
 }
 
-// What gpu-to-llvm makes of two dynamic rank-2 memrefs and an i32: 7 + 7 + 1
-// arguments, of which the last must not be shifted by its width.
+// gpu-to-llvm flattens two dynamic rank-2 memrefs and an i32 to 7 + 7 + 1 arguments; the last one
+// must not be misplaced because of its width.
 TEST_F(LaunchTest, MemrefsAsMlirFlattensThem) {
   std::string parameters;
   for (int i = 0; i < 14; ++i)
@@ -145,7 +145,7 @@ TEST_F(LaunchTest, DriverRefusalNamesKernelAndShape) {
                "CUDA_ERROR_INVALID_VALUE (1): invalid argument");
 }
 
-// A kernel's own failure comes with a later call, which has no kernel at hand.
+// A failure of a kernel is reported by a later call, which does not know the kernel.
 TEST_F(LaunchTest, LateFailureNamesTheLastLaunch) {
   blocksparseRtFunction empty = load("empty", "");
   ASSERT_OK(launch(empty, {{4, 5, 6}, {32, 1, 1}, {0, 0, 0}, 0, nullptr}));

@@ -89,8 +89,7 @@ TEST_F(MemoryTest, PointerKind) {
   EXPECT_OK(blocksparseRtFree(second, pointer, nullptr));
 }
 
-// Whichever driver call of an operation fails, the failure comes back and
-// nothing leaks.
+// Whichever driver call of an operation fails, the failure is returned and nothing leaks.
 TEST_F(MemoryTest, EveryCallOfAnAllocationMayFail) {
   for (const char *call : {"cuCtxGetCurrent", "cuCtxPushCurrent_v2", "cuMemAllocFromPoolAsync"}) {
     int live = fake.liveAllocations();

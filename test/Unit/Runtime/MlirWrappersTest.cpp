@@ -1,7 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// The entry points of MLIR's GPU lowering, called as its code calls them.
+
+// Tests the entry points that code from MLIR's GPU lowering calls, with the arguments that it
+// passes.
 
 #include "RuntimeFixture.h"
 
@@ -116,7 +117,7 @@ TEST_F(MlirWrappersTest, TheFirstErrorSticksAndTheRestDoesNothing) {
   EXPECT_EQ(fake.calls("cuMemAllocFromPoolAsync"), before);
   EXPECT_EQ(fake.calls("cuStreamSynchronize"), 0);
   EXPECT_EQ(fake.calls("cuLaunchKernel"), 0);
-  // What was made is still given back.
+  // Resources that were created are still freed.
   mgpuMemFree(kept, nullptr);
   EXPECT_EQ(fake.calls("cuMemFreeAsync"), 1);
   EXPECT_FAILS(blocksparseRtTakeError(), BLOCKSPARSE_RT_LAUNCH_LIMIT,
@@ -136,8 +137,8 @@ TEST_F(MlirWrappersTest, ArgumentCountIsChecked) {
   mgpuModuleUnload(module);
 }
 
-// A module is loaded by a global constructor; the thread that launches later is
-// told what went wrong then.
+// A global constructor loads the module. The thread that launches later must be told why that
+// failed.
 TEST_F(MlirWrappersTest, AModuleThatDidNotLoadIsExplainedToEveryThread) {
   std::string bad = ptx;
   bad.replace(bad.find("7.0"), 3, "9.9");

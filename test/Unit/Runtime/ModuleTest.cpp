@@ -104,7 +104,7 @@ TEST_F(ModuleTest, CompilerLogIsInTheText) {
                "Parsing error near 'syntax'");
   EXPECT_NE(lastError().find("CUDA_ERROR_INVALID_PTX (218)"), std::string::npos);
   EXPECT_NE(lastError().find("compute capability 9.0, PTX for target 'sm_80'"), std::string::npos);
-  // A failed load leaves nothing behind; the next one tries again.
+  // A failed load leaves nothing behind, and the next one tries again.
   fake.fail("cuModuleLoadDataEx", 1, 2);
   EXPECT_FAILS(load(scalePtx, &module), BLOCKSPARSE_RT_OUT_OF_MEMORY, "cuModuleLoadDataEx");
   EXPECT_OK(load(scalePtx, &module));

@@ -1,7 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// The calls of generated code, made here by hand.
+
+// Tests the runtime functions that generated code calls.
 
 #include "RuntimeFixture.h"
 
@@ -19,7 +19,7 @@ using namespace blocksparse::rt;
 #endif
 #endif
 
-// Counts what this thread allocates; a sanitizer has these functions itself.
+// Counts the allocations of this thread; a sanitizer defines these functions itself.
 static thread_local int allocations = 0;
 
 #ifndef HAS_SANITIZER
@@ -35,7 +35,7 @@ void operator delete(void *memory, size_t) noexcept { free(memory); }
 
 namespace {
 
-/// An artefact with `scale` and the LUT `table`, and a call on memory of the device.
+/// Checks an artefact with `scale` and the LUT `table`, and a call on device memory.
 class ProgramTest : public RuntimeTest {
 protected:
   void SetUp() override {
@@ -63,7 +63,7 @@ protected:
                            1);
   }
 
-  /// `scale` of no element on the device of `pointer`, with the LUT as its input.
+  /// Runs `scale` on no element on the device of `pointer`, with the LUT as its input.
   int32_t run(void *pointer) { return run(call, pointer); }
   int32_t run(blocksparseRtCall &call, void *pointer) {
     blocksparseRtCallBegin(&call, &slot, data.data(), static_cast<int64_t>(data.size()), &pointer,
@@ -76,7 +76,7 @@ protected:
     return blocksparseRtCallEnd(&call);
   }
 
-  /// The rest of a call that failed for `reason`: it looks nothing up and launches nothing.
+  /// Executes the rest of a call that failed for `reason`: it must look up and launch nothing.
   void expectNothingRuns(const char *reason) {
     EXPECT_EQ(blocksparseRtCallLut(&call, &lut, "table"), nullptr);
     void *none = nullptr;
@@ -85,7 +85,7 @@ protected:
     EXPECT_EQ(fake.calls("cuLaunchKernel"), 0);
   }
 
-  /// A vector of `size` elements of f16.
+  /// Returns the configuration of a vector of `size` f16 elements.
   blocksparseRtTensorMapConfig vector(uint64_t size) const {
     blocksparseRtTensorMapConfig config = {};
     config.type = BLOCKSPARSE_RT_TENSOR_F16;
@@ -114,7 +114,7 @@ TEST_F(ProgramTest, TensorMapsAreEncodedForTheDevice) {
   EXPECT_EQ(map.opaque[3], 512u);
 }
 
-// A map depends on nothing but its configuration. More are made here than are remembered.
+// A map depends only on its configuration. The test makes more maps than the cache holds.
 TEST_F(ProgramTest, TensorMapsOfTheSameTensorsAreMadeOnce) {
   begin();
   blocksparseRtTensorMap map = {};
@@ -141,7 +141,7 @@ TEST_F(ProgramTest, TensorMapsOfTheSameTensorsAreMadeOnce) {
   EXPECT_OK(blocksparseRtCallEnd(&call));
 }
 
-// An empty tensor has no map; the driver is not asked.
+// An empty tensor has no map, and the driver is not called.
 TEST_F(ProgramTest, TheFirstFailureOfAMapEndsTheCall) {
   begin();
   blocksparseRtTensorMap map = {};
@@ -154,7 +154,7 @@ TEST_F(ProgramTest, TheFirstFailureOfAMapEndsTheCall) {
   EXPECT_EQ(map.opaque[2], 0u);
 }
 
-// After the first call nothing is looked up, and nothing is asked twice.
+// After the first call nothing is looked up or queried again.
 TEST_F(ProgramTest, LaterCallsOnlyLaunch) {
   ASSERT_OK(run(memory));
   fake.reset();
@@ -164,7 +164,7 @@ TEST_F(ProgramTest, LaterCallsOnlyLaunch) {
   EXPECT_EQ(fake.calls("cuMemcpyHtoDAsync_v2"), 0);
   EXPECT_EQ(fake.calls("cuPointerGetAttributes"), 1);
   EXPECT_EQ(fake.calls("cuLaunchKernel"), 1);
-  // Not even by name.
+  // The name is not compared either.
   begin();
   void *table = blocksparseRtCallLut(&call, &lut, "table");
   EXPECT_EQ(blocksparseRtCallLut(&call, &lut, "chair"), table);
@@ -182,7 +182,7 @@ TEST_F(ProgramTest, LaterCallsAllocateNothing) {
   EXPECT_EQ(after - before, 0);
 }
 
-// A thread that works in the device's context keeps it; another one gets its own back.
+// A thread whose current context is the device's keeps it; any other context is restored.
 TEST_F(ProgramTest, ContextsAreRestored) {
   ASSERT_OK(run(memory));
   EXPECT_EQ(fake.contextDepth(), 0);
@@ -237,14 +237,14 @@ TEST_F(ProgramTest, ThreadsShareASite) {
   EXPECT_EQ(fake.calls("cuLaunchKernel"), 8);
 }
 
-// A failure on the way to a site is told and tried again at the next call.
+// A failed look-up is reported, and tried again by the next call.
 TEST_F(ProgramTest, AFailedLookUpIsNotRemembered) {
   fake.fail("cuMemAlloc_v2", 1, 2);
   EXPECT_FAILS(run(memory), BLOCKSPARSE_RT_OUT_OF_MEMORY, "LUT 'table' of 16 bytes");
   EXPECT_OK(run(memory));
 }
 
-// What a program finds wrong with its arguments is the call's failure, and nothing runs after it.
+// A call whose arguments the program refuses fails, and nothing runs afterwards.
 TEST_F(ProgramTest, ARefusedCallSaysBothNumbers) {
   begin();
   blocksparseRtCallRefuse(&call, "expects {1} rows of {1}, but got {0} (100%d)", -7, 1ll << 40);
@@ -261,7 +261,8 @@ TEST_F(ProgramTest, UnknownNamesAreErrors) {
   EXPECT_FAILS(blocksparseRtCallEnd(&call), BLOCKSPARSE_RT_NOT_FOUND, "but got 'stretch'");
 }
 
-// A program for several targets asks where its arguments are when it chooses, and not again.
+// A program for several targets queries the location of its arguments once, when it selects the
+// target.
 TEST_F(ProgramTest, ChoiceAndCallAskOnce) {
   const char *targets[] = {"sm_90a", "sm_80"};
   int32_t choice = -2;
@@ -273,7 +274,7 @@ TEST_F(ProgramTest, ChoiceAndCallAskOnce) {
   EXPECT_EQ(choice, 1);
   ASSERT_OK(run(memory));
   EXPECT_EQ(fake.calls("cuPointerGetAttributes"), 1);
-  // Nothing is known of a pointer that was not the one.
+  // The location of another pointer must be queried again.
   int onHost = 0;
   ASSERT_OK(select(&onHost));
   EXPECT_EQ(choice, -1);

@@ -1,8 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// On a real GPU: run with BLOCKSPARSE_TEST_REAL_DRIVER=1. The same text runs
-// everywhere else, where these tests are skipped.
+
+// Tests the runtime on a real GPU, if BLOCKSPARSE_TEST_REAL_DRIVER=1 is set. Otherwise these tests
+// are skipped.
 
 #include "RuntimeFixture.h"
 
@@ -29,7 +29,7 @@ protected:
   }
   void TearDown() override { EXPECT_OK(blocksparseRtModuleUnload(module)); }
 
-  /// Scales `count` floats on a stream of its own and checks each.
+  /// Scales `count` floats on a new stream and checks each.
   void scaleAndCheck(uint32_t count, float factor) {
     blocksparseRtStream stream = nullptr;
     ASSERT_OK(blocksparseRtStreamCreate(device, &stream));
@@ -51,7 +51,7 @@ protected:
     ASSERT_OK(blocksparseRtStreamDestroy(device, stream));
   }
 
-  /// `scale` of no element.
+  /// Launches `scale` on no element.
   blocksparseRtStatus launchEmpty(const std::array<int64_t, 3> &grid,
                                   const std::array<int64_t, 3> &block, int64_t sharedBytes = 0) {
     void *none = nullptr;
@@ -75,8 +75,8 @@ std::span<const uint8_t> bytesOf(const std::string &text) {
   return {reinterpret_cast<const uint8_t *>(text.data()), text.size()};
 }
 
-/// Copies a box of 4 rows of 8 floats, which one TMA load brings, to `out`. The tensor map is a
-/// parameter by value.
+/// PTX of a kernel that copies a box of 4 rows of 8 floats, which one TMA load brings, to `out`.
+/// The tensor map is a parameter by value.
 const std::string loadPtx = R"(
 .version 8.0
 .target sm_90a
@@ -178,7 +178,8 @@ TEST_F(RealDriverTest, SharedMemoryOfALaunch) {
   EXPECT_OK(blocksparseRtDeviceSynchronize(device));
 }
 
-// The limits are the device's: what they allow runs, and a refused launch spoils nothing.
+// The limits are those of the device: launches within them run, and a refused launch has no side
+// effects.
 TEST_F(RealDriverTest, GridAndBlockLimits) {
   EXPECT_FAILS(launchEmpty({1, 65536, 1}, {32, 1, 1}), BLOCKSPARSE_RT_LAUNCH_LIMIT,
                "kernel 'scale' with grid (1, 65536, 1), block (32, 1, 1)");
@@ -195,7 +196,8 @@ TEST_F(RealDriverTest, GridAndBlockLimits) {
   scaleAndCheck(1000, 2);
 }
 
-// Past the runtime's own checks the driver's refusal must be told with everything that was asked.
+// A launch that passes the runtime's checks but that the driver refuses must be reported with all
+// its parameters.
 TEST_F(RealDriverTest, DriverRefusesTheLaunch) {
   using namespace blocksparse::rt;
   const Driver &driver = unwrap(device)->driver;
@@ -240,7 +242,7 @@ TEST_F(RealDriverTest, TensorMapsAndPointers) {
   blocksparseRtDeviceInfo info;
   ASSERT_OK(blocksparseRtDeviceGetInfo(device, &info));
   if (info.hasTensorMaps) {
-    // Column panels of a 512 x 1024 f16 matrix, as a stage is loaded.
+    // The maps are column panels of a 512 x 1024 f16 matrix, as a stage loads them.
     blocksparseRtTensorMapConfig config = {};
     config.type = BLOCKSPARSE_RT_TENSOR_F16;
     config.rank = 3;
@@ -261,7 +263,7 @@ TEST_F(RealDriverTest, Clusters) {
   ASSERT_OK(blocksparseRtDeviceGetInfo(device, &info));
   if (!info.hasClusters)
     GTEST_SKIP() << "no clusters";
-  // Clusters need code for sm_90 or newer.
+  // Clusters require code for sm_90 or newer.
   std::string text = scalePtx;
   text.replace(text.find("7.0"), 3, "7.8");
   text.replace(text.find("sm_80"), 5, "sm_90");
@@ -305,8 +307,8 @@ TEST_F(RealDriverTest, Artefact) {
   EXPECT_OK(blocksparseRtArtifactClose(artifact));
 }
 
-/// Adds 1 to what `at` holds, long after it has read it. It lets the next kernel start at once, and
-/// waits for the one before it.
+/// PTX of a kernel that adds 1 to the number at `at`, long after it has read the number. It lets
+/// the next kernel start at once, and waits for the kernel before it.
 const std::string stepPtx = R"(
 .version 7.8
 .target sm_90
@@ -332,7 +334,7 @@ again:
 }
 )";
 
-/// 100 kernels that start early, each of which adds 1 to a number.
+/// Checks 100 kernels that start early, each of which adds 1 to a number.
 class RealDriverEarlyTest : public RealDriverTest {
 protected:
   static constexpr uint32_t launches = 100;
@@ -356,7 +358,7 @@ protected:
     uint32_t zero = 0;
     ASSERT_OK(blocksparseRtAlloc(device, sizeof(zero), stream, &memory));
     ASSERT_OK(blocksparseRtCopyToDevice(device, memory, &zero, sizeof(zero), stream));
-    // The module is loaded by the first launch, which a capture would not allow.
+    // The first launch loads the module, which is not allowed during a capture.
     const int64_t none[3] = {0, 1, 1};
     void *args[] = {&memory};
     ASSERT_OK(blocksparseRtArtifactLaunch(artifact, device, "step", none, stream, args, 1));
@@ -397,7 +399,7 @@ TEST_F(RealDriverEarlyTest, WaitsForTheKernelBefore) {
 }
 
 TEST_F(RealDriverEarlyTest, CanBeCapturedInAGraph) {
-  // The runtime has no graphs of its own: what a framework's capture calls.
+  // The runtime has no graph functions, so the test calls the driver as a framework's capture does.
   void *library = dlopen("libcuda.so.1", RTLD_NOW);
   ASSERT_NE(library, nullptr);
   auto call = [&](const char *name, auto... arguments) {
@@ -417,7 +419,7 @@ TEST_F(RealDriverEarlyTest, CanBeCapturedInAGraph) {
   EXPECT_EQ(call("cuGraphDestroy", graph), 0);
 }
 
-// The calls of generated code, with a tensor map that the kernel takes by value.
+// The test makes the calls of generated code, with a tensor map that the kernel receives by value.
 TEST_F(RealDriverTest, ProgramWithATensorMap) {
   using namespace blocksparse::rt;
   blocksparseRtDeviceInfo info;
@@ -465,7 +467,7 @@ TEST_F(RealDriverTest, ProgramWithATensorMap) {
   EXPECT_OK(blocksparseRtFree(device, memory, nullptr));
 }
 
-/// The status of a process that sees the machine as `name` = `value` says.
+/// Exits with the status of a process in whose environment `name` is `value`.
 [[noreturn]] void countDevicesWith(const char *name, const char *value,
                                    blocksparseRtStatus expected) {
   setenv(name, value, /*overwrite=*/1);
@@ -475,7 +477,7 @@ TEST_F(RealDriverTest, ProgramWithATensorMap) {
   exit(status == expected ? 0 : 1);
 }
 
-/// Without a fixture that loads the driver first.
+/// Runs tests in which no fixture loads the driver first.
 class RealDriverLoadTest : public ::testing::Test {
 protected:
   void SetUp() override {
@@ -497,8 +499,8 @@ TEST_F(RealDriverLoadTest, DevicesAreHidden) {
               ::testing::ExitedWithCode(0), "expects at least one CUDA device");
 }
 
-/// A kernel that writes to address 8, and what the next synchronisation says.
-/// The context is lost with it, hence a process of its own.
+/// Runs a kernel that writes to address 8, and prints the error of the next synchronisation. The
+/// error destroys the context, so the test needs a process of its own.
 [[noreturn]] void runBadPointer() {
   blocksparseRtDevice device = nullptr;
   blocksparseRtModule module = nullptr;

@@ -45,7 +45,7 @@ done:
 
 bool usesRealDriver() { return getenv("BLOCKSPARSE_TEST_REAL_DRIVER") != nullptr; }
 
-// Before the runtime looks at it: the driver is loaded once per process.
+// Set before the runtime reads it, because the driver is loaded once in a process.
 static const int chosen =
     usesRealDriver() ? 0 : setenv("BLOCKSPARSE_CUDA_DRIVER", FAKE_DRIVER, /*overwrite=*/1);
 

@@ -1,6 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+// Fixtures of the runtime tests, which run against the fake driver.
+
 #ifndef BLOCKSPARSE_TEST_RUNTIME_RUNTIMEFIXTURE_H
 #define BLOCKSPARSE_TEST_RUNTIME_RUNTIMEFIXTURE_H
 
@@ -13,11 +15,11 @@
 #include <string>
 #include <vector>
 
-/// `out[i] = factor * in[i]` for i < count; real PTX that every device runs.
-/// Parameters: out, in, factor, count.
+/// Real PTX, for every device, of a kernel `out[i] = factor * in[i]` for i < count. Parameters:
+/// out, in, factor, count.
 extern const std::string scalePtx;
 
-/// The functions of FakeDriver.h, from the library that the runtime loaded.
+/// Holds the functions of FakeDriver.h, from the library that the runtime loaded.
 struct FakeControl {
   decltype(&fakeDriverFail) fail;
   decltype(&fakeDriverReset) reset;
@@ -29,14 +31,14 @@ struct FakeControl {
   decltype(&fakeDriverQuiet) quiet;
 };
 
-/// True where BLOCKSPARSE_TEST_REAL_DRIVER asks for this machine's GPU.
+/// Returns true if BLOCKSPARSE_TEST_REAL_DRIVER selects the GPU of this machine.
 bool usesRealDriver();
 
 inline std::string lastError() { return blocksparseRtLastError(); }
 
 #define EXPECT_OK(expr) EXPECT_EQ(expr, BLOCKSPARSE_RT_SUCCESS) << blocksparseRtLastError()
 #define ASSERT_OK(expr) ASSERT_EQ(expr, BLOCKSPARSE_RT_SUCCESS) << blocksparseRtLastError()
-/// The status and a part of its text.
+/// Expects the status of `expr`, and a part of its error text.
 #define EXPECT_FAILS(expr, status, part)                                                           \
   do {                                                                                             \
     EXPECT_EQ(expr, status) << blocksparseRtLastError();                                           \
@@ -44,8 +46,8 @@ inline std::string lastError() { return blocksparseRtLastError(); }
         << "expected a text with\n  " << (part) << "\nbut got\n  " << lastError();                 \
   } while (false)
 
-/// Tests against the fake driver; each begins without injected failures and
-/// must leave the thread's context stack and the sticky error as they were.
+/// Runs tests against the fake driver. Each test begins without injected failures, and must leave
+/// the thread's context stack and the sticky error as they were.
 class RuntimeTest : public ::testing::Test {
 protected:
   void SetUp() override;
@@ -55,12 +57,12 @@ protected:
   blocksparseRtDevice device = nullptr;
 };
 
-/// The same with `scale` loaded.
+/// Runs tests with the kernel `scale` loaded.
 class KernelTest : public RuntimeTest {
 protected:
   void SetUp() override;
   void TearDown() override;
-  /// A kernel that only records, with the given PTX parameters.
+  /// Loads a kernel with the given PTX parameters whose launches the fake driver only records.
   blocksparseRtFunction load(const std::string &name, const std::string &parameters);
 
   blocksparseRtModule module = nullptr;

@@ -7,7 +7,8 @@ namespace {
 
 class TensorMapTest : public RuntimeTest {
 protected:
-  /// A 4096 x 4096 f16 matrix in boxes of 64 x 64 with 128-byte swizzle.
+  /// Returns the configuration of a 4096 x 4096 f16 matrix in boxes of 64 x 64 with 128-byte
+  /// swizzle.
   static blocksparseRtTensorMapConfig good() {
     blocksparseRtTensorMapConfig config = {};
     config.type = BLOCKSPARSE_RT_TENSOR_F16;
@@ -21,7 +22,7 @@ protected:
     return config;
   }
 
-  /// One change that makes the good configuration bad, and the text.
+  /// Expects an error with the text `part` after one change of the valid configuration.
   template <typename Change>
   void expectRefused(Change change, const char *part) {
     blocksparseRtTensorMapConfig config = good();
@@ -42,8 +43,8 @@ TEST_F(TensorMapTest, ParametersArrive) {
     EXPECT_EQ(map.opaque[i], expected[i]) << i;
 }
 
-// One TMA box can hold a stage of several column panels: strides that grow
-// towards the inner dimension are legal.
+// One TMA box can load a stage of several column panels: strides that grow towards the inner
+// dimension are legal.
 TEST_F(TensorMapTest, ThreeDimensionalPanels) {
   blocksparseRtTensorMapConfig config = good();
   config.rank = 3;

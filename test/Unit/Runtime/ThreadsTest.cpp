@@ -1,7 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Several threads at once. Also meant for a build under ThreadSanitizer.
+
+// Tests several threads at once; also intended for a build with ThreadSanitizer.
 
 #include "RuntimeFixture.h"
 

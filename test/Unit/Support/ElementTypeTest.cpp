@@ -34,7 +34,7 @@ uint32_t encodeCode(ElementType type, double value) {
   return code;
 }
 
-/// A format by the numbers of its definition, independent of the library.
+/// Describes a format by the numbers of its definition, independently of the library.
 struct Definition {
   ElementType type;
   int bits, exponentBits, fractionBits, bias;
@@ -46,7 +46,7 @@ const Definition definitions[] = {{ElementType::f16, 16, 5, 10, 15, true},
                                   {ElementType::f8E4M3FN, 8, 4, 3, 7, false},
                                   {ElementType::f8E5M2, 8, 5, 2, 15, true}};
 
-/// The value of a code, summed bit by bit from the definition.
+/// Returns the value of a code, summed bit by bit from the definition.
 double definedValue(const Definition &format, uint32_t code) {
   uint32_t exponent = (code >> format.fractionBits) & ((1u << format.exponentBits) - 1);
   uint32_t fraction = code & ((1u << format.fractionBits) - 1);
@@ -98,8 +98,8 @@ TEST(ElementType, EveryCodeDecodesByDefinitionAndEncodesBack) {
     }
 }
 
-/// Checks the rounding of every midpoint between neighbours and of the doubles
-/// next to it, by search in the sorted list of all finite values.
+/// Checks the rounding of every midpoint between neighbours and of the doubles next to it, by
+/// search in the sorted list of all finite values.
 TEST(ElementType, RoundsToNearestEvenBetweenAllNeighbours) {
   for (const Definition &format : definitions) {
     uint32_t codes = 1u << (format.bits - 1);
@@ -109,7 +109,7 @@ TEST(ElementType, RoundsToNearestEvenBetweenAllNeighbours) {
       if (!std::isfinite(low))
         break;
       bool last = !std::isfinite(high);
-      if (last) // where the next number would be, had the format one
+      if (last) // where the next number would be, if the format had one
         high = low + (low - definedValue(format, code - 1));
       double middle = low + (high - low) / 2;
       uint32_t even = code & 1 ? code + 1 : code;
@@ -151,7 +151,7 @@ TEST(ElementType, SpecialValues) {
   EXPECT_EQ(roundToType(ElementType::f16, 1e6), infinity);
   EXPECT_EQ(roundToType(ElementType::bf16, -1e39), -infinity);
   EXPECT_EQ(roundToType(ElementType::f8E5M2, infinity), infinity);
-  // 464 is the tie between 448 and the 480 that E4M3FN lacks.
+  // 464 is the tie between 448 and 480, which E4M3FN lacks.
   EXPECT_EQ(roundToType(ElementType::f8E4M3FN, 464), 448);
   EXPECT_TRUE(std::isnan(roundToType(ElementType::f8E4M3FN, 465)));
   EXPECT_TRUE(std::isnan(roundToType(ElementType::f8E4M3FN, -infinity)));

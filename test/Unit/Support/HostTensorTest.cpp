@@ -48,13 +48,13 @@ TEST(HostTensor, RejectsBadShapes) {
   EXPECT_EQ(error, "expects rank at most 5, but got 6");
   EXPECT_FALSE(HostTensor::allocate(ElementType::f32, huge, error));
   EXPECT_NE(error.find("below 2^63 bytes"), std::string::npos);
-  // A view needs no memory of its own, but must be countable, too.
+  // A view needs no memory, but its size must fit in int64_t, too.
   HostTensor one = HostTensor::zeros(ElementType::f32, std::vector<int64_t>{1});
   EXPECT_FALSE(one.broadcastTo(huge, error));
   EXPECT_NE(error.find("below 2^63 bytes"), std::string::npos);
   EXPECT_FALSE(HostTensor::wrap(ElementType::f32, one.data(), huge, std::vector<int64_t>{0, 0},
                                 nullptr, error));
-  // An empty extent makes any other one harmless.
+  // If one extent is 0, the others may have any size.
   huge.insert(huge.begin(), 0);
   std::optional<HostTensor> empty = HostTensor::allocate(ElementType::f32, huge, error);
   ASSERT_TRUE(empty);
@@ -159,7 +159,7 @@ TEST(RandomFill, DependsOnSeedAndIndexOnly) {
   EXPECT_EQ(a.at({3, 5}), b.at({5, 3}));
   fillTensor(b, FillKind::uniform, 4);
   EXPECT_FALSE(bitwiseEqual(a, b));
-  // Computed from the documented formula with Python's integers.
+  // The numbers were computed from the documented formula with Python's integers.
   EXPECT_EQ(randomBits(0, 0), 0xa706dd2f4d197e6fu);
   EXPECT_EQ(randomBits(1, 5), 0xc63f062c5c30e3d4u);
   double sum = 0, least = 1, most = -1;

@@ -26,7 +26,7 @@ protected:
 
   void writeBytes(const std::string &bytes) { std::ofstream(path, std::ios::binary) << bytes; }
 
-  /// A version 1 file with this dict and payload.
+  /// Writes a version 1 file with this dict and payload.
   void writeFile(const std::string &dict, const std::string &payload) {
     std::string header = dict + "\n";
     std::string length{static_cast<char>(header.size() & 255),

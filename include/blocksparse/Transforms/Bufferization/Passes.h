@@ -1,6 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+// Declares the passes that prepare one-shot bufferization (docs/Passes/TransformsBufferization.md).
+
 #ifndef BLOCKSPARSE_TRANSFORMS_BUFFERIZATION_PASSES_H
 #define BLOCKSPARSE_TRANSFORMS_BUFFERIZATION_PASSES_H
 

@@ -1,7 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The exponential of the CPU kernels, compiled for the host and compared with libm.
+// Tests the exponential of the CPU kernels: compiles it for the host and compares it with libm.
 
 #include "Conversion/BlockSparseToCPU/VectorExp.h"
 #include "../ElementMap.h"
@@ -14,7 +14,7 @@
 using namespace mlir;
 using namespace mlir::blocksparse;
 
-/// Distance from `exact` in units of the last place of the f32 nearest to it.
+/// Returns the distance of `got` from `exact` in ulp of the nearest f32.
 static double ulps(float got, double exact) {
   auto nearest = static_cast<float>(exact);
   if (got == nearest)
@@ -27,7 +27,7 @@ static double ulps(float got, double exact) {
 TEST(VectorExp, IsWithinTwoUnitsOfTheLastPlace) {
   ElementMap exp(f32, f32, emitExp);
   ASSERT_TRUE(exp.isReady());
-  // Through subnormal results, which begin at -87.3.
+  // The range includes subnormal results, which begin at -87.3.
   std::vector<float> arguments;
   for (int i = 0; i <= 2000000; ++i)
     arguments.push_back(-104.0f + 192.7f * i / 2000000);

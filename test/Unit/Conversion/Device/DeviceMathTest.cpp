@@ -1,7 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The builders of device mathematics, compiled for the host and compared with libm.
+// Tests the builders of device mathematics: compiles them for the host and compares them with libm.
 
 #include "Conversion/Device/DeviceMath.h"
 #include "../ElementMap.h"
@@ -45,7 +45,7 @@ const Function functions[] = {
     {"sigmoid", device::deviceSigmoid, sigmoidl, -700, 700, 4},
 };
 
-/// A grid over the interval, powers of two of both signs inside it, and numbers around 1.
+/// Returns a grid over the interval, powers of two of both signs inside it, and numbers around 1.
 template <typename T>
 std::vector<T> getArguments(double low, double high) {
   std::vector<T> result;
@@ -61,8 +61,8 @@ std::vector<T> getArguments(double low, double high) {
   return result;
 }
 
-/// |got - exact| in units of the last place of `exact`; denormal results count in units of the
-/// smallest normal number's.
+/// Returns |got - exact| in ulp of `exact`; for subnormal results in ulp of the smallest normal
+/// number.
 template <typename T>
 double ulpError(T got, long double exact) {
   using Limits = std::numeric_limits<T>;

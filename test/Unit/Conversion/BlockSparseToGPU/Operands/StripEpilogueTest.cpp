@@ -1,8 +1,9 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The epilogue of a warp's sums, compiled for the host, lane after lane: pairs and single elements
-// load what belongs to each sum. (Pairs that lanes exchange need a GPU.)
+// Tests the epilogue of a warp tile: compiles it for the host, lane after lane, and checks that
+// pairs and single elements are loaded for the right accumulators. (Pairs that lanes exchange need
+// a GPU.)
 
 #include "Conversion/BlockSparseToGPU/Operands/StripEpilogue.h"
 #include "../../ElementMap.h"
@@ -19,7 +20,8 @@ using namespace mlir::blocksparse::device;
 
 namespace {
 
-/// A residual [rows, cols] with strides (row, column), and the sums it is added to.
+/// Describes a residual [rows, cols] with strides (row, column), and the accumulators that it is
+/// added to.
 struct Problem {
   const char *element;
   int64_t rows, cols, rowStride, colStride;
@@ -28,7 +30,8 @@ struct Problem {
 
 constexpr int64_t firstRow = 16, firstCol = 16, corners = 4;
 
-/// out = relu(sum + bias) + residual for the strip, whose sums are [16][16 * corners].
+/// Emits out = relu(accumulator + bias) + residual for the warp tile, whose accumulators are
+/// [16][16 * fragments].
 void emitStrip(ImplicitLocOpBuilder &b, func::FuncOp function, PlannedMatmulOp op,
                const Problem &problem) {
   Epilogue epilogue = Epilogue::get(b, op, IRMapping());
@@ -145,13 +148,13 @@ TEST(StripEpilogue, LoadsPairsOfHalves) { check<_Float16>({"f16", 64, 96, 96, 1}
 TEST(StripEpilogue, LoadsPairsOfFloats) { check<float>({"f32", 64, 96, 96, 1}); }
 
 TEST(StripEpilogue, StaysInsideOfTheResult) {
-  // The second row half and the last corner and a half are outside.
+  // Rows 8-15, the last fragment and half of another one are outside of the result.
   check<_Float16>({"f16", 23, 56, 56, 1});
   check<float>({"f32", 23, 51, 52, 1});
 }
 
 TEST(StripEpilogue, LoadsElementsWherePairsAreNone) {
-  // Odd rows, columns that are no neighbours, a matrix stored by columns.
+  // Odd pitches, columns that are not neighbours in memory, and a column-major matrix.
   check<_Float16>({"f16", 64, 96, 97, 1});
   check<_Float16>({"f16", 64, 96, 200, 2});
   check<float>({"f32", 64, 96, 1, 64});

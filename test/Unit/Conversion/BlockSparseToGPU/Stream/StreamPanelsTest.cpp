@@ -1,8 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The addresses at which lanes read the panels of a stage, compiled for the host, against what the
-// copy engine has put there.
+// Tests the addresses at which lanes read the panels of a stage: compiles them for the host and
+// compares them with where TMA stores the elements.
 
 #include "Conversion/BlockSparseToGPU/Stream/StreamPanels.h"
 #include "../../ElementMap.h"
@@ -16,7 +16,7 @@ using ::blocksparse::StreamShape;
 
 namespace {
 
-constexpr int32_t stage = 5 * 1024; // where the stage begins
+constexpr int32_t stage = 5 * 1024; // address of the stage
 
 Type i32(Builder &b) { return b.getI32Type(); }
 
@@ -25,8 +25,8 @@ struct Element {
   bool operator==(const Element &) const = default;
 };
 
-/// Shared memory of 16-bit elements with the panels of a stage. Boxes have rows of 128, 64 or 32
-/// bytes. The copy engine adds to bits 4 to 6 (to 5, 4 alone) of an address, modulo 2, those from
+/// Returns shared memory of 16-bit elements with the panels of a stage. Boxes have rows of 128, 64
+/// or 32 bytes. TMA adds to bits 4 to 6 (4 to 5, 4 alone) of an address, modulo 2, the bits from
 /// bit 7 on.
 std::vector<Element> copyPanels(const StreamPanels &panels) {
   std::vector<Element> memory((stage + panels.shape.panels * panels.stride()) / 2);
@@ -47,9 +47,10 @@ std::vector<Element> copyPanels(const StreamPanels &panels) {
   return memory;
 }
 
-/// Every lane names a row of one of four 8 x 8 matrices: k and k + 8 of columns n on, then of
-/// columns n + 8 on, or columns first. Along k a row is eight values of k, else eight columns.
-/// `first` is the column that laneOffset gets; n is behind it.
+/// Checks the addresses of all lanes. Each lane addresses a row of one of four 8 x 8 matrices: k
+/// and k + 8 of the columns from n on, then of the columns from n + 8 on; or columns first. If the
+/// panels are K-major a row is eight values of k, otherwise eight columns. `firstCol` is the column
+/// that laneOffset receives; n is relative to it.
 void checkCorner(const StreamPanels &panels, int64_t k, int64_t n, int64_t firstCol = 0,
                  StreamPanels::Order order = StreamPanels::Order::KFirst) {
   const bool columnsFirst = order == StreamPanels::Order::ColumnsFirst;

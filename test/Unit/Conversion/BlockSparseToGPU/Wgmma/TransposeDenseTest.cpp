@@ -1,7 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The kernel that writes a factor transposed, emulated on the host: tiles that stick out, batches
+// Tests the kernel that transposes a factor, emulated on the host: tiles beyond the edge, batches
 // and heads, views with gaps.
 
 #include "Conversion/BlockSparseToGPU/Wgmma/TransposeDense.h"
@@ -28,7 +28,7 @@ int64_t productOf(const Sizes &sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
 }
 
-/// Row-major strides of an array whose rows have `pitch` elements.
+/// Returns the row-major strides of an array whose rows have `pitch` elements.
 Sizes stridesOf(const Sizes &sizes, int64_t pitch) {
   Sizes strides(sizes.size(), 1);
   int64_t stride = pitch;
@@ -51,7 +51,7 @@ std::string memrefType(const Sizes &sizes, bool isStatic, const std::string &ele
   return text + element + ", strided<[" + strides + "], offset: ?>>";
 }
 
-/// Elements behind which nothing may be read or written: the next page is not there.
+/// Allocates elements after which any access faults, because the next page is not mapped.
 class GuardedArray {
 public:
   explicit GuardedArray(int64_t count) {
@@ -83,8 +83,8 @@ std::vector<int64_t> descriptorOf(std::span<uint16_t> data, int64_t offset, cons
   return descriptor;
 }
 
-/// Transposes matrices of `sizes` that lie `gap` elements a row apart and checks the result, and
-/// that nothing else is written.
+/// Transposes matrices of `sizes` with `gap` elements between rows, and checks the result and that
+/// nothing else is written.
 void check(const Sizes &sizes, int64_t gap, bool isStatic = true, std::string element = "f16") {
   SCOPED_TRACE(memrefType(sizes, isStatic, element));
   MLIRContext context;
