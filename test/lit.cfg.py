@@ -31,7 +31,7 @@ opt = "blocksparse-opt"
 if lit_config.params.get("verify-roundtrip", "0") not in ("", "0", "false"):
     opt += " --verify-roundtrip"
 config.substitutions += [
-    # The bare word as a command, not a part of a path or of a longer name.
+    # Replaces the bare word as a command, but not a part of a path or of a longer name.
     (r"(?<![\w/.-])blocksparse-opt(?![\w/.-])", opt),
     ("%python", '"%s"' % sys.executable),
     ("%source_root", config.blocksparse_source_root),
@@ -42,8 +42,9 @@ config.substitutions += [
     ("%host_cxx", config.host_cxx),
 ]
 
-# Two tests run side by side: a thread that has nothing to do must not spin on a core that another needs.
-# Emulated kernels run a thread block's threads on few cores: what waits at a barrier sleeps at once.
+# Two tests run side by side, so an idle thread must not spin on a core that another test needs.
+# Emulated kernels run the threads of a CTA on few cores, so a thread that waits at a barrier must
+# sleep at once.
 config.environment["KMP_BLOCKTIME"] = "0"
 config.environment["KMP_USE_YIELD"] = "0"
 

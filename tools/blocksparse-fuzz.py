@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 # This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Random programs, layouts and shapes: compiled code against the reference.
+"""Tests compiled code against the reference with random programs, layouts and shapes.
 
 Two kinds of test alternate:
-- valid programs of 1 to 4 operations run with `blocksparse-run --check`: a wrong number, an
+- valid programs of 1 to 4 operations are run with `blocksparse-run --check`: a wrong number, an
   error, a crash or a hang is a finding;
-- damaged programs go to blocksparse-opt, -compile and -run: an error is the right answer, a
+- damaged programs are passed to blocksparse-opt, -compile and -run: an error is the right answer, a
   crash or a hang is a finding.
-A finding is made smaller as long as it stays the same, then written to a file with the command
-that shows it. Exits 1 when there is one.
+
+A finding is shrunk as long as the failure stays the same, then written to a file with the command
+that shows it. The exit status is 1 if there is one.
 """
 
 import argparse
@@ -38,8 +39,8 @@ CRASH_WORDS = re.compile(r"LLVM ERROR|Assertion|UNREACHABLE|PLEASE submit|Saniti
 
 
 class Draws:
-    """Chooses by a list of numbers, which it goes on with at random. The same list gives the
-    same program, smaller numbers and shorter lists simpler ones."""
+    """Chooses by a list of numbers, and at random after its end. The same list gives the same
+    program; smaller numbers and shorter lists give simpler ones."""
 
     def __init__(self, numbers, rng=None):
         self.numbers = list(numbers)
@@ -57,7 +58,7 @@ class Draws:
         return options[choice]
 
 
-# A chain is likely when operations follow that take what the last one made.
+# A chain is likely if the next operations accept the result of the last one.
 FIRST = list(OPERATIONS)
 NEXT = ["to_dense", "softmax", "dsd", "sampled_addmm", "transpose", "dds", "bsr_addmm",
         "softmax_grad", "disassemble", "from_dense", "sdd", "matmul"]
@@ -93,7 +94,7 @@ WORDS = ["f32", "f16", "bf16", "f64", "i8", "i32", "i64", "index", "f8E4M3FN", "
 
 
 def damage(text, rng, numbers):
-    """One to three small changes to the tokens of a text."""
+    """Makes one to three small changes to the tokens of a text."""
     tokens = TOKEN.findall(text)
     for _ in range(1 + rng.below(3)):
         places = [i for i, token in enumerate(tokens) if not token.isspace()]
@@ -126,13 +127,13 @@ def damage(text, rng, numbers):
 
 
 class Runner:
-    """Starts the tools on a text and says what became of it."""
+    """Starts the tools on a text and classifies the outcome."""
 
     def __init__(self, bin_dir, folder, threads):
         self.bin = bin_dir
         self.folder = folder
         self.environment = dict(os.environ, OMP_NUM_THREADS=str(threads))
-        # A sanitizer reserves more address space than this limit leaves.
+        # A sanitizer reserves more address space than this limit allows.
         self.limit = None if "ASAN_OPTIONS" in os.environ else self.limit_memory
 
     @staticmethod
@@ -141,7 +142,7 @@ class Runner:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
     def run(self, tool, flags, text, timeout=TIMEOUT):
-        """ok, error, wrong, crash or hang, and what the tool wrote."""
+        """Returns (ok, error, wrong, crash or hang) and the output of the tool."""
         path = self.folder / f"{threading.get_ident()}.mlir"
         path.write_text(text)
         command = [str(self.bin / tool), str(path)] + flags
@@ -152,7 +153,7 @@ class Runner:
             return "hang", (expired.stdout or b"").decode(errors="replace")
         output = done.stdout.decode(errors="replace")
         if done.returncode < 0 or done.returncode > 100 or CRASH_WORDS.search(output):
-            # Our own limit is not the tool's fault.
+            # Exceeding our own limit is not a fault of the tool.
             return ("error" if "bad_alloc" in output or "out of memory" in output.lower()
                     else "crash"), output
         if done.returncode == 0:
@@ -164,7 +165,7 @@ class Runner:
 
 
 def smaller_lists(numbers):
-    """Candidates in the order in which they are worth trying."""
+    """Yields candidates, the most promising first."""
     size = len(numbers)
     chunk = max(size // 2, 1)
     while chunk:
@@ -183,7 +184,7 @@ def simpler(a, b):
 
 
 def shrink_numbers(numbers, fails):
-    """The simplest list found that still fails; `fails` gives the normal form or None."""
+    """Returns the simplest list found that still fails; `fails` returns the normal form or None."""
     runs = 0
     improved = True
     while improved and runs < SHRINK_RUNS:
@@ -202,7 +203,7 @@ def shrink_numbers(numbers, fails):
 
 
 def shrink_lines(text, fails):
-    """Drops lines, then single tokens, while the text still fails."""
+    """Removes lines, then single tokens, while the text still fails."""
     for pieces in (text.splitlines(keepends=True), None):
         if pieces is None:
             pieces = TOKEN.findall(text)
@@ -238,7 +239,7 @@ class Fuzzer:
 
     def report(self, kind, text, command, output):
         with self.lock:
-            # The same message is taken for the same fault.
+            # The same message is taken as the same fault.
             lines = [line for line in output.splitlines()
                      if re.search(r"FAIL|error|Error|ERROR|#[0-9]", line)]
             key = (kind, command.split()[0], re.sub(r"[\d.e+-]+|%\w+", "", " ".join(lines[:1])))
@@ -269,7 +270,7 @@ class Fuzzer:
         if outcome == "ok":
             return
         if outcome == "hang" and self.check_program(numbers)[1] != "hang":
-            return  # The machine was busy.
+            return  # the machine was busy
 
         def fails(candidate):
             normal, again, *_ = self.check_program(candidate)
@@ -291,7 +292,7 @@ class Fuzzer:
         outcome, output = self.runner.run(tool, flags, text)
         with self.lock:
             self.texts += 1
-        # Damage may leave a program whose numbers are compared: they must agree.
+        # The damage may leave a valid program, whose numbers are compared; they must agree.
         if outcome in ("ok", "error"):
             return
 
@@ -325,7 +326,7 @@ class Fuzzer:
 
 
 def write_programs(options):
-    """Programs of one function each, <seed>-<number>.mlir, the same for equal options."""
+    """Writes programs of one function each, <seed>-<number>.mlir, the same for equal options."""
     options.output.mkdir(parents=True, exist_ok=True)
     for number in range(options.write):
         rng = Rng(mix("fuzz", options.seed, number))

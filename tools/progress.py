@@ -41,7 +41,7 @@ def format_time(seconds):
 
 
 class Progress:
-    """Knows the steps done and prints the status."""
+    """Counts the steps done and prints the status."""
 
     def __init__(self, label, out, now=time.monotonic):
         self.label, self.out, self.now = label, out, now
@@ -86,7 +86,7 @@ class Progress:
             self.show()
 
     def tick(self, is_idle):
-        """Keeps the time of a terminal's status line going, and a log from being silent."""
+        """Keeps the time of a terminal's status line current, and a log from being silent."""
         if is_idle if self.is_terminal else self.now() - self.last_print >= SILENCE_SECONDS:
             self.show()
 

@@ -24,7 +24,7 @@ FUNCTION = re.compile(r"^\s*func\.func\s+(?:public\s+)?@([\w.$-]+)", re.M)
 HEAD = re.compile(r"^@(\S+) on (.*)$")
 RATIO = re.compile(r"max error/bound ([^\s,]+)")
 RUN_LINE = re.compile(r"^// RUN: blocksparse-run %s (.*)$", re.M)
-# Schedules of a file that another target does not have.
+# These schedules in a file are not available on another target.
 TARGET = re.compile(r"^// TARGET: (\S+)$", re.M)
 
 
@@ -33,7 +33,8 @@ def environment():
 
 
 def collect(options):
-    """(file, flags, function) of every test, field cases with the flags of their RUN line."""
+    """Returns (file, flags, function) of every test; field cases have the flags of their RUN line.
+    """
     tests = []
     for folder in ("generated", "field", "gpu", "fuzz"):
         for path in sorted((ROOT / "cases" / folder).glob("*.mlir")):
@@ -75,7 +76,7 @@ def command(options, path, flags, names):
 
 
 def run_group(options, path, flags, names):
-    """Verdicts of the functions: {name: (verdict, worst ratio, text)}, and the card."""
+    """Returns the verdicts of the functions, {name: (verdict, worst ratio, text)}, and the card."""
     try:
         done = subprocess.run(command(options, path, flags, names), capture_output=True, text=True,
                               env=environment(), timeout=options.timeout, errors="replace")
@@ -153,11 +154,11 @@ def sanitizer_subset(tests, per_family):
 
 
 def run_unit_tests():
-    """The runtime's own tests, those against the real driver included."""
+    """Runs the runtime's own tests, including those against the real driver."""
     program = ROOT / "unit" / "BlockSparseRuntimeTests"
     if not program.exists():
         return None
-    # The others use fake drivers at the places where they were built.
+    # The other tests use fake drivers at the paths where they were built.
     done = subprocess.run([str(program), "--gtest_filter=RealDriver*"], capture_output=True,
                           text=True, errors="replace",
                           env=dict(environment(), BLOCKSPARSE_TEST_REAL_DRIVER="1"))

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Times dsd (sparse x dense) on the CPU beside what a NumPy user has.
+"""Measures dsd (sparse x dense) on the CPU, beside the products that NumPy and SciPy have.
 
     python3 python/benchmarks/cpu_dsd.py --compiler build/bin/blocksparse-compile
 
-Needs numpy and scipy. For each block size and density it compiles one program, checks its
-result against numpy and prints: our time; our rate per useful FLOP (2 * nnz * block^2 * N);
-numpy's dense sgemm of the same shape with its rate over all FLOPs; the ratio of the two rates;
-scipy.sparse's BSR product (one thread). Each figure is the best of several runs, and the three
-take turns, so that other load on the machine hits all of them.
+It needs numpy and scipy. For each block size and density it compiles one program, checks its result
+against numpy, and prints: our time; our rate per useful FLOP (2 * nnz * block^2 * N); numpy's dense
+sgemm of the same shape with its rate over all FLOPs; the ratio of the two rates; scipy.sparse's BSR
+product (one thread). Each figure is the best of several runs. The three take turns, so that other
+load on the machine affects all of them.
 """
 
 import argparse
@@ -38,7 +38,7 @@ def parse_arguments():
 
 
 def descriptor(array):
-    """The tensor struct of the generated header, for a numpy array."""
+    """Returns the tensor struct of the generated header for a numpy array."""
     rank = array.ndim
     fields = [("allocated", ctypes.c_void_p), ("data", ctypes.c_void_p),
               ("offset", ctypes.c_int64), ("sizes", ctypes.c_int64 * rank),
@@ -50,7 +50,8 @@ def descriptor(array):
 
 
 def compile_program(options, mask, block, directory):
-    """A function of (values, dense, result) for the pattern `mask`."""
+    """Compiles the product for the pattern `mask`; returns a function of (values, dense, result).
+    """
     rows, cols = (side * block for side in mask.shape)
     crow = [0]
     col = []
@@ -73,7 +74,8 @@ def compile_program(options, mask, block, directory):
 
 
 def best_times(functions, repeats, clock):
-    """Seconds of each function by `clock`, the best of `repeats`, taking turns."""
+    """Returns the seconds of each function by `clock`: the best of `repeats`. The functions take
+    turns."""
     best = [float("inf")] * len(functions)
     for _ in range(repeats):
         for i, function in enumerate(functions):
@@ -121,7 +123,7 @@ def measure(options, block, density, directory):
 
 def main():
     options = parse_arguments()
-    # Read when the libraries are loaded.
+    # These variables are read when the libraries are loaded.
     os.environ["OMP_NUM_THREADS"] = str(options.threads)
     os.environ["OPENBLAS_NUM_THREADS"] = str(options.threads)
     print(f"f32 dsd, M = K = {options.size}, N = {options.columns}, {options.threads} threads\n")

@@ -1,9 +1,9 @@
 # This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The peers of peers.py: what torch and the CUDA toolkit have for a point, timed and checked.
+"""Measures and checks the peers of peers.py: the kernels that torch and the CUDA toolkit have.
 
-Kernels.prepare(point, layout file, errors) gives {(group, name): function}; each function measures
-once and gives {"ms", "rate", "ok"}. Groups are "reference" (cuBLAS dense) and "peers".
+Kernels.prepare(point, layout file, errors) returns {(group, name): function}; each function
+measures once and returns {"ms", "rate", "ok"}. Groups are "reference" (cuBLAS dense) and "peers".
 """
 
 import ctypes
@@ -17,13 +17,15 @@ import numpy
 import torch
 
 DTYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32}
-# Together more than the L2 cache holds, as in blocksparse-bench.
+# The sets of operands together exceed the L2 cache, as in blocksparse-bench.
 ROTATE_BYTES = 128 << 20
 
 
 def uniform(*shape, dtype, low=-1, high=1):
-    """The distribution of blocksparse-bench: power, and with it the clock, depends on the data."""
-    # A generator of our own: a graph capture that fails can leave torch's one unusable.
+    """Returns random numbers with the distribution of blocksparse-bench, because power, and with it
+    the clock, depends on the data."""
+    # A generator of our own is used, because a failed graph capture can make torch's generator
+    # unusable.
     if not hasattr(uniform, "generator"):
         uniform.generator = torch.Generator(device="cuda").manual_seed(0)
     return torch.empty(shape, device="cuda", dtype=dtype).uniform_(low, high,
@@ -35,7 +37,7 @@ def some_rows(extent, count=64):
 
 
 def copies(tensors):
-    """Sets of operands with equal contents that together exceed the cache."""
+    """Returns sets of operands with equal contents that together exceed the cache."""
     size = sum(t.numel() * t.element_size() for t in tensors)
     count = min(64, max(2, -(-ROTATE_BYTES // max(size, 1))))
     return [tensors] + [[t.clone() for t in tensors] for _ in range(count - 1)]
@@ -52,7 +54,8 @@ def elapsed(run, count):
 
 
 def capture(calls):
-    """One CUDA graph of all calls, so that only their kernels count; None where that fails."""
+    """Captures all calls in one CUDA graph, so that only their kernels count; returns None if that
+    fails."""
     try:
         for call in calls:
             call()
@@ -70,7 +73,7 @@ def capture(calls):
 
 
 def median_time(calls, eager=False, samples=10, sample_ms=10.0):
-    """Milliseconds of a call: the median of samples over the sets in turn."""
+    """Returns the milliseconds of a call: the median of samples that rotate over the sets."""
     for call in calls[:2]:
         call()
     torch.cuda.synchronize()
@@ -90,7 +93,7 @@ def median_time(calls, eager=False, samples=10, sample_ms=10.0):
 
 
 class Layout:
-    """A block pattern as CSR, from the file that blocksparse-bench wrote or random."""
+    """Holds a block pattern as CSR, from the file that blocksparse-bench wrote, or a random one."""
 
     def __init__(self, point, path):
         block = point.get("block", 64)
@@ -134,7 +137,8 @@ class Layout:
 
 
 def within(result, reference, magnitude, terms, dtype):
-    """Returns whether errors stay within rounding: the bound of blocksparse-bench, in plain terms."""
+    """Returns whether errors stay within rounding, by a simple form of the bound of
+    blocksparse-bench."""
     unit = torch.finfo(dtype).eps / 2
     bound = (terms + 16) * 2.0**-23 * magnitude + 1.01 * unit * reference.abs() + 2.0**-24
     error = (result.double() - reference).abs()
@@ -167,7 +171,8 @@ class Kernels:
         torch.cuda.empty_cache()
 
     def prepare(self, point, path, errors):
-        """Returns what there is for the point; a peer that can't be set up leaves its error."""
+        """Returns the peers that support the point. A peer that cannot be set up leaves its error
+        in `errors`."""
         runners = {}
         makers = {"dsd": [self.cublas, self.torch_bsr, self.blocked_ell],
                   "bsr_addmm": [self.cublas, self.torch_bsr],
@@ -187,8 +192,9 @@ class Kernels:
         return runners
 
     def timed(self, calls, work, check, scale=1e-9, eager=False):
-        """A runner; `work` in operations (scale 1e-9) or bytes (1e-6) for a call. `eager` where a
-        graph can't take the calls: theirs last longer than Python needs for them."""
+        """Returns a runner. `work` is in operations (scale 1e-9) or bytes (1e-6) of a call. `eager`
+        is for calls that a graph cannot capture; they must take longer than Python needs to start
+        them."""
         def run():
             time_ms, graphed = median_time(calls, eager or self.options.eager)
             return {"ms": time_ms, "rate": work / time_ms * scale, "ok": check(), "graph": graphed}
@@ -215,11 +221,11 @@ class Kernels:
     # ---- memory --------------------------------------------------------------
 
     def copy_runner(self, count):
-        """Reads and writes `count` bytes."""
+        """Returns the runner of a copy that reads and writes `count` bytes."""
         sets = copies([torch.randint(0, 256, (count,), dtype=torch.uint8, device="cuda"),
                        torch.empty(count, dtype=torch.uint8, device="cuda")])
         calls = [lambda a=a, b=b: b.copy_(a) for a, b in sets]
-        # A graph copies at three quarters of the rate.
+        # A copy in a CUDA graph reaches only three quarters of the rate.
         return self.timed(calls, 2.0 * count, lambda: torch.equal(*sets[0]), scale=1e-6, eager=True)
 
     def device_copy(self, point, layout):
@@ -231,7 +237,7 @@ class Kernels:
     # ---- torch ---------------------------------------------------------------
 
     def sparse_check(self, layout, values, dense, result, dtype):
-        """64 rows of sparse @ dense."""
+        """Returns a check of 64 rows of sparse @ dense."""
         def check():
             rows = torch.randint(layout.shape[0], (64,)).tolist()
             for row in rows:
@@ -268,8 +274,9 @@ class Kernels:
         return {("peers", "torch BSR"): lambda: {**run(), "meta": meta}}
 
     def tune(self, point, layout, calls_with):
-        """The fastest parameters. The first point of a block and N looks for some that work, for
-        three times --tune-seconds: that compiles each of them. Later ones choose among those."""
+        """Returns the fastest parameters. The first point of a block and N searches for working
+        ones for three times --tune-seconds, because each must be compiled. Later points choose
+        among those."""
         n = point["n"]
         key = (layout.bm, layout.bn, n, point["type"])
         space = self.tuned.get(key)
@@ -398,7 +405,7 @@ class Kernels:
         rows, cols = layout.shape
         values = uniform(layout.nnz, layout.bm, layout.bn, dtype=dtype)
         width = int(lengths[0]) * layout.bn
-        # [rows, width], row-major: the blocks of a block row lie side by side.
+        # The columns are [rows, width], row-major: the blocks of a block row are adjacent.
         ell = values.view(layout.rows, int(lengths[0]), layout.bm, layout.bn).transpose(1, 2) \
             .reshape(rows, width).contiguous()
         column = torch.tensor(layout.col, dtype=torch.int32, device="cuda")
@@ -411,7 +418,7 @@ class Kernels:
 
 
 class CuSparse:
-    """Blocked-ELL times dense through the C API."""
+    """Computes the product of a Blocked-ELL and a dense matrix with the C API of cuSPARSE."""
 
     R_32F, R_16F, R_16BF = 0, 2, 14
     INDEX_32I, ORDER_ROW, ELL_ALGORITHM = 2, 2, 13
@@ -439,7 +446,7 @@ class CuSparse:
             raise RuntimeError(f"{what} gave status {status}")
 
     def product(self, ell, columns, block, inner, dense, out):
-        """A function that computes out = sparse @ dense."""
+        """Returns a function that computes out = sparse @ dense."""
         kind = {torch.float16: self.R_16F, torch.bfloat16: self.R_16BF,
                 torch.float32: self.R_32F}[dense.dtype]
         i64, pointer = ctypes.c_int64, ctypes.c_void_p

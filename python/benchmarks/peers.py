@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Measures blocksparse-bench beside what is on a GPU machine with torch, in one call.
+"""Measures blocksparse-bench and its peers on a GPU machine with torch, in one call.
 
     python3 peers.py --bench gpu-bundle/bin/blocksparse-bench --json peers.json --plot peers.svg
 
-For each point the reference (cuBLAS), ours and the peers take turns, twice by default; operands
-rotate through more memory than the L2 cache holds, and every result is checked. What is not there
-or fails is left out, with its error below the table. --report draws the table and the plot of a
-record again and needs neither torch nor a GPU.
+For each point the reference (cuBLAS), our kernel and the peers take turns, twice by default.
+Operands rotate through more memory than the L2 cache holds, and every result is checked. A peer
+that is missing or fails is left out, with its error below the table. --report draws the table and
+the plot of an existing record; it needs neither torch nor a GPU.
 """
 
 import argparse
@@ -90,9 +90,12 @@ def default_points(options):
 
 
 class Bench:
-    """blocksparse-bench --serve: compiles all points, then measures those it is asked for. A kernel
-    that faults takes the device's context with it, one that hangs the process: both begin anew,
-    without the point that did it."""
+    """Controls blocksparse-bench --serve, which compiles all points and then measures the requested
+    ones.
+
+    A kernel that faults destroys the context of the device, and one that hangs blocks the process:
+    in both cases the tool is started again, without the point that caused it.
+    """
 
     def __init__(self, options, points, directory):
         file = pathlib.Path(directory) / "points.json"
@@ -110,7 +113,7 @@ class Bench:
         self.head = self.read(self.options.compile_seconds)
 
     def read(self, seconds):
-        """A line of the tool. It writes nothing unasked, so that none is left in a buffer."""
+        """Returns a line of the tool. It writes only on request, so no line is left in a buffer."""
         data, deadline = b"", time.monotonic() + seconds
         while not data.endswith(b"\n"):
             ready, _, _ = select.select([self.process.stdout], [], [],
@@ -163,7 +166,7 @@ class Bench:
 
 
 def merge(measurements):
-    """Several turns as one: the median time of each; a failed check stays."""
+    """Merges the measurements of several turns: the median time of each; a failed check stays."""
     merged = dict(measurements[-1])
     merged["ms"] = statistics.median(m["ms"] for m in measurements)
     merged["rate"] = statistics.median(m["rate"] for m in measurements)
@@ -173,7 +176,7 @@ def merge(measurements):
 
 
 def take_turns(options, entry, runners, deadline):
-    """Runs {(group, name): function} in turn and files what they give."""
+    """Calls {(group, name): function} in turn and stores their results in `entry`."""
     results, broken = {}, set()
     for _ in range(options.rounds):
         for key, function in runners.items():
@@ -194,7 +197,7 @@ def take_turns(options, entry, runners, deadline):
 
 
 class NoPeers:
-    """In place of peer_kernels.Kernels."""
+    """Replaces peer_kernels.Kernels if no peer is to be measured."""
 
     def describe(self):
         return {}
@@ -211,7 +214,7 @@ def measure(options):
         else default_points(options)
     if not points:
         raise SystemExit("expects a point to measure, but got none")
-    # Every variant is a point for the tool: values at run time, then as constants.
+    # Every variant is a point of the tool: with values at run time, then with constant values.
     sides = [] if options.no_constant else [int(b) for b in options.constant_blocks.split(",") if b]
     variants = [(i, "run-time", p) for i, p in enumerate(points)]
     variants += [(i, "constant", {**p, "packed_constant": True}) for i, p in enumerate(points)
@@ -273,7 +276,7 @@ def save(options, record):
 
 
 def draw(options, record):
-    """Draws the plot; returns whether that was possible."""
+    """Draws the plot and returns True, or returns False if that is not possible."""
     if not options.plot:
         return True
     import plots

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Draws bar charts of results with matplotlib (Debian: python3-matplotlib).
 
-Only draw() needs matplotlib. The digest of what a plot shows stands in its file, so that a check
-needs no drawing.
+Only draw() needs matplotlib. The file of a plot contains a digest of its data, so that it can be
+checked without drawing.
 """
 
 import hashlib
@@ -26,8 +26,8 @@ def digest(data):
 
 
 def record_data(record):
-    """Returns what draw() shows of a record of peers.py: a panel for each operation and size, with
-    the rates of ours, of the best measured and of the best recorded peer."""
+    """Returns the data that draw() shows of a record of peers.py: a panel for each operation and
+    size, with the rates of ours, of the best measured and of the best recorded peer."""
     panels = {}
     for entry in record["points"]:
         row = summarize(entry, record.get("copy_gbps"))
@@ -55,7 +55,7 @@ def load_matplotlib():
                          "such module") from None
     matplotlib.use("Agg")
     matplotlib.rcParams["svg.hashsalt"] = "blocksparse"
-    # Letters stay letters: files are small and can be searched.
+    # Text is kept as text: files are small and can be searched.
     matplotlib.rcParams["svg.fonttype"] = "none"
     from matplotlib import pyplot
     return pyplot

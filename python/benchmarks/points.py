@@ -44,8 +44,8 @@ def label(point):
 
 
 def look_up(table, point):
-    """Returns the entry of a table op -> size -> block, or None where the table does not speak of
-    such a point."""
+    """Returns the entry of a table op -> size -> block, or None if the table has no entry for such
+    a point."""
     if point.get("layout", "random_balanced") != "random_balanced":
         return None
     sizes = table.get(point["op"])

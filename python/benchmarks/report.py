@@ -87,7 +87,7 @@ def column_title(name, entries):
 
 
 def cell_text(entries, cells):
-    """Returns the figures of the entries that meet in a cell; calls are divided by commas."""
+    """Returns the figures of the entries of one cell; calls are separated by commas."""
     texts = ["; ".join(shown(figure(e, name), name) for name in cells).strip("; ") for e in entries]
     return ", ".join(text for text in texts if text)
 
@@ -98,7 +98,7 @@ def row_key(entry, keys):
 
 def in_order(heads):
     """Returns each head of a column once, by its first key, then its second. Keys that are numbers
-    are sorted; words stand as they first come."""
+    are sorted; words are in the order of their first occurrence."""
     heads = list(dict.fromkeys(heads))
     seen = list(dict.fromkeys(part for head in heads for part in head.split(", ")))
 
@@ -156,7 +156,7 @@ def run_table(data):
 
 
 def read_marker(lines, index):
-    """Returns (match, index behind it) of a marker that may go over several lines."""
+    """Returns (match, index after it) of a marker, which may span several lines."""
     text = lines[index]
     while text.startswith("<!-- ") and not text.endswith("-->") and index + 1 < len(lines):
         index += 1
@@ -165,8 +165,8 @@ def read_marker(lines, index):
 
 
 def render(text, where, folder):
-    """Returns (text, plots): a document with its tables as the results say, and (file, options) of
-    its plots. Lines in fenced blocks are left alone."""
+    """Returns (text, plots): a document with its tables rendered from the results, and (file,
+    options) of its plots. Lines in fenced blocks are not changed."""
     out, plots, lines, index, fenced = [], [], text.split("\n"), 0, False
     while index < len(lines):
         start = index
@@ -191,13 +191,13 @@ def render(text, where, folder):
 
 
 def key_words(entry, key):
-    """Returns a key's text with the word that it needs to be understood alone: "block 16"."""
+    """Returns a key's text with the word that makes it understandable alone: "block 16"."""
     text = key_of(entry, key)
     return f"{key} {text}" if key in ("size", "block", "threads") else text
 
 
 def plot_data(options, folder):
-    """Returns what a plot shows as JSON data: its digest says whether the plot is up to date."""
+    """Returns the data of a plot as JSON: its digest says whether the plot is up to date."""
     _, entries = select(options, options.get("plot") or options["results"], folder)
     groups = words(options.get("groups", "block, density"))
     bars = words(options["bars"])
@@ -225,7 +225,7 @@ def documents(root):
 
 
 def check_plot(path, data):
-    """Returns what is wrong with a plot's file; empty when it shows the data."""
+    """Returns the fault of a plot's file; empty if it shows the data."""
     import plots
     if not path.exists():
         return "is not there"

@@ -25,7 +25,7 @@ RUN = {"run": str, "tools": list, "device": str, "target": str, "revision": str,
 
 
 class ResultError(Exception):
-    """A file of results, or a marker of a document, that is not as it must be."""
+    """Reports that a file of results, or a marker of a document, is not valid."""
 
 
 def expect(condition, path, wanted, got):
@@ -137,8 +137,8 @@ def split(record, chip, revision, folder=FOLDER):
 
 
 def add_run(summary, words, folder=FOLDER):
-    """Files a summary of run-gpu-tests in gpu-tests.json, in place of a run of these words on that
-    target; returns the path."""
+    """Stores a summary of run-gpu-tests in gpu-tests.json, in place of an earlier run of the same
+    name and target; returns the path."""
     check_fields("the summary", summary, {"revision": str, "cards": list, "target": str,
                                           "counts": dict})
     path = folder / "gpu-tests.json"

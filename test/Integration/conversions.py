@@ -1,6 +1,6 @@
 # This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Random conversions of sparse tensors."""
+"""Generates random conversions of sparse tensors."""
 
 from operands import (ELEMENTS, WRITTEN_KINDS, dense_in, leave, note_repeats, sparse_in,
                       stored_blocks, values_shape)
@@ -35,8 +35,8 @@ def transposed_type(type):
 
 
 def add_transpose(f, pick):
-    # Twice is nothing, which keeps the indices of a run-time pattern in the order that they had;
-    # the reference sorts them.
+    # A double transposition is the identity, and keeps the indices of a run-time pattern in their
+    # order; the reference sorts them.
     source = sparse_in(f, pick, ELEMENTS + ["i32"], kinds=WRITTEN_KINDS, without=pick.transposed)
     sizes = source.sizes[:-2] + source.sizes[:-3:-1]
     results = f.op("transpose", source.name, [source], [transposed_type(source.type)],
@@ -61,7 +61,7 @@ def add_disassemble(f, pick):
              dense(batch + (None,), type.encoding.index)]
     values = f.op("disassemble", source.name, [source], types)
     f.give(*values[1:])
-    # Their sizes are not tracked: they end here.
+    # The sizes of these values are not tracked, so no operation uses them.
     f.give(values[0])
     leave(pick, [], [source])
     return []

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes the generated execution tests: one .mlir per family, many functions each.
+"""Writes the generated execution tests: one .mlir for each family, with many functions.
 
-Each function is one case over operation x element type x shape x block x layout x flags, and
-can be run alone: `blocksparse-run FILE --function NAME --check`. The choices of a family are
-spread so that each option of each choice comes up equally often, in ever new combinations.
-The same files serve the CPU and a GPU.
+Each function is one case of operation x element type x shape x block x layout x flags, and can be
+run alone: `blocksparse-run FILE --function NAME --check`. The choices of a family are distributed
+so that each option of each choice occurs equally often, in changing combinations. The same files
+serve the CPU and a GPU.
 """
 
 import argparse
@@ -16,7 +16,7 @@ import sys
 from operations import OPERATIONS, give_results
 from programs import Function, Module, Rng, mix
 
-# Family: cases of the full suite, cases of the quick one, operations of one case.
+# Table of family: cases of the full suite, cases of the quick one, operations of one case.
 FAMILIES = {
     "sdd": (180, 50, ["sdd"]),
     "dsd": (260, 80, ["dsd"]),
@@ -39,7 +39,7 @@ FAMILIES = {
 
 
 class Spread:
-    """Chooses so that every `len(options)` cases in a row take each option once."""
+    """Chooses so that each option occurs once in every `len(options)` consecutive cases."""
 
     def __init__(self, family, index):
         self.family = family
@@ -53,7 +53,7 @@ class Spread:
 
     def __call__(self, name, options):
         options = list(options)
-        # The same question may come up twice in a case.
+        # A case may ask the same question twice.
         count = self.times[name] = self.times.get(name, 0) + 1
         turn, place = divmod(self.index, len(options))
         order = list(range(len(options)))

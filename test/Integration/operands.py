@@ -1,6 +1,6 @@
 # This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Choices and operands that the operations of random programs share."""
+"""Chooses operands and options for the operations of random programs."""
 
 from programs import (Bsr, LAYOUT_KINDS, Layout, NAMED, Rng, ceil_div, dense, elements,
                       make_layout, make_rows, mix, sparse)
@@ -19,7 +19,7 @@ WRITTEN_KINDS = [kind for kind in LAYOUT_KINDS if kind not in NAMED]
 
 
 def one_in(count, *rare):
-    """Options of which the rare ones come up in one of `count` picks each."""
+    """Returns options among which a rare one is picked once in `count` picks."""
     return [None] * (count - 1) * len(rare) + list(rare)
 
 
@@ -27,7 +27,7 @@ def one_in(count, *rare):
 
 
 def pick_extent(pick, name, block):
-    """A size that takes 0 to 5 blocks and need not be a multiple of the block."""
+    """Picks a size of 0 to 5 blocks that need not be a multiple of the block."""
     blocks = pick(name + "_blocks", [2, 1, 3] if block >= 32 else [2, 1, 3, 5, 4])
     cut = pick(name + "_cut", ["none", "none", "one", "most"])
     size = blocks * block - {"none": 0, "one": 1, "most": block - 1}[cut]
@@ -35,7 +35,7 @@ def pick_extent(pick, name, block):
 
 
 def spread(pick, name, lead):
-    """Leading dimensions that broadcast to `lead`."""
+    """Picks leading dimensions that broadcast to `lead`."""
     if not lead:
         return lead
     options = [lead, (), lead[1:], (1,) * len(lead), (1,) + lead[1:], lead[:1] + (1,) * (len(lead) - 1)]
@@ -43,7 +43,7 @@ def spread(pick, name, lead):
 
 
 def factor_leads(pick, lead):
-    """The leading dimensions of two factors whose product has `lead`."""
+    """Picks the leading dimensions of two factors whose product has `lead`."""
     which = pick("broadcast", ["none", "none", "a", "b", "both"])
     if which == "both" and len(lead) == 2:
         return (lead[0], 1), lead[1:]
@@ -73,7 +73,7 @@ def pick_layout(pick, block, rows, cols, heads, kinds=LAYOUT_KINDS):
 
 
 def values_shape(type, stored):
-    """The shape of the values of a sparse tensor with `stored` blocks in all heads."""
+    """Returns the shape of the values of a sparse tensor with `stored` blocks in all heads."""
     batch = type.shape[:1] if len(type.shape) == 4 else ()
     return batch + (stored,) + tuple(type.encoding.block)
 
@@ -87,7 +87,7 @@ def stored_blocks(type):
 
 
 def run_time_rows(pick, block, sizes, unique):
-    """Columns of each block row, one list per batch, as a user could pass them."""
+    """Returns the columns of each block row, one list for each batch, as a user could pass them."""
     batches = sizes[0] if len(sizes) == 4 else 1
     grid = (1, ceil_div(sizes[-2], block[0]), ceil_div(sizes[-1], block[1]))
     kind = pick("layout", WRITTEN_KINDS)
@@ -108,7 +108,7 @@ def run_time_rows(pick, block, sizes, unique):
 
 
 def index_values(patterns, ranked):
-    """crow_indices and col_indices; shorter batches are filled up with column 0."""
+    """Returns crow_indices and col_indices; shorter batches are padded with column 0."""
     capacity = max(sum(map(len, rows)) for rows in patterns)
     crow, col = [], []
     for rows in patterns:
@@ -122,14 +122,14 @@ def index_values(patterns, ranked):
 
 
 def note_repeats(pick, unique, value):
-    """Remembers that a value may have a block twice."""
+    """Records that a value may contain a block twice."""
     if not unique:
         pick.repeated.append(value)
     return value
 
 
 def add_run_time_sparse(f, pick, element, sizes, block, unique, open_rows=False):
-    """An argument of a dynamic pattern, or one assembled from three."""
+    """Adds an argument with a dynamic pattern, or assembles one from three arguments."""
     index = pick("index", ["i32", "i64"])
     ranked = len(sizes) == 4
     crow, col, capacity = index_values(run_time_rows(pick, block, sizes, unique), ranked)
@@ -137,7 +137,7 @@ def add_run_time_sparse(f, pick, element, sizes, block, unique, open_rows=False)
     rows = ceil_div(sizes[-2], block[0])
     is_open = open_rows and pick("open", [False, True])
     if is_open:
-        # What the indices alone say: whole blocks.
+        # The indices alone determine the size only in complete blocks.
         sizes = sizes[:-2] + (ceil_div(sizes[-2], block[0]) * block[0], sizes[-1])
     shape = sizes[:-2] + (None, sizes[-1]) if is_open else sizes
     type = sparse(shape, element, Bsr(block, index))
@@ -170,7 +170,7 @@ def add_static_sparse(f, pick, element, sizes, block, kinds):
 
 def sparse_in(f, pick, allowed=ELEMENTS, unique=False, kinds=LAYOUT_KINDS, static=False,
               open_rows=False, without=()):
-    """A sparse operand: one of the pool, but for those in `without`, or a new one."""
+    """Returns a sparse operand: one of the pool that is not in `without`, or a new one."""
     fit = [v for v in pick.pool
            if v not in without and v.type.encoding and v.type.element in allowed
            and not (static and isinstance(v.type.encoding, Bsr))
@@ -178,7 +178,7 @@ def sparse_in(f, pick, allowed=ELEMENTS, unique=False, kinds=LAYOUT_KINDS, stati
            and (open_rows or None not in v.type.shape)
            and not (kinds is WRITTEN_KINDS and isinstance(v.type.encoding, Layout)
                     and v.type.encoding.rows is None)]
-    # What the last operation made comes first: programs are chains.
+    # Results of the last operation are preferred, so that programs are chains.
     source = pick("source", fit[::-1] * 4 + [None]) if fit else None
     if source is not None:
         return source
@@ -194,7 +194,7 @@ def sparse_in(f, pick, allowed=ELEMENTS, unique=False, kinds=LAYOUT_KINDS, stati
 
 
 def dense_in(f, pick, shape, element, sizes=None, **attributes):
-    """A dense operand: one of the pool that has the very type, or a new argument."""
+    """Returns a dense operand: one of the pool that has exactly this type, or a new argument."""
     type = dense(shape, element)
     fit = [v for v in pick.pool if v.type == type and v.sizes == (sizes or tuple(shape))]
     if fit and not attributes and pick("reuse", [False, True]):
@@ -203,7 +203,7 @@ def dense_in(f, pick, shape, element, sizes=None, **attributes):
 
 
 def leave(pick, values, inputs):
-    """Records results, and that the inputs have been used."""
+    """Adds results to the pool, and records that the inputs have been used."""
     for value in inputs:
         if value in pick.pool and value not in pick.used:
             pick.used.append(value)

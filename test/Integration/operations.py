@@ -1,10 +1,10 @@
 # This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""One builder per operation: adds a valid use of it to a function.
+"""Lists one builder for each operation, which adds a valid use of it to a function.
 
 Every builder is `add_<op>(f, pick)`. `pick(name, options)` chooses; the first option is the
-simplest one, which is what the fuzzer shrinks to. A builder takes operands from `pick.pool`
-(values that earlier operations left there) or makes arguments, and leaves its results there.
+simplest one, which the fuzzer prefers when it shrinks. A builder takes operands from `pick.pool`
+(values that earlier operations left there) or makes arguments, and adds its results to the pool.
 """
 
 from conversions import add_disassemble, add_from_dense, add_to_dense, add_transpose
@@ -34,5 +34,5 @@ OPERATIONS = {
 
 
 def give_results(f, pick):
-    """Returns every value that nothing has used."""
+    """Returns every value of the pool that no operation has used."""
     f.give(*[value for value in pick.pool if value not in pick.used])

@@ -1,6 +1,6 @@
 # This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Random products: dsd, dds, bsr_addmm, sdd, sampled_addmm, matmul and scatter_mm."""
+"""Generates random products: dsd, dds, bsr_addmm, sdd, sampled_addmm, matmul and scatter_mm."""
 
 from operands import (ACTIVATIONS, BLOCKS, ELEMENTS, FLOATS, INNER, LEADS, NUMBERS, WHOLE_NUMBERS,
                       WIDTHS, add_run_time_sparse, broadcast, dense_in, factor_leads, heads_of,
@@ -15,14 +15,14 @@ def epilogue_element(pick, name, element, result):
 
 
 def addend_shape(pick, name, shape):
-    """A shape of rank 2 to 4 that broadcasts to `shape`."""
+    """Picks a shape of rank 2 to 4 that broadcasts to `shape`."""
     whole, row, col = tuple(shape), tuple(shape[:-2]) + (1, shape[-1]), shape[:-2] + (shape[-2], 1)
     return pick(name, list(dict.fromkeys(
         [whole, whole[-2:], row, col, (1, 1), (1,) * (len(shape) - 2) + whole[-2:]])))
 
 
 def add_epilogue(f, pick, element, result_type, sizes, scaled=False):
-    """Operand groups and attributes of an epilogue for a result of `sizes`."""
+    """Returns the operand groups and attributes of an epilogue for a result of `sizes`."""
     numbers = WHOLE_NUMBERS if element == "i8" else NUMBERS
     result = result_type.element
     groups, attributes = [], {}
@@ -72,7 +72,7 @@ def pick_result_element(pick, element):
 
 def finish_product(f, pick, op, operands, lead, matrix, element, flags, open_matrix=None,
                    scaled=False):
-    """Epilogue and op of a product whose dense result is lead + matrix."""
+    """Adds a product with its epilogue; the dense result is lead + matrix."""
     type = dense(lead + tuple(open_matrix or matrix), pick_result_element(pick, element))
     groups, attributes = add_epilogue(f, pick, element, type, lead + tuple(matrix), scaled)
     add_precision(pick, element, attributes)
@@ -87,7 +87,7 @@ def finish_product(f, pick, op, operands, lead, matrix, element, flags, open_mat
 
 
 def other_lead(pick, lead):
-    """The leading dimensions of the dense factor beside a sparse one of `lead`."""
+    """Picks the leading dimensions of the dense factor for a sparse one with `lead`."""
     options = [lead, (), (2,) + lead if len(lead) < 2 else (1,) * len(lead)]
     if len(lead) == 2:
         options.append(lead[1:])
@@ -106,7 +106,7 @@ def add_dsd(f, pick, op="dsd"):
              for name in ("transpose_a", "transpose_b", "transpose_out")}
     sparse_first = op == "dsd"
     flip = flags["transpose_a" if sparse_first else "transpose_b"]
-    # Which of the sparse operand's dimensions is summed over, and which remains.
+    # One dimension of the sparse operand is summed over, and the other remains.
     inner_axis = -2 if flip == sparse_first else -1
     inner = operand.sizes[inner_axis]
     keep_axis = -3 - inner_axis
@@ -143,7 +143,7 @@ def add_bsr_addmm(f, pick):
 
 
 def sampled_factors(f, pick, element, lead, rows, cols, flags, inner):
-    """a and b of a product of rows x cols with `lead`."""
+    """Returns a and b of a product of rows x cols with `lead`."""
     lead_a, lead_b = factor_leads(pick, lead)
     a = (inner, rows) if flags.get("transpose_a") else (rows, inner)
     b = (cols, inner) if flags.get("transpose_b") else (inner, cols)
@@ -183,7 +183,7 @@ def add_sdd(f, pick):
 
 
 def add_sampled_addmm(f, pick):
-    # An i8 product has an i32 result, which is the type of the sparse operand too.
+    # The result of an i8 product is i32, which is then also the type of the sparse operand.
     operand = sparse_in(f, pick, FLOATS + ["i32"], unique=True)
     stored = operand.type.element
     element = {"i32": "i8"}.get(stored, stored)
@@ -229,7 +229,7 @@ def add_matmul(f, pick):
 
 
 def scatter_tiles(pick, rng, tile):
-    """c_offsets and pq over a few blocks: some reductions are empty."""
+    """Returns c_offsets and pq over a few blocks; some reductions are empty."""
     blocks, others, reductions = (pick(name, [2, 1, 4]) for name in ("blocks", "others", "tiles"))
     counts = [rng.below(4) for _ in range(reductions)]
     offsets = [sum(counts[:i]) for i in range(reductions + 1)]
@@ -240,7 +240,7 @@ def scatter_tiles(pick, rng, tile):
 
 
 def scatter_matrices(pick, rng, tile, compressed):
-    """The indices that a BSR matrix of random blocks times a dense one needs."""
+    """Returns the indices of the product of a BSR matrix of random blocks and a dense matrix."""
     ms, ks, _ = tile
     split = pick("split_n", [1, 2, 3])
     tile_width = pick("tile_width", [16, 4, 7])

@@ -1,9 +1,9 @@
 # This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Text of blocksparse programs: layouts, types, functions and modules.
+"""Writes the text of blocksparse programs: layouts, types, functions and modules.
 
 generate_cases.py and blocksparse-fuzz.py build their programs with it. Everything here is
-deterministic and needs the standard library alone.
+deterministic and needs only the standard library.
 """
 
 import dataclasses
@@ -13,13 +13,13 @@ MASK64 = (1 << 64) - 1
 
 
 def mix(*words):
-    """64 random bits that depend on the words alone, on every machine."""
+    """Returns 64 random bits that depend only on the words, on every machine."""
     digest = hashlib.sha256(repr(words).encode()).digest()
     return int.from_bytes(digest[:8], "little")
 
 
 class Rng:
-    """SplitMix64 (Steele, Lea, Flood: OOPSLA 2014)."""
+    """Generates random numbers by SplitMix64 (Steele, Lea, Flood: OOPSLA 2014)."""
 
     def __init__(self, seed):
         self.state = seed & MASK64
@@ -47,8 +47,9 @@ def ceil_div(size, block):
 
 @dataclasses.dataclass(frozen=True)
 class Layout:
-    """A static pattern. `text` is its spelling after the grid: mask, csr or a name; `rows`
-    holds the ascending columns of each flat block row, None when only the name is known."""
+    """Describes a static pattern. `text` is its spelling after the grid: mask, csr or a name;
+    `rows` holds the ascending columns of each flat block row, or is None if only the name is known.
+    """
 
     block: tuple
     grid: tuple  # heads, rows, cols
@@ -84,7 +85,7 @@ class Layout:
 
 @dataclasses.dataclass(frozen=True)
 class Bsr:
-    """A dynamic pattern's encoding."""
+    """Describes the encoding of a dynamic pattern."""
 
     block: tuple
     index: str = "i32"
@@ -97,7 +98,7 @@ class Bsr:
 def layout_of_rows(block, grid, rows, form="mask"):
     heads, height, width = grid
     rows = tuple(tuple(sorted(row)) for row in rows)
-    # A mask cannot tell one row of no columns from no row.
+    # A mask cannot distinguish one row without columns from no row.
     if form == "csr" or width == 0:
         offsets = [0]
         for row in rows:
@@ -110,7 +111,7 @@ def layout_of_rows(block, grid, rows, form="mask"):
     return Layout(tuple(block), tuple(grid), text, rows)
 
 
-# Kinds of pattern that make_layout knows; the first is the simplest.
+# These are the patterns that make_layout knows; the first is the simplest.
 LAYOUT_KINDS = [
     "dense", "one", "random", "empty_rows", "empty_columns", "none", "diagonal", "lower",
     "checkerboard", "per_head", "csr", "bigbird", "longformer", "fixed", "variable", "strided",
@@ -129,7 +130,7 @@ NAMED = {
 
 
 def make_rows(kind, grid, rng):
-    """The stored columns of each block row for the kinds that are written out."""
+    """Returns the stored columns of each block row, for the kinds that are written out."""
     heads, height, width = grid
     rows = [set() for _ in range(heads * height)]
     for index, row in enumerate(rows):
@@ -154,7 +155,7 @@ def make_rows(kind, grid, rng):
 
 
 def make_layout(kind, block, grid, seed):
-    """A layout of one of LAYOUT_KINDS; a named pattern that does not suit a small grid
+    """Returns a layout of one of LAYOUT_KINDS; a named pattern that does not suit a small grid
     becomes a random one."""
     heads, height, width = grid
     if kind in NAMED and height == width and height >= 2:
@@ -170,7 +171,7 @@ def make_layout(kind, block, grid, seed):
 
 @dataclasses.dataclass(frozen=True)
 class Type:
-    """A ranked tensor type; None is a dynamic size."""
+    """Describes a ranked tensor type; None is a dynamic size."""
 
     shape: tuple
     element: str
@@ -184,7 +185,7 @@ class Type:
 class Value:
     name: str
     type: Type
-    # The sizes at run time, where the type leaves some open.
+    # The sizes at run time, if the type has dynamic ones.
     shape: tuple = None
 
     @property
@@ -205,7 +206,7 @@ def accumulator(element):
 
 
 def product_element(element):
-    """The usual element type of a product."""
+    """Returns the usual element type of a product."""
     return "i32" if element == "i8" else element
 
 
@@ -216,7 +217,7 @@ def literal(values):
 
 
 def elements(values, shape, element):
-    """A dense<...> attribute; empty shapes have no literal to show."""
+    """Returns a dense<...> attribute; an empty shape has no literal."""
     dims = "x".join(map(str, shape)) + ("x" if shape else "")
     body = "" if 0 in shape else literal(values)
     return f"dense<{body}> : tensor<{dims}{element}>"
@@ -227,7 +228,7 @@ def number(value):
 
 
 class Module:
-    """Functions and the aliases of the encodings in their types."""
+    """Holds functions and the aliases of the encodings in their types."""
 
     def __init__(self):
         self.aliases = {}
@@ -250,7 +251,7 @@ class Module:
 
 
 class Function:
-    """One function under construction; it belongs to a module and has a name there."""
+    """Holds one function under construction, which belongs to a module and has a name there."""
 
     def __init__(self, module, name, note=""):
         self.module = module
@@ -263,7 +264,7 @@ class Function:
         module.functions.append(self)
 
     def argument(self, type, shape=None, **attributes):
-        """A new argument; `attributes` say how blocksparse-run fills it (docs/Testing.md)."""
+        """Adds an argument; `attributes` say how blocksparse-run fills it (docs/Testing.md)."""
         value = Value(f"%a{len(self.arguments)}", type, shape)
         if shape is not None and None in type.shape:
             attributes.setdefault("shape", f"array<i64: {', '.join(map(str, shape))}>")
@@ -280,8 +281,8 @@ class Function:
         return Value(f"%{self.count - 1}", type, shape)
 
     def op(self, name, spelling, operands, results, attributes=None, shapes=None):
-        """Appends an op of the dialect. `spelling` is the text of its operands; an attribute
-        of value True is a unit attribute, one of None or False is left out."""
+        """Appends an op of the dialect. `spelling` is the text of its operands. An attribute of
+        value True is a unit attribute; one of None or False is omitted."""
         values = [self.fresh(type, (shapes or [None] * len(results))[i])
                   for i, type in enumerate(results)]
         entries = []

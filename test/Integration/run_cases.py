@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs the generated cases of one family against the reference.
 
-All functions of the family go through blocksparse-run in one process. When that fails, each one
-is run alone: every function that fails is named, and left in a file of its own with the command
-that shows the failure. Options after `--` go to blocksparse-run.
+All functions of the family are run by blocksparse-run in one process. If that fails, each one is
+run alone: every function that fails is named, and written to a file with the command that shows the
+failure. Options after `--` are passed to blocksparse-run.
 """
 
 import argparse
@@ -21,7 +21,7 @@ TIMEOUT_ONE = 120
 
 
 def run(path, flags, timeout):
-    """The exit status (None: it did not end in time) and the output."""
+    """Returns the exit status (None after a timeout) and the output."""
     command = ["blocksparse-run", str(path)] + flags
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

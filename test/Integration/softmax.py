@@ -1,6 +1,6 @@
 # This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Random softmax and attention, with their gradients."""
+"""Generates random softmax and attention operations, with their gradients."""
 
 from operands import (BLOCKS, FLOATS, LEADS, dense_in, factor_leads, heads_of, leave, pick_extent,
                       pick_layout, sparse_in, spelled)
@@ -9,7 +9,7 @@ from programs import accumulator, dense, number, sparse
 
 
 def add_masks(f, pick, sizes, element):
-    """rpe, masks, scale and causal for scores of `sizes`."""
+    """Adds rpe, masks, scale and causal for scores of `sizes`."""
     groups, attributes = [], {}
     scale = pick("scale", [1.0, 0.125, 0.5, 2.0])
     attributes["scale"] = number(scale) if scale != 1.0 else None
@@ -97,7 +97,7 @@ def add_attention_grad(f, pick):
 
 
 def add_attention_chain(f, pick):
-    """sdd, softmax, dsd: attention written out."""
+    """Adds attention as sdd, softmax and dsd."""
     element = pick("element", FLOATS)
     block = pick("block", BLOCKS)
     lead = pick("lead", LEADS)

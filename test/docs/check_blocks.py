@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 # This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Tries every code block of a document.
+"""Checks every code block of a document.
 
 - mlir: a complete module; blocksparse-opt must parse and verify it.
 - c: must compile. A first line `// name.c` also saves the block under that name.
-- sh: is run when each of its commands is one of this project's tools or a plain helper; the
-  blocks of a document run in order in one folder that looks like the repository's root, so
-  that a later block finds what an earlier one wrote. A block may expect failure: a last
-  comment `# fails` on a line says so.
-Anything else is left alone, and the reason is printed. Ends with a line "N blocks passed, N
-failed, N left alone"; exits 1 when one failed.
+- sh: is run if each of its commands is one of this project's tools or a plain helper. The blocks of
+  a document run in order in one folder that looks like the repository's root, so that a later block
+  finds the files that an earlier one wrote. A last comment `# fails` on a line says that the
+  command must fail.
+
+Any other block is skipped, and the reason is printed. The last line is "N blocks passed, N failed,
+N left alone"; the exit status is 1 if one failed.
 """
 
 import argparse
@@ -27,7 +28,7 @@ TIMEOUT = 300
 
 
 def blocks(text):
-    """(line, language, body) of each fenced block."""
+    """Returns (line, language, body) of each fenced block."""
     language = None
     for number, line in enumerate(text.splitlines(), 1):
         fence = FENCE.match(line)
@@ -41,7 +42,7 @@ def blocks(text):
 
 
 def commands(script):
-    """The first word of every command of a script."""
+    """Returns the first word of every command of a script."""
     joined = script.replace("\\\n", " ")
     for line in joined.splitlines():
         line = re.sub(r"(^|\s)#.*", "", line).strip()
@@ -57,7 +58,7 @@ class Document:
         self.options = options
         self.path = path
         self.folder = folder
-        # What the commands find is the repository, what they write stays here.
+        # Commands find the repository by links, and write their files in this folder.
         for entry in options.source.iterdir():
             if not entry.name.startswith(".") and not entry.name.startswith("build"):
                 (folder / entry.name).symlink_to(entry)
@@ -65,7 +66,7 @@ class Document:
         self.environment["PATH"] = f"{options.bin}{os.pathsep}{os.environ['PATH']}"
 
     def run(self, command, text=None):
-        """Empty when the command succeeds, else what it said."""
+        """Runs a command; returns "" if it succeeds, else its output."""
         try:
             done = subprocess.run(command, cwd=self.folder, env=self.environment, text=True,
                                   input=text or "", stdout=subprocess.PIPE,
@@ -94,7 +95,7 @@ class Document:
         return self.run(["bash", "-c", "\n".join(lines).replace("cc ", f"{self.options.cc} ")])
 
     def why_not(self, language, body):
-        """Why a block is left alone; empty when it is tried."""
+        """Returns the reason why a block is skipped; empty if it is checked."""
         if language == "sh":
             foreign = [c for c in commands(body)
                        if not re.match(r"(build/bin/)?blocksparse-\w+$|\./", c)

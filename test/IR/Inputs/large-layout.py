@@ -11,7 +11,7 @@ import sys
 heads, rows, cols, stored = 16, 1024, 1024, 102
 data = array.array("i", range(0, (heads * rows + 1) * stored, stored))
 for flat in range(heads * rows):
-    # Steps of 10 hit 102 different columns; each row starts elsewhere.
+    # Steps of 10 reach 102 different columns; each row starts at a different one.
     data.extend(sorted((flat * 7 + step * 10) % cols for step in range(stored)))
 if sys.byteorder != "little":
     data.byteswap()

@@ -1,8 +1,8 @@
 # This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Prints modules, one a split, with operations on types that hardly ever fit: ranks 0 to 5,
-sizes 0 and unknown, empty and undefined layouts, memrefs. What a verifier or a folder says
-to them doesn't matter; that it says it does.
+"""Prints modules, one for each split, with operations on types that rarely fit: ranks 0 to 5,
+extents 0 and dynamic, empty and undefined layouts, memrefs. Verifiers and folders may accept or
+reject them, but must not crash.
 
 usage: odd-operations.py seed count
 """
@@ -10,7 +10,7 @@ usage: odd-operations.py seed count
 import random
 import sys
 
-# name: (operand segments that may be absent are None-able, results, attributes)
+# Table of name: (operand segments, of which None-able ones may be absent, results, attributes).
 TENSOR_OPS = {
     "sdd": ("dd?s", "s", True),
     "dsd": ("sd?d?d", "d", True),
@@ -52,7 +52,7 @@ LAYOUTS = [
     ("16x16, grid 2x2, csr dense_resource<undefined> : tensor<7xi32>", (32, 32)),
 ]
 ELEMENTS = ["f32", "f32", "f32", "f16", "f64", "i8", "i32", "f8E4M3FN"]
-# Sizes that meet each other often.
+# Small extents occur often, so that they match each other.
 SIZES = ["0", "1", "3", "16", "32", "32", "?"]
 ATTRIBUTES = {
     "alpha": ["0.0", "0.5", "1.0"],
@@ -70,7 +70,7 @@ ATTRIBUTES = {
     "transpose_b": ["unit"],
     "transpose_out": ["unit"],
 }
-OPTIONAL = {  # which of the attributes an operation has
+OPTIONAL = {  # attributes that an operation may lack
     "sdd": "alpha precision transpose_a transpose_b transpose_out",
     "dsd": "alpha precision transpose_a transpose_b transpose_out",
     "dds": "alpha precision transpose_a transpose_b transpose_out",
@@ -91,7 +91,7 @@ REQUIRED = {
 }
 
 rng = random.Random(int(sys.argv[1]))
-calm = False  # types that mostly fit, which reach the later checks
+calm = False  # True for types that mostly fit, which reach the later checks
 
 
 def element(choices=ELEMENTS):
@@ -129,7 +129,7 @@ def type_of(kind):
 
 
 def expand(spec):
-    """The kinds of the operands that are there and how many each segment has."""
+    """Returns the kinds of the operands that are present, and the length of each segment."""
     kinds, segments, mark = [], [], ""
     for letter in spec:
         if letter in "?*":
@@ -149,7 +149,7 @@ def operation(name):
     operands, segments = expand(spec)
     pool = [type_of(kind) for kind in operands]
     outs = [type_of(kind) for kind in expand(results)[0]]
-    if outs and rng.random() < 0.3:  # now and then one that fits
+    if outs and rng.random() < 0.3:  # now and then a result type that fits
         outs[0] = rng.choice(pool)
     if not results:
         outs = [t for t in pool[-2:] if t.startswith("tensor")]

@@ -4,8 +4,8 @@
 
 usage: split-examples.py reference.md
 
-Also checks that each operation of the reference has at least one example. Each block is
-a module of its own; the line before it says where it comes from.
+Also checks that each operation of the reference has at least one example. Each block is a separate
+module; the line before it names its source.
 """
 
 import re
@@ -25,7 +25,8 @@ for number, line in enumerate(open(path), start=1):
     elif line.strip() == "```mlir":
         body = ["// %s:%d, %s" % (path, number, heading)]
     elif match := re.match(r"#+ `?(?P<name>[\w.]+)", line):
-        # An operation is named with its dialect, and has headings of its own below it.
+        # The heading of an operation is its name with the dialect; headings of its parts are below
+        # it.
         if line.startswith("### `blocksparse."):
             ops.setdefault(match["name"], 0)
             heading = match["name"]

@@ -1,6 +1,6 @@
 # This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Runs a command, prints its wall time and fails when it takes longer than the limit.
+"""Runs a command, prints its wall time, and fails if it takes longer than the limit.
 
 usage: timed.py seconds command...
 """

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""blocksparse-bench --serve that dies at point 1 and hangs at point 2."""
+"""Imitates a blocksparse-bench --serve that dies at point 1 and hangs at point 2."""
 
 import json
 import sys

@@ -1,6 +1,7 @@
 # This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Looks through the JSON of blocksparse-bench: keys, and rates that follow from times and sizes."""
+"""Checks the JSON of blocksparse-bench: its keys, and the rates that follow from times and sizes.
+"""
 
 import json
 import sys
@@ -25,4 +26,4 @@ for entry in record["points"]:
     rate = entry["gbps"] * 1e9 if "softmax" in point["op"] else entry["tflops"] * 1e12
     assert abs(rate * entry["ms"] * 1e-3 - work) <= 1e-6 * work, (point, rate, work)
 unbalanced = next(e for e in record["points"] if e["point"].get("layout") == "unbalanced")
-assert unbalanced["nnz"] == 64, unbalanced["nnz"]  # as many as with equal rows
+assert unbalanced["nnz"] == 64, unbalanced["nnz"]  # as many as with rows of equal length

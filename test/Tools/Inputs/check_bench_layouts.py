@@ -1,6 +1,6 @@
 # This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Looks at layouts that blocksparse-bench wrote: unbalanced, random_balanced, local, shuffled_local,
+"""Checks layouts that blocksparse-bench wrote: unbalanced, random_balanced, local, shuffled_local,
 strided and bigbird of 64 x 64 blocks at density .25, in this order."""
 
 import sys

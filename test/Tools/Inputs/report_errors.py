@@ -13,7 +13,7 @@ import sys
 FILE = "results/test-dsd-2026-01-02.json"
 RUNS = ('{"schema": 1, "runs": [{"run": "all", "tools": [], "device": "d", "target": "t", '
         '"revision": "r", "cases": 3, "passed": 4}]}')
-# File, text in it ("" for all of it), text in its place, error.
+# Each row has: file, text in it ("" for all of it), replacement, error.
 CASES = [
     (FILE, '"schema": 1', '"schema": 9',
      "test-dsd-2026-01-02.json: expects schema 1, but got 9"),

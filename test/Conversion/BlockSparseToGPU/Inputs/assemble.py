@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Prints the PTX of every gpu.binary in the IR on standard input.
 
-Fails when the PTX calls a function that it does not hold. With --ptxas=PROGRAM --chip=CHIP the
-PTX is assembled too, and spilled registers are an error.
+Fails if the PTX calls a function that it does not contain. With --ptxas=PROGRAM --chip=CHIP the PTX
+is also assembled, and spilled registers are an error.
 """
 
 import argparse
