@@ -139,8 +139,8 @@ WgmmaWork MatmulKernel::getTile(ImplicitLocOpBuilder &b, Value number) {
   Value perMatrix = Int(b, grid.rows) * grid.cols;
   SmallVector<Value> outer =
       splitIndex(b, toIndex(b, number), {grid.batches, grid.heads, perMatrix});
-  // Row tiles are divided into groups of `rasterRows`, of which the last may be smaller. Within a
-  // group, the row index changes fastest.
+  // Row tiles are divided into groups of `rasterRows`, of which the last may be smaller. Within one
+  // of these groups, the row index changes fastest.
   Value perGroup = Int(b, raster) * grid.cols;
   Value group = b.createOrFold<arith::DivUIOp>(outer[2], perGroup);
   Value rest = b.createOrFold<arith::RemUIOp>(outer[2], perGroup);
