@@ -49,6 +49,7 @@ void blocksparseCompilerApiVersion(int *major, int *minor);
 /// the file in messages (may be NULL). The caller must destroy the program.
 BlocksparseProgram blocksparseProgramParse(const char *text, size_t length, const char *name,
                                            BlocksparseTextCallback onError, void *userData);
+/// Destroys a program; NULL is allowed.
 void blocksparseProgramDestroy(BlocksparseProgram program);
 
 /// Describes the public functions and their parameters as JSON:

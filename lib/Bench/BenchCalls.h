@@ -54,6 +54,7 @@ public:
   /// host.
   LogicalResult download();
 
+  /// Return the results of the first and of the last set, as download() copied them.
   ArrayRef<::blocksparse::HostTensor> results() const { return firstResults; }
   ArrayRef<::blocksparse::HostTensor> lastResults() const { return finalResults; }
 

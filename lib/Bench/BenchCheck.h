@@ -26,6 +26,7 @@ struct BenchCheck {
   /// Location of the first failure.
   std::string detail;
 
+  /// Returns true if the results are correct.
   bool ok() const { return error.empty() && failures == 0 && nonFinite == 0 && repeatable; }
   /// Returns "PASS .41" or "FAIL ...".
   std::string describe() const;

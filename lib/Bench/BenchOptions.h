@@ -99,6 +99,7 @@ struct BenchMeasureOptions {
           clEnumValN(BenchDamage::Repeat, "repeat", "the last call gives another bit")),
       llvm::cl::cat(category)};
 
+  /// Returns the values of the options.
   BenchMeasure get() const;
 };
 

@@ -16,6 +16,7 @@
 
 namespace mlir::blocksparse {
 
+/// Lists the operations that can be measured.
 enum class BenchOp { DSD, DDS, SDD, Matmul, BsrAddmm, Softmax, SoftmaxGrad, Attention };
 
 /// Returns the name of an operation: "dsd", ..., "softmax_grad", "attention".
@@ -60,7 +61,10 @@ struct BenchPoint {
 
   /// Returns "4096x4096x4096", preceded by the number of heads if there are several.
   std::string formatShape() const;
+  /// Returns "64x32".
   std::string formatBlock() const;
+  /// Returns the point in the form that parseBenchPoint reads, without optional members that have
+  /// their defaults.
   llvm::json::Object toJSON() const;
 };
 

@@ -13,6 +13,7 @@ namespace mlir::blocksparse {
 
 /// Holds the result of one point.
 struct BenchResult {
+  /// Lists the outcomes of a point.
   enum class Status { Passed, Compiled, Failed, Error, Skipped };
 
   Status status = Status::Skipped;
@@ -27,6 +28,7 @@ struct BenchResult {
   /// Useful work of one call: operations, or the bytes that softmax reads and writes.
   double work = 0;
 
+  /// Returns true if the point passed, or was compiled as requested.
   bool ok() const { return status == Status::Passed || status == Status::Compiled; }
 };
 
@@ -56,6 +58,7 @@ private:
   SmallVector<size_t> widths;
 };
 
+/// Returns the result of a point as JSON (docs/Benchmarking.md).
 llvm::json::Object toJSON(const BenchResult &result, const BenchRoofs &roofs);
 
 } // namespace mlir::blocksparse

@@ -83,8 +83,11 @@ private:
     std::string name, key;
     std::vector<std::string> schedules;
   };
+  /// Maps the key of an op to the text of its schedule.
   using Assignment = std::map<std::string, std::string, std::less<>>;
 
+  /// Compiles the point with the schedules of `assignment`. If `ops` is not null, it receives the
+  /// ops and their schedules.
   std::unique_ptr<BenchProgram> compile(const BenchPoint &point, const Assignment &assignment,
                                         std::vector<TunableOp> *ops) const;
   /// Compiles the programs of all schedules; null if the search was interrupted before one.
@@ -98,6 +101,8 @@ private:
                        std::string &error);
   /// Returns the milliseconds of a trial, or 0; sets `verdict` to the text for its line.
   double tryProgram(BenchProgram &program, std::string &verdict);
+  /// Stores a schedule of an op in the database. Fails and sets `error` if the file cannot be
+  /// written.
   LogicalResult save(const TunableOp &op, StringRef schedule, double milliseconds, bool complete,
                      std::string &error) const;
   /// Returns the schedule of an op that `resume` skips, or "".

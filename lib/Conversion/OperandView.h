@@ -29,6 +29,7 @@ struct MatrixView {
   bool broadcastsColumns = false;
 
   Type elementType() const { return cast<MemRefType>(memref.getType()).getElementType(); }
+  /// load returns element (row, col), and store writes it. Bounds are not checked.
   Value load(ImplicitLocOpBuilder &b, Value row, Value col) const;
   void store(ImplicitLocOpBuilder &b, Value element, Value row, Value col) const;
   /// Returns i1: true if neighbours along a row are neighbours in memory. Constant if the type
@@ -70,12 +71,14 @@ struct DenseAxes {
 /// is broadcast: its index is ignored. A dynamic axis is never broadcast.
 class DenseView {
 public:
+  /// Returns the view of `memref` whose axes have the roles `axes`.
   static DenseView get(ImplicitLocOpBuilder &b, Value memref, DenseAxes axes);
   /// Returns the view of a memref of rank 2 to 4 with the axes [.., R, C], or [.., C, R] if
   /// `transposed`.
   static DenseView get(ImplicitLocOpBuilder &b, Value memref, bool transposed = false);
 
   Type elementType() const { return cast<MemRefType>(memref.getType()).getElementType(); }
+  /// Return the extents of the axes (index); 1 for an axis that is missing.
   Value batches() const { return size(axes.batch); }
   Value heads() const { return size(axes.head); }
   Value rows() const { return size(axes.row); }
@@ -112,6 +115,7 @@ public:
   Type elementType() const { return cast<MemRefType>(memref.getType()).getElementType(); }
   int64_t blockRows() const { return rows; }
   int64_t blockCols() const { return cols; }
+  /// Returns the number S of stored blocks of one batch (index).
   Value storedBlocks() const { return count; }
 
   /// Returns the index of the first block of `head`: the value block v of a table is block(batch,
@@ -134,6 +138,7 @@ private:
 /// Represents a look-up table [n, w], or [B, n, w] with one table for each batch.
 class LutView {
 public:
+  /// Returns the view of a table of rank 2 or 3.
   static LutView get(ImplicitLocOpBuilder &b, Value memref);
 
   bool isBatched() const { return batched; }

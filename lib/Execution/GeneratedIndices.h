@@ -14,6 +14,7 @@
 
 namespace mlir::blocksparse {
 
+/// Holds the indices of a dynamic pattern.
 struct BsrIndices {
   ::blocksparse::HostTensor crow, col;
 };

@@ -26,6 +26,8 @@ struct RunPlace {
 /// Executes a prepared call, repeatedly if wanted.
 class RunCall {
 public:
+  /// Prepares a call of `program` at `place`. Fails with an error if the tensors do not match the
+  /// signature.
   static FailureOr<RunCall> create(const RunPlace &place, HostProgram &program,
                                    const FunctionSignature &signature,
                                    ArrayRef<::blocksparse::HostTensor> arguments,

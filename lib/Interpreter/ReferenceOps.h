@@ -11,6 +11,7 @@
 
 namespace mlir::blocksparse {
 
+/// Returns the reference value of an operand.
 using ReferenceLookup = llvm::function_ref<const ReferenceValue &(Value)>;
 
 /// Returns the values of the results of `op`, an operation of the blocksparse dialect. Fails with

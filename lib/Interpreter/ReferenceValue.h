@@ -41,6 +41,7 @@ struct ReferenceValue {
   std::optional<::blocksparse::HostTensor> unspecified;
 
   bool isExact() const { return !scale; }
+  /// Returns the sparse tensor in the form of ::blocksparse::ref. Requires a pattern.
   ::blocksparse::ref::SparseTensor getSparse() const { return {tensor, *pattern, rows, cols}; }
 
   /// Returns |x| of a floating-point value, and the value itself of an integer one.

@@ -42,6 +42,7 @@ class OperandSizes {
 public:
   OperandSizes(Operation *op, OpBuilder &builder) : op(op), builder(builder) {}
 
+  /// Adds an operand of `op` from which extents may be derived; a null one is ignored.
   void add(Value dense) {
     if (dense)
       denseOperands.push_back(dense);

@@ -1,6 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+// Declares the pass convert-blocksparse-to-cpu (docs/Passes/Conversion.md).
+
 #ifndef BLOCKSPARSE_CONVERSION_PASSES_H
 #define BLOCKSPARSE_CONVERSION_PASSES_H
 

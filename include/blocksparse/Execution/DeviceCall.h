@@ -30,11 +30,14 @@ public:
   DeviceTensor() = default;
   DeviceTensor(DeviceTensor &&other);
   DeviceTensor &operator=(DeviceTensor &&other);
+  /// Allocates device memory for `host`, without copying its elements. Fails with an error if the
+  /// device has too little memory.
   ~DeviceTensor();
 
   static FailureOr<DeviceTensor>
   create(blocksparseRtDevice device, const ::blocksparse::HostTensor &host, EmitErrorFn emitError);
 
+  /// upload copies the elements from the host to the device, and download copies them back.
   LogicalResult upload(EmitErrorFn emitError) const;
   LogicalResult download(EmitErrorFn emitError) const;
 
@@ -54,6 +57,8 @@ private:
 /// Calls a GPU program with host tensors; owns copies of them in device memory.
 class DeviceCall {
 public:
+  /// Allocates the copies of `arguments` and `results` on `device` and prepares the call. Fails
+  /// with an error if the tensors do not match the signature, or the device has too little memory.
   static FailureOr<DeviceCall> create(blocksparseRtDevice device, HostProgram &program,
                                       const FunctionSignature &signature,
                                       ArrayRef<::blocksparse::HostTensor> arguments,

@@ -52,6 +52,7 @@ public:
                               ArrayRef<::blocksparse::HostTensor> arguments,
                               ArrayRef<::blocksparse::HostTensor> results, EmitErrorFn emitError);
 
+  /// Returns the compiled code, for looking up functions.
   JIT &getJIT() { return jit; }
 
 private:

@@ -26,6 +26,7 @@ namespace mlir::blocksparse {
 /// folds have been applied.
 void buildOptimizePipeline(OpPassManager &pm);
 
+/// Holds the options of buildSchedulePipeline.
 struct ScheduleOptions {
   /// Target as `blocksparse-select-schedule` accepts it: "cpu", "cuda:sm_90a", ...
   std::string target = "cpu";
@@ -41,6 +42,7 @@ void buildSchedulePipeline(OpPassManager &pm, const ScheduleOptions &options = {
 /// unknown, or the text is not a target.
 int64_t getWorkers(const std::string &target);
 
+/// Holds the options of buildPlanPipeline.
 struct PlanOptions {
   /// Number of workers of the target, for which compile-time work lists are made: CTAs on a GPU. 0:
   /// unknown.
@@ -59,6 +61,7 @@ void buildPlanPipeline(OpPassManager &pm, const PlanOptions &options = {});
 /// allocates.
 void buildBufferizePipeline(OpPassManager &pm);
 
+/// Holds the options of buildConvertToCPUPipeline.
 struct CPUConversionOptions {
   /// True to check the indices of run-time patterns when the program runs.
   bool checkIndices = false;

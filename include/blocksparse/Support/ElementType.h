@@ -29,6 +29,7 @@ std::string_view elementName(ElementType type);
 /// Returns the type with the name `name`, the inverse of elementName; nullopt for any other text.
 std::optional<ElementType> parseElementType(std::string_view name);
 
+/// Returns true if `type` is a floating-point type.
 bool isFloatType(ElementType type);
 
 /// Returns the unit roundoff u = 2^-p of a floating-point type with p significant bits (hidden bit

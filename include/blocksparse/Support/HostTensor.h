@@ -72,6 +72,8 @@ public:
 
   /// Returns the address of element (0, ..., 0).
   void *data() const { return storage_.get() + offset_ * elementSize(type_); }
+  /// Returns the address of element (0, ..., 0) as a pointer to `T`, which must be the C++ type of
+  /// the elements.
   template <typename T>
   T *dataAs() const {
     return static_cast<T *>(data());

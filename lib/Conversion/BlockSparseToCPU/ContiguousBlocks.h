@@ -14,7 +14,9 @@ namespace mlir::blocksparse {
 /// say so, a test at run time selects either the memref itself or a copy.
 class ContiguousBlocks {
 public:
+  /// Emits the test and the copy for the memref `values`.
   ContiguousBlocks(ImplicitLocOpBuilder &b, Value values);
+  /// Returns the memref with contiguous blocks.
   Value memref() const { return contiguous; }
   /// Frees the copy if one was made.
   void release(ImplicitLocOpBuilder &b);

@@ -27,6 +27,7 @@ struct EpilogueMatrices {
 /// the factors are.
 class Epilogue {
 public:
+  /// Holds the attributes of the op; a null activation means none.
   struct Attributes {
     double alpha = 1, beta = 0;
     ActivationAttr activation;
@@ -61,7 +62,10 @@ public:
 
 private:
   struct Place;
+  /// Loads the elements of an epilogue operand for `place`, converted to the accumulation type.
   Value loadTerm(ImplicitLocOpBuilder &b, const MatrixView &term, const Place &place) const;
+  /// Applies the epilogue to the accumulators `sum` of `place`, and returns the elements of the
+  /// result in the accumulation type.
   Value finish(ImplicitLocOpBuilder &b, const EpilogueMatrices &matrices, const Place &place,
                Value sum) const;
 

@@ -17,9 +17,13 @@ public:
   /// Wraps `memref`, whose rank without a batch axis is `rank` (in axes).
   IndexArray(Value memref, int64_t rank);
 
+  /// Returns the extent of an axis, counted without the batch.
   Value size(ImplicitLocOpBuilder &b, int64_t axis) const;
+  /// Loads the element at `at` of `batch` (ignored if there is no batch axis), as index.
   Value load(ImplicitLocOpBuilder &b, Value batch, ValueRange at) const;
+  /// Stores the index `value`, converted to the element type.
   void store(ImplicitLocOpBuilder &b, Value value, Value batch, ValueRange at) const;
+  /// Adds 1 to an element.
   void increment(ImplicitLocOpBuilder &b, Value batch, ValueRange at) const;
   /// Stores one row of a table.
   void storeRow(ImplicitLocOpBuilder &b, ArrayRef<Value> fields, Value batch, Value row) const;
@@ -33,6 +37,7 @@ private:
 
 /// Holds crow_indices and col_indices of a run-time pattern.
 struct RuntimePattern {
+  /// Wraps the index arrays of a pattern, [R + 1] and [S] or with a leading batch axis.
   RuntimePattern(ImplicitLocOpBuilder &b, Value crowIndices, Value colIndices);
 
   /// Returns the number of stored blocks of `batch` (index).

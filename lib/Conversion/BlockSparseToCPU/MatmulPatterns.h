@@ -10,10 +10,14 @@
 
 namespace mlir::blocksparse {
 
+/// Adds the pattern that lowers planned_dsd.
 void populateDSDToCPUPatterns(RewritePatternSet &patterns, const CPULoweringOptions &options);
+/// Adds the pattern that lowers planned_sdd.
 void populateSDDToCPUPatterns(RewritePatternSet &patterns, const CPULoweringOptions &options);
+/// Adds the pattern that lowers planned_matmul.
 void populateDenseMatmulToCPUPatterns(RewritePatternSet &patterns,
                                       const CPULoweringOptions &options);
+/// Adds the pattern that lowers planned_scatter_mm.
 void populateScatterMMToCPUPatterns(RewritePatternSet &patterns, const CPULoweringOptions &options);
 
 /// Fails with an error at `op` unless all its operands are memrefs with a known strided layout.

@@ -1,9 +1,9 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The one inner kernel of all products: a tile of `rows` x `cols` sums held in vectors, a
-// panel of the right operand packed to `cols` columns, and the left operand read element by
-// element and broadcast.
+// Emits the inner kernel of all products on the CPU. A register tile of `rows` x `cols`
+// accumulators is kept in vectors. A panel of the right operand is packed to `cols` columns, and
+// the elements of the left operand are read one by one and broadcast.
 
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOCPU_PANELKERNEL_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOCPU_PANELKERNEL_H

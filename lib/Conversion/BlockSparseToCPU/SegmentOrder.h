@@ -18,6 +18,7 @@ public:
   /// must be less than `keys`. `batches` is the number of tables if the table is batched.
   SegmentOrder(ImplicitLocOpBuilder &b, const LutView &table,
                ArrayRef<std::pair<int64_t, Value>> fields, Value keys, Value batches);
+  /// Frees the scratch.
   void release(ImplicitLocOpBuilder &b);
 
   /// begin and end return the range [begin, end) of the positions of the rows with key `key`.

@@ -10,10 +10,14 @@
 
 namespace mlir::blocksparse {
 
+/// Adds the pattern that lowers planned_softmax.
 void populateSoftmaxPatterns(RewritePatternSet &patterns, const CPULoweringOptions &options);
+/// Adds the pattern that lowers planned_softmax_grad.
 void populateSoftmaxGradPatterns(RewritePatternSet &patterns, const CPULoweringOptions &options);
 
+/// Adds the patterns that lower planned_from_dense, planned_to_dense and planned_transpose.
 void populateConversionPatterns(RewritePatternSet &patterns, const CPULoweringOptions &options);
+/// Adds the patterns that lower bsr_row_lut, bsr_coordinate_lut and bsr_transpose_indices.
 void populateBsrLutPatterns(RewritePatternSet &patterns);
 
 /// Fails the match of `op`, with a reason, if an operand is not a memref.

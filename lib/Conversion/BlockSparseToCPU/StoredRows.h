@@ -13,6 +13,7 @@ namespace mlir::blocksparse {
 
 /// Describes the tables and the geometry of an op that works row by row on stored blocks.
 struct StoredRows {
+  /// Views the tables of an op on tensors of shape `shape` [M, N] in blocks of shape `block`.
   static StoredRows get(ImplicitLocOpBuilder &b, Value segments, Value entries,
                         ArrayRef<int64_t> block, ArrayRef<int64_t> shape, int64_t lutHeads,
                         Value values, Value batches, Value heads);

@@ -19,6 +19,7 @@
 
 namespace mlir::blocksparse {
 
+/// Emits the code that computes an element of the result from an element of the source.
 using Emit = std::function<Value(ImplicitLocOpBuilder &, Value)>;
 
 /// Compiles a map from elements of one type to those of another for the host.
@@ -33,6 +34,7 @@ public:
   /// Returns true if the map was compiled.
   bool isReady() const { return function->isReady(); }
 
+  /// Returns the map of the elements of `in`.
   template <typename To, typename From>
   std::vector<To> operator()(std::vector<From> in) const {
     std::vector<To> out(in.size());

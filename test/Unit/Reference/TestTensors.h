@@ -20,16 +20,19 @@ namespace blocksparse::ref::test {
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 inline constexpr double quietNaN = std::numeric_limits<double>::quiet_NaN();
 
+/// Returns a tensor whose elements are all `value`.
 inline HostTensor filled(ElementType type, std::initializer_list<int64_t> shape, double value) {
   HostTensor tensor = HostTensor::zeros(type, shape);
   tensor.fill(value);
   return tensor;
 }
 
+/// Returns a tensor of ones.
 inline HostTensor ones(std::initializer_list<int64_t> shape, ElementType type = ElementType::f32) {
   return filled(type, shape, 1);
 }
 
+/// Returns a tensor of random elements in [-1, 1).
 inline HostTensor uniform(std::initializer_list<int64_t> shape, uint64_t seed,
                           ElementType type = ElementType::f64) {
   HostTensor tensor = HostTensor::zeros(type, shape);
@@ -65,6 +68,7 @@ inline Pattern pattern(BlockShape block, int64_t rows, int64_t cols, const std::
   return *result;
 }
 
+/// Returns an i32 tensor with these values.
 inline HostTensor indices(std::initializer_list<int64_t> shape,
                           std::initializer_list<double> values) {
   return HostTensor::of(ElementType::i32, shape, values);
@@ -91,12 +95,14 @@ inline HostTensor oneBlocks(const Pattern &pattern, ElementType type = ElementTy
   return ones({pattern.valueBlocks(), pattern.block().rows, pattern.block().cols}, type);
 }
 
+/// Expects that every element equals `value`.
 inline void expectAll(const HostTensor &tensor, double value) {
   forEachIndex(tensor.shape(), [&](std::span<const int64_t> index) {
     ASSERT_EQ(tensor.at(index), value) << formatShape(index);
   });
 }
 
+/// Expects that two tensors have equal shapes and elements within `tolerance`.
 inline void expectNear(const HostTensor &a, const HostTensor &b, double tolerance = 1e-12) {
   ASSERT_EQ(formatShape(a.shape()), formatShape(b.shape()));
   forEachIndex(a.shape(), [&](std::span<const int64_t> index) {

@@ -40,18 +40,22 @@ constexpr Result errorInvalidPtx = 218;
 constexpr int optinShared = 232448;
 constexpr int newestPtx = 87;
 
+/// Describes memory that the fake driver has allocated or registered.
 struct Allocation {
   size_t bytes;
   int device;
   enum Kind { Plain, Pooled, Managed, Registered } kind;
 };
 
+/// Describes an injected failure: the call after `remaining` - 1 others of the function `name`
+/// returns `result`.
 struct Failure {
   std::string name;
   int remaining;
   Result result;
 };
 
+/// Holds everything that the fake driver remembers; `mutex` guards it.
 struct State {
   std::atomic<bool> quiet = false;
   std::mutex mutex;
@@ -65,6 +69,7 @@ struct State {
   int clock = 0;
 };
 
+/// Returns the state of the process.
 State &state();
 
 /// Returns this thread's stack of contexts.
@@ -73,6 +78,7 @@ std::vector<cuda::Context> &contexts();
 /// Counts the call of `name`, and returns the injected failure, if there is one.
 Result enter(const char *name);
 
+/// Returns the host address behind a device pointer of the fake driver.
 inline void *host(cuda::DevicePointer pointer) {
   return reinterpret_cast<void *>(static_cast<uintptr_t>(pointer));
 }
