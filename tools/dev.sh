@@ -47,7 +47,7 @@ sanitize() {
 }
 [ "$preset" != asan ] || sanitize
 
-# Package, and a file that tells that it is there.
+# Each entry is a package, and a file that exists if the package is installed.
 packages=(
   "cmake /usr/bin/cmake"
   "ninja-build /usr/bin/ninja"
@@ -155,7 +155,7 @@ build() {
     /usr/bin/python3 tools/progress.py build ninja -C "$build" "$@"
 }
 
-# The given files, else every tracked or new C++ source.
+# Prints the given files, or else every tracked or new C++ source.
 sources() {
   if [ $# -gt 0 ]; then
     printf '%s\n' "$@"
@@ -187,14 +187,14 @@ print(passed, failed, skipped)
 PY
 }
 
-# Runs lit and shows its progress; of the tests, those that fail are printed. The first argument is a label.
+# Runs lit, shows its progress, and prints the tests that fail. The first argument is a label.
 run_lit() {
   local label=$1
   shift
   /usr/bin/python3 tools/progress.py "$label" "$llvm/bin/lit" -v "$@"
 }
 
-# lit and ctest over a build; the closing line counts their tests. Arguments go to lit.
+# Runs lit and ctest on a build; the last line counts their tests. Arguments are passed to lit.
 run_suite() {
   local results="$build/lit-results.json" unit="$build/unit-results.log" status=0
   run_lit tests --order=smart -o "$results" "$@" || status=1
@@ -228,14 +228,14 @@ run_roundtrip() {
   return $status
 }
 
-# The parts of the suite that read input: parser, verifiers, passes, tools and plain libraries.
+# Runs the parts of the suite that read input: parser, verifiers, passes, tools and plain libraries.
 run_asan() {
   sanitize
   build
   run_suite "$build"/test/{IR,Transforms,Pipelines,Conversion,Target,Tools,Integration/Cases}
 }
 
-# Regenerates what is made from the ODS files.
+# Regenerates the documents that are made from the ODS files.
 docs() { build blocksparse-doc; }
 
 generated_sum() { cat docs/Dialect/Reference.md docs/Passes/*.md | sha256sum; }
@@ -248,7 +248,7 @@ docs_check() {
     { echo "generated documents are out of date: run tools/dev.sh docs"; return 1; }
 }
 
-# Every hook over every file; each hook is one check.
+# Runs every hook on every file; each hook is one check.
 run_lint() {
   setup
   install_packages "${lint_packages[@]}"
