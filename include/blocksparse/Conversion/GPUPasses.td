@@ -9,14 +9,14 @@ include "mlir/Pass/PassBase.td"
 def ConvertBlockSparseToGPUPass : Pass<"convert-blocksparse-to-gpu", "::mlir::ModuleOp"> {
   let summary = "Lowers planned operations on memrefs to GPU kernels and their launches.";
   let description = [{
-    Every planned operation becomes one or more `gpu.launch_func` of kernels in
-    `gpu.module @blocksparse_kernels`, which has an NVVM target for `chip`. All memrefs of the
-    host code are device memory from then on; kernels that need scratch space get it from
-    `memref.alloc` in the host code. Afterwards no `blocksparse` operation is left; one that
-    is not planned or not on memrefs is an error.
+    Every planned operation becomes one or more `gpu.launch_func` of kernels in `gpu.module
+    @blocksparse_kernels`, which has an NVVM target for `chip`. From then on all memrefs of the host
+    code are in device memory; kernels that need scratch memory get it from a `memref.alloc` in the
+    host code. Afterwards no `blocksparse` operation is left; an operation that is not planned or
+    not on memrefs is an error.
 
-    Grids are one-dimensional; kernels loop over what the grid does not cover. Offsets have 64
-    bits. No kernel adds floats with atomics: results are bitwise equal from run to run.
+    Launch grids are one-dimensional; kernels loop over work that the grid does not cover. Offsets
+    have 64 bits. No kernel adds floats with atomics, so results are bitwise equal from run to run.
   }];
   let options = [
     Option<"chip", "chip", "std::string", /*default=*/"\"sm_80\"",
@@ -29,15 +29,15 @@ def ConvertBlockSparseToGPUPass : Pass<"convert-blocksparse-to-gpu", "::mlir::Mo
 }
 
 def EmulateKernelsPass : Pass<"blocksparse-emulate-kernels", "::mlir::ModuleOp"> {
-  let summary = "Turns kernels and their launches into host loops, to test them without a GPU.";
+  let summary = "Converts kernels and their launches to host loops, to test them without a GPU.";
   let description = [{
-    Every `gpu.launch_func` becomes loops over its blocks and threads that call the kernel as
-    a host function. A warp is emulated with one lane: the warp size is 1, only the
-    first thread of each warp runs, and a shuffle finds no partner.
+    Every `gpu.launch_func` becomes loops over its CTAs and threads, which call the kernel as a host
+    function. A warp is emulated with one lane: the warp size is 1, only the first thread of each
+    warp runs, and a shuffle has no partner.
 
-    Of kernels with barriers, the threads of a block are OpenMP threads of the host, which
-    exchange through memory what the lanes of a warp do by `ldmatrix` and `mma.sync`; a `cp.async`
-    copies at once. Any other operation of the chip is an error.
+    If a kernel has barriers, the threads of a CTA are OpenMP threads of the host. They exchange
+    through memory the data that the lanes of a warp exchange by `ldmatrix` and `mma.sync`; a
+    `cp.async` copies at once. Any other chip-specific operation is an error.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",

@@ -9,18 +9,19 @@ include "mlir/Pass/PassBase.td"
 def ConvertBlockSparseToCPUPass : Pass<"convert-blocksparse-to-cpu"> {
   let summary = "Lowers planned operations on memrefs to parallel loops over vector code.";
   let description = [{
-    Every planned operation becomes one or more `scf.forall` loops whose bodies use the
-    memref, vector, arith and math dialects. Afterwards no `blocksparse` operation is left;
-    one that can't be lowered (it is on tensors, or of element types that the CPU kernels
-    don't know) is an error that says why.
+    Every planned operation becomes one or more `scf.forall` loops whose bodies use the memref,
+    vector, arith and math dialects. Afterwards no `blocksparse` operation is left. An operation
+    that cannot be lowered, because it is on tensors or has element types that the CPU kernels do
+    not support, is an error that states the reason.
 
-    With `check-indices`, the program stops with a message that names the rule when the
-    indices of a run-time pattern are invalid: crow_indices that don't start at 0, decrease or
-    end after the last value block, columns outside the tensor, or a column twice in one block row
-    where that has no meaning (softmax, its gradient, from_dense and sampled products).
+    With `check-indices`, the program stops with a message that names the violated rule if the
+    indices of a run-time pattern are invalid: crow_indices that do not start at 0, that decrease,
+    or that end after the last value block; columns outside the tensor; or a column that occurs
+    twice in one block row of an operation that forbids it (softmax, its gradient, from_dense and
+    sampled products).
 
-    `vector-bits` is the width of the vectors of a kernel whose operation carries no
-    schedule with tile sizes.
+    `vector-bits` is the width of the vectors of a kernel whose operation has no schedule with tile
+    sizes.
   }];
   let options = [
     Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"512",
