@@ -49,8 +49,8 @@ bool checkHorizontal(const PatternContext &context, std::string &error) {
   return false;
 }
 
-/// The parameters global_block_indices and global_block_end_indices as ranges;
-/// without ends, each index is a range of one block.
+/// Reads the parameters global_block_indices and global_block_end_indices as ranges. Without ends,
+/// each index is a range of one block.
 bool readGlobalRanges(const PatternContext &context, std::vector<Range> &ranges,
                       std::string &error) {
   const auto &begins = context.arguments.list("global_block_indices");
@@ -81,8 +81,8 @@ bool containsRow(const std::vector<Range> &ranges, int64_t row) {
                      [row](Range range) { return range.contains(row); });
 }
 
-/// The window of every row: the given sizes in turn, the last one again until
-/// the rows end. Windows end where their size says, at most at `limit`.
+/// Returns the window of every row. The sizes are used in order, and the last one repeats until the
+/// rows end. A window ends where its size says, but at most at `limit`.
 std::vector<Range> cutWindows(const std::vector<int64_t> &sizes, int64_t rows, int64_t limit) {
   std::vector<Range> windowOfRow(rows);
   int64_t begin = 0;
@@ -96,8 +96,8 @@ std::vector<Range> cutWindows(const std::vector<int64_t> &sizes, int64_t rows, i
   return windowOfRow;
 }
 
-/// The fixed pattern's global groups over `extent` rows or columns: one in each
-/// window, in the last short window moved to the left until it fits.
+/// Describes the global groups of the fixed pattern over `extent` rows or columns: there is one in
+/// each window. In the last, short window the group is moved to the left until it fits.
 struct GlobalGroups {
   int64_t window, size, first, extent;
 
@@ -115,7 +115,7 @@ struct GlobalGroups {
   }
 };
 
-/// What DeepSpeed demands of the fixed pattern's parameters.
+/// Checks what DeepSpeed demands of the parameters of the fixed pattern.
 bool checkFixed(const PatternContext &context, std::string &error) {
   const PatternArguments &arguments = context.arguments;
   const int64_t local = arguments.integer("num_local_blocks");

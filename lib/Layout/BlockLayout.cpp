@@ -96,16 +96,16 @@ bool canonicalizeRow(BlockGrid grid, int64_t flatRow, std::span<int32_t> cols, s
   return false;
 }
 
-/// The stored blocks ordered by (head, col, row): `offsets` over flat columns
-/// (heads * cols + 1 entries) and, at each place, the block's row and value.
+/// Holds the stored blocks ordered by (head, col, row): `offsets` over flat columns (heads * cols +
+/// 1 entries) and, at each position, the block's row and value.
 struct ColumnOrder {
   std::vector<int32_t> offsets;
   std::vector<int32_t> rows;
   std::vector<int32_t> values;
 };
 
-/// Counting sort, O(nnz + heads * (rows + cols)); stable, so rows ascend within
-/// each column.
+/// Sorts the stored blocks by column with a counting sort, in O(nnz + heads * (rows + cols)). The
+/// sort is stable, so rows ascend within each column.
 ColumnOrder sortByColumn(const BlockLayout &layout) {
   const BlockGrid grid = layout.grid();
   std::span<const int32_t> rowOffsets = layout.rowOffsets();

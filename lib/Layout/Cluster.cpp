@@ -46,8 +46,8 @@ public:
     return std::span(rows_).subspan(offsets_[col], offsets_[col + 1] - offsets_[col]);
   }
 
-  /// Upper bound of the steps that greedy clustering takes: each column of a
-  /// group's union touches its rows once, and each join scans what was touched.
+  /// Returns an upper bound of the steps of greedy clustering: each column of a group's union
+  /// touches its rows once, and each join scans the touched rows.
   double work(int64_t numRows, int64_t groupSize) const {
     double touches = 0;
     for (size_t col = 0; col + 1 < offsets_.size(); ++col) {
@@ -122,7 +122,8 @@ private:
     return static_cast<int64_t>(layout_.row(head_, row).size()) - shared_[row - begin_];
   }
 
-  /// `fallback`, the first row without a group, where nothing is shared.
+  /// Returns the row that joins next, or `fallback`, the first row without a group, if no row
+  /// shares a column.
   int64_t bestRow(int64_t fallback) {
     std::erase_if(touched_, [&](int32_t row) { return grouped_[row - begin_]; });
     int64_t best = fallback;

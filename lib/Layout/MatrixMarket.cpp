@@ -18,7 +18,7 @@ enum class Field { Real, Integer, Pattern };
 
 std::string quoted(std::string_view word) { return "'" + std::string(word) + "'"; }
 
-/// Splits at blanks and tabs; carriage returns count as blanks.
+/// Splits a line at blanks and tabs; carriage returns count as blanks.
 std::vector<std::string_view> splitWords(std::string_view line) {
   constexpr std::string_view blanks = " \t\r\f\v";
   std::vector<std::string_view> words;
@@ -75,8 +75,8 @@ private:
     return true;
   }
 
-  /// The words of the next line that is neither blank nor a comment; none at
-  /// the end of the text.
+  /// Returns the words of the next line that is neither blank nor a comment, and none at the end of
+  /// the text.
   std::vector<std::string_view> nextWords() {
     std::string_view line;
     while (nextLine(line)) {
@@ -233,7 +233,7 @@ bool checkEntries(const CooMatrix &matrix, std::string &error) {
   return true;
 }
 
-/// The layout of the blocks that hold an entry.
+/// Returns the layout of the blocks that contain an entry.
 std::optional<BlockLayout> layoutOf(const CooMatrix &matrix, BlockShape block, BlockGrid grid,
                                     std::string &error) {
   // Block rows and columns fit an int32 each, so that a pair fits a word.

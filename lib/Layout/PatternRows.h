@@ -15,8 +15,8 @@
 
 namespace blocksparse::patterns {
 
-/// The columns of one block row as intervals, in any order and overlapping as
-/// the pattern's definition has them. Intervals are clipped to [0, limit).
+/// Collects the columns of one block row as intervals, which may overlap and be in any order.
+/// Intervals are clipped to [0, limit).
 class RowColumns {
 public:
   explicit RowColumns(int64_t cols) : cols_(cols), limit_(cols) {}
@@ -49,8 +49,8 @@ private:
   std::vector<Interval> merged_;
 };
 
-/// Values of all parameters of one pattern, given or default, of the types in
-/// the table.
+/// Holds the values of all parameters of one pattern, given or default, with the types of the
+/// table.
 class PatternArguments {
 public:
   void set(const std::string &name, PatternValue value) { values_[name] = std::move(value); }
@@ -70,7 +70,7 @@ private:
   std::map<std::string, PatternValue> values_;
 };
 
-/// What a pattern gets: its arguments and the shapes it is built for.
+/// Holds what a pattern is built from: its arguments, and the shapes of block and grid.
 struct PatternContext {
   PatternArguments arguments;
   BlockShape block;
@@ -85,13 +85,13 @@ using RowFunction = std::function<void(int64_t head, int64_t row, RowColumns &co
 /// function; on failure the function is empty and `error` is set.
 using PatternFactory = RowFunction (*)(const PatternContext &context, std::string &error);
 
-/// A table entry together with its implementation.
+/// Holds a table entry together with its implementation.
 struct PatternDefinition {
   PatternInfo info;
   PatternFactory factory;
 };
 
-/// The families, in the order of the documentation.
+/// Return the patterns of each family, in the order of the documentation.
 std::vector<PatternDefinition> structuredPatterns();
 std::vector<PatternDefinition> attentionPatterns();
 std::vector<PatternDefinition> randomPatterns();
@@ -110,7 +110,7 @@ private:
   std::vector<int64_t> picks_;
 };
 
-/// Table entries that several patterns share.
+/// Return table entries that several patterns share.
 PatternParameter integerParameter(std::string name, int64_t defaultValue,
                                   std::optional<double> minimum, std::string doc);
 PatternParameter booleanParameter(std::string name, bool defaultValue, std::string doc);

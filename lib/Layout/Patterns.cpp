@@ -140,7 +140,7 @@ std::optional<PatternArguments> checkArguments(const PatternInfo &pattern, const
   return arguments;
 }
 
-/// Whether the heads of the pattern are built one by one.
+/// Returns true if the heads of the pattern are built one by one.
 bool headsDiffer(const PatternInfo &pattern, const PatternArguments &arguments, BlockGrid grid) {
   return grid.heads > 1 && findParameter(pattern, "different_layout_per_head") != nullptr &&
          arguments.boolean("different_layout_per_head");

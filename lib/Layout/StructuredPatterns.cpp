@@ -30,7 +30,7 @@ int64_t saturatingMul(int64_t a, int64_t b) {
                             : std::numeric_limits<int64_t>::min();
 }
 
-/// The block that holds element `element`, rounding down for negative ones.
+/// Returns the block that holds element `element`, rounding down for negative ones.
 int64_t floorDiv(int64_t element, int64_t size) {
   return element >= 0 ? element / size : -1 - (-1 - element) / size;
 }

@@ -15,7 +15,7 @@ using namespace blocksparse::ref;
 
 namespace {
 
-/// The forward pass up to the probabilities, and the sizes that bound errors.
+/// Holds the result of the forward pass up to the probabilities, and the sizes that bound errors.
 struct Probabilities {
   SparseTensor p;
   SoftmaxRows rows;
@@ -45,9 +45,9 @@ static std::optional<Probabilities> computeProbabilities(const HostTensor &q, co
   return Probabilities{{rows->values.tensor, pattern, x.rows, x.cols}, *rows, qSize->cols};
 }
 
-/// How many times (n + D) u the relative error of a probability can be, to first
-/// order: a score, a sum of D products of absolute sum m, is known to D m u, and
-/// a probability to twice that plus n u.
+/// Returns how many times (n + D) u the relative error of a probability can be, to first order: a
+/// score, a sum of D products of absolute sum m, is known to D m u, and a probability to twice that
+/// plus n u.
 static double relativeError(const Probabilities &p, int64_t b, int64_t h, int64_t i) {
   double terms = std::max<double>(p.rows.terms + p.headDim, 1);
   // One batch of probabilities may serve every batch of a gradient.
@@ -109,8 +109,7 @@ std::optional<AttentionResult> ref::attention(const HostTensor &q, const HostTen
 
 namespace {
 
-/// The three gradient products for one choice of (P, dS) and absolute or signed
-/// operands.
+/// Holds the three gradient products for one choice of (P, dS) and of absolute or signed operands.
 struct GradientProducts {
   HostTensor dq, dk, dv;
 };
@@ -132,8 +131,8 @@ static bool reducible(const HostTensor &gradient, const HostTensor &operand, std
   return operand.broadcastTo(gradient.shape(), error).has_value();
 }
 
-/// Error scales: dS carries twice P's relative error (once of its own, once
-/// through the row sum) and that of dP, a sum of Dv products.
+/// Computes the error scales. dS has twice P's relative error (its own, and once through the row
+/// sum) and the error of dP, a sum of Dv products.
 static void scaleGradients(const Probabilities &p, const HostTensor &q, const HostTensor &k,
                            const HostTensor &v, const HostTensor &dout,
                            const SoftmaxGradScales &dsScales, const HostTensor &dpSizes,

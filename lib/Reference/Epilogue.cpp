@@ -47,7 +47,7 @@ double ref::activate(Activation activation, double x, double slope) {
   return x;
 }
 
-/// An upper bound of |activation'|: how much an error of the argument grows.
+/// Returns an upper bound of |activation'|, by which an error of the argument grows.
 static double steepness(const Epilogue &epilogue) {
   switch (epilogue.activation) {
   case Activation::leakyRelu:
@@ -79,7 +79,7 @@ struct Terms {
 
 } // namespace
 
-/// A factor per row [..., rows] as [..., rows, 1], or per column as [..., 1, cols].
+/// Returns a factor per row [..., rows] as [..., rows, 1], or per column as [..., 1, cols].
 static std::optional<HostTensor> asMatrix(const std::optional<HostTensor> &factors, bool perRow) {
   if (!factors || factors->rank() < 1 || factors->rank() > 3)
     return factors;
@@ -109,7 +109,7 @@ static bool isIntegral(const std::optional<HostTensor> &term) {
   return !term || !isFloatType(term->type());
 }
 
-/// Whether an integer sum stays an integer all the way.
+/// Returns true if an integer sum stays an integer through the complete epilogue.
 static bool keepsIntegers(const Epilogue &epilogue) {
   return epilogue.alpha == std::trunc(epilogue.alpha) &&
          epilogue.beta == std::trunc(epilogue.beta) &&
@@ -121,7 +121,7 @@ static bool keepsIntegers(const Epilogue &epilogue) {
 
 namespace {
 
-/// One element of the result and what bounds its error.
+/// Holds one element of the result and what bounds its error.
 struct Finished {
   double value = 0;
   double magnitude = 0;

@@ -13,7 +13,7 @@
 
 namespace blocksparse::ref {
 
-/// A sum of products [B, H, M, N] on its way to a dense result.
+/// Holds a sum of products [B, H, M, N] that an epilogue turns into a dense result.
 struct Product {
   Dense sum;
   /// Sums of absolute products, when asked for.

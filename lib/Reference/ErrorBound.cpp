@@ -28,14 +28,14 @@ double ref::gamma(double k, double u) {
 
 namespace {
 
-/// One element's comparison: error / bound and the bound.
+/// Holds one element's comparison: error / bound and the bound.
 struct Verdict {
   double ratio = 0;
   double bound = 0;
   bool nanMismatch = false;
 };
 
-/// The bound of compareToReference with all that is common to its elements.
+/// Describes the bound of compareToReference, with everything that is common to its elements.
 struct Bound {
   ElementType type;
   double relative; // of the magnitude
@@ -65,7 +65,7 @@ static Verdict judgeFloat(double result, double reference, double magnitude, con
   double limit = bound.at(reference, magnitude);
   double error = std::fabs(result - reference);
   if (std::isinf(result)) {
-    // What rounds to infinity is beyond the largest number by half a unit.
+    // A value rounds to infinity if it exceeds the largest finite number by half a unit or more.
     double threshold = largestFinite(bound.type) * (1 + unitRoundoff(bound.type) / 2);
     bool sameSign = std::signbit(result) == std::signbit(reference);
     error = sameSign ? std::fmax(0, threshold - std::fabs(reference)) : infinity;

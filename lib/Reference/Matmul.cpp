@@ -22,7 +22,7 @@ static bool bothInt8(const HostTensor &a, const HostTensor &b) {
 // them.
 //===----------------------------------------------------------------------===//
 
-/// a [M, K] b [K, N] for every batch and head.
+/// Returns a [M, K] b [K, N] for every batch and head.
 static Dense multiply(const Dense &a, const Dense &b, int64_t batches, int64_t heads) {
   Dense sum = Dense::zeros(batches, heads, a.rows, b.cols);
   for (int64_t batch = 0; batch < batches; ++batch)
@@ -39,7 +39,7 @@ static Dense multiply(const Dense &a, const Dense &b, int64_t batches, int64_t h
   return sum;
 }
 
-/// op(sparse) [M, K] b [K, N]; `blocks` are the values of `a`.
+/// Returns op(sparse) [M, K] b [K, N]; `blocks` are the values of `a`.
 static Dense multiplySparse(const SparseTensor &a, const Blocks &blocks, bool transposed,
                             const Dense &b, int64_t batches, int64_t heads) {
   int64_t rows = transposed ? a.cols : a.rows;
@@ -59,7 +59,7 @@ static Dense multiplySparse(const SparseTensor &a, const Blocks &blocks, bool tr
   return sum;
 }
 
-/// a [M, K] b [K, N] at the blocks of `pattern`.
+/// Returns a [M, K] b [K, N] at the blocks of `pattern`.
 static Blocks multiplySampled(const Dense &a, const Dense &b, const Pattern &pattern,
                               int64_t batches) {
   Blocks sum = Blocks::zeros(batches, pattern);
@@ -83,7 +83,7 @@ static Blocks multiplySampled(const Dense &a, const Dense &b, const Pattern &pat
   return sum;
 }
 
-/// Stored elements in the fullest row of op(sparse).
+/// Returns the number of stored elements in the fullest row of op(sparse).
 static int64_t longestRow(const SparseTensor &sparse, bool transposed) {
   int64_t longest = 0;
   for (int64_t batch = 0; batch < sparse.pattern.batches(); ++batch)
@@ -105,8 +105,7 @@ static int64_t longestRow(const SparseTensor &sparse, bool transposed) {
 
 static AxisSwap storedOrder(bool transposeOut) { return transposeOut ? AxisSwap{2, 3} : noSwap; }
 
-/// op(a) op(b) with `a` sparse, or, when `mirrored`, its transpose
-/// (op(a) op(b))^T, stored by `swap` of that.
+/// Returns op(a) op(b) with `a` sparse or, if `mirrored`, its transpose (op(a) op(b))^T.
 static std::optional<HostTensor> sparseTimesDense(const SparseTensor &a, bool transposeA,
                                                   const HostTensor &b, bool transposeB,
                                                   bool mirrored, bool transposeOut,
@@ -220,8 +219,8 @@ std::optional<HostTensor> ref::matmul(const HostTensor &a, const HostTensor &b, 
 
 namespace {
 
-/// The two factors of a sampled product in the order in which its pattern is
-/// stored: (op(A) op(B))^T = op(B)^T op(A)^T.
+/// Holds the two factors of a sampled product in the order in which its pattern is stored: (op(A)
+/// op(B))^T = op(B)^T op(A)^T.
 struct SampledOperands {
   HostTensor left, right;
   bool transposeLeft, transposeRight;
@@ -257,7 +256,7 @@ static std::optional<SampledOperands> sampledOperands(const HostTensor &a, const
 
 namespace {
 
-/// alpha * product + beta * old values, for sdd and sampled_addmm.
+/// Computes alpha * product + beta * old values, for sdd and sampled_addmm.
 struct SampledSum {
   const Pattern &pattern;
   const SampledOperands &operands;

@@ -13,8 +13,8 @@
 
 namespace blocksparse::ref {
 
-/// Matrices in f64, row-major [batches, heads, rows, cols]. An extent of 1 in
-/// front serves every batch or head.
+/// Holds matrices in f64, row-major [batches, heads, rows, cols]. A leading extent of 1 serves
+/// every batch or head.
 struct Dense {
   int64_t batches = 1, heads = 1, rows = 0, cols = 0;
   HostTensor tensor;
@@ -24,13 +24,13 @@ struct Dense {
     int64_t matrix = (batches == 1 ? 0 : batch) * heads + (heads == 1 ? 0 : head);
     return tensor.dataAs<double>() + (matrix * rows + row) * cols;
   }
-  /// Element-wise absolute values.
+  /// Returns the element-wise absolute values.
   Dense magnitudes() const;
   /// Exchanges rows and columns (copies).
   Dense transposed() const;
 };
 
-/// Value blocks in f64, [batches, count, rows, cols]; one batch serves all.
+/// Holds value blocks in f64, [batches, count, rows, cols]; one batch serves all.
 struct Blocks {
   int64_t batches = 1, count = 0, rows = 0, cols = 0;
   HostTensor tensor;
@@ -42,8 +42,8 @@ struct Blocks {
   Blocks magnitudes() const;
 };
 
-/// Extents of a dense operand of rank 2..4 without reading it; rows and cols are
-/// those of the (when `transposed`) transposed matrix.
+/// Describes the extents of a dense operand of rank 2 to 4, which is not read. `rows` and `cols`
+/// are those of the transposed matrix if `transposed`.
 struct Extents {
   int64_t batches = 1, heads = 1, rows = 0, cols = 0;
 };
@@ -73,14 +73,14 @@ bool checkGrid(const Pattern &pattern, int64_t rows, int64_t cols, std::string &
 bool checkValues(const HostTensor &values, const Pattern &pattern, int64_t &batches,
                  std::string &error);
 
-/// checkGrid and checkValues of a sparse operand.
+/// Applies checkGrid and checkValues to a sparse operand.
 bool checkSparse(const SparseTensor &sparse, int64_t &batches, std::string &error);
 
-/// A [B, H, M, N] result summed over the extents that `shape` (which broadcasts
-/// to the result's) broadcasts.
+/// Returns a [B, H, M, N] result summed over the extents that `shape` broadcasts. Requires that
+/// `shape` broadcasts to the shape of the result.
 HostTensor reduceTo(const HostTensor &tensor, std::span<const int64_t> shape);
 
-/// Two's complement wrap of an integral number to 32 bits.
+/// Wraps an integral number to 32 bits in two's complement.
 double wrapToInt32(double value);
 
 /// Calls fn(entry, r, c, element) for every element of every stored block of one

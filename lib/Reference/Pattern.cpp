@@ -58,7 +58,7 @@ std::optional<Pattern> Pattern::fromLayout(const BlockLayout &layout, int64_t he
 
 namespace {
 
-/// Run-time indices brought to the form crow[B, H, R + 1], col[B, H, C].
+/// Holds run-time indices in the form crow[B, H, R + 1], col[B, H, C].
 struct Csr {
   HostTensor crow, col;
 };

@@ -13,8 +13,8 @@ using namespace blocksparse::ref;
 
 namespace {
 
-/// The running result of all three formats: accumulators in f64 and, on
-/// request, the matching sums of absolute values.
+/// Holds the running result of all three formats: accumulators in f64 and, on request, the matching
+/// sums of absolute values.
 struct Accumulation {
   Blocks blocks;
   Dense others;
@@ -27,7 +27,7 @@ struct Accumulation {
   int64_t terms = 0;
 };
 
-/// A tile: matrix (batch, head) and its first element.
+/// Describes the position of a tile: its matrix (batch, head) and its first element.
 struct Tile {
   int64_t batch, head, row, col;
 };
@@ -193,7 +193,8 @@ static void addEverywhere(const Accumulation &acc, int64_t p, Tile from, Tile to
     }
 }
 
-/// What the two strided formats share: operands, and N split in equal tiles.
+/// Checks what the two strided formats share, the operands and the split of N into equal tiles, and
+/// returns the accumulation to start with.
 static std::optional<Accumulation> startStrided(const HostTensor &blocks, const HostTensor &others,
                                                 const HostTensor &accumulators,
                                                 const StridedIndices &indices, bool wantScale,

@@ -17,7 +17,7 @@ static constexpr double minusInfinity = -std::numeric_limits<double>::infinity()
 
 namespace {
 
-/// The terms of the score that x does not bring, as [B, H, M, N] views.
+/// Holds the terms of the score other than x, as [B, H, M, N] views.
 struct ScoreTerms {
   double scale = 1;
   bool causal = false;
@@ -43,7 +43,7 @@ struct ScoreTerms {
     return sum;
   }
 
-  /// Sum of the absolute terms, given |x|.
+  /// Returns the sum of the absolute terms, given |x|.
   double size(std::initializer_list<int64_t> index, double xSize) const {
     double sum = std::fabs(scale) * xSize + (rpe ? std::fabs(rpe->at(index)) : 0);
     for (const std::optional<HostTensor> &mask : addMasks)
@@ -52,7 +52,7 @@ struct ScoreTerms {
   }
 };
 
-/// A stored, allowed element of the row at hand.
+/// Refers to one stored, allowed element of the current row.
 struct RowElement {
   double *value;
   double score;
@@ -69,7 +69,7 @@ static bool mergeBatch(const std::optional<HostTensor> &term, int64_t &batches,
   return extents && mergeExtent(batches, extents->batches, "batch", error);
 }
 
-/// A key-padding mask [N] or [B, N] as [B, 1, 1, N].
+/// Returns a key-padding mask [N] or [B, N] as [B, 1, 1, N].
 static std::optional<HostTensor> asKeyMask(const std::optional<HostTensor> &mask) {
   if (mask && mask->rank() == 2)
     return mask->unsqueeze(1).unsqueeze(1);
@@ -211,7 +211,7 @@ std::optional<SoftmaxResult> ref::softmax(const SparseTensor &x, const SoftmaxOp
 
 namespace {
 
-/// The value blocks that one row of the gradient reads and writes.
+/// Refers to the value blocks that one row of the gradient reads and writes.
 struct GradientRow {
   const Pattern &pattern;
   const Blocks &y, &dy, &ds;
@@ -233,8 +233,8 @@ static void forEachLive(const GradientRow &row, int64_t b, int64_t h, int64_t i,
     }
 }
 
-/// dS = P (dP - sum P dP), and, when `sizes`, P (|dP| + sum P |dP|). Returns the
-/// longest sum.
+/// Computes dS = P (dP - sum P dP) and, if `sizes` is not null, P (|dP| + sum P |dP|). Returns the
+/// length of the longest sum.
 static int64_t scoreGradient(const GradientRow &row, const Blocks *sizes, int64_t batches) {
   int64_t terms = 0;
   for (int64_t b = 0; b < batches; ++b)
@@ -258,7 +258,7 @@ static int64_t scoreGradient(const GradientRow &row, const Blocks *sizes, int64_
   return terms;
 }
 
-/// Value blocks scattered into a dense [B, H, rows, cols] and summed to `shape`.
+/// Scatters value blocks into a dense [B, H, rows, cols] and returns their sum to `shape`.
 static HostTensor reduceBlocks(const Blocks &blocks, const SparseTensor &like,
                                std::span<const int64_t> shape) {
   int64_t heads = like.pattern.grid().heads;

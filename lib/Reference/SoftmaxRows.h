@@ -12,7 +12,7 @@
 
 namespace blocksparse::ref {
 
-/// A softmax with what its users need to bound errors.
+/// Holds a softmax with what its callers need to bound errors.
 struct SoftmaxRows {
   Blocks values;
   HostTensor lse;
@@ -27,7 +27,7 @@ struct SoftmaxRows {
 std::optional<SoftmaxRows> softmaxRows(const SparseTensor &x, const Blocks &sizes,
                                        const SoftmaxOptions &options, std::string &error);
 
-/// Error magnitudes of lse: m + |lse| + 1 with m from scoreSizes (see softmax).
+/// Returns the error magnitudes of lse: m + |lse| + 1 with m from scoreSizes (see softmax).
 HostTensor lseSizes(const SoftmaxRows &rows);
 
 } // namespace blocksparse::ref

@@ -67,7 +67,7 @@ static std::string checkLuts(const Artifact &artifact) {
   return {};
 }
 
-/// The product of three counts from 1 on; 0 if one is smaller.
+/// Returns the product of three counts, or 0 if one of them is below 1.
 static int64_t volume(const std::array<int32_t, 3> &counts) {
   int64_t product = 1;
   for (int32_t count : counts) {
@@ -163,7 +163,7 @@ std::vector<size_t> blocksparse::rt::rankImages(const Artifact &artifact, int ma
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A growing byte string of little-endian numbers.
+/// Writes little-endian numbers to a growing byte string.
 class Writer {
 public:
   void number(uint64_t value, size_t bytes) {

@@ -17,7 +17,7 @@ using namespace blocksparse::rt;
 
 namespace {
 
-/// A LUT in device memory.
+/// Describes a LUT in device memory.
 struct UploadedLut {
   bool done = false;
   void *pointer = nullptr;
@@ -28,8 +28,7 @@ struct KernelOnDevice {
   const ArtifactKernel *record = nullptr;
 };
 
-/// What one device holds of the artefact. All members are made on first use,
-/// under `mutex`.
+/// Holds the state of the artefact on one device. All members are made on first use, under `mutex`.
 struct DevicePart {
   DevicePart(Device &device, DevicePart *next) : device(device), next(next) {}
 
@@ -132,7 +131,7 @@ bool ArtifactObject::hasPtx(std::string_view target) const {
   });
 }
 
-/// Under the part's mutex.
+/// Loads the image for the device unless it is loaded already. Requires the part's mutex.
 Status ArtifactObject::loadImage(DevicePart &part) {
   if (part.module)
     return BLOCKSPARSE_RT_SUCCESS;
@@ -172,7 +171,8 @@ Status ArtifactObject::loadImage(DevicePart &part) {
   return status;
 }
 
-/// Under the part's mutex.
+/// Finds a kernel and its launch record by name, and loads the image on first use. Requires the
+/// part's mutex.
 Status ArtifactObject::kernel(DevicePart &part, const char *name, KernelOnDevice &result) {
   BLOCKSPARSE_RT_TRY(loadImage(part));
   auto known = part.kernels.find(name);
@@ -227,7 +227,7 @@ static Status copyNow(Device &device, cuda::DevicePointer destination,
   return result == cuda::success ? BLOCKSPARSE_RT_SUCCESS : device.fail(result, call);
 }
 
-/// Under the part's mutex.
+/// Uploads a LUT on first use and sets `pointer` to its device memory. Requires the part's mutex.
 Status ArtifactObject::uploadLut(DevicePart &part, const ArtifactLut &lut, void *&pointer) {
   UploadedLut &uploaded = part.luts[lut.name];
   if (!uploaded.done && !lut.bytes.empty()) {
@@ -363,7 +363,7 @@ static Status findKernel(blocksparseRtArtifact artifact, blocksparseRtDevice dev
   return object.kernel(part, name, kernel);
 }
 
-/// Without grid and stream.
+/// Returns the launch configuration of a kernel without its grid and stream, which the call adds.
 static blocksparseRtLaunchConfig makeConfig(const ArtifactKernel &record) {
   blocksparseRtLaunchConfig config = {};
   bool clustered = record.cluster != std::array<int32_t, 3>{1, 1, 1};

@@ -1,8 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What places in generated code remember of an artefact, so that a call after
-// the first looks nothing up.
+// A site is a place in generated code that refers to an artefact. It remembers what its first call
+// found, so that later calls look nothing up.
 
 #ifndef BLOCKSPARSE_LIB_RUNTIME_ARTIFACTOBJECT_H
 #define BLOCKSPARSE_LIB_RUNTIME_ARTIFACTOBJECT_H
@@ -13,20 +13,21 @@
 
 namespace blocksparse::rt {
 
-/// One device's share of a site; never changes once it can be seen.
+/// Holds what a site remembers for one device. It never changes after it has become visible to
+/// other threads.
 struct SiteEntry {
   const Device *device = nullptr;
   SiteEntry *next = nullptr;
-  /// Of a kernel's site; `launch` lacks grid and stream.
+  /// Kernel of the site, if it is a kernel's; `launch` lacks grid and stream.
   Function *function = nullptr;
   blocksparseRtLaunchConfig launch = {};
   bool startsEarly = false;
-  /// Of a LUT's site.
+  /// Device memory of the LUT, if the site is a LUT's.
   void *lut = nullptr;
 };
 
-/// The entry of `device`, or null before it is made. The list has as many entries as devices were
-/// used, nearly always one.
+/// Returns the entry of `device`, or null before it is made. The list has as many entries as
+/// devices were used, nearly always one.
 inline const SiteEntry *findEntry(blocksparseRtSite &site, const Device &device) {
   const void *entry = std::atomic_ref<void *>(site.first).load(std::memory_order_acquire);
   const auto *at = static_cast<const SiteEntry *>(entry);

@@ -9,11 +9,10 @@
 
 namespace blocksparse::rt {
 
-/// A 64-bit checksum against damage, not against forgery. Bytes are taken as
-/// little-endian 64-bit words, the last one filled up with zeros; each step
-/// `state = rotate((state ^ word) * odd)` is a bijection of the state, so any
-/// change within one word changes the result for certain. The length goes in
-/// first. `seed` chains several ranges.
+/// Computes a 64-bit checksum that protects against damage, not against forgery. Bytes are read as
+/// little-endian 64-bit words, the last one filled up with zeros; each step `state = rotate((state
+/// ^ word) * odd)` is a bijection of the state, so any change within one word changes the result
+/// for certain. The length is the first input. `seed` chains several ranges.
 uint64_t checksum(std::span<const uint8_t> bytes, uint64_t seed = 0);
 
 } // namespace blocksparse::rt

@@ -56,7 +56,7 @@ Status Device::query() {
 }
 
 namespace {
-/// The devices, or why there are none; made once and never destroyed.
+/// Holds the devices, or the reason why there are none. The table is made once and never destroyed.
 struct DeviceTable {
   std::vector<std::unique_ptr<Device>> devices;
   Status status = BLOCKSPARSE_RT_SUCCESS;

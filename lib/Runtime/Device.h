@@ -16,19 +16,20 @@ namespace blocksparse::rt {
 
 class ModuleCache;
 
-/// A launch as a failure's text needs it. Plain data: noting one must cost next to nothing.
+/// Describes a launch for the text of a failure. It is plain data, because noting one must cost
+/// next to nothing.
 struct LaunchRecord {
   const std::string *kernel = nullptr; // of Device::keepName
   int32_t staticSharedBytes = 0;
   blocksparseRtLaunchConfig config = {};
 
-  /// "kernel 'k' with grid (..), block (..), ... bytes of shared memory".
+  /// Returns "kernel 'k' with grid (..), block (..), ... bytes of shared memory".
   std::string describe() const;
 };
 
-/// A device with the runtime's state for it. Objects live as long as the
-/// process, and so does the reference to the primary context: other users of
-/// the device (torch, the CUDA runtime) share that context.
+/// Represents a device with the runtime's state for it. Objects live as long as the process, and so
+/// does the reference to the primary context: other users of the device (torch, the CUDA runtime)
+/// share that context.
 class Device {
 public:
   Device(const Driver &driver, int ordinal);
@@ -36,13 +37,13 @@ public:
 
   static Status count(int &count);
 
-  /// INVALID_ARGUMENT for an ordinal that does not exist.
+  /// Finds a device. Fails with INVALID_ARGUMENT if the ordinal does not exist.
   static Status get(int ordinal, Device *&device);
 
   /// Fills `handle` and `info`: once, before anybody else sees the object.
   Status query();
 
-  /// The primary context, retained by the first call.
+  /// Returns the primary context, which the first call retains.
   Status context(cuda::Context &context);
 
   /// The runtime's own memory pool, null where the device has no pools.
@@ -56,10 +57,11 @@ public:
   /// the last.
   void noteLaunch(const LaunchRecord &launch);
 
-  /// An equal string that lives as long as the process: texts name kernels of unloaded modules.
+  /// Returns an equal string that lives as long as the process, because error texts name kernels of
+  /// unloaded modules.
   const std::string &keepName(std::string_view name);
 
-  /// "device 0 (NVIDIA H100 80GB HBM3)".
+  /// Returns the name for messages, as in "device 0 (NVIDIA H100 80GB HBM3)".
   std::string describe() const;
 
   const Driver &driver;
@@ -88,10 +90,11 @@ public:
   ScopedContext &operator=(const ScopedContext &) = delete;
   ~ScopedContext();
 
-  /// Once per object.
+  /// Makes the device's context current. Called at most once for each object.
   Status enter(Device &device);
 
-  /// The same without an object: `pushed` says whether cuCtxPopCurrent must end it.
+  /// Makes the device's context current without an object; `pushed` is set to true if the caller
+  /// must end it by cuCtxPopCurrent.
   static Status push(Device &device, bool &pushed);
 
 private:
@@ -104,7 +107,7 @@ inline blocksparseRtDevice wrap(Device *device) {
   return reinterpret_cast<blocksparseRtDevice>(device);
 }
 
-/// INVALID_ARGUMENT unless `pointer` is set.
+/// Fails with INVALID_ARGUMENT if `pointer` is null.
 inline Status expectPointer(const void *pointer, const char *name) {
   if (pointer)
     return BLOCKSPARSE_RT_SUCCESS;
@@ -126,12 +129,12 @@ Status onDevice(Device &device, const char *call, Body body) {
   return onDevice(device, call, body, [] { return std::string(); });
 }
 
-/// "64 bytes on device 0 (...)", the subject of a memory call.
+/// Returns the subject of a failed memory call, as in "64 bytes on device 0 (...)".
 inline std::string bytesOn(size_t bytes, const Device &device) {
   return std::to_string(bytes) + " bytes on " + device.describe();
 }
 
-/// The body of blocksparseRtPointerKind, in any context; a failure is of `device`.
+/// Implements blocksparseRtPointerKind, in any context. A failure is recorded for `device`.
 Status queryPointer(Device &device, const void *pointer, blocksparseRtMemoryKind &kind,
                     int32_t &ordinal);
 

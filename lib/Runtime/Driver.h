@@ -11,19 +11,19 @@
 
 namespace blocksparse::rt {
 
-/// The CUDA driver: a table of its functions, one member each.
+/// Holds the functions of the CUDA driver, one member each.
 class Driver {
 public:
-  /// The process' driver. The first call loads and initialises it; a failure is
-  /// remembered, so that asking again is cheap and gives the same answer. Fails
-  /// with DRIVER_NOT_FOUND, DRIVER_SYMBOL_MISSING, NO_DEVICE or DRIVER_ERROR.
+  /// Returns the driver of the process. The first call loads and initialises it; a failure is
+  /// remembered, so that a later call is cheap and fails in the same way. Fails with
+  /// DRIVER_NOT_FOUND, DRIVER_SYMBOL_MISSING, NO_DEVICE or DRIVER_ERROR.
   static Status get(const Driver *&driver);
 
-  /// DRIVER_ERROR (OUT_OF_MEMORY, NOT_FOUND, NO_DEVICE where it is that) with
-  /// "`subject`: `call` failed with NAME (number): description".
+  /// Records a failed driver call as DRIVER_ERROR, or as OUT_OF_MEMORY, NOT_FOUND or NO_DEVICE if
+  /// `result` means that, with the text "`subject`: `call` failed with NAME (number): description".
   Status fail(cuda::Result result, const char *call, const std::string &subject) const;
 
-  /// DRIVER_SYMBOL_MISSING for an optional function of the table.
+  /// Records DRIVER_SYMBOL_MISSING for an optional function of the table.
   Status failMissing(const char *symbol) const;
 
   /// CUDA version, 1000 * major + 10 * minor.

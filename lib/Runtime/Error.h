@@ -17,7 +17,7 @@ Status fail(Status status, const char *format, ...) __attribute__((format(printf
 /// a thread stays until blocksparseRtTakeError; `status` success is ignored.
 void recordStickyError(Status status);
 
-/// Whether this thread has such a failure.
+/// Returns true if this thread has a sticky failure.
 bool hasStickyError();
 
 } // namespace blocksparse::rt

@@ -107,8 +107,8 @@ static Status checkArguments(const Function &function, const blocksparseRtLaunch
   return BLOCKSPARSE_RT_SUCCESS;
 }
 
-/// Whether kernels may be launched before the one before them has ended: on Hopper, where it was
-/// measured, by a driver that can capture such launches in a graph, too (CUDA 12.3).
+/// Returns true if kernels may be launched before the previous one has ended: on Hopper, where it
+/// was measured, with a driver that can also capture such launches in a graph (CUDA 12.3).
 static bool canStartEarly(const Device &device) {
   return device.info.computeMajor == 9 && device.info.hasClusters && device.driver.version >= 12030;
 }
@@ -159,7 +159,7 @@ static bool isEmpty(const blocksparseRtLaunchConfig &config) {
   return config.grid[0] == 0 || config.grid[1] == 0 || config.grid[2] == 0;
 }
 
-/// The driver's launch in the device's context.
+/// Calls the driver's launch in the device's context.
 static Status submitNoted(Function &function, const blocksparseRtLaunchConfig &config, void **args,
                           const LaunchOptions &options) {
   Device &device = function.module.device;

@@ -17,11 +17,11 @@ struct LaunchOptions {
   void **extra = nullptr;
 };
 
-/// The body of blocksparseRtLaunch; see there.
+/// Implements blocksparseRtLaunch, whose declaration states the contract.
 Status launch(Function &function, const blocksparseRtLaunchConfig &config, void **args,
               size_t argCount, const LaunchOptions &options = {});
 
-/// The same where the device's context is current already.
+/// Launches a kernel as launch() does, but requires that the device's context is current already.
 Status launchInContext(Function &function, const blocksparseRtLaunchConfig &config, void **args,
                        size_t argCount, const LaunchOptions &options = {});
 

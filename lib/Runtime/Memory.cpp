@@ -59,7 +59,8 @@ blocksparseRtStatus blocksparseRtTrim(blocksparseRtDevice handle, size_t keepByt
   return BLOCKSPARSE_RT_SUCCESS;
 }
 
-/// What the three copies share; `copy` makes the driver call.
+/// Checks the arguments that the three kinds of copies share, and calls `copy`, which makes the
+/// driver call, in the context of the device.
 template <typename Copy>
 static Status copyBytes(blocksparseRtDevice handle, const void *destination, const void *source,
                         size_t bytes, const char *call, Copy copy) {

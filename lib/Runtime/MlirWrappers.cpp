@@ -32,7 +32,8 @@ struct ManagedMemory {
   std::set<void *> pointers;
 };
 
-/// What MLIR passes for a ranked memref; sizes and strides follow the struct.
+/// Describes the descriptor that MLIR passes for a ranked memref; sizes and strides follow the
+/// struct.
 struct MemRefHeader {
   char *allocated;
   char *aligned;
@@ -79,8 +80,8 @@ static const int64_t *sizesOf(const void *descriptor) {
 // Modules
 //===----------------------------------------------------------------------===//
 
-/// Tried even after a failure: one library's bad module must not take the next
-/// library's along.
+/// Loads a module, even after a failure: a bad module of one library must not keep the next library
+/// from loading.
 static void *loadModule(Module::Kind kind, int optLevel, std::string_view image) {
   Device *device = nullptr;
   Module *module = nullptr;
@@ -308,7 +309,7 @@ static void *firstElement(const void *descriptor, int64_t elementBytes) {
   return header->aligned + header->offset * elementBytes;
 }
 
-/// Bytes from the first element to the last one of a memref with any
+/// Returns the number of bytes from the first element to the last one of a memref with any
 /// non-negative strides; 0 for an empty one.
 static uint64_t spanOf(int64_t rank, const void *descriptor, int64_t elementBytes) {
   const int64_t *sizes = sizesOf(descriptor);

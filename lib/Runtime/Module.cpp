@@ -15,8 +15,9 @@ using namespace blocksparse::rt;
 // Function
 //===----------------------------------------------------------------------===//
 
-/// The number of a kernel's parameters, -1 where nobody can tell. (Asking for the size of one
-/// parameter after the other ends in an error by design, which compute-sanitizer would report.)
+/// Returns the number of a kernel's parameters, or -1 if it cannot be found out. (Asking for the
+/// size of one parameter after the other ends in an error by design, which compute-sanitizer would
+/// report.)
 static int countParameters(const Module &module, const Function &function) {
   if (module.kind == Module::Kind::Ptx)
     return ptxParameterCount(module.image, function.name);
@@ -245,7 +246,7 @@ blocksparseRtStatus blocksparseRtModuleLoadPtx(blocksparseRtDevice device, const
   return BLOCKSPARSE_RT_SUCCESS;
 }
 
-/// Whether the bytes begin like a cubin (ELF) or a fat binary.
+/// Returns true if the bytes begin like a cubin (ELF) or a fat binary.
 static bool isBinaryImage(std::string_view image) {
   return image.starts_with("\x7f"
                            "ELF") ||

@@ -17,9 +17,9 @@ namespace blocksparse::rt {
 
 struct Module;
 
-/// A kernel of a loaded module.
+/// Represents a kernel of a loaded module.
 struct Function {
-  /// `name` lives as long as the process.
+  /// Requires that `name` lives as long as the process.
   Function(Module &module, const std::string &name) : module(module), name(name) {}
 
   /// Takes the handle and the attributes from the driver.
@@ -38,7 +38,7 @@ struct Function {
   std::mutex sharedMutex;
 };
 
-/// What is loaded into the driver, and the bytes it came from.
+/// Represents a module that is loaded into the driver, with the bytes that it was loaded from.
 struct Module {
   enum class Kind { Ptx, Binary };
 
@@ -67,13 +67,13 @@ private:
   std::map<std::string, std::unique_ptr<Function>, std::less<>> functions;
 };
 
-/// The loaded modules of one device, found by content. Equal content is one
-/// module; different ones load at the same time.
+/// Finds the loaded modules of one device by content. Equal content is one module; different ones
+/// load at the same time.
 class ModuleCache {
 public:
   explicit ModuleCache(Device &device) : device(device) {}
 
-  /// The module of this image, with one reference for the caller.
+  /// Returns the module of this image, with one reference for the caller.
   Status acquire(Module::Kind kind, int optLevel, std::string_view image, Module *&module);
 
   /// Gives a reference back; the last one unloads.

@@ -1,7 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What the host code of compiled programs calls.
+// This file implements the functions that the host code of compiled programs calls.
 
 #include "ArtifactObject.h"
 #include "Launch.h"
@@ -26,7 +26,7 @@ blocksparseRtStatus blocksparseRtGetStream(blocksparseRtStream *stream) {
   return BLOCKSPARSE_RT_SUCCESS;
 }
 
-/// The first of the pointers that is not null, or null.
+/// Returns the first of the pointers that is not null, or null.
 static const void *firstPointer(void *const *pointers, int64_t count) {
   for (int64_t i = 0; i < count; ++i)
     if (pointers[i])
@@ -35,7 +35,8 @@ static const void *firstPointer(void *const *pointers, int64_t count) {
 }
 
 namespace {
-/// What blocksparseRtCallSelect found out and the call right behind it wants to know again.
+/// Remembers what blocksparseRtCallSelect found out, because the call that follows it needs the
+/// result again.
 struct KnownPointer {
   const void *pointer = nullptr; // null: nothing is known
   blocksparseRtMemoryKind kind = BLOCKSPARSE_RT_MEMORY_HOST;
@@ -69,7 +70,7 @@ static Status takeKind(const void *pointer, KnownPointer &result) {
   return blocksparseRtPointerKind(pointer, &result.kind, &result.ordinal);
 }
 
-/// The device of a call and what is known of its first pointer.
+/// Finds the device of a call and what is known of its first pointer.
 static Status findDevice(void *const *pointers, int64_t count, KnownPointer &found,
                          Device *&device) {
   if (const void *pointer = firstPointer(pointers, count)) {
@@ -190,7 +191,7 @@ int32_t blocksparseRtCallEnd(blocksparseRtCall *call) {
   return static_cast<int32_t>(call->status);
 }
 
-/// Whether the program shall run on the host, which it can.
+/// Sets `host` to true if the program is to run on the host. Requires a program that can.
 static Status wantsHost(void *const *pointers, int64_t count, bool &host) {
   int32_t number = 0;
   Status status = blocksparseRtDeviceCount(&number);

@@ -9,20 +9,19 @@
 
 namespace blocksparse::rt {
 
-/// The `.version` of PTX text, 10 * major + minor. It is the first directive of
-/// every module; empty where the text begins otherwise.
+/// Returns the `.version` of PTX text as 10 * major + minor. It is the first directive of every
+/// module; the result is empty if the text begins otherwise.
 std::optional<int> ptxVersionOf(std::string_view text);
 
-/// The word after the first `.target` ("sm_90a"), "" without one.
+/// Returns the word that follows the first `.target` ("sm_90a"), or "" without one.
 std::string_view ptxTargetOf(std::string_view text);
 
-/// The number of parameters of the `.entry` called `name`; -1 without such an entry.
+/// Returns the number of parameters of the `.entry` called `name`, or -1 without such an entry.
 int ptxParameterCount(std::string_view text, std::string_view name);
 
-/// The newest PTX version that a driver of CUDA version `cudaVersion`
-/// (1000 * major + 10 * minor) knows. 0 for a CUDA older than 11.0; the newest
-/// entry of the table for one newer than the table.
-/// Source: PTX ISA manual, "Release Notes".
+/// Returns the newest PTX version that a driver of CUDA version `cudaVersion` (1000 * major + 10 *
+/// minor) knows. It is 0 for a CUDA older than 11.0, and the newest entry of the table for one
+/// newer than the table. Source: PTX ISA manual, "Release Notes".
 int newestPtxVersion(int cudaVersion);
 
 } // namespace blocksparse::rt

@@ -108,7 +108,7 @@ Status blocksparse::rt::checkTensorMap(const blocksparseRtTensorMapConfig &confi
   return checkBox(config);
 }
 
-/// All parameters in one line, for a refusal by the driver.
+/// Returns all parameters in one line, for a refusal by the driver.
 static std::string describe(const blocksparseRtTensorMapConfig &config) {
   std::string text = "tensor map of type " + std::to_string(config.type);
   auto list = [&](const char *name, const auto *values, int count) {
@@ -124,7 +124,8 @@ static std::string describe(const blocksparseRtTensorMapConfig &config) {
          std::to_string(config.swizzle);
 }
 
-/// The configuration with legal strides where no step is ever taken: those of dimensions of size 1.
+/// Returns the configuration with legal strides for the dimensions of size 1, whose strides are
+/// never used.
 static blocksparseRtTensorMapConfig withoutIdleStrides(const blocksparseRtTensorMapConfig &config) {
   blocksparseRtTensorMapConfig result = config;
   for (int i = 0; i < 4; ++i)
@@ -167,7 +168,7 @@ Status blocksparse::rt::encodeTensorMap(Device &device, const blocksparseRtTenso
 }
 
 namespace {
-/// A map and what it was made from; without a device there is none.
+/// Holds a map and the configuration that it was made from. An entry without a device is empty.
 struct RecentMap {
   const Device *device = nullptr;
   blocksparseRtTensorMapConfig config = {};
@@ -175,8 +176,8 @@ struct RecentMap {
 };
 } // namespace
 
-/// The place of a configuration among `count`, a power of two. Maps of one tensor differ in their
-/// boxes.
+/// Returns the index of the entry of a configuration among `count`, a power of two. Maps of one tensor differ in
+/// their boxes.
 static size_t placeOf(const blocksparseRtTensorMapConfig &config, size_t count) {
   uint64_t key = reinterpret_cast<uintptr_t>(config.address) >> 4;
   for (int i = 0; i < 3; ++i)
@@ -186,10 +187,11 @@ static size_t placeOf(const blocksparseRtTensorMapConfig &config, size_t count) 
 
 Status blocksparse::rt::findTensorMap(Device &device, const blocksparseRtTensorMapConfig &config,
                                       blocksparseRtTensorMap *map) {
-  // As many as a few programs with all their operands have.
+  // A few programs with all their operands have about this many maps.
   static constexpr size_t count = 64;
   static thread_local RecentMap recent[count];
-  // Nothing between the fields, which could differ where they are equal.
+  // The configuration must have no padding, because padding bytes of equal configurations could
+  // differ.
   static_assert(sizeof(config) == 5 * sizeof(uint64_t) + 4 * sizeof(uint64_t) +
                                       16 * sizeof(uint32_t) + sizeof(config.address));
   BLOCKSPARSE_RT_TRY(checkPlace(map));

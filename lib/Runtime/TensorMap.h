@@ -8,18 +8,19 @@
 
 namespace blocksparse::rt {
 
-/// Bytes of one element; 0 for a number that is no type.
+/// Returns the number of bytes of one element, or 0 for a number that is not a type.
 uint64_t tensorMapElementBytes(int type);
 
 /// Checks the documented rules of a tiled tensor map without a driver.
 Status checkTensorMap(const blocksparseRtTensorMapConfig &config);
 
-/// The body of blocksparseRtTensorMapEncode, in the device's context.
+/// Implements blocksparseRtTensorMapEncode, in the device's context.
 Status encodeTensorMap(Device &device, const blocksparseRtTensorMapConfig &config,
                        blocksparseRtTensorMap *map);
 
-/// The same, or one of the maps that this thread has made lately: a map depends on nothing but its
-/// configuration, and a program's tensors are often where they were.
+/// Returns an encoded tensor map as encodeTensorMap does, or one that this thread has encoded
+/// recently: a map depends on its configuration alone, and a program's tensors often stay where
+/// they were.
 Status findTensorMap(Device &device, const blocksparseRtTensorMapConfig &config,
                      blocksparseRtTensorMap *map);
 

@@ -13,15 +13,15 @@
 
 namespace blocksparse {
 
-/// Shape of one stored block in elements.
+/// Describes the shape of one stored block in elements.
 struct BlockShape {
   int64_t rows = 0;
   int64_t cols = 0;
   bool operator==(const BlockShape &) const = default;
 };
 
-/// Shape of the block grid. `heads == 1` means that one pattern serves every
-/// head of the tensor.
+/// Describes the shape of the block grid. `heads == 1` means that one pattern serves every head of
+/// the tensor.
 struct BlockGrid {
   int64_t heads = 0;
   int64_t rows = 0;
@@ -29,15 +29,15 @@ struct BlockGrid {
   bool operator==(const BlockGrid &) const = default;
 };
 
-/// One stored block: where it stands and the index of its values.
+/// Describes one stored block: its position in the grid and the index of its value block.
 struct BlockCoordinate {
   int32_t head, row, col, value;
   bool operator==(const BlockCoordinate &) const = default;
 };
 
-/// A static block-sparse pattern in canonical form: CSR over the flat block
-/// rows `head * grid.rows + row`, columns ascending and unique in each row.
-/// Value block `p` is the p-th stored block in (head, row, col) order.
+/// Holds a static block-sparse pattern in canonical form: CSR over the flat block rows `head *
+/// grid.rows + row`, with the columns of each row ascending and unique. Value block `p` is the p-th
+/// stored block in (head, row, col) order.
 ///
 /// Every query is O(1), O(row) or O(nnz); nothing here depends on LLVM.
 class BlockLayout {
@@ -58,32 +58,33 @@ public:
   static std::optional<BlockLayout> fromMask(BlockShape block, BlockGrid grid,
                                              std::span<const uint8_t> mask, std::string &error);
 
-  /// Whether these shapes can carry a layout: positive block, at least one head,
-  /// heads * rows and heads * cols in int32. On failure `error` has the reason.
+  /// Returns true if these shapes can describe a layout: the block is positive, there is at least
+  /// one head, and heads * rows and heads * cols fit in int32. Otherwise `error` has the reason.
   static bool checkShapes(BlockShape block, BlockGrid grid, std::string &error);
 
   BlockShape block() const { return block_; }
   BlockGrid grid() const { return grid_; }
-  /// Number of stored blocks over all heads of the grid.
+  /// Returns the number of stored blocks over all heads of the grid.
   int64_t nnz() const { return static_cast<int64_t>(colIndices_.size()); }
   double density() const;
 
-  /// heads * rows + 1 offsets into colIndices().
+  /// Returns the heads * rows + 1 offsets into colIndices().
   std::span<const int32_t> rowOffsets() const { return rowOffsets_; }
   std::span<const int32_t> colIndices() const { return colIndices_; }
-  /// Columns of one block row, ascending.
+  /// Returns the columns of one block row, ascending.
   std::span<const int32_t> row(int64_t head, int64_t row) const;
   bool contains(int64_t head, int64_t row, int64_t col) const;
-  /// Whether every block of the grid is stored.
+  /// Returns true if every block of the grid is stored.
   bool isDense() const;
 
-  /// Stored blocks in (head, row, col) order.
+  /// Returns the stored blocks in (head, row, col) order.
   std::vector<BlockCoordinate> coordinates() const;
-  /// The same blocks in (head, col, row) order, each with its own value index.
+  /// Returns the stored blocks in (head, col, row) order. Each one keeps the index of its value
+  /// block.
   std::vector<BlockCoordinate> columnMajorCoordinates() const;
 
-  /// The pattern of the transposed tensor. `permutation[q]` is the value index
-  /// in *this of value block q of the transpose (when not null).
+  /// Returns the pattern of the transposed tensor. If `permutation` is not null,
+  /// `(*permutation)[q]` is set to the value index in *this of value block q of the transpose.
   BlockLayout transposed(std::vector<int32_t> *permutation = nullptr) const;
 
   bool operator==(const BlockLayout &) const = default;
@@ -102,8 +103,8 @@ std::optional<BlockLayout> layoutUnion(const BlockLayout &a, const BlockLayout &
 std::optional<BlockLayout> layoutIntersection(const BlockLayout &a, const BlockLayout &b,
                                               std::string &error);
 
-/// The sub-layout of `size` blocks of each axis starting at `offset`
-/// (heads, rows, cols). Fails when it leaves the grid.
+/// Returns the sub-layout of `size` blocks of each axis that starts at `offset` (heads, rows,
+/// cols). Fails if it leaves the grid.
 std::optional<BlockLayout> subLayout(const BlockLayout &layout, BlockGrid offset, BlockGrid size,
                                      std::string &error);
 

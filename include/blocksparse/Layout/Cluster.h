@@ -8,8 +8,8 @@
 
 namespace blocksparse {
 
-/// Block rows of one head in groups of rows that share block columns, so that a
-/// tile of several rows loads fewer panels of the dense operand.
+/// Holds the block rows of one head in groups of rows that share block columns, so that a tile of
+/// several rows loads fewer panels of the dense operand.
 struct RowClusters {
   int64_t groupSize = 1;
   /// All block rows, each once: group g is entries g * groupSize and following,
@@ -21,7 +21,7 @@ struct RowClusters {
   std::vector<int32_t> columns;
 
   int64_t numGroups() const { return static_cast<int64_t>(columnOffsets.size()) - 1; }
-  /// Panels that all groups load together: what clustering makes small.
+  /// Returns the number of panels that all groups load together, which clustering reduces.
   int64_t numPanels() const { return static_cast<int64_t>(columns.size()); }
 };
 
@@ -37,7 +37,8 @@ struct RowClusters {
 std::optional<RowClusters> clusterRows(const BlockLayout &layout, int64_t head, int64_t groupSize,
                                        std::string &error);
 
-/// The same groups and columns for consecutive rows, for comparison.
+/// Returns groups of consecutive block rows, with the columns that each group needs, for comparison
+/// with clusterRows.
 std::optional<RowClusters> consecutiveRows(const BlockLayout &layout, int64_t head,
                                            int64_t groupSize, std::string &error);
 

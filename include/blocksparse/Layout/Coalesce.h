@@ -8,7 +8,7 @@
 
 namespace blocksparse {
 
-/// A layout seen in super-blocks of factorRows x factorCols of its blocks.
+/// Describes a layout as super-blocks of factorRows x factorCols of its blocks.
 ///
 /// Super-block s is entry s of `layout`, in that layout's value order. It holds
 /// sub-block (i, j) exactly when bit i * factorCols + j of masks[s] is set; the
@@ -18,19 +18,19 @@ namespace blocksparse {
 struct CoalescedLayout {
   int64_t factorRows = 1;
   int64_t factorCols = 1;
-  /// Which super-blocks hold a block. Its block shape is the original one times
-  /// the factors and its grid the original one divided by them, rounded up: the
-  /// last super-row and super-column may reach beyond the tensor, with clear
-  /// mask bits there.
+  /// Pattern of the super-blocks that contain a block. Its block shape is the original one times
+  /// the factors, and its grid is the original one divided by the factors, rounded up: the last
+  /// super-row and super-column may reach beyond the tensor, with clear mask bits there.
   BlockLayout layout;
   std::vector<uint64_t> masks;
   std::vector<int32_t> valueOffsets;
   std::vector<int32_t> values;
 
-  /// The mask of a super-block that holds all its sub-blocks.
+  /// Returns the mask of a super-block that holds all its sub-blocks.
   uint64_t fullMask() const;
-  /// Stored blocks over the sub-blocks of all super-blocks: 1 when coalescing
-  /// computes nothing in vain; 0 for a layout without blocks.
+  /// Returns the number of stored blocks divided by the number of sub-blocks of all super-blocks: 1
+  /// if a product of super-blocks multiplies no block that is not stored, 0 for a layout without
+  /// blocks.
   double fill() const;
 };
 

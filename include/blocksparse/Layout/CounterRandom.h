@@ -8,9 +8,9 @@
 
 namespace blocksparse {
 
-/// The random numbers of one block row: a pure function of (seed, head, row,
-/// counter), so that a named pattern is the same on every machine and does not
-/// depend on the order in which rows are built.
+/// Draws the random numbers of one block row. A draw is a pure function of (seed, head, row,
+/// counter), so that a named pattern is the same on every machine and does not depend on the order
+/// in which rows are built.
 ///
 ///   mix(x):   x ^= x >> 30; x *= 0xbf58476d1ce4e5b9;
 ///             x ^= x >> 27; x *= 0x94d049bb133111eb;  x ^= x >> 31
@@ -26,8 +26,8 @@ public:
 
   uint64_t draw(uint64_t counter) const { return mix(key_ + gamma * (counter + 1)); }
 
-  /// An integer in [0, bound): the high half of draw(counter) * bound. `bound`
-  /// is at least 1; the bias is below bound / 2^64.
+  /// Returns an integer in [0, bound): the high half of draw(counter) * bound. Requires bound >= 1;
+  /// the bias is below bound / 2^64.
   uint64_t below(uint64_t counter, uint64_t bound) const {
     return static_cast<uint64_t>((static_cast<unsigned __int128>(draw(counter)) * bound) >> 64);
   }

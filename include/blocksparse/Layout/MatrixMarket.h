@@ -8,8 +8,8 @@
 
 namespace blocksparse {
 
-/// A sparse matrix by elements, in the order of its source; indices from 0.
-/// Entries at the same place add up.
+/// Holds a sparse matrix by elements, in the order of its source, with indices from 0. Entries at
+/// the same position are added.
 struct CooMatrix {
   int64_t rows = 0;
   int64_t cols = 0;
@@ -18,10 +18,9 @@ struct CooMatrix {
   std::vector<double> values;
 };
 
-/// A matrix in blocks: `values` holds nnz blocks of block.rows x block.cols
-/// elements, row-major, in the layout's value order. Elements of a stored block
-/// that the matrix does not have, those beyond its last row or column included,
-/// are 0.
+/// Holds a matrix in blocks: `values` has nnz blocks of block.rows x block.cols elements,
+/// row-major, in the layout's value order. Elements of a stored block that are not in the matrix,
+/// including those beyond its last row or column, are 0.
 struct BsrMatrix {
   int64_t rows = 0;
   int64_t cols = 0;

@@ -18,19 +18,19 @@ namespace blocksparse {
 /// `attention = "unidirectional"`.
 using PatternValue = std::variant<int64_t, bool, double, std::vector<int64_t>, std::string>;
 
-/// The type of a parameter; the enumerators follow PatternValue's order. An
-/// integer is accepted where a real number is expected.
+/// Enumerates the types of a parameter, in the order of PatternValue's alternatives. An integer is
+/// accepted where a real number is expected.
 enum class PatternType { Integer, Boolean, Real, IntegerList, Keyword };
 
-/// A named pattern as data: what a user writes, before it meets a grid.
-/// Parameters that are not named have the defaults of patternTable().
+/// Describes a named pattern as a user writes it, before it is built for a grid. Parameters that
+/// are not named have the defaults of patternTable().
 struct PatternSpec {
   std::string name;
   std::vector<std::pair<std::string, PatternValue>> parameters;
   bool operator==(const PatternSpec &) const = default;
 };
 
-/// One parameter of a named pattern.
+/// Describes one parameter of a named pattern.
 struct PatternParameter {
   std::string name;
   PatternType type;
@@ -44,7 +44,7 @@ struct PatternParameter {
   std::string doc;
 };
 
-/// One named pattern.
+/// Describes one named pattern.
 struct PatternInfo {
   std::string name;
   /// A second name for the same pattern, or empty.
@@ -54,10 +54,10 @@ struct PatternInfo {
   std::vector<PatternParameter> parameters;
 };
 
-/// Every named pattern with its parameters, in the order of the documentation.
+/// Returns every named pattern with its parameters, in the order of the documentation.
 const std::vector<PatternInfo> &patternTable();
 
-/// The entry with this name or alias; null when there is none.
+/// Returns the entry with this name or alias, or null if there is none.
 const PatternInfo *findPattern(std::string_view name);
 
 /// Builds the layout of `spec` on `grid`, in time proportional to the stored
@@ -74,9 +74,10 @@ const PatternInfo *findPattern(std::string_view name);
 std::optional<BlockLayout> buildPattern(const PatternSpec &spec, BlockShape block, BlockGrid grid,
                                         std::string &error);
 
-/// "an integer", "a list of integers", ... for messages and documentation.
+/// Returns the name of the type for messages and documentation, such as "an integer" or "a list of
+/// integers".
 std::string_view describe(PatternType type);
-/// The value as a user writes it: 3, true, 0.25, [0, 4], unidirectional.
+/// Returns the value as a user writes it: 3, true, 0.25, [0, 4], unidirectional.
 std::string toString(const PatternValue &value);
 
 } // namespace blocksparse

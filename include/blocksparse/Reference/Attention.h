@@ -42,11 +42,12 @@ struct AttentionGradResult {
 
 struct AttentionGradScales {
   ErrorScale dq, dk, dv, drpe;
-  /// As in AttentionScales; gradients of scores are stored in the same type.
+  /// Smallest normal number of the type in which scores are stored, as in AttentionScales;
+  /// gradients of scores are stored in that type too.
   double smallestNormal = 0;
 };
 
-/// Gradients of attention for `dout` [.., M, Dv].
+/// Returns the gradients of attention for `dout` [.., M, Dv].
 std::optional<AttentionGradResult> attentionGrad(const HostTensor &q, const HostTensor &k,
                                                  const HostTensor &v, const HostTensor &dout,
                                                  const Pattern &pattern,

@@ -13,11 +13,11 @@ namespace blocksparse::ref {
 
 /// Results have the element type of the argument and equal its values exactly.
 
-/// Dense [B, H, rows, cols]: 0 where no block is stored; duplicate blocks add
-/// up (in f64, rounded once).
+/// Returns the dense matrix [B, H, rows, cols]. It is 0 where no block is stored; duplicate blocks
+/// are added in f64 and rounded once.
 std::optional<HostTensor> toDense(const SparseTensor &sparse, std::string &error);
 
-/// Values [B, S, bm, bn] of `dense` ([.., M, N], rank 2..4) at the blocks of
+/// Returns the values [B, S, bm, bn] of `dense` ([.., M, N], rank 2 to 4) at the blocks of
 /// `pattern`; padding is 0. Rejects duplicate blocks.
 std::optional<HostTensor> fromDense(const HostTensor &dense, const Pattern &pattern,
                                     std::string &error);

@@ -26,15 +26,15 @@ enum class Activation {
   silu
 };
 
-/// "none", "relu", "leaky_relu", "gelu_erf", "gelu_tanh", "gelu_quick",
-/// "sigmoid", "silu".
+/// Returns the activation that is called `name`: "none", "relu", "leaky_relu", "gelu_erf",
+/// "gelu_tanh", "gelu_quick", "sigmoid" or "silu". Empty for any other name.
 std::optional<Activation> parseActivation(std::string_view name);
 
-/// The activation of one number; `slope` is leaky_relu's factor below 0. NaN
-/// gives NaN.
+/// Returns the activation of one number; `slope` is leaky_relu's factor below 0. The activation of
+/// NaN is NaN.
 double activate(Activation activation, double x, double slope);
 
-/// What follows the sum of products `acc` of an operation with a dense result:
+/// Describes what follows the sum of products `acc` of an operation with a dense result:
 ///   t   = left_alpha * (alpha * acc) * right_alpha + beta * input
 ///   out = activation(t + bias) + residual
 /// Every tensor means the result as it is stored (after transpose_out):

@@ -13,8 +13,8 @@
 
 namespace blocksparse::ref {
 
-/// How far rounding may carry a computed result from the reference. Every
-/// reference operation fills one on request.
+/// Describes how far rounding may move a computed result from the reference. Every reference
+/// operation fills one on request.
 ///
 /// For a sum of products the standard analysis (Higham, "Accuracy and Stability
 /// of Numerical Algorithms", section 3.1) says, for every order of summation,
@@ -30,7 +30,7 @@ struct ErrorScale {
   int64_t terms = 0;
 };
 
-/// The arithmetic of the implementation under test.
+/// Describes the arithmetic of the implementation under test.
 struct ErrorModel {
   /// Unit roundoff of sums and elementary functions.
   double accumulateRoundoff = 0;
@@ -39,8 +39,8 @@ struct ErrorModel {
   /// as the probabilities of attention) is stored in it, else 0.
   double operandRoundoff = 0;
 
-  /// What design says of an operand type: f64 sums for f64, f32 for every other
-  /// floating-point type, exact integers.
+  /// Returns the model that the design states for an operand type: f64 sums for f64, f32 sums for
+  /// every other floating-point type, exact integers.
   static ErrorModel forOperands(ElementType type);
 };
 
@@ -61,7 +61,7 @@ struct ErrorReport {
   double worstBound = 0;
 
   bool ok() const { return failures == 0; }
-  /// One line: "ok, ..." or "failed, ..." with all of the above.
+  /// Returns one line: "ok, ..." or "failed, ..." with all of the above.
   std::string describe() const;
 };
 

@@ -13,7 +13,7 @@
 
 namespace blocksparse::ref {
 
-/// The rules of every function here.
+/// The following rules hold for every function of this header.
 ///
 /// Dense operands are [M, N], [H, M, N] or [B, H, M, N]; a leading extent that
 /// is missing or 1 is broadcast. Dense results are [B, H, M, N], sparse ones
@@ -37,21 +37,19 @@ struct Transposes {
   bool out = false;
 };
 
-/// alpha * op(a) [M, K] op(b) [K, N] at the blocks of `pattern`, which describes
-/// the result as it is stored (N x M when transposes.out). The result is the
-/// values [B, S, bm, bn]. alpha == 0: a and b are not read. Rejects duplicate
-/// blocks.
+/// Returns the values [B, S, bm, bn] of alpha * op(a) [M, K] op(b) [K, N] at the blocks of
+/// `pattern`, which describes the result as it is stored (N x M if transposes.out). If alpha is 0,
+/// a and b are not read. Rejects duplicate blocks.
 std::optional<HostTensor> sdd(const HostTensor &a, const HostTensor &b, const Pattern &pattern,
                               double alpha, Transposes transposes, std::string &error,
                               ErrorScale *scale = nullptr);
 
-/// op(sparse) [M, K] times op(dense) [K, N]; the pattern describes `a` as it is
-/// stored.
+/// Returns op(sparse) [M, K] times op(dense) [K, N]. The pattern describes `a` as it is stored.
 std::optional<HostTensor> dsd(const SparseTensor &a, const HostTensor &b, Transposes transposes,
                               const Epilogue &epilogue, std::string &error,
                               ErrorScale *scale = nullptr);
 
-/// op(dense) [M, K] times op(sparse) [K, N].
+/// Returns op(dense) [M, K] times op(sparse) [K, N].
 std::optional<HostTensor> dds(const HostTensor &a, const SparseTensor &b, Transposes transposes,
                               const Epilogue &epilogue, std::string &error,
                               ErrorScale *scale = nullptr);
@@ -62,9 +60,9 @@ std::optional<HostTensor> bsrAddmm(const SparseTensor &bsr, const HostTensor &de
                                    const Epilogue &epilogue, std::string &error,
                                    ErrorScale *scale = nullptr);
 
-/// beta * sparse + alpha * (op(a) op(b)) at the blocks of `sparse`. beta == 0:
-/// the values of `sparse` are never read; alpha == 0: a and b are not. Rejects
-/// duplicate blocks. transposes.out as for sdd.
+/// Returns beta * sparse + alpha * (op(a) op(b)) at the blocks of `sparse`. If beta is 0, the
+/// values of `sparse` are never read; if alpha is 0, a and b are not. Rejects duplicate blocks.
+/// `transposes.out` has the same meaning as for sdd.
 std::optional<HostTensor> sampledAddmm(const SparseTensor &sparse, const HostTensor &a,
                                        const HostTensor &b, double alpha, double beta,
                                        Transposes transposes, std::string &error,

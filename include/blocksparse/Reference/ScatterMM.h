@@ -12,15 +12,15 @@
 
 namespace blocksparse::ref {
 
-/// The three index formats of torch's scatter_mm. `blocks` is [P, Ms, Ks].
-/// Unlike there, every path adds to `accumulators`, which are read, not
-/// changed; the result has their shape. It is f64, or i32 (wrapped) when blocks
-/// and others are i8. Index tensors are of integer type. Fails with `error` on
-/// shapes that don't fit and on indices out of range.
+/// Each function computes a product in one of the three index formats of torch's scatter_mm.
+/// `blocks` is [P, Ms, Ks]. Unlike in torch, every format adds to `accumulators`, which are read,
+/// not changed; the result has their shape. It is f64, or i32 (wrapped) if blocks and others are
+/// i8. Index tensors are of integer type. Each function fails with `error` on shapes that do not
+/// fit and on indices out of range.
 
-/// accumulators[r] += blocks[p] @ others[q] for (p, q) = pq[g],
-/// g in [cOffsets[r], cOffsets[r + 1]).
-/// others [Q, Ks, Ns], accumulators [R, Ms, Ns], cOffsets [R + 1], pq [G, 2].
+/// Computes accumulators[r] += blocks[p] @ others[q] for (p, q) = pq[g], g in [cOffsets[r],
+/// cOffsets[r + 1]). The shapes are others [Q, Ks, Ns], accumulators [R, Ms, Ns], cOffsets [R + 1],
+/// pq [G, 2].
 std::optional<HostTensor> scatterMM(const HostTensor &blocks, const HostTensor &others,
                                     const HostTensor &accumulators, const HostTensor &cOffsets,
                                     const HostTensor &pq, std::string &error,
@@ -41,7 +41,8 @@ struct StridedIndices {
   int64_t splitN = 1;
 };
 
-/// Tile at rOffsets[i] += blocks[pOffsets[g]] @ tile of others at qOffsets[g].
+/// Adds to the tile at rOffsets[i] the products blocks[pOffsets[g]] @ (tile of others at
+/// qOffsets[g]).
 std::optional<HostTensor> bsrStridedMM(const HostTensor &blocks, const HostTensor &others,
                                        const HostTensor &accumulators,
                                        const StridedIndices &indices, std::string &error,

@@ -17,9 +17,9 @@ namespace blocksparse::ref {
 /// mul: 0 forbids the element, anything else (NaN too) keeps it unchanged.
 enum class MaskMode { add, mul };
 
-/// Score of a stored element (i, j): scale * x + rpe + additive masks. An
-/// element is forbidden by a mask or, when causal, by j > i; a forbidden
-/// element gives P = 0 whatever x and rpe hold there.
+/// Describes the score of a stored element (i, j): scale * x + rpe + additive masks. An element is
+/// forbidden by a mask or, if causal, by j > i; a forbidden element has P = 0 whatever x and rpe
+/// hold there.
 struct SoftmaxOptions {
   double scale = 1;
   bool causal = false;
@@ -41,7 +41,7 @@ struct SoftmaxResult {
   HostTensor lse;
 };
 
-/// Row softmax over the stored, allowed elements. Rejects duplicate blocks.
+/// Computes the row softmax over the stored, allowed elements. Rejects duplicate blocks.
 ///
 /// Error scale of P: a score is known to u * m, m = max over the row of
 /// |scale x| + |rpe| + |masks|; subtracting the row maximum and exponentiating
@@ -65,10 +65,9 @@ struct SoftmaxGradScales {
   ErrorScale dx, drpe;
 };
 
-/// Gradient of softmax from its result `y` and the gradient of that, `dy`
-/// (values of y's pattern). Where P is 0, as for every forbidden element, dS is
-/// 0 and dy is not used. `rpeShape` (rank 2..4, broadcasting to [B, H, M, N])
-/// asks for drpe.
+/// Computes the gradient of softmax from its result `y` and the gradient `dy` of that result
+/// (values of y's pattern). Where P is 0, as for every forbidden element, dS is 0 and dy is not
+/// used. `rpeShape` (rank 2 to 4, broadcasting to [B, H, M, N]) asks for drpe.
 std::optional<SoftmaxGradResult> softmaxGrad(const SparseTensor &y, const HostTensor &dy,
                                              double scale,
                                              const std::optional<std::vector<int64_t>> &rpeShape,

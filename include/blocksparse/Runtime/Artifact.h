@@ -40,8 +40,8 @@ namespace blocksparse::rt {
 /// The newest format that this code writes, and the only one it reads.
 inline constexpr uint32_t artifactVersion = 2;
 
-/// The chip of an image: "sm_80" is compute capability 8.0, "sm_100" 10.0. A
-/// final `a` ("sm_90a") means that only this very chip runs it.
+/// Describes the chip of an image: "sm_80" is compute capability 8.0, "sm_100" is 10.0. A final `a`
+/// ("sm_90a") means that only this very chip runs it.
 struct ArtifactTarget {
   int major = 0;
   int minor = 0;
@@ -54,20 +54,20 @@ std::optional<ArtifactTarget> parseArtifactTarget(std::string_view name);
 
 enum class ImageKind : uint32_t { Ptx = 1, Cubin = 2 };
 
-/// Code for one target; PTX without its final NUL.
+/// Holds the code for one target; PTX is stored without its final NUL.
 struct ArtifactImage {
   ImageKind kind = ImageKind::Ptx;
   std::string_view target;
   std::span<const uint8_t> bytes;
 };
 
-/// A look-up table or any other constant that kernels read.
+/// Holds a look-up table or any other constant that kernels read.
 struct ArtifactLut {
   std::string_view name;
   std::span<const uint8_t> bytes;
 };
 
-/// How the kernel `name` of the image for `target` is launched.
+/// Describes how the kernel `name` of the image for `target` is launched.
 struct ArtifactKernel {
   std::string_view name;
   std::string_view target;
@@ -79,14 +79,14 @@ struct ArtifactKernel {
   int32_t startsEarly = 0;
 };
 
-/// An artefact's contents. Names and bytes are views into memory of others.
+/// Holds the contents of an artefact. Names and bytes are views into memory that others own.
 struct Artifact {
   std::vector<ArtifactImage> images;
   std::vector<ArtifactLut> luts;
   std::vector<ArtifactKernel> kernels;
 };
 
-/// Whether two artefacts hold the same things in the same order.
+/// Returns true if two artefacts have equal contents in the same order.
 bool operator==(const Artifact &left, const Artifact &right);
 
 /// Checks the rules that hold for every artefact: names are not empty and
@@ -104,11 +104,10 @@ std::optional<std::vector<uint8_t>> writeArtifact(const Artifact &artifact, std:
 /// cannot have written.
 std::optional<Artifact> parseArtifact(std::span<const uint8_t> data, std::string &error);
 
-/// The indices of the images that a device of this compute capability can run,
-/// best first: newest architecture, then exact targets, then machine code
-/// before PTX. Machine code runs on its own major version from its minor
-/// version on, PTX on everything from its target on, exact targets on
-/// themselves only (CUDA programming guide, "Binary" and "PTX compatibility").
+/// Returns the indices of the images that a device of this compute capability can run, best first:
+/// the newest architecture, then exact targets, then machine code before PTX. Machine code runs on
+/// its own major version from its minor version on, PTX on everything from its target on, exact
+/// targets on themselves only (CUDA programming guide, "Binary" and "PTX compatibility").
 std::vector<size_t> rankImages(const Artifact &artifact, int major, int minor);
 
 } // namespace blocksparse::rt
