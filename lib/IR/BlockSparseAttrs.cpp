@@ -41,6 +41,7 @@ LogicalResult BsrAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 
 LogicalResult BsrAttr::verifyEncoding(ArrayRef<int64_t> shape, Type elementType,
                                       function_ref<InFlightDiagnostic()> emitError) const {
+  // C1
   if (shape.size() < 2 || shape.size() > 4)
     return emitError() << "expects a sparse tensor of rank 2 to 4, but got rank " << shape.size();
   return success();

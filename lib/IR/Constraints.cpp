@@ -24,7 +24,6 @@ LogicalResult checkResolvable(RankedTensorType type, StringRef name, EmitError e
 
 LogicalResult checkShape(ShapedType type, ArrayRef<int64_t> expected, StringRef name,
                          EmitError emitError) {
-  // C8
   if (!maybeEqual(type.getShape(), expected))
     return emitError() << "expects " << name << " of shape " << formatShape(expected)
                        << ", but got " << formatShape(type.getShape());
@@ -68,8 +67,9 @@ LogicalResult checkDenseProduct(const ProductOperands &operands, ShapedType resu
   if (failed(shape) ||
       failed(checkFactorElements(element, operands.b.getElementType(), operands.nameA,
                                  operands.nameB, emitError)) ||
-      failed(checkPrecision(precision, element, emitError)) ||
-      failed(checkShape(result, *shape, "a result", emitError)))
+      failed(checkPrecision(precision, element, emitError)))
+    return failure();
+  if (failed(checkShape(result, *shape, "a result", emitError))) // C8
     return failure();
   return checkProductElement(element, result.getElementType(), emitError);
 }
@@ -107,8 +107,8 @@ LogicalResult checkBroadcastable(ShapedType type, ArrayRef<int64_t> shape, Strin
 // Epilogues
 //===----------------------------------------------------------------------===//
 
-/// C13, C14, C15: an epilogue tensor has the factors', the result's or the accumulation
-/// type.
+/// Checks that an epilogue operand has an epilogue element type: the type of the factors, the type
+/// of the result or the accumulation type.
 static LogicalResult checkEpilogueElement(const EpilogueOperands &epilogue, Type element,
                                           StringRef name, EmitError emitError) {
   llvm::SmallSetVector<Type, 3> allowed;
@@ -123,7 +123,8 @@ static LogicalResult checkEpilogueElement(const EpilogueOperands &epilogue, Type
   return diagnostic << ", but got " << element;
 }
 
-/// A vector of `size` elements: C13 (bias), C15 (left_alpha, right_alpha).
+/// Checks that `value`, if there is one, is a vector of `size` elements of an epilogue element
+/// type.
 static LogicalResult checkVector(const EpilogueOperands &epilogue, Value value, int64_t size,
                                  StringRef name, EmitError emitError) {
   if (!value)
@@ -134,7 +135,7 @@ static LogicalResult checkVector(const EpilogueOperands &epilogue, Value value, 
   return checkEpilogueElement(epilogue, type.getElementType(), name, emitError);
 }
 
-/// C14: a tensor that broadcasts to the result.
+/// Checks that `value`, if there is one, broadcasts to the result and has an epilogue element type.
 static LogicalResult checkAddend(const EpilogueOperands &epilogue, Value value, StringRef name,
                                  EmitError emitError) {
   if (!value)
@@ -155,29 +156,41 @@ LogicalResult checkIntegralFactors(Type element, double alpha, double beta, Emit
   return success();
 }
 
-/// C17: an integer result passes through integers alone.
-static LogicalResult checkIntegerEpilogue(const EpilogueOperands &epilogue, EmitError emitError) {
+/// Checks C44: the result of integer factors passes through integers alone.
+static LogicalResult checkIntegerActivation(const EpilogueOperands &epilogue, EmitError emitError) {
   ActivationKind kind = epilogue.activation ? epilogue.activation->getKind() : ActivationKind::None;
   if (epilogue.factorElement.isInteger() && kind != ActivationKind::None &&
       kind != ActivationKind::Relu)
     return emitError() << "expects activation none or relu with factors of "
                        << epilogue.factorElement << ", but got " << stringifyActivationKind(kind);
-  return checkIntegralFactors(epilogue.factorElement, epilogue.alpha, epilogue.beta, emitError);
+  return success();
+}
+
+LogicalResult checkInput(Value input, double beta, EmitError emitError) {
+  // C16
+  if (beta != 0 && !input)
+    return emitError() << "expects an input when beta is not 0, but got none and beta " << beta;
+  return success();
 }
 
 LogicalResult checkEpilogue(const EpilogueOperands &epilogue, EmitError emitError) {
+  int64_t cols = epilogue.result.getShape().back();
+  if (failed(checkVector(epilogue, epilogue.bias, cols, "bias", emitError)) ||   // C13
+      failed(checkAddend(epilogue, epilogue.residual, "residual", emitError)) || // C14
+      failed(checkIntegerActivation(epilogue, emitError)))
+    return failure();
+  return checkIntegralFactors(epilogue.factorElement, epilogue.alpha, epilogue.beta, emitError);
+}
+
+LogicalResult checkScaledEpilogue(const EpilogueOperands &epilogue, EmitError emitError) {
   ArrayRef<int64_t> shape = epilogue.result.getShape();
   int64_t rows = shape[shape.size() - 2], cols = shape.back();
-  if (epilogue.beta != 0 && !epilogue.input) // C16
-    return emitError() << "expects an input when beta is not 0, but got none and beta "
-                       << epilogue.beta;
-  if (failed(checkVector(epilogue, epilogue.bias, cols, "bias", emitError)) ||
-      failed(checkVector(epilogue, epilogue.leftAlpha, rows, "left_alpha", emitError)) ||
+  if (failed(checkInput(epilogue.input, epilogue.beta, emitError)) ||
+      failed(checkVector(epilogue, epilogue.leftAlpha, rows, "left_alpha", emitError)) || // C15
       failed(checkVector(epilogue, epilogue.rightAlpha, cols, "right_alpha", emitError)) ||
-      failed(checkAddend(epilogue, epilogue.residual, "residual", emitError)) ||
-      failed(checkAddend(epilogue, epilogue.input, "input", emitError)))
+      failed(checkAddend(epilogue, epilogue.input, "input", emitError))) // C14
     return failure();
-  return checkIntegerEpilogue(epilogue, emitError);
+  return checkEpilogue(epilogue, emitError);
 }
 
 //===----------------------------------------------------------------------===//
@@ -185,13 +198,13 @@ LogicalResult checkEpilogue(const EpilogueOperands &epilogue, EmitError emitErro
 //===----------------------------------------------------------------------===//
 
 LogicalResult checkFloat(Type element, StringRef name, EmitError emitError) {
-  // C21
   if (!isa<FloatType>(element))
     return emitError() << "expects " << name << " of a floating-point type, but got " << element;
   return success();
 }
 
-/// C25: what is added is floating-point; what is compared with 0 may be anything.
+/// Checks C25: an additive mask is floating-point. A mask of mode `mul` is only compared with 0 and
+/// may have any element type.
 static LogicalResult checkMaskElement(Value mask, MaskMode mode, StringRef name,
                                       EmitError emitError) {
   if (mode == MaskMode::Mul)
@@ -199,7 +212,7 @@ static LogicalResult checkMaskElement(Value mask, MaskMode mode, StringRef name,
   return checkFloat(cast<ShapedType>(mask.getType()).getElementType(), name, emitError);
 }
 
-/// C23: [N], or [B, N] with B that of the elements or 1.
+/// Checks C23: the mask is [N], [1, N] or [B, N], with B and N those of the scores.
 static LogicalResult checkKeyPaddingMask(Value mask, ArrayRef<int64_t> shape, EmitError emitError) {
   ArrayRef<int64_t> own = cast<ShapedType>(mask.getType()).getShape();
   int64_t batch = shape.size() == 4 ? shape[0] : 1;

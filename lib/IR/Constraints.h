@@ -1,8 +1,9 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The numbered constraints that several ops share. The table that the numbers refer to is
-// the dialect's description (BlockSparseDialect.td); tests carry the same numbers.
+// Checks of the numbered constraints that several operations share. Each returns failure after it
+// has reported one error through `emitError`. BlockSparseConstraints.td has the words of each
+// number.
 
 #ifndef BLOCKSPARSE_LIB_IR_CONSTRAINTS_H
 #define BLOCKSPARSE_LIB_IR_CONSTRAINTS_H
@@ -11,57 +12,65 @@
 
 namespace mlir::blocksparse::detail {
 
-/// C4: the pattern of a static layout can be had.
+/// Checks C4: `layout`, the layout of the operand or result `name`, resolves to a pattern. A null
+/// layout passes.
 LogicalResult checkResolvable(LayoutAttrInterface layout, StringRef name, EmitError emitError);
-/// The same for a sparse tensor; a dynamic pattern passes.
+/// Checks C4 for the encoding of a sparse tensor. A dynamic pattern passes.
 LogicalResult checkResolvable(RankedTensorType type, StringRef name, EmitError emitError);
 
-/// C8: `type` has the shape `expected`, as far as both are known.
+/// Checks that `type` has the shape `expected`, in which a dynamic size equals any other.
 LogicalResult checkShape(ShapedType type, ArrayRef<int64_t> expected, StringRef name,
                          EmitError emitError);
 
-/// C9: the factors have one element type, and it is one that products take.
+/// Checks C9: the factors have one element type, which is floating-point or i8.
 LogicalResult checkFactorElements(Type a, Type b, StringRef nameA, StringRef nameB,
                                   EmitError emitError);
-/// C10: the product of `element` may be stored as `result`.
+/// Checks C10: a product of factors of type `element` may have elements of type `result`.
 LogicalResult checkProductElement(Type element, Type result, EmitError emitError);
-/// C11: a precision other than ieee comes with f32 factors.
+/// Checks C11: a precision other than ieee has f32 factors.
 LogicalResult checkPrecision(Precision precision, Type element, EmitError emitError);
 
-/// C5 to C11 of a product whose shape was inferred (with errors reported) as `shape`.
+/// Checks C8 to C11 of a product. `shape` is the inferred shape of its result; inference has
+/// checked C5 to C7 and reported an error if it failed.
 LogicalResult checkDenseProduct(const ProductOperands &operands, ShapedType result,
                                 FailureOr<SmallVector<int64_t>> shape, Precision precision,
                                 EmitError emitError);
 
-/// C12: a pattern operand is there for a dynamic result alone, and has its type.
+/// Checks C12: a dynamic result has a pattern operand of its type, a static one has none.
 LogicalResult checkPattern(Value pattern, RankedTensorType result, EmitError emitError);
 
-/// What follows the sum of products in an op with a dense result.
+/// The operands and attributes of an epilogue (see the dialect's description). A null value is an
+/// operand that the operation lacks.
 struct EpilogueOperands {
   Type factorElement;
   ShapedType result;
   Value bias = {};
   Value residual = {};
+  double alpha = 1.0;
+  std::optional<ActivationAttr> activation = std::nullopt;
   Value input = {};
   Value leftAlpha = {};
   Value rightAlpha = {};
-  double alpha = 1.0;
   double beta = 0.0;
-  std::optional<ActivationAttr> activation = std::nullopt;
 };
 
-/// C13 to C17.
+/// Checks C13, C14, C17 and C44.
 LogicalResult checkEpilogue(const EpilogueOperands &epilogue, EmitError emitError);
+/// Checks C13 to C17 and C44 of an epilogue that has an input and scales of rows and columns.
+LogicalResult checkScaledEpilogue(const EpilogueOperands &epilogue, EmitError emitError);
 
-/// C17: alpha and beta are integral where the factors are.
+/// Checks C16: an operation whose beta is not 0 has an input.
+LogicalResult checkInput(Value input, double beta, EmitError emitError);
+
+/// Checks C17: alpha and beta are integral where the factors, of type `element`, are integers.
 LogicalResult checkIntegralFactors(Type element, double alpha, double beta, EmitError emitError);
 
-/// `type` has rank 2 to 4 and each of its dimensions is missing, 1 or that of `shape`; a
-/// dynamic leading dimension counts as that of `shape`.
+/// Checks that `type` has rank 2 to 4 and that each of its dimensions is missing, 1 or equal to
+/// that of `shape`. A dynamic dimension passes.
 LogicalResult checkBroadcastable(ShapedType type, ArrayRef<int64_t> shape, StringRef name,
                                  EmitError emitError);
 
-/// The operands of scatter_mm, before and after planning.
+/// Describes the operands and attributes of scatter_mm or planned_scatter_mm.
 struct ScatterOperands {
   ShapedType blocks;
   ShapedType others;
@@ -72,10 +81,10 @@ struct ScatterOperands {
   Precision precision;
 };
 
-/// C9 to C11 and C18 to C20.
+/// Checks C9 to C11 and C18 to C20.
 LogicalResult checkScatterMM(const ScatterOperands &operands, EmitError emitError);
 
-/// The masks and the bias of a row softmax over elements `shape` = [..., M, N].
+/// Describes the masks and the bias of a softmax over scores of shape `shape` = [..., M, N].
 struct SoftmaxOperands {
   SmallVector<int64_t> shape;
   Value rpe;
@@ -85,13 +94,13 @@ struct SoftmaxOperands {
   MaskMode attentionMaskMode;
 };
 
-/// C22 to C25.
+/// Checks C22 to C25.
 LogicalResult checkSoftmaxOperands(const SoftmaxOperands &operands, EmitError emitError);
 
-/// C21: the element type is floating-point.
+/// Checks that `element`, the element type of `name`, is floating-point.
 LogicalResult checkFloat(Type element, StringRef name, EmitError emitError);
 
-/// C26: `lse` is `rowShape` = [..., M] in the accumulation type of `element`.
+/// Checks C26: `lse` has the shape `rowShape` = [..., M] and the accumulation type of `element`.
 LogicalResult checkLogSumExp(ShapedType lse, ArrayRef<int64_t> rowShape, Type element,
                              EmitError emitError);
 

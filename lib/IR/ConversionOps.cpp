@@ -1,7 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Verifiers of the conversions. The numbers are those of the dialect's description.
+// Verifiers of the conversions. BlockSparseConstraints.td has the words of the numbered
+// constraints.
 
 #include "Constraints.h"
 
@@ -9,7 +10,7 @@ using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::detail;
 
-/// C30: a conversion keeps shape and element type.
+/// Checks C30: the result has the shape and the element type of `source`.
 static LogicalResult checkSameTensor(RankedTensorType result, RankedTensorType source,
                                      EmitError emitError) {
   if (failed(checkShape(result, source.getShape(), "a result", emitError)))
@@ -37,7 +38,7 @@ LogicalResult FromDenseOp::verify() {
   return checkPattern(getPattern(), result, emitError);
 }
 
-/// C31: the result's pattern is the transpose of the source's.
+/// Checks C31: the pattern of the result is the transpose of the pattern of the source.
 static LogicalResult checkTransposedPattern(SparseTensor source, SparseTensor result,
                                             EmitError emitError) {
   ::blocksparse::BlockShape from = source.getBlock(), to = result.getBlock();
@@ -78,7 +79,7 @@ LogicalResult TransposeOp::verify() {
   return checkTransposedPattern(*SparseTensor::get(source), *SparseTensor::get(result), emitError);
 }
 
-/// C32: a part has the type that the sparse tensor's type asks for.
+/// Checks C32: a part has the type that follows from the type of the sparse tensor.
 static LogicalResult checkPart(Value part, RankedTensorType expected, StringRef name,
                                EmitError emitError) {
   auto type = cast<RankedTensorType>(part.getType());
@@ -88,7 +89,8 @@ static LogicalResult checkPart(Value part, RankedTensorType expected, StringRef 
   return emitError() << "expects " << name << " of type " << expected << ", but got " << type;
 }
 
-/// C32, C33: values, and indices of a dynamic pattern alone.
+/// Checks C33: a dynamic pattern has both index tensors, a static layout none. Checks C32 of each
+/// part.
 static LogicalResult checkParts(RankedTensorType type, Value values, Value crow, Value col,
                                 EmitError emitError) {
   SparseTensor sparse = *SparseTensor::get(type);

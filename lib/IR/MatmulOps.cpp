@@ -1,7 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Verifiers of the products. The numbers are those of the dialect's description.
+// Verifiers of the products. BlockSparseConstraints.td has the words of the numbered constraints.
 
 #include "Constraints.h"
 
@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::detail;
 
-/// Verifies dsd and dds, which differ in which factor is sparse.
+/// Verifies dsd or dds, whose sparse factor is `sparse`, called `sparseName` in messages.
 template <typename OpTy>
 static LogicalResult verifySparseProduct(OpTy op, RankedTensorType sparse, StringRef sparseName) {
   auto emitError = [&] { return op.emitOpError(); };
@@ -20,9 +20,12 @@ static LogicalResult verifySparseProduct(OpTy op, RankedTensorType sparse, Strin
       failed(checkDenseProduct(operands, result, getProductShape(operands, emitError),
                                op.getPrecision(), emitError)))
     return failure();
-  EpilogueOperands epilogue{operands.a.getElementType(), result, op.getBias(), op.getResidual()};
-  epilogue.alpha = op.getAlpha().convertToDouble();
-  epilogue.activation = op.getActivation();
+  EpilogueOperands epilogue{operands.a.getElementType(),
+                            result,
+                            op.getBias(),
+                            op.getResidual(),
+                            op.getAlpha().convertToDouble(),
+                            op.getActivation()};
   return checkEpilogue(epilogue, emitError);
 }
 
@@ -43,13 +46,13 @@ LogicalResult BsrAddmmOp::verify() {
                             result,
                             getBias(),
                             getResidual(),
+                            getAlpha().convertToDouble(),
+                            getActivation(),
                             getInput(),
                             getLeftAlpha(),
-                            getRightAlpha()};
-  epilogue.alpha = getAlpha().convertToDouble();
-  epilogue.beta = getBeta().convertToDouble();
-  epilogue.activation = getActivation();
-  return checkEpilogue(epilogue, emitError);
+                            getRightAlpha(),
+                            getBeta().convertToDouble()};
+  return checkScaledEpilogue(epilogue, emitError);
 }
 
 LogicalResult MatmulOp::verify() {
@@ -59,9 +62,8 @@ LogicalResult MatmulOp::verify() {
   if (failed(checkDenseProduct(operands, result, getMatmulShape(getForm(), operands, emitError),
                                getPrecision(), emitError)))
     return failure();
-  EpilogueOperands epilogue{operands.a.getElementType(), result, getBias(), getResidual()};
-  epilogue.alpha = getAlpha().convertToDouble();
-  epilogue.activation = getActivation();
+  EpilogueOperands epilogue{operands.a.getElementType(),  result,         getBias(), getResidual(),
+                            getAlpha().convertToDouble(), getActivation()};
   return checkEpilogue(epilogue, emitError);
 }
 
@@ -69,8 +71,8 @@ LogicalResult MatmulOp::verify() {
 // Sparse results
 //===----------------------------------------------------------------------===//
 
-/// C6, C8: the product's matrices are the result's, and each of its leading dimensions is
-/// missing, 1 or the result's.
+/// Checks C6 and C8: the rows and columns of the product are those of the result, and each of its
+/// leading dimensions is missing, 1 or equal to that of the result.
 static LogicalResult checkSampledShape(RankedTensorType result, ArrayRef<int64_t> product,
                                        EmitError emitError) {
   ArrayRef<int64_t> full = result.getShape();
@@ -85,7 +87,7 @@ static LogicalResult checkSampledShape(RankedTensorType result, ArrayRef<int64_t
   return success();
 }
 
-/// C4 to C11 of sdd and sampled_addmm.
+/// Checks what sdd and sampled_addmm share: the product fits the sparse result.
 static LogicalResult checkSampledProduct(const ProductOperands &operands, RankedTensorType result,
                                          Precision precision, EmitError emitError) {
   Type element = operands.a.getElementType();

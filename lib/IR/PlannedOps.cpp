@@ -1,8 +1,9 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Verifiers and effects of the planned form. That each result has the type of its
-// tensor destination is checked by the destination-style interface.
+// Verifiers and effects of the planned form. ODS checks the element types, ranks and columns of
+// tables and operands, and the destination-style interface that each result has the type of its
+// destination. BlockSparseConstraints.td has the words of the numbered constraints.
 
 #include "Constraints.h"
 
@@ -12,7 +13,7 @@ using namespace mlir::blocksparse::detail;
 
 static ShapedType shapedType(Value value) { return cast<ShapedType>(value.getType()); }
 
-/// C34: `block` is two positive sizes.
+/// Checks C34: `block` holds two positive sizes.
 static LogicalResult checkBlock(ArrayRef<int64_t> block, EmitError emitError) {
   if (block.size() != 2)
     return emitError() << "expects block of 2 sizes, but got " << block.size();
@@ -21,63 +22,34 @@ static LogicalResult checkBlock(ArrayRef<int64_t> block, EmitError emitError) {
   return success();
 }
 
-/// C35: value blocks [S, rows, cols] or [B, S, rows, cols].
+/// Checks C35: the value blocks `values` have the shape `block`.
 static LogicalResult checkValues(Value values, ArrayRef<int64_t> block, StringRef name,
                                  EmitError emitError) {
   ArrayRef<int64_t> shape = shapedType(values).getShape();
-  if (shape.size() != 3 && shape.size() != 4)
-    return emitError() << "expects " << name << " of rank 3 or 4, but got rank " << shape.size();
   if (!maybeEqual(shape.take_back(2), block))
     return emitError() << "expects " << name << " in blocks of " << formatShape(block)
                        << ", but got " << formatShape(shape.take_back(2));
   return success();
 }
 
-/// C36: a table of i32, rows of `columns` with or without a batch in front; `columns` of
-/// 0 means a list.
-static LogicalResult checkTable(Value table, int64_t columns, StringRef name, EmitError emitError) {
-  ShapedType type = shapedType(table);
-  int64_t rank = columns ? 2 : 1;
-  if (type.getRank() != rank && type.getRank() != rank + 1)
-    return emitError() << "expects " << name << " of rank " << rank << " or " << rank + 1
-                       << ", but got rank " << type.getRank();
-  if (columns && !maybeEqual(type.getShape().back(), columns))
-    return emitError() << "expects " << name << " to have " << columns << " columns, but got "
-                       << type.getShape().back();
-  if (!type.getElementType().isInteger(32))
-    return emitError() << "expects " << name << " of i32, but got " << type.getElementType();
-  return success();
-}
-
-/// C37: the tables are made for one head or for those of `dense`, a [..., H, R, C] operand.
-static LogicalResult checkLutHeads(int64_t lutHeads, ShapedType dense, EmitError emitError) {
-  int64_t heads = dense.getRank() < 3 ? 1 : dense.getDimSize(dense.getRank() - 3);
-  if (lutHeads < 1)
-    return emitError() << "expects lut_heads to be at least 1, but got " << lutHeads;
-  if (lutHeads != 1 && !maybeEqual(lutHeads, heads))
-    return emitError() << "expects lut_heads of 1 or " << heads << ", but got " << lutHeads;
-  return success();
-}
-
+/// Checks C37 for an operation without a dense operand: `lutHeads` is at least 1.
 static LogicalResult checkLutHeads(int64_t lutHeads, EmitError emitError) {
   if (lutHeads < 1)
     return emitError() << "expects lut_heads to be at least 1, but got " << lutHeads;
   return success();
 }
 
-/// C38: the number of destinations.
-static LogicalResult checkInitCount(ValueRange inits, size_t least, size_t most,
-                                    EmitError emitError) {
-  if (inits.size() >= least && inits.size() <= most)
-    return success();
-  InFlightDiagnostic diagnostic = emitError();
-  diagnostic << "expects " << least;
-  if (most != least)
-    diagnostic << " or " << most;
-  return diagnostic << " destinations, but got " << inits.size();
+/// Checks C37: `lutHeads` is 1 or the number of heads of `dense`, which is [..., H, R, C].
+static LogicalResult checkLutHeads(int64_t lutHeads, ShapedType dense, EmitError emitError) {
+  if (failed(checkLutHeads(lutHeads, emitError)))
+    return failure();
+  int64_t heads = dense.getRank() < 3 ? 1 : dense.getDimSize(dense.getRank() - 3);
+  if (lutHeads != 1 && !maybeEqual(lutHeads, heads))
+    return emitError() << "expects lut_heads of 1 or " << heads << ", but got " << lutHeads;
+  return success();
 }
 
-/// C30: two operands hold the same kind of elements.
+/// Checks that two operands have one element type.
 static LogicalResult checkSameElement(Value value, Value other, StringRef name, StringRef otherName,
                                       EmitError emitError) {
   Type element = shapedType(value).getElementType(), wanted = shapedType(other).getElementType();
@@ -91,13 +63,17 @@ static LogicalResult checkSameElement(Value value, Value other, StringRef name, 
 // Products
 //===----------------------------------------------------------------------===//
 
-/// A table of compile-time lists: its name and its number of columns; 0: a list, -1: any number.
+/// Describes a table of compile-time lists.
 struct ListTable {
+  static constexpr int64_t list = 0;        // The table is a list without columns.
+  static constexpr int64_t anyColumns = -1; // The number of columns depends on the kernel.
+
   StringRef name;
   int64_t columns;
 };
 
-/// C42, C44: none of `tables` is there or all are, of i32 and without a batch.
+/// Checks that `operands` is empty or holds `tables`, each with its rank and number of columns.
+/// `kind` names the tables in messages.
 static LogicalResult checkLists(ValueRange operands, ArrayRef<ListTable> tables, StringRef kind,
                                 EmitError emitError) {
   if (operands.empty())
@@ -107,13 +83,10 @@ static LogicalResult checkLists(ValueRange operands, ArrayRef<ListTable> tables,
                        << operands.size();
   for (auto [operand, table] : llvm::zip_equal(operands, tables)) {
     ShapedType type = shapedType(operand);
-    int64_t rank = table.columns == 0 ? 1 : 2;
+    int64_t rank = table.columns == ListTable::list ? 1 : 2;
     if (type.getRank() != rank)
       return emitError() << "expects " << table.name << " of " << kind << " of rank " << rank
                          << ", but got rank " << type.getRank();
-    if (!type.getElementType().isInteger(32))
-      return emitError() << "expects " << table.name << " of " << kind << " of i32, but got "
-                         << type.getElementType();
     if (table.columns > 0 && !maybeEqual(type.getDimSize(1), table.columns))
       return emitError() << "expects " << table.name << " of " << kind << " to have "
                          << table.columns << " columns, but got " << type.getDimSize(1);
@@ -121,16 +94,21 @@ static LogicalResult checkLists(ValueRange operands, ArrayRef<ListTable> tables,
   return success();
 }
 
-static constexpr ListTable stageTables[] = {
-    {"tiles", 8}, {"workers", 0}, {"records", -1}, {"rows", -1}, {"order", 0}};
-/// The third, of places, where blocks are smaller than the 64 x 64 results of a piece.
-static constexpr ListTable tileTables[] = {{"tiles", 24}, {"workers", 0}, {"places", -1}};
+static constexpr ListTable stageTables[] = {{"tiles", 8},
+                                            {"workers", ListTable::list},
+                                            {"records", ListTable::anyColumns},
+                                            {"rows", ListTable::anyColumns},
+                                            {"order", ListTable::list}};
+static constexpr ListTable tileTables[] = {
+    {"tiles", 24}, {"workers", ListTable::list}, {"places", ListTable::anyColumns}};
 
+/// Returns the tables of work lists for blocks of shape `block`. The table of places exists for
+/// blocks smaller than the 64 x 64 elements of a subtile.
 static ArrayRef<ListTable> getTileTables(ArrayRef<int64_t> block) {
   return ArrayRef(tileTables).take_front(block[0] < 64 || block[1] < 64 ? 3 : 2);
 }
 
-/// C43: packed values have the type of the values and stand beside stages.
+/// Checks C43: packed values have the type of the values and come with stages.
 static LogicalResult checkPacked(Value packed, Value values, bool staged, EmitError emitError) {
   if (!packed)
     return success();
@@ -144,43 +122,33 @@ static LogicalResult checkPacked(Value packed, Value values, bool staged, EmitEr
 LogicalResult PlannedDSDOp::verify() {
   auto emitError = [&] { return emitOpError(); };
   ShapedType init = shapedType(getInit()), dense = shapedType(getDense());
+  bool staged = !getStages().empty();
   Type element = shapedType(getValues()).getElementType();
   if (failed(checkBlock(getBlock(), emitError)) ||
       failed(checkValues(getValues(), getBlock(), "values", emitError)) ||
-      failed(checkTable(getSegments(), 5, "segments", emitError)) ||
-      failed(checkTable(getEntries(), 2, "entries", emitError)) ||
-      (getCombine() && failed(checkTable(getCombine(), 4, "combine", emitError))) ||
-      failed(checkLists(getStages(), stageTables, "stages", emitError)) ||
-      failed(checkPacked(getPacked(), getValues(), !getStages().empty(), emitError)))
+      failed(checkLists(getStages(), stageTables, "stages", emitError)) || // C42
+      failed(checkPacked(getPacked(), getValues(), staged, emitError)))
     return failure();
-  // C39: split tiles have slots to add up and a table that says which.
+  // C39: split tiles have slots, and a table that names the slots of each.
   if (getSlots() < 0 || (getSlots() > 0) != static_cast<bool>(getCombine()))
     return emitOpError() << "expects slots with a combine table alone, but got " << getSlots()
                          << " slots " << (getCombine() ? "and a" : "without a") << " table";
 
-  FailureOr<Matrices> right = getMatrices(dense, getTransposeB(), "dense", emitError);
-  FailureOr<Matrices> out = getMatrices(init, getTransposeOut(), "init", emitError);
-  if (failed(right) || failed(out))
+  // C8: the columns before transpose_out are those of the dense operand after transpose_b.
+  SmallVector<int64_t> shape(init.getRank(), ShapedType::kDynamic);
+  shape[init.getRank() - (getTransposeOut() ? 2 : 1)] =
+      dense.getDimSize(dense.getRank() - (getTransposeB() ? 2 : 1));
+  if (failed(checkShape(init, shape, "init", emitError)))
     return failure();
-  if (!maybeEqual(right->cols, out->cols)) // C8
-    return emitOpError() << "expects an init of " << right->cols
-                         << " columns before transpose_out, but got " << out->cols;
   if (failed(checkLutHeads(getLutHeads(), init, emitError)) ||
       failed(checkFactorElements(element, dense.getElementType(), "values", "dense", emitError)) ||
       failed(checkPrecision(getPrecision(), element, emitError)) ||
       failed(checkProductElement(element, init.getElementType(), emitError)))
     return failure();
-  EpilogueOperands epilogue{element,
-                            init,
-                            getBias(),
-                            getResidual(),
-                            getInput(),
-                            getLeftAlpha(),
-                            getRightAlpha(),
-                            getAlpha().convertToDouble(),
-                            getBeta().convertToDouble(),
-                            getActivation()};
-  return checkEpilogue(epilogue, emitError);
+  EpilogueOperands epilogue{
+      element,         init,       getBias(),      getResidual(),   getAlpha().convertToDouble(),
+      getActivation(), getInput(), getLeftAlpha(), getRightAlpha(), getBeta().convertToDouble()};
+  return checkScaledEpilogue(epilogue, emitError);
 }
 
 LogicalResult PlannedSDDOp::verify() {
@@ -190,26 +158,22 @@ LogicalResult PlannedSDDOp::verify() {
   Type element = operands.a.getElementType();
   if (failed(checkBlock(getBlock(), emitError)) ||
       failed(checkValues(getInit(), getBlock(), "init", emitError)) ||
-      failed(checkTable(getLut(), 4, "lut", emitError)) ||
-      failed(checkTable(getSegments(), 2, "segments", emitError)) ||
-      failed(checkLists(getTiles(), getTileTables(getBlock()), "work lists", emitError)) ||
+      failed(checkLists(getTiles(), getTileTables(getBlock()), "work lists", emitError)) || // C38
       failed(checkLutHeads(getLutHeads(), emitError)) ||
       failed(getProductShape(operands, emitError)) ||
       failed(checkFactorElements(element, operands.b.getElementType(), "a", "b", emitError)) ||
       failed(checkPrecision(getPrecision(), element, emitError)) ||
       failed(checkProductElement(element, shapedType(getInit()).getElementType(), emitError)) ||
       failed(checkIntegralFactors(element, getAlpha().convertToDouble(),
-                                  getBeta().convertToDouble(), emitError)))
+                                  getBeta().convertToDouble(), emitError)) ||
+      failed(checkInput(getInput(), getBeta().convertToDouble(), emitError)))
     return failure();
-  if (getBeta().convertToDouble() != 0 && !getInput()) // C16
-    return emitOpError() << "expects an input when beta is not 0, but got none and beta "
-                         << getBeta().convertToDouble();
   if (!getInput())
     return success();
-  if (failed(
-          checkShape(shapedType(getInput()), shapedType(getInit()).getShape(), "input", emitError)))
+  if (failed(checkShape(shapedType(getInput()), shapedType(getInit()).getShape(), "input",
+                        emitError))) // C8
     return failure();
-  return checkSameElement(getInput(), getInit(), "input", "init", emitError);
+  return checkSameElement(getInput(), getInit(), "input", "init", emitError); // C45
 }
 
 LogicalResult PlannedMatmulOp::verify() {
@@ -220,9 +184,8 @@ LogicalResult PlannedMatmulOp::verify() {
   if (failed(checkDenseProduct(operands, init, getMatmulShape(getForm(), operands, emitError),
                                getPrecision(), emitError)))
     return failure();
-  EpilogueOperands epilogue{operands.a.getElementType(), init, getBias(), getResidual()};
-  epilogue.alpha = getAlpha().convertToDouble();
-  epilogue.activation = getActivation();
+  EpilogueOperands epilogue{operands.a.getElementType(),  init,           getBias(), getResidual(),
+                            getAlpha().convertToDouble(), getActivation()};
   return checkEpilogue(epilogue, emitError);
 }
 
@@ -241,7 +204,7 @@ LogicalResult PlannedScatterMMOp::verify() {
 // Softmax
 //===----------------------------------------------------------------------===//
 
-/// C40: `shape` is the logical M and N.
+/// Checks C40: `shape` holds two sizes, neither of them negative.
 static LogicalResult checkLogicalShape(ArrayRef<int64_t> shape, EmitError emitError) {
   if (shape.size() != 2)
     return emitError() << "expects shape of 2 sizes, but got " << shape.size();
@@ -250,43 +213,36 @@ static LogicalResult checkLogicalShape(ArrayRef<int64_t> shape, EmitError emitEr
   return success();
 }
 
-/// C34 to C38 and C40 of an op over a row LUT with one or two destinations.
+/// Checks what planned_softmax and its gradient share. `x` are the value blocks that are read, and
+/// `init` those that are written; the names are those of messages.
 template <typename OpTy>
-static LogicalResult checkRowOp(OpTy op, Value x, StringRef name, EmitError emitError) {
+static LogicalResult checkRowOp(OpTy op, Value x, StringRef name, Value init, StringRef initName,
+                                EmitError emitError) {
   if (failed(checkBlock(op.getBlock(), emitError)) ||
       failed(checkLogicalShape(op.getShape(), emitError)) ||
-      failed(checkInitCount(op.getInits(), 1, 2, emitError)) ||
       failed(checkLutHeads(op.getLutHeads(), emitError)) ||
-      failed(checkTable(op.getSegments(), 5, "segments", emitError)) ||
-      failed(checkTable(op.getEntries(), 2, "entries", emitError)) ||
-      failed(checkValues(x, op.getBlock(), name, emitError)) ||
-      failed(checkFloat(shapedType(x).getElementType(), name, emitError)))
+      failed(checkValues(x, op.getBlock(), name, emitError)))
     return failure();
-  Value init = op.getInits().front();
-  if (failed(checkShape(shapedType(init), shapedType(x).getShape(), "init 0", emitError)))
-    return failure();
-  return checkFloat(shapedType(init).getElementType(), "init 0", emitError);
+  return checkShape(shapedType(init), shapedType(x).getShape(), initName, emitError); // C8
 }
 
-/// [B, H, M, N] with what the planned form does not know left open.
+/// Returns [B, H, M, N], in which B and H, which the planned form does not have, are dynamic.
 static SmallVector<int64_t> elementShape(ArrayRef<int64_t> shape) {
   return {ShapedType::kDynamic, ShapedType::kDynamic, shape[0], shape[1]};
 }
 
 LogicalResult PlannedSoftmaxOp::verify() {
   auto emitError = [&] { return emitOpError(); };
-  if (failed(checkRowOp(*this, getX(), "x", emitError)))
+  if (failed(checkRowOp(*this, getX(), "x", getY(), "y", emitError)))
     return failure();
   SoftmaxOperands operands{elementShape(getShape()), getRpe(),
                            getKeyPaddingMask(),      getAttentionMask(),
                            getKeyPaddingMaskMode(),  getAttentionMaskMode()};
   if (failed(checkSoftmaxOperands(operands, emitError)))
     return failure();
-  if (getInits().size() == 1)
+  if (!getLse())
     return success();
-  ShapedType lse = shapedType(getInits()[1]);
-  if (lse.getRank() < 1 || lse.getRank() > 3)
-    return emitOpError() << "expects lse of rank 1 to 3, but got rank " << lse.getRank();
+  ShapedType lse = shapedType(getLse());
   SmallVector<int64_t> rows(lse.getRank(), ShapedType::kDynamic);
   rows.back() = getShape()[0];
   return checkLogSumExp(lse, rows, shapedType(getX()).getElementType(), emitError);
@@ -294,45 +250,38 @@ LogicalResult PlannedSoftmaxOp::verify() {
 
 LogicalResult PlannedSoftmaxGradOp::verify() {
   auto emitError = [&] { return emitOpError(); };
-  ShapedType y = shapedType(getY()), dy = shapedType(getDy());
-  if (failed(checkRowOp(*this, getY(), "y", emitError)) ||
-      failed(checkShape(dy, y.getShape(), "dy", emitError)) ||
-      failed(checkFloat(dy.getElementType(), "dy", emitError)))
+  if (failed(checkRowOp(*this, getY(), "y", getDx(), "dx", emitError)) ||
+      failed(checkShape(shapedType(getDy()), shapedType(getY()).getShape(), "dy", emitError))) // C8
     return failure();
-  if (getInits().size() == 1)
+  if (!getDrpe())
     return success();
-  ShapedType drpe = shapedType(getInits()[1]);
-  if (failed(checkBroadcastable(drpe, elementShape(getShape()), "drpe", emitError)))
-    return failure();
-  return checkFloat(drpe.getElementType(), "drpe", emitError);
+  return checkBroadcastable(shapedType(getDrpe()), elementShape(getShape()), "drpe",
+                            emitError); // C22
 }
 
 //===----------------------------------------------------------------------===//
 // Conversions
 //===----------------------------------------------------------------------===//
 
-/// C30, C34 to C37 of to_dense and from_dense.
-static LogicalResult checkDenseConversion(Value values, Value dense, Value lut,
-                                          ArrayRef<int64_t> block, int64_t lutHeads,
-                                          StringRef valuesName, StringRef denseName,
-                                          EmitError emitError) {
+/// Verifies planned_to_dense or planned_from_dense. The names are those of messages.
+static LogicalResult checkDenseConversion(Value values, Value dense, ArrayRef<int64_t> block,
+                                          int64_t lutHeads, StringRef valuesName,
+                                          StringRef denseName, EmitError emitError) {
   if (failed(checkBlock(block, emitError)) ||
       failed(checkValues(values, block, valuesName, emitError)) ||
-      failed(checkTable(lut, 4, "lut", emitError)) ||
-      failed(getMatrices(shapedType(dense), false, denseName, emitError)) ||
       failed(checkLutHeads(lutHeads, shapedType(dense), emitError)))
     return failure();
-  return checkSameElement(dense, values, denseName, valuesName, emitError);
+  return checkSameElement(dense, values, denseName, valuesName, emitError); // C45
 }
 
 LogicalResult PlannedToDenseOp::verify() {
-  return checkDenseConversion(getValues(), getInit(), getLut(), getBlock(), getLutHeads(), "values",
-                              "init", [&] { return emitOpError(); });
+  return checkDenseConversion(getValues(), getInit(), getBlock(), getLutHeads(), "values", "init",
+                              [&] { return emitOpError(); });
 }
 
 LogicalResult PlannedFromDenseOp::verify() {
-  return checkDenseConversion(getInit(), getDense(), getLut(), getBlock(), getLutHeads(), "init",
-                              "dense", [&] { return emitOpError(); });
+  return checkDenseConversion(getInit(), getDense(), getBlock(), getLutHeads(), "init", "dense",
+                              [&] { return emitOpError(); });
 }
 
 LogicalResult PlannedTransposeOp::verify() {
@@ -340,61 +289,41 @@ LogicalResult PlannedTransposeOp::verify() {
   if (failed(checkBlock(getBlock(), emitError)) ||
       failed(checkValues(getValues(), getBlock(), "values", emitError)) ||
       failed(checkValues(getInit(), {getBlock()[1], getBlock()[0]}, "init", emitError)) ||
-      failed(checkTable(getPermutation(), 0, "permutation", emitError)) ||
       failed(checkLutHeads(getLutHeads(), emitError)))
     return failure();
-  return checkSameElement(getInit(), getValues(), "init", "values", emitError);
+  return checkSameElement(getInit(), getValues(), "init", "values", emitError); // C45
 }
 
 //===----------------------------------------------------------------------===//
 // Tables of dynamic patterns
 //===----------------------------------------------------------------------===//
 
-/// C41: row offsets and columns of one integer type, each a list or one a batch.
+/// Checks C41: `crow` and `col`, which messages call crow_indices and col_indices, have one rank
+/// and one element type.
 static LogicalResult checkIndices(Value crow, Value col, EmitError emitError) {
-  ShapedType types[] = {shapedType(crow), shapedType(col)};
-  StringRef names[] = {"crow_indices", "col_indices"};
-  for (auto [type, name] : llvm::zip_equal(types, names)) {
-    if (type.getRank() != 1 && type.getRank() != 2)
-      return emitError() << "expects " << name << " of rank 1 or 2, but got rank "
-                         << type.getRank();
-    if (!type.getElementType().isInteger(32) && !type.getElementType().isInteger(64))
-      return emitError() << "expects " << name << " of i32 or i64, but got "
-                         << type.getElementType();
-  }
-  if (types[0].getRank() != types[1].getRank())
-    return emitError() << "expects col_indices of rank " << types[0].getRank()
-                       << ", as crow_indices, but got rank " << types[1].getRank();
+  int64_t rank = shapedType(crow).getRank();
+  if (shapedType(col).getRank() != rank)
+    return emitError() << "expects col_indices of rank " << rank
+                       << ", as crow_indices, but got rank " << shapedType(col).getRank();
   return checkSameElement(col, crow, "col_indices", "crow_indices", emitError);
 }
 
 LogicalResult BsrRowLutOp::verify() {
-  auto emitError = [&] { return emitOpError(); };
-  if (failed(checkIndices(getCrowIndices(), getColIndices(), emitError)) ||
-      failed(checkInitCount(getInits(), 2, 2, emitError)) ||
-      failed(checkTable(getInits()[0], 5, "segments", emitError)))
-    return failure();
-  return checkTable(getInits()[1], 2, "entries", emitError);
+  return checkIndices(getCrowIndices(), getColIndices(), [&] { return emitOpError(); });
 }
 
 LogicalResult BsrCoordinateLutOp::verify() {
-  auto emitError = [&] { return emitOpError(); };
-  if (failed(checkIndices(getCrowIndices(), getColIndices(), emitError)) ||
-      failed(checkInitCount(getInits(), 2, 2, emitError)) ||
-      failed(checkTable(getInits()[0], 4, "lut", emitError)))
-    return failure();
-  return checkTable(getInits()[1], 2, "segments", emitError);
+  return checkIndices(getCrowIndices(), getColIndices(), [&] { return emitOpError(); });
 }
 
 LogicalResult BsrTransposeIndicesOp::verify() {
   auto emitError = [&] { return emitOpError(); };
+  Value crow = getTransposedCrowIndices(), col = getTransposedColIndices();
   if (failed(checkIndices(getCrowIndices(), getColIndices(), emitError)) ||
-      failed(checkInitCount(getInits(), 3, 3, emitError)) ||
-      failed(checkIndices(getInits()[0], getInits()[1], emitError)) ||
-      failed(
-          checkSameElement(getInits()[0], getCrowIndices(), "init 0", "crow_indices", emitError)))
+      failed(checkIndices(crow, col, emitError)))
     return failure();
-  return checkTable(getInits()[2], 0, "permutation", emitError);
+  return checkSameElement(crow, getCrowIndices(), "transposed_crow_indices", "crow_indices",
+                          emitError); // C45
 }
 
 //===----------------------------------------------------------------------===//
@@ -403,7 +332,8 @@ LogicalResult BsrTransposeIndicesOp::verify() {
 
 using Effects = SmallVectorImpl<MemoryEffects::EffectInstance>;
 
-/// Reads every input memref and writes (and, for an accumulation, reads) every init.
+/// Adds the effects of `op`: it reads every input memref and writes every destination, which it
+/// also reads if `readsInits` is set.
 static void addBufferEffects(DestinationStyleOpInterface op, bool readsInits, Effects &effects) {
   for (OpOperand &operand : op->getOpOperands()) {
     if (!isa<MemRefType>(operand.get().getType()))

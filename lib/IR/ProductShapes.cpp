@@ -45,7 +45,7 @@ FailureOr<Matrices> getMatrices(ShapedType type, bool transposed, StringRef name
   return matrices;
 }
 
-/// The common size of two leading dimensions; empty when they don't fit.
+/// Returns the common size of two leading dimensions, or nothing if they do not fit each other.
 static std::optional<int64_t> broadcastSize(int64_t a, int64_t b) {
   if (a == 1)
     return b;
@@ -96,13 +96,13 @@ FailureOr<SmallVector<int64_t>> getMatmulShape(MatmulForm form, const ProductOpe
   if (form == MatmulForm::Linear)
     return getProductShape(operands, emitError);
   StringRef name = stringifyMatmulForm(form);
-  if (operands.a.getRank() != 4 || operands.b.getRank() != 4) // C5
+  if (operands.a.getRank() != 4 || operands.b.getRank() != 4) // C36
     return emitError() << "expects operands of rank 4 in the form " << name << ", but got rank "
                        << operands.a.getRank() << " and " << operands.b.getRank();
   if (operands.transposeA || operands.transposeB)
     return emitError() << "expects no transposes in the form " << name << ", but got "
                        << (operands.transposeA ? "transpose_a" : "transpose_b");
-  // b is [B, N, H, D] in both; a is [B, M, H, D] in score, [B, H, M, N] in context.
+  // In both forms b is [B, N, H, D]. In score, a is [B, M, H, D]; in context, it is [B, H, M, N].
   bool score = form == MatmulForm::Score;
   ArrayRef<int64_t> a = operands.a.getShape(), b = operands.b.getShape();
   int64_t headsA = a[score ? 2 : 1], rows = a[score ? 1 : 2], inner = a[3];

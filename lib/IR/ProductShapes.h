@@ -12,11 +12,12 @@
 
 namespace mlir::blocksparse::detail {
 
-/// Makes the diagnostic that an error is written to.
+/// A function that begins an error: it returns the diagnostic to which the message is written.
 using EmitError = function_ref<InFlightDiagnostic()>;
 
-/// Reports at a location. Without one nobody asked for the reason: what this thread reports is
-/// dropped as long as this lives. (A diagnostic that was never active must not be written to.)
+/// Reports the errors of shape inference at a location. Without a location the caller does not want
+/// the reason: every error that this thread reports during the lifetime of this object is dropped.
+/// (A null diagnostic would not do, because messages are written to it.)
 class ShapeErrors {
 public:
   explicit ShapeErrors(MLIRContext *context, std::optional<Location> location = std::nullopt)
@@ -34,32 +35,35 @@ private:
   std::optional<ScopedDiagnosticHandler> drop;
 };
 
-/// "2x?x16", for messages.
+/// Returns the shape as text for messages, as in "2x?x16".
 std::string formatShape(ArrayRef<int64_t> shape);
 
-/// Whether two sizes may be equal at run time.
+/// Returns true if two sizes may be equal at run time: they are equal or one is dynamic.
 bool maybeEqual(int64_t a, int64_t b);
-/// The same for every dimension; false for different ranks.
+/// Returns true if two shapes have one rank and all their sizes may be equal at run time.
 bool maybeEqual(ArrayRef<int64_t> a, ArrayRef<int64_t> b);
 
-/// A tensor of rank 2 to 4 as a stack of matrices, after the transpose that a flag asks
-/// for.
+/// Describes a tensor of rank 2 to 4 as a stack of matrices: its leading dimensions, and the rows
+/// and columns of each matrix after the transpose that a flag of the operation asks for.
 struct Matrices {
   ArrayRef<int64_t> leading;
   int64_t rows;
   int64_t cols;
 };
 
-/// Fails on ranks that are not 2 to 4. `name` is the operand's.
+/// Returns `type`, the type of the operand `name`, as a stack of matrices. Fails, with an error, if
+/// its rank is not 2 to 4.
 FailureOr<Matrices> getMatrices(ShapedType type, bool transposed, StringRef name,
                                 EmitError emitError);
 
-/// The leading dimensions [], [H] or [B, H] of a product of two stacks: a dimension that
-/// is missing or 1 serves every index of the other's; a dynamic one is never broadcast.
+/// Returns the leading dimensions [], [H] or [B, H] of a product of two stacks. A dimension that is
+/// missing or 1 is broadcast to the other; a dynamic one is never broadcast. Fails, with an error,
+/// if two dimensions differ.
 FailureOr<SmallVector<int64_t>> broadcastLeading(ArrayRef<int64_t> a, ArrayRef<int64_t> b,
                                                  EmitError emitError);
 
-/// op(a) @ op(b), stored transposed when `transposeOut`.
+/// Describes the product op(a) @ op(b). The product is stored transposed if
+/// `transposeOut` is set. The names are those of messages.
 struct ProductOperands {
   ShapedType a;
   ShapedType b;
@@ -70,20 +74,23 @@ struct ProductOperands {
   StringRef nameB = "b";
 };
 
-/// Shape of a product of stacks of matrices.
+/// Returns the shape of a product of stacks of matrices. Fails, with an error, if the operands do
+/// not fit each other.
 FailureOr<SmallVector<int64_t>> getProductShape(const ProductOperands &operands,
                                                 EmitError emitError);
 
-/// Shape of a dense product in one of the three dimension orders.
+/// Returns the shape of a dense product in one of the three dimension orders. Fails, with an error,
+/// if the operands do not fit each other.
 FailureOr<SmallVector<int64_t>> getMatmulShape(MatmulForm form, const ProductOperands &operands,
                                                EmitError emitError);
 
-/// The element type that a product of `element` has unless another is asked for: i32 for
-/// i8, else the operands'.
+/// Returns the element type of a product of factors of type `element` for which no other is asked:
+/// i32 for i8, otherwise `element`.
 Type getDefaultProductElement(Type element);
 
-/// Whether a product of `element` may be stored as `result`: i8 as i32 alone; a floating
-/// point type as itself or its accumulation type; f8 as f16 and bf16 too.
+/// Returns true if a product of factors of type `element` may have elements of type `result`: for
+/// i8 only i32; for a floating-point type itself or its accumulation type; for f8 also f16 and
+/// bf16.
 bool isProductElement(Type element, Type result);
 
 } // namespace mlir::blocksparse::detail

@@ -1,7 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The constraints of scatter_mm and its planned form.
+// Checks of the constraints of scatter_mm and planned_scatter_mm.
 
 #include "Constraints.h"
 
@@ -10,7 +10,7 @@ using namespace mlir::blocksparse;
 
 namespace mlir::blocksparse::detail {
 
-/// Ranks of the index tensors of a format.
+/// Returns the rank of each index tensor of a format.
 static SmallVector<int64_t> getIndexRanks(ScatterFormat format) {
   switch (format) {
   case ScatterFormat::ScatterMM:
@@ -23,7 +23,7 @@ static SmallVector<int64_t> getIndexRanks(ScatterFormat format) {
   return {};
 }
 
-/// C18: the number of index tensors, their ranks, and one width.
+/// Checks C18: the number of index tensors, their ranks, and that they have one element type.
 static LogicalResult checkIndices(const ScatterOperands &operands, EmitError emitError) {
   SmallVector<int64_t> ranks = getIndexRanks(operands.format);
   StringRef format = stringifyScatterFormat(operands.format);
@@ -39,21 +39,22 @@ static LogicalResult checkIndices(const ScatterOperands &operands, EmitError emi
     if (rank == 2 && !maybeEqual(type.getDimSize(1), 2))
       return emitError() << "expects index tensor " << position << " to have 2 columns, but got "
                          << type.getDimSize(1);
-    if (type.getElementType() != width || (!width.isInteger(32) && !width.isInteger(64)))
-      return emitError() << "expects index tensors of one type, i32 or i64, but got " << width
-                         << " and " << type.getElementType();
+    if (type.getElementType() != width)
+      return emitError() << "expects index tensors of one type, but got " << width << " and "
+                         << type.getElementType();
   }
   if (cast<ShapedType>(operands.indices.front().getType()).getDimSize(0) == 0)
     return emitError() << "expects index tensor 0 of at least 1 offset, but got 0";
   return success();
 }
 
-/// The size that follows from a list of one offset more.
-static int64_t withoutLast(int64_t offsets) {
+/// Returns the number of lists that `offsets` offsets delimit, or a dynamic size for a dynamic one.
+static int64_t countLists(int64_t offsets) {
   return ShapedType::isDynamic(offsets) ? offsets : offsets - 1;
 }
 
-/// C19: blocks [P, Ms, Ks], others [Q, Ks, Ns], accumulators [R, Ms, Ns].
+/// Checks C19 and C20 of the format scatter_mm: blocks are [P, Ms, Ks], others [Q, Ks, Ns],
+/// accumulators [R, Ms, Ns], and split_n is 1.
 static LogicalResult checkTiles(const ScatterOperands &operands, EmitError emitError) {
   constexpr int64_t any = ShapedType::kDynamic;
   ArrayRef<int64_t> blocks = operands.blocks.getShape();
@@ -61,7 +62,7 @@ static LogicalResult checkTiles(const ScatterOperands &operands, EmitError emitE
     return failure();
   int64_t offsets = cast<ShapedType>(operands.indices[0].getType()).getDimSize(0);
   if (failed(checkShape(operands.accumulators,
-                        {withoutLast(offsets), blocks[1], operands.others.getShape().back()},
+                        {countLists(offsets), blocks[1], operands.others.getShape().back()},
                         "accumulators", emitError)))
     return failure();
   if (operands.splitN != 1)
@@ -69,7 +70,8 @@ static LogicalResult checkTiles(const ScatterOperands &operands, EmitError emitE
   return success();
 }
 
-/// C19, C20: others [..., K, N] and accumulators [..., M, N], N divisible by split_n.
+/// Checks C18 to C20 of the strided formats: others are [..., K, N], accumulators [..., M, N],
+/// split_n divides N, and bsr_strided_mm has one reduction for each tile.
 static LogicalResult checkMatrices(const ScatterOperands &operands, EmitError emitError) {
   if (failed(getMatrices(operands.others, false, "others", emitError)))
     return failure();
@@ -82,10 +84,10 @@ static LogicalResult checkMatrices(const ScatterOperands &operands, EmitError em
     return emitError() << "expects split_n to be at least 1, but got " << split;
   if (!ShapedType::isDynamic(cols) && cols % split)
     return emitError() << "expects split_n to divide " << cols << " columns, but got " << split;
-  // One reduction a tile: c_indices has an entry more than r_offsets.
+  // Each tile has one reduction, so that c_indices has one entry more than r_offsets.
   if (operands.format == ScatterFormat::BsrStridedMM) {
     int64_t offsets = cast<ShapedType>(operands.indices[0].getType()).getDimSize(0);
-    return checkShape(cast<ShapedType>(operands.indices[1].getType()), {withoutLast(offsets)},
+    return checkShape(cast<ShapedType>(operands.indices[1].getType()), {countLists(offsets)},
                       "r_offsets", emitError);
   }
   return success();
@@ -93,8 +95,6 @@ static LogicalResult checkMatrices(const ScatterOperands &operands, EmitError em
 
 LogicalResult checkScatterMM(const ScatterOperands &operands, EmitError emitError) {
   Type element = operands.blocks.getElementType();
-  if (operands.blocks.getRank() != 3)
-    return emitError() << "expects blocks of rank 3, but got rank " << operands.blocks.getRank();
   if (failed(checkIndices(operands, emitError)) ||
       failed(checkFactorElements(element, operands.others.getElementType(), "blocks", "others",
                                  emitError)) ||

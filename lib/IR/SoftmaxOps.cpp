@@ -1,7 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Verifiers of softmax and attention. The numbers are those of the dialect's description.
+// Verifiers of softmax and attention. BlockSparseConstraints.td has the words of the numbered
+// constraints.
 
 #include "Constraints.h"
 #include "llvm/Support/MathExtras.h"
@@ -10,7 +11,8 @@ using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::detail;
 
-/// C27: the shape and pattern of `type` are those of `other`; the element type may differ.
+/// Checks C27 and C21: `type` has the shape and pattern of `other` and is floating-point; the
+/// element types may differ.
 static LogicalResult checkSamePattern(RankedTensorType type, RankedTensorType other, StringRef name,
                                       StringRef otherName, EmitError emitError) {
   if (type.getShape() != other.getShape() || type.getEncoding() != other.getEncoding())
@@ -22,7 +24,7 @@ static LogicalResult checkSamePattern(RankedTensorType type, RankedTensorType ot
 LogicalResult SoftmaxOp::verify() {
   auto emitError = [&] { return emitOpError(); };
   RankedTensorType x = getX().getType();
-  if (failed(checkFloat(x.getElementType(), "x", emitError)) ||
+  if (failed(checkFloat(x.getElementType(), "x", emitError)) || // C21
       failed(checkResolvable(x, "x", emitError)) ||
       failed(checkSamePattern(getY().getType(), x, "y", "x", emitError)))
     return failure();
@@ -43,7 +45,7 @@ LogicalResult SoftmaxOp::verify() {
 LogicalResult SoftmaxGradOp::verify() {
   auto emitError = [&] { return emitOpError(); };
   RankedTensorType y = getY().getType();
-  if (failed(checkFloat(y.getElementType(), "y", emitError)) ||
+  if (failed(checkFloat(y.getElementType(), "y", emitError)) || // C21
       failed(checkResolvable(y, "y", emitError)) ||
       failed(checkSamePattern(getDy().getType(), y, "dy", "y", emitError)) ||
       failed(checkSamePattern(getDx().getType(), y, "dx", "y", emitError)))
@@ -61,14 +63,15 @@ LogicalResult SoftmaxGradOp::verify() {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The sizes that q, k, v and the layout of attention agree on.
+/// Holds the sizes that q, k, v and the layout of attention have in common.
 struct AttentionShape {
-  /// [], [H] or [B, H].
+  /// The leading dimensions [], [H] or [B, H].
   SmallVector<int64_t> leading;
   int64_t rows;
   int64_t cols;
   int64_t valueSize;
 
+  /// Returns the leading dimensions followed by `sizes`.
   SmallVector<int64_t> with(std::initializer_list<int64_t> sizes) const {
     SmallVector<int64_t> shape(leading);
     shape.append(sizes.begin(), sizes.end());
@@ -77,7 +80,7 @@ struct AttentionShape {
 };
 } // namespace
 
-/// C28: the layout's grid covers M rows and N columns, which are static.
+/// Checks C28: `rows` and `cols` are static, and the grid of the layout covers them exactly.
 static LogicalResult checkGrid(LayoutAttrInterface layout, int64_t rows, int64_t cols,
                                EmitError emitError) {
   ::blocksparse::BlockShape block = layout.getBlockShape();
@@ -94,7 +97,7 @@ static LogicalResult checkGrid(LayoutAttrInterface layout, int64_t rows, int64_t
   return success();
 }
 
-/// C4 to C9, C28 of the operands that attention and its gradient share.
+/// Checks the operands that attention and its gradient share, and returns their sizes.
 template <typename OpTy>
 static FailureOr<AttentionShape> getAttentionShape(OpTy op, EmitError emitError) {
   RankedTensorType types[] = {op.getQ().getType(), op.getK().getType(), op.getV().getType()};
@@ -114,13 +117,13 @@ static FailureOr<AttentionShape> getAttentionShape(OpTy op, EmitError emitError)
       failed(checkResolvable(layout, "the scores", emitError)) ||
       failed(checkFactorElements(q.getElementType(), k.getElementType(), "q", "k", emitError)) ||
       failed(checkFactorElements(q.getElementType(), v.getElementType(), "q", "v", emitError)) ||
-      failed(checkFloat(q.getElementType(), "q", emitError)))
+      failed(checkFloat(q.getElementType(), "q", emitError))) // C21
     return failure();
   FailureOr<SmallVector<int64_t>> leading =
       broadcastLeading(ArrayRef(*shape).drop_back(2), values->leading, emitError);
   if (failed(leading))
     return failure();
-  // C3: a layout of several heads makes as many.
+  // C3: a layout of several heads gives the scores as many.
   if (int64_t heads = layout.getBlockGrid().heads; heads != 1) {
     leading = broadcastLeading(*leading, {heads}, emitError);
     if (failed(leading))
@@ -148,7 +151,7 @@ LogicalResult AttentionOp::verify() {
     return failure();
   Type element = getQ().getType().getElementType();
   if (failed(checkShape(getOut().getType(), shape->with({shape->rows, shape->valueSize}), "out",
-                        emitError)) ||
+                        emitError)) || // C8
       failed(checkProductElement(element, getOut().getType().getElementType(), emitError)))
     return failure();
   return checkLogSumExp(getLse().getType(), shape->with({shape->rows}), element, emitError);
@@ -162,17 +165,17 @@ LogicalResult AttentionGradOp::verify() {
   Type element = getQ().getType().getElementType();
   SmallVector<int64_t> out = shape->with({shape->rows, shape->valueSize});
   for (auto [type, name] : {std::pair(getOut().getType(), "out"), {getDout().getType(), "dout"}})
-    if (failed(checkShape(type, out, name, emitError)) ||
-        failed(checkFloat(type.getElementType(), name, emitError)))
+    if (failed(checkShape(type, out, name, emitError)) ||           // C8
+        failed(checkFloat(type.getElementType(), name, emitError))) // C21
       return failure();
-  // C9: dout is a factor, of dP = dout v^T and dV = P^T dout.
+  // C9: dout is a factor of dP = dout v^T and of dV = P^T dout.
   if (failed(checkFactorElements(element, getDout().getType().getElementType(), "q", "dout",
                                  emitError)))
     return failure();
   if (failed(checkLogSumExp(getLse().getType(), shape->with({shape->rows}), element, emitError)))
     return failure();
 
-  // C29: a gradient has the shape of what it belongs to.
+  // C29: a gradient has the shape of its primal operand.
   std::tuple<RankedTensorType, RankedTensorType, StringRef> gradients[] = {
       {getDq().getType(), getQ().getType(), "dq"},
       {getDk().getType(), getK().getType(), "dk"},

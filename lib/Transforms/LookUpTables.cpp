@@ -146,7 +146,7 @@ static FailureOr<RowTables> createDynamicRowTables(Operation *op, OpBuilder &bui
   Value entries =
       createIndexInit(builder, loc, col, {lastSize(builder, loc, col), builder.getIndexAttr(2)});
   auto lut = BsrRowLutOp::create(builder, loc, TypeRange{segments.getType(), entries.getType()},
-                                 crow, col, ValueRange{segments, entries}, transpose);
+                                 crow, col, segments, entries, transpose);
   return RowTables{lut.getResult(0), lut.getResult(1)};
 }
 
@@ -205,7 +205,7 @@ FailureOr<CoordinateTables> mlir::blocksparse::createCoordinateTables(Operation 
         createIndexInit(builder, loc, pattern.crow,
                         {blockRows(builder, loc, pattern.crow), builder.getIndexAttr(2)});
     auto op = BsrCoordinateLutOp::create(builder, loc, TypeRange{lut.getType(), segments.getType()},
-                                         pattern.crow, pattern.col, ValueRange{lut, segments});
+                                         pattern.crow, pattern.col, lut, segments);
     return CoordinateTables{op.getResult(0), op.getResult(1)};
   }
   FailureOr<const BlockLayout *> layout = resolveLayout(op, pattern.type.getLayout());

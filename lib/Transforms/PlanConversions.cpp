@@ -88,9 +88,9 @@ struct PlanTranspose : OpConversionPattern<TransposeOp> {
     Value permutation = tensor::EmptyOp::create(builder, loc, sizes, builder.getI32Type());
     sizes.back() = builder.getIndexAttr(*cols + 1);
     Value crow = tensor::EmptyOp::create(builder, loc, sizes, type.getElementType());
-    SmallVector<Value> inits{crow, col, permutation};
-    return BsrTransposeIndicesOp::create(builder, loc, ValueRange(inits).getTypes(), source.crow,
-                                         source.col, inits);
+    return BsrTransposeIndicesOp::create(
+        builder, loc, TypeRange{crow.getType(), col.getType(), permutation.getType()}, source.crow,
+        source.col, crow, col, permutation);
   }
 
   LogicalResult matchAndRewrite(TransposeOp op, OneToNOpAdaptor adaptor,

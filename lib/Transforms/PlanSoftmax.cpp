@@ -47,22 +47,25 @@ struct PlanSoftmax : OpConversionPattern<SoftmaxOp> {
     if (failed(tables))
       return failure();
     SparseTensor y = *SparseTensor::get(op.getY().getType());
-    SmallVector<Value> inits{
-        OperandSizes(op, rewriter).createInitLike(x.values, y.getElementType())};
+    Value init = OperandSizes(op, rewriter).createInitLike(x.values, y.getElementType()), lseInit;
     if (op.getLse()) {
-      FailureOr<Value> init = createSideInit(
+      FailureOr<Value> side = createSideInit(
           op, rewriter, cast<RankedTensorType>(op.getLse().getType()), x, /*matrix=*/false);
-      if (failed(init))
+      if (failed(side))
         return failure();
-      inits.push_back(*init);
+      lseInit = *side;
     }
+    SmallVector<Type> types{init.getType()};
+    if (lseInit)
+      types.push_back(lseInit.getType());
     ::blocksparse::BlockShape block = x.type.getBlock();
     auto planned = PlannedSoftmaxOp::create(
-        rewriter, op.getLoc(), ValueRange(inits).getTypes(), x.values, tables->segments,
-        tables->entries, single(adaptor.getRpe()), single(adaptor.getKeyPaddingMask()),
-        single(adaptor.getAttentionMask()), inits, ArrayRef<int64_t>{block.rows, block.cols},
-        *shape, x.type.getLutHeads(), op.getScale(), op.getCausal(), op.getKeyPaddingMaskMode(),
-        op.getAttentionMaskMode(), op.getScheduleAttr());
+        rewriter, op.getLoc(), types, x.values, tables->segments, tables->entries,
+        single(adaptor.getRpe()), single(adaptor.getKeyPaddingMask()),
+        single(adaptor.getAttentionMask()), init, lseInit,
+        ArrayRef<int64_t>{block.rows, block.cols}, *shape, x.type.getLutHeads(), op.getScale(),
+        op.getCausal(), op.getKeyPaddingMaskMode(), op.getAttentionMaskMode(),
+        op.getScheduleAttr());
     SmallVector<SmallVector<Value>> replacements{x.withValues(planned.getResult(0))};
     if (op.getLse())
       replacements.push_back({planned.getResult(1)});
@@ -86,20 +89,22 @@ struct PlanSoftmaxGrad : OpConversionPattern<SoftmaxGradOp> {
     if (failed(tables))
       return failure();
     SparseTensor dx = *SparseTensor::get(op.getDx().getType());
-    SmallVector<Value> inits{
-        OperandSizes(op, rewriter).createInitLike(y.values, dx.getElementType())};
+    Value init = OperandSizes(op, rewriter).createInitLike(y.values, dx.getElementType()), drpeInit;
     if (op.getDrpe()) {
-      FailureOr<Value> init = createSideInit(
+      FailureOr<Value> side = createSideInit(
           op, rewriter, cast<RankedTensorType>(op.getDrpe().getType()), y, /*matrix=*/true);
-      if (failed(init))
+      if (failed(side))
         return failure();
-      inits.push_back(*init);
+      drpeInit = *side;
     }
+    SmallVector<Type> types{init.getType()};
+    if (drpeInit)
+      types.push_back(drpeInit.getType());
     ::blocksparse::BlockShape block = y.type.getBlock();
     auto planned = PlannedSoftmaxGradOp::create(
-        rewriter, op.getLoc(), ValueRange(inits).getTypes(), y.values, dy.values, tables->segments,
-        tables->entries, inits, ArrayRef<int64_t>{block.rows, block.cols}, *shape,
-        y.type.getLutHeads(), op.getScale(), op.getScheduleAttr());
+        rewriter, op.getLoc(), types, y.values, dy.values, tables->segments, tables->entries, init,
+        drpeInit, ArrayRef<int64_t>{block.rows, block.cols}, *shape, y.type.getLutHeads(),
+        op.getScale(), op.getScheduleAttr());
     SmallVector<SmallVector<Value>> replacements{y.withValues(planned.getResult(0))};
     if (op.getDrpe())
       replacements.push_back({planned.getResult(1)});

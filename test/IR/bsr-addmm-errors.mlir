@@ -78,3 +78,21 @@ func.func @c17_beta(%a: tensor<64x96xi8, #layout>, %b: tensor<96x20xi8>, %c: ten
   %0 = blocksparse.bsr_addmm %a, %b input(%c) {beta = 0.5} : (tensor<64x96xi8, #layout>, tensor<96x20xi8>, tensor<64x20xi32>) -> tensor<64x20xi32>
   return
 }
+
+// -----
+
+#layout = #blocksparse.layout<16x32, grid 4x3, mask "100/110/011/101">
+func.func @c15_left_alpha_type(%a: tensor<64x96xf32, #layout>, %b: tensor<96x20xf32>, %c: tensor<64xf64>) {
+  // expected-error @below {{expects left_alpha of element type 'f32', but got 'f64'}}
+  %0 = blocksparse.bsr_addmm %a, %b left_alpha(%c) {beta = 0.0} : (tensor<64x96xf32, #layout>, tensor<96x20xf32>, tensor<64xf64>) -> tensor<64x20xf32>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x32, grid 4x3, mask "100/110/011/101">
+func.func @c14_input_type(%a: tensor<64x96xf16, #layout>, %b: tensor<96x20xf16>, %c: tensor<64x20xbf16>) {
+  // expected-error @below {{expects input of element type 'f16' or 'f32', but got 'bf16'}}
+  %0 = blocksparse.bsr_addmm %a, %b input(%c) : (tensor<64x96xf16, #layout>, tensor<96x20xf16>, tensor<64x20xbf16>) -> tensor<64x20xf16>
+  return
+}

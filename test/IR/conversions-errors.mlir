@@ -48,7 +48,7 @@ func.func @c12_from_dense(%d: tensor<32x32xf32>) {
 
 #layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
 func.func @c12_from_dense_static(%d: tensor<32x32xf32>, %p: tensor<32x32xf32, #layout>) {
-  // expected-error @below {{expects no pattern operand for a result of static layout, but got one of type}}
+  // expected-error @below {{expects no pattern operand for a result of static layout, but got one of type 'tensor<32x32xf32, #blocksparse.layout<16x16, grid 2x2, mask "10/11">>'}}
   %0 = blocksparse.from_dense %d pattern(%p) : (tensor<32x32xf32>, tensor<32x32xf32, #layout>) -> tensor<32x32xf32, #layout>
   return
 }

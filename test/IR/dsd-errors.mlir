@@ -208,7 +208,7 @@ func.func @c17_alpha(%a: tensor<64x96xi8, #layout>, %b: tensor<96x20xi8>) {
 // -----
 
 #layout = #blocksparse.layout<16x32, grid 4x3, mask "100/110/011/101">
-func.func @c17_activation(%a: tensor<64x96xi8, #layout>, %b: tensor<96x20xi8>) {
+func.func @c44_activation(%a: tensor<64x96xi8, #layout>, %b: tensor<96x20xi8>) {
   // expected-error @below {{expects activation none or relu with factors of 'i8', but got silu}}
   %0 = blocksparse.dsd %a, %b {activation = #blocksparse.activation<silu>} : (tensor<64x96xi8, #layout>, tensor<96x20xi8>) -> tensor<64x20xi32>
   return

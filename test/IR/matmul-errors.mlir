@@ -8,7 +8,7 @@ func.func @c5_rank(%a: tensor<64xf32>, %b: tensor<64x32xf32>) {
 
 // -----
 
-func.func @c5_score_rank(%a: tensor<10x4x64xf16>, %b: tensor<2x12x4x64xf16>) {
+func.func @c36_rank(%a: tensor<10x4x64xf16>, %b: tensor<2x12x4x64xf16>) {
   // expected-error @below {{expects operands of rank 4 in the form score, but got rank 3 and 4}}
   %0 = blocksparse.matmul %a, %b {form = #blocksparse.form<score>} : (tensor<10x4x64xf16>, tensor<2x12x4x64xf16>) -> tensor<2x4x10x12xf16>
   return
@@ -56,7 +56,7 @@ func.func @c8_context(%a: tensor<2x4x10x12xf16>, %b: tensor<2x12x4x64xf16>) {
 
 // -----
 
-func.func @no_transpose(%a: tensor<2x10x4x64xf16>, %b: tensor<2x12x4x64xf16>) {
+func.func @c36_transpose(%a: tensor<2x10x4x64xf16>, %b: tensor<2x12x4x64xf16>) {
   // expected-error @below {{expects no transposes in the form score, but got transpose_b}}
   %0 = blocksparse.matmul %a, %b {form = #blocksparse.form<score>, transpose_b} : (tensor<2x10x4x64xf16>, tensor<2x12x4x64xf16>) -> tensor<2x4x10x12xf16>
   return

@@ -16,8 +16,8 @@ func.func @c34_positive(%v: tensor<3x16x16xf32>, %d: tensor<32x20xf32>, %s: tens
 
 // -----
 
-func.func @c35_rank(%v: tensor<16x16xf32>, %d: tensor<32x20xf32>, %s: tensor<2x5xi32>, %e: tensor<3x2xi32>, %o: tensor<32x20xf32>) {
-  // expected-error @below {{expects values of rank 3 or 4, but got rank 2}}
+func.func @values_rank(%v: tensor<16x16xf32>, %d: tensor<32x20xf32>, %s: tensor<2x5xi32>, %e: tensor<3x2xi32>, %o: tensor<32x20xf32>) {
+  // expected-error @below {{operand #0 must be value blocks [S, bm, bn] or [B, S, bm, bn], but got 'tensor<16x16xf32>'}}
   %0 = blocksparse.planned_dsd %v, %d segments(%s) entries(%e) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (tensor<16x16xf32>, tensor<32x20xf32>, tensor<2x5xi32>, tensor<3x2xi32>, tensor<32x20xf32>) -> tensor<32x20xf32>
   return
 }
@@ -32,32 +32,32 @@ func.func @c35_block(%v: tensor<3x16x8xf32>, %d: tensor<32x20xf32>, %s: tensor<2
 
 // -----
 
-func.func @c36_segments(%v: tensor<3x16x16xf32>, %d: tensor<32x20xf32>, %s: tensor<2x4xi32>, %e: tensor<3x2xi32>, %o: tensor<32x20xf32>) {
-  // expected-error @below {{expects segments to have 5 columns, but got 4}}
+func.func @segments_columns(%v: tensor<3x16x16xf32>, %d: tensor<32x20xf32>, %s: tensor<2x4xi32>, %e: tensor<3x2xi32>, %o: tensor<32x20xf32>) {
+  // expected-error @below {{operand #2 must be segments of a row LUT, i32 [s, 5] or [B, s, 5], but got 'tensor<2x4xi32>'}}
   %0 = blocksparse.planned_dsd %v, %d segments(%s) entries(%e) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (tensor<3x16x16xf32>, tensor<32x20xf32>, tensor<2x4xi32>, tensor<3x2xi32>, tensor<32x20xf32>) -> tensor<32x20xf32>
   return
 }
 
 // -----
 
-func.func @c36_entries_rank(%v: tensor<3x16x16xf32>, %d: tensor<32x20xf32>, %s: tensor<2x5xi32>, %e: tensor<6xi32>, %o: tensor<32x20xf32>) {
-  // expected-error @below {{expects entries of rank 2 or 3, but got rank 1}}
+func.func @entries_rank(%v: tensor<3x16x16xf32>, %d: tensor<32x20xf32>, %s: tensor<2x5xi32>, %e: tensor<6xi32>, %o: tensor<32x20xf32>) {
+  // expected-error @below {{operand #3 must be entries of a row LUT, i32 [e, 2] or [B, e, 2], but got 'tensor<6xi32>'}}
   %0 = blocksparse.planned_dsd %v, %d segments(%s) entries(%e) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (tensor<3x16x16xf32>, tensor<32x20xf32>, tensor<2x5xi32>, tensor<6xi32>, tensor<32x20xf32>) -> tensor<32x20xf32>
   return
 }
 
 // -----
 
-func.func @c36_type(%v: tensor<3x16x16xf32>, %d: tensor<32x20xf32>, %s: tensor<2x5xi32>, %e: tensor<3x2xi64>, %o: tensor<32x20xf32>) {
-  // expected-error @below {{expects entries of i32, but got 'i64'}}
+func.func @entries_type(%v: tensor<3x16x16xf32>, %d: tensor<32x20xf32>, %s: tensor<2x5xi32>, %e: tensor<3x2xi64>, %o: tensor<32x20xf32>) {
+  // expected-error @below {{operand #3 must be entries of a row LUT, i32 [e, 2] or [B, e, 2], but got 'tensor<3x2xi64>'}}
   %0 = blocksparse.planned_dsd %v, %d segments(%s) entries(%e) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (tensor<3x16x16xf32>, tensor<32x20xf32>, tensor<2x5xi32>, tensor<3x2xi64>, tensor<32x20xf32>) -> tensor<32x20xf32>
   return
 }
 
 // -----
 
-func.func @c36_combine(%v: tensor<3x16x16xf32>, %d: tensor<32x20xf32>, %s: tensor<2x5xi32>, %e: tensor<3x2xi32>, %c: tensor<1x3xi32>, %o: tensor<32x20xf32>) {
-  // expected-error @below {{expects combine to have 4 columns, but got 3}}
+func.func @combine_columns(%v: tensor<3x16x16xf32>, %d: tensor<32x20xf32>, %s: tensor<2x5xi32>, %e: tensor<3x2xi32>, %c: tensor<1x3xi32>, %o: tensor<32x20xf32>) {
+  // expected-error @below {{operand #4 must be combine table, i32 [c, 4] or [B, c, 4], but got 'tensor<1x3xi32>'}}
   %0 = blocksparse.planned_dsd %v, %d segments(%s) entries(%e) combine(%c) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1, slots = 2} : (tensor<3x16x16xf32>, tensor<32x20xf32>, tensor<2x5xi32>, tensor<3x2xi32>, tensor<1x3xi32>, tensor<32x20xf32>) -> tensor<32x20xf32>
   return
 }
@@ -97,7 +97,7 @@ func.func @c37_heads(%v: tensor<3x16x16xf32>, %d: tensor<4x32x20xf32>, %s: tenso
 // -----
 
 func.func @c8_columns(%v: tensor<3x16x16xf32>, %d: tensor<32x20xf32>, %s: tensor<2x5xi32>, %e: tensor<3x2xi32>, %o: tensor<32x21xf32>) {
-  // expected-error @below {{expects an init of 20 columns before transpose_out, but got 21}}
+  // expected-error @below {{expects init of shape ?x20, but got 32x21}}
   %0 = blocksparse.planned_dsd %v, %d segments(%s) entries(%e) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (tensor<3x16x16xf32>, tensor<32x20xf32>, tensor<2x5xi32>, tensor<3x2xi32>, tensor<32x21xf32>) -> tensor<32x21xf32>
   return
 }
@@ -152,16 +152,16 @@ func.func @no_result(%v: tensor<3x16x16xf32>, %d: tensor<32x20xf32>, %s: tensor<
 
 // -----
 
-func.func @c36_lut(%a: tensor<32x8xf32>, %b: tensor<8x32xf32>, %l: tensor<3x5xi32>, %s: tensor<2x2xi32>, %o: tensor<3x16x16xf32>) {
-  // expected-error @below {{expects lut to have 4 columns, but got 5}}
+func.func @lut_columns(%a: tensor<32x8xf32>, %b: tensor<8x32xf32>, %l: tensor<3x5xi32>, %s: tensor<2x2xi32>, %o: tensor<3x16x16xf32>) {
+  // expected-error @below {{operand #2 must be coordinate LUT, i32 [nnz, 4] or [B, nnz, 4], but got 'tensor<3x5xi32>'}}
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (tensor<32x8xf32>, tensor<8x32xf32>, tensor<3x5xi32>, tensor<2x2xi32>, tensor<3x16x16xf32>) -> tensor<3x16x16xf32>
   return
 }
 
 // -----
 
-func.func @c36_sdd_segments(%a: tensor<32x8xf32>, %b: tensor<8x32xf32>, %l: tensor<3x4xi32>, %s: tensor<3x5xi32>, %o: tensor<3x16x16xf32>) {
-  // expected-error @below {{expects segments to have 2 columns, but got 5}}
+func.func @sdd_segments_columns(%a: tensor<32x8xf32>, %b: tensor<8x32xf32>, %l: tensor<3x4xi32>, %s: tensor<3x5xi32>, %o: tensor<3x16x16xf32>) {
+  // expected-error @below {{operand #3 must be segments of a coordinate LUT, i32 [s, 2] or [B, s, 2], but got 'tensor<3x5xi32>'}}
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (tensor<32x8xf32>, tensor<8x32xf32>, tensor<3x4xi32>, tensor<3x5xi32>, tensor<3x16x16xf32>) -> tensor<3x16x16xf32>
   return
 }
@@ -208,7 +208,7 @@ func.func @c8_input(%a: tensor<32x8xf32>, %b: tensor<8x32xf32>, %l: tensor<3x4xi
 
 // -----
 
-func.func @c30_input(%a: tensor<32x8xf32>, %b: tensor<8x32xf32>, %l: tensor<3x4xi32>, %s: tensor<2x2xi32>, %i: tensor<3x16x16xf16>, %o: tensor<3x16x16xf32>) {
+func.func @c45_input(%a: tensor<32x8xf32>, %b: tensor<8x32xf32>, %l: tensor<3x4xi32>, %s: tensor<2x2xi32>, %i: tensor<3x16x16xf16>, %o: tensor<3x16x16xf32>) {
   // expected-error @below {{expects input of the element type of init, 'f32', but got 'f16'}}
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) input(%i) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1, beta = 1.0} : (tensor<32x8xf32>, tensor<8x32xf32>, tensor<3x4xi32>, tensor<2x2xi32>, tensor<3x16x16xf16>, tensor<3x16x16xf32>) -> tensor<3x16x16xf32>
   return
@@ -216,7 +216,7 @@ func.func @c30_input(%a: tensor<32x8xf32>, %b: tensor<8x32xf32>, %l: tensor<3x4x
 
 // -----
 
-func.func @c44_count(%a: tensor<32x8xf32>, %b: tensor<8x32xf32>, %l: tensor<3x4xi32>, %s: tensor<2x2xi32>, %t: tensor<1x24xi32>, %o: tensor<3x16x16xf32>) {
+func.func @c38_count(%a: tensor<32x8xf32>, %b: tensor<8x32xf32>, %l: tensor<3x4xi32>, %s: tensor<2x2xi32>, %t: tensor<1x24xi32>, %o: tensor<3x16x16xf32>) {
   // expected-error @below {{expects 0 or 3 tables of work lists, but got 1}}
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (tensor<32x8xf32>, tensor<8x32xf32>, tensor<3x4xi32>, tensor<2x2xi32>, tensor<1x24xi32>, tensor<3x16x16xf32>) -> tensor<3x16x16xf32>
   return
@@ -224,7 +224,7 @@ func.func @c44_count(%a: tensor<32x8xf32>, %b: tensor<8x32xf32>, %l: tensor<3x4x
 
 // -----
 
-func.func @c44_columns(%a: tensor<32x8xf32>, %b: tensor<8x32xf32>, %l: tensor<3x4xi32>, %s: tensor<2x2xi32>, %t: tensor<1x8xi32>, %w: tensor<2xi32>, %p: tensor<1x128xi32>, %o: tensor<3x16x16xf32>) {
+func.func @c38_columns(%a: tensor<32x8xf32>, %b: tensor<8x32xf32>, %l: tensor<3x4xi32>, %s: tensor<2x2xi32>, %t: tensor<1x8xi32>, %w: tensor<2xi32>, %p: tensor<1x128xi32>, %o: tensor<3x16x16xf32>) {
   // expected-error @below {{expects tiles of work lists to have 24 columns, but got 8}}
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w, %p) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (tensor<32x8xf32>, tensor<8x32xf32>, tensor<3x4xi32>, tensor<2x2xi32>, tensor<1x8xi32>, tensor<2xi32>, tensor<1x128xi32>, tensor<3x16x16xf32>) -> tensor<3x16x16xf32>
   return
@@ -232,7 +232,7 @@ func.func @c44_columns(%a: tensor<32x8xf32>, %b: tensor<8x32xf32>, %l: tensor<3x
 
 // -----
 
-func.func @c44_large(%a: tensor<64x8xf32>, %b: tensor<8x64xf32>, %l: tensor<1x4xi32>, %s: tensor<1x2xi32>, %t: tensor<1x24xi32>, %w: tensor<2xi32>, %p: tensor<1x8xi32>, %o: tensor<1x64x64xf32>) {
+func.func @c38_large(%a: tensor<64x8xf32>, %b: tensor<8x64xf32>, %l: tensor<1x4xi32>, %s: tensor<1x2xi32>, %t: tensor<1x24xi32>, %w: tensor<2xi32>, %p: tensor<1x8xi32>, %o: tensor<1x64x64xf32>) {
   // expected-error @below {{expects 0 or 2 tables of work lists, but got 3}}
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w, %p) outs(%o) {block = array<i64: 64, 64>, lut_heads = 1} : (tensor<64x8xf32>, tensor<8x64xf32>, tensor<1x4xi32>, tensor<1x2xi32>, tensor<1x24xi32>, tensor<2xi32>, tensor<1x8xi32>, tensor<1x64x64xf32>) -> tensor<1x64x64xf32>
   return
@@ -240,7 +240,7 @@ func.func @c44_large(%a: tensor<64x8xf32>, %b: tensor<8x64xf32>, %l: tensor<1x4x
 
 // -----
 
-func.func @c44_places(%a: tensor<32x8xf32>, %b: tensor<8x32xf32>, %l: tensor<3x4xi32>, %s: tensor<2x2xi32>, %t: tensor<1x24xi32>, %w: tensor<2xi32>, %p: tensor<128xi32>, %o: tensor<3x16x16xf32>) {
+func.func @c38_places(%a: tensor<32x8xf32>, %b: tensor<8x32xf32>, %l: tensor<3x4xi32>, %s: tensor<2x2xi32>, %t: tensor<1x24xi32>, %w: tensor<2xi32>, %p: tensor<128xi32>, %o: tensor<3x16x16xf32>) {
   // expected-error @below {{expects places of work lists of rank 2, but got rank 1}}
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w, %p) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (tensor<32x8xf32>, tensor<8x32xf32>, tensor<3x4xi32>, tensor<2x2xi32>, tensor<1x24xi32>, tensor<2xi32>, tensor<128xi32>, tensor<3x16x16xf32>) -> tensor<3x16x16xf32>
   return
@@ -280,8 +280,8 @@ func.func @c42_rank(%v: tensor<3x16x16xf16>, %d: tensor<32x64xf16>, %s: tensor<2
 
 // -----
 
-func.func @c42_element(%v: tensor<3x16x16xf16>, %d: tensor<32x64xf16>, %s: tensor<2x5xi32>, %e: tensor<3x2xi32>, %t0: tensor<1x8xi32>, %t1: tensor<2xi32>, %t2: tensor<2x12xi64>, %t3: tensor<1x2xi32>, %t4: tensor<3xi32>, %o: tensor<32x64xf16>) {
-  // expected-error @below {{expects records of stages of i32, but got 'i64'}}
+func.func @stages_element(%v: tensor<3x16x16xf16>, %d: tensor<32x64xf16>, %s: tensor<2x5xi32>, %e: tensor<3x2xi32>, %t0: tensor<1x8xi32>, %t1: tensor<2xi32>, %t2: tensor<2x12xi64>, %t3: tensor<1x2xi32>, %t4: tensor<3xi32>, %o: tensor<32x64xf16>) {
+  // expected-error @below {{operand #6 must be variadic of i32 list or table without a batch, but got 'tensor<2x12xi64>'}}
   %0 = blocksparse.planned_dsd %v, %d segments(%s) entries(%e) stages(%t0, %t1, %t2, %t3, %t4) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (tensor<3x16x16xf16>, tensor<32x64xf16>, tensor<2x5xi32>, tensor<3x2xi32>, tensor<1x8xi32>, tensor<2xi32>, tensor<2x12xi64>, tensor<1x2xi32>, tensor<3xi32>, tensor<32x64xf16>) -> tensor<32x64xf16>
   return
 }
@@ -315,5 +315,61 @@ func.func @c43_element(%v: tensor<3x16x16xf16>, %d: tensor<32x64xf16>, %s: tenso
 func.func @c43_without_stages(%v: tensor<3x16x16xf16>, %d: tensor<32x64xf16>, %s: tensor<2x5xi32>, %e: tensor<3x2xi32>, %p: tensor<3x16x16xf16>, %o: tensor<32x64xf16>) {
   // expected-error @below {{expects stages with packed values, but got none}}
   %0 = blocksparse.planned_dsd %v, %d segments(%s) entries(%e) packed(%p) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (tensor<3x16x16xf16>, tensor<32x64xf16>, tensor<2x5xi32>, tensor<3x2xi32>, tensor<3x16x16xf16>, tensor<32x64xf16>) -> tensor<32x64xf16>
+  return
+}
+
+// -----
+
+func.func @c8_columns_transposed(%v: tensor<3x16x16xf32>, %d: tensor<20x32xf32>, %s: tensor<2x5xi32>, %e: tensor<3x2xi32>, %o: tensor<21x32xf32>) {
+  // expected-error @below {{expects init of shape 20x?, but got 21x32}}
+  %0 = blocksparse.planned_dsd %v, %d segments(%s) entries(%e) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1, transpose_b, transpose_out} : (tensor<3x16x16xf32>, tensor<20x32xf32>, tensor<2x5xi32>, tensor<3x2xi32>, tensor<21x32xf32>) -> tensor<21x32xf32>
+  return
+}
+
+// -----
+
+func.func @lut_element(%a: memref<32x8xf32>, %b: memref<8x32xf32>, %l: memref<3x4xf16>, %s: memref<2x2xi32>, %o: memref<3x16x16xf32>) {
+  // expected-error @below {{operand #2 must be coordinate LUT, i32 [nnz, 4] or [B, nnz, 4], but got 'memref<3x4xf16>'}}
+  blocksparse.planned_sdd %a, %b lut(%l) segments(%s) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (memref<32x8xf32>, memref<8x32xf32>, memref<3x4xf16>, memref<2x2xi32>, memref<3x16x16xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @dense_rank(%v: tensor<3x16x16xf32>, %d: tensor<32xf32>, %s: tensor<2x5xi32>, %e: tensor<3x2xi32>, %o: tensor<32x20xf32>) {
+  // expected-error @below {{operand #1 must be dense matrices of rank 2 to 4, but got 'tensor<32xf32>'}}
+  %0 = blocksparse.planned_dsd %v, %d segments(%s) entries(%e) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (tensor<3x16x16xf32>, tensor<32xf32>, tensor<2x5xi32>, tensor<3x2xi32>, tensor<32x20xf32>) -> tensor<32x20xf32>
+  return
+}
+
+// -----
+
+func.func @bias_rank(%a: memref<10x64xf32>, %b: memref<64x32xf32>, %c: memref<1x32xf32>, %o: memref<10x32xf32>) {
+  // expected-error @below {{operand #2 must be dense vector, but got 'memref<1x32xf32>'}}
+  blocksparse.planned_matmul %a, %b bias(%c) outs(%o) : (memref<10x64xf32>, memref<64x32xf32>, memref<1x32xf32>, memref<10x32xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @scatter_blocks_rank(%b: memref<16x8xf32>, %o: memref<7x8x32xf32>, %c: memref<4xi32>, %p: memref<?x2xi32>, %x: memref<3x16x32xf32>) {
+  // expected-error @below {{operand #0 must be tiles [P, Ms, Ks], but got 'memref<16x8xf32>'}}
+  blocksparse.planned_scatter_mm %b, %o indices(%c, %p) outs(%x) : (memref<16x8xf32>, memref<7x8x32xf32>, memref<4xi32>, memref<?x2xi32>, memref<3x16x32xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @scatter_indices_element(%b: memref<5x16x8xf32>, %o: memref<7x8x32xf32>, %c: memref<4xf32>, %p: memref<?x2xi32>, %x: memref<3x16x32xf32>) {
+  // expected-error @below {{operand #2 must be variadic of indices of scatter_mm, i32 or i64 of rank 1 or 2, but got 'memref<4xf32>'}}
+  blocksparse.planned_scatter_mm %b, %o indices(%c, %p) outs(%x) : (memref<5x16x8xf32>, memref<7x8x32xf32>, memref<4xf32>, memref<?x2xi32>, memref<3x16x32xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @c38_rank(%a: tensor<32x8xf32>, %b: tensor<8x32xf32>, %l: tensor<3x4xi32>, %s: tensor<2x2xi32>, %t: tensor<24xi32>, %w: tensor<2xi32>, %p: tensor<1x8xi32>, %o: tensor<3x16x16xf32>) {
+  // expected-error @below {{expects tiles of work lists of rank 2, but got rank 1}}
+  %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w, %p) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1} : (tensor<32x8xf32>, tensor<8x32xf32>, tensor<3x4xi32>, tensor<2x2xi32>, tensor<24xi32>, tensor<2xi32>, tensor<1x8xi32>, tensor<3x16x16xf32>) -> tensor<3x16x16xf32>
   return
 }

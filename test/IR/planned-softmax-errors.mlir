@@ -16,16 +16,16 @@ func.func @c40_negative(%x: memref<3x16x16xf32>, %s: memref<2x5xi32>, %e: memref
 
 // -----
 
-func.func @c38_inits(%x: memref<3x16x16xf32>, %s: memref<2x5xi32>, %e: memref<3x2xi32>, %y: memref<3x16x16xf32>, %l: memref<30xf32>, %m: memref<30xf32>) {
-  // expected-error @below {{expects 1 or 2 destinations, but got 3}}
+func.func @three_destinations(%x: memref<3x16x16xf32>, %s: memref<2x5xi32>, %e: memref<3x2xi32>, %y: memref<3x16x16xf32>, %l: memref<30xf32>, %m: memref<30xf32>) {
+  // expected-error @below {{expected ')'}}
   blocksparse.planned_softmax %x segments(%s) entries(%e) outs(%y, %l, %m) {block = array<i64: 16, 16>, lut_heads = 1, shape = array<i64: 30, 32>} : (memref<3x16x16xf32>, memref<2x5xi32>, memref<3x2xi32>, memref<3x16x16xf32>, memref<30xf32>, memref<30xf32>) -> ()
   return
 }
 
 // -----
 
-func.func @c36_segments(%x: memref<3x16x16xf32>, %s: memref<2x2xi32>, %e: memref<3x2xi32>, %y: memref<3x16x16xf32>) {
-  // expected-error @below {{expects segments to have 5 columns, but got 2}}
+func.func @segments_columns(%x: memref<3x16x16xf32>, %s: memref<2x2xi32>, %e: memref<3x2xi32>, %y: memref<3x16x16xf32>) {
+  // expected-error @below {{operand #1 must be segments of a row LUT, i32 [s, 5] or [B, s, 5], but got 'memref<2x2xi32>'}}
   blocksparse.planned_softmax %x segments(%s) entries(%e) outs(%y) {block = array<i64: 16, 16>, lut_heads = 1, shape = array<i64: 30, 32>} : (memref<3x16x16xf32>, memref<2x2xi32>, memref<3x2xi32>, memref<3x16x16xf32>) -> ()
   return
 }
@@ -33,15 +33,15 @@ func.func @c36_segments(%x: memref<3x16x16xf32>, %s: memref<2x2xi32>, %e: memref
 // -----
 
 func.func @c8_y(%x: memref<3x16x16xf32>, %s: memref<2x5xi32>, %e: memref<3x2xi32>, %y: memref<4x16x16xf32>) {
-  // expected-error @below {{expects init 0 of shape 3x16x16, but got 4x16x16}}
+  // expected-error @below {{expects y of shape 3x16x16, but got 4x16x16}}
   blocksparse.planned_softmax %x segments(%s) entries(%e) outs(%y) {block = array<i64: 16, 16>, lut_heads = 1, shape = array<i64: 30, 32>} : (memref<3x16x16xf32>, memref<2x5xi32>, memref<3x2xi32>, memref<4x16x16xf32>) -> ()
   return
 }
 
 // -----
 
-func.func @c21_x(%x: memref<3x16x16xi8>, %s: memref<2x5xi32>, %e: memref<3x2xi32>, %y: memref<3x16x16xf32>) {
-  // expected-error @below {{expects x of a floating-point type, but got 'i8'}}
+func.func @x_element(%x: memref<3x16x16xi8>, %s: memref<2x5xi32>, %e: memref<3x2xi32>, %y: memref<3x16x16xf32>) {
+  // expected-error @below {{operand #0 must be floating-point value blocks [S, bm, bn] or [B, S, bm, bn], but got 'memref<3x16x16xi8>'}}
   blocksparse.planned_softmax %x segments(%s) entries(%e) outs(%y) {block = array<i64: 16, 16>, lut_heads = 1, shape = array<i64: 30, 32>} : (memref<3x16x16xi8>, memref<2x5xi32>, memref<3x2xi32>, memref<3x16x16xf32>) -> ()
   return
 }
@@ -56,8 +56,8 @@ func.func @c26_rows(%x: memref<3x16x16xf32>, %s: memref<2x5xi32>, %e: memref<3x2
 
 // -----
 
-func.func @c26_rank(%x: memref<3x16x16xf32>, %s: memref<2x5xi32>, %e: memref<3x2xi32>, %y: memref<3x16x16xf32>, %l: memref<1x1x1x30xf32>) {
-  // expected-error @below {{expects lse of rank 1 to 3, but got rank 4}}
+func.func @lse_rank(%x: memref<3x16x16xf32>, %s: memref<2x5xi32>, %e: memref<3x2xi32>, %y: memref<3x16x16xf32>, %l: memref<1x1x1x30xf32>) {
+  // expected-error @below {{operand #4 must be log-sum-exp [M], [H, M] or [B, H, M] of f32 or f64, but got 'memref<1x1x1x30xf32>'}}
   blocksparse.planned_softmax %x segments(%s) entries(%e) outs(%y, %l) {block = array<i64: 16, 16>, lut_heads = 1, shape = array<i64: 30, 32>} : (memref<3x16x16xf32>, memref<2x5xi32>, memref<3x2xi32>, memref<3x16x16xf32>, memref<1x1x1x30xf32>) -> ()
   return
 }
@@ -99,5 +99,21 @@ func.func @c8_dy(%x: memref<3x16x16xf32>, %dy: memref<2x16x16xf32>, %s: memref<2
 func.func @c22_drpe(%x: memref<3x16x16xf32>, %dy: memref<3x16x16xf32>, %s: memref<2x5xi32>, %e: memref<3x2xi32>, %dx: memref<3x16x16xf32>, %dr: memref<32x32xf32>) {
   // expected-error @below {{expects drpe to broadcast to ?x?x30x32, but got 32x32}}
   blocksparse.planned_softmax_grad %x, %dy segments(%s) entries(%e) outs(%dx, %dr) {block = array<i64: 16, 16>, lut_heads = 1, shape = array<i64: 30, 32>} : (memref<3x16x16xf32>, memref<3x16x16xf32>, memref<2x5xi32>, memref<3x2xi32>, memref<3x16x16xf32>, memref<32x32xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @drpe_element(%x: memref<3x16x16xf32>, %dy: memref<3x16x16xf32>, %s: memref<2x5xi32>, %e: memref<3x2xi32>, %dx: memref<3x16x16xf32>, %dr: memref<30x32xi32>) {
+  // expected-error @below {{operand #5 must be floating-point dense matrices of rank 2 to 4, but got 'memref<30x32xi32>'}}
+  blocksparse.planned_softmax_grad %x, %dy segments(%s) entries(%e) outs(%dx, %dr) {block = array<i64: 16, 16>, lut_heads = 1, shape = array<i64: 30, 32>} : (memref<3x16x16xf32>, memref<3x16x16xf32>, memref<2x5xi32>, memref<3x2xi32>, memref<3x16x16xf32>, memref<30x32xi32>) -> ()
+  return
+}
+
+// -----
+
+func.func @mask_rank(%x: memref<3x16x16xf32>, %s: memref<2x5xi32>, %e: memref<3x2xi32>, %k: memref<1x1x32xf32>, %y: memref<3x16x16xf32>) {
+  // expected-error @below {{operand #3 must be mask of columns [N] or [B, N], but got 'memref<1x1x32xf32>'}}
+  blocksparse.planned_softmax %x segments(%s) entries(%e) key_padding_mask(%k) outs(%y) {block = array<i64: 16, 16>, lut_heads = 1, shape = array<i64: 30, 32>} : (memref<3x16x16xf32>, memref<2x5xi32>, memref<3x2xi32>, memref<1x1x32xf32>, memref<3x16x16xf32>) -> ()
   return
 }

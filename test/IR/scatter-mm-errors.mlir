@@ -1,7 +1,7 @@
 // RUN: blocksparse-opt %s -verify-diagnostics -split-input-file
 
-func.func @c19_blocks(%b: tensor<16x8xf32>, %o: tensor<7x8x32xf32>, %acc: tensor<3x16x32xf32>, %i0: tensor<4xi32>, %i1: tensor<?x2xi32>) {
-  // expected-error @below {{expects blocks of rank 3, but got rank 2}}
+func.func @blocks_rank(%b: tensor<16x8xf32>, %o: tensor<7x8x32xf32>, %acc: tensor<3x16x32xf32>, %i0: tensor<4xi32>, %i1: tensor<?x2xi32>) {
+  // expected-error @below {{operand #0 must be dense tensor of rank 3, but got}}
   %0 = blocksparse.scatter_mm %b, %o into %acc indices(%i0, %i1) : (tensor<16x8xf32>, tensor<7x8x32xf32>, tensor<3x16x32xf32>, tensor<4xi32>, tensor<?x2xi32>) -> tensor<3x16x32xf32>
   return
 }
@@ -33,7 +33,7 @@ func.func @c18_columns(%b: tensor<5x16x8xf32>, %o: tensor<7x8x32xf32>, %acc: ten
 // -----
 
 func.func @c18_width(%b: tensor<5x16x8xf32>, %o: tensor<7x8x32xf32>, %acc: tensor<3x16x32xf32>, %i0: tensor<4xi32>, %i1: tensor<?x2xi64>) {
-  // expected-error @below {{expects index tensors of one type, i32 or i64, but got 'i32' and 'i64'}}
+  // expected-error @below {{expects index tensors of one type, but got 'i32' and 'i64'}}
   %0 = blocksparse.scatter_mm %b, %o into %acc indices(%i0, %i1) : (tensor<5x16x8xf32>, tensor<7x8x32xf32>, tensor<3x16x32xf32>, tensor<4xi32>, tensor<?x2xi64>) -> tensor<3x16x32xf32>
   return
 }
@@ -123,5 +123,13 @@ func.func @c20_zero(%b: tensor<5x16x8xf32>, %o: tensor<64x32xf32>, %acc: tensor<
 func.func @c19_strided(%b: tensor<5x16x8xf32>, %o: tensor<64x32xf32>, %acc: tensor<48x31xf32>, %i0: tensor<?xi32>, %i1: tensor<?xi32>, %i2: tensor<?xi32>, %i3: tensor<?xi32>) {
   // expected-error @below {{expects accumulators of shape ?x32, but got 48x31}}
   %0 = blocksparse.scatter_mm %b, %o into %acc indices(%i0, %i1, %i2, %i3) {format = #blocksparse.scatter_format<bsr_strided_mm>} : (tensor<5x16x8xf32>, tensor<64x32xf32>, tensor<48x31xf32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>) -> tensor<48x31xf32>
+  return
+}
+
+// -----
+
+func.func @c5_others(%b: tensor<5x16x8xf32>, %o: tensor<64xf32>, %acc: tensor<48x32xf32>, %i0: tensor<?xi32>, %i1: tensor<?xi32>, %i2: tensor<?xi32>, %i3: tensor<?xi32>) {
+  // expected-error @below {{expects others of rank 2 to 4, but got rank 1}}
+  %0 = blocksparse.scatter_mm %b, %o into %acc indices(%i0, %i1, %i2, %i3) {format = #blocksparse.scatter_format<bsr_strided_mm>} : (tensor<5x16x8xf32>, tensor<64xf32>, tensor<48x32xf32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>) -> tensor<48x32xf32>
   return
 }

@@ -12,7 +12,7 @@ func.func @c21_integer(%x: tensor<32x32xi32, #layout>) {
 #layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
 #other = #blocksparse.layout<16x16, grid 2x2, dense>
 func.func @c27_pattern(%x: tensor<2x4x32x32xf32, #layout>) {
-  // expected-error @below {{expects y of the shape and pattern of x}}
+  // expected-error @below {{expects y of the shape and pattern of x, 'tensor<2x4x32x32xf32, #blocksparse.layout<16x16, grid 2x2, mask "10/11">>', but got 'tensor<2x4x32x32xf32, #blocksparse.layout<16x16, grid 2x2, dense>>'}}
   %0 = blocksparse.softmax %x : (tensor<2x4x32x32xf32, #layout>) -> tensor<2x4x32x32xf32, #other>
   return
 }
@@ -21,7 +21,7 @@ func.func @c27_pattern(%x: tensor<2x4x32x32xf32, #layout>) {
 
 #layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
 func.func @c27_shape(%x: tensor<2x4x32x32xf32, #layout>) {
-  // expected-error @below {{expects y of the shape and pattern of x}}
+  // expected-error @below {{expects y of the shape and pattern of x, 'tensor<2x4x32x32xf32, #blocksparse.layout<16x16, grid 2x2, mask "10/11">>', but got 'tensor<4x32x32xf32, #blocksparse.layout<16x16, grid 2x2, mask "10/11">>'}}
   %0 = blocksparse.softmax %x : (tensor<2x4x32x32xf32, #layout>) -> tensor<4x32x32xf32, #layout>
   return
 }

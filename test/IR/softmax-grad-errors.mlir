@@ -3,7 +3,7 @@
 #layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
 #other = #blocksparse.layout<16x16, grid 2x2, dense>
 func.func @c27_dy(%y: tensor<2x4x32x32xf32, #layout>, %dy: tensor<2x4x32x32xf32, #other>) {
-  // expected-error @below {{expects dy of the shape and pattern of y}}
+  // expected-error @below {{expects dy of the shape and pattern of y, 'tensor<2x4x32x32xf32, #blocksparse.layout<16x16, grid 2x2, mask "10/11">>', but got 'tensor<2x4x32x32xf32, #blocksparse.layout<16x16, grid 2x2, dense>>'}}
   %0 = blocksparse.softmax_grad %y, %dy : (tensor<2x4x32x32xf32, #layout>, tensor<2x4x32x32xf32, #other>) -> tensor<2x4x32x32xf32, #layout>
   return
 }
@@ -12,7 +12,7 @@ func.func @c27_dy(%y: tensor<2x4x32x32xf32, #layout>, %dy: tensor<2x4x32x32xf32,
 
 #layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
 func.func @c27_dx(%y: tensor<2x4x32x32xf32, #layout>, %dy: tensor<2x4x32x32xf32, #layout>) {
-  // expected-error @below {{expects dx of the shape and pattern of y}}
+  // expected-error @below {{expects dx of the shape and pattern of y, 'tensor<2x4x32x32xf32, #blocksparse.layout<16x16, grid 2x2, mask "10/11">>', but got 'tensor<4x32x32xf32, #blocksparse.layout<16x16, grid 2x2, mask "10/11">>'}}
   %0 = blocksparse.softmax_grad %y, %dy : (tensor<2x4x32x32xf32, #layout>, tensor<2x4x32x32xf32, #layout>) -> tensor<4x32x32xf32, #layout>
   return
 }

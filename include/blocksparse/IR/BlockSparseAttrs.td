@@ -21,9 +21,9 @@ def BlockSparse_LayoutAttr : BlockSparse_AttrDef<"Layout", "layout",
   let summary = "A static block-sparse pattern";
   let description = [{
     The encoding of a tensor whose stored blocks are known at compile time. The block
-    shape is `rows x cols` elements, the grid `heads x rows x cols` blocks (heads may be
-    left out; 1 means that every head shares the pattern). The stored blocks are
-    given in one of four forms, equal in meaning:
+    shape is `rows x cols` elements, and the grid is `heads x rows x cols` blocks. Without heads the
+    grid has one head, whose pattern every head of the tensor shares. The stored blocks are
+    given in one of four forms, which have the same meaning:
 
     ```mlir
     #mask = #blocksparse.layout<16x16, grid 4x4, mask "1000/1100/0110/1011">
@@ -32,15 +32,15 @@ def BlockSparse_LayoutAttr : BlockSparse_AttrDef<"Layout", "layout",
     #name = #blocksparse.layout<16x16, grid 12x64x64, bigbird(num_random_blocks = 1, seed = 7)>
     ```
 
-    A resource holds the heads * rows + 1 row offsets, then the columns. The pass
-    `blocksparse-expand-layouts` turns every form into CSR. `contents` is a
+    A resource holds the heads * rows + 1 row offsets and after them the columns. The pass
+    `blocksparse-expand-layouts` turns every form into CSR. The parameter `contents` is a
     DenseI32ArrayAttr (offsets, then columns), a DenseResourceElementsAttr of i32, or a
-    DictionaryAttr with the pattern's name under "name" and its parameters.
-  }];
+    DictionaryAttr with the name of the pattern under "name" and its parameters.
+  }] # BlockSparse_Contract<[C1, C2, C3]>.text;
   let parameters = (ins "::blocksparse::BlockShape":$block,
                         "::blocksparse::BlockGrid":$grid,
                         "::mlir::Attribute":$contents);
-  // The storage also holds the resolved pattern (LayoutAttr.cpp).
+  // The storage, which also holds the resolved pattern, is in lib/IR/LayoutAttrStorage.h.
   let genStorageClass = 0;
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
@@ -48,9 +48,9 @@ def BlockSparse_LayoutAttr : BlockSparse_AttrDef<"Layout", "layout",
     AttrBuilder<(ins "const ::blocksparse::BlockLayout &":$layout)>,
   ];
   let extraClassDeclaration = [{
-    /// The same pattern in CSR form: inline while it is small, else as a resource
-    /// named by its contents, so that equal patterns are one attribute. Null when
-    /// resolve() is.
+    /// Returns the same pattern in CSR form: inline while it is small, else as a resource
+    /// that is named by its contents, so that equal patterns are one attribute. Returns null
+    /// when resolve() does.
     LayoutAttr getExpanded() const;
   }];
 }
@@ -66,7 +66,7 @@ def BlockSparse_BsrAttr : BlockSparse_AttrDef<"Bsr", "bsr",
     #bsr = #blocksparse.bsr<16x16>        // i32 indices
     #wide = #blocksparse.bsr<16x16, i64>
     ```
-  }];
+  }] # BlockSparse_Contract<[C1]>.text;
   let parameters = (ins "::blocksparse::BlockShape":$block, "unsigned":$indexWidth);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
@@ -75,8 +75,8 @@ def BlockSparse_BsrAttr : BlockSparse_AttrDef<"Bsr", "bsr",
 def BlockSparse_ActivationAttr : BlockSparse_AttrDef<"Activation", "activation"> {
   let summary = "Activation of an epilogue";
   let description = [{
-    `none | relu | leaky_relu | gelu_erf | gelu_tanh | gelu_quick | sigmoid | silu`. The
-    slope counts for `leaky_relu` alone.
+    One of `none`, `relu`, `leaky_relu`, `gelu_erf`, `gelu_tanh`, `gelu_quick`, `sigmoid` and
+    `silu`. Only `leaky_relu` has a slope.
 
     ```mlir
     #a = #blocksparse.activation<gelu_erf>

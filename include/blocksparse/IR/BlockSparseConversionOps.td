@@ -1,7 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Between dense, block-sparse and taken-apart tensors.
+// Conversions between dense tensors, sparse tensors, and the values and indices of sparse tensors.
 
 #ifndef BLOCKSPARSE_IR_CONVERSION_OPS_TD
 #define BLOCKSPARSE_IR_CONVERSION_OPS_TD
@@ -10,10 +10,15 @@ include "blocksparse/IR/BlockSparseOpBase.td"
 
 def BlockSparse_ToDenseOp : BlockSparse_TensorOp<"to_dense"> {
   let summary = "The dense tensor that a sparse one stands for; 0 outside the stored blocks";
-  let description = [{
-    Preconditions: C4, C30. Postconditions: every element of the result is written; stored
-    elements are copied bit by bit, duplicate blocks of a dynamic pattern add up.
-
+  let semantics = [{
+    Writes each stored block to its place and 0 to every other element.
+  }];
+  let constraints = [C4, C30];
+  let postconditions = [
+    "Every element of the result is written.",
+    "Stored elements are copied bit by bit; duplicate blocks of a dynamic pattern add up.",
+  ];
+  let example = [{
     ```mlir
     #layout = #blocksparse.layout<16x16, grid 2x2, mask "10/01">
     func.func @to_dense(%s: tensor<32x32xf32, #layout>) -> tensor<32x32xf32> {
@@ -22,10 +27,11 @@ def BlockSparse_ToDenseOp : BlockSparse_TensorOp<"to_dense"> {
     }
     ```
   }];
-  let arguments = (ins BlockSparse_Sparse:$source, OptionalAttr<BlockSparse_ScheduleAttr>:$schedule);
-  let results = (outs BlockSparse_Dense:$result);
+  let arguments = !con((ins Arg<BlockSparse_Sparse, "tensor [..., M, N]">:$source),
+                       BlockSparse_ScheduleArg);
+  let results = (outs Res<BlockSparse_Dense, "the elements that `source` stands for">:$result);
   let builders = [
-    // The type of the result follows from the source's.
+    // The type of the result follows from the type of the source.
     OpBuilder<(ins "::mlir::Value":$source)>,
   ];
   let assemblyFormat = "$source attr-dict `:` functional-type(operands, results)";
@@ -34,13 +40,15 @@ def BlockSparse_ToDenseOp : BlockSparse_TensorOp<"to_dense"> {
 
 def BlockSparse_FromDenseOp : BlockSparse_TensorOp<"from_dense"> {
   let summary = "The stored blocks of a dense tensor";
-  let description = [{
-    The result's layout says which blocks are taken; a dynamic result takes the indices of
-    `pattern`, whose values are not read.
-
-    Preconditions: C4, C12, C30. Postconditions: elements outside the stored blocks are
-    dropped; edge blocks are padded with 0.
-
+  let semantics = [{
+    Takes the blocks that the layout of the result stores. A dynamic result takes the indices of
+    `pattern`.
+  }];
+  let constraints = [C4, C12, C30];
+  let postconditions = [
+    "Elements outside the stored blocks are dropped. The padding of edge blocks is written as 0.",
+  ];
+  let example = [{
     ```mlir
     #layout = #blocksparse.layout<16x16, grid 2x2, mask "10/01">
     #bsr = #blocksparse.bsr<16x16>
@@ -53,14 +61,16 @@ def BlockSparse_FromDenseOp : BlockSparse_TensorOp<"from_dense"> {
     }
     ```
   }];
-  let arguments = (ins BlockSparse_Dense:$source, Optional<BlockSparse_Sparse>:$pattern,
-                       OptionalAttr<BlockSparse_ScheduleAttr>:$schedule);
-  let results = (outs BlockSparse_Sparse:$result);
+  let arguments = !con((ins Arg<BlockSparse_Dense, "tensor [..., M, N]">:$source,
+    Arg<Optional<BlockSparse_Sparse>,
+        "tensor whose indices a dynamic result takes; its values are not read">:$pattern),
+    BlockSparse_ScheduleArg);
+  let results = (outs Res<BlockSparse_Sparse, "the stored blocks of `source`">:$result);
   let assemblyFormat = [{
     $source (`pattern` `(` $pattern^ `)`)? attr-dict `:` functional-type(operands, results)
   }];
   let builders = [
-    // The source's tensor type with a static layout.
+    // The result has the shape and element type of the source and the encoding `layout`.
     OpBuilder<(ins "::mlir::Value":$source, "LayoutAttrInterface":$layout)>,
   ];
   let hasFolder = 1;
@@ -68,11 +78,12 @@ def BlockSparse_FromDenseOp : BlockSparse_TensorOp<"from_dense"> {
 
 def BlockSparse_TransposeOp : BlockSparse_TensorOp<"transpose"> {
   let summary = "Exchanges the last two dimensions of a sparse tensor";
-  let description = [{
-    Preconditions: C4, C30 (of the exchanged shape), C31. Postconditions: the values are
-    those of the source, block by block transposed and in the order of the new pattern. A
-    transpose of the sparse factor of dsd and dds folds into their flags.
-
+  let semantics = [{
+    The value blocks of the result are those of the source, each transposed, in the order of the
+    transposed pattern. A transpose of the sparse factor of dsd or dds folds into a flag.
+  }];
+  let constraints = [C4, C30, C31];
+  let example = [{
     ```mlir
     #layout = #blocksparse.layout<16x32, grid 2x3, mask "110/001">
     #flipped = #blocksparse.layout<32x16, grid 3x2, mask "10/10/01">
@@ -83,10 +94,11 @@ def BlockSparse_TransposeOp : BlockSparse_TensorOp<"transpose"> {
     }
     ```
   }];
-  let arguments = (ins BlockSparse_Sparse:$source, OptionalAttr<BlockSparse_ScheduleAttr>:$schedule);
-  let results = (outs BlockSparse_Sparse:$result);
+  let arguments = !con((ins Arg<BlockSparse_Sparse, "tensor [..., M, N]">:$source),
+                       BlockSparse_ScheduleArg);
+  let results = (outs Res<BlockSparse_Sparse, "tensor [..., N, M]">:$result);
   let builders = [
-    // The result has the transposed pattern in canonical form.
+    // The result has the transposed pattern of the source, in canonical form.
     OpBuilder<(ins "::mlir::Value":$source)>,
   ];
   let assemblyFormat = "$source attr-dict `:` functional-type(operands, results)";
@@ -96,14 +108,18 @@ def BlockSparse_TransposeOp : BlockSparse_TensorOp<"transpose"> {
 
 def BlockSparse_AssembleOp : BlockSparse_TensorOp<"assemble", [AttrSizedOperandSegments]> {
   let summary = "Makes a sparse tensor of its values and, for a dynamic one, its indices";
-  let description = [{
-    values [S, bm, bn] or [B, S, bm, bn] with S = nnz of the layout, times the number of heads when the
-    layout is shared. Dynamic: crow_indices [rows + 1] or [B, rows + 1], col_indices [nnz] or [B, nnz].
-    The batch is there where the sparse tensor has rank 4.
-
-    Preconditions: C4, C32, C33; run-time indices start at 0, do not decrease, end at most
-    at nnz and name columns of the grid. Postconditions: no data is copied or changed.
-
+  let semantics = [{
+    The values are [S, bm, bn], or [B, S, bm, bn] where the sparse tensor has rank 4. S is the number
+    of stored blocks of the layout, times the number of heads where the heads share the layout. A
+    dynamic pattern has crow_indices [rows + 1] or [B, rows + 1] and col_indices [nnz] or [B, nnz].
+  }];
+  let constraints = [C4, C32, C33];
+  let atRunTime = [
+    "crow_indices start at 0, do not decrease and end at nnz or below.",
+    "col_indices name block columns of the grid.",
+  ];
+  let postconditions = ["No data is copied or changed."];
+  let example = [{
     ```mlir
     #layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
     #bsr = #blocksparse.bsr<16x16, i64>
@@ -117,9 +133,10 @@ def BlockSparse_AssembleOp : BlockSparse_TensorOp<"assemble", [AttrSizedOperandS
     }
     ```
   }];
-  let arguments = (ins Optional<BlockSparse_Index>:$crow_indices, Optional<BlockSparse_Index>:$col_indices,
-                       BlockSparse_Dense:$values);
-  let results = (outs BlockSparse_Sparse:$result);
+  let arguments = (ins Arg<Optional<BlockSparse_Index>, "row offsets of a dynamic pattern">:$crow_indices,
+    Arg<Optional<BlockSparse_Index>, "block columns of a dynamic pattern">:$col_indices,
+    Arg<BlockSparse_Dense, "value blocks">:$values);
+  let results = (outs Res<BlockSparse_Sparse, "the sparse tensor of these parts">:$result);
   let assemblyFormat = [{
     (`indices` `(` $crow_indices^ `,` $col_indices `)`)? $values attr-dict
     `:` functional-type(operands, results)
@@ -129,10 +146,13 @@ def BlockSparse_AssembleOp : BlockSparse_TensorOp<"assemble", [AttrSizedOperandS
 
 def BlockSparse_DisassembleOp : BlockSparse_TensorOp<"disassemble", [SameVariadicResultSize]> {
   let summary = "Takes a sparse tensor apart: values, and the indices of a dynamic one";
-  let description = [{
-    Preconditions: C4, C32, C33. Postconditions: the inverse of assemble. What padding of
-    edge blocks holds is not specified.
-
+  let semantics = [{
+    The inverse of assemble: values [S, bm, bn] or [B, S, bm, bn], and the indices of a dynamic
+    pattern. The padding of edge blocks holds unspecified values.
+  }];
+  let constraints = [C4, C32, C33];
+  let postconditions = ["No data is copied or changed."];
+  let example = [{
     ```mlir
     #layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
     #bsr = #blocksparse.bsr<16x16>
@@ -146,11 +166,12 @@ def BlockSparse_DisassembleOp : BlockSparse_TensorOp<"disassemble", [SameVariadi
     }
     ```
   }];
-  let arguments = (ins BlockSparse_Sparse:$source);
-  let results = (outs BlockSparse_Dense:$values, Optional<BlockSparse_Index>:$crow_indices,
-                      Optional<BlockSparse_Index>:$col_indices);
+  let arguments = (ins Arg<BlockSparse_Sparse, "tensor [..., M, N]">:$source);
+  let results = (outs Res<BlockSparse_Dense, "value blocks">:$values,
+    Res<Optional<BlockSparse_Index>, "row offsets of a dynamic pattern">:$crow_indices,
+    Res<Optional<BlockSparse_Index>, "block columns of a dynamic pattern">:$col_indices);
   let builders = [
-    // The types of the results follow from the source's.
+    // The types of the results follow from the type of the source.
     OpBuilder<(ins "::mlir::Value":$source)>,
   ];
   let assemblyFormat = "$source attr-dict `:` functional-type(operands, results)";

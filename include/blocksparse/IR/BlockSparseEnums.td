@@ -19,7 +19,7 @@ class BlockSparse_EnumAttr<BlockSparse_Enum enum, string mnemonic>
 }
 
 def BlockSparse_MaskMode : BlockSparse_Enum<"MaskMode",
-    "how a mask acts: `add` adds it to the logits, `mul` keeps an element where it is not zero", [
+    "how a mask acts: `add` adds it to the scores, `mul` keeps an element where the mask is not 0", [
       I32EnumAttrCase<"Add", 0, "add">, I32EnumAttrCase<"Mul", 1, "mul">]>;
 def BlockSparse_MaskModeAttr : BlockSparse_EnumAttr<BlockSparse_MaskMode, "mask_mode">;
 

@@ -9,20 +9,20 @@ include "mlir/IR/OpBase.td"
 def BlockSparse_LayoutAttrInterface : AttrInterface<"LayoutAttrInterface"> {
   let cppNamespace = "::mlir::blocksparse";
   let description = [{
-    A tensor encoding that fixes, at compile time, which blocks are stored. Implement
-    it to bring a layout of your own: everything behind the verifiers asks only this.
+    A tensor encoding that fixes, at compile time, which blocks are stored. An attribute that
+    implements it is a static layout: verifiers and passes use layouts through these methods only.
   }];
   let methods = [
-    InterfaceMethod<"Shape of one block in elements, known without the contents.",
+    InterfaceMethod<"Returns the shape of one block in elements. It needs no contents.",
       "::blocksparse::BlockShape", "getBlockShape">,
-    InterfaceMethod<"Shape of the block grid, known without the contents.",
+    InterfaceMethod<"Returns the shape of the grid in blocks. It needs no contents.",
       "::blocksparse::BlockGrid", "getBlockGrid">,
     InterfaceMethod<[{
-      The pattern in canonical form, or null when the contents are invalid or not (yet)
-      there (a resource blob that the file does not define). Computed once; the
-      pointer lives as long as the context.
+      Returns the pattern in canonical form. Returns null when the contents are invalid, or absent
+      because the file does not define, or has not yet defined, the resource that they name. The
+      pattern is computed once, and the pointer stays valid as long as the context.
       }], "const ::blocksparse::BlockLayout *", "resolve">,
-    InterfaceMethod<"Why resolve() gives null; empty when it does not.",
+    InterfaceMethod<"Returns why resolve() returns null, or an empty string when it does not.",
       "::llvm::StringRef", "getResolveError">,
   ];
 }

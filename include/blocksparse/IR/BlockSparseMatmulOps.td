@@ -8,19 +8,33 @@
 
 include "blocksparse/IR/BlockSparseOpBase.td"
 
+// The constraints of every product's factors and result.
+defvar BlockSparse_ProductConstraints = [C5, C6, C7, C8, C9, C10, C11];
+// The constraints of the epilogue `activation(alpha * t + bias) + residual`.
+defvar BlockSparse_EpilogueConstraints = [C13, C14, C17, C44];
+
+// The operands and attributes of that epilogue. A dense result passes, in this order, alpha, bias,
+// activation and residual.
+defvar BlockSparse_EpilogueOperands = (ins
+  Arg<Optional<BlockSparse_Dense>, "vector that is added to each row of the result">:$bias,
+  Arg<Optional<BlockSparse_Dense>, "tensor that is added after the activation">:$residual);
+defvar BlockSparse_EpilogueAttrs = !con(BlockSparse_AlphaArg, BlockSparse_ActivationArg,
+                                        BlockSparse_PrecisionArg, BlockSparse_ScheduleArg);
+
 def BlockSparse_SDDOp : BlockSparse_TensorOp<"sdd"> {
   let summary = "Sparse = dense x dense at the blocks of the result's layout";
-  let description = [{
-    result = alpha * op(a) @ op(b) at the stored blocks, with op the transpose of the last
-    two dimensions where the flag says so. The result's layout describes the result as it
-    is stored, with `transpose_out` the transpose of the product. The indices of a dynamic
-    result are those of `pattern`, whose values are not read.
-
-    Preconditions: C4 to C7, C9, C11, C12, C17. Postconditions: C8 (a and b are broadcast
-    to the leading dimensions of the result), C10; every stored element is written, padding
-    of edge blocks as 0. `alpha == 0`: a and b are not read. No stored block: nothing is
-    read.
-
+  let semantics = [{
+    result = alpha * op(a) @ op(b) at the stored blocks, with op the transpose of the last two
+    dimensions where the flag says so. The layout of the result describes the result as it is
+    stored: with `transpose_out` that is the transpose of the product.
+  }];
+  let constraints = !listconcat([C4], BlockSparse_ProductConstraints, [C12, C17]);
+  let postconditions = [
+    "a and b are broadcast to the leading dimensions of the result.",
+    "Every stored element is written. The padding of edge blocks is written as 0.",
+    "With `alpha == 0`, a and b are not read. Without a stored block nothing is read.",
+  ];
+  let example = [{
     ```mlir
     #layout = #blocksparse.layout<16x16, grid 2x4, mask "1010/0111">
     #bsr = #blocksparse.bsr<16x16>
@@ -36,18 +50,19 @@ def BlockSparse_SDDOp : BlockSparse_TensorOp<"sdd"> {
     }
     ```
   }];
-  let arguments = (ins
-    BlockSparse_Dense:$a, BlockSparse_Dense:$b, Optional<BlockSparse_Sparse>:$pattern,
-    UnitAttr:$transpose_a, UnitAttr:$transpose_b, UnitAttr:$transpose_out,
-    DefaultValuedAttr<F64Attr, "1.0">:$alpha,
-    DefaultValuedAttr<BlockSparse_PrecisionAttr, "::mlir::blocksparse::Precision::IEEE">:$precision,
-    OptionalAttr<BlockSparse_ScheduleAttr>:$schedule);
-  let results = (outs BlockSparse_Sparse:$result);
+  let arguments = !con((ins
+    Arg<BlockSparse_Dense, "left factor [..., M, K]">:$a,
+    Arg<BlockSparse_Dense, "right factor [..., K, N]">:$b,
+    Arg<Optional<BlockSparse_Sparse>,
+        "tensor whose indices a dynamic result takes; its values are not read">:$pattern),
+    BlockSparse_TransposeArgs, BlockSparse_TransposeOutArg, BlockSparse_AlphaArg,
+    BlockSparse_PrecisionArg, BlockSparse_ScheduleArg);
+  let results = (outs Res<BlockSparse_Sparse, "[..., M, N], or [..., N, M] with `transpose_out`">:$result);
   let assemblyFormat = [{
     $a `,` $b (`pattern` `(` $pattern^ `)`)? attr-dict `:` functional-type(operands, results)
   }];
   let builders = [
-    // The result is the product's tensor type with `layout`.
+    // The result has the shape and element type of the product and the encoding `layout`.
     OpBuilder<(ins "::mlir::Value":$a, "::mlir::Value":$b, "LayoutAttrInterface":$layout,
                    CArg<"bool", "false">:$transpose_a, CArg<"bool", "false">:$transpose_b,
                    CArg<"bool", "false">:$transpose_out, CArg<"double", "1.0">:$alpha)>,
@@ -55,33 +70,49 @@ def BlockSparse_SDDOp : BlockSparse_TensorOp<"sdd"> {
   let hasCanonicalizer = 1;
 }
 
-// The dense result of a product passes, in order: alpha, bias, activation, residual.
-class BlockSparse_DenseResultOp<string mnemonic, list<Trait> traits = []>
-    : BlockSparse_TensorOp<mnemonic, !listconcat(traits, [AttrSizedOperandSegments])> {
-  let results = (outs BlockSparse_Dense:$result);
+// A product whose result is dense and passes an epilogue. The shape of the result follows from the
+// operands; its element type may be wider than theirs.
+class BlockSparse_DenseResultOp<string mnemonic>
+    : BlockSparse_TensorOp<mnemonic, [DeclareOpInterfaceMethods<InferTypeOpInterface>,
+                                      AttrSizedOperandSegments]> {
+  let results = (outs Res<BlockSparse_Dense, "product after the epilogue">:$result);
   let hasCanonicalizer = 1;
-}
-
-// The result type of a product follows from its operands but for the element type, which
-// may be wider than theirs.
-class BlockSparse_InferredDenseResultOp<string mnemonic>
-    : BlockSparse_DenseResultOp<mnemonic, [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let extraClassDeclaration = [{
     static bool isCompatibleReturnTypes(::mlir::TypeRange inferred, ::mlir::TypeRange actual);
   }];
 }
 
-def BlockSparse_DSDOp : BlockSparse_InferredDenseResultOp<"dsd"> {
+// A product of two factors `a` and `b` with the plain epilogue.
+class BlockSparse_PlainProductOp<string mnemonic> : BlockSparse_DenseResultOp<mnemonic> {
+  let builders = [
+    // Builds a product without an epilogue. The result has the element type of the factors, or i32
+    // for i8 factors.
+    OpBuilder<(ins "::mlir::Value":$a, "::mlir::Value":$b,
+                   CArg<"bool", "false">:$transpose_a, CArg<"bool", "false">:$transpose_b)>,
+  ];
+  let assemblyFormat = [{
+    $a `,` $b (`bias` `(` $bias^ `)`)? (`residual` `(` $residual^ `)`)?
+    attr-dict `:` functional-type(operands, results)
+  }];
+}
+
+// A product with one sparse factor.
+class BlockSparse_SparseFactorOp<string mnemonic> : BlockSparse_PlainProductOp<mnemonic> {
+  let constraints = !listconcat([C4], BlockSparse_ProductConstraints, BlockSparse_EpilogueConstraints);
+  let postconditions = [
+    "Every element of the result is written; a row without a block is activation(bias) + residual.",
+    "Duplicate blocks of a dynamic pattern add up.",
+    "With `alpha == 0`, K == 0 or no stored block, a and b are not read.",
+  ];
+}
+
+def BlockSparse_DSDOp : BlockSparse_SparseFactorOp<"dsd"> {
   let summary = "Dense = sparse x dense";
-  let description = [{
+  let semantics = [{
     result = activation(alpha * op(a) @ op(b) + bias) + residual, stored transposed with
     `transpose_out`. The layout describes `a` as it is stored, before `transpose_a`.
-
-    Preconditions: C4 to C7, C9, C11, C13, C14, C17. Postconditions: C8, C10; every element
-    of the result is written, those of a row without a block as activation(bias) +
-    residual. Duplicate blocks add up. `alpha == 0`, K == 0 or no stored block: a and b are
-    not read.
-
+  }];
+  let example = [{
     ```mlir
     #layout = #blocksparse.layout<16x16, grid 2x4, mask "1010/0111">
     func.func @dsd(%w: tensor<32x64xf16, #layout>, %x: tensor<8x64x100xf16>,
@@ -94,33 +125,20 @@ def BlockSparse_DSDOp : BlockSparse_InferredDenseResultOp<"dsd"> {
     }
     ```
   }];
-  let arguments = (ins
-    BlockSparse_Sparse:$a, BlockSparse_Dense:$b,
-    Optional<BlockSparse_Dense>:$bias, Optional<BlockSparse_Dense>:$residual,
-    UnitAttr:$transpose_a, UnitAttr:$transpose_b, UnitAttr:$transpose_out,
-    DefaultValuedAttr<F64Attr, "1.0">:$alpha,
-    OptionalAttr<BlockSparse_ActivationAttr>:$activation,
-    DefaultValuedAttr<BlockSparse_PrecisionAttr, "::mlir::blocksparse::Precision::IEEE">:$precision,
-    OptionalAttr<BlockSparse_ScheduleAttr>:$schedule);
-  let builders = [
-    // Without an epilogue; the result has the factors' element type (i32 for i8).
-    OpBuilder<(ins "::mlir::Value":$a, "::mlir::Value":$b,
-                   CArg<"bool", "false">:$transpose_a, CArg<"bool", "false">:$transpose_b)>,
-  ];
-  let assemblyFormat = [{
-    $a `,` $b (`bias` `(` $bias^ `)`)? (`residual` `(` $residual^ `)`)?
-    attr-dict `:` functional-type(operands, results)
-  }];
+  let arguments = !con((ins
+    Arg<BlockSparse_Sparse, "left factor [..., M, K]">:$a,
+    Arg<BlockSparse_Dense, "right factor [..., K, N]">:$b),
+    BlockSparse_EpilogueOperands, BlockSparse_TransposeArgs, BlockSparse_TransposeOutArg,
+    BlockSparse_EpilogueAttrs);
 }
 
-def BlockSparse_DDSOp : BlockSparse_InferredDenseResultOp<"dds"> {
+def BlockSparse_DDSOp : BlockSparse_SparseFactorOp<"dds"> {
   let summary = "Dense = dense x sparse";
-  let description = [{
+  let semantics = [{
     result = activation(alpha * op(a) @ op(b) + bias) + residual, stored transposed with
     `transpose_out`. The layout describes `b` as it is stored, before `transpose_b`.
-
-    Preconditions, postconditions and contract are those of dsd.
-
+  }];
+  let example = [{
     ```mlir
     #layout = #blocksparse.layout<32x64, grid 2x1, mask "1/0">
     func.func @linear(%x: tensor<10x64xf32>, %w: tensor<64x64xf32, #layout>,
@@ -133,36 +151,27 @@ def BlockSparse_DDSOp : BlockSparse_InferredDenseResultOp<"dds"> {
     }
     ```
   }];
-  let arguments = (ins
-    BlockSparse_Dense:$a, BlockSparse_Sparse:$b,
-    Optional<BlockSparse_Dense>:$bias, Optional<BlockSparse_Dense>:$residual,
-    UnitAttr:$transpose_a, UnitAttr:$transpose_b, UnitAttr:$transpose_out,
-    DefaultValuedAttr<F64Attr, "1.0">:$alpha,
-    OptionalAttr<BlockSparse_ActivationAttr>:$activation,
-    DefaultValuedAttr<BlockSparse_PrecisionAttr, "::mlir::blocksparse::Precision::IEEE">:$precision,
-    OptionalAttr<BlockSparse_ScheduleAttr>:$schedule);
-  let builders = [
-    // Without an epilogue; the result has the factors' element type (i32 for i8).
-    OpBuilder<(ins "::mlir::Value":$a, "::mlir::Value":$b,
-                   CArg<"bool", "false">:$transpose_a, CArg<"bool", "false">:$transpose_b)>,
-  ];
-  let assemblyFormat = [{
-    $a `,` $b (`bias` `(` $bias^ `)`)? (`residual` `(` $residual^ `)`)?
-    attr-dict `:` functional-type(operands, results)
-  }];
+  let arguments = !con((ins
+    Arg<BlockSparse_Dense, "left factor [..., M, K]">:$a,
+    Arg<BlockSparse_Sparse, "right factor [..., K, N]">:$b),
+    BlockSparse_EpilogueOperands, BlockSparse_TransposeArgs, BlockSparse_TransposeOutArg,
+    BlockSparse_EpilogueAttrs);
 }
 
-def BlockSparse_BsrAddmmOp : BlockSparse_InferredDenseResultOp<"bsr_addmm"> {
+def BlockSparse_BsrAddmmOp : BlockSparse_DenseResultOp<"bsr_addmm"> {
   let summary = "beta * input + left_alpha[:, None] * (alpha * (sparse @ dense)) * right_alpha[None, :]";
-  let description = [{
+  let semantics = [{
     result = activation(left_alpha * (alpha * sparse @ dense) * right_alpha + beta * input +
-    bias) + residual, with left_alpha a factor a row and right_alpha a factor a column.
-
-    Preconditions: C4 to C7, C9, C11, C13 to C17. Postconditions: C8, C10; every element of
-    the result is written. `beta == 0`: `input` is never read, NaN there cannot leak.
-    `alpha == 0`, K == 0 or no stored block: the result is that of `beta * input`; sparse,
-    dense, left_alpha and right_alpha have no part in it. Duplicate blocks add up.
-
+    bias) + residual, with left_alpha a factor of each row and right_alpha a factor of each column.
+  }];
+  let constraints = !listconcat([C4], BlockSparse_ProductConstraints, BlockSparse_EpilogueConstraints,
+                                [C15, C16]);
+  let postconditions = [
+    "Every element of the result is written. Duplicate blocks of a dynamic pattern add up.",
+    "With `beta == 0`, `input` is never read: a NaN there has no effect.",
+    "With `alpha == 0`, K == 0 or no stored block, `input` is all that is read besides bias and residual.",
+  ];
+  let example = [{
     ```mlir
     #bsr = #blocksparse.bsr<16x16, i64>
     func.func @bsr_addmm(%s: tensor<64x64xf32, #bsr>, %d: tensor<64x20xf32>,
@@ -176,15 +185,15 @@ def BlockSparse_BsrAddmmOp : BlockSparse_InferredDenseResultOp<"bsr_addmm"> {
     }
     ```
   }];
-  let arguments = (ins
-    BlockSparse_Sparse:$sparse, BlockSparse_Dense:$dense,
-    Optional<BlockSparse_Dense>:$input,
-    Optional<BlockSparse_Dense>:$left_alpha, Optional<BlockSparse_Dense>:$right_alpha,
-    Optional<BlockSparse_Dense>:$bias, Optional<BlockSparse_Dense>:$residual,
-    DefaultValuedAttr<F64Attr, "1.0">:$alpha, DefaultValuedAttr<F64Attr, "1.0">:$beta,
-    OptionalAttr<BlockSparse_ActivationAttr>:$activation,
-    DefaultValuedAttr<BlockSparse_PrecisionAttr, "::mlir::blocksparse::Precision::IEEE">:$precision,
-    OptionalAttr<BlockSparse_ScheduleAttr>:$schedule);
+  let arguments = !con((ins
+    Arg<BlockSparse_Sparse, "left factor [..., M, K]">:$sparse,
+    Arg<BlockSparse_Dense, "right factor [..., K, N]">:$dense,
+    Arg<Optional<BlockSparse_Dense>, "tensor that is added with the factor `beta`">:$input,
+    Arg<Optional<BlockSparse_Dense>, "factor of each row of the product, [M]">:$left_alpha,
+    Arg<Optional<BlockSparse_Dense>, "factor of each column of the product, [N]">:$right_alpha),
+    BlockSparse_EpilogueOperands, BlockSparse_AlphaArg, (ins
+    Arg<DefaultValuedAttr<F64Attr, "1.0">, "factor of `input`">:$beta),
+    BlockSparse_ActivationArg, BlockSparse_PrecisionArg, BlockSparse_ScheduleArg);
   let assemblyFormat = [{
     $sparse `,` $dense (`input` `(` $input^ `)`)?
     (`left_alpha` `(` $left_alpha^ `)`)? (`right_alpha` `(` $right_alpha^ `)`)?
@@ -196,12 +205,18 @@ def BlockSparse_BsrAddmmOp : BlockSparse_InferredDenseResultOp<"bsr_addmm"> {
 def BlockSparse_SampledAddmmOp : BlockSparse_TensorOp<"sampled_addmm",
     [AllTypesMatch<["sparse", "result"]>]> {
   let summary = "beta * sparse + alpha * (a @ b) at the blocks of the sparse operand";
-  let description = [{
-    Preconditions: C4 to C7, C9, C11, C17; no row of a dynamic pattern holds a column
-    twice. Postconditions: C8 (a and b are broadcast to the leading dimensions of the
-    result), C10; the result has the operand's pattern. `beta == 0`: the values of
-    `sparse` are never read, its indices are. `alpha == 0`: a and b are not read.
-
+  let semantics = [{
+    result = beta * sparse + alpha * op(a) @ op(b) at the stored blocks of `sparse`.
+  }];
+  let constraints = !listconcat([C4], BlockSparse_ProductConstraints, [C17]);
+  let atRunTime = ["No row of a dynamic pattern holds a column twice."];
+  let postconditions = [
+    "a and b are broadcast to the leading dimensions of the result.",
+    "The result has the pattern of `sparse`.",
+    "With `beta == 0`, the values of `sparse` are never read; its indices are.",
+    "With `alpha == 0`, a and b are not read.",
+  ];
+  let example = [{
     ```mlir
     #layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
     func.func @sampled_addmm(%s: tensor<32x32xf32, #layout>, %a: tensor<32x7xf32>,
@@ -213,29 +228,37 @@ def BlockSparse_SampledAddmmOp : BlockSparse_TensorOp<"sampled_addmm",
     }
     ```
   }];
-  let arguments = (ins
-    BlockSparse_Sparse:$sparse, BlockSparse_Dense:$a, BlockSparse_Dense:$b,
-    UnitAttr:$transpose_a, UnitAttr:$transpose_b,
-    DefaultValuedAttr<F64Attr, "1.0">:$alpha, DefaultValuedAttr<F64Attr, "1.0">:$beta,
-    DefaultValuedAttr<BlockSparse_PrecisionAttr, "::mlir::blocksparse::Precision::IEEE">:$precision,
-    OptionalAttr<BlockSparse_ScheduleAttr>:$schedule);
-  let results = (outs BlockSparse_Sparse:$result);
+  let arguments = !con((ins
+    Arg<BlockSparse_Sparse, "tensor that is added and whose blocks are computed, [..., M, N]">:$sparse,
+    Arg<BlockSparse_Dense, "left factor [..., M, K]">:$a,
+    Arg<BlockSparse_Dense, "right factor [..., K, N]">:$b),
+    BlockSparse_TransposeArgs, BlockSparse_AlphaArg, (ins
+    Arg<DefaultValuedAttr<F64Attr, "1.0">, "factor of `sparse`">:$beta),
+    BlockSparse_PrecisionArg, BlockSparse_ScheduleArg);
+  let results = (outs Res<BlockSparse_Sparse, "the sum, of the type of `sparse`">:$result);
   let assemblyFormat = [{
     $sparse `,` $a `,` $b attr-dict `:` functional-type(operands, results)
   }];
   let builders = [
-    // Without transposes; the result has the type of `sparse`.
+    // Builds the operation without transposes. The result has the type of `sparse`.
     OpBuilder<(ins "::mlir::Value":$sparse, "::mlir::Value":$a, "::mlir::Value":$b,
                    CArg<"double", "1.0">:$alpha, CArg<"double", "1.0">:$beta)>,
   ];
   let hasFolder = 1;
 }
 
+// The formats of scatter_mm and how it and its planned form name them.
+defvar BlockSparse_ScatterAttrs = !con((ins
+  Arg<DefaultValuedAttr<BlockSparse_ScatterFormatAttr, "::mlir::blocksparse::ScatterFormat::ScatterMM">,
+      "what the index tensors hold">:$format,
+  Arg<DefaultValuedAttr<I64Attr, "1">, "number of tiles across the columns">:$split_n),
+  BlockSparse_PrecisionArg, BlockSparse_ScheduleArg);
+
 def BlockSparse_ScatterMMOp : BlockSparse_TensorOp<"scatter_mm",
     [AllTypesMatch<["accumulators", "result"]>]> {
   let summary = "accumulators[r] += sum of blocks[p] @ others[q] over lists of (p, q)";
-  let description = [{
-    `indices` by `format`:
+  let semantics = [{
+    `format` says what `indices` hold:
     - `scatter_mm`: c_offsets [R + 1], pq [n, 2]; blocks [P, Ms, Ks], others [Q, Ks, Ns],
       accumulators [R, Ms, Ns];
     - `bsr_strided_mm`: c_indices [R + 1], r_offsets [R], p_offsets [n], q_offsets [n];
@@ -244,11 +267,14 @@ def BlockSparse_ScatterMMOp : BlockSparse_TensorOp<"scatter_mm",
     - `bsr_strided_mm_compressed`: c_indices [M / Ms + 1], r_offsets [R], q_offsets; the
       list of tile (m, n) is `q_offsets[n * c1 + (split_n - n) * c0 + i]` for
       i = 0 .. c1 - c0 - 1 with c0, c1 = c_indices[m], c_indices[m + 1] and p = c0 + i.
-
-    Preconditions: C9, C11, C18 to C20; run-time indices stay inside their tensors.
-    Postconditions: C10; the result is the accumulators with the products added, the
-    operand itself is unchanged. A list without an entry leaves its accumulator as it is.
-
+  }];
+  let constraints = [C5, C9, C10, C11, C18, C19, C20];
+  let atRunTime = ["Indices stay inside the tensors that they point into."];
+  let postconditions = [
+    "The result is the accumulators with the products added; the operand itself is unchanged.",
+    "A list without an entry leaves its accumulator as it is.",
+  ];
+  let example = [{
     ```mlir
     func.func @scatter_mm(%blocks: tensor<5x16x16xf32>, %others: tensor<7x16x32xf32>,
                           %acc: tensor<3x16x32xf32>, %offsets: tensor<4xi32>,
@@ -260,30 +286,34 @@ def BlockSparse_ScatterMMOp : BlockSparse_TensorOp<"scatter_mm",
     }
     ```
   }];
-  let arguments = (ins
-    BlockSparse_Dense:$blocks, BlockSparse_Dense:$others, BlockSparse_Dense:$accumulators,
-    Variadic<BlockSparse_Index>:$indices,
-    DefaultValuedAttr<BlockSparse_ScatterFormatAttr, "::mlir::blocksparse::ScatterFormat::ScatterMM">:$format,
-    DefaultValuedAttr<I64Attr, "1">:$split_n,
-    DefaultValuedAttr<BlockSparse_PrecisionAttr, "::mlir::blocksparse::Precision::IEEE">:$precision,
-    OptionalAttr<BlockSparse_ScheduleAttr>:$schedule);
-  let results = (outs BlockSparse_Dense:$result);
+  let arguments = !con((ins
+    Arg<BlockSparse_DenseTiles, "left factors [P, Ms, Ks]">:$blocks,
+    Arg<BlockSparse_Dense, "right factors, tiles or matrices by `format`">:$others,
+    Arg<BlockSparse_Dense, "tensor to which the products are added">:$accumulators,
+    Arg<Variadic<BlockSparse_Index>, "index tensors of `format`">:$indices),
+    BlockSparse_ScatterAttrs);
+  let results = (outs Res<BlockSparse_Dense, "the sums, of the type of `accumulators`">:$result);
   let assemblyFormat = [{
     $blocks `,` $others `into` $accumulators `indices` `(` $indices `)`
     attr-dict `:` functional-type(operands, results)
   }];
 }
 
-def BlockSparse_MatmulOp : BlockSparse_InferredDenseResultOp<"matmul"> {
+// The dimension order of a dense matmul.
+defvar BlockSparse_FormArg = (ins
+  Arg<DefaultValuedAttr<BlockSparse_MatmulFormAttr, "::mlir::blocksparse::MatmulForm::Linear">,
+      "order of the dimensions">:$form);
+
+def BlockSparse_MatmulOp : BlockSparse_PlainProductOp<"matmul"> {
   let summary = "Dense = dense x dense";
-  let description = [{
-    `form` names the dimension order: `linear` [..., M, K] x [..., K, N]; `score` Q [B, M, H, D] x
-    K [B, N, H, D] -> [B, H, M, N]; `context` P [B, H, M, N] x V [B, N, H, D] -> [B, M, H, D].
-    The epilogue is that of dsd.
-
-    Preconditions: C5 to C7, C9, C11, C13, C14, C17; score and context take rank 4 and no
-    transposes. Postconditions: C8, C10. `alpha == 0` or K == 0: a and b are not read.
-
+  let semantics = [{
+    result = activation(alpha * op(a) @ op(b) + bias) + residual. `form` names the order of the
+    dimensions: `linear` is [..., M, K] x [..., K, N]; `score` is Q [B, M, H, D] x K [B, N, H, D]
+    -> [B, H, M, N]; `context` is P [B, H, M, N] x V [B, N, H, D] -> [B, M, H, D].
+  }];
+  let constraints = !listconcat(BlockSparse_ProductConstraints, [C36], BlockSparse_EpilogueConstraints);
+  let postconditions = ["With `alpha == 0` or K == 0, a and b are not read."];
+  let example = [{
     ```mlir
     func.func @matmul(%x: tensor<10x64xf16>, %w: tensor<32x64xf16>, %bias: tensor<32xf16>,
                       %q: tensor<2x100x4x64xf32>, %k: tensor<2x90x4x64xf32>)
@@ -297,24 +327,10 @@ def BlockSparse_MatmulOp : BlockSparse_InferredDenseResultOp<"matmul"> {
     }
     ```
   }];
-  let arguments = (ins
-    BlockSparse_Dense:$a, BlockSparse_Dense:$b,
-    Optional<BlockSparse_Dense>:$bias, Optional<BlockSparse_Dense>:$residual,
-    DefaultValuedAttr<BlockSparse_MatmulFormAttr, "::mlir::blocksparse::MatmulForm::Linear">:$form,
-    UnitAttr:$transpose_a, UnitAttr:$transpose_b,
-    DefaultValuedAttr<F64Attr, "1.0">:$alpha,
-    OptionalAttr<BlockSparse_ActivationAttr>:$activation,
-    DefaultValuedAttr<BlockSparse_PrecisionAttr, "::mlir::blocksparse::Precision::IEEE">:$precision,
-    OptionalAttr<BlockSparse_ScheduleAttr>:$schedule);
-  let builders = [
-    // Without an epilogue; the result has the factors' element type (i32 for i8).
-    OpBuilder<(ins "::mlir::Value":$a, "::mlir::Value":$b,
-                   CArg<"bool", "false">:$transpose_a, CArg<"bool", "false">:$transpose_b)>,
-  ];
-  let assemblyFormat = [{
-    $a `,` $b (`bias` `(` $bias^ `)`)? (`residual` `(` $residual^ `)`)?
-    attr-dict `:` functional-type(operands, results)
-  }];
+  let arguments = !con((ins
+    Arg<BlockSparse_Dense, "left factor">:$a, Arg<BlockSparse_Dense, "right factor">:$b),
+    BlockSparse_EpilogueOperands, BlockSparse_FormArg, BlockSparse_TransposeArgs,
+    BlockSparse_EpilogueAttrs);
 }
 
 #endif // BLOCKSPARSE_IR_MATMUL_OPS_TD

@@ -1,24 +1,60 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Classes, types and argument lists that every op file shares.
+// The base classes of operations, and the operand types and arguments that several of them share.
 
 #ifndef BLOCKSPARSE_IR_OPBASE_TD
 #define BLOCKSPARSE_IR_OPBASE_TD
 
 include "blocksparse/IR/BlockSparseAttrs.td"
+include "blocksparse/IR/BlockSparseConstraints.td"
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-class BlockSparse_Op<string mnemonic, list<Trait> traits = []>
-    : Op<BlockSparse_Dialect, mnemonic, traits>;
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
 
-// A computation on tensors: no side effect, verified by hand.
+// A bullet for each variable of a dag of Arg<> or Res<>: its name and its description.
+class BlockSparse_VariableLines<dag variables> {
+  list<string> lines = !foreach(i, !range(!size(variables)),
+      "`" # !getdagname(variables, i) # "`: " # !getdagarg<OpVariable>(variables, i).summary);
+}
+
+// An operation describes itself in the fields below, of which `description` is made. Text is
+// Markdown that is indented by four spaces.
+class BlockSparse_Op<string mnemonic, list<Trait> traits = []>
+    : Op<BlockSparse_Dialect, mnemonic, traits> {
+  // The meaning of the operation: the result as a formula or a description.
+  string semantics = "";
+  // The constraints that the verifier checks.
+  list<BlockSparse_Constraint> constraints = [];
+  // Preconditions on run-time data, which no verifier can check.
+  list<string> atRunTime = [];
+  list<string> postconditions = [];
+  // Code that parses and verifies (test/IR/reference.test).
+  string example = "";
+
+  let description = semantics #
+      BlockSparse_Bullets<"Arguments and results", !listconcat(
+          BlockSparse_VariableLines<arguments>.lines, BlockSparse_VariableLines<results>.lines)>.text #
+      BlockSparse_Contract<constraints, atRunTime, postconditions, [
+          "operand types: `operand #<number> must be <type>, but got <type>`"]>.text #
+      "\n    #### Example:\n" # example;
+}
+
+// A computation on tensors without a side effect.
 class BlockSparse_TensorOp<string mnemonic, list<Trait> traits = []>
     : BlockSparse_Op<mnemonic, !listconcat([Pure], traits)> {
   let hasVerifier = 1;
 }
+
+//===----------------------------------------------------------------------===//
+// Types of tensors
+//===----------------------------------------------------------------------===//
+
+defvar BlockSparse_FloatElements = [F16, BF16, F32, F64, F8E4M3FN, F8E5M2];
 
 def BlockSparse_Element : AnyTypeOf<[F16, BF16, F32, F64, I8, I32, F8E4M3FN, F8E5M2],
     "f16, bf16, f32, f64, i8, i32, f8E4M3FN or f8E5M2">;
@@ -31,6 +67,9 @@ def BlockSparse_HasSparseEncoding
 def BlockSparse_Dense : Type<
     And<[RankedTensorOf<[BlockSparse_Element]>.predicate, BlockSparse_HasNoEncoding]>,
     "dense tensor", "::mlir::RankedTensorType">;
+def BlockSparse_DenseTiles : Type<
+    And<[BlockSparse_Dense.predicate, HasAnyRankOfPred<[3]>]>,
+    "dense tensor of rank 3", "::mlir::RankedTensorType">;
 def BlockSparse_Sparse : Type<
     And<[RankedTensorOf<[BlockSparse_Element]>.predicate, BlockSparse_HasSparseEncoding]>,
     "block-sparse tensor", "::mlir::RankedTensorType">;
@@ -38,9 +77,40 @@ def BlockSparse_Index : Type<
     And<[RankedTensorOf<[I32, I64]>.predicate, BlockSparse_HasNoEncoding]>,
     "tensor of i32 or i64 indices", "::mlir::RankedTensorType">;
 
-// Before and after bufferization.
-def BlockSparse_Buffer : AnyTypeOf<
-    [RankedTensorOf<[BlockSparse_Element, I64]>, MemRefRankOf<[BlockSparse_Element, I64], [1, 2, 3, 4, 5]>],
-    "tensor or memref">;
+//===----------------------------------------------------------------------===//
+// Arguments that several operations share
+//===----------------------------------------------------------------------===//
+
+defvar BlockSparse_TransposeArgs = (ins
+  Arg<UnitAttr, "`a` is transposed before the product">:$transpose_a,
+  Arg<UnitAttr, "`b` is transposed before the product">:$transpose_b);
+
+defvar BlockSparse_TransposeOutArg = (ins
+  Arg<UnitAttr, "the result is stored transposed">:$transpose_out);
+
+defvar BlockSparse_AlphaArg = (ins
+  Arg<DefaultValuedAttr<F64Attr, "1.0">, "factor of the product">:$alpha);
+
+defvar BlockSparse_ActivationArg = (ins
+  Arg<OptionalAttr<BlockSparse_ActivationAttr>, "activation; absent, it is `none`">:$activation);
+
+defvar BlockSparse_PrecisionArg = (ins
+  Arg<DefaultValuedAttr<BlockSparse_PrecisionAttr, "::mlir::blocksparse::Precision::IEEE">,
+      "arithmetic that a product of f32 factors may use">:$precision);
+
+defvar BlockSparse_ScheduleArg = (ins
+  Arg<OptionalAttr<BlockSparse_ScheduleAttr>,
+      "how the operation runs on the target; absent, blocksparse-select-schedule chooses">:$schedule);
+
+// The masks of a softmax after their operands: how each acts.
+defvar BlockSparse_MaskModeArgs = (ins
+  Arg<DefaultValuedAttr<BlockSparse_MaskModeAttr, "::mlir::blocksparse::MaskMode::Add">,
+      "how `key_padding_mask` acts">:$key_padding_mask_mode,
+  Arg<DefaultValuedAttr<BlockSparse_MaskModeAttr, "::mlir::blocksparse::MaskMode::Add">,
+      "how `attention_mask` acts">:$attention_mask_mode);
+
+defvar BlockSparse_SoftmaxAttrs = !con((ins
+  Arg<DefaultValuedAttr<F64Attr, "1.0">, "factor of the scores">:$scale,
+  Arg<UnitAttr, "columns beyond the row are forbidden">:$causal), BlockSparse_MaskModeArgs);
 
 #endif // BLOCKSPARSE_IR_OPBASE_TD

@@ -1,63 +1,158 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The planned (explicit) form: what the planning passes make and the two backends lower.
-// Sparse tensors are gone; values are plain tensors [S, bm, bn] or [B, S, bm, bn], the
-// pattern is a set of i32 look-up tables, and every op writes into its `init` operands
-// (destination-passing style), on tensors before and on memrefs after bufferization.
+// The planned form: the operations that the planning passes make and both backends lower. It has no
+// sparse tensors. Values are plain tensors [S, bm, bn] or [B, S, bm, bn], the pattern is a set of i32
+// look-up tables, and every operation writes into its destinations (destination-passing style), which
+// are tensors before bufferization and memrefs after it.
 //
-// Tables. A leading batch dimension is allowed on each where the pattern differs by batch.
+// Tables. A table may have a batch dimension in front, where the pattern differs from batch to batch.
 //   row LUT:        segments [s, 5] = (tile, head, first, count, slot)
 //                   entries  [e, 2] = (dense block index, value block index)
-//     A segment is a run `entries[first .. first + count)` of one output tile's reduction.
-//     slot = -1: it owns the tile alone and runs the epilogue; else it writes its partial
-//     sums to reduction slot `slot`, and the `combine` table [c, 4] = (tile, head, first
-//     slot, slot count) adds the slots of each split tile in ascending order.
+//     A segment is a run `entries[first .. first + count)` of the reduction of one output tile. A
+//     segment of slot -1 owns its tile and runs the epilogue. Any other writes its partial sums to
+//     the slot `slot`, and the `combine` table [c, 4] = (tile, head, first slot, slot count) adds the
+//     slots of each split tile in ascending order.
 //   coordinate LUT: lut [nnz, 4] = (head, block row, block column, value block)
-//                   segments [s, 2] = (first, count), a run of lut rows for one worker
-//   tiles (two or three tables, static patterns and shapes only: the same product for kernels that
-//   walk compile-time lists; see blocksparse/Plan/SampledTiles.h):
-//                   tiles   [t, 24], workers [w + 1]: worker i takes tiles[workers[i]] and following
-//                   places  [p, n] = value block of each block of a tile, -1: none; only for blocks
-//                   of fewer than 64 rows or columns
-//   stages (five tables, static patterns and shapes only: the same product for kernels that walk
-//   compile-time lists; see blocksparse/Plan/Stages.h for the records of each kernel):
+//                   segments [s, 2] = (first, count), a run of rows of the LUT for one worker
+//   tiles: two or three tables that describe the same product to kernels which walk compile-time
+//          lists; they exist for static patterns and shapes only (blocksparse/Plan/SampledTiles.h).
+//                   tiles   [t, 24]
+//                   workers [w + 1]: worker i takes tiles[workers[i] .. workers[i + 1])
+//                   places  [p, n] = value block of each block of a tile, -1 for none; the table
+//                   exists for blocks of fewer than 64 rows or columns
+//   stages: five tables that describe the same product to kernels which walk compile-time lists; they
+//          exist for static patterns and shapes only (blocksparse/Plan/Stages.h has the records of
+//          each kernel).
 //                   tiles   [t, 8] = (group, panel, first record, records, batch, head, 0, 0)
 //                   workers [w + 1]: worker i takes tiles[workers[i] .. workers[i + 1])
-//                   records [r, n] = what one stage of a tile's reduction loads
-//                   rows    [g, rows of a group] = row units of each group, -1: none
-//                   order   [p] = value block of each place of the packed values
-// `packed`, where it is there, holds the values in that order, as the kernel's stages want them.
-// `lut_heads` is the number of heads the tables were made for: either the tensor's H, or 1
-// for a pattern that all heads share; then head h uses value block v + h * nnz.
+//                   records [r, n] = what one stage of the reduction of a tile loads
+//                   rows    [g, slabs of a group] = the slabs of each row group, -1 for none
+//                   order   [p] = value block of each block of the packed values
+// `packed` holds the values in that order. `lut_heads` is the number of heads that the tables were
+// made for: either the H of the tensor, or 1 for a pattern that all heads share. In that case head h
+// uses the value block v + h * nnz.
 
 #ifndef BLOCKSPARSE_IR_PLANNED_OPS_TD
 #define BLOCKSPARSE_IR_PLANNED_OPS_TD
 
-include "blocksparse/IR/BlockSparseOpBase.td"
+include "blocksparse/IR/BlockSparseMatmulOps.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
+
+//===----------------------------------------------------------------------===//
+// Types of operands
+//===----------------------------------------------------------------------===//
+
+// A tensor before bufferization or a memref after it, of one of `elements` and one of `ranks`.
+class BlockSparse_Buffer<string words, list<Type> elements, list<int> ranks> : AnyTypeOf<
+    [RankedTensorOf<elements, [HasAnyRankOfPred<ranks>]>, MemRefRankOf<elements, ranks>], words>;
+
+def BlockSparse_Values : BlockSparse_Buffer<
+    "value blocks [S, bm, bn] or [B, S, bm, bn]", [BlockSparse_Element], [3, 4]>;
+def BlockSparse_FloatValues : BlockSparse_Buffer<
+    "floating-point value blocks [S, bm, bn] or [B, S, bm, bn]", BlockSparse_FloatElements, [3, 4]>;
+def BlockSparse_Matrices : BlockSparse_Buffer<
+    "dense matrices of rank 2 to 4", [BlockSparse_Element], [2, 3, 4]>;
+def BlockSparse_FloatMatrices : BlockSparse_Buffer<
+    "floating-point dense matrices of rank 2 to 4", BlockSparse_FloatElements, [2, 3, 4]>;
+def BlockSparse_Vector : BlockSparse_Buffer<"dense vector", [BlockSparse_Element], [1]>;
+def BlockSparse_ColumnMask : BlockSparse_Buffer<
+    "mask of columns [N] or [B, N]", [BlockSparse_Element], [1, 2]>;
+def BlockSparse_LogSumExp : BlockSparse_Buffer<
+    "log-sum-exp [M], [H, M] or [B, H, M] of f32 or f64", [F32, F64], [1, 2, 3]>;
+def BlockSparse_Tiles : BlockSparse_Buffer<"tiles [P, Ms, Ks]", [BlockSparse_Element], [3]>;
+def BlockSparse_TilesOrMatrices : BlockSparse_Buffer<
+    "tiles of rank 3 or dense matrices of rank 2 to 4", [BlockSparse_Element], [2, 3, 4]>;
+
+// A look-up table of i32: rows of `columns`, with or without a batch in front. `words` names its
+// rows. The rows are the records of blocksparse/Plan/RowLut.h and CoordinateLut.h.
+class BlockSparse_Table<string words, string rows, int columns> : Type<And<[
+    BlockSparse_Buffer<"", [I32], [2, 3]>.predicate,
+    CPred<"::llvm::is_contained({int64_t(" # columns # "), ::mlir::ShapedType::kDynamic}, "
+          "::llvm::cast<::mlir::ShapedType>($_self).getShape().back())">]>,
+    words # ", i32 [" # rows # ", " # columns # "] or [B, " # rows # ", " # columns # "]">;
+
+def BlockSparse_RowSegments : BlockSparse_Table<"segments of a row LUT", "s", 5>;
+def BlockSparse_RowEntries : BlockSparse_Table<"entries of a row LUT", "e", 2>;
+def BlockSparse_CombineTable : BlockSparse_Table<"combine table", "c", 4>;
+def BlockSparse_CoordinateLut : BlockSparse_Table<"coordinate LUT", "nnz", 4>;
+def BlockSparse_CoordinateSegments : BlockSparse_Table<"segments of a coordinate LUT", "s", 2>;
+def BlockSparse_Permutation : BlockSparse_Buffer<"permutation, i32 [nnz] or [B, nnz]", [I32], [1, 2]>;
+def BlockSparse_Indices : BlockSparse_Buffer<"indices, i32 or i64 [n] or [B, n]", [I32, I64], [1, 2]>;
+// A table of stages or of work lists. The verifiers check each table's rank and columns.
+def BlockSparse_WorkTable : BlockSparse_Buffer<"i32 list or table without a batch", [I32], [1, 2]>;
+def BlockSparse_ScatterIndices : BlockSparse_Buffer<
+    "indices of scatter_mm, i32 or i64 of rank 1 or 2", [I32, I64], [1, 2]>;
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
 
 class BlockSparse_PlannedOp<string mnemonic, list<Trait> traits = []>
     : BlockSparse_Op<mnemonic, !listconcat(traits, [
         DestinationStyleOpInterface,
         DeclareOpInterfaceMethods<MemoryEffectsOpInterface>])> {
-  let results = (outs Variadic<AnyRankedTensor>:$outputs);
+  let results = (outs Res<Variadic<AnyRankedTensor>,
+                          "the destinations that are tensors, as they are afterwards">:$outputs);
   let hasVerifier = 1;
 }
 
-def BlockSparse_PlannedDSDOp : BlockSparse_PlannedOp<"planned_dsd", [AttrSizedOperandSegments]> {
+// An operation with one destination, `init`.
+class BlockSparse_SingleDestinationOp<string mnemonic, list<Trait> traits = []>
+    : BlockSparse_PlannedOp<mnemonic, traits> {
+  let extraClassDeclaration = [{
+    MutableOperandRange getDpsInitsMutable() { return getInitMutable(); }
+  }];
+}
+
+// An operation whose destinations are its last operands. `firstDestination` is the accessor of the
+// first of them.
+class BlockSparse_DestinationsOp<string mnemonic, string firstDestination, list<Trait> traits = []>
+    : BlockSparse_PlannedOp<mnemonic, traits> {
+  let extraClassDeclaration = [{
+    /// Returns the destinations in the order of the results.
+    ::mlir::OperandRange getInits() { return getDpsInitsMutable(); }
+    MutableOperandRange getDpsInitsMutable() {
+      unsigned first = }] # firstDestination # [{().getOperandNumber();
+      return MutableOperandRange(getOperation(), first, getOperation()->getNumOperands() - first);
+    }
+  }];
+}
+
+// The block shape of the values and the heads that the tables were made for.
+defvar BlockSparse_BlockArg = (ins
+  Arg<DenseI64ArrayAttr, "rows and columns of a value block">:$block);
+defvar BlockSparse_LutHeadsArg = (ins
+  Arg<I64Attr, "number of heads that the tables were made for">:$lut_heads);
+defvar BlockSparse_ShapeArg = (ins
+  Arg<DenseI64ArrayAttr, "M and N, the rows and columns of the scores">:$shape);
+defvar BlockSparse_RowLutOperands = (ins
+  Arg<BlockSparse_RowSegments, "segments of the row LUT">:$segments,
+  Arg<BlockSparse_RowEntries, "entries of the row LUT">:$entries);
+defvar BlockSparse_IndexOperands = (ins
+  Arg<BlockSparse_Indices, "row offsets [rows + 1] or [B, rows + 1]">:$crow_indices,
+  Arg<BlockSparse_Indices, "block columns [nnz] or [B, nnz]">:$col_indices);
+defvar BlockSparse_BetaArg = (ins
+  Arg<DefaultValuedAttr<F64Attr, "0.0">, "factor of `input`">:$beta);
+
+// The constraints of the block shape, of the values and of the heads of the tables.
+defvar BlockSparse_StorageConstraints = [C34, C35, C37];
+
+def BlockSparse_PlannedDSDOp : BlockSparse_SingleDestinationOp<"planned_dsd", [AttrSizedOperandSegments]> {
   let summary = "Dense = sparse x dense over look-up tables (dsd, dds and bsr_addmm)";
-  let description = [{
+  let semantics = [{
     With t = sum over the entries of a tile of V[value] @ B[dense block]:
     out = act(left_alpha * (alpha * t) * right_alpha + beta * input + bias) + residual. V is a
-    value block, transposed when `transpose_values`; B is [..., K, N], or [..., N, K] when
-    `transpose_b`; the result is [..., M, N], or [..., N, M] when `transpose_out`. left_alpha,
+    value block, transposed with `transpose_values`. B is [..., K, N], or [..., N, K] with
+    `transpose_b`. The result is [..., M, N], or [..., N, M] with `transpose_out`. left_alpha,
     right_alpha, bias, input and residual are indexed by the coordinates of the result as it
     is stored: left_alpha by its rows, right_alpha and bias by its columns.
-
-    Preconditions: C9, C11, C13 to C17, C34 to C37, C39, C42, C43. Postconditions: C8, C10; every
-    element of the destination is written.
-
+  }];
+  let constraints = !listconcat([C8, C9, C10, C11, C13, C14, C15, C16, C17],
+                                BlockSparse_StorageConstraints, [C39, C42, C43, C44]);
+  let atRunTime = ["Tables hold indices inside the values and the dense operand, and write each tile once."];
+  let postconditions = ["Every element of the destination is written."];
+  let example = [{
     ```mlir
     func.func @planned_dsd(%v: tensor<3x16x16xf32>, %d: tensor<32x20xf32>, %s: tensor<2x5xi32>,
                            %e: tensor<3x2xi32>, %init: tensor<32x20xf32>) -> tensor<32x20xf32> {
@@ -69,19 +164,25 @@ def BlockSparse_PlannedDSDOp : BlockSparse_PlannedOp<"planned_dsd", [AttrSizedOp
     }
     ```
   }];
-  let arguments = (ins
-    BlockSparse_Buffer:$values, BlockSparse_Buffer:$dense,
-    BlockSparse_Buffer:$segments, BlockSparse_Buffer:$entries, Optional<BlockSparse_Buffer>:$combine,
-    Optional<BlockSparse_Buffer>:$input, Optional<BlockSparse_Buffer>:$left_alpha,
-    Optional<BlockSparse_Buffer>:$right_alpha, Optional<BlockSparse_Buffer>:$bias,
-    Optional<BlockSparse_Buffer>:$residual, Variadic<BlockSparse_Buffer>:$stages,
-    Optional<BlockSparse_Buffer>:$packed, BlockSparse_Buffer:$init,
-    DenseI64ArrayAttr:$block, I64Attr:$lut_heads, DefaultValuedAttr<I64Attr, "0">:$slots,
-    UnitAttr:$transpose_values, UnitAttr:$transpose_b, UnitAttr:$transpose_out,
-    DefaultValuedAttr<F64Attr, "1.0">:$alpha, DefaultValuedAttr<F64Attr, "0.0">:$beta,
-    OptionalAttr<BlockSparse_ActivationAttr>:$activation,
-    DefaultValuedAttr<BlockSparse_PrecisionAttr, "::mlir::blocksparse::Precision::IEEE">:$precision,
-    OptionalAttr<BlockSparse_ScheduleAttr>:$schedule);
+  let arguments = !con((ins
+    Arg<BlockSparse_Values, "value blocks of the sparse factor">:$values,
+    Arg<BlockSparse_Matrices, "dense factor">:$dense),
+    BlockSparse_RowLutOperands, (ins
+    Arg<Optional<BlockSparse_CombineTable>, "slots that are added to each split tile">:$combine,
+    Arg<Optional<BlockSparse_Matrices>, "tensor that is added with the factor `beta`">:$input,
+    Arg<Optional<BlockSparse_Vector>, "factor of each row">:$left_alpha,
+    Arg<Optional<BlockSparse_Vector>, "factor of each column">:$right_alpha,
+    Arg<Optional<BlockSparse_Vector>, "vector that is added to each row">:$bias,
+    Arg<Optional<BlockSparse_Matrices>, "tensor that is added after the activation">:$residual,
+    Arg<Variadic<BlockSparse_WorkTable>, "tiles, workers, records, rows and order, or none">:$stages,
+    Arg<Optional<BlockSparse_Values>, "values in the order in which the stages load them">:$packed,
+    Arg<BlockSparse_Matrices, "destination">:$init),
+    BlockSparse_BlockArg, BlockSparse_LutHeadsArg, (ins
+    Arg<DefaultValuedAttr<I64Attr, "0">, "number of reduction slots of split tiles">:$slots,
+    Arg<UnitAttr, "each value block is transposed before the product">:$transpose_values,
+    Arg<UnitAttr, "`dense` is transposed before the product">:$transpose_b),
+    BlockSparse_TransposeOutArg, BlockSparse_AlphaArg, BlockSparse_BetaArg,
+    BlockSparse_ActivationArg, BlockSparse_PrecisionArg, BlockSparse_ScheduleArg);
   let assemblyFormat = [{
     $values `,` $dense `segments` `(` $segments `)` `entries` `(` $entries `)`
     (`combine` `(` $combine^ `)`)? (`input` `(` $input^ `)`)?
@@ -89,20 +190,20 @@ def BlockSparse_PlannedDSDOp : BlockSparse_PlannedOp<"planned_dsd", [AttrSizedOp
     (`bias` `(` $bias^ `)`)? (`residual` `(` $residual^ `)`)? (`stages` `(` $stages^ `)`)?
     (`packed` `(` $packed^ `)`)? `outs` `(` $init `)` attr-dict `:` functional-type(operands, results)
   }];
-  let extraClassDeclaration = [{
-    MutableOperandRange getDpsInitsMutable() { return getInitMutable(); }
-  }];
 }
 
-def BlockSparse_PlannedSDDOp : BlockSparse_PlannedOp<"planned_sdd", [AttrSizedOperandSegments]> {
+def BlockSparse_PlannedSDDOp : BlockSparse_SingleDestinationOp<"planned_sdd", [AttrSizedOperandSegments]> {
   let summary = "Sparse = dense x dense over look-up tables (sdd and sampled_addmm)";
-  let description = [{
+  let semantics = [{
     out[value] = alpha * (A @ B)[block row, block column] + beta * input[value] for every row of
-    the coordinate LUT. A is [..., M, K] ([..., K, M] when `transpose_a`), B [..., K, N]
-    ([..., N, K] when `transpose_b`). Elements of edge blocks outside M x N are written as 0.
-
-    Preconditions: C5 to C7, C9, C11, C16, C17, C34 to C37, C44. Postconditions: C10.
-
+    the coordinate LUT. A is [..., M, K], or [..., K, M] with `transpose_a`. B is [..., K, N], or
+    [..., N, K] with `transpose_b`.
+  }];
+  let constraints = !listconcat([C6, C7, C8, C9, C10, C11, C16, C17],
+                                BlockSparse_StorageConstraints, [C38, C45]);
+  let atRunTime = ["Tables hold indices inside the destination, and each value block occurs once."];
+  let postconditions = ["The elements of edge blocks outside M x N are written as 0."];
+  let example = [{
     ```mlir
     func.func @planned_sdd(%a: memref<32x8xf32>, %b: memref<8x32xf32>, %lut: memref<3x4xi32>,
                            %s: memref<2x2xi32>, %init: memref<3x16x16xf32>) {
@@ -114,32 +215,31 @@ def BlockSparse_PlannedSDDOp : BlockSparse_PlannedOp<"planned_sdd", [AttrSizedOp
     }
     ```
   }];
-  let arguments = (ins
-    BlockSparse_Buffer:$a, BlockSparse_Buffer:$b, BlockSparse_Buffer:$lut,
-    BlockSparse_Buffer:$segments, Optional<BlockSparse_Buffer>:$input,
-    Variadic<BlockSparse_Buffer>:$tiles, BlockSparse_Buffer:$init,
-    DenseI64ArrayAttr:$block, I64Attr:$lut_heads,
-    UnitAttr:$transpose_a, UnitAttr:$transpose_b,
-    DefaultValuedAttr<F64Attr, "1.0">:$alpha, DefaultValuedAttr<F64Attr, "0.0">:$beta,
-    DefaultValuedAttr<BlockSparse_PrecisionAttr, "::mlir::blocksparse::Precision::IEEE">:$precision,
-    OptionalAttr<BlockSparse_ScheduleAttr>:$schedule);
+  let arguments = !con((ins
+    Arg<BlockSparse_Matrices, "left factor">:$a, Arg<BlockSparse_Matrices, "right factor">:$b,
+    Arg<BlockSparse_CoordinateLut, "coordinate LUT of the stored blocks">:$lut,
+    Arg<BlockSparse_CoordinateSegments, "segments of the coordinate LUT">:$segments,
+    Arg<Optional<BlockSparse_Values>, "value blocks that are added with the factor `beta`">:$input,
+    Arg<Variadic<BlockSparse_WorkTable>, "tiles, workers and places of work lists, or none">:$tiles,
+    Arg<BlockSparse_Values, "destination">:$init),
+    BlockSparse_BlockArg, BlockSparse_LutHeadsArg, BlockSparse_TransposeArgs, BlockSparse_AlphaArg,
+    BlockSparse_BetaArg, BlockSparse_PrecisionArg, BlockSparse_ScheduleArg);
   let assemblyFormat = [{
     $a `,` $b `lut` `(` $lut `)` `segments` `(` $segments `)` (`input` `(` $input^ `)`)?
     (`tiles` `(` $tiles^ `)`)? `outs` `(` $init `)` attr-dict `:` functional-type(operands, results)
   }];
-  let extraClassDeclaration = [{
-    MutableOperandRange getDpsInitsMutable() { return getInitMutable(); }
-  }];
 }
 
-def BlockSparse_PlannedSoftmaxOp : BlockSparse_PlannedOp<"planned_softmax", [AttrSizedOperandSegments]> {
+def BlockSparse_PlannedSoftmaxOp : BlockSparse_DestinationsOp<"planned_softmax", "getYMutable", [AttrSizedOperandSegments]> {
   let summary = "Row softmax over a row LUT (tile = block row, dense block = block column)";
-  let description = [{
-    `shape` is the logical [M, N]. `inits` are y and, optionally, the log-sum-exp [B, H, M].
-    Elements of y outside M x N are written as 0.
-
-    Preconditions: C21 to C25, C34 to C38, C40. Postconditions: C26.
-
+  let semantics = [{
+    The softmax of blocksparse.softmax over value blocks. A tile of the row LUT is a block row, a
+    dense block a block column.
+  }];
+  let constraints = !listconcat([C8, C22, C23, C24, C25, C26], BlockSparse_StorageConstraints, [C40]);
+  let atRunTime = ["Tables hold indices inside the values, and write each block row once."];
+  let postconditions = ["The elements of y outside M x N are written as 0."];
+  let example = [{
     ```mlir
     func.func @planned_softmax(%x: tensor<3x16x16xf32>, %s: tensor<2x5xi32>, %e: tensor<3x2xi32>,
                                %y: tensor<3x16x16xf32>, %l: tensor<30xf32>)
@@ -152,32 +252,31 @@ def BlockSparse_PlannedSoftmaxOp : BlockSparse_PlannedOp<"planned_softmax", [Att
     }
     ```
   }];
-  let arguments = (ins
-    BlockSparse_Buffer:$x, BlockSparse_Buffer:$segments, BlockSparse_Buffer:$entries,
-    Optional<BlockSparse_Buffer>:$rpe, Optional<BlockSparse_Buffer>:$key_padding_mask,
-    Optional<BlockSparse_Buffer>:$attention_mask, Variadic<BlockSparse_Buffer>:$inits,
-    DenseI64ArrayAttr:$block, DenseI64ArrayAttr:$shape, I64Attr:$lut_heads,
-    DefaultValuedAttr<F64Attr, "1.0">:$scale, UnitAttr:$causal,
-    DefaultValuedAttr<BlockSparse_MaskModeAttr, "::mlir::blocksparse::MaskMode::Add">:$key_padding_mask_mode,
-    DefaultValuedAttr<BlockSparse_MaskModeAttr, "::mlir::blocksparse::MaskMode::Add">:$attention_mask_mode,
-    OptionalAttr<BlockSparse_ScheduleAttr>:$schedule);
+  let arguments = !con((ins Arg<BlockSparse_FloatValues, "value blocks of the scores">:$x),
+    BlockSparse_RowLutOperands, (ins
+    Arg<Optional<BlockSparse_FloatMatrices>, "bias that is added to the scores">:$rpe,
+    Arg<Optional<BlockSparse_ColumnMask>, "mask of columns">:$key_padding_mask,
+    Arg<Optional<BlockSparse_Matrices>, "mask of elements">:$attention_mask,
+    Arg<BlockSparse_FloatValues, "destination of the softmax">:$y,
+    Arg<Optional<BlockSparse_LogSumExp>, "destination of the log-sum-exp of each row">:$lse),
+    BlockSparse_BlockArg, BlockSparse_ShapeArg, BlockSparse_LutHeadsArg, BlockSparse_SoftmaxAttrs,
+    BlockSparse_ScheduleArg);
   let assemblyFormat = [{
     $x `segments` `(` $segments `)` `entries` `(` $entries `)` (`rpe` `(` $rpe^ `)`)?
     (`key_padding_mask` `(` $key_padding_mask^ `)`)? (`attention_mask` `(` $attention_mask^ `)`)?
-    `outs` `(` $inits `)` attr-dict `:` functional-type(operands, results)
-  }];
-  let extraClassDeclaration = [{
-    MutableOperandRange getDpsInitsMutable() { return getInitsMutable(); }
+    `outs` `(` $y (`,` $lse^)? `)` attr-dict `:` functional-type(operands, results)
   }];
 }
 
-def BlockSparse_PlannedSoftmaxGradOp : BlockSparse_PlannedOp<"planned_softmax_grad"> {
+def BlockSparse_PlannedSoftmaxGradOp : BlockSparse_DestinationsOp<"planned_softmax_grad", "getDxMutable"> {
   let summary = "Gradient of softmax over a row LUT";
-  let description = [{
-    `inits` are dx and, optionally, drpe, which is written whole (0 outside the stored blocks).
-
-    Preconditions: C21, C22, C34 to C38, C40.
-
+  let semantics = [{
+    The gradient of blocksparse.softmax_grad over value blocks.
+  }];
+  let constraints = !listconcat([C8, C22], BlockSparse_StorageConstraints, [C40]);
+  let atRunTime = ["Tables hold indices inside the values, and write each block row once."];
+  let postconditions = ["drpe is written whole, with 0 outside the stored blocks."];
+  let example = [{
     ```mlir
     func.func @planned_softmax_grad(%y: tensor<3x16x16xf32>, %dy: tensor<3x16x16xf32>,
                                     %s: tensor<2x5xi32>, %e: tensor<3x2xi32>,
@@ -190,27 +289,29 @@ def BlockSparse_PlannedSoftmaxGradOp : BlockSparse_PlannedOp<"planned_softmax_gr
     }
     ```
   }];
-  let arguments = (ins
-    BlockSparse_Buffer:$y, BlockSparse_Buffer:$dy, BlockSparse_Buffer:$segments,
-    BlockSparse_Buffer:$entries, Variadic<BlockSparse_Buffer>:$inits,
-    DenseI64ArrayAttr:$block, DenseI64ArrayAttr:$shape, I64Attr:$lut_heads,
-    DefaultValuedAttr<F64Attr, "1.0">:$scale, OptionalAttr<BlockSparse_ScheduleAttr>:$schedule);
+  let arguments = !con((ins
+    Arg<BlockSparse_FloatValues, "value blocks of a softmax">:$y,
+    Arg<BlockSparse_FloatValues, "value blocks of the gradient of y">:$dy),
+    BlockSparse_RowLutOperands, (ins
+    Arg<BlockSparse_FloatValues, "destination of the gradient of x">:$dx,
+    Arg<Optional<BlockSparse_FloatMatrices>, "destination of the gradient of rpe">:$drpe),
+    BlockSparse_BlockArg, BlockSparse_ShapeArg, BlockSparse_LutHeadsArg, (ins
+    Arg<DefaultValuedAttr<F64Attr, "1.0">, "factor of the scores">:$scale),
+    BlockSparse_ScheduleArg);
   let assemblyFormat = [{
-    $y `,` $dy `segments` `(` $segments `)` `entries` `(` $entries `)` `outs` `(` $inits `)`
+    $y `,` $dy `segments` `(` $segments `)` `entries` `(` $entries `)` `outs` `(` $dx (`,` $drpe^)? `)`
     attr-dict `:` functional-type(operands, results)
-  }];
-  let extraClassDeclaration = [{
-    MutableOperandRange getDpsInitsMutable() { return getInitsMutable(); }
   }];
 }
 
-def BlockSparse_PlannedScatterMMOp : BlockSparse_PlannedOp<"planned_scatter_mm"> {
+def BlockSparse_PlannedScatterMMOp : BlockSparse_SingleDestinationOp<"planned_scatter_mm"> {
   let summary = "scatter_mm into its accumulators";
-  let description = [{
-    The index formats are those of scatter_mm; `init` holds the accumulators and is read.
-
-    Preconditions: C9, C11, C18 to C20. Postconditions: C10.
-
+  let semantics = [{
+    Adds the products of blocksparse.scatter_mm to the destination, which holds the accumulators.
+  }];
+  let constraints = [C9, C10, C11, C18, C19, C20];
+  let atRunTime = ["Indices stay inside the tensors that they point into."];
+  let example = [{
     ```mlir
     func.func @planned_scatter_mm(%blocks: memref<5x16x16xf32>, %others: memref<7x16x32xf32>,
                                   %offsets: memref<4xi32>, %pq: memref<9x2xi32>,
@@ -222,27 +323,26 @@ def BlockSparse_PlannedScatterMMOp : BlockSparse_PlannedOp<"planned_scatter_mm">
     }
     ```
   }];
-  let arguments = (ins
-    BlockSparse_Buffer:$blocks, BlockSparse_Buffer:$others, Variadic<BlockSparse_Buffer>:$indices,
-    BlockSparse_Buffer:$init,
-    DefaultValuedAttr<BlockSparse_ScatterFormatAttr, "::mlir::blocksparse::ScatterFormat::ScatterMM">:$format,
-    DefaultValuedAttr<I64Attr, "1">:$split_n,
-    DefaultValuedAttr<BlockSparse_PrecisionAttr, "::mlir::blocksparse::Precision::IEEE">:$precision,
-    OptionalAttr<BlockSparse_ScheduleAttr>:$schedule);
+  let arguments = !con((ins
+    Arg<BlockSparse_Tiles, "left factors [P, Ms, Ks]">:$blocks,
+    Arg<BlockSparse_TilesOrMatrices, "right factors, tiles or matrices by `format`">:$others,
+    Arg<Variadic<BlockSparse_ScatterIndices>, "index tensors of `format`">:$indices,
+    Arg<BlockSparse_TilesOrMatrices, "destination, which is read and added to">:$init),
+    BlockSparse_ScatterAttrs);
   let assemblyFormat = [{
     $blocks `,` $others `indices` `(` $indices `)` `outs` `(` $init `)`
     attr-dict `:` functional-type(operands, results)
   }];
-  let extraClassDeclaration = [{
-    MutableOperandRange getDpsInitsMutable() { return getInitMutable(); }
-  }];
 }
 
-def BlockSparse_PlannedMatmulOp : BlockSparse_PlannedOp<"planned_matmul", [AttrSizedOperandSegments]> {
+def BlockSparse_PlannedMatmulOp : BlockSparse_SingleDestinationOp<"planned_matmul", [AttrSizedOperandSegments]> {
   let summary = "Dense = dense x dense into its destination";
-  let description = [{
-    Preconditions and postconditions are those of matmul.
-
+  let semantics = [{
+    The product and the epilogue of blocksparse.matmul.
+  }];
+  let constraints = !listconcat([C6, C7, C8, C9, C10, C11, C36], BlockSparse_EpilogueConstraints);
+  let postconditions = ["Every element of the destination is written."];
+  let example = [{
     ```mlir
     func.func @planned_matmul(%a: tensor<10x64xf32>, %b: tensor<64x32xf32>,
                               %init: tensor<10x32xf32>) -> tensor<10x32xf32> {
@@ -252,29 +352,26 @@ def BlockSparse_PlannedMatmulOp : BlockSparse_PlannedOp<"planned_matmul", [AttrS
     }
     ```
   }];
-  let arguments = (ins
-    BlockSparse_Buffer:$a, BlockSparse_Buffer:$b, Optional<BlockSparse_Buffer>:$bias,
-    Optional<BlockSparse_Buffer>:$residual, BlockSparse_Buffer:$init,
-    DefaultValuedAttr<BlockSparse_MatmulFormAttr, "::mlir::blocksparse::MatmulForm::Linear">:$form,
-    UnitAttr:$transpose_a, UnitAttr:$transpose_b,
-    DefaultValuedAttr<F64Attr, "1.0">:$alpha,
-    OptionalAttr<BlockSparse_ActivationAttr>:$activation,
-    DefaultValuedAttr<BlockSparse_PrecisionAttr, "::mlir::blocksparse::Precision::IEEE">:$precision,
-    OptionalAttr<BlockSparse_ScheduleAttr>:$schedule);
+  let arguments = !con((ins
+    Arg<BlockSparse_Matrices, "left factor">:$a, Arg<BlockSparse_Matrices, "right factor">:$b,
+    Arg<Optional<BlockSparse_Vector>, "vector that is added to each row">:$bias,
+    Arg<Optional<BlockSparse_Matrices>, "tensor that is added after the activation">:$residual,
+    Arg<BlockSparse_Matrices, "destination">:$init),
+    BlockSparse_FormArg, BlockSparse_TransposeArgs, BlockSparse_EpilogueAttrs);
   let assemblyFormat = [{
     $a `,` $b (`bias` `(` $bias^ `)`)? (`residual` `(` $residual^ `)`)? `outs` `(` $init `)`
     attr-dict `:` functional-type(operands, results)
   }];
-  let extraClassDeclaration = [{
-    MutableOperandRange getDpsInitsMutable() { return getInitMutable(); }
-  }];
 }
 
-def BlockSparse_PlannedToDenseOp : BlockSparse_PlannedOp<"planned_to_dense"> {
+def BlockSparse_PlannedToDenseOp : BlockSparse_SingleDestinationOp<"planned_to_dense"> {
   let summary = "Writes value blocks to their place and 0 everywhere else";
-  let description = [{
-    Preconditions: C5, C30, C34 to C37. Postconditions: the whole destination is written.
-
+  let semantics = [{
+    Writes each value block of the coordinate LUT to its place in the destination.
+  }];
+  let constraints = !listconcat(BlockSparse_StorageConstraints, [C45]);
+  let postconditions = ["The whole destination is written; where several blocks share a place they are added."];
+  let example = [{
     ```mlir
     func.func @planned_to_dense(%v: tensor<3x16x16xf32>, %lut: tensor<3x4xi32>,
                                 %init: tensor<32x30xf32>) -> tensor<32x30xf32> {
@@ -285,22 +382,24 @@ def BlockSparse_PlannedToDenseOp : BlockSparse_PlannedOp<"planned_to_dense"> {
     }
     ```
   }];
-  let arguments = (ins
-    BlockSparse_Buffer:$values, BlockSparse_Buffer:$lut, BlockSparse_Buffer:$init,
-    DenseI64ArrayAttr:$block, I64Attr:$lut_heads, OptionalAttr<BlockSparse_ScheduleAttr>:$schedule);
+  let arguments = !con((ins
+    Arg<BlockSparse_Values, "value blocks">:$values,
+    Arg<BlockSparse_CoordinateLut, "coordinate LUT of the stored blocks">:$lut,
+    Arg<BlockSparse_Matrices, "destination">:$init),
+    BlockSparse_BlockArg, BlockSparse_LutHeadsArg, BlockSparse_ScheduleArg);
   let assemblyFormat = [{
     $values `lut` `(` $lut `)` `outs` `(` $init `)` attr-dict `:` functional-type(operands, results)
   }];
-  let extraClassDeclaration = [{
-    MutableOperandRange getDpsInitsMutable() { return getInitMutable(); }
-  }];
 }
 
-def BlockSparse_PlannedFromDenseOp : BlockSparse_PlannedOp<"planned_from_dense"> {
+def BlockSparse_PlannedFromDenseOp : BlockSparse_SingleDestinationOp<"planned_from_dense"> {
   let summary = "Gathers value blocks; elements outside the dense tensor are written as 0";
-  let description = [{
-    Preconditions: C5, C30, C34 to C37.
-
+  let semantics = [{
+    Copies each block of the coordinate LUT from the dense operand to its value block.
+  }];
+  let constraints = !listconcat(BlockSparse_StorageConstraints, [C45]);
+  let postconditions = ["Elements of value blocks outside the dense operand are written as 0."];
+  let example = [{
     ```mlir
     func.func @planned_from_dense(%d: tensor<32x30xf32>, %lut: tensor<3x4xi32>,
                                   %init: tensor<3x16x16xf32>) -> tensor<3x16x16xf32> {
@@ -311,25 +410,24 @@ def BlockSparse_PlannedFromDenseOp : BlockSparse_PlannedOp<"planned_from_dense">
     }
     ```
   }];
-  let arguments = (ins
-    BlockSparse_Buffer:$dense, BlockSparse_Buffer:$lut, BlockSparse_Buffer:$init,
-    DenseI64ArrayAttr:$block, I64Attr:$lut_heads, OptionalAttr<BlockSparse_ScheduleAttr>:$schedule);
+  let arguments = !con((ins
+    Arg<BlockSparse_Matrices, "dense operand">:$dense,
+    Arg<BlockSparse_CoordinateLut, "coordinate LUT of the stored blocks">:$lut,
+    Arg<BlockSparse_Values, "destination">:$init),
+    BlockSparse_BlockArg, BlockSparse_LutHeadsArg, BlockSparse_ScheduleArg);
   let assemblyFormat = [{
     $dense `lut` `(` $lut `)` `outs` `(` $init `)` attr-dict `:` functional-type(operands, results)
   }];
-  let extraClassDeclaration = [{
-    MutableOperandRange getDpsInitsMutable() { return getInitMutable(); }
-  }];
 }
 
-def BlockSparse_PlannedTransposeOp : BlockSparse_PlannedOp<"planned_transpose"> {
+def BlockSparse_PlannedTransposeOp : BlockSparse_SingleDestinationOp<"planned_transpose"> {
   let summary = "out[q] = transpose of values[permutation[q]], each head in its turn";
-  let description = [{
-    permutation [nnz] (or [B, nnz]) holds value block indices of the pattern's `lut_heads` heads.
-    `block` is that of `values`.
-
-    Preconditions: C30, C34 to C37.
-
+  let semantics = [{
+    out[q] = transpose of values[permutation[q]], one head after another. The permutation holds the
+    indices of value blocks of the `lut_heads` heads of the pattern.
+  }];
+  let constraints = !listconcat(BlockSparse_StorageConstraints, [C45]);
+  let example = [{
     ```mlir
     func.func @planned_transpose(%v: tensor<3x16x32xf32>, %p: tensor<3xi32>,
                                  %init: tensor<3x32x16xf32>) -> tensor<3x32x16xf32> {
@@ -340,28 +438,30 @@ def BlockSparse_PlannedTransposeOp : BlockSparse_PlannedOp<"planned_transpose"> 
     }
     ```
   }];
-  let arguments = (ins
-    BlockSparse_Buffer:$values, BlockSparse_Buffer:$permutation, BlockSparse_Buffer:$init,
-    DenseI64ArrayAttr:$block, I64Attr:$lut_heads, OptionalAttr<BlockSparse_ScheduleAttr>:$schedule);
+  let arguments = !con((ins
+    Arg<BlockSparse_Values, "value blocks of the source">:$values,
+    Arg<BlockSparse_Permutation, "source block of each value block of the destination">:$permutation,
+    Arg<BlockSparse_Values, "destination, whose blocks are transposed">:$init),
+    BlockSparse_BlockArg, BlockSparse_LutHeadsArg, BlockSparse_ScheduleArg);
   let assemblyFormat = [{
     $values `permutation` `(` $permutation `)` `outs` `(` $init `)`
     attr-dict `:` functional-type(operands, results)
   }];
-  let extraClassDeclaration = [{
-    MutableOperandRange getDpsInitsMutable() { return getInitMutable(); }
-  }];
 }
 
-// Tables of a dynamic pattern, made at run time from crow_indices and col_indices.
+//===----------------------------------------------------------------------===//
+// Tables of a dynamic pattern, which are made at run time from crow_indices and col_indices
+//===----------------------------------------------------------------------===//
 
-def BlockSparse_BsrRowLutOp : BlockSparse_PlannedOp<"bsr_row_lut"> {
+def BlockSparse_BsrRowLutOp : BlockSparse_DestinationsOp<"bsr_row_lut", "getSegmentsMutable"> {
   let summary = "Row LUT of run-time indices, one unsplit segment a block row";
-  let description = [{
-    `inits` are segments [rows, 5] and entries [nnz, 2]. With `transpose`, tiles are block columns
-    (ascending rows within each) and the dense block is the block row.
-
-    Preconditions: C36, C38, C41.
-
+  let semantics = [{
+    Makes the row LUT of a dynamic pattern, with one unsplit segment for each block row. With
+    `transpose`, tiles are block columns, the entries of each in ascending order of the rows, and
+    the dense block is the block row.
+  }];
+  let constraints = [C41];
+  let example = [{
     ```mlir
     func.func @bsr_row_lut(%crow: tensor<5xi64>, %col: tensor<?xi64>, %s: tensor<4x5xi32>,
                            %e: tensor<?x2xi32>) -> (tensor<4x5xi32>, tensor<?x2xi32>) {
@@ -372,24 +472,23 @@ def BlockSparse_BsrRowLutOp : BlockSparse_PlannedOp<"bsr_row_lut"> {
     }
     ```
   }];
-  let arguments = (ins
-    BlockSparse_Buffer:$crow_indices, BlockSparse_Buffer:$col_indices,
-    Variadic<BlockSparse_Buffer>:$inits, UnitAttr:$transpose);
+  let arguments = !con(BlockSparse_IndexOperands, (ins
+    Arg<BlockSparse_RowSegments, "destination of the segments, [rows, 5]">:$segments,
+    Arg<BlockSparse_RowEntries, "destination of the entries, [nnz, 2]">:$entries,
+    Arg<UnitAttr, "the row LUT of the transposed pattern is made">:$transpose));
   let assemblyFormat = [{
-    $crow_indices `,` $col_indices `outs` `(` $inits `)` attr-dict `:` functional-type(operands, results)
-  }];
-  let extraClassDeclaration = [{
-    MutableOperandRange getDpsInitsMutable() { return getInitsMutable(); }
+    $crow_indices `,` $col_indices `outs` `(` $segments `,` $entries `)`
+    attr-dict `:` functional-type(operands, results)
   }];
 }
 
-def BlockSparse_BsrCoordinateLutOp : BlockSparse_PlannedOp<"bsr_coordinate_lut"> {
+def BlockSparse_BsrCoordinateLutOp : BlockSparse_DestinationsOp<"bsr_coordinate_lut", "getLutMutable"> {
   let summary = "Coordinate LUT of run-time indices, one segment a block row";
-  let description = [{
-    `inits` are lut [nnz, 4] and segments [rows, 2].
-
-    Preconditions: C36, C38, C41.
-
+  let semantics = [{
+    Makes the coordinate LUT of a dynamic pattern, with one segment for each block row.
+  }];
+  let constraints = [C41];
+  let example = [{
     ```mlir
     func.func @bsr_coordinate_lut(%crow: tensor<5xi32>, %col: tensor<?xi32>, %l: tensor<?x4xi32>,
                                   %s: tensor<4x2xi32>) -> (tensor<?x4xi32>, tensor<4x2xi32>) {
@@ -400,24 +499,23 @@ def BlockSparse_BsrCoordinateLutOp : BlockSparse_PlannedOp<"bsr_coordinate_lut">
     }
     ```
   }];
-  let arguments = (ins
-    BlockSparse_Buffer:$crow_indices, BlockSparse_Buffer:$col_indices,
-    Variadic<BlockSparse_Buffer>:$inits);
+  let arguments = !con(BlockSparse_IndexOperands, (ins
+    Arg<BlockSparse_CoordinateLut, "destination of the LUT, [nnz, 4]">:$lut,
+    Arg<BlockSparse_CoordinateSegments, "destination of the segments, [rows, 2]">:$segments));
   let assemblyFormat = [{
-    $crow_indices `,` $col_indices `outs` `(` $inits `)` attr-dict `:` functional-type(operands, results)
-  }];
-  let extraClassDeclaration = [{
-    MutableOperandRange getDpsInitsMutable() { return getInitsMutable(); }
+    $crow_indices `,` $col_indices `outs` `(` $lut `,` $segments `)`
+    attr-dict `:` functional-type(operands, results)
   }];
 }
 
-def BlockSparse_BsrTransposeIndicesOp : BlockSparse_PlannedOp<"bsr_transpose_indices"> {
+def BlockSparse_BsrTransposeIndicesOp : BlockSparse_DestinationsOp<"bsr_transpose_indices", "getTransposedCrowIndicesMutable"> {
   let summary = "Indices of the transposed pattern and the permutation of its value blocks";
-  let description = [{
-    `inits` are crow_indices [cols + 1], col_indices [nnz] and permutation [nnz] (i32); stable.
-
-    Preconditions: C36, C38, C41.
-
+  let semantics = [{
+    Makes the indices of the transposed pattern and the permutation of its value blocks. Blocks of
+    one block column keep the order of their rows.
+  }];
+  let constraints = [C41, C45];
+  let example = [{
     ```mlir
     func.func @bsr_transpose_indices(%crow: tensor<5xi32>, %col: tensor<?xi32>,
                                      %c: tensor<9xi32>, %d: tensor<?xi32>, %p: tensor<?xi32>)
@@ -429,14 +527,14 @@ def BlockSparse_BsrTransposeIndicesOp : BlockSparse_PlannedOp<"bsr_transpose_ind
     }
     ```
   }];
-  let arguments = (ins
-    BlockSparse_Buffer:$crow_indices, BlockSparse_Buffer:$col_indices,
-    Variadic<BlockSparse_Buffer>:$inits);
+  let arguments = !con(BlockSparse_IndexOperands, (ins
+    Arg<BlockSparse_Indices, "destination of the row offsets, [cols + 1]">:$transposed_crow_indices,
+    Arg<BlockSparse_Indices, "destination of the block columns, [nnz]">:$transposed_col_indices,
+    Arg<BlockSparse_Permutation, "destination of the permutation, [nnz]">:$permutation));
   let assemblyFormat = [{
-    $crow_indices `,` $col_indices `outs` `(` $inits `)` attr-dict `:` functional-type(operands, results)
-  }];
-  let extraClassDeclaration = [{
-    MutableOperandRange getDpsInitsMutable() { return getInitsMutable(); }
+    $crow_indices `,` $col_indices `outs` `(` $transposed_crow_indices `,`
+    $transposed_col_indices `,` $permutation `)`
+    attr-dict `:` functional-type(operands, results)
   }];
 }
 

@@ -8,24 +8,41 @@
 
 include "blocksparse/IR/BlockSparseOpBase.td"
 
+// The bias and the masks of a softmax over scores [B, H, M, N].
+defvar BlockSparse_SoftmaxOperands = (ins
+  Arg<Optional<BlockSparse_Dense>, "bias that is added to the scores, broadcast to [B, H, M, N]">:$rpe,
+  Arg<Optional<BlockSparse_Dense>, "mask of columns, [N], [1, N] or [B, N]">:$key_padding_mask,
+  Arg<Optional<BlockSparse_Dense>, "mask of elements, broadcast to [B, H, M, N]">:$attention_mask);
+
+// The factors of attention and the layout of its scores.
+defvar BlockSparse_AttentionFactors = (ins
+  Arg<BlockSparse_Dense, "queries [B, H, M, D]">:$q, Arg<BlockSparse_Dense, "keys [B, H, N, D]">:$k,
+  Arg<BlockSparse_Dense, "values [B, H, N, Dv]">:$v);
+defvar BlockSparse_AttentionAttrs = !con((ins
+  Arg<BlockSparse_LayoutAttrInterface, "static layout of the scores">:$layout),
+  BlockSparse_SoftmaxAttrs, BlockSparse_ScheduleArg);
+
+defvar BlockSparse_AttentionConstraints = [C3, C4, C5, C6, C7, C8, C9, C10, C21, C22, C23, C24, C25,
+                                           C26, C28];
+
 def BlockSparse_SoftmaxOp : BlockSparse_TensorOp<"softmax", [AttrSizedOperandSegments]> {
   let summary = "Row softmax over the stored blocks";
-  let description = [{
-    y = softmax over each row's stored elements of scale * x + rpe, after the masks. The
-    optional second result is the log-sum-exp of each row, [B, H, M] in the accumulation
-    type. Shapes: rpe broadcasts to [B, H, M, N]; key_padding_mask to [B, N] (rank 1 or 2);
-    attention_mask to [B, H, M, N].
+  let semantics = [{
+    y = softmax over the stored elements of each row of scale * x + rpe, after the masks.
 
-    A mask of mode `add` is added to the scores (-inf forbids); one of mode `mul` forbids
-    where it is 0 and keeps anything else unchanged, it is never multiplied. `causal`
-    forbids columns beyond the row. A forbidden element has y = 0, whatever x and rpe hold
-    there: a mask beats a non-finite bias.
-
-    Preconditions: C4, C21 to C25; no row of a dynamic pattern holds a column twice.
-    Postconditions: C26, C27; a row with blocks but nothing allowed has y = 0 and lse =
-    -inf, a row without a block lse = -inf. Padding of edge blocks is written as 0; x is
-    unchanged.
-
+    A mask of mode `add` is added to the scores, so that -inf forbids an element. A mask of mode
+    `mul` forbids an element where it is 0 and keeps it unchanged elsewhere; it is never multiplied.
+    `causal` forbids the columns beyond the row. A forbidden element has y = 0, whatever x and rpe
+    hold there: a mask takes precedence over a bias that is not finite.
+  }];
+  let constraints = [C4, C21, C22, C23, C24, C25, C26, C27];
+  let atRunTime = ["No row of a dynamic pattern holds a column twice."];
+  let postconditions = [
+    "A row whose blocks hold forbidden elements alone has y = 0 and lse = -inf.",
+    "A row without a block has lse = -inf.",
+    "The padding of edge blocks is written as 0, and x is unchanged.",
+  ];
+  let example = [{
     ```mlir
     #layout = #blocksparse.layout<16x16, grid 64x64, causal>
     func.func @softmax(%x: tensor<2x4x1024x1024xf32, #layout>, %rpe: tensor<4x1024x1024xf32>,
@@ -39,20 +56,16 @@ def BlockSparse_SoftmaxOp : BlockSparse_TensorOp<"softmax", [AttrSizedOperandSeg
     }
     ```
   }];
-  let arguments = (ins
-    BlockSparse_Sparse:$x, Optional<BlockSparse_Dense>:$rpe,
-    Optional<BlockSparse_Dense>:$key_padding_mask, Optional<BlockSparse_Dense>:$attention_mask,
-    DefaultValuedAttr<F64Attr, "1.0">:$scale, UnitAttr:$causal,
-    DefaultValuedAttr<BlockSparse_MaskModeAttr, "::mlir::blocksparse::MaskMode::Add">:$key_padding_mask_mode,
-    DefaultValuedAttr<BlockSparse_MaskModeAttr, "::mlir::blocksparse::MaskMode::Add">:$attention_mask_mode,
-    OptionalAttr<BlockSparse_ScheduleAttr>:$schedule);
-  let results = (outs BlockSparse_Sparse:$y, Optional<BlockSparse_Dense>:$lse);
+  let arguments = !con((ins Arg<BlockSparse_Sparse, "scores [B, H, M, N]">:$x),
+    BlockSparse_SoftmaxOperands, BlockSparse_SoftmaxAttrs, BlockSparse_ScheduleArg);
+  let results = (outs Res<BlockSparse_Sparse, "softmax of the scores">:$y,
+    Res<Optional<BlockSparse_Dense>, "log-sum-exp of each row, [B, H, M], in the accumulation type">:$lse);
   let assemblyFormat = [{
     $x (`rpe` `(` $rpe^ `)`)? (`key_padding_mask` `(` $key_padding_mask^ `)`)?
     (`attention_mask` `(` $attention_mask^ `)`)? attr-dict `:` functional-type(operands, results)
   }];
   let builders = [
-    // Without a bias or masks; y has the type of x.
+    // Builds a softmax without a bias or masks. The result y has the type of x.
     OpBuilder<(ins "::mlir::Value":$x, CArg<"double", "1.0">:$scale,
                    CArg<"bool", "false">:$causal, CArg<"bool", "false">:$withLse)>,
   ];
@@ -60,15 +73,18 @@ def BlockSparse_SoftmaxOp : BlockSparse_TensorOp<"softmax", [AttrSizedOperandSeg
 
 def BlockSparse_SoftmaxGradOp : BlockSparse_TensorOp<"softmax_grad"> {
   let summary = "Gradient of softmax with respect to x and rpe";
-  let description = [{
-    With s = y * (dy - sum over the row of y * dy): dx = scale * s. The optional second
-    result drpe is s summed over the dimensions in which its type has size 1 (no scale
-    factor), 0 outside the stored blocks.
-
-    Preconditions: C4, C21, C22; y is a softmax result. Postconditions: C27; where y is 0,
-    as for every forbidden element and every row with nothing allowed, the gradient is 0
-    and dy is not used. drpe is written whole.
-
+  let semantics = [{
+    With s = y * (dy - sum over the row of y * dy), dx = scale * s. The optional second result drpe
+    is s, without the factor `scale`, summed over the dimensions in which the type of drpe has size
+    1; it is 0 outside the stored blocks.
+  }];
+  let constraints = [C4, C21, C22, C27];
+  let atRunTime = ["y is the result of a softmax."];
+  let postconditions = [
+    "Where y is 0, as at forbidden elements, the gradient is 0 and dy is not used.",
+    "drpe is written whole.",
+  ];
+  let example = [{
     ```mlir
     #layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
     func.func @softmax_grad(%y: tensor<4x32x32xf32, #layout>, %dy: tensor<4x32x32xf32, #layout>)
@@ -80,11 +96,12 @@ def BlockSparse_SoftmaxGradOp : BlockSparse_TensorOp<"softmax_grad"> {
     }
     ```
   }];
-  let arguments = (ins
-    BlockSparse_Sparse:$y, BlockSparse_Sparse:$dy,
-    DefaultValuedAttr<F64Attr, "1.0">:$scale,
-    OptionalAttr<BlockSparse_ScheduleAttr>:$schedule);
-  let results = (outs BlockSparse_Sparse:$dx, Optional<BlockSparse_Dense>:$drpe);
+  let arguments = !con((ins Arg<BlockSparse_Sparse, "result of softmax">:$y,
+    Arg<BlockSparse_Sparse, "gradient of y">:$dy,
+    Arg<DefaultValuedAttr<F64Attr, "1.0">, "factor of the scores">:$scale),
+    BlockSparse_ScheduleArg);
+  let results = (outs Res<BlockSparse_Sparse, "gradient of x">:$dx,
+    Res<Optional<BlockSparse_Dense>, "gradient of rpe">:$drpe);
   let assemblyFormat = [{
     $y `,` $dy attr-dict `:` functional-type(operands, results)
   }];
@@ -92,13 +109,13 @@ def BlockSparse_SoftmaxGradOp : BlockSparse_TensorOp<"softmax_grad"> {
 
 def BlockSparse_AttentionOp : BlockSparse_TensorOp<"attention", [AttrSizedOperandSegments]> {
   let summary = "softmax(scale * q @ k^T + rpe, masked) @ v over the blocks of a layout";
-  let description = [{
-    q [B, H, M, D], k [B, H, N, D], v [B, H, N, Dv]. Results: out [B, H, M, Dv] and the
-    log-sum-exp of each row, [B, H, M]. Masks and bias are those of softmax.
-
-    Preconditions: C3 to C7, C9, C21 to C25, C28. Postconditions: C8, C10, C26; a row
-    without a block or with nothing allowed has out = 0 and lse = -inf.
-
+  let semantics = [{
+    out = softmax(scale * q @ k^T + rpe, masked) @ v, with scores at the stored blocks of `layout`.
+    Masks and bias act as in blocksparse.softmax.
+  }];
+  let constraints = BlockSparse_AttentionConstraints;
+  let postconditions = ["A row without a block, or with forbidden elements alone, has out = 0 and lse = -inf."];
+  let example = [{
     ```mlir
     #pattern = #blocksparse.layout<64x64, grid 12x16x16, bigbird(num_random_blocks = 1)>
     func.func @attention(%q: tensor<2x12x1024x64xf16>, %k: tensor<2x12x1024x64xf16>,
@@ -111,23 +128,17 @@ def BlockSparse_AttentionOp : BlockSparse_TensorOp<"attention", [AttrSizedOperan
     }
     ```
   }];
-  let arguments = (ins
-    BlockSparse_Dense:$q, BlockSparse_Dense:$k, BlockSparse_Dense:$v,
-    Optional<BlockSparse_Dense>:$rpe, Optional<BlockSparse_Dense>:$key_padding_mask,
-    Optional<BlockSparse_Dense>:$attention_mask,
-    BlockSparse_LayoutAttrInterface:$layout,
-    DefaultValuedAttr<F64Attr, "1.0">:$scale, UnitAttr:$causal,
-    DefaultValuedAttr<BlockSparse_MaskModeAttr, "::mlir::blocksparse::MaskMode::Add">:$key_padding_mask_mode,
-    DefaultValuedAttr<BlockSparse_MaskModeAttr, "::mlir::blocksparse::MaskMode::Add">:$attention_mask_mode,
-    OptionalAttr<BlockSparse_ScheduleAttr>:$schedule);
-  let results = (outs BlockSparse_Dense:$out, BlockSparse_Dense:$lse);
+  let arguments = !con(BlockSparse_AttentionFactors, BlockSparse_SoftmaxOperands,
+                       BlockSparse_AttentionAttrs);
+  let results = (outs Res<BlockSparse_Dense, "[B, H, M, Dv]">:$out,
+    Res<BlockSparse_Dense, "log-sum-exp of each row, [B, H, M], in the accumulation type">:$lse);
   let assemblyFormat = [{
     $q `,` $k `,` $v (`rpe` `(` $rpe^ `)`)? (`key_padding_mask` `(` $key_padding_mask^ `)`)?
     (`attention_mask` `(` $attention_mask^ `)`)? `layout` `(` $layout `)`
     attr-dict `:` functional-type(operands, results)
   }];
   let builders = [
-    // Without a bias or masks; out has the element type of q.
+    // Builds attention without a bias or masks. The result out has the element type of q.
     OpBuilder<(ins "::mlir::Value":$q, "::mlir::Value":$k, "::mlir::Value":$v,
                    "LayoutAttrInterface":$layout, CArg<"double", "1.0">:$scale,
                    CArg<"bool", "false">:$causal)>,
@@ -136,14 +147,15 @@ def BlockSparse_AttentionOp : BlockSparse_TensorOp<"attention", [AttrSizedOperan
 
 def BlockSparse_AttentionGradOp : BlockSparse_TensorOp<"attention_grad", [AttrSizedOperandSegments]> {
   let summary = "Gradients of attention with respect to q, k, v and rpe";
-  let description = [{
-    Recomputes the scores' softmax from lse. Operands, masks and layout are those of the
-    forward op, out and lse its results, dout the gradient of out. Gradients of broadcast
-    operands are summed over what they were broadcast to.
-
-    Preconditions: those of attention, C9 of dout too, C26. Postconditions: C10, C29; rows
-    with nothing allowed give no gradient. drpe is there only where rpe is.
-
+  let semantics = [{
+    Recomputes the softmax of the scores from lse. Operands, masks and layout are those of the
+    forward operation. The gradient of a broadcast operand is summed over the dimensions in which it
+    was broadcast.
+  }];
+  let constraints = !listconcat(BlockSparse_AttentionConstraints, [C29]);
+  let atRunTime = ["out and lse are results of blocksparse.attention with the same operands."];
+  let postconditions = ["A row without a block, or with forbidden elements alone, adds nothing to a gradient."];
+  let example = [{
     ```mlir
     #pattern = #blocksparse.layout<32x32, grid 4x4, causal>
     func.func @attention_grad(%q: tensor<4x128x64xf32>, %k: tensor<4x128x64xf32>,
@@ -159,18 +171,14 @@ def BlockSparse_AttentionGradOp : BlockSparse_TensorOp<"attention_grad", [AttrSi
     }
     ```
   }];
-  let arguments = (ins
-    BlockSparse_Dense:$q, BlockSparse_Dense:$k, BlockSparse_Dense:$v,
-    BlockSparse_Dense:$out, BlockSparse_Dense:$lse, BlockSparse_Dense:$dout,
-    Optional<BlockSparse_Dense>:$rpe, Optional<BlockSparse_Dense>:$key_padding_mask,
-    Optional<BlockSparse_Dense>:$attention_mask,
-    BlockSparse_LayoutAttrInterface:$layout,
-    DefaultValuedAttr<F64Attr, "1.0">:$scale, UnitAttr:$causal,
-    DefaultValuedAttr<BlockSparse_MaskModeAttr, "::mlir::blocksparse::MaskMode::Add">:$key_padding_mask_mode,
-    DefaultValuedAttr<BlockSparse_MaskModeAttr, "::mlir::blocksparse::MaskMode::Add">:$attention_mask_mode,
-    OptionalAttr<BlockSparse_ScheduleAttr>:$schedule);
-  let results = (outs BlockSparse_Dense:$dq, BlockSparse_Dense:$dk, BlockSparse_Dense:$dv,
-                      Optional<BlockSparse_Dense>:$drpe);
+  let arguments = !con(BlockSparse_AttentionFactors, (ins
+    Arg<BlockSparse_Dense, "result of attention, [B, H, M, Dv]">:$out,
+    Arg<BlockSparse_Dense, "log-sum-exp of attention, [B, H, M]">:$lse,
+    Arg<BlockSparse_Dense, "gradient of out">:$dout),
+    BlockSparse_SoftmaxOperands, BlockSparse_AttentionAttrs);
+  let results = (outs Res<BlockSparse_Dense, "gradient of q">:$dq,
+    Res<BlockSparse_Dense, "gradient of k">:$dk, Res<BlockSparse_Dense, "gradient of v">:$dv,
+    Res<Optional<BlockSparse_Dense>, "gradient of rpe">:$drpe);
   let assemblyFormat = [{
     $q `,` $k `,` $v `,` $out `,` $lse `,` $dout (`rpe` `(` $rpe^ `)`)?
     (`key_padding_mask` `(` $key_padding_mask^ `)`)?

@@ -28,18 +28,24 @@ TENSOR_OPS = {
     "transpose": ("s", "s", False),
     "assemble": ("?i?id", "s", True),
     "disassemble": ("s", "d?i?i", False),
-    "planned_dsd": ("bbbb?b?b?b?b?b?bb", "", True),
-    "planned_sdd": ("bbbb?bb", "", False),
-    "planned_softmax": ("bbb?b?b?b*b", "", True),
-    "planned_softmax_grad": ("bbbb*b", "", False),
-    "planned_scatter_mm": ("bb*bb", "", False),
-    "planned_matmul": ("bb?b?bb", "", True),
-    "planned_to_dense": ("bbb", "", False),
-    "planned_from_dense": ("bbb", "", False),
-    "planned_transpose": ("bbb", "", False),
-    "bsr_row_lut": ("bb*b", "", False),
-    "bsr_coordinate_lut": ("bb*b", "", False),
-    "bsr_transpose_indices": ("bb*b", "", False),
+    "planned_dsd": ("vb52?4?b?l?l?l?b*t?vb", "", True),
+    "planned_sdd": ("bb42?v*tv", "", True),
+    "planned_softmax": ("v52?b?l?bv?l", "", True),
+    "planned_softmax_grad": ("vv52v?b", "", False),
+    "planned_scatter_mm": ("vb*lb", "", False),
+    "planned_matmul": ("bb?l?bb", "", True),
+    "planned_to_dense": ("v4b", "", False),
+    "planned_from_dense": ("b4v", "", False),
+    "planned_transpose": ("vlv", "", False),
+    "bsr_row_lut": ("ll52", "", False),
+    "bsr_coordinate_lut": ("ll42", "", False),
+    "bsr_transpose_indices": ("lllll", "", False),
+}
+# Operands of the planned form that mostly have a type which ODS accepts: the rank, the last size if it is
+# fixed, and the element types. A letter that is not here is a tensor or memref of any rank.
+PLANNED = {
+    "v": (3, "", ["f32", "f16", "i8"]), "5": (2, "5", ["i32"]), "2": (2, "2", ["i32"]),
+    "4": (2, "4", ["i32"]), "l": (1, "", ["i32", "i64", "f32"]), "t": (2, "8", ["i32"]),
 }
 LAYOUTS = [
     ("16x16, grid 2x2, mask \"10/11\"", (32, 32)),
@@ -112,7 +118,11 @@ def type_of(kind):
         return shaped("tensor", [0, 1, 2, 2, 2, 3, 4, 5], ELEMENTS)
     if kind == "i":
         return shaped("tensor", [0, 1, 1, 2, 3], ["i32", "i64"])
-    if kind == "b":
+    if kind in PLANNED and rng.random() < 0.8:
+        rank, last, elements = PLANNED[kind]
+        sizes = [size() for _ in range(rank - 1)] + [last or size()]
+        return "%s<%sx%s>" % (rng.choice(["tensor", "memref"]), "x".join(sizes), element(elements))
+    if kind == "b" or kind in PLANNED:
         if rng.random() < 0.5:
             return shaped("memref", [1, 2, 3, 4, 5], ELEMENTS)
         return shaped("tensor", [0, 1, 2, 3, 4, 5], ELEMENTS)
@@ -161,7 +171,7 @@ def operation(name):
         attributes.append("%s = %s" % (attribute, rng.choice(ATTRIBUTES[attribute])))
     if name.startswith("attention"):
         attributes.append("layout = #blocksparse.layout<%s>" % rng.choice(LAYOUTS)[0])
-    if segmented or name in ("planned_matmul", "planned_softmax"):
+    if segmented:
         attributes.append("operandSegmentSizes = array<i32: %s>" % ", ".join(map(str, segments)))
     lines = ['  %%%d = "test.make"() : () -> %s' % (i, t) for i, t in enumerate(pool)]
     call = '"blocksparse.%s"(%s)%s : (%s) -> (%s)' % (
