@@ -9,7 +9,7 @@
 
 namespace mlir::blocksparse::detail {
 
-/// Parses `rows x cols` of a block, as in 16x16.
+/// Parses the shape of a block, as in `16x16`.
 ParseResult parseBlockShape(AsmParser &parser, ::blocksparse::BlockShape &block);
 
 } // namespace mlir::blocksparse::detail

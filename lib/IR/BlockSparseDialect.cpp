@@ -16,7 +16,7 @@ using namespace mlir::blocksparse;
 #include "blocksparse/IR/BlockSparseDialect.cpp.inc"
 
 namespace {
-/// Layouts repeat in every type that carries them: print each once, by name.
+/// Gives layouts an alias, because every type that carries one would repeat it in print.
 struct AliasInterface : OpAsmDialectInterface {
   using OpAsmDialectInterface::OpAsmDialectInterface;
 
@@ -33,7 +33,7 @@ struct AliasInterface : OpAsmDialectInterface {
   }
 };
 
-/// Every operation may move into the function that calls its own.
+/// Allows every operation to be inlined into a caller.
 struct MayInline : DialectInlinerInterface {
   using DialectInlinerInterface::DialectInlinerInterface;
 

@@ -1,8 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Builders that work out the result types. A builder can't fail: operands that don't fit
-// give a type that the op's verifier rejects with its reason.
+// Builders that infer the result types. A builder cannot fail: for operands that do not fit each
+// other it makes a type that the verifier rejects with the reason.
 
 #include "ProductShapes.h"
 
@@ -12,8 +12,8 @@ using namespace mlir::blocksparse::detail;
 
 static RankedTensorType tensorType(Value value) { return cast<RankedTensorType>(value.getType()); }
 
-/// Type of a product stored with `encoding`; that of `operands.a` when there is no such
-/// product.
+/// Returns the type of a product of shape `shape` with `encoding`, of the default element type for
+/// the factor `a`. If there is no such shape, the type has the shape of `a`.
 static RankedTensorType productType(Value a, FailureOr<SmallVector<int64_t>> shape,
                                     Attribute encoding = {}) {
   Type element = getDefaultProductElement(tensorType(a).getElementType());
@@ -22,7 +22,7 @@ static RankedTensorType productType(Value a, FailureOr<SmallVector<int64_t>> sha
   return RankedTensorType::get(*shape, element, encoding);
 }
 
-/// Sets the flags that are true.
+/// Sets the unit attributes whose value is true.
 static void setFlags(OpBuilder &builder, OperationState &state,
                      ArrayRef<std::pair<StringRef, bool>> flags) {
   for (auto [name, value] : flags)
@@ -43,7 +43,7 @@ void SDDOp::build(OpBuilder &builder, OperationState &state, Value a, Value b,
   state.addAttribute("alpha", builder.getF64FloatAttr(alpha));
 }
 
-/// dsd, dds and the linear form of matmul without an epilogue.
+/// Builds dsd, dds or the linear form of matmul without an epilogue.
 template <typename OpTy>
 static void buildPlainProduct(OpBuilder &builder, OperationState &state, Value a, Value b,
                               bool transposeA, bool transposeB) {
@@ -84,7 +84,7 @@ void SoftmaxOp::build(OpBuilder &builder, OperationState &state, Value x, double
         MaskMode::Add, MaskMode::Add, /*schedule=*/ScheduleAttr());
 }
 
-/// Shape of attention's result; fails where its verifier will.
+/// Returns the shape of the result of attention. Fails where the verifier of attention fails.
 static FailureOr<SmallVector<int64_t>> attentionShape(Value q, Value k, Value v,
                                                       LayoutAttrInterface layout) {
   ProductOperands scores{tensorType(q), tensorType(k), false, true};
@@ -93,7 +93,7 @@ static FailureOr<SmallVector<int64_t>> attentionShape(Value q, Value k, Value v,
   FailureOr<Matrices> values = getMatrices(tensorType(v), false, "v", silent);
   if (failed(shape) || failed(values))
     return failure();
-  SmallVector<int64_t> heads; // The layout's heads are heads of the scores.
+  SmallVector<int64_t> heads; // A layout of several heads gives the scores as many.
   if (layout.getBlockGrid().heads != 1)
     heads.push_back(layout.getBlockGrid().heads);
   FailureOr<SmallVector<int64_t>> leading =
@@ -129,7 +129,8 @@ void FromDenseOp::build(OpBuilder &builder, OperationState &state, Value source,
         source, /*pattern=*/Value(), ScheduleAttr());
 }
 
-/// The sparse type with rows and columns exchanged; `type` where its pattern can't be had.
+/// Returns the sparse type with rows and columns exchanged, or `type` if its layout does not
+/// resolve.
 static RankedTensorType transposedType(RankedTensorType type) {
   std::optional<SparseTensor> sparse = SparseTensor::get(type);
   if (!sparse)

@@ -1,9 +1,9 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Bytecode of layouts. Without it an attribute travels as text, in which a resource is a
-// mere name that the reader can't connect with the blob of the same file. Every other
-// attribute travels as text.
+// The bytecode encoding of layouts. An attribute without an encoding is written as text, in which a
+// resource is only a name, and the reader cannot connect it with the blob of the same file. Every
+// other attribute of the dialect is written as text.
 
 #include "BytecodeInterface.h"
 #include "blocksparse/IR/BlockSparseAttrs.h"
@@ -15,7 +15,7 @@ using namespace mlir::blocksparse;
 
 namespace {
 
-/// The first number of an attribute's encoding.
+/// Tells the kind of an attribute: the first number of its encoding.
 enum class AttrCode : uint64_t { Layout = 0 };
 
 struct BytecodeInterface : BytecodeDialectInterface {
@@ -31,7 +31,7 @@ LogicalResult BytecodeInterface::writeAttribute(Attribute attr,
                                                 DialectBytecodeWriter &writer) const {
   auto layout = dyn_cast<LayoutAttr>(attr);
   if (!layout)
-    return failure(); // The writer prints it.
+    return failure(); // The writer falls back to text.
   writer.writeVarInt(static_cast<uint64_t>(AttrCode::Layout));
   ::blocksparse::BlockShape block = layout.getBlock();
   ::blocksparse::BlockGrid grid = layout.getGrid();

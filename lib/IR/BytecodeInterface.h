@@ -8,7 +8,7 @@
 
 namespace mlir::blocksparse::detail {
 
-/// Lets layouts travel in bytecode with their resources.
+/// Makes bytecode encode layouts together with their resources.
 void addBytecodeInterface(BlockSparseDialect &dialect);
 
 } // namespace mlir::blocksparse::detail

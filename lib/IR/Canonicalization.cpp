@@ -1,8 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Folders and canonicalisation patterns. An op that has been given a schedule is left in
-// the form that the schedule was chosen for.
+// Folders and canonicalisation patterns. An operation with a schedule keeps the form for which the
+// schedule was chosen.
 
 #include "blocksparse/IR/BlockSparseOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -16,7 +16,7 @@ using namespace mlir::blocksparse;
 // Folders
 //===----------------------------------------------------------------------===//
 
-/// transpose(transpose(x)) is x.
+/// Folds transpose(transpose(x)) to x.
 OpFoldResult TransposeOp::fold(FoldAdaptor) {
   auto inner = getSource().getDefiningOp<TransposeOp>();
   if (inner && inner.getSource().getType() == getType())
@@ -29,7 +29,7 @@ static bool hasStaticLayout(Type type) {
   return sparse && sparse->isStatic();
 }
 
-/// from_dense(to_dense(x)) is x where the pattern is static, and so without duplicates.
+/// Folds from_dense(to_dense(x)) to x if the pattern is static, and therefore has no duplicates.
 OpFoldResult FromDenseOp::fold(FoldAdaptor) {
   auto inner = getSource().getDefiningOp<ToDenseOp>();
   if (inner && inner.getSource().getType() == getType() && hasStaticLayout(getType()))
@@ -37,7 +37,7 @@ OpFoldResult FromDenseOp::fold(FoldAdaptor) {
   return {};
 }
 
-/// to_dense(from_dense(x)) is x where every block is stored.
+/// Returns x for to_dense(from_dense(x)) if the pattern stores every block.
 OpFoldResult ToDenseOp::fold(FoldAdaptor) {
   auto inner = getSource().getDefiningOp<FromDenseOp>();
   std::optional<SparseTensor> sparse = SparseTensor::get(getSource().getType());
@@ -47,7 +47,7 @@ OpFoldResult ToDenseOp::fold(FoldAdaptor) {
   return pattern && pattern->isDense() ? OpFoldResult(inner.getSource()) : OpFoldResult();
 }
 
-/// assemble(disassemble(x)) is x.
+/// Folds assemble(disassemble(x)) to x.
 OpFoldResult AssembleOp::fold(FoldAdaptor) {
   auto inner = getValues().getDefiningOp<DisassembleOp>();
   if (!inner || getValues() != inner.getValues() || inner.getSource().getType() != getType())
@@ -57,7 +57,7 @@ OpFoldResult AssembleOp::fold(FoldAdaptor) {
   return inner.getSource();
 }
 
-/// 1 * sparse + 0 * (a @ b) is sparse: a and b are not read.
+/// Folds 1 * sparse + 0 * (a @ b) to sparse: a and b are not read.
 OpFoldResult SampledAddmmOp::fold(FoldAdaptor) {
   if (getAlpha().isZero() && getBeta().isExactlyValue(1.0))
     return getSparse();
@@ -65,10 +65,10 @@ OpFoldResult SampledAddmmOp::fold(FoldAdaptor) {
 }
 
 //===----------------------------------------------------------------------===//
-// Products of nothing
+// Products that are 0
 //===----------------------------------------------------------------------===//
 
-/// Whether nothing is summed, whatever the factor holds.
+/// Returns true if `factor` has no rows, no columns or no stored block, so that its product is 0.
 static bool isEmptyFactor(Value factor) {
   auto type = cast<RankedTensorType>(factor.getType());
   if (llvm::is_contained(type.getShape().take_back(2), 0))
@@ -79,7 +79,7 @@ static bool isEmptyFactor(Value factor) {
   return pattern && pattern->nnz() == 0;
 }
 
-/// Whether the activation keeps 0.
+/// Returns true if the activation maps 0 to 0.
 static bool keepsZero(std::optional<ActivationAttr> activation) {
   return !activation || activation->getKind() != ActivationKind::Sigmoid;
 }
@@ -90,8 +90,8 @@ static Value createZero(OpBuilder &builder, Location loc, RankedTensorType type)
 
 namespace {
 
-/// A product with alpha == 0 or an empty factor is 0; without an epilogue that changes 0
-/// the op is a constant.
+/// Replaces a product with alpha == 0 or an empty factor by a constant 0, unless its epilogue
+/// changes 0.
 template <typename OpTy>
 struct FoldZeroProduct : OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
@@ -101,7 +101,7 @@ struct FoldZeroProduct : OpRewritePattern<OpTy> {
                 isEmptyFactor(op->getOperand(1));
     if (!zero)
       return rewriter.notifyMatchFailure(op, "the product is not known to be 0");
-    // The two factors are all there is.
+    // An operation with two operands has no epilogue operand.
     if (op->getNumOperands() != 2 || !keepsZero(op.getActivation()))
       return rewriter.notifyMatchFailure(op, "the epilogue changes 0");
     RankedTensorType type = op.getResult().getType();
@@ -112,7 +112,7 @@ struct FoldZeroProduct : OpRewritePattern<OpTy> {
   }
 };
 
-/// sdd with alpha == 0 is a sparse tensor of zeros.
+/// Replaces an sdd with alpha == 0 by a sparse tensor of zeros.
 struct FoldZeroSDD : OpRewritePattern<SDDOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -131,7 +131,7 @@ struct FoldZeroSDD : OpRewritePattern<SDDOp> {
 // Epilogues
 //===----------------------------------------------------------------------===//
 
-/// The activation `none` says what its absence says.
+/// Removes the activation `none`, which means the same as no activation.
 template <typename OpTy>
 struct DropNoActivation : OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
@@ -145,7 +145,7 @@ struct DropNoActivation : OpRewritePattern<OpTy> {
   }
 };
 
-/// beta == 0: input is never read.
+/// Removes the input of a bsr_addmm with beta == 0, which never reads it.
 struct DropUnreadInput : OpRewritePattern<BsrAddmmOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -157,7 +157,7 @@ struct DropUnreadInput : OpRewritePattern<BsrAddmmOp> {
   }
 };
 
-/// An empty product plus 1 * input is the input.
+/// Replaces an empty product plus 1 * input by the input.
 struct FoldEmptyAddmm : OpRewritePattern<BsrAddmmOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -177,7 +177,7 @@ struct FoldEmptyAddmm : OpRewritePattern<BsrAddmmOp> {
 // Transposes
 //===----------------------------------------------------------------------===//
 
-/// A transposed sparse factor becomes a flag of dsd.
+/// Turns a transpose of the sparse factor of dsd into its flag transpose_a.
 struct FoldTransposeIntoDSD : OpRewritePattern<DSDOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -193,7 +193,7 @@ struct FoldTransposeIntoDSD : OpRewritePattern<DSDOp> {
   }
 };
 
-/// The same for dds.
+/// Turns a transpose of the sparse factor of dds into its flag transpose_b.
 struct FoldTransposeIntoDDS : OpRewritePattern<DDSOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -209,7 +209,7 @@ struct FoldTransposeIntoDDS : OpRewritePattern<DDSOp> {
   }
 };
 
-/// The transpose of an sdd that nobody else reads is an sdd with the other transpose_out.
+/// Turns the transpose of an sdd that has no other use into an sdd with the opposite transpose_out.
 struct FoldTransposeOfSDD : OpRewritePattern<TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -233,7 +233,7 @@ struct FoldTransposeOfSDD : OpRewritePattern<TransposeOp> {
 // Conversions
 //===----------------------------------------------------------------------===//
 
-/// disassemble(assemble(parts)) is the parts.
+/// Replaces the results of disassemble(assemble(parts)) by the parts.
 struct FoldDisassembledParts : OpRewritePattern<DisassembleOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -244,7 +244,7 @@ struct FoldDisassembledParts : OpRewritePattern<DisassembleOp> {
     SmallVector<Value> parts{assemble.getValues()};
     if (op.getCrowIndices())
       parts.append({assemble.getCrowIndices(), assemble.getColIndices()});
-    // Sizes may be known on one side alone.
+    // The types may differ in sizes that only one of them knows.
     if (TypeRange(ValueRange(parts)) != op.getResultTypes())
       return rewriter.notifyMatchFailure(op, "types differ");
     rewriter.replaceOp(op, parts);

@@ -20,10 +20,10 @@ using ::blocksparse::BlockShape;
 using ::blocksparse::PatternSpec;
 using ::blocksparse::PatternValue;
 
-// Above this many offsets and columns the canonical form is a resource, so that types
-// stay short in print and cheap to hash.
+// With more offsets and columns than this the canonical form is a resource, so that types stay
+// short in print and cheap to hash.
 static constexpr int64_t kInlineEntries = 8192;
-// Up to this many grid blocks a pattern is printed as a mask, which shows its shape.
+// A pattern of at most this many grid blocks is printed as a mask, which shows its shape.
 static constexpr int64_t kMaskBlocks = 1024;
 
 ::blocksparse::BlockShape LayoutAttr::getBlock() const { return getImpl()->block; }
@@ -36,7 +36,8 @@ BlockGrid LayoutAttr::getBlockGrid() const { return getGrid(); }
 // Contents <-> BlockLayout
 //===----------------------------------------------------------------------===//
 
-/// Splits offsets and columns and adopts them.
+/// Makes a layout of row offsets followed by columns. Returns nothing, and sets `error`, if they
+/// are not valid.
 static std::optional<BlockLayout> layoutFromFlatCsr(BlockShape block, BlockGrid grid,
                                                     ArrayRef<int32_t> flat, std::string &error) {
   int64_t offsets = grid.heads * grid.rows + 1;
@@ -51,7 +52,8 @@ static std::optional<BlockLayout> layoutFromFlatCsr(BlockShape block, BlockGrid 
                               std::vector<int32_t>(cols.begin(), cols.end()), error);
 }
 
-/// Reads the pattern's name and parameters from the dictionary that spells them.
+/// Reads the name and the parameters of a pattern from a dictionary. Returns nothing, and sets
+/// `error`, if a parameter has a type that no pattern takes.
 static std::optional<PatternSpec> patternSpec(DictionaryAttr dictionary, std::string &error) {
   PatternSpec spec;
   for (NamedAttribute entry : dictionary) {
@@ -118,8 +120,8 @@ const BlockLayout *LayoutAttr::resolve() const {
 }
 
 StringRef LayoutAttr::getResolveError() const {
-  // Fills the message; resolve() holds the lock only for its own time, and a message,
-  // once there, changes only when the blob appears.
+  // resolve() sets the message. The message is read without the lock, because it changes only when
+  // the blob of the resource appears.
   return resolve() ? StringRef() : StringRef(getImpl()->error);
 }
 
@@ -143,7 +145,7 @@ LayoutAttr LayoutAttr::get(MLIRContext *context, const BlockLayout &layout) {
                         /*LowerCase=*/true);
     auto type =
         RankedTensorType::get({static_cast<int64_t>(flat.size())}, IntegerType::get(context, 32));
-    // An equal pattern met before: the same resource, so the same attribute.
+    // An equal pattern uses the resource that exists, so that equal patterns are one attribute.
     auto &manager = DenseResourceElementsHandle::getManagerInterface(context);
     if (auto *known = manager.getBlobManager().lookup(name);
         known && known->getBlob() && known->getBlob()->getData() == bytes)
@@ -198,8 +200,8 @@ LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError, B
   return success();
 }
 
-/// C1: a sparse tensor has rank 2 to 4; C2: its grid covers its shape exactly;
-/// C3: the layout has one head or the tensor's.
+/// Checks C1 to C3: a sparse tensor has rank 2 to 4, the grid covers its static rows and columns
+/// exactly, and the layout has one head or as many as the tensor.
 LogicalResult LayoutAttr::verifyEncoding(ArrayRef<int64_t> shape, Type elementType,
                                          function_ref<InFlightDiagnostic()> emitError) const {
   if (shape.size() < 2 || shape.size() > 4)
@@ -232,7 +234,8 @@ LogicalResult LayoutAttr::verifyEncoding(ArrayRef<int64_t> shape, Type elementTy
 // Syntax
 //===----------------------------------------------------------------------===//
 
-/// mask "1010/0111/...": a row of digits a block row, heads one after the other.
+/// Parses the text after `mask`, as in "1010/0111": one row of digits for each block row, the heads
+/// one after another.
 static FailureOr<LayoutAttr> parseMask(AsmParser &parser, SMLoc loc, BlockShape block,
                                        BlockGrid grid) {
   std::string text;
@@ -264,7 +267,7 @@ static FailureOr<LayoutAttr> parseMask(AsmParser &parser, SMLoc loc, BlockShape 
   return LayoutAttr::get(parser.getContext(), *layout);
 }
 
-/// The rest of an integer list whose `[` has been read.
+/// Parses the rest of an integer list after its `[`.
 static ParseResult parseIndexList(AsmParser &parser, std::vector<int32_t> &values) {
   if (succeeded(parser.parseOptionalRSquare()))
     return success();
@@ -275,7 +278,7 @@ static ParseResult parseIndexList(AsmParser &parser, std::vector<int32_t> &value
   return parser.parseRSquare();
 }
 
-/// csr [offsets] [columns], or csr and a resource.
+/// Parses what follows `csr`: `[offsets] [columns]`, or a resource.
 static FailureOr<LayoutAttr> parseCsr(AsmParser &parser, SMLoc loc, BlockShape block,
                                       BlockGrid grid) {
   if (failed(parser.parseOptionalLSquare())) {
@@ -295,7 +298,7 @@ static FailureOr<LayoutAttr> parseCsr(AsmParser &parser, SMLoc loc, BlockShape b
   return LayoutAttr::get(parser.getContext(), *layout);
 }
 
-/// One `name = value`; the value is a number, a bool, an integer list or a keyword.
+/// Parses `name = value`, in which the value is a number, a bool, an integer list or a keyword.
 static ParseResult parsePatternParameter(AsmParser &parser, NamedAttrList &entries) {
   StringRef name;
   SMLoc loc = parser.getCurrentLocation();
@@ -325,7 +328,7 @@ static ParseResult parsePatternParameter(AsmParser &parser, NamedAttrList &entri
       entries.append(name, builder.getStringAttr(keyword));
     return success();
   }
-  // An untyped number: an integer has type i64, a real f64.
+  // A number without a type is an i64 if it is an integer and an f64 if it is real.
   Attribute number;
   SMLoc valueLoc = parser.getCurrentLocation();
   if (parser.parseAttribute(number))

@@ -14,9 +14,10 @@
 
 namespace mlir::blocksparse::detail {
 
-/// Storage of LayoutAttr: the spelled pattern, which is the key, and its canonical
-/// form, which is computed when first asked for. A resource blob is parsed after the
-/// attributes that name it, so its contents can't be had (or checked) any earlier.
+/// The storage of LayoutAttr holds the pattern as it is spelled, which is the key, and its
+/// canonical form, which is computed at the first use. A resource blob is parsed after the
+/// attributes that name it, so that its contents cannot be read or checked when the attribute is
+/// made.
 struct LayoutAttrStorage : public AttributeStorage {
   using KeyTy = std::tuple<::blocksparse::BlockShape, ::blocksparse::BlockGrid, Attribute>;
 
@@ -36,7 +37,7 @@ struct LayoutAttrStorage : public AttributeStorage {
   ::blocksparse::BlockGrid grid;
   Attribute contents;
 
-  /// Guards what follows.
+  /// Guards `resolved` and `error`.
   mutable std::mutex mutex;
   mutable std::optional<::blocksparse::BlockLayout> resolved;
   mutable std::string error;

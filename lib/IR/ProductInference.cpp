@@ -1,7 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Result types of the products with a dense result.
+// Inference of the result types of the products with a dense result.
 
 #include "ProductShapes.h"
 
@@ -17,7 +17,7 @@ static LogicalResult addResult(FailureOr<SmallVector<int64_t>> shape, Type eleme
   return success();
 }
 
-/// For the two ops whose operands and flags are named alike.
+/// Infers the result of dsd or dds, whose operands and flags have the same names.
 template <typename OpTy>
 static LogicalResult inferProduct(MLIRContext *context, std::optional<Location> location,
                                   ValueRange operands, DictionaryAttr attributes,
@@ -32,14 +32,14 @@ static LogicalResult inferProduct(MLIRContext *context, std::optional<Location> 
                    types);
 }
 
-/// Whether each actual type has the inferred shape (as far as it is known) and an element
-/// type that a product may be stored as.
+/// Returns true if the actual type has the inferred shape, as far as both are known, and an element
+/// type that the inferred one permits.
 static bool areCompatible(TypeRange inferred, TypeRange actual) {
   if (inferred.size() != 1 || actual.size() != 1)
     return false;
   auto expected = dyn_cast<RankedTensorType>(inferred.front());
   auto got = dyn_cast<RankedTensorType>(actual.front());
-  // The operands' element type is not known here: the verifier checks the exact rule.
+  // The element type of the operands is not known here, so the verifier checks the exact rule.
   return expected && got && !got.getEncoding() && maybeEqual(expected.getShape(), got.getShape()) &&
          (expected.getElementType() == got.getElementType() ||
           (isa<FloatType>(expected.getElementType()) && isa<FloatType>(got.getElementType())));

@@ -43,7 +43,7 @@ int64_t SparseTensor::getStoredBlocks() const {
   return ShapedType::isDynamic(getHeads()) ? getHeads() : pattern->nnz() * getHeads();
 }
 
-/// `inner` with the batch dimension in front when the tensor has one.
+/// Returns `inner` with the batch dimension of `type` in front, if it has one.
 static SmallVector<int64_t> withBatch(RankedTensorType type, ArrayRef<int64_t> inner) {
   SmallVector<int64_t> shape;
   if (type.getRank() == 4)

@@ -12,7 +12,7 @@
 #include "llvm/ADT/Hashing.h"
 
 namespace blocksparse {
-// Found by argument-dependent look-up from the attribute storage.
+// The attribute storage finds these by argument-dependent look-up.
 inline llvm::hash_code hash_value(const BlockShape &block) {
   return llvm::hash_combine(block.rows, block.cols);
 }
@@ -26,7 +26,7 @@ inline llvm::hash_code hash_value(const BlockGrid &grid) {
 #include "blocksparse/IR/BlockSparseAttrInterfaces.h.inc"
 
 namespace mlir::blocksparse::detail {
-// Defined with the code that resolves patterns (lib/IR/LayoutAttrStorage.h).
+// The storage is defined in lib/IR/LayoutAttrStorage.h, beside the code that resolves patterns.
 struct LayoutAttrStorage;
 } // namespace mlir::blocksparse::detail
 

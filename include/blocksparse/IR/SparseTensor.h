@@ -11,43 +11,44 @@
 
 namespace mlir::blocksparse {
 
-/// Whether `type` is a tensor of rank 2 to 4 with a static layout or a dynamic BSR encoding.
+/// Returns true if `type` is a tensor of rank 2 to 4 with a static layout or a dynamic BSR
+/// encoding.
 bool isSparseTensor(Type type);
 
-/// A sparse tensor type taken apart. The shape of `type` is the one it stands for,
-/// [M, N], [H, M, N] or [B, H, M, N]; the storage is values [S, bm, bn], or
-/// [B, S, bm, bn] at rank 4, in blocks that cover the shape (edge blocks are padded).
+/// Describes a sparse tensor type. The shape of the type is that of the dense tensor it stands for,
+/// [M, N], [H, M, N] or [B, H, M, N]. The storage is values [S, bm, bn], or [B, S, bm, bn] at rank
+/// 4, in whole blocks that cover the shape (edge blocks are padded).
 class SparseTensor {
 public:
-  /// Empty when `type` is not sparse.
+  /// Returns nothing if `type` is not sparse.
   static std::optional<SparseTensor> get(Type type);
 
   RankedTensorType getType() const { return type; }
   Type getElementType() const { return type.getElementType(); }
   int64_t getRank() const { return type.getRank(); }
-  /// Null for a dynamic pattern.
+  /// Returns null for a dynamic pattern.
   LayoutAttrInterface getLayout() const { return layout; }
-  /// Null for a static pattern.
+  /// Returns null for a static pattern.
   BsrAttr getBsr() const { return bsr; }
   bool isStatic() const { return static_cast<bool>(layout); }
 
   ::blocksparse::BlockShape getBlock() const;
-  /// M and N; ShapedType::kDynamic where unknown.
+  /// Return M and N in elements, ShapedType::kDynamic where they are unknown.
   int64_t getRows() const { return type.getShape()[getRank() - 2]; }
   int64_t getCols() const { return type.getShape()[getRank() - 1]; }
-  /// H; 1 at rank 2.
+  /// Returns H, which is 1 at rank 2.
   int64_t getHeads() const { return getRank() < 3 ? 1 : type.getShape()[getRank() - 3]; }
-  /// Block rows and columns that cover the shape; kDynamic where unknown.
+  /// Return the block rows and block columns that cover the shape, kDynamic where they are unknown.
   int64_t getBlockRows() const;
   int64_t getBlockCols() const;
 
-  /// Number S of value blocks over all heads; kDynamic for a dynamic pattern.
+  /// Returns the number S of value blocks over all heads, kDynamic for a dynamic pattern.
   int64_t getStoredBlocks() const;
-  /// Heads of the look-up tables: the layout's, 1 for a dynamic pattern.
+  /// Returns the heads of the look-up tables: the heads of the layout, or 1 for a dynamic pattern.
   int64_t getLutHeads() const;
-  /// Type of the values: [S, bm, bn] or [B, S, bm, bn].
+  /// Returns the type of the values, [S, bm, bn] or [B, S, bm, bn].
   RankedTensorType getValuesType() const;
-  /// Types of crow_indices and col_indices of a dynamic tensor: [rows + 1] and [?],
+  /// Return the types of crow_indices and col_indices of a dynamic tensor: [rows + 1] and [?],
   /// with the batch in front at rank 4.
   RankedTensorType getCrowType() const;
   RankedTensorType getColType() const;
@@ -61,8 +62,8 @@ private:
   BsrAttr bsr;
 };
 
-/// Type in which products of `element` are accumulated: f32 for f16, bf16, f8 and f32,
-/// f64 for f64, i32 for i8 and i32.
+/// Returns the accumulation type of `element`: f32 for f16, bf16, f8 and f32, f64 for f64, i32 for
+/// i8 and i32.
 Type getAccumulatorType(Type element);
 
 } // namespace mlir::blocksparse
