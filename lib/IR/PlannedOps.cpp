@@ -49,6 +49,17 @@ static LogicalResult checkLutHeads(int64_t lutHeads, ShapedType dense, EmitError
   return success();
 }
 
+/// Checks C46: the destinations are all tensors or all memrefs. The destination-style interface,
+/// which is verified later, assumes it.
+static LogicalResult checkDestinations(OperandRange inits, EmitError emitError) {
+  Type first = inits.front().getType();
+  for (Value init : inits.drop_front())
+    if (isa<TensorType>(init.getType()) != isa<TensorType>(first))
+      return emitError() << "expects destinations that are all tensors or all memrefs, but got "
+                         << first << " and " << init.getType();
+  return success();
+}
+
 /// Checks that two operands have one element type.
 static LogicalResult checkSameElement(Value value, Value other, StringRef name, StringRef otherName,
                                       EmitError emitError) {
@@ -220,6 +231,7 @@ static LogicalResult checkRowOp(OpTy op, Value x, StringRef name, Value init, St
                                 EmitError emitError) {
   if (failed(checkBlock(op.getBlock(), emitError)) ||
       failed(checkLogicalShape(op.getShape(), emitError)) ||
+      failed(checkDestinations(op.getInits(), emitError)) ||
       failed(checkLutHeads(op.getLutHeads(), emitError)) ||
       failed(checkValues(x, op.getBlock(), name, emitError)))
     return failure();
@@ -308,19 +320,26 @@ static LogicalResult checkIndices(Value crow, Value col, EmitError emitError) {
   return checkSameElement(col, crow, "col_indices", "crow_indices", emitError);
 }
 
+/// Checks what the operations that make tables of a dynamic pattern share.
+template <typename OpTy>
+static LogicalResult checkIndexOp(OpTy op, EmitError emitError) {
+  if (failed(checkDestinations(op.getInits(), emitError)))
+    return failure();
+  return checkIndices(op.getCrowIndices(), op.getColIndices(), emitError);
+}
+
 LogicalResult BsrRowLutOp::verify() {
-  return checkIndices(getCrowIndices(), getColIndices(), [&] { return emitOpError(); });
+  return checkIndexOp(*this, [&] { return emitOpError(); });
 }
 
 LogicalResult BsrCoordinateLutOp::verify() {
-  return checkIndices(getCrowIndices(), getColIndices(), [&] { return emitOpError(); });
+  return checkIndexOp(*this, [&] { return emitOpError(); });
 }
 
 LogicalResult BsrTransposeIndicesOp::verify() {
   auto emitError = [&] { return emitOpError(); };
   Value crow = getTransposedCrowIndices(), col = getTransposedColIndices();
-  if (failed(checkIndices(getCrowIndices(), getColIndices(), emitError)) ||
-      failed(checkIndices(crow, col, emitError)))
+  if (failed(checkIndexOp(*this, emitError)) || failed(checkIndices(crow, col, emitError)))
     return failure();
   return checkSameElement(crow, getCrowIndices(), "transposed_crow_indices", "crow_indices",
                           emitError); // C45

@@ -133,3 +133,11 @@ func.func @c45_transpose(%crow: memref<5xi32>, %col: memref<?xi32>, %i0: memref<
   blocksparse.bsr_transpose_indices %crow, %col outs(%i0, %i1, %i2) : (memref<5xi32>, memref<?xi32>, memref<5xi64>, memref<?xi64>, memref<?xi32>) -> ()
   return
 }
+
+// -----
+
+func.func @c46_memref_and_tensor(%crow: tensor<5xi32>, %col: tensor<?xi32>, %i0: memref<4x5xi32>, %i1: tensor<?x2xi32>) {
+  // expected-error @below {{expects destinations that are all tensors or all memrefs, but got 'memref<4x5xi32>' and 'tensor<?x2xi32>'}}
+  %0 = blocksparse.bsr_row_lut %crow, %col outs(%i0, %i1) : (tensor<5xi32>, tensor<?xi32>, memref<4x5xi32>, tensor<?x2xi32>) -> tensor<?x2xi32>
+  return
+}

@@ -215,6 +215,8 @@ def C43 : BlockSparse_Constraint<
 def C45 : BlockSparse_Constraint<
   "The destination has the element type of what is copied or added into it.", [
   "expects <operand> of the element type of <operand>, <type>, but got <type>"]>;
+def C46 : BlockSparse_Constraint<"The destinations are all tensors or all memrefs.", [
+  "expects destinations that are all tensors or all memrefs, but got <type> and <type>"]>;
 
 //===----------------------------------------------------------------------===//
 // Documentation of operations and attributes
@@ -224,7 +226,7 @@ def C45 : BlockSparse_Constraint<
 defvar BlockSparse_AllConstraints = [
   C1, C2, C3, C4, C5, C6, C7, C8, C9, C10, C11, C12, C13, C14, C15, C16, C17, C18, C19, C20, C21,
   C22, C23, C24, C25, C26, C27, C28, C29, C30, C31, C32, C33, C34, C35, C36, C37, C38, C39, C40,
-  C41, C42, C43, C44, C45];
+  C41, C42, C43, C44, C45, C46];
 
 // `text` is a list of sentences in Markdown below a heading, or empty for an empty list. The
 // indentation is that of descriptions in the ODS files, from which mlir-tblgen removes it.

@@ -138,7 +138,8 @@ defvar BlockSparse_BetaArg = (ins
 // The constraints of the block shape, of the values and of the heads of the tables.
 defvar BlockSparse_StorageConstraints = [C34, C35, C37];
 
-def BlockSparse_PlannedDSDOp : BlockSparse_SingleDestinationOp<"planned_dsd", [AttrSizedOperandSegments]> {
+def BlockSparse_PlannedDSDOp
+    : BlockSparse_SingleDestinationOp<"planned_dsd", [AttrSizedOperandSegments]> {
   let summary = "Dense = sparse x dense over look-up tables (dsd, dds and bsr_addmm)";
   let semantics = [{
     With t = sum over the entries of a tile of V[value] @ B[dense block]:
@@ -192,7 +193,8 @@ def BlockSparse_PlannedDSDOp : BlockSparse_SingleDestinationOp<"planned_dsd", [A
   }];
 }
 
-def BlockSparse_PlannedSDDOp : BlockSparse_SingleDestinationOp<"planned_sdd", [AttrSizedOperandSegments]> {
+def BlockSparse_PlannedSDDOp
+    : BlockSparse_SingleDestinationOp<"planned_sdd", [AttrSizedOperandSegments]> {
   let summary = "Sparse = dense x dense over look-up tables (sdd and sampled_addmm)";
   let semantics = [{
     out[value] = alpha * (A @ B)[block row, block column] + beta * input[value] for every row of
@@ -230,13 +232,15 @@ def BlockSparse_PlannedSDDOp : BlockSparse_SingleDestinationOp<"planned_sdd", [A
   }];
 }
 
-def BlockSparse_PlannedSoftmaxOp : BlockSparse_DestinationsOp<"planned_softmax", "getYMutable", [AttrSizedOperandSegments]> {
+def BlockSparse_PlannedSoftmaxOp
+    : BlockSparse_DestinationsOp<"planned_softmax", "getYMutable", [AttrSizedOperandSegments]> {
   let summary = "Row softmax over a row LUT (tile = block row, dense block = block column)";
   let semantics = [{
     The softmax of blocksparse.softmax over value blocks. A tile of the row LUT is a block row, a
     dense block a block column.
   }];
-  let constraints = !listconcat([C8, C22, C23, C24, C25, C26], BlockSparse_StorageConstraints, [C40]);
+  let constraints = !listconcat([C8, C22, C23, C24, C25, C26], BlockSparse_StorageConstraints,
+                                [C40, C46]);
   let atRunTime = ["Tables hold indices inside the values, and write each block row once."];
   let postconditions = ["The elements of y outside M x N are written as 0."];
   let example = [{
@@ -273,7 +277,7 @@ def BlockSparse_PlannedSoftmaxGradOp : BlockSparse_DestinationsOp<"planned_softm
   let semantics = [{
     The gradient of blocksparse.softmax_grad over value blocks.
   }];
-  let constraints = !listconcat([C8, C22], BlockSparse_StorageConstraints, [C40]);
+  let constraints = !listconcat([C8, C22], BlockSparse_StorageConstraints, [C40, C46]);
   let atRunTime = ["Tables hold indices inside the values, and write each block row once."];
   let postconditions = ["drpe is written whole, with 0 outside the stored blocks."];
   let example = [{
@@ -335,7 +339,8 @@ def BlockSparse_PlannedScatterMMOp : BlockSparse_SingleDestinationOp<"planned_sc
   }];
 }
 
-def BlockSparse_PlannedMatmulOp : BlockSparse_SingleDestinationOp<"planned_matmul", [AttrSizedOperandSegments]> {
+def BlockSparse_PlannedMatmulOp
+    : BlockSparse_SingleDestinationOp<"planned_matmul", [AttrSizedOperandSegments]> {
   let summary = "Dense = dense x dense into its destination";
   let semantics = [{
     The product and the epilogue of blocksparse.matmul.
@@ -370,7 +375,10 @@ def BlockSparse_PlannedToDenseOp : BlockSparse_SingleDestinationOp<"planned_to_d
     Writes each value block of the coordinate LUT to its place in the destination.
   }];
   let constraints = !listconcat(BlockSparse_StorageConstraints, [C45]);
-  let postconditions = ["The whole destination is written; where several blocks share a place they are added."];
+  let postconditions = [
+    "The whole destination is written.",
+    "Several blocks at one position, of a dynamic pattern, are added.",
+  ];
   let example = [{
     ```mlir
     func.func @planned_to_dense(%v: tensor<3x16x16xf32>, %lut: tensor<3x4xi32>,
@@ -460,7 +468,7 @@ def BlockSparse_BsrRowLutOp : BlockSparse_DestinationsOp<"bsr_row_lut", "getSegm
     `transpose`, tiles are block columns, the entries of each in ascending order of the rows, and
     the dense block is the block row.
   }];
-  let constraints = [C41];
+  let constraints = [C41, C46];
   let example = [{
     ```mlir
     func.func @bsr_row_lut(%crow: tensor<5xi64>, %col: tensor<?xi64>, %s: tensor<4x5xi32>,
@@ -487,7 +495,7 @@ def BlockSparse_BsrCoordinateLutOp : BlockSparse_DestinationsOp<"bsr_coordinate_
   let semantics = [{
     Makes the coordinate LUT of a dynamic pattern, with one segment for each block row.
   }];
-  let constraints = [C41];
+  let constraints = [C41, C46];
   let example = [{
     ```mlir
     func.func @bsr_coordinate_lut(%crow: tensor<5xi32>, %col: tensor<?xi32>, %l: tensor<?x4xi32>,
@@ -508,13 +516,14 @@ def BlockSparse_BsrCoordinateLutOp : BlockSparse_DestinationsOp<"bsr_coordinate_
   }];
 }
 
-def BlockSparse_BsrTransposeIndicesOp : BlockSparse_DestinationsOp<"bsr_transpose_indices", "getTransposedCrowIndicesMutable"> {
+def BlockSparse_BsrTransposeIndicesOp
+    : BlockSparse_DestinationsOp<"bsr_transpose_indices", "getTransposedCrowIndicesMutable"> {
   let summary = "Indices of the transposed pattern and the permutation of its value blocks";
   let semantics = [{
     Makes the indices of the transposed pattern and the permutation of its value blocks. Blocks of
     one block column keep the order of their rows.
   }];
-  let constraints = [C41, C45];
+  let constraints = [C41, C45, C46];
   let example = [{
     ```mlir
     func.func @bsr_transpose_indices(%crow: tensor<5xi32>, %col: tensor<?xi32>,
