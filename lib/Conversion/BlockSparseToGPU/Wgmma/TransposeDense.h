@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // Transposition of a dense factor before the kernel that reads it. `cuda.wgmma_turned` uses it for
-// factors that are MN-major: TMA can then load them K-major, as rows of 16 bytes or more that are
-// contiguous in memory.
+// MN-major factors: afterwards the values of k of a row (or column) are contiguous in memory, so
+// that TMA loads any block row or block column in lines of 128 bytes.
 
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_WGMMA_TRANSPOSEDENSE_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_WGMMA_TRANSPOSEDENSE_H
