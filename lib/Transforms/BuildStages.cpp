@@ -4,6 +4,7 @@
 #include "LookUpTables.h"
 #include "StagedProduct.h"
 #include "blocksparse/IR/BlockSparseOps.h"
+#include "blocksparse/Plan/Swizzle.h"
 #include "blocksparse/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinDialect.h"
@@ -29,19 +30,15 @@ using ::blocksparse::WorkOptions;
 // Workers of a chip that is not known: those of an H100.
 static constexpr int64_t defaultWorkers = 132;
 
-/// The 16-byte chunk of a packed block's row that chunk `chunk` goes to: eight rows that a warp
-/// reads at once lie in different banks.
-static int64_t swizzle(int64_t block, int64_t row, int64_t chunk) {
-  return block == 32 ? chunk ^ (row >> 1 & 3) : chunk ^ (row >> 2 & 1);
-}
-
-/// Writes the rows of op(V) of one value block of 16-bit elements.
+/// Writes the rows of op(V) of one value block of 16-bit elements, swizzled as kernels have them in
+/// shared memory.
 static void packBlock(const uint16_t *from, uint16_t *to, int64_t block, bool transpose) {
   constexpr int64_t perChunk = 8;
   for (int64_t row = 0; row < block; ++row)
     for (int64_t col = 0; col < block; ++col)
-      to[row * block + swizzle(block, row, col / perChunk) * perChunk + col % perChunk] =
-          transpose ? from[col * block + row] : from[row * block + col];
+      to[row * block +
+         ::blocksparse::swizzleChunk(block / perChunk, row, col / perChunk) * perChunk +
+         col % perChunk] = transpose ? from[col * block + row] : from[row * block + col];
 }
 
 /// The bytes of a constant of 16-bit elements, or nothing; a splat has those of one element.

@@ -3,6 +3,7 @@
 
 #include "SharedTile.h"
 
+#include "blocksparse/Plan/Swizzle.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -54,11 +55,10 @@ void SharedMemory::store(ImplicitLocOpBuilder &b, Value value, Value offset,
 void mlir::blocksparse::device::emitBarrier(ImplicitLocOpBuilder &b) { gpu::BarrierOp::create(b); }
 
 Value SharedTile::offset(ImplicitLocOpBuilder &b, Value base, Value row, Value chunk) const {
-  int64_t phase = chunks() >= 8 ? 1 : 8 / chunks();
-  int64_t unit = pairs ? 2 : 1;
-  Value swizzle = Int(b, row) / phase % (std::min<int64_t>(chunks(), 8) / unit);
-  swizzle = Int(b, swizzle) * unit;
-  Value place = Int(b, chunk) ^ swizzle;
+  auto swizzle = ::blocksparse::Swizzle::get(chunks(), pairs);
+  Value permutation = Int(b, row) / swizzle.rowsPerStep % swizzle.steps;
+  permutation = Int(b, permutation) * swizzle.scale;
+  Value stored = Int(b, chunk) ^ permutation;
   Value start = (Int(b, base) + row) * rowBytes();
-  return Int(b, start) + Int(b, place) * 16;
+  return Int(b, start) + Int(b, stored) * chunkBytes;
 }

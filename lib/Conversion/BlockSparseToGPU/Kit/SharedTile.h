@@ -35,20 +35,16 @@ private:
 /// shared memory.
 void emitBarrier(ImplicitLocOpBuilder &b);
 
-/// Describes a matrix of 16-bit elements in shared memory: `rows` x `cols`, row-major; `cols` is a
-/// power of two from 8 up. A row consists of chunks of 8 elements (16 bytes), which is what one
-/// cp.async copies and what one lane addresses for ldmatrix.
-///
-/// Chunk c of row r is stored at chunk c ^ s(r) of the row. The 32 banks are 8 chunks wide, and a
-/// phase of ldmatrix reads chunk c of 8 rows r0 .. r0 + 7 (r0 is a multiple of 8), so the 8
-/// positions r * chunks + (c ^ s(r)) must differ modulo 8:
-///   8 chunks or more a row: s(r) = r & 7;   4 chunks: s(r) = (r >> 1) & 3;
-///   2 chunks: s(r) = (r >> 2) & 1;  1 chunk: s(r) = 0.
-/// If `pairs` is set, 32-bit words are loaded one by one, 8 neighbours (2 chunks) of 4 rows at a
-/// time. Pairs of chunks then have to stay together: s(r) = 2 (r & 3), or 2 ((r >> 1) & 1) with 4
-/// chunks a row.
+/// Describes a matrix of 16-bit elements in shared memory, `rows` x `cols` row-major, `cols` a
+/// power of two from 8 up. Chunks of 8 elements are swizzled in their row:
+/// blocksparse/Plan/Swizzle.h defines the permutation and proves that ldmatrix meets no bank
+/// conflicts.
 struct SharedTile {
+  /// Bytes of a chunk.
+  static constexpr int64_t chunkBytes = 16;
+
   int64_t rows, cols;
+  /// Two neighbouring chunks stay together, for loads of 32-bit words.
   bool pairs = false;
 
   /// Return the number of chunks of a row, and the sizes in bytes of a row and of the matrix.
