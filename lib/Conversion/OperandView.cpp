@@ -243,19 +243,16 @@ Value ValuesView::hasContiguousBlocks(ImplicitLocOpBuilder &b) const {
 // Look-up tables
 //===----------------------------------------------------------------------===//
 
-LutView LutView::get(ImplicitLocOpBuilder &b, Value memref) {
-  int64_t rank = cast<MemRefType>(memref.getType()).getRank();
-  LutView view;
-  view.memref = memref;
-  view.batched = rank == 3 && cast<MemRefType>(memref.getType()).getDimSize(0) != 1;
-  view.count = memrefDim(b, memref, rank - 2);
-  return view;
+LutView::LutView(ImplicitLocOpBuilder &b, Value memref) : memref(memref) {
+  auto type = cast<MemRefType>(memref.getType());
+  batched = type.getRank() == 3 && type.getDimSize(0) != 1;
+  count = memrefDim(b, memref, type.getRank() - 2);
 }
 
-Value LutView::field(ImplicitLocOpBuilder &b, Value batch, Value row, int64_t field) const {
+Value LutView::load(ImplicitLocOpBuilder &b, Value batch, Value row, int64_t column) const {
   SmallVector<Value, 3> indices;
   if (cast<MemRefType>(memref.getType()).getRank() == 3)
     indices.push_back(batched ? batch : indexConstant(b, 0));
-  indices.append({row, indexConstant(b, field)});
+  indices.append({row, indexConstant(b, column)});
   return loadIndex(b, memref, indices);
 }

@@ -10,6 +10,7 @@
 #define BLOCKSPARSE_LIB_CONVERSION_OPERANDVIEW_H
 
 #include "Device/Arith.h"
+#include "blocksparse/Plan/Tables.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
@@ -135,22 +136,68 @@ private:
   Value batchStride, blockStride, rowStride, colStride;
 };
 
+using ::blocksparse::CombineTable;
+using ::blocksparse::CoordinateSegmentTable;
+using ::blocksparse::CoordinateTable;
+using ::blocksparse::EntryTable;
+using ::blocksparse::SegmentTable;
+
 /// Represents a look-up table [n, w], or [B, n, w] with one table for each batch.
 class LutView {
 public:
-  /// Returns the view of a table of rank 2 or 3.
-  static LutView get(ImplicitLocOpBuilder &b, Value memref);
+  LutView() = default;
+  /// Creates the view of a table of rank 2 or 3.
+  LutView(ImplicitLocOpBuilder &b, Value memref);
 
   bool isBatched() const { return batched; }
   /// Returns the number of rows of one table (index).
   Value rows() const { return count; }
-  /// Loads field `field` of row `row` of the table of `batch` (ignored unless batched), as index.
-  Value field(ImplicitLocOpBuilder &b, Value batch, Value row, int64_t field) const;
+
+protected:
+  /// Loads element (row, column) of the table of `batch`, which is ignored unless the view is
+  /// batched.
+  Value load(ImplicitLocOpBuilder &b, Value batch, Value row, int64_t column) const;
 
 private:
   Value memref, count;
   bool batched = false;
 };
+
+/// Reads a look-up table by the names that `Table` of blocksparse/Plan/Tables.h gives its fields.
+template <typename Table>
+class TableView : public LutView {
+public:
+  static TableView get(ImplicitLocOpBuilder &b, Value memref) { return TableView(b, memref); }
+
+  TableView() = default;
+
+  /// Loads a field of row `row` of the table of `batch`, which is ignored unless the view is
+  /// batched. The result is of type index.
+  Value field(ImplicitLocOpBuilder &b, Value batch, Value row, typename Table::Field field) const {
+    return load(b, batch, row, field);
+  }
+
+private:
+  using LutView::LutView;
+};
+
+/// Holds the values of the fields of a row of `Table`, in their order.
+template <typename Table>
+using RowValues = std::array<Value, Table::columns>;
+
+/// Returns the values of a row from named fields. Each field of the table must be named once.
+template <typename Table>
+RowValues<Table> makeRow(const std::pair<typename Table::Field, Value> (&fields)[Table::columns]) {
+  RowValues<Table> row;
+  for (const auto &[field, value] : fields)
+    row[field] = value;
+  return row;
+}
+
+using SegmentView = TableView<SegmentTable>;
+using EntryView = TableView<EntryTable>;
+using CombineView = TableView<CombineTable>;
+using CoordinateView = TableView<CoordinateTable>;
 
 } // namespace mlir::blocksparse
 

@@ -5,6 +5,7 @@
 #include "BytecodeInterface.h"
 #include "blocksparse/IR/BlockSparseAttrs.h"
 #include "blocksparse/IR/BlockSparseOps.h"
+#include "blocksparse/Plan/Tables.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/OpImplementation.h"

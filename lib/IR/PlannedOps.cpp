@@ -6,10 +6,15 @@
 // destination. BlockSparseConstraints.td has the words of the numbered constraints.
 
 #include "Constraints.h"
+#include "blocksparse/Plan/Tables.h"
 
 using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::detail;
+using ::blocksparse::SampledOperands;
+using ::blocksparse::SampledTileTable;
+using ::blocksparse::StageOperands;
+using ::blocksparse::StageTileTable;
 
 static ShapedType shapedType(Value value) { return cast<ShapedType>(value.getType()); }
 
@@ -98,25 +103,32 @@ static LogicalResult checkLists(ValueRange operands, ArrayRef<ListTable> tables,
     if (type.getRank() != rank)
       return emitError() << "expects " << table.name << " of " << kind << " of rank " << rank
                          << ", but got rank " << type.getRank();
-    if (table.columns > 0 && !maybeEqual(type.getDimSize(1), table.columns))
+    if (table.columns != ListTable::list && table.columns != ListTable::anyColumns &&
+        !maybeEqual(type.getDimSize(1), table.columns))
       return emitError() << "expects " << table.name << " of " << kind << " to have "
                          << table.columns << " columns, but got " << type.getDimSize(1);
   }
   return success();
 }
 
-static constexpr ListTable stageTables[] = {{"tiles", 8},
-                                            {"workers", ListTable::list},
-                                            {"records", ListTable::anyColumns},
-                                            {"rows", ListTable::anyColumns},
-                                            {"order", ListTable::list}};
-static constexpr ListTable tileTables[] = {
-    {"tiles", 24}, {"workers", ListTable::list}, {"places", ListTable::anyColumns}};
+/// The tables `stages`, in the order of StageOperands.
+static constexpr ListTable stageTables[StageOperands::count] = {{"tiles", StageTileTable::columns},
+                                                                {"workers", ListTable::list},
+                                                                {"records", ListTable::anyColumns},
+                                                                {"rows", ListTable::anyColumns},
+                                                                {"order", ListTable::list}};
+/// The tables `tiles`, in the order of SampledOperands.
+static constexpr ListTable tileTables[SampledOperands::count] = {
+    {"tiles", SampledTileTable::columns},
+    {"workers", ListTable::list},
+    {"places", ListTable::anyColumns}};
 
 /// Returns the tables of work lists for blocks of shape `block`. The table of places exists for
-/// blocks smaller than the 64 x 64 elements of a subtile.
+/// blocks that share subtiles.
 static ArrayRef<ListTable> getTileTables(ArrayRef<int64_t> block) {
-  return ArrayRef(tileTables).take_front(block[0] < 64 || block[1] < 64 ? 3 : 2);
+  bool shares = ::blocksparse::sharesPieces({block[0], block[1]});
+  return ArrayRef(tileTables)
+      .take_front(shares ? SampledOperands::count : SampledOperands::Destinations);
 }
 
 /// Checks C43: packed values have the type of the values and come with stages.

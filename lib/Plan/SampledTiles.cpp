@@ -56,7 +56,8 @@ bool checkSizes(const SampledProduct &product, std::string &error) {
             text(block.rows) + "x" + text(block.cols);
     return false;
   }
-  const int64_t placesOfBlock = sharesPieces(block) ? 1 : block.rows * placesPerRow;
+  const int64_t placesOfBlock =
+      sharesPieces(block) ? 1 : block.rows * SampledTile::destinationsPerRow;
   int64_t last = 0;
   for (const BlockCoordinate &at : product.lut)
     last = std::max({last, (int64_t{at.row} + 1) * block.rows, (int64_t{at.col} + 1) * block.cols,
@@ -84,10 +85,10 @@ int64_t countThere(std::span<const int32_t> words) {
 /// cluster loads its rows once.
 int64_t loadedExtent(const SampledTile &tile, const SampledForm &form, BlockShape block) {
   const int64_t rows = form.gathersRows && sharesPieces(block)
-                           ? tile.blockRows * block.rows * form.rowsTogether
-                           : countThere(tile.rows) * unit;
-  const int64_t cols = form.gathersColumns ? tile.columns * block.cols * form.columnsTogether
-                                           : countThere(tile.cols) * unit;
+                           ? tile.numBlockRows * block.rows * form.rowsTogether
+                           : countThere(tile.firstRows) * unit;
+  const int64_t cols = form.gathersColumns ? tile.numBlockCols * block.cols * form.columnsTogether
+                                           : countThere(tile.firstCols) * unit;
   return rows / form.cluster + cols;
 }
 
@@ -171,7 +172,8 @@ private:
       for (const BlockCoordinate &at : row)
         for (int64_t n = 0; n < block.cols; n += unit)
           band.chunks.push_back(
-              {at.col * block.cols + n, (at.value * block.rows + m) * placesPerRow + n / unit});
+              {at.col * block.cols + n,
+               (at.value * block.rows + m) * SampledTile::destinationsPerRow + n / unit});
       bands.push_back(std::move(band));
     }
   }
@@ -205,8 +207,8 @@ private:
           piece.row = static_cast<int32_t>(at.row * rows + m);
           piece.col = static_cast<int32_t>(at.col * cols + n);
           if (!fine)
-            piece.value =
-                static_cast<int32_t>((at.value * block.rows + m * unit) * placesPerRow + n);
+            piece.value = static_cast<int32_t>(
+                (at.value * block.rows + m * unit) * SampledTile::destinationsPerRow + n);
           units[at.head].push_back(piece);
         }
   }
@@ -258,12 +260,12 @@ private:
     const int64_t rows = cover.rows.size(), cols = cover.cols.size();
     if (fine) {
       for (int64_t i = 0; i < rows; ++i)
-        setGathered(tile.places, i, cover.rows[i]);
+        tile.blockRows.set(i, cover.rows[i]);
       for (int64_t i = 0; i < cols; ++i)
-        setGathered(tile.cols, i, cover.cols[i]);
-      tile.columns = static_cast<int32_t>(cols);
-      tile.blockRows = static_cast<int32_t>(rows);
-      findRuns(tile);
+        tile.blockCols.set(i, cover.cols[i]);
+      tile.numBlockCols = static_cast<int32_t>(cols);
+      tile.numBlockRows = static_cast<int32_t>(rows);
+      findContiguous(tile);
       int32_t *const out = addPlaces(tile);
       const int64_t blockCols = cols * form.columnsTogether;
       for (int64_t row = 0; row < rows * form.rowsTogether; ++row)
@@ -271,11 +273,11 @@ private:
           out[placeOf(row, col)] = cover.values[row * blockCols + col];
     } else {
       for (int64_t i = 0; i < rows; ++i)
-        tile.rows[i] = static_cast<int32_t>(cover.rows[i] * unit);
+        tile.firstRows[i] = static_cast<int32_t>(cover.rows[i] * unit);
       for (int64_t i = 0; i < cols; ++i)
-        tile.cols[i] = static_cast<int32_t>(cover.cols[i] * unit);
+        tile.firstCols[i] = static_cast<int32_t>(cover.cols[i] * unit);
       for (int64_t row = 0; row < rows; ++row)
-        std::copy_n(&cover.values[row * cols], cols, &tile.places[row * 4]);
+        std::copy_n(&cover.values[row * cols], cols, &tile.destinations[row * 4]);
     }
     // As many tiles for each worker, which begin them together: products of all columns take as
     // long as the loads of most.
@@ -287,21 +289,22 @@ private:
 
   static SampledTile emptyTile() {
     SampledTile tile{};
-    std::fill(std::begin(tile.cols), std::end(tile.cols), -1);
-    std::fill(std::begin(tile.places), std::end(tile.places), -1);
-    std::fill(std::begin(tile.rows), std::end(tile.rows), -1);
+    std::fill(std::begin(tile.firstCols), std::end(tile.firstCols), -1);
+    std::fill(std::begin(tile.destinations), std::end(tile.destinations), -1);
+    std::fill(std::begin(tile.firstRows), std::end(tile.firstRows), -1);
     return tile;
   }
 
-  void findRuns(SampledTile &tile) const {
-    for (int chunk = 0; chunk < 4; ++chunk)
-      tile.runs |= isRun(tile.cols, tile.columns, chunk, wide / form.columnsTogether) << chunk;
+  /// Marks the subtile columns whose gathered columns are contiguous.
+  void findContiguous(SampledTile &tile) const {
+    for (int column = 0; column < 4; ++column)
+      tile.contiguous |= isContiguous(tile, column, wide / form.columnsTogether) << column;
   }
 
   /// Gives the tile a row of places.
   int32_t *addPlaces(SampledTile &tile) {
     const int64_t width = placesPerTile(block), first = places.size();
-    tile.blocks = static_cast<int32_t>(first / width);
+    tile.destinationRow = static_cast<int32_t>(first / width);
     places.resize(first + width, -1);
     return &places[first];
   }
@@ -343,15 +346,16 @@ private:
 
   SampledTile makeTile(const Band &band, std::span<const Chunk> chunks) {
     SampledTile tile = emptyTile();
-    tile.rows[0] = static_cast<int32_t>(band.row);
-    tile.rows[1] = static_cast<int32_t>(shared ? band.row + unit : -1);
+    tile.firstRows[0] = static_cast<int32_t>(band.row);
+    tile.firstRows[1] = static_cast<int32_t>(shared ? band.row + unit : -1);
     for (size_t c = 0; c < chunks.size() && !form.gathersColumns; ++c) {
-      tile.cols[c] = static_cast<int32_t>(chunks[c].col);
+      tile.firstCols[c] = static_cast<int32_t>(chunks[c].col);
       if (fine)
         continue;
-      tile.places[c] = static_cast<int32_t>(chunks[c].place);
+      tile.destinations[c] = static_cast<int32_t>(chunks[c].place);
       if (shared)
-        tile.places[4 + c] = static_cast<int32_t>(chunks[c].place + unit * placesPerRow);
+        tile.destinations[4 + c] =
+            static_cast<int32_t>(chunks[c].place + unit * SampledTile::destinationsPerRow);
     }
     if (fine)
       addPlaces(tile, chunks);
@@ -362,9 +366,9 @@ private:
 
   void addColumns(SampledTile &tile, std::span<const Chunk> chunks) const {
     for (size_t c = 0; c < chunks.size(); ++c)
-      setGathered(tile.cols, static_cast<int64_t>(c), chunks[c].col / block.cols);
-    tile.columns = static_cast<int32_t>(chunks.size());
-    findRuns(tile);
+      tile.blockCols.set(static_cast<int64_t>(c), chunks[c].col / block.cols);
+    tile.numBlockCols = static_cast<int32_t>(chunks.size());
+    findContiguous(tile);
   }
 
   /// From the values of each block column to those of each piece.

@@ -89,7 +89,7 @@ public:
   WgmmaStager(const RowProduct &product, const std::vector<RowSegment> &byTile, int64_t tileN)
       : product(product), byTile(byTile), tileN(tileN), parts(product.opRows() / unit) {
     staged.groupSize = 2;
-    staged.recordInts = 8;
+    staged.recordInts = WgmmaRecordTable::columns;
     staged.firstRecord.push_back(0);
   }
 
@@ -139,14 +139,15 @@ private:
       for (int half = 0; half < 2; ++half)
         if (next[half] < pieces[half].size())
           k = std::min(k, pieces[half][next[half]].k);
-      std::array<int32_t, 8> record = {static_cast<int32_t>(k), 0, -1, 0, -1, 0, 0, 0};
+      WgmmaRecord record{static_cast<int32_t>(k), {}};
       for (int half = 0; half < 2; ++half) {
         if (next[half] == pieces[half].size() || pieces[half][next[half]].k != k)
           continue;
-        record[1 + 2 * half] = static_cast<int32_t>(pieces[half][next[half]].x);
-        record[2 + 2 * half] = static_cast<int32_t>(pieces[half][next[half]++].y);
+        const UnitPiece &piece = pieces[half][next[half]++];
+        record.halves[half] = {static_cast<int32_t>(piece.x), static_cast<int32_t>(piece.y)};
       }
-      staged.records.insert(staged.records.end(), record.begin(), record.end());
+      const std::span<const int32_t> words = flatTable(std::span<const WgmmaRecord>(&record, 1));
+      staged.records.insert(staged.records.end(), words.begin(), words.end());
       ++records;
     }
     staged.heads.push_back(static_cast<int32_t>(head));
@@ -244,11 +245,12 @@ private:
     if (numPanels == 0) {
       record = staged.records.size();
       staged.records.resize(record + staged.recordInts, 0);
-      staged.records[record] = static_cast<int32_t>(staged.order.size());
+      staged.records[record + StreamRecordTable::First] = static_cast<int32_t>(staged.order.size());
     }
     if (panel / perCopy != openCopy) {
       openCopy = panel / perCopy;
-      staged.records[record + 4 + numPanels / perCopy] = static_cast<int32_t>(openCopy * perCopy);
+      staged.records[record + StreamRecordTable::FirstCopy + numPanels / perCopy] =
+          static_cast<int32_t>(openCopy * perCopy);
       numPanels += perCopy;
     }
     const int64_t bit = numPanels - perCopy + panel % perCopy;
@@ -273,8 +275,8 @@ private:
   void flush() {
     if (numPanels == 0)
       return;
-    staged.records[record + 1] = static_cast<int32_t>(numBlocks);
-    staged.records[record + 2] = static_cast<int32_t>(numPanels);
+    staged.records[record + StreamRecordTable::Blocks] = static_cast<int32_t>(numBlocks);
+    staged.records[record + StreamRecordTable::Panels] = static_cast<int32_t>(numPanels);
     int32_t first = 0;
     for (int64_t slot = 0; slot < shape.rows && !shape.byPanel; ++slot) {
       staged.records[record + shape.headInts() + slot] |= first << 16;

@@ -40,10 +40,10 @@ public:
              text(tile.batch);
     if (tile.head < 0 || tile.head >= space.heads)
       return name + " to have a head in [0, " + text(space.heads) + "), but got " + text(tile.head);
-    const int64_t second = shared ? tile.rows[0] + unit : -1;
-    if (!product.form.gathersRows && tile.rows[1] != second)
+    const int64_t second = shared ? tile.firstRows[0] + unit : -1;
+    if (!product.form.gathersRows && tile.firstRows[1] != second)
       return name + " to have its second half from row " + text(second) + ", but got " +
-             text(tile.rows[1]);
+             text(tile.firstRows[1]);
     std::string error = fine ? checkBlocks(tile) : checkPlaces(tile);
     return error.empty() ? error : "in tile " + text(index) + " " + error;
   }
@@ -58,7 +58,7 @@ public:
 private:
   std::string checkPlaces(const SampledTile &tile) {
     for (int i = 0; i < 8; ++i)
-      if (tile.places[i] != -1)
+      if (tile.destinations[i] != -1)
         if (std::string error = checkPlace(tile, i); !error.empty())
           return error;
     return {};
@@ -66,18 +66,19 @@ private:
 
   std::string checkPlace(const SampledTile &tile, int i) {
     const int64_t half = shared ? i / 4 : 0, chunk = shared ? i % 4 : i;
-    const int64_t y = tile.places[i] / placesPerRow, x = tile.places[i] % placesPerRow * unit;
+    const int64_t y = tile.destinations[i] / SampledTile::destinationsPerRow,
+                  x = tile.destinations[i] % SampledTile::destinationsPerRow * unit;
     const int64_t value = y / product.block.rows, m = y % product.block.rows;
-    if (tile.places[i] < 0 || !isValue(value) || m % unit != 0 || x >= product.block.cols)
-      return "expects the place of a piece of a block, but got " + text(tile.places[i]);
+    if (tile.destinations[i] < 0 || !isValue(value) || m % unit != 0 || x >= product.block.cols)
+      return "expects the place of a piece of a block, but got " + text(tile.destinations[i]);
     const BlockCoordinate &at = byValue[value];
     const int64_t row = at.row * product.block.rows + m, col = at.col * product.block.cols + x;
-    if (tile.rows[half] != row || tile.cols[chunk] != col)
+    if (tile.firstRows[half] != row || tile.firstCols[chunk] != col)
       return "expects row " + text(row) + " and column " + text(col) + " for place " +
-             text(tile.places[i]) + ", but got " + text(tile.rows[half]) + " and " +
-             text(tile.cols[chunk]);
+             text(tile.destinations[i]) + ", but got " + text(tile.firstRows[half]) + " and " +
+             text(tile.firstCols[chunk]);
     return markPiece(tile, value, m / unit * (product.block.cols / unit) + x / unit,
-                     tile.places[i]);
+                     tile.destinations[i]);
   }
 
   /// The places of a tile of blocks that share pieces.
@@ -90,18 +91,19 @@ private:
     const int64_t colsTogether = product.form.columnsTogether;
     std::string error;
     if (product.form.gathersColumns)
-      error = checkGathered("columns", tile.columns, 4 * wide / colsTogether);
+      error = checkGathered("columns", tile.numBlockCols, 4 * wide / colsTogether);
     for (int64_t chunk = 0; error.empty() && chunk < 4; ++chunk)
-      if ((tile.runs >> chunk & 1) && !isRun(tile.cols, tile.columns, chunk, wide / colsTogether))
+      if ((tile.contiguous >> chunk & 1) && !isContiguous(tile, chunk, wide / colsTogether))
         error = "expects neighbouring block columns in chunk " + text(chunk) + ", but got others";
     if (error.empty() && product.form.gathersRows)
-      error = checkGathered("rows", tile.blockRows, 2 * high / rowsTogether);
+      error = checkGathered("rows", tile.numBlockRows, 2 * high / rowsTogether);
     if (!error.empty())
       return error;
-    if (tile.blocks < 0 || tile.blocks >= rows)
-      return "expects a row of places in [0, " + text(rows) + "), but got " + text(tile.blocks);
+    if (tile.destinationRow < 0 || tile.destinationRow >= rows)
+      return "expects a row of places in [0, " + text(rows) + "), but got " +
+             text(tile.destinationRow);
     for (int64_t i = 0; i < width; ++i) {
-      const int64_t value = places[tile.blocks * width + i];
+      const int64_t value = places[tile.destinationRow * width + i];
       if (value == -1)
         continue;
       if (!isValue(value))
@@ -109,14 +111,14 @@ private:
       const BlockCoordinate &at = byValue[value];
       const int64_t piece = i / each, half = piece / 4, chunk = piece % 4;
       const int64_t inHalf = i % each / wide, inChunk = i % wide;
-      int64_t row = tile.rows[half] + inHalf * block.rows;
-      int64_t col = tile.cols[chunk] + inChunk * block.cols;
+      int64_t row = tile.firstRows[half] + inHalf * block.rows;
+      int64_t col = tile.firstCols[chunk] + inChunk * block.cols;
       if (product.form.gathersRows)
-        row = getFirst(tile.places, tile.blockRows, (half * high + inHalf) / rowsTogether,
+        row = getFirst(tile.blockRows, tile.numBlockRows, (half * high + inHalf) / rowsTogether,
                        block.rows * rowsTogether) +
               inHalf % rowsTogether * block.rows;
       if (product.form.gathersColumns)
-        col = getFirst(tile.cols, tile.columns, (chunk * wide + inChunk) / colsTogether,
+        col = getFirst(tile.blockCols, tile.numBlockCols, (chunk * wide + inChunk) / colsTogether,
                        block.cols * colsTogether) +
               inChunk % colsTogether * block.cols;
       if (row != at.row * block.rows || col != at.col * block.cols)
@@ -136,8 +138,8 @@ private:
   }
 
   /// First row or column of number `i` of those that are gathered; -1: there is none.
-  static int64_t getFirst(const int32_t *words, int64_t count, int64_t i, int64_t size) {
-    return i < count ? getGathered(words, i) * size : -1;
+  static int64_t getFirst(const GatheredIndices &indices, int64_t count, int64_t i, int64_t size) {
+    return i < count ? indices.get(i) * size : -1;
   }
 
   bool isValue(int64_t value) const {
@@ -181,7 +183,7 @@ static std::string checkClusters(const SampledWorkLists &lists, int64_t cluster)
     return lists.workers[worker + 1] - lists.workers[worker];
   };
   auto shared = [](const SampledTile &tile) {
-    return std::array{tile.batch, tile.head, tile.rows[0], tile.rows[1]};
+    return std::array{tile.batch, tile.head, tile.firstRows[0], tile.firstRows[1]};
   };
   auto list = [](const std::array<int32_t, 4> &of) {
     return "batch " + text(of[0]) + ", head " + text(of[1]) + " and rows " + text(of[2]) + " and " +

@@ -55,7 +55,8 @@ private:
   };
 
   std::string checkShapes() {
-    const int64_t size = shape ? shape->rows : 2, ints = shape ? shape->recordInts() : 8;
+    const int64_t size = shape ? shape->rows : 2,
+                  ints = shape ? shape->recordInts() : WgmmaRecordTable::columns;
     if (tables.groupSize != size)
       return expected("groups of size", size, tables.groupSize);
     if (tables.recordInts != ints)
@@ -75,7 +76,7 @@ private:
     };
     const std::pair<const char *, std::array<int64_t, 2>> fields[] = {
         {"group", {tile.group, static_cast<int64_t>(groups.size())}},
-        {"panel", {tile.panel, space.panels}},
+        {"panel", {tile.columnTile, space.panels}},
         {"batch", {tile.batch, space.batches}},
         {"head", {tile.head, space.heads}},
         {"first record", {tile.first, records + 1}},
@@ -111,7 +112,7 @@ private:
                     heads = space.lutHeads == 1 ? space.heads : 1;
       uint8_t &mark =
           seen[((tile.group * space.batches + tile.batch) * heads + head) * space.panels +
-               tile.panel];
+               tile.columnTile];
       if (mark)
         return "expects one tile for each group, panel, batch and head, but got tile " + text(i) +
                " again";
@@ -178,18 +179,21 @@ private:
     const Group &group = groups[index];
     for (int64_t i = 0; i < group.count; ++i) {
       const std::span<const int32_t> words = record(group, i);
-      if (i > 0 && words[0] <= record(group, i - 1)[0])
-        return "expects records with ascending k, but got " + text(words[0]) + " after " +
-               text(record(group, i - 1)[0]);
-      if (words[2] < 0 && words[4] < 0)
-        return "expects a block in each record, but got none at k " + text(words[0]);
+      const int64_t k = words[WgmmaRecordTable::K];
+      const int64_t before = i > 0 ? record(group, i - 1)[WgmmaRecordTable::K] : -1;
+      if (i > 0 && k <= before)
+        return "expects records with ascending k, but got " + text(k) + " after " + text(before);
+      if (words[WgmmaRecordTable::Y0] < 0 && words[WgmmaRecordTable::Y1] < 0)
+        return "expects a block in each record, but got none at k " + text(k);
     }
     for (int half = 0; half < 2; ++half) {
       const std::vector<Piece> wanted = pieces(group, tables.rows[2 * index + half]);
       std::vector<Piece> got;
       for (int64_t i = 0; i < group.count; ++i)
-        if (const std::span<const int32_t> words = record(group, i); words[2 + 2 * half] >= 0)
-          got.push_back({words[0], words[1 + 2 * half], words[2 + 2 * half]});
+        if (const std::span<const int32_t> words = record(group, i);
+            words[WgmmaRecordTable::y(half)] >= 0)
+          got.push_back({words[WgmmaRecordTable::K], words[WgmmaRecordTable::x(half)],
+                         words[WgmmaRecordTable::y(half)]});
       const auto [a, b] = std::mismatch(wanted.begin(), wanted.end(), got.begin(), got.end());
       if (a != wanted.end() || b != got.end()) {
         auto show = [](bool there, const Piece &piece) {
@@ -211,19 +215,19 @@ private:
   /// `copy` is the first panel of the copy before the record's, and moves to that of its last.
   std::string checkStreamHead(std::span<const int32_t> words, int64_t place, int64_t &copy) {
     const int64_t perCopy = shape->panelsPerCopy();
-    if (words[0] != place)
-      return expected("a record's blocks from place", place, words[0]);
-    if (words[1] < 1 || words[1] > shape->blocks)
+    if (words[StreamRecordTable::First] != place)
+      return expected("a record's blocks from place", place, words[StreamRecordTable::First]);
+    if (words[StreamRecordTable::Blocks] < 1 || words[StreamRecordTable::Blocks] > shape->blocks)
       return "expects 1 to " + text(shape->blocks) + " value blocks in a record, but got " +
-             text(words[1]);
-    if (words[2] < 1 || words[2] > shape->panels)
+             text(words[StreamRecordTable::Blocks]);
+    if (words[StreamRecordTable::Panels] < 1 || words[StreamRecordTable::Panels] > shape->panels)
       return "expects 1 to " + text(shape->panels) + " panels in a record, but got " +
-             text(words[2]);
-    if (words[2] % perCopy != 0)
+             text(words[StreamRecordTable::Panels]);
+    if (words[StreamRecordTable::Panels] % perCopy != 0)
       return "expects whole copies of " + text(perCopy) + " panels in a record, but got " +
-             text(words[2]) + " panels";
-    for (int64_t c = 0; c < words[2] / perCopy; ++c) {
-      const int64_t first = words[4 + c];
+             text(words[StreamRecordTable::Panels]) + " panels";
+    for (int64_t c = 0; c < words[StreamRecordTable::Panels] / perCopy; ++c) {
+      const int64_t first = words[StreamRecordTable::FirstCopy + c];
       if (first % perCopy != 0)
         return "expects copies from multiples of " + text(perCopy) + ", but got " + text(first);
       // One that has more blocks than a record takes comes again.
@@ -244,11 +248,12 @@ private:
       masks |= mask;
       if (static_cast<int64_t>(word >> 16) != taken)
         return expected("the blocks of row " + text(row) + " of a record from", taken, word >> 16);
-      if (mask >> words[2] != 0)
-        return "expects a mask of " + text(words[2]) + " panels, but got " + text(mask);
+      if (mask >> words[StreamRecordTable::Panels] != 0)
+        return "expects a mask of " + text(words[StreamRecordTable::Panels]) + " panels, but got " +
+               text(mask);
       if (std::string error = checkPlaces(place + taken, mask); !error.empty())
         return error;
-      for (int64_t e = 0; e < words[2]; ++e)
+      for (int64_t e = 0; e < words[StreamRecordTable::Panels]; ++e)
         if (mask >> e & 1)
           got[row].push_back({panelOf(words, e), tables.order[place + taken++]});
     }
@@ -268,9 +273,9 @@ private:
         if (mask == 0)
           return expected("the word of a panel without a block to be", 0, word);
         masks |= 1u << e;
-        if (e >= words[2])
-          return "expects words of " + text(words[2]) + " panels, but got " + text(word) +
-                 " for panel " + text(e);
+        if (e >= words[StreamRecordTable::Panels])
+          return "expects words of " + text(words[StreamRecordTable::Panels]) +
+                 " panels, but got " + text(word) + " for panel " + text(e);
         if (mask >> rows != 0)
           return "expects a mask of " + text(rows) + " rows, but got " + text(mask);
         if (std::string error = checkPlaces(place + taken, mask); !error.empty())
@@ -286,7 +291,7 @@ private:
 
   int32_t panelOf(std::span<const int32_t> words, int64_t e) const {
     const int64_t perCopy = shape->panelsPerCopy();
-    return static_cast<int32_t>(words[4 + e / perCopy] + e % perCopy);
+    return static_cast<int32_t>(words[StreamRecordTable::FirstCopy + e / perCopy] + e % perCopy);
   }
 
   /// A place in the order for each bit of `mask`, from `place` on.
@@ -298,9 +303,10 @@ private:
 
   std::string checkCopies(std::span<const int32_t> words, uint32_t masks) const {
     const int64_t perCopy = shape->panelsPerCopy();
-    for (int64_t c = 0; c < words[2] / perCopy; ++c)
+    for (int64_t c = 0; c < words[StreamRecordTable::Panels] / perCopy; ++c)
       if ((masks >> (c * perCopy) & ((1u << perCopy) - 1)) == 0)
-        return "expects a block in each copy, but got none in that of panel " + text(words[4 + c]);
+        return "expects a block in each copy, but got none in that of panel " +
+               text(words[StreamRecordTable::FirstCopy + c]);
     return {};
   }
 
@@ -321,9 +327,9 @@ private:
         return error;
       if (std::string error = checkCopies(words, masks); !error.empty())
         return error;
-      if (taken != words[1])
+      if (taken != words[StreamRecordTable::Blocks])
         return expected("a record's number of value blocks to be that of its masks,", taken,
-                        words[1]);
+                        words[StreamRecordTable::Blocks]);
       place += taken;
     }
     for (int64_t row = 0; row < shape->rows; ++row)

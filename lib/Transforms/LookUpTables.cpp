@@ -16,7 +16,11 @@ using namespace mlir::blocksparse;
 using ::blocksparse::BlockLayout;
 using ::blocksparse::CoordinateLut;
 using ::blocksparse::CoordinateOrder;
+using ::blocksparse::CoordinateSegmentTable;
+using ::blocksparse::CoordinateTable;
+using ::blocksparse::EntryTable;
 using ::blocksparse::RowLut;
+using ::blocksparse::SegmentTable;
 
 // Above this many elements a table is a resource: text stays readable, and bytes travel as bytes.
 static constexpr int64_t kInlineElements = 1024;
@@ -142,9 +146,10 @@ static FailureOr<RowTables> createDynamicRowTables(Operation *op, OpBuilder &bui
   } else {
     tiles = blockRows(builder, loc, crow);
   }
-  Value segments = createIndexInit(builder, loc, crow, {tiles, builder.getIndexAttr(5)});
-  Value entries =
-      createIndexInit(builder, loc, col, {lastSize(builder, loc, col), builder.getIndexAttr(2)});
+  Value segments =
+      createIndexInit(builder, loc, crow, {tiles, builder.getIndexAttr(SegmentTable::columns)});
+  Value entries = createIndexInit(
+      builder, loc, col, {lastSize(builder, loc, col), builder.getIndexAttr(EntryTable::columns)});
   auto lut = BsrRowLutOp::create(builder, loc, TypeRange{segments.getType(), entries.getType()},
                                  crow, col, segments, entries, transpose);
   return RowTables{lut.getResult(0), lut.getResult(1)};
@@ -199,11 +204,12 @@ FailureOr<CoordinateTables> mlir::blocksparse::createCoordinateTables(Operation 
                                                                       CoordinateOrder order) {
   Location loc = op->getLoc();
   if (!pattern.type.isStatic()) {
-    Value lut = createIndexInit(builder, loc, pattern.col,
-                                {lastSize(builder, loc, pattern.col), builder.getIndexAttr(4)});
-    Value segments =
-        createIndexInit(builder, loc, pattern.crow,
-                        {blockRows(builder, loc, pattern.crow), builder.getIndexAttr(2)});
+    Value lut = createIndexInit(
+        builder, loc, pattern.col,
+        {lastSize(builder, loc, pattern.col), builder.getIndexAttr(CoordinateTable::columns)});
+    Value segments = createIndexInit(builder, loc, pattern.crow,
+                                     {blockRows(builder, loc, pattern.crow),
+                                      builder.getIndexAttr(CoordinateSegmentTable::columns)});
     auto op = BsrCoordinateLutOp::create(builder, loc, TypeRange{lut.getType(), segments.getType()},
                                          pattern.crow, pattern.col, lut, segments);
     return CoordinateTables{op.getResult(0), op.getResult(1)};

@@ -22,7 +22,9 @@ using ::blocksparse::CoordinateSegment;
 using ::blocksparse::RowEntry;
 using ::blocksparse::RowLutExtents;
 using ::blocksparse::RowSegment;
+using ::blocksparse::SampledOperands;
 using ::blocksparse::SampledTile;
+using ::blocksparse::StageOperands;
 using ::blocksparse::StageTables;
 using ::blocksparse::StageTile;
 
@@ -132,22 +134,28 @@ static LogicalResult verifyStages(PlannedDSDOp op) {
   std::optional<StagedProduct> product = StagedProduct::get(op);
   std::optional<std::vector<RowSegment>> segments = readTable<RowSegment>(op.getSegments());
   std::optional<std::vector<RowEntry>> entries = readTable<RowEntry>(op.getEntries());
-  std::optional<std::vector<StageTile>> tiles = readTable<StageTile>(op.getStages()[0]);
-  SmallVector<std::vector<int32_t>, 4> tables;
-  for (Value table : op.getStages().drop_front())
-    if (std::optional<std::vector<int32_t>> elements = readElements(table))
-      tables.push_back(std::move(*elements));
-  if (!product || !segments || !entries || !tiles || tables.size() != 4)
+  using Words = std::optional<std::vector<int32_t>>;
+  OperandRange operands = op.getStages();
+  std::optional<std::vector<StageTile>> tiles =
+      readTable<StageTile>(operands[StageOperands::Tiles]);
+  Words workers = readElements(operands[StageOperands::Workers]);
+  Words records = readElements(operands[StageOperands::Records]);
+  Words rows = readElements(operands[StageOperands::Rows]);
+  Words order = readElements(operands[StageOperands::Order]);
+  if (!product || !segments || !entries || !tiles || !workers || !records || !rows || !order)
     return reportNoKernel(op, "stages", product.has_value());
   product->rows.segments = *segments;
   product->rows.entries = *entries;
+  auto columnsOf = [&](StageOperands::Operand table) {
+    return cast<ShapedType>(operands[table].getType()).getDimSize(1);
+  };
   StageTables stages{*tiles,
-                     tables[0],
-                     tables[1],
-                     tables[2],
-                     tables[3],
-                     cast<ShapedType>(op.getStages()[2].getType()).getDimSize(1),
-                     cast<ShapedType>(op.getStages()[3].getType()).getDimSize(1)};
+                     *workers,
+                     *records,
+                     *rows,
+                     *order,
+                     columnsOf(StageOperands::Records),
+                     columnsOf(StageOperands::Rows)};
   std::string fault = ::blocksparse::verifyStages(product->rows, stages, product->space,
                                                   product->stream ? &*product->stream : nullptr);
   return reportFault(op, "stages", fault);
@@ -188,10 +196,13 @@ static LogicalResult verifyTiles(PlannedSDDOp op) {
     return success();
   std::optional<StagedSampled> product = StagedSampled::get(op);
   std::optional<std::vector<BlockCoordinate>> lut = readTable<BlockCoordinate>(op.getLut());
-  std::optional<std::vector<SampledTile>> tiles = readTable<SampledTile>(op.getTiles()[0]);
-  std::optional<std::vector<int32_t>> workers = readElements(op.getTiles()[1]), places;
-  if (op.getTiles().size() == 3)
-    places = readElements(op.getTiles()[2]);
+  OperandRange operands = op.getTiles();
+  std::optional<std::vector<SampledTile>> tiles =
+      readTable<SampledTile>(operands[SampledOperands::Tiles]);
+  std::optional<std::vector<int32_t>> workers = readElements(operands[SampledOperands::Workers]);
+  std::optional<std::vector<int32_t>> places;
+  if (operands.size() == SampledOperands::count)
+    places = readElements(operands[SampledOperands::Destinations]);
   else
     places.emplace();
   if (!product || !lut || !tiles || !workers || !places)

@@ -65,18 +65,19 @@ def BlockSparse_TilesOrMatrices : BlockSparse_Buffer<
     "tiles of rank 3 or dense matrices of rank 2 to 4", [BlockSparse_Element], [2, 3, 4]>;
 
 // A look-up table of i32: rows of `columns`, with or without a batch in front. `words` names its
-// rows. The rows are the records of blocksparse/Plan/RowLut.h and CoordinateLut.h.
-class BlockSparse_Table<string words, string rows, int columns> : Type<And<[
+// rows. `table` names their fields in blocksparse/Plan/Tables.h, and must have as many columns.
+class BlockSparse_Table<string words, string rows, int columns, string table> : Type<And<[
     BlockSparse_Buffer<"", [I32], [2, 3]>.predicate,
-    CPred<"::llvm::is_contained({int64_t(" # columns # "), ::mlir::ShapedType::kDynamic}, "
+    CPred<"::llvm::is_contained({::blocksparse::checkColumns<::blocksparse::" # table # ", "
+          # columns # ">(), ::mlir::ShapedType::kDynamic}, "
           "::llvm::cast<::mlir::ShapedType>($_self).getShape().back())">]>,
     words # ", i32 [" # rows # ", " # columns # "] or [B, " # rows # ", " # columns # "]">;
 
-def BlockSparse_RowSegments : BlockSparse_Table<"segments of a row LUT", "s", 5>;
-def BlockSparse_RowEntries : BlockSparse_Table<"entries of a row LUT", "e", 2>;
-def BlockSparse_CombineTable : BlockSparse_Table<"combine table", "c", 4>;
-def BlockSparse_CoordinateLut : BlockSparse_Table<"coordinate LUT", "nnz", 4>;
-def BlockSparse_CoordinateSegments : BlockSparse_Table<"segments of a coordinate LUT", "s", 2>;
+def BlockSparse_RowSegments : BlockSparse_Table<"segments of a row LUT", "s", 5, "SegmentTable">;
+def BlockSparse_RowEntries : BlockSparse_Table<"entries of a row LUT", "e", 2, "EntryTable">;
+def BlockSparse_CombineTable : BlockSparse_Table<"combine table", "c", 4, "CombineTable">;
+def BlockSparse_CoordinateLut : BlockSparse_Table<"coordinate LUT", "nnz", 4, "CoordinateTable">;
+def BlockSparse_CoordinateSegments : BlockSparse_Table<"segments of a coordinate LUT", "s", 2, "CoordinateSegmentTable">;
 def BlockSparse_Permutation : BlockSparse_Buffer<"permutation, i32 [nnz] or [B, nnz]", [I32], [1, 2]>;
 def BlockSparse_Indices : BlockSparse_Buffer<"indices, i32 or i64 [n] or [B, n]", [I32, I64], [1, 2]>;
 // A table of stages or of work lists. The verifiers check each table's rank and columns.

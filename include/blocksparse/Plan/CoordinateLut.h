@@ -4,15 +4,9 @@
 #ifndef BLOCKSPARSE_PLAN_COORDINATELUT_H
 #define BLOCKSPARSE_PLAN_COORDINATELUT_H
 
-#include "blocksparse/Layout/BlockLayout.h"
+#include "blocksparse/Plan/Tables.h"
 
 namespace blocksparse {
-
-/// A run `lut[first .. first + count)` for one worker.
-struct CoordinateSegment {
-  int32_t first, count;
-  bool operator==(const CoordinateSegment &) const = default;
-};
 
 /// Look-up table of an elementwise result over stored blocks (sdd, conversions).
 struct CoordinateLut {

@@ -4,47 +4,15 @@
 #ifndef BLOCKSPARSE_PLAN_ROWLUT_H
 #define BLOCKSPARSE_PLAN_ROWLUT_H
 
-#include "blocksparse/Layout/BlockLayout.h"
+#include "blocksparse/Plan/Tables.h"
 
 namespace blocksparse {
-
-/// One run `entries[first .. first + count)` of an output tile's reduction.
-/// slot == -1: the segment owns its tile; else it writes partial sums to that
-/// reduction slot and a CombineRow adds them up.
-struct RowSegment {
-  int32_t tile, head, first, count, slot;
-  bool operator==(const RowSegment &) const = default;
-};
-
-/// One product: the block of the dense operand and the value block it meets.
-struct RowEntry {
-  int32_t dense, value;
-  bool operator==(const RowEntry &) const = default;
-};
-
-/// A split tile: the sum of slots firstSlot .. firstSlot + slots - 1, in that order.
-struct CombineRow {
-  int32_t tile, head, firstSlot, slots;
-  bool operator==(const CombineRow &) const = default;
-};
 
 /// Look-up table of a reduction over stored blocks (dsd, dds, softmax).
 struct RowLut {
   std::vector<RowSegment> segments;
   std::vector<RowEntry> entries;
 };
-
-/// The tables are rows of int32: the view that constants and artefacts store.
-template <typename Row>
-std::span<const int32_t> flatTable(std::span<const Row> rows) {
-  static_assert(sizeof(Row) % sizeof(int32_t) == 0 && alignof(Row) == alignof(int32_t));
-  return {reinterpret_cast<const int32_t *>(rows.data()),
-          rows.size() * (sizeof(Row) / sizeof(int32_t))};
-}
-template <typename Row>
-std::span<const int32_t> flatTable(const std::vector<Row> &rows) {
-  return flatTable(std::span<const Row>(rows));
-}
 
 /// Tiles are the block rows of the pattern, or its block columns with `transpose`
 /// (dense is then the block row, ascending). One unsplit segment for each (head,

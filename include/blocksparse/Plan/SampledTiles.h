@@ -21,44 +21,6 @@
 
 namespace blocksparse {
 
-/// A row of the table of tiles.
-///
-/// A tile has two halves of 64 rows and up to 4 chunks of 64 columns that both halves share, and
-/// the result of half h in chunk c has places[h * 4 + c]; or, where SampledForm::sharesColumns does
-/// not hold, one half (rows[1] is -1) and up to 6 chunks, with places[c].
-///
-/// Where sharesPieces holds, the halves are those of a band of 128 rows, which may stick out of the
-/// matrix, and row `blocks` of a table of places, shared by all batches and heads of a pattern,
-/// stands for places[]. It has placesPerTile numbers, [half][chunk][block row][block column] of the
-/// blocks of the pieces: the value block that goes there, -1: none.
-/// Of a product that gathers columns, a chunk has any block columns, in ascending order: `columns`
-/// of them in all, of which number i is the 16 bits from 16 * (i % 2) on of cols[i / 2]. Bit c of
-/// `runs` tells that chunk c is full and has neighbours, which one copy brings. Of one that gathers
-/// rows the halves have `blockRows` of them likewise, in places[i / 2], and rows[] is -1. Numbers
-/// and what is counted are of `rowsTogether` block rows, or `columnsTogether` block columns.
-/// Of a swapped product, rows are those of the transposes: columns of the result.
-/// A tile that only completes those of a cluster has rows, and -1 for all columns and places.
-struct SampledTile {
-  /// First column of op(B) of each chunk, in elements; -1: none.
-  int32_t cols[8];
-  /// Where each result goes, -1: nowhere. y * 8 + x / 64 for coordinates (x, y) in elements of the
-  /// values seen as a matrix [stored blocks * bm, bn], without the offset of a batch or a head.
-  int32_t places[8];
-  /// First row of op(A) of each half, in elements; -1: none.
-  int32_t rows[2];
-  int32_t batch, head, blocks = 0, columns = 0, runs = 0, blockRows = 0;
-  bool operator==(const SampledTile &) const = default;
-};
-static_assert(sizeof(SampledTile) == 24 * sizeof(int32_t));
-
-/// Rows and columns of a piece, and columns of a chunk.
-inline constexpr int64_t sampledPiece = 64;
-
-/// Whether blocks are smaller than a piece.
-inline bool sharesPieces(BlockShape block) {
-  return block.rows < sampledPiece || block.cols < sampledPiece;
-}
-
 /// Whether tiles are made of blocks of this shape: multiples of 64 x 64 of at most 512 columns, or
 /// 16, 32 or 64 rows and columns.
 inline bool hasSampledTiles(BlockShape block) {

@@ -50,12 +50,6 @@
 
 namespace blocksparse {
 
-/// The place of one tile in the tables `tiles`.
-struct StageTile {
-  int32_t group, panel, first, count, batch, head, unused0 = 0, unused1 = 0;
-  bool operator==(const StageTile &) const = default;
-};
-
 /// Columns that one thread block of a wgmma kernel takes at most. A tile of twice as many is
 /// shared by a cluster of two thread blocks, each of which copies half of the values to both.
 inline constexpr int64_t wgmmaPanelCols = 256, wgmmaClusterSize = 2;
@@ -95,7 +89,9 @@ struct StreamShape {
   /// on an H100 (8192, density .25), which had .77 of the speed of dsd.
   double copyCost() const { return isNarrow(block, alongK) && panelsPerCopy() == 1 ? 1.5 : 1; }
   /// Numbers of a record, in all and before the words.
-  int64_t headInts() const { return 4 + (panels / panelsPerCopy() + 3) / 4 * 4; }
+  int64_t headInts() const {
+    return StreamRecordTable::FirstCopy + (panels / panelsPerCopy() + 3) / 4 * 4;
+  }
   /// Words of a half of the rows, of panels.
   int64_t halfWords() const { return (panels + 3) / 4 * 4; }
   int64_t words() const { return byPanel ? 2 * halfWords() : rows; }

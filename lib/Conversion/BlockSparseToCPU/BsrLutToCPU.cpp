@@ -21,21 +21,37 @@ static void emitRowLut(ImplicitLocOpBuilder &b, const RuntimePattern &pattern,
   emitLoop(b, zero, pattern.rows, 1, [&](ImplicitLocOpBuilder &b, Value row) {
     Value first = pattern.crow.load(b, batch, {row});
     Value end = pattern.crow.load(b, batch, {Int(b, row) + one});
-    segments.storeRow(b, {row, zero, first, Int(b, end) - first, none}, batch, row);
+    segments.storeRow(b,
+                      makeRow<SegmentTable>({{SegmentTable::Tile, row},
+                                             {SegmentTable::Head, zero},
+                                             {SegmentTable::First, first},
+                                             {SegmentTable::Count, Int(b, end) - first},
+                                             {SegmentTable::Slot, none}}),
+                      batch, row);
   });
   emitLoop(b, zero, pattern.used(b, batch), 1, [&](ImplicitLocOpBuilder &b, Value index) {
-    entries.storeRow(b, {pattern.col.load(b, batch, {index}), index}, batch, index);
+    entries.storeRow(b,
+                     makeRow<EntryTable>({{EntryTable::Dense, pattern.col.load(b, batch, {index})},
+                                          {EntryTable::Value, index}}),
+                     batch, index);
   });
 }
 
-/// Emits one segment for each block column by a stable counting sort. Until all entries are placed,
-/// field 2 of a segment is the index of its next entry.
+/// Emits one segment for each block column, by a stable counting sort. While entries are placed,
+/// `First` of a segment is the index of its next entry.
 static void emitColumnLut(ImplicitLocOpBuilder &b, const RuntimePattern &pattern,
                           const IndexArray &segments, const IndexArray &entries, Value batch) {
   Value zero = indexConstant(b, 0), none = indexConstant(b, -1);
-  Value first = indexConstant(b, 2), count = indexConstant(b, 3), cols = segments.size(b, 0);
+  Value first = indexConstant(b, SegmentTable::First);
+  Value count = indexConstant(b, SegmentTable::Count), cols = segments.size(b, 0);
   emitLoop(b, zero, cols, 1, [&](ImplicitLocOpBuilder &b, Value col) {
-    segments.storeRow(b, {col, zero, zero, zero, none}, batch, col);
+    segments.storeRow(b,
+                      makeRow<SegmentTable>({{SegmentTable::Tile, col},
+                                             {SegmentTable::Head, zero},
+                                             {SegmentTable::First, zero},
+                                             {SegmentTable::Count, zero},
+                                             {SegmentTable::Slot, none}}),
+                      batch, col);
   });
   pattern.forEachBlock(b, batch, [&](ImplicitLocOpBuilder &b, Value, Value col, Value) {
     segments.increment(b, batch, {col, count});
@@ -46,7 +62,8 @@ static void emitColumnLut(ImplicitLocOpBuilder &b, const RuntimePattern &pattern
   });
   pattern.forEachBlock(b, batch, [&](ImplicitLocOpBuilder &b, Value row, Value col, Value index) {
     Value place = segments.load(b, batch, {col, first});
-    entries.storeRow(b, {row, index}, batch, place);
+    entries.storeRow(b, makeRow<EntryTable>({{EntryTable::Dense, row}, {EntryTable::Value, index}}),
+                     batch, place);
     segments.increment(b, batch, {col, first});
   });
   emitLoop(b, zero, cols, 1, [&](ImplicitLocOpBuilder &b, Value col) {
@@ -72,7 +89,10 @@ struct LowerRowLut : OpRewritePattern<BsrRowLutOp> {
       // No segment refers to the spare entries.
       emitLoop(b, pattern.used(b, at[0]), pattern.room, 1,
                [&](ImplicitLocOpBuilder &b, Value index) {
-                 entries.storeRow(b, {indexConstant(b, 0), index}, at[0], index);
+                 entries.storeRow(b,
+                                  makeRow<EntryTable>({{EntryTable::Dense, indexConstant(b, 0)},
+                                                       {EntryTable::Value, index}}),
+                                  at[0], index);
                });
     });
     rewriter.eraseOp(op);
@@ -99,17 +119,31 @@ struct LowerCoordinateLut : OpRewritePattern<BsrCoordinateLutOp> {
       emitLoop(b, zero, pattern.rows, 1, [&](ImplicitLocOpBuilder &b, Value row) {
         Value first = pattern.crow.load(b, batch, {row});
         Value end = pattern.crow.load(b, batch, {Int(b, row) + one});
-        segments.storeRow(b, {first, Int(b, end) - first}, batch, row);
+        segments.storeRow(
+            b,
+            makeRow<CoordinateSegmentTable>({{CoordinateSegmentTable::First, first},
+                                             {CoordinateSegmentTable::Count, Int(b, end) - first}}),
+            batch, row);
       });
-      pattern.forEachBlock(b, batch,
-                           [&](ImplicitLocOpBuilder &b, Value row, Value col, Value index) {
-                             lut.storeRow(b, {zero, row, col, index}, batch, index);
-                           });
+      pattern.forEachBlock(
+          b, batch, [&](ImplicitLocOpBuilder &b, Value row, Value col, Value index) {
+            lut.storeRow(b,
+                         makeRow<CoordinateTable>({{CoordinateTable::Head, zero},
+                                                   {CoordinateTable::BlockRow, row},
+                                                   {CoordinateTable::BlockCol, col},
+                                                   {CoordinateTable::Value, index}}),
+                         batch, index);
+          });
       // Block (-1, -1) is outside of every tensor: to_dense skips it and from_dense fills it with
       // 0.
       emitLoop(b, pattern.used(b, batch), pattern.room, 1,
                [&](ImplicitLocOpBuilder &b, Value index) {
-                 lut.storeRow(b, {zero, none, none, index}, batch, index);
+                 lut.storeRow(b,
+                              makeRow<CoordinateTable>({{CoordinateTable::Head, zero},
+                                                        {CoordinateTable::BlockRow, none},
+                                                        {CoordinateTable::BlockCol, none},
+                                                        {CoordinateTable::Value, index}}),
+                              batch, index);
                });
     });
     rewriter.eraseOp(op);

@@ -15,7 +15,7 @@ namespace {
 
 /// Holds the views of stored blocks and of the dense tensor that they belong to.
 struct ConversionKernel {
-  LutView lut;
+  CoordinateView lut;
   int64_t lutHeads;
   ValuesView values;
   DenseView dense;
@@ -36,14 +36,16 @@ struct BlockPlace {
 
 static BlockPlace getPlace(ImplicitLocOpBuilder &b, const ConversionKernel &kernel, Value batch,
                            Value headLoop, Value entry) {
-  auto field = [&](int64_t i) { return kernel.lut.field(b, batch, entry, i); };
-  Value head = kernel.lutHeads == 1 ? headLoop : field(0);
-  Value index = Int(b, kernel.values.headBase(b, head)) + field(3);
+  auto field = [&](CoordinateTable::Field which) {
+    return kernel.lut.field(b, batch, entry, which);
+  };
+  Value head = kernel.lutHeads == 1 ? headLoop : field(CoordinateTable::Head);
+  Value index = Int(b, kernel.values.headBase(b, head)) + field(CoordinateTable::Value);
   BlockPlace place;
   place.block = kernel.values.block(b, batch, index);
   place.dense = kernel.dense.matrix(b, batch, head);
-  place.row = Int(b, field(1)) * place.block.rows;
-  place.col = Int(b, field(2)) * place.block.cols;
+  place.row = Int(b, field(CoordinateTable::BlockRow)) * place.block.rows;
+  place.col = Int(b, field(CoordinateTable::BlockCol)) * place.block.cols;
   return place;
 }
 
@@ -232,7 +234,7 @@ emitConversion(ImplicitLocOpBuilder &b, Value values, Value dense, Value lut, in
                ScheduleAttr schedule, const CPULoweringOptions &options, bool toDense,
                llvm::function_ref<void(ImplicitLocOpBuilder &, const ConversionKernel &)> emit) {
   ConversionKernel kernel;
-  kernel.lut = LutView::get(b, lut);
+  kernel.lut = CoordinateView::get(b, lut);
   kernel.lutHeads = lutHeads;
   kernel.dense = DenseView::get(b, dense);
   // Only the destination tells how many batches and heads there are.

@@ -24,11 +24,6 @@ using namespace mlir::blocksparse;
 
 namespace {
 
-/// Lists the fields of a segment, of an entry and of a combine row (BlockSparsePlannedOps.td).
-enum SegmentField { SegmentTile, SegmentHead, SegmentFirst, SegmentCount, SegmentSlot };
-enum EntryField { EntryDense, EntryValue };
-enum CombineField { CombineTile, CombineHead, CombineFirst, CombineCount };
-
 /// Lowers one op: holds the views, the sizes and the parts of the loop nest.
 class DSDLowering {
 public:
@@ -65,7 +60,9 @@ private:
   std::optional<ContiguousBlocks> blocks;
   std::optional<ValuesView> values;
   std::optional<DenseView> dense, out;
-  std::optional<LutView> segments, entries, combine;
+  std::optional<SegmentView> segments;
+  std::optional<EntryView> entries;
+  std::optional<CombineView> combine;
   std::optional<SegmentOrder> order;
   std::optional<Epilogue> epilogue;
   Value batches, heads, rows, cols, depth, panels, denseUnitStride;
@@ -83,10 +80,10 @@ private:
 void DSDLowering::prepare(const CPULoweringOptions &options) {
   dense = DenseView::get(b, op.getDense(), op.getTransposeB());
   out = DenseView::get(b, op.getInit());
-  segments = LutView::get(b, op.getSegments());
-  entries = LutView::get(b, op.getEntries());
+  segments = SegmentView::get(b, op.getSegments());
+  entries = EntryView::get(b, op.getEntries());
   if (op.getCombine() && op.getSlots() > 0)
-    combine = LutView::get(b, op.getCombine());
+    combine = CombineView::get(b, op.getCombine());
   lutHeads = op.getLutHeads();
   batches = out->batches();
   heads = out->heads();
@@ -134,9 +131,10 @@ Value DSDLowering::taskGroups() {
 
 void DSDLowering::run() {
   if (lutHeads > 1)
-    order.emplace(b, *segments,
-                  ArrayRef<std::pair<int64_t, Value>>{{SegmentHead, indexConstant(b, 1)}},
-                  indexConstant(b, lutHeads), batches);
+    order.emplace(
+        b, *segments,
+        ArrayRef<std::pair<SegmentTable::Field, Value>>{{SegmentTable::Head, indexConstant(b, 1)}},
+        indexConstant(b, lutHeads), batches);
   Value groups = taskGroups();
   if (combine) {
     Value count = Int(b, batches) * (op.getSlots() * tileHeight);
@@ -226,7 +224,7 @@ void DSDLowering::prefetchResult(Value row, Value count) {
 /// Emits all tiles of one segment.
 void DSDLowering::emitSegment(Value segment) {
   Value height = indexConstant(b, tileHeight);
-  Value firstRow = Int(b, segments->field(b, batch, segment, SegmentTile)) * height;
+  Value firstRow = Int(b, segments->field(b, batch, segment, SegmentTable::Tile)) * height;
   Value validRows = indexMin(b, height, Int(b, rows) - firstRow);
   auto loop = scf::ForOp::create(b, indexConstant(b, 0), validRows, indexConstant(b, tile.rows));
   OpBuilder::InsertionGuard guard(b);
@@ -240,7 +238,7 @@ void DSDLowering::emitSegment(Value segment) {
   if (!combine)
     return finishTile(*matrices, row, count, firstCol, tileMemref);
 
-  Value slot = segments->field(b, batch, segment, SegmentSlot);
+  Value slot = segments->field(b, batch, segment, SegmentTable::Slot);
   Value owned = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, slot, indexConstant(b, 0));
   auto choice = scf::IfOp::create(b, owned, /*withElseRegion=*/true);
   b.setInsertionPointToStart(choice.thenBlock());
@@ -261,8 +259,8 @@ SmallVector<Value> DSDLowering::emitTileSums(Value segment, Value blockRow) {
   SmallVector<Value> zeros = tile.zeroSums(b);
   if (op.getAlpha().convertToDouble() == 0)
     return zeros;
-  Value first = segments->field(b, batch, segment, SegmentFirst);
-  Value count = segments->field(b, batch, segment, SegmentCount);
+  Value first = segments->field(b, batch, segment, SegmentTable::First);
+  Value count = segments->field(b, batch, segment, SegmentTable::Count);
   Value end = Int(b, first) + count, one = indexConstant(b, 1);
   Value last = Int(b, end) - one;
   auto loop = scf::ForOp::create(b, first, end, one, zeros);
@@ -275,14 +273,14 @@ SmallVector<Value> DSDLowering::emitTileSums(Value segment, Value blockRow) {
 
 /// Returns the value block of an entry as the left operand: rows of the tile x reduction axis.
 MatrixView DSDLowering::entryBlock(Value entry) {
-  Value index = Int(b, headBase) + entries->field(b, batch, entry, EntryValue);
+  Value index = Int(b, headBase) + entries->field(b, batch, entry, EntryTable::Value);
   return values->block(b, batch, index, op.getTransposeValues());
 }
 
 SmallVector<Value> DSDLowering::emitEntry(Value entry, Value lastEntry, Value blockRow,
                                           ValueRange sums) {
   Value extent = indexConstant(b, blockDepth);
-  Value firstK = Int(b, entries->field(b, batch, entry, EntryDense)) * extent;
+  Value firstK = Int(b, entries->field(b, batch, entry, EntryTable::Dense)) * extent;
   // Beyond the end of K a block contains padding, which may have any value.
   Value blockK = extent;
   if (knownIndex(depth) == ShapedType::kDynamic || knownIndex(depth) % blockDepth != 0)
@@ -345,12 +343,13 @@ void DSDLowering::addSlots(Value firstRow, Value slotCount, Value count, Value c
 
 /// Combines one split tile, for the columns of one panel.
 void DSDLowering::emitCombine(Value taskBatch, Value taskHead, Value panelIndex, Value combineRow) {
-  Value ownHead = lutHeads > 1 ? combine->field(b, taskBatch, combineRow, CombineHead) : taskHead;
-  Value firstSlot = combine->field(b, taskBatch, combineRow, CombineFirst);
-  Value slotCount = combine->field(b, taskBatch, combineRow, CombineCount);
+  Value ownHead =
+      lutHeads > 1 ? combine->field(b, taskBatch, combineRow, CombineTable::Head) : taskHead;
+  Value firstSlot = combine->field(b, taskBatch, combineRow, CombineTable::FirstSlot);
+  Value slotCount = combine->field(b, taskBatch, combineRow, CombineTable::Slots);
   Value col = Int(b, panelIndex) * tile.cols;
   Value height = indexConstant(b, tileHeight), rowsOfTile = indexConstant(b, tile.rows);
-  Value firstRow = Int(b, combine->field(b, taskBatch, combineRow, CombineTile)) * height;
+  Value firstRow = Int(b, combine->field(b, taskBatch, combineRow, CombineTable::Tile)) * height;
   Value validRows = indexMin(b, height, Int(b, rows) - firstRow);
   Value slotStart = slotRow(taskBatch, ownHead, firstSlot);
   EpilogueMatrices target = epilogue->matrices(b, taskBatch, ownHead);

@@ -25,7 +25,7 @@ public:
   void store(ImplicitLocOpBuilder &b, Value value, Value batch, ValueRange at) const;
   /// Adds 1 to an element.
   void increment(ImplicitLocOpBuilder &b, Value batch, ValueRange at) const;
-  /// Stores one row of a table.
+  /// Stores a row of a table, whose fields are `fields`; see makeRow.
   void storeRow(ImplicitLocOpBuilder &b, ArrayRef<Value> fields, Value batch, Value row) const;
 
 private:

@@ -106,15 +106,17 @@ static void checkRowTable(ImplicitLocOpBuilder &b, Value segmentTable, Value ent
                           bool unique) {
   if (isConstantTable(entryTable))
     return;
-  LutView segments = LutView::get(b, segmentTable), entries = LutView::get(b, entryTable);
+  SegmentView segments = SegmentView::get(b, segmentTable);
+  EntryView entries = EntryView::get(b, entryTable);
   forEachTable(b, segments, segmentTable, cols, unique,
                [&](ImplicitLocOpBuilder &b, Value batch, const ColumnMarks *marks) {
                  emitLoop(b, indexConstant(b, 0), segments.rows(), 1,
                           [&](ImplicitLocOpBuilder &b, Value segment) {
-                            Value begin = segments.field(b, batch, segment, 2);
-                            Value end = Int(b, begin) + segments.field(b, batch, segment, 3);
+                            Value begin = segments.field(b, batch, segment, SegmentTable::First);
+                            Value end = Int(b, begin) +
+                                        segments.field(b, batch, segment, SegmentTable::Count);
                             emitLoop(b, begin, end, 1, [&](ImplicitLocOpBuilder &b, Value entry) {
-                              Value col = entries.field(b, batch, entry, 0);
+                              Value col = entries.field(b, batch, entry, EntryTable::Dense);
                               checkColumn(b, col, cols);
                               if (marks)
                                 marks->visit(b, segment, col);
@@ -127,12 +129,13 @@ static void checkRowTable(ImplicitLocOpBuilder &b, Value segmentTable, Value ent
 static void checkCoordinateTable(ImplicitLocOpBuilder &b, Value table, Value cols, bool unique) {
   if (isConstantTable(table))
     return;
-  LutView lut = LutView::get(b, table);
+  CoordinateView lut = CoordinateView::get(b, table);
   Value zero = indexConstant(b, 0);
   forEachTable(b, lut, table, cols, unique,
                [&](ImplicitLocOpBuilder &b, Value batch, const ColumnMarks *marks) {
                  emitLoop(b, zero, lut.rows(), 1, [&](ImplicitLocOpBuilder &b, Value entry) {
-                   Value row = lut.field(b, batch, entry, 1), col = lut.field(b, batch, entry, 2);
+                   Value row = lut.field(b, batch, entry, CoordinateTable::BlockRow),
+                         col = lut.field(b, batch, entry, CoordinateTable::BlockCol);
                    Value present = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, row, zero);
                    emitIf(b, present, [&](ImplicitLocOpBuilder &b) {
                      checkColumn(b, col, cols);

@@ -22,9 +22,6 @@ using namespace mlir::blocksparse;
 
 namespace {
 
-/// Lists the fields of a row of the coordinate LUT (BlockSparsePlannedOps.td).
-enum CoordinateField { CoordinateHead, CoordinateRow, CoordinateCol, CoordinateValue };
-
 /// Describes one stored block for the task that computes it.
 struct BlockPlace {
   Value batch, head;
@@ -51,7 +48,7 @@ private:
   TileShape tile;
   int64_t blockRows, blockCols, lutHeads;
   DenseView leftView, rightView;
-  LutView lut;
+  CoordinateView lut;
   std::optional<ValuesView> out, input;
   std::optional<Epilogue> epilogue;
   std::optional<SegmentOrder> order;
@@ -84,7 +81,7 @@ SDDLowering::SDDLowering(ImplicitLocOpBuilder &b, PlannedSDDOp op,
   cols = rightView.cols();
   depth = rightView.rows();
   rightUnitStride = rightView.hasUnitStride(b);
-  lut = LutView::get(b, op.getLut());
+  lut = CoordinateView::get(b, op.getLut());
 
   auto outType = cast<MemRefType>(op.getInit().getType());
   Value stored = memrefDim(b, op.getInit(), outType.getRank() - 3);
@@ -109,9 +106,10 @@ SDDLowering::SDDLowering(ImplicitLocOpBuilder &b, PlannedSDDOp op,
 
 void SDDLowering::run() {
   Value one = indexConstant(b, 1);
-  order.emplace(
-      b, lut, ArrayRef<std::pair<int64_t, Value>>{{CoordinateHead, gridCols}, {CoordinateCol, one}},
-      Int(b, gridCols) * lutHeads, batches);
+  order.emplace(b, lut,
+                ArrayRef<std::pair<CoordinateTable::Field, Value>>{
+                    {CoordinateTable::Head, gridCols}, {CoordinateTable::BlockCol, one}},
+                Int(b, gridCols) * lutHeads, batches);
   // The heads of a table with its own heads are in its rows; heads that share a table have tasks of
   // their own.
   Value taskHeads = lutHeads > 1 ? one : heads;
@@ -144,17 +142,17 @@ void SDDLowering::emitTask(Value batch, Value taskHead, Value panelIndex, Value 
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     Value lutRow = order->row(b, batch, loop.getInductionVar());
-    Value lutHead = lut.field(b, batch, lutRow, CoordinateHead);
-    Value blockCol = lut.field(b, batch, lutRow, CoordinateCol);
+    Value lutHead = lut.field(b, batch, lutRow, CoordinateTable::Head);
+    Value blockCol = lut.field(b, batch, lutRow, CoordinateTable::BlockCol);
     Value height = indexConstant(b, blockRows), width = indexConstant(b, blockCols);
     BlockPlace place;
     place.batch = batch;
     place.head = lutHeads > 1 ? lutHead : taskHead;
-    place.row = Int(b, lut.field(b, batch, lutRow, CoordinateRow)) * height;
+    place.row = Int(b, lut.field(b, batch, lutRow, CoordinateTable::BlockRow)) * height;
     place.col = Int(b, blockCol) * width;
     place.validRows = indexMin(b, height, Int(b, rows) - place.row);
     place.validCols = indexMin(b, width, Int(b, cols) - place.col);
-    Value index = lut.field(b, batch, lutRow, CoordinateValue);
+    Value index = lut.field(b, batch, lutRow, CoordinateTable::Value);
     place.matrices.out = out->block(b, batch, Int(b, out->headBase(b, place.head)) + index);
     if (input)
       place.matrices.input = input->block(b, batch, Int(b, input->headBase(b, place.head)) + index);

@@ -11,9 +11,9 @@
 using namespace mlir;
 using namespace mlir::blocksparse;
 
-SegmentOrder::SegmentOrder(ImplicitLocOpBuilder &b, const LutView &table,
-                           ArrayRef<std::pair<int64_t, Value>> fields, Value keys, Value batches)
-    : batched(table.isBatched()) {
+void SegmentOrder::sort(
+    ImplicitLocOpBuilder &b, const LutView &table, Value keys, Value batches,
+    llvm::function_ref<Value(ImplicitLocOpBuilder &, Value batch, Value row)> keyOf) {
   Value zero = indexConstant(b, 0), one = indexConstant(b, 1);
   Value tables = batched ? batches : one;
   auto type = MemRefType::get({ShapedType::kDynamic, ShapedType::kDynamic}, b.getIndexType());
@@ -22,12 +22,6 @@ SegmentOrder::SegmentOrder(ImplicitLocOpBuilder &b, const LutView &table,
   offsets = allocateScratch(b, type, {tables, Int(b, keys) + 2});
   rowsInOrder = allocateScratch(b, type, {tables, table.rows()});
 
-  auto keyOf = [&](Value batch, Value row) {
-    Value key = zero;
-    for (auto [field, stride] : fields)
-      key = Int(b, key) + Int(b, table.field(b, batch, row, field)) * stride;
-    return key;
-  };
   auto bump = [&](Value batch, Value slot) {
     Value old = memref::LoadOp::create(b, offsets, ValueRange{batch, slot});
     memref::StoreOp::create(b, Int(b, old) + one, offsets, ValueRange{batch, slot});
@@ -43,7 +37,7 @@ SegmentOrder::SegmentOrder(ImplicitLocOpBuilder &b, const LutView &table,
   {
     OpBuilder::InsertionGuard inner(b);
     Value row = enterLoop(b, zero, table.rows(), 1);
-    bump(batch, Int(b, keyOf(batch, row)) + 2);
+    bump(batch, Int(b, keyOf(b, batch, row)) + 2);
   }
   {
     OpBuilder::InsertionGuard inner(b);
@@ -53,7 +47,7 @@ SegmentOrder::SegmentOrder(ImplicitLocOpBuilder &b, const LutView &table,
     memref::StoreOp::create(b, Int(b, own) + before, offsets, ValueRange{batch, slot});
   }
   Value row = enterLoop(b, zero, table.rows(), 1);
-  Value position = bump(batch, Int(b, keyOf(batch, row)) + one);
+  Value position = bump(batch, Int(b, keyOf(b, batch, row)) + one);
   memref::StoreOp::create(b, row, rowsInOrder, ValueRange{batch, position});
 }
 

@@ -14,10 +14,19 @@ namespace mlir::blocksparse {
 /// O(rows + keys) for each batch of the table.
 class SegmentOrder {
 public:
-  /// Sorts the rows of `table`. The key of a row is the sum of field * stride over `fields` and
-  /// must be less than `keys`. `batches` is the number of tables if the table is batched.
-  SegmentOrder(ImplicitLocOpBuilder &b, const LutView &table,
-               ArrayRef<std::pair<int64_t, Value>> fields, Value keys, Value batches);
+  /// Sorts the rows of `table`. The key of a row is the sum of field * stride over `fields`, and is
+  /// below `keys`. `batches` is the number of tables if the table is batched.
+  template <typename Table>
+  SegmentOrder(ImplicitLocOpBuilder &b, const TableView<Table> &table,
+               ArrayRef<std::pair<typename Table::Field, Value>> fields, Value keys, Value batches)
+      : batched(table.isBatched()) {
+    sort(b, table, keys, batches, [&](ImplicitLocOpBuilder &b, Value batch, Value row) {
+      Value key = indexConstant(b, 0);
+      for (auto [field, stride] : fields)
+        key = Int(b, key) + Int(b, table.field(b, batch, row, field)) * stride;
+      return key;
+    });
+  }
   /// Frees the scratch.
   void release(ImplicitLocOpBuilder &b);
 
@@ -28,6 +37,10 @@ public:
   Value row(ImplicitLocOpBuilder &b, Value batch, Value position) const;
 
 private:
+  /// Emits the code that fills the two tables; `keyOf` returns the key of a row of a batch.
+  void sort(ImplicitLocOpBuilder &b, const LutView &table, Value keys, Value batches,
+            llvm::function_ref<Value(ImplicitLocOpBuilder &, Value batch, Value row)> keyOf);
+
   bool batched;
   /// Scratch of index type with shapes [tables, keys + 1] and [tables, rows].
   Value offsets, rowsInOrder;

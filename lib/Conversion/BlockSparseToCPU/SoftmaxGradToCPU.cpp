@@ -177,8 +177,9 @@ static Value emitSegmentIndex(ImplicitLocOpBuilder &b, const StoredRows &table) 
       });
     });
     emitLoop(b, zero, table.segments.rows(), 1, [&](ImplicitLocOpBuilder &b, Value segment) {
-      Value tile = table.segments.field(b, at[0], segment, 0);
-      Value head = table.lutHeads == 1 ? zero : table.segments.field(b, at[0], segment, 1);
+      Value tile = table.segments.field(b, at[0], segment, SegmentTable::Tile);
+      Value head =
+          table.lutHeads == 1 ? zero : table.segments.field(b, at[0], segment, SegmentTable::Head);
       memref::StoreOp::create(b, segment, index, ValueRange{at[0], head, tile});
     });
   });

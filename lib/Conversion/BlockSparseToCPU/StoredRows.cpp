@@ -34,8 +34,8 @@ StoredRows StoredRows::get(ImplicitLocOpBuilder &b, Value segments, Value entrie
                            ArrayRef<int64_t> block, ArrayRef<int64_t> shape, int64_t lutHeads,
                            Value values, Value batches, Value heads) {
   StoredRows table;
-  table.segments = LutView::get(b, segments);
-  table.entries = LutView::get(b, entries);
+  table.segments = SegmentView::get(b, segments);
+  table.entries = EntryView::get(b, entries);
   table.blockRows = block[0];
   table.blockCols = block[1];
   table.rows = shape[0];
@@ -49,9 +49,12 @@ StoredRows StoredRows::get(ImplicitLocOpBuilder &b, Value segments, Value entrie
 
 BlockRow mlir::blocksparse::getBlockRow(ImplicitLocOpBuilder &b, const StoredRows &table,
                                         Value batch, Value head, Value index) {
-  auto field = [&](int64_t i) { return table.segments.field(b, batch, index, i); };
-  Value begin = field(2);
-  return {batch, head, begin, Int(b, begin) + field(3), field(0)};
+  auto field = [&](SegmentTable::Field which) {
+    return table.segments.field(b, batch, index, which);
+  };
+  Value begin = field(SegmentTable::First);
+  return {batch, head, begin, Int(b, begin) + field(SegmentTable::Count),
+          field(SegmentTable::Tile)};
 }
 
 void mlir::blocksparse::forEachBlockRow(
@@ -61,8 +64,9 @@ void mlir::blocksparse::forEachBlockRow(
   Value headLoop = table.lutHeads == 1 ? table.heads : indexConstant(b, 1);
   emitParallel(b, {table.batches, headLoop, table.segments.rows()},
                [&](ImplicitLocOpBuilder &b, ValueRange at) {
-                 Value head =
-                     table.lutHeads == 1 ? at[1] : table.segments.field(b, at[0], at[2], 1);
+                 Value head = table.lutHeads == 1
+                                  ? at[1]
+                                  : table.segments.field(b, at[0], at[2], SegmentTable::Head);
                  body(b, getBlockRow(b, table, at[0], head, at[2]));
                });
 }
@@ -99,8 +103,8 @@ Value mlir::blocksparse::forEachChunk(
   bool whole = hasWholeChunks(table, row.limit, width);
   auto emitBlock = [&](ImplicitLocOpBuilder &b, Value entry, Value carried) -> Value {
     Value batch = row.blocks.batch;
-    Value col = Int(b, table.entries.field(b, batch, entry, 0)) * blockCols;
-    Value block = table.entries.field(b, batch, entry, 1);
+    Value col = Int(b, table.entries.field(b, batch, entry, EntryTable::Dense)) * blockCols;
+    Value block = table.entries.field(b, batch, entry, EntryTable::Value);
     Value valid;
     if (!whole)
       valid = indexMin(b, Int(b, row.limit) - col, blockCols);

@@ -18,7 +18,8 @@ struct StoredRows {
                         ArrayRef<int64_t> block, ArrayRef<int64_t> shape, int64_t lutHeads,
                         Value values, Value batches, Value heads);
 
-  LutView segments, entries;
+  SegmentView segments;
+  EntryView entries;
   int64_t blockRows, blockCols, rows, cols;
   int64_t lutHeads;
   Value batches, heads;

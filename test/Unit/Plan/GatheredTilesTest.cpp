@@ -121,11 +121,11 @@ TEST(GatheredTiles, BlocksOf32ShareTheirPieces) {
   const SampledWorkLists lists = build(product.view, {1, 1, 2, 1}, 1);
   SampledTile first = tileOf({pairOf(0, 2)}, {pairOf(0, 3)}, {});
   SampledTile second = tileOf({pairOf(1, 3)}, {pairOf(2, 4)}, {});
-  second.blocks = 1;
+  second.destinationRow = 1;
   std::vector<SampledTile> tiles;
   for (int32_t head : {0, 1})
     for (SampledTile tile : {first, second}) {
-      tile.columns = tile.blockRows = 2;
+      tile.numBlockCols = tile.numBlockRows = 2;
       tile.head = head;
       tiles.push_back(tile);
     }
@@ -144,8 +144,8 @@ TEST(GatheredTiles, WholePiecesComeTogether) {
   const Product product(layoutOf(rows), {16, 16}, SampledForm::get({16, 16}, {true, false}, true));
   const SampledWorkLists lists = build(product.view, {}, 1);
   SampledTile tile = tileOf({pairOf(0, 2)}, {pairOf(0, 1)}, {});
-  tile.columns = tile.blockRows = 2;
-  tile.runs = 3; // a piece has neighbours alone
+  tile.numBlockCols = tile.numBlockRows = 2;
+  tile.contiguous = 3; // a piece has neighbours alone
   EXPECT_EQ(lists.tiles, std::vector<SampledTile>{tile});
   std::vector<int32_t> places(128, -1);
   places[1 * 4 + 2] = 0;           // half 0, chunk 0, row 1, column 2
@@ -161,8 +161,8 @@ TEST(GatheredTiles, RunsAreNeighboursOfAChunk) {
                         SampledForm::get({16, 16}, {false, true}, true));
   const SampledWorkLists lists = build(product.view, {}, 1);
   ASSERT_EQ(lists.tiles.size(), 1u);
-  EXPECT_EQ(lists.tiles[0].columns, 11);
-  EXPECT_EQ(lists.tiles[0].runs, 3);
+  EXPECT_EQ(lists.tiles[0].numBlockCols, 11);
+  EXPECT_EQ(lists.tiles[0].contiguous, 3);
 }
 
 TEST(GatheredTiles, CoverRandomLayouts) {
@@ -231,11 +231,11 @@ TEST(GatheredTiles, WindowsAreOfTheCache) {
   const TileSpace space;
   EXPECT_EQ(verifySampledTiles(product.view, lists, space), "");
   for (const SampledTile &tile : lists.tiles) {
-    if (tile.rows[1] >= 0)
-      EXPECT_EQ(tile.rows[0] / 8192, tile.rows[1] / 8192);
-    for (int32_t col : tile.cols)
+    if (tile.firstRows[1] >= 0)
+      EXPECT_EQ(tile.firstRows[0] / 8192, tile.firstRows[1] / 8192);
+    for (int32_t col : tile.firstCols)
       if (col >= 0)
-        EXPECT_EQ(col / 8192, tile.cols[0] / 8192);
+        EXPECT_EQ(col / 8192, tile.firstCols[0] / 8192);
   }
 }
 
@@ -249,9 +249,11 @@ TEST(GatheredTiles, FaultsOfPiecesAreFound) {
     for (size_t i = 0; i < lists.tiles.size(); ++i)
       for (int word = 0; word < 20; ++word) {
         const SampledTile &tile = lists.tiles[i];
-        const bool isThere = word < firstPlace
-                                 ? tile.cols[word] >= 0
-                                 : word < 16 || word >= 18 || tile.rows[word - 16] >= 0;
+        const bool isThere = word < SampledTileTable::Destination
+                                 ? tile.firstCols[word] >= 0
+                                 : word < SampledTileTable::FirstRow ||
+                                       word >= SampledTileTable::Batch ||
+                                       tile.firstRows[word - SampledTileTable::FirstRow] >= 0;
         if (!isThere)
           continue; // what nobody looks at
         SampledWorkLists other = lists;
@@ -260,7 +262,7 @@ TEST(GatheredTiles, FaultsOfPiecesAreFound) {
             << "tile " << i << ", word " << word;
       }
     SampledWorkLists other = lists;
-    std::swap(other.tiles[0].rows[0], other.tiles[0].rows[1]);
+    std::swap(other.tiles[0].firstRows[0], other.tiles[0].firstRows[1]);
     EXPECT_NE(verifySampledTiles(product.view, other, space), "");
     other = lists;
     other.tiles.pop_back();
@@ -289,19 +291,20 @@ void expectFaults(const SampledProduct &product, const TileSpace &space) {
           << "tile " << i << ", word " << word << ": " << number;
     };
     // Numbers of columns, and of rows.
-    for (int32_t col = 0; col < tile.columns; ++col)
-      expectFault(col / 2, tile.cols[col / 2] ^ 1 << 16 * (col % 2));
-    for (int32_t row = 0; row < tile.blockRows; ++row)
-      expectFault(firstPlace + row / 2, tile.places[row / 2] ^ 1 << 16 * (row % 2));
+    for (int32_t col = 0; col < tile.numBlockCols; ++col)
+      expectFault(col / 2, tile.blockCols.words[col / 2] ^ 1 << 16 * (col % 2));
+    for (int32_t row = 0; row < tile.numBlockRows; ++row)
+      expectFault(SampledTileTable::BlockRows + row / 2,
+                  tile.blockRows.words[row / 2] ^ 1 << 16 * (row % 2));
     for (int word : {18, 19, 20, 21, 23}) {
       SampledWorkLists other = lists;
       change(other.tiles[i], word);
       EXPECT_NE(verifySampledTiles(product, other, space), "") << "tile " << i << ", word " << word;
     }
-    expectFault(21, tile.columns - 1);
-    expectFault(21, 33);
-    expectFault(23, tile.blockRows - 1);
-    expectFault(23, 17);
+    expectFault(SampledTileTable::NumBlockCols, tile.numBlockCols - 1);
+    expectFault(SampledTileTable::NumBlockCols, 33);
+    expectFault(SampledTileTable::NumBlockRows, tile.numBlockRows - 1);
+    expectFault(SampledTileTable::NumBlockRows, 17);
   }
 }
 
@@ -325,13 +328,13 @@ TEST(GatheredTiles, FaultsHaveNames) {
     break_(other.tiles[0]);
     EXPECT_EQ(verifySampledTiles(product.view, other, space), error);
   };
-  expectError([](SampledTile &tile) { tile.columns = 17; },
+  expectError([](SampledTile &tile) { tile.numBlockCols = 17; },
               "in tile 0 expects block columns in [0, 16], but got 17");
-  expectError([](SampledTile &tile) { tile.blockRows = 5; },
+  expectError([](SampledTile &tile) { tile.numBlockRows = 5; },
               "in tile 0 expects block rows in [0, 4], but got 5");
-  expectError([](SampledTile &tile) { tile.runs = 8; },
+  expectError([](SampledTile &tile) { tile.contiguous = 8; },
               "in tile 0 expects neighbouring block columns in chunk 3, but got others");
-  expectError([](SampledTile &tile) { tile.blocks = 2; },
+  expectError([](SampledTile &tile) { tile.destinationRow = 2; },
               "in tile 0 expects a row of places in [0, 2), but got 2");
 }
 

@@ -54,14 +54,11 @@ inline SampledTile tileOf(std::initializer_list<int32_t> cols,
   auto set = [](std::span<int32_t> words, std::initializer_list<int32_t> numbers) {
     std::fill(std::copy(numbers.begin(), numbers.end(), words.begin()), words.end(), -1);
   };
-  set(tile.cols, cols);
-  set(tile.places, places);
-  set(tile.rows, rows);
+  set(tile.firstCols, cols);
+  set(tile.destinations, places);
+  set(tile.firstRows, rows);
   return tile;
 }
-
-/// Where a tile has its places, among its words.
-inline constexpr int firstPlace = 8;
 
 /// Makes another number of a word.
 inline void change(SampledTile &tile, int word) {

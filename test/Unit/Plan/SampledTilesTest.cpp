@@ -34,8 +34,8 @@ TEST(SampledTiles, RowsOf64TakeSixChunks) {
                                          {0, -1},
                                          0,
                                          0}));
-  EXPECT_EQ(lists.tiles[1].cols[0], 384);
-  EXPECT_EQ(lists.tiles[1].cols[1], -1);
+  EXPECT_EQ(lists.tiles[1].firstCols[0], 384);
+  EXPECT_EQ(lists.tiles[1].firstCols[1], -1);
 }
 
 TEST(SampledTiles, NarrowerTilesKeepWorkersBusy) {
@@ -81,7 +81,8 @@ TEST(SampledTiles, FaultsAreFound) {
     const int64_t columns = product.view.form.chunks(block);
     for (size_t i = 0; i < lists.tiles.size(); ++i)
       for (int word = 0; word < 20; ++word)
-        if (word >= firstPlace || (word < columns && lists.tiles[i].cols[word] != -1)) {
+        if (word >= SampledTileTable::Destination ||
+            (word < columns && lists.tiles[i].firstCols[word] != -1)) {
           SampledWorkLists other = lists;
           change(other.tiles[i], word);
           EXPECT_NE(verifySampledTiles(product.view, other, space), "")
@@ -122,12 +123,12 @@ TEST(SampledTiles, WorkersThatFillNoClusterHaveNoList) {
 
 TEST(SampledTiles, ClustersTakeNarrowerTilesToo) {
   const Product product(layoutOf({"11", "11"}), {128, 128}, clustered); // four chunks a row
-  EXPECT_EQ(build(product.view, {}, 2).tiles[0].cols[3], 192);
+  EXPECT_EQ(build(product.view, {}, 2).tiles[0].firstCols[3], 192);
   const SampledWorkLists lists = build(product.view, {}, 4); // two chunks for each worker
   EXPECT_EQ(lists.workers, (std::vector<int32_t>{0, 1, 2, 3, 4}));
-  EXPECT_EQ(lists.tiles[0].cols[1], 64);
-  EXPECT_EQ(lists.tiles[0].cols[2], -1);
-  EXPECT_EQ(lists.tiles[1].cols[0], 128);
+  EXPECT_EQ(lists.tiles[0].firstCols[1], 64);
+  EXPECT_EQ(lists.tiles[0].firstCols[2], -1);
+  EXPECT_EQ(lists.tiles[1].firstCols[0], 128);
 }
 
 TEST(SampledTiles, OnlyRowsOf128AreSharedByClusters) {
@@ -186,7 +187,7 @@ TEST(SampledTiles, FaultsOfClustersAreFound) {
   EXPECT_EQ(verifySampledTiles(product.view, other, space),
             "expects worker 1 to have 3 tiles, as worker 0 of its cluster, but got 5");
   const auto empty = std::find_if(lists.tiles.begin(), lists.tiles.end(),
-                                  [](const SampledTile &tile) { return tile.cols[0] == -1; });
+                                  [](const SampledTile &tile) { return tile.firstCols[0] == -1; });
   ASSERT_NE(empty, lists.tiles.end());
   const int64_t number = empty - lists.tiles.begin();
   ASSERT_GE(number, 4);
@@ -195,7 +196,8 @@ TEST(SampledTiles, FaultsOfClustersAreFound) {
     change(other.tiles[number], word);
     auto of = [](const SampledTile &tile) {
       return "batch " + std::to_string(tile.batch) + ", head " + std::to_string(tile.head) +
-             " and rows " + std::to_string(tile.rows[0]) + " and " + std::to_string(tile.rows[1]);
+             " and rows " + std::to_string(tile.firstRows[0]) + " and " +
+             std::to_string(tile.firstRows[1]);
     };
     EXPECT_EQ(verifySampledTiles(product.view, other, space),
               "expects tile " + std::to_string(number) + " to have " + of(*empty) + ", as tile " +
@@ -210,7 +212,7 @@ TEST(SampledTiles, BlocksOf32ShareTheirPieces) {
   const SampledWorkLists lists = build(product.view, {1, 1, 2, 1}, 1);
   const SampledTile first = tileOf({0, 128}, {}, {0, 64});
   SampledTile second = tileOf({64}, {}, {128, 192});
-  second.blocks = 1;
+  second.destinationRow = 1;
   std::vector<SampledTile> tiles;
   for (int32_t head : {0, 1})
     for (SampledTile tile : {first, second}) {
@@ -232,10 +234,10 @@ TEST(SampledTiles, ColumnsAreGathered) {
   const SampledWorkLists lists = build(product.view, {}, 1);
   ASSERT_EQ(lists.tiles.size(), 2u);
   SampledTile first = tileOf({pairOf(0, 1), pairOf(5)}, {}, {0, 64});
-  first.columns = 3;
-  first.runs = 1;
+  first.numBlockCols = 3;
+  first.contiguous = 1;
   SampledTile second = tileOf({pairOf(2)}, {}, {128, 192});
-  second.blocks = second.columns = 1;
+  second.destinationRow = second.numBlockCols = 1;
   EXPECT_EQ(lists.tiles, (std::vector<SampledTile>{first, second}));
   EXPECT_EQ(lists.places,
             (std::vector<int32_t>{0,  -1, -1, 2,  1,  -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, //
@@ -250,11 +252,11 @@ TEST(SampledTiles, RowsOfSwappedProductsAreColumns) {
   product.view.form = {true, true};
   const SampledWorkLists lists = build(product.view, {}, 1);
   ASSERT_EQ(lists.tiles.size(), 2u);
-  EXPECT_EQ(lists.tiles[0].rows[0], 0);
-  EXPECT_EQ(lists.tiles[0].columns, 2);
-  EXPECT_EQ(lists.tiles[0].cols[0], pairOf(0, 2));
-  EXPECT_EQ(lists.tiles[1].rows[0], 128);
-  EXPECT_EQ(lists.tiles[1].columns, 1);
+  EXPECT_EQ(lists.tiles[0].firstRows[0], 0);
+  EXPECT_EQ(lists.tiles[0].numBlockCols, 2);
+  EXPECT_EQ(lists.tiles[0].firstCols[0], pairOf(0, 2));
+  EXPECT_EQ(lists.tiles[1].firstRows[0], 128);
+  EXPECT_EQ(lists.tiles[1].numBlockCols, 1);
   ASSERT_EQ(lists.places.size(), 128u);
   EXPECT_EQ(lists.places[0], 0);          // half 0, chunk 0, first of its columns, row 0
   EXPECT_EQ(lists.places[2 * 2 + 1], 2);  // block column 2 of the band, block row 2
@@ -292,18 +294,18 @@ TEST(SampledTiles, FaultsOfSmallBlocksAreFound) {
             << "tile " << i << ", " << word;
       }
     SampledWorkLists other = lists;
-    other.tiles[0].blocks = 9;
+    other.tiles[0].destinationRow = 9;
     EXPECT_EQ(verifySampledTiles(product.view, other, space),
               "in tile 0 expects a row of places in [0, " +
                   std::to_string(lists.places.size() / 64) + "), but got 9");
     other = lists;
-    other.tiles[0].columns = 17;
+    other.tiles[0].numBlockCols = 17;
     if (form.gathersColumns)
       EXPECT_EQ(verifySampledTiles(product.view, other, space),
                 form.swapped ? "in tile 0 expects block columns in [0, 8], but got 17"
                              : "in tile 0 expects block columns in [0, 16], but got 17");
     other = lists;
-    other.tiles[0].runs = 8; // there is no fourth chunk
+    other.tiles[0].contiguous = 8; // there is no fourth chunk
     if (form.gathersColumns)
       EXPECT_EQ(verifySampledTiles(product.view, other, space),
                 "in tile 0 expects neighbouring block columns in chunk 3, but got others");
@@ -324,8 +326,8 @@ TEST(SampledTiles, RowsSweepTheColumnsTogether) {
   const SampledWorkLists lists = buildSampledTiles(product.view, {}, 1024, options, error).value();
   ASSERT_EQ(lists.tiles.size(), 64u * 4);
   for (int32_t i = 0; i < 256; ++i) {
-    EXPECT_EQ(lists.tiles[i].rows[0], (i / 64 * 16 + i % 16) * 128);
-    EXPECT_EQ(lists.tiles[i].cols[0], i / 16 % 4 * 256);
+    EXPECT_EQ(lists.tiles[i].firstRows[0], (i / 64 * 16 + i % 16) * 128);
+    EXPECT_EQ(lists.tiles[i].firstCols[0], i / 16 % 4 * 256);
   }
 }
 

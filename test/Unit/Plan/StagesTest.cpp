@@ -328,7 +328,7 @@ TEST(Stages, FaultsAreFound) {
   each(&StagedRows::order, staged.order.size());
   each(&StagedRows::records, staged.records.size() - shape.recordInts());
   for (size_t i = 0; i < lists.tiles.size(); ++i)
-    for (int32_t StageTile::*field : {&StageTile::group, &StageTile::panel, &StageTile::first,
+    for (int32_t StageTile::*field : {&StageTile::group, &StageTile::columnTile, &StageTile::first,
                                       &StageTile::count, &StageTile::batch, &StageTile::head}) {
       WorkLists other = lists;
       other.tiles[i].*field ^= 1;
@@ -446,7 +446,7 @@ TEST(WorkLists, TakeGroupsPanelByPanelInBlocks) {
   for (int32_t i = 0; i < 32; ++i) {
     const StageTile &tile = lists.tiles[lists.workers[i % 8] + i / 8];
     EXPECT_EQ(tile.group, i / 16 * 8 + i % 8);
-    EXPECT_EQ(tile.panel, i / 8 % 2);
+    EXPECT_EQ(tile.columnTile, i / 8 % 2);
   }
 }
 
@@ -461,7 +461,7 @@ TEST(WorkLists, PanelsThatAreWalkedTogetherFollowEachOther) {
   const WorkLists lists = buildWorkLists(staged, {3, 1, 1, 1}, options);
   std::vector<std::pair<int32_t, int32_t>> order;
   for (const StageTile &tile : lists.tiles)
-    order.push_back({tile.group, tile.panel});
+    order.push_back({tile.group, tile.columnTile});
   const std::vector<std::pair<int32_t, int32_t>> blockOfGroup = {{0, 0}, {0, 1}, {0, 2}};
   EXPECT_EQ(std::vector(order.begin(), order.begin() + 3), blockOfGroup);
   EXPECT_EQ(order.size(), 12u);
@@ -472,8 +472,8 @@ TEST(WorkLists, PanelsThatAreWalkedTogetherFollowEachOther) {
   for (int worker = 0; worker < 4; ++worker) {
     const StageTile &begin = dealt.tiles[dealt.workers[worker]];
     const StageTile &end = dealt.tiles[dealt.workers[worker + 1] - 1];
-    first.push_back({begin.group, begin.panel});
-    last.push_back({end.group, end.panel});
+    first.push_back({begin.group, begin.columnTile});
+    last.push_back({end.group, end.columnTile});
   }
   EXPECT_EQ(first, (decltype(first){{0, 0}, {0, 1}, {1, 0}, {1, 1}}));
   EXPECT_EQ(last, (decltype(last){{0, 2}, {1, 2}, {2, 2}, {3, 2}}));
@@ -496,7 +496,7 @@ TEST(WorkLists, GroupsWalkPanelsInTheBlocksThatReadLeast) {
     const WorkLists lists = buildWorkLists(staged, {panels, 1, 1, 1}, options);
     int64_t count = 0;
     for (int64_t worker = 0; worker < options.workers; ++worker)
-      count += lists.tiles[lists.workers[worker]].panel == 0;
+      count += lists.tiles[lists.workers[worker]].columnTile == 0;
     return count;
   };
   // Half as many groups have twice as many panels in flight: the operand is read twice as often,

@@ -50,8 +50,9 @@ public:
   mutable PlannedDSDOp op;
   DSDTile tile;
   DenseView dense, out;
-  LutView segments, entries;
-  std::optional<LutView> combine;
+  SegmentView segments;
+  EntryView entries;
+  std::optional<CombineView> combine;
   std::optional<ValuesView> values;
 };
 
@@ -103,12 +104,12 @@ DSDView::DSDView(ImplicitLocOpBuilder &b, PlannedDSDOp op, const IRMapping &mapp
     : op(op), tile(op),
       dense(DenseView::get(b, mapOperand(mapping, op.getDense()), op.getTransposeB())),
       out(DenseView::get(b, mapOperand(mapping, op.getInit()), op.getTransposeOut())),
-      segments(LutView::get(b, mapOperand(mapping, op.getSegments()))),
-      entries(LutView::get(b, mapOperand(mapping, op.getEntries()))) {
+      segments(SegmentView::get(b, mapOperand(mapping, op.getSegments()))),
+      entries(EntryView::get(b, mapOperand(mapping, op.getEntries()))) {
   values = ValuesView::get(b, mapOperand(mapping, op.getValues()), op.getLutHeads(), entries.rows(),
                            out.heads());
   if (op.getCombine())
-    combine = LutView::get(b, mapOperand(mapping, op.getCombine()));
+    combine = CombineView::get(b, mapOperand(mapping, op.getCombine()));
 }
 
 SmallVector<Value> DSDView::extents(ImplicitLocOpBuilder &b) const {
@@ -132,13 +133,15 @@ DSDWork::DSDWork(ImplicitLocOpBuilder &b, const DSDView &view, Value number)
   SmallVector<Value> index = splitIndex(b, number, view.extents(b));
   batch = index[0];
   headNumber = index[1];
-  auto field = [&](int64_t which) { return view.segments.field(b, batch, index[3], which); };
-  head = view.op.getLutHeads() == 1 ? headNumber : field(1);
-  first = field(2);
-  count = field(3);
-  slot = field(4);
+  auto field = [&](SegmentTable::Field which) {
+    return view.segments.field(b, batch, index[3], which);
+  };
+  head = view.op.getLutHeads() == 1 ? headNumber : field(SegmentTable::Head);
+  first = field(SegmentTable::First);
+  count = field(SegmentTable::Count);
+  slot = field(SegmentTable::Slot);
   blockRow = Int(b, index[4]) * view.tile.m;
-  row = Int(b, field(0)) * view.tile.blockRows + blockRow;
+  row = Int(b, field(SegmentTable::Tile)) * view.tile.blockRows + blockRow;
   col = Int(b, index[2]) * view.tile.n;
 }
 
@@ -157,8 +160,8 @@ SmallVector<Value> DSDWork::readTables(ImplicitLocOpBuilder &b, Value step) cons
     Value number = locateRun(b, step, i).first;
     Value last = Int(b, count) - 1;
     Value entry = Int(b, first) + indexMin(b, number, last);
-    fields.push_back(view.entries.field(b, batch, entry, 0));
-    fields.push_back(view.entries.field(b, batch, entry, 1));
+    fields.push_back(view.entries.field(b, batch, entry, EntryTable::Dense));
+    fields.push_back(view.entries.field(b, batch, entry, EntryTable::Value));
   }
   return fields;
 }
@@ -275,15 +278,15 @@ static void emitCombine(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Plan
         Epilogue epilogue = Epilogue::get(b, op, mapping);
         DenseView slots = DenseView::get(b, mapping.lookup(partials));
         SmallVector<Value> index = splitIndex(b, item, extents(b, view));
-        auto field = [&](int64_t which) {
+        auto field = [&](CombineTable::Field which) {
           return view.combine->field(b, index[0], index[2], which);
         };
-        Value head = op.getLutHeads() == 1 ? index[1] : field(1);
+        Value head = op.getLutHeads() == 1 ? index[1] : field(CombineTable::Head);
         Value base = Int(b, index[0]) * view.heads(b) + index[1];
-        Value from = Int(b, base) * op.getSlots() + field(2);
-        Value start = Int(b, field(0)) * view.tile.blockRows;
+        Value from = Int(b, base) * op.getSlots() + field(CombineTable::FirstSlot);
+        Value start = Int(b, field(CombineTable::Tile)) * view.tile.blockRows;
         Value row = Int(b, start) + index[3], col = index[4];
-        Value to = Int(b, from) + field(3);
+        Value to = Int(b, from) + field(CombineTable::Slots);
         // Rows that only fill the table up have no slots.
         Value active = both(b, indexLess(b, row, view.out.rows()), indexLess(b, from, to));
         emitIf(b, active, [&](ImplicitLocOpBuilder &b) {

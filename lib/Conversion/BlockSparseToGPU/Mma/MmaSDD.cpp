@@ -49,7 +49,7 @@ private:
   // Accessors of ops are not const.
   mutable PlannedSDDOp op;
   DenseView left, right;
-  LutView lut;
+  CoordinateView lut;
   Value batches, heads;
   std::optional<ValuesView> out, input;
 };
@@ -59,7 +59,7 @@ private:
 SDDView::SDDView(ImplicitLocOpBuilder &b, PlannedSDDOp op, const IRMapping &mapping)
     : op(op), left(DenseView::get(b, mapOperand(mapping, op.getA()), op.getTransposeA())),
       right(DenseView::get(b, mapOperand(mapping, op.getB()), op.getTransposeB())),
-      lut(LutView::get(b, mapOperand(mapping, op.getLut()))) {
+      lut(CoordinateView::get(b, mapOperand(mapping, op.getLut()))) {
   Value init = mapOperand(mapping, op.getInit());
   int64_t rank = cast<MemRefType>(init.getType()).getRank();
   batches = rank == 4 ? memrefDim(b, init, 0) : indexConstant(b, 1);
@@ -83,15 +83,17 @@ SmallVector<Value> SDDView::extents(ImplicitLocOpBuilder &b) const {
 
 SDDView::Place SDDView::getPlace(ImplicitLocOpBuilder &b, Value number) const {
   SmallVector<Value> index = splitIndex(b, number, extents(b));
-  auto field = [&](int64_t which) { return lut.field(b, index[0], index[2], which); };
+  auto field = [&](CoordinateTable::Field which) {
+    return lut.field(b, index[0], index[2], which);
+  };
   Place place;
   place.batch = index[0];
-  place.head = op.getLutHeads() == 1 ? index[1] : field(0);
-  place.value = Int(b, out->headBase(b, place.head)) + field(3);
+  place.head = op.getLutHeads() == 1 ? index[1] : field(CoordinateTable::Head);
+  place.value = Int(b, out->headBase(b, place.head)) + field(CoordinateTable::Value);
   place.blockRow = Int(b, index[3]) * tileM(op);
   place.blockCol = Int(b, index[4]) * tileN(op);
-  place.row = Int(b, field(1)) * out->blockRows() + place.blockRow;
-  place.col = Int(b, field(2)) * out->blockCols() + place.blockCol;
+  place.row = Int(b, field(CoordinateTable::BlockRow)) * out->blockRows() + place.blockRow;
+  place.col = Int(b, field(CoordinateTable::BlockCol)) * out->blockCols() + place.blockCol;
   return place;
 }
 

@@ -14,8 +14,9 @@ using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
 RowWalk::RowWalk(ImplicitLocOpBuilder &b, const Operands &operands)
-    : segments(LutView::get(b, operands.segments)), entries(LutView::get(b, operands.entries)),
-      lutHeads(operands.lutHeads), rows(operands.shape[0]), cols(operands.shape[1]) {
+    : segments(SegmentView::get(b, operands.segments)),
+      entries(EntryView::get(b, operands.entries)), lutHeads(operands.lutHeads),
+      rows(operands.shape[0]), cols(operands.shape[1]) {
   dynamic = !operands.entries.getDefiningOp<memref::GetGlobalOp>();
   auto type = cast<MemRefType>(operands.values.getType());
   int64_t rank = type.getRank();
@@ -65,12 +66,14 @@ Value RowWalk::rowsPerSegment(ImplicitLocOpBuilder &b) const {
 RowWalk::Row RowWalk::getRow(ImplicitLocOpBuilder &b, Value batch, Value head, Value segment,
                              Value blockRow) const {
   Row row{batch, head, segment, blockRow, {}, {}, {}};
-  auto field = [&](int64_t number) { return segments.field(b, row.batch, row.segment, number); };
+  auto field = [&](SegmentTable::Field which) {
+    return segments.field(b, row.batch, row.segment, which);
+  };
   if (lutHeads != 1)
-    row.head = field(1);
-  row.row = Int(b, field(0)) * blockRows + row.blockRow;
-  row.first = field(2);
-  row.count = field(3);
+    row.head = field(SegmentTable::Head);
+  row.row = Int(b, field(SegmentTable::Tile)) * blockRows + row.blockRow;
+  row.first = field(SegmentTable::First);
+  row.count = field(SegmentTable::Count);
   return row;
 }
 
@@ -84,8 +87,8 @@ RowElement RowWalk::getElement(ImplicitLocOpBuilder &b, const Row &row, Value nu
   RowElement element;
   element.blockRow = row.blockRow;
   element.blockCol = b.createOrFold<arith::RemUIOp>(number, width);
-  element.valueBlock = entries.field(b, row.batch, entry, 1);
-  Value start = Int(b, entries.field(b, row.batch, entry, 0)) * width;
+  element.valueBlock = entries.field(b, row.batch, entry, EntryTable::Value);
+  Value start = Int(b, entries.field(b, row.batch, entry, EntryTable::Dense)) * width;
   element.col = Int(b, start) + element.blockCol;
   element.inside = both(b, isInside(b, row), indexLess(b, element.col, indexConstant(b, cols)));
   return element;
@@ -117,9 +120,10 @@ Value RowWalk::valueItems(ImplicitLocOpBuilder &b) const { return productOf(b, v
 
 void RowWalk::zeroSpare(ImplicitLocOpBuilder &b, Value item, const ValuesView &values) const {
   SmallVector<Value> index = splitIndex(b, item, valueExtents(b));
-  Value spare = indexLess(b, entries.field(b, index[0], index[2], 0), indexConstant(b, 0));
+  Value spare =
+      indexLess(b, entries.field(b, index[0], index[2], EntryTable::Dense), indexConstant(b, 0));
   emitIf(b, spare, [&](ImplicitLocOpBuilder &b) {
-    Value own = entries.field(b, index[0], index[2], 1);
+    Value own = entries.field(b, index[0], index[2], EntryTable::Value);
     Value block = Int(b, values.headBase(b, index[1])) + own;
     values.block(b, index[0], block)
         .store(b, zeroElement(b, values.elementType()), index[3], index[4]);

@@ -42,8 +42,8 @@ public:
   Value batches() const { return batchCount; }
   /// Number of heads, whether one table serves them all or they stand in it.
   Value totalHeads(ImplicitLocOpBuilder &b) const;
-  const LutView &getEntries() const { return entries; }
-  const LutView &getSegments() const { return segments; }
+  const EntryView &getEntries() const { return entries; }
+  const SegmentView &getSegments() const { return segments; }
   int64_t getBlockRows() const { return blockRows; }
   int64_t getBlockCols() const { return blockCols; }
   /// N.
@@ -87,7 +87,8 @@ private:
   SmallVector<Value> extents(ImplicitLocOpBuilder &b) const;
   RowElement getElement(ImplicitLocOpBuilder &b, const Row &row, Value number) const;
 
-  LutView segments, entries;
+  SegmentView segments;
+  EntryView entries;
   Value batchCount, headCount;
   int64_t lutHeads, rows, cols, blockRows, blockCols;
   bool dynamic;

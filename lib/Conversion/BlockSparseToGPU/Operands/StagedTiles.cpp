@@ -16,9 +16,9 @@ static MemRefType bufferType(Value memref) { return cast<MemRefType>(memref.getT
 
 StagedTiles StagedTiles::get(ImplicitLocOpBuilder &b, PlannedDSDOp op, const IRMapping &mapping) {
   StagedTiles lists;
-  lists.tiles = IntTable::get(b, mapping.lookup(op.getStages()[0]));
-  lists.workers = IntTable::get(b, mapping.lookup(op.getStages()[1]));
-  lists.rows = IntTable::get(b, mapping.lookup(op.getStages()[3]));
+  lists.tiles = IntTable::get(b, mapping.lookup(op.getStages()[StageOperands::Tiles]));
+  lists.workers = IntTable::get(b, mapping.lookup(op.getStages()[StageOperands::Workers]));
+  lists.rows = IntTable::get(b, mapping.lookup(op.getStages()[StageOperands::Rows]));
   lists.cluster = clusterSize(op);
   return lists;
 }
@@ -39,12 +39,12 @@ Value StagedTiles::clusterRank(ImplicitLocOpBuilder &b, int64_t size) {
 }
 
 Value StagedTiles::blocks(ImplicitLocOpBuilder &host, PlannedDSDOp op) {
-  int64_t lists = bufferType(op.getStages()[1]).getDimSize(0) - 1;
+  int64_t lists = bufferType(op.getStages()[StageOperands::Workers]).getDimSize(0) - 1;
   return indexConstant(host, lists * clusterSize(op));
 }
 
-WgmmaKernel::Range StagedTiles::runOfBlock(ImplicitLocOpBuilder &b, const IntTable &workers,
-                                           int64_t cluster) {
+TileRange StagedTiles::runOfBlock(ImplicitLocOpBuilder &b, const IntTable &workers,
+                                  int64_t cluster) {
   Value block = Int(b, blockNumber(b)) / cluster;
   Value one = i32Constant(b, 1);
   return {workers.read(b, block, 0, 1).front(), workers.read(b, Int(b, block) + one, 0, 1).front(),
@@ -52,8 +52,9 @@ WgmmaKernel::Range StagedTiles::runOfBlock(ImplicitLocOpBuilder &b, const IntTab
 }
 
 StagedTile StagedTiles::read(ImplicitLocOpBuilder &b, Value number) const {
-  SmallVector<Value> row = tiles.read(b, number, 0, 6);
-  return {row[0], row[1], row[2], row[3], row[4], row[5]};
+  SmallVector<Value> row = tiles.read(b, number, 0, StageTileTable::used);
+  return {row[StageTileTable::Group], row[StageTileTable::ColumnTile], row[StageTileTable::First],
+          row[StageTileTable::Count], row[StageTileTable::Batch],      row[StageTileTable::Head]};
 }
 
 Value StagedTiles::rowOf(ImplicitLocOpBuilder &b, Value group, Value place) const {

@@ -8,15 +8,23 @@
 
 #include "../Kit/IntTable.h"
 #include "../Kit/TensorMap.h"
-#include "../Wgmma/WgmmaProduct.h"
+#include "../Kit/TileRange.h"
 #include "blocksparse/IR/BlockSparseOps.h"
+#include "blocksparse/Plan/Tables.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace mlir::blocksparse::device {
 
-/// A row of the table of tiles; all i32.
+using ::blocksparse::SampledOperands;
+using ::blocksparse::SampledTileTable;
+using ::blocksparse::StageOperands;
+using ::blocksparse::StageTileTable;
+using ::blocksparse::StreamRecordTable;
+using ::blocksparse::WgmmaRecordTable;
+
+/// Holds a row of the table of tiles; all i32.
 struct StagedTile {
-  Value group, panel, first, records, batch, head;
+  Value group, columnTile, first, records, batch, head;
 };
 
 class StagedTiles {
@@ -32,12 +40,10 @@ public:
   /// On the host: thread blocks, a cluster for each list.
   static Value blocks(ImplicitLocOpBuilder &host, PlannedDSDOp op);
 
-  WgmmaKernel::Range tilesOfBlock(ImplicitLocOpBuilder &b) const {
-    return runOfBlock(b, workers, cluster);
-  }
+  TileRange tilesOfBlock(ImplicitLocOpBuilder &b) const { return runOfBlock(b, workers, cluster); }
   /// The tiles of this thread block in a list whose runs `workers` gives.
-  static WgmmaKernel::Range runOfBlock(ImplicitLocOpBuilder &b, const IntTable &workers,
-                                       int64_t cluster = 1);
+  static TileRange runOfBlock(ImplicitLocOpBuilder &b, const IntTable &workers,
+                              int64_t cluster = 1);
   StagedTile read(ImplicitLocOpBuilder &b, Value number) const;
   /// Row unit `place` (i32) of a group, or -1.
   Value rowOf(ImplicitLocOpBuilder &b, Value group, Value place) const;

@@ -249,7 +249,7 @@ RowChunk RowTeams::getChunk(ImplicitLocOpBuilder &b, const RowWalk &walk, const 
   chunk.stored = indexLess(b, number, row.chunks);
   chunk.blockCol = Int(b, b.createOrFold<arith::RemUIOp>(number, perBlock)) * elements;
   Value entry = Int(b, row.row.first) + b.createOrFold<arith::DivUIOp>(number, perBlock);
-  auto field = [&](int64_t which) {
+  auto field = [&](EntryTable::Field which) {
     return emitChoice(
         b, chunk.stored,
         [&](ImplicitLocOpBuilder &b) {
@@ -257,10 +257,10 @@ RowChunk RowTeams::getChunk(ImplicitLocOpBuilder &b, const RowWalk &walk, const 
         },
         [&](ImplicitLocOpBuilder &b) { return indexConstant(b, 0); });
   };
-  chunk.valueBlock = entriesInOrder ? entry : field(1);
+  chunk.valueBlock = entriesInOrder ? entry : field(EntryTable::Value);
   chunk.live = both(b, chunk.stored, row.inside);
   if (needsCols)
-    chunk.col = field(0);
+    chunk.col = field(EntryTable::Dense);
   return chunk;
 }
 

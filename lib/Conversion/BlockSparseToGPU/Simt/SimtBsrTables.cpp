@@ -49,28 +49,30 @@ private:
 };
 
 /// A result: a table [n, w] or a list [n], or a stack of them.
-struct ResultTable {
-  Value memref;
-  Value batch;
-  /// Rank without a batch.
-  int64_t rank;
+class ResultTable {
+public:
+  ResultTable(Value memref, Value batch) : memref(memref), batch(batch) {}
 
-  /// Writes element `field` of row `row`.
-  void set(ImplicitLocOpBuilder &b, Value row, int64_t field, Value number) const {
+  /// Writes element `index` of a list.
+  void set(ImplicitLocOpBuilder &b, Value index, Value value) const { store(b, {index}, value); }
+  /// Writes a row of a table; see makeRow.
+  void setRow(ImplicitLocOpBuilder &b, Value row, ArrayRef<Value> values) const {
+    for (auto [field, value] : llvm::enumerate(values))
+      store(b, {row, indexConstant(b, static_cast<int64_t>(field))}, value);
+  }
+
+private:
+  void store(ImplicitLocOpBuilder &b, ValueRange position, Value value) const {
     auto type = cast<MemRefType>(memref.getType());
     SmallVector<Value, 3> indices;
-    if (type.getRank() > rank)
+    if (type.getRank() > static_cast<int64_t>(position.size()))
       indices.push_back(batch);
-    indices.push_back(row);
-    if (rank == 2)
-      indices.push_back(indexConstant(b, field));
-    Value element = b.createOrFold<arith::IndexCastOp>(type.getElementType(), number);
+    llvm::append_range(indices, position);
+    Value element = b.createOrFold<arith::IndexCastOp>(type.getElementType(), value);
     memref::StoreOp::create(b, element, memref, indices);
   }
-  void setRow(ImplicitLocOpBuilder &b, Value row, ArrayRef<Value> numbers) const {
-    for (auto [field, number] : llvm::enumerate(numbers))
-      set(b, row, static_cast<int64_t>(field), number);
-  }
+
+  Value memref, batch;
 };
 
 /// What a column's blocks begin with, and their number.
@@ -143,26 +145,42 @@ void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuild
         SmallVector<Value> index = splitIndex(b, item, getSizes(b, table, 2));
         Indices indices(mapping.lookup(op.getCrowIndices()), mapping.lookup(op.getColIndices()),
                         index[0]);
-        ResultTable segmentTable{table, index[0], 2};
-        ResultTable entryTable{mapping.lookup(entries), index[0], 2};
+        ResultTable segmentTable(table, index[0]);
+        ResultTable entryTable(mapping.lookup(entries), index[0]);
         Value tile = index[1], zero = indexConstant(b, 0), one = indexConstant(b, 1);
         Value unsplit = indexConstant(b, -1);
         emitSpare(b, indices, tile, [&](ImplicitLocOpBuilder &b, Value place) {
-          entryTable.setRow(b, place, {unsplit, place});
+          entryTable.setRow(
+              b, place,
+              makeRow<EntryTable>({{EntryTable::Dense, unsplit}, {EntryTable::Value, place}}));
         });
         if (op.getTranspose()) {
           ColumnRun run = emitColumnRun(b, indices, tile);
-          segmentTable.setRow(b, tile, {tile, zero, run.first, run.count, unsplit});
+          segmentTable.setRow(b, tile,
+                              makeRow<SegmentTable>({{SegmentTable::Tile, tile},
+                                                     {SegmentTable::Head, zero},
+                                                     {SegmentTable::First, run.first},
+                                                     {SegmentTable::Count, run.count},
+                                                     {SegmentTable::Slot, unsplit}}));
           emitColumnBlocks(b, indices, tile, run.first,
                            [&](ImplicitLocOpBuilder &b, Value place, Value row, Value block) {
-                             entryTable.setRow(b, place, {row, block});
+                             entryTable.setRow(b, place,
+                                               makeRow<EntryTable>({{EntryTable::Dense, row},
+                                                                    {EntryTable::Value, block}}));
                            });
           return;
         }
         Value first = indices.rowStart(b, tile), end = indices.rowStart(b, Int(b, tile) + one);
-        segmentTable.setRow(b, tile, {tile, zero, first, Int(b, end) - first, unsplit});
+        segmentTable.setRow(b, tile,
+                            makeRow<SegmentTable>({{SegmentTable::Tile, tile},
+                                                   {SegmentTable::Head, zero},
+                                                   {SegmentTable::First, first},
+                                                   {SegmentTable::Count, Int(b, end) - first},
+                                                   {SegmentTable::Slot, unsplit}}));
         emitLoop(b, first, end, one, [&](ImplicitLocOpBuilder &b, Value block) {
-          entryTable.setRow(b, block, {indices.column(b, block), block});
+          entryTable.setRow(b, block,
+                            makeRow<EntryTable>({{EntryTable::Dense, indices.column(b, block)},
+                                                 {EntryTable::Value, block}}));
         });
       });
 }
@@ -179,14 +197,27 @@ void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuild
                         index[0]);
         Value row = index[1], zero = indexConstant(b, 0), one = indexConstant(b, 1);
         Value first = indices.rowStart(b, row), end = indices.rowStart(b, Int(b, row) + one);
-        ResultTable{table, index[0], 2}.setRow(b, row, {first, Int(b, end) - first});
-        ResultTable lutTable{mapping.lookup(lut), index[0], 2};
+        ResultTable(table, index[0])
+            .setRow(b, row,
+                    makeRow<CoordinateSegmentTable>(
+                        {{CoordinateSegmentTable::First, first},
+                         {CoordinateSegmentTable::Count, Int(b, end) - first}}));
+        ResultTable lutTable(mapping.lookup(lut), index[0]);
         emitLoop(b, first, end, one, [&](ImplicitLocOpBuilder &b, Value block) {
-          lutTable.setRow(b, block, {zero, row, indices.column(b, block), block});
+          lutTable.setRow(
+              b, block,
+              makeRow<CoordinateTable>({{CoordinateTable::Head, zero},
+                                        {CoordinateTable::BlockRow, row},
+                                        {CoordinateTable::BlockCol, indices.column(b, block)},
+                                        {CoordinateTable::Value, block}}));
         });
         emitSpare(b, indices, row, [&](ImplicitLocOpBuilder &b, Value place) {
           Value none = indexConstant(b, -1);
-          lutTable.setRow(b, place, {zero, none, none, place});
+          lutTable.setRow(b, place,
+                          makeRow<CoordinateTable>({{CoordinateTable::Head, zero},
+                                                    {CoordinateTable::BlockRow, none},
+                                                    {CoordinateTable::BlockCol, none},
+                                                    {CoordinateTable::Value, place}}));
         });
       });
 }
@@ -201,21 +232,21 @@ void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuild
         SmallVector<Value> index = splitIndex(b, item, getSizes(b, table, 1));
         Indices indices(mapping.lookup(op.getCrowIndices()), mapping.lookup(op.getColIndices()),
                         index[0]);
-        ResultTable colTable{mapping.lookup(op.getInits()[1]), index[0], 1};
-        ResultTable permutation{mapping.lookup(op.getInits()[2]), index[0], 1};
+        ResultTable colTable(mapping.lookup(op.getInits()[1]), index[0]);
+        ResultTable permutation(mapping.lookup(op.getInits()[2]), index[0]);
         emitSpare(b, indices, index[1], [&](ImplicitLocOpBuilder &b, Value place) {
           Value zero = indexConstant(b, 0);
-          colTable.set(b, place, 0, zero);
-          permutation.set(b, place, 0, place);
+          colTable.set(b, place, zero);
+          permutation.set(b, place, place);
         });
         // One past the last column there is no block, only the end of the offsets.
         Value column = index[1];
         Value first = emitColumnRun(b, indices, column).first;
-        ResultTable{table, index[0], 1}.set(b, column, 0, first);
+        ResultTable(table, index[0]).set(b, column, first);
         emitColumnBlocks(b, indices, column, first,
                          [&](ImplicitLocOpBuilder &b, Value place, Value row, Value block) {
-                           colTable.set(b, place, 0, row);
-                           permutation.set(b, place, 0, block);
+                           colTable.set(b, place, row);
+                           permutation.set(b, place, block);
                          });
       });
 }

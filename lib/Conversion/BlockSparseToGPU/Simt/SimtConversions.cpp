@@ -20,18 +20,19 @@ using namespace mlir::blocksparse::device;
 
 /// Adds the value at (row, col) of its block from every row of the table from `first` on that
 /// lists the block again. Blocks are rarely listed twice; this path is only for those.
-static Value emitRepeated(ImplicitLocOpBuilder &b, const LutView &lut, const BlockMap::Place &place,
-                          Value first, Value sum,
+static Value emitRepeated(ImplicitLocOpBuilder &b, const CoordinateView &lut,
+                          const BlockMap::Place &place, Value first, Value sum,
                           function_ref<Value(ImplicitLocOpBuilder &, Value)> loadValue) {
   Value one = indexConstant(b, 1);
   return emitFold(
       b, Int(b, first) + one, lut.rows(), one, sum,
       [&](ImplicitLocOpBuilder &b, Value entry, Value sum) {
-        auto matches = [&](int64_t field, Value expected) {
+        auto matches = [&](CoordinateTable::Field field, Value expected) {
           return indexEqual(b, lut.field(b, place.batch, entry, field), expected);
         };
-        Value same =
-            both(b, matches(0, place.head), both(b, matches(1, place.row), matches(2, place.col)));
+        Value same = both(b, matches(CoordinateTable::Head, place.head),
+                          both(b, matches(CoordinateTable::BlockRow, place.row),
+                               matches(CoordinateTable::BlockCol, place.col)));
         return emitChoice(
             b, same,
             [&](ImplicitLocOpBuilder &b) { return addNumbers(b, sum, loadValue(b, entry)); },
@@ -42,7 +43,7 @@ static Value emitRepeated(ImplicitLocOpBuilder &b, const LutView &lut, const Blo
 static void emitDenseElement(ImplicitLocOpBuilder &b, PlannedToDenseOp op, const IRMapping &mapping,
                              const BlockMap &map, Value item) {
   DenseView out = DenseView::get(b, mapping.lookup(op.getInit()));
-  LutView lut = LutView::get(b, mapping.lookup(op.getLut()));
+  CoordinateView lut = CoordinateView::get(b, mapping.lookup(op.getLut()));
   ValuesView values =
       ValuesView::get(b, mapping.lookup(op.getValues()), op.getLutHeads(), lut.rows(), out.heads());
   SmallVector<Value> index =
@@ -54,7 +55,7 @@ static void emitDenseElement(ImplicitLocOpBuilder &b, PlannedToDenseOp op, const
                         row[0], col[0]};
   Type accumulator = getAccumulatorType(values.elementType());
   auto loadValue = [&](ImplicitLocOpBuilder &b, Value entry) {
-    Value number = lut.field(b, place.batch, entry, 3);
+    Value number = lut.field(b, place.batch, entry, CoordinateTable::Value);
     Value block = Int(b, values.headBase(b, index[1])) + number;
     Value loaded = values.block(b, index[0], block).load(b, row[1], col[1]);
     return convertElement(b, loaded, accumulator);
@@ -80,7 +81,7 @@ static void emitDenseElement(ImplicitLocOpBuilder &b, PlannedToDenseOp op, const
 void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
                                          PlannedToDenseOp op) {
   DenseView out = DenseView::get(host, op.getInit());
-  LutView lut = LutView::get(host, op.getLut());
+  CoordinateView lut = CoordinateView::get(host, op.getLut());
   auto blocks = [&](Value size, int64_t axis) {
     return indexCeilDiv(host, size, indexConstant(host, op.getBlock()[axis]));
   };
@@ -90,10 +91,13 @@ void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuild
   BlockMap map = BlockMap::build(
       host, kernels, grid, op.getLut(), Int(host, batches) * lut.rows(),
       [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item, BlockMap::Insert insert) {
-        LutView lut = LutView::get(b, mapping.lookup(op.getLut()));
+        CoordinateView lut = CoordinateView::get(b, mapping.lookup(op.getLut()));
         SmallVector<Value> index = splitIndex(b, item, {Value(), lut.rows()});
-        auto field = [&](int64_t number) { return lut.field(b, index[0], index[1], number); };
-        BlockMap::Place place{index[0], field(0), field(1), field(2)};
+        auto field = [&](CoordinateTable::Field which) {
+          return lut.field(b, index[0], index[1], which);
+        };
+        BlockMap::Place place{index[0], field(CoordinateTable::Head),
+                              field(CoordinateTable::BlockRow), field(CoordinateTable::BlockCol)};
         // Spare rows of a table made at run time list no block.
         emitIf(b, indexLess(b, indexConstant(b, -1), place.row),
                [&](ImplicitLocOpBuilder &b) { insert(b, place, index[1]); });
@@ -117,7 +121,7 @@ namespace {
 /// The elements of value blocks that a coordinate LUT lists.
 struct GatherExtents {
   Value batches, heads;
-  LutView lut;
+  CoordinateView lut;
   ValuesView values;
 
   SmallVector<Value> sizes(ImplicitLocOpBuilder &b) const {
@@ -132,7 +136,7 @@ static GatherExtents getExtents(ImplicitLocOpBuilder &b, PlannedFromDenseOp op,
                                 const IRMapping &mapping) {
   Value init = mapOperand(mapping, op.getInit());
   int64_t rank = cast<MemRefType>(init.getType()).getRank();
-  LutView lut = LutView::get(b, mapOperand(mapping, op.getLut()));
+  CoordinateView lut = CoordinateView::get(b, mapOperand(mapping, op.getLut()));
   Value one = indexConstant(b, 1), heads = one;
   if (op.getLutHeads() == 1)
     heads =
@@ -144,24 +148,25 @@ static GatherExtents getExtents(ImplicitLocOpBuilder &b, PlannedFromDenseOp op,
 static void emitGatheredElement(ImplicitLocOpBuilder &b, PlannedFromDenseOp op,
                                 const IRMapping &mapping, Value item) {
   GatherExtents extents = getExtents(b, op, mapping);
-  const LutView &lut = extents.lut;
+  const CoordinateView &lut = extents.lut;
   const ValuesView &values = extents.values;
   DenseView dense = DenseView::get(b, mapping.lookup(op.getDense()));
   SmallVector<Value> index = splitIndex(b, item, extents.sizes(b));
   Value batch = index[0], entry = index[2];
-  Value head = op.getLutHeads() == 1 ? index[1] : lut.field(b, batch, entry, 0);
-  auto position = [&](int64_t field, int64_t size, Value inner) {
+  Value head = op.getLutHeads() == 1 ? index[1] : lut.field(b, batch, entry, CoordinateTable::Head);
+  auto position = [&](CoordinateTable::Field field, int64_t size, Value inner) {
     Value start = Int(b, lut.field(b, batch, entry, field)) * size;
     return Int(b, start) + inner;
   };
-  Value row = position(1, values.blockRows(), index[3]);
-  Value col = position(2, values.blockCols(), index[4]);
+  Value row = position(CoordinateTable::BlockRow, values.blockRows(), index[3]);
+  Value col = position(CoordinateTable::BlockCol, values.blockCols(), index[4]);
   Value inside = both(b, indexInside(b, row, dense.rows()), indexInside(b, col, dense.cols()));
   Value element = emitChoice(
       b, inside,
       [&](ImplicitLocOpBuilder &b) { return dense.matrix(b, batch, head).load(b, row, col); },
       [&](ImplicitLocOpBuilder &b) { return zeroElement(b, dense.elementType()); });
-  Value block = Int(b, values.headBase(b, head)) + lut.field(b, batch, entry, 3);
+  Value block =
+      Int(b, values.headBase(b, head)) + lut.field(b, batch, entry, CoordinateTable::Value);
   values.block(b, batch, block)
       .store(b, convertElement(b, element, values.elementType()), index[3], index[4]);
 }

@@ -46,8 +46,9 @@ private:
   // Accessors of ops are not const.
   mutable PlannedDSDOp op;
   DenseView dense, out;
-  LutView segments, entries;
-  std::optional<LutView> combine;
+  SegmentView segments;
+  EntryView entries;
+  std::optional<CombineView> combine;
   std::optional<ValuesView> values;
   Epilogue epilogue;
   Value slotSegments;
@@ -61,14 +62,14 @@ DSDProblem::DSDProblem(ImplicitLocOpBuilder &b, PlannedDSDOp op, const IRMapping
                        Value slotSegments)
     : op(op), dense(DenseView::get(b, mapOperand(mapping, op.getDense()), op.getTransposeB())),
       out(DenseView::get(b, mapOperand(mapping, op.getInit()), op.getTransposeOut())),
-      segments(LutView::get(b, mapOperand(mapping, op.getSegments()))),
-      entries(LutView::get(b, mapOperand(mapping, op.getEntries()))),
+      segments(SegmentView::get(b, mapOperand(mapping, op.getSegments()))),
+      entries(EntryView::get(b, mapOperand(mapping, op.getEntries()))),
       epilogue(Epilogue::get(b, op, mapping)), slotSegments(slotSegments) {
   values = ValuesView::get(b, mapOperand(mapping, op.getValues()), op.getLutHeads(), entries.rows(),
                            out.heads());
   accumulator = getAccumulatorType(values->elementType());
   if (op.getCombine())
-    combine = LutView::get(b, mapOperand(mapping, op.getCombine()));
+    combine = CombineView::get(b, mapOperand(mapping, op.getCombine()));
   bool transposed = op.getTransposeValues();
   tileRows = transposed ? values->blockCols() : values->blockRows();
   reduction = transposed ? values->blockRows() : values->blockCols();
@@ -89,12 +90,12 @@ TileRuns DSDProblem::getRuns(ImplicitLocOpBuilder &b, Value batch, Value head, V
   Value zero = indexConstant(b, 0), one = indexConstant(b, 1);
   Value never = arith::ConstantIntOp::create(b, b.getI1Type(), 0);
   TileRuns runs{{}, head, zero, one, never};
-  auto ownHead = [&](ImplicitLocOpBuilder &b, const LutView &table, Value row) {
-    return op.getLutHeads() == 1 ? head : table.field(b, batch, row, 1);
+  auto segmentHead = [&](ImplicitLocOpBuilder &b) {
+    return op.getLutHeads() == 1 ? head : segments.field(b, batch, owner, SegmentTable::Head);
   };
   if (!combine) {
-    runs.tile = segments.field(b, batch, owner, 0);
-    runs.head = ownHead(b, segments, owner);
+    runs.tile = segments.field(b, batch, owner, SegmentTable::Tile);
+    runs.head = segmentHead(b);
     return runs;
   }
   runs.isSplit = indexLess(b, Int(b, segments.rows()) - one, owner);
@@ -103,31 +104,38 @@ TileRuns DSDProblem::getRuns(ImplicitLocOpBuilder &b, Value batch, Value head, V
     return emitChoice(b, runs.isSplit, whenSplit, whenWhole);
   };
   using Builder = ImplicitLocOpBuilder;
-  runs.tile = choose([&](Builder &b) { return combine->field(b, batch, row, 0); },
-                     [&](Builder &b) { return segments.field(b, batch, owner, 0); });
-  runs.head = choose([&](Builder &b) { return ownHead(b, *combine, row); },
-                     [&](Builder &b) { return ownHead(b, segments, owner); });
-  runs.from = choose([&](Builder &b) { return combine->field(b, batch, row, 2); },
-                     [&](Builder &b) { return zero; });
+  runs.tile =
+      choose([&](Builder &b) { return combine->field(b, batch, row, CombineTable::Tile); },
+             [&](Builder &b) { return segments.field(b, batch, owner, SegmentTable::Tile); });
+  auto combineHead = [&](Builder &b) {
+    return op.getLutHeads() == 1 ? head : combine->field(b, batch, row, CombineTable::Head);
+  };
+  runs.head = choose(combineHead, segmentHead);
+  runs.from =
+      choose([&](Builder &b) { return combine->field(b, batch, row, CombineTable::FirstSlot); },
+             [&](Builder &b) { return zero; });
   // A segment with a slot owns nothing; its tile has a row in the combine table.
-  runs.to = choose([&](Builder &b) { return Int(b, runs.from) + combine->field(b, batch, row, 3); },
-                   [&](Builder &b) {
-                     Value whole = indexLess(b, segments.field(b, batch, owner, 4), zero);
-                     return arith::SelectOp::create(b, whole, one, zero).getResult();
-                   });
+  runs.to = choose(
+      [&](Builder &b) {
+        return Int(b, runs.from) + combine->field(b, batch, row, CombineTable::Slots);
+      },
+      [&](Builder &b) {
+        Value whole = indexLess(b, segments.field(b, batch, owner, SegmentTable::Slot), zero);
+        return arith::SelectOp::create(b, whole, one, zero).getResult();
+      });
   return runs;
 }
 
 Value DSDProblem::sumSegment(ImplicitLocOpBuilder &b, Value batch, Value head, Value segment,
                              Value sum, Value row, Value col) const {
   Value one = indexConstant(b, 1), size = indexConstant(b, reduction);
-  Value first = segments.field(b, batch, segment, 2);
-  Value end = Int(b, first) + segments.field(b, batch, segment, 3);
+  Value first = segments.field(b, batch, segment, SegmentTable::First);
+  Value end = Int(b, first) + segments.field(b, batch, segment, SegmentTable::Count);
   Value base = values->headBase(b, head);
   MatrixView matrix = dense.matrix(b, batch, head);
   return emitFold(b, first, end, one, sum, [&](ImplicitLocOpBuilder &b, Value entry, Value sum) {
-    Value start = Int(b, entries.field(b, batch, entry, 0)) * size;
-    Value index = Int(b, base) + entries.field(b, batch, entry, 1);
+    Value start = Int(b, entries.field(b, batch, entry, EntryTable::Dense)) * size;
+    Value index = Int(b, base) + entries.field(b, batch, entry, EntryTable::Value);
     MatrixView block = values->block(b, batch, index, op.getTransposeValues());
     Value count = indexMin(b, size, Int(b, matrix.rows) - start);
     return emitFold(b, indexConstant(b, 0), count, indexConstant(b, 1), sum,
@@ -196,10 +204,10 @@ static Value emitSlotSegments(ImplicitLocOpBuilder &host, KernelBuilder &kernels
   kernels.launchForEach(
       host, "slot_segments", {op.getSegments(), table}, Int(host, batches) * rows,
       [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item) {
-        LutView segments = LutView::get(b, mapping.lookup(op.getSegments()));
+        SegmentView segments = SegmentView::get(b, mapping.lookup(op.getSegments()));
         Value batch = arith::DivUIOp::create(b, item, segments.rows());
         Value segment = arith::RemUIOp::create(b, item, segments.rows());
-        Value slot = segments.field(b, batch, segment, 4);
+        Value slot = segments.field(b, batch, segment, SegmentTable::Slot);
         emitIf(b, indexLess(b, indexConstant(b, -1), slot), [&](ImplicitLocOpBuilder &b) {
           Value number = arith::IndexCastOp::create(b, b.getI32Type(), segment);
           memref::StoreOp::create(b, number, mapping.lookup(table), ValueRange{batch, slot});

@@ -30,7 +30,7 @@ private:
   // Accessors of ops are not const.
   mutable PlannedSDDOp op;
   DenseView left, right;
-  LutView lut;
+  CoordinateView lut;
   Value batches, heads;
   std::optional<ValuesView> out, input;
   Type accumulator;
@@ -41,7 +41,7 @@ private:
 SDDProblem::SDDProblem(ImplicitLocOpBuilder &b, PlannedSDDOp op, const IRMapping &mapping)
     : op(op), left(DenseView::get(b, mapOperand(mapping, op.getA()), op.getTransposeA())),
       right(DenseView::get(b, mapOperand(mapping, op.getB()), op.getTransposeB())),
-      lut(LutView::get(b, mapOperand(mapping, op.getLut()))) {
+      lut(CoordinateView::get(b, mapOperand(mapping, op.getLut()))) {
   Value init = mapOperand(mapping, op.getInit());
   int64_t rank = cast<MemRefType>(init.getType()).getRank();
   batches = rank == 4 ? memrefDim(b, init, 0) : indexConstant(b, 1);
@@ -83,14 +83,14 @@ void SDDProblem::emitItem(ImplicitLocOpBuilder &b, Value item) const {
   SmallVector<Value> index = splitIndex(b, item, extents(b));
   Value batch = index[0], head = index[1], entry = index[2];
   if (op.getLutHeads() != 1)
-    head = lut.field(b, batch, entry, 0);
-  auto position = [&](int64_t field, int64_t size, Value inner) {
+    head = lut.field(b, batch, entry, CoordinateTable::Head);
+  auto position = [&](CoordinateTable::Field field, int64_t size, Value inner) {
     Value start = Int(b, lut.field(b, batch, entry, field)) * size;
     return Int(b, start) + inner;
   };
-  Value row = position(1, out->blockRows(), index[3]);
-  Value col = position(2, out->blockCols(), index[4]);
-  Value value = Int(b, out->headBase(b, head)) + lut.field(b, batch, entry, 3);
+  Value row = position(CoordinateTable::BlockRow, out->blockRows(), index[3]);
+  Value col = position(CoordinateTable::BlockCol, out->blockCols(), index[4]);
+  Value value = Int(b, out->headBase(b, head)) + lut.field(b, batch, entry, CoordinateTable::Value);
   Value inside = both(b, indexInside(b, row, left.rows()), indexInside(b, col, right.cols()));
   Value result = emitChoice(
       b, inside,
@@ -98,7 +98,8 @@ void SDDProblem::emitItem(ImplicitLocOpBuilder &b, Value item) const {
         Value sum = emitProduct(b, batch, head, row, col);
         if (!input)
           return sum;
-        Value index3 = Int(b, input->headBase(b, head)) + lut.field(b, batch, entry, 3);
+        Value index3 =
+            Int(b, input->headBase(b, head)) + lut.field(b, batch, entry, CoordinateTable::Value);
         Value addend = input->block(b, batch, index3).load(b, index[3], index[4]);
         Value beta = numberConstant(b, accumulator, op.getBeta().convertToDouble());
         return multiplyAdd(b, beta, convertElement(b, addend, accumulator), sum);

@@ -153,7 +153,7 @@ void RpeGradient::emitRowDots() {
 }
 
 BlockMap RpeGradient::emitBlockMap() {
-  const LutView &segments = problem.getWalk().getSegments();
+  const SegmentView &segments = problem.getWalk().getSegments();
   Value batches = segments.isBatched() ? problem.getWalk().batches() : indexConstant(host, 1);
   ArrayRef<int64_t> block = op.getBlock(), shape = op.getShape();
   BlockMap::Grid grid{batches, indexConstant(host, static_cast<int64_t>(op.getLutHeads())),
@@ -163,17 +163,17 @@ BlockMap RpeGradient::emitBlockMap() {
       host, kernels, grid, {op.getSegments(), op.getEntries()},
       Int(host, batches) * segments.rows(),
       [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item, BlockMap::Insert insert) {
-        LutView segments = LutView::get(b, mapping.lookup(op.getSegments()));
-        LutView entries = LutView::get(b, mapping.lookup(op.getEntries()));
+        SegmentView segments = SegmentView::get(b, mapping.lookup(op.getSegments()));
+        EntryView entries = EntryView::get(b, mapping.lookup(op.getEntries()));
         SmallVector<Value> index = splitIndex(b, item, {Value(), segments.rows()});
         Value batch = index[0], segment = index[1];
-        Value first = segments.field(b, batch, segment, 2);
-        Value end = Int(b, first) + segments.field(b, batch, segment, 3);
-        BlockMap::Place place{batch, segments.field(b, batch, segment, 1),
-                              segments.field(b, batch, segment, 0), Value()};
+        Value first = segments.field(b, batch, segment, SegmentTable::First);
+        Value end = Int(b, first) + segments.field(b, batch, segment, SegmentTable::Count);
+        BlockMap::Place place{batch, segments.field(b, batch, segment, SegmentTable::Head),
+                              segments.field(b, batch, segment, SegmentTable::Tile), Value()};
         emitLoop(b, first, end, indexConstant(b, 1), [&](ImplicitLocOpBuilder &b, Value entry) {
           BlockMap::Place own = place;
-          own.col = entries.field(b, batch, entry, 0);
+          own.col = entries.field(b, batch, entry, EntryTable::Dense);
           insert(b, own, entry);
         });
       });
@@ -197,7 +197,7 @@ Value RpeGradient::emitTerm(ImplicitLocOpBuilder &b, const IRMapping &mapping, c
       [&](ImplicitLocOpBuilder &b) {
         Value entry = map.getFirst(b, mapping, place);
         RowElement element;
-        element.valueBlock = walk.getEntries().field(b, position[0], entry, 1);
+        element.valueBlock = walk.getEntries().field(b, position[0], entry, EntryTable::Value);
         element.blockRow = b.createOrFold<arith::RemUIOp>(position[2], blockRows);
         element.blockCol = b.createOrFold<arith::RemUIOp>(position[3], blockCols);
         Value dot = memref::LoadOp::create(b, mapping.lookup(rowDots), position.take_front(3));

@@ -44,7 +44,7 @@ static Value loadPiece(ImplicitLocOpBuilder &b, const MatrixView &block, bool tr
 
 void mlir::blocksparse::device::emitPackValues(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
                                                PlannedDSDOp op, Value packed) {
-  Value order = op.getStages()[4];
+  Value order = op.getStages()[StageOperands::Order];
   int64_t size = op.getBlock()[0], pieces = size / pieceElements;
   int64_t places = cast<MemRefType>(order.getType()).getDimSize(0);
   Value blocks = memrefDim(host, packed, 0);

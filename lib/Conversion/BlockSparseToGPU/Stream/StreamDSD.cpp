@@ -24,7 +24,7 @@ static Value getPacked(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Plann
   if (!made)
     return op.getPacked();
   ValuesOrigin origin = ValuesOrigin::get(op);
-  int64_t places = cast<MemRefType>(op.getStages()[4].getType()).getDimSize(0);
+  int64_t places = cast<MemRefType>(op.getStages()[StageOperands::Order].getType()).getDimSize(0);
   int64_t blocks = places * origin.headCopies * origin.batchCopies;
   auto type = MemRefType::get({blocks, plan.shape.block, plan.shape.block}, plan.element);
   Value packed = memref::AllocOp::create(host, type);
@@ -44,7 +44,7 @@ static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Plan
     maps.push_back(createTensorMap(host, op.getInput(), DenseAxes::ofMatrices(op.getInput()),
                                    plan.terms.inputBox()));
   SmallVector<Value> arguments(maps);
-  llvm::append_range(arguments, op.getStages().take_front(4));
+  llvm::append_range(arguments, op.getStages().take_front(StageOperands::Order));
   arguments.append({packed, op.getInit()});
   llvm::append_range(arguments, Epilogue::operands(op));
   LaunchShape shape{StagedTiles::blocks(host, op), plan.threads(), plan.sharedBytes()};

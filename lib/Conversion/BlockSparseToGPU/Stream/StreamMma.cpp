@@ -251,7 +251,7 @@ SmallVector<Value> MmaConsumer::multiplyStage(ImplicitLocOpBuilder &b, Value sta
 }
 
 void MmaConsumer::emit(ImplicitLocOpBuilder &b) const {
-  WgmmaKernel::Range range = kernel.lists.tilesOfBlock(b);
+  TileRange range = kernel.lists.tilesOfBlock(b);
   StageRing::Position start = kernel.ring->start(b, /*producer=*/false);
   int64_t rows = rowsPerWarp(), perRow = rowSums();
   Value one = constant(b, 1);

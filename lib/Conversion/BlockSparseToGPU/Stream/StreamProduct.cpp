@@ -88,7 +88,8 @@ StreamKernel::StreamKernel(ImplicitLocOpBuilder &b, PlannedDSDOp op, const Strea
                            ArrayRef<Value> maps, Value packed, const IRMapping &mapping)
     : op(op), plan(plan), lists(StagedTiles::get(b, op, mapping)),
       epilogue(Epilogue::get(b, op, mapping)), denseMap(mapping.lookup(maps[0])),
-      outMap(mapping.lookup(maps[1])), records(IntTable::get(b, mapping.lookup(op.getStages()[2]))),
+      outMap(mapping.lookup(maps[1])),
+      records(IntTable::get(b, mapping.lookup(op.getStages()[StageOperands::Records]))),
       origin(ValuesOrigin::get(op)),
       out(DenseView::get(b, mapping.lookup(op.getInit()), op.getTransposeOut())) {
   Value address = memref::ExtractAlignedPointerAsIndexOp::create(b, mapping.lookup(packed));
@@ -170,7 +171,7 @@ SmallVector<Value> StreamKernel::readHead(ImplicitLocOpBuilder &b, Value record)
 
 void StreamKernel::emitCopies(ImplicitLocOpBuilder &b, const StagedTile &tile, Value record,
                               ArrayRef<Value> head, Value stage) {
-  Value blocks = head[1], panels = head[2];
+  Value blocks = head[StreamRecordTable::Blocks], panels = head[StreamRecordTable::Panels];
   Value barrier = ring->full(b, stage), first = stageBase(b, stage);
   Value valueBytes = Int(b, blocks) * plan.blockBytes();
   Value bytes = Int(b, valueBytes) + Int(b, panels) * (plan.panels().bytes());
@@ -183,9 +184,9 @@ void StreamKernel::emitCopies(ImplicitLocOpBuilder &b, const StagedTile &tile, V
   int64_t perCopy = stagePanels.perCopy();
   for (int64_t panel = 0; panel < plan.shape.panels; panel += perCopy) {
     auto load = [&](ImplicitLocOpBuilder &b) {
-      Value row = Int(b, head[4 + panel / perCopy]) * plan.shape.block;
-      MapPlace place = StagedTiles::placeIn(b, op.getDense(), row, Int(b, tile.panel) * plan.cols,
-                                            tile.batch, tile.head);
+      Value row = Int(b, head[StreamRecordTable::FirstCopy + panel / perCopy]) * plan.shape.block;
+      MapPlace place = StagedTiles::placeIn(
+          b, op.getDense(), row, Int(b, tile.columnTile) * plan.cols, tile.batch, tile.head);
       if (plan.alongK())
         std::swap(place.row, place.col);
       Value to = Int(b, first) + (constant(b, panel * stagePanels.stride()));
@@ -197,8 +198,9 @@ void StreamKernel::emitCopies(ImplicitLocOpBuilder &b, const StagedTile &tile, V
       emitIf(b, arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, panels, constant(b, panel)),
              load);
   }
-  int64_t places = cast<MemRefType>(op.getStages()[4].getType()).getDimSize(0);
-  Value block = Int(b, head[0]) + Int(b, origin.copyOf(b, tile.batch, tile.head)) * places;
+  int64_t places = cast<MemRefType>(op.getStages()[StageOperands::Order].getType()).getDimSize(0);
+  Value block = Int(b, head[StreamRecordTable::First]) +
+                Int(b, origin.copyOf(b, tile.batch, tile.head)) * places;
   auto blockType = LLVM::LLVMArrayType::get(b.getI8Type(), plan.blockBytes());
   Value source =
       LLVM::GEPOp::create(b, packed.getType(), blockType, packed, ArrayRef<LLVM::GEPArg>{block});
@@ -206,7 +208,7 @@ void StreamKernel::emitCopies(ImplicitLocOpBuilder &b, const StagedTile &tile, V
 }
 
 void StreamKernel::emitProducer(ImplicitLocOpBuilder &b) {
-  WgmmaKernel::Range range = lists.tilesOfBlock(b);
+  TileRange range = lists.tilesOfBlock(b);
   StageRing::Position start = ring->start(b, /*producer=*/true);
   Value one = constant(b, 1), last = constant(b, records.rows() - 1);
   emitCarry(b, range.from, range.to, one, {start.stage, start.parity},
@@ -242,7 +244,7 @@ void StreamKernel::emitProducer(ImplicitLocOpBuilder &b) {
 void StreamKernel::storeChunk(ImplicitLocOpBuilder &b, const StagedTile &tile, Value unit,
                               int64_t chunk, Value address) const {
   Value row = Int(b, unit) * plan.shape.block;
-  Value col = Int(b, tile.panel) * plan.cols + constant(b, chunk * chunkCols);
+  Value col = Int(b, tile.columnTile) * plan.cols + constant(b, chunk * chunkCols);
   MapPlace place = StagedTiles::placeIn(b, op.getInit(), row, col, tile.batch, tile.head);
   if (plan.transposeOut)
     std::swap(place.row, place.col);
@@ -259,7 +261,7 @@ SumStrip StreamKernel::getSums(ImplicitLocOpBuilder &b, const StagedTile &tile, 
   strip.batch = toIndex(b, tile.batch);
   strip.head = toIndex(b, tile.head);
   strip.row = Int(b, unit) * plan.shape.block;
-  strip.col = Int(b, tile.panel) * plan.cols;
+  strip.col = Int(b, tile.columnTile) * plan.cols;
   strip.rows = out.rows();
   strip.cols = out.cols();
   strip.lane = lane;

@@ -81,7 +81,7 @@ static MapPlace inputPlace(ImplicitLocOpBuilder &b, const StreamKernel &kernel,
                            const StagedTile &tile, Value owner, int64_t number) {
   const TermStages &terms = kernel.plan.terms;
   Value unit = unitOf(b, kernel, tile, owner, constant(b, number / terms.chunks()));
-  Value col = Int(b, tile.panel) * terms.cols;
+  Value col = Int(b, tile.columnTile) * terms.cols;
   col = Int(b, col) + (constant(b, number % terms.chunks() * chunkCols));
   Value row = Int(b, unit) * terms.shape.block;
   MapPlace place = StagedTiles::placeIn(b, kernel.op.getInput(), row, col, tile.batch, tile.head);
@@ -130,7 +130,7 @@ public:
   TermLoader(ImplicitLocOpBuilder &b, const StreamKernel &kernel, const StagedTile &tile,
              Value thread)
       : kernel(kernel), terms(kernel.plan.terms), tile(tile), thread(thread) {
-    col = Int(b, tile.panel) * terms.cols;
+    col = Int(b, tile.columnTile) * terms.cols;
   }
 
   /// Fills stage `number` of the tile's stages of operands, which begins at address `base` (i32).
@@ -195,7 +195,7 @@ private:
 void mlir::blocksparse::device::emitTermLoaders(ImplicitLocOpBuilder &b, const StreamKernel &kernel,
                                                 Value thread) {
   const StageRing &ring = *kernel.ring;
-  WgmmaKernel::Range range = kernel.lists.tilesOfBlock(b);
+  TileRange range = kernel.lists.tilesOfBlock(b);
   StageRing::Position start = ring.start(b, /*producer=*/true);
   Value one = constant(b, 1);
   emitCarry(b, range.from, range.to, one, {start.stage, start.parity},

@@ -75,8 +75,8 @@ private:
   void storeHeldIf(ImplicitLocOpBuilder &b, Value condition, ValueRange held) const;
   /// Emits one tile: main loop, epilogue and stores. `carried` and the result are the values that
   /// the loop over tiles carries.
-  SmallVector<Value> emitTile(ImplicitLocOpBuilder &b, const WgmmaKernel::Range &range,
-                              Value number, ValueRange carried) const;
+  SmallVector<Value> emitTile(ImplicitLocOpBuilder &b, const TileRange &range, Value number,
+                              ValueRange carried) const;
 
   const WgmmaShape &shape;
   WgmmaKernel &kernel;
@@ -177,7 +177,7 @@ void WgmmaConsumer::storeHeldIf(ImplicitLocOpBuilder &b, Value condition, ValueR
   });
 }
 
-SmallVector<Value> WgmmaConsumer::emitTile(ImplicitLocOpBuilder &b, const WgmmaKernel::Range &range,
+SmallVector<Value> WgmmaConsumer::emitTile(ImplicitLocOpBuilder &b, const TileRange &range,
                                            Value number, ValueRange carried) const {
   ValueRange held = numHeld() == 0 ? ValueRange() : carried.drop_front(2);
   WgmmaWork work;
@@ -220,7 +220,7 @@ SmallVector<Value> WgmmaConsumer::emitTile(ImplicitLocOpBuilder &b, const WgmmaK
 }
 
 void WgmmaConsumer::emit(ImplicitLocOpBuilder &b) const {
-  WgmmaKernel::Range range = kernel.tiles(b);
+  TileRange range = kernel.tiles(b);
   SmallVector<Value> first = kernel.getTileAhead(b, range, range.from).toCarried();
   StageRing::Position start = frame.ring.start(b, /*producer=*/false);
   SmallVector<Value> initial{start.stage, start.parity};

@@ -41,7 +41,7 @@ public:
   DSDKernel(ImplicitLocOpBuilder &b, PlannedDSDOp op, const DSDPlan &plan, ArrayRef<Value> maps,
             const IRMapping &mapping);
 
-  Range tiles(ImplicitLocOpBuilder &b) override { return lists.tilesOfBlock(b); }
+  TileRange tiles(ImplicitLocOpBuilder &b) override { return lists.tilesOfBlock(b); }
   WgmmaWork getTile(ImplicitLocOpBuilder &b, Value number) override;
   SmallVector<Value> readStep(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step) override;
   Value stepBytes(ImplicitLocOpBuilder &b, const WgmmaWork &, ArrayRef<Value> entry) override;
@@ -68,8 +68,6 @@ private:
                    int64_t number) const;
   /// Names the fields of a tile's WgmmaWork.
   enum Field { Unit0, Unit1, Col, First, Batch, Head, ValuesRow };
-  /// Numbers of a record.
-  enum Entry { K, X0, Y0, X1, Y1, entryInts };
 
   PlannedDSDOp op;
   DSDPlan plan;
@@ -104,7 +102,8 @@ DSDKernel::DSDKernel(ImplicitLocOpBuilder &b, PlannedDSDOp op, const DSDPlan &pl
     : DenseResultKernel(Epilogue::get(b, op, mapping), Epilogue::isTrivial(op), plan.shape), op(op),
       plan(plan), valuesMap(mapping.lookup(maps[0])), denseMap(mapping.lookup(maps[1])),
       outMap(mapping.lookup(maps[2])), lists(StagedTiles::get(b, op, mapping)),
-      records(IntTable::get(b, mapping.lookup(op.getStages()[2]))), origin(ValuesOrigin::get(op)),
+      records(IntTable::get(b, mapping.lookup(op.getStages()[StageOperands::Records]))),
+      origin(ValuesOrigin::get(op)),
       out(DenseView::get(b, mapping.lookup(op.getInit()), op.getTransposeOut())) {
   if (plan.shape.hasInput)
     inputMap = mapping.lookup(maps[3]);
@@ -113,7 +112,7 @@ DSDKernel::DSDKernel(ImplicitLocOpBuilder &b, PlannedDSDOp op, const DSDPlan &pl
 WgmmaWork DSDKernel::getTile(ImplicitLocOpBuilder &b, Value number) {
   StagedTile tile = lists.read(b, number);
   Value block = origin.blockOf(b, tile.batch, tile.head);
-  Value panel = Int(b, tile.panel) * plan.shape.cluster;
+  Value panel = Int(b, tile.columnTile) * plan.shape.cluster;
   if (plan.shape.cluster > 1)
     panel = Int(b, panel) + StagedTiles::clusterRank(b, plan.shape.cluster);
   Value col = Int(b, panel) * plan.shape.cols;
@@ -134,7 +133,7 @@ Value DSDKernel::recordOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value 
 }
 
 SmallVector<Value> DSDKernel::readStep(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step) {
-  return records.read(b, recordOf(b, tile, step), 0, entryInts);
+  return records.read(b, recordOf(b, tile, step), 0, WgmmaRecordTable::used);
 }
 
 /// Returns i1: the index `y` is not -1, i.e. the half has values in this k step, or the slab
@@ -147,8 +146,8 @@ Value DSDKernel::stepBytes(ImplicitLocOpBuilder &b, const WgmmaWork &, ArrayRef<
   if (!plan.shape.hasGaps)
     return i32Constant(b, plan.shape.stageBytes());
   Value bytes = i32Constant(b, plan.dense.bytes() + WgmmaShape::recordBytes);
-  for (Value y : {entry[Y0], entry[Y1]})
-    bytes = Int(b, bytes) + arith::SelectOp::create(b, isThere(b, y),
+  for (int64_t half = 0; half < 2; ++half)
+    bytes = Int(b, bytes) + arith::SelectOp::create(b, isThere(b, entry[WgmmaRecordTable::y(half)]),
                                                     i32Constant(b, plan.values.bytes()),
                                                     i32Constant(b, 0));
   return bytes;
@@ -162,7 +161,7 @@ void DSDKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value
                  stage.record, stage.barrier);
   Value zero = i32Constant(b, 0);
   for (int64_t half = 0; half < 2; ++half) {
-    Value x = entry[half == 0 ? X0 : X1], y = entry[half == 0 ? Y0 : Y1];
+    Value x = entry[WgmmaRecordTable::x(half)], y = entry[WgmmaRecordTable::y(half)];
     auto load = [&](ImplicitLocOpBuilder &b) {
       Value to = Int(b, stage.a) + (half * WgmmaTile::matrixBytes);
       MapPlace place{Int(b, y) + tile.fields[ValuesRow], x, zero, zero};
@@ -182,8 +181,8 @@ void DSDKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value
     else
       load(b);
   }
-  MapPlace place = lists.placeIn(b, op.getDense(), entry[K], tile.fields[Col], tile.fields[Batch],
-                                 tile.fields[Head]);
+  MapPlace place = lists.placeIn(b, op.getDense(), entry[WgmmaRecordTable::K], tile.fields[Col],
+                                 tile.fields[Batch], tile.fields[Head]);
   if (op.getTransposeB())
     std::swap(place.row, place.col);
   emitTensorLoad(b, denseMap, plan.dense, place, stage.b, stage.barrier);
@@ -198,8 +197,9 @@ void DSDKernel::emitInputCopy(ImplicitLocOpBuilder &b, const WgmmaWork &tile, in
 
 Value DSDKernel::takesPart(ImplicitLocOpBuilder &b, Value record, Value group) {
   constexpr int64_t bytes = sizeof(int32_t);
-  Value place = Int(b, record) + (Y0 * bytes);
-  place = Int(b, place) + Int(b, group) * ((Y1 - Y0) * bytes);
+  constexpr int64_t first = WgmmaRecordTable::Y0 * bytes, second = WgmmaRecordTable::Y1 * bytes;
+  Value place = Int(b, record) + first;
+  place = Int(b, place) + Int(b, group) * (second - first);
   // By the lane that gives the stage back; the others hear of it.
   Value thread =
       arith::IndexCastOp::create(b, b.getI32Type(), gpu::ThreadIdOp::create(b, gpu::Dimension::x));
@@ -262,7 +262,7 @@ static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Plan
   if (plan.shape.hasInput)
     maps.push_back(
         createTensorMap(host, op.getInput(), DenseAxes::ofMatrices(op.getInput()), plan.out));
-  SmallVector<Value> operands(op.getStages().take_front(4));
+  SmallVector<Value> operands(op.getStages().take_front(StageOperands::Order));
   operands.push_back(op.getInit());
   llvm::append_range(operands, Epilogue::operands(op));
   WgmmaProduct(plan.shape)

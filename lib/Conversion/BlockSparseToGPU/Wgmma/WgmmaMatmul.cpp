@@ -56,7 +56,7 @@ public:
   MatmulKernel(ImplicitLocOpBuilder &b, PlannedMatmulOp op, const MatmulPlan &plan,
                ArrayRef<Value> maps, const IRMapping &mapping);
 
-  Range tiles(ImplicitLocOpBuilder &b) override;
+  TileRange tiles(ImplicitLocOpBuilder &b) override;
   WgmmaWork getTile(ImplicitLocOpBuilder &b, Value number) override;
   SmallVector<Value> readStep(ImplicitLocOpBuilder &, const WgmmaWork &, Value) override {
     return {};
@@ -129,7 +129,7 @@ static Value toInt(ImplicitLocOpBuilder &b, Value number) {
   return b.createOrFold<arith::IndexCastOp>(b.getI32Type(), number);
 }
 
-WgmmaKernel::Range MatmulKernel::tiles(ImplicitLocOpBuilder &b) {
+TileRange MatmulKernel::tiles(ImplicitLocOpBuilder &b) {
   return {toInt(b, gpu::BlockIdOp::create(b, gpu::Dimension::x)), toInt(b, grid.count(b)),
           toInt(b, gpu::GridDimOp::create(b, gpu::Dimension::x))};
 }

@@ -126,7 +126,7 @@ StageRing::Position WgmmaProduct::emitInput(ImplicitLocOpBuilder &b, WgmmaKernel
   return at;
 }
 
-WgmmaWork WgmmaKernel::getTileAhead(ImplicitLocOpBuilder &b, const Range &range, Value number) {
+WgmmaWork WgmmaKernel::getTileAhead(ImplicitLocOpBuilder &b, const TileRange &range, Value number) {
   Value last = Int(b, range.to) + (-1);
   Value clamped = arith::MinSIOp::create(b, number, last);
   return getTile(b, arith::MaxSIOp::create(b, clamped, i32Constant(b, 0)));
@@ -218,7 +218,7 @@ void WgmmaProduct::emitProducer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
   Value zero = i32Constant(b, 0);
   Value warp = makeUniform(b, Int(b, frame.thread) / 32);
   auto emitTiles = [&](ImplicitLocOpBuilder &b) {
-    WgmmaKernel::Range range = kernel.tiles(b);
+    TileRange range = kernel.tiles(b);
     StageRing::Position start = frame.ring.start(b, /*producer=*/true);
     WgmmaWork first = kernel.getTileAhead(b, range, range.from);
     SmallVector<Value> entry = kernel.readStep(b, first, zero);

@@ -34,6 +34,7 @@
 #include "../Kit/ResultChunks.h"
 #include "../Kit/StageRing.h"
 #include "../Kit/TensorMap.h"
+#include "../Kit/TileRange.h"
 #include "../Kit/WgmmaTile.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -174,15 +175,12 @@ class WgmmaKernel {
 public:
   virtual ~WgmmaKernel() = default;
 
-  struct Range {
-    Value from, to, step;
-  };
   /// The tiles of this thread block.
-  virtual Range tiles(ImplicitLocOpBuilder &b) = 0;
+  virtual TileRange tiles(ImplicitLocOpBuilder &b) = 0;
   /// Asked by producer and consumers, for one tile ahead where the shape says that tiles are read.
   virtual WgmmaWork getTile(ImplicitLocOpBuilder &b, Value number) = 0;
   /// Tile `number` of a thread block that has `range`, or, past its end, any tile that there is.
-  WgmmaWork getTileAhead(ImplicitLocOpBuilder &b, const Range &range, Value number);
+  WgmmaWork getTileAhead(ImplicitLocOpBuilder &b, const TileRange &range, Value number);
   /// Returns what the tables contain about a k step, for the producer. It is called one k step
   /// ahead, also across tiles: it may be called for step 0 of a tile without steps, and the result
   /// is then not used.

@@ -26,14 +26,13 @@
 using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
+using ::blocksparse::GatheredIndices;
+using ::blocksparse::SampledTile;
 
 static constexpr int64_t unit = ::blocksparse::sampledPiece;
-/// Numbers of a row of the table of tiles, see blocksparse/Plan/SampledTiles.h, and behind them the
-/// number of the row.
-static constexpr int64_t firstCol = 0, firstPlace = 8, firstRow = 16, batchField = 18,
-                         headField = 19;
-static constexpr int64_t blocksField = 20, columnsField = 21, runsField = 22, blockRowsField = 23;
-static constexpr int64_t fieldCount = 24, numberField = 24, firstBlockPlace = 25;
+/// What the fields of a tile's WgmmaWork hold after the words of its row of the table of tiles: the
+/// index of the row, and a destination for each batch of subtile columns.
+static constexpr int64_t indexField = SampledTileTable::columns, firstDestination = indexField + 1;
 
 static MemRefType bufferType(Value memref) { return cast<MemRefType>(memref.getType()); }
 
@@ -74,8 +73,10 @@ struct FactorMaps {
 struct GatheredFields {
   int64_t firstWord, count, pieces;
 };
-constexpr GatheredFields gatheredRows{firstPlace, blockRowsField, 2};
-constexpr GatheredFields gatheredColumns{firstCol, columnsField, 4};
+constexpr GatheredFields gatheredRows{SampledTileTable::BlockRows, SampledTileTable::NumBlockRows,
+                                      2};
+constexpr GatheredFields gatheredColumns{SampledTileTable::BlockCols,
+                                         SampledTileTable::NumBlockCols, 4};
 
 /// Holds the factors of the product: the operands, or temporary memory to which they were written
 /// transposed.
@@ -116,13 +117,14 @@ public:
   SDDKernel(ImplicitLocOpBuilder &b, PlannedSDDOp op, const SDDPlan &plan, FactorMaps left,
             FactorMaps right, Value out, const IRMapping &mapping)
       : op(op), plan(plan), leftMaps(inKernel(left, mapping)), rightMaps(inKernel(right, mapping)),
-        outMap(mapping.lookup(out)), tileTable(IntTable::get(b, mapping.lookup(op.getTiles()[0]))),
-        workers(IntTable::get(b, mapping.lookup(op.getTiles()[1]))) {
+        outMap(mapping.lookup(out)),
+        tileTable(IntTable::get(b, mapping.lookup(op.getTiles()[SampledOperands::Tiles]))),
+        workers(IntTable::get(b, mapping.lookup(op.getTiles()[SampledOperands::Workers]))) {
     if (plan.hasBlocks())
-      places = IntTable::get(b, mapping.lookup(op.getTiles()[2]));
+      places = IntTable::get(b, mapping.lookup(op.getTiles()[SampledOperands::Destinations]));
   }
 
-  Range tiles(ImplicitLocOpBuilder &b) override { return StagedTiles::runOfBlock(b, workers); }
+  TileRange tiles(ImplicitLocOpBuilder &b) override { return StagedTiles::runOfBlock(b, workers); }
   WgmmaWork getTile(ImplicitLocOpBuilder &b, Value number) override;
   SmallVector<Value> readStep(ImplicitLocOpBuilder &, const WgmmaWork &, Value) override {
     return {};
@@ -228,8 +230,9 @@ SDDPlan::SDDPlan(PlannedSDDOp op, const Factors &factors, int64_t sharedLimit)
   // fit in the L2 cache.
   if (form.gathersRows &&
       matrixBytes(op.getA()) + matrixBytes(op.getB()) > ::blocksparse::WorkOptions().cacheBytes) {
-    shape.blocks = bufferType(op.getTiles()[1]).getDimSize(0) - 1;
-    shape.pacedTiles = bufferType(op.getTiles()[0]).getDimSize(0) / shape.blocks;
+    shape.blocks = bufferType(op.getTiles()[SampledOperands::Workers]).getDimSize(0) - 1;
+    shape.pacedTiles =
+        bufferType(op.getTiles()[SampledOperands::Tiles]).getDimSize(0) / shape.blocks;
   }
 }
 
@@ -239,7 +242,7 @@ static Value isThere(ImplicitLocOpBuilder &b, Value number) {
 }
 
 WgmmaWork SDDKernel::getTile(ImplicitLocOpBuilder &b, Value number) {
-  SmallVector<Value> fields = tileTable.read(b, number, 0, fieldCount);
+  SmallVector<Value> fields = tileTable.read(b, number, 0, SampledTileTable::columns);
   fields.push_back(number);
   if (plan.hasBlocks())
     readPlaces(b, fields);
@@ -258,7 +261,8 @@ void SDDKernel::readPlaces(ImplicitLocOpBuilder &b, SmallVectorImpl<Value> &fiel
   Value next = Int(b, thread) / 128 + 1;
   int64_t ofChunk = plan.blocks().perChunk(), each = WgmmaShape::resultBuffers * ofChunk;
   int64_t width = ::blocksparse::placesPerTile(plan.block);
-  Value at = Int(b, fields[blocksField]) * width + Int(b, next) % 2 * (width / 2);
+  Value at =
+      Int(b, fields[SampledTileTable::DestinationRow]) * width + Int(b, next) % 2 * (width / 2);
   Value block = Int(b, thread) % each;
   if (plan.form.swapped) {
     // The table lists the blocks of a subtile along its columns, which are rows of the result.
@@ -288,10 +292,10 @@ Value SDDKernel::stepBytes(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Array
                                       i32Constant(b, WgmmaTile::matrixBytes), i32Constant(b, 0));
     return bytes;
   };
-  Value rows = plan.left.gathers ? ofBlocks(plan.left, blockRowsField)
-                                 : ofPieces(firstRow, plan.shape.aMatrices());
-  Value cols =
-      plan.right.gathers ? ofBlocks(plan.right, columnsField) : ofPieces(firstCol, plan.chunks);
+  Value rows = plan.left.gathers ? ofBlocks(plan.left, SampledTileTable::NumBlockRows)
+                                 : ofPieces(SampledTileTable::FirstRow, plan.shape.aMatrices());
+  Value cols = plan.right.gathers ? ofBlocks(plan.right, SampledTileTable::NumBlockCols)
+                                  : ofPieces(SampledTileTable::FirstCol, plan.chunks);
   return Int(b, rows) + cols;
 }
 
@@ -300,8 +304,9 @@ Value SDDKernel::stepBytes(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Array
 void SDDKernel::emitCopy(ImplicitLocOpBuilder &b, const Factor &factor, Value map, MapBox box,
                          const WgmmaWork &tile, Value across, const Target &to,
                          int64_t cluster) const {
-  MapPlace place = StagedTiles::placeIn(b, factor.memref, across, to.k, tile.fields[batchField],
-                                        tile.fields[headField]);
+  MapPlace place =
+      StagedTiles::placeIn(b, factor.memref, across, to.k, tile.fields[SampledTileTable::Batch],
+                           tile.fields[SampledTileTable::Head]);
   if (!factor.alongK)
     std::swap(place.row, place.col);
   emitTensorLoad(b, map, box, place, to.address, to.barrier, cluster);
@@ -316,15 +321,15 @@ void SDDKernel::emitGathered(ImplicitLocOpBuilder &b, const Factor &factor, cons
   int64_t each = all / warps;
   Value first = Int(b, warp) * each;
   // Numbers are read again at each step: there are no registers to keep them in.
-  Value row = Int(b, makeOpaque(b, tile.fields[numberField])) * tileTable.width();
+  Value row = Int(b, makeOpaque(b, tile.fields[indexField])) * tileTable.width();
   auto copy = [&](ImplicitLocOpBuilder &b, Value map, MapBox box, int64_t i) {
     Value place = Int(b, first) + i;
-    Value word = Int(b, place) / 2 + fields.firstWord;
+    Value word = Int(b, place) / GatheredIndices::perWord + fields.firstWord;
     Value pair = tileTable.readAt(b, Int(b, row) + word);
-    Value isFirst =
-        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, Int(b, place) % 2, i32Constant(b, 0));
-    Value number =
-        arith::SelectOp::create(b, isFirst, Int(b, pair) % (1 << 16), Int(b, pair) / (1 << 16));
+    Value isFirst = arith::CmpIOp::create(
+        b, arith::CmpIPredicate::eq, Int(b, place) % GatheredIndices::perWord, i32Constant(b, 0));
+    Value number = arith::SelectOp::create(b, isFirst, Int(b, pair) % (GatheredIndices::mask + 1),
+                                           Int(b, pair) / (GatheredIndices::mask + 1));
     Target at = to;
     at.address = Int(b, to.address) + Int(b, place) * (factor.gatheredBox().bytes());
     emitCopy(b, factor, map, box, tile, Int(b, number) * factor.gatheredSize(), at);
@@ -340,7 +345,8 @@ void SDDKernel::emitGathered(ImplicitLocOpBuilder &b, const Factor &factor, cons
   auto copyPart = [&](ImplicitLocOpBuilder &b) {
     if (!factor.copiesPieces())
       return copyEach(b);
-    Value bit = Int(b, arith::ShRUIOp::create(b, tile.fields[runsField], warp)) % 2;
+    Value bit =
+        Int(b, arith::ShRUIOp::create(b, tile.fields[SampledTileTable::Contiguous], warp)) % 2;
     auto isRun = [&](int64_t wanted) {
       return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, bit, i32Constant(b, wanted));
     };
@@ -382,13 +388,14 @@ void SDDKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value
     emitGathered(b, plan.left, leftMaps, tile, gatheredRows, stage.warp,
                  {stage.a, stage.barrier, k});
   else
-    copyPieces(plan.left, leftMaps.pieces, firstRow, plan.shape.aMatrices(), stage.a,
-               plan.shape.cluster);
+    copyPieces(plan.left, leftMaps.pieces, SampledTileTable::FirstRow, plan.shape.aMatrices(),
+               stage.a, plan.shape.cluster);
   if (plan.right.gathers)
     emitGathered(b, plan.right, rightMaps, tile, gatheredColumns, stage.warp,
                  {stage.b, stage.barrier, k});
   else
-    copyPieces(plan.right, rightMaps.pieces, firstCol, plan.chunks, stage.b, /*cluster=*/1);
+    copyPieces(plan.right, rightMaps.pieces, SampledTileTable::FirstCol, plan.chunks, stage.b,
+               /*cluster=*/1);
 }
 
 //===----------------------------------------------------------------------===//
@@ -396,27 +403,29 @@ void SDDKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value
 //===----------------------------------------------------------------------===//
 
 Value SDDKernel::firstBlock(ImplicitLocOpBuilder &b, const WgmmaWork &tile) {
-  return ValuesOrigin::get(op).blockOf(b, tile.fields[batchField], tile.fields[headField]);
+  return ValuesOrigin::get(op).blockOf(b, tile.fields[SampledTileTable::Batch],
+                                       tile.fields[SampledTileTable::Head]);
 }
 
 void SDDKernel::storePiece(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                            int64_t number, Value address) {
   Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, group, i32Constant(b, 0));
   int64_t perGroup = plan.shape.splitColumns ? plan.chunks / 2 : 4;
-  Value place = arith::SelectOp::create(b, isFirst, tile.fields[firstPlace + number],
-                                        tile.fields[firstPlace + perGroup + number]);
+  Value place =
+      arith::SelectOp::create(b, isFirst, tile.fields[SampledTileTable::Destination + number],
+                              tile.fields[SampledTileTable::Destination + perGroup + number]);
   emitIf(b, isThere(b, place), [&](ImplicitLocOpBuilder &b) {
     Value zero = i32Constant(b, 0);
     Value firstRow = Int(b, firstBlock(b, tile)) * plan.block.rows;
-    Value row = Int(b, place) / 8 + firstRow;
-    Value col = Int(b, place) % 8 * unit;
+    Value row = Int(b, place) / SampledTile::destinationsPerRow + firstRow;
+    Value col = Int(b, place) % SampledTile::destinationsPerRow * unit;
     emitTensorStore(b, outMap, {row, col, zero, zero}, address);
   });
 }
 
 void SDDKernel::storeBlock(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t batch,
                            Value address) {
-  Value place = tile.fields[firstBlockPlace + batch];
+  Value place = tile.fields[firstDestination + batch];
   emitIf(b, isThere(b, place), [&](ImplicitLocOpBuilder &b) {
     Value zero = i32Constant(b, 0);
     Value row = (Int(b, place) + firstBlock(b, tile)) * plan.block.rows;
@@ -503,7 +512,8 @@ static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Plan
   FactorMaps left = createMaps(plan.left), right = createMaps(plan.right);
   Value out = createValuesMap(host, op.getInit(), plan.resultBox());
   maps.push_back(out);
-  Value blocks = indexConstant(host, bufferType(op.getTiles()[1]).getDimSize(0) - 1);
+  Value blocks =
+      indexConstant(host, bufferType(op.getTiles()[SampledOperands::Workers]).getDimSize(0) - 1);
   WgmmaProduct(plan.shape)
       .launch(host, kernels, "sdd_wgmma", maps, op.getTiles(), blocks,
               [&](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
