@@ -188,29 +188,36 @@ void collectColumns(const BlockLayout &layout, int64_t head, RowClusters &cluste
 
 } // namespace
 
-std::optional<RowClusters> blocksparse::clusterRows(const BlockLayout &layout, int64_t head,
-                                                    int64_t groupSize, std::string &error) {
+/// Returns clusters of a size that is possible, without rows. Fails for a faulty request.
+static std::optional<RowClusters> startClusters(const BlockLayout &layout, int64_t head,
+                                                int64_t groupSize, std::string &error) {
   if (!checkRequest(layout, head, groupSize, error))
     return std::nullopt;
-  const int64_t numRows = layout.grid().rows;
   RowClusters clusters;
   // A group cannot have more rows than there are; this also bounds arithmetic.
-  clusters.groupSize = std::min(groupSize, std::max<int64_t>(1, numRows));
-  clusters.rows.reserve(numRows);
-  clusterRange(layout, head, 0, numRows, clusters.groupSize, workLimit, clusters.rows);
-  collectColumns(layout, head, clusters);
+  clusters.groupSize = std::min(groupSize, std::max<int64_t>(1, layout.grid().rows));
+  return clusters;
+}
+
+std::optional<RowClusters> blocksparse::clusterRows(const BlockLayout &layout, int64_t head,
+                                                    int64_t groupSize, std::string &error) {
+  std::optional<RowClusters> clusters = startClusters(layout, head, groupSize, error);
+  if (!clusters)
+    return std::nullopt;
+  const int64_t numRows = layout.grid().rows;
+  clusters->rows.reserve(numRows);
+  clusterRange(layout, head, 0, numRows, clusters->groupSize, workLimit, clusters->rows);
+  collectColumns(layout, head, *clusters);
   return clusters;
 }
 
 std::optional<RowClusters> blocksparse::consecutiveRows(const BlockLayout &layout, int64_t head,
                                                         int64_t groupSize, std::string &error) {
-  if (!checkRequest(layout, head, groupSize, error))
+  std::optional<RowClusters> clusters = startClusters(layout, head, groupSize, error);
+  if (!clusters)
     return std::nullopt;
-  const int64_t numRows = layout.grid().rows;
-  RowClusters clusters;
-  clusters.groupSize = std::min(groupSize, std::max<int64_t>(1, numRows));
-  clusters.rows.resize(numRows);
-  std::iota(clusters.rows.begin(), clusters.rows.end(), 0);
-  collectColumns(layout, head, clusters);
+  clusters->rows.resize(layout.grid().rows);
+  std::iota(clusters->rows.begin(), clusters->rows.end(), 0);
+  collectColumns(layout, head, *clusters);
   return clusters;
 }

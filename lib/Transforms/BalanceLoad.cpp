@@ -22,37 +22,33 @@ using ::blocksparse::SegmentOrder;
 
 static int64_t splitOf(ScheduleAttr schedule) { return schedule ? schedule.getSplit() : 0; }
 
-static LogicalResult balance(PlannedDSDOp op, BalanceOptions options) {
-  std::optional<std::vector<RowSegment>> segments = readTable<RowSegment>(op.getSegments());
-  if (!segments || op.getCombine())
-    return success();
-  // Stages say the same as whole segments.
-  options.split = op.getStages().empty() ? splitOf(op.getScheduleAttr()) : 0;
-  std::string error;
-  std::optional<BalancedRows> rows = ::blocksparse::balanceSegments(*segments, options, error);
-  if (!rows)
-    return op.emitOpError() << error;
-  OpBuilder builder(op);
-  op.getSegmentsMutable().assign(createTable(builder, op.getLoc(), rows->segments));
-  if (rows->combine.empty())
-    return success();
-  op.getCombineMutable().assign(createTable(builder, op.getLoc(), rows->combine));
-  op.setSlots(rows->slots);
-  return success();
-}
-
-/// A row's normalisation needs the whole row: segments are ordered but never cut.
+/// Balances the segments of a row LUT and stores them in `op`. The result also has the slots and
+/// the combine table of split segments; it is empty if the table is not constant.
 template <typename Op>
-static LogicalResult balanceUncut(Op op, BalanceOptions options) {
+static FailureOr<BalancedRows> balanceRows(Op op, const BalanceOptions &options) {
   std::optional<std::vector<RowSegment>> segments = readTable<RowSegment>(op.getSegments());
   if (!segments)
-    return success();
+    return BalancedRows();
   std::string error;
   std::optional<BalancedRows> rows = ::blocksparse::balanceSegments(*segments, options, error);
   if (!rows)
     return op.emitOpError() << error;
   OpBuilder builder(op);
   op.getSegmentsMutable().assign(createTable(builder, op.getLoc(), rows->segments));
+  return std::move(*rows);
+}
+
+static LogicalResult balance(PlannedDSDOp op, BalanceOptions options) {
+  if (op.getCombine())
+    return success();
+  // Stages are made of complete segments.
+  options.split = op.getStages().empty() ? splitOf(op.getScheduleAttr()) : 0;
+  FailureOr<BalancedRows> rows = balanceRows(op, options);
+  if (failed(rows) || rows->combine.empty())
+    return failure(failed(rows));
+  OpBuilder builder(op);
+  op.getCombineMutable().assign(createTable(builder, op.getLoc(), rows->combine));
+  op.setSlots(rows->slots);
   return success();
 }
 
@@ -77,10 +73,11 @@ static LogicalResult balanceOperation(Operation *op, const BalanceOptions &optio
     return balance(dsd, options);
   if (auto sdd = dyn_cast<PlannedSDDOp>(op))
     return balance(sdd, options);
+  // Normalisation needs complete rows: without a split, segments are ordered but never cut.
   if (auto softmax = dyn_cast<PlannedSoftmaxOp>(op))
-    return balanceUncut(softmax, options);
+    return failure(failed(balanceRows(softmax, options)));
   if (auto grad = dyn_cast<PlannedSoftmaxGradOp>(op))
-    return balanceUncut(grad, options);
+    return failure(failed(balanceRows(grad, options)));
   return success();
 }
 
@@ -100,7 +97,7 @@ struct BalanceLoad : mlir::blocksparse::impl::BalanceLoadPassBase<BalanceLoad> {
           << "expects order longest-first, dealt or kept, but got '" << order << "'";
       return signalPassFailure();
     }
-    // Tables shared by several ops are read by all before the unused ones go.
+    // Several ops may share a table: all of them read it before unused tables are erased.
     SmallVector<Operation *> ops;
     getOperation()->walk([&](Operation *op) { ops.push_back(op); });
     for (Operation *op : ops)
