@@ -41,7 +41,8 @@ static void packBlock(const uint16_t *from, uint16_t *to, int64_t block, bool tr
          col % perChunk] = transpose ? from[col * block + row] : from[row * block + col];
 }
 
-/// The bytes of a constant of 16-bit elements, or nothing; a splat has those of one element.
+/// Returns the bytes of a constant of 16-bit elements (a splat has the bytes of one element), or
+/// nothing.
 static std::optional<ArrayRef<char>> rawBytes(ElementsAttr elements) {
   if (auto resource = dyn_cast<DenseResourceElementsAttr>(elements)) {
     AsmResourceBlob *blob = resource.getRawHandle().getBlob();
@@ -54,7 +55,7 @@ static std::optional<ArrayRef<char>> rawBytes(ElementsAttr elements) {
   return std::nullopt;
 }
 
-/// The constant values of `op` in the order of its stages, or null where they are not constant.
+/// Returns the values of `op` in the packed order of its stages, or null if they are not constant.
 static Value createPacked(OpBuilder &builder, PlannedDSDOp op, ArrayRef<int32_t> order) {
   ElementsAttr elements;
   if (!matchPattern(op.getValues(), m_Constant(&elements)))
@@ -63,7 +64,7 @@ static Value createPacked(OpBuilder &builder, PlannedDSDOp op, ArrayRef<int32_t>
   auto type = cast<RankedTensorType>(op.getValues().getType());
   int64_t block = op.getBlock()[0], area = block * block;
   int64_t stored = type.getDimSize(type.getRank() - 3), blocks = type.getNumElements() / area;
-  // Value blocks of all heads, or of one that stands for all.
+  // The values have the blocks of all heads, or those of one head that all heads share.
   if (!bytes || order.empty() || stored % order.size() != 0)
     return {};
   if (elements.isSplat())
@@ -98,9 +99,10 @@ static ScheduleAttr withTileN(ScheduleAttr schedule, int64_t tileN) {
                            schedule.getGroup(), schedule.getSplit());
 }
 
-/// Measured (docs/Performance.md): two panels side by side halve what is read of the values from
-/// memory; four are better for pairs of block rows of 64. Pairs in clusters read more panels at a
-/// time than the cache takes.
+/// Returns the number of column tiles that are computed side by side. Two of them halve what is
+/// read of the values from memory; four are better for pairs of block rows of 64 (measured, see
+/// docs/Performance.md). Pairs in clusters would read more of the dense operand at a time than the
+/// L2 cache holds.
 static int64_t panelsTogether(const StagedProduct &product) {
   if (product.stream)
     return 1;
@@ -116,7 +118,7 @@ static void buildStages(PlannedDSDOp op, int64_t workers) {
     return;
   std::optional<std::vector<RowSegment>> segments = readTable<RowSegment>(op.getSegments());
   std::optional<std::vector<RowEntry>> entries = readTable<RowEntry>(op.getEntries());
-  // Without entries nothing is to be staged: the fallback writes the result.
+  // Without entries there is nothing to stage: the fallback writes the result.
   if (!segments || !entries || entries->empty())
     return;
   product->rows.segments = *segments;

@@ -22,7 +22,8 @@ using ::blocksparse::EntryTable;
 using ::blocksparse::RowLut;
 using ::blocksparse::SegmentTable;
 
-// Above this many elements a table is a resource: text stays readable, and bytes travel as bytes.
+// A table of more elements is a resource: the text of a module stays readable, and bytes stay
+// bytes.
 static constexpr int64_t kInlineElements = 1024;
 // Elements of constants have at most 4 bytes.
 static constexpr size_t kResourceAlignment = 4;
@@ -90,8 +91,8 @@ FailureOr<int64_t> mlir::blocksparse::staticBlockCols(Operation *op, const Spars
          << type.getType();
 }
 
-/// Tables that do not say what the layout says are a fault of this compiler; better an error than
-/// a wrong result.
+/// Emits an error if tables differ from the layout. That is a fault of this compiler, and an error
+/// is better than a wrong result.
 static LogicalResult checkTables(Operation *op, const std::string &fault) {
   if (fault.empty())
     return success();
@@ -108,7 +109,7 @@ static FailureOr<RowTables> createStaticRowTables(Operation *op, OpBuilder &buil
                    createTable(builder, op->getLoc(), lut.entries)};
 }
 
-/// `inner` with the batch of `indices` in front where they have one, as a destination.
+/// Creates a destination of shape `inner`, with the batch of `indices` in front if they have one.
 static Value createIndexInit(OpBuilder &builder, Location loc, Value indices,
                              ArrayRef<OpFoldResult> inner) {
   auto type = cast<RankedTensorType>(indices.getType());
@@ -124,7 +125,7 @@ static OpFoldResult lastSize(OpBuilder &builder, Location loc, Value indices) {
                               cast<RankedTensorType>(indices.getType()).getRank() - 1);
 }
 
-/// Number of block rows that crow_indices describe.
+/// Returns the number of block rows that crow_indices describe.
 static OpFoldResult blockRows(OpBuilder &builder, Location loc, Value crow) {
   OpFoldResult offsets = lastSize(builder, loc, crow);
   if (std::optional<int64_t> size = getConstantIntValue(offsets))
@@ -155,7 +156,8 @@ static FailureOr<RowTables> createDynamicRowTables(Operation *op, OpBuilder &bui
   return RowTables{lut.getResult(0), lut.getResult(1)};
 }
 
-/// Segments of count 0 for a dynamic pattern: the row LUT of a pattern without blocks.
+/// Creates the row LUT of a pattern without blocks for a dynamic pattern: all segments have count
+/// 0.
 static FailureOr<RowTables> createEmptyDynamicRowTables(Operation *op, OpBuilder &builder,
                                                         const SparseStorage &pattern,
                                                         bool transpose) {

@@ -12,24 +12,27 @@
 
 namespace mlir::blocksparse {
 
+/// Holds the tables of a row LUT.
 struct RowTables {
   Value segments, entries;
 };
 
+/// Holds the tables of a coordinate LUT.
 struct CoordinateTables {
   Value lut, segments;
 };
 
-/// A constant of `type` from the bytes of its elements: written out up to 1024 elements, else a
-/// resource named by `prefix` and its contents, so that equal constants are one attribute.
+/// Creates a constant of `type` from the bytes of its elements. Constants of at most 1024 elements
+/// are written out; others are resources named by `prefix` and their contents, so that equal
+/// constants are one attribute.
 Value createConstant(OpBuilder &builder, Location loc, RankedTensorType type, ArrayRef<char> bytes,
                      StringRef prefix);
 
-/// An i32 constant of `shape`.
+/// Creates an i32 constant of `shape`.
 Value createTable(OpBuilder &builder, Location loc, ArrayRef<int64_t> shape,
                   ArrayRef<int32_t> data);
 
-/// A constant table of one row for each element of `rows`.
+/// Creates a constant table with one row for each element of `rows`.
 template <typename Row>
 Value createTable(OpBuilder &builder, Location loc, const std::vector<Row> &rows) {
   std::span<const int32_t> data = ::blocksparse::flatTable(rows);
@@ -39,12 +42,12 @@ Value createTable(OpBuilder &builder, Location loc, const std::vector<Row> &rows
       {data.data(), data.size()});
 }
 
-/// The elements of a constant table in row-major order, or nothing when `table` is not a constant
-/// of i32 or its resource is not there.
+/// Returns the elements of a constant table in row-major order, or nothing if `table` is not a
+/// constant of i32 or its resource is missing.
 std::optional<std::vector<int32_t>> readElements(Value table);
 
-/// The rows of a constant table (a Row is a struct of int32_t), or nothing when `table` is not a
-/// constant, its resource is not there, or it has another number of columns.
+/// Returns the rows of a constant table (a Row is a struct of int32_t), or nothing if `table` is
+/// not a constant, if its resource is missing, or if it has another number of columns.
 template <typename Row>
 std::optional<std::vector<Row>> readTable(Value table) {
   auto type = cast<ShapedType>(table.getType());
@@ -59,22 +62,22 @@ std::optional<std::vector<Row>> readTable(Value table) {
   return rows;
 }
 
-/// The row LUT of a pattern, transposed or not; `empty` leaves out all entries but keeps every
-/// segment. Emits an error for a layout that can't be resolved or tables that do not
-/// say the same as the layout.
+/// Creates the row LUT of a pattern, transposed or not; `empty` leaves out all entries but keeps
+/// every segment. Emits an error if the layout can't be resolved, or if the tables differ from it.
 FailureOr<RowTables> createRowTables(Operation *op, OpBuilder &builder,
                                      const SparseStorage &pattern, bool transpose, bool empty);
 
-/// The coordinate LUT of a pattern. Run-time tables stand in row order whatever `order`.
+/// Creates the coordinate LUT of a pattern. Run-time tables are in row order, whatever `order` is.
 FailureOr<CoordinateTables> createCoordinateTables(Operation *op, OpBuilder &builder,
                                                    const SparseStorage &pattern,
                                                    ::blocksparse::CoordinateOrder order);
 
-/// The resolved layout of a static pattern, or an error on `op`.
+/// Returns the resolved layout of a static pattern, or emits an error on `op`.
 FailureOr<const ::blocksparse::BlockLayout *> resolveLayout(Operation *op,
                                                             LayoutAttrInterface layout);
 
-/// Number of block columns of a dynamic pattern, or an error on `op` where it is not static.
+/// Returns the number of block columns of a dynamic pattern; emits an error on `op` if it is not
+/// static.
 FailureOr<int64_t> staticBlockCols(Operation *op, const SparseTensor &type);
 
 } // namespace mlir::blocksparse

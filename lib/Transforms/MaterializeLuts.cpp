@@ -20,7 +20,7 @@ namespace mlir::blocksparse {
 using namespace mlir;
 using namespace mlir::blocksparse;
 
-/// The first sparse type among the operands and results of `op`, or null.
+/// Returns the first sparse type among the operands and results of `op`, or null.
 static Type findSparseType(Operation *op) {
   for (TypeRange types : {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
     for (Type type : types)
@@ -29,8 +29,8 @@ static Type findSparseType(Operation *op) {
   return {};
 }
 
-/// Only ops with a conversion may hold sparse tensors; all others are named before anything
-/// changes.
+/// Emits an error for an op without a conversion that has a sparse operand or result. It runs
+/// before anything changes.
 static LogicalResult checkForeignOps(ModuleOp module) {
   WalkResult result = module.walk([](Operation *op) {
     if (isa<BlockSparseDialect, scf::SCFDialect, func::FuncDialect>(op->getDialect()) ||

@@ -12,7 +12,7 @@ using ::blocksparse::StreamShape;
 
 static constexpr int64_t unit = 64;
 
-/// One type of 16-bit floats.
+/// Returns true if all three are the same type of 16-bit floats.
 static bool areSixteenBitFloats(Type a, Type b, Type out) {
   return (a.isF16() || a.isBF16()) && b == a && out == a;
 }
@@ -54,7 +54,7 @@ static int64_t sizeFromEnd(ShapedType type, int64_t fromEnd) {
   return fromEnd < type.getRank() ? type.getDimSize(type.getRank() - 1 - fromEnd) : 1;
 }
 
-/// Whether every coordinate that a copy of `type`, seen as a matrix, may name is an int32.
+/// Returns true if int32 holds every coordinate of a TMA load from `type` seen as a matrix.
 static bool hasSmallCoordinates(ShapedType type) {
   int64_t rows = 1;
   for (int64_t size : type.getShape().drop_back())

@@ -10,22 +10,23 @@
 
 namespace mlir::blocksparse {
 
-/// What decides whether a product over a static row LUT can run in stages; sizes in elements,
-/// kDynamic where unknown.
+/// Holds the facts that decide if a product over a static row LUT can run in stages. Sizes are in
+/// elements, and kDynamic if they are unknown.
 struct StagedSizes {
   Type values, dense, out;
-  /// Rows and depth of a block of op(V), rows of op(dense) and columns of the result.
+  /// Rows and K extent of a block of op(V), rows of op(dense), and columns of the result.
   int64_t rows = 0, depth = 0, k = 0, n = 0;
-  /// k is the last axis of the dense operand.
+  /// True if the dense operand is K-major: k is its last axis.
   bool alongK = false;
 };
 
-/// Whether the wgmma kernels compute a product of these sizes: 16-bit floats of one type, rows
-/// and depth multiples of 64, whole blocks of k, n a multiple of 64.
+/// Returns true if the wgmma kernels support a product of these sizes: 16-bit floats of one type,
+/// rows and K extent of a block multiples of 64, k a multiple of the block's, n a multiple of 64.
 bool hasWgmmaSizes(const StagedSizes &sizes);
-/// The same for the stream kernels: square blocks of 16 or 32.
+/// Returns true if the stream kernels support a product of these sizes: square blocks of 16 or 32,
+/// and types, k and n as above.
 bool hasStreamSizes(const StagedSizes &sizes);
-/// The same for a product at the blocks of a pattern.
+/// Holds the facts that decide if a product at the blocks of a pattern can run in tiles.
 struct SampledSizes {
   Type a, b, out;
   ::blocksparse::BlockShape block;
@@ -33,31 +34,33 @@ struct SampledSizes {
   int64_t m = 0, n = 0, k = 0;
 };
 
-/// Whether the wgmma kernels compute such a product: 16-bit floats of one type, blocks that tiles
-/// are made of (see hasSampledTiles) and that do not stick out, k a multiple of 8.
+/// Returns true if the wgmma kernels support such a product: 16-bit floats of one type, blocks that
+/// tiles can be made of (see hasSampledTiles) and that lie completely in the result, k a multiple
+/// of 8.
 bool hasWgmmaSizes(const SampledSizes &sizes);
-/// Columns of a panel: the widest of `wanted` and its halves, down to 64, that divides n.
+/// Returns the columns of a column tile: the largest of 64, 128, 256, … that is at most `wanted`
+/// and divides n.
 int64_t fitPanel(int64_t n, int64_t wanted);
 
-/// A planned_dsd whose schedule names a kernel of stages and whose static shapes fit it.
+/// Describes a planned_dsd whose schedule names a kernel of stages and whose static shapes fit it.
 struct StagedProduct {
-  /// Nothing for an op that is no such product. Without the tables.
+  /// Returns the product without its tables, or nothing if the op is no such product.
   static std::optional<StagedProduct> get(PlannedDSDOp op);
 
   ::blocksparse::RowProduct rows;
   ::blocksparse::TileSpace space;
-  /// Columns of a panel; the schedule's tile_n, or less where that does not divide the result.
+  /// Columns of a column tile: the schedule's tile_n, or fewer if that does not divide the result.
   int64_t tileN = 0;
-  /// Rows of op(dense).
+  /// Number of rows of op(dense).
   int64_t k = 0;
-  /// Of a stream kernel, or nothing: wgmma.
+  /// The shape of the stages of a stream kernel; nothing for wgmma.
   std::optional<::blocksparse::StreamShape> stream;
 };
 
-/// A planned_sdd whose schedule names "cuda.wgmma" or "cuda.wgmma_turned" and whose static shapes
-/// fit it.
+/// Describes a planned_sdd whose schedule names "cuda.wgmma" or "cuda.wgmma_turned" and whose
+/// static shapes fit it.
 struct StagedSampled {
-  /// Nothing for an op that is no such product. Without the table.
+  /// Returns the product without its table, or nothing if the op is no such product.
   static std::optional<StagedSampled> get(PlannedSDDOp op);
 
   ::blocksparse::SampledProduct blocks;

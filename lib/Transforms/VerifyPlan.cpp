@@ -33,14 +33,14 @@ static int64_t sizeFromEnd(Value value, int64_t fromEnd) {
   return fromEnd < type.getRank() ? type.getDimSize(type.getRank() - 1 - fromEnd) : 1;
 }
 
-/// Blocks of `block` elements that cover `size`; unknown when size is.
+/// Returns the number of blocks of `block` elements that cover `size`; unknown if size is.
 static int64_t blocksOf(int64_t size, int64_t block) {
   return ShapedType::isDynamic(size) ? size : static_cast<int64_t>(llvm::divideCeil(size, block));
 }
 
-/// Value blocks of the `lutHeads` heads that tables speak about, in values [.., S, bm, bn] of a
-/// tensor of `heads` heads, or of one head that serves them all: then `table`, a row a block,
-/// lists all of its blocks.
+/// Returns the number of value blocks of the `lutHeads` heads of a table. `values` is [.., S, bm,
+/// bn] of a tensor of `heads` heads, or of one head that all heads share: `table`, with a row for
+/// each block, then lists all of its blocks.
 static int64_t tableValues(Value values, int64_t lutHeads, int64_t heads, Value table) {
   int64_t stored = sizeFromEnd(values, 2);
   if (ShapedType::isDynamic(stored) || ShapedType::isDynamic(heads) || heads == 0)
@@ -50,7 +50,7 @@ static int64_t tableValues(Value values, int64_t lutHeads, int64_t heads, Value 
   return lutHeads == heads ? stored : stored / heads;
 }
 
-/// An extent that the types do not tell is the smallest that the table needs.
+/// Returns `extent`, or, if the types do not tell it, the smallest extent that the table needs.
 template <typename Row>
 static int64_t known(int64_t extent, const std::vector<Row> &rows, int32_t Row::*field) {
   if (!ShapedType::isDynamic(extent))
@@ -61,7 +61,7 @@ static int64_t known(int64_t extent, const std::vector<Row> &rows, int32_t Row::
   return needed;
 }
 
-/// Reports a fault, or that some but not all value blocks stand in a table of `rows` rows.
+/// Reports a fault, or that a table of `rows` rows has some but not all value blocks.
 static LogicalResult report(Operation *op, const std::string &fault, int64_t rows, int64_t values) {
   if (!fault.empty())
     return op->emitOpError() << "got faulty look-up tables: " << fault;
@@ -111,7 +111,7 @@ static LogicalResult verifyCoordinates(Operation *op, Value lutTable, Value segm
                 values);
 }
 
-/// Reports compile-time lists where no kernel can walk them.
+/// Reports work lists that no kernel can read.
 template <typename Op>
 static LogicalResult reportNoKernel(Op op, StringRef lists, bool fits) {
   return op.emitOpError() << "expects " << lists
@@ -127,7 +127,7 @@ static LogicalResult reportFault(Operation *op, StringRef lists, const std::stri
   return op->emitOpError() << "got faulty " << lists << ": " << fault;
 }
 
-/// Stages against the row LUT, which is verified already.
+/// Verifies stages against the row LUT, which is verified already.
 static LogicalResult verifyStages(PlannedDSDOp op) {
   if (op.getStages().empty())
     return success();
@@ -178,7 +178,8 @@ static LogicalResult verify(PlannedDSDOp op) {
   return verifyStages(op);
 }
 
-/// Softmax sees its values alone: they hold those of `lut_heads` heads, or of more.
+/// Verifies the tables of a softmax or its gradient. Their values are those of `lut_heads` heads,
+/// or of more heads.
 template <typename Op>
 static LogicalResult verifySoftmax(Op op, Value values) {
   ArrayRef<int64_t> block = op.getBlock(), shape = op.getShape();
@@ -190,7 +191,7 @@ static LogicalResult verifySoftmax(Op op, Value values) {
   return verifyRows(op, op.getSegments(), op.getEntries(), Value(), extents);
 }
 
-/// Work lists against the coordinate LUT, which is verified already.
+/// Verifies work lists against the coordinate LUT, which is verified already.
 static LogicalResult verifyTiles(PlannedSDDOp op) {
   if (op.getTiles().empty())
     return success();
@@ -225,7 +226,7 @@ static LogicalResult verify(PlannedSDDOp op) {
   return verifyTiles(op);
 }
 
-/// to_dense and from_dense, which have no segments.
+/// Verifies the table of to_dense or from_dense, which have no segments.
 template <typename Op>
 static LogicalResult verifyConversion(Op op, Value values, Value dense) {
   ArrayRef<int64_t> block = op.getBlock();

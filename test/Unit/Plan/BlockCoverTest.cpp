@@ -26,14 +26,14 @@ std::vector<BlockCoordinate> blocksOf(const std::vector<std::string> &rows) {
   return blocksOf(layoutOf(rows));
 }
 
-/// The blocks of one head.
+/// Returns the blocks of one head.
 std::vector<BlockCoordinate> blocksOf(const BlockLayout &layout, int64_t head) {
   std::vector<BlockCoordinate> blocks = blocksOf(layout);
   std::erase_if(blocks, [&](const BlockCoordinate &at) { return at.head != head; });
   return blocks;
 }
 
-/// A tile without limits to its window.
+/// Returns the shape of tiles in windows of `window` block rows and columns.
 CoverShape shapeOf(int64_t rows, int64_t cols, int64_t window = 1 << 20) {
   CoverShape shape;
   shape.rows = rows;
@@ -42,25 +42,25 @@ CoverShape shapeOf(int64_t rows, int64_t cols, int64_t window = 1 << 20) {
   return shape;
 }
 
-/// Rows and columns of tiles in a window.
+/// Returns the numbers of rows and columns of tiles that a window has.
 std::pair<int64_t, int64_t> windowOf(const CoverShape &shape) {
   return {std::max<int64_t>(1, std::min<int64_t>(shape.windowRows / shape.rowsTogether, 256)),
           std::max<int64_t>(1, std::min<int64_t>(shape.windowCols, 512) / shape.colsTogether)};
 }
 
-/// Whether no number is below `least` or `most` in all, and they ascend.
+/// Returns true if there are 1 to `most` numbers, in ascending order.
 bool ascend(const Numbers &numbers, int64_t most) {
   return !numbers.empty() && static_cast<int64_t>(numbers.size()) <= most && numbers[0] >= 0 &&
          std::adjacent_find(numbers.begin(), numbers.end(), std::greater_equal<>()) ==
              numbers.end();
 }
 
-/// Whether all numbers are of one window of `size`.
+/// Returns true if all numbers are in one window of `size`.
 bool isOfWindow(const Numbers &numbers, int64_t size) {
   return numbers.front() / size == numbers.back() / size;
 }
 
-/// What every cover fulfils; gives its tiles.
+/// Expects what every cover fulfils, and returns its tiles.
 std::vector<CoverTile> checkCover(const std::vector<BlockCoordinate> &blocks,
                                   const CoverShape &shape) {
   const std::vector<CoverTile> tiles = coverBlocks(blocks, shape);
@@ -138,8 +138,8 @@ TEST(BlockCover, EveryBlockIsInOneTile) {
 TEST(BlockCover, NoBlocksMakeNoTiles) { EXPECT_TRUE(coverBlocks({}, shapeOf(4, 8)).empty()); }
 
 TEST(BlockCover, PermutedDenseMatricesAreFound) {
-  // Rows 0, 2, 5 and 6 have the blocks of eight columns, 1, 3, 4 and 7 those of eight others, four
-  // of them the same.
+  // Rows 0, 2, 5 and 6 have blocks in eight columns, and rows 1, 3, 4 and 7 in eight columns of
+  // which four are also columns of the other rows.
   const std::vector<BlockCoordinate> blocks = blocksOf({
       "101101011011", //
       "011011101101", //
@@ -161,7 +161,8 @@ TEST(BlockCover, PermutedDenseMatricesAreFound) {
 }
 
 TEST(BlockCover, RowsGiveWayToBetterOnes) {
-  // Rows 1 and 2 share most with row 0, and nothing with each other: columns 0 and 1 fit row 3.
+  // Rows 1 and 2 share most columns with row 0, and none with each other; row 3 fits columns 0
+  // and 1.
   const std::vector<CoverTile> tiles = checkCover(blocksOf({
                                                       "1111111111", //
                                                       "1111110000", //
@@ -187,8 +188,8 @@ TEST(BlockCover, FullTilesComeFirst) {
 }
 
 TEST(BlockCover, NeighboursStandTogether) {
-  // Rows of two block rows, columns of two block columns: (0, 0) and (2, 1) have one block each,
-  // (0, 1) two.
+  // A row is two block rows and a column two block columns: (0, 0) and (2, 1) have one block each,
+  // and (0, 1) has two.
   CoverShape shape = shapeOf(2, 2);
   shape.rowsTogether = shape.colsTogether = 2;
   const std::vector<CoverTile> tiles = checkCover(blocksOf({
@@ -205,7 +206,7 @@ TEST(BlockCover, NeighboursStandTogether) {
 }
 
 TEST(BlockCover, WindowsFollowOneAnother) {
-  // Windows of 4 x 4, three by three of them, the last ones smaller.
+  // There are three by three windows of 4 x 4; the last ones are smaller.
   const std::vector<BlockCoordinate> blocks =
       blocksOf(layoutOf(maskOf({1, 10, 11}, [](int64_t, int64_t, int64_t) { return true; })));
   std::vector<std::pair<int64_t, int64_t>> windows;
@@ -219,7 +220,7 @@ TEST(BlockCover, WindowsFollowOneAnother) {
 }
 
 TEST(BlockCover, WindowsAreLimited) {
-  // Every block row has the first and the last column, every third one others.
+  // Every block row has blocks in the first and the last column; every third one has others.
   const std::vector<BlockCoordinate> blocks =
       blocksOf(layoutOf(maskOf({1, 600, 1100}, [](int64_t, int64_t row, int64_t col) {
         return col == 0 || col == 1099 || (row % 3 == 0 && col % 29 == 0);

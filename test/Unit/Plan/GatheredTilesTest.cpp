@@ -1,7 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Tiles of any block rows by any block columns, and how long tiles of either kind take.
+// Tests tiles of any block rows by any block columns, and the time estimates of both kinds of
+// tiles.
 
 #include "SampledProducts.h"
 
@@ -13,7 +14,7 @@ using namespace blocksparse::test;
 
 namespace {
 
-/// Whether A and whether B is transposed.
+/// Holds two bools: true if A is transposed, and true if B is transposed.
 constexpr std::pair<bool, bool> transposes[] = {
     {false, false}, {false, true}, {true, false}, {true, true}};
 constexpr BlockShape blocks[] = {{16, 16}, {32, 32}, {64, 64},  {16, 64},
@@ -23,7 +24,7 @@ TEST(GatheredTiles, FormsAreThoseOfTheFactors) {
   struct {
     BlockShape block;
     bool transposeA, transposeB;
-    // Without and with rows that are gathered.
+    // The form without gathered rows, then what is gathered together with them.
     bool swapped, gathersColumns;
     int64_t rowsTogether, columnsTogether, groupRows;
   } const cases[] = {
@@ -74,7 +75,7 @@ TEST(GatheredTiles, FactorsAreTurnedWhereThatIsAskedForAndHelps) {
 
 TEST(GatheredTiles, TurningTakesItsLaunchAndItsBytes) {
   EXPECT_NEAR(estimateTurnTime(0), 5e-6, 1e-9);
-  // 128 MB read and written.
+  // 128 MB are read and written.
   EXPECT_NEAR(estimateTurnTime(8192 * 8192 * 2), 104.4e-6, 0.1e-6);
 }
 
@@ -103,8 +104,8 @@ TEST(GatheredTiles, HalvesAreAnyRowsOf64) {
 }
 
 TEST(GatheredTiles, HalvesAreOfAnyBlocks) {
-  // A block of 192 x 128 has three rows of pieces by two: two blocks make three tiles, of which one
-  // has pieces of both.
+  // A block of 192 x 128 is three by two subtiles: two blocks make three tiles, and one of these
+  // has subtiles of both.
   const Product product(layoutOf({"10", "10"}), {192, 128},
                         SampledForm::get({192, 128}, {false, false}, true));
   const SampledWorkLists lists = build(product.view, {}, 1);
@@ -115,7 +116,7 @@ TEST(GatheredTiles, HalvesAreOfAnyBlocks) {
 }
 
 TEST(GatheredTiles, BlocksOf32ShareTheirPieces) {
-  // Rows 0 and 3 have columns 0 and 2, rows 2 and 4 columns 1 and 3.
+  // Rows 0 and 3 have blocks in columns 0 and 2, rows 2 and 4 in columns 1 and 3.
   const Product product(layoutOf({"1010", "0000", "0101", "1010", "0101"}), {32, 32},
                         SampledForm::get({32, 32}, {false, true}, true));
   const SampledWorkLists lists = build(product.view, {1, 1, 2, 1}, 1);
@@ -137,15 +138,15 @@ TEST(GatheredTiles, BlocksOf32ShareTheirPieces) {
 }
 
 TEST(GatheredTiles, WholePiecesComeTogether) {
-  // With k across both factors, four block rows and columns of 16 are one of those that are
-  // gathered: there are rows 0 and 1 (block row 7), columns 0 and 2 (block column 9).
+  // If both factors are MN-major, four block rows (columns) of 16 are gathered as one: there are
+  // rows 0 and 1 (block row 7) and columns 0 and 2 (block column 9).
   std::vector<std::string> rows(8, std::string(12, '0'));
   rows[1][2] = rows[1][9] = rows[7][0] = rows[6][11] = '1';
   const Product product(layoutOf(rows), {16, 16}, SampledForm::get({16, 16}, {true, false}, true));
   const SampledWorkLists lists = build(product.view, {}, 1);
   SampledTile tile = tileOf({pairOf(0, 2)}, {pairOf(0, 1)}, {});
   tile.numBlockCols = tile.numBlockRows = 2;
-  tile.contiguous = 3; // a piece has neighbours alone
+  tile.contiguous = 3; // the columns of a subtile are neighbours
   EXPECT_EQ(lists.tiles, std::vector<SampledTile>{tile});
   std::vector<int32_t> places(128, -1);
   places[1 * 4 + 2] = 0;           // half 0, chunk 0, row 1, column 2
@@ -156,7 +157,8 @@ TEST(GatheredTiles, WholePiecesComeTogether) {
 }
 
 TEST(GatheredTiles, RunsAreNeighboursOfAChunk) {
-  // Columns 0 to 3 fill a chunk with neighbours, 5 to 8 too, 10 to 13 are not all there.
+  // Columns 0 to 3 and 5 to 8 each fill a subtile column with neighbours; of 10 to 13 one is
+  // missing.
   const Product product(layoutOf({"11110111101101", "11110111101101"}), {16, 16},
                         SampledForm::get({16, 16}, {false, true}, true));
   const SampledWorkLists lists = build(product.view, {}, 1);
@@ -209,8 +211,8 @@ TEST(GatheredTiles, WorkersHaveEquallyManyTiles) {
     for (int64_t workers : {1, 2, 7, 13, 132})
       expectEqualShares(build(product.view, {}, workers), workers);
   }
-  // Heads of one tile each that come so that by loads alone, of 6 and 5 pieces, one worker would
-  // have the full ones and the other, with more tiles, the rest.
+  // Every head has one tile. By their loads alone, of 6 and 5 subtiles, one worker would get the
+  // full tiles and the other one, with more tiles, the rest.
   const std::string full = "10010101010";
   const BlockGrid grid{static_cast<int64_t>(full.size()), 2, 4};
   const Product product(
@@ -221,7 +223,7 @@ TEST(GatheredTiles, WorkersHaveEquallyManyTiles) {
 }
 
 TEST(GatheredTiles, WindowsAreOfTheCache) {
-  // Half of the cache has 8192 rows of 1024 values: 128 block rows.
+  // Half of the cache holds 8192 rows of 1024 values: 128 block rows.
   const Product product(layoutOf(randomMask({1, 150, 150}, 5)), {64, 64},
                         SampledForm::get({64, 64}, {false, false}, true));
   std::string error;
@@ -271,7 +273,7 @@ TEST(GatheredTiles, FaultsOfPiecesAreFound) {
   }
 }
 
-/// Whether every change of the tables of a product at small blocks is found.
+/// Expects that every change of the tables of a product with small blocks is found.
 void expectFaults(const SampledProduct &product, const TileSpace &space) {
   const SampledWorkLists lists = build(product, space);
   ASSERT_EQ(verifySampledTiles(product, lists, space), "");
@@ -290,7 +292,7 @@ void expectFaults(const SampledProduct &product, const TileSpace &space) {
       EXPECT_NE(verifySampledTiles(product, other, space), "")
           << "tile " << i << ", word " << word << ": " << number;
     };
-    // Numbers of columns, and of rows.
+    // Numbers of gathered columns and rows.
     for (int32_t col = 0; col < tile.numBlockCols; ++col)
       expectFault(col / 2, tile.blockCols.words[col / 2] ^ 1 << 16 * (col % 2));
     for (int32_t row = 0; row < tile.numBlockRows; ++row)
@@ -338,7 +340,7 @@ TEST(GatheredTiles, FaultsHaveNames) {
               "in tile 0 expects a row of places in [0, 2), but got 2");
 }
 
-/// Times of whole seconds: a tile of 128 x 256 over 1024 has 384 lines to load.
+/// Returns rates by which times are whole seconds: a tile of 128 x 256 over 1024 loads 384 rows.
 StageRates ratesOf(double loadsPerSecond, double tilesPerSecond) {
   StageRates rates;
   rates.loadedBytesPerSecond = loadsPerSecond * 384 * 1024 * 2;
@@ -353,7 +355,8 @@ double estimate(const Product &product, int64_t workers, const StageRates &rates
 }
 
 TEST(GatheredTiles, LoadsOrTheLastRoundTakeTime) {
-  // Tiles of two blocks each. Four: two rounds of two workers. Three: two rounds, but fewer loads.
+  // Each tile has two blocks. Four tiles are two rounds of two workers; three are two rounds with
+  // fewer loads.
   const Product four(layoutOf({"11111111"}), {128, 128}), three(layoutOf({"111111"}), {128, 128});
   EXPECT_DOUBLE_EQ(estimate(four, 2, ratesOf(1, 1.25)), 12);
   EXPECT_DOUBLE_EQ(estimate(three, 2, ratesOf(1, 1.25)), 11.6);
@@ -365,8 +368,8 @@ TEST(GatheredTiles, LoadsOrTheLastRoundTakeTime) {
 }
 
 TEST(GatheredTiles, TilesLoadWhatTheyHave) {
-  // A half of 64 and a chunk of 64: a third of the lines of a whole tile, in the time of its
-  // products.
+  // A half of 64 rows and a subtile column of 64 columns load a third of the rows of a full tile,
+  // but take the time of its products.
   const SampledForm form = SampledForm::get({64, 64}, {false, true}, true);
   const Product one(layoutOf({"1"}), {64, 64}, form);
   EXPECT_DOUBLE_EQ(estimate(one, 1, ratesOf(.25, 100)), 10 + 4 / 3.);
@@ -374,18 +377,18 @@ TEST(GatheredTiles, TilesLoadWhatTheyHave) {
   // Two halves.
   const Product two(layoutOf({"1", "1"}), {64, 64}, form);
   EXPECT_DOUBLE_EQ(estimate(two, 1, ratesOf(.25, 100)), 12);
-  // One half of 64 by 384 columns, 7 chunks in two tiles.
+  // One half of 64 rows by 384 columns: 7 subtile columns in two tiles.
   const Product wide(layoutOf({"1111111"}), {64, 64});
   EXPECT_DOUBLE_EQ(estimate(wide, 1, ratesOf(.25, 100)), 10 + 4 * 9 * 64 / 384.);
   EXPECT_DOUBLE_EQ(estimate(wide, 1, ratesOf(100, 1)), 11.5);
-  // Two rows by three columns of 32, and with k across both factors of whole pieces.
+  // Two block rows by three block columns of 32; if both factors are MN-major, complete subtiles.
   for (bool together : {false, true}) {
     const Product small(layoutOf({"11100", "11100"}), {32, 32},
                         SampledForm::get({32, 32}, {together, !together}, true));
     EXPECT_DOUBLE_EQ(estimate(small, 1, ratesOf(.25, 100)),
                      10 + 4 * (together ? 64 + 128 : 64 + 96) / 384.);
   }
-  // A band has 128 rows whatever is in it.
+  // A row tile has 128 rows, whichever blocks it has.
   const Product band(layoutOf({"11100", "11100"}), {32, 32},
                      SampledForm::get({32, 32}, {false, true}, false));
   EXPECT_DOUBLE_EQ(estimate(band, 1, ratesOf(.25, 100)), 10 + 4 * (128 + 96) / 384.);

@@ -17,7 +17,7 @@ inline BlockLayout layoutOf(const std::vector<std::string> &rows) {
   return layoutOf(maskFromText(rows));
 }
 
-/// Layouts whose rows have very different lengths, some without a block or a row.
+/// Returns layouts whose rows have very different lengths; some have no block or no row.
 inline std::vector<BlockLayout> randomLayouts() {
   std::vector<BlockLayout> layouts;
   uint64_t seed = 0;
@@ -28,17 +28,17 @@ inline std::vector<BlockLayout> randomLayouts() {
   return layouts;
 }
 
-/// Case C02: neighbouring blocks tempt a packer to invent (0, 0).
+/// Returns case C02: a packer that joined its neighbouring blocks would invent block (0, 0).
 inline BlockLayout layoutC02() { return layoutOf({"01111", "11111", "11111", "11011"}); }
 
-/// Case C04: the second head has no block.
+/// Returns case C04: the second head has no block.
 inline BlockLayout layoutC04() {
   DenseMask mask({2, 1, 1});
   mask.at(0, 0, 0) = 1;
   return layoutOf(mask);
 }
 
-/// 16 heads x 1024 x 1024 blocks, one in ten of them stored.
+/// Returns 16 heads of 1024 x 1024 blocks, of which one in ten is stored.
 inline BlockLayout largeLayout() {
   const BlockGrid grid{16, 1024, 1024};
   return layoutOf(maskOf(grid, [](int64_t head, int64_t row, int64_t col) {

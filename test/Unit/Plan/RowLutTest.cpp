@@ -10,7 +10,7 @@ using namespace blocksparse::test;
 
 namespace {
 
-/// The blocks that a row LUT names, as a mask of the original pattern.
+/// Returns the blocks that a row LUT names, as a mask of the original pattern.
 DenseMask maskOf(const RowLut &lut, BlockGrid grid, bool transpose) {
   DenseMask mask(grid);
   for (const RowSegment &segment : lut.segments)

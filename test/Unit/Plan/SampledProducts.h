@@ -13,7 +13,7 @@
 
 namespace blocksparse::test {
 
-/// A product at the blocks of a layout.
+/// Holds a product at the blocks of a layout.
 struct Product {
   Product(const BlockLayout &layout, BlockShape block)
       : lut(buildCoordinateLut(layout, CoordinateOrder::Columns).lut) {
@@ -30,7 +30,7 @@ struct Product {
   SampledProduct view;
 };
 
-/// Its tiles over a reduction of 1024.
+/// Builds the tiles of a product over a reduction of 1024.
 inline SampledWorkLists build(const SampledProduct &product, const TileSpace &space,
                               int64_t workers = 3) {
   std::string error;
@@ -41,12 +41,12 @@ inline SampledWorkLists build(const SampledProduct &product, const TileSpace &sp
   return lists ? *lists : SampledWorkLists();
 }
 
-/// Two of the numbers that are gathered, the second where there is one.
+/// Returns the word of two gathered indices; 0xffff if there is no second one.
 inline int32_t pairOf(int32_t first, int32_t second = 0xffff) {
   return static_cast<int32_t>(static_cast<uint32_t>(second) << 16 | static_cast<uint32_t>(first));
 }
 
-/// A tile of the first batch and head; -1 for whatever is not given.
+/// Returns a tile of the first batch and head. Words that are not given are -1.
 inline SampledTile tileOf(std::initializer_list<int32_t> cols,
                           std::initializer_list<int32_t> places,
                           std::initializer_list<int32_t> rows) {
@@ -60,7 +60,7 @@ inline SampledTile tileOf(std::initializer_list<int32_t> cols,
   return tile;
 }
 
-/// Makes another number of a word.
+/// Changes a word of a tile.
 inline void change(SampledTile &tile, int word) {
   int32_t &number = reinterpret_cast<int32_t *>(&tile)[word];
   number = number == 0 ? 1 : 0;

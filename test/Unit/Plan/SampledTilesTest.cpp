@@ -13,7 +13,7 @@ namespace {
 TEST(SampledTiles, HalvesOfABlockRowShareColumns) {
   const Product product(layoutOf({"011", "100"}), {128, 128});
   const SampledWorkLists lists = build(product.view, {}, 1);
-  // Values 0 and 1 fill a tile; value 2 has half of one.
+  // Value blocks 0 and 1 fill a tile; value block 2 fills half of one.
   const SampledTile first{{128, 192, 256, 320, -1, -1, -1, -1},
                           {0, 1, 1024, 1025, 512, 513, 1536, 1537},
                           {0, 64},
@@ -46,7 +46,7 @@ TEST(SampledTiles, NarrowerTilesKeepWorkersBusy) {
   EXPECT_EQ(build(product.view, {1, 2, 1, 1}, 4).tiles.size(), 4u); // two batches
 }
 
-/// The forms of products of blocks that share pieces.
+/// Lists the forms of products with blocks that share subtiles.
 const SampledForm forms[] = {{false, false}, {false, true}, {true, true}};
 
 TEST(SampledTiles, CoverRandomLayouts) {
@@ -96,11 +96,11 @@ TEST(SampledTiles, FaultsAreFound) {
   }
 }
 
-/// Clusters of two workers that share the rows of blocks of 128.
+/// Describes the form of clusters of two workers that share the rows of blocks of 128.
 const SampledForm clustered = SampledForm::get({128, 128}, {}, false, 2);
 
 TEST(SampledTiles, ClustersShareRows) {
-  // The first block row has three blocks, the second one.
+  // The first block row has three blocks, the second one block.
   const Product product(layoutOf({"0111", "1000"}), {128, 128}, clustered);
   const SampledWorkLists lists = build(product.view, {}, 2);
   const SampledTile first =
@@ -154,7 +154,7 @@ TEST(SampledTiles, ClustersCoverRandomLayouts) {
 }
 
 TEST(SampledTiles, ClustersLoadTheirRowsOnce) {
-  // Limited by loads; all tiles are full.
+  // The time is that of loads; all tiles are full.
   StageRates rates;
   rates.flopsPerSecond = 1e30;
   rates.launchSeconds = rates.tileSeconds = 0;
@@ -176,7 +176,7 @@ TEST(SampledTiles, FaultsOfClustersAreFound) {
   const Product product(layoutOf({"111", "100"}), {128, 128}, clustered);
   const TileSpace space{1, 1, 2, 1};
   const SampledWorkLists lists = build(product.view, space, 2);
-  // Workers have the tiles of the second row and of the first, of two heads.
+  // The workers have the tiles of the second and the first block row of two heads.
   ASSERT_EQ(lists.workers, (std::vector<int32_t>{0, 4, 8}));
   ASSERT_EQ(verifySampledTiles(product.view, lists, space), "");
   SampledWorkLists other = lists;
@@ -207,7 +207,8 @@ TEST(SampledTiles, FaultsOfClustersAreFound) {
 }
 
 TEST(SampledTiles, BlocksOf32ShareTheirPieces) {
-  // A band has four block rows, a chunk two block columns; the second chunk of the first is empty.
+  // A row tile has four block rows, a subtile column two block columns; the second subtile column
+  // of the first row tile is empty.
   const Product product(layoutOf({"100010", "010000", "000000", "000001", "001000"}), {32, 32});
   const SampledWorkLists lists = build(product.view, {1, 1, 2, 1}, 1);
   const SampledTile first = tileOf({0, 128}, {}, {0, 64});
@@ -228,7 +229,7 @@ TEST(SampledTiles, BlocksOf32ShareTheirPieces) {
 }
 
 TEST(SampledTiles, ColumnsAreGathered) {
-  // The first band has blocks in columns 0, 1 and 5, the second in column 2.
+  // The first row tile has blocks in columns 0, 1 and 5, the second in column 2.
   Product product(layoutOf({"100001", "010000", "000000", "000001", "001000"}), {32, 32});
   product.view.form.gathersColumns = true;
   const SampledWorkLists lists = build(product.view, {}, 1);
@@ -247,7 +248,8 @@ TEST(SampledTiles, ColumnsAreGathered) {
 }
 
 TEST(SampledTiles, RowsOfSwappedProductsAreColumns) {
-  // Blocks of 32 x 16: a band of 128 columns has eight block columns, a chunk two block rows.
+  // Blocks are 32 x 16: a row tile of 128 columns has eight block columns, a subtile column two
+  // block rows.
   Product product(layoutOf({"1000000001", "0000000000", "0010000000"}), {32, 16});
   product.view.form = {true, true};
   const SampledWorkLists lists = build(product.view, {}, 1);

@@ -10,7 +10,7 @@ using namespace blocksparse::test;
 
 namespace {
 
-/// One block in `every` of a square grid.
+/// Returns a square grid of which one block in `every` is stored.
 BlockLayout scattered(int64_t size, int64_t every, int64_t block) {
   return layoutOf(maskOf({1, size, size},
                          [&](int64_t, int64_t row, int64_t col) {

@@ -14,7 +14,7 @@ using namespace blocksparse::test;
 
 namespace {
 
-/// A row LUT and the product that views it.
+/// Holds a row LUT and the product that views it.
 struct Product {
   Product(const BlockLayout &layout, BlockShape block, bool transpose)
       : lut(buildRowLut(layout, transpose)) {
@@ -57,13 +57,13 @@ std::string verify(const RowProduct &product, const StagedRows &staged, const Wo
   return verifyStages(product, tablesOf(staged, lists), space, shape);
 }
 
-/// The stages of a product by one panel.
+/// Returns the stages of a product with one column tile.
 struct StagedStream {
   StagedStream(const RowProduct &product, const StreamShape &shape)
       : product(product), shape(shape), staged(stream(product, shape)),
         lists(buildWorkLists(staged, space, {1})) {}
 
-  /// What is found where these numbers of the records have other values.
+  /// Returns the fault that is found if these words of the records have other values.
   std::string verifyRecords(const std::vector<std::pair<size_t, int32_t>> &changes) const {
     StagedRows other = staged;
     for (auto [number, value] : changes)
@@ -78,7 +78,7 @@ struct StagedStream {
   const WorkLists lists;
 };
 
-/// Bands of `width` blocks whose rows are shuffled.
+/// Returns a band matrix, `width` blocks wide, whose rows are shuffled.
 BlockLayout shuffledBand(int64_t size, int64_t width) {
   return layoutOf(maskOf({1, size, size}, [&](int64_t, int64_t row, int64_t col) {
     const int64_t place = row * 37 % size; // 37 and size have no common factor
@@ -101,12 +101,12 @@ TEST(Stages, WgmmaPairsHalvesOfABlockRow) {
   EXPECT_EQ(staged.firstRecord, (std::vector<int32_t>{0, 2, 2}));
   EXPECT_EQ(staged.records, (std::vector<int32_t>{0, 0, 0, 0, 64, 0, 0, 0, //
                                                   128, 0, 128, 0, 192, 0, 0, 0}));
-  // Two steps of 64 x 256 and 128 x 64 elements.
+  // There are two k steps of 64 x 256 and 128 x 64 elements.
   EXPECT_EQ(staged.cost, (std::vector<int64_t>{2 * 2 * (64 * 256 + 128 * 64), 0}));
 }
 
 TEST(Stages, WgmmaOfTransposedValuesSwapsCoordinates) {
-  // Stored 64 x 128: op(V) has two halves of 64 along the stored columns.
+  // A stored block is 64 x 128: op(V) has two slabs of 64 rows along the stored columns.
   const Product product(layoutOf({"10", "11"}), {64, 128}, true);
   const StagedRows staged = wgmma(product.view);
   EXPECT_EQ(staged.rows, (std::vector<int32_t>{0, 1, 2, 3}));
@@ -120,7 +120,7 @@ TEST(Stages, WgmmaPairsBlockRowsThatSharePanels) {
   const StagedRows staged = wgmma(product.view);
   EXPECT_EQ(staged.rows, (std::vector<int32_t>{0, 2, 1, 3}));
   EXPECT_EQ(staged.firstRecord, (std::vector<int32_t>{0, 2, 4}));
-  // Where no order saves a panel, rows stay as they are; an odd row is alone.
+  // If no order saves a panel, rows keep their order; the last of an odd number of rows is alone.
   const Product apart(layoutOf({"1000", "0100", "0010"}), {64, 64}, false);
   EXPECT_EQ(wgmma(apart.view).rows, (std::vector<int32_t>{0, 1, 2, -1}));
 }
@@ -145,14 +145,15 @@ TEST(Stages, StreamRecordOfTwoRows) {
   const StagedRows staged = stream(product.view, shape, /*cluster=*/false);
   EXPECT_EQ(staged.rows, (std::vector<int32_t>{0, 1, 2, -1}));
   EXPECT_EQ(staged.firstRecord, (std::vector<int32_t>{0, 2, 2}));
-  // Panels 0 and 1, then panel 2, then zeros. Row 0: bits 0 and 1; row 1: bit 1, from place 2 on.
+  // Panels 0 and 1, then panel 2, then zeros. Row 0 has bits 0 and 1; row 1 has bit 1, from packed
+  // index 2 on.
   EXPECT_EQ(staged.records, (std::vector<int32_t>{0, 3, 2, 0, 0, 1, 0, 0, 3, 2 << 16 | 2, 0, 0, //
                                                   3, 1, 1, 0, 2, 0, 0, 0, 0, 1,           0, 0, //
                                                   0, 0, 0, 0, 0, 0, 0, 0, 0, 0,           0, 0}));
   EXPECT_EQ(staged.order, (std::vector<int32_t>{0, 1, 2, 3}));
 }
 
-/// Words of panels, for warps that multiply together.
+/// Returns a shape with words of panels, for warps that multiply together.
 StreamShape byPanel(int64_t block, int64_t rows, int64_t panels, int64_t blocks) {
   StreamShape shape{block, rows, panels, blocks};
   shape.byPanel = true;
@@ -169,7 +170,7 @@ TEST(Stages, StreamRecordByPanel) {
                                   3, 1, 1, 0, 2, 0, 0, 0, 0, 0,         0, 0, 1, 0,         0, 0, //
                                   0, 0, 0, 0, 0, 0, 0, 0, 0, 0,         0, 0, 0, 0,         0, 0}));
   EXPECT_EQ(staged.order, (std::vector<int32_t>{0, 1, 2, 3}));
-  // By panel, then row: not the order of the rows' blocks.
+  // Blocks are packed by panel, then row, which is not the order of the rows.
   const Product both(layoutOf({"11", "11"}), {16, 16}, false);
   EXPECT_EQ(stream(both.view, byPanel(16, 2, 2, 4)).order, (std::vector<int32_t>{0, 2, 1, 3}));
   EXPECT_EQ(stream(both.view, {16, 2, 2, 4}).order, (std::vector<int32_t>{0, 1, 2, 3}));
@@ -183,7 +184,7 @@ TEST(Stages, FaultsOfPanelWordsAreFound) {
   auto fault = [&](size_t number, int32_t value) {
     return stages.verifyRecords({{number, value}});
   };
-  // Words 8 to 11 are of row 0, 12 to 15 of row 1.
+  // Words 8 to 11 belong to row 0, words 12 to 15 to row 1.
   EXPECT_EQ(fault(8, 2), "in group 0 expects a mask of 1 rows, but got 2");
   EXPECT_EQ(fault(12, 1 << 16),
             "in group 0 expects the word of a panel without a block to be 0, but got 65536");
@@ -205,18 +206,19 @@ TEST(Stages, TwoRowsOfAnOwnerShareColumns) {
   EXPECT_EQ(stream(other.view, shape).rows, (std::vector<int32_t>{0, 1, 2, 3}));
   const Product swapped(layoutOf({"1110", "0111", "1001", "1001"}), {16, 16}, false);
   EXPECT_EQ(stream(swapped.view, shape).rows, (std::vector<int32_t>{0, 2, 1, 3}));
-  // A short group leaves a row to each owner.
+  // In a short group each consumer warp has one row.
   const Product few(layoutOf({"11", "00", "11"}), {16, 16}, false);
   EXPECT_EQ(stream(few.view, shape).rows, (std::vector<int32_t>{0, 1, 2, -1}));
 }
 
-/// Copies of four panels.
+/// Returns a shape whose copies are four panels.
 StreamShape alongK(int64_t rows, int64_t panels, int64_t blocks, int64_t owners = 0) {
   return {16, rows, panels, blocks, owners, /*alongK=*/true};
 }
 
 TEST(Stages, CopiesOfFourPanelsAreAligned) {
-  // All of the first four panels, one of the next, and one of the last two.
+  // There are blocks in all of the first four panels, in one of the next four, and in one of the
+  // last two.
   const Product product(layoutOf({"1111010001", "0100010000"}), {16, 16}, false);
   const StreamShape shape = alongK(2, 8, 8);
   const StagedRows staged = stream(product.view, shape, /*cluster=*/false);
@@ -310,7 +312,7 @@ TEST(Stages, FaultsAreFound) {
   const TileSpace space{2, 1, 2, 1};
   const WorkLists lists = buildWorkLists(staged, space, {3});
   ASSERT_EQ(verify(product.view, staged, lists, space, &shape), "");
-  // Each number of each table matters, but the record that a kernel reads ahead.
+  // Every word of every table matters, except those of the record that a kernel reads ahead.
   auto each = [&](std::vector<int32_t> StagedRows::*table, size_t count) {
     for (size_t i = 0; i < count; ++i) {
       StagedRows other = staged;
@@ -354,7 +356,7 @@ TEST(Stages, FaultsOfCopiesAreFound) {
   EXPECT_EQ(fault(16, 0), "in group 0 expects ascending panels, but got 0 after 4");
   EXPECT_EQ(fault(14, 8),
             "in group 0 expects ascending panels, but got 0 after 8"); // [5] of it is 0
-  // A copy again, but with a block that it has had.
+  // A copy occurs again, but with a block that its first occurrence has.
   EXPECT_EQ(fault(16, 4), "in group 0 expects value block 5 with panel 9 in row unit 0, but got "
                           "value block 5 with panel 5");
   EXPECT_EQ(stages.verifyRecords({{14, 8}, {17, 12}}),
@@ -428,7 +430,7 @@ TEST(Stages, WholeLinesComeByCopiesOfFourPanels) {
   EXPECT_EQ(perCopy(16, 6, true), 1);
   EXPECT_EQ(perCopy(16, 8, false), 1);
   EXPECT_EQ(perCopy(32, 4, true), 1);
-  // A record names the copies alone.
+  // A record names its copies, not its panels.
   EXPECT_EQ(getStreamShape({16, 12, 8, 3, 12, /*wgmma=*/false, /*alongK=*/true}).value().headInts(),
             8);
   EXPECT_EQ(getStreamShape({16, 12, 8, 3, 12}).value().headInts(), 12);
@@ -440,7 +442,7 @@ TEST(WorkLists, TakeGroupsPanelByPanelInBlocks) {
   staged.cost.assign(16, 1000);
   for (int32_t g = 0; g <= 16; ++g)
     staged.firstRecord.push_back(g);
-  // Two blocks of eight groups for eight workers, who take equal tiles in turn.
+  // Eight workers get two blocks of eight groups; all tiles cost the same.
   const WorkLists lists = buildWorkLists(staged, {2, 1, 1, 1}, {8});
   ASSERT_EQ(lists.tiles.size(), 32u);
   for (int32_t i = 0; i < 32; ++i) {
@@ -457,7 +459,7 @@ TEST(WorkLists, PanelsThatAreWalkedTogetherFollowEachOther) {
   staged.firstRecord = {0, 1, 2, 3, 4};
   WorkOptions options{1};
   options.panelsTogether = 2;
-  // Three panels: the last one is alone.
+  // Of three column tiles the last one is alone.
   const WorkLists lists = buildWorkLists(staged, {3, 1, 1, 1}, options);
   std::vector<std::pair<int32_t, int32_t>> order;
   for (const StageTile &tile : lists.tiles)
@@ -467,7 +469,8 @@ TEST(WorkLists, PanelsThatAreWalkedTogetherFollowEachOther) {
   EXPECT_EQ(order.size(), 12u);
   options.workers = 4;
   const WorkLists dealt = buildWorkLists(staged, {3, 1, 1, 1}, options);
-  // Four workers: groups 0 and 1 with panels 0 and 1, then groups 2 and 3, then panel 2 of all.
+  // Four workers compute groups 0 and 1 in column tiles 0 and 1, then groups 2 and 3, then column
+  // tile 2 of all groups.
   std::vector<std::pair<int32_t, int32_t>> first, last;
   for (int worker = 0; worker < 4; ++worker) {
     const StageTile &begin = dealt.tiles[dealt.workers[worker]];
@@ -486,11 +489,11 @@ TEST(WorkLists, GroupsWalkPanelsInTheBlocksThatReadLeast) {
   staged.cost.assign(groups, 1000);
   for (int32_t g = 0; g <= groups; ++g)
     staged.firstRecord.push_back(g);
-  // 8192 columns in panels of 128, of 8192 values of k.
+  // 8192 columns in column tiles of 128, with 8192 values of k.
   WorkOptions options{132};
   options.panelBytes = 8192 * 128 * 2;
-  // Groups of 384 rows, of whose blocks `density` are stored: how many have panel 0 among the first
-  // tiles of the workers.
+  // Groups have 384 rows, of whose blocks `density` are stored. Counts the groups whose column tile
+  // 0 is among the first tiles of the workers.
   auto blockOf = [&](double density) {
     staged.work.assign(groups, static_cast<int64_t>(384 * 8192 * density));
     const WorkLists lists = buildWorkLists(staged, {panels, 1, 1, 1}, options);
@@ -499,8 +502,8 @@ TEST(WorkLists, GroupsWalkPanelsInTheBlocksThatReadLeast) {
       count += lists.tiles[lists.workers[worker]].columnTile == 0;
     return count;
   };
-  // Half as many groups have twice as many panels in flight: the operand is read twice as often,
-  // and the values half as often.
+  // With half as many groups, twice as many column tiles are in flight: the dense operand is read
+  // twice as often, and the values half as often.
   EXPECT_EQ(blockOf(0.05), 22);
   EXPECT_EQ(blockOf(0.1), 22);
   EXPECT_EQ(blockOf(0.25), 11);

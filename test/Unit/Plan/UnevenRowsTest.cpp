@@ -1,7 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Plans of stream kernels for layouts whose rows differ in length, on an H100's 132 workers.
+// Tests plans of stream kernels for layouts whose rows differ in length, for the 132 SMs of an
+// H100.
 
 #include "PlanLayouts.h"
 #include "blocksparse/Layout/Patterns.h"
@@ -19,7 +20,8 @@ namespace {
 
 constexpr int64_t size = 8192, workers = 132;
 
-/// Window of 3, one global row and column, random blocks up to `density`.
+/// Returns a pattern with a window of 3, one global row and column, and random blocks up to
+/// `density`.
 BlockLayout bigbird(int64_t block, double density) {
   const int64_t grid = size / block;
   std::string error;
@@ -31,7 +33,8 @@ BlockLayout bigbird(int64_t block, double density) {
       .value();
 }
 
-/// Random columns, lengths spread 1:8 over the rows, every 16th row empty, mean `density`.
+/// Returns a pattern of mean density `density` with random columns. The lengths of rows are spread
+/// 1:8, and every 16th row is empty.
 BlockLayout unbalanced(int64_t block, double density) {
   const int64_t grid = size / block;
   const double mean = 4.5 * 15 / 16;
@@ -53,7 +56,7 @@ BlockLayout balanced(int64_t block, double density) {
       .value();
 }
 
-/// The plan of a layout and what it takes, as the kernels' warps do it.
+/// Holds the plan of a layout, and measures it as the warps of the kernels execute it.
 struct Plan {
   Plan(const BlockLayout &layout, int64_t cols, int64_t heads, bool wgmma = true,
        bool alongK = false)
@@ -84,7 +87,7 @@ struct Plan {
   }
   Plan(const Plan &) = delete;
 
-  /// Blocks of each warp in a group; of all in one where they multiply together.
+  /// Returns the number of blocks of each warp in a group; one number if warps multiply together.
   std::vector<int64_t> loads(int64_t group) const {
     std::vector<int64_t> loads(choice.wgmma ? 1 : choice.warps, 0);
     for (int32_t r = staged.firstRecord[group]; r < staged.firstRecord[group + 1]; ++r) {
@@ -113,7 +116,7 @@ struct Plan {
                         static_cast<double>(total * block * block));
   }
 
-  /// Useful operations a second.
+  /// Returns the useful operations per second.
   double rate() const { return flops / (slowest + StageRates().launchSeconds); }
 
   StreamChoice choice;
