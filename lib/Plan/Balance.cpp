@@ -31,7 +31,8 @@ int64_t pieceCount(int64_t count, int64_t split) {
   return split == 0 || count <= split ? 1 : (count + split - 1) / split;
 }
 
-/// The pieces of a run: `visit(first, count)` for each, ascending; lengths differ by at most 1.
+/// Cuts a run and calls `visit(first, count)` for each part, in ascending order. The lengths of the
+/// parts differ by at most 1.
 template <typename Visit>
 void cut(int64_t first, int64_t count, int64_t split, Visit visit) {
   const int64_t pieces = pieceCount(count, split);
@@ -41,22 +42,22 @@ void cut(int64_t first, int64_t count, int64_t split, Visit visit) {
   }
 }
 
-/// By descending length; equal lengths keep their order.
+/// Sorts segments by descending length; equal lengths keep their order.
 template <typename Segment>
 void sortLongestFirst(std::vector<Segment> &segments) {
-  std::vector<std::pair<int32_t, size_t>> order; // (-count, place)
+  std::vector<std::pair<int32_t, size_t>> order; // (-count, index)
   order.reserve(segments.size());
   for (const Segment &segment : segments)
     order.emplace_back(-segment.count, order.size());
   std::sort(order.begin(), order.end());
   std::vector<Segment> sorted;
   sorted.reserve(segments.size());
-  for (const auto &[length, place] : order)
-    sorted.push_back(segments[place]);
+  for (const auto &[length, index] : order)
+    sorted.push_back(segments[index]);
   segments = std::move(sorted);
 }
 
-/// Deals segments, longest first, back and forth over `workers` shares of equal length. A worker
+/// Assigns segments, longest first, back and forth to `workers` shares of equal length. A worker
 /// that takes an equal contiguous share of the table then has about the mean work.
 template <typename Segment>
 void deal(std::vector<Segment> &segments, int64_t workers) {
@@ -73,8 +74,8 @@ void deal(std::vector<Segment> &segments, int64_t workers) {
     segments.insert(segments.end(), hand.begin(), hand.end());
 }
 
-/// Rows of equal length gain nothing from a new order and lose the neighbourhood that
-/// keeps the dense operand in cache.
+/// Orders segments as the options say. Segments of equal length keep their order: they would gain
+/// nothing, and neighbours that share blocks of the dense operand in the cache would be separated.
 template <typename Segment>
 void order(std::vector<Segment> &segments, const BalanceOptions &options) {
   const bool even = std::all_of(segments.begin(), segments.end(), [&](const Segment &segment) {

@@ -12,17 +12,20 @@ using namespace blocksparse;
 
 namespace {
 
-/// The least block rows of a window, and the most block rows and columns.
+/// Limits of a window: its fewest block rows, and its most block rows and block columns.
 constexpr int64_t leastRows = 32, mostRows = 256, mostCols = 512;
-/// Words of bits that may be compared for all tiles together: a quarter of a second.
+/// Number of words of bits that may be compared for all tiles together. It keeps the time of a
+/// cover below about a quarter of a second on one core.
 constexpr int64_t wordBudget = int64_t{1} << 26;
 constexpr int64_t wordBits = 64;
 
-/// The blocks of a window of the pattern that no tile has yet. Rows and columns are those of tiles;
-/// the block rows and columns of each make planes, and the bits are [row][plane][column].
+/// Holds the blocks of a window of the pattern that no tile has yet. Its rows and columns are the
+/// rows and columns of tiles. Plane `p` of a row has one of the positions of a block in a (row,
+/// column) of tiles; the bits are [row][plane][column].
 class Window {
 public:
-  /// `blocks` stand in rows [firstRow, firstRow + rows) and columns [firstCol, firstCol + cols).
+  /// Requires all `blocks` to be in rows [firstRow, firstRow + rows) and columns
+  /// [firstCol, firstCol + cols).
   Window(std::span<const BlockCoordinate> blocks, int64_t firstRow, int64_t rows, int64_t firstCol,
          int64_t cols, const CoverShape &shape)
       : firstRow(firstRow), firstCol(firstCol), rows(rows), cols(cols),
@@ -46,7 +49,7 @@ public:
   }
 
 private:
-  using Numbers = std::vector<int32_t>;
+  using Indices = std::vector<int32_t>;
 
   std::span<uint64_t> planeBits(int64_t row, int64_t plane) {
     return std::span(bits).subspan((row * planes + plane) * words, words);
@@ -62,7 +65,7 @@ private:
     return count;
   }
 
-  /// Blocks of a row in the columns of `mask`.
+  /// Returns the number of blocks that a row has in the columns of `mask`.
   int64_t countIn(int64_t row, std::span<const uint64_t> mask) const {
     int64_t count = 0;
     for (int64_t plane = 0; plane < planes; ++plane)
@@ -70,9 +73,10 @@ private:
     return count;
   }
 
-  /// The first row of those with most blocks, and rows that share most with it and each other.
-  Numbers startRows() const {
-    Numbers chosen{static_cast<int32_t>(std::max_element(left.begin(), left.end()) - left.begin())};
+  /// Returns the row with most blocks, the first of equals, and then, one by one, the rows that
+  /// share most columns with the rows before.
+  Indices startRows() const {
+    Indices chosen{static_cast<int32_t>(std::max_element(left.begin(), left.end()) - left.begin())};
     std::vector<int64_t> shared(rows, 0);
     std::vector<bool> taken(rows, false);
     while (static_cast<int64_t>(chosen.size()) < shape.rows) {
@@ -93,24 +97,25 @@ private:
     return chosen;
   }
 
-  /// The `most` numbers with the highest counts above 0, the first of equals, and their sum.
-  static std::pair<Numbers, int64_t> takeHighest(const std::vector<int64_t> &counts, int64_t most) {
-    Numbers numbers;
+  /// Returns the indices of the `most` highest counts above 0, the first of equals, and the sum of
+  /// these counts.
+  static std::pair<Indices, int64_t> takeHighest(const std::vector<int64_t> &counts, int64_t most) {
+    Indices indices;
     for (size_t i = 0; i < counts.size(); ++i)
       if (counts[i] > 0)
-        numbers.push_back(static_cast<int32_t>(i));
-    const auto end = numbers.begin() + std::min<int64_t>(most, numbers.size());
-    std::partial_sort(numbers.begin(), end, numbers.end(), [&](int32_t a, int32_t b) {
+        indices.push_back(static_cast<int32_t>(i));
+    const auto end = indices.begin() + std::min<int64_t>(most, indices.size());
+    std::partial_sort(indices.begin(), end, indices.end(), [&](int32_t a, int32_t b) {
       return std::tuple(-counts[a], a) < std::tuple(-counts[b], b);
     });
-    numbers.erase(end, numbers.end());
+    indices.erase(end, indices.end());
     int64_t sum = 0;
-    for (int32_t number : numbers)
-      sum += counts[number];
-    return {numbers, sum};
+    for (int32_t index : indices)
+      sum += counts[index];
+    return {indices, sum};
   }
 
-  std::pair<Numbers, int64_t> bestCols(const Numbers &chosen) const {
+  std::pair<Indices, int64_t> bestCols(const Indices &chosen) const {
     std::vector<int64_t> counts(cols, 0);
     for (int32_t row : chosen)
       for (int64_t plane = 0; plane < planes; ++plane)
@@ -120,7 +125,7 @@ private:
     return takeHighest(counts, shape.cols);
   }
 
-  Numbers bestRows(const Numbers &chosen) const {
+  Indices bestRows(const Indices &chosen) const {
     std::vector<uint64_t> mask(words, 0);
     for (int32_t col : chosen)
       mask[col / wordBits] |= uint64_t{1} << col % wordBits;
@@ -132,11 +137,11 @@ private:
   }
 
   CoverTile takeTile() {
-    Numbers chosenRows = startRows();
+    Indices chosenRows = startRows();
     auto [chosenCols, count] = bestCols(chosenRows);
-    // Each round adds blocks, so that there are at most rows * cols of them.
+    // Each round adds a block, so that there are at most rows * cols rounds.
     while (true) {
-      Numbers nextRows = bestRows(chosenCols);
+      Indices nextRows = bestRows(chosenCols);
       auto [nextCols, nextCount] = bestCols(nextRows);
       if (nextCount <= count)
         break;
@@ -147,17 +152,17 @@ private:
     return makeTile(chosenRows, chosenCols);
   }
 
-  CoverTile makeTile(const Numbers &chosenRows, const Numbers &chosenCols) {
+  CoverTile makeTile(const Indices &chosenRows, const Indices &chosenCols) {
     CoverTile tile;
     for (int32_t col : chosenCols)
       tile.cols.push_back(static_cast<int32_t>(firstCol) + col);
     for (int32_t row : chosenRows) {
-      Numbers taken;
+      Indices taken;
       for (int64_t i = 0; i < shape.rowsTogether; ++i)
         for (int32_t col : chosenCols)
           for (int64_t j = 0; j < shape.colsTogether; ++j)
             taken.push_back(take(row, i * shape.colsTogether + j, col));
-      // Rows came before the columns that were chosen last.
+      // The columns were chosen after the rows: a row may have no block in them.
       if (std::all_of(taken.begin(), taken.end(), [](int32_t value) { return value < 0; }))
         continue;
       tile.rows.push_back(static_cast<int32_t>(firstRow) + row);
@@ -166,7 +171,7 @@ private:
     return tile;
   }
 
-  /// The value block in a plane, where no tile has it yet, or -1.
+  /// Removes a block from the window and returns its value block, or -1 if a tile has it already.
   int32_t take(int64_t row, int64_t plane, int64_t col) {
     uint64_t &word = planeBits(row, plane)[col / wordBits];
     const uint64_t bit = uint64_t{1} << col % wordBits;
@@ -181,21 +186,21 @@ private:
   const int64_t firstRow, firstCol, rows, cols, words, planes;
   const CoverShape shape;
   std::vector<uint64_t> bits;
-  /// Blocks of each row that no tile has yet.
+  /// Number of blocks of each row that no tile has yet.
   std::vector<int64_t> left;
-  /// [row][plane][column], whether a tile has them or not.
+  /// Value blocks [row][plane][column], including those that tiles have taken.
   std::vector<int32_t> values;
   int64_t total;
 };
 
-/// The extents of windows, in rows and columns of tiles: of rows as many as the budget allows, were
-/// tiles half full.
+/// Returns the extents of windows, in rows and columns of tiles. The number of rows is the largest
+/// that wordBudget allows under the assumption that tiles are half full.
 std::pair<int64_t, int64_t> windowExtents(size_t blocks, const CoverShape &shape) {
   const int64_t planes = shape.rowsTogether * shape.colsTogether;
   const int64_t cols = std::min(shape.windowCols, mostCols) / shape.colsTogether;
   const int64_t tiles = static_cast<int64_t>(blocks) * 2 / (shape.rows * shape.cols * planes) + 1;
   const int64_t words = cols / wordBits + 1;
-  // Of each row: with each of those that are chosen, and in a few rounds with the columns.
+  // A row is compared with each row that is chosen, and in a few rounds with the columns.
   const int64_t ofRow = (shape.rows * planes * planes + 4 * planes) * words;
   const int64_t rows = std::clamp(wordBudget / (tiles * ofRow), leastRows, mostRows);
   return {std::max<int64_t>(1, std::min(shape.windowRows / shape.rowsTogether, rows)),
@@ -210,7 +215,8 @@ std::vector<CoverTile> blocksparse::coverBlocks(std::span<const BlockCoordinate>
   std::vector<BlockCoordinate> sorted(blocks.begin(), blocks.end());
   auto rowOf = [&](const BlockCoordinate &at) { return at.row / shape.rowsTogether; };
   auto colOf = [&](const BlockCoordinate &at) { return at.col / shape.colsTogether; };
-  // Every other run of windows goes through the columns backwards.
+  // Every other row of windows goes through the columns backwards, so that neighbours in the order
+  // share rows or columns.
   auto windowOf = [&, rows = rows, cols = cols](const BlockCoordinate &at) {
     const int64_t down = rowOf(at) / rows, across = colOf(at) / cols;
     return std::pair(down, down % 2 == 0 ? across : -across);

@@ -12,7 +12,7 @@ namespace {
 
 std::string text(int64_t value) { return std::to_string(value); }
 
-/// Empty when 0 <= value < bound.
+/// Returns the fault, or an empty string if 0 <= value < bound.
 std::string checkIndex(int64_t row, const char *field, int64_t value, int64_t bound) {
   if (value >= 0 && value < bound)
     return {};
@@ -24,7 +24,7 @@ bool sameRun(CoordinateOrder order, const BlockCoordinate &a, const BlockCoordin
   return a.head == b.head && (order == CoordinateOrder::Rows ? a.row == b.row : a.col == b.col);
 }
 
-/// Segments are disjoint and cover the table.
+/// Checks that segments are disjoint and cover the table.
 std::string checkSegments(int64_t rows, std::span<const CoordinateSegment> segments) {
   std::vector<uint8_t> covered(rows, 0);
   int64_t total = 0;
@@ -46,25 +46,26 @@ std::string checkSegments(int64_t rows, std::span<const CoordinateSegment> segme
   return {};
 }
 
-/// The coordinates differ from one another; `lut` is in any order.
+/// Checks that no two blocks have equal coordinates; `lut` may be in any order.
 std::string checkDistinct(std::span<const BlockCoordinate> lut) {
   std::vector<BlockCoordinate> sorted(lut.begin(), lut.end());
-  auto place = [](const BlockCoordinate &c) { return std::tuple(c.head, c.row, c.col); };
+  auto coordinates = [](const BlockCoordinate &c) { return std::tuple(c.head, c.row, c.col); };
   auto before = [&](const BlockCoordinate &a, const BlockCoordinate &b) {
-    return place(a) < place(b);
+    return coordinates(a) < coordinates(b);
   };
   if (!std::is_sorted(sorted.begin(), sorted.end(), before))
     std::sort(sorted.begin(), sorted.end(), before);
-  auto twice = std::adjacent_find(
-      sorted.begin(), sorted.end(),
-      [&](const BlockCoordinate &a, const BlockCoordinate &b) { return place(a) == place(b); });
+  auto twice = std::adjacent_find(sorted.begin(), sorted.end(),
+                                  [&](const BlockCoordinate &a, const BlockCoordinate &b) {
+                                    return coordinates(a) == coordinates(b);
+                                  });
   if (twice == sorted.end())
     return {};
   return "expects block (" + text(twice->head) + ", " + text(twice->row) + ", " + text(twice->col) +
          ") once, but got it twice";
 }
 
-/// Indices are in range and no value block is written twice.
+/// Checks that indices are in range and that no value block occurs twice.
 std::string checkRows(std::span<const BlockCoordinate> lut, const CoordinateLutExtents &extents) {
   std::vector<uint8_t> used(extents.values, 0);
   for (size_t r = 0; r < lut.size(); ++r) {
@@ -118,7 +119,7 @@ std::string blocksparse::verifyCoordinateLut(const BlockLayout &layout,
   if (std::string error = checkRows(lut, {grid.heads, grid.rows, grid.cols, layout.nnz()});
       !error.empty())
     return error;
-  // No value block occurs twice, so nnz of them, each in its place, are the layout.
+  // No value block occurs twice, so nnz of them, each at its coordinates, are the layout.
   const std::vector<BlockCoordinate> blocks = layout.coordinates();
   for (int64_t r = 0; r < rows; ++r)
     if (const BlockCoordinate &block = blocks[lut[r].value]; block != lut[r])

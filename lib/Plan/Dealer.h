@@ -13,7 +13,7 @@
 
 namespace blocksparse {
 
-/// Gives each next tile to the worker with least cost so far, the first of equals.
+/// Assigns each next tile to the worker with the least cost so far, the first of equals.
 template <typename Tile>
 class Dealer {
 public:
@@ -29,7 +29,8 @@ public:
     queue.push({busy + cost, worker});
   }
 
-  /// The tiles of each worker in turn, and where they begin in `tiles`.
+  /// Appends the tiles of each worker in turn to `tiles`, and stores where they begin in `workers`:
+  /// worker i has tiles[workers[i]] to tiles[workers[i + 1] - 1].
   void take(std::vector<Tile> &tiles, std::vector<int32_t> &workers) const {
     workers.assign(1, 0);
     for (const std::vector<Tile> &hand : hands) {
@@ -44,7 +45,7 @@ private:
   std::vector<std::vector<Tile>> hands;
 };
 
-/// Whether `workers` cut `tiles` tiles into runs; the first fault, or an empty string.
+/// Checks that `workers` cuts `tiles` tiles into runs. Returns the first fault, or an empty string.
 inline std::string checkWorkerRuns(const int32_t *workers, size_t count, int64_t tiles) {
   if (count < 2 || workers[0] != 0)
     return "expects workers from tile 0, but got " +

@@ -12,32 +12,33 @@ using namespace blocksparse;
 namespace {
 
 constexpr int64_t bytesPerElement = 2;
-/// Rows that are longer than the mean by this factor make a head uneven.
+/// A head is uneven if a row is longer than the mean by this factor.
 constexpr double unevenRows = 1.5;
-/// Rows of one class differ at most by this factor where groups are of rows of similar length.
+/// The lengths of the rows of one class differ at most by this factor, if groups have rows of
+/// similar length.
 constexpr double similarLength = 1.15;
 
-/// The time of loading the panels and value blocks of a group, as bytes.
+/// Returns the time of loading the panels and value blocks of a group, in bytes.
 int64_t loadedBytes(const StreamShape &shape, int64_t tileN, const GroupSize &size) {
   const double panels = static_cast<double>(size.panels) * shape.copyCost();
   return bytesPerElement * shape.block *
          (static_cast<int64_t>(panels * static_cast<double>(tileN)) + size.blocks * shape.block);
 }
 
-/// The time of a group's stages, as bytes that a worker loads in it.
+/// Returns the time of a group's stages, in bytes: what a worker could load in that time.
 int64_t estimateGroup(const StreamShape &shape, int64_t tileN, const GroupSize &size) {
   const int64_t bytes = loadedBytes(shape, tileN, size);
   if (shape.owners == 0)
     return bytes;
   const StageRates rates = StageRates::stream(shape.block, StageRates::fullWarps);
-  // A warp takes as long for a block whether or not the others have one.
+  // A warp takes as long for a block whether or not the other warps have one.
   const int64_t blocks = std::max(size.blocks, size.slowest * StageRates::fullWarps);
   const double flops = 2.0 * static_cast<double>(blocks * shape.block * shape.block * tileN);
   return std::max(bytes,
                   static_cast<int64_t>(flops / rates.flopsPerSecond * rates.loadedBytesPerSecond));
 }
 
-/// The groups of one head under construction.
+/// Builds the row groups of one head.
 class Grouper {
 public:
   Grouper(const BlockLayout &layout, int64_t head, const StreamShape &shape, int64_t tileN)
@@ -48,7 +49,7 @@ public:
     return row < 0 ? 0 : static_cast<int64_t>(layout.row(head, row).size());
   }
 
-  /// The groups of `clusters`; with `balance`, their places are dealt.
+  /// Returns the groups of `clusters`; with `balance`, their rows are assigned to warps by length.
   RowGroups take(const RowClusters &clusters, bool balance) {
     RowGroups groups = start();
     const int64_t rows = clusters.rows.size();
@@ -60,7 +61,7 @@ public:
     return groups;
   }
 
-  /// Groups of rows of similar length, the longest first.
+  /// Returns groups of rows of similar length, the longest first.
   std::optional<RowGroups> takeByLength(std::string &error);
 
   double cost(const RowGroups &groups) const {
@@ -83,8 +84,8 @@ private:
   std::vector<int32_t> deal(std::span<const int32_t> rows) const;
   std::vector<int32_t> match(std::span<const int32_t> rows) const;
   GroupSize measure(std::span<const int32_t> places);
-  /// How many of `rows`, the longest first, make a group whose slowest warp has least to do; at
-  /// most `spare` less than all.
+  /// Returns how many of `rows`, the longest first, make the group whose slowest warp has least
+  /// work. The result is at most `spare` smaller than the number of rows.
   int64_t shorten(std::span<const int32_t> rows, int64_t spare);
   void add(RowGroups &groups, std::span<const int32_t> rows, bool balance);
 
@@ -92,12 +93,12 @@ private:
   const int64_t head;
   const StreamShape &shape;
   const int64_t tileN;
-  /// For each copy, the last group that was measured with it, and its blocks there.
+  /// For each copy: the last group that was measured with it, and its number of blocks there.
   std::vector<int64_t> seen, blocksOf;
   int64_t measured = 0;
 };
 
-/// Gives each next longest row to the warp with least blocks that has a place left.
+/// Assigns each next longest row to the warp with the fewest blocks that can take another row.
 std::vector<int32_t> Grouper::deal(std::span<const int32_t> rows) const {
   std::vector<int32_t> sorted(rows.begin(), rows.end()), places(shape.rows, -1);
   std::stable_sort(sorted.begin(), sorted.end(),
@@ -125,8 +126,8 @@ int64_t countCommon(std::span<const int32_t> a, std::span<const int32_t> b) {
   return common;
 }
 
-/// Gives each owner two rows: in turn the first row that is left and the one that shares most
-/// columns with it (the first of equals).
+/// Assigns two rows to each warp: the first row that is left, and the row that shares most columns
+/// with it (the first of equals).
 std::vector<int32_t> Grouper::match(std::span<const int32_t> rows) const {
   std::vector<int32_t> left(rows.begin(), rows.end()), places(rows.size());
   for (int64_t owner = 0; owner < owners(); ++owner) {
@@ -178,7 +179,7 @@ void Grouper::add(RowGroups &groups, std::span<const int32_t> rows, bool balance
   GroupSize size = measure(places);
   if (balance) {
     std::vector<int32_t> dealt = deal(rows);
-    // Where it does not help, rows stay as they are.
+    // If the assignment does not help, rows keep their order.
     if (GroupSize better = measure(dealt); better.slowest < size.slowest) {
       places = std::move(dealt);
       size = better;
@@ -188,7 +189,7 @@ void Grouper::add(RowGroups &groups, std::span<const int32_t> rows, bool balance
   groups.sizes.push_back(size);
 }
 
-/// One head with a column for each `perCopy` of its columns.
+/// Returns the pattern of one head with one column for each `perCopy` neighbouring columns.
 std::optional<BlockLayout> joinColumns(const BlockLayout &layout, int64_t head, int64_t perCopy,
                                        std::string &error) {
   std::vector<int32_t> offsets(1, 0), copies;
@@ -206,7 +207,7 @@ std::optional<BlockLayout> joinColumns(const BlockLayout &layout, int64_t head, 
                               std::move(offsets), std::move(copies), error);
 }
 
-/// The layout of some rows of one head.
+/// Returns the pattern of some rows of one head.
 std::optional<BlockLayout> selectRows(const BlockLayout &layout, int64_t head,
                                       std::span<const int32_t> rows, std::string &error) {
   std::vector<int32_t> offsets(1, 0), cols;
@@ -241,7 +242,8 @@ std::optional<RowGroups> Grouper::takeByLength(std::string &error) {
   std::iota(sorted.begin(), sorted.end(), 0);
   std::stable_sort(sorted.begin(), sorted.end(),
                    [&](int32_t a, int32_t b) { return length(a) > length(b); });
-  // Places that no row needs keep the warps of the longest rows free of others.
+  // Indices that no row needs stay free beside the longest rows, so that their warps have no
+  // others.
   int64_t spare = shape.owners == 0 ? 0 : (rows + size - 1) / size * size - rows;
   RowGroups groups = start();
   for (int64_t first = 0; first < rows;) {
@@ -249,14 +251,14 @@ std::optional<RowGroups> Grouper::takeByLength(std::string &error) {
     int64_t last = first;
     while (last < rows && static_cast<double>(length(sorted[last])) >= least)
       ++last;
-    // A class is whole groups.
+    // A class consists of complete groups.
     last = std::min(rows, first + std::max<int64_t>(1, (last - first) / size) * size);
     if (last - first == size && last < rows) {
       const int64_t kept = shorten(std::span(sorted).subspan(first, size), spare);
       spare -= size - kept;
       last = first + kept;
     }
-    // In a class rows stand as they were.
+    // The rows of a class keep their order.
     std::vector<int32_t> members(sorted.begin() + first, sorted.begin() + last);
     std::sort(members.begin(), members.end());
     std::optional<BlockLayout> part = selectRows(layout, head, members, error);

@@ -5,49 +5,49 @@
 #define BLOCKSPARSE_LIB_PLAN_ROWGROUPS_H
 
 #include "blocksparse/Layout/Cluster.h"
-#include "blocksparse/Plan/Stages.h"
+#include "blocksparse/Plan/StreamShape.h"
 
 namespace blocksparse {
 
-/// Rows of one head in groups: with `cluster`, of rows that share columns where that saves panels,
-/// else consecutive. Columns come in copies of `perCopy` neighbours: those are what is shared, and
-/// what the columns of the clusters number.
+/// Returns the block rows of one head in groups of `size`: with `cluster`, rows that share columns
+/// if that saves panels, else consecutive rows. Columns are loaded in copies of `perCopy`
+/// neighbours: rows share copies, and the columns of the result are indices of copies.
 std::optional<RowClusters> groupRows(const BlockLayout &layout, int64_t head, int64_t size,
                                      bool cluster, int64_t perCopy, std::string &error);
 
-/// What a group of a stream kernel loads and computes. Panels are those of its copies, again for
-/// each record that a copy comes to.
+/// Describes what a row group of a stream kernel loads and computes. `panels` counts all panels of
+/// its copies; a copy that is in several records counts several times.
 struct GroupSize {
   int64_t panels = 0, blocks = 0;
-  /// Blocks of the warp that has most; those of all rows where warps multiply together.
+  /// Number of blocks of the warp that has most; of all rows if warps multiply together.
   int64_t slowest = 0;
 };
 
-/// Block rows of one head as a stream kernel takes them.
+/// Holds the row groups of one head as a stream kernel computes them.
 struct RowGroups {
-  /// Places of a group.
+  /// Number of block rows of a group, including missing ones.
   int64_t size = 0;
-  /// rows[g * size + i]: block row in place i of group g, or -1.
+  /// rows[g * size + i]: block row at index i of group g, or -1.
   std::vector<int32_t> rows;
   std::vector<GroupSize> sizes;
-  /// Rows differ so much in length that the loads of a group do not tell its time.
+  /// True if rows differ so much in length that the loads of a group do not determine its time.
   bool uneven = false;
 
   int64_t groups() const { return static_cast<int64_t>(sizes.size()); }
   std::span<const int32_t> rowsOf(int64_t group) const {
     return std::span<const int32_t>(rows).subspan(group * size, size);
   }
-  /// The time of a group's stages in one panel of `tileN` columns, as the bytes that a worker loads
-  /// in it.
+  /// Returns the cost of a group's stages in one column tile of `tileN` columns, in bytes: what a
+  /// worker could load in that time.
   int64_t costOf(int64_t group, const StreamShape &shape, int64_t tileN) const;
 };
 
-/// Whether the longest row of a head has much more blocks than the mean.
+/// Returns true if the longest row of a head has far more blocks than the mean.
 bool hasUnevenRows(const BlockLayout &layout, int64_t head);
 
-/// Groups for `shape` of `tileN` columns. Where rows are uneven and `cluster` is set, rows of
-/// similar length are put together if the estimate says that this saves time, and the places of a
-/// group are dealt so that its warps have equally much to do.
+/// Returns the row groups for `shape` and column tiles of `tileN` columns. If rows are uneven and
+/// `cluster` is true, rows of similar length are put together if that is estimated to save time,
+/// and the rows of a group are assigned to its warps so that these have about the same work.
 std::optional<RowGroups> groupStreamRows(const BlockLayout &layout, int64_t head,
                                          const StreamShape &shape, int64_t tileN, bool cluster,
                                          std::string &error);

@@ -14,7 +14,7 @@ std::string fault(const std::string &what, int64_t index, const std::string &exp
   return "expects " + what + " " + text(index) + " to have " + expected + ", but got " + text(got);
 }
 
-/// Empty when 0 <= value < bound.
+/// Returns the fault, or an empty string if 0 <= value < bound.
 std::string checkIndex(const char *table, int64_t index, const char *field, int64_t value,
                        int64_t bound) {
   if (value >= 0 && value < bound)
@@ -22,14 +22,14 @@ std::string checkIndex(const char *table, int64_t index, const char *field, int6
   return fault(table, index, std::string(field) + " in [0, " + text(bound) + ")", value);
 }
 
-/// Which (head, tile) and which part of the reduction each slot holds.
+/// Says which tile and which part of its reduction a slot holds.
 struct SlotOwner {
-  int64_t tile = -1; // head * tiles + tile, -1: nobody writes the slot
+  int64_t tile = -1; // head * tiles + tile, -1: no segment writes the slot
   int64_t first = 0;
   bool combined = false;
 };
 
-/// The checks of one row LUT, in order; each gives the first fault or nothing.
+/// Checks one row LUT. Each check returns the first fault, or an empty string.
 class RowTableChecker {
 public:
   RowTableChecker(const RowLutView &lut, const RowLutExtents &extents)
@@ -177,7 +177,7 @@ RowLut blocksparse::buildRowLut(const BlockLayout &layout, bool transpose) {
   for (int64_t head = 0; head < grid.heads; ++head)
     for (int64_t tile = 0; tile < tiles; ++tile)
       lut.segments.push_back({static_cast<int32_t>(tile), static_cast<int32_t>(head), 0, 0, -1});
-  // Entries stand in tile order, so a segment's run starts where the one before ends.
+  // Entries are in the order of tiles, so a segment starts where the one before it ends.
   for (const BlockCoordinate &block :
        transpose ? layout.columnMajorCoordinates() : layout.coordinates()) {
     const int32_t tile = transpose ? block.col : block.row;
@@ -206,7 +206,7 @@ std::string blocksparse::verifyRowLut(const BlockLayout &layout, bool transpose,
   if (static_cast<int64_t>(lut.entries.size()) != layout.nnz())
     return "expects " + text(layout.nnz()) +
            " entries, one for each block of the layout, but got " + text(lut.entries.size());
-  // No value block occurs twice, so nnz of them, each in its place, are the layout.
+  // No value block occurs twice, so nnz of them, each at its coordinates, are the layout.
   const std::vector<BlockCoordinate> blocks = layout.coordinates();
   for (const RowSegment &segment : lut.segments)
     for (int64_t e = segment.first; e < int64_t{segment.first} + segment.count; ++e) {

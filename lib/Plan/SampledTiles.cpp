@@ -3,7 +3,7 @@
 
 #include "blocksparse/Plan/SampledTiles.h"
 #include "Dealer.h"
-#include "SampledNumbers.h"
+#include "SampledBlocks.h"
 #include "blocksparse/Plan/BlockCover.h"
 
 #include <algorithm>
@@ -21,28 +21,29 @@ constexpr int64_t mostInt = std::numeric_limits<int32_t>::max();
 
 std::string text(int64_t value) { return std::to_string(value); }
 
-/// 64 columns of a band, or a block column of those that are gathered. `place`: of the first half
-/// of the band; where blocks share pieces, where its value blocks begin in a list of them.
+/// Describes 64 columns of a row tile, or one block column if columns are gathered. `place` is the
+/// destination of its subtile in the first half; if blocks share subtiles, it is the index of the
+/// first of its value blocks in SampledTiler::values.
 struct Chunk {
   int64_t col, place;
 };
 
-/// Rows that share the columns of their tiles, and the chunks where they have blocks.
+/// Describes rows that share the columns of their tiles, and the columns in which they have blocks.
 struct Band {
   int64_t head, row;
   std::vector<Chunk> chunks;
 };
 
-/// A tile, or those of a cluster, before they belong to a batch and a head of the result.
+/// Holds a tile, or the tiles of a cluster, before they belong to a batch and a head of the result.
 struct TilePlan {
-  /// Block of rows that sweeps the columns together, and the first column.
+  /// Index of the block of rows that goes through the columns together, and the first column.
   int64_t sweep = 0, col = 0;
-  /// Of each of them.
+  /// Cost of each tile in bytes.
   int64_t cost = 0;
   std::array<SampledTile, wgmmaClusterSize> tiles;
 };
 
-/// A plan for a batch and a head.
+/// Holds a plan for one batch and head.
 struct PlannedTurn {
   const TilePlan *plan;
   int32_t batch, head;
@@ -81,8 +82,8 @@ int64_t countThere(std::span<const int32_t> words) {
   return std::count_if(words.begin(), words.end(), [](int32_t word) { return word >= 0; });
 }
 
-/// Rows and columns of the factors that a tile loads, in elements; `block` as the form sees it. A
-/// cluster loads its rows once.
+/// Returns the number of rows and columns of the factors that a tile loads, in elements. `block` is
+/// the shape as the form sees it. A cluster loads its rows once.
 int64_t loadedExtent(const SampledTile &tile, const SampledForm &form, BlockShape block) {
   const int64_t rows = form.gathersRows && sharesPieces(block)
                            ? tile.numBlockRows * block.rows * form.rowsTogether
@@ -92,6 +93,7 @@ int64_t loadedExtent(const SampledTile &tile, const SampledForm &form, BlockShap
   return rows / form.cluster + cols;
 }
 
+/// Plans the tiles of one product and assigns them to workers.
 class SampledTiler {
 public:
   SampledTiler(const SampledProduct &product, int64_t k, const WorkOptions &options)
@@ -106,11 +108,11 @@ public:
       makeBands(product);
   }
 
-  /// `copies` tiles stand for each one that is planned.
+  /// Plans all tiles. There will be `copies` tiles for each one that is planned.
   void run(int64_t copies) {
     if (form.gathersRows)
       return coverUnits(copies);
-    // Narrower tiles, of 64 columns or more, where that many more find workers without a tile.
+    // Make tiles narrower, but not below 64 columns, while some workers would get no tile.
     while (most > (form.gathersColumns ? wide : 1) &&
            countTiles(most / 2) * copies <= options.workers)
       most /= 2;
@@ -178,7 +180,7 @@ private:
     }
   }
 
-  /// Block columns of a chunk of the band.
+  /// Returns the number of block columns of a Chunk of blocks that share subtiles.
   int64_t columnsOfChunk() const { return form.gathersColumns ? 1 : wide; }
 
   void addBand(std::span<const BlockCoordinate> row) {
@@ -195,8 +197,8 @@ private:
     bands.push_back(std::move(band));
   }
 
-  /// The blocks of each head, or where blocks are cut their pieces: block rows and columns are
-  /// those of pieces then, and values are places.
+  /// Lists the blocks of each head. Blocks that are made of subtiles are cut into them: block rows
+  /// and columns are then those of subtiles, and values are destinations.
   void findUnits(const SampledProduct &product) {
     units.resize(product.heads);
     const int64_t rows = fine ? 1 : block.rows / unit, cols = fine ? 1 : block.cols / unit;
@@ -213,9 +215,9 @@ private:
         }
   }
 
-  /// Tiles of at most `cols` block columns of all heads. The tiles of as many workers as there are
-  /// read a window of these rows and columns of the factors at a time, from memory where the cache
-  /// can't hold them: measured, see docs/Performance.md.
+  /// Returns tiles of at most `cols` block columns for all heads. At any time the workers read the
+  /// rows and columns of one window of the factors, which must fit in the L2 cache or are read from
+  /// memory; docs/Performance.md has the measurements.
   std::vector<std::vector<CoverTile>> coverHeads(int64_t cols) const {
     constexpr int64_t leastExtent = 4096;
     const int64_t extent =
@@ -241,7 +243,7 @@ private:
         count += static_cast<int64_t>(tiles.size());
       return count * copies <= options.workers;
     };
-    // Narrower tiles, as above.
+    // Make tiles narrower, as in run().
     while (most > (form.gathersColumns ? wide : 1) && hasAll(heads)) {
       std::vector<std::vector<CoverTile>> narrow = coverHeads(most / 2);
       if (!hasAll(narrow))
@@ -279,8 +281,8 @@ private:
       for (int64_t row = 0; row < rows; ++row)
         std::copy_n(&cover.values[row * cols], cols, &tile.destinations[row * 4]);
     }
-    // As many tiles for each worker, which begin them together: products of all columns take as
-    // long as the loads of most.
+    // Workers get equally many tiles, and begin them together: the time of the products of a full
+    // tile is a lower bound of the cost, which the loads of most tiles do not exceed.
     constexpr int64_t ofTile = int64_t{1} << 40;
     const int64_t loaded = std::max<int64_t>(loadedExtent(tile, form, block), 5 * unit);
     plan.cost = ofTile + loaded * k * bytesPerElement;
@@ -301,7 +303,7 @@ private:
       tile.contiguous |= isContiguous(tile, column, wide / form.columnsTogether) << column;
   }
 
-  /// Gives the tile a row of places.
+  /// Appends a row to the table of destinations for the tile and returns it.
   int32_t *addPlaces(SampledTile &tile) {
     const int64_t width = placesPerTile(block), first = places.size();
     tile.destinationRow = static_cast<int32_t>(first / width);
@@ -309,13 +311,14 @@ private:
     return &places[first];
   }
 
-  /// The place of a block of a tile in its row of places.
+  /// Returns the index of a block of a tile in its row of destinations.
   int64_t placeOf(int64_t row, int64_t col) const {
     const int64_t half = row * 2 / tall, chunk = col / wide;
     return (half * 4 + chunk) * blocksPerPiece(block) + row % (tall / 2) * wide + col % wide;
   }
 
-  /// Tiles of at most `chunks` chunks that all heads of the LUT make together.
+  /// Returns the number of tiles of at most `chunks` subtile columns (or gathered block columns)
+  /// that all heads of the LUT make together.
   int64_t countTiles(int64_t chunks) const {
     const int64_t each = chunks * form.cluster;
     int64_t plans = 0;
@@ -324,13 +327,15 @@ private:
     return plans * form.cluster;
   }
 
-  /// Rows that sweep together: half of the cache for them, the rest for the columns in flight.
+  /// Returns the number of rows that go through the columns together: they fill half of the cache,
+  /// and the columns in flight have the rest.
   int64_t sweepRows() const {
     const int64_t rowBytes = std::max<int64_t>(1, k * bytesPerElement);
     return std::clamp<int64_t>(options.cacheBytes / 2 / rowBytes, 512, 1 << 20);
   }
 
-  /// The tile of some chunks of a band, or those of a cluster, of which the first has most.
+  /// Plans the tile of some columns of a row tile, or the tiles of a cluster, of which the first
+  /// has most columns.
   void addTiles(const Band &band, std::span<const Chunk> chunks) {
     TilePlan plan;
     plan.sweep = band.row / sweepRows();
@@ -371,7 +376,8 @@ private:
     findContiguous(tile);
   }
 
-  /// From the values of each block column to those of each piece.
+  /// Stores the destinations of a tile: value blocks are listed by block column, destinations are
+  /// by subtile.
   void addPlaces(SampledTile &tile, std::span<const Chunk> chunks) {
     int32_t *const out = addPlaces(tile);
     const int64_t columns = columnsOfChunk();
@@ -385,14 +391,14 @@ private:
   const WorkOptions &options;
   const SampledForm form;
   const bool shared, fine;
-  /// Of blocks that share pieces, block rows of a band and block columns of 64 columns.
+  /// If blocks share subtiles: the block rows of a row tile, and the block columns of 64 columns.
   const int64_t tall, wide;
-  /// Chunks of a tile.
+  /// The largest number of Chunks of a tile.
   int64_t most;
   std::vector<Band> bands;
-  /// In place of bands, where rows are gathered.
+  /// The blocks or subtiles of each head, if rows are gathered; `bands` is then empty.
   std::vector<std::vector<BlockCoordinate>> units;
-  /// The value blocks of the chunks of all bands, column by column of blocks.
+  /// The value blocks of the Chunks of all row tiles, block column by block column.
   std::vector<int32_t> values;
   std::vector<int32_t> places;
   /// The tiles of each head of the LUT.
@@ -401,40 +407,9 @@ private:
 
 } // namespace
 
-std::optional<SampledFactors> SampledFactors::get(std::string_view kernel, BlockShape block,
-                                                  SampledFactors operands) {
-  if (kernel == "cuda.wgmma")
-    return operands;
-  const SampledFactors alongK{false, true};
-  if (kernel != "cuda.wgmma_turned" || !sharesPieces(block) || operands == alongK)
-    return std::nullopt;
-  return alongK;
-}
-
-SampledForm SampledForm::get(BlockShape block, SampledFactors factors, bool gathersRows,
-                             int64_t cluster) {
-  SampledForm form;
-  if (canShareRows(block))
-    form.cluster = std::min(cluster, wgmmaClusterSize);
-  form.gathersRows = gathersRows && canGatherRows(block);
-  bool rowsAlongK = !factors.transposeA, columnsAlongK = factors.transposeB;
-  if (!sharesPieces(block))
-    return form;
-  // Twice as many columns as rows are gathered, better those that are contiguous in memory.
-  form.swapped = rowsAlongK && !columnsAlongK;
-  if (form.swapped)
-    std::swap(rowsAlongK, columnsAlongK);
-  form.gathersColumns = form.gathersRows || columnsAlongK;
-  if (form.gathersRows && !rowsAlongK)
-    form.rowsTogether = sampledPiece / form.of(block).rows;
-  if (form.gathersRows && !columnsAlongK)
-    form.columnsTogether = sampledPiece / form.of(block).cols;
-  return form;
-}
-
 std::vector<BlockCoordinate> blocksparse::getBlocks(const SampledProduct &product) {
   std::vector<BlockCoordinate> blocks(product.lut.begin(), product.lut.end());
-  if (product.form.swapped)
+  if (product.form.swapsAB)
     for (BlockCoordinate &at : blocks)
       std::swap(at.row, at.col);
   return blocks;

@@ -16,13 +16,15 @@ struct Factors {
   int64_t area() const { return rows * cols; }
 };
 
-/// Whether counts alone allow that every super-block is full; what remains costs O(nnz).
+/// Returns true if the counts alone allow every super-block to be full. The check of the blocks
+/// themselves costs O(nnz).
 bool mayBeFull(const BlockLayout &layout, Factors factors) {
   return layout.grid().rows % factors.rows == 0 && layout.grid().cols % factors.cols == 0 &&
          layout.nnz() % factors.area() == 0;
 }
 
-/// Candidates, the largest area first.
+/// Returns the candidates in descending order of their area; of equal areas the squarer one comes
+/// first.
 std::vector<Factors> candidates(const BlockLayout &layout, int64_t maxBlock) {
   constexpr int64_t maxArea = 64; // bits of a super-block's mask
   std::vector<Factors> list;

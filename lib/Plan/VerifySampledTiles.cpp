@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Dealer.h"
-#include "SampledNumbers.h"
+#include "SampledBlocks.h"
 
 #include <algorithm>
 #include <array>
@@ -15,7 +15,7 @@ constexpr int64_t unit = sampledPiece;
 
 std::string text(int64_t value) { return std::to_string(value); }
 
-/// Marks every piece that a table of tiles writes.
+/// Checks tiles one by one, and marks every subtile or block that they write.
 class SampledChecker {
 public:
   SampledChecker(const SampledProduct &product, std::span<const int32_t> places,
@@ -81,7 +81,7 @@ private:
                      tile.destinations[i]);
   }
 
-  /// The places of a tile of blocks that share pieces.
+  /// Checks the destinations of a tile of blocks that share subtiles.
   std::string checkBlocks(const SampledTile &tile) {
     const BlockShape block = product.form.of(product.block);
     const int64_t width = placesPerTile(block), each = blocksPerPiece(block);
@@ -137,7 +137,8 @@ private:
     return "expects block " + name + " in [0, " + text(most) + "], but got " + text(count);
   }
 
-  /// First row or column of number `i` of those that are gathered; -1: there is none.
+  /// Returns the first row or column of gathered index `i`, or -1 if i >= count. Each index stands
+  /// for `size` rows or columns.
   static int64_t getFirst(const GatheredIndices &indices, int64_t count, int64_t i, int64_t size) {
     return i < count ? indices.get(i) * size : -1;
   }
@@ -146,7 +147,8 @@ private:
     return value >= 0 && value < static_cast<int64_t>(byValue.size()) && byValue[value].head >= 0;
   }
 
-  /// Notes that the tile writes a piece of a value block, which its table has as `place`.
+  /// Marks a subtile of a value block as written by the tile; `place` is its destination, for
+  /// errors.
   std::string markPiece(const SampledTile &tile, int64_t value, int64_t piece, int64_t place) {
     const BlockCoordinate &at = byValue[value];
     if (product.heads != 1 && at.head != tile.head)
@@ -164,7 +166,7 @@ private:
   const std::span<const int32_t> places;
   const TileSpace &space;
   const bool shared, fine;
-  /// Pieces of a block, or 1 where blocks share them.
+  /// Subtiles of a block, or 1 if blocks share subtiles.
   const int64_t pieces;
   int64_t copies = 0, written = 0;
   std::vector<BlockCoordinate> byValue;
@@ -173,7 +175,8 @@ private:
 
 } // namespace
 
-/// Whether workers of a cluster have as many tiles, with the same rows of the same matrix.
+/// Checks that the workers of a cluster have equally many tiles, with the same rows of the same
+/// matrix.
 static std::string checkClusters(const SampledWorkLists &lists, int64_t cluster) {
   const int64_t workers = static_cast<int64_t>(lists.workers.size()) - 1;
   if (workers % cluster != 0)

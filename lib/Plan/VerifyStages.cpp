@@ -20,7 +20,7 @@ std::string expected(const std::string &what, int64_t wanted, int64_t got) {
   return "expects " + what + " " + text(wanted) + ", but got " + text(got);
 }
 
-/// Checks the tables of one op; each step gives the first fault or nothing.
+/// Checks the tables of one op. Each check returns the first fault, or an empty string.
 class StageChecker {
 public:
   StageChecker(const RowProduct &product, const StageTables &tables, const TileSpace &space,
@@ -212,7 +212,9 @@ private:
   // stream
   //===--------------------------------------------------------------------===//
 
-  /// `copy` is the first panel of the copy before the record's, and moves to that of its last.
+  /// Checks the head of a record, whose blocks must begin at packed index `place`. `copy` is the
+  /// first panel of the last copy before the record, and becomes the first panel of its own last
+  /// copy.
   std::string checkStreamHead(std::span<const int32_t> words, int64_t place, int64_t &copy) {
     const int64_t perCopy = shape->panelsPerCopy();
     if (words[StreamRecordTable::First] != place)
@@ -230,7 +232,7 @@ private:
       const int64_t first = words[StreamRecordTable::FirstCopy + c];
       if (first % perCopy != 0)
         return "expects copies from multiples of " + text(perCopy) + ", but got " + text(first);
-      // One that has more blocks than a record takes comes again.
+      // A copy with more blocks than fit in a record occurs again.
       const bool again = c == 0 && perCopy > 1 && first == copy;
       if (first <= copy && !again)
         return "expects ascending panels, but got " + text(first) + " after " + text(copy);
@@ -239,15 +241,18 @@ private:
     return {};
   }
 
-  /// The blocks of a record, which begin at `place`, to the rows of its group.
+  /// Appends the blocks of a record, which begin at packed index `place`, to the rows of its group.
+  /// `taken` counts them, and `masks` collects the panels that have a block.
   std::string takeByRow(std::span<const int32_t> words, int64_t place,
                         std::vector<std::vector<RowEntry>> &got, int64_t &taken,
                         uint32_t &masks) const {
     for (int64_t row = 0; row < shape->rows; ++row) {
-      const uint32_t word = words[shape->headInts() + row], mask = word & 0xffff;
+      const int32_t word = words[shape->headInts() + row];
+      const uint32_t mask = StreamWord::maskOf(word);
       masks |= mask;
-      if (static_cast<int64_t>(word >> 16) != taken)
-        return expected("the blocks of row " + text(row) + " of a record from", taken, word >> 16);
+      if (StreamWord::firstOf(word) != taken)
+        return expected("the blocks of row " + text(row) + " of a record from", taken,
+                        StreamWord::firstOf(word));
       if (mask >> words[StreamRecordTable::Panels] != 0)
         return "expects a mask of " + text(words[StreamRecordTable::Panels]) + " panels, but got " +
                text(mask);
@@ -260,28 +265,30 @@ private:
     return {};
   }
 
+  /// Does the same for a record with words of panels.
   std::string takeByPanel(std::span<const int32_t> words, int64_t place,
                           std::vector<std::vector<RowEntry>> &got, int64_t &taken,
                           uint32_t &masks) const {
     const int64_t rows = shape->rows / 2;
     for (int64_t e = 0; e < shape->panels; ++e)
       for (int64_t half = 0; half < 2; ++half) {
-        const uint32_t word = words[shape->headInts() + half * shape->halfWords() + e];
-        const uint32_t mask = word & 0xffff;
+        const int32_t word = words[shape->headInts() + half * shape->halfWords() + e];
+        const uint32_t mask = StreamWord::maskOf(word);
         if (word == 0)
           continue;
         if (mask == 0)
-          return expected("the word of a panel without a block to be", 0, word);
+          return expected("the word of a panel without a block to be", 0,
+                          static_cast<uint32_t>(word));
         masks |= 1u << e;
         if (e >= words[StreamRecordTable::Panels])
           return "expects words of " + text(words[StreamRecordTable::Panels]) +
-                 " panels, but got " + text(word) + " for panel " + text(e);
+                 " panels, but got " + text(static_cast<uint32_t>(word)) + " for panel " + text(e);
         if (mask >> rows != 0)
           return "expects a mask of " + text(rows) + " rows, but got " + text(mask);
         if (std::string error = checkPlaces(place + taken, mask); !error.empty())
           return error;
-        if (word >> 16 != taken)
-          return expected("a word's first value block", taken, word >> 16);
+        if (StreamWord::firstOf(word) != taken)
+          return expected("a word's first value block", taken, StreamWord::firstOf(word));
         for (int64_t row = 0; row < rows; ++row)
           if (mask >> row & 1)
             got[half * rows + row].push_back({panelOf(words, e), tables.order[place + taken++]});
@@ -294,7 +301,7 @@ private:
     return static_cast<int32_t>(words[StreamRecordTable::FirstCopy + e / perCopy] + e % perCopy);
   }
 
-  /// A place in the order for each bit of `mask`, from `place` on.
+  /// Checks that the order has a value block for each bit of `mask`, from packed index `place` on.
   std::string checkPlaces(int64_t place, uint32_t mask) const {
     const int64_t end = place + std::popcount(mask), places = tables.order.size();
     return end <= places ? ""
@@ -310,7 +317,8 @@ private:
     return {};
   }
 
-  /// Checks the records of a group, whose blocks start at `place`, and moves it behind them.
+  /// Checks the records of a group, whose blocks begin at packed index `place`, and adds their
+  /// number to it.
   std::string checkStream(int64_t index, int64_t &place) {
     const Group &group = groups[index];
     std::vector<std::vector<RowEntry>> got(shape->rows);
@@ -358,7 +366,7 @@ private:
   const StageTables &tables;
   const TileSpace &space;
   const StreamShape *shape;
-  /// Row units of a block row.
+  /// Number of slabs of a block row.
   const int64_t parts;
   std::vector<Group> groups;
   std::vector<RowSegment> byTile;

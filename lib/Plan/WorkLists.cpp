@@ -12,13 +12,14 @@ namespace {
 
 int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/// The groups of one LUT head in the order in which tiles take them.
+/// Holds the row groups of one LUT head in the order in which tiles take them.
 struct GroupOrder {
   std::vector<int32_t> groups;
   bool uneven = false;
 };
 
-/// Groups of similar cost keep their order, and with it what they share.
+/// Orders the row groups of a LUT head. Groups of similar cost keep their order, so that neighbours
+/// still share panels; groups of very different cost are sorted, the most expensive first.
 GroupOrder orderGroups(const StagedRows &staged, int64_t lutHead) {
   GroupOrder order;
   int64_t total = 0, most = 0;
@@ -36,15 +37,16 @@ GroupOrder orderGroups(const StagedRows &staged, int64_t lutHead) {
   return order;
 }
 
-/// Tiles for each worker that are dealt longest first across panels and heads, at the end of all,
-/// where groups are uneven: enough to make up for what the tiles before left unequal.
+/// Number of tiles for each worker that end the order, longest first across column tiles and heads,
+/// if row groups are uneven: enough to even out what the tiles before left unequal.
 constexpr int64_t tilesOfTail = 4;
 
-/// Bytes that are read from memory where `groups` groups, whose values are `valueBytes` bytes, walk
-/// `panels` panels in `blocks` blocks of groups. Every block reads all panels. What its workers
-/// have in flight are its groups by so many panels, and values stay in the cache from one panel to
-/// the next where both fit, else they are read again for the next panels in flight. Of blocks of 32
-/// at 8192, density .5, this says 850 and 626 MB for 1 and 2 blocks; an H200 read 991 and 702.
+/// Returns an estimate of the bytes that are read from memory if `groups` row groups, whose values
+/// have `valueBytes` bytes, go through `panels` column tiles in `blocks` blocks of groups. Every
+/// block reads the whole dense operand. The workers have the groups of a block and some column
+/// tiles in flight; values stay in the cache from one column tile to the next if both fit, and else
+/// are read again. The estimate is 850 MB for 1 block and 626 MB for 2 blocks (dsd, blocks of 32,
+/// 8192, density 0.5); an H200 read 991 MB and 702 MB.
 double estimateReadBytes(int64_t groups, double valueBytes, int64_t panels, int64_t blocks,
                          const WorkOptions &options) {
   const double rows = static_cast<double>(divideUp(groups, blocks));
@@ -56,10 +58,12 @@ double estimateReadBytes(int64_t groups, double valueBytes, int64_t panels, int6
   return static_cast<double>(blocks * panels) * panelBytes + rounds * valueBytes;
 }
 
-/// Groups that walk the panels together: up to one for each worker, in blocks of equal size, since
-/// a short last one would have more panels in flight. Without panelBytes as many as can be: a panel
-/// is then read from memory once, by all who need it; measured on an H100 for blocks of 64 and 128,
-/// smaller ones, which read the values once but the panels again and again, cost 5 to 50 % at 8192.
+/// Returns the number of row groups that go through the column tiles together: at most one for each
+/// worker. Blocks of groups are of equal size, because a short last one would have more column
+/// tiles in flight. Without panelBytes blocks are as large as possible: a column tile of the dense
+/// operand is then read from memory once, by all workers that need it. Smaller blocks, which read
+/// the values once but the dense operand several times, cost 5 to 50 % (H100, dsd 8192, blocks of
+/// 64 and 128).
 int64_t blockOfGroups(const StagedRows &staged, std::span<const int32_t> groups, int64_t panels,
                       const WorkOptions &options) {
   const int64_t count = groups.size(),
@@ -70,8 +74,8 @@ int64_t blockOfGroups(const StagedRows &staged, std::span<const int32_t> groups,
     double valueBytes = 0;
     for (int32_t group : groups)
       valueBytes += static_cast<double>(staged.work[group] * bytesPerElement);
-    auto bytes = [&](int64_t number) {
-      return estimateReadBytes(count, valueBytes, panels, number, options);
+    auto bytes = [&](int64_t candidate) {
+      return estimateReadBytes(count, valueBytes, panels, candidate, options);
     };
     for (int64_t more = blocks + 1; more <= std::min(mostBlocks * least, count); ++more)
       if (bytes(more) < bytes(blocks))

@@ -8,38 +8,41 @@
 
 namespace blocksparse {
 
-/// Look-up table of an elementwise result over stored blocks (sdd, conversions).
+/// Holds the look-up table of an elementwise result over stored blocks (sdd, conversions).
 struct CoordinateLut {
   std::vector<BlockCoordinate> lut;
   std::vector<CoordinateSegment> segments;
 };
 
-/// Rows: (head, row, col) order, a segment is a block row. Columns: (head, col, row) order, a
-/// segment is a block column, so that its worker packs one panel of the second operand once.
+/// Selects the order of a coordinate LUT. Rows: (head, row, col), and a segment is a block row.
+/// Columns: (head, col, row), and a segment is a block column, so that its worker packs one panel
+/// of the second operand once.
 enum class CoordinateOrder { Rows, Columns };
 
-/// The blocks of `layout` in `order`; runs without blocks have no segment. O(nnz + grid).
+/// Returns the blocks of `layout` in `order`. Block rows (columns) without blocks have no segment.
+/// O(nnz + grid).
 CoordinateLut buildCoordinateLut(const BlockLayout &layout, CoordinateOrder order);
 
-/// Numbers that every index of a coordinate LUT must stay below.
+/// Holds the exclusive upper bounds of the indices of a coordinate LUT.
 struct CoordinateLutExtents {
   int64_t heads = 1, rows = 0, cols = 0, values = 0;
 };
 
-/// What a coordinate LUT must fulfil whatever the pattern: indices within `extents`; no value
-/// block and no coordinate twice; every row of the table in exactly one segment. Without
-/// segments (a conversion has none) pass one that spans the table. Gives the first
-/// fault as "expects X, but got Y", or an empty string.
+/// Checks what every coordinate LUT must fulfil, whatever its pattern: indices are within
+/// `extents`; no value block and no coordinate occurs twice; every row of the table is in exactly
+/// one segment. For a conversion, which has no segments, pass one that spans the table. Returns the
+/// first fault as "expects X, but got Y", or an empty string.
 std::string verifyCoordinateTables(std::span<const BlockCoordinate> lut,
                                    std::span<const CoordinateSegment> segments,
                                    const CoordinateLutExtents &extents);
 
-/// verifyCoordinateTables, and: the table is the blocks of `layout`, each exactly once.
+/// Checks what verifyCoordinateTables checks, and that the table has each block of `layout` exactly
+/// once and no other.
 std::string verifyCoordinateLut(const BlockLayout &layout, std::span<const BlockCoordinate> lut,
                                 std::span<const CoordinateSegment> segments);
 
-/// permutation[q] is the value block of `layout` that block q of its transpose holds;
-/// a stable order, equal on every call.
+/// Returns the permutation of value blocks of a transposition: permutation[q] is the value block of
+/// `layout` that block q of its transpose has. The order is stable, and the same on every call.
 std::vector<int32_t> transposePermutation(const BlockLayout &layout);
 
 } // namespace blocksparse

@@ -8,39 +8,39 @@
 
 namespace blocksparse {
 
-/// Look-up table of a reduction over stored blocks (dsd, dds, softmax).
+/// Holds the look-up table of a reduction over stored blocks (dsd, dds, softmax).
 struct RowLut {
   std::vector<RowSegment> segments;
   std::vector<RowEntry> entries;
 };
 
-/// Tiles are the block rows of the pattern, or its block columns with `transpose`
-/// (dense is then the block row, ascending). One unsplit segment for each (head,
-/// tile) in ascending order, also for a tile without blocks (count 0), so that
-/// every tile of the result is written. O(nnz + tiles).
+/// Returns the row LUT of a pattern. Tiles are the block rows of the pattern; with `transpose` they
+/// are its block columns, and the dense block of an entry is its block row. There is one unsplit
+/// segment for each (head, tile), in ascending order, also for a tile without blocks (count 0), so
+/// that every tile of the result is written. The entries of a segment ascend. O(nnz + tiles).
 RowLut buildRowLut(const BlockLayout &layout, bool transpose);
 
-/// Numbers that every index of a row LUT must stay below.
+/// Holds the exclusive upper bounds of the indices of a row LUT.
 struct RowLutExtents {
   int64_t heads = 1, tiles = 0, denseBlocks = 0, values = 0, slots = 0;
 };
 
-/// A row LUT with its split, as an op holds it.
+/// Describes a row LUT and its combine table, as an op has them.
 struct RowLutView {
   std::span<const RowSegment> segments;
   std::span<const RowEntry> entries;
   std::span<const CombineRow> combine;
 };
 
-/// What a row LUT must fulfil whatever the pattern: indices within `extents`;
-/// every entry in exactly one segment and every value block at most once;
-/// every (head, tile) owned by exactly one unsplit segment, or by one combine row whose
-/// slots belong to it, follow the reduction in ascending order and are all combined
-/// once. Gives the first fault as "expects X, but got Y", or an empty string.
+/// Checks what every row LUT must fulfil, whatever its pattern: indices are within `extents`; every
+/// entry is in exactly one segment, and every value block occurs at most once; every (head, tile)
+/// is written by exactly one unsplit segment, or by one combine row whose slots belong to it,
+/// follow the reduction in ascending order and are all combined once. Returns the first fault as
+/// "expects X, but got Y", or an empty string.
 std::string verifyRowTables(const RowLutView &lut, const RowLutExtents &extents);
 
-/// verifyRowTables, and: the entries are the blocks of `layout`, each exactly once and in its
-/// place, none invented; segment counts sum to nnz.
+/// Checks what verifyRowTables checks, and that the entries are the blocks of `layout`, each
+/// exactly once in the segment of its tile, and no others.
 std::string verifyRowLut(const BlockLayout &layout, bool transpose, const RowLutView &lut,
                          int64_t slots);
 

@@ -8,9 +8,10 @@
 
 namespace blocksparse {
 
-/// The layout of the largest super-blocks, of at most maxBlock x maxBlock elements, that hold all
-/// of their blocks: the same elements in fewer blocks. Factors are powers of two; of equal areas
-/// the squarer one is taken. Nothing where no two blocks can be joined (or none is stored).
+/// Returns the layout of the largest full super-blocks of at most maxBlock x maxBlock elements: it
+/// stores the same elements in fewer blocks. A super-block has a power of two of block rows and of
+/// block columns; of equal areas the squarer one is chosen. Returns nothing if no two blocks can be
+/// joined, or if none is stored.
 std::optional<BlockLayout> fullSuperBlocks(const BlockLayout &layout, int64_t maxBlock);
 
 } // namespace blocksparse

@@ -212,14 +212,14 @@ struct SampledTile {
   /// Destinations in a row of the values: one for each 64 columns.
   static constexpr int64_t destinationsPerRow = 8;
 
-  /// Columns of op(B).
+  /// Words 0 to 7 hold the columns of op(B).
   union {
     /// Contiguous columns: the first column of each subtile column, in elements; -1: none.
     int32_t firstCols[8];
     /// Gathered columns: `numBlockCols` block columns in ascending order.
     GatheredIndices blockCols;
   };
-  /// Results, or rows of op(A).
+  /// Words 8 to 15 hold the destinations of results, or the rows of op(A).
   union {
     /// Blocks that are made of subtiles: the destination of each subtile, -1 if it is not stored;
     /// destinations[half * 4 + column], or destinations[column] if there is one half. A

@@ -25,7 +25,7 @@ TEST(GatheredTiles, FormsAreThoseOfTheFactors) {
     BlockShape block;
     bool transposeA, transposeB;
     // The form without gathered rows, then what is gathered together with them.
-    bool swapped, gathersColumns;
+    bool swapsAB, gathersColumns;
     int64_t rowsTogether, columnsTogether, groupRows;
   } const cases[] = {
       {{16, 32}, false, false, true, true, 2, 1, 4},
@@ -46,7 +46,7 @@ TEST(GatheredTiles, FormsAreThoseOfTheFactors) {
       const SampledForm form = SampledForm::get(c.block, {c.transposeA, c.transposeB}, gathersRows);
       SCOPED_TRACE(std::to_string(c.block.rows) + "x" + std::to_string(c.block.cols) + " " +
                    std::to_string(c.transposeA) + std::to_string(c.transposeB));
-      EXPECT_EQ(form.swapped, c.swapped);
+      EXPECT_EQ(form.swapsAB, c.swapsAB);
       EXPECT_EQ(form.gathersColumns, c.gathersColumns || (fine && gathersRows));
       EXPECT_EQ(form.gathersRows, gathersRows);
       EXPECT_EQ(form.rowsTogether, gathersRows ? c.rowsTogether : 1);

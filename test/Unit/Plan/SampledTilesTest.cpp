@@ -304,7 +304,7 @@ TEST(SampledTiles, FaultsOfSmallBlocksAreFound) {
     other.tiles[0].numBlockCols = 17;
     if (form.gathersColumns)
       EXPECT_EQ(verifySampledTiles(product.view, other, space),
-                form.swapped ? "in tile 0 expects block columns in [0, 8], but got 17"
+                form.swapsAB ? "in tile 0 expects block columns in [0, 8], but got 17"
                              : "in tile 0 expects block columns in [0, 16], but got 17");
     other = lists;
     other.tiles[0].contiguous = 8; // there is no fourth chunk

@@ -18,6 +18,7 @@
 using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
+using ::blocksparse::StreamWord;
 
 static Value constant(ImplicitLocOpBuilder &b, int64_t value) { return i32Constant(b, value); }
 
@@ -190,8 +191,8 @@ MmaConsumer::RowWord MmaConsumer::readRow(ImplicitLocOpBuilder &b, Value stage,
   Value word = LLVM::LoadOp::create(
       b, b.getI32Type(), kernel.wordPointer(b, stage, rowPlace(b, number)), /*alignment=*/4);
   word = makeUniform(b, word);
-  Value first = Int(b, word) / 0x10000 * plan.blockBytes();
-  return {arith::AndIOp::create(b, word, constant(b, 0xffff)),
+  Value first = Int(b, word) / (StreamWord::mask + 1) * plan.blockBytes();
+  return {arith::AndIOp::create(b, word, constant(b, StreamWord::mask)),
           Int(b, kernel.valuesBase(b, stage)) + first};
 }
 

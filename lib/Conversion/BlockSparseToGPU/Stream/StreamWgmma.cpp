@@ -31,6 +31,7 @@
 using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
+using ::blocksparse::StreamWord;
 
 static constexpr int64_t warpgroupThreads = 128;
 static constexpr int64_t warpsOfGroup = 4;
@@ -160,7 +161,7 @@ StreamWgmmaConsumer::Fragments StreamWgmmaConsumer::loadPanel(ImplicitLocOpBuild
 
 void StreamWgmmaConsumer::multiplyPanel(ImplicitLocOpBuilder &b, Value stage, Value word,
                                         const Fragments &left, MutableArrayRef<Value> sums) const {
-  Value first = Int(b, word) / (1 << 16) * plan.blockBytes();
+  Value first = Int(b, word) / (StreamWord::mask + 1) * plan.blockBytes();
   Value block = valueFactor(plan).lowHalf(b, Int(b, kernel.valuesBase(b, stage)) + first);
   // The bit of a row becomes the sign bit.
   auto meets = [&](int64_t row) { return Int(b, word) * (int64_t(1) << (31 - row)); };

@@ -212,7 +212,7 @@ SDDPlan::SDDPlan(PlannedSDDOp op, const Factors &factors, int64_t sharedLimit)
   shape.element = getElementTypeOrSelf(op.getA().getType());
   left = {factors.a, !factors.transposes.transposeA};
   right = {factors.b, factors.transposes.transposeB};
-  if (form.swapped)
+  if (form.swapsAB)
     std::swap(left, right);
   if (hasBlocks() && form.gathersRows)
     left.gather(form.of(block).rows * form.rowsTogether);
@@ -223,7 +223,7 @@ SDDPlan::SDDPlan(PlannedSDDOp op, const Factors &factors, int64_t sharedLimit)
     shape.copyingWarps = 4;
   shape.aAlongK = left.alongK;
   shape.bAlongK = right.alongK;
-  shape.transposeOut = form.swapped;
+  shape.transposeOut = form.swapsAB;
   shape.fitStages(4, sharedLimit);
   steps = llvm::divideCeil(innerSize(op), WgmmaShape::stepDepth);
   // Gathered tiles read from all over the factors. CTAs are throttled only if the factors do not
@@ -264,7 +264,7 @@ void SDDKernel::readPlaces(ImplicitLocOpBuilder &b, SmallVectorImpl<Value> &fiel
   Value at =
       Int(b, fields[SampledTileTable::DestinationRow]) * width + Int(b, next) % 2 * (width / 2);
   Value block = Int(b, thread) % each;
-  if (plan.form.swapped) {
+  if (plan.form.swapsAB) {
     // The table lists the blocks of a subtile along its columns, which are rows of the result.
     int64_t down = unit / plan.block.rows, across = unit / plan.block.cols;
     Value inChunk = Int(b, block) % ofChunk;

@@ -1,10 +1,11 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// What the builder and the verifier of sampled tiles share; see blocksparse/Plan/SampledTiles.h.
+// The builder and the verifier of sampled tiles share this file; see
+// blocksparse/Plan/SampledTiles.h.
 
-#ifndef BLOCKSPARSE_LIB_PLAN_SAMPLEDNUMBERS_H
-#define BLOCKSPARSE_LIB_PLAN_SAMPLEDNUMBERS_H
+#ifndef BLOCKSPARSE_LIB_PLAN_SAMPLEDBLOCKS_H
+#define BLOCKSPARSE_LIB_PLAN_SAMPLEDBLOCKS_H
 
 #include "blocksparse/Plan/SampledTiles.h"
 
@@ -22,4 +23,4 @@ inline bool isContiguous(const SampledTile &tile, int64_t column, int64_t perSub
 
 } // namespace blocksparse
 
-#endif // BLOCKSPARSE_LIB_PLAN_SAMPLEDNUMBERS_H
+#endif // BLOCKSPARSE_LIB_PLAN_SAMPLEDBLOCKS_H
