@@ -1,13 +1,13 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Look-up tables of run-time patterns. What goes by block rows has one thread a row; what goes
-// by block columns has one thread a column that walks all blocks in row order, so that the
-// result is sorted and stable without scratch space.
+// Kernels that build the look-up tables of run-time patterns. Tables by block rows have one thread
+// for each row; tables by block columns have one thread for each column, which reads all blocks in
+// row order, so that the result is sorted and stable without scratch space.
 //
 // col_indices may have room for more blocks than crow_indices counts (in batches of unequal
-// patterns). The spare rows of the tables then say so: block row and column, or dense block, -1
-// and the value block that no one else lists, so that kernels can write 0 to it.
+// patterns). The spare entries of the tables then have block row and column, or dense block, -1 and
+// a value block that no other entry lists, so that kernels can write 0 to it.
 
 #include "../../Device/Loops.h"
 #include "../../OperandView.h"
@@ -21,16 +21,16 @@ using namespace mlir::blocksparse::device;
 
 namespace {
 
-/// crow_indices and col_indices of one batch.
+/// Reads crow_indices and col_indices of one batch.
 class Indices {
 public:
   Indices(Value crow, Value col, Value batch) : crow(crow), col(col), batch(batch) {}
 
-  /// First block of a row (the number of blocks for the row after the last).
+  /// Returns the first block of a row; for the row after the last one, the number of blocks.
   Value rowStart(ImplicitLocOpBuilder &b, Value row) const { return load(b, crow, row); }
   Value column(ImplicitLocOpBuilder &b, Value block) const { return load(b, col, block); }
   Value rows(ImplicitLocOpBuilder &b) const { return Int(b, innerSize(b, crow)) - 1; }
-  /// Blocks that there are, and that there is room for.
+  /// Return the number of blocks of the pattern, and of blocks that col_indices has room for.
   Value blocks(ImplicitLocOpBuilder &b) const { return rowStart(b, rows(b)); }
   Value capacity(ImplicitLocOpBuilder &b) const { return innerSize(b, col); }
 
@@ -48,7 +48,7 @@ private:
   Value crow, col, batch;
 };
 
-/// A result: a table [n, w] or a list [n], or a stack of them.
+/// Writes a result: a table [n, w] or a list [n], or one for each batch.
 class ResultTable {
 public:
   ResultTable(Value memref, Value batch) : memref(memref), batch(batch) {}
@@ -75,14 +75,14 @@ private:
   Value memref, batch;
 };
 
-/// What a column's blocks begin with, and their number.
+/// Describes the blocks of a column, sorted by column: the first one, and their number.
 struct ColumnRun {
   Value first, count;
 };
 
 } // namespace
 
-/// Batches and the size `fromEnd` axes before the end of a table.
+/// Returns the number of batches and of rows of a table of rank `rank` without a batch.
 static SmallVector<Value> getSizes(ImplicitLocOpBuilder &b, Value table, int64_t rank) {
   int64_t own = cast<MemRefType>(table.getType()).getRank();
   return {own > rank ? memrefDim(b, table, 0) : indexConstant(b, 1),
@@ -103,8 +103,8 @@ static ColumnRun emitColumnRun(ImplicitLocOpBuilder &b, const Indices &indices, 
   return {countWhere(arith::CmpIPredicate::slt), countWhere(arith::CmpIPredicate::eq)};
 }
 
-/// Visits the blocks of `column` in row order with the place that each takes among all blocks
-/// sorted by column.
+/// Visits the blocks of `column` in row order, with the index of each among all blocks sorted by
+/// column.
 static void emitColumnBlocks(
     ImplicitLocOpBuilder &b, const Indices &indices, Value column, Value first,
     function_ref<void(ImplicitLocOpBuilder &, Value place, Value row, Value block)> body) {
@@ -127,7 +127,7 @@ static void emitColumnBlocks(
            });
 }
 
-/// The thread of row (column) 0 visits the places without a block.
+/// Visits the indices of spare entries, in the thread of row (column) 0.
 static void emitSpare(ImplicitLocOpBuilder &b, const Indices &indices, Value tile,
                       function_ref<void(ImplicitLocOpBuilder &, Value place)> body) {
   emitIf(b, indexEqual(b, tile, indexConstant(b, 0)), [&](ImplicitLocOpBuilder &b) {
@@ -239,7 +239,7 @@ void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuild
           colTable.set(b, place, zero);
           permutation.set(b, place, place);
         });
-        // One past the last column there is no block, only the end of the offsets.
+        // The column after the last one has no block, only the end of the offsets.
         Value column = index[1];
         Value first = emitColumnRun(b, indices, column).first;
         ResultTable(table, index[0]).set(b, column, first);
