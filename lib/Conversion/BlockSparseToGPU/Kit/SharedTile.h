@@ -44,7 +44,7 @@ struct SharedTile {
   static constexpr int64_t chunkBytes = 16;
 
   int64_t rows, cols;
-  /// Two neighbouring chunks stay together, for loads of 32-bit words.
+  /// True if pairs of neighbouring chunks stay together, for loads of 32-bit words.
   bool pairs = false;
 
   /// Return the number of chunks of a row, and the sizes in bytes of a row and of the matrix.

@@ -200,7 +200,8 @@ Value DSDKernel::takesPart(ImplicitLocOpBuilder &b, Value record, Value group) {
   constexpr int64_t first = WgmmaRecordTable::Y0 * bytes, second = WgmmaRecordTable::Y1 * bytes;
   Value place = Int(b, record) + first;
   place = Int(b, place) + Int(b, group) * (second - first);
-  // By the lane that gives the stage back; the others hear of it.
+  // The lane that releases the stage reads the record, so that its read precedes its arrival. The
+  // other lanes receive the value by a shuffle.
   Value thread =
       arith::IndexCastOp::create(b, b.getI32Type(), gpu::ThreadIdOp::create(b, gpu::Dimension::x));
   Value reads =

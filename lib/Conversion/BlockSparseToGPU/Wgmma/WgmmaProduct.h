@@ -175,11 +175,13 @@ class WgmmaKernel {
 public:
   virtual ~WgmmaKernel() = default;
 
-  /// The tiles of this thread block.
+  /// Returns the tiles of this CTA, as arguments of getTile.
   virtual TileRange tiles(ImplicitLocOpBuilder &b) = 0;
-  /// Asked by producer and consumers, for one tile ahead where the shape says that tiles are read.
+  /// Returns tile `number`. Producer and consumers call it, one tile ahead if shape.readsTiles is
+  /// set.
   virtual WgmmaWork getTile(ImplicitLocOpBuilder &b, Value number) = 0;
-  /// Tile `number` of a thread block that has `range`, or, past its end, any tile that there is.
+  /// Returns tile `number` of a CTA whose tiles are `range`. Past the end of `range` it returns a
+  /// tile that exists, so that it may be read; the result is not used.
   WgmmaWork getTileAhead(ImplicitLocOpBuilder &b, const TileRange &range, Value number);
   /// Returns what the tables contain about a k step, for the producer. It is called one k step
   /// ahead, also across tiles: it may be called for step 0 of a tile without steps, and the result

@@ -30,8 +30,8 @@ using ::blocksparse::GatheredIndices;
 using ::blocksparse::SampledTile;
 
 static constexpr int64_t unit = ::blocksparse::sampledPiece;
-/// What the fields of a tile's WgmmaWork hold after the words of its row of the table of tiles: the
-/// index of the row, and a destination for each batch of subtile columns.
+/// Fields of a tile's WgmmaWork that follow the words of its row of the table of tiles: the index
+/// of the row, and this thread's destination for each batch of subtiles.
 static constexpr int64_t indexField = SampledTileTable::columns, firstDestination = indexField + 1;
 
 static MemRefType bufferType(Value memref) { return cast<MemRefType>(memref.getType()); }
@@ -320,7 +320,8 @@ void SDDKernel::emitGathered(ImplicitLocOpBuilder &b, const Factor &factor, cons
   int64_t all = fields.pieces * factor.perPiece, warps = std::min(all, plan.shape.copyingWarps);
   int64_t each = all / warps;
   Value first = Int(b, warp) * each;
-  // Numbers are read again at each step: there are no registers to keep them in.
+  // The indices are read again in each k step, because the producer has no registers to keep them
+  // in.
   Value row = Int(b, makeOpaque(b, tile.fields[indexField])) * tileTable.width();
   auto copy = [&](ImplicitLocOpBuilder &b, Value map, MapBox box, int64_t i) {
     Value place = Int(b, first) + i;
