@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "blocksparse/Plan/Balance.h"
+#include "Fault.h"
 
 #include <algorithm>
 #include <functional>
@@ -11,11 +12,6 @@
 using namespace blocksparse;
 
 namespace {
-
-std::nullopt_t fail(std::string &error, std::string message) {
-  error = std::move(message);
-  return std::nullopt;
-}
 
 bool checkOptions(const BalanceOptions &options, std::string &error) {
   if (options.workers < 1)

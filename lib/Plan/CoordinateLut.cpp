@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "blocksparse/Plan/CoordinateLut.h"
+#include "Fault.h"
 
 #include <algorithm>
 #include <tuple>
@@ -9,8 +10,6 @@
 using namespace blocksparse;
 
 namespace {
-
-std::string text(int64_t value) { return std::to_string(value); }
 
 /// Returns the fault, or an empty string if 0 <= value < bound.
 std::string checkIndex(int64_t row, const char *field, int64_t value, int64_t bound) {

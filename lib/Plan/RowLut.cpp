@@ -2,12 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "blocksparse/Plan/RowLut.h"
+#include "Fault.h"
 
 using namespace blocksparse;
 
 namespace {
-
-std::string text(int64_t value) { return std::to_string(value); }
 
 std::string fault(const std::string &what, int64_t index, const std::string &expected,
                   int64_t got) {

@@ -3,6 +3,7 @@
 
 #include "blocksparse/Plan/SampledTiles.h"
 #include "Dealer.h"
+#include "Fault.h"
 #include "SampledBlocks.h"
 #include "blocksparse/Plan/BlockCover.h"
 
@@ -18,8 +19,6 @@ namespace {
 constexpr int64_t unit = sampledPiece;
 constexpr int64_t bytesPerElement = 2;
 constexpr int64_t mostInt = std::numeric_limits<int32_t>::max();
-
-std::string text(int64_t value) { return std::to_string(value); }
 
 /// Describes 64 columns of a row tile, or one block column if columns are gathered. `place` is the
 /// destination of its subtile in the first half; if blocks share subtiles, it is the index of the

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "blocksparse/Plan/Stages.h"
+#include "Fault.h"
 #include "TiledRows.h"
 
 #include <limits>
@@ -9,13 +10,6 @@
 using namespace blocksparse;
 
 namespace {
-
-std::string text(int64_t value) { return std::to_string(value); }
-
-std::nullopt_t fail(std::string &error, std::string message) {
-  error = std::move(message);
-  return std::nullopt;
-}
 
 /// Returns the segment of each (head, tile), at index head * tiles + tile.
 std::optional<std::vector<RowSegment>> segmentsByTile(const RowProduct &product,

@@ -1,6 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "Fault.h"
 #include "RowGroups.h"
 #include "TiledRows.h"
 
@@ -9,13 +10,6 @@
 using namespace blocksparse;
 
 namespace {
-
-std::string text(int64_t value) { return std::to_string(value); }
-
-std::nullopt_t fail(std::string &error, std::string message) {
-  error = std::move(message);
-  return std::nullopt;
-}
 
 /// Fills the records of row groups, one group after another.
 class StreamStager {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Dealer.h"
+#include "Fault.h"
 #include "SampledBlocks.h"
 
 #include <algorithm>
@@ -12,8 +13,6 @@ using namespace blocksparse;
 namespace {
 
 constexpr int64_t unit = sampledPiece;
-
-std::string text(int64_t value) { return std::to_string(value); }
 
 /// Checks tiles one by one, and marks every subtile or block that they write.
 class SampledChecker {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Dealer.h"
+#include "Fault.h"
 #include "blocksparse/Plan/Stages.h"
 
 #include <algorithm>
@@ -13,8 +14,6 @@ using namespace blocksparse;
 namespace {
 
 constexpr int64_t unit = 64;
-
-std::string text(int64_t value) { return std::to_string(value); }
 
 std::string expected(const std::string &what, int64_t wanted, int64_t got) {
   return "expects " + what + " " + text(wanted) + ", but got " + text(got);

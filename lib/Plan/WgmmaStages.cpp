@@ -1,6 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "Fault.h"
 #include "RowGroups.h"
 #include "TiledRows.h"
 
@@ -15,8 +16,6 @@ namespace {
 /// Rows of a slab, and values of k of a record.
 constexpr int64_t slabRows = 64, stepDepth = 64;
 constexpr int64_t bytesPerElement = 2;
-
-std::string text(int64_t value) { return std::to_string(value); }
 
 /// Describes 64 x 64 values of a slab: their first k, in elements of the reduction, and their
 /// coordinates (x, y) in the matrix of the values.

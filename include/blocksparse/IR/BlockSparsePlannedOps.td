@@ -6,7 +6,8 @@
 // look-up tables, and every operation writes into its destinations (destination-passing style), which
 // are tensors before bufferization and memrefs after it.
 //
-// Tables. A table may have a batch dimension in front, where the pattern differs from batch to batch.
+// Tables. blocksparse/Plan/Tables.h has the row of each table and the names of its words. A table may
+// have a batch dimension in front, where the pattern differs from batch to batch.
 //   row LUT:        segments [s, 5] = (tile, head, first, count, slot)
 //                   entries  [e, 2] = (dense block index, value block index)
 //     A segment is a run `entries[first .. first + count)` of the reduction of one output tile. A
@@ -24,7 +25,7 @@
 //   stages: five tables that describe the same product to kernels which walk compile-time lists; they
 //          exist for static patterns and shapes only (blocksparse/Plan/Stages.h has the records of
 //          each kernel).
-//                   tiles   [t, 8] = (group, panel, first record, records, batch, head, 0, 0)
+//                   tiles   [t, 8] = (row group, column tile, first record, records, batch, head, 0, 0)
 //                   workers [w + 1]: worker i takes tiles[workers[i] .. workers[i + 1])
 //                   records [r, n] = what one stage of the reduction of a tile loads
 //                   rows    [g, slabs of a group] = the slabs of each row group, -1 for none
