@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "BenchMeasure.h"
+#include "blocksparse/Execution/NativeTarget.h"
 
 #include <cstring>
 
@@ -83,8 +84,11 @@ LogicalResult mlir::blocksparse::measureBenchPoint(BenchProgram &program, const 
 FailureOr<RunPlace> mlir::blocksparse::getBenchPlace(StringRef target, bool compileOnly,
                                                      EmitErrorFn emitError) {
   if (compileOnly && target != "native") {
+    FailureOr<::blocksparse::Target> parsed = parseTarget(target, emitError);
+    if (failed(parsed))
+      return failure();
     RunPlace place;
-    place.target = target.str();
+    place.target = *parsed;
     return place;
   }
   if (target == "cpu")

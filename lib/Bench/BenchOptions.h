@@ -73,7 +73,8 @@ struct BenchMeasureOptions {
   llvm::cl::OptionCategory &category;
 
   llvm::cl::opt<std::string> target{
-      "target", llvm::cl::desc("native (a GPU where there is one), cpu, cuda:sm_90a, cuda:sm_80"),
+      "target",
+      llvm::cl::desc("native (a GPU where there is one), cpu or cuda:<chip>, with ,key=value"),
       llvm::cl::init("native"), llvm::cl::cat(category)};
   llvm::cl::opt<uint64_t> dataSeed{"data-seed", llvm::cl::desc("Seed of operands"),
                                    llvm::cl::init(0), llvm::cl::cat(category)};

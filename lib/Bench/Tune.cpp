@@ -52,19 +52,15 @@ std::unique_ptr<BenchProgram> Tuner::compile(const BenchPoint &point, const Assi
   CompileOptions compileOptions;
   compileOptions.target = place.target;
   compileOptions.cpu = {"native", "", 3};
-  compileOptions.chooseSchedule = [&](Operation *op, const std::string &target) -> ScheduleAttr {
-    std::string error;
-    std::optional<TargetInfo> info = TargetInfo::parse(target, error);
-    if (!info) // the pass has reported it
-      return {};
-    std::string key = getTuningKey(op, *info);
+  compileOptions.chooseSchedule = [&](Operation *op, const TargetInfo &target) -> ScheduleAttr {
+    std::string key = getTuningKey(op, target);
     bool known =
         ops && llvm::any_of(*ops, [&](const TunableOp &other) { return other.key == key; });
     if (ops && !known) {
       TunableOp &tunable = ops->emplace_back();
       tunable.name = op->getName().stripDialect();
       tunable.key = key;
-      for (ScheduleAttr schedule : enumerateSchedules(op, *info))
+      for (ScheduleAttr schedule : enumerateSchedules(op, target))
         llvm::raw_string_ostream(tunable.schedules.emplace_back()) << schedule;
     }
     auto assigned = assignment.find(key);

@@ -18,7 +18,7 @@ using namespace mlir::blocksparse;
 struct BlocksparseProgramImpl {
   BlocksparseProgramImpl() {
     DialectRegistry registry;
-    blocksparse::registerAllDialects(registry);
+    mlir::blocksparse::registerAllDialects(registry);
     context.appendDialectRegistry(registry);
     context.printOpOnDiagnostic(false);
   }
@@ -55,12 +55,18 @@ private:
 
 } // namespace
 
-static CompileOptions getOptions(const BlocksparseCompileOptions *options) {
+static FailureOr<CompileOptions> getOptions(Handle *handle,
+                                            const BlocksparseCompileOptions *options) {
   CompileOptions result;
   if (!options)
     return result;
-  if (options->target)
-    result.target = options->target;
+  if (options->target) {
+    FailureOr<::blocksparse::Target> target =
+        parseTarget(options->target, [&] { return emitError(UnknownLoc::get(&handle->context)); });
+    if (failed(target))
+      return failure();
+    result.target = *target;
+  }
   if (options->cpu)
     result.cpu.cpu = options->cpu;
   if (options->features)
@@ -69,15 +75,6 @@ static CompileOptions getOptions(const BlocksparseCompileOptions *options) {
     result.cpu.optLevel = options->optimization - 1;
   result.gpu.ptxVersion = options->ptxVersion;
   return result;
-}
-
-static LogicalResult resolveOptions(Handle *handle, CompileOptions &options) {
-  FailureOr<std::string> target =
-      resolveTarget(options.target, [&] { return emitError(UnknownLoc::get(&handle->context)); });
-  if (failed(target))
-    return failure();
-  options.target = *target;
-  return success();
 }
 
 static std::string printType(Type type) {
@@ -160,14 +157,16 @@ int blocksparseProgramPrintStage(BlocksparseProgram program,
                                  BlocksparseTextCallback onText, BlocksparseTextCallback onError,
                                  void *userData) {
   ErrorReporter reporter(program->context, onError, userData);
-  CompileOptions compileOptions = getOptions(options);
   FailureOr<Stage> stopAfter =
       parseStage(stage, [&] { return emitError(UnknownLoc::get(&program->context)); });
-  if (failed(stopAfter) || failed(resolveOptions(program, compileOptions)))
+  if (failed(stopAfter))
     return 1;
-  compileOptions.stopAfter = *stopAfter;
+  FailureOr<CompileOptions> compileOptions = getOptions(program, options);
+  if (failed(compileOptions))
+    return 1;
+  compileOptions->stopAfter = *stopAfter;
   OwningOpRef<ModuleOp> module = program->program.module->clone();
-  if (failed(compile(*module, compileOptions)))
+  if (failed(compile(*module, *compileOptions)))
     return 1;
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -178,16 +177,17 @@ int blocksparseProgramPrintStage(BlocksparseProgram program,
 int blocksparseProgramEmit(BlocksparseProgram program, const BlocksparseCompileOptions *options,
                            const char *path, BlocksparseTextCallback onError, void *userData) {
   ErrorReporter reporter(program->context, onError, userData);
-  CompileOptions compileOptions = getOptions(options);
   std::optional<OutputFormat> format = getOutputFormat(path);
   if (!format) {
     emitError(UnknownLoc::get(&program->context))
         << "expects an output that ends in .so, .o, .s or .ll, but got '" << path << "'";
     return 1;
   }
+  FailureOr<CompileOptions> compileOptions = getOptions(program, options);
+  if (failed(compileOptions))
+    return 1;
   OwningOpRef<ModuleOp> module = program->program.module->clone();
-  return failed(resolveOptions(program, compileOptions)) ||
-         failed(emitProgram(*module, compileOptions, *format, path));
+  return failed(emitProgram(*module, *compileOptions, *format, path));
 }
 
 int blocksparseProgramEmitHeader(BlocksparseProgram program,
@@ -195,12 +195,13 @@ int blocksparseProgramEmitHeader(BlocksparseProgram program,
                                  BlocksparseTextCallback onText, BlocksparseTextCallback onError,
                                  void *userData) {
   ErrorReporter reporter(program->context, onError, userData);
+  FailureOr<CompileOptions> compileOptions = getOptions(program, options);
   std::string text;
   llvm::raw_string_ostream stream(text);
-  if (failed(emitCHeader(
-          program->program.signatures, guard, stream,
-          [&] { return emitError(UnknownLoc::get(&program->context)); },
-          usesDevice(getOptions(options)))))
+  if (failed(compileOptions) || failed(emitCHeader(
+                                    program->program.signatures, guard, stream,
+                                    [&] { return emitError(UnknownLoc::get(&program->context)); },
+                                    compileOptions->target.usesDevice())))
     return 1;
   return give(text, onText, userData);
 }

@@ -9,19 +9,20 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using namespace mlir::blocksparse;
+using ::blocksparse::Target;
+using ::blocksparse::TargetInfo;
 
-/// The chip whose kernels are emulated is that of the schedules, where they are for a GPU.
+/// Emulates the chip that the schedules were chosen for; scalar kernels if that is a processor.
 static GPUOptions getEmulatedOptions(const StageOptions &options) {
   GPUOptions gpu;
-  if (StringRef chip = options.scheduleTarget; chip.consume_front("cuda:"))
-    gpu.chip = chip.split(',').first.str();
+  if (options.target.isCUDA())
+    gpu.target = options.target;
   return gpu;
 }
 
@@ -32,13 +33,13 @@ ArrayRef<StageInfo> mlir::blocksparse::getStages() {
        [](OpPassManager &pm, const StageOptions &) { buildOptimizePipeline(pm); }},
       {Stage::Schedule, "schedule", "every operation carries a schedule",
        [](OpPassManager &pm, const StageOptions &options) {
-         buildSchedulePipeline(
-             pm, {options.scheduleTarget, options.tuningDatabase, options.chooseSchedule});
+         buildSchedulePipeline(pm,
+                               {options.target, options.tuningDatabase, options.chooseSchedule});
        }},
       {Stage::Plan, "plan", "planned operations on value tensors and look-up tables",
        [](OpPassManager &pm, const StageOptions &options) {
          PlanOptions plan;
-         plan.workers = getWorkers(options.scheduleTarget);
+         plan.target = options.target;
          buildPlanPipeline(pm, plan);
        }},
       {Stage::Bufferize, "bufferize", "planned operations on buffers",
@@ -73,77 +74,69 @@ FailureOr<Stage> mlir::blocksparse::parseStage(StringRef name, EmitErrorFn emitE
   return error << "), but got '" << name << "'";
 }
 
-bool mlir::blocksparse::usesDevice(const CompileOptions &options) {
-  return llvm::any_of(splitTargets(options.target),
-                      [](StringRef target) { return target.starts_with("cuda:"); });
-}
-
 static GPUOptions getGPUOptions(const CompileOptions &options) {
   GPUOptions gpu = options.gpu;
-  gpu.chip = StringRef(options.target).drop_front(StringRef("cuda:").size()).str();
+  gpu.target = options.target.first();
   return gpu;
 }
 
-/// The same options for one of several targets.
-static CompileOptions withTarget(const CompileOptions &options, StringRef target) {
+/// Returns the options for one of several targets.
+static CompileOptions withTarget(const CompileOptions &options, const TargetInfo &target) {
   CompileOptions one = options;
-  one.target = target.str();
-  one.gpu.cubin &= one.isCUDA();
+  one.target = Target(target);
+  one.gpu.cubin &= target.isCUDA();
   return one;
 }
 
-/// Several targets share one artefact, which needs a GPU among them, and each once.
-static LogicalResult checkTargets(const CompileOptions &options, ArrayRef<std::string> targets,
-                                  EmitErrorFn emitError) {
+/// Checks several targets, which share one artefact.
+static LogicalResult checkTargets(const CompileOptions &options, EmitErrorFn emitError) {
   if (options.stopAfter != Stage::Emit)
-    return emitError() << "expects one target for the IR after a stage, but got '" << options.target
-                       << "'";
-  llvm::StringSet<> seen;
-  for (StringRef target : targets) {
-    if (!seen.insert(target).second)
-      return emitError() << "expects each target once, but got '" << target << "' again";
+    return emitError() << "expects one target for the IR after a stage, but got '"
+                       << options.target.describe() << "'";
+  for (const TargetInfo &target : options.target.members())
     if (failed(checkTarget(withTarget(options, target), emitError)))
       return failure();
-  }
   return success();
 }
 
 LogicalResult mlir::blocksparse::checkTarget(const CompileOptions &options, EmitErrorFn emitError) {
-  if (options.checkIndices && options.target != "cpu")
+  if (options.checkIndices && !options.target.isCPU())
     return emitError() << "expects the target 'cpu' where indices are checked, but got '"
-                       << options.target << "'";
-  if (options.gpu.cubin && !usesDevice(options))
+                       << options.target.describe() << "'";
+  if (options.gpu.cubin && !options.target.usesDevice())
     return emitError() << "expects a target 'cuda:<chip>' for machine code, but got '"
-                       << options.target << "'";
-  if (SmallVector<std::string> targets = splitTargets(options.target); targets.size() > 1)
-    return checkTargets(options, targets, emitError);
-  if (options.isCUDA())
+                       << options.target.describe() << "'";
+  if (!options.target.isSingle())
+    return checkTargets(options, emitError);
+  if (options.target.isCUDA())
     return success(succeeded(checkGPUOptions(getGPUOptions(options), emitError)) &&
                    succeeded(checkCPUOptions(options.cpu, emitError)));
-  if (options.target == "cpu" || options.isEmulated())
-    return checkCPUOptions(options.cpu, emitError);
-  return emitError() << "expects the target 'cpu' or 'cuda:<chip>', but got '" << options.target
-                     << "'";
+  return checkCPUOptions(options.cpu, emitError);
 }
 
-/// What the passes take; the processor's facts matter where it computes.
+/// Returns the options of the passes. A processor that computes has the facts that LLVM knows.
 static FailureOr<StageOptions> getStageOptions(const CompileOptions &options,
                                                EmitErrorFn emitError) {
-  if (options.isCUDA())
-    return StageOptions{options.target, getGPUOptions(options)};
-  if (StringRef chip = options.target; chip.consume_front("emulated:"))
-    return StageOptions{"cuda:" + chip.str(), std::nullopt, /*emulated=*/true};
-  FailureOr<std::string> described = describeTarget(options.cpu, emitError);
+  const TargetInfo &target = options.target.first();
+  StageOptions stages;
+  stages.target = target;
+  stages.emulated = options.target.isEmulated();
+  stages.checkIndices = options.checkIndices;
+  if (options.target.isCUDA())
+    stages.gpu = getGPUOptions(options);
+  if (target.isCUDA())
+    return stages;
+  FailureOr<TargetInfo> described = describeTarget(options.cpu, emitError);
   if (failed(described))
     return failure();
-  return StageOptions{*described, std::nullopt, options.isEmulated(), options.checkIndices};
+  stages.target = TargetInfo::cpu(described->chip(), described->cpuFacts(), target.workers());
+  return stages;
 }
 
-/// Compiles clones of the module, one for each target, and puts them together in it.
-static LogicalResult compileTargets(ModuleOp module, const CompileOptions &options,
-                                    ArrayRef<std::string> targets) {
+/// Compiles clones of the module, one for each target, and merges them in it.
+static LogicalResult compileTargets(ModuleOp module, const CompileOptions &options) {
   SmallVector<OwningOpRef<ModuleOp>> programs;
-  for (StringRef target : targets) {
+  for (const TargetInfo &target : options.target.members()) {
     CompileOptions one = withTarget(options, target);
     one.stopAfter = Stage::LLVM;
     programs.emplace_back(module.clone());
@@ -151,7 +144,7 @@ static LogicalResult compileTargets(ModuleOp module, const CompileOptions &optio
       return failure();
   }
   module.getBody()->clear();
-  mergePrograms(module, programs, targets);
+  mergePrograms(module, programs, options.target.members());
   PassManager pm = PassManager::on<ModuleOp>(module.getContext());
   buildEmbedArtifactPipeline(pm);
   return pm.run(module);
@@ -161,8 +154,8 @@ LogicalResult mlir::blocksparse::compile(ModuleOp module, const CompileOptions &
   auto emitError = [&] { return module.emitError(); };
   if (failed(checkTarget(options, emitError)))
     return failure();
-  if (SmallVector<std::string> targets = splitTargets(options.target); targets.size() > 1)
-    return compileTargets(module, options, targets);
+  if (!options.target.isSingle())
+    return compileTargets(module, options);
   FailureOr<StageOptions> stageOptions = getStageOptions(options, emitError);
   if (failed(stageOptions))
     return failure();
@@ -207,12 +200,12 @@ static LogicalResult writeFile(StringRef bytes, StringRef path, EmitErrorFn emit
                      << "', but got: " << llvm::toString(std::move(error));
 }
 
-/// Writes the PTX of a program for one GPU target; nothing where it has no kernel.
+/// Writes the PTX of a program for one GPU target: an empty file if it has no kernel.
 static LogicalResult emitKernels(ModuleOp module, const CompileOptions &options, StringRef path,
                                  EmitErrorFn emitError) {
-  if (!options.isCUDA() || splitTargets(options.target).size() != 1)
-    return emitError() << "expects one target 'cuda:<chip>' for PTX, but got '" << options.target
-                       << "'";
+  if (!options.target.isCUDA())
+    return emitError() << "expects one target 'cuda:<chip>' for PTX, but got '"
+                       << options.target.describe() << "'";
   CompileOptions kernels = options;
   kernels.stopAfter = Stage::LLVM;
   kernels.gpu.kernelsOnly = true;
@@ -245,6 +238,6 @@ LogicalResult mlir::blocksparse::emitProgram(ModuleOp module, const CompileOptio
     return failure();
   StringRef text(bytes.data(), bytes.size());
   return format == OutputFormat::SharedLibrary
-             ? linkSharedLibrary(text, path, usesDevice(options), emitError)
+             ? linkSharedLibrary(text, path, options.target.usesDevice(), emitError)
              : writeFile(text, path, emitError);
 }

@@ -10,25 +10,13 @@
 
 using namespace mlir;
 using namespace mlir::blocksparse;
+using ::blocksparse::TargetInfo;
 
 static constexpr StringLiteral wrapperPrefix = "_mlir_ciface_";
 
-SmallVector<std::string> mlir::blocksparse::splitTargets(StringRef text) {
-  SmallVector<std::string> targets;
-  for (StringRef piece : llvm::split(text, ',')) {
-    // "cuda:sm_90a,workers=100" is one target.
-    if (piece.contains('=') && !targets.empty())
-      targets.back() += "," + piece.str();
-    else
-      targets.push_back(piece.str());
-  }
-  return targets;
-}
-
-/// "sm_90a" of "cuda:sm_90a", "cpu" of "cpu".
-static StringRef getChip(StringRef target) {
-  target.consume_front("cuda:");
-  return target.split(',').first;
+/// Returns the name that marks the functions of a target: "sm_90a", "cpu".
+static StringRef getName(const TargetInfo &target) {
+  return target.isCUDA() ? StringRef(target.chip()) : "cpu";
 }
 
 namespace {
@@ -36,9 +24,9 @@ namespace {
 /// Puts the programs for several targets, each as the stage `llvm` leaves it, into one module.
 class Merger {
 public:
-  Merger(ModuleOp merged, ArrayRef<std::string> targets) : merged(merged), targets(targets) {}
+  Merger(ModuleOp merged, ArrayRef<TargetInfo> targets) : merged(merged), targets(targets) {}
 
-  void add(ModuleOp program, StringRef target);
+  void add(ModuleOp program, const TargetInfo &target);
   void finish();
 
 private:
@@ -50,7 +38,7 @@ private:
   Value getText(ImplicitLocOpBuilder &b, StringRef text);
 
   ModuleOp merged;
-  ArrayRef<std::string> targets;
+  ArrayRef<TargetInfo> targets;
   SmallVector<Attribute> objects;
   NamedAttrList luts;
   /// Entry points of the first program, without the prefix.
@@ -59,8 +47,8 @@ private:
 
 } // namespace
 
-void Merger::add(ModuleOp program, StringRef target) {
-  std::string suffix = ("." + getChip(target)).str();
+void Merger::add(ModuleOp program, const TargetInfo &target) {
+  std::string suffix = ("." + getName(target)).str();
   for (auto binary : llvm::make_early_inc_range(program.getOps<gpu::BinaryOp>())) {
     llvm::append_range(objects, binary.getObjects());
     binary.erase();
@@ -77,7 +65,7 @@ void Merger::add(ModuleOp program, StringRef target) {
   moveSymbols(program, suffix);
 }
 
-/// What is defined gets the target's name behind its own; declarations are shared.
+/// Appends the target's name to the names of definitions; declarations are shared.
 void Merger::moveSymbols(ModuleOp program, StringRef suffix) {
   SymbolTable symbols(program);
   for (Operation &op : llvm::make_early_inc_range(*program.getBody())) {
@@ -116,7 +104,7 @@ Value Merger::getText(ImplicitLocOpBuilder &b, StringRef text) {
   return LLVM::AddressOfOp::create(b, global);
 }
 
-/// An array in the frame with these values.
+/// Stores these values in an array of the frame and returns its address.
 static Value storeArray(ImplicitLocOpBuilder &b, ArrayRef<Value> values) {
   auto pointer = LLVM::LLVMPointerType::get(b.getContext());
   Value size = LLVM::ConstantOp::create(b, b.getI64Type(), std::max<int64_t>(values.size(), 1));
@@ -128,7 +116,8 @@ static Value storeArray(ImplicitLocOpBuilder &b, ArrayRef<Value> values) {
   return array;
 }
 
-/// The i32 status of blocksparseRtCallSelect, which writes the target's number to `choice`.
+/// Calls blocksparseRtCallSelect, which writes the index of a target to `choice`, and returns its
+/// i32 status.
 Value Merger::callSelect(ImplicitLocOpBuilder &b, LLVM::LLVMFuncOp dispatcher, Value choice) {
   auto pointer = LLVM::LLVMPointerType::get(b.getContext());
   SmallVector<Value> data, names;
@@ -140,9 +129,9 @@ Value Merger::callSelect(ImplicitLocOpBuilder &b, LLVM::LLVMFuncOp dispatcher, V
     data.push_back(LLVM::LoadOp::create(b, pointer, slot));
   }
   bool host = false;
-  for (StringRef target : targets)
-    if (target.starts_with("cuda:"))
-      names.push_back(getText(b, getChip(target)));
+  for (const TargetInfo &target : targets)
+    if (target.isCUDA())
+      names.push_back(getText(b, getName(target)));
     else
       host = true;
   auto address = [&](StringRef name) -> Value {
@@ -196,10 +185,10 @@ void Merger::addDispatcher(LLVM::LLVMFuncOp first, StringRef name) {
   SmallVector<Block *> variants;
   Block *fallback = failed;
   int32_t number = 0;
-  for (StringRef target : targets) {
+  for (const TargetInfo &target : targets) {
     Block *block = b.createBlock(&body, body.end());
-    callVariant(b, dispatcher, name, getChip(target));
-    if (!target.starts_with("cuda:")) {
+    callVariant(b, dispatcher, name, getName(target));
+    if (!target.isCUDA()) {
       fallback = block;
       continue;
     }
@@ -227,7 +216,7 @@ void Merger::addDispatcher(LLVM::LLVMFuncOp first, StringRef name) {
 
 void Merger::finish() {
   for (StringRef name : entries) {
-    std::string variant = (name + "." + getChip(targets.front())).str();
+    std::string variant = (name + "." + getName(targets.front())).str();
     auto wrapper = merged.lookupSymbol<LLVM::LLVMFuncOp>((wrapperPrefix + variant).str());
     auto body = merged.lookupSymbol<LLVM::LLVMFuncOp>(variant);
     // Sizes are computed on the host, by every program in the same way.
@@ -248,7 +237,7 @@ void Merger::finish() {
 }
 
 void mlir::blocksparse::mergePrograms(ModuleOp merged, ArrayRef<OwningOpRef<ModuleOp>> programs,
-                                      ArrayRef<std::string> targets) {
+                                      ArrayRef<TargetInfo> targets) {
   Merger merger(merged, targets);
   for (auto [program, target] : llvm::zip_equal(programs, targets))
     merger.add(*program, target);

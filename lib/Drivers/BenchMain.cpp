@@ -195,7 +195,7 @@ bool Bench::writeJSON(ArrayRef<BenchResult> results) const {
   for (const BenchResult &result : results)
     list.push_back(toJSON(result, roofs));
   json::Object file{{"device", describeDevice()},
-                    {"target", place.target},
+                    {"target", place.target.describe()},
                     {"roof_tflops", roofs.operations},
                     {"roof_gbps", roofs.bytes},
                     {"points", std::move(list)}};
@@ -213,7 +213,8 @@ bool Bench::writeJSON(ArrayRef<BenchResult> results) const {
 }
 
 bool Bench::runAll() {
-  llvm::outs() << "# " << describeDevice() << ", " << place.target << "; useful work only\n";
+  llvm::outs() << "# " << describeDevice() << ", " << place.target.describe()
+               << "; useful work only\n";
   BenchTable table(llvm::outs(), points, roofs);
   table.printHeader();
   std::vector<BenchResult> results;
@@ -234,7 +235,7 @@ bool Bench::runAll() {
 
 bool Bench::serveAll() {
   llvm::outs() << json::Value(json::Object{{"device", describeDevice()},
-                                           {"target", place.target},
+                                           {"target", place.target.describe()},
                                            {"points", static_cast<int64_t>(points.size())}})
                << "\n";
   llvm::outs().flush();

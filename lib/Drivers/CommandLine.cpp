@@ -42,7 +42,7 @@ void CommandLineTool::parseOptions(cl::OptionCategory &category, StringRef overv
 
 int CommandLineTool::run(llvm::function_ref<LogicalResult(llvm::SourceMgr &, MLIRContext &)> body) {
   DialectRegistry registry;
-  blocksparse::registerAllDialects(registry);
+  mlir::blocksparse::registerAllDialects(registry);
   MLIRContext context(registry);
   // One clear error is enough.
   context.printOpOnDiagnostic(false);

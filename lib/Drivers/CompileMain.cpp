@@ -35,10 +35,11 @@ struct Arguments {
                                  cl::desc("Print the IR after this stage: parse, optimise, "
                                           "schedule, plan, bufferize, lower, llvm"),
                                  cl::value_desc("stage"), cl::cat(category)};
-  cl::opt<std::string> target{"target",
-                              cl::desc("What to make code for: cpu, cuda:<chip>, cuda:native, or "
-                                       "several of them, separated by commas"),
-                              cl::init("cpu"), cl::cat(category)};
+  cl::opt<std::string> target{
+      "target",
+      cl::desc("What to make code for: cpu, cuda:<chip>, cuda:native, each with "
+               ",key=value, or several of them, separated by commas"),
+      cl::init("cpu"), cl::cat(category)};
   cl::opt<unsigned> ptxVersion{"ptx-version",
                                cl::desc("PTX version as 10 * major + minor; 0: the lowest that "
                                         "knows the chip"),
@@ -106,7 +107,7 @@ static LogicalResult run(const Arguments &arguments, llvm::SourceMgr &sourceMgr,
                          MLIRContext &context) {
   auto emitError = [&] { return mlir::emitError(UnknownLoc::get(&context)); };
   CompileOptions options;
-  FailureOr<std::string> target = resolveTarget(arguments.target, emitError);
+  FailureOr<::blocksparse::Target> target = parseTarget(arguments.target, emitError);
   if (failed(target))
     return failure();
   options.target = *target;
@@ -142,7 +143,7 @@ static LogicalResult run(const Arguments &arguments, llvm::SourceMgr &sourceMgr,
       arguments.header,
       [&](llvm::raw_ostream &stream) {
         return emitCHeader(program->signatures, llvm::sys::path::filename(arguments.header), stream,
-                           emitError, usesDevice(options));
+                           emitError, options.target.usesDevice());
       },
       emitError);
 }

@@ -80,10 +80,12 @@ struct RunOptions {
       cl::cat(category)};
   cl::opt<std::string> device{"device", cl::desc("auto (a GPU where there is one), cpu or cuda"),
                               cl::init("auto"), cl::cat(category)};
-  cl::opt<std::string> target{"target",
-                              cl::desc("What to make code for: cpu, cuda:<chip>; by default what "
-                                       "suits the device best"),
-                              cl::cat(category)};
+  cl::opt<std::string> target{
+      "target",
+      cl::desc("What to make code for: cpu, cuda:<chip>, cuda:native, emulated "
+               "or emulated:<chip>, with ,key=value; by default what suits "
+               "the device best"),
+      cl::cat(category)};
   cl::opt<unsigned> ptxVersion{"ptx-version",
                                cl::desc("PTX version as 10 * major + minor; 0: the lowest that "
                                         "knows the chip"),
@@ -306,7 +308,7 @@ static FailureOr<HostProgram> compileProgram(ModuleOp source, const RunOptions &
   CompileOptions compileOptions;
   compileOptions.target = place.target;
   // Optimising the loops of an emulated kernel would take longer than running them.
-  unsigned optLevel = compileOptions.isEmulated() ? 0 : 3;
+  unsigned optLevel = compileOptions.target.isEmulated() ? 0 : 3;
   compileOptions.cpu = {options.cpu, options.features, optLevel};
   compileOptions.gpu.ptxVersion = options.ptxVersion;
   compileOptions.checkIndices = options.checkIndices;
@@ -349,7 +351,7 @@ static LogicalResult runProgram(const RunOptions &options, llvm::SourceMgr &sour
   for (const FunctionSignature &signature : program->signatures) {
     llvm::outs() << "@" << signature.name << " on ";
     if (place->device)
-      llvm::outs() << place->device->name << ", " << place->target << "\n";
+      llvm::outs() << place->device->name << ", " << place->target.describe() << "\n";
     else
       llvm::outs() << "the cpu, " << threads << (threads == 1 ? " thread\n" : " threads\n");
     Run run{program->module->lookupSymbol<func::FuncOp>(signature.name), signature, {}, {}};

@@ -23,7 +23,7 @@ FailureOr<DeviceChoice> mlir::blocksparse::findDevice(int32_t ordinal, EmitError
       failed(check(blocksparseRtDeviceGet(ordinal, &choice.device), emitError)) ||
       failed(check(blocksparseRtDeviceGetInfo(choice.device, &info), emitError)))
     return failure();
-  FailureOr<std::string> target = resolveTarget("cuda:native", emitError);
+  FailureOr<::blocksparse::Target> target = parseTarget("cuda:native", emitError);
   if (failed(target))
     return failure();
   choice.name = info.name;

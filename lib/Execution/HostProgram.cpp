@@ -69,7 +69,7 @@ FailureOr<HostProgram> HostProgram::create(ModuleOp module, const CompileOptions
     return failure();
   FailureOr<JIT> jit = JIT::create(
       std::move(*code), [&] { return module.emitError(); },
-      options.isCUDA() ? getRuntimeSymbols() : ArrayRef<JITSymbol>());
+      options.target.isCUDA() ? getRuntimeSymbols() : ArrayRef<JITSymbol>());
   if (failed(jit))
     return failure();
   return HostProgram(std::move(*jit));

@@ -3,24 +3,28 @@
 
 #include "blocksparse/Execution/NativeTarget.h"
 #include "blocksparse-c/Runtime.h"
-#include "blocksparse/Compiler/Targets.h"
-#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace mlir::blocksparse;
+using ::blocksparse::Target;
+using ::blocksparse::TargetInfo;
 
-FailureOr<std::string> mlir::blocksparse::resolveTarget(StringRef target, EmitErrorFn emitError) {
-  SmallVector<std::string> targets = splitTargets(target);
-  auto native = llvm::find(targets, "cuda:native");
-  if (native == targets.end())
-    return target.str();
+static std::optional<TargetInfo> findNative(std::string &error) {
   blocksparseRtDevice device = nullptr;
   blocksparseRtDeviceInfo info;
-  if (blocksparseRtDeviceGet(0, &device) || blocksparseRtDeviceGetInfo(device, &info))
-    return emitError() << "expects a GPU for the target 'cuda:native', but got: "
-                       << blocksparseRtLastError();
-  // PTX for an older chip runs on every newer one, except for features specific to one chip ("a").
-  int capability = 10 * info.computeMajor + info.computeMinor;
-  *native = capability == 90 ? "cuda:sm_90a" : "cuda:sm_80";
-  return llvm::join(targets, ",");
+  if (blocksparseRtDeviceGet(0, &device) || blocksparseRtDeviceGetInfo(device, &info)) {
+    error = std::string("expects a GPU for the target 'cuda:native', but got: ") +
+            blocksparseRtLastError();
+    return std::nullopt;
+  }
+  return TargetInfo::ofDevice({info.name, 10 * info.computeMajor + info.computeMinor, info.smCount},
+                              error);
+}
+
+FailureOr<Target> mlir::blocksparse::parseTarget(StringRef text, EmitErrorFn emitError) {
+  std::string error;
+  std::optional<Target> target = Target::parse(std::string_view(text), error, findNative);
+  if (!target)
+    return emitError() << error;
+  return *target;
 }

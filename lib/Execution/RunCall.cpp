@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "RunCall.h"
+#include "blocksparse/Execution/NativeTarget.h"
 
 #include <algorithm>
 #include <chrono>
@@ -18,20 +19,27 @@ static bool hasDevice() {
 FailureOr<RunPlace> RunPlace::get(StringRef device, StringRef target, EmitErrorFn emitError) {
   if (device != "auto" && device != "cpu" && device != "cuda")
     return emitError() << "expects the device 'auto', 'cpu' or 'cuda', but got '" << device << "'";
-  bool cuda = target.starts_with("cuda:");
+  RunPlace place;
+  if (!target.empty()) {
+    FailureOr<::blocksparse::Target> parsed = parseTarget(target, emitError);
+    if (failed(parsed))
+      return failure();
+    if (!parsed->isSingle())
+      return emitError() << "expects one target to run, but got '" << target << "'";
+    place.target = *parsed;
+  }
+  bool cuda = place.target.usesDevice();
   if (!target.empty() && device != "auto" && cuda != (device == "cuda"))
     return emitError() << "expects a target of the device '" << device << "', but got '" << target
                        << "'";
-  RunPlace place;
-  if (!cuda && (!target.empty() || device == "cpu" || (device == "auto" && !hasDevice()))) {
-    place.target = target.empty() ? "cpu" : target.str();
+  if (!cuda && (!target.empty() || device == "cpu" || (device == "auto" && !hasDevice())))
     return place;
-  }
   FailureOr<DeviceChoice> choice = findDevice(0, emitError);
   if (failed(choice))
     return failure();
   place.device = *choice;
-  place.target = target.empty() || target == "cuda:native" ? choice->target : target.str();
+  if (target.empty())
+    place.target = choice->target;
   return place;
 }
 

@@ -13,7 +13,7 @@ namespace mlir::blocksparse {
 /// Holds the target and the device that the options --device and --target select.
 struct RunPlace {
   /// Target for CompileOptions.
-  std::string target = "cpu";
+  ::blocksparse::Target target;
   /// Set if the program runs on a GPU.
   std::optional<DeviceChoice> device;
 

@@ -34,14 +34,14 @@ using namespace mlir;
 /// Lowers scf.forall and copies to OpenMP, and allocates scratch buffers once for each thread.
 static void addThreads(OpPassManager &pm) {
   OpPassManager &functions = pm.nest<func::FuncOp>();
-  functions.addPass(blocksparse::createLowerCopiesPass());
+  functions.addPass(mlir::blocksparse::createLowerCopiesPass());
   functions.addPass(createForallToParallelLoopPass());
   functions.addPass(createConvertLinalgToLoopsPass());
   pm.addPass(createConvertSCFToOpenMPPass());
-  pm.addPass(blocksparse::createHoistScratchPass());
+  pm.addPass(mlir::blocksparse::createHoistScratchPass());
   // The canonicalizer also removes the scopes whose stack buffers are gone now.
   pm.addPass(createCanonicalizerPass());
-  pm.addPass(blocksparse::createSetLoopSchedulePass());
+  pm.addPass(mlir::blocksparse::createSetLoopSchedulePass());
 }
 
 /// Lowers vectors to rank 1 and to operations that LLVM has, and expands f16 and bf16 conversions.

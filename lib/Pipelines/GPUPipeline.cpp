@@ -28,10 +28,10 @@ static void addCleanUp(OpPassManager &pm) {
 
 void mlir::blocksparse::buildConvertToGPUPipeline(OpPassManager &pm, const GPUOptions &options) {
   ConvertBlockSparseToGPUPassOptions convert;
-  convert.chip = options.chip;
+  convert.target = options.target;
   pm.addPass(createConvertBlockSparseToGPUPass(convert));
   CopiesToKernelsPassOptions copies;
-  copies.chip = options.chip;
+  copies.target = options.target;
   pm.addPass(createCopiesToKernelsPass(copies));
   addCleanUp(pm.nest<func::FuncOp>());
   addCleanUp(pm.nest<gpu::GPUModuleOp>().nestAny());
@@ -70,7 +70,7 @@ static void addKernels(OpPassManager &pm) {
 void mlir::blocksparse::buildLowerGPUToLLVMPipeline(OpPassManager &pm, const GPUOptions &options) {
   addKernels(pm);
   EmitPTXPassOptions ptx;
-  ptx.chip = options.chip;
+  ptx.target = options.target;
   ptx.ptxVersion = options.ptxVersion;
   ptx.optLevel = options.optLevel;
   ptx.cubin = options.cubin;
@@ -78,7 +78,7 @@ void mlir::blocksparse::buildLowerGPUToLLVMPipeline(OpPassManager &pm, const GPU
   if (options.kernelsOnly)
     return;
   LaunchesToRuntimePassOptions launches;
-  launches.chip = options.chip;
+  launches.target = options.target;
   pm.addPass(createLaunchesToRuntimePass(launches));
   buildLowerToLLVMPipeline(pm);
 }

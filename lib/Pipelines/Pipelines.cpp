@@ -19,6 +19,7 @@
 
 using namespace mlir;
 using namespace mlir::blocksparse;
+using ::blocksparse::TargetInfo;
 
 void mlir::blocksparse::buildOptimizePipeline(OpPassManager &pm) {
   pm.addPass(createInlinerPass());
@@ -35,23 +36,20 @@ void mlir::blocksparse::buildSchedulePipeline(OpPassManager &pm, const ScheduleO
   pm.addPass(createSelectSchedulePass(options.target, options.database, options.choose));
 }
 
-int64_t mlir::blocksparse::getWorkers(const std::string &target) {
-  std::string error; // the pass that chooses schedules reports it
-  std::optional<::blocksparse::TargetInfo> info = ::blocksparse::TargetInfo::parse(target, error);
-  return info ? info->workers() : 0;
-}
-
 void mlir::blocksparse::buildPlanPipeline(OpPassManager &pm, const PlanOptions &options) {
   pm.addNestedPass<func::FuncOp>(createCheckExtentsPass());
   pm.addPass(createMaterializeLutsPass());
   BuildStagesPassOptions stages;
-  stages.workers = options.workers;
+  stages.target = options.target;
   pm.addPass(createBuildStagesPass(stages));
   pm.addPass(createBalanceLoadPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
-  if (options.verify)
-    pm.addPass(createVerifyPlanPass());
+  if (!options.verify)
+    return;
+  VerifyPlanPassOptions verify;
+  verify.target = options.target;
+  pm.addPass(createVerifyPlanPass(verify));
 }
 
 void mlir::blocksparse::buildBufferizePipeline(OpPassManager &pm) {
@@ -85,27 +83,27 @@ void mlir::blocksparse::buildConvertToCPUPipeline(OpPassManager &pm,
 namespace {
 
 struct GPUPipelineOptions : PassPipelineOptions<GPUPipelineOptions> {
-  Option<std::string> chip{*this, "chip", llvm::cl::desc("GPU to make code for"),
-                           llvm::cl::init("sm_80")};
+  Option<TargetInfo> target{*this, "target", llvm::cl::desc("GPU to make code for: cuda:<chip>"),
+                            llvm::cl::init(TargetInfo::oldestGPU())};
   Option<unsigned> ptxVersion{*this, "ptx-version",
-                              llvm::cl::desc("10 * major + minor; 0: the lowest for the chip"),
+                              llvm::cl::desc("10 * major + minor; 0: the lowest for the kernels"),
                               llvm::cl::init(0)};
 
-  GPUOptions get() const { return {chip, ptxVersion, 3}; }
+  GPUOptions get() const { return {target, ptxVersion, 3}; }
 };
 
 struct ToPlannedOptions : PassPipelineOptions<ToPlannedOptions> {
-  Option<std::string> target{*this, "target", llvm::cl::desc("cpu or cuda:<chip>"),
-                             llvm::cl::init("cpu")};
+  Option<TargetInfo> target{*this, "target", llvm::cl::desc("cpu or cuda:<chip>"),
+                            llvm::cl::init(TargetInfo())};
 };
 
 } // namespace
 
-static void buildToPlanned(OpPassManager &pm, const std::string &target) {
+static void buildToPlanned(OpPassManager &pm, const TargetInfo &target) {
   buildOptimizePipeline(pm);
   buildSchedulePipeline(pm, {target, "", nullptr});
   PlanOptions plan;
-  plan.workers = getWorkers(target);
+  plan.target = target;
   buildPlanPipeline(pm, plan);
 }
 
@@ -146,7 +144,7 @@ static void registerGPUPipelines() {
   PassPipelineRegistration<GPUPipelineOptions>(
       "blocksparse-to-gpu", "From the source to host code and PTX, for a GPU.",
       [](OpPassManager &pm, const GPUPipelineOptions &options) {
-        buildToPlanned(pm, "cuda:" + options.chip);
+        buildToPlanned(pm, options.target);
         buildBufferizePipeline(pm);
         buildConvertToGPUPipeline(pm, options.get());
         buildLowerGPUToLLVMPipeline(pm, options.get());
@@ -170,7 +168,7 @@ void mlir::blocksparse::registerPipelines() {
   PassPipelineRegistration<>("blocksparse-to-cpu",
                              "From the source to the llvm and omp dialects, for a CPU.",
                              [](OpPassManager &pm) {
-                               buildToPlanned(pm, "cpu");
+                               buildToPlanned(pm, TargetInfo());
                                buildBufferizePipeline(pm);
                                buildConvertToCPUPipeline(pm);
                                buildLowerToLLVMPipeline(pm);

@@ -26,24 +26,27 @@ int64_t loadedBytes(const StreamShape &shape, int64_t tileN, const GroupSize &si
 }
 
 /// Returns the time of a group's stages, in bytes: what a worker could load in that time.
-int64_t estimateGroup(const StreamShape &shape, int64_t tileN, const GroupSize &size) {
+int64_t estimateGroup(const StreamShape &shape, int64_t tileN, const GroupSize &size,
+                      const ChipRates &rates) {
   const int64_t bytes = loadedBytes(shape, tileN, size);
   if (shape.owners == 0)
     return bytes;
-  const StageRates rates = StageRates::stream(shape.block, StageRates::fullWarps);
+  const int64_t warps = rates.stream16.fullWarps;
+  const StageRates worker = getStreamRates(rates, shape.block, warps);
   // A warp takes as long for a block whether or not the other warps have one.
-  const int64_t blocks = std::max(size.blocks, size.slowest * StageRates::fullWarps);
+  const int64_t blocks = std::max(size.blocks, size.slowest * warps);
   const double flops = 2.0 * static_cast<double>(blocks * shape.block * shape.block * tileN);
-  return std::max(bytes,
-                  static_cast<int64_t>(flops / rates.flopsPerSecond * rates.loadedBytesPerSecond));
+  return std::max(
+      bytes, static_cast<int64_t>(flops / worker.flopsPerSecond * worker.loadedBytesPerSecond));
 }
 
 /// Builds the row groups of one head.
 class Grouper {
 public:
-  Grouper(const BlockLayout &layout, int64_t head, const StreamShape &shape, int64_t tileN)
-      : layout(layout), head(head), shape(shape), tileN(tileN), seen(layout.grid().cols, -1),
-        blocksOf(layout.grid().cols, 0) {}
+  Grouper(const BlockLayout &layout, int64_t head, const StreamShape &shape, int64_t tileN,
+          const ChipRates &rates)
+      : layout(layout), head(head), shape(shape), tileN(tileN), rates(rates),
+        seen(layout.grid().cols, -1), blocksOf(layout.grid().cols, 0) {}
 
   int64_t length(int64_t row) const {
     return row < 0 ? 0 : static_cast<int64_t>(layout.row(head, row).size());
@@ -67,7 +70,7 @@ public:
   double cost(const RowGroups &groups) const {
     double total = 0;
     for (const GroupSize &size : groups.sizes)
-      total += static_cast<double>(estimateGroup(shape, tileN, size));
+      total += static_cast<double>(estimateGroup(shape, tileN, size, rates));
     return total;
   }
 
@@ -93,6 +96,7 @@ private:
   const int64_t head;
   const StreamShape &shape;
   const int64_t tileN;
+  const ChipRates &rates;
   /// For each copy: the last group that was measured with it, and its number of blocks there.
   std::vector<int64_t> seen, blocksOf;
   int64_t measured = 0;
@@ -228,7 +232,7 @@ int64_t Grouper::shorten(std::span<const int32_t> rows, int64_t spare) {
   for (int64_t kept = best - 1; kept >= least; --kept) {
     const GroupSize less = measure(deal(rows.first(kept)));
     if (less.slowest >= size.slowest ||
-        estimateGroup(shape, tileN, less) >= estimateGroup(shape, tileN, size))
+        estimateGroup(shape, tileN, less, rates) >= estimateGroup(shape, tileN, size, rates))
       continue;
     best = kept;
     size = less;
@@ -307,12 +311,13 @@ bool blocksparse::hasUnevenRows(const BlockLayout &layout, int64_t head) {
 
 std::optional<RowGroups> blocksparse::groupStreamRows(const BlockLayout &layout, int64_t head,
                                                       const StreamShape &shape, int64_t tileN,
-                                                      bool cluster, std::string &error) {
+                                                      bool cluster, const ChipRates &rates,
+                                                      std::string &error) {
   std::optional<RowClusters> clusters =
       groupRows(layout, head, shape.rows, cluster, shape.panelsPerCopy(), error);
   if (!clusters)
     return std::nullopt;
-  Grouper grouper(layout, head, shape, tileN);
+  Grouper grouper(layout, head, shape, tileN, rates);
   const bool uneven = cluster && hasUnevenRows(layout, head);
   RowGroups groups = grouper.take(*clusters, /*balance=*/uneven);
   if (uneven) {
@@ -326,7 +331,8 @@ std::optional<RowGroups> blocksparse::groupStreamRows(const BlockLayout &layout,
   return groups;
 }
 
-int64_t RowGroups::costOf(int64_t group, const StreamShape &shape, int64_t tileN) const {
-  return uneven ? estimateGroup(shape, tileN, sizes[group])
+int64_t RowGroups::costOf(int64_t group, const StreamShape &shape, int64_t tileN,
+                          const ChipRates &rates) const {
+  return uneven ? estimateGroup(shape, tileN, sizes[group], rates)
                 : loadedBytes(shape, tileN, sizes[group]);
 }

@@ -6,6 +6,7 @@
 
 #include "blocksparse/Layout/Cluster.h"
 #include "blocksparse/Plan/StreamShape.h"
+#include "blocksparse/Target/ChipRates.h"
 
 namespace blocksparse {
 
@@ -39,7 +40,8 @@ struct RowGroups {
   }
   /// Returns the cost of a group's stages in one column tile of `tileN` columns, in bytes: what a
   /// worker could load in that time.
-  int64_t costOf(int64_t group, const StreamShape &shape, int64_t tileN) const;
+  int64_t costOf(int64_t group, const StreamShape &shape, int64_t tileN,
+                 const ChipRates &rates) const;
 };
 
 /// Returns true if the longest row of a head has far more blocks than the mean.
@@ -50,7 +52,7 @@ bool hasUnevenRows(const BlockLayout &layout, int64_t head);
 /// and the rows of a group are assigned to its warps so that these have about the same work.
 std::optional<RowGroups> groupStreamRows(const BlockLayout &layout, int64_t head,
                                          const StreamShape &shape, int64_t tileN, bool cluster,
-                                         std::string &error);
+                                         const ChipRates &rates, std::string &error);
 
 } // namespace blocksparse
 

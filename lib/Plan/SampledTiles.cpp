@@ -459,7 +459,7 @@ double blocksparse::estimateSampledTime(const SampledWorkLists &lists,
   return seconds + rates.clusterLaunchSeconds + static_cast<double>(most) * rates.clusterSeconds;
 }
 
-double blocksparse::estimateTurnTime(int64_t bytes) {
-  constexpr double launchSeconds = 5e-6, bytesPerSecond = 2.7e12;
-  return launchSeconds + 2.0 * static_cast<double>(bytes) / bytesPerSecond;
+double blocksparse::estimateTurnTime(const ChipRates &rates, int64_t bytes) {
+  return rates.transposeLaunchSeconds +
+         2.0 * static_cast<double>(bytes) / rates.transposeBytesPerSecond;
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "blocksparse/Plan/StageCost.h"
+#include "MeasuredShapes.h"
 #include "RowGroups.h"
 
 #include <algorithm>
@@ -15,68 +16,23 @@ namespace {
 
 constexpr int64_t bytesPerElement = 2;
 
-/// Stages that measured best for groups of at most this occupancy, and the most rows of a group.
-struct MeasuredShape {
-  int64_t block;
-  double occupancy;
-  int64_t rows, panels, stages;
-  enum Team { Rows, Pairs, Wgmma };
-  /// Warps own one row each, or two where there are more than 20 rows or (Pairs) 16; or they
-  /// multiply by wgmma, and the others serve where it is missing.
-  Team team = Rows;
-};
-
-// Stages of fewer than 64 values of k wait more than they compute.
-constexpr MeasuredShape measured[] = {
-    {16, 0.19, 24, 8, 4},
-    {16, 0.40, 24, 8, 3, MeasuredShape::Pairs},
-    {16, 1.0, 24, 4, 4, MeasuredShape::Pairs},
-    {32, 0.19, 12, 4, 3, MeasuredShape::Wgmma},
-    {32, 0.19, 12, 4, 3},
-    {32, 0.40, 12, 3, 3, MeasuredShape::Wgmma},
-    {32, 1.0, 12, 2, 3, MeasuredShape::Wgmma},
-    {32, 1.0, 12, 3, 3},
-};
-// Small groups, whose tiles leave fewer workers idle in a small problem's last round.
-constexpr MeasuredShape smallGroups[] = {
-    {16, 0.19, 20, 8, 4},
-    {16, 0.40, 20, 6, 4, MeasuredShape::Pairs},
-    {16, 1.0, 16, 4, 5, MeasuredShape::Pairs},
-    {32, 0.40, 8, 3, 4},
-    {32, 1.0, 8, 4, 3, MeasuredShape::Wgmma},
-    {32, 1.0, 8, 3, 4},
-};
-
-// Blocks of 16 along k: the same bytes under way by copies of four panels, with room for the blocks
-// that meet them (a copy that has more comes again, but then the products take longer), and by
-// single panels, whose number is no multiple of four. Single ones are estimated, not measured.
-constexpr MeasuredShape quads[] = {
-    {16, 0.15, 24, 8, 4},
-    {16, 0.40, 24, 8, 3, MeasuredShape::Pairs},
-    {16, 1.0, 24, 4, 4, MeasuredShape::Pairs},
-};
-constexpr MeasuredShape singles[] = {
-    {16, 0.19, 24, 7, 4},
-    {16, 0.40, 20, 6, 4},
-    {16, 1.0, 16, 5, 4},
-};
-
+/// Returns the first shape for this occupancy that the GPU can run, or null.
 const MeasuredShape *findMeasured(std::span<const MeasuredShape> shapes,
                                   const StageProblem &problem, double occupancy) {
   for (const MeasuredShape &shape : shapes)
     if (shape.block == problem.layout.block().rows && occupancy <= shape.occupancy &&
-        (problem.wgmma || shape.team != MeasuredShape::Wgmma))
+        (problem.gpu.wgmma || shape.team != MeasuredShape::Wgmma))
       return &shape;
   return nullptr;
 }
 
-/// Time of the slowest worker when `tiles` tiles of equal cost are dealt.
+/// Estimates the time of the slowest worker when `tiles` tiles of equal cost are assigned.
 double estimateWaves(const StageRates &rates, int64_t tiles, int64_t workers, double tileSeconds) {
   workers = std::max<int64_t>(1, workers);
   return rates.launchSeconds + static_cast<double>((tiles + workers - 1) / workers) * tileSeconds;
 }
 
-/// The first head that has a block, or -1.
+/// Returns the first head that has a block, or -1.
 int64_t firstFilledHead(const BlockLayout &layout) {
   const int64_t rows = layout.grid().rows;
   for (int64_t head = 0; head < layout.grid().heads; ++head)
@@ -85,11 +41,11 @@ int64_t firstFilledHead(const BlockLayout &layout) {
   return -1;
 }
 
-/// Time of the slowest worker when tiles of `seconds`, each `copies` times, are dealt longest
-/// first.
+/// Estimates the time of the slowest worker when tiles of `seconds`, each `copies` times, are
+/// assigned longest first.
 double estimateDealt(const StageRates &rates, std::vector<double> seconds, int64_t copies,
                      int64_t workers) {
-  // Of many tiles the last ones make the workers equal.
+  // With this many tiles for each worker, the last ones make the workers equal.
   constexpr int64_t manyTiles = 16;
   workers = std::max<int64_t>(1, workers);
   const double total =
@@ -111,54 +67,55 @@ double estimateDealt(const StageRates &rates, std::vector<double> seconds, int64
   return rates.launchSeconds + slowest;
 }
 
-/// Time of a product whose rows are uneven; nothing where groups can't be made.
+/// Estimates the time of a product whose rows are uneven; returns nothing if groups can't be made.
 std::optional<double> estimateUneven(const StageProblem &problem, int64_t head,
                                      const StreamChoice &choice, const StageRates &rates) {
   const TileExtent tile{choice.shape.rows * choice.shape.block, choice.tileN};
   std::string error;
-  const std::optional<RowGroups> groups =
-      groupStreamRows(problem.layout, head, choice.shape, choice.tileN, /*cluster=*/true, error);
+  const std::optional<RowGroups> groups = groupStreamRows(
+      problem.layout, head, choice.shape, choice.tileN, /*cluster=*/true, problem.gpu.rates, error);
   if (!groups)
     return std::nullopt;
   std::vector<double> seconds;
   for (int64_t group = 0; group < groups->groups(); ++group) {
     const GroupSize &size = groups->sizes[group];
     const double area = static_cast<double>(size.blocks) * choice.shape.block * choice.shape.block;
-    seconds.push_back(
-        estimateTile(rates, tile, groups->costOf(group, choice.shape, choice.tileN), area));
+    seconds.push_back(estimateTile(
+        rates, tile, groups->costOf(group, choice.shape, choice.tileN, problem.gpu.rates), area));
   }
   return estimateDealt(rates, std::move(seconds),
                        problem.layout.grid().heads * problem.copies * (problem.cols / choice.tileN),
-                       problem.workers);
+                       problem.gpu.multiprocessors);
 }
 
-/// Time of a product whose groups of `rows` rows of op(S) need `facts`; `copyCost` is that of a
-/// StreamShape.
+/// Estimates the time of a product whose groups need `facts`; `copyCost` is that of a StreamShape.
 double estimateProduct(const StageProblem &problem, const GroupFacts &facts, TileExtent tile,
                        const StageRates &rates, double copyCost = 1) {
   const double depth = facts.panels * problem.layout.block().cols;
   const double area = depth * facts.occupancy * tile.rows;
   const int64_t tiles = facts.groups * problem.copies * (problem.cols / tile.cols);
-  // A cluster takes a tile together; each of its thread blocks loads its columns and a share of the
+  // The CTAs of a cluster compute a tile together; each loads its columns and a share of the
   // values.
   const int64_t cluster = clusterSize(tile.cols);
   const TileExtent part{tile.rows, tile.cols / cluster};
   const double loaded = bytesPerElement * (depth * copyCost * part.cols + area / cluster);
   const double seconds = estimateTile(rates, part, loaded, area);
   if (cluster == 1)
-    return estimateWaves(rates, tiles, problem.workers, seconds);
-  return rates.clusterLaunchSeconds +
-         estimateWaves(rates, tiles, problem.workers / cluster, seconds + rates.clusterSeconds);
+    return estimateWaves(rates, tiles, problem.gpu.multiprocessors, seconds);
+  return rates.clusterLaunchSeconds + estimateWaves(rates, tiles,
+                                                    problem.gpu.multiprocessors / cluster,
+                                                    seconds + rates.clusterSeconds);
 }
 
-/// Looks for the fastest shape of stages.
+/// Finds the fastest shape of stages.
 class StreamChooser {
 public:
   explicit StreamChooser(const StageProblem &problem)
       : problem(problem), head(firstFilledHead(problem.layout)),
         uneven(head >= 0 && hasUnevenRows(problem.layout, head)) {}
 
-  /// Groups of `rows` block rows in stages of `shape`, where that is not null and takes so many.
+  /// Considers groups of `rows` block rows in stages of `shape`, if that is not null and has room
+  /// for so many rows.
   void consider(int64_t rows, const GroupFacts &facts, const MeasuredShape *shape);
 
   StreamChoice best;
@@ -178,24 +135,33 @@ void StreamChooser::consider(int64_t rows, const GroupFacts &facts, const Measur
   const bool pairs = rows > 20 || (rows == 16 && shape->team == MeasuredShape::Pairs);
   choice.warps = choice.wgmma ? streamWgmmaWarps : pairs ? rows / 2 : rows;
   choice.stages = shape->stages;
-  const std::optional<StreamShape> fits = getStreamShape(
-      {block, rows, shape->panels, shape->stages, choice.warps, choice.wgmma, problem.alongK});
+  const std::optional<StreamShape> fits =
+      getStreamShape({block, rows, shape->panels, shape->stages, choice.warps, choice.wgmma,
+                      problem.alongK, problem.gpu.sharedMemoryPerBlock});
   if (!fits)
     return;
   choice.shape = *fits;
+  // Without setmaxnreg all warps have equal shares of the registers, which the accumulators must
+  // fit.
+  constexpr int64_t warpSize = 32;
+  const int64_t registers =
+      problem.gpu.registersPerMultiprocessor / (warpSize * (choice.warps + streamProducerWarps));
   for (int64_t tileN : {128, 64}) {
-    if (problem.cols % tileN != 0)
+    const int64_t accumulators = rows * block * tileN / (warpSize * choice.warps);
+    const bool spills = !problem.gpu.setmaxnreg && accumulators + streamOtherRegisters > registers;
+    if (problem.cols % tileN != 0 || spills)
       continue;
     choice.tileN = tileN;
-    const StageRates rates =
-        choice.wgmma ? StageRates::streamWgmma() : StageRates::stream(block, choice.warps, pairs);
+    const StageRates rates = choice.wgmma
+                                 ? problem.gpu.rates.streamWgmma
+                                 : getStreamRates(problem.gpu.rates, block, choice.warps, pairs);
     std::optional<double> dealt;
     if (uneven)
       dealt = estimateUneven(problem, head, choice, rates);
     choice.seconds = dealt ? *dealt
                            : estimateProduct(problem, facts, {rows * block, tileN}, rates,
                                              choice.shape.copyCost());
-    // Choices stand in order of preference: estimates are not that good.
+    // Choices are in order of preference, because estimates are not exact.
     if (best.stages == 0 || choice.seconds < 0.95 * best.seconds)
       best = choice;
   }
@@ -203,23 +169,17 @@ void StreamChooser::consider(int64_t rows, const GroupFacts &facts, const Measur
 
 } // namespace
 
-StageRates StageRates::stream(int64_t block, int64_t warps, bool pairs) {
-  StageRates rates;
-  // Blocks of 32 have more products for each load, as have two rows of a warp: 8 warps of 12 have
-  // the same rate.
-  const int64_t full = block == 32 || pairs ? 8 : fullWarps;
-  const double most = block == 32 ? 4.0e12 : pairs ? 3.05e12 : 3.0e12;
-  rates.flopsPerSecond = most * std::min(1.0, static_cast<double>(warps) / full);
-  // Their rings are deeper.
-  if (block == 32 && warps <= full)
-    rates.loadedBytesPerSecond = 70e9;
-  return rates;
-}
-
-StageRates StageRates::streamWgmma() {
-  StageRates rates;
-  rates.flopsPerSecond = 4.5e12;
-  return rates;
+StageRates blocksparse::getStreamRates(const ChipRates &rates, int64_t block, int64_t warps,
+                                       bool pairs) {
+  const StreamRates &stream = block == 32 ? rates.stream32
+                              : pairs     ? rates.stream16Pairs
+                                          : rates.stream16;
+  StageRates worker = stream.rates;
+  worker.flopsPerSecond *=
+      std::min(1.0, static_cast<double>(warps) / static_cast<double>(stream.fullWarps));
+  if (warps <= stream.fullWarps)
+    worker.loadedBytesPerSecond = stream.deepRingBytesPerSecond;
+  return worker;
 }
 
 double blocksparse::estimateTile(const StageRates &rates, TileExtent tile, double loadedBytes,
@@ -256,7 +216,7 @@ GroupFacts blocksparse::getGroupFacts(const BlockLayout &layout, int64_t rows, i
       groupRows(layout, head, rows, /*cluster=*/true, perCopy, error);
   if (!groups)
     return facts;
-  // A short last group has places without a row.
+  // A short last group has positions without a row.
   double places = 0;
   for (int64_t group = 0; group < groups->numGroups(); ++group)
     places += static_cast<double>(groups->columnOffsets[group + 1] - groups->columnOffsets[group]) *
@@ -270,18 +230,19 @@ GroupFacts blocksparse::getGroupFacts(const BlockLayout &layout, int64_t rows, i
 
 StreamChoice blocksparse::chooseStream(const StageProblem &problem) {
   const bool narrow = StreamShape::isNarrow(problem.layout.block().rows, problem.alongK);
+  const MeasuredShapes &shapes = getMeasuredShapes(problem.gpu.device);
   StreamChooser chooser(problem);
   for (int64_t rows : {24, 20, 16, 12, 8, 4}) {
-    auto consider = [&](std::span<const MeasuredShape> shapes, const GroupFacts &facts) {
-      chooser.consider(rows, facts, findMeasured(shapes, problem, facts.occupancy));
+    auto consider = [&](std::span<const MeasuredShape> measured, const GroupFacts &facts) {
+      chooser.consider(rows, facts, findMeasured(measured, problem, facts.occupancy));
     };
     const GroupFacts facts = getGroupFacts(problem.layout, rows);
     if (narrow) {
-      consider(quads, getGroupFacts(problem.layout, rows, /*perCopy=*/4));
-      consider(singles, facts);
+      consider(shapes.quads, getGroupFacts(problem.layout, rows, /*perCopy=*/4));
+      consider(shapes.singles, facts);
     } else {
-      consider(smallGroups, facts);
-      consider(measured, facts);
+      consider(shapes.small, facts);
+      consider(shapes.large, facts);
     }
   }
   return chooser.best;
@@ -291,11 +252,11 @@ WgmmaChoice blocksparse::chooseWgmma(const StageProblem &problem) {
   const BlockGrid grid = problem.layout.grid();
   const int64_t rows = problem.layout.block().rows;
   const bool pairs = rows % 128 != 0;
-  // A tile of 128 rows is part of a block row, or two block rows of 64.
+  // A tile of 128 rows is a part of a block row, or two block rows of 64.
   GroupFacts facts = getGroupFacts(problem.layout, pairs ? 2 : 1);
   facts.groups = (grid.rows * rows + 127) / 128 * grid.heads;
-  // Measured on an H100 (docs/Performance.md): where tiles have many steps, three stages are faster
-  // than four by 2 to 8 %, and pairs of rows without clusters by another 2 %.
+  // If tiles have many k steps, three stages are faster than four by 2 to 8 %, and pairs of rows
+  // without clusters by another 2 % (H100, dsd 8192).
   const bool filled = problem.layout.nnz() * 5 >= grid.heads * grid.rows * grid.cols * 2;
   WgmmaChoice best;
   best.stages = filled ? 3 : 4;
@@ -304,8 +265,8 @@ WgmmaChoice blocksparse::chooseWgmma(const StageProblem &problem) {
     const bool cluster = clusterSize(cols) > 1;
     if (problem.cols % cols != 0 || (cluster && pairs && filled))
       continue;
-    const double estimate = estimateProduct(problem, facts, {128, cols}, StageRates::wgmma());
-    // Candidates stand in order of preference. A cluster is the same kernel with fewer copies.
+    const double estimate = estimateProduct(problem, facts, {128, cols}, problem.gpu.rates.wgmma);
+    // Candidates are in order of preference. A cluster is the same kernel with fewer loads.
     if (best.tileN == 0 || estimate < (cluster ? 0.97 : 0.95) * seconds) {
       best.tileN = cols;
       seconds = estimate;

@@ -133,7 +133,8 @@ private:
 
 std::optional<StagedRows> blocksparse::buildStreamStages(const RowProduct &product,
                                                          const StreamShape &shape, int64_t tileN,
-                                                         bool cluster, std::string &error) {
+                                                         bool cluster, const ChipRates &rates,
+                                                         std::string &error) {
   if (product.block != BlockShape{shape.block, shape.block})
     return fail(error, "expects blocks of " + text(shape.block) + "x" + text(shape.block) +
                            ", but got " + text(product.block.rows) + "x" +
@@ -149,11 +150,11 @@ std::optional<StagedRows> blocksparse::buildStreamStages(const RowProduct &produ
   StreamStager stager(product, *rows, shape);
   for (int64_t head = 0; head < product.heads; ++head) {
     std::optional<RowGroups> groups =
-        groupStreamRows(rows->layout, head, shape, tileN, cluster, error);
+        groupStreamRows(rows->layout, head, shape, tileN, cluster, rates, error);
     if (!groups)
       return std::nullopt;
     for (int64_t group = 0; group < groups->groups(); ++group)
-      stager.addGroup(head, groups->rowsOf(group), groups->costOf(group, shape, tileN));
+      stager.addGroup(head, groups->rowsOf(group), groups->costOf(group, shape, tileN, rates));
   }
   StagedRows staged = stager.take();
   if (!checkTableSize(staged, error))

@@ -27,6 +27,9 @@ std::optional<ArtifactTarget> blocksparse::rt::parseArtifactTarget(std::string_v
   if (name.ends_with("a")) {
     target.exact = true;
     name.remove_suffix(1);
+  } else if (name.ends_with("f")) {
+    target.family = true;
+    name.remove_suffix(1);
   }
   int number = 0;
   const char *end = name.data() + name.size();
@@ -137,7 +140,7 @@ bool blocksparse::rt::operator==(const Artifact &left, const Artifact &right) {
 
 std::vector<size_t> blocksparse::rt::rankImages(const Artifact &artifact, int major, int minor) {
   // Larger is better.
-  using Rank = std::tuple<int, int, bool, bool>;
+  using Rank = std::tuple<int, int, bool, bool, bool>;
   std::vector<std::pair<Rank, size_t>> fitting;
   for (size_t i = 0; i < artifact.images.size(); ++i) {
     const ArtifactImage &image = artifact.images[i];
@@ -147,9 +150,10 @@ std::vector<size_t> blocksparse::rt::rankImages(const Artifact &artifact, int ma
     bool binary = image.kind == ImageKind::Cubin;
     bool same = target->major == major && target->minor == minor;
     bool older = target->major < major || (target->major == major && target->minor <= minor);
-    bool runs = target->exact ? same : binary ? target->major == major && older : older;
+    bool bound = binary || target->family; // to its major version
+    bool runs = target->exact ? same : older && (!bound || target->major == major);
     if (runs)
-      fitting.push_back({{target->major, target->minor, target->exact, binary}, i});
+      fitting.push_back({{target->major, target->minor, target->exact, target->family, binary}, i});
   }
   std::ranges::sort(fitting, std::greater<>());
   std::vector<size_t> result;

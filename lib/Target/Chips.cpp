@@ -132,7 +132,8 @@ constexpr const GPUDevice &firstDevice(int64_t computeCapability) {
 // Chips
 //===----------------------------------------------------------------------===//
 
-constexpr GPUFacts makeFacts(int64_t computeCapability, int64_t minimumPtx) {
+/// `suffix`: the chip's name ends in "a" or "f".
+constexpr GPUFacts makeFacts(int64_t computeCapability, int64_t minimumPtx, bool suffix = false) {
   const GPUDevice &device = firstDevice(computeCapability);
   // A consumer chip, or one that is also made as one, has less shared memory, fewer threads, and no
   // f64 tensor cores. An embedded chip has the shared memory of its data-center relative.
@@ -158,30 +159,31 @@ constexpr GPUFacts makeFacts(int64_t computeCapability, int64_t minimumPtx) {
   facts.f64MMA = dataCenter;
   facts.tma = !beforeHopper;
   facts.dependentLaunch = !beforeHopper;
+  facts.setmaxnreg = suffix;
   facts.rates = device.rates;
   return facts;
 }
 
 /// wgmma exists only in code for the architecture-specific chip.
 constexpr GPUFacts makeSm90a() {
-  GPUFacts facts = makeFacts(90, 80);
+  GPUFacts facts = makeFacts(90, 80, /*suffix=*/true);
   facts.wgmma = true;
   facts.warpgroupMMA = {64, 256, 16};
   return facts;
 }
 
 constexpr GPUChip gpuChips[] = {
-    {"sm_80", makeFacts(80, 70)},    {"sm_86", makeFacts(86, 71)},
-    {"sm_87", makeFacts(87, 74)},    {"sm_89", makeFacts(89, 78)},
-    {"sm_90", makeFacts(90, 78)},    {"sm_90a", makeSm90a()},
-    {"sm_100", makeFacts(100, 86)},  {"sm_100a", makeFacts(100, 86)},
-    {"sm_100f", makeFacts(100, 88)}, {"sm_103", makeFacts(103, 88)},
-    {"sm_103a", makeFacts(103, 88)}, {"sm_103f", makeFacts(103, 88)},
-    {"sm_110", makeFacts(110, 90)},  {"sm_110a", makeFacts(110, 90)},
-    {"sm_110f", makeFacts(110, 90)}, {"sm_120", makeFacts(120, 87)},
-    {"sm_120a", makeFacts(120, 87)}, {"sm_120f", makeFacts(120, 88)},
-    {"sm_121", makeFacts(121, 88)},  {"sm_121a", makeFacts(121, 88)},
-    {"sm_121f", makeFacts(121, 88)},
+    {"sm_80", makeFacts(80, 70)},          {"sm_86", makeFacts(86, 71)},
+    {"sm_87", makeFacts(87, 74)},          {"sm_89", makeFacts(89, 78)},
+    {"sm_90", makeFacts(90, 78)},          {"sm_90a", makeSm90a()},
+    {"sm_100", makeFacts(100, 86)},        {"sm_100a", makeFacts(100, 86, true)},
+    {"sm_100f", makeFacts(100, 88, true)}, {"sm_103", makeFacts(103, 88)},
+    {"sm_103a", makeFacts(103, 88, true)}, {"sm_103f", makeFacts(103, 88, true)},
+    {"sm_110", makeFacts(110, 90)},        {"sm_110a", makeFacts(110, 90, true)},
+    {"sm_110f", makeFacts(110, 90, true)}, {"sm_120", makeFacts(120, 87)},
+    {"sm_120a", makeFacts(120, 87, true)}, {"sm_120f", makeFacts(120, 88, true)},
+    {"sm_121", makeFacts(121, 88)},        {"sm_121a", makeFacts(121, 88, true)},
+    {"sm_121f", makeFacts(121, 88, true)},
 };
 
 } // namespace

@@ -120,6 +120,17 @@ bool setDevice(GPUFacts &facts, std::string_view chip, std::string_view name, st
   return false;
 }
 
+/// Returns true if a device of this compute capability runs the PTX of the chip: that of a chip
+/// without suffix runs on every newer one, with "f" on newer ones of its family, with "a" on no
+/// other.
+bool runsOn(const GPUChip &chip, int64_t computeCapability) {
+  const int64_t own = chip.facts.computeCapability;
+  if (chip.name.back() == 'a')
+    return own == computeCapability;
+  return own <= computeCapability &&
+         (chip.name.back() != 'f' || own / 10 == computeCapability / 10);
+}
+
 const GPUFacts &factsOfChip(std::string_view chip) { return find(knownGPUChips(), chip)->facts; }
 
 } // namespace
@@ -143,6 +154,8 @@ TargetInfo TargetInfo::ofChip(const GPUChip &chip) {
 }
 
 TargetInfo TargetInfo::oldestGPU() { return ofChip(knownGPUChips().front()); }
+
+TargetInfo TargetInfo::h100() { return ofChip(*find(knownGPUChips(), "sm_90a")); }
 
 std::optional<TargetInfo> TargetInfo::parse(std::string_view text, std::string &error) {
   const size_t comma = text.find(',');
@@ -201,16 +214,15 @@ std::optional<TargetInfo> TargetInfo::replace(TargetInfo base, std::string_view 
 
 std::optional<TargetInfo> TargetInfo::ofDevice(const DeviceDescription &device,
                                                std::string &error) {
-  // PTX of a chip runs on every newer one; that of sm_90a runs on 9.0 alone. Chips with other
-  // suffixes have nothing that these kernels use.
   const GPUChip *best = nullptr;
   for (const GPUChip &chip : knownGPUChips()) {
+    if (!runsOn(chip, device.computeCapability))
+      continue;
     const int64_t capability = chip.facts.computeCapability;
-    const bool runs = chip.facts.wgmma ? capability == device.computeCapability
-                                       : capability <= device.computeCapability &&
-                                             std::string_view("af").find(chip.name.back()) ==
-                                                 std::string_view::npos;
-    if (runs && (!best || capability > best->facts.computeCapability || chip.facts.wgmma))
+    const int64_t other = best ? best->facts.computeCapability : 0;
+    // A suffix gives instructions; that of the one chip comes before that of its family.
+    if (capability > other ||
+        (capability == other && chip.facts.setmaxnreg && !best->facts.setmaxnreg))
       best = &chip;
   }
   if (!best) {

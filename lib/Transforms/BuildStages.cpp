@@ -19,6 +19,7 @@ namespace mlir::blocksparse {
 using namespace mlir;
 using namespace mlir::blocksparse;
 using ::blocksparse::BlockCoordinate;
+using ::blocksparse::GPUFacts;
 using ::blocksparse::RowEntry;
 using ::blocksparse::RowSegment;
 using ::blocksparse::SampledWorkLists;
@@ -26,9 +27,6 @@ using ::blocksparse::StagedRows;
 using ::blocksparse::StreamShape;
 using ::blocksparse::WorkLists;
 using ::blocksparse::WorkOptions;
-
-// Workers of a chip that is not known: those of an H100.
-static constexpr int64_t defaultWorkers = 132;
 
 /// Writes the rows of op(V) of one value block of 16-bit elements, swizzled as kernels have them in
 /// shared memory.
@@ -112,8 +110,8 @@ static int64_t panelsTogether(const StagedProduct &product) {
   return ::blocksparse::clusterSize(product.tileN) > 1 ? 1 : 4;
 }
 
-static void buildStages(PlannedDSDOp op, int64_t workers) {
-  std::optional<StagedProduct> product = StagedProduct::get(op);
+static void buildStages(PlannedDSDOp op, const GPUFacts &gpu) {
+  std::optional<StagedProduct> product = StagedProduct::get(op, gpu);
   if (!product || !op.getStages().empty() || op.getCombine())
     return;
   std::optional<std::vector<RowSegment>> segments = readTable<RowSegment>(op.getSegments());
@@ -127,13 +125,14 @@ static void buildStages(PlannedDSDOp op, int64_t workers) {
   std::optional<StagedRows> staged =
       product->stream
           ? ::blocksparse::buildStreamStages(product->rows, *product->stream, product->tileN,
-                                             /*cluster=*/true, error)
+                                             /*cluster=*/true, gpu.rates, error)
           : ::blocksparse::buildWgmmaStages(product->rows, product->tileN, error);
   if (!staged) // tables beyond int32, or faulty ones, which blocksparse-verify-plan reports
     return;
   WorkOptions options;
   const int64_t cluster = ::blocksparse::clusterSize(product->tileN);
-  options.workers = std::max<int64_t>(1, workers / cluster);
+  options.workers = std::max<int64_t>(1, gpu.multiprocessors / cluster);
+  options.cacheBytes = gpu.plannedCacheBytes();
   options.panelsTogether = panelsTogether(*product);
   constexpr int64_t bytesPerElement = 2;
   if (product->stream)
@@ -147,7 +146,7 @@ static void buildStages(PlannedDSDOp op, int64_t workers) {
       op.getPackedMutable().assign(packed);
 }
 
-static void buildTiles(PlannedSDDOp op, int64_t workers) {
+static void buildTiles(PlannedSDDOp op, const GPUFacts &gpu) {
   std::optional<StagedSampled> product = StagedSampled::get(op);
   if (!product || !op.getTiles().empty())
     return;
@@ -156,7 +155,8 @@ static void buildTiles(PlannedSDDOp op, int64_t workers) {
     return;
   product->blocks.lut = *lut;
   WorkOptions options;
-  options.workers = workers;
+  options.workers = gpu.multiprocessors;
+  options.cacheBytes = gpu.plannedCacheBytes();
   std::string error;
   std::optional<SampledWorkLists> lists =
       ::blocksparse::buildSampledTiles(product->blocks, product->space, product->k, options, error);
@@ -181,17 +181,13 @@ struct BuildStages : mlir::blocksparse::impl::BuildStagesPassBase<BuildStages> {
   using BuildStagesPassBase::BuildStagesPassBase;
 
   void runOnOperation() override {
-    if (workers < 0) {
-      emitError(getOperation()->getLoc())
-          << "expects workers to be at least 0, but got " << int64_t(workers);
-      return signalPassFailure();
-    }
-    int64_t count = workers == 0 ? defaultWorkers : int64_t(workers);
+    if (target.isCPU())
+      return;
     getOperation()->walk([&](Operation *op) {
       if (auto dsd = dyn_cast<PlannedDSDOp>(op))
-        buildStages(dsd, count);
+        buildStages(dsd, target.gpuFacts());
       else if (auto sdd = dyn_cast<PlannedSDDOp>(op))
-        buildTiles(sdd, count);
+        buildTiles(sdd, target.gpuFacts());
     });
   }
 };

@@ -63,7 +63,8 @@ static bool hasSmallCoordinates(ShapedType type) {
   return type.getShape().back() <= std::numeric_limits<int32_t>::max();
 }
 
-std::optional<StagedProduct> StagedProduct::get(PlannedDSDOp op) {
+std::optional<StagedProduct> StagedProduct::get(PlannedDSDOp op,
+                                                const ::blocksparse::GPUFacts &gpu) {
   ScheduleAttr schedule = op.getScheduleAttr();
   if (!schedule)
     return std::nullopt;
@@ -102,7 +103,8 @@ std::optional<StagedProduct> StagedProduct::get(PlannedDSDOp op) {
                                        .stages = schedule.getStages(),
                                        .warps = schedule.getWarps(),
                                        .wgmma = schedule.getKernel() == "cuda.stream_wgmma",
-                                       .alongK = sizes.alongK});
+                                       .alongK = sizes.alongK,
+                                       .sharedBytes = gpu.sharedMemoryPerBlock});
     if (!product.stream)
       return std::nullopt;
   }

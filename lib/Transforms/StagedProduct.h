@@ -7,6 +7,7 @@
 #include "blocksparse/IR/BlockSparseOps.h"
 #include "blocksparse/Plan/SampledTiles.h"
 #include "blocksparse/Plan/Stages.h"
+#include "blocksparse/Target/TargetInfo.h"
 
 namespace mlir::blocksparse {
 
@@ -45,7 +46,7 @@ int64_t fitPanel(int64_t n, int64_t wanted);
 /// Describes a planned_dsd whose schedule names a kernel of stages and whose static shapes fit it.
 struct StagedProduct {
   /// Returns the product without its tables, or nothing if the op is no such product.
-  static std::optional<StagedProduct> get(PlannedDSDOp op);
+  static std::optional<StagedProduct> get(PlannedDSDOp op, const ::blocksparse::GPUFacts &gpu);
 
   ::blocksparse::RowProduct rows;
   ::blocksparse::TileSpace space;

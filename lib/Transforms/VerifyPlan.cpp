@@ -19,6 +19,7 @@ using ::blocksparse::BlockCoordinate;
 using ::blocksparse::CombineRow;
 using ::blocksparse::CoordinateLutExtents;
 using ::blocksparse::CoordinateSegment;
+using ::blocksparse::GPUFacts;
 using ::blocksparse::RowEntry;
 using ::blocksparse::RowLutExtents;
 using ::blocksparse::RowSegment;
@@ -128,10 +129,10 @@ static LogicalResult reportFault(Operation *op, StringRef lists, const std::stri
 }
 
 /// Verifies stages against the row LUT, which is verified already.
-static LogicalResult verifyStages(PlannedDSDOp op) {
+static LogicalResult verifyStages(PlannedDSDOp op, const GPUFacts &gpu) {
   if (op.getStages().empty())
     return success();
-  std::optional<StagedProduct> product = StagedProduct::get(op);
+  std::optional<StagedProduct> product = StagedProduct::get(op, gpu);
   std::optional<std::vector<RowSegment>> segments = readTable<RowSegment>(op.getSegments());
   std::optional<std::vector<RowEntry>> entries = readTable<RowEntry>(op.getEntries());
   using Words = std::optional<std::vector<int32_t>>;
@@ -161,7 +162,7 @@ static LogicalResult verifyStages(PlannedDSDOp op) {
   return reportFault(op, "stages", fault);
 }
 
-static LogicalResult verify(PlannedDSDOp op) {
+static LogicalResult verify(PlannedDSDOp op, const GPUFacts &gpu) {
   ArrayRef<int64_t> block = op.getBlock();
   int64_t rows = block[op.getTransposeValues() ? 1 : 0];
   int64_t inner = block[op.getTransposeValues() ? 0 : 1];
@@ -175,7 +176,7 @@ static LogicalResult verify(PlannedDSDOp op) {
   extents.slots = op.getSlots();
   if (failed(verifyRows(op, op.getSegments(), op.getEntries(), op.getCombine(), extents)))
     return failure();
-  return verifyStages(op);
+  return verifyStages(op, gpu);
 }
 
 /// Verifies the tables of a softmax or its gradient. Their values are those of `lut_heads` heads,
@@ -252,13 +253,14 @@ static LogicalResult verify(PlannedTransposeOp op) {
   return success();
 }
 
-static LogicalResult verifyOperation(Operation *op) {
+static LogicalResult verifyOperation(Operation *op, const GPUFacts &gpu) {
   for (TypeRange types : {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
     for (Type type : types)
       if (isSparseTensor(type))
         return op->emitOpError() << "expects no block-sparse tensor in the plan, but got " << type;
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case<PlannedDSDOp, PlannedSDDOp, PlannedTransposeOp>([](auto op) { return verify(op); })
+      .Case([&](PlannedDSDOp op) { return verify(op, gpu); })
+      .Case<PlannedSDDOp, PlannedTransposeOp>([](auto op) { return verify(op); })
       .Case([](PlannedSoftmaxOp op) { return verifySoftmax(op, op.getX()); })
       .Case([](PlannedSoftmaxGradOp op) { return verifySoftmax(op, op.getY()); })
       .Case([](PlannedToDenseOp op) { return verifyConversion(op, op.getValues(), op.getInit()); })
@@ -268,10 +270,12 @@ static LogicalResult verifyOperation(Operation *op) {
 
 namespace {
 struct VerifyPlan : mlir::blocksparse::impl::VerifyPlanPassBase<VerifyPlan> {
+  using VerifyPlanPassBase::VerifyPlanPassBase;
+
   void runOnOperation() override {
     markAllAnalysesPreserved();
-    WalkResult result =
-        getOperation()->walk([](Operation *op) { return WalkResult(verifyOperation(op)); });
+    WalkResult result = getOperation()->walk(
+        [&](Operation *op) { return WalkResult(verifyOperation(op, target.gpuFacts())); });
     if (result.wasInterrupted())
       signalPassFailure();
   }

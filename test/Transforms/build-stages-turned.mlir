@@ -1,5 +1,5 @@
 // Tiles of factors that are turned first: those of A along k and B along k, whichever lies across it.
-// RUN: blocksparse-opt %s -blocksparse-build-stages=workers=2 | FileCheck %s
+// RUN: blocksparse-opt %s -blocksparse-build-stages=target=cuda:sm_90a,workers=2 | FileCheck %s
 
 // The product that has nothing to turn comes first, for comparison.
 // CHECK-LABEL: @turned(

@@ -1,7 +1,7 @@
-// RUN: blocksparse-opt %s -blocksparse-build-stages="workers=2" -blocksparse-balance-load -blocksparse-verify-plan -cse -canonicalize -mlir-print-elementsattrs-with-hex-if-larger=-1 | FileCheck %s --implicit-check-not=stages( --implicit-check-not=tiles(
-// RUN: not blocksparse-opt %s -blocksparse-build-stages="workers=-1" 2>&1 | FileCheck %s --check-prefix=WORKERS
+// RUN: blocksparse-opt %s -blocksparse-build-stages="target=cuda:sm_90a,workers=2" -blocksparse-balance-load -blocksparse-verify-plan -cse -canonicalize -mlir-print-elementsattrs-with-hex-if-larger=-1 | FileCheck %s --implicit-check-not=stages( --implicit-check-not=tiles(
+// RUN: not blocksparse-opt %s -blocksparse-build-stages="target=cuda:sm_90a,workers=-1" 2>&1 | FileCheck %s --check-prefix=WORKERS
 
-// WORKERS: expects workers to be at least 0, but got -1
+// WORKERS: expects workers to be a number from 1 to 65536, but got '-1'
 
 // Halves of a block row share their records; the second row has none, but tiles that write it.
 // tile_n = 256 does not divide 384 columns. The three tiles with records go first.

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Refuses sources over 600 lines, sources without licence lines, paths of one person's machine, and
-installations of LLVM by their version, which the file LLVM_VERSION alone knows."""
+"""Refuses sources over 600 lines, sources without licence lines, paths of one person's machine,
+installations of LLVM by their version, which the file LLVM_VERSION alone knows, and figures of a GPU
+outside lib/Target."""
 
 import re
 import sys
@@ -15,6 +16,17 @@ LICENCE = "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception"
 # The pattern is written so that it does not match itself.
 PRIVATE = re.compile(r"(?<![\w.~}$])/(?:wor[k]|hom[e]|roo[t]|User[s])/[\w.-]*")
 LLVM = re.compile(r"/llvm-[0-9]+|\b(?:clang|lld|clang-tidy|clang-format|mlir-tblgen)-[0-9]+\b")
+
+# Rates such as 62e9 bytes a second, and numbers of SMs, in the code that plans, schedules and lowers.
+FIGURE = re.compile(r"(?<![\w.])(?:\d[\d.]*e(?:9|1\d)|108|114|132|148)(?![\w.])")
+PLANNING = {"Plan", "Transforms", "Conversion", "Pipelines", "Compiler"}
+
+
+def plans(path):
+    """True for C++ code that must ask TargetInfo for the figures of a chip."""
+    parts = path.parts
+    folder = parts[1] if parts[0] == "lib" else parts[2] if parts[:2] == ("include", "blocksparse") else ""
+    return path.suffix in {".h", ".cpp"} and folder in PLANNING
 
 
 def check(root, paths):
@@ -29,6 +41,10 @@ def check(root, paths):
             if private:
                 findings.append(repository.Finding(
                     path, number, f"expects no path of one machine, but got {private.group()}"))
+            figure = FIGURE.search(line.split("//")[0]) if plans(path) else None
+            if figure:
+                findings.append(repository.Finding(
+                    path, number, f"expects figures of a chip in lib/Target, but got {figure.group()}"))
             version = LLVM.search(line)
             if version:
                 findings.append(repository.Finding(

@@ -7,6 +7,7 @@
 #include "blocksparse/Compiler/Program.h"
 #include "blocksparse/Target/CPU/Code.h"
 #include "blocksparse/Target/GPU/PTX.h"
+#include "blocksparse/Target/Target.h"
 #include "blocksparse/Transforms/ScheduleChooser.h"
 
 #include <functional>
@@ -19,84 +20,77 @@ class PassManager;
 
 namespace mlir::blocksparse {
 
-/// The stages of the compiler, in order. Each has a name for `--stop-after` and leaves IR
-/// that the next one takes; `emit` makes code of it.
+/// Names the stages of the compiler, in order. Each has a name for `--stop-after` and leaves IR
+/// that the next one reads; `emit` makes code of it.
 enum class Stage { Parse, Optimise, Schedule, Plan, Bufferize, Lower, LLVM, Emit };
 
 struct CompileOptions {
-  /// "cpu" or "cuda:<chip>"; for a program that is emitted also several of them, separated by
-  /// commas (see usesDevice).
-  std::string target = "cpu";
-  /// The processor that code is made for, with a GPU the one that launches.
+  /// Target of the program; several are for a program that is emitted. If one of them is a GPU
+  /// (Target::usesDevice), entry points return a status. With one target, tensors must be in device
+  /// memory; with several, the first tensor that has elements decides which code runs: that of its
+  /// device's best target or, if there is one, the CPU's.
+  ::blocksparse::Target target;
+  /// Processor that code is made for; with a GPU the one that launches.
   CPUOptions cpu;
-  /// How PTX is made; the chip is the target's.
+  /// Options of PTX, whose target is that of `target`.
   GPUOptions gpu;
-  /// Check the indices of run-time patterns when the program runs; for the target "cpu" alone.
+  /// True to check the indices of run-time patterns when the program runs; for the target cpu
+  /// alone.
   bool checkIndices = false;
-  /// A file of measured schedules (blocksparse-tune), or "".
+  /// Path of a file of measured schedules (blocksparse-tune), or "".
   std::string tuningDatabase;
-  /// Asked for each schedule first.
+  /// Function that is asked for each schedule first.
   ScheduleChooser chooseSchedule;
-
-  /// Whether GPU kernels are run on the host: the target of tests without a GPU. "emulated" has
-  /// the scalar kernels, "emulated:<chip>" those that the schedule of a GPU asks for.
-  bool isEmulated() const {
-    return target == "emulated" || StringRef(target).starts_with("emulated:");
-  }
-  bool isCUDA() const { return StringRef(target).starts_with("cuda:"); }
   Stage stopAfter = Stage::Emit;
-  /// Called on the pass manager before its passes are added: printing, timing.
+  /// Function that is called on the pass manager before its passes are added: printing, timing.
   std::function<LogicalResult(PassManager &)> configurePasses;
 };
 
-/// What the pipelines of the stages take.
+/// Holds the options of the pipelines of the stages.
 struct StageOptions {
-  /// As TargetInfo::parse takes it.
-  std::string scheduleTarget = "cpu";
-  /// Set for a GPU.
-  std::optional<GPUOptions> gpu;
-  /// GPU kernels as host loops.
+  /// Target of schedules and plans: the processor with its own facts, or the GPU, whose kernels may
+  /// be emulated.
+  ::blocksparse::TargetInfo target = {};
+  /// Options of the PTX; empty if code is made for the host alone.
+  std::optional<GPUOptions> gpu = {};
+  /// True to make host loops of GPU kernels.
   bool emulated = false;
   bool checkIndices = false;
   std::string tuningDatabase = {};
   ScheduleChooser chooseSchedule = {};
 };
 
-/// One row of the stage table.
+/// Describes one row of the stage table.
 struct StageInfo {
   Stage stage;
   StringRef name;
-  /// What holds after it.
+  /// Sentence that says what holds after the stage.
   StringRef summary;
-  /// Appends its passes; null for parse, which has none.
+  /// Appends the passes of the stage; null for parse, which has none.
   void (*buildPipeline)(OpPassManager &, const StageOptions &);
 };
 
-/// All stages in order.
+/// Returns all stages in order.
 ArrayRef<StageInfo> getStages();
 
-/// Whether the program has code for a GPU: its entry points give a status. With one target, tensors
-/// must be in device memory; with several, the first one that has elements decides which code runs,
-/// that of its device's best target or, where there is one, the CPU's.
-bool usesDevice(const CompileOptions &options);
-
-/// By name; an unknown one is an error that lists the names.
+/// Returns the stage of a name. Fails for an unknown one, with an error that lists the names.
 FailureOr<Stage> parseStage(StringRef name, EmitErrorFn emitError);
 
-/// A target, processor, chip or PTX version that there is none of is an error.
+/// Fails for a processor or PTX version that does not exist, a target that LLVM does not know, and
+/// options that do not go together.
 LogicalResult checkTarget(const CompileOptions &options, EmitErrorFn emitError);
 
-/// Runs the stages after parse up to `options.stopAfter` on a module as it stands in the
-/// source. Emit adds nothing to what the stage before it leaves: see emitProgram.
+/// Runs the stages after parse up to `options.stopAfter` on a module as it is in the source. Emit
+/// adds nothing to what the previous stage leaves: see emitProgram.
 LogicalResult compile(ModuleOp module, const CompileOptions &options);
 
 enum class OutputFormat { LLVMIR, Assembly, Object, SharedLibrary, PTX };
 
-/// By the ending of a file name: .ll, .s, .o, .so, .ptx (the kernels of one GPU target alone);
-/// empty for any other.
+/// Returns the format that the ending of a file name asks for: .ll, .s, .o, .so, or .ptx (the
+/// kernels of one GPU target alone). Empty for any other.
 std::optional<OutputFormat> getOutputFormat(StringRef path);
 
-/// Compiles the whole way and writes the file at `path` ("-": standard output, not for a shared
+/// Compiles the program and writes the file at `path` ("-": standard output, not for a shared
 /// library) under a temporary name first, so that a failure leaves nothing there.
 LogicalResult emitProgram(ModuleOp module, const CompileOptions &options, OutputFormat format,
                           StringRef path);

@@ -4,6 +4,7 @@
 #ifndef BLOCKSPARSE_CONVERSION_BLOCKSPARSETOGPU_H
 #define BLOCKSPARSE_CONVERSION_BLOCKSPARSETOGPU_H
 
+#include "blocksparse/Target/TargetOption.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -19,18 +20,21 @@ namespace mlir::blocksparse {
 /// stream, so that it may be launched before that has ended.
 inline constexpr StringLiteral startsEarlyAttr = "blocksparse.starts_early";
 
-/// What the pass convert-blocksparse-to-gpu does: replaces every planned operation of `module`
-/// by kernels for `chip` ("sm_80" .. "sm_90a") and their launches. Fails, with an error at the
-/// operation, for one that is not planned or not on memrefs, and for an unknown chip.
-LogicalResult convertBlockSparseToGPU(ModuleOp module, StringRef chip);
+/// Replaces every planned operation of `module` by kernels for `target`, a GPU, and their launches:
+/// the work of the pass convert-blocksparse-to-gpu. Fails, with an error at the operation, for one
+/// that is not planned or not on memrefs, and for a target that is no GPU.
+LogicalResult convertBlockSparseToGPU(ModuleOp module, const ::blocksparse::TargetInfo &target);
 
 /// Replaces copies between ranked device buffers, of any strides, by kernels of `module` and their
 /// launches.
-void convertCopiesToGPU(ArrayRef<memref::CopyOp> copies, ModuleOp module, StringRef chip);
+void convertCopiesToGPU(ArrayRef<memref::CopyOp> copies, ModuleOp module,
+                        const ::blocksparse::TargetInfo &target);
 
-/// The same for fills of device buffers with one value, which bufferization makes of tensor.splat
-/// as maps without inputs. Fails, with an error at the operation, for a map that computes.
-LogicalResult convertFillsToGPU(ArrayRef<linalg::MapOp> fills, ModuleOp module, StringRef chip);
+/// Replaces fills of device buffers with one value by kernels of `module` and their launches.
+/// Bufferization makes such fills, as maps without inputs, of tensor.splat. Fails, with an error at
+/// the operation, for a map that computes.
+LogicalResult convertFillsToGPU(ArrayRef<linalg::MapOp> fills, ModuleOp module,
+                                const ::blocksparse::TargetInfo &target);
 
 } // namespace mlir::blocksparse
 

@@ -10,17 +10,18 @@ def ConvertBlockSparseToGPUPass : Pass<"convert-blocksparse-to-gpu", "::mlir::Mo
   let summary = "Lowers planned operations on memrefs to GPU kernels and their launches.";
   let description = [{
     Every planned operation becomes one or more `gpu.launch_func` of kernels in `gpu.module
-    @blocksparse_kernels`, which has an NVVM target for `chip`. From then on all memrefs of the host
-    code are in device memory; kernels that need scratch memory get it from a `memref.alloc` in the
-    host code. Afterwards no `blocksparse` operation is left; an operation that is not planned or
-    not on memrefs is an error.
+    @blocksparse_kernels`, which has an NVVM target for the chip of `target`. From then on all
+    memrefs of the host code are in device memory; kernels that need scratch memory get it from a
+    `memref.alloc` in the host code. Afterwards no `blocksparse` operation is left; an operation
+    that is not planned or not on memrefs is an error.
 
     Launch grids are one-dimensional; kernels loop over work that the grid does not cover. Offsets
     have 64 bits. No kernel adds floats with atomics, so results are bitwise equal from run to run.
   }];
   let options = [
-    Option<"chip", "chip", "std::string", /*default=*/"\"sm_80\"",
-           "GPU to make kernels for: sm_80, sm_86, sm_87, sm_89, sm_90 or sm_90a.">,
+    Option<"target", "target", "::blocksparse::TargetInfo",
+           /*default=*/"::blocksparse::TargetInfo::oldestGPU()",
+           "GPU to make kernels for: cuda:<chip> (docs/Targets.md).">,
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect",

@@ -8,6 +8,7 @@
 
 #include "blocksparse-c/Runtime.h"
 #include "blocksparse/Execution/HostProgram.h"
+#include "blocksparse/Target/Target.h"
 
 namespace mlir::blocksparse {
 
@@ -15,8 +16,8 @@ namespace mlir::blocksparse {
 struct DeviceChoice {
   blocksparseRtDevice device = nullptr;
   std::string name;
-  /// Best target that the GPU runs, such as "cuda:sm_90a".
-  std::string target;
+  /// Best target that the GPU runs.
+  ::blocksparse::Target target;
 };
 
 /// Returns the device with index `ordinal`. Fails with the runtime's message if the device does not

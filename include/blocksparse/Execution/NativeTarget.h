@@ -6,16 +6,14 @@
 #ifndef BLOCKSPARSE_EXECUTION_NATIVETARGET_H
 #define BLOCKSPARSE_EXECUTION_NATIVETARGET_H
 
-#include "blocksparse/Compiler/Compiler.h"
-
-#include <string>
+#include "blocksparse/Target/CPU/Machine.h"
+#include "blocksparse/Target/Target.h"
 
 namespace mlir::blocksparse {
 
-/// Replaces "cuda:native" in a list of targets by the best target that the first GPU of this
-/// machine runs, and returns the list; other targets stay as they are. Fails with an error if the
-/// machine has no GPU.
-FailureOr<std::string> resolveTarget(StringRef target, EmitErrorFn emitError);
+/// Parses the text of a target (docs/Targets.md). "cuda:native" is the best target that this
+/// machine's first GPU runs, with its number of SMs; a machine without a GPU is an error.
+FailureOr<::blocksparse::Target> parseTarget(StringRef text, EmitErrorFn emitError);
 
 } // namespace mlir::blocksparse
 

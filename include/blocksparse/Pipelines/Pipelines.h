@@ -28,8 +28,7 @@ void buildOptimizePipeline(OpPassManager &pm);
 
 /// Holds the options of buildSchedulePipeline.
 struct ScheduleOptions {
-  /// Target as `blocksparse-select-schedule` accepts it: "cpu", "cuda:sm_90a", ...
-  std::string target = "cpu";
+  ::blocksparse::TargetInfo target;
   /// Path of a tuning database, or "".
   std::string database;
   ScheduleChooser choose;
@@ -38,15 +37,10 @@ struct ScheduleOptions {
 /// Adds the stage "schedule". Afterwards every op that needs one has a legal #blocksparse.schedule.
 void buildSchedulePipeline(OpPassManager &pm, const ScheduleOptions &options = {});
 
-/// Returns the number of workers of a target that is spelled as in ScheduleOptions; 0 if it is
-/// unknown, or the text is not a target.
-int64_t getWorkers(const std::string &target);
-
 /// Holds the options of buildPlanPipeline.
 struct PlanOptions {
-  /// Number of workers of the target, for which compile-time work lists are made: CTAs on a GPU. 0:
-  /// unknown.
-  int64_t workers = 0;
+  /// Target whose SMs, shared memory and rates the stages and work lists are made for.
+  ::blocksparse::TargetInfo target = ::blocksparse::TargetInfo::h100();
   /// True to run `blocksparse-verify-plan` on the result.
   bool verify = true;
 };

@@ -50,6 +50,7 @@
 
 #include "blocksparse/Plan/RowLut.h"
 #include "blocksparse/Plan/StreamShape.h"
+#include "blocksparse/Target/ChipRates.h"
 
 namespace blocksparse {
 
@@ -118,10 +119,11 @@ std::optional<StagedRows> buildWgmmaStages(const RowProduct &product, int64_t ti
 /// Returns the stages of a stream kernel, with as many panels in each as fit. If `cluster` is true,
 /// row groups have rows that share panels if that saves any, else consecutive rows. If the rows of
 /// a head differ much in length, groups have rows of similar length, and their costs are the time
-/// of the slowest warp, if that is estimated to be faster. Fails if the blocks are not those of
-/// `shape`. O(nnz (log nnz + rows)).
+/// of the slowest warp, if that is estimated to be faster by the rates of the GPU. Fails if the
+/// blocks are not those of `shape`. O(nnz (log nnz + rows)).
 std::optional<StagedRows> buildStreamStages(const RowProduct &product, const StreamShape &shape,
-                                            int64_t tileN, bool cluster, std::string &error);
+                                            int64_t tileN, bool cluster, const ChipRates &rates,
+                                            std::string &error);
 
 //===----------------------------------------------------------------------===//
 // Work lists
@@ -137,9 +139,9 @@ struct TileSpace {
 
 /// Holds the options of work lists.
 struct WorkOptions {
-  int64_t workers = 132;
-  /// Bytes of operands in flight that stay in the L2 cache.
-  int64_t cacheBytes = 24 << 20;
+  int64_t workers = 1;
+  /// Bytes of operands in flight that stay in the L2 cache (GPUFacts::plannedCacheBytes).
+  int64_t cacheBytes = 0;
   /// Cost of a tile in addition to its stages: prologue and epilogue, in bytes.
   int64_t tileBytes = 64 << 10;
   /// Number of neighbouring column tiles that are computed side by side: the values of a row group

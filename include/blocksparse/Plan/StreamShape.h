@@ -71,9 +71,12 @@ struct StreamWord {
   static constexpr uint32_t maskOf(int32_t word) { return static_cast<uint32_t>(word) & mask; }
 };
 
-/// Bytes of shared memory of a CTA on sm_90, and how many of them stay free for barriers and
-/// alignment.
-inline constexpr int64_t streamSharedBytes = 227 * 1024, streamReservedBytes = 2048;
+/// Bytes of shared memory that stay free for barriers and alignment.
+inline constexpr int64_t streamReservedBytes = 2048;
+
+/// Number of warps of the producer warpgroup, of which one issues TMA loads, but setmaxnreg applies
+/// to complete warpgroups; and registers that a consumer thread needs beside its accumulators.
+inline constexpr int64_t streamProducerWarps = 4, streamOtherRegisters = 48;
 
 /// Returns the number of buffers through which results are stored, each of one block row by 64
 /// columns: one for each warp, or two for each of the two warpgroups if these multiply by wgmma.
@@ -98,6 +101,8 @@ struct StreamSizes {
   bool wgmma = false;
   /// True if the dense operand is K-major as it is stored.
   bool alongK = false;
+  /// Bytes of shared memory that a CTA may have (GPUFacts::sharedMemoryPerBlock).
+  int64_t sharedBytes = 0;
 };
 
 /// Returns the shape of the stages that a schedule means. If the dense operand is K-major, blocks

@@ -40,16 +40,18 @@ namespace blocksparse::rt {
 /// The newest format that this code writes, and the only one it reads.
 inline constexpr uint32_t artifactVersion = 2;
 
-/// Describes the chip of an image: "sm_80" is compute capability 8.0, "sm_100" is 10.0. A final `a`
-/// ("sm_90a") means that only this very chip runs it.
+/// Describes the chip of an image: "sm_80" is compute capability 8.0, "sm_100" 10.0.
 struct ArtifactTarget {
   int major = 0;
   int minor = 0;
+  /// True for a final `a` ("sm_90a"): only this very chip runs the image.
   bool exact = false;
+  /// True for a final `f` ("sm_100f"): only this chip and newer ones of its major version run it.
+  bool family = false;
   bool operator==(const ArtifactTarget &) const = default;
 };
 
-/// Reads such a name; empty where it is none.
+/// Returns the target of such a name; empty for any other text.
 std::optional<ArtifactTarget> parseArtifactTarget(std::string_view name);
 
 enum class ImageKind : uint32_t { Ptx = 1, Cubin = 2 };
@@ -105,9 +107,10 @@ std::optional<std::vector<uint8_t>> writeArtifact(const Artifact &artifact, std:
 std::optional<Artifact> parseArtifact(std::span<const uint8_t> data, std::string &error);
 
 /// Returns the indices of the images that a device of this compute capability can run, best first:
-/// the newest architecture, then exact targets, then machine code before PTX. Machine code runs on
-/// its own major version from its minor version on, PTX on everything from its target on, exact
-/// targets on themselves only (CUDA programming guide, "Binary" and "PTX compatibility").
+/// the newest architecture, then exact targets, then those of a family, then machine code before
+/// PTX. Machine code runs on its own major version from its minor version on, PTX on everything
+/// from its target on, PTX of a family as machine code, exact targets on themselves only (CUDA
+/// programming guide, "Binary" and "PTX compatibility").
 std::vector<size_t> rankImages(const Artifact &artifact, int major, int minor);
 
 } // namespace blocksparse::rt

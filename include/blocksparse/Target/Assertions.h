@@ -1,7 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// What becomes of `cf.assert` in host code, for every target.
+// This file lowers `cf.assert` in host code, for every target.
 
 #ifndef BLOCKSPARSE_TARGET_ASSERTIONS_H
 #define BLOCKSPARSE_TARGET_ASSERTIONS_H
@@ -10,16 +10,16 @@
 
 namespace mlir::blocksparse {
 
-/// An assertion that does not hold.
+/// Describes an assertion that does not hold.
 struct FailedAssertion {
-  /// {0} and {1} stand for `left` and `right`; where those are null, each is a "?".
+  /// Text in which {0} and {1} stand for `left` and `right`. If these are null, each is a "?".
   std::string message;
-  /// The two sides (i64) of the comparison that was asserted; null where it was folded away.
+  /// Both sides (i64) of the comparison that was asserted; null if it was folded away.
   Value left, right;
 };
 
-/// Replaces every `cf.assert` in `root` by a branch for the case that it does not hold, which
-/// `report` fills.
+/// Replaces every `cf.assert` in `root` by a branch that is taken if it does not hold. `report`
+/// emits the body of the branch.
 void lowerAssertions(Operation *root,
                      function_ref<void(ImplicitLocOpBuilder &, const FailedAssertion &)> report);
 

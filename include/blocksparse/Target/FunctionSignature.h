@@ -18,44 +18,44 @@ class FuncOp;
 
 namespace mlir::blocksparse {
 
-/// One parameter of a compiled function. A sparse tensor with a static layout is one
+/// Describes one parameter of a compiled function. A sparse tensor with a static layout is one
 /// parameter, its values; one with run-time indices is three: crow_indices, col_indices and
 /// values, in this order.
 struct Parameter {
   enum class Role { Dense, Values, CrowIndices, ColIndices, Number };
 
-  /// A C identifier, unique in its function, with the suffix _crow_indices or
-  /// _col_indices where one source argument makes three.
+  /// C identifier that is unique in its function. It has the suffix _crow_indices or _col_indices
+  /// if one source argument becomes three parameters.
   std::string name;
   Role role = Role::Dense;
-  /// Number of the argument or result of the source function.
+  /// Index of the argument or result of the source function.
   unsigned source = 0;
-  /// The type in the source.
+  /// Type in the source.
   Type type;
-  /// What is passed: a ranked tensor type without encoding, or a number's type.
+  /// Type of the value that is passed: a ranked tensor type without encoding, or a number's type.
   Type storage;
 
   bool isTensor() const { return role != Role::Number; }
   RankedTensorType getTensor() const { return cast<RankedTensorType>(storage); }
 };
 
-/// What a function of the source becomes in a compiled program: a C function without result
-/// that takes the arguments and then the destinations of the results, all but numbers as
-/// pointers to descriptors.
+/// Describes the C function that a function of the source becomes in a compiled program. It returns
+/// nothing; its parameters are the arguments and then the destinations of the results, all but
+/// numbers as pointers to descriptors.
 struct FunctionSignature {
   std::string name;
   SmallVector<Parameter> arguments, results;
 
-  /// The signature of a function as it stands in the source. Arguments other than tensors of
-  /// the dialect's element types and numbers (i1, i8, i32, i64, index, f32, f64), and results
-  /// other than such tensors are errors. `argumentNames` has a name, or "", for each
-  /// argument; without it arguments are arg0, arg1, ...
+  /// Returns the signature of a function of the source. Fails for arguments other than tensors of
+  /// the dialect's element types and numbers (i1, i8, i32, i64, index, f32, f64), and for results
+  /// other than such tensors. `argumentNames` has a name, or "", for each argument; without it
+  /// arguments are arg0, arg1, ...
   static FailureOr<FunctionSignature> get(func::FuncOp function,
                                           ArrayRef<std::string> argumentNames = {});
 
-  /// The signature of the function that `blocksparse-add-size-functions` makes beside this
-  /// one: it takes the same arguments and gives the dynamic extents of the results, in
-  /// order, as i64 [count]. Empty when every extent is static.
+  /// Returns the signature of the function that `blocksparse-add-size-functions` makes for this
+  /// one: it has the same arguments and returns the dynamic extents of the results, in order, as
+  /// i64 [count]. Empty if every extent is static.
   std::optional<FunctionSignature> getSizeFunction() const;
 };
 

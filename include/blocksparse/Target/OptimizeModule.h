@@ -13,8 +13,8 @@ class TargetMachine;
 
 namespace mlir::blocksparse {
 
-/// Runs LLVM's default pipeline of `level` (0 to 3; 0 does nothing, what is above 3 counts as 3)
-/// over a module that has the machine's triple and data layout.
+/// Runs LLVM's default pipeline of `level` over a module that has the machine's triple and data
+/// layout. Level 0 does nothing, and levels above 3 mean 3.
 void optimizeModule(llvm::Module &module, llvm::TargetMachine &machine, unsigned level,
                     const llvm::PipelineTuningOptions &tuning = {});
 

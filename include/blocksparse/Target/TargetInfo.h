@@ -49,6 +49,8 @@ struct GPUFacts {
   bool f64MMA = false;
   bool tma = false;   // cp.async.bulk.tensor and mbarrier transactions
   bool wgmma = false; // asynchronous warpgroup mma; exists on sm_90a alone
+  /// True if warps may exchange registers by setmaxnreg: chips from sm_90 on with a suffix.
+  bool setmaxnreg = false;
   /// True if the chip has griddepcontrol: a kernel may start before the previous one has ended.
   bool dependentLaunch = false;
   /// Shapes of the mma for 16-bit floats: of a warp, and of a warpgroup with the largest n. The
@@ -57,6 +59,9 @@ struct GPUFacts {
   MMAShape warpgroupMMA{0, 0, 0};
   ChipRates rates;
 
+  /// Returns the PTX version that is made unless another one is asked for: the lowest one that has
+  /// the instructions of the kernels. Those of TMA and mbarrier need PTX 8.0.
+  int64_t defaultPtx() const { return tma && minimumPtx < 80 ? 80 : minimumPtx; }
   /// Returns the bytes of operands that a plan expects to stay in L2 while they are in use. They
   /// are less than half of it, because lines may be in both partitions of L2; the factor is such
   /// that 24 of the 50 MiB of an H100 count, with which schedules were fitted.
@@ -89,12 +94,14 @@ public:
                                            std::string &error);
   /// Returns a processor with facts that the caller found out. `workers` is 0 if it is not known.
   static TargetInfo cpu(std::string chip, CPUFacts facts, int64_t workers = 0);
-  /// Returns the best target that a device runs: its own chip if that is known, else the newest
-  /// older one, with the device's number of SMs and the rates of the device that its name tells.
-  /// Fails, with `error`, for a compute capability below 8.0.
+  /// Returns the best target that a device runs: its own chip with the suffix "a" if that is known,
+  /// else the newest older one that it runs, with the device's number of SMs and the rates of the
+  /// device that its name tells. Fails, with `error`, for a compute capability below 8.0.
   static std::optional<TargetInfo> ofDevice(const DeviceDescription &device, std::string &error);
   /// Returns the target of a program for a GPU that is not named: the oldest chip, sm_80.
   static TargetInfo oldestGPU();
+  /// Returns the target cuda:sm_90a, for which passes build stages if no target is named.
+  static TargetInfo h100();
 
   TargetKind kind() const { return kind_; }
   bool isCPU() const { return kind_ == TargetKind::CPU; }

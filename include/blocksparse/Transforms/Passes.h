@@ -6,6 +6,7 @@
 #ifndef BLOCKSPARSE_TRANSFORMS_PASSES_H
 #define BLOCKSPARSE_TRANSFORMS_PASSES_H
 
+#include "blocksparse/Target/TargetOption.h"
 #include "mlir/Pass/Pass.h"
 
 namespace mlir::blocksparse {

@@ -55,9 +55,10 @@ def SelectSchedulePass : Pass<"blocksparse-select-schedule"> {
     skipped with a warning.
   }];
   let options = [
-    Option<"target", "target", "std::string", /*default=*/"\"cpu\"",
-           "The target: cpu, cpu:<chip> or cuda:<chip>, then optionally ,key=value "
-           "(simd, registers, workers).">,
+    Option<"target", "target", "::blocksparse::TargetInfo",
+           /*default=*/"::blocksparse::TargetInfo()",
+           "The target (docs/Targets.md): cpu, cpu:<chip> or cuda:<chip>, then optionally ,key=value "
+           "(simd, registers, device, workers).">,
     Option<"database", "database", "std::string", /*default=*/"",
            "Path of a file of measured schedules; empty: none.">,
   ];
@@ -118,8 +119,9 @@ def BuildStagesPass : Pass<"blocksparse-build-stages"> {
     less than 64 rows or columns and a factor is MN-major. See blocksparse/Plan/SampledTiles.h.
   }];
   let options = [
-    Option<"workers", "workers", "int64_t", /*default=*/"0",
-           "Thread blocks that share the tiles; 0: those of an H100.">,
+    Option<"target", "target", "::blocksparse::TargetInfo",
+           /*default=*/"::blocksparse::TargetInfo::h100()",
+           "The target: cuda:<chip>, whose SMs share the tiles, or cpu, which has no stages.">,
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
@@ -155,6 +157,11 @@ def VerifyPlanPass : Pass<"blocksparse-verify-plan"> {
     segments once, and their tiles cover the result. No sparse tensor is left. Tables that are
     computed at run time are not verified.
   }];
+  let options = [
+    Option<"target", "target", "::blocksparse::TargetInfo",
+           /*default=*/"::blocksparse::TargetInfo::h100()",
+           "The target that stages were built for.">,
+  ];
 }
 
 #endif // BLOCKSPARSE_TRANSFORMS_PASSES_TD

@@ -4,6 +4,7 @@
 #ifndef BLOCKSPARSE_TRANSFORMS_SCHEDULECHOOSER_H
 #define BLOCKSPARSE_TRANSFORMS_SCHEDULECHOOSER_H
 
+#include "blocksparse/Target/TargetInfo.h"
 #include "mlir/Support/LLVM.h"
 
 #include <functional>
@@ -21,11 +22,12 @@ class ScheduleAttr;
 
 /// Asked for the schedule of an op on a target, as TargetInfo::parse takes it, before the database
 /// and the cost model are; null leaves it to them.
-using ScheduleChooser = std::function<ScheduleAttr(Operation *, const std::string &target)>;
+using ScheduleChooser =
+    std::function<ScheduleAttr(Operation *, const ::blocksparse::TargetInfo &target)>;
 
-/// blocksparse-select-schedule with a chooser, which may be empty.
-std::unique_ptr<Pass> createSelectSchedulePass(std::string target, std::string database,
-                                               ScheduleChooser choose);
+/// Returns the pass blocksparse-select-schedule with a chooser, which may be empty.
+std::unique_ptr<Pass> createSelectSchedulePass(const ::blocksparse::TargetInfo &target,
+                                               std::string database, ScheduleChooser choose);
 
 } // namespace mlir::blocksparse
 

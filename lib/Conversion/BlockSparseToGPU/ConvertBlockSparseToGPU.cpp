@@ -112,15 +112,16 @@ static LogicalResult emitKernels(ImplicitLocOpBuilder &host, KernelBuilder &kern
       });
 }
 
-LogicalResult mlir::blocksparse::convertBlockSparseToGPU(ModuleOp module, StringRef chip) {
-  if (std::string error = checkChip(chip); !error.empty())
-    return module.emitError(error);
+LogicalResult mlir::blocksparse::convertBlockSparseToGPU(ModuleOp module,
+                                                         const ::blocksparse::TargetInfo &target) {
+  if (failed(checkIsGPU(target, [&] { return module.emitError(); })))
+    return failure();
   SmallVector<Operation *> ops;
   module.walk([&](Operation *op) {
     if (isa_and_nonnull<BlockSparseDialect>(op->getDialect()))
       ops.push_back(op);
   });
-  KernelBuilder kernels(module, chip);
+  KernelBuilder kernels(module, target);
   for (Operation *op : ops) {
     ImplicitLocOpBuilder host(op->getLoc(), op);
     if (failed(emitKernels(host, kernels, op)))
@@ -137,7 +138,7 @@ struct ConvertBlockSparseToGPUPass
   using ConvertBlockSparseToGPUPassBase::ConvertBlockSparseToGPUPassBase;
 
   void runOnOperation() override {
-    if (failed(convertBlockSparseToGPU(getOperation(), chip)))
+    if (failed(convertBlockSparseToGPU(getOperation(), target)))
       signalPassFailure();
   }
 };

@@ -20,14 +20,6 @@ using namespace mlir::blocksparse::device;
 static constexpr StringLiteral kernelModuleName = "blocksparse_kernels";
 static constexpr int64_t warpSize = 32;
 
-std::string mlir::blocksparse::device::checkChip(StringRef chip) {
-  static constexpr StringLiteral known[] = {"sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_90a"};
-  if (llvm::is_contained(known, chip))
-    return "";
-  return "expects chip to be one of " + llvm::join(ArrayRef<StringLiteral>(known), ", ") +
-         ", but got '" + chip.str() + "'";
-}
-
 Value mlir::blocksparse::device::mapOperand(const IRMapping &mapping, Value value) {
   return value ? mapping.lookupOrDefault(value) : value;
 }
@@ -36,11 +28,8 @@ SmallVector<Value> mlir::blocksparse::device::presentOperands(ArrayRef<Value> op
   return llvm::filter_to_vector(operands, [](Value value) { return static_cast<bool>(value); });
 }
 
-KernelBuilder::KernelBuilder(ModuleOp module, StringRef chip) : module(module), chip(chip.str()) {
-  std::string error;
-  if (auto parsed = ::blocksparse::TargetInfo::parse("cuda:" + chip.str(), error))
-    target = *parsed;
-}
+KernelBuilder::KernelBuilder(ModuleOp module, const ::blocksparse::TargetInfo &target)
+    : module(module), target(target) {}
 
 const ::blocksparse::GPUFacts &KernelBuilder::getFacts() const { return target.gpuFacts(); }
 
@@ -69,11 +58,11 @@ gpu::GPUModuleOp KernelBuilder::getKernelModule() {
   MLIRContext *context = module.getContext();
   module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(), UnitAttr::get(context));
   // LLVM's default PTX version is too old for sm_90a.
-  Attribute target =
-      NVVM::NVVMTargetAttr::get(context, /*optLevel=*/3, "nvptx64-nvidia-cuda", chip, "+ptx80");
+  Attribute machine = NVVM::NVVMTargetAttr::get(context, /*optLevel=*/3, "nvptx64-nvidia-cuda",
+                                                target.chip(), "+ptx80");
   OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
   kernels = gpu::GPUModuleOp::create(builder, module.getLoc(), kernelModuleName,
-                                     ArrayRef<Attribute>{target});
+                                     ArrayRef<Attribute>{machine});
   return kernels;
 }
 

@@ -38,10 +38,9 @@ public:
   static constexpr int64_t simtMaxBlocks = 65536;
 
   /// `module` is the host's; the kernel module is made when the first kernel is.
-  KernelBuilder(ModuleOp module, StringRef chip);
+  KernelBuilder(ModuleOp module, const ::blocksparse::TargetInfo &target);
 
-  StringRef getChip() const { return chip; }
-  /// What the chip can do; checkChip(chip) found no fault.
+  /// Returns what the GPU can do, its number of SMs and its rates.
   const ::blocksparse::GPUFacts &getFacts() const;
   /// Multiprocessors of the chip.
   int64_t getMultiprocessors() const;
@@ -74,7 +73,6 @@ private:
                    function_ref<void(ImplicitLocOpBuilder &, const IRMapping &, Value)> body);
 
   ModuleOp module;
-  std::string chip;
   ::blocksparse::TargetInfo target;
   gpu::GPUModuleOp kernels;
 };
@@ -92,9 +90,6 @@ Value mapOperand(const IRMapping &mapping, Value value);
 
 /// Those of `operands` that are there.
 SmallVector<Value> presentOperands(ArrayRef<Value> operands);
-
-/// Empty when PTX can be made for `chip` (sm_80 .. sm_90a), else "expects X, but got Y".
-std::string checkChip(StringRef chip);
 
 } // namespace mlir::blocksparse::device
 

@@ -10,7 +10,7 @@
 
 using llvm::dyn_cast;
 
-/// Whether some value of a function is a bf16 or a vector of them.
+/// Returns true if some value of a function is a bf16 or a vector of them.
 static bool usesBF16(const llvm::Module &module) {
   for (const llvm::Function &function : module)
     for (const llvm::BasicBlock &block : function)
@@ -24,10 +24,10 @@ static bool usesBF16(const llvm::Module &module) {
   return false;
 }
 
-/// Where a target has no registers for bf16, LLVM carries such values as f32 from block to block
-/// and comes back by calls of __truncsfbf2, which libgcc 12 lacks, and a program in memory, too. So
-/// a module brings its own: to nearest, ties to even, NaN stays NaN. The result is the low half of
-/// the register in which a vector is returned, as a bf16 is.
+/// Defines __truncsfbf2 in the module. If a target has no registers for bf16, LLVM keeps such
+/// values as f32 between blocks and converts them back by calls of that function, which neither
+/// libgcc 12 nor a program in memory has. It rounds to nearest, ties to even, and keeps NaN. The
+/// result is the low half of the register in which a vector is returned, as a bf16 is.
 static void defineTruncation(llvm::Module &module) {
   constexpr llvm::StringLiteral name("__truncsfbf2");
   if (!usesBF16(module) || module.getNamedValue(name))
@@ -50,8 +50,8 @@ static void defineTruncation(llvm::Module &module) {
   llvm::appendToUsed(module, {function});
 }
 
-/// Masked loads and stores of bf16 as those of 16-bit integers, which need no such call where a
-/// target takes them apart.
+/// Replaces masked loads and stores of bf16 by those of 16-bit integers, which need no such call if
+/// a target splits them.
 static void maskBF16AsIntegers(llvm::Module &module) {
   llvm::IRBuilder<> builder(module.getContext());
   auto integersOf = [&](llvm::Type *type) -> llvm::Type * {

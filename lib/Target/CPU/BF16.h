@@ -10,8 +10,8 @@ class Module;
 
 namespace mlir::blocksparse {
 
-/// Makes a module whose values of bf16 need no library on any CPU. Called once, before
-/// optimisation.
+/// Changes a module so that its values of bf16 need no library on any CPU. Must be called once,
+/// before optimisation.
 void prepareBF16(llvm::Module &module);
 
 } // namespace mlir::blocksparse

@@ -40,7 +40,7 @@ static void writePrologue(StringRef guard, llvm::raw_ostream &os) {
 )";
 }
 
-/// What a caller must know about GPUs.
+/// Tells a caller what to know about GPUs, in a comment of the header.
 static constexpr StringLiteral deviceRules =
     R"(/* Functions return 0, or a status of libblocksparse_runtime.so (blocksparse-c/Runtime.h), whose
  * text blocksparseRtLastError() gives. The elements of tensors are in device memory, descriptors
@@ -93,7 +93,7 @@ static StringRef getNumberType(Type type) {
   return type.isInteger(32) ? "int32_t" : "int64_t";
 }
 
-/// "values of bf16 [12, 900, 16, 16] of a sparse tensor [1, 12, 512, 512], ...".
+/// Returns "values of bf16 [12, 900, 16, 16] of a sparse tensor [1, 12, 512, 512], ...".
 static void writeMeaning(const Parameter &parameter, llvm::raw_ostream &os) {
   if (!parameter.isTensor()) {
     os << parameter.type;

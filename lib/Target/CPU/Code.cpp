@@ -37,8 +37,8 @@ static LogicalResult checkDialects(ModuleOp module) {
   return success(!walked.wasInterrupted());
 }
 
-/// int32_t f.packed(void **arguments): loads each argument from its address and calls f. The
-/// status is 0 where f has none.
+/// Defines int32_t f.packed(void **arguments), which loads each argument from its address and calls
+/// f. The status is 0 if f has none.
 static void addPackedEntryPoint(llvm::Function &entry) {
   llvm::LLVMContext &context = entry.getContext();
   auto *pointer = llvm::PointerType::getUnqual(context);
@@ -57,8 +57,8 @@ static void addPackedEntryPoint(llvm::Function &entry) {
   builder.CreateRet(entry.getReturnType() == status ? result : llvm::ConstantInt::get(status, 0));
 }
 
-/// MLIR makes for a function f a wrapper _mlir_ciface_f that takes pointers. The wrapper
-/// becomes f, and all else is hidden.
+/// Renames the wrapper _mlir_ciface_f that MLIR makes for a function f, whose arguments are
+/// pointers, to f, and hides all other symbols.
 static LogicalResult exportEntryPoints(llvm::Module &module, EntryPoints entryPoints,
                                        Location location) {
   constexpr StringLiteral prefix = "_mlir_ciface_";
@@ -90,11 +90,11 @@ static LogicalResult exportEntryPoints(llvm::Module &module, EntryPoints entryPo
 
 Code::Code(Location location) : location(location) {}
 Code::Code(Code &&) = default;
-// In the reverse order of declaration: the module goes before its context.
+// Members are destroyed in the reverse order of declaration: the module before its context.
 Code::~Code() = default;
 
-/// What arguments and results say to blocksparse-run (docs/Testing.md); the translation would
-/// warn about each.
+/// Removes the attributes by which arguments and results speak to blocksparse-run
+/// (docs/Testing.md), because the translation would warn about each.
 static void dropRunAttributes(ModuleOp module) {
   auto isOurs = [](NamedAttribute attribute) {
     return attribute.getName().strref().starts_with("blocksparse.");

@@ -14,8 +14,8 @@ namespace mlir::blocksparse {
 
 using namespace mlir;
 
-/// Moves `op` and what computes its operands in front of `loop`, an operation of the block
-/// that every thread runs. Gives false when an operand belongs to an iteration.
+/// Moves `op` and the operations that compute its operands in front of `loop`, an operation of the
+/// block that every thread runs. Returns false if an operand belongs to an iteration.
 static bool hoist(Operation *op, Operation *loop) {
   for (Value operand : op->getOperands()) {
     if (operand.getParentRegion()->isAncestor(loop->getParentRegion()))

@@ -35,7 +35,7 @@ static llvm::Error define(llvm::orc::LLJIT &engine, ArrayRef<JITSymbol> symbols)
   return engine.getMainJITDylib().define(llvm::orc::absoluteSymbols(std::move(map)));
 }
 
-/// What a failed assertion of a program calls after its message.
+/// Ends the process; a failed assertion of a program calls this function after its message.
 [[noreturn]] static void stopProcess() {
   llvm::outs().flush();
   std::_Exit(EXIT_FAILURE);
@@ -54,7 +54,7 @@ FailureOr<JIT> JIT::create(Code code, EmitErrorFn emitError, ArrayRef<JITSymbol>
   if (!openMP)
     return report(openMP.takeError(), emitError);
   (*engine)->getMainJITDylib().addGenerator(std::move(*openMP));
-  // Not by the JIT: a program may have functions of these names.
+  // The JIT must not look these up, because a program may have functions of these names.
   auto library = llvm::sys::DynamicLibrary::getPermanentLibrary(runtime->c_str());
   auto *setThreads =
       reinterpret_cast<SetThreads>(library.getAddressOfSymbol("omp_set_num_threads"));

@@ -26,7 +26,7 @@ static const llvm::Target *lookupHostTarget(const llvm::Triple &triple, EmitErro
   return target;
 }
 
-/// What LLVM would only warn about on the error stream.
+/// Fails for names that LLVM would only warn about on the error stream.
 static LogicalResult checkNames(const llvm::MCSubtargetInfo &info, const CPUOptions &options,
                                 EmitErrorFn emitError) {
   if (options.cpu != "native" && !info.isCPUStringValid(options.cpu))
@@ -84,8 +84,8 @@ LogicalResult mlir::blocksparse::checkCPUOptions(const CPUOptions &options, Emit
   return success(succeeded(createTargetMachine(options, emitError)));
 }
 
-FailureOr<std::string> mlir::blocksparse::describeTarget(const CPUOptions &options,
-                                                         EmitErrorFn emitError) {
+FailureOr<::blocksparse::TargetInfo> mlir::blocksparse::describeTarget(const CPUOptions &options,
+                                                                       EmitErrorFn emitError) {
   FailureOr<std::unique_ptr<llvm::TargetMachine>> machine = createTargetMachine(options, emitError);
   if (failed(machine))
     return failure();
@@ -98,5 +98,5 @@ FailureOr<std::string> mlir::blocksparse::describeTarget(const CPUOptions &optio
     facts = {256, 16};
   else if (info.getTargetTriple().isAArch64())
     facts = {128, 32};
-  return ::blocksparse::TargetInfo::cpu((*machine)->getTargetCPU().str(), facts).toString();
+  return ::blocksparse::TargetInfo::cpu((*machine)->getTargetCPU().str(), facts);
 }

@@ -18,8 +18,8 @@ FailureOr<std::string> mlir::blocksparse::findOpenMPRuntime(EmitErrorFn emitErro
     return emitError() << "expects BLOCKSPARSE_LIBOMP to name LLVM's OpenMP runtime, but got '"
                        << path << "', which does not exist";
   }
-  // Only its address counts: where the platform does not tell the program's path, it is looked up
-  // by it.
+  // Only the address of this variable is used: if the platform does not report the program's path,
+  // LLVM finds the path by it.
   llvm::SmallString<128> beside(llvm::sys::fs::getMainExecutable(
       nullptr, reinterpret_cast<void *>(&mlir::blocksparse::findOpenMPRuntime)));
   llvm::sys::path::remove_filename(beside);

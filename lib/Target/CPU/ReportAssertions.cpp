@@ -37,7 +37,7 @@ struct ReportAssertions : mlir::blocksparse::impl::ReportAssertionsPassBase<Repo
   LogicalResult report(ImplicitLocOpBuilder &b, const FailedAssertion &assertion) {
     Type word = b.getI32Type();
     auto pointer = LLVM::LLVMPointerType::get(b.getContext());
-    // Not printf: standard output is buffered, and abort does not flush it.
+    // printf would lose the message: standard output is buffered, and abort does not flush it.
     FailureOr<LLVM::LLVMFuncOp> print = LLVM::lookupOrCreateFn(
         b, getOperation(), "dprintf", {word, pointer}, word, /*isVarArg=*/true);
     FailureOr<LLVM::LLVMFuncOp> abort = LLVM::lookupOrCreateFn(
@@ -57,7 +57,7 @@ struct ReportAssertions : mlir::blocksparse::impl::ReportAssertionsPassBase<Repo
     return success();
   }
 
-  /// The message as a format of printf, and the numbers for its places.
+  /// Returns the message as a format of printf, and the numbers that it formats.
   static std::string makeFormat(const FailedAssertion &assertion, SmallVectorImpl<Value> &numbers) {
     std::string format;
     for (StringRef rest = assertion.message; !rest.empty();) {
@@ -73,7 +73,7 @@ struct ReportAssertions : mlir::blocksparse::impl::ReportAssertionsPassBase<Repo
     return format + "\n";
   }
 
-  /// The constant that holds `text` and a terminating 0, made once.
+  /// Returns the constant that holds `text` and a terminating 0, which is made once.
   LLVM::GlobalOp getFormat(const std::string &text) {
     LLVM::GlobalOp &global = formats[text];
     if (global)

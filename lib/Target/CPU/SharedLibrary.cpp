@@ -27,7 +27,7 @@ static FailureOr<std::string> findDriver(EmitErrorFn emitError) {
                         "none on the path";
 }
 
-/// A file that goes away with the object.
+/// Owns a file that is removed with the object.
 namespace {
 class TemporaryFile {
 public:
@@ -64,8 +64,8 @@ static LogicalResult runDriver(StringRef driver, ArrayRef<StringRef> arguments,
                      << code << ": " << (message.empty() ? readText(output.path) : message);
 }
 
-/// libblocksparse_runtime.so: the environment's BLOCKSPARSE_RUNTIME, else where the build put it,
-/// else where the linker finds it.
+/// Returns the path of libblocksparse_runtime.so: the environment variable BLOCKSPARSE_RUNTIME,
+/// else the path at which the build put it, else the name that the linker finds.
 static std::string findDeviceRuntime() {
   if (const char *chosen = std::getenv("BLOCKSPARSE_RUNTIME"))
     return chosen;
@@ -73,7 +73,7 @@ static std::string findDeviceRuntime() {
                                                          : "libblocksparse_runtime.so";
 }
 
-/// Appends the library and, where its path is known, its directory to the run path.
+/// Appends the library and, if its path is known, its directory to the run path.
 static void addLibrary(const std::string &path, SmallVectorImpl<std::string> &arguments) {
   StringRef directory = llvm::sys::path::parent_path(path);
   arguments.push_back(directory.empty() ? "-l:" + path : path);
@@ -100,7 +100,7 @@ LogicalResult mlir::blocksparse::linkSharedLibrary(StringRef object, StringRef p
       return emitError() << "expects to write '" << input.path << "', but got: " << message;
     }
   }
-  // Beside the output, so that the last step is an atomic rename.
+  // The temporary file is in the folder of the output, so that the last step is an atomic rename.
   SmallString<128> partial(path);
   partial += ".partial";
   llvm::scope_exit cleanup([&] { llvm::sys::fs::remove(partial); });

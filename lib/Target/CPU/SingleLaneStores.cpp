@@ -13,7 +13,7 @@
 
 using llvm::dyn_cast;
 
-/// The lane of a constant mask that has one.
+/// Returns the lane of a constant mask that has one lane.
 static std::optional<unsigned> findSingleLane(llvm::Value *mask) {
   auto *constant = dyn_cast<llvm::Constant>(mask);
   auto *type = dyn_cast<llvm::FixedVectorType>(mask->getType());

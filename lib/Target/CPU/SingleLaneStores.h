@@ -12,8 +12,8 @@ namespace mlir::blocksparse {
 
 /// Stores the one element of every masked store whose constant mask has one lane. LLVM 22 writes
 /// the element as wide as it was before it was truncated, on processors with AVX-512: a column of
-/// bf16 loses the element behind it, which may be another thread's, or lie past the end
-/// (llvm-project issue 179489). To be called when all masks are as constant as they get.
+/// bf16 loses the element that follows it, which may be another thread's, or lie past the end
+/// (llvm-project issue 179489). Must be called when all masks are as constant as they will be.
 void storeSingleLanes(llvm::Module &module);
 
 } // namespace mlir::blocksparse

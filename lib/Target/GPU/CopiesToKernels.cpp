@@ -27,6 +27,8 @@ struct CopiesToKernels : mlir::blocksparse::impl::CopiesToKernelsPassBase<Copies
   using CopiesToKernelsPassBase::CopiesToKernelsPassBase;
 
   void runOnOperation() override {
+    if (failed(checkIsGPU(target, [&] { return getOperation().emitError(); })))
+      return signalPassFailure();
     SmallVector<memref::CopyOp> copies;
     SmallVector<linalg::MapOp> fills;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
@@ -44,8 +46,8 @@ struct CopiesToKernels : mlir::blocksparse::impl::CopiesToKernelsPassBase<Copies
       if (walked.wasInterrupted())
         return signalPassFailure();
     }
-    convertCopiesToGPU(copies, getOperation(), chip);
-    if (failed(convertFillsToGPU(fills, getOperation(), chip)))
+    convertCopiesToGPU(copies, getOperation(), target);
+    if (failed(convertFillsToGPU(fills, getOperation(), target)))
       signalPassFailure();
   }
 };

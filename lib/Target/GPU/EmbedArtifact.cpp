@@ -26,7 +26,7 @@ static std::span<const uint8_t> toBytes(StringRef text) {
 
 namespace {
 
-/// Collects the artefact of a module; owns the bytes that no attribute does.
+/// Collects the artefact of a module, and owns those bytes that no attribute owns.
 class Collector {
 public:
   explicit Collector(ModuleOp module) : module(module) {}
@@ -61,7 +61,7 @@ private:
     return success();
   }
 
-  /// The records of a target, or of all targets when there is one list.
+  /// Adds the records of a target, or of all targets if there is one list.
   void addKernels() {
     for (StringRef target : targets) {
       auto records = module->getAttrOfType<DictionaryAttr>((kernelsAttr + "." + target).str());

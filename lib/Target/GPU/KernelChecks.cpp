@@ -13,6 +13,7 @@
 
 using namespace mlir;
 using namespace mlir::blocksparse;
+using ::blocksparse::TargetInfo;
 
 //===----------------------------------------------------------------------===//
 // Instructions of the nvvm dialect
@@ -20,7 +21,7 @@ using namespace mlir::blocksparse;
 
 namespace {
 
-/// What an instruction asks for: a chip from `version` on, or exactly sm_<version>a.
+/// Describes what an instruction needs: a chip from `version` on, or exactly sm_<version>a.
 struct Requirement {
   int version = 0;
   bool exact = false;
@@ -29,15 +30,15 @@ struct Requirement {
 
 } // namespace
 
-/// What the ops' own interface leaves open (PTX ISA, "PTX ISA Notes" and "Target ISA Notes" of each
-/// instruction). Longer prefixes come first.
+/// Returns the needs that the ops' own interface does not state (PTX ISA, "PTX ISA Notes" and
+/// "Target ISA Notes" of each instruction). Longer prefixes precede shorter ones.
 static Requirement getRequirement(Operation *op) {
   static constexpr struct {
     StringLiteral prefix;
     Requirement requirement;
   } table[] = {
       {"nvvm.wgmma.", {90, true, 80}},
-      {"nvvm.setmaxregister", {90, true, 80}},
+      {"nvvm.setmaxregister", {90, false, 80}},
       {"nvvm.cp.async.bulk.", {90, false, 80}},
       {"nvvm.cp.async.", {80, false, 70}},
       {"nvvm.cluster.", {90, false, 78}},
@@ -68,13 +69,17 @@ static InFlightDiagnostic emitChipError(Operation *op, int version, bool exact, 
                                      << (exact ? "a" : " on") << ", but got " << chip;
 }
 
-static LogicalResult checkInstruction(Operation *op, StringRef chip, unsigned ptxVersion) {
+static LogicalResult checkInstruction(Operation *op, const TargetInfo &info, unsigned ptxVersion) {
+  StringRef chip = info.chip();
   auto target = NVVM::NVVMCheckSMVersion::getTargetSMVersionFromStr(chip);
   if (auto known = dyn_cast<NVVM::RequiresSMInterface>(op)) {
     NVVM::NVVMCheckSMVersion required = known.getRequiredMinSMVersion();
     if (!required.isCompatibleWith(target))
       return emitChipError(op, required.smVersionList.front(), required.archAccelerated, chip);
   }
+  // Chips newer than sm_90a have the instruction as well, if their name has a suffix.
+  if (isa<NVVM::SetMaxRegisterOp>(op) && !info.gpuFacts().setmaxnreg)
+    return emitChipError(op, 90, /*exact=*/true, chip);
   Requirement required = getRequirement(op);
   if (required.version &&
       !NVVM::NVVMCheckSMVersion(required.exact, required.version).isCompatibleWith(target))
@@ -86,10 +91,10 @@ static LogicalResult checkInstruction(Operation *op, StringRef chip, unsigned pt
   return success();
 }
 
-LogicalResult mlir::blocksparse::checkInstructions(gpu::GPUModuleOp module, StringRef chip,
-                                                   unsigned ptxVersion) {
+LogicalResult mlir::blocksparse::checkInstructions(gpu::GPUModuleOp module,
+                                                   const TargetInfo &target, unsigned ptxVersion) {
   WalkResult walked = module.walk([&](Operation *op) -> WalkResult {
-    return isa<NVVM::NVVMDialect>(op->getDialect()) ? checkInstruction(op, chip, ptxVersion)
+    return isa<NVVM::NVVMDialect>(op->getDialect()) ? checkInstruction(op, target, ptxVersion)
                                                     : success();
   });
   return success(!walked.wasInterrupted());
@@ -99,9 +104,9 @@ LogicalResult mlir::blocksparse::checkInstructions(gpu::GPUModuleOp module, Stri
 // LLVM IR
 //===----------------------------------------------------------------------===//
 
-/// Whether the device has what a call of an intrinsic stands for. Of the functions of a
-/// mathematics library it has approximations in single precision; all but that of exp2 only where
-/// the call allows them.
+/// Returns true if the device has the function of an intrinsic. It has approximations in single
+/// precision of some functions of a mathematics library. All but that of exp2 are used only if the
+/// call allows them.
 static bool hasIntrinsic(const llvm::CallInst &call, llvm::Intrinsic::ID id) {
   bool isDouble = call.getType()->getScalarType()->isDoubleTy();
   switch (id) {

@@ -1,11 +1,12 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// What LLVM's code generator would end the process for, found before it runs.
+// This file checks for everything at which LLVM's code generator would end the process.
 
 #ifndef BLOCKSPARSE_LIB_TARGET_GPU_KERNELCHECKS_H
 #define BLOCKSPARSE_LIB_TARGET_GPU_KERNELCHECKS_H
 
+#include "blocksparse/Target/TargetInfo.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
 namespace llvm {
@@ -14,12 +15,13 @@ class Module;
 
 namespace mlir::blocksparse {
 
-/// Whether the chip has every instruction of the module and PTX `ptxVersion` (10 * major + minor)
-/// can say it.
-LogicalResult checkInstructions(gpu::GPUModuleOp module, StringRef chip, unsigned ptxVersion);
+/// Fails with an error at the first instruction of the module that the GPU `target` or PTX
+/// `ptxVersion` (10 * major + minor) does not have.
+LogicalResult checkInstructions(gpu::GPUModuleOp module, const ::blocksparse::TargetInfo &target,
+                                unsigned ptxVersion);
 
-/// Whether kernels are complete after optimisation: nothing is linked to them, no function of a
-/// mathematics library is left that the device has not, no type that it has not.
+/// Fails with an error unless kernels are complete after optimisation: nothing is linked to them,
+/// and no function of a mathematics library and no type is left that the device does not have.
 LogicalResult checkCode(const llvm::Module &module, Location location);
 
 } // namespace mlir::blocksparse

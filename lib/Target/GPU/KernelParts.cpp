@@ -13,7 +13,7 @@ using namespace mlir::blocksparse;
 // Modules
 //===----------------------------------------------------------------------===//
 
-/// Whether the function is one that `joinPTX` finds in a text.
+/// Returns true if the function is one that `joinPTX` finds in a text.
 static bool isVisibleKernel(LLVM::LLVMFuncOp function) {
   return !function.isExternal() && function.getLinkage() == LLVM::Linkage::External &&
          function->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName()) &&
@@ -21,7 +21,7 @@ static bool isVisibleKernel(LLVM::LLVMFuncOp function) {
          !function.getLoc()->findInstanceOf<FusedLocWith<LLVM::DISubprogramAttr>>();
 }
 
-/// The variables that the kernel names, or nothing where it names something else.
+/// Returns the variables that the kernel names, or nothing if it names something else.
 static std::optional<SmallVector<LLVM::GlobalOp>> findVariables(LLVM::LLVMFuncOp kernel) {
   llvm::SmallSetVector<Operation *, 4> variables;
   auto module = kernel->getParentOfType<gpu::GPUModuleOp>();
@@ -57,7 +57,7 @@ SmallVector<KernelPart> mlir::blocksparse::splitKernels(gpu::GPUModuleOp module)
       ++users[variable];
     parts.push_back({kernel, std::move(*variables)});
   }
-  // What is declared may be declared again; what is defined has one owner and names nothing more.
+  // A declaration may be repeated; a definition must belong to one part and name nothing else.
   for (auto variable : module.getOps<LLVM::GlobalOp>()) {
     bool isDeclaration = !variable.getValueOrNull() && variable.getInitializerRegion().empty() &&
                          variable.getLinkage() == LLVM::Linkage::External;
@@ -83,8 +83,8 @@ OwningOpRef<gpu::GPUModuleOp> mlir::blocksparse::cloneModule(gpu::GPUModuleOp mo
 
 namespace {
 
-/// A text as LLVM writes it: the version and target, a comment with the kernel's name, declarations
-/// of variables, an empty line, the kernel.
+/// Holds a text as LLVM writes it: the version and target, a comment with the kernel's name,
+/// declarations of variables, an empty line, the kernel.
 struct PtxPieces {
   StringRef head, comment, declarations, kernel;
 };

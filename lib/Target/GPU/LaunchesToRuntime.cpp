@@ -35,10 +35,10 @@ using ::blocksparse::TargetInfo;
 static bool isHostFunction(func::FuncOp function) { return function->hasAttr(hostFunctionAttr); }
 
 //===----------------------------------------------------------------------===//
-// What a device function may do on the host
+// Operations that a device function may contain on the host
 //===----------------------------------------------------------------------===//
 
-/// Whether `op` works on descriptors, addresses and numbers alone.
+/// Returns true if `op` works on descriptors, addresses and numbers alone.
 static bool staysOffDevice(Operation *op) {
   if (isa<gpu::LaunchFuncOp, memref::AllocOp, memref::DeallocOp, memref::GetGlobalOp,
           nvgpu::TmaCreateDescriptorOp, cf::AssertOp>(op))
@@ -67,7 +67,7 @@ static LogicalResult checkFunction(func::FuncOp function) {
 // The frame of a call
 //===----------------------------------------------------------------------===//
 
-/// The addresses of all memref arguments, in an array.
+/// Stores the addresses of all memref arguments in an array and returns it.
 static Value storeArguments(ImplicitLocOpBuilder &b, func::FuncOp function, int64_t &count) {
   SmallVector<BlockArgument> memrefs = llvm::filter_to_vector(
       function.getArguments(), [](Value value) { return isa<MemRefType>(value.getType()); });
@@ -85,7 +85,7 @@ static Value storeArguments(ImplicitLocOpBuilder &b, func::FuncOp function, int6
   return array;
 }
 
-/// Begins the call in front of `next` and ends it at every return; gives the call's state.
+/// Begins the call in front of `next` and ends it at every return. Returns the call's state.
 static Value frameCall(func::FuncOp function, ModuleOp module) {
   Operation *next = &function.getBody().front().front();
   ImplicitLocOpBuilder b(function.getLoc(), next);
@@ -105,10 +105,10 @@ static Value frameCall(func::FuncOp function, ModuleOp module) {
   return state;
 }
 
-/// Ends the call: what follows launches nothing.
+/// Ends the call, so that the code that follows launches nothing.
 static void refuseCall(ImplicitLocOpBuilder &b, const FailedAssertion &failed, Value state,
                        ModuleOp module) {
-  // Equal messages are one text.
+  // Equal messages share one text.
   uint64_t hash = llvm::xxh3_64bits(failed.message);
   Value text = getText(b, b.getLoc(), module, "blocksparse.message." + llvm::utohexstr(hash),
                        failed.message);
@@ -119,7 +119,7 @@ static void refuseCall(ImplicitLocOpBuilder &b, const FailedAssertion &failed, V
               {state, text, none ? none : failed.left, none ? none : failed.right});
 }
 
-/// Gives the function an i32 result: what `getStatus` makes at a return.
+/// Adds an i32 result to the function, which `getStatus` makes at each return.
 static void returnStatus(func::FuncOp function, function_ref<Value(OpBuilder &)> getStatus) {
   function.walk([&](func::ReturnOp op) {
     OpBuilder builder(op);
@@ -130,7 +130,7 @@ static void returnStatus(func::FuncOp function, function_ref<Value(OpBuilder &)>
   function.removeResAttrsAttr();
 }
 
-/// Declares what blocksparse-embed-artifact defines.
+/// Declares the symbols that blocksparse-embed-artifact defines.
 static void declareArtifact(ModuleOp module) {
   auto b = ImplicitLocOpBuilder::atBlockBegin(module.getLoc(), module.getBody());
   auto declare = [&](StringRef name, Type type, bool constant) {
@@ -148,13 +148,13 @@ static void declareArtifact(ModuleOp module) {
 
 namespace {
 
-/// What the patterns share.
+/// Holds what the patterns share.
 struct Program {
   ModuleOp module;
   llvm::DenseMap<Operation *, Value> states;
-  /// By the name of the memref.global.
+  /// Name of the LUT for each name of a memref.global.
   llvm::StringMap<std::string> lutNames;
-  /// Addresses of tensor maps, which a kernel takes by value.
+  /// Addresses of tensor maps, which are passed to a kernel by value.
   llvm::DenseSet<Value> tensorMaps;
 
   Value getState(Operation *op) const { return states.lookup(op->getParentOfType<func::FuncOp>()); }
@@ -254,7 +254,7 @@ struct LowerLaunch : RuntimePattern<gpu::LaunchFuncOp> {
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// What the artefact needs
+// Contents of the artefact
 //===----------------------------------------------------------------------===//
 
 static LogicalResult getConstant(gpu::LaunchFuncOp op, Value value, StringRef what,
@@ -266,8 +266,8 @@ static LogicalResult getConstant(gpu::LaunchFuncOp op, Value value, StringRef wh
   return success();
 }
 
-/// Threads, cluster and dynamic shared memory of a launch, and whether it starts early: eight
-/// numbers.
+/// Returns eight numbers that describe a launch: threads, cluster, dynamic shared memory, and 1 if
+/// it starts early.
 static FailureOr<SmallVector<int64_t>> getRecord(gpu::LaunchFuncOp op) {
   SmallVector<int64_t> record = {1, 1, 1, 1, 1, 1, 0, op->hasAttr(startsEarlyAttr)};
   gpu::KernelDim3 block = op.getBlockSizeOperandValues();
@@ -311,7 +311,7 @@ static LogicalResult recordKernels(ModuleOp module, const TargetInfo &target) {
   return success(!walked.wasInterrupted());
 }
 
-/// Names the constants that device functions use by their contents.
+/// Derives the names of constants that device functions use from their contents.
 static LogicalResult recordLuts(ModuleOp module, Program &program) {
   NamedAttrList luts;
   SymbolTable symbols(module);
@@ -353,7 +353,7 @@ static LogicalResult convert(ModuleOp module, Program &program) {
   return applyPartialConversion(module, target, std::move(patterns));
 }
 
-/// Constants live in the artefact from now on.
+/// Erases constants, which are now in the artefact.
 static void eraseUnusedGlobals(ModuleOp module) {
   for (auto global : llvm::make_early_inc_range(module.getOps<memref::GlobalOp>()))
     if (SymbolTable::symbolKnownUseEmpty(global, module))
@@ -371,13 +371,11 @@ struct LaunchesToRuntime : mlir::blocksparse::impl::LaunchesToRuntimePassBase<La
   }
 
   LogicalResult lower(ModuleOp module) {
-    std::string error;
-    std::optional<TargetInfo> target = TargetInfo::parse("cuda:" + chip, error);
-    if (!target)
-      return module.emitError(error);
+    if (failed(checkIsGPU(target, [&] { return module.emitError(); })))
+      return failure();
     Program program;
     program.module = module;
-    if (failed(recordKernels(module, *target)) || failed(recordLuts(module, program)))
+    if (failed(recordKernels(module, target)) || failed(recordLuts(module, program)))
       return failure();
     declareArtifact(module);
     for (auto function : module.getOps<func::FuncOp>())
@@ -393,7 +391,7 @@ struct LaunchesToRuntime : mlir::blocksparse::impl::LaunchesToRuntimePassBase<La
   LogicalResult lowerFunction(func::FuncOp function, Program &program) {
     Type i32 = IntegerType::get(&getContext(), 32);
     if (isHostFunction(function)) {
-      // Sizes that do not fit are the failure of the call that follows, which can tell of it.
+      // The call that follows fails if sizes do not fit, and can report it.
       function.walk([](cf::AssertOp assertion) { assertion.erase(); });
       returnStatus(function, [&](OpBuilder &builder) -> Value {
         return arith::ConstantIntOp::create(builder, function.getLoc(), i32, 0);

@@ -34,7 +34,7 @@
 
 #include <mutex>
 
-// Of llvm/Support/TargetSelect.h, which would want every target.
+// These are the functions of llvm/Support/TargetSelect.h, which would need every target.
 extern "C" {
 void LLVMInitializeNVPTXTargetInfo();
 void LLVMInitializeNVPTXTarget();
@@ -69,20 +69,11 @@ static std::string formatPtx(unsigned version) {
   return llvm::utostr(version / 10) + "." + llvm::utostr(version % 10);
 }
 
-/// The lowest PTX version that knows the chip; fails for an unknown one.
-static FailureOr<unsigned> getLowestPtx(StringRef chip, EmitErrorFn emitError) {
-  std::string error;
-  std::optional<TargetInfo> info = TargetInfo::parse("cuda:" + chip.str(), error);
-  if (!info)
-    return emitError() << error;
-  return info->gpuFacts().minimumPtx;
+static unsigned getPtxVersion(const GPUOptions &options) {
+  return options.ptxVersion == 0 ? options.target.gpuFacts().defaultPtx() : options.ptxVersion;
 }
 
-static unsigned getPtxVersion(const GPUOptions &options, unsigned lowest) {
-  return options.ptxVersion == 0 ? lowest : options.ptxVersion;
-}
-
-/// The newest PTX version that LLVM writes.
+/// Returns the newest PTX version that LLVM writes.
 static unsigned getNewestPtx(const llvm::MCSubtargetInfo &subtarget) {
   unsigned newest = 0, version = 0;
   for (const llvm::SubtargetFeatureKV &feature : subtarget.getAllProcessorFeatures())
@@ -98,12 +89,13 @@ static bool hasPtx(const llvm::MCSubtargetInfo &subtarget, unsigned version) {
       [&](const llvm::SubtargetFeatureKV &feature) { return feature.Key == wanted; });
 }
 
-/// The code generator, or an error for anything that it would abort on.
+/// Returns the code generator. Fails with an error for everything at which it would abort.
 static FailureOr<std::unique_ptr<llvm::TargetMachine>> createMachine(const GPUOptions &options,
                                                                      EmitErrorFn emitError) {
-  FailureOr<unsigned> lowest = getLowestPtx(options.chip, emitError);
-  if (failed(lowest))
+  if (failed(checkIsGPU(options.target, emitError)))
     return failure();
+  const std::string &chip = options.target.chip();
+  const unsigned lowest = options.target.gpuFacts().minimumPtx;
   if (options.optLevel > 3)
     return emitError() << "expects an optimisation level of 0 to 3, but got " << options.optLevel;
   const llvm::Target *nvptx = getNVPTX();
@@ -112,20 +104,20 @@ static FailureOr<std::unique_ptr<llvm::TargetMachine>> createMachine(const GPUOp
       nvptx ? nvptx->createMCSubtargetInfo(triple, "", "") : nullptr);
   if (!subtarget)
     return emitError() << "expects an LLVM with the NVPTX target, but got one without it";
-  if (!subtarget->isCPUStringValid(options.chip))
+  if (!subtarget->isCPUStringValid(chip))
     return emitError() << "expects a chip that LLVM " << LLVM_VERSION_STRING << " knows, but got '"
-                       << options.chip << "'";
-  unsigned version = getPtxVersion(options, *lowest);
-  if (version < *lowest)
-    return emitError() << "expects PTX " << formatPtx(*lowest) << " or newer for '" << options.chip
+                       << chip << "'";
+  unsigned version = getPtxVersion(options);
+  if (version < lowest)
+    return emitError() << "expects PTX " << formatPtx(lowest) << " or newer for '" << chip
                        << "', but got " << formatPtx(version);
   if (!hasPtx(*subtarget, version))
     return emitError() << "expects a PTX version that LLVM " << LLVM_VERSION_STRING
                        << " writes, up to " << formatPtx(getNewestPtx(*subtarget)) << ", but got "
                        << formatPtx(version);
   auto level = static_cast<llvm::CodeGenOptLevel>(options.optLevel);
-  return std::unique_ptr<llvm::TargetMachine>(nvptx->createTargetMachine(
-      triple, options.chip, "+ptx" + llvm::utostr(version), {}, {}, {}, level));
+  return std::unique_ptr<llvm::TargetMachine>(
+      nvptx->createTargetMachine(triple, chip, "+ptx" + llvm::utostr(version), {}, {}, {}, level));
 }
 
 LogicalResult mlir::blocksparse::checkGPUOptions(const GPUOptions &options, EmitErrorFn emitError) {
@@ -148,7 +140,7 @@ static LogicalResult checkDialects(gpu::GPUModuleOp module) {
 
 namespace {
 
-/// Passes what LLVM says of a module on: without a handler it prints and ends the process.
+/// Turns diagnostics of LLVM into ours. Without a handler LLVM prints them and ends the process.
 class DiagnosticPasser : public llvm::DiagnosticHandler {
 public:
   DiagnosticPasser(Location location, bool &failed) : location(location), failed(failed) {}
@@ -172,8 +164,8 @@ private:
   bool &failed;
 };
 
-/// Numbers functions from `first` on: labels of a kernel on its own are those that it has among
-/// others.
+/// Numbers functions from `first` on, so that the labels of a kernel in a module of its own are
+/// those that it has among others.
 class NumberedFunctions : public llvm::MachineModuleInfoWrapperPass {
 public:
   NumberedFunctions(const llvm::TargetMachine &machine, size_t first)
@@ -181,7 +173,7 @@ public:
 
   bool doInitialization(llvm::Module &module) override {
     MachineModuleInfoWrapperPass::doInitialization(module);
-    // The next number is private; a function that is made and dropped uses one up.
+    // The next number is private, but a function that is made and dropped uses one.
     for (size_t number = 0; number < first; ++number) {
       getMMI().getOrCreateMachineFunction(*module.begin());
       getMMI().deleteMachineFunctionFor(*module.begin());
@@ -195,7 +187,7 @@ private:
 
 } // namespace
 
-/// The PTX of a module whose functions count from `firstFunction` on.
+/// Returns the PTX of a module whose functions are numbered from `firstFunction` on.
 static FailureOr<std::string> translate(gpu::GPUModuleOp module, const GPUOptions &options,
                                         size_t firstFunction) {
   Location location = module.getLoc();
@@ -228,7 +220,8 @@ static FailureOr<std::string> translate(gpu::GPUModuleOp module, const GPUOption
   return text.str().str();
 }
 
-/// Not parallelFor, which passes on what is said of every kernel.
+/// Runs `body` for each index on the context's threads. parallelFor would emit the diagnostics of
+/// every kernel.
 static void runOnThreads(MLIRContext *context, size_t count,
                          llvm::function_ref<void(size_t)> body) {
   if (!context->isMultithreadingEnabled()) {
@@ -242,11 +235,11 @@ static void runOnThreads(MLIRContext *context, size_t count,
   tasks.wait();
 }
 
-/// Where the thread keeps what is said of its kernel, to be passed on in the order of kernels.
+/// Holds the diagnostics of the thread's kernel until they are emitted in the order of kernels.
 static thread_local SmallVector<Diagnostic> *keptMessages = nullptr;
 
-/// The PTX of each part, on the context's threads. What is said of the kernels is said in their
-/// order, up to the first that fails.
+/// Returns the PTX of each part, which the context's threads make. Diagnostics are emitted in the
+/// order of the kernels, up to those of the first kernel that fails.
 static FailureOr<SmallVector<std::string>>
 translateParts(gpu::GPUModuleOp module, ArrayRef<KernelPart> parts, const GPUOptions &options) {
   MLIRContext *context = module.getContext();
@@ -279,11 +272,9 @@ translateParts(gpu::GPUModuleOp module, ArrayRef<KernelPart> parts, const GPUOpt
 FailureOr<std::string> mlir::blocksparse::emitPTX(gpu::GPUModuleOp module,
                                                   const GPUOptions &options) {
   auto emitError = [&] { return mlir::emitError(module.getLoc()); };
-  FailureOr<unsigned> lowest = getLowestPtx(options.chip, emitError);
-  if (failed(lowest) ||
-      failed(checkGPUOptions({options.chip, options.ptxVersion, options.optLevel}, emitError)) ||
+  if (failed(checkGPUOptions({options.target, options.ptxVersion, options.optLevel}, emitError)) ||
       failed(checkDialects(module)) ||
-      failed(checkInstructions(module, options.chip, getPtxVersion(options, *lowest))))
+      failed(checkInstructions(module, options.target, getPtxVersion(options))))
     return failure();
   SmallVector<KernelPart> parts = splitKernels(module);
   if (parts.size() < 2)
@@ -297,7 +288,7 @@ FailureOr<std::string> mlir::blocksparse::emitPTX(gpu::GPUModuleOp module,
   return text;
 }
 
-/// What the module's launches say of its kernels; the largest numbers where several differ.
+/// Returns the launches of the module's kernels, with the largest numbers if several differ.
 static SmallVector<KernelLaunch> collectLaunches(ModuleOp module) {
   SmallVector<KernelLaunch> launches;
   auto constantOf = [](Value value) {
@@ -321,7 +312,7 @@ static SmallVector<KernelLaunch> collectLaunches(ModuleOp module) {
   return launches;
 }
 
-/// What is legal but slow.
+/// Warns about what is legal but slow.
 static void warn(const PtxasReport &report, Location location) {
   for (const PtxasKernel &kernel : report.kernels)
     if (kernel.spillStoreBytes || kernel.spillLoadBytes)
@@ -333,20 +324,16 @@ static void warn(const PtxasReport &report, Location location) {
     emitWarning(location) << message;
 }
 
-/// The machine code of a module's PTX, within the limits of its chip.
-static FailureOr<std::string> makeCubin(StringRef ptx, StringRef chip,
+/// Returns the machine code of a module's PTX. Fails if it exceeds the limits of the target.
+static FailureOr<std::string> makeCubin(StringRef ptx, const TargetInfo &target,
                                         ArrayRef<KernelLaunch> launches, Location location) {
   auto emitError = [&] { return mlir::emitError(location); };
-  std::string error;
-  std::optional<TargetInfo> target = TargetInfo::parse("cuda:" + chip.str(), error);
-  if (!target)
-    return emitError() << error;
   FailureOr<std::string> ptxas = findPtxas(emitError);
   if (failed(ptxas))
     return failure();
   PtxasReport report;
-  FailureOr<std::string> cubin = assemblePTX(ptx, chip, *ptxas, report, emitError);
-  if (failed(cubin) || failed(checkKernelLimits(report, launches, *target, emitError)))
+  FailureOr<std::string> cubin = assemblePTX(ptx, target.chip(), *ptxas, report, emitError);
+  if (failed(cubin) || failed(checkKernelLimits(report, launches, target, emitError)))
     return failure();
   warn(report, location);
   return cubin;
@@ -373,12 +360,12 @@ struct EmitPTX : mlir::blocksparse::impl::EmitPTXPassBase<EmitPTX> {
   }
 
   LogicalResult replace(gpu::GPUModuleOp module, ArrayRef<KernelLaunch> launches) {
-    FailureOr<std::string> ptx = emitPTX(module, {chip, ptxVersion, optLevel});
+    FailureOr<std::string> ptx = emitPTX(module, {target, ptxVersion, optLevel});
     if (failed(ptx))
       return failure();
     SmallVector<Attribute> objects = {makeObject(gpu::CompilationTarget::Assembly, *ptx)};
     if (cubin) {
-      FailureOr<std::string> code = makeCubin(*ptx, chip, launches, module.getLoc());
+      FailureOr<std::string> code = makeCubin(*ptx, target, launches, module.getLoc());
       if (failed(code))
         return failure();
       objects.push_back(makeObject(gpu::CompilationTarget::Binary, *code));
@@ -391,8 +378,8 @@ struct EmitPTX : mlir::blocksparse::impl::EmitPTXPassBase<EmitPTX> {
 
   Attribute makeObject(gpu::CompilationTarget format, StringRef bytes) {
     Builder builder(&getContext());
-    auto target = NVVM::NVVMTargetAttr::get(&getContext(), optLevel, nvptxTriple, chip);
-    return builder.getAttr<gpu::ObjectAttr>(target, format, builder.getStringAttr(bytes),
+    auto machine = NVVM::NVVMTargetAttr::get(&getContext(), optLevel, nvptxTriple, target.chip());
+    return builder.getAttr<gpu::ObjectAttr>(machine, format, builder.getStringAttr(bytes),
                                             DictionaryAttr(), gpu::KernelTableAttr());
   }
 };

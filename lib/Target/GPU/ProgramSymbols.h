@@ -1,7 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Names that the passes of this directory share, and the bytes of constants.
+// This file declares names that the passes of this directory share, and copies the bytes of
+// constants.
 
 #ifndef BLOCKSPARSE_LIB_TARGET_GPU_PROGRAMSYMBOLS_H
 #define BLOCKSPARSE_LIB_TARGET_GPU_PROGRAMSYMBOLS_H
@@ -11,28 +12,30 @@
 
 namespace mlir::blocksparse {
 
-/// On a function that works on host memory alone: it computes sizes of results.
+/// Marks a function that works on host memory alone: it computes sizes of results.
 inline constexpr StringLiteral hostFunctionAttr = "blocksparse.host";
-/// On the module: dictionary from a kernel's name to {threads x, y, z, cluster x, y, z, dynamic
+/// Names the module's dictionary from a kernel's name to {threads x, y, z, cluster x, y, z, dynamic
 /// shared bytes}.
 inline constexpr StringLiteral kernelsAttr = "blocksparse.kernels";
-/// On the module: dictionary from a LUT's name to its elements.
+/// Names the module's dictionary from a LUT's name to its elements.
 inline constexpr StringLiteral lutsAttr = "blocksparse.luts";
-/// On a kernel: array<i32: ...>, its arguments that are tensor maps. See TensorMapsByValuePass.
+/// Names a kernel's array<i32: ...> of its arguments that are tensor maps. See
+/// TensorMapsByValuePass.
 inline constexpr StringLiteral tensorMapsAttr = "blocksparse.tensor_maps";
 
 inline constexpr StringLiteral artifactSymbol = "blocksparse.artifact";
 inline constexpr StringLiteral artifactSizeSymbol = "blocksparse.artifact.size";
 inline constexpr StringLiteral artifactSlotSymbol = "blocksparse.artifact.slot";
 
-/// Size of blocksparseRtCall in words of 64 bits.
+/// Gives the size of blocksparseRtCall in words of 64 bits.
 inline constexpr int64_t callStateWords = 5;
 
-/// Appends the elements row-major as they lie in memory; false for elements that are no
-/// numbers of whole bytes.
+/// Appends the elements row-major as they lie in memory. Returns false for elements that are no
+/// numbers of complete bytes.
 bool copyElementBytes(ElementsAttr value, SmallVectorImpl<char> &bytes);
 
-/// A name that follows from the contents, so that equal tables of several targets are one.
+/// Returns a name that is derived from the contents, so that equal tables of several targets are
+/// one.
 std::string makeLutName(ArrayRef<char> bytes);
 
 } // namespace mlir::blocksparse

@@ -41,7 +41,7 @@ FailureOr<std::string> mlir::blocksparse::findPtxas(EmitErrorFn emitError) {
 
 namespace {
 
-/// An empty file of its own, gone at the end of the scope.
+/// Owns an empty file that is removed at the end of the scope.
 class TemporaryFile {
 public:
   explicit TemporaryFile(StringRef ending) {
@@ -84,7 +84,7 @@ struct SharedExcess {
 };
 } // namespace
 
-/// "Entry function 'k' uses too much shared data (0x186a0 bytes, 0xc000 max)".
+/// Parses "Entry function 'k' uses too much shared data (0x186a0 bytes, 0xc000 max)".
 static std::optional<SharedExcess> parseSharedExcess(StringRef line) {
   auto [head, tail] = line.split(" uses too much shared data (0x");
   auto [used, limit] = tail.split(" bytes, 0x");
@@ -114,7 +114,7 @@ FailureOr<std::string> mlir::blocksparse::assemblePTX(StringRef ptx, StringRef c
   report = parsePtxasReport(text);
   if (status == 0)
     return readText(output.getPath());
-  // ptxas reports what it then refuses; our texts name the limit.
+  // ptxas reports the use before it refuses the kernel; our errors name the limit.
   for (StringRef error : report.errors)
     if (std::optional<SharedExcess> excess = parseSharedExcess(error))
       return emitError() << "kernel '" << excess->kernel << "' expects at most " << excess->limit

@@ -12,7 +12,8 @@ using namespace mlir;
 using namespace mlir::blocksparse;
 using ::blocksparse::TargetInfo;
 
-/// The number in front of `unit`: "136 bytes smem" has 136 of " bytes smem". 0 where there is none.
+/// Returns the number in front of `unit`: 136 for " bytes smem" in "136 bytes smem". 0 if there is
+/// none.
 static int64_t numberBefore(StringRef line, StringRef unit) {
   size_t end = line.find(unit);
   if (end == StringRef::npos)
@@ -25,7 +26,7 @@ static int64_t numberBefore(StringRef line, StringRef unit) {
 
 static StringRef textInQuotes(StringRef line) { return line.split('\'').second.split('\'').first; }
 
-/// The kernel of this name, made where it is new.
+/// Returns the kernel of this name, which is added if it is new.
 static PtxasKernel &findKernel(PtxasReport &report, StringRef name) {
   auto known =
       llvm::find_if(report.kernels, [&](const PtxasKernel &kernel) { return kernel.name == name; });
@@ -36,7 +37,7 @@ static PtxasKernel &findKernel(PtxasReport &report, StringRef name) {
   return made;
 }
 
-/// Whether the line has a number like (C7510).
+/// Returns true if the line has a number like (C7510).
 static bool hasMessageNumber(StringRef line) {
   for (size_t at = line.find("(C"); at != StringRef::npos; at = line.find("(C", at + 1)) {
     StringRef digits = line.substr(at + 2).take_while(llvm::isDigit);
@@ -53,7 +54,7 @@ PtxasReport mlir::blocksparse::parsePtxasReport(StringRef text) {
   text.split(lines, '\n', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
   for (StringRef line : lines) {
     line = line.trim();
-    // "ptxas error   : ...", "ptxas fatal   : ...", "ptxas x.ptx, line 7; error   : ...".
+    // Lines are "ptxas error   : ...", "ptxas fatal   : ...", "ptxas x.ptx, line 7; error   : ...".
     StringRef head = line.split(" : ").first;
     if (head.contains("error") || head.contains("fatal")) {
       report.errors.push_back(line.str());
@@ -63,7 +64,7 @@ PtxasReport mlir::blocksparse::parsePtxasReport(StringRef text) {
       current = textInQuotes(line).str();
       findKernel(report, current);
     } else if (line.contains("Function properties for")) {
-      // Of a kernel, or of a function that kernels call; only the first has a row here.
+      // The line is about a kernel, or a function that kernels call, which has no row here.
       current = line.rsplit(' ').second.str();
     } else if (line.contains("bytes stack frame")) {
       PtxasKernel &kernel = findKernel(report, current);

@@ -16,7 +16,8 @@ namespace mlir::blocksparse {
 using namespace mlir;
 using namespace mlir::blocksparse;
 
-/// Whether `numbers` are the first arguments in order and each of them is an address.
+/// Returns true if `numbers` are the indices of the first arguments in order and each of these is
+/// an address.
 static LogicalResult checkTensorMaps(LLVM::LLVMFuncOp kernel, ArrayRef<int32_t> numbers) {
   auto fail = [&] { return kernel.emitOpError() << "expects '" << tensorMapsAttr << "' to "; };
   if (!kernel->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName()))
@@ -34,7 +35,7 @@ static LogicalResult checkTensorMaps(LLVM::LLVMFuncOp kernel, ArrayRef<int32_t> 
   return success();
 }
 
-/// `__grid_constant__ const CUtensorMap`.
+/// Makes the argument a `__grid_constant__ const CUtensorMap`.
 static void passByValue(LLVM::LLVMFuncOp kernel, unsigned argument) {
   Builder builder(kernel.getContext());
   auto bytes = LLVM::LLVMArrayType::get(builder.getI8Type(), sizeof(blocksparseRtTensorMap));

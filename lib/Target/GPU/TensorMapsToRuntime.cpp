@@ -16,13 +16,13 @@ using namespace mlir::blocksparse;
 
 static constexpr int64_t maxRank = 5;
 
-/// The dialect's numbers are the driver's, like the runtime's.
+// The dialect, the runtime and the driver use the same numbers for the kinds of a tensor map.
 static_assert(int(nvgpu::TensorMapSwizzleKind::SWIZZLE_128B) == BLOCKSPARSE_RT_SWIZZLE_128B &&
               int(nvgpu::TensorMapL2PromoKind::L2PROMO_256B) == BLOCKSPARSE_RT_L2_256B &&
               int(nvgpu::TensorMapOOBKind::OOB_NAN) == BLOCKSPARSE_RT_FILL_NAN &&
               int(nvgpu::TensorMapInterleaveKind::INTERLEAVE_32B) == BLOCKSPARSE_RT_INTERLEAVE_32B);
 
-/// The blocksparseRtTensorMapType of an element; bytes without arithmetic are U8.
+/// Returns the blocksparseRtTensorMapType of an element type; bytes without arithmetic are U8.
 static std::optional<int32_t> getElementKind(Type type) {
   if (type.isF16())
     return BLOCKSPARSE_RT_TENSOR_F16;
@@ -41,10 +41,10 @@ static std::optional<int32_t> getElementKind(Type type) {
 
 namespace {
 
-/// A blocksparseRtTensorMapConfig in the frame.
+/// Builds a blocksparseRtTensorMapConfig in the frame.
 class Config {
 public:
-  /// The struct's members in its order.
+  /// Names the members of the struct in its order.
   enum Member {
     ElementType,
     Rank,
@@ -95,7 +95,7 @@ static_assert(sizeof(blocksparseRtTensorMapConfig) == 144 &&
 
 } // namespace
 
-/// The distance between neighbours in a row, where it is known.
+/// Returns the distance between neighbours in a row, if it is known.
 static std::optional<int64_t> getLastStride(TypedValue<MemRefType> tensor) {
   SmallVector<int64_t> strides;
   int64_t offset;
@@ -107,7 +107,8 @@ static std::optional<int64_t> getLastStride(TypedValue<MemRefType> tensor) {
   return strides.back();
 }
 
-/// The tensor under the op's cast to an unranked buffer, or an error for one that no map describes.
+/// Returns the tensor under the op's cast to an unranked buffer. Fails for one that no map
+/// describes.
 static FailureOr<TypedValue<MemRefType>> getTensor(nvgpu::TmaCreateDescriptorOp op) {
   auto cast = op.getTensor().getDefiningOp<memref::CastOp>();
   auto tensor = cast ? dyn_cast<TypedValue<MemRefType>>(cast.getSource()) : nullptr;
@@ -170,7 +171,7 @@ static void describeMap(ImplicitLocOpBuilder &b, Config &config, nvgpu::TmaCreat
   config.set(Config::Fill, static_cast<int32_t>(map.getOob()));
 }
 
-/// Only the address of a map can be used.
+/// Replaces a map by its address; fails if it is used otherwise.
 static LogicalResult replaceCasts(nvgpu::TmaCreateDescriptorOp op, Value variable) {
   for (Operation *user : llvm::make_early_inc_range(op->getUsers())) {
     auto cast = dyn_cast<UnrealizedConversionCastOp>(user);

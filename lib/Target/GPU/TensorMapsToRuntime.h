@@ -11,9 +11,9 @@
 namespace mlir::blocksparse {
 
 /// Turns the `nvgpu.tma.create.descriptor` ops of a function into calls of
-/// blocksparseRtCallTensorMap, `call` being the state of its call. Their casts to !llvm.ptr become
-/// addresses of 128-byte variables in the frame, which are added to `maps`. An error for what the
-/// op's tensor does not say: its strides, an element type without a tensor map, a rank above 5.
+/// blocksparseRtCallTensorMap; `call` is the state of the function's call. Their casts to !llvm.ptr
+/// become addresses of 128-byte variables in the frame, which are added to `maps`. Fails for a
+/// tensor without known strides, an element type without a tensor map, and a rank above 5.
 LogicalResult lowerTensorMaps(func::FuncOp function, Value call, ModuleOp module,
                               llvm::DenseSet<Value> &maps);
 

@@ -32,10 +32,7 @@ bool isF8(Type type) { return isa<Float8E4M3FNType, Float8E5M2Type>(type); }
 bool mmaElement(Type type) { return sixteenBitFloat(type) || type.isInteger(8) || isF8(type); }
 bool anyGPU(const GPUFacts &) { return true; }
 bool hasWGMMA(const GPUFacts &facts) { return facts.wgmma && facts.tma; }
-bool hasStreams(const GPUFacts &facts) {
-  return facts.tma && facts.cpAsync &&
-         facts.sharedMemoryPerBlock >= ::blocksparse::streamSharedBytes;
-}
+bool hasStreams(const GPUFacts &facts) { return facts.tma && facts.cpAsync; }
 bool hasCpAsync(const GPUFacts &facts) { return facts.cpAsync; }
 
 struct KernelFamily {
@@ -285,11 +282,8 @@ bool wantsSplit(const ProductShape &shape, const TargetInfo &target, int64_t til
                                          const TargetInfo &target, BlockLayout &transposed) {
   if (shape.transposeLayout)
     transposed = shape.layout->transposed();
-  return {shape.transposeLayout ? transposed : *shape.layout,
-          sizes.n,
-          shape.leading / std::max<int64_t>(1, shape.layout->grid().heads),
-          target.workers(),
-          hasWGMMA(target.gpuFacts()),
+  return {shape.transposeLayout ? transposed : *shape.layout, sizes.n,
+          shape.leading / std::max<int64_t>(1, shape.layout->grid().heads), target.gpuFacts(),
           sizes.alongK};
 }
 
@@ -378,7 +372,7 @@ ScheduleAttr makeSampledSchedule(MLIRContext *context, ::blocksparse::BlockShape
 
 /// Of neighbouring rows, or of any, or shared by clusters; of the factors as they are, then of
 /// turned ones.
-SmallVector<SampledTiling, 4> sampledTilings(const SampledProductOp &product) {
+SmallVector<SampledTiling, 4> sampledTilings(const SampledProductOp &product, const GPUFacts &gpu) {
   const ::blocksparse::BlockShape block = product.sizes.block;
   SmallVector<SampledTiling, 4> tilings;
   for (StringRef kernel : {"cuda.wgmma", "cuda.wgmma_turned"}) {
@@ -388,9 +382,9 @@ SmallVector<SampledTiling, 4> sampledTilings(const SampledProductOp &product) {
       continue;
     double seconds = 0;
     if (factors->transposeA != product.operands.transposeA)
-      seconds += ::blocksparse::estimateTurnTime(product.bytesA);
+      seconds += ::blocksparse::estimateTurnTime(gpu.rates, product.bytesA);
     if (factors->transposeB != product.operands.transposeB)
-      seconds += ::blocksparse::estimateTurnTime(product.bytesB);
+      seconds += ::blocksparse::estimateTurnTime(gpu.rates, product.bytesB);
     auto add = [&](bool gathersRows, int64_t cluster) {
       tilings.push_back({kernel,
                          ::blocksparse::SampledForm::get(block, *factors, gathersRows, cluster),
@@ -407,36 +401,40 @@ SmallVector<SampledTiling, 4> sampledTilings(const SampledProductOp &product) {
 
 /// The tiles that take least time by the estimate, of turned factors, which take memory, and of
 /// clusters only where that is less by 3 %. Nothing for blocks of less than 64 rows or columns
-/// where "cuda.mma" takes less on the blocks alone, by its rates on an H100 at 8192^3 in operations
-/// a second of all workers: tiles are computed in full.
+/// where "cuda.mma" takes less on the blocks alone: tiles are computed in full.
 ScheduleAttr selectTiles(Operation *op, const ProductShape &shape, const SampledProductOp &product,
                          const TargetInfo &target) {
+  const GPUFacts &gpu = target.gpuFacts();
   const ::blocksparse::BlockShape block = product.sizes.block;
   const BlockLayout *layout = SparseTensor::get(op->getResult(0).getType())->getLayout().resolve();
   const bool fine = ::blocksparse::sharesPieces(block);
   if (!layout || layout->nnz() == 0)
-    return fine ? ScheduleAttr()
-                : makeSampledSchedule(op->getContext(), block, sampledTilings(product).front());
+    return fine
+               ? ScheduleAttr()
+               : makeSampledSchedule(op->getContext(), block, sampledTilings(product, gpu).front());
   int64_t heads = std::max<int64_t>(1, layout->grid().heads), copies = shape.leading / heads;
   ::blocksparse::CoordinateLut lut =
       ::blocksparse::buildCoordinateLut(*layout, ::blocksparse::CoordinateOrder::Columns);
   ::blocksparse::WorkOptions options;
-  options.workers = std::max<int64_t>(1, target.workers());
+  options.workers = gpu.multiprocessors;
+  options.cacheBytes = gpu.plannedCacheBytes();
   ScheduleAttr best;
   double seconds = std::numeric_limits<double>::infinity();
   if (fine) {
-    const double mmaRate = std::min(block.rows, block.cols) >= 32 ? 122e12 : 41e12;
+    const double mmaRate =
+        (std::min(block.rows, block.cols) >= 32 ? gpu.rates.sampledMma32 : gpu.rates.sampledMma16) *
+        static_cast<double>(gpu.multiprocessors);
     seconds = 2.0 * layout->nnz() * copies * block.rows * block.cols * product.sizes.k / mmaRate;
   }
-  for (const SampledTiling &tiling : sampledTilings(product)) {
+  for (const SampledTiling &tiling : sampledTilings(product, gpu)) {
     ::blocksparse::SampledProduct blocks{lut.lut, heads, block, tiling.form};
     std::string error;
     std::optional<::blocksparse::SampledWorkLists> lists = ::blocksparse::buildSampledTiles(
         blocks, {1, copies, heads, heads}, product.sizes.k, options, error);
     if (!lists) // beyond int32: the general kernels
       continue;
-    double estimate = ::blocksparse::estimateSampledTime(*lists, blocks, product.sizes.k,
-                                                         ::blocksparse::StageRates::wgmma());
+    double estimate =
+        ::blocksparse::estimateSampledTime(*lists, blocks, product.sizes.k, gpu.rates.wgmma);
     if (tiling.turnSeconds > 0 || tiling.form.cluster > 1)
       estimate = (estimate + tiling.turnSeconds) * 1.03;
     if (estimate < seconds) {
@@ -525,7 +523,7 @@ ScheduleFacts mlir::blocksparse::getScheduleFacts(Operation *op, const TargetInf
   }
   if (std::optional<SampledProductOp> product = sampledProduct(op);
       wgmma && product && hasWgmmaSizes(product->sizes))
-    for (const SampledTiling &tiling : sampledTilings(*product))
+    for (const SampledTiling &tiling : sampledTilings(*product, target.gpuFacts()))
       facts.sampled.push_back(makeSampledSchedule(op->getContext(), product->sizes.block, tiling));
   return facts;
 }

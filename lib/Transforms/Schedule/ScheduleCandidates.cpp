@@ -96,7 +96,8 @@ void Candidates::addStreams() {
   int64_t block = facts.rows;
   auto addShape = [&](bool wgmma, int64_t rows, int64_t warps, int64_t panels, int64_t stages) {
     if (!has(wgmma ? "cuda.stream_wgmma" : "cuda.stream") ||
-        !::blocksparse::getStreamShape({block, rows, panels, stages, warps, wgmma, facts.alongK}))
+        !::blocksparse::getStreamShape({block, rows, panels, stages, warps, wgmma, facts.alongK,
+                                        target.gpuFacts().sharedMemoryPerBlock}))
       return;
     // Narrow panels pay for small results alone.
     for (int64_t cols : {128, 64})

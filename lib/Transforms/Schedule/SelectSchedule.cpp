@@ -19,7 +19,7 @@ using namespace mlir;
 using namespace mlir::blocksparse;
 using ::blocksparse::TargetInfo;
 
-/// The schedule of a text, or null: an entry of a database is not worth an error.
+/// Returns the schedule of a text. Null, without an error, for an entry of a database that is none.
 static ScheduleAttr parseSchedule(StringRef text, MLIRContext *context) {
   ScopedDiagnosticHandler silence(context, [](Diagnostic &) { return success(); });
   return dyn_cast_or_null<ScheduleAttr>(parseAttribute(text, context));
@@ -33,11 +33,8 @@ struct SelectSchedule : mlir::blocksparse::impl::SelectSchedulePassBase<SelectSc
 
   void runOnOperation() override {
     std::string error;
-    std::optional<TargetInfo> info = TargetInfo::parse(target, error);
     std::optional<TuningDatabase> entries;
-    if (info && !database.empty())
-      entries = TuningDatabase::load(database, error);
-    if (!error.empty()) {
+    if (!database.empty() && !(entries = TuningDatabase::load(database, error))) {
       emitError(getOperation()->getLoc()) << error;
       return signalPassFailure();
     }
@@ -49,11 +46,11 @@ struct SelectSchedule : mlir::blocksparse::impl::SelectSchedulePassBase<SelectSc
         schedule = choose(op, target);
       if (schedule) {
         op->setAttr("schedule", schedule);
-        return WalkResult(verifySchedule(op, schedule, *info));
+        return WalkResult(verifySchedule(op, schedule, target));
       }
       if (entries)
-        schedule = findMeasured(op, *info, *entries);
-      op->setAttr("schedule", schedule ? schedule : selectSchedule(op, *info));
+        schedule = findMeasured(op, *entries);
+      op->setAttr("schedule", schedule ? schedule : selectSchedule(op, target));
       return WalkResult::advance();
     });
     if (result.wasInterrupted())
@@ -61,16 +58,17 @@ struct SelectSchedule : mlir::blocksparse::impl::SelectSchedulePassBase<SelectSc
   }
 
 private:
-  /// The database's legal schedule of `op`, or null.
-  ScheduleAttr findMeasured(Operation *op, const TargetInfo &info, const TuningDatabase &entries) {
-    const TuningEntry *entry = entries.lookup(getTuningKey(op, info));
+  /// Returns the database's legal schedule of `op`, or null.
+  ScheduleAttr findMeasured(Operation *op, const TuningDatabase &entries) {
+    const TuningEntry *entry = entries.lookup(getTuningKey(op, target));
     if (!entry)
       return {};
     ScheduleAttr schedule = parseSchedule(entry->schedule, op->getContext());
-    if (schedule && llvm::is_contained(getKernels(op, info), schedule.getKernel()))
+    if (schedule && llvm::is_contained(getKernels(op, target), schedule.getKernel()))
       return schedule;
     op->emitWarning() << "ignores the schedule '" << entry->schedule << "' in '" << database
-                      << "', which is not legal for " << op->getName() << " on " << info.toString();
+                      << "', which is not legal for " << op->getName() << " on "
+                      << target.toString();
     return {};
   }
 
@@ -78,9 +76,9 @@ private:
 };
 } // namespace
 
-std::unique_ptr<Pass> mlir::blocksparse::createSelectSchedulePass(std::string target,
+std::unique_ptr<Pass> mlir::blocksparse::createSelectSchedulePass(const TargetInfo &target,
                                                                   std::string database,
                                                                   ScheduleChooser choose) {
-  return std::make_unique<SelectSchedule>(
-      SelectSchedulePassOptions{std::move(target), std::move(database)}, std::move(choose));
+  return std::make_unique<SelectSchedule>(SelectSchedulePassOptions{target, std::move(database)},
+                                          std::move(choose));
 }

@@ -1,6 +1,6 @@
 // What asks for tensor cores and gets scalar kernels says so where remarks are asked for, and only there.
-// RUN: blocksparse-opt %s -convert-blocksparse-to-gpu=chip=sm_80 --remarks-filter-missed='blocksparse-to-gpu' 2>&1 >/dev/null | FileCheck %s --implicit-check-not=remark:
-// RUN: blocksparse-opt %s -convert-blocksparse-to-gpu=chip=sm_80 2>&1 >/dev/null | count 0
+// RUN: blocksparse-opt %s -convert-blocksparse-to-gpu=target=cuda:sm_80 --remarks-filter-missed='blocksparse-to-gpu' 2>&1 >/dev/null | FileCheck %s --implicit-check-not=remark:
+// RUN: blocksparse-opt %s -convert-blocksparse-to-gpu=target=cuda:sm_80 2>&1 >/dev/null | count 0
 
 #mma = #blocksparse.schedule<kernel = "cuda.mma">
 

@@ -1,5 +1,5 @@
 // REQUIRES: ptxas
-// RUN: blocksparse-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(blocksparse-emit-ptx{chip=sm_90a cubin=true})'
+// RUN: blocksparse-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(blocksparse-emit-ptx{target=cuda:sm_90a cubin=true})'
 
 // Static and dynamic shared memory share the limit.
 module attributes {gpu.container_module} {

@@ -1,9 +1,9 @@
 // REQUIRES: ptxas
-// RUN: blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-emit-ptx{chip=sm_90a cubin=true})' | FileCheck %s
-// RUN: blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-emit-ptx{chip=sm_90a})' | FileCheck %s --check-prefix=PTX --implicit-check-not='bin = "'
-// RUN: env BLOCKSPARSE_PTXAS=%ptxas PATH=%build_root/bin:%llvm_tools blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-emit-ptx{chip=sm_90a cubin=true})' | FileCheck %s
-// RUN: not env BLOCKSPARSE_PTXAS=/nowhere/ptxas blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-emit-ptx{chip=sm_90a cubin=true})' 2>&1 | FileCheck %s --check-prefix=NONE
-// RUN: not env BLOCKSPARSE_PTXAS=/bin/false blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-emit-ptx{chip=sm_90a cubin=true})' 2>&1 | FileCheck %s --check-prefix=FALSE
+// RUN: blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-emit-ptx{target=cuda:sm_90a cubin=true})' | FileCheck %s
+// RUN: blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-emit-ptx{target=cuda:sm_90a})' | FileCheck %s --check-prefix=PTX --implicit-check-not='bin = "'
+// RUN: env BLOCKSPARSE_PTXAS=%ptxas PATH=%build_root/bin:%llvm_tools blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-emit-ptx{target=cuda:sm_90a cubin=true})' | FileCheck %s
+// RUN: not env BLOCKSPARSE_PTXAS=/nowhere/ptxas blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-emit-ptx{target=cuda:sm_90a cubin=true})' 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: not env BLOCKSPARSE_PTXAS=/bin/false blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-emit-ptx{target=cuda:sm_90a cubin=true})' 2>&1 | FileCheck %s --check-prefix=FALSE
 
 // The PTX stays: another driver or a newer chip compiles it.
 // CHECK: gpu.binary @kernels

@@ -1,5 +1,5 @@
-// RUN: blocksparse-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(blocksparse-emit-ptx{chip=sm_80})'
-// RUN: blocksparse-opt %s --split-input-file --verify-diagnostics --mlir-disable-threading --pass-pipeline='builtin.module(blocksparse-emit-ptx{chip=sm_80})'
+// RUN: blocksparse-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(blocksparse-emit-ptx{target=cuda:sm_80})'
+// RUN: blocksparse-opt %s --split-input-file --verify-diagnostics --mlir-disable-threading --pass-pipeline='builtin.module(blocksparse-emit-ptx{target=cuda:sm_80})'
 
 // A kernel is linked with nothing.
 // expected-error@+1 {{expects kernels without outside functions, but got a call of '__nv_expf'}}

@@ -1,8 +1,8 @@
 // Kernels on threads of their own, on one thread, and together in one LLVM module make the same text.
-// RUN: blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-emit-ptx{chip=sm_80})' > %t.threads
-// RUN: blocksparse-opt %s --mlir-disable-threading --pass-pipeline='builtin.module(blocksparse-emit-ptx{chip=sm_80})' > %t.serial
+// RUN: blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-emit-ptx{target=cuda:sm_80})' > %t.threads
+// RUN: blocksparse-opt %s --mlir-disable-threading --pass-pipeline='builtin.module(blocksparse-emit-ptx{target=cuda:sm_80})' > %t.serial
 // RUN: sed 's,// WHOLE: ,,' %s > %t.whole.mlir
-// RUN: blocksparse-opt %t.whole.mlir --pass-pipeline='builtin.module(blocksparse-emit-ptx{chip=sm_80})' > %t.whole
+// RUN: blocksparse-opt %t.whole.mlir --pass-pipeline='builtin.module(blocksparse-emit-ptx{target=cuda:sm_80})' > %t.whole
 // RUN: diff %t.threads %t.serial
 // RUN: diff %t.threads %t.whole
 // RUN: FileCheck %s < %t.threads

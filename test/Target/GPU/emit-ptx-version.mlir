@@ -1,7 +1,7 @@
-// RUN: blocksparse-opt %s --verify-diagnostics --pass-pipeline='builtin.module(blocksparse-emit-ptx{chip=sm_90})'
-// RUN: blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-emit-ptx{chip=sm_90 ptx-version=80})' | FileCheck %s
+// RUN: blocksparse-opt %s --verify-diagnostics --pass-pipeline='builtin.module(blocksparse-emit-ptx{target=cuda:sm_90 ptx-version=78})'
+// RUN: blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-emit-ptx{target=cuda:sm_90 ptx-version=80})' | FileCheck %s
 
-// The chip has the instruction, but its lowest PTX version has no name for it.
+// The chip has the instruction, but the lowest PTX version that knows it has no name for it.
 // CHECK: fence.proxy.async
 gpu.module @kernels {
   llvm.func @k() attributes {gpu.kernel, nvvm.kernel} {

@@ -1,4 +1,4 @@
-// RUN: blocksparse-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(convert-gpu-launch-to-runtime{chip=sm_80})'
+// RUN: blocksparse-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(convert-gpu-launch-to-runtime{target=cuda:sm_80})'
 
 func.func @reads(%a: memref<4xf32>, %b: memref<4xf32>) {
   %c0 = arith.constant 0 : index

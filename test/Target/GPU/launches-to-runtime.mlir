@@ -1,6 +1,6 @@
-// RUN: blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-to-gpu{chip=sm_80})' | FileCheck %s --implicit-check-not='{{ = |^ *}}{{"?}}blocksparse.'
-// RUN: blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-to-gpu{chip=sm_90a})' | FileCheck %s --check-prefix=SM90
-// RUN: blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-to-gpu{chip=sm_80 ptx-version=83})' | FileCheck %s --check-prefix=PTX83
+// RUN: blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-to-gpu{target=cuda:sm_80})' | FileCheck %s --implicit-check-not='{{ = |^ *}}{{"?}}blocksparse.'
+// RUN: blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-to-gpu{target=cuda:sm_90a})' | FileCheck %s --check-prefix=SM90
+// RUN: blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-to-gpu{target=cuda:sm_80 ptx-version=83})' | FileCheck %s --check-prefix=PTX83
 
 // The lowest PTX version that knows the chip, unless one is asked for.
 // CHECK: blocksparse.kernels = {

@@ -1,4 +1,4 @@
-// RUN: blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-to-gpu{chip=sm_90a})' | FileCheck %s --check-prefix=RECORD
+// RUN: blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-to-gpu{target=cuda:sm_90a})' | FileCheck %s --check-prefix=RECORD
 // RUN: blocksparse-compile %s --target=cuda:sm_90a -o %t.sm90.ptx
 // RUN: FileCheck %s --check-prefix=SM90 < %t.sm90.ptx
 // RUN: blocksparse-compile %s --target=cuda:sm_80 -o %t.sm80.ptx

@@ -8,7 +8,7 @@
 // RUN: not blocksparse-compile %s --target=cuda:sm_80 --ptx-version=999 -o %t.so 2>&1 | FileCheck %s --check-prefix=NEW
 // NEW: error: expects a PTX version that LLVM {{.*}} writes, up to {{.*}}, but got 99.9
 // RUN: not blocksparse-compile %s --target=cuda:sm_80,cuda:sm_80 -o %t.so 2>&1 | FileCheck %s --check-prefix=TWICE
-// TWICE: error: expects each target once, but got 'cuda:sm_80' again
+// TWICE: error: expects each chip once, but got 'cuda:sm_80' after 'cuda:sm_80'
 // RUN: not blocksparse-compile %s --target=cuda:sm_80,cpu --stop-after=plan 2>&1 | FileCheck %s --check-prefix=STOP
 // STOP: error: expects one target for the IR after a stage, but got 'cuda:sm_80,cpu'
 // RUN: not blocksparse-compile %s --target=cpu -o %t.ptx 2>&1 | FileCheck %s --check-prefix=KERNELS

@@ -1,4 +1,4 @@
-// RUN: blocksparse-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(gpu.module(blocksparse-tensor-maps-by-value),convert-gpu-launch-to-runtime{chip=sm_90a})'
+// RUN: blocksparse-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(gpu.module(blocksparse-tensor-maps-by-value),convert-gpu-launch-to-runtime{target=cuda:sm_90a})'
 
 !map = !nvgpu.tensormap.descriptor<tensor = memref<64x64xf16, 3>, swizzle = swizzle_128b, l2promo = none, oob = zero, interleave = none>
 

@@ -1,5 +1,5 @@
-// RUN: blocksparse-opt %s --pass-pipeline='builtin.module(convert-gpu-launch-to-runtime{chip=sm_90a})' | FileCheck %s --check-prefix=HOST --implicit-check-not=nvgpu.
-// RUN: blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-llvm-gpu-pipeline{chip=sm_90a})' | FileCheck %s --implicit-check-not=blocksparse.tensor_maps
+// RUN: blocksparse-opt %s --pass-pipeline='builtin.module(convert-gpu-launch-to-runtime{target=cuda:sm_90a})' | FileCheck %s --check-prefix=HOST --implicit-check-not=nvgpu.
+// RUN: blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-llvm-gpu-pipeline{target=cuda:sm_90a})' | FileCheck %s --implicit-check-not=blocksparse.tensor_maps
 // RUN: blocksparse-opt %s --pass-pipeline='builtin.module(gpu.module(convert-gpu-to-nvvm,blocksparse-tensor-maps-by-value))' | FileCheck %s --check-prefix=KERNEL --implicit-check-not=blocksparse.tensor_maps
 
 // The kernel's first parameter is the map itself, not an address.

@@ -74,9 +74,9 @@ TEST(GatheredTiles, FactorsAreTurnedWhereThatIsAskedForAndHelps) {
 }
 
 TEST(GatheredTiles, TurningTakesItsLaunchAndItsBytes) {
-  EXPECT_NEAR(estimateTurnTime(0), 5e-6, 1e-9);
+  EXPECT_NEAR(estimateTurnTime(hopper.rates, 0), 5e-6, 1e-9);
   // 128 MB are read and written.
-  EXPECT_NEAR(estimateTurnTime(8192 * 8192 * 2), 104.4e-6, 0.1e-6);
+  EXPECT_NEAR(estimateTurnTime(hopper.rates, 8192 * 8192 * 2), 104.4e-6, 0.1e-6);
 }
 
 TEST(GatheredTiles, RowsOfWholeTilesAreNotGathered) {
@@ -342,7 +342,7 @@ TEST(GatheredTiles, FaultsHaveNames) {
 
 /// Returns rates by which times are whole seconds: a tile of 128 x 256 over 1024 loads 384 rows.
 StageRates ratesOf(double loadsPerSecond, double tilesPerSecond) {
-  StageRates rates;
+  StageRates rates = hopper.rates.wgmma;
   rates.loadedBytesPerSecond = loadsPerSecond * 384 * 1024 * 2;
   rates.flopsPerSecond = tilesPerSecond * 2 * 128 * 256 * 1024;
   rates.tileSeconds = 0;

@@ -5,6 +5,7 @@
 #define BLOCKSPARSE_TEST_UNIT_PLAN_SAMPLEDPRODUCTS_H
 
 #include "PlanLayouts.h"
+#include "PlanTargets.h"
 #include "blocksparse/Plan/SampledTiles.h"
 #include "gtest/gtest.h"
 
@@ -36,6 +37,7 @@ inline SampledWorkLists build(const SampledProduct &product, const TileSpace &sp
   std::string error;
   WorkOptions options;
   options.workers = workers;
+  options.cacheBytes = hopper.plannedCacheBytes();
   std::optional<SampledWorkLists> lists = buildSampledTiles(product, space, 1024, options, error);
   EXPECT_TRUE(lists.has_value()) << error;
   return lists ? *lists : SampledWorkLists();

@@ -155,7 +155,7 @@ TEST(SampledTiles, ClustersCoverRandomLayouts) {
 
 TEST(SampledTiles, ClustersLoadTheirRowsOnce) {
   // The time is that of loads; all tiles are full.
-  StageRates rates;
+  StageRates rates = hopper.rates.wgmma;
   rates.flopsPerSecond = 1e30;
   rates.launchSeconds = rates.tileSeconds = 0;
   const Product alone(layoutOf({"1111"}), {128, 128});

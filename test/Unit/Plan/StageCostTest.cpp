@@ -3,6 +3,7 @@
 
 #include "blocksparse/Plan/StageCost.h"
 #include "PlanLayouts.h"
+#include "PlanTargets.h"
 #include "gtest/gtest.h"
 
 using namespace blocksparse;
@@ -20,11 +21,11 @@ BlockLayout scattered(int64_t size, int64_t every, int64_t block) {
 }
 
 StreamChoice choose(const BlockLayout &layout, int64_t cols) {
-  return chooseStream({layout, cols, 1, 132});
+  return chooseStream({layout, cols, 1, hopper});
 }
 
 StreamChoice chooseAlongK(const BlockLayout &layout, int64_t cols) {
-  return chooseStream({layout, cols, 1, 132, /*wgmma=*/true, /*alongK=*/true});
+  return chooseStream({layout, cols, 1, hopper, /*alongK=*/true});
 }
 
 TEST(StageCost, FactsAreThoseOfClusteredGroups) {
@@ -48,7 +49,7 @@ TEST(StageCost, ChoicesFitSharedMemory) {
         const int64_t used = choice.stages * choice.shape.stageBytes() +
                              streamEpilogueBytes(block, streamBuffers(choice.wgmma, choice.warps)) +
                              streamReservedBytes;
-        EXPECT_LE(used, streamSharedBytes);
+        EXPECT_LE(used, hopper.sharedMemoryPerBlock);
         EXPECT_GE(choice.shape.blocks, choice.shape.rows);
         EXPECT_EQ(choice.shape.rows % (choice.wgmma ? 2 : choice.warps), 0);
         EXPECT_EQ(cols % choice.tileN, 0);
@@ -73,8 +74,10 @@ TEST(StageCost, SparserGroupsHaveMoreRows) {
   EXPECT_EQ(choose(scattered(256, 2, 32), 8192).shape.panels, 2);
   // Without wgmma the warps wait for shared memory, and larger stages do no harm.
   const BlockLayout half = scattered(256, 2, 32);
-  EXPECT_EQ(chooseStream({half, 8192, 1, 132, /*wgmma=*/false}).shape.panels, 3);
-  EXPECT_TRUE(chooseStream({half, 8192, 1, 132, /*wgmma=*/true}).wgmma);
+  GPUFacts withoutWgmma = hopper;
+  withoutWgmma.wgmma = false;
+  EXPECT_EQ(chooseStream({half, 8192, 1, withoutWgmma}).shape.panels, 3);
+  EXPECT_TRUE(choose(half, 8192).wgmma);
   // 64 block rows by 8 panels: groups of 24 would leave four workers in five idle.
   EXPECT_LT(choose(scattered(64, 10, 16), 1024).shape.rows, 12);
 }
@@ -113,32 +116,63 @@ TEST(StageCost, FactsAreThoseOfWholeCopies) {
 }
 
 TEST(StageCost, PanelsAreNarrowerWhereWorkersIdle) {
-  EXPECT_EQ(chooseWgmma({scattered(32, 10, 128), 4096, 1, 132}).tileN, 256);
-  EXPECT_EQ(chooseWgmma({scattered(32, 4, 128), 4096 + 128, 1, 132}).tileN, 128);
-  EXPECT_EQ(chooseWgmma({scattered(8, 2, 128), 1024, 1, 132}).tileN, 64);
-  EXPECT_EQ(chooseWgmma({scattered(16, 2, 64), 1024, 1, 132}).tileN, 64);
-  EXPECT_EQ(chooseWgmma({scattered(8, 2, 128), 1024, 8, 132}).tileN, 256);
+  EXPECT_EQ(chooseWgmma({scattered(32, 10, 128), 4096, 1, hopper}).tileN, 256);
+  EXPECT_EQ(chooseWgmma({scattered(32, 4, 128), 4096 + 128, 1, hopper}).tileN, 128);
+  EXPECT_EQ(chooseWgmma({scattered(8, 2, 128), 1024, 1, hopper}).tileN, 64);
+  EXPECT_EQ(chooseWgmma({scattered(16, 2, 64), 1024, 1, hopper}).tileN, 64);
+  EXPECT_EQ(chooseWgmma({scattered(8, 2, 128), 1024, 8, hopper}).tileN, 256);
 }
 
 TEST(StageCost, ClustersShareLongRows) {
   // 8192 columns, measured on an H100: with 16 of 64 blocks of 128 a row clusters gain 4 %, with 6
   // they lose as much. Pairs of block rows of 64 gain at any length.
-  EXPECT_EQ(chooseWgmma({scattered(64, 4, 128), 8192, 1, 132}).tileN, 512);
-  EXPECT_EQ(chooseWgmma({scattered(64, 11, 128), 8192, 1, 132}).tileN, 256);
-  EXPECT_EQ(chooseWgmma({scattered(128, 10, 64), 8192, 1, 132}).tileN, 512);
-  EXPECT_EQ(chooseWgmma({scattered(64, 4, 128), 8192 + 256, 1, 132}).tileN, 256);
+  EXPECT_EQ(chooseWgmma({scattered(64, 4, 128), 8192, 1, hopper}).tileN, 512);
+  EXPECT_EQ(chooseWgmma({scattered(64, 11, 128), 8192, 1, hopper}).tileN, 256);
+  EXPECT_EQ(chooseWgmma({scattered(128, 10, 64), 8192, 1, hopper}).tileN, 512);
+  EXPECT_EQ(chooseWgmma({scattered(64, 4, 128), 8192 + 256, 1, hopper}).tileN, 256);
   // Half full, pairs are faster without.
-  EXPECT_EQ(chooseWgmma({scattered(128, 2, 64), 8192, 1, 132}).tileN, 256);
-  EXPECT_EQ(chooseWgmma({scattered(64, 2, 128), 8192, 1, 132}).tileN, 512);
+  EXPECT_EQ(chooseWgmma({scattered(128, 2, 64), 8192, 1, hopper}).tileN, 256);
+  EXPECT_EQ(chooseWgmma({scattered(64, 2, 128), 8192, 1, hopper}).tileN, 512);
   EXPECT_EQ(clusterSize(256), 1);
   EXPECT_EQ(clusterSize(512), 2);
 }
 
 TEST(StageCost, LongTilesHaveFewerStages) {
   for (int64_t block : {64, 128}) {
-    EXPECT_EQ(chooseWgmma({scattered(64, 2, block), 8192, 1, 132}).stages, 3);
-    EXPECT_EQ(chooseWgmma({scattered(64, 3, block), 8192, 1, 132}).stages, 4);
+    EXPECT_EQ(chooseWgmma({scattered(64, 2, block), 8192, 1, hopper}).stages, 3);
+    EXPECT_EQ(chooseWgmma({scattered(64, 3, block), 8192, 1, hopper}).stages, 4);
   }
+}
+
+TEST(StageCost, ChoicesFollowTheTarget) {
+  // Fewer SMs need fewer tiles: 8 x 8 tiles of 128 x 128 leave half of 132 SMs idle, but few of 78.
+  const BlockLayout small = scattered(8, 2, 128);
+  EXPECT_EQ(chooseWgmma({small, 1024, 1, hopper}).tileN, 64);
+  EXPECT_EQ(chooseWgmma({small, 1024, 1, gpuOf("cuda:sm_90a,workers=32")}).tileN, 256);
+  // What fits the shared memory of a data-center chip need not fit that of a consumer chip.
+  const StreamChoice large = chooseStream({scattered(512, 10, 16), 8192, 1, gpuOf("cuda:sm_100")});
+  const StreamChoice none = chooseStream({scattered(512, 10, 16), 8192, 1, gpuOf("cuda:sm_120")});
+  EXPECT_GT(large.stages, 0);
+  EXPECT_FALSE(large.wgmma);
+  // Without setmaxnreg a tile has no more accumulators than its threads have registers for.
+  const int64_t threads = 32 * (large.warps + streamProducerWarps);
+  EXPECT_LE(large.shape.rows * 16 * large.tileN / (32 * large.warps) + streamOtherRegisters,
+            hopper.registersPerMultiprocessor / threads);
+  EXPECT_EQ(chooseStream({scattered(512, 10, 16), 8192, 1, gpuOf("cuda:sm_100a")}).shape.rows, 24);
+  EXPECT_EQ(none.stages, 0);
+  // A launch takes the time of a launch, and half of the rates take twice the rest.
+  GPUFacts slow = hopper;
+  for (StreamRates *rates : {&slow.rates.stream16, &slow.rates.stream16Pairs}) {
+    rates->rates.flopsPerSecond /= 2;
+    rates->rates.loadedBytesPerSecond /= 2;
+    rates->rates.storedBytesPerSecond /= 2;
+    rates->deepRingBytesPerSecond /= 2;
+    rates->rates.tileSeconds *= 2;
+  }
+  const double launch = hopper.rates.wgmma.launchSeconds;
+  const double seconds = choose(scattered(512, 10, 16), 8192).seconds - launch;
+  EXPECT_NEAR(chooseStream({scattered(512, 10, 16), 8192, 1, slow}).seconds - launch, 2 * seconds,
+              1e-3 * seconds);
 }
 
 TEST(StageCost, SmallGroupsOf32FillTheLastRound) {
@@ -172,8 +206,8 @@ TEST(StageCost, AgreesWithMeasurements) {
     product.block = {128, 128};
     std::string error;
     const StagedRows staged = buildWgmmaStages(product, 256, error).value();
-    const WorkLists lists = buildWorkLists(staged, {size / 2, 1, 1, 1}, {132});
-    const double estimate = estimateTime(staged, lists, {128, 256}, StageRates::wgmma());
+    const WorkLists lists = buildWorkLists(staged, {size / 2, 1, 1, 1}, {hopper.multiprocessors});
+    const double estimate = estimateTime(staged, lists, {128, 256}, hopper.rates.wgmma);
     EXPECT_GT(estimate, 0.85 * seconds) << size << " " << perRow;
     EXPECT_LT(estimate, 1.15 * seconds) << size << " " << perRow;
   }

@@ -3,6 +3,7 @@
 
 #include "blocksparse/Plan/Stages.h"
 #include "PlanLayouts.h"
+#include "PlanTargets.h"
 #include "gtest/gtest.h"
 
 #include <algorithm>
@@ -42,9 +43,16 @@ StagedRows wgmma(const RowProduct &product, int64_t tileN = 256) {
 
 StagedRows stream(const RowProduct &product, const StreamShape &shape, bool cluster = true) {
   std::string error;
-  std::optional<StagedRows> staged = buildStreamStages(product, shape, 128, cluster, error);
+  std::optional<StagedRows> staged =
+      buildStreamStages(product, shape, 128, cluster, hopper.rates, error);
   EXPECT_TRUE(staged.has_value()) << error;
   return staged ? *staged : StagedRows();
+}
+
+/// Returns the shape for the shared memory of an H100.
+std::optional<StreamShape> shapeOf(StreamSizes sizes) {
+  sizes.sharedBytes = hopper.sharedMemoryPerBlock;
+  return getStreamShape(sizes);
 }
 
 StageTables tablesOf(const StagedRows &staged, const WorkLists &lists) {
@@ -383,11 +391,11 @@ TEST(Stages, WrongInputIsAnError) {
   std::string error;
   EXPECT_FALSE(buildWgmmaStages(product.view, 256, error));
   EXPECT_EQ(error, "expects blocks of multiples of 64x64, but got 16x16");
-  EXPECT_FALSE(buildStreamStages(product.view, {32, 2, 2, 4}, 128, false, error));
+  EXPECT_FALSE(buildStreamStages(product.view, {32, 2, 2, 4}, 128, false, hopper.rates, error));
   EXPECT_EQ(error, "expects blocks of 32x32, but got 16x16");
   RowProduct half = product.view;
   half.segments = half.segments.first(1);
-  EXPECT_FALSE(buildStreamStages(half, {16, 2, 2, 4}, 128, false, error));
+  EXPECT_FALSE(buildStreamStages(half, {16, 2, 2, 4}, 128, false, hopper.rates, error));
   EXPECT_EQ(error, "expects a segment for each of 2 tiles, but got 1");
   RowProduct far = product.view;
   far.block = {64, 64};
@@ -399,31 +407,33 @@ TEST(Stages, WrongInputIsAnError) {
 }
 
 TEST(Stages, ShapesFillSharedMemory) {
-  const StreamShape shape = getStreamShape({16, 24, 8, 4, 12}).value();
-  const int64_t free = streamSharedBytes - streamReservedBytes - streamEpilogueBytes(16, 12);
+  const StreamShape shape = shapeOf({16, 24, 8, 4, 12}).value();
+  const int64_t free =
+      hopper.sharedMemoryPerBlock - streamReservedBytes - streamEpilogueBytes(16, 12);
   EXPECT_LE(4 * shape.stageBytes(), free);
   StreamShape larger = shape;
   larger.blocks += 2; // whole kilobytes
   EXPECT_GT(4 * larger.stageBytes(), free);
-  EXPECT_EQ(getStreamShape({16, 4, 2, 4, 4}).value().blocks, 8); // all that can be
-  EXPECT_FALSE(getStreamShape({8, 4, 4, 4, 4}));
-  EXPECT_FALSE(getStreamShape({16, 6, 4, 4, 4})); // warps have whole rows
-  EXPECT_TRUE(getStreamShape({32, 12, 3, 3, 8, /*wgmma=*/true}).value().byPanel);
-  EXPECT_EQ(getStreamShape({32, 12, 3, 3, 8, /*wgmma=*/true}).value().recordInts(), 16);
-  EXPECT_FALSE(getStreamShape({32, 12, 3, 3, 12, /*wgmma=*/true})); // two warpgroups
-  EXPECT_FALSE(getStreamShape({32, 14, 3, 3, 8, /*wgmma=*/true}));  // too many sums
-  EXPECT_FALSE(getStreamShape({32, 11, 3, 3, 8, /*wgmma=*/true}));  // one has half of the rows
-  EXPECT_FALSE(getStreamShape({32, 12, 3, 1, 8, /*wgmma=*/true}));  // would wait for itself
-  EXPECT_TRUE(getStreamShape({16, 4, 2, 1, 4}));
-  EXPECT_FALSE(getStreamShape({16, 4, 17, 4, 4}));
-  EXPECT_FALSE(getStreamShape({32, 12, 16, 3, 12})); // panels alone do not fit
+  EXPECT_EQ(shapeOf({16, 4, 2, 4, 4}).value().blocks, 8); // all that can be
+  EXPECT_FALSE(shapeOf({8, 4, 4, 4, 4}));
+  EXPECT_FALSE(shapeOf({16, 6, 4, 4, 4})); // warps have whole rows
+  EXPECT_TRUE(shapeOf({32, 12, 3, 3, 8, /*wgmma=*/true}).value().byPanel);
+  EXPECT_EQ(shapeOf({32, 12, 3, 3, 8, /*wgmma=*/true}).value().recordInts(), 16);
+  EXPECT_FALSE(shapeOf({32, 12, 3, 3, 12, /*wgmma=*/true})); // two warpgroups
+  EXPECT_FALSE(shapeOf({32, 14, 3, 3, 8, /*wgmma=*/true}));  // too many sums
+  EXPECT_FALSE(shapeOf({32, 11, 3, 3, 8, /*wgmma=*/true}));  // one has half of the rows
+  EXPECT_FALSE(shapeOf({32, 12, 3, 1, 8, /*wgmma=*/true}));  // would wait for itself
+  StreamSizes small{16, 24, 8, 4, 12};
+  small.sharedBytes = gpuOf("cuda:sm_120").sharedMemoryPerBlock;
+  EXPECT_FALSE(getStreamShape(small)); // a consumer chip
+  EXPECT_TRUE(shapeOf({16, 4, 2, 1, 4}));
+  EXPECT_FALSE(shapeOf({16, 4, 17, 4, 4}));
+  EXPECT_FALSE(shapeOf({32, 12, 16, 3, 12})); // panels alone do not fit
 }
 
 TEST(Stages, WholeLinesComeByCopiesOfFourPanels) {
   auto perCopy = [](int64_t block, int64_t panels, bool alongK) {
-    return getStreamShape({block, 12, panels, 3, 12, /*wgmma=*/false, alongK})
-        .value()
-        .panelsPerCopy();
+    return shapeOf({block, 12, panels, 3, 12, /*wgmma=*/false, alongK}).value().panelsPerCopy();
   };
   EXPECT_EQ(perCopy(16, 4, true), 4);
   EXPECT_EQ(perCopy(16, 8, true), 4);
@@ -431,9 +441,8 @@ TEST(Stages, WholeLinesComeByCopiesOfFourPanels) {
   EXPECT_EQ(perCopy(16, 8, false), 1);
   EXPECT_EQ(perCopy(32, 4, true), 1);
   // A record names its copies, not its panels.
-  EXPECT_EQ(getStreamShape({16, 12, 8, 3, 12, /*wgmma=*/false, /*alongK=*/true}).value().headInts(),
-            8);
-  EXPECT_EQ(getStreamShape({16, 12, 8, 3, 12}).value().headInts(), 12);
+  EXPECT_EQ(shapeOf({16, 12, 8, 3, 12, /*wgmma=*/false, /*alongK=*/true}).value().headInts(), 8);
+  EXPECT_EQ(shapeOf({16, 12, 8, 3, 12}).value().headInts(), 12);
 }
 
 TEST(WorkLists, TakeGroupsPanelByPanelInBlocks) {
@@ -490,7 +499,7 @@ TEST(WorkLists, GroupsWalkPanelsInTheBlocksThatReadLeast) {
   for (int32_t g = 0; g <= groups; ++g)
     staged.firstRecord.push_back(g);
   // 8192 columns in column tiles of 128, with 8192 values of k.
-  WorkOptions options{132};
+  WorkOptions options{132, hopper.plannedCacheBytes()};
   options.panelBytes = 8192 * 128 * 2;
   // Groups have 384 rows, of whose blocks `density` are stored. Counts the groups whose column tile
   // 0 is among the first tiles of the workers.
@@ -537,7 +546,7 @@ TEST(WorkLists, LoadsAreEven) {
                                           return CounterRandom(5, 0, row).below(col, 10) == 0;
                                         })),
                         {16, 16}, false);
-  const StreamShape shape = getStreamShape({16, 24, 8, 4, 12}).value();
+  const StreamShape shape = shapeOf({16, 24, 8, 4, 12}).value();
   const StagedRows staged = stream(product.view, shape);
   const TileSpace space{64, 1, 1, 1};
   const WorkLists lists = buildWorkLists(staged, space, {132});
@@ -551,7 +560,7 @@ TEST(WorkLists, LoadsAreEven) {
 
 TEST(Stages, LargeLayoutsAreQuick) {
   const Product product(largeLayout(), {16, 16}, false);
-  const StreamShape shape = getStreamShape({16, 24, 8, 4, 12}).value();
+  const StreamShape shape = shapeOf({16, 24, 8, 4, 12}).value();
   const auto start = std::chrono::steady_clock::now();
   const StagedRows staged = stream(product.view, shape);
   const TileSpace space{8, 1, 16, 16};

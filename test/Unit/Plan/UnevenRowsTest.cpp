@@ -5,6 +5,7 @@
 // H100.
 
 #include "PlanLayouts.h"
+#include "PlanTargets.h"
 #include "blocksparse/Layout/Patterns.h"
 #include "blocksparse/Plan/StageCost.h"
 #include "gtest/gtest.h"
@@ -18,7 +19,13 @@ using namespace blocksparse::test;
 
 namespace {
 
-constexpr int64_t size = 8192, workers = 132;
+constexpr int64_t size = 8192;
+const int64_t workers = hopper.multiprocessors;
+const GPUFacts withoutWgmma = [] {
+  GPUFacts facts = hopper;
+  facts.wgmma = false;
+  return facts;
+}();
 
 /// Returns a pattern with a window of 3, one global row and column, and random blocks up to
 /// `density`.
@@ -60,7 +67,7 @@ BlockLayout balanced(int64_t block, double density) {
 struct Plan {
   Plan(const BlockLayout &layout, int64_t cols, int64_t heads, bool wgmma = true,
        bool alongK = false)
-      : choice(chooseStream({layout, cols, heads, workers, wgmma, alongK})),
+      : choice(chooseStream({layout, cols, heads, wgmma ? hopper : withoutWgmma, alongK})),
         lut(buildRowLut(layout, false)),
         flops(2.0 * layout.nnz() * layout.block().rows * layout.block().cols * cols * heads) {
     product.segments = lut.segments;
@@ -69,9 +76,10 @@ struct Plan {
     product.denseBlocks = layout.grid().cols;
     product.block = layout.block();
     std::string error;
-    staged = buildStreamStages(product, choice.shape, choice.tileN, true, error).value();
+    staged =
+        buildStreamStages(product, choice.shape, choice.tileN, true, hopper.rates, error).value();
     const TileSpace space{cols / choice.tileN, 1, heads, 1};
-    lists = buildWorkLists(staged, space, {workers});
+    lists = buildWorkLists(staged, space, {workers, hopper.plannedCacheBytes()});
     const StageTables tables{lists.tiles,  lists.workers,     staged.records,  staged.rows,
                              staged.order, staged.recordInts, staged.groupSize};
     EXPECT_EQ(verifyStages(product, tables, space, &choice.shape), "");
@@ -111,13 +119,13 @@ struct Plan {
     const double bytes = 2. * block * (groupPanels * choice.tileN + total * block);
     if (!choice.wgmma) // a warp alone has a twelfth of the rate
       total = std::max(total, 12 * *std::max_element(blocks.begin(), blocks.end()));
-    return estimateTile(choice.wgmma ? StageRates::wgmma() : StageRates::stream(block, 12),
+    return estimateTile(choice.wgmma ? hopper.rates.wgmma : getStreamRates(hopper.rates, block, 12),
                         {choice.shape.rows * block, choice.tileN}, bytes,
                         static_cast<double>(total * block * block));
   }
 
   /// Returns the useful operations per second.
-  double rate() const { return flops / (slowest + StageRates().launchSeconds); }
+  double rate() const { return flops / (slowest + hopper.rates.wgmma.launchSeconds); }
 
   StreamChoice choice;
   RowLut lut;
@@ -204,7 +212,7 @@ TEST(UnevenRows, EvenRowsKeepTheirPlan) {
   other.owners = 0;
   std::string error;
   const StagedRows staged =
-      buildStreamStages(plan.product, other, plan.choice.tileN, true, error).value();
+      buildStreamStages(plan.product, other, plan.choice.tileN, true, hopper.rates, error).value();
   EXPECT_EQ(staged.rows, plan.staged.rows);
   EXPECT_EQ(staged.cost, plan.staged.cost);
 }

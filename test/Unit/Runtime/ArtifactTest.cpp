@@ -163,7 +163,9 @@ TEST(ArtifactTest, Targets) {
   EXPECT_EQ(parseArtifactTarget("sm_80"), (ArtifactTarget{8, 0, false}));
   EXPECT_EQ(parseArtifactTarget("sm_90a"), (ArtifactTarget{9, 0, true}));
   EXPECT_EQ(parseArtifactTarget("sm_121"), (ArtifactTarget{12, 1, false}));
-  for (const char *bad : {"", "sm_", "sm_9", "sm_80b", "sm_a", "sm_-80", "sm_ 80", "compute_80"})
+  EXPECT_EQ(parseArtifactTarget("sm_100f"), (ArtifactTarget{10, 0, false, true}));
+  for (const char *bad :
+       {"", "sm_", "sm_9", "sm_80b", "sm_a", "sm_f", "sm_100af", "sm_-80", "sm_ 80", "compute_80"})
     EXPECT_EQ(parseArtifactTarget(bad), std::nullopt) << bad;
 }
 
@@ -185,6 +187,10 @@ TEST(ArtifactTest, BestImageFirst) {
   EXPECT_EQ(rankImages(artifact, 10, 0), (Order{5, 2, 0}));
   EXPECT_EQ(rankImages(artifact, 12, 0), (Order{2, 0}));
   EXPECT_EQ(rankImages(artifact, 7, 5), Order{});
+  add(ImageKind::Ptx, "sm_100f"); // 6
+  EXPECT_EQ(rankImages(artifact, 10, 0), (Order{5, 6, 2, 0}));
+  EXPECT_EQ(rankImages(artifact, 10, 3), (Order{6, 2, 0}));
+  EXPECT_EQ(rankImages(artifact, 11, 0), (Order{2, 0}));
 }
 
 //===----------------------------------------------------------------------===//

@@ -4,12 +4,15 @@
 // A CUDA driver on host memory. It checks what the real driver checks (a context must be current,
 // pointers must be known, copies must stay inside an allocation), runs one kernel ("scale") and
 // records every launch. It has two devices of compute capability 9.0 with CUDA 12.8, or
-// FAKE_DRIVER_DEVICES of them. With FAKE_DRIVER_OLD it lacks the optional functions.
+// FAKE_DRIVER_DEVICES of them, or such as FAKE_DRIVER_DEVICE describes. With FAKE_DRIVER_OLD it
+// lacks the optional functions.
 
 #include "FakeState.h"
 
 #include <cstdlib>
 #include <cstring>
+#include <sstream>
+#include <string>
 
 using namespace fake;
 
@@ -33,6 +36,29 @@ Result fake::enter(const char *name) {
     if (failure.name == name && failure.remaining > 0 && --failure.remaining == 0)
       return failure.result;
   return cuda::success;
+}
+
+namespace {
+/// Describes what the fake devices say that they are.
+struct DeviceFacts {
+  std::string name = "Fake H100";
+  int capability = 90, multiprocessors = 132;
+};
+} // namespace
+
+/// Returns an H100, or what FAKE_DRIVER_DEVICE ("<capability> <SMs> <name>", "90 78 NVIDIA H20")
+/// says.
+static const DeviceFacts &device() {
+  static const DeviceFacts facts = [] {
+    DeviceFacts facts;
+    if (const char *text = getenv("FAKE_DRIVER_DEVICE")) {
+      std::istringstream stream(text);
+      stream >> facts.capability >> facts.multiprocessors >> std::ws;
+      std::getline(stream, facts.name);
+    }
+    return facts;
+  }();
+  return facts;
 }
 
 static int deviceCount() {
@@ -130,7 +156,7 @@ Result cuDeviceGet(cuda::Device *device, int ordinal) {
 }
 Result cuDeviceGetName(char *name, int size, cuda::Device) {
   ENTER("cuDeviceGetName");
-  strncpy(name, "Fake H100", static_cast<size_t>(size));
+  strncpy(name, device().name.c_str(), static_cast<size_t>(size));
   return cuda::success;
 }
 Result cuDeviceTotalMem_v2(size_t *bytes, cuda::Device) {
@@ -142,13 +168,13 @@ Result cuDeviceGetAttribute(int *value, int attribute, cuda::Device) {
   ENTER("cuDeviceGetAttribute");
   switch (attribute) {
   case cuda::computeCapabilityMajor:
-    *value = 9;
+    *value = device().capability / 10;
     return cuda::success;
   case cuda::computeCapabilityMinor:
-    *value = 0;
+    *value = device().capability % 10;
     return cuda::success;
   case cuda::multiprocessorCount:
-    *value = 132;
+    *value = device().multiprocessors;
     return cuda::success;
   case cuda::maxSharedMemoryPerBlockOptin:
     *value = optinShared;

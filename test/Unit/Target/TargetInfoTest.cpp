@@ -47,6 +47,8 @@ TEST(TargetInfo, ReadsGPUs) {
   EXPECT_EQ(hopper.workers(), 132);
   EXPECT_TRUE(hopper.gpuFacts().wgmma);
   EXPECT_EQ(hopper.gpuFacts().minimumPtx, 80);
+  EXPECT_EQ(parsed("cuda:sm_90").gpuFacts().defaultPtx(), 80);
+  EXPECT_EQ(parsed("cuda:sm_80").gpuFacts().defaultPtx(), 70);
   EXPECT_FALSE(parsed("cuda:sm_90").gpuFacts().wgmma);
   EXPECT_TRUE(parsed("cuda:sm_90").gpuFacts().tma);
   EXPECT_FALSE(parsed("cuda:sm_80").gpuFacts().tma);
@@ -59,6 +61,9 @@ TEST(TargetInfo, OnlySm90aHasWgmma) {
     EXPECT_EQ(chip.facts.wgmma, chip.name == "sm_90a") << chip.name;
     EXPECT_EQ(chip.facts.warpgroupMMA.n, chip.facts.wgmma ? 256 : 0) << chip.name;
     EXPECT_EQ(chip.facts.tma, chip.facts.computeCapability >= 90) << chip.name;
+    EXPECT_EQ(chip.facts.setmaxnreg, chip.name.back() == 'a' || chip.name.back() == 'f')
+        << chip.name;
+    EXPECT_GE(chip.facts.defaultPtx(), chip.facts.minimumPtx) << chip.name;
     EXPECT_TRUE(chip.facts.cpAsync) << chip.name;
   }
 }
@@ -138,12 +143,13 @@ TEST(TargetInfo, FindsTheBestTargetOfADevice) {
   EXPECT_EQ(ofDevice("NVIDIA H100 80GB HBM3 MIG 3g.40gb", 90, 60), "cuda:sm_90a,workers=60");
   EXPECT_EQ(ofDevice("NVIDIA A100-SXM4-80GB", 80, 108), "cuda:sm_80");
   EXPECT_EQ(ofDevice("Orin", 87, 14), "cuda:sm_87,workers=14");
-  EXPECT_EQ(ofDevice("NVIDIA B200", 100, 148), "cuda:sm_100");
-  EXPECT_EQ(ofDevice("NVIDIA B300", 103, 148), "cuda:sm_103");
-  EXPECT_EQ(ofDevice("NVIDIA GeForce RTX 5090", 120, 170), "cuda:sm_120");
-  EXPECT_EQ(ofDevice("NVIDIA GB10", 121, 48), "cuda:sm_121");
+  EXPECT_EQ(ofDevice("NVIDIA B200", 100, 148), "cuda:sm_100a");
+  EXPECT_EQ(ofDevice("NVIDIA B300", 103, 148), "cuda:sm_103a");
+  EXPECT_EQ(ofDevice("NVIDIA GeForce RTX 5090", 120, 170), "cuda:sm_120a");
+  EXPECT_EQ(ofDevice("NVIDIA GB10", 121, 48), "cuda:sm_121a");
   // Chips that are not known run the PTX of the newest older one.
   EXPECT_EQ(ofDevice("Later", 200, 200), "cuda:sm_121,workers=200");
+  EXPECT_EQ(ofDevice("Of a family", 125, 48), "cuda:sm_121f");
   EXPECT_EQ(ofDevice("Between", 88, 8), "cuda:sm_87,workers=8");
   EXPECT_EQ(ofDevice("Tesla T4", 75, 40),
             "expects a GPU of compute capability 8.0 or newer, but got 7.5");

@@ -75,7 +75,7 @@ std::string choose(const std::string &program) {
   if (!module)
     return {};
   PassManager pm = PassManager::on<ModuleOp>(&context);
-  pm.addPass(createSelectSchedulePass("cuda:sm_90a", /*database=*/"", nullptr));
+  pm.addPass(createSelectSchedulePass(::blocksparse::TargetInfo::h100(), /*database=*/"", nullptr));
   if (failed(pm.run(*module)))
     return {};
   std::string chosen;

@@ -10,10 +10,9 @@
 namespace mlir::blocksparse {
 
 /// Writes a C header (also valid C++) that declares the entry points of a compiled program:
-/// for each function what every parameter holds, its element type, the shape it stands for,
-/// how it is stored and, for a static layout, its block counts. `guard` names the include guard
-/// (any text). With `usesDevice` functions return a status. A function name that is not a C
-/// identifier is an error.
+/// for each function the contents of every parameter, its element type, its shape, its storage and,
+/// for a static layout, its block counts. `guard` names the include guard (any text). With
+/// `usesDevice` functions return a status. Fails if the name of a function is no C identifier.
 LogicalResult emitCHeader(ArrayRef<FunctionSignature> signatures, StringRef guard,
                           llvm::raw_ostream &stream, EmitErrorFn emitError,
                           bool usesDevice = false);

@@ -20,24 +20,24 @@ namespace mlir::blocksparse {
 
 enum class CodeFormat { LLVMIR, Assembly, Object };
 
-/// Packed adds, for each entry point f, a symbol f.packed that takes an array of the
-/// addresses of the arguments.
+/// Selects the entry points. `Packed` adds, for each entry point f, a symbol f.packed whose
+/// argument is an array of the addresses of the arguments of f.
 enum class EntryPoints { Plain, Packed };
 
-/// Optimised LLVM IR of a program whose only visible symbols are its entry points: for each
-/// public function f of the source one symbol f, which takes what the C header says.
+/// Holds the optimised LLVM IR of a program. Its only visible symbols are its entry points: for
+/// each public function f of the source one symbol f, whose arguments the C header describes.
 class Code {
 public:
-  /// Translates a module in the llvm and omp dialects, as buildLowerToLLVMPipeline leaves
-  /// it, and optimises it. Any other operation is an error that names it.
+  /// Translates a module in the llvm and omp dialects, the output of buildLowerToLLVMPipeline, and
+  /// optimises it. Fails with an error that names the operation if there is another one.
   static FailureOr<Code> create(ModuleOp module, const CPUOptions &options,
                                 EntryPoints entryPoints = EntryPoints::Plain);
 
   Code(Code &&);
   ~Code();
 
-  /// Appends the program to `bytes`. Consumes the IR for assembly and objects: each Code is
-  /// emitted once.
+  /// Appends the program to `bytes`. Assembly and objects consume the IR, so each Code is emitted
+  /// once.
   LogicalResult emit(CodeFormat format, SmallVectorImpl<char> &bytes);
 
 private:

@@ -12,34 +12,34 @@ class LLJIT;
 
 namespace mlir::blocksparse {
 
-/// An entry point whose arguments (pointers to descriptors, numbers) are passed as an
-/// array of their addresses, so that a caller needs not know their number. Gives a status: 0, or
-/// why a device failed.
+/// Is the type of an entry point whose arguments (pointers to descriptors, numbers) are passed as
+/// an array of their addresses, so that a caller need not know how many there are. It returns a
+/// status: 0, or the reason why a device failed.
 using PackedFunction = int32_t (*)(void **);
 
-/// A function of this process that programs call.
+/// Describes a function of this process that programs call.
 struct JITSymbol {
   StringRef name;
   void *address;
 };
 
-/// A program in memory, ready to be called. Where compiled code finds its arguments wrong
-/// (blocksparse-report-assertions), it writes why and ends the process with status 1.
+/// Holds a program in memory that can be called. If compiled code finds that its arguments are
+/// wrong (blocksparse-report-assertions), it writes the reason and ends the process with status 1.
 class JIT {
 public:
-  /// Links the object code of `code`, which has packed entry points and is made for the
-  /// host, in memory, together with LLVM's OpenMP runtime and `symbols`.
+  /// Links the object code of `code` in memory, together with LLVM's OpenMP runtime and `symbols`.
+  /// Requires packed entry points and code for the host.
   static FailureOr<JIT> create(Code code, EmitErrorFn emitError, ArrayRef<JITSymbol> symbols = {});
 
   JIT(JIT &&);
   ~JIT();
 
-  /// The packed form of an entry point; an unknown name is an error.
+  /// Returns the packed form of an entry point. Fails for an unknown name.
   FailureOr<PackedFunction> lookup(StringRef name, EmitErrorFn emitError);
 
-  /// Number of OpenMP threads of later calls from this thread; `count` >= 1.
+  /// Sets the number of OpenMP threads of later calls from this thread. Requires `count` >= 1.
   void setThreads(int count) { setNumThreads(count); }
-  /// Number of OpenMP threads of the next call from this thread.
+  /// Returns the number of OpenMP threads of the next call from this thread.
   int getThreads() const { return getMaxThreads(); }
 
 private:

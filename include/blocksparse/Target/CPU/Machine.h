@@ -4,6 +4,7 @@
 #ifndef BLOCKSPARSE_TARGET_CPU_MACHINE_H
 #define BLOCKSPARSE_TARGET_CPU_MACHINE_H
 
+#include "blocksparse/Target/TargetInfo.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
@@ -18,27 +19,28 @@ namespace mlir::blocksparse {
 
 using EmitErrorFn = llvm::function_ref<InFlightDiagnostic()>;
 
-/// The processor that code is made for.
+/// Describes the processor that code is made for.
 struct CPUOptions {
-  /// An LLVM name of a processor of the host's architecture, such as "x86-64-v3", or
-  /// "native" for the host itself.
+  /// Name that LLVM gives a processor of the host's architecture, such as "x86-64-v3", or "native"
+  /// for the host itself.
   std::string cpu = "native";
-  /// Features on top of the processor's: "+avx512f,-fma".
+  /// Changes to the features of the processor: "+avx512f,-fma".
   std::string features;
-  /// 0 to 3.
+  /// Optimisation level, 0 to 3.
   unsigned optLevel = 3;
 };
 
-/// The code generator. Multiplications and additions may be contracted. An unknown processor
-/// or feature is an error.
+/// Returns the code generator, which may contract multiplications and additions. Fails for an
+/// unknown processor or feature.
 FailureOr<std::unique_ptr<llvm::TargetMachine>> createTargetMachine(const CPUOptions &options,
                                                                     EmitErrorFn emitError);
 
-/// The text by which TargetInfo knows the processor, such as "cpu:znver4,simd=512,registers=32".
-/// Fails like createTargetMachine.
-FailureOr<std::string> describeTarget(const CPUOptions &options, EmitErrorFn emitError);
+/// Returns the target with the facts about the processor that LLVM knows, such as
+/// "cpu:znver4,simd=512,registers=32". Fails like createTargetMachine.
+FailureOr<::blocksparse::TargetInfo> describeTarget(const CPUOptions &options,
+                                                    EmitErrorFn emitError);
 
-/// Fails like createTargetMachine.
+/// Fails if createTargetMachine does.
 LogicalResult checkCPUOptions(const CPUOptions &options, EmitErrorFn emitError);
 
 } // namespace mlir::blocksparse

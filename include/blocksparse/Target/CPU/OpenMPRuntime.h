@@ -8,9 +8,10 @@
 
 namespace mlir::blocksparse {
 
-/// Path of LLVM's OpenMP runtime: the environment's BLOCKSPARSE_LIBOMP, else ../lib/libomp.so.5
-/// from the program's folder (as a bundle has it), else where the build found it, else libomp.so.5
-/// in the directories of the dynamic linker. An error names all the places.
+/// Returns the path of LLVM's OpenMP runtime: the environment variable BLOCKSPARSE_LIBOMP, else
+/// ../lib/libomp.so.5 from the program's folder (the layout of a bundle), else the path that the
+/// build found, else libomp.so.5 in the directories of the dynamic linker. Fails with an error that
+/// names all these paths.
 FailureOr<std::string> findOpenMPRuntime(EmitErrorFn emitError);
 
 } // namespace mlir::blocksparse

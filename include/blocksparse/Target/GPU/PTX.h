@@ -5,32 +5,33 @@
 #define BLOCKSPARSE_TARGET_GPU_PTX_H
 
 #include "blocksparse/Target/CPU/Machine.h"
+#include "blocksparse/Target/TargetOption.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
 namespace mlir::blocksparse {
 
-/// What PTX is made for.
+/// Describes the PTX to make.
 struct GPUOptions {
-  /// "sm_80", "sm_90a", ...: a chip that TargetInfo and LLVM know.
-  std::string chip = "sm_80";
-  /// 10 * major + minor; 0 stands for the lowest version that knows the chip, so that old
-  /// drivers take it.
+  /// GPU that runs the kernels.
+  ::blocksparse::TargetInfo target = ::blocksparse::TargetInfo::oldestGPU();
+  /// PTX version as 10 * major + minor; 0 stands for the lowest version that has the kernels'
+  /// instructions, so that old drivers take it (GPUFacts::defaultPtx).
   unsigned ptxVersion = 0;
-  /// 0 to 3.
+  /// Optimisation level, 0 to 3.
   unsigned optLevel = 3;
-  /// Machine code beside the PTX, by ptxas (see findPtxas).
+  /// True to add machine code by ptxas (see findPtxas) to the PTX.
   bool cubin = false;
-  /// No code of the host beside the kernels: for those who want the PTX alone.
+  /// True to make kernels alone, without host code, for callers that need only the PTX.
   bool kernelsOnly = false;
 };
 
-/// Fails for a chip, a PTX version or a level that cannot be; LLVM's code generator would abort the
-/// process instead.
+/// Fails for a target, a PTX version or a level that does not exist. LLVM's code generator would
+/// abort the process instead.
 LogicalResult checkGPUOptions(const GPUOptions &options, EmitErrorFn emitError);
 
-/// The PTX text of a module in the llvm and nvvm dialects. An operation of another dialect and
-/// a function that no device has (a mathematics library's) are errors. Kernels that share nothing
-/// are made on the context's threads; the text is the same however many there are.
+/// Returns the PTX text of a module in the llvm and nvvm dialects. Fails for an operation of
+/// another dialect, and for a function that no device has (of a mathematics library). Kernels that
+/// share nothing are made on the context's threads; the text does not depend on their number.
 FailureOr<std::string> emitPTX(gpu::GPUModuleOp module, const GPUOptions &options);
 
 } // namespace mlir::blocksparse

@@ -4,6 +4,7 @@
 #ifndef BLOCKSPARSE_TARGET_GPU_PASSES_H
 #define BLOCKSPARSE_TARGET_GPU_PASSES_H
 
+#include "blocksparse/Target/TargetOption.h"
 #include "mlir/Pass/Pass.h"
 
 namespace mlir::blocksparse {

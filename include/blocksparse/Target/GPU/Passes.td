@@ -16,7 +16,8 @@ def CopiesToKernelsPass : Pass<"blocksparse-copies-to-kernels", "::mlir::ModuleO
     changed.
   }];
   let options = [
-    Option<"chip", "chip", "std::string", /*default=*/"\"sm_80\"", "GPU to make kernels for.">,
+    Option<"target", "target", "::blocksparse::TargetInfo",
+           /*default=*/"::blocksparse::TargetInfo::oldestGPU()", "GPU to make kernels for.">,
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
@@ -40,7 +41,8 @@ def EmitPTXPass : Pass<"blocksparse-emit-ptx", "::mlir::ModuleOp"> {
     of ptxas such as (C7510), which say that wgmma is serialised, are warnings.
   }];
   let options = [
-    Option<"chip", "chip", "std::string", /*default=*/"\"sm_80\"", "GPU to make PTX for.">,
+    Option<"target", "target", "::blocksparse::TargetInfo",
+           /*default=*/"::blocksparse::TargetInfo::oldestGPU()", "GPU to make PTX for.">,
     Option<"ptxVersion", "ptx-version", "unsigned", /*default=*/"0",
            "10 * major + minor; 0: the lowest that supports the chip.">,
     Option<"optLevel", "O", "unsigned", /*default=*/"3", "Optimisation level, 0 to 3.">,
@@ -80,7 +82,8 @@ def LaunchesToRuntimePass : Pass<"convert-gpu-launch-to-runtime", "::mlir::Modul
     previous kernel has ended. More shared memory than the chip has is an error.
   }];
   let options = [
-    Option<"chip", "chip", "std::string", /*default=*/"\"sm_80\"", "GPU that runs the kernels.">,
+    Option<"target", "target", "::blocksparse::TargetInfo",
+           /*default=*/"::blocksparse::TargetInfo::oldestGPU()", "GPU that runs the kernels.">,
   ];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
                            "::mlir::memref::MemRefDialect",

@@ -12,7 +12,8 @@
 
 namespace mlir::blocksparse {
 
-/// What ptxas says of one kernel; sizes in bytes, those of the frame per thread.
+/// Describes one kernel as ptxas reports it. Sizes are in bytes, those of the frame for each
+/// thread.
 struct PtxasKernel {
   std::string name;
   int64_t registers = 0; // per thread
@@ -23,36 +24,37 @@ struct PtxasKernel {
   bool operator==(const PtxasKernel &) const = default;
 };
 
-/// What ptxas prints with -v.
+/// Holds the output of ptxas -v.
 struct PtxasReport {
   std::vector<PtxasKernel> kernels;
-  /// Warnings, and whatever has a number like (C7510): ptxas tells of serialised wgmma in that way.
+  /// Warnings, and all messages with a number like (C7510), by which ptxas reports serialised
+  /// wgmma.
   std::vector<std::string> warnings;
   std::vector<std::string> errors;
 };
 
-/// Reads the output of `ptxas -v`. Lines that it does not know are left out.
+/// Parses the output of `ptxas -v`, and ignores lines that it does not know.
 PtxasReport parsePtxasReport(StringRef text);
 
-/// How a kernel is launched, as far as it is known when it is compiled.
+/// Describes the launch of a kernel as far as it is known at compile time.
 struct KernelLaunch {
   std::string name;
   int64_t threads = 0; // per block
   int64_t dynamicSharedBytes = 0;
 };
 
-/// Whether kernels keep within what a block may have of `target`: shared memory, and registers of
-/// all threads as the hardware hands them out (per warp, in steps of 256). The first one that does
-/// not is an error with what it uses and the limit.
+/// Fails with an error for the first kernel that exceeds what a CTA of `target` may have: shared
+/// memory, and registers of all threads as the hardware allocates them (for each warp, in steps of
+/// 256). The error has the use and the limit.
 LogicalResult checkKernelLimits(const PtxasReport &report, ArrayRef<KernelLaunch> launches,
                                 const ::blocksparse::TargetInfo &target, EmitErrorFn emitError);
 
-/// The path of ptxas: what the environment variable BLOCKSPARSE_PTXAS names, else the first one in
-/// PATH, CUDA_PATH/bin and /usr/local/cuda/bin. None is an error.
+/// Returns the path of ptxas: the value of the environment variable BLOCKSPARSE_PTXAS, else the
+/// first one in PATH, CUDA_PATH/bin and /usr/local/cuda/bin. Fails if there is none.
 FailureOr<std::string> findPtxas(EmitErrorFn emitError);
 
-/// Machine code (a cubin) of PTX text for `chip`, with the report on it. What ptxas refuses is an
-/// error with its text.
+/// Returns the machine code (a cubin) of PTX text for `chip`, and fills the report on it. Fails
+/// with the text of ptxas if ptxas refuses the PTX.
 FailureOr<std::string> assemblePTX(StringRef ptx, StringRef chip, StringRef ptxas,
                                    PtxasReport &report, EmitErrorFn emitError);
 

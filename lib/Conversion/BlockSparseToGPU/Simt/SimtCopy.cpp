@@ -30,8 +30,8 @@ static void launchForElements(
 }
 
 void mlir::blocksparse::convertCopiesToGPU(ArrayRef<memref::CopyOp> copies, ModuleOp module,
-                                           StringRef chip) {
-  KernelBuilder kernels(module, chip);
+                                           const ::blocksparse::TargetInfo &target) {
+  KernelBuilder kernels(module, target);
   for (memref::CopyOp copy : copies) {
     ImplicitLocOpBuilder host(copy.getLoc(), copy);
     Value source = copy.getSource(), target = copy.getTarget();
@@ -46,8 +46,8 @@ void mlir::blocksparse::convertCopiesToGPU(ArrayRef<memref::CopyOp> copies, Modu
 }
 
 LogicalResult mlir::blocksparse::convertFillsToGPU(ArrayRef<linalg::MapOp> fills, ModuleOp module,
-                                                   StringRef chip) {
-  KernelBuilder kernels(module, chip);
+                                                   const ::blocksparse::TargetInfo &target) {
+  KernelBuilder kernels(module, target);
   for (linalg::MapOp fill : fills) {
     Value value = fill.getBody()->getTerminator()->getOperand(0);
     if (!fill.getInputs().empty() || value.getParentRegion() == &fill.getMapper())

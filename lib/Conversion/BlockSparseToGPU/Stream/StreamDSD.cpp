@@ -14,7 +14,8 @@ using namespace mlir::blocksparse::device;
 
 bool mlir::blocksparse::device::hasStream(const KernelBuilder &kernels, PlannedDSDOp op) {
   return kernels.getFacts().tma && !op.getStages().empty() && op.getSchedule() &&
-         op.getSchedule()->getKernel().starts_with("cuda.stream") && StreamPlan::get(op);
+         op.getSchedule()->getKernel().starts_with("cuda.stream") &&
+         StreamPlan::get(op, kernels.getFacts());
 }
 
 /// The packed values: given, or made here; `made` tells which.
@@ -61,7 +62,7 @@ static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Plan
 void mlir::blocksparse::device::emitStream(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
                                            PlannedDSDOp op,
                                            function_ref<void(ImplicitLocOpBuilder &)> fallback) {
-  StreamPlan plan = *StreamPlan::get(op);
+  StreamPlan plan = *StreamPlan::get(op, kernels.getFacts());
   Value fits = both(host, isAligned16(host, op.getDense()), isAligned16(host, op.getInit()));
   if (!op.getPacked())
     fits = both(host, fits, isAligned16(host, op.getValues()));

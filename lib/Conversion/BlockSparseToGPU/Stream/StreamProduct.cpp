@@ -18,15 +18,13 @@ using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
 static constexpr int64_t warpSize = 32;
-/// Warps of the producer warpgroup. Only one of them issues TMA loads, but setmaxnreg applies to
-/// complete warpgroups.
-static constexpr int64_t producerWarps = 4;
-
 static Value constant(ImplicitLocOpBuilder &b, int64_t value) { return i32Constant(b, value); }
 
-int64_t StreamPlan::threads() const { return (warps + producerWarps) * warpSize; }
+int64_t StreamPlan::threads() const {
+  return (warps + ::blocksparse::streamProducerWarps) * warpSize;
+}
 
-std::optional<StreamPlan> StreamPlan::get(PlannedDSDOp op) {
+std::optional<StreamPlan> StreamPlan::get(PlannedDSDOp op, const ::blocksparse::GPUFacts &gpu) {
   ScheduleAttr schedule = *op.getSchedule();
   int64_t block = op.getBlock()[0];
   bool wgmma = schedule.getKernel() == "cuda.stream_wgmma";
@@ -37,11 +35,13 @@ std::optional<StreamPlan> StreamPlan::get(PlannedDSDOp op) {
                                      .stages = schedule.getStages(),
                                      .warps = schedule.getWarps(),
                                      .wgmma = wgmma,
-                                     .alongK = op.getTransposeB()});
+                                     .alongK = op.getTransposeB(),
+                                     .sharedBytes = gpu.sharedMemoryPerBlock});
   if (!shape)
     return std::nullopt;
   StreamPlan plan;
   plan.usesWgmma = wgmma;
+  plan.hasSetmaxnreg = gpu.setmaxnreg;
   plan.shape = *shape;
   plan.stages = schedule.getStages();
   plan.warps = schedule.getWarps();
@@ -60,24 +60,25 @@ Value StreamPlan::placeOf(ImplicitLocOpBuilder &b, Value owner, Value number) co
 }
 
 /// Returns the registers after setmaxnreg. All threads of a CTA start with the same number, as many
-/// as fit. The producer needs few (the panels of a record, those of the next one, and a dozen more),
-/// and the consumers get the rest. The sum must not exceed what the CTA started with: setmaxnreg
-/// would wait for ever.
+/// as fit. The producer needs few (the panels of a record, those of the next one, and a dozen
+/// more), and the consumers get the rest. The sum must not exceed what the CTA started with:
+/// setmaxnreg would wait for ever.
 WarpRegisters StreamPlan::registers() const {
   constexpr int64_t all = 65536, most = 240;
   const int64_t producer = !usesWgmma ? 32 : shape.panels <= 4 ? 24 : 40;
   auto roundDown = [](int64_t number) { return number / 8 * 8; };
   int64_t launched = roundDown(all / threads());
-  if (launched >= most || warps % 4 != 0)
+  if (!hasSetmaxnreg || launched >= most || warps % 4 != 0)
     return {};
-  int64_t rest = threads() * launched - producerWarps * warpSize * producer;
+  int64_t rest = threads() * launched - ::blocksparse::streamProducerWarps * warpSize * producer;
   return {producer, std::min(roundDown(rest / (warps * warpSize)), most)};
 }
 
 int64_t StreamPlan::freeRegisters(int64_t sums) const {
-  constexpr int64_t all = 65536, most = 255, other = 48;
+  constexpr int64_t all = 65536, most = 255;
   int64_t consumer = registers().consumer;
-  return (consumer != 0 ? consumer : std::min(all / threads(), most)) - sums - other;
+  return (consumer != 0 ? consumer : std::min(all / threads(), most)) - sums -
+         ::blocksparse::streamOtherRegisters;
 }
 
 //===----------------------------------------------------------------------===//

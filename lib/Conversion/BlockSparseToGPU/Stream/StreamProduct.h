@@ -20,6 +20,7 @@
 #include "StreamPanels.h"
 #include "StreamTerms.h"
 #include "blocksparse/Plan/Stages.h"
+#include "blocksparse/Target/TargetInfo.h"
 
 namespace mlir::blocksparse::device {
 
@@ -33,8 +34,8 @@ struct WarpRegisters {
 /// blocks and a record, or with staged operands; then buffers of block x 64 results; then the
 /// barriers. Offsets and sizes are bytes.
 struct StreamPlan {
-  /// Returns the plan of the operation, or nothing if its schedule has no legal shape.
-  static std::optional<StreamPlan> get(PlannedDSDOp op);
+  /// Returns the plan of the operation, or nothing if its schedule has no legal shape on `gpu`.
+  static std::optional<StreamPlan> get(PlannedDSDOp op, const ::blocksparse::GPUFacts &gpu);
 
   /// Returns the size of a value block.
   int64_t blockBytes() const { return shape.block * shape.block * 2; }
@@ -77,6 +78,8 @@ struct StreamPlan {
   /// True if two warpgroups multiply by wgmma; otherwise every consumer warp multiplies by
   /// mma.sync.
   bool usesWgmma;
+  /// True if warps may exchange registers. Else all keep those that they start with.
+  bool hasSetmaxnreg;
   Type element;
   MapBox out;
   TermStages terms;

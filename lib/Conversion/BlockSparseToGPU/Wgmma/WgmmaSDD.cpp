@@ -87,7 +87,7 @@ struct Factors {
 
 /// Describes the boxes, the factors and the shape of the kernel of a planned_sdd.
 struct SDDPlan {
-  SDDPlan(PlannedSDDOp op, const Factors &factors, int64_t sharedLimit);
+  SDDPlan(PlannedSDDOp op, const Factors &factors, const ::blocksparse::GPUFacts &gpu);
 
   ::blocksparse::BlockShape block;
   ::blocksparse::SampledForm form;
@@ -200,7 +200,7 @@ static std::optional<::blocksparse::SampledFactors> getTransposes(PlannedSDDOp o
                                             {op.getTransposeA(), op.getTransposeB()});
 }
 
-SDDPlan::SDDPlan(PlannedSDDOp op, const Factors &factors, int64_t sharedLimit)
+SDDPlan::SDDPlan(PlannedSDDOp op, const Factors &factors, const ::blocksparse::GPUFacts &gpu)
     : block(blockOf(op)) {
   ScheduleAttr schedule = *op.getSchedule();
   form = ::blocksparse::SampledForm::get(block, factors.transposes, schedule.getGroup() > 1,
@@ -224,12 +224,12 @@ SDDPlan::SDDPlan(PlannedSDDOp op, const Factors &factors, int64_t sharedLimit)
   shape.aAlongK = left.alongK;
   shape.bAlongK = right.alongK;
   shape.transposeOut = form.swapsAB;
-  shape.fitStages(4, sharedLimit);
+  shape.fitStages(4, gpu.sharedMemoryPerBlock);
   steps = llvm::divideCeil(innerSize(op), WgmmaShape::stepDepth);
   // Gathered tiles read from all over the factors. CTAs are throttled only if the factors do not
   // fit in the L2 cache.
   if (form.gathersRows &&
-      matrixBytes(op.getA()) + matrixBytes(op.getB()) > ::blocksparse::WorkOptions().cacheBytes) {
+      matrixBytes(op.getA()) + matrixBytes(op.getB()) > gpu.plannedCacheBytes()) {
     shape.blocks = bufferType(op.getTiles()[SampledOperands::Workers]).getDimSize(0) - 1;
     shape.pacedTiles =
         bufferType(op.getTiles()[SampledOperands::Tiles]).getDimSize(0) / shape.blocks;
@@ -497,7 +497,7 @@ static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Plan
   SmallVector<Value> made;
   Value a = getFactor(host, kernels, op.getA(), op.getTransposeA(), transposes.transposeA, made);
   Value b = getFactor(host, kernels, op.getB(), op.getTransposeB(), transposes.transposeB, made);
-  SDDPlan plan(op, {a, b, transposes}, kernels.getFacts().sharedMemoryPerBlock);
+  SDDPlan plan(op, {a, b, transposes}, kernels.getFacts());
   SmallVector<Value> maps;
   auto createMaps = [&](const Factor &factor) {
     DenseAxes axes = DenseAxes::ofMatrices(factor.memref);

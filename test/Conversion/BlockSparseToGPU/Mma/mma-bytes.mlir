@@ -1,6 +1,6 @@
 // Products of 8-bit elements by mma.sync: i8 on every chip, f8 as f16 from sm_90 on.
-// RUN: blocksparse-opt %s -split-input-file -convert-blocksparse-to-gpu=chip=sm_80 | FileCheck %s --check-prefixes=CHECK,SM80 --implicit-check-not=blocksparse.planned
-// RUN: blocksparse-opt %s -split-input-file -convert-blocksparse-to-gpu=chip=sm_90a | FileCheck %s --check-prefixes=CHECK,SM90 --implicit-check-not=blocksparse.planned
+// RUN: blocksparse-opt %s -split-input-file -convert-blocksparse-to-gpu=target=cuda:sm_80 | FileCheck %s --check-prefixes=CHECK,SM80 --implicit-check-not=blocksparse.planned
+// RUN: blocksparse-opt %s -split-input-file -convert-blocksparse-to-gpu=target=cuda:sm_90a | FileCheck %s --check-prefixes=CHECK,SM90 --implicit-check-not=blocksparse.planned
 
 #mma = #blocksparse.schedule<kernel = "cuda.mma">
 

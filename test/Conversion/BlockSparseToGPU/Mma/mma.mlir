@@ -1,4 +1,4 @@
-// RUN: blocksparse-opt %s -split-input-file -convert-blocksparse-to-gpu=chip=sm_80 | FileCheck %s --implicit-check-not=blocksparse.planned
+// RUN: blocksparse-opt %s -split-input-file -convert-blocksparse-to-gpu=target=cuda:sm_80 | FileCheck %s --implicit-check-not=blocksparse.planned
 
 #mma = #blocksparse.schedule<kernel = "cuda.mma">
 

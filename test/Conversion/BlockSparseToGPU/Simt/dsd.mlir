@@ -1,4 +1,4 @@
-// RUN: blocksparse-opt %s -split-input-file -convert-blocksparse-to-gpu=chip=sm_90a | FileCheck %s --implicit-check-not=blocksparse.
+// RUN: blocksparse-opt %s -split-input-file -convert-blocksparse-to-gpu=target=cuda:sm_90a | FileCheck %s --implicit-check-not=blocksparse.
 
 // One kernel module with a target, before the host code.
 // CHECK: module attributes {gpu.container_module}

@@ -1,6 +1,6 @@
 // cuda.stream at blocks of 16 whose dense operand lies along k: copies of four panels where a stage
 // holds a multiple of four, elsewhere of one.
-// RUN: blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-to-buffers{target=cuda:sm_90a},blocksparse-lower-gpu-pipeline{chip=sm_90a})' | FileCheck %s
+// RUN: blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-to-buffers{target=cuda:sm_90a},blocksparse-lower-gpu-pipeline{target=cuda:sm_90a})' | FileCheck %s
 
 #b16 = #blocksparse.layout<16x16, grid 64x64, random_balanced(density = 0.25, seed = 1)>
 

@@ -1,6 +1,6 @@
 // The terms of epilogues of cuda.stream come through its ring: the input by the producer, vectors by the three
 // warps beside it, which fill each stage together with it.
-// RUN: blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-to-buffers{target=cuda:sm_90a},blocksparse-lower-gpu-pipeline{chip=sm_90a})' | FileCheck %s
+// RUN: blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-to-buffers{target=cuda:sm_90a},blocksparse-lower-gpu-pipeline{target=cuda:sm_90a})' | FileCheck %s
 
 #b16 = #blocksparse.layout<16x16, grid 48x64, random_balanced(density = 0.25, seed = 1)>
 #b32 = #blocksparse.layout<32x32, grid 24x32, random_balanced(density = 0.25, seed = 1)>

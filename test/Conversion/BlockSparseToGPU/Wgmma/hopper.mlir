@@ -1,7 +1,7 @@
 // The kernels of Hopper's families: what brings the operands, what multiplies, and who does which.
-// RUN: blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-to-buffers{target=cuda:sm_90a},blocksparse-lower-gpu-pipeline{chip=sm_90a})' | FileCheck %s --implicit-check-not='blocksparse.dsd' --implicit-check-not='blocksparse.planned'
+// RUN: blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-to-buffers{target=cuda:sm_90a},blocksparse-lower-gpu-pipeline{target=cuda:sm_90a})' | FileCheck %s --implicit-check-not='blocksparse.dsd' --implicit-check-not='blocksparse.planned'
 // On a chip without wgmma the same program runs on mma.sync.
-// RUN: blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-to-buffers{target=cuda:sm_80},blocksparse-lower-gpu-pipeline{chip=sm_80})' | FileCheck %s --check-prefix=AMPERE --implicit-check-not=wgmma --implicit-check-not=cp.async.bulk
+// RUN: blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-to-buffers{target=cuda:sm_80},blocksparse-lower-gpu-pipeline{target=cuda:sm_80})' | FileCheck %s --check-prefix=AMPERE --implicit-check-not=wgmma --implicit-check-not=cp.async.bulk
 
 #b16 = #blocksparse.layout<16x16, grid 64x64, random_balanced(density = 0.25, seed = 1)>
 #b32 = #blocksparse.layout<32x32, grid 36x32, random_balanced(density = 0.5, seed = 1)>

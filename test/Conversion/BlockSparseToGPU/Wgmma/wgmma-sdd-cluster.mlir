@@ -1,7 +1,7 @@
 // With 512 columns in the schedule, thread blocks of a cluster of two have the same rows of blocks of 128:
 // block i of the cluster copies the 64 rows of half i to both, and each its own columns. Every factor may
 // lie either way.
-// RUN: blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-to-buffers{target=cuda:sm_90a},blocksparse-lower-gpu-pipeline{chip=sm_90a})' | FileCheck %s
+// RUN: blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-to-buffers{target=cuda:sm_90a},blocksparse-lower-gpu-pipeline{target=cuda:sm_90a})' | FileCheck %s
 // RUN: blocksparse-compile %s --target=cuda:sm_90a -o %t.ptx
 // RUN: FileCheck %s --input-file=%t.ptx --check-prefix=PTX --implicit-check-not=arrive.release.cluster
 // The same program without the schedule's 512 columns has no cluster.

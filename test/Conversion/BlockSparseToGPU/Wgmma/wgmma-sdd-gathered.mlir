@@ -1,6 +1,6 @@
 // Products at blocks whose tiles are made of any rows (`group` above 1): what brings their operands,
 // and which kernels keep their thread blocks in step.
-// RUN: blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-to-buffers{target=cuda:sm_90a},blocksparse-lower-gpu-pipeline{chip=sm_90a})' | FileCheck %s --implicit-check-not=atomicrmw --implicit-check-not='global internal @pace'
+// RUN: blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-to-buffers{target=cuda:sm_90a},blocksparse-lower-gpu-pipeline{target=cuda:sm_90a})' | FileCheck %s --implicit-check-not=atomicrmw --implicit-check-not='global internal @pace'
 // RUN: blocksparse-compile %s --target=cuda:sm_90a --function=blocks_of_32 -o %t.ptx
 // RUN: FileCheck %s --input-file=%t.ptx --check-prefix=PTX
 

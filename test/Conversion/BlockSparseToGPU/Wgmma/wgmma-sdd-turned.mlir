@@ -1,6 +1,6 @@
 // Products at blocks whose factors lie across k: kernels write them transposed to temporary memory, and
 // the product is that of factors along k. The general kernels of the fallback take the operands.
-// RUN: blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-to-buffers{target=cuda:sm_90a},blocksparse-lower-gpu-pipeline{chip=sm_90a})' | FileCheck %s
+// RUN: blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-to-buffers{target=cuda:sm_90a},blocksparse-lower-gpu-pipeline{target=cuda:sm_90a})' | FileCheck %s
 // RUN: blocksparse-compile %s --target=cuda:sm_90a --function=b_across -o %t.ptx
 // RUN: FileCheck %s --input-file=%t.ptx --check-prefix=PTX
 
