@@ -154,23 +154,6 @@ LogicalResult FunctionBuilder::build(ArrayRef<BenchOperand> operands,
 // Compilation
 //===----------------------------------------------------------------------===//
 
-/// Returns the parameters that are not defaults: "cuda.mma 128x128x32 s3 w8 g2".
-static std::string describeSchedule(ScheduleAttr schedule) {
-  std::string text = schedule.getKernel().str();
-  llvm::raw_string_ostream os(text);
-  StringRef separator = schedule.getTileM() ? " " : " k";
-  for (int64_t tile : {schedule.getTileM(), schedule.getTileN(), schedule.getTileK()})
-    if (tile)
-      os << std::exchange(separator, "x") << tile;
-  for (auto [letter, value, standard] : {std::tuple("s", schedule.getStages(), int64_t(0)),
-                                         std::tuple("w", schedule.getWarps(), int64_t(0)),
-                                         std::tuple("g", schedule.getGroup(), int64_t(1)),
-                                         std::tuple("/", schedule.getSplit(), int64_t(0))})
-    if (value != standard)
-      os << ' ' << letter << value;
-  return text;
-}
-
 namespace {
 
 /// Records the schedule that was chosen, and the time at which the last pass ended.
@@ -187,7 +170,8 @@ struct CompileObserver : PassInstrumentation {
       if (!chosen)
         return;
       // Attention consists of several operations.
-      schedule += (schedule.empty() ? "" : ", ") + describeSchedule(chosen);
+      schedule +=
+          (schedule.empty() ? "" : ", ") + ::blocksparse::describeSchedule(chosen.getSchedule());
     });
   }
 

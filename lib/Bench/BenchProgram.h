@@ -40,7 +40,7 @@ public:
   /// Returns the error; "" if there is none.
   const std::string &error() const { return errorText; }
   void setError(std::string text) { errorText = std::move(text); }
-  /// Returns the schedule that the compiler chose: "cuda.wgmma 128x256x64 s4 w2".
+  /// Returns the schedule that the compiler chose: "cuda.wgmma 128x256 stages=4".
   const std::string &schedule() const { return scheduleText; }
   /// compileTime returns the milliseconds from the module to PTX, or to the llvm dialect on a CPU.
   /// linkTime returns those of the rest, the code generation for the host.

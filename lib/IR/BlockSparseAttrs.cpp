@@ -6,6 +6,7 @@
 #include "LayoutAttrStorage.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -113,18 +114,121 @@ void ActivationAttr::print(AsmPrinter &printer) const {
 // ScheduleAttr
 //===----------------------------------------------------------------------===//
 
-LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef kernel,
-                                   int64_t tile_m, int64_t tile_n, int64_t tile_k, int64_t stages,
-                                   int64_t warps, int64_t group, int64_t split) {
-  if (kernel.empty())
-    return emitError() << "expects the name of a kernel family, but got an empty string";
-  std::pair<StringRef, int64_t> sizes[] = {{"tile_m", tile_m}, {"tile_n", tile_n},
-                                           {"tile_k", tile_k}, {"stages", stages},
-                                           {"warps", warps},   {"split", split}};
-  for (auto [name, value] : sizes)
-    if (value < 0)
-      return emitError() << "expects " << name << " to be at least 0, but got " << value;
-  if (group < 1)
-    return emitError() << "expects group to be at least 1, but got " << group;
+using ::blocksparse::KernelFamily;
+using ::blocksparse::Schedule;
+using ::blocksparse::ScheduleField;
+
+/// Reads the name of a kernel family. The former spelling, kernel = "NAME", and former names are
+/// errors that say what to write.
+static std::optional<KernelFamily> parseFamily(AsmParser &parser) {
+  StringRef name;
+  std::string former;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseKeyword(&name))
+    return std::nullopt;
+  const bool isFormer = name == "kernel" && succeeded(parser.parseOptionalEqual()) &&
+                        succeeded(parser.parseOptionalString(&former));
+  StringRef given = isFormer ? StringRef(former) : name;
+  StringRef current = ::blocksparse::findRenamedFamily(given);
+  std::optional<KernelFamily> family =
+      ::blocksparse::parseKernelFamily(current.empty() ? given : current);
+  if (family && !isFormer && current.empty())
+    return family;
+  InFlightDiagnostic error = parser.emitError(loc) << "expects ";
+  if (family) {
+    error << "#blocksparse.schedule<" << ::blocksparse::getName(*family)
+          << ", PARAMETER = VALUE...>";
+  } else {
+    error << "one of the kernel families ";
+    llvm::interleaveComma(::blocksparse::allKernelFamilies, error,
+                          [&](KernelFamily known) { error << ::blocksparse::getName(known); });
+  }
+  error << ", but got ";
+  if (isFormer)
+    error << "the former spelling kernel = ";
+  error << '"' << given << '"';
+  return std::nullopt;
+}
+
+/// Reads the value of a parameter.
+static ParseResult parseValue(AsmParser &parser, const ScheduleField &field) {
+  if (field.count)
+    return parser.parseInteger(*field.count);
+  if (field.flag) {
+    SMLoc loc = parser.getCurrentLocation();
+    StringRef value;
+    if (parser.parseKeyword(&value))
+      return failure();
+    if (value != "true" && value != "false")
+      return parser.emitError(loc)
+             << "expects " << field.name << " = true or false, but got " << value;
+    *field.flag = value == "true";
+    return success();
+  }
+  SMLoc loc = parser.getCurrentLocation();
+  SmallVector<int64_t, 2> sizes;
+  if (parser.parseDimensionList(sizes, /*allowDynamic=*/false, /*withTrailingX=*/false))
+    return failure();
+  if (sizes.size() != 2)
+    return parser.emitError(loc) << "expects " << field.name
+                                 << " = ROWSxCOLUMNS, but got a number of sizes of "
+                                 << sizes.size();
+  *field.tile = {sizes[0], sizes[1]};
+  return success();
+}
+
+/// Reads one parameter, "NAME = VALUE", into `schedule`; `seen` has the names so far.
+static ParseResult parseParameter(AsmParser &parser, Schedule &schedule,
+                                  SmallVectorImpl<StringRef> &seen) {
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef name;
+  if (parser.parseKeyword(&name))
+    return failure();
+  std::optional<ScheduleField> found;
+  SmallVector<StringRef> names;
+  ::blocksparse::forEachField(schedule, [&](const ScheduleField &field) {
+    names.push_back(field.name);
+    if (field.name == std::string_view(name))
+      found = field;
+  });
+  if (!found) {
+    InFlightDiagnostic error = parser.emitError(loc) << "expects ";
+    if (names.empty())
+      error << "no parameters of ";
+    else
+      error << "one of the parameters " << llvm::join(names, ", ") << " of ";
+    return error << schedule.familyName() << ", but got '" << name << "'";
+  }
+  if (llvm::is_contained(seen, name))
+    return parser.emitError(loc) << "expects each parameter once, but got '" << name << "' again";
+  seen.push_back(name);
+  return failure(parser.parseEqual() || parseValue(parser, *found));
+}
+
+Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess())
+    return {};
+  std::optional<KernelFamily> family = parseFamily(parser);
+  if (!family)
+    return {};
+  Schedule schedule(*family);
+  SmallVector<StringRef> seen;
+  while (succeeded(parser.parseOptionalComma()))
+    if (parseParameter(parser, schedule, seen))
+      return {};
+  if (parser.parseGreater())
+    return {};
+  return parser.getChecked<ScheduleAttr>(loc, parser.getContext(), schedule);
+}
+
+void ScheduleAttr::print(AsmPrinter &printer) const {
+  printer << '<' << ::blocksparse::printSchedule(getSchedule()) << '>';
+}
+
+LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                   Schedule schedule) {
+  if (std::string fault = ::blocksparse::checkParams(schedule); !fault.empty())
+    return emitError() << fault;
   return success();
 }

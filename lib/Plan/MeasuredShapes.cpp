@@ -31,9 +31,9 @@ constexpr MeasuredShape smallH100[] = {
 // Copies of four panels keep the same bytes in flight, with room for the blocks that meet them: a
 // copy that has more blocks comes again, but then the products take longer.
 constexpr MeasuredShape quadsH100[] = {
-    {16, 0.15, 24, 8, 4},
-    {16, 0.40, 24, 8, 3, MeasuredShape::Pairs},
-    {16, 1.0, 24, 4, 4, MeasuredShape::Pairs},
+    {16, 0.15, 24, 8, 4, MeasuredShape::Rows, 4},
+    {16, 0.40, 24, 8, 3, MeasuredShape::Pairs, 4},
+    {16, 1.0, 24, 4, 4, MeasuredShape::Pairs, 4},
 };
 // The number of single panels is no multiple of four. These shapes are estimated, not measured.
 constexpr MeasuredShape singlesH100[] = {

@@ -21,6 +21,8 @@ struct MeasuredShape {
   /// A chip without wgmma uses the next shape of the list.
   enum Team { Rows, Pairs, Wgmma };
   Team team = Rows;
+  /// Panels that one TMA load brings.
+  int64_t panelsPerCopy = 1;
 };
 
 /// Holds the shapes of a device, in ascending occupancy for each block.

@@ -153,7 +153,7 @@ std::vector<int32_t> Grouper::match(std::span<const int32_t> rows) const {
 }
 
 GroupSize Grouper::measure(std::span<const int32_t> places) {
-  const int64_t perCopy = shape.panelsPerCopy();
+  const int64_t perCopy = shape.panelsPerCopy;
   GroupSize size;
   std::vector<int64_t> load(owners(), 0);
   ++measured;
@@ -269,7 +269,7 @@ std::optional<RowGroups> Grouper::takeByLength(std::string &error) {
     if (!part)
       return std::nullopt;
     std::optional<RowClusters> clusters =
-        groupRows(*part, 0, size, /*cluster=*/true, shape.panelsPerCopy(), error);
+        groupRows(*part, 0, size, /*cluster=*/true, shape.panelsPerCopy, error);
     if (!clusters)
       return std::nullopt;
     for (int32_t &row : clusters->rows)
@@ -314,7 +314,7 @@ std::optional<RowGroups> blocksparse::groupStreamRows(const BlockLayout &layout,
                                                       bool cluster, const ChipRates &rates,
                                                       std::string &error) {
   std::optional<RowClusters> clusters =
-      groupRows(layout, head, shape.rows, cluster, shape.panelsPerCopy(), error);
+      groupRows(layout, head, shape.rows, cluster, shape.panelsPerCopy, error);
   if (!clusters)
     return std::nullopt;
   Grouper grouper(layout, head, shape, tileN, rates);

@@ -8,12 +8,12 @@
 
 using namespace blocksparse;
 
-std::optional<SampledFactors> SampledFactors::get(std::string_view kernel, BlockShape block,
+std::optional<SampledFactors> SampledFactors::get(KernelFamily family, BlockShape block,
                                                   SampledFactors operands) {
-  if (kernel == "cuda.wgmma")
+  if (family == KernelFamily::CUDAWgmma)
     return operands;
   const SampledFactors alongK{false, true};
-  if (kernel != "cuda.wgmma_turned" || !sharesPieces(block) || operands == alongK)
+  if (family != KernelFamily::CUDAWgmmaTransposed || !sharesPieces(block) || operands == alongK)
     return std::nullopt;
   return alongK;
 }

@@ -137,7 +137,7 @@ void StreamChooser::consider(int64_t rows, const GroupFacts &facts, const Measur
   choice.stages = shape->stages;
   const std::optional<StreamShape> fits =
       getStreamShape({block, rows, shape->panels, shape->stages, choice.warps, choice.wgmma,
-                      problem.alongK, problem.gpu.sharedMemoryPerBlock});
+                      problem.alongK, problem.gpu.sharedMemoryPerBlock, shape->panelsPerCopy});
   if (!fits)
     return;
   choice.shape = *fits;

@@ -35,13 +35,13 @@ public:
     std::sort(blocks.begin(), blocks.end());
     const size_t before = staged.records.size();
     for (size_t begin = 0, end; begin < blocks.size(); begin = end) {
-      const int64_t panel = panelOf(begin), copy = panel / shape.panelsPerCopy();
+      const int64_t panel = panelOf(begin), copy = panel / shape.panelsPerCopy;
       for (end = begin; end < blocks.size() && panelOf(end) == panel;)
         ++end;
       // All blocks of a copy go to one record if they fit in one.
       size_t together = end;
       while (copy != openCopy && together < blocks.size() &&
-             panelOf(together) / shape.panelsPerCopy() == copy)
+             panelOf(together) / shape.panelsPerCopy == copy)
         ++together;
       if ((copy != openCopy && numPanels == shape.panels) ||
           numBlocks + static_cast<int64_t>(together - begin) > shape.blocks)
@@ -68,7 +68,7 @@ private:
   int64_t panelOf(size_t block) const { return static_cast<int64_t>(blocks[block].first >> 32); }
 
   void addPanel(int64_t panel, size_t begin, size_t end) {
-    const int64_t perCopy = shape.panelsPerCopy();
+    const int64_t perCopy = shape.panelsPerCopy;
     if (numPanels == 0) {
       record = staged.records.size();
       staged.records.resize(record + staged.recordInts, 0);

@@ -215,7 +215,7 @@ private:
   /// first panel of the last copy before the record, and becomes the first panel of its own last
   /// copy.
   std::string checkStreamHead(std::span<const int32_t> words, int64_t place, int64_t &copy) {
-    const int64_t perCopy = shape->panelsPerCopy();
+    const int64_t perCopy = shape->panelsPerCopy;
     if (words[StreamRecordTable::First] != place)
       return expected("a record's blocks from place", place, words[StreamRecordTable::First]);
     if (words[StreamRecordTable::Blocks] < 1 || words[StreamRecordTable::Blocks] > shape->blocks)
@@ -296,7 +296,7 @@ private:
   }
 
   int32_t panelOf(std::span<const int32_t> words, int64_t e) const {
-    const int64_t perCopy = shape->panelsPerCopy();
+    const int64_t perCopy = shape->panelsPerCopy;
     return static_cast<int32_t>(words[StreamRecordTable::FirstCopy + e / perCopy] + e % perCopy);
   }
 
@@ -308,7 +308,7 @@ private:
   }
 
   std::string checkCopies(std::span<const int32_t> words, uint32_t masks) const {
-    const int64_t perCopy = shape->panelsPerCopy();
+    const int64_t perCopy = shape->panelsPerCopy;
     for (int64_t c = 0; c < words[StreamRecordTable::Panels] / perCopy; ++c)
       if ((masks >> (c * perCopy) & ((1u << perCopy) - 1)) == 0)
         return "expects a block in each copy, but got none in that of panel " +

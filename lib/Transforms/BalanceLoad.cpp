@@ -20,7 +20,9 @@ using ::blocksparse::CoordinateSegment;
 using ::blocksparse::RowSegment;
 using ::blocksparse::SegmentOrder;
 
-static int64_t splitOf(ScheduleAttr schedule) { return schedule ? schedule.getSplit() : 0; }
+static int64_t splitOf(ScheduleAttr schedule) {
+  return schedule ? schedule.getSchedule().split() : 0;
+}
 
 /// Balances the segments of a row LUT and stores them in `op`. The result also has the slots and
 /// the combine table of split segments; it is empty if the table is not constant.

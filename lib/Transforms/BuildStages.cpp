@@ -25,6 +25,7 @@ using ::blocksparse::RowSegment;
 using ::blocksparse::SampledWorkLists;
 using ::blocksparse::StagedRows;
 using ::blocksparse::StreamShape;
+using ::blocksparse::TargetInfo;
 using ::blocksparse::WorkLists;
 using ::blocksparse::WorkOptions;
 
@@ -91,10 +92,22 @@ static SmallVector<Value> createStageTables(OpBuilder &builder, Location loc,
           createTable(builder, loc, {size(staged.order)}, staged.order)};
 }
 
-static ScheduleAttr withTileN(ScheduleAttr schedule, int64_t tileN) {
-  return ScheduleAttr::get(schedule.getContext(), schedule.getKernel(), schedule.getTileM(), tileN,
-                           schedule.getTileK(), schedule.getStages(), schedule.getWarps(),
-                           schedule.getGroup(), schedule.getSplit());
+/// Returns the schedule with the column tile that its work lists are made for, if it left that to
+/// the kernel.
+static ScheduleAttr withTile(ScheduleAttr attribute, int64_t cols) {
+  ::blocksparse::Schedule schedule = attribute.getSchedule();
+  auto *wgmma = schedule.getIf<::blocksparse::WgmmaParams>();
+  if (wgmma && !wgmma->tile.isGiven())
+    wgmma->tile = {128, cols};
+  return ScheduleAttr::get(attribute.getContext(), schedule);
+}
+
+/// Warns that an operation whose schedule names a family with stages keeps the kernels without
+/// them. Says nothing if `reason` is empty: the schedule names no such family.
+static void warnUnstaged(Operation *op, const std::string &reason) {
+  if (!reason.empty())
+    op->emitWarning() << "keeps kernels without stages in place of " << op->getAttr("schedule")
+                      << ": " << reason;
 }
 
 /// Returns the number of column tiles that are computed side by side. Two of them halve what is
@@ -110,25 +123,33 @@ static int64_t panelsTogether(const StagedProduct &product) {
   return ::blocksparse::clusterSize(product.tileN) > 1 ? 1 : 4;
 }
 
-static void buildStages(PlannedDSDOp op, const GPUFacts &gpu) {
-  std::optional<StagedProduct> product = StagedProduct::get(op, gpu);
-  if (!product || !op.getStages().empty() || op.getCombine())
+static void buildStages(PlannedDSDOp op, const TargetInfo &target) {
+  if (!op.getStages().empty())
     return;
+  std::string error;
+  std::optional<StagedProduct> product = StagedProduct::get(op, target, error);
+  if (!product)
+    return warnUnstaged(op, error);
+  if (op.getCombine())
+    return warnUnstaged(op, "expects unsplit rows, but got a combine table");
   std::optional<std::vector<RowSegment>> segments = readTable<RowSegment>(op.getSegments());
   std::optional<std::vector<RowEntry>> entries = readTable<RowEntry>(op.getEntries());
-  // Without entries there is nothing to stage: the fallback writes the result.
-  if (!segments || !entries || entries->empty())
+  // Without entries nothing is to be staged: the fallback writes the result.
+  if (!segments || !entries)
+    return warnUnstaged(op, "expects constant look-up tables, but got some made at run time");
+  if (entries->empty())
     return;
+  const GPUFacts &gpu = target.gpuFacts();
   product->rows.segments = *segments;
   product->rows.entries = *entries;
-  std::string error;
   std::optional<StagedRows> staged =
       product->stream
           ? ::blocksparse::buildStreamStages(product->rows, *product->stream, product->tileN,
                                              /*cluster=*/true, gpu.rates, error)
           : ::blocksparse::buildWgmmaStages(product->rows, product->tileN, error);
-  if (!staged) // tables beyond int32, or faulty ones, which blocksparse-verify-plan reports
-    return;
+  // Tables may be faulty, which blocksparse-verify-plan reports, or too large.
+  if (!staged)
+    return warnUnstaged(op, error);
   WorkOptions options;
   const int64_t cluster = ::blocksparse::clusterSize(product->tileN);
   options.workers = std::max<int64_t>(1, gpu.multiprocessors / cluster);
@@ -140,28 +161,34 @@ static void buildStages(PlannedDSDOp op, const GPUFacts &gpu) {
   WorkLists lists = ::blocksparse::buildWorkLists(*staged, product->space, options);
   OpBuilder builder(op);
   op.getStagesMutable().assign(createStageTables(builder, op.getLoc(), *staged, lists));
-  op.setScheduleAttr(withTileN(op.getScheduleAttr(), product->tileN));
+  op.setScheduleAttr(withTile(op.getScheduleAttr(), product->tileN));
   if (product->stream)
     if (Value packed = createPacked(builder, op, staged->order))
       op.getPackedMutable().assign(packed);
 }
 
-static void buildTiles(PlannedSDDOp op, const GPUFacts &gpu) {
-  std::optional<StagedSampled> product = StagedSampled::get(op);
-  if (!product || !op.getTiles().empty())
+static void buildTiles(PlannedSDDOp op, const TargetInfo &target) {
+  if (!op.getTiles().empty())
     return;
+  std::string error;
+  std::optional<StagedSampled> product = StagedSampled::get(op, target, error);
+  if (!product)
+    return warnUnstaged(op, error);
   std::optional<std::vector<BlockCoordinate>> lut = readTable<BlockCoordinate>(op.getLut());
-  if (!lut || lut->empty())
+  if (!lut)
+    return warnUnstaged(op, "expects a constant look-up table, but got one made at run time");
+  if (lut->empty())
     return;
+  const GPUFacts &gpu = target.gpuFacts();
   product->blocks.lut = *lut;
   WorkOptions options;
   options.workers = gpu.multiprocessors;
   options.cacheBytes = gpu.plannedCacheBytes();
-  std::string error;
   std::optional<SampledWorkLists> lists =
       ::blocksparse::buildSampledTiles(product->blocks, product->space, product->k, options, error);
-  if (!lists) // places beyond int32, or a faulty table, which blocksparse-verify-plan reports
-    return;
+  // The table may be faulty, which blocksparse-verify-plan reports, or coordinates too large.
+  if (!lists)
+    return warnUnstaged(op, error);
   OpBuilder builder(op);
   SmallVector<Value> tables{createTable(builder, op.getLoc(), lists->tiles),
                             createTable(builder, op.getLoc(),
@@ -185,9 +212,9 @@ struct BuildStages : mlir::blocksparse::impl::BuildStagesPassBase<BuildStages> {
       return;
     getOperation()->walk([&](Operation *op) {
       if (auto dsd = dyn_cast<PlannedDSDOp>(op))
-        buildStages(dsd, target.gpuFacts());
+        buildStages(dsd, target);
       else if (auto sdd = dyn_cast<PlannedSDDOp>(op))
-        buildTiles(sdd, target.gpuFacts());
+        buildTiles(sdd, target);
     });
   }
 };

@@ -2,49 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "StagedProduct.h"
+#include "blocksparse/IR/KernelProblem.h"
 #include "llvm/Support/MathExtras.h"
-
-#include <limits>
 
 using namespace mlir;
 using namespace mlir::blocksparse;
-using ::blocksparse::StreamShape;
+using ::blocksparse::KernelProblem;
+using ::blocksparse::Schedule;
+using ::blocksparse::StreamParams;
+using ::blocksparse::TargetInfo;
+using ::blocksparse::WgmmaParams;
 
-static constexpr int64_t unit = 64;
-
-/// Returns true if all three are the same type of 16-bit floats.
-static bool areSixteenBitFloats(Type a, Type b, Type out) {
-  return (a.isF16() || a.isBF16()) && b == a && out == a;
-}
-
-static bool hasStagedSizes(const StagedSizes &sizes) {
-  return areSixteenBitFloats(sizes.values, sizes.dense, sizes.out) &&
-         !ShapedType::isDynamic(sizes.k) && !ShapedType::isDynamic(sizes.n) && sizes.depth > 0 &&
-         sizes.k % sizes.depth == 0 && sizes.k > 0 && sizes.n > 0 && sizes.n % unit == 0;
-}
-
-bool mlir::blocksparse::hasWgmmaSizes(const StagedSizes &sizes) {
-  return hasStagedSizes(sizes) && sizes.rows > 0 && sizes.rows % unit == 0 &&
-         sizes.depth % unit == 0;
-}
-
-bool mlir::blocksparse::hasStreamSizes(const StagedSizes &sizes) {
-  return hasStagedSizes(sizes) && sizes.rows == sizes.depth &&
-         (sizes.rows == 16 || sizes.rows == 32);
-}
-
-bool mlir::blocksparse::hasWgmmaSizes(const SampledSizes &sizes) {
-  ::blocksparse::BlockShape block = sizes.block;
-  for (int64_t size : {sizes.m, sizes.n, sizes.k})
-    if (ShapedType::isDynamic(size) || size <= 0)
-      return false;
-  return areSixteenBitFloats(sizes.a, sizes.b, sizes.out) &&
-         ::blocksparse::hasSampledTiles(block) && sizes.m % block.rows == 0 &&
-         sizes.n % block.cols == 0 && sizes.k % 8 == 0;
-}
+static constexpr int64_t minColumns = 64;
 
 int64_t mlir::blocksparse::fitPanel(int64_t n, int64_t wanted) {
-  int64_t cols = unit;
+  int64_t cols = minColumns;
   while (cols * 2 <= wanted && n % (cols * 2) == 0)
     cols *= 2;
   return cols;
@@ -54,109 +26,97 @@ static int64_t sizeFromEnd(ShapedType type, int64_t fromEnd) {
   return fromEnd < type.getRank() ? type.getDimSize(type.getRank() - 1 - fromEnd) : 1;
 }
 
-/// Returns true if int32 holds every coordinate of a TMA load from `type` seen as a matrix.
-static bool hasSmallCoordinates(ShapedType type) {
-  int64_t rows = 1;
-  for (int64_t size : type.getShape().drop_back())
-    if (llvm::MulOverflow(rows, size, rows) || rows > std::numeric_limits<int32_t>::max())
-      return false;
-  return type.getShape().back() <= std::numeric_limits<int32_t>::max();
+/// Returns an empty string if the kernel of the schedule computes the operation and honours the
+/// parameters, else the reason. The passes that ask have constant tables, so the pattern is static.
+template <typename OpTy>
+static std::string findObstacle(OpTy op, const Schedule &schedule, const TargetInfo &target,
+                                KernelProblem &problem) {
+  problem = *getKernelProblem(op);
+  problem.staticPattern = true;
+  std::string reason = ::blocksparse::checkSupport(schedule.family(), problem, target);
+  return reason.empty() ? ::blocksparse::checkSchedule(schedule, problem, target) : reason;
 }
 
-std::optional<StagedProduct> StagedProduct::get(PlannedDSDOp op,
-                                                const ::blocksparse::GPUFacts &gpu) {
-  ScheduleAttr schedule = op.getScheduleAttr();
-  if (!schedule)
+std::optional<StagedProduct> StagedProduct::get(PlannedDSDOp op, const TargetInfo &target,
+                                                std::string &reason) {
+  ScheduleAttr attribute = op.getScheduleAttr();
+  if (!attribute)
     return std::nullopt;
-  bool wgmma = schedule.getKernel() == "cuda.wgmma",
-       stream = schedule.getKernel().starts_with("cuda.stream");
-  auto values = cast<ShapedType>(op.getValues().getType());
-  auto dense = cast<ShapedType>(op.getDense().getType());
-  auto init = cast<ShapedType>(op.getInit().getType());
+  const Schedule &schedule = attribute.getSchedule();
+  const auto *wgmma = schedule.getIf<WgmmaParams>();
+  const auto *stream = schedule.getIf<StreamParams>();
   if (!wgmma && !stream)
     return std::nullopt;
-  for (ShapedType type : {values, dense, init})
-    if (!type.hasStaticShape() || !hasSmallCoordinates(type))
-      return std::nullopt;
+  KernelProblem problem;
+  reason = findObstacle(op, schedule, target, problem);
+  if (!reason.empty())
+    return std::nullopt;
 
   StagedProduct product;
   product.rows.block = {op.getBlock()[0], op.getBlock()[1]};
   product.rows.transposeValues = op.getTransposeValues();
-  int64_t rows = product.rows.opRows(), depth = product.rows.opDepth();
-  product.k = sizeFromEnd(dense, op.getTransposeB() ? 0 : 1);
-  int64_t n = sizeFromEnd(dense, op.getTransposeB() ? 1 : 0);
-  StagedSizes sizes{values.getElementType(),
-                    dense.getElementType(),
-                    init.getElementType(),
-                    rows,
-                    depth,
-                    product.k,
-                    n,
-                    op.getTransposeB()};
-  if (wgmma ? !hasWgmmaSizes(sizes) : !hasStreamSizes(sizes))
-    return std::nullopt;
+  int64_t rows = problem.block.rows, n = problem.cols;
+  product.k = problem.depth;
   if (stream) {
-    product.stream =
-        ::blocksparse::getStreamShape({.block = rows,
-                                       .rows = schedule.getGroup(),
-                                       .panels = schedule.getTileK() / rows,
-                                       .stages = schedule.getStages(),
-                                       .warps = schedule.getWarps(),
-                                       .wgmma = schedule.getKernel() == "cuda.stream_wgmma",
-                                       .alongK = sizes.alongK,
-                                       .sharedBytes = gpu.sharedMemoryPerBlock});
+    product.stream = ::blocksparse::getStreamShape(
+        ::blocksparse::getStreamSizes(schedule, rows, problem.denseKMajor,
+                                      target.gpuFacts().sharedMemoryPerBlock),
+        &reason);
     if (!product.stream)
       return std::nullopt;
+    product.tileN = stream->tile.cols;
+  } else {
+    product.tileN = wgmma->tile.isGiven() ? wgmma->tile.cols * wgmma->cluster
+                                          : fitPanel(n, ::blocksparse::wgmmaPanelCols);
   }
-  int64_t wanted = schedule.getTileN() == 0 ? ::blocksparse::wgmmaPanelCols : schedule.getTileN();
-  int64_t most =
-      wgmma ? ::blocksparse::wgmmaClusterSize * ::blocksparse::wgmmaPanelCols : int64_t(128);
-  product.tileN = fitPanel(n, std::min(wanted, most));
+  auto init = cast<ShapedType>(op.getInit().getType());
   product.rows.heads = op.getLutHeads();
-  product.rows.tiles = llvm::divideCeil(sizeFromEnd(init, op.getTransposeOut() ? 0 : 1), rows);
-  product.rows.denseBlocks = product.k / depth;
+  product.rows.tiles = llvm::divideCeil(problem.rows, rows);
+  product.rows.denseBlocks = product.k / problem.block.cols;
   product.space = {n / product.tileN, sizeFromEnd(init, 3), sizeFromEnd(init, 2),
                    static_cast<int64_t>(op.getLutHeads())};
   return product;
 }
 
-std::optional<StagedSampled> StagedSampled::get(PlannedSDDOp op) {
-  ScheduleAttr schedule = op.getScheduleAttr();
-  auto a = cast<ShapedType>(op.getA().getType()), b = cast<ShapedType>(op.getB().getType());
-  auto init = cast<ShapedType>(op.getInit().getType());
-  auto lut = cast<ShapedType>(op.getLut().getType());
-  if (!schedule || op.getInput())
+std::optional<StagedSampled> StagedSampled::get(PlannedSDDOp op, const TargetInfo &target,
+                                                std::string &reason) {
+  ScheduleAttr attribute = op.getScheduleAttr();
+  if (!attribute)
     return std::nullopt;
-  for (ShapedType type : {a, b, init, lut})
-    if (!type.hasStaticShape() || !hasSmallCoordinates(type))
-      return std::nullopt;
+  const Schedule &schedule = attribute.getSchedule();
+  const auto *params = schedule.getIf<WgmmaParams>();
+  if (!params)
+    return std::nullopt;
+  KernelProblem problem;
+  reason = findObstacle(op, schedule, target, problem);
+  if (!reason.empty())
+    return std::nullopt;
+  auto lut = cast<ShapedType>(op.getLut().getType());
+  if (!lut.hasStaticShape()) {
+    reason = "expects a constant look-up table, but got one of open size";
+    return std::nullopt;
+  }
 
   StagedSampled product;
-  product.blocks.block = {op.getBlock()[0], op.getBlock()[1]};
+  product.blocks.block = problem.block;
   product.blocks.heads = op.getLutHeads();
-  std::optional<::blocksparse::SampledFactors> factors = ::blocksparse::SampledFactors::get(
-      schedule.getKernel(), product.blocks.block, {op.getTransposeA(), op.getTransposeB()});
-  if (!factors)
-    return std::nullopt;
+  const auto factors = ::blocksparse::SampledFactors::get(schedule.family(), problem.block,
+                                                          {problem.transposeA, problem.transposeB});
   product.blocks.form =
-      ::blocksparse::SampledForm::get(product.blocks.block, *factors, schedule.getGroup() > 1,
-                                      ::blocksparse::clusterSize(schedule.getTileN()));
-  product.k = sizeFromEnd(a, op.getTransposeA() ? 1 : 0);
-  SampledSizes sizes{a.getElementType(),
-                     b.getElementType(),
-                     init.getElementType(),
-                     product.blocks.block,
-                     sizeFromEnd(a, op.getTransposeA() ? 0 : 1),
-                     sizeFromEnd(b, op.getTransposeB() ? 1 : 0),
-                     product.k};
-  if (!hasWgmmaSizes(sizes))
-    return std::nullopt;
+      ::blocksparse::SampledForm::get(problem.block, *factors, params->gather, params->cluster);
+  product.k = problem.depth;
+  auto a = cast<ShapedType>(op.getA().getType()), b = cast<ShapedType>(op.getB().getType());
+  auto init = cast<ShapedType>(op.getInit().getType());
   int64_t heads = std::max(sizeFromEnd(a, 2), sizeFromEnd(b, 2));
-  // A table for one head: each head has as many blocks as it.
+  // A table for one head stands for all heads, each with as many blocks.
   int64_t copies = product.blocks.heads == 1 ? heads : 1;
   if ((product.blocks.heads != 1 && product.blocks.heads != heads) ||
-      sizeFromEnd(init, 2) != copies * lut.getDimSize(0))
+      sizeFromEnd(init, 2) != copies * lut.getDimSize(0)) {
+    reason = "expects a result of " + std::to_string(copies * lut.getDimSize(0)) +
+             " value blocks for " + std::to_string(heads) + " heads, but got " +
+             std::to_string(sizeFromEnd(init, 2));
     return std::nullopt;
+  }
   product.space = {1, sizeFromEnd(init, 3), heads, product.blocks.heads};
   return product;
 }

@@ -19,7 +19,6 @@ using ::blocksparse::BlockCoordinate;
 using ::blocksparse::CombineRow;
 using ::blocksparse::CoordinateLutExtents;
 using ::blocksparse::CoordinateSegment;
-using ::blocksparse::GPUFacts;
 using ::blocksparse::RowEntry;
 using ::blocksparse::RowLutExtents;
 using ::blocksparse::RowSegment;
@@ -28,6 +27,7 @@ using ::blocksparse::SampledTile;
 using ::blocksparse::StageOperands;
 using ::blocksparse::StageTables;
 using ::blocksparse::StageTile;
+using ::blocksparse::TargetInfo;
 
 static int64_t sizeFromEnd(Value value, int64_t fromEnd) {
   auto type = cast<ShapedType>(value.getType());
@@ -114,12 +114,12 @@ static LogicalResult verifyCoordinates(Operation *op, Value lutTable, Value segm
 
 /// Reports work lists that no kernel can read.
 template <typename Op>
-static LogicalResult reportNoKernel(Op op, StringRef lists, bool fits) {
+static LogicalResult reportNoKernel(Op op, StringRef lists, bool fits, const std::string &reason) {
   return op.emitOpError() << "expects " << lists
                           << " for a kernel that its schedule names, constant tables and static "
                              "shapes that fit it, but got "
                           << op.getScheduleAttr() << " and "
-                          << (fits ? "other tables" : "other shapes");
+                          << (fits ? "other tables" : "other shapes") << (reason.empty() ? "" : ": ") << reason;
 }
 
 static LogicalResult reportFault(Operation *op, StringRef lists, const std::string &fault) {
@@ -129,10 +129,11 @@ static LogicalResult reportFault(Operation *op, StringRef lists, const std::stri
 }
 
 /// Verifies stages against the row LUT, which is verified already.
-static LogicalResult verifyStages(PlannedDSDOp op, const GPUFacts &gpu) {
+static LogicalResult verifyStages(PlannedDSDOp op, const TargetInfo &target) {
   if (op.getStages().empty())
     return success();
-  std::optional<StagedProduct> product = StagedProduct::get(op, gpu);
+  std::string reason;
+  std::optional<StagedProduct> product = StagedProduct::get(op, target, reason);
   std::optional<std::vector<RowSegment>> segments = readTable<RowSegment>(op.getSegments());
   std::optional<std::vector<RowEntry>> entries = readTable<RowEntry>(op.getEntries());
   using Words = std::optional<std::vector<int32_t>>;
@@ -144,7 +145,7 @@ static LogicalResult verifyStages(PlannedDSDOp op, const GPUFacts &gpu) {
   Words rows = readElements(operands[StageOperands::Rows]);
   Words order = readElements(operands[StageOperands::Order]);
   if (!product || !segments || !entries || !tiles || !workers || !records || !rows || !order)
-    return reportNoKernel(op, "stages", product.has_value());
+    return reportNoKernel(op, "stages", product.has_value(), reason);
   product->rows.segments = *segments;
   product->rows.entries = *entries;
   auto columnsOf = [&](StageOperands::Operand table) {
@@ -162,7 +163,7 @@ static LogicalResult verifyStages(PlannedDSDOp op, const GPUFacts &gpu) {
   return reportFault(op, "stages", fault);
 }
 
-static LogicalResult verify(PlannedDSDOp op, const GPUFacts &gpu) {
+static LogicalResult verify(PlannedDSDOp op, const TargetInfo &target) {
   ArrayRef<int64_t> block = op.getBlock();
   int64_t rows = block[op.getTransposeValues() ? 1 : 0];
   int64_t inner = block[op.getTransposeValues() ? 0 : 1];
@@ -176,7 +177,7 @@ static LogicalResult verify(PlannedDSDOp op, const GPUFacts &gpu) {
   extents.slots = op.getSlots();
   if (failed(verifyRows(op, op.getSegments(), op.getEntries(), op.getCombine(), extents)))
     return failure();
-  return verifyStages(op, gpu);
+  return verifyStages(op, target);
 }
 
 /// Verifies the tables of a softmax or its gradient. Their values are those of `lut_heads` heads,
@@ -193,10 +194,11 @@ static LogicalResult verifySoftmax(Op op, Value values) {
 }
 
 /// Verifies work lists against the coordinate LUT, which is verified already.
-static LogicalResult verifyTiles(PlannedSDDOp op) {
+static LogicalResult verifyTiles(PlannedSDDOp op, const TargetInfo &target) {
   if (op.getTiles().empty())
     return success();
-  std::optional<StagedSampled> product = StagedSampled::get(op);
+  std::string reason;
+  std::optional<StagedSampled> product = StagedSampled::get(op, target, reason);
   std::optional<std::vector<BlockCoordinate>> lut = readTable<BlockCoordinate>(op.getLut());
   OperandRange operands = op.getTiles();
   std::optional<std::vector<SampledTile>> tiles =
@@ -208,14 +210,14 @@ static LogicalResult verifyTiles(PlannedSDDOp op) {
   else
     places.emplace();
   if (!product || !lut || !tiles || !workers || !places)
-    return reportNoKernel(op, "work lists", product.has_value());
+    return reportNoKernel(op, "work lists", product.has_value(), reason);
   product->blocks.lut = *lut;
   return reportFault(op, "work lists",
                      ::blocksparse::verifySampledTiles(product->blocks, {*tiles, *workers, *places},
                                                        product->space));
 }
 
-static LogicalResult verify(PlannedSDDOp op) {
+static LogicalResult verify(PlannedSDDOp op, const TargetInfo &target) {
   ArrayRef<int64_t> block = op.getBlock();
   CoordinateLutExtents extents;
   extents.heads = op.getLutHeads();
@@ -224,7 +226,7 @@ static LogicalResult verify(PlannedSDDOp op) {
   extents.values = op.getLutHeads() == 1 ? ShapedType::kDynamic : sizeFromEnd(op.getInit(), 2);
   if (failed(verifyCoordinates(op, op.getLut(), op.getSegments(), extents)))
     return failure();
-  return verifyTiles(op);
+  return verifyTiles(op, target);
 }
 
 /// Verifies the table of to_dense or from_dense, which have no segments.
@@ -253,14 +255,14 @@ static LogicalResult verify(PlannedTransposeOp op) {
   return success();
 }
 
-static LogicalResult verifyOperation(Operation *op, const GPUFacts &gpu) {
+static LogicalResult verifyOperation(Operation *op, const TargetInfo &target) {
   for (TypeRange types : {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
     for (Type type : types)
       if (isSparseTensor(type))
         return op->emitOpError() << "expects no block-sparse tensor in the plan, but got " << type;
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case([&](PlannedDSDOp op) { return verify(op, gpu); })
-      .Case<PlannedSDDOp, PlannedTransposeOp>([](auto op) { return verify(op); })
+      .Case<PlannedDSDOp, PlannedSDDOp>([&](auto op) { return verify(op, target); })
+      .Case([](PlannedTransposeOp op) { return verify(op); })
       .Case([](PlannedSoftmaxOp op) { return verifySoftmax(op, op.getX()); })
       .Case([](PlannedSoftmaxGradOp op) { return verifySoftmax(op, op.getY()); })
       .Case([](PlannedToDenseOp op) { return verifyConversion(op, op.getValues(), op.getInit()); })
@@ -275,7 +277,7 @@ struct VerifyPlan : mlir::blocksparse::impl::VerifyPlanPassBase<VerifyPlan> {
   void runOnOperation() override {
     markAllAnalysesPreserved();
     WalkResult result = getOperation()->walk(
-        [&](Operation *op) { return WalkResult(verifyOperation(op, target.gpuFacts())); });
+        [&](Operation *op) { return WalkResult(verifyOperation(op, target)); });
     if (result.wasInterrupted())
       signalPassFailure();
   }

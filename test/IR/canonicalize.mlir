@@ -44,7 +44,7 @@ func.func @transpose_of_sdd(%a: tensor<32x4xf32>, %b: tensor<4x96xf32>) -> tenso
 
 #layout = #blocksparse.layout<16x32, grid 2x3, mask "110/001">
 #flipped = #blocksparse.layout<32x16, grid 3x2, mask "10/10/01">
-#schedule = #blocksparse.schedule<kernel = "k">
+#schedule = #blocksparse.schedule<cpu.panel>
 
 // CHECK-LABEL: func @scheduled(
 // CHECK: blocksparse.transpose %

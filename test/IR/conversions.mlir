@@ -10,10 +10,10 @@
 
 // CHECK-LABEL: func @to_dense
 // CHECK: blocksparse.to_dense %{{.*}} : (tensor<32x96xf32, #{{.*}}>) -> tensor<32x96xf32>
-// CHECK: blocksparse.to_dense %{{.*}} {schedule = #blocksparse.schedule<kernel = "k">} : (tensor<?x?xi8, #{{.*}}>) -> tensor<?x?xi8>
+// CHECK: blocksparse.to_dense %{{.*}} {schedule = #blocksparse.schedule<cpu.blocks>} : (tensor<?x?xi8, #{{.*}}>) -> tensor<?x?xi8>
 func.func @to_dense(%s: tensor<32x96xf32, #layout>, %t: tensor<?x?xi8, #bsr>) -> (tensor<32x96xf32>, tensor<?x?xi8>) {
   %0 = blocksparse.to_dense %s : (tensor<32x96xf32, #layout>) -> tensor<32x96xf32>
-  %1 = blocksparse.to_dense %t {schedule = #blocksparse.schedule<kernel = "k">} : (tensor<?x?xi8, #bsr>) -> tensor<?x?xi8>
+  %1 = blocksparse.to_dense %t {schedule = #blocksparse.schedule<cpu.blocks>} : (tensor<?x?xi8, #bsr>) -> tensor<?x?xi8>
   return %0, %1 : tensor<32x96xf32>, tensor<?x?xi8>
 }
 

@@ -23,9 +23,9 @@ func.func @transposes(%a: tensor<64x96xf32, #layout>, %b: tensor<20x64xf32>) -> 
 
 // Every attribute at a value that is not its default.
 // CHECK-LABEL: func @attributes
-// CHECK: blocksparse.dsd %{{.*}}, %{{.*}} bias(%{{.*}}) residual(%{{.*}}) {activation = #blocksparse.activation<leaky_relu, slope = 2.500000e-01>, alpha = 5.000000e-01 : f64, precision = #blocksparse.precision<tf32x3>, schedule = #blocksparse.schedule<kernel = "cpu.panel", tile_m = 8>}
+// CHECK: blocksparse.dsd %{{.*}}, %{{.*}} bias(%{{.*}}) residual(%{{.*}}) {activation = #blocksparse.activation<leaky_relu, slope = 2.500000e-01>, alpha = 5.000000e-01 : f64, precision = #blocksparse.precision<tf32x3>, schedule = #blocksparse.schedule<cpu.panel, tile = 8x16>}
 func.func @attributes(%a: tensor<64x96xf32, #layout>, %b: tensor<96x20xf32>, %bias: tensor<20xf32>, %r: tensor<1x20xf32>) -> tensor<64x20xf32> {
-  %0 = blocksparse.dsd %a, %b bias(%bias) residual(%r) {alpha = 0.5, activation = #blocksparse.activation<leaky_relu, slope = 0.25>, precision = #blocksparse.precision<tf32x3>, schedule = #blocksparse.schedule<kernel = "cpu.panel", tile_m = 8>} : (tensor<64x96xf32, #layout>, tensor<96x20xf32>, tensor<20xf32>, tensor<1x20xf32>) -> tensor<64x20xf32>
+  %0 = blocksparse.dsd %a, %b bias(%bias) residual(%r) {alpha = 0.5, activation = #blocksparse.activation<leaky_relu, slope = 0.25>, precision = #blocksparse.precision<tf32x3>, schedule = #blocksparse.schedule<cpu.panel, tile = 8x16>} : (tensor<64x96xf32, #layout>, tensor<96x20xf32>, tensor<20xf32>, tensor<1x20xf32>) -> tensor<64x20xf32>
   return %0 : tensor<64x20xf32>
 }
 

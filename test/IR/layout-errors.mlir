@@ -182,15 +182,71 @@ func.func private @c3_rank_two(tensor<32x32xf32, #blocksparse.layout<16x16, grid
 
 // -----
 
-// expected-error @below {{expects the name of a kernel family, but got an empty string}}
-#s = #blocksparse.schedule<kernel = "">
+// expected-error @below {{expects one of the kernel families cpu.panel, cpu.rows, cpu.blocks, cuda.wgmma, cuda.wgmma_transposed, cuda.stream, cuda.stream_wgmma, cuda.mma, cuda.simt, cuda.rows, cuda.blocks, but got "fast"}}
+#s = #blocksparse.schedule<fast>
 
 // -----
 
-// expected-error @below {{expects tile_n to be at least 0, but got -8}}
-#s = #blocksparse.schedule<kernel = "k", tile_n = -8>
+// The former spelling is an error that says what to write.
+// expected-error @below {{expects #blocksparse.schedule<cuda.wgmma, PARAMETER = VALUE...>, but got the former spelling kernel = "cuda.wgmma"}}
+#s = #blocksparse.schedule<kernel = "cuda.wgmma", tile_m = 128>
 
 // -----
 
-// expected-error @below {{expects group to be at least 1, but got 0}}
-#s = #blocksparse.schedule<kernel = "k", group = 0>
+// expected-error @below {{expects #blocksparse.schedule<cuda.wgmma_transposed, PARAMETER = VALUE...>, but got "cuda.wgmma_turned"}}
+#s = #blocksparse.schedule<cuda.wgmma_turned>
+
+// -----
+
+// expected-error @below {{expects one of the parameters tile, stages, split of cuda.mma, but got 'tile_m'}}
+#s = #blocksparse.schedule<cuda.mma, tile_m = 128>
+
+// -----
+
+// expected-error @below {{expects no parameters of cuda.blocks, but got 'tile'}}
+#s = #blocksparse.schedule<cuda.blocks, tile = 16x16>
+
+// -----
+
+// expected-error @below {{expects each parameter once, but got 'stages' again}}
+#s = #blocksparse.schedule<cuda.mma, stages = 4, stages = 3>
+
+// -----
+
+// expected-error @below {{expects tile = ROWSxCOLUMNS, but got a number of sizes of 3}}
+#s = #blocksparse.schedule<cuda.mma, tile = 16x16x16>
+
+// -----
+
+// expected-error @below {{expects gather = true or false, but got yes}}
+#s = #blocksparse.schedule<cuda.wgmma, gather = yes>
+
+// -----
+
+// expected-error @below {{expects tile of cuda.mma to be powers of two from 16x16 to 128x256, but got 128x7}}
+#s = #blocksparse.schedule<cuda.mma, tile = 128x7>
+
+// -----
+
+// expected-error @below {{expects tile of cuda.mma to be powers of two from 16x16 to 128x256, but got 1x128}}
+#s = #blocksparse.schedule<cuda.mma, tile = 1x128>
+
+// -----
+
+// expected-error @below {{expects stages of cuda.mma to be from 2 to 4, but got 1000}}
+#s = #blocksparse.schedule<cuda.mma, stages = 1000>
+
+// -----
+
+// expected-error @below {{expects stages of cuda.mma to be from 2 to 4, but got 1}}
+#s = #blocksparse.schedule<cuda.mma, stages = 1>
+
+// -----
+
+// expected-error @below {{expects split of cpu.panel to be at least 0, but got -8}}
+#s = #blocksparse.schedule<cpu.panel, split = -8>
+
+// -----
+
+// expected-error @below {{expects tile of cuda.stream to be whole block rows x 64 or 128, but got 0x0}}
+#s = #blocksparse.schedule<cuda.stream>

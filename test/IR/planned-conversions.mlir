@@ -10,9 +10,9 @@ func.func @to_dense(%v: tensor<2x9x16x32xi8>, %l: tensor<9x4xi32>, %o: tensor<2x
 }
 
 // CHECK-LABEL: func @from_dense
-// CHECK: blocksparse.planned_from_dense %{{.*}} lut(%{{.*}}) outs(%{{.*}}) {block = array<i64: 16, 32>, lut_heads = 1 : i64, schedule = #blocksparse.schedule<kernel = "k">} : {{.*}} -> ()
+// CHECK: blocksparse.planned_from_dense %{{.*}} lut(%{{.*}}) outs(%{{.*}}) {block = array<i64: 16, 32>, lut_heads = 1 : i64, schedule = #blocksparse.schedule<cpu.blocks>} : {{.*}} -> ()
 func.func @from_dense(%d: memref<30x70xf32>, %l: memref<3x4xi32>, %o: memref<3x16x32xf32>) {
-  blocksparse.planned_from_dense %d lut(%l) outs(%o) {block = array<i64: 16, 32>, lut_heads = 1, schedule = #blocksparse.schedule<kernel = "k">} : (memref<30x70xf32>, memref<3x4xi32>, memref<3x16x32xf32>) -> ()
+  blocksparse.planned_from_dense %d lut(%l) outs(%o) {block = array<i64: 16, 32>, lut_heads = 1, schedule = #blocksparse.schedule<cpu.blocks>} : (memref<30x70xf32>, memref<3x4xi32>, memref<3x16x32xf32>) -> ()
   return
 }
 

@@ -2,7 +2,7 @@
 // RUN: blocksparse-opt %s --mlir-print-op-generic | blocksparse-opt | FileCheck %s
 // RUN: blocksparse-opt %s --emit-bytecode | blocksparse-opt | FileCheck %s
 
-#schedule = #blocksparse.schedule<kernel = "cpu.panel", tile_m = 8, split = 4>
+#schedule = #blocksparse.schedule<cpu.panel, tile = 8x16, split = 4>
 
 // On tensors, with every operand and attribute.
 // CHECK-LABEL: func @dsd

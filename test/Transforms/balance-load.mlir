@@ -31,7 +31,7 @@ func.func @split(%v: tensor<6x16x16xf32>, %b: tensor<80x8xf32>, %init: tensor<32
   %e = arith.constant dense<[[0, 0], [1, 1], [2, 2], [3, 3], [4, 4], [0, 5]]> : tensor<6x2xi32>
   %0 = blocksparse.planned_dsd %v, %b segments(%s) entries(%e) outs(%init)
       {block = array<i64: 16, 16>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<kernel = "cpu.panel", split = 2>}
+       schedule = #blocksparse.schedule<cpu.panel, split = 2>}
       : (tensor<6x16x16xf32>, tensor<80x8xf32>, tensor<2x5xi32>, tensor<6x2xi32>, tensor<32x8xf32>)
       -> tensor<32x8xf32>
   return %0 : tensor<32x8xf32>
@@ -48,7 +48,7 @@ func.func @sampled(%a: tensor<48x4xf32>, %b: tensor<4x16xf32>, %init: tensor<3x1
   %s = arith.constant dense<[[0, 3]]> : tensor<1x2xi32>
   %0 = blocksparse.planned_sdd %a, %b lut(%lut) segments(%s) outs(%init)
       {block = array<i64: 16, 16>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<kernel = "cpu.panel", split = 2>}
+       schedule = #blocksparse.schedule<cpu.panel, split = 2>}
       : (tensor<48x4xf32>, tensor<4x16xf32>, tensor<3x4xi32>, tensor<1x2xi32>, tensor<3x16x16xf32>)
       -> tensor<3x16x16xf32>
   return %0 : tensor<3x16x16xf32>
@@ -60,7 +60,7 @@ func.func @softmax(%x: tensor<3x16x16xf32>, %y: tensor<3x16x16xf32>) -> tensor<3
   %e = arith.constant dense<[[0, 0], [0, 1], [1, 2]]> : tensor<3x2xi32>
   %0 = blocksparse.planned_softmax %x segments(%s) entries(%e) outs(%y)
       {block = array<i64: 16, 16>, shape = array<i64: 32, 32>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<kernel = "cpu.rows", split = 1>}
+       schedule = #blocksparse.schedule<cpu.rows>}
       : (tensor<3x16x16xf32>, tensor<2x5xi32>, tensor<3x2xi32>, tensor<3x16x16xf32>)
       -> tensor<3x16x16xf32>
   return %0 : tensor<3x16x16xf32>

@@ -4,21 +4,21 @@
 // WORKERS: expects workers to be a number from 1 to 65536, but got '-1'
 
 // Halves of a block row share their records; the second row has none, but tiles that write it.
-// tile_n = 256 does not divide 384 columns. The three tiles with records go first.
+// A tile that is left to the kernel gets 128 columns, because 256 do not divide 384. The three tiles with records go first.
 // CHECK-LABEL: @wgmma(
 // CHECK-DAG: %[[T:.*]] = arith.constant dense<{{\[\[}}0, 0, 0, 2, 0, 0, 0, 0], [0, 2, 0, 2, 0, 0, 0, 0], [1, 2, 2, 0, 0, 0, 0, 0], [0, 1, 0, 2, 0, 0, 0, 0], [1, 0, 2, 0, 0, 0, 0, 0], [1, 1, 2, 0, 0, 0, 0, 0]]> : tensor<6x8xi32>
 // CHECK-DAG: %[[W:.*]] = arith.constant dense<[0, 3, 6]> : tensor<3xi32>
 // CHECK-DAG: %[[R:.*]] = arith.constant dense<{{\[\[}}0, 0, 0, 0, 64, 0, 0, 0], [128, 0, 128, 0, 192, 0, 0, 0]]> : tensor<2x8xi32>
 // CHECK-DAG: %[[U:.*]] = arith.constant dense<{{\[\[}}0, 1], [2, 3]]> : tensor<2x2xi32>
 // CHECK-DAG: %[[O:.*]] = arith.constant dense<> : tensor<0xi32>
-// CHECK: planned_dsd {{.*}} stages(%[[T]], %[[W]], %[[R]], %[[U]], %[[O]]) outs({{.*}}tile_n = 128
+// CHECK: planned_dsd {{.*}} stages(%[[T]], %[[W]], %[[R]], %[[U]], %[[O]]) outs({{.*}}tile = 128x128
 func.func @wgmma(%v: tensor<2x128x64xf16>, %b: tensor<192x384xf16>, %init: tensor<256x384xf16>)
     -> tensor<256x384xf16> {
   %s = arith.constant dense<[[0, 0, 0, 2, -1], [1, 0, 2, 0, -1]]> : tensor<2x5xi32>
   %e = arith.constant dense<[[0, 0], [2, 1]]> : tensor<2x2xi32>
   %0 = blocksparse.planned_dsd %v, %b segments(%s) entries(%e) outs(%init)
       {block = array<i64: 128, 64>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma", tile_n = 256, split = 1>}
+       schedule = #blocksparse.schedule<cuda.wgmma>}
       : (tensor<2x128x64xf16>, tensor<192x384xf16>, tensor<2x5xi32>, tensor<2x2xi32>,
          tensor<256x384xf16>) -> tensor<256x384xf16>
   return %0 : tensor<256x384xf16>
@@ -35,7 +35,7 @@ func.func @pairs(%v: tensor<4x64x64xf16>, %b: tensor<64x512xf16>, %init: tensor<
   %e = arith.constant dense<[[0, 0], [0, 1], [0, 2], [0, 3]]> : tensor<4x2xi32>
   %0 = blocksparse.planned_dsd %v, %b segments(%s) entries(%e) outs(%init)
       {block = array<i64: 64, 64>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma", tile_n = 128, group = 2>}
+       schedule = #blocksparse.schedule<cuda.wgmma, tile = 128x128>}
       : (tensor<4x64x64xf16>, tensor<64x512xf16>, tensor<4x5xi32>, tensor<4x2xi32>,
          tensor<256x512xf16>) -> tensor<256x512xf16>
   return %0 : tensor<256x512xf16>
@@ -53,8 +53,7 @@ func.func @stream(%v: tensor<6x16x16xbf16>, %b: tensor<2x32x64xbf16>, %init: ten
   %e = arith.constant dense<[[0, 2], [1, 0], [0, 1]]> : tensor<3x2xi32>
   %0 = blocksparse.planned_dsd %v, %b segments(%s) entries(%e) outs(%init)
       {block = array<i64: 16, 16>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<kernel = "cuda.stream", tile_n = 128, tile_k = 32,
-                                        stages = 4, warps = 2, group = 2>}
+       schedule = #blocksparse.schedule<cuda.stream, tile = 32x128, panels = 2, stages = 4, warps = 2>}
       : (tensor<6x16x16xbf16>, tensor<2x32x64xbf16>, tensor<2x5xi32>, tensor<3x2xi32>,
          tensor<2x32x64xbf16>) -> tensor<2x32x64xbf16>
   return %0 : tensor<2x32x64xbf16>
@@ -73,14 +72,12 @@ func.func @stream_along_k(%v: tensor<3x16x16xbf16>, %b: tensor<64x80xbf16>, %ini
   %e = arith.constant dense<[[1, 0], [4, 1], [0, 2]]> : tensor<3x2xi32>
   %0 = blocksparse.planned_dsd %v, %b segments(%s) entries(%e) outs(%init)
       {block = array<i64: 16, 16>, lut_heads = 1 : i64, transpose_b,
-       schedule = #blocksparse.schedule<kernel = "cuda.stream", tile_n = 128, tile_k = 128,
-                                        stages = 4, warps = 2, group = 2>}
+       schedule = #blocksparse.schedule<cuda.stream, tile = 32x128, panels = 8, stages = 4, warps = 2>}
       : (tensor<3x16x16xbf16>, tensor<64x80xbf16>, tensor<2x5xi32>, tensor<3x2xi32>,
          tensor<32x64xbf16>) -> tensor<32x64xbf16>
   %1 = blocksparse.planned_dsd %v, %b segments(%s) entries(%e) outs(%init)
       {block = array<i64: 16, 16>, lut_heads = 1 : i64, transpose_b,
-       schedule = #blocksparse.schedule<kernel = "cuda.stream", tile_n = 128, tile_k = 48,
-                                        stages = 4, warps = 2, group = 2>}
+       schedule = #blocksparse.schedule<cuda.stream, tile = 32x128, panels = 3, stages = 4, warps = 2>}
       : (tensor<3x16x16xbf16>, tensor<64x80xbf16>, tensor<2x5xi32>, tensor<3x2xi32>,
          tensor<32x64xbf16>) -> tensor<32x64xbf16>
   return %0, %1 : tensor<32x64xbf16>, tensor<32x64xbf16>
@@ -97,8 +94,7 @@ func.func @packed(%b: tensor<32x64xf16>, %init: tensor<16x64xf16>) -> tensor<16x
   %e = arith.constant dense<[[0, 1], [1, 0]]> : tensor<2x2xi32>
   %0 = blocksparse.planned_dsd %v, %b segments(%s) entries(%e) outs(%init)
       {block = array<i64: 16, 16>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<kernel = "cuda.stream", tile_n = 128, tile_k = 32,
-                                        stages = 4, warps = 1, group = 1>}
+       schedule = #blocksparse.schedule<cuda.stream, tile = 16x128, panels = 2, stages = 4, warps = 1>}
       : (tensor<2x16x16xf16>, tensor<32x64xf16>, tensor<1x5xi32>, tensor<2x2xi32>,
          tensor<16x64xf16>) -> tensor<16x64xf16>
   return %0 : tensor<16x64xf16>
@@ -115,13 +111,13 @@ func.func @sampled(%a: tensor<2x128x40xf16>, %b: tensor<2x40x256xf16>, %init: te
   %s = arith.constant dense<[[0, 2]]> : tensor<1x2xi32>
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) outs(%init)
       {block = array<i64: 128, 128>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma", split = 1>}
+       schedule = #blocksparse.schedule<cuda.wgmma>}
       : (tensor<2x128x40xf16>, tensor<2x40x256xf16>, tensor<2x4xi32>, tensor<1x2xi32>,
          tensor<4x128x128xf16>) -> tensor<4x128x128xf16>
   return %0 : tensor<4x128x128xf16>
 }
 
-// With 512 columns, two workers share rows: of three blocks of a block row the second has the last, of
+// In a cluster, two workers share rows: of three blocks of a block row the second has the last, of
 // one it has none but the rows.
 // CHECK-LABEL: @sampled_cluster(
 // CHECK-DAG: %[[T:.*]] = arith.constant dense<{{\[\[}}0, 64, 128, 192, -1, -1, -1, -1, 0, 1, 1024, 1025, 512, 513, 1536, 1537, 0, 64, 0, 0, 0, 0, 0, 0], [128, 192, -1, -1, -1, -1, -1, -1, 3072, 3073, -1, -1, 3584, 3585, -1, -1, 128, 192, 0, 0, 0, 0, 0, 0], [256, 320, -1, -1, -1, -1, -1, -1, 2048, 2049, -1, -1, 2560, 2561, -1, -1, 0, 64, 0, 0, 0, 0, 0, 0], [-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 128, 192, 0, 0, 0, 0, 0, 0]]> : tensor<4x24xi32>
@@ -133,7 +129,7 @@ func.func @sampled_cluster(%a: tensor<256x40xf16>, %b: tensor<40x384xf16>, %init
   %s = arith.constant dense<[[0, 4]]> : tensor<1x2xi32>
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) outs(%init)
       {block = array<i64: 128, 128>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma", tile_n = 512, split = 4>}
+       schedule = #blocksparse.schedule<cuda.wgmma, tile = 128x256, cluster = 2>}
       : (tensor<256x40xf16>, tensor<40x384xf16>, tensor<4x4xi32>, tensor<1x2xi32>,
          tensor<4x128x128xf16>) -> tensor<4x128x128xf16>
   return %0 : tensor<4x128x128xf16>
@@ -154,7 +150,7 @@ func.func @sampled_small(%a: tensor<2x160x40xf16>, %b: tensor<2x192x40xf16>,
   %s = arith.constant dense<[[0, 5]]> : tensor<1x2xi32>
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) outs(%init)
       {block = array<i64: 32, 32>, lut_heads = 1 : i64, transpose_b,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma", split = 5>}
+       schedule = #blocksparse.schedule<cuda.wgmma>}
       : (tensor<2x160x40xf16>, tensor<2x192x40xf16>, tensor<5x4xi32>, tensor<1x2xi32>,
          tensor<10x32x32xf16>) -> tensor<10x32x32xf16>
   return %0 : tensor<10x32x32xf16>
@@ -177,18 +173,18 @@ func.func @sampled_forms(%a: tensor<96x40xf16>, %b: tensor<40x160xf16>, %at: ten
   %s = arith.constant dense<[[0, 4]]> : tensor<1x2xi32>
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) outs(%init)
       {block = array<i64: 32, 32>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma", split = 4>}
+       schedule = #blocksparse.schedule<cuda.wgmma>}
       : (tensor<96x40xf16>, tensor<40x160xf16>, tensor<4x4xi32>, tensor<1x2xi32>,
          tensor<4x32x32xf16>) -> tensor<4x32x32xf16>
   %1 = blocksparse.planned_sdd %at, %b lut(%l) segments(%s) outs(%init)
       {block = array<i64: 32, 32>, lut_heads = 1 : i64, transpose_a,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma", split = 4>}
+       schedule = #blocksparse.schedule<cuda.wgmma>}
       : (tensor<40x96xf16>, tensor<40x160xf16>, tensor<4x4xi32>, tensor<1x2xi32>,
          tensor<4x32x32xf16>) -> tensor<4x32x32xf16>
   return %0, %1 : tensor<4x32x32xf16>, tensor<4x32x32xf16>
 }
 
-// With `group`, tiles are of any rows: block rows 0 and 3 share columns 0 and 2 of 64 columns.
+// With `gather`, tiles are of any rows: block rows 0 and 3 share columns 0 and 2 of 64 columns.
 // CHECK-LABEL: @sampled_rows(
 // CHECK-DAG: %[[T:.*]] = arith.constant dense<{{\[\[}}0, 128, -1, -1, -1, -1, -1, -1, 0, 512, -1, -1, 1536, 2048, -1, -1, 0, 192, 0, 0, 0, 0, 0, 0], [64, -1, -1, -1, -1, -1, -1, -1, 1024, -1, -1, -1, -1, -1, -1, -1, 128, -1, 0, 0, 0, 0, 0, 0]]> : tensor<2x24xi32>
 // CHECK-DAG: %[[W:.*]] = arith.constant dense<[0, 1, 2]> : tensor<3xi32>
@@ -200,7 +196,7 @@ func.func @sampled_rows(%a: tensor<256x40xf16>, %b: tensor<40x192xf16>, %init: t
   %s = arith.constant dense<[[0, 5]]> : tensor<1x2xi32>
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) outs(%init)
       {block = array<i64: 64, 64>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma", split = 5, group = 2>}
+       schedule = #blocksparse.schedule<cuda.wgmma, gather = true>}
       : (tensor<256x40xf16>, tensor<40x192xf16>, tensor<5x4xi32>, tensor<1x2xi32>,
          tensor<5x64x64xf16>) -> tensor<5x64x64xf16>
   return %0 : tensor<5x64x64xf16>
@@ -224,12 +220,12 @@ func.func @sampled_small_rows(%a: tensor<128x40xf16>, %b: tensor<96x40xf16>, %at
   %s = arith.constant dense<[[0, 5]]> : tensor<1x2xi32>
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) outs(%init)
       {block = array<i64: 32, 32>, lut_heads = 1 : i64, transpose_b,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma", split = 5, group = 4>}
+       schedule = #blocksparse.schedule<cuda.wgmma, gather = true>}
       : (tensor<128x40xf16>, tensor<96x40xf16>, tensor<5x4xi32>, tensor<1x2xi32>,
          tensor<5x32x32xf16>) -> tensor<5x32x32xf16>
   %1 = blocksparse.planned_sdd %at, %bt lut(%l) segments(%s) outs(%init)
       {block = array<i64: 32, 32>, lut_heads = 1 : i64, transpose_a,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma", split = 5, group = 4>}
+       schedule = #blocksparse.schedule<cuda.wgmma, gather = true>}
       : (tensor<40x128xf16>, tensor<40x96xf16>, tensor<5x4xi32>, tensor<1x2xi32>,
          tensor<5x32x32xf16>) -> tensor<5x32x32xf16>
   return %0, %1 : tensor<5x32x32xf16>, tensor<5x32x32xf16>
@@ -245,12 +241,12 @@ func.func @not_sampled(%a: tensor<120x40xf16>, %b: tensor<40x128xf16>, %a1: tens
   %s = arith.constant dense<[[0, 1]]> : tensor<1x2xi32>
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) outs(%init)
       {block = array<i64: 128, 128>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma">}
+       schedule = #blocksparse.schedule<cuda.wgmma>}
       : (tensor<120x40xf16>, tensor<40x128xf16>, tensor<1x4xi32>, tensor<1x2xi32>,
          tensor<1x128x128xf16>) -> tensor<1x128x128xf16>
   %1 = blocksparse.planned_sdd %a1, %b lut(%l) segments(%s) input(%input) outs(%init)
       {block = array<i64: 128, 128>, lut_heads = 1 : i64, beta = 1.0 : f64,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma">}
+       schedule = #blocksparse.schedule<cuda.wgmma>}
       : (tensor<128x40xf16>, tensor<40x128xf16>, tensor<1x4xi32>, tensor<1x2xi32>,
          tensor<1x128x128xf16>, tensor<1x128x128xf16>) -> tensor<1x128x128xf16>
   return %0, %1 : tensor<1x128x128xf16>, tensor<1x128x128xf16>
@@ -268,22 +264,22 @@ func.func @others(%v: tensor<1x64x64xf16>, %b: tensor<64x72xf16>, %c: tensor<64x
   %e = arith.constant dense<[[0, 0]]> : tensor<1x2xi32>
   %0 = blocksparse.planned_dsd %v, %b segments(%s) entries(%e) outs(%c)
       {block = array<i64: 64, 64>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma">}
+       schedule = #blocksparse.schedule<cuda.wgmma>}
       : (tensor<1x64x64xf16>, tensor<64x72xf16>, tensor<1x5xi32>, tensor<1x2xi32>,
          tensor<64x72xf16>) -> tensor<64x72xf16>
   %1 = blocksparse.planned_dsd %v, %b1 segments(%s) entries(%e) outs(%c1)
       {block = array<i64: 64, 64>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma">}
+       schedule = #blocksparse.schedule<cuda.wgmma>}
       : (tensor<1x64x64xf16>, tensor<64x64xf16>, tensor<1x5xi32>, tensor<1x2xi32>,
          tensor<64x64xf32>) -> tensor<64x64xf32>
   %2 = blocksparse.planned_dsd %v, %b2 segments(%s) entries(%e) outs(%c2)
       {block = array<i64: 64, 64>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma">}
+       schedule = #blocksparse.schedule<cuda.wgmma>}
       : (tensor<1x64x64xf16>, tensor<64x?xf16>, tensor<1x5xi32>, tensor<1x2xi32>,
          tensor<64x?xf16>) -> tensor<64x?xf16>
   %3 = blocksparse.planned_dsd %v, %b1 segments(%s) entries(%e) outs(%c3)
       {block = array<i64: 64, 64>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<kernel = "cuda.mma">}
+       schedule = #blocksparse.schedule<cuda.mma>}
       : (tensor<1x64x64xf16>, tensor<64x64xf16>, tensor<1x5xi32>, tensor<1x2xi32>,
          tensor<64x64xf16>) -> tensor<64x64xf16>
   return %0, %1, %2, %3 : tensor<64x72xf16>, tensor<64x64xf32>, tensor<64x?xf16>, tensor<64x64xf16>

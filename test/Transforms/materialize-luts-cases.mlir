@@ -57,7 +57,7 @@ func.func @nothing(%a: tensor<16x8xf32>, %b: tensor<8x16xf32>, %s: tensor<16x16x
 #c05 = #blocksparse.layout<16x16, grid 4x4, mask "1000/0100/0010/0001">
 func.func @one_owner(%a: tensor<256x64x64xf32, #c05>, %b: tensor<64x4096xf32>)
     -> tensor<256x64x4096xf32> {
-  %0 = blocksparse.dsd %a, %b {schedule = #blocksparse.schedule<kernel = "cpu.panel", split = 4>}
+  %0 = blocksparse.dsd %a, %b {schedule = #blocksparse.schedule<cpu.panel, split = 4>}
       : (tensor<256x64x64xf32, #c05>, tensor<64x4096xf32>) -> tensor<256x64x4096xf32>
   return %0 : tensor<256x64x4096xf32>
 }

@@ -4,31 +4,33 @@
 // RUN: blocksparse-opt %t/input.mlir -blocksparse-select-schedule="target=cuda:sm_90a database=%t/database.json" | FileCheck %s --check-prefix=OTHER
 // RUN: not blocksparse-opt %t/input.mlir -blocksparse-select-schedule="target=cuda:sm_80 database=%t/input.mlir" 2>&1 | FileCheck %s --check-prefix=FOREIGN
 // RUN: not blocksparse-opt %t/input.mlir -blocksparse-select-schedule="target=cuda:sm_80 database=%t/none.json" 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: not blocksparse-opt %t/input.mlir -blocksparse-select-schedule="target=cuda:sm_80 database=%t/former.json" 2>&1 | FileCheck %s --check-prefix=FORMER
 
 // The compilers' option, and the environment in its place.
 // RUN: blocksparse-compile %t/input.mlir --target=cuda:sm_80 --stop-after=schedule --tuning-database=%t/database.json 2>/dev/null | FileCheck %s --check-prefix=TOOL
 // RUN: env BLOCKSPARSE_TUNING_DATABASE=%t/database.json blocksparse-compile %t/input.mlir --target=cuda:sm_80 --stop-after=schedule 2>/dev/null | FileCheck %s --check-prefix=TOOL
 // RUN: env BLOCKSPARSE_TUNING_DATABASE=%t/none.json not blocksparse-run %t/input.mlir --function=measured 2>&1 | FileCheck %s --check-prefix=NONE
 // TOOL-LABEL: @measured(
-// TOOL: kernel = "cuda.simt", tile_m = 8, tile_n = 16
+// TOOL: cuda.simt, split = 3
 
-// FOREIGN: error: expects a tuning database {"format": "blocksparse-tuning", "version": 1, "entries": {...}} in '{{.*}}input.mlir', but got no JSON
+// FOREIGN: error: expects a tuning database {"format": "blocksparse-tuning", "version": 2, "entries": {...}} in '{{.*}}input.mlir', but got no JSON
+// FORMER: error: expects a tuning database {"format": "blocksparse-tuning", "version": 2, "entries": {...}} in '{{.*}}former.json', but got the version 1
 // NONE: error: expects a tuning database in '{{.*}}none.json', but got: No such file or directory
 
-// CHECK: warning: ignores the schedule '#blocksparse.schedule<kernel = "cuda.wgmma">' in '{{.*}}database.json', which is not legal for blocksparse.dsd on cuda:sm_80,workers=108
-// CHECK: warning: ignores the schedule 'fast' in '{{.*}}database.json', which is not legal for blocksparse.softmax on cuda:sm_80
+// CHECK: warning: ignores the schedule '#blocksparse.schedule<cuda.wgmma>' in '{{.*}}database.json', which is not legal for blocksparse.dsd on cuda:sm_80,workers=108: expects a kernel of cuda:sm_80,workers=108 (one of cuda.mma, cuda.simt), but got cuda.wgmma, which expects a chip with wgmma and TMA, but got one without
+// CHECK: warning: ignores the schedule 'fast' in '{{.*}}database.json', which is not legal for blocksparse.softmax on cuda:sm_80,workers=108: {{.+}}
 // CHECK-LABEL: @measured(
-// CHECK: kernel = "cuda.simt", tile_m = 8, tile_n = 16
-// OTHER-NOT: tile_m = 8, tile_n = 16
+// CHECK: cuda.simt, split = 3
+// OTHER-NOT: split = 3
 
 // A schedule that is there wins.
 // CHECK-LABEL: @own(
-// CHECK: kernel = "cuda.mma"
+// CHECK: cuda.mma
 
 // CHECK-LABEL: @illegal(
-// CHECK: kernel = "cuda.mma"
+// CHECK: cuda.mma
 // CHECK-LABEL: @no_schedule(
-// CHECK: kernel = "cuda.rows"
+// CHECK: cuda.rows
 
 //--- input.mlir
 #l = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
@@ -39,7 +41,7 @@ func.func @measured(%a: tensor<32x32xf16, #l>, %b: tensor<32x128xf16>) -> tensor
 }
 
 func.func @own(%a: tensor<32x32xf16, #l>, %b: tensor<32x128xf16>) -> tensor<32x128xf16> {
-  %0 = blocksparse.dsd %a, %b {schedule = #blocksparse.schedule<kernel = "cuda.mma">}
+  %0 = blocksparse.dsd %a, %b {schedule = #blocksparse.schedule<cuda.mma>}
     : (tensor<32x32xf16, #l>, tensor<32x128xf16>) -> tensor<32x128xf16>
   return %0 : tensor<32x128xf16>
 }
@@ -55,11 +57,13 @@ func.func @no_schedule(%x: tensor<32x32xf16, #l>) -> tensor<32x32xf16, #l> {
 }
 
 //--- database.json
-{"format": "blocksparse-tuning", "version": 1, "entries": {
+{"format": "blocksparse-tuning", "version": 2, "entries": {
 "blocksparse.dsd on cuda:sm_80,workers=108: (tensor<32x32xf16><16x16, grid 1x2x2, 3 blocks, rows of 1 to 2, 1683400330bc9fcd>, tensor<32x128xf16>) -> (tensor<32x128xf16>) {alpha = 1, operandSegmentSizes = array<i32: 1, 1, 0, 0>, precision = #blocksparse.precision<ieee>}":
-  {"schedule": "#blocksparse.schedule<kernel = \"cuda.simt\", tile_m = 8, tile_n = 16>", "milliseconds": 0.5},
+  {"schedule": "#blocksparse.schedule<cuda.simt, split = 3>", "milliseconds": 0.5},
 "blocksparse.dsd on cuda:sm_80,workers=108: (tensor<32x32xf16><16x16, grid 1x2x2, 3 blocks, rows of 1 to 2, 1683400330bc9fcd>, tensor<32x64xf16>) -> (tensor<32x64xf16>) {alpha = 1, operandSegmentSizes = array<i32: 1, 1, 0, 0>, precision = #blocksparse.precision<ieee>}":
-  {"schedule": "#blocksparse.schedule<kernel = \"cuda.wgmma\">", "milliseconds": 0.5},
+  {"schedule": "#blocksparse.schedule<cuda.wgmma>", "milliseconds": 0.5},
 "blocksparse.softmax on cuda:sm_80,workers=108: (tensor<32x32xf16><16x16, grid 1x2x2, 3 blocks, rows of 1 to 2, 1683400330bc9fcd>) -> (tensor<32x32xf16><16x16, grid 1x2x2, 3 blocks, rows of 1 to 2, 1683400330bc9fcd>) {attention_mask_mode = #blocksparse.mask_mode<add>, key_padding_mask_mode = #blocksparse.mask_mode<add>, operandSegmentSizes = array<i32: 1, 0, 0, 0>, scale = 1}":
   {"schedule": "fast", "milliseconds": 0.5}
 }}
+//--- former.json
+{"format": "blocksparse-tuning", "version": 1, "entries": {}}

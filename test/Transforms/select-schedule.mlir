@@ -11,10 +11,10 @@
 #row = #blocksparse.layout<16x16, grid 1x256, dense>
 
 // CHECK-LABEL: @dsd_f32(
-// AVX512: kernel = "cpu.panel", tile_m = 8, tile_n = 32>
-// AVX2: kernel = "cpu.panel", tile_m = 6, tile_n = 16>
-// HOPPER: kernel = "cuda.simt"
-// AMPERE: kernel = "cuda.simt"
+// AVX512: cpu.panel, tile = 8x32>
+// AVX2: cpu.panel, tile = 6x16>
+// HOPPER: cuda.simt
+// AMPERE: cuda.simt
 func.func @dsd_f32(%a: tensor<64x80xf32, #l16>, %b: tensor<80x512xf32>) -> tensor<64x512xf32> {
   %0 = blocksparse.dsd %a, %b : (tensor<64x80xf32, #l16>, tensor<80x512xf32>) -> tensor<64x512xf32>
   return %0 : tensor<64x512xf32>
@@ -22,17 +22,17 @@ func.func @dsd_f32(%a: tensor<64x80xf32, #l16>, %b: tensor<80x512xf32>) -> tenso
 
 // A narrow result takes a narrow tile; f64 has half as many lanes.
 // CHECK-LABEL: @narrow_f64(
-// AVX512: kernel = "cpu.panel", tile_m = 8, tile_n = 8>
-// AVX2: kernel = "cpu.panel", tile_m = 6, tile_n = 8>
+// AVX512: cpu.panel, tile = 8x8>
+// AVX2: cpu.panel, tile = 6x8>
 func.func @narrow_f64(%a: tensor<64x80xf64, #l16>, %b: tensor<80x7xf64>) -> tensor<64x7xf64> {
   %0 = blocksparse.dsd %a, %b : (tensor<64x80xf64, #l16>, tensor<80x7xf64>) -> tensor<64x7xf64>
   return %0 : tensor<64x7xf64>
 }
 
 // HOPPER-LABEL: @dsd_f16(
-// HOPPER: kernel = "cuda.wgmma", tile_m = 128, tile_n = 64, tile_k = 64, stages = 3, warps = 12>
+// HOPPER: cuda.wgmma, tile = 128x64, stages = 3>
 // AMPERE-LABEL: @dsd_f16(
-// AMPERE: kernel = "cuda.mma", tile_m = 128, tile_n = 128, tile_k = 32, stages = 4, warps = 4>
+// AMPERE: cuda.mma, tile = 128x128, stages = 4>
 func.func @dsd_f16(%a: tensor<256x256xf16, #l128>, %b: tensor<256x4096xf16>)
     -> tensor<256x4096xf16> {
   %0 = blocksparse.dsd %a, %b
@@ -42,8 +42,8 @@ func.func @dsd_f16(%a: tensor<256x256xf16, #l128>, %b: tensor<256x4096xf16>)
 
 // One row of 256 blocks leaves all workers but one idle: it is split.
 // CHECK-LABEL: @long_row(
-// AVX512: tile_n = 16>
-// AVX2: tile_n = 16, split = 32>
+// AVX512: tile = {{[0-9]+}}x16>
+// AVX2: tile = {{[0-9]+}}x16, split = 32>
 // HOPPER-LABEL: @long_row(
 // HOPPER: split = 8>
 func.func @long_row(%a: tensor<16x4096xf16, #row>, %b: tensor<4096x16xf16>) -> tensor<16x16xf16> {
@@ -53,12 +53,12 @@ func.func @long_row(%a: tensor<16x4096xf16, #row>, %b: tensor<4096x16xf16>) -> t
 }
 
 // CHECK-LABEL: @others(
-// CHECK: blocksparse.sdd {{.*}}kernel = "cpu.panel"
-// CHECK: blocksparse.softmax {{.*}}kernel = "cpu.rows"
-// CHECK: blocksparse.to_dense {{.*}}kernel = "cpu.blocks"
+// CHECK: blocksparse.sdd {{.*}}cpu.panel
+// CHECK: blocksparse.softmax {{.*}}cpu.rows
+// CHECK: blocksparse.to_dense {{.*}}cpu.blocks
 // HOPPER-LABEL: @others(
-// HOPPER: blocksparse.softmax {{.*}}kernel = "cuda.rows"
-// HOPPER: blocksparse.to_dense {{.*}}kernel = "cuda.blocks"
+// HOPPER: blocksparse.softmax {{.*}}cuda.rows
+// HOPPER: blocksparse.to_dense {{.*}}cuda.blocks
 func.func @others(%a: tensor<64x8xf32>, %b: tensor<8x80xf32>) -> tensor<64x80xf32> {
   %0 = blocksparse.sdd %a, %b : (tensor<64x8xf32>, tensor<8x80xf32>) -> tensor<64x80xf32, #l16>
   %1 = blocksparse.softmax %0 : (tensor<64x80xf32, #l16>) -> tensor<64x80xf32, #l16>
@@ -79,9 +79,9 @@ func.func @others(%a: tensor<64x8xf32>, %b: tensor<8x80xf32>) -> tensor<64x80xf3
 #odd = #blocksparse.layout<48x16, grid 4x4, dense>
 
 // HOPPER-LABEL: @stages(
-// HOPPER: blocksparse.dsd {{.*}}kernel = "cuda.wgmma", tile_m = 128, tile_n = 512, tile_k = 64, stages = 4, warps = 12>
-// HOPPER: blocksparse.dds {{.*}}kernel = "cuda.wgmma", tile_m = 128, tile_n = 512, tile_k = 64, stages = 4, warps = 12>
-// HOPPER: blocksparse.dsd {{.*}}kernel = "cuda.wgmma", tile_m = 128, tile_n = 512, tile_k = 64, stages = 4, warps = 12, group = 2>
+// HOPPER: blocksparse.dsd {{.*}}cuda.wgmma, tile = 128x256, stages = 4, cluster = 2>
+// HOPPER: blocksparse.dds {{.*}}cuda.wgmma, tile = 128x256, stages = 4, cluster = 2>
+// HOPPER: blocksparse.dsd {{.*}}cuda.wgmma, tile = 128x256, stages = 4, cluster = 2>
 func.func @stages(%a: tensor<4096x4096xf16, #wide128>, %p: tensor<4096x4096xf16, #pairs>,
                   %b: tensor<4096x4096xf16>)
     -> (tensor<4096x4096xf16>, tensor<4096x4096xf16>, tensor<4096x4096xf16>) {
@@ -96,15 +96,15 @@ func.func @stages(%a: tensor<4096x4096xf16, #wide128>, %p: tensor<4096x4096xf16,
 
 // i8 has tensor-core kernels on every chip, f8 from sm_90 on; blocks of 24 have none.
 // HOPPER-LABEL: @bytes(
-// HOPPER: blocksparse.dsd {{.*}}kernel = "cuda.mma", tile_m = 128, tile_n = 128, tile_k = 64, stages = 4, warps = 4>
-// HOPPER: blocksparse.sdd {{.*}}kernel = "cuda.mma", tile_m = 128, tile_n = 128, tile_k = 64, stages = 4, warps = 4>
-// HOPPER: blocksparse.dsd {{.*}}kernel = "cuda.simt"
-// HOPPER: blocksparse.matmul {{.*}}kernel = "cuda.mma"
+// HOPPER: blocksparse.dsd {{.*}}cuda.mma, tile = 128x128, stages = 4>
+// HOPPER: blocksparse.sdd {{.*}}cuda.mma, tile = 128x128, stages = 4>
+// HOPPER: blocksparse.dsd {{.*}}cuda.simt
+// HOPPER: blocksparse.matmul {{.*}}cuda.mma
 // AMPERE-LABEL: @bytes(
-// AMPERE: blocksparse.dsd {{.*}}kernel = "cuda.mma", tile_m = 128, tile_n = 128, tile_k = 64, stages = 4, warps = 4>
-// AMPERE: blocksparse.sdd {{.*}}kernel = "cuda.mma"
-// AMPERE: blocksparse.dsd {{.*}}kernel = "cuda.simt"
-// AMPERE: blocksparse.matmul {{.*}}kernel = "cuda.simt"
+// AMPERE: blocksparse.dsd {{.*}}cuda.mma, tile = 128x128, stages = 4>
+// AMPERE: blocksparse.sdd {{.*}}cuda.mma
+// AMPERE: blocksparse.dsd {{.*}}cuda.simt
+// AMPERE: blocksparse.matmul {{.*}}cuda.simt
 func.func @bytes(%a: tensor<256x256xi8, #l128>, %b: tensor<256x256xi8>, %s: tensor<48x48xi8, #l24>,
                  %c: tensor<48x256xi8>, %f: tensor<256x256xf8E4M3FN>)
     -> (tensor<256x256xi32>, tensor<256x256xi32, #l128>, tensor<48x256xi32>, tensor<256x256xf32>) {
@@ -123,12 +123,12 @@ func.func @bytes(%a: tensor<256x256xi8, #l128>, %b: tensor<256x256xi8>, %s: tens
 // A band has its blocks where groups of rows share panels: as good as half full. Small groups of blocks
 // of 16 leave fewer workers idle in the last round of a small product.
 // HOPPER-LABEL: @streams(
-// HOPPER: kernel = "cuda.stream", tile_m = 384, tile_n = 128, tile_k = 128, stages = 4, warps = 12, group = 24>
-// HOPPER: kernel = "cuda.stream_wgmma", tile_m = 384, tile_n = 128, tile_k = 64, stages = 3, warps = 8, group = 12>
-// HOPPER: kernel = "cuda.stream", tile_m = 256, tile_n = 128, tile_k = 64, stages = 5, warps = 8, group = 16>
-// HOPPER: kernel = "cuda.stream_wgmma", tile_m = 384, tile_n = 128, tile_k = 64, stages = 3, warps = 8, group = 12>
+// HOPPER: cuda.stream, tile = 384x128, panels = 8, stages = 4, warps = 12>
+// HOPPER: cuda.stream_wgmma, tile = 384x128, panels = 2, stages = 3, warps = 8>
+// HOPPER: cuda.stream, tile = 256x128, panels = 4, stages = 5, warps = 8>
+// HOPPER: cuda.stream_wgmma, tile = 384x128, panels = 2, stages = 3, warps = 8>
 // AMPERE-LABEL: @streams(
-// AMPERE-COUNT-4: kernel = "cuda.mma"
+// AMPERE-COUNT-4: cuda.mma
 func.func @streams(%a: tensor<4096x4096xbf16, #sparse16>, %h: tensor<4096x4096xbf16, #half32>,
                    %l: tensor<4096x4096xbf16, #band16>, %b: tensor<4096x4096xbf16>,
                    %g: tensor<8192x8192xbf16, #large32>, %c: tensor<8192x8192xbf16>)
@@ -149,13 +149,13 @@ func.func @streams(%a: tensor<4096x4096xbf16, #sparse16>, %h: tensor<4096x4096xb
 // Blocks of 16 whose dense operand lies along k: stages of whole lines of 64 values where rows share most
 // of them, else of another number of panels. Blocks of 32 are as above.
 // HOPPER-LABEL: @streams_along_k(
-// HOPPER: kernel = "cuda.stream", tile_m = 384, tile_n = 128, tile_k = 128, stages = 4, warps = 12, group = 24>
-// HOPPER: kernel = "cuda.stream", tile_m = 384, tile_n = 128, tile_k = 128, stages = 4, warps = 12, group = 24>
-// HOPPER: kernel = "cuda.stream", tile_m = 384, tile_n = 128, tile_k = 112, stages = 4, warps = 12, group = 24>
-// HOPPER: kernel = "cuda.stream", tile_m = 384, tile_n = 128, tile_k = 128, stages = 4, warps = 12, group = 24>
-// HOPPER: kernel = "cuda.stream_wgmma", tile_m = 384, tile_n = 128, tile_k = 64, stages = 3, warps = 8, group = 12>
+// HOPPER: cuda.stream, tile = 384x128, panels = 8, stages = 4, warps = 12>
+// HOPPER: cuda.stream, tile = 384x128, panels = 8, stages = 4, warps = 12>
+// HOPPER: cuda.stream, tile = 384x128, panels = 7, stages = 4, warps = 12>
+// HOPPER: cuda.stream, tile = 384x128, panels = 8, stages = 4, warps = 12>
+// HOPPER: cuda.stream_wgmma, tile = 384x128, panels = 2, stages = 3, warps = 8>
 // AMPERE-LABEL: @streams_along_k(
-// AMPERE-COUNT-5: kernel = "cuda.mma"
+// AMPERE-COUNT-5: cuda.mma
 func.func @streams_along_k(%a: tensor<4096x4096xbf16, #sparse16>,
                            %r: tensor<4096x4096xbf16, #rare16>,
                            %h: tensor<4096x4096xbf16, #half32>, %b: tensor<4096x4096xbf16>)
@@ -176,14 +176,14 @@ func.func @streams_along_k(%a: tensor<4096x4096xbf16, #sparse16>,
 }
 
 // HOPPER-LABEL: @whether_stages(
-// HOPPER: blocksparse.dsd {{.*}}kernel = "cuda.mma"
-// HOPPER: blocksparse.dsd {{.*}}kernel = "cuda.mma"
-// HOPPER: blocksparse.dsd {{.*}}kernel = "cuda.mma"
-// HOPPER: blocksparse.sdd {{.*}}kernel = "cuda.wgmma", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12>
-// HOPPER: blocksparse.sdd {{.*}}kernel = "cuda.mma"
-// HOPPER: blocksparse.sdd {{.*}}kernel = "cuda.wgmma", tile_m = 64, tile_n = 384, tile_k = 64, stages = 4, warps = 12>
-// HOPPER: blocksparse.sampled_addmm {{.*}}kernel = "cuda.mma"
-// HOPPER: blocksparse.matmul {{.*}}kernel = "cuda.wgmma", tile_m = 128, tile_n = 256
+// HOPPER: blocksparse.dsd {{.*}}cuda.mma
+// HOPPER: blocksparse.dsd {{.*}}cuda.mma
+// HOPPER: blocksparse.dsd {{.*}}cuda.mma
+// HOPPER: blocksparse.sdd {{.*}}cuda.wgmma, tile = 128x256>
+// HOPPER: blocksparse.sdd {{.*}}cuda.mma
+// HOPPER: blocksparse.sdd {{.*}}cuda.wgmma, tile = 64x384>
+// HOPPER: blocksparse.sampled_addmm {{.*}}cuda.mma
+// HOPPER: blocksparse.matmul {{.*}}cuda.wgmma, tile = 128x256
 func.func @whether_stages(%a: tensor<256x256xf16, #l128>, %b: tensor<256x?xf16>,
                           %c: tensor<256x72xf16>, %d: tensor<256x256xf16>,
                           %o: tensor<192x64xf16, #odd>, %e: tensor<64x256xf16>,
@@ -216,7 +216,7 @@ func.func @whether_stages(%a: tensor<256x256xf16, #l128>, %b: tensor<256x?xf16>,
 
 // Blocks of 64 take wide panels where these leave work for all multiprocessors.
 // AMPERE-LABEL: @wide_panels(
-// AMPERE: kernel = "cuda.mma", tile_m = 64, tile_n = 256, tile_k = 32, stages = 4, warps = 4>
+// AMPERE: cuda.mma, tile = 64x256, stages = 4>
 func.func @wide_panels(%a: tensor<4096x256xf16, #l64x4>, %b: tensor<256x4096xf16>) -> tensor<4096x4096xf16> {
   %0 = blocksparse.dsd %a, %b : (tensor<4096x256xf16, #l64x4>, tensor<256x4096xf16>) -> tensor<4096x4096xf16>
   return %0 : tensor<4096x4096xf16>
@@ -224,9 +224,9 @@ func.func @wide_panels(%a: tensor<4096x256xf16, #l64x4>, %b: tensor<256x4096xf16
 
 // f32 goes to the tensor cores where it may be rounded.
 // HOPPER-LABEL: @rounded(
-// HOPPER: kernel = "cuda.mma", tile_m = 64, tile_n = 128, tile_k = 16, stages = 4, warps = 2>
-// HOPPER: kernel = "cuda.mma"
-// HOPPER: kernel = "cuda.simt"
+// HOPPER: cuda.mma, tile = 64x128, stages = 4>
+// HOPPER: cuda.mma
+// HOPPER: cuda.simt
 func.func @rounded(%a: tensor<64x256xf32, #l64x1>, %b: tensor<256x128xf32>) -> (tensor<64x128xf32>, tensor<64x128xf32>, tensor<64x128xf32>) {
   %0 = blocksparse.dsd %a, %b {precision = #blocksparse.precision<tf32>} : (tensor<64x256xf32, #l64x1>, tensor<256x128xf32>) -> tensor<64x128xf32>
   %1 = blocksparse.dsd %a, %b {precision = #blocksparse.precision<tf32x3>} : (tensor<64x256xf32, #l64x1>, tensor<256x128xf32>) -> tensor<64x128xf32>
@@ -241,17 +241,17 @@ func.func @rounded(%a: tensor<64x256xf32, #l64x1>, %b: tensor<256x128xf32>) -> (
 #few16 = #blocksparse.layout<16x16, grid 16x16, dense>
 
 // Tiles computed in full against the blocks alone. Random blocks are gathered from any rows (of many,
-// what lies across k is turned first, see select-schedule-turned.mlir), those of a band come with their
+// what lies across k is turned first, see select-schedule-transposed.mlir), those of a band come with their
 // neighbours. Few blocks leave most of a round of tiles idle.
 // HOPPER-LABEL: @sampled_small(
-// HOPPER: kernel = "cuda.wgmma_turned", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12, group = 4>
-// HOPPER: kernel = "cuda.wgmma_turned", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12, group = 8>
-// HOPPER: kernel = "cuda.wgmma", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12>
-// HOPPER: kernel = "cuda.wgmma", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12, group = 4>
-// HOPPER: kernel = "cuda.wgmma", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12, group = 4>
-// HOPPER: kernel = "cuda.mma", tile_m = 16
+// HOPPER: cuda.wgmma_transposed, tile = 128x256, gather = true>
+// HOPPER: cuda.wgmma_transposed, tile = 128x256, gather = true>
+// HOPPER: cuda.wgmma, tile = 128x256>
+// HOPPER: cuda.wgmma, tile = 128x256, gather = true>
+// HOPPER: cuda.wgmma, tile = 128x256, gather = true>
+// HOPPER: cuda.mma
 // AMPERE-LABEL: @sampled_small(
-// AMPERE-COUNT-6: kernel = "cuda.mma"
+// AMPERE-COUNT-6: cuda.mma
 func.func @sampled_small(%a: tensor<8192x1024xf16>, %b: tensor<1024x8192xf16>,
                          %c: tensor<256x1024xf16>, %d: tensor<1024x256xf16>)
     -> (tensor<8192x8192xf16, #wide32>, tensor<8192x8192xf16, #wide16>,
@@ -286,15 +286,15 @@ func.func @sampled_small(%a: tensor<8192x1024xf16>, %b: tensor<1024x8192xf16>,
 // smaller blocks those of a band, and those that stand alone, are not; where k lies across both
 // factors and whole pieces would have to be gathered, blocks of a fiftieth go by themselves.
 // HOPPER-LABEL: @sampled_rows(
-// HOPPER: kernel = "cuda.wgmma", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12, group = 2>
-// HOPPER: kernel = "cuda.wgmma", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12, group = 2>
-// HOPPER: kernel = "cuda.wgmma", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12>
-// HOPPER: kernel = "cuda.wgmma", tile_m = 64, tile_n = 384, tile_k = 64, stages = 4, warps = 12>
-// HOPPER: kernel = "cuda.wgmma", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12>
-// HOPPER: kernel = "cuda.wgmma", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12>
-// HOPPER: kernel = "cuda.mma", tile_m = 16
+// HOPPER: cuda.wgmma, tile = 128x256, gather = true>
+// HOPPER: cuda.wgmma, tile = 128x256, gather = true>
+// HOPPER: cuda.wgmma, tile = 128x256>
+// HOPPER: cuda.wgmma, tile = 64x384>
+// HOPPER: cuda.wgmma, tile = 128x256>
+// HOPPER: cuda.wgmma, tile = 128x256>
+// HOPPER: cuda.mma
 // AMPERE-LABEL: @sampled_rows(
-// AMPERE-COUNT-7: kernel = "cuda.mma"
+// AMPERE-COUNT-7: cuda.mma
 func.func @sampled_rows(%a: tensor<8192x1024xf16>, %b: tensor<1024x8192xf16>,
                         %c: tensor<512x1024xf16>, %d: tensor<1024x512xf16>)
     -> (tensor<8192x8192xf16, #wide64>, tensor<8192x8192xf16, #wide64x128>,
@@ -327,10 +327,10 @@ func.func @sampled_rows(%a: tensor<8192x1024xf16>, %b: tensor<1024x8192xf16>,
 
 // Clusters share rows of 128 where that is faster by 3 %: not with few tiles, nor with a short reduction.
 // HOPPER-LABEL: @sampled_clusters(
-// HOPPER: kernel = "cuda.wgmma", tile_m = 128, tile_n = 512, tile_k = 64, stages = 4, warps = 12>
-// HOPPER: kernel = "cuda.wgmma", tile_m = 128, tile_n = 512, tile_k = 64, stages = 4, warps = 12>
-// HOPPER: kernel = "cuda.wgmma", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12>
-// HOPPER: kernel = "cuda.wgmma", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12>
+// HOPPER: cuda.wgmma, tile = 128x256, cluster = 2>
+// HOPPER: cuda.wgmma, tile = 128x256, cluster = 2>
+// HOPPER: cuda.wgmma, tile = 128x256>
+// HOPPER: cuda.wgmma, tile = 128x256>
 func.func @sampled_clusters(%a: tensor<8192x8192xf16>, %b: tensor<2048x8192xf16>,
                             %c: tensor<4096x8192xf16>)
     -> (tensor<8192x8192xf16, #square128>, tensor<8192x8192xf16, #wide256x512>,

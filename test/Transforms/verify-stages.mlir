@@ -12,7 +12,7 @@ func.func @good(%v: tensor<2x64x64xf16>, %b: tensor<128x64xf16>, %init: tensor<1
   %o = arith.constant dense<[]> : tensor<0xi32>
   %0 = blocksparse.planned_dsd %v, %b segments(%s) entries(%e) stages(%t, %w, %r, %u, %o)
       outs(%init) {block = array<i64: 64, 64>, lut_heads = 1 : i64,
-                   schedule = #blocksparse.schedule<kernel = "cuda.wgmma", tile_n = 64>}
+                   schedule = #blocksparse.schedule<cuda.wgmma, tile = 128x64>}
       : (tensor<2x64x64xf16>, tensor<128x64xf16>, tensor<2x5xi32>, tensor<2x2xi32>, tensor<1x8xi32>,
          tensor<3xi32>, tensor<2x8xi32>, tensor<1x2xi32>, tensor<0xi32>, tensor<128x64xf16>)
       -> tensor<128x64xf16>
@@ -34,7 +34,7 @@ func.func @wrong_block(%v: tensor<2x64x64xf16>, %b: tensor<128x64xf16>, %init: t
   // expected-error @below {{got faulty stages: in group 0 expects (k, x, y) (64, 0, 64) in half 1, but got (64, 0, 0)}}
   %0 = blocksparse.planned_dsd %v, %b segments(%s) entries(%e) stages(%t, %w, %r, %u, %o)
       outs(%init) {block = array<i64: 64, 64>, lut_heads = 1 : i64,
-                   schedule = #blocksparse.schedule<kernel = "cuda.wgmma", tile_n = 64>}
+                   schedule = #blocksparse.schedule<cuda.wgmma, tile = 128x64>}
       : (tensor<2x64x64xf16>, tensor<128x64xf16>, tensor<2x5xi32>, tensor<2x2xi32>, tensor<1x8xi32>,
          tensor<3xi32>, tensor<2x8xi32>, tensor<1x2xi32>, tensor<0xi32>, tensor<128x64xf16>)
       -> tensor<128x64xf16>
@@ -56,8 +56,7 @@ func.func @wrong_copy(%v: tensor<1x16x16xf16>, %b: tensor<64x64xf16>, %init: ten
   // expected-error @below {{got faulty stages: in group 0 expects copies from multiples of 4, but got 1}}
   %0 = blocksparse.planned_dsd %v, %b segments(%s) entries(%e) stages(%t, %w, %r, %u, %o)
       outs(%init) {block = array<i64: 16, 16>, lut_heads = 1 : i64, transpose_b,
-                   schedule = #blocksparse.schedule<kernel = "cuda.stream", tile_n = 64, tile_k = 64,
-                                                    stages = 4, warps = 1, group = 1>}
+                   schedule = #blocksparse.schedule<cuda.stream, tile = 16x64, panels = 4, stages = 4, warps = 1>}
       : (tensor<1x16x16xf16>, tensor<64x64xf16>, tensor<1x5xi32>, tensor<1x2xi32>, tensor<1x8xi32>,
          tensor<2xi32>, tensor<2x12xi32>, tensor<1x1xi32>, tensor<1xi32>, tensor<16x64xf16>)
       -> tensor<16x64xf16>
@@ -76,10 +75,10 @@ func.func @no_kernel(%v: tensor<2x64x64xf16>, %b: tensor<128x64xf16>, %init: ten
   %r = arith.constant dense<[[0, 0, 0, 0, -1, 0, 0, 0], [64, 0, -1, 0, 64, 0, 0, 0]]> : tensor<2x8xi32>
   %u = arith.constant dense<[[0, 1]]> : tensor<1x2xi32>
   %o = arith.constant dense<[]> : tensor<0xi32>
-  // expected-error @below {{expects stages for a kernel that its schedule names, constant tables and static shapes that fit it, but got #blocksparse.schedule<kernel = "cuda.mma"> and other shapes}}
+  // expected-error @below {{expects stages for a kernel that its schedule names, constant tables and static shapes that fit it, but got #blocksparse.schedule<cuda.mma> and other shapes}}
   %0 = blocksparse.planned_dsd %v, %b segments(%s) entries(%e) stages(%t, %w, %r, %u, %o)
       outs(%init) {block = array<i64: 64, 64>, lut_heads = 1 : i64,
-                   schedule = #blocksparse.schedule<kernel = "cuda.mma">}
+                   schedule = #blocksparse.schedule<cuda.mma>}
       : (tensor<2x64x64xf16>, tensor<128x64xf16>, tensor<2x5xi32>, tensor<2x2xi32>, tensor<1x8xi32>,
          tensor<3xi32>, tensor<2x8xi32>, tensor<1x2xi32>, tensor<0xi32>, tensor<128x64xf16>)
       -> tensor<128x64xf16>
@@ -96,7 +95,7 @@ func.func @good_tiles(%a: tensor<64x64xf16>, %b: tensor<64x128xf16>, %init: tens
   %w = arith.constant dense<[0, 1]> : tensor<2xi32>
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w) outs(%init)
       {block = array<i64: 64, 64>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma">}
+       schedule = #blocksparse.schedule<cuda.wgmma>}
       : (tensor<64x64xf16>, tensor<64x128xf16>, tensor<2x4xi32>, tensor<1x2xi32>, tensor<1x24xi32>,
          tensor<2xi32>, tensor<2x64x64xf16>) -> tensor<2x64x64xf16>
   return %0 : tensor<2x64x64xf16>
@@ -114,7 +113,7 @@ func.func @no_cluster(%a: tensor<128x64xf16>, %b: tensor<64x128xf16>, %init: ten
   // expected-error @below {{got faulty work lists: expects clusters of 2 workers, but got 1 workers}}
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w) outs(%init)
       {block = array<i64: 128, 128>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma", tile_n = 512>}
+       schedule = #blocksparse.schedule<cuda.wgmma, tile = 128x256, cluster = 2>}
       : (tensor<128x64xf16>, tensor<64x128xf16>, tensor<1x4xi32>, tensor<1x2xi32>, tensor<1x24xi32>,
          tensor<2xi32>, tensor<1x128x128xf16>) -> tensor<1x128x128xf16>
   return %0 : tensor<1x128x128xf16>
@@ -131,7 +130,7 @@ func.func @no_cluster_of_64(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %init:
   %w = arith.constant dense<[0, 1]> : tensor<2xi32>
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w) outs(%init)
       {block = array<i64: 64, 64>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma", tile_n = 512>}
+       schedule = #blocksparse.schedule<cuda.wgmma, tile = 128x256, cluster = 2>}
       : (tensor<64x64xf16>, tensor<64x64xf16>, tensor<1x4xi32>, tensor<1x2xi32>, tensor<1x24xi32>,
          tensor<2xi32>, tensor<1x64x64xf16>) -> tensor<1x64x64xf16>
   return %0 : tensor<1x64x64xf16>
@@ -148,7 +147,7 @@ func.func @swapped_places(%a: tensor<64x64xf16>, %b: tensor<64x128xf16>, %init: 
   // expected-error @below {{got faulty work lists: in tile 0 expects row 0 and column 64 for place 512, but got 0 and 0}}
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w) outs(%init)
       {block = array<i64: 64, 64>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma">}
+       schedule = #blocksparse.schedule<cuda.wgmma>}
       : (tensor<64x64xf16>, tensor<64x128xf16>, tensor<2x4xi32>, tensor<1x2xi32>, tensor<1x24xi32>,
          tensor<2xi32>, tensor<2x64x64xf16>) -> tensor<2x64x64xf16>
   return %0 : tensor<2x64x64xf16>
@@ -165,7 +164,7 @@ func.func @missing_place(%a: tensor<64x64xf16>, %b: tensor<64x128xf16>, %init: t
   // expected-error @below {{got faulty work lists: expects 2 pieces of results to be written, but got 1}}
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w) outs(%init)
       {block = array<i64: 64, 64>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma">}
+       schedule = #blocksparse.schedule<cuda.wgmma>}
       : (tensor<64x64xf16>, tensor<64x128xf16>, tensor<2x4xi32>, tensor<1x2xi32>, tensor<1x24xi32>,
          tensor<2xi32>, tensor<2x64x64xf16>) -> tensor<2x64x64xf16>
   return %0 : tensor<2x64x64xf16>
@@ -182,7 +181,7 @@ func.func @good_places(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %init: tens
   %p = arith.constant dense<[[0, -1, -1, 1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1]]> : tensor<1x32xi32>
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w, %p) outs(%init)
       {block = array<i64: 32, 32>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma">, transpose_a}
+       schedule = #blocksparse.schedule<cuda.wgmma>, transpose_a}
       : (tensor<64x64xf16>, tensor<64x64xf16>, tensor<2x4xi32>, tensor<1x2xi32>, tensor<1x24xi32>,
          tensor<2xi32>, tensor<1x32xi32>, tensor<2x32x32xf16>) -> tensor<2x32x32xf16>
   return %0 : tensor<2x32x32xf16>
@@ -200,7 +199,7 @@ func.func @wrong_place(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %init: tens
   // expected-error @below {{got faulty work lists: in tile 0 expects value block 1 at row 32 and column 32, but got 32 and 0}}
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w, %p) outs(%init)
       {block = array<i64: 32, 32>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma">, transpose_a}
+       schedule = #blocksparse.schedule<cuda.wgmma>, transpose_a}
       : (tensor<64x64xf16>, tensor<64x64xf16>, tensor<2x4xi32>, tensor<1x2xi32>, tensor<1x24xi32>,
          tensor<2xi32>, tensor<1x32xi32>, tensor<2x32x32xf16>) -> tensor<2x32x32xf16>
   return %0 : tensor<2x32x32xf16>
@@ -218,7 +217,7 @@ func.func @missing_block(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %init: te
   // expected-error @below {{got faulty work lists: expects 2 pieces of results to be written, but got 1}}
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w, %p) outs(%init)
       {block = array<i64: 32, 32>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma">, transpose_a}
+       schedule = #blocksparse.schedule<cuda.wgmma>, transpose_a}
       : (tensor<64x64xf16>, tensor<64x64xf16>, tensor<2x4xi32>, tensor<1x2xi32>, tensor<1x24xi32>,
          tensor<2xi32>, tensor<1x32xi32>, tensor<2x32x32xf16>) -> tensor<2x32x32xf16>
   return %0 : tensor<2x32x32xf16>
@@ -236,7 +235,7 @@ func.func @wrong_row_of_places(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %in
   // expected-error @below {{got faulty work lists: in tile 0 expects a row of places in [0, 1), but got 1}}
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w, %p) outs(%init)
       {block = array<i64: 32, 32>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma">, transpose_a}
+       schedule = #blocksparse.schedule<cuda.wgmma>, transpose_a}
       : (tensor<64x64xf16>, tensor<64x64xf16>, tensor<2x4xi32>, tensor<1x2xi32>, tensor<1x24xi32>,
          tensor<2xi32>, tensor<1x32xi32>, tensor<2x32x32xf16>) -> tensor<2x32x32xf16>
   return %0 : tensor<2x32x32xf16>
@@ -255,7 +254,7 @@ func.func @wrong_column(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %init: ten
   // expected-error @below {{got faulty work lists: in tile 0 expects value block 0 at row 0 and column 0, but got 0 and 32}}
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w, %p) outs(%init)
       {block = array<i64: 32, 32>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma">, transpose_b}
+       schedule = #blocksparse.schedule<cuda.wgmma>, transpose_b}
       : (tensor<64x64xf16>, tensor<64x64xf16>, tensor<2x4xi32>, tensor<1x2xi32>, tensor<1x24xi32>,
          tensor<2xi32>, tensor<1x32xi32>, tensor<2x32x32xf16>) -> tensor<2x32x32xf16>
   return %0 : tensor<2x32x32xf16>
@@ -272,7 +271,7 @@ func.func @good_rows(%a: tensor<192x64xf16>, %b: tensor<64x64xf16>, %init: tenso
   %w = arith.constant dense<[0, 1]> : tensor<2xi32>
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w) outs(%init)
       {block = array<i64: 64, 64>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma", group = 2>}
+       schedule = #blocksparse.schedule<cuda.wgmma, gather = true>}
       : (tensor<192x64xf16>, tensor<64x64xf16>, tensor<2x4xi32>, tensor<1x2xi32>, tensor<1x24xi32>,
          tensor<2xi32>, tensor<2x64x64xf16>) -> tensor<2x64x64xf16>
   return %0 : tensor<2x64x64xf16>
@@ -290,7 +289,7 @@ func.func @rows_without_group(%a: tensor<192x64xf16>, %b: tensor<64x64xf16>, %in
   // expected-error @below {{got faulty work lists: expects tile 0 to have its second half from row -1, but got 128}}
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w) outs(%init)
       {block = array<i64: 64, 64>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma">}
+       schedule = #blocksparse.schedule<cuda.wgmma>}
       : (tensor<192x64xf16>, tensor<64x64xf16>, tensor<2x4xi32>, tensor<1x2xi32>, tensor<1x24xi32>,
          tensor<2xi32>, tensor<2x64x64xf16>) -> tensor<2x64x64xf16>
   return %0 : tensor<2x64x64xf16>
@@ -308,7 +307,7 @@ func.func @wrong_rows(%a: tensor<192x64xf16>, %b: tensor<64x64xf16>, %init: tens
   // expected-error @below {{got faulty work lists: in tile 0 expects row 128 and column 0 for place 512, but got 64 and 0}}
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w) outs(%init)
       {block = array<i64: 64, 64>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma", group = 2>}
+       schedule = #blocksparse.schedule<cuda.wgmma, gather = true>}
       : (tensor<192x64xf16>, tensor<64x64xf16>, tensor<2x4xi32>, tensor<1x2xi32>, tensor<1x24xi32>,
          tensor<2xi32>, tensor<2x64x64xf16>) -> tensor<2x64x64xf16>
   return %0 : tensor<2x64x64xf16>
@@ -327,7 +326,7 @@ func.func @wrong_block_row(%a: tensor<128x64xf16>, %b: tensor<64x64xf16>, %init:
   // expected-error @below {{got faulty work lists: in tile 0 expects value block 1 at row 96 and column 32, but got 64 and 32}}
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w, %p) outs(%init)
       {block = array<i64: 32, 32>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma", group = 4>, transpose_b}
+       schedule = #blocksparse.schedule<cuda.wgmma, gather = true>, transpose_b}
       : (tensor<128x64xf16>, tensor<64x64xf16>, tensor<2x4xi32>, tensor<1x2xi32>, tensor<1x24xi32>,
          tensor<2xi32>, tensor<1x32xi32>, tensor<2x32x32xf16>) -> tensor<2x32x32xf16>
   return %0 : tensor<2x32x32xf16>
@@ -346,7 +345,7 @@ func.func @many_block_rows(%a: tensor<128x64xf16>, %b: tensor<64x64xf16>, %init:
   // expected-error @below {{got faulty work lists: in tile 0 expects block rows in [0, 4], but got 5}}
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w, %p) outs(%init)
       {block = array<i64: 32, 32>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma", group = 4>, transpose_b}
+       schedule = #blocksparse.schedule<cuda.wgmma, gather = true>, transpose_b}
       : (tensor<128x64xf16>, tensor<64x64xf16>, tensor<2x4xi32>, tensor<1x2xi32>, tensor<1x24xi32>,
          tensor<2xi32>, tensor<1x32xi32>, tensor<2x32x32xf16>) -> tensor<2x32x32xf16>
   return %0 : tensor<2x32x32xf16>

@@ -6,6 +6,7 @@
 
 #include "blocksparse/IR/BlockSparseDialect.h"
 #include "blocksparse/Layout/BlockLayout.h"
+#include "blocksparse/Plan/Schedule.h"
 #include "mlir/IR/Attributes.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/TensorEncoding.h"
@@ -18,6 +19,9 @@ inline llvm::hash_code hash_value(const BlockShape &block) {
 }
 inline llvm::hash_code hash_value(const BlockGrid &grid) {
   return llvm::hash_combine(grid.heads, grid.rows, grid.cols);
+}
+inline llvm::hash_code hash_value(const Schedule &schedule) {
+  return llvm::hash_value(printSchedule(schedule));
 }
 } // namespace blocksparse
 
@@ -32,5 +36,14 @@ struct LayoutAttrStorage;
 
 #define GET_ATTRDEF_CLASSES
 #include "blocksparse/IR/BlockSparseAttrs.h.inc"
+
+namespace mlir::blocksparse {
+
+template <typename T>
+const T *ScheduleAttr::getIf() const {
+  return getSchedule().template getIf<T>();
+}
+
+} // namespace mlir::blocksparse
 
 #endif // BLOCKSPARSE_IR_BLOCKSPARSEATTRS_H

@@ -95,31 +95,54 @@ def BlockSparse_ActivationAttr : BlockSparse_AttrDef<"Activation", "activation">
 }
 
 def BlockSparse_ScheduleAttr : BlockSparse_AttrDef<"Schedule", "schedule"> {
-  let summary = "How one op is executed on the target";
+  let summary = "How one operation is executed on the target";
   let description = [{
-    Chosen by `blocksparse-select-schedule` (or written by hand, or read from the tuning
-    database), verified against the target, and read by the planning and lowering
-    passes. `kernel` names a kernel family of the target; sizes are in elements, `stages`
-    is the depth of the copy pipeline, `warps` the number of consumer warps, `group` the
-    number of block rows that share one tile (of `sdd` any ones, where it is above 1,
-    else neighbours), `split` the largest number of blocks in one segment (0: never
-    split).
+    Names the kernel family that computes the operation and the parameters of its kernel. The pass
+    `blocksparse-select-schedule` chooses a schedule; one may also be written by hand or come from a
+    tuning database. The attribute checks the ranges of parameters, and the pass checks the schedule
+    against the operation and the target: a size that no kernel honours is an error. Planning and
+    lowering passes read the schedule.
+
+    Every family has its own parameters. One that is left out is left to the kernel, which then takes
+    its usual size, fitted to the operation.
+
+    | family | parameters |
+    |---|---|
+    | `cpu.panel` | `tile` (register tile), `split` |
+    | `cpu.rows`, `cpu.blocks` | `lanes` (elements of a vector) |
+    | `cuda.wgmma`, `cuda.wgmma_transposed` | `tile` (of one CTA), `stages`, `gather` (tiles of any block rows), `cluster` (CTAs that share rows of A) |
+    | `cuda.stream`, `cuda.stream_wgmma` | `tile`, `panels` (of a stage), `panels_per_copy` (of a TMA load), `stages`, `warps` (consumers); all but `panels_per_copy` are required |
+    | `cuda.mma` | `tile`, `stages`, `split` |
+    | `cuda.simt` | `split` |
+    | `cuda.rows` | `elements_per_lane` |
+    | `cuda.blocks` | none |
+
+    A `tile` is rows x columns of the result, in elements. `stages` is the depth of the ring or
+    pipeline of loads. `split` is the largest number of blocks in one segment; without it, rows are
+    not split.
 
     ```mlir
-    #s = #blocksparse.schedule<kernel = "cpu.panel", tile_m = 8, tile_n = 32>
+    #panel = #blocksparse.schedule<cpu.panel, tile = 8x32>
+    #wgmma = #blocksparse.schedule<cuda.wgmma, tile = 128x256, stages = 4, cluster = 2>
+    #rows = #blocksparse.schedule<cuda.rows>
     ```
   }];
   let parameters = (ins
-    StringRefParameter<"kernel family">:$kernel,
-    DefaultValuedParameter<"int64_t", "0">:$tile_m,
-    DefaultValuedParameter<"int64_t", "0">:$tile_n,
-    DefaultValuedParameter<"int64_t", "0">:$tile_k,
-    DefaultValuedParameter<"int64_t", "0">:$stages,
-    DefaultValuedParameter<"int64_t", "0">:$warps,
-    DefaultValuedParameter<"int64_t", "1">:$group,
-    DefaultValuedParameter<"int64_t", "0">:$split);
-  let assemblyFormat = "`<` struct(params) `>`";
+    AttrParameter<"::blocksparse::Schedule", "family and parameters",
+                  "const ::blocksparse::Schedule &">:$schedule);
+  let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
+  let builders = [
+    AttrBuilder<(ins "::blocksparse::KernelFamily":$family), [{
+      return $_get($_ctxt, ::blocksparse::Schedule(family));
+    }]>,
+  ];
+  let extraClassDeclaration = [{
+    ::blocksparse::KernelFamily getFamily() const { return getSchedule().family(); }
+    /// Returns the parameters if they are those of the type `T`, else null.
+    template <typename T>
+    const T *getIf() const;
+  }];
 }
 
 #endif // BLOCKSPARSE_IR_ATTRS_TD

@@ -9,8 +9,8 @@
 namespace blocksparse {
 
 /// Returns the reference of the named patterns as Markdown, made from patternTable(): for each
-/// pattern what it stores, a picture with its default parameters, and a table of its parameters with
-/// types, defaults and bounds.
+/// pattern what it stores, a picture with its default parameters, and a table of its parameters
+/// with types, defaults and bounds.
 std::string describePatterns();
 
 } // namespace blocksparse

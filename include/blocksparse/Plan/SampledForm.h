@@ -7,11 +7,11 @@
 #ifndef BLOCKSPARSE_PLAN_SAMPLEDFORM_H
 #define BLOCKSPARSE_PLAN_SAMPLEDFORM_H
 
+#include "blocksparse/Plan/Schedule.h"
 #include "blocksparse/Plan/Tables.h"
 
 #include <algorithm>
 #include <optional>
-#include <string_view>
 
 namespace blocksparse {
 
@@ -49,12 +49,12 @@ inline bool canShareRows(BlockShape block) {
 struct SampledFactors {
   bool transposeA = false, transposeB = false;
 
-  /// Returns the factors that the kernel family `kernel` reads if the operands are stored like
-  /// `operands`. "cuda.wgmma" reads the operands; "cuda.wgmma_turned" first writes an operand that
-  /// is MN-major transposed, so that both factors are K-major. Only blocks that share subtiles are
+  /// Returns the factors that a kernel of `family` reads if the operands are stored like
+  /// `operands`. "cuda.wgmma" reads the operands; "cuda.wgmma_transposed" first writes an operand
+  /// that is MN-major transposed, so that both factors are K-major. Only blocks that share subtiles are
   /// gathered faster then. Returns nothing for any other family, and if there is nothing to
   /// transpose.
-  static std::optional<SampledFactors> get(std::string_view kernel, BlockShape block,
+  static std::optional<SampledFactors> get(KernelFamily family, BlockShape block,
                                            SampledFactors operands);
   bool operator==(const SampledFactors &) const = default;
 };
@@ -90,8 +90,7 @@ struct SampledForm {
   bool sharesColumns(BlockShape block) const {
     return gathersRows || sharesPieces(block) || block.rows % (2 * sampledPiece) == 0;
   }
-  /// Returns the number of block rows of a tile if rows are gathered (a schedule's `group`),
-  /// else 1.
+  /// Returns the number of block rows of a tile if rows are gathered, else 1.
   int64_t groupRows(BlockShape block) const {
     return gathersRows ? std::max<int64_t>(2, 2 * sampledPiece / of(block).rows) : 1;
   }
@@ -100,6 +99,12 @@ struct SampledForm {
   /// only.
   int64_t chunks(BlockShape block) const { return sharesColumns(block) ? 4 : 6; }
 };
+
+/// Returns the tile of one CTA of a sampled product: 128 x 256, or 64 x 384 if the halves of a tile
+/// do not have their columns in common.
+inline TileSize getSampledTile(BlockShape block, const SampledForm &form) {
+  return {form.sharesColumns(block) ? 128 : 64, form.chunks(block) * sampledPiece};
+}
 
 } // namespace blocksparse
 

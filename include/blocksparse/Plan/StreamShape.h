@@ -6,9 +6,11 @@
 #ifndef BLOCKSPARSE_PLAN_STREAMSHAPE_H
 #define BLOCKSPARSE_PLAN_STREAMSHAPE_H
 
+#include "blocksparse/Plan/Schedule.h"
 #include "blocksparse/Plan/Tables.h"
 
 #include <optional>
+#include <string>
 
 namespace blocksparse {
 
@@ -25,6 +27,9 @@ struct StreamShape {
   int64_t owners = 0;
   /// True if the dense operand is K-major as it is stored.
   bool alongK = false;
+  /// Number of neighbouring panels that one TMA load brings, 1 or 4. TMA and the L2 cache work in
+  /// lines of 128 bytes, which are four K-major panels of 16 values of k.
+  int64_t panelsPerCopy = 1;
   /// True if records have words of panels instead of words of rows, for either half of the rows (an
   /// even number, at most 32): two warpgroups then multiply a panel together.
   bool byPanel = false;
@@ -32,17 +37,13 @@ struct StreamShape {
   /// Returns true if a panel is K-major with 16 values of k: it then covers only 32 bytes of each
   /// stored row of the dense operand.
   static bool isNarrow(int64_t block, bool alongK) { return alongK && block == 16; }
-  /// Returns the number of panels that one TMA load brings. TMA and the L2 cache work in lines of
-  /// 128 bytes, which are four K-major panels of 16 values of k. Stages whose number of panels is
-  /// no multiple of 4 load single panels.
-  int64_t panelsPerCopy() const { return isNarrow(block, alongK) && panels % 4 == 0 ? 4 : 1; }
   /// Returns the time of a load relative to that of its bytes. Loads of 32 bytes a row take as long
   /// as loads of 1.5 times their bytes: fitted to the speed of dds, which was 0.77 of that of dsd
   /// (H100, dds 8192, density 0.25).
-  double copyCost() const { return isNarrow(block, alongK) && panelsPerCopy() == 1 ? 1.5 : 1; }
+  double copyCost() const { return isNarrow(block, alongK) && panelsPerCopy == 1 ? 1.5 : 1; }
   /// Returns the number of words of a record before the words of its rows or panels.
   int64_t headInts() const {
-    return StreamRecordTable::FirstCopy + (panels / panelsPerCopy() + 3) / 4 * 4;
+    return StreamRecordTable::FirstCopy + (panels / panelsPerCopy + 3) / 4 * 4;
   }
   /// Returns the number of words of a half of the rows, if words are those of panels.
   int64_t halfWords() const { return (panels + 3) / 4 * 4; }
@@ -90,10 +91,9 @@ inline int64_t streamEpilogueBytes(int64_t block, int64_t buffers) { return buff
 /// the next.
 inline constexpr int64_t streamWgmmaWarps = 8, streamWgmmaRows = 384;
 
-/// Holds what a schedule says of a stream kernel, and facts about its operands.
+/// Holds the sizes of a stream kernel that its schedule and its operands tell.
 struct StreamSizes {
-  /// Side of the square blocks; block rows of a row group; panels of a stage. The last two are the
-  /// schedule's group and its tile_k / block.
+  /// Side of the square blocks; block rows of a row group; panels of a stage.
   int64_t block = 0, rows = 0, panels = 0;
   /// Number of stages in the ring, and of consumer warps, which multiply by wgmma or each by
   /// itself.
@@ -103,17 +103,25 @@ struct StreamSizes {
   bool alongK = false;
   /// Bytes of shared memory that a CTA may have (GPUFacts::sharedMemoryPerBlock).
   int64_t sharedBytes = 0;
+  /// Number of panels that one TMA load brings.
+  int64_t panelsPerCopy = 1;
 };
 
-/// Returns the shape of the stages that a schedule means. If the dense operand is K-major, blocks
-/// are of 16 and tile_k is a multiple of 64, one TMA load brings four panels. A stage has as many
-/// value blocks as fit in shared memory `stages` times beside the epilogue, and no more than
-/// rows * panels. Returns nothing if `block` is neither 16 nor 32, if `panels` is not in [1, 16],
-/// if fewer than `rows` value blocks fit, or if the warps can't share the rows. With wgmma `warps`
-/// must be streamWgmmaWarps, `rows` must be even, with at most streamWgmmaRows rows of elements,
-/// and there must be two stages, because a stage is released when the next one has arrived; else
-/// `rows` must be a multiple of `warps` and at most 64.
-std::optional<StreamShape> getStreamShape(const StreamSizes &sizes);
+/// Returns the sizes that a schedule of a stream family gives a reduction over square blocks of
+/// `block`, on a GPU whose CTAs may have `sharedBytes` bytes of shared memory. Requires
+/// StreamParams with a tile of whole block rows.
+StreamSizes getStreamSizes(const Schedule &schedule, int64_t block, bool alongK,
+                           int64_t sharedBytes);
+
+/// Returns the shape of stages of `sizes`. A stage has room for as many value blocks as fit in
+/// shared memory `stages` times beside the epilogue, and no more than rows * panels. Fails, and
+/// says "expects X, but got Y" in `fault` if it is not null, if `block` is not 16 or 32, `panels`
+/// is not in [1, 16], a copy of 4 panels is not one of a K-major operand and blocks of 16, fewer
+/// than `rows` value blocks fit, or the warps cannot share the rows. wgmma takes streamWgmmaWarps
+/// warps, an even number of block rows, at most streamWgmmaRows rows of elements, and at least two
+/// stages, because a stage is released when the next one has arrived. mma.sync takes a multiple of
+/// `warps` block rows, at most 64.
+std::optional<StreamShape> getStreamShape(const StreamSizes &sizes, std::string *fault = nullptr);
 
 } // namespace blocksparse
 

@@ -20,8 +20,8 @@ namespace mlir::blocksparse {
 
 class ScheduleAttr;
 
-/// Asked for the schedule of an op on a target, as TargetInfo::parse takes it, before the database
-/// and the cost model are; null leaves it to them.
+/// Returns the schedule of an operation on a target. It is called before the database and the cost
+/// model are; a null result leaves the choice to them.
 using ScheduleChooser =
     std::function<ScheduleAttr(Operation *, const ::blocksparse::TargetInfo &target)>;
 

@@ -28,10 +28,11 @@ TileShape TileShape::choose(Type accumulator, ScheduleAttr schedule,
   // element; 16 registers hold 6 x 2.
   int64_t rows = options.vectorBits >= 512 ? 8 : 6;
   tile.cols = 2 * tile.lanes;
-  if (schedule && schedule.getTileM() > 0)
-    rows = schedule.getTileM();
-  if (schedule && schedule.getTileN() > 0)
-    tile.cols = schedule.getTileN();
+  const auto *params = schedule ? schedule.getIf<::blocksparse::PanelParams>() : nullptr;
+  if (params && params->tile.isGiven()) {
+    rows = params->tile.rows;
+    tile.cols = params->tile.cols;
+  }
   if (!ShapedType::isDynamic(width) && width > 0)
     tile.cols = std::min<int64_t>(tile.cols, llvm::PowerOf2Ceil(width));
   tile.lanes = std::min(tile.lanes, tile.cols);

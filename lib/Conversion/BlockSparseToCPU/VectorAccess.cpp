@@ -41,8 +41,9 @@ Value mlir::blocksparse::zeroVector(ImplicitLocOpBuilder &b, VectorType type) {
 int64_t mlir::blocksparse::chooseWidth(int64_t blockCols, int64_t laneBits, int64_t vectorBits,
                                        ScheduleAttr schedule) {
   int64_t most = std::max<int64_t>(vectorBits / laneBits, 1);
-  if (schedule && schedule.getTileN() > 0)
-    most = std::min<int64_t>(most, schedule.getTileN());
+  const auto *params = schedule ? schedule.getIf<::blocksparse::VectorParams>() : nullptr;
+  if (params && params->lanes > 0)
+    most = std::min<int64_t>(most, params->lanes);
   most = llvm::bit_floor<uint64_t>(most);
   int64_t dividing = std::gcd(most, blockCols);
   if (dividing == blockCols || dividing * 4 >= most)

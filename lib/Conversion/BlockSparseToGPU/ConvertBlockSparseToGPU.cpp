@@ -10,6 +10,7 @@
 #include "Wgmma/WgmmaKernels.h"
 #include "blocksparse/IR/BlockSparseDialect.h"
 #include "blocksparse/IR/BlockSparseOps.h"
+#include "blocksparse/IR/KernelProblem.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -17,9 +18,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/Remarks.h"
 #include "llvm/ADT/TypeSwitch.h"
-#include "llvm/Support/FormatVariadic.h"
 
 namespace mlir::blocksparse {
 #define GEN_PASS_DEF_CONVERTBLOCKSPARSETOGPUPASS
@@ -47,26 +46,16 @@ static LogicalResult checkBuffers(Operation *op) {
   return checkStaticShape(op);
 }
 
-/// Whether the op's schedule names a family of tensor-core kernels. What the newer ones have no
-/// kernel for runs on mma.sync.
+/// Returns true if the schedule names a family of tensor-core kernels. An operation that has no
+/// kernel of a newer family runs on mma.sync.
 static bool wantsTensorCores(std::optional<ScheduleAttr> schedule) {
-  return schedule &&
-         (schedule->getKernel() == "cuda.mma" || schedule->getKernel().starts_with("cuda.wgmma") ||
-          schedule->getKernel().starts_with("cuda.stream"));
+  return schedule && ::blocksparse::usesTensorCores(schedule->getFamily());
 }
 
-/// Says, where remarks are asked for, that an op with a tensor-core schedule got scalar kernels.
-static void remarkScalar(Operation *op) {
-  std::string blocks;
-  if (auto block = op->getAttrOfType<DenseI64ArrayAttr>("block"))
-    blocks = llvm::formatv(" with blocks {0} x {1}", block[0], block[1]);
-  remark::missed(op->getLoc(),
-                 remark::RemarkOpts::name("scalar-kernels").category("blocksparse-to-gpu"))
-      << llvm::formatv(
-             "expects i8, f16, bf16, f32 of a precision other than ieee or, from sm_90 on, f8 and "
-             "blocks that are multiples of 16 for tensor cores, but got {0} and {1}{2}",
-             op->getOperand(0).getType(), op->getOperand(1).getType(), blocks)
-             .str();
+/// Warns that an operation with a tensor-core schedule gets scalar kernels.
+static void warnScalar(Operation *op, const ::blocksparse::GPUFacts &facts) {
+  op->emitWarning() << "runs scalar kernels in place of " << op->getAttr("schedule") << ": "
+                    << checkMmaSupport(op, facts);
 }
 
 /// Emits the kernels of an op by mma.sync where its schedule asks for tensor cores and there is
@@ -77,7 +66,7 @@ static void emitPortable(ImplicitLocOpBuilder &host, KernelBuilder &kernels, OpT
     if (wantsTensorCores(op.getSchedule())) {
       if (hasMma(kernels, op))
         return emitMma(host, kernels, op);
-      remarkScalar(op);
+      warnScalar(op, kernels.getFacts());
     }
   emitSimt(host, kernels, op);
 }

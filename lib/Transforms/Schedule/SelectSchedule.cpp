@@ -19,10 +19,16 @@ using namespace mlir;
 using namespace mlir::blocksparse;
 using ::blocksparse::TargetInfo;
 
-/// Returns the schedule of a text. Null, without an error, for an entry of a database that is none.
-static ScheduleAttr parseSchedule(StringRef text, MLIRContext *context) {
-  ScopedDiagnosticHandler silence(context, [](Diagnostic &) { return success(); });
-  return dyn_cast_or_null<ScheduleAttr>(parseAttribute(text, context));
+/// Returns the schedule of a text. If the text is no schedule, returns null, and `fault` says why.
+static ScheduleAttr parseSchedule(StringRef text, MLIRContext *context, std::string &fault) {
+  ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
+    fault = diagnostic.str();
+    return success();
+  });
+  auto schedule = dyn_cast_or_null<ScheduleAttr>(parseAttribute(text, context));
+  if (!schedule && fault.empty())
+    fault = "expects #blocksparse.schedule<...>";
+  return schedule;
 }
 
 namespace {
@@ -58,17 +64,20 @@ struct SelectSchedule : mlir::blocksparse::impl::SelectSchedulePassBase<SelectSc
   }
 
 private:
-  /// Returns the database's legal schedule of `op`, or null.
+  /// Returns the legal schedule of `op` in the database, or null. Warns about an illegal one.
   ScheduleAttr findMeasured(Operation *op, const TuningDatabase &entries) {
     const TuningEntry *entry = entries.lookup(getTuningKey(op, target));
     if (!entry)
       return {};
-    ScheduleAttr schedule = parseSchedule(entry->schedule, op->getContext());
-    if (schedule && llvm::is_contained(getKernels(op, target), schedule.getKernel()))
+    std::string fault;
+    ScheduleAttr schedule = parseSchedule(entry->schedule, op->getContext(), fault);
+    if (schedule)
+      fault = checkSchedule(op, schedule, target);
+    if (fault.empty())
       return schedule;
     op->emitWarning() << "ignores the schedule '" << entry->schedule << "' in '" << database
                       << "', which is not legal for " << op->getName() << " on "
-                      << target.toString();
+                      << target.toString() << ": " << fault;
     return {};
   }
 

@@ -19,7 +19,8 @@ using namespace mlir::blocksparse;
 namespace json = llvm::json;
 
 static constexpr StringRef formatName = "blocksparse-tuning";
-static constexpr int64_t formatVersion = 1;
+// Version 1 had schedules of another spelling.
+static constexpr int64_t formatVersion = 2;
 
 //===----------------------------------------------------------------------===//
 // Reading
@@ -29,7 +30,7 @@ static std::string describeValue(const json::Value *value) {
   return value ? llvm::formatv("{0}", *value).str() : "none";
 }
 
-/// Reads `entries`; what is wrong is in `found`.
+/// Reads the entries of a database. Fails, and describes the wrong entry in `found`.
 static bool readEntries(const json::Object &object, TuningDatabase &database, std::string &found) {
   for (const auto &[key, value] : object) {
     const json::Object *fields = value.getAsObject();
@@ -120,8 +121,8 @@ std::string TuningDatabase::print() const {
 
 namespace {
 
-/// An exclusive lock while it lives, by flock: it belongs to the open file, not to the process, so
-/// threads exclude each other too, and it goes with a process that dies.
+/// Holds an exclusive lock by flock while it lives. The lock belongs to the open file, not to the
+/// process, so that threads exclude each other too, and it ends with a process that dies.
 class FileLock {
 public:
   explicit FileLock(const std::string &path)
@@ -155,7 +156,8 @@ bool TuningDatabase::mergeInto(StringRef path, std::string &error) const {
     error = "expects to write '" + file + "', but got: " + reason;
     return false;
   };
-  // Not the file itself, which is replaced. It stays: another may hold or await it.
+  // The file itself is replaced, so another one is locked. It stays, because another process may
+  // hold or await it.
   std::string lockPath = path.str() + ".lock";
   FileLock lock(lockPath);
   if (std::error_code code = lock.error())
@@ -170,7 +172,7 @@ bool TuningDatabase::mergeInto(StringRef path, std::string &error) const {
   for (const auto &[key, entry] : entries)
     merged.insert(key, entry);
   std::string text = merged.print();
-  // Under a temporary name first, then renamed.
+  // This writes a temporary file and renames it.
   if (llvm::Error failure = llvm::writeToOutput(path, [&](llvm::raw_ostream &os) {
         os << text;
         return llvm::Error::success();

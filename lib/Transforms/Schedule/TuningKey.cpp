@@ -36,7 +36,7 @@ uint64_t mlir::blocksparse::hashLayout(const BlockLayout &layout) {
   return hashWords(ArrayRef<int64_t>(words));
 }
 
-/// "<64x64, grid 1x16x16, 64 blocks, rows of 4 to 4, 0123456789abcdef>".
+/// Prints a layout as "<64x64, grid 1x16x16, 64 blocks, rows of 4 to 4, 0123456789abcdef>".
 static void printLayout(llvm::raw_ostream &os, const BlockLayout &layout) {
   std::span<const int32_t> offsets = layout.rowOffsets();
   int32_t least = offsets.size() > 1 ? std::numeric_limits<int32_t>::max() : 0, most = 0;
@@ -72,7 +72,8 @@ static void printType(llvm::raw_ostream &os, Type type) {
   printAttribute(os, tensor.getEncoding());
 }
 
-/// Values of a constant sparse tensor are packed when the program is compiled.
+/// Returns true if `value` is a constant. The values of a constant sparse tensor are packed when
+/// the program is compiled.
 static bool isConstant(Value value) {
   if (auto assemble = value.getDefiningOp<AssembleOp>())
     return matchPattern(assemble->getOperands().back(), m_Constant());

@@ -170,7 +170,7 @@ func.func @scheduled(%v: memref<2x16x16xf32>, %b: memref<32x64xf32>, %s: memref<
                      %e: memref<2x2xi32>, %o: memref<32x64xf32>) {
   blocksparse.planned_dsd %v, %b segments(%s) entries(%e) outs(%o)
     {block = array<i64: 16, 16>, lut_heads = 1 : i64,
-     schedule = #blocksparse.schedule<kernel = "cpu.panel", tile_m = 4, tile_n = 16>}
+     schedule = #blocksparse.schedule<cpu.panel, tile = 4x16>}
     : (memref<2x16x16xf32>, memref<32x64xf32>, memref<2x5xi32>, memref<2x2xi32>,
        memref<32x64xf32>) -> ()
   return

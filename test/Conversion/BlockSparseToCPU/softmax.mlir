@@ -52,7 +52,7 @@ func.func @plain(%x: memref<1x4x16x16xf32>, %lse: memref<1x2x32xf32>) {
 // CHECK-NEXT: vector.store
 func.func @half(%x: memref<2x16x16xf16>, %y: memref<2x16x16xf16>, %segments: memref<2x5xi32>, %entries: memref<2x2xi32>) {
   blocksparse.planned_softmax %x segments(%segments) entries(%entries) outs(%y)
-    {block = array<i64: 16, 16>, shape = array<i64: 32, 32>, lut_heads = 1 : i64, schedule = #blocksparse.schedule<kernel = "cpu.panel", tile_n = 8>}
+    {block = array<i64: 16, 16>, shape = array<i64: 32, 32>, lut_heads = 1 : i64, schedule = #blocksparse.schedule<cpu.rows, lanes = 8>}
     : (memref<2x16x16xf16>, memref<2x5xi32>, memref<2x2xi32>, memref<2x16x16xf16>) -> ()
   return
 }

@@ -2,7 +2,7 @@
 // RUN: blocksparse-opt %s -convert-blocksparse-to-gpu=target=cuda:sm_80 --remarks-filter-missed='blocksparse-to-gpu' 2>&1 >/dev/null | FileCheck %s --implicit-check-not=remark:
 // RUN: blocksparse-opt %s -convert-blocksparse-to-gpu=target=cuda:sm_80 2>&1 >/dev/null | count 0
 
-#mma = #blocksparse.schedule<kernel = "cuda.mma">
+#mma = #blocksparse.schedule<cuda.mma>
 
 // CHECK: remark: [Missed] scalar-kernels {{.*}}expects i8, f16, bf16, f32 of a precision other than ieee or, from sm_90 on, f8 and blocks that are multiples of 16 for tensor cores, but got memref<4x16x16xf32> and memref<48x32xf32> with blocks 16 x 16
 func.func @exact(%v: memref<4x16x16xf32>, %b: memref<48x32xf32>, %s: memref<3x5xi32>, %e: memref<4x2xi32>, %c: memref<48x32xf32>) {
@@ -20,7 +20,7 @@ func.func @dense(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64x
 }
 // A schedule that asks for the scalar kernel gets what it asks for.
 func.func @wanted(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
-  blocksparse.planned_matmul %a, %b outs(%c) {schedule = #blocksparse.schedule<kernel = "cuda.simt">} : (memref<64x64xf32>, memref<64x64xf32>, memref<64x64xf32>) -> ()
+  blocksparse.planned_matmul %a, %b outs(%c) {schedule = #blocksparse.schedule<cuda.simt>} : (memref<64x64xf32>, memref<64x64xf32>, memref<64x64xf32>) -> ()
   return
 }
 // i8 has kernels, but for small blocks; f8 has none on sm_80.

@@ -13,7 +13,7 @@ func.func @long_row(%a: tensor<16x4096xf16, #row>, %b: tensor<4096x16xf16>) -> t
 }
 
 func.func @split_by_hand(%a: tensor<16x4096xf32, #row>, %b: tensor<4096x16xf32>) -> tensor<16x16xf32> {
-  %0 = blocksparse.dsd %a, %b {schedule = #blocksparse.schedule<kernel = "cpu.panel", tile_m = 8, tile_n = 16, split = 32>}
+  %0 = blocksparse.dsd %a, %b {schedule = #blocksparse.schedule<cpu.panel, tile = 8x16, split = 32>}
     : (tensor<16x4096xf32, #row>, tensor<4096x16xf32>) -> tensor<16x16xf32>
   return %0 : tensor<16x16xf32>
 }

@@ -4,8 +4,8 @@
 // REQUIRES: gpu
 // RUN: blocksparse-run %s --all-functions --check --repeat-check --device=cuda
 
-#shared = #blocksparse.schedule<kernel = "cuda.wgmma", tile_m = 128, tile_n = 512, tile_k = 64, stages = 4, warps = 12>
-#two = #blocksparse.schedule<kernel = "cuda.wgmma", tile_m = 128, tile_n = 512, tile_k = 64, stages = 2, warps = 12>
+#shared = #blocksparse.schedule<cuda.wgmma, tile = 128x256, stages = 4, cluster = 2>
+#two = #blocksparse.schedule<cuda.wgmma, tile = 128x256, stages = 2, cluster = 2>
 #l0 = #blocksparse.layout<64x64, grid 16x16, random_balanced(density = 0.3, seed = 3)>
 #l1 = #blocksparse.layout<64x64, grid 16x8, random_balanced(density = 0.3, seed = 3)>
 #l2 = #blocksparse.layout<64x64, grid 64x32, random(density = 0.02, seed = 5)>

@@ -5,9 +5,8 @@
 // REQUIRES: gpu
 // RUN: blocksparse-run %s --all-functions --check --repeat-check --device=cuda
 
-#shared = #blocksparse.schedule<kernel = "cuda.wgmma", tile_m = 128, tile_n = 512, tile_k = 64, stages = 4, warps = 12>
-#two = #blocksparse.schedule<kernel = "cuda.wgmma", tile_m = 128, tile_n = 512, tile_k = 64, stages = 2, warps = 12>
-#many = #blocksparse.schedule<kernel = "cuda.wgmma", tile_m = 128, tile_n = 1024, tile_k = 64, stages = 4, warps = 12>
+#shared = #blocksparse.schedule<cuda.wgmma, tile = 128x256, cluster = 2>
+#two = #blocksparse.schedule<cuda.wgmma, tile = 128x256, stages = 2, cluster = 2>
 #l0 = #blocksparse.layout<128x128, grid 8x8, mask "11111111/00000000/11100000/00000001/01010101/10000000/00111110/11000011">
 #l1 = #blocksparse.layout<128x128, grid 4x3, mask "000/000/010/000">
 #l2 = #blocksparse.layout<128x128, grid 3x4x4, random(density = 0.4, seed = 7)>
@@ -110,10 +109,6 @@ func.func @two_stages(%a: tensor<1024x320xf16>, %b: tensor<320x1024xf16>) -> ten
   return %0 : tensor<1024x1024xf16, #l0>
 }
 
-func.func @too_many_columns(%a: tensor<1024x320xf16>, %b: tensor<320x1024xf16>) -> tensor<1024x1024xf16, #l0> {
-  %0 = blocksparse.sdd %a, %b {schedule = #many} : (tensor<1024x320xf16>, tensor<320x1024xf16>) -> tensor<1024x1024xf16, #l0>
-  return %0 : tensor<1024x1024xf16, #l0>
-}
 
 func.func @no_cluster_of_64(%a: tensor<512x320xf16>, %b: tensor<320x512xf16>) -> tensor<512x512xf16, #l9> {
   %0 = blocksparse.sdd %a, %b {schedule = #shared} : (tensor<512x320xf16>, tensor<320x512xf16>) -> tensor<512x512xf16, #l9>

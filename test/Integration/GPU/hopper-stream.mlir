@@ -10,16 +10,16 @@
 
 // Two whole rows for each warp, which no small product gets by itself.
 func.func @d16_two_rows(%a: tensor<1024x1024xf16, #l29>, %b: tensor<1024x512xf16>) -> tensor<1024x512xf16> {
-  %0 = blocksparse.dsd %a, %b {schedule = #blocksparse.schedule<kernel = "cuda.stream", tile_m = 384, tile_n = 128, tile_k = 64, stages = 4, warps = 12, group = 24>} : (tensor<1024x1024xf16, #l29>, tensor<1024x512xf16>) -> tensor<1024x512xf16>
+  %0 = blocksparse.dsd %a, %b {schedule = #blocksparse.schedule<cuda.stream, tile = 384x128, panels = 4, stages = 4, warps = 12>} : (tensor<1024x1024xf16, #l29>, tensor<1024x512xf16>) -> tensor<1024x512xf16>
   return %0 : tensor<1024x512xf16>
 }
 
 func.func @d16_two_rows_empty(%a: tensor<592x256xf16, #l30>, %b: tensor<256x256xf16>) -> tensor<592x256xf16> {
-  %0 = blocksparse.dsd %a, %b {schedule = #blocksparse.schedule<kernel = "cuda.stream", tile_m = 384, tile_n = 128, tile_k = 64, stages = 4, warps = 12, group = 24>} : (tensor<592x256xf16, #l30>, tensor<256x256xf16>) -> tensor<592x256xf16>
+  %0 = blocksparse.dsd %a, %b {schedule = #blocksparse.schedule<cuda.stream, tile = 384x128, panels = 4, stages = 4, warps = 12>} : (tensor<592x256xf16, #l30>, tensor<256x256xf16>) -> tensor<592x256xf16>
   return %0 : tensor<592x256xf16>
 }
 
 func.func @d16_two_rows_addmm(%a: tensor<1024x512xf16, #l31>, %b: tensor<512x512xf16>, %input: tensor<1024x512xf16>, %left: tensor<1024xf16>, %right: tensor<512xf16>, %bias: tensor<512xf16>, %residual: tensor<1024x512xf16>) -> tensor<1024x512xf16> {
-  %0 = blocksparse.bsr_addmm %a, %b input(%input) left_alpha(%left) right_alpha(%right) bias(%bias) residual(%residual) {activation = #blocksparse.activation<silu>, alpha = 5.000000e-01 : f64, beta = 2.000000e+00 : f64, schedule = #blocksparse.schedule<kernel = "cuda.stream", tile_m = 384, tile_n = 128, tile_k = 64, stages = 4, warps = 12, group = 24>} : (tensor<1024x512xf16, #l31>, tensor<512x512xf16>, tensor<1024x512xf16>, tensor<1024xf16>, tensor<512xf16>, tensor<512xf16>, tensor<1024x512xf16>) -> tensor<1024x512xf16>
+  %0 = blocksparse.bsr_addmm %a, %b input(%input) left_alpha(%left) right_alpha(%right) bias(%bias) residual(%residual) {activation = #blocksparse.activation<silu>, alpha = 5.000000e-01 : f64, beta = 2.000000e+00 : f64, schedule = #blocksparse.schedule<cuda.stream, tile = 384x128, panels = 4, stages = 4, warps = 12>} : (tensor<1024x512xf16, #l31>, tensor<512x512xf16>, tensor<1024x512xf16>, tensor<1024xf16>, tensor<512xf16>, tensor<512xf16>, tensor<1024x512xf16>) -> tensor<1024x512xf16>
   return %0 : tensor<1024x512xf16>
 }

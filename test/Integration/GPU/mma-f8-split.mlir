@@ -5,6 +5,6 @@
 #long = #blocksparse.layout<16x32, grid 2x40, mask "1111111111111111111111111111111111111111/1010101010101010101010101010101010101010">
 
 func.func @dsd_split(%a0: tensor<32x1280xf8E5M2, #long>, %a1: tensor<1280x48xf8E5M2>) -> tensor<32x48xf16> {
-  %0 = blocksparse.dsd %a0, %a1 {schedule = #blocksparse.schedule<kernel = "cuda.mma", tile_m = 16, tile_n = 64, tile_k = 64, stages = 4, warps = 2, split = 7>} : (tensor<32x1280xf8E5M2, #long>, tensor<1280x48xf8E5M2>) -> tensor<32x48xf16>
+  %0 = blocksparse.dsd %a0, %a1 {schedule = #blocksparse.schedule<cuda.mma, tile = 16x64, stages = 4, split = 7>} : (tensor<32x1280xf8E5M2, #long>, tensor<1280x48xf8E5M2>) -> tensor<32x48xf16>
   return %0 : tensor<32x48xf16>
 }

@@ -89,7 +89,7 @@ func.func @dsd_run_time_tnt(%a0: tensor<90x64xi8, #bsr32>, %a1: tensor<90x32xi8>
 }
 
 func.func @dsd_split(%a0: tensor<32x1280xi8, #long>, %a1: tensor<1280x48xi8>, %a2: tensor<48xi32>) -> tensor<32x48xi32> {
-  %0 = blocksparse.dsd %a0, %a1 bias(%a2) {activation = #blocksparse.activation<relu>, alpha = -3.0, schedule = #blocksparse.schedule<kernel = "cuda.mma", tile_m = 16, tile_n = 64, tile_k = 64, stages = 4, warps = 2, split = 7>} : (tensor<32x1280xi8, #long>, tensor<1280x48xi8>, tensor<48xi32>) -> tensor<32x48xi32>
+  %0 = blocksparse.dsd %a0, %a1 bias(%a2) {activation = #blocksparse.activation<relu>, alpha = -3.0, schedule = #blocksparse.schedule<cuda.mma, tile = 16x64, stages = 4, split = 7>} : (tensor<32x1280xi8, #long>, tensor<1280x48xi8>, tensor<48xi32>) -> tensor<32x48xi32>
   return %0 : tensor<32x48xi32>
 }
 

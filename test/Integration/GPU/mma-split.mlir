@@ -11,12 +11,12 @@ func.func @long_row(%a0: tensor<48x640xf16, #l0>, %a1: tensor<640x40xf16>) -> te
 }
 
 func.func @split(%a0: tensor<48x640xf16, #l0>, %a1: tensor<640x40xf16>, %a2: tensor<40xf16>) -> tensor<48x40xf16> {
-  %0 = blocksparse.dsd %a0, %a1 bias(%a2) {activation = #blocksparse.activation<silu>, schedule = #blocksparse.schedule<kernel = "cuda.mma", tile_m = 16, tile_n = 64, tile_k = 32, stages = 4, warps = 4, split = 7>} : (tensor<48x640xf16, #l0>, tensor<640x40xf16>, tensor<40xf16>) -> tensor<48x40xf16>
+  %0 = blocksparse.dsd %a0, %a1 bias(%a2) {activation = #blocksparse.activation<silu>, schedule = #blocksparse.schedule<cuda.mma, tile = 16x64, stages = 4, split = 7>} : (tensor<48x640xf16, #l0>, tensor<640x40xf16>, tensor<40xf16>) -> tensor<48x40xf16>
   return %0 : tensor<48x40xf16>
 }
 
 func.func @split_heads(%a0: tensor<2x40x640xbf16, #l0>, %a1: tensor<2x44x640xbf16>) -> tensor<2x44x40xbf16> {
-  %0 = blocksparse.dsd %a0, %a1 {transpose_b, transpose_out, schedule = #blocksparse.schedule<kernel = "cuda.mma", tile_m = 16, tile_n = 64, tile_k = 32, stages = 4, warps = 4, split = 7>} : (tensor<2x40x640xbf16, #l0>, tensor<2x44x640xbf16>) -> tensor<2x44x40xbf16>
+  %0 = blocksparse.dsd %a0, %a1 {transpose_b, transpose_out, schedule = #blocksparse.schedule<cuda.mma, tile = 16x64, stages = 4, split = 7>} : (tensor<2x40x640xbf16, #l0>, tensor<2x44x640xbf16>) -> tensor<2x44x40xbf16>
   return %0 : tensor<2x44x40xbf16>
 }
 

@@ -4,7 +4,7 @@
 
 #l64 = #blocksparse.layout<64x64, grid 2x2, mask "11/01">
 #l128 = #blocksparse.layout<128x128, grid 1x1, dense>
-#wide = #blocksparse.schedule<kernel = "cuda.mma", tile_m = 128, tile_n = 256, tile_k = 32, stages = 3, warps = 8>
+#wide = #blocksparse.schedule<cuda.mma, tile = 128x256, stages = 3>
 
 func.func @rows_of_64(%a: tensor<128x128xf16, #l64>, %b: tensor<128x264xf16>) -> tensor<128x264xf16> {
   %0 = blocksparse.dsd %a, %b {schedule = #wide} : (tensor<128x128xf16, #l64>, tensor<128x264xf16>) -> tensor<128x264xf16>

@@ -1,5 +1,5 @@
 #l = #blocksparse.layout<16x16, grid 4x4, causal>
-#own = #blocksparse.schedule<kernel = "cpu.panel", tile_m = 4, tile_n = 16>
+#own = #blocksparse.schedule<cpu.panel, tile = 4x16>
 
 func.func @scores(%q: tensor<64x32xf32> {blocksparse.fill = "uniform"}, %k: tensor<64x32xf32>, %v: tensor<64x32xf32>) -> tensor<64x32xf32> {
   %s = blocksparse.sdd %q, %k {transpose_b} : (tensor<64x32xf32>, tensor<64x32xf32>) -> tensor<64x64xf32, #l>

@@ -62,9 +62,9 @@ TEST(GatheredTiles, FactorsAreTurnedWhereThatIsAskedForAndHelps) {
   for (auto [transposeA, transposeB] : transposes) {
     const SampledFactors operands{transposeA, transposeB}, alongK{false, true};
     for (BlockShape block : blocks) {
-      EXPECT_EQ(SampledFactors::get("cuda.wgmma", block, operands), operands);
-      EXPECT_FALSE(SampledFactors::get("cuda.mma", block, operands));
-      const auto turned = SampledFactors::get("cuda.wgmma_turned", block, operands);
+      EXPECT_EQ(SampledFactors::get(KernelFamily::CUDAWgmma, block, operands), operands);
+      EXPECT_FALSE(SampledFactors::get(KernelFamily::CUDAMma, block, operands));
+      const auto turned = SampledFactors::get(KernelFamily::CUDAWgmmaTransposed, block, operands);
       EXPECT_EQ(turned.has_value(), sharesPieces(block) && operands != alongK);
       if (turned) {
         EXPECT_EQ(*turned, alongK);

@@ -90,7 +90,7 @@ TEST(StageCost, CopiesOfFourPanelsWhereTheyAreUsed) {
     const StreamChoice choice = chooseAlongK(scattered(512, every, 16), 8192);
     EXPECT_EQ(choice.shape.rows, rows) << every;
     EXPECT_EQ(choice.shape.panels, panels) << every;
-    EXPECT_EQ(choice.shape.panelsPerCopy(), perCopy) << every;
+    EXPECT_EQ(choice.shape.panelsPerCopy, perCopy) << every;
   }
   // Eight rows share eight far columns: three of four panels would come for nothing.
   const BlockLayout apart =
@@ -102,7 +102,7 @@ TEST(StageCost, CopiesOfFourPanelsWhereTheyAreUsed) {
                         return false;
                       }),
                {16, 16});
-  EXPECT_EQ(chooseAlongK(apart, 8192).shape.panelsPerCopy(), 1);
+  EXPECT_EQ(chooseAlongK(apart, 8192).shape.panelsPerCopy, 1);
   // Panels of 32 are copied as they are.
   EXPECT_EQ(chooseAlongK(scattered(256, 4, 32), 8192).shape.panels,
             choose(scattered(256, 4, 32), 8192).shape.panels);

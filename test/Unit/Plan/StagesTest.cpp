@@ -221,7 +221,7 @@ TEST(Stages, TwoRowsOfAnOwnerShareColumns) {
 
 /// Returns a shape whose copies are four panels.
 StreamShape alongK(int64_t rows, int64_t panels, int64_t blocks, int64_t owners = 0) {
-  return {16, rows, panels, blocks, owners, /*alongK=*/true};
+  return {16, rows, panels, blocks, owners, /*alongK=*/true, /*panelsPerCopy=*/4};
 }
 
 TEST(Stages, CopiesOfFourPanelsAreAligned) {
@@ -432,16 +432,20 @@ TEST(Stages, ShapesFillSharedMemory) {
 }
 
 TEST(Stages, WholeLinesComeByCopiesOfFourPanels) {
-  auto perCopy = [](int64_t block, int64_t panels, bool alongK) {
-    return shapeOf({block, 12, panels, 3, 12, /*wgmma=*/false, alongK}).value().panelsPerCopy();
+  auto canCopyFour = [](int64_t block, int64_t panels, bool alongK) {
+    StreamSizes sizes{block, 12, panels, 3, 12, /*wgmma=*/false, alongK};
+    sizes.panelsPerCopy = 4;
+    return shapeOf(sizes).has_value();
   };
-  EXPECT_EQ(perCopy(16, 4, true), 4);
-  EXPECT_EQ(perCopy(16, 8, true), 4);
-  EXPECT_EQ(perCopy(16, 6, true), 1);
-  EXPECT_EQ(perCopy(16, 8, false), 1);
-  EXPECT_EQ(perCopy(32, 4, true), 1);
-  // A record names its copies, not its panels.
-  EXPECT_EQ(shapeOf({16, 12, 8, 3, 12, /*wgmma=*/false, /*alongK=*/true}).value().headInts(), 8);
+  EXPECT_TRUE(canCopyFour(16, 4, true));
+  EXPECT_TRUE(canCopyFour(16, 8, true));
+  EXPECT_FALSE(canCopyFour(16, 6, true));
+  EXPECT_FALSE(canCopyFour(16, 8, false));
+  EXPECT_FALSE(canCopyFour(32, 4, true));
+  // A record names the copies alone.
+  StreamSizes sizes{16, 12, 8, 3, 12, /*wgmma=*/false, /*alongK=*/true};
+  sizes.panelsPerCopy = 4;
+  EXPECT_EQ(shapeOf(sizes).value().headInts(), 8);
   EXPECT_EQ(shapeOf({16, 12, 8, 3, 12}).value().headInts(), 12);
 }
 

@@ -199,7 +199,7 @@ TEST(UnevenRows, CopiesOfFourPanelsKeepTheRate) {
   for (double density : {0.10, 0.25}) {
     const BlockLayout layout = unbalanced(16, density);
     const Plan across(layout, size, 1), along(layout, size, 1, true, /*alongK=*/true);
-    EXPECT_EQ(along.choice.shape.panelsPerCopy(), 4) << density;
+    EXPECT_EQ(along.choice.shape.panelsPerCopy, 4) << density;
     EXPECT_GT(along.rate(), 0.88 * across.rate()) << density;
   }
 }

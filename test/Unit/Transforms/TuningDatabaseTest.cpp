@@ -24,7 +24,7 @@ using ::blocksparse::TargetInfo;
 namespace {
 
 TuningEntry entry(double milliseconds, StringRef tool = "tool 1") {
-  return {llvm::formatv("#blocksparse.schedule<kernel = \"k{0}\">", milliseconds), milliseconds,
+  return {llvm::formatv("#blocksparse.schedule<k{0}>", milliseconds), milliseconds,
           tool.str(), "2026-01-31"};
 }
 

@@ -7,6 +7,7 @@
 #include "../Simt/SimtKernels.h"
 #include "MmaKernels.h"
 #include "MmaProduct.h"
+#include "blocksparse/IR/KernelProblem.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -84,7 +85,7 @@ private:
 } // namespace
 
 DSDTile::DSDTile(PlannedDSDOp op)
-    : kind(*getFactorKind(op.getValues(), op.getDense(), op.getPrecision())),
+    : kind(getFactorKind(op.getValues(), op.getPrecision())),
       stepDepth(MmaProduct::getStepDepth(kind)) {
   blockRows = op.getBlock()[op.getTransposeValues() ? 1 : 0];
   blockDepth = op.getBlock()[op.getTransposeValues() ? 0 : 1];
@@ -323,8 +324,7 @@ static Value allocatePartials(ImplicitLocOpBuilder &host, PlannedDSDOp op) {
 //===----------------------------------------------------------------------===//
 
 bool mlir::blocksparse::device::hasMma(const KernelBuilder &kernels, PlannedDSDOp op) {
-  return canMultiply(kernels, op.getValues(), op.getDense(), op.getPrecision()) &&
-         op.getBlock()[0] % 16 == 0 && op.getBlock()[1] % 16 == 0;
+  return checkMmaSupport(op, kernels.getFacts()).empty();
 }
 
 static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedDSDOp op) {

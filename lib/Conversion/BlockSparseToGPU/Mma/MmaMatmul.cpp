@@ -8,6 +8,7 @@
 #include "../Simt/SimtKernels.h"
 #include "MmaKernels.h"
 #include "MmaProduct.h"
+#include "blocksparse/IR/KernelProblem.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -25,8 +26,8 @@ namespace {
 class MatmulView {
 public:
   MatmulView(ImplicitLocOpBuilder &b, PlannedMatmulOp op, const IRMapping &mapping)
-      : op(op), kind(*getFactorKind(op.getA(), op.getB(), op.getPrecision())),
-        axes(MatmulAxes::get(op)), limits(MmaLimits::get(op.getSchedule())),
+      : op(op), kind(getFactorKind(op.getA(), op.getPrecision())), axes(MatmulAxes::get(op)),
+        limits(MmaLimits::get(op.getSchedule())),
         left(DenseView::get(b, mapOperand(mapping, op.getA()), axes.a)),
         right(DenseView::get(b, mapOperand(mapping, op.getB()), axes.b)),
         out(DenseView::get(b, mapOperand(mapping, op.getInit()), axes.out)),
@@ -114,7 +115,7 @@ void MatmulView::emitStore(ImplicitLocOpBuilder &b, const MmaProduct &product, V
 //===----------------------------------------------------------------------===//
 
 bool mlir::blocksparse::device::hasMma(const KernelBuilder &kernels, PlannedMatmulOp op) {
-  return canMultiply(kernels, op.getA(), op.getB(), op.getPrecision());
+  return checkMmaSupport(op, kernels.getFacts()).empty();
 }
 
 static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedMatmulOp op) {

@@ -16,36 +16,24 @@ using namespace mlir::blocksparse::device;
 
 /// Neighbours of a row that one thread finishes together.
 static constexpr int64_t groupSize = 8;
-static constexpr int64_t smallestTile = 16;
 
 MmaLimits MmaLimits::get(std::optional<ScheduleAttr> schedule) {
   MmaLimits limits;
   if (!schedule)
     return limits;
-  auto limit = [](int64_t wanted, int64_t usual, int64_t most) {
-    if (wanted < smallestTile)
-      return usual;
-    return std::min(static_cast<int64_t>(llvm::bit_floor(static_cast<uint64_t>(wanted))), most);
-  };
-  limits.m = limit(schedule->getTileM(), limits.m, mostM);
-  limits.n = limit(schedule->getTileN(), limits.n, mostN);
-  if (schedule->getStages() >= 2)
-    limits.stages = std::min(schedule->getStages(), limits.stages);
+  ::blocksparse::MmaParams params = ::blocksparse::getMmaLimits(schedule->getSchedule());
+  limits.m = params.tile.rows;
+  limits.n = params.tile.cols;
+  limits.stages = params.stages;
   return limits;
 }
 
 int64_t MmaProduct::fitTile(int64_t extent, int64_t most) {
-  if (ShapedType::isDynamic(extent))
-    return most;
-  auto rounded = static_cast<int64_t>(llvm::PowerOf2Ceil(std::max<int64_t>(extent, 1)));
-  return std::clamp(rounded, smallestTile, most);
+  return ::blocksparse::fitMmaTile(extent, most);
 }
 
 int64_t MmaProduct::divideTile(int64_t extent, int64_t most) {
-  int64_t size = most;
-  while (size > smallestTile && extent % size != 0)
-    size /= 2;
-  return size;
+  return ::blocksparse::divideMmaTile(extent, most);
 }
 
 Value MmaProduct::getLimit(ImplicitLocOpBuilder &b, Value size, Value first, int64_t tile) {
@@ -58,21 +46,9 @@ Value MmaProduct::getLimit(ImplicitLocOpBuilder &b, Value size, Value first, int
 // Launch
 //===----------------------------------------------------------------------===//
 
-std::optional<FactorKind> mlir::blocksparse::device::getFactorKind(Value a, Value b,
-                                                                   Precision precision) {
+FactorKind mlir::blocksparse::device::getFactorKind(Value a, Precision precision) {
   Type element = getElementTypeOrSelf(a.getType());
-  bool rounds = element.isF32() && precision != Precision::IEEE;
-  bool known = element.isF16() || element.isBF16() || element.isInteger(8) ||
-               isa<Float8E4M3FNType, Float8E5M2Type>(element);
-  if (element != getElementTypeOrSelf(b.getType()) || !(known || rounds))
-    return std::nullopt;
-  return FactorKind{element, rounds && precision == Precision::TF32x3};
-}
-
-bool mlir::blocksparse::device::canMultiply(const KernelBuilder &kernels, Value a, Value b,
-                                            Precision precision) {
-  std::optional<FactorKind> kind = getFactorKind(a, b, precision);
-  return kind && (!kind->isF8() || kernels.getFacts().f8ToF16);
+  return {element, element.isF32() && precision == Precision::TF32x3};
 }
 
 int64_t MmaProduct::stageBytes() const { return kind.bytes() * shape.k * (shape.m + shape.n); }

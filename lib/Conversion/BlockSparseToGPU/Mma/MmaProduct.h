@@ -8,14 +8,13 @@
 #include "../Kit/AsyncCopy.h"
 #include "../Kit/MmaTile.h"
 #include "blocksparse/IR/BlockSparseOps.h"
+#include "blocksparse/Plan/KernelFamilies.h"
 
 namespace mlir::blocksparse::device {
 
-/// How tensor cores multiply elements of `a` by those of `b`: f16, bf16, i8 or f8, and f32 where
-/// the precision is not ieee. Nothing where they don't on any chip.
-std::optional<FactorKind> getFactorKind(Value a, Value b, Precision precision);
-/// Whether they do on the chip of `kernels`.
-bool canMultiply(const KernelBuilder &kernels, Value a, Value b, Precision precision);
+/// Returns how tensor cores multiply elements of the factor `a`. Requires that "cuda.mma" supports
+/// the operation.
+FactorKind getFactorKind(Value a, Precision precision);
 
 /// One step of a reduction: where MmaShape::k values of k of both factors come from, cut into
 /// TileReduction::runs equal runs.
@@ -48,14 +47,14 @@ struct ResultTile {
   bool rowsFastest = false;
 };
 
-/// How large the tiles of a kernel may be.
+/// Holds the sizes of a kernel at most; see ::blocksparse::getMmaLimits.
 struct MmaLimits {
-  int64_t m = 128, n = 128;
-  static constexpr int64_t mostM = 128, mostN = 256;
-  /// Stages of the pipeline of copies, from 2 up.
-  int64_t stages = 4;
+  /// Rows and columns of a tile.
+  int64_t m = ::blocksparse::MmaParams::usualTile, n = ::blocksparse::MmaParams::usualTile;
+  /// Stages of the pipeline of copies, at least 2.
+  int64_t stages = ::blocksparse::MmaParams::usualStages;
 
-  /// What a schedule asks for, as far as the family can do it.
+  /// Returns the limits of a schedule of any family with tensor cores; the usual ones without one.
   static MmaLimits get(std::optional<ScheduleAttr> schedule);
 };
 

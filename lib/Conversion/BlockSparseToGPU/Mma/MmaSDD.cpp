@@ -6,6 +6,7 @@
 #include "../Simt/SimtKernels.h"
 #include "MmaKernels.h"
 #include "MmaProduct.h"
+#include "blocksparse/IR/KernelProblem.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -23,9 +24,7 @@ public:
   SmallVector<Value> extents(ImplicitLocOpBuilder &b) const;
   void emitTile(ImplicitLocOpBuilder &b, const MmaProduct &product, Value number, Value wide) const;
 
-  static FactorKind getKind(PlannedSDDOp op) {
-    return *getFactorKind(op.getA(), op.getB(), op.getPrecision());
-  }
+  static FactorKind getKind(PlannedSDDOp op) { return getFactorKind(op.getA(), op.getPrecision()); }
   static int64_t tileM(PlannedSDDOp op) {
     return MmaProduct::divideTile(op.getBlock()[0], MmaLimits::get(op.getSchedule()).m);
   }
@@ -174,8 +173,7 @@ void SDDView::emitTile(ImplicitLocOpBuilder &b, const MmaProduct &product, Value
 //===----------------------------------------------------------------------===//
 
 bool mlir::blocksparse::device::hasMma(const KernelBuilder &kernels, PlannedSDDOp op) {
-  return canMultiply(kernels, op.getA(), op.getB(), op.getPrecision()) &&
-         op.getBlock()[0] % 16 == 0 && op.getBlock()[1] % 16 == 0;
+  return checkMmaSupport(op, kernels.getFacts()).empty();
 }
 
 static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedSDDOp op) {

@@ -23,10 +23,15 @@ StagedTiles StagedTiles::get(ImplicitLocOpBuilder &b, PlannedDSDOp op, const IRM
   return lists;
 }
 
-int64_t StagedTiles::panelCols(PlannedDSDOp op) { return op.getSchedule()->getTileN(); }
+int64_t StagedTiles::panelCols(PlannedDSDOp op) {
+  const ::blocksparse::Schedule &schedule = op.getSchedule()->getSchedule();
+  if (const auto *wgmma = schedule.getIf<::blocksparse::WgmmaParams>())
+    return wgmma->tile.cols * wgmma->cluster;
+  return schedule.getIf<::blocksparse::StreamParams>()->tile.cols;
+}
 
 int64_t StagedTiles::clusterSize(PlannedDSDOp op) {
-  return ::blocksparse::clusterSize(panelCols(op));
+  return ::blocksparse::getClusterSize(op.getSchedule()->getSchedule());
 }
 
 static Value blockNumber(ImplicitLocOpBuilder &b) {

@@ -117,8 +117,9 @@ RowTeams::RowTeams(const RowWalk &walk, Value segments, Value entries,
       entriesInOrder(areInOrder(entries)) {
   // Half of what a lane can hold is enough to keep memory busy.
   int64_t wanted = options.mostChunks / 2;
-  if (schedule && schedule->getTileK() != 0)
-    wanted = schedule->getTileK() / elements;
+  const auto *params = schedule ? schedule->getIf<::blocksparse::RowParams>() : nullptr;
+  if (params && params->elementsPerLane != 0)
+    wanted = params->elementsPerLane / elements;
   RowTeamLimits limits{chunksPerBlock, options.mostChunks,
                        std::clamp<int64_t>(wanted, 1, options.mostChunks),
                        rowsOfLine(walk.getBlockRows(), chunksPerBlock)};

@@ -98,7 +98,8 @@ public:
     /// Chunks want to know their column.
     bool needsCols;
   };
-  /// The schedule's `tile_k`, if not 0, is the number of elements that a lane shall hold.
+  /// The schedule's `elements_per_lane`, if not 0, is the number of elements that a lane shall
+  /// hold.
   RowTeams(const RowWalk &walk, Value segments, Value entries, std::optional<ScheduleAttr> schedule,
            const Options &options);
 

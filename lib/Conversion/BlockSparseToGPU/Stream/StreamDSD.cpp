@@ -5,6 +5,7 @@
 #include "../Kit/AsyncCopy.h"
 #include "StreamKernels.h"
 #include "StreamProduct.h"
+#include "blocksparse/IR/KernelProblem.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -13,9 +14,11 @@ using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
 bool mlir::blocksparse::device::hasStream(const KernelBuilder &kernels, PlannedDSDOp op) {
-  return kernels.getFacts().tma && !op.getStages().empty() && op.getSchedule() &&
-         op.getSchedule()->getKernel().starts_with("cuda.stream") &&
-         StreamPlan::get(op, kernels.getFacts());
+  using ::blocksparse::KernelFamily;
+  const ::blocksparse::GPUFacts &facts = kernels.getFacts();
+  return (isScheduledFor(op, KernelFamily::CUDAStream, facts) ||
+          isScheduledFor(op, KernelFamily::CUDAStreamWgmma, facts)) &&
+         StreamPlan::get(op, facts);
 }
 
 /// The packed values: given, or made here; `made` tells which.

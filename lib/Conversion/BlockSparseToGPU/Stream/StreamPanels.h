@@ -41,7 +41,7 @@ struct StreamPanels {
   int64_t cols = 0;
 
   /// Returns the number of panels that one TMA load brings.
-  int64_t perCopy() const { return shape.panelsPerCopy(); }
+  int64_t perCopy() const { return shape.panelsPerCopy; }
   /// Returns the box of one TMA load.
   MapBox box() const {
     return shape.alongK ? MapBox{cols, 1, shape.block * perCopy()}

@@ -27,24 +27,19 @@ int64_t StreamPlan::threads() const {
 std::optional<StreamPlan> StreamPlan::get(PlannedDSDOp op, const ::blocksparse::GPUFacts &gpu) {
   ScheduleAttr schedule = *op.getSchedule();
   int64_t block = op.getBlock()[0];
-  bool wgmma = schedule.getKernel() == "cuda.stream_wgmma";
+  bool wgmma = schedule.getFamily() == ::blocksparse::KernelFamily::CUDAStreamWgmma;
+  const auto *params = schedule.getIf<::blocksparse::StreamParams>();
   std::optional<::blocksparse::StreamShape> shape =
-      ::blocksparse::getStreamShape({.block = block,
-                                     .rows = schedule.getGroup(),
-                                     .panels = schedule.getTileK() / block,
-                                     .stages = schedule.getStages(),
-                                     .warps = schedule.getWarps(),
-                                     .wgmma = wgmma,
-                                     .alongK = op.getTransposeB(),
-                                     .sharedBytes = gpu.sharedMemoryPerBlock});
+      ::blocksparse::getStreamShape(::blocksparse::getStreamSizes(
+          schedule.getSchedule(), block, op.getTransposeB(), gpu.sharedMemoryPerBlock));
   if (!shape)
     return std::nullopt;
   StreamPlan plan;
   plan.usesWgmma = wgmma;
   plan.hasSetmaxnreg = gpu.setmaxnreg;
   plan.shape = *shape;
-  plan.stages = schedule.getStages();
-  plan.warps = schedule.getWarps();
+  plan.stages = params->stages;
+  plan.warps = params->warps;
   plan.cols = StagedTiles::panelCols(op);
   plan.transposeOut = op.getTransposeOut();
   plan.element = getElementTypeOrSelf(op.getDense().getType());

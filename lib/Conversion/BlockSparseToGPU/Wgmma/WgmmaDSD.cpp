@@ -14,6 +14,7 @@
 #include "WgmmaDenseResult.h"
 #include "WgmmaKernels.h"
 #include "WgmmaProduct.h"
+#include "blocksparse/IR/KernelProblem.h"
 #include "blocksparse/Target/TargetInfo.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -93,7 +94,8 @@ DSDPlan::DSDPlan(PlannedDSDOp op, int64_t sharedLimit) {
   // same blocks.
   shape.hasGaps = op.getBlock()[op.getTransposeValues() ? 1 : 0] % (2 * unit) != 0;
   shape.hasInput = hasMappedInput(op);
-  shape.fitStages(std::max<int64_t>(2, op.getSchedule()->getStages()), sharedLimit);
+  const auto *params = op.getSchedule()->getIf<::blocksparse::WgmmaParams>();
+  shape.fitStages(params->stages ? params->stages : params->usualStages, sharedLimit);
   dense = alongK ? MapBox{shape.cols} : MapBox{unit, shape.cols / chunkCols};
 }
 
@@ -250,8 +252,7 @@ void DSDKernel::storeChunk(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value
 //===----------------------------------------------------------------------===//
 
 bool mlir::blocksparse::device::hasWgmma(const KernelBuilder &kernels, PlannedDSDOp op) {
-  return kernels.getFacts().wgmma && !op.getStages().empty() && op.getSchedule() &&
-         op.getSchedule()->getKernel() == "cuda.wgmma";
+  return isScheduledFor(op, ::blocksparse::KernelFamily::CUDAWgmma, kernels.getFacts());
 }
 
 static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedDSDOp op) {

@@ -11,6 +11,7 @@
 #include "WgmmaDenseResult.h"
 #include "WgmmaKernels.h"
 #include "WgmmaProduct.h"
+#include "blocksparse/IR/KernelProblem.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -91,16 +92,18 @@ private:
 
 MatmulPlan::MatmulPlan(PlannedMatmulOp op, int64_t sharedLimit) : axes(MatmulAxes::get(op)) {
   int64_t cols = bufferType(op.getInit()).getDimSize(axes.out.col);
-  shape.cols = 256;
-  if (!ShapedType::isDynamic(cols))
-    shape.cols = std::min<int64_t>(llvm::divideCeil(cols, chunkCols) * chunkCols, 256);
+  const auto *params = op.getSchedule()->getIf<::blocksparse::WgmmaParams>();
+  // A size that was open when the schedule was chosen may be known now.
+  shape.cols = ::blocksparse::fitDenseWgmmaCols(cols);
+  if (params->tile.isGiven())
+    shape.cols = std::min(shape.cols, params->tile.cols);
   shape.element = getElementTypeOrSelf(op.getA().getType());
   shape.aAlongK = isLast(op.getA(), axes.a.col);
   shape.bAlongK = isLast(op.getB(), axes.b.row);
   shape.transposeOut = isLast(op.getInit(), axes.out.row);
   shape.holdsResult = Epilogue::isTrivial(op);
   shape.readsTiles = false;
-  shape.fitStages(4, sharedLimit);
+  shape.fitStages(params->stages ? params->stages : params->usualStages, sharedLimit);
   if (!shape.aAlongK)
     a = MapBox{unit};
   if (shape.bAlongK)
@@ -207,11 +210,7 @@ void MatmulKernel::storeChunk(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Va
 //===----------------------------------------------------------------------===//
 
 bool mlir::blocksparse::device::hasWgmma(const KernelBuilder &kernels, PlannedMatmulOp op) {
-  Type element = getElementTypeOrSelf(op.getA().getType());
-  return kernels.getFacts().wgmma && (element.isF16() || element.isBF16()) &&
-         element == getElementTypeOrSelf(op.getB().getType()) &&
-         element == getElementTypeOrSelf(op.getInit().getType()) && op.getSchedule() &&
-         op.getSchedule()->getKernel() == "cuda.wgmma" && !op.getAlpha().isZero();
+  return isScheduledFor(op, ::blocksparse::KernelFamily::CUDAWgmma, kernels.getFacts());
 }
 
 static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedMatmulOp op) {

@@ -17,6 +17,7 @@
 #include "TransposeDense.h"
 #include "WgmmaKernels.h"
 #include "WgmmaProduct.h"
+#include "blocksparse/IR/KernelProblem.h"
 #include "blocksparse/Plan/SampledTiles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -196,15 +197,15 @@ static ::blocksparse::BlockShape blockOf(PlannedSDDOp op) {
 static std::optional<::blocksparse::SampledFactors> getTransposes(PlannedSDDOp op) {
   if (!op.getSchedule())
     return std::nullopt;
-  return ::blocksparse::SampledFactors::get(op.getSchedule()->getKernel(), blockOf(op),
+  return ::blocksparse::SampledFactors::get(op.getSchedule()->getFamily(), blockOf(op),
                                             {op.getTransposeA(), op.getTransposeB()});
 }
 
 SDDPlan::SDDPlan(PlannedSDDOp op, const Factors &factors, const ::blocksparse::GPUFacts &gpu)
     : block(blockOf(op)) {
-  ScheduleAttr schedule = *op.getSchedule();
-  form = ::blocksparse::SampledForm::get(block, factors.transposes, schedule.getGroup() > 1,
-                                         ::blocksparse::clusterSize(schedule.getTileN()));
+  const auto *params = op.getSchedule()->getIf<::blocksparse::WgmmaParams>();
+  form =
+      ::blocksparse::SampledForm::get(block, factors.transposes, params->gather, params->cluster);
   shape.cluster = form.cluster;
   shape.splitColumns = !form.sharesColumns(block);
   chunks = form.chunks(block);
@@ -224,7 +225,7 @@ SDDPlan::SDDPlan(PlannedSDDOp op, const Factors &factors, const ::blocksparse::G
   shape.aAlongK = left.alongK;
   shape.bAlongK = right.alongK;
   shape.transposeOut = form.swapsAB;
-  shape.fitStages(4, gpu.sharedMemoryPerBlock);
+  shape.fitStages(params->stages ? params->stages : params->usualStages, gpu.sharedMemoryPerBlock);
   steps = llvm::divideCeil(innerSize(op), WgmmaShape::stepDepth);
   // Gathered tiles read from all over the factors. CTAs are throttled only if the factors do not
   // fit in the L2 cache.
@@ -473,8 +474,8 @@ void SDDKernel::emitHeld(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value g
 //===----------------------------------------------------------------------===//
 
 bool mlir::blocksparse::device::hasWgmma(const KernelBuilder &kernels, PlannedSDDOp op) {
-  return kernels.getFacts().wgmma && !op.getTiles().empty() && getTransposes(op) &&
-         innerSize(op) > 0;
+  return isScheduledFor(op, ::blocksparse::KernelFamily::CUDAWgmma, kernels.getFacts()) ||
+         isScheduledFor(op, ::blocksparse::KernelFamily::CUDAWgmmaTransposed, kernels.getFacts());
 }
 
 /// Returns `operand` if it is stored as wanted (`isTransposed` == `wanted`). Otherwise emits a

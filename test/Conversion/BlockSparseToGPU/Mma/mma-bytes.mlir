@@ -2,7 +2,7 @@
 // RUN: blocksparse-opt %s -split-input-file -convert-blocksparse-to-gpu=target=cuda:sm_80 | FileCheck %s --check-prefixes=CHECK,SM80 --implicit-check-not=blocksparse.planned
 // RUN: blocksparse-opt %s -split-input-file -convert-blocksparse-to-gpu=target=cuda:sm_90a | FileCheck %s --check-prefixes=CHECK,SM90 --implicit-check-not=blocksparse.planned
 
-#mma = #blocksparse.schedule<kernel = "cuda.mma">
+#mma = #blocksparse.schedule<cuda.mma>
 
 // A is stored along k: bytes are loaded as pairs and are fragments. B is stored across: pairs of
 // columns at one k, which two permutations each make into four values of k of a column.
@@ -37,7 +37,7 @@ func.func @plain(%v: memref<4x64x64xi8>, %b: memref<192x256xi8>, %s: memref<3x5x
 
 // -----
 
-#mma = #blocksparse.schedule<kernel = "cuda.mma">
+#mma = #blocksparse.schedule<cuda.mma>
 
 // Both stored along k: no permutation.
 // CHECK-LABEL: gpu.func @along_sdd_mma(
@@ -52,7 +52,7 @@ func.func @along(%a: memref<512x256xi8>, %b: memref<512x256xi8>, %lut: memref<9x
 
 // -----
 
-#mma = #blocksparse.schedule<kernel = "cuda.mma">
+#mma = #blocksparse.schedule<cuda.mma>
 #dyn4 = strided<[?, ?, ?, ?], offset: ?>
 
 // Both stored across, blocks of 16 rows in steps of four blocks, split rows: i32 partial sums.
@@ -70,7 +70,7 @@ func.func @across(%v: memref<?x?x16x16xi8, #dyn4>, %b: memref<?x?x?x?xi8, #dyn4>
 
 // -----
 
-#mma = #blocksparse.schedule<kernel = "cuda.mma">
+#mma = #blocksparse.schedule<cuda.mma>
 
 // A byte of f8 is an f16: two mma of 16 values of k each for a slice of 32.
 // CHECK: gpu.module
@@ -87,7 +87,7 @@ func.func @floats(%a: memref<?x?x?x?xf8E4M3FN>, %b: memref<?x?x?x?xf8E4M3FN>, %b
 
 // -----
 
-#mma = #blocksparse.schedule<kernel = "cuda.mma">
+#mma = #blocksparse.schedule<cuda.mma>
 
 // SM80-NOT: nvvm.mma.sync
 // SM90-LABEL: gpu.func @other_dsd_mma(

@@ -1,6 +1,6 @@
 // RUN: blocksparse-opt %s -split-input-file -convert-blocksparse-to-gpu=target=cuda:sm_80 | FileCheck %s --implicit-check-not=blocksparse.planned
 
-#mma = #blocksparse.schedule<kernel = "cuda.mma">
+#mma = #blocksparse.schedule<cuda.mma>
 
 // The tensor-core kernel where addresses and strides allow it, the scalar kernel elsewhere.
 // CHECK: llvm.mlir.global external @blocksparse_shared() {addr_space = 3 : i32, alignment = 128 : i64} : !llvm.array<0 x i8>
@@ -63,11 +63,11 @@ func.func @plain(%v: memref<4x64x64xf16>, %b: memref<192x256xf16>, %s: memref<3x
 // CHECK: nvvm.mma.sync
 // CHECK-SAME: multiplicandAPtxType = #nvvm.mma_type<bf16>
 func.func @narrow(%v: memref<4x128x128xbf16>, %b: memref<384x256xbf16>, %s: memref<3x5xi32>, %e: memref<4x2xi32>, %c: memref<384x256xbf16>) {
-  blocksparse.planned_dsd %v, %b segments(%s) entries(%e) outs(%c) {block = array<i64: 128, 128>, lut_heads = 1 : i64, schedule = #blocksparse.schedule<kernel = "cuda.mma", tile_m = 32, tile_n = 64, stages = 2>} : (memref<4x128x128xbf16>, memref<384x256xbf16>, memref<3x5xi32>, memref<4x2xi32>, memref<384x256xbf16>) -> ()
+  blocksparse.planned_dsd %v, %b segments(%s) entries(%e) outs(%c) {block = array<i64: 128, 128>, lut_heads = 1 : i64, schedule = #blocksparse.schedule<cuda.mma, tile = 32x64, stages = 2>} : (memref<4x128x128xbf16>, memref<384x256xbf16>, memref<3x5xi32>, memref<4x2xi32>, memref<384x256xbf16>) -> ()
   return
 }
 func.func @large(%v: memref<4x128x128xbf16>, %b: memref<384x256xbf16>, %s: memref<3x5xi32>, %e: memref<4x2xi32>, %c: memref<384x256xbf16>, %bias: memref<256xbf16>) {
-  blocksparse.planned_dsd %v, %b segments(%s) entries(%e) bias(%bias) outs(%c) {block = array<i64: 128, 128>, lut_heads = 1 : i64, activation = #blocksparse.activation<gelu_erf>, schedule = #blocksparse.schedule<kernel = "cuda.wgmma">} : (memref<4x128x128xbf16>, memref<384x256xbf16>, memref<3x5xi32>, memref<4x2xi32>, memref<256xbf16>, memref<384x256xbf16>) -> ()
+  blocksparse.planned_dsd %v, %b segments(%s) entries(%e) bias(%bias) outs(%c) {block = array<i64: 128, 128>, lut_heads = 1 : i64, activation = #blocksparse.activation<gelu_erf>, schedule = #blocksparse.schedule<cuda.wgmma>} : (memref<4x128x128xbf16>, memref<384x256xbf16>, memref<3x5xi32>, memref<4x2xi32>, memref<256xbf16>, memref<384x256xbf16>) -> ()
   return
 }
 
@@ -85,11 +85,11 @@ func.func @large(%v: memref<4x128x128xbf16>, %b: memref<384x256xbf16>, %s: memre
 // CHECK: memref.dealloc
 #dyn4 = strided<[?, ?, ?, ?], offset: ?>
 func.func @all(%v: memref<?x?x16x32xf16, #dyn4>, %b: memref<?x?x?x?xf16, #dyn4>, %s: memref<?x5xi32>, %e: memref<?x2xi32>, %k: memref<?x4xi32>, %i: memref<?x?x?x?xf16, #dyn4>, %bias: memref<?xf32>, %r: memref<?x?x?x?xf32>, %c: memref<?x?x?x?xf32, #dyn4>) {
-  blocksparse.planned_dsd %v, %b segments(%s) entries(%e) combine(%k) input(%i) bias(%bias) residual(%r) outs(%c) {block = array<i64: 16, 32>, lut_heads = 1 : i64, slots = 3 : i64, transpose_values, transpose_b, transpose_out, alpha = 0.5, beta = 2.0, activation = #blocksparse.activation<gelu_tanh>, schedule = #blocksparse.schedule<kernel = "cuda.mma">} : (memref<?x?x16x32xf16, #dyn4>, memref<?x?x?x?xf16, #dyn4>, memref<?x5xi32>, memref<?x2xi32>, memref<?x4xi32>, memref<?x?x?x?xf16, #dyn4>, memref<?xf32>, memref<?x?x?x?xf32>, memref<?x?x?x?xf32, #dyn4>) -> ()
+  blocksparse.planned_dsd %v, %b segments(%s) entries(%e) combine(%k) input(%i) bias(%bias) residual(%r) outs(%c) {block = array<i64: 16, 32>, lut_heads = 1 : i64, slots = 3 : i64, transpose_values, transpose_b, transpose_out, alpha = 0.5, beta = 2.0, activation = #blocksparse.activation<gelu_tanh>, schedule = #blocksparse.schedule<cuda.mma>} : (memref<?x?x16x32xf16, #dyn4>, memref<?x?x?x?xf16, #dyn4>, memref<?x5xi32>, memref<?x2xi32>, memref<?x4xi32>, memref<?x?x?x?xf16, #dyn4>, memref<?xf32>, memref<?x?x?x?xf32>, memref<?x?x?x?xf32, #dyn4>) -> ()
   return
 }
 func.func @wide(%v: memref<?x?x64x64xbf16, #dyn4>, %b: memref<?x?x?x?xbf16, #dyn4>, %s: memref<?x5xi32>, %e: memref<?x2xi32>, %i: memref<?x?x?x?xf32, #dyn4>, %bias: memref<?xf32>, %c: memref<?x?x?x?xbf16, #dyn4>) {
-  blocksparse.planned_dsd %v, %b segments(%s) entries(%e) input(%i) bias(%bias) outs(%c) {block = array<i64: 64, 64>, lut_heads = 2 : i64, beta = 2.0, activation = #blocksparse.activation<gelu_erf>, schedule = #blocksparse.schedule<kernel = "cuda.mma">} : (memref<?x?x64x64xbf16, #dyn4>, memref<?x?x?x?xbf16, #dyn4>, memref<?x5xi32>, memref<?x2xi32>, memref<?x?x?x?xf32, #dyn4>, memref<?xf32>, memref<?x?x?x?xbf16, #dyn4>) -> ()
+  blocksparse.planned_dsd %v, %b segments(%s) entries(%e) input(%i) bias(%bias) outs(%c) {block = array<i64: 64, 64>, lut_heads = 2 : i64, beta = 2.0, activation = #blocksparse.activation<gelu_erf>, schedule = #blocksparse.schedule<cuda.mma>} : (memref<?x?x64x64xbf16, #dyn4>, memref<?x?x?x?xbf16, #dyn4>, memref<?x5xi32>, memref<?x2xi32>, memref<?x?x?x?xf32, #dyn4>, memref<?xf32>, memref<?x?x?x?xbf16, #dyn4>) -> ()
   return
 }
 
@@ -99,7 +99,7 @@ func.func @wide(%v: memref<?x?x64x64xbf16, #dyn4>, %b: memref<?x?x?x?xbf16, #dyn
 // CHECK: nvvm.mma.sync
 // CHECK-LABEL: func.func @sdd(
 func.func @sdd(%a: memref<?x?x?x?xf16>, %b: memref<?x?x?x?xf16>, %lut: memref<?x4xi32>, %s: memref<?x2xi32>, %i: memref<?x?x128x128xf16>, %c: memref<?x?x128x128xf16>) {
-  blocksparse.planned_sdd %a, %b lut(%lut) segments(%s) input(%i) outs(%c) {block = array<i64: 128, 128>, lut_heads = 1 : i64, transpose_b, beta = 2.0, schedule = #blocksparse.schedule<kernel = "cuda.mma">} : (memref<?x?x?x?xf16>, memref<?x?x?x?xf16>, memref<?x4xi32>, memref<?x2xi32>, memref<?x?x128x128xf16>, memref<?x?x128x128xf16>) -> ()
+  blocksparse.planned_sdd %a, %b lut(%lut) segments(%s) input(%i) outs(%c) {block = array<i64: 128, 128>, lut_heads = 1 : i64, transpose_b, beta = 2.0, schedule = #blocksparse.schedule<cuda.mma>} : (memref<?x?x?x?xf16>, memref<?x?x?x?xf16>, memref<?x4xi32>, memref<?x2xi32>, memref<?x?x128x128xf16>, memref<?x?x128x128xf16>) -> ()
   return
 }
 
@@ -109,13 +109,13 @@ func.func @sdd(%a: memref<?x?x?x?xf16>, %b: memref<?x?x?x?xf16>, %lut: memref<?x
 // CHECK: nvvm.mma.sync
 // CHECK-LABEL: func.func @product(
 func.func @product(%a: memref<?x?x?x?xf16>, %b: memref<?x?x?x?xf16>, %bias: memref<?xf16>, %c: memref<?x?x?x?xf16>) {
-  blocksparse.planned_matmul %a, %b bias(%bias) outs(%c) {transpose_a, activation = #blocksparse.activation<silu>, schedule = #blocksparse.schedule<kernel = "cuda.mma">} : (memref<?x?x?x?xf16>, memref<?x?x?x?xf16>, memref<?xf16>, memref<?x?x?x?xf16>) -> ()
+  blocksparse.planned_matmul %a, %b bias(%bias) outs(%c) {transpose_a, activation = #blocksparse.activation<silu>, schedule = #blocksparse.schedule<cuda.mma>} : (memref<?x?x?x?xf16>, memref<?x?x?x?xf16>, memref<?xf16>, memref<?x?x?x?xf16>) -> ()
   return
 }
 
 // -----
 
-#mma = #blocksparse.schedule<kernel = "cuda.mma">
+#mma = #blocksparse.schedule<cuda.mma>
 
 // f32 rounded to tf32: A is stored along k and takes ldmatrix, B across and takes words. 64 bytes
 // of k a step, two slices of 8.
@@ -134,7 +134,7 @@ func.func @rounded(%v: memref<4x64x64xf32>, %b: memref<192x256xf32>, %s: memref<
 
 // -----
 
-#mma = #blocksparse.schedule<kernel = "cuda.mma">
+#mma = #blocksparse.schedule<cuda.mma>
 
 // Split: what is left of each number is rounded, too, and there are three products.
 // CHECK-LABEL: gpu.func @split_matmul_mma(
@@ -163,14 +163,14 @@ func.func @split(%a: memref<?x?x?x?xf32>, %b: memref<?x?x?x?xf32>, %c: memref<?x
 // CHECK: gpu.func @exact_dsd(
 // CHECK-NOT: nvvm.mma
 func.func @scalar(%a: memref<64x64xf16>, %b: memref<64x64xf16>, %c: memref<64x64xf16>) {
-  blocksparse.planned_matmul %a, %b outs(%c) {schedule = #blocksparse.schedule<kernel = "cuda.simt">} : (memref<64x64xf16>, memref<64x64xf16>, memref<64x64xf16>) -> ()
+  blocksparse.planned_matmul %a, %b outs(%c) {schedule = #blocksparse.schedule<cuda.simt>} : (memref<64x64xf16>, memref<64x64xf16>, memref<64x64xf16>) -> ()
   return
 }
 func.func @small(%v: memref<4x8x8xf16>, %b: memref<24x32xf16>, %s: memref<3x5xi32>, %e: memref<4x2xi32>, %c: memref<24x32xf16>) {
-  blocksparse.planned_dsd %v, %b segments(%s) entries(%e) outs(%c) {block = array<i64: 8, 8>, lut_heads = 1 : i64, schedule = #blocksparse.schedule<kernel = "cuda.mma">} : (memref<4x8x8xf16>, memref<24x32xf16>, memref<3x5xi32>, memref<4x2xi32>, memref<24x32xf16>) -> ()
+  blocksparse.planned_dsd %v, %b segments(%s) entries(%e) outs(%c) {block = array<i64: 8, 8>, lut_heads = 1 : i64, schedule = #blocksparse.schedule<cuda.mma>} : (memref<4x8x8xf16>, memref<24x32xf16>, memref<3x5xi32>, memref<4x2xi32>, memref<24x32xf16>) -> ()
   return
 }
 func.func @exact(%v: memref<4x16x16xf32>, %b: memref<48x32xf32>, %s: memref<3x5xi32>, %e: memref<4x2xi32>, %c: memref<48x32xf32>) {
-  blocksparse.planned_dsd %v, %b segments(%s) entries(%e) outs(%c) {block = array<i64: 16, 16>, lut_heads = 1 : i64, schedule = #blocksparse.schedule<kernel = "cuda.mma">} : (memref<4x16x16xf32>, memref<48x32xf32>, memref<3x5xi32>, memref<4x2xi32>, memref<48x32xf32>) -> ()
+  blocksparse.planned_dsd %v, %b segments(%s) entries(%e) outs(%c) {block = array<i64: 16, 16>, lut_heads = 1 : i64, schedule = #blocksparse.schedule<cuda.mma>} : (memref<4x16x16xf32>, memref<48x32xf32>, memref<3x5xi32>, memref<4x2xi32>, memref<48x32xf32>) -> ()
   return
 }

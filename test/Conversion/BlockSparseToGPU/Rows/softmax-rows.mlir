@@ -52,7 +52,7 @@ memref.global "private" constant @entries : memref<4x2xi32> = dense<[[0, 0], [1,
 func.func @scheduled(%x: memref<4x16x16xf16>, %y: memref<4x16x16xf16>) {
   %s = memref.get_global @segments : memref<1x5xi32>
   %e = memref.get_global @entries : memref<4x2xi32>
-  blocksparse.planned_softmax %x segments(%s) entries(%e) outs(%y) {block = array<i64: 16, 16>, shape = array<i64: 16, 64>, lut_heads = 1 : i64, schedule = #blocksparse.schedule<kernel = "cuda.rows", tile_k = 8>} : (memref<4x16x16xf16>, memref<1x5xi32>, memref<4x2xi32>, memref<4x16x16xf16>) -> ()
+  blocksparse.planned_softmax %x segments(%s) entries(%e) outs(%y) {block = array<i64: 16, 16>, shape = array<i64: 16, 64>, lut_heads = 1 : i64, schedule = #blocksparse.schedule<cuda.rows, elements_per_lane = 8>} : (memref<4x16x16xf16>, memref<1x5xi32>, memref<4x2xi32>, memref<4x16x16xf16>) -> ()
   return
 }
 

@@ -38,13 +38,13 @@
 // CHECK-LABEL: func.func @quads(
 // CHECK: nvgpu.tma.create.descriptor %{{.*}} box[%c1, %c1, %c128, %c64] {{.*}}swizzle = swizzle_128b{{.*}}oob = zero
 func.func @quads(%a: tensor<512x1024xf16>, %b: tensor<1024x1024xf16, #b16>) -> tensor<512x1024xf16> {
-  %0 = blocksparse.dds %a, %b {schedule = #blocksparse.schedule<kernel = "cuda.stream", tile_m = 320, tile_n = 128, tile_k = 128, stages = 3, warps = 20, group = 20>} : (tensor<512x1024xf16>, tensor<1024x1024xf16, #b16>) -> tensor<512x1024xf16>
+  %0 = blocksparse.dds %a, %b {schedule = #blocksparse.schedule<cuda.stream, tile = 320x128, panels = 8, panels_per_copy = 4, stages = 3, warps = 20>} : (tensor<512x1024xf16>, tensor<1024x1024xf16, #b16>) -> tensor<512x1024xf16>
   return %0 : tensor<512x1024xf16>
 }
 
 // CHECK-LABEL: func.func @singles(
 // CHECK: nvgpu.tma.create.descriptor %{{.*}} box[%c1, %c1, %c128, %c16] {{.*}}swizzle = swizzle_32b
 func.func @singles(%a: tensor<512x1024xf16>, %b: tensor<1024x1024xf16, #b16>) -> tensor<512x1024xf16> {
-  %0 = blocksparse.dds %a, %b {schedule = #blocksparse.schedule<kernel = "cuda.stream", tile_m = 320, tile_n = 128, tile_k = 96, stages = 4, warps = 20, group = 20>} : (tensor<512x1024xf16>, tensor<1024x1024xf16, #b16>) -> tensor<512x1024xf16>
+  %0 = blocksparse.dds %a, %b {schedule = #blocksparse.schedule<cuda.stream, tile = 320x128, panels = 6, stages = 4, warps = 20>} : (tensor<512x1024xf16>, tensor<1024x1024xf16, #b16>) -> tensor<512x1024xf16>
   return %0 : tensor<512x1024xf16>
 }

@@ -32,7 +32,7 @@
 // CHECK: llvm.load %{{.*}} : !llvm.ptr<3> -> vector<2xf32>
 // CHECK: gpu.return
 func.func @mma(%a: tensor<768x1024xf16, #b16>, %b: tensor<1024x256xf16>, %i: tensor<768x256xf16>, %l: tensor<768xf16>, %r: tensor<256xf32>) -> tensor<768x256xf16> {
-  %0 = blocksparse.bsr_addmm %a, %b input(%i) left_alpha(%l) right_alpha(%r) {alpha = 0.5, beta = 2.0, schedule = #blocksparse.schedule<kernel = "cuda.stream", tile_m = 384, tile_n = 128, tile_k = 128, stages = 3, warps = 12, group = 24>} : (tensor<768x1024xf16, #b16>, tensor<1024x256xf16>, tensor<768x256xf16>, tensor<768xf16>, tensor<256xf32>) -> tensor<768x256xf16>
+  %0 = blocksparse.bsr_addmm %a, %b input(%i) left_alpha(%l) right_alpha(%r) {alpha = 0.5, beta = 2.0, schedule = #blocksparse.schedule<cuda.stream, tile = 384x128, panels = 8, stages = 3, warps = 12>} : (tensor<768x1024xf16, #b16>, tensor<1024x256xf16>, tensor<768x256xf16>, tensor<768xf16>, tensor<256xf32>) -> tensor<768x256xf16>
   return %0 : tensor<768x256xf16>
 }
 
@@ -48,7 +48,7 @@ func.func @mma(%a: tensor<768x1024xf16, #b16>, %b: tensor<1024x256xf16>, %i: ten
 // CHECK-NOT: l2_cache_hint
 // CHECK: gpu.return
 func.func @wgmma(%a: tensor<768x1024xf16, #b32>, %b: tensor<1024x256xf16>, %i: tensor<768x256xf16>, %l: tensor<768xf16>, %r: tensor<256xf32>) -> tensor<768x256xf16> {
-  %0 = blocksparse.bsr_addmm %a, %b input(%i) left_alpha(%l) right_alpha(%r) {alpha = 0.5, beta = 2.0, schedule = #blocksparse.schedule<kernel = "cuda.stream_wgmma", tile_m = 384, tile_n = 128, tile_k = 96, stages = 3, warps = 8, group = 12>} : (tensor<768x1024xf16, #b32>, tensor<1024x256xf16>, tensor<768x256xf16>, tensor<768xf16>, tensor<256xf32>) -> tensor<768x256xf16>
+  %0 = blocksparse.bsr_addmm %a, %b input(%i) left_alpha(%l) right_alpha(%r) {alpha = 0.5, beta = 2.0, schedule = #blocksparse.schedule<cuda.stream_wgmma, tile = 384x128, panels = 3, stages = 3, warps = 8>} : (tensor<768x1024xf16, #b32>, tensor<1024x256xf16>, tensor<768x256xf16>, tensor<768xf16>, tensor<256xf32>) -> tensor<768x256xf16>
   return %0 : tensor<768x256xf16>
 }
 
@@ -59,7 +59,7 @@ func.func @wgmma(%a: tensor<768x1024xf16, #b32>, %b: tensor<1024x256xf16>, %i: t
 // CHECK-NOT: !llvm.ptr<3> -> f32
 // CHECK: gpu.return
 func.func @input_alone(%a: tensor<768x1024xf16, #b32>, %b: tensor<1024x256xf16>, %i: tensor<768x256xf16>) -> tensor<768x256xf16> {
-  %0 = blocksparse.bsr_addmm %a, %b input(%i) {schedule = #blocksparse.schedule<kernel = "cuda.stream_wgmma", tile_m = 384, tile_n = 128, tile_k = 96, stages = 3, warps = 8, group = 12>} : (tensor<768x1024xf16, #b32>, tensor<1024x256xf16>, tensor<768x256xf16>) -> tensor<768x256xf16>
+  %0 = blocksparse.bsr_addmm %a, %b input(%i) {schedule = #blocksparse.schedule<cuda.stream_wgmma, tile = 384x128, panels = 3, stages = 3, warps = 8>} : (tensor<768x1024xf16, #b32>, tensor<1024x256xf16>, tensor<768x256xf16>) -> tensor<768x256xf16>
   return %0 : tensor<768x256xf16>
 }
 
@@ -69,7 +69,7 @@ func.func @input_alone(%a: tensor<768x1024xf16, #b32>, %b: tensor<1024x256xf16>,
 // CHECK-NOT: l2_cache_hint
 // CHECK: gpu.return
 func.func @bias_alone(%a: tensor<768x1024xf16, #b16>, %b: tensor<1024x256xf16>, %bias: tensor<256xf16>) -> tensor<768x256xf16> {
-  %0 = blocksparse.dsd %a, %b bias(%bias) {schedule = #blocksparse.schedule<kernel = "cuda.stream", tile_m = 384, tile_n = 128, tile_k = 128, stages = 3, warps = 12, group = 24>} : (tensor<768x1024xf16, #b16>, tensor<1024x256xf16>, tensor<256xf16>) -> tensor<768x256xf16>
+  %0 = blocksparse.dsd %a, %b bias(%bias) {schedule = #blocksparse.schedule<cuda.stream, tile = 384x128, panels = 8, stages = 3, warps = 12>} : (tensor<768x1024xf16, #b16>, tensor<1024x256xf16>, tensor<256xf16>) -> tensor<768x256xf16>
   return %0 : tensor<768x256xf16>
 }
 
@@ -79,6 +79,6 @@ func.func @bias_alone(%a: tensor<768x1024xf16, #b16>, %b: tensor<1024x256xf16>, 
 // CHECK-NOT: l2_cache_hint
 // CHECK: gpu.return
 func.func @input_too_large(%a: tensor<768x1024xf16, #b32>, %b: tensor<1024x256xf16>, %i: tensor<768x256xf16>, %l: tensor<768xf16>) -> tensor<768x256xf16> {
-  %0 = blocksparse.bsr_addmm %a, %b input(%i) left_alpha(%l) {schedule = #blocksparse.schedule<kernel = "cuda.stream", tile_m = 384, tile_n = 128, tile_k = 32, stages = 4, warps = 12, group = 12>} : (tensor<768x1024xf16, #b32>, tensor<1024x256xf16>, tensor<768x256xf16>, tensor<768xf16>) -> tensor<768x256xf16>
+  %0 = blocksparse.bsr_addmm %a, %b input(%i) left_alpha(%l) {schedule = #blocksparse.schedule<cuda.stream, tile = 384x128, panels = 1, stages = 4, warps = 12>} : (tensor<768x1024xf16, #b32>, tensor<1024x256xf16>, tensor<768x256xf16>, tensor<768xf16>) -> tensor<768x256xf16>
   return %0 : tensor<768x256xf16>
 }

@@ -4,12 +4,12 @@
 // `.release.cluster` each would wait for all memory.
 // RUN: blocksparse-compile %s --target=cuda:sm_90a -o %t.ptx
 // RUN: FileCheck %s --input-file=%t.ptx --implicit-check-not=arrive.release.cluster
-// The same program without the schedule's 512 columns has no cluster.
-// RUN: sed 's/tile_n = 512/tile_n = 256/' %s > %t.mlir
+// The program has no cluster if its schedule asks for none.
+// RUN: sed 's/, cluster = 2//' %s > %t.mlir
 // RUN: blocksparse-compile %t.mlir --target=cuda:sm_90a -o %t.alone.ptx
 // RUN: FileCheck %s --input-file=%t.alone.ptx --check-prefix=ALONE --implicit-check-not=cluster.arrive --implicit-check-not=multicast
 
-#shared = #blocksparse.schedule<kernel = "cuda.wgmma", tile_m = 128, tile_n = 512, tile_k = 64, stages = 4, warps = 12>
+#shared = #blocksparse.schedule<cuda.wgmma, tile = 128x256, stages = 4, cluster = 2>
 #b128 = #blocksparse.layout<128x128, grid 8x8, random_balanced(density = 0.25, seed = 1)>
 
 // CHECK: .entry product_dsd_wgmma(

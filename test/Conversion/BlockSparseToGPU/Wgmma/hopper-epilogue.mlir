@@ -69,6 +69,6 @@ func.func @activated(%a: tensor<256x128xf16>, %b: tensor<128x512xf16>, %bias: te
 // CHECK: mbarrier.arrive.shared::cluster.b64 _, [remote], 1;
 // CHECK-COUNT-2: mbarrier.arrive.expect_tx.shared.b64 {{.*}}
 func.func @wide(%a: tensor<512x512xf16, #blocks>, %x: tensor<512x512xf16>, %i: tensor<512x512xf16>, %l: tensor<512xf16>, %r: tensor<512xf16>) -> tensor<512x512xf16> {
-  %0 = blocksparse.bsr_addmm %a, %x input(%i) left_alpha(%l) right_alpha(%r) {alpha = 0.5, beta = 2.0, schedule = #blocksparse.schedule<kernel = "cuda.wgmma", tile_m = 128, tile_n = 512, tile_k = 64, stages = 4>} : (tensor<512x512xf16, #blocks>, tensor<512x512xf16>, tensor<512x512xf16>, tensor<512xf16>, tensor<512xf16>) -> tensor<512x512xf16>
+  %0 = blocksparse.bsr_addmm %a, %x input(%i) left_alpha(%l) right_alpha(%r) {alpha = 0.5, beta = 2.0, schedule = #blocksparse.schedule<cuda.wgmma, tile = 128x256, stages = 4, cluster = 2>} : (tensor<512x512xf16, #blocks>, tensor<512x512xf16>, tensor<512x512xf16>, tensor<512xf16>, tensor<512xf16>) -> tensor<512x512xf16>
   return %0 : tensor<512x512xf16>
 }

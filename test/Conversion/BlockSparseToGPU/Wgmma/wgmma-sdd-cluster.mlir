@@ -1,15 +1,15 @@
-// With 512 columns in the schedule, thread blocks of a cluster of two have the same rows of blocks of 128:
+// With `cluster = 2` in the schedule, the CTAs of a cluster have the same rows of blocks of 128:
 // block i of the cluster copies the 64 rows of half i to both, and each its own columns. Every factor may
 // lie either way.
 // RUN: blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-to-buffers{target=cuda:sm_90a},blocksparse-lower-gpu-pipeline{target=cuda:sm_90a})' | FileCheck %s
 // RUN: blocksparse-compile %s --target=cuda:sm_90a -o %t.ptx
 // RUN: FileCheck %s --input-file=%t.ptx --check-prefix=PTX --implicit-check-not=arrive.release.cluster
-// The same program without the schedule's 512 columns has no cluster.
-// RUN: sed 's/tile_n = 512/tile_n = 256/' %s > %t.mlir
+// The program has no cluster if its schedule asks for none.
+// RUN: sed 's/, cluster = 2//' %s > %t.mlir
 // RUN: blocksparse-compile %t.mlir --target=cuda:sm_90a -o %t.alone.ptx
 // RUN: FileCheck %s --input-file=%t.alone.ptx --check-prefix=ALONE --implicit-check-not=cluster.arrive --implicit-check-not=multicast
 
-#shared = #blocksparse.schedule<kernel = "cuda.wgmma", tile_m = 128, tile_n = 512, tile_k = 64, stages = 4, warps = 12>
+#shared = #blocksparse.schedule<cuda.wgmma, tile = 128x256, cluster = 2>
 #b128 = #blocksparse.layout<128x128, grid 8x8, random_balanced(density = 0.25, seed = 1)>
 #b64 = #blocksparse.layout<64x64, grid 16x16, random_balanced(density = 0.25, seed = 1)>
 
@@ -64,7 +64,7 @@ func.func @transposed(%a: tensor<1000x1024xf16>, %b: tensor<1024x1000xf16>) -> t
 }
 
 func.func @small(%a: tensor<1024x1000xf16>, %b: tensor<1000x1024xf16>) -> tensor<1024x1024xf16, #b64> {
-  %0 = blocksparse.sdd %a, %b {schedule = #shared}
+  %0 = blocksparse.sdd %a, %b {schedule = #blocksparse.schedule<cuda.wgmma>}
       : (tensor<1024x1000xf16>, tensor<1000x1024xf16>) -> tensor<1024x1024xf16, #b64>
   return %0 : tensor<1024x1024xf16, #b64>
 }

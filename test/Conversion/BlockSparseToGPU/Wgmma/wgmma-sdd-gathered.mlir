@@ -107,13 +107,13 @@
 // CHECK: nvgpu.tma.create.descriptor %{{.*}} box[%c1, %c1, %c32, %c32] {{.*}}swizzle = swizzle_64b
 // CHECK: gpu.launch_func @blocksparse_kernels::@blocks_of_32_sdd_wgmma blocks in (%c132,
 func.func @blocks_of_32(%a: tensor<6144x1024xf16>, %b: tensor<6208x1024xf16>) -> tensor<6144x6208xf16, #b32> {
-  %0 = blocksparse.sdd %a, %b {schedule = #blocksparse.schedule<kernel = "cuda.wgmma", group = 4>, transpose_b}
+  %0 = blocksparse.sdd %a, %b {schedule = #blocksparse.schedule<cuda.wgmma, gather = true>, transpose_b}
       : (tensor<6144x1024xf16>, tensor<6208x1024xf16>) -> tensor<6144x6208xf16, #b32>
   return %0 : tensor<6144x6208xf16, #b32>
 }
 
 func.func @cached(%a: tensor<6144x1024xf16>, %b: tensor<6144x1024xf16>) -> tensor<6144x6144xf16, #cached32> {
-  %0 = blocksparse.sdd %a, %b {schedule = #blocksparse.schedule<kernel = "cuda.wgmma", group = 4>, transpose_b}
+  %0 = blocksparse.sdd %a, %b {schedule = #blocksparse.schedule<cuda.wgmma, gather = true>, transpose_b}
       : (tensor<6144x1024xf16>, tensor<6144x1024xf16>) -> tensor<6144x6144xf16, #cached32>
   return %0 : tensor<6144x6144xf16, #cached32>
 }
@@ -124,7 +124,7 @@ func.func @cached(%a: tensor<6144x1024xf16>, %b: tensor<6144x1024xf16>) -> tenso
 // CHECK: nvgpu.tma.create.descriptor %{{.*}} box[%c1, %c1, %c16, %c64] {{.*}}swizzle = swizzle_128b
 // CHECK: nvgpu.tma.create.descriptor %{{.*}} box[%c1, %c1, %c16, %c32] {{.*}}swizzle = swizzle_64b
 func.func @swapped(%a: tensor<256x128xf16>, %b: tensor<128x512xf16>) -> tensor<256x512xf16, #b16x32> {
-  %0 = blocksparse.sdd %a, %b {schedule = #blocksparse.schedule<kernel = "cuda.wgmma", group = 4>}
+  %0 = blocksparse.sdd %a, %b {schedule = #blocksparse.schedule<cuda.wgmma, gather = true>}
       : (tensor<256x128xf16>, tensor<128x512xf16>) -> tensor<256x512xf16, #b16x32>
   return %0 : tensor<256x512xf16, #b16x32>
 }
@@ -133,7 +133,7 @@ func.func @swapped(%a: tensor<256x128xf16>, %b: tensor<128x512xf16>) -> tensor<2
 // CHECK-COUNT-2: nvgpu.tma.create.descriptor %{{.*}} box[%c1, %c1, %c64, %c64] {{.*}}swizzle = swizzle_128b
 // CHECK: nvgpu.tma.create.descriptor %{{.*}} box[%c1, %c1, %c16, %c32] {{.*}}swizzle = swizzle_64b
 func.func @whole_pieces(%a: tensor<128x256xf16>, %b: tensor<128x512xf16>) -> tensor<256x512xf16, #b16x32> {
-  %0 = blocksparse.sdd %a, %b {schedule = #blocksparse.schedule<kernel = "cuda.wgmma", group = 8>, transpose_a}
+  %0 = blocksparse.sdd %a, %b {schedule = #blocksparse.schedule<cuda.wgmma, gather = true>, transpose_a}
       : (tensor<128x256xf16>, tensor<128x512xf16>) -> tensor<256x512xf16, #b16x32>
   return %0 : tensor<256x512xf16, #b16x32>
 }
@@ -141,13 +141,13 @@ func.func @whole_pieces(%a: tensor<128x256xf16>, %b: tensor<128x512xf16>) -> ten
 // CHECK-LABEL: func.func @blocks_of_64(
 // CHECK-COUNT-3: nvgpu.tma.create.descriptor %{{.*}} box[%c1, %c1, %c64, %c64] {{.*}}swizzle = swizzle_128b
 func.func @blocks_of_64(%a: tensor<6208x1024xf16>, %b: tensor<1024x6144xf16>) -> tensor<6208x6144xf16, #b64> {
-  %0 = blocksparse.sdd %a, %b {schedule = #blocksparse.schedule<kernel = "cuda.wgmma", group = 2>}
+  %0 = blocksparse.sdd %a, %b {schedule = #blocksparse.schedule<cuda.wgmma, gather = true>}
       : (tensor<6208x1024xf16>, tensor<1024x6144xf16>) -> tensor<6208x6144xf16, #b64>
   return %0 : tensor<6208x6144xf16, #b64>
 }
 
 func.func @neighbours(%a: tensor<6208x1024xf16>, %b: tensor<1024x6144xf16>) -> tensor<6208x6144xf16, #b64> {
-  %0 = blocksparse.sdd %a, %b {schedule = #blocksparse.schedule<kernel = "cuda.wgmma">}
+  %0 = blocksparse.sdd %a, %b {schedule = #blocksparse.schedule<cuda.wgmma>}
       : (tensor<6208x1024xf16>, tensor<1024x6144xf16>) -> tensor<6208x6144xf16, #b64>
   return %0 : tensor<6208x6144xf16, #b64>
 }

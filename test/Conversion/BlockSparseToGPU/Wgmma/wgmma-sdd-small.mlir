@@ -57,7 +57,7 @@
 // B16: cp.async.bulk.wait_group 0;
 // B16: ret;
 func.func @blocks_of_16(%a: tensor<1008x200xf16>, %b: tensor<272x200xf16>) -> tensor<1008x272xf16, #b16> {
-  %0 = blocksparse.sdd %a, %b {schedule = #blocksparse.schedule<kernel = "cuda.wgmma">, transpose_b}
+  %0 = blocksparse.sdd %a, %b {schedule = #blocksparse.schedule<cuda.wgmma>, transpose_b}
       : (tensor<1008x200xf16>, tensor<272x200xf16>) -> tensor<1008x272xf16, #b16>
   return %0 : tensor<1008x272xf16, #b16>
 }
@@ -70,7 +70,7 @@ func.func @blocks_of_16(%a: tensor<1008x200xf16>, %b: tensor<272x200xf16>) -> te
 // B32: cp.async.bulk.tensor.4d.global.shared::cta.tile.bulk_group
 func.func @blocks_of_32(%a: tensor<64x288xbf16>, %b: tensor<64x992xbf16>) -> tensor<288x992xbf16, #b32> {
   %0 = blocksparse.sdd %a, %b
-      {schedule = #blocksparse.schedule<kernel = "cuda.wgmma">, transpose_a, alpha = 0.5 : f64}
+      {schedule = #blocksparse.schedule<cuda.wgmma>, transpose_a, alpha = 0.5 : f64}
       : (tensor<64x288xbf16>, tensor<64x992xbf16>) -> tensor<288x992xbf16, #b32>
   return %0 : tensor<288x992xbf16, #b32>
 }
@@ -82,7 +82,7 @@ func.func @blocks_of_32(%a: tensor<64x288xbf16>, %b: tensor<64x992xbf16>) -> ten
 // SWAPPED-SAME: p, 1, 1, 1, 0;
 // SWAPPED-COUNT-16: stmatrix.sync.aligned.m8n8.x4.trans.shared.b16
 func.func @swapped(%a: tensor<1008x200xf16>, %b: tensor<200x272xf16>) -> tensor<1008x272xf16, #b16> {
-  %0 = blocksparse.sdd %a, %b {schedule = #blocksparse.schedule<kernel = "cuda.wgmma">}
+  %0 = blocksparse.sdd %a, %b {schedule = #blocksparse.schedule<cuda.wgmma>}
       : (tensor<1008x200xf16>, tensor<200x272xf16>) -> tensor<1008x272xf16, #b16>
   return %0 : tensor<1008x272xf16, #b16>
 }

@@ -6,7 +6,6 @@
 
 #b32 = #blocksparse.layout<32x32, grid 16x19, random(density = 0.25, seed = 1)>
 #b16 = #blocksparse.layout<16x16, grid 31x19, random(density = 0.25, seed = 1)>
-#b64 = #blocksparse.layout<64x64, grid 8x8, random(density = 0.25, seed = 1)>
 
 // Whole lines on both sides: 16 bytes at a time along the columns, by way of shared memory, then
 // along the rows, as 16 bits eight rows apart become neighbours.
@@ -69,7 +68,7 @@
 // CHECK-NOT: memref.alloc
 // CHECK: gpu.launch_func @blocksparse_kernels::@b_across_sdd_mma {{.*}}args(%[[A]] : {{.*}}, %[[B]] :
 func.func @b_across(%a: tensor<512x200xf16>, %b: tensor<200x608xf16>) -> tensor<512x608xf16, #b32> {
-  %0 = blocksparse.sdd %a, %b {schedule = #blocksparse.schedule<kernel = "cuda.wgmma_turned", group = 4>}
+  %0 = blocksparse.sdd %a, %b {schedule = #blocksparse.schedule<cuda.wgmma_transposed, gather = true>}
       : (tensor<512x200xf16>, tensor<200x608xf16>) -> tensor<512x608xf16, #b32>
   return %0 : tensor<512x608xf16, #b32>
 }
@@ -87,7 +86,7 @@ func.func @b_across(%a: tensor<512x200xf16>, %b: tensor<200x608xf16>) -> tensor<
 // CHECK-DAG: memref.dealloc %[[TURNED_A]]
 // CHECK-DAG: memref.dealloc %[[TURNED_B]]
 func.func @both_across(%a: tensor<2x3x72x496xbf16>, %b: tensor<72x304xbf16>) -> tensor<2x3x496x304xbf16, #b16> {
-  %0 = blocksparse.sdd %a, %b {schedule = #blocksparse.schedule<kernel = "cuda.wgmma_turned">, transpose_a}
+  %0 = blocksparse.sdd %a, %b {schedule = #blocksparse.schedule<cuda.wgmma_transposed>, transpose_a}
       : (tensor<2x3x72x496xbf16>, tensor<72x304xbf16>) -> tensor<2x3x496x304xbf16, #b16>
   return %0 : tensor<2x3x496x304xbf16, #b16>
 }
@@ -100,32 +99,7 @@ func.func @both_across(%a: tensor<2x3x72x496xbf16>, %b: tensor<72x304xbf16>) -> 
 // CHECK: gpu.launch_func @blocksparse_kernels::@a_across_sdd_wgmma
 func.func @a_across(%a: tensor<72x496xf16>, %b: tensor<304x72xf16>) -> tensor<496x304xf16, #b16> {
   %0 = blocksparse.sdd %a, %b
-      {schedule = #blocksparse.schedule<kernel = "cuda.wgmma_turned", group = 8>, transpose_a, transpose_b}
+      {schedule = #blocksparse.schedule<cuda.wgmma_transposed, gather = true>, transpose_a, transpose_b}
       : (tensor<72x496xf16>, tensor<304x72xf16>) -> tensor<496x304xf16, #b16>
   return %0 : tensor<496x304xf16, #b16>
-}
-
-// What has nothing to turn, or is no product at small blocks, runs on the general tensor-core kernels,
-// as it would if its schedule named "cuda.wgmma" where that can't be.
-// CHECK-LABEL: func.func @not_turned(
-// CHECK-NOT: memref.alloc
-// CHECK-NOT: wgmma
-// CHECK: gpu.launch_func @blocksparse_kernels::@not_turned_sdd_mma
-// CHECK-NOT: wgmma
-// CHECK: gpu.launch_func @blocksparse_kernels::@not_turned_sdd_mma
-// CHECK-NOT: wgmma
-// CHECK: gpu.launch_func @blocksparse_kernels::@not_turned_dsd_mma
-// CHECK-NOT: wgmma
-// CHECK: return
-func.func @not_turned(%a: tensor<496x72xf16>, %b: tensor<304x72xf16>, %c: tensor<512x72xf16>,
-                      %d: tensor<72x512xf16>, %e: tensor<512x64xf16>)
-    -> (tensor<496x304xf16, #b16>, tensor<512x512xf16, #b64>, tensor<512x64xf16>) {
-  %0 = blocksparse.sdd %a, %b
-      {schedule = #blocksparse.schedule<kernel = "cuda.wgmma_turned", group = 8>, transpose_b}
-      : (tensor<496x72xf16>, tensor<304x72xf16>) -> tensor<496x304xf16, #b16>
-  %1 = blocksparse.sdd %c, %d {schedule = #blocksparse.schedule<kernel = "cuda.wgmma_turned", group = 2>}
-      : (tensor<512x72xf16>, tensor<72x512xf16>) -> tensor<512x512xf16, #b64>
-  %2 = blocksparse.dsd %1, %e {schedule = #blocksparse.schedule<kernel = "cuda.wgmma_turned">}
-      : (tensor<512x512xf16, #b64>, tensor<512x64xf16>) -> tensor<512x64xf16>
-  return %0, %1, %2 : tensor<496x304xf16, #b16>, tensor<512x512xf16, #b64>, tensor<512x64xf16>
 }

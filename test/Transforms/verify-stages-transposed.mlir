@@ -11,7 +11,7 @@ func.func @good(%a: tensor<128x64xf16>, %b: tensor<64x96xf16>, %init: tensor<2x3
   %p = arith.constant dense<[[0, -1, 1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1]]> : tensor<1x32xi32>
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w, %p) outs(%init)
       {block = array<i64: 32, 32>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma_turned", group = 4>}
+       schedule = #blocksparse.schedule<cuda.wgmma_transposed, gather = true>}
       : (tensor<128x64xf16>, tensor<64x96xf16>, tensor<2x4xi32>, tensor<1x2xi32>, tensor<1x24xi32>,
          tensor<2xi32>, tensor<1x32xi32>, tensor<2x32x32xf16>) -> tensor<2x32x32xf16>
   return %0 : tensor<2x32x32xf16>
@@ -29,7 +29,7 @@ func.func @good_both(%a: tensor<64x128xf16>, %b: tensor<64x96xf16>, %init: tenso
   %p = arith.constant dense<[[0, -1, 1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1]]> : tensor<1x32xi32>
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w, %p) outs(%init)
       {block = array<i64: 32, 32>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma_turned", group = 4>, transpose_a}
+       schedule = #blocksparse.schedule<cuda.wgmma_transposed, gather = true>, transpose_a}
       : (tensor<64x128xf16>, tensor<64x96xf16>, tensor<2x4xi32>, tensor<1x2xi32>, tensor<1x24xi32>,
          tensor<2xi32>, tensor<1x32xi32>, tensor<2x32x32xf16>) -> tensor<2x32x32xf16>
   return %0 : tensor<2x32x32xf16>
@@ -47,7 +47,7 @@ func.func @good_a(%a: tensor<64x128xf16>, %b: tensor<96x64xf16>, %init: tensor<2
   %p = arith.constant dense<[[0, -1, 1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1]]> : tensor<1x32xi32>
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w, %p) outs(%init)
       {block = array<i64: 32, 32>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma_turned", group = 4>, transpose_a, transpose_b}
+       schedule = #blocksparse.schedule<cuda.wgmma_transposed, gather = true>, transpose_a, transpose_b}
       : (tensor<64x128xf16>, tensor<96x64xf16>, tensor<2x4xi32>, tensor<1x2xi32>, tensor<1x24xi32>,
          tensor<2xi32>, tensor<1x32xi32>, tensor<2x32x32xf16>) -> tensor<2x32x32xf16>
   return %0 : tensor<2x32x32xf16>
@@ -66,7 +66,7 @@ func.func @wrong_block_row(%a: tensor<128x64xf16>, %b: tensor<64x96xf16>, %init:
   // expected-error @below {{got faulty work lists: in tile 0 expects value block 1 at row 96 and column 32, but got 64 and 32}}
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w, %p) outs(%init)
       {block = array<i64: 32, 32>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma_turned", group = 4>}
+       schedule = #blocksparse.schedule<cuda.wgmma_transposed, gather = true>}
       : (tensor<128x64xf16>, tensor<64x96xf16>, tensor<2x4xi32>, tensor<1x2xi32>, tensor<1x24xi32>,
          tensor<2xi32>, tensor<1x32xi32>, tensor<2x32x32xf16>) -> tensor<2x32x32xf16>
   return %0 : tensor<2x32x32xf16>
@@ -82,10 +82,10 @@ func.func @nothing_to_turn(%a: tensor<128x64xf16>, %b: tensor<96x64xf16>, %init:
   %t = arith.constant dense<[[1, -1, -1, -1, -1, -1, -1, -1, 196608, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 1, 0, 2]]> : tensor<1x24xi32>
   %w = arith.constant dense<[0, 1]> : tensor<2xi32>
   %p = arith.constant dense<[[0, -1, 1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1]]> : tensor<1x32xi32>
-  // expected-error @below {{expects work lists for a kernel that its schedule names, constant tables and static shapes that fit it, but got #blocksparse.schedule<kernel = "cuda.wgmma_turned", group = 4> and other shapes}}
+  // expected-error @below {{expects work lists for a kernel that its schedule names, constant tables and static shapes that fit it, but got #blocksparse.schedule<cuda.wgmma_transposed, gather = true> and other shapes}}
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w, %p) outs(%init)
       {block = array<i64: 32, 32>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma_turned", group = 4>, transpose_b}
+       schedule = #blocksparse.schedule<cuda.wgmma_transposed, gather = true>, transpose_b}
       : (tensor<128x64xf16>, tensor<96x64xf16>, tensor<2x4xi32>, tensor<1x2xi32>, tensor<1x24xi32>,
          tensor<2xi32>, tensor<1x32xi32>, tensor<2x32x32xf16>) -> tensor<2x32x32xf16>
   return %0 : tensor<2x32x32xf16>
@@ -104,7 +104,7 @@ func.func @not_turned(%a: tensor<128x64xf16>, %b: tensor<64x96xf16>, %init: tens
   // expected-error @below {{got faulty work lists: in tile 0 expects value block 0 at row 32 and column 0, but got 0 and 32}}
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w, %p) outs(%init)
       {block = array<i64: 32, 32>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma", group = 4>}
+       schedule = #blocksparse.schedule<cuda.wgmma, gather = true>}
       : (tensor<128x64xf16>, tensor<64x96xf16>, tensor<2x4xi32>, tensor<1x2xi32>, tensor<1x24xi32>,
          tensor<2xi32>, tensor<1x32xi32>, tensor<2x32x32xf16>) -> tensor<2x32x32xf16>
   return %0 : tensor<2x32x32xf16>

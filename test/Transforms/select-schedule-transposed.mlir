@@ -12,13 +12,13 @@
 
 // B, A and both lie across k.
 // CHECK-LABEL: @large(
-// CHECK: kernel = "cuda.wgmma_turned", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12, group = 4>
-// CHECK: kernel = "cuda.wgmma_turned", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12, group = 8>
-// CHECK: kernel = "cuda.wgmma_turned", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12, group = 4>
-// CHECK: kernel = "cuda.wgmma_turned", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12, group = 4>
-// CHECK: sampled_addmm {{.*}}kernel = "cuda.wgmma_turned"
+// CHECK: cuda.wgmma_transposed, tile = 128x256, gather = true>
+// CHECK: cuda.wgmma_transposed, tile = 128x256, gather = true>
+// CHECK: cuda.wgmma_transposed, tile = 128x256, gather = true>
+// CHECK: cuda.wgmma_transposed, tile = 128x256, gather = true>
+// CHECK: sampled_addmm {{.*}}cuda.wgmma_transposed
 // OTHER-LABEL: @large(
-// OTHER-COUNT-5: kernel = "cuda.mma"
+// OTHER-COUNT-5: cuda.mma
 func.func @large(%a: tensor<8192x8192xf16>, %b: tensor<8192x8192xf16>, %x: tensor<8192x8192xf16, #b32>)
     -> (tensor<8192x8192xf16, #b32>, tensor<8192x8192xf16, #b16>, tensor<8192x8192xf16, #b32>,
         tensor<8192x8192xf16, #b32>, tensor<8192x8192xf16, #b32>) {
@@ -39,8 +39,8 @@ func.func @large(%a: tensor<8192x8192xf16>, %b: tensor<8192x8192xf16>, %x: tenso
 
 // Nothing to turn, nothing to gain from it (blocks of 64, a band), or little.
 // CHECK-LABEL: @not_turned(
-// CHECK-COUNT-3: kernel = "cuda.wgmma",
-// CHECK: kernel = "cuda.wgmma", tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, warps = 12>
+// CHECK-COUNT-3: cuda.wgmma,
+// CHECK: cuda.wgmma, tile = 128x256>
 func.func @not_turned(%a: tensor<8192x8192xf16>, %b: tensor<8192x8192xf16>,
                       %c: tensor<2048x1024xf16>, %d: tensor<1024x2048xf16>)
     -> (tensor<8192x8192xf16, #b32>, tensor<8192x8192xf16, #b64>, tensor<8192x8192xf16, #band>,
@@ -59,8 +59,8 @@ func.func @not_turned(%a: tensor<8192x8192xf16>, %b: tensor<8192x8192xf16>,
 
 // What all heads share is turned once.
 // CHECK-LABEL: @heads(
-// CHECK: kernel = "cuda.wgmma_turned",
-// CHECK: kernel = "cuda.wgmma",
+// CHECK: cuda.wgmma_transposed,
+// CHECK: cuda.wgmma,
 func.func @heads(%a: tensor<8x4096x256xf16>, %shared: tensor<256x4096xf16>, %own: tensor<8x256x4096xf16>)
     -> (tensor<8x4096x4096xf16, #heads>, tensor<8x4096x4096xf16, #heads>) {
   %0 = blocksparse.sdd %a, %shared

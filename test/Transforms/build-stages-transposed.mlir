@@ -19,17 +19,17 @@ func.func @turned(%a: tensor<128x40xf16>, %b: tensor<96x40xf16>, %at: tensor<40x
   %s = arith.constant dense<[[0, 5]]> : tensor<1x2xi32>
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) outs(%init)
       {block = array<i64: 32, 32>, lut_heads = 1 : i64, transpose_b,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma", group = 4>}
+       schedule = #blocksparse.schedule<cuda.wgmma, gather = true>}
       : (tensor<128x40xf16>, tensor<96x40xf16>, tensor<5x4xi32>, tensor<1x2xi32>,
          tensor<5x32x32xf16>) -> tensor<5x32x32xf16>
   %1 = blocksparse.planned_sdd %a, %bt lut(%l) segments(%s) outs(%init)
       {block = array<i64: 32, 32>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma_turned", group = 4>}
+       schedule = #blocksparse.schedule<cuda.wgmma_transposed, gather = true>}
       : (tensor<128x40xf16>, tensor<40x96xf16>, tensor<5x4xi32>, tensor<1x2xi32>,
          tensor<5x32x32xf16>) -> tensor<5x32x32xf16>
   %2 = blocksparse.planned_sdd %at, %bt lut(%l) segments(%s) outs(%init)
       {block = array<i64: 32, 32>, lut_heads = 1 : i64, transpose_a,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma_turned", group = 4>}
+       schedule = #blocksparse.schedule<cuda.wgmma_transposed, gather = true>}
       : (tensor<40x128xf16>, tensor<40x96xf16>, tensor<5x4xi32>, tensor<1x2xi32>,
          tensor<5x32x32xf16>) -> tensor<5x32x32xf16>
   return %0, %1, %2 : tensor<5x32x32xf16>, tensor<5x32x32xf16>, tensor<5x32x32xf16>
@@ -45,17 +45,17 @@ func.func @not_turned(%a: tensor<128x40xf16>, %b: tensor<96x40xf16>, %c: tensor<
   %s = arith.constant dense<[[0, 1]]> : tensor<1x2xi32>
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) outs(%init)
       {block = array<i64: 32, 32>, lut_heads = 1 : i64, transpose_b,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma_turned", group = 4>}
+       schedule = #blocksparse.schedule<cuda.wgmma_transposed, gather = true>}
       : (tensor<128x40xf16>, tensor<96x40xf16>, tensor<1x4xi32>, tensor<1x2xi32>,
          tensor<1x32x32xf16>) -> tensor<1x32x32xf16>
   %1 = blocksparse.planned_sdd %a, %c lut(%l) segments(%s) outs(%init64)
       {block = array<i64: 64, 64>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma_turned", group = 2>}
+       schedule = #blocksparse.schedule<cuda.wgmma_transposed, gather = true>}
       : (tensor<128x40xf16>, tensor<40x128xf16>, tensor<1x4xi32>, tensor<1x2xi32>,
          tensor<1x64x64xf16>) -> tensor<1x64x64xf16>
   %2 = blocksparse.planned_sdd %a, %d lut(%l) segments(%s) outs(%init)
       {block = array<i64: 32, 32>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<kernel = "cuda.wgmma_turned", group = 4>}
+       schedule = #blocksparse.schedule<cuda.wgmma_transposed, gather = true>}
       : (tensor<128x40xf16>, tensor<40x80xf16>, tensor<1x4xi32>, tensor<1x2xi32>,
          tensor<1x32x32xf16>) -> tensor<1x32x32xf16>
   return %0, %1, %2 : tensor<1x32x32xf16>, tensor<1x64x64xf16>, tensor<1x32x32xf16>

@@ -1,0 +1,33 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef BLOCKSPARSE_IR_KERNELPROBLEM_H
+#define BLOCKSPARSE_IR_KERNELPROBLEM_H
+
+#include "blocksparse/Plan/KernelFamilies.h"
+#include "mlir/IR/Operation.h"
+
+namespace mlir::blocksparse {
+
+/// Describes `op`, an operation on tensors or its planned form, for the table of kernel families.
+/// Returns nothing if no kernel computes it: assemble and disassemble vanish, attention is
+/// decomposed first, and the builders of tables have no schedule.
+///
+/// The pattern of a planned operation counts as static if it has work lists (stages or tiles).
+std::optional<::blocksparse::KernelProblem> getKernelProblem(Operation *op);
+
+/// Returns true if the schedule of `op` names `family`, and kernels of that family compute the
+/// operation on a GPU with `facts`.
+bool isScheduledFor(Operation *op, ::blocksparse::KernelFamily family,
+                    const ::blocksparse::GPUFacts &facts);
+
+/// Returns an empty string if "cuda.mma" kernels compute `op` on a GPU with `facts`, else the
+/// reason why they do not.
+std::string checkMmaSupport(Operation *op, const ::blocksparse::GPUFacts &facts);
+
+/// Returns the element type of the Support library that `type` is, or nothing.
+std::optional<::blocksparse::ElementType> getSupportedElement(Type type);
+
+} // namespace mlir::blocksparse
+
+#endif // BLOCKSPARSE_IR_KERNELPROBLEM_H

@@ -1,0 +1,132 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// The table of kernel families: which operations each family computes, on which chips, and with
+// which schedules. Scheduling and lowering both ask here, so that the family which a schedule names
+// has a kernel for the operation. A kernel may still depend on facts that are known only when the
+// program runs, such as the alignment of operands; the emitted host code tests those.
+//
+//   cpu.panel   products: register tiles over packed panels
+//   cpu.rows    softmax and its gradient, one block row at a time
+//   cpu.blocks  conversions between layouts, one block at a time
+//   cuda.wgmma  products of 16-bit floats by warpgroup mma and TMA (sm_90a): reductions over a
+//               static pattern of blocks of multiples of 64 x 64, products sampled at the blocks of
+//               a static pattern, and dense products
+//   cuda.wgmma_transposed
+//               sampled products for blocks of less than 64 rows or columns; a kernel first writes
+//               transposed each factor that is not K-major
+//   cuda.stream, cuda.stream_wgmma
+//               reductions of 16-bit floats over a static pattern of square blocks of 16 or 32, by
+//               mma.sync or wgmma, with TMA (sm_90, sm_90a)
+//   cuda.mma    products of 16-bit and 8-bit elements and of rounded f32 by mma.sync (from sm_80
+//   on) cuda.simt   products of any element type without tensor cores cuda.rows, cuda.blocks
+//               as on the CPU
+
+#ifndef BLOCKSPARSE_PLAN_KERNELFAMILIES_H
+#define BLOCKSPARSE_PLAN_KERNELFAMILIES_H
+
+#include "blocksparse/Layout/BlockLayout.h"
+#include "blocksparse/Plan/Schedule.h"
+#include "blocksparse/Support/ElementType.h"
+#include "blocksparse/Target/TargetInfo.h"
+
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace blocksparse {
+
+/// The kinds of operations that kernels compute.
+enum class ProblemKind : uint8_t {
+  /// op(S) times a dense matrix, or the transposed problem: dsd, dds, bsr_addmm.
+  Reduction,
+  /// A product at the blocks of a pattern: sdd, sampled_addmm.
+  Sampled,
+  /// A product of dense matrices: matmul.
+  Dense,
+  /// A sum of products of gathered blocks: scatter_mm.
+  Scatter,
+  /// softmax and its gradient.
+  Rows,
+  /// Conversions: to_dense, from_dense, transpose.
+  Blocks
+};
+
+/// Stands for a size that is known only when the program runs; equals ShapedType::kDynamic.
+inline constexpr int64_t unknownSize = std::numeric_limits<int64_t>::min();
+
+/// Describes an operation as far as it decides which kernels can compute it. Tensor operations and
+/// planned operations are described alike.
+struct KernelProblem {
+  ProblemKind kind = ProblemKind::Dense;
+  /// Elements of the two factors and of the result. Of a Rows or Blocks problem only `a` counts. An
+  /// element type that no tensor (of the Support library) has is absent.
+  std::optional<ElementType> a, b, out;
+  /// True if f32 factors may be rounded to tf32.
+  bool roundsF32 = false;
+  /// Block of op(S) for a reduction (rows by depth), stored block for all others that have one.
+  BlockShape block{0, 0};
+  /// Sizes of the product: rows and columns of the result and depth of the reduction. unknownSize
+  /// if not known. For a reduction the result is that of op(S) times the dense factor.
+  int64_t rows = unknownSize, cols = unknownSize, depth = unknownSize;
+  /// True if the pattern is known at compile time.
+  bool staticPattern = false;
+  /// True if the shapes of all operands and of the result are static.
+  bool staticShapes = false;
+  /// True if the coordinates of every element of an operand, seen as a matrix, are int32.
+  bool int32Coordinates = true;
+  /// True if the dense factor of a reduction is K-major: k is its last axis.
+  bool denseKMajor = false;
+  /// Transposes of the factors of a sampled product: A is stored [K, M], B is stored [N, K].
+  bool transposeA = false, transposeB = false;
+  /// True if a sampled product is added to an input (beta is not 0).
+  bool addsInput = false;
+  /// True if alpha is 0, so that nothing is multiplied.
+  bool isZero = false;
+};
+
+/// Returns true if operations of this kind multiply matrices.
+bool isProduct(ProblemKind kind);
+
+/// Returns an empty string if kernels of `family` compute `problem` on `target`, else the reason
+/// why they do not, as "expects X, but got Y".
+std::string checkSupport(KernelFamily family, const KernelProblem &problem,
+                         const TargetInfo &target);
+
+/// Returns an empty string if kernels of `family` compute `problem` on a GPU with `facts`, else the
+/// reason why they do not.
+std::string checkSupport(KernelFamily family, const KernelProblem &problem, const GPUFacts &facts);
+
+inline bool supports(KernelFamily family, const KernelProblem &problem, const TargetInfo &target) {
+  return checkSupport(family, problem, target).empty();
+}
+
+/// Returns the families that compute `problem` on `target`, fastest first. There is at least one.
+std::vector<KernelFamily> getFamilies(const KernelProblem &problem, const TargetInfo &target);
+
+/// Returns an empty string if a kernel can honour every parameter of `schedule` when it computes
+/// `problem` on `target`, else the first fault as "expects X, but got Y". Requires that the family
+/// supports the problem. Sizes of the problem that are not known pass.
+std::string checkSchedule(const Schedule &schedule, const KernelProblem &problem,
+                          const TargetInfo &target);
+
+//===----------------------------------------------------------------------===//
+// Sizes that planner and kernels share
+//===----------------------------------------------------------------------===//
+
+/// Returns the tile size of mma.sync kernels, a power of two from 16 to `most`, for a matrix of
+/// `extent` rows (or columns): the smallest that covers it, or `most` if it is unknown or larger.
+int64_t fitMmaTile(int64_t extent, int64_t most);
+/// Returns the largest power of two from 16 to `most` that divides `extent`, a multiple of 16.
+int64_t divideMmaTile(int64_t extent, int64_t most);
+
+/// Returns an upper bound of the shared memory, in bytes, of a wgmma kernel with `stages` stages of
+/// 64 values of k and tiles of `tile`.
+int64_t boundWgmmaSharedBytes(TileSize tile, int64_t stages);
+
+/// Returns the columns of a dense wgmma kernel's tile for a result of `cols` columns.
+int64_t fitDenseWgmmaCols(int64_t cols);
+
+} // namespace blocksparse
+
+#endif // BLOCKSPARSE_PLAN_KERNELFAMILIES_H

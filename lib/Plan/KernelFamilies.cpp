@@ -1,0 +1,468 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "blocksparse/Plan/KernelFamilies.h"
+#include "blocksparse/Plan/SampledTiles.h"
+#include "blocksparse/Plan/Stages.h"
+
+#include <algorithm>
+
+using namespace blocksparse;
+
+namespace {
+
+std::string text(int64_t value) {
+  return value == unknownSize ? "an unknown one" : std::to_string(value);
+}
+std::string text(BlockShape block) { return text(block.rows) + "x" + text(block.cols); }
+std::string text(TileSize tile) {
+  return std::to_string(tile.rows) + "x" + std::to_string(tile.cols);
+}
+std::string text(std::optional<ElementType> type) {
+  return type ? std::string(elementName(*type)) : "another type";
+}
+
+std::string expects(const std::string &expected, const std::string &got) {
+  return "expects " + expected + ", but got " + got;
+}
+
+//===----------------------------------------------------------------------===//
+// Support
+//===----------------------------------------------------------------------===//
+
+// Each function returns an empty string or the reason, like checkSupport.
+using Check = std::string (*)(const KernelProblem &problem, const GPUFacts &facts);
+
+bool isSixteenBit(std::optional<ElementType> type) {
+  return type == ElementType::f16 || type == ElementType::bf16;
+}
+bool isF8(std::optional<ElementType> type) {
+  return type == ElementType::f8E4M3FN || type == ElementType::f8E5M2;
+}
+std::string textOfTypes(const KernelProblem &problem) {
+  return text(problem.a) + ", " + text(problem.b) + " and " + text(problem.out);
+}
+
+std::string checkAny(const KernelProblem &, const GPUFacts &) { return {}; }
+
+/// Requires what wgmma and TMA kernels of static problems have in common.
+std::string checkStaticProblem(const KernelProblem &problem) {
+  if (!isSixteenBit(problem.a) || problem.b != problem.a || problem.out != problem.a)
+    return expects("factors and a result of one type, f16 or bf16", textOfTypes(problem));
+  if (!problem.staticPattern)
+    return expects("a static pattern", "one that is known when the program runs");
+  if (!problem.staticShapes)
+    return expects("operands of static shape", "sizes that are known when the program runs");
+  if (!problem.int32Coordinates)
+    return expects("coordinates below 2^31", "larger operands");
+  return {};
+}
+
+/// Requires sizes that the stages of a reduction cover.
+std::string checkStagedSizes(const KernelProblem &problem) {
+  if (std::string reason = checkStaticProblem(problem); !reason.empty())
+    return reason;
+  if (problem.depth <= 0 || problem.block.cols <= 0 || problem.depth % problem.block.cols != 0)
+    return expects("a reduction over whole blocks of " + text(problem.block.cols),
+                   text(problem.depth));
+  if (problem.cols <= 0 || problem.cols % 64 != 0)
+    return expects("a multiple of 64 columns", text(problem.cols));
+  return {};
+}
+
+std::string checkReductionByWgmma(const KernelProblem &problem) {
+  const BlockShape block = problem.block;
+  if (block.rows <= 0 || block.rows % 64 != 0 || block.cols <= 0 || block.cols % 64 != 0)
+    return expects("blocks of multiples of 64x64", text(block));
+  return checkStagedSizes(problem);
+}
+
+std::string checkSampledByWgmma(const KernelProblem &problem) {
+  const BlockShape block = problem.block;
+  if (problem.addsInput)
+    return expects("beta = 0", "an input that is added");
+  if (!hasSampledTiles(block))
+    return expects("blocks of multiples of 64x64 of at most 512 columns, or of 16, 32 or 64 rows "
+                   "and columns",
+                   text(block));
+  if (std::string reason = checkStaticProblem(problem); !reason.empty())
+    return reason;
+  if (problem.rows <= 0 || problem.rows % block.rows != 0)
+    return expects("rows of whole blocks of " + text(block.rows), text(problem.rows));
+  if (problem.cols <= 0 || problem.cols % block.cols != 0)
+    return expects("columns of whole blocks of " + text(block.cols), text(problem.cols));
+  if (problem.depth <= 0 || problem.depth % 8 != 0)
+    return expects("a reduction of a multiple of 8", text(problem.depth));
+  return {};
+}
+
+std::string checkDenseByWgmma(const KernelProblem &problem) {
+  if (!isSixteenBit(problem.a) || problem.b != problem.a || problem.out != problem.a)
+    return expects("factors and a result of one type, f16 or bf16", textOfTypes(problem));
+  if (problem.isZero)
+    return expects("alpha other than 0", "0");
+  return {};
+}
+
+std::string checkWgmmaChip(const GPUFacts &facts) {
+  return facts.wgmma && facts.tma ? "" : expects("a chip with wgmma and TMA", "one without");
+}
+
+std::string checkWgmma(const KernelProblem &problem, const GPUFacts &facts) {
+  if (std::string reason = checkWgmmaChip(facts); !reason.empty())
+    return reason;
+  switch (problem.kind) {
+  case ProblemKind::Reduction:
+    return checkReductionByWgmma(problem);
+  case ProblemKind::Sampled:
+    return checkSampledByWgmma(problem);
+  default:
+    return checkDenseByWgmma(problem);
+  }
+}
+
+std::string checkWgmmaTransposed(const KernelProblem &problem, const GPUFacts &facts) {
+  if (std::string reason = checkWgmmaChip(facts); !reason.empty())
+    return reason;
+  if (!sharesPieces(problem.block))
+    return expects("blocks of less than 64 rows or columns", text(problem.block));
+  if (!problem.transposeA && problem.transposeB)
+    return expects("a factor that is not K-major", "two that are");
+  return checkSampledByWgmma(problem);
+}
+
+std::string checkStreamBlocks(const KernelProblem &problem) {
+  const BlockShape block = problem.block;
+  if (block.rows != block.cols || (block.rows != 16 && block.rows != 32))
+    return expects("blocks of 16x16 or 32x32", text(block));
+  return checkStagedSizes(problem);
+}
+
+std::string checkStream(const KernelProblem &problem, const GPUFacts &facts) {
+  if (!facts.tma || !facts.cpAsync)
+    return expects("a chip with TMA", "one without");
+  return checkStreamBlocks(problem);
+}
+
+std::string checkStreamWgmma(const KernelProblem &problem, const GPUFacts &facts) {
+  if (std::string reason = checkWgmmaChip(facts); !reason.empty())
+    return reason;
+  return checkStreamBlocks(problem);
+}
+
+std::string checkMma(const KernelProblem &problem, const GPUFacts &facts) {
+  if (!facts.cpAsync)
+    return expects("a chip with cp.async and mma.sync of 16-bit floats", "one without");
+  const bool known = isSixteenBit(problem.a) || problem.a == ElementType::i8 || isF8(problem.a) ||
+                     (problem.a == ElementType::f32 && problem.roundsF32);
+  if (!known || problem.b != problem.a)
+    return expects("factors of one type, i8, f16, bf16, f8 or f32 of a precision other than ieee",
+                   text(problem.a) + " and " + text(problem.b));
+  if (isF8(problem.a) && !facts.f8ToF16)
+    return expects("a chip that converts f8 to f16 (from sm_90 on)", "one that does not");
+  const BlockShape block = problem.block;
+  if (problem.kind != ProblemKind::Dense && (block.rows % 16 != 0 || block.cols % 16 != 0))
+    return expects("blocks of multiples of 16x16", text(block));
+  return {};
+}
+
+/// A row of the table.
+struct FamilyRow {
+  KernelFamily family;
+  TargetKind target;
+  std::initializer_list<ProblemKind> kinds;
+  Check check;
+};
+
+constexpr std::initializer_list<ProblemKind> products{ProblemKind::Reduction, ProblemKind::Sampled,
+                                                      ProblemKind::Dense, ProblemKind::Scatter};
+constexpr std::initializer_list<ProblemKind> matrixProducts{
+    ProblemKind::Reduction, ProblemKind::Sampled, ProblemKind::Dense};
+constexpr std::initializer_list<ProblemKind> reductions{ProblemKind::Reduction};
+constexpr std::initializer_list<ProblemKind> sampled{ProblemKind::Sampled};
+constexpr std::initializer_list<ProblemKind> rows{ProblemKind::Rows};
+constexpr std::initializer_list<ProblemKind> blocks{ProblemKind::Blocks};
+
+// The families of a target in order of preference.
+const FamilyRow families[] = {
+    {KernelFamily::CPUPanel, TargetKind::CPU, products, checkAny},
+    {KernelFamily::CPURows, TargetKind::CPU, rows, checkAny},
+    {KernelFamily::CPUBlocks, TargetKind::CPU, blocks, checkAny},
+    {KernelFamily::CUDAWgmma, TargetKind::CUDA, matrixProducts, checkWgmma},
+    {KernelFamily::CUDAWgmmaTransposed, TargetKind::CUDA, sampled, checkWgmmaTransposed},
+    {KernelFamily::CUDAStream, TargetKind::CUDA, reductions, checkStream},
+    {KernelFamily::CUDAStreamWgmma, TargetKind::CUDA, reductions, checkStreamWgmma},
+    {KernelFamily::CUDAMma, TargetKind::CUDA, matrixProducts, checkMma},
+    {KernelFamily::CUDASimt, TargetKind::CUDA, products, checkAny},
+    {KernelFamily::CUDARows, TargetKind::CUDA, rows, checkAny},
+    {KernelFamily::CUDABlocks, TargetKind::CUDA, blocks, checkAny},
+};
+
+std::string_view describeKind(ProblemKind kind) {
+  switch (kind) {
+  case ProblemKind::Reduction:
+    return "a reduction over block rows";
+  case ProblemKind::Sampled:
+    return "a product at the blocks of a pattern";
+  case ProblemKind::Dense:
+    return "a dense product";
+  case ProblemKind::Scatter:
+    return "a product of gathered blocks";
+  case ProblemKind::Rows:
+    return "a softmax or its gradient";
+  case ProblemKind::Blocks:
+    return "a conversion of blocks";
+  }
+  return "";
+}
+
+std::string describeKinds(std::initializer_list<ProblemKind> kinds) {
+  std::string result;
+  for (ProblemKind kind : kinds)
+    result.append(result.empty() ? "" : " or ").append(describeKind(kind));
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Parameters
+//===----------------------------------------------------------------------===//
+
+/// Returns true if `size` is unknown or `tile` divides it.
+bool dividesKnown(int64_t size, int64_t tile) { return size == unknownSize || size % tile == 0; }
+
+std::string checkPanel(const PanelParams &params, const KernelProblem &problem,
+                       const TargetInfo &target) {
+  const bool wide = problem.a == ElementType::f64 || problem.a == ElementType::i64;
+  const int64_t lanes = std::max<int64_t>(1, target.cpuFacts().simdBits / (wide ? 64 : 32));
+  const int64_t cols = params.tile.cols;
+  const bool narrow = cols < lanes && (cols & (cols - 1)) == 0;
+  if (params.tile.isGiven() && !narrow && cols % lanes != 0)
+    return expects("columns of a tile that are a multiple of " + text(lanes) +
+                       " lanes, or a smaller power of two",
+                   text(cols));
+  return {};
+}
+
+std::string checkSplit(int64_t split, const KernelProblem &problem) {
+  const bool hasPattern =
+      problem.kind == ProblemKind::Reduction || problem.kind == ProblemKind::Sampled;
+  return split == 0 || hasPattern
+             ? std::string()
+             : expects("split = 0 for " + std::string(describeKind(problem.kind)), text(split));
+}
+
+std::string checkMmaSizes(const MmaParams &params, const KernelProblem &problem) {
+  const TileSize tile = params.tile;
+  if (!tile.isGiven())
+    return {};
+  if (problem.kind != ProblemKind::Dense && problem.block.rows % tile.rows != 0)
+    return expects("rows of a tile that divide block rows of " + text(problem.block.rows),
+                   text(tile.rows));
+  if (problem.kind == ProblemKind::Sampled && problem.block.cols % tile.cols != 0)
+    return expects("columns of a tile that divide blocks of " + text(problem.block.cols),
+                   text(tile.cols));
+  if (problem.kind == ProblemKind::Dense)
+    if (int64_t most = fitMmaTile(problem.rows, MmaParams::maxTileRows); tile.rows > most)
+      return expects("at most " + text(most) + " rows of a tile for " + text(problem.rows) +
+                         " rows",
+                     text(tile.rows));
+  if (problem.kind != ProblemKind::Sampled)
+    if (int64_t most = fitMmaTile(problem.cols, MmaParams::maxTileCols); tile.cols > most)
+      return expects("at most " + text(most) + " columns of a tile for " + text(problem.cols) +
+                         " columns",
+                     text(tile.cols));
+  return {};
+}
+
+std::string checkSampledTile(const Schedule &schedule, const WgmmaParams &params,
+                             const KernelProblem &problem) {
+  const BlockShape block = problem.block;
+  if (params.gather && !canGatherRows(block))
+    return expects("gather = false for block rows of a multiple of 128", "true");
+  if (params.cluster > 1 && !canShareRows(block))
+    return expects("cluster = 1 for block rows of no multiple of 128", text(params.cluster));
+  const std::optional<SampledFactors> factors =
+      SampledFactors::get(schedule.family(), block, {problem.transposeA, problem.transposeB});
+  const SampledForm form = SampledForm::get(block, *factors, params.gather, params.cluster);
+  if (TileSize tile = getSampledTile(block, form); params.tile.isGiven() && params.tile != tile)
+    return expects("a tile of " + text(tile) + " for blocks of " + text(block), text(params.tile));
+  return {};
+}
+
+std::string checkReductionTile(const WgmmaParams &params, const KernelProblem &problem) {
+  if (params.gather)
+    return expects("gather = false for a reduction over block rows", "true");
+  if (!params.tile.isGiven())
+    return params.cluster == 1
+               ? std::string()
+               : expects("a tile of 128x256 with cluster = " + text(params.cluster), "none");
+  if (params.tile.rows != 128)
+    return expects("a tile of 128 rows", text(params.tile.rows));
+  if (params.cluster > 1 && params.tile.cols != wgmmaPanelCols)
+    return expects("a tile of 128x256 with cluster = " + text(params.cluster), text(params.tile));
+  if (params.tile.cols != 64 && params.tile.cols != 128 && params.tile.cols != 256)
+    return expects("a tile of 64, 128 or 256 columns", text(params.tile.cols));
+  if (!dividesKnown(problem.cols, params.tile.cols * params.cluster))
+    return expects("column tiles that divide " + text(problem.cols) + " columns",
+                   text(params.tile.cols * params.cluster));
+  return {};
+}
+
+std::string checkDenseTile(const WgmmaParams &params, const KernelProblem &problem) {
+  if (params.gather)
+    return expects("gather = false for a dense product", "true");
+  if (params.cluster != 1)
+    return expects("cluster = 1 for a dense product", text(params.cluster));
+  if (!params.tile.isGiven())
+    return {};
+  if (params.tile.rows != 128)
+    return expects("a tile of 128 rows", text(params.tile.rows));
+  if (int64_t most = fitDenseWgmmaCols(problem.cols); params.tile.cols > most)
+    return expects("at most " + text(most) + " columns of a tile for " + text(problem.cols) +
+                       " columns",
+                   text(params.tile.cols));
+  return {};
+}
+
+std::string checkWgmmaSizes(const Schedule &schedule, const KernelProblem &problem,
+                            const GPUFacts &facts) {
+  const WgmmaParams &params = *schedule.getIf<WgmmaParams>();
+  std::string fault = problem.kind == ProblemKind::Sampled
+                          ? checkSampledTile(schedule, params, problem)
+                      : problem.kind == ProblemKind::Reduction ? checkReductionTile(params, problem)
+                                                               : checkDenseTile(params, problem);
+  if (!fault.empty() || params.stages == 0)
+    return fault;
+  const TileSize tile = params.tile.isGiven() ? params.tile : TileSize{128, wgmmaPanelCols};
+  if (int64_t bytes = boundWgmmaSharedBytes(tile, params.stages);
+      bytes > facts.sharedMemoryPerBlock)
+    return expects("stages that fit " + text(facts.sharedMemoryPerBlock) +
+                       " bytes of shared memory",
+                   text(params.stages) + " of " + text(bytes) + " bytes together");
+  return {};
+}
+
+std::string checkStreamSizesOf(const Schedule &schedule, const KernelProblem &problem,
+                               const GPUFacts &facts) {
+  const StreamParams &params = *schedule.getIf<StreamParams>();
+  const int64_t block = problem.block.rows;
+  if (params.tile.rows % block != 0)
+    return expects("a tile of whole block rows of " + text(block),
+                   text(params.tile.rows) + " rows");
+  if (!dividesKnown(problem.cols, params.tile.cols))
+    return expects("column tiles that divide " + text(problem.cols) + " columns",
+                   text(params.tile.cols));
+  std::string fault;
+  getStreamShape(getStreamSizes(schedule, block, problem.denseKMajor, facts.sharedMemoryPerBlock),
+                 &fault);
+  return fault;
+}
+
+/// A lane reads chunks of 16 bytes of the narrowest operand.
+std::string checkRows(const RowParams &params, const KernelProblem &problem) {
+  int64_t bytes = 4;
+  for (std::optional<ElementType> type : {problem.a, problem.b, problem.out})
+    if (type)
+      bytes = std::min(bytes, elementSize(*type));
+  const int64_t chunk = 16 / bytes;
+  return params.elementsPerLane % chunk == 0
+             ? std::string()
+             : expects("elements_per_lane that are a multiple of " + text(chunk),
+                       text(params.elementsPerLane));
+}
+
+} // namespace
+
+bool blocksparse::isProduct(ProblemKind kind) {
+  return std::find(products.begin(), products.end(), kind) != products.end();
+}
+
+/// Returns the row of a family. Every family has one.
+static const FamilyRow &findRow(KernelFamily family) {
+  return *std::find_if(std::begin(families), std::end(families),
+                       [&](const FamilyRow &row) { return row.family == family; });
+}
+
+static std::string checkRow(const FamilyRow &row, const KernelProblem &problem,
+                            const GPUFacts &facts) {
+  if (std::find(row.kinds.begin(), row.kinds.end(), problem.kind) == row.kinds.end())
+    return expects(describeKinds(row.kinds), std::string(describeKind(problem.kind)));
+  return row.check(problem, facts);
+}
+
+std::string blocksparse::checkSupport(KernelFamily family, const KernelProblem &problem,
+                                      const TargetInfo &target) {
+  const FamilyRow &row = findRow(family);
+  if (row.target != target.kind())
+    return expects(row.target == TargetKind::CPU ? "a CPU" : "a GPU", target.toString());
+  return checkRow(row, problem, target.gpuFacts());
+}
+
+std::string blocksparse::checkSupport(KernelFamily family, const KernelProblem &problem,
+                                      const GPUFacts &facts) {
+  const FamilyRow &row = findRow(family);
+  if (row.target != TargetKind::CUDA)
+    return expects("a CPU", "a GPU");
+  return checkRow(row, problem, facts);
+}
+
+std::vector<KernelFamily> blocksparse::getFamilies(const KernelProblem &problem,
+                                                   const TargetInfo &target) {
+  std::vector<KernelFamily> able;
+  for (const FamilyRow &row : families)
+    if (supports(row.family, problem, target))
+      able.push_back(row.family);
+  return able;
+}
+
+std::string blocksparse::checkSchedule(const Schedule &schedule, const KernelProblem &problem,
+                                       const TargetInfo &target) {
+  if (std::string fault = checkParams(schedule); !fault.empty())
+    return fault;
+  if (std::string fault = checkSplit(schedule.split(), problem); !fault.empty())
+    return fault;
+  if (const auto *panel = schedule.getIf<PanelParams>())
+    return checkPanel(*panel, problem, target);
+  if (const auto *mma = schedule.getIf<MmaParams>())
+    return checkMmaSizes(*mma, problem);
+  if (schedule.getIf<WgmmaParams>())
+    return checkWgmmaSizes(schedule, problem, target.gpuFacts());
+  if (schedule.getIf<StreamParams>())
+    return checkStreamSizesOf(schedule, problem, target.gpuFacts());
+  if (const auto *rows = schedule.getIf<RowParams>())
+    return checkRows(*rows, problem);
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Shared sizes
+//===----------------------------------------------------------------------===//
+
+int64_t blocksparse::fitMmaTile(int64_t extent, int64_t most) {
+  int64_t size = MmaParams::minTile;
+  while (size < most && (extent == unknownSize || size < extent))
+    size *= 2;
+  return size;
+}
+
+int64_t blocksparse::divideMmaTile(int64_t extent, int64_t most) {
+  int64_t size = most;
+  while (size > MmaParams::minTile && extent % size != 0)
+    size /= 2;
+  return size;
+}
+
+int64_t blocksparse::boundWgmmaSharedBytes(TileSize tile, int64_t stages) {
+  constexpr int64_t depth = 64, elementBytes = 2;
+  // Two warpgroups have two subtiles of 64 x 64 results each. Records take 32 bytes a stage and
+  // barriers 16; rounding the base of the ring takes up to 1024 bytes.
+  constexpr int64_t resultBytes = 4 * 64 * 64 * elementBytes, perStage = 32 + 16, alignment = 1024;
+  return stages * ((tile.rows + tile.cols) * depth * elementBytes + perStage) + resultBytes +
+         alignment;
+}
+
+int64_t blocksparse::fitDenseWgmmaCols(int64_t cols) {
+  if (cols == unknownSize)
+    return wgmmaPanelCols;
+  return std::clamp<int64_t>((cols + 63) / 64 * 64, 64, wgmmaPanelCols);
+}

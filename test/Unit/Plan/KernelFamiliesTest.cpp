@@ -1,0 +1,145 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "blocksparse/Plan/KernelFamilies.h"
+
+#include "gtest/gtest.h"
+
+using namespace blocksparse;
+
+namespace {
+
+TargetInfo target(const char *text) {
+  std::string error;
+  return TargetInfo::parse(text, error).value();
+}
+
+/// Returns a problem of f16 that every kernel for its blocks computes.
+KernelProblem problem(ProblemKind kind, BlockShape block) {
+  KernelProblem result;
+  result.kind = kind;
+  result.a = result.b = result.out = ElementType::f16;
+  result.block = block;
+  result.rows = result.cols = result.depth = 4096;
+  result.staticPattern = result.staticShapes = true;
+  return result;
+}
+
+using Families = std::vector<KernelFamily>;
+
+TEST(KernelFamilies, BlocksDecideWhichKernelsComputeAReduction) {
+  const TargetInfo hopper = target("cuda:sm_90a");
+  auto families = [&](BlockShape block) {
+    return getFamilies(problem(ProblemKind::Reduction, block), hopper);
+  };
+  EXPECT_EQ(families({128, 64}),
+            (Families{KernelFamily::CUDAWgmma, KernelFamily::CUDAMma, KernelFamily::CUDASimt}));
+  EXPECT_EQ(families({32, 32}), (Families{KernelFamily::CUDAStream, KernelFamily::CUDAStreamWgmma,
+                                          KernelFamily::CUDAMma, KernelFamily::CUDASimt}));
+  // Both sides of a block must be multiples of 16 for mma.sync.
+  EXPECT_EQ(families({16, 24}), (Families{KernelFamily::CUDASimt}));
+  EXPECT_EQ(families({24, 16}), (Families{KernelFamily::CUDASimt}));
+  EXPECT_EQ(checkSupport(KernelFamily::CUDAMma, problem(ProblemKind::Reduction, {16, 24}), hopper),
+            "expects blocks of multiples of 16x16, but got 16x24");
+}
+
+TEST(KernelFamilies, EveryProblemHasAKernel) {
+  for (const char *text : {"cpu", "cuda:sm_80", "cuda:sm_90a"})
+    for (ProblemKind kind : {ProblemKind::Reduction, ProblemKind::Sampled, ProblemKind::Dense,
+                             ProblemKind::Scatter, ProblemKind::Rows, ProblemKind::Blocks}) {
+      KernelProblem any;
+      any.kind = kind;
+      EXPECT_FALSE(getFamilies(any, target(text)).empty());
+    }
+}
+
+TEST(KernelFamilies, ReasonsSayWhatIsMissing) {
+  const TargetInfo hopper = target("cuda:sm_90a"), ampere = target("cuda:sm_80");
+  auto reason = [&](KernelFamily family, const KernelProblem &p) {
+    return checkSupport(family, p, hopper);
+  };
+  KernelProblem p = problem(ProblemKind::Reduction, {64, 64});
+  EXPECT_EQ(reason(KernelFamily::CUDAWgmma, p), "");
+  EXPECT_EQ(checkSupport(KernelFamily::CUDAWgmma, p, ampere),
+            "expects a chip with wgmma and TMA, but got one without");
+  EXPECT_EQ(checkSupport(KernelFamily::CPUPanel, p, ampere),
+            "expects a CPU, but got " + ampere.toString());
+  p.cols = 100;
+  EXPECT_EQ(reason(KernelFamily::CUDAWgmma, p), "expects a multiple of 64 columns, but got 100");
+  p.cols = 128;
+  p.int32Coordinates = false;
+  EXPECT_EQ(reason(KernelFamily::CUDAWgmma, p),
+            "expects coordinates below 2^31, but got larger operands");
+  KernelProblem sampled = problem(ProblemKind::Sampled, {32, 32});
+  sampled.transposeB = true;
+  EXPECT_EQ(reason(KernelFamily::CUDAWgmmaTransposed, sampled),
+            "expects a factor that is not K-major, but got two that are");
+  sampled.addsInput = true;
+  EXPECT_EQ(reason(KernelFamily::CUDAWgmma, sampled),
+            "expects beta = 0, but got an input that is added");
+  EXPECT_EQ(
+      reason(KernelFamily::CUDAMma, problem(ProblemKind::Scatter, {16, 16})),
+      "expects a reduction over block rows or a product at the blocks of a pattern or a dense "
+      "product, but got a product of gathered blocks");
+  KernelProblem f8 = problem(ProblemKind::Dense, {});
+  f8.a = f8.b = ElementType::f8E5M2;
+  EXPECT_EQ(checkSupport(KernelFamily::CUDAMma, f8, ampere),
+            "expects a chip that converts f8 to f16 (from sm_90 on), but got one that does not");
+  KernelProblem f32 = problem(ProblemKind::Dense, {});
+  f32.a = f32.b = f32.out = ElementType::f32;
+  EXPECT_FALSE(supports(KernelFamily::CUDAMma, f32, ampere));
+  f32.roundsF32 = true;
+  EXPECT_TRUE(supports(KernelFamily::CUDAMma, f32, ampere));
+}
+
+TEST(KernelFamilies, SizesThatNoKernelHonoursAreFound) {
+  const TargetInfo hopper = target("cuda:sm_90a");
+  auto fault = [&](const Schedule &schedule, const KernelProblem &p) {
+    return checkSchedule(schedule, p, hopper);
+  };
+  const KernelProblem reduction = problem(ProblemKind::Reduction, {64, 64});
+  auto wgmma = [](WgmmaParams params) { return Schedule(KernelFamily::CUDAWgmma, params); };
+  EXPECT_EQ(fault(wgmma({{128, 256}, 4, false, 2}), reduction), "");
+  EXPECT_EQ(fault(wgmma({{128, 256}, 8}), reduction),
+            "expects stages that fit 232448 bytes of shared memory, but got 8 of 427392 bytes "
+            "together");
+  EXPECT_EQ(fault(wgmma({{128, 256}, 4, true}), reduction),
+            "expects gather = false for a reduction over block rows, but got true");
+  EXPECT_EQ(fault(wgmma({{128, 128}, 4, false, 2}), reduction),
+            "expects a tile of 128x256 with cluster = 2, but got 128x128");
+  const KernelProblem sampled = problem(ProblemKind::Sampled, {64, 64});
+  EXPECT_EQ(fault(wgmma({{64, 384}}), sampled), "");
+  EXPECT_EQ(fault(wgmma({{128, 256}}), sampled),
+            "expects a tile of 64x384 for blocks of 64x64, but got 128x256");
+  EXPECT_EQ(fault(wgmma({{128, 256}, 0, true}), sampled), "");
+  EXPECT_EQ(fault(wgmma({{128, 256}, 0, false, 2}), sampled),
+            "expects cluster = 1 for block rows of no multiple of 128, but got 2");
+  const Schedule tall(KernelFamily::CUDAMma, MmaParams{{128, 64}, 4});
+  EXPECT_EQ(fault(tall, problem(ProblemKind::Reduction, {48, 16})),
+            "expects rows of a tile that divide block rows of 48, but got 128");
+  KernelProblem stream = problem(ProblemKind::Reduction, {16, 16});
+  const Schedule quads(KernelFamily::CUDAStream, StreamParams{{384, 128}, 8, 4, 3, 12});
+  EXPECT_EQ(
+      fault(quads, stream),
+      "expects panels_per_copy = 1, or 4 for a multiple of 4 panels of a K-major operand with "
+      "blocks of 16, but got 4");
+  stream.denseKMajor = true;
+  EXPECT_EQ(fault(quads, stream), "");
+  EXPECT_EQ(fault(Schedule(KernelFamily::CUDARows, RowParams{12}), problem(ProblemKind::Rows, {})),
+            "expects elements_per_lane that are a multiple of 8, but got 12");
+  EXPECT_EQ(fault(Schedule(KernelFamily::CUDASimt, SimtParams{4}), problem(ProblemKind::Dense, {})),
+            "expects split = 0 for a dense product, but got 4");
+}
+
+TEST(KernelFamilies, TilesOfMmaCoverOrDivide) {
+  EXPECT_EQ(fitMmaTile(1, 128), 16);
+  EXPECT_EQ(fitMmaTile(17, 128), 32);
+  EXPECT_EQ(fitMmaTile(1000, 256), 256);
+  EXPECT_EQ(fitMmaTile(unknownSize, 128), 128);
+  EXPECT_EQ(divideMmaTile(48, 128), 16);
+  EXPECT_EQ(divideMmaTile(256, 128), 128);
+  EXPECT_EQ(fitDenseWgmmaCols(130), 192);
+  EXPECT_EQ(fitDenseWgmmaCols(unknownSize), 256);
+}
+
+} // namespace
