@@ -1,9 +1,9 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Transposition of a dense factor before the kernel that reads it. `cuda.wgmma_turned` uses it for
-// MN-major factors: afterwards the values of k of a row (or column) are contiguous in memory, so
-// that TMA loads any block row or block column in lines of 128 bytes.
+// Transposition of a dense factor before the kernel that reads it. `cuda.wgmma_transposed` uses it
+// for MN-major factors: afterwards the values of k of a row (or column) are contiguous in memory,
+// so that TMA loads any block row or block column in lines of 128 bytes.
 
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_WGMMA_TRANSPOSEDENSE_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_WGMMA_TRANSPOSEDENSE_H

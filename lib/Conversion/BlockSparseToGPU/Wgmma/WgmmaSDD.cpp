@@ -1,9 +1,9 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The `cuda.wgmma` and `cuda.wgmma_turned` kernels of planned_sdd. A tile is a set of stored blocks
-// in up to 128 rows and 256 columns of the result; see blocksparse/Plan/SampledTiles.h for its
-// table. A tile may gather its rows and columns from block rows and block columns that are not
+// The `cuda.wgmma` and `cuda.wgmma_transposed` kernels of planned_sdd. A tile is a set of stored
+// blocks in up to 128 rows and 256 columns of the result; see blocksparse/Plan/SampledTiles.h for
+// its table. A tile may gather its rows and columns from block rows and block columns that are not
 // neighbours. The result is stored in subtiles or, if several blocks share a subtile, block by
 // block.
 
