@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "blocksparse/Plan/KernelFamilies.h"
-#include "blocksparse/Plan/SampledTiles.h"
+#include "blocksparse/Plan/SampledForm.h"
 #include "blocksparse/Plan/Stages.h"
 
 #include <algorithm>
@@ -166,7 +166,7 @@ std::string checkMma(const KernelProblem &problem, const GPUFacts &facts) {
   return {};
 }
 
-/// A row of the table.
+/// Describes a row of the table.
 struct FamilyRow {
   KernelFamily family;
   TargetKind target;
@@ -358,7 +358,7 @@ std::string checkStreamSizesOf(const Schedule &schedule, const KernelProblem &pr
   return fault;
 }
 
-/// A lane reads chunks of 16 bytes of the narrowest operand.
+/// Returns an empty string or the fault. A lane reads chunks of 16 bytes of the narrowest operand.
 std::string checkRows(const RowParams &params, const KernelProblem &problem) {
   int64_t bytes = 4;
   for (std::optional<ElementType> type : {problem.a, problem.b, problem.out})

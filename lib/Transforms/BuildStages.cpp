@@ -134,9 +134,9 @@ static void buildStages(PlannedDSDOp op, const TargetInfo &target) {
     return warnUnstaged(op, "expects unsplit rows, but got a combine table");
   std::optional<std::vector<RowSegment>> segments = readTable<RowSegment>(op.getSegments());
   std::optional<std::vector<RowEntry>> entries = readTable<RowEntry>(op.getEntries());
-  // Without entries nothing is to be staged: the fallback writes the result.
   if (!segments || !entries)
     return warnUnstaged(op, "expects constant look-up tables, but got some made at run time");
+  // Without entries there is nothing to stage: the fallback writes the result.
   if (entries->empty())
     return;
   const GPUFacts &gpu = target.gpuFacts();

@@ -28,7 +28,7 @@ struct StagedProduct {
   ::blocksparse::TileSpace space;
   /// Columns of a column tile, which the CTAs of a cluster share.
   int64_t tileN = 0;
-  /// Number of rows of op(dense).
+  /// Rows of op(dense).
   int64_t k = 0;
   /// Shape of the stages of a stream kernel, or nothing for wgmma.
   std::optional<::blocksparse::StreamShape> stream;

@@ -346,3 +346,22 @@ func.func @sampled_clusters(%a: tensor<8192x8192xf16>, %b: tensor<2048x8192xf16>
   return %0, %1, %2, %3 : tensor<8192x8192xf16, #square128>, tensor<8192x8192xf16, #wide256x512>,
       tensor<2048x2048xf16, #some128>, tensor<8192x8192xf16, #square128>
 }
+
+#l16x24 = #blocksparse.layout<16x24, grid 8x8, dense>
+
+// Both sides of a block must be multiples of 16 for mma.sync.
+// HOPPER-LABEL: @flat_blocks(
+// HOPPER: blocksparse.dsd {{.*}}cuda.simt
+// HOPPER: blocksparse.sdd {{.*}}cuda.simt
+// AMPERE-LABEL: @flat_blocks(
+// AMPERE: blocksparse.dsd {{.*}}cuda.simt
+// AMPERE: blocksparse.sdd {{.*}}cuda.simt
+func.func @flat_blocks(%a: tensor<128x192xf16, #l16x24>, %b: tensor<192x512xf16>,
+                       %c: tensor<128x64xf16>, %d: tensor<64x192xf16>)
+    -> (tensor<128x512xf16>, tensor<128x192xf16, #l16x24>) {
+  %0 = blocksparse.dsd %a, %b
+      : (tensor<128x192xf16, #l16x24>, tensor<192x512xf16>) -> tensor<128x512xf16>
+  %1 = blocksparse.sdd %c, %d
+      : (tensor<128x64xf16>, tensor<64x192xf16>) -> tensor<128x192xf16, #l16x24>
+  return %0, %1 : tensor<128x512xf16>, tensor<128x192xf16, #l16x24>
+}

@@ -36,7 +36,7 @@
 
 namespace blocksparse {
 
-/// The kinds of operations that kernels compute.
+/// Lists the kinds of operations that kernels compute.
 enum class ProblemKind : uint8_t {
   /// op(S) times a dense matrix, or the transposed problem: dsd, dds, bsr_addmm.
   Reduction,

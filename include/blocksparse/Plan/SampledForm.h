@@ -49,9 +49,9 @@ inline bool canShareRows(BlockShape block) {
 struct SampledFactors {
   bool transposeA = false, transposeB = false;
 
-  /// Returns the factors that a kernel of `family` reads if the operands are stored like
-  /// `operands`. "cuda.wgmma" reads the operands; "cuda.wgmma_transposed" first writes an operand
-  /// that is MN-major transposed, so that both factors are K-major. Only blocks that share subtiles are
+  /// Returns the factors that kernels of `family` read if the operands are stored like `operands`.
+  /// "cuda.wgmma" reads the operands; "cuda.wgmma_transposed" first writes an operand that
+  /// is MN-major transposed, so that both factors are K-major. Only blocks that share subtiles are
   /// gathered faster then. Returns nothing for any other family, and if there is nothing to
   /// transpose.
   static std::optional<SampledFactors> get(KernelFamily family, BlockShape block,
@@ -100,8 +100,8 @@ struct SampledForm {
   int64_t chunks(BlockShape block) const { return sharesColumns(block) ? 4 : 6; }
 };
 
-/// Returns the tile of one CTA of a sampled product: 128 x 256, or 64 x 384 if the halves of a tile
-/// do not have their columns in common.
+/// Returns the tile of one CTA: 128 x 256, or 64 x 384 if the two halves of a tile have different
+/// columns.
 inline TileSize getSampledTile(BlockShape block, const SampledForm &form) {
   return {form.sharesColumns(block) ? 128 : 64, form.chunks(block) * sampledPiece};
 }

@@ -17,7 +17,7 @@
 
 namespace blocksparse {
 
-/// The kernel families; see blocksparse/Plan/KernelFamilies.h for what each one computes.
+/// Lists the kernel families; see blocksparse/Plan/KernelFamilies.h for what each one computes.
 enum class KernelFamily : uint8_t {
   CPUPanel,
   CPURows,
@@ -142,7 +142,7 @@ struct RowParams {
   bool operator==(const RowParams &) const = default;
 };
 
-/// Stands for the parameters of a family that has none: "cuda.blocks".
+/// Holds the parameters of a family that has none: "cuda.blocks".
 struct NoParams {
   bool operator==(const NoParams &) const = default;
 };
@@ -181,7 +181,8 @@ public:
     return std::get_if<T>(&params);
   }
 
-  /// Largest number of blocks in one segment; 0 if rows are not split, as by families that cannot.
+  /// Returns the largest number of blocks in one segment; 0 if rows are not split, as by families
+  /// that cannot split them.
   int64_t split() const;
 
   bool operator==(const Schedule &) const = default;
@@ -204,9 +205,9 @@ int64_t getClusterSize(const Schedule &schedule);
 // Text
 //===----------------------------------------------------------------------===//
 
-/// Points to one parameter of a schedule: the pointer of its kind is set.
+/// Describes one parameter of a schedule: the pointer of its kind is set.
 struct ScheduleField {
-  /// As text spells it: "elements_per_lane".
+  /// Name in the text form: "elements_per_lane".
   std::string_view name;
   TileSize *tile = nullptr;
   int64_t *count = nullptr;

@@ -10,7 +10,6 @@
 #include "blocksparse/Plan/Tables.h"
 
 #include <optional>
-#include <string>
 
 namespace blocksparse {
 

@@ -48,8 +48,10 @@ def SelectSchedulePass : Pass<"blocksparse-select-schedule"> {
   let summary = "Chooses a kernel family and its tile sizes for every operation.";
   let description = [{
     The pass puts a `#blocksparse.schedule` on each operation that has none. An existing schedule is
-    kept, but it must name a kernel family that the target has and that supports the operation. See
-    blocksparse/Transforms/Schedule.h for the families and for how sizes are chosen. If `database`
+    kept, but it must name a kernel family that computes the operation on the target, and the kernel
+    must honour all its parameters; else the error says what it expects. See
+    blocksparse/Plan/KernelFamilies.h for the families, blocksparse/Plan/Schedule.h for their
+    parameters, and blocksparse/Transforms/Schedule.h for how sizes are chosen. If `database`
     names a file of measured schedules, which blocksparse-tune writes, the pass looks up an
     operation there before it uses the cost model. An entry that is not legal for the operation is
     skipped with a warning.
@@ -107,16 +109,17 @@ def BuildStagesPass : Pass<"blocksparse-build-stages"> {
     ("cuda.wgmma", "cuda.stream") and it satisfies the requirements of that kernel: constant tables
     without split tiles; values, dense operand and result of one 16-bit float type and of static
     shape; a number of rows of the dense operand that is a multiple of the block; and a multiple of
-    64 columns. tile_n of the schedule, reduced so that it divides the columns of the result,
-    becomes the width of a column tile. If the values of a stream kernel are a constant, `packed`
+    64 columns. A schedule that leaves its tile to the kernel gets the widest column tile that
+    divides the columns of the result. If the values of a stream kernel are a constant, `packed`
     holds them in the order of the stages. Other operations are not changed: they are computed by
-    kernels without stages, which use the other tables. See blocksparse/Plan/Stages.h.
+    kernels without stages, which use the other tables. If the schedule of such an operation names a
+    family with work lists, a warning says why. See blocksparse/Plan/Stages.h.
 
     A planned_sdd gets the operands `tiles` if its schedule names "cuda.wgmma", its operands have
     one 16-bit float type and static shapes, its blocks are multiples of 64 x 64 or have 16, 32 or
     64 rows and columns, no block extends beyond the result, nothing is added, and the reduction is
-    a multiple of 8. With "cuda.wgmma_turned" the tiles are those of K-major factors, if blocks have
-    less than 64 rows or columns and a factor is MN-major. See blocksparse/Plan/SampledTiles.h.
+    a multiple of 8. With "cuda.wgmma_transposed" the tiles are those of K-major factors, if blocks
+    have less than 64 rows or columns and a factor is MN-major. See blocksparse/Plan/SampledTiles.h.
   }];
   let options = [
     Option<"target", "target", "::blocksparse::TargetInfo",

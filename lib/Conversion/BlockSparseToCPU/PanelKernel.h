@@ -22,7 +22,7 @@ struct TileShape {
   int64_t cols = 32;
   int64_t lanes = 16;
 
-  /// Returns a tile with the tile_m and tile_n of `schedule`, or else one that fits the registers
+  /// Returns a tile with the `tile` of `schedule`, or else one that fits the registers
   /// of a machine with vectors of options.vectorBits. `height` is the number of rows that tiles
   /// divide (kDynamic: many); all tiles get nearly the same number of rows. `width` is the number
   /// of columns (kDynamic: many).

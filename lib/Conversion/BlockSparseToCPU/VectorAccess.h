@@ -20,7 +20,7 @@ FloatType getComputeType(Type element);
 Value splat(ImplicitLocOpBuilder &b, Value scalar, int64_t width);
 
 /// Returns the number of lanes of a vector that iterates over the `blockCols` columns of a block,
-/// with `laneBits` bits a lane: the power of two that fits in `vectorBits` and in the tile_n of
+/// with `laneBits` bits a lane: the power of two that fits in `vectorBits` and in the `lanes` of
 /// `schedule`, or a smaller power of two that divides `blockCols` and is not less than a quarter of
 /// it. Narrow blocks get fewer lanes.
 int64_t chooseWidth(int64_t blockCols, int64_t laneBits, int64_t vectorBits, ScheduleAttr schedule);

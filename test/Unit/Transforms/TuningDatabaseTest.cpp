@@ -66,11 +66,11 @@ TEST(TuningDatabase, OtherFilesAreErrors) {
       {"[]", "JSON that is no object"},
       {"{}", "the format none"},
       {R"({"format": "other"})", "the format \"other\""},
-      {R"({"format": "blocksparse-tuning", "version": 2})", "the version 2"},
-      {R"({"format": "blocksparse-tuning", "version": 1})", "no entries"},
-      {R"({"format": "blocksparse-tuning", "version": 1, "entries": {"k": {"milliseconds": 1}}})",
+      {R"({"format": "blocksparse-tuning", "version": 3})", "the version 3"},
+      {R"({"format": "blocksparse-tuning", "version": 2})", "no entries"},
+      {R"({"format": "blocksparse-tuning", "version": 2, "entries": {"k": {"milliseconds": 1}}})",
        "the entry 'k' without"},
-      {R"({"format": "blocksparse-tuning", "version": 1,
+      {R"({"format": "blocksparse-tuning", "version": 2,
            "entries": {"k": {"schedule": "s", "milliseconds": 0}}})",
        "the entry 'k' without"},
   };
@@ -238,7 +238,7 @@ TEST_F(TuningKey, HoldsWhatChangesTheAnswer) {
 
 TEST_F(TuningKey, LeavesOutWhatDoesNot) {
   std::string plain = key("");
-  EXPECT_EQ(plain, key("{schedule = #blocksparse.schedule<kernel = \"cuda.mma\">}"));
+  EXPECT_EQ(plain, key("{schedule = #blocksparse.schedule<cuda.mma>}"));
   EXPECT_EQ(plain, key("{test.note = 1}"));
   // The same pattern by another text.
   EXPECT_EQ(plain, key("", "causal"));

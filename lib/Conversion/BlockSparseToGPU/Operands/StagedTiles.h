@@ -31,7 +31,7 @@ class StagedTiles {
 public:
   static StagedTiles get(ImplicitLocOpBuilder &b, PlannedDSDOp op, const IRMapping &mapping);
 
-  /// Columns of a panel: the schedule's tile_n, a multiple of 64.
+  /// Returns the columns of a column tile, which the CTAs of a cluster share: a multiple of 64.
   static int64_t panelCols(PlannedDSDOp op);
   /// Thread blocks that share a tile of more than 256 columns as a cluster.
   static int64_t clusterSize(PlannedDSDOp op);

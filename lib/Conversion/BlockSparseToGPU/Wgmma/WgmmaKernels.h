@@ -7,7 +7,7 @@
 // static. Every tile is summed by one thread block in the order of its records: the result is
 // bitwise equal from run to run.
 //
-// "cuda.wgmma_turned" is the same for products at small blocks whose factors a kernel writes
+// "cuda.wgmma_transposed" is the same for products at small blocks whose factors a kernel writes
 // transposed first (see TransposeDense.h).
 //
 // The copy engine wants addresses and strides that are multiples of 16 bytes, and values
