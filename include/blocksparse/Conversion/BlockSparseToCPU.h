@@ -8,6 +8,8 @@
 
 #include "mlir/IR/PatternMatch.h"
 
+#include <string>
+
 namespace mlir::blocksparse {
 
 /// Holds the properties of the target that CPU kernels use if an op has no schedule.
@@ -16,14 +18,16 @@ struct CPULoweringOptions {
   int64_t vectorBits = 512;
 };
 
-/// Adds the patterns that lower planned_dsd, planned_sdd, planned_matmul and planned_scatter_mm on
-/// memrefs to loops. An op that cannot be lowered is an error at the op.
-void populateMatmulToCPUPatterns(RewritePatternSet &patterns, const CPULoweringOptions &options);
+/// Adds patterns for all planned operations and for the look-up tables of run-time patterns. Each
+/// pattern replaces an operation on memrefs by `scf.forall` loops over code of the memref, vector,
+/// arith, math and scf dialects. An operation that findCPULoweringFault refuses does not match, and
+/// the match fails with that reason.
+void populateBlockSparseToCPUPatterns(RewritePatternSet &patterns,
+                                      const CPULoweringOptions &options);
 
-/// Adds the patterns that lower planned_softmax and planned_softmax_grad, the conversions between
-/// sparse and dense, and the ops that build the look-up tables of dynamic patterns, all on memrefs,
-/// to loops.
-void populateSoftmaxToCPUPatterns(RewritePatternSet &patterns, const CPULoweringOptions &options);
+/// Returns why the patterns don't lower `op`, as "expects X, but got Y": it is not planned, not on
+/// memrefs of strided layout, or its value blocks have no static shape. Empty if they lower it.
+std::string findCPULoweringFault(Operation *op);
 
 } // namespace mlir::blocksparse
 

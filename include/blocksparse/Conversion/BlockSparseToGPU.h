@@ -8,7 +8,10 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/PatternMatch.h"
 #include "mlir/Pass/Pass.h"
+
+#include <string>
 
 namespace mlir::blocksparse {
 
@@ -16,14 +19,30 @@ namespace mlir::blocksparse {
 #define GEN_PASS_REGISTRATION
 #include "blocksparse/Conversion/GPUPasses.h.inc"
 
-/// Unit attribute of a `gpu.launch_func` whose kernel waits by itself for the one before it on the
-/// stream, so that it may be launched before that has ended.
+/// Names the unit attribute of a `gpu.launch_func` whose kernel waits by itself for the kernel
+/// before it on the stream, so that it may be launched before that kernel has ended.
 inline constexpr StringLiteral startsEarlyAttr = "blocksparse.starts_early";
 
-/// Replaces every planned operation of `module` by kernels for `target`, a GPU, and their launches:
-/// the work of the pass convert-blocksparse-to-gpu. Fails, with an error at the operation, for one
-/// that is not planned or not on memrefs, and for a target that is no GPU.
-LogicalResult convertBlockSparseToGPU(ModuleOp module, const ::blocksparse::TargetInfo &target);
+/// Adds conversion patterns for all planned operations and for the look-up tables of run-time
+/// patterns. Each pattern replaces an operation on memrefs by launches of kernels for `target`, a
+/// GPU, and adds the kernels to `gpu.module @blocksparse_kernels` of the module around the
+/// operation. The patterns therefore run on a module, in one thread, with a ConversionTarget that
+/// makes BlockSparseDialect illegal and keeps arith, gpu, memref, scf, nvgpu, NVVM and LLVM legal.
+/// They need no type converter. An operation that findGPULoweringFault refuses does not match, and
+/// the match fails with that reason. All memrefs of the host code are device memory afterwards.
+///
+///     RewritePatternSet patterns(context);
+///     populateBlockSparseToGPUPatterns(patterns, target);
+///     ConversionTarget legal(*context);
+///     legal.addIllegalDialect<BlockSparseDialect>();
+///     legal.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+///     applyPartialConversion(module, legal, std::move(patterns));
+void populateBlockSparseToGPUPatterns(RewritePatternSet &patterns,
+                                      const ::blocksparse::TargetInfo &target);
+
+/// Returns why the patterns don't lower `op`, as "expects X, but got Y": it is not planned, not on
+/// memrefs, or its shape is not static. Empty if they lower it.
+std::string findGPULoweringFault(Operation *op);
 
 /// Replaces copies between ranked device buffers, of any strides, by kernels of `module` and their
 /// launches.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "IndexArray.h"
-#include "SoftmaxPatterns.h"
+#include "LowerToLoops.h"
 #include "blocksparse/IR/BlockSparseOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -72,86 +72,63 @@ static void emitColumnLut(ImplicitLocOpBuilder &b, const RuntimePattern &pattern
   });
 }
 
-namespace {
-
-struct LowerRowLut : OpRewritePattern<BsrRowLutOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(BsrRowLutOp op, PatternRewriter &rewriter) const override {
-    if (failed(checkLowerable(op, rewriter)))
-      return failure();
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    RuntimePattern pattern(b, op.getCrowIndices(), op.getColIndices());
-    IndexArray segments(op.getInits()[0], 2), entries(op.getInits()[1], 2);
-    emitParallel(b, {pattern.batches}, [&](ImplicitLocOpBuilder &b, ValueRange at) {
-      auto emit = op.getTranspose() ? emitColumnLut : emitRowLut;
-      emit(b, pattern, segments, entries, at[0]);
-      // No segment refers to the spare entries.
-      emitLoop(b, pattern.used(b, at[0]), pattern.room, 1,
-               [&](ImplicitLocOpBuilder &b, Value index) {
-                 entries.storeRow(b,
-                                  makeRow<EntryTable>({{EntryTable::Dense, indexConstant(b, 0)},
-                                                       {EntryTable::Value, index}}),
-                                  at[0], index);
-               });
+void mlir::blocksparse::lowerToLoops(ImplicitLocOpBuilder &b, BsrRowLutOp op,
+                                     const CPULoweringOptions &) {
+  RuntimePattern pattern(b, op.getCrowIndices(), op.getColIndices());
+  IndexArray segments(op.getInits()[0], 2), entries(op.getInits()[1], 2);
+  emitParallel(b, {pattern.batches}, [&](ImplicitLocOpBuilder &b, ValueRange at) {
+    auto emit = op.getTranspose() ? emitColumnLut : emitRowLut;
+    emit(b, pattern, segments, entries, at[0]);
+    // No segment refers to the spare entries.
+    emitLoop(b, pattern.used(b, at[0]), pattern.room, 1, [&](ImplicitLocOpBuilder &b, Value index) {
+      entries.storeRow(b,
+                       makeRow<EntryTable>(
+                           {{EntryTable::Dense, indexConstant(b, 0)}, {EntryTable::Value, index}}),
+                       at[0], index);
     });
-    rewriter.eraseOp(op);
-    return success();
-  }
-};
+  });
+}
 
 //===----------------------------------------------------------------------===//
 // bsr_coordinate_lut
 //===----------------------------------------------------------------------===//
 
-struct LowerCoordinateLut : OpRewritePattern<BsrCoordinateLutOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(BsrCoordinateLutOp op, PatternRewriter &rewriter) const override {
-    if (failed(checkLowerable(op, rewriter)))
-      return failure();
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    RuntimePattern pattern(b, op.getCrowIndices(), op.getColIndices());
-    IndexArray lut(op.getInits()[0], 2), segments(op.getInits()[1], 2);
-    Value zero = indexConstant(b, 0), one = indexConstant(b, 1), none = indexConstant(b, -1);
-    emitParallel(b, {pattern.batches}, [&](ImplicitLocOpBuilder &b, ValueRange at) {
-      Value batch = at[0];
-      emitLoop(b, zero, pattern.rows, 1, [&](ImplicitLocOpBuilder &b, Value row) {
-        Value first = pattern.crow.load(b, batch, {row});
-        Value end = pattern.crow.load(b, batch, {Int(b, row) + one});
-        segments.storeRow(
-            b,
-            makeRow<CoordinateSegmentTable>({{CoordinateSegmentTable::First, first},
-                                             {CoordinateSegmentTable::Count, Int(b, end) - first}}),
-            batch, row);
-      });
-      pattern.forEachBlock(
-          b, batch, [&](ImplicitLocOpBuilder &b, Value row, Value col, Value index) {
-            lut.storeRow(b,
-                         makeRow<CoordinateTable>({{CoordinateTable::Head, zero},
-                                                   {CoordinateTable::BlockRow, row},
-                                                   {CoordinateTable::BlockCol, col},
-                                                   {CoordinateTable::Value, index}}),
-                         batch, index);
-          });
-      // Block (-1, -1) is outside of every tensor: to_dense skips it and from_dense fills it with
-      // 0.
-      emitLoop(b, pattern.used(b, batch), pattern.room, 1,
-               [&](ImplicitLocOpBuilder &b, Value index) {
-                 lut.storeRow(b,
-                              makeRow<CoordinateTable>({{CoordinateTable::Head, zero},
-                                                        {CoordinateTable::BlockRow, none},
-                                                        {CoordinateTable::BlockCol, none},
-                                                        {CoordinateTable::Value, index}}),
-                              batch, index);
-               });
+void mlir::blocksparse::lowerToLoops(ImplicitLocOpBuilder &b, BsrCoordinateLutOp op,
+                                     const CPULoweringOptions &) {
+  RuntimePattern pattern(b, op.getCrowIndices(), op.getColIndices());
+  IndexArray lut(op.getInits()[0], 2), segments(op.getInits()[1], 2);
+  Value zero = indexConstant(b, 0), one = indexConstant(b, 1), none = indexConstant(b, -1);
+  emitParallel(b, {pattern.batches}, [&](ImplicitLocOpBuilder &b, ValueRange at) {
+    Value batch = at[0];
+    emitLoop(b, zero, pattern.rows, 1, [&](ImplicitLocOpBuilder &b, Value row) {
+      Value first = pattern.crow.load(b, batch, {row});
+      Value end = pattern.crow.load(b, batch, {Int(b, row) + one});
+      segments.storeRow(
+          b,
+          makeRow<CoordinateSegmentTable>({{CoordinateSegmentTable::First, first},
+                                           {CoordinateSegmentTable::Count, Int(b, end) - first}}),
+          batch, row);
     });
-    rewriter.eraseOp(op);
-    return success();
-  }
-};
-
-} // namespace
+    pattern.forEachBlock(b, batch, [&](ImplicitLocOpBuilder &b, Value row, Value col, Value index) {
+      lut.storeRow(b,
+                   makeRow<CoordinateTable>({{CoordinateTable::Head, zero},
+                                             {CoordinateTable::BlockRow, row},
+                                             {CoordinateTable::BlockCol, col},
+                                             {CoordinateTable::Value, index}}),
+                   batch, index);
+    });
+    // Block (-1, -1) is outside of every tensor: to_dense skips it and from_dense fills it with
+    // 0.
+    emitLoop(b, pattern.used(b, batch), pattern.room, 1, [&](ImplicitLocOpBuilder &b, Value index) {
+      lut.storeRow(b,
+                   makeRow<CoordinateTable>({{CoordinateTable::Head, zero},
+                                             {CoordinateTable::BlockRow, none},
+                                             {CoordinateTable::BlockCol, none},
+                                             {CoordinateTable::Value, index}}),
+                   batch, index);
+    });
+  });
+}
 
 //===----------------------------------------------------------------------===//
 // bsr_transpose_indices
@@ -192,29 +169,12 @@ static void emitTransposedIndices(ImplicitLocOpBuilder &b, const RuntimePattern 
   });
 }
 
-namespace {
-
-struct LowerTransposeIndices : OpRewritePattern<BsrTransposeIndicesOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(BsrTransposeIndicesOp op,
-                                PatternRewriter &rewriter) const override {
-    if (failed(checkLowerable(op, rewriter)))
-      return failure();
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    RuntimePattern pattern(b, op.getCrowIndices(), op.getColIndices());
-    IndexArray offsets(op.getInits()[0], 1), columns(op.getInits()[1], 1);
-    IndexArray permutation(op.getInits()[2], 1);
-    emitParallel(b, {pattern.batches}, [&](ImplicitLocOpBuilder &b, ValueRange at) {
-      emitTransposedIndices(b, pattern, offsets, columns, permutation, at[0]);
-    });
-    rewriter.eraseOp(op);
-    return success();
-  }
-};
-
-} // namespace
-
-void mlir::blocksparse::populateBsrLutPatterns(RewritePatternSet &patterns) {
-  patterns.add<LowerRowLut, LowerCoordinateLut, LowerTransposeIndices>(patterns.getContext());
+void mlir::blocksparse::lowerToLoops(ImplicitLocOpBuilder &b, BsrTransposeIndicesOp op,
+                                     const CPULoweringOptions &) {
+  RuntimePattern pattern(b, op.getCrowIndices(), op.getColIndices());
+  IndexArray offsets(op.getInits()[0], 1), columns(op.getInits()[1], 1);
+  IndexArray permutation(op.getInits()[2], 1);
+  emitParallel(b, {pattern.batches}, [&](ImplicitLocOpBuilder &b, ValueRange at) {
+    emitTransposedIndices(b, pattern, offsets, columns, permutation, at[0]);
+  });
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "ElementConversion.h"
-#include "SoftmaxPatterns.h"
+#include "LowerToLoops.h"
 #include "StoredRows.h"
 #include "blocksparse/IR/BlockSparseOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -255,61 +255,21 @@ emitConversion(ImplicitLocOpBuilder &b, Value values, Value dense, Value lut, in
   });
 }
 
-namespace {
+void mlir::blocksparse::lowerToLoops(ImplicitLocOpBuilder &b, PlannedToDenseOp op,
+                                     const CPULoweringOptions &options) {
+  bool unique = isConstantTable(op.getLut());
+  emitConversion(b, op.getValues(), op.getInit(), op.getLut(), op.getLutHeads(),
+                 op.getScheduleAttr(), options, /*toDense=*/true,
+                 unique ? emitScatter : emitOwnedScatter);
+}
 
-struct LowerToDense : OpRewritePattern<PlannedToDenseOp> {
-  LowerToDense(MLIRContext *context, const CPULoweringOptions &options)
-      : OpRewritePattern(context), options(options) {}
+void mlir::blocksparse::lowerToLoops(ImplicitLocOpBuilder &b, PlannedFromDenseOp op,
+                                     const CPULoweringOptions &options) {
+  emitConversion(b, op.getInit(), op.getDense(), op.getLut(), op.getLutHeads(),
+                 op.getScheduleAttr(), options, /*toDense=*/false, emitFromDense);
+}
 
-  LogicalResult matchAndRewrite(PlannedToDenseOp op, PatternRewriter &rewriter) const override {
-    if (failed(checkLowerable(op, rewriter)))
-      return failure();
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    bool unique = isConstantTable(op.getLut());
-    emitConversion(b, op.getValues(), op.getInit(), op.getLut(), op.getLutHeads(),
-                   op.getScheduleAttr(), options, /*toDense=*/true,
-                   unique ? emitScatter : emitOwnedScatter);
-    rewriter.eraseOp(op);
-    return success();
-  }
-
-  CPULoweringOptions options;
-};
-
-struct LowerFromDense : OpRewritePattern<PlannedFromDenseOp> {
-  LowerFromDense(MLIRContext *context, const CPULoweringOptions &options)
-      : OpRewritePattern(context), options(options) {}
-
-  LogicalResult matchAndRewrite(PlannedFromDenseOp op, PatternRewriter &rewriter) const override {
-    if (failed(checkLowerable(op, rewriter)))
-      return failure();
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    emitConversion(b, op.getInit(), op.getDense(), op.getLut(), op.getLutHeads(),
-                   op.getScheduleAttr(), options, /*toDense=*/false, emitFromDense);
-    rewriter.eraseOp(op);
-    return success();
-  }
-
-  CPULoweringOptions options;
-};
-
-struct LowerTranspose : OpRewritePattern<PlannedTransposeOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(PlannedTransposeOp op, PatternRewriter &rewriter) const override {
-    if (failed(checkLowerable(op, rewriter)))
-      return failure();
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    emitTranspose(b, op);
-    rewriter.eraseOp(op);
-    return success();
-  }
-};
-
-} // namespace
-
-void mlir::blocksparse::populateConversionPatterns(RewritePatternSet &patterns,
-                                                   const CPULoweringOptions &options) {
-  patterns.add<LowerToDense, LowerFromDense>(patterns.getContext(), options);
-  patterns.add<LowerTranspose>(patterns.getContext());
+void mlir::blocksparse::lowerToLoops(ImplicitLocOpBuilder &b, PlannedTransposeOp op,
+                                     const CPULoweringOptions &) {
+  emitTranspose(b, op);
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "IndexChecks.h"
+#include "LowerToLoops.h"
 #include "blocksparse/Conversion/BlockSparseToCPU.h"
 #include "blocksparse/Conversion/Passes.h"
 #include "blocksparse/IR/BlockSparseDialect.h"
@@ -12,6 +13,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Transforms/DialectConversion.h"
+#include "llvm/Support/FormatVariadic.h"
 
 namespace mlir::blocksparse {
 #define GEN_PASS_DEF_CONVERTBLOCKSPARSETOCPUPASS
@@ -21,10 +23,86 @@ namespace mlir::blocksparse {
 using namespace mlir;
 using namespace mlir::blocksparse;
 
+/// Returns the operand of `op` whose value blocks must have a static shape, or null.
+static Value getStaticValues(Operation *op) {
+  if (auto dsd = dyn_cast<PlannedDSDOp>(op))
+    return dsd.getValues();
+  if (auto sdd = dyn_cast<PlannedSDDOp>(op))
+    return sdd.getInit();
+  return {};
+}
+
+std::string mlir::blocksparse::findCPULoweringFault(Operation *op) {
+  if (!isa<PlannedDSDOp, PlannedSDDOp, PlannedMatmulOp, PlannedScatterMMOp, PlannedSoftmaxOp,
+           PlannedSoftmaxGradOp, PlannedToDenseOp, PlannedFromDenseOp, PlannedTransposeOp,
+           BsrRowLutOp, BsrCoordinateLutOp, BsrTransposeIndicesOp>(op))
+    return llvm::formatv("expects a planned operation, but got {0}", op->getName());
+  for (Type type : op->getOperandTypes()) {
+    auto buffer = dyn_cast<MemRefType>(type);
+    if (!buffer)
+      return llvm::formatv("expects memref operands, as bufferization leaves them, but got '{0}'",
+                           type);
+    if (!buffer.isStrided())
+      return llvm::formatv("expects operands of strided layout, but got '{0}'", type);
+  }
+  if (Value values = getStaticValues(op)) {
+    auto type = cast<MemRefType>(values.getType());
+    if (type.getRank() < 3 || llvm::any_of(type.getShape().take_back(2), ShapedType::isDynamic))
+      return llvm::formatv("expects values in blocks of static shape, but got '{0}'", Type(type));
+  }
+  return "";
+}
+
+namespace {
+
+/// Replaces an operation by the loops that lowerToLoops emits.
+template <typename OpTy>
+struct LowerToLoops : OpRewritePattern<OpTy> {
+  LowerToLoops(MLIRContext *context, const CPULoweringOptions &options)
+      : OpRewritePattern<OpTy>(context), options(options) {}
+
+  LogicalResult matchAndRewrite(OpTy op, PatternRewriter &rewriter) const override {
+    if (std::string fault = findCPULoweringFault(op); !fault.empty())
+      return rewriter.notifyMatchFailure(op, fault);
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    lowerToLoops(b, op, options);
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+  CPULoweringOptions options;
+};
+
+} // namespace
+
+template <typename... OpTys>
+static void addPatterns(RewritePatternSet &patterns, const CPULoweringOptions &options) {
+  patterns.add<LowerToLoops<OpTys>...>(patterns.getContext(), options);
+}
+
+void mlir::blocksparse::populateBlockSparseToCPUPatterns(RewritePatternSet &patterns,
+                                                         const CPULoweringOptions &options) {
+  addPatterns<PlannedDSDOp, PlannedSDDOp, PlannedMatmulOp, PlannedScatterMMOp, PlannedSoftmaxOp,
+              PlannedSoftmaxGradOp, PlannedToDenseOp, PlannedFromDenseOp, PlannedTransposeOp,
+              BsrRowLutOp, BsrCoordinateLutOp, BsrTransposeIndicesOp>(patterns, options);
+}
+
+/// Reports the first operation that the patterns can't lower.
+static LogicalResult checkOperations(Operation *root) {
+  WalkResult walked = root->walk([](Operation *op) -> WalkResult {
+    if (!isa_and_nonnull<BlockSparseDialect>(op->getDialect()))
+      return WalkResult::advance();
+    if (std::string fault = findCPULoweringFault(op); !fault.empty())
+      return op->emitOpError(fault);
+    return WalkResult::advance();
+  });
+  return failure(walked.wasInterrupted());
+}
+
 namespace {
 
 struct ConvertBlockSparseToCPUPass
-    : blocksparse::impl::ConvertBlockSparseToCPUPassBase<ConvertBlockSparseToCPUPass> {
+    : ::mlir::blocksparse::impl::ConvertBlockSparseToCPUPassBase<ConvertBlockSparseToCPUPass> {
   using ConvertBlockSparseToCPUPassBase::ConvertBlockSparseToCPUPassBase;
 
   void runOnOperation() override {
@@ -33,13 +111,14 @@ struct ConvertBlockSparseToCPUPass
           << vectorBits.getValue();
       return signalPassFailure();
     }
+    if (failed(checkOperations(getOperation())))
+      return signalPassFailure();
     if (checkIndices)
       insertIndexChecks(getOperation());
     CPULoweringOptions options;
     options.vectorBits = vectorBits;
     RewritePatternSet patterns(&getContext());
-    populateMatmulToCPUPatterns(patterns, options);
-    populateSoftmaxToCPUPatterns(patterns, options);
+    populateBlockSparseToCPUPatterns(patterns, options);
     ConversionTarget target(getContext());
     target.addIllegalDialect<BlockSparseDialect>();
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });

@@ -9,7 +9,7 @@
 #include "ElementConversion.h"
 #include "Epilogue.h"
 #include "LeftOperand.h"
-#include "MatmulPatterns.h"
+#include "LowerToLoops.h"
 #include "PanelKernel.h"
 #include "SegmentOrder.h"
 #include "TaskLoop.h"
@@ -366,27 +366,7 @@ void DSDLowering::emitCombine(Value taskBatch, Value taskHead, Value panelIndex,
   freeScratch(b, sums);
 }
 
-namespace {
-
-struct LowerPlannedDSD : OpRewritePattern<PlannedDSDOp> {
-  LowerPlannedDSD(MLIRContext *context, const CPULoweringOptions &options)
-      : OpRewritePattern(context), options(options) {}
-
-  LogicalResult matchAndRewrite(PlannedDSDOp op, PatternRewriter &rewriter) const override {
-    if (failed(checkBuffers(op)) || failed(checkStaticBlocks(op, op.getValues())))
-      return failure();
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    DSDLowering(b, op, options).run();
-    rewriter.eraseOp(op);
-    return success();
-  }
-
-  CPULoweringOptions options;
-};
-
-} // namespace
-
-void mlir::blocksparse::populateDSDToCPUPatterns(RewritePatternSet &patterns,
-                                                 const CPULoweringOptions &options) {
-  patterns.add<LowerPlannedDSD>(patterns.getContext(), options);
+void mlir::blocksparse::lowerToLoops(ImplicitLocOpBuilder &b, PlannedDSDOp op,
+                                     const CPULoweringOptions &options) {
+  DSDLowering(b, op, options).run();
 }

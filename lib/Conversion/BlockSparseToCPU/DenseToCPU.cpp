@@ -7,7 +7,7 @@
 
 #include "Epilogue.h"
 #include "LeftOperand.h"
-#include "MatmulPatterns.h"
+#include "LowerToLoops.h"
 #include "PanelKernel.h"
 #include "TaskLoop.h"
 #include "blocksparse/IR/BlockSparseOps.h"
@@ -146,27 +146,7 @@ void DenseMatmulLowering::emitTile(const MatrixView &leftMatrix, const EpilogueM
   epilogue->storeTile(b, matrices, sums, row, firstCol, validRows, validCols, tile.lanes);
 }
 
-namespace {
-
-struct LowerPlannedMatmul : OpRewritePattern<PlannedMatmulOp> {
-  LowerPlannedMatmul(MLIRContext *context, const CPULoweringOptions &options)
-      : OpRewritePattern(context), options(options) {}
-
-  LogicalResult matchAndRewrite(PlannedMatmulOp op, PatternRewriter &rewriter) const override {
-    if (failed(checkBuffers(op)))
-      return failure();
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    DenseMatmulLowering(b, op, options).run();
-    rewriter.eraseOp(op);
-    return success();
-  }
-
-  CPULoweringOptions options;
-};
-
-} // namespace
-
-void mlir::blocksparse::populateDenseMatmulToCPUPatterns(RewritePatternSet &patterns,
-                                                         const CPULoweringOptions &options) {
-  patterns.add<LowerPlannedMatmul>(patterns.getContext(), options);
+void mlir::blocksparse::lowerToLoops(ImplicitLocOpBuilder &b, PlannedMatmulOp op,
+                                     const CPULoweringOptions &options) {
+  DenseMatmulLowering(b, op, options).run();
 }

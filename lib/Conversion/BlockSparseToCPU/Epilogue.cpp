@@ -39,25 +39,19 @@ Epilogue::Epilogue(ImplicitLocOpBuilder &b, Attributes attributes, const Operand
   };
   auto ofResult = [&](int64_t rank) { return axes.alignedTo(rank); };
   if (attributes.beta != 0)
-    bind(operands.input, input, ofResult);
-  bind(operands.leftAlpha, leftAlpha, DenseAxes::ofRowVectors);
-  bind(operands.rightAlpha, rightAlpha, DenseAxes::ofColumnVectors);
-  bind(operands.bias, bias, ofResult);
-  bind(operands.residual, residual, ofResult);
+    bind(operands.input, views[EpilogueFormula::Input], ofResult);
+  bind(operands.leftAlpha, views[EpilogueFormula::LeftAlpha], DenseAxes::ofRowVectors);
+  bind(operands.rightAlpha, views[EpilogueFormula::RightAlpha], DenseAxes::ofColumnVectors);
+  bind(operands.bias, views[EpilogueFormula::Bias], ofResult);
+  bind(operands.residual, views[EpilogueFormula::Residual], ofResult);
 }
 
 EpilogueMatrices Epilogue::matrices(ImplicitLocOpBuilder &b, Value batch, Value head) const {
   EpilogueMatrices result;
   result.out = out->matrix(b, batch, head);
-  auto select = [&](const std::optional<DenseView> &view, std::optional<MatrixView> &matrix) {
+  for (auto [view, matrix] : llvm::zip_equal(views, result.operands))
     if (view)
       matrix = view->matrix(b, batch, head);
-  };
-  select(input, result.input);
-  select(leftAlpha, result.leftAlpha);
-  select(rightAlpha, result.rightAlpha);
-  select(bias, result.bias);
-  select(residual, result.residual);
   return result;
 }
 
@@ -76,40 +70,48 @@ Value Epilogue::loadTerm(ImplicitLocOpBuilder &b, const MatrixView &term,
   return convertElements(b, loaded, element);
 }
 
-static Value multiply(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
-  if (getElementTypeOrSelf(lhs.getType()).isInteger())
-    return arith::MulIOp::create(b, lhs, rhs);
-  return arith::MulFOp::create(b, lhs, rhs);
-}
+/// Emits the operations of an epilogue on the scalar or vector of a place.
+struct Epilogue::PlaceEmitter {
+  ImplicitLocOpBuilder &b;
+  const Epilogue &epilogue;
+  const EpilogueMatrices &matrices;
+  const Place &place;
+
+  bool has(EpilogueFormula::Operand operand) const {
+    return matrices.operands[operand].has_value();
+  }
+  Value load(EpilogueFormula::Operand operand) const {
+    return epilogue.loadTerm(b, *matrices.operands[operand], place);
+  }
+  Value zero() const { return splatConstant(b, place.type, 0); }
+  Value scale(double factor, Value t) const {
+    return multiply(splatConstant(b, place.type, factor), t);
+  }
+  Value multiply(Value a, Value t) const {
+    if (getElementTypeOrSelf(a.getType()).isInteger())
+      return arith::MulIOp::create(b, a, t);
+    return arith::MulFOp::create(b, a, t);
+  }
+  Value dropEmpty(Value t) const {
+    // Without factors, an empty accumulator is 0 already. A factor that isn't finite must not turn
+    // it into NaN.
+    bool hasFactors = has(EpilogueFormula::LeftAlpha) || has(EpilogueFormula::RightAlpha);
+    if (!epilogue.empty || !hasFactors)
+      return t;
+    return arith::SelectOp::create(b, epilogue.empty, zero(), t);
+  }
+  Value addScaled(Value t, double beta, Value x) const {
+    return add(t, beta == 1 ? x : scale(beta, x));
+  }
+  Value add(Value t, Value x) const { return emitAdd(b, t, x); }
+  Value activate(Value t) const { return emitActivation(b, epilogue.attributes.activation, t); }
+};
 
 Value Epilogue::finish(ImplicitLocOpBuilder &b, const EpilogueMatrices &matrices,
                        const Place &place, Value sum) const {
-  Value t = sum;
-  if (attributes.alpha == 0) {
-    t = splatConstant(b, place.type, 0);
-  } else {
-    if (attributes.alpha != 1)
-      t = multiply(b, splatConstant(b, place.type, attributes.alpha), t);
-    if (matrices.leftAlpha)
-      t = multiply(b, loadTerm(b, *matrices.leftAlpha, place), t);
-    if (matrices.rightAlpha)
-      t = multiply(b, t, loadTerm(b, *matrices.rightAlpha, place));
-    // A factor that is not finite must not turn an empty reduction into NaN.
-    if (empty && (matrices.leftAlpha || matrices.rightAlpha))
-      t = arith::SelectOp::create(b, empty, splatConstant(b, place.type, 0), t);
-  }
-  if (matrices.input) {
-    Value term = loadTerm(b, *matrices.input, place);
-    if (attributes.beta != 1)
-      term = multiply(b, splatConstant(b, place.type, attributes.beta), term);
-    t = emitAdd(b, t, term);
-  }
-  if (matrices.bias)
-    t = emitAdd(b, t, loadTerm(b, *matrices.bias, place));
-  t = emitActivation(b, attributes.activation, t);
-  if (matrices.residual)
-    t = emitAdd(b, t, loadTerm(b, *matrices.residual, place));
-  return convertElements(b, t, matrices.out.elementType());
+  EpilogueFormula formula{attributes.alpha, attributes.beta};
+  Value result = formula.emit(PlaceEmitter{b, *this, matrices, place}, sum);
+  return convertElements(b, result, matrices.out.elementType());
 }
 
 void Epilogue::storeTile(ImplicitLocOpBuilder &b, const EpilogueMatrices &matrices, Value tile,

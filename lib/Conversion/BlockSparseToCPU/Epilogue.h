@@ -6,9 +6,11 @@
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOCPU_EPILOGUE_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOCPU_EPILOGUE_H
 
+#include "../EpilogueFormula.h"
 #include "../OperandView.h"
 #include "blocksparse/IR/BlockSparseAttrs.h"
 
+#include <array>
 #include <optional>
 
 namespace mlir::blocksparse {
@@ -17,14 +19,12 @@ namespace mlir::blocksparse {
 /// of the result as it is stored.
 struct EpilogueMatrices {
   MatrixView out;
-  std::optional<MatrixView> input, leftAlpha, rightAlpha, bias, residual;
+  std::array<std::optional<MatrixView>, EpilogueFormula::numOperands> operands;
 };
 
-/// Emits what follows the reduction t of a tile:
-///    out = act(left_alpha * (alpha * t) * right_alpha + beta * input + bias) + residual
-/// It is computed in the accumulation type and rounded once to the type of the result. If beta is
-/// 0, input is not read. If alpha is 0, or the reduction is empty, the first summand is 0 whatever
-/// the factors are.
+/// Applies an EpilogueFormula to accumulators and stores the results, rounded once to the type of
+/// the result. The input is not read if beta is 0. The first term of the formula is 0, whatever its
+/// factors are, if alpha is 0 or there are no products to accumulate.
 class Epilogue {
 public:
   /// Holds the attributes of the op; a null activation means none.
@@ -62,6 +62,7 @@ public:
 
 private:
   struct Place;
+  struct PlaceEmitter;
   /// Loads the elements of an epilogue operand for `place`, converted to the accumulation type.
   Value loadTerm(ImplicitLocOpBuilder &b, const MatrixView &term, const Place &place) const;
   /// Applies the epilogue to the accumulators `sum` of `place`, and returns the elements of the
@@ -71,7 +72,7 @@ private:
 
   Attributes attributes;
   std::optional<DenseView> out;
-  std::optional<DenseView> input, leftAlpha, rightAlpha, bias, residual;
+  std::array<std::optional<DenseView>, EpilogueFormula::numOperands> views;
   Value empty;
   /// i1 that is true if every operand that varies along the columns has unit stride.
   Value unitStride;

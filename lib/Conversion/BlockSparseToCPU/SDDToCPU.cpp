@@ -8,7 +8,7 @@
 #include "ElementConversion.h"
 #include "Epilogue.h"
 #include "LeftOperand.h"
-#include "MatmulPatterns.h"
+#include "LowerToLoops.h"
 #include "PanelKernel.h"
 #include "SegmentOrder.h"
 #include "TaskLoop.h"
@@ -155,7 +155,8 @@ void SDDLowering::emitTask(Value batch, Value taskHead, Value panelIndex, Value 
     Value index = lut.field(b, batch, lutRow, CoordinateTable::Value);
     place.matrices.out = out->block(b, batch, Int(b, out->headBase(b, place.head)) + index);
     if (input)
-      place.matrices.input = input->block(b, batch, Int(b, input->headBase(b, place.head)) + index);
+      place.matrices.operands[EpilogueFormula::Input] =
+          input->block(b, batch, Int(b, input->headBase(b, place.head)) + index);
 
     Value key = Int(b, lutHead) * gridCols + blockCol;
     key = emitPanel(place, panelCol, key, loop.getRegionIterArg(0));
@@ -227,27 +228,7 @@ void SDDLowering::emitPadding(const BlockPlace &place, Value panelCol) {
   place.matrices.out.store(b, element, i, j);
 }
 
-namespace {
-
-struct LowerPlannedSDD : OpRewritePattern<PlannedSDDOp> {
-  LowerPlannedSDD(MLIRContext *context, const CPULoweringOptions &options)
-      : OpRewritePattern(context), options(options) {}
-
-  LogicalResult matchAndRewrite(PlannedSDDOp op, PatternRewriter &rewriter) const override {
-    if (failed(checkBuffers(op)) || failed(checkStaticBlocks(op, op.getInit())))
-      return failure();
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    SDDLowering(b, op, options).run();
-    rewriter.eraseOp(op);
-    return success();
-  }
-
-  CPULoweringOptions options;
-};
-
-} // namespace
-
-void mlir::blocksparse::populateSDDToCPUPatterns(RewritePatternSet &patterns,
-                                                 const CPULoweringOptions &options) {
-  patterns.add<LowerPlannedSDD>(patterns.getContext(), options);
+void mlir::blocksparse::lowerToLoops(ImplicitLocOpBuilder &b, PlannedSDDOp op,
+                                     const CPULoweringOptions &options) {
+  SDDLowering(b, op, options).run();
 }

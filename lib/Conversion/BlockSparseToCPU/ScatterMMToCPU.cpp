@@ -8,7 +8,7 @@
 #include "ElementConversion.h"
 #include "Epilogue.h"
 #include "LeftOperand.h"
-#include "MatmulPatterns.h"
+#include "LowerToLoops.h"
 #include "PanelKernel.h"
 #include "TaskLoop.h"
 #include "blocksparse/IR/BlockSparseOps.h"
@@ -135,7 +135,7 @@ void ScatterLowering::emitTile(const TileList &list, Value firstCol,
   }
   EpilogueMatrices matrices;
   matrices.out = list.accumulators;
-  matrices.input = list.accumulators;
+  matrices.operands[EpilogueFormula::Input] = list.accumulators;
   Value validCols = indexMin(b, indexConstant(b, tile.cols), Int(b, tileCols) - firstCol);
   epilogue->storeTile(b, matrices, sums, zero, firstCol, tileRows, validCols, tile.lanes);
 }
@@ -265,27 +265,7 @@ void ScatterLowering::runStrided() {
   });
 }
 
-namespace {
-
-struct LowerPlannedScatterMM : OpRewritePattern<PlannedScatterMMOp> {
-  LowerPlannedScatterMM(MLIRContext *context, const CPULoweringOptions &options)
-      : OpRewritePattern(context), options(options) {}
-
-  LogicalResult matchAndRewrite(PlannedScatterMMOp op, PatternRewriter &rewriter) const override {
-    if (failed(checkBuffers(op)))
-      return failure();
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    ScatterLowering(b, op, options).run();
-    rewriter.eraseOp(op);
-    return success();
-  }
-
-  CPULoweringOptions options;
-};
-
-} // namespace
-
-void mlir::blocksparse::populateScatterMMToCPUPatterns(RewritePatternSet &patterns,
-                                                       const CPULoweringOptions &options) {
-  patterns.add<LowerPlannedScatterMM>(patterns.getContext(), options);
+void mlir::blocksparse::lowerToLoops(ImplicitLocOpBuilder &b, PlannedScatterMMOp op,
+                                     const CPULoweringOptions &options) {
+  ScatterLowering(b, op, options).run();
 }

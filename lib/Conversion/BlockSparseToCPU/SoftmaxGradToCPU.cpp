@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "ElementConversion.h"
-#include "SoftmaxPatterns.h"
+#include "LowerToLoops.h"
 #include "StoredRows.h"
 #include "blocksparse/IR/BlockSparseOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -299,67 +299,47 @@ static BiasGradient getBiasGradient(ImplicitLocOpBuilder &b, Value drpe, FloatTy
   return {DenseView::get(b, buffer), result, false};
 }
 
-namespace {
-
-struct LowerSoftmaxGrad : OpRewritePattern<PlannedSoftmaxGradOp> {
-  LowerSoftmaxGrad(MLIRContext *context, const CPULoweringOptions &options)
-      : OpRewritePattern(context), options(options) {}
-
-  LogicalResult matchAndRewrite(PlannedSoftmaxGradOp op, PatternRewriter &rewriter) const override {
-    if (failed(checkLowerable(op, rewriter)))
-      return failure();
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Value dx = op.getInits().front();
-    Value drpe = op.getInits().size() > 1 ? op.getInits()[1] : Value();
-    GradKernel kernel;
-    kernel.table = StoredRows::get(b, op.getSegments(), op.getEntries(), op.getBlock(),
-                                   op.getShape(), op.getLutHeads(), dx, nullptr, nullptr);
-    auto values = [&](Value memref) {
-      return ValuesView::get(b, memref, op.getLutHeads(), kernel.table.entries.rows(),
-                             kernel.table.heads);
-    };
-    kernel.y = values(op.getY());
-    kernel.dy = values(op.getDy());
-    kernel.dx = values(dx);
-    kernel.compute = getComputeType(kernel.dx.elementType());
-    kernel.scale = op.getScale().convertToDouble();
-    int64_t width = chooseWidth(kernel.table.blockCols, kernel.compute.getWidth(),
-                                options.vectorBits, op.getScheduleAttr());
-    SmallVector<Value> conditions{kernel.y.hasContiguousBlocks(b), kernel.dy.hasContiguousBlocks(b),
-                                  kernel.dx.hasContiguousBlocks(b)};
-    if (drpe && knownIndex(DenseView::get(b, drpe).cols()) != 1)
-      conditions.push_back(DenseView::get(b, drpe).hasUnitStride(b));
-    emitVersions(b, conditions, [&](ImplicitLocOpBuilder &b, bool unitStride) {
-      kernel.access = {width, unitStride};
-      emitKernel(b, kernel, drpe);
+static void emitKernel(ImplicitLocOpBuilder &b, const GradKernel &kernel, Value drpe) {
+  if (!drpe)
+    return emitInputGradient(b, kernel, [&](ImplicitLocOpBuilder &b, const StoredRow &row) {
+      return emitDot(b, kernel, row);
     });
-    rewriter.eraseOp(op);
-    return success();
-  }
+  // dx is written last, because it may share memory with y or dy.
+  Value dots = emitDots(b, kernel), buffer;
+  BiasGradient bias = getBiasGradient(b, drpe, kernel.compute, buffer);
+  emitBiasGradient(b, kernel, bias, dots);
+  emitInputGradient(b, kernel, [&](ImplicitLocOpBuilder &b, const StoredRow &row) {
+    return loadDot(b, dots, row);
+  });
+  if (buffer)
+    memref::DeallocOp::create(b, buffer);
+  memref::DeallocOp::create(b, dots);
+}
 
-  static void emitKernel(ImplicitLocOpBuilder &b, const GradKernel &kernel, Value drpe) {
-    if (!drpe)
-      return emitInputGradient(b, kernel, [&](ImplicitLocOpBuilder &b, const StoredRow &row) {
-        return emitDot(b, kernel, row);
-      });
-    // dx is written last, because it may share memory with y or dy.
-    Value dots = emitDots(b, kernel), buffer;
-    BiasGradient bias = getBiasGradient(b, drpe, kernel.compute, buffer);
-    emitBiasGradient(b, kernel, bias, dots);
-    emitInputGradient(b, kernel, [&](ImplicitLocOpBuilder &b, const StoredRow &row) {
-      return loadDot(b, dots, row);
-    });
-    if (buffer)
-      memref::DeallocOp::create(b, buffer);
-    memref::DeallocOp::create(b, dots);
-  }
-
-  CPULoweringOptions options;
-};
-
-} // namespace
-
-void mlir::blocksparse::populateSoftmaxGradPatterns(RewritePatternSet &patterns,
-                                                    const CPULoweringOptions &options) {
-  patterns.add<LowerSoftmaxGrad>(patterns.getContext(), options);
+void mlir::blocksparse::lowerToLoops(ImplicitLocOpBuilder &b, PlannedSoftmaxGradOp op,
+                                     const CPULoweringOptions &options) {
+  Value dx = op.getInits().front();
+  Value drpe = op.getInits().size() > 1 ? op.getInits()[1] : Value();
+  GradKernel kernel;
+  kernel.table = StoredRows::get(b, op.getSegments(), op.getEntries(), op.getBlock(), op.getShape(),
+                                 op.getLutHeads(), dx, nullptr, nullptr);
+  auto values = [&](Value memref) {
+    return ValuesView::get(b, memref, op.getLutHeads(), kernel.table.entries.rows(),
+                           kernel.table.heads);
+  };
+  kernel.y = values(op.getY());
+  kernel.dy = values(op.getDy());
+  kernel.dx = values(dx);
+  kernel.compute = getComputeType(kernel.dx.elementType());
+  kernel.scale = op.getScale().convertToDouble();
+  int64_t width = chooseWidth(kernel.table.blockCols, kernel.compute.getWidth(), options.vectorBits,
+                              op.getScheduleAttr());
+  SmallVector<Value> conditions{kernel.y.hasContiguousBlocks(b), kernel.dy.hasContiguousBlocks(b),
+                                kernel.dx.hasContiguousBlocks(b)};
+  if (drpe && knownIndex(DenseView::get(b, drpe).cols()) != 1)
+    conditions.push_back(DenseView::get(b, drpe).hasUnitStride(b));
+  emitVersions(b, conditions, [&](ImplicitLocOpBuilder &b, bool unitStride) {
+    kernel.access = {width, unitStride};
+    emitKernel(b, kernel, drpe);
+  });
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "ElementConversion.h"
-#include "SoftmaxPatterns.h"
+#include "LowerToLoops.h"
 #include "StoredRows.h"
 #include "VectorExp.h"
 #include "blocksparse/IR/BlockSparseOps.h"
@@ -286,55 +286,35 @@ static void emitSoftmax(ImplicitLocOpBuilder &b, const SoftmaxKernel &kernel) {
   zeroSpareBlocks(b, kernel.table, kernel.y);
 }
 
-namespace {
-
-struct LowerSoftmax : OpRewritePattern<PlannedSoftmaxOp> {
-  LowerSoftmax(MLIRContext *context, const CPULoweringOptions &options)
-      : OpRewritePattern(context), options(options) {}
-
-  LogicalResult matchAndRewrite(PlannedSoftmaxOp op, PatternRewriter &rewriter) const override {
-    if (failed(checkLowerable(op, rewriter)))
-      return failure();
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Value y = op.getInits().front(), heads;
-    SoftmaxKernel kernel;
-    if (op.getInits().size() > 1) {
-      kernel.lse = DenseView::get(
-          b, op.getInits()[1],
-          DenseAxes::ofRowVectors(cast<MemRefType>(op.getInits()[1].getType()).getRank()));
-      heads = kernel.lse->heads();
-    }
-    kernel.table = StoredRows::get(b, op.getSegments(), op.getEntries(), op.getBlock(),
-                                   op.getShape(), op.getLutHeads(), y, nullptr, heads);
-    auto values = [&](Value memref) {
-      return ValuesView::get(b, memref, op.getLutHeads(), kernel.table.entries.rows(),
-                             kernel.table.heads);
-    };
-    kernel.x = values(op.getX());
-    kernel.y = values(y);
-    kernel.terms = getTerms(b, op);
-    kernel.compute = getComputeType(kernel.x.elementType());
-    kernel.scale = op.getScale().convertToDouble();
-    kernel.causal = op.getCausal();
-    int64_t width = chooseWidth(kernel.table.blockCols, kernel.compute.getWidth(),
-                                options.vectorBits, op.getScheduleAttr());
-    SmallVector<Value> conditions{kernel.x.hasContiguousBlocks(b), kernel.y.hasContiguousBlocks(b)};
-    for (const ScoreTerm &term : kernel.terms)
-      requireUnitStride(b, term.view, conditions);
-    emitVersions(b, conditions, [&](ImplicitLocOpBuilder &b, bool unitStride) {
-      kernel.access = {width, unitStride};
-      emitSoftmax(b, kernel);
-    });
-    rewriter.eraseOp(op);
-    return success();
+void mlir::blocksparse::lowerToLoops(ImplicitLocOpBuilder &b, PlannedSoftmaxOp op,
+                                     const CPULoweringOptions &options) {
+  Value y = op.getInits().front(), heads;
+  SoftmaxKernel kernel;
+  if (op.getInits().size() > 1) {
+    kernel.lse = DenseView::get(
+        b, op.getInits()[1],
+        DenseAxes::ofRowVectors(cast<MemRefType>(op.getInits()[1].getType()).getRank()));
+    heads = kernel.lse->heads();
   }
-
-  CPULoweringOptions options;
-};
-
-} // namespace
-
-void mlir::blocksparse::populateSoftmaxPatterns(RewritePatternSet &patterns,
-                                                const CPULoweringOptions &options) {
-  patterns.add<LowerSoftmax>(patterns.getContext(), options);
+  kernel.table = StoredRows::get(b, op.getSegments(), op.getEntries(), op.getBlock(), op.getShape(),
+                                 op.getLutHeads(), y, nullptr, heads);
+  auto values = [&](Value memref) {
+    return ValuesView::get(b, memref, op.getLutHeads(), kernel.table.entries.rows(),
+                           kernel.table.heads);
+  };
+  kernel.x = values(op.getX());
+  kernel.y = values(y);
+  kernel.terms = getTerms(b, op);
+  kernel.compute = getComputeType(kernel.x.elementType());
+  kernel.scale = op.getScale().convertToDouble();
+  kernel.causal = op.getCausal();
+  int64_t width = chooseWidth(kernel.table.blockCols, kernel.compute.getWidth(), options.vectorBits,
+                              op.getScheduleAttr());
+  SmallVector<Value> conditions{kernel.x.hasContiguousBlocks(b), kernel.y.hasContiguousBlocks(b)};
+  for (const ScoreTerm &term : kernel.terms)
+    requireUnitStride(b, term.view, conditions);
+  emitVersions(b, conditions, [&](ImplicitLocOpBuilder &b, bool unitStride) {
+    kernel.access = {width, unitStride};
+    emitSoftmax(b, kernel);
+  });
 }

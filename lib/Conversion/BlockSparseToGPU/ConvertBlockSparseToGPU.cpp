@@ -1,16 +1,9 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "KernelFamilies.h"
 #include "blocksparse/Conversion/BlockSparseToGPU.h"
-
-#include "KernelBuilder.h"
-#include "Mma/MmaKernels.h"
-#include "Simt/SimtKernels.h"
-#include "Stream/StreamKernels.h"
-#include "Wgmma/WgmmaKernels.h"
 #include "blocksparse/IR/BlockSparseDialect.h"
-#include "blocksparse/IR/BlockSparseOps.h"
-#include "blocksparse/IR/KernelProblem.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -18,7 +11,9 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "llvm/ADT/TypeSwitch.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/FormatVariadic.h"
 
 namespace mlir::blocksparse {
 #define GEN_PASS_DEF_CONVERTBLOCKSPARSETOGPUPASS
@@ -29,95 +24,70 @@ using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
-/// The shape that a softmax carries is static.
-static LogicalResult checkStaticShape(Operation *op) {
-  auto shape = op->getAttrOfType<DenseI64ArrayAttr>("shape");
-  if (!shape || llvm::none_of(shape.asArrayRef(), [](int64_t size) { return size < 0; }))
-    return success();
-  return op->emitError("expects a static shape, but got ") << shape;
-}
-
-static LogicalResult checkBuffers(Operation *op) {
-  for (Value operand : op->getOperands())
-    if (!isa<MemRefType>(operand.getType()))
-      return op->emitError("expects operands on memrefs, but got ") << operand.getType();
-  if (op->getNumResults() != 0)
-    return op->emitError("expects no results after bufferization, but got ") << op->getNumResults();
-  return checkStaticShape(op);
-}
-
-/// Returns true if the schedule names a family of tensor-core kernels. An operation that has no
-/// kernel of a newer family runs on mma.sync.
-static bool wantsTensorCores(std::optional<ScheduleAttr> schedule) {
-  return schedule && ::blocksparse::usesTensorCores(schedule->getFamily());
-}
-
-/// Warns that an operation with a tensor-core schedule gets scalar kernels.
-static void warnScalar(Operation *op, const ::blocksparse::GPUFacts &facts) {
-  op->emitWarning() << "runs scalar kernels in place of " << op->getAttr("schedule") << ": "
-                    << checkMmaSupport(op, facts);
-}
-
-/// Emits the kernels of an op by mma.sync where its schedule asks for tensor cores and there is
-/// such a kernel, else the scalar ones.
-template <typename OpTy>
-static void emitPortable(ImplicitLocOpBuilder &host, KernelBuilder &kernels, OpTy op) {
-  if constexpr (llvm::is_one_of<OpTy, PlannedDSDOp, PlannedSDDOp, PlannedMatmulOp>::value)
-    if (wantsTensorCores(op.getSchedule())) {
-      if (hasMma(kernels, op))
-        return emitMma(host, kernels, op);
-      warnScalar(op, kernels.getFacts());
-    }
-  emitSimt(host, kernels, op);
-}
-
-/// Emits the kernels of an op of whichever family its schedule asks for and can do it.
-template <typename OpTy>
-static void emitPlanned(ImplicitLocOpBuilder &host, KernelBuilder &kernels, OpTy op) {
-  auto portable = [&](ImplicitLocOpBuilder &b) { emitPortable(b, kernels, op); };
-  if constexpr (llvm::is_one_of<OpTy, PlannedDSDOp, PlannedSDDOp, PlannedMatmulOp>::value)
-    if (hasWgmma(kernels, op))
-      return emitWgmma(host, kernels, op, portable);
-  if constexpr (std::is_same_v<OpTy, PlannedDSDOp>)
-    if (hasStream(kernels, op))
-      return emitStream(host, kernels, op, portable);
-  portable(host);
-}
-
-/// Emits the kernels of `op`; fails for an op that is not planned or not on memrefs.
-static LogicalResult emitKernels(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
-                                 Operation *op) {
-  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case<PlannedDSDOp, PlannedSDDOp, PlannedMatmulOp, PlannedScatterMMOp, PlannedSoftmaxOp,
-            PlannedSoftmaxGradOp, PlannedToDenseOp, PlannedFromDenseOp, PlannedTransposeOp,
-            BsrRowLutOp, BsrCoordinateLutOp, BsrTransposeIndicesOp>([&](auto planned) {
-        if (failed(checkBuffers(op)))
-          return failure();
-        emitPlanned(host, kernels, planned);
-        return success();
-      })
-      .Default([](Operation *op) {
-        return op->emitError("expects a planned operation, but got ") << op->getName();
-      });
-}
-
-LogicalResult mlir::blocksparse::convertBlockSparseToGPU(ModuleOp module,
-                                                         const ::blocksparse::TargetInfo &target) {
-  if (failed(checkIsGPU(target, [&] { return module.emitError(); })))
-    return failure();
-  SmallVector<Operation *> ops;
-  module.walk([&](Operation *op) {
-    if (isa_and_nonnull<BlockSparseDialect>(op->getDialect()))
-      ops.push_back(op);
+std::string mlir::blocksparse::findGPULoweringFault(Operation *op) {
+  bool isPlanned = llvm::any_of(getFamilyKernels(), [&](const FamilyKernel &kernel) {
+    return kernel.operation == op->getName().getStringRef();
   });
-  KernelBuilder kernels(module, target);
-  for (Operation *op : ops) {
-    ImplicitLocOpBuilder host(op->getLoc(), op);
-    if (failed(emitKernels(host, kernels, op)))
-      return failure();
-    op->erase();
+  if (!isPlanned)
+    return llvm::formatv("expects a planned operation, but got {0}", op->getName());
+  for (Type type : op->getOperandTypes())
+    if (!isa<MemRefType>(type))
+      return llvm::formatv("expects operands on memrefs, but got '{0}'", type);
+  if (op->getNumResults() != 0)
+    return llvm::formatv("expects no results after bufferization, but got {0}",
+                         op->getNumResults());
+  // Softmax and its gradient carry their shape.
+  auto shape = op->getAttrOfType<DenseI64ArrayAttr>("shape");
+  if (shape && llvm::any_of(shape.asArrayRef(), [](int64_t size) { return size < 0; }))
+    return llvm::formatv("expects a static shape, but got {0}", Attribute(shape));
+  return "";
+}
+
+namespace {
+
+/// Lowers the operation of a row of the table of kernel families.
+struct LowerToKernels : ConversionPattern {
+  LowerToKernels(StringRef operation, MLIRContext *context, const ::blocksparse::TargetInfo &target)
+      : ConversionPattern(operation, /*benefit=*/1, context), target(target) {}
+
+  LogicalResult matchAndRewrite(Operation *op, ArrayRef<Value>,
+                                ConversionPatternRewriter &rewriter) const override {
+    if (std::string fault = findGPULoweringFault(op); !fault.empty())
+      return rewriter.notifyMatchFailure(op, fault);
+    auto module = op->getParentOfType<ModuleOp>();
+    if (!module)
+      return rewriter.notifyMatchFailure(op, "expects a module around the operation");
+    ImplicitLocOpBuilder host(op->getLoc(), rewriter);
+    KernelBuilder kernels(module, target);
+    emitKernels(host, kernels, op);
+    rewriter.eraseOp(op);
+    return success();
   }
-  return success();
+
+  ::blocksparse::TargetInfo target;
+};
+
+} // namespace
+
+void mlir::blocksparse::populateBlockSparseToGPUPatterns(RewritePatternSet &patterns,
+                                                         const ::blocksparse::TargetInfo &target) {
+  llvm::SmallSetVector<StringRef, 16> operations;
+  for (const FamilyKernel &kernel : getFamilyKernels())
+    operations.insert(kernel.operation);
+  for (StringRef operation : operations)
+    patterns.add<LowerToKernels>(operation, patterns.getContext(), target);
+}
+
+/// Reports the first operation that the patterns can't lower.
+static LogicalResult checkOperations(ModuleOp module) {
+  WalkResult walked = module.walk([](Operation *op) -> WalkResult {
+    if (!isa_and_nonnull<BlockSparseDialect>(op->getDialect()))
+      return WalkResult::advance();
+    if (std::string fault = findGPULoweringFault(op); !fault.empty())
+      return op->emitError(fault);
+    return WalkResult::advance();
+  });
+  return failure(walked.wasInterrupted());
 }
 
 namespace {
@@ -127,7 +97,16 @@ struct ConvertBlockSparseToGPUPass
   using ConvertBlockSparseToGPUPassBase::ConvertBlockSparseToGPUPassBase;
 
   void runOnOperation() override {
-    if (failed(convertBlockSparseToGPU(getOperation(), target)))
+    ModuleOp module = getOperation();
+    if (failed(checkIsGPU(target, [&] { return module.emitError(); })) ||
+        failed(checkOperations(module)))
+      return signalPassFailure();
+    RewritePatternSet patterns(&getContext());
+    populateBlockSparseToGPUPatterns(patterns, target);
+    ConversionTarget legal(getContext());
+    legal.addIllegalDialect<BlockSparseDialect>();
+    legal.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    if (failed(applyPartialConversion(module, legal, std::move(patterns))))
       signalPassFailure();
   }
 };

@@ -28,19 +28,12 @@ SmallVector<Value> mlir::blocksparse::device::presentOperands(ArrayRef<Value> op
   return llvm::filter_to_vector(operands, [](Value value) { return static_cast<bool>(value); });
 }
 
-KernelBuilder::KernelBuilder(ModuleOp module, const ::blocksparse::TargetInfo &target)
-    : module(module), target(target) {}
-
-const ::blocksparse::GPUFacts &KernelBuilder::getFacts() const { return target.gpuFacts(); }
-
-int64_t KernelBuilder::getMultiprocessors() const { return target.gpuFacts().multiprocessors; }
-
 void mlir::blocksparse::device::emitFastOrFallback(
     ImplicitLocOpBuilder &host, Value fits, function_ref<void(ImplicitLocOpBuilder &)> fast,
     function_ref<void(ImplicitLocOpBuilder &)> fallback) {
   if (int64_t known = knownIndex(fits); !ShapedType::isDynamic(known))
     return known != 0 ? fast(host) : fallback(host);
-  // Launches look for the function around them: the branches are filled in place.
+  // The branches are filled in place, because a launch looks for the function around it.
   auto choice = scf::IfOp::create(host, fits, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(host);
   host.setInsertionPointToStart(choice.thenBlock());
@@ -66,7 +59,7 @@ gpu::GPUModuleOp KernelBuilder::getKernelModule() {
   return kernels;
 }
 
-/// The name of the function around `host`, or "kernel".
+/// Returns the name of the function around `host`, or "kernel".
 static StringRef getHostName(OpBuilder &host) {
   Operation *parent = host.getInsertionBlock()->getParentOp();
   auto function = parent->getParentOfType<FunctionOpInterface>();
@@ -143,7 +136,7 @@ void KernelBuilder::launchItems(
         emitLoop(b, first, end, step,
                  [&](ImplicitLocOpBuilder &inner, Value item) { body(inner, mapping, item); });
       });
-  // Without this, ptxas aims at more blocks than that and spills registers for them.
+  // Without this attribute, ptxas aims at more resident CTAs and spills registers to reach them.
   kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), host.getI32IntegerAttr(2));
 }
 

@@ -12,38 +12,40 @@
 
 namespace mlir::blocksparse::device {
 
-/// How one kernel is launched. Grids are one-dimensional.
+/// Describes how one kernel is launched. Grids are one-dimensional.
 struct LaunchShape {
-  /// Number of thread blocks, an index value of the host; at least 1.
+  /// Number of CTAs, an index value of the host; at least 1.
   Value blocks;
-  /// Threads of a block, a constant of the kernel (`known_block_size`).
+  /// Threads of a CTA, a constant of the kernel (`known_block_size`).
   int64_t threads = 256;
-  /// Dynamic shared memory of a block.
+  /// Dynamic shared memory of a CTA in bytes.
   int64_t sharedBytes = 0;
-  /// Blocks of a cluster (sm_90), which divides their number.
+  /// CTAs of a cluster (sm_90); divides the number of CTAs.
   int64_t cluster = 1;
-  /// The kernel may be launched before the one before it has ended, where the chip can do that (see
-  /// Kit/DependentLaunch.h). Its loads are not invariant.
+  /// True if the kernel may be launched before the kernel before it has ended, on chips that can do
+  /// that (see Kit/DependentLaunch.h). Its loads are then not invariant.
   bool startsEarly = false;
 };
 
-/// Makes the kernels of a module. The kernels stand in one `gpu.module @blocksparse_kernels`
-/// with an NVVM target; each is launched, synchronously in the order of the host code, by a
-/// `gpu.launch_func` at the insertion point of the builder that asks for it.
+/// Makes the kernels of a module. All kernels of a module are in one
+/// `gpu.module @blocksparse_kernels` with an NVVM target. Each is launched, synchronously and in
+/// the order of the host code, by a `gpu.launch_func` at the insertion point of the host's builder.
 class KernelBuilder {
 public:
-  /// Threads of a block of the scalar kernels, and the largest number of blocks that they ask
-  /// for: enough to fill any device, while a kernel's loop does the rest.
+  /// Threads of a CTA of the scalar kernels, and the largest number of CTAs that they are launched
+  /// with. That many fill any device; a loop in the kernel does the rest of the work.
   static constexpr int64_t simtThreads = 256;
   static constexpr int64_t simtMaxBlocks = 65536;
 
-  /// `module` is the host's; the kernel module is made when the first kernel is.
-  KernelBuilder(ModuleOp module, const ::blocksparse::TargetInfo &target);
+  /// Makes kernels for `target`, a GPU, and launches them in `module`. The kernel module is
+  /// made with the first kernel.
+  KernelBuilder(ModuleOp module, const ::blocksparse::TargetInfo &target)
+      : module(module), target(target) {}
 
   /// Returns what the GPU can do, its number of SMs and its rates.
-  const ::blocksparse::GPUFacts &getFacts() const;
-  /// Multiprocessors of the chip.
-  int64_t getMultiprocessors() const;
+  const ::blocksparse::GPUFacts &getFacts() const { return target.gpuFacts(); }
+  /// Returns the number of SMs of the chip.
+  int64_t getMultiprocessors() const { return getFacts().multiprocessors; }
 
   /// Builds the kernel `<host function>_<name>` (made unique) and launches it at `host`. Kernel
   /// arguments are the distinct `operands` (memrefs, index, scalars) in order; `body` receives a
@@ -53,15 +55,15 @@ public:
                         const LaunchShape &shape,
                         function_ref<void(ImplicitLocOpBuilder &, const IRMapping &)> body);
 
-  /// A kernel with one thread for each of `work` items (an index value of the host): `body`
-  /// runs for every item number below `work`. No grid limit: threads take several items
-  /// where there are more than the largest grid has.
+  /// Builds and launches a kernel with one thread for each of `work` items (an index value of the
+  /// host): `body` runs for every item from 0 to `work` - 1. The grid has no limit: a thread
+  /// computes several items if there are more than the largest grid has threads.
   void
   launchForEach(ImplicitLocOpBuilder &host, StringRef name, ValueRange operands, Value work,
                 function_ref<void(ImplicitLocOpBuilder &, const IRMapping &, Value item)> body);
 
-  /// The same with one warp for each item; `lane` is 0 .. 31. All lanes of a warp run
-  /// `body` together, so it may shuffle.
+  /// Builds and launches a kernel with one warp for each item; `lane` is 0 .. 31. All lanes of a
+  /// warp run `body` together, so it may shuffle.
   void launchForEachWarp(
       ImplicitLocOpBuilder &host, StringRef name, ValueRange operands, Value work,
       function_ref<void(ImplicitLocOpBuilder &, const IRMapping &, Value item, Value lane)> body);
@@ -77,18 +79,18 @@ private:
   gpu::GPUModuleOp kernels;
 };
 
-/// Host code that launches the kernels of `fast` where `fits` (i1) is true, else those of
-/// `fallback`; one of them alone where `fits` is known.
+/// Emits host code that launches the kernels of `fast` if `fits` (i1) is true, else those of
+/// `fallback`. Emits only one of the two if `fits` is a constant.
 void emitFastOrFallback(ImplicitLocOpBuilder &host, Value fits,
                         function_ref<void(ImplicitLocOpBuilder &)> fast,
                         function_ref<void(ImplicitLocOpBuilder &)> fallback);
 
-/// The argument of a kernel that `value` of the host became; `value` itself where `mapping` is
-/// empty, as on the host, so that one piece of code may describe operands on both sides. Null
-/// (an absent operand) stays null.
+/// Returns the kernel argument that `value` of the host is mapped to. An empty `mapping` returns
+/// `value` itself, so that the same code describes operands on the host. Null (an absent operand)
+/// stays null.
 Value mapOperand(const IRMapping &mapping, Value value);
 
-/// Those of `operands` that are there.
+/// Returns the operands that are not null, in order.
 SmallVector<Value> presentOperands(ArrayRef<Value> operands);
 
 } // namespace mlir::blocksparse::device

@@ -36,6 +36,12 @@ public:
   /// it waits for, both i32.
   struct Position {
     Value stage, parity;
+
+    /// Number of values that a loop carries for a position.
+    static constexpr size_t numCarried = 2;
+    SmallVector<Value> toCarried() const { return {stage, parity}; }
+    /// Reads the position from the first of `values`.
+    static Position fromCarried(ValueRange values) { return {values[0], values[1]}; }
   };
 
   /// `barriers` (i32) is the address of bytes(stages) bytes of shared memory, aligned to 8. It must

@@ -4,7 +4,6 @@
 #include "../../Device/Elements.h"
 #include "../../Device/Loops.h"
 #include "../Operands/Epilogue.h"
-#include "../Simt/SimtKernels.h"
 #include "MmaKernels.h"
 #include "MmaProduct.h"
 #include "blocksparse/IR/KernelProblem.h"
@@ -19,36 +18,38 @@ using namespace mlir::blocksparse::device;
 
 namespace {
 
-/// The tile of a planned_dsd: a part of a block row by a panel of columns.
+/// Describes the tile of a planned_dsd: a part of a block row by a column tile.
 struct DSDTile {
   FactorKind kind;
   int64_t stepDepth, blockRows, blockDepth, m, n, stages;
-  /// Every step has its runs whole, inside of the dense operand. Known of constant tables alone.
+  /// True if all runs of every step are complete and inside of the dense operand. Only a constant
+  /// table can make it true.
   bool wholeBlocks = false;
 
   explicit DSDTile(PlannedDSDOp op);
-  /// Values of k that have one origin, and how many such runs a step and a block have.
+  /// Return the values of k of a run, which all come from one block, and the number of runs of a
+  /// step and of a block.
   int64_t runDepth() const { return std::gcd(blockDepth, stepDepth); }
   int64_t runsPerStep() const { return stepDepth / runDepth(); }
   int64_t runsPerBlock() const { return blockDepth / runDepth(); }
 };
 
-/// A planned_dsd on either side of a launch.
+/// Describes a planned_dsd, on the host or in a kernel.
 class DSDView {
 public:
   DSDView(ImplicitLocOpBuilder &b, PlannedDSDOp op, const IRMapping &mapping);
 
-  /// (batch, head, panel, segment, part of the block row); the segments of a panel run together,
-  /// so that its rows of the dense operand stay in the cache.
+  /// Returns the extents (batch, head, column tile, segment, part of the block row) of the tiles.
+  /// The segments of a column tile run at about the same time, so that its part of the dense
+  /// operand stays in the cache.
   SmallVector<Value> extents(ImplicitLocOpBuilder &b) const;
-  /// Heads of the loop over tiles: 1 where the table has them.
+  /// Returns the heads of the loop over tiles: 1 if the table lists heads.
   Value heads(ImplicitLocOpBuilder &b) const {
-    return op.getLutHeads() == 1 ? out.heads() : indexConstant(b, 1);
+    return PlannedDSDOp(op).getLutHeads() == 1 ? out.heads() : indexConstant(b, 1);
   }
   Value hasProducts(ImplicitLocOpBuilder &b) const;
 
-  // Accessors of ops are not const.
-  mutable PlannedDSDOp op;
+  PlannedDSDOp op;
   DSDTile tile;
   DenseView dense, out;
   SegmentView segments;
@@ -57,7 +58,7 @@ public:
   std::optional<ValuesView> values;
 };
 
-/// The kernel's work on one tile.
+/// Emits the work on one tile.
 class DSDWork {
 public:
   DSDWork(ImplicitLocOpBuilder &b, const DSDView &view, Value number);
@@ -69,7 +70,8 @@ private:
   TileReduction getReduction(ImplicitLocOpBuilder &b) const;
   SmallVector<Value> readTables(ImplicitLocOpBuilder &b, Value step) const;
   ReductionStep getStep(ImplicitLocOpBuilder &b, Value step, ValueRange tables) const;
-  /// Run `i` of a step: number of the entry among the tile's, and of the run in the block.
+  /// Returns, for run `i` of a step, the index of its entry among those of the tile, and the index
+  /// of the run in the block.
   std::pair<Value, Value> locateRun(ImplicitLocOpBuilder &b, Value step, int64_t i) const;
   void emitFinal(ImplicitLocOpBuilder &b, const MmaProduct &product, const Epilogue &epilogue,
                  Value wide) const;
@@ -78,7 +80,7 @@ private:
   const DSDView &view;
   Value number;
   Value batch, headNumber, head, slot, first, count;
-  /// Row in the block and in the matrix, and column.
+  /// First row of the tile in the block and in the matrix, and its first column.
   Value blockRow, row, col;
 };
 
@@ -119,6 +121,7 @@ SmallVector<Value> DSDView::extents(ImplicitLocOpBuilder &b) const {
 }
 
 Value DSDView::hasProducts(ImplicitLocOpBuilder &b) const {
+  PlannedDSDOp op = this->op;
   if (op.getAlpha().isZero())
     return arith::ConstantIntOp::create(b, b.getI1Type(), 0);
   Value zero = indexConstant(b, 0);
@@ -131,13 +134,14 @@ Value DSDView::hasProducts(ImplicitLocOpBuilder &b) const {
 
 DSDWork::DSDWork(ImplicitLocOpBuilder &b, const DSDView &view, Value number)
     : view(view), number(number) {
+  PlannedDSDOp op = view.op;
   SmallVector<Value> index = splitIndex(b, number, view.extents(b));
   batch = index[0];
   headNumber = index[1];
   auto field = [&](SegmentTable::Field which) {
     return view.segments.field(b, batch, index[3], which);
   };
-  head = view.op.getLutHeads() == 1 ? headNumber : field(SegmentTable::Head);
+  head = op.getLutHeads() == 1 ? headNumber : field(SegmentTable::Head);
   first = field(SegmentTable::First);
   count = field(SegmentTable::Count);
   slot = field(SegmentTable::Slot);
@@ -154,7 +158,8 @@ std::pair<Value, Value> DSDWork::locateRun(ImplicitLocOpBuilder &b, Value step, 
           b.createOrFold<arith::RemUIOp>(run, perBlock)};
 }
 
-/// Block column and value of the entry of every run; those of the last entry behind it.
+/// Reads the block column and the value block of the entry of every run. Runs past the last entry
+/// read the last entry.
 SmallVector<Value> DSDWork::readTables(ImplicitLocOpBuilder &b, Value step) const {
   SmallVector<Value> fields;
   for (int64_t i = 0; i < view.tile.runsPerStep(); ++i) {
@@ -168,6 +173,7 @@ SmallVector<Value> DSDWork::readTables(ImplicitLocOpBuilder &b, Value step) cons
 }
 
 ReductionStep DSDWork::getStep(ImplicitLocOpBuilder &b, Value step, ValueRange tables) const {
+  PlannedDSDOp op = view.op;
   const DSDTile &tile = view.tile;
   MatrixView matrix = view.dense.matrix(b, batch, head);
   ReductionStep result;
@@ -177,8 +183,8 @@ ReductionStep DSDWork::getStep(ImplicitLocOpBuilder &b, Value step, ValueRange t
     Value start = Int(b, tables[2 * i]) * tile.blockDepth;
     start = Int(b, start) + inner;
     Value index = Int(b, view.values->headBase(b, head)) + (tables[2 * i + 1]);
-    MatrixView block = view.values->block(b, batch, index, view.op.getTransposeValues());
-    // Of a block that a table of run time places too far down nothing is read.
+    MatrixView block = view.values->block(b, batch, index, op.getTransposeValues());
+    // Nothing is read of a block that a run-time table places below the dense operand.
     Value depth;
     if (!tile.wholeBlocks)
       depth = Int(b, matrix.rows) - start;
@@ -190,13 +196,13 @@ ReductionStep DSDWork::getStep(ImplicitLocOpBuilder &b, Value step, ValueRange t
   return result;
 }
 
-/// Without the functions that give the steps.
+/// Returns the reduction without its functions.
 TileReduction DSDWork::getReduction(ImplicitLocOpBuilder &b) const {
+  PlannedDSDOp op = view.op;
   const DSDTile &tile = view.tile;
-  bool aAlongK = !view.op.getTransposeValues(), bAlongK = view.op.getTransposeB();
+  bool aAlongK = !op.getTransposeValues(), bAlongK = op.getTransposeB();
   MatrixView matrix = view.dense.matrix(b, batch, head);
-  MatrixView block =
-      view.values->block(b, batch, indexConstant(b, 0), view.op.getTransposeValues());
+  MatrixView block = view.values->block(b, batch, indexConstant(b, 0), op.getTransposeValues());
   TileReduction reduction{{aAlongK, globalStride(b, block, aAlongK ? 0 : 1),
                            MmaProduct::getLimit(b, view.out.rows(), row, tile.m),
                            tile.kind.bytes()},
@@ -206,7 +212,7 @@ TileReduction DSDWork::getReduction(ImplicitLocOpBuilder &b) const {
                           tile.runsPerStep(),
                           nullptr,
                           nullptr};
-  if (!view.op.getAlpha().isZero())
+  if (!op.getAlpha().isZero())
     reduction.steps =
         indexCeilDiv(b, Int(b, count) * tile.runsPerBlock(), indexConstant(b, tile.runsPerStep()));
   return reduction;
@@ -214,11 +220,12 @@ TileReduction DSDWork::getReduction(ImplicitLocOpBuilder &b) const {
 
 void DSDWork::emitFinal(ImplicitLocOpBuilder &b, const MmaProduct &product,
                         const Epilogue &epilogue, Value wide) const {
+  PlannedDSDOp op = view.op;
   Value hasProducts = view.hasProducts(b);
-  ResultTile result{view.out.matrix(b, batch, head), row, col, wide, view.op.getTransposeOut()};
+  ResultTile result{view.out.matrix(b, batch, head), row, col, wide, op.getTransposeOut()};
   product.emitResult(b, result, [&](ImplicitLocOpBuilder &b, Value sum, Value row, Value col) {
     StoredPosition position{batch, head, row, col};
-    if (view.op.getTransposeOut())
+    if (op.getTransposeOut())
       std::swap(position.row, position.col);
     return convertElement(b, epilogue.apply(b, sum, hasProducts, position), view.out.elementType());
   });
@@ -226,8 +233,9 @@ void DSDWork::emitFinal(ImplicitLocOpBuilder &b, const MmaProduct &product,
 
 void DSDWork::emitPartial(ImplicitLocOpBuilder &b, const MmaProduct &product,
                           Value partials) const {
+  PlannedDSDOp op = view.op;
   Value index = Int(b, batch) * view.heads(b) + headNumber;
-  index = Int(b, index) * view.op.getSlots() + slot;
+  index = Int(b, index) * op.getSlots() + slot;
   Value always = arith::ConstantIntOp::create(b, b.getI1Type(), 1);
   ResultTile result{DenseView::get(b, partials).matrix(b, {}, index), blockRow, col, always};
   product.emitResult(b, result,
@@ -245,7 +253,7 @@ void DSDWork::emit(ImplicitLocOpBuilder &b, const MmaProduct &product, const Epi
     reduction.readTables = read;
     reduction.getStep = step;
     product.emitReduction(b, reduction);
-    // Read again: the registers are needed for the sums meanwhile.
+    // The tables are read again, because the accumulators needed the registers meanwhile.
     DSDWork place(b, view, number);
     if (!partials)
       return place.emitFinal(b, product, epilogue, wide);
@@ -288,7 +296,7 @@ static void emitCombine(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Plan
         Value start = Int(b, field(CombineTable::Tile)) * view.tile.blockRows;
         Value row = Int(b, start) + index[3], col = index[4];
         Value to = Int(b, from) + field(CombineTable::Slots);
-        // Rows that only fill the table up have no slots.
+        // Padding rows of the table have no slots.
         Value active = both(b, indexLess(b, row, view.out.rows()), indexLess(b, from, to));
         emitIf(b, active, [&](ImplicitLocOpBuilder &b) {
           Value sum =
@@ -307,7 +315,8 @@ static void emitCombine(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Plan
       });
 }
 
-/// Sums [batch, head and slot][row of the block][column], rows of whole groups of 32 bytes.
+/// Allocates partial sums [batch, head and slot][row of the block][column]. Rows are multiples of
+/// 32 bytes.
 static Value allocatePartials(ImplicitLocOpBuilder &host, PlannedDSDOp op) {
   DSDView view(host, op, IRMapping());
   Value eight = indexConstant(host, 8);
@@ -323,11 +332,17 @@ static Value allocatePartials(ImplicitLocOpBuilder &host, PlannedDSDOp op) {
 // Launch
 //===----------------------------------------------------------------------===//
 
-bool mlir::blocksparse::device::hasMma(const KernelBuilder &kernels, PlannedDSDOp op) {
-  return checkMmaSupport(op, kernels.getFacts()).empty();
+bool mlir::blocksparse::device::supportsMma(const ::blocksparse::GPUFacts &facts, PlannedDSDOp op) {
+  return asksForTensorCores(op.getSchedule()) && checkMmaSupport(op, facts).empty();
 }
 
-static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedDSDOp op) {
+Value mlir::blocksparse::device::fitsMma(ImplicitLocOpBuilder &host,
+                                         const ::blocksparse::GPUFacts &, PlannedDSDOp op) {
+  return both(host, isAligned16(host, op.getValues()), isAligned16(host, op.getDense()));
+}
+
+void mlir::blocksparse::device::emitMma(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                                        PlannedDSDOp op) {
   Value partials = op.getCombine() ? allocatePartials(host, op) : Value();
   Value wide = arith::ConstantIntOp::create(host, host.getI1Type(), 0);
   if (!op.getTransposeOut())
@@ -351,12 +366,4 @@ static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Plan
     return;
   emitCombine(host, kernels, op, partials);
   memref::DeallocOp::create(host, partials);
-}
-
-void mlir::blocksparse::device::emitMma(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
-                                        PlannedDSDOp op) {
-  Value fits = both(host, isAligned16(host, op.getValues()), isAligned16(host, op.getDense()));
-  emitFastOrFallback(
-      host, fits, [&](ImplicitLocOpBuilder &b) { emitProduct(b, kernels, op); },
-      [&](ImplicitLocOpBuilder &b) { emitSimt(b, kernels, op); });
 }

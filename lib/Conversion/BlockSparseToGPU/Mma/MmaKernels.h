@@ -1,13 +1,13 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The "cuda.mma" family: products of f16, bf16 and f8, and of f32 that may be rounded to tf32, with
-// f32 sums, and of i8 with i32 sums, on tensor cores by mma.sync, ldmatrix and cp.async. A thread
-// block owns a tile of the result and adds in the order of the tables: the result is bitwise equal
-// from run to run. Elements of padding are never read.
+// The "cuda.mma" family: products on tensor cores by mma.sync, ldmatrix and cp.async (sm_80 and
+// later). Factors are f16, bf16 or f8 with f32 accumulators, f32 that may be rounded to tf32, or i8
+// with i32 accumulators. A CTA computes a tile of the result and adds in the order of the tables,
+// so results are bitwise equal from run to run. Elements of padding are never read.
 //
-// cp.async moves 16 bytes. Where an operand's address or strides are no multiples of that, or its
-// last axis is not contiguous, the host code launches the scalar kernel instead.
+// cp.async moves 16 bytes. The family therefore requires at run time that the addresses and strides
+// of both factors are multiples of 16 bytes and that their last axes are contiguous.
 
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_MMA_MMAKERNELS_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_MMA_MMAKERNELS_H
@@ -17,14 +17,24 @@
 
 namespace mlir::blocksparse::device {
 
-/// Whether the family has a kernel for the op on the chip of `kernels`, sm_80 or later: its factors
-/// are both f16, bf16 or i8, f32 with a precision other than ieee, or from sm_90 on f8, and its
-/// blocks are multiples of 16 in both directions.
-bool hasMma(const KernelBuilder &kernels, PlannedDSDOp op);
-bool hasMma(const KernelBuilder &kernels, PlannedSDDOp op);
-bool hasMma(const KernelBuilder &kernels, PlannedMatmulOp op);
+/// Returns true if the schedule names a family of tensor-core kernels. The family "cuda.mma" also
+/// serves operations whose schedule names a newer family that has no kernel for them.
+bool asksForTensorCores(std::optional<ScheduleAttr> schedule);
 
-/// Each emits the launches of one op on memrefs that hasMma is true for.
+/// Return true if the family has a kernel for the operation on a chip with `facts`: the schedule
+/// asks for tensor cores; both factors are f16, bf16 or i8, f32 with a precision other than ieee,
+/// or f8 on a chip that converts it; blocks are multiples of 16 in both directions.
+bool supportsMma(const ::blocksparse::GPUFacts &facts, PlannedDSDOp op);
+bool supportsMma(const ::blocksparse::GPUFacts &facts, PlannedSDDOp op);
+bool supportsMma(const ::blocksparse::GPUFacts &facts, PlannedMatmulOp op);
+
+/// Emit host code that returns i1: true if both factors are aligned for cp.async.
+Value fitsMma(ImplicitLocOpBuilder &host, const ::blocksparse::GPUFacts &facts, PlannedDSDOp op);
+Value fitsMma(ImplicitLocOpBuilder &host, const ::blocksparse::GPUFacts &facts, PlannedSDDOp op);
+Value fitsMma(ImplicitLocOpBuilder &host, const ::blocksparse::GPUFacts &facts, PlannedMatmulOp op);
+
+/// Emit the kernels of an operation on memrefs and their launches. Require that supportsMma is
+/// true.
 void emitMma(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedDSDOp op);
 void emitMma(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedSDDOp op);
 void emitMma(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedMatmulOp op);

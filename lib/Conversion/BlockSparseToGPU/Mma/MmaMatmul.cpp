@@ -5,7 +5,6 @@
 #include "../../Device/Loops.h"
 #include "../Operands/Epilogue.h"
 #include "../Operands/MatmulAxes.h"
-#include "../Simt/SimtKernels.h"
 #include "MmaKernels.h"
 #include "MmaProduct.h"
 #include "blocksparse/IR/KernelProblem.h"
@@ -17,12 +16,12 @@ using namespace mlir::blocksparse::device;
 
 static int64_t getRank(Value memref) { return cast<MemRefType>(memref.getType()).getRank(); }
 
-/// Whether `axis` is the last one of `memref`, whose elements are neighbours.
+/// Returns true if `axis` is the last axis of `memref`, whose elements are neighbours in memory.
 static bool isLast(Value memref, int axis) { return axis + 1 == getRank(memref); }
 
 namespace {
 
-/// A planned_matmul on either side of a launch.
+/// Describes a planned_matmul, on the host or in a kernel.
 class MatmulView {
 public:
   MatmulView(ImplicitLocOpBuilder &b, PlannedMatmulOp op, const IRMapping &mapping)
@@ -33,13 +32,13 @@ public:
         out(DenseView::get(b, mapOperand(mapping, op.getInit()), axes.out)),
         epilogue(Epilogue::get(b, op, mapping)) {}
 
-  /// (batch, head, panel of columns, panel of rows).
+  /// Returns the extents (batch, head, column tile, row tile) of the tiles.
   SmallVector<Value> extents(ImplicitLocOpBuilder &b) const;
   void emitTile(ImplicitLocOpBuilder &b, const MmaProduct &product, Value number, Value wide) const;
 
-  bool aAlongK() const { return isLast(op.getA(), axes.a.col); }
-  bool bAlongK() const { return isLast(op.getB(), axes.b.row); }
-  bool rowsFastest() const { return isLast(op.getInit(), axes.out.row); }
+  bool aAlongK() const { return isLast(PlannedMatmulOp(op).getA(), axes.a.col); }
+  bool bAlongK() const { return isLast(PlannedMatmulOp(op).getB(), axes.b.row); }
+  bool rowsFastest() const { return isLast(PlannedMatmulOp(op).getInit(), axes.out.row); }
   int64_t tileM() const { return MmaProduct::fitTile(knownIndex(out.rows()), limits.m); }
   int64_t tileN() const { return MmaProduct::fitTile(knownIndex(out.cols()), limits.n); }
   int64_t stages() const { return limits.stages; }
@@ -49,8 +48,7 @@ private:
   void emitStore(ImplicitLocOpBuilder &b, const MmaProduct &product, Value batch, Value head,
                  Value row, Value col, Value wide) const;
 
-  // Accessors of ops are not const.
-  mutable PlannedMatmulOp op;
+  PlannedMatmulOp op;
   FactorKind kind;
   MatmulAxes axes;
   MmaLimits limits;
@@ -67,6 +65,7 @@ SmallVector<Value> MatmulView::extents(ImplicitLocOpBuilder &b) const {
 
 void MatmulView::emitTile(ImplicitLocOpBuilder &b, const MmaProduct &product, Value number,
                           Value wide) const {
+  PlannedMatmulOp op = this->op;
   SmallVector<Value> index = splitIndex(b, number, extents(b));
   Value batch = index[0], head = index[1];
   Value col = Int(b, index[2]) * tileN();
@@ -97,12 +96,13 @@ void MatmulView::emitTile(ImplicitLocOpBuilder &b, const MmaProduct &product, Va
 
 void MatmulView::emitStore(ImplicitLocOpBuilder &b, const MmaProduct &product, Value batch,
                            Value head, Value row, Value col, Value wide) const {
+  PlannedMatmulOp op = this->op;
   Value hasProducts = indexLess(b, indexConstant(b, 0), left.cols());
   if (op.getAlpha().isZero())
     hasProducts = arith::ConstantIntOp::create(b, b.getI1Type(), 0);
   ResultTile result{out.matrix(b, batch, head), row, col, wide, rowsFastest()};
   product.emitResult(b, result, [&](ImplicitLocOpBuilder &b, Value sum, Value row, Value col) {
-    // As stored: [B, M, H, D] in the context form.
+    // The context form stores [B, M, H, D].
     StoredPosition position{batch, head, row, col};
     if (op.getForm() == MatmulForm::Context)
       std::swap(position.head, position.row);
@@ -114,11 +114,18 @@ void MatmulView::emitStore(ImplicitLocOpBuilder &b, const MmaProduct &product, V
 // Launch
 //===----------------------------------------------------------------------===//
 
-bool mlir::blocksparse::device::hasMma(const KernelBuilder &kernels, PlannedMatmulOp op) {
-  return checkMmaSupport(op, kernels.getFacts()).empty();
+bool mlir::blocksparse::device::supportsMma(const ::blocksparse::GPUFacts &facts,
+                                            PlannedMatmulOp op) {
+  return asksForTensorCores(op.getSchedule()) && checkMmaSupport(op, facts).empty();
 }
 
-static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedMatmulOp op) {
+Value mlir::blocksparse::device::fitsMma(ImplicitLocOpBuilder &host,
+                                         const ::blocksparse::GPUFacts &, PlannedMatmulOp op) {
+  return both(host, isAligned16(host, op.getA()), isAligned16(host, op.getB()));
+}
+
+void mlir::blocksparse::device::emitMma(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                                        PlannedMatmulOp op) {
   MatmulView view(host, op, IRMapping());
   Value wide = arith::ConstantIntOp::create(host, host.getI1Type(), 0);
   if (!view.rowsFastest())
@@ -131,12 +138,4 @@ static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Plan
                  [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value number) {
                    MatmulView(b, op, mapping).emitTile(b, product, number, mapping.lookup(wide));
                  });
-}
-
-void mlir::blocksparse::device::emitMma(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
-                                        PlannedMatmulOp op) {
-  Value fits = both(host, isAligned16(host, op.getA()), isAligned16(host, op.getB()));
-  emitFastOrFallback(
-      host, fits, [&](ImplicitLocOpBuilder &b) { emitProduct(b, kernels, op); },
-      [&](ImplicitLocOpBuilder &b) { emitSimt(b, kernels, op); });
 }

@@ -4,6 +4,7 @@
 #include "MmaProduct.h"
 
 #include "../../Device/Loops.h"
+#include "MmaKernels.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -46,6 +47,10 @@ Value MmaProduct::getLimit(ImplicitLocOpBuilder &b, Value size, Value first, int
 // Launch
 //===----------------------------------------------------------------------===//
 
+bool mlir::blocksparse::device::asksForTensorCores(std::optional<ScheduleAttr> schedule) {
+  return schedule && ::blocksparse::usesTensorCores(schedule->getFamily());
+}
+
 FactorKind mlir::blocksparse::device::getFactorKind(Value a, Precision precision) {
   Type element = getElementTypeOrSelf(a.getType());
   return {element, element.isF32() && precision == Precision::TF32x3};
@@ -53,7 +58,8 @@ FactorKind mlir::blocksparse::device::getFactorKind(Value a, Precision precision
 
 int64_t MmaProduct::stageBytes() const { return kind.bytes() * shape.k * (shape.m + shape.n); }
 
-/// The stages and, after the last of them, the sums in the same place.
+/// Returns the size of the stages, or of the accumulators, which overwrite them after the last
+/// step.
 int64_t MmaProduct::sharedBytes() const {
   int64_t sums = shape.m * (shape.n + groupSize) * 4;
   return std::max(stages * stageBytes(), sums);
@@ -77,14 +83,14 @@ void MmaProduct::launch(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Stri
                  gpu::GridDimOp::create(b, gpu::Dimension::x),
                  [&](ImplicitLocOpBuilder &b, Value number) {
                    body(b, mapping, number);
-                   // The next tile's copies overwrite the sums.
+                   // The copies of the next tile overwrite the accumulators.
                    emitBarrier(b);
                  });
       });
-  // A thread has 255 registers at most; 8 warps on a multiprocessor leave it that many, 12 leave
-  // 168 and 16 leave 128. Two sets of fragments stand beside the sums.
+  // A thread has 255 registers at most; 8 warps on an SM leave it that many, 12 leave 168 and 16
+  // leave 128. Two sets of fragments need registers besides the accumulators.
   int64_t sums = shape.warpM() * shape.warpN() / 32;
-  // The addresses of four blocks a step want more than 128 too.
+  // The addresses of four blocks in each step need more than 128 registers, too.
   int64_t threads = sums >= 128 ? 256 : sums >= 64 || kind.bytes() == 1 ? 384 : 512;
   auto resident = static_cast<int32_t>(threads / shape.threads());
   kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), host.getI32IntegerAttr(resident));
@@ -121,7 +127,7 @@ SmallVector<Value> MmaProduct::loadSlice(ImplicitLocOpBuilder &b, Value stage,
   return tile->loadSlice(b, *memory, stage, second, slice);
 }
 
-/// The values of the tables for `step`, zeros where there are no steps.
+/// Returns the values of the tables for `step`, or zeros if there are no steps.
 static SmallVector<Value> readFirstTables(ImplicitLocOpBuilder &b, const TileReduction &reduction,
                                           Value step) {
   if (!reduction.readTables)
@@ -141,7 +147,7 @@ static SmallVector<Value> readFirstTables(ImplicitLocOpBuilder &b, const TileRed
   return SmallVector<Value>(scf::IfOp::create(b, any, read, skip).getResults());
 }
 
-/// The stage after the one at `offset`, in a ring.
+/// Returns the offset of the stage that follows the stage at `offset` in the ring.
 static Value nextStage(ImplicitLocOpBuilder &b, Value offset, int64_t stageBytes, int64_t stages) {
   Value next = Int(b, offset) + stageBytes;
   Value past =
@@ -149,15 +155,42 @@ static Value nextStage(ImplicitLocOpBuilder &b, Value offset, int64_t stageBytes
   return arith::SelectOp::create(b, past, i32Constant(b, 0), next);
 }
 
-/// At the top of turn i, the copies of steps i .. i + stages - 2 have been started, one group
-/// each, and step i is there for all threads, whose registers hold its first slice. The words of
-/// each slice are loaded before the products of the slice ahead of it. After the barrier, which
-/// stands before the last products, step i + 1 is there for all threads, and all have read what
-/// they need of step i: its stage may be written to by the copies of turn i + 1. So products
-/// hide the wait for the barrier and for shared memory.
-void MmaProduct::emitReduction(ImplicitLocOpBuilder &b, const TileReduction &reduction) const {
-  Copies copies{TileCopy(b, tile->aTile(), reduction.a, reduction.runs, thread, shape.threads()),
-                TileCopy(b, tile->bTile(), reduction.b, reduction.runs, thread, shape.threads())};
+/// Holds what the loop over the steps of a reduction carries.
+struct MmaProduct::PipelineState {
+  SmallVector<Value> accumulators;
+  /// The first slice of the step, as the words that loadSlice returns.
+  SmallVector<Value> words;
+  /// Values of the tables for the step whose copies start next.
+  SmallVector<Value> tables;
+  /// Offsets (i32) of the stage of the step, and of the stage that the next copies fill.
+  Value current, free;
+
+  SmallVector<Value> toCarried() const {
+    SmallVector<Value> values(accumulators);
+    llvm::append_range(values, words);
+    llvm::append_range(values, tables);
+    values.append({current, free});
+    return values;
+  }
+  /// Replaces the values by those of `carried`, which toCarried of a state of equal sizes returned.
+  void setCarried(ValueRange carried) {
+    auto take = [&](MutableArrayRef<Value> values) {
+      llvm::copy(carried.take_front(values.size()), values.begin());
+      carried = carried.drop_front(values.size());
+    };
+    take(accumulators);
+    take(words);
+    take(tables);
+    current = carried[0];
+    free = carried[1];
+  }
+};
+
+/// Emits the copies of the first stages - 1 steps, one commit group each, and returns the state of
+/// step 0, whose first slice is in registers.
+MmaProduct::PipelineState MmaProduct::emitPrologue(ImplicitLocOpBuilder &b,
+                                                   const TileReduction &reduction,
+                                                   const Copies &copies) const {
   for (int64_t i = 0; i + 1 < stages; ++i) {
     Value step = indexConstant(b, i);
     emitIf(b, indexLess(b, step, reduction.steps), [&](ImplicitLocOpBuilder &b) {
@@ -168,57 +201,64 @@ void MmaProduct::emitReduction(ImplicitLocOpBuilder &b, const TileReduction &red
     });
     emitCommitCopies(b);
   }
-  SmallVector<Value> tables = readFirstTables(b, reduction, indexConstant(b, stages - 1));
+  PipelineState state;
+  state.tables = readFirstTables(b, reduction, indexConstant(b, stages - 1));
   emitWaitCopies(b, stages - 2);
   emitBarrier(b);
-  SmallVector<Value> initial = tile->zeros(b);
-  SmallVector<Value> words = loadSlice(b, i32Constant(b, 0), 0);
-  size_t sumCount = initial.size(), wordCount = words.size();
-  llvm::append_range(initial, words);
-  llvm::append_range(initial, tables);
-  initial.push_back(i32Constant(b, 0));
-  initial.push_back(i32Constant(b, (stages - 1) * stageBytes()));
-  // Half the registers of an index.
+  state.accumulators = tile->zeros(b);
+  state.words = loadSlice(b, i32Constant(b, 0), 0);
+  state.current = i32Constant(b, 0);
+  state.free = i32Constant(b, (stages - 1) * stageBytes());
+  return state;
+}
+
+/// At the top of iteration i, the copies of steps i .. i + stages - 2 have been started, one commit
+/// group each. Step i has arrived for all threads, whose registers hold its first slice. The words
+/// of each slice are loaded before the products of the slice ahead of it. After the barrier, which
+/// precedes the last products, step i + 1 has arrived for all threads, and all have read what they
+/// need of step i: the copies of iteration i + 1 may write to its stage. Products thus hide the
+/// wait for the barrier and for shared memory.
+void MmaProduct::emitReduction(ImplicitLocOpBuilder &b, const TileReduction &reduction) const {
+  Copies copies{TileCopy(b, tile->aTile(), reduction.a, reduction.runs, thread, shape.threads()),
+                TileCopy(b, tile->bTile(), reduction.b, reduction.runs, thread, shape.threads())};
+  PipelineState state = emitPrologue(b, reduction, copies);
+  // An i32 needs half the registers of an index.
   Value steps = arith::IndexCastOp::create(b, b.getI32Type(), reduction.steps);
-  auto turn = [&](ImplicitLocOpBuilder &b, Value i, ValueRange carried) {
-    SmallVector<Value> sums(carried.take_front(sumCount));
-    SmallVector<Value> words(carried.drop_front(sumCount).take_front(wordCount));
-    SmallVector<Value> tables(carried.drop_front(sumCount + wordCount).drop_back(2));
-    Value current = carried.drop_back().back(), free = carried.back();
-    Value after = nextStage(b, current, stageBytes(), stages);
+  auto iteration = [&](ImplicitLocOpBuilder &b, Value i, ValueRange carried) {
+    state.setCarried(carried);
+    Value after = nextStage(b, state.current, stageBytes(), stages);
     for (int64_t slice = 0; slice < tile->slices(); ++slice) {
       bool last = slice + 1 == tile->slices();
       if (last) {
         emitWaitCopies(b, stages - 2);
         emitBarrier(b);
       }
-      SmallVector<Value> next = loadSlice(b, last ? after : current, last ? 0 : slice + 1);
+      SmallVector<Value> next = loadSlice(b, last ? after : state.current, last ? 0 : slice + 1);
       if (slice == 0) {
         Value ahead32 = Int(b, i) + (stages - 1);
         Value ahead = toIndex(b, ahead32);
         emitIf(b, arith::CmpIOp::create(b, arith::CmpIPredicate::slt, ahead32, steps),
                [&](ImplicitLocOpBuilder &b) {
-                 emitCopies(b, copies, reduction.getStep(b, ahead, tables), free);
+                 emitCopies(b, copies, reduction.getStep(b, ahead, state.tables), state.free);
                });
         emitCommitCopies(b);
         if (reduction.readTables)
-          tables = reduction.readTables(b, Int(b, ahead) + 1);
+          state.tables = reduction.readTables(b, Int(b, ahead) + 1);
       }
-      tile->multiplySlice(b, words, sums);
-      words = next;
+      tile->multiplySlice(b, state.words, state.accumulators);
+      state.words = next;
     }
-    llvm::append_range(sums, words);
-    llvm::append_range(sums, tables);
-    sums.push_back(after);
-    sums.push_back(nextStage(b, free, stageBytes(), stages));
-    return sums;
+    state.current = after;
+    state.free = nextStage(b, state.free, stageBytes(), stages);
+    return state.toCarried();
   };
   SmallVector<Value> results =
-      emitCarry(b, i32Constant(b, 0), steps, i32Constant(b, 1), initial, turn);
-  // The sums take the place of the stages.
+      emitCarry(b, i32Constant(b, 0), steps, i32Constant(b, 1), state.toCarried(), iteration);
+  state.setCarried(results);
+  // The accumulators overwrite the stages.
   emitWaitCopies(b, 0);
   emitBarrier(b);
-  tile->storeSums(b, *memory, ArrayRef<Value>(results).take_front(sumCount));
+  tile->storeSums(b, *memory, state.accumulators);
   emitBarrier(b);
 }
 
@@ -226,7 +266,7 @@ void MmaProduct::emitReduction(ImplicitLocOpBuilder &b, const TileReduction &red
 // Result
 //===----------------------------------------------------------------------===//
 
-/// `elements` to 16-byte aligned global memory.
+/// Stores `elements` to 16-byte aligned global memory.
 static void storeWide(ImplicitLocOpBuilder &b, MutableArrayRef<Value> elements, Value address) {
   // LLVM has no type for f8.
   if (isa<Float8E4M3FNType, Float8E5M2Type>(elements.front().getType()))
@@ -246,7 +286,7 @@ static void storeWide(ImplicitLocOpBuilder &b, MutableArrayRef<Value> elements, 
   }
 }
 
-/// The sums (row, col .. col + 7) of the tile.
+/// Stores the accumulators (row, col .. col + 7) of the tile.
 void MmaProduct::emitGroup(ImplicitLocOpBuilder &b, const ResultTile &result, Finish finish,
                            Value row, Value col) const {
   Value outRow = Int(b, result.row) + toIndex(b, row);

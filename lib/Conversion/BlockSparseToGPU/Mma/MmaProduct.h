@@ -16,34 +16,36 @@ namespace mlir::blocksparse::device {
 /// the operation.
 FactorKind getFactorKind(Value a, Precision precision);
 
-/// One step of a reduction: where MmaShape::k values of k of both factors come from, cut into
-/// TileReduction::runs equal runs.
+/// Describes one step of a reduction: where MmaShape::k values of k of both factors are, in
+/// TileReduction::runs runs of equal length.
 struct ReductionStep {
   SmallVector<ReductionRun, 2> a, b;
 };
 
-/// A product of tiles: what stays the same over a tile's reduction.
+/// Describes a product of tiles: everything that stays the same over the reduction of a tile.
 struct TileReduction {
   FactorGeometry a, b;
   /// Number of steps, index.
   Value steps;
   /// Runs that a step is cut into.
   int64_t runs;
-  /// What getStep needs of the tables, always as many values, index. They are read a step before
-  /// they are needed, so for any number from 0 up, but only where there are steps. May be null.
+  /// Reads the values of the tables that getStep needs, always as many, index. The kernel reads
+  /// them one step ahead, so `step` may be any index from 0, but only if there are steps. May be
+  /// null.
   function_ref<SmallVector<Value>(ImplicitLocOpBuilder &, Value step)> readTables;
-  /// The operands of one step; runs for numbers below `steps` alone.
+  /// Returns the operands of step `step`, which is below `steps`.
   function_ref<ReductionStep(ImplicitLocOpBuilder &, Value step, ValueRange tables)> getStep;
 };
 
-/// A tile's place in the result.
+/// Describes where a tile is in the result.
 struct ResultTile {
   MatrixView matrix;
-  /// Position of the tile's first element in `matrix`.
+  /// Coordinates in `matrix` of the first element of the tile.
   Value row, col;
-  /// i1: 8 neighbours of a row can be stored at once from columns that are multiples of 8.
+  /// True (i1) if 8 neighbours of a row can be stored at once from columns that are multiples of 8.
   Value wide;
-  /// Neighbours in memory are neighbours along the columns of the matrix: rows go fastest.
+  /// True if neighbours in memory are neighbours along the columns of the matrix: threads then
+  /// store rows fastest.
   bool rowsFastest = false;
 };
 
@@ -58,48 +60,53 @@ struct MmaLimits {
   static MmaLimits get(std::optional<ScheduleAttr> schedule);
 };
 
-/// The frame of every kernel of the "cuda.mma" family: a pipeline of cp.async copies over the
-/// steps of a tile's reduction, mma.sync on what has arrived, then the sums through shared memory
-/// to their places. All threads of a block do the same things, so that barriers are met by all.
+/// Emits the frame of every kernel of the "cuda.mma" family: a pipeline of cp.async copies over the
+/// steps of a tile's reduction, mma.sync on the stages that have arrived, and stores of the
+/// accumulators through shared memory. All threads of a CTA run the same code, so that all of them
+/// reach each barrier.
 class MmaProduct {
 public:
-  /// Takes tiles m x n with getStepDepth values of k a step.
+  /// Describes tiles m x n with getStepDepth values of k in each step.
   MmaProduct(int64_t m, int64_t n, int64_t stages, const FactorKind &kind, bool aAlongK,
              bool bAlongK)
       : shape(MmaShape::get(m, n, getStepDepth(kind), kind)), stages(stages), kind(kind),
         aAlongK(aAlongK), bAlongK(bAlongK) {}
 
-  /// 64 bytes of a tile stored along k: 64 values of 8 bits, 32 of 16, 16 of 32.
+  /// Returns the values of k in 64 bytes of a K-major tile: 64 of 8 bits, 32 of 16, 16 of 32.
   static int64_t getStepDepth(const FactorKind &kind) { return 64 / kind.bytes(); }
-  /// The tile size, a power of two from 16 to `most`, for an extent (kDynamic: unknown).
+  /// Returns the tile size, a power of two from 16 to `most`, for an extent (kDynamic: unknown).
   static int64_t fitTile(int64_t extent, int64_t most);
-  /// The largest power of two from 16 to `most` that divides `extent`, a multiple of 16.
+  /// Returns the largest power of two from 16 to `most` that divides `extent`, a multiple of 16.
   static int64_t divideTile(int64_t extent, int64_t most);
 
-  /// What is left of `size` rows (or columns) behind `first`, a multiple of `tile`; null where
+  /// Returns how many of `size` rows (or columns) follow `first`, a multiple of `tile`. Null if
   /// that is known to be at least `tile`, given that first < size.
   static Value getLimit(ImplicitLocOpBuilder &b, Value size, Value first, int64_t tile);
 
-  /// Launches a kernel in which a block takes one after another of `tiles` tiles.
+  /// Launches a kernel whose CTAs compute `tiles` tiles, each CTA one after another.
   void launch(ImplicitLocOpBuilder &host, KernelBuilder &kernels, StringRef name,
               ValueRange operands, Value tiles,
               function_ref<void(ImplicitLocOpBuilder &, const IRMapping &, Value tile)> body);
 
-  /// In `body`: the sums of the tile's reduction are left in shared memory, for emitResult.
+  /// Emits, in `body`, the reduction of a tile. It leaves the accumulators in shared memory, where
+  /// emitResult reads them.
   void emitReduction(ImplicitLocOpBuilder &b, const TileReduction &reduction) const;
 
   using Finish = function_ref<Value(ImplicitLocOpBuilder &, Value sum, Value row, Value col)>;
-  /// Stores `finish` of every sum of the tile that lies inside of the matrix, at (row, col)
-  /// of it.
+  /// Stores `finish` of every accumulator of the tile that lies inside of the matrix, at
+  /// coordinates (row, col) of the matrix.
   void emitResult(ImplicitLocOpBuilder &b, const ResultTile &result, Finish finish) const;
 
 private:
-  /// A thread's part of the copies of both factors.
+  /// Holds the copies of both factors that one thread issues.
   struct Copies {
     TileCopy a, b;
   };
+  struct PipelineState;
   void emitCopies(ImplicitLocOpBuilder &b, const Copies &copies, const ReductionStep &step,
                   Value offset) const;
+  PipelineState emitPrologue(ImplicitLocOpBuilder &b, const TileReduction &reduction,
+                             const Copies &copies) const;
   SmallVector<Value> loadSlice(ImplicitLocOpBuilder &b, Value stage, int64_t slice) const;
   int64_t stageBytes() const;
   int64_t sharedBytes() const;
@@ -110,7 +117,7 @@ private:
   int64_t stages;
   FactorKind kind;
   bool aAlongK, bAlongK;
-  // Of the kernel that is being built.
+  // State of the kernel that is being built.
   Value thread;
   std::optional<SharedMemory> memory;
   std::optional<MmaTile> tile;

@@ -3,7 +3,6 @@
 
 #include "../../Device/Elements.h"
 #include "../../Device/Loops.h"
-#include "../Simt/SimtKernels.h"
 #include "MmaKernels.h"
 #include "MmaProduct.h"
 #include "blocksparse/IR/KernelProblem.h"
@@ -15,12 +14,12 @@ using namespace mlir::blocksparse::device;
 
 namespace {
 
-/// A planned_sdd on either side of a launch. A tile is a value block or a part of one.
+/// Describes a planned_sdd, on the host or in a kernel. A tile is a value block or a part of one.
 class SDDView {
 public:
   SDDView(ImplicitLocOpBuilder &b, PlannedSDDOp op, const IRMapping &mapping);
 
-  /// (batch, head, table row, tile row, tile column of the block).
+  /// Returns the extents (batch, head, table row, tile row, tile column of the block) of the tiles.
   SmallVector<Value> extents(ImplicitLocOpBuilder &b) const;
   void emitTile(ImplicitLocOpBuilder &b, const MmaProduct &product, Value number, Value wide) const;
 
@@ -33,7 +32,8 @@ public:
   }
 
 private:
-  /// A tile's place: its value block and where it starts in the block and in the matrix.
+  /// Describes where a tile is: its value block, and its first row and column in the block and in
+  /// the matrix.
   struct Place {
     Value batch, head, value;
     Value blockRow, blockCol, row, col;
@@ -45,8 +45,7 @@ private:
   Value finish(ImplicitLocOpBuilder &b, const Place &place, Value sum, Value blockRow,
                Value blockCol) const;
 
-  // Accessors of ops are not const.
-  mutable PlannedSDDOp op;
+  PlannedSDDOp op;
   DenseView left, right;
   CoordinateView lut;
   Value batches, heads;
@@ -63,7 +62,7 @@ SDDView::SDDView(ImplicitLocOpBuilder &b, PlannedSDDOp op, const IRMapping &mapp
   int64_t rank = cast<MemRefType>(init.getType()).getRank();
   batches = rank == 4 ? memrefDim(b, init, 0) : indexConstant(b, 1);
   heads = indexConstant(b, 1);
-  // One table for all heads: the result holds as many times its blocks as there are heads.
+  // If one table serves all heads, the result holds the blocks of the table once for each head.
   if (op.getLutHeads() == 1)
     heads = b.createOrFold<arith::DivUIOp>(memrefDim(b, init, rank - 3),
                                            indexMax(b, lut.rows(), indexConstant(b, 1)));
@@ -76,11 +75,13 @@ SDDView::SDDView(ImplicitLocOpBuilder &b, PlannedSDDOp op, const IRMapping &mapp
 }
 
 SmallVector<Value> SDDView::extents(ImplicitLocOpBuilder &b) const {
+  PlannedSDDOp op = this->op;
   return {batches, heads, lut.rows(), indexConstant(b, out->blockRows() / tileM(op)),
           indexConstant(b, out->blockCols() / tileN(op))};
 }
 
 SDDView::Place SDDView::getPlace(ImplicitLocOpBuilder &b, Value number) const {
+  PlannedSDDOp op = this->op;
   SmallVector<Value> index = splitIndex(b, number, extents(b));
   auto field = [&](CoordinateTable::Field which) {
     return lut.field(b, index[0], index[2], which);
@@ -99,6 +100,7 @@ SDDView::Place SDDView::getPlace(ImplicitLocOpBuilder &b, Value number) const {
 TileReduction SDDView::getReduction(
     ImplicitLocOpBuilder &b, const Place &place,
     function_ref<ReductionStep(ImplicitLocOpBuilder &, Value, ValueRange)> getStep) const {
+  PlannedSDDOp op = this->op;
   bool aAlongK = !op.getTransposeA(), bAlongK = op.getTransposeB();
   MatrixView a = left.matrix(b, place.batch, place.head);
   MatrixView c = right.matrix(b, place.batch, place.head);
@@ -113,7 +115,8 @@ TileReduction SDDView::getReduction(
       getStep};
   if (op.getAlpha().isZero())
     return reduction;
-  // Spare blocks of run-time tables lie outside, at -1; a tile there has no products.
+  // The spare blocks of run-time tables are outside of the result, at -1; their tiles have no
+  // products.
   Value inside = both(b, indexInside(b, place.row, a.rows), indexInside(b, place.col, c.cols));
   Value steps = indexCeilDiv(b, a.cols, indexConstant(b, MmaProduct::getStepDepth(getKind(op))));
   reduction.steps = arith::SelectOp::create(b, inside, steps, indexConstant(b, 0));
@@ -122,6 +125,7 @@ TileReduction SDDView::getReduction(
 
 Value SDDView::finish(ImplicitLocOpBuilder &b, const Place &place, Value sum, Value blockRow,
                       Value blockCol) const {
+  PlannedSDDOp op = this->op;
   Type accumulator = sum.getType();
   Value row = Int(b, place.row) + (Int(b, blockRow) - place.blockRow);
   Value col = Int(b, place.col) + (Int(b, blockCol) - place.blockCol);
@@ -147,6 +151,7 @@ Value SDDView::finish(ImplicitLocOpBuilder &b, const Place &place, Value sum, Va
 
 void SDDView::emitTile(ImplicitLocOpBuilder &b, const MmaProduct &product, Value number,
                        Value wide) const {
+  PlannedSDDOp op = this->op;
   Place place = getPlace(b, number);
   int64_t stepDepth = MmaProduct::getStepDepth(getKind(op));
   auto getStep = [&](ImplicitLocOpBuilder &b, Value step, ValueRange) {
@@ -160,7 +165,7 @@ void SDDView::emitTile(ImplicitLocOpBuilder &b, const MmaProduct &product, Value
     return result;
   };
   product.emitReduction(b, getReduction(b, place, getStep));
-  // Read again: the registers are needed for the sums meanwhile.
+  // The table is read again, because the accumulators needed the registers meanwhile.
   place = getPlace(b, number);
   ResultTile result{out->block(b, place.batch, place.value), place.blockRow, place.blockCol, wide};
   product.emitResult(b, result, [&](ImplicitLocOpBuilder &b, Value sum, Value row, Value col) {
@@ -172,11 +177,17 @@ void SDDView::emitTile(ImplicitLocOpBuilder &b, const MmaProduct &product, Value
 // Launch
 //===----------------------------------------------------------------------===//
 
-bool mlir::blocksparse::device::hasMma(const KernelBuilder &kernels, PlannedSDDOp op) {
-  return checkMmaSupport(op, kernels.getFacts()).empty();
+bool mlir::blocksparse::device::supportsMma(const ::blocksparse::GPUFacts &facts, PlannedSDDOp op) {
+  return asksForTensorCores(op.getSchedule()) && checkMmaSupport(op, facts).empty();
 }
 
-static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedSDDOp op) {
+Value mlir::blocksparse::device::fitsMma(ImplicitLocOpBuilder &host,
+                                         const ::blocksparse::GPUFacts &, PlannedSDDOp op) {
+  return both(host, isAligned16(host, op.getA()), isAligned16(host, op.getB()));
+}
+
+void mlir::blocksparse::device::emitMma(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                                        PlannedSDDOp op) {
   Value wide = isAligned16(host, op.getInit());
   bool readsInput = !op.getBeta().isZero();
   SmallVector<Value> operands = presentOperands({op.getA(), op.getB(), op.getLut(), op.getInit(),
@@ -189,12 +200,4 @@ static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Plan
                  [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value number) {
                    SDDView(b, op, mapping).emitTile(b, product, number, mapping.lookup(wide));
                  });
-}
-
-void mlir::blocksparse::device::emitMma(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
-                                        PlannedSDDOp op) {
-  Value fits = both(host, isAligned16(host, op.getA()), isAligned16(host, op.getB()));
-  emitFastOrFallback(
-      host, fits, [&](ImplicitLocOpBuilder &b) { emitProduct(b, kernels, op); },
-      [&](ImplicitLocOpBuilder &b) { emitSimt(b, kernels, op); });
 }

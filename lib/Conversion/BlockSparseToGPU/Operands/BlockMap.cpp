@@ -48,7 +48,7 @@ BlockMap BlockMap::build(
   kernels.launchForEach(
       host, "fill_block_map", arguments, work,
       [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item) {
-        // Minima and integer sums come out the same in any order.
+        // Minima and integer sums do not depend on the order of the threads.
         visit(b, mapping, item, [&](ImplicitLocOpBuilder &b, const Place &place, Value row) {
           SmallVector<Value> index = indicesOf(place);
           Value number = arith::IndexCastOp::create(b, b.getI32Type(), row);

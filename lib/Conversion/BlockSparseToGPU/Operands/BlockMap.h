@@ -8,33 +8,34 @@
 
 namespace mlir::blocksparse::device {
 
-/// A device table [B, heads, block rows, block columns] that says for each block of the grid
-/// which row of a look-up table lists it: the lowest, whatever the order of the threads, and
-/// how many do.
+/// Describes a device table [B, heads, block rows, block columns] that holds, for each block of the
+/// grid, the lowest row of a look-up table that lists the block, whatever the order of the threads,
+/// and the number of rows that do.
 class BlockMap {
 public:
-  /// Extents of the grid, index values of the host.
+  /// Holds the extents of the grid, index values of the host.
   struct Grid {
     Value batches, heads, rows, cols;
   };
-  /// A block's place, index values of a kernel.
+  /// Holds the coordinates of a block, index values of a kernel.
   struct Place {
     Value batch, head, row, col;
   };
   using Insert = function_ref<void(ImplicitLocOpBuilder &, const Place &, Value tableRow)>;
 
-  /// Allocates the table and fills it: `visit` runs in a kernel for each of `work` items and
-  /// calls its last argument for every table row of the item.
+  /// Emits host code that allocates the table, and kernels that fill it: `visit` runs in a kernel
+  /// for each of `work` items and calls its last argument for every table row of the item.
   static BlockMap
   build(ImplicitLocOpBuilder &host, KernelBuilder &kernels, const Grid &grid, ValueRange operands,
         Value work,
         function_ref<void(ImplicitLocOpBuilder &, const IRMapping &, Value item, Insert)> visit);
 
-  /// The two buffers, for a kernel's operands.
+  /// Returns the two buffers, which the kernels that read the table need as operands.
   SmallVector<Value> buffers() const { return {first, counts}; }
   void release(ImplicitLocOpBuilder &host) const;
 
-  /// In a kernel: the lowest table row of a block (meaningless without one), and their number.
+  /// Each returns, in a kernel, the lowest table row that lists a block (meaningless if none does),
+  /// and the number of rows that list it.
   Value getFirst(ImplicitLocOpBuilder &b, const IRMapping &mapping, const Place &place) const;
   Value getCount(ImplicitLocOpBuilder &b, const IRMapping &mapping, const Place &place) const;
 

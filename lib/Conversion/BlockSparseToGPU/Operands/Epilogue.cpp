@@ -19,7 +19,7 @@ using namespace mlir::blocksparse::device;
 // Activations
 //===----------------------------------------------------------------------===//
 
-/// The factor of x in x * factor(x); for the sigmoid, the result.
+/// Returns the factor of x in act(x) = x * factor(x); for the sigmoid, act(x) itself.
 static Value emitGate(ImplicitLocOpBuilder &b, ActivationKind kind, Value x, Accuracy accuracy) {
   Type type = x.getType();
   auto constant = [&](double value) { return floatConstant(b, type, value); };
@@ -66,7 +66,7 @@ Value mlir::blocksparse::device::emitActivation(ImplicitLocOpBuilder &b, Activat
 // Terms
 //===----------------------------------------------------------------------===//
 
-/// The terms as the operands of kernels have them.
+/// The operands in the order in which kernels receive them.
 static constexpr Epilogue::Term inOperandOrder[] = {
     Epilogue::Input, Epilogue::LeftAlpha, Epilogue::RightAlpha, Epilogue::Bias, Epilogue::Residual};
 
@@ -108,7 +108,7 @@ bool Epilogue::isTrivial(PlannedMatmulOp op) {
   return operands(op).empty() && changesNothing(op.getAlpha(), op.getActivation());
 }
 
-/// The axis of a vector is its last one.
+/// Returns the axes of an operand. The axis of a vector is its last one.
 static DenseAxes axesOf(Epilogue::Term term, int64_t rank) {
   if (term == Epilogue::LeftAlpha)
     return DenseAxes::ofRowVectors(rank);
@@ -131,7 +131,7 @@ std::optional<Epilogue::TermKind> Epilogue::kindOf(PlannedDSDOp op, Term term) {
   return ::kindOf(type, axesOf(term, type.getRank()));
 }
 
-/// `operand` may be null.
+/// Adds an operand, which may be null.
 void Epilogue::bind(ImplicitLocOpBuilder &b, Term term, Value operand, bool headsBehindRows) {
   if (!operand)
     return;
@@ -151,8 +151,8 @@ void Epilogue::bind(std::optional<ActivationAttr> attr) {
 
 Epilogue Epilogue::get(ImplicitLocOpBuilder &b, PlannedDSDOp op, const IRMapping &mapping) {
   Epilogue epilogue;
-  epilogue.alpha = op.getAlpha().convertToDouble();
-  epilogue.beta = op.getBeta().convertToDouble();
+  epilogue.formula.alpha = op.getAlpha().convertToDouble();
+  epilogue.formula.beta = op.getBeta().convertToDouble();
   for (Term term : inOperandOrder)
     epilogue.bind(b, term, mapOperand(mapping, operandOf(op, term)));
   epilogue.bind(op.getActivation());
@@ -163,34 +163,45 @@ Epilogue Epilogue::get(ImplicitLocOpBuilder &b, PlannedMatmulOp op, const IRMapp
                        bool byRole) {
   bool headsBehindRows = byRole && op.getForm() == MatmulForm::Context;
   Epilogue epilogue;
-  epilogue.alpha = op.getAlpha().convertToDouble();
+  epilogue.formula.alpha = op.getAlpha().convertToDouble();
   epilogue.bind(b, Bias, mapOperand(mapping, op.getBias()), headsBehindRows);
   epilogue.bind(b, Residual, mapOperand(mapping, op.getResidual()), headsBehindRows);
   epilogue.bind(op.getActivation());
   return epilogue;
 }
 
+namespace {
+
+/// Emits the operations of an epilogue on one accumulator.
+struct ElementEmitter {
+  ImplicitLocOpBuilder &b;
+  Type type;
+  const std::array<std::optional<Epilogue::TermView>, Epilogue::numTerms> &terms;
+  function_ref<Value(Epilogue::Term)> element;
+  Value hasProducts;
+  function_ref<Value(Value)> activation;
+
+  bool has(Epilogue::Term term) const { return terms[term].has_value(); }
+  Value load(Epilogue::Term term) const { return convertElement(b, element(term), type); }
+  Value zero() const { return zeroElement(b, type); }
+  Value scale(double factor, Value t) const {
+    return mulNumbers(b, numberConstant(b, type, factor), t);
+  }
+  Value multiply(Value a, Value t) const { return mulNumbers(b, a, t); }
+  Value dropEmpty(Value t) const { return b.createOrFold<arith::SelectOp>(hasProducts, t, zero()); }
+  Value addScaled(Value t, double beta, Value x) const {
+    return beta == 1 ? add(t, x) : multiplyAdd(b, numberConstant(b, type, beta), x, t);
+  }
+  Value add(Value t, Value x) const { return addNumbers(b, t, x); }
+  Value activate(Value t) const { return activation(t); }
+};
+
+} // namespace
+
 Value Epilogue::combine(ImplicitLocOpBuilder &b, Value sum, Value hasProducts,
                         function_ref<Value(Term)> element, Accuracy accuracy) const {
-  Type type = sum.getType();
-  auto load = [&](Term term) { return convertElement(b, element(term), type); };
-  Value t = sum;
-  if (alpha != 1)
-    t = mulNumbers(b, numberConstant(b, type, alpha), t);
-  if (terms[LeftAlpha])
-    t = mulNumbers(b, load(LeftAlpha), t);
-  if (terms[RightAlpha])
-    t = mulNumbers(b, t, load(RightAlpha));
-  t = b.createOrFold<arith::SelectOp>(hasProducts, t, zeroElement(b, type));
-  if (terms[Input]) {
-    Value input = load(Input);
-    t = beta == 1 ? addNumbers(b, t, input)
-                  : multiplyAdd(b, numberConstant(b, type, beta), input, t);
-  }
-  if (terms[Bias])
-    t = addNumbers(b, t, load(Bias));
-  t = emitActivation(b, activation, slope, t, accuracy);
-  return terms[Residual] ? addNumbers(b, t, load(Residual)) : t;
+  auto activate = [&](Value t) { return emitActivation(b, activation, slope, t, accuracy); };
+  return formula.emit(ElementEmitter{b, sum.getType(), terms, element, hasProducts, activate}, sum);
 }
 
 Value Epilogue::apply(ImplicitLocOpBuilder &b, Value sum, Value hasProducts,

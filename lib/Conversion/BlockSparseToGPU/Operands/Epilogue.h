@@ -5,6 +5,7 @@
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_OPERANDS_EPILOGUE_H
 
 #include "../../Device/DeviceMath.h"
+#include "../../EpilogueFormula.h"
 #include "../../OperandView.h"
 #include "blocksparse/IR/BlockSparseOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -13,66 +14,72 @@
 
 namespace mlir::blocksparse::device {
 
-/// Where an element of a dense result stands, as [.., .., row, column] of the result as it is
+/// Holds the indices of an element of a dense result, [.., .., row, column] of the result as it is
 /// stored.
 struct StoredPosition {
   Value batch, head, row, col;
 };
 
-/// What follows the sum of products of an element with a dense result:
-/// act(left_alpha * (alpha * sum) * right_alpha + beta * input + bias) + residual, computed in
-/// the accumulator's type.
+/// Emits what follows the accumulation of an element of a dense result, see EpilogueFormula.
 class Epilogue {
 public:
-  /// The operands that the epilogue of an op reads. `input` is left out where beta is 0.
+  /// Return the operands that the epilogue of an operation reads. The input is left out if beta is
+  /// 0.
   static SmallVector<Value> operands(PlannedDSDOp op);
   static SmallVector<Value> operands(PlannedMatmulOp op);
 
-  /// Whether the epilogue of an op leaves the sum as it is.
+  /// Return true if the epilogue of an operation leaves the accumulator as it is.
   static bool isTrivial(PlannedDSDOp op);
   static bool isTrivial(PlannedMatmulOp op);
 
-  /// The epilogue of an op with its operands seen through `mapping`.
+  /// Returns the epilogue of an operation, whose operands are the arguments that `mapping` gives.
   static Epilogue get(ImplicitLocOpBuilder &b, PlannedDSDOp op, const IRMapping &mapping);
-  /// With `byRole`, positions are [batch, head, row, column] of the product, whatever the order of
-  /// the axes of the result.
+  /// Returns the epilogue of a dense product. If `byRole` is true, positions are [batch, head, row,
+  /// column] of the product, whatever the order of the axes of the result.
   static Epilogue get(ImplicitLocOpBuilder &b, PlannedMatmulOp op, const IRMapping &mapping,
                       bool byRole = false);
 
-  /// `hasProducts` (i1) is false where alpha, K or nnz is 0: the first term is then 0 whatever
-  /// the factors are. `sum` and the result are of the accumulator's type.
+  /// Returns the element of the result at `position` from its accumulator `sum`, both in the
+  /// accumulation type. `hasProducts` (i1) is false if alpha, K or nnz is 0: the first term of the
+  /// formula is then 0, whatever its factors are.
   Value apply(ImplicitLocOpBuilder &b, Value sum, Value hasProducts,
               const StoredPosition &position) const;
 
-  enum Term { LeftAlpha, RightAlpha, Input, Bias, Residual };
-  static constexpr int64_t numTerms = 5;
-  /// What the elements of a term depend on, in the matrix of a batch and a head.
+  using Term = EpilogueFormula::Operand;
+  using enum EpilogueFormula::Operand;
+  static constexpr int64_t numTerms = EpilogueFormula::numOperands;
+  /// Says what the elements of an operand depend on, in the matrix of a batch and a head: the row,
+  /// the column, or both.
   enum class TermKind { Row, Column, Matrix };
-  /// As far as types tell; nothing where the epilogue of the op lacks the term.
+  /// Returns what the elements of an operand depend on, as far as types tell. Nothing if the
+  /// epilogue of the operation lacks the operand.
   static std::optional<TermKind> kindOf(PlannedDSDOp op, Term term);
+  /// Describes an operand that the epilogue has.
   struct TermView {
     DenseView view;
     TermKind kind;
   };
-  /// A term's operand; nothing where the epilogue lacks it.
+  /// Returns an operand; nothing if the epilogue lacks it.
   const std::optional<TermView> &getTerm(Term term) const { return terms[term]; }
-  /// `apply` on the elements that `element` gives of the terms that there are.
+  /// Returns the element of the result from its accumulator `sum`. `element` returns the elements
+  /// of the operands that the epilogue has; `hasProducts` is as in apply.
   Value combine(ImplicitLocOpBuilder &b, Value sum, Value hasProducts,
                 function_ref<Value(Term)> element, Accuracy accuracy = Accuracy::Full) const;
 
 private:
-  /// The operand of a term, or null; none where it is multiplied by 0.
+  /// Returns an operand, or null; null also for an input that is multiplied by 0.
   static Value operandOf(PlannedDSDOp op, Term term);
   void bind(ImplicitLocOpBuilder &b, Term term, Value operand, bool headsBehindRows = false);
   void bind(std::optional<ActivationAttr> activation);
 
-  double alpha = 1, beta = 0;
+  EpilogueFormula formula;
   ActivationKind activation = ActivationKind::None;
   double slope = 0;
   std::array<std::optional<TermView>, numTerms> terms;
 };
 
-/// act(x) of a float; only relu of an integer. Factors that vanish far below 0 win over -infinity.
+/// Returns act(x) of a float; of an integer only relu. act(-infinity) is the limit, 0, of
+/// activations that vanish far below 0.
 Value emitActivation(ImplicitLocOpBuilder &b, ActivationKind kind, double slope, Value x,
                      Accuracy accuracy = Accuracy::Full);
 

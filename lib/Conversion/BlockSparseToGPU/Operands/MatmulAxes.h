@@ -9,8 +9,8 @@
 
 namespace mlir::blocksparse::device {
 
-/// The roles of the axes of a dense product: a as [B, H, M, K], b as [B, H, K, N] and the
-/// result as [B, H, M, N].
+/// Holds which axes of the operands of a dense product have which role: a is seen as [B, H, M, K],
+/// b as [B, H, K, N] and the result as [B, H, M, N].
 struct MatmulAxes {
   DenseAxes a, b, out;
 

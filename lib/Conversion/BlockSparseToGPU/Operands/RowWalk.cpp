@@ -23,7 +23,7 @@ RowWalk::RowWalk(ImplicitLocOpBuilder &b, const Operands &operands)
   blockRows = type.getDimSize(rank - 2);
   blockCols = type.getDimSize(rank - 1);
   batchCount = rank == 4 ? memrefDim(b, operands.values, 0) : indexConstant(b, 1);
-  // One table for all heads: there are as many times its blocks as there are heads.
+  // If one table serves all heads, the values hold the blocks of the table once for each head.
   Value stored = memrefDim(b, operands.values, rank - 3);
   Value listed = indexMax(b, entries.rows(), indexConstant(b, 1));
   headCount = indexConstant(b, 1);

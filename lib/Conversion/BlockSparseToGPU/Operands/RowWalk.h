@@ -9,76 +9,77 @@
 
 namespace mlir::blocksparse::device {
 
-/// One element of a row of a sparse operand.
+/// Describes one element of a row of a sparse operand.
 struct RowElement {
-  /// Value block, counted from the head's first, and the place in it.
+  /// Value block, counted from the first of the head, and the row and column in the block.
   Value valueBlock, blockRow, blockCol;
   /// Column of the matrix.
   Value col;
-  /// i1: the element lies in the matrix, not in the padding.
+  /// i1: true if the element lies in the matrix, not in the padding.
   Value inside;
 };
 
-/// The rows of elements that a row LUT describes, each the work of one warp. Rows of
-/// edge tiles below the matrix are rows too; all their elements are padding.
+/// Walks the rows of elements that a row LUT describes, one row for each warp. Rows of edge tiles
+/// below the matrix are rows too; all their elements are padding.
 class RowWalk {
 public:
-  /// Operands as the kernel (or the host) sees them. `values` is any of the operands that are
+  /// Holds the operands, of the kernel or of the host. `values` is any of the operands that are
   /// stored as value blocks.
   struct Operands {
     Value segments, entries, values;
     int64_t lutHeads;
     /// M and N.
     ArrayRef<int64_t> shape;
-    /// H, where another operand tells; else it follows from the number of value blocks, which
-    /// fails for a pattern without any.
+    /// H, if another operand knows it. Null: H follows from the number of value blocks, which is
+    /// not possible for a pattern without any.
     Value heads = {};
   };
   RowWalk(ImplicitLocOpBuilder &b, const Operands &operands);
 
-  /// Sparse values that the tables index.
+  /// Returns a view of sparse values that the tables index.
   ValuesView view(ImplicitLocOpBuilder &b, Value values) const;
 
   Value batches() const { return batchCount; }
-  /// Number of heads, whether one table serves them all or they stand in it.
+  /// Returns the number of heads, whether one table serves all of them or lists them.
   Value totalHeads(ImplicitLocOpBuilder &b) const;
   const EntryView &getEntries() const { return entries; }
   const SegmentView &getSegments() const { return segments; }
   int64_t getBlockRows() const { return blockRows; }
   int64_t getBlockCols() const { return blockCols; }
-  /// N.
+  /// Returns N.
   int64_t getCols() const { return cols; }
-  /// Rows over all batches, heads and segments.
+  /// Returns the number of rows over all batches, heads and segments.
   Value items(ImplicitLocOpBuilder &b) const;
 
-  /// The row that a warp works on.
+  /// Describes the row that a warp works on.
   struct Row {
     Value batch, head, segment, blockRow;
-    /// Row of the matrix; not below M in padding.
+    /// Row of the matrix; at least M in padding.
     Value row;
     /// First entry and number of entries.
     Value first, count;
   };
   Row getRow(ImplicitLocOpBuilder &b, Value item) const;
-  /// The same rows from segment `first` on in another order: those of a segment stand together.
+  /// Returns row `item` of the rows from segment `first` on, in an order in which the rows of a
+  /// segment, over all batches and heads, follow each other.
   Row getRowOfSegments(ImplicitLocOpBuilder &b, Value item, int64_t first) const;
-  /// Rows of a segment over all batches and heads.
+  /// Returns the number of rows of a segment over all batches and heads.
   Value rowsPerSegment(ImplicitLocOpBuilder &b) const;
-  /// i1: the row lies in the matrix.
+  /// Returns i1: true if the row lies in the matrix.
   Value isInside(ImplicitLocOpBuilder &b, const Row &row) const;
 
-  /// Visits every 32nd element of the row from `lane` on, carrying a value.
+  /// Emits `body` for every 32nd element of the row from `lane` on, with one loop-carried value.
   Value fold(ImplicitLocOpBuilder &b, const Row &row, Value lane, Value initial,
              function_ref<Value(ImplicitLocOpBuilder &, const RowElement &, Value)> body) const;
-  /// The same without a value.
+  /// Emits `body` for every 32nd element of the row from `lane` on.
   void forEach(ImplicitLocOpBuilder &b, const Row &row, Value lane,
                function_ref<void(ImplicitLocOpBuilder &, const RowElement &)> body) const;
 
-  /// Whether the tables are made at run time and may have spare entries (dense block -1).
+  /// Returns true if the tables are made at run time and may have spare entries (dense block -1).
   bool mayHaveSpareBlocks() const { return dynamic; }
-  /// Elements of the value blocks of all entries, for each batch and head.
+  /// Returns the number of elements in the value blocks of all entries, over all batches and heads.
   Value valueItems(ImplicitLocOpBuilder &b) const;
-  /// Writes 0 to an element of a value block that only a spare entry lists.
+  /// Writes 0 to element `item` of the value blocks if only a spare entry lists its block.
   void zeroSpare(ImplicitLocOpBuilder &b, Value item, const ValuesView &values) const;
 
 private:

@@ -34,7 +34,7 @@ SoftmaxOperands::SoftmaxOperands(ImplicitLocOpBuilder &b, PlannedSoftmaxOp op,
   if (Value operand = mapOperand(mapping, op.getRpe()))
     rpe = DenseView::get(b, operand);
   if (Value operand = mapOperand(mapping, op.getKeyPaddingMask())) {
-    // [N] or [B, N].
+    // The mask is [N] or [B, N].
     DenseAxes axes;
     axes.col = static_cast<int>(cast<MemRefType>(operand.getType()).getRank()) - 1;
     axes.batch = axes.col - 1;

@@ -9,17 +9,17 @@
 
 namespace mlir::blocksparse::device {
 
-/// A mask and how it acts.
+/// Describes a mask and how it acts.
 struct SoftmaxMask {
   DenseView view;
   MaskMode mode;
 };
 
-/// The operands of a planned_softmax on either side of a launch.
+/// Holds views of the operands of a planned_softmax, on the host or in a kernel.
 struct SoftmaxOperands {
   SoftmaxOperands(ImplicitLocOpBuilder &b, PlannedSoftmaxOp op, const IRMapping &mapping);
 
-  /// Those that a kernel reads or writes.
+  /// Returns the operands that a kernel reads or writes, as they are on the host.
   static SmallVector<Value> list(PlannedSoftmaxOp op);
 
   std::optional<DenseView> lse;
@@ -29,10 +29,11 @@ struct SoftmaxOperands {
   SmallVector<SoftmaxMask, 2> masks;
 };
 
-/// The operands of a planned_softmax_grad but for drpe.
+/// Holds views of the operands of a planned_softmax_grad except drpe, on the host or in a kernel.
 struct SoftmaxGradOperands {
   SoftmaxGradOperands(ImplicitLocOpBuilder &b, PlannedSoftmaxGradOp op, const IRMapping &mapping);
 
+  /// Returns the operands that the kernel of dx reads or writes, as they are on the host.
   static SmallVector<Value> list(PlannedSoftmaxGradOp op);
 
   RowWalk walk;

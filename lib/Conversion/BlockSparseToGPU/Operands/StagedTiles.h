@@ -1,7 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The `stages` of a planned_dsd as its kernels read them; see blocksparse/Plan/Stages.h.
+// Reads the `stages` of a planned_dsd in its kernels; see blocksparse/Plan/Stages.h.
 
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_OPERANDS_STAGEDTILES_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_OPERANDS_STAGEDTILES_H
@@ -27,29 +27,33 @@ struct StagedTile {
   Value group, columnTile, first, records, batch, head;
 };
 
+/// Reads the work lists of a planned_dsd: the tiles of each worker and the rows of each row group.
 class StagedTiles {
 public:
   static StagedTiles get(ImplicitLocOpBuilder &b, PlannedDSDOp op, const IRMapping &mapping);
 
   /// Returns the columns of a column tile, which the CTAs of a cluster share: a multiple of 64.
   static int64_t panelCols(PlannedDSDOp op);
-  /// Thread blocks that share a tile of more than 256 columns as a cluster.
+  /// Returns how many CTAs share a tile as a cluster: more than 1 if it has more than 256 columns.
   static int64_t clusterSize(PlannedDSDOp op);
-  /// Number (i32) of this thread block in its cluster.
+  /// Returns the rank (i32) of this CTA in its cluster.
   static Value clusterRank(ImplicitLocOpBuilder &b, int64_t size);
-  /// On the host: thread blocks, a cluster for each list.
+  /// Returns, on the host, the number of CTAs: one cluster for each work list.
   static Value blocks(ImplicitLocOpBuilder &host, PlannedDSDOp op);
 
+  /// Returns the tiles of this CTA.
   TileRange tilesOfBlock(ImplicitLocOpBuilder &b) const { return runOfBlock(b, workers, cluster); }
-  /// The tiles of this thread block in a list whose runs `workers` gives.
+  /// Returns the tiles of this CTA from the table `workers`, which holds the first tile of each
+  /// work list.
   static TileRange runOfBlock(ImplicitLocOpBuilder &b, const IntTable &workers,
                               int64_t cluster = 1);
+  /// Returns tile `number` (i32) of the table.
   StagedTile read(ImplicitLocOpBuilder &b, Value number) const;
-  /// Row unit `place` (i32) of a group, or -1.
+  /// Returns slab `place` (i32) of a row group, or -1 if the row group has fewer.
   Value rowOf(ImplicitLocOpBuilder &b, Value group, Value place) const;
 
-  /// The place of element (row, col) in the maps of `memref` [.., R, C]: 0 for a batch or a head
-  /// that it does not have.
+  /// Returns the TMA coordinate of element (row, col) in the maps of `memref` [.., R, C]. Batch or
+  /// head are 0 if `memref` has no such axis.
   static MapPlace placeIn(ImplicitLocOpBuilder &b, Value memref, Value row, Value col, Value batch,
                           Value head);
 
@@ -58,25 +62,27 @@ private:
   int64_t cluster = 1;
 };
 
-/// Whether a map can describe the input of the epilogue, as far as types tell: it has the elements
-/// and the shape of the result.
+/// Returns true if a tensor map can describe the input of the epilogue, as far as types tell: it
+/// has the element type and the shape of the result.
 bool hasMappedInput(PlannedDSDOp op);
 
-/// Where the value blocks of a batch and a head begin.
+/// Describes where the value blocks of a batch and a head begin.
 struct ValuesOrigin {
-  /// Blocks from one batch or head to the next; 0 where all have the same values.
+  /// Blocks from one batch or head to the next; 0 if all have the same values.
   int64_t perBatch = 0, perHead = 0;
   /// Batches, and heads of one table, that have values of their own.
   int64_t batchCopies = 1, headCopies = 1;
 
+  /// Returns the origin of the sparse operand.
   static ValuesOrigin get(PlannedDSDOp op);
-  /// Of the result.
+  /// Returns the origin of the result.
   static ValuesOrigin get(PlannedSDDOp op);
-  /// `lut`: the table that lists the blocks.
+  /// Returns the origin of `values`, whose blocks the table `lut` lists.
   static ValuesOrigin get(Value values, Value lut, int64_t lutHeads);
-  /// Number (i32) of the first block.
+  /// Returns the index (i32) of the first block of a batch and a head.
   Value blockOf(ImplicitLocOpBuilder &b, Value batch, Value head) const;
-  /// Number (i32) of the copy among batchCopies * headCopies.
+  /// Returns the index (i32) of the values of a batch and a head among the batchCopies * headCopies
+  /// that exist.
   Value copyOf(ImplicitLocOpBuilder &b, Value batch, Value head) const;
 };
 

@@ -21,19 +21,21 @@ using namespace mlir::blocksparse::device;
 
 using TermKind = Epilogue::TermKind;
 
-/// `place` (i32) as an index from 0 to `last`.
+/// Returns `place` (i32) as an index, clamped to 0 .. `last`.
 static Value clampTo(ImplicitLocOpBuilder &b, Value place, Value last) {
   return indexMax(b, indexMin(b, toIndex(b, place), last), indexConstant(b, 0));
 }
 
 static Value lastOf(ImplicitLocOpBuilder &b, Value size) { return Int(b, size) - 1; }
 
-/// The address, and the bytes from one element to the next, along the rows and columns of the sums.
+/// Returns the address of the element of `matrix` for (row, col) of the accumulators.
 static Value addressOf(ImplicitLocOpBuilder &b, const MatrixView &matrix, bool transposed,
                        Value row, Value col) {
   return transposed ? globalAddress(b, matrix, col, row) : globalAddress(b, matrix, row, col);
 }
 
+/// Returns the bytes from one element of `matrix` to the next along `axis`, 0 for the rows and 1
+/// for the columns of the accumulators.
 static Value strideOf(ImplicitLocOpBuilder &b, const MatrixView &matrix, bool transposed,
                       int64_t axis) {
   return globalStride(b, matrix, transposed ? 1 - axis : axis);
@@ -112,7 +114,7 @@ void StripEpilogue::addOperand(ImplicitLocOpBuilder &b, Term term, const Epilogu
   operands.push_back(std::move(operand));
 }
 
-/// The row of the thread in one half of the strip.
+/// Returns the row of the thread among rows 0-7 (half 0) or 8-15 (half 1) of the strip.
 Value StripEpilogue::rowOf(ImplicitLocOpBuilder &b, int64_t half) const {
   return Int(b, strip.row) + group + (8 * half);
 }
@@ -126,7 +128,7 @@ Value StripEpilogue::hasPairs(ImplicitLocOpBuilder &b, const Operand &operand) c
   if (operand.isMatrix())
     bits = b.createOrFold<arith::OrIOp>(bits,
                                         strideOf(b, operand.matrix, strip.transposed, 1 - along));
-  // The last row of an odd number would have to be loaded with the one behind it.
+  // If the number of rows is odd, the last row would be loaded with a row past the end.
   if (operand.exchanged)
     bits = b.createOrFold<arith::OrIOp>(bits, Int(b, strip.rows) * bytes);
   Value low = b.createOrFold<arith::AndIOp>(bits, indexConstant(b, 2 * bytes - 1));
@@ -245,7 +247,8 @@ void StripEpilogue::loadUntil(ImplicitLocOpBuilder &b, int64_t end) {
 // Arithmetic
 //===----------------------------------------------------------------------===//
 
-/// A pair of 16-bit elements of an 8 x 8 matrix becomes that of its transpose; all lanes together.
+/// Returns the pair of 16-bit elements of the transpose of an 8 x 8 matrix, from the pair of the
+/// matrix itself. All lanes of the warp must call it.
 static Value exchangePair(ImplicitLocOpBuilder &b, Value elements) {
   Value word = LLVM::BitcastOp::create(b, b.getI32Type(), elements);
   Value moved = emitAssembly(b, "movmatrix.sync.aligned.m8n8.trans.b16 $0, $1;", "=r,r",
@@ -255,7 +258,7 @@ static Value exchangePair(ImplicitLocOpBuilder &b, Value elements) {
 
 void StripEpilogue::finish(ImplicitLocOpBuilder &b, int64_t number, MutableArrayRef<Value> sums,
                            const GivenTerms &given) {
-  // Of the operands, where their pairs begin.
+  // places[operand] is the index of the first pair of the operand in `loaded`.
   SmallVector<int64_t> places(Epilogue::numTerms, 0);
   SmallVector<const Operand *> ofTerm(Epilogue::numTerms, nullptr);
   std::array<std::array<Value, 2>, Epilogue::numTerms> vectors;

@@ -1,23 +1,24 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The epilogue of sums in the registers of the tensor cores. A warp has a strip of 16 rows, cut
-// into corners of 16 columns; lane l with g = l / 4 and t = l % 4 has the sums 2 m + {0, 1} of a
-// corner at (g + 8 (m % 2), 8 (m / 2) + 2 t + {0, 1}), m = 0 .. 3 (see Kit/WgmmaTile.h and
-// Kit/MmaFragments.h). So a thread has two rows, and pairs of neighbouring columns:
-//   - a term with an element for each row is loaded once for the strip,
-//   - one with an element for each column is loaded as a pair for both rows,
+// The epilogue of accumulators in the registers of the tensor cores. A warp has a strip (warp tile)
+// of 16 rows, cut into corners (epilogue fragments) of 16 columns. Lane l with g = l / 4 and
+// t = l % 4 has the accumulators 2 m + {0, 1} of a corner at (g + 8 (m % 2),
+// 8 (m / 2) + 2 t + {0, 1}), m = 0 .. 3 (see Kit/WgmmaTile.h and Kit/MmaFragments.h). A thread thus
+// has two rows, and pairs of neighbouring columns:
+//   - an operand with an element for each row is loaded once for the strip,
+//   - an operand with an element for each column is loaded as a pair for both rows,
 //   - a matrix is loaded pair by pair.
-// A pair is one access where elements are neighbours in memory and pairs are aligned; this is
-// known when the kernel runs, for all terms together. Elsewhere, and where a corner ends beyond the
+// A pair is one access if its elements are neighbours in memory and pairs are aligned. This is
+// known when the kernel runs, for all operands together. Otherwise, and if a corner ends beyond the
 // result, elements are loaded one by one and never from outside.
 //
-// Sums may be those of the transposed result, whose pairs are not neighbours in memory. Lanes then
-// load pairs of 16-bit elements as they lie, and exchange them by movmatrix.
+// The accumulators may belong to the transposed result, whose pairs are not neighbours in memory.
+// Lanes then load pairs of 16-bit elements in memory order, and exchange them by movmatrix.
 //
-// What is stored has 16 bits, so activations are computed to the accuracy that this needs.
+// Results have 16 bits, so activations are computed to the accuracy that 16 bits need.
 //
-// A corner's loads are issued some corners before they are needed, as registers allow.
+// The loads of a corner are issued some corners before they are needed, as registers allow.
 
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_OPERANDS_STRIPEPILOGUE_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_OPERANDS_STRIPEPILOGUE_H
@@ -28,97 +29,101 @@
 
 namespace mlir::blocksparse::device {
 
-/// Where the sums of a warp stand. Rows and columns are those of the sums.
+/// Describes where the accumulators of a warp are in the result. Rows and columns are counted in
+/// the matrix of the accumulators.
 struct SumStrip {
-  /// Number of the matrix of the result; index.
+  /// Batch and head of the result; index.
   Value batch, head;
-  /// First row and first column; i32. The column is a multiple of 16. Rows beyond the result,
-  /// on either side, get what belongs to the nearest: nobody stores them.
+  /// First row and first column; i32. The column is a multiple of 16. Rows beyond the result, on
+  /// either side, get the operands of the nearest row; they are never stored.
   Value row, col;
-  /// Rows and columns of the sums' matrix; index.
+  /// Rows and columns of the matrix of the accumulators; index.
   Value rows, cols;
   /// Lane of the warp, i32.
   Value lane;
-  /// The sums are those of the transposed result.
+  /// True if the accumulators belong to the transposed result.
   bool transposed = false;
 
-  /// The strip of a warp in a part that a warpgroup shares, 16 rows for each of its warps. `thread`
-  /// (i32) is the thread in the warpgroup.
+  /// Returns the strip of a warp, given that this is the part of a warpgroup: each of its warps has
+  /// 16 rows. `thread` (i32) is the index of the thread in the warpgroup.
   SumStrip ofWarp(ImplicitLocOpBuilder &b, Value thread) const;
 };
 
-/// What an element of a term of the result depends on, among the rows and columns of the sums: with
-/// `transposed` those are the columns and rows of the result.
+/// Returns what an element of an operand depends on, among the rows and columns of the
+/// accumulators. If `transposed` is true, those are the columns and rows of the result.
 Epilogue::TermKind kindAmongSums(Epilogue::TermKind kind, bool transposed);
 
-/// Bit i for Epilogue::Term i.
+/// Holds a set of operands: bit i for Epilogue::Term i.
 using TermSet = std::bitset<Epilogue::numTerms>;
 
-/// Terms that are in shared memory already, of a corner.
+/// Describes the operands of a corner that are in shared memory already.
 struct GivenTerms {
-  /// Of a vector: f32.
+  /// Bytes of an element of a vector in shared memory: f32.
   static constexpr int64_t elementBytes = 4;
-  /// The four pairs (i32) of the input, where that is given.
+  /// The four pairs (i32) of the input, if the input is given.
   SmallVector<Value, 4> input;
-  /// Addresses (i32) of the f32 of given terms with an element for each row or column of the sums:
-  /// that of the strip's first row or column.
+  /// Addresses (i32) of the given operands with an element for each row or column of the
+  /// accumulators: the address of the f32 of the first row or column of the strip.
   std::array<Value, Epilogue::numTerms> vectors;
 };
 
-/// The elements of terms are f16, bf16 or f32.
+/// Applies an epilogue, whose operands have elements of f16, bf16 or f32, to the accumulators of a
+/// warp.
 class StripEpilogue {
 public:
   static constexpr int64_t corner = 16;
   static constexpr int64_t cornerSums = 8;
 
-  /// Starts the loads of the first of `corners` corners. At most `registers` registers hold what
-  /// was loaded, or what one corner needs. The terms `given` are not loaded here: the input, and
-  /// those that are vectors.
+  /// Starts the loads of the first of `corners` corners. At most `registers` registers hold loaded
+  /// operands, but at least those that one corner needs. The operands `given`, which may be the
+  /// input and vectors, are not loaded here.
   StripEpilogue(ImplicitLocOpBuilder &b, const Epilogue &epilogue, const SumStrip &strip,
                 int64_t corners, int64_t registers, TermSet given = {});
 
-  /// Makes the sums of corner `number` what is stored; called for one corner after another.
+  /// Replaces the accumulators of corner `number` by the values to store. Must be called for one
+  /// corner after another.
   void finish(ImplicitLocOpBuilder &b, int64_t number, MutableArrayRef<Value> sums,
               const GivenTerms &given = {});
 
 private:
   using Term = Epilogue::Term;
 
+  /// Describes an operand of the epilogue and how its elements are loaded.
   struct Operand {
     Term term;
     Epilogue::TermKind kind;
     MatrixView matrix;
     Type element;
-    /// Pairs run along the rows of the sums and are exchanged by movmatrix.
+    /// True if pairs run along the rows of the accumulators and are exchanged by movmatrix.
     bool exchanged = false;
-    /// It is given to `finish`.
+    /// True if the operand is given to `finish`.
     bool given = false;
-    /// Elements of a Row term, for both rows.
+    /// Elements of a Row operand, for both rows.
     std::array<Value, 2> ofRow;
-    /// Addresses (!llvm.ptr<1>) of the first pair: of both rows, or one. Null: elements are always
-    /// loaded one by one (f32 in the transposed result).
+    /// Addresses (!llvm.ptr<1>) of the first pair, of both rows or of one. Null if elements are
+    /// always loaded one by one (f32 in the transposed result).
     std::array<Value, 2> pairs;
-    /// Bytes from a pair to that 8 columns further on; index.
+    /// Bytes from a pair to the pair 8 columns further on; index.
     Value step;
 
     bool isMatrix() const { return kind == Epilogue::TermKind::Matrix; }
     int64_t elementBytes() const { return element.getIntOrFloatBitWidth() / 8; }
-    /// Loads of a corner: [column half][row half].
+    /// Returns the number of loads of a corner, in the order [columns 0-7, 8-15][rows 0-7, 8-15].
     int64_t loads() const {
       return given || kind == Epilogue::TermKind::Row ? 0 : isMatrix() ? 4 : 2;
     }
   };
 
-  /// Pairs, loads() for each operand.
+  /// Holds loaded pairs, loads() for each operand.
   using Loaded = SmallVector<Value>;
 
   void addOperand(ImplicitLocOpBuilder &b, Term term, const Epilogue::TermView &view, bool given);
-  /// i1: all pairs of an operand may be loaded at once, but for the extents of the result.
+  /// Returns i1: true if every pair of an operand inside of the result may be loaded at once.
   Value hasPairs(ImplicitLocOpBuilder &b, const Operand &operand) const;
   void startPairs(ImplicitLocOpBuilder &b, Operand &operand) const;
   Value rowOf(ImplicitLocOpBuilder &b, int64_t half) const;
-  /// What corner `number` needs of a given vector: an f32 for each half of the rows, or a pair for
-  /// each half of the columns. `first`: see GivenTerms.
+  /// Returns what corner `number` needs of a given vector: an f32 for rows 0-7 and one for rows
+  /// 8-15, or a pair for columns 0-7 and one for columns 8-15. `first` is an address of GivenTerms.
   std::array<Value, 2> loadGiven(ImplicitLocOpBuilder &b, const Operand &operand, Value first,
                                  int64_t number) const;
   Value loadElement(ImplicitLocOpBuilder &b, const Operand &operand, Value row, Value col) const;
@@ -135,18 +140,18 @@ private:
   /// Lane / 4 and 2 * (lane % 4), i32.
   Value group, pair;
   SmallVector<Operand> operands;
-  /// i32: corners from here on are loaded element by element. Null: there is nothing to load.
+  /// Index (i32) of the first corner that is loaded element by element. Null: nothing is loaded.
   Value pairCorners;
-  /// What was loaded, of the corners from `first` on.
+  /// Loaded operands of the corners from `first` on.
   SmallVector<Loaded> ahead;
   int64_t first = 0;
-  /// Corners that are loaded ahead of the one that is computed.
+  /// Number of corners that are loaded ahead of the corner that is computed.
   int64_t depth = 0;
 };
 
-/// `threads` threads, of which `thread` (i32) is one, ask for the matrix terms of the `rows` x
-/// `cols` sums from the first row and column of `strip` on, so that they are in the L2 cache when
-/// the epilogue comes, but for those `given`. The lane is not looked at.
+/// Emits prefetches to the L2 cache, by `threads` threads of which `thread` (i32) is one, of the
+/// matrix operands, except those `given`, of the `rows` x `cols` accumulators from the first row
+/// and column of `strip` on. The lane of `strip` is ignored.
 void prefetchTerms(ImplicitLocOpBuilder &b, const Epilogue &epilogue, const SumStrip &strip,
                    Value thread, int64_t threads, int64_t rows, int64_t cols, TermSet given = {});
 

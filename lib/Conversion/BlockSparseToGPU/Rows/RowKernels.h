@@ -1,13 +1,13 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Softmax and its gradient at the speed of memory, within the family "cuda.rows": each row is
-// read once, in accesses of 16 bytes, and written once (RowTeams.h). For f16, bf16 and f32 whose
-// blocks have whole chunks of columns. Sums run in a fixed order: the result is bitwise equal
-// from run to run.
+// The family of softmax kernels that run at the speed of memory, part of the schedule family
+// "cuda.rows": each row is read once, in accesses of 16 bytes, and written once (RowTeams.h).
+// Elements are f16, bf16 or f32, and the columns of a block are complete chunks of 16 bytes. Sums
+// run in a fixed order, so results are bitwise equal from run to run.
 //
-// Where an operand's address or strides are no multiples of 16 bytes, or its last axis is not
-// contiguous, the host code launches the scalar kernel instead.
+// The kernels require at run time that the addresses and strides of their operands are multiples of
+// 16 bytes and that their last axes are contiguous.
 
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_ROWS_ROWKERNELS_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_ROWS_ROWKERNELS_H
@@ -17,18 +17,20 @@
 
 namespace mlir::blocksparse::device {
 
-/// Whether there is such a kernel for the op.
-bool hasRowKernel(PlannedSoftmaxOp op);
-bool hasRowKernel(PlannedSoftmaxGradOp op);
+/// Return true if the family has a kernel for the operation, on any chip.
+bool supportsRows(const ::blocksparse::GPUFacts &facts, PlannedSoftmaxOp op);
+bool supportsRows(const ::blocksparse::GPUFacts &facts, PlannedSoftmaxGradOp op);
 
-/// On the host, i1: the operands lie in memory as the kernel wants them.
-Value fitsRowKernel(ImplicitLocOpBuilder &host, PlannedSoftmaxOp op);
-Value fitsRowKernel(ImplicitLocOpBuilder &host, PlannedSoftmaxGradOp op);
+/// Emit host code that returns i1: true if the operands lie in memory as the kernel requires.
+Value fitsRows(ImplicitLocOpBuilder &host, const ::blocksparse::GPUFacts &facts,
+               PlannedSoftmaxOp op);
+Value fitsRows(ImplicitLocOpBuilder &host, const ::blocksparse::GPUFacts &facts,
+               PlannedSoftmaxGradOp op);
 
-/// Each emits the launch for an op that hasRowKernel is true for. Writes every element of the value
-/// blocks that the table lists; of a gradient dx alone.
-void emitRowKernel(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedSoftmaxOp op);
-void emitRowKernel(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedSoftmaxGradOp op);
+/// Emit the launch of the kernel. Require that supportsRows is true. The kernel writes every
+/// element of the value blocks that the table lists; of a gradient it writes dx alone.
+void emitRows(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedSoftmaxOp op);
+void emitRows(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedSoftmaxGradOp op);
 
 } // namespace mlir::blocksparse::device
 

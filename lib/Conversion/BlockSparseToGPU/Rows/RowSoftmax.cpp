@@ -19,12 +19,12 @@ using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
 static constexpr double minusInfinity = -std::numeric_limits<double>::infinity();
-/// f32 numbers of a row that a lane holds at most.
+/// Largest number of f32 of a row that a lane holds.
 static constexpr int64_t mostHeld = 64;
-/// The same for what is loaded of x, rpe and the masks.
+/// Largest number of bits that a lane holds of the loaded x, rpe and masks.
 static constexpr int64_t mostLoadedBits = 80 * 32;
 
-/// Elements of a chunk: 16 bytes of the narrower of x and y.
+/// Returns the number of elements of a chunk: 16 bytes of the narrower of x and y.
 static int64_t getChunkElements(PlannedSoftmaxOp op) {
   unsigned bits =
       std::min(getElementTypeOrSelf(op.getX().getType()).getIntOrFloatBitWidth(),
@@ -36,13 +36,13 @@ static SmallVector<Value> getBiasOperands(PlannedSoftmaxOp op) {
   return presentOperands({op.getRpe(), op.getKeyPaddingMask(), op.getAttentionMask()});
 }
 
-/// Whether one element serves all columns.
+/// Returns true if one element serves all columns.
 static bool isOneColumn(Value operand) {
   return cast<MemRefType>(operand.getType()).getShape().back() == 1;
 }
 
-/// Chunks that a lane can hold, a power of two. Until they are added up, the terms of the scores
-/// are held as well.
+/// Returns the largest number of chunks that a lane can hold, a power of two. The terms of the
+/// scores are held as well, until they are added up.
 static int64_t getMostChunks(PlannedSoftmaxOp op) {
   int64_t count = getChunkElements(op), most = mostHeld / count;
   SmallVector<Value> terms = getBiasOperands(op);
@@ -64,14 +64,15 @@ static int64_t getMostChunks(PlannedSoftmaxOp op) {
 
 namespace {
 
-/// What is read for a chunk: the elements of x, and those of rpe and the masks in this order, where
-/// a scalar stands for all columns.
+/// Holds what is loaded for a chunk: the elements of x, and the elements of rpe and the masks in
+/// this order. A scalar serves all columns.
 struct LoadedChunk {
   Value x;
   SmallVector<Value, 3> terms;
 };
 
-/// The work of one team on one row. Scores are in units of log 2, so that powers are powers of 2.
+/// Emits the work of one team on one row. Scores are in units of log 2, so that powers are powers
+/// of 2.
 class SoftmaxRow {
 public:
   SoftmaxRow(PlannedSoftmaxOp op, const SoftmaxOperands &operands, const RowTeams &teams,
@@ -88,14 +89,17 @@ private:
     return emitScores(b, chunk, load(b, chunk));
   }
   Value loadTerm(ImplicitLocOpBuilder &b, const DenseView &view, const RowChunk &chunk) const;
-  /// i1 of each element: it lies in the matrix. Null where all of a live chunk do.
+  /// Returns i1 for each element: true if the element lies in the matrix. Null if all elements of a
+  /// live chunk do.
   Value insideColumns(ImplicitLocOpBuilder &b, const RowChunk &chunk) const;
   void store(ImplicitLocOpBuilder &b, const RowChunk &chunk, Value powers, Value factor) const;
   void storeLogSumExp(ImplicitLocOpBuilder &b, Value shift, Value sum) const;
-  bool raggedColumns() const { return op.getShape()[1] % op.getBlock()[1] != 0; }
+  bool raggedColumns() const {
+    PlannedSoftmaxOp op = this->op;
+    return op.getShape()[1] % op.getBlock()[1] != 0;
+  }
 
-  // Accessors of ops are not const.
-  mutable PlannedSoftmaxOp op;
+  PlannedSoftmaxOp op;
   const SoftmaxOperands &operands;
   const RowTeams &teams;
   const TeamRow &row;
@@ -104,7 +108,7 @@ private:
 
 } // namespace
 
-/// `both` of vectors, where a null stands for all true.
+/// Returns the conjunction of two vectors of i1. Null stands for all true.
 static Value bothOf(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
   return lhs && rhs ? arith::AndIOp::create(b, lhs, rhs).getResult() : lhs ? lhs : rhs;
 }
@@ -144,16 +148,18 @@ LoadedChunk SoftmaxRow::load(ImplicitLocOpBuilder &b, const RowChunk &chunk) con
 }
 
 Value SoftmaxRow::insideColumns(ImplicitLocOpBuilder &b, const RowChunk &chunk) const {
+  PlannedSoftmaxOp op = this->op;
   if (op.getShape()[1] % count == 0)
     return {};
   Value left = Int(b, indexConstant(b, op.getShape()[1])) - chunk.col;
   return firstOfChunk(b, left, count);
 }
 
-/// scale * x + rpe + additive masks; -infinity where a mask forbids the element, whatever the
-/// terms are, and in padding.
+/// Returns scale * x + rpe + additive masks. Returns -infinity if a mask forbids the element,
+/// whatever the terms are, and in padding.
 Value SoftmaxRow::emitScores(ImplicitLocOpBuilder &b, const RowChunk &chunk,
                              const LoadedChunk &loaded) const {
+  PlannedSoftmaxOp op = this->op;
   double unit = std::numbers::log2e;
   Value scale = constantChunk(b, op.getScale().convertToDouble() * unit, count);
   Value scores = arith::MulFOp::create(b, widenChunk(b, loaded.x), scale);
@@ -174,7 +180,8 @@ Value SoftmaxRow::emitScores(ImplicitLocOpBuilder &b, const RowChunk &chunk,
       addTerm(term);
       kept = arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, term, lowest);
     } else {
-      // In the mask's own type: nothing may become 0 on the way.
+      // The comparison is in the type of the mask, because a conversion could round an element to
+      // 0.
       kept = nonzeroChunk(b, term);
     }
     allowed = bothOf(b, allowed, kept);
@@ -188,7 +195,7 @@ Value SoftmaxRow::emitScores(ImplicitLocOpBuilder &b, const RowChunk &chunk,
   return arith::SelectOp::create(b, chunk.live, scores, lowest);
 }
 
-/// Powers times the factor, as far as the chunk is stored.
+/// Stores the powers times `factor` if the row has the chunk.
 void SoftmaxRow::store(ImplicitLocOpBuilder &b, const RowChunk &chunk, Value powers,
                        Value factor) const {
   Value result = arith::MulFOp::create(b, powers, splatChunk(b, factor, count));
@@ -235,7 +242,7 @@ void SoftmaxRow::emit(ImplicitLocOpBuilder &b) const {
                                return maximumOf(b, carried, loadScores(b, chunk));
                              });
   Value maximum = teams.reduce(b, row.work, foldChunk(b, largest, maximumOf), maximumOf);
-  // Nothing allowed: every power is then 2^-infinity, the sum 0 and its logarithm -infinity.
+  // If no element is allowed, every power is 2^-infinity, the sum 0 and its logarithm -infinity.
   Type f32 = b.getF32Type();
   Value zero = floatConstant(b, f32, 0), one = floatConstant(b, f32, 1);
   Value empty = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, maximum,
@@ -270,7 +277,7 @@ void SoftmaxRow::emit(ImplicitLocOpBuilder &b) const {
 // Launch
 //===----------------------------------------------------------------------===//
 
-bool mlir::blocksparse::device::hasRowKernel(PlannedSoftmaxOp op) {
+bool mlir::blocksparse::device::supportsRows(const ::blocksparse::GPUFacts &, PlannedSoftmaxOp op) {
   auto elementOf = [](Value value) { return getElementTypeOrSelf(value.getType()); };
   for (Value values : {op.getX(), op.getInits().front()})
     if (Type type = elementOf(values); !type.isF16() && !type.isBF16() && !type.isF32())
@@ -290,7 +297,8 @@ bool mlir::blocksparse::device::hasRowKernel(PlannedSoftmaxOp op) {
   return true;
 }
 
-Value mlir::blocksparse::device::fitsRowKernel(ImplicitLocOpBuilder &host, PlannedSoftmaxOp op) {
+Value mlir::blocksparse::device::fitsRows(ImplicitLocOpBuilder &host,
+                                          const ::blocksparse::GPUFacts &, PlannedSoftmaxOp op) {
   Value fits = both(host, isAligned16(host, op.getX()), isAligned16(host, op.getInits().front()));
   for (Value operand : getBiasOperands(op))
     if (!isOneColumn(operand))
@@ -298,8 +306,8 @@ Value mlir::blocksparse::device::fitsRowKernel(ImplicitLocOpBuilder &host, Plann
   return fits;
 }
 
-void mlir::blocksparse::device::emitRowKernel(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
-                                              PlannedSoftmaxOp op) {
+void mlir::blocksparse::device::emitRows(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                                         PlannedSoftmaxOp op) {
   bool needsCols =
       op.getCausal() || !getBiasOperands(op).empty() || op.getShape()[1] % op.getBlock()[1] != 0;
   SoftmaxOperands onHost(host, op, IRMapping());

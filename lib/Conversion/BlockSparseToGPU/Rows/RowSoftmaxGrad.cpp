@@ -15,7 +15,7 @@ using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
-/// f32 numbers of a row, two for each element, that a lane holds at most.
+/// Largest number of f32 of a row, two for each element, that a lane holds.
 static constexpr int64_t mostHeld = 64;
 
 static SmallVector<Type, 3> getElementTypes(PlannedSoftmaxGradOp op) {
@@ -23,7 +23,7 @@ static SmallVector<Type, 3> getElementTypes(PlannedSoftmaxGradOp op) {
           getElementTypeOrSelf(op.getInits().front().getType())};
 }
 
-/// Elements of a chunk: 16 bytes of the narrowest of y, dy and dx.
+/// Returns the number of elements of a chunk: 16 bytes of the narrowest of y, dy and dx.
 static int64_t getChunkElements(PlannedSoftmaxGradOp op) {
   unsigned bits = 32;
   for (Type type : getElementTypes(op))
@@ -37,12 +37,12 @@ static int64_t getChunkElements(PlannedSoftmaxGradOp op) {
 
 namespace {
 
-/// A chunk of both factors.
+/// Holds a chunk of both factors.
 struct GradientChunk {
   Value y, dy;
 };
 
-/// The work of one team on one row.
+/// Emits the work of one team on one row.
 class SoftmaxGradRow {
 public:
   SoftmaxGradRow(PlannedSoftmaxGradOp op, const SoftmaxGradOperands &operands,
@@ -59,8 +59,7 @@ private:
   GradientChunk widen(ImplicitLocOpBuilder &b, const RowChunk &chunk, GradientChunk loaded) const;
   void store(ImplicitLocOpBuilder &b, const RowChunk &chunk, GradientChunk wide, Value dot) const;
 
-  // Accessors of ops are not const.
-  mutable PlannedSoftmaxGradOp op;
+  PlannedSoftmaxGradOp op;
   const SoftmaxGradOperands &operands;
   const RowTeams &teams;
   const TeamRow &row;
@@ -81,10 +80,11 @@ Value SoftmaxGradRow::load(ImplicitLocOpBuilder &b, const ValuesView &view,
       [&](ImplicitLocOpBuilder &b) { return zeroChunk(b, view.elementType(), count); });
 }
 
-/// Both as f32, y as 0 in padding, and dy as 0 where y is: such elements bring nothing,
-/// whatever dy is.
+/// Returns both as f32: y is 0 in padding, and dy is 0 if y is 0, so that such elements add
+/// nothing, whatever dy is.
 GradientChunk SoftmaxGradRow::widen(ImplicitLocOpBuilder &b, const RowChunk &chunk,
                                     GradientChunk loaded) const {
+  PlannedSoftmaxGradOp op = this->op;
   Value y = widenChunk(b, loaded.y), dy = widenChunk(b, loaded.dy);
   Value zero = constantChunk(b, 0, count);
   if (op.getShape()[1] % count != 0) {
@@ -94,9 +94,10 @@ GradientChunk SoftmaxGradRow::widen(ImplicitLocOpBuilder &b, const RowChunk &chu
   return {y, arith::SelectOp::create(b, nonzeroChunk(b, y), dy, zero)};
 }
 
-/// scale * y * (dy - dot), and 0 where y is.
+/// Stores scale * y * (dy - dot), or 0 if y is 0.
 void SoftmaxGradRow::store(ImplicitLocOpBuilder &b, const RowChunk &chunk, GradientChunk wide,
                            Value dot) const {
+  PlannedSoftmaxGradOp op = this->op;
   Value zero = constantChunk(b, 0, count);
   Value scale = constantChunk(b, op.getScale().convertToDouble(), count);
   Value difference = arith::SubFOp::create(b, wide.dy, splatChunk(b, dot, count));
@@ -139,20 +140,22 @@ void SoftmaxGradRow::emit(ImplicitLocOpBuilder &b) const {
 // Launch
 //===----------------------------------------------------------------------===//
 
-bool mlir::blocksparse::device::hasRowKernel(PlannedSoftmaxGradOp op) {
+bool mlir::blocksparse::device::supportsRows(const ::blocksparse::GPUFacts &,
+                                             PlannedSoftmaxGradOp op) {
   bool known = llvm::all_of(
       getElementTypes(op), [](Type type) { return type.isF16() || type.isBF16() || type.isF32(); });
   return known && op.getBlock()[1] % getChunkElements(op) == 0;
 }
 
-Value mlir::blocksparse::device::fitsRowKernel(ImplicitLocOpBuilder &host,
-                                               PlannedSoftmaxGradOp op) {
+Value mlir::blocksparse::device::fitsRows(ImplicitLocOpBuilder &host,
+                                          const ::blocksparse::GPUFacts &,
+                                          PlannedSoftmaxGradOp op) {
   Value fits = both(host, isAligned16(host, op.getY()), isAligned16(host, op.getDy()));
   return both(host, fits, isAligned16(host, op.getInits().front()));
 }
 
-void mlir::blocksparse::device::emitRowKernel(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
-                                              PlannedSoftmaxGradOp op) {
+void mlir::blocksparse::device::emitRows(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                                         PlannedSoftmaxGradOp op) {
   SoftmaxGradOperands onHost(host, op, IRMapping());
   int64_t count = getChunkElements(op);
   bool needsCols = op.getShape()[1] % op.getBlock()[1] != 0;

@@ -29,8 +29,8 @@ static int64_t roundUpToPower(int64_t number) {
   return static_cast<int64_t>(llvm::PowerOf2Ceil(std::max<int64_t>(number, 1)));
 }
 
-/// The team for rows of up to `chunks` chunks. Beyond a warp every reduction costs barriers. A row
-/// of a block is read by neighbouring lanes.
+/// Returns the team for rows of up to `chunks` chunks. A team of more than one warp needs barriers
+/// for every reduction. Neighbouring lanes read a row of a block.
 static RowTeam fitTeam(int64_t chunks, const RowTeamLimits &limits) {
   chunks = std::max<int64_t>(chunks, 1);
   int64_t lanes = roundUpToPower(llvm::divideCeil(chunks, limits.wantedChunks));
@@ -54,11 +54,11 @@ SmallVector<RowTeam> mlir::blocksparse::device::planRowTeams(ArrayRef<int64_t> b
     return teams;
   for (auto [segment, count] : llvm::enumerate(blocks)) {
     int64_t capacity = teams.back().lanes * teams.back().chunks;
-    // Rows without blocks cost next to nothing anyway.
+    // Rows without blocks cost almost nothing with any team.
     if (teams.size() == mostTeams || capacity <= warpSize || count == 0)
       break;
     RowTeam next = fitTeam(count * limits.chunksPerBlock, limits);
-    // Idle lanes cost issue slots alone, of which there are some to spare.
+    // Idle lanes cost only issue slots, and the kernel has some to spare.
     if (next.lanes * next.chunks * 4 > capacity)
       continue;
     teams.back().end = next.first = static_cast<int64_t>(segment);
@@ -77,7 +77,7 @@ RowTeam mlir::blocksparse::device::planRowTeam(int64_t most, int64_t usual,
   return team;
 }
 
-/// The number of blocks of each segment of a constant table.
+/// Returns the number of blocks of each segment of a constant table.
 static std::optional<SmallVector<int64_t>> readCounts(Value segments) {
   std::optional<std::vector<int32_t>> table = readConstantTable(segments);
   auto type = cast<MemRefType>(segments.getType());
@@ -90,7 +90,7 @@ static std::optional<SmallVector<int64_t>> readCounts(Value segments) {
   return counts;
 }
 
-/// Whether entry e of a constant table is value block e.
+/// Returns true if entry e of a constant table is value block e, for all e.
 static bool areInOrder(Value entries) {
   std::optional<std::vector<int32_t>> table = readConstantTable(entries);
   if (!table)
@@ -101,8 +101,8 @@ static bool areInOrder(Value entries) {
   return true;
 }
 
-/// Rows of a block that one line of memory holds, a power of two that divides the block's rows.
-/// One, where a row is half a line or more: it is read at full rate by itself.
+/// Returns how many rows of a block one line of memory holds, a power of two that divides the rows
+/// of the block. Returns 1 if a row is half a line or more, which is read at full rate by itself.
 static int64_t rowsOfLine(int64_t blockRows, int64_t chunksPerBlock) {
   constexpr int64_t chunksPerLine = 128 / 16;
   if (!llvm::isPowerOf2_64(chunksPerBlock) || 2 * chunksPerBlock >= chunksPerLine)
@@ -115,7 +115,7 @@ RowTeams::RowTeams(const RowWalk &walk, Value segments, Value entries,
     : elements(options.elements), operands(options.operands), threads(leastThreads),
       chunksPerBlock(walk.getBlockCols() / options.elements), needsCols(options.needsCols),
       entriesInOrder(areInOrder(entries)) {
-  // Half of what a lane can hold is enough to keep memory busy.
+  // Half of the chunks that a lane can hold is enough to keep memory busy.
   int64_t wanted = options.mostChunks / 2;
   const auto *params = schedule ? schedule->getIf<::blocksparse::RowParams>() : nullptr;
   if (params && params->elementsPerLane != 0)
@@ -133,10 +133,11 @@ RowTeams::RowTeams(const RowWalk &walk, Value segments, Value entries,
     threads = std::max(threads, team.groupLanes());
 }
 
-/// Memory waits for requests, which come from threads, so that there shall be as many as their
-/// registers allow. With 32 elements or fewer held 64 registers do for rows of a plain table in one
-/// team, and 80 for the others; with 64 of one operand 128, of two, which are multiplied as they
-/// come, 96. Asked for fewer registers, ptxas spills; asked for nothing, it takes more.
+/// Threads issue the requests that keep memory busy, so an SM should have as many threads as their
+/// registers allow. A thread that holds 32 elements or fewer needs 64 registers for rows of a plain
+/// table in one kind of team, and 80 otherwise. With 64 elements it needs 128 for one operand and
+/// 96 for two, which are multiplied as they arrive. With a smaller limit, ptxas spills; without a
+/// limit, it uses more registers.
 int64_t RowTeams::residentBlocks() const {
   int64_t held = 0;
   for (const RowTeam &team : teams)
@@ -166,7 +167,7 @@ void RowTeams::launch(
     ImplicitLocOpBuilder &host, KernelBuilder &kernels, StringRef name, ValueRange operands,
     const RowWalk &walk,
     function_ref<void(ImplicitLocOpBuilder &, const IRMapping &, const TeamWork &)> body) const {
-  // Thread blocks [ends[i - 1], ends[i]) belong to team i.
+  // CTAs [ends[i - 1], ends[i]) belong to team i.
   SmallVector<Value> ends, arguments(operands);
   Value total = indexConstant(host, 0);
   for (const RowTeam &team : teams) {
@@ -181,7 +182,7 @@ void RowTeams::launch(
   for (const RowTeam &team : teams)
     mostTogether = std::max(mostTogether, team.together);
   Value blocks = indexMin(host, total, indexConstant(host, KernelBuilder::simtMaxBlocks));
-  // A number of each warp for each row that it has a part of.
+  // Each warp stores one f32 for each row that it has a part of.
   LaunchShape shape{indexMax(host, blocks, indexConstant(host, 1)), threads,
                     crossesWarps ? threads / warpSize * mostTogether * 4 : 0};
   shape.startsEarly = true;
@@ -223,7 +224,8 @@ void RowTeams::launch(
 TeamRow RowTeams::getRow(ImplicitLocOpBuilder &b, const RowWalk &walk, const TeamWork &work) const {
   const RowTeam &team = work.team;
   Value thread = gpu::ThreadIdOp::create(b, gpu::Dimension::x);
-  // From the outermost on: group of teams, run of neighbours, row of the group, neighbour.
+  // The digits, outermost first, are: group of teams, run of neighbours, row of the group,
+  // neighbour.
   const int64_t neighbours = neighbourLanes(team);
   SmallVector<Value> at =
       splitIndex(b, thread,
@@ -234,7 +236,7 @@ TeamRow RowTeams::getRow(ImplicitLocOpBuilder &b, const RowWalk &walk, const Tea
   Value item = Int(b, work.number) * (threads / team.lanes) + number;
   Value exists = indexLess(b, item, rowsOf(b, walk, team));
   Value zero = indexConstant(b, 0);
-  // The last thread block may have teams to spare. They go along with row 0.
+  // The last CTA may have teams without a row. They compute row 0 as well, but store nothing.
   item = arith::SelectOp::create(b, exists, item, zero);
   TeamRow row{work, walk.getRowOfSegments(b, item, team.first), lane, {}, {}};
   Value chunks = Int(b, row.row.count) * chunksPerBlock;
@@ -265,7 +267,7 @@ RowChunk RowTeams::getChunk(ImplicitLocOpBuilder &b, const RowWalk &walk, const 
   return chunk;
 }
 
-/// From the block's column to that of the chunk.
+/// Replaces the block column in `chunk` by the column of its first element.
 void RowTeams::finishChunk(ImplicitLocOpBuilder &b, const RowWalk &walk, RowChunk &chunk) const {
   if (!needsCols)
     return;
@@ -327,7 +329,7 @@ Value RowTeams::reduce(ImplicitLocOpBuilder &b, const TeamWork &work, Value x,
   const RowTeam &team = work.team;
   const int64_t neighbours = neighbourLanes(team);
   for (int64_t distance = std::min(team.groupLanes(), warpSize) / 2; distance > 0; distance /= 2) {
-    // The lanes of other rows.
+    // This distance leads to the lanes of other rows.
     if (distance >= neighbours && distance < neighbours * team.together)
       continue;
     auto other = gpu::ShuffleOp::create(b, x, static_cast<int32_t>(distance), warpSize,
@@ -336,8 +338,8 @@ Value RowTeams::reduce(ImplicitLocOpBuilder &b, const TeamWork &work, Value x,
   }
   if (team.groupLanes() <= warpSize)
     return x;
-  // The numbers of all warps, one for each row, through shared memory. Of the team's, every lane
-  // combines all.
+  // Each warp stores its value for each row to shared memory, and every lane combines the values of
+  // all warps of its team.
   Value thread =
       arith::IndexCastOp::create(b, b.getI32Type(), gpu::ThreadIdOp::create(b, gpu::Dimension::x));
   Value lane = Int(b, thread) % warpSize;
@@ -356,7 +358,7 @@ Value RowTeams::reduce(ImplicitLocOpBuilder &b, const TeamWork &work, Value x,
         work.shared->load(b, b.getF32Type(), Int(b, start) + (4 * warp * team.together), 4);
     x = warp == 0 ? part : combine(b, x, part);
   }
-  // The next reduction writes there.
+  // The next reduction writes to the same shared memory.
   emitBarrier(b);
   return x;
 }

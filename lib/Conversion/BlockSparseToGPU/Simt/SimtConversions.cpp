@@ -18,8 +18,8 @@ using namespace mlir::blocksparse::device;
 // to_dense
 //===----------------------------------------------------------------------===//
 
-/// Adds the value at (row, col) of its block from every row of the table from `first` on that
-/// lists the block again. Blocks are rarely listed twice; this path is only for those.
+/// Adds the value at (row, col) of a block for each row of the table after `first` that lists the
+/// block again. Blocks are rarely listed twice; only those take this path.
 static Value emitRepeated(ImplicitLocOpBuilder &b, const CoordinateView &lut,
                           const BlockMap::Place &place, Value first, Value sum,
                           function_ref<Value(ImplicitLocOpBuilder &, Value)> loadValue) {
@@ -98,7 +98,7 @@ void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuild
         };
         BlockMap::Place place{index[0], field(CoordinateTable::Head),
                               field(CoordinateTable::BlockRow), field(CoordinateTable::BlockCol)};
-        // Spare rows of a table made at run time list no block.
+        // The spare rows of a run-time table list no block.
         emitIf(b, indexLess(b, indexConstant(b, -1), place.row),
                [&](ImplicitLocOpBuilder &b) { insert(b, place, index[1]); });
       });
@@ -118,7 +118,7 @@ void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuild
 
 namespace {
 
-/// The elements of value blocks that a coordinate LUT lists.
+/// Describes the elements of the value blocks that a coordinate LUT lists.
 struct GatherExtents {
   Value batches, heads;
   CoordinateView lut;
@@ -210,7 +210,7 @@ void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuild
           entry.insert(entry.begin(), batched ? index[0] : indexConstant(b, 0));
         }
         Value source = Int(b, base) + loadIndex(b, table, entry);
-        // Block numbers are already those over all heads.
+        // The indices of blocks count the blocks of all heads already.
         Value one = indexConstant(b, 1);
         auto view = [&](Value memref) { return ValuesView::get(b, memref, 1, one, one); };
         Value element = view(mapping.lookup(op.getValues()))

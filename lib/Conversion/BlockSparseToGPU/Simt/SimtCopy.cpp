@@ -12,7 +12,8 @@ using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
-/// A kernel with one thread for each element of the buffer `shape`; `body` gets its index.
+/// Launches a kernel with one thread for each element of the buffer `shape`; `body` gets the
+/// indices of the element.
 static void launchForElements(
     KernelBuilder &kernels, ImplicitLocOpBuilder &host, StringRef name, Value shape,
     ValueRange operands,

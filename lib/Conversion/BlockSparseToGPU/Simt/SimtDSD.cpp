@@ -15,23 +15,24 @@ using namespace mlir::blocksparse::device;
 
 namespace {
 
-/// The segments of one output tile, each a run of its reduction: segment `from + i` of the
-/// table itself, or the one that `slotSegments` names for slot `from + i`.
+/// Describes the segments of one output tile, each a run of its reduction: segment `from + i` of
+/// the table, or the segment that `slotSegments` holds for slot `from + i`.
 struct TileRuns {
   Value tile, head;
   Value from, to;
   Value isSplit;
 };
 
-/// A planned_dsd on either side of a launch.
+/// Describes a planned_dsd, on the host or in a kernel.
 class DSDProblem {
 public:
-  /// `slotSegments` [B or 1, slots] holds the segment that fills each slot; null without
-  /// split tiles.
+  /// Reads the operands. `slotSegments` [B or 1, slots] holds the segment that fills each slot;
+  /// null if no tile is split.
   DSDProblem(ImplicitLocOpBuilder &b, PlannedDSDOp op, const IRMapping &mapping,
              Value slotSegments);
 
-  /// Work items: an element of every tile (rows beyond the result included) for each batch.
+  /// Returns the number of work items: the elements of all tiles, including rows beyond the result,
+  /// of each batch.
   Value items(ImplicitLocOpBuilder &b) const { return productOf(b, extents(b)); }
   void emitItem(ImplicitLocOpBuilder &b, Value item) const;
 
@@ -43,8 +44,7 @@ private:
   Value sumSegment(ImplicitLocOpBuilder &b, Value batch, Value head, Value segment, Value sum,
                    Value row, Value col) const;
 
-  // Accessors of ops are not const.
-  mutable PlannedDSDOp op;
+  PlannedDSDOp op;
   DenseView dense, out;
   SegmentView segments;
   EntryView entries;
@@ -75,9 +75,11 @@ DSDProblem::DSDProblem(ImplicitLocOpBuilder &b, PlannedDSDOp op, const IRMapping
   reduction = transposed ? values->blockRows() : values->blockCols();
 }
 
-/// (batch, head, owner, row, column); the owner of a tile is a segment or a row of the combine
-/// table. The stored column of the result goes fastest.
+/// Returns the extents (batch, head, owner, row, column) of the work items. The owner of a tile is
+/// the segment or the row of the combine table that writes it. The stored column of the result
+/// varies fastest.
 SmallVector<Value> DSDProblem::extents(ImplicitLocOpBuilder &b) const {
+  PlannedDSDOp op = this->op;
   Value heads = op.getLutHeads() == 1 ? out.heads() : indexConstant(b, 1);
   Value owners = combine ? Int(b, segments.rows()) + combine->rows() : segments.rows();
   Value rows = indexConstant(b, tileRows), cols = out.cols();
@@ -87,6 +89,7 @@ SmallVector<Value> DSDProblem::extents(ImplicitLocOpBuilder &b) const {
 }
 
 TileRuns DSDProblem::getRuns(ImplicitLocOpBuilder &b, Value batch, Value head, Value owner) const {
+  PlannedDSDOp op = this->op;
   Value zero = indexConstant(b, 0), one = indexConstant(b, 1);
   Value never = arith::ConstantIntOp::create(b, b.getI1Type(), 0);
   TileRuns runs{{}, head, zero, one, never};
@@ -114,7 +117,7 @@ TileRuns DSDProblem::getRuns(ImplicitLocOpBuilder &b, Value batch, Value head, V
   runs.from =
       choose([&](Builder &b) { return combine->field(b, batch, row, CombineTable::FirstSlot); },
              [&](Builder &b) { return zero; });
-  // A segment with a slot owns nothing; its tile has a row in the combine table.
+  // A segment with a slot writes no tile; a row of the combine table writes its tile.
   runs.to = choose(
       [&](Builder &b) {
         return Int(b, runs.from) + combine->field(b, batch, row, CombineTable::Slots);
@@ -128,6 +131,7 @@ TileRuns DSDProblem::getRuns(ImplicitLocOpBuilder &b, Value batch, Value head, V
 
 Value DSDProblem::sumSegment(ImplicitLocOpBuilder &b, Value batch, Value head, Value segment,
                              Value sum, Value row, Value col) const {
+  PlannedDSDOp op = this->op;
   Value one = indexConstant(b, 1), size = indexConstant(b, reduction);
   Value first = segments.field(b, batch, segment, SegmentTable::First);
   Value end = Int(b, first) + segments.field(b, batch, segment, SegmentTable::Count);
@@ -149,6 +153,7 @@ Value DSDProblem::sumSegment(ImplicitLocOpBuilder &b, Value batch, Value head, V
 
 Value DSDProblem::sumRuns(ImplicitLocOpBuilder &b, Value batch, const TileRuns &runs, Value owner,
                           Value row, Value col) const {
+  PlannedDSDOp op = this->op;
   Value zero = zeroElement(b, accumulator);
   if (op.getAlpha().isZero())
     return zero;
@@ -168,6 +173,7 @@ Value DSDProblem::sumRuns(ImplicitLocOpBuilder &b, Value batch, const TileRuns &
 }
 
 void DSDProblem::emitItem(ImplicitLocOpBuilder &b, Value item) const {
+  PlannedDSDOp op = this->op;
   SmallVector<Value> index = splitIndex(b, item, extents(b));
   Value batch = index[0], owner = index[2], row = index[3], col = index[4];
   if (op.getTransposeOut())

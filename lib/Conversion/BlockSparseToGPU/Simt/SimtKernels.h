@@ -1,12 +1,10 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The families "cuda.simt", "cuda.rows" and "cuda.blocks": scalar kernels that are right for every
-// block shape, stride, element type and transpose. A thread owns an element of the result (a warp,
-// a row of a softmax), adds in the order of the tables, and touches no other thread's results: the
-// result is bitwise equal from run to run.
-//
-// Softmax and its gradient run through RowKernels.h where types and memory allow it.
+// The families "cuda.simt", "cuda.rows" and "cuda.blocks": scalar kernels that are correct for
+// every block shape, stride, element type and transpose. A thread computes one element of the
+// result (a warp computes one row of a softmax), adds in the order of the tables, and writes no
+// other thread's results, so results are bitwise equal from run to run.
 
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_SIMT_SIMTKERNELS_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_SIMT_SIMTKERNELS_H
@@ -16,8 +14,9 @@
 
 namespace mlir::blocksparse::device {
 
-/// Each emits the launches of one op on memrefs at the builder's insertion point. The op
-/// itself is left in place.
+/// Emit the kernels of an operation on memrefs and their launches. The operation stays in place. Of
+/// a softmax or its gradient they write the value blocks that the table lists; of a gradient they
+/// write dx alone.
 void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedDSDOp op);
 void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedSDDOp op);
 void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedMatmulOp op);
@@ -30,6 +29,17 @@ void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedTranspo
 void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, BsrRowLutOp op);
 void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, BsrCoordinateLutOp op);
 void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, BsrTransposeIndicesOp op);
+
+/// Emits the kernels that write drpe; emits nothing if the operation has no drpe. Must run before
+/// dx is written, because dx may share the buffer of y or dy.
+void emitSimtRpeGradient(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                         PlannedSoftmaxGradOp op);
+
+/// Emit the kernel that writes 0 to the value blocks that only spare entries of a run-time table
+/// list; emit nothing if the table is a constant, which has no spare entries.
+void emitSimtSpareBlocks(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedSoftmaxOp op);
+void emitSimtSpareBlocks(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                         PlannedSoftmaxGradOp op);
 
 } // namespace mlir::blocksparse::device
 

@@ -32,7 +32,7 @@ MatmulAxes MatmulAxes::get(PlannedMatmulOp op) {
 
 namespace {
 
-/// A planned_matmul on either side of a launch.
+/// Describes a planned_matmul, on the host or in a kernel.
 class MatmulProblem {
 public:
   MatmulProblem(ImplicitLocOpBuilder &b, PlannedMatmulOp op, const IRMapping &mapping)
@@ -46,14 +46,13 @@ public:
   void emitItem(ImplicitLocOpBuilder &b, Value item) const;
 
 private:
-  /// (batch, head, row, column).
+  /// Returns the extents (batch, head, row, column) of the work items.
   SmallVector<Value> extents() const {
     return {out.batches(), out.heads(), out.rows(), out.cols()};
   }
   Value emitSum(ImplicitLocOpBuilder &b, ArrayRef<Value> index) const;
 
-  // Accessors of ops are not const.
-  mutable PlannedMatmulOp op;
+  PlannedMatmulOp op;
   DenseView left, right, out;
   Epilogue epilogue;
   Type accumulator;
@@ -62,6 +61,7 @@ private:
 } // namespace
 
 Value MatmulProblem::emitSum(ImplicitLocOpBuilder &b, ArrayRef<Value> index) const {
+  PlannedMatmulOp op = this->op;
   Value zero = zeroElement(b, accumulator);
   if (op.getAlpha().isZero())
     return zero;
@@ -75,12 +75,13 @@ Value MatmulProblem::emitSum(ImplicitLocOpBuilder &b, ArrayRef<Value> index) con
 }
 
 void MatmulProblem::emitItem(ImplicitLocOpBuilder &b, Value item) const {
+  PlannedMatmulOp op = this->op;
   SmallVector<Value> index = splitIndex(b, item, extents());
   Value sum = emitSum(b, index);
   Value hasProducts = indexLess(b, indexConstant(b, 0), left.cols());
   if (op.getAlpha().isZero())
     hasProducts = arith::ConstantIntOp::create(b, b.getI1Type(), 0);
-  // As stored: [B, M, H, D] in the context form.
+  // The context form stores [B, M, H, D].
   StoredPosition position{index[0], index[1], index[2], index[3]};
   if (op.getForm() == MatmulForm::Context)
     std::swap(position.head, position.row);

@@ -14,12 +14,12 @@ using namespace mlir::blocksparse::device;
 
 namespace {
 
-/// A planned_sdd on either side of a launch.
+/// Describes a planned_sdd, on the host or in a kernel.
 class SDDProblem {
 public:
   SDDProblem(ImplicitLocOpBuilder &b, PlannedSDDOp op, const IRMapping &mapping);
 
-  /// Work items: an element of every value block.
+  /// Returns the number of work items: the elements of all value blocks.
   Value items(ImplicitLocOpBuilder &b) const { return productOf(b, extents(b)); }
   void emitItem(ImplicitLocOpBuilder &b, Value item) const;
 
@@ -27,8 +27,7 @@ private:
   SmallVector<Value> extents(ImplicitLocOpBuilder &b) const;
   Value emitProduct(ImplicitLocOpBuilder &b, Value batch, Value head, Value row, Value col) const;
 
-  // Accessors of ops are not const.
-  mutable PlannedSDDOp op;
+  PlannedSDDOp op;
   DenseView left, right;
   CoordinateView lut;
   Value batches, heads;
@@ -45,7 +44,7 @@ SDDProblem::SDDProblem(ImplicitLocOpBuilder &b, PlannedSDDOp op, const IRMapping
   Value init = mapOperand(mapping, op.getInit());
   int64_t rank = cast<MemRefType>(init.getType()).getRank();
   batches = rank == 4 ? memrefDim(b, init, 0) : indexConstant(b, 1);
-  // One table for all heads: the result holds as many times its blocks as there are heads.
+  // If one table serves all heads, the result holds the blocks of the table once for each head.
   Value stored = memrefDim(b, init, rank - 3);
   Value divisor = indexMax(b, lut.rows(), indexConstant(b, 1));
   heads =
@@ -57,7 +56,7 @@ SDDProblem::SDDProblem(ImplicitLocOpBuilder &b, PlannedSDDOp op, const IRMapping
   accumulator = getAccumulatorType(left.elementType());
 }
 
-/// (batch, head, table row, row and column of the block).
+/// Returns the extents (batch, head, table row, row, column of the block) of the work items.
 SmallVector<Value> SDDProblem::extents(ImplicitLocOpBuilder &b) const {
   return {batches, heads, lut.rows(), indexConstant(b, out->blockRows()),
           indexConstant(b, out->blockCols())};
@@ -65,6 +64,7 @@ SmallVector<Value> SDDProblem::extents(ImplicitLocOpBuilder &b) const {
 
 Value SDDProblem::emitProduct(ImplicitLocOpBuilder &b, Value batch, Value head, Value row,
                               Value col) const {
+  PlannedSDDOp op = this->op;
   Value zero = zeroElement(b, accumulator);
   double alpha = op.getAlpha().convertToDouble();
   if (alpha == 0)
@@ -80,6 +80,7 @@ Value SDDProblem::emitProduct(ImplicitLocOpBuilder &b, Value batch, Value head, 
 }
 
 void SDDProblem::emitItem(ImplicitLocOpBuilder &b, Value item) const {
+  PlannedSDDOp op = this->op;
   SmallVector<Value> index = splitIndex(b, item, extents(b));
   Value batch = index[0], head = index[1], entry = index[2];
   if (op.getLutHeads() != 1)

@@ -14,15 +14,15 @@ using namespace mlir::blocksparse::device;
 
 namespace {
 
-/// One element of a tile of the accumulators: its matrix and place there, and its place in the
-/// tile.
+/// Describes one element of a tile of the accumulators: its matrix, its row and column there, and
+/// its row and column in the tile.
 struct TileElement {
   MatrixView matrix;
   Value row, col;
   Value tileRow, tileCol;
 };
 
-/// A planned_scatter_mm on either side of a launch. Tiles must not overlap.
+/// Describes a planned_scatter_mm, on the host or in a kernel. Tiles must not overlap.
 class ScatterProblem {
 public:
   ScatterProblem(ImplicitLocOpBuilder &b, PlannedScatterMMOp op, const IRMapping &mapping);
@@ -46,8 +46,7 @@ private:
   Value emitOffsetProduct(ImplicitLocOpBuilder &b, const MatrixView &other, Value block,
                           Value offset, const TileElement &element, Value sum) const;
 
-  // Accessors of ops are not const.
-  mutable PlannedScatterMMOp op;
+  PlannedScatterMMOp op;
   DenseView blocks, others, accumulators;
   SmallVector<Value> tables;
   Type accumulator;
@@ -65,9 +64,10 @@ ScatterProblem::ScatterProblem(ImplicitLocOpBuilder &b, PlannedScatterMMOp op,
     tables.push_back(mapOperand(mapping, table));
 }
 
-/// (batch, head, tile, row and column of the tile). The plain format has its tiles on the
-/// head axis of the accumulators.
+/// Returns the extents (batch, head, tile, row, column of the tile) of the work items. The plain
+/// format has its tiles on the head axis of the accumulators.
 SmallVector<Value> ScatterProblem::extents(ImplicitLocOpBuilder &b) const {
+  PlannedScatterMMOp op = this->op;
   Value one = indexConstant(b, 1);
   if (op.getFormat() == ScatterFormat::ScatterMM)
     return {one, one, accumulators.heads(), accumulators.rows(), accumulators.cols()};
@@ -93,7 +93,8 @@ Value ScatterProblem::emitProduct(ImplicitLocOpBuilder &b, Value block, const Ma
                   });
 }
 
-/// c_offsets [R + 1] and pq [n, 2].
+/// Adds the products of a tile of the plain format, whose tables are c_offsets [R + 1] and pq [n,
+/// 2].
 Value ScatterProblem::emitPairs(ImplicitLocOpBuilder &b, Value tile,
                                 const TileElement &element) const {
   Value one = indexConstant(b, 1), zero = indexConstant(b, 0);
@@ -107,7 +108,7 @@ Value ScatterProblem::emitPairs(ImplicitLocOpBuilder &b, Value tile,
                   });
 }
 
-/// The tile of `other` starts at element `offset`, counted along rows.
+/// Adds a product whose tile of `other` starts at element `offset`, counted along rows.
 Value ScatterProblem::emitOffsetProduct(ImplicitLocOpBuilder &b, const MatrixView &other,
                                         Value block, Value offset, const TileElement &element,
                                         Value sum) const {
@@ -115,9 +116,11 @@ Value ScatterProblem::emitOffsetProduct(ImplicitLocOpBuilder &b, const MatrixVie
   return emitProduct(b, block, other, start[0], start[1], element, sum);
 }
 
-/// The two strided formats; `offset` is that of the tile in the accumulators.
+/// Adds the products of a tile of the strided formats that starts at element `offset` of the
+/// accumulators.
 Value ScatterProblem::emitStrided(ImplicitLocOpBuilder &b, Value batch, Value head, Value tile,
                                   Value offset, const TileElement &element) const {
+  PlannedScatterMMOp op = this->op;
   Value one = indexConstant(b, 1), zero = zeroElement(b, accumulator);
   MatrixView other = others.matrix(b, batch, head);
   if (op.getFormat() == ScatterFormat::BsrStridedMM) {
@@ -126,7 +129,7 @@ Value ScatterProblem::emitStrided(ImplicitLocOpBuilder &b, Value batch, Value he
       return emitOffsetProduct(b, other, index(b, 2, g), index(b, 3, g), element, sum);
     });
   }
-  // Block row m and column split n follow from the tile's place.
+  // Block row m and column split n follow from the row and column of the tile.
   SmallVector<Value> start = splitIndex(b, offset, {Value(), accumulators.cols()});
   Value split = indexConstant(b, static_cast<int64_t>(op.getSplitN()));
   Value width = b.createOrFold<arith::DivUIOp>(accumulators.cols(), split);
@@ -141,6 +144,7 @@ Value ScatterProblem::emitStrided(ImplicitLocOpBuilder &b, Value batch, Value he
 }
 
 void ScatterProblem::emitItem(ImplicitLocOpBuilder &b, Value item) const {
+  PlannedScatterMMOp op = this->op;
   SmallVector<Value> position = splitIndex(b, item, extents(b));
   Value batch = position[0], head = position[1], tile = position[2];
   TileElement element{{}, position[3], position[4], position[3], position[4]};

@@ -6,7 +6,6 @@
 #include "../../Device/Loops.h"
 #include "../../Device/Warp.h"
 #include "../Operands/SoftmaxOperands.h"
-#include "../Rows/RowKernels.h"
 #include "SimtKernels.h"
 #include "blocksparse/IR/SparseTensor.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -21,7 +20,7 @@ static constexpr double minusInfinity = -std::numeric_limits<double>::infinity()
 
 namespace {
 
-/// A planned_softmax on either side of a launch.
+/// Describes a planned_softmax, on the host or in a kernel.
 class SoftmaxProblem : SoftmaxOperands {
 public:
   SoftmaxProblem(ImplicitLocOpBuilder &b, PlannedSoftmaxOp op, const IRMapping &mapping)
@@ -37,14 +36,13 @@ private:
   Value emitMask(ImplicitLocOpBuilder &b, const SoftmaxMask &mask, const RowWalk::Row &row,
                  const RowElement &element, Value score, Value &allowed) const;
 
-  // Accessors of ops are not const.
-  mutable PlannedSoftmaxOp op;
+  PlannedSoftmaxOp op;
   Type type;
 };
 
 } // namespace
 
-/// Adds an additive mask to the score; takes away from `allowed` what the mask forbids.
+/// Adds an additive mask to the score, or clears `allowed` if the mask forbids the element.
 Value SoftmaxProblem::emitMask(ImplicitLocOpBuilder &b, const SoftmaxMask &mask,
                                const RowWalk::Row &row, const RowElement &element, Value score,
                                Value &allowed) const {
@@ -56,7 +54,8 @@ Value SoftmaxProblem::emitMask(ImplicitLocOpBuilder &b, const SoftmaxMask &mask,
     kept = arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, addend,
                                  floatConstant(b, type, minusInfinity));
   } else {
-    // In the mask's own type: nothing may become 0 on the way. f8 can't be compared.
+    // The comparison is in the type of the mask, because a conversion could round an element to 0.
+    // f8 can't be compared.
     if (isa<FloatType>(raw.getType()) && raw.getType().getIntOrFloatBitWidth() == 8)
       raw = convertElement(b, raw, type);
     Value one = arith::ConstantIntOp::create(b, b.getI1Type(), 1);
@@ -66,10 +65,11 @@ Value SoftmaxProblem::emitMask(ImplicitLocOpBuilder &b, const SoftmaxMask &mask,
   return score;
 }
 
-/// scale * x + rpe + additive masks; -infinity where a mask forbids the element, whatever
-/// the terms are, and in padding, which is not read.
+/// Returns scale * x + rpe + additive masks. Returns -infinity if a mask forbids the element,
+/// whatever the terms are, and in padding, which is not read.
 Value SoftmaxProblem::emitScore(ImplicitLocOpBuilder &b, const RowWalk::Row &row,
                                 const RowElement &element) const {
+  PlannedSoftmaxOp op = this->op;
   Value lowest = floatConstant(b, type, minusInfinity);
   return emitChoice(
       b, element.inside,
@@ -102,7 +102,7 @@ void SoftmaxProblem::emitRow(ImplicitLocOpBuilder &b, Value item, Value lane) co
                               return maxNumbers(b, carried, emitScore(b, row, element));
                             });
   maximum = reduceWarp(b, maximum, maxNumbers);
-  // Nothing allowed: every power is then e^-infinity, the sum 0 and its logarithm -infinity.
+  // If no element is allowed, every power is e^-infinity, the sum 0 and its logarithm -infinity.
   Value empty = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, maximum, lowest);
   Value shift = arith::SelectOp::create(b, empty, zero, maximum);
   auto emitPower = [&](ImplicitLocOpBuilder &b, const RowElement &element) {
@@ -133,26 +133,20 @@ void SoftmaxProblem::emitRow(ImplicitLocOpBuilder &b, Value item, Value lane) co
   });
 }
 
-static void emitScalarRows(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedSoftmaxOp op,
-                           const RowWalk &walk) {
+void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                                         PlannedSoftmaxOp op) {
+  SoftmaxProblem problem(host, op, IRMapping());
   kernels.launchForEachWarp(
-      host, "softmax", SoftmaxOperands::list(op), walk.items(host),
+      host, "softmax", SoftmaxOperands::list(op), problem.getWalk().items(host),
       [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item, Value lane) {
         SoftmaxProblem(b, op, mapping).emitRow(b, item, lane);
       });
 }
 
-void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
-                                         PlannedSoftmaxOp op) {
+void mlir::blocksparse::device::emitSimtSpareBlocks(ImplicitLocOpBuilder &host,
+                                                    KernelBuilder &kernels, PlannedSoftmaxOp op) {
   SoftmaxProblem problem(host, op, IRMapping());
   const RowWalk &walk = problem.getWalk();
-  if (hasRowKernel(op))
-    emitFastOrFallback(
-        host, fitsRowKernel(host, op),
-        [&](ImplicitLocOpBuilder &b) { emitRowKernel(b, kernels, op); },
-        [&](ImplicitLocOpBuilder &b) { emitScalarRows(b, kernels, op, walk); });
-  else
-    emitScalarRows(host, kernels, op, walk);
   if (!walk.mayHaveSpareBlocks())
     return;
   kernels.launchForEach(host, "softmax_spare", SoftmaxOperands::list(op), walk.valueItems(host),

@@ -7,7 +7,6 @@
 #include "../../Device/Warp.h"
 #include "../Operands/BlockMap.h"
 #include "../Operands/SoftmaxOperands.h"
-#include "../Rows/RowKernels.h"
 #include "SimtKernels.h"
 #include "blocksparse/IR/SparseTensor.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -19,7 +18,7 @@ using namespace mlir::blocksparse::device;
 
 namespace {
 
-/// A planned_softmax_grad on either side of a launch.
+/// Describes a planned_softmax_grad, on the host or in a kernel.
 class SoftmaxGradProblem : SoftmaxGradOperands {
 public:
   SoftmaxGradProblem(ImplicitLocOpBuilder &b, PlannedSoftmaxGradOp op, const IRMapping &mapping)
@@ -29,9 +28,9 @@ public:
   const ValuesView &getResult() const { return dx; }
   Type accumulatorType() const { return type; }
 
-  /// The sum of y * dy over a row, the same in all lanes of the warp.
+  /// Returns the sum of y * dy over a row, in all lanes of the warp.
   Value emitRowDot(ImplicitLocOpBuilder &b, const RowWalk::Row &row, Value lane) const;
-  /// y * (dy - dot) at an element of a stored block; 0 where y is 0, whatever dy is.
+  /// Returns y * (dy - dot) at an element of a stored block; 0 if y is 0, whatever dy is.
   Value emitGradient(ImplicitLocOpBuilder &b, Value batch, Value head, const RowElement &element,
                      Value dot) const;
   /// Writes dx of one row.
@@ -41,8 +40,7 @@ private:
   Value load(ImplicitLocOpBuilder &b, const ValuesView &view, Value batch, Value head,
              const RowElement &element) const;
 
-  // Accessors of ops are not const.
-  mutable PlannedSoftmaxGradOp op;
+  PlannedSoftmaxGradOp op;
   Type type;
 };
 
@@ -81,6 +79,7 @@ Value SoftmaxGradProblem::emitGradient(ImplicitLocOpBuilder &b, Value batch, Val
 }
 
 void SoftmaxGradProblem::emitRow(ImplicitLocOpBuilder &b, Value item, Value lane) const {
+  PlannedSoftmaxGradOp op = this->op;
   RowWalk::Row row = walk.getRow(b, item);
   Value dot = emitRowDot(b, row, lane);
   walk.forEach(b, row, lane, [&](ImplicitLocOpBuilder &b, const RowElement &element) {
@@ -103,7 +102,7 @@ void SoftmaxGradProblem::emitRow(ImplicitLocOpBuilder &b, Value item, Value lane
 
 namespace {
 
-/// Computes drpe, before dx is written, which may be in the buffer of y or dy.
+/// Computes drpe. It must do so before dx is written, because dx may share the buffer of y or dy.
 class RpeGradient {
 public:
   RpeGradient(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedSoftmaxGradOp op)
@@ -122,8 +121,7 @@ private:
 
   ImplicitLocOpBuilder &host;
   KernelBuilder &kernels;
-  // Accessors of ops are not const.
-  mutable PlannedSoftmaxGradOp op;
+  PlannedSoftmaxGradOp op;
   SoftmaxGradProblem problem;
   /// [B, H, M]: the sum of y * dy over each row.
   Value rowDots;
@@ -179,10 +177,11 @@ BlockMap RpeGradient::emitBlockMap() {
       });
 }
 
-/// Adds the gradient of element `position` = (b, h, m, n) to `sum` where a block holds it.
+/// Returns `sum`, plus the gradient of element `position` = (b, h, m, n) if a block holds it.
 Value RpeGradient::emitTerm(ImplicitLocOpBuilder &b, const IRMapping &mapping, const BlockMap &map,
                             const SoftmaxGradProblem &own, ArrayRef<Value> position,
                             Value sum) const {
+  PlannedSoftmaxGradOp op = this->op;
   const RowWalk &walk = own.getWalk();
   Value zero = indexConstant(b, 0);
   Value blockRows = indexConstant(b, op.getBlock()[0]),
@@ -206,17 +205,19 @@ Value RpeGradient::emitTerm(ImplicitLocOpBuilder &b, const IRMapping &mapping, c
       [&](ImplicitLocOpBuilder &) { return sum; });
 }
 
-/// Whether drpe is summed over `axis` of (batch, head, row, column).
+/// Returns true if drpe is summed over `axis` of (batch, head, row, column).
 bool RpeGradient::sumsOver(int64_t axis) const {
+  PlannedSoftmaxGradOp op = this->op;
   auto type = cast<MemRefType>(op.getInits()[1].getType());
   int64_t stored = axis + type.getRank() - 4;
   return stored < 0 || type.getDimSize(stored) == 1;
 }
 
-/// One element of drpe: the sum over the axes in which it has size 1, the last one fastest. The
-/// lanes of a warp, if there are any, take every 32nd term.
+/// Computes one element of drpe: the sum over the axes in which drpe has size 1, the last one
+/// fastest. If `lane` is not null, the lanes of a warp add every 32nd term each.
 void RpeGradient::emitElement(ImplicitLocOpBuilder &b, const IRMapping &mapping,
                               const BlockMap &map, Value item, Value lane) const {
+  PlannedSoftmaxGradOp op = this->op;
   SoftmaxGradProblem own(b, op, mapping);
   Value drpe = mapping.lookup(op.getInits()[1]);
   auto type = cast<MemRefType>(drpe.getType());
@@ -265,7 +266,7 @@ void RpeGradient::emit() {
       op.getY(), op.getDy(), op.getSegments(), op.getEntries(), op.getInits().front(),
       drpe,      rowDots};
   llvm::append_range(operands, map.buffers());
-  // A sum over rows or columns is long enough for a warp.
+  // Sums over rows or columns are long enough for a warp.
   Value elements = productOf(host, sizes);
   if (sumsOver(2) || sumsOver(3))
     kernels.launchForEachWarp(host, "softmax_grad_rpe", operands, elements,
@@ -280,28 +281,28 @@ void RpeGradient::emit() {
   memref::DeallocOp::create(host, rowDots);
 }
 
-static void emitScalarRows(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
-                           PlannedSoftmaxGradOp op, const RowWalk &walk) {
+void mlir::blocksparse::device::emitSimtRpeGradient(ImplicitLocOpBuilder &host,
+                                                    KernelBuilder &kernels,
+                                                    PlannedSoftmaxGradOp op) {
+  if (op.getInits().size() > 1)
+    RpeGradient(host, kernels, op).emit();
+}
+
+void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                                         PlannedSoftmaxGradOp op) {
+  SoftmaxGradProblem problem(host, op, IRMapping());
   kernels.launchForEachWarp(
-      host, "softmax_grad", SoftmaxGradOperands::list(op), walk.items(host),
+      host, "softmax_grad", SoftmaxGradOperands::list(op), problem.getWalk().items(host),
       [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item, Value lane) {
         SoftmaxGradProblem(b, op, mapping).emitRow(b, item, lane);
       });
 }
 
-void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
-                                         PlannedSoftmaxGradOp op) {
-  if (op.getInits().size() > 1)
-    RpeGradient(host, kernels, op).emit();
+void mlir::blocksparse::device::emitSimtSpareBlocks(ImplicitLocOpBuilder &host,
+                                                    KernelBuilder &kernels,
+                                                    PlannedSoftmaxGradOp op) {
   SoftmaxGradProblem problem(host, op, IRMapping());
   const RowWalk &walk = problem.getWalk();
-  if (hasRowKernel(op))
-    emitFastOrFallback(
-        host, fitsRowKernel(host, op),
-        [&](ImplicitLocOpBuilder &b) { emitRowKernel(b, kernels, op); },
-        [&](ImplicitLocOpBuilder &b) { emitScalarRows(b, kernels, op, walk); });
-  else
-    emitScalarRows(host, kernels, op, walk);
   if (!walk.mayHaveSpareBlocks())
     return;
   kernels.launchForEach(host, "softmax_grad_spare", SoftmaxGradOperands::list(op),

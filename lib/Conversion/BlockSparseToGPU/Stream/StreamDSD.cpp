@@ -13,15 +13,26 @@ using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
-bool mlir::blocksparse::device::hasStream(const KernelBuilder &kernels, PlannedDSDOp op) {
+bool mlir::blocksparse::device::supportsStream(const ::blocksparse::GPUFacts &facts,
+                                               PlannedDSDOp op) {
   using ::blocksparse::KernelFamily;
-  const ::blocksparse::GPUFacts &facts = kernels.getFacts();
   return (isScheduledFor(op, KernelFamily::CUDAStream, facts) ||
           isScheduledFor(op, KernelFamily::CUDAStreamWgmma, facts)) &&
          StreamPlan::get(op, facts);
 }
 
-/// The packed values: given, or made here; `made` tells which.
+Value mlir::blocksparse::device::fitsStream(ImplicitLocOpBuilder &host,
+                                            const ::blocksparse::GPUFacts &facts, PlannedDSDOp op) {
+  Value fits = both(host, isAligned16(host, op.getDense()), isAligned16(host, op.getInit()));
+  if (!op.getPacked())
+    fits = both(host, fits, isAligned16(host, op.getValues()));
+  if (StreamPlan::get(op, facts)->terms.hasInput)
+    fits = both(host, fits, isAligned16(host, op.getInput()));
+  return fits;
+}
+
+/// Returns the packed values of the operation, or packs them. `made` tells whether they were packed
+/// here, in memory that the caller frees.
 static Value getPacked(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedDSDOp op,
                        const StreamPlan &plan, bool &made) {
   made = !op.getPacked();
@@ -36,8 +47,9 @@ static Value getPacked(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Plann
   return packed;
 }
 
-static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedDSDOp op,
-                        const StreamPlan &plan) {
+void mlir::blocksparse::device::emitStream(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                                           PlannedDSDOp op) {
+  StreamPlan plan = *StreamPlan::get(op, kernels.getFacts());
   bool made = false;
   Value packed = getPacked(host, kernels, op, plan, made);
   SmallVector<Value> maps{
@@ -60,17 +72,4 @@ static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Plan
   setTensorMapArguments(kernel, maps.size());
   if (made)
     memref::DeallocOp::create(host, packed);
-}
-
-void mlir::blocksparse::device::emitStream(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
-                                           PlannedDSDOp op,
-                                           function_ref<void(ImplicitLocOpBuilder &)> fallback) {
-  StreamPlan plan = *StreamPlan::get(op, kernels.getFacts());
-  Value fits = both(host, isAligned16(host, op.getDense()), isAligned16(host, op.getInit()));
-  if (!op.getPacked())
-    fits = both(host, fits, isAligned16(host, op.getValues()));
-  if (plan.terms.hasInput)
-    fits = both(host, fits, isAligned16(host, op.getInput()));
-  emitFastOrFallback(
-      host, fits, [&](ImplicitLocOpBuilder &b) { emitProduct(b, kernels, op, plan); }, fallback);
 }

@@ -256,7 +256,7 @@ void MmaConsumer::emit(ImplicitLocOpBuilder &b) const {
   StageRing::Position start = kernel.ring->start(b, /*producer=*/false);
   int64_t rows = rowsPerWarp(), perRow = rowSums();
   Value one = constant(b, 1);
-  emitCarry(b, range.from, range.to, one, {start.stage, start.parity},
+  emitCarry(b, range.from, range.to, one, start.toCarried(),
             [&](ImplicitLocOpBuilder &b, Value number, ValueRange carried) {
               StagedTile tile = kernel.lists.read(b, number);
               for (int64_t row = 0; row < rows; ++row)
@@ -264,33 +264,34 @@ void MmaConsumer::emit(ImplicitLocOpBuilder &b) const {
               SmallVector<Value> initial(carried);
               Value zero = arith::ConstantOp::create(b, b.getF32FloatAttr(0));
               initial.append(rows * perRow, zero);
-              SmallVector<Value> end =
-                  emitCarry(b, constant(b, 0), tile.records, one, initial,
-                            [&](ImplicitLocOpBuilder &b, Value, ValueRange carried) {
-                              StageRing::Position at{carried[0], carried[1]};
-                              SmallVector<Value> sums(carried.drop_front(2));
-                              // The full barrier makes panels, value blocks and record of the stage
-                              // visible.
-                              kernel.ring->waitFull(b, at);
-                              Value stage = kernel.stageBase(b, at.stage);
-                              StageRing::Position next = kernel.ring->next(b, at);
-                              SmallVector<Value> results{next.stage, next.parity};
-                              llvm::append_range(results, multiplyStage(b, stage, sums));
-                              // Every lane arrives for itself: a warp barrier alone would not order
-                              // the reads of one lane before the arrival of another.
-                              kernel.ring->release(b, at.stage);
-                              return results;
-                            });
+              SmallVector<Value> end = emitCarry(
+                  b, constant(b, 0), tile.records, one, initial,
+                  [&](ImplicitLocOpBuilder &b, Value, ValueRange carried) {
+                    StageRing::Position at = StageRing::Position::fromCarried(carried);
+                    SmallVector<Value> sums(carried.drop_front(StageRing::Position::numCarried));
+                    // The full barrier makes panels, value blocks and record of the stage visible.
+                    kernel.ring->waitFull(b, at);
+                    Value stage = kernel.stageBase(b, at.stage);
+                    StageRing::Position next = kernel.ring->next(b, at);
+                    SmallVector<Value> results = next.toCarried();
+                    llvm::append_range(results, multiplyStage(b, stage, sums));
+                    // Every lane arrives for itself: a warp barrier alone would not order the reads
+                    // of one lane before the arrival of another.
+                    kernel.ring->release(b, at.stage);
+                    return results;
+                  });
               Strips strips = startStrips(b, tile, 0), following;
-              TermReader terms(kernel, kernel.warp, {end[0], end[1]});
+              TermReader terms(kernel, kernel.warp, StageRing::Position::fromCarried(end));
               for (int64_t row = 0; row < rows; ++row) {
                 if (row + 1 < rows)
                   following = startStrips(b, tile, row + 1);
                 storeRow(b, tile, row, terms, strips,
-                         ArrayRef<Value>(end).drop_front(2).slice(row * perRow, perRow));
+                         ArrayRef<Value>(end)
+                             .drop_front(StageRing::Position::numCarried)
+                             .slice(row * perRow, perRow));
                 strips = std::move(following);
               }
-              return SmallVector<Value>{terms.position().stage, terms.position().parity};
+              return terms.position().toCarried();
             });
   // Shared memory must stay valid until the last stores have read it and are complete.
   emitIf(b, kernel.isFirstLane, [&](ImplicitLocOpBuilder &b) { emitWaitStores(b); });

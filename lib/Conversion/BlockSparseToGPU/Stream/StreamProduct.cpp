@@ -207,30 +207,32 @@ void StreamKernel::emitProducer(ImplicitLocOpBuilder &b) {
   TileRange range = lists.tilesOfBlock(b);
   StageRing::Position start = ring->start(b, /*producer=*/true);
   Value one = constant(b, 1), last = constant(b, records.rows() - 1);
-  emitCarry(b, range.from, range.to, one, {start.stage, start.parity},
-            [&](ImplicitLocOpBuilder &b, Value number, ValueRange carried) {
-              StagedTile tile = lists.read(b, number);
-              SmallVector<Value> initial(carried);
-              llvm::append_range(initial, readHead(b, arith::MinSIOp::create(b, tile.first, last)));
-              Value end = Int(b, tile.first) + tile.records;
-              SmallVector<Value> results =
-                  emitCarry(b, tile.first, end, one, initial,
-                            [&](ImplicitLocOpBuilder &b, Value record, ValueRange carried) {
-                              StageRing::Position at{carried[0], carried[1]};
-                              Value ahead = arith::MinSIOp::create(b, Int(b, record) + one, last);
-                              SmallVector<Value> following = readHead(b, ahead);
-                              ring->waitEmpty(b, at);
-                              emitCopies(b, tile, record, SmallVector<Value>(carried.drop_front(2)),
-                                         at.stage);
-                              StageRing::Position next = ring->next(b, at);
-                              SmallVector<Value> results{next.stage, next.parity};
-                              llvm::append_range(results, following);
-                              return results;
-                            });
-              StageRing::Position at =
-                  emitTermCopies(b, *this, inputMap, tile, {results[0], results[1]});
-              return SmallVector<Value>{at.stage, at.parity};
+  emitCarry(
+      b, range.from, range.to, one, start.toCarried(),
+      [&](ImplicitLocOpBuilder &b, Value number, ValueRange carried) {
+        StagedTile tile = lists.read(b, number);
+        SmallVector<Value> initial(carried);
+        llvm::append_range(initial, readHead(b, arith::MinSIOp::create(b, tile.first, last)));
+        Value end = Int(b, tile.first) + tile.records;
+        SmallVector<Value> results = emitCarry(
+            b, tile.first, end, one, initial,
+            [&](ImplicitLocOpBuilder &b, Value record, ValueRange carried) {
+              StageRing::Position at = StageRing::Position::fromCarried(carried);
+              Value ahead = arith::MinSIOp::create(b, Int(b, record) + one, last);
+              SmallVector<Value> following = readHead(b, ahead);
+              ring->waitEmpty(b, at);
+              emitCopies(b, tile, record,
+                         SmallVector<Value>(carried.drop_front(StageRing::Position::numCarried)),
+                         at.stage);
+              StageRing::Position next = ring->next(b, at);
+              SmallVector<Value> results = next.toCarried();
+              llvm::append_range(results, following);
+              return results;
             });
+        StageRing::Position at =
+            emitTermCopies(b, *this, inputMap, tile, StageRing::Position::fromCarried(results));
+        return at.toCarried();
+      });
 }
 
 //===----------------------------------------------------------------------===//
@@ -239,6 +241,7 @@ void StreamKernel::emitProducer(ImplicitLocOpBuilder &b) {
 
 void StreamKernel::storeChunk(ImplicitLocOpBuilder &b, const StagedTile &tile, Value unit,
                               int64_t chunk, Value address) const {
+  PlannedDSDOp op = this->op;
   Value row = Int(b, unit) * plan.shape.block;
   Value col = Int(b, tile.columnTile) * plan.cols + constant(b, chunk * chunkCols);
   MapPlace place = StagedTiles::placeIn(b, op.getInit(), row, col, tile.batch, tile.head);

@@ -113,8 +113,7 @@ public:
   /// lane is set.
   SumStrip getSums(ImplicitLocOpBuilder &b, const StagedTile &tile, Value unit) const;
 
-  // Accessors of ops are not const.
-  mutable PlannedDSDOp op;
+  PlannedDSDOp op;
   StreamPlan plan;
   StagedTiles lists;
   /// Index of the warp and of the lane, and the base of shared memory (all i32).

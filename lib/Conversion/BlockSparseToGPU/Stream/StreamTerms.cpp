@@ -84,7 +84,8 @@ static MapPlace inputPlace(ImplicitLocOpBuilder &b, const StreamKernel &kernel,
   Value col = Int(b, tile.columnTile) * terms.cols;
   col = Int(b, col) + (constant(b, number % terms.chunks() * chunkCols));
   Value row = Int(b, unit) * terms.shape.block;
-  MapPlace place = StagedTiles::placeIn(b, kernel.op.getInput(), row, col, tile.batch, tile.head);
+  MapPlace place =
+      StagedTiles::placeIn(b, PlannedDSDOp(kernel.op).getInput(), row, col, tile.batch, tile.head);
   if (terms.transposeOut)
     std::swap(place.row, place.col);
   return place;
@@ -198,7 +199,7 @@ void mlir::blocksparse::device::emitTermLoaders(ImplicitLocOpBuilder &b, const S
   TileRange range = kernel.lists.tilesOfBlock(b);
   StageRing::Position start = ring.start(b, /*producer=*/true);
   Value one = constant(b, 1);
-  emitCarry(b, range.from, range.to, one, {start.stage, start.parity},
+  emitCarry(b, range.from, range.to, one, start.toCarried(),
             [&](ImplicitLocOpBuilder &b, Value number, ValueRange carried) {
               StagedTile tile = kernel.lists.read(b, number);
               TermLoader loader(b, kernel, tile, thread);
@@ -207,15 +208,15 @@ void mlir::blocksparse::device::emitTermLoaders(ImplicitLocOpBuilder &b, const S
               SmallVector<Value> end =
                   emitCarry(b, constant(b, 0), tile.records, one, carried,
                             [&](ImplicitLocOpBuilder &b, Value, ValueRange carried) {
-                              StageRing::Position at{carried[0], carried[1]};
+                              StageRing::Position at = StageRing::Position::fromCarried(carried);
                               ring.waitEmpty(b, at);
                               emitIf(b, kernel.isFirstLane, [&](ImplicitLocOpBuilder &b) {
                                 ring.joinFill(b, at.stage, /*arrivals=*/32);
                               });
                               StageRing::Position next = ring.next(b, at);
-                              return SmallVector<Value>{next.stage, next.parity};
+                              return next.toCarried();
                             });
-              StageRing::Position at{end[0], end[1]};
+              StageRing::Position at = StageRing::Position::fromCarried(end);
               for (int64_t stage = 0; stage < kernel.plan.terms.count(); ++stage) {
                 ring.waitEmpty(b, at);
                 loader.fill(b, stage, kernel.stageBase(b, at.stage));
@@ -225,7 +226,7 @@ void mlir::blocksparse::device::emitTermLoaders(ImplicitLocOpBuilder &b, const S
                 ring.joinFill(b, at.stage);
                 at = ring.next(b, at);
               }
-              return SmallVector<Value>{at.stage, at.parity};
+              return at.toCarried();
             });
 }
 

@@ -43,6 +43,26 @@ static WgmmaFactor valueFactor(const StreamPlan &plan) { return {true, plan.shap
 
 namespace {
 
+/// Holds what a consumer warpgroup carries from one stage of a tile to the next.
+struct StageState {
+  StageRing::Position at;
+  /// Stage (i32) before it, which its products may still read; -1: none.
+  Value previous;
+  /// Words of the panels of the stage.
+  Value words;
+  SmallVector<Value> accumulators;
+
+  SmallVector<Value> toCarried() const {
+    SmallVector<Value> values{at.stage, at.parity, previous, words};
+    llvm::append_range(values, accumulators);
+    return values;
+  }
+  static StageState fromCarried(ValueRange values) {
+    return {StageRing::Position::fromCarried(values), values[2], values[3],
+            SmallVector<Value>(values.drop_front(4))};
+  }
+};
+
 /// Emits one of the two warpgroups; it computes half of the row group.
 class StreamWgmmaConsumer {
 public:
@@ -210,33 +230,29 @@ void StreamWgmmaConsumer::emit(ImplicitLocOpBuilder &b) const {
       Value comes = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, record, work.records);
       return readWords(b, at, comes);
     };
-    // Carried: pipeline state, previous stage, words of the panels of the stage, and accumulators.
-    constexpr int64_t firstSum = 4;
     Value zero = constant(b, 0);
-    SmallVector<Value> initial(carried);
-    initial.push_back(none);
-    initial.push_back(wordsOf(b, zero, {carried[0], carried[1]}));
-    llvm::append_range(initial, tile.zeros(b, count));
-    SmallVector<Value> end =
-        emitCarry(b, zero, work.records, one, initial,
+    StageRing::Position first = StageRing::Position::fromCarried(carried);
+    StageState initial{first, none, wordsOf(b, zero, first), tile.zeros(b, count)};
+    StageState end = StageState::fromCarried(
+        emitCarry(b, zero, work.records, one, initial.toCarried(),
                   [&](ImplicitLocOpBuilder &b, Value record, ValueRange carried) {
-                    StageRing::Position at{carried[0], carried[1]};
-                    SmallVector<Value> sums(carried.drop_front(firstSum));
-                    multiplyStage(b, kernel.stageBase(b, at.stage), carried[2], carried[3], sums);
-                    StageRing::Position next = kernel.ring->next(b, at);
-                    SmallVector<Value> results{next.stage, next.parity, at.stage,
-                                               wordsOf(b, Int(b, record) + one, next)};
-                    llvm::append_range(results, sums);
-                    return results;
-                  });
-    SmallVector<Value> sums = tile.finish(b, ArrayRef<Value>(end).drop_front(firstSum));
+                    StageState state = StageState::fromCarried(carried);
+                    Value stage = state.at.stage;
+                    multiplyStage(b, kernel.stageBase(b, stage), state.previous, state.words,
+                                  state.accumulators);
+                    state.at = kernel.ring->next(b, state.at);
+                    state.previous = stage;
+                    state.words = wordsOf(b, Int(b, record) + one, state.at);
+                    return state.toCarried();
+                  }));
+    SmallVector<Value> sums = tile.finish(b, end.accumulators);
     // The products of the last stage have ended, too.
-    releaseIf(b, end[2]);
-    TermReader terms(kernel, group, {end[0], end[1]});
+    releaseIf(b, end.previous);
+    TermReader terms(kernel, group, end.at);
     storeRows(b, work, terms, sums);
-    return SmallVector<Value>{terms.position().stage, terms.position().parity};
+    return terms.position().toCarried();
   };
-  emitCarry(b, range.from, range.to, one, {start.stage, start.parity}, emitTile);
+  emitCarry(b, range.from, range.to, one, start.toCarried(), emitTile);
   // Shared memory must stay valid until the last stores have read it and are complete.
   emitIf(b, isFirst, [&](ImplicitLocOpBuilder &b) { emitWaitStores(b); });
 }

@@ -43,6 +43,19 @@ void InputChunks::giveBack(ImplicitLocOpBuilder &b, int64_t number) {
 
 namespace {
 
+/// Holds what a consumer warpgroup carries from one k step of a tile to the next.
+struct StepState {
+  StageRing::Position at;
+  /// Stage (i32) of the step before, which its products may still read; -1: none.
+  Value previous;
+  Value accumulators;
+
+  SmallVector<Value> toCarried() const { return {at.stage, at.parity, previous, accumulators}; }
+  static StepState fromCarried(ValueRange values) {
+    return {StageRing::Position::fromCarried(values), values[2], values[3]};
+  }
+};
+
 /// Emits one consumer warpgroup. Its loop over tiles carries the pipeline state, the next tile (if
 /// tiles are read ahead), and the registers of the deferred store of the previous tile.
 class WgmmaConsumer {
@@ -62,9 +75,8 @@ private:
   Value multiplyStage(ImplicitLocOpBuilder &b, Value stage, Value previous, Value sums) const;
   /// Releases `stage`, if it is not -1, by one lane of each warp.
   void releaseIf(ImplicitLocOpBuilder &b, Value stage) const;
-  /// Emits a k step of a tile. Carried and returned values: pipeline state, stage of the previous k
-  /// step or -1, accumulators.
-  SmallVector<Value> emitStep(ImplicitLocOpBuilder &b, ValueRange carried) const;
+  /// Multiplies one k step of a tile and returns the state for the next.
+  StepState emitStep(ImplicitLocOpBuilder &b, const StepState &state) const;
 
   /// Returns the number of registers of a deferred store.
   int64_t numHeld() const { return chunks.heldRegisters(numSums()); }
@@ -134,13 +146,14 @@ Value WgmmaConsumer::multiplyStage(ImplicitLocOpBuilder &b, Value stage, Value p
   return next;
 }
 
-SmallVector<Value> WgmmaConsumer::emitStep(ImplicitLocOpBuilder &b, ValueRange carried) const {
-  StageRing::Position at{carried[0], carried[1]};
-  Value previous = carried[2], sums = carried[3];
+StepState WgmmaConsumer::emitStep(ImplicitLocOpBuilder &b, const StepState &state) const {
+  StageRing::Position at = state.at;
+  Value previous = state.previous, sums = state.accumulators;
   frame.ring.waitFull(b, at);
   Value used = at.stage;
   if (shape.hasGaps) {
-    Value part = kernel.takesPart(b, frame.buffers(b, shape, at.stage).record, group);
+    Value part =
+        kernel.getStepTables()->participates(b, frame.buffers(b, shape, at.stage).record, group);
     auto branch = scf::IfOp::create(
         b, part,
         [&](OpBuilder &builder, Location loc) {
@@ -162,8 +175,7 @@ SmallVector<Value> WgmmaConsumer::emitStep(ImplicitLocOpBuilder &b, ValueRange c
   } else {
     sums = multiplyStage(b, at.stage, previous, sums);
   }
-  StageRing::Position next = frame.ring.next(b, at);
-  return {next.stage, next.parity, used, sums};
+  return {frame.ring.next(b, at), used, sums};
 }
 
 void WgmmaConsumer::storeHeldIf(ImplicitLocOpBuilder &b, Value condition, ValueRange held) const {
@@ -179,37 +191,38 @@ void WgmmaConsumer::storeHeldIf(ImplicitLocOpBuilder &b, Value condition, ValueR
 
 SmallVector<Value> WgmmaConsumer::emitTile(ImplicitLocOpBuilder &b, const TileRange &range,
                                            Value number, ValueRange carried) const {
-  ValueRange held = numHeld() == 0 ? ValueRange() : carried.drop_front(2);
+  StageRing::Position at = StageRing::Position::fromCarried(carried);
+  ValueRange held = carried.drop_front(StageRing::Position::numCarried);
   WgmmaWork work;
   SmallVector<Value> following;
   if (shape.readsTiles) {
     following = kernel.getTileAhead(b, range, Int(b, number) + range.step).toCarried();
-    work = WgmmaWork::fromCarried(carried.slice(2, following.size()));
-    held = carried.drop_front(2 + following.size());
+    work = WgmmaWork::fromCarried(held.take_front(following.size()));
+    held = held.drop_front(following.size());
   } else {
     work = kernel.getTile(b, number);
   }
   kernel.beginTile(b, work, group, frame.thread);
-  SmallVector<Value> initial(carried.take_front(2));
-  initial.append({constant(b, -1), tile.zeros(b).front()});
+  StepState initial{at, constant(b, -1), tile.zeros(b).front()};
   Value zero = constant(b, 0);
-  SmallVector<Value> end = emitCarry(b, zero, work.steps, constant(b, 1), initial,
-                                     [&](ImplicitLocOpBuilder &b, Value step, ValueRange carried) {
-                                       SmallVector<Value> next = emitStep(b, carried);
-                                       // The deferred store of the previous tile runs while the
-                                       // products of the first k step are in flight.
-                                       storeHeldIf(b, isEqual(b, step, zero), held);
-                                       return next;
-                                     });
+  StepState end = StepState::fromCarried(
+      emitCarry(b, zero, work.steps, constant(b, 1), initial.toCarried(),
+                [&](ImplicitLocOpBuilder &b, Value step, ValueRange carried) {
+                  StepState next = emitStep(b, StepState::fromCarried(carried));
+                  // The deferred store of the previous tile runs while the products of the first k
+                  // step are in flight.
+                  storeHeldIf(b, isEqual(b, step, zero), held);
+                  return next.toCarried();
+                }));
   // A tile without k steps has not run it yet.
   storeHeldIf(b, isEqual(b, work.steps, zero), held);
   kernel.prepareResult(b, work, group, frame.thread);
-  SmallVector<Value> sums = tile.finish(b, end[3]);
+  SmallVector<Value> sums = tile.finish(b, end.accumulators);
   // The products of the last k step have ended, too.
-  releaseIf(b, end[2]);
-  InputChunks input(shape, frame.ring, frame.base, group, {end[0], end[1]});
+  releaseIf(b, end.previous);
+  InputChunks input(shape, frame.ring, frame.base, group, end.at);
   SmallVector<Value> rest = kernel.emitResult(b, work, group, chunks, input, sums);
-  SmallVector<Value> results{input.position().stage, input.position().parity};
+  SmallVector<Value> results = input.position().toCarried();
   llvm::append_range(results, following);
   if (numHeld() != 0) {
     results.push_back(constant(b, 1));
@@ -223,7 +236,7 @@ void WgmmaConsumer::emit(ImplicitLocOpBuilder &b) const {
   TileRange range = kernel.tiles(b);
   SmallVector<Value> first = kernel.getTileAhead(b, range, range.from).toCarried();
   StageRing::Position start = frame.ring.start(b, /*producer=*/false);
-  SmallVector<Value> initial{start.stage, start.parity};
+  SmallVector<Value> initial = start.toCarried();
   if (shape.readsTiles)
     llvm::append_range(initial, first);
   size_t numOthers = initial.size();

@@ -37,11 +37,13 @@ struct DSDPlan {
 };
 
 /// Emits the kernel of a planned_dsd.
-class DSDKernel : public DenseResultKernel {
+class DSDKernel : public DenseResultKernel, WgmmaStepTables, WgmmaInputLoads {
 public:
   DSDKernel(ImplicitLocOpBuilder &b, PlannedDSDOp op, const DSDPlan &plan, ArrayRef<Value> maps,
             const IRMapping &mapping);
 
+  WgmmaStepTables *getStepTables() override { return this; }
+  WgmmaInputLoads *getInputLoads() override { return this; }
   TileRange tiles(ImplicitLocOpBuilder &b) override { return lists.tilesOfBlock(b); }
   WgmmaWork getTile(ImplicitLocOpBuilder &b, Value number) override;
   SmallVector<Value> readStep(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step) override;
@@ -50,7 +52,7 @@ public:
                   const StageBuffers &stage) override;
   void emitInputCopy(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t group, int64_t number,
                      Value to, Value barrier) override;
-  Value takesPart(ImplicitLocOpBuilder &b, Value record, Value group) override;
+  Value participates(ImplicitLocOpBuilder &b, Value record, Value group) override;
 
 protected:
   SumStrip getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group) const override;
@@ -197,7 +199,7 @@ void DSDKernel::emitInputCopy(ImplicitLocOpBuilder &b, const WgmmaWork &tile, in
                  barrier);
 }
 
-Value DSDKernel::takesPart(ImplicitLocOpBuilder &b, Value record, Value group) {
+Value DSDKernel::participates(ImplicitLocOpBuilder &b, Value record, Value group) {
   constexpr int64_t bytes = sizeof(int32_t);
   constexpr int64_t first = WgmmaRecordTable::Y0 * bytes, second = WgmmaRecordTable::Y1 * bytes;
   Value place = Int(b, record) + first;
@@ -251,11 +253,23 @@ void DSDKernel::storeChunk(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value
 // Launch
 //===----------------------------------------------------------------------===//
 
-bool mlir::blocksparse::device::hasWgmma(const KernelBuilder &kernels, PlannedDSDOp op) {
-  return isScheduledFor(op, ::blocksparse::KernelFamily::CUDAWgmma, kernels.getFacts());
+bool mlir::blocksparse::device::supportsWgmma(const ::blocksparse::GPUFacts &facts,
+                                              PlannedDSDOp op) {
+  return isScheduledFor(op, ::blocksparse::KernelFamily::CUDAWgmma, facts);
 }
 
-static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedDSDOp op) {
+Value mlir::blocksparse::device::fitsWgmma(ImplicitLocOpBuilder &host,
+                                           const ::blocksparse::GPUFacts &, PlannedDSDOp op) {
+  Value fits = both(host, isAligned16(host, op.getValues()), isRowMajor(host, op.getValues()));
+  fits = both(host, fits, isAligned16(host, op.getDense()));
+  fits = both(host, fits, isAligned16(host, op.getInit()));
+  if (hasMappedInput(op))
+    fits = both(host, fits, isAligned16(host, op.getInput()));
+  return fits;
+}
+
+void mlir::blocksparse::device::emitWgmma(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                                          PlannedDSDOp op) {
   DSDPlan plan(op, kernels.getFacts().sharedMemoryPerBlock);
   SmallVector<Value> maps{
       createValuesMap(host, op.getValues(), plan.values),
@@ -272,15 +286,4 @@ static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Plan
               [&](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
                 return std::make_unique<DSDKernel>(b, op, plan, maps, mapping);
               });
-}
-
-void mlir::blocksparse::device::emitWgmma(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
-                                          PlannedDSDOp op, Fallback fallback) {
-  Value fits = both(host, isAligned16(host, op.getValues()), isRowMajor(host, op.getValues()));
-  fits = both(host, fits, isAligned16(host, op.getDense()));
-  fits = both(host, fits, isAligned16(host, op.getInit()));
-  if (hasMappedInput(op))
-    fits = both(host, fits, isAligned16(host, op.getInput()));
-  emitFastOrFallback(
-      host, fits, [&](ImplicitLocOpBuilder &b) { emitProduct(b, kernels, op); }, fallback);
 }

@@ -59,15 +59,11 @@ public:
 
   TileRange tiles(ImplicitLocOpBuilder &b) override;
   WgmmaWork getTile(ImplicitLocOpBuilder &b, Value number) override;
-  SmallVector<Value> readStep(ImplicitLocOpBuilder &, const WgmmaWork &, Value) override {
-    return {};
-  }
   Value stepBytes(ImplicitLocOpBuilder &b, const WgmmaWork &, ArrayRef<Value>) override {
     return i32Constant(b, plan.shape.stageBytes());
   }
   void emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step, ArrayRef<Value>,
                   const StageBuffers &stage) override;
-  Value takesPart(ImplicitLocOpBuilder &, Value, Value) override { return {}; }
 
 protected:
   SumStrip getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group) const override;
@@ -209,11 +205,26 @@ void MatmulKernel::storeChunk(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Va
 // Launch
 //===----------------------------------------------------------------------===//
 
-bool mlir::blocksparse::device::hasWgmma(const KernelBuilder &kernels, PlannedMatmulOp op) {
-  return isScheduledFor(op, ::blocksparse::KernelFamily::CUDAWgmma, kernels.getFacts());
+bool mlir::blocksparse::device::supportsWgmma(const ::blocksparse::GPUFacts &facts,
+                                              PlannedMatmulOp op) {
+  return isScheduledFor(op, ::blocksparse::KernelFamily::CUDAWgmma, facts);
 }
 
-static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedMatmulOp op) {
+Value mlir::blocksparse::device::fitsWgmma(ImplicitLocOpBuilder &host,
+                                           const ::blocksparse::GPUFacts &, PlannedMatmulOp op) {
+  MatmulAxes axes = MatmulAxes::get(op);
+  Value fits = both(host, isAligned16(host, op.getA()), isAligned16(host, op.getB()));
+  fits = both(host, fits, isAligned16(host, op.getInit()));
+  // A map has no dimension without elements.
+  DenseView a = DenseView::get(host, op.getA(), axes.a);
+  DenseView out = DenseView::get(host, op.getInit(), axes.out);
+  for (Value size : {a.cols(), out.batches(), out.heads(), out.rows(), out.cols()})
+    fits = both(host, fits, indexLess(host, indexConstant(host, 0), size));
+  return fits;
+}
+
+void mlir::blocksparse::device::emitWgmma(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                                          PlannedMatmulOp op) {
   MatmulPlan plan(op, kernels.getFacts().sharedMemoryPerBlock);
   SmallVector<Value> maps{createTensorMap(host, op.getA(), plan.axes.a, plan.a),
                           createTensorMap(host, op.getB(), plan.axes.b, plan.b),
@@ -227,18 +238,4 @@ static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Plan
               [&](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
                 return std::make_unique<MatmulKernel>(b, op, plan, maps, mapping);
               });
-}
-
-void mlir::blocksparse::device::emitWgmma(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
-                                          PlannedMatmulOp op, Fallback fallback) {
-  MatmulAxes axes = MatmulAxes::get(op);
-  Value fits = both(host, isAligned16(host, op.getA()), isAligned16(host, op.getB()));
-  fits = both(host, fits, isAligned16(host, op.getInit()));
-  // A map has no dimension without elements.
-  DenseView a = DenseView::get(host, op.getA(), axes.a);
-  DenseView out = DenseView::get(host, op.getInit(), axes.out);
-  for (Value size : {a.cols(), out.batches(), out.heads(), out.rows(), out.cols()})
-    fits = both(host, fits, indexLess(host, indexConstant(host, 0), size));
-  emitFastOrFallback(
-      host, fits, [&](ImplicitLocOpBuilder &b) { emitProduct(b, kernels, op); }, fallback);
 }

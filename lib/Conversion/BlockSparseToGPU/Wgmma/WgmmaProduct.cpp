@@ -119,7 +119,8 @@ StageRing::Position WgmmaProduct::emitInput(ImplicitLocOpBuilder &b, WgmmaKernel
     for (int64_t group = 0; group < WgmmaShape::groups; ++group)
       for (int64_t i = 0; i < count; ++i) {
         int64_t place = (group * shape.inputChunks() + i) * ResultChunks::chunkBytes;
-        kernel.emitInputCopy(b, tile, group, first + i, Int(b, stage.a) + place, stage.barrier);
+        kernel.getInputLoads()->emitInputCopy(b, tile, group, first + i, Int(b, stage.a) + place,
+                                              stage.barrier);
       }
     at = frame.ring.next(b, at);
   }
@@ -140,6 +141,13 @@ SmallVector<Value> WgmmaWork::toCarried() const {
 
 WgmmaWork WgmmaWork::fromCarried(ValueRange values) {
   return {values.front(), SmallVector<Value>(values.drop_front())};
+}
+
+/// Returns what the tables of `kernel` say about a step; nothing if it has no tables.
+static SmallVector<Value> readStep(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
+                                   const WgmmaWork &tile, Value step) {
+  WgmmaStepTables *tables = kernel.getStepTables();
+  return tables ? tables->readStep(b, tile, step) : SmallVector<Value>();
 }
 
 /// Returns `first` if `condition` is true, else `second`.
@@ -195,19 +203,19 @@ SmallVector<Value> WgmmaProduct::emitSteps(ImplicitLocOpBuilder &b, WgmmaKernel 
   Value zero = i32Constant(b, 0), one = i32Constant(b, 1);
   return emitCarry(b, zero, run.tile.steps, one, initial,
                    [&](ImplicitLocOpBuilder &b, Value step, ValueRange carried) {
-                     StageRing::Position at{carried[0], carried[1]};
-                     SmallVector<Value> entry(carried.drop_front(2));
+                     StageRing::Position at = StageRing::Position::fromCarried(carried);
+                     SmallVector<Value> entry(carried.drop_front(StageRing::Position::numCarried));
                      Value ahead = Int(b, step) + one;
                      Value isLast = isEqual(b, ahead, run.tile.steps);
                      SmallVector<Value> following =
-                         kernel.readStep(b, selectTile(b, isLast, run.next, run.tile),
-                                         arith::SelectOp::create(b, isLast, zero, ahead));
+                         readStep(b, kernel, selectTile(b, isLast, run.next, run.tile),
+                                  arith::SelectOp::create(b, isLast, zero, ahead));
                      if (frame.pace)
                        emitIf(b, isPaced(b, shape, run.place, step, run.warp),
                               [&](ImplicitLocOpBuilder &b) { frame.pace->wait(b); });
                      fillStage(b, kernel, frame, run.tile, step, entry, at, run.warp);
                      StageRing::Position next = frame.ring.next(b, at);
-                     SmallVector<Value> results{next.stage, next.parity};
+                     SmallVector<Value> results = next.toCarried();
                      llvm::append_range(results, following);
                      return results;
                    });
@@ -221,17 +229,19 @@ void WgmmaProduct::emitProducer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
     TileRange range = kernel.tiles(b);
     StageRing::Position start = frame.ring.start(b, /*producer=*/true);
     WgmmaWork first = kernel.getTileAhead(b, range, range.from);
-    SmallVector<Value> entry = kernel.readStep(b, first, zero);
+    SmallVector<Value> entry = readStep(b, kernel, first, zero);
     size_t numEntries = entry.size();
     auto emitTile = [&](ImplicitLocOpBuilder &b, Value number, ValueRange carried) {
-      WgmmaWork tile = WgmmaWork::fromCarried(carried.slice(2, carried.size() - 2 - numEntries));
+      WgmmaWork tile = WgmmaWork::fromCarried(
+          carried.drop_front(StageRing::Position::numCarried).drop_back(numEntries));
       WgmmaWork next = kernel.getTileAhead(b, range, Int(b, number) + range.step);
-      SmallVector<Value> initial(carried.take_front(2));
+      SmallVector<Value> initial = StageRing::Position::fromCarried(carried).toCarried();
       llvm::append_range(initial, carried.take_back(numEntries));
       Value place = arith::SubIOp::create(b, number, range.from);
       SmallVector<Value> end = emitSteps(b, kernel, frame, {tile, next, place, warp}, initial);
-      StageRing::Position behind = emitInput(b, kernel, frame, tile, {end[0], end[1]});
-      SmallVector<Value> results{behind.stage, behind.parity};
+      StageRing::Position behind =
+          emitInput(b, kernel, frame, tile, StageRing::Position::fromCarried(end));
+      SmallVector<Value> results = behind.toCarried();
       llvm::append_range(results, next.toCarried());
       if (numEntries == 0)
         return results;
@@ -240,15 +250,16 @@ void WgmmaProduct::emitProducer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
           b, isEqual(b, tile.steps, zero),
           [&](OpBuilder &builder, Location loc) {
             ImplicitLocOpBuilder b(loc, builder);
-            scf::YieldOp::create(b, kernel.readStep(b, next, zero));
+            scf::YieldOp::create(b, readStep(b, kernel, next, zero));
           },
           [&](OpBuilder &builder, Location loc) {
-            scf::YieldOp::create(builder, loc, ValueRange(end).drop_front(2));
+            scf::YieldOp::create(builder, loc,
+                                 ValueRange(end).drop_front(StageRing::Position::numCarried));
           });
       llvm::append_range(results, entry.getResults());
       return results;
     };
-    SmallVector<Value> initial{start.stage, start.parity};
+    SmallVector<Value> initial = start.toCarried();
     llvm::append_range(initial, first.toCarried());
     llvm::append_range(initial, entry);
     emitCarry(b, range.from, range.to, range.step, initial, emitTile);

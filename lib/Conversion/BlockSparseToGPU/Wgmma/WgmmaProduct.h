@@ -169,6 +169,32 @@ private:
   StageRing::Position at;
 };
 
+/// Reads what the tables say about the steps of a tile. Values are i32.
+class WgmmaStepTables {
+public:
+  virtual ~WgmmaStepTables() = default;
+
+  /// Returns what the tables contain about a k step, for the producer. It is called one k step
+  /// ahead, also across tiles: it may be called for step 0 of a tile without steps, and the result
+  /// is then not used.
+  virtual SmallVector<Value> readStep(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
+                                      Value step) = 0;
+  /// Returns i1: true if warpgroup `group` multiplies in the k step whose record is at
+  /// shared-memory address `record`. Called only if the shape has gaps.
+  virtual Value participates(ImplicitLocOpBuilder &b, Value record, Value group) = 0;
+};
+
+/// Loads C, the input of the epilogue, through the ring of stages.
+class WgmmaInputLoads {
+public:
+  virtual ~WgmmaInputLoads() = default;
+
+  /// Issues the load of subtile `number` of C for consumer warpgroup `group` to shared-memory
+  /// address `to` (i32). Elements outside of C are loaded as zeros.
+  virtual void emitInputCopy(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t group,
+                             int64_t number, Value to, Value barrier) = 0;
+};
+
 /// Describes what a kernel loads in each k step and what it does with the result. Every member
 /// emits code at `b`; all values are i32.
 class WgmmaKernel {
@@ -183,27 +209,18 @@ public:
   /// Returns tile `number` of a CTA whose tiles are `range`. Past the end of `range` it returns a
   /// tile that exists, so that it may be read; the result is not used.
   WgmmaWork getTileAhead(ImplicitLocOpBuilder &b, const TileRange &range, Value number);
-  /// Returns what the tables contain about a k step, for the producer. It is called one k step
-  /// ahead, also across tiles: it may be called for step 0 of a tile without steps, and the result
-  /// is then not used.
-  virtual SmallVector<Value> readStep(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
-                                      Value step) = 0;
+  /// Returns the tables of the steps, or null if the steps of a tile need none.
+  virtual WgmmaStepTables *getStepTables() { return nullptr; }
+  /// Returns what loads C. Null only if the shape has no input.
+  virtual WgmmaInputLoads *getInputLoads() { return nullptr; }
   /// Returns the bytes that emitCopies will load for a k step, for all producer warps together.
   virtual Value stepBytes(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
                           ArrayRef<Value> entry) = 0;
   /// Issues the loads of a k step by producer warp `stage.warp`. `entry` is the result of readStep.
   virtual void emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step,
                           ArrayRef<Value> entry, const StageBuffers &stage) = 0;
-  /// Issues the load of subtile `number` of C for consumer warpgroup `group` to shared-memory
-  /// address `to`. Called only if shape.hasInput. Elements outside of C are loaded as zeros.
-  virtual void emitInputCopy(ImplicitLocOpBuilder &, const WgmmaWork &, int64_t /*group*/,
-                             int64_t /*number*/, Value /*to*/, Value /*barrier*/) {}
-  /// Returns i1: consumer warpgroup `group` multiplies in the k step whose record is at
-  /// shared-memory address `record`. Called only if shape.hasGaps.
-  virtual Value takesPart(ImplicitLocOpBuilder &b, Value record, Value group) = 0;
   /// Prepares a tile. Called when consumer warpgroup `group` begins it. `thread` is the index of
-  /// the thread in
-  /// its warpgroup.
+  /// the thread in its warpgroup.
   virtual void beginTile(ImplicitLocOpBuilder &, const WgmmaWork &, Value /*group*/,
                          Value /*thread*/) {}
   /// Prepares the result. Called when all products of the tile have been started: operands that

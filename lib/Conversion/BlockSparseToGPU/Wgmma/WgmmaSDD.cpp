@@ -127,13 +127,9 @@ public:
 
   TileRange tiles(ImplicitLocOpBuilder &b) override { return StagedTiles::runOfBlock(b, workers); }
   WgmmaWork getTile(ImplicitLocOpBuilder &b, Value number) override;
-  SmallVector<Value> readStep(ImplicitLocOpBuilder &, const WgmmaWork &, Value) override {
-    return {};
-  }
   Value stepBytes(ImplicitLocOpBuilder &b, const WgmmaWork &tile, ArrayRef<Value>) override;
   void emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step, ArrayRef<Value>,
                   const StageBuffers &stage) override;
-  Value takesPart(ImplicitLocOpBuilder &, Value, Value) override { return {}; }
   SmallVector<Value> emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                                 const ResultChunks &chunks, InputChunks &,
                                 ArrayRef<Value> sums) override;
@@ -473,9 +469,18 @@ void SDDKernel::emitHeld(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value g
 // Launch
 //===----------------------------------------------------------------------===//
 
-bool mlir::blocksparse::device::hasWgmma(const KernelBuilder &kernels, PlannedSDDOp op) {
-  return isScheduledFor(op, ::blocksparse::KernelFamily::CUDAWgmma, kernels.getFacts()) ||
-         isScheduledFor(op, ::blocksparse::KernelFamily::CUDAWgmmaTransposed, kernels.getFacts());
+bool mlir::blocksparse::device::supportsWgmma(const ::blocksparse::GPUFacts &facts,
+                                              PlannedSDDOp op) {
+  return isScheduledFor(op, ::blocksparse::KernelFamily::CUDAWgmma, facts) ||
+         isScheduledFor(op, ::blocksparse::KernelFamily::CUDAWgmmaTransposed, facts);
+}
+
+Value mlir::blocksparse::device::fitsWgmma(ImplicitLocOpBuilder &host,
+                                           const ::blocksparse::GPUFacts &, PlannedSDDOp op) {
+  Value fits = both(host, isAligned16(host, op.getInit()), isRowMajor(host, op.getInit()));
+  fits = both(host, fits, isAligned16(host, op.getA()));
+  fits = both(host, fits, isAligned16(host, op.getB()));
+  return fits;
 }
 
 /// Returns `operand` if it is stored as wanted (`isTransposed` == `wanted`). Otherwise emits a
@@ -493,7 +498,8 @@ static Value getFactor(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Value
   return turned;
 }
 
-static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedSDDOp op) {
+void mlir::blocksparse::device::emitWgmma(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                                          PlannedSDDOp op) {
   ::blocksparse::SampledFactors transposes = *getTransposes(op);
   SmallVector<Value> made;
   Value a = getFactor(host, kernels, op.getA(), op.getTransposeA(), transposes.transposeA, made);
@@ -523,13 +529,4 @@ static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Plan
               });
   for (Value memory : made)
     memref::DeallocOp::create(host, memory);
-}
-
-void mlir::blocksparse::device::emitWgmma(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
-                                          PlannedSDDOp op, Fallback fallback) {
-  Value fits = both(host, isAligned16(host, op.getInit()), isRowMajor(host, op.getInit()));
-  fits = both(host, fits, isAligned16(host, op.getA()));
-  fits = both(host, fits, isAligned16(host, op.getB()));
-  emitFastOrFallback(
-      host, fits, [&](ImplicitLocOpBuilder &b) { emitProduct(b, kernels, op); }, fallback);
 }

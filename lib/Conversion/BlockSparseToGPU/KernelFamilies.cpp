@@ -1,0 +1,171 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "KernelFamilies.h"
+
+#include "Mma/MmaKernels.h"
+#include "Rows/RowKernels.h"
+#include "Simt/SimtKernels.h"
+#include "Stream/StreamKernels.h"
+#include "Wgmma/WgmmaKernels.h"
+#include "blocksparse/IR/BlockSparseOps.h"
+#include "blocksparse/IR/KernelProblem.h"
+#include "mlir/IR/Diagnostics.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::device;
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+template <typename OpTy>
+using Supports = bool (*)(const ::blocksparse::GPUFacts &, OpTy);
+template <typename OpTy>
+using Fits = Value (*)(ImplicitLocOpBuilder &, const ::blocksparse::GPUFacts &, OpTy);
+template <typename OpTy>
+using Emit = void (*)(ImplicitLocOpBuilder &, KernelBuilder &, OpTy);
+
+/// Returns a row of the table from functions on the operation's own type.
+template <typename OpTy, Supports<OpTy> supports, Fits<OpTy> fits, Emit<OpTy> emit>
+static constexpr FamilyKernel fast(FamilyKind family) {
+  return {family,
+          OpTy::getOperationName(),
+          KernelPart::Result,
+          [](const ::blocksparse::GPUFacts &facts, Operation *op) {
+            return supports(facts, cast<OpTy>(op));
+          },
+          [](ImplicitLocOpBuilder &host, const ::blocksparse::GPUFacts &facts, Operation *op) {
+            return fits(host, facts, cast<OpTy>(op));
+          },
+          [](ImplicitLocOpBuilder &host, KernelBuilder &kernels, Operation *op) {
+            emit(host, kernels, cast<OpTy>(op));
+          }};
+}
+
+/// Returns the row of a scalar kernel, which accepts everything that the operation's verifier does.
+template <typename OpTy, Emit<OpTy> emit = emitSimt>
+static constexpr FamilyKernel scalar(KernelPart part = KernelPart::Result) {
+  return {FamilyKind::Simt,
+          OpTy::getOperationName(),
+          part,
+          [](const ::blocksparse::GPUFacts &, Operation *) { return true; },
+          nullptr,
+          [](ImplicitLocOpBuilder &host, KernelBuilder &kernels, Operation *op) {
+            emit(host, kernels, cast<OpTy>(op));
+          }};
+}
+
+template <typename OpTy>
+static constexpr FamilyKernel wgmma =
+    fast<OpTy, supportsWgmma, fitsWgmma, emitWgmma>(FamilyKind::Wgmma);
+template <typename OpTy>
+static constexpr FamilyKernel stream =
+    fast<OpTy, supportsStream, fitsStream, emitStream>(FamilyKind::Stream);
+template <typename OpTy>
+static constexpr FamilyKernel mma = fast<OpTy, supportsMma, fitsMma, emitMma>(FamilyKind::Mma);
+template <typename OpTy>
+static constexpr FamilyKernel rows =
+    fast<OpTy, supportsRows, fitsRows, emitRows>(FamilyKind::Rows);
+
+static constexpr FamilyKernel familyKernels[] = {
+    wgmma<PlannedDSDOp>,
+    stream<PlannedDSDOp>,
+    mma<PlannedDSDOp>,
+    scalar<PlannedDSDOp>(),
+
+    wgmma<PlannedSDDOp>,
+    mma<PlannedSDDOp>,
+    scalar<PlannedSDDOp>(),
+
+    wgmma<PlannedMatmulOp>,
+    mma<PlannedMatmulOp>,
+    scalar<PlannedMatmulOp>(),
+
+    scalar<PlannedScatterMMOp>(),
+
+    rows<PlannedSoftmaxOp>,
+    scalar<PlannedSoftmaxOp>(),
+    scalar<PlannedSoftmaxOp, emitSimtSpareBlocks>(KernelPart::SpareBlocks),
+
+    scalar<PlannedSoftmaxGradOp, emitSimtRpeGradient>(KernelPart::RpeGradient),
+    rows<PlannedSoftmaxGradOp>,
+    scalar<PlannedSoftmaxGradOp>(),
+    scalar<PlannedSoftmaxGradOp, emitSimtSpareBlocks>(KernelPart::SpareBlocks),
+
+    scalar<PlannedToDenseOp>(),
+    scalar<PlannedFromDenseOp>(),
+    scalar<PlannedTransposeOp>(),
+    scalar<BsrRowLutOp>(),
+    scalar<BsrCoordinateLutOp>(),
+    scalar<BsrTransposeIndicesOp>(),
+};
+
+ArrayRef<FamilyKernel> mlir::blocksparse::device::getFamilyKernels() { return familyKernels; }
+
+//===----------------------------------------------------------------------===//
+// The choice
+//===----------------------------------------------------------------------===//
+
+SmallVector<const FamilyKernel *>
+mlir::blocksparse::device::getKernelChain(const ::blocksparse::GPUFacts &facts, Operation *op,
+                                          KernelPart part) {
+  SmallVector<const FamilyKernel *> chain;
+  for (const FamilyKernel &kernel : familyKernels) {
+    if (kernel.part != part || kernel.operation != op->getName().getStringRef() ||
+        !kernel.supports(facts, op))
+      continue;
+    chain.push_back(&kernel);
+    if (!kernel.fitsAtRunTime)
+      break;
+  }
+  return chain;
+}
+
+static void emitChain(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Operation *op,
+                      ArrayRef<const FamilyKernel *> chain) {
+  const FamilyKernel &kernel = *chain.front();
+  if (!kernel.fitsAtRunTime)
+    return kernel.emit(host, kernels, op);
+  emitFastOrFallback(
+      host, kernel.fitsAtRunTime(host, kernels.getFacts(), op),
+      [&](ImplicitLocOpBuilder &b) { kernel.emit(b, kernels, op); },
+      [&](ImplicitLocOpBuilder &b) { emitChain(b, kernels, op, chain.drop_front()); });
+}
+
+static bool usesTensorCores(const FamilyKernel &kernel) {
+  return llvm::is_contained({FamilyKind::Wgmma, FamilyKind::Stream, FamilyKind::Mma},
+                            kernel.family);
+}
+
+/// Returns true if the schedule of `op` asks for tensor cores, some family has such kernels for the
+/// operation, but none of `chain` is one.
+static bool missesTensorCores(Operation *op, ArrayRef<const FamilyKernel *> chain) {
+  auto schedule = op->getAttrOfType<ScheduleAttr>("schedule");
+  return schedule && asksForTensorCores(schedule) &&
+         llvm::any_of(familyKernels,
+                      [&](const FamilyKernel &kernel) {
+                        return usesTensorCores(kernel) &&
+                               kernel.operation == op->getName().getStringRef();
+                      }) &&
+         llvm::none_of(chain, [](const FamilyKernel *kernel) { return usesTensorCores(*kernel); });
+}
+
+/// Warns that an operation whose schedule asks for tensor cores gets scalar kernels, and says why.
+static void warnScalar(Operation *op, const ::blocksparse::GPUFacts &facts) {
+  op->emitWarning() << "runs scalar kernels in place of " << op->getAttr("schedule") << ": "
+                    << checkMmaSupport(op, facts);
+}
+
+void mlir::blocksparse::device::emitKernels(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                                            Operation *op) {
+  for (KernelPart part : {KernelPart::RpeGradient, KernelPart::Result, KernelPart::SpareBlocks}) {
+    SmallVector<const FamilyKernel *> chain = getKernelChain(kernels.getFacts(), op, part);
+    if (chain.empty())
+      continue;
+    if (part == KernelPart::Result && missesTensorCores(op, chain))
+      warnScalar(op, kernels.getFacts());
+    emitChain(host, kernels, op, chain);
+  }
+}
