@@ -95,7 +95,8 @@ void check(const Sizes &sizes, int64_t gap, bool isStatic = true, std::string el
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(source, &context);
   ASSERT_TRUE(module);
   auto function = module->lookupSymbol<func::FuncOp>("turn");
-  device::KernelBuilder kernels(*module, "sm_90a");
+  std::string error;
+  device::KernelBuilder kernels(*module, *::blocksparse::TargetInfo::parse("cuda:sm_90a", error));
   ImplicitLocOpBuilder host(function.getLoc(), function.getBody().front().getTerminator());
   device::emitTransposeDense(host, kernels, function.getArgument(0), function.getArgument(1));
   HostFunction run(*module, "turn", createEmulateKernelsPass());
