@@ -53,7 +53,7 @@ func.func @stream(%v: tensor<6x16x16xbf16>, %b: tensor<2x32x64xbf16>, %init: ten
   %e = arith.constant dense<[[0, 2], [1, 0], [0, 1]]> : tensor<3x2xi32>
   %0 = blocksparse.planned_dsd %v, %b segments(%s) entries(%e) outs(%init)
       {block = array<i64: 16, 16>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<cuda.stream, tile = 32x128, panels = 2, stages = 4, warps = 2>}
+       schedule = #blocksparse.schedule<cuda.stream, tile = 32x64, panels = 2, stages = 4, warps = 2>}
       : (tensor<6x16x16xbf16>, tensor<2x32x64xbf16>, tensor<2x5xi32>, tensor<3x2xi32>,
          tensor<2x32x64xbf16>) -> tensor<2x32x64xbf16>
   return %0 : tensor<2x32x64xbf16>
@@ -72,12 +72,12 @@ func.func @stream_along_k(%v: tensor<3x16x16xbf16>, %b: tensor<64x80xbf16>, %ini
   %e = arith.constant dense<[[1, 0], [4, 1], [0, 2]]> : tensor<3x2xi32>
   %0 = blocksparse.planned_dsd %v, %b segments(%s) entries(%e) outs(%init)
       {block = array<i64: 16, 16>, lut_heads = 1 : i64, transpose_b,
-       schedule = #blocksparse.schedule<cuda.stream, tile = 32x128, panels = 8, stages = 4, warps = 2>}
+       schedule = #blocksparse.schedule<cuda.stream, tile = 32x64, panels = 8, panels_per_copy = 4, stages = 4, warps = 2>}
       : (tensor<3x16x16xbf16>, tensor<64x80xbf16>, tensor<2x5xi32>, tensor<3x2xi32>,
          tensor<32x64xbf16>) -> tensor<32x64xbf16>
   %1 = blocksparse.planned_dsd %v, %b segments(%s) entries(%e) outs(%init)
       {block = array<i64: 16, 16>, lut_heads = 1 : i64, transpose_b,
-       schedule = #blocksparse.schedule<cuda.stream, tile = 32x128, panels = 3, stages = 4, warps = 2>}
+       schedule = #blocksparse.schedule<cuda.stream, tile = 32x64, panels = 3, stages = 4, warps = 2>}
       : (tensor<3x16x16xbf16>, tensor<64x80xbf16>, tensor<2x5xi32>, tensor<3x2xi32>,
          tensor<32x64xbf16>) -> tensor<32x64xbf16>
   return %0, %1 : tensor<32x64xbf16>, tensor<32x64xbf16>
@@ -94,7 +94,7 @@ func.func @packed(%b: tensor<32x64xf16>, %init: tensor<16x64xf16>) -> tensor<16x
   %e = arith.constant dense<[[0, 1], [1, 0]]> : tensor<2x2xi32>
   %0 = blocksparse.planned_dsd %v, %b segments(%s) entries(%e) outs(%init)
       {block = array<i64: 16, 16>, lut_heads = 1 : i64,
-       schedule = #blocksparse.schedule<cuda.stream, tile = 16x128, panels = 2, stages = 4, warps = 1>}
+       schedule = #blocksparse.schedule<cuda.stream, tile = 16x64, panels = 2, stages = 4, warps = 1>}
       : (tensor<2x16x16xf16>, tensor<32x64xf16>, tensor<1x5xi32>, tensor<2x2xi32>,
          tensor<16x64xf16>) -> tensor<16x64xf16>
   return %0 : tensor<16x64xf16>

@@ -3,7 +3,7 @@
 
 #l = #blocksparse.layout<128x128, grid 4x4, dense>
 func.func @stages(%a: tensor<512x512xf16, #l>, %b: tensor<512x512xf16>) -> tensor<512x512xf16> {
-  // expected-error @below {{expects stages that fit 232448 bytes of shared memory, but got 6 of 329024 bytes together}}
+  // expected-error @below {{expects stages that fit 232448 bytes of shared memory, but got 6 of 328992 bytes together}}
   %0 = blocksparse.dsd %a, %b {schedule = #blocksparse.schedule<cuda.wgmma, tile = 128x256, stages = 6>}
       : (tensor<512x512xf16, #l>, tensor<512x512xf16>) -> tensor<512x512xf16>
   return %0 : tensor<512x512xf16>

@@ -6,7 +6,7 @@
 
 #l = #blocksparse.layout<16x16, grid 2x2, dense>
 func.func @of_another_target(%a: tensor<32x32xf16, #l>, %b: tensor<32x8xf16>) -> tensor<32x8xf16> {
-  // SM90: expects a kernel of cuda:sm_90,workers=132 (one of cuda.stream, cuda.mma, cuda.simt), but got cuda.wgmma, which expects a chip with wgmma and TMA, but got one without
+  // SM90: expects a kernel of cuda:sm_90,workers=132 (one of cuda.mma, cuda.simt), but got cuda.wgmma, which expects a chip with wgmma and TMA, but got one without
   // expected-error @below {{expects a kernel of cpu:generic,simd=256,registers=16 (one of cpu.panel), but got cuda.wgmma, which expects a GPU, but got cpu:generic}}
   %0 = blocksparse.dsd %a, %b {schedule = #blocksparse.schedule<cuda.wgmma>}
       : (tensor<32x32xf16, #l>, tensor<32x8xf16>) -> tensor<32x8xf16>
@@ -17,7 +17,7 @@ func.func @of_another_target(%a: tensor<32x32xf16, #l>, %b: tensor<32x8xf16>) ->
 
 #l = #blocksparse.layout<16x16, grid 2x2, dense>
 func.func @transposed_on_another_target(%a: tensor<32x8xf16>, %b: tensor<8x32xf16>) -> tensor<32x32xf16, #l> {
-  // SM90: expects a kernel of cuda:sm_90,workers=132 (one of cuda.stream, cuda.mma, cuda.simt), but got cuda.wgmma_transposed, which expects a chip with wgmma and TMA
+  // SM90: expects a kernel of cuda:sm_90,workers=132 (one of cuda.mma, cuda.simt), but got cuda.wgmma_transposed, which expects a chip with wgmma and TMA
   // expected-error @below {{expects a kernel of cpu:generic,simd=256,registers=16 (one of cpu.panel), but got cuda.wgmma_transposed, which expects a GPU}}
   %0 = blocksparse.sdd %a, %b {schedule = #blocksparse.schedule<cuda.wgmma_transposed>}
       : (tensor<32x8xf16>, tensor<8x32xf16>) -> tensor<32x32xf16, #l>

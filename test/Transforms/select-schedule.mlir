@@ -149,8 +149,8 @@ func.func @streams(%a: tensor<4096x4096xbf16, #sparse16>, %h: tensor<4096x4096xb
 // Blocks of 16 whose dense operand lies along k: stages of whole lines of 64 values where rows share most
 // of them, else of another number of panels. Blocks of 32 are as above.
 // HOPPER-LABEL: @streams_along_k(
-// HOPPER: cuda.stream, tile = 384x128, panels = 8, stages = 4, warps = 12>
-// HOPPER: cuda.stream, tile = 384x128, panels = 8, stages = 4, warps = 12>
+// HOPPER: cuda.stream, tile = 384x128, panels = 8, panels_per_copy = 4, stages = 4, warps = 12>
+// HOPPER: cuda.stream, tile = 384x128, panels = 8, panels_per_copy = 4, stages = 4, warps = 12>
 // HOPPER: cuda.stream, tile = 384x128, panels = 7, stages = 4, warps = 12>
 // HOPPER: cuda.stream, tile = 384x128, panels = 8, stages = 4, warps = 12>
 // HOPPER: cuda.stream_wgmma, tile = 384x128, panels = 2, stages = 3, warps = 8>

@@ -56,7 +56,7 @@ func.func @wrong_copy(%v: tensor<1x16x16xf16>, %b: tensor<64x64xf16>, %init: ten
   // expected-error @below {{got faulty stages: in group 0 expects copies from multiples of 4, but got 1}}
   %0 = blocksparse.planned_dsd %v, %b segments(%s) entries(%e) stages(%t, %w, %r, %u, %o)
       outs(%init) {block = array<i64: 16, 16>, lut_heads = 1 : i64, transpose_b,
-                   schedule = #blocksparse.schedule<cuda.stream, tile = 16x64, panels = 4, stages = 4, warps = 1>}
+                   schedule = #blocksparse.schedule<cuda.stream, tile = 16x64, panels = 4, panels_per_copy = 4, stages = 4, warps = 1>}
       : (tensor<1x16x16xf16>, tensor<64x64xf16>, tensor<1x5xi32>, tensor<1x2xi32>, tensor<1x8xi32>,
          tensor<2xi32>, tensor<2x12xi32>, tensor<1x1xi32>, tensor<1xi32>, tensor<16x64xf16>)
       -> tensor<16x64xf16>
@@ -121,13 +121,14 @@ func.func @no_cluster(%a: tensor<128x64xf16>, %b: tensor<64x128xf16>, %init: ten
 
 // -----
 
-// Blocks of 64 rows have no cluster, whatever the schedule says.
+// Blocks of 64 rows have no cluster, and a schedule that asks for one is refused.
 func.func @no_cluster_of_64(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %init: tensor<1x64x64xf16>)
     -> tensor<1x64x64xf16> {
   %l = arith.constant dense<[[0, 0, 0, 0]]> : tensor<1x4xi32>
   %s = arith.constant dense<[[0, 1]]> : tensor<1x2xi32>
   %t = arith.constant dense<[[0, -1, -1, -1, -1, -1, -1, -1, 0, -1, -1, -1, -1, -1, -1, -1, 0, -1, 0, 0, 0, 0, 0, 0]]> : tensor<1x24xi32>
   %w = arith.constant dense<[0, 1]> : tensor<2xi32>
+  // expected-error @below {{expects cluster = 1 for block rows of no multiple of 128, but got 2}}
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w) outs(%init)
       {block = array<i64: 64, 64>, lut_heads = 1 : i64,
        schedule = #blocksparse.schedule<cuda.wgmma, tile = 128x256, cluster = 2>}
