@@ -90,7 +90,8 @@ public:
   ScopedContext &operator=(const ScopedContext &) = delete;
   ~ScopedContext();
 
-  /// Makes the device's context current. Called at most once for each object.
+  /// Makes the device's context current until the object is destroyed. Called at most once for each
+  /// object.
   Status enter(Device &device);
 
   /// Makes the device's context current without an object; `pushed` is set to true if the caller

@@ -176,8 +176,8 @@ struct RecentMap {
 };
 } // namespace
 
-/// Returns the index of the entry of a configuration among `count`, a power of two. Maps of one tensor differ in
-/// their boxes.
+/// Returns the index of the entry of a configuration among `count`, a power of two. Maps of one
+/// tensor differ in their boxes.
 static size_t placeOf(const blocksparseRtTensorMapConfig &config, size_t count) {
   uint64_t key = reinterpret_cast<uintptr_t>(config.address) >> 4;
   for (int i = 0; i < 3; ++i)
