@@ -6,6 +6,7 @@
 #include "blocksparse/Layout/Patterns.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinDialect.h"
+#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/StringExtras.h"
@@ -52,6 +53,21 @@ static std::optional<BlockLayout> layoutFromFlatCsr(BlockShape block, BlockGrid 
                               std::vector<int32_t>(cols.begin(), cols.end()), error);
 }
 
+/// Returns the value of an integer attribute of any width, or nothing if it does not fit in 64
+/// bits.
+static std::optional<int64_t> toInt64(IntegerAttr integer) {
+  const APInt &value = integer.getValue();
+  bool isUnsigned = integer.getType().isUnsignedInteger();
+  if (isUnsigned ? !value.isIntN(63) : !value.isSignedIntN(64))
+    return std::nullopt;
+  return isUnsigned ? static_cast<int64_t>(value.getZExtValue()) : value.getSExtValue();
+}
+
+static std::string toString(IntegerAttr integer) {
+  return llvm::toString(integer.getValue(), /*Radix=*/10,
+                        /*Signed=*/!integer.getType().isUnsignedInteger());
+}
+
 /// Reads the name and the parameters of a pattern from a dictionary. Returns nothing, and sets
 /// `error`, if a parameter has a type that no pattern takes.
 static std::optional<PatternSpec> patternSpec(DictionaryAttr dictionary, std::string &error) {
@@ -67,7 +83,13 @@ static std::optional<PatternSpec> patternSpec(DictionaryAttr dictionary, std::st
     } else if (auto flag = dyn_cast<BoolAttr>(value)) {
       spec.parameters.emplace_back(name, PatternValue(flag.getValue()));
     } else if (auto integer = dyn_cast<IntegerAttr>(value)) {
-      spec.parameters.emplace_back(name, PatternValue(integer.getValue().getSExtValue()));
+      std::optional<int64_t> number = toInt64(integer);
+      if (!number) {
+        error = "expects parameter '" + name + "' to fit in a signed 64-bit integer, but got " +
+                toString(integer);
+        return std::nullopt;
+      }
+      spec.parameters.emplace_back(name, PatternValue(*number));
     } else if (auto real = dyn_cast<FloatAttr>(value)) {
       spec.parameters.emplace_back(name, PatternValue(real.getValueAsDouble()));
     } else if (auto array = dyn_cast<DenseI64ArrayAttr>(value)) {
@@ -125,35 +147,45 @@ StringRef LayoutAttr::getResolveError() const {
   return resolve() ? StringRef() : StringRef(getImpl()->error);
 }
 
+static int64_t flatCsrSize(const BlockLayout &layout) {
+  return static_cast<int64_t>(layout.rowOffsets().size() + layout.colIndices().size());
+}
+
+/// Writes offsets and columns to `flat`. Requires flatCsrSize(layout) entries.
+static void copyFlatCsr(const BlockLayout &layout, MutableArrayRef<int32_t> flat) {
+  llvm::copy(layout.colIndices(), llvm::copy(layout.rowOffsets(), flat.begin()));
+}
+
 static SmallVector<int32_t> flatCsr(const BlockLayout &layout) {
-  SmallVector<int32_t> flat(layout.rowOffsets().begin(), layout.rowOffsets().end());
-  flat.append(layout.colIndices().begin(), layout.colIndices().end());
+  SmallVector<int32_t> flat(flatCsrSize(layout));
+  copyFlatCsr(layout, flat);
   return flat;
 }
 
 LayoutAttr LayoutAttr::get(MLIRContext *context, const BlockLayout &layout) {
-  SmallVector<int32_t> flat = flatCsr(layout);
+  int64_t size = flatCsrSize(layout);
   Attribute contents;
-  if (static_cast<int64_t>(flat.size()) <= kInlineEntries) {
-    contents = DenseI32ArrayAttr::get(context, flat);
+  if (size <= kInlineEntries) {
+    contents = DenseI32ArrayAttr::get(context, flatCsr(layout));
   } else {
-    ArrayRef<char> bytes(reinterpret_cast<const char *>(flat.data()), flat.size() * 4);
+    // The blob is filled in place, so that a large layout is copied once.
+    AsmResourceBlob blob = HeapAsmResourceBlob::allocate(size * 4, alignof(int32_t));
+    MutableArrayRef<char> bytes = blob.getMutableData();
+    copyFlatCsr(layout, {reinterpret_cast<int32_t *>(bytes.data()), static_cast<size_t>(size)});
     std::string name =
         "layout_" +
         llvm::utohexstr(llvm::xxh3_64bits(ArrayRef<uint8_t>(
                             reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size())),
                         /*LowerCase=*/true);
-    auto type =
-        RankedTensorType::get({static_cast<int64_t>(flat.size())}, IntegerType::get(context, 32));
+    auto type = RankedTensorType::get({size}, IntegerType::get(context, 32));
     // An equal pattern uses the resource that exists, so that equal patterns are one attribute.
     auto &manager = DenseResourceElementsHandle::getManagerInterface(context);
     if (auto *known = manager.getBlobManager().lookup(name);
-        known && known->getBlob() && known->getBlob()->getData() == bytes)
+        known && known->getBlob() && known->getBlob()->getData() == ArrayRef<char>(bytes))
       contents = DenseResourceElementsAttr::get(
           type, DenseResourceElementsHandle(known, context->getLoadedDialect<BuiltinDialect>()));
     else
-      contents = DenseResourceElementsAttr::get(
-          type, name, HeapAsmResourceBlob::allocateAndCopyWithAlign(bytes, alignof(int32_t)));
+      contents = DenseResourceElementsAttr::get(type, name, std::move(blob));
   }
   return get(context, layout.block(), layout.grid(), contents);
 }
@@ -175,7 +207,10 @@ LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError, B
   if (grid.heads < 1 || grid.rows < 0 || grid.cols < 0)
     return emitError() << "expects a grid of at least one head and no negative size, but got "
                        << grid.heads << "x" << grid.rows << "x" << grid.cols;
+  // The contents may be read later, so that their size is bounded here.
   std::string error;
+  if (!BlockLayout::checkShapes(block, grid, error))
+    return emitError() << error;
   if (auto inlined = dyn_cast<DenseI32ArrayAttr>(contents)) {
     std::optional<BlockLayout> layout = layoutFromFlatCsr(block, grid, inlined.asArrayRef(), error);
     if (!layout)
@@ -188,6 +223,9 @@ LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError, B
     if (!resource.getElementType().isInteger(32) || resource.getType().getRank() != 1)
       return emitError() << "expects a resource of type tensor<Nxi32>, but got "
                          << resource.getType();
+    if (resource.getType().getNumElements() > 2 * BlockLayout::maxBlocks + 1)
+      return emitError() << "expects a resource of at most " << 2 * BlockLayout::maxBlocks + 1
+                         << " offsets and columns, but got " << resource.getType().getNumElements();
     return success();
   }
   auto dictionary = dyn_cast<DictionaryAttr>(contents);
@@ -238,18 +276,22 @@ LogicalResult LayoutAttr::verifyEncoding(ArrayRef<int64_t> shape, Type elementTy
 /// one after another.
 static FailureOr<LayoutAttr> parseMask(AsmParser &parser, SMLoc loc, BlockShape block,
                                        BlockGrid grid) {
-  std::string text;
+  std::string text, error;
   if (parser.parseString(&text))
     return failure();
-  SmallVector<StringRef> rows;
-  if (!text.empty())
-    StringRef(text).split(rows, '/');
-  if (static_cast<int64_t>(rows.size()) != grid.heads * grid.rows)
+  if (!BlockLayout::checkShapes(block, grid, error))
+    return parser.emitError(loc) << error;
+  StringRef rest = text;
+  int64_t rows = text.empty() ? 0 : rest.count('/') + 1;
+  if (rows != grid.heads * grid.rows)
     return parser.emitError(loc) << "expects " << grid.heads * grid.rows
-                                 << " mask rows (heads x block rows), but got " << rows.size();
+                                 << " mask rows (heads x block rows), but got " << rows;
+  // The text bounds the memory: the grid may claim any number of columns.
   std::vector<uint8_t> mask;
-  mask.reserve(grid.heads * grid.rows * grid.cols);
-  for (auto [index, row] : llvm::enumerate(rows)) {
+  mask.reserve(text.size());
+  for (int64_t index = 0; index < rows; ++index) {
+    auto [row, others] = rest.split('/');
+    rest = others;
     if (static_cast<int64_t>(row.size()) != grid.cols)
       return parser.emitError(loc) << "expects " << grid.cols << " digits in mask row " << index
                                    << ", but got " << row.size();
@@ -260,7 +302,6 @@ static FailureOr<LayoutAttr> parseMask(AsmParser &parser, SMLoc loc, BlockShape 
       mask.push_back(digit == '1');
     }
   }
-  std::string error;
   std::optional<BlockLayout> layout = BlockLayout::fromMask(block, grid, mask, error);
   if (!layout)
     return parser.emitError(loc) << error;
@@ -298,7 +339,8 @@ static FailureOr<LayoutAttr> parseCsr(AsmParser &parser, SMLoc loc, BlockShape b
   return LayoutAttr::get(parser.getContext(), *layout);
 }
 
-/// Parses `name = value`, in which the value is a number, a bool, an integer list or a keyword.
+/// Parses one `name = value`. The value is a number, a bool, an integer list or a keyword, which
+/// may be quoted.
 static ParseResult parsePatternParameter(AsmParser &parser, NamedAttrList &entries) {
   StringRef name;
   SMLoc loc = parser.getCurrentLocation();
@@ -328,6 +370,11 @@ static ParseResult parsePatternParameter(AsmParser &parser, NamedAttrList &entri
       entries.append(name, builder.getStringAttr(keyword));
     return success();
   }
+  std::string quoted;
+  if (succeeded(parser.parseOptionalString(&quoted))) {
+    entries.append(name, builder.getStringAttr(quoted));
+    return success();
+  }
   // A number without a type is an i64 if it is an integer and an f64 if it is real.
   Attribute number;
   SMLoc valueLoc = parser.getCurrentLocation();
@@ -352,8 +399,13 @@ static FailureOr<LayoutAttr> parsePattern(AsmParser &parser, SMLoc loc, StringRe
     if (parser.parseRParen())
       return failure();
   }
-  return parser.getChecked<LayoutAttr>(loc, parser.getContext(), block, grid,
-                                       entries.getDictionary(parser.getContext()));
+  DictionaryAttr dictionary = entries.getDictionary(parser.getContext());
+  auto layout = parser.getChecked<LayoutAttr>(loc, parser.getContext(), block, grid, dictionary);
+  std::string error;
+  if (layout)
+    for (const std::string &note : ::blocksparse::patternNotes(*patternSpec(dictionary, error)))
+      emitRemark(parser.getEncodedSourceLoc(loc)) << note;
+  return layout;
 }
 
 ParseResult mlir::blocksparse::detail::parseBlockShape(AsmParser &parser, BlockShape &block) {

@@ -1,18 +1,17 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The patterns of DeepSpeed's sparsity configurations, under its parameter
-// names. What is not random gives the same layout as DeepSpeed does for a
-// square grid. Two rules differ, because there DeepSpeed stops with an
-// exception or stores blocks that its attention never reads: random columns of
-// a unidirectional pattern are drawn from the columns up to the row, and a row
-// with fewer candidates than `num_random_blocks` takes them all. A grid smaller
-// than one global group of `fixed` is global as a whole.
+// The patterns of DeepSpeed's sparsity configurations, under its parameter names. For a square
+// grid, the layout is DeepSpeed's in all blocks that are not random. Two rules of random columns
+// differ, because DeepSpeed stops with an exception there or stores blocks that its attention never
+// reads: random columns of a unidirectional pattern are drawn from the columns up to the row, and a
+// row with fewer candidates than `num_random_blocks` takes them all.
 
 #include "PatternRows.h"
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 using namespace blocksparse;
 using namespace blocksparse::patterns;
@@ -49,8 +48,23 @@ bool checkHorizontal(const PatternContext &context, std::string &error) {
   return false;
 }
 
-/// Reads the parameters global_block_indices and global_block_end_indices as ranges. Without ends,
-/// each index is a range of one block.
+/// Sorts the ranges by their begins, and drops those that an earlier range covers. What remains has
+/// ascending begins and ends, so that each range adds a column to every row that it applies to:
+/// an earlier range applies to every row of a later one.
+void dropCoveredRanges(std::vector<Range> &ranges) {
+  std::sort(ranges.begin(), ranges.end(), [](const Range &a, const Range &b) {
+    return std::pair(a.begin, -a.end) < std::pair(b.begin, -b.end);
+  });
+  int64_t end = 0;
+  std::erase_if(ranges, [&end](const Range &range) {
+    const bool covered = range.end <= end || range.begin >= range.end;
+    end = std::max(end, range.end);
+    return covered;
+  });
+}
+
+/// Reads the parameters global_block_indices and global_block_end_indices as ranges with ascending
+/// begins and ends. Without ends, each index is a range of one block.
 bool readGlobalRanges(const PatternContext &context, std::vector<Range> &ranges,
                       std::string &error) {
   const auto &begins = context.arguments.list("global_block_indices");
@@ -73,41 +87,70 @@ bool readGlobalRanges(const PatternContext &context, std::vector<Range> &ranges,
                   ends[i]);
     ranges.push_back({std::min(begin, limit), std::min(ends[i], limit)});
   }
+  dropCoveredRanges(ranges);
   return true;
 }
 
+/// Returns true if one of the ranges, which have ascending begins and ends, contains the row.
 bool containsRow(const std::vector<Range> &ranges, int64_t row) {
-  return std::any_of(ranges.begin(), ranges.end(),
-                     [row](Range range) { return range.contains(row); });
+  auto after =
+      std::upper_bound(ranges.begin(), ranges.end(), row,
+                       [](int64_t index, const Range &range) { return index < range.begin; });
+  return after != ranges.begin() && (after - 1)->contains(row);
 }
 
-/// Returns the window of every row. The sizes are used in order, and the last one repeats until the
-/// rows end. A window ends where its size says, but at most at `limit`.
-std::vector<Range> cutWindows(const std::vector<int64_t> &sizes, int64_t rows, int64_t limit) {
-  std::vector<Range> windowOfRow(rows);
-  int64_t begin = 0;
-  for (size_t next = 0; begin < rows; ++next) {
-    const int64_t size = sizes[std::min(next, sizes.size() - 1)];
-    const Range window = {begin, begin + std::min(size, limit - begin)};
-    const int64_t end = std::min(window.end, rows);
-    std::fill(windowOfRow.begin() + begin, windowOfRow.begin() + end, window);
-    begin = end;
+/// Holds the windows of `variable`. The sizes are used in order, and the last one repeats until the
+/// rows end.
+class Windows {
+public:
+  /// Cuts the windows of all rows. A window ends where its size says, but at most at `limit`. Requires
+  /// positive sizes and rows <= limit.
+  Windows(const std::vector<int64_t> &sizes, int64_t rows, int64_t limit) : limit_(limit) {
+    int64_t begin = 0;
+    for (int64_t size : sizes) {
+      if (begin >= rows)
+        break;
+      windows_.push_back({begin, begin + std::min(size, limit - begin)});
+      lastSize_ = size;
+      begin = windows_.back().end;
+    }
   }
-  return windowOfRow;
-}
+
+  /// Returns the window of a row.
+  Range find(int64_t row) const {
+    auto after =
+        std::upper_bound(windows_.begin(), windows_.end(), row,
+                         [](int64_t index, const Range &window) { return index < window.begin; });
+    const Range window = *(after - 1);
+    if (window.contains(row))
+      return window;
+    const int64_t begin = window.begin + (row - window.begin) / lastSize_ * lastSize_;
+    return {begin, begin + std::min(lastSize_, limit_ - begin)};
+  }
+
+private:
+  std::vector<Range> windows_;
+  int64_t lastSize_ = 1, limit_;
+};
 
 /// Describes the global groups of the fixed pattern over `extent` rows or columns: there is one in
-/// each window. In the last, short window the group is moved to the left until it fits.
+/// each window. In the last, short window the group is moved to the left until it fits. A group
+/// that is longer than the extent begins at index max(0, 2 * extent - size), as in DeepSpeed.
 struct GlobalGroups {
   int64_t window, size, first, extent;
 
   int64_t count() const { return extent / window + (extent % window != 0 ? 1 : 0); }
   Range group(int64_t index) const {
-    int64_t begin = index * window + first;
+    const int64_t begin = index * window + first;
     // No overflow: index is 0 when the window is longer than the extent.
-    if ((index + 1) * window > extent)
-      begin = std::max<int64_t>(0, std::min(begin, extent - size));
-    return {begin, begin + size};
+    if ((index + 1) * window <= extent)
+      return {begin, begin + size};
+    const int64_t moved = std::min(begin, extent - size);
+    if (moved >= 0)
+      return {moved, moved + size};
+    // The group is longer than the extent. DeepSpeed slices from a negative index then, which
+    // Python counts from the end.
+    return {std::max<int64_t>(0, moved + extent), extent};
   }
   bool contains(int64_t index) const {
     // Moved to the left, the last group may stand in the window before its own.
@@ -181,21 +224,23 @@ RowFunction variable(const PatternContext &context, std::string &error) {
   const int64_t numRandom = arguments.integer("num_random_blocks");
   const bool horizontal = arguments.boolean("horizontal_global_attention");
   const bool unidirectional = arguments.unidirectional();
-  auto sampler = std::make_shared<ColumnSampler>(context.grid.cols);
-  return [=, seed = arguments.seed(),
-          windows =
-              cutWindows(sizes, context.grid.rows, std::max(context.grid.rows, context.grid.cols))](
-             int64_t head, int64_t row, RowColumns &cols) {
-    if (horizontal && containsRow(globals, row))
-      return cols.addAll();
-    const Range window = windows[row];
-    cols.add(window.begin, unidirectional ? row + 1 : window.end);
-    for (Range range : globals)
-      if (!unidirectional || row >= range.begin)
-        cols.add(range.begin, range.end);
-    const int64_t candidates = unidirectional ? std::min(row + 1, cols.cols()) : cols.cols();
-    sampler->sample(CounterRandom(seed, head, row), numRandom, candidates, cols);
-  };
+  auto sampler = std::make_shared<ColumnSampler>();
+  return
+      [=, seed = arguments.seed(),
+       windows = Windows(sizes, context.grid.rows, std::max(context.grid.rows, context.grid.cols))](
+          int64_t head, int64_t row, RowColumns &cols) {
+        if (horizontal && containsRow(globals, row))
+          return cols.addAll();
+        const Range window = windows.find(row);
+        cols.add(window.begin, unidirectional ? row + 1 : window.end);
+        for (Range range : globals) {
+          if (range.begin >= cols.limit() || (unidirectional && row < range.begin))
+            break;
+          cols.add(range.begin, range.end);
+        }
+        const int64_t candidates = unidirectional ? std::min(row + 1, cols.cols()) : cols.cols();
+        sampler->sample(CounterRandom(seed, head, row), numRandom, candidates, cols);
+      };
 }
 
 RowFunction bigbird(const PatternContext &context, std::string &error) {
@@ -208,7 +253,7 @@ RowFunction bigbird(const PatternContext &context, std::string &error) {
   const int64_t side = arguments.integer("num_sliding_window_blocks") / 2;
   const int64_t numGlobal = arguments.integer("num_global_blocks");
   const bool unidirectional = arguments.unidirectional();
-  auto sampler = std::make_shared<ColumnSampler>(context.grid.cols);
+  auto sampler = std::make_shared<ColumnSampler>();
   return [=, seed = arguments.seed()](int64_t head, int64_t row, RowColumns &cols) {
     if (unidirectional)
       cols.setLimit(row + 1);
@@ -235,8 +280,11 @@ RowFunction longformer(const PatternContext &context, std::string &error) {
     if (containsRow(globals, row))
       return cols.addAll();
     cols.add(row - side, row + side + 1);
-    for (Range range : globals)
+    for (Range range : globals) {
+      if (range.begin >= cols.limit())
+        break;
       cols.add(range.begin, range.end);
+    }
   };
 }
 
@@ -293,7 +341,8 @@ PatternDefinition fixedDefinition() {
             attentionParameter("bidirectional"), horizontalParameter(),
             integerParameter("num_different_global_patterns", 1, 1,
                              "Choices of the global blocks that the heads take in "
-                             "turn.")}},
+                             "turn.")},
+           parametersWithoutEffect(false)},
           fixed};
 }
 
@@ -310,7 +359,8 @@ std::vector<PatternDefinition> blocksparse::patterns::attentionPatterns() {
          listParameter("local_window_blocks", {4}, 1,
                        "Sizes of the windows in turn; the last one repeats."),
          globalIndicesParameter(), globalEndsParameter(), attentionParameter("bidirectional"),
-         horizontalParameter(), seedParameter()}},
+         horizontalParameter(), seedParameter()},
+        parametersWithoutEffect(false)},
        variable},
       {{"bigbird",
         "",
@@ -318,19 +368,22 @@ std::vector<PatternDefinition> blocksparse::patterns::attentionPatterns() {
         "columns.",
         {differentLayoutPerHeadParameter(false), randomBlocksParameter(1), slidingWindowParameter(),
          globalBlocksParameter("Rows and columns from 0 on that are global."),
-         attentionParameter("bidirectional"), seedParameter()}},
+         attentionParameter("bidirectional"), seedParameter()},
+        parametersWithoutEffect(false)},
        bigbird},
       {{"longformer",
         "bslongformer",
         "Stores a sliding window and the rows and columns of given global "
         "blocks.",
         {slidingWindowParameter(), globalIndicesParameter(), globalEndsParameter(),
-         attentionParameter("bidirectional")}},
+         attentionParameter("bidirectional")},
+        parametersWithoutEffect(true)},
        longformer},
       {{"local_sliding_window",
         "",
         "Stores a sliding window and nothing else.",
-        {slidingWindowParameter(), attentionParameter("unidirectional")}},
+        {slidingWindowParameter(), attentionParameter("unidirectional")},
+        parametersWithoutEffect(true)},
        localSlidingWindow},
   };
 }

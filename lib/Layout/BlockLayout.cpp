@@ -4,13 +4,10 @@
 #include "blocksparse/Layout/BlockLayout.h"
 
 #include <algorithm>
-#include <limits>
 
 using namespace blocksparse;
 
 namespace {
-
-constexpr int64_t maxIndex = std::numeric_limits<int32_t>::max();
 
 std::string text(int64_t value) { return std::to_string(value); }
 
@@ -33,15 +30,17 @@ std::string rowName(BlockGrid grid, int64_t flatRow) {
   return name;
 }
 
-bool fitsIndex(int64_t a, int64_t b) {
+/// Returns true if a * b is at most `limit`, without overflow.
+bool hasProductUpTo(int64_t a, int64_t b, int64_t limit) {
   int64_t product;
-  return !__builtin_mul_overflow(a, b, &product) && product <= maxIndex;
+  return !__builtin_mul_overflow(a, b, &product) && product <= limit;
 }
 
 bool checkBlockCount(int64_t count, std::string &error) {
-  if (count <= maxIndex)
+  if (count <= BlockLayout::maxBlocks)
     return true;
-  error = "expects at most " + text(maxIndex) + " stored blocks, but got " + text(count);
+  error =
+      "expects at most " + text(BlockLayout::maxBlocks) + " stored blocks, but got " + text(count);
   return false;
 }
 
@@ -190,20 +189,25 @@ bool BlockLayout::checkShapes(BlockShape block, BlockGrid grid, std::string &err
     error = "expects a positive block shape, but got " + text(block);
     return false;
   }
+  if (!hasProductUpTo(block.rows, block.cols, maxBlockElements)) {
+    error = "expects a block of at most " + text(maxBlockElements) + " elements, but got " +
+            text(block);
+    return false;
+  }
   if (grid.heads < 1 || grid.rows < 0 || grid.cols < 0) {
     error = "expects a grid of at least 1 x 0 x 0 blocks (heads x rows x "
             "cols), but got " +
             text(grid);
     return false;
   }
-  if (!fitsIndex(grid.heads, grid.rows)) {
-    error = "expects heads x block rows of at most " + text(maxIndex) + ", but got " +
+  if (!hasProductUpTo(grid.heads, grid.rows, maxBlocks)) {
+    error = "expects heads x block rows of at most " + text(maxBlocks) + ", but got " +
             text(grid.heads) + " x " + text(grid.rows);
     return false;
   }
   // The transposed layout must be representable as well.
-  if (!fitsIndex(grid.heads, grid.cols)) {
-    error = "expects heads x block cols of at most " + text(maxIndex) + ", but got " +
+  if (!hasProductUpTo(grid.heads, grid.cols, maxBlocks)) {
+    error = "expects heads x block cols of at most " + text(maxBlocks) + ", but got " +
             text(grid.heads) + " x " + text(grid.cols);
     return false;
   }
@@ -287,7 +291,7 @@ bool BlockLayout::contains(int64_t head, int64_t row, int64_t col) const {
 }
 
 bool BlockLayout::isDense() const {
-  // heads * rows and nnz fit an int32, so the product fits an int64.
+  // checkShapes bounds the shape, so that the product fits in int64.
   return nnz() == grid_.heads * grid_.rows * grid_.cols;
 }
 

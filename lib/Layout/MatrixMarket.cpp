@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -16,13 +17,25 @@ namespace {
 
 enum class Field { Real, Integer, Pattern };
 
-std::string quoted(std::string_view word) { return "'" + std::string(word) + "'"; }
+/// Returns the first characters of a word for messages.
+std::string shortened(std::string_view word) {
+  constexpr size_t limit = 64;
+  return std::string(word.substr(0, limit)) + (word.size() > limit ? "..." : "");
+}
 
-/// Splits a line at blanks and tabs; carriage returns count as blanks.
+std::string quoted(std::string_view word) { return "'" + shortened(word) + "'"; }
+
+/// No line has more words than the banner.
+constexpr size_t maxWords = 5;
+
+/// Splits a line at blanks and tabs; carriage returns count as blanks. A line that has more than
+/// maxWords words gives maxWords + 1.
 std::vector<std::string_view> splitWords(std::string_view line) {
   constexpr std::string_view blanks = " \t\r\f\v";
   std::vector<std::string_view> words;
   while (true) {
+    if (words.size() > maxWords)
+      return words;
     const size_t begin = line.find_first_not_of(blanks);
     if (begin == std::string_view::npos)
       return words;
@@ -30,6 +43,12 @@ std::vector<std::string_view> splitWords(std::string_view line) {
     words.push_back(line.substr(begin, end - begin));
     line.remove_prefix(end);
   }
+}
+
+/// Returns the number of words for messages.
+std::string countText(const std::vector<std::string_view> &words) {
+  return words.size() > maxWords ? "more than " + std::to_string(maxWords)
+                                 : std::to_string(words.size());
 }
 
 std::string lowered(std::string_view word) {
@@ -100,7 +119,7 @@ private:
     if (words.size() != 5 || words[0] != "%%matrixmarket" || words[1] != "matrix")
       return fail(expected, quoted(line));
     if (words[2] != "coordinate")
-      return fail("format coordinate", words[2]);
+      return fail("format coordinate", shortened(words[2]));
     if (words[3] == "real")
       field_ = Field::Real;
     else if (words[3] == "integer")
@@ -108,9 +127,9 @@ private:
     else if (words[3] == "pattern")
       field_ = Field::Pattern;
     else
-      return fail("field real, integer or pattern", words[3]);
+      return fail("field real, integer or pattern", shortened(words[3]));
     if (words[4] != "general" && words[4] != "symmetric")
-      return fail("symmetry general or symmetric", words[4]);
+      return fail("symmetry general or symmetric", shortened(words[4]));
     symmetric_ = words[4] == "symmetric";
     return true;
   }
@@ -124,7 +143,7 @@ private:
   bool readSizes() {
     const auto words = nextWords();
     if (words.size() != 3)
-      return fail("3 sizes (rows, columns, entries)", std::to_string(words.size()));
+      return fail("3 sizes (rows, columns, entries)", countText(words));
     if (!readCount(words[0], "rows", matrix_.rows) ||
         !readCount(words[1], "columns", matrix_.cols) ||
         !readCount(words[2], "entries", numEntries_))
@@ -143,7 +162,7 @@ private:
   bool readIndex(std::string_view word, const char *axis, int64_t extent, int64_t &index) {
     if (!parseNumber(word, index) || index < 1 || index > extent)
       return fail(std::string(axis) + " index in [1, " + std::to_string(extent) + "]",
-                  std::string(word));
+                  shortened(word));
     --index;
     return true;
   }
@@ -168,7 +187,7 @@ private:
     const size_t numWords = field_ == Field::Pattern ? 2 : 3;
     if (words.size() != numWords)
       return fail(numWords == 2 ? "2 numbers (row, column)" : "3 numbers (row, column, value)",
-                  std::to_string(words.size()));
+                  countText(words));
     int64_t row, col;
     double value = 1;
     if (!readIndex(words[0], "row", matrix_.rows, row) ||
@@ -254,7 +273,7 @@ std::optional<BlockLayout> layoutOf(const CooMatrix &matrix, BlockShape block, B
 }
 
 bool countValues(const BlockLayout &layout, int64_t &count, std::string &error) {
-  constexpr int64_t limit = int64_t{1} << 33;
+  constexpr int64_t limit = int64_t{1} << 30;
   if (!__builtin_mul_overflow(layout.block().rows, layout.block().cols, &count) &&
       !__builtin_mul_overflow(count, layout.nnz(), &count) && count <= limit)
     return true;
@@ -272,6 +291,12 @@ std::optional<CooMatrix> blocksparse::parseMatrixMarket(std::string_view text, s
 
 std::optional<CooMatrix> blocksparse::readMatrixMarket(const std::string &path,
                                                        std::string &error) {
+  // A device may have no end.
+  std::error_code status;
+  if (std::filesystem::exists(path, status) && !std::filesystem::is_regular_file(path, status)) {
+    error = path + ": expects a regular file, but got a directory or a device";
+    return std::nullopt;
+  }
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   if (file)

@@ -46,19 +46,27 @@ static std::string describeRange(const PatternParameter &parameter) {
   return text.empty() ? "any" : text;
 }
 
+/// Returns a paragraph about the parameters that are accepted but change nothing, or "".
+static std::string describeWithoutEffect(const PatternInfo &pattern) {
+  std::string names;
+  for (const PatternParameter &parameter : pattern.withoutEffect)
+    names += (names.empty() ? "`" : ", `") + parameter.name + "`";
+  return names.empty() ? "" : "Accepted from DeepSpeed without effect: " + names + ".\n\n";
+}
+
 static std::string describePattern(const PatternInfo &pattern) {
   std::string text = "## `" + pattern.name + "`\n\n";
   if (!pattern.alias.empty())
     text += "Also written `" + pattern.alias + "`. ";
   text += pattern.doc + "\n\n```text\n" + drawPattern(pattern) + "```\n\n";
   if (pattern.parameters.empty())
-    return text + "It has no parameters.\n\n";
+    return text + "It has no parameters.\n\n" + describeWithoutEffect(pattern);
   text += "| parameter | type | default | values | meaning |\n|---|---|---|---|---|\n";
   for (const PatternParameter &parameter : pattern.parameters)
     text += "| `" + parameter.name + "` | " + std::string(describe(parameter.type)) + " | `" +
             toString(parameter.defaultValue) + "` | " + describeRange(parameter) + " | " +
             parameter.doc + " |\n";
-  return text + "\n";
+  return text + "\n" + describeWithoutEffect(pattern);
 }
 
 std::string blocksparse::describePatterns() {
@@ -68,10 +76,24 @@ std::string blocksparse::describePatterns() {
       "A layout may name a pattern instead of listing its blocks:\n"
       "`#blocksparse.layout<64x64, grid 12x16x16, bigbird(num_random_blocks = 2)>`. Parameters\n"
       "that are left out have their defaults. Rows, columns and widths count blocks unless a\n"
-      "parameter says elements. A pattern is the same for every head unless it has the parameter\n"
-      "`different_layout_per_head` and that is true. Chance comes from `seed` alone: equal\n"
-      "parameters give equal layouts on every machine. The pictures show 12 x 12 blocks with the\n"
-      "default parameters; `#` is a stored block.\n\n";
+      "parameter says elements. Keywords may be quoted: `attention = \"unidirectional\"`. A "
+      "pattern is\n"
+      "the same for every head unless it has the parameter `different_layout_per_head` and that "
+      "is\n"
+      "true. Chance comes from `seed` alone: equal parameters give equal layouts on every "
+      "machine.\n"
+      "The pictures show 12 x 12 blocks with the default parameters; `#` is a stored block.\n\n"
+      "For square grids, the patterns that DeepSpeed has store the blocks that DeepSpeed stores,\n"
+      "random columns excepted. That includes its treatment of a grid that is shorter than a "
+      "global\n"
+      "group of `fixed`: the group covers rows and columns from max(0, 2 * grid - "
+      "num_global_blocks)\n"
+      "on. Parameters of DeepSpeed that have no effect here are accepted with a remark; `block` "
+      "and\n"
+      "`num_heads` must agree with the layout.\n\n"
+      "A layout has at most 134,217,728 (2^27) stored blocks, block rows over all heads and block\n"
+      "columns over all heads, and a block at most 2^31 - 1 elements. A pattern is built in time\n"
+      "proportional to its blocks and block rows, and takes about 12 bytes for each at most.\n\n";
   for (const PatternInfo &pattern : patternTable())
     text += describePattern(pattern);
   text.pop_back();

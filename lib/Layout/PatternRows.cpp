@@ -14,21 +14,24 @@ void RowColumns::add(int64_t begin, int64_t end) {
   if (begin >= end)
     return;
   if (!intervals_.empty() && intervals_.back().end == begin)
-    intervals_.back().end = end;
+    intervals_.back().end = static_cast<int32_t>(end);
   else
-    intervals_.push_back({begin, end});
+    intervals_.push_back({static_cast<int32_t>(begin), static_cast<int32_t>(end)});
 }
 
 int64_t RowColumns::finish() {
-  // Patterns name most columns in order and then a few more, so only the tail
-  // has to be sorted.
+  // Patterns name most columns in order and then a few more, so only the tail has to be sorted, and
+  // is merged from the back.
   auto before = [](const Interval &a, const Interval &b) { return a.begin < b.begin; };
   auto tail = std::is_sorted_until(intervals_.begin(), intervals_.end(), before);
   if (tail != intervals_.end()) {
-    std::sort(tail, intervals_.end(), before);
-    merged_.resize(intervals_.size());
-    std::merge(intervals_.begin(), tail, tail, intervals_.end(), merged_.begin(), before);
-    intervals_.swap(merged_);
+    tail_.assign(tail, intervals_.end());
+    std::sort(tail_.begin(), tail_.end(), before);
+    auto head = tail, out = intervals_.end();
+    for (auto next = tail_.end(); next != tail_.begin();) {
+      const bool fromHead = head != intervals_.begin() && before(*(next - 1), *(head - 1));
+      *--out = fromHead ? *--head : *--next;
+    }
   }
   size_t last = 0;
   for (size_t i = 1; i < intervals_.size(); ++i) {
@@ -47,8 +50,8 @@ int64_t RowColumns::finish() {
 
 void RowColumns::appendTo(std::vector<int32_t> &out) const {
   for (const Interval &interval : intervals_)
-    for (int64_t col = interval.begin; col < interval.end; ++col)
-      out.push_back(static_cast<int32_t>(col));
+    for (int32_t col = interval.begin; col < interval.end; ++col)
+      out.push_back(col);
 }
 
 void ColumnSampler::sample(const CounterRandom &random, int64_t count, int64_t range,
@@ -56,16 +59,18 @@ void ColumnSampler::sample(const CounterRandom &random, int64_t count, int64_t r
   // Floyd's sampling: step j adds a column of [0, j], or j itself when the one
   // drawn is taken already; `count` draws whatever the density.
   count = std::min(count, range);
+  if (count > 0 && static_cast<int64_t>(taken_.size()) < range)
+    taken_.resize(range, false);
   picks_.clear();
   for (int64_t j = range - count; j < range; ++j) {
     int64_t pick = static_cast<int64_t>(random.below(picks_.size(), j + 1));
     if (taken_[pick])
       pick = j;
     taken_[pick] = true;
-    picks_.push_back(pick);
+    picks_.push_back(static_cast<int32_t>(pick));
   }
   std::sort(picks_.begin(), picks_.end());
-  for (int64_t pick : picks_) {
+  for (int32_t pick : picks_) {
     taken_[pick] = false;
     cols.add(pick);
   }
@@ -121,4 +126,14 @@ PatternParameter blocksparse::patterns::differentLayoutPerHeadParameter(bool def
   return booleanParameter("different_layout_per_head", defaultValue,
                           "Whether each head gets its own version of the "
                           "pattern instead of the first head's.");
+}
+
+std::vector<PatternParameter> blocksparse::patterns::parametersWithoutEffect(bool sharesPattern) {
+  std::vector<PatternParameter> parameters = {
+      integerParameter("num_heads", 1, 1, "the grid gives the number of heads."),
+      integerParameter("block", 16, 1, "the layout gives the block shape.")};
+  if (sharesPattern)
+    parameters.push_back(booleanParameter("different_layout_per_head", false,
+                                          "the pattern is the same for every head."));
+  return parameters;
 }

@@ -22,6 +22,8 @@ public:
   explicit RowColumns(int64_t cols) : cols_(cols), limit_(cols) {}
 
   int64_t cols() const { return cols_; }
+  /// Returns the limit of setLimit, or cols(). A pattern that enumerates columns stops here.
+  int64_t limit() const { return limit_; }
   /// Starts an empty row without a limit below the grid's.
   void clear() {
     intervals_.clear();
@@ -40,13 +42,15 @@ public:
   void appendTo(std::vector<int32_t> &out) const;
 
 private:
+  /// Columns [begin, end). 32 bits suffice by BlockLayout::maxBlocks, and keep a row of single
+  /// columns small.
   struct Interval {
-    int64_t begin, end;
+    int32_t begin, end;
   };
   int64_t cols_, limit_;
   std::vector<Interval> intervals_;
   /// Scratch of finish(), kept to reuse its memory.
-  std::vector<Interval> merged_;
+  std::vector<Interval> tail_;
 };
 
 /// Holds the values of all parameters of one pattern, given or default, with the types of the
@@ -85,6 +89,9 @@ using RowFunction = std::function<void(int64_t head, int64_t row, RowColumns &co
 /// function; on failure the function is empty and `error` is set.
 using PatternFactory = RowFunction (*)(const PatternContext &context, std::string &error);
 
+/// Returns true if a layout may have at least `count` stored blocks. Otherwise `error` says so.
+bool checkBlockCount(int64_t count, std::string &error);
+
 /// Holds a table entry together with its implementation.
 struct PatternDefinition {
   PatternInfo info;
@@ -100,14 +107,13 @@ std::vector<PatternDefinition> randomPatterns();
 /// pattern is being built.
 class ColumnSampler {
 public:
-  explicit ColumnSampler(int64_t cols) : taken_(cols, false) {}
   /// Adds `count` distinct columns of [0, range), every set with the same
   /// probability, by draws 0 ... count - 1. `count` above `range` means all.
   void sample(const CounterRandom &random, int64_t count, int64_t range, RowColumns &cols);
 
 private:
   std::vector<bool> taken_;
-  std::vector<int64_t> picks_;
+  std::vector<int32_t> picks_;
 };
 
 /// Return table entries that several patterns share.
@@ -120,6 +126,9 @@ PatternParameter attentionParameter(std::string defaultValue);
 PatternParameter densityParameter();
 PatternParameter seedParameter();
 PatternParameter differentLayoutPerHeadParameter(bool defaultValue);
+/// Returns the parameters of every configuration of DeepSpeed that a layout says in another way. If
+/// `sharesPattern`, different_layout_per_head is one of them.
+std::vector<PatternParameter> parametersWithoutEffect(bool sharesPattern);
 
 } // namespace blocksparse::patterns
 

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
 
 using namespace blocksparse;
 using namespace blocksparse::patterns;
@@ -103,21 +102,44 @@ bool checkValue(const PatternInfo &pattern, const PatternParameter &parameter, P
   return true;
 }
 
-const PatternParameter *findParameter(const PatternInfo &pattern, const std::string &name) {
-  for (const PatternParameter &parameter : pattern.parameters)
+const PatternParameter *findParameter(const std::vector<PatternParameter> &parameters,
+                                      const std::string &name) {
+  for (const PatternParameter &parameter : parameters)
     if (parameter.name == name)
       return &parameter;
   return nullptr;
 }
 
+/// Checks a parameter without effect against what the layout says in another way: DeepSpeed's
+/// `block` and `num_heads` are the block shape and the heads of the grid here.
+bool checkWithoutEffect(const PatternInfo &pattern, const PatternParameter &parameter,
+                        const PatternValue &value, BlockShape block, BlockGrid grid,
+                        std::string &error) {
+  const auto *number = std::get_if<int64_t>(&value);
+  std::string expected;
+  if (parameter.name == "block" && (*number != block.rows || *number != block.cols))
+    expected = "to agree with the block shape " + std::to_string(block.rows) + " x " +
+               std::to_string(block.cols);
+  else if (parameter.name == "num_heads" && grid.heads != 1 && *number != grid.heads)
+    expected = "to agree with the " + std::to_string(grid.heads) + " heads of the grid";
+  if (expected.empty())
+    return true;
+  error = subject(pattern, parameter) + expected + ", but got " + toString(value);
+  return false;
+}
+
 std::optional<PatternArguments> checkArguments(const PatternInfo &pattern, const PatternSpec &spec,
+                                               BlockShape block, BlockGrid grid,
                                                std::string &error) {
   PatternArguments arguments;
   for (const PatternParameter &parameter : pattern.parameters)
     arguments.set(parameter.name, parameter.defaultValue);
   for (auto it = spec.parameters.begin(); it != spec.parameters.end(); ++it) {
     const std::string &name = it->first;
-    const PatternParameter *parameter = findParameter(pattern, name);
+    const PatternParameter *parameter = findParameter(pattern.parameters, name);
+    const bool hasEffect = parameter != nullptr;
+    if (!hasEffect)
+      parameter = findParameter(pattern.withoutEffect, name);
     if (!parameter) {
       error = "expects pattern '" + pattern.name + "' to have " +
               (pattern.parameters.empty()
@@ -133,54 +155,55 @@ std::optional<PatternArguments> checkArguments(const PatternInfo &pattern, const
       return std::nullopt;
     }
     PatternValue value = it->second;
-    if (!checkValue(pattern, *parameter, value, error))
+    if (!checkValue(pattern, *parameter, value, error) ||
+        (!hasEffect && !checkWithoutEffect(pattern, *parameter, value, block, grid, error)))
       return std::nullopt;
-    arguments.set(name, std::move(value));
+    if (hasEffect)
+      arguments.set(name, std::move(value));
   }
   return arguments;
 }
 
 /// Returns true if the heads of the pattern are built one by one.
 bool headsDiffer(const PatternInfo &pattern, const PatternArguments &arguments, BlockGrid grid) {
-  return grid.heads > 1 && findParameter(pattern, "different_layout_per_head") != nullptr &&
+  return grid.heads > 1 &&
+         findParameter(pattern.parameters, "different_layout_per_head") != nullptr &&
          arguments.boolean("different_layout_per_head");
 }
 
-bool checkCount(int64_t count, std::string &error) {
-  if (count <= std::numeric_limits<int32_t>::max())
-    return true;
-  error = "expects at most " + std::to_string(std::numeric_limits<int32_t>::max()) +
-          " stored blocks, but got at least " + std::to_string(count);
-  return false;
-}
-
-/// Counts before anything is stored, so that a pattern with too many blocks is
-/// an error and not an exhausted memory. Needed only where the grid itself has
-/// more blocks than a layout can store.
-bool checkLargeGrid(const RowFunction &function, BlockGrid grid, int64_t builtHeads,
+/// Counts the blocks of a large grid before anything is stored, so that a pattern with too many
+/// blocks is an error and not an exhausted memory, and so that the arrays are allocated once. The
+/// blocks of a small grid are not counted: `count` is then 0.
+bool countLargeGrid(const RowFunction &function, BlockGrid grid, int64_t builtHeads, int64_t &count,
                     std::string &error) {
-  const int64_t maxCount = std::numeric_limits<int32_t>::max();
-  if (grid.cols == 0 || grid.heads * grid.rows <= maxCount / grid.cols)
+  // The arrays of fewer blocks are too small to matter while they grow.
+  constexpr int64_t smallGrid = int64_t{1} << 22;
+  static_assert(smallGrid <= BlockLayout::maxBlocks);
+  count = 0;
+  if (grid.heads * grid.rows * grid.cols <= smallGrid)
     return true;
   const int64_t copies = grid.heads / builtHeads;
   RowColumns cols(grid.cols);
-  int64_t count = 0;
   for (int64_t head = 0; head < builtHeads; ++head) {
     for (int64_t row = 0; row < grid.rows; ++row) {
       cols.clear();
       function(head, row, cols);
       count += cols.finish();
-      if (!checkCount(count * copies, error))
+      if (!checkBlockCount(count * copies, error))
         return false;
     }
   }
   return true;
 }
 
-/// Builds the rows of `builtHeads` heads and repeats them for the others.
+/// Builds the rows of `builtHeads` heads and repeats them for the others. `count` is the number of
+/// blocks of the built heads, or 0 if it is not known.
 std::optional<BlockLayout> buildRows(const RowFunction &function, BlockShape block, BlockGrid grid,
-                                     int64_t builtHeads, std::string &error) {
-  std::vector<int32_t> offsets{0}, cols;
+                                     int64_t builtHeads, int64_t count, std::string &error) {
+  std::vector<int32_t> offsets, cols;
+  offsets.reserve(grid.heads * grid.rows + 1);
+  offsets.push_back(0);
+  cols.reserve(count * (grid.heads / builtHeads));
   RowColumns row(grid.cols);
   for (int64_t head = 0; head < builtHeads; ++head) {
     for (int64_t index = 0; index < grid.rows; ++index) {
@@ -203,6 +226,14 @@ std::optional<BlockLayout> buildRows(const RowFunction &function, BlockShape blo
 }
 
 } // namespace
+
+bool blocksparse::patterns::checkBlockCount(int64_t count, std::string &error) {
+  if (count <= BlockLayout::maxBlocks)
+    return true;
+  error = "expects at most " + std::to_string(BlockLayout::maxBlocks) +
+          " stored blocks, but got at least " + std::to_string(count);
+  return false;
+}
 
 const std::vector<PatternInfo> &blocksparse::patternTable() {
   static const std::vector<PatternInfo> table = [] {
@@ -230,7 +261,8 @@ std::optional<BlockLayout> blocksparse::buildPattern(const PatternSpec &spec, Bl
   }
   if (!BlockLayout::checkShapes(block, grid, error))
     return std::nullopt;
-  std::optional<PatternArguments> arguments = checkArguments(definition->info, spec, error);
+  std::optional<PatternArguments> arguments =
+      checkArguments(definition->info, spec, block, grid, error);
   if (!arguments)
     return std::nullopt;
   const bool perHead = headsDiffer(definition->info, *arguments, grid);
@@ -239,9 +271,20 @@ std::optional<BlockLayout> blocksparse::buildPattern(const PatternSpec &spec, Bl
     return std::nullopt;
 
   const int64_t builtHeads = perHead ? grid.heads : 1;
-  if (!checkLargeGrid(function, grid, builtHeads, error))
+  int64_t count;
+  if (!countLargeGrid(function, grid, builtHeads, count, error))
     return std::nullopt;
-  return buildRows(function, block, grid, builtHeads, error);
+  return buildRows(function, block, grid, builtHeads, count, error);
+}
+
+std::vector<std::string> blocksparse::patternNotes(const PatternSpec &spec) {
+  std::vector<std::string> notes;
+  if (const PatternInfo *pattern = findPattern(spec.name))
+    for (const auto &[name, value] : spec.parameters)
+      if (const PatternParameter *parameter = findParameter(pattern->withoutEffect, name))
+        notes.push_back("parameter '" + name + "' of pattern '" + pattern->name +
+                        "' has no effect: " + parameter->doc);
+  return notes;
 }
 
 std::string_view blocksparse::describe(PatternType type) {

@@ -98,7 +98,7 @@ RowFunction strided(const PatternContext &context, std::string &) {
                                                                       RowColumns &cols) {
     if (unidirectional)
       cols.setLimit(row + 1);
-    for (int64_t col = stride - 1; col < cols.cols(); col = saturatingAdd(col, stride))
+    for (int64_t col = stride - 1; col < cols.limit(); col = saturatingAdd(col, stride))
       cols.add(col);
     cols.add(row - (local - 1), saturatingAdd(row, local));
   };
@@ -116,7 +116,7 @@ std::vector<PatternDefinition> blocksparse::patterns::structuredPatterns() {
       {},
       "0 stores the block in the upper left corner, 1 its neighbours."};
   return {
-      {{"dense", "", "Stores every block.", {}}, dense},
+      {{"dense", "", "Stores every block.", {}, parametersWithoutEffect(true)}, dense},
       {{"causal",
         "",
         "Stores the blocks that hold an element (i, j) with j <= i + offset: "

@@ -250,3 +250,95 @@ func.func private @c3_rank_two(tensor<32x32xf32, #blocksparse.layout<16x16, grid
 
 // expected-error @below {{expects tile of cuda.stream to be whole block rows x 64 or 128, but got 0x0}}
 #s = #blocksparse.schedule<cuda.stream>
+
+// -----
+
+// Sizes that would overflow, or exhaust the memory, if they were used before they are checked.
+// expected-error @below {{expects heads x block rows of at most 134217728, but got 1048576 x 17592186044415}}
+#l = #blocksparse.layout<16x16, grid 1048576x17592186044415x1, csr dense_resource<r> : tensor<2xi32>>
+
+// -----
+
+// expected-error @below {{expects heads x block rows of at most 134217728, but got 4294967296 x 4294967296}}
+#l = #blocksparse.layout<16x16, grid 4294967296x4294967296x1, csr [0] []>
+
+// -----
+
+// expected-error @below {{expects heads x block cols of at most 134217728, but got 3 x 9223372036854775807}}
+#l = #blocksparse.layout<16x16, grid 3x1x9223372036854775807, csr dense_resource<r> : tensor<2xi32>>
+
+// -----
+
+// expected-error @below {{expects heads x block cols of at most 134217728, but got 1 x 1000000000000}}
+#l = #blocksparse.layout<16x16, grid 1x1000000000000, mask "1">
+
+// -----
+
+// expected-error @below {{expects 134217728 digits in mask row 0, but got 1}}
+#l = #blocksparse.layout<16x16, grid 1x134217728, mask "1">
+
+// -----
+
+// expected-error @below {{expects heads x block rows of at most 134217728, but got 9223372036854775807 x 9223372036854775807}}
+#l = #blocksparse.layout<16x16, grid 9223372036854775807x9223372036854775807x0, mask "">
+
+// -----
+
+// expected-error @below {{expects heads x block rows of at most 134217728, but got 1 x 2147483647}}
+#l = #blocksparse.layout<16x16, grid 2147483647x2147483647, diagonal>
+
+// -----
+
+// expected-error @below {{expects heads x block rows of at most 134217728, but got 1 x 2147483647}}
+#l = #blocksparse.layout<16x16, grid 2147483647x2147483647, random(density = 0.0)>
+
+// -----
+
+// expected-error @below {{expects heads x block cols of at most 134217728, but got 1 x 2147483647}}
+#l = #blocksparse.layout<16x16, grid 1x2147483647, dense>
+
+// -----
+
+// expected-error @below {{expects at most 134217728 stored blocks, but got at least 268435456}}
+#l = #blocksparse.layout<16x16, grid 2x134217728, dense>
+
+// -----
+
+// expected-error @below {{expects a block of at most 2147483647 elements, but got 4294967296 x 4294967296}}
+#l = #blocksparse.layout<4294967296x4294967296, grid 1x1, dense>
+
+// -----
+
+// expected-error @below {{expects a resource of at most 268435457 offsets and columns, but got 4611686018427387904}}
+#l = #blocksparse.layout<16x16, grid 1x1, csr dense_resource<r> : tensor<4611686018427387904xi32>>
+
+// -----
+
+// expected-error @below {{expects parameter 'offset' to fit in a signed 64-bit integer, but got 1267650600228229401496703205376}}
+#l = #blocksparse.layout<16x16, grid 2x2, causal(offset = 1267650600228229401496703205376 : i128)>
+
+// -----
+
+// expected-error @below {{expects parameter 'seed' to fit in a signed 64-bit integer, but got -18446744073709551616}}
+#l = #blocksparse.layout<16x16, grid 2x2, random(seed = -18446744073709551616 : i128)>
+
+// -----
+
+// expected-error @below {{expects parameter 'seed' to fit in a signed 64-bit integer, but got 18446744073709551615}}
+#l = #blocksparse.layout<16x16, grid 2x2, random(seed = 18446744073709551615 : ui64)>
+
+// -----
+
+// expected-error @below {{integer constant out of range for attribute}}
+#l = #blocksparse.layout<16x16, grid 2x2, causal(offset = 1267650600228229401496703205376)>
+
+// -----
+
+// Parameters of DeepSpeed without effect.
+// expected-error @below {{expects parameter 'block' of pattern 'fixed' to agree with the block shape 32 x 32, but got 16}}
+#l = #blocksparse.layout<32x32, grid 2x2, fixed(block = 16)>
+
+// -----
+
+// expected-error @below {{expects parameter 'num_heads' of pattern 'bigbird' to agree with the 2 heads of the grid, but got 3}}
+#l = #blocksparse.layout<16x16, grid 2x4x4, bigbird(num_heads = 3)>

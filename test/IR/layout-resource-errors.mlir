@@ -61,5 +61,5 @@ func.func @c4_column(%a: tensor<32x32xf32, #l>) {
 // -----
 
 // A pattern too large to have.
-// expected-error @below {{expects at most 2147483647 stored blocks, but got at least}}
+// expected-error @below {{expects at most 134217728 stored blocks, but got at least}}
 #l = #blocksparse.layout<1x1, grid 100000x100000, dense>

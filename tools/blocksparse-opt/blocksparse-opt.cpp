@@ -9,6 +9,10 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   mlir::blocksparse::registerAllDialects(registry);
   mlir::blocksparse::registerAllPasses();
-  return mlir::asMainReturnCode(
-      mlir::MlirOptMain(argc, argv, "block-sparse optimizer driver\n", registry));
+  return mlir::asMainReturnCode(mlir::MlirOptMain(
+      argc, argv,
+      "block-sparse optimizer driver\n"
+      "The named patterns of layouts, with their parameters, units and defaults:\n"
+      "blocksparse-compile --print-patterns, or docs/Dialect/Patterns.md\n",
+      registry));
 }

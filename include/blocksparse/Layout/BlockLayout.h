@@ -5,6 +5,7 @@
 #define BLOCKSPARSE_LAYOUT_BLOCKLAYOUT_H
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -42,6 +43,13 @@ struct BlockCoordinate {
 /// Every query is O(1), O(row) or O(nnz); nothing here depends on LLVM.
 class BlockLayout {
 public:
+  /// Largest number of stored blocks, of block rows over all heads, and of block columns over all
+  /// heads. The indices of the largest layout take 1 GiB, so that a larger one is an error before
+  /// memory runs out.
+  static constexpr int64_t maxBlocks = int64_t{1} << 27;
+  /// Largest number of elements of one block.
+  static constexpr int64_t maxBlockElements = std::numeric_limits<int32_t>::max();
+
   BlockLayout() = default;
 
   /// Checks and adopts CSR arrays. `rowOffsets` has heads * rows + 1 entries,
@@ -58,8 +66,10 @@ public:
   static std::optional<BlockLayout> fromMask(BlockShape block, BlockGrid grid,
                                              std::span<const uint8_t> mask, std::string &error);
 
-  /// Returns true if these shapes can describe a layout: the block is positive, there is at least
-  /// one head, and heads * rows and heads * cols fit in int32. Otherwise `error` has the reason.
+  /// Returns true if these shapes can describe a layout: the block is positive and has at most
+  /// maxBlockElements elements, there is at least one head, and heads * rows and heads * cols are
+  /// at most maxBlocks. Otherwise `error` has the reason. Whoever reads shapes from text calls this
+  /// before it multiplies or allocates: all products of a legal shape fit in int64.
   static bool checkShapes(BlockShape block, BlockGrid grid, std::string &error);
 
   BlockShape block() const { return block_; }

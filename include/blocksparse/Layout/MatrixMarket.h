@@ -41,7 +41,7 @@ std::optional<CooMatrix> readMatrixMarket(const std::string &path, std::string &
 /// Cuts a matrix into blocks; the grid is the shape over the block's, rounded
 /// up, with one head. A block is stored when an entry lies in it, even one of
 /// value 0. Fails when an index is outside the shape, when the grid or the
-/// blocks are too many for a layout, and above 2^33 values.
+/// blocks are too many for a layout, and above 2^30 values (8 GiB).
 std::optional<BsrMatrix> toBsr(const CooMatrix &matrix, BlockShape block, std::string &error);
 
 } // namespace blocksparse

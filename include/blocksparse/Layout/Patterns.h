@@ -52,6 +52,9 @@ struct PatternInfo {
   /// One sentence: which blocks the pattern stores.
   std::string doc;
   std::vector<PatternParameter> parameters;
+  /// Parameters of DeepSpeed's configuration of this name that change nothing here. They are
+  /// accepted, with a note from patternNotes(); their defaults have no meaning.
+  std::vector<PatternParameter> withoutEffect = {};
 };
 
 /// Returns every named pattern with its parameters, in the order of the documentation.
@@ -60,19 +63,25 @@ const std::vector<PatternInfo> &patternTable();
 /// Returns the entry with this name or alias, or null if there is none.
 const PatternInfo *findPattern(std::string_view name);
 
-/// Builds the layout of `spec` on `grid`, in time proportional to the stored
-/// blocks plus the block rows (`random` draws once for each block of the grid).
+/// Builds the layout of `spec` on `grid`, in time proportional to the stored blocks plus the block
+/// rows (plus 2^26 positions of the grid at most for `random`). While it is built, the layout takes
+/// at most 12 bytes for each stored block and block row, and 24 bytes for each run of columns of
+/// the longest row.
 ///
 /// Rows and columns are block indices unless a parameter says "elements". The
 /// heads of the grid share one pattern, unless the pattern has a parameter
 /// `different_layout_per_head` and it is true. Equal arguments give equal
 /// layouts on every machine; see CounterRandom.h for where chance comes from.
 ///
-/// Fails with one error for an unknown name or parameter, a parameter given
-/// twice, a value of the wrong type or out of range, and for shapes or a block
-/// count that BlockLayout rejects.
+/// Fails with one error for an unknown name or parameter, a parameter given twice, a value of the
+/// wrong type or out of range, a DeepSpeed parameter without effect that contradicts the block or
+/// the grid, and for shapes or a block count that BlockLayout rejects.
 std::optional<BlockLayout> buildPattern(const PatternSpec &spec, BlockShape block, BlockGrid grid,
                                         std::string &error);
+
+/// Returns a note for each parameter of `spec` that is accepted but changes nothing, such as
+/// "parameter 'num_heads' of pattern 'fixed' has no effect: ...". A caller shows them as remarks.
+std::vector<std::string> patternNotes(const PatternSpec &spec);
 
 /// Returns the name of the type for messages and documentation, such as "an integer" or "a list of
 /// integers".

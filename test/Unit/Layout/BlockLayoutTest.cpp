@@ -247,15 +247,22 @@ TEST(BlockLayoutTest, InvalidShapes) {
             "but got 1 x -1 x 1");
 }
 
-TEST(BlockLayoutTest, ShapesThatPass31BitsAreErrors) {
+TEST(BlockLayoutTest, ShapesAboveTheLimitAreErrors) {
   EXPECT_EQ(csrError(block16, {65536, 32768, 1}, {0}, {}),
-            "expects heads x block rows of at most 2147483647, but got 65536 x "
-            "32768");
+            "expects heads x block rows of at most 134217728, but got 65536 x 32768");
   EXPECT_EQ(csrError(block16, {2, 1, int64_t{1} << 62}, {0}, {}),
-            "expects heads x block cols of at most 2147483647, but got 2 x "
-            "4611686018427387904");
+            "expects heads x block cols of at most 134217728, but got 2 x 4611686018427387904");
+  // The products of these pass 63 bits.
+  EXPECT_EQ(csrError(block16, {1048576, 17592186044415, 1}, {0}, {}),
+            "expects heads x block rows of at most 134217728, but got 1048576 x 17592186044415");
+  EXPECT_EQ(csrError(block16, {int64_t{1} << 62, 4, 1}, {0}, {}),
+            "expects heads x block rows of at most 134217728, but got 4611686018427387904 x 4");
+  EXPECT_EQ(csrError({int64_t{1} << 32, int64_t{1} << 32}, {1, 1, 1}, {0, 0}, {}),
+            "expects a block of at most 2147483647 elements, but got 4294967296 x 4294967296");
   std::string error;
-  EXPECT_TRUE(BlockLayout::checkShapes(block16, {1, 2147483647, 2147483647}, error));
+  EXPECT_FALSE(BlockLayout::checkShapes({65536, 32768}, {1, 1, 1}, error));
+  EXPECT_TRUE(BlockLayout::checkShapes({65536, 32767}, {1, 134217728, 134217728}, error));
+  EXPECT_FALSE(BlockLayout::fromMask(block16, {1, 1, 1000000000000}, {}, error));
 }
 
 TEST(BlockLayoutTest, MaskOfWrongLength) {

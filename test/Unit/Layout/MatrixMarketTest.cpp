@@ -111,6 +111,30 @@ TEST(MatrixMarketTest, EntryErrors) {
             "diagonal, but got row 1 and column 2");
 }
 
+// A line of any length is quoted, and split into words, only in part.
+TEST(MatrixMarketTest, LongLinesHaveShortErrors) {
+  std::string error;
+  EXPECT_FALSE(parseMatrixMarket(std::string(1 << 20, 'x'), error));
+  EXPECT_EQ(error,
+            "line 1: expects '%%MatrixMarket matrix coordinate <field> <symmetry>', but got '" +
+                std::string(64, 'x') + "...'");
+  std::string words = "%%MatrixMarket matrix coordinate real general\n";
+  for (int i = 0; i < 100000; ++i)
+    words += "1 ";
+  EXPECT_FALSE(parseMatrixMarket(words, error));
+  EXPECT_EQ(error, "line 2: expects 3 sizes (rows, columns, entries), but got more than 5");
+  EXPECT_FALSE(parseMatrixMarket("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 " +
+                                     std::string(1000, '9') + "x\n",
+                                 error));
+  EXPECT_EQ(error, "line 3: expects a real number, but got '" + std::string(64, '9') + "...'");
+}
+
+TEST(MatrixMarketTest, OnlyRegularFilesAreRead) {
+  std::string error;
+  EXPECT_FALSE(readMatrixMarket("/dev/zero", error));
+  EXPECT_EQ(error, "/dev/zero: expects a regular file, but got a directory or a device");
+}
+
 TEST(MatrixMarketTest, FilesAndTheirErrors) {
   const std::string path = testing::TempDir() + "blocksparse-layout-test.mtx";
   std::ofstream(path) << realGeneral << "1 1 1\n1 1 3\n";
@@ -189,8 +213,13 @@ TEST(ToBsrTest, Errors) {
   EXPECT_FALSE(toBsr({-1, 2, {}, {}, {}}, {2, 2}, error));
   EXPECT_EQ(error, "expects a matrix of at least 0 x 0, but got -1 x 2");
   EXPECT_FALSE(toBsr({2, 2, {0}, {0}, {1.0}}, {1 << 20, 1 << 20}, error));
-  EXPECT_EQ(error, "expects at most 8589934592 values in the stored blocks, but "
-                   "got 1 blocks of 1048576 x 1048576");
+  EXPECT_EQ(error, "expects a block of at most 2147483647 elements, but got 1048576 x 1048576");
+  EXPECT_FALSE(toBsr({2, 2, {0}, {0}, {1.0}}, {1 << 15, (1 << 15) + 1}, error));
+  EXPECT_EQ(error, "expects at most 1073741824 values in the stored blocks, but got 1 blocks of "
+                   "32768 x 32769");
+  EXPECT_FALSE(toBsr({int64_t{1} << 62, 1, {0}, {0}, {1.0}}, {1, 1}, error));
+  EXPECT_EQ(error, "expects heads x block rows of at most 134217728, but got 1 x "
+                   "4611686018427387904");
 }
 
 } // namespace
