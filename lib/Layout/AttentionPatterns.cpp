@@ -103,8 +103,8 @@ bool containsRow(const std::vector<Range> &ranges, int64_t row) {
 /// rows end.
 class Windows {
 public:
-  /// Cuts the windows of all rows. A window ends where its size says, but at most at `limit`. Requires
-  /// positive sizes and rows <= limit.
+  /// Cuts the windows of all rows. A window ends where its size says, but at most at `limit`.
+  /// Requires positive sizes and rows <= limit.
   Windows(const std::vector<int64_t> &sizes, int64_t rows, int64_t limit) : limit_(limit) {
     int64_t begin = 0;
     for (int64_t size : sizes) {
