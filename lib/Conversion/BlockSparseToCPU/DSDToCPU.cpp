@@ -40,9 +40,10 @@ private:
   void emitTask(Value batch, Value head, Value panelIndex, Value group, Value groups);
   void prefetchResult(Value row, Value count);
   void emitSegment(Value segment);
-  SmallVector<Value> emitTileSums(Value segment, Value blockRow);
+  SmallVector<Value> emitTileAccumulators(Value segment, Value blockRow);
   MatrixView entryBlock(Value entry);
-  SmallVector<Value> emitEntry(Value entry, Value lastEntry, Value blockRow, ValueRange sums);
+  SmallVector<Value> emitEntry(Value entry, Value lastEntry, Value blockRow,
+                               ValueRange accumulators);
   void finishTile(const EpilogueMatrices &matrices, Value row, Value validRows, Value firstCol,
                   Value tileMemref);
   void allocateTransposedTile();
@@ -234,7 +235,8 @@ void DSDLowering::emitSegment(Value segment) {
   Value row = Int(b, firstRow) + blockRow;
   if (!transposeOut)
     prefetchResult(row, count);
-  tile.storeSums(b, emitTileSums(segment, blockRow), tileMemref, indexConstant(b, 0));
+  tile.storeAccumulators(b, emitTileAccumulators(segment, blockRow), tileMemref,
+                         indexConstant(b, 0));
   if (!combine)
     return finishTile(*matrices, row, count, firstCol, tileMemref);
 
@@ -248,15 +250,16 @@ void DSDLowering::emitSegment(Value segment) {
   Value i = enterLoop(b, indexConstant(b, 0), count, 1);
   for (int64_t j = 0; j < tile.cols; j += tile.lanes) {
     Value offset = indexConstant(b, j);
-    Value sums = vector::LoadOp::create(b, tile.vectorType(), tileMemref, ValueRange{i, offset});
-    vector::StoreOp::create(b, sums, partials,
+    Value accumulators =
+        vector::LoadOp::create(b, tile.vectorType(), tileMemref, ValueRange{i, offset});
+    vector::StoreOp::create(b, accumulators, partials,
                             ValueRange{Int(b, target) + i, Int(b, firstCol) + offset});
   }
 }
 
 /// Returns the accumulators of the tile that starts at row `blockRow` of the segment's block row.
-SmallVector<Value> DSDLowering::emitTileSums(Value segment, Value blockRow) {
-  SmallVector<Value> zeros = tile.zeroSums(b);
+SmallVector<Value> DSDLowering::emitTileAccumulators(Value segment, Value blockRow) {
+  SmallVector<Value> zeros = tile.zeroAccumulators(b);
   if (op.getAlpha().convertToDouble() == 0)
     return zeros;
   Value first = segments->field(b, batch, segment, SegmentTable::First);
@@ -278,7 +281,7 @@ MatrixView DSDLowering::entryBlock(Value entry) {
 }
 
 SmallVector<Value> DSDLowering::emitEntry(Value entry, Value lastEntry, Value blockRow,
-                                          ValueRange sums) {
+                                          ValueRange accumulators) {
   Value extent = indexConstant(b, blockDepth);
   Value firstK = Int(b, entries->field(b, batch, entry, EntryTable::Dense)) * extent;
   // Beyond the end of K a block contains padding, which may have any value.
@@ -297,21 +300,21 @@ SmallVector<Value> DSDLowering::emitEntry(Value entry, Value lastEntry, Value bl
     memref::PrefetchOp::create(b, nextBlock.memref, ValueRange{blockRow, col}, /*isWrite=*/false,
                                /*localityHint=*/3, /*isDataCache=*/true);
   };
-  return left->multiply(b, sums, entryBlock(entry), blockRow, lastRow, blockK, panel, firstK,
-                        transposed, prefetch);
+  return left->multiply(b, accumulators, entryBlock(entry), blockRow, lastRow, blockK, panel,
+                        firstK, transposed, prefetch);
 }
 
 /// Runs the epilogue on `count` rows of a tile of the product.
 void DSDLowering::finishTile(const EpilogueMatrices &target, Value row, Value count, Value col,
-                             Value sums) {
+                             Value accumulators) {
   Value validCols = indexMin(b, indexConstant(b, tile.cols), Int(b, cols) - col);
   if (!transposeOut)
-    return epilogue->storeTile(b, target, sums, row, col, count, validCols, tile.lanes);
+    return epilogue->storeTile(b, target, accumulators, row, col, count, validCols, tile.lanes);
   {
     OpBuilder::InsertionGuard guard(b);
     Value i = enterLoop(b, indexConstant(b, 0), indexConstant(b, tile.rows), 1);
     Value j = enterLoop(b, indexConstant(b, 0), indexConstant(b, tile.cols), 1);
-    Value sum = memref::LoadOp::create(b, sums, ValueRange{i, j});
+    Value sum = memref::LoadOp::create(b, accumulators, ValueRange{i, j});
     memref::StoreOp::create(b, sum, transposedTile, ValueRange{j, i});
   }
   int64_t lanes = std::min<int64_t>(llvm::bit_floor<uint64_t>(tile.rows), tile.lanes);
@@ -319,8 +322,8 @@ void DSDLowering::finishTile(const EpilogueMatrices &target, Value row, Value co
 }
 
 /// Emits target[i] = sum over `slotCount` slots, in ascending order, of row i of their partial
-/// sums, for the rows [0, count). `firstRow` is the row of the first slot and `col` the first
-/// column.
+/// accumulators, for the rows [0, count). `firstRow` is the row of the first slot and `col` the
+/// first column.
 void DSDLowering::addSlots(Value firstRow, Value slotCount, Value count, Value col, Value target) {
   OpBuilder::InsertionGuard guard(b);
   Value zero = indexConstant(b, 0), height = indexConstant(b, tileHeight);
@@ -353,17 +356,17 @@ void DSDLowering::emitCombine(Value taskBatch, Value taskHead, Value panelIndex,
   Value validRows = indexMin(b, height, Int(b, rows) - firstRow);
   Value slotStart = slotRow(taskBatch, ownHead, firstSlot);
   EpilogueMatrices target = epilogue->matrices(b, taskBatch, ownHead);
-  Value sums = allocateScratch(b, tile.memrefType(), {});
+  Value accumulators = allocateScratch(b, tile.memrefType(), {});
   allocateTransposedTile();
   {
     OpBuilder::InsertionGuard guard(b);
     Value blockRow = enterLoop(b, indexConstant(b, 0), validRows, tile.rows);
     Value count = indexMin(b, rowsOfTile, Int(b, validRows) - blockRow);
-    addSlots(Int(b, slotStart) + blockRow, slotCount, count, col, sums);
-    finishTile(target, Int(b, firstRow) + blockRow, count, col, sums);
+    addSlots(Int(b, slotStart) + blockRow, slotCount, count, col, accumulators);
+    finishTile(target, Int(b, firstRow) + blockRow, count, col, accumulators);
   }
   freeTransposedTile();
-  freeScratch(b, sums);
+  freeScratch(b, accumulators);
 }
 
 void mlir::blocksparse::lowerToLoops(ImplicitLocOpBuilder &b, PlannedDSDOp op,

@@ -35,7 +35,7 @@ private:
   Value taskGroups();
   void emitTask(Value batch, Value head, Value panelIndex, Value group, Value groups);
   void emitTile(const MatrixView &leftMatrix, const EpilogueMatrices &matrices, LeftOperand &left,
-                Value row, Value firstCol, Value panel, Value sums);
+                Value row, Value firstCol, Value panel, Value accumulators);
 
   ImplicitLocOpBuilder &b;
   PlannedMatmulOp op;
@@ -108,7 +108,7 @@ void DenseMatmulLowering::run() {
 void DenseMatmulLowering::emitTask(Value batch, Value head, Value panelIndex, Value group,
                                    Value groups) {
   Value firstCol = Int(b, panelIndex) * tile.cols;
-  Value sums = allocateScratch(b, tile.memrefType(), {});
+  Value accumulators = allocateScratch(b, tile.memrefType(), {});
   LeftOperand left(b, tile, leftView.elementType());
   Value panel;
   if (multiplies) {
@@ -122,28 +122,28 @@ void DenseMatmulLowering::emitTask(Value batch, Value head, Value panelIndex, Va
     auto loop = scf::ForOp::create(b, group, rowTiles, groups);
     b.setInsertionPointToStart(loop.getBody());
     Value row = Int(b, loop.getInductionVar()) * tile.rows;
-    emitTile(leftMatrix, matrices, left, row, firstCol, panel, sums);
+    emitTile(leftMatrix, matrices, left, row, firstCol, panel, accumulators);
   }
   if (multiplies)
     freeScratch(b, panel);
   left.release(b);
-  freeScratch(b, sums);
+  freeScratch(b, accumulators);
 }
 
 void DenseMatmulLowering::emitTile(const MatrixView &leftMatrix, const EpilogueMatrices &matrices,
                                    LeftOperand &left, Value row, Value firstCol, Value panel,
-                                   Value sums) {
+                                   Value accumulators) {
   Value zero = indexConstant(b, 0);
   bool wholeTiles = knownIndex(rows) != ShapedType::kDynamic && knownIndex(rows) % tile.rows == 0;
   Value lastRow = wholeTiles ? Value() : Int(b, rows) - 1;
-  SmallVector<Value> products = tile.zeroSums(b);
+  SmallVector<Value> products = tile.zeroAccumulators(b);
   if (multiplies)
     products = left.multiply(b, products, leftMatrix, row, lastRow, depth, panel, zero,
                              op.getTransposeA());
-  tile.storeSums(b, products, sums, zero);
+  tile.storeAccumulators(b, products, accumulators, zero);
   Value validRows = indexMin(b, indexConstant(b, tile.rows), Int(b, rows) - row);
   Value validCols = indexMin(b, indexConstant(b, tile.cols), Int(b, cols) - firstCol);
-  epilogue->storeTile(b, matrices, sums, row, firstCol, validRows, validCols, tile.lanes);
+  epilogue->storeTile(b, matrices, accumulators, row, firstCol, validRows, validCols, tile.lanes);
 }
 
 void mlir::blocksparse::lowerToLoops(ImplicitLocOpBuilder &b, PlannedMatmulOp op,

@@ -28,7 +28,7 @@ Value LeftOperand::rowIndex(ImplicitLocOpBuilder &b, Value row, int64_t i, Value
   return lastRow ? indexMin(b, index, lastRow) : index;
 }
 
-SmallVector<Value> LeftOperand::multiply(ImplicitLocOpBuilder &b, ValueRange sums,
+SmallVector<Value> LeftOperand::multiply(ImplicitLocOpBuilder &b, ValueRange accumulators,
                                          const MatrixView &source, Value row, Value lastRow,
                                          Value depth, Value panel, Value firstRow, bool kStrided,
                                          EachStep eachStep) {
@@ -36,18 +36,19 @@ SmallVector<Value> LeftOperand::multiply(ImplicitLocOpBuilder &b, ValueRange sum
   for (int64_t i = 0; i < tile.rows; ++i)
     rows.push_back(rowIndex(b, row, i, lastRow));
   if (copy)
-    return multiplyCopied(b, sums, source, rows, depth, panel, firstRow, kStrided, eachStep);
+    return multiplyCopied(b, accumulators, source, rows, depth, panel, firstRow, kStrided,
+                          eachStep);
   return multiplyTile(
-      b, tile, sums, panel, firstRow, depth,
+      b, tile, accumulators, panel, firstRow, depth,
       [&](int64_t i, Value k) { return source.load(b, rows[i], k); }, eachStep);
 }
 
-SmallVector<Value> LeftOperand::multiplyCopied(ImplicitLocOpBuilder &b, ValueRange sums,
+SmallVector<Value> LeftOperand::multiplyCopied(ImplicitLocOpBuilder &b, ValueRange accumulators,
                                                const MatrixView &source, ArrayRef<Value> rows,
                                                Value depth, Value panel, Value firstRow,
                                                bool kStrided, EachStep eachStep) {
   Value step = indexConstant(b, run);
-  auto loop = scf::ForOp::create(b, indexConstant(b, 0), depth, step, sums);
+  auto loop = scf::ForOp::create(b, indexConstant(b, 0), depth, step, accumulators);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value from = loop.getInductionVar();

@@ -20,21 +20,22 @@ public:
   /// Frees the scratch.
   void release(ImplicitLocOpBuilder &b);
 
-  /// Emits sums += source[row .. row + tile.rows, 0 .. depth) * panel[firstRow ..) and returns the
-  /// new accumulators. Rows after `lastRow` are read as `lastRow`, because their accumulators
-  /// belong to no result; a null `lastRow` means that all rows exist. `kStrided` tells that rows of
-  /// `source`, not its reduction axis, are likely to be contiguous. `eachStep` is emitted in each
-  /// step of the multiplication.
-  SmallVector<Value> multiply(ImplicitLocOpBuilder &b, ValueRange sums, const MatrixView &source,
-                              Value row, Value lastRow, Value depth, Value panel, Value firstRow,
-                              bool kStrided, EachStep eachStep = nullptr);
+  /// Emits accumulators += source[row .. row + tile.rows, 0 .. depth) * panel[firstRow ..) and
+  /// returns the new accumulators. Rows after `lastRow` are read as `lastRow`, because their
+  /// accumulators belong to no result; a null `lastRow` means that all rows exist. `kStrided` tells
+  /// that rows of `source`, not its reduction axis, are likely to be contiguous. `eachStep` is
+  /// emitted in each step of the multiplication.
+  SmallVector<Value> multiply(ImplicitLocOpBuilder &b, ValueRange accumulators,
+                              const MatrixView &source, Value row, Value lastRow, Value depth,
+                              Value panel, Value firstRow, bool kStrided,
+                              EachStep eachStep = nullptr);
 
 private:
   /// Number of columns of the copy: so many values of k are converted at a time.
   static constexpr int64_t run = 256;
 
   Value rowIndex(ImplicitLocOpBuilder &b, Value row, int64_t i, Value lastRow) const;
-  SmallVector<Value> multiplyCopied(ImplicitLocOpBuilder &b, ValueRange sums,
+  SmallVector<Value> multiplyCopied(ImplicitLocOpBuilder &b, ValueRange accumulators,
                                     const MatrixView &source, ArrayRef<Value> rows, Value depth,
                                     Value panel, Value firstRow, bool kStrided, EachStep eachStep);
   void copyRun(ImplicitLocOpBuilder &b, const MatrixView &source, ArrayRef<Value> rows, Value from,

@@ -43,24 +43,26 @@ TileShape TileShape::choose(Type accumulator, ScheduleAttr schedule,
   return tile;
 }
 
-SmallVector<Value> TileShape::zeroSums(ImplicitLocOpBuilder &b) const {
+SmallVector<Value> TileShape::zeroAccumulators(ImplicitLocOpBuilder &b) const {
   return SmallVector<Value>(rows * vectorsPerRow(), splatConstant(b, vectorType(), 0));
 }
 
-void TileShape::storeSums(ImplicitLocOpBuilder &b, ValueRange sums, Value memref, Value row) const {
+void TileShape::storeAccumulators(ImplicitLocOpBuilder &b, ValueRange accumulators, Value memref,
+                                  Value row) const {
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < vectorsPerRow(); ++j)
-      vector::StoreOp::create(b, sums[i * vectorsPerRow() + j], memref,
+      vector::StoreOp::create(b, accumulators[i * vectorsPerRow() + j], memref,
                               ValueRange{Int(b, row) + i, indexConstant(b, j * lanes)});
 }
 
-SmallVector<Value> TileShape::loadSums(ImplicitLocOpBuilder &b, Value memref, Value row) const {
-  SmallVector<Value> sums;
+SmallVector<Value> TileShape::loadAccumulators(ImplicitLocOpBuilder &b, Value memref,
+                                               Value row) const {
+  SmallVector<Value> accumulators;
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < vectorsPerRow(); ++j)
-      sums.push_back(vector::LoadOp::create(
+      accumulators.push_back(vector::LoadOp::create(
           b, vectorType(), memref, ValueRange{Int(b, row) + i, indexConstant(b, j * lanes)}));
-  return sums;
+  return accumulators;
 }
 
 //===----------------------------------------------------------------------===//
@@ -169,12 +171,12 @@ static Value multiplyAdd(ImplicitLocOpBuilder &b, Value x, Value y, Value sum) {
 }
 
 SmallVector<Value> mlir::blocksparse::multiplyTile(ImplicitLocOpBuilder &b, const TileShape &tile,
-                                                   ValueRange sums, Value panel, Value firstRow,
-                                                   Value depth, LeftElement left,
+                                                   ValueRange accumulators, Value panel,
+                                                   Value firstRow, Value depth, LeftElement left,
                                                    EachStep eachStep) {
   int64_t vectors = tile.vectorsPerRow();
   VectorType type = tile.vectorType();
-  auto loop = scf::ForOp::create(b, indexConstant(b, 0), depth, indexConstant(b, 1), sums);
+  auto loop = scf::ForOp::create(b, indexConstant(b, 0), depth, indexConstant(b, 1), accumulators);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value k = loop.getInductionVar();

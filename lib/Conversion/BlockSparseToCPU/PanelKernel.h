@@ -38,11 +38,12 @@ struct TileShape {
     return MemRefType::get({ShapedType::kDynamic, cols}, accumulator);
   }
   /// Returns accumulators of value 0, one vector each, row by row.
-  SmallVector<Value> zeroSums(ImplicitLocOpBuilder &b) const;
-  /// storeSums stores the accumulators to rows [row, row + rows) of `memref` [.., cols]; loadSums
-  /// loads and returns them.
-  void storeSums(ImplicitLocOpBuilder &b, ValueRange sums, Value memref, Value row) const;
-  SmallVector<Value> loadSums(ImplicitLocOpBuilder &b, Value memref, Value row) const;
+  SmallVector<Value> zeroAccumulators(ImplicitLocOpBuilder &b) const;
+  /// storeAccumulators stores the accumulators to rows [row, row + rows) of `memref` [.., cols];
+  /// loadAccumulators loads and returns them.
+  void storeAccumulators(ImplicitLocOpBuilder &b, ValueRange accumulators, Value memref,
+                         Value row) const;
+  SmallVector<Value> loadAccumulators(ImplicitLocOpBuilder &b, Value memref, Value row) const;
 };
 
 /// Allocates a heap buffer aligned to 64 bytes; the caller frees it with freeScratch.
@@ -69,11 +70,11 @@ Value emitAdd(ImplicitLocOpBuilder &b, Value lhs, Value rhs);
 /// Emits operations that accompany step k of a multiplication, such as a prefetch.
 using EachStep = function_ref<void(Value k)>;
 
-/// Emits sums += left[:, 0..depth) * panel[firstRow .. firstRow + depth) and returns the new
-/// accumulators.
-SmallVector<Value> multiplyTile(ImplicitLocOpBuilder &b, const TileShape &tile, ValueRange sums,
-                                Value panel, Value firstRow, Value depth, LeftElement left,
-                                EachStep eachStep = nullptr);
+/// Emits accumulators += left[:, 0..depth) * panel[firstRow .. firstRow + depth) and returns the
+/// new accumulators.
+SmallVector<Value> multiplyTile(ImplicitLocOpBuilder &b, const TileShape &tile,
+                                ValueRange accumulators, Value panel, Value firstRow, Value depth,
+                                LeftElement left, EachStep eachStep = nullptr);
 
 } // namespace mlir::blocksparse
 

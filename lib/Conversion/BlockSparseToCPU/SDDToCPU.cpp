@@ -56,7 +56,7 @@ private:
   Value batches, heads, rows, cols, depth, gridCols, rightUnitStride;
 
   /// State of the task that is being emitted.
-  Value panel, sums;
+  Value panel, accumulators;
   std::optional<LeftOperand> left;
 };
 
@@ -127,7 +127,7 @@ void SDDLowering::run() {
 void SDDLowering::emitTask(Value batch, Value taskHead, Value panelIndex, Value chunk,
                            Value chunks) {
   Value panelCol = Int(b, panelIndex) * tile.cols;
-  sums = allocateScratch(b, tile.memrefType(), {});
+  accumulators = allocateScratch(b, tile.memrefType(), {});
   left.emplace(b, tile, leftView.elementType());
   if (multiplies)
     panel = allocateScratch(b, tile.panelType(), {depth});
@@ -167,7 +167,7 @@ void SDDLowering::emitTask(Value batch, Value taskHead, Value panelIndex, Value 
   if (multiplies)
     freeScratch(b, panel);
   left->release(b);
-  freeScratch(b, sums);
+  freeScratch(b, accumulators);
 }
 
 /// Packs the panel of the block's column unless the previous block had the same column, and returns
@@ -189,7 +189,7 @@ void SDDLowering::emitBlock(const BlockPlace &place, Value panelCol) {
   OpBuilder::InsertionGuard guard(b);
   Value zero = indexConstant(b, 0);
   Value blockRow = enterLoop(b, zero, place.validRows, tile.rows);
-  SmallVector<Value> products = tile.zeroSums(b);
+  SmallVector<Value> products = tile.zeroAccumulators(b);
   if (multiplies) {
     int64_t known = knownIndex(rows);
     bool wholeTiles =
@@ -199,11 +199,11 @@ void SDDLowering::emitBlock(const BlockPlace &place, Value panelCol) {
                               Int(b, place.row) + blockRow, lastRow, depth, panel, zero,
                               op.getTransposeA());
   }
-  tile.storeSums(b, products, sums, zero);
+  tile.storeAccumulators(b, products, accumulators, zero);
   Value validRows = indexMin(b, indexConstant(b, tile.rows), Int(b, place.validRows) - blockRow);
   Value validCols = indexMin(b, indexConstant(b, tile.cols), Int(b, place.validCols) - panelCol);
   validCols = indexMax(b, validCols, zero);
-  epilogue->storeTile(b, place.matrices, sums, blockRow, panelCol, validRows, validCols,
+  epilogue->storeTile(b, place.matrices, accumulators, blockRow, panelCol, validRows, validCols,
                       tile.lanes);
 }
 

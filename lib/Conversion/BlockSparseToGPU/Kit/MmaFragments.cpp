@@ -27,7 +27,7 @@ SmallVector<Value, 4> mlir::blocksparse::device::loadMatrices(ImplicitLocOpBuild
 
 void mlir::blocksparse::device::multiplyAddFragments(ImplicitLocOpBuilder &b, Type element,
                                                      ValueRange left, ValueRange right,
-                                                     MutableArrayRef<Value> sums) {
+                                                     MutableArrayRef<Value> accumulators) {
   // The operation expects pairs of f16 as vectors, but pairs of bf16 as words.
   auto pairs = [&](ValueRange words) {
     SmallVector<Value, 4> result(words);
@@ -36,7 +36,7 @@ void mlir::blocksparse::device::multiplyAddFragments(ImplicitLocOpBuilder &b, Ty
         word = LLVM::BitcastOp::create(b, VectorType::get(2, element), word);
     return result;
   };
-  Type sum = sums.front().getType();
+  Type sum = accumulators.front().getType();
   auto type = LLVM::LLVMStructType::getLiteral(b.getContext(), {sum, sum, sum, sum});
   NVVM::MMATypes kind = element.isInteger() ? NVVM::MMATypes::s8
                         : element.isF16()   ? NVVM::MMATypes::f16
@@ -47,11 +47,11 @@ void mlir::blocksparse::device::multiplyAddFragments(ImplicitLocOpBuilder &b, Ty
     overflow = NVVM::MMAIntOverflow::wrapped;
   int64_t depth = 256 / element.getIntOrFloatBitWidth();
   Value result = NVVM::MmaOp::create(
-      b, type, pairs(left), pairs(right), ValueRange(sums), ArrayRef<int64_t>{16, 8, depth},
+      b, type, pairs(left), pairs(right), ValueRange(accumulators), ArrayRef<int64_t>{16, 8, depth},
       std::nullopt, overflow, std::array<NVVM::MMATypes, 2>{kind, kind},
       std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row, NVVM::MMALayout::col});
   for (int64_t i = 0; i < 4; ++i)
-    sums[i] = LLVM::ExtractValueOp::create(b, result, i);
+    accumulators[i] = LLVM::ExtractValueOp::create(b, result, i);
 }
 
 Value mlir::blocksparse::device::roundToTF32(ImplicitLocOpBuilder &b, Value word) {

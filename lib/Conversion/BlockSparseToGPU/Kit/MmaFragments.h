@@ -57,11 +57,11 @@ namespace mlir::blocksparse::device {
 /// lanes of the warp must call it.
 SmallVector<Value, 4> loadMatrices(ImplicitLocOpBuilder &b, Value pointer, bool transposed);
 
-/// Updates sums += left * right by one mma.sync: `left` has 4 words of A, `right` 2 words of B, and
-/// `sums` 4 accumulators of this lane. `element` is f16, bf16, i8 (with wrapping i32 accumulators)
-/// or f32, which stands for words rounded by roundToTF32.
+/// Updates accumulators += left * right by one mma.sync: `left` has 4 words of A, `right` 2 words
+/// of B, and `accumulators` 4 accumulators of this lane. `element` is f16, bf16, i8 (with wrapping
+/// i32 accumulators) or f32, which stands for words rounded by roundToTF32.
 void multiplyAddFragments(ImplicitLocOpBuilder &b, Type element, ValueRange left, ValueRange right,
-                          MutableArrayRef<Value> sums);
+                          MutableArrayRef<Value> accumulators);
 
 /// Rounds the f32 in the i32 `word` to tf32, to nearest with ties away from zero.
 Value roundToTF32(ImplicitLocOpBuilder &b, Value word);

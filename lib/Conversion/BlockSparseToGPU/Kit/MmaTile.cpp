@@ -14,7 +14,7 @@ using namespace mlir::blocksparse::device;
 
 static constexpr int64_t warpSize = 32;
 /// Largest extent of a warp tile along m and along n.
-static constexpr int64_t mostWarpSums = 64;
+static constexpr int64_t maxWarpAccumulators = 64;
 static constexpr int64_t wordBytes = 4;
 
 /// A warp reads each fragment of a 64 x 64 warp tile once for 4 or 8 products: shared memory then
@@ -22,8 +22,8 @@ static constexpr int64_t wordBytes = 4;
 /// more for each product.
 MmaShape MmaShape::get(int64_t m, int64_t n, int64_t k, const FactorKind &kind) {
   MmaShape shape{m, n, k};
-  shape.warpsM = llvm::divideCeil(m, mostWarpSums);
-  shape.warpsN = llvm::divideCeil(n, kind.split ? mostWarpSums / 2 : mostWarpSums);
+  shape.warpsM = llvm::divideCeil(m, maxWarpAccumulators);
+  shape.warpsN = llvm::divideCeil(n, kind.split ? maxWarpAccumulators / 2 : maxWarpAccumulators);
   if (shape.warpsM * shape.warpsN > 1)
     return shape;
   if (n >= m && n > 16)
@@ -151,13 +151,13 @@ SmallVector<Value> MmaTile::loadSlice(ImplicitLocOpBuilder &b, const SharedMemor
 
 /// The accumulators are in the order [m / 16][n / 8][4] of the warp tile.
 void MmaTile::multiplyWords(ImplicitLocOpBuilder &b, ValueRange left, ValueRange right,
-                            MutableArrayRef<Value> sums) const {
+                            MutableArrayRef<Value> accumulators) const {
   int64_t tilesM = shape.warpM() / 16, tilesN = shape.warpN() / 8;
   Type element = kind.isF8() ? Type(b.getF16Type()) : kind.element;
   for (int64_t i = 0; i < tilesM; ++i)
     for (int64_t j = 0; j < tilesN; ++j)
       multiplyAddFragments(b, element, left.slice(4 * i, 4), right.slice(2 * j, 2),
-                           sums.slice(4 * (i * tilesN + j), 4));
+                           accumulators.slice(4 * (i * tilesN + j), 4));
 }
 
 /// Returns the difference between the f32 in `word` and its rounding `large`, rounded to tf32; 0 if
@@ -196,10 +196,10 @@ SmallVector<Value> MmaTile::joinWords(ImplicitLocOpBuilder &b, ValueRange words)
 }
 
 void MmaTile::multiplySlice(ImplicitLocOpBuilder &b, ValueRange words,
-                            MutableArrayRef<Value> sums) const {
+                            MutableArrayRef<Value> accumulators) const {
   int64_t lefts = shape.warpM() / 4;
   auto multiply = [&](ArrayRef<Value> left, ArrayRef<Value> right) {
-    multiplyWords(b, left.take_front(lefts), right.drop_front(lefts), sums);
+    multiplyWords(b, left.take_front(lefts), right.drop_front(lefts), accumulators);
   };
   SmallVector<Value> large = joinWords(b, words);
   if (kind.isF8()) {
@@ -225,22 +225,22 @@ void MmaTile::multiplySlice(ImplicitLocOpBuilder &b, ValueRange words,
 }
 
 //===----------------------------------------------------------------------===//
-// Sums
+// Accumulators
 //===----------------------------------------------------------------------===//
 
-Value MmaTile::sumOffset(ImplicitLocOpBuilder &b, Value row, Value col) const {
-  return Int(b, row) * sumRowBytes() + Int(b, col) * 4;
+Value MmaTile::accumulatorOffset(ImplicitLocOpBuilder &b, Value row, Value col) const {
+  return Int(b, row) * accumulatorRowBytes() + Int(b, col) * 4;
 }
 
-void MmaTile::storeSums(ImplicitLocOpBuilder &b, const SharedMemory &memory,
-                        ValueRange sums) const {
+void MmaTile::storeAccumulators(ImplicitLocOpBuilder &b, const SharedMemory &memory,
+                                ValueRange accumulators) const {
   int64_t tilesM = shape.warpM() / 16, tilesN = shape.warpN() / 8;
   // Joined words give fragments of even and of odd rows or columns: neighbouring rows or columns
   // belong to different fragments or to rows g and g + 8 of one.
   bool rowPairs = hasPairs(aAlongK), colPairs = hasPairs(bAlongK);
   Value row = Int(b, lane) / 4 * (rowPairs ? 2 : 1);
   Value col = Int(b, lane) % 4 * (colPairs ? 4 : 2);
-  Value start = sumOffset(b, Int(b, warpRow) + row, Int(b, warpCol) + col);
+  Value start = accumulatorOffset(b, Int(b, warpRow) + row, Int(b, warpCol) + col);
   for (int64_t i = 0; i < tilesM; ++i)
     for (int64_t j = 0; j < tilesN; ++j)
       for (int64_t half = 0; half < 2; ++half) {
@@ -250,10 +250,10 @@ void MmaTile::storeSums(ImplicitLocOpBuilder &b, const SharedMemory &memory,
         int64_t place = 4 * (i * tilesN + even) + 2 * half + inner;
         Value pair = LLVM::PoisonOp::create(b, VectorType::get(2, kind.sum()));
         for (int64_t e = 0; e < 2; ++e)
-          pair = LLVM::InsertElementOp::create(b, pair, sums[place + (colPairs ? 4 : 1) * e],
-                                               i32Constant(b, e));
+          pair = LLVM::InsertElementOp::create(
+              b, pair, accumulators[place + (colPairs ? 4 : 1) * e], i32Constant(b, e));
         int64_t down = 16 * i + (rowPairs ? 1 : 8) * half;
-        int64_t step = down * sumRowBytes() + (8 * even + 2 * inner) * 4;
+        int64_t step = down * accumulatorRowBytes() + (8 * even + 2 * inner) * 4;
         memory.store(b, pair, Int(b, start) + step, /*alignment=*/8);
       }
 }

@@ -74,18 +74,20 @@ public:
   /// offsets `aOffset` and `bOffset` (i32) of shared memory.
   SmallVector<Value> loadSlice(ImplicitLocOpBuilder &b, const SharedMemory &memory, Value aOffset,
                                Value bOffset, int64_t slice) const;
-  /// Updates sums += A * B for one k slice. `words` is the result of loadSlice.
-  void multiplySlice(ImplicitLocOpBuilder &b, ValueRange words, MutableArrayRef<Value> sums) const;
+  /// Updates accumulators += A * B for one k slice. `words` is the result of loadSlice.
+  void multiplySlice(ImplicitLocOpBuilder &b, ValueRange words,
+                     MutableArrayRef<Value> accumulators) const;
 
   /// Return the size in bytes of a row and of all accumulators in shared memory, [m][n + 8] from
   /// byte 0. The 8 extra columns keep the rows of a fragment in different banks.
-  int64_t sumRowBytes() const { return (shape.n + 8) * 4; }
-  int64_t sumBytes() const { return shape.m * sumRowBytes(); }
+  int64_t accumulatorRowBytes() const { return (shape.n + 8) * 4; }
+  int64_t accumulatorBytes() const { return shape.m * accumulatorRowBytes(); }
   /// Stores this thread's accumulators to shared memory. A barrier must follow before other
   /// threads load them.
-  void storeSums(ImplicitLocOpBuilder &b, const SharedMemory &memory, ValueRange sums) const;
+  void storeAccumulators(ImplicitLocOpBuilder &b, const SharedMemory &memory,
+                         ValueRange accumulators) const;
   /// Returns the byte offset (i32) of accumulator (row, col) of the tile.
-  Value sumOffset(ImplicitLocOpBuilder &b, Value row, Value col) const;
+  Value accumulatorOffset(ImplicitLocOpBuilder &b, Value row, Value col) const;
 
 private:
   struct LaneAddress {
@@ -107,7 +109,7 @@ private:
   bool hasPairs(bool alongK) const { return kind.bytes() == 1 && !alongK; }
   SmallVector<Value> joinWords(ImplicitLocOpBuilder &b, ValueRange words) const;
   void multiplyWords(ImplicitLocOpBuilder &b, ValueRange left, ValueRange right,
-                     MutableArrayRef<Value> sums) const;
+                     MutableArrayRef<Value> accumulators) const;
 
   MmaShape shape;
   FactorKind kind;

@@ -18,10 +18,10 @@ using namespace mlir::blocksparse::device;
 
 static constexpr int64_t warpgroupThreads = 128;
 /// Accumulators of a thread in a subtile, and in a 16 x 16 fragment of it.
-static constexpr int64_t chunkSums = 32;
-static constexpr int64_t cornerSums = 8;
+static constexpr int64_t chunkAccumulators = 32;
+static constexpr int64_t cornerAccumulators = 8;
 /// Registers of a subtile after rounding, two elements each.
-static constexpr int64_t chunkRegisters = chunkSums / 2;
+static constexpr int64_t chunkRegisters = chunkAccumulators / 2;
 
 ResultChunks::ResultChunks(ImplicitLocOpBuilder &b, Value thread, Value barrier, Value shared,
                            int64_t buffers, Type element, bool transposed, bool holds)
@@ -41,12 +41,13 @@ void ResultChunks::emitGroupBarrier(ImplicitLocOpBuilder &b) const {
 // Chunks to shared memory
 //===----------------------------------------------------------------------===//
 
-SmallVector<Value> ResultChunks::roundChunk(ImplicitLocOpBuilder &b, ArrayRef<Value> sums,
+SmallVector<Value> ResultChunks::roundChunk(ImplicitLocOpBuilder &b, ArrayRef<Value> accumulators,
                                             int64_t number, FinishCorner finish) const {
-  constexpr int64_t corners = chunkSums / cornerSums;
+  constexpr int64_t corners = chunkAccumulators / cornerAccumulators;
   SmallVector<Value> registers;
   for (int64_t corner = 0; corner < corners; ++corner) {
-    SmallVector<Value> parts(sums.slice(number * chunkSums + corner * cornerSums, cornerSums));
+    SmallVector<Value> parts(accumulators.slice(
+        number * chunkAccumulators + corner * cornerAccumulators, cornerAccumulators));
     if (finish)
       finish(b, number * corners + corner, parts);
     llvm::append_range(registers, packPairs(b, element, parts));
@@ -55,7 +56,7 @@ SmallVector<Value> ResultChunks::roundChunk(ImplicitLocOpBuilder &b, ArrayRef<Va
 }
 
 Value ResultChunks::cornerOffset(ImplicitLocOpBuilder &b, int64_t number, Blocks blocks) const {
-  constexpr int64_t perChunk = chunkSums / cornerSums;
+  constexpr int64_t perChunk = chunkAccumulators / cornerAccumulators;
   // An opaque lane makes LLVM compute the address of each fragment here. It would otherwise keep
   // the addresses of all fragments in registers during the products.
   Value lane = makeOpaque(b, this->lane);
@@ -75,9 +76,9 @@ Value ResultChunks::cornerOffset(ImplicitLocOpBuilder &b, int64_t number, Blocks
 
 void ResultChunks::writeChunk(ImplicitLocOpBuilder &b, ArrayRef<Value> registers, int64_t buffer,
                               Blocks blocks) const {
-  constexpr int64_t cornerRegisters = cornerSums / 2;
+  constexpr int64_t cornerRegisters = cornerAccumulators / 2;
   Value address = Int(b, shared) + (buffer * chunkBytes);
-  for (int64_t corner = 0; corner < chunkSums / cornerSums; ++corner)
+  for (int64_t corner = 0; corner < chunkAccumulators / cornerAccumulators; ++corner)
     storeMatrices(b, sharedPointer(b, Int(b, address) + cornerOffset(b, corner, blocks)),
                   registers.slice(corner * cornerRegisters, cornerRegisters), transposed);
 }
@@ -101,20 +102,21 @@ SmallVector<Value, 4> ResultChunks::readCorner(ImplicitLocOpBuilder &b, Value ch
 // Batches
 //===----------------------------------------------------------------------===//
 
-int64_t ResultChunks::firstHeld(int64_t sums) const {
-  int64_t chunks = sums / chunkSums;
+int64_t ResultChunks::firstHeld(int64_t accumulators) const {
+  int64_t chunks = accumulators / chunkAccumulators;
   return holds && chunks > buffers ? (chunks - 1) / buffers * buffers : chunks;
 }
 
-int64_t ResultChunks::heldRegisters(int64_t sums) const {
-  return sums / 2 - firstHeld(sums) * chunkRegisters;
+int64_t ResultChunks::heldRegisters(int64_t accumulators) const {
+  return accumulators / 2 - firstHeld(accumulators) * chunkRegisters;
 }
 
-SmallVector<Value> ResultChunks::emitBatches(ImplicitLocOpBuilder &b, ArrayRef<Value> sums,
+SmallVector<Value> ResultChunks::emitBatches(ImplicitLocOpBuilder &b, ArrayRef<Value> accumulators,
                                              FinishCorner finish, StoreBatch store) const {
-  int64_t chunks = static_cast<int64_t>(sums.size()) / chunkSums, held = firstHeld(sums.size());
+  int64_t chunks = static_cast<int64_t>(accumulators.size()) / chunkAccumulators,
+          held = firstHeld(accumulators.size());
   auto round = [&](ImplicitLocOpBuilder &b, int64_t number) {
-    return roundChunk(b, sums, number, finish);
+    return roundChunk(b, accumulators, number, finish);
   };
   for (int64_t first = 0; first < held; first += buffers)
     store(b, round, first, std::min(first + buffers, held));
@@ -124,13 +126,13 @@ SmallVector<Value> ResultChunks::emitBatches(ImplicitLocOpBuilder &b, ArrayRef<V
   return registers;
 }
 
-void ResultChunks::emitHeldBatch(ImplicitLocOpBuilder &b, ArrayRef<Value> held, int64_t sums,
-                                 StoreBatch store) const {
-  int64_t first = firstHeld(sums);
+void ResultChunks::emitHeldBatch(ImplicitLocOpBuilder &b, ArrayRef<Value> held,
+                                 int64_t accumulators, StoreBatch store) const {
+  int64_t first = firstHeld(accumulators);
   auto chunk = [&](ImplicitLocOpBuilder &, int64_t number) {
     return SmallVector<Value>(held.slice((number - first) * chunkRegisters, chunkRegisters));
   };
-  store(b, chunk, first, sums / chunkSums);
+  store(b, chunk, first, accumulators / chunkAccumulators);
 }
 
 void ResultChunks::storeBatch(ImplicitLocOpBuilder &b, GetChunk chunk, int64_t first, int64_t last,
@@ -160,37 +162,37 @@ void ResultChunks::storeBlocks(ImplicitLocOpBuilder &b, GetChunk chunk, int64_t 
   });
 }
 
-SmallVector<Value> ResultChunks::emit(ImplicitLocOpBuilder &b, ArrayRef<Value> sums,
+SmallVector<Value> ResultChunks::emit(ImplicitLocOpBuilder &b, ArrayRef<Value> accumulators,
                                       FinishCorner finish, Store store) const {
   auto batch = [&](ImplicitLocOpBuilder &b, GetChunk chunk, int64_t first, int64_t last) {
     storeBatch(b, chunk, first, last, store);
   };
-  return emitBatches(b, sums, finish, batch);
+  return emitBatches(b, accumulators, finish, batch);
 }
 
-void ResultChunks::emitHeld(ImplicitLocOpBuilder &b, ArrayRef<Value> held, int64_t sums,
+void ResultChunks::emitHeld(ImplicitLocOpBuilder &b, ArrayRef<Value> held, int64_t accumulators,
                             Store store) const {
   auto batch = [&](ImplicitLocOpBuilder &b, GetChunk chunk, int64_t first, int64_t last) {
     storeBatch(b, chunk, first, last, store);
   };
-  emitHeldBatch(b, held, sums, batch);
+  emitHeldBatch(b, held, accumulators, batch);
 }
 
-SmallVector<Value> ResultChunks::emitBlocks(ImplicitLocOpBuilder &b, ArrayRef<Value> sums,
+SmallVector<Value> ResultChunks::emitBlocks(ImplicitLocOpBuilder &b, ArrayRef<Value> accumulators,
                                             Blocks blocks, FinishCorner finish,
                                             StoreBlock store) const {
   auto batch = [&](ImplicitLocOpBuilder &b, GetChunk chunk, int64_t first, int64_t last) {
     storeBlocks(b, chunk, first, last, blocks, store);
   };
-  return emitBatches(b, sums, finish, batch);
+  return emitBatches(b, accumulators, finish, batch);
 }
 
-void ResultChunks::emitHeldBlocks(ImplicitLocOpBuilder &b, ArrayRef<Value> held, int64_t sums,
-                                  Blocks blocks, StoreBlock store) const {
+void ResultChunks::emitHeldBlocks(ImplicitLocOpBuilder &b, ArrayRef<Value> held,
+                                  int64_t accumulators, Blocks blocks, StoreBlock store) const {
   auto batch = [&](ImplicitLocOpBuilder &b, GetChunk chunk, int64_t first, int64_t last) {
     storeBlocks(b, chunk, first, last, blocks, store);
   };
-  emitHeldBatch(b, held, sums, batch);
+  emitHeldBatch(b, held, accumulators, batch);
 }
 
 /// A thread that has started no stores returns at once.

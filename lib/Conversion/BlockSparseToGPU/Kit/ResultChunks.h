@@ -51,25 +51,26 @@ public:
   /// Replaces the eight f32 accumulators of epilogue fragment `number` by the values to store.
   /// Fragments are visited in order; the four fragments of a subtile are ordered from left to
   /// right.
-  using FinishCorner =
-      function_ref<void(ImplicitLocOpBuilder &, int64_t number, MutableArrayRef<Value> sums)>;
+  using FinishCorner = function_ref<void(ImplicitLocOpBuilder &, int64_t number,
+                                         MutableArrayRef<Value> accumulators)>;
   /// Starts the store of subtile `number` from shared memory at `address` (i32). One thread calls
   /// it.
   using Store = function_ref<void(ImplicitLocOpBuilder &, int64_t number, Value address)>;
 
   /// Returns the number of registers (i32) of a thread in which a deferred batch stays, for a tile
-  /// of `sums` accumulators a thread. Returns 0 if there is only one batch or stores are not
-  /// deferred.
-  int64_t heldRegisters(int64_t sums) const;
+  /// of `accumulators` accumulators a thread. Returns 0 if there is only one batch or stores are
+  /// not deferred.
+  int64_t heldRegisters(int64_t accumulators) const;
 
-  /// Stores the subtiles of `sums`. If there is more than one batch and stores are deferred, the
-  /// last batch is not stored but returned, rounded, for emitHeld; otherwise the result is empty.
-  /// `finish` may be null: the accumulators are then only rounded.
-  SmallVector<Value> emit(ImplicitLocOpBuilder &b, ArrayRef<Value> sums, FinishCorner finish,
-                          Store store) const;
-  /// Stores the deferred batch `held` that `emit` returned for a tile of `sums` accumulators a
-  /// thread.
-  void emitHeld(ImplicitLocOpBuilder &b, ArrayRef<Value> held, int64_t sums, Store store) const;
+  /// Stores the subtiles of `accumulators`. If there is more than one batch and stores are
+  /// deferred, the last batch is not stored but returned, rounded, for emitHeld; otherwise the
+  /// result is empty. `finish` may be null: the accumulators are then only rounded.
+  SmallVector<Value> emit(ImplicitLocOpBuilder &b, ArrayRef<Value> accumulators,
+                          FinishCorner finish, Store store) const;
+  /// Stores the deferred batch `held` that `emit` returned for a tile of `accumulators`
+  /// accumulators a thread.
+  void emitHeld(ImplicitLocOpBuilder &b, ArrayRef<Value> held, int64_t accumulators,
+                Store store) const;
 
   /// Describes the blocks into which a subtile is divided: 16, 32 or 64 rows and columns.
   struct Blocks {
@@ -80,17 +81,17 @@ public:
   /// 128 threads call it, each for its own block.
   using StoreBlock = function_ref<void(ImplicitLocOpBuilder &, int64_t batch, Value address)>;
 
-  /// Stores the subtiles of `sums` block by block; otherwise it behaves as emit. The blocks of a
-  /// batch, at most 128, are ordered by subtile, row of blocks and column of blocks, and thread i
-  /// stores block i. In shared memory the rows of a block are contiguous, swizzled as a plain TMA
-  /// box with as many columns. Rows and columns are those of stored subtiles, after a
+  /// Stores the subtiles of `accumulators` block by block; otherwise it behaves as emit. The blocks
+  /// of a batch, at most 128, are ordered by subtile, row of blocks and column of blocks, and
+  /// thread i stores block i. In shared memory the rows of a block are contiguous, swizzled as a
+  /// plain TMA box with as many columns. Rows and columns are those of stored subtiles, after a
   /// transposition.
-  SmallVector<Value> emitBlocks(ImplicitLocOpBuilder &b, ArrayRef<Value> sums, Blocks blocks,
-                                FinishCorner finish, StoreBlock store) const;
-  /// Stores the deferred batch `held` that emitBlocks returned for a tile of `sums` accumulators
-  /// a thread.
-  void emitHeldBlocks(ImplicitLocOpBuilder &b, ArrayRef<Value> held, int64_t sums, Blocks blocks,
-                      StoreBlock store) const;
+  SmallVector<Value> emitBlocks(ImplicitLocOpBuilder &b, ArrayRef<Value> accumulators,
+                                Blocks blocks, FinishCorner finish, StoreBlock store) const;
+  /// Stores the deferred batch `held` that emitBlocks returned for a tile of `accumulators`
+  /// accumulators a thread.
+  void emitHeldBlocks(ImplicitLocOpBuilder &b, ArrayRef<Value> held, int64_t accumulators,
+                      Blocks blocks, StoreBlock store) const;
 
   /// Loads the elements at the positions of the 8 accumulators of epilogue fragment `number` from
   /// the subtile at shared-memory address `chunk` (i32), and returns four i32 of two 16-bit
@@ -109,15 +110,15 @@ private:
   using StoreBatch =
       function_ref<void(ImplicitLocOpBuilder &, GetChunk, int64_t first, int64_t last)>;
 
-  SmallVector<Value> emitBatches(ImplicitLocOpBuilder &b, ArrayRef<Value> sums, FinishCorner finish,
-                                 StoreBatch store) const;
-  void emitHeldBatch(ImplicitLocOpBuilder &b, ArrayRef<Value> held, int64_t sums,
+  SmallVector<Value> emitBatches(ImplicitLocOpBuilder &b, ArrayRef<Value> accumulators,
+                                 FinishCorner finish, StoreBatch store) const;
+  void emitHeldBatch(ImplicitLocOpBuilder &b, ArrayRef<Value> held, int64_t accumulators,
                      StoreBatch store) const;
   /// Returns the index of the first subtile of a deferred batch, or the number of subtiles if there
   /// is none.
-  int64_t firstHeld(int64_t sums) const;
-  SmallVector<Value> roundChunk(ImplicitLocOpBuilder &b, ArrayRef<Value> sums, int64_t number,
-                                FinishCorner finish) const;
+  int64_t firstHeld(int64_t accumulators) const;
+  SmallVector<Value> roundChunk(ImplicitLocOpBuilder &b, ArrayRef<Value> accumulators,
+                                int64_t number, FinishCorner finish) const;
   /// Returns the byte offset (i32), in a subtile, of the row of fragment `number` whose address
   /// this lane passes.
   Value cornerOffset(ImplicitLocOpBuilder &b, int64_t number, Blocks blocks) const;

@@ -18,8 +18,8 @@ using namespace mlir::blocksparse::device;
 
 WgmmaTile::WgmmaTile(MLIRContext *context, int64_t n, Type element, WgmmaFactor a, WgmmaFactor b)
     : n(n), element(element), a(a), b(b) {
-  SmallVector<Type> sums(sumsPerThread(), Float32Type::get(context));
-  sumsType = LLVM::LLVMStructType::getLiteral(context, sums);
+  SmallVector<Type> accumulators(accumulatorsPerThread(), Float32Type::get(context));
+  accumulatorsType = LLVM::LLVMStructType::getLiteral(context, accumulators);
 }
 
 uint32_t WgmmaFactor::highHalf() const {
@@ -51,18 +51,19 @@ Value WgmmaFactor::advance(ImplicitLocOpBuilder &b, Value descriptor, int64_t st
                                arith::ConstantIntOp::create(b, b.getI64Type(), units));
 }
 
-Value WgmmaTile::multiplyAdd(ImplicitLocOpBuilder &builder, Value left, Value right, Value sums,
-                             int64_t steps) const {
+Value WgmmaTile::multiplyAdd(ImplicitLocOpBuilder &builder, Value left, Value right,
+                             Value accumulators, int64_t steps) const {
   Value first = a.descriptor(builder, left), second = b.descriptor(builder, right);
   NVVM::WGMMATypes type = element.isBF16() ? NVVM::WGMMATypes::bf16 : NVVM::WGMMATypes::f16;
   auto shape = NVVM::MMAShapeAttr::get(builder.getContext(), 64, static_cast<int>(n), stepDepth);
   for (int64_t k = 0; k < steps; ++k)
-    sums = NVVM::WgmmaMmaAsyncOp::create(
-        builder, sumsType, sums, a.advance(builder, first, k), b.advance(builder, second, k), shape,
-        type, type, NVVM::WGMMATypes::f32, NVVM::WGMMAScaleOut::one, NVVM::WGMMAScaleIn::one,
-        NVVM::WGMMAScaleIn::one, a.alongK ? NVVM::MMALayout::row : NVVM::MMALayout::col,
+    accumulators = NVVM::WgmmaMmaAsyncOp::create(
+        builder, accumulatorsType, accumulators, a.advance(builder, first, k),
+        b.advance(builder, second, k), shape, type, type, NVVM::WGMMATypes::f32,
+        NVVM::WGMMAScaleOut::one, NVVM::WGMMAScaleIn::one, NVVM::WGMMAScaleIn::one,
+        a.alongK ? NVVM::MMALayout::row : NVVM::MMALayout::col,
         b.alongK ? NVVM::MMALayout::col : NVVM::MMALayout::row, NVVM::MMAIntOverflowAttr());
-  return sums;
+  return accumulators;
 }
 
 namespace {
@@ -119,19 +120,19 @@ static std::string operandList(int64_t first, int64_t count) {
   return llvm::join(names, ", ");
 }
 
-SmallVector<Value> WgmmaTile::unpack(ImplicitLocOpBuilder &b, ArrayRef<Value> sums) const {
+SmallVector<Value> WgmmaTile::unpack(ImplicitLocOpBuilder &b, ArrayRef<Value> accumulators) const {
   SmallVector<Value> flat;
-  for (Value value : sums)
-    for (int64_t i = 0; i < sumsPerThread(); ++i)
+  for (Value value : accumulators)
+    for (int64_t i = 0; i < accumulatorsPerThread(); ++i)
       flat.push_back(LLVM::ExtractValueOp::create(b, value, i));
   return flat;
 }
 
 Value WgmmaTile::pack(ImplicitLocOpBuilder &b, ArrayRef<Value> flat) const {
-  Value sums = LLVM::PoisonOp::create(b, sumsType);
+  Value accumulators = LLVM::PoisonOp::create(b, accumulatorsType);
   for (auto [i, value] : llvm::enumerate(flat))
-    sums = LLVM::InsertValueOp::create(b, sums, value, i);
-  return sums;
+    accumulators = LLVM::InsertValueOp::create(b, accumulators, value, i);
+  return accumulators;
 }
 
 WgmmaTile::Guard WgmmaTile::firstGuard(ImplicitLocOpBuilder &builder, Value next, Value b) {
@@ -143,11 +144,11 @@ WgmmaTile::Guard WgmmaTile::firstGuard(ImplicitLocOpBuilder &builder, Value next
 WgmmaTile::Guard WgmmaTile::multiplyAddIf(ImplicitLocOpBuilder &builder, const Guard &guard,
                                           Value next, int64_t bytes,
                                           ArrayRef<SmallVector<Value>> left,
-                                          MutableArrayRef<Value> sums) const {
+                                          MutableArrayRef<Value> accumulators) const {
   constexpr int64_t words = 4;
-  int64_t each = sumsPerThread(), steps = left.front().size() / words;
+  int64_t each = accumulatorsPerThread(), steps = left.front().size() / words;
   ChangingAssembly assembly(builder);
-  for (Value sum : unpack(builder, sums))
+  for (Value sum : unpack(builder, accumulators))
     assembly.change(sum, "f");
   int64_t low = assembly.change(guard.b, "r");
   // The early clobber keeps the next condition out of the register of the guard, which is read
@@ -175,7 +176,7 @@ WgmmaTile::Guard WgmmaTile::multiplyAddIf(ImplicitLocOpBuilder &builder, const G
   }
   text += llvm::formatv("add.u32 ${0}, ${0}, {1}; SKIP: }", low, bytes / 16);
   SmallVector<Value> results = assembly.emit(text);
-  for (auto [i, sum] : llvm::enumerate(sums))
+  for (auto [i, sum] : llvm::enumerate(accumulators))
     sum = pack(builder, ArrayRef<Value>(results).slice(i * each, each));
   return {results[following], results[low]};
 }
@@ -195,22 +196,23 @@ void WgmmaTile::waitAll(ImplicitLocOpBuilder &b) const { NVVM::WgmmaWaitGroupSyn
 /// The accumulators are operands and results, because the operations of the NVVM dialect for fences
 /// and waits do not mention them: LLVM would move accesses to accumulators across those.
 SmallVector<Value> WgmmaTile::tie(ImplicitLocOpBuilder &b, StringRef instruction,
-                                  ArrayRef<Value> sums) const {
+                                  ArrayRef<Value> accumulators) const {
   ChangingAssembly assembly(b);
-  for (Value sum : unpack(b, sums))
+  for (Value sum : unpack(b, accumulators))
     assembly.change(sum, "f");
   return assembly.emit(instruction);
 }
 
 SmallVector<Value> WgmmaTile::zeros(ImplicitLocOpBuilder &b, int64_t count) const {
-  Value zero = LLVM::ZeroOp::create(b, sumsType);
+  Value zero = LLVM::ZeroOp::create(b, accumulatorsType);
   SmallVector<Value> flat = tie(b, "wgmma.fence.sync.aligned;", SmallVector<Value>(count, zero));
   SmallVector<Value> result;
   for (int64_t i = 0; i < count; ++i)
-    result.push_back(pack(b, ArrayRef<Value>(flat).slice(i * sumsPerThread(), sumsPerThread())));
+    result.push_back(
+        pack(b, ArrayRef<Value>(flat).slice(i * accumulatorsPerThread(), accumulatorsPerThread())));
   return result;
 }
 
-SmallVector<Value> WgmmaTile::finish(ImplicitLocOpBuilder &b, ArrayRef<Value> sums) const {
-  return tie(b, "wgmma.wait_group.sync.aligned 0;", sums);
+SmallVector<Value> WgmmaTile::finish(ImplicitLocOpBuilder &b, ArrayRef<Value> accumulators) const {
+  return tie(b, "wgmma.wait_group.sync.aligned 0;", accumulators);
 }

@@ -78,17 +78,17 @@ public:
 
   int64_t getN() const { return n; }
   /// Returns the type of the 64 x n accumulators of a warpgroup: a struct of n / 2 f32.
-  Type getSumsType() const { return sumsType; }
-  int64_t sumsPerThread() const { return n / 2; }
+  Type getAccumulatorsType() const { return accumulatorsType; }
+  int64_t accumulatorsPerThread() const { return n / 2; }
 
   /// Returns `count` sets of accumulators, all 0. They are fenced, so that the first products may
   /// use them.
   SmallVector<Value> zeros(ImplicitLocOpBuilder &b, int64_t count = 1) const;
 
-  /// Issues sums += A * B over `steps` k slices. `a` and `b` are the shared-memory addresses (i32)
-  /// of the subtile of A and of the first subtile of B. Requires a preceding beginGroup(), and
-  /// endGroup() after it; the accumulators must not be read before finish().
-  Value multiplyAdd(ImplicitLocOpBuilder &builder, Value a, Value b, Value sums,
+  /// Issues accumulators += A * B over `steps` k slices. `a` and `b` are the shared-memory
+  /// addresses (i32) of the subtile of A and of the first subtile of B. Requires a preceding
+  /// beginGroup(), and endGroup() after it; the accumulators must not be read before finish().
+  Value multiplyAdd(ImplicitLocOpBuilder &builder, Value a, Value b, Value accumulators,
                     int64_t steps) const;
 
   /// Holds the condition under which products are issued.
@@ -99,15 +99,16 @@ public:
     Value b;
   };
 
-  /// Issues sums[i] += a[i] * B, with A in registers, if `guard` is true. a[i] has the four words
-  /// of a fragment for each k slice. Returns the guard of the next products: it is true if `next`
-  /// (i32) is negative. Its B is the same, or `bytes` further on if products were issued now.
+  /// Issues accumulators[i] += a[i] * B, with A in registers, if `guard` is true. a[i] has the four
+  /// words of a fragment for each k slice. Returns the guard of the next products: it is true if
+  /// `next` (i32) is negative. Its B is the same, or `bytes` further on if products were issued
+  /// now.
   ///
   /// The branch is inside a single inline assembly statement, which also computes the next
   /// condition before it. A condition is usable by a branch only about a dozen cycles after it is
   /// computed; this way, a false condition costs no more than its branch.
   Guard multiplyAddIf(ImplicitLocOpBuilder &builder, const Guard &guard, Value next, int64_t bytes,
-                      ArrayRef<SmallVector<Value>> a, MutableArrayRef<Value> sums) const;
+                      ArrayRef<SmallVector<Value>> a, MutableArrayRef<Value> accumulators) const;
   /// Returns the guard of the first products: true if `next` is negative.
   static Guard firstGuard(ImplicitLocOpBuilder &builder, Value next, Value b);
 
@@ -122,19 +123,19 @@ public:
   void waitAll(ImplicitLocOpBuilder &b) const;
   /// Waits for all commit groups to complete and returns all accumulators, f32 each, in the order
   /// that the head of this file describes.
-  SmallVector<Value> finish(ImplicitLocOpBuilder &b, ArrayRef<Value> sums) const;
+  SmallVector<Value> finish(ImplicitLocOpBuilder &b, ArrayRef<Value> accumulators) const;
 
 private:
   /// Emits `instruction` as inline assembly whose tied operands are all accumulators, and returns
   /// them as f32.
   SmallVector<Value> tie(ImplicitLocOpBuilder &b, StringRef instruction,
-                         ArrayRef<Value> sums) const;
+                         ArrayRef<Value> accumulators) const;
   /// Convert accumulators to f32 each, and back.
-  SmallVector<Value> unpack(ImplicitLocOpBuilder &b, ArrayRef<Value> sums) const;
+  SmallVector<Value> unpack(ImplicitLocOpBuilder &b, ArrayRef<Value> accumulators) const;
   Value pack(ImplicitLocOpBuilder &b, ArrayRef<Value> flat) const;
 
   int64_t n;
-  Type element, sumsType;
+  Type element, accumulatorsType;
   WgmmaFactor a, b;
 };
 

@@ -61,8 +61,8 @@ int64_t MmaProduct::stageBytes() const { return kind.bytes() * shape.k * (shape.
 /// Returns the size of the stages, or of the accumulators, which overwrite them after the last
 /// step.
 int64_t MmaProduct::sharedBytes() const {
-  int64_t sums = shape.m * (shape.n + groupSize) * 4;
-  return std::max(stages * stageBytes(), sums);
+  int64_t accumulators = shape.m * (shape.n + groupSize) * 4;
+  return std::max(stages * stageBytes(), accumulators);
 }
 
 void MmaProduct::launch(ImplicitLocOpBuilder &host, KernelBuilder &kernels, StringRef name,
@@ -89,9 +89,9 @@ void MmaProduct::launch(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Stri
       });
   // A thread has 255 registers at most; 8 warps on an SM leave it that many, 12 leave 168 and 16
   // leave 128. Two sets of fragments need registers besides the accumulators.
-  int64_t sums = shape.warpM() * shape.warpN() / 32;
+  int64_t accumulators = shape.warpM() * shape.warpN() / 32;
   // The addresses of four blocks in each step need more than 128 registers, too.
-  int64_t threads = sums >= 128 ? 256 : sums >= 64 || kind.bytes() == 1 ? 384 : 512;
+  int64_t threads = accumulators >= 128 ? 256 : accumulators >= 64 || kind.bytes() == 1 ? 384 : 512;
   auto resident = static_cast<int32_t>(threads / shape.threads());
   kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), host.getI32IntegerAttr(resident));
 }
@@ -258,7 +258,7 @@ void MmaProduct::emitReduction(ImplicitLocOpBuilder &b, const TileReduction &red
   // The accumulators overwrite the stages.
   emitWaitCopies(b, 0);
   emitBarrier(b);
-  tile->storeSums(b, *memory, state.accumulators);
+  tile->storeAccumulators(b, *memory, state.accumulators);
   emitBarrier(b);
 }
 
@@ -291,7 +291,7 @@ void MmaProduct::emitGroup(ImplicitLocOpBuilder &b, const ResultTile &result, Fi
                            Value row, Value col) const {
   Value outRow = Int(b, result.row) + toIndex(b, row);
   Value outCol = Int(b, result.col) + toIndex(b, col);
-  Value offset = tile->sumOffset(b, row, col);
+  Value offset = tile->accumulatorOffset(b, row, col);
   Value end = Int(b, outCol) + (groupSize - 1);
   Value whole = both(b, result.wide, indexLess(b, end, result.matrix.cols));
   auto storeWhole = [&](OpBuilder &builder, Location loc) {

@@ -41,7 +41,7 @@ static Value strideOf(ImplicitLocOpBuilder &b, const MatrixView &matrix, bool tr
   return globalStride(b, matrix, transposed ? 1 - axis : axis);
 }
 
-TermKind mlir::blocksparse::device::kindAmongSums(TermKind kind, bool transposed) {
+TermKind mlir::blocksparse::device::kindAmongAccumulators(TermKind kind, bool transposed) {
   if (kind == TermKind::Matrix || !transposed)
     return kind;
   return kind == TermKind::Row ? TermKind::Column : TermKind::Row;
@@ -85,7 +85,7 @@ StripEpilogue::StripEpilogue(ImplicitLocOpBuilder &b, const Epilogue &epilogue,
   whole = arith::ShRSIOp::create(b, whole, i32Constant(b, 4));
   pairCorners = arith::SelectOp::create(b, paired, whole, i32Constant(b, 0));
   if (given.test(Epilogue::Input))
-    registers -= cornerSums / 2;
+    registers -= cornerAccumulators / 2;
   depth = std::max<int64_t>(registers / perCorner - 1, 0);
   loadUntil(b, depth);
 }
@@ -95,7 +95,7 @@ void StripEpilogue::addOperand(ImplicitLocOpBuilder &b, Term term, const Epilogu
   Operand operand;
   operand.term = term;
   operand.given = given;
-  operand.kind = kindAmongSums(view.kind, strip.transposed);
+  operand.kind = kindAmongAccumulators(view.kind, strip.transposed);
   operand.matrix = view.view.matrix(b, strip.batch, strip.head);
   operand.element = operand.matrix.elementType();
   if (given) {
@@ -256,8 +256,8 @@ static Value exchangePair(ImplicitLocOpBuilder &b, Value elements) {
   return LLVM::BitcastOp::create(b, elements.getType(), moved);
 }
 
-void StripEpilogue::finish(ImplicitLocOpBuilder &b, int64_t number, MutableArrayRef<Value> sums,
-                           const GivenTerms &given) {
+void StripEpilogue::finish(ImplicitLocOpBuilder &b, int64_t number,
+                           MutableArrayRef<Value> accumulators, const GivenTerms &given) {
   // places[operand] is the index of the first pair of the operand in `loaded`.
   SmallVector<int64_t> places(Epilogue::numTerms, 0);
   SmallVector<const Operand *> ofTerm(Epilogue::numTerms, nullptr);
@@ -280,7 +280,7 @@ void StripEpilogue::finish(ImplicitLocOpBuilder &b, int64_t number, MutableArray
         loaded[place] = exchangePair(b, loaded[place]);
   }
   Value always = arith::ConstantIntOp::create(b, b.getI1Type(), 1);
-  for (int64_t sum = 0; sum < cornerSums; ++sum) {
+  for (int64_t sum = 0; sum < cornerAccumulators; ++sum) {
     int64_t matrix = sum / 2;
     auto element = [&](Term term) -> Value {
       const Operand &operand = *ofTerm[term];
@@ -296,7 +296,7 @@ void StripEpilogue::finish(ImplicitLocOpBuilder &b, int64_t number, MutableArray
         elements = vectors[term][matrix / 2];
       return LLVM::ExtractElementOp::create(b, elements, i32Constant(b, sum % 2));
     };
-    sums[sum] = epilogue->combine(b, sums[sum], always, element, Accuracy::Rounded);
+    accumulators[sum] = epilogue->combine(b, accumulators[sum], always, element, Accuracy::Rounded);
   }
 }
 

@@ -51,7 +51,7 @@ struct SumStrip {
 
 /// Returns what an element of an operand depends on, among the rows and columns of the
 /// accumulators. If `transposed` is true, those are the columns and rows of the result.
-Epilogue::TermKind kindAmongSums(Epilogue::TermKind kind, bool transposed);
+Epilogue::TermKind kindAmongAccumulators(Epilogue::TermKind kind, bool transposed);
 
 /// Holds a set of operands: bit i for Epilogue::Term i.
 using TermSet = std::bitset<Epilogue::numTerms>;
@@ -72,7 +72,7 @@ struct GivenTerms {
 class StripEpilogue {
 public:
   static constexpr int64_t corner = 16;
-  static constexpr int64_t cornerSums = 8;
+  static constexpr int64_t cornerAccumulators = 8;
 
   /// Starts the loads of the first of `corners` corners. At most `registers` registers hold loaded
   /// operands, but at least those that one corner needs. The operands `given`, which may be the
@@ -82,7 +82,7 @@ public:
 
   /// Replaces the accumulators of corner `number` by the values to store. Must be called for one
   /// corner after another.
-  void finish(ImplicitLocOpBuilder &b, int64_t number, MutableArrayRef<Value> sums,
+  void finish(ImplicitLocOpBuilder &b, int64_t number, MutableArrayRef<Value> accumulators,
               const GivenTerms &given = {});
 
 private:

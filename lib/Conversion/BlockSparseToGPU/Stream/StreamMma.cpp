@@ -43,7 +43,7 @@ public:
 private:
   int64_t rowsPerWarp() const { return plan.shape.rows / plan.warps; }
   /// Returns the number of accumulators of a thread in one block row: 4 for each 16 x 8.
-  int64_t rowSums() const { return plan.shape.block / 16 * (plan.cols / 8) * 4; }
+  int64_t rowAccumulators() const { return plan.shape.block / 16 * (plan.cols / 8) * 4; }
   /// Returns the index in the row group of block row `number` of the warp.
   Value rowPlace(ImplicitLocOpBuilder &b, int64_t number) const {
     return plan.placeOf(b, kernel.warp, constant(b, number));
@@ -56,17 +56,17 @@ private:
   RowWord readRow(ImplicitLocOpBuilder &b, Value stage, int64_t number) const;
   /// Adds the products of the warp's rows in a stage to their accumulators.
   SmallVector<Value> multiplyStage(ImplicitLocOpBuilder &b, Value stage,
-                                   ArrayRef<Value> sums) const;
+                                   ArrayRef<Value> accumulators) const;
   SmallVector<Value> multiplyRow(ImplicitLocOpBuilder &b, Value stage, int64_t number,
-                                 ArrayRef<Value> sums) const;
+                                 ArrayRef<Value> accumulators) const;
   /// Adds the products of two rows. A fragment of a panel that both rows meet is loaded once for
   /// both.
   SmallVector<Value> multiplyPair(ImplicitLocOpBuilder &b, Value stage, int64_t number,
-                                  ArrayRef<Value> sums) const;
-  /// Adds the products of a panel with one block of each row, which begins at blocks[row]. `sums`
-  /// are the accumulators of the rows, one row after another.
+                                  ArrayRef<Value> accumulators) const;
+  /// Adds the products of a panel with one block of each row, which begins at blocks[row].
+  /// `accumulators` are the accumulators of the rows, one row after another.
   void multiplyPanel(ImplicitLocOpBuilder &b, Value panel, ArrayRef<Value> blocks,
-                     MutableArrayRef<Value> sums) const;
+                     MutableArrayRef<Value> accumulators) const;
   /// Runs `body` for each panel of `mask` in ascending order, with carried values. `body` receives
   /// the lane's address in the panel and a mask of the bits below the panel's bit.
   using PanelBody = function_ref<SmallVector<Value>(ImplicitLocOpBuilder &, Value panel,
@@ -78,21 +78,22 @@ private:
   /// Loads two fragments of B: 16 columns from n on, of the panel in which the lane's address is
   /// `panel`.
   Fragments loadRight(ImplicitLocOpBuilder &b, Value panel, int64_t k, int64_t n) const;
-  /// Updates sums += left * right for the columns of `right`, which begin at column n.
+  /// Updates accumulators += left * right for the columns of `right`, which begin at column n.
   void multiplyFragments(ImplicitLocOpBuilder &b, ArrayRef<Value> left, ArrayRef<Value> right,
-                         int64_t n, MutableArrayRef<Value> sums) const;
+                         int64_t n, MutableArrayRef<Value> accumulators) const;
   SharedTile valueTile() const { return {plan.shape.block, plan.shape.block}; }
   /// Applies the epilogue to a block row and stores it. Reads the row's subtiles of `terms` and
   /// releases them.
   void storeRow(ImplicitLocOpBuilder &b, const StagedTile &tile, int64_t number, TermReader &terms,
-                MutableArrayRef<StripEpilogue> strips, ArrayRef<Value> sums) const;
+                MutableArrayRef<StripEpilogue> strips, ArrayRef<Value> accumulators) const;
   /// Epilogues of a block row, one for each 16 rows. Empty if the epilogue is trivial.
   using Strips = SmallVector<StripEpilogue, 2>;
   Strips startStrips(ImplicitLocOpBuilder &b, const StagedTile &tile, int64_t number) const;
   void prefetchRow(ImplicitLocOpBuilder &b, const StagedTile &tile, int64_t number) const;
   /// Applies the epilogue to a subtile and writes it to the warp's buffer.
   void writeChunk(ImplicitLocOpBuilder &b, const TermReader &terms,
-                  MutableArrayRef<StripEpilogue> strips, int64_t chunk, ArrayRef<Value> sums) const;
+                  MutableArrayRef<StripEpilogue> strips, int64_t chunk,
+                  ArrayRef<Value> accumulators) const;
 
   const StreamKernel &kernel;
   const StreamPlan &plan;
@@ -134,16 +135,16 @@ Fragments MmaConsumer::loadRight(ImplicitLocOpBuilder &b, Value panel, int64_t k
 
 void MmaConsumer::multiplyFragments(ImplicitLocOpBuilder &b, ArrayRef<Value> left,
                                     ArrayRef<Value> right, int64_t n,
-                                    MutableArrayRef<Value> sums) const {
+                                    MutableArrayRef<Value> accumulators) const {
   int64_t tilesM = plan.shape.block / 16, tilesN = plan.cols / 8;
   for (int64_t i = 0, end = right.size() / 2; i < end; ++i)
     for (int64_t m = 0; m < tilesM; ++m)
       multiplyAddFragments(b, plan.element, left.slice(m * 4, 4), right.slice(i * 2, 2),
-                           sums.slice((m * tilesN + n / 8 + i) * 4, 4));
+                           accumulators.slice((m * tilesN + n / 8 + i) * 4, 4));
 }
 
 void MmaConsumer::multiplyPanel(ImplicitLocOpBuilder &b, Value panel, ArrayRef<Value> blocks,
-                                MutableArrayRef<Value> sums) const {
+                                MutableArrayRef<Value> accumulators) const {
   for (int64_t k = 0; k < plan.shape.block; k += 16) {
     SmallVector<Fragments> left;
     for (Value block : blocks)
@@ -151,7 +152,8 @@ void MmaConsumer::multiplyPanel(ImplicitLocOpBuilder &b, Value panel, ArrayRef<V
     for (int64_t n = 0; n < plan.cols; n += 16) {
       Fragments right = loadRight(b, panel, k, n);
       for (auto [row, fragments] : llvm::enumerate(left))
-        multiplyFragments(b, fragments, right, n, sums.slice(row * rowSums(), rowSums()));
+        multiplyFragments(b, fragments, right, n,
+                          accumulators.slice(row * rowAccumulators(), rowAccumulators()));
     }
   }
 }
@@ -197,10 +199,10 @@ MmaConsumer::RowWord MmaConsumer::readRow(ImplicitLocOpBuilder &b, Value stage,
 }
 
 SmallVector<Value> MmaConsumer::multiplyRow(ImplicitLocOpBuilder &b, Value stage, int64_t number,
-                                            ArrayRef<Value> sums) const {
+                                            ArrayRef<Value> accumulators) const {
   RowWord row = readRow(b, stage, number);
   SmallVector<Value> initial{row.blocks};
-  llvm::append_range(initial, sums);
+  llvm::append_range(initial, accumulators);
   SmallVector<Value> end = forEachPanel(
       b, stage, row.mask, initial,
       [&](ImplicitLocOpBuilder &b, Value panel, Value, ArrayRef<Value> carried) {
@@ -216,7 +218,7 @@ SmallVector<Value> MmaConsumer::multiplyPair(ImplicitLocOpBuilder &b, Value stag
                                              ArrayRef<Value> initial) const {
   RowWord rows[2] = {readRow(b, stage, number), readRow(b, stage, number + 1)};
   Value shared = arith::AndIOp::create(b, rows[0].mask, rows[1].mask);
-  SmallVector<Value> sums(initial);
+  SmallVector<Value> accumulators(initial);
   // Adds the products of the rows `members` in the panels of `mask`.
   auto multiply = [&](Value mask, ArrayRef<RowWord> members, MutableArrayRef<Value> own) {
     SmallVector<Value> added = forEachPanel(
@@ -233,28 +235,30 @@ SmallVector<Value> MmaConsumer::multiplyPair(ImplicitLocOpBuilder &b, Value stag
         });
     llvm::copy(added, own.begin());
   };
-  MutableArrayRef<Value> all(sums);
+  MutableArrayRef<Value> all(accumulators);
   multiply(shared, rows, all);
   for (int64_t row = 0; row < 2; ++row)
     multiply(arith::XOrIOp::create(b, rows[row].mask, shared), rows[row],
-             all.slice(row * rowSums(), rowSums()));
-  return sums;
+             all.slice(row * rowAccumulators(), rowAccumulators()));
+  return accumulators;
 }
 
 SmallVector<Value> MmaConsumer::multiplyStage(ImplicitLocOpBuilder &b, Value stage,
-                                              ArrayRef<Value> sums) const {
+                                              ArrayRef<Value> accumulators) const {
   if (rowsPerWarp() == 2)
-    return multiplyPair(b, stage, 0, sums);
+    return multiplyPair(b, stage, 0, accumulators);
   SmallVector<Value> results;
   for (int64_t row = 0; row < rowsPerWarp(); ++row)
-    llvm::append_range(results, multiplyRow(b, stage, row, sums.slice(row * rowSums(), rowSums())));
+    llvm::append_range(
+        results,
+        multiplyRow(b, stage, row, accumulators.slice(row * rowAccumulators(), rowAccumulators())));
   return results;
 }
 
 void MmaConsumer::emit(ImplicitLocOpBuilder &b) const {
   TileRange range = kernel.lists.tilesOfBlock(b);
   StageRing::Position start = kernel.ring->start(b, /*producer=*/false);
-  int64_t rows = rowsPerWarp(), perRow = rowSums();
+  int64_t rows = rowsPerWarp(), perRow = rowAccumulators();
   Value one = constant(b, 1);
   emitCarry(b, range.from, range.to, one, start.toCarried(),
             [&](ImplicitLocOpBuilder &b, Value number, ValueRange carried) {
@@ -264,22 +268,24 @@ void MmaConsumer::emit(ImplicitLocOpBuilder &b) const {
               SmallVector<Value> initial(carried);
               Value zero = arith::ConstantOp::create(b, b.getF32FloatAttr(0));
               initial.append(rows * perRow, zero);
-              SmallVector<Value> end = emitCarry(
-                  b, constant(b, 0), tile.records, one, initial,
-                  [&](ImplicitLocOpBuilder &b, Value, ValueRange carried) {
-                    StageRing::Position at = StageRing::Position::fromCarried(carried);
-                    SmallVector<Value> sums(carried.drop_front(StageRing::Position::numCarried));
-                    // The full barrier makes panels, value blocks and record of the stage visible.
-                    kernel.ring->waitFull(b, at);
-                    Value stage = kernel.stageBase(b, at.stage);
-                    StageRing::Position next = kernel.ring->next(b, at);
-                    SmallVector<Value> results = next.toCarried();
-                    llvm::append_range(results, multiplyStage(b, stage, sums));
-                    // Every lane arrives for itself: a warp barrier alone would not order the reads
-                    // of one lane before the arrival of another.
-                    kernel.ring->release(b, at.stage);
-                    return results;
-                  });
+              SmallVector<Value> end =
+                  emitCarry(b, constant(b, 0), tile.records, one, initial,
+                            [&](ImplicitLocOpBuilder &b, Value, ValueRange carried) {
+                              StageRing::Position at = StageRing::Position::fromCarried(carried);
+                              SmallVector<Value> accumulators(
+                                  carried.drop_front(StageRing::Position::numCarried));
+                              // The full barrier makes panels, value blocks and record of the stage
+                              // visible.
+                              kernel.ring->waitFull(b, at);
+                              Value stage = kernel.stageBase(b, at.stage);
+                              StageRing::Position next = kernel.ring->next(b, at);
+                              SmallVector<Value> results = next.toCarried();
+                              llvm::append_range(results, multiplyStage(b, stage, accumulators));
+                              // Every lane arrives for itself: a warp barrier alone would not order
+                              // the reads of one lane before the arrival of another.
+                              kernel.ring->release(b, at.stage);
+                              return results;
+                            });
               Strips strips = startStrips(b, tile, 0), following;
               TermReader terms(kernel, kernel.warp, StageRing::Position::fromCarried(end));
               for (int64_t row = 0; row < rows; ++row) {
@@ -315,7 +321,7 @@ MmaConsumer::Strips MmaConsumer::startStrips(ImplicitLocOpBuilder &b, const Stag
     // Two rows have epilogues at a time: the next row's operands are loaded while this row is
     // stored.
     strips.emplace_back(b, kernel.epilogue, strip, plan.cols / StripEpilogue::corner,
-                        plan.freeRegisters(rowsPerWarp() * rowSums()) / (2 * count),
+                        plan.freeRegisters(rowsPerWarp() * rowAccumulators()) / (2 * count),
                         plan.terms.given());
   }
   return strips;
@@ -332,7 +338,7 @@ void MmaConsumer::prefetchRow(ImplicitLocOpBuilder &b, const StagedTile &tile,
 /// warp's buffer.
 void MmaConsumer::writeChunk(ImplicitLocOpBuilder &b, const TermReader &terms,
                              MutableArrayRef<StripEpilogue> strips, int64_t chunk,
-                             ArrayRef<Value> sums) const {
+                             ArrayRef<Value> accumulators) const {
   int64_t size = plan.shape.block, tilesN = plan.cols / 8;
   SharedTile buffer = plan.transposeOut ? SharedTile{chunkCols, size} : SharedTile{size, chunkCols};
   for (int64_t m = 0; m < size; m += 16)
@@ -340,7 +346,7 @@ void MmaConsumer::writeChunk(ImplicitLocOpBuilder &b, const TermReader &terms,
       // The 8 accumulators belong to two neighbouring fragments of 16 x 8.
       int64_t col = chunk * chunkCols + n;
       SmallVector<Value> parts(
-          sums.slice(((m / 16) * tilesN + col / 8) * 4, StripEpilogue::cornerSums));
+          accumulators.slice(((m / 16) * tilesN + col / 8) * 4, StripEpilogue::cornerAccumulators));
       LanePlace place = LanePlace::get(b, lane, /*rowsFirst=*/!plan.transposeOut);
       int64_t firstRow = plan.transposeOut ? n : m, firstPiece = (plan.transposeOut ? m : n) / 8;
       Value offset = buffer.offset(b, constant(b, 0), place.row,
@@ -357,7 +363,7 @@ void MmaConsumer::writeChunk(ImplicitLocOpBuilder &b, const TermReader &terms,
 
 void MmaConsumer::storeRow(ImplicitLocOpBuilder &b, const StagedTile &tile, int64_t number,
                            TermReader &terms, MutableArrayRef<StripEpilogue> strips,
-                           ArrayRef<Value> sums) const {
+                           ArrayRef<Value> accumulators) const {
   Value unit = kernel.lists.rowOf(b, tile.group, rowPlace(b, number));
   Value there = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, unit, constant(b, 0));
   for (int64_t chunk = 0; chunk < plan.cols / chunkCols; ++chunk) {
@@ -365,7 +371,7 @@ void MmaConsumer::storeRow(ImplicitLocOpBuilder &b, const StagedTile &tile, int6
     emitIf(b, kernel.isFirstLane, [&](ImplicitLocOpBuilder &b) { emitWaitStoresRead(b); });
     emitWarpBarrier(b);
     terms.take(b, number * (plan.cols / chunkCols) + chunk);
-    writeChunk(b, terms, strips, chunk, sums);
+    writeChunk(b, terms, strips, chunk, accumulators);
     terms.giveBack(b);
     // TMA must see the writes of all lanes: each lane fences its own, then the warp meets.
     emitCopyFence(b);

@@ -69,10 +69,10 @@ WarpRegisters StreamPlan::registers() const {
   return {producer, std::min(roundDown(rest / (warps * warpSize)), most)};
 }
 
-int64_t StreamPlan::freeRegisters(int64_t sums) const {
+int64_t StreamPlan::freeRegisters(int64_t accumulators) const {
   constexpr int64_t all = 65536, most = 255;
   int64_t consumer = registers().consumer;
-  return (consumer != 0 ? consumer : std::min(all / threads(), most)) - sums -
+  return (consumer != 0 ? consumer : std::min(all / threads(), most)) - accumulators -
          ::blocksparse::streamOtherRegisters;
 }
 

@@ -68,9 +68,9 @@ struct StreamPlan {
   int64_t threads() const;
   /// Returns the registers of producer and consumer threads.
   WarpRegisters registers() const;
-  /// Returns the number of registers of a consumer with `sums` accumulators that hold neither these
-  /// nor addresses and the like.
-  int64_t freeRegisters(int64_t sums) const;
+  /// Returns the number of registers of a consumer with `accumulators` accumulators that hold
+  /// neither these nor addresses and the like.
+  int64_t freeRegisters(int64_t accumulators) const;
 
   ::blocksparse::StreamShape shape;
   int64_t stages, warps, cols;

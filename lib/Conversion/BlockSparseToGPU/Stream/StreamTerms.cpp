@@ -37,7 +37,7 @@ TermStages TermStages::get(PlannedDSDOp op, const ::blocksparse::StreamShape &sh
     std::optional<TermKind> kind = Epilogue::kindOf(op, term);
     if (!kind || *kind == TermKind::Matrix)
       continue;
-    bool alongRows = kindAmongSums(*kind, stages.transposeOut) == TermKind::Row;
+    bool alongRows = kindAmongAccumulators(*kind, stages.transposeOut) == TermKind::Row;
     (alongRows ? stages.ofRow : stages.ofCol).push_back(term);
   }
   stages.hasInput = hasMappedInput(op);

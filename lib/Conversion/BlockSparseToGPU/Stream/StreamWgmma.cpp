@@ -95,25 +95,25 @@ private:
   /// Returns the number of panels whose fragments are in registers together, 16 words a thread
   /// each.
   int64_t panelsAtOnce() const { return 32 / plan.shape.block; }
-  /// Starts the products of a stage, one commit for each panel; `sums` are [row][subtile]. Stage
-  /// `before`, unless it is -1, is released when its products have ended.
+  /// Starts the products of a stage, one commit for each panel; `accumulators` are [row][subtile].
+  /// Stage `before`, unless it is -1, is released when its products have ended.
   void multiplyStage(ImplicitLocOpBuilder &b, Value stage, Value before, Value words,
-                     MutableArrayRef<Value> sums) const;
+                     MutableArrayRef<Value> accumulators) const;
   /// Starts the products of a panel, whose word is `word`, with the blocks of all rows that meet
   /// it.
   void multiplyPanel(ImplicitLocOpBuilder &b, Value stage, Value word, const Fragments &left,
-                     MutableArrayRef<Value> sums) const;
+                     MutableArrayRef<Value> accumulators) const;
   /// Applies the epilogue to all rows and stores them. Reads the subtiles of `terms` and releases
   /// them.
   void storeRows(ImplicitLocOpBuilder &b, const StagedTile &tile, TermReader &terms,
-                 ArrayRef<Value> sums) const;
+                 ArrayRef<Value> accumulators) const;
   /// Returns the position of the accumulators of subtile `number` of the warpgroup, counted in
   /// [row][subtile] order.
   SumStrip getSums(ImplicitLocOpBuilder &b, const StagedTile &tile, int64_t number) const;
   /// Applies the epilogue `strip` (null if it is trivial) to subtile `chunk` of a row and writes it
   /// to shared memory at `address`.
   void writeChunk(ImplicitLocOpBuilder &b, const TermReader &terms, StripEpilogue *strip,
-                  int64_t chunk, ArrayRef<Value> sums, Value address) const;
+                  int64_t chunk, ArrayRef<Value> accumulators, Value address) const;
   void emitGroupBarrier(ImplicitLocOpBuilder &b) const;
 
   const StreamKernel &kernel;
@@ -180,7 +180,8 @@ StreamWgmmaConsumer::Fragments StreamWgmmaConsumer::loadPanel(ImplicitLocOpBuild
 }
 
 void StreamWgmmaConsumer::multiplyPanel(ImplicitLocOpBuilder &b, Value stage, Value word,
-                                        const Fragments &left, MutableArrayRef<Value> sums) const {
+                                        const Fragments &left,
+                                        MutableArrayRef<Value> accumulators) const {
   Value first = Int(b, word) / (StreamWord::mask + 1) * plan.blockBytes();
   Value block = valueFactor(plan).lowHalf(b, Int(b, kernel.valuesBase(b, stage)) + first);
   // The bit of a row becomes the sign bit.
@@ -190,13 +191,14 @@ void StreamWgmmaConsumer::multiplyPanel(ImplicitLocOpBuilder &b, Value stage, Va
   tile.beginGroup(b);
   WgmmaTile::Guard guard = WgmmaTile::firstGuard(b, meets(0), block);
   for (int64_t row = 0; row < rows(); ++row)
-    guard = tile.multiplyAddIf(b, guard, row + 1 < rows() ? meets(row + 1) : constant(b, 0),
-                               plan.blockBytes(), left, sums.slice(row * chunks(), chunks()));
+    guard =
+        tile.multiplyAddIf(b, guard, row + 1 < rows() ? meets(row + 1) : constant(b, 0),
+                           plan.blockBytes(), left, accumulators.slice(row * chunks(), chunks()));
   tile.endGroup(b);
 }
 
 void StreamWgmmaConsumer::multiplyStage(ImplicitLocOpBuilder &b, Value stage, Value before,
-                                        Value words, MutableArrayRef<Value> sums) const {
+                                        Value words, MutableArrayRef<Value> accumulators) const {
   int64_t panels = plan.shape.panels;
   for (int64_t first = 0; first < panels; first += panelsAtOnce()) {
     // The fragments of the previous panels may be overwritten after their products have ended. The
@@ -210,7 +212,7 @@ void StreamWgmmaConsumer::multiplyStage(ImplicitLocOpBuilder &b, Value stage, Va
       left.push_back(loadPanel(b, stage, first + i));
     for (int64_t i = 0; i < count; ++i) {
       Value word = LLVM::ExtractElementOp::create(b, words, constant(b, first + i));
-      multiplyPanel(b, stage, word, left[i], sums);
+      multiplyPanel(b, stage, word, left[i], accumulators);
     }
   }
 }
@@ -245,11 +247,11 @@ void StreamWgmmaConsumer::emit(ImplicitLocOpBuilder &b) const {
                     state.words = wordsOf(b, Int(b, record) + one, state.at);
                     return state.toCarried();
                   }));
-    SmallVector<Value> sums = tile.finish(b, end.accumulators);
+    SmallVector<Value> accumulators = tile.finish(b, end.accumulators);
     // The products of the last stage have ended, too.
     releaseIf(b, end.previous);
     TermReader terms(kernel, group, end.at);
-    storeRows(b, work, terms, sums);
+    storeRows(b, work, terms, accumulators);
     return terms.position().toCarried();
   };
   emitCarry(b, range.from, range.to, one, start.toCarried(), emitTile);
@@ -266,19 +268,19 @@ void StreamWgmmaConsumer::emit(ImplicitLocOpBuilder &b) const {
 SumStrip StreamWgmmaConsumer::getSums(ImplicitLocOpBuilder &b, const StagedTile &work,
                                       int64_t number) const {
   Value unit = kernel.readableRow(b, work, rowPlace(b, number / chunks()));
-  SumStrip sums = kernel.getSums(b, work, unit);
-  std::swap(sums.row, sums.col);
-  std::swap(sums.rows, sums.cols);
-  sums.transposed = !sums.transposed;
-  sums.row = Int(b, sums.row) + (constant(b, number % chunks() * chunkCols));
-  return sums;
+  SumStrip accumulators = kernel.getSums(b, work, unit);
+  std::swap(accumulators.row, accumulators.col);
+  std::swap(accumulators.rows, accumulators.cols);
+  accumulators.transposed = !accumulators.transposed;
+  accumulators.row = Int(b, accumulators.row) + (constant(b, number % chunks() * chunkCols));
+  return accumulators;
 }
 
 /// Writes 64 columns of a block row to shared memory at `address`. The accumulators are those of
 /// the transposed tile (column, row), see Kit/WgmmaTile.h; lanes store as in Kit/ResultChunks.h.
 void StreamWgmmaConsumer::writeChunk(ImplicitLocOpBuilder &b, const TermReader &terms,
-                                     StripEpilogue *strip, int64_t chunk, ArrayRef<Value> sums,
-                                     Value address) const {
+                                     StripEpilogue *strip, int64_t chunk,
+                                     ArrayRef<Value> accumulators, Value address) const {
   int64_t size = plan.shape.block;
   SharedTile buffer = plan.transposeOut ? SharedTile{chunkCols, size} : SharedTile{size, chunkCols};
   Value seven = Int(b, kernel.lane) % 8;
@@ -286,7 +288,7 @@ void StreamWgmmaConsumer::writeChunk(ImplicitLocOpBuilder &b, const TermReader &
   Value fourth = Int(b, kernel.lane) / 16;
   Value firstCol = Int(b, warp) * 16;
   for (int64_t row = 0; row < size; row += 16) {
-    SmallVector<Value> parts(sums.slice(row / 8 * 4, StripEpilogue::cornerSums));
+    SmallVector<Value> parts(accumulators.slice(row / 8 * 4, StripEpilogue::cornerAccumulators));
     Value place;
     if (plan.transposeOut) {
       Value inner = Int(b, firstCol) + (Int(b, seven) + Int(b, third) * 8);
@@ -306,8 +308,8 @@ void StreamWgmmaConsumer::writeChunk(ImplicitLocOpBuilder &b, const TermReader &
 }
 
 void StreamWgmmaConsumer::storeRows(ImplicitLocOpBuilder &b, const StagedTile &work,
-                                    TermReader &terms, ArrayRef<Value> sums) const {
-  int64_t perChunk = tile.sumsPerThread(), all = rows() * chunks();
+                                    TermReader &terms, ArrayRef<Value> accumulators) const {
+  int64_t perChunk = tile.accumulatorsPerThread(), all = rows() * chunks();
   std::optional<StripEpilogue> strip, following;
   auto start = [&](int64_t number) {
     if (Epilogue::isTrivial(kernel.op) || number == all)
@@ -334,7 +336,7 @@ void StreamWgmmaConsumer::storeRows(ImplicitLocOpBuilder &b, const StagedTile &w
       start(i + 1);
       terms.take(b, i);
       writeChunk(b, terms, strip ? &*strip : nullptr, i % chunks(),
-                 sums.slice(i * perChunk, perChunk), addresses.back());
+                 accumulators.slice(i * perChunk, perChunk), addresses.back());
       terms.giveBack(b);
     }
     // Each thread makes its writes visible to TMA; after the barrier all of them are, and one

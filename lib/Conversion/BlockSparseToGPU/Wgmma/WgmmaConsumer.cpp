@@ -69,18 +69,19 @@ public:
 private:
   /// Starts the products of a stage as one of the commit groups of wgmma, and returns the new
   /// accumulators.
-  Value multiply(ImplicitLocOpBuilder &b, Value stage, Value sums) const;
+  Value multiply(ImplicitLocOpBuilder &b, Value stage, Value accumulators) const;
   /// Starts the products of a stage, waits for those of the previous k step and releases their
   /// stage `previous` (or -1 if there is none).
-  Value multiplyStage(ImplicitLocOpBuilder &b, Value stage, Value previous, Value sums) const;
+  Value multiplyStage(ImplicitLocOpBuilder &b, Value stage, Value previous,
+                      Value accumulators) const;
   /// Releases `stage`, if it is not -1, by one lane of each warp.
   void releaseIf(ImplicitLocOpBuilder &b, Value stage) const;
   /// Multiplies one k step of a tile and returns the state for the next.
   StepState emitStep(ImplicitLocOpBuilder &b, const StepState &state) const;
 
   /// Returns the number of registers of a deferred store.
-  int64_t numHeld() const { return chunks.heldRegisters(numSums()); }
-  int64_t numSums() const { return shape.cols / 2; }
+  int64_t numHeld() const { return chunks.heldRegisters(numAccumulators()); }
+  int64_t numAccumulators() const { return shape.cols / 2; }
   /// Stores the deferred batch if `condition` is true. `held` contains a flag (i32, 1 if there is a
   /// batch), the tile and the registers of the batch; it is empty if the shape does not defer
   /// stores.
@@ -119,7 +120,7 @@ WgmmaConsumer::WgmmaConsumer(ImplicitLocOpBuilder &b, const WgmmaShape &shape, W
       isFirstLane(isEqual(b, Int(b, frame.thread) % 32, constant(b, 0))),
       chunks(makeChunks(b, shape, frame, group)) {}
 
-Value WgmmaConsumer::multiply(ImplicitLocOpBuilder &b, Value stage, Value sums) const {
+Value WgmmaConsumer::multiply(ImplicitLocOpBuilder &b, Value stage, Value accumulators) const {
   StageBuffers buffers = frame.buffers(b, shape, stage);
   Value first = buffers.a, second = buffers.b;
   if (shape.splitColumns)
@@ -127,8 +128,8 @@ Value WgmmaConsumer::multiply(ImplicitLocOpBuilder &b, Value stage, Value sums) 
   else
     first = Int(b, first) + Int(b, group) * WgmmaTile::matrixBytes;
   tile.beginGroup(b);
-  Value next =
-      tile.multiplyAdd(b, first, second, sums, WgmmaShape::stepDepth / WgmmaTile::stepDepth);
+  Value next = tile.multiplyAdd(b, first, second, accumulators,
+                                WgmmaShape::stepDepth / WgmmaTile::stepDepth);
   tile.endGroup(b);
   return next;
 }
@@ -138,8 +139,8 @@ void WgmmaConsumer::releaseIf(ImplicitLocOpBuilder &b, Value stage) const {
 }
 
 Value WgmmaConsumer::multiplyStage(ImplicitLocOpBuilder &b, Value stage, Value previous,
-                                   Value sums) const {
-  Value next = multiply(b, stage, sums);
+                                   Value accumulators) const {
+  Value next = multiply(b, stage, accumulators);
   // Only the products started now may be in flight: those that read `previous` have ended.
   tile.waitAllButLast(b);
   releaseIf(b, previous);
@@ -148,7 +149,7 @@ Value WgmmaConsumer::multiplyStage(ImplicitLocOpBuilder &b, Value stage, Value p
 
 StepState WgmmaConsumer::emitStep(ImplicitLocOpBuilder &b, const StepState &state) const {
   StageRing::Position at = state.at;
-  Value previous = state.previous, sums = state.accumulators;
+  Value previous = state.previous, accumulators = state.accumulators;
   frame.ring.waitFull(b, at);
   Value used = at.stage;
   if (shape.hasGaps) {
@@ -158,7 +159,7 @@ StepState WgmmaConsumer::emitStep(ImplicitLocOpBuilder &b, const StepState &stat
         b, part,
         [&](OpBuilder &builder, Location loc) {
           ImplicitLocOpBuilder b(loc, builder);
-          Value next = multiplyStage(b, at.stage, previous, sums);
+          Value next = multiplyStage(b, at.stage, previous, accumulators);
           scf::YieldOp::create(b, ValueRange{at.stage, next});
         },
         [&](OpBuilder &builder, Location loc) {
@@ -168,14 +169,14 @@ StepState WgmmaConsumer::emitStep(ImplicitLocOpBuilder &b, const StepState &stat
           tile.waitAll(b);
           releaseIf(b, previous);
           releaseIf(b, at.stage);
-          scf::YieldOp::create(b, ValueRange{constant(b, -1), sums});
+          scf::YieldOp::create(b, ValueRange{constant(b, -1), accumulators});
         });
     used = branch.getResult(0);
-    sums = branch.getResult(1);
+    accumulators = branch.getResult(1);
   } else {
-    sums = multiplyStage(b, at.stage, previous, sums);
+    accumulators = multiplyStage(b, at.stage, previous, accumulators);
   }
-  return {frame.ring.next(b, at), used, sums};
+  return {frame.ring.next(b, at), used, accumulators};
 }
 
 void WgmmaConsumer::storeHeldIf(ImplicitLocOpBuilder &b, Value condition, ValueRange held) const {
@@ -185,7 +186,7 @@ void WgmmaConsumer::storeHeldIf(ImplicitLocOpBuilder &b, Value condition, ValueR
   emitIf(b, both(b, condition, isThere), [&](ImplicitLocOpBuilder &b) {
     WgmmaWork work = WgmmaWork::fromCarried(held.drop_front().drop_back(numHeld()));
     kernel.emitHeld(b, work, group, chunks, SmallVector<Value>(held.take_back(numHeld())),
-                    numSums());
+                    numAccumulators());
   });
 }
 
@@ -217,11 +218,11 @@ SmallVector<Value> WgmmaConsumer::emitTile(ImplicitLocOpBuilder &b, const TileRa
   // A tile without k steps has not run it yet.
   storeHeldIf(b, isEqual(b, work.steps, zero), held);
   kernel.prepareResult(b, work, group, frame.thread);
-  SmallVector<Value> sums = tile.finish(b, end.accumulators);
+  SmallVector<Value> accumulators = tile.finish(b, end.accumulators);
   // The products of the last k step have ended, too.
   releaseIf(b, end.previous);
   InputChunks input(shape, frame.ring, frame.base, group, end.at);
-  SmallVector<Value> rest = kernel.emitResult(b, work, group, chunks, input, sums);
+  SmallVector<Value> rest = kernel.emitResult(b, work, group, chunks, input, accumulators);
   SmallVector<Value> results = input.position().toCarried();
   llvm::append_range(results, following);
   if (numHeld() != 0) {

@@ -30,29 +30,31 @@ void DenseResultKernel::prepareResult(ImplicitLocOpBuilder &b, const WgmmaWork &
 
 SmallVector<Value> DenseResultKernel::emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
                                                  Value group, const ResultChunks &chunks,
-                                                 InputChunks &input, ArrayRef<Value> sums) {
+                                                 InputChunks &input, ArrayRef<Value> accumulators) {
   constexpr int64_t perChunk = chunkCols / StripEpilogue::corner;
   Value chunk;
-  auto finish = [&](ImplicitLocOpBuilder &b, int64_t number, MutableArrayRef<Value> sums) {
+  auto finish = [&](ImplicitLocOpBuilder &b, int64_t number, MutableArrayRef<Value> accumulators) {
     GivenTerms terms;
     if (shape.hasInput) {
       if (number % perChunk == 0)
         chunk = input.take(b, number / perChunk);
       terms.input = chunks.readCorner(b, chunk, number % perChunk);
     }
-    strip->finish(b, number, sums, terms);
+    strip->finish(b, number, accumulators, terms);
     if (shape.hasInput && (number + 1) % perChunk == 0)
       input.giveBack(b, number / perChunk);
   };
-  return chunks.emit(b, sums, strip ? ResultChunks::FinishCorner(finish) : nullptr,
+  return chunks.emit(b, accumulators, strip ? ResultChunks::FinishCorner(finish) : nullptr,
                      [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
                        storeChunk(b, tile, group, number, address);
                      });
 }
 
 void DenseResultKernel::emitHeld(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                                 const ResultChunks &chunks, ArrayRef<Value> held, int64_t sums) {
-  chunks.emitHeld(b, held, sums, [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
-    storeChunk(b, tile, group, number, address);
-  });
+                                 const ResultChunks &chunks, ArrayRef<Value> held,
+                                 int64_t accumulators) {
+  chunks.emitHeld(b, held, accumulators,
+                  [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
+                    storeChunk(b, tile, group, number, address);
+                  });
 }

@@ -24,9 +24,9 @@ public:
                      Value thread) override;
   SmallVector<Value> emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                                 const ResultChunks &chunks, InputChunks &input,
-                                ArrayRef<Value> sums) override;
+                                ArrayRef<Value> accumulators) override;
   void emitHeld(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                const ResultChunks &chunks, ArrayRef<Value> held, int64_t sums) override;
+                const ResultChunks &chunks, ArrayRef<Value> held, int64_t accumulators) override;
 
 protected:
   /// Creates the epilogue part of a kernel. If `isTrivial` is set, accumulators are only rounded.

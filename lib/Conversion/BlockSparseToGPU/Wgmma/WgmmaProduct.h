@@ -227,15 +227,15 @@ public:
   /// emitResult needs may be loaded meanwhile.
   virtual void prepareResult(ImplicitLocOpBuilder &, const WgmmaWork &, Value /*group*/,
                              Value /*thread*/) {}
-  /// Stores the accumulators `sums` of consumer warpgroup `group` and returns the registers of the
-  /// deferred batch, see ResultChunks::emit. If shape.hasInput, reads all subtiles of `input` and
-  /// releases them.
+  /// Stores the accumulators `accumulators` of consumer warpgroup `group` and returns the registers
+  /// of the deferred batch, see ResultChunks::emit. If shape.hasInput, reads all subtiles of
+  /// `input` and releases them.
   virtual SmallVector<Value> emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                                         const ResultChunks &chunks, InputChunks &input,
-                                        ArrayRef<Value> sums) = 0;
-  /// Stores the deferred batch `held` of a tile with `sums` accumulators a thread.
+                                        ArrayRef<Value> accumulators) = 0;
+  /// Stores the deferred batch `held` of a tile with `accumulators` accumulators a thread.
   virtual void emitHeld(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                        const ResultChunks &chunks, ArrayRef<Value> held, int64_t sums) = 0;
+                        const ResultChunks &chunks, ArrayRef<Value> held, int64_t accumulators) = 0;
 };
 
 /// Holds what all warps of a CTA know.

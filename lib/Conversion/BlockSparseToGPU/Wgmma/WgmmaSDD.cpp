@@ -132,9 +132,9 @@ public:
                   const StageBuffers &stage) override;
   SmallVector<Value> emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                                 const ResultChunks &chunks, InputChunks &,
-                                ArrayRef<Value> sums) override;
+                                ArrayRef<Value> accumulators) override;
   void emitHeld(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                const ResultChunks &chunks, ArrayRef<Value> held, int64_t sums) override;
+                const ResultChunks &chunks, ArrayRef<Value> held, int64_t accumulators) override;
 
 private:
   /// Describes where a load of a factor writes: shared-memory address (i32) and full barrier. `k`
@@ -433,36 +433,38 @@ void SDDKernel::storeBlock(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64
 
 SmallVector<Value> SDDKernel::emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
                                          Value group, const ResultChunks &chunks, InputChunks &,
-                                         ArrayRef<Value> sums) {
+                                         ArrayRef<Value> accumulators) {
   double alpha = op.getAlpha().convertToDouble();
-  auto scale = [&](ImplicitLocOpBuilder &b, int64_t, MutableArrayRef<Value> sums) {
-    for (Value &sum : sums)
+  auto scale = [&](ImplicitLocOpBuilder &b, int64_t, MutableArrayRef<Value> accumulators) {
+    for (Value &sum : accumulators)
       sum = mulNumbers(b, numberConstant(b, b.getF32Type(), alpha), sum);
   };
   ResultChunks::FinishCorner finish;
   if (alpha != 1)
     finish = scale;
   if (plan.hasBlocks())
-    return chunks.emitBlocks(b, sums, plan.blocks(), finish,
+    return chunks.emitBlocks(b, accumulators, plan.blocks(), finish,
                              [&](ImplicitLocOpBuilder &b, int64_t batch, Value address) {
                                storeBlock(b, tile, batch, address);
                              });
-  return chunks.emit(b, sums, finish, [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
-    storePiece(b, tile, group, number, address);
-  });
+  return chunks.emit(b, accumulators, finish,
+                     [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
+                       storePiece(b, tile, group, number, address);
+                     });
 }
 
 void SDDKernel::emitHeld(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                         const ResultChunks &chunks, ArrayRef<Value> held, int64_t sums) {
+                         const ResultChunks &chunks, ArrayRef<Value> held, int64_t accumulators) {
   if (plan.hasBlocks())
-    chunks.emitHeldBlocks(b, held, sums, plan.blocks(),
+    chunks.emitHeldBlocks(b, held, accumulators, plan.blocks(),
                           [&](ImplicitLocOpBuilder &b, int64_t batch, Value address) {
                             storeBlock(b, tile, batch, address);
                           });
   else
-    chunks.emitHeld(b, held, sums, [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
-      storePiece(b, tile, group, number, address);
-    });
+    chunks.emitHeld(b, held, accumulators,
+                    [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
+                      storePiece(b, tile, group, number, address);
+                    });
 }
 
 //===----------------------------------------------------------------------===//

@@ -54,16 +54,16 @@ void emitStrip(ImplicitLocOpBuilder &b, func::FuncOp function, PlannedMatmulOp o
     Value pair = Int(b, strip.lane) % 4 * 2;
     StripEpilogue epilogueOfStrip(b, epilogue, strip, corners, /*registers=*/24);
     for (int64_t corner = 0; corner < corners; ++corner) {
-      SmallVector<Value> rows, cols, sums;
-      for (int64_t i = 0; i < StripEpilogue::cornerSums; ++i) {
+      SmallVector<Value> rows, cols, accumulators;
+      for (int64_t i = 0; i < StripEpilogue::cornerAccumulators; ++i) {
         int64_t matrix = i / 2, fixed = 16 * corner + 8 * (matrix / 2) + i % 2;
         rows.push_back(toIndex(Int(b, group) + (8 * (matrix % 2))));
         cols.push_back(toIndex(Int(b, pair) + fixed));
-        sums.push_back(memref::LoadOp::create(b, function.getArgument(5),
-                                              ValueRange{rows.back(), cols.back()}));
+        accumulators.push_back(memref::LoadOp::create(b, function.getArgument(5),
+                                                      ValueRange{rows.back(), cols.back()}));
       }
-      epilogueOfStrip.finish(b, corner, sums);
-      for (auto [row, col, sum] : llvm::zip_equal(rows, cols, sums))
+      epilogueOfStrip.finish(b, corner, accumulators);
+      for (auto [row, col, sum] : llvm::zip_equal(rows, cols, accumulators))
         memref::StoreOp::create(b, sum, function.getArgument(6), ValueRange{row, col});
     }
     scf::YieldOp::create(b);
@@ -79,7 +79,7 @@ void check(const Problem &problem) {
   std::string source =
       "func.func @strip(%a: memref<?x?xf16>, %b: memref<?x?xf16>, %bias: memref<?x" + element +
       ">, %r: memref<?x?x" + element +
-      ", strided<[?, ?], offset: ?>>, %c: memref<?x?xf16>, %sums: memref<?x?xf32>, %out: "
+      ", strided<[?, ?], offset: ?>>, %c: memref<?x?xf16>, %accumulators: memref<?x?xf32>, %out: "
       "memref<?x?xf32>) {\n"
       "  blocksparse.planned_matmul %a, %b bias(%bias) residual(%r) outs(%c) "
       "{activation = #blocksparse.activation<relu>} : (memref<?x?xf16>, memref<?x?xf16>, "
@@ -101,13 +101,13 @@ void check(const Problem &problem) {
   constexpr int64_t rows = 16, cols = 16 * corners;
   std::vector<T> bias(problem.cols),
       residual(1 + (problem.rows - 1) * problem.rowStride + (problem.cols - 1) * problem.colStride);
-  std::vector<float> sums(rows * cols), out(rows * cols);
+  std::vector<float> accumulators(rows * cols), out(rows * cols);
   for (size_t i = 0; i < bias.size(); ++i)
     bias[i] = static_cast<T>(static_cast<int>(i % 64));
   for (size_t i = 0; i < residual.size(); ++i)
     residual[i] = static_cast<T>(static_cast<int>((7 * i) % 1021));
-  for (size_t i = 0; i < sums.size(); ++i)
-    sums[i] = static_cast<float>(static_cast<int>(i % 97) - 60);
+  for (size_t i = 0; i < accumulators.size(); ++i)
+    accumulators[i] = static_cast<float>(static_cast<int>(i % 97) - 60);
   auto address = [](const void *data) { return reinterpret_cast<int64_t>(data); };
   auto matrix = [&](const void *data, int64_t r, int64_t c, int64_t rs, int64_t cs) {
     return std::vector<int64_t>{address(data), address(data), 0, r, c, rs, cs};
@@ -118,7 +118,7 @@ void check(const Problem &problem) {
       {address(bias.data()), address(bias.data()), 0, problem.cols, 1},
       matrix(residual.data(), problem.rows, problem.cols, problem.rowStride, problem.colStride),
       matrix(nullptr, 0, 0, 0, 1),
-      matrix(sums.data(), rows, cols, cols, 1),
+      matrix(accumulators.data(), rows, cols, cols, 1),
       matrix(out.data(), rows, cols, cols, 1)};
   std::vector<void *> pointers, arguments;
   for (std::vector<int64_t> &descriptor : descriptors)
@@ -134,7 +134,7 @@ void check(const Problem &problem) {
         std::swap(r, c);
       if (r >= problem.rows || c >= problem.cols)
         continue;
-      float sum = sums[row * cols + col] + static_cast<float>(bias[c]);
+      float sum = accumulators[row * cols + col] + static_cast<float>(bias[c]);
       float expected = std::max(sum, 0.0f) +
                        static_cast<float>(residual[r * problem.rowStride + c * problem.colStride]);
       ASSERT_EQ(out[row * cols + col], expected) << "row " << row << " column " << col;
