@@ -12,10 +12,10 @@ std::optional<SampledFactors> SampledFactors::get(KernelFamily family, BlockShap
                                                   SampledFactors operands) {
   if (family == KernelFamily::CUDAWgmma)
     return operands;
-  const SampledFactors alongK{false, true};
-  if (family != KernelFamily::CUDAWgmmaTransposed || !sharesPieces(block) || operands == alongK)
+  const SampledFactors kMajor{false, true};
+  if (family != KernelFamily::CUDAWgmmaTransposed || !sharesPieces(block) || operands == kMajor)
     return std::nullopt;
-  return alongK;
+  return kMajor;
 }
 
 SampledForm SampledForm::get(BlockShape block, SampledFactors factors, bool gathersRows,
@@ -24,17 +24,17 @@ SampledForm SampledForm::get(BlockShape block, SampledFactors factors, bool gath
   if (canShareRows(block))
     form.cluster = std::min(cluster, wgmmaClusterSize);
   form.gathersRows = gathersRows && canGatherRows(block);
-  bool rowsAlongK = !factors.transposeA, columnsAlongK = factors.transposeB;
+  bool rowsKMajor = !factors.transposeA, columnsKMajor = factors.transposeB;
   if (!sharesPieces(block))
     return form;
   // A tile gathers twice as many columns as rows, so columns should be the contiguous ones.
-  form.swapsAB = rowsAlongK && !columnsAlongK;
+  form.swapsAB = rowsKMajor && !columnsKMajor;
   if (form.swapsAB)
-    std::swap(rowsAlongK, columnsAlongK);
-  form.gathersColumns = form.gathersRows || columnsAlongK;
-  if (form.gathersRows && !rowsAlongK)
+    std::swap(rowsKMajor, columnsKMajor);
+  form.gathersColumns = form.gathersRows || columnsKMajor;
+  if (form.gathersRows && !rowsKMajor)
     form.rowsTogether = sampledPiece / form.of(block).rows;
-  if (form.gathersRows && !columnsAlongK)
+  if (form.gathersRows && !columnsKMajor)
     form.columnsTogether = sampledPiece / form.of(block).cols;
   return form;
 }

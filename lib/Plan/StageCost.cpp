@@ -137,7 +137,7 @@ void StreamChooser::consider(int64_t rows, const GroupFacts &facts, const Measur
   choice.stages = shape->stages;
   const std::optional<StreamShape> fits =
       getStreamShape({block, rows, shape->panels, shape->stages, choice.warps, choice.wgmma,
-                      problem.alongK, problem.gpu.sharedMemoryPerBlock, shape->panelsPerCopy});
+                      problem.kMajor, problem.gpu.sharedMemoryPerBlock, shape->panelsPerCopy});
   if (!fits)
     return;
   choice.shape = *fits;
@@ -229,7 +229,7 @@ GroupFacts blocksparse::getGroupFacts(const BlockLayout &layout, int64_t rows, i
 }
 
 StreamChoice blocksparse::chooseStream(const StageProblem &problem) {
-  const bool narrow = StreamShape::isNarrow(problem.layout.block().rows, problem.alongK);
+  const bool narrow = StreamShape::isNarrow(problem.layout.block().rows, problem.kMajor);
   const MeasuredShapes &shapes = getMeasuredShapes(problem.gpu.device);
   StreamChooser chooser(problem);
   for (int64_t rows : {24, 20, 16, 12, 8, 4}) {

@@ -9,7 +9,7 @@ using namespace blocksparse;
 
 static constexpr int64_t bytesPerElement = 2;
 
-StreamSizes blocksparse::getStreamSizes(const Schedule &schedule, int64_t block, bool alongK,
+StreamSizes blocksparse::getStreamSizes(const Schedule &schedule, int64_t block, bool kMajor,
                                         int64_t sharedBytes) {
   const StreamParams &params = *schedule.getIf<StreamParams>();
   return {.block = block,
@@ -18,7 +18,7 @@ StreamSizes blocksparse::getStreamSizes(const Schedule &schedule, int64_t block,
           .stages = params.stages,
           .warps = params.warps,
           .wgmma = schedule.family() == KernelFamily::CUDAStreamWgmma,
-          .alongK = alongK,
+          .kMajor = kMajor,
           .sharedBytes = sharedBytes,
           .panelsPerCopy = params.panelsPerCopy};
 }
@@ -34,7 +34,7 @@ static std::string checkStreamCounts(const StreamSizes &sizes) {
     return expects("1 to 64 block rows in a tile", sizes.rows);
   if (sizes.panels < 1 || sizes.panels > 16)
     return expects("1 to 16 panels in a stage", sizes.panels);
-  const bool narrow = StreamShape::isNarrow(sizes.block, sizes.alongK);
+  const bool narrow = StreamShape::isNarrow(sizes.block, sizes.kMajor);
   if (sizes.panelsPerCopy != 1 && (sizes.panelsPerCopy != 4 || !narrow || sizes.panels % 4 != 0))
     return expects("panels_per_copy = 1, or 4 for a multiple of 4 panels of a K-major operand with "
                    "blocks of 16",
@@ -67,11 +67,11 @@ std::optional<StreamShape> blocksparse::getStreamShape(const StreamSizes &sizes,
   };
   if (std::string reason = checkStreamCounts(sizes); !reason.empty())
     return fail(reason);
-  const auto [block, rows, panels, stages, warps, wgmma, alongK, sharedBytes, panelsPerCopy] =
+  const auto [block, rows, panels, stages, warps, wgmma, kMajor, sharedBytes, panelsPerCopy] =
       sizes;
   StreamShape shape{block, rows, panels, 0};
   shape.owners = wgmma ? 0 : warps;
-  shape.alongK = alongK;
+  shape.kMajor = kMajor;
   shape.panelsPerCopy = panelsPerCopy;
   shape.byPanel = wgmma;
   const int64_t free =

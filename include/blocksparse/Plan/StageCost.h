@@ -49,7 +49,7 @@ struct StageProblem {
   int64_t cols, copies;
   const GPUFacts &gpu;
   /// True if the matrix is stored with k along its rows, see StreamShape.
-  bool alongK = false;
+  bool kMajor = false;
 };
 
 /// Describes what a stream kernel is built for: stages in the ring, warps that compute, columns of

@@ -25,7 +25,7 @@ struct StreamShape {
   /// matter. If a warp has two rows, they share what is loaded of a panel that both meet.
   int64_t owners = 0;
   /// True if the dense operand is K-major as it is stored.
-  bool alongK = false;
+  bool kMajor = false;
   /// Number of neighbouring panels that one TMA load brings, 1 or 4. TMA and the L2 cache work in
   /// lines of 128 bytes, which are four K-major panels of 16 values of k.
   int64_t panelsPerCopy = 1;
@@ -35,11 +35,11 @@ struct StreamShape {
 
   /// Returns true if a panel is K-major with 16 values of k: it then covers only 32 bytes of each
   /// stored row of the dense operand.
-  static bool isNarrow(int64_t block, bool alongK) { return alongK && block == 16; }
+  static bool isNarrow(int64_t block, bool kMajor) { return kMajor && block == 16; }
   /// Returns the time of a load relative to that of its bytes. Loads of 32 bytes a row take as long
   /// as loads of 1.5 times their bytes: fitted to the speed of dds, which was 0.77 of that of dsd
   /// (H100, dds 8192, density 0.25).
-  double copyCost() const { return isNarrow(block, alongK) && panelsPerCopy == 1 ? 1.5 : 1; }
+  double copyCost() const { return isNarrow(block, kMajor) && panelsPerCopy == 1 ? 1.5 : 1; }
   /// Returns the number of words of a record before the words of its rows or panels.
   int64_t headInts() const {
     return StreamRecordTable::FirstCopy + (panels / panelsPerCopy + 3) / 4 * 4;
@@ -99,7 +99,7 @@ struct StreamSizes {
   int64_t stages = 0, warps = 0;
   bool wgmma = false;
   /// True if the dense operand is K-major as it is stored.
-  bool alongK = false;
+  bool kMajor = false;
   /// Bytes of shared memory that a CTA may have (GPUFacts::sharedMemoryPerBlock).
   int64_t sharedBytes = 0;
   /// Number of panels that one TMA load brings.
@@ -109,7 +109,7 @@ struct StreamSizes {
 /// Returns the sizes that a schedule of a stream family gives a reduction over square blocks of
 /// `block`, on a GPU whose CTAs may have `sharedBytes` bytes of shared memory. Requires
 /// StreamParams with a tile of whole block rows.
-StreamSizes getStreamSizes(const Schedule &schedule, int64_t block, bool alongK,
+StreamSizes getStreamSizes(const Schedule &schedule, int64_t block, bool kMajor,
                            int64_t sharedBytes);
 
 /// Returns the shape of stages of `sizes`. A stage has room for as many value blocks as fit in

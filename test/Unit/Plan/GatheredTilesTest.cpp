@@ -60,14 +60,14 @@ TEST(GatheredTiles, FormsAreThoseOfTheFactors) {
 
 TEST(GatheredTiles, FactorsAreTurnedWhereThatIsAskedForAndHelps) {
   for (auto [transposeA, transposeB] : transposes) {
-    const SampledFactors operands{transposeA, transposeB}, alongK{false, true};
+    const SampledFactors operands{transposeA, transposeB}, kMajor{false, true};
     for (BlockShape block : blocks) {
       EXPECT_EQ(SampledFactors::get(KernelFamily::CUDAWgmma, block, operands), operands);
       EXPECT_FALSE(SampledFactors::get(KernelFamily::CUDAMma, block, operands));
       const auto turned = SampledFactors::get(KernelFamily::CUDAWgmmaTransposed, block, operands);
-      EXPECT_EQ(turned.has_value(), sharesPieces(block) && operands != alongK);
+      EXPECT_EQ(turned.has_value(), sharesPieces(block) && operands != kMajor);
       if (turned) {
-        EXPECT_EQ(*turned, alongK);
+        EXPECT_EQ(*turned, kMajor);
       }
     }
   }

@@ -24,8 +24,8 @@ StreamChoice choose(const BlockLayout &layout, int64_t cols) {
   return chooseStream({layout, cols, 1, hopper});
 }
 
-StreamChoice chooseAlongK(const BlockLayout &layout, int64_t cols) {
-  return chooseStream({layout, cols, 1, hopper, /*alongK=*/true});
+StreamChoice chooseKMajor(const BlockLayout &layout, int64_t cols) {
+  return chooseStream({layout, cols, 1, hopper, /*kMajor=*/true});
 }
 
 TEST(StageCost, FactsAreThoseOfClusteredGroups) {
@@ -42,9 +42,9 @@ TEST(StageCost, FactsAreThoseOfClusteredGroups) {
 TEST(StageCost, ChoicesFitSharedMemory) {
   for (int64_t every : {1, 2, 4, 10, 50})
     for (int64_t cols : {64, 1024, 8192})
-      for (auto [block, alongK] : {std::pair(16, false), {16, true}, {32, false}, {32, true}}) {
+      for (auto [block, kMajor] : {std::pair(16, false), {16, true}, {32, false}, {32, true}}) {
         const BlockLayout layout = scattered(64, every, block);
-        const StreamChoice choice = alongK ? chooseAlongK(layout, cols) : choose(layout, cols);
+        const StreamChoice choice = kMajor ? chooseKMajor(layout, cols) : choose(layout, cols);
         ASSERT_GT(choice.stages, 0);
         const int64_t used = choice.stages * choice.shape.stageBytes() +
                              streamEpilogueBytes(block, streamBuffers(choice.wgmma, choice.warps)) +
@@ -87,7 +87,7 @@ TEST(StageCost, CopiesOfFourPanelsWhereTheyAreUsed) {
     int64_t every, rows, panels, perCopy;
   } const cases[] = {{2, 24, 4, 4}, {4, 24, 8, 4}, {10, 24, 8, 4}, {100, 24, 7, 1}};
   for (const auto &[every, rows, panels, perCopy] : cases) {
-    const StreamChoice choice = chooseAlongK(scattered(512, every, 16), 8192);
+    const StreamChoice choice = chooseKMajor(scattered(512, every, 16), 8192);
     EXPECT_EQ(choice.shape.rows, rows) << every;
     EXPECT_EQ(choice.shape.panels, panels) << every;
     EXPECT_EQ(choice.shape.panelsPerCopy, perCopy) << every;
@@ -102,9 +102,9 @@ TEST(StageCost, CopiesOfFourPanelsWhereTheyAreUsed) {
                         return false;
                       }),
                {16, 16});
-  EXPECT_EQ(chooseAlongK(apart, 8192).shape.panelsPerCopy, 1);
+  EXPECT_EQ(chooseKMajor(apart, 8192).shape.panelsPerCopy, 1);
   // Panels of 32 are copied as they are.
-  EXPECT_EQ(chooseAlongK(scattered(256, 4, 32), 8192).shape.panels,
+  EXPECT_EQ(chooseKMajor(scattered(256, 4, 32), 8192).shape.panels,
             choose(scattered(256, 4, 32), 8192).shape.panels);
 }
 

@@ -220,15 +220,15 @@ TEST(Stages, TwoRowsOfAnOwnerShareColumns) {
 }
 
 /// Returns a shape whose copies are four panels.
-StreamShape alongK(int64_t rows, int64_t panels, int64_t blocks, int64_t owners = 0) {
-  return {16, rows, panels, blocks, owners, /*alongK=*/true, /*panelsPerCopy=*/4};
+StreamShape kMajor(int64_t rows, int64_t panels, int64_t blocks, int64_t owners = 0) {
+  return {16, rows, panels, blocks, owners, /*kMajor=*/true, /*panelsPerCopy=*/4};
 }
 
 TEST(Stages, CopiesOfFourPanelsAreAligned) {
   // There are blocks in all of the first four panels, in one of the next four, and in one of the
   // last two.
   const Product product(layoutOf({"1111010001", "0100010000"}), {16, 16}, false);
-  const StreamShape shape = alongK(2, 8, 8);
+  const StreamShape shape = kMajor(2, 8, 8);
   const StagedRows staged = stream(product.view, shape, /*cluster=*/false);
   EXPECT_EQ(staged.records, (std::vector<int32_t>{0, 7, 8, 0, 0, 4, 0, 0, 0x2f, 5 << 16 | 0x22,
                                                   0, 0, //
@@ -244,7 +244,7 @@ TEST(Stages, CopiesOfFourPanelsAreAligned) {
 
 TEST(Stages, ACopyWithMoreBlocksThanARecordComesAgain) {
   const Product product(layoutOf({"11110", "11111"}), {16, 16}, false);
-  const StreamShape shape = alongK(2, 4, 5);
+  const StreamShape shape = kMajor(2, 4, 5);
   const StagedRows staged = stream(product.view, shape, /*cluster=*/false);
   // Panels 0 and 1, panels 2 and 3, panel 4.
   EXPECT_EQ(staged.records, (std::vector<int32_t>{0, 4, 4, 0, 0, 0, 0, 0, 3,  2 << 16 | 3,
@@ -261,7 +261,7 @@ TEST(Stages, ACopyWithMoreBlocksThanARecordComesAgain) {
 
 TEST(Stages, ACopyIsNotBegunInARecordThatItEndsBeyond) {
   const Product product(layoutOf({"11001111"}), {16, 16}, false);
-  EXPECT_EQ(stream(product.view, alongK(1, 8, 5)).records,
+  EXPECT_EQ(stream(product.view, kMajor(1, 8, 5)).records,
             (std::vector<int32_t>{0, 2, 4, 0, 0, 0, 0, 0, 3,  0, 0, 0, //
                                   2, 4, 4, 0, 4, 0, 0, 0, 15, 0, 0, 0, //
                                   0, 0, 0, 0, 0, 0, 0, 0, 0,  0, 0, 0}));
@@ -271,7 +271,7 @@ TEST(Stages, RowsAreGroupedByTheCopiesThatTheyShare) {
   // Rows 0 and 2 share no panel, but a copy.
   const Product product(layoutOf({"10000000", "00001000", "01000000", "00000100"}), {16, 16},
                         false);
-  EXPECT_EQ(stream(product.view, alongK(2, 4, 8)).rows, (std::vector<int32_t>{0, 2, 1, 3}));
+  EXPECT_EQ(stream(product.view, kMajor(2, 4, 8)).rows, (std::vector<int32_t>{0, 2, 1, 3}));
   EXPECT_EQ(stream(product.view, {16, 2, 4, 8}).rows, (std::vector<int32_t>{0, 1, 2, 3}));
 }
 
@@ -286,9 +286,9 @@ TEST(Stages, StreamCoversRandomLayouts) {
                                      byPanel(32, 12, 2, 12),
                                      byPanel(16, 24, 8, 30),
                                      {16, 24, 8, 32, 12},
-                                     alongK(4, 4, 7),
-                                     alongK(4, 16, 5, 2),
-                                     alongK(24, 8, 32, 12)})
+                                     kMajor(4, 4, 7),
+                                     kMajor(4, 16, 5, 2),
+                                     kMajor(24, 8, 32, 12)})
       for (bool transpose : {false, true})
         for (bool cluster : {false, true}) {
           const Product product(layout, {shape.block, shape.block}, transpose);
@@ -351,7 +351,7 @@ TEST(Stages, FaultsAreFound) {
 
 TEST(Stages, FaultsOfCopiesAreFound) {
   const Product product(layoutOf({"1111010001", "0100010000"}), {16, 16}, false);
-  const StreamShape shape = alongK(2, 8, 8);
+  const StreamShape shape = kMajor(2, 8, 8);
   const StagedStream stages(product.view, shape);
   ASSERT_EQ(stages.verifyRecords({}), "");
   auto fault = [&](size_t number, int32_t value) {
@@ -432,8 +432,8 @@ TEST(Stages, ShapesFillSharedMemory) {
 }
 
 TEST(Stages, WholeLinesComeByCopiesOfFourPanels) {
-  auto canCopyFour = [](int64_t block, int64_t panels, bool alongK) {
-    StreamSizes sizes{block, 12, panels, 3, 12, /*wgmma=*/false, alongK};
+  auto canCopyFour = [](int64_t block, int64_t panels, bool kMajor) {
+    StreamSizes sizes{block, 12, panels, 3, 12, /*wgmma=*/false, kMajor};
     sizes.panelsPerCopy = 4;
     return shapeOf(sizes).has_value();
   };
@@ -443,7 +443,7 @@ TEST(Stages, WholeLinesComeByCopiesOfFourPanels) {
   EXPECT_FALSE(canCopyFour(16, 8, false));
   EXPECT_FALSE(canCopyFour(32, 4, true));
   // A record names the copies alone.
-  StreamSizes sizes{16, 12, 8, 3, 12, /*wgmma=*/false, /*alongK=*/true};
+  StreamSizes sizes{16, 12, 8, 3, 12, /*wgmma=*/false, /*kMajor=*/true};
   sizes.panelsPerCopy = 4;
   EXPECT_EQ(shapeOf(sizes).value().headInts(), 8);
   EXPECT_EQ(shapeOf({16, 12, 8, 3, 12}).value().headInts(), 12);

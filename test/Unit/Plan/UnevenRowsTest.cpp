@@ -66,8 +66,8 @@ BlockLayout balanced(int64_t block, double density) {
 /// Holds the plan of a layout, and measures it as the warps of the kernels execute it.
 struct Plan {
   Plan(const BlockLayout &layout, int64_t cols, int64_t heads, bool wgmma = true,
-       bool alongK = false)
-      : choice(chooseStream({layout, cols, heads, wgmma ? hopper : withoutWgmma, alongK})),
+       bool kMajor = false)
+      : choice(chooseStream({layout, cols, heads, wgmma ? hopper : withoutWgmma, kMajor})),
         lut(buildRowLut(layout, false)),
         flops(2.0 * layout.nnz() * layout.block().rows * layout.block().cols * cols * heads) {
     product.segments = lut.segments;
@@ -198,7 +198,7 @@ TEST(UnevenRows, CopiesOfFourPanelsKeepTheRate) {
   // The shortest rows do not use all panels.
   for (double density : {0.10, 0.25}) {
     const BlockLayout layout = unbalanced(16, density);
-    const Plan across(layout, size, 1), along(layout, size, 1, true, /*alongK=*/true);
+    const Plan across(layout, size, 1), along(layout, size, 1, true, /*kMajor=*/true);
     EXPECT_EQ(along.choice.shape.panelsPerCopy, 4) << density;
     EXPECT_GT(along.rate(), 0.88 * across.rate()) << density;
   }

@@ -98,12 +98,12 @@ int64_t TileCopy::chunkElements() const { return chunkBytes / geometry.elementBy
 
 /// Returns the number of rows m (or columns n) of the tile.
 int64_t TileCopy::outerSize() const {
-  return geometry.alongK ? tile.rows : tile.chunks() * chunkElements();
+  return geometry.kMajor ? tile.rows : tile.chunks() * chunkElements();
 }
 
 /// Returns the number of values of k of one run of the tile.
 int64_t TileCopy::runDepth() const {
-  return (geometry.alongK ? tile.chunks() * chunkElements() : tile.rows) / runs;
+  return (geometry.kMajor ? tile.chunks() * chunkElements() : tile.rows) / runs;
 }
 
 TileCopy::TileCopy(ImplicitLocOpBuilder &b, const SharedTile &tile, const FactorGeometry &geometry,
@@ -114,10 +114,10 @@ TileCopy::TileCopy(ImplicitLocOpBuilder &b, const SharedTile &tile, const Factor
   int64_t rows = threads / tile.chunks();
   Value row = Int(b, thread) / tile.chunks(), chunk = Int(b, thread) % tile.chunks();
   Value zero = i32Constant(b, 0), run = zero, line = row, column = chunk;
-  if (geometry.alongK && runs > 1) {
+  if (geometry.kMajor && runs > 1) {
     run = Int(b, chunk) / (depth / chunkElements());
     column = Int(b, chunk) % (depth / chunkElements());
-  } else if (!geometry.alongK && rows > depth) {
+  } else if (!geometry.kMajor && rows > depth) {
     run = Int(b, row) / depth;
     line = Int(b, row) % depth;
   }
@@ -125,7 +125,7 @@ TileCopy::TileCopy(ImplicitLocOpBuilder &b, const SharedTile &tile, const Factor
   Value bytes = Int(b, indexConstant(b, rows)) * geometry.pitch;
   distance = arith::IndexCastOp::create(b, b.getI64Type(), bytes);
   for (int64_t down = 0; down * tile.chunks() < total; down += rows) {
-    int64_t lines = geometry.alongK ? down : down % depth;
+    int64_t lines = geometry.kMajor ? down : down % depth;
     // Rows whose distance is a multiple of the swizzle period have the same swizzle, so the
     // distance becomes a constant.
     int64_t near = down % tile.swizzlePeriod();
@@ -133,7 +133,7 @@ TileCopy::TileCopy(ImplicitLocOpBuilder &b, const SharedTile &tile, const Factor
     Part part{run,     place,  (down - near) * tile.rowBytes(), /*opensRun=*/lines == 0,
               Value(), Value()};
     Value down32 = i32Constant(b, down);
-    if (geometry.alongK) {
+    if (geometry.kMajor) {
       part.k = Int(b, column) * chunkElements();
       part.outer = Int(b, row) + down32;
     } else {
@@ -172,7 +172,7 @@ Value TileCopy::getBytes(ImplicitLocOpBuilder &b, const ReductionRun &run, const
   };
   Value deep = run.depth ? subtract(clampNumber(b, run.depth, runDepth()), part.k) : most;
   Value wide = limit ? subtract(limit, part.outer) : most;
-  Value along = geometry.alongK ? deep : wide, across = geometry.alongK ? wide : deep;
+  Value along = geometry.kMajor ? deep : wide, across = geometry.kMajor ? wide : deep;
   Value any = b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::slt, zero, across);
   Value left = b.createOrFold<arith::SelectOp>(any, along, zero);
   left = b.createOrFold<arith::MinSIOp>(left, most);

@@ -41,7 +41,7 @@ struct ReductionRun {
 struct FactorGeometry {
   /// True if the factor is K-major: the tile in shared memory is then [m or n][k]. Otherwise the
   /// factor is MN-major and the tile is [k][m or n].
-  bool alongK;
+  bool kMajor;
   /// Distance in global memory, in bytes (index), between two neighbouring rows of the shared tile.
   Value pitch;
   /// Number of rows m (or columns n) of the tile that may be read (index); the others become zeros.

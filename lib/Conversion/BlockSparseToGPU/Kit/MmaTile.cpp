@@ -34,27 +34,27 @@ MmaShape MmaShape::get(int64_t m, int64_t n, int64_t k, const FactorKind &kind) 
 }
 
 MmaTile::MmaTile(ImplicitLocOpBuilder &b, const MmaShape &shape, const FactorKind &kind,
-                 bool aAlongK, bool bAlongK, Value thread)
-    : shape(shape), kind(kind), aAlongK(aAlongK), bAlongK(bAlongK) {
+                 bool aKMajor, bool bKMajor, Value thread)
+    : shape(shape), kind(kind), aKMajor(aKMajor), bKMajor(bKMajor) {
   lane = Int(b, thread) % warpSize;
   Value warp = Int(b, thread) / warpSize;
   warpRow = Int(b, warp) / shape.warpsN * shape.warpM();
   warpCol = Int(b, warp) % shape.warpsN * shape.warpN();
-  if (hasPairs(aAlongK) || hasPairs(bAlongK))
+  if (hasPairs(aKMajor) || hasPairs(bKMajor))
     selectors = ByteSelectors::get(b, lane);
 }
 
 /// Returns the layout of a tile. A SharedTile counts elements of 16 bits, so the K extent is
 /// scaled.
-static SharedTile getTile(const FactorKind &kind, int64_t outer, int64_t k, bool alongK) {
+static SharedTile getTile(const FactorKind &kind, int64_t outer, int64_t k, bool kMajor) {
   int64_t bytes = kind.bytes();
-  return alongK ? SharedTile{outer, k * bytes / 2}
+  return kMajor ? SharedTile{outer, k * bytes / 2}
                 : SharedTile{k, outer * bytes / 2, /*pairs=*/bytes == 4};
 }
 
-SharedTile MmaTile::aTile() const { return getTile(kind, shape.m, shape.k, aAlongK); }
+SharedTile MmaTile::aTile() const { return getTile(kind, shape.m, shape.k, aKMajor); }
 
-SharedTile MmaTile::bTile() const { return getTile(kind, shape.n, shape.k, bAlongK); }
+SharedTile MmaTile::bTile() const { return getTile(kind, shape.n, shape.k, bKMajor); }
 
 SmallVector<Value> MmaTile::zeros(ImplicitLocOpBuilder &b) const {
   Value zero = arith::ConstantOp::create(b, b.getZeroAttr(kind.sum()));
@@ -79,22 +79,22 @@ MmaTile::LaneAddress MmaTile::laneAddress(ImplicitLocOpBuilder &b, bool chunksLa
 /// Loads four registers by ldmatrix.x4 at m (or n) = outer + outerStep and k. `outer` is a multiple
 /// of 16 that depends on the warp; `outerStep` and `k` are constant multiples of 16.
 SmallVector<Value, 4> MmaTile::loadFragments(ImplicitLocOpBuilder &b, const SharedMemory &memory,
-                                             const SharedTile &tile, bool alongK, Value offset,
+                                             const SharedTile &tile, bool kMajor, Value offset,
                                              Value outer, int64_t outerStep, int64_t k,
                                              bool isA) const {
   // In a K-major tile, rows are m or n: the second matrix of A is at m + 8, the second matrix of B
   // is at k + 8. In an MN-major tile, rows are k and the order is reversed.
-  LaneAddress address = laneAddress(b, isA == alongK);
+  LaneAddress address = laneAddress(b, isA == kMajor);
   // A distance of a multiple of 16 rows is a constant number of bytes, and becomes the immediate
   // offset of the instruction. A distance along a row changes the swizzle and can't be one.
   Value zero = i32Constant(b, 0);
-  int64_t rows = alongK ? outerStep : k;
-  Value base = alongK ? outer : zero;
+  int64_t rows = kMajor ? outerStep : k;
+  Value base = kMajor ? outer : zero;
   Value start = Int(b, outer) + outerStep;
-  Value firstChunk = alongK ? i32Constant(b, k / 8) : Int(b, start) / 8;
+  Value firstChunk = kMajor ? i32Constant(b, k / 8) : Int(b, start) / 8;
   Value place = tile.offset(b, base, address.row, Int(b, firstChunk) + address.chunk);
   Value pointer = memory.at(b, Int(b, offset) + place, rows * tile.rowBytes());
-  return loadMatrices(b, pointer, /*transposed=*/!alongK);
+  return loadMatrices(b, pointer, /*transposed=*/!kMajor);
 }
 
 /// Loads the same words as loadFragments from an MN-major tile of 32-bit elements, which ldmatrix
@@ -135,17 +135,17 @@ SmallVector<Value, 4> MmaTile::loadBytes(ImplicitLocOpBuilder &b, const SharedMe
 SmallVector<Value> MmaTile::loadSlice(ImplicitLocOpBuilder &b, const SharedMemory &memory,
                                       Value aOffset, Value bOffset, int64_t slice) const {
   SmallVector<Value> words;
-  auto append = [&](const SharedTile &tile, bool alongK, Value offset, Value outer, int64_t size,
+  auto append = [&](const SharedTile &tile, bool kMajor, Value offset, Value outer, int64_t size,
                     bool isA) {
     for (int64_t step = 0; step < size; step += 16)
       llvm::append_range(words,
                          tile.pairs ? loadWords(b, memory, tile, offset, outer, step, slice, isA)
-                         : hasPairs(alongK) ? loadBytes(b, memory, tile, offset, outer, step, slice)
-                                            : loadFragments(b, memory, tile, alongK, offset, outer,
+                         : hasPairs(kMajor) ? loadBytes(b, memory, tile, offset, outer, step, slice)
+                                            : loadFragments(b, memory, tile, kMajor, offset, outer,
                                                             step, 16 * slice, isA));
   };
-  append(aTile(), aAlongK, aOffset, warpRow, shape.warpM(), /*isA=*/true);
-  append(bTile(), bAlongK, bOffset, warpCol, shape.warpN(), /*isA=*/false);
+  append(aTile(), aKMajor, aOffset, warpRow, shape.warpM(), /*isA=*/true);
+  append(bTile(), bKMajor, bOffset, warpCol, shape.warpN(), /*isA=*/false);
   return words;
 }
 
@@ -184,7 +184,7 @@ SmallVector<Value> MmaTile::joinWords(ImplicitLocOpBuilder &b, ValueRange words)
   size_t lefts = shape.warpM() / 4;
   for (size_t first = 0; first < words.size(); first += 4) {
     bool isA = first < lefts;
-    if (!hasPairs(isA ? aAlongK : bAlongK))
+    if (!hasPairs(isA ? aKMajor : bKMajor))
       continue;
     for (size_t kHalf = 0; kHalf < 2; ++kHalf)
       for (size_t odd = 0; odd < 2; ++odd)
@@ -237,7 +237,7 @@ void MmaTile::storeAccumulators(ImplicitLocOpBuilder &b, const SharedMemory &mem
   int64_t tilesM = shape.warpM() / 16, tilesN = shape.warpN() / 8;
   // Joined words give fragments of even and of odd rows or columns: neighbouring rows or columns
   // belong to different fragments or to rows g and g + 8 of one.
-  bool rowPairs = hasPairs(aAlongK), colPairs = hasPairs(bAlongK);
+  bool rowPairs = hasPairs(aKMajor), colPairs = hasPairs(bKMajor);
   Value row = Int(b, lane) / 4 * (rowPairs ? 2 : 1);
   Value col = Int(b, lane) % 4 * (colPairs ? 4 : 2);
   Value start = accumulatorOffset(b, Int(b, warpRow) + row, Int(b, warpCol) + col);

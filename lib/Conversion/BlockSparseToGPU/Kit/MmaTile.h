@@ -55,11 +55,11 @@ struct MmaShape {
 /// accumulators.
 class MmaTile {
 public:
-  /// Creates the tile for thread `thread` (i32) of the CTA. `aAlongK`: the tile of A is K-major,
-  /// [m][k]; otherwise it is [k][m]. `bAlongK`: the tile of B is K-major, [n][k]; otherwise it is
+  /// Creates the tile for thread `thread` (i32) of the CTA. `aKMajor`: the tile of A is K-major,
+  /// [m][k]; otherwise it is [k][m]. `bKMajor`: the tile of B is K-major, [n][k]; otherwise it is
   /// [k][n].
-  MmaTile(ImplicitLocOpBuilder &b, const MmaShape &shape, const FactorKind &kind, bool aAlongK,
-          bool bAlongK, Value thread);
+  MmaTile(ImplicitLocOpBuilder &b, const MmaShape &shape, const FactorKind &kind, bool aKMajor,
+          bool bKMajor, Value thread);
 
   const MmaShape &getShape() const { return shape; }
   /// Return the layouts of the tiles of A and B in shared memory.
@@ -95,7 +95,7 @@ private:
   };
   LaneAddress laneAddress(ImplicitLocOpBuilder &b, bool chunksLast) const;
   SmallVector<Value, 4> loadFragments(ImplicitLocOpBuilder &b, const SharedMemory &memory,
-                                      const SharedTile &tile, bool alongK, Value offset,
+                                      const SharedTile &tile, bool kMajor, Value offset,
                                       Value outer, int64_t outerStep, int64_t k, bool isA) const;
 
   SmallVector<Value, 4> loadWords(ImplicitLocOpBuilder &b, const SharedMemory &memory,
@@ -106,14 +106,14 @@ private:
                                   int64_t outerStep, int64_t slice) const;
   /// Returns true if a factor's words hold pairs of bytes of an MN-major tile, from which joinWords
   /// forms fragments.
-  bool hasPairs(bool alongK) const { return kind.bytes() == 1 && !alongK; }
+  bool hasPairs(bool kMajor) const { return kind.bytes() == 1 && !kMajor; }
   SmallVector<Value> joinWords(ImplicitLocOpBuilder &b, ValueRange words) const;
   void multiplyWords(ImplicitLocOpBuilder &b, ValueRange left, ValueRange right,
                      MutableArrayRef<Value> accumulators) const;
 
   MmaShape shape;
   FactorKind kind;
-  bool aAlongK, bAlongK;
+  bool aKMajor, bKMajor;
   Value lane, warpRow, warpCol;
   /// The selectors for joinWords. Null if both factors need none.
   ByteSelectors selectors;

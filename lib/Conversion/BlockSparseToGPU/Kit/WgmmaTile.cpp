@@ -23,13 +23,13 @@ WgmmaTile::WgmmaTile(MLIRContext *context, int64_t n, Type element, WgmmaFactor 
 }
 
 uint32_t WgmmaFactor::highHalf() const {
-  uint32_t rowBytes = alongK ? rowDepth * 2 : 128;
+  uint32_t rowBytes = kMajor ? rowDepth * 2 : 128;
   uint32_t swizzle = rowBytes == 128 ? 1 : rowBytes == 64 ? 2 : 3;
   return swizzle << 30 | 8 * rowBytes / 16;
 }
 
 Value WgmmaFactor::lowHalf(ImplicitLocOpBuilder &b, Value address) const {
-  int64_t leading = alongK ? 1 : WgmmaTile::matrixBytes / 16;
+  int64_t leading = kMajor ? 1 : WgmmaTile::matrixBytes / 16;
   // In a cluster the upper bits of a shared-memory address contain the cluster rank: they are
   // masked off.
   Value units = arith::AndIOp::create(b, Int(b, address) / 16, i32Constant(b, 0x3fff));
@@ -61,8 +61,8 @@ Value WgmmaTile::multiplyAdd(ImplicitLocOpBuilder &builder, Value left, Value ri
         builder, accumulatorsType, accumulators, a.advance(builder, first, k),
         b.advance(builder, second, k), shape, type, type, NVVM::WGMMATypes::f32,
         NVVM::WGMMAScaleOut::one, NVVM::WGMMAScaleIn::one, NVVM::WGMMAScaleIn::one,
-        a.alongK ? NVVM::MMALayout::row : NVVM::MMALayout::col,
-        b.alongK ? NVVM::MMALayout::col : NVVM::MMALayout::row, NVVM::MMAIntOverflowAttr());
+        a.kMajor ? NVVM::MMALayout::row : NVVM::MMALayout::col,
+        b.kMajor ? NVVM::MMALayout::col : NVVM::MMALayout::row, NVVM::MMAIntOverflowAttr());
   return accumulators;
 }
 
@@ -171,7 +171,7 @@ WgmmaTile::Guard WgmmaTile::multiplyAddIf(ImplicitLocOpBuilder &builder, const G
       text += llvm::formatv("wgmma.mma_async.sync.aligned.m64n{0}k16.f32.{1}.{1} {{{2}}, "
                             "{{{3}}, right, add, 1, 1, {4}; ",
                             n, name, operandList(i * each, each),
-                            operandList(last + 1 - words, words), b.alongK ? 0 : 1);
+                            operandList(last + 1 - words, words), b.kMajor ? 0 : 1);
     }
   }
   text += llvm::formatv("add.u32 ${0}, ${0}, {1}; SKIP: }", low, bytes / 16);

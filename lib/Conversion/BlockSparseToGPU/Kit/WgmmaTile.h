@@ -43,7 +43,7 @@ namespace mlir::blocksparse::device {
 /// Describes the layout of a factor in shared memory.
 struct WgmmaFactor {
   /// True if the factor is K-major, false if it is MN-major.
-  bool alongK;
+  bool kMajor;
   /// Values of k of a row of a K-major factor: 64, 32 or 16.
   int64_t rowDepth = 64;
 
@@ -55,7 +55,7 @@ struct WgmmaFactor {
   Value lowHalf(ImplicitLocOpBuilder &b, Value address) const;
   uint32_t highHalf() const;
   /// Returns the distance from one k slice to the next, in units of 16 bytes.
-  int64_t stepUnits() const { return alongK ? 2 : 128; }
+  int64_t stepUnits() const { return kMajor ? 2 : 128; }
   /// Returns the descriptor advanced by `steps` k slices.
   Value advance(ImplicitLocOpBuilder &b, Value descriptor, int64_t steps) const;
 };

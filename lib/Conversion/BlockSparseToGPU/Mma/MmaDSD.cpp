@@ -200,13 +200,13 @@ ReductionStep DSDWork::getStep(ImplicitLocOpBuilder &b, Value step, ValueRange t
 TileReduction DSDWork::getReduction(ImplicitLocOpBuilder &b) const {
   PlannedDSDOp op = view.op;
   const DSDTile &tile = view.tile;
-  bool aAlongK = !op.getTransposeValues(), bAlongK = op.getTransposeB();
+  bool aKMajor = !op.getTransposeValues(), bKMajor = op.getTransposeB();
   MatrixView matrix = view.dense.matrix(b, batch, head);
   MatrixView block = view.values->block(b, batch, indexConstant(b, 0), op.getTransposeValues());
-  TileReduction reduction{{aAlongK, globalStride(b, block, aAlongK ? 0 : 1),
+  TileReduction reduction{{aKMajor, globalStride(b, block, aKMajor ? 0 : 1),
                            MmaProduct::getLimit(b, view.out.rows(), row, tile.m),
                            tile.kind.bytes()},
-                          {bAlongK, globalStride(b, matrix, bAlongK ? 1 : 0),
+                          {bKMajor, globalStride(b, matrix, bKMajor ? 1 : 0),
                            MmaProduct::getLimit(b, matrix.cols, col, tile.n), tile.kind.bytes()},
                           indexConstant(b, 0),
                           tile.runsPerStep(),

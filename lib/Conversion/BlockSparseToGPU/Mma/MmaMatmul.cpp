@@ -36,8 +36,8 @@ public:
   SmallVector<Value> extents(ImplicitLocOpBuilder &b) const;
   void emitTile(ImplicitLocOpBuilder &b, const MmaProduct &product, Value number, Value wide) const;
 
-  bool aAlongK() const { return isLast(PlannedMatmulOp(op).getA(), axes.a.col); }
-  bool bAlongK() const { return isLast(PlannedMatmulOp(op).getB(), axes.b.row); }
+  bool aKMajor() const { return isLast(PlannedMatmulOp(op).getA(), axes.a.col); }
+  bool bKMajor() const { return isLast(PlannedMatmulOp(op).getB(), axes.b.row); }
   bool rowsFastest() const { return isLast(PlannedMatmulOp(op).getInit(), axes.out.row); }
   int64_t tileM() const { return MmaProduct::fitTile(knownIndex(out.rows()), limits.m); }
   int64_t tileN() const { return MmaProduct::fitTile(knownIndex(out.cols()), limits.n); }
@@ -80,9 +80,9 @@ void MatmulView::emitTile(ImplicitLocOpBuilder &b, const MmaProduct &product, Va
     result.b.push_back({globalAddress(b, c, k, col), depth});
     return result;
   };
-  TileReduction reduction{{aAlongK(), globalStride(b, a, aAlongK() ? 0 : 1),
+  TileReduction reduction{{aKMajor(), globalStride(b, a, aKMajor() ? 0 : 1),
                            MmaProduct::getLimit(b, a.rows, row, tileM()), kind.bytes()},
-                          {bAlongK(), globalStride(b, c, bAlongK() ? 1 : 0),
+                          {bKMajor(), globalStride(b, c, bKMajor() ? 1 : 0),
                            MmaProduct::getLimit(b, c.cols, col, tileN()), kind.bytes()},
                           indexConstant(b, 0),
                           /*runs=*/1,
@@ -132,8 +132,8 @@ void mlir::blocksparse::device::emitMma(ImplicitLocOpBuilder &host, KernelBuilde
     wide = isAligned16(host, op.getInit());
   SmallVector<Value> operands{op.getA(), op.getB(), op.getInit(), wide};
   llvm::append_range(operands, Epilogue::operands(op));
-  MmaProduct product(view.tileM(), view.tileN(), view.stages(), view.getKind(), view.aAlongK(),
-                     view.bAlongK());
+  MmaProduct product(view.tileM(), view.tileN(), view.stages(), view.getKind(), view.aKMajor(),
+                     view.bKMajor());
   product.launch(host, kernels, "matmul_mma", operands, productOf(host, view.extents(host)),
                  [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value number) {
                    MatmulView(b, op, mapping).emitTile(b, product, number, mapping.lookup(wide));

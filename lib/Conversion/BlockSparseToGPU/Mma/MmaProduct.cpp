@@ -78,7 +78,7 @@ void MmaProduct::launch(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Stri
         memory = SharedMemory::get(b);
         thread = arith::IndexCastOp::create(b, b.getI32Type(),
                                             gpu::ThreadIdOp::create(b, gpu::Dimension::x));
-        tile.emplace(b, shape, kind, aAlongK, bAlongK, thread);
+        tile.emplace(b, shape, kind, aKMajor, bKMajor, thread);
         emitLoop(b, gpu::BlockIdOp::create(b, gpu::Dimension::x), mapping.lookup(tiles),
                  gpu::GridDimOp::create(b, gpu::Dimension::x),
                  [&](ImplicitLocOpBuilder &b, Value number) {

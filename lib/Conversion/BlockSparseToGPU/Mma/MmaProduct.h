@@ -67,10 +67,10 @@ struct MmaLimits {
 class MmaProduct {
 public:
   /// Describes tiles m x n with getStepDepth values of k in each step.
-  MmaProduct(int64_t m, int64_t n, int64_t stages, const FactorKind &kind, bool aAlongK,
-             bool bAlongK)
+  MmaProduct(int64_t m, int64_t n, int64_t stages, const FactorKind &kind, bool aKMajor,
+             bool bKMajor)
       : shape(MmaShape::get(m, n, getStepDepth(kind), kind)), stages(stages), kind(kind),
-        aAlongK(aAlongK), bAlongK(bAlongK) {}
+        aKMajor(aKMajor), bKMajor(bKMajor) {}
 
   /// Returns the values of k in 64 bytes of a K-major tile: 64 of 8 bits, 32 of 16, 16 of 32.
   static int64_t getStepDepth(const FactorKind &kind) { return 64 / kind.bytes(); }
@@ -116,7 +116,7 @@ private:
   MmaShape shape;
   int64_t stages;
   FactorKind kind;
-  bool aAlongK, bAlongK;
+  bool aKMajor, bKMajor;
   // State of the kernel that is being built.
   Value thread;
   std::optional<SharedMemory> memory;

@@ -101,13 +101,13 @@ TileReduction SDDView::getReduction(
     ImplicitLocOpBuilder &b, const Place &place,
     function_ref<ReductionStep(ImplicitLocOpBuilder &, Value, ValueRange)> getStep) const {
   PlannedSDDOp op = this->op;
-  bool aAlongK = !op.getTransposeA(), bAlongK = op.getTransposeB();
+  bool aKMajor = !op.getTransposeA(), bKMajor = op.getTransposeB();
   MatrixView a = left.matrix(b, place.batch, place.head);
   MatrixView c = right.matrix(b, place.batch, place.head);
   TileReduction reduction{
-      {aAlongK, globalStride(b, a, aAlongK ? 0 : 1),
+      {aKMajor, globalStride(b, a, aKMajor ? 0 : 1),
        MmaProduct::getLimit(b, a.rows, place.row, tileM(op)), getKind(op).bytes()},
-      {bAlongK, globalStride(b, c, bAlongK ? 1 : 0),
+      {bKMajor, globalStride(b, c, bKMajor ? 1 : 0),
        MmaProduct::getLimit(b, c.cols, place.col, tileN(op)), getKind(op).bytes()},
       indexConstant(b, 0),
       /*runs=*/1,

@@ -130,7 +130,7 @@ Fragments MmaConsumer::loadLeft(ImplicitLocOpBuilder &b, Value block, int64_t k)
 
 Fragments MmaConsumer::loadRight(ImplicitLocOpBuilder &b, Value panel, int64_t k, int64_t n) const {
   Value place = plan.panels().corner(b, panel, k, n);
-  return Fragments(loadMatrices(b, sharedPointer(b, place), /*transposed=*/!plan.alongK()));
+  return Fragments(loadMatrices(b, sharedPointer(b, place), /*transposed=*/!plan.kMajor()));
 }
 
 void MmaConsumer::multiplyFragments(ImplicitLocOpBuilder &b, ArrayRef<Value> left,

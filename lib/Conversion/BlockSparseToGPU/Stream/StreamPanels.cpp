@@ -25,9 +25,9 @@ Value mlir::blocksparse::device::movePieces(ImplicitLocOpBuilder &b, Value addre
 
 Value StreamPanels::laneOffset(ImplicitLocOpBuilder &b, Value lane, Order order, Value col) const {
   // The rows of a K-major tile are columns.
-  bool rowsFirst = shape.alongK == (order == Order::ColumnsFirst);
+  bool rowsFirst = shape.kMajor == (order == Order::ColumnsFirst);
   LanePlace place = LanePlace::get(b, lane, rowsFirst);
-  if (shape.alongK)
+  if (shape.kMajor)
     return tile().offset(b, col, place.row, place.piece);
   Value piece = Int(b, place.piece) + Int(b, col) % chunkCols / 8;
   Value matrix = Int(b, col) / chunkCols * (tile().bytes());
@@ -47,8 +47,8 @@ Value StreamPanels::select(ImplicitLocOpBuilder &b, Value first, Value number) c
 Value StreamPanels::corner(ImplicitLocOpBuilder &b, Value panel, int64_t k, int64_t n) const {
   // A distance of 16 rows is a constant number of bytes; a distance along a row changes the
   // swizzle.
-  int64_t pieces = (shape.alongK ? k : n % chunkCols) / 8;
+  int64_t pieces = (shape.kMajor ? k : n % chunkCols) / 8;
   int64_t bytes =
-      shape.alongK ? n * tile().rowBytes() : n / chunkCols * tile().bytes() + k * tile().rowBytes();
+      shape.kMajor ? n * tile().rowBytes() : n / chunkCols * tile().bytes() + k * tile().rowBytes();
   return Int(b, movePieces(b, panel, pieces)) + bytes;
 }

@@ -44,7 +44,7 @@ struct StreamPanels {
   int64_t perCopy() const { return shape.panelsPerCopy; }
   /// Returns the box of one TMA load.
   MapBox box() const {
-    return shape.alongK ? MapBox{cols, 1, shape.block * perCopy()}
+    return shape.kMajor ? MapBox{cols, 1, shape.block * perCopy()}
                         : MapBox{shape.block, cols / chunkCols};
   }
   /// Returns the size of a panel in bytes.
@@ -69,7 +69,7 @@ struct StreamPanels {
 
 private:
   SharedTile tile() const {
-    return shape.alongK ? SharedTile{cols, shape.block * perCopy()}
+    return shape.kMajor ? SharedTile{cols, shape.block * perCopy()}
                         : SharedTile{shape.block, chunkCols};
   }
 };

@@ -183,7 +183,7 @@ void StreamKernel::emitCopies(ImplicitLocOpBuilder &b, const StagedTile &tile, V
       Value row = Int(b, head[StreamRecordTable::FirstCopy + panel / perCopy]) * plan.shape.block;
       MapPlace place = StagedTiles::placeIn(
           b, op.getDense(), row, Int(b, tile.columnTile) * plan.cols, tile.batch, tile.head);
-      if (plan.alongK())
+      if (plan.kMajor())
         std::swap(place.row, place.col);
       Value to = Int(b, first) + (constant(b, panel * stagePanels.stride()));
       emitTensorLoad(b, denseMap, stagePanels.box(), place, to, barrier);

@@ -40,7 +40,7 @@ struct StreamPlan {
   /// Returns the size of a value block.
   int64_t blockBytes() const { return shape.block * shape.block * 2; }
   StreamPanels panels() const { return {shape, cols}; }
-  bool alongK() const { return shape.alongK; }
+  bool kMajor() const { return shape.kMajor; }
   int64_t recordBytes() const { return shape.recordInts() * 4; }
   /// Return the offsets, in a stage, of the value blocks and of the record.
   int64_t valuesOffset() const { return shape.panels * panels().stride(); }

@@ -174,7 +174,7 @@ StreamWgmmaConsumer::Fragments StreamWgmmaConsumer::loadPanel(ImplicitLocOpBuild
     for (int64_t k = 0; k < plan.shape.block; k += WgmmaTile::stepDepth) {
       Value corner = panels.corner(b, place, k, chunk * chunkCols);
       llvm::append_range(fragments[chunk],
-                         loadMatrices(b, sharedPointer(b, corner), /*transposed=*/!plan.alongK()));
+                         loadMatrices(b, sharedPointer(b, corner), /*transposed=*/!plan.kMajor()));
     }
   return fragments;
 }

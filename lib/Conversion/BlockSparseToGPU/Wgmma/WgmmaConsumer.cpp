@@ -116,7 +116,7 @@ static ResultChunks makeChunks(ImplicitLocOpBuilder &b, const WgmmaShape &shape,
 WgmmaConsumer::WgmmaConsumer(ImplicitLocOpBuilder &b, const WgmmaShape &shape, WgmmaKernel &kernel,
                              const WgmmaFrame &frame, Value group)
     : shape(shape), kernel(kernel), frame(frame), group(group),
-      tile(b.getContext(), shape.cols, shape.element, {shape.aAlongK}, {shape.bAlongK}),
+      tile(b.getContext(), shape.cols, shape.element, {shape.aKMajor}, {shape.bKMajor}),
       isFirstLane(isEqual(b, Int(b, frame.thread) % 32, constant(b, 0))),
       chunks(makeChunks(b, shape, frame, group)) {}
 

@@ -84,12 +84,12 @@ private:
 } // namespace
 
 DSDPlan::DSDPlan(PlannedDSDOp op, int64_t sharedLimit) {
-  bool alongK = op.getTransposeB();
+  bool kMajor = op.getTransposeB();
   shape.cluster = StagedTiles::clusterSize(op);
   shape.cols = StagedTiles::panelCols(op) / shape.cluster;
   shape.element = getElementTypeOrSelf(op.getDense().getType());
-  shape.aAlongK = !op.getTransposeValues();
-  shape.bAlongK = alongK;
+  shape.aKMajor = !op.getTransposeValues();
+  shape.bKMajor = kMajor;
   shape.transposeOut = op.getTransposeOut();
   shape.holdsResult = Epilogue::isTrivial(op);
   // If blocks have a multiple of 128 rows, both halves of a tile are in one block row and have the
@@ -98,7 +98,7 @@ DSDPlan::DSDPlan(PlannedDSDOp op, int64_t sharedLimit) {
   shape.hasInput = hasMappedInput(op);
   const auto *params = op.getSchedule()->getIf<::blocksparse::WgmmaParams>();
   shape.fitStages(params->stages ? params->stages : params->usualStages, sharedLimit);
-  dense = alongK ? MapBox{shape.cols} : MapBox{unit, shape.cols / chunkCols};
+  dense = kMajor ? MapBox{shape.cols} : MapBox{unit, shape.cols / chunkCols};
 }
 
 DSDKernel::DSDKernel(ImplicitLocOpBuilder &b, PlannedDSDOp op, const DSDPlan &plan,

@@ -94,15 +94,15 @@ MatmulPlan::MatmulPlan(PlannedMatmulOp op, int64_t sharedLimit) : axes(MatmulAxe
   if (params->tile.isGiven())
     shape.cols = std::min(shape.cols, params->tile.cols);
   shape.element = getElementTypeOrSelf(op.getA().getType());
-  shape.aAlongK = isLast(op.getA(), axes.a.col);
-  shape.bAlongK = isLast(op.getB(), axes.b.row);
+  shape.aKMajor = isLast(op.getA(), axes.a.col);
+  shape.bKMajor = isLast(op.getB(), axes.b.row);
   shape.transposeOut = isLast(op.getInit(), axes.out.row);
   shape.holdsResult = Epilogue::isTrivial(op);
   shape.readsTiles = false;
   shape.fitStages(params->stages ? params->stages : params->usualStages, sharedLimit);
-  if (!shape.aAlongK)
+  if (!shape.aKMajor)
     a = MapBox{unit};
-  if (shape.bAlongK)
+  if (shape.bKMajor)
     b = MapBox{shape.cols};
   else if (!ShapedType::isDynamic(cols) && cols % chunkCols == 0)
     b = MapBox{unit, shape.cols / chunkCols};
@@ -168,13 +168,13 @@ MapPlace MatmulKernel::placeIn(ImplicitLocOpBuilder &b, Value memref, DenseAxes 
 void MatmulKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step,
                               ArrayRef<Value>, const StageBuffers &stage) {
   Value k = Int(b, step) * WgmmaShape::stepDepth;
-  for (int64_t row = 0; row < tileRows; row += plan.shape.aAlongK ? tileRows : unit) {
+  for (int64_t row = 0; row < tileRows; row += plan.shape.aKMajor ? tileRows : unit) {
     Value to = Int(b, stage.a) + (row / unit * WgmmaTile::matrixBytes);
     Value first = Int(b, tile.fields[Row]) + row;
     emitTensorLoad(b, aMap, plan.a, placeIn(b, op.getA(), plan.axes.a, first, k, tile), to,
                    stage.barrier);
   }
-  int64_t boxCols = plan.shape.bAlongK ? plan.shape.cols : plan.b.chunks * chunkCols;
+  int64_t boxCols = plan.shape.bKMajor ? plan.shape.cols : plan.b.chunks * chunkCols;
   for (int64_t col = 0; col < plan.shape.cols; col += boxCols) {
     Value to = Int(b, stage.b) + (col / chunkCols * WgmmaTile::matrixBytes);
     Value first = Int(b, tile.fields[Col]) + col;

@@ -51,7 +51,7 @@ struct WgmmaShape {
   /// Element type of the factors and of the result: f16 or bf16.
   Type element;
   /// True if A (B) is K-major in shared memory, see Kit/WgmmaTile.h.
-  bool aAlongK = true, bAlongK = false;
+  bool aKMajor = true, bKMajor = false;
   /// True if the result is stored with rows and columns exchanged.
   bool transposeOut = false;
   /// True if tiles are read from tables, one tile ahead. Otherwise they are computed when they are

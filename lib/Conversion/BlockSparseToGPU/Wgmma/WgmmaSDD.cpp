@@ -43,7 +43,7 @@ namespace {
 struct Factor {
   Value memref;
   /// True if neighbours along k are neighbours in memory.
-  bool alongK = false;
+  bool kMajor = false;
   /// If true, the rows or columns of a tile are gathered: `perPiece` boxes form a subtile of 64,
   /// and more than 1 only if the factor is K-major. Otherwise each subtile is loaded as one box.
   bool gathers = false;
@@ -218,8 +218,8 @@ SDDPlan::SDDPlan(PlannedSDDOp op, const Factors &factors, const ::blocksparse::G
   right.hasRuns = true;
   if (right.gathers)
     shape.copyingWarps = 4;
-  shape.aAlongK = left.alongK;
-  shape.bAlongK = right.alongK;
+  shape.aKMajor = left.kMajor;
+  shape.bKMajor = right.kMajor;
   shape.transposeOut = form.swapsAB;
   shape.fitStages(params->stages ? params->stages : params->usualStages, gpu.sharedMemoryPerBlock);
   steps = llvm::divideCeil(innerSize(op), WgmmaShape::stepDepth);
@@ -304,7 +304,7 @@ void SDDKernel::emitCopy(ImplicitLocOpBuilder &b, const Factor &factor, Value ma
   MapPlace place =
       StagedTiles::placeIn(b, factor.memref, across, to.k, tile.fields[SampledTileTable::Batch],
                            tile.fields[SampledTileTable::Head]);
-  if (!factor.alongK)
+  if (!factor.kMajor)
     std::swap(place.row, place.col);
   emitTensorLoad(b, map, box, place, to.address, to.barrier, cluster);
 }

@@ -39,10 +39,10 @@ std::vector<Element> copyPanels(const StreamPanels &panels) {
           int64_t address = stage + copy * panels.perCopy() * panels.stride() +
                             (chunk * box.rows + row) * rowBytes + col * 2;
           address ^= address >> 3 & mask;
-          const int64_t k = panels.shape.alongK ? col : row;
+          const int64_t k = panels.shape.kMajor ? col : row;
           memory[address / 2] = {copy * panels.perCopy() + k / panels.shape.block,
                                  k % panels.shape.block,
-                                 panels.shape.alongK ? row : chunk * box.cols + col};
+                                 panels.shape.kMajor ? row : chunk * box.cols + col};
         }
   return memory;
 }
@@ -75,7 +75,7 @@ void checkCorner(const StreamPanels &panels, int64_t k, int64_t n, int64_t first
       const int64_t fromK = k + (columnsFirst ? third : second);
       const int64_t fromCol = firstCol + n + (columnsFirst ? second : third);
       for (int64_t i = 0; i < 8; ++i) {
-        const Element wanted = panels.shape.alongK ? Element{panel, fromK + i, fromCol + row}
+        const Element wanted = panels.shape.kMajor ? Element{panel, fromK + i, fromCol + row}
                                                    : Element{panel, fromK + row, fromCol + i};
         ASSERT_EQ(memory[address / 2 + i], wanted)
             << "panel " << panel << ", lane " << lane << ", element " << i;
@@ -83,8 +83,8 @@ void checkCorner(const StreamPanels &panels, int64_t k, int64_t n, int64_t first
     }
 }
 
-StreamPanels panelsOf(int64_t block, int64_t panels, bool alongK, int64_t cols) {
-  return {StreamShape{block, 4, panels, 4, 0, alongK}, cols};
+StreamPanels panelsOf(int64_t block, int64_t panels, bool kMajor, int64_t cols) {
+  return {StreamShape{block, 4, panels, 4, 0, kMajor}, cols};
 }
 
 TEST(StreamPanels, LanesFindThePanelsOfACopy) {
@@ -100,9 +100,9 @@ TEST(StreamPanels, LanesFindThePanelsOfACopy) {
 TEST(StreamPanels, LanesFindTheRowsOfTheTransposedProduct) {
   for (int64_t first : {0, 16, 48})
     for (int64_t n : {0, 64})
-      for (auto [block, panels, alongK] :
+      for (auto [block, panels, kMajor] :
            {std::tuple(16, 8, true), {16, 3, true}, {32, 3, true}, {16, 8, false}, {32, 2, false}})
-        checkCorner(panelsOf(block, panels, alongK, 128), block - 16, n, first,
+        checkCorner(panelsOf(block, panels, kMajor, 128), block - 16, n, first,
                     StreamPanels::Order::ColumnsFirst);
 }
 
