@@ -43,7 +43,7 @@ struct TilePlan {
 };
 
 /// Holds a plan for one batch and head.
-struct PlannedTurn {
+struct ClusterTiles {
   const TilePlan *plan;
   int32_t batch, head;
 };
@@ -126,21 +126,21 @@ public:
   }
 
   SampledWorkLists deal(const TileSpace &space) {
-    Dealer<PlannedTurn> dealer(options.workers / form.cluster);
+    Dealer<ClusterTiles> dealer(options.workers / form.cluster);
     for (int64_t batch = 0; batch < space.batches; ++batch)
       for (int64_t head = 0; head < space.heads; ++head)
         for (const TilePlan &plan : plans[plans.size() == 1 ? 0 : head])
           dealer.deal({&plan, static_cast<int32_t>(batch), static_cast<int32_t>(head)}, plan.cost);
-    std::vector<PlannedTurn> turns;
+    std::vector<ClusterTiles> clusterTiles;
     std::vector<int32_t> clusters;
-    dealer.take(turns, clusters);
+    dealer.take(clusterTiles, clusters);
     SampledWorkLists lists{{}, {0}, std::move(places)};
     for (size_t i = 1; i < clusters.size(); ++i)
       for (int64_t rank = 0; rank < form.cluster; ++rank) {
         for (int32_t turn = clusters[i - 1]; turn < clusters[i]; ++turn) {
-          SampledTile &tile = lists.tiles.emplace_back(turns[turn].plan->tiles[rank]);
-          tile.batch = turns[turn].batch;
-          tile.head = turns[turn].head;
+          SampledTile &tile = lists.tiles.emplace_back(clusterTiles[turn].plan->tiles[rank]);
+          tile.batch = clusterTiles[turn].batch;
+          tile.head = clusterTiles[turn].head;
         }
         lists.workers.push_back(static_cast<int32_t>(lists.tiles.size()));
       }
@@ -459,7 +459,7 @@ double blocksparse::estimateSampledTime(const SampledWorkLists &lists,
   return seconds + rates.clusterLaunchSeconds + static_cast<double>(most) * rates.clusterSeconds;
 }
 
-double blocksparse::estimateTurnTime(const ChipRates &rates, int64_t bytes) {
+double blocksparse::estimateTransposeTime(const ChipRates &rates, int64_t bytes) {
   return rates.transposeLaunchSeconds +
          2.0 * static_cast<double>(bytes) / rates.transposeBytesPerSecond;
 }

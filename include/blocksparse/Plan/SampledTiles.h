@@ -63,7 +63,7 @@ double estimateSampledTime(const SampledWorkLists &lists, const SampledProduct &
 
 /// Returns the seconds that writing a factor of `bytes` bytes transposed takes, including its
 /// launch.
-double estimateTurnTime(const ChipRates &rates, int64_t bytes);
+double estimateTransposeTime(const ChipRates &rates, int64_t bytes);
 
 /// Checks that `lists` store every part of every block of the LUT, which must be verified already,
 /// once for each batch and head, from the rows and columns of the block; a part is a subtile, or a

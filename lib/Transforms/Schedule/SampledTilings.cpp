@@ -38,9 +38,9 @@ SmallVector<SampledTiling, 4> mlir::blocksparse::getSampledTilings(const Product
     const ::blocksparse::ChipRates &rates = target.gpuFacts().rates;
     double seconds = 0;
     if (factors.transposeA != operands.transposeA)
-      seconds += ::blocksparse::estimateTurnTime(rates, shape.bytesA);
+      seconds += ::blocksparse::estimateTransposeTime(rates, shape.bytesA);
     if (factors.transposeB != operands.transposeB)
-      seconds += ::blocksparse::estimateTurnTime(rates, shape.bytesB);
+      seconds += ::blocksparse::estimateTransposeTime(rates, shape.bytesB);
     auto add = [&](bool gathersRows, int64_t cluster) {
       SampledForm form = SampledForm::get(block, factors, gathersRows, cluster);
       tilings.push_back({makeSchedule(family, block, form), form, seconds});

@@ -64,19 +64,20 @@ TEST(GatheredTiles, FactorsAreTurnedWhereThatIsAskedForAndHelps) {
     for (BlockShape block : blocks) {
       EXPECT_EQ(SampledFactors::get(KernelFamily::CUDAWgmma, block, operands), operands);
       EXPECT_FALSE(SampledFactors::get(KernelFamily::CUDAMma, block, operands));
-      const auto turned = SampledFactors::get(KernelFamily::CUDAWgmmaTransposed, block, operands);
-      EXPECT_EQ(turned.has_value(), sharesPieces(block) && operands != kMajor);
-      if (turned) {
-        EXPECT_EQ(*turned, kMajor);
+      const auto transposed =
+          SampledFactors::get(KernelFamily::CUDAWgmmaTransposed, block, operands);
+      EXPECT_EQ(transposed.has_value(), sharesPieces(block) && operands != kMajor);
+      if (transposed) {
+        EXPECT_EQ(*transposed, kMajor);
       }
     }
   }
 }
 
 TEST(GatheredTiles, TurningTakesItsLaunchAndItsBytes) {
-  EXPECT_NEAR(estimateTurnTime(hopper.rates, 0), 5e-6, 1e-9);
+  EXPECT_NEAR(estimateTransposeTime(hopper.rates, 0), 5e-6, 1e-9);
   // 128 MB are read and written.
-  EXPECT_NEAR(estimateTurnTime(hopper.rates, 8192 * 8192 * 2), 104.4e-6, 0.1e-6);
+  EXPECT_NEAR(estimateTransposeTime(hopper.rates, 8192 * 8192 * 2), 104.4e-6, 0.1e-6);
 }
 
 TEST(GatheredTiles, RowsOfWholeTilesAreNotGathered) {

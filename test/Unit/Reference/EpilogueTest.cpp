@@ -74,9 +74,9 @@ TEST(Epilogue, OrderOfAllTerms) {
   e.input = e.input->transpose(0, 1);
   e.bias = e.bias->unsqueeze(1);
   std::swap(e.leftAlpha, e.rightAlpha);
-  auto turned = matmul(a, b, MatmulForm::linear, {.out = true}, e, error);
-  ASSERT_TRUE(turned) << error;
-  expectNear(*turned, expected.transpose(2, 3).contiguous());
+  auto transposed = matmul(a, b, MatmulForm::linear, {.out = true}, e, error);
+  ASSERT_TRUE(transposed) << error;
+  expectNear(*transposed, expected.transpose(2, 3).contiguous());
 }
 
 TEST(Epilogue, RejectsTermsThatDoNotBroadcast) {

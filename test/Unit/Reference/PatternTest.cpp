@@ -127,15 +127,15 @@ TEST(Conversions, TransposeAgreesWithTheLayout) {
   HostTensor values = uniform({2, p.valueBlocks(), 2, 3}, 2);
   std::string error;
   SparseTensor tensor{values, p, 4, 8};
-  auto turned = transpose(tensor, error);
-  ASSERT_TRUE(turned) << error;
-  EXPECT_EQ(turned->rows, 8);
+  auto transposed = transpose(tensor, error);
+  ASSERT_TRUE(transposed) << error;
+  EXPECT_EQ(transposed->rows, 8);
   auto dense = toDense(tensor, error);
-  auto turnedDense = toDense(*turned, error);
-  ASSERT_TRUE(turnedDense) << error;
-  EXPECT_TRUE(bitwiseEqual(dense->transpose(2, 3).contiguous(), *turnedDense));
+  auto transposedDense = toDense(*transposed, error);
+  ASSERT_TRUE(transposedDense) << error;
+  EXPECT_TRUE(bitwiseEqual(dense->transpose(2, 3).contiguous(), *transposedDense));
   // The result is canonical: columns ascend in each row, and values are permuted with them.
-  EXPECT_EQ(entriesOf(turned->pattern, 0, 1), (Entries{{0, 0, 4}, {1, 0, 5}, {2, 1, 6}}));
+  EXPECT_EQ(entriesOf(transposed->pattern, 0, 1), (Entries{{0, 0, 4}, {1, 0, 5}, {2, 1, 6}}));
 }
 
 TEST(Conversions, TransposeOfRaggedBatches) {
@@ -144,10 +144,10 @@ TEST(Conversions, TransposeOfRaggedBatches) {
   HostTensor values = uniform({2, 3, 2, 2}, 3);
   std::string error;
   SparseTensor tensor = sparse(values, p);
-  auto turned = transpose(tensor, error);
-  ASSERT_TRUE(turned) << error;
-  EXPECT_TRUE(
-      bitwiseEqual(toDense(tensor, error)->transpose(2, 3).contiguous(), *toDense(*turned, error)));
+  auto transposed = transpose(tensor, error);
+  ASSERT_TRUE(transposed) << error;
+  EXPECT_TRUE(bitwiseEqual(toDense(tensor, error)->transpose(2, 3).contiguous(),
+                           *toDense(*transposed, error)));
 }
 
 TEST(Conversions, RejectWrongShapes) {

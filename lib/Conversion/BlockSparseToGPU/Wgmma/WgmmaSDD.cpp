@@ -265,8 +265,8 @@ void SDDKernel::readPlaces(ImplicitLocOpBuilder &b, SmallVectorImpl<Value> &fiel
     // The table lists the blocks of a subtile along its columns, which are rows of the result.
     int64_t down = unit / plan.block.rows, across = unit / plan.block.cols;
     Value inChunk = Int(b, block) % ofChunk;
-    Value turned = Int(b, inChunk) % across * down + Int(b, inChunk) / across;
-    block = Int(b, block) / ofChunk * ofChunk + turned;
+    Value transposed = Int(b, inChunk) % across * down + Int(b, inChunk) / across;
+    block = Int(b, block) / ofChunk * ofChunk + transposed;
   }
   at = Int(b, at) + block;
   for (int64_t batch = 0; batch < plan.batches(); ++batch)
@@ -493,11 +493,11 @@ static Value getFactor(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Value
     return operand;
   SmallVector<int64_t> sizes(bufferType(operand).getShape());
   std::swap(sizes[sizes.size() - 2], sizes.back());
-  Value turned =
+  Value transposed =
       memref::AllocOp::create(host, MemRefType::get(sizes, bufferType(operand).getElementType()));
-  emitTransposeDense(host, kernels, operand, turned);
-  made.push_back(turned);
-  return turned;
+  emitTransposeDense(host, kernels, operand, transposed);
+  made.push_back(transposed);
+  return transposed;
 }
 
 void mlir::blocksparse::device::emitWgmma(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
