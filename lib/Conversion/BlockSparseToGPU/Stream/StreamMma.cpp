@@ -372,7 +372,7 @@ void MmaConsumer::storeRow(ImplicitLocOpBuilder &b, const StagedTile &tile, int6
     emitWarpBarrier(b);
     terms.take(b, number * (plan.cols / chunkCols) + chunk);
     writeChunk(b, terms, strips, chunk, accumulators);
-    terms.giveBack(b);
+    terms.release(b);
     // TMA must see the writes of all lanes: each lane fences its own, then the warp meets.
     emitCopyFence(b);
     emitWarpBarrier(b);

@@ -278,7 +278,7 @@ GivenTerms TermReader::getCorner(ImplicitLocOpBuilder &b, Value offset, bool tra
   return given;
 }
 
-void TermReader::giveBack(ImplicitLocOpBuilder &b) {
+void TermReader::release(ImplicitLocOpBuilder &b) {
   const TermStages &terms = kernel.plan.terms;
   if (terms.count() == 0 || ((taken + 1) % terms.perStage != 0 && taken + 1 != terms.ownedChunks()))
     return;

@@ -97,7 +97,7 @@ StageRing::Position emitTermCopies(ImplicitLocOpBuilder &b, const StreamKernel &
                                    Value inputMap, const StagedTile &tile, StageRing::Position at);
 
 /// Gives consumer `owner` (i32) access to the stages of operands of a tile, one subtile after
-/// another. All its threads call `take` and `giveBack` together.
+/// another. All its threads call `take` and `release` together.
 class TermReader {
 public:
   TermReader(const StreamKernel &kernel, Value owner, const StageRing::Position &start)
@@ -114,7 +114,7 @@ public:
                        Value col) const;
   /// Marks the current subtile as read. After the last subtile of a stage, each thread releases the
   /// stage.
-  void giveBack(ImplicitLocOpBuilder &b);
+  void release(ImplicitLocOpBuilder &b);
   /// Returns the pipeline state of the stage that follows the released ones.
   const StageRing::Position &position() const { return at; }
 

@@ -337,7 +337,7 @@ void StreamWgmmaConsumer::storeRows(ImplicitLocOpBuilder &b, const StagedTile &w
       terms.take(b, i);
       writeChunk(b, terms, strip ? &*strip : nullptr, i % chunks(),
                  accumulators.slice(i * perChunk, perChunk), addresses.back());
-      terms.giveBack(b);
+      terms.release(b);
     }
     // Each thread makes its writes visible to TMA; after the barrier all of them are, and one
     // thread stores.

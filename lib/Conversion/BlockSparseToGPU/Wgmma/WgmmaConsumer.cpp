@@ -30,7 +30,7 @@ Value InputChunks::take(ImplicitLocOpBuilder &b, int64_t number) const {
   return Int(b, address) + (inStage * bytes);
 }
 
-void InputChunks::giveBack(ImplicitLocOpBuilder &b, int64_t number) {
+void InputChunks::release(ImplicitLocOpBuilder &b, int64_t number) {
   if ((number + 1) % shape.inputChunks() != 0 && number + 1 != shape.chunks())
     return;
   ring.release(b, at.stage);

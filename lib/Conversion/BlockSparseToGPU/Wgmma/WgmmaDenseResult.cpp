@@ -42,7 +42,7 @@ SmallVector<Value> DenseResultKernel::emitResult(ImplicitLocOpBuilder &b, const 
     }
     strip->finish(b, number, accumulators, terms);
     if (shape.hasInput && (number + 1) % perChunk == 0)
-      input.giveBack(b, number / perChunk);
+      input.release(b, number / perChunk);
   };
   return chunks.emit(b, accumulators, strip ? ResultChunks::FinishCorner(finish) : nullptr,
                      [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {

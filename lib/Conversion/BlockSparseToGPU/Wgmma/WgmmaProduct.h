@@ -158,7 +158,7 @@ public:
   Value take(ImplicitLocOpBuilder &b, int64_t number) const;
   /// Marks the subtile as read. After the last subtile of a stage, each thread
   /// releases the stage.
-  void giveBack(ImplicitLocOpBuilder &b, int64_t number);
+  void release(ImplicitLocOpBuilder &b, int64_t number);
   /// Returns the pipeline state of the stage that follows the released ones.
   const StageRing::Position &position() const { return at; }
 
