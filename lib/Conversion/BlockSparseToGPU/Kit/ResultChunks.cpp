@@ -24,9 +24,9 @@ static constexpr int64_t cornerAccumulators = 8;
 static constexpr int64_t chunkRegisters = chunkAccumulators / 2;
 
 ResultChunks::ResultChunks(ImplicitLocOpBuilder &b, Value thread, Value barrier, Value shared,
-                           int64_t buffers, Type element, bool transposed, bool holds)
+                           int64_t buffers, Type element, bool transposed, bool defers)
     : thread(thread), barrier(barrier), shared(shared), buffers(buffers), element(element),
-      transposed(transposed), holds(holds) {
+      transposed(transposed), defers(defers) {
   isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, thread, i32Constant(b, 0));
   lane = Int(b, thread) % 32;
   warp = Int(b, thread) / 32;
@@ -102,35 +102,35 @@ SmallVector<Value, 4> ResultChunks::readCorner(ImplicitLocOpBuilder &b, Value ch
 // Batches
 //===----------------------------------------------------------------------===//
 
-int64_t ResultChunks::firstHeld(int64_t accumulators) const {
+int64_t ResultChunks::firstDeferred(int64_t accumulators) const {
   int64_t chunks = accumulators / chunkAccumulators;
-  return holds && chunks > buffers ? (chunks - 1) / buffers * buffers : chunks;
+  return defers && chunks > buffers ? (chunks - 1) / buffers * buffers : chunks;
 }
 
-int64_t ResultChunks::heldRegisters(int64_t accumulators) const {
-  return accumulators / 2 - firstHeld(accumulators) * chunkRegisters;
+int64_t ResultChunks::deferredRegisters(int64_t accumulators) const {
+  return accumulators / 2 - firstDeferred(accumulators) * chunkRegisters;
 }
 
 SmallVector<Value> ResultChunks::emitBatches(ImplicitLocOpBuilder &b, ArrayRef<Value> accumulators,
                                              FinishCorner finish, StoreBatch store) const {
   int64_t chunks = static_cast<int64_t>(accumulators.size()) / chunkAccumulators,
-          held = firstHeld(accumulators.size());
+          deferred = firstDeferred(accumulators.size());
   auto round = [&](ImplicitLocOpBuilder &b, int64_t number) {
     return roundChunk(b, accumulators, number, finish);
   };
-  for (int64_t first = 0; first < held; first += buffers)
-    store(b, round, first, std::min(first + buffers, held));
+  for (int64_t first = 0; first < deferred; first += buffers)
+    store(b, round, first, std::min(first + buffers, deferred));
   SmallVector<Value> registers;
-  for (int64_t number = held; number < chunks; ++number)
+  for (int64_t number = deferred; number < chunks; ++number)
     llvm::append_range(registers, round(b, number));
   return registers;
 }
 
-void ResultChunks::emitHeldBatch(ImplicitLocOpBuilder &b, ArrayRef<Value> held,
-                                 int64_t accumulators, StoreBatch store) const {
-  int64_t first = firstHeld(accumulators);
+void ResultChunks::emitDeferredBatch(ImplicitLocOpBuilder &b, ArrayRef<Value> deferred,
+                                     int64_t accumulators, StoreBatch store) const {
+  int64_t first = firstDeferred(accumulators);
   auto chunk = [&](ImplicitLocOpBuilder &, int64_t number) {
-    return SmallVector<Value>(held.slice((number - first) * chunkRegisters, chunkRegisters));
+    return SmallVector<Value>(deferred.slice((number - first) * chunkRegisters, chunkRegisters));
   };
   store(b, chunk, first, accumulators / chunkAccumulators);
 }
@@ -170,12 +170,12 @@ SmallVector<Value> ResultChunks::emit(ImplicitLocOpBuilder &b, ArrayRef<Value> a
   return emitBatches(b, accumulators, finish, batch);
 }
 
-void ResultChunks::emitHeld(ImplicitLocOpBuilder &b, ArrayRef<Value> held, int64_t accumulators,
-                            Store store) const {
+void ResultChunks::emitDeferred(ImplicitLocOpBuilder &b, ArrayRef<Value> deferred,
+                                int64_t accumulators, Store store) const {
   auto batch = [&](ImplicitLocOpBuilder &b, GetChunk chunk, int64_t first, int64_t last) {
     storeBatch(b, chunk, first, last, store);
   };
-  emitHeldBatch(b, held, accumulators, batch);
+  emitDeferredBatch(b, deferred, accumulators, batch);
 }
 
 SmallVector<Value> ResultChunks::emitBlocks(ImplicitLocOpBuilder &b, ArrayRef<Value> accumulators,
@@ -187,12 +187,12 @@ SmallVector<Value> ResultChunks::emitBlocks(ImplicitLocOpBuilder &b, ArrayRef<Va
   return emitBatches(b, accumulators, finish, batch);
 }
 
-void ResultChunks::emitHeldBlocks(ImplicitLocOpBuilder &b, ArrayRef<Value> held,
-                                  int64_t accumulators, Blocks blocks, StoreBlock store) const {
+void ResultChunks::emitDeferredBlocks(ImplicitLocOpBuilder &b, ArrayRef<Value> deferred,
+                                      int64_t accumulators, Blocks blocks, StoreBlock store) const {
   auto batch = [&](ImplicitLocOpBuilder &b, GetChunk chunk, int64_t first, int64_t last) {
     storeBlocks(b, chunk, first, last, blocks, store);
   };
-  emitHeldBatch(b, held, accumulators, batch);
+  emitDeferredBatch(b, deferred, accumulators, batch);
 }
 
 /// A thread that has started no stores returns at once.

@@ -43,10 +43,10 @@ public:
   /// `thread` (i32) is the index of the thread in its warpgroup. `barrier` (i32) is the index of a
   /// named barrier that only this warpgroup uses. `shared` (i32) is the address of `buffers`
   /// subtiles, aligned to 1024 bytes. `element` is the 16-bit type of the result. If `transposed`
-  /// is set, subtiles are stored as [column][row] of the accumulators. If `holds` is set, the last
-  /// of several batches is left to emitHeld.
+  /// is set, subtiles are stored as [column][row] of the accumulators. If `defers` is set, the last
+  /// of several batches is left to emitDeferred.
   ResultChunks(ImplicitLocOpBuilder &b, Value thread, Value barrier, Value shared, int64_t buffers,
-               Type element, bool transposed, bool holds);
+               Type element, bool transposed, bool defers);
 
   /// Replaces the eight f32 accumulators of epilogue fragment `number` by the values to store.
   /// Fragments are visited in order; the four fragments of a subtile are ordered from left to
@@ -60,17 +60,17 @@ public:
   /// Returns the number of registers (i32) of a thread in which a deferred batch stays, for a tile
   /// of `accumulators` accumulators a thread. Returns 0 if there is only one batch or stores are
   /// not deferred.
-  int64_t heldRegisters(int64_t accumulators) const;
+  int64_t deferredRegisters(int64_t accumulators) const;
 
   /// Stores the subtiles of `accumulators`. If there is more than one batch and stores are
-  /// deferred, the last batch is not stored but returned, rounded, for emitHeld; otherwise the
+  /// deferred, the last batch is not stored but returned, rounded, for emitDeferred; otherwise the
   /// result is empty. `finish` may be null: the accumulators are then only rounded.
   SmallVector<Value> emit(ImplicitLocOpBuilder &b, ArrayRef<Value> accumulators,
                           FinishCorner finish, Store store) const;
-  /// Stores the deferred batch `held` that `emit` returned for a tile of `accumulators`
+  /// Stores the deferred batch `deferred` that `emit` returned for a tile of `accumulators`
   /// accumulators a thread.
-  void emitHeld(ImplicitLocOpBuilder &b, ArrayRef<Value> held, int64_t accumulators,
-                Store store) const;
+  void emitDeferred(ImplicitLocOpBuilder &b, ArrayRef<Value> deferred, int64_t accumulators,
+                    Store store) const;
 
   /// Describes the blocks into which a subtile is divided: 16, 32 or 64 rows and columns.
   struct Blocks {
@@ -88,10 +88,10 @@ public:
   /// transposition.
   SmallVector<Value> emitBlocks(ImplicitLocOpBuilder &b, ArrayRef<Value> accumulators,
                                 Blocks blocks, FinishCorner finish, StoreBlock store) const;
-  /// Stores the deferred batch `held` that emitBlocks returned for a tile of `accumulators`
+  /// Stores the deferred batch `deferred` that emitBlocks returned for a tile of `accumulators`
   /// accumulators a thread.
-  void emitHeldBlocks(ImplicitLocOpBuilder &b, ArrayRef<Value> held, int64_t accumulators,
-                      Blocks blocks, StoreBlock store) const;
+  void emitDeferredBlocks(ImplicitLocOpBuilder &b, ArrayRef<Value> deferred, int64_t accumulators,
+                          Blocks blocks, StoreBlock store) const;
 
   /// Loads the elements at the positions of the 8 accumulators of epilogue fragment `number` from
   /// the subtile at shared-memory address `chunk` (i32), and returns four i32 of two 16-bit
@@ -112,11 +112,11 @@ private:
 
   SmallVector<Value> emitBatches(ImplicitLocOpBuilder &b, ArrayRef<Value> accumulators,
                                  FinishCorner finish, StoreBatch store) const;
-  void emitHeldBatch(ImplicitLocOpBuilder &b, ArrayRef<Value> held, int64_t accumulators,
-                     StoreBatch store) const;
+  void emitDeferredBatch(ImplicitLocOpBuilder &b, ArrayRef<Value> deferred, int64_t accumulators,
+                         StoreBatch store) const;
   /// Returns the index of the first subtile of a deferred batch, or the number of subtiles if there
   /// is none.
-  int64_t firstHeld(int64_t accumulators) const;
+  int64_t firstDeferred(int64_t accumulators) const;
   SmallVector<Value> roundChunk(ImplicitLocOpBuilder &b, ArrayRef<Value> accumulators,
                                 int64_t number, FinishCorner finish) const;
   /// Returns the byte offset (i32), in a subtile, of the row of fragment `number` whose address
@@ -136,7 +136,7 @@ private:
   Value thread, barrier, shared, isFirst, lane, warp;
   int64_t buffers;
   Type element;
-  bool transposed, holds;
+  bool transposed, defers;
 };
 
 } // namespace mlir::blocksparse::device

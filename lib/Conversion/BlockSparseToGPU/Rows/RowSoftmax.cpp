@@ -20,7 +20,7 @@ using namespace mlir::blocksparse::device;
 
 static constexpr double minusInfinity = -std::numeric_limits<double>::infinity();
 /// Largest number of f32 of a row that a lane holds.
-static constexpr int64_t mostHeld = 64;
+static constexpr int64_t maxResident = 64;
 /// Largest number of bits that a lane holds of the loaded x, rpe and masks.
 static constexpr int64_t mostLoadedBits = 80 * 32;
 
@@ -44,7 +44,7 @@ static bool isOneColumn(Value operand) {
 /// Returns the largest number of chunks that a lane can hold, a power of two. The terms of the
 /// scores are held as well, until they are added up.
 static int64_t getMostChunks(PlannedSoftmaxOp op) {
-  int64_t count = getChunkElements(op), most = mostHeld / count;
+  int64_t count = getChunkElements(op), most = maxResident / count;
   SmallVector<Value> terms = getBiasOperands(op);
   if (terms.empty())
     return most;
@@ -226,16 +226,16 @@ void SoftmaxRow::storeLogSumExp(ImplicitLocOpBuilder &b, Value shift, Value sum)
 }
 
 void SoftmaxRow::emit(ImplicitLocOpBuilder &b) const {
-  SmallVector<RowChunk> chunks = teams.heldChunks(b, operands.walk, row);
+  SmallVector<RowChunk> chunks = teams.residentChunks(b, operands.walk, row);
   SmallVector<LoadedChunk> loaded =
       llvm::map_to_vector(chunks, [&](const RowChunk &chunk) { return load(b, chunk); });
-  SmallVector<Value> held;
+  SmallVector<Value> resident;
   Value largest;
   for (auto [chunk, read] : llvm::zip_equal(chunks, loaded)) {
     read.x = afterLoads(b, read.x).front();
     llvm::copy(afterLoads(b, read.terms), read.terms.begin());
-    held.push_back(emitScores(b, chunk, read));
-    largest = largest ? maximumOf(b, largest, held.back()) : held.back();
+    resident.push_back(emitScores(b, chunk, read));
+    largest = largest ? maximumOf(b, largest, resident.back()) : resident.back();
   }
   largest = teams.foldOthers(b, operands.walk, row, largest,
                              [&](ImplicitLocOpBuilder &b, const RowChunk &chunk, Value carried) {
@@ -253,7 +253,7 @@ void SoftmaxRow::emit(ImplicitLocOpBuilder &b) const {
     return exp2Chunk(b, arith::SubFOp::create(b, scores, shifts));
   };
   Value sums;
-  for (Value &value : held) {
+  for (Value &value : resident) {
     value = emitPowers(b, value);
     sums = sums ? sumOf(b, sums, value) : value;
   }
@@ -264,7 +264,7 @@ void SoftmaxRow::emit(ImplicitLocOpBuilder &b) const {
   Value sum = teams.reduce(b, row.work, foldChunk(b, sums, sumOf), sumOf);
   Value divisor = arith::SelectOp::create(b, empty, one, sum);
   Value factor = arith::DivFOp::create(b, one, divisor);
-  for (auto [chunk, powers] : llvm::zip_equal(chunks, held))
+  for (auto [chunk, powers] : llvm::zip_equal(chunks, resident))
     store(b, chunk, powers, factor);
   teams.forOthers(b, operands.walk, row, [&](ImplicitLocOpBuilder &b, const RowChunk &chunk) {
     store(b, chunk, emitPowers(b, loadScores(b, chunk)), factor);

@@ -16,7 +16,7 @@ using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
 /// Largest number of f32 of a row, two for each element, that a lane holds.
-static constexpr int64_t mostHeld = 64;
+static constexpr int64_t maxResident = 64;
 
 static SmallVector<Type, 3> getElementTypes(PlannedSoftmaxGradOp op) {
   return {getElementTypeOrSelf(op.getY().getType()), getElementTypeOrSelf(op.getDy().getType()),
@@ -115,11 +115,11 @@ void SoftmaxGradRow::emit(ImplicitLocOpBuilder &b) const {
   auto addDot = [&](ImplicitLocOpBuilder &b, GradientChunk wide, Value sums) {
     return fusedMultiplyAdd(b, wide.y, wide.dy, sums);
   };
-  SmallVector<RowChunk> chunks = teams.heldChunks(b, operands.walk, row);
-  SmallVector<GradientChunk> held =
+  SmallVector<RowChunk> chunks = teams.residentChunks(b, operands.walk, row);
+  SmallVector<GradientChunk> resident =
       llvm::map_to_vector(chunks, [&](const RowChunk &chunk) { return load(b, chunk); });
   Value sums = constantChunk(b, 0, count);
-  for (auto [chunk, loaded] : llvm::zip_equal(chunks, held)) {
+  for (auto [chunk, loaded] : llvm::zip_equal(chunks, resident)) {
     SmallVector<Value> read = afterLoads(b, {loaded.y, loaded.dy});
     loaded = widen(b, chunk, {read[0], read[1]});
     sums = addDot(b, loaded, sums);
@@ -129,7 +129,7 @@ void SoftmaxGradRow::emit(ImplicitLocOpBuilder &b) const {
                             return addDot(b, widen(b, chunk, load(b, chunk)), carried);
                           });
   Value dot = teams.reduce(b, row.work, foldChunk(b, sums, sumOf), sumOf);
-  for (auto [chunk, wide] : llvm::zip_equal(chunks, held))
+  for (auto [chunk, wide] : llvm::zip_equal(chunks, resident))
     store(b, chunk, wide, dot);
   teams.forOthers(b, operands.walk, row, [&](ImplicitLocOpBuilder &b, const RowChunk &chunk) {
     store(b, chunk, widen(b, chunk, load(b, chunk)), dot);
@@ -160,7 +160,7 @@ void mlir::blocksparse::device::emitRows(ImplicitLocOpBuilder &host, KernelBuild
   int64_t count = getChunkElements(op);
   bool needsCols = op.getShape()[1] % op.getBlock()[1] != 0;
   RowTeams teams(onHost.walk, op.getSegments(), op.getEntries(), op.getSchedule(),
-                 {count, mostHeld / (2 * count), /*operands=*/2, needsCols});
+                 {count, maxResident / (2 * count), /*operands=*/2, needsCols});
   teams.launch(host, kernels, "softmax_grad_rows", SoftmaxGradOperands::list(op), onHost.walk,
                [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, const TeamWork &work) {
                  SoftmaxGradOperands operands(b, op, mapping);

@@ -37,10 +37,10 @@ static RowTeam fitTeam(int64_t chunks, const RowTeamLimits &limits) {
   lanes = std::min(std::max(lanes, roundUpToPower(limits.chunksPerBlock)), warpSize);
   while (lanes * limits.mostChunks < chunks && lanes < mostLanes)
     lanes *= 2;
-  int64_t held = std::min<int64_t>(llvm::divideCeil(chunks, lanes), limits.mostChunks);
+  int64_t resident = std::min<int64_t>(llvm::divideCeil(chunks, lanes), limits.mostChunks);
   return {lanes,
-          held,
-          lanes * held < chunks,
+          resident,
+          lanes * resident < chunks,
           0,
           ShapedType::kDynamic,
           std::min(limits.together, mostLanes / lanes)};
@@ -139,12 +139,12 @@ RowTeams::RowTeams(const RowWalk &walk, Value segments, Value entries,
 /// 96 for two, which are multiplied as they arrive. With a smaller limit, ptxas spills; without a
 /// limit, it uses more registers.
 int64_t RowTeams::residentBlocks() const {
-  int64_t held = 0;
+  int64_t resident = 0;
   for (const RowTeam &team : teams)
-    held = std::max(held, team.chunks * elements * operands);
+    resident = std::max(resident, team.chunks * elements * operands);
   const bool plain = teams.size() == 1 && entriesInOrder && !needsCols;
-  int64_t resident = held > 32 ? (operands == 1 ? 512 : 640) : plain ? 1024 : 768;
-  return std::max<int64_t>(1, resident / threads);
+  int64_t residentThreads = resident > 32 ? (operands == 1 ? 512 : 640) : plain ? 1024 : 768;
+  return std::max<int64_t>(1, residentThreads / threads);
 }
 
 //===----------------------------------------------------------------------===//
@@ -277,8 +277,8 @@ void RowTeams::finishChunk(ImplicitLocOpBuilder &b, const RowWalk &walk, RowChun
     chunk.live = both(b, chunk.live, indexLess(b, chunk.col, indexConstant(b, walk.getCols())));
 }
 
-SmallVector<RowChunk> RowTeams::heldChunks(ImplicitLocOpBuilder &b, const RowWalk &walk,
-                                           const TeamRow &row) const {
+SmallVector<RowChunk> RowTeams::residentChunks(ImplicitLocOpBuilder &b, const RowWalk &walk,
+                                               const TeamRow &row) const {
   const RowTeam &team = row.work.team;
   SmallVector<RowChunk> chunks;
   for (int64_t i = 0; i < team.chunks; ++i) {

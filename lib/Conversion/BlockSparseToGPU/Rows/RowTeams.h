@@ -114,8 +114,8 @@ public:
   /// Returns, in the kernel, the row of the lane's team.
   TeamRow getRow(ImplicitLocOpBuilder &b, const RowWalk &walk, const TeamWork &work) const;
   /// Returns the chunks of the row that this lane holds. The table is read for all of them first.
-  SmallVector<RowChunk> heldChunks(ImplicitLocOpBuilder &b, const RowWalk &walk,
-                                   const TeamRow &row) const;
+  SmallVector<RowChunk> residentChunks(ImplicitLocOpBuilder &b, const RowWalk &walk,
+                                       const TeamRow &row) const;
   /// Emit `body` for the lane's chunks of the row that it does not hold. The row has all of them.
   Value foldOthers(ImplicitLocOpBuilder &b, const RowWalk &walk, const TeamRow &row, Value initial,
                    function_ref<Value(ImplicitLocOpBuilder &, const RowChunk &, Value)> body) const;

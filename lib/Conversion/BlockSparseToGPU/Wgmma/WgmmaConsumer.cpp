@@ -80,12 +80,12 @@ private:
   StepState emitStep(ImplicitLocOpBuilder &b, const StepState &state) const;
 
   /// Returns the number of registers of a deferred store.
-  int64_t numHeld() const { return chunks.heldRegisters(numAccumulators()); }
+  int64_t numDeferred() const { return chunks.deferredRegisters(numAccumulators()); }
   int64_t numAccumulators() const { return shape.cols / 2; }
-  /// Stores the deferred batch if `condition` is true. `held` contains a flag (i32, 1 if there is a
-  /// batch), the tile and the registers of the batch; it is empty if the shape does not defer
+  /// Stores the deferred batch if `condition` is true. `deferred` contains a flag (i32, 1 if there
+  /// is a batch), the tile and the registers of the batch; it is empty if the shape does not defer
   /// stores.
-  void storeHeldIf(ImplicitLocOpBuilder &b, Value condition, ValueRange held) const;
+  void storeDeferredIf(ImplicitLocOpBuilder &b, Value condition, ValueRange deferred) const;
   /// Emits one tile: main loop, epilogue and stores. `carried` and the result are the values that
   /// the loop over tiles carries.
   SmallVector<Value> emitTile(ImplicitLocOpBuilder &b, const TileRange &range, Value number,
@@ -110,7 +110,7 @@ static ResultChunks makeChunks(ImplicitLocOpBuilder &b, const WgmmaShape &shape,
   // Named barrier 0 belongs to the complete CTA.
   return ResultChunks(b, frame.thread, Int(b, group) + constant(b, 1), buffers,
                       WgmmaShape::resultBuffers, shape.element, shape.transposeOut,
-                      shape.holdsResult);
+                      shape.defersStore);
 }
 
 WgmmaConsumer::WgmmaConsumer(ImplicitLocOpBuilder &b, const WgmmaShape &shape, WgmmaKernel &kernel,
@@ -179,27 +179,28 @@ StepState WgmmaConsumer::emitStep(ImplicitLocOpBuilder &b, const StepState &stat
   return {frame.ring.next(b, at), used, accumulators};
 }
 
-void WgmmaConsumer::storeHeldIf(ImplicitLocOpBuilder &b, Value condition, ValueRange held) const {
-  if (numHeld() == 0)
+void WgmmaConsumer::storeDeferredIf(ImplicitLocOpBuilder &b, Value condition,
+                                    ValueRange deferred) const {
+  if (numDeferred() == 0)
     return;
-  Value isThere = isEqual(b, held.front(), constant(b, 1));
+  Value isThere = isEqual(b, deferred.front(), constant(b, 1));
   emitIf(b, both(b, condition, isThere), [&](ImplicitLocOpBuilder &b) {
-    WgmmaWork work = WgmmaWork::fromCarried(held.drop_front().drop_back(numHeld()));
-    kernel.emitHeld(b, work, group, chunks, SmallVector<Value>(held.take_back(numHeld())),
-                    numAccumulators());
+    WgmmaWork work = WgmmaWork::fromCarried(deferred.drop_front().drop_back(numDeferred()));
+    kernel.emitDeferred(b, work, group, chunks,
+                        SmallVector<Value>(deferred.take_back(numDeferred())), numAccumulators());
   });
 }
 
 SmallVector<Value> WgmmaConsumer::emitTile(ImplicitLocOpBuilder &b, const TileRange &range,
                                            Value number, ValueRange carried) const {
   StageRing::Position at = StageRing::Position::fromCarried(carried);
-  ValueRange held = carried.drop_front(StageRing::Position::numCarried);
+  ValueRange deferred = carried.drop_front(StageRing::Position::numCarried);
   WgmmaWork work;
   SmallVector<Value> following;
   if (shape.readsTiles) {
     following = kernel.getTileAhead(b, range, Int(b, number) + range.step).toCarried();
-    work = WgmmaWork::fromCarried(held.take_front(following.size()));
-    held = held.drop_front(following.size());
+    work = WgmmaWork::fromCarried(deferred.take_front(following.size()));
+    deferred = deferred.drop_front(following.size());
   } else {
     work = kernel.getTile(b, number);
   }
@@ -212,11 +213,11 @@ SmallVector<Value> WgmmaConsumer::emitTile(ImplicitLocOpBuilder &b, const TileRa
                   StepState next = emitStep(b, StepState::fromCarried(carried));
                   // The deferred store of the previous tile runs while the products of the first k
                   // step are in flight.
-                  storeHeldIf(b, isEqual(b, step, zero), held);
+                  storeDeferredIf(b, isEqual(b, step, zero), deferred);
                   return next.toCarried();
                 }));
   // A tile without k steps has not run it yet.
-  storeHeldIf(b, isEqual(b, work.steps, zero), held);
+  storeDeferredIf(b, isEqual(b, work.steps, zero), deferred);
   kernel.prepareResult(b, work, group, frame.thread);
   SmallVector<Value> accumulators = tile.finish(b, end.accumulators);
   // The products of the last k step have ended, too.
@@ -225,7 +226,7 @@ SmallVector<Value> WgmmaConsumer::emitTile(ImplicitLocOpBuilder &b, const TileRa
   SmallVector<Value> rest = kernel.emitResult(b, work, group, chunks, input, accumulators);
   SmallVector<Value> results = input.position().toCarried();
   llvm::append_range(results, following);
-  if (numHeld() != 0) {
+  if (numDeferred() != 0) {
     results.push_back(constant(b, 1));
     llvm::append_range(results, work.toCarried());
     llvm::append_range(results, rest);
@@ -242,18 +243,18 @@ void WgmmaConsumer::emit(ImplicitLocOpBuilder &b) const {
     llvm::append_range(initial, first);
   size_t numOthers = initial.size();
   Value zero = constant(b, 0);
-  if (numHeld() != 0) {
+  if (numDeferred() != 0) {
     initial.push_back(zero);
     llvm::append_range(initial, first);
-    initial.append(numHeld(), zero);
+    initial.append(numDeferred(), zero);
   }
   SmallVector<Value> end =
       emitCarry(b, range.from, range.to, range.step, initial,
                 [&](ImplicitLocOpBuilder &b, Value number, ValueRange carried) {
                   return emitTile(b, range, number, carried);
                 });
-  storeHeldIf(b, arith::ConstantIntOp::create(b, b.getI1Type(), 1),
-              ValueRange(end).drop_front(numOthers));
+  storeDeferredIf(b, arith::ConstantIntOp::create(b, b.getI1Type(), 1),
+                  ValueRange(end).drop_front(numOthers));
   chunks.emitWait(b);
 }
 

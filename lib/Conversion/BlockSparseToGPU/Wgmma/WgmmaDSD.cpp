@@ -91,7 +91,7 @@ DSDPlan::DSDPlan(PlannedDSDOp op, int64_t sharedLimit) {
   shape.aKMajor = !op.getTransposeValues();
   shape.bKMajor = kMajor;
   shape.transposeOut = op.getTransposeOut();
-  shape.holdsResult = Epilogue::isTrivial(op);
+  shape.defersStore = Epilogue::isTrivial(op);
   // If blocks have a multiple of 128 rows, both halves of a tile are in one block row and have the
   // same blocks.
   shape.hasGaps = op.getBlock()[op.getTransposeValues() ? 1 : 0] % (2 * unit) != 0;

@@ -50,11 +50,11 @@ SmallVector<Value> DenseResultKernel::emitResult(ImplicitLocOpBuilder &b, const 
                      });
 }
 
-void DenseResultKernel::emitHeld(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                                 const ResultChunks &chunks, ArrayRef<Value> held,
-                                 int64_t accumulators) {
-  chunks.emitHeld(b, held, accumulators,
-                  [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
-                    storeChunk(b, tile, group, number, address);
-                  });
+void DenseResultKernel::emitDeferred(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                                     const ResultChunks &chunks, ArrayRef<Value> deferred,
+                                     int64_t accumulators) {
+  chunks.emitDeferred(b, deferred, accumulators,
+                      [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
+                        storeChunk(b, tile, group, number, address);
+                      });
 }

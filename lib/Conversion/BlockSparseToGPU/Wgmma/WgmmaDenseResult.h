@@ -25,8 +25,9 @@ public:
   SmallVector<Value> emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                                 const ResultChunks &chunks, InputChunks &input,
                                 ArrayRef<Value> accumulators) override;
-  void emitHeld(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                const ResultChunks &chunks, ArrayRef<Value> held, int64_t accumulators) override;
+  void emitDeferred(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                    const ResultChunks &chunks, ArrayRef<Value> deferred,
+                    int64_t accumulators) override;
 
 protected:
   /// Creates the epilogue part of a kernel. If `isTrivial` is set, accumulators are only rounded.

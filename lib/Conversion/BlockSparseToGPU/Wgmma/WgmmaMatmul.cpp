@@ -97,7 +97,7 @@ MatmulPlan::MatmulPlan(PlannedMatmulOp op, int64_t sharedLimit) : axes(MatmulAxe
   shape.aKMajor = isLast(op.getA(), axes.a.col);
   shape.bKMajor = isLast(op.getB(), axes.b.row);
   shape.transposeOut = isLast(op.getInit(), axes.out.row);
-  shape.holdsResult = Epilogue::isTrivial(op);
+  shape.defersStore = Epilogue::isTrivial(op);
   shape.readsTiles = false;
   shape.fitStages(params->stages ? params->stages : params->usualStages, sharedLimit);
   if (!shape.aKMajor)

@@ -59,7 +59,7 @@ struct WgmmaShape {
   bool readsTiles = true;
   /// True if the store of a tile's last subtiles is deferred: they stay in registers until the next
   /// tile has begun. False for an epilogue with operands, which needs those registers.
-  bool holdsResult = true;
+  bool defersStore = true;
   /// True if a half of a tile may have no block in a k step. The record of the step (`recordBytes`
   /// bytes) tells which halves do; it is loaded to shared memory with the stage.
   bool hasGaps = false;
@@ -233,9 +233,10 @@ public:
   virtual SmallVector<Value> emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                                         const ResultChunks &chunks, InputChunks &input,
                                         ArrayRef<Value> accumulators) = 0;
-  /// Stores the deferred batch `held` of a tile with `accumulators` accumulators a thread.
-  virtual void emitHeld(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                        const ResultChunks &chunks, ArrayRef<Value> held, int64_t accumulators) = 0;
+  /// Stores the deferred batch `deferred` of a tile with `accumulators` accumulators a thread.
+  virtual void emitDeferred(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                            const ResultChunks &chunks, ArrayRef<Value> deferred,
+                            int64_t accumulators) = 0;
 };
 
 /// Holds what all warps of a CTA know.

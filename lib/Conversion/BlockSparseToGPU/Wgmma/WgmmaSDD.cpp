@@ -133,8 +133,9 @@ public:
   SmallVector<Value> emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                                 const ResultChunks &chunks, InputChunks &,
                                 ArrayRef<Value> accumulators) override;
-  void emitHeld(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                const ResultChunks &chunks, ArrayRef<Value> held, int64_t accumulators) override;
+  void emitDeferred(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                    const ResultChunks &chunks, ArrayRef<Value> deferred,
+                    int64_t accumulators) override;
 
 private:
   /// Describes where a load of a factor writes: shared-memory address (i32) and full barrier. `k`
@@ -453,18 +454,19 @@ SmallVector<Value> SDDKernel::emitResult(ImplicitLocOpBuilder &b, const WgmmaWor
                      });
 }
 
-void SDDKernel::emitHeld(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                         const ResultChunks &chunks, ArrayRef<Value> held, int64_t accumulators) {
+void SDDKernel::emitDeferred(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                             const ResultChunks &chunks, ArrayRef<Value> deferred,
+                             int64_t accumulators) {
   if (plan.hasBlocks())
-    chunks.emitHeldBlocks(b, held, accumulators, plan.blocks(),
-                          [&](ImplicitLocOpBuilder &b, int64_t batch, Value address) {
-                            storeBlock(b, tile, batch, address);
-                          });
+    chunks.emitDeferredBlocks(b, deferred, accumulators, plan.blocks(),
+                              [&](ImplicitLocOpBuilder &b, int64_t batch, Value address) {
+                                storeBlock(b, tile, batch, address);
+                              });
   else
-    chunks.emitHeld(b, held, accumulators,
-                    [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
-                      storePiece(b, tile, group, number, address);
-                    });
+    chunks.emitDeferred(b, deferred, accumulators,
+                        [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
+                          storePiece(b, tile, group, number, address);
+                        });
 }
 
 //===----------------------------------------------------------------------===//
