@@ -59,8 +59,8 @@ void WgmmaProduct::launch(
     Value barriers = Int(b, base) + shape.barrierOffset();
     WgmmaFrame frame{base, Int(b, thread) % warpgroupThreads,
                      StageRing(barriers, shape.stages, shape.cluster), std::nullopt};
-    if (shape.pacedTiles > 0)
-      frame.pace = Pace::create(b, shape.blocks);
+    if (shape.throttledTiles > 0)
+      frame.throttle = Throttle::create(b, shape.blocks);
     emitIf(b, isEqual(b, thread, i32Constant(b, 0)), [&](ImplicitLocOpBuilder &b) {
       frame.ring.emitInit(b, WgmmaShape::groups * warpsOfGroup * shape.releasesOfWarp(),
                           shape.copyingWarps);
@@ -185,12 +185,12 @@ void WgmmaProduct::fillStage(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, const
 /// Returns i1: producer warp `warp` waits for the other CTAs before k step `step` of the tile at
 /// position `place` of its work list. Only warp 0, which announces the bytes, waits: the other
 /// producer warps can't be further ahead of it than the length of the ring.
-static Value isPaced(ImplicitLocOpBuilder &b, const WgmmaShape &shape, Value place, Value step,
-                     Value warp) {
+static Value isThrottled(ImplicitLocOpBuilder &b, const WgmmaShape &shape, Value place, Value step,
+                         Value warp) {
   Value zero = i32Constant(b, 0);
-  Value all =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::slt, place, i32Constant(b, shape.pacedTiles));
-  Value due = isEqual(b, Int(b, step) % shape.pacedSteps, zero);
+  Value all = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, place,
+                                    i32Constant(b, shape.throttledTiles));
+  Value due = isEqual(b, Int(b, step) % shape.throttleInterval, zero);
   // All CTAs begin the first k step together anyway, when the kernel starts.
   Value later = arith::CmpIOp::create(b, arith::CmpIPredicate::ne,
                                       arith::OrIOp::create(b, place, step), zero);
@@ -210,9 +210,9 @@ SmallVector<Value> WgmmaProduct::emitSteps(ImplicitLocOpBuilder &b, WgmmaKernel 
                      SmallVector<Value> following =
                          readStep(b, kernel, selectTile(b, isLast, run.next, run.tile),
                                   arith::SelectOp::create(b, isLast, zero, ahead));
-                     if (frame.pace)
-                       emitIf(b, isPaced(b, shape, run.place, step, run.warp),
-                              [&](ImplicitLocOpBuilder &b) { frame.pace->wait(b); });
+                     if (frame.throttle)
+                       emitIf(b, isThrottled(b, shape, run.place, step, run.warp),
+                              [&](ImplicitLocOpBuilder &b) { frame.throttle->wait(b); });
                      fillStage(b, kernel, frame, run.tile, step, entry, at, run.warp);
                      StageRing::Position next = frame.ring.next(b, at);
                      SmallVector<Value> results = next.toCarried();

@@ -30,10 +30,10 @@
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_WGMMA_WGMMAPRODUCT_H
 
 #include "../KernelBuilder.h"
-#include "../Kit/Pace.h"
 #include "../Kit/ResultChunks.h"
 #include "../Kit/StageRing.h"
 #include "../Kit/TensorMap.h"
+#include "../Kit/Throttle.h"
 #include "../Kit/TileRange.h"
 #include "../Kit/WgmmaTile.h"
 #include "llvm/Support/MathExtras.h"
@@ -75,10 +75,10 @@ struct WgmmaShape {
   /// TMA load takes a thread about 80 cycles; a k step takes 1,000 to 1,300 cycles.
   int64_t copyingWarps = 1;
 
-  /// Throttling (see Kit/Pace.h): each of `blocks` CTAs has at least `pacedTiles` tiles, all with
-  /// equally many k steps. In these tiles a CTA begins every `pacedSteps`th k step (a power of two)
-  /// when the others do. If `pacedTiles` is 0, there is no throttling.
-  int64_t pacedTiles = 0, blocks = 0, pacedSteps = 16;
+  /// Throttling (see Kit/Throttle.h): each of `blocks` CTAs has at least `throttledTiles` tiles,
+  /// all with equally many k steps. In these tiles a CTA begins every `throttleInterval`th k step
+  /// (a power of two) when the others do. If `throttledTiles` is 0, there is no throttling.
+  int64_t throttledTiles = 0, blocks = 0, throttleInterval = 16;
 
   static constexpr int64_t threads = 384;
   static constexpr int64_t groups = 2;
@@ -245,7 +245,7 @@ struct WgmmaFrame {
   Value base, thread;
   StageRing ring;
   /// Present if the shape has throttled tiles.
-  std::optional<Pace> pace;
+  std::optional<Throttle> throttle;
 
   /// Returns the addresses of stage `stage` (i32); the producer warp is not set.
   StageBuffers buffers(ImplicitLocOpBuilder &b, const WgmmaShape &shape, Value stage) const;

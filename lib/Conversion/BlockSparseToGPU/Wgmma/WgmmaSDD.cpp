@@ -229,7 +229,7 @@ SDDPlan::SDDPlan(PlannedSDDOp op, const Factors &factors, const ::blocksparse::G
   if (form.gathersRows &&
       matrixBytes(op.getA()) + matrixBytes(op.getB()) > gpu.plannedCacheBytes()) {
     shape.blocks = bufferType(op.getTiles()[SampledOperands::Workers]).getDimSize(0) - 1;
-    shape.pacedTiles =
+    shape.throttledTiles =
         bufferType(op.getTiles()[SampledOperands::Tiles]).getDimSize(0) / shape.blocks;
   }
 }

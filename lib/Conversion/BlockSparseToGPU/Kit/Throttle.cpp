@@ -1,7 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Pace.h"
+#include "Throttle.h"
 
 #include "SharedTile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -19,7 +19,7 @@ static constexpr unsigned globalSpace = 1;
 /// Largest number of reads of the counter in one wait; a read takes about half a microsecond.
 static constexpr int64_t mostReads = 16;
 
-Pace Pace::create(ImplicitLocOpBuilder &b, int64_t blocks) {
+Throttle Throttle::create(ImplicitLocOpBuilder &b, int64_t blocks) {
   auto kernels = b.getInsertionBlock()->getParentOp()->getParentOfType<gpu::GPUModuleOp>();
   std::string name;
   for (int number = 0; name.empty() || kernels.lookupSymbol(name); ++number)
@@ -30,14 +30,14 @@ Pace Pace::create(ImplicitLocOpBuilder &b, int64_t blocks) {
     LLVM::GlobalOp::create(b, b.getI32Type(), /*isConstant=*/false, LLVM::Linkage::Internal, name,
                            b.getI32IntegerAttr(0), /*alignment=*/4, globalSpace);
   }
-  Pace pace;
-  pace.blocks = blocks;
-  pace.counter =
+  Throttle throttle;
+  throttle.blocks = blocks;
+  throttle.counter =
       LLVM::AddressOfOp::create(b, LLVM::LLVMPointerType::get(b.getContext(), globalSpace), name);
-  return pace;
+  return throttle;
 }
 
-void Pace::wait(ImplicitLocOpBuilder &b) const {
+void Throttle::wait(ImplicitLocOpBuilder &b) const {
   Value one = i32Constant(b, 1), count = i32Constant(b, blocks);
   // The counter is not reset between launches: the arrivals of a round are `blocks` consecutive
   // values. It wraps to 0 after the largest number of complete rounds that an i32 can count.

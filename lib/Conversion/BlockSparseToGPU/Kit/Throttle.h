@@ -7,8 +7,8 @@
 // another kernel, cannot deadlock. Throttling affects speed only, never results. The producer
 // thread of a `cuda.wgmma` kernel calls it every few k steps.
 
-#ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_PACE_H
-#define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_PACE_H
+#ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_THROTTLE_H
+#define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_THROTTLE_H
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
@@ -16,11 +16,11 @@ namespace mlir::blocksparse::device {
 
 /// Holds a counter in global memory, which is 0 when the module is loaded. Each of the `blocks`
 /// CTAs of a kernel must increment it equally often in a launch, so that all rounds are complete.
-class Pace {
+class Throttle {
 public:
   /// Creates a new counter in the gpu.module of the kernel that `b` points into. Call it at the top
   /// of the kernel; each call creates another counter.
-  static Pace create(ImplicitLocOpBuilder &b, int64_t blocks);
+  static Throttle create(ImplicitLocOpBuilder &b, int64_t blocks);
 
   /// Increments the counter and waits for all CTAs to have called this as often, but not longer
   /// than about 10 us. One thread of each CTA calls it.
@@ -33,4 +33,4 @@ private:
 
 } // namespace mlir::blocksparse::device
 
-#endif // BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_PACE_H
+#endif // BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_THROTTLE_H
