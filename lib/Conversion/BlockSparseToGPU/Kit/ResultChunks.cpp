@@ -88,7 +88,7 @@ void ResultChunks::writeBatch(ImplicitLocOpBuilder &b, GetChunk chunk, int64_t f
   emitGroupBarrier(b);
   for (int64_t number = first; number < last; ++number)
     writeChunk(b, chunk(b, number), number - first, blocks);
-  emitCopyFence(b);
+  emitProxyFence(b);
   emitGroupBarrier(b);
 }
 

@@ -28,10 +28,10 @@ Value StageRing::empty(ImplicitLocOpBuilder &b, Value stage) const {
   return sharedPointer(b, Int(b, first) + Int(b, stage) * barrierBytes);
 }
 
-void StageRing::emitInit(ImplicitLocOpBuilder &b, int64_t releases, int64_t fillers) const {
+void StageRing::emitInit(ImplicitLocOpBuilder &b, int64_t releases, int64_t producers) const {
   for (int64_t i = 0; i < stages; ++i) {
     Value stage = i32Constant(b, i);
-    NVVM::MBarrierInitOp::create(b, full(b, stage), i32Constant(b, fillers), Value());
+    NVVM::MBarrierInitOp::create(b, full(b, stage), i32Constant(b, producers), Value());
     NVVM::MBarrierInitOp::create(b, empty(b, stage), i32Constant(b, releases * cluster), Value());
   }
   NVVM::FenceMbarrierInitOp::create(b);
@@ -62,7 +62,7 @@ void StageRing::waitEmpty(ImplicitLocOpBuilder &b, const Position &position) con
   emitWait(b, empty(b, position.stage), position.parity);
 }
 
-void StageRing::expectBytes(ImplicitLocOpBuilder &b, Value stage, Value bytes) const {
+void StageRing::expectTx(ImplicitLocOpBuilder &b, Value stage, Value bytes) const {
   NVVM::MBarrierArriveExpectTxOp::create(b, Type(), full(b, stage), bytes, NVVM::MemScopeKind::CTA,
                                          /*relaxed=*/false, Value());
 }
@@ -72,7 +72,7 @@ static Value countOf(ImplicitLocOpBuilder &b, int64_t arrivals) {
   return arrivals == 1 ? Value() : i32Constant(b, arrivals);
 }
 
-void StageRing::joinFill(ImplicitLocOpBuilder &b, Value stage, int64_t arrivals) const {
+void StageRing::arriveFull(ImplicitLocOpBuilder &b, Value stage, int64_t arrivals) const {
   NVVM::MBarrierArriveOp::create(b, Type(), full(b, stage), countOf(b, arrivals));
 }
 

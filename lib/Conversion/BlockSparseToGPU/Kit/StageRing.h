@@ -52,11 +52,11 @@ public:
   /// Returns the size in bytes of the barriers of `stages` stages: 8 bytes for each of two.
   static int64_t bytes(int64_t stages) { return 16 * stages; }
 
-  /// Initialises the barriers, for `fillers` producer arrivals at each full barrier and `releases`
-  /// arrivals of each CTA at each empty barrier, and fences them for use by other CTAs and by TMA.
-  /// One thread calls it; all threads of the CTA (of the cluster, if CTAs release each other's
-  /// stages) must then meet at a barrier before the ring is used.
-  void emitInit(ImplicitLocOpBuilder &b, int64_t releases, int64_t fillers = 1) const;
+  /// Initialises the barriers, for `producers` producer arrivals at each full barrier and
+  /// `releases` arrivals of each CTA at each empty barrier, and fences them for use by other CTAs
+  /// and by TMA. One thread calls it; all threads of the CTA (of the cluster, if CTAs release each
+  /// other's stages) must then meet at a barrier before the ring is used.
+  void emitInit(ImplicitLocOpBuilder &b, int64_t releases, int64_t producers = 1) const;
 
   /// Returns the pipeline state at the start of a kernel: stage 0, with parity 1 for the producer
   /// and 0 for a consumer.
@@ -75,12 +75,12 @@ public:
   void waitEmpty(ImplicitLocOpBuilder &b, const Position &position) const;
   /// Arrives at the stage's full barrier and announces `bytes` (i32) that the TMA loads of all
   /// producers will bring (mbarrier.arrive.expect_tx). One producer thread calls it for each fill.
-  void expectBytes(ImplicitLocOpBuilder &b, Value stage, Value bytes) const;
+  void expectTx(ImplicitLocOpBuilder &b, Value stage, Value bytes) const;
   /// Arrives at the stage's full barrier for `arrivals` producer threads other than the one that
-  /// calls expectBytes. Every producer must arrive, even one that has no loads: otherwise it could
+  /// calls expectTx. Every producer must arrive, even one that has no loads: otherwise it could
   /// fall behind by one round of the ring and mistake a later phase of the same parity for the
   /// phase that it awaits.
-  void joinFill(ImplicitLocOpBuilder &b, Value stage, int64_t arrivals = 1) const;
+  void arriveFull(ImplicitLocOpBuilder &b, Value stage, int64_t arrivals = 1) const;
   /// Releases a stage: the calling thread arrives at its empty barrier with a count of `arrivals`,
   /// out of the `releases` given to emitInit. The thread must have finished reading the stage.
   void release(ImplicitLocOpBuilder &b, Value stage, int64_t arrivals = 1) const;

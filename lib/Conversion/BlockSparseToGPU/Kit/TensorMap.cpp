@@ -189,7 +189,7 @@ void mlir::blocksparse::device::emitWaitStores(ImplicitLocOpBuilder &b) {
   NVVM::CpAsyncBulkWaitGroupOp::create(b, 0, UnitAttr());
 }
 
-void mlir::blocksparse::device::emitCopyFence(ImplicitLocOpBuilder &b) {
+void mlir::blocksparse::device::emitProxyFence(ImplicitLocOpBuilder &b) {
   NVVM::FenceProxyOp::create(
       b, NVVM::ProxyKind::async_shared,
       NVVM::SharedSpaceAttr::get(b.getContext(), NVVM::SharedSpace::shared_cta));

@@ -94,7 +94,7 @@ void emitWaitStoresRead(ImplicitLocOpBuilder &b);
 void emitWaitStores(ImplicitLocOpBuilder &b);
 
 /// Emits a proxy fence: the calling thread's earlier writes to shared memory become visible to TMA.
-void emitCopyFence(ImplicitLocOpBuilder &b);
+void emitProxyFence(ImplicitLocOpBuilder &b);
 
 /// Returns the shared-memory address `address` (i32) as !llvm.ptr<3>.
 Value sharedPointer(ImplicitLocOpBuilder &b, Value address);

@@ -374,7 +374,7 @@ void MmaConsumer::storeRow(ImplicitLocOpBuilder &b, const StagedTile &tile, int6
     writeChunk(b, terms, strips, chunk, accumulators);
     terms.release(b);
     // TMA must see the writes of all lanes: each lane fences its own, then the warp meets.
-    emitCopyFence(b);
+    emitProxyFence(b);
     emitWarpBarrier(b);
     emitIf(b, both(b, kernel.isFirstLane, there), [&](ImplicitLocOpBuilder &b) {
       kernel.storeChunk(b, tile, unit, chunk, result);

@@ -173,7 +173,7 @@ void StreamKernel::emitCopies(ImplicitLocOpBuilder &b, const StagedTile &tile, V
   Value bytes = Int(b, valueBytes) + Int(b, panels) * (plan.panels().bytes());
   // One arrival announces all bytes of the stage: value blocks, panels and record. Every load below
   // counts down this barrier.
-  ring->expectBytes(b, stage, Int(b, bytes) + constant(b, plan.recordBytes()));
+  ring->expectTx(b, stage, Int(b, bytes) + constant(b, plan.recordBytes()));
   emitBulkLoad(b, records.at(b, record), constant(b, plan.recordBytes()),
                Int(b, first) + constant(b, plan.recordOffset()), barrier);
   StreamPanels stagePanels = plan.panels();

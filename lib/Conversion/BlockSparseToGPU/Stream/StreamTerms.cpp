@@ -104,7 +104,7 @@ StageRing::Position mlir::blocksparse::device::emitTermCopies(ImplicitLocOpBuild
     // counts as the producer's.
     kernel.ring->waitEmpty(b, at);
     int64_t bytes = terms.hasInput ? terms.owners * count * terms.chunkBytes() : 0;
-    kernel.ring->expectBytes(b, at.stage, constant(b, bytes));
+    kernel.ring->expectTx(b, at.stage, constant(b, bytes));
     Value base = kernel.stageBase(b, at.stage), barrier = kernel.ring->full(b, at.stage);
     for (int64_t owner = 0; terms.hasInput && owner < terms.owners; ++owner)
       for (int64_t i = 0; i < count; i += terms.perCopy()) {
@@ -211,7 +211,7 @@ void mlir::blocksparse::device::emitTermLoaders(ImplicitLocOpBuilder &b, const S
                               StageRing::Position at = StageRing::Position::fromCarried(carried);
                               ring.waitEmpty(b, at);
                               emitIf(b, kernel.isFirstLane, [&](ImplicitLocOpBuilder &b) {
-                                ring.joinFill(b, at.stage, /*arrivals=*/32);
+                                ring.arriveFull(b, at.stage, /*arrivals=*/32);
                               });
                               StageRing::Position next = ring.next(b, at);
                               return next.toCarried();
@@ -222,8 +222,8 @@ void mlir::blocksparse::device::emitTermLoaders(ImplicitLocOpBuilder &b, const S
                 loader.fill(b, stage, kernel.stageBase(b, at.stage));
                 // TMA is the next writer of this memory: the fence orders these ordinary writes
                 // before it.
-                emitCopyFence(b);
-                ring.joinFill(b, at.stage);
+                emitProxyFence(b);
+                ring.arriveFull(b, at.stage);
                 at = ring.next(b, at);
               }
               return at.toCarried();

@@ -341,7 +341,7 @@ void StreamWgmmaConsumer::storeRows(ImplicitLocOpBuilder &b, const StagedTile &w
     }
     // Each thread makes its writes visible to TMA; after the barrier all of them are, and one
     // thread stores.
-    emitCopyFence(b);
+    emitProxyFence(b);
     emitGroupBarrier(b);
     emitIf(b, isFirst, [&](ImplicitLocOpBuilder &b) {
       for (int64_t i = first; i < last; ++i) {

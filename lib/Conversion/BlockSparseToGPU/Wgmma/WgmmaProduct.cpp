@@ -63,7 +63,7 @@ void WgmmaProduct::launch(
       frame.throttle = Throttle::create(b, shape.blocks);
     emitIf(b, isEqual(b, thread, i32Constant(b, 0)), [&](ImplicitLocOpBuilder &b) {
       frame.ring.emitInit(b, WgmmaShape::groups * warpsOfGroup * shape.releasesOfWarp(),
-                          shape.copyingWarps);
+                          shape.producerWarps);
     });
     // The mbarriers must be initialised before any thread of the cluster waits or arrives there.
     if (shape.cluster > 1)
@@ -114,7 +114,7 @@ StageRing::Position WgmmaProduct::emitInput(ImplicitLocOpBuilder &b, WgmmaKernel
     int64_t count = std::min(shape.inputChunks(), shape.chunks() - first);
     frame.ring.waitEmpty(b, at);
     int64_t bytes = WgmmaShape::groups * count * ResultChunks::chunkBytes;
-    frame.ring.expectBytes(b, at.stage, i32Constant(b, bytes));
+    frame.ring.expectTx(b, at.stage, i32Constant(b, bytes));
     StageBuffers stage = frame.buffers(b, shape, at.stage);
     for (int64_t group = 0; group < WgmmaShape::groups; ++group)
       for (int64_t i = 0; i < count; ++i) {
@@ -167,15 +167,15 @@ void WgmmaProduct::fillStage(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, const
                              StageRing::Position at, Value warp) const {
   frame.ring.waitEmpty(b, at);
   auto announce = [&](ImplicitLocOpBuilder &b) {
-    frame.ring.expectBytes(b, at.stage, kernel.stepBytes(b, tile, entry));
+    frame.ring.expectTx(b, at.stage, kernel.stepBytes(b, tile, entry));
   };
-  if (shape.copyingWarps == 1) {
+  if (shape.producerWarps == 1) {
     announce(b);
   } else {
     Value zero = i32Constant(b, 0);
     emitIf(b, isEqual(b, warp, zero), announce);
     emitIf(b, arith::CmpIOp::create(b, arith::CmpIPredicate::ne, warp, zero),
-           [&](ImplicitLocOpBuilder &b) { frame.ring.joinFill(b, at.stage); });
+           [&](ImplicitLocOpBuilder &b) { frame.ring.arriveFull(b, at.stage); });
   }
   StageBuffers stage = frame.buffers(b, shape, at.stage);
   stage.warp = warp;
@@ -264,8 +264,8 @@ void WgmmaProduct::emitProducer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
     llvm::append_range(initial, entry);
     emitCarry(b, range.from, range.to, range.step, initial, emitTile);
   };
-  Value copies =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::ult, warp, i32Constant(b, shape.copyingWarps));
+  Value copies = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, warp,
+                                       i32Constant(b, shape.producerWarps));
   // One elected thread of each producer warp issues all its loads; the other lanes skip to the end.
   emitIf(b, copies, [&](ImplicitLocOpBuilder &b) {
     Value elected = NVVM::ElectSyncOp::create(b, b.getI1Type(), Value());

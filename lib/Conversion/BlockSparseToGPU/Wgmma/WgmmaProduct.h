@@ -73,7 +73,7 @@ struct WgmmaShape {
 
   /// Number of producer warps that issue the loads of a k step, each its share: 1 or 4. Issuing one
   /// TMA load takes a thread about 80 cycles; a k step takes 1,000 to 1,300 cycles.
-  int64_t copyingWarps = 1;
+  int64_t producerWarps = 1;
 
   /// Throttling (see Kit/Throttle.h): each of `blocks` CTAs has at least `throttledTiles` tiles,
   /// all with equally many k steps. In these tiles a CTA begins every `throttleInterval`th k step

@@ -218,7 +218,7 @@ SDDPlan::SDDPlan(PlannedSDDOp op, const Factors &factors, const ::blocksparse::G
     right.gather(form.of(block).cols * form.columnsTogether);
   right.hasRuns = true;
   if (right.gathers)
-    shape.copyingWarps = 4;
+    shape.producerWarps = 4;
   shape.aKMajor = left.kMajor;
   shape.bKMajor = right.kMajor;
   shape.transposeOut = form.swapsAB;
@@ -315,7 +315,7 @@ void SDDKernel::emitCopy(ImplicitLocOpBuilder &b, const Factor &factor, Value ma
 void SDDKernel::emitGathered(ImplicitLocOpBuilder &b, const Factor &factor, const FactorMaps &maps,
                              const WgmmaWork &tile, const GatheredFields &fields, Value warp,
                              const Target &to) const {
-  int64_t all = fields.pieces * factor.perPiece, warps = std::min(all, plan.shape.copyingWarps);
+  int64_t all = fields.pieces * factor.perPiece, warps = std::min(all, plan.shape.producerWarps);
   int64_t each = all / warps;
   Value first = Int(b, warp) * each;
   // The indices are read again in each k step, because the producer has no registers to keep them
@@ -353,7 +353,7 @@ void SDDKernel::emitGathered(ImplicitLocOpBuilder &b, const Factor &factor, cons
            [&](ImplicitLocOpBuilder &b) { copy(b, maps.pieces, factor.pieceBox(), 0); });
     emitIf(b, isRun(0), copyEach);
   };
-  if (warps == plan.shape.copyingWarps)
+  if (warps == plan.shape.producerWarps)
     return copyPart(b);
   Value takesPart =
       arith::CmpIOp::create(b, arith::CmpIPredicate::slt, warp, i32Constant(b, warps));
@@ -372,7 +372,7 @@ void SDDKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value
     for (int64_t piece = 0; piece < pieces; ++piece) {
       Value first = tile.fields[firstField + piece], number = i32Constant(b, piece);
       Value copies = isThere(b, first);
-      if (plan.shape.copyingWarps > 1)
+      if (plan.shape.producerWarps > 1)
         copies = both(b, copies, isEqual(b, stage.warp, number));
       if (cluster > 1)
         copies = both(b, copies, isEqual(b, rank, number));
