@@ -19,7 +19,7 @@ using namespace mlir::blocksparse::device;
 static constexpr int64_t warpgroupThreads = 128;
 /// Accumulators of a thread in a subtile, and in a 16 x 16 fragment of it.
 static constexpr int64_t chunkAccumulators = 32;
-static constexpr int64_t cornerAccumulators = 8;
+static constexpr int64_t fragmentAccumulators = 8;
 /// Registers of a subtile after rounding, two elements each.
 static constexpr int64_t chunkRegisters = chunkAccumulators / 2;
 
@@ -42,21 +42,21 @@ void ResultChunks::emitGroupBarrier(ImplicitLocOpBuilder &b) const {
 //===----------------------------------------------------------------------===//
 
 SmallVector<Value> ResultChunks::roundChunk(ImplicitLocOpBuilder &b, ArrayRef<Value> accumulators,
-                                            int64_t number, FinishCorner finish) const {
-  constexpr int64_t corners = chunkAccumulators / cornerAccumulators;
+                                            int64_t number, FinishFragment finish) const {
+  constexpr int64_t fragments = chunkAccumulators / fragmentAccumulators;
   SmallVector<Value> registers;
-  for (int64_t corner = 0; corner < corners; ++corner) {
+  for (int64_t fragment = 0; fragment < fragments; ++fragment) {
     SmallVector<Value> parts(accumulators.slice(
-        number * chunkAccumulators + corner * cornerAccumulators, cornerAccumulators));
+        number * chunkAccumulators + fragment * fragmentAccumulators, fragmentAccumulators));
     if (finish)
-      finish(b, number * corners + corner, parts);
+      finish(b, number * fragments + fragment, parts);
     llvm::append_range(registers, packPairs(b, element, parts));
   }
   return registers;
 }
 
-Value ResultChunks::cornerOffset(ImplicitLocOpBuilder &b, int64_t number, Blocks blocks) const {
-  constexpr int64_t perChunk = chunkAccumulators / cornerAccumulators;
+Value ResultChunks::fragmentOffset(ImplicitLocOpBuilder &b, int64_t number, Blocks blocks) const {
+  constexpr int64_t perChunk = chunkAccumulators / fragmentAccumulators;
   // An opaque lane makes LLVM compute the address of each fragment here. It would otherwise keep
   // the addresses of all fragments in registers during the products.
   Value lane = makeOpaque(b, this->lane);
@@ -64,8 +64,8 @@ Value ResultChunks::cornerOffset(ImplicitLocOpBuilder &b, int64_t number, Blocks
   Value half = Int(b, lane) / 16;
   Value warpRow = Int(b, warp) * 16;
   // The fragment is in one block, at (top, left) of the subtile.
-  Value cornerCol = i32Constant(b, number % perChunk * 16);
-  Value top = transposed ? cornerCol : warpRow, left = transposed ? warpRow : cornerCol;
+  Value fragmentCol = i32Constant(b, number % perChunk * 16);
+  Value top = transposed ? fragmentCol : warpRow, left = transposed ? warpRow : fragmentCol;
   Value block = Int(b, top) / blocks.rows * (chunkCols / blocks.cols) + Int(b, left) / blocks.cols;
   Value first = Int(b, block) * blocks.rows + Int(b, top) % blocks.rows;
   // The row whose address this lane passes, and the index of its 16-byte piece of that row.
@@ -76,11 +76,11 @@ Value ResultChunks::cornerOffset(ImplicitLocOpBuilder &b, int64_t number, Blocks
 
 void ResultChunks::writeChunk(ImplicitLocOpBuilder &b, ArrayRef<Value> registers, int64_t buffer,
                               Blocks blocks) const {
-  constexpr int64_t cornerRegisters = cornerAccumulators / 2;
+  constexpr int64_t fragmentRegisters = fragmentAccumulators / 2;
   Value address = Int(b, shared) + (buffer * chunkBytes);
-  for (int64_t corner = 0; corner < chunkAccumulators / cornerAccumulators; ++corner)
-    storeMatrices(b, sharedPointer(b, Int(b, address) + cornerOffset(b, corner, blocks)),
-                  registers.slice(corner * cornerRegisters, cornerRegisters), transposed);
+  for (int64_t fragment = 0; fragment < chunkAccumulators / fragmentAccumulators; ++fragment)
+    storeMatrices(b, sharedPointer(b, Int(b, address) + fragmentOffset(b, fragment, blocks)),
+                  registers.slice(fragment * fragmentRegisters, fragmentRegisters), transposed);
 }
 
 void ResultChunks::writeBatch(ImplicitLocOpBuilder &b, GetChunk chunk, int64_t first, int64_t last,
@@ -92,9 +92,9 @@ void ResultChunks::writeBatch(ImplicitLocOpBuilder &b, GetChunk chunk, int64_t f
   emitGroupBarrier(b);
 }
 
-SmallVector<Value, 4> ResultChunks::readCorner(ImplicitLocOpBuilder &b, Value chunk,
-                                               int64_t number) const {
-  Value address = Int(b, chunk) + cornerOffset(b, number, Blocks());
+SmallVector<Value, 4> ResultChunks::readFragment(ImplicitLocOpBuilder &b, Value chunk,
+                                                 int64_t number) const {
+  Value address = Int(b, chunk) + fragmentOffset(b, number, Blocks());
   return loadMatrices(b, sharedPointer(b, address), transposed);
 }
 
@@ -112,7 +112,7 @@ int64_t ResultChunks::deferredRegisters(int64_t accumulators) const {
 }
 
 SmallVector<Value> ResultChunks::emitBatches(ImplicitLocOpBuilder &b, ArrayRef<Value> accumulators,
-                                             FinishCorner finish, StoreBatch store) const {
+                                             FinishFragment finish, StoreBatch store) const {
   int64_t chunks = static_cast<int64_t>(accumulators.size()) / chunkAccumulators,
           deferred = firstDeferred(accumulators.size());
   auto round = [&](ImplicitLocOpBuilder &b, int64_t number) {
@@ -163,7 +163,7 @@ void ResultChunks::storeBlocks(ImplicitLocOpBuilder &b, GetChunk chunk, int64_t 
 }
 
 SmallVector<Value> ResultChunks::emit(ImplicitLocOpBuilder &b, ArrayRef<Value> accumulators,
-                                      FinishCorner finish, Store store) const {
+                                      FinishFragment finish, Store store) const {
   auto batch = [&](ImplicitLocOpBuilder &b, GetChunk chunk, int64_t first, int64_t last) {
     storeBatch(b, chunk, first, last, store);
   };
@@ -179,7 +179,7 @@ void ResultChunks::emitDeferred(ImplicitLocOpBuilder &b, ArrayRef<Value> deferre
 }
 
 SmallVector<Value> ResultChunks::emitBlocks(ImplicitLocOpBuilder &b, ArrayRef<Value> accumulators,
-                                            Blocks blocks, FinishCorner finish,
+                                            Blocks blocks, FinishFragment finish,
                                             StoreBlock store) const {
   auto batch = [&](ImplicitLocOpBuilder &b, GetChunk chunk, int64_t first, int64_t last) {
     storeBlocks(b, chunk, first, last, blocks, store);

@@ -51,8 +51,8 @@ public:
   /// Replaces the eight f32 accumulators of epilogue fragment `number` by the values to store.
   /// Fragments are visited in order; the four fragments of a subtile are ordered from left to
   /// right.
-  using FinishCorner = function_ref<void(ImplicitLocOpBuilder &, int64_t number,
-                                         MutableArrayRef<Value> accumulators)>;
+  using FinishFragment = function_ref<void(ImplicitLocOpBuilder &, int64_t number,
+                                           MutableArrayRef<Value> accumulators)>;
   /// Starts the store of subtile `number` from shared memory at `address` (i32). One thread calls
   /// it.
   using Store = function_ref<void(ImplicitLocOpBuilder &, int64_t number, Value address)>;
@@ -66,7 +66,7 @@ public:
   /// deferred, the last batch is not stored but returned, rounded, for emitDeferred; otherwise the
   /// result is empty. `finish` may be null: the accumulators are then only rounded.
   SmallVector<Value> emit(ImplicitLocOpBuilder &b, ArrayRef<Value> accumulators,
-                          FinishCorner finish, Store store) const;
+                          FinishFragment finish, Store store) const;
   /// Stores the deferred batch `deferred` that `emit` returned for a tile of `accumulators`
   /// accumulators a thread.
   void emitDeferred(ImplicitLocOpBuilder &b, ArrayRef<Value> deferred, int64_t accumulators,
@@ -87,7 +87,7 @@ public:
   /// plain TMA box with as many columns. Rows and columns are those of stored subtiles, after a
   /// transposition.
   SmallVector<Value> emitBlocks(ImplicitLocOpBuilder &b, ArrayRef<Value> accumulators,
-                                Blocks blocks, FinishCorner finish, StoreBlock store) const;
+                                Blocks blocks, FinishFragment finish, StoreBlock store) const;
   /// Stores the deferred batch `deferred` that emitBlocks returned for a tile of `accumulators`
   /// accumulators a thread.
   void emitDeferredBlocks(ImplicitLocOpBuilder &b, ArrayRef<Value> deferred, int64_t accumulators,
@@ -97,7 +97,7 @@ public:
   /// the subtile at shared-memory address `chunk` (i32), and returns four i32 of two 16-bit
   /// elements each. The subtile has the layout of stored subtiles. All lanes of a warp must call
   /// it.
-  SmallVector<Value, 4> readCorner(ImplicitLocOpBuilder &b, Value chunk, int64_t number) const;
+  SmallVector<Value, 4> readFragment(ImplicitLocOpBuilder &b, Value chunk, int64_t number) const;
 
   /// Makes the thread wait until all stores that it started are complete in global memory. Call it
   /// at the end of a kernel: shared memory must stay valid until then.
@@ -111,17 +111,17 @@ private:
       function_ref<void(ImplicitLocOpBuilder &, GetChunk, int64_t first, int64_t last)>;
 
   SmallVector<Value> emitBatches(ImplicitLocOpBuilder &b, ArrayRef<Value> accumulators,
-                                 FinishCorner finish, StoreBatch store) const;
+                                 FinishFragment finish, StoreBatch store) const;
   void emitDeferredBatch(ImplicitLocOpBuilder &b, ArrayRef<Value> deferred, int64_t accumulators,
                          StoreBatch store) const;
   /// Returns the index of the first subtile of a deferred batch, or the number of subtiles if there
   /// is none.
   int64_t firstDeferred(int64_t accumulators) const;
   SmallVector<Value> roundChunk(ImplicitLocOpBuilder &b, ArrayRef<Value> accumulators,
-                                int64_t number, FinishCorner finish) const;
+                                int64_t number, FinishFragment finish) const;
   /// Returns the byte offset (i32), in a subtile, of the row of fragment `number` whose address
   /// this lane passes.
-  Value cornerOffset(ImplicitLocOpBuilder &b, int64_t number, Blocks blocks) const;
+  Value fragmentOffset(ImplicitLocOpBuilder &b, int64_t number, Blocks blocks) const;
   void writeChunk(ImplicitLocOpBuilder &b, ArrayRef<Value> registers, int64_t buffer,
                   Blocks blocks) const;
   /// Writes a batch to its buffers and makes it visible to TMA (steps 2 to 4 above).

@@ -85,14 +85,14 @@ private:
   /// Applies the epilogue to a block row and stores it. Reads the row's subtiles of `terms` and
   /// releases them.
   void storeRow(ImplicitLocOpBuilder &b, const StagedTile &tile, int64_t number, TermReader &terms,
-                MutableArrayRef<StripEpilogue> strips, ArrayRef<Value> accumulators) const;
+                MutableArrayRef<FragmentEpilogue> warpTiles, ArrayRef<Value> accumulators) const;
   /// Epilogues of a block row, one for each 16 rows. Empty if the epilogue is trivial.
-  using Strips = SmallVector<StripEpilogue, 2>;
-  Strips startStrips(ImplicitLocOpBuilder &b, const StagedTile &tile, int64_t number) const;
+  using WarpTiles = SmallVector<FragmentEpilogue, 2>;
+  WarpTiles startWarpTiles(ImplicitLocOpBuilder &b, const StagedTile &tile, int64_t number) const;
   void prefetchRow(ImplicitLocOpBuilder &b, const StagedTile &tile, int64_t number) const;
   /// Applies the epilogue to a subtile and writes it to the warp's buffer.
   void writeChunk(ImplicitLocOpBuilder &b, const TermReader &terms,
-                  MutableArrayRef<StripEpilogue> strips, int64_t chunk,
+                  MutableArrayRef<FragmentEpilogue> warpTiles, int64_t chunk,
                   ArrayRef<Value> accumulators) const;
 
   const StreamKernel &kernel;
@@ -129,7 +129,7 @@ Fragments MmaConsumer::loadLeft(ImplicitLocOpBuilder &b, Value block, int64_t k)
 }
 
 Fragments MmaConsumer::loadRight(ImplicitLocOpBuilder &b, Value panel, int64_t k, int64_t n) const {
-  Value place = plan.panels().corner(b, panel, k, n);
+  Value place = plan.panels().fragmentAddress(b, panel, k, n);
   return Fragments(loadMatrices(b, sharedPointer(b, place), /*transposed=*/!plan.kMajor()));
 }
 
@@ -286,16 +286,16 @@ void MmaConsumer::emit(ImplicitLocOpBuilder &b) const {
                               kernel.ring->release(b, at.stage);
                               return results;
                             });
-              Strips strips = startStrips(b, tile, 0), following;
+              WarpTiles warpTiles = startWarpTiles(b, tile, 0), following;
               TermReader terms(kernel, kernel.warp, StageRing::Position::fromCarried(end));
               for (int64_t row = 0; row < rows; ++row) {
                 if (row + 1 < rows)
-                  following = startStrips(b, tile, row + 1);
-                storeRow(b, tile, row, terms, strips,
+                  following = startWarpTiles(b, tile, row + 1);
+                storeRow(b, tile, row, terms, warpTiles,
                          ArrayRef<Value>(end)
                              .drop_front(StageRing::Position::numCarried)
                              .slice(row * perRow, perRow));
-                strips = std::move(following);
+                warpTiles = std::move(following);
               }
               return terms.position().toCarried();
             });
@@ -307,37 +307,37 @@ void MmaConsumer::emit(ImplicitLocOpBuilder &b) const {
 // Results
 //===----------------------------------------------------------------------===//
 
-MmaConsumer::Strips MmaConsumer::startStrips(ImplicitLocOpBuilder &b, const StagedTile &tile,
-                                             int64_t number) const {
-  Strips strips;
+MmaConsumer::WarpTiles MmaConsumer::startWarpTiles(ImplicitLocOpBuilder &b, const StagedTile &tile,
+                                                   int64_t number) const {
+  WarpTiles warpTiles;
   if (Epilogue::isTrivial(kernel.op))
-    return strips;
+    return warpTiles;
   Value unit = kernel.lists.rowOf(b, tile.group, rowPlace(b, number));
-  SumStrip row = kernel.getSums(b, tile, unit);
-  int64_t count = plan.shape.block / StripEpilogue::corner;
+  WarpTilePosition row = kernel.getWarpTile(b, tile, unit);
+  int64_t count = plan.shape.block / FragmentEpilogue::fragment;
   for (int64_t i = 0; i < count; ++i) {
-    SumStrip strip = row;
-    strip.row = Int(b, row.row) + constant(b, i * StripEpilogue::corner);
+    WarpTilePosition warpTile = row;
+    warpTile.row = Int(b, row.row) + constant(b, i * FragmentEpilogue::fragment);
     // Two rows have epilogues at a time: the next row's operands are loaded while this row is
     // stored.
-    strips.emplace_back(b, kernel.epilogue, strip, plan.cols / StripEpilogue::corner,
-                        plan.freeRegisters(rowsPerWarp() * rowAccumulators()) / (2 * count),
-                        plan.terms.given());
+    warpTiles.emplace_back(b, kernel.epilogue, warpTile, plan.cols / FragmentEpilogue::fragment,
+                           plan.freeRegisters(rowsPerWarp() * rowAccumulators()) / (2 * count),
+                           plan.terms.given());
   }
-  return strips;
+  return warpTiles;
 }
 
 void MmaConsumer::prefetchRow(ImplicitLocOpBuilder &b, const StagedTile &tile,
                               int64_t number) const {
   Value unit = kernel.lists.rowOf(b, tile.group, rowPlace(b, number));
-  prefetchTerms(b, kernel.epilogue, kernel.getSums(b, tile, unit), lane, /*threads=*/32,
+  prefetchTerms(b, kernel.epilogue, kernel.getWarpTile(b, tile, unit), lane, /*threads=*/32,
                 plan.shape.block, plan.cols, plan.terms.given());
 }
 
 /// Writes subtile `chunk` (64 columns) of a block row, accumulators [m / 16][n / 8][4], to the
 /// warp's buffer.
 void MmaConsumer::writeChunk(ImplicitLocOpBuilder &b, const TermReader &terms,
-                             MutableArrayRef<StripEpilogue> strips, int64_t chunk,
+                             MutableArrayRef<FragmentEpilogue> warpTiles, int64_t chunk,
                              ArrayRef<Value> accumulators) const {
   int64_t size = plan.shape.block, tilesN = plan.cols / 8;
   SharedTile buffer = plan.transposeOut ? SharedTile{chunkCols, size} : SharedTile{size, chunkCols};
@@ -345,24 +345,24 @@ void MmaConsumer::writeChunk(ImplicitLocOpBuilder &b, const TermReader &terms,
     for (int64_t n = 0; n < chunkCols; n += 16) {
       // The 8 accumulators belong to two neighbouring fragments of 16 x 8.
       int64_t col = chunk * chunkCols + n;
-      SmallVector<Value> parts(
-          accumulators.slice(((m / 16) * tilesN + col / 8) * 4, StripEpilogue::cornerAccumulators));
+      SmallVector<Value> parts(accumulators.slice(((m / 16) * tilesN + col / 8) * 4,
+                                                  FragmentEpilogue::fragmentAccumulators));
       LanePlace place = LanePlace::get(b, lane, /*rowsFirst=*/!plan.transposeOut);
       int64_t firstRow = plan.transposeOut ? n : m, firstPiece = (plan.transposeOut ? m : n) / 8;
       Value offset = buffer.offset(b, constant(b, 0), place.row,
                                    Int(b, place.piece) + constant(b, firstPiece));
       offset = Int(b, offset) + (constant(b, firstRow * buffer.rowBytes()));
-      if (!strips.empty())
-        strips[m / 16].finish(
-            b, col / StripEpilogue::corner, parts,
-            terms.getCorner(b, offset, plan.transposeOut, constant(b, m), constant(b, 0)));
+      if (!warpTiles.empty())
+        warpTiles[m / 16].finish(
+            b, col / FragmentEpilogue::fragment, parts,
+            terms.getFragment(b, offset, plan.transposeOut, constant(b, m), constant(b, 0)));
       SmallVector<Value> words = packPairs(b, plan.element, parts);
       storeMatrices(b, sharedPointer(b, Int(b, result) + offset), words, plan.transposeOut);
     }
 }
 
 void MmaConsumer::storeRow(ImplicitLocOpBuilder &b, const StagedTile &tile, int64_t number,
-                           TermReader &terms, MutableArrayRef<StripEpilogue> strips,
+                           TermReader &terms, MutableArrayRef<FragmentEpilogue> warpTiles,
                            ArrayRef<Value> accumulators) const {
   Value unit = kernel.lists.rowOf(b, tile.group, rowPlace(b, number));
   Value there = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, unit, constant(b, 0));
@@ -371,7 +371,7 @@ void MmaConsumer::storeRow(ImplicitLocOpBuilder &b, const StagedTile &tile, int6
     emitIf(b, kernel.isFirstLane, [&](ImplicitLocOpBuilder &b) { emitWaitStoresRead(b); });
     emitWarpBarrier(b);
     terms.take(b, number * (plan.cols / chunkCols) + chunk);
-    writeChunk(b, terms, strips, chunk, accumulators);
+    writeChunk(b, terms, warpTiles, chunk, accumulators);
     terms.release(b);
     // TMA must see the writes of all lanes: each lane fences its own, then the warp meets.
     emitProxyFence(b);

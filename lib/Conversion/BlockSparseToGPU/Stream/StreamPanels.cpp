@@ -44,7 +44,8 @@ Value StreamPanels::select(ImplicitLocOpBuilder &b, Value first, Value number) c
   return b.createOrFold<arith::XOrIOp>(address, Int(b, inCopy) * (shape.block * 2));
 }
 
-Value StreamPanels::corner(ImplicitLocOpBuilder &b, Value panel, int64_t k, int64_t n) const {
+Value StreamPanels::fragmentAddress(ImplicitLocOpBuilder &b, Value panel, int64_t k,
+                                    int64_t n) const {
   // A distance of 16 rows is a constant number of bytes; a distance along a row changes the
   // swizzle.
   int64_t pieces = (shape.kMajor ? k : n % chunkCols) / 8;

@@ -65,7 +65,7 @@ struct StreamPanels {
   Value select(ImplicitLocOpBuilder &b, Value first, Value number) const;
   /// Returns the lane's address for k .. k + 15 and the 16 columns that are `n` after those of its
   /// address in the panel.
-  Value corner(ImplicitLocOpBuilder &b, Value panel, int64_t k, int64_t n) const;
+  Value fragmentAddress(ImplicitLocOpBuilder &b, Value panel, int64_t k, int64_t n) const;
 
 private:
   SharedTile tile() const {

@@ -255,15 +255,16 @@ Value StreamKernel::readableRow(ImplicitLocOpBuilder &b, const StagedTile &tile,
   return arith::MaxSIOp::create(b, lists.rowOf(b, tile.group, place), constant(b, 0));
 }
 
-SumStrip StreamKernel::getSums(ImplicitLocOpBuilder &b, const StagedTile &tile, Value unit) const {
-  SumStrip strip;
-  strip.batch = toIndex(b, tile.batch);
-  strip.head = toIndex(b, tile.head);
-  strip.row = Int(b, unit) * plan.shape.block;
-  strip.col = Int(b, tile.columnTile) * plan.cols;
-  strip.rows = out.rows();
-  strip.cols = out.cols();
-  strip.lane = lane;
-  strip.transposed = plan.transposeOut;
-  return strip;
+WarpTilePosition StreamKernel::getWarpTile(ImplicitLocOpBuilder &b, const StagedTile &tile,
+                                           Value unit) const {
+  WarpTilePosition warpTile;
+  warpTile.batch = toIndex(b, tile.batch);
+  warpTile.head = toIndex(b, tile.head);
+  warpTile.row = Int(b, unit) * plan.shape.block;
+  warpTile.col = Int(b, tile.columnTile) * plan.cols;
+  warpTile.rows = out.rows();
+  warpTile.cols = out.cols();
+  warpTile.lane = lane;
+  warpTile.transposed = plan.transposeOut;
+  return warpTile;
 }

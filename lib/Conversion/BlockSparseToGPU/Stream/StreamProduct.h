@@ -111,7 +111,7 @@ public:
   Value readableRow(ImplicitLocOpBuilder &b, const StagedTile &tile, Value place) const;
   /// Returns the position of the accumulators of block row `unit` of a tile, [row][column]; the
   /// lane is set.
-  SumStrip getSums(ImplicitLocOpBuilder &b, const StagedTile &tile, Value unit) const;
+  WarpTilePosition getWarpTile(ImplicitLocOpBuilder &b, const StagedTile &tile, Value unit) const;
 
   PlannedDSDOp op;
   StreamPlan plan;

@@ -267,8 +267,8 @@ std::array<Value, Epilogue::numTerms> TermReader::vectors(ImplicitLocOpBuilder &
   return addresses;
 }
 
-GivenTerms TermReader::getCorner(ImplicitLocOpBuilder &b, Value offset, bool transposed, Value row,
-                                 Value col) const {
+GivenTerms TermReader::getFragment(ImplicitLocOpBuilder &b, Value offset, bool transposed,
+                                   Value row, Value col) const {
   GivenTerms given;
   if (kernel.plan.terms.hasInput) {
     Value input = sharedPointer(b, Int(b, inputChunk(b)) + offset);

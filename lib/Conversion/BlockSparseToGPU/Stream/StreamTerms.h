@@ -19,8 +19,8 @@
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_STREAM_STREAMTERMS_H
 
 #include "../Kit/StageRing.h"
+#include "../Operands/FragmentEpilogue.h"
 #include "../Operands/StagedTiles.h"
-#include "../Operands/StripEpilogue.h"
 #include "blocksparse/Plan/Stages.h"
 
 namespace mlir::blocksparse::device {
@@ -110,8 +110,8 @@ public:
   /// lane's offset in the subtile for loading C by ldmatrix, with .trans if `transposed` is set.
   /// The warp tile of the fragment begins at row `row` of the block row and column `col` of the
   /// tile. All are i32.
-  GivenTerms getCorner(ImplicitLocOpBuilder &b, Value offset, bool transposed, Value row,
-                       Value col) const;
+  GivenTerms getFragment(ImplicitLocOpBuilder &b, Value offset, bool transposed, Value row,
+                         Value col) const;
   /// Marks the current subtile as read. After the last subtile of a stage, each thread releases the
   /// stage.
   void release(ImplicitLocOpBuilder &b);

@@ -109,10 +109,11 @@ private:
                  ArrayRef<Value> accumulators) const;
   /// Returns the position of the accumulators of subtile `number` of the warpgroup, counted in
   /// [row][subtile] order.
-  SumStrip getSums(ImplicitLocOpBuilder &b, const StagedTile &tile, int64_t number) const;
-  /// Applies the epilogue `strip` (null if it is trivial) to subtile `chunk` of a row and writes it
-  /// to shared memory at `address`.
-  void writeChunk(ImplicitLocOpBuilder &b, const TermReader &terms, StripEpilogue *strip,
+  WarpTilePosition getWarpTile(ImplicitLocOpBuilder &b, const StagedTile &tile,
+                               int64_t number) const;
+  /// Applies the epilogue `warpTile` (null if it is trivial) to subtile `chunk` of a row and writes
+  /// it to shared memory at `address`.
+  void writeChunk(ImplicitLocOpBuilder &b, const TermReader &terms, FragmentEpilogue *warpTile,
                   int64_t chunk, ArrayRef<Value> accumulators, Value address) const;
   void emitGroupBarrier(ImplicitLocOpBuilder &b) const;
 
@@ -172,9 +173,9 @@ StreamWgmmaConsumer::Fragments StreamWgmmaConsumer::loadPanel(ImplicitLocOpBuild
   Fragments fragments(chunks());
   for (int64_t chunk = 0; chunk < chunks(); ++chunk)
     for (int64_t k = 0; k < plan.shape.block; k += WgmmaTile::stepDepth) {
-      Value corner = panels.corner(b, place, k, chunk * chunkCols);
-      llvm::append_range(fragments[chunk],
-                         loadMatrices(b, sharedPointer(b, corner), /*transposed=*/!plan.kMajor()));
+      Value fragment = panels.fragmentAddress(b, place, k, chunk * chunkCols);
+      llvm::append_range(fragments[chunk], loadMatrices(b, sharedPointer(b, fragment),
+                                                        /*transposed=*/!plan.kMajor()));
     }
   return fragments;
 }
@@ -226,8 +227,8 @@ void StreamWgmmaConsumer::emit(ImplicitLocOpBuilder &b) const {
     StagedTile work = kernel.lists.read(b, number);
     Value thread = Int(b, warp) * 32 + kernel.lane;
     for (int64_t i = 0; i < count; ++i)
-      prefetchTerms(b, kernel.epilogue, getSums(b, work, i), thread, warpgroupThreads, chunkCols,
-                    plan.shape.block, plan.terms.given());
+      prefetchTerms(b, kernel.epilogue, getWarpTile(b, work, i), thread, warpgroupThreads,
+                    chunkCols, plan.shape.block, plan.terms.given());
     auto wordsOf = [&](ImplicitLocOpBuilder &b, Value record, const StageRing::Position &at) {
       Value comes = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, record, work.records);
       return readWords(b, at, comes);
@@ -265,10 +266,10 @@ void StreamWgmmaConsumer::emit(ImplicitLocOpBuilder &b) const {
 
 /// The accumulators are those of the transposed result, or of the result if it is stored
 /// transposed.
-SumStrip StreamWgmmaConsumer::getSums(ImplicitLocOpBuilder &b, const StagedTile &work,
-                                      int64_t number) const {
+WarpTilePosition StreamWgmmaConsumer::getWarpTile(ImplicitLocOpBuilder &b, const StagedTile &work,
+                                                  int64_t number) const {
   Value unit = kernel.readableRow(b, work, rowPlace(b, number / chunks()));
-  SumStrip accumulators = kernel.getSums(b, work, unit);
+  WarpTilePosition accumulators = kernel.getWarpTile(b, work, unit);
   std::swap(accumulators.row, accumulators.col);
   std::swap(accumulators.rows, accumulators.cols);
   accumulators.transposed = !accumulators.transposed;
@@ -279,7 +280,7 @@ SumStrip StreamWgmmaConsumer::getSums(ImplicitLocOpBuilder &b, const StagedTile 
 /// Writes 64 columns of a block row to shared memory at `address`. The accumulators are those of
 /// the transposed tile (column, row), see Kit/WgmmaTile.h; lanes store as in Kit/ResultChunks.h.
 void StreamWgmmaConsumer::writeChunk(ImplicitLocOpBuilder &b, const TermReader &terms,
-                                     StripEpilogue *strip, int64_t chunk,
+                                     FragmentEpilogue *warpTile, int64_t chunk,
                                      ArrayRef<Value> accumulators, Value address) const {
   int64_t size = plan.shape.block;
   SharedTile buffer = plan.transposeOut ? SharedTile{chunkCols, size} : SharedTile{size, chunkCols};
@@ -288,7 +289,8 @@ void StreamWgmmaConsumer::writeChunk(ImplicitLocOpBuilder &b, const TermReader &
   Value fourth = Int(b, kernel.lane) / 16;
   Value firstCol = Int(b, warp) * 16;
   for (int64_t row = 0; row < size; row += 16) {
-    SmallVector<Value> parts(accumulators.slice(row / 8 * 4, StripEpilogue::cornerAccumulators));
+    SmallVector<Value> parts(
+        accumulators.slice(row / 8 * 4, FragmentEpilogue::fragmentAccumulators));
     Value place;
     if (plan.transposeOut) {
       Value inner = Int(b, firstCol) + (Int(b, seven) + Int(b, third) * 8);
@@ -298,10 +300,10 @@ void StreamWgmmaConsumer::writeChunk(ImplicitLocOpBuilder &b, const TermReader &
       place = buffer.offset(b, constant(b, 0), inner, Int(b, warp) * 2 + third);
       place = Int(b, place) + (constant(b, row * buffer.rowBytes()));
     }
-    if (strip)
-      strip->finish(b, row / StripEpilogue::corner, parts,
-                    terms.getCorner(b, place, !plan.transposeOut, constant(b, 0),
-                                    Int(b, firstCol) + constant(b, chunk * chunkCols)));
+    if (warpTile)
+      warpTile->finish(b, row / FragmentEpilogue::fragment, parts,
+                       terms.getFragment(b, place, !plan.transposeOut, constant(b, 0),
+                                         Int(b, firstCol) + constant(b, chunk * chunkCols)));
     SmallVector<Value> words = packPairs(b, plan.element, parts);
     storeMatrices(b, sharedPointer(b, Int(b, address) + place), words, !plan.transposeOut);
   }
@@ -310,15 +312,15 @@ void StreamWgmmaConsumer::writeChunk(ImplicitLocOpBuilder &b, const TermReader &
 void StreamWgmmaConsumer::storeRows(ImplicitLocOpBuilder &b, const StagedTile &work,
                                     TermReader &terms, ArrayRef<Value> accumulators) const {
   int64_t perChunk = tile.accumulatorsPerThread(), all = rows() * chunks();
-  std::optional<StripEpilogue> strip, following;
+  std::optional<FragmentEpilogue> warpTile, following;
   auto start = [&](int64_t number) {
     if (Epilogue::isTrivial(kernel.op) || number == all)
       return;
     Value thread = Int(b, warp) * 32 + kernel.lane;
     // The registers of the accumulators that were stored before are free.
     int64_t left = (all - std::max<int64_t>(number - 1, 0)) * perChunk;
-    following.emplace(b, kernel.epilogue, getSums(b, work, number).ofWarp(b, thread),
-                      plan.shape.block / StripEpilogue::corner, plan.freeRegisters(left) / 2,
+    following.emplace(b, kernel.epilogue, getWarpTile(b, work, number).ofWarp(b, thread),
+                      plan.shape.block / FragmentEpilogue::fragment, plan.freeRegisters(left) / 2,
                       plan.terms.given());
   };
   start(0);
@@ -331,11 +333,11 @@ void StreamWgmmaConsumer::storeRows(ImplicitLocOpBuilder &b, const StagedTile &w
     for (int64_t i = first; i < last; ++i) {
       units.push_back(kernel.lists.rowOf(b, work.group, rowPlace(b, i / chunks())));
       addresses.push_back(Int(b, result) + (constant(b, (i - first) * plan.resultBytes())));
-      strip = std::move(following);
+      warpTile = std::move(following);
       following.reset();
       start(i + 1);
       terms.take(b, i);
-      writeChunk(b, terms, strip ? &*strip : nullptr, i % chunks(),
+      writeChunk(b, terms, warpTile ? &*warpTile : nullptr, i % chunks(),
                  accumulators.slice(i * perChunk, perChunk), addresses.back());
       terms.release(b);
     }

@@ -55,7 +55,8 @@ public:
   Value participates(ImplicitLocOpBuilder &b, Value record, Value group) override;
 
 protected:
-  SumStrip getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group) const override;
+  WarpTilePosition getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
+                           Value group) const override;
   void storeChunk(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group, int64_t number,
                   Value address) override;
 
@@ -219,8 +220,9 @@ Value DSDKernel::participates(ImplicitLocOpBuilder &b, Value record, Value group
   return isThere(b, makeUniform(b, y));
 }
 
-SumStrip DSDKernel::getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group) const {
-  SumStrip part;
+WarpTilePosition DSDKernel::getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
+                                    Value group) const {
+  WarpTilePosition part;
   part.batch = toIndex(b, tile.fields[Batch]);
   part.head = toIndex(b, tile.fields[Head]);
   part.row = Int(b, unitOf(b, tile, group)) * unit;

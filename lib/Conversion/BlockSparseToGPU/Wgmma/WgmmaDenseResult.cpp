@@ -21,30 +21,30 @@ void DenseResultKernel::beginTile(ImplicitLocOpBuilder &b, const WgmmaWork &tile
 
 void DenseResultKernel::prepareResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                                       Value thread) {
-  SumStrip part = getPart(b, tile, group);
-  strip.reset();
+  WarpTilePosition part = getPart(b, tile, group);
+  warpTile.reset();
   if (!isTrivial)
-    strip.emplace(b, epilogue, part.ofWarp(b, thread), shape.cols / StripEpilogue::corner,
-                  shape.freeRegisters(), given());
+    warpTile.emplace(b, epilogue, part.ofWarp(b, thread), shape.cols / FragmentEpilogue::fragment,
+                     shape.freeRegisters(), given());
 }
 
 SmallVector<Value> DenseResultKernel::emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
                                                  Value group, const ResultChunks &chunks,
                                                  InputChunks &input, ArrayRef<Value> accumulators) {
-  constexpr int64_t perChunk = chunkCols / StripEpilogue::corner;
+  constexpr int64_t perChunk = chunkCols / FragmentEpilogue::fragment;
   Value chunk;
   auto finish = [&](ImplicitLocOpBuilder &b, int64_t number, MutableArrayRef<Value> accumulators) {
     GivenTerms terms;
     if (shape.hasInput) {
       if (number % perChunk == 0)
         chunk = input.take(b, number / perChunk);
-      terms.input = chunks.readCorner(b, chunk, number % perChunk);
+      terms.input = chunks.readFragment(b, chunk, number % perChunk);
     }
-    strip->finish(b, number, accumulators, terms);
+    warpTile->finish(b, number, accumulators, terms);
     if (shape.hasInput && (number + 1) % perChunk == 0)
       input.release(b, number / perChunk);
   };
-  return chunks.emit(b, accumulators, strip ? ResultChunks::FinishCorner(finish) : nullptr,
+  return chunks.emit(b, accumulators, warpTile ? ResultChunks::FinishFragment(finish) : nullptr,
                      [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
                        storeChunk(b, tile, group, number, address);
                      });

@@ -7,7 +7,7 @@
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_WGMMA_WGMMADENSERESULT_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_WGMMA_WGMMADENSERESULT_H
 
-#include "../Operands/StripEpilogue.h"
+#include "../Operands/FragmentEpilogue.h"
 #include "WgmmaProduct.h"
 
 namespace mlir::blocksparse::device {
@@ -35,7 +35,8 @@ protected:
       : epilogue(epilogue), isTrivial(isTrivial), shape(shape) {}
 
   /// Returns the position of the 64 rows of warpgroup `group` in the result.
-  virtual SumStrip getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group) const = 0;
+  virtual WarpTilePosition getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
+                                   Value group) const = 0;
   /// Stores subtile `number` of that part from shared memory at `address` (i32). One thread calls
   /// it.
   virtual void storeChunk(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
@@ -49,7 +50,7 @@ private:
   bool isTrivial;
   WgmmaShape shape;
   /// The epilogue of the tile whose result is prepared. Empty if the epilogue is trivial.
-  std::optional<StripEpilogue> strip;
+  std::optional<FragmentEpilogue> warpTile;
 };
 
 } // namespace mlir::blocksparse::device

@@ -66,7 +66,8 @@ public:
                   const StageBuffers &stage) override;
 
 protected:
-  SumStrip getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group) const override;
+  WarpTilePosition getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
+                           Value group) const override;
   void storeChunk(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group, int64_t number,
                   Value address) override;
 
@@ -183,8 +184,9 @@ void MatmulKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Va
   }
 }
 
-SumStrip MatmulKernel::getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group) const {
-  SumStrip part;
+WarpTilePosition MatmulKernel::getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
+                                       Value group) const {
+  WarpTilePosition part;
   part.batch = toIndex(b, tile.fields[Batch]);
   part.head = toIndex(b, tile.fields[Head]);
   part.row = Int(b, tile.fields[Row]) + Int(b, group) * unit;

@@ -440,7 +440,7 @@ SmallVector<Value> SDDKernel::emitResult(ImplicitLocOpBuilder &b, const WgmmaWor
     for (Value &sum : accumulators)
       sum = mulNumbers(b, numberConstant(b, b.getF32Type(), alpha), sum);
   };
-  ResultChunks::FinishCorner finish;
+  ResultChunks::FinishFragment finish;
   if (alpha != 1)
     finish = scale;
   if (plan.hasBlocks())

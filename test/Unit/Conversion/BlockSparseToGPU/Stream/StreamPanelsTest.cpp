@@ -51,14 +51,14 @@ std::vector<Element> copyPanels(const StreamPanels &panels) {
 /// and k + 8 of the columns from n on, then of the columns from n + 8 on; or columns first. If the
 /// panels are K-major a row is eight values of k, otherwise eight columns. `firstCol` is the column
 /// that laneOffset receives; n is relative to it.
-void checkCorner(const StreamPanels &panels, int64_t k, int64_t n, int64_t firstCol = 0,
-                 StreamPanels::Order order = StreamPanels::Order::KFirst) {
+void checkFragment(const StreamPanels &panels, int64_t k, int64_t n, int64_t firstCol = 0,
+                   StreamPanels::Order order = StreamPanels::Order::KFirst) {
   const bool columnsFirst = order == StreamPanels::Order::ColumnsFirst;
   const ElementMap addresses(i32, i32, [&](ImplicitLocOpBuilder &b, Value number) {
     Value lane = Int(b, number) % 32;
     Value first =
         Int(b, i32Constant(b, stage)) + panels.laneOffset(b, lane, order, i32Constant(b, firstCol));
-    return panels.corner(b, panels.select(b, first, Int(b, number) / 32), k, n);
+    return panels.fragmentAddress(b, panels.select(b, first, Int(b, number) / 32), k, n);
   });
   ASSERT_TRUE(addresses.isReady());
   const std::vector<Element> memory = copyPanels(panels);
@@ -93,8 +93,8 @@ TEST(StreamPanels, LanesFindThePanelsOfACopy) {
   EXPECT_EQ(panels.box().bytes(), 4 * panels.bytes());
   EXPECT_EQ(panels.box().bytes(), 4 * panels.stride());
   for (int64_t n : {0, 48, 112})
-    checkCorner(panels, 0, n);
-  checkCorner(panelsOf(16, 16, true, 64), 0, 48);
+    checkFragment(panels, 0, n);
+  checkFragment(panelsOf(16, 16, true, 64), 0, 48);
 }
 
 TEST(StreamPanels, LanesFindTheRowsOfTheTransposedProduct) {
@@ -102,16 +102,16 @@ TEST(StreamPanels, LanesFindTheRowsOfTheTransposedProduct) {
     for (int64_t n : {0, 64})
       for (auto [block, panels, kMajor] :
            {std::tuple(16, 8, true), {16, 3, true}, {32, 3, true}, {16, 8, false}, {32, 2, false}})
-        checkCorner(panelsOf(block, panels, kMajor, 128), block - 16, n, first,
-                    StreamPanels::Order::ColumnsFirst);
+        checkFragment(panelsOf(block, panels, kMajor, 128), block - 16, n, first,
+                      StreamPanels::Order::ColumnsFirst);
 }
 
 TEST(StreamPanels, LanesFindSinglePanels) {
   EXPECT_EQ(panelsOf(16, 6, true, 128).perCopy(), 1);
-  checkCorner(panelsOf(16, 6, true, 128), 0, 112);
-  checkCorner(panelsOf(32, 4, true, 128), 16, 48);
-  checkCorner(panelsOf(16, 8, false, 128), 0, 80);
-  checkCorner(panelsOf(32, 3, false, 64), 16, 32);
+  checkFragment(panelsOf(16, 6, true, 128), 0, 112);
+  checkFragment(panelsOf(32, 4, true, 128), 16, 48);
+  checkFragment(panelsOf(16, 8, false, 128), 0, 80);
+  checkFragment(panelsOf(32, 3, false, 64), 16, 32);
 }
 
 } // namespace

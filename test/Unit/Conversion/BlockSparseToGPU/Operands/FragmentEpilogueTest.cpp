@@ -5,7 +5,7 @@
 // pairs and single elements are loaded for the right accumulators. (Pairs that lanes exchange need
 // a GPU.)
 
-#include "Conversion/BlockSparseToGPU/Operands/StripEpilogue.h"
+#include "Conversion/BlockSparseToGPU/Operands/FragmentEpilogue.h"
 #include "../../ElementMap.h"
 #include "Conversion/BlockSparseToGPU/Kit/SharedTile.h"
 #include "mlir/Parser/Parser.h"
@@ -28,12 +28,12 @@ struct Problem {
   bool transposed = false;
 };
 
-constexpr int64_t firstRow = 16, firstCol = 16, corners = 4;
+constexpr int64_t firstRow = 16, firstCol = 16, fragments = 4;
 
 /// Emits out = relu(accumulator + bias) + residual for the warp tile, whose accumulators are
 /// [16][16 * fragments].
-void emitStrip(ImplicitLocOpBuilder &b, func::FuncOp function, PlannedMatmulOp op,
-               const Problem &problem) {
+void emitWarpTile(ImplicitLocOpBuilder &b, func::FuncOp function, PlannedMatmulOp op,
+                  const Problem &problem) {
   Epilogue epilogue = Epilogue::get(b, op, IRMapping());
   DenseView result = DenseView::get(b, op.getResidual());
   Value zero = indexConstant(b, 0), one = indexConstant(b, 1), lanes = indexConstant(b, 32);
@@ -42,27 +42,27 @@ void emitStrip(ImplicitLocOpBuilder &b, func::FuncOp function, PlannedMatmulOp o
     auto toIndex = [&](Value value) {
       return arith::IndexCastOp::create(b, b.getIndexType(), value).getResult();
     };
-    SumStrip strip;
-    strip.batch = strip.head = zero;
-    strip.row = i32Constant(b, firstRow);
-    strip.col = i32Constant(b, firstCol);
-    strip.rows = problem.transposed ? result.cols() : result.rows();
-    strip.cols = problem.transposed ? result.rows() : result.cols();
-    strip.lane = arith::IndexCastOp::create(b, b.getI32Type(), number);
-    strip.transposed = problem.transposed;
-    Value group = Int(b, strip.lane) / 4;
-    Value pair = Int(b, strip.lane) % 4 * 2;
-    StripEpilogue epilogueOfStrip(b, epilogue, strip, corners, /*registers=*/24);
-    for (int64_t corner = 0; corner < corners; ++corner) {
+    WarpTilePosition warpTile;
+    warpTile.batch = warpTile.head = zero;
+    warpTile.row = i32Constant(b, firstRow);
+    warpTile.col = i32Constant(b, firstCol);
+    warpTile.rows = problem.transposed ? result.cols() : result.rows();
+    warpTile.cols = problem.transposed ? result.rows() : result.cols();
+    warpTile.lane = arith::IndexCastOp::create(b, b.getI32Type(), number);
+    warpTile.transposed = problem.transposed;
+    Value group = Int(b, warpTile.lane) / 4;
+    Value pair = Int(b, warpTile.lane) % 4 * 2;
+    FragmentEpilogue epilogueOfWarpTile(b, epilogue, warpTile, fragments, /*registers=*/24);
+    for (int64_t fragment = 0; fragment < fragments; ++fragment) {
       SmallVector<Value> rows, cols, accumulators;
-      for (int64_t i = 0; i < StripEpilogue::cornerAccumulators; ++i) {
-        int64_t matrix = i / 2, fixed = 16 * corner + 8 * (matrix / 2) + i % 2;
+      for (int64_t i = 0; i < FragmentEpilogue::fragmentAccumulators; ++i) {
+        int64_t matrix = i / 2, fixed = 16 * fragment + 8 * (matrix / 2) + i % 2;
         rows.push_back(toIndex(Int(b, group) + (8 * (matrix % 2))));
         cols.push_back(toIndex(Int(b, pair) + fixed));
         accumulators.push_back(memref::LoadOp::create(b, function.getArgument(5),
                                                       ValueRange{rows.back(), cols.back()}));
       }
-      epilogueOfStrip.finish(b, corner, accumulators);
+      epilogueOfWarpTile.finish(b, fragment, accumulators);
       for (auto [row, col, sum] : llvm::zip_equal(rows, cols, accumulators))
         memref::StoreOp::create(b, sum, function.getArgument(6), ValueRange{row, col});
     }
@@ -77,7 +77,7 @@ void check(const Problem &problem) {
   loadAllDialects(context);
   std::string element = problem.element;
   std::string source =
-      "func.func @strip(%a: memref<?x?xf16>, %b: memref<?x?xf16>, %bias: memref<?x" + element +
+      "func.func @warpTile(%a: memref<?x?xf16>, %b: memref<?x?xf16>, %bias: memref<?x" + element +
       ">, %r: memref<?x?x" + element +
       ", strided<[?, ?], offset: ?>>, %c: memref<?x?xf16>, %accumulators: memref<?x?xf32>, %out: "
       "memref<?x?xf32>) {\n"
@@ -90,15 +90,15 @@ void check(const Problem &problem) {
       "}\n";
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(source, &context);
   ASSERT_TRUE(module);
-  auto function = module->lookupSymbol<func::FuncOp>("strip");
+  auto function = module->lookupSymbol<func::FuncOp>("warpTile");
   PlannedMatmulOp op = *function.getOps<PlannedMatmulOp>().begin();
   ImplicitLocOpBuilder b(op.getLoc(), op);
-  emitStrip(b, function, op, problem);
+  emitWarpTile(b, function, op, problem);
   op.erase();
-  HostFunction run(*module, "strip");
+  HostFunction run(*module, "warpTile");
   ASSERT_TRUE(run.isReady());
 
-  constexpr int64_t rows = 16, cols = 16 * corners;
+  constexpr int64_t rows = 16, cols = 16 * fragments;
   std::vector<T> bias(problem.cols),
       residual(1 + (problem.rows - 1) * problem.rowStride + (problem.cols - 1) * problem.colStride);
   std::vector<float> accumulators(rows * cols), out(rows * cols);
@@ -143,24 +143,24 @@ void check(const Problem &problem) {
 
 } // namespace
 
-TEST(StripEpilogue, LoadsPairsOfHalves) { check<_Float16>({"f16", 64, 96, 96, 1}); }
+TEST(FragmentEpilogue, LoadsPairsOfHalves) { check<_Float16>({"f16", 64, 96, 96, 1}); }
 
-TEST(StripEpilogue, LoadsPairsOfFloats) { check<float>({"f32", 64, 96, 96, 1}); }
+TEST(FragmentEpilogue, LoadsPairsOfFloats) { check<float>({"f32", 64, 96, 96, 1}); }
 
-TEST(StripEpilogue, StaysInsideOfTheResult) {
+TEST(FragmentEpilogue, StaysInsideOfTheResult) {
   // Rows 8-15, the last fragment and half of another one are outside of the result.
   check<_Float16>({"f16", 23, 56, 56, 1});
   check<float>({"f32", 23, 51, 52, 1});
 }
 
-TEST(StripEpilogue, LoadsElementsWherePairsAreNone) {
+TEST(FragmentEpilogue, LoadsElementsWherePairsAreNone) {
   // Odd pitches, columns that are not neighbours in memory, and a column-major matrix.
   check<_Float16>({"f16", 64, 96, 97, 1});
   check<_Float16>({"f16", 64, 96, 200, 2});
   check<float>({"f32", 64, 96, 1, 64});
 }
 
-TEST(StripEpilogue, TakesSumsOfTheTransposedResult) {
+TEST(FragmentEpilogue, TakesSumsOfTheTransposedResult) {
   check<float>({"f32", 96, 64, 64, 1, /*transposed=*/true});
   check<float>({"f32", 53, 29, 29, 1, /*transposed=*/true});
 }

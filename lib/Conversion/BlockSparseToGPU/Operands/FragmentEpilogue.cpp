@@ -1,7 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "StripEpilogue.h"
+#include "FragmentEpilogue.h"
 
 #include "../../Device/Assembly.h"
 #include "../../Device/Loops.h"
@@ -47,56 +47,56 @@ TermKind mlir::blocksparse::device::kindAmongAccumulators(TermKind kind, bool tr
   return kind == TermKind::Row ? TermKind::Column : TermKind::Row;
 }
 
-SumStrip SumStrip::ofWarp(ImplicitLocOpBuilder &b, Value thread) const {
+WarpTilePosition WarpTilePosition::ofWarp(ImplicitLocOpBuilder &b, Value thread) const {
   constexpr int64_t warpSize = 32;
-  SumStrip strip = *this;
+  WarpTilePosition warpTile = *this;
   thread = makeOpaque(b, thread);
-  strip.row = Int(b, row) + Int(b, thread) / warpSize * 16;
-  strip.lane = Int(b, thread) % warpSize;
-  return strip;
+  warpTile.row = Int(b, row) + Int(b, thread) / warpSize * 16;
+  warpTile.lane = Int(b, thread) % warpSize;
+  return warpTile;
 }
 
 //===----------------------------------------------------------------------===//
 // Operands
 //===----------------------------------------------------------------------===//
 
-StripEpilogue::StripEpilogue(ImplicitLocOpBuilder &b, const Epilogue &epilogue,
-                             const SumStrip &strip, int64_t corners, int64_t registers,
-                             TermSet given)
-    : epilogue(&epilogue), strip(strip), corners(corners) {
-  group = Int(b, strip.lane) / 4;
-  pair = Int(b, strip.lane) % 4 * 2;
+FragmentEpilogue::FragmentEpilogue(ImplicitLocOpBuilder &b, const Epilogue &epilogue,
+                                   const WarpTilePosition &warpTile, int64_t fragments,
+                                   int64_t registers, TermSet given)
+    : epilogue(&epilogue), warpTile(warpTile), fragments(fragments) {
+  group = Int(b, warpTile.lane) / 4;
+  pair = Int(b, warpTile.lane) % 4 * 2;
   for (int64_t term = 0; term < Epilogue::numTerms; ++term)
     if (const std::optional<Epilogue::TermView> &view = epilogue.getTerm(static_cast<Term>(term)))
       addOperand(b, static_cast<Term>(term), *view, given.test(term));
   Value paired = arith::ConstantIntOp::create(b, b.getI1Type(), 1);
-  int64_t perCorner = 0;
+  int64_t perFragment = 0;
   for (const Operand &operand : operands) {
     if (operand.loads() == 0)
       continue;
-    perCorner += operand.loads() * llvm::divideCeil(2 * operand.elementBytes(), 4);
+    perFragment += operand.loads() * llvm::divideCeil(2 * operand.elementBytes(), 4);
     if (operand.pairs[0])
       paired = both(b, paired, hasPairs(b, operand));
   }
-  if (perCorner == 0)
+  if (perFragment == 0)
     return;
-  Value whole = Int(b, strip.cols) - toIndex(b, strip.col);
+  Value whole = Int(b, warpTile.cols) - toIndex(b, warpTile.col);
   whole = arith::IndexCastOp::create(b, b.getI32Type(), whole);
   whole = arith::ShRSIOp::create(b, whole, i32Constant(b, 4));
-  pairCorners = arith::SelectOp::create(b, paired, whole, i32Constant(b, 0));
+  pairFragments = arith::SelectOp::create(b, paired, whole, i32Constant(b, 0));
   if (given.test(Epilogue::Input))
-    registers -= cornerAccumulators / 2;
-  depth = std::max<int64_t>(registers / perCorner - 1, 0);
+    registers -= fragmentAccumulators / 2;
+  depth = std::max<int64_t>(registers / perFragment - 1, 0);
   loadUntil(b, depth);
 }
 
-void StripEpilogue::addOperand(ImplicitLocOpBuilder &b, Term term, const Epilogue::TermView &view,
-                               bool given) {
+void FragmentEpilogue::addOperand(ImplicitLocOpBuilder &b, Term term,
+                                  const Epilogue::TermView &view, bool given) {
   Operand operand;
   operand.term = term;
   operand.given = given;
-  operand.kind = kindAmongAccumulators(view.kind, strip.transposed);
-  operand.matrix = view.view.matrix(b, strip.batch, strip.head);
+  operand.kind = kindAmongAccumulators(view.kind, warpTile.transposed);
+  operand.matrix = view.view.matrix(b, warpTile.batch, warpTile.head);
   operand.element = operand.matrix.elementType();
   if (given) {
     operands.push_back(std::move(operand));
@@ -104,9 +104,9 @@ void StripEpilogue::addOperand(ImplicitLocOpBuilder &b, Term term, const Epilogu
   }
   if (operand.kind == TermKind::Row) {
     for (int64_t half = 0; half < 2; ++half)
-      operand.ofRow[half] = loadElement(b, operand, rowOf(b, half), strip.col);
+      operand.ofRow[half] = loadElement(b, operand, rowOf(b, half), warpTile.col);
   } else {
-    bool crosses = operand.isMatrix() && strip.transposed;
+    bool crosses = operand.isMatrix() && warpTile.transposed;
     operand.exchanged = crosses && operand.elementBytes() == 2;
     if (crosses == operand.exchanged)
       startPairs(b, operand);
@@ -114,43 +114,43 @@ void StripEpilogue::addOperand(ImplicitLocOpBuilder &b, Term term, const Epilogu
   operands.push_back(std::move(operand));
 }
 
-/// Returns the row of the thread among rows 0-7 (half 0) or 8-15 (half 1) of the strip.
-Value StripEpilogue::rowOf(ImplicitLocOpBuilder &b, int64_t half) const {
-  return Int(b, strip.row) + group + (8 * half);
+/// Returns the row of the thread among rows 0-7 (half 0) or 8-15 (half 1) of the warpTile.
+Value FragmentEpilogue::rowOf(ImplicitLocOpBuilder &b, int64_t half) const {
+  return Int(b, warpTile.row) + group + (8 * half);
 }
 
-Value StripEpilogue::hasPairs(ImplicitLocOpBuilder &b, const Operand &operand) const {
+Value FragmentEpilogue::hasPairs(ImplicitLocOpBuilder &b, const Operand &operand) const {
   int64_t along = operand.exchanged ? 0 : 1, bytes = operand.elementBytes();
   Value zero = indexConstant(b, 0);
-  Value fits =
-      indexEqual(b, strideOf(b, operand.matrix, strip.transposed, along), indexConstant(b, bytes));
+  Value fits = indexEqual(b, strideOf(b, operand.matrix, warpTile.transposed, along),
+                          indexConstant(b, bytes));
   Value bits = globalAddress(b, operand.matrix, zero, zero);
   if (operand.isMatrix())
-    bits = b.createOrFold<arith::OrIOp>(bits,
-                                        strideOf(b, operand.matrix, strip.transposed, 1 - along));
+    bits = b.createOrFold<arith::OrIOp>(
+        bits, strideOf(b, operand.matrix, warpTile.transposed, 1 - along));
   // If the number of rows is odd, the last row would be loaded with a row past the end.
   if (operand.exchanged)
-    bits = b.createOrFold<arith::OrIOp>(bits, Int(b, strip.rows) * bytes);
+    bits = b.createOrFold<arith::OrIOp>(bits, Int(b, warpTile.rows) * bytes);
   Value low = b.createOrFold<arith::AndIOp>(bits, indexConstant(b, 2 * bytes - 1));
   return both(b, fits, indexEqual(b, low, zero));
 }
 
-void StripEpilogue::startPairs(ImplicitLocOpBuilder &b, Operand &operand) const {
+void FragmentEpilogue::startPairs(ImplicitLocOpBuilder &b, Operand &operand) const {
   for (int64_t half = 0; half < (operand.isMatrix() ? 2 : 1); ++half) {
     Value row, col;
     if (operand.exchanged) {
-      Value first = Int(b, strip.row) + pair + (8 * half);
-      row = clampTo(b, first, Int(b, strip.rows) - 2);
-      col = Int(b, strip.col) + group;
+      Value first = Int(b, warpTile.row) + pair + (8 * half);
+      row = clampTo(b, first, Int(b, warpTile.rows) - 2);
+      col = Int(b, warpTile.col) + group;
     } else {
-      row = operand.isMatrix() ? clampTo(b, rowOf(b, half), lastOf(b, strip.rows))
+      row = operand.isMatrix() ? clampTo(b, rowOf(b, half), lastOf(b, warpTile.rows))
                                : indexConstant(b, 0);
-      col = Int(b, strip.col) + pair;
+      col = Int(b, warpTile.col) + pair;
     }
     operand.pairs[half] =
-        globalPointer(b, addressOf(b, operand.matrix, strip.transposed, row, toIndex(b, col)));
+        globalPointer(b, addressOf(b, operand.matrix, warpTile.transposed, row, toIndex(b, col)));
   }
-  operand.step = operand.exchanged ? Int(b, strideOf(b, operand.matrix, strip.transposed, 1)) * 8
+  operand.step = operand.exchanged ? Int(b, strideOf(b, operand.matrix, warpTile.transposed, 1)) * 8
                                    : indexConstant(b, 8 * operand.elementBytes());
 }
 
@@ -158,17 +158,17 @@ void StripEpilogue::startPairs(ImplicitLocOpBuilder &b, Operand &operand) const 
 // Loads
 //===----------------------------------------------------------------------===//
 
-Value StripEpilogue::loadElement(ImplicitLocOpBuilder &b, const Operand &operand, Value row,
-                                 Value col) const {
-  row = clampTo(b, row, lastOf(b, strip.rows));
-  col = clampTo(b, col, lastOf(b, strip.cols));
-  if (strip.transposed)
+Value FragmentEpilogue::loadElement(ImplicitLocOpBuilder &b, const Operand &operand, Value row,
+                                    Value col) const {
+  row = clampTo(b, row, lastOf(b, warpTile.rows));
+  col = clampTo(b, col, lastOf(b, warpTile.cols));
+  if (warpTile.transposed)
     std::swap(row, col);
   return operand.matrix.load(b, row, col);
 }
 
-std::array<Value, 2> StripEpilogue::loadGiven(ImplicitLocOpBuilder &b, const Operand &operand,
-                                              Value first, int64_t number) const {
+std::array<Value, 2> FragmentEpilogue::loadGiven(ImplicitLocOpBuilder &b, const Operand &operand,
+                                                 Value first, int64_t number) const {
   constexpr int64_t bytes = GivenTerms::elementBytes;
   bool ofRow = operand.kind == TermKind::Row;
   Type type = b.getF32Type();
@@ -177,20 +177,20 @@ std::array<Value, 2> StripEpilogue::loadGiven(ImplicitLocOpBuilder &b, const Ope
   Value place = Int(b, first) + Int(b, ofRow ? group : pair) * bytes;
   std::array<Value, 2> loaded;
   for (int64_t half = 0; half < 2; ++half) {
-    int64_t element = 8 * half + (ofRow ? 0 : corner * number);
+    int64_t element = 8 * half + (ofRow ? 0 : fragment * number);
     Value address = sharedPointer(b, Int(b, place) + (bytes * element));
     loaded[half] = LLVM::LoadOp::create(b, type, address, ofRow ? bytes : 2 * bytes);
   }
   return loaded;
 }
 
-Value StripEpilogue::loadApart(ImplicitLocOpBuilder &b, const Operand &operand, int64_t number,
-                               int64_t load) const {
+Value FragmentEpilogue::loadApart(ImplicitLocOpBuilder &b, const Operand &operand, int64_t number,
+                                  int64_t load) const {
   int64_t rowHalf = operand.isMatrix() ? load % 2 : 0;
   int64_t colHalf = operand.isMatrix() ? load / 2 : load;
-  Value row = operand.exchanged ? Int(b, strip.row) + pair + (8 * rowHalf) : rowOf(b, rowHalf);
+  Value row = operand.exchanged ? Int(b, warpTile.row) + pair + (8 * rowHalf) : rowOf(b, rowHalf);
   Value col =
-      Int(b, strip.col) + (operand.exchanged ? group : pair) + (corner * number + 8 * colHalf);
+      Int(b, warpTile.col) + (operand.exchanged ? group : pair) + (fragment * number + 8 * colHalf);
   Value elements = LLVM::PoisonOp::create(b, VectorType::get(2, operand.element));
   for (int64_t i = 0; i < 2; ++i) {
     Value next = i32Constant(b, i);
@@ -201,8 +201,8 @@ Value StripEpilogue::loadApart(ImplicitLocOpBuilder &b, const Operand &operand, 
   return elements;
 }
 
-Value StripEpilogue::loadPair(ImplicitLocOpBuilder &b, const Operand &operand, int64_t number,
-                              int64_t load) const {
+Value FragmentEpilogue::loadPair(ImplicitLocOpBuilder &b, const Operand &operand, int64_t number,
+                                 int64_t load) const {
   if (!operand.pairs[0])
     return loadApart(b, operand, number, load);
   Value start = operand.pairs[operand.isMatrix() ? load % 2 : 0];
@@ -216,13 +216,13 @@ Value StripEpilogue::loadPair(ImplicitLocOpBuilder &b, const Operand &operand, i
                               /*isNonTemporal=*/false, /*isInvariant=*/true);
 }
 
-StripEpilogue::Loaded StripEpilogue::load(ImplicitLocOpBuilder &b, int64_t number) const {
+FragmentEpilogue::Loaded FragmentEpilogue::load(ImplicitLocOpBuilder &b, int64_t number) const {
   auto emit = [&](bool asPairs) {
     return [this, number, asPairs](OpBuilder &builder, Location loc) {
       ImplicitLocOpBuilder b(loc, builder);
-      StripEpilogue apart = *this;
+      FragmentEpilogue apart = *this;
       if (!asPairs)
-        for (Value *place : {&apart.strip.row, &apart.strip.col, &apart.group, &apart.pair})
+        for (Value *place : {&apart.warpTile.row, &apart.warpTile.col, &apart.group, &apart.pair})
           *place = makeOpaque(b, *place);
       Loaded loaded;
       for (const Operand &operand : operands)
@@ -233,13 +233,13 @@ StripEpilogue::Loaded StripEpilogue::load(ImplicitLocOpBuilder &b, int64_t numbe
     };
   };
   Value inside =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::slt, i32Constant(b, number), pairCorners);
+      arith::CmpIOp::create(b, arith::CmpIPredicate::slt, i32Constant(b, number), pairFragments);
   auto branch = scf::IfOp::create(b, inside, emit(true), emit(false));
   return Loaded(branch.getResults());
 }
 
-void StripEpilogue::loadUntil(ImplicitLocOpBuilder &b, int64_t end) {
-  while (pairCorners && first + static_cast<int64_t>(ahead.size()) < std::min(end, corners))
+void FragmentEpilogue::loadUntil(ImplicitLocOpBuilder &b, int64_t end) {
+  while (pairFragments && first + static_cast<int64_t>(ahead.size()) < std::min(end, fragments))
     ahead.push_back(load(b, first + static_cast<int64_t>(ahead.size())));
 }
 
@@ -256,14 +256,14 @@ static Value exchangePair(ImplicitLocOpBuilder &b, Value elements) {
   return LLVM::BitcastOp::create(b, elements.getType(), moved);
 }
 
-void StripEpilogue::finish(ImplicitLocOpBuilder &b, int64_t number,
-                           MutableArrayRef<Value> accumulators, const GivenTerms &given) {
+void FragmentEpilogue::finish(ImplicitLocOpBuilder &b, int64_t number,
+                              MutableArrayRef<Value> accumulators, const GivenTerms &given) {
   // places[operand] is the index of the first pair of the operand in `loaded`.
   SmallVector<int64_t> places(Epilogue::numTerms, 0);
   SmallVector<const Operand *> ofTerm(Epilogue::numTerms, nullptr);
   std::array<std::array<Value, 2>, Epilogue::numTerms> vectors;
   Loaded loaded;
-  if (pairCorners) {
+  if (pairFragments) {
     loadUntil(b, number + depth + 1);
     loaded = afterLoads(b, ahead.front());
     ahead.erase(ahead.begin());
@@ -280,7 +280,7 @@ void StripEpilogue::finish(ImplicitLocOpBuilder &b, int64_t number,
         loaded[place] = exchangePair(b, loaded[place]);
   }
   Value always = arith::ConstantIntOp::create(b, b.getI1Type(), 1);
-  for (int64_t sum = 0; sum < cornerAccumulators; ++sum) {
+  for (int64_t sum = 0; sum < fragmentAccumulators; ++sum) {
     int64_t matrix = sum / 2;
     auto element = [&](Term term) -> Value {
       const Operand &operand = *ofTerm[term];
@@ -305,17 +305,18 @@ void StripEpilogue::finish(ImplicitLocOpBuilder &b, int64_t number,
 //===----------------------------------------------------------------------===//
 
 void mlir::blocksparse::device::prefetchTerms(ImplicitLocOpBuilder &b, const Epilogue &epilogue,
-                                              const SumStrip &strip, Value thread, int64_t threads,
-                                              int64_t rows, int64_t cols, TermSet given) {
+                                              const WarpTilePosition &warpTile, Value thread,
+                                              int64_t threads, int64_t rows, int64_t cols,
+                                              TermSet given) {
   constexpr int64_t lineBytes = 128;
   for (int64_t term = 0; term < Epilogue::numTerms; ++term) {
     const std::optional<Epilogue::TermView> &view =
         epilogue.getTerm(static_cast<Epilogue::Term>(term));
     if (!view || view->kind != TermKind::Matrix || given.test(term))
       continue;
-    MatrixView matrix = view->view.matrix(b, strip.batch, strip.head);
+    MatrixView matrix = view->view.matrix(b, warpTile.batch, warpTile.head);
     int64_t bytes = matrix.elementType().getIntOrFloatBitWidth() / 8;
-    int64_t inMemory = strip.transposed ? rows : cols, perLine = lineBytes / bytes;
+    int64_t inMemory = warpTile.transposed ? rows : cols, perLine = lineBytes / bytes;
     int64_t perRow = llvm::divideCeil(inMemory, perLine), lines = rows * cols / inMemory * perRow;
     for (int64_t line = 0; line < lines; line += threads) {
       Value number = toIndex(b, Int(b, thread) + line);
@@ -323,13 +324,14 @@ void mlir::blocksparse::device::prefetchTerms(ImplicitLocOpBuilder &b, const Epi
       Value start = b.createOrFold<arith::RemUIOp>(number, indexConstant(b, perRow));
       start = Int(b, start) * perLine;
       Value outer = b.createOrFold<arith::DivUIOp>(number, indexConstant(b, perRow));
-      Value row = strip.transposed ? start : outer, col = strip.transposed ? outer : start;
+      Value row = warpTile.transposed ? start : outer, col = warpTile.transposed ? outer : start;
       auto clamp = [&](Value first, Value place, Value size) {
         place = indexMin(b, Int(b, toIndex(b, first)) + place, lastOf(b, size));
         return indexMax(b, place, indexConstant(b, 0));
       };
-      Value address = addressOf(b, matrix, strip.transposed, clamp(strip.row, row, strip.rows),
-                                clamp(strip.col, col, strip.cols));
+      Value address =
+          addressOf(b, matrix, warpTile.transposed, clamp(warpTile.row, row, warpTile.rows),
+                    clamp(warpTile.col, col, warpTile.cols));
       NVVM::PrefetchOp::create(
           b, NVVM::PrefetchCacheLevelAttr::get(b.getContext(), NVVM::PrefetchCacheLevel::L2),
           NVVM::CacheEvictionPriorityAttr(), globalPointer(b, address), Value(), UnitAttr(),

@@ -1,27 +1,27 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The epilogue of accumulators in the registers of the tensor cores. A warp has a strip (warp tile)
-// of 16 rows, cut into corners (epilogue fragments) of 16 columns. Lane l with g = l / 4 and
-// t = l % 4 has the accumulators 2 m + {0, 1} of a corner at (g + 8 (m % 2),
-// 8 (m / 2) + 2 t + {0, 1}), m = 0 .. 3 (see Kit/WgmmaTile.h and Kit/MmaFragments.h). A thread thus
-// has two rows, and pairs of neighbouring columns:
-//   - an operand with an element for each row is loaded once for the strip,
+// The epilogue of accumulators in the registers of the tensor cores. A warp has a warpTile (warp
+// tile) of 16 rows, cut into fragments (epilogue fragments) of 16 columns. Lane l with g = l / 4
+// and t = l % 4 has the accumulators 2 m + {0, 1} of a fragment at (g + 8 (m % 2), 8 (m / 2) + 2 t
+// + {0, 1}), m = 0 .. 3 (see Kit/WgmmaTile.h and Kit/MmaFragments.h). A thread thus has two rows,
+// and pairs of neighbouring columns:
+//   - an operand with an element for each row is loaded once for the warpTile,
 //   - an operand with an element for each column is loaded as a pair for both rows,
 //   - a matrix is loaded pair by pair.
 // A pair is one access if its elements are neighbours in memory and pairs are aligned. This is
-// known when the kernel runs, for all operands together. Otherwise, and if a corner ends beyond the
-// result, elements are loaded one by one and never from outside.
+// known when the kernel runs, for all operands together. Otherwise, and if a fragment ends beyond
+// the result, elements are loaded one by one and never from outside.
 //
 // The accumulators may belong to the transposed result, whose pairs are not neighbours in memory.
 // Lanes then load pairs of 16-bit elements in memory order, and exchange them by movmatrix.
 //
 // Results have 16 bits, so activations are computed to the accuracy that 16 bits need.
 //
-// The loads of a corner are issued some corners before they are needed, as registers allow.
+// The loads of a fragment are issued some fragments before they are needed, as registers allow.
 
-#ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_OPERANDS_STRIPEPILOGUE_H
-#define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_OPERANDS_STRIPEPILOGUE_H
+#ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_OPERANDS_FRAGMENTEPILOGUE_H
+#define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_OPERANDS_FRAGMENTEPILOGUE_H
 
 #include "Epilogue.h"
 
@@ -31,7 +31,7 @@ namespace mlir::blocksparse::device {
 
 /// Describes where the accumulators of a warp are in the result. Rows and columns are counted in
 /// the matrix of the accumulators.
-struct SumStrip {
+struct WarpTilePosition {
   /// Batch and head of the result; index.
   Value batch, head;
   /// First row and first column; i32. The column is a multiple of 16. Rows beyond the result, on
@@ -44,9 +44,9 @@ struct SumStrip {
   /// True if the accumulators belong to the transposed result.
   bool transposed = false;
 
-  /// Returns the strip of a warp, given that this is the part of a warpgroup: each of its warps has
-  /// 16 rows. `thread` (i32) is the index of the thread in the warpgroup.
-  SumStrip ofWarp(ImplicitLocOpBuilder &b, Value thread) const;
+  /// Returns the warpTile of a warp, given that this is the part of a warpgroup: each of its warps
+  /// has 16 rows. `thread` (i32) is the index of the thread in the warpgroup.
+  WarpTilePosition ofWarp(ImplicitLocOpBuilder &b, Value thread) const;
 };
 
 /// Returns what an element of an operand depends on, among the rows and columns of the
@@ -56,32 +56,33 @@ Epilogue::TermKind kindAmongAccumulators(Epilogue::TermKind kind, bool transpose
 /// Holds a set of operands: bit i for Epilogue::Term i.
 using TermSet = std::bitset<Epilogue::numTerms>;
 
-/// Describes the operands of a corner that are in shared memory already.
+/// Describes the operands of a fragment that are in shared memory already.
 struct GivenTerms {
   /// Bytes of an element of a vector in shared memory: f32.
   static constexpr int64_t elementBytes = 4;
   /// The four pairs (i32) of the input, if the input is given.
   SmallVector<Value, 4> input;
   /// Addresses (i32) of the given operands with an element for each row or column of the
-  /// accumulators: the address of the f32 of the first row or column of the strip.
+  /// accumulators: the address of the f32 of the first row or column of the warpTile.
   std::array<Value, Epilogue::numTerms> vectors;
 };
 
 /// Applies an epilogue, whose operands have elements of f16, bf16 or f32, to the accumulators of a
 /// warp.
-class StripEpilogue {
+class FragmentEpilogue {
 public:
-  static constexpr int64_t corner = 16;
-  static constexpr int64_t cornerAccumulators = 8;
+  static constexpr int64_t fragment = 16;
+  static constexpr int64_t fragmentAccumulators = 8;
 
-  /// Starts the loads of the first of `corners` corners. At most `registers` registers hold loaded
-  /// operands, but at least those that one corner needs. The operands `given`, which may be the
-  /// input and vectors, are not loaded here.
-  StripEpilogue(ImplicitLocOpBuilder &b, const Epilogue &epilogue, const SumStrip &strip,
-                int64_t corners, int64_t registers, TermSet given = {});
+  /// Starts the loads of the first of `fragments` fragments. At most `registers` registers hold
+  /// loaded operands, but at least those that one fragment needs. The operands `given`, which may
+  /// be the input and vectors, are not loaded here.
+  FragmentEpilogue(ImplicitLocOpBuilder &b, const Epilogue &epilogue,
+                   const WarpTilePosition &warpTile, int64_t fragments, int64_t registers,
+                   TermSet given = {});
 
-  /// Replaces the accumulators of corner `number` by the values to store. Must be called for one
-  /// corner after another.
+  /// Replaces the accumulators of fragment `number` by the values to store. Must be called for one
+  /// fragment after another.
   void finish(ImplicitLocOpBuilder &b, int64_t number, MutableArrayRef<Value> accumulators,
               const GivenTerms &given = {});
 
@@ -108,7 +109,7 @@ private:
 
     bool isMatrix() const { return kind == Epilogue::TermKind::Matrix; }
     int64_t elementBytes() const { return element.getIntOrFloatBitWidth() / 8; }
-    /// Returns the number of loads of a corner, in the order [columns 0-7, 8-15][rows 0-7, 8-15].
+    /// Returns the number of loads of a fragment, in the order [columns 0-7, 8-15][rows 0-7, 8-15].
     int64_t loads() const {
       return given || kind == Epilogue::TermKind::Row ? 0 : isMatrix() ? 4 : 2;
     }
@@ -122,7 +123,7 @@ private:
   Value hasPairs(ImplicitLocOpBuilder &b, const Operand &operand) const;
   void startPairs(ImplicitLocOpBuilder &b, Operand &operand) const;
   Value rowOf(ImplicitLocOpBuilder &b, int64_t half) const;
-  /// Returns what corner `number` needs of a given vector: an f32 for rows 0-7 and one for rows
+  /// Returns what fragment `number` needs of a given vector: an f32 for rows 0-7 and one for rows
   /// 8-15, or a pair for columns 0-7 and one for columns 8-15. `first` is an address of GivenTerms.
   std::array<Value, 2> loadGiven(ImplicitLocOpBuilder &b, const Operand &operand, Value first,
                                  int64_t number) const;
@@ -135,26 +136,27 @@ private:
   void loadUntil(ImplicitLocOpBuilder &b, int64_t end);
 
   const Epilogue *epilogue;
-  SumStrip strip;
-  int64_t corners;
+  WarpTilePosition warpTile;
+  int64_t fragments;
   /// Lane / 4 and 2 * (lane % 4), i32.
   Value group, pair;
   SmallVector<Operand> operands;
-  /// Index (i32) of the first corner that is loaded element by element. Null: nothing is loaded.
-  Value pairCorners;
-  /// Loaded operands of the corners from `first` on.
+  /// Index (i32) of the first fragment that is loaded element by element. Null: nothing is loaded.
+  Value pairFragments;
+  /// Loaded operands of the fragments from `first` on.
   SmallVector<Loaded> ahead;
   int64_t first = 0;
-  /// Number of corners that are loaded ahead of the corner that is computed.
+  /// Number of fragments that are loaded ahead of the fragment that is computed.
   int64_t depth = 0;
 };
 
 /// Emits prefetches to the L2 cache, by `threads` threads of which `thread` (i32) is one, of the
 /// matrix operands, except those `given`, of the `rows` x `cols` accumulators from the first row
-/// and column of `strip` on. The lane of `strip` is ignored.
-void prefetchTerms(ImplicitLocOpBuilder &b, const Epilogue &epilogue, const SumStrip &strip,
-                   Value thread, int64_t threads, int64_t rows, int64_t cols, TermSet given = {});
+/// and column of `warpTile` on. The lane of `warpTile` is ignored.
+void prefetchTerms(ImplicitLocOpBuilder &b, const Epilogue &epilogue,
+                   const WarpTilePosition &warpTile, Value thread, int64_t threads, int64_t rows,
+                   int64_t cols, TermSet given = {});
 
 } // namespace mlir::blocksparse::device
 
-#endif // BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_OPERANDS_STRIPEPILOGUE_H
+#endif // BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_OPERANDS_FRAGMENTEPILOGUE_H
