@@ -124,7 +124,7 @@ std::string checkWgmma(const KernelProblem &problem, const GPUFacts &facts) {
 std::string checkWgmmaTransposed(const KernelProblem &problem, const GPUFacts &facts) {
   if (std::string reason = checkWgmmaChip(facts); !reason.empty())
     return reason;
-  if (!sharesPieces(problem.block))
+  if (!sharesSubtiles(problem.block))
     return expects("blocks of less than 64 rows or columns", text(problem.block));
   if (!problem.transposeA && problem.transposeB)
     return expects("a factor that is not K-major", "two that are");

@@ -13,7 +13,7 @@ std::optional<SampledFactors> SampledFactors::get(KernelFamily family, BlockShap
   if (family == KernelFamily::CUDAWgmma)
     return operands;
   const SampledFactors kMajor{false, true};
-  if (family != KernelFamily::CUDAWgmmaTransposed || !sharesPieces(block) || operands == kMajor)
+  if (family != KernelFamily::CUDAWgmmaTransposed || !sharesSubtiles(block) || operands == kMajor)
     return std::nullopt;
   return kMajor;
 }
@@ -25,7 +25,7 @@ SampledForm SampledForm::get(BlockShape block, SampledFactors factors, bool gath
     form.cluster = std::min(cluster, wgmmaClusterSize);
   form.gathersRows = gathersRows && canGatherRows(block);
   bool rowsKMajor = !factors.transposeA, columnsKMajor = factors.transposeB;
-  if (!sharesPieces(block))
+  if (!sharesSubtiles(block))
     return form;
   // A tile gathers twice as many columns as rows, so columns should be the contiguous ones.
   form.swapsAB = rowsKMajor && !columnsKMajor;
@@ -33,8 +33,8 @@ SampledForm SampledForm::get(BlockShape block, SampledFactors factors, bool gath
     std::swap(rowsKMajor, columnsKMajor);
   form.gathersColumns = form.gathersRows || columnsKMajor;
   if (form.gathersRows && !rowsKMajor)
-    form.rowsTogether = sampledPiece / form.of(block).rows;
+    form.rowsTogether = subtileSize / form.of(block).rows;
   if (form.gathersRows && !columnsKMajor)
-    form.columnsTogether = sampledPiece / form.of(block).cols;
+    form.columnsTogether = subtileSize / form.of(block).cols;
   return form;
 }

@@ -16,21 +16,21 @@ using namespace blocksparse;
 
 namespace {
 
-constexpr int64_t unit = sampledPiece;
+constexpr int64_t unit = subtileSize;
 constexpr int64_t bytesPerElement = 2;
 constexpr int64_t mostInt = std::numeric_limits<int32_t>::max();
 
 /// Describes 64 columns of a row tile, or one block column if columns are gathered. `place` is the
 /// destination of its subtile in the first half; if blocks share subtiles, it is the index of the
 /// first of its value blocks in SampledTiler::values.
-struct Chunk {
+struct SubtileColumn {
   int64_t col, place;
 };
 
 /// Describes rows that share the columns of their tiles, and the columns in which they have blocks.
 struct Band {
   int64_t head, row;
-  std::vector<Chunk> chunks;
+  std::vector<SubtileColumn> subtileColumns;
 };
 
 /// Holds a tile, or the tiles of a cluster, before they belong to a batch and a head of the result.
@@ -57,7 +57,7 @@ bool checkSizes(const SampledProduct &product, std::string &error) {
     return false;
   }
   const int64_t placesOfBlock =
-      sharesPieces(block) ? 1 : block.rows * SampledTile::destinationsPerRow;
+      sharesSubtiles(block) ? 1 : block.rows * SampledTile::destinationsPerRow;
   int64_t last = 0;
   for (const BlockCoordinate &at : product.lut)
     last = std::max({last, (int64_t{at.row} + 1) * block.rows, (int64_t{at.col} + 1) * block.cols,
@@ -84,7 +84,7 @@ int64_t countThere(std::span<const int32_t> words) {
 /// Returns the number of rows and columns of the factors that a tile loads, in elements. `block` is
 /// the shape as the form sees it. A cluster loads its rows once.
 int64_t loadedExtent(const SampledTile &tile, const SampledForm &form, BlockShape block) {
-  const int64_t rows = form.gathersRows && sharesPieces(block)
+  const int64_t rows = form.gathersRows && sharesSubtiles(block)
                            ? tile.numBlockRows * block.rows * form.rowsTogether
                            : countThere(tile.firstRows) * unit;
   const int64_t cols = form.gathersColumns ? tile.numBlockCols * block.cols * form.columnsTogether
@@ -97,9 +97,9 @@ class SampledTiler {
 public:
   SampledTiler(const SampledProduct &product, int64_t k, const WorkOptions &options)
       : block(product.form.of(product.block)), k(k), options(options), form(product.form),
-        shared(product.form.sharesColumns(product.block)), fine(sharesPieces(product.block)),
+        shared(product.form.sharesColumns(product.block)), fine(sharesSubtiles(product.block)),
         tall(fine ? 2 * unit / block.rows : 1), wide(fine ? unit / block.cols : 1),
-        most(product.form.chunks(product.block) * (form.gathersColumns ? wide : 1)),
+        most(product.form.subtileColumns(product.block) * (form.gathersColumns ? wide : 1)),
         plans(product.heads) {
     if (product.form.gathersRows)
       findUnits(product);
@@ -117,8 +117,9 @@ public:
       most /= 2;
     const int64_t each = most * form.cluster;
     for (const Band &band : bands)
-      for (int64_t first = 0, count = band.chunks.size(); first < count; first += each)
-        addTiles(band, std::span(band.chunks).subspan(first, std::min(each, count - first)));
+      for (int64_t first = 0, count = band.subtileColumns.size(); first < count; first += each)
+        addTiles(band,
+                 std::span(band.subtileColumns).subspan(first, std::min(each, count - first)));
     for (std::vector<TilePlan> &head : plans)
       std::stable_sort(head.begin(), head.end(), [](const TilePlan &a, const TilePlan &b) {
         return std::tuple(a.sweep, a.col) < std::tuple(b.sweep, b.col);
@@ -172,26 +173,26 @@ private:
       Band band{row[0].head, row[0].row * block.rows + m, {}};
       for (const BlockCoordinate &at : row)
         for (int64_t n = 0; n < block.cols; n += unit)
-          band.chunks.push_back(
+          band.subtileColumns.push_back(
               {at.col * block.cols + n,
                (at.value * block.rows + m) * SampledTile::destinationsPerRow + n / unit});
       bands.push_back(std::move(band));
     }
   }
 
-  /// Returns the number of block columns of a Chunk of blocks that share subtiles.
-  int64_t columnsOfChunk() const { return form.gathersColumns ? 1 : wide; }
+  /// Returns the number of block columns of a SubtileColumn of blocks that share subtiles.
+  int64_t columnsOfSubtile() const { return form.gathersColumns ? 1 : wide; }
 
   void addBand(std::span<const BlockCoordinate> row) {
-    const int64_t columns = columnsOfChunk();
+    const int64_t columns = columnsOfSubtile();
     Band band{row[0].head, row[0].row / tall * 2 * unit, {}};
     for (const BlockCoordinate &at : row) {
       const int64_t col = at.col / columns * columns * block.cols;
-      if (band.chunks.empty() || band.chunks.back().col != col) {
-        band.chunks.push_back({col, static_cast<int64_t>(values.size())});
+      if (band.subtileColumns.empty() || band.subtileColumns.back().col != col) {
+        band.subtileColumns.push_back({col, static_cast<int64_t>(values.size())});
         values.resize(values.size() + tall * columns, -1);
       }
-      values[band.chunks.back().place + at.col % columns * tall + at.row % tall] = at.value;
+      values[band.subtileColumns.back().place + at.col % columns * tall + at.row % tall] = at.value;
     }
     bands.push_back(std::move(band));
   }
@@ -204,13 +205,13 @@ private:
     for (const BlockCoordinate &at : getBlocks(product))
       for (int64_t m = 0; m < rows; ++m)
         for (int64_t n = 0; n < cols; ++n) {
-          BlockCoordinate piece = at;
-          piece.row = static_cast<int32_t>(at.row * rows + m);
-          piece.col = static_cast<int32_t>(at.col * cols + n);
+          BlockCoordinate subtile = at;
+          subtile.row = static_cast<int32_t>(at.row * rows + m);
+          subtile.col = static_cast<int32_t>(at.col * cols + n);
           if (!fine)
-            piece.value = static_cast<int32_t>(
+            subtile.value = static_cast<int32_t>(
                 (at.value * block.rows + m * unit) * SampledTile::destinationsPerRow + n);
-          units[at.head].push_back(piece);
+          units[at.head].push_back(subtile);
         }
   }
 
@@ -312,17 +313,18 @@ private:
 
   /// Returns the index of a block of a tile in its row of destinations.
   int64_t placeOf(int64_t row, int64_t col) const {
-    const int64_t half = row * 2 / tall, chunk = col / wide;
-    return (half * 4 + chunk) * blocksPerPiece(block) + row % (tall / 2) * wide + col % wide;
+    const int64_t half = row * 2 / tall, subtileColumn = col / wide;
+    return (half * 4 + subtileColumn) * blocksPerSubtile(block) + row % (tall / 2) * wide +
+           col % wide;
   }
 
-  /// Returns the number of tiles of at most `chunks` subtile columns (or gathered block columns)
-  /// that all heads of the LUT make together.
-  int64_t countTiles(int64_t chunks) const {
-    const int64_t each = chunks * form.cluster;
+  /// Returns the number of tiles of at most `subtileColumns` subtile columns (or gathered block
+  /// columns) that all heads of the LUT make together.
+  int64_t countTiles(int64_t subtileColumns) const {
+    const int64_t each = subtileColumns * form.cluster;
     int64_t plans = 0;
     for (const Band &band : bands)
-      plans += (static_cast<int64_t>(band.chunks.size()) + each - 1) / each;
+      plans += (static_cast<int64_t>(band.subtileColumns.size()) + each - 1) / each;
     return plans * form.cluster;
   }
 
@@ -335,54 +337,56 @@ private:
 
   /// Plans the tile of some columns of a row tile, or the tiles of a cluster, of which the first
   /// has most columns.
-  void addTiles(const Band &band, std::span<const Chunk> chunks) {
+  void addTiles(const Band &band, std::span<const SubtileColumn> subtileColumns) {
     TilePlan plan;
     plan.sweep = band.row / sweepRows();
-    plan.col = chunks[0].col;
+    plan.col = subtileColumns[0].col;
     for (int64_t rank = 0; rank < form.cluster; ++rank) {
-      const size_t first = std::min<size_t>(rank * most, chunks.size());
-      plan.tiles[rank] =
-          makeTile(band, chunks.subspan(first, std::min<size_t>(most, chunks.size() - first)));
+      const size_t first = std::min<size_t>(rank * most, subtileColumns.size());
+      plan.tiles[rank] = makeTile(
+          band,
+          subtileColumns.subspan(first, std::min<size_t>(most, subtileColumns.size() - first)));
     }
     plan.cost = loadedExtent(plan.tiles[0], form, block) * k * bytesPerElement + options.tileBytes;
     plans[band.head].push_back(plan);
   }
 
-  SampledTile makeTile(const Band &band, std::span<const Chunk> chunks) {
+  SampledTile makeTile(const Band &band, std::span<const SubtileColumn> subtileColumns) {
     SampledTile tile = emptyTile();
     tile.firstRows[0] = static_cast<int32_t>(band.row);
     tile.firstRows[1] = static_cast<int32_t>(shared ? band.row + unit : -1);
-    for (size_t c = 0; c < chunks.size() && !form.gathersColumns; ++c) {
-      tile.firstCols[c] = static_cast<int32_t>(chunks[c].col);
+    for (size_t c = 0; c < subtileColumns.size() && !form.gathersColumns; ++c) {
+      tile.firstCols[c] = static_cast<int32_t>(subtileColumns[c].col);
       if (fine)
         continue;
-      tile.destinations[c] = static_cast<int32_t>(chunks[c].place);
+      tile.destinations[c] = static_cast<int32_t>(subtileColumns[c].place);
       if (shared)
         tile.destinations[4 + c] =
-            static_cast<int32_t>(chunks[c].place + unit * SampledTile::destinationsPerRow);
+            static_cast<int32_t>(subtileColumns[c].place + unit * SampledTile::destinationsPerRow);
     }
     if (fine)
-      addPlaces(tile, chunks);
+      addPlaces(tile, subtileColumns);
     if (form.gathersColumns)
-      addColumns(tile, chunks);
+      addColumns(tile, subtileColumns);
     return tile;
   }
 
-  void addColumns(SampledTile &tile, std::span<const Chunk> chunks) const {
-    for (size_t c = 0; c < chunks.size(); ++c)
-      tile.blockCols.set(static_cast<int64_t>(c), chunks[c].col / block.cols);
-    tile.numBlockCols = static_cast<int32_t>(chunks.size());
+  void addColumns(SampledTile &tile, std::span<const SubtileColumn> subtileColumns) const {
+    for (size_t c = 0; c < subtileColumns.size(); ++c)
+      tile.blockCols.set(static_cast<int64_t>(c), subtileColumns[c].col / block.cols);
+    tile.numBlockCols = static_cast<int32_t>(subtileColumns.size());
     findContiguous(tile);
   }
 
   /// Stores the destinations of a tile: value blocks are listed by block column, destinations are
   /// by subtile.
-  void addPlaces(SampledTile &tile, std::span<const Chunk> chunks) {
+  void addPlaces(SampledTile &tile, std::span<const SubtileColumn> subtileColumns) {
     int32_t *const out = addPlaces(tile);
-    const int64_t columns = columnsOfChunk();
-    for (int64_t col = 0; col < static_cast<int64_t>(chunks.size()) * columns; ++col)
+    const int64_t columns = columnsOfSubtile();
+    for (int64_t col = 0; col < static_cast<int64_t>(subtileColumns.size()) * columns; ++col)
       for (int64_t row = 0; row < tall; ++row)
-        out[placeOf(row, col)] = values[chunks[col / columns].place + col % columns * tall + row];
+        out[placeOf(row, col)] =
+            values[subtileColumns[col / columns].place + col % columns * tall + row];
   }
 
   const BlockShape block;
@@ -441,7 +445,7 @@ double blocksparse::estimateSampledTime(const SampledWorkLists &lists,
   const SampledForm &form = product.form;
   const int64_t workers = static_cast<int64_t>(lists.workers.size()) - 1;
   const int64_t halves = form.sharesColumns(product.block) ? 2 : 1;
-  const int64_t chunks = form.chunks(product.block);
+  const int64_t subtileColumns = form.subtileColumns(product.block);
   double loaded = 0;
   for (const SampledTile &tile : lists.tiles)
     loaded += static_cast<double>(loadedExtent(tile, form, form.of(product.block)));
@@ -449,7 +453,7 @@ double blocksparse::estimateSampledTime(const SampledWorkLists &lists,
   int64_t most = 0;
   for (int64_t worker = 0; worker < workers; ++worker)
     most = std::max<int64_t>(most, lists.workers[worker + 1] - lists.workers[worker]);
-  const double flops = 2.0 * static_cast<double>(halves * unit * chunks * unit * k);
+  const double flops = 2.0 * static_cast<double>(halves * unit * subtileColumns * unit * k);
   const double seconds =
       rates.launchSeconds +
       std::max(loaded / (static_cast<double>(workers) * rates.loadedBytesPerSecond),

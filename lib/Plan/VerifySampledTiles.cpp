@@ -12,7 +12,7 @@ using namespace blocksparse;
 
 namespace {
 
-constexpr int64_t unit = sampledPiece;
+constexpr int64_t unit = subtileSize;
 
 /// Checks tiles one by one, and marks every subtile or block that they write.
 class SampledChecker {
@@ -20,8 +20,8 @@ public:
   SampledChecker(const SampledProduct &product, std::span<const int32_t> places,
                  const TileSpace &space)
       : product(product), places(places), space(space),
-        shared(product.form.sharesColumns(product.block)), fine(sharesPieces(product.block)),
-        pieces(fine ? 1 : product.block.rows / unit * (product.block.cols / unit)) {
+        shared(product.form.sharesColumns(product.block)), fine(sharesSubtiles(product.block)),
+        subtiles(fine ? 1 : product.block.rows / unit * (product.block.cols / unit)) {
     int64_t values = 0;
     for (const BlockCoordinate &at : product.lut)
       values = std::max(values, int64_t{at.value} + 1);
@@ -29,7 +29,7 @@ public:
     for (const BlockCoordinate &at : getBlocks(product))
       byValue[at.value] = at;
     copies = space.batches * (product.heads == 1 ? space.heads : 1);
-    seen.assign(copies * values * pieces, 0);
+    seen.assign(copies * values * subtiles, 0);
   }
 
   std::string check(int64_t index, const SampledTile &tile) {
@@ -48,10 +48,11 @@ public:
   }
 
   std::string finish() const {
-    const int64_t wanted = copies * product.lut.size() * pieces;
+    const int64_t wanted = copies * product.lut.size() * subtiles;
     if (written == wanted)
       return {};
-    return "expects " + text(wanted) + " pieces of results to be written, but got " + text(written);
+    return "expects " + text(wanted) + " subtiles of results to be written, but got " +
+           text(written);
   }
 
 private:
@@ -64,26 +65,26 @@ private:
   }
 
   std::string checkPlace(const SampledTile &tile, int i) {
-    const int64_t half = shared ? i / 4 : 0, chunk = shared ? i % 4 : i;
+    const int64_t half = shared ? i / 4 : 0, subtileColumn = shared ? i % 4 : i;
     const int64_t y = tile.destinations[i] / SampledTile::destinationsPerRow,
                   x = tile.destinations[i] % SampledTile::destinationsPerRow * unit;
     const int64_t value = y / product.block.rows, m = y % product.block.rows;
     if (tile.destinations[i] < 0 || !isValue(value) || m % unit != 0 || x >= product.block.cols)
-      return "expects the place of a piece of a block, but got " + text(tile.destinations[i]);
+      return "expects the place of a subtile of a block, but got " + text(tile.destinations[i]);
     const BlockCoordinate &at = byValue[value];
     const int64_t row = at.row * product.block.rows + m, col = at.col * product.block.cols + x;
-    if (tile.firstRows[half] != row || tile.firstCols[chunk] != col)
+    if (tile.firstRows[half] != row || tile.firstCols[subtileColumn] != col)
       return "expects row " + text(row) + " and column " + text(col) + " for place " +
              text(tile.destinations[i]) + ", but got " + text(tile.firstRows[half]) + " and " +
-             text(tile.firstCols[chunk]);
-    return markPiece(tile, value, m / unit * (product.block.cols / unit) + x / unit,
-                     tile.destinations[i]);
+             text(tile.firstCols[subtileColumn]);
+    return markSubtile(tile, value, m / unit * (product.block.cols / unit) + x / unit,
+                       tile.destinations[i]);
   }
 
   /// Checks the destinations of a tile of blocks that share subtiles.
   std::string checkBlocks(const SampledTile &tile) {
     const BlockShape block = product.form.of(product.block);
-    const int64_t width = placesPerTile(block), each = blocksPerPiece(block);
+    const int64_t width = placesPerTile(block), each = blocksPerSubtile(block);
     const int64_t wide = unit / block.cols, high = unit / block.rows;
     const int64_t rows = places.size() / width;
     const int64_t rowsTogether = product.form.rowsTogether;
@@ -91,9 +92,11 @@ private:
     std::string error;
     if (product.form.gathersColumns)
       error = checkGathered("columns", tile.numBlockCols, 4 * wide / colsTogether);
-    for (int64_t chunk = 0; error.empty() && chunk < 4; ++chunk)
-      if ((tile.contiguous >> chunk & 1) && !isContiguous(tile, chunk, wide / colsTogether))
-        error = "expects neighbouring block columns in chunk " + text(chunk) + ", but got others";
+    for (int64_t subtileColumn = 0; error.empty() && subtileColumn < 4; ++subtileColumn)
+      if ((tile.contiguous >> subtileColumn & 1) &&
+          !isContiguous(tile, subtileColumn, wide / colsTogether))
+        error = "expects neighbouring block columns in subtile column " + text(subtileColumn) +
+                ", but got others";
     if (error.empty() && product.form.gathersRows)
       error = checkGathered("rows", tile.numBlockRows, 2 * high / rowsTogether);
     if (!error.empty())
@@ -108,23 +111,24 @@ private:
       if (!isValue(value))
         return "expects a value block, but got " + text(value);
       const BlockCoordinate &at = byValue[value];
-      const int64_t piece = i / each, half = piece / 4, chunk = piece % 4;
-      const int64_t inHalf = i % each / wide, inChunk = i % wide;
+      const int64_t subtile = i / each, half = subtile / 4, subtileColumn = subtile % 4;
+      const int64_t inHalf = i % each / wide, inSubtileColumn = i % wide;
       int64_t row = tile.firstRows[half] + inHalf * block.rows;
-      int64_t col = tile.firstCols[chunk] + inChunk * block.cols;
+      int64_t col = tile.firstCols[subtileColumn] + inSubtileColumn * block.cols;
       if (product.form.gathersRows)
         row = getFirst(tile.blockRows, tile.numBlockRows, (half * high + inHalf) / rowsTogether,
                        block.rows * rowsTogether) +
               inHalf % rowsTogether * block.rows;
       if (product.form.gathersColumns)
-        col = getFirst(tile.blockCols, tile.numBlockCols, (chunk * wide + inChunk) / colsTogether,
+        col = getFirst(tile.blockCols, tile.numBlockCols,
+                       (subtileColumn * wide + inSubtileColumn) / colsTogether,
                        block.cols * colsTogether) +
-              inChunk % colsTogether * block.cols;
+              inSubtileColumn % colsTogether * block.cols;
       if (row != at.row * block.rows || col != at.col * block.cols)
         return "expects value block " + text(value) + " at row " + text(at.row * block.rows) +
                " and column " + text(at.col * block.cols) + ", but got " + text(row) + " and " +
                text(col);
-      if (error = markPiece(tile, value, 0, value); !error.empty())
+      if (error = markSubtile(tile, value, 0, value); !error.empty())
         return error;
     }
     return {};
@@ -148,12 +152,12 @@ private:
 
   /// Marks a subtile of a value block as written by the tile; `place` is its destination, for
   /// errors.
-  std::string markPiece(const SampledTile &tile, int64_t value, int64_t piece, int64_t place) {
+  std::string markSubtile(const SampledTile &tile, int64_t value, int64_t subtile, int64_t place) {
     const BlockCoordinate &at = byValue[value];
     if (product.heads != 1 && at.head != tile.head)
       return "expects a block of head " + text(tile.head) + ", but got one of " + text(at.head);
     const int64_t copy = product.heads == 1 ? tile.batch * space.heads + tile.head : tile.batch;
-    uint8_t &mark = seen[(copy * byValue.size() + value) * pieces + piece];
+    uint8_t &mark = seen[(copy * byValue.size() + value) * subtiles + subtile];
     if (mark)
       return "expects place " + text(place) + " to be written once, but got it again";
     mark = 1;
@@ -166,7 +170,7 @@ private:
   const TileSpace &space;
   const bool shared, fine;
   /// Subtiles of a block, or 1 if blocks share subtiles.
-  const int64_t pieces;
+  const int64_t subtiles;
   int64_t copies = 0, written = 0;
   std::vector<BlockCoordinate> byValue;
   std::vector<uint8_t> seen;
@@ -216,7 +220,7 @@ std::string blocksparse::verifySampledTiles(const SampledProduct &product,
     return error;
   if (std::string error = checkClusters(lists, product.form.cluster); !error.empty())
     return error;
-  const int64_t width = sharesPieces(product.block) ? placesPerTile(product.block) : 1;
+  const int64_t width = sharesSubtiles(product.block) ? placesPerTile(product.block) : 1;
   if (lists.places.size() % width != 0)
     return "expects rows of " + text(width) + " places, but got " + text(lists.places.size()) +
            " numbers";

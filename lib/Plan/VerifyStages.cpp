@@ -157,10 +157,10 @@ private:
   // wgmma
   //===--------------------------------------------------------------------===//
 
-  using Piece = std::array<int64_t, 3>; // k, x, y
+  using Subtile = std::array<int64_t, 3>; // k, x, y
 
-  std::vector<Piece> pieces(const Group &group, int64_t row) const {
-    std::vector<Piece> wanted;
+  std::vector<Subtile> subtiles(const Group &group, int64_t row) const {
+    std::vector<Subtile> wanted;
     const int64_t depth = product.opDepth(), m = row % parts * unit;
     for (const RowEntry &entry : entriesOf(group, row))
       for (int64_t k = 0; k < depth; k += unit) {
@@ -186,8 +186,8 @@ private:
         return "expects a block in each record, but got none at k " + text(k);
     }
     for (int half = 0; half < 2; ++half) {
-      const std::vector<Piece> wanted = pieces(group, tables.rows[2 * index + half]);
-      std::vector<Piece> got;
+      const std::vector<Subtile> wanted = subtiles(group, tables.rows[2 * index + half]);
+      std::vector<Subtile> got;
       for (int64_t i = 0; i < group.count; ++i)
         if (const std::span<const int32_t> words = record(group, i);
             words[WgmmaRecordTable::y(half)] >= 0)
@@ -195,13 +195,14 @@ private:
                          words[WgmmaRecordTable::y(half)]});
       const auto [a, b] = std::mismatch(wanted.begin(), wanted.end(), got.begin(), got.end());
       if (a != wanted.end() || b != got.end()) {
-        auto show = [](bool there, const Piece &piece) {
-          return there ? "(" + text(piece[0]) + ", " + text(piece[1]) + ", " + text(piece[2]) + ")"
+        auto show = [](bool there, const Subtile &subtile) {
+          return there ? "(" + text(subtile[0]) + ", " + text(subtile[1]) + ", " +
+                             text(subtile[2]) + ")"
                        : std::string("none");
         };
-        return "expects (k, x, y) " + show(a != wanted.end(), a != wanted.end() ? *a : Piece()) +
+        return "expects (k, x, y) " + show(a != wanted.end(), a != wanted.end() ? *a : Subtile()) +
                " in half " + text(half) + ", but got " +
-               show(b != got.end(), b != got.end() ? *b : Piece());
+               show(b != got.end(), b != got.end() ? *b : Subtile());
       }
     }
     return {};

@@ -162,7 +162,7 @@ func.func @missing_place(%a: tensor<64x64xf16>, %b: tensor<64x128xf16>, %init: t
   %s = arith.constant dense<[[0, 2]]> : tensor<1x2xi32>
   %t = arith.constant dense<[[0, 64, -1, -1, -1, -1, -1, -1, 0, -1, -1, -1, -1, -1, -1, -1, 0, -1, 0, 0, 0, 0, 0, 0]]> : tensor<1x24xi32>
   %w = arith.constant dense<[0, 1]> : tensor<2xi32>
-  // expected-error @below {{got faulty work lists: expects 2 pieces of results to be written, but got 1}}
+  // expected-error @below {{got faulty work lists: expects 2 subtiles of results to be written, but got 1}}
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w) outs(%init)
       {block = array<i64: 64, 64>, lut_heads = 1 : i64,
        schedule = #blocksparse.schedule<cuda.wgmma>}
@@ -215,7 +215,7 @@ func.func @missing_block(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %init: te
   %t = arith.constant dense<[[0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 64, 0, 0, 0, 0, 0, 0]]> : tensor<1x24xi32>
   %w = arith.constant dense<[0, 1]> : tensor<2xi32>
   %p = arith.constant dense<[[0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1]]> : tensor<1x32xi32>
-  // expected-error @below {{got faulty work lists: expects 2 pieces of results to be written, but got 1}}
+  // expected-error @below {{got faulty work lists: expects 2 subtiles of results to be written, but got 1}}
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w, %p) outs(%init)
       {block = array<i64: 32, 32>, lut_heads = 1 : i64,
        schedule = #blocksparse.schedule<cuda.wgmma>, transpose_a}

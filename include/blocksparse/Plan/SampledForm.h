@@ -18,30 +18,30 @@ namespace blocksparse {
 /// Returns true if tiles can be made of blocks of this shape: multiples of 64 x 64 with at most 512
 /// columns, or 16, 32 or 64 rows and columns.
 inline bool hasSampledTiles(BlockShape block) {
-  auto divides = [](int64_t size) { return size == 16 || size == 32 || size == sampledPiece; };
+  auto divides = [](int64_t size) { return size == 16 || size == 32 || size == subtileSize; };
   if (divides(block.rows) && divides(block.cols))
     return true;
-  return block.rows > 0 && block.rows % sampledPiece == 0 && block.cols > 0 &&
-         block.cols % sampledPiece == 0 && block.cols <= 8 * sampledPiece;
+  return block.rows > 0 && block.rows % subtileSize == 0 && block.cols > 0 &&
+         block.cols % subtileSize == 0 && block.cols <= 8 * subtileSize;
 }
 
 /// Returns the number of blocks that share a subtile.
-inline int64_t blocksPerPiece(BlockShape block) {
-  return sampledPiece / block.rows * (sampledPiece / block.cols);
+inline int64_t blocksPerSubtile(BlockShape block) {
+  return subtileSize / block.rows * (subtileSize / block.cols);
 }
 /// Returns the number of destinations of a tile of blocks that share subtiles: two halves of four
 /// subtiles.
-inline int64_t placesPerTile(BlockShape block) { return 2 * 4 * blocksPerPiece(block); }
+inline int64_t placesPerTile(BlockShape block) { return 2 * 4 * blocksPerSubtile(block); }
 
 /// Returns true if the rows of a tile may be gathered: they are those of several block rows.
 inline bool canGatherRows(BlockShape block) {
-  return hasSampledTiles(block) && block.rows % (2 * sampledPiece) != 0;
+  return hasSampledTiles(block) && block.rows % (2 * subtileSize) != 0;
 }
 
 /// Returns true if the CTAs of a cluster may share the rows of A: every tile then has 128 rows of a
 /// single block row.
 inline bool canShareRows(BlockShape block) {
-  return hasSampledTiles(block) && block.rows % (2 * sampledPiece) == 0;
+  return hasSampledTiles(block) && block.rows % (2 * subtileSize) == 0;
 }
 
 /// Says how the factors that tiles are gathered from are stored: A is [M, K] or transposed [K, M],
@@ -88,22 +88,22 @@ struct SampledForm {
   /// Returns true if the two halves of a tile have the same columns: they are gathered, or are rows
   /// of a row tile, or of one block row whose number of rows is a multiple of 128.
   bool sharesColumns(BlockShape block) const {
-    return gathersRows || sharesPieces(block) || block.rows % (2 * sampledPiece) == 0;
+    return gathersRows || sharesSubtiles(block) || block.rows % (2 * subtileSize) == 0;
   }
   /// Returns the number of block rows of a tile if rows are gathered, else 1.
   int64_t groupRows(BlockShape block) const {
-    return gathersRows ? std::max<int64_t>(2, 2 * sampledPiece / of(block).rows) : 1;
+    return gathersRows ? std::max<int64_t>(2, 2 * subtileSize / of(block).rows) : 1;
   }
   /// Returns the largest number of subtile columns of a tile. With one half, 8 of them would load
   /// fewer bytes for each product (1.125 instead of 1.167 subtiles), but leave room for two stages
   /// only.
-  int64_t chunks(BlockShape block) const { return sharesColumns(block) ? 4 : 6; }
+  int64_t subtileColumns(BlockShape block) const { return sharesColumns(block) ? 4 : 6; }
 };
 
 /// Returns the tile of one CTA: 128 x 256, or 64 x 384 if the two halves of a tile have different
 /// columns.
 inline TileSize getSampledTile(BlockShape block, const SampledForm &form) {
-  return {form.sharesColumns(block) ? 128 : 64, form.chunks(block) * sampledPiece};
+  return {form.sharesColumns(block) ? 128 : 64, form.subtileColumns(block) * subtileSize};
 }
 
 } // namespace blocksparse

@@ -34,9 +34,9 @@ struct SampledWorkLists {
   /// follow each other and have equally many tiles; tiles at the same index in their lists have the
   /// same batch, head and rows.
   std::vector<int32_t> workers;
-  /// Rows of placesPerTile(block) destinations if sharesPieces(block) is true, else empty. A row is
-  /// [half][subtile column][block row][block column] of the blocks of the subtiles: the value block
-  /// that is stored, -1: none. All batches and heads of a pattern share the rows.
+  /// Rows of placesPerTile(block) destinations if sharesSubtiles(block) is true, else empty. A row
+  /// is [half][subtile column][block row][block column] of the blocks of the subtiles: the value
+  /// block that is stored, -1: none. All batches and heads of a pattern share the rows.
   std::vector<int32_t> places;
 };
 

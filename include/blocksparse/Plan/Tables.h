@@ -164,11 +164,11 @@ struct SampledOperands {
 };
 
 /// Rows and columns of a subtile.
-inline constexpr int64_t sampledPiece = 64;
+inline constexpr int64_t subtileSize = 64;
 
 /// Returns true if blocks are smaller than a subtile.
-inline bool sharesPieces(BlockShape block) {
-  return block.rows < sampledPiece || block.cols < sampledPiece;
+inline bool sharesSubtiles(BlockShape block) {
+  return block.rows < subtileSize || block.cols < subtileSize;
 }
 
 /// Holds the indices of up to 16 gathered block columns or block rows, two in each word: the first
@@ -278,7 +278,8 @@ std::span<const int32_t> flatTable(const std::vector<Row> &rows) {
   return flatTable(std::span<const Row>(rows));
 }
 
-/// Returns the number of columns of a table, which must be `stated`: documents state it as a number.
+/// Returns the number of columns of a table, which must be `stated`: documents state it as a
+/// number.
 template <typename Table, int64_t stated>
 constexpr int64_t checkColumns() {
   static_assert(Table::columns == stated, "the table has another number of columns");

@@ -60,7 +60,7 @@ std::optional<Schedule> mlir::blocksparse::selectSampledTiling(const ProductShap
   const GPUFacts &gpu = target.gpuFacts();
   const BlockShape block = shape.problem.block;
   SmallVector<SampledTiling, 4> tilings = getSampledTilings(shape, target);
-  const bool small = ::blocksparse::sharesPieces(block);
+  const bool small = ::blocksparse::sharesSubtiles(block);
   if (tilings.empty())
     return std::nullopt;
   if (!layout || layout->nnz() == 0)

@@ -41,7 +41,7 @@ TEST(GatheredTiles, FormsAreThoseOfTheFactors) {
       {{192, 64}, true, false, false, false, 1, 1, 2},
   };
   for (const auto &c : cases) {
-    const bool fine = sharesPieces(c.block);
+    const bool fine = sharesSubtiles(c.block);
     for (bool gathersRows : {false, true}) {
       const SampledForm form = SampledForm::get(c.block, {c.transposeA, c.transposeB}, gathersRows);
       SCOPED_TRACE(std::to_string(c.block.rows) + "x" + std::to_string(c.block.cols) + " " +
@@ -53,7 +53,7 @@ TEST(GatheredTiles, FormsAreThoseOfTheFactors) {
       EXPECT_EQ(form.columnsTogether, gathersRows ? c.columnsTogether : 1);
       EXPECT_EQ(form.groupRows(c.block), gathersRows ? c.groupRows : 1);
       EXPECT_EQ(form.sharesColumns(c.block), fine || gathersRows);
-      EXPECT_EQ(form.chunks(c.block), fine || gathersRows ? 4 : 6);
+      EXPECT_EQ(form.subtileColumns(c.block), fine || gathersRows ? 4 : 6);
     }
   }
 }
@@ -66,7 +66,7 @@ TEST(GatheredTiles, FactorsAreTurnedWhereThatIsAskedForAndHelps) {
       EXPECT_FALSE(SampledFactors::get(KernelFamily::CUDAMma, block, operands));
       const auto transposed =
           SampledFactors::get(KernelFamily::CUDAWgmmaTransposed, block, operands);
-      EXPECT_EQ(transposed.has_value(), sharesPieces(block) && operands != kMajor);
+      EXPECT_EQ(transposed.has_value(), sharesSubtiles(block) && operands != kMajor);
       if (transposed) {
         EXPECT_EQ(*transposed, kMajor);
       }
@@ -150,8 +150,8 @@ TEST(GatheredTiles, WholePiecesComeTogether) {
   tile.contiguous = 3; // the columns of a subtile are neighbours
   EXPECT_EQ(lists.tiles, std::vector<SampledTile>{tile});
   std::vector<int32_t> places(128, -1);
-  places[1 * 4 + 2] = 0;           // half 0, chunk 0, row 1, column 2
-  places[16 + 1 * 4 + 1] = 1;      // chunk 1
+  places[1 * 4 + 2] = 0;           // half 0, subtileColumn 0, row 1, column 2
+  places[16 + 1 * 4 + 1] = 1;      // subtileColumn 1
   places[64 + 16 + 2 * 4 + 3] = 2; // half 1
   places[64 + 3 * 4] = 3;
   EXPECT_EQ(lists.places, places);
@@ -336,7 +336,7 @@ TEST(GatheredTiles, FaultsHaveNames) {
   expectError([](SampledTile &tile) { tile.numBlockRows = 5; },
               "in tile 0 expects block rows in [0, 4], but got 5");
   expectError([](SampledTile &tile) { tile.contiguous = 8; },
-              "in tile 0 expects neighbouring block columns in chunk 3, but got others");
+              "in tile 0 expects neighbouring block columns in subtile column 3, but got others");
   expectError([](SampledTile &tile) { tile.destinationRow = 2; },
               "in tile 0 expects a row of places in [0, 2), but got 2");
 }

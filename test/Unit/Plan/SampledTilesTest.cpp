@@ -78,7 +78,7 @@ TEST(SampledTiles, FaultsAreFound) {
     const TileSpace space{1, 1, 2, 1};
     const SampledWorkLists lists = build(product.view, space);
     ASSERT_EQ(verifySampledTiles(product.view, lists, space), "");
-    const int64_t columns = product.view.form.chunks(block);
+    const int64_t columns = product.view.form.subtileColumns(block);
     for (size_t i = 0; i < lists.tiles.size(); ++i)
       for (int word = 0; word < 20; ++word)
         if (word >= SampledTileTable::Destination ||
@@ -122,9 +122,9 @@ TEST(SampledTiles, WorkersThatFillNoClusterHaveNoList) {
 }
 
 TEST(SampledTiles, ClustersTakeNarrowerTilesToo) {
-  const Product product(layoutOf({"11", "11"}), {128, 128}, clustered); // four chunks a row
+  const Product product(layoutOf({"11", "11"}), {128, 128}, clustered); // four subtileColumns a row
   EXPECT_EQ(build(product.view, {}, 2).tiles[0].firstCols[3], 192);
-  const SampledWorkLists lists = build(product.view, {}, 4); // two chunks for each worker
+  const SampledWorkLists lists = build(product.view, {}, 4); // two subtileColumns for each worker
   EXPECT_EQ(lists.workers, (std::vector<int32_t>{0, 1, 2, 3, 4}));
   EXPECT_EQ(lists.tiles[0].firstCols[1], 64);
   EXPECT_EQ(lists.tiles[0].firstCols[2], -1);
@@ -260,13 +260,13 @@ TEST(SampledTiles, RowsOfSwappedProductsAreColumns) {
   EXPECT_EQ(lists.tiles[1].firstRows[0], 128);
   EXPECT_EQ(lists.tiles[1].numBlockCols, 1);
   ASSERT_EQ(lists.places.size(), 128u);
-  EXPECT_EQ(lists.places[0], 0);          // half 0, chunk 0, first of its columns, row 0
+  EXPECT_EQ(lists.places[0], 0);          // half 0, subtileColumn 0, first of its columns, row 0
   EXPECT_EQ(lists.places[2 * 2 + 1], 2);  // block column 2 of the band, block row 2
   EXPECT_EQ(lists.places[64 + 1 * 2], 1); // block column 1 of the second band
 }
 
 TEST(SampledTiles, SmallBlocksTakeNarrowerTilesToo) {
-  const Product product(layoutOf({"1111111111111111"}), {16, 16}); // four chunks
+  const Product product(layoutOf({"1111111111111111"}), {16, 16}); // four subtileColumns
   EXPECT_EQ(build(product.view, {}, 1).tiles.size(), 1u);
   EXPECT_EQ(build(product.view, {}, 2).tiles.size(), 2u);
   EXPECT_EQ(build(product.view, {}, 132).tiles.size(), 4u);
@@ -307,10 +307,10 @@ TEST(SampledTiles, FaultsOfSmallBlocksAreFound) {
                 form.swapsAB ? "in tile 0 expects block columns in [0, 8], but got 17"
                              : "in tile 0 expects block columns in [0, 16], but got 17");
     other = lists;
-    other.tiles[0].contiguous = 8; // there is no fourth chunk
+    other.tiles[0].contiguous = 8; // there is no fourth subtileColumn
     if (form.gathersColumns)
       EXPECT_EQ(verifySampledTiles(product.view, other, space),
-                "in tile 0 expects neighbouring block columns in chunk 3, but got others");
+                "in tile 0 expects neighbouring block columns in subtile column 3, but got others");
     other = lists;
     other.places.pop_back();
     EXPECT_EQ(verifySampledTiles(product.view, other, space),

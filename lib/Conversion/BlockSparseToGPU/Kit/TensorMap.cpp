@@ -79,13 +79,13 @@ Value mlir::blocksparse::device::createTensorMap(ImplicitLocOpBuilder &host, Val
   if (axes.row + 1 == type.getRank())
     std::swap(axes.row, axes.col);
   Value cols = memrefDim(host, memref, axes.col), one = indexConstant(host, 1);
-  Value chunk = indexConstant(host, chunkCols);
+  Value subtile = indexConstant(host, subtileCols);
   SmallVector<MapDimension> dimensions{dimension(axes.batch), dimension(axes.head)};
   SmallVector<int64_t> boxSizes{1, 1};
-  if (box.isChunked()) {
-    dimensions.push_back({host.createOrFold<arith::DivUIOp>(cols, chunk), chunk});
-    boxSizes.push_back(box.chunks);
-    cols = chunk;
+  if (box.isSplit()) {
+    dimensions.push_back({host.createOrFold<arith::DivUIOp>(cols, subtile), subtile});
+    boxSizes.push_back(box.subtiles);
+    cols = subtile;
   }
   dimensions.push_back(dimension(axes.row));
   dimensions.push_back({cols, one});
@@ -137,11 +137,11 @@ static Value clusterPointer(ImplicitLocOpBuilder &b, Value shared) {
 }
 
 /// Returns the coordinates in the order of the instruction, from the fastest dimension.
-static SmallVector<Value> getCoordinates(ImplicitLocOpBuilder &b, bool chunked,
+static SmallVector<Value> getCoordinates(ImplicitLocOpBuilder &b, bool split,
                                          const MapPlace &place) {
-  if (!chunked)
+  if (!split)
     return {place.col, place.row, place.head, place.batch};
-  return {i32Constant(b, 0), place.row, Int(b, place.col) / chunkCols, place.head, place.batch};
+  return {i32Constant(b, 0), place.row, Int(b, place.col) / subtileCols, place.head, place.batch};
 }
 
 /// Returns the cache policy (i64) of data that leaves the L2 cache first.
@@ -159,7 +159,7 @@ void mlir::blocksparse::device::emitTensorLoad(ImplicitLocOpBuilder &b, Value ma
   if (cluster > 1)
     mask = arith::ConstantIntOp::create(b, b.getI16Type(), (int64_t(1) << cluster) - 1);
   NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-      b, clusterPointer(b, shared), map, getCoordinates(b, box.isChunked(), place), barrier,
+      b, clusterPointer(b, shared), map, getCoordinates(b, box.isSplit(), place), barrier,
       ValueRange{}, mask, policy, NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false,
       NVVM::CTAGroupKindAttr(), Value());
 }
@@ -167,7 +167,7 @@ void mlir::blocksparse::device::emitTensorLoad(ImplicitLocOpBuilder &b, Value ma
 void mlir::blocksparse::device::emitTensorStore(ImplicitLocOpBuilder &b, Value map,
                                                 const MapPlace &place, Value shared) {
   NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(b, map, sharedPointer(b, shared),
-                                                     getCoordinates(b, /*chunked=*/false, place),
+                                                     getCoordinates(b, /*split=*/false, place),
                                                      Value(), NVVM::TMAStoreMode::TILE, Value());
 }
 

@@ -9,7 +9,7 @@
 // describe matrices of 16-bit elements in one of two forms. Rows and columns are those of the
 // matrix as it is stored, so that neighbouring columns are contiguous:
 //   plain    [batch][head][row][col],              box 1 x 1 x rows x 64
-//   chunked  [batch][head][col / 64][row][64],     box 1 x 1 x chunks x rows x 64
+//   split  [batch][head][col / 64][row][64],     box 1 x 1 x subtiles x rows x 64
 // In both forms the box arrives in shared memory as subtiles of rows x 64, one after another. A row
 // of a subtile is 128 bytes, whose eight 16-byte pieces are swizzled: piece c of row r is stored at
 // piece c ^ (r % 8). The pattern repeats every 1024 bytes, so a subtile must begin at a multiple of
@@ -25,18 +25,18 @@
 namespace mlir::blocksparse::device {
 
 /// Columns of a subtile: 128 bytes of 16-bit elements, the span of the swizzle.
-static constexpr int64_t chunkCols = 64;
+static constexpr int64_t subtileCols = 64;
 
-/// Describes the box that one instruction moves: `rows` (at most 256) by `chunks` subtiles of
+/// Describes the box that one instruction moves: `rows` (at most 256) by `subtiles` subtiles of
 /// `cols` columns. A box of several subtiles has the second form above and requires 64 columns.
 struct MapBox {
-  int64_t rows, chunks = 1, cols = chunkCols;
+  int64_t rows, subtiles = 1, cols = subtileCols;
 
   /// Returns true if the map splits the columns into a dimension of subtiles (the second form
   /// above).
-  bool isChunked() const { return chunks > 1; }
+  bool isSplit() const { return subtiles > 1; }
   /// Returns the size of the box in shared memory, in bytes.
-  int64_t bytes() const { return rows * chunks * cols * 2; }
+  int64_t bytes() const { return rows * subtiles * cols * 2; }
 };
 
 /// Holds the coordinate of a box: its first element in the matrix as it is stored; all i32.

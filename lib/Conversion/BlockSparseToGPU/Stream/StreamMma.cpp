@@ -91,9 +91,9 @@ private:
   WarpTiles startWarpTiles(ImplicitLocOpBuilder &b, const StagedTile &tile, int64_t number) const;
   void prefetchRow(ImplicitLocOpBuilder &b, const StagedTile &tile, int64_t number) const;
   /// Applies the epilogue to a subtile and writes it to the warp's buffer.
-  void writeChunk(ImplicitLocOpBuilder &b, const TermReader &terms,
-                  MutableArrayRef<FragmentEpilogue> warpTiles, int64_t chunk,
-                  ArrayRef<Value> accumulators) const;
+  void writeSubtile(ImplicitLocOpBuilder &b, const TermReader &terms,
+                    MutableArrayRef<FragmentEpilogue> warpTiles, int64_t subtile,
+                    ArrayRef<Value> accumulators) const;
 
   const StreamKernel &kernel;
   const StreamPlan &plan;
@@ -334,17 +334,18 @@ void MmaConsumer::prefetchRow(ImplicitLocOpBuilder &b, const StagedTile &tile,
                 plan.shape.block, plan.cols, plan.terms.given());
 }
 
-/// Writes subtile `chunk` (64 columns) of a block row, accumulators [m / 16][n / 8][4], to the
+/// Writes subtile `subtile` (64 columns) of a block row, accumulators [m / 16][n / 8][4], to the
 /// warp's buffer.
-void MmaConsumer::writeChunk(ImplicitLocOpBuilder &b, const TermReader &terms,
-                             MutableArrayRef<FragmentEpilogue> warpTiles, int64_t chunk,
-                             ArrayRef<Value> accumulators) const {
+void MmaConsumer::writeSubtile(ImplicitLocOpBuilder &b, const TermReader &terms,
+                               MutableArrayRef<FragmentEpilogue> warpTiles, int64_t subtile,
+                               ArrayRef<Value> accumulators) const {
   int64_t size = plan.shape.block, tilesN = plan.cols / 8;
-  SharedTile buffer = plan.transposeOut ? SharedTile{chunkCols, size} : SharedTile{size, chunkCols};
+  SharedTile buffer =
+      plan.transposeOut ? SharedTile{subtileCols, size} : SharedTile{size, subtileCols};
   for (int64_t m = 0; m < size; m += 16)
-    for (int64_t n = 0; n < chunkCols; n += 16) {
+    for (int64_t n = 0; n < subtileCols; n += 16) {
       // The 8 accumulators belong to two neighbouring fragments of 16 x 8.
-      int64_t col = chunk * chunkCols + n;
+      int64_t col = subtile * subtileCols + n;
       SmallVector<Value> parts(accumulators.slice(((m / 16) * tilesN + col / 8) * 4,
                                                   FragmentEpilogue::fragmentAccumulators));
       LanePlace place = LanePlace::get(b, lane, /*rowsFirst=*/!plan.transposeOut);
@@ -366,18 +367,18 @@ void MmaConsumer::storeRow(ImplicitLocOpBuilder &b, const StagedTile &tile, int6
                            ArrayRef<Value> accumulators) const {
   Value unit = kernel.lists.rowOf(b, tile.group, rowPlace(b, number));
   Value there = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, unit, constant(b, 0));
-  for (int64_t chunk = 0; chunk < plan.cols / chunkCols; ++chunk) {
+  for (int64_t subtile = 0; subtile < plan.cols / subtileCols; ++subtile) {
     // The buffer may be overwritten after the store of the previous subtile has read it.
     emitIf(b, kernel.isFirstLane, [&](ImplicitLocOpBuilder &b) { emitWaitStoresRead(b); });
     emitWarpBarrier(b);
-    terms.take(b, number * (plan.cols / chunkCols) + chunk);
-    writeChunk(b, terms, warpTiles, chunk, accumulators);
+    terms.take(b, number * (plan.cols / subtileCols) + subtile);
+    writeSubtile(b, terms, warpTiles, subtile, accumulators);
     terms.release(b);
     // TMA must see the writes of all lanes: each lane fences its own, then the warp meets.
     emitProxyFence(b);
     emitWarpBarrier(b);
     emitIf(b, both(b, kernel.isFirstLane, there), [&](ImplicitLocOpBuilder &b) {
-      kernel.storeChunk(b, tile, unit, chunk, result);
+      kernel.storeSubtile(b, tile, unit, subtile, result);
       emitCommitStores(b);
     });
   }

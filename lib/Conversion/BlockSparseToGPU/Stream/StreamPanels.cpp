@@ -29,8 +29,8 @@ Value StreamPanels::laneOffset(ImplicitLocOpBuilder &b, Value lane, Order order,
   LanePlace place = LanePlace::get(b, lane, rowsFirst);
   if (shape.kMajor)
     return tile().offset(b, col, place.row, place.piece);
-  Value piece = Int(b, place.piece) + Int(b, col) % chunkCols / 8;
-  Value matrix = Int(b, col) / chunkCols * (tile().bytes());
+  Value piece = Int(b, place.piece) + Int(b, col) % subtileCols / 8;
+  Value matrix = Int(b, col) / subtileCols * (tile().bytes());
   return Int(b, matrix) + tile().offset(b, i32Constant(b, 0), place.row, piece);
 }
 
@@ -48,8 +48,8 @@ Value StreamPanels::fragmentAddress(ImplicitLocOpBuilder &b, Value panel, int64_
                                     int64_t n) const {
   // A distance of 16 rows is a constant number of bytes; a distance along a row changes the
   // swizzle.
-  int64_t pieces = (shape.kMajor ? k : n % chunkCols) / 8;
-  int64_t bytes =
-      shape.kMajor ? n * tile().rowBytes() : n / chunkCols * tile().bytes() + k * tile().rowBytes();
+  int64_t pieces = (shape.kMajor ? k : n % subtileCols) / 8;
+  int64_t bytes = shape.kMajor ? n * tile().rowBytes()
+                               : n / subtileCols * tile().bytes() + k * tile().rowBytes();
   return Int(b, movePieces(b, panel, pieces)) + bytes;
 }

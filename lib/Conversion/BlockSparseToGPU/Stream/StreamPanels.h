@@ -45,7 +45,7 @@ struct StreamPanels {
   /// Returns the box of one TMA load.
   MapBox box() const {
     return shape.kMajor ? MapBox{cols, 1, shape.block * perCopy()}
-                        : MapBox{shape.block, cols / chunkCols};
+                        : MapBox{shape.block, cols / subtileCols};
   }
   /// Returns the size of a panel in bytes.
   int64_t bytes() const { return shape.block * cols * 2; }
@@ -70,7 +70,7 @@ struct StreamPanels {
 private:
   SharedTile tile() const {
     return shape.kMajor ? SharedTile{cols, shape.block * perCopy()}
-                        : SharedTile{shape.block, chunkCols};
+                        : SharedTile{shape.block, subtileCols};
   }
 };
 

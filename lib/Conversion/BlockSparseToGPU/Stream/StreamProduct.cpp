@@ -43,7 +43,7 @@ std::optional<StreamPlan> StreamPlan::get(PlannedDSDOp op, const ::blocksparse::
   plan.cols = StagedTiles::panelCols(op);
   plan.transposeOut = op.getTransposeOut();
   plan.element = getElementTypeOrSelf(op.getDense().getType());
-  plan.out = plan.transposeOut ? MapBox{chunkCols, 1, block} : MapBox{block};
+  plan.out = plan.transposeOut ? MapBox{subtileCols, 1, block} : MapBox{block};
   plan.terms = TermStages::get(op, plan.shape, plan.owners(), plan.cols);
   return plan;
 }
@@ -239,11 +239,11 @@ void StreamKernel::emitProducer(ImplicitLocOpBuilder &b) {
 // Results
 //===----------------------------------------------------------------------===//
 
-void StreamKernel::storeChunk(ImplicitLocOpBuilder &b, const StagedTile &tile, Value unit,
-                              int64_t chunk, Value address) const {
+void StreamKernel::storeSubtile(ImplicitLocOpBuilder &b, const StagedTile &tile, Value unit,
+                                int64_t subtile, Value address) const {
   PlannedDSDOp op = this->op;
   Value row = Int(b, unit) * plan.shape.block;
-  Value col = Int(b, tile.columnTile) * plan.cols + constant(b, chunk * chunkCols);
+  Value col = Int(b, tile.columnTile) * plan.cols + constant(b, subtile * subtileCols);
   MapPlace place = StagedTiles::placeIn(b, op.getInit(), row, col, tile.batch, tile.head);
   if (plan.transposeOut)
     std::swap(place.row, place.col);

@@ -46,7 +46,7 @@ struct StreamPlan {
   int64_t valuesOffset() const { return shape.panels * panels().stride(); }
   int64_t recordOffset() const { return valuesOffset() + shape.blocks * blockBytes(); }
   /// Return the size of a buffer for a subtile of the result, and the offset of the buffers.
-  int64_t resultBytes() const { return shape.block * chunkCols * 2; }
+  int64_t resultBytes() const { return shape.block * subtileCols * 2; }
   int64_t resultOffset() const { return stages * shape.stageBytes(); }
   /// Returns the number of arrivals of a warp that release a stage: 1, of its first lane, or 32, of
   /// all lanes. Each lane has to arrive if others than TMA write next what the lanes have read with
@@ -104,8 +104,8 @@ public:
   /// Returns the shared-memory address (i32) of the first value block of a stage.
   Value valuesBase(ImplicitLocOpBuilder &b, Value stageBase) const;
   /// Starts the TMA store of a subtile of block row `unit` from shared memory. One thread calls it.
-  void storeChunk(ImplicitLocOpBuilder &b, const StagedTile &tile, Value unit, int64_t chunk,
-                  Value address) const;
+  void storeSubtile(ImplicitLocOpBuilder &b, const StagedTile &tile, Value unit, int64_t subtile,
+                    Value address) const;
   /// Returns the block row (i32) at index `place` (i32) of the tile's row group. If there is none,
   /// it returns 0: such a row may be read but is not stored.
   Value readableRow(ImplicitLocOpBuilder &b, const StagedTile &tile, Value place) const;

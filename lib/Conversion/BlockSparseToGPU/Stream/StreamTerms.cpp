@@ -51,9 +51,9 @@ TermStages TermStages::get(PlannedDSDOp op, const ::blocksparse::StreamShape &sh
 }
 
 void TermStages::fit() {
-  perStage = hasInput || hasVectors() ? ownedChunks() : 0;
+  perStage = hasInput || hasVectors() ? ownedSubtiles() : 0;
   while (perStage > 1 && bytes() > shape.stageBytes())
-    perStage -= perStage > chunks() ? chunks() : 1;
+    perStage -= perStage > subtiles() ? subtiles() : 1;
 }
 
 TermSet TermStages::given() const {
@@ -80,9 +80,9 @@ static Value unitOf(ImplicitLocOpBuilder &b, const StreamKernel &kernel, const S
 static MapPlace inputPlace(ImplicitLocOpBuilder &b, const StreamKernel &kernel,
                            const StagedTile &tile, Value owner, int64_t number) {
   const TermStages &terms = kernel.plan.terms;
-  Value unit = unitOf(b, kernel, tile, owner, constant(b, number / terms.chunks()));
+  Value unit = unitOf(b, kernel, tile, owner, constant(b, number / terms.subtiles()));
   Value col = Int(b, tile.columnTile) * terms.cols;
-  col = Int(b, col) + (constant(b, number % terms.chunks() * chunkCols));
+  col = Int(b, col) + (constant(b, number % terms.subtiles() * subtileCols));
   Value row = Int(b, unit) * terms.shape.block;
   MapPlace place =
       StagedTiles::placeIn(b, PlannedDSDOp(kernel.op).getInput(), row, col, tile.batch, tile.head);
@@ -99,17 +99,17 @@ StageRing::Position mlir::blocksparse::device::emitTermCopies(ImplicitLocOpBuild
   const TermStages &terms = kernel.plan.terms;
   for (int64_t stage = 0; stage < terms.count(); ++stage) {
     int64_t first = stage * terms.perStage;
-    int64_t count = std::min(terms.perStage, terms.ownedChunks() - first);
+    int64_t count = std::min(terms.perStage, terms.ownedSubtiles() - first);
     // The consumers have released the stage. The expect-tx arrival is needed even for 0 bytes: it
     // counts as the producer's.
     kernel.ring->waitEmpty(b, at);
-    int64_t bytes = terms.hasInput ? terms.owners * count * terms.chunkBytes() : 0;
+    int64_t bytes = terms.hasInput ? terms.owners * count * terms.subtileBytes() : 0;
     kernel.ring->expectTx(b, at.stage, constant(b, bytes));
     Value base = kernel.stageBase(b, at.stage), barrier = kernel.ring->full(b, at.stage);
     for (int64_t owner = 0; terms.hasInput && owner < terms.owners; ++owner)
       for (int64_t i = 0; i < count; i += terms.perCopy()) {
         MapPlace place = inputPlace(b, kernel, tile, constant(b, owner), first + i);
-        Value to = constant(b, (owner * terms.perStage + i) * terms.chunkBytes());
+        Value to = constant(b, (owner * terms.perStage + i) * terms.subtileBytes());
         // C is read once: otherwise it would evict values that all CTAs read again.
         emitTensorLoad(b, inputMap, terms.inputBox(), place, Int(b, base) + to, barrier,
                        /*cluster=*/1, CacheUse::Once);
@@ -243,10 +243,10 @@ void TermReader::take(ImplicitLocOpBuilder &b, int64_t number) {
 
 Value TermReader::stage(ImplicitLocOpBuilder &b) const { return kernel.stageBase(b, at.stage); }
 
-Value TermReader::inputChunk(ImplicitLocOpBuilder &b) const {
+Value TermReader::inputSubtile(ImplicitLocOpBuilder &b) const {
   const TermStages &terms = kernel.plan.terms;
-  Value chunk = Int(b, owner) * terms.perStage + constant(b, taken % terms.perStage);
-  return Int(b, stage(b)) + Int(b, chunk) * terms.chunkBytes();
+  Value subtile = Int(b, owner) * terms.perStage + constant(b, taken % terms.perStage);
+  return Int(b, stage(b)) + Int(b, subtile) * terms.subtileBytes();
 }
 
 std::array<Value, Epilogue::numTerms> TermReader::vectors(ImplicitLocOpBuilder &b, Value row,
@@ -255,7 +255,7 @@ std::array<Value, Epilogue::numTerms> TermReader::vectors(ImplicitLocOpBuilder &
   std::array<Value, Epilogue::numTerms> addresses;
   if (!terms.hasVectors())
     return addresses;
-  int64_t inStage = taken / terms.chunks() - terms.firstRow(taken / terms.perStage);
+  int64_t inStage = taken / terms.subtiles() - terms.firstRow(taken / terms.perStage);
   Value place = Int(b, owner) * terms.rowsPerStage() + constant(b, inStage);
   Value first = Int(b, place) * terms.shape.block + row;
   Value rowPlace = Int(b, stage(b)) + Int(b, first) * vectorBytes;
@@ -271,7 +271,7 @@ GivenTerms TermReader::getFragment(ImplicitLocOpBuilder &b, Value offset, bool t
                                    Value row, Value col) const {
   GivenTerms given;
   if (kernel.plan.terms.hasInput) {
-    Value input = sharedPointer(b, Int(b, inputChunk(b)) + offset);
+    Value input = sharedPointer(b, Int(b, inputSubtile(b)) + offset);
     given.input = loadMatrices(b, input, transposed);
   }
   given.vectors = vectors(b, row, col);
@@ -280,7 +280,8 @@ GivenTerms TermReader::getFragment(ImplicitLocOpBuilder &b, Value offset, bool t
 
 void TermReader::release(ImplicitLocOpBuilder &b) {
   const TermStages &terms = kernel.plan.terms;
-  if (terms.count() == 0 || ((taken + 1) % terms.perStage != 0 && taken + 1 != terms.ownedChunks()))
+  if (terms.count() == 0 ||
+      ((taken + 1) % terms.perStage != 0 && taken + 1 != terms.ownedSubtiles()))
     return;
   // Every lane arrives for itself: a warp barrier alone would not order the reads of one lane
   // before the arrival of another.

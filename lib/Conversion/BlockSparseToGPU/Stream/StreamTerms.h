@@ -36,20 +36,20 @@ struct TermStages {
 
   /// Return the number of block rows and of subtiles of a consumer.
   int64_t ownedRows() const { return shape.rows / owners; }
-  int64_t ownedChunks() const { return ownedRows() * chunks(); }
+  int64_t ownedSubtiles() const { return ownedRows() * subtiles(); }
   /// Returns the number of subtiles of a block row.
-  int64_t chunks() const { return cols / chunkCols; }
+  int64_t subtiles() const { return cols / subtileCols; }
   /// Returns the number of stages of operands of a tile; 0 if no operand is staged.
-  int64_t count() const { return perStage == 0 ? 0 : llvm::divideCeil(ownedChunks(), perStage); }
+  int64_t count() const { return perStage == 0 ? 0 : llvm::divideCeil(ownedSubtiles(), perStage); }
   /// Returns the operands that are staged.
   TermSet given() const;
   /// Return the size of a subtile of C and of all subtiles of C in a stage.
-  int64_t chunkBytes() const { return shape.block * chunkCols * 2; }
-  int64_t inputBytes() const { return hasInput ? owners * perStage * chunkBytes() : 0; }
+  int64_t subtileBytes() const { return shape.block * subtileCols * 2; }
+  int64_t inputBytes() const { return hasInput ? owners * perStage * subtileBytes() : 0; }
   /// Return the number of rows of each consumer that have subtiles in a stage, and the first such
   /// row of stage `stage`.
-  int64_t rowsPerStage() const { return std::max<int64_t>(perStage / chunks(), 1); }
-  int64_t firstRow(int64_t stage) const { return stage * perStage / chunks(); }
+  int64_t rowsPerStage() const { return std::max<int64_t>(perStage / subtiles(), 1); }
+  int64_t firstRow(int64_t stage) const { return stage * perStage / subtiles(); }
   /// Returns the number of elements of a row vector in a stage.
   int64_t rowElements() const { return owners * rowsPerStage() * shape.block; }
   /// Return the offset of vector `number` of `ofRow` or `ofCol` in a stage.
@@ -66,9 +66,9 @@ struct TermStages {
   /// producer.
   int64_t loaders() const { return hasVectors() ? loaderWarps * 32 : 0; }
   /// Return the number of subtiles of a row that one TMA load brings, and its box.
-  int64_t perCopy() const { return perStage % chunks() == 0 ? chunks() : 1; }
+  int64_t perCopy() const { return perStage % subtiles() == 0 ? subtiles() : 1; }
   MapBox inputBox() const {
-    return transposeOut ? MapBox{perCopy() * chunkCols, 1, shape.block}
+    return transposeOut ? MapBox{perCopy() * subtileCols, 1, shape.block}
                         : MapBox{shape.block, perCopy()};
   }
 
@@ -121,7 +121,7 @@ public:
 private:
   /// Return the shared-memory address (i32) of the current stage, and of C of the current subtile.
   Value stage(ImplicitLocOpBuilder &b) const;
-  Value inputChunk(ImplicitLocOpBuilder &b) const;
+  Value inputSubtile(ImplicitLocOpBuilder &b) const;
   /// Returns GivenTerms::vectors of a fragment.
   std::array<Value, Epilogue::numTerms> vectors(ImplicitLocOpBuilder &b, Value row,
                                                 Value col) const;

@@ -72,7 +72,7 @@ public:
 
 private:
   int64_t rows() const { return plan.shape.rows / plan.owners(); }
-  int64_t chunks() const { return plan.cols / chunkCols; }
+  int64_t subtiles() const { return plan.cols / subtileCols; }
   int64_t buffers() const { return plan.buffers() / plan.owners(); }
   Value rowPlace(ImplicitLocOpBuilder &b, int64_t row) const {
     return plan.placeOf(b, group, constant(b, row));
@@ -111,10 +111,10 @@ private:
   /// [row][subtile] order.
   WarpTilePosition getWarpTile(ImplicitLocOpBuilder &b, const StagedTile &tile,
                                int64_t number) const;
-  /// Applies the epilogue `warpTile` (null if it is trivial) to subtile `chunk` of a row and writes
-  /// it to shared memory at `address`.
-  void writeChunk(ImplicitLocOpBuilder &b, const TermReader &terms, FragmentEpilogue *warpTile,
-                  int64_t chunk, ArrayRef<Value> accumulators, Value address) const;
+  /// Applies the epilogue `warpTile` (null if it is trivial) to subtile `subtile` of a row and
+  /// writes it to shared memory at `address`.
+  void writeSubtile(ImplicitLocOpBuilder &b, const TermReader &terms, FragmentEpilogue *warpTile,
+                    int64_t subtile, ArrayRef<Value> accumulators, Value address) const;
   void emitGroupBarrier(ImplicitLocOpBuilder &b) const;
 
   const StreamKernel &kernel;
@@ -170,12 +170,12 @@ StreamWgmmaConsumer::Fragments StreamWgmmaConsumer::loadPanel(ImplicitLocOpBuild
                                                               int64_t panel) const {
   StreamPanels panels = plan.panels();
   Value place = panels.select(b, Int(b, stage) + leftLane, constant(b, panel));
-  Fragments fragments(chunks());
-  for (int64_t chunk = 0; chunk < chunks(); ++chunk)
+  Fragments fragments(subtiles());
+  for (int64_t subtile = 0; subtile < subtiles(); ++subtile)
     for (int64_t k = 0; k < plan.shape.block; k += WgmmaTile::stepDepth) {
-      Value fragment = panels.fragmentAddress(b, place, k, chunk * chunkCols);
-      llvm::append_range(fragments[chunk], loadMatrices(b, sharedPointer(b, fragment),
-                                                        /*transposed=*/!plan.kMajor()));
+      Value fragment = panels.fragmentAddress(b, place, k, subtile * subtileCols);
+      llvm::append_range(fragments[subtile], loadMatrices(b, sharedPointer(b, fragment),
+                                                          /*transposed=*/!plan.kMajor()));
     }
   return fragments;
 }
@@ -192,9 +192,9 @@ void StreamWgmmaConsumer::multiplyPanel(ImplicitLocOpBuilder &b, Value stage, Va
   tile.beginGroup(b);
   WgmmaTile::Guard guard = WgmmaTile::firstGuard(b, meets(0), block);
   for (int64_t row = 0; row < rows(); ++row)
-    guard =
-        tile.multiplyAddIf(b, guard, row + 1 < rows() ? meets(row + 1) : constant(b, 0),
-                           plan.blockBytes(), left, accumulators.slice(row * chunks(), chunks()));
+    guard = tile.multiplyAddIf(b, guard, row + 1 < rows() ? meets(row + 1) : constant(b, 0),
+                               plan.blockBytes(), left,
+                               accumulators.slice(row * subtiles(), subtiles()));
   tile.endGroup(b);
 }
 
@@ -221,14 +221,14 @@ void StreamWgmmaConsumer::multiplyStage(ImplicitLocOpBuilder &b, Value stage, Va
 void StreamWgmmaConsumer::emit(ImplicitLocOpBuilder &b) const {
   TileRange range = kernel.lists.tilesOfBlock(b);
   StageRing::Position start = kernel.ring->start(b, /*producer=*/false);
-  int64_t count = rows() * chunks();
+  int64_t count = rows() * subtiles();
   Value one = constant(b, 1), none = constant(b, -1);
   auto emitTile = [&](ImplicitLocOpBuilder &b, Value number, ValueRange carried) {
     StagedTile work = kernel.lists.read(b, number);
     Value thread = Int(b, warp) * 32 + kernel.lane;
     for (int64_t i = 0; i < count; ++i)
       prefetchTerms(b, kernel.epilogue, getWarpTile(b, work, i), thread, warpgroupThreads,
-                    chunkCols, plan.shape.block, plan.terms.given());
+                    subtileCols, plan.shape.block, plan.terms.given());
     auto wordsOf = [&](ImplicitLocOpBuilder &b, Value record, const StageRing::Position &at) {
       Value comes = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, record, work.records);
       return readWords(b, at, comes);
@@ -268,22 +268,23 @@ void StreamWgmmaConsumer::emit(ImplicitLocOpBuilder &b) const {
 /// transposed.
 WarpTilePosition StreamWgmmaConsumer::getWarpTile(ImplicitLocOpBuilder &b, const StagedTile &work,
                                                   int64_t number) const {
-  Value unit = kernel.readableRow(b, work, rowPlace(b, number / chunks()));
+  Value unit = kernel.readableRow(b, work, rowPlace(b, number / subtiles()));
   WarpTilePosition accumulators = kernel.getWarpTile(b, work, unit);
   std::swap(accumulators.row, accumulators.col);
   std::swap(accumulators.rows, accumulators.cols);
   accumulators.transposed = !accumulators.transposed;
-  accumulators.row = Int(b, accumulators.row) + (constant(b, number % chunks() * chunkCols));
+  accumulators.row = Int(b, accumulators.row) + (constant(b, number % subtiles() * subtileCols));
   return accumulators;
 }
 
 /// Writes 64 columns of a block row to shared memory at `address`. The accumulators are those of
-/// the transposed tile (column, row), see Kit/WgmmaTile.h; lanes store as in Kit/ResultChunks.h.
-void StreamWgmmaConsumer::writeChunk(ImplicitLocOpBuilder &b, const TermReader &terms,
-                                     FragmentEpilogue *warpTile, int64_t chunk,
-                                     ArrayRef<Value> accumulators, Value address) const {
+/// the transposed tile (column, row), see Kit/WgmmaTile.h; lanes store as in Kit/SubtileStore.h.
+void StreamWgmmaConsumer::writeSubtile(ImplicitLocOpBuilder &b, const TermReader &terms,
+                                       FragmentEpilogue *warpTile, int64_t subtile,
+                                       ArrayRef<Value> accumulators, Value address) const {
   int64_t size = plan.shape.block;
-  SharedTile buffer = plan.transposeOut ? SharedTile{chunkCols, size} : SharedTile{size, chunkCols};
+  SharedTile buffer =
+      plan.transposeOut ? SharedTile{subtileCols, size} : SharedTile{size, subtileCols};
   Value seven = Int(b, kernel.lane) % 8;
   Value third = Int(b, kernel.lane) / 8 % 2;
   Value fourth = Int(b, kernel.lane) / 16;
@@ -303,7 +304,7 @@ void StreamWgmmaConsumer::writeChunk(ImplicitLocOpBuilder &b, const TermReader &
     if (warpTile)
       warpTile->finish(b, row / FragmentEpilogue::fragment, parts,
                        terms.getFragment(b, place, !plan.transposeOut, constant(b, 0),
-                                         Int(b, firstCol) + constant(b, chunk * chunkCols)));
+                                         Int(b, firstCol) + constant(b, subtile * subtileCols)));
     SmallVector<Value> words = packPairs(b, plan.element, parts);
     storeMatrices(b, sharedPointer(b, Int(b, address) + place), words, !plan.transposeOut);
   }
@@ -311,14 +312,14 @@ void StreamWgmmaConsumer::writeChunk(ImplicitLocOpBuilder &b, const TermReader &
 
 void StreamWgmmaConsumer::storeRows(ImplicitLocOpBuilder &b, const StagedTile &work,
                                     TermReader &terms, ArrayRef<Value> accumulators) const {
-  int64_t perChunk = tile.accumulatorsPerThread(), all = rows() * chunks();
+  int64_t perSubtile = tile.accumulatorsPerThread(), all = rows() * subtiles();
   std::optional<FragmentEpilogue> warpTile, following;
   auto start = [&](int64_t number) {
     if (Epilogue::isTrivial(kernel.op) || number == all)
       return;
     Value thread = Int(b, warp) * 32 + kernel.lane;
     // The registers of the accumulators that were stored before are free.
-    int64_t left = (all - std::max<int64_t>(number - 1, 0)) * perChunk;
+    int64_t left = (all - std::max<int64_t>(number - 1, 0)) * perSubtile;
     following.emplace(b, kernel.epilogue, getWarpTile(b, work, number).ofWarp(b, thread),
                       plan.shape.block / FragmentEpilogue::fragment, plan.freeRegisters(left) / 2,
                       plan.terms.given());
@@ -331,14 +332,14 @@ void StreamWgmmaConsumer::storeRows(ImplicitLocOpBuilder &b, const StagedTile &w
     emitGroupBarrier(b);
     SmallVector<Value> units, addresses;
     for (int64_t i = first; i < last; ++i) {
-      units.push_back(kernel.lists.rowOf(b, work.group, rowPlace(b, i / chunks())));
+      units.push_back(kernel.lists.rowOf(b, work.group, rowPlace(b, i / subtiles())));
       addresses.push_back(Int(b, result) + (constant(b, (i - first) * plan.resultBytes())));
       warpTile = std::move(following);
       following.reset();
       start(i + 1);
       terms.take(b, i);
-      writeChunk(b, terms, warpTile ? &*warpTile : nullptr, i % chunks(),
-                 accumulators.slice(i * perChunk, perChunk), addresses.back());
+      writeSubtile(b, terms, warpTile ? &*warpTile : nullptr, i % subtiles(),
+                   accumulators.slice(i * perSubtile, perSubtile), addresses.back());
       terms.release(b);
     }
     // Each thread makes its writes visible to TMA; after the barrier all of them are, and one
@@ -350,7 +351,7 @@ void StreamWgmmaConsumer::storeRows(ImplicitLocOpBuilder &b, const StagedTile &w
         Value unit = units[i - first];
         Value there = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, unit, constant(b, 0));
         emitIf(b, there, [&](ImplicitLocOpBuilder &b) {
-          kernel.storeChunk(b, work, unit, i % chunks(), addresses[i - first]);
+          kernel.storeSubtile(b, work, unit, i % subtiles(), addresses[i - first]);
         });
       }
       emitCommitStores(b);

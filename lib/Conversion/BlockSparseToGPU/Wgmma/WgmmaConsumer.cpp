@@ -20,18 +20,18 @@ static Value constant(ImplicitLocOpBuilder &b, int64_t value) { return i32Consta
 // Input
 //===----------------------------------------------------------------------===//
 
-Value InputChunks::take(ImplicitLocOpBuilder &b, int64_t number) const {
-  int64_t inStage = number % shape.inputChunks();
+Value InputSubtiles::take(ImplicitLocOpBuilder &b, int64_t number) const {
+  int64_t inStage = number % shape.inputSubtiles();
   if (inStage == 0)
     ring.waitFull(b, at);
   Value address = Int(b, base) + Int(b, at.stage) * shape.stageBytes();
-  constexpr int64_t bytes = ResultChunks::chunkBytes;
-  address = Int(b, address) + Int(b, group) * (shape.inputChunks() * bytes);
+  constexpr int64_t bytes = SubtileStore::subtileBytes;
+  address = Int(b, address) + Int(b, group) * (shape.inputSubtiles() * bytes);
   return Int(b, address) + (inStage * bytes);
 }
 
-void InputChunks::release(ImplicitLocOpBuilder &b, int64_t number) {
-  if ((number + 1) % shape.inputChunks() != 0 && number + 1 != shape.chunks())
+void InputSubtiles::release(ImplicitLocOpBuilder &b, int64_t number) {
+  if ((number + 1) % shape.inputSubtiles() != 0 && number + 1 != shape.subtiles())
     return;
   ring.release(b, at.stage);
   at = ring.next(b, at);
@@ -80,7 +80,7 @@ private:
   StepState emitStep(ImplicitLocOpBuilder &b, const StepState &state) const;
 
   /// Returns the number of registers of a deferred store.
-  int64_t numDeferred() const { return chunks.deferredRegisters(numAccumulators()); }
+  int64_t numDeferred() const { return store.deferredRegisters(numAccumulators()); }
   int64_t numAccumulators() const { return shape.cols / 2; }
   /// Stores the deferred batch if `condition` is true. `deferred` contains a flag (i32, 1 if there
   /// is a batch), the tile and the registers of the batch; it is empty if the shape does not defer
@@ -97,18 +97,18 @@ private:
   Value group;
   WgmmaTile tile;
   Value isFirstLane;
-  ResultChunks chunks;
+  SubtileStore store;
 };
 
 } // namespace
 
-static ResultChunks makeChunks(ImplicitLocOpBuilder &b, const WgmmaShape &shape,
-                               const WgmmaFrame &frame, Value group) {
+static SubtileStore makeSubtileStore(ImplicitLocOpBuilder &b, const WgmmaShape &shape,
+                                     const WgmmaFrame &frame, Value group) {
   Value buffers = Int(b, frame.base) + constant(b, shape.resultOffset());
   buffers =
-      Int(b, buffers) + Int(b, group) * (WgmmaShape::resultBuffers * ResultChunks::chunkBytes);
+      Int(b, buffers) + Int(b, group) * (WgmmaShape::resultBuffers * SubtileStore::subtileBytes);
   // Named barrier 0 belongs to the complete CTA.
-  return ResultChunks(b, frame.thread, Int(b, group) + constant(b, 1), buffers,
+  return SubtileStore(b, frame.thread, Int(b, group) + constant(b, 1), buffers,
                       WgmmaShape::resultBuffers, shape.element, shape.transposeOut,
                       shape.defersStore);
 }
@@ -118,13 +118,13 @@ WgmmaConsumer::WgmmaConsumer(ImplicitLocOpBuilder &b, const WgmmaShape &shape, W
     : shape(shape), kernel(kernel), frame(frame), group(group),
       tile(b.getContext(), shape.cols, shape.element, {shape.aKMajor}, {shape.bKMajor}),
       isFirstLane(isEqual(b, Int(b, frame.thread) % 32, constant(b, 0))),
-      chunks(makeChunks(b, shape, frame, group)) {}
+      store(makeSubtileStore(b, shape, frame, group)) {}
 
 Value WgmmaConsumer::multiply(ImplicitLocOpBuilder &b, Value stage, Value accumulators) const {
   StageBuffers buffers = frame.buffers(b, shape, stage);
   Value first = buffers.a, second = buffers.b;
   if (shape.splitColumns)
-    second = Int(b, second) + Int(b, group) * (shape.cols / chunkCols * WgmmaTile::matrixBytes);
+    second = Int(b, second) + Int(b, group) * (shape.cols / subtileCols * WgmmaTile::matrixBytes);
   else
     first = Int(b, first) + Int(b, group) * WgmmaTile::matrixBytes;
   tile.beginGroup(b);
@@ -186,7 +186,7 @@ void WgmmaConsumer::storeDeferredIf(ImplicitLocOpBuilder &b, Value condition,
   Value isThere = isEqual(b, deferred.front(), constant(b, 1));
   emitIf(b, both(b, condition, isThere), [&](ImplicitLocOpBuilder &b) {
     WgmmaWork work = WgmmaWork::fromCarried(deferred.drop_front().drop_back(numDeferred()));
-    kernel.emitDeferred(b, work, group, chunks,
+    kernel.emitDeferred(b, work, group, store,
                         SmallVector<Value>(deferred.take_back(numDeferred())), numAccumulators());
   });
 }
@@ -222,8 +222,8 @@ SmallVector<Value> WgmmaConsumer::emitTile(ImplicitLocOpBuilder &b, const TileRa
   SmallVector<Value> accumulators = tile.finish(b, end.accumulators);
   // The products of the last k step have ended, too.
   releaseIf(b, end.previous);
-  InputChunks input(shape, frame.ring, frame.base, group, end.at);
-  SmallVector<Value> rest = kernel.emitResult(b, work, group, chunks, input, accumulators);
+  InputSubtiles input(shape, frame.ring, frame.base, group, end.at);
+  SmallVector<Value> rest = kernel.emitResult(b, work, group, store, input, accumulators);
   SmallVector<Value> results = input.position().toCarried();
   llvm::append_range(results, following);
   if (numDeferred() != 0) {
@@ -255,7 +255,7 @@ void WgmmaConsumer::emit(ImplicitLocOpBuilder &b) const {
                 });
   storeDeferredIf(b, arith::ConstantIntOp::create(b, b.getI1Type(), 1),
                   ValueRange(end).drop_front(numOthers));
-  chunks.emitWait(b);
+  store.emitWait(b);
 }
 
 void WgmmaProduct::emitConsumer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,

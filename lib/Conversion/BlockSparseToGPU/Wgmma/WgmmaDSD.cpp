@@ -57,8 +57,8 @@ public:
 protected:
   WarpTilePosition getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
                            Value group) const override;
-  void storeChunk(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group, int64_t number,
-                  Value address) override;
+  void storeSubtile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group, int64_t number,
+                    Value address) override;
 
 private:
   /// Returns the slab (i32) of half `group` of a tile, or -1 if there is none.
@@ -68,8 +68,8 @@ private:
   Value recordOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step) const;
   /// Returns the coordinate of subtile `number` of slab `rowUnit` of a tile, in the map of the
   /// result or of C.
-  MapPlace chunkIn(ImplicitLocOpBuilder &b, Value memref, const WgmmaWork &tile, Value rowUnit,
-                   int64_t number) const;
+  MapPlace subtileIn(ImplicitLocOpBuilder &b, Value memref, const WgmmaWork &tile, Value rowUnit,
+                     int64_t number) const;
   /// Names the fields of a tile's WgmmaWork.
   enum Field { Unit0, Unit1, Col, First, Batch, Head, ValuesRow };
 
@@ -99,7 +99,7 @@ DSDPlan::DSDPlan(PlannedDSDOp op, int64_t sharedLimit) {
   shape.hasInput = hasMappedInput(op);
   const auto *params = op.getSchedule()->getIf<::blocksparse::WgmmaParams>();
   shape.fitStages(params->stages ? params->stages : params->usualStages, sharedLimit);
-  dense = kMajor ? MapBox{shape.cols} : MapBox{unit, shape.cols / chunkCols};
+  dense = kMajor ? MapBox{shape.cols} : MapBox{unit, shape.cols / subtileCols};
 }
 
 DSDKernel::DSDKernel(ImplicitLocOpBuilder &b, PlannedDSDOp op, const DSDPlan &plan,
@@ -196,7 +196,7 @@ void DSDKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value
 void DSDKernel::emitInputCopy(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t group,
                               int64_t number, Value to, Value barrier) {
   Value rowUnit = tile.fields[group == 0 ? Unit0 : Unit1];
-  emitTensorLoad(b, inputMap, plan.out, chunkIn(b, op.getInput(), tile, rowUnit, number), to,
+  emitTensorLoad(b, inputMap, plan.out, subtileIn(b, op.getInput(), tile, rowUnit, number), to,
                  barrier);
 }
 
@@ -233,9 +233,9 @@ WarpTilePosition DSDKernel::getPart(ImplicitLocOpBuilder &b, const WgmmaWork &ti
   return part;
 }
 
-MapPlace DSDKernel::chunkIn(ImplicitLocOpBuilder &b, Value memref, const WgmmaWork &tile,
-                            Value rowUnit, int64_t number) const {
-  Value col = Int(b, tile.fields[Col]) + (number * chunkCols);
+MapPlace DSDKernel::subtileIn(ImplicitLocOpBuilder &b, Value memref, const WgmmaWork &tile,
+                              Value rowUnit, int64_t number) const {
+  Value col = Int(b, tile.fields[Col]) + (number * subtileCols);
   MapPlace place =
       lists.placeIn(b, memref, Int(b, rowUnit) * unit, col, tile.fields[Batch], tile.fields[Head]);
   if (plan.shape.transposeOut)
@@ -243,11 +243,11 @@ MapPlace DSDKernel::chunkIn(ImplicitLocOpBuilder &b, Value memref, const WgmmaWo
   return place;
 }
 
-void DSDKernel::storeChunk(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                           int64_t number, Value address) {
+void DSDKernel::storeSubtile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                             int64_t number, Value address) {
   Value rowUnit = unitOf(b, tile, group);
   emitIf(b, isThere(b, rowUnit), [&](ImplicitLocOpBuilder &b) {
-    emitTensorStore(b, outMap, chunkIn(b, op.getInit(), tile, rowUnit, number), address);
+    emitTensorStore(b, outMap, subtileIn(b, op.getInit(), tile, rowUnit, number), address);
   });
 }
 

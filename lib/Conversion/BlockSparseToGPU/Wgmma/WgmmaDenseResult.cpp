@@ -29,32 +29,33 @@ void DenseResultKernel::prepareResult(ImplicitLocOpBuilder &b, const WgmmaWork &
 }
 
 SmallVector<Value> DenseResultKernel::emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
-                                                 Value group, const ResultChunks &chunks,
-                                                 InputChunks &input, ArrayRef<Value> accumulators) {
-  constexpr int64_t perChunk = chunkCols / FragmentEpilogue::fragment;
-  Value chunk;
+                                                 Value group, const SubtileStore &store,
+                                                 InputSubtiles &input,
+                                                 ArrayRef<Value> accumulators) {
+  constexpr int64_t perSubtile = subtileCols / FragmentEpilogue::fragment;
+  Value subtile;
   auto finish = [&](ImplicitLocOpBuilder &b, int64_t number, MutableArrayRef<Value> accumulators) {
     GivenTerms terms;
     if (shape.hasInput) {
-      if (number % perChunk == 0)
-        chunk = input.take(b, number / perChunk);
-      terms.input = chunks.readFragment(b, chunk, number % perChunk);
+      if (number % perSubtile == 0)
+        subtile = input.take(b, number / perSubtile);
+      terms.input = store.readFragment(b, subtile, number % perSubtile);
     }
     warpTile->finish(b, number, accumulators, terms);
-    if (shape.hasInput && (number + 1) % perChunk == 0)
-      input.release(b, number / perChunk);
+    if (shape.hasInput && (number + 1) % perSubtile == 0)
+      input.release(b, number / perSubtile);
   };
-  return chunks.emit(b, accumulators, warpTile ? ResultChunks::FinishFragment(finish) : nullptr,
-                     [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
-                       storeChunk(b, tile, group, number, address);
-                     });
+  return store.emit(b, accumulators, warpTile ? SubtileStore::FinishFragment(finish) : nullptr,
+                    [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
+                      storeSubtile(b, tile, group, number, address);
+                    });
 }
 
 void DenseResultKernel::emitDeferred(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                                     const ResultChunks &chunks, ArrayRef<Value> deferred,
+                                     const SubtileStore &store, ArrayRef<Value> deferred,
                                      int64_t accumulators) {
-  chunks.emitDeferred(b, deferred, accumulators,
-                      [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
-                        storeChunk(b, tile, group, number, address);
-                      });
+  store.emitDeferred(b, deferred, accumulators,
+                     [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
+                       storeSubtile(b, tile, group, number, address);
+                     });
 }

@@ -23,10 +23,10 @@ public:
   void prepareResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                      Value thread) override;
   SmallVector<Value> emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                                const ResultChunks &chunks, InputChunks &input,
+                                const SubtileStore &store, InputSubtiles &input,
                                 ArrayRef<Value> accumulators) override;
   void emitDeferred(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                    const ResultChunks &chunks, ArrayRef<Value> deferred,
+                    const SubtileStore &store, ArrayRef<Value> deferred,
                     int64_t accumulators) override;
 
 protected:
@@ -39,8 +39,8 @@ protected:
                                    Value group) const = 0;
   /// Stores subtile `number` of that part from shared memory at `address` (i32). One thread calls
   /// it.
-  virtual void storeChunk(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                          int64_t number, Value address) = 0;
+  virtual void storeSubtile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                            int64_t number, Value address) = 0;
 
 private:
   /// Returns the epilogue operands that the producer loads through the stage ring.

@@ -68,8 +68,8 @@ public:
 protected:
   WarpTilePosition getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
                            Value group) const override;
-  void storeChunk(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group, int64_t number,
-                  Value address) override;
+  void storeSubtile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group, int64_t number,
+                    Value address) override;
 
 private:
   /// Names the fields of a tile's WgmmaWork.
@@ -105,8 +105,8 @@ MatmulPlan::MatmulPlan(PlannedMatmulOp op, int64_t sharedLimit) : axes(MatmulAxe
     a = MapBox{unit};
   if (shape.bKMajor)
     b = MapBox{shape.cols};
-  else if (!ShapedType::isDynamic(cols) && cols % chunkCols == 0)
-    b = MapBox{unit, shape.cols / chunkCols};
+  else if (!ShapedType::isDynamic(cols) && cols % subtileCols == 0)
+    b = MapBox{unit, shape.cols / subtileCols};
 }
 
 TileGrid TileGrid::get(ImplicitLocOpBuilder &b, PlannedMatmulOp op, const MatmulPlan &plan,
@@ -175,9 +175,9 @@ void MatmulKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Va
     emitTensorLoad(b, aMap, plan.a, placeIn(b, op.getA(), plan.axes.a, first, k, tile), to,
                    stage.barrier);
   }
-  int64_t boxCols = plan.shape.bKMajor ? plan.shape.cols : plan.b.chunks * chunkCols;
+  int64_t boxCols = plan.shape.bKMajor ? plan.shape.cols : plan.b.subtiles * subtileCols;
   for (int64_t col = 0; col < plan.shape.cols; col += boxCols) {
-    Value to = Int(b, stage.b) + (col / chunkCols * WgmmaTile::matrixBytes);
+    Value to = Int(b, stage.b) + (col / subtileCols * WgmmaTile::matrixBytes);
     Value first = Int(b, tile.fields[Col]) + col;
     emitTensorLoad(b, bMap, plan.b, placeIn(b, op.getB(), plan.axes.b, k, first, tile), to,
                    stage.barrier);
@@ -196,10 +196,10 @@ WarpTilePosition MatmulKernel::getPart(ImplicitLocOpBuilder &b, const WgmmaWork 
   return part;
 }
 
-void MatmulKernel::storeChunk(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                              int64_t number, Value address) {
+void MatmulKernel::storeSubtile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                                int64_t number, Value address) {
   Value row = Int(b, tile.fields[Row]) + Int(b, group) * unit;
-  Value col = Int(b, tile.fields[Col]) + (number * chunkCols);
+  Value col = Int(b, tile.fields[Col]) + (number * subtileCols);
   emitTensorStore(b, outMap, placeIn(b, op.getInit(), plan.axes.out, row, col, tile), address);
 }
 

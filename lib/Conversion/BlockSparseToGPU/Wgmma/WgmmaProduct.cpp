@@ -110,15 +110,16 @@ StageBuffers WgmmaFrame::buffers(ImplicitLocOpBuilder &b, const WgmmaShape &shap
 StageRing::Position WgmmaProduct::emitInput(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
                                             const WgmmaFrame &frame, const WgmmaWork &tile,
                                             StageRing::Position at) const {
-  for (int64_t first = 0; first < shape.chunks() && shape.hasInput; first += shape.inputChunks()) {
-    int64_t count = std::min(shape.inputChunks(), shape.chunks() - first);
+  for (int64_t first = 0; first < shape.subtiles() && shape.hasInput;
+       first += shape.inputSubtiles()) {
+    int64_t count = std::min(shape.inputSubtiles(), shape.subtiles() - first);
     frame.ring.waitEmpty(b, at);
-    int64_t bytes = WgmmaShape::groups * count * ResultChunks::chunkBytes;
+    int64_t bytes = WgmmaShape::groups * count * SubtileStore::subtileBytes;
     frame.ring.expectTx(b, at.stage, i32Constant(b, bytes));
     StageBuffers stage = frame.buffers(b, shape, at.stage);
     for (int64_t group = 0; group < WgmmaShape::groups; ++group)
       for (int64_t i = 0; i < count; ++i) {
-        int64_t place = (group * shape.inputChunks() + i) * ResultChunks::chunkBytes;
+        int64_t place = (group * shape.inputSubtiles() + i) * SubtileStore::subtileBytes;
         kernel.getInputLoads()->emitInputCopy(b, tile, group, first + i, Int(b, stage.a) + place,
                                               stage.barrier);
       }

@@ -30,8 +30,8 @@
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_WGMMA_WGMMAPRODUCT_H
 
 #include "../KernelBuilder.h"
-#include "../Kit/ResultChunks.h"
 #include "../Kit/StageRing.h"
+#include "../Kit/SubtileStore.h"
 #include "../Kit/TensorMap.h"
 #include "../Kit/Throttle.h"
 #include "../Kit/TileRange.h"
@@ -85,15 +85,15 @@ struct WgmmaShape {
   static constexpr int64_t stepDepth = 64;
   static constexpr int64_t recordBytes = 32;
   /// Subtiles of the result that a consumer warpgroup has in shared memory at a time: one batch of
-  /// ResultChunks.
+  /// SubtileStore.
   static constexpr int64_t resultBuffers = 2;
 
   /// Return the number of subtiles of A and of B in a stage, and the size of a stage in bytes.
   int64_t aMatrices() const { return splitColumns ? 1 : 2; }
-  int64_t bMatrices() const { return cols / chunkCols * (splitColumns ? 2 : 1); }
+  int64_t bMatrices() const { return cols / subtileCols * (splitColumns ? 2 : 1); }
   int64_t stageBytes() const { return (aMatrices() + bMatrices()) * WgmmaTile::matrixBytes; }
   /// Returns the number of subtiles in the columns of a consumer warpgroup.
-  int64_t chunks() const { return cols / chunkCols; }
+  int64_t subtiles() const { return cols / subtileCols; }
   /// Returns the number of arrivals of a warp that release a stage. If C is staged, each lane
   /// arrives for itself, because each lane reads it with ordinary loads. Otherwise only wgmma reads
   /// stages, and one lane arrives for its warp.
@@ -101,15 +101,15 @@ struct WgmmaShape {
   /// Returns the number of stages that hold C of a tile, and the subtiles of a warpgroup in one of
   /// them.
   int64_t inputStages() const {
-    int64_t most = stageBytes() / (groups * ResultChunks::chunkBytes);
-    return hasInput ? llvm::divideCeil(chunks(), most) : 0;
+    int64_t most = stageBytes() / (groups * SubtileStore::subtileBytes);
+    return hasInput ? llvm::divideCeil(subtiles(), most) : 0;
   }
-  int64_t inputChunks() const { return llvm::divideCeil(chunks(), inputStages()); }
+  int64_t inputSubtiles() const { return llvm::divideCeil(subtiles(), inputStages()); }
   /// Return byte offsets from the aligned base of shared memory: of the buffers for the result, of
   /// the records and of the barriers.
   int64_t resultOffset() const { return stages * stageBytes(); }
   int64_t recordOffset() const {
-    return resultOffset() + groups * resultBuffers * ResultChunks::chunkBytes;
+    return resultOffset() + groups * resultBuffers * SubtileStore::subtileBytes;
   }
   int64_t barrierOffset() const { return recordOffset() + (hasGaps ? stages * recordBytes : 0); }
   /// Returns the size of the shared memory to request, with 1024 bytes for the alignment of its
@@ -145,12 +145,12 @@ struct WgmmaWork {
 
 /// Gives a consumer warpgroup access to the staged subtiles of C of a tile, which it reads in
 /// order. All its threads call both members together.
-class InputChunks {
+class InputSubtiles {
 public:
   /// Creates a reader for consumer warpgroup `group` (i32); `start` is the pipeline state after the
   /// last k step of the tile, `base` the base of shared memory.
-  InputChunks(const WgmmaShape &shape, const StageRing &ring, Value base, Value group,
-              const StageRing::Position &start)
+  InputSubtiles(const WgmmaShape &shape, const StageRing &ring, Value base, Value group,
+                const StageRing::Position &start)
       : shape(shape), ring(ring), base(base), group(group), at(start) {}
 
   /// Returns the shared-memory address (i32) of subtile `number`, after waiting for its stage to be
@@ -228,14 +228,14 @@ public:
   virtual void prepareResult(ImplicitLocOpBuilder &, const WgmmaWork &, Value /*group*/,
                              Value /*thread*/) {}
   /// Stores the accumulators `accumulators` of consumer warpgroup `group` and returns the registers
-  /// of the deferred batch, see ResultChunks::emit. If shape.hasInput, reads all subtiles of
+  /// of the deferred batch, see SubtileStore::emit. If shape.hasInput, reads all subtiles of
   /// `input` and releases them.
   virtual SmallVector<Value> emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                                        const ResultChunks &chunks, InputChunks &input,
+                                        const SubtileStore &store, InputSubtiles &input,
                                         ArrayRef<Value> accumulators) = 0;
   /// Stores the deferred batch `deferred` of a tile with `accumulators` accumulators a thread.
   virtual void emitDeferred(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                            const ResultChunks &chunks, ArrayRef<Value> deferred,
+                            const SubtileStore &store, ArrayRef<Value> deferred,
                             int64_t accumulators) = 0;
 };
 

@@ -30,7 +30,7 @@ using namespace mlir::blocksparse::device;
 using ::blocksparse::GatheredIndices;
 using ::blocksparse::SampledTile;
 
-static constexpr int64_t unit = ::blocksparse::sampledPiece;
+static constexpr int64_t unit = ::blocksparse::subtileSize;
 /// Fields of a tile's WgmmaWork that follow the words of its row of the table of tiles: the index
 /// of the row, and this thread's destination for each batch of subtiles.
 static constexpr int64_t indexField = SampledTileTable::columns, firstDestination = indexField + 1;
@@ -44,35 +44,35 @@ struct Factor {
   Value memref;
   /// True if neighbours along k are neighbours in memory.
   bool kMajor = false;
-  /// If true, the rows or columns of a tile are gathered: `perPiece` boxes form a subtile of 64,
+  /// If true, the rows or columns of a tile are gathered: `perSubtile` boxes form a subtile of 64,
   /// and more than 1 only if the factor is K-major. Otherwise each subtile is loaded as one box.
   bool gathers = false;
-  int64_t perPiece = 1;
+  int64_t perSubtile = 1;
 
   /// Makes the factor gathered, in boxes of `size` rows or columns.
   void gather(int64_t size) {
     gathers = true;
-    perPiece = unit / size;
+    perSubtile = unit / size;
   }
   /// True if contiguous columns of a gathered factor are loaded as complete subtiles, too.
   bool hasRuns = false;
-  bool copiesPieces() const { return !gathers || (hasRuns && perPiece > 1); }
-  int64_t gatheredSize() const { return unit / perPiece; }
-  MapBox pieceBox() const { return {unit}; }
+  bool copiesSubtiles() const { return !gathers || (hasRuns && perSubtile > 1); }
+  int64_t gatheredSize() const { return unit / perSubtile; }
+  MapBox subtileBox() const { return {unit}; }
   MapBox gatheredBox() const { return {gatheredSize()}; }
 };
 
 /// Holds the tensor maps of a factor: of complete subtiles and of gathered blocks. Null if no load
 /// needs the map.
 struct FactorMaps {
-  Value pieces, blocks;
+  Value subtiles, blocks;
 };
 
 /// Describes where a row of the table of tiles lists the gathered blocks of a factor: indices, two
 /// to a word, from field `firstWord` on. Field `count` contains their number; they form up to
-/// `pieces` subtiles.
+/// `subtiles` subtiles.
 struct GatheredFields {
-  int64_t firstWord, count, pieces;
+  int64_t firstWord, count, subtiles;
 };
 constexpr GatheredFields gatheredRows{SampledTileTable::BlockRows, SampledTileTable::NumBlockRows,
                                       2};
@@ -97,19 +97,19 @@ struct SDDPlan {
   Factor left, right;
   WgmmaShape shape;
   /// Number of subtile columns of a tile.
-  int64_t chunks;
+  int64_t subtiles;
   int64_t steps;
   /// Returns true if several blocks share a subtile; the result is then stored block by block.
 
-  bool hasBlocks() const { return ::blocksparse::sharesPieces(block); }
-  ResultChunks::Blocks blocks() const { return {block.rows, block.cols}; }
+  bool hasBlocks() const { return ::blocksparse::sharesSubtiles(block); }
+  SubtileStore::Blocks blocks() const { return {block.rows, block.cols}; }
   /// Returns the box of one store.
   MapBox resultBox() const {
     return hasBlocks() ? MapBox{block.rows, 1, block.cols} : MapBox{unit};
   }
   /// Returns the number of batches of subtiles of a tile; the blocks of a batch are stored together
   /// by a warpgroup.
-  int64_t batches() const { return chunks / WgmmaShape::resultBuffers; }
+  int64_t batches() const { return subtiles / WgmmaShape::resultBuffers; }
 };
 
 /// Emits the kernel of a planned_sdd.
@@ -131,10 +131,10 @@ public:
   void emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step, ArrayRef<Value>,
                   const StageBuffers &stage) override;
   SmallVector<Value> emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                                const ResultChunks &chunks, InputChunks &,
+                                const SubtileStore &store, InputSubtiles &,
                                 ArrayRef<Value> accumulators) override;
   void emitDeferred(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                    const ResultChunks &chunks, ArrayRef<Value> deferred,
+                    const SubtileStore &store, ArrayRef<Value> deferred,
                     int64_t accumulators) override;
 
 private:
@@ -145,7 +145,7 @@ private:
   };
 
   static FactorMaps inKernel(FactorMaps maps, const IRMapping &mapping) {
-    return {mapping.lookupOrNull(maps.pieces), mapping.lookupOrNull(maps.blocks)};
+    return {mapping.lookupOrNull(maps.subtiles), mapping.lookupOrNull(maps.blocks)};
   }
   /// Issues the load of one box of a factor.
   void emitCopy(ImplicitLocOpBuilder &b, const Factor &factor, Value map, MapBox box,
@@ -158,8 +158,8 @@ private:
   /// Returns the index (i32) of the first value block of the tile's batch and head.
   Value firstBlock(ImplicitLocOpBuilder &b, const WgmmaWork &tile);
   /// Starts the store of subtile `number` of warpgroup `group` from shared memory at `address`.
-  void storePiece(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group, int64_t number,
-                  Value address);
+  void storeSubtileOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group, int64_t number,
+                      Value address);
   /// Starts the store of this thread's block of batch `batch` from shared memory at `address`.
   void storeBlock(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t batch, Value address);
 
@@ -205,8 +205,8 @@ SDDPlan::SDDPlan(PlannedSDDOp op, const Factors &factors, const ::blocksparse::G
       ::blocksparse::SampledForm::get(block, factors.transposes, params->gather, params->cluster);
   shape.cluster = form.cluster;
   shape.splitColumns = !form.sharesColumns(block);
-  chunks = form.chunks(block);
-  shape.cols = chunks * chunkCols / (shape.splitColumns ? 2 : 1);
+  subtiles = form.subtileColumns(block);
+  shape.cols = subtiles * subtileCols / (shape.splitColumns ? 2 : 1);
   shape.element = getElementTypeOrSelf(op.getA().getType());
   left = {factors.a, !factors.transposes.transposeA};
   right = {factors.b, factors.transposes.transposeB};
@@ -257,7 +257,7 @@ void SDDKernel::readPlaces(ImplicitLocOpBuilder &b, SmallVectorImpl<Value> &fiel
       arith::IndexCastOp::create(b, b.getI32Type(), gpu::ThreadIdOp::create(b, gpu::Dimension::x));
   // The warpgroups are the producer, half 0 and half 1. The producer does not use what it reads.
   Value next = Int(b, thread) / 128 + 1;
-  int64_t ofChunk = plan.blocks().perChunk(), each = WgmmaShape::resultBuffers * ofChunk;
+  int64_t ofSubtile = plan.blocks().perSubtile(), each = WgmmaShape::resultBuffers * ofSubtile;
   int64_t width = ::blocksparse::placesPerTile(plan.block);
   Value at =
       Int(b, fields[SampledTileTable::DestinationRow]) * width + Int(b, next) % 2 * (width / 2);
@@ -265,9 +265,9 @@ void SDDKernel::readPlaces(ImplicitLocOpBuilder &b, SmallVectorImpl<Value> &fiel
   if (plan.form.swapsAB) {
     // The table lists the blocks of a subtile along its columns, which are rows of the result.
     int64_t down = unit / plan.block.rows, across = unit / plan.block.cols;
-    Value inChunk = Int(b, block) % ofChunk;
-    Value transposed = Int(b, inChunk) % across * down + Int(b, inChunk) / across;
-    block = Int(b, block) / ofChunk * ofChunk + transposed;
+    Value inSubtile = Int(b, block) % ofSubtile;
+    Value transposed = Int(b, inSubtile) % across * down + Int(b, inSubtile) / across;
+    block = Int(b, block) / ofSubtile * ofSubtile + transposed;
   }
   at = Int(b, at) + block;
   for (int64_t batch = 0; batch < plan.batches(); ++batch)
@@ -282,18 +282,18 @@ Value SDDKernel::stepBytes(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Array
   auto ofBlocks = [&](const Factor &factor, int64_t field) {
     return Int(b, tile.fields[field]) * (factor.gatheredBox().bytes());
   };
-  auto ofPieces = [&](int64_t firstField, int64_t pieces) {
+  auto ofSubtiles = [&](int64_t firstField, int64_t subtiles) {
     Value bytes = i32Constant(b, 0);
-    for (int64_t piece = 0; piece < pieces; ++piece)
+    for (int64_t subtile = 0; subtile < subtiles; ++subtile)
       bytes = Int(b, bytes) +
-              arith::SelectOp::create(b, isThere(b, tile.fields[firstField + piece]),
+              arith::SelectOp::create(b, isThere(b, tile.fields[firstField + subtile]),
                                       i32Constant(b, WgmmaTile::matrixBytes), i32Constant(b, 0));
     return bytes;
   };
   Value rows = plan.left.gathers ? ofBlocks(plan.left, SampledTileTable::NumBlockRows)
-                                 : ofPieces(SampledTileTable::FirstRow, plan.shape.aMatrices());
+                                 : ofSubtiles(SampledTileTable::FirstRow, plan.shape.aMatrices());
   Value cols = plan.right.gathers ? ofBlocks(plan.right, SampledTileTable::NumBlockCols)
-                                  : ofPieces(SampledTileTable::FirstCol, plan.chunks);
+                                  : ofSubtiles(SampledTileTable::FirstCol, plan.subtiles);
   return Int(b, rows) + cols;
 }
 
@@ -315,7 +315,8 @@ void SDDKernel::emitCopy(ImplicitLocOpBuilder &b, const Factor &factor, Value ma
 void SDDKernel::emitGathered(ImplicitLocOpBuilder &b, const Factor &factor, const FactorMaps &maps,
                              const WgmmaWork &tile, const GatheredFields &fields, Value warp,
                              const Target &to) const {
-  int64_t all = fields.pieces * factor.perPiece, warps = std::min(all, plan.shape.producerWarps);
+  int64_t all = fields.subtiles * factor.perSubtile,
+          warps = std::min(all, plan.shape.producerWarps);
   int64_t each = all / warps;
   Value first = Int(b, warp) * each;
   // The indices are read again in each k step, because the producer has no registers to keep them
@@ -342,7 +343,7 @@ void SDDKernel::emitGathered(ImplicitLocOpBuilder &b, const Factor &factor, cons
     }
   };
   auto copyPart = [&](ImplicitLocOpBuilder &b) {
-    if (!factor.copiesPieces())
+    if (!factor.copiesSubtiles())
       return copyEach(b);
     Value bit =
         Int(b, arith::ShRUIOp::create(b, tile.fields[SampledTileTable::Contiguous], warp)) % 2;
@@ -350,7 +351,7 @@ void SDDKernel::emitGathered(ImplicitLocOpBuilder &b, const Factor &factor, cons
       return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, bit, i32Constant(b, wanted));
     };
     emitIf(b, isRun(1),
-           [&](ImplicitLocOpBuilder &b) { copy(b, maps.pieces, factor.pieceBox(), 0); });
+           [&](ImplicitLocOpBuilder &b) { copy(b, maps.subtiles, factor.subtileBox(), 0); });
     emitIf(b, isRun(0), copyEach);
   };
   if (warps == plan.shape.producerWarps)
@@ -363,22 +364,22 @@ void SDDKernel::emitGathered(ImplicitLocOpBuilder &b, const Factor &factor, cons
 void SDDKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step,
                            ArrayRef<Value>, const StageBuffers &stage) {
   Value k = Int(b, step) * WgmmaShape::stepDepth;
-  // CTA `piece` of the cluster loads this subtile of the rows for all CTAs.
+  // CTA `subtile` of the cluster loads this subtile of the rows for all CTAs.
   Value rank;
   if (plan.shape.cluster > 1)
     rank = StagedTiles::clusterRank(b, plan.shape.cluster);
-  auto copyPieces = [&](const Factor &factor, Value map, int64_t firstField, int64_t pieces,
-                        Value to, int64_t cluster) {
-    for (int64_t piece = 0; piece < pieces; ++piece) {
-      Value first = tile.fields[firstField + piece], number = i32Constant(b, piece);
+  auto copySubtiles = [&](const Factor &factor, Value map, int64_t firstField, int64_t subtiles,
+                          Value to, int64_t cluster) {
+    for (int64_t subtile = 0; subtile < subtiles; ++subtile) {
+      Value first = tile.fields[firstField + subtile], number = i32Constant(b, subtile);
       Value copies = isThere(b, first);
       if (plan.shape.producerWarps > 1)
         copies = both(b, copies, isEqual(b, stage.warp, number));
       if (cluster > 1)
         copies = both(b, copies, isEqual(b, rank, number));
       emitIf(b, copies, [&](ImplicitLocOpBuilder &b) {
-        Value address = Int(b, to) + (piece * WgmmaTile::matrixBytes);
-        emitCopy(b, factor, map, factor.pieceBox(), tile, first, {address, stage.barrier, k},
+        Value address = Int(b, to) + (subtile * WgmmaTile::matrixBytes);
+        emitCopy(b, factor, map, factor.subtileBox(), tile, first, {address, stage.barrier, k},
                  cluster);
       });
     }
@@ -387,14 +388,14 @@ void SDDKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value
     emitGathered(b, plan.left, leftMaps, tile, gatheredRows, stage.warp,
                  {stage.a, stage.barrier, k});
   else
-    copyPieces(plan.left, leftMaps.pieces, SampledTileTable::FirstRow, plan.shape.aMatrices(),
-               stage.a, plan.shape.cluster);
+    copySubtiles(plan.left, leftMaps.subtiles, SampledTileTable::FirstRow, plan.shape.aMatrices(),
+                 stage.a, plan.shape.cluster);
   if (plan.right.gathers)
     emitGathered(b, plan.right, rightMaps, tile, gatheredColumns, stage.warp,
                  {stage.b, stage.barrier, k});
   else
-    copyPieces(plan.right, rightMaps.pieces, SampledTileTable::FirstCol, plan.chunks, stage.b,
-               /*cluster=*/1);
+    copySubtiles(plan.right, rightMaps.subtiles, SampledTileTable::FirstCol, plan.subtiles, stage.b,
+                 /*cluster=*/1);
 }
 
 //===----------------------------------------------------------------------===//
@@ -406,10 +407,10 @@ Value SDDKernel::firstBlock(ImplicitLocOpBuilder &b, const WgmmaWork &tile) {
                                        tile.fields[SampledTileTable::Head]);
 }
 
-void SDDKernel::storePiece(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                           int64_t number, Value address) {
+void SDDKernel::storeSubtileOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+                               int64_t number, Value address) {
   Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, group, i32Constant(b, 0));
-  int64_t perGroup = plan.shape.splitColumns ? plan.chunks / 2 : 4;
+  int64_t perGroup = plan.shape.splitColumns ? plan.subtiles / 2 : 4;
   Value place =
       arith::SelectOp::create(b, isFirst, tile.fields[SampledTileTable::Destination + number],
                               tile.fields[SampledTileTable::Destination + perGroup + number]);
@@ -433,40 +434,40 @@ void SDDKernel::storeBlock(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64
 }
 
 SmallVector<Value> SDDKernel::emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
-                                         Value group, const ResultChunks &chunks, InputChunks &,
+                                         Value group, const SubtileStore &store, InputSubtiles &,
                                          ArrayRef<Value> accumulators) {
   double alpha = op.getAlpha().convertToDouble();
   auto scale = [&](ImplicitLocOpBuilder &b, int64_t, MutableArrayRef<Value> accumulators) {
     for (Value &sum : accumulators)
       sum = mulNumbers(b, numberConstant(b, b.getF32Type(), alpha), sum);
   };
-  ResultChunks::FinishFragment finish;
+  SubtileStore::FinishFragment finish;
   if (alpha != 1)
     finish = scale;
   if (plan.hasBlocks())
-    return chunks.emitBlocks(b, accumulators, plan.blocks(), finish,
-                             [&](ImplicitLocOpBuilder &b, int64_t batch, Value address) {
-                               storeBlock(b, tile, batch, address);
-                             });
-  return chunks.emit(b, accumulators, finish,
-                     [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
-                       storePiece(b, tile, group, number, address);
-                     });
+    return store.emitBlocks(b, accumulators, plan.blocks(), finish,
+                            [&](ImplicitLocOpBuilder &b, int64_t batch, Value address) {
+                              storeBlock(b, tile, batch, address);
+                            });
+  return store.emit(b, accumulators, finish,
+                    [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
+                      storeSubtileOf(b, tile, group, number, address);
+                    });
 }
 
 void SDDKernel::emitDeferred(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                             const ResultChunks &chunks, ArrayRef<Value> deferred,
+                             const SubtileStore &store, ArrayRef<Value> deferred,
                              int64_t accumulators) {
   if (plan.hasBlocks())
-    chunks.emitDeferredBlocks(b, deferred, accumulators, plan.blocks(),
-                              [&](ImplicitLocOpBuilder &b, int64_t batch, Value address) {
-                                storeBlock(b, tile, batch, address);
-                              });
+    store.emitDeferredBlocks(b, deferred, accumulators, plan.blocks(),
+                             [&](ImplicitLocOpBuilder &b, int64_t batch, Value address) {
+                               storeBlock(b, tile, batch, address);
+                             });
   else
-    chunks.emitDeferred(b, deferred, accumulators,
-                        [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
-                          storePiece(b, tile, group, number, address);
-                        });
+    store.emitDeferred(b, deferred, accumulators,
+                       [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
+                         storeSubtileOf(b, tile, group, number, address);
+                       });
 }
 
 //===----------------------------------------------------------------------===//
@@ -513,9 +514,9 @@ void mlir::blocksparse::device::emitWgmma(ImplicitLocOpBuilder &host, KernelBuil
   auto createMaps = [&](const Factor &factor) {
     DenseAxes axes = DenseAxes::ofMatrices(factor.memref);
     FactorMaps created;
-    if (factor.copiesPieces())
-      maps.push_back(created.pieces =
-                         createTensorMap(host, factor.memref, axes, factor.pieceBox()));
+    if (factor.copiesSubtiles())
+      maps.push_back(created.subtiles =
+                         createTensorMap(host, factor.memref, axes, factor.subtileBox()));
     if (factor.gathers)
       maps.push_back(created.blocks =
                          createTensorMap(host, factor.memref, axes, factor.gatheredBox()));

@@ -33,16 +33,16 @@ std::vector<Element> copyPanels(const StreamPanels &panels) {
   const MapBox box = panels.box();
   const int64_t rowBytes = box.cols * 2, mask = rowBytes - 16;
   for (int64_t copy = 0; copy < panels.shape.panels / panels.perCopy(); ++copy)
-    for (int64_t chunk = 0; chunk < box.chunks; ++chunk)
+    for (int64_t subtile = 0; subtile < box.subtiles; ++subtile)
       for (int64_t row = 0; row < box.rows; ++row)
         for (int64_t col = 0; col < box.cols; ++col) {
           int64_t address = stage + copy * panels.perCopy() * panels.stride() +
-                            (chunk * box.rows + row) * rowBytes + col * 2;
+                            (subtile * box.rows + row) * rowBytes + col * 2;
           address ^= address >> 3 & mask;
           const int64_t k = panels.shape.kMajor ? col : row;
           memory[address / 2] = {copy * panels.perCopy() + k / panels.shape.block,
                                  k % panels.shape.block,
-                                 panels.shape.kMajor ? row : chunk * box.cols + col};
+                                 panels.shape.kMajor ? row : subtile * box.cols + col};
         }
   return memory;
 }

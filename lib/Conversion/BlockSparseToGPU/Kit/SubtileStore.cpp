@@ -1,7 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "ResultChunks.h"
+#include "SubtileStore.h"
 
 #include "../../Device/Loops.h"
 #include "../../Device/Opaque.h"
@@ -18,12 +18,12 @@ using namespace mlir::blocksparse::device;
 
 static constexpr int64_t warpgroupThreads = 128;
 /// Accumulators of a thread in a subtile, and in a 16 x 16 fragment of it.
-static constexpr int64_t chunkAccumulators = 32;
+static constexpr int64_t subtileAccumulators = 32;
 static constexpr int64_t fragmentAccumulators = 8;
 /// Registers of a subtile after rounding, two elements each.
-static constexpr int64_t chunkRegisters = chunkAccumulators / 2;
+static constexpr int64_t subtileRegisters = subtileAccumulators / 2;
 
-ResultChunks::ResultChunks(ImplicitLocOpBuilder &b, Value thread, Value barrier, Value shared,
+SubtileStore::SubtileStore(ImplicitLocOpBuilder &b, Value thread, Value barrier, Value shared,
                            int64_t buffers, Type element, bool transposed, bool defers)
     : thread(thread), barrier(barrier), shared(shared), buffers(buffers), element(element),
       transposed(transposed), defers(defers) {
@@ -32,22 +32,22 @@ ResultChunks::ResultChunks(ImplicitLocOpBuilder &b, Value thread, Value barrier,
   warp = Int(b, thread) / 32;
 }
 
-void ResultChunks::emitGroupBarrier(ImplicitLocOpBuilder &b) const {
+void SubtileStore::emitGroupBarrier(ImplicitLocOpBuilder &b) const {
   NVVM::BarrierOp::create(b, Type(), barrier, i32Constant(b, warpgroupThreads),
                           NVVM::BarrierReductionAttr(), Value());
 }
 
 //===----------------------------------------------------------------------===//
-// Chunks to shared memory
+// Subtiles to shared memory
 //===----------------------------------------------------------------------===//
 
-SmallVector<Value> ResultChunks::roundChunk(ImplicitLocOpBuilder &b, ArrayRef<Value> accumulators,
-                                            int64_t number, FinishFragment finish) const {
-  constexpr int64_t fragments = chunkAccumulators / fragmentAccumulators;
+SmallVector<Value> SubtileStore::roundSubtile(ImplicitLocOpBuilder &b, ArrayRef<Value> accumulators,
+                                              int64_t number, FinishFragment finish) const {
+  constexpr int64_t fragments = subtileAccumulators / fragmentAccumulators;
   SmallVector<Value> registers;
   for (int64_t fragment = 0; fragment < fragments; ++fragment) {
     SmallVector<Value> parts(accumulators.slice(
-        number * chunkAccumulators + fragment * fragmentAccumulators, fragmentAccumulators));
+        number * subtileAccumulators + fragment * fragmentAccumulators, fragmentAccumulators));
     if (finish)
       finish(b, number * fragments + fragment, parts);
     llvm::append_range(registers, packPairs(b, element, parts));
@@ -55,8 +55,8 @@ SmallVector<Value> ResultChunks::roundChunk(ImplicitLocOpBuilder &b, ArrayRef<Va
   return registers;
 }
 
-Value ResultChunks::fragmentOffset(ImplicitLocOpBuilder &b, int64_t number, Blocks blocks) const {
-  constexpr int64_t perChunk = chunkAccumulators / fragmentAccumulators;
+Value SubtileStore::fragmentOffset(ImplicitLocOpBuilder &b, int64_t number, Blocks blocks) const {
+  constexpr int64_t perSubtile = subtileAccumulators / fragmentAccumulators;
   // An opaque lane makes LLVM compute the address of each fragment here. It would otherwise keep
   // the addresses of all fragments in registers during the products.
   Value lane = makeOpaque(b, this->lane);
@@ -64,37 +64,38 @@ Value ResultChunks::fragmentOffset(ImplicitLocOpBuilder &b, int64_t number, Bloc
   Value half = Int(b, lane) / 16;
   Value warpRow = Int(b, warp) * 16;
   // The fragment is in one block, at (top, left) of the subtile.
-  Value fragmentCol = i32Constant(b, number % perChunk * 16);
+  Value fragmentCol = i32Constant(b, number % perSubtile * 16);
   Value top = transposed ? fragmentCol : warpRow, left = transposed ? warpRow : fragmentCol;
-  Value block = Int(b, top) / blocks.rows * (chunkCols / blocks.cols) + Int(b, left) / blocks.cols;
+  Value block =
+      Int(b, top) / blocks.rows * (subtileCols / blocks.cols) + Int(b, left) / blocks.cols;
   Value first = Int(b, block) * blocks.rows + Int(b, top) % blocks.rows;
   // The row whose address this lane passes, and the index of its 16-byte piece of that row.
   Value row = Int(b, transposed ? half : eighth) * 8 + seven;
   Value piece = Int(b, left) % blocks.cols / 8 + (transposed ? eighth : half);
-  return SharedTile{chunkCols, blocks.cols}.offset(b, first, row, piece);
+  return SharedTile{subtileCols, blocks.cols}.offset(b, first, row, piece);
 }
 
-void ResultChunks::writeChunk(ImplicitLocOpBuilder &b, ArrayRef<Value> registers, int64_t buffer,
-                              Blocks blocks) const {
+void SubtileStore::writeSubtile(ImplicitLocOpBuilder &b, ArrayRef<Value> registers, int64_t buffer,
+                                Blocks blocks) const {
   constexpr int64_t fragmentRegisters = fragmentAccumulators / 2;
-  Value address = Int(b, shared) + (buffer * chunkBytes);
-  for (int64_t fragment = 0; fragment < chunkAccumulators / fragmentAccumulators; ++fragment)
+  Value address = Int(b, shared) + (buffer * subtileBytes);
+  for (int64_t fragment = 0; fragment < subtileAccumulators / fragmentAccumulators; ++fragment)
     storeMatrices(b, sharedPointer(b, Int(b, address) + fragmentOffset(b, fragment, blocks)),
                   registers.slice(fragment * fragmentRegisters, fragmentRegisters), transposed);
 }
 
-void ResultChunks::writeBatch(ImplicitLocOpBuilder &b, GetChunk chunk, int64_t first, int64_t last,
-                              Blocks blocks) const {
+void SubtileStore::writeBatch(ImplicitLocOpBuilder &b, GetSubtile subtile, int64_t first,
+                              int64_t last, Blocks blocks) const {
   emitGroupBarrier(b);
   for (int64_t number = first; number < last; ++number)
-    writeChunk(b, chunk(b, number), number - first, blocks);
+    writeSubtile(b, subtile(b, number), number - first, blocks);
   emitProxyFence(b);
   emitGroupBarrier(b);
 }
 
-SmallVector<Value, 4> ResultChunks::readFragment(ImplicitLocOpBuilder &b, Value chunk,
+SmallVector<Value, 4> SubtileStore::readFragment(ImplicitLocOpBuilder &b, Value subtile,
                                                  int64_t number) const {
-  Value address = Int(b, chunk) + fragmentOffset(b, number, Blocks());
+  Value address = Int(b, subtile) + fragmentOffset(b, number, Blocks());
   return loadMatrices(b, sharedPointer(b, address), transposed);
 }
 
@@ -102,59 +103,60 @@ SmallVector<Value, 4> ResultChunks::readFragment(ImplicitLocOpBuilder &b, Value 
 // Batches
 //===----------------------------------------------------------------------===//
 
-int64_t ResultChunks::firstDeferred(int64_t accumulators) const {
-  int64_t chunks = accumulators / chunkAccumulators;
-  return defers && chunks > buffers ? (chunks - 1) / buffers * buffers : chunks;
+int64_t SubtileStore::firstDeferred(int64_t accumulators) const {
+  int64_t subtiles = accumulators / subtileAccumulators;
+  return defers && subtiles > buffers ? (subtiles - 1) / buffers * buffers : subtiles;
 }
 
-int64_t ResultChunks::deferredRegisters(int64_t accumulators) const {
-  return accumulators / 2 - firstDeferred(accumulators) * chunkRegisters;
+int64_t SubtileStore::deferredRegisters(int64_t accumulators) const {
+  return accumulators / 2 - firstDeferred(accumulators) * subtileRegisters;
 }
 
-SmallVector<Value> ResultChunks::emitBatches(ImplicitLocOpBuilder &b, ArrayRef<Value> accumulators,
+SmallVector<Value> SubtileStore::emitBatches(ImplicitLocOpBuilder &b, ArrayRef<Value> accumulators,
                                              FinishFragment finish, StoreBatch store) const {
-  int64_t chunks = static_cast<int64_t>(accumulators.size()) / chunkAccumulators,
+  int64_t subtiles = static_cast<int64_t>(accumulators.size()) / subtileAccumulators,
           deferred = firstDeferred(accumulators.size());
   auto round = [&](ImplicitLocOpBuilder &b, int64_t number) {
-    return roundChunk(b, accumulators, number, finish);
+    return roundSubtile(b, accumulators, number, finish);
   };
   for (int64_t first = 0; first < deferred; first += buffers)
     store(b, round, first, std::min(first + buffers, deferred));
   SmallVector<Value> registers;
-  for (int64_t number = deferred; number < chunks; ++number)
+  for (int64_t number = deferred; number < subtiles; ++number)
     llvm::append_range(registers, round(b, number));
   return registers;
 }
 
-void ResultChunks::emitDeferredBatch(ImplicitLocOpBuilder &b, ArrayRef<Value> deferred,
+void SubtileStore::emitDeferredBatch(ImplicitLocOpBuilder &b, ArrayRef<Value> deferred,
                                      int64_t accumulators, StoreBatch store) const {
   int64_t first = firstDeferred(accumulators);
-  auto chunk = [&](ImplicitLocOpBuilder &, int64_t number) {
-    return SmallVector<Value>(deferred.slice((number - first) * chunkRegisters, chunkRegisters));
+  auto subtile = [&](ImplicitLocOpBuilder &, int64_t number) {
+    return SmallVector<Value>(
+        deferred.slice((number - first) * subtileRegisters, subtileRegisters));
   };
-  store(b, chunk, first, accumulators / chunkAccumulators);
+  store(b, subtile, first, accumulators / subtileAccumulators);
 }
 
-void ResultChunks::storeBatch(ImplicitLocOpBuilder &b, GetChunk chunk, int64_t first, int64_t last,
-                              Store store) const {
+void SubtileStore::storeBatch(ImplicitLocOpBuilder &b, GetSubtile subtile, int64_t first,
+                              int64_t last, Store store) const {
   // The buffers may be overwritten after the stores of the batch before have read them. Only the
   // first thread has started any.
   emitIf(b, isFirst, [&](ImplicitLocOpBuilder &b) { emitWaitStoresRead(b); });
-  writeBatch(b, chunk, first, last, Blocks());
+  writeBatch(b, subtile, first, last, Blocks());
   emitIf(b, isFirst, [&](ImplicitLocOpBuilder &b) {
     for (int64_t number = first; number < last; ++number)
-      store(b, number, Int(b, shared) + ((number - first) * chunkBytes));
+      store(b, number, Int(b, shared) + ((number - first) * subtileBytes));
     emitCommitStores(b);
   });
 }
 
-void ResultChunks::storeBlocks(ImplicitLocOpBuilder &b, GetChunk chunk, int64_t first, int64_t last,
-                               Blocks blocks, StoreBlock store) const {
+void SubtileStore::storeBlocks(ImplicitLocOpBuilder &b, GetSubtile subtile, int64_t first,
+                               int64_t last, Blocks blocks, StoreBlock store) const {
   // Every thread waits for the stores that it has started itself.
   emitWaitStoresRead(b);
-  writeBatch(b, chunk, first, last, blocks);
+  writeBatch(b, subtile, first, last, blocks);
   Value stores = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, thread,
-                                       i32Constant(b, buffers * blocks.perChunk()));
+                                       i32Constant(b, buffers * blocks.perSubtile()));
   Value block = Int(b, shared) + Int(b, thread) * (blocks.rows * blocks.cols * 2);
   emitIf(b, stores, [&](ImplicitLocOpBuilder &b) {
     store(b, first / buffers, block);
@@ -162,38 +164,38 @@ void ResultChunks::storeBlocks(ImplicitLocOpBuilder &b, GetChunk chunk, int64_t 
   });
 }
 
-SmallVector<Value> ResultChunks::emit(ImplicitLocOpBuilder &b, ArrayRef<Value> accumulators,
+SmallVector<Value> SubtileStore::emit(ImplicitLocOpBuilder &b, ArrayRef<Value> accumulators,
                                       FinishFragment finish, Store store) const {
-  auto batch = [&](ImplicitLocOpBuilder &b, GetChunk chunk, int64_t first, int64_t last) {
-    storeBatch(b, chunk, first, last, store);
+  auto batch = [&](ImplicitLocOpBuilder &b, GetSubtile subtile, int64_t first, int64_t last) {
+    storeBatch(b, subtile, first, last, store);
   };
   return emitBatches(b, accumulators, finish, batch);
 }
 
-void ResultChunks::emitDeferred(ImplicitLocOpBuilder &b, ArrayRef<Value> deferred,
+void SubtileStore::emitDeferred(ImplicitLocOpBuilder &b, ArrayRef<Value> deferred,
                                 int64_t accumulators, Store store) const {
-  auto batch = [&](ImplicitLocOpBuilder &b, GetChunk chunk, int64_t first, int64_t last) {
-    storeBatch(b, chunk, first, last, store);
+  auto batch = [&](ImplicitLocOpBuilder &b, GetSubtile subtile, int64_t first, int64_t last) {
+    storeBatch(b, subtile, first, last, store);
   };
   emitDeferredBatch(b, deferred, accumulators, batch);
 }
 
-SmallVector<Value> ResultChunks::emitBlocks(ImplicitLocOpBuilder &b, ArrayRef<Value> accumulators,
+SmallVector<Value> SubtileStore::emitBlocks(ImplicitLocOpBuilder &b, ArrayRef<Value> accumulators,
                                             Blocks blocks, FinishFragment finish,
                                             StoreBlock store) const {
-  auto batch = [&](ImplicitLocOpBuilder &b, GetChunk chunk, int64_t first, int64_t last) {
-    storeBlocks(b, chunk, first, last, blocks, store);
+  auto batch = [&](ImplicitLocOpBuilder &b, GetSubtile subtile, int64_t first, int64_t last) {
+    storeBlocks(b, subtile, first, last, blocks, store);
   };
   return emitBatches(b, accumulators, finish, batch);
 }
 
-void ResultChunks::emitDeferredBlocks(ImplicitLocOpBuilder &b, ArrayRef<Value> deferred,
+void SubtileStore::emitDeferredBlocks(ImplicitLocOpBuilder &b, ArrayRef<Value> deferred,
                                       int64_t accumulators, Blocks blocks, StoreBlock store) const {
-  auto batch = [&](ImplicitLocOpBuilder &b, GetChunk chunk, int64_t first, int64_t last) {
-    storeBlocks(b, chunk, first, last, blocks, store);
+  auto batch = [&](ImplicitLocOpBuilder &b, GetSubtile subtile, int64_t first, int64_t last) {
+    storeBlocks(b, subtile, first, last, blocks, store);
   };
   emitDeferredBatch(b, deferred, accumulators, batch);
 }
 
 /// A thread that has started no stores returns at once.
-void ResultChunks::emitWait(ImplicitLocOpBuilder &b) const { emitWaitStores(b); }
+void SubtileStore::emitWait(ImplicitLocOpBuilder &b) const { emitWaitStores(b); }

@@ -26,8 +26,8 @@
 // 8), (8, 8) of a 16 x 16 epilogue fragment. With .trans the registers contain elements of the
 // transposed matrices: the rows whose addresses lanes pass are then columns of the accumulators.
 
-#ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_RESULTCHUNKS_H
-#define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_RESULTCHUNKS_H
+#ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_SUBTILESTORE_H
+#define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_SUBTILESTORE_H
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
@@ -35,17 +35,17 @@ namespace mlir::blocksparse::device {
 
 /// Emits the stores of the result of one warpgroup. All its threads run every member together
 /// unless a callback says otherwise.
-class ResultChunks {
+class SubtileStore {
 public:
   /// Bytes of a subtile: 64 x 64 elements of 16 bits.
-  static constexpr int64_t chunkBytes = 8192;
+  static constexpr int64_t subtileBytes = 8192;
 
   /// `thread` (i32) is the index of the thread in its warpgroup. `barrier` (i32) is the index of a
   /// named barrier that only this warpgroup uses. `shared` (i32) is the address of `buffers`
   /// subtiles, aligned to 1024 bytes. `element` is the 16-bit type of the result. If `transposed`
   /// is set, subtiles are stored as [column][row] of the accumulators. If `defers` is set, the last
   /// of several batches is left to emitDeferred.
-  ResultChunks(ImplicitLocOpBuilder &b, Value thread, Value barrier, Value shared, int64_t buffers,
+  SubtileStore(ImplicitLocOpBuilder &b, Value thread, Value barrier, Value shared, int64_t buffers,
                Type element, bool transposed, bool defers);
 
   /// Replaces the eight f32 accumulators of epilogue fragment `number` by the values to store.
@@ -75,7 +75,7 @@ public:
   /// Describes the blocks into which a subtile is divided: 16, 32 or 64 rows and columns.
   struct Blocks {
     int64_t rows = 64, cols = 64;
-    int64_t perChunk() const { return 64 / rows * (64 / cols); }
+    int64_t perSubtile() const { return 64 / rows * (64 / cols); }
   };
   /// Starts the store of one block of batch `batch` from shared memory at `address` (i32). Up to
   /// 128 threads call it, each for its own block.
@@ -94,10 +94,10 @@ public:
                           Blocks blocks, StoreBlock store) const;
 
   /// Loads the elements at the positions of the 8 accumulators of epilogue fragment `number` from
-  /// the subtile at shared-memory address `chunk` (i32), and returns four i32 of two 16-bit
+  /// the subtile at shared-memory address `subtile` (i32), and returns four i32 of two 16-bit
   /// elements each. The subtile has the layout of stored subtiles. All lanes of a warp must call
   /// it.
-  SmallVector<Value, 4> readFragment(ImplicitLocOpBuilder &b, Value chunk, int64_t number) const;
+  SmallVector<Value, 4> readFragment(ImplicitLocOpBuilder &b, Value subtile, int64_t number) const;
 
   /// Makes the thread wait until all stores that it started are complete in global memory. Call it
   /// at the end of a kernel: shared memory must stay valid until then.
@@ -105,10 +105,10 @@ public:
 
 private:
   /// Returns the rounded registers (i32) of subtile `number`.
-  using GetChunk = function_ref<SmallVector<Value>(ImplicitLocOpBuilder &, int64_t number)>;
+  using GetSubtile = function_ref<SmallVector<Value>(ImplicitLocOpBuilder &, int64_t number)>;
   /// Stores the batch of subtiles [first, last).
   using StoreBatch =
-      function_ref<void(ImplicitLocOpBuilder &, GetChunk, int64_t first, int64_t last)>;
+      function_ref<void(ImplicitLocOpBuilder &, GetSubtile, int64_t first, int64_t last)>;
 
   SmallVector<Value> emitBatches(ImplicitLocOpBuilder &b, ArrayRef<Value> accumulators,
                                  FinishFragment finish, StoreBatch store) const;
@@ -117,19 +117,19 @@ private:
   /// Returns the index of the first subtile of a deferred batch, or the number of subtiles if there
   /// is none.
   int64_t firstDeferred(int64_t accumulators) const;
-  SmallVector<Value> roundChunk(ImplicitLocOpBuilder &b, ArrayRef<Value> accumulators,
-                                int64_t number, FinishFragment finish) const;
+  SmallVector<Value> roundSubtile(ImplicitLocOpBuilder &b, ArrayRef<Value> accumulators,
+                                  int64_t number, FinishFragment finish) const;
   /// Returns the byte offset (i32), in a subtile, of the row of fragment `number` whose address
   /// this lane passes.
   Value fragmentOffset(ImplicitLocOpBuilder &b, int64_t number, Blocks blocks) const;
-  void writeChunk(ImplicitLocOpBuilder &b, ArrayRef<Value> registers, int64_t buffer,
-                  Blocks blocks) const;
+  void writeSubtile(ImplicitLocOpBuilder &b, ArrayRef<Value> registers, int64_t buffer,
+                    Blocks blocks) const;
   /// Writes a batch to its buffers and makes it visible to TMA (steps 2 to 4 above).
-  void writeBatch(ImplicitLocOpBuilder &b, GetChunk chunk, int64_t first, int64_t last,
+  void writeBatch(ImplicitLocOpBuilder &b, GetSubtile subtile, int64_t first, int64_t last,
                   Blocks blocks) const;
-  void storeBatch(ImplicitLocOpBuilder &b, GetChunk chunk, int64_t first, int64_t last,
+  void storeBatch(ImplicitLocOpBuilder &b, GetSubtile subtile, int64_t first, int64_t last,
                   Store store) const;
-  void storeBlocks(ImplicitLocOpBuilder &b, GetChunk chunk, int64_t first, int64_t last,
+  void storeBlocks(ImplicitLocOpBuilder &b, GetSubtile subtile, int64_t first, int64_t last,
                    Blocks blocks, StoreBlock store) const;
   void emitGroupBarrier(ImplicitLocOpBuilder &b) const;
 
@@ -141,4 +141,4 @@ private:
 
 } // namespace mlir::blocksparse::device
 
-#endif // BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_RESULTCHUNKS_H
+#endif // BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_SUBTILESTORE_H
