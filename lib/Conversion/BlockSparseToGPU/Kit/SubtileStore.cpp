@@ -69,10 +69,10 @@ Value SubtileStore::fragmentOffset(ImplicitLocOpBuilder &b, int64_t number, Bloc
   Value block =
       Int(b, top) / blocks.rows * (subtileCols / blocks.cols) + Int(b, left) / blocks.cols;
   Value first = Int(b, block) * blocks.rows + Int(b, top) % blocks.rows;
-  // The row whose address this lane passes, and the index of its 16-byte piece of that row.
+  // The row whose address this lane passes, and the index of its 16-byte chunk of that row.
   Value row = Int(b, transposed ? half : eighth) * 8 + seven;
-  Value piece = Int(b, left) % blocks.cols / 8 + (transposed ? eighth : half);
-  return SharedTile{subtileCols, blocks.cols}.offset(b, first, row, piece);
+  Value chunk = Int(b, left) % blocks.cols / 8 + (transposed ? eighth : half);
+  return SharedTile{subtileCols, blocks.cols}.offset(b, first, row, chunk);
 }
 
 void SubtileStore::writeSubtile(ImplicitLocOpBuilder &b, ArrayRef<Value> registers, int64_t buffer,

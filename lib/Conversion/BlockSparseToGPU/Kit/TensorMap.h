@@ -11,8 +11,8 @@
 //   plain    [batch][head][row][col],              box 1 x 1 x rows x 64
 //   split  [batch][head][col / 64][row][64],     box 1 x 1 x subtiles x rows x 64
 // In both forms the box arrives in shared memory as subtiles of rows x 64, one after another. A row
-// of a subtile is 128 bytes, whose eight 16-byte pieces are swizzled: piece c of row r is stored at
-// piece c ^ (r % 8). The pattern repeats every 1024 bytes, so a subtile must begin at a multiple of
+// of a subtile is 128 bytes, whose eight 16-byte chunks are swizzled: chunk c of row r is stored at
+// chunk c ^ (r % 8). The pattern repeats every 1024 bytes, so a subtile must begin at a multiple of
 // 1024 bytes. The second form moves several subtiles by one instruction; it requires a multiple of
 // 64 columns.
 

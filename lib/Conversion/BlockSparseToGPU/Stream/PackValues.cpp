@@ -20,7 +20,7 @@ using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
 /// Elements of a chunk (16 bytes), which a thread moves at once.
-static constexpr int64_t pieceElements = 8;
+static constexpr int64_t chunkElements = 8;
 
 static Value toInt(ImplicitLocOpBuilder &b, Value number) {
   return b.createOrFold<arith::IndexCastOp>(b.getI32Type(), number);
@@ -28,27 +28,27 @@ static Value toInt(ImplicitLocOpBuilder &b, Value number) {
 
 /// Loads the chunk of row `row` of a block that begins at column `col`. It is one load if the block
 /// is not transposed, and one load for each element otherwise.
-static Value loadPiece(ImplicitLocOpBuilder &b, const MatrixView &block, bool transposed, Value row,
-                       Value col) {
-  auto type = VectorType::get(pieceElements, block.elementType());
+static Value loadRowChunk(ImplicitLocOpBuilder &b, const MatrixView &block, bool transposed,
+                          Value row, Value col) {
+  auto type = VectorType::get(chunkElements, block.elementType());
   if (!transposed)
     return LLVM::LoadOp::create(b, type, globalPointer(b, globalAddress(b, block, row, col)),
                                 /*alignment=*/16);
-  Value piece = LLVM::PoisonOp::create(b, type);
-  for (int64_t i = 0; i < pieceElements; ++i) {
+  Value chunk = LLVM::PoisonOp::create(b, type);
+  for (int64_t i = 0; i < chunkElements; ++i) {
     Value element = block.load(b, row, Int(b, col) + i);
-    piece = LLVM::InsertElementOp::create(b, piece, element, i32Constant(b, i));
+    chunk = LLVM::InsertElementOp::create(b, chunk, element, i32Constant(b, i));
   }
-  return piece;
+  return chunk;
 }
 
 void mlir::blocksparse::device::emitPackValues(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
                                                PlannedDSDOp op, Value packed) {
   Value order = op.getStages()[StageOperands::Order];
-  int64_t size = op.getBlock()[0], pieces = size / pieceElements;
+  int64_t size = op.getBlock()[0], chunks = size / chunkElements;
   int64_t places = cast<MemRefType>(order.getType()).getDimSize(0);
   Value blocks = memrefDim(host, packed, 0);
-  Value items = Int(host, blocks) * (size * pieces);
+  Value items = Int(host, blocks) * (size * chunks);
   ValuesOrigin origin = ValuesOrigin::get(op);
   int64_t copies = origin.headCopies;
   kernels.launchForEach(
@@ -57,7 +57,7 @@ void mlir::blocksparse::device::emitPackValues(ImplicitLocOpBuilder &host, Kerne
         SmallVector<Value> index =
             splitIndex(b, item,
                        {indexConstant(b, 1), indexConstant(b, copies), indexConstant(b, places),
-                        indexConstant(b, size), indexConstant(b, pieces)});
+                        indexConstant(b, size), indexConstant(b, chunks)});
         Value batch = index[0], head = index[1], place = index[2], row = index[3];
         IntTable table = IntTable::get(b, mapping.lookup(order));
         Value block = toIndex(b, table.readAt(b, toInt(b, place)));
@@ -66,8 +66,8 @@ void mlir::blocksparse::device::emitPackValues(ImplicitLocOpBuilder &host, Kerne
         ValuesView values =
             ValuesView::get(b, mapping.lookup(op.getValues()), /*lutHeads=*/0, one, one);
         MatrixView source = values.block(b, batch, block, op.getTransposeValues());
-        Value piece =
-            loadPiece(b, source, op.getTransposeValues(), row, Int(b, index[4]) * pieceElements);
+        Value chunk =
+            loadRowChunk(b, source, op.getTransposeValues(), row, Int(b, index[4]) * chunkElements);
         Value offset =
             SharedTile{size, size}.offset(b, i32Constant(b, 0), toInt(b, row), toInt(b, index[4]));
         Value first = Int(b, batch) * copies + head;
@@ -75,6 +75,6 @@ void mlir::blocksparse::device::emitPackValues(ImplicitLocOpBuilder &host, Kerne
         Value base = memref::ExtractAlignedPointerAsIndexOp::create(b, mapping.lookup(packed));
         Value address = Int(b, base) + Int(b, first) * (size * size * 2);
         address = Int(b, address) + toIndex(b, offset);
-        LLVM::StoreOp::create(b, piece, globalPointer(b, address), /*alignment=*/16);
+        LLVM::StoreOp::create(b, chunk, globalPointer(b, address), /*alignment=*/16);
       });
 }

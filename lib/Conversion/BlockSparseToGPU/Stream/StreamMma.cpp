@@ -110,7 +110,7 @@ MmaConsumer::MmaConsumer(ImplicitLocOpBuilder &b, const StreamKernel &kernel)
   result = Int(b, result) + Int(b, kernel.warp) * plan.resultBytes();
   Value zero = constant(b, 0);
   LanePlace left = LanePlace::get(b, lane, /*rowsFirst=*/true);
-  leftLane = valueTile().offset(b, zero, left.row, left.piece);
+  leftLane = valueTile().offset(b, zero, left.row, left.chunk);
   rightLane = plan.panels().laneOffset(b, lane, StreamPanels::Order::KFirst, zero);
 }
 
@@ -120,7 +120,7 @@ MmaConsumer::MmaConsumer(ImplicitLocOpBuilder &b, const StreamKernel &kernel)
 
 Fragments MmaConsumer::loadLeft(ImplicitLocOpBuilder &b, Value block, int64_t k) const {
   Fragments fragments;
-  Value place = movePieces(b, Int(b, block) + leftLane, k / 8);
+  Value place = moveChunks(b, Int(b, block) + leftLane, k / 8);
   for (int64_t m = 0; m < plan.shape.block; m += 16) {
     Value row = Int(b, place) + (constant(b, m * valueTile().rowBytes()));
     llvm::append_range(fragments, loadMatrices(b, sharedPointer(b, row), /*transposed=*/false));
@@ -349,9 +349,9 @@ void MmaConsumer::writeSubtile(ImplicitLocOpBuilder &b, const TermReader &terms,
       SmallVector<Value> parts(accumulators.slice(((m / 16) * tilesN + col / 8) * 4,
                                                   FragmentEpilogue::fragmentAccumulators));
       LanePlace place = LanePlace::get(b, lane, /*rowsFirst=*/!plan.transposeOut);
-      int64_t firstRow = plan.transposeOut ? n : m, firstPiece = (plan.transposeOut ? m : n) / 8;
+      int64_t firstRow = plan.transposeOut ? n : m, firstChunk = (plan.transposeOut ? m : n) / 8;
       Value offset = buffer.offset(b, constant(b, 0), place.row,
-                                   Int(b, place.piece) + constant(b, firstPiece));
+                                   Int(b, place.chunk) + constant(b, firstChunk));
       offset = Int(b, offset) + (constant(b, firstRow * buffer.rowBytes()));
       if (!warpTiles.empty())
         warpTiles[m / 16].finish(

@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
-static constexpr int64_t pieceBytes = 16;
+static constexpr int64_t chunkBytes = 16;
 
 LanePlace LanePlace::get(ImplicitLocOpBuilder &b, Value lane, bool rowsFirst) {
   Value inner = Int(b, lane) % 8, third = Int(b, lane) / 8 % 2;
@@ -18,9 +18,9 @@ LanePlace LanePlace::get(ImplicitLocOpBuilder &b, Value lane, bool rowsFirst) {
   return {Int(b, inner) + Int(b, half) * 8, rowsFirst ? fourth : third};
 }
 
-Value mlir::blocksparse::device::movePieces(ImplicitLocOpBuilder &b, Value address,
-                                            int64_t pieces) {
-  return b.createOrFold<arith::XOrIOp>(address, i32Constant(b, pieces * pieceBytes));
+Value mlir::blocksparse::device::moveChunks(ImplicitLocOpBuilder &b, Value address,
+                                            int64_t chunks) {
+  return b.createOrFold<arith::XOrIOp>(address, i32Constant(b, chunks * chunkBytes));
 }
 
 Value StreamPanels::laneOffset(ImplicitLocOpBuilder &b, Value lane, Order order, Value col) const {
@@ -28,16 +28,16 @@ Value StreamPanels::laneOffset(ImplicitLocOpBuilder &b, Value lane, Order order,
   bool rowsFirst = shape.kMajor == (order == Order::ColumnsFirst);
   LanePlace place = LanePlace::get(b, lane, rowsFirst);
   if (shape.kMajor)
-    return tile().offset(b, col, place.row, place.piece);
-  Value piece = Int(b, place.piece) + Int(b, col) % subtileCols / 8;
+    return tile().offset(b, col, place.row, place.chunk);
+  Value chunk = Int(b, place.chunk) + Int(b, col) % subtileCols / 8;
   Value matrix = Int(b, col) / subtileCols * (tile().bytes());
-  return Int(b, matrix) + tile().offset(b, i32Constant(b, 0), place.row, piece);
+  return Int(b, matrix) + tile().offset(b, i32Constant(b, 0), place.row, chunk);
 }
 
 Value StreamPanels::select(ImplicitLocOpBuilder &b, Value first, Value number) const {
   if (perCopy() == 1)
     return Int(b, first) + Int(b, number) * stride();
-  // This is movePieces by a number of pieces that is not constant.
+  // This is moveChunks by a number of chunks that is not constant.
   Value inCopy = Int(b, number) % perCopy();
   Value copy = b.createOrFold<arith::XOrIOp>(number, inCopy);
   Value address = Int(b, first) + Int(b, copy) * stride();
@@ -48,8 +48,8 @@ Value StreamPanels::fragmentAddress(ImplicitLocOpBuilder &b, Value panel, int64_
                                     int64_t n) const {
   // A distance of 16 rows is a constant number of bytes; a distance along a row changes the
   // swizzle.
-  int64_t pieces = (shape.kMajor ? k : n % subtileCols) / 8;
+  int64_t chunks = (shape.kMajor ? k : n % subtileCols) / 8;
   int64_t bytes = shape.kMajor ? n * tile().rowBytes()
                                : n / subtileCols * tile().bytes() + k * tile().rowBytes();
-  return Int(b, movePieces(b, panel, pieces)) + bytes;
+  return Int(b, moveChunks(b, panel, chunks)) + bytes;
 }

@@ -20,18 +20,18 @@
 
 namespace mlir::blocksparse::device {
 
-/// Holds the row and the 16-byte piece that a lane addresses for ldmatrix, as in
+/// Holds the row and the 16-byte chunk that a lane addresses for ldmatrix, as in
 /// Kit/MmaFragments.h. Of the four matrices, the second one is 8 rows below the first if
 /// `rowsFirst` is set; otherwise the third one is.
 struct LanePlace {
   static LanePlace get(ImplicitLocOpBuilder &b, Value lane, bool rowsFirst);
-  Value row, piece;
+  Value row, chunk;
 };
 
-/// Moves `address`, a lane's address in a tile, by an even number of 16-byte pieces along its row.
+/// Moves `address`, a lane's address in a tile, by an even number of 16-byte chunks along its row.
 /// Tiles are aligned to their rows, so that this inverts bits of the address to which the swizzle
 /// applies an xor.
-Value movePieces(ImplicitLocOpBuilder &b, Value address, int64_t pieces);
+Value moveChunks(ImplicitLocOpBuilder &b, Value address, int64_t chunks);
 
 /// Computes addresses in the panels of a stage. Addresses and offsets are i32 bytes in shared
 /// memory.
