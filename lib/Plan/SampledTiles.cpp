@@ -16,7 +16,6 @@ using namespace blocksparse;
 
 namespace {
 
-constexpr int64_t unit = subtileSize;
 constexpr int64_t bytesPerElement = 2;
 constexpr int64_t mostInt = std::numeric_limits<int32_t>::max();
 
@@ -86,9 +85,9 @@ int64_t countThere(std::span<const int32_t> words) {
 int64_t loadedExtent(const SampledTile &tile, const SampledForm &form, BlockShape block) {
   const int64_t rows = form.gathersRows && sharesSubtiles(block)
                            ? tile.numBlockRows * block.rows * form.rowsTogether
-                           : countThere(tile.firstRows) * unit;
+                           : countThere(tile.firstRows) * subtileSize;
   const int64_t cols = form.gathersColumns ? tile.numBlockCols * block.cols * form.columnsTogether
-                                           : countThere(tile.firstCols) * unit;
+                                           : countThere(tile.firstCols) * subtileSize;
   return rows / form.cluster + cols;
 }
 
@@ -98,11 +97,11 @@ public:
   SampledTiler(const SampledProduct &product, int64_t k, const WorkOptions &options)
       : block(product.form.of(product.block)), k(k), options(options), form(product.form),
         shared(product.form.sharesColumns(product.block)), fine(sharesSubtiles(product.block)),
-        tall(fine ? 2 * unit / block.rows : 1), wide(fine ? unit / block.cols : 1),
+        tall(fine ? 2 * subtileSize / block.rows : 1), wide(fine ? subtileSize / block.cols : 1),
         most(product.form.subtileColumns(product.block) * (form.gathersColumns ? wide : 1)),
         plans(product.heads) {
     if (product.form.gathersRows)
-      findUnits(product);
+      findSubtiles(product);
     else
       makeBands(product);
   }
@@ -110,7 +109,7 @@ public:
   /// Plans all tiles. There will be `copies` tiles for each one that is planned.
   void run(int64_t copies) {
     if (form.gathersRows)
-      return coverUnits(copies);
+      return coverSubtiles(copies);
     // Make tiles narrower, but not below 64 columns, while some workers would get no tile.
     while (most > (form.gathersColumns ? wide : 1) &&
            countTiles(most / 2) * copies <= options.workers)
@@ -168,14 +167,14 @@ private:
   }
 
   void addBlockRow(std::span<const BlockCoordinate> row) {
-    const int64_t step = shared ? 2 * unit : unit;
+    const int64_t step = shared ? 2 * subtileSize : subtileSize;
     for (int64_t m = 0; m < block.rows; m += step) {
       Band band{row[0].head, row[0].row * block.rows + m, {}};
       for (const BlockCoordinate &at : row)
-        for (int64_t n = 0; n < block.cols; n += unit)
+        for (int64_t n = 0; n < block.cols; n += subtileSize)
           band.subtileColumns.push_back(
               {at.col * block.cols + n,
-               (at.value * block.rows + m) * SampledTile::destinationsPerRow + n / unit});
+               (at.value * block.rows + m) * SampledTile::destinationsPerRow + n / subtileSize});
       bands.push_back(std::move(band));
     }
   }
@@ -185,7 +184,7 @@ private:
 
   void addBand(std::span<const BlockCoordinate> row) {
     const int64_t columns = columnsOfSubtile();
-    Band band{row[0].head, row[0].row / tall * 2 * unit, {}};
+    Band band{row[0].head, row[0].row / tall * 2 * subtileSize, {}};
     for (const BlockCoordinate &at : row) {
       const int64_t col = at.col / columns * columns * block.cols;
       if (band.subtileColumns.empty() || band.subtileColumns.back().col != col) {
@@ -199,9 +198,10 @@ private:
 
   /// Lists the blocks of each head. Blocks that are made of subtiles are cut into them: block rows
   /// and columns are then those of subtiles, and values are destinations.
-  void findUnits(const SampledProduct &product) {
-    units.resize(product.heads);
-    const int64_t rows = fine ? 1 : block.rows / unit, cols = fine ? 1 : block.cols / unit;
+  void findSubtiles(const SampledProduct &product) {
+    headSubtiles.resize(product.heads);
+    const int64_t rows = fine ? 1 : block.rows / subtileSize,
+                  cols = fine ? 1 : block.cols / subtileSize;
     for (const BlockCoordinate &at : getBlocks(product))
       for (int64_t m = 0; m < rows; ++m)
         for (int64_t n = 0; n < cols; ++n) {
@@ -210,8 +210,8 @@ private:
           subtile.col = static_cast<int32_t>(at.col * cols + n);
           if (!fine)
             subtile.value = static_cast<int32_t>(
-                (at.value * block.rows + m * unit) * SampledTile::destinationsPerRow + n);
-          units[at.head].push_back(subtile);
+                (at.value * block.rows + m * subtileSize) * SampledTile::destinationsPerRow + n);
+          headSubtiles[at.head].push_back(subtile);
         }
   }
 
@@ -227,15 +227,15 @@ private:
     shape.cols = cols / form.columnsTogether;
     shape.rowsTogether = form.rowsTogether;
     shape.colsTogether = form.columnsTogether;
-    shape.windowRows = extent / (fine ? block.rows : unit);
-    shape.windowCols = extent / (fine ? block.cols : unit);
+    shape.windowRows = extent / (fine ? block.rows : subtileSize);
+    shape.windowCols = extent / (fine ? block.cols : subtileSize);
     std::vector<std::vector<CoverTile>> tiles;
-    for (const std::vector<BlockCoordinate> &head : units)
+    for (const std::vector<BlockCoordinate> &head : headSubtiles)
       tiles.push_back(coverBlocks(head, shape));
     return tiles;
   }
 
-  void coverUnits(int64_t copies) {
+  void coverSubtiles(int64_t copies) {
     std::vector<std::vector<CoverTile>> heads = coverHeads(most);
     auto hasAll = [&](const std::vector<std::vector<CoverTile>> &heads) {
       int64_t count = 0;
@@ -275,16 +275,16 @@ private:
           out[placeOf(row, col)] = cover.values[row * blockCols + col];
     } else {
       for (int64_t i = 0; i < rows; ++i)
-        tile.firstRows[i] = static_cast<int32_t>(cover.rows[i] * unit);
+        tile.firstRows[i] = static_cast<int32_t>(cover.rows[i] * subtileSize);
       for (int64_t i = 0; i < cols; ++i)
-        tile.firstCols[i] = static_cast<int32_t>(cover.cols[i] * unit);
+        tile.firstCols[i] = static_cast<int32_t>(cover.cols[i] * subtileSize);
       for (int64_t row = 0; row < rows; ++row)
         std::copy_n(&cover.values[row * cols], cols, &tile.destinations[row * 4]);
     }
     // Workers get equally many tiles, and begin them together: the time of the products of a full
     // tile is a lower bound of the cost, which the loads of most tiles do not exceed.
     constexpr int64_t ofTile = int64_t{1} << 40;
-    const int64_t loaded = std::max<int64_t>(loadedExtent(tile, form, block), 5 * unit);
+    const int64_t loaded = std::max<int64_t>(loadedExtent(tile, form, block), 5 * subtileSize);
     plan.cost = ofTile + loaded * k * bytesPerElement;
     plans[head].push_back(plan);
   }
@@ -354,15 +354,15 @@ private:
   SampledTile makeTile(const Band &band, std::span<const SubtileColumn> subtileColumns) {
     SampledTile tile = emptyTile();
     tile.firstRows[0] = static_cast<int32_t>(band.row);
-    tile.firstRows[1] = static_cast<int32_t>(shared ? band.row + unit : -1);
+    tile.firstRows[1] = static_cast<int32_t>(shared ? band.row + subtileSize : -1);
     for (size_t c = 0; c < subtileColumns.size() && !form.gathersColumns; ++c) {
       tile.firstCols[c] = static_cast<int32_t>(subtileColumns[c].col);
       if (fine)
         continue;
       tile.destinations[c] = static_cast<int32_t>(subtileColumns[c].place);
       if (shared)
-        tile.destinations[4 + c] =
-            static_cast<int32_t>(subtileColumns[c].place + unit * SampledTile::destinationsPerRow);
+        tile.destinations[4 + c] = static_cast<int32_t>(
+            subtileColumns[c].place + subtileSize * SampledTile::destinationsPerRow);
     }
     if (fine)
       addPlaces(tile, subtileColumns);
@@ -400,7 +400,7 @@ private:
   int64_t most;
   std::vector<Band> bands;
   /// The blocks or subtiles of each head, if rows are gathered; `bands` is then empty.
-  std::vector<std::vector<BlockCoordinate>> units;
+  std::vector<std::vector<BlockCoordinate>> headSubtiles;
   /// The value blocks of the Chunks of all row tiles, block column by block column.
   std::vector<int32_t> values;
   std::vector<int32_t> places;
@@ -453,7 +453,8 @@ double blocksparse::estimateSampledTime(const SampledWorkLists &lists,
   int64_t most = 0;
   for (int64_t worker = 0; worker < workers; ++worker)
     most = std::max<int64_t>(most, lists.workers[worker + 1] - lists.workers[worker]);
-  const double flops = 2.0 * static_cast<double>(halves * unit * subtileColumns * unit * k);
+  const double flops =
+      2.0 * static_cast<double>(halves * subtileSize * subtileColumns * subtileSize * k);
   const double seconds =
       rates.launchSeconds +
       std::max(loaded / (static_cast<double>(workers) * rates.loadedBytesPerSecond),

@@ -12,8 +12,6 @@ using namespace blocksparse;
 
 namespace {
 
-constexpr int64_t unit = subtileSize;
-
 /// Checks tiles one by one, and marks every subtile or block that they write.
 class SampledChecker {
 public:
@@ -21,7 +19,7 @@ public:
                  const TileSpace &space)
       : product(product), places(places), space(space),
         shared(product.form.sharesColumns(product.block)), fine(sharesSubtiles(product.block)),
-        subtiles(fine ? 1 : product.block.rows / unit * (product.block.cols / unit)) {
+        subtiles(fine ? 1 : product.block.rows / subtileSize * (product.block.cols / subtileSize)) {
     int64_t values = 0;
     for (const BlockCoordinate &at : product.lut)
       values = std::max(values, int64_t{at.value} + 1);
@@ -39,7 +37,7 @@ public:
              text(tile.batch);
     if (tile.head < 0 || tile.head >= space.heads)
       return name + " to have a head in [0, " + text(space.heads) + "), but got " + text(tile.head);
-    const int64_t second = shared ? tile.firstRows[0] + unit : -1;
+    const int64_t second = shared ? tile.firstRows[0] + subtileSize : -1;
     if (!product.form.gathersRows && tile.firstRows[1] != second)
       return name + " to have its second half from row " + text(second) + ", but got " +
              text(tile.firstRows[1]);
@@ -67,9 +65,10 @@ private:
   std::string checkPlace(const SampledTile &tile, int i) {
     const int64_t half = shared ? i / 4 : 0, subtileColumn = shared ? i % 4 : i;
     const int64_t y = tile.destinations[i] / SampledTile::destinationsPerRow,
-                  x = tile.destinations[i] % SampledTile::destinationsPerRow * unit;
+                  x = tile.destinations[i] % SampledTile::destinationsPerRow * subtileSize;
     const int64_t value = y / product.block.rows, m = y % product.block.rows;
-    if (tile.destinations[i] < 0 || !isValue(value) || m % unit != 0 || x >= product.block.cols)
+    if (tile.destinations[i] < 0 || !isValue(value) || m % subtileSize != 0 ||
+        x >= product.block.cols)
       return "expects the place of a subtile of a block, but got " + text(tile.destinations[i]);
     const BlockCoordinate &at = byValue[value];
     const int64_t row = at.row * product.block.rows + m, col = at.col * product.block.cols + x;
@@ -77,7 +76,8 @@ private:
       return "expects row " + text(row) + " and column " + text(col) + " for place " +
              text(tile.destinations[i]) + ", but got " + text(tile.firstRows[half]) + " and " +
              text(tile.firstCols[subtileColumn]);
-    return markSubtile(tile, value, m / unit * (product.block.cols / unit) + x / unit,
+    return markSubtile(tile, value,
+                       m / subtileSize * (product.block.cols / subtileSize) + x / subtileSize,
                        tile.destinations[i]);
   }
 
@@ -85,7 +85,7 @@ private:
   std::string checkBlocks(const SampledTile &tile) {
     const BlockShape block = product.form.of(product.block);
     const int64_t width = placesPerTile(block), each = blocksPerSubtile(block);
-    const int64_t wide = unit / block.cols, high = unit / block.rows;
+    const int64_t wide = subtileSize / block.cols, high = subtileSize / block.rows;
     const int64_t rows = places.size() / width;
     const int64_t rowsTogether = product.form.rowsTogether;
     const int64_t colsTogether = product.form.columnsTogether;

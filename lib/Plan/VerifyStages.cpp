@@ -13,7 +13,7 @@ using namespace blocksparse;
 
 namespace {
 
-constexpr int64_t unit = 64;
+constexpr int64_t slabRows = 64;
 
 std::string expected(const std::string &what, int64_t wanted, int64_t got) {
   return "expects " + what + " " + text(wanted) + ", but got " + text(got);
@@ -25,7 +25,7 @@ public:
   StageChecker(const RowProduct &product, const StageTables &tables, const TileSpace &space,
                const StreamShape *shape)
       : product(product), tables(tables), space(space), shape(shape),
-        parts(shape ? 1 : product.opRows() / unit) {}
+        parts(shape ? 1 : product.opRows() / slabRows) {}
 
   std::string run() {
     if (std::string error = checkShapes(); !error.empty())
@@ -36,7 +36,7 @@ public:
       return error;
     if (std::string error = checkTiles(); !error.empty())
       return error;
-    if (std::string error = checkUnits(); !error.empty())
+    if (std::string error = checkSlabs(); !error.empty())
       return error;
     int64_t place = 0;
     for (size_t group = 0; group < groups.size(); ++group)
@@ -120,24 +120,24 @@ private:
     return {};
   }
 
-  std::string checkUnits() {
-    const int64_t units = product.tiles * parts;
-    std::vector<uint8_t> seen(product.heads * units, 0);
+  std::string checkSlabs() {
+    const int64_t slabs = product.tiles * parts;
+    std::vector<uint8_t> seen(product.heads * slabs, 0);
     for (size_t i = 0; i < tables.rows.size(); ++i) {
       const int64_t row = tables.rows[i];
       if (row == -1)
         continue;
-      if (row < 0 || row >= units)
-        return "expects row units in [-1, " + text(units) + "), but got " + text(row);
-      uint8_t &mark = seen[groups[i / tables.groupSize].head * units + row];
+      if (row < 0 || row >= slabs)
+        return "expects slabs in [-1, " + text(slabs) + "), but got " + text(row);
+      uint8_t &mark = seen[groups[i / tables.groupSize].head * slabs + row];
       if (mark)
-        return "expects row unit " + text(row) + " in one group, but got it again in group " +
+        return "expects slab " + text(row) + " in one group, but got it again in group " +
                text(i / tables.groupSize);
       mark = 1;
     }
     for (size_t i = 0; i < seen.size(); ++i)
       if (!seen[i])
-        return "expects row unit " + text(i % units) + " of head " + text(i / units) +
+        return "expects slab " + text(i % slabs) + " of head " + text(i / slabs) +
                " in a group, but got it in none";
     return {};
   }
@@ -161,9 +161,9 @@ private:
 
   std::vector<Subtile> subtiles(const Group &group, int64_t row) const {
     std::vector<Subtile> wanted;
-    const int64_t depth = product.opDepth(), m = row % parts * unit;
+    const int64_t depth = product.opDepth(), m = row % parts * slabRows;
     for (const RowEntry &entry : entriesOf(group, row))
-      for (int64_t k = 0; k < depth; k += unit) {
+      for (int64_t k = 0; k < depth; k += slabRows) {
         const int64_t y = entry.value * product.block.rows;
         if (product.transposeValues)
           wanted.push_back({entry.dense * depth + k, m, y + k});
@@ -353,11 +353,11 @@ private:
     std::sort(wanted.begin(), wanted.end(),
               [](const RowEntry &a, const RowEntry &b) { return a.dense < b.dense; });
     if (wanted.size() != got.size())
-      return expected("blocks of row unit " + text(row) + " to number", wanted.size(), got.size());
+      return expected("blocks of slab " + text(row) + " to number", wanted.size(), got.size());
     for (size_t i = 0; i < got.size(); ++i)
       if (!(wanted[i] == got[i]))
         return "expects value block " + text(wanted[i].value) + " with panel " +
-               text(wanted[i].dense) + " in row unit " + text(row) + ", but got value block " +
+               text(wanted[i].dense) + " in slab " + text(row) + ", but got value block " +
                text(got[i].value) + " with panel " + text(got[i].dense);
     return {};
   }

@@ -365,7 +365,7 @@ TEST(Stages, FaultsOfCopiesAreFound) {
   EXPECT_EQ(fault(14, 8),
             "in group 0 expects ascending panels, but got 0 after 8"); // [5] of it is 0
   // A copy occurs again, but with a block that its first occurrence has.
-  EXPECT_EQ(fault(16, 4), "in group 0 expects value block 5 with panel 9 in row unit 0, but got "
+  EXPECT_EQ(fault(16, 4), "in group 0 expects value block 5 with panel 9 in slab 0, but got "
                           "value block 5 with panel 5");
   EXPECT_EQ(stages.verifyRecords({{14, 8}, {17, 12}}),
             "in group 0 expects a block in each copy, but got none in that of panel 12");

@@ -312,8 +312,8 @@ MmaConsumer::WarpTiles MmaConsumer::startWarpTiles(ImplicitLocOpBuilder &b, cons
   WarpTiles warpTiles;
   if (Epilogue::isTrivial(kernel.op))
     return warpTiles;
-  Value unit = kernel.lists.rowOf(b, tile.group, rowPlace(b, number));
-  WarpTilePosition row = kernel.getWarpTile(b, tile, unit);
+  Value slab = kernel.lists.rowOf(b, tile.group, rowPlace(b, number));
+  WarpTilePosition row = kernel.getWarpTile(b, tile, slab);
   int64_t count = plan.shape.block / FragmentEpilogue::fragment;
   for (int64_t i = 0; i < count; ++i) {
     WarpTilePosition warpTile = row;
@@ -329,8 +329,8 @@ MmaConsumer::WarpTiles MmaConsumer::startWarpTiles(ImplicitLocOpBuilder &b, cons
 
 void MmaConsumer::prefetchRow(ImplicitLocOpBuilder &b, const StagedTile &tile,
                               int64_t number) const {
-  Value unit = kernel.lists.rowOf(b, tile.group, rowPlace(b, number));
-  prefetchTerms(b, kernel.epilogue, kernel.getWarpTile(b, tile, unit), lane, /*threads=*/32,
+  Value slab = kernel.lists.rowOf(b, tile.group, rowPlace(b, number));
+  prefetchTerms(b, kernel.epilogue, kernel.getWarpTile(b, tile, slab), lane, /*threads=*/32,
                 plan.shape.block, plan.cols, plan.terms.given());
 }
 
@@ -365,8 +365,8 @@ void MmaConsumer::writeSubtile(ImplicitLocOpBuilder &b, const TermReader &terms,
 void MmaConsumer::storeRow(ImplicitLocOpBuilder &b, const StagedTile &tile, int64_t number,
                            TermReader &terms, MutableArrayRef<FragmentEpilogue> warpTiles,
                            ArrayRef<Value> accumulators) const {
-  Value unit = kernel.lists.rowOf(b, tile.group, rowPlace(b, number));
-  Value there = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, unit, constant(b, 0));
+  Value slab = kernel.lists.rowOf(b, tile.group, rowPlace(b, number));
+  Value there = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, slab, constant(b, 0));
   for (int64_t subtile = 0; subtile < plan.cols / subtileCols; ++subtile) {
     // The buffer may be overwritten after the store of the previous subtile has read it.
     emitIf(b, kernel.isFirstLane, [&](ImplicitLocOpBuilder &b) { emitWaitStoresRead(b); });
@@ -378,7 +378,7 @@ void MmaConsumer::storeRow(ImplicitLocOpBuilder &b, const StagedTile &tile, int6
     emitProxyFence(b);
     emitWarpBarrier(b);
     emitIf(b, both(b, kernel.isFirstLane, there), [&](ImplicitLocOpBuilder &b) {
-      kernel.storeSubtile(b, tile, unit, subtile, result);
+      kernel.storeSubtile(b, tile, slab, subtile, result);
       emitCommitStores(b);
     });
   }

@@ -239,10 +239,10 @@ void StreamKernel::emitProducer(ImplicitLocOpBuilder &b) {
 // Results
 //===----------------------------------------------------------------------===//
 
-void StreamKernel::storeSubtile(ImplicitLocOpBuilder &b, const StagedTile &tile, Value unit,
+void StreamKernel::storeSubtile(ImplicitLocOpBuilder &b, const StagedTile &tile, Value slab,
                                 int64_t subtile, Value address) const {
   PlannedDSDOp op = this->op;
-  Value row = Int(b, unit) * plan.shape.block;
+  Value row = Int(b, slab) * plan.shape.block;
   Value col = Int(b, tile.columnTile) * plan.cols + constant(b, subtile * subtileCols);
   MapPlace place = StagedTiles::placeIn(b, op.getInit(), row, col, tile.batch, tile.head);
   if (plan.transposeOut)
@@ -256,11 +256,11 @@ Value StreamKernel::readableRow(ImplicitLocOpBuilder &b, const StagedTile &tile,
 }
 
 WarpTilePosition StreamKernel::getWarpTile(ImplicitLocOpBuilder &b, const StagedTile &tile,
-                                           Value unit) const {
+                                           Value slab) const {
   WarpTilePosition warpTile;
   warpTile.batch = toIndex(b, tile.batch);
   warpTile.head = toIndex(b, tile.head);
-  warpTile.row = Int(b, unit) * plan.shape.block;
+  warpTile.row = Int(b, slab) * plan.shape.block;
   warpTile.col = Int(b, tile.columnTile) * plan.cols;
   warpTile.rows = out.rows();
   warpTile.cols = out.cols();

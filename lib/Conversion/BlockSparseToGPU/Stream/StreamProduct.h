@@ -103,15 +103,15 @@ public:
   Value wordPointer(ImplicitLocOpBuilder &b, Value stageBase, Value number) const;
   /// Returns the shared-memory address (i32) of the first value block of a stage.
   Value valuesBase(ImplicitLocOpBuilder &b, Value stageBase) const;
-  /// Starts the TMA store of a subtile of block row `unit` from shared memory. One thread calls it.
-  void storeSubtile(ImplicitLocOpBuilder &b, const StagedTile &tile, Value unit, int64_t subtile,
+  /// Starts the TMA store of a subtile of block row `slab` from shared memory. One thread calls it.
+  void storeSubtile(ImplicitLocOpBuilder &b, const StagedTile &tile, Value slab, int64_t subtile,
                     Value address) const;
   /// Returns the block row (i32) at index `place` (i32) of the tile's row group. If there is none,
   /// it returns 0: such a row may be read but is not stored.
   Value readableRow(ImplicitLocOpBuilder &b, const StagedTile &tile, Value place) const;
-  /// Returns the position of the accumulators of block row `unit` of a tile, [row][column]; the
+  /// Returns the position of the accumulators of block row `slab` of a tile, [row][column]; the
   /// lane is set.
-  WarpTilePosition getWarpTile(ImplicitLocOpBuilder &b, const StagedTile &tile, Value unit) const;
+  WarpTilePosition getWarpTile(ImplicitLocOpBuilder &b, const StagedTile &tile, Value slab) const;
 
   PlannedDSDOp op;
   StreamPlan plan;

@@ -67,7 +67,7 @@ TermSet TermStages::given() const {
 }
 
 /// Returns the block row (i32) of row `number` (i32) of consumer `owner` (i32) in a tile.
-static Value unitOf(ImplicitLocOpBuilder &b, const StreamKernel &kernel, const StagedTile &tile,
+static Value slabOf(ImplicitLocOpBuilder &b, const StreamKernel &kernel, const StagedTile &tile,
                     Value owner, Value number) {
   return kernel.readableRow(b, tile, kernel.plan.placeOf(b, owner, number));
 }
@@ -80,10 +80,10 @@ static Value unitOf(ImplicitLocOpBuilder &b, const StreamKernel &kernel, const S
 static MapPlace inputPlace(ImplicitLocOpBuilder &b, const StreamKernel &kernel,
                            const StagedTile &tile, Value owner, int64_t number) {
   const TermStages &terms = kernel.plan.terms;
-  Value unit = unitOf(b, kernel, tile, owner, constant(b, number / terms.subtiles()));
+  Value slab = slabOf(b, kernel, tile, owner, constant(b, number / terms.subtiles()));
   Value col = Int(b, tile.columnTile) * terms.cols;
   col = Int(b, col) + (constant(b, number % terms.subtiles() * subtileCols));
-  Value row = Int(b, unit) * terms.shape.block;
+  Value row = Int(b, slab) * terms.shape.block;
   MapPlace place =
       StagedTiles::placeIn(b, PlannedDSDOp(kernel.op).getInput(), row, col, tile.batch, tile.head);
   if (terms.transposeOut)
@@ -153,8 +153,8 @@ private:
     Value row = arith::RemUIOp::create(b, place, perStage);
     row = Int(b, row) + constant(b, terms.firstRow(number));
     row = arith::MinSIOp::create(b, row, constant(b, terms.ownedRows() - 1));
-    Value unit = unitOf(b, kernel, tile, arith::DivUIOp::create(b, place, perStage), row);
-    return Int(b, unit) * block + Int(b, element) % block;
+    Value slab = slabOf(b, kernel, tile, arith::DivUIOp::create(b, place, perStage), row);
+    return Int(b, slab) * block + Int(b, element) % block;
   }
 
   /// Copies `count` elements of an operand to address `to` (i32) as f32. Element i is element

@@ -268,8 +268,8 @@ void StreamWgmmaConsumer::emit(ImplicitLocOpBuilder &b) const {
 /// transposed.
 WarpTilePosition StreamWgmmaConsumer::getWarpTile(ImplicitLocOpBuilder &b, const StagedTile &work,
                                                   int64_t number) const {
-  Value unit = kernel.readableRow(b, work, rowPlace(b, number / subtiles()));
-  WarpTilePosition accumulators = kernel.getWarpTile(b, work, unit);
+  Value slab = kernel.readableRow(b, work, rowPlace(b, number / subtiles()));
+  WarpTilePosition accumulators = kernel.getWarpTile(b, work, slab);
   std::swap(accumulators.row, accumulators.col);
   std::swap(accumulators.rows, accumulators.cols);
   accumulators.transposed = !accumulators.transposed;
@@ -330,9 +330,9 @@ void StreamWgmmaConsumer::storeRows(ImplicitLocOpBuilder &b, const StagedTile &w
     // The buffers may be overwritten after the stores of the previous subtiles have read them.
     emitIf(b, isFirst, [&](ImplicitLocOpBuilder &b) { emitWaitStoresRead(b); });
     emitGroupBarrier(b);
-    SmallVector<Value> units, addresses;
+    SmallVector<Value> slabs, addresses;
     for (int64_t i = first; i < last; ++i) {
-      units.push_back(kernel.lists.rowOf(b, work.group, rowPlace(b, i / subtiles())));
+      slabs.push_back(kernel.lists.rowOf(b, work.group, rowPlace(b, i / subtiles())));
       addresses.push_back(Int(b, result) + (constant(b, (i - first) * plan.resultBytes())));
       warpTile = std::move(following);
       following.reset();
@@ -348,10 +348,10 @@ void StreamWgmmaConsumer::storeRows(ImplicitLocOpBuilder &b, const StagedTile &w
     emitGroupBarrier(b);
     emitIf(b, isFirst, [&](ImplicitLocOpBuilder &b) {
       for (int64_t i = first; i < last; ++i) {
-        Value unit = units[i - first];
-        Value there = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, unit, constant(b, 0));
+        Value slab = slabs[i - first];
+        Value there = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, slab, constant(b, 0));
         emitIf(b, there, [&](ImplicitLocOpBuilder &b) {
-          kernel.storeSubtile(b, work, unit, i % subtiles(), addresses[i - first]);
+          kernel.storeSubtile(b, work, slab, i % subtiles(), addresses[i - first]);
         });
       }
       emitCommitStores(b);

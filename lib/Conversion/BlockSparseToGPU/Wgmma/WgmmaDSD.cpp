@@ -24,7 +24,7 @@ using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
 /// Values of k of a k step, and rows of a half.
-static constexpr int64_t unit = 64;
+static constexpr int64_t slabRows = 64;
 
 namespace {
 
@@ -33,7 +33,7 @@ struct DSDPlan {
   explicit DSDPlan(PlannedDSDOp op, int64_t sharedLimit);
 
   WgmmaShape shape;
-  MapBox values{unit}, dense{unit}, out{unit};
+  MapBox values{slabRows}, dense{slabRows}, out{slabRows};
 };
 
 /// Emits the kernel of a planned_dsd.
@@ -62,16 +62,16 @@ protected:
 
 private:
   /// Returns the slab (i32) of half `group` of a tile, or -1 if there is none.
-  Value unitOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group) const;
+  Value slabOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group) const;
   /// Returns the index (i32) of the record of a k step. Past the end of the table it is the last
   /// record: steps are read ahead, and that result is not used.
   Value recordOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step) const;
-  /// Returns the coordinate of subtile `number` of slab `rowUnit` of a tile, in the map of the
+  /// Returns the coordinate of subtile `number` of slab `slab` of a tile, in the map of the
   /// result or of C.
-  MapPlace subtileIn(ImplicitLocOpBuilder &b, Value memref, const WgmmaWork &tile, Value rowUnit,
+  MapPlace subtileIn(ImplicitLocOpBuilder &b, Value memref, const WgmmaWork &tile, Value slab,
                      int64_t number) const;
   /// Names the fields of a tile's WgmmaWork.
-  enum Field { Unit0, Unit1, Col, First, Batch, Head, ValuesRow };
+  enum Field { Slab0, Slab1, Col, First, Batch, Head, ValuesRow };
 
   PlannedDSDOp op;
   DSDPlan plan;
@@ -95,11 +95,11 @@ DSDPlan::DSDPlan(PlannedDSDOp op, int64_t sharedLimit) {
   shape.defersStore = Epilogue::isTrivial(op);
   // If blocks have a multiple of 128 rows, both halves of a tile are in one block row and have the
   // same blocks.
-  shape.hasGaps = op.getBlock()[op.getTransposeValues() ? 1 : 0] % (2 * unit) != 0;
+  shape.hasGaps = op.getBlock()[op.getTransposeValues() ? 1 : 0] % (2 * slabRows) != 0;
   shape.hasInput = hasMappedInput(op);
   const auto *params = op.getSchedule()->getIf<::blocksparse::WgmmaParams>();
   shape.fitStages(params->stages ? params->stages : params->usualStages, sharedLimit);
-  dense = kMajor ? MapBox{shape.cols} : MapBox{unit, shape.cols / subtileCols};
+  dense = kMajor ? MapBox{shape.cols} : MapBox{slabRows, shape.cols / subtileCols};
 }
 
 DSDKernel::DSDKernel(ImplicitLocOpBuilder &b, PlannedDSDOp op, const DSDPlan &plan,
@@ -127,9 +127,9 @@ WgmmaWork DSDKernel::getTile(ImplicitLocOpBuilder &b, Value number) {
            Int(b, block) * (op.getBlock()[0])}};
 }
 
-Value DSDKernel::unitOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group) const {
+Value DSDKernel::slabOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group) const {
   Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, group, i32Constant(b, 0));
-  return arith::SelectOp::create(b, isFirst, tile.fields[Unit0], tile.fields[Unit1]);
+  return arith::SelectOp::create(b, isFirst, tile.fields[Slab0], tile.fields[Slab1]);
 }
 
 Value DSDKernel::recordOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step) const {
@@ -195,8 +195,8 @@ void DSDKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value
 
 void DSDKernel::emitInputCopy(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t group,
                               int64_t number, Value to, Value barrier) {
-  Value rowUnit = tile.fields[group == 0 ? Unit0 : Unit1];
-  emitTensorLoad(b, inputMap, plan.out, subtileIn(b, op.getInput(), tile, rowUnit, number), to,
+  Value slab = tile.fields[group == 0 ? Slab0 : Slab1];
+  emitTensorLoad(b, inputMap, plan.out, subtileIn(b, op.getInput(), tile, slab, number), to,
                  barrier);
 }
 
@@ -225,7 +225,7 @@ WarpTilePosition DSDKernel::getPart(ImplicitLocOpBuilder &b, const WgmmaWork &ti
   WarpTilePosition part;
   part.batch = toIndex(b, tile.fields[Batch]);
   part.head = toIndex(b, tile.fields[Head]);
-  part.row = Int(b, unitOf(b, tile, group)) * unit;
+  part.row = Int(b, slabOf(b, tile, group)) * slabRows;
   part.col = tile.fields[Col];
   part.rows = out.rows();
   part.cols = out.cols();
@@ -234,10 +234,10 @@ WarpTilePosition DSDKernel::getPart(ImplicitLocOpBuilder &b, const WgmmaWork &ti
 }
 
 MapPlace DSDKernel::subtileIn(ImplicitLocOpBuilder &b, Value memref, const WgmmaWork &tile,
-                              Value rowUnit, int64_t number) const {
+                              Value slab, int64_t number) const {
   Value col = Int(b, tile.fields[Col]) + (number * subtileCols);
   MapPlace place =
-      lists.placeIn(b, memref, Int(b, rowUnit) * unit, col, tile.fields[Batch], tile.fields[Head]);
+      lists.placeIn(b, memref, Int(b, slab) * slabRows, col, tile.fields[Batch], tile.fields[Head]);
   if (plan.shape.transposeOut)
     std::swap(place.row, place.col);
   return place;
@@ -245,9 +245,9 @@ MapPlace DSDKernel::subtileIn(ImplicitLocOpBuilder &b, Value memref, const Wgmma
 
 void DSDKernel::storeSubtile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                              int64_t number, Value address) {
-  Value rowUnit = unitOf(b, tile, group);
-  emitIf(b, isThere(b, rowUnit), [&](ImplicitLocOpBuilder &b) {
-    emitTensorStore(b, outMap, subtileIn(b, op.getInit(), tile, rowUnit, number), address);
+  Value slab = slabOf(b, tile, group);
+  emitIf(b, isThere(b, slab), [&](ImplicitLocOpBuilder &b) {
+    emitTensorStore(b, outMap, subtileIn(b, op.getInit(), tile, slab, number), address);
   });
 }
 

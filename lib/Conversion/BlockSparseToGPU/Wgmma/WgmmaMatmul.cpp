@@ -21,7 +21,7 @@ using namespace mlir::blocksparse::device;
 
 /// Rows of a tile, 64 for each consumer warpgroup.
 static constexpr int64_t tileRows = 128;
-static constexpr int64_t unit = 64;
+static constexpr int64_t slabRows = 64;
 /// Number of row tiles that are walked together through all column tiles, so that both factors stay
 /// in the L2 cache: 132 CTAs (H100) then work on about 16 x 8 tiles at a time.
 static constexpr int64_t rasterRows = 16;
@@ -39,7 +39,7 @@ struct MatmulPlan {
 
   MatmulAxes axes;
   WgmmaShape shape;
-  MapBox a{tileRows}, b{unit}, out{unit};
+  MapBox a{tileRows}, b{slabRows}, out{slabRows};
 };
 
 /// Holds the extents of the result in tiles (index), on the host or in the kernel.
@@ -102,11 +102,11 @@ MatmulPlan::MatmulPlan(PlannedMatmulOp op, int64_t sharedLimit) : axes(MatmulAxe
   shape.readsTiles = false;
   shape.fitStages(params->stages ? params->stages : params->usualStages, sharedLimit);
   if (!shape.aKMajor)
-    a = MapBox{unit};
+    a = MapBox{slabRows};
   if (shape.bKMajor)
     b = MapBox{shape.cols};
   else if (!ShapedType::isDynamic(cols) && cols % subtileCols == 0)
-    b = MapBox{unit, shape.cols / subtileCols};
+    b = MapBox{slabRows, shape.cols / subtileCols};
 }
 
 TileGrid TileGrid::get(ImplicitLocOpBuilder &b, PlannedMatmulOp op, const MatmulPlan &plan,
@@ -169,8 +169,8 @@ MapPlace MatmulKernel::placeIn(ImplicitLocOpBuilder &b, Value memref, DenseAxes 
 void MatmulKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step,
                               ArrayRef<Value>, const StageBuffers &stage) {
   Value k = Int(b, step) * WgmmaShape::stepDepth;
-  for (int64_t row = 0; row < tileRows; row += plan.shape.aKMajor ? tileRows : unit) {
-    Value to = Int(b, stage.a) + (row / unit * WgmmaTile::matrixBytes);
+  for (int64_t row = 0; row < tileRows; row += plan.shape.aKMajor ? tileRows : slabRows) {
+    Value to = Int(b, stage.a) + (row / slabRows * WgmmaTile::matrixBytes);
     Value first = Int(b, tile.fields[Row]) + row;
     emitTensorLoad(b, aMap, plan.a, placeIn(b, op.getA(), plan.axes.a, first, k, tile), to,
                    stage.barrier);
@@ -189,7 +189,7 @@ WarpTilePosition MatmulKernel::getPart(ImplicitLocOpBuilder &b, const WgmmaWork 
   WarpTilePosition part;
   part.batch = toIndex(b, tile.fields[Batch]);
   part.head = toIndex(b, tile.fields[Head]);
-  part.row = Int(b, tile.fields[Row]) + Int(b, group) * unit;
+  part.row = Int(b, tile.fields[Row]) + Int(b, group) * slabRows;
   part.col = tile.fields[Col];
   part.rows = out.rows();
   part.cols = out.cols();
@@ -198,7 +198,7 @@ WarpTilePosition MatmulKernel::getPart(ImplicitLocOpBuilder &b, const WgmmaWork 
 
 void MatmulKernel::storeSubtile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
                                 int64_t number, Value address) {
-  Value row = Int(b, tile.fields[Row]) + Int(b, group) * unit;
+  Value row = Int(b, tile.fields[Row]) + Int(b, group) * slabRows;
   Value col = Int(b, tile.fields[Col]) + (number * subtileCols);
   emitTensorStore(b, outMap, placeIn(b, op.getInit(), plan.axes.out, row, col, tile), address);
 }

@@ -30,7 +30,7 @@ using namespace mlir::blocksparse::device;
 using ::blocksparse::GatheredIndices;
 using ::blocksparse::SampledTile;
 
-static constexpr int64_t unit = ::blocksparse::subtileSize;
+static constexpr int64_t subtileRows = ::blocksparse::subtileSize;
 /// Fields of a tile's WgmmaWork that follow the words of its row of the table of tiles: the index
 /// of the row, and this thread's destination for each batch of subtiles.
 static constexpr int64_t indexField = SampledTileTable::columns, firstDestination = indexField + 1;
@@ -52,13 +52,13 @@ struct Factor {
   /// Makes the factor gathered, in boxes of `size` rows or columns.
   void gather(int64_t size) {
     gathers = true;
-    perSubtile = unit / size;
+    perSubtile = subtileRows / size;
   }
   /// True if contiguous columns of a gathered factor are loaded as complete subtiles, too.
   bool hasRuns = false;
   bool copiesSubtiles() const { return !gathers || (hasRuns && perSubtile > 1); }
-  int64_t gatheredSize() const { return unit / perSubtile; }
-  MapBox subtileBox() const { return {unit}; }
+  int64_t gatheredSize() const { return subtileRows / perSubtile; }
+  MapBox subtileBox() const { return {subtileRows}; }
   MapBox gatheredBox() const { return {gatheredSize()}; }
 };
 
@@ -105,7 +105,7 @@ struct SDDPlan {
   SubtileStore::Blocks blocks() const { return {block.rows, block.cols}; }
   /// Returns the box of one store.
   MapBox resultBox() const {
-    return hasBlocks() ? MapBox{block.rows, 1, block.cols} : MapBox{unit};
+    return hasBlocks() ? MapBox{block.rows, 1, block.cols} : MapBox{subtileRows};
   }
   /// Returns the number of batches of subtiles of a tile; the blocks of a batch are stored together
   /// by a warpgroup.
@@ -264,7 +264,7 @@ void SDDKernel::readPlaces(ImplicitLocOpBuilder &b, SmallVectorImpl<Value> &fiel
   Value block = Int(b, thread) % each;
   if (plan.form.swapsAB) {
     // The table lists the blocks of a subtile along its columns, which are rows of the result.
-    int64_t down = unit / plan.block.rows, across = unit / plan.block.cols;
+    int64_t down = subtileRows / plan.block.rows, across = subtileRows / plan.block.cols;
     Value inSubtile = Int(b, block) % ofSubtile;
     Value transposed = Int(b, inSubtile) % across * down + Int(b, inSubtile) / across;
     block = Int(b, block) / ofSubtile * ofSubtile + transposed;
@@ -418,7 +418,7 @@ void SDDKernel::storeSubtileOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, V
     Value zero = i32Constant(b, 0);
     Value firstRow = Int(b, firstBlock(b, tile)) * plan.block.rows;
     Value row = Int(b, place) / SampledTile::destinationsPerRow + firstRow;
-    Value col = Int(b, place) % SampledTile::destinationsPerRow * unit;
+    Value col = Int(b, place) % SampledTile::destinationsPerRow * subtileRows;
     emitTensorStore(b, outMap, {row, col, zero, zero}, address);
   });
 }
