@@ -27,7 +27,7 @@ struct SubtileColumn {
 };
 
 /// Describes rows that share the columns of their tiles, and the columns in which they have blocks.
-struct Band {
+struct RowTile {
   int64_t head, row;
   std::vector<SubtileColumn> subtileColumns;
 };
@@ -103,7 +103,7 @@ public:
     if (product.form.gathersRows)
       findSubtiles(product);
     else
-      makeBands(product);
+      makeRowTiles(product);
   }
 
   /// Plans all tiles. There will be `copies` tiles for each one that is planned.
@@ -115,10 +115,10 @@ public:
            countTiles(most / 2) * copies <= options.workers)
       most /= 2;
     const int64_t each = most * form.cluster;
-    for (const Band &band : bands)
-      for (int64_t first = 0, count = band.subtileColumns.size(); first < count; first += each)
-        addTiles(band,
-                 std::span(band.subtileColumns).subspan(first, std::min(each, count - first)));
+    for (const RowTile &rowTile : rowTiles)
+      for (int64_t first = 0, count = rowTile.subtileColumns.size(); first < count; first += each)
+        addTiles(rowTile,
+                 std::span(rowTile.subtileColumns).subspan(first, std::min(each, count - first)));
     for (std::vector<TilePlan> &head : plans)
       std::stable_sort(head.begin(), head.end(), [](const TilePlan &a, const TilePlan &b) {
         return std::tuple(a.sweep, a.col) < std::tuple(b.sweep, b.col);
@@ -148,19 +148,19 @@ public:
   }
 
 private:
-  void makeBands(const SampledProduct &product) {
+  void makeRowTiles(const SampledProduct &product) {
     std::vector<BlockCoordinate> blocks = getBlocks(product);
-    auto bandOf = [&](const BlockCoordinate &at) { return std::tuple(at.head, at.row / tall); };
+    auto rowTileOf = [&](const BlockCoordinate &at) { return std::tuple(at.head, at.row / tall); };
     std::sort(blocks.begin(), blocks.end(),
               [&](const BlockCoordinate &a, const BlockCoordinate &b) {
-                return std::tuple(bandOf(a), a.col) < std::tuple(bandOf(b), b.col);
+                return std::tuple(rowTileOf(a), a.col) < std::tuple(rowTileOf(b), b.col);
               });
     for (size_t begin = 0, end; begin < blocks.size(); begin = end) {
-      for (end = begin; end < blocks.size() && bandOf(blocks[end]) == bandOf(blocks[begin]);)
+      for (end = begin; end < blocks.size() && rowTileOf(blocks[end]) == rowTileOf(blocks[begin]);)
         ++end;
       const std::span row = std::span(blocks).subspan(begin, end - begin);
       if (fine)
-        addBand(row);
+        addRowTile(row);
       else
         addBlockRow(row);
     }
@@ -169,31 +169,32 @@ private:
   void addBlockRow(std::span<const BlockCoordinate> row) {
     const int64_t step = shared ? 2 * subtileSize : subtileSize;
     for (int64_t m = 0; m < block.rows; m += step) {
-      Band band{row[0].head, row[0].row * block.rows + m, {}};
+      RowTile rowTile{row[0].head, row[0].row * block.rows + m, {}};
       for (const BlockCoordinate &at : row)
         for (int64_t n = 0; n < block.cols; n += subtileSize)
-          band.subtileColumns.push_back(
+          rowTile.subtileColumns.push_back(
               {at.col * block.cols + n,
                (at.value * block.rows + m) * SampledTile::destinationsPerRow + n / subtileSize});
-      bands.push_back(std::move(band));
+      rowTiles.push_back(std::move(rowTile));
     }
   }
 
   /// Returns the number of block columns of a SubtileColumn of blocks that share subtiles.
   int64_t columnsOfSubtile() const { return form.gathersColumns ? 1 : wide; }
 
-  void addBand(std::span<const BlockCoordinate> row) {
+  void addRowTile(std::span<const BlockCoordinate> row) {
     const int64_t columns = columnsOfSubtile();
-    Band band{row[0].head, row[0].row / tall * 2 * subtileSize, {}};
+    RowTile rowTile{row[0].head, row[0].row / tall * 2 * subtileSize, {}};
     for (const BlockCoordinate &at : row) {
       const int64_t col = at.col / columns * columns * block.cols;
-      if (band.subtileColumns.empty() || band.subtileColumns.back().col != col) {
-        band.subtileColumns.push_back({col, static_cast<int64_t>(values.size())});
+      if (rowTile.subtileColumns.empty() || rowTile.subtileColumns.back().col != col) {
+        rowTile.subtileColumns.push_back({col, static_cast<int64_t>(values.size())});
         values.resize(values.size() + tall * columns, -1);
       }
-      values[band.subtileColumns.back().place + at.col % columns * tall + at.row % tall] = at.value;
+      values[rowTile.subtileColumns.back().place + at.col % columns * tall + at.row % tall] =
+          at.value;
     }
-    bands.push_back(std::move(band));
+    rowTiles.push_back(std::move(rowTile));
   }
 
   /// Lists the blocks of each head. Blocks that are made of subtiles are cut into them: block rows
@@ -323,8 +324,8 @@ private:
   int64_t countTiles(int64_t subtileColumns) const {
     const int64_t each = subtileColumns * form.cluster;
     int64_t plans = 0;
-    for (const Band &band : bands)
-      plans += (static_cast<int64_t>(band.subtileColumns.size()) + each - 1) / each;
+    for (const RowTile &rowTile : rowTiles)
+      plans += (static_cast<int64_t>(rowTile.subtileColumns.size()) + each - 1) / each;
     return plans * form.cluster;
   }
 
@@ -337,24 +338,24 @@ private:
 
   /// Plans the tile of some columns of a row tile, or the tiles of a cluster, of which the first
   /// has most columns.
-  void addTiles(const Band &band, std::span<const SubtileColumn> subtileColumns) {
+  void addTiles(const RowTile &rowTile, std::span<const SubtileColumn> subtileColumns) {
     TilePlan plan;
-    plan.sweep = band.row / sweepRows();
+    plan.sweep = rowTile.row / sweepRows();
     plan.col = subtileColumns[0].col;
     for (int64_t rank = 0; rank < form.cluster; ++rank) {
       const size_t first = std::min<size_t>(rank * most, subtileColumns.size());
       plan.tiles[rank] = makeTile(
-          band,
+          rowTile,
           subtileColumns.subspan(first, std::min<size_t>(most, subtileColumns.size() - first)));
     }
     plan.cost = loadedExtent(plan.tiles[0], form, block) * k * bytesPerElement + options.tileBytes;
-    plans[band.head].push_back(plan);
+    plans[rowTile.head].push_back(plan);
   }
 
-  SampledTile makeTile(const Band &band, std::span<const SubtileColumn> subtileColumns) {
+  SampledTile makeTile(const RowTile &rowTile, std::span<const SubtileColumn> subtileColumns) {
     SampledTile tile = emptyTile();
-    tile.firstRows[0] = static_cast<int32_t>(band.row);
-    tile.firstRows[1] = static_cast<int32_t>(shared ? band.row + subtileSize : -1);
+    tile.firstRows[0] = static_cast<int32_t>(rowTile.row);
+    tile.firstRows[1] = static_cast<int32_t>(shared ? rowTile.row + subtileSize : -1);
     for (size_t c = 0; c < subtileColumns.size() && !form.gathersColumns; ++c) {
       tile.firstCols[c] = static_cast<int32_t>(subtileColumns[c].col);
       if (fine)
@@ -398,8 +399,8 @@ private:
   const int64_t tall, wide;
   /// The largest number of Chunks of a tile.
   int64_t most;
-  std::vector<Band> bands;
-  /// The blocks or subtiles of each head, if rows are gathered; `bands` is then empty.
+  std::vector<RowTile> rowTiles;
+  /// The blocks or subtiles of each head, if rows are gathered; `rowTiles` is then empty.
   std::vector<std::vector<BlockCoordinate>> headSubtiles;
   /// The value blocks of the Chunks of all row tiles, block column by block column.
   std::vector<int32_t> values;

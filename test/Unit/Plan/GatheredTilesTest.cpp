@@ -390,9 +390,9 @@ TEST(GatheredTiles, TilesLoadWhatTheyHave) {
                      10 + 4 * (together ? 64 + 128 : 64 + 96) / 384.);
   }
   // A row tile has 128 rows, whichever blocks it has.
-  const Product band(layoutOf({"11100", "11100"}), {32, 32},
-                     SampledForm::get({32, 32}, {false, true}, false));
-  EXPECT_DOUBLE_EQ(estimate(band, 1, ratesOf(.25, 100)), 10 + 4 * (128 + 96) / 384.);
+  const Product rowTile(layoutOf({"11100", "11100"}), {32, 32},
+                        SampledForm::get({32, 32}, {false, true}, false));
+  EXPECT_DOUBLE_EQ(estimate(rowTile, 1, ratesOf(.25, 100)), 10 + 4 * (128 + 96) / 384.);
 }
 
 } // namespace

@@ -261,8 +261,8 @@ TEST(SampledTiles, RowsOfSwappedProductsAreColumns) {
   EXPECT_EQ(lists.tiles[1].numBlockCols, 1);
   ASSERT_EQ(lists.places.size(), 128u);
   EXPECT_EQ(lists.places[0], 0);          // half 0, subtileColumn 0, first of its columns, row 0
-  EXPECT_EQ(lists.places[2 * 2 + 1], 2);  // block column 2 of the band, block row 2
-  EXPECT_EQ(lists.places[64 + 1 * 2], 1); // block column 1 of the second band
+  EXPECT_EQ(lists.places[2 * 2 + 1], 2);  // block column 2 of the rowTile, block row 2
+  EXPECT_EQ(lists.places[64 + 1 * 2], 1); // block column 1 of the second rowTile
 }
 
 TEST(SampledTiles, SmallBlocksTakeNarrowerTilesToo) {
