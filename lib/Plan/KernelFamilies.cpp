@@ -298,7 +298,7 @@ std::string checkReductionTile(const WgmmaParams &params, const KernelProblem &p
                : expects("a tile of 128x256 with cluster = " + text(params.cluster), "none");
   if (params.tile.rows != 128)
     return expects("a tile of 128 rows", text(params.tile.rows));
-  if (params.cluster > 1 && params.tile.cols != wgmmaPanelCols)
+  if (params.cluster > 1 && params.tile.cols != wgmmaCtaCols)
     return expects("a tile of 128x256 with cluster = " + text(params.cluster), text(params.tile));
   if (params.tile.cols != 64 && params.tile.cols != 128 && params.tile.cols != 256)
     return expects("a tile of 64, 128 or 256 columns", text(params.tile.cols));
@@ -333,7 +333,7 @@ std::string checkWgmmaSizes(const Schedule &schedule, const KernelProblem &probl
                                                                : checkDenseTile(params, problem);
   if (!fault.empty() || params.stages == 0)
     return fault;
-  const TileSize tile = params.tile.isGiven() ? params.tile : TileSize{128, wgmmaPanelCols};
+  const TileSize tile = params.tile.isGiven() ? params.tile : TileSize{128, wgmmaCtaCols};
   if (int64_t bytes = boundWgmmaSharedBytes(tile, params.stages);
       bytes > facts.sharedMemoryPerBlock)
     return expects("stages that fit " + text(facts.sharedMemoryPerBlock) +
@@ -463,6 +463,6 @@ int64_t blocksparse::boundWgmmaSharedBytes(TileSize tile, int64_t stages) {
 
 int64_t blocksparse::fitDenseWgmmaCols(int64_t cols) {
   if (cols == unknownSize)
-    return wgmmaPanelCols;
-  return std::clamp<int64_t>((cols + 63) / 64 * 64, 64, wgmmaPanelCols);
+    return wgmmaCtaCols;
+  return std::clamp<int64_t>((cols + 63) / 64 * 64, 64, wgmmaCtaCols);
 }

@@ -75,7 +75,7 @@ private:
     };
     const std::pair<const char *, std::array<int64_t, 2>> fields[] = {
         {"group", {tile.group, static_cast<int64_t>(groups.size())}},
-        {"panel", {tile.columnTile, space.panels}},
+        {"panel", {tile.columnTile, space.columnTiles}},
         {"batch", {tile.batch, space.batches}},
         {"head", {tile.head, space.heads}},
         {"first record", {tile.first, records + 1}},
@@ -98,7 +98,8 @@ private:
   }
 
   std::string checkTiles() {
-    const int64_t copies = space.panels * space.batches * (space.lutHeads == 1 ? space.heads : 1);
+    const int64_t copies =
+        space.columnTiles * space.batches * (space.lutHeads == 1 ? space.heads : 1);
     if (tables.tiles.size() != groups.size() * copies)
       return expected("as many tiles as groups, panels, batches and heads make,",
                       groups.size() * copies, tables.tiles.size());
@@ -110,7 +111,7 @@ private:
       const int64_t head = space.lutHeads == 1 ? tile.head : 0,
                     heads = space.lutHeads == 1 ? space.heads : 1;
       uint8_t &mark =
-          seen[((tile.group * space.batches + tile.batch) * heads + head) * space.panels +
+          seen[((tile.group * space.batches + tile.batch) * heads + head) * space.columnTiles +
                tile.columnTile];
       if (mark)
         return "expects one tile for each group, panel, batch and head, but got tile " + text(i) +

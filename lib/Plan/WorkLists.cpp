@@ -52,24 +52,25 @@ double estimateReadBytes(int64_t groups, double valueBytes, int64_t panels, int6
   const double rows = static_cast<double>(divideUp(groups, blocks));
   const double inFlight = std::max(1.0, static_cast<double>(options.workers) / rows);
   const double blockValues = valueBytes * rows / static_cast<double>(groups);
-  const double panelBytes = static_cast<double>(options.panelBytes);
-  const bool fits = blockValues + inFlight * panelBytes <= static_cast<double>(options.cacheBytes);
+  const double columnTileBytes = static_cast<double>(options.columnTileBytes);
+  const bool fits =
+      blockValues + inFlight * columnTileBytes <= static_cast<double>(options.cacheBytes);
   const double rounds = fits ? 1 : std::max(1.0, static_cast<double>(panels) / inFlight);
-  return static_cast<double>(blocks * panels) * panelBytes + rounds * valueBytes;
+  return static_cast<double>(blocks * panels) * columnTileBytes + rounds * valueBytes;
 }
 
 /// Returns the number of row groups that go through the column tiles together: at most one for each
 /// worker. Blocks of groups are of equal size, because a short last one would have more column
-/// tiles in flight. Without panelBytes blocks are as large as possible: a column tile of the dense
-/// operand is then read from memory once, by all workers that need it. Smaller blocks, which read
-/// the values once but the dense operand several times, cost 5 to 50 % (H100, dsd 8192, blocks of
-/// 64 and 128).
+/// tiles in flight. Without columnTileBytes blocks are as large as possible: a column tile of the
+/// dense operand is then read from memory once, by all workers that need it. Smaller blocks, which
+/// read the values once but the dense operand several times, cost 5 to 50 % (H100, dsd 8192, blocks
+/// of 64 and 128).
 int64_t blockOfGroups(const StagedRows &staged, std::span<const int32_t> groups, int64_t panels,
                       const WorkOptions &options) {
   const int64_t count = groups.size(),
                 least = divideUp(count, std::max<int64_t>(1, options.workers));
   int64_t blocks = std::max<int64_t>(1, least);
-  if (options.panelBytes > 0 && options.panelsTogether <= 1) {
+  if (options.columnTileBytes > 0 && options.columnTilesTogether <= 1) {
     constexpr int64_t mostBlocks = 8, bytesPerElement = 2;
     double valueBytes = 0;
     for (int32_t group : groups)
@@ -96,10 +97,10 @@ WorkLists blocksparse::buildWorkLists(const StagedRows &staged, const TileSpace 
   }
   std::vector<StageTile> tiles;
   auto addBlock = [&](std::span<const int32_t> groups, int64_t batch, int64_t head) {
-    const int64_t together = std::max<int64_t>(1, options.panelsTogether);
-    for (int64_t from = 0; from < space.panels; from += together)
+    const int64_t together = std::max<int64_t>(1, options.columnTilesTogether);
+    for (int64_t from = 0; from < space.columnTiles; from += together)
       for (int32_t group : groups)
-        for (int64_t panel = from; panel < std::min(from + together, space.panels); ++panel) {
+        for (int64_t panel = from; panel < std::min(from + together, space.columnTiles); ++panel) {
           const int32_t first = staged.firstRecord[group];
           tiles.push_back({group, static_cast<int32_t>(panel), first,
                            staged.firstRecord[group + 1] - first, static_cast<int32_t>(batch),
@@ -109,7 +110,7 @@ WorkLists blocksparse::buildWorkLists(const StagedRows &staged, const TileSpace 
   for (int64_t batch = 0; batch < space.batches; ++batch)
     for (int64_t head = 0; head < space.heads; ++head) {
       const std::span<const int32_t> order = orders[space.lutHeads == 1 ? 0 : head].groups;
-      const size_t size = blockOfGroups(staged, order, space.panels, options);
+      const size_t size = blockOfGroups(staged, order, space.columnTiles, options);
       for (size_t first = 0; first < order.size(); first += size)
         addBlock(order.subspan(first, std::min(size, order.size() - first)), batch, head);
     }

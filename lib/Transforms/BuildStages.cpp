@@ -114,7 +114,7 @@ static void warnUnstaged(Operation *op, const std::string &reason) {
 /// read of the values from memory; four are better for pairs of block rows of 64 (measured, see
 /// docs/Performance.md). Pairs in clusters would read more of the dense operand at a time than the
 /// L2 cache holds.
-static int64_t panelsTogether(const StagedProduct &product) {
+static int64_t columnTilesTogether(const StagedProduct &product) {
   if (product.stream)
     return 1;
   const bool pairs = product.rows.opRows() % 128 != 0;
@@ -154,10 +154,10 @@ static void buildStages(PlannedDSDOp op, const TargetInfo &target) {
   const int64_t cluster = ::blocksparse::clusterSize(product->tileN);
   options.workers = std::max<int64_t>(1, gpu.multiprocessors / cluster);
   options.cacheBytes = gpu.plannedCacheBytes();
-  options.panelsTogether = panelsTogether(*product);
+  options.columnTilesTogether = columnTilesTogether(*product);
   constexpr int64_t bytesPerElement = 2;
   if (product->stream)
-    options.panelBytes = product->k * product->tileN * bytesPerElement;
+    options.columnTileBytes = product->k * product->tileN * bytesPerElement;
   WorkLists lists = ::blocksparse::buildWorkLists(*staged, product->space, options);
   OpBuilder builder(op);
   op.getStagesMutable().assign(createStageTables(builder, op.getLoc(), *staged, lists));

@@ -15,7 +15,7 @@ using ::blocksparse::WgmmaParams;
 
 static constexpr int64_t minColumns = 64;
 
-int64_t mlir::blocksparse::fitPanel(int64_t n, int64_t wanted) {
+int64_t mlir::blocksparse::fitColumnTile(int64_t n, int64_t wanted) {
   int64_t cols = minColumns;
   while (cols * 2 <= wanted && n % (cols * 2) == 0)
     cols *= 2;
@@ -67,7 +67,7 @@ std::optional<StagedProduct> StagedProduct::get(PlannedDSDOp op, const TargetInf
     product.tileN = stream->tile.cols;
   } else {
     product.tileN = wgmma->tile.isGiven() ? wgmma->tile.cols * wgmma->cluster
-                                          : fitPanel(n, ::blocksparse::wgmmaPanelCols);
+                                          : fitColumnTile(n, ::blocksparse::wgmmaCtaCols);
   }
   auto init = cast<ShapedType>(op.getInit().getType());
   product.rows.heads = op.getLutHeads();

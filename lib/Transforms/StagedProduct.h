@@ -13,7 +13,7 @@ namespace mlir::blocksparse {
 
 /// Returns the columns of a column tile: the largest of `wanted` and its halves, down to 64, that
 /// divides `n`, a multiple of 64.
-int64_t fitPanel(int64_t n, int64_t wanted);
+int64_t fitColumnTile(int64_t n, int64_t wanted);
 
 /// Describes a planned_dsd whose schedule names a family with stages and whose static shapes fit
 /// it.

@@ -56,11 +56,11 @@ namespace blocksparse {
 
 /// The largest number of columns that one CTA of a wgmma kernel computes. A tile of twice as many
 /// is shared by a cluster of two CTAs, each of which loads half of the values for both.
-inline constexpr int64_t wgmmaPanelCols = 256, wgmmaClusterSize = 2;
+inline constexpr int64_t wgmmaCtaCols = 256, wgmmaClusterSize = 2;
 
 /// Returns the number of CTAs that share a tile of `tileN` columns.
 inline int64_t clusterSize(int64_t tileN) {
-  return tileN > wgmmaPanelCols ? tileN / wgmmaPanelCols : 1;
+  return tileN > wgmmaCtaCols ? tileN / wgmmaCtaCols : 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -132,7 +132,7 @@ std::optional<StagedRows> buildStreamStages(const RowProduct &product, const Str
 /// Describes the iteration space of the tiles: there is one tile for each row group, column tile,
 /// batch and head.
 struct TileSpace {
-  int64_t panels = 1, batches = 1, heads = 1;
+  int64_t columnTiles = 1, batches = 1, heads = 1;
   /// 1: every head has a tile of each row group; else each head has row groups of its own.
   int64_t lutHeads = 1;
 };
@@ -146,11 +146,11 @@ struct WorkOptions {
   int64_t tileBytes = 64 << 10;
   /// Number of neighbouring column tiles that are computed side by side: the values of a row group
   /// are then read from memory once for all of them.
-  int64_t panelsTogether = 1;
+  int64_t columnTilesTogether = 1;
   /// Bytes of a column tile of the dense operand. If it is not 0 and column tiles are not computed
   /// side by side, row groups are divided into as many blocks as make the bytes read from memory
   /// fewest.
-  int64_t panelBytes = 0;
+  int64_t columnTileBytes = 0;
 };
 
 /// Holds tiles in the order in which the workers compute them.
@@ -162,10 +162,10 @@ struct WorkLists {
 
 /// Returns the work lists of a product. Tiles are ordered by column tile, with all row groups in
 /// each (or with blocks of at most one group for each worker, or fewer, see
-/// WorkOptions::panelBytes), and assigned by list scheduling: each next tile goes to the worker
-/// with the least cost so far, the first of equals. Groups of very different cost are ordered
-/// longest first. Deterministic. There is at least one worker, and some workers may get no tile.
-/// O(t log workers) for t tiles.
+/// WorkOptions::columnTileBytes), and assigned by list scheduling: each next tile goes to the
+/// worker with the least cost so far, the first of equals. Groups of very different cost are
+/// ordered longest first. Deterministic. There is at least one worker, and some workers may get no
+/// tile. O(t log workers) for t tiles.
 WorkLists buildWorkLists(const StagedRows &staged, const TileSpace &space,
                          const WorkOptions &options);
 

@@ -60,7 +60,7 @@ static bool prefersSplit(const ProductShape &shape, const TargetInfo &target, in
 // Products on the CPU
 //===----------------------------------------------------------------------===//
 
-static Schedule selectPanel(const ProductShape &shape, const TargetInfo &target) {
+static Schedule selectColumnTile(const ProductShape &shape, const TargetInfo &target) {
   int64_t lanes = std::max<int64_t>(1, target.cpuFacts().simdBits / shape.accumulatorBits);
   int64_t vectors = 2;
   if (!ShapedType::isDynamic(shape.cols))
@@ -199,8 +199,9 @@ ScheduleAttr mlir::blocksparse::selectSchedule(Operation *op, const TargetInfo &
   MLIRContext *context = op->getContext();
   std::optional<KernelProblem> problem = getKernelProblem(op);
   if (::blocksparse::isProduct(problem->kind))
-    return ScheduleAttr::get(context, target.isCPU() ? selectPanel(ProductShape::get(op), target)
-                                                     : selectCUDAProduct(op, target));
+    return ScheduleAttr::get(context, target.isCPU()
+                                          ? selectColumnTile(ProductShape::get(op), target)
+                                          : selectCUDAProduct(op, target));
   return ScheduleAttr::get(context, ::blocksparse::getFamilies(*problem, target).front());
 }
 

@@ -471,7 +471,7 @@ TEST(WorkLists, PanelsThatAreWalkedTogetherFollowEachOther) {
   staged.cost.assign(4, 1000);
   staged.firstRecord = {0, 1, 2, 3, 4};
   WorkOptions options{1};
-  options.panelsTogether = 2;
+  options.columnTilesTogether = 2;
   // Of three column tiles the last one is alone.
   const WorkLists lists = buildWorkLists(staged, {3, 1, 1, 1}, options);
   std::vector<std::pair<int32_t, int32_t>> order;
@@ -504,7 +504,7 @@ TEST(WorkLists, GroupsWalkPanelsInTheBlocksThatReadLeast) {
     staged.firstRecord.push_back(g);
   // 8192 columns in column tiles of 128, with 8192 values of k.
   WorkOptions options{132, hopper.plannedCacheBytes()};
-  options.panelBytes = 8192 * 128 * 2;
+  options.columnTileBytes = 8192 * 128 * 2;
   // Groups have 384 rows, of whose blocks `density` are stored. Counts the groups whose column tile
   // 0 is among the first tiles of the workers.
   auto blockOf = [&](double density) {
@@ -522,10 +522,10 @@ TEST(WorkLists, GroupsWalkPanelsInTheBlocksThatReadLeast) {
   EXPECT_EQ(blockOf(0.25), 11);
   EXPECT_EQ(blockOf(0.5), 11);
   EXPECT_EQ(blockOf(1), 8);
-  options.panelsTogether = 2;
+  options.columnTilesTogether = 2;
   EXPECT_EQ(blockOf(0.5), 22);
-  options.panelsTogether = 1;
-  options.panelBytes = 0;
+  options.columnTilesTogether = 1;
+  options.columnTileBytes = 0;
   EXPECT_EQ(blockOf(0.5), 22);
 }
 

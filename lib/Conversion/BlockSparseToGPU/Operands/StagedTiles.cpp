@@ -23,7 +23,7 @@ StagedTiles StagedTiles::get(ImplicitLocOpBuilder &b, PlannedDSDOp op, const IRM
   return lists;
 }
 
-int64_t StagedTiles::panelCols(PlannedDSDOp op) {
+int64_t StagedTiles::columnTileCols(PlannedDSDOp op) {
   const ::blocksparse::Schedule &schedule = op.getSchedule()->getSchedule();
   if (const auto *wgmma = schedule.getIf<::blocksparse::WgmmaParams>())
     return wgmma->tile.cols * wgmma->cluster;

@@ -33,7 +33,7 @@ public:
   static StagedTiles get(ImplicitLocOpBuilder &b, PlannedDSDOp op, const IRMapping &mapping);
 
   /// Returns the columns of a column tile, which the CTAs of a cluster share: a multiple of 64.
-  static int64_t panelCols(PlannedDSDOp op);
+  static int64_t columnTileCols(PlannedDSDOp op);
   /// Returns how many CTAs share a tile as a cluster: more than 1 if it has more than 256 columns.
   static int64_t clusterSize(PlannedDSDOp op);
   /// Returns the rank (i32) of this CTA in its cluster.

@@ -40,7 +40,7 @@ std::optional<StreamPlan> StreamPlan::get(PlannedDSDOp op, const ::blocksparse::
   plan.shape = *shape;
   plan.stages = params->stages;
   plan.warps = params->warps;
-  plan.cols = StagedTiles::panelCols(op);
+  plan.cols = StagedTiles::columnTileCols(op);
   plan.transposeOut = op.getTransposeOut();
   plan.element = getElementTypeOrSelf(op.getDense().getType());
   plan.out = plan.transposeOut ? MapBox{subtileCols, 1, block} : MapBox{block};

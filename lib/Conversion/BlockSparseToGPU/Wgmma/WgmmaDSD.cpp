@@ -87,7 +87,7 @@ private:
 DSDPlan::DSDPlan(PlannedDSDOp op, int64_t sharedLimit) {
   bool kMajor = op.getTransposeB();
   shape.cluster = StagedTiles::clusterSize(op);
-  shape.cols = StagedTiles::panelCols(op) / shape.cluster;
+  shape.cols = StagedTiles::columnTileCols(op) / shape.cluster;
   shape.element = getElementTypeOrSelf(op.getDense().getType());
   shape.aKMajor = !op.getTransposeValues();
   shape.bKMajor = kMajor;
