@@ -82,11 +82,11 @@ private:
   }
 
   int64_t owners() const { return std::max<int64_t>(1, shape.owners); }
-  int64_t ownerOf(int64_t place) const { return place % owners(); }
+  int64_t ownerOf(int64_t index) const { return index % owners(); }
 
   std::vector<int32_t> deal(std::span<const int32_t> rows) const;
   std::vector<int32_t> match(std::span<const int32_t> rows) const;
-  GroupSize measure(std::span<const int32_t> places);
+  GroupSize measure(std::span<const int32_t> members);
   /// Returns how many of `rows`, the longest first, make the group whose slowest warp has least
   /// work. The result is at most `spare` smaller than the number of rows.
   int64_t shorten(std::span<const int32_t> rows, int64_t spare);
@@ -104,19 +104,19 @@ private:
 
 /// Assigns each next longest row to the warp with the fewest blocks that can take another row.
 std::vector<int32_t> Grouper::deal(std::span<const int32_t> rows) const {
-  std::vector<int32_t> sorted(rows.begin(), rows.end()), places(shape.rows, -1);
+  std::vector<int32_t> sorted(rows.begin(), rows.end()), members(shape.rows, -1);
   std::stable_sort(sorted.begin(), sorted.end(),
                    [&](int32_t a, int32_t b) { return length(a) > length(b); });
   std::vector<int64_t> load(owners(), 0);
   for (int32_t row : sorted) {
     int64_t best = -1;
-    for (int64_t place = 0; place < shape.rows; ++place)
-      if (places[place] < 0 && (best < 0 || load[ownerOf(place)] < load[ownerOf(best)]))
-        best = place;
-    places[best] = row;
+    for (int64_t index = 0; index < shape.rows; ++index)
+      if (members[index] < 0 && (best < 0 || load[ownerOf(index)] < load[ownerOf(best)]))
+        best = index;
+    members[best] = row;
     load[ownerOf(best)] += length(row);
   }
-  return places;
+  return members;
 }
 
 int64_t countCommon(std::span<const int32_t> a, std::span<const int32_t> b) {
@@ -133,7 +133,7 @@ int64_t countCommon(std::span<const int32_t> a, std::span<const int32_t> b) {
 /// Assigns two rows to each warp: the first row that is left, and the row that shares most columns
 /// with it (the first of equals).
 std::vector<int32_t> Grouper::match(std::span<const int32_t> rows) const {
-  std::vector<int32_t> left(rows.begin(), rows.end()), places(rows.size());
+  std::vector<int32_t> left(rows.begin(), rows.end()), members(rows.size());
   for (int64_t owner = 0; owner < owners(); ++owner) {
     size_t best = 1;
     int64_t most = -1;
@@ -144,23 +144,23 @@ std::vector<int32_t> Grouper::match(std::span<const int32_t> rows) const {
         most = common;
       }
     }
-    places[owner] = left[0];
-    places[owner + owners()] = left[best];
+    members[owner] = left[0];
+    members[owner + owners()] = left[best];
     left.erase(left.begin() + best);
     left.erase(left.begin());
   }
-  return places;
+  return members;
 }
 
-GroupSize Grouper::measure(std::span<const int32_t> places) {
+GroupSize Grouper::measure(std::span<const int32_t> members) {
   const int64_t perCopy = shape.panelsPerCopy;
   GroupSize size;
   std::vector<int64_t> load(owners(), 0);
   ++measured;
-  for (int64_t place = 0; place < static_cast<int64_t>(places.size()); ++place) {
-    if (places[place] < 0)
+  for (int64_t index = 0; index < static_cast<int64_t>(members.size()); ++index) {
+    if (members[index] < 0)
       continue;
-    for (int32_t col : layout.row(head, places[place])) {
+    for (int32_t col : layout.row(head, members[index])) {
       const int64_t copy = col / perCopy;
       if (seen[copy] != measured)
         blocksOf[copy] = 0;
@@ -168,28 +168,28 @@ GroupSize Grouper::measure(std::span<const int32_t> places) {
       if (blocksOf[copy]++ % shape.blocks == 0)
         size.panels += perCopy;
     }
-    size.blocks += length(places[place]);
-    load[ownerOf(place)] += length(places[place]);
+    size.blocks += length(members[index]);
+    load[ownerOf(index)] += length(members[index]);
   }
   size.slowest = *std::max_element(load.begin(), load.end());
   return size;
 }
 
 void Grouper::add(RowGroups &groups, std::span<const int32_t> rows, bool balance) {
-  std::vector<int32_t> places(rows.begin(), rows.end());
-  places.resize(shape.rows, -1);
+  std::vector<int32_t> members(rows.begin(), rows.end());
+  members.resize(shape.rows, -1);
   if (static_cast<int64_t>(rows.size()) == 2 * shape.owners)
-    places = match(rows);
-  GroupSize size = measure(places);
+    members = match(rows);
+  GroupSize size = measure(members);
   if (balance) {
     std::vector<int32_t> dealt = deal(rows);
     // If the assignment does not help, rows keep their order.
     if (GroupSize better = measure(dealt); better.slowest < size.slowest) {
-      places = std::move(dealt);
+      members = std::move(dealt);
       size = better;
     }
   }
-  groups.rows.insert(groups.rows.end(), places.begin(), places.end());
+  groups.rows.insert(groups.rows.end(), members.begin(), members.end());
   groups.sizes.push_back(size);
 }
 

@@ -55,12 +55,12 @@ bool checkSizes(const SampledProduct &product, std::string &error) {
             text(block.rows) + "x" + text(block.cols);
     return false;
   }
-  const int64_t placesOfBlock =
+  const int64_t destinationsOfBlock =
       sharesSubtiles(block) ? 1 : block.rows * SampledTile::destinationsPerRow;
   int64_t last = 0;
   for (const BlockCoordinate &at : product.lut)
     last = std::max({last, (int64_t{at.row} + 1) * block.rows, (int64_t{at.col} + 1) * block.cols,
-                     (int64_t{at.value} + 1) * placesOfBlock});
+                     (int64_t{at.value} + 1) * destinationsOfBlock});
   if (product.form.gathersColumns)
     for (const BlockCoordinate &at : getBlocks(product)) {
       const bool row = product.form.gathersRows && at.row > 0xffff;
@@ -72,7 +72,8 @@ bool checkSizes(const SampledProduct &product, std::string &error) {
     }
   if (last <= mostInt)
     return true;
-  error = "expects coordinates and places of at most " + text(mostInt) + ", but got " + text(last);
+  error = "expects coordinates and destinations of at most " + text(mostInt) + ", but got " +
+          text(last);
   return false;
 }
 
@@ -134,7 +135,7 @@ public:
     std::vector<ClusterTiles> clusterTiles;
     std::vector<int32_t> clusters;
     dealer.take(clusterTiles, clusters);
-    SampledWorkLists lists{{}, {0}, std::move(places)};
+    SampledWorkLists lists{{}, {0}, std::move(destinations)};
     for (size_t i = 1; i < clusters.size(); ++i)
       for (int64_t rank = 0; rank < form.cluster; ++rank) {
         for (int32_t turn = clusters[i - 1]; turn < clusters[i]; ++turn) {
@@ -269,7 +270,7 @@ private:
       tile.numBlockCols = static_cast<int32_t>(cols);
       tile.numBlockRows = static_cast<int32_t>(rows);
       findContiguous(tile);
-      int32_t *const out = addPlaces(tile);
+      int32_t *const out = addDestinations(tile);
       const int64_t blockCols = cols * form.columnsTogether;
       for (int64_t row = 0; row < rows * form.rowsTogether; ++row)
         for (int64_t col = 0; col < blockCols; ++col)
@@ -305,11 +306,11 @@ private:
   }
 
   /// Appends a row to the table of destinations for the tile and returns it.
-  int32_t *addPlaces(SampledTile &tile) {
-    const int64_t width = placesPerTile(block), first = places.size();
+  int32_t *addDestinations(SampledTile &tile) {
+    const int64_t width = destinationsPerTile(block), first = destinations.size();
     tile.destinationRow = static_cast<int32_t>(first / width);
-    places.resize(first + width, -1);
-    return &places[first];
+    destinations.resize(first + width, -1);
+    return &destinations[first];
   }
 
   /// Returns the index of a block of a tile in its row of destinations.
@@ -366,7 +367,7 @@ private:
             subtileColumns[c].place + subtileSize * SampledTile::destinationsPerRow);
     }
     if (fine)
-      addPlaces(tile, subtileColumns);
+      addDestinations(tile, subtileColumns);
     if (form.gathersColumns)
       addColumns(tile, subtileColumns);
     return tile;
@@ -381,8 +382,8 @@ private:
 
   /// Stores the destinations of a tile: value blocks are listed by block column, destinations are
   /// by subtile.
-  void addPlaces(SampledTile &tile, std::span<const SubtileColumn> subtileColumns) {
-    int32_t *const out = addPlaces(tile);
+  void addDestinations(SampledTile &tile, std::span<const SubtileColumn> subtileColumns) {
+    int32_t *const out = addDestinations(tile);
     const int64_t columns = columnsOfSubtile();
     for (int64_t col = 0; col < static_cast<int64_t>(subtileColumns.size()) * columns; ++col)
       for (int64_t row = 0; row < tall; ++row)
@@ -404,7 +405,7 @@ private:
   std::vector<std::vector<BlockCoordinate>> headSubtiles;
   /// The value blocks of the Chunks of all row tiles, block column by block column.
   std::vector<int32_t> values;
-  std::vector<int32_t> places;
+  std::vector<int32_t> destinations;
   /// The tiles of each head of the LUT.
   std::vector<std::vector<TilePlan>> plans;
 };
@@ -433,8 +434,9 @@ std::optional<SampledWorkLists> blocksparse::buildSampledTiles(const SampledProd
   SampledTiler tiler(product, k, options);
   tiler.run(space.batches * (product.heads == 1 ? space.heads : 1));
   SampledWorkLists lists = tiler.deal(space);
-  if (static_cast<int64_t>(lists.places.size()) > mostInt) {
-    error = "expects at most " + text(mostInt) + " places, but got " + text(lists.places.size());
+  if (static_cast<int64_t>(lists.destinations.size()) > mostInt) {
+    error = "expects at most " + text(mostInt) + " destinations, but got " +
+            text(lists.destinations.size());
     return std::nullopt;
   }
   return lists;

@@ -15,9 +15,9 @@ namespace {
 /// Checks tiles one by one, and marks every subtile or block that they write.
 class SampledChecker {
 public:
-  SampledChecker(const SampledProduct &product, std::span<const int32_t> places,
+  SampledChecker(const SampledProduct &product, std::span<const int32_t> destinations,
                  const TileSpace &space)
-      : product(product), places(places), space(space),
+      : product(product), destinations(destinations), space(space),
         shared(product.form.sharesColumns(product.block)), fine(sharesSubtiles(product.block)),
         subtiles(fine ? 1 : product.block.rows / subtileSize * (product.block.cols / subtileSize)) {
     int64_t values = 0;
@@ -69,11 +69,12 @@ private:
     const int64_t value = y / product.block.rows, m = y % product.block.rows;
     if (tile.destinations[i] < 0 || !isValue(value) || m % subtileSize != 0 ||
         x >= product.block.cols)
-      return "expects the place of a subtile of a block, but got " + text(tile.destinations[i]);
+      return "expects the destination of a subtile of a block, but got " +
+             text(tile.destinations[i]);
     const BlockCoordinate &at = byValue[value];
     const int64_t row = at.row * product.block.rows + m, col = at.col * product.block.cols + x;
     if (tile.firstRows[half] != row || tile.firstCols[subtileColumn] != col)
-      return "expects row " + text(row) + " and column " + text(col) + " for place " +
+      return "expects row " + text(row) + " and column " + text(col) + " for destination " +
              text(tile.destinations[i]) + ", but got " + text(tile.firstRows[half]) + " and " +
              text(tile.firstCols[subtileColumn]);
     return markSubtile(tile, value,
@@ -84,9 +85,9 @@ private:
   /// Checks the destinations of a tile of blocks that share subtiles.
   std::string checkBlocks(const SampledTile &tile) {
     const BlockShape block = product.form.of(product.block);
-    const int64_t width = placesPerTile(block), each = blocksPerSubtile(block);
+    const int64_t width = destinationsPerTile(block), each = blocksPerSubtile(block);
     const int64_t wide = subtileSize / block.cols, high = subtileSize / block.rows;
-    const int64_t rows = places.size() / width;
+    const int64_t rows = destinations.size() / width;
     const int64_t rowsTogether = product.form.rowsTogether;
     const int64_t colsTogether = product.form.columnsTogether;
     std::string error;
@@ -102,10 +103,10 @@ private:
     if (!error.empty())
       return error;
     if (tile.destinationRow < 0 || tile.destinationRow >= rows)
-      return "expects a row of places in [0, " + text(rows) + "), but got " +
+      return "expects a row of destinations in [0, " + text(rows) + "), but got " +
              text(tile.destinationRow);
     for (int64_t i = 0; i < width; ++i) {
-      const int64_t value = places[tile.destinationRow * width + i];
+      const int64_t value = destinations[tile.destinationRow * width + i];
       if (value == -1)
         continue;
       if (!isValue(value))
@@ -159,14 +160,14 @@ private:
     const int64_t copy = product.heads == 1 ? tile.batch * space.heads + tile.head : tile.batch;
     uint8_t &mark = seen[(copy * byValue.size() + value) * subtiles + subtile];
     if (mark)
-      return "expects place " + text(place) + " to be written once, but got it again";
+      return "expects destination " + text(place) + " to be written once, but got it again";
     mark = 1;
     ++written;
     return {};
   }
 
   const SampledProduct &product;
-  const std::span<const int32_t> places;
+  const std::span<const int32_t> destinations;
   const TileSpace &space;
   const bool shared, fine;
   /// Subtiles of a block, or 1 if blocks share subtiles.
@@ -220,11 +221,11 @@ std::string blocksparse::verifySampledTiles(const SampledProduct &product,
     return error;
   if (std::string error = checkClusters(lists, product.form.cluster); !error.empty())
     return error;
-  const int64_t width = sharesSubtiles(product.block) ? placesPerTile(product.block) : 1;
-  if (lists.places.size() % width != 0)
-    return "expects rows of " + text(width) + " places, but got " + text(lists.places.size()) +
-           " numbers";
-  SampledChecker checker(product, lists.places, space);
+  const int64_t width = sharesSubtiles(product.block) ? destinationsPerTile(product.block) : 1;
+  if (lists.destinations.size() % width != 0)
+    return "expects rows of " + text(width) + " destinations, but got " +
+           text(lists.destinations.size()) + " numbers";
+  SampledChecker checker(product, lists.destinations, space);
   for (size_t i = 0; i < lists.tiles.size(); ++i)
     if (std::string error = checker.check(i, lists.tiles[i]); !error.empty())
       return error;

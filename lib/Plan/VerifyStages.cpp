@@ -219,7 +219,8 @@ private:
   std::string checkStreamHead(std::span<const int32_t> words, int64_t place, int64_t &copy) {
     const int64_t perCopy = shape->panelsPerCopy;
     if (words[StreamRecordTable::First] != place)
-      return expected("a record's blocks from place", place, words[StreamRecordTable::First]);
+      return expected("a record's blocks from packed index", place,
+                      words[StreamRecordTable::First]);
     if (words[StreamRecordTable::Blocks] < 1 || words[StreamRecordTable::Blocks] > shape->blocks)
       return "expects 1 to " + text(shape->blocks) + " value blocks in a record, but got " +
              text(words[StreamRecordTable::Blocks]);
@@ -305,8 +306,9 @@ private:
   /// Checks that the order has a value block for each bit of `mask`, from packed index `place` on.
   std::string checkPlaces(int64_t place, uint32_t mask) const {
     const int64_t end = place + std::popcount(mask), places = tables.order.size();
-    return end <= places ? ""
-                         : "expects places below " + text(places) + ", but got " + text(end - 1);
+    return end <= places
+               ? ""
+               : "expects packed indices below " + text(places) + ", but got " + text(end - 1);
   }
 
   std::string checkCopies(std::span<const int32_t> words, uint32_t masks) const {

@@ -194,11 +194,11 @@ static void buildTiles(PlannedSDDOp op, const TargetInfo &target) {
                             createTable(builder, op.getLoc(),
                                         {static_cast<int64_t>(lists->workers.size())},
                                         lists->workers)};
-  if (!lists->places.empty()) {
-    int64_t width = ::blocksparse::placesPerTile(product->blocks.block);
+  if (!lists->destinations.empty()) {
+    int64_t width = ::blocksparse::destinationsPerTile(product->blocks.block);
     tables.push_back(createTable(builder, op.getLoc(),
-                                 {static_cast<int64_t>(lists->places.size()) / width, width},
-                                 lists->places));
+                                 {static_cast<int64_t>(lists->destinations.size()) / width, width},
+                                 lists->destinations));
   }
   op.getTilesMutable().assign(tables);
 }

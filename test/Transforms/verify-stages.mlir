@@ -145,7 +145,7 @@ func.func @swapped_places(%a: tensor<64x64xf16>, %b: tensor<64x128xf16>, %init: 
   %s = arith.constant dense<[[0, 2]]> : tensor<1x2xi32>
   %t = arith.constant dense<[[0, 64, -1, -1, -1, -1, -1, -1, 512, 0, -1, -1, -1, -1, -1, -1, 0, -1, 0, 0, 0, 0, 0, 0]]> : tensor<1x24xi32>
   %w = arith.constant dense<[0, 1]> : tensor<2xi32>
-  // expected-error @below {{got faulty work lists: in tile 0 expects row 0 and column 64 for place 512, but got 0 and 0}}
+  // expected-error @below {{got faulty work lists: in tile 0 expects row 0 and column 64 for destination 512, but got 0 and 0}}
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w) outs(%init)
       {block = array<i64: 64, 64>, lut_heads = 1 : i64,
        schedule = #blocksparse.schedule<cuda.wgmma>}
@@ -233,7 +233,7 @@ func.func @wrong_row_of_places(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %in
   %t = arith.constant dense<[[0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 64, 0, 0, 1, 0, 0, 0]]> : tensor<1x24xi32>
   %w = arith.constant dense<[0, 1]> : tensor<2xi32>
   %p = arith.constant dense<[[0, -1, -1, 1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1]]> : tensor<1x32xi32>
-  // expected-error @below {{got faulty work lists: in tile 0 expects a row of places in [0, 1), but got 1}}
+  // expected-error @below {{got faulty work lists: in tile 0 expects a row of destinations in [0, 1), but got 1}}
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w, %p) outs(%init)
       {block = array<i64: 32, 32>, lut_heads = 1 : i64,
        schedule = #blocksparse.schedule<cuda.wgmma>, transpose_a}
@@ -305,7 +305,7 @@ func.func @wrong_rows(%a: tensor<192x64xf16>, %b: tensor<64x64xf16>, %init: tens
   %s = arith.constant dense<[[0, 2]]> : tensor<1x2xi32>
   %t = arith.constant dense<[[0, -1, -1, -1, -1, -1, -1, -1, 0, -1, -1, -1, 512, -1, -1, -1, 0, 64, 0, 0, 0, 0, 0, 0]]> : tensor<1x24xi32>
   %w = arith.constant dense<[0, 1]> : tensor<2xi32>
-  // expected-error @below {{got faulty work lists: in tile 0 expects row 128 and column 0 for place 512, but got 64 and 0}}
+  // expected-error @below {{got faulty work lists: in tile 0 expects row 128 and column 0 for destination 512, but got 64 and 0}}
   %0 = blocksparse.planned_sdd %a, %b lut(%l) segments(%s) tiles(%t, %w) outs(%init)
       {block = array<i64: 64, 64>, lut_heads = 1 : i64,
        schedule = #blocksparse.schedule<cuda.wgmma, gather = true>}

@@ -31,7 +31,7 @@ inline int64_t blocksPerSubtile(BlockShape block) {
 }
 /// Returns the number of destinations of a tile of blocks that share subtiles: two halves of four
 /// subtiles.
-inline int64_t placesPerTile(BlockShape block) { return 2 * 4 * blocksPerSubtile(block); }
+inline int64_t destinationsPerTile(BlockShape block) { return 2 * 4 * blocksPerSubtile(block); }
 
 /// Returns true if the rows of a tile may be gathered: they are those of several block rows.
 inline bool canGatherRows(BlockShape block) {

@@ -34,10 +34,10 @@ struct SampledWorkLists {
   /// follow each other and have equally many tiles; tiles at the same index in their lists have the
   /// same batch, head and rows.
   std::vector<int32_t> workers;
-  /// Rows of placesPerTile(block) destinations if sharesSubtiles(block) is true, else empty. A row
-  /// is [half][subtile column][block row][block column] of the blocks of the subtiles: the value
-  /// block that is stored, -1: none. All batches and heads of a pattern share the rows.
-  std::vector<int32_t> places;
+  /// Rows of destinationsPerTile(block) destinations if sharesSubtiles(block) is true, else empty.
+  /// A row is [half][subtile column][block row][block column] of the blocks of the subtiles: the
+  /// value block that is stored, -1: none. All batches and heads of a pattern share the rows.
+  std::vector<int32_t> destinations;
 };
 
 /// Returns the tiles of every (batch, head) of `space`, whose column tiles are not used, over a

@@ -26,7 +26,7 @@ struct ConversionKernel {
 };
 
 /// Describes the block that a row of a coordinate LUT lists, for one (batch, head).
-struct BlockPlace {
+struct BlockCoord {
   MatrixView block, dense;
   /// Row and column in the tensor of the block's first element.
   Value row, col;
@@ -34,14 +34,14 @@ struct BlockPlace {
 
 } // namespace
 
-static BlockPlace getPlace(ImplicitLocOpBuilder &b, const ConversionKernel &kernel, Value batch,
-                           Value headLoop, Value entry) {
+static BlockCoord getBlockCoord(ImplicitLocOpBuilder &b, const ConversionKernel &kernel,
+                                Value batch, Value headLoop, Value entry) {
   auto field = [&](CoordinateTable::Field which) {
     return kernel.lut.field(b, batch, entry, which);
   };
   Value head = kernel.lutHeads == 1 ? headLoop : field(CoordinateTable::Head);
   Value index = Int(b, kernel.values.headBase(b, head)) + field(CoordinateTable::Value);
-  BlockPlace place;
+  BlockCoord place;
   place.block = kernel.values.block(b, batch, index);
   place.dense = kernel.dense.matrix(b, batch, head);
   place.row = Int(b, field(CoordinateTable::BlockRow)) * place.block.rows;
@@ -63,7 +63,7 @@ static Value isInside(ImplicitLocOpBuilder &b, Value value, Value end) {
 /// Calls `body` for each chunk of a block row, with masks of the lanes that exist in the block and
 /// in the tensor (null: all).
 static void forEachColumn(
-    ImplicitLocOpBuilder &b, const ConversionKernel &kernel, const BlockPlace &place,
+    ImplicitLocOpBuilder &b, const ConversionKernel &kernel, const BlockCoord &place,
     llvm::function_ref<void(ImplicitLocOpBuilder &, Value col, Value stored, Value valid)> body) {
   int64_t blockCols = kernel.values.blockCols(), width = kernel.access.width;
   int64_t cols = knownIndex(kernel.dense.cols());
@@ -87,7 +87,7 @@ static void emitFromDense(ImplicitLocOpBuilder &b, const ConversionKernel &kerne
   Value zero = indexConstant(b, 0);
   emitParallel(b, {kernel.batches, headLoop(b, kernel), kernel.lut.rows()},
                [&](ImplicitLocOpBuilder &b, ValueRange at) {
-                 BlockPlace place = getPlace(b, kernel, at[0], at[1], at[2]);
+                 BlockCoord place = getBlockCoord(b, kernel, at[0], at[1], at[2]);
                  emitLoop(b, zero, place.block.rows, 1, [&](ImplicitLocOpBuilder &b, Value i) {
                    Value row = Int(b, place.row) + i;
                    auto copy = [&](ImplicitLocOpBuilder &b) {
@@ -139,7 +139,7 @@ static Value emitSum(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
 
 /// Writes row `i` of a block to its row of the tensor, or adds it if `accumulate`.
 static void scatterBlockRow(ImplicitLocOpBuilder &b, const ConversionKernel &kernel,
-                            const BlockPlace &place, Value i, bool accumulate) {
+                            const BlockCoord &place, Value i, bool accumulate) {
   Value row = Int(b, place.row) + i;
   emitIf(b, isInside(b, row, kernel.dense.rows()), [&](ImplicitLocOpBuilder &b) {
     forEachColumn(
@@ -163,7 +163,7 @@ static void emitScatter(ImplicitLocOpBuilder &b, const ConversionKernel &kernel)
                });
   emitParallel(b, {kernel.batches, headLoop(b, kernel), kernel.lut.rows()},
                [&](ImplicitLocOpBuilder &b, ValueRange at) {
-                 BlockPlace place = getPlace(b, kernel, at[0], at[1], at[2]);
+                 BlockCoord place = getBlockCoord(b, kernel, at[0], at[1], at[2]);
                  emitLoop(b, zero, place.block.rows, 1, [&](ImplicitLocOpBuilder &b, Value i) {
                    scatterBlockRow(b, kernel, place, i, /*accumulate=*/false);
                  });
@@ -188,7 +188,7 @@ static void emitOwnedScatter(ImplicitLocOpBuilder &b, const ConversionKernel &ke
                             });
                  });
                  emitLoop(b, zero, kernel.lut.rows(), 1, [&](ImplicitLocOpBuilder &b, Value entry) {
-                   scatterBlockRow(b, kernel, getPlace(b, kernel, batch, at[1], entry), i,
+                   scatterBlockRow(b, kernel, getBlockCoord(b, kernel, batch, at[1], entry), i,
                                    /*accumulate=*/true);
                  });
                });

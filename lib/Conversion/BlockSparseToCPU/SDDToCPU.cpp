@@ -23,7 +23,7 @@ using namespace mlir::blocksparse;
 namespace {
 
 /// Describes one stored block for the task that computes it.
-struct BlockPlace {
+struct BlockCoord {
   Value batch, head;
   /// Row and column of the block's first element in the product.
   Value row, col;
@@ -39,9 +39,9 @@ public:
 
 private:
   void emitTask(Value batch, Value taskHead, Value panelIndex, Value chunk, Value chunks);
-  Value emitPanel(const BlockPlace &place, Value panelCol, Value key, Value lastKey);
-  void emitBlock(const BlockPlace &place, Value panelCol);
-  void emitPadding(const BlockPlace &place, Value panelCol);
+  Value emitPanel(const BlockCoord &place, Value panelCol, Value key, Value lastKey);
+  void emitBlock(const BlockCoord &place, Value panelCol);
+  void emitPadding(const BlockCoord &place, Value panelCol);
 
   ImplicitLocOpBuilder &b;
   PlannedSDDOp op;
@@ -145,7 +145,7 @@ void SDDLowering::emitTask(Value batch, Value taskHead, Value panelIndex, Value 
     Value lutHead = lut.field(b, batch, lutRow, CoordinateTable::Head);
     Value blockCol = lut.field(b, batch, lutRow, CoordinateTable::BlockCol);
     Value height = indexConstant(b, blockRows), width = indexConstant(b, blockCols);
-    BlockPlace place;
+    BlockCoord place;
     place.batch = batch;
     place.head = lutHeads > 1 ? lutHead : taskHead;
     place.row = Int(b, lut.field(b, batch, lutRow, CoordinateTable::BlockRow)) * height;
@@ -172,7 +172,7 @@ void SDDLowering::emitTask(Value batch, Value taskHead, Value panelIndex, Value 
 
 /// Packs the panel of the block's column unless the previous block had the same column, and returns
 /// the key.
-Value SDDLowering::emitPanel(const BlockPlace &place, Value panelCol, Value key, Value lastKey) {
+Value SDDLowering::emitPanel(const BlockCoord &place, Value panelCol, Value key, Value lastKey) {
   if (!multiplies)
     return key;
   Value changed = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, key, lastKey);
@@ -185,7 +185,7 @@ Value SDDLowering::emitPanel(const BlockPlace &place, Value panelCol, Value key,
 }
 
 /// Computes the columns of one block that are in the panel, as far as they belong to the product.
-void SDDLowering::emitBlock(const BlockPlace &place, Value panelCol) {
+void SDDLowering::emitBlock(const BlockCoord &place, Value panelCol) {
   OpBuilder::InsertionGuard guard(b);
   Value zero = indexConstant(b, 0);
   Value blockRow = enterLoop(b, zero, place.validRows, tile.rows);
@@ -208,7 +208,7 @@ void SDDLowering::emitBlock(const BlockPlace &place, Value panelCol) {
 }
 
 /// Writes zeros to the part of the block that is outside of the product.
-void SDDLowering::emitPadding(const BlockPlace &place, Value panelCol) {
+void SDDLowering::emitPadding(const BlockCoord &place, Value panelCol) {
   Value height = indexConstant(b, blockRows), width = indexConstant(b, blockCols);
   auto covers = [](Value extent, int64_t block) {
     int64_t known = knownIndex(extent);

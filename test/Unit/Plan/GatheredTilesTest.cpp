@@ -101,7 +101,7 @@ TEST(GatheredTiles, HalvesAreAnyRowsOf64) {
   EXPECT_EQ(lists.tiles, (std::vector<SampledTile>{
                              tileOf({0, 128}, {0, 512, -1, -1, 1536, 2048, -1, -1}, {0, 192}),
                              tileOf({64}, {1024}, {128})}));
-  EXPECT_TRUE(lists.places.empty());
+  EXPECT_TRUE(lists.destinations.empty());
 }
 
 TEST(GatheredTiles, HalvesAreOfAnyBlocks) {
@@ -132,10 +132,10 @@ TEST(GatheredTiles, BlocksOf32ShareTheirPieces) {
       tiles.push_back(tile);
     }
   EXPECT_EQ(lists.tiles, tiles);
-  std::vector<int32_t> places(64, -1);
-  std::copy_n(std::array{0, 1, 4, 5}.begin(), 4, places.begin());
-  std::copy_n(std::array{2, 3, 6, 7}.begin(), 4, places.begin() + 32);
-  EXPECT_EQ(lists.places, places);
+  std::vector<int32_t> destinations(64, -1);
+  std::copy_n(std::array{0, 1, 4, 5}.begin(), 4, destinations.begin());
+  std::copy_n(std::array{2, 3, 6, 7}.begin(), 4, destinations.begin() + 32);
+  EXPECT_EQ(lists.destinations, destinations);
 }
 
 TEST(GatheredTiles, WholePiecesComeTogether) {
@@ -149,12 +149,12 @@ TEST(GatheredTiles, WholePiecesComeTogether) {
   tile.numBlockCols = tile.numBlockRows = 2;
   tile.contiguous = 3; // the columns of a subtile are neighbours
   EXPECT_EQ(lists.tiles, std::vector<SampledTile>{tile});
-  std::vector<int32_t> places(128, -1);
-  places[1 * 4 + 2] = 0;           // half 0, subtileColumn 0, row 1, column 2
-  places[16 + 1 * 4 + 1] = 1;      // subtileColumn 1
-  places[64 + 16 + 2 * 4 + 3] = 2; // half 1
-  places[64 + 3 * 4] = 3;
-  EXPECT_EQ(lists.places, places);
+  std::vector<int32_t> destinations(128, -1);
+  destinations[1 * 4 + 2] = 0;           // half 0, subtileColumn 0, row 1, column 2
+  destinations[16 + 1 * 4 + 1] = 1;      // subtileColumn 1
+  destinations[64 + 16 + 2 * 4 + 3] = 2; // half 1
+  destinations[64 + 3 * 4] = 3;
+  EXPECT_EQ(lists.destinations, destinations);
 }
 
 TEST(GatheredTiles, RunsAreNeighboursOfAChunk) {
@@ -278,11 +278,11 @@ TEST(GatheredTiles, FaultsOfPiecesAreFound) {
 void expectFaults(const SampledProduct &product, const TileSpace &space) {
   const SampledWorkLists lists = build(product, space);
   ASSERT_EQ(verifySampledTiles(product, lists, space), "");
-  for (size_t i = 0; i < lists.places.size(); ++i)
+  for (size_t i = 0; i < lists.destinations.size(); ++i)
     for (int32_t value : {-1, 0, 1, 13, -2})
-      if (value != lists.places[i]) {
+      if (value != lists.destinations[i]) {
         SampledWorkLists other = lists;
-        other.places[i] = value;
+        other.destinations[i] = value;
         EXPECT_NE(verifySampledTiles(product, other, space), "") << "place " << i;
       }
   for (size_t i = 0; i < lists.tiles.size(); ++i) {
@@ -338,7 +338,7 @@ TEST(GatheredTiles, FaultsHaveNames) {
   expectError([](SampledTile &tile) { tile.contiguous = 8; },
               "in tile 0 expects neighbouring block columns in subtile column 3, but got others");
   expectError([](SampledTile &tile) { tile.destinationRow = 2; },
-              "in tile 0 expects a row of places in [0, 2), but got 2");
+              "in tile 0 expects a row of destinations in [0, 2), but got 2");
 }
 
 /// Returns rates by which times are whole seconds: a tile of 128 x 256 over 1024 loads 384 rows.

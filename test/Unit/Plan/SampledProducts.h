@@ -50,14 +50,14 @@ inline int32_t pairOf(int32_t first, int32_t second = 0xffff) {
 
 /// Returns a tile of the first batch and head. Words that are not given are -1.
 inline SampledTile tileOf(std::initializer_list<int32_t> cols,
-                          std::initializer_list<int32_t> places,
+                          std::initializer_list<int32_t> destinations,
                           std::initializer_list<int32_t> rows) {
   SampledTile tile{};
   auto set = [](std::span<int32_t> words, std::initializer_list<int32_t> numbers) {
     std::fill(std::copy(numbers.begin(), numbers.end(), words.begin()), words.end(), -1);
   };
   set(tile.firstCols, cols);
-  set(tile.destinations, places);
+  set(tile.destinations, destinations);
   set(tile.firstRows, rows);
   return tile;
 }

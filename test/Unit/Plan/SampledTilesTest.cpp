@@ -221,7 +221,7 @@ TEST(SampledTiles, BlocksOf32ShareTheirPieces) {
       tiles.push_back(tile);
     }
   EXPECT_EQ(lists.tiles, tiles);
-  EXPECT_EQ(lists.places,
+  EXPECT_EQ(lists.destinations,
             (std::vector<int32_t>{0,  -1, -1, 2,  1,  -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, //
                                   -1, -1, -1, -1, -1, -1, -1, 3,  -1, -1, -1, -1, -1, -1, -1, -1, //
                                   4,  -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, //
@@ -240,7 +240,7 @@ TEST(SampledTiles, ColumnsAreGathered) {
   SampledTile second = tileOf({pairOf(2)}, {}, {128, 192});
   second.destinationRow = second.numBlockCols = 1;
   EXPECT_EQ(lists.tiles, (std::vector<SampledTile>{first, second}));
-  EXPECT_EQ(lists.places,
+  EXPECT_EQ(lists.destinations,
             (std::vector<int32_t>{0,  -1, -1, 2,  1,  -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, //
                                   -1, -1, -1, -1, -1, -1, 3,  -1, -1, -1, -1, -1, -1, -1, -1, -1, //
                                   4,  -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, //
@@ -259,10 +259,10 @@ TEST(SampledTiles, RowsOfSwappedProductsAreColumns) {
   EXPECT_EQ(lists.tiles[0].firstCols[0], pairOf(0, 2));
   EXPECT_EQ(lists.tiles[1].firstRows[0], 128);
   EXPECT_EQ(lists.tiles[1].numBlockCols, 1);
-  ASSERT_EQ(lists.places.size(), 128u);
-  EXPECT_EQ(lists.places[0], 0);          // half 0, subtileColumn 0, first of its columns, row 0
-  EXPECT_EQ(lists.places[2 * 2 + 1], 2);  // block column 2 of the rowTile, block row 2
-  EXPECT_EQ(lists.places[64 + 1 * 2], 1); // block column 1 of the second rowTile
+  ASSERT_EQ(lists.destinations.size(), 128u);
+  EXPECT_EQ(lists.destinations[0], 0); // half 0, subtileColumn 0, first of its columns, row 0
+  EXPECT_EQ(lists.destinations[2 * 2 + 1], 2);  // block column 2 of the rowTile, block row 2
+  EXPECT_EQ(lists.destinations[64 + 1 * 2], 1); // block column 1 of the second rowTile
 }
 
 TEST(SampledTiles, SmallBlocksTakeNarrowerTilesToo) {
@@ -279,11 +279,11 @@ TEST(SampledTiles, FaultsOfSmallBlocksAreFound) {
     const TileSpace space{1, 1, 2, 1};
     const SampledWorkLists lists = build(product.view, space);
     ASSERT_EQ(verifySampledTiles(product.view, lists, space), "");
-    for (size_t i = 0; i < lists.places.size(); ++i)
+    for (size_t i = 0; i < lists.destinations.size(); ++i)
       for (int32_t value : {-1, 0, 1, 13, -2})
-        if (value != lists.places[i]) {
+        if (value != lists.destinations[i]) {
           SampledWorkLists other = lists;
-          other.places[i] = value;
+          other.destinations[i] = value;
           EXPECT_NE(verifySampledTiles(product.view, other, space), "") << i;
         }
     for (size_t i = 0; i < lists.tiles.size(); ++i)
@@ -298,8 +298,8 @@ TEST(SampledTiles, FaultsOfSmallBlocksAreFound) {
     SampledWorkLists other = lists;
     other.tiles[0].destinationRow = 9;
     EXPECT_EQ(verifySampledTiles(product.view, other, space),
-              "in tile 0 expects a row of places in [0, " +
-                  std::to_string(lists.places.size() / 64) + "), but got 9");
+              "in tile 0 expects a row of destinations in [0, " +
+                  std::to_string(lists.destinations.size() / 64) + "), but got 9");
     other = lists;
     other.tiles[0].numBlockCols = 17;
     if (form.gathersColumns)
@@ -312,10 +312,10 @@ TEST(SampledTiles, FaultsOfSmallBlocksAreFound) {
       EXPECT_EQ(verifySampledTiles(product.view, other, space),
                 "in tile 0 expects neighbouring block columns in subtile column 3, but got others");
     other = lists;
-    other.places.pop_back();
+    other.destinations.pop_back();
     EXPECT_EQ(verifySampledTiles(product.view, other, space),
-              "expects rows of 64 places, but got " + std::to_string(other.places.size()) +
-                  " numbers");
+              "expects rows of 64 destinations, but got " +
+                  std::to_string(other.destinations.size()) + " numbers");
   }
 }
 
@@ -355,7 +355,8 @@ TEST(SampledTiles, WrongInputIsAnError) {
   Product far(layoutOf({"1"}), {64, 64});
   far.lut[0].value = 1 << 22;
   EXPECT_FALSE(buildSampledTiles(far.view, {}, 64, {}, error));
-  EXPECT_EQ(error, "expects coordinates and places of at most 2147483647, but got 2147484160");
+  EXPECT_EQ(error,
+            "expects coordinates and destinations of at most 2147483647, but got 2147484160");
 }
 
 } // namespace

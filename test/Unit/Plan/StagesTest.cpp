@@ -202,7 +202,7 @@ TEST(Stages, FaultsOfPanelWordsAreFound) {
   EXPECT_EQ(fault(14, 0),
             "in group 0 expects a block in each copy, but got none in that of panel 2");
   EXPECT_EQ(fault(11, 1), "in group 0 expects words of 3 panels, but got 1 for panel 3");
-  EXPECT_EQ(fault(10, 3 << 16 | 1), "in group 0 expects places below 4, but got 4");
+  EXPECT_EQ(fault(10, 3 << 16 | 1), "in group 0 expects packed indices below 4, but got 4");
 }
 
 TEST(Stages, TwoRowsOfAnOwnerShareColumns) {

@@ -192,7 +192,7 @@ void TileCopy::emit(ImplicitLocOpBuilder &b, const SharedMemory &memory, Value o
       else
         source = LLVM::GEPOp::create(b, source.getType(), b.getI8Type(), source,
                                      ArrayRef<LLVM::GEPArg>{distance});
-      NVVM::CpAsyncOp::create(b, memory.at(b, Int(b, offset) + part.place, part.placeStep), source,
+      NVVM::CpAsyncOp::create(b, memory.at(b, Int(b, offset) + part.place, part.offsetStep), source,
                               chunkBytes, NVVM::LoadCacheModifierKind::CG,
                               whole ? Value() : getBytes(b, run, part));
     }

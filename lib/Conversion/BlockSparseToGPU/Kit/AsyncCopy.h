@@ -74,9 +74,9 @@ private:
   struct Part {
     /// Index of the chunk's run (i32).
     Value run;
-    /// Byte offset of the chunk in the shared tile: `place` (i32) + `placeStep`.
+    /// Byte offset of the chunk in the shared tile: `place` (i32) + `offsetStep`.
     Value place;
-    int64_t placeStep;
+    int64_t offsetStep;
     /// True if this is the thread's first chunk of its run. Every other chunk is `distance` bytes
     /// after the previous one in global memory.
     bool opensRun;

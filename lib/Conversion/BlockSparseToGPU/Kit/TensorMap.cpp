@@ -65,7 +65,7 @@ static Value createMap(ImplicitLocOpBuilder &b, Value memref, Value offset,
 }
 
 Value mlir::blocksparse::device::createTensorMap(ImplicitLocOpBuilder &host, Value memref,
-                                                 DenseAxes axes, MapBox box) {
+                                                 DenseAxes axes, TensorBox box) {
   auto type = cast<MemRefType>(memref.getType());
   auto metadata = memref::ExtractStridedMetadataOp::create(host, memref);
   // A dimension of size 1 may have any stride in the memref, but a map requires a multiple of 16
@@ -94,7 +94,7 @@ Value mlir::blocksparse::device::createTensorMap(ImplicitLocOpBuilder &host, Val
 }
 
 Value mlir::blocksparse::device::createValuesMap(ImplicitLocOpBuilder &host, Value memref,
-                                                 MapBox box) {
+                                                 TensorBox box) {
   auto type = cast<MemRefType>(memref.getType());
   auto metadata = memref::ExtractStridedMetadataOp::create(host, memref);
   Value rows = indexConstant(host, 1), cols = memrefDim(host, memref, type.getRank() - 1);
@@ -138,10 +138,10 @@ static Value clusterPointer(ImplicitLocOpBuilder &b, Value shared) {
 
 /// Returns the coordinates in the order of the instruction, from the fastest dimension.
 static SmallVector<Value> getCoordinates(ImplicitLocOpBuilder &b, bool split,
-                                         const MapPlace &place) {
+                                         const TensorCoord &coord) {
   if (!split)
-    return {place.col, place.row, place.head, place.batch};
-  return {i32Constant(b, 0), place.row, Int(b, place.col) / subtileCols, place.head, place.batch};
+    return {coord.col, coord.row, coord.head, coord.batch};
+  return {i32Constant(b, 0), coord.row, Int(b, coord.col) / subtileCols, coord.head, coord.batch};
 }
 
 /// Returns the cache policy (i64) of data that leaves the L2 cache first.
@@ -150,24 +150,24 @@ static Value createEvictFirst(ImplicitLocOpBuilder &b) {
                       b.getI64Type(), ValueRange(), /*hasSideEffects=*/false);
 }
 
-void mlir::blocksparse::device::emitTensorLoad(ImplicitLocOpBuilder &b, Value map, MapBox box,
-                                               const MapPlace &place, Value shared, Value barrier,
-                                               int64_t cluster, CacheUse use) {
+void mlir::blocksparse::device::emitTensorLoad(ImplicitLocOpBuilder &b, Value map, TensorBox box,
+                                               const TensorCoord &coord, Value shared,
+                                               Value barrier, int64_t cluster, CacheUse use) {
   Value mask, policy;
   if (use == CacheUse::Once)
     policy = createEvictFirst(b);
   if (cluster > 1)
     mask = arith::ConstantIntOp::create(b, b.getI16Type(), (int64_t(1) << cluster) - 1);
   NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-      b, clusterPointer(b, shared), map, getCoordinates(b, box.isSplit(), place), barrier,
+      b, clusterPointer(b, shared), map, getCoordinates(b, box.isSplit(), coord), barrier,
       ValueRange{}, mask, policy, NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false,
       NVVM::CTAGroupKindAttr(), Value());
 }
 
 void mlir::blocksparse::device::emitTensorStore(ImplicitLocOpBuilder &b, Value map,
-                                                const MapPlace &place, Value shared) {
+                                                const TensorCoord &coord, Value shared) {
   NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(b, map, sharedPointer(b, shared),
-                                                     getCoordinates(b, /*split=*/false, place),
+                                                     getCoordinates(b, /*split=*/false, coord),
                                                      Value(), NVVM::TMAStoreMode::TILE, Value());
 }
 

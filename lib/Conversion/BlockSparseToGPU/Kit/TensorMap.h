@@ -29,7 +29,7 @@ static constexpr int64_t subtileCols = 64;
 
 /// Describes the box that one instruction moves: `rows` (at most 256) by `subtiles` subtiles of
 /// `cols` columns. A box of several subtiles has the second form above and requires 64 columns.
-struct MapBox {
+struct TensorBox {
   int64_t rows, subtiles = 1, cols = subtileCols;
 
   /// Returns true if the map splits the columns into a dimension of subtiles (the second form
@@ -40,7 +40,7 @@ struct MapBox {
 };
 
 /// Holds the coordinate of a box: its first element in the matrix as it is stored; all i32.
-struct MapPlace {
+struct TensorCoord {
   Value row, col, head, batch;
 };
 
@@ -48,11 +48,11 @@ struct MapPlace {
 /// (!llvm.ptr; maps are the first operands). `axes` names the roles of the axes; whichever of row
 /// and col is the last axis is the stored column. Requires all other strides and the address to be
 /// multiples of 16 bytes (see isAligned16).
-Value createTensorMap(ImplicitLocOpBuilder &host, Value memref, DenseAxes axes, MapBox box);
+Value createTensorMap(ImplicitLocOpBuilder &host, Value memref, DenseAxes axes, TensorBox box);
 
 /// Creates, on the host, the tensor map of values [S, r, c] or [B, S, r, c], seen as one matrix [B
 /// * S * r, c]. Requires isRowMajor.
-Value createValuesMap(ImplicitLocOpBuilder &host, Value memref, MapBox box);
+Value createValuesMap(ImplicitLocOpBuilder &host, Value memref, TensorBox box);
 
 /// Emits a test on the host and returns its i1: the strides of `memref` are those of a contiguous
 /// row-major array.
@@ -71,14 +71,14 @@ enum class CacheUse { Again, Once };
 /// load is a multicast: all CTAs of a cluster of that size receive the box at the same address, and
 /// each counts at its own barrier. One thread calls it, after expect-tx for the box.bytes() bytes
 /// or before, but in the same phase.
-void emitTensorLoad(ImplicitLocOpBuilder &b, Value map, MapBox box, const MapPlace &place,
+void emitTensorLoad(ImplicitLocOpBuilder &b, Value map, TensorBox box, const TensorCoord &coord,
                     Value shared, Value barrier, int64_t cluster = 1,
                     CacheUse use = CacheUse::Again);
 
 /// Starts the TMA store of a box of the first form from shared memory to `place`. One thread calls
 /// it, after a proxy fence of the threads that wrote the box and a barrier; emitCommitStores must
 /// follow.
-void emitTensorStore(ImplicitLocOpBuilder &b, Value map, const MapPlace &place, Value shared);
+void emitTensorStore(ImplicitLocOpBuilder &b, Value map, const TensorCoord &coord, Value shared);
 
 /// Starts a bulk copy of `bytes` (i32, a multiple of 16) consecutive bytes from global memory
 /// (!llvm.ptr<1>) to shared memory; completed bytes count down `barrier`. Both addresses are

@@ -34,15 +34,15 @@ public:
 private:
   /// Describes where a tile is: its value block, and its first row and column in the block and in
   /// the matrix.
-  struct Place {
+  struct BlockTile {
     Value batch, head, value;
     Value blockRow, blockCol, row, col;
   };
-  Place getPlace(ImplicitLocOpBuilder &b, Value number) const;
+  BlockTile getBlockTile(ImplicitLocOpBuilder &b, Value number) const;
   TileReduction getReduction(
-      ImplicitLocOpBuilder &b, const Place &place,
+      ImplicitLocOpBuilder &b, const BlockTile &blockTile,
       function_ref<ReductionStep(ImplicitLocOpBuilder &, Value, ValueRange)> getStep) const;
-  Value finish(ImplicitLocOpBuilder &b, const Place &place, Value sum, Value blockRow,
+  Value finish(ImplicitLocOpBuilder &b, const BlockTile &blockTile, Value sum, Value blockRow,
                Value blockCol) const;
 
   PlannedSDDOp op;
@@ -80,35 +80,35 @@ SmallVector<Value> SDDView::extents(ImplicitLocOpBuilder &b) const {
           indexConstant(b, out->blockCols() / tileN(op))};
 }
 
-SDDView::Place SDDView::getPlace(ImplicitLocOpBuilder &b, Value number) const {
+SDDView::BlockTile SDDView::getBlockTile(ImplicitLocOpBuilder &b, Value number) const {
   PlannedSDDOp op = this->op;
   SmallVector<Value> index = splitIndex(b, number, extents(b));
   auto field = [&](CoordinateTable::Field which) {
     return lut.field(b, index[0], index[2], which);
   };
-  Place place;
-  place.batch = index[0];
-  place.head = op.getLutHeads() == 1 ? index[1] : field(CoordinateTable::Head);
-  place.value = Int(b, out->headBase(b, place.head)) + field(CoordinateTable::Value);
-  place.blockRow = Int(b, index[3]) * tileM(op);
-  place.blockCol = Int(b, index[4]) * tileN(op);
-  place.row = Int(b, field(CoordinateTable::BlockRow)) * out->blockRows() + place.blockRow;
-  place.col = Int(b, field(CoordinateTable::BlockCol)) * out->blockCols() + place.blockCol;
-  return place;
+  BlockTile blockTile;
+  blockTile.batch = index[0];
+  blockTile.head = op.getLutHeads() == 1 ? index[1] : field(CoordinateTable::Head);
+  blockTile.value = Int(b, out->headBase(b, blockTile.head)) + field(CoordinateTable::Value);
+  blockTile.blockRow = Int(b, index[3]) * tileM(op);
+  blockTile.blockCol = Int(b, index[4]) * tileN(op);
+  blockTile.row = Int(b, field(CoordinateTable::BlockRow)) * out->blockRows() + blockTile.blockRow;
+  blockTile.col = Int(b, field(CoordinateTable::BlockCol)) * out->blockCols() + blockTile.blockCol;
+  return blockTile;
 }
 
 TileReduction SDDView::getReduction(
-    ImplicitLocOpBuilder &b, const Place &place,
+    ImplicitLocOpBuilder &b, const BlockTile &blockTile,
     function_ref<ReductionStep(ImplicitLocOpBuilder &, Value, ValueRange)> getStep) const {
   PlannedSDDOp op = this->op;
   bool aKMajor = !op.getTransposeA(), bKMajor = op.getTransposeB();
-  MatrixView a = left.matrix(b, place.batch, place.head);
-  MatrixView c = right.matrix(b, place.batch, place.head);
+  MatrixView a = left.matrix(b, blockTile.batch, blockTile.head);
+  MatrixView c = right.matrix(b, blockTile.batch, blockTile.head);
   TileReduction reduction{
       {aKMajor, globalStride(b, a, aKMajor ? 0 : 1),
-       MmaProduct::getLimit(b, a.rows, place.row, tileM(op)), getKind(op).bytes()},
+       MmaProduct::getLimit(b, a.rows, blockTile.row, tileM(op)), getKind(op).bytes()},
       {bKMajor, globalStride(b, c, bKMajor ? 1 : 0),
-       MmaProduct::getLimit(b, c.cols, place.col, tileN(op)), getKind(op).bytes()},
+       MmaProduct::getLimit(b, c.cols, blockTile.col, tileN(op)), getKind(op).bytes()},
       indexConstant(b, 0),
       /*runs=*/1,
       nullptr,
@@ -117,18 +117,19 @@ TileReduction SDDView::getReduction(
     return reduction;
   // The spare blocks of run-time tables are outside of the result, at -1; their tiles have no
   // products.
-  Value inside = both(b, indexInside(b, place.row, a.rows), indexInside(b, place.col, c.cols));
+  Value inside =
+      both(b, indexInside(b, blockTile.row, a.rows), indexInside(b, blockTile.col, c.cols));
   Value steps = indexCeilDiv(b, a.cols, indexConstant(b, MmaProduct::getStepDepth(getKind(op))));
   reduction.steps = arith::SelectOp::create(b, inside, steps, indexConstant(b, 0));
   return reduction;
 }
 
-Value SDDView::finish(ImplicitLocOpBuilder &b, const Place &place, Value sum, Value blockRow,
-                      Value blockCol) const {
+Value SDDView::finish(ImplicitLocOpBuilder &b, const BlockTile &blockTile, Value sum,
+                      Value blockRow, Value blockCol) const {
   PlannedSDDOp op = this->op;
   Type accumulator = sum.getType();
-  Value row = Int(b, place.row) + (Int(b, blockRow) - place.blockRow);
-  Value col = Int(b, place.col) + (Int(b, blockCol) - place.blockCol);
+  Value row = Int(b, blockTile.row) + (Int(b, blockRow) - blockTile.blockRow);
+  Value col = Int(b, blockTile.col) + (Int(b, blockCol) - blockTile.blockCol);
   Value inside = both(b, indexInside(b, row, left.rows()), indexInside(b, col, right.cols()));
   double alpha = op.getAlpha().convertToDouble();
   if (alpha != 1)
@@ -139,9 +140,9 @@ Value SDDView::finish(ImplicitLocOpBuilder &b, const Place &place, Value sum, Va
   Value result = emitChoice(
       b, inside,
       [&](ImplicitLocOpBuilder &b) {
-        Value index = Int(b, input->headBase(b, place.head)) +
-                      (Int(b, place.value) - out->headBase(b, place.head));
-        Value addend = input->block(b, place.batch, index).load(b, blockRow, blockCol);
+        Value index = Int(b, input->headBase(b, blockTile.head)) +
+                      (Int(b, blockTile.value) - out->headBase(b, blockTile.head));
+        Value addend = input->block(b, blockTile.batch, index).load(b, blockRow, blockCol);
         Value beta = numberConstant(b, accumulator, op.getBeta().convertToDouble());
         return multiplyAdd(b, beta, convertElement(b, addend, accumulator), sum);
       },
@@ -152,24 +153,25 @@ Value SDDView::finish(ImplicitLocOpBuilder &b, const Place &place, Value sum, Va
 void SDDView::emitTile(ImplicitLocOpBuilder &b, const MmaProduct &product, Value number,
                        Value wide) const {
   PlannedSDDOp op = this->op;
-  Place place = getPlace(b, number);
+  BlockTile blockTile = getBlockTile(b, number);
   int64_t stepDepth = MmaProduct::getStepDepth(getKind(op));
   auto getStep = [&](ImplicitLocOpBuilder &b, Value step, ValueRange) {
-    MatrixView a = left.matrix(b, place.batch, place.head);
-    MatrixView c = right.matrix(b, place.batch, place.head);
+    MatrixView a = left.matrix(b, blockTile.batch, blockTile.head);
+    MatrixView c = right.matrix(b, blockTile.batch, blockTile.head);
     Value k = Int(b, step) * stepDepth;
     Value depth = MmaProduct::getLimit(b, a.cols, k, stepDepth);
     ReductionStep result;
-    result.a.push_back({globalAddress(b, a, place.row, k), depth});
-    result.b.push_back({globalAddress(b, c, k, place.col), depth});
+    result.a.push_back({globalAddress(b, a, blockTile.row, k), depth});
+    result.b.push_back({globalAddress(b, c, k, blockTile.col), depth});
     return result;
   };
-  product.emitReduction(b, getReduction(b, place, getStep));
+  product.emitReduction(b, getReduction(b, blockTile, getStep));
   // The table is read again, because the accumulators needed the registers meanwhile.
-  place = getPlace(b, number);
-  ResultTile result{out->block(b, place.batch, place.value), place.blockRow, place.blockCol, wide};
+  blockTile = getBlockTile(b, number);
+  ResultTile result{out->block(b, blockTile.batch, blockTile.value), blockTile.blockRow,
+                    blockTile.blockCol, wide};
   product.emitResult(b, result, [&](ImplicitLocOpBuilder &b, Value sum, Value row, Value col) {
-    return finish(b, place, sum, row, col);
+    return finish(b, blockTile, sum, row, col);
   });
 }
 

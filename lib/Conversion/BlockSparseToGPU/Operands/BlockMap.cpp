@@ -14,8 +14,8 @@ using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
-static SmallVector<Value> indicesOf(const BlockMap::Place &place) {
-  return {place.batch, place.head, place.row, place.col};
+static SmallVector<Value> indicesOf(const BlockMap::Coord &coord) {
+  return {coord.batch, coord.head, coord.row, coord.col};
 }
 
 static Value i32Constant(ImplicitLocOpBuilder &b, int64_t value) {
@@ -49,8 +49,8 @@ BlockMap BlockMap::build(
       host, "fill_block_map", arguments, work,
       [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item) {
         // Minima and integer sums do not depend on the order of the threads.
-        visit(b, mapping, item, [&](ImplicitLocOpBuilder &b, const Place &place, Value row) {
-          SmallVector<Value> index = indicesOf(place);
+        visit(b, mapping, item, [&](ImplicitLocOpBuilder &b, const Coord &coord, Value row) {
+          SmallVector<Value> index = indicesOf(coord);
           Value number = arith::IndexCastOp::create(b, b.getI32Type(), row);
           memref::AtomicRMWOp::create(b, arith::AtomicRMWKind::mins, number, mapping.lookup(first),
                                       index);
@@ -67,11 +67,11 @@ void BlockMap::release(ImplicitLocOpBuilder &host) const {
 }
 
 Value BlockMap::getFirst(ImplicitLocOpBuilder &b, const IRMapping &mapping,
-                         const Place &place) const {
-  return loadIndex(b, mapping.lookup(first), indicesOf(place));
+                         const Coord &coord) const {
+  return loadIndex(b, mapping.lookup(first), indicesOf(coord));
 }
 
 Value BlockMap::getCount(ImplicitLocOpBuilder &b, const IRMapping &mapping,
-                         const Place &place) const {
-  return loadIndex(b, mapping.lookup(counts), indicesOf(place));
+                         const Coord &coord) const {
+  return loadIndex(b, mapping.lookup(counts), indicesOf(coord));
 }

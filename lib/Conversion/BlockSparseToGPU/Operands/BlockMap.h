@@ -18,10 +18,10 @@ public:
     Value batches, heads, rows, cols;
   };
   /// Holds the coordinates of a block, index values of a kernel.
-  struct Place {
+  struct Coord {
     Value batch, head, row, col;
   };
-  using Insert = function_ref<void(ImplicitLocOpBuilder &, const Place &, Value tableRow)>;
+  using Insert = function_ref<void(ImplicitLocOpBuilder &, const Coord &, Value tableRow)>;
 
   /// Emits host code that allocates the table, and kernels that fill it: `visit` runs in a kernel
   /// for each of `work` items and calls its last argument for every table row of the item.
@@ -36,8 +36,8 @@ public:
 
   /// Each returns, in a kernel, the lowest table row that lists a block (meaningless if none does),
   /// and the number of rows that list it.
-  Value getFirst(ImplicitLocOpBuilder &b, const IRMapping &mapping, const Place &place) const;
-  Value getCount(ImplicitLocOpBuilder &b, const IRMapping &mapping, const Place &place) const;
+  Value getFirst(ImplicitLocOpBuilder &b, const IRMapping &mapping, const Coord &coord) const;
+  Value getCount(ImplicitLocOpBuilder &b, const IRMapping &mapping, const Coord &coord) const;
 
 private:
   BlockMap(Value first, Value counts) : first(first), counts(counts) {}

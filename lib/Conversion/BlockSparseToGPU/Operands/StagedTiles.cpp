@@ -66,8 +66,8 @@ Value StagedTiles::rowOf(ImplicitLocOpBuilder &b, Value group, Value place) cons
   return rows.readAt(b, Int(b, group) * rows.width() + place);
 }
 
-MapPlace StagedTiles::placeIn(ImplicitLocOpBuilder &b, Value memref, Value row, Value col,
-                              Value batch, Value head) {
+TensorCoord StagedTiles::coordIn(ImplicitLocOpBuilder &b, Value memref, Value row, Value col,
+                                 Value batch, Value head) {
   MemRefType type = bufferType(memref);
   DenseAxes axes = DenseAxes::ofMatrices(memref);
   auto has = [&](int axis) { return axis >= 0 && type.getDimSize(axis) != 1; };

@@ -54,8 +54,8 @@ public:
 
   /// Returns the TMA coordinate of element (row, col) in the maps of `memref` [.., R, C]. Batch or
   /// head are 0 if `memref` has no such axis.
-  static MapPlace placeIn(ImplicitLocOpBuilder &b, Value memref, Value row, Value col, Value batch,
-                          Value head);
+  static TensorCoord coordIn(ImplicitLocOpBuilder &b, Value memref, Value row, Value col,
+                             Value batch, Value head);
 
 private:
   IntTable tiles, workers, rows;

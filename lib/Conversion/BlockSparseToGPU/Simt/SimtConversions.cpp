@@ -21,18 +21,18 @@ using namespace mlir::blocksparse::device;
 /// Adds the value at (row, col) of a block for each row of the table after `first` that lists the
 /// block again. Blocks are rarely listed twice; only those take this path.
 static Value emitRepeated(ImplicitLocOpBuilder &b, const CoordinateView &lut,
-                          const BlockMap::Place &place, Value first, Value sum,
+                          const BlockMap::Coord &coord, Value first, Value sum,
                           function_ref<Value(ImplicitLocOpBuilder &, Value)> loadValue) {
   Value one = indexConstant(b, 1);
   return emitFold(
       b, Int(b, first) + one, lut.rows(), one, sum,
       [&](ImplicitLocOpBuilder &b, Value entry, Value sum) {
         auto matches = [&](CoordinateTable::Field field, Value expected) {
-          return indexEqual(b, lut.field(b, place.batch, entry, field), expected);
+          return indexEqual(b, lut.field(b, coord.batch, entry, field), expected);
         };
-        Value same = both(b, matches(CoordinateTable::Head, place.head),
-                          both(b, matches(CoordinateTable::BlockRow, place.row),
-                               matches(CoordinateTable::BlockCol, place.col)));
+        Value same = both(b, matches(CoordinateTable::Head, coord.head),
+                          both(b, matches(CoordinateTable::BlockRow, coord.row),
+                               matches(CoordinateTable::BlockCol, coord.col)));
         return emitChoice(
             b, same,
             [&](ImplicitLocOpBuilder &b) { return addNumbers(b, sum, loadValue(b, entry)); },
@@ -51,27 +51,27 @@ static void emitDenseElement(ImplicitLocOpBuilder &b, PlannedToDenseOp op, const
   Value zero = indexConstant(b, 0);
   SmallVector<Value> row = splitIndex(b, index[2], {Value(), indexConstant(b, values.blockRows())});
   SmallVector<Value> col = splitIndex(b, index[3], {Value(), indexConstant(b, values.blockCols())});
-  BlockMap::Place place{lut.isBatched() ? index[0] : zero, op.getLutHeads() == 1 ? zero : index[1],
+  BlockMap::Coord coord{lut.isBatched() ? index[0] : zero, op.getLutHeads() == 1 ? zero : index[1],
                         row[0], col[0]};
   Type accumulator = getAccumulatorType(values.elementType());
   auto loadValue = [&](ImplicitLocOpBuilder &b, Value entry) {
-    Value number = lut.field(b, place.batch, entry, CoordinateTable::Value);
+    Value number = lut.field(b, coord.batch, entry, CoordinateTable::Value);
     Value block = Int(b, values.headBase(b, index[1])) + number;
     Value loaded = values.block(b, index[0], block).load(b, row[1], col[1]);
     return convertElement(b, loaded, accumulator);
   };
-  Value count = map.getCount(b, mapping, place);
+  Value count = map.getCount(b, mapping, coord);
   Value sum = emitChoice(
       b, indexEqual(b, count, zero),
       [&](ImplicitLocOpBuilder &b) { return zeroElement(b, accumulator); },
       [&](ImplicitLocOpBuilder &b) {
-        Value first = map.getFirst(b, mapping, place);
+        Value first = map.getFirst(b, mapping, coord);
         Value value = loadValue(b, first);
         return emitChoice(
             b, indexEqual(b, count, indexConstant(b, 1)),
             [&](ImplicitLocOpBuilder &) { return value; },
             [&](ImplicitLocOpBuilder &b) {
-              return emitRepeated(b, lut, place, first, value, loadValue);
+              return emitRepeated(b, lut, coord, first, value, loadValue);
             });
       });
   out.matrix(b, index[0], index[1])
@@ -96,11 +96,11 @@ void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuild
         auto field = [&](CoordinateTable::Field which) {
           return lut.field(b, index[0], index[1], which);
         };
-        BlockMap::Place place{index[0], field(CoordinateTable::Head),
+        BlockMap::Coord coord{index[0], field(CoordinateTable::Head),
                               field(CoordinateTable::BlockRow), field(CoordinateTable::BlockCol)};
         // The spare rows of a run-time table list no block.
-        emitIf(b, indexLess(b, indexConstant(b, -1), place.row),
-               [&](ImplicitLocOpBuilder &b) { insert(b, place, index[1]); });
+        emitIf(b, indexLess(b, indexConstant(b, -1), coord.row),
+               [&](ImplicitLocOpBuilder &b) { insert(b, coord, index[1]); });
       });
   SmallVector<Value> operands{op.getValues(), op.getLut(), op.getInit()};
   llvm::append_range(operands, map.buffers());

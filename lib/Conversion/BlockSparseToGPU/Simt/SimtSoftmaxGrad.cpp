@@ -167,10 +167,10 @@ BlockMap RpeGradient::emitBlockMap() {
         Value batch = index[0], segment = index[1];
         Value first = segments.field(b, batch, segment, SegmentTable::First);
         Value end = Int(b, first) + segments.field(b, batch, segment, SegmentTable::Count);
-        BlockMap::Place place{batch, segments.field(b, batch, segment, SegmentTable::Head),
+        BlockMap::Coord coord{batch, segments.field(b, batch, segment, SegmentTable::Head),
                               segments.field(b, batch, segment, SegmentTable::Tile), Value()};
         emitLoop(b, first, end, indexConstant(b, 1), [&](ImplicitLocOpBuilder &b, Value entry) {
-          BlockMap::Place own = place;
+          BlockMap::Coord own = coord;
           own.col = entries.field(b, batch, entry, EntryTable::Dense);
           insert(b, own, entry);
         });
@@ -186,15 +186,15 @@ Value RpeGradient::emitTerm(ImplicitLocOpBuilder &b, const IRMapping &mapping, c
   Value zero = indexConstant(b, 0);
   Value blockRows = indexConstant(b, op.getBlock()[0]),
         blockCols = indexConstant(b, op.getBlock()[1]);
-  BlockMap::Place place{walk.getSegments().isBatched() ? position[0] : zero,
+  BlockMap::Coord coord{walk.getSegments().isBatched() ? position[0] : zero,
                         op.getLutHeads() == 1 ? zero : position[1],
                         b.createOrFold<arith::DivUIOp>(position[2], blockRows),
                         b.createOrFold<arith::DivUIOp>(position[3], blockCols)};
-  Value stored = indexLess(b, zero, map.getCount(b, mapping, place));
+  Value stored = indexLess(b, zero, map.getCount(b, mapping, coord));
   return emitChoice(
       b, stored,
       [&](ImplicitLocOpBuilder &b) {
-        Value entry = map.getFirst(b, mapping, place);
+        Value entry = map.getFirst(b, mapping, coord);
         RowElement element;
         element.valueBlock = walk.getEntries().field(b, position[0], entry, EntryTable::Value);
         element.blockRow = b.createOrFold<arith::RemUIOp>(position[2], blockRows);

@@ -45,8 +45,8 @@ private:
   /// Returns the number of accumulators of a thread in one block row: 4 for each 16 x 8.
   int64_t rowAccumulators() const { return plan.shape.block / 16 * (plan.cols / 8) * 4; }
   /// Returns the index in the row group of block row `number` of the warp.
-  Value rowPlace(ImplicitLocOpBuilder &b, int64_t number) const {
-    return plan.placeOf(b, kernel.warp, constant(b, number));
+  Value rowIndex(ImplicitLocOpBuilder &b, int64_t number) const {
+    return plan.indexInGroup(b, kernel.warp, constant(b, number));
   }
   /// Holds a row's word of a record (i32): a bit for each panel that the row meets, and the
   /// shared-memory address of the row's first value block.
@@ -109,7 +109,7 @@ MmaConsumer::MmaConsumer(ImplicitLocOpBuilder &b, const StreamKernel &kernel)
   result = Int(b, kernel.base) + constant(b, plan.resultOffset());
   result = Int(b, result) + Int(b, kernel.warp) * plan.resultBytes();
   Value zero = constant(b, 0);
-  LanePlace left = LanePlace::get(b, lane, /*rowsFirst=*/true);
+  LaneAddress left = LaneAddress::get(b, lane, /*rowsFirst=*/true);
   leftLane = valueTile().offset(b, zero, left.row, left.chunk);
   rightLane = plan.panels().laneOffset(b, lane, StreamPanels::Order::KFirst, zero);
 }
@@ -191,7 +191,7 @@ MmaConsumer::RowWord MmaConsumer::readRow(ImplicitLocOpBuilder &b, Value stage,
   // The lower 16 bits are the mask of panels, the upper 16 bits the index of the first value block:
   // see blocksparse/Plan/Stages.h.
   Value word = LLVM::LoadOp::create(
-      b, b.getI32Type(), kernel.wordPointer(b, stage, rowPlace(b, number)), /*alignment=*/4);
+      b, b.getI32Type(), kernel.wordPointer(b, stage, rowIndex(b, number)), /*alignment=*/4);
   word = makeUniform(b, word);
   Value first = Int(b, word) / (StreamWord::mask + 1) * plan.blockBytes();
   return {arith::AndIOp::create(b, word, constant(b, StreamWord::mask)),
@@ -312,7 +312,7 @@ MmaConsumer::WarpTiles MmaConsumer::startWarpTiles(ImplicitLocOpBuilder &b, cons
   WarpTiles warpTiles;
   if (Epilogue::isTrivial(kernel.op))
     return warpTiles;
-  Value slab = kernel.lists.rowOf(b, tile.group, rowPlace(b, number));
+  Value slab = kernel.lists.rowOf(b, tile.group, rowIndex(b, number));
   WarpTilePosition row = kernel.getWarpTile(b, tile, slab);
   int64_t count = plan.shape.block / FragmentEpilogue::fragment;
   for (int64_t i = 0; i < count; ++i) {
@@ -329,7 +329,7 @@ MmaConsumer::WarpTiles MmaConsumer::startWarpTiles(ImplicitLocOpBuilder &b, cons
 
 void MmaConsumer::prefetchRow(ImplicitLocOpBuilder &b, const StagedTile &tile,
                               int64_t number) const {
-  Value slab = kernel.lists.rowOf(b, tile.group, rowPlace(b, number));
+  Value slab = kernel.lists.rowOf(b, tile.group, rowIndex(b, number));
   prefetchTerms(b, kernel.epilogue, kernel.getWarpTile(b, tile, slab), lane, /*threads=*/32,
                 plan.shape.block, plan.cols, plan.terms.given());
 }
@@ -348,7 +348,7 @@ void MmaConsumer::writeSubtile(ImplicitLocOpBuilder &b, const TermReader &terms,
       int64_t col = subtile * subtileCols + n;
       SmallVector<Value> parts(accumulators.slice(((m / 16) * tilesN + col / 8) * 4,
                                                   FragmentEpilogue::fragmentAccumulators));
-      LanePlace place = LanePlace::get(b, lane, /*rowsFirst=*/!plan.transposeOut);
+      LaneAddress place = LaneAddress::get(b, lane, /*rowsFirst=*/!plan.transposeOut);
       int64_t firstRow = plan.transposeOut ? n : m, firstChunk = (plan.transposeOut ? m : n) / 8;
       Value offset = buffer.offset(b, constant(b, 0), place.row,
                                    Int(b, place.chunk) + constant(b, firstChunk));
@@ -365,7 +365,7 @@ void MmaConsumer::writeSubtile(ImplicitLocOpBuilder &b, const TermReader &terms,
 void MmaConsumer::storeRow(ImplicitLocOpBuilder &b, const StagedTile &tile, int64_t number,
                            TermReader &terms, MutableArrayRef<FragmentEpilogue> warpTiles,
                            ArrayRef<Value> accumulators) const {
-  Value slab = kernel.lists.rowOf(b, tile.group, rowPlace(b, number));
+  Value slab = kernel.lists.rowOf(b, tile.group, rowIndex(b, number));
   Value there = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, slab, constant(b, 0));
   for (int64_t subtile = 0; subtile < plan.cols / subtileCols; ++subtile) {
     // The buffer may be overwritten after the store of the previous subtile has read it.

@@ -11,7 +11,7 @@ using namespace mlir::blocksparse::device;
 
 static constexpr int64_t chunkBytes = 16;
 
-LanePlace LanePlace::get(ImplicitLocOpBuilder &b, Value lane, bool rowsFirst) {
+LaneAddress LaneAddress::get(ImplicitLocOpBuilder &b, Value lane, bool rowsFirst) {
   Value inner = Int(b, lane) % 8, third = Int(b, lane) / 8 % 2;
   Value fourth = Int(b, lane) / 16;
   Value half = rowsFirst ? third : fourth;
@@ -26,7 +26,7 @@ Value mlir::blocksparse::device::moveChunks(ImplicitLocOpBuilder &b, Value addre
 Value StreamPanels::laneOffset(ImplicitLocOpBuilder &b, Value lane, Order order, Value col) const {
   // The rows of a K-major tile are columns.
   bool rowsFirst = shape.kMajor == (order == Order::ColumnsFirst);
-  LanePlace place = LanePlace::get(b, lane, rowsFirst);
+  LaneAddress place = LaneAddress::get(b, lane, rowsFirst);
   if (shape.kMajor)
     return tile().offset(b, col, place.row, place.chunk);
   Value chunk = Int(b, place.chunk) + Int(b, col) % subtileCols / 8;

@@ -23,8 +23,8 @@ namespace mlir::blocksparse::device {
 /// Holds the row and the 16-byte chunk that a lane addresses for ldmatrix, as in
 /// Kit/MmaFragments.h. Of the four matrices, the second one is 8 rows below the first if
 /// `rowsFirst` is set; otherwise the third one is.
-struct LanePlace {
-  static LanePlace get(ImplicitLocOpBuilder &b, Value lane, bool rowsFirst);
+struct LaneAddress {
+  static LaneAddress get(ImplicitLocOpBuilder &b, Value lane, bool rowsFirst);
   Value row, chunk;
 };
 
@@ -43,9 +43,9 @@ struct StreamPanels {
   /// Returns the number of panels that one TMA load brings.
   int64_t perCopy() const { return shape.panelsPerCopy; }
   /// Returns the box of one TMA load.
-  MapBox box() const {
-    return shape.kMajor ? MapBox{cols, 1, shape.block * perCopy()}
-                        : MapBox{shape.block, cols / subtileCols};
+  TensorBox box() const {
+    return shape.kMajor ? TensorBox{cols, 1, shape.block * perCopy()}
+                        : TensorBox{shape.block, cols / subtileCols};
   }
   /// Returns the size of a panel in bytes.
   int64_t bytes() const { return shape.block * cols * 2; }

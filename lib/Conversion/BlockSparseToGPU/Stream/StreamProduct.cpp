@@ -43,12 +43,12 @@ std::optional<StreamPlan> StreamPlan::get(PlannedDSDOp op, const ::blocksparse::
   plan.cols = StagedTiles::columnTileCols(op);
   plan.transposeOut = op.getTransposeOut();
   plan.element = getElementTypeOrSelf(op.getDense().getType());
-  plan.out = plan.transposeOut ? MapBox{subtileCols, 1, block} : MapBox{block};
+  plan.out = plan.transposeOut ? TensorBox{subtileCols, 1, block} : TensorBox{block};
   plan.terms = TermStages::get(op, plan.shape, plan.owners(), plan.cols);
   return plan;
 }
 
-Value StreamPlan::placeOf(ImplicitLocOpBuilder &b, Value owner, Value number) const {
+Value StreamPlan::indexInGroup(ImplicitLocOpBuilder &b, Value owner, Value number) const {
   if (usesWgmma)
     return Int(b, owner) * (shape.rows / owners()) + number;
   return Int(b, owner) + Int(b, number) * warps;
@@ -181,12 +181,12 @@ void StreamKernel::emitCopies(ImplicitLocOpBuilder &b, const StagedTile &tile, V
   for (int64_t panel = 0; panel < plan.shape.panels; panel += perCopy) {
     auto load = [&](ImplicitLocOpBuilder &b) {
       Value row = Int(b, head[StreamRecordTable::FirstCopy + panel / perCopy]) * plan.shape.block;
-      MapPlace place = StagedTiles::placeIn(
+      TensorCoord coord = StagedTiles::coordIn(
           b, op.getDense(), row, Int(b, tile.columnTile) * plan.cols, tile.batch, tile.head);
       if (plan.kMajor())
-        std::swap(place.row, place.col);
+        std::swap(coord.row, coord.col);
       Value to = Int(b, first) + (constant(b, panel * stagePanels.stride()));
-      emitTensorLoad(b, denseMap, stagePanels.box(), place, to, barrier);
+      emitTensorLoad(b, denseMap, stagePanels.box(), coord, to, barrier);
     };
     if (panel == 0)
       load(b);
@@ -244,15 +244,15 @@ void StreamKernel::storeSubtile(ImplicitLocOpBuilder &b, const StagedTile &tile,
   PlannedDSDOp op = this->op;
   Value row = Int(b, slab) * plan.shape.block;
   Value col = Int(b, tile.columnTile) * plan.cols + constant(b, subtile * subtileCols);
-  MapPlace place = StagedTiles::placeIn(b, op.getInit(), row, col, tile.batch, tile.head);
+  TensorCoord coord = StagedTiles::coordIn(b, op.getInit(), row, col, tile.batch, tile.head);
   if (plan.transposeOut)
-    std::swap(place.row, place.col);
-  emitTensorStore(b, outMap, place, address);
+    std::swap(coord.row, coord.col);
+  emitTensorStore(b, outMap, coord, address);
 }
 
 Value StreamKernel::readableRow(ImplicitLocOpBuilder &b, const StagedTile &tile,
-                                Value place) const {
-  return arith::MaxSIOp::create(b, lists.rowOf(b, tile.group, place), constant(b, 0));
+                                Value index) const {
+  return arith::MaxSIOp::create(b, lists.rowOf(b, tile.group, index), constant(b, 0));
 }
 
 WarpTilePosition StreamKernel::getWarpTile(ImplicitLocOpBuilder &b, const StagedTile &tile,

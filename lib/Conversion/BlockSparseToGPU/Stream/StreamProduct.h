@@ -57,7 +57,7 @@ struct StreamPlan {
   int64_t owners() const { return usesWgmma ? warps / 4 : warps; }
   /// Returns the index in its row group (i32) of block row `number` of consumer `owner` (both i32).
   /// Warps take block rows in turn; a warpgroup takes consecutive ones.
-  Value placeOf(ImplicitLocOpBuilder &b, Value owner, Value number) const;
+  Value indexInGroup(ImplicitLocOpBuilder &b, Value owner, Value number) const;
   /// Returns the number of buffers for subtiles of the result.
   int64_t buffers() const { return ::blocksparse::streamBuffers(usesWgmma, warps); }
   int64_t barrierOffset() const { return resultOffset() + buffers() * resultBytes(); }
@@ -81,7 +81,7 @@ struct StreamPlan {
   /// True if warps may exchange registers. Else all keep those that they start with.
   bool hasSetmaxnreg;
   Type element;
-  MapBox out;
+  TensorBox out;
   TermStages terms;
 };
 
@@ -108,7 +108,7 @@ public:
                     Value address) const;
   /// Returns the block row (i32) at index `place` (i32) of the tile's row group. If there is none,
   /// it returns 0: such a row may be read but is not stored.
-  Value readableRow(ImplicitLocOpBuilder &b, const StagedTile &tile, Value place) const;
+  Value readableRow(ImplicitLocOpBuilder &b, const StagedTile &tile, Value index) const;
   /// Returns the position of the accumulators of block row `slab` of a tile, [row][column]; the
   /// lane is set.
   WarpTilePosition getWarpTile(ImplicitLocOpBuilder &b, const StagedTile &tile, Value slab) const;

@@ -69,7 +69,7 @@ TermSet TermStages::given() const {
 /// Returns the block row (i32) of row `number` (i32) of consumer `owner` (i32) in a tile.
 static Value slabOf(ImplicitLocOpBuilder &b, const StreamKernel &kernel, const StagedTile &tile,
                     Value owner, Value number) {
-  return kernel.readableRow(b, tile, kernel.plan.placeOf(b, owner, number));
+  return kernel.readableRow(b, tile, kernel.plan.indexInGroup(b, owner, number));
 }
 
 //===----------------------------------------------------------------------===//
@@ -77,15 +77,15 @@ static Value slabOf(ImplicitLocOpBuilder &b, const StreamKernel &kernel, const S
 //===----------------------------------------------------------------------===//
 
 /// Returns the coordinate of subtile `number` of C for consumer `owner` (i32).
-static MapPlace inputPlace(ImplicitLocOpBuilder &b, const StreamKernel &kernel,
-                           const StagedTile &tile, Value owner, int64_t number) {
+static TensorCoord inputCoord(ImplicitLocOpBuilder &b, const StreamKernel &kernel,
+                              const StagedTile &tile, Value owner, int64_t number) {
   const TermStages &terms = kernel.plan.terms;
   Value slab = slabOf(b, kernel, tile, owner, constant(b, number / terms.subtiles()));
   Value col = Int(b, tile.columnTile) * terms.cols;
   col = Int(b, col) + (constant(b, number % terms.subtiles() * subtileCols));
   Value row = Int(b, slab) * terms.shape.block;
-  MapPlace place =
-      StagedTiles::placeIn(b, PlannedDSDOp(kernel.op).getInput(), row, col, tile.batch, tile.head);
+  TensorCoord place =
+      StagedTiles::coordIn(b, PlannedDSDOp(kernel.op).getInput(), row, col, tile.batch, tile.head);
   if (terms.transposeOut)
     std::swap(place.row, place.col);
   return place;
@@ -108,7 +108,7 @@ StageRing::Position mlir::blocksparse::device::emitTermCopies(ImplicitLocOpBuild
     Value base = kernel.stageBase(b, at.stage), barrier = kernel.ring->full(b, at.stage);
     for (int64_t owner = 0; terms.hasInput && owner < terms.owners; ++owner)
       for (int64_t i = 0; i < count; i += terms.perCopy()) {
-        MapPlace place = inputPlace(b, kernel, tile, constant(b, owner), first + i);
+        TensorCoord place = inputCoord(b, kernel, tile, constant(b, owner), first + i);
         Value to = constant(b, (owner * terms.perStage + i) * terms.subtileBytes());
         // C is read once: otherwise it would evict values that all CTAs read again.
         emitTensorLoad(b, inputMap, terms.inputBox(), place, Int(b, base) + to, barrier,
@@ -258,12 +258,12 @@ std::array<Value, Epilogue::numTerms> TermReader::vectors(ImplicitLocOpBuilder &
   int64_t inStage = taken / terms.subtiles() - terms.firstRow(taken / terms.perStage);
   Value place = Int(b, owner) * terms.rowsPerStage() + constant(b, inStage);
   Value first = Int(b, place) * terms.shape.block + row;
-  Value rowPlace = Int(b, stage(b)) + Int(b, first) * vectorBytes;
-  Value colPlace = Int(b, stage(b)) + Int(b, col) * vectorBytes;
+  Value rowAddress = Int(b, stage(b)) + Int(b, first) * vectorBytes;
+  Value colAddress = Int(b, stage(b)) + Int(b, col) * vectorBytes;
   for (auto [i, term] : llvm::enumerate(terms.ofRow))
-    addresses[term] = Int(b, rowPlace) + constant(b, terms.rowVectorOffset(i));
+    addresses[term] = Int(b, rowAddress) + constant(b, terms.rowVectorOffset(i));
   for (auto [i, term] : llvm::enumerate(terms.ofCol))
-    addresses[term] = Int(b, colPlace) + constant(b, terms.colVectorOffset(i));
+    addresses[term] = Int(b, colAddress) + constant(b, terms.colVectorOffset(i));
   return addresses;
 }
 

@@ -67,9 +67,9 @@ struct TermStages {
   int64_t loaders() const { return hasVectors() ? loaderWarps * 32 : 0; }
   /// Return the number of subtiles of a row that one TMA load brings, and its box.
   int64_t perCopy() const { return perStage % subtiles() == 0 ? subtiles() : 1; }
-  MapBox inputBox() const {
-    return transposeOut ? MapBox{perCopy() * subtileCols, 1, shape.block}
-                        : MapBox{shape.block, perCopy()};
+  TensorBox inputBox() const {
+    return transposeOut ? TensorBox{perCopy() * subtileCols, 1, shape.block}
+                        : TensorBox{shape.block, perCopy()};
   }
 
   static constexpr int64_t loaderWarps = 3;

@@ -74,8 +74,8 @@ private:
   int64_t rows() const { return plan.shape.rows / plan.owners(); }
   int64_t subtiles() const { return plan.cols / subtileCols; }
   int64_t buffers() const { return plan.buffers() / plan.owners(); }
-  Value rowPlace(ImplicitLocOpBuilder &b, int64_t row) const {
-    return plan.placeOf(b, group, constant(b, row));
+  Value rowIndex(ImplicitLocOpBuilder &b, int64_t row) const {
+    return plan.indexInGroup(b, group, constant(b, row));
   }
   /// Releases a stage whose products have ended. One lane may arrive for its warp although all
   /// lanes have read words and fragments: both have been consumed by the time the lanes converge at
@@ -137,7 +137,7 @@ StreamWgmmaConsumer::StreamWgmmaConsumer(ImplicitLocOpBuilder &b, const StreamKe
   group = Int(b, kernel.warp) / warpsOfGroup;
   warp = Int(b, kernel.warp) % warpsOfGroup;
   Value zero = constant(b, 0);
-  firstRow = rowPlace(b, 0);
+  firstRow = rowIndex(b, 0);
   leftLane = plan.panels().laneOffset(b, kernel.lane, StreamPanels::Order::ColumnsFirst,
                                       Int(b, warp) * 16);
   result = Int(b, kernel.base) + constant(b, plan.resultOffset());
@@ -268,7 +268,7 @@ void StreamWgmmaConsumer::emit(ImplicitLocOpBuilder &b) const {
 /// transposed.
 WarpTilePosition StreamWgmmaConsumer::getWarpTile(ImplicitLocOpBuilder &b, const StagedTile &work,
                                                   int64_t number) const {
-  Value slab = kernel.readableRow(b, work, rowPlace(b, number / subtiles()));
+  Value slab = kernel.readableRow(b, work, rowIndex(b, number / subtiles()));
   WarpTilePosition accumulators = kernel.getWarpTile(b, work, slab);
   std::swap(accumulators.row, accumulators.col);
   std::swap(accumulators.rows, accumulators.cols);
@@ -332,7 +332,7 @@ void StreamWgmmaConsumer::storeRows(ImplicitLocOpBuilder &b, const StagedTile &w
     emitGroupBarrier(b);
     SmallVector<Value> slabs, addresses;
     for (int64_t i = first; i < last; ++i) {
-      slabs.push_back(kernel.lists.rowOf(b, work.group, rowPlace(b, i / subtiles())));
+      slabs.push_back(kernel.lists.rowOf(b, work.group, rowIndex(b, i / subtiles())));
       addresses.push_back(Int(b, result) + (constant(b, (i - first) * plan.resultBytes())));
       warpTile = std::move(following);
       following.reset();

@@ -33,7 +33,7 @@ struct DSDPlan {
   explicit DSDPlan(PlannedDSDOp op, int64_t sharedLimit);
 
   WgmmaShape shape;
-  MapBox values{slabRows}, dense{slabRows}, out{slabRows};
+  TensorBox values{slabRows}, dense{slabRows}, out{slabRows};
 };
 
 /// Emits the kernel of a planned_dsd.
@@ -68,8 +68,8 @@ private:
   Value recordOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step) const;
   /// Returns the coordinate of subtile `number` of slab `slab` of a tile, in the map of the
   /// result or of C.
-  MapPlace subtileIn(ImplicitLocOpBuilder &b, Value memref, const WgmmaWork &tile, Value slab,
-                     int64_t number) const;
+  TensorCoord subtileIn(ImplicitLocOpBuilder &b, Value memref, const WgmmaWork &tile, Value slab,
+                        int64_t number) const;
   /// Names the fields of a tile's WgmmaWork.
   enum Field { Slab0, Slab1, Col, First, Batch, Head, ValuesRow };
 
@@ -99,7 +99,7 @@ DSDPlan::DSDPlan(PlannedDSDOp op, int64_t sharedLimit) {
   shape.hasInput = hasMappedInput(op);
   const auto *params = op.getSchedule()->getIf<::blocksparse::WgmmaParams>();
   shape.fitStages(params->stages ? params->stages : params->usualStages, sharedLimit);
-  dense = kMajor ? MapBox{shape.cols} : MapBox{slabRows, shape.cols / subtileCols};
+  dense = kMajor ? TensorBox{shape.cols} : TensorBox{slabRows, shape.cols / subtileCols};
 }
 
 DSDKernel::DSDKernel(ImplicitLocOpBuilder &b, PlannedDSDOp op, const DSDPlan &plan,
@@ -169,8 +169,8 @@ void DSDKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value
     Value x = entry[WgmmaRecordTable::x(half)], y = entry[WgmmaRecordTable::y(half)];
     auto load = [&](ImplicitLocOpBuilder &b) {
       Value to = Int(b, stage.a) + (half * WgmmaTile::matrixBytes);
-      MapPlace place{Int(b, y) + tile.fields[ValuesRow], x, zero, zero};
-      emitTensorLoad(b, valuesMap, plan.values, place, to, stage.barrier, plan.shape.cluster);
+      TensorCoord coord{Int(b, y) + tile.fields[ValuesRow], x, zero, zero};
+      emitTensorLoad(b, valuesMap, plan.values, coord, to, stage.barrier, plan.shape.cluster);
     };
     Value copies;
     if (plan.shape.hasGaps)
@@ -186,11 +186,11 @@ void DSDKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value
     else
       load(b);
   }
-  MapPlace place = lists.placeIn(b, op.getDense(), entry[WgmmaRecordTable::K], tile.fields[Col],
-                                 tile.fields[Batch], tile.fields[Head]);
+  TensorCoord coord = lists.coordIn(b, op.getDense(), entry[WgmmaRecordTable::K], tile.fields[Col],
+                                    tile.fields[Batch], tile.fields[Head]);
   if (op.getTransposeB())
-    std::swap(place.row, place.col);
-  emitTensorLoad(b, denseMap, plan.dense, place, stage.b, stage.barrier);
+    std::swap(coord.row, coord.col);
+  emitTensorLoad(b, denseMap, plan.dense, coord, stage.b, stage.barrier);
 }
 
 void DSDKernel::emitInputCopy(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t group,
@@ -204,7 +204,7 @@ Value DSDKernel::participates(ImplicitLocOpBuilder &b, Value record, Value group
   constexpr int64_t bytes = sizeof(int32_t);
   constexpr int64_t first = WgmmaRecordTable::Y0 * bytes, second = WgmmaRecordTable::Y1 * bytes;
   Value place = Int(b, record) + first;
-  place = Int(b, place) + Int(b, group) * (second - first);
+  place = Int(b, coord) + Int(b, group) * (second - first);
   // The lane that releases the stage reads the record, so that its read precedes its arrival. The
   // other lanes receive the value by a shuffle.
   Value thread =
@@ -214,7 +214,7 @@ Value DSDKernel::participates(ImplicitLocOpBuilder &b, Value record, Value group
   Value y = emitChoice(
       b, reads,
       [&](ImplicitLocOpBuilder &b) -> Value {
-        return LLVM::LoadOp::create(b, b.getI32Type(), sharedPointer(b, place), bytes);
+        return LLVM::LoadOp::create(b, b.getI32Type(), sharedPointer(b, address), bytes);
       },
       [&](ImplicitLocOpBuilder &b) { return i32Constant(b, 0); });
   return isThere(b, makeUniform(b, y));
@@ -233,14 +233,14 @@ WarpTilePosition DSDKernel::getPart(ImplicitLocOpBuilder &b, const WgmmaWork &ti
   return part;
 }
 
-MapPlace DSDKernel::subtileIn(ImplicitLocOpBuilder &b, Value memref, const WgmmaWork &tile,
-                              Value slab, int64_t number) const {
+TensorCoord DSDKernel::subtileIn(ImplicitLocOpBuilder &b, Value memref, const WgmmaWork &tile,
+                                 Value slab, int64_t number) const {
   Value col = Int(b, tile.fields[Col]) + (number * subtileCols);
-  MapPlace place =
-      lists.placeIn(b, memref, Int(b, slab) * slabRows, col, tile.fields[Batch], tile.fields[Head]);
+  TensorCoord coord =
+      lists.coordIn(b, memref, Int(b, slab) * slabRows, col, tile.fields[Batch], tile.fields[Head]);
   if (plan.shape.transposeOut)
-    std::swap(place.row, place.col);
-  return place;
+    std::swap(coord.row, coord.col);
+  return coord;
 }
 
 void DSDKernel::storeSubtile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,

@@ -39,7 +39,7 @@ struct MatmulPlan {
 
   MatmulAxes axes;
   WgmmaShape shape;
-  MapBox a{tileRows}, b{slabRows}, out{slabRows};
+  TensorBox a{tileRows}, b{slabRows}, out{slabRows};
 };
 
 /// Holds the extents of the result in tiles (index), on the host or in the kernel.
@@ -75,8 +75,8 @@ private:
   /// Names the fields of a tile's WgmmaWork.
   enum Field { Row, Col, Batch, Head };
 
-  MapPlace placeIn(ImplicitLocOpBuilder &b, Value memref, DenseAxes axes, Value row, Value col,
-                   const WgmmaWork &tile) const;
+  TensorCoord coordIn(ImplicitLocOpBuilder &b, Value memref, DenseAxes axes, Value row, Value col,
+                      const WgmmaWork &tile) const;
 
   PlannedMatmulOp op;
   MatmulPlan plan;
@@ -102,11 +102,11 @@ MatmulPlan::MatmulPlan(PlannedMatmulOp op, int64_t sharedLimit) : axes(MatmulAxe
   shape.readsTiles = false;
   shape.fitStages(params->stages ? params->stages : params->usualStages, sharedLimit);
   if (!shape.aKMajor)
-    a = MapBox{slabRows};
+    a = TensorBox{slabRows};
   if (shape.bKMajor)
-    b = MapBox{shape.cols};
+    b = TensorBox{shape.cols};
   else if (!ShapedType::isDynamic(cols) && cols % subtileCols == 0)
-    b = MapBox{slabRows, shape.cols / subtileCols};
+    b = TensorBox{slabRows, shape.cols / subtileCols};
 }
 
 TileGrid TileGrid::get(ImplicitLocOpBuilder &b, PlannedMatmulOp op, const MatmulPlan &plan,
@@ -156,8 +156,8 @@ WgmmaWork MatmulKernel::getTile(ImplicitLocOpBuilder &b, Value number) {
 
 /// Returns the coordinate of element (row, col) of a tile's matrix in `memref`. `row` and `col`
 /// follow the roles of `axes`; the result is in storage order.
-MapPlace MatmulKernel::placeIn(ImplicitLocOpBuilder &b, Value memref, DenseAxes axes, Value row,
-                               Value col, const WgmmaWork &tile) const {
+TensorCoord MatmulKernel::coordIn(ImplicitLocOpBuilder &b, Value memref, DenseAxes axes, Value row,
+                                  Value col, const WgmmaWork &tile) const {
   auto has = [&](int axis) { return axis >= 0 && bufferType(memref).getDimSize(axis) != 1; };
   Value zero = i32Constant(b, 0);
   if (isLast(memref, axes.row))
@@ -172,14 +172,14 @@ void MatmulKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Va
   for (int64_t row = 0; row < tileRows; row += plan.shape.aKMajor ? tileRows : slabRows) {
     Value to = Int(b, stage.a) + (row / slabRows * WgmmaTile::matrixBytes);
     Value first = Int(b, tile.fields[Row]) + row;
-    emitTensorLoad(b, aMap, plan.a, placeIn(b, op.getA(), plan.axes.a, first, k, tile), to,
+    emitTensorLoad(b, aMap, plan.a, coordIn(b, op.getA(), plan.axes.a, first, k, tile), to,
                    stage.barrier);
   }
   int64_t boxCols = plan.shape.bKMajor ? plan.shape.cols : plan.b.subtiles * subtileCols;
   for (int64_t col = 0; col < plan.shape.cols; col += boxCols) {
     Value to = Int(b, stage.b) + (col / subtileCols * WgmmaTile::matrixBytes);
     Value first = Int(b, tile.fields[Col]) + col;
-    emitTensorLoad(b, bMap, plan.b, placeIn(b, op.getB(), plan.axes.b, k, first, tile), to,
+    emitTensorLoad(b, bMap, plan.b, coordIn(b, op.getB(), plan.axes.b, k, first, tile), to,
                    stage.barrier);
   }
 }
@@ -200,7 +200,7 @@ void MatmulKernel::storeSubtile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, 
                                 int64_t number, Value address) {
   Value row = Int(b, tile.fields[Row]) + Int(b, group) * slabRows;
   Value col = Int(b, tile.fields[Col]) + (number * subtileCols);
-  emitTensorStore(b, outMap, placeIn(b, op.getInit(), plan.axes.out, row, col, tile), address);
+  emitTensorStore(b, outMap, coordIn(b, op.getInit(), plan.axes.out, row, col, tile), address);
 }
 
 //===----------------------------------------------------------------------===//

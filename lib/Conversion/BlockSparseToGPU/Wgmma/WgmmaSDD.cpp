@@ -58,8 +58,8 @@ struct Factor {
   bool hasRuns = false;
   bool copiesSubtiles() const { return !gathers || (hasRuns && perSubtile > 1); }
   int64_t gatheredSize() const { return subtileRows / perSubtile; }
-  MapBox subtileBox() const { return {subtileRows}; }
-  MapBox gatheredBox() const { return {gatheredSize()}; }
+  TensorBox subtileBox() const { return {subtileRows}; }
+  TensorBox gatheredBox() const { return {gatheredSize()}; }
 };
 
 /// Holds the tensor maps of a factor: of complete subtiles and of gathered blocks. Null if no load
@@ -104,8 +104,8 @@ struct SDDPlan {
   bool hasBlocks() const { return ::blocksparse::sharesSubtiles(block); }
   SubtileStore::Blocks blocks() const { return {block.rows, block.cols}; }
   /// Returns the box of one store.
-  MapBox resultBox() const {
-    return hasBlocks() ? MapBox{block.rows, 1, block.cols} : MapBox{subtileRows};
+  TensorBox resultBox() const {
+    return hasBlocks() ? TensorBox{block.rows, 1, block.cols} : TensorBox{subtileRows};
   }
   /// Returns the number of batches of subtiles of a tile; the blocks of a batch are stored together
   /// by a warpgroup.
@@ -148,13 +148,13 @@ private:
     return {mapping.lookupOrNull(maps.subtiles), mapping.lookupOrNull(maps.blocks)};
   }
   /// Issues the load of one box of a factor.
-  void emitCopy(ImplicitLocOpBuilder &b, const Factor &factor, Value map, MapBox box,
+  void emitCopy(ImplicitLocOpBuilder &b, const Factor &factor, Value map, TensorBox box,
                 const WgmmaWork &tile, Value across, const Target &to, int64_t cluster = 1) const;
   /// Issues the loads of a gathered factor by one producer warp.
   void emitGathered(ImplicitLocOpBuilder &b, const Factor &factor, const FactorMaps &maps,
                     const WgmmaWork &tile, const GatheredFields &fields, Value warp,
                     const Target &to) const;
-  void readPlaces(ImplicitLocOpBuilder &b, SmallVectorImpl<Value> &fields) const;
+  void readDestinations(ImplicitLocOpBuilder &b, SmallVectorImpl<Value> &fields) const;
   /// Returns the index (i32) of the first value block of the tile's batch and head.
   Value firstBlock(ImplicitLocOpBuilder &b, const WgmmaWork &tile);
   /// Starts the store of subtile `number` of warpgroup `group` from shared memory at `address`.
@@ -243,7 +243,7 @@ WgmmaWork SDDKernel::getTile(ImplicitLocOpBuilder &b, Value number) {
   SmallVector<Value> fields = tileTable.read(b, number, 0, SampledTileTable::columns);
   fields.push_back(number);
   if (plan.hasBlocks())
-    readPlaces(b, fields);
+    readDestinations(b, fields);
   Value steps = i32Constant(b, plan.steps);
   // The number of steps is opaque, because LLVM would unroll all of a few k steps, and the
   // addresses of their loads would not fit in the registers of the producer.
@@ -252,13 +252,13 @@ WgmmaWork SDDKernel::getTile(ImplicitLocOpBuilder &b, Value number) {
 
 /// Appends, for each batch of subtiles, the destination of the block that this thread stores. They
 /// are read before the products, so that their latency is hidden.
-void SDDKernel::readPlaces(ImplicitLocOpBuilder &b, SmallVectorImpl<Value> &fields) const {
+void SDDKernel::readDestinations(ImplicitLocOpBuilder &b, SmallVectorImpl<Value> &fields) const {
   Value thread =
       arith::IndexCastOp::create(b, b.getI32Type(), gpu::ThreadIdOp::create(b, gpu::Dimension::x));
   // The warpgroups are the producer, half 0 and half 1. The producer does not use what it reads.
   Value next = Int(b, thread) / 128 + 1;
   int64_t ofSubtile = plan.blocks().perSubtile(), each = WgmmaShape::resultBuffers * ofSubtile;
-  int64_t width = ::blocksparse::placesPerTile(plan.block);
+  int64_t width = ::blocksparse::destinationsPerTile(plan.block);
   Value at =
       Int(b, fields[SampledTileTable::DestinationRow]) * width + Int(b, next) % 2 * (width / 2);
   Value block = Int(b, thread) % each;
@@ -299,11 +299,11 @@ Value SDDKernel::stepBytes(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Array
 
 /// Loads the box that begins at row or column `across` (i32) of the factor, for each of `cluster`
 /// CTAs (multicast).
-void SDDKernel::emitCopy(ImplicitLocOpBuilder &b, const Factor &factor, Value map, MapBox box,
+void SDDKernel::emitCopy(ImplicitLocOpBuilder &b, const Factor &factor, Value map, TensorBox box,
                          const WgmmaWork &tile, Value across, const Target &to,
                          int64_t cluster) const {
-  MapPlace place =
-      StagedTiles::placeIn(b, factor.memref, across, to.k, tile.fields[SampledTileTable::Batch],
+  TensorCoord place =
+      StagedTiles::coordIn(b, factor.memref, across, to.k, tile.fields[SampledTileTable::Batch],
                            tile.fields[SampledTileTable::Head]);
   if (!factor.kMajor)
     std::swap(place.row, place.col);
@@ -322,7 +322,7 @@ void SDDKernel::emitGathered(ImplicitLocOpBuilder &b, const Factor &factor, cons
   // The indices are read again in each k step, because the producer has no registers to keep them
   // in.
   Value row = Int(b, makeOpaque(b, tile.fields[indexField])) * tileTable.width();
-  auto copy = [&](ImplicitLocOpBuilder &b, Value map, MapBox box, int64_t i) {
+  auto copy = [&](ImplicitLocOpBuilder &b, Value map, TensorBox box, int64_t i) {
     Value place = Int(b, first) + i;
     Value word = Int(b, place) / GatheredIndices::perWord + fields.firstWord;
     Value pair = tileTable.readAt(b, Int(b, row) + word);
