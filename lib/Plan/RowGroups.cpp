@@ -19,14 +19,14 @@ constexpr double unevenRows = 1.5;
 constexpr double similarLength = 1.15;
 
 /// Returns the time of loading the panels and value blocks of a group, in bytes.
-int64_t loadedBytes(const StreamShape &shape, int64_t tileN, const GroupSize &size) {
+int64_t loadedBytes(const StreamShape &shape, int64_t tileN, const RowGroupCost &size) {
   const double panels = static_cast<double>(size.panels) * shape.copyCost();
   return bytesPerElement * shape.block *
          (static_cast<int64_t>(panels * static_cast<double>(tileN)) + size.blocks * shape.block);
 }
 
 /// Returns the time of a group's stages, in bytes: what a worker could load in that time.
-int64_t estimateGroup(const StreamShape &shape, int64_t tileN, const GroupSize &size,
+int64_t estimateGroup(const StreamShape &shape, int64_t tileN, const RowGroupCost &size,
                       const ChipRates &rates) {
   const int64_t bytes = loadedBytes(shape, tileN, size);
   if (shape.owners == 0)
@@ -41,10 +41,10 @@ int64_t estimateGroup(const StreamShape &shape, int64_t tileN, const GroupSize &
 }
 
 /// Builds the row groups of one head.
-class Grouper {
+class RowGrouper {
 public:
-  Grouper(const BlockLayout &layout, int64_t head, const StreamShape &shape, int64_t tileN,
-          const ChipRates &rates)
+  RowGrouper(const BlockLayout &layout, int64_t head, const StreamShape &shape, int64_t tileN,
+             const ChipRates &rates)
       : layout(layout), head(head), shape(shape), tileN(tileN), rates(rates),
         seen(layout.grid().cols, -1), blocksOf(layout.grid().cols, 0) {}
 
@@ -69,7 +69,7 @@ public:
 
   double cost(const RowGroups &groups) const {
     double total = 0;
-    for (const GroupSize &size : groups.sizes)
+    for (const RowGroupCost &size : groups.sizes)
       total += static_cast<double>(estimateGroup(shape, tileN, size, rates));
     return total;
   }
@@ -86,7 +86,7 @@ private:
 
   std::vector<int32_t> deal(std::span<const int32_t> rows) const;
   std::vector<int32_t> match(std::span<const int32_t> rows) const;
-  GroupSize measure(std::span<const int32_t> members);
+  RowGroupCost measure(std::span<const int32_t> members);
   /// Returns how many of `rows`, the longest first, make the group whose slowest warp has least
   /// work. The result is at most `spare` smaller than the number of rows.
   int64_t shorten(std::span<const int32_t> rows, int64_t spare);
@@ -103,7 +103,7 @@ private:
 };
 
 /// Assigns each next longest row to the warp with the fewest blocks that can take another row.
-std::vector<int32_t> Grouper::deal(std::span<const int32_t> rows) const {
+std::vector<int32_t> RowGrouper::deal(std::span<const int32_t> rows) const {
   std::vector<int32_t> sorted(rows.begin(), rows.end()), members(shape.rows, -1);
   std::stable_sort(sorted.begin(), sorted.end(),
                    [&](int32_t a, int32_t b) { return length(a) > length(b); });
@@ -132,7 +132,7 @@ int64_t countCommon(std::span<const int32_t> a, std::span<const int32_t> b) {
 
 /// Assigns two rows to each warp: the first row that is left, and the row that shares most columns
 /// with it (the first of equals).
-std::vector<int32_t> Grouper::match(std::span<const int32_t> rows) const {
+std::vector<int32_t> RowGrouper::match(std::span<const int32_t> rows) const {
   std::vector<int32_t> left(rows.begin(), rows.end()), members(rows.size());
   for (int64_t owner = 0; owner < owners(); ++owner) {
     size_t best = 1;
@@ -152,9 +152,9 @@ std::vector<int32_t> Grouper::match(std::span<const int32_t> rows) const {
   return members;
 }
 
-GroupSize Grouper::measure(std::span<const int32_t> members) {
+RowGroupCost RowGrouper::measure(std::span<const int32_t> members) {
   const int64_t perCopy = shape.panelsPerCopy;
-  GroupSize size;
+  RowGroupCost size;
   std::vector<int64_t> load(owners(), 0);
   ++measured;
   for (int64_t index = 0; index < static_cast<int64_t>(members.size()); ++index) {
@@ -175,16 +175,16 @@ GroupSize Grouper::measure(std::span<const int32_t> members) {
   return size;
 }
 
-void Grouper::add(RowGroups &groups, std::span<const int32_t> rows, bool balance) {
+void RowGrouper::add(RowGroups &groups, std::span<const int32_t> rows, bool balance) {
   std::vector<int32_t> members(rows.begin(), rows.end());
   members.resize(shape.rows, -1);
   if (static_cast<int64_t>(rows.size()) == 2 * shape.owners)
     members = match(rows);
-  GroupSize size = measure(members);
+  RowGroupCost size = measure(members);
   if (balance) {
     std::vector<int32_t> dealt = deal(rows);
     // If the assignment does not help, rows keep their order.
-    if (GroupSize better = measure(dealt); better.slowest < size.slowest) {
+    if (RowGroupCost better = measure(dealt); better.slowest < size.slowest) {
       members = std::move(dealt);
       size = better;
     }
@@ -225,12 +225,12 @@ std::optional<BlockLayout> selectRows(const BlockLayout &layout, int64_t head,
                               std::move(offsets), std::move(cols), error);
 }
 
-int64_t Grouper::shorten(std::span<const int32_t> rows, int64_t spare) {
+int64_t RowGrouper::shorten(std::span<const int32_t> rows, int64_t spare) {
   int64_t best = rows.size();
-  GroupSize size = measure(deal(rows));
+  RowGroupCost size = measure(deal(rows));
   const int64_t least = std::max<int64_t>(1, best - spare);
   for (int64_t kept = best - 1; kept >= least; --kept) {
-    const GroupSize less = measure(deal(rows.first(kept)));
+    const RowGroupCost less = measure(deal(rows.first(kept)));
     if (less.slowest >= size.slowest ||
         estimateGroup(shape, tileN, less, rates) >= estimateGroup(shape, tileN, size, rates))
       continue;
@@ -240,7 +240,7 @@ int64_t Grouper::shorten(std::span<const int32_t> rows, int64_t spare) {
   return best;
 }
 
-std::optional<RowGroups> Grouper::takeByLength(std::string &error) {
+std::optional<RowGroups> RowGrouper::takeByLength(std::string &error) {
   const int64_t rows = layout.grid().rows, size = shape.rows;
   std::vector<int32_t> sorted(rows);
   std::iota(sorted.begin(), sorted.end(), 0);
@@ -269,7 +269,7 @@ std::optional<RowGroups> Grouper::takeByLength(std::string &error) {
     if (!part)
       return std::nullopt;
     std::optional<RowClusters> clusters =
-        groupRows(*part, 0, size, /*cluster=*/true, shape.panelsPerCopy, error);
+        groupBlockRows(*part, 0, size, /*cluster=*/true, shape.panelsPerCopy, error);
     if (!clusters)
       return std::nullopt;
     for (int32_t &row : clusters->rows)
@@ -284,12 +284,12 @@ std::optional<RowGroups> Grouper::takeByLength(std::string &error) {
 
 } // namespace
 
-std::optional<RowClusters> blocksparse::groupRows(const BlockLayout &layout, int64_t head,
-                                                  int64_t size, bool cluster, int64_t perCopy,
-                                                  std::string &error) {
+std::optional<RowClusters> blocksparse::groupBlockRows(const BlockLayout &layout, int64_t head,
+                                                       int64_t size, bool cluster, int64_t perCopy,
+                                                       std::string &error) {
   if (perCopy > 1) {
     const std::optional<BlockLayout> joined = joinColumns(layout, head, perCopy, error);
-    return joined ? groupRows(*joined, 0, size, cluster, 1, error) : std::nullopt;
+    return joined ? groupBlockRows(*joined, 0, size, cluster, 1, error) : std::nullopt;
   }
   std::optional<RowClusters> plain = consecutiveRows(layout, head, size, error);
   if (!plain || !cluster)
@@ -314,10 +314,10 @@ std::optional<RowGroups> blocksparse::groupStreamRows(const BlockLayout &layout,
                                                       bool cluster, const ChipRates &rates,
                                                       std::string &error) {
   std::optional<RowClusters> clusters =
-      groupRows(layout, head, shape.rows, cluster, shape.panelsPerCopy, error);
+      groupBlockRows(layout, head, shape.rows, cluster, shape.panelsPerCopy, error);
   if (!clusters)
     return std::nullopt;
-  Grouper grouper(layout, head, shape, tileN, rates);
+  RowGrouper grouper(layout, head, shape, tileN, rates);
   const bool uneven = cluster && hasUnevenRows(layout, head);
   RowGroups groups = grouper.take(*clusters, /*balance=*/uneven);
   if (uneven) {

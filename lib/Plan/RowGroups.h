@@ -13,12 +13,12 @@ namespace blocksparse {
 /// Returns the block rows of one head in groups of `size`: with `cluster`, rows that share columns
 /// if that saves panels, else consecutive rows. Columns are loaded in copies of `perCopy`
 /// neighbours: rows share copies, and the columns of the result are indices of copies.
-std::optional<RowClusters> groupRows(const BlockLayout &layout, int64_t head, int64_t size,
-                                     bool cluster, int64_t perCopy, std::string &error);
+std::optional<RowClusters> groupBlockRows(const BlockLayout &layout, int64_t head, int64_t size,
+                                          bool cluster, int64_t perCopy, std::string &error);
 
 /// Describes what a row group of a stream kernel loads and computes. `panels` counts all panels of
 /// its copies; a copy that is in several records counts several times.
-struct GroupSize {
+struct RowGroupCost {
   int64_t panels = 0, blocks = 0;
   /// Number of blocks of the warp that has most; of all rows if warps multiply together.
   int64_t slowest = 0;
@@ -30,7 +30,7 @@ struct RowGroups {
   int64_t size = 0;
   /// rows[g * size + i]: block row at index i of group g, or -1.
   std::vector<int32_t> rows;
-  std::vector<GroupSize> sizes;
+  std::vector<RowGroupCost> sizes;
   /// True if rows differ so much in length that the loads of a group do not determine its time.
   bool uneven = false;
 

@@ -78,7 +78,7 @@ std::optional<double> estimateUneven(const StageProblem &problem, int64_t head,
     return std::nullopt;
   std::vector<double> seconds;
   for (int64_t group = 0; group < groups->groups(); ++group) {
-    const GroupSize &size = groups->sizes[group];
+    const RowGroupCost &size = groups->sizes[group];
     const double area = static_cast<double>(size.blocks) * choice.shape.block * choice.shape.block;
     seconds.push_back(estimateTile(
         rates, tile, groups->costOf(group, choice.shape, choice.tileN, problem.gpu.rates), area));
@@ -89,7 +89,7 @@ std::optional<double> estimateUneven(const StageProblem &problem, int64_t head,
 }
 
 /// Estimates the time of a product whose groups need `facts`; `copyCost` is that of a StreamShape.
-double estimateProduct(const StageProblem &problem, const GroupFacts &facts, TileExtent tile,
+double estimateProduct(const StageProblem &problem, const RowGroupFacts &facts, TileExtent tile,
                        const StageRates &rates, double copyCost = 1) {
   const double depth = facts.panels * problem.layout.block().cols;
   const double area = depth * facts.occupancy * tile.rows;
@@ -116,7 +116,7 @@ public:
 
   /// Considers groups of `rows` block rows in stages of `shape`, if that is not null and has room
   /// for so many rows.
-  void consider(int64_t rows, const GroupFacts &facts, const MeasuredShape *shape);
+  void consider(int64_t rows, const RowGroupFacts &facts, const MeasuredShape *shape);
 
   StreamChoice best;
 
@@ -126,7 +126,7 @@ private:
   const bool uneven;
 };
 
-void StreamChooser::consider(int64_t rows, const GroupFacts &facts, const MeasuredShape *shape) {
+void StreamChooser::consider(int64_t rows, const RowGroupFacts &facts, const MeasuredShape *shape) {
   if (!shape || rows > shape->rows)
     return;
   const int64_t block = problem.layout.block().rows;
@@ -204,16 +204,17 @@ double blocksparse::estimateTime(const StagedRows &staged, const WorkLists &list
   return rates.launchSeconds + slowest;
 }
 
-GroupFacts blocksparse::getGroupFacts(const BlockLayout &layout, int64_t rows, int64_t perCopy) {
+RowGroupFacts blocksparse::getRowGroupFacts(const BlockLayout &layout, int64_t rows,
+                                            int64_t perCopy) {
   const BlockGrid grid = layout.grid();
-  GroupFacts facts;
+  RowGroupFacts facts;
   facts.groups = (grid.rows + rows - 1) / rows * grid.heads;
   const int64_t head = firstFilledHead(layout);
   if (head < 0)
     return facts;
   std::string error;
   const std::optional<RowClusters> groups =
-      groupRows(layout, head, rows, /*cluster=*/true, perCopy, error);
+      groupBlockRows(layout, head, rows, /*cluster=*/true, perCopy, error);
   if (!groups)
     return facts;
   // A short last group has positions without a row.
@@ -233,12 +234,12 @@ StreamChoice blocksparse::chooseStream(const StageProblem &problem) {
   const MeasuredShapes &shapes = getMeasuredShapes(problem.gpu.device);
   StreamChooser chooser(problem);
   for (int64_t rows : {24, 20, 16, 12, 8, 4}) {
-    auto consider = [&](std::span<const MeasuredShape> measured, const GroupFacts &facts) {
+    auto consider = [&](std::span<const MeasuredShape> measured, const RowGroupFacts &facts) {
       chooser.consider(rows, facts, findMeasured(measured, problem, facts.occupancy));
     };
-    const GroupFacts facts = getGroupFacts(problem.layout, rows);
+    const RowGroupFacts facts = getRowGroupFacts(problem.layout, rows);
     if (narrow) {
-      consider(shapes.quads, getGroupFacts(problem.layout, rows, /*perCopy=*/4));
+      consider(shapes.quads, getRowGroupFacts(problem.layout, rows, /*perCopy=*/4));
       consider(shapes.singles, facts);
     } else {
       consider(shapes.small, facts);
@@ -253,7 +254,7 @@ WgmmaChoice blocksparse::chooseWgmma(const StageProblem &problem) {
   const int64_t rows = problem.layout.block().rows;
   const bool pairs = rows % 128 != 0;
   // A tile of 128 rows is a part of a block row, or two block rows of 64.
-  GroupFacts facts = getGroupFacts(problem.layout, pairs ? 2 : 1);
+  RowGroupFacts facts = getRowGroupFacts(problem.layout, pairs ? 2 : 1);
   facts.groups = (grid.rows * rows + 127) / 128 * grid.heads;
   // If tiles have many k steps, three stages are faster than four by 2 to 8 %, and pairs of rows
   // without clusters by another 2 % (H100, dsd 8192).

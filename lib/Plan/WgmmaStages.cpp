@@ -133,7 +133,8 @@ std::optional<StagedRows> blocksparse::buildWgmmaStages(const RowProduct &produc
   const bool odd = product.opRows() / slabRows % 2 != 0;
   for (int64_t head = 0; head < product.heads; ++head) {
     std::optional<RowClusters> pairs;
-    if (odd && !(pairs = groupRows(rows->layout, head, 2, /*cluster=*/true, /*perCopy=*/1, error)))
+    if (odd &&
+        !(pairs = groupBlockRows(rows->layout, head, 2, /*cluster=*/true, /*perCopy=*/1, error)))
       return std::nullopt;
     stager.addHead(head, pairs ? &*pairs : nullptr);
   }

@@ -91,7 +91,7 @@ struct SampledForm {
     return gathersRows || sharesSubtiles(block) || block.rows % (2 * subtileSize) == 0;
   }
   /// Returns the number of block rows of a tile if rows are gathered, else 1.
-  int64_t groupRows(BlockShape block) const {
+  int64_t groupBlockRows(BlockShape block) const {
     return gathersRows ? std::max<int64_t>(2, 2 * subtileSize / of(block).rows) : 1;
   }
   /// Returns the largest number of subtile columns of a tile. With one half, 8 of them would load

@@ -29,7 +29,7 @@ double estimateTime(const StagedRows &staged, const WorkLists &lists, TileExtent
 
 /// Describes what groups of block rows need, as a mean over the groups of the first head that has a
 /// block.
-struct GroupFacts {
+struct RowGroupFacts {
   /// Number of panels that a group loads, those of whole copies.
   double panels = 0;
   /// Share of a group's panels that one of its rows has a block in.
@@ -40,7 +40,7 @@ struct GroupFacts {
 
 /// Returns the facts about groups of `rows` block rows as buildStreamStages makes them with
 /// `cluster`, whose panels are loaded in copies of `perCopy`.
-GroupFacts getGroupFacts(const BlockLayout &layout, int64_t rows, int64_t perCopy = 1);
+RowGroupFacts getRowGroupFacts(const BlockLayout &layout, int64_t rows, int64_t perCopy = 1);
 
 /// Describes a product of op(S), whose pattern is `layout`, by a matrix of `cols` columns, a
 /// multiple of 64, `copies` times for each head of the layout, on a GPU.

@@ -26,7 +26,7 @@ TEST(GatheredTiles, FormsAreThoseOfTheFactors) {
     bool transposeA, transposeB;
     // The form without gathered rows, then what is gathered together with them.
     bool swapsAB, gathersColumns;
-    int64_t rowsTogether, columnsTogether, groupRows;
+    int64_t rowsTogether, columnsTogether, groupBlockRows;
   } const cases[] = {
       {{16, 32}, false, false, true, true, 2, 1, 4},
       {{16, 32}, false, true, false, true, 1, 1, 8},
@@ -51,7 +51,7 @@ TEST(GatheredTiles, FormsAreThoseOfTheFactors) {
       EXPECT_EQ(form.gathersRows, gathersRows);
       EXPECT_EQ(form.rowsTogether, gathersRows ? c.rowsTogether : 1);
       EXPECT_EQ(form.columnsTogether, gathersRows ? c.columnsTogether : 1);
-      EXPECT_EQ(form.groupRows(c.block), gathersRows ? c.groupRows : 1);
+      EXPECT_EQ(form.groupBlockRows(c.block), gathersRows ? c.groupBlockRows : 1);
       EXPECT_EQ(form.sharesColumns(c.block), fine || gathersRows);
       EXPECT_EQ(form.subtileColumns(c.block), fine || gathersRows ? 4 : 6);
     }
@@ -86,7 +86,7 @@ TEST(GatheredTiles, RowsOfWholeTilesAreNotGathered) {
     const SampledForm form = SampledForm::get(block, {false, false}, true);
     EXPECT_FALSE(form.gathersRows);
     EXPECT_TRUE(form.sharesColumns(block));
-    EXPECT_EQ(form.groupRows(block), 1);
+    EXPECT_EQ(form.groupBlockRows(block), 1);
   }
   for (BlockShape block : {BlockShape{8, 16}, {48, 48}, {32, 128}, {64, 576}})
     EXPECT_FALSE(canGatherRows(block)); // no tiles at all

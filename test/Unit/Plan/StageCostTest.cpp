@@ -29,14 +29,14 @@ StreamChoice chooseKMajor(const BlockLayout &layout, int64_t cols) {
 }
 
 TEST(StageCost, FactsAreThoseOfClusteredGroups) {
-  EXPECT_EQ(getGroupFacts(layoutOf({"000", "000"}), 2).occupancy, 0);
-  EXPECT_EQ(getGroupFacts(layoutOf({"111", "111"}), 16).occupancy, 1);
+  EXPECT_EQ(getRowGroupFacts(layoutOf({"000", "000"}), 2).occupancy, 0);
+  EXPECT_EQ(getRowGroupFacts(layoutOf({"111", "111"}), 16).occupancy, 1);
   // Rows 0 and 2 share both panels, 1 has one of its own; consecutive rows would fill half.
-  const GroupFacts facts = getGroupFacts(layoutOf({"110", "001", "110"}), 2);
+  const RowGroupFacts facts = getRowGroupFacts(layoutOf({"110", "001", "110"}), 2);
   EXPECT_EQ(facts.occupancy, 1);
   EXPECT_EQ(facts.panels, 1.5);
   EXPECT_EQ(facts.groups, 2);
-  EXPECT_EQ(getGroupFacts(layoutOf({"110", "011"}), 2).occupancy, 4. / 6);
+  EXPECT_EQ(getRowGroupFacts(layoutOf({"110", "011"}), 2).occupancy, 4. / 6);
 }
 
 TEST(StageCost, ChoicesFitSharedMemory) {
@@ -110,7 +110,7 @@ TEST(StageCost, CopiesOfFourPanelsWhereTheyAreUsed) {
 
 TEST(StageCost, FactsAreThoseOfWholeCopies) {
   // Rows 0 and 1 need two copies of four panels, row 2 one.
-  const GroupFacts facts = getGroupFacts(layoutOf({"111100", "110001", "000010"}), 2, 4);
+  const RowGroupFacts facts = getRowGroupFacts(layoutOf({"111100", "110001", "000010"}), 2, 4);
   EXPECT_EQ(facts.panels, (8 + 4) / 2.);
   EXPECT_EQ(facts.occupancy, 8. / (2 * 8 + 4));
 }

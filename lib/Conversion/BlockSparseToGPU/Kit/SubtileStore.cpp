@@ -32,7 +32,7 @@ SubtileStore::SubtileStore(ImplicitLocOpBuilder &b, Value thread, Value barrier,
   warp = Int(b, thread) / 32;
 }
 
-void SubtileStore::emitGroupBarrier(ImplicitLocOpBuilder &b) const {
+void SubtileStore::emitWarpgroupBarrier(ImplicitLocOpBuilder &b) const {
   NVVM::BarrierOp::create(b, Type(), barrier, i32Constant(b, warpgroupThreads),
                           NVVM::BarrierReductionAttr(), Value());
 }
@@ -86,11 +86,11 @@ void SubtileStore::writeSubtile(ImplicitLocOpBuilder &b, ArrayRef<Value> registe
 
 void SubtileStore::writeBatch(ImplicitLocOpBuilder &b, GetSubtile subtile, int64_t first,
                               int64_t last, Blocks blocks) const {
-  emitGroupBarrier(b);
+  emitWarpgroupBarrier(b);
   for (int64_t number = first; number < last; ++number)
     writeSubtile(b, subtile(b, number), number - first, blocks);
   emitProxyFence(b);
-  emitGroupBarrier(b);
+  emitWarpgroupBarrier(b);
 }
 
 SmallVector<Value, 4> SubtileStore::readFragment(ImplicitLocOpBuilder &b, Value subtile,

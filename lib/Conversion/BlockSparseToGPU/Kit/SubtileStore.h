@@ -131,7 +131,7 @@ private:
                   Store store) const;
   void storeBlocks(ImplicitLocOpBuilder &b, GetSubtile subtile, int64_t first, int64_t last,
                    Blocks blocks, StoreBlock store) const;
-  void emitGroupBarrier(ImplicitLocOpBuilder &b) const;
+  void emitWarpgroupBarrier(ImplicitLocOpBuilder &b) const;
 
   Value thread, barrier, shared, isFirst, lane, warp;
   int64_t buffers;

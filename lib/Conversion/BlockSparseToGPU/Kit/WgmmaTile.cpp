@@ -181,9 +181,9 @@ WgmmaTile::Guard WgmmaTile::multiplyAddIf(ImplicitLocOpBuilder &builder, const G
   return {results[following], results[low]};
 }
 
-void WgmmaTile::beginGroup(ImplicitLocOpBuilder &b) const { NVVM::WgmmaFenceAlignedOp::create(b); }
+void WgmmaTile::fence(ImplicitLocOpBuilder &b) const { NVVM::WgmmaFenceAlignedOp::create(b); }
 
-void WgmmaTile::endGroup(ImplicitLocOpBuilder &b) const {
+void WgmmaTile::commitGroup(ImplicitLocOpBuilder &b) const {
   NVVM::WgmmaGroupSyncAlignedOp::create(b);
 }
 

@@ -25,10 +25,10 @@
 // rows below it.
 //
 // wgmma is asynchronous. The order of calls, and why each is needed:
-// 1. beginGroup(): wgmma.fence orders earlier accesses of this warpgroup to the accumulators and to
+// 1. fence(): wgmma.fence orders earlier accesses of this warpgroup to the accumulators and to
 // the registers of A before the products that follow.
 // 2. multiplyAdd() or multiplyAddIf(), any number of times on the same or other accumulators.
-// 3. endGroup(): makes the products a commit group, which can be waited for.
+// 3. commitGroup(): makes the products a commit group, which can be waited for.
 // 4. waitAllButLast() (wait_group 1): products of earlier commit groups have read their stages,
 // which may then be released while the newest group still runs.
 // 5. finish() (wait_group 0): the accumulators may be read.
@@ -87,7 +87,7 @@ public:
 
   /// Issues accumulators += A * B over `steps` k slices. `a` and `b` are the shared-memory
   /// addresses (i32) of the subtile of A and of the first subtile of B. Requires a preceding
-  /// beginGroup(), and endGroup() after it; the accumulators must not be read before finish().
+  /// fence(), and commitGroup() after it; the accumulators must not be read before finish().
   Value multiplyAdd(ImplicitLocOpBuilder &builder, Value a, Value b, Value accumulators,
                     int64_t steps) const;
 
@@ -113,9 +113,9 @@ public:
   static Guard firstGuard(ImplicitLocOpBuilder &builder, Value next, Value b);
 
   /// Emits wgmma.fence, before the products of a commit group.
-  void beginGroup(ImplicitLocOpBuilder &b) const;
+  void fence(ImplicitLocOpBuilder &b) const;
   /// Emits wgmma.commit_group, after the products of a commit group.
-  void endGroup(ImplicitLocOpBuilder &b) const;
+  void commitGroup(ImplicitLocOpBuilder &b) const;
   /// Waits until at most the newest commit group is in flight. Shared memory that the older groups
   /// read may then be overwritten.
   void waitAllButLast(ImplicitLocOpBuilder &b) const;

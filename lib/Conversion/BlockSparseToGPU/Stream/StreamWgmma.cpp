@@ -34,7 +34,7 @@ using namespace mlir::blocksparse::device;
 using ::blocksparse::StreamWord;
 
 static constexpr int64_t warpgroupThreads = 128;
-static constexpr int64_t warpsOfGroup = 4;
+static constexpr int64_t warpsOfWarpgroup = 4;
 
 static Value constant(ImplicitLocOpBuilder &b, int64_t value) { return i32Constant(b, value); }
 
@@ -115,7 +115,7 @@ private:
   /// writes it to shared memory at `address`.
   void writeSubtile(ImplicitLocOpBuilder &b, const TermReader &terms, FragmentEpilogue *warpTile,
                     int64_t subtile, ArrayRef<Value> accumulators, Value address) const;
-  void emitGroupBarrier(ImplicitLocOpBuilder &b) const;
+  void emitWarpgroupBarrier(ImplicitLocOpBuilder &b) const;
 
   const StreamKernel &kernel;
   const StreamPlan &plan;
@@ -134,8 +134,8 @@ private:
 StreamWgmmaConsumer::StreamWgmmaConsumer(ImplicitLocOpBuilder &b, const StreamKernel &kernel)
     : kernel(kernel), plan(kernel.plan),
       tile(b.getContext(), plan.shape.block, plan.element, valueFactor(plan)) {
-  group = Int(b, kernel.warp) / warpsOfGroup;
-  warp = Int(b, kernel.warp) % warpsOfGroup;
+  group = Int(b, kernel.warp) / warpsOfWarpgroup;
+  warp = Int(b, kernel.warp) % warpsOfWarpgroup;
   Value zero = constant(b, 0);
   firstRow = rowIndex(b, 0);
   leftLane = plan.panels().laneOffset(b, kernel.lane, StreamPanels::Order::ColumnsFirst,
@@ -146,7 +146,7 @@ StreamWgmmaConsumer::StreamWgmmaConsumer(ImplicitLocOpBuilder &b, const StreamKe
   isFirst = both(b, firstWarp, kernel.isFirstLane);
 }
 
-void StreamWgmmaConsumer::emitGroupBarrier(ImplicitLocOpBuilder &b) const {
+void StreamWgmmaConsumer::emitWarpgroupBarrier(ImplicitLocOpBuilder &b) const {
   // Named barrier 0 belongs to the complete CTA.
   NVVM::BarrierOp::create(b, Type(), Int(b, group) + constant(b, 1), constant(b, warpgroupThreads),
                           NVVM::BarrierReductionAttr(), Value());
@@ -189,13 +189,13 @@ void StreamWgmmaConsumer::multiplyPanel(ImplicitLocOpBuilder &b, Value stage, Va
   auto meets = [&](int64_t row) { return Int(b, word) * (int64_t(1) << (31 - row)); };
   // The fence orders the loads of the fragments of A to registers before the products that read
   // them.
-  tile.beginGroup(b);
+  tile.fence(b);
   WgmmaTile::Guard guard = WgmmaTile::firstGuard(b, meets(0), block);
   for (int64_t row = 0; row < rows(); ++row)
     guard = tile.multiplyAddIf(b, guard, row + 1 < rows() ? meets(row + 1) : constant(b, 0),
                                plan.blockBytes(), left,
                                accumulators.slice(row * subtiles(), subtiles()));
-  tile.endGroup(b);
+  tile.commitGroup(b);
 }
 
 void StreamWgmmaConsumer::multiplyStage(ImplicitLocOpBuilder &b, Value stage, Value before,
@@ -329,7 +329,7 @@ void StreamWgmmaConsumer::storeRows(ImplicitLocOpBuilder &b, const StagedTile &w
     int64_t last = std::min(first + buffers(), all);
     // The buffers may be overwritten after the stores of the previous subtiles have read them.
     emitIf(b, isFirst, [&](ImplicitLocOpBuilder &b) { emitWaitStoresRead(b); });
-    emitGroupBarrier(b);
+    emitWarpgroupBarrier(b);
     SmallVector<Value> slabs, addresses;
     for (int64_t i = first; i < last; ++i) {
       slabs.push_back(kernel.lists.rowOf(b, work.group, rowIndex(b, i / subtiles())));
@@ -345,7 +345,7 @@ void StreamWgmmaConsumer::storeRows(ImplicitLocOpBuilder &b, const StagedTile &w
     // Each thread makes its writes visible to TMA; after the barrier all of them are, and one
     // thread stores.
     emitProxyFence(b);
-    emitGroupBarrier(b);
+    emitWarpgroupBarrier(b);
     emitIf(b, isFirst, [&](ImplicitLocOpBuilder &b) {
       for (int64_t i = first; i < last; ++i) {
         Value slab = slabs[i - first];

@@ -26,7 +26,7 @@ Value InputSubtiles::take(ImplicitLocOpBuilder &b, int64_t number) const {
     ring.waitFull(b, at);
   Value address = Int(b, base) + Int(b, at.stage) * shape.stageBytes();
   constexpr int64_t bytes = SubtileStore::subtileBytes;
-  address = Int(b, address) + Int(b, group) * (shape.inputSubtiles() * bytes);
+  address = Int(b, address) + Int(b, warpgroup) * (shape.inputSubtiles() * bytes);
   return Int(b, address) + (inStage * bytes);
 }
 
@@ -61,7 +61,7 @@ struct StepState {
 class WgmmaConsumer {
 public:
   WgmmaConsumer(ImplicitLocOpBuilder &b, const WgmmaShape &shape, WgmmaKernel &kernel,
-                const WgmmaFrame &frame, Value group);
+                const WgmmaFrame &frame, Value warpgroup);
 
   /// Emits the loop over all tiles of the CTA.
   void emit(ImplicitLocOpBuilder &b) const;
@@ -94,7 +94,7 @@ private:
   const WgmmaShape &shape;
   WgmmaKernel &kernel;
   const WgmmaFrame &frame;
-  Value group;
+  Value warpgroup;
   WgmmaTile tile;
   Value isFirstLane;
   SubtileStore store;
@@ -103,34 +103,35 @@ private:
 } // namespace
 
 static SubtileStore makeSubtileStore(ImplicitLocOpBuilder &b, const WgmmaShape &shape,
-                                     const WgmmaFrame &frame, Value group) {
+                                     const WgmmaFrame &frame, Value warpgroup) {
   Value buffers = Int(b, frame.base) + constant(b, shape.resultOffset());
-  buffers =
-      Int(b, buffers) + Int(b, group) * (WgmmaShape::resultBuffers * SubtileStore::subtileBytes);
+  buffers = Int(b, buffers) +
+            Int(b, warpgroup) * (WgmmaShape::resultBuffers * SubtileStore::subtileBytes);
   // Named barrier 0 belongs to the complete CTA.
-  return SubtileStore(b, frame.thread, Int(b, group) + constant(b, 1), buffers,
+  return SubtileStore(b, frame.thread, Int(b, warpgroup) + constant(b, 1), buffers,
                       WgmmaShape::resultBuffers, shape.element, shape.transposeOut,
                       shape.defersStore);
 }
 
 WgmmaConsumer::WgmmaConsumer(ImplicitLocOpBuilder &b, const WgmmaShape &shape, WgmmaKernel &kernel,
-                             const WgmmaFrame &frame, Value group)
-    : shape(shape), kernel(kernel), frame(frame), group(group),
+                             const WgmmaFrame &frame, Value warpgroup)
+    : shape(shape), kernel(kernel), frame(frame), warpgroup(warpgroup),
       tile(b.getContext(), shape.cols, shape.element, {shape.aKMajor}, {shape.bKMajor}),
       isFirstLane(isEqual(b, Int(b, frame.thread) % 32, constant(b, 0))),
-      store(makeSubtileStore(b, shape, frame, group)) {}
+      store(makeSubtileStore(b, shape, frame, warpgroup)) {}
 
 Value WgmmaConsumer::multiply(ImplicitLocOpBuilder &b, Value stage, Value accumulators) const {
   StageBuffers buffers = frame.buffers(b, shape, stage);
   Value first = buffers.a, second = buffers.b;
   if (shape.splitColumns)
-    second = Int(b, second) + Int(b, group) * (shape.cols / subtileCols * WgmmaTile::matrixBytes);
+    second =
+        Int(b, second) + Int(b, warpgroup) * (shape.cols / subtileCols * WgmmaTile::matrixBytes);
   else
-    first = Int(b, first) + Int(b, group) * WgmmaTile::matrixBytes;
-  tile.beginGroup(b);
+    first = Int(b, first) + Int(b, warpgroup) * WgmmaTile::matrixBytes;
+  tile.fence(b);
   Value next = tile.multiplyAdd(b, first, second, accumulators,
                                 WgmmaShape::stepDepth / WgmmaTile::stepDepth);
-  tile.endGroup(b);
+  tile.commitGroup(b);
   return next;
 }
 
@@ -153,8 +154,8 @@ StepState WgmmaConsumer::emitStep(ImplicitLocOpBuilder &b, const StepState &stat
   frame.ring.waitFull(b, at);
   Value used = at.stage;
   if (shape.hasGaps) {
-    Value part =
-        kernel.getStepTables()->participates(b, frame.buffers(b, shape, at.stage).record, group);
+    Value part = kernel.getStepTables()->participates(b, frame.buffers(b, shape, at.stage).record,
+                                                      warpgroup);
     auto branch = scf::IfOp::create(
         b, part,
         [&](OpBuilder &builder, Location loc) {
@@ -186,7 +187,7 @@ void WgmmaConsumer::storeDeferredIf(ImplicitLocOpBuilder &b, Value condition,
   Value isThere = isEqual(b, deferred.front(), constant(b, 1));
   emitIf(b, both(b, condition, isThere), [&](ImplicitLocOpBuilder &b) {
     WgmmaWork work = WgmmaWork::fromCarried(deferred.drop_front().drop_back(numDeferred()));
-    kernel.emitDeferred(b, work, group, store,
+    kernel.emitDeferred(b, work, warpgroup, store,
                         SmallVector<Value>(deferred.take_back(numDeferred())), numAccumulators());
   });
 }
@@ -204,7 +205,7 @@ SmallVector<Value> WgmmaConsumer::emitTile(ImplicitLocOpBuilder &b, const TileRa
   } else {
     work = kernel.getTile(b, number);
   }
-  kernel.beginTile(b, work, group, frame.thread);
+  kernel.beginTile(b, work, warpgroup, frame.thread);
   StepState initial{at, constant(b, -1), tile.zeros(b).front()};
   Value zero = constant(b, 0);
   StepState end = StepState::fromCarried(
@@ -218,12 +219,12 @@ SmallVector<Value> WgmmaConsumer::emitTile(ImplicitLocOpBuilder &b, const TileRa
                 }));
   // A tile without k steps has not run it yet.
   storeDeferredIf(b, isEqual(b, work.steps, zero), deferred);
-  kernel.prepareResult(b, work, group, frame.thread);
+  kernel.prepareResult(b, work, warpgroup, frame.thread);
   SmallVector<Value> accumulators = tile.finish(b, end.accumulators);
   // The products of the last k step have ended, too.
   releaseIf(b, end.previous);
-  InputSubtiles input(shape, frame.ring, frame.base, group, end.at);
-  SmallVector<Value> rest = kernel.emitResult(b, work, group, store, input, accumulators);
+  InputSubtiles input(shape, frame.ring, frame.base, warpgroup, end.at);
+  SmallVector<Value> rest = kernel.emitResult(b, work, warpgroup, store, input, accumulators);
   SmallVector<Value> results = input.position().toCarried();
   llvm::append_range(results, following);
   if (numDeferred() != 0) {
@@ -259,6 +260,6 @@ void WgmmaConsumer::emit(ImplicitLocOpBuilder &b) const {
 }
 
 void WgmmaProduct::emitConsumer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
-                                const WgmmaFrame &frame, Value group) const {
-  WgmmaConsumer(b, shape, kernel, frame, group).emit(b);
+                                const WgmmaFrame &frame, Value warpgroup) const {
+  WgmmaConsumer(b, shape, kernel, frame, warpgroup).emit(b);
 }

@@ -13,15 +13,15 @@ static constexpr int64_t partRows = 64;
 
 TermSet DenseResultKernel::given() const { return TermSet().set(Epilogue::Input, shape.hasInput); }
 
-void DenseResultKernel::beginTile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+void DenseResultKernel::beginTile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value warpgroup,
                                   Value thread) {
-  prefetchTerms(b, epilogue, getPart(b, tile, group), thread, warpgroupThreads, partRows,
+  prefetchTerms(b, epilogue, getPart(b, tile, warpgroup), thread, warpgroupThreads, partRows,
                 shape.cols, given());
 }
 
-void DenseResultKernel::prepareResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                                      Value thread) {
-  WarpTilePosition part = getPart(b, tile, group);
+void DenseResultKernel::prepareResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
+                                      Value warpgroup, Value thread) {
+  WarpTilePosition part = getPart(b, tile, warpgroup);
   warpTile.reset();
   if (!isTrivial)
     warpTile.emplace(b, epilogue, part.ofWarp(b, thread), shape.cols / FragmentEpilogue::fragment,
@@ -29,7 +29,7 @@ void DenseResultKernel::prepareResult(ImplicitLocOpBuilder &b, const WgmmaWork &
 }
 
 SmallVector<Value> DenseResultKernel::emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
-                                                 Value group, const SubtileStore &store,
+                                                 Value warpgroup, const SubtileStore &store,
                                                  InputSubtiles &input,
                                                  ArrayRef<Value> accumulators) {
   constexpr int64_t perSubtile = subtileCols / FragmentEpilogue::fragment;
@@ -47,15 +47,15 @@ SmallVector<Value> DenseResultKernel::emitResult(ImplicitLocOpBuilder &b, const 
   };
   return store.emit(b, accumulators, warpTile ? SubtileStore::FinishFragment(finish) : nullptr,
                     [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
-                      storeSubtile(b, tile, group, number, address);
+                      storeSubtile(b, tile, warpgroup, number, address);
                     });
 }
 
-void DenseResultKernel::emitDeferred(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                                     const SubtileStore &store, ArrayRef<Value> deferred,
-                                     int64_t accumulators) {
+void DenseResultKernel::emitDeferred(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
+                                     Value warpgroup, const SubtileStore &store,
+                                     ArrayRef<Value> deferred, int64_t accumulators) {
   store.emitDeferred(b, deferred, accumulators,
                      [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
-                       storeSubtile(b, tile, group, number, address);
+                       storeSubtile(b, tile, warpgroup, number, address);
                      });
 }

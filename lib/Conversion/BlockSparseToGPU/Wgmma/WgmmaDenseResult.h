@@ -17,15 +17,15 @@ namespace mlir::blocksparse::device {
 class DenseResultKernel : public WgmmaKernel {
 public:
   /// Prefetches the epilogue operands of the tile to the L2 cache.
-  void beginTile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+  void beginTile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value warpgroup,
                  Value thread) override;
   /// Starts the loads of the first epilogue operands to registers.
-  void prepareResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+  void prepareResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value warpgroup,
                      Value thread) override;
-  SmallVector<Value> emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+  SmallVector<Value> emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value warpgroup,
                                 const SubtileStore &store, InputSubtiles &input,
                                 ArrayRef<Value> accumulators) override;
-  void emitDeferred(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+  void emitDeferred(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value warpgroup,
                     const SubtileStore &store, ArrayRef<Value> deferred,
                     int64_t accumulators) override;
 
@@ -34,12 +34,12 @@ protected:
   DenseResultKernel(const Epilogue &epilogue, bool isTrivial, const WgmmaShape &shape)
       : epilogue(epilogue), isTrivial(isTrivial), shape(shape) {}
 
-  /// Returns the position of the 64 rows of warpgroup `group` in the result.
+  /// Returns the position of the 64 rows of warpgroup `warpgroup` in the result.
   virtual WarpTilePosition getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
-                                   Value group) const = 0;
+                                   Value warpgroup) const = 0;
   /// Stores subtile `number` of that part from shared memory at `address` (i32). One thread calls
   /// it.
-  virtual void storeSubtile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+  virtual void storeSubtile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value warpgroup,
                             int64_t number, Value address) = 0;
 
 private:

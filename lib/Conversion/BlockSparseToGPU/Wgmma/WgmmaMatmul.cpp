@@ -67,8 +67,8 @@ public:
 
 protected:
   WarpTilePosition getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
-                           Value group) const override;
-  void storeSubtile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group, int64_t number,
+                           Value warpgroup) const override;
+  void storeSubtile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value warpgroup, int64_t number,
                     Value address) override;
 
 private:
@@ -141,10 +141,10 @@ WgmmaWork MatmulKernel::getTile(ImplicitLocOpBuilder &b, Value number) {
       splitIndex(b, toIndex(b, number), {grid.batches, grid.heads, perMatrix});
   // Row tiles are divided into groups of `rasterRows`, of which the last may be smaller. Within one
   // of these groups, the row index changes fastest.
-  Value perGroup = Int(b, raster) * grid.cols;
-  Value group = b.createOrFold<arith::DivUIOp>(outer[2], perGroup);
-  Value rest = b.createOrFold<arith::RemUIOp>(outer[2], perGroup);
-  Value firstRow = Int(b, group) * raster;
+  Value perWarpgroup = Int(b, raster) * grid.cols;
+  Value warpgroup = b.createOrFold<arith::DivUIOp>(outer[2], perWarpgroup);
+  Value rest = b.createOrFold<arith::RemUIOp>(outer[2], perWarpgroup);
+  Value firstRow = Int(b, warpgroup) * raster;
   Value rows = indexMin(b, raster, Int(b, grid.rows) - firstRow);
   Value row = Int(b, firstRow) + b.createOrFold<arith::RemUIOp>(rest, rows);
   Value col = b.createOrFold<arith::DivUIOp>(rest, rows);
@@ -185,20 +185,20 @@ void MatmulKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Va
 }
 
 WarpTilePosition MatmulKernel::getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
-                                       Value group) const {
+                                       Value warpgroup) const {
   WarpTilePosition part;
   part.batch = toIndex(b, tile.fields[Batch]);
   part.head = toIndex(b, tile.fields[Head]);
-  part.row = Int(b, tile.fields[Row]) + Int(b, group) * slabRows;
+  part.row = Int(b, tile.fields[Row]) + Int(b, warpgroup) * slabRows;
   part.col = tile.fields[Col];
   part.rows = out.rows();
   part.cols = out.cols();
   return part;
 }
 
-void MatmulKernel::storeSubtile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+void MatmulKernel::storeSubtile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value warpgroup,
                                 int64_t number, Value address) {
-  Value row = Int(b, tile.fields[Row]) + Int(b, group) * slabRows;
+  Value row = Int(b, tile.fields[Row]) + Int(b, warpgroup) * slabRows;
   Value col = Int(b, tile.fields[Col]) + (number * subtileCols);
   emitTensorStore(b, outMap, coordIn(b, op.getInit(), plan.axes.out, row, col, tile), address);
 }

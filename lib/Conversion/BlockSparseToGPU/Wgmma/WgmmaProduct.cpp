@@ -17,7 +17,7 @@ using namespace mlir::blocksparse::device;
 static constexpr int64_t producerRegisters = 40;
 static constexpr int64_t consumerRegisters = 232;
 static constexpr int64_t warpgroupThreads = 128;
-static constexpr int64_t warpsOfGroup = 4;
+static constexpr int64_t warpsOfWarpgroup = 4;
 
 void WgmmaShape::fitStages(int64_t wanted, int64_t limit) {
   stages = wanted;
@@ -62,7 +62,7 @@ void WgmmaProduct::launch(
     if (shape.throttledTiles > 0)
       frame.throttle = Throttle::create(b, shape.blocks);
     emitIf(b, isEqual(b, thread, i32Constant(b, 0)), [&](ImplicitLocOpBuilder &b) {
-      frame.ring.emitInit(b, WgmmaShape::groups * warpsOfGroup * shape.releasesOfWarp(),
+      frame.ring.emitInit(b, WgmmaShape::groups * warpsOfWarpgroup * shape.releasesOfWarp(),
                           shape.producerWarps);
     });
     // The mbarriers must be initialised before any thread of the cluster waits or arrives there.
@@ -117,11 +117,11 @@ StageRing::Position WgmmaProduct::emitInput(ImplicitLocOpBuilder &b, WgmmaKernel
     int64_t bytes = WgmmaShape::groups * count * SubtileStore::subtileBytes;
     frame.ring.expectTx(b, at.stage, i32Constant(b, bytes));
     StageBuffers stage = frame.buffers(b, shape, at.stage);
-    for (int64_t group = 0; group < WgmmaShape::groups; ++group)
+    for (int64_t warpgroup = 0; warpgroup < WgmmaShape::groups; ++warpgroup)
       for (int64_t i = 0; i < count; ++i) {
-        int64_t place = (group * shape.inputSubtiles() + i) * SubtileStore::subtileBytes;
-        kernel.getInputLoads()->emitInputCopy(b, tile, group, first + i, Int(b, stage.a) + place,
-                                              stage.barrier);
+        int64_t place = (warpgroup * shape.inputSubtiles() + i) * SubtileStore::subtileBytes;
+        kernel.getInputLoads()->emitInputCopy(b, tile, warpgroup, first + i,
+                                              Int(b, stage.a) + place, stage.barrier);
       }
     at = frame.ring.next(b, at);
   }

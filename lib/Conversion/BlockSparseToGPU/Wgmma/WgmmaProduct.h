@@ -147,11 +147,11 @@ struct WgmmaWork {
 /// order. All its threads call both members together.
 class InputSubtiles {
 public:
-  /// Creates a reader for consumer warpgroup `group` (i32); `start` is the pipeline state after the
-  /// last k step of the tile, `base` the base of shared memory.
-  InputSubtiles(const WgmmaShape &shape, const StageRing &ring, Value base, Value group,
+  /// Creates a reader for consumer warpgroup `warpgroup` (i32); `start` is the pipeline state after
+  /// the last k step of the tile, `base` the base of shared memory.
+  InputSubtiles(const WgmmaShape &shape, const StageRing &ring, Value base, Value warpgroup,
                 const StageRing::Position &start)
-      : shape(shape), ring(ring), base(base), group(group), at(start) {}
+      : shape(shape), ring(ring), base(base), warpgroup(warpgroup), at(start) {}
 
   /// Returns the shared-memory address (i32) of subtile `number`, after waiting for its stage to be
   /// full.
@@ -165,7 +165,7 @@ public:
 private:
   WgmmaShape shape;
   StageRing ring;
-  Value base, group;
+  Value base, warpgroup;
   StageRing::Position at;
 };
 
@@ -179,9 +179,9 @@ public:
   /// is then not used.
   virtual SmallVector<Value> readStep(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
                                       Value step) = 0;
-  /// Returns i1: true if warpgroup `group` multiplies in the k step whose record is at
+  /// Returns i1: true if warpgroup `warpgroup` multiplies in the k step whose record is at
   /// shared-memory address `record`. Called only if the shape has gaps.
-  virtual Value participates(ImplicitLocOpBuilder &b, Value record, Value group) = 0;
+  virtual Value participates(ImplicitLocOpBuilder &b, Value record, Value warpgroup) = 0;
 };
 
 /// Loads C, the input of the epilogue, through the ring of stages.
@@ -189,9 +189,9 @@ class WgmmaInputLoads {
 public:
   virtual ~WgmmaInputLoads() = default;
 
-  /// Issues the load of subtile `number` of C for consumer warpgroup `group` to shared-memory
+  /// Issues the load of subtile `number` of C for consumer warpgroup `warpgroup` to shared-memory
   /// address `to` (i32). Elements outside of C are loaded as zeros.
-  virtual void emitInputCopy(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t group,
+  virtual void emitInputCopy(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t warpgroup,
                              int64_t number, Value to, Value barrier) = 0;
 };
 
@@ -219,22 +219,22 @@ public:
   /// Issues the loads of a k step by producer warp `stage.warp`. `entry` is the result of readStep.
   virtual void emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step,
                           ArrayRef<Value> entry, const StageBuffers &stage) = 0;
-  /// Prepares a tile. Called when consumer warpgroup `group` begins it. `thread` is the index of
-  /// the thread in its warpgroup.
-  virtual void beginTile(ImplicitLocOpBuilder &, const WgmmaWork &, Value /*group*/,
+  /// Prepares a tile. Called when consumer warpgroup `warpgroup` begins it. `thread` is the index
+  /// of the thread in its warpgroup.
+  virtual void beginTile(ImplicitLocOpBuilder &, const WgmmaWork &, Value /*warpgroup*/,
                          Value /*thread*/) {}
   /// Prepares the result. Called when all products of the tile have been started: operands that
   /// emitResult needs may be loaded meanwhile.
-  virtual void prepareResult(ImplicitLocOpBuilder &, const WgmmaWork &, Value /*group*/,
+  virtual void prepareResult(ImplicitLocOpBuilder &, const WgmmaWork &, Value /*warpgroup*/,
                              Value /*thread*/) {}
-  /// Stores the accumulators `accumulators` of consumer warpgroup `group` and returns the registers
-  /// of the deferred batch, see SubtileStore::emit. If shape.hasInput, reads all subtiles of
-  /// `input` and releases them.
-  virtual SmallVector<Value> emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
-                                        const SubtileStore &store, InputSubtiles &input,
-                                        ArrayRef<Value> accumulators) = 0;
+  /// Stores the accumulators `accumulators` of consumer warpgroup `warpgroup` and returns the
+  /// registers of the deferred batch, see SubtileStore::emit. If shape.hasInput, reads all subtiles
+  /// of `input` and releases them.
+  virtual SmallVector<Value> emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
+                                        Value warpgroup, const SubtileStore &store,
+                                        InputSubtiles &input, ArrayRef<Value> accumulators) = 0;
   /// Stores the deferred batch `deferred` of a tile with `accumulators` accumulators a thread.
-  virtual void emitDeferred(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+  virtual void emitDeferred(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value warpgroup,
                             const SubtileStore &store, ArrayRef<Value> deferred,
                             int64_t accumulators) = 0;
 };
@@ -283,9 +283,9 @@ private:
   void fillStage(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, const WgmmaFrame &frame,
                  const WgmmaWork &tile, Value step, ArrayRef<Value> entry, StageRing::Position at,
                  Value warp) const;
-  /// Emits consumer warpgroup `group` (i32, 0 or 1).
+  /// Emits consumer warpgroup `warpgroup` (i32, 0 or 1).
   void emitConsumer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, const WgmmaFrame &frame,
-                    Value group) const;
+                    Value warpgroup) const;
   /// Fills the stages that hold C of a tile, from `at` on, and returns the pipeline state after
   /// them.
   StageRing::Position emitInput(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
