@@ -29,7 +29,7 @@ int64_t loadedBytes(const StreamShape &shape, int64_t tileN, const RowGroupCost 
 int64_t estimateGroup(const StreamShape &shape, int64_t tileN, const RowGroupCost &size,
                       const ChipRates &rates) {
   const int64_t bytes = loadedBytes(shape, tileN, size);
-  if (shape.owners == 0)
+  if (shape.consumers == 0)
     return bytes;
   const int64_t warps = rates.stream16.fullWarps;
   const StageRates worker = getStreamRates(rates, shape.block, warps);
@@ -81,8 +81,8 @@ private:
     return groups;
   }
 
-  int64_t owners() const { return std::max<int64_t>(1, shape.owners); }
-  int64_t ownerOf(int64_t index) const { return index % owners(); }
+  int64_t consumers() const { return std::max<int64_t>(1, shape.consumers); }
+  int64_t consumerOf(int64_t index) const { return index % consumers(); }
 
   std::vector<int32_t> deal(std::span<const int32_t> rows) const;
   std::vector<int32_t> match(std::span<const int32_t> rows) const;
@@ -107,14 +107,14 @@ std::vector<int32_t> RowGrouper::deal(std::span<const int32_t> rows) const {
   std::vector<int32_t> sorted(rows.begin(), rows.end()), members(shape.rows, -1);
   std::stable_sort(sorted.begin(), sorted.end(),
                    [&](int32_t a, int32_t b) { return length(a) > length(b); });
-  std::vector<int64_t> load(owners(), 0);
+  std::vector<int64_t> load(consumers(), 0);
   for (int32_t row : sorted) {
     int64_t best = -1;
     for (int64_t index = 0; index < shape.rows; ++index)
-      if (members[index] < 0 && (best < 0 || load[ownerOf(index)] < load[ownerOf(best)]))
+      if (members[index] < 0 && (best < 0 || load[consumerOf(index)] < load[consumerOf(best)]))
         best = index;
     members[best] = row;
-    load[ownerOf(best)] += length(row);
+    load[consumerOf(best)] += length(row);
   }
   return members;
 }
@@ -134,7 +134,7 @@ int64_t countCommon(std::span<const int32_t> a, std::span<const int32_t> b) {
 /// with it (the first of equals).
 std::vector<int32_t> RowGrouper::match(std::span<const int32_t> rows) const {
   std::vector<int32_t> left(rows.begin(), rows.end()), members(rows.size());
-  for (int64_t owner = 0; owner < owners(); ++owner) {
+  for (int64_t consumer = 0; consumer < consumers(); ++consumer) {
     size_t best = 1;
     int64_t most = -1;
     for (size_t i = 1; i < left.size(); ++i) {
@@ -144,8 +144,8 @@ std::vector<int32_t> RowGrouper::match(std::span<const int32_t> rows) const {
         most = common;
       }
     }
-    members[owner] = left[0];
-    members[owner + owners()] = left[best];
+    members[consumer] = left[0];
+    members[consumer + consumers()] = left[best];
     left.erase(left.begin() + best);
     left.erase(left.begin());
   }
@@ -155,7 +155,7 @@ std::vector<int32_t> RowGrouper::match(std::span<const int32_t> rows) const {
 RowGroupCost RowGrouper::measure(std::span<const int32_t> members) {
   const int64_t perCopy = shape.panelsPerCopy;
   RowGroupCost size;
-  std::vector<int64_t> load(owners(), 0);
+  std::vector<int64_t> load(consumers(), 0);
   ++measured;
   for (int64_t index = 0; index < static_cast<int64_t>(members.size()); ++index) {
     if (members[index] < 0)
@@ -169,7 +169,7 @@ RowGroupCost RowGrouper::measure(std::span<const int32_t> members) {
         size.panels += perCopy;
     }
     size.blocks += length(members[index]);
-    load[ownerOf(index)] += length(members[index]);
+    load[consumerOf(index)] += length(members[index]);
   }
   size.slowest = *std::max_element(load.begin(), load.end());
   return size;
@@ -178,7 +178,7 @@ RowGroupCost RowGrouper::measure(std::span<const int32_t> members) {
 void RowGrouper::add(RowGroups &groups, std::span<const int32_t> rows, bool balance) {
   std::vector<int32_t> members(rows.begin(), rows.end());
   members.resize(shape.rows, -1);
-  if (static_cast<int64_t>(rows.size()) == 2 * shape.owners)
+  if (static_cast<int64_t>(rows.size()) == 2 * shape.consumers)
     members = match(rows);
   RowGroupCost size = measure(members);
   if (balance) {
@@ -248,7 +248,7 @@ std::optional<RowGroups> RowGrouper::takeByLength(std::string &error) {
                    [&](int32_t a, int32_t b) { return length(a) > length(b); });
   // Indices that no row needs stay free beside the longest rows, so that their warps have no
   // others.
-  int64_t spare = shape.owners == 0 ? 0 : (rows + size - 1) / size * size - rows;
+  int64_t spare = shape.consumers == 0 ? 0 : (rows + size - 1) / size * size - rows;
   RowGroups groups = start();
   for (int64_t first = 0; first < rows;) {
     const double least = static_cast<double>(length(sorted[first])) / similarLength;

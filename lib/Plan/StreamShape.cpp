@@ -70,7 +70,7 @@ std::optional<StreamShape> blocksparse::getStreamShape(const StreamSizes &sizes,
   const auto [block, rows, panels, stages, warps, wgmma, kMajor, sharedBytes, panelsPerCopy] =
       sizes;
   StreamShape shape{block, rows, panels, 0};
-  shape.owners = wgmma ? 0 : warps;
+  shape.consumers = wgmma ? 0 : warps;
   shape.kMajor = kMajor;
   shape.panelsPerCopy = panelsPerCopy;
   shape.byPanel = wgmma;

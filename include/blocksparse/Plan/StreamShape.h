@@ -21,9 +21,9 @@ struct StreamShape {
   /// `rows`) of a stage.
   int64_t rows = 0, panels = 0, blocks = 0;
   /// Number of consumer warps that share the rows of a group, each with complete rows: the row at
-  /// index i belongs to warp i % owners. 0 if warps multiply together (wgmma) or if it does not
+  /// index i belongs to warp i % consumers. 0 if warps multiply together (wgmma) or if it does not
   /// matter. If a warp has two rows, they share what is loaded of a panel that both meet.
-  int64_t owners = 0;
+  int64_t consumers = 0;
   /// True if the dense operand is K-major as it is stored.
   bool kMajor = false;
   /// Number of neighbouring panels that one TMA load brings, 1 or 4. TMA and the L2 cache work in

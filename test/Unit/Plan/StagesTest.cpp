@@ -220,8 +220,8 @@ TEST(Stages, TwoRowsOfAnOwnerShareColumns) {
 }
 
 /// Returns a shape whose copies are four panels.
-StreamShape kMajor(int64_t rows, int64_t panels, int64_t blocks, int64_t owners = 0) {
-  return {16, rows, panels, blocks, owners, /*kMajor=*/true, /*panelsPerCopy=*/4};
+StreamShape kMajor(int64_t rows, int64_t panels, int64_t blocks, int64_t consumers = 0) {
+  return {16, rows, panels, blocks, consumers, /*kMajor=*/true, /*panelsPerCopy=*/4};
 }
 
 TEST(Stages, CopiesOfFourPanelsAreAligned) {

@@ -208,8 +208,8 @@ TEST(UnevenRows, EvenRowsKeepTheirPlan) {
   const BlockLayout layout = balanced(16, 0.1);
   const Plan plan(layout, 1024, 1);
   StreamShape other = plan.choice.shape;
-  ASSERT_GT(other.owners, 0);
-  other.owners = 0;
+  ASSERT_GT(other.consumers, 0);
+  other.consumers = 0;
   std::string error;
   const StagedRows staged =
       buildStreamStages(plan.product, other, plan.choice.tileN, true, hopper.rates, error).value();

@@ -44,14 +44,14 @@ std::optional<StreamPlan> StreamPlan::get(PlannedDSDOp op, const ::blocksparse::
   plan.transposeOut = op.getTransposeOut();
   plan.element = getElementTypeOrSelf(op.getDense().getType());
   plan.out = plan.transposeOut ? TensorBox{subtileCols, 1, block} : TensorBox{block};
-  plan.terms = TermStages::get(op, plan.shape, plan.owners(), plan.cols);
+  plan.terms = TermStages::get(op, plan.shape, plan.consumers(), plan.cols);
   return plan;
 }
 
-Value StreamPlan::indexInGroup(ImplicitLocOpBuilder &b, Value owner, Value number) const {
+Value StreamPlan::indexInGroup(ImplicitLocOpBuilder &b, Value consumer, Value number) const {
   if (usesWgmma)
-    return Int(b, owner) * (shape.rows / owners()) + number;
-  return Int(b, owner) + Int(b, number) * warps;
+    return Int(b, consumer) * (shape.rows / consumers()) + number;
+  return Int(b, consumer) + Int(b, number) * warps;
 }
 
 /// Returns the registers after setmaxnreg. All threads of a CTA start with the same number, as many

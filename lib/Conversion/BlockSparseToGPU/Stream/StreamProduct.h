@@ -54,10 +54,10 @@ struct StreamPlan {
   int64_t releasesOfWarp() const { return usesWgmma && terms.count() == 0 ? 1 : 32; }
   /// Returns the number of consumers, each of which computes complete block rows: warps, or
   /// warpgroups with wgmma.
-  int64_t owners() const { return usesWgmma ? warps / 4 : warps; }
-  /// Returns the index in its row group (i32) of block row `number` of consumer `owner` (both i32).
-  /// Warps take block rows in turn; a warpgroup takes consecutive ones.
-  Value indexInGroup(ImplicitLocOpBuilder &b, Value owner, Value number) const;
+  int64_t consumers() const { return usesWgmma ? warps / 4 : warps; }
+  /// Returns the index in its row group (i32) of block row `number` of consumer `consumer` (both
+  /// i32). Warps take block rows in turn; a warpgroup takes consecutive ones.
+  Value indexInGroup(ImplicitLocOpBuilder &b, Value consumer, Value number) const;
   /// Returns the number of buffers for subtiles of the result.
   int64_t buffers() const { return ::blocksparse::streamBuffers(usesWgmma, warps); }
   int64_t barrierOffset() const { return resultOffset() + buffers() * resultBytes(); }

@@ -25,11 +25,11 @@ static Value constant(ImplicitLocOpBuilder &b, int64_t value) { return i32Consta
 // Contents of the stages
 //===----------------------------------------------------------------------===//
 
-TermStages TermStages::get(PlannedDSDOp op, const ::blocksparse::StreamShape &shape, int64_t owners,
-                           int64_t cols) {
+TermStages TermStages::get(PlannedDSDOp op, const ::blocksparse::StreamShape &shape,
+                           int64_t consumers, int64_t cols) {
   TermStages stages;
   stages.shape = shape;
-  stages.owners = owners;
+  stages.consumers = consumers;
   stages.cols = cols;
   stages.transposeOut = op.getTransposeOut();
   for (int64_t i = 0; i < Epilogue::numTerms; ++i) {
@@ -66,21 +66,21 @@ TermSet TermStages::given() const {
   return set;
 }
 
-/// Returns the block row (i32) of row `number` (i32) of consumer `owner` (i32) in a tile.
+/// Returns the block row (i32) of row `number` (i32) of consumer `consumer` (i32) in a tile.
 static Value slabOf(ImplicitLocOpBuilder &b, const StreamKernel &kernel, const StagedTile &tile,
-                    Value owner, Value number) {
-  return kernel.readableRow(b, tile, kernel.plan.indexInGroup(b, owner, number));
+                    Value consumer, Value number) {
+  return kernel.readableRow(b, tile, kernel.plan.indexInGroup(b, consumer, number));
 }
 
 //===----------------------------------------------------------------------===//
 // Input
 //===----------------------------------------------------------------------===//
 
-/// Returns the coordinate of subtile `number` of C for consumer `owner` (i32).
+/// Returns the coordinate of subtile `number` of C for consumer `consumer` (i32).
 static TensorCoord inputCoord(ImplicitLocOpBuilder &b, const StreamKernel &kernel,
-                              const StagedTile &tile, Value owner, int64_t number) {
+                              const StagedTile &tile, Value consumer, int64_t number) {
   const TermStages &terms = kernel.plan.terms;
-  Value slab = slabOf(b, kernel, tile, owner, constant(b, number / terms.subtiles()));
+  Value slab = slabOf(b, kernel, tile, consumer, constant(b, number / terms.subtiles()));
   Value col = Int(b, tile.columnTile) * terms.cols;
   col = Int(b, col) + (constant(b, number % terms.subtiles() * subtileCols));
   Value row = Int(b, slab) * terms.shape.block;
@@ -103,13 +103,13 @@ StageRing::Position mlir::blocksparse::device::emitTermCopies(ImplicitLocOpBuild
     // The consumers have released the stage. The expect-tx arrival is needed even for 0 bytes: it
     // counts as the producer's.
     kernel.ring->waitEmpty(b, at);
-    int64_t bytes = terms.hasInput ? terms.owners * count * terms.subtileBytes() : 0;
+    int64_t bytes = terms.hasInput ? terms.consumers * count * terms.subtileBytes() : 0;
     kernel.ring->expectTx(b, at.stage, constant(b, bytes));
     Value base = kernel.stageBase(b, at.stage), barrier = kernel.ring->full(b, at.stage);
-    for (int64_t owner = 0; terms.hasInput && owner < terms.owners; ++owner)
+    for (int64_t consumer = 0; terms.hasInput && consumer < terms.consumers; ++consumer)
       for (int64_t i = 0; i < count; i += terms.perCopy()) {
-        TensorCoord place = inputCoord(b, kernel, tile, constant(b, owner), first + i);
-        Value to = constant(b, (owner * terms.perStage + i) * terms.subtileBytes());
+        TensorCoord place = inputCoord(b, kernel, tile, constant(b, consumer), first + i);
+        Value to = constant(b, (consumer * terms.perStage + i) * terms.subtileBytes());
         // C is read once: otherwise it would evict values that all CTAs read again.
         emitTensorLoad(b, inputMap, terms.inputBox(), place, Int(b, base) + to, barrier,
                        /*cluster=*/1, CacheUse::Once);
@@ -245,7 +245,7 @@ Value TermReader::stage(ImplicitLocOpBuilder &b) const { return kernel.stageBase
 
 Value TermReader::inputSubtile(ImplicitLocOpBuilder &b) const {
   const TermStages &terms = kernel.plan.terms;
-  Value subtile = Int(b, owner) * terms.perStage + constant(b, taken % terms.perStage);
+  Value subtile = Int(b, consumer) * terms.perStage + constant(b, taken % terms.perStage);
   return Int(b, stage(b)) + Int(b, subtile) * terms.subtileBytes();
 }
 
@@ -256,7 +256,7 @@ std::array<Value, Epilogue::numTerms> TermReader::vectors(ImplicitLocOpBuilder &
   if (!terms.hasVectors())
     return addresses;
   int64_t inStage = taken / terms.subtiles() - terms.firstRow(taken / terms.perStage);
-  Value place = Int(b, owner) * terms.rowsPerStage() + constant(b, inStage);
+  Value place = Int(b, consumer) * terms.rowsPerStage() + constant(b, inStage);
   Value first = Int(b, place) * terms.shape.block + row;
   Value rowAddress = Int(b, stage(b)) + Int(b, first) * vectorBytes;
   Value colAddress = Int(b, stage(b)) + Int(b, col) * vectorBytes;

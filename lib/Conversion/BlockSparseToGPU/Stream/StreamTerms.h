@@ -29,13 +29,13 @@ class StreamKernel;
 
 /// Describes the contents of the stages of operands. Offsets and sizes are bytes.
 struct TermStages {
-  /// Returns the stages for the rows of `shape` by `cols` columns. Requires the number of `owners`
-  /// (consumers) to divide the number of rows.
-  static TermStages get(PlannedDSDOp op, const ::blocksparse::StreamShape &shape, int64_t owners,
+  /// Returns the stages for the rows of `shape` by `cols` columns. Requires the number of
+  /// `consumers` (consumers) to divide the number of rows.
+  static TermStages get(PlannedDSDOp op, const ::blocksparse::StreamShape &shape, int64_t consumers,
                         int64_t cols);
 
   /// Return the number of block rows and of subtiles of a consumer.
-  int64_t ownedRows() const { return shape.rows / owners; }
+  int64_t ownedRows() const { return shape.rows / consumers; }
   int64_t ownedSubtiles() const { return ownedRows() * subtiles(); }
   /// Returns the number of subtiles of a block row.
   int64_t subtiles() const { return cols / subtileCols; }
@@ -45,13 +45,13 @@ struct TermStages {
   TermSet given() const;
   /// Return the size of a subtile of C and of all subtiles of C in a stage.
   int64_t subtileBytes() const { return shape.block * subtileCols * 2; }
-  int64_t inputBytes() const { return hasInput ? owners * perStage * subtileBytes() : 0; }
+  int64_t inputBytes() const { return hasInput ? consumers * perStage * subtileBytes() : 0; }
   /// Return the number of rows of each consumer that have subtiles in a stage, and the first such
   /// row of stage `stage`.
   int64_t rowsPerStage() const { return std::max<int64_t>(perStage / subtiles(), 1); }
   int64_t firstRow(int64_t stage) const { return stage * perStage / subtiles(); }
   /// Returns the number of elements of a row vector in a stage.
-  int64_t rowElements() const { return owners * rowsPerStage() * shape.block; }
+  int64_t rowElements() const { return consumers * rowsPerStage() * shape.block; }
   /// Return the offset of vector `number` of `ofRow` or `ofCol` in a stage.
   int64_t rowVectorOffset(int64_t number) const {
     return inputBytes() + number * rowElements() * GivenTerms::elementBytes;
@@ -75,7 +75,7 @@ struct TermStages {
   static constexpr int64_t loaderWarps = 3;
 
   ::blocksparse::StreamShape shape;
-  int64_t owners = 0, cols = 0;
+  int64_t consumers = 0, cols = 0;
   bool transposeOut = false, hasInput = false;
   /// Operands with an element for each row, or for each column, of the accumulators.
   SmallVector<Epilogue::Term> ofRow, ofCol;
@@ -96,12 +96,12 @@ void emitTermLoaders(ImplicitLocOpBuilder &b, const StreamKernel &kernel, Value 
 StageRing::Position emitTermCopies(ImplicitLocOpBuilder &b, const StreamKernel &kernel,
                                    Value inputMap, const StagedTile &tile, StageRing::Position at);
 
-/// Gives consumer `owner` (i32) access to the stages of operands of a tile, one subtile after
+/// Gives consumer `consumer` (i32) access to the stages of operands of a tile, one subtile after
 /// another. All its threads call `take` and `release` together.
 class TermReader {
 public:
-  TermReader(const StreamKernel &kernel, Value owner, const StageRing::Position &start)
-      : kernel(kernel), owner(owner), at(start) {}
+  TermReader(const StreamKernel &kernel, Value consumer, const StageRing::Position &start)
+      : kernel(kernel), consumer(consumer), at(start) {}
 
   /// Makes subtile `number` of the consumer, in [row][subtile] order, the current one, and waits
   /// for its operands.
@@ -127,7 +127,7 @@ private:
                                                 Value col) const;
 
   const StreamKernel &kernel;
-  Value owner;
+  Value consumer;
   StageRing::Position at;
   int64_t taken = 0;
 };

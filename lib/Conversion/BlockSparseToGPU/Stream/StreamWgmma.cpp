@@ -71,9 +71,9 @@ public:
   void emit(ImplicitLocOpBuilder &b) const;
 
 private:
-  int64_t rows() const { return plan.shape.rows / plan.owners(); }
+  int64_t rows() const { return plan.shape.rows / plan.consumers(); }
   int64_t subtiles() const { return plan.cols / subtileCols; }
-  int64_t buffers() const { return plan.buffers() / plan.owners(); }
+  int64_t buffers() const { return plan.buffers() / plan.consumers(); }
   Value rowIndex(ImplicitLocOpBuilder &b, int64_t row) const {
     return plan.indexInGroup(b, group, constant(b, row));
   }
