@@ -117,13 +117,13 @@ static DenseAxes axesOf(Epilogue::Term term, int64_t rank) {
   return DenseAxes::ofMatrices(rank);
 }
 
-static Epilogue::TermKind kindOf(MemRefType type, DenseAxes axes) {
+static Epilogue::OperandKind kindOf(MemRefType type, DenseAxes axes) {
   if (axes.col < 0 || type.getDimSize(axes.col) == 1)
-    return Epilogue::TermKind::Row;
-  return axes.row < 0 ? Epilogue::TermKind::Column : Epilogue::TermKind::Matrix;
+    return Epilogue::OperandKind::Row;
+  return axes.row < 0 ? Epilogue::OperandKind::Column : Epilogue::OperandKind::Matrix;
 }
 
-std::optional<Epilogue::TermKind> Epilogue::kindOf(PlannedDSDOp op, Term term) {
+std::optional<Epilogue::OperandKind> Epilogue::kindOf(PlannedDSDOp op, Term term) {
   Value operand = operandOf(op, term);
   if (!operand)
     return std::nullopt;
@@ -139,7 +139,7 @@ void Epilogue::bind(ImplicitLocOpBuilder &b, Term term, Value operand, bool head
   DenseAxes axes = axesOf(term, type.getRank());
   if (headsBehindRows)
     std::swap(axes.head, axes.row);
-  terms[term] = TermView{DenseView::get(b, operand, axes), ::kindOf(type, axes)};
+  terms[term] = BoundOperand{DenseView::get(b, operand, axes), ::kindOf(type, axes)};
 }
 
 void Epilogue::bind(std::optional<ActivationAttr> attr) {
@@ -176,7 +176,7 @@ namespace {
 struct ElementEmitter {
   ImplicitLocOpBuilder &b;
   Type type;
-  const std::array<std::optional<Epilogue::TermView>, Epilogue::numTerms> &terms;
+  const std::array<std::optional<Epilogue::BoundOperand>, Epilogue::numOperands> &terms;
   function_ref<Value(Epilogue::Term)> element;
   Value hasProducts;
   function_ref<Value(Value)> activation;

@@ -47,20 +47,20 @@ public:
 
   using Term = EpilogueFormula::Operand;
   using enum EpilogueFormula::Operand;
-  static constexpr int64_t numTerms = EpilogueFormula::numOperands;
+  static constexpr int64_t numOperands = EpilogueFormula::numOperands;
   /// Says what the elements of an operand depend on, in the matrix of a batch and a head: the row,
   /// the column, or both.
-  enum class TermKind { Row, Column, Matrix };
+  enum class OperandKind { Row, Column, Matrix };
   /// Returns what the elements of an operand depend on, as far as types tell. Nothing if the
   /// epilogue of the operation lacks the operand.
-  static std::optional<TermKind> kindOf(PlannedDSDOp op, Term term);
+  static std::optional<OperandKind> kindOf(PlannedDSDOp op, Term term);
   /// Describes an operand that the epilogue has.
-  struct TermView {
+  struct BoundOperand {
     DenseView view;
-    TermKind kind;
+    OperandKind kind;
   };
   /// Returns an operand; nothing if the epilogue lacks it.
-  const std::optional<TermView> &getTerm(Term term) const { return terms[term]; }
+  const std::optional<BoundOperand> &getOperandOf(Term term) const { return terms[term]; }
   /// Returns the element of the result from its accumulator `sum`. `element` returns the elements
   /// of the operands that the epilogue has; `hasProducts` is as in apply.
   Value combine(ImplicitLocOpBuilder &b, Value sum, Value hasProducts,
@@ -75,7 +75,7 @@ private:
   EpilogueFormula formula;
   ActivationKind activation = ActivationKind::None;
   double slope = 0;
-  std::array<std::optional<TermView>, numTerms> terms;
+  std::array<std::optional<BoundOperand>, numOperands> terms;
 };
 
 /// Returns act(x) of a float; of an integer only relu. act(-infinity) is the limit, 0, of

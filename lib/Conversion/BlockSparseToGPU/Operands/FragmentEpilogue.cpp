@@ -19,7 +19,7 @@ using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
-using TermKind = Epilogue::TermKind;
+using OperandKind = Epilogue::OperandKind;
 
 /// Returns `place` (i32) as an index, clamped to 0 .. `last`.
 static Value clampTo(ImplicitLocOpBuilder &b, Value place, Value last) {
@@ -41,10 +41,10 @@ static Value strideOf(ImplicitLocOpBuilder &b, const MatrixView &matrix, bool tr
   return globalStride(b, matrix, transposed ? 1 - axis : axis);
 }
 
-TermKind mlir::blocksparse::device::kindAmongAccumulators(TermKind kind, bool transposed) {
-  if (kind == TermKind::Matrix || !transposed)
+OperandKind mlir::blocksparse::device::kindAmongAccumulators(OperandKind kind, bool transposed) {
+  if (kind == OperandKind::Matrix || !transposed)
     return kind;
-  return kind == TermKind::Row ? TermKind::Column : TermKind::Row;
+  return kind == OperandKind::Row ? OperandKind::Column : OperandKind::Row;
 }
 
 WarpTilePosition WarpTilePosition::ofWarp(ImplicitLocOpBuilder &b, Value thread) const {
@@ -62,12 +62,13 @@ WarpTilePosition WarpTilePosition::ofWarp(ImplicitLocOpBuilder &b, Value thread)
 
 FragmentEpilogue::FragmentEpilogue(ImplicitLocOpBuilder &b, const Epilogue &epilogue,
                                    const WarpTilePosition &warpTile, int64_t fragments,
-                                   int64_t registers, TermSet given)
+                                   int64_t registers, OperandSet given)
     : epilogue(&epilogue), warpTile(warpTile), fragments(fragments) {
   group = Int(b, warpTile.lane) / 4;
   pair = Int(b, warpTile.lane) % 4 * 2;
-  for (int64_t term = 0; term < Epilogue::numTerms; ++term)
-    if (const std::optional<Epilogue::TermView> &view = epilogue.getTerm(static_cast<Term>(term)))
+  for (int64_t term = 0; term < Epilogue::numOperands; ++term)
+    if (const std::optional<Epilogue::BoundOperand> &view =
+            epilogue.getOperandOf(static_cast<Term>(term)))
       addOperand(b, static_cast<Term>(term), *view, given.test(term));
   Value paired = arith::ConstantIntOp::create(b, b.getI1Type(), 1);
   int64_t perFragment = 0;
@@ -91,7 +92,7 @@ FragmentEpilogue::FragmentEpilogue(ImplicitLocOpBuilder &b, const Epilogue &epil
 }
 
 void FragmentEpilogue::addOperand(ImplicitLocOpBuilder &b, Term term,
-                                  const Epilogue::TermView &view, bool given) {
+                                  const Epilogue::BoundOperand &view, bool given) {
   Operand operand;
   operand.term = term;
   operand.given = given;
@@ -102,7 +103,7 @@ void FragmentEpilogue::addOperand(ImplicitLocOpBuilder &b, Term term,
     operands.push_back(std::move(operand));
     return;
   }
-  if (operand.kind == TermKind::Row) {
+  if (operand.kind == OperandKind::Row) {
     for (int64_t half = 0; half < 2; ++half)
       operand.ofRow[half] = loadElement(b, operand, rowOf(b, half), warpTile.col);
   } else {
@@ -167,10 +168,10 @@ Value FragmentEpilogue::loadElement(ImplicitLocOpBuilder &b, const Operand &oper
   return operand.matrix.load(b, row, col);
 }
 
-std::array<Value, 2> FragmentEpilogue::loadGiven(ImplicitLocOpBuilder &b, const Operand &operand,
-                                                 Value first, int64_t number) const {
-  constexpr int64_t bytes = GivenTerms::elementBytes;
-  bool ofRow = operand.kind == TermKind::Row;
+std::array<Value, 2> FragmentEpilogue::loadStaged(ImplicitLocOpBuilder &b, const Operand &operand,
+                                                  Value first, int64_t number) const {
+  constexpr int64_t bytes = StagedOperands::elementBytes;
+  bool ofRow = operand.kind == OperandKind::Row;
   Type type = b.getF32Type();
   if (!ofRow)
     type = VectorType::get(2, type);
@@ -257,11 +258,11 @@ static Value exchangePair(ImplicitLocOpBuilder &b, Value elements) {
 }
 
 void FragmentEpilogue::finish(ImplicitLocOpBuilder &b, int64_t number,
-                              MutableArrayRef<Value> accumulators, const GivenTerms &given) {
+                              MutableArrayRef<Value> accumulators, const StagedOperands &given) {
   // places[operand] is the index of the first pair of the operand in `loaded`.
-  SmallVector<int64_t> places(Epilogue::numTerms, 0);
-  SmallVector<const Operand *> ofTerm(Epilogue::numTerms, nullptr);
-  std::array<std::array<Value, 2>, Epilogue::numTerms> vectors;
+  SmallVector<int64_t> places(Epilogue::numOperands, 0);
+  SmallVector<const Operand *> ofOperand(Epilogue::numOperands, nullptr);
+  std::array<std::array<Value, 2>, Epilogue::numOperands> vectors;
   Loaded loaded;
   if (pairFragments) {
     loadUntil(b, number + depth + 1);
@@ -271,10 +272,10 @@ void FragmentEpilogue::finish(ImplicitLocOpBuilder &b, int64_t number,
   }
   int64_t place = 0;
   for (const Operand &operand : operands) {
-    ofTerm[operand.term] = &operand;
+    ofOperand[operand.term] = &operand;
     places[operand.term] = place;
     if (operand.given && !operand.isMatrix())
-      vectors[operand.term] = loadGiven(b, operand, given.vectors[operand.term], number);
+      vectors[operand.term] = loadStaged(b, operand, given.vectors[operand.term], number);
     for (int64_t load = 0; load < operand.loads(); ++load, ++place)
       if (operand.exchanged)
         loaded[place] = exchangePair(b, loaded[place]);
@@ -283,8 +284,8 @@ void FragmentEpilogue::finish(ImplicitLocOpBuilder &b, int64_t number,
   for (int64_t sum = 0; sum < fragmentAccumulators; ++sum) {
     int64_t matrix = sum / 2;
     auto element = [&](Term term) -> Value {
-      const Operand &operand = *ofTerm[term];
-      if (operand.kind == TermKind::Row)
+      const Operand &operand = *ofOperand[term];
+      if (operand.kind == OperandKind::Row)
         return (operand.given ? vectors[term] : operand.ofRow)[matrix % 2];
       Value elements;
       if (!operand.given)
@@ -304,15 +305,15 @@ void FragmentEpilogue::finish(ImplicitLocOpBuilder &b, int64_t number,
 // Prefetch
 //===----------------------------------------------------------------------===//
 
-void mlir::blocksparse::device::prefetchTerms(ImplicitLocOpBuilder &b, const Epilogue &epilogue,
-                                              const WarpTilePosition &warpTile, Value thread,
-                                              int64_t threads, int64_t rows, int64_t cols,
-                                              TermSet given) {
+void mlir::blocksparse::device::prefetchOperands(ImplicitLocOpBuilder &b, const Epilogue &epilogue,
+                                                 const WarpTilePosition &warpTile, Value thread,
+                                                 int64_t threads, int64_t rows, int64_t cols,
+                                                 OperandSet given) {
   constexpr int64_t lineBytes = 128;
-  for (int64_t term = 0; term < Epilogue::numTerms; ++term) {
-    const std::optional<Epilogue::TermView> &view =
-        epilogue.getTerm(static_cast<Epilogue::Term>(term));
-    if (!view || view->kind != TermKind::Matrix || given.test(term))
+  for (int64_t term = 0; term < Epilogue::numOperands; ++term) {
+    const std::optional<Epilogue::BoundOperand> &view =
+        epilogue.getOperandOf(static_cast<Epilogue::Term>(term));
+    if (!view || view->kind != OperandKind::Matrix || given.test(term))
       continue;
     MatrixView matrix = view->view.matrix(b, warpTile.batch, warpTile.head);
     int64_t bytes = matrix.elementType().getIntOrFloatBitWidth() / 8;

@@ -51,20 +51,20 @@ struct WarpTilePosition {
 
 /// Returns what an element of an operand depends on, among the rows and columns of the
 /// accumulators. If `transposed` is true, those are the columns and rows of the result.
-Epilogue::TermKind kindAmongAccumulators(Epilogue::TermKind kind, bool transposed);
+Epilogue::OperandKind kindAmongAccumulators(Epilogue::OperandKind kind, bool transposed);
 
 /// Holds a set of operands: bit i for Epilogue::Term i.
-using TermSet = std::bitset<Epilogue::numTerms>;
+using OperandSet = std::bitset<Epilogue::numOperands>;
 
 /// Describes the operands of a fragment that are in shared memory already.
-struct GivenTerms {
+struct StagedOperands {
   /// Bytes of an element of a vector in shared memory: f32.
   static constexpr int64_t elementBytes = 4;
   /// The four pairs (i32) of the input, if the input is given.
   SmallVector<Value, 4> input;
   /// Addresses (i32) of the given operands with an element for each row or column of the
   /// accumulators: the address of the f32 of the first row or column of the warpTile.
-  std::array<Value, Epilogue::numTerms> vectors;
+  std::array<Value, Epilogue::numOperands> vectors;
 };
 
 /// Applies an epilogue, whose operands have elements of f16, bf16 or f32, to the accumulators of a
@@ -79,12 +79,12 @@ public:
   /// be the input and vectors, are not loaded here.
   FragmentEpilogue(ImplicitLocOpBuilder &b, const Epilogue &epilogue,
                    const WarpTilePosition &warpTile, int64_t fragments, int64_t registers,
-                   TermSet given = {});
+                   OperandSet given = {});
 
   /// Replaces the accumulators of fragment `number` by the values to store. Must be called for one
   /// fragment after another.
   void finish(ImplicitLocOpBuilder &b, int64_t number, MutableArrayRef<Value> accumulators,
-              const GivenTerms &given = {});
+              const StagedOperands &given = {});
 
 private:
   using Term = Epilogue::Term;
@@ -92,7 +92,7 @@ private:
   /// Describes an operand of the epilogue and how its elements are loaded.
   struct Operand {
     Term term;
-    Epilogue::TermKind kind;
+    Epilogue::OperandKind kind;
     MatrixView matrix;
     Type element;
     /// True if pairs run along the rows of the accumulators and are exchanged by movmatrix.
@@ -107,26 +107,28 @@ private:
     /// Bytes from a pair to the pair 8 columns further on; index.
     Value step;
 
-    bool isMatrix() const { return kind == Epilogue::TermKind::Matrix; }
+    bool isMatrix() const { return kind == Epilogue::OperandKind::Matrix; }
     int64_t elementBytes() const { return element.getIntOrFloatBitWidth() / 8; }
     /// Returns the number of loads of a fragment, in the order [columns 0-7, 8-15][rows 0-7, 8-15].
     int64_t loads() const {
-      return given || kind == Epilogue::TermKind::Row ? 0 : isMatrix() ? 4 : 2;
+      return given || kind == Epilogue::OperandKind::Row ? 0 : isMatrix() ? 4 : 2;
     }
   };
 
   /// Holds loaded pairs, loads() for each operand.
   using Loaded = SmallVector<Value>;
 
-  void addOperand(ImplicitLocOpBuilder &b, Term term, const Epilogue::TermView &view, bool given);
+  void addOperand(ImplicitLocOpBuilder &b, Term term, const Epilogue::BoundOperand &view,
+                  bool given);
   /// Returns i1: true if every pair of an operand inside of the result may be loaded at once.
   Value hasPairs(ImplicitLocOpBuilder &b, const Operand &operand) const;
   void startPairs(ImplicitLocOpBuilder &b, Operand &operand) const;
   Value rowOf(ImplicitLocOpBuilder &b, int64_t half) const;
   /// Returns what fragment `number` needs of a given vector: an f32 for rows 0-7 and one for rows
-  /// 8-15, or a pair for columns 0-7 and one for columns 8-15. `first` is an address of GivenTerms.
-  std::array<Value, 2> loadGiven(ImplicitLocOpBuilder &b, const Operand &operand, Value first,
-                                 int64_t number) const;
+  /// 8-15, or a pair for columns 0-7 and one for columns 8-15. `first` is an address of
+  /// StagedOperands.
+  std::array<Value, 2> loadStaged(ImplicitLocOpBuilder &b, const Operand &operand, Value first,
+                                  int64_t number) const;
   Value loadElement(ImplicitLocOpBuilder &b, const Operand &operand, Value row, Value col) const;
   Value loadApart(ImplicitLocOpBuilder &b, const Operand &operand, int64_t number,
                   int64_t load) const;
@@ -153,9 +155,9 @@ private:
 /// Emits prefetches to the L2 cache, by `threads` threads of which `thread` (i32) is one, of the
 /// matrix operands, except those `given`, of the `rows` x `cols` accumulators from the first row
 /// and column of `warpTile` on. The lane of `warpTile` is ignored.
-void prefetchTerms(ImplicitLocOpBuilder &b, const Epilogue &epilogue,
-                   const WarpTilePosition &warpTile, Value thread, int64_t threads, int64_t rows,
-                   int64_t cols, TermSet given = {});
+void prefetchOperands(ImplicitLocOpBuilder &b, const Epilogue &epilogue,
+                      const WarpTilePosition &warpTile, Value thread, int64_t threads, int64_t rows,
+                      int64_t cols, OperandSet given = {});
 
 } // namespace mlir::blocksparse::device
 

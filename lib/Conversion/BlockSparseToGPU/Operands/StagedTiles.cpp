@@ -76,7 +76,7 @@ TensorCoord StagedTiles::coordIn(ImplicitLocOpBuilder &b, Value memref, Value ro
 }
 
 bool mlir::blocksparse::device::hasMappedInput(PlannedDSDOp op) {
-  if (Epilogue::kindOf(op, Epilogue::Input) != Epilogue::TermKind::Matrix)
+  if (Epilogue::kindOf(op, Epilogue::Input) != Epilogue::OperandKind::Matrix)
     return false;
   auto input = cast<MemRefType>(op.getInput().getType());
   auto result = cast<MemRefType>(op.getInit().getType());

@@ -84,14 +84,15 @@ private:
   SharedTile valueTile() const { return {plan.shape.block, plan.shape.block}; }
   /// Applies the epilogue to a block row and stores it. Reads the row's subtiles of `terms` and
   /// releases them.
-  void storeRow(ImplicitLocOpBuilder &b, const StagedTile &tile, int64_t number, TermReader &terms,
-                MutableArrayRef<FragmentEpilogue> warpTiles, ArrayRef<Value> accumulators) const;
+  void storeRow(ImplicitLocOpBuilder &b, const StagedTile &tile, int64_t number,
+                StagedOperandReader &terms, MutableArrayRef<FragmentEpilogue> warpTiles,
+                ArrayRef<Value> accumulators) const;
   /// Epilogues of a block row, one for each 16 rows. Empty if the epilogue is trivial.
   using WarpTiles = SmallVector<FragmentEpilogue, 2>;
   WarpTiles startWarpTiles(ImplicitLocOpBuilder &b, const StagedTile &tile, int64_t number) const;
   void prefetchRow(ImplicitLocOpBuilder &b, const StagedTile &tile, int64_t number) const;
   /// Applies the epilogue to a subtile and writes it to the warp's buffer.
-  void writeSubtile(ImplicitLocOpBuilder &b, const TermReader &terms,
+  void writeSubtile(ImplicitLocOpBuilder &b, const StagedOperandReader &terms,
                     MutableArrayRef<FragmentEpilogue> warpTiles, int64_t subtile,
                     ArrayRef<Value> accumulators) const;
 
@@ -287,7 +288,7 @@ void MmaConsumer::emit(ImplicitLocOpBuilder &b) const {
                               return results;
                             });
               WarpTiles warpTiles = startWarpTiles(b, tile, 0), following;
-              TermReader terms(kernel, kernel.warp, StageRing::Position::fromCarried(end));
+              StagedOperandReader terms(kernel, kernel.warp, StageRing::Position::fromCarried(end));
               for (int64_t row = 0; row < rows; ++row) {
                 if (row + 1 < rows)
                   following = startWarpTiles(b, tile, row + 1);
@@ -330,13 +331,13 @@ MmaConsumer::WarpTiles MmaConsumer::startWarpTiles(ImplicitLocOpBuilder &b, cons
 void MmaConsumer::prefetchRow(ImplicitLocOpBuilder &b, const StagedTile &tile,
                               int64_t number) const {
   Value slab = kernel.lists.rowOf(b, tile.group, rowIndex(b, number));
-  prefetchTerms(b, kernel.epilogue, kernel.getWarpTile(b, tile, slab), lane, /*threads=*/32,
-                plan.shape.block, plan.cols, plan.terms.given());
+  prefetchOperands(b, kernel.epilogue, kernel.getWarpTile(b, tile, slab), lane, /*threads=*/32,
+                   plan.shape.block, plan.cols, plan.terms.given());
 }
 
 /// Writes subtile `subtile` (64 columns) of a block row, accumulators [m / 16][n / 8][4], to the
 /// warp's buffer.
-void MmaConsumer::writeSubtile(ImplicitLocOpBuilder &b, const TermReader &terms,
+void MmaConsumer::writeSubtile(ImplicitLocOpBuilder &b, const StagedOperandReader &terms,
                                MutableArrayRef<FragmentEpilogue> warpTiles, int64_t subtile,
                                ArrayRef<Value> accumulators) const {
   int64_t size = plan.shape.block, tilesN = plan.cols / 8;
@@ -363,7 +364,7 @@ void MmaConsumer::writeSubtile(ImplicitLocOpBuilder &b, const TermReader &terms,
 }
 
 void MmaConsumer::storeRow(ImplicitLocOpBuilder &b, const StagedTile &tile, int64_t number,
-                           TermReader &terms, MutableArrayRef<FragmentEpilogue> warpTiles,
+                           StagedOperandReader &terms, MutableArrayRef<FragmentEpilogue> warpTiles,
                            ArrayRef<Value> accumulators) const {
   Value slab = kernel.lists.rowOf(b, tile.group, rowIndex(b, number));
   Value there = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, slab, constant(b, 0));

@@ -44,7 +44,7 @@ std::optional<StreamPlan> StreamPlan::get(PlannedDSDOp op, const ::blocksparse::
   plan.transposeOut = op.getTransposeOut();
   plan.element = getElementTypeOrSelf(op.getDense().getType());
   plan.out = plan.transposeOut ? TensorBox{subtileCols, 1, block} : TensorBox{block};
-  plan.terms = TermStages::get(op, plan.shape, plan.consumers(), plan.cols);
+  plan.terms = OperandStages::get(op, plan.shape, plan.consumers(), plan.cols);
   return plan;
 }
 
@@ -129,7 +129,7 @@ void StreamKernel::emit(ImplicitLocOpBuilder &b) {
       emitIf(b, arith::CmpIOp::create(b, arith::CmpIPredicate::sge, warp, first),
              [&](ImplicitLocOpBuilder &b) {
                Value number = Int(b, arith::SubIOp::create(b, warp, first)) * warpSize;
-               emitTermLoaders(b, *this, Int(b, number) + lane);
+               emitOperandLoaders(b, *this, Int(b, number) + lane);
              });
     }
     scf::YieldOp::create(b);
@@ -230,7 +230,7 @@ void StreamKernel::emitProducer(ImplicitLocOpBuilder &b) {
               return results;
             });
         StageRing::Position at =
-            emitTermCopies(b, *this, inputMap, tile, StageRing::Position::fromCarried(results));
+            emitOperandLoads(b, *this, inputMap, tile, StageRing::Position::fromCarried(results));
         return at.toCarried();
       });
 }

@@ -9,7 +9,7 @@
 //
 // Warps 0 .. warps - 1 are consumers. The next four warps are the producer warpgroup: its first
 // warp issues the TMA loads; the other three load vectors of the epilogue, if there are any (see
-// StreamTerms.h).
+// StreamOperands.h).
 
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_STREAM_STREAMPRODUCT_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_STREAM_STREAMPRODUCT_H
@@ -17,8 +17,8 @@
 #include "../Kit/StageRing.h"
 #include "../Operands/Epilogue.h"
 #include "../Operands/StagedTiles.h"
+#include "StreamOperands.h"
 #include "StreamPanels.h"
-#include "StreamTerms.h"
 #include "blocksparse/Plan/Stages.h"
 #include "blocksparse/Target/TargetInfo.h"
 
@@ -82,7 +82,7 @@ struct StreamPlan {
   bool hasSetmaxnreg;
   Type element;
   TensorBox out;
-  TermStages terms;
+  OperandStages terms;
 };
 
 /// Holds what every warp knows about the kernel that is being built.

@@ -105,7 +105,7 @@ private:
                      MutableArrayRef<Value> accumulators) const;
   /// Applies the epilogue to all rows and stores them. Reads the subtiles of `terms` and releases
   /// them.
-  void storeRows(ImplicitLocOpBuilder &b, const StagedTile &tile, TermReader &terms,
+  void storeRows(ImplicitLocOpBuilder &b, const StagedTile &tile, StagedOperandReader &terms,
                  ArrayRef<Value> accumulators) const;
   /// Returns the position of the accumulators of subtile `number` of the warpgroup, counted in
   /// [row][subtile] order.
@@ -113,8 +113,9 @@ private:
                                int64_t number) const;
   /// Applies the epilogue `warpTile` (null if it is trivial) to subtile `subtile` of a row and
   /// writes it to shared memory at `address`.
-  void writeSubtile(ImplicitLocOpBuilder &b, const TermReader &terms, FragmentEpilogue *warpTile,
-                    int64_t subtile, ArrayRef<Value> accumulators, Value address) const;
+  void writeSubtile(ImplicitLocOpBuilder &b, const StagedOperandReader &terms,
+                    FragmentEpilogue *warpTile, int64_t subtile, ArrayRef<Value> accumulators,
+                    Value address) const;
   void emitWarpgroupBarrier(ImplicitLocOpBuilder &b) const;
 
   const StreamKernel &kernel;
@@ -227,8 +228,8 @@ void StreamWgmmaConsumer::emit(ImplicitLocOpBuilder &b) const {
     StagedTile work = kernel.lists.read(b, number);
     Value thread = Int(b, warp) * 32 + kernel.lane;
     for (int64_t i = 0; i < count; ++i)
-      prefetchTerms(b, kernel.epilogue, getWarpTile(b, work, i), thread, warpgroupThreads,
-                    subtileCols, plan.shape.block, plan.terms.given());
+      prefetchOperands(b, kernel.epilogue, getWarpTile(b, work, i), thread, warpgroupThreads,
+                       subtileCols, plan.shape.block, plan.terms.given());
     auto wordsOf = [&](ImplicitLocOpBuilder &b, Value record, const StageRing::Position &at) {
       Value comes = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, record, work.records);
       return readWords(b, at, comes);
@@ -251,7 +252,7 @@ void StreamWgmmaConsumer::emit(ImplicitLocOpBuilder &b) const {
     SmallVector<Value> accumulators = tile.finish(b, end.accumulators);
     // The products of the last stage have ended, too.
     releaseIf(b, end.previous);
-    TermReader terms(kernel, group, end.at);
+    StagedOperandReader terms(kernel, group, end.at);
     storeRows(b, work, terms, accumulators);
     return terms.position().toCarried();
   };
@@ -279,7 +280,7 @@ WarpTilePosition StreamWgmmaConsumer::getWarpTile(ImplicitLocOpBuilder &b, const
 
 /// Writes 64 columns of a block row to shared memory at `address`. The accumulators are those of
 /// the transposed tile (column, row), see Kit/WgmmaTile.h; lanes store as in Kit/SubtileStore.h.
-void StreamWgmmaConsumer::writeSubtile(ImplicitLocOpBuilder &b, const TermReader &terms,
+void StreamWgmmaConsumer::writeSubtile(ImplicitLocOpBuilder &b, const StagedOperandReader &terms,
                                        FragmentEpilogue *warpTile, int64_t subtile,
                                        ArrayRef<Value> accumulators, Value address) const {
   int64_t size = plan.shape.block;
@@ -311,7 +312,8 @@ void StreamWgmmaConsumer::writeSubtile(ImplicitLocOpBuilder &b, const TermReader
 }
 
 void StreamWgmmaConsumer::storeRows(ImplicitLocOpBuilder &b, const StagedTile &work,
-                                    TermReader &terms, ArrayRef<Value> accumulators) const {
+                                    StagedOperandReader &terms,
+                                    ArrayRef<Value> accumulators) const {
   int64_t perSubtile = tile.accumulatorsPerThread(), all = rows() * subtiles();
   std::optional<FragmentEpilogue> warpTile, following;
   auto start = [&](int64_t number) {

@@ -11,12 +11,14 @@ static constexpr int64_t warpgroupThreads = 128;
 /// Rows of a consumer warpgroup.
 static constexpr int64_t partRows = 64;
 
-TermSet DenseResultKernel::given() const { return TermSet().set(Epilogue::Input, shape.hasInput); }
+OperandSet DenseResultKernel::given() const {
+  return OperandSet().set(Epilogue::Input, shape.hasInput);
+}
 
 void DenseResultKernel::beginTile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value warpgroup,
                                   Value thread) {
-  prefetchTerms(b, epilogue, getPart(b, tile, warpgroup), thread, warpgroupThreads, partRows,
-                shape.cols, given());
+  prefetchOperands(b, epilogue, getPart(b, tile, warpgroup), thread, warpgroupThreads, partRows,
+                   shape.cols, given());
 }
 
 void DenseResultKernel::prepareResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
@@ -35,7 +37,7 @@ SmallVector<Value> DenseResultKernel::emitResult(ImplicitLocOpBuilder &b, const 
   constexpr int64_t perSubtile = subtileCols / FragmentEpilogue::fragment;
   Value subtile;
   auto finish = [&](ImplicitLocOpBuilder &b, int64_t number, MutableArrayRef<Value> accumulators) {
-    GivenTerms terms;
+    StagedOperands terms;
     if (shape.hasInput) {
       if (number % perSubtile == 0)
         subtile = input.take(b, number / perSubtile);

@@ -44,7 +44,7 @@ protected:
 
 private:
   /// Returns the epilogue operands that the producer loads through the stage ring.
-  TermSet given() const;
+  OperandSet given() const;
 
   Epilogue epilogue;
   bool isTrivial;

@@ -15,8 +15,8 @@
 // ordinary instructions, because these may have any type and stride. Both fill every stage
 // together: they are the producers of the ring.
 
-#ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_STREAM_STREAMTERMS_H
-#define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_STREAM_STREAMTERMS_H
+#ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_STREAM_STREAMOPERANDS_H
+#define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_STREAM_STREAMOPERANDS_H
 
 #include "../Kit/StageRing.h"
 #include "../Operands/FragmentEpilogue.h"
@@ -28,11 +28,11 @@ namespace mlir::blocksparse::device {
 class StreamKernel;
 
 /// Describes the contents of the stages of operands. Offsets and sizes are bytes.
-struct TermStages {
+struct OperandStages {
   /// Returns the stages for the rows of `shape` by `cols` columns. Requires the number of
   /// `consumers` (consumers) to divide the number of rows.
-  static TermStages get(PlannedDSDOp op, const ::blocksparse::StreamShape &shape, int64_t consumers,
-                        int64_t cols);
+  static OperandStages get(PlannedDSDOp op, const ::blocksparse::StreamShape &shape,
+                           int64_t consumers, int64_t cols);
 
   /// Return the number of block rows and of subtiles of a consumer.
   int64_t ownedRows() const { return shape.rows / consumers; }
@@ -42,7 +42,7 @@ struct TermStages {
   /// Returns the number of stages of operands of a tile; 0 if no operand is staged.
   int64_t count() const { return perStage == 0 ? 0 : llvm::divideCeil(ownedSubtiles(), perStage); }
   /// Returns the operands that are staged.
-  TermSet given() const;
+  OperandSet given() const;
   /// Return the size of a subtile of C and of all subtiles of C in a stage.
   int64_t subtileBytes() const { return shape.block * subtileCols * 2; }
   int64_t inputBytes() const { return hasInput ? consumers * perStage * subtileBytes() : 0; }
@@ -54,10 +54,10 @@ struct TermStages {
   int64_t rowElements() const { return consumers * rowsPerStage() * shape.block; }
   /// Return the offset of vector `number` of `ofRow` or `ofCol` in a stage.
   int64_t rowVectorOffset(int64_t number) const {
-    return inputBytes() + number * rowElements() * GivenTerms::elementBytes;
+    return inputBytes() + number * rowElements() * StagedOperands::elementBytes;
   }
   int64_t colVectorOffset(int64_t number) const {
-    return rowVectorOffset(ofRow.size()) + number * cols * GivenTerms::elementBytes;
+    return rowVectorOffset(ofRow.size()) + number * cols * StagedOperands::elementBytes;
   }
   /// Returns the size of the operands in a stage.
   int64_t bytes() const { return colVectorOffset(ofCol.size()); }
@@ -89,18 +89,19 @@ private:
 
 /// Emits the code of vector loader thread `thread` (i32): it walks through the stages of all tiles
 /// of the CTA.
-void emitTermLoaders(ImplicitLocOpBuilder &b, const StreamKernel &kernel, Value thread);
+void emitOperandLoaders(ImplicitLocOpBuilder &b, const StreamKernel &kernel, Value thread);
 
 /// Fills the stages of operands of a tile, from `at` on, in the producer thread, and returns the
 /// pipeline state after them. `inputMap` is the tensor map of C, if it is staged.
-StageRing::Position emitTermCopies(ImplicitLocOpBuilder &b, const StreamKernel &kernel,
-                                   Value inputMap, const StagedTile &tile, StageRing::Position at);
+StageRing::Position emitOperandLoads(ImplicitLocOpBuilder &b, const StreamKernel &kernel,
+                                     Value inputMap, const StagedTile &tile,
+                                     StageRing::Position at);
 
 /// Gives consumer `consumer` (i32) access to the stages of operands of a tile, one subtile after
 /// another. All its threads call `take` and `release` together.
-class TermReader {
+class StagedOperandReader {
 public:
-  TermReader(const StreamKernel &kernel, Value consumer, const StageRing::Position &start)
+  StagedOperandReader(const StreamKernel &kernel, Value consumer, const StageRing::Position &start)
       : kernel(kernel), consumer(consumer), at(start) {}
 
   /// Makes subtile `number` of the consumer, in [row][subtile] order, the current one, and waits
@@ -110,8 +111,8 @@ public:
   /// lane's offset in the subtile for loading C by ldmatrix, with .trans if `transposed` is set.
   /// The warp tile of the fragment begins at row `row` of the block row and column `col` of the
   /// tile. All are i32.
-  GivenTerms getFragment(ImplicitLocOpBuilder &b, Value offset, bool transposed, Value row,
-                         Value col) const;
+  StagedOperands getFragment(ImplicitLocOpBuilder &b, Value offset, bool transposed, Value row,
+                             Value col) const;
   /// Marks the current subtile as read. After the last subtile of a stage, each thread releases the
   /// stage.
   void release(ImplicitLocOpBuilder &b);
@@ -122,9 +123,9 @@ private:
   /// Return the shared-memory address (i32) of the current stage, and of C of the current subtile.
   Value stage(ImplicitLocOpBuilder &b) const;
   Value inputSubtile(ImplicitLocOpBuilder &b) const;
-  /// Returns GivenTerms::vectors of a fragment.
-  std::array<Value, Epilogue::numTerms> vectors(ImplicitLocOpBuilder &b, Value row,
-                                                Value col) const;
+  /// Returns StagedOperands::vectors of a fragment.
+  std::array<Value, Epilogue::numOperands> vectors(ImplicitLocOpBuilder &b, Value row,
+                                                   Value col) const;
 
   const StreamKernel &kernel;
   Value consumer;
@@ -134,4 +135,4 @@ private:
 
 } // namespace mlir::blocksparse::device
 
-#endif // BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_STREAM_STREAMTERMS_H
+#endif // BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_STREAM_STREAMOPERANDS_H

@@ -1,7 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "StreamTerms.h"
+#include "StreamOperands.h"
 
 #include "../../Device/Elements.h"
 #include "../../Device/Loops.h"
@@ -15,9 +15,9 @@ using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
-using TermKind = Epilogue::TermKind;
+using OperandKind = Epilogue::OperandKind;
 
-static constexpr int64_t vectorBytes = GivenTerms::elementBytes;
+static constexpr int64_t vectorBytes = StagedOperands::elementBytes;
 
 static Value constant(ImplicitLocOpBuilder &b, int64_t value) { return i32Constant(b, value); }
 
@@ -25,19 +25,19 @@ static Value constant(ImplicitLocOpBuilder &b, int64_t value) { return i32Consta
 // Contents of the stages
 //===----------------------------------------------------------------------===//
 
-TermStages TermStages::get(PlannedDSDOp op, const ::blocksparse::StreamShape &shape,
-                           int64_t consumers, int64_t cols) {
-  TermStages stages;
+OperandStages OperandStages::get(PlannedDSDOp op, const ::blocksparse::StreamShape &shape,
+                                 int64_t consumers, int64_t cols) {
+  OperandStages stages;
   stages.shape = shape;
   stages.consumers = consumers;
   stages.cols = cols;
   stages.transposeOut = op.getTransposeOut();
-  for (int64_t i = 0; i < Epilogue::numTerms; ++i) {
+  for (int64_t i = 0; i < Epilogue::numOperands; ++i) {
     auto term = static_cast<Epilogue::Term>(i);
-    std::optional<TermKind> kind = Epilogue::kindOf(op, term);
-    if (!kind || *kind == TermKind::Matrix)
+    std::optional<OperandKind> kind = Epilogue::kindOf(op, term);
+    if (!kind || *kind == OperandKind::Matrix)
       continue;
-    bool alongRows = kindAmongAccumulators(*kind, stages.transposeOut) == TermKind::Row;
+    bool alongRows = kindAmongAccumulators(*kind, stages.transposeOut) == OperandKind::Row;
     (alongRows ? stages.ofRow : stages.ofCol).push_back(term);
   }
   stages.hasInput = hasMappedInput(op);
@@ -50,14 +50,14 @@ TermStages TermStages::get(PlannedDSDOp op, const ::blocksparse::StreamShape &sh
   return stages;
 }
 
-void TermStages::fit() {
+void OperandStages::fit() {
   perStage = hasInput || hasVectors() ? ownedSubtiles() : 0;
   while (perStage > 1 && bytes() > shape.stageBytes())
     perStage -= perStage > subtiles() ? subtiles() : 1;
 }
 
-TermSet TermStages::given() const {
-  TermSet set;
+OperandSet OperandStages::given() const {
+  OperandSet set;
   set.set(Epilogue::Input, hasInput);
   for (Epilogue::Term term : ofRow)
     set.set(term);
@@ -79,7 +79,7 @@ static Value slabOf(ImplicitLocOpBuilder &b, const StreamKernel &kernel, const S
 /// Returns the coordinate of subtile `number` of C for consumer `consumer` (i32).
 static TensorCoord inputCoord(ImplicitLocOpBuilder &b, const StreamKernel &kernel,
                               const StagedTile &tile, Value consumer, int64_t number) {
-  const TermStages &terms = kernel.plan.terms;
+  const OperandStages &terms = kernel.plan.terms;
   Value slab = slabOf(b, kernel, tile, consumer, constant(b, number / terms.subtiles()));
   Value col = Int(b, tile.columnTile) * terms.cols;
   col = Int(b, col) + (constant(b, number % terms.subtiles() * subtileCols));
@@ -91,12 +91,12 @@ static TensorCoord inputCoord(ImplicitLocOpBuilder &b, const StreamKernel &kerne
   return place;
 }
 
-StageRing::Position mlir::blocksparse::device::emitTermCopies(ImplicitLocOpBuilder &b,
-                                                              const StreamKernel &kernel,
-                                                              Value inputMap,
-                                                              const StagedTile &tile,
-                                                              StageRing::Position at) {
-  const TermStages &terms = kernel.plan.terms;
+StageRing::Position mlir::blocksparse::device::emitOperandLoads(ImplicitLocOpBuilder &b,
+                                                                const StreamKernel &kernel,
+                                                                Value inputMap,
+                                                                const StagedTile &tile,
+                                                                StageRing::Position at) {
+  const OperandStages &terms = kernel.plan.terms;
   for (int64_t stage = 0; stage < terms.count(); ++stage) {
     int64_t first = stage * terms.perStage;
     int64_t count = std::min(terms.perStage, terms.ownedSubtiles() - first);
@@ -126,10 +126,10 @@ StageRing::Position mlir::blocksparse::device::emitTermCopies(ImplicitLocOpBuild
 namespace {
 
 /// Emits one of the threads that load vectors.
-class TermLoader {
+class OperandLoader {
 public:
-  TermLoader(ImplicitLocOpBuilder &b, const StreamKernel &kernel, const StagedTile &tile,
-             Value thread)
+  OperandLoader(ImplicitLocOpBuilder &b, const StreamKernel &kernel, const StagedTile &tile,
+                Value thread)
       : kernel(kernel), terms(kernel.plan.terms), tile(tile), thread(thread) {
     col = Int(b, tile.columnTile) * terms.cols;
   }
@@ -161,9 +161,10 @@ private:
   /// `placeOf(i)` of the operand.
   void copy(ImplicitLocOpBuilder &b, Epilogue::Term term, int64_t count, Value to,
             function_ref<Value(ImplicitLocOpBuilder &, Value)> placeOf) const {
-    const Epilogue::TermView &view = *kernel.epilogue.getTerm(term);
+    const Epilogue::BoundOperand &view = *kernel.epilogue.getOperandOf(term);
     MatrixView matrix = view.view.matrix(b, toIndex(b, tile.batch), toIndex(b, tile.head));
-    Value zero = indexConstant(b, 0), size = view.kind == TermKind::Row ? matrix.rows : matrix.cols;
+    Value zero = indexConstant(b, 0),
+          size = view.kind == OperandKind::Row ? matrix.rows : matrix.cols;
     Value last = Int(b, size) - 1;
     SmallVector<Value> numbers, elements;
     for (int64_t first = 0; first < count; first += terms.loaders()) {
@@ -171,8 +172,8 @@ private:
       Value inside = arith::MinSIOp::create(b, number, constant(b, count - 1));
       Value place = indexMin(b, toIndex(b, placeOf(b, inside)), last);
       numbers.push_back(number);
-      elements.push_back(view.kind == TermKind::Row ? matrix.load(b, place, zero)
-                                                    : matrix.load(b, zero, place));
+      elements.push_back(view.kind == OperandKind::Row ? matrix.load(b, place, zero)
+                                                       : matrix.load(b, zero, place));
     }
     for (auto [number, element] : llvm::zip_equal(numbers, elements)) {
       Value address = Int(b, to) + Int(b, number) * vectorBytes;
@@ -186,15 +187,15 @@ private:
   }
 
   const StreamKernel &kernel;
-  const TermStages &terms;
+  const OperandStages &terms;
   const StagedTile &tile;
   Value thread, col;
 };
 
 } // namespace
 
-void mlir::blocksparse::device::emitTermLoaders(ImplicitLocOpBuilder &b, const StreamKernel &kernel,
-                                                Value thread) {
+void mlir::blocksparse::device::emitOperandLoaders(ImplicitLocOpBuilder &b,
+                                                   const StreamKernel &kernel, Value thread) {
   const StageRing &ring = *kernel.ring;
   TileRange range = kernel.lists.tilesOfBlock(b);
   StageRing::Position start = ring.start(b, /*producer=*/true);
@@ -202,7 +203,7 @@ void mlir::blocksparse::device::emitTermLoaders(ImplicitLocOpBuilder &b, const S
   emitCarry(b, range.from, range.to, one, start.toCarried(),
             [&](ImplicitLocOpBuilder &b, Value number, ValueRange carried) {
               StagedTile tile = kernel.lists.read(b, number);
-              TermLoader loader(b, kernel, tile, thread);
+              OperandLoader loader(b, kernel, tile, thread);
               // The stages of products contain no vectors, but each producer thread must arrive at
               // every stage.
               SmallVector<Value> end =
@@ -234,25 +235,27 @@ void mlir::blocksparse::device::emitTermLoaders(ImplicitLocOpBuilder &b, const S
 // Consumers
 //===----------------------------------------------------------------------===//
 
-void TermReader::take(ImplicitLocOpBuilder &b, int64_t number) {
-  const TermStages &terms = kernel.plan.terms;
+void StagedOperandReader::take(ImplicitLocOpBuilder &b, int64_t number) {
+  const OperandStages &terms = kernel.plan.terms;
   taken = number;
   if (terms.count() != 0 && number % terms.perStage == 0)
     kernel.ring->waitFull(b, at);
 }
 
-Value TermReader::stage(ImplicitLocOpBuilder &b) const { return kernel.stageBase(b, at.stage); }
+Value StagedOperandReader::stage(ImplicitLocOpBuilder &b) const {
+  return kernel.stageBase(b, at.stage);
+}
 
-Value TermReader::inputSubtile(ImplicitLocOpBuilder &b) const {
-  const TermStages &terms = kernel.plan.terms;
+Value StagedOperandReader::inputSubtile(ImplicitLocOpBuilder &b) const {
+  const OperandStages &terms = kernel.plan.terms;
   Value subtile = Int(b, consumer) * terms.perStage + constant(b, taken % terms.perStage);
   return Int(b, stage(b)) + Int(b, subtile) * terms.subtileBytes();
 }
 
-std::array<Value, Epilogue::numTerms> TermReader::vectors(ImplicitLocOpBuilder &b, Value row,
-                                                          Value col) const {
-  const TermStages &terms = kernel.plan.terms;
-  std::array<Value, Epilogue::numTerms> addresses;
+std::array<Value, Epilogue::numOperands> StagedOperandReader::vectors(ImplicitLocOpBuilder &b,
+                                                                      Value row, Value col) const {
+  const OperandStages &terms = kernel.plan.terms;
+  std::array<Value, Epilogue::numOperands> addresses;
   if (!terms.hasVectors())
     return addresses;
   int64_t inStage = taken / terms.subtiles() - terms.firstRow(taken / terms.perStage);
@@ -267,9 +270,9 @@ std::array<Value, Epilogue::numTerms> TermReader::vectors(ImplicitLocOpBuilder &
   return addresses;
 }
 
-GivenTerms TermReader::getFragment(ImplicitLocOpBuilder &b, Value offset, bool transposed,
-                                   Value row, Value col) const {
-  GivenTerms given;
+StagedOperands StagedOperandReader::getFragment(ImplicitLocOpBuilder &b, Value offset,
+                                                bool transposed, Value row, Value col) const {
+  StagedOperands given;
   if (kernel.plan.terms.hasInput) {
     Value input = sharedPointer(b, Int(b, inputSubtile(b)) + offset);
     given.input = loadMatrices(b, input, transposed);
@@ -278,8 +281,8 @@ GivenTerms TermReader::getFragment(ImplicitLocOpBuilder &b, Value offset, bool t
   return given;
 }
 
-void TermReader::release(ImplicitLocOpBuilder &b) {
-  const TermStages &terms = kernel.plan.terms;
+void StagedOperandReader::release(ImplicitLocOpBuilder &b) {
+  const OperandStages &terms = kernel.plan.terms;
   if (terms.count() == 0 ||
       ((taken + 1) % terms.perStage != 0 && taken + 1 != terms.ownedSubtiles()))
     return;
