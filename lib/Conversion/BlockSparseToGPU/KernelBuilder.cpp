@@ -118,7 +118,7 @@ void KernelBuilder::launchItems(
     function_ref<void(ImplicitLocOpBuilder &, const IRMapping &, Value)> body) {
   Value perBlock = indexConstant(host, simtThreads / threadsPerItem);
   Value blocks =
-      indexMin(host, indexCeilDiv(host, work, perBlock), indexConstant(host, simtMaxBlocks));
+      indexMin(host, indexCeilDiv(host, work, perBlock), indexConstant(host, simtMaxCtas));
   LaunchShape shape{indexMax(host, blocks, indexConstant(host, 1)), simtThreads, 0};
   SmallVector<Value> arguments(operands);
   bool known = !ShapedType::isDynamic(knownIndex(work));

@@ -35,7 +35,7 @@ public:
   /// Threads of a CTA of the scalar kernels, and the largest number of CTAs that they are launched
   /// with. That many fill any device; a loop in the kernel does the rest of the work.
   static constexpr int64_t simtThreads = 256;
-  static constexpr int64_t simtMaxBlocks = 65536;
+  static constexpr int64_t simtMaxCtas = 65536;
 
   /// Makes kernels for `target`, a GPU, and launches them in `module`. The kernel module is
   /// made with the first kernel.
@@ -45,7 +45,7 @@ public:
   /// Returns what the GPU can do, its number of SMs and its rates.
   const ::blocksparse::GPUFacts &getFacts() const { return target.gpuFacts(); }
   /// Returns the number of SMs of the chip.
-  int64_t getMultiprocessors() const { return getFacts().multiprocessors; }
+  int64_t getSMs() const { return getFacts().multiprocessors; }
 
   /// Builds the kernel `<host function>_<name>` (made unique) and launches it at `host`. Kernel
   /// arguments are the distinct `operands` (memrefs, index, scalars) in order; `body` receives a

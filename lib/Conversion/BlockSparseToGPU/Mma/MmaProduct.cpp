@@ -68,7 +68,7 @@ int64_t MmaProduct::sharedBytes() const {
 void MmaProduct::launch(ImplicitLocOpBuilder &host, KernelBuilder &kernels, StringRef name,
                         ValueRange operands, Value tiles,
                         function_ref<void(ImplicitLocOpBuilder &, const IRMapping &, Value)> body) {
-  Value blocks = indexMin(host, tiles, indexConstant(host, KernelBuilder::simtMaxBlocks));
+  Value blocks = indexMin(host, tiles, indexConstant(host, KernelBuilder::simtMaxCtas));
   LaunchShape launchShape{indexMax(host, blocks, indexConstant(host, 1)), shape.threads(),
                           sharedBytes()};
   SmallVector<Value> arguments(operands);

@@ -48,7 +48,7 @@ Value StagedTiles::blocks(ImplicitLocOpBuilder &host, PlannedDSDOp op) {
   return indexConstant(host, lists * clusterSize(op));
 }
 
-TileRange StagedTiles::runOfBlock(ImplicitLocOpBuilder &b, const IntTable &workers,
+TileRange StagedTiles::rangeOfCta(ImplicitLocOpBuilder &b, const IntTable &workers,
                                   int64_t cluster) {
   Value block = Int(b, blockNumber(b)) / cluster;
   Value one = i32Constant(b, 1);

@@ -42,10 +42,10 @@ public:
   static Value blocks(ImplicitLocOpBuilder &host, PlannedDSDOp op);
 
   /// Returns the tiles of this CTA.
-  TileRange tilesOfBlock(ImplicitLocOpBuilder &b) const { return runOfBlock(b, workers, cluster); }
+  TileRange tilesOfCta(ImplicitLocOpBuilder &b) const { return rangeOfCta(b, workers, cluster); }
   /// Returns the tiles of this CTA from the table `workers`, which holds the first tile of each
   /// work list.
-  static TileRange runOfBlock(ImplicitLocOpBuilder &b, const IntTable &workers,
+  static TileRange rangeOfCta(ImplicitLocOpBuilder &b, const IntTable &workers,
                               int64_t cluster = 1);
   /// Returns tile `number` (i32) of the table.
   StagedTile read(ImplicitLocOpBuilder &b, Value number) const;

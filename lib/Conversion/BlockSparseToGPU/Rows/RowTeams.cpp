@@ -138,7 +138,7 @@ RowTeams::RowTeams(const RowWalk &walk, Value segments, Value entries,
 /// table in one kind of team, and 80 otherwise. With 64 elements it needs 128 for one operand and
 /// 96 for two, which are multiplied as they arrive. With a smaller limit, ptxas spills; without a
 /// limit, it uses more registers.
-int64_t RowTeams::residentBlocks() const {
+int64_t RowTeams::residentCtas() const {
   int64_t resident = 0;
   for (const RowTeam &team : teams)
     resident = std::max(resident, team.chunks * elements * operands);
@@ -158,8 +158,7 @@ Value RowTeams::rowsOf(ImplicitLocOpBuilder &b, const RowWalk &walk, const RowTe
   return Int(b, segments) * walk.rowsPerSegment(b);
 }
 
-Value RowTeams::threadBlocks(ImplicitLocOpBuilder &b, const RowWalk &walk,
-                             const RowTeam &team) const {
+Value RowTeams::ctas(ImplicitLocOpBuilder &b, const RowWalk &walk, const RowTeam &team) const {
   return indexCeilDiv(b, rowsOf(b, walk, team), indexConstant(b, threads / team.lanes));
 }
 
@@ -171,7 +170,7 @@ void RowTeams::launch(
   SmallVector<Value> ends, arguments(operands);
   Value total = indexConstant(host, 0);
   for (const RowTeam &team : teams) {
-    total = Int(host, total) + threadBlocks(host, walk, team);
+    total = Int(host, total) + ctas(host, walk, team);
     ends.push_back(total);
     if (ShapedType::isDynamic(knownIndex(total)))
       arguments.push_back(total);
@@ -181,7 +180,7 @@ void RowTeams::launch(
   int64_t mostTogether = 1;
   for (const RowTeam &team : teams)
     mostTogether = std::max(mostTogether, team.together);
-  Value blocks = indexMin(host, total, indexConstant(host, KernelBuilder::simtMaxBlocks));
+  Value blocks = indexMin(host, total, indexConstant(host, KernelBuilder::simtMaxCtas));
   // Each warp stores one f32 for each row that it has a part of.
   LaunchShape shape{indexMax(host, blocks, indexConstant(host, 1)), threads,
                     crossesWarps ? threads / warpSize * mostTogether * 4 : 0};
@@ -213,8 +212,7 @@ void RowTeams::launch(
           }
         });
       });
-  kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
-                  host.getI32IntegerAttr(residentBlocks()));
+  kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), host.getI32IntegerAttr(residentCtas()));
 }
 
 //===----------------------------------------------------------------------===//

@@ -127,10 +127,10 @@ public:
                function_ref<Value(ImplicitLocOpBuilder &, Value, Value)> combine) const;
 
 private:
-  Value threadBlocks(ImplicitLocOpBuilder &b, const RowWalk &walk, const RowTeam &team) const;
+  Value ctas(ImplicitLocOpBuilder &b, const RowWalk &walk, const RowTeam &team) const;
   Value rowsOf(ImplicitLocOpBuilder &b, const RowWalk &walk, const RowTeam &team) const;
   /// Returns the number of CTAs that an SM should have room for.
-  int64_t residentBlocks() const;
+  int64_t residentCtas() const;
   RowChunk getChunk(ImplicitLocOpBuilder &b, const RowWalk &walk, const TeamRow &row,
                     Value number) const;
   void finishChunk(ImplicitLocOpBuilder &b, const RowWalk &walk, RowChunk &chunk) const;

@@ -257,7 +257,7 @@ SmallVector<Value> MmaConsumer::multiplyStage(ImplicitLocOpBuilder &b, Value sta
 }
 
 void MmaConsumer::emit(ImplicitLocOpBuilder &b) const {
-  TileRange range = kernel.lists.tilesOfBlock(b);
+  TileRange range = kernel.lists.tilesOfCta(b);
   StageRing::Position start = kernel.ring->start(b, /*producer=*/false);
   int64_t rows = rowsPerWarp(), perRow = rowAccumulators();
   Value one = constant(b, 1);

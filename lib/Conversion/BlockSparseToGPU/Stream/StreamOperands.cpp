@@ -197,7 +197,7 @@ private:
 void mlir::blocksparse::device::emitOperandLoaders(ImplicitLocOpBuilder &b,
                                                    const StreamKernel &kernel, Value thread) {
   const StageRing &ring = *kernel.ring;
-  TileRange range = kernel.lists.tilesOfBlock(b);
+  TileRange range = kernel.lists.tilesOfCta(b);
   StageRing::Position start = ring.start(b, /*producer=*/true);
   Value one = constant(b, 1);
   emitCarry(b, range.from, range.to, one, start.toCarried(),

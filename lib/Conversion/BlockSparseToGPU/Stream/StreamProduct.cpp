@@ -204,7 +204,7 @@ void StreamKernel::emitCopies(ImplicitLocOpBuilder &b, const StagedTile &tile, V
 }
 
 void StreamKernel::emitProducer(ImplicitLocOpBuilder &b) {
-  TileRange range = lists.tilesOfBlock(b);
+  TileRange range = lists.tilesOfCta(b);
   StageRing::Position start = ring->start(b, /*producer=*/true);
   Value one = constant(b, 1), last = constant(b, records.rows() - 1);
   emitCarry(

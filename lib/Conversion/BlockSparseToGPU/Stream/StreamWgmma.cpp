@@ -220,7 +220,7 @@ void StreamWgmmaConsumer::multiplyStage(ImplicitLocOpBuilder &b, Value stage, Va
 }
 
 void StreamWgmmaConsumer::emit(ImplicitLocOpBuilder &b) const {
-  TileRange range = kernel.lists.tilesOfBlock(b);
+  TileRange range = kernel.lists.tilesOfCta(b);
   StageRing::Position start = kernel.ring->start(b, /*producer=*/false);
   int64_t count = rows() * subtiles();
   Value one = constant(b, 1), none = constant(b, -1);

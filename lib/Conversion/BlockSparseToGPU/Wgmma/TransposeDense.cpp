@@ -132,7 +132,7 @@ void mlir::blocksparse::device::emitTransposeDense(ImplicitLocOpBuilder &host,
                                                    KernelBuilder &kernels, Value source,
                                                    Value target) {
   Value all = productOf(host, countTiles(host, DenseView::get(host, source)));
-  Value blocks = indexMin(host, all, indexConstant(host, KernelBuilder::simtMaxBlocks));
+  Value blocks = indexMin(host, all, indexConstant(host, KernelBuilder::simtMaxCtas));
   LaunchShape shape{indexMax(host, blocks, indexConstant(host, 1)), threads, tileBytes};
   kernels.launch(host, "transpose_dense", {source, target}, shape,
                  [&](ImplicitLocOpBuilder &b, const IRMapping &mapping) {

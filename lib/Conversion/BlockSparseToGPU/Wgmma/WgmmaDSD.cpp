@@ -44,7 +44,7 @@ public:
 
   WgmmaStepTables *getStepTables() override { return this; }
   WgmmaInputLoads *getInputLoads() override { return this; }
-  TileRange tiles(ImplicitLocOpBuilder &b) override { return lists.tilesOfBlock(b); }
+  TileRange tiles(ImplicitLocOpBuilder &b) override { return lists.tilesOfCta(b); }
   WgmmaWork getTile(ImplicitLocOpBuilder &b, Value number) override;
   SmallVector<Value> readStep(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step) override;
   Value stepBytes(ImplicitLocOpBuilder &b, const WgmmaWork &, ArrayRef<Value> entry) override;

@@ -234,7 +234,7 @@ void mlir::blocksparse::device::emitWgmma(ImplicitLocOpBuilder &host, KernelBuil
   SmallVector<Value> operands{op.getA(), op.getInit()};
   llvm::append_range(operands, Epilogue::operands(op));
   Value tiles = TileGrid::get(host, op, plan, IRMapping()).count(host);
-  Value blocks = indexMin(host, tiles, indexConstant(host, kernels.getMultiprocessors()));
+  Value blocks = indexMin(host, tiles, indexConstant(host, kernels.getSMs()));
   WgmmaProduct(plan.shape)
       .launch(host, kernels, "matmul_wgmma", maps, operands, blocks,
               [&](ImplicitLocOpBuilder &b, const IRMapping &mapping) {

@@ -125,7 +125,7 @@ public:
       places = IntTable::get(b, mapping.lookup(op.getTiles()[SampledOperands::Destinations]));
   }
 
-  TileRange tiles(ImplicitLocOpBuilder &b) override { return StagedTiles::runOfBlock(b, workers); }
+  TileRange tiles(ImplicitLocOpBuilder &b) override { return StagedTiles::rangeOfCta(b, workers); }
   WgmmaWork getTile(ImplicitLocOpBuilder &b, Value number) override;
   Value stepBytes(ImplicitLocOpBuilder &b, const WgmmaWork &tile, ArrayRef<Value>) override;
   void emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step, ArrayRef<Value>,
