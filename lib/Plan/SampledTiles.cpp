@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "blocksparse/Plan/SampledTiles.h"
-#include "Dealer.h"
 #include "Fault.h"
+#include "ListScheduler.h"
 #include "SampledBlocks.h"
 #include "blocksparse/Plan/BlockCover.h"
 
@@ -127,14 +127,15 @@ public:
   }
 
   SampledWorkLists deal(const TileSpace &space) {
-    Dealer<ClusterTiles> dealer(options.workers / form.cluster);
+    ListScheduler<ClusterTiles> scheduler(options.workers / form.cluster);
     for (int64_t batch = 0; batch < space.batches; ++batch)
       for (int64_t head = 0; head < space.heads; ++head)
         for (const TilePlan &plan : plans[plans.size() == 1 ? 0 : head])
-          dealer.deal({&plan, static_cast<int32_t>(batch), static_cast<int32_t>(head)}, plan.cost);
+          scheduler.assign({&plan, static_cast<int32_t>(batch), static_cast<int32_t>(head)},
+                           plan.cost);
     std::vector<ClusterTiles> clusterTiles;
     std::vector<int32_t> clusters;
-    dealer.take(clusterTiles, clusters);
+    scheduler.take(clusterTiles, clusters);
     SampledWorkLists lists{{}, {0}, std::move(destinations)};
     for (size_t i = 1; i < clusters.size(); ++i)
       for (int64_t rank = 0; rank < form.cluster; ++rank) {

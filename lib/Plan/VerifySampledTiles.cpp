@@ -1,8 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Dealer.h"
 #include "Fault.h"
+#include "ListScheduler.h"
 #include "SampledBlocks.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Dealer.h"
+#include "ListScheduler.h"
 #include "blocksparse/Plan/Stages.h"
 
 #include <algorithm>
@@ -121,10 +121,10 @@ WorkLists blocksparse::buildWorkLists(const StagedRows &staged, const TileSpace 
       return staged.cost[a.group] > staged.cost[b.group];
     });
   }
-  Dealer<StageTile> dealer(options.workers);
+  ListScheduler<StageTile> scheduler(options.workers);
   for (const StageTile &tile : tiles)
-    dealer.deal(tile, staged.cost[tile.group] + options.tileBytes);
+    scheduler.assign(tile, staged.cost[tile.group] + options.tileBytes);
   WorkLists lists;
-  dealer.take(lists.tiles, lists.workers);
+  scheduler.take(lists.tiles, lists.workers);
   return lists;
 }

@@ -1,8 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef BLOCKSPARSE_LIB_PLAN_DEALER_H
-#define BLOCKSPARSE_LIB_PLAN_DEALER_H
+#ifndef BLOCKSPARSE_LIB_PLAN_LISTSCHEDULER_H
+#define BLOCKSPARSE_LIB_PLAN_LISTSCHEDULER_H
 
 #include <algorithm>
 #include <cstdint>
@@ -15,17 +15,17 @@ namespace blocksparse {
 
 /// Assigns each next tile to the worker with the least cost so far, the first of equals.
 template <typename Tile>
-class Dealer {
+class ListScheduler {
 public:
-  explicit Dealer(int64_t workers) : hands(std::max<int64_t>(1, workers)) {
-    for (size_t worker = 0; worker < hands.size(); ++worker)
+  explicit ListScheduler(int64_t workers) : lists(std::max<int64_t>(1, workers)) {
+    for (size_t worker = 0; worker < lists.size(); ++worker)
       queue.push({0, static_cast<int64_t>(worker)});
   }
 
-  void deal(const Tile &tile, int64_t cost) {
+  void assign(const Tile &tile, int64_t cost) {
     auto [busy, worker] = queue.top();
     queue.pop();
-    hands[worker].push_back(tile);
+    lists[worker].push_back(tile);
     queue.push({busy + cost, worker});
   }
 
@@ -33,8 +33,8 @@ public:
   /// worker i has tiles[workers[i]] to tiles[workers[i + 1] - 1].
   void take(std::vector<Tile> &tiles, std::vector<int32_t> &workers) const {
     workers.assign(1, 0);
-    for (const std::vector<Tile> &hand : hands) {
-      tiles.insert(tiles.end(), hand.begin(), hand.end());
+    for (const std::vector<Tile> &list : lists) {
+      tiles.insert(tiles.end(), list.begin(), list.end());
       workers.push_back(static_cast<int32_t>(tiles.size()));
     }
   }
@@ -42,7 +42,7 @@ public:
 private:
   using Load = std::pair<int64_t, int64_t>; // (cost, worker)
   std::priority_queue<Load, std::vector<Load>, std::greater<>> queue;
-  std::vector<std::vector<Tile>> hands;
+  std::vector<std::vector<Tile>> lists;
 };
 
 /// Checks that `workers` cuts `tiles` tiles into runs. Returns the first fault, or an empty string.
@@ -62,4 +62,4 @@ inline std::string checkWorkerRuns(const int32_t *workers, size_t count, int64_t
 
 } // namespace blocksparse
 
-#endif // BLOCKSPARSE_LIB_PLAN_DEALER_H
+#endif // BLOCKSPARSE_LIB_PLAN_LISTSCHEDULER_H
