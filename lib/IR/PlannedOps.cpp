@@ -126,7 +126,7 @@ static constexpr ListTable tileTables[SampledOperands::count] = {
 /// Returns the tables of work lists for blocks of shape `block`. The table of places exists for
 /// blocks that share subtiles.
 static ArrayRef<ListTable> getTileTables(ArrayRef<int64_t> block) {
-  bool shares = ::blocksparse::sharesPieces({block[0], block[1]});
+  bool shares = ::blocksparse::sharesSubtiles({block[0], block[1]});
   return ArrayRef(tileTables)
       .take_front(shares ? SampledOperands::count : SampledOperands::Destinations);
 }

@@ -64,7 +64,7 @@ private:
   std::optional<Epilogue> epilogue;
 
   /// State of the task that is being emitted.
-  Value panel, accumulators;
+  Value panel, scratch;
   std::optional<LeftOperand> left;
 };
 
@@ -100,13 +100,13 @@ void ScatterLowering::run() {
 
 void ScatterLowering::beginTask() {
   panel = allocateScratch(b, tile.panelType(), {blockDepth});
-  accumulators = allocateScratch(b, tile.panelType(), {paddedRows});
+  scratch = allocateScratch(b, tile.panelType(), {paddedRows});
   left.emplace(b, tile, blocks.elementType());
 }
 
 void ScatterLowering::endTask() {
   left->release(b);
-  freeScratch(b, accumulators);
+  freeScratch(b, scratch);
   freeScratch(b, panel);
 }
 
@@ -118,7 +118,7 @@ void ScatterLowering::emitTile(const TileList &list, Value firstCol,
   {
     OpBuilder::InsertionGuard guard(b);
     Value row = enterLoop(b, zero, paddedRows, tile.rows);
-    tile.storeAccumulators(b, tile.zeroAccumulators(b), accumulators, row);
+    tile.storeAccumulators(b, tile.zeroAccumulators(b), scratch, row);
   }
   {
     OpBuilder::InsertionGuard guard(b);
@@ -129,16 +129,15 @@ void ScatterLowering::emitTile(const TileList &list, Value firstCol,
     bool wholeTiles =
         knownIndex(tileRows) != ShapedType::kDynamic && knownIndex(tileRows) % tile.rows == 0;
     Value lastRow = wholeTiles ? Value() : Int(b, tileRows) - 1;
-    SmallVector<Value> products =
-        left->multiply(b, tile.loadAccumulators(b, accumulators, row), block, row, lastRow,
-                       blockDepth, panel, zero, false);
-    tile.storeAccumulators(b, products, accumulators, row);
+    SmallVector<Value> products = left->multiply(b, tile.loadAccumulators(b, scratch, row), block,
+                                                 row, lastRow, blockDepth, panel, zero, false);
+    tile.storeAccumulators(b, products, scratch, row);
   }
   EpilogueMatrices matrices;
   matrices.out = list.accumulators;
   matrices.operands[EpilogueFormula::Input] = list.accumulators;
   Value validCols = indexMin(b, indexConstant(b, tile.cols), Int(b, tileCols) - firstCol);
-  epilogue->storeTile(b, matrices, accumulators, zero, firstCol, tileRows, validCols, tile.lanes);
+  epilogue->storeTile(b, matrices, scratch, zero, firstCol, tileRows, validCols, tile.lanes);
 }
 
 /// Emits scatter_mm with c_offsets [R + 1] and pq [n, 2]. Each list has its own tile.

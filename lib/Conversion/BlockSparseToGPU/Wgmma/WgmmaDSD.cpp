@@ -203,8 +203,8 @@ void DSDKernel::emitInputCopy(ImplicitLocOpBuilder &b, const WgmmaWork &tile, in
 Value DSDKernel::participates(ImplicitLocOpBuilder &b, Value record, Value group) {
   constexpr int64_t bytes = sizeof(int32_t);
   constexpr int64_t first = WgmmaRecordTable::Y0 * bytes, second = WgmmaRecordTable::Y1 * bytes;
-  Value place = Int(b, record) + first;
-  place = Int(b, coord) + Int(b, group) * (second - first);
+  Value address = Int(b, record) + first;
+  address = Int(b, address) + Int(b, group) * (second - first);
   // The lane that releases the stage reads the record, so that its read precedes its arrival. The
   // other lanes receive the value by a shuffle.
   Value thread =

@@ -30,7 +30,7 @@ struct Element {
 /// bit 7 on.
 std::vector<Element> copyPanels(const StreamPanels &panels) {
   std::vector<Element> memory((stage + panels.shape.panels * panels.stride()) / 2);
-  const MapBox box = panels.box();
+  const TensorBox box = panels.box();
   const int64_t rowBytes = box.cols * 2, mask = rowBytes - 16;
   for (int64_t copy = 0; copy < panels.shape.panels / panels.perCopy(); ++copy)
     for (int64_t subtile = 0; subtile < box.subtiles; ++subtile)
