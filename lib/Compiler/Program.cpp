@@ -19,7 +19,7 @@ const FunctionSignature *Program::find(StringRef name) const {
   return found == signatures.end() ? nullptr : &*found;
 }
 
-/// The identifier after `%` where the argument stands in the text; "" when there is none.
+/// Returns the identifier after `%` where the argument stands in the text; "" when there is none.
 /// The parser gives an argument without explicit location the place of its name.
 static std::string getSourceName(BlockArgument argument, const llvm::MemoryBuffer &buffer,
                                  llvm::SourceMgr &sourceMgr, unsigned id) {
@@ -101,7 +101,7 @@ LogicalResult mlir::blocksparse::keepFunctions(Program &program, StringRef names
 }
 
 namespace {
-/// A result of a function to be.
+/// Holds a result that a function will return.
 struct ReturnedValue {
   Value value;
   /// The number of the result that it was.
@@ -148,7 +148,8 @@ static std::string describe(Value value, Parameter::Role role) {
   return text;
 }
 
-/// Names of the source's arguments: of the last of the parameters that one becomes.
+/// Returns the names of the source's arguments: those of the last of the parameters that one
+/// becomes.
 static SmallVector<std::string> getArgumentNames(const FunctionSignature &signature) {
   SmallVector<std::string> names;
   for (const Parameter &parameter : signature.arguments) {

@@ -14,7 +14,7 @@ void populatePlanMatmulPatterns(const TypeConverter &converter, RewritePatternSe
 void populatePlanSoftmaxPatterns(const TypeConverter &converter, RewritePatternSet &patterns);
 void populatePlanConversionPatterns(const TypeConverter &converter, RewritePatternSet &patterns);
 
-/// The value of an operand that is converted one to one; null when it is absent.
+/// Returns the value of an operand that is converted one to one, or null if it is absent.
 inline Value single(ValueRange range) { return range.empty() ? Value() : range.front(); }
 
 } // namespace mlir::blocksparse

@@ -119,7 +119,8 @@ static LogicalResult reportNoKernel(Op op, StringRef lists, bool fits, const std
                           << " for a kernel that its schedule names, constant tables and static "
                              "shapes that fit it, but got "
                           << op.getScheduleAttr() << " and "
-                          << (fits ? "other tables" : "other shapes") << (reason.empty() ? "" : ": ") << reason;
+                          << (fits ? "other tables" : "other shapes")
+                          << (reason.empty() ? "" : ": ") << reason;
 }
 
 static LogicalResult reportFault(Operation *op, StringRef lists, const std::string &fault) {

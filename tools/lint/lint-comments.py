@@ -17,7 +17,7 @@ import repository
 import sentence
 
 # False while the comments are being rewritten; findings are then reported, but the lint passes.
-ENFORCED = False
+ENFORCED = True
 
 # A declaration of data: it has no parameter list, and ends on its line or goes on to an initialiser.
 DATA = re.compile(r"^(?!(struct|class|enum|union|template|namespace|def|let|typedef)\b)"

@@ -14,7 +14,7 @@ import markdown
 import repository
 
 # False while the documents are being rewritten; findings are then reported, but the lint passes.
-ENFORCED = False
+ENFORCED = True
 
 COLUMNS = 120
 README_LINES = 120

@@ -15,7 +15,7 @@ class SourceMgr;
 
 namespace mlir::blocksparse {
 
-/// A module as it stands in the source, and the signatures of its public functions, which
+/// Holds a module as it stands in the source, and the signatures of its public functions, which
 /// the compiled program keeps.
 struct Program {
   OwningOpRef<ModuleOp> module;
@@ -29,7 +29,7 @@ struct Program {
 /// parameters are those of the text. `sourceMgr` must outlive the context's diagnostics.
 FailureOr<Program> parseProgram(StringRef path, llvm::SourceMgr &sourceMgr, MLIRContext &context);
 
-/// The same for what a buffer holds.
+/// Parses and verifies the contents of a buffer in the same way.
 FailureOr<Program> parseProgram(std::unique_ptr<llvm::MemoryBuffer> text,
                                 llvm::SourceMgr &sourceMgr, MLIRContext &context);
 

@@ -66,8 +66,7 @@ static constexpr FamilyKernel stream =
 template <typename OpTy>
 static constexpr FamilyKernel mma = fast<OpTy, supportsMma, fitsMma, emitMma>(FamilyKind::Mma);
 template <typename OpTy>
-static constexpr FamilyKernel rows =
-    fast<OpTy, supportsRows, fitsRows, emitRows>(FamilyKind::Rows);
+static constexpr FamilyKernel rows = fast<OpTy, supportsRows, fitsRows, emitRows>(FamilyKind::Rows);
 
 static constexpr FamilyKernel familyKernels[] = {
     wgmma<PlannedDSDOp>,

@@ -12,7 +12,7 @@ using namespace mlir::blocksparse;
 
 namespace {
 
-// What ptxas 13.0 wrote.
+// This is what ptxas 13.0 wrote.
 const char spilling[] = R"(ptxas info    : 0 bytes gmem
 ptxas info    : Compiling entry function 'small' for 'sm_90a'
 ptxas info    : Function properties for small
@@ -70,7 +70,7 @@ TEST(PtxasReport, AnythingElseIsNothing) {
   EXPECT_TRUE(report.warnings.empty());
 }
 
-/// The diagnostic of a report of one kernel on sm_90a, "" without one.
+/// Returns the diagnostic of a report of one kernel on sm_90a, or "" if there is none.
 std::string errorOf(PtxasKernel kernel, KernelLaunch launch) {
   MLIRContext context;
   std::string text, error;

@@ -1,7 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// What the cost model chooses against what was measured: measured-schedules.json has the times of
+// Compares what the cost model chooses with measurements: measured-schedules.json has the times of
 // all candidates at some points, as blocksparse-tune prints them.
 
 #include "blocksparse/IR/BlockSparseDialect.h"
@@ -67,7 +67,7 @@ std::string programOf(const Point &point) {
                        point.transposeB ? "{transpose_b}" : "");
 }
 
-/// The schedule that is chosen for the one operation of a program, or an empty string.
+/// Returns the schedule that is chosen for the one operation of a program, or an empty string.
 std::string choose(const std::string &program) {
   MLIRContext context;
   context.loadDialect<BlockSparseDialect, func::FuncDialect>();

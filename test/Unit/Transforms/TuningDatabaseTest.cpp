@@ -24,8 +24,8 @@ using ::blocksparse::TargetInfo;
 namespace {
 
 TuningEntry entry(double milliseconds, StringRef tool = "tool 1") {
-  return {llvm::formatv("#blocksparse.schedule<k{0}>", milliseconds), milliseconds,
-          tool.str(), "2026-01-31"};
+  return {llvm::formatv("#blocksparse.schedule<k{0}>", milliseconds), milliseconds, tool.str(),
+          "2026-01-31"};
 }
 
 TEST(TuningDatabase, TextGivesTheSameEntries) {
@@ -55,7 +55,7 @@ TEST(TuningDatabase, FasterEntryOfTheSameToolStays) {
   last = entry(1);
   last.complete = true;
   EXPECT_EQ(*database.lookup("key"), last);
-  // What another version's kernels needed says nothing about this one's.
+  // A time of another version's kernels says nothing about this one's.
   database.insert("key", entry(4, "tool 2"));
   EXPECT_EQ(*database.lookup("key"), entry(4, "tool 2"));
 }
@@ -85,7 +85,7 @@ TEST(TuningDatabase, OtherFilesAreErrors) {
   EXPECT_NE(error.find("'/nowhere/file.json', but got: "), std::string::npos) << error;
 }
 
-/// A path in a directory that goes with the test.
+/// Provides a path in a directory that is removed with the test.
 class TuningFile : public testing::Test {
 protected:
   void SetUp() override {
@@ -176,7 +176,7 @@ TEST(LayoutHash, IsTheSameInEveryProcess) {
       BlockLayout::fromCsr({16, 16}, {1, 2, 3}, {0, 2, 3}, {2, 0, 1}, error);
   ASSERT_TRUE(layout) << error;
   EXPECT_EQ(hashLayout(*layout), 11765289855146290146u);
-  // The same pattern, its columns in order.
+  // This is the same pattern with its columns in order.
   EXPECT_EQ(hashLayout(*layout),
             hashLayout(*BlockLayout::fromCsr({16, 16}, {1, 2, 3}, {0, 2, 3}, {0, 2, 1}, error)));
   for (std::optional<BlockLayout> other :
@@ -197,7 +197,7 @@ protected:
     context.allowUnregisteredDialects();
   }
 
-  /// The key of the op with `attributes` on a 2 x 2 layout.
+  /// Returns the key of the operation with `attributes` on a 2 x 2 layout.
   std::string key(StringRef attributes, StringRef layout = "mask \"10/11\"", StringRef type = "f16",
                   int64_t n = 128, StringRef target = "cuda:sm_90a") {
     std::string text = llvm::formatv(R"(
@@ -240,7 +240,7 @@ TEST_F(TuningKey, LeavesOutWhatDoesNot) {
   std::string plain = key("");
   EXPECT_EQ(plain, key("{schedule = #blocksparse.schedule<cuda.mma>}"));
   EXPECT_EQ(plain, key("{test.note = 1}"));
-  // The same pattern by another text.
+  // Another text of the same pattern gives the same key.
   EXPECT_EQ(plain, key("", "causal"));
 }
 

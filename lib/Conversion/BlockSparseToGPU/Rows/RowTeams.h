@@ -99,8 +99,8 @@ public:
     /// True if RowChunk::col is needed.
     bool needsCols;
   };
-  /// The schedule's `elements_per_lane`, if not 0, is the number of elements that a lane shall
-  /// hold.
+  /// Chooses the teams. The schedule's `elements_per_lane`, if it is not 0, sets the number of
+  /// elements that a lane holds.
   RowTeams(const RowWalk &walk, Value segments, Value entries, std::optional<ScheduleAttr> schedule,
            const Options &options);
 

@@ -84,7 +84,9 @@ void checkFragment(const StreamPanels &panels, int64_t k, int64_t n, int64_t fir
 }
 
 StreamPanels panelsOf(int64_t block, int64_t panels, bool kMajor, int64_t cols) {
-  return {StreamShape{block, 4, panels, 4, 0, kMajor}, cols};
+  StreamShape shape{block, 4, panels, 4, 0, kMajor};
+  shape.panelsPerCopy = StreamShape::isNarrow(block, kMajor) && panels % 4 == 0 ? 4 : 1;
+  return {shape, cols};
 }
 
 TEST(StreamPanels, LanesFindThePanelsOfACopy) {
