@@ -1,0 +1,145 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Access.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+using namespace blocksparse::sim;
+
+static std::string hex(uint64_t value) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "0x%llx", static_cast<unsigned long long>(value));
+  return text;
+}
+
+Cta *blocksparse::sim::ownerOfShared(Warp &warp, uint64_t &address) {
+  uint64_t rank = address >> rankShift;
+  if (!rank)
+    return &warp.cta;
+  address &= (uint64_t(1) << rankShift) - 1;
+  if (rank - 1 < warp.cta.cluster.ctas.size())
+    return warp.cta.cluster.ctas[rank - 1].get();
+  warp.fault("expects a shared address of a cluster of " +
+             std::to_string(warp.cta.cluster.ctas.size()) + " CTAs, but got one of rank " +
+             std::to_string(rank - 1));
+  return nullptr;
+}
+
+/// Reports a read of bytes that nothing wrote. `written` are their marks.
+static void faultUnwritten(Warp &warp, const char *space, uint64_t address, const uint8_t *written,
+                           uint64_t bytes) {
+  uint64_t first = static_cast<uint64_t>(std::find(written, written + bytes, 0) - written);
+  warp.fault("expects a read of written memory, but got " + std::to_string(bytes) + " bytes at " +
+             space + " address " + hex(address) + " of which nothing wrote byte " +
+             std::to_string(first));
+}
+
+/// Returns whether the access reads bytes that must have been written.
+static bool reads(AccessKind kind) {
+  return kind == AccessKind::Read || kind == AccessKind::ReadWrite;
+}
+
+static bool writes(AccessKind kind) {
+  return kind == AccessKind::Write || kind == AccessKind::ReadWrite;
+}
+
+static bool allWritten(const uint8_t *written, uint64_t bytes) {
+  if (bytes == 4) {
+    uint32_t word;
+    std::memcpy(&word, written, 4);
+    return word == ~0u;
+  }
+  return std::all_of(written, written + bytes, [](uint8_t mark) { return mark != 0; });
+}
+
+static uint8_t *accessShared(Warp &warp, uint64_t address, uint64_t bytes, AccessKind kind) {
+  Cta *owner = ownerOfShared(warp, address);
+  if (!owner)
+    return nullptr;
+  uint64_t size = owner->shared.size();
+  uint64_t offset = address - sharedBase;
+  if (address < sharedBase || bytes > size || offset > size - bytes) {
+    warp.fault("expects an access within shared memory of " + std::to_string(size) +
+               " bytes, but got " + std::to_string(bytes) + " bytes at offset " +
+               std::to_string(static_cast<int64_t>(offset)));
+    return nullptr;
+  }
+  uint8_t *written = owner->sharedWritten.data() + offset;
+  if (reads(kind) && warp.cta.grid.options.checkUnwritten && !allWritten(written, bytes)) {
+    faultUnwritten(warp, "shared", address, written, bytes);
+    return nullptr;
+  }
+  if (writes(kind))
+    std::memset(written, 0xff, bytes);
+  return owner->shared.data() + offset;
+}
+
+static uint8_t *accessGlobal(Warp &warp, const Op &op, uint64_t address, uint64_t bytes,
+                             AccessKind kind) {
+  const GlobalMemory &memory = warp.cta.grid.memory;
+  size_t index = op.lastAllocation;
+  if (index >= memory.size() || !memory.get(index).contains(address, bytes)) {
+    int64_t found = memory.find(address);
+    if (found < 0 || !memory.get(static_cast<size_t>(found)).contains(address, bytes)) {
+      warp.fault("expects an access within an allocation, but got " + std::to_string(bytes) +
+                 " bytes at global address " + hex(address) + ", " + memory.describe(address));
+      return nullptr;
+    }
+    index = static_cast<size_t>(found);
+    op.lastAllocation = static_cast<uint32_t>(index);
+  }
+  const GlobalMemory::Allocation &allocation = memory.get(index);
+  if (uint8_t *written = allocation.written.get()) {
+    written += address - allocation.begin;
+    if (reads(kind) && warp.cta.grid.options.checkUnwritten && !allWritten(written, bytes)) {
+      faultUnwritten(warp, "global", address, written, bytes);
+      return nullptr;
+    }
+    if (writes(kind))
+      std::memset(written, 0xff, bytes);
+  }
+  return reinterpret_cast<uint8_t *>(static_cast<uintptr_t>(address));
+}
+
+uint8_t *blocksparse::sim::access(Warp &warp, const Op &op, Space space, uint64_t address,
+                                  uint64_t bytes, uint64_t alignment, AccessKind kind) {
+  if (address & (alignment - 1)) {
+    warp.fault("expects an address aligned to " + std::to_string(alignment) + " bytes, but got " +
+               hex(address));
+    return nullptr;
+  }
+  switch (space) {
+  case Space::Shared:
+    return accessShared(warp, address, bytes, kind);
+  case Space::Param: {
+    uint64_t size = warp.cta.grid.kernel.function->parameterBytes;
+    if (bytes <= size && address <= size - bytes)
+      return warp.cta.grid.parameters + address;
+    warp.fault("expects an access within " + std::to_string(size) +
+               " bytes of parameters, but got " + std::to_string(bytes) + " bytes at offset " +
+               std::to_string(address));
+    return nullptr;
+  }
+  case Space::Generic:
+    if (address >= sharedWindow && address - sharedWindow < sharedWindow)
+      return accessShared(warp, address - sharedWindow, bytes, kind);
+    return accessGlobal(warp, op, address, bytes, kind);
+  default:
+    return accessGlobal(warp, op, address, bytes, kind);
+  }
+}
+
+Space blocksparse::sim::takeSpace(Decoder &decoder) {
+  if (decoder.take("global"))
+    return Space::Global;
+  if (decoder.take("shared") || decoder.take("shared::cta") || decoder.take("shared::cluster"))
+    return Space::Shared;
+  if (decoder.take("param") || decoder.take("param::entry"))
+    return Space::Param;
+  if (decoder.take("const"))
+    return Space::Const;
+  return Space::Generic;
+}

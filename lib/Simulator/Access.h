@@ -1,0 +1,48 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Translation of the program's addresses to host memory, with the checks that every access passes:
+// bounds of the allocation, alignment, and whether the bytes read were ever written.
+
+#ifndef BLOCKSPARSE_LIB_SIMULATOR_ACCESS_H
+#define BLOCKSPARSE_LIB_SIMULATOR_ACCESS_H
+
+#include "Cta.h"
+#include "Decode.h"
+#include "Grid.h"
+
+namespace blocksparse::sim {
+
+/// Generic addresses of shared memory begin here, far above every address of the host.
+inline constexpr uint64_t sharedWindow = uint64_t(1) << 56;
+/// An address of shared::cluster memory is (rank + 1) << rankShift plus the address in the CTA's
+/// own shared memory; rank + 1 = 0 means the executing CTA, so that shared::cta addresses are
+/// shared::cluster addresses, as the manual asks.
+inline constexpr unsigned rankShift = 24;
+
+/// A Peek is a read of bytes that may never have been written.
+enum class AccessKind : uint8_t { Read, Write, ReadWrite, Peek };
+
+/// Returns the host memory of `bytes` bytes at `address` in `space`, or nullptr after it has
+/// reported a fault. The address must be a multiple of `alignment`. A write marks the bytes as
+/// written.
+uint8_t *access(Warp &warp, const Op &op, Space space, uint64_t address, uint64_t bytes,
+                uint64_t alignment, AccessKind kind);
+
+/// Returns the CTA of the cluster that owns a shared address and reduces the address to that CTA's
+/// own; nullptr after a fault for a rank that the cluster does not have.
+Cta *ownerOfShared(Warp &warp, uint64_t &address);
+
+/// Returns the address of a lane: its base register plus the instruction's offset.
+inline uint64_t laneAddress(const Warp &warp, const Op &op, Slot slot, unsigned lane) {
+  if (op.aux[5])
+    return warp.in<uint32_t>(slot)[lane] + static_cast<uint32_t>(op.immediate);
+  return warp.in<uint64_t>(slot)[lane] + static_cast<uint64_t>(op.immediate);
+}
+
+/// Takes the state-space modifier of a memory instruction ("shared::cta" is "shared").
+Space takeSpace(Decoder &decoder);
+
+} // namespace blocksparse::sim
+
+#endif // BLOCKSPARSE_LIB_SIMULATOR_ACCESS_H

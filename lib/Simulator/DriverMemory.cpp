@@ -1,0 +1,272 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Memory, copies, streams and events.
+
+#include "DriverState.h"
+
+#include <cstring>
+
+using namespace blocksparse::sim;
+
+static void *toHost(cuda::DevicePointer pointer) {
+  return reinterpret_cast<void *>(static_cast<uintptr_t>(pointer));
+}
+
+static cuda::Result allocate(DriverCall &call, cuda::DevicePointer *pointer, size_t bytes,
+                             GlobalMemory::Kind kind) {
+  DriverState &state = call.state;
+  if (cuda::Result result = call.check())
+    return result;
+  if (bytes == 0)
+    return cuda::errorInvalidValue;
+  if (bytes > state.chip.memoryBytes - state.memory.allocatedBytes())
+    return cuda::errorOutOfMemory;
+  *pointer = state.memory.allocate(bytes, kind);
+  return *pointer ? cuda::success : cuda::errorOutOfMemory;
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuMemAlloc_v2(cuda::DevicePointer *pointer, size_t bytes) {
+  DriverCall call;
+  return allocate(call, pointer, bytes, GlobalMemory::Kind::Device);
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuMemAllocManaged(cuda::DevicePointer *pointer, size_t bytes,
+                                                      unsigned) {
+  DriverCall call;
+  return allocate(call, pointer, bytes, GlobalMemory::Kind::Managed);
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuMemAllocFromPoolAsync(cuda::DevicePointer *pointer,
+                                                            size_t bytes, cuda::MemoryPool,
+                                                            cuda::Stream stream) {
+  DriverCall call;
+  if (cuda::Result result = call.check(stream))
+    return result;
+  return allocate(call, pointer, bytes, GlobalMemory::Kind::Device);
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuMemFree_v2(cuda::DevicePointer pointer) {
+  DriverCall call;
+  if (pointer && !call.state.memory.release(pointer))
+    return cuda::errorInvalidValue;
+  return call.check();
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuMemFreeAsync(cuda::DevicePointer pointer,
+                                                   cuda::Stream stream) {
+  DriverCall call;
+  if (!call.state.memory.release(pointer))
+    return cuda::errorInvalidValue;
+  return call.check(stream);
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuMemPoolCreate(cuda::MemoryPool *pool,
+                                                    const cuda::PoolProperties *) {
+  DriverCall call;
+  *pool = &call.state.pool;
+  return call.check(/*needsContext=*/false);
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuMemPoolSetAttribute(cuda::MemoryPool, int, void *) {
+  return cuda::success;
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuMemPoolTrimTo(cuda::MemoryPool, size_t) {
+  return cuda::success;
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuMemHostRegister_v2(void *pointer, size_t bytes, unsigned) {
+  DriverCall call;
+  if (cuda::Result result = call.check())
+    return result;
+  return call.state.memory.adopt(pointer, bytes) ? cuda::success : cuda::errorInvalidValue;
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuMemHostUnregister(void *pointer) {
+  DriverCall call;
+  return call.state.memory.release(reinterpret_cast<uintptr_t>(pointer)) ? cuda::success
+                                                                         : cuda::errorInvalidValue;
+}
+
+/// Returns whether [pointer, pointer + bytes) lies in one allocation.
+static bool isAllocated(const DriverState &state, cuda::DevicePointer pointer, size_t bytes) {
+  int64_t index = state.memory.find(pointer);
+  return index >= 0 && state.memory.get(static_cast<size_t>(index)).contains(pointer, bytes);
+}
+
+static cuda::Result copy(cuda::DevicePointer destination, cuda::DevicePointer source, size_t bytes,
+                         bool toDevice, bool fromDevice, cuda::Stream stream) {
+  DriverCall call;
+  if (cuda::Result result = call.check(stream))
+    return result;
+  if ((toDevice && !isAllocated(call.state, destination, bytes)) ||
+      (fromDevice && !isAllocated(call.state, source, bytes)))
+    return cuda::errorInvalidValue;
+  std::memmove(toHost(destination), toHost(source), bytes);
+  call.state.memory.markWritten(destination, bytes);
+  return cuda::success;
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuMemcpyAsync(cuda::DevicePointer destination,
+                                                  cuda::DevicePointer source, size_t bytes,
+                                                  cuda::Stream stream) {
+  return copy(destination, source, bytes, false, false, stream);
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuMemcpyHtoDAsync_v2(cuda::DevicePointer destination,
+                                                         const void *source, size_t bytes,
+                                                         cuda::Stream stream) {
+  return copy(destination, reinterpret_cast<uintptr_t>(source), bytes, true, false, stream);
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuMemcpyDtoHAsync_v2(void *destination,
+                                                         cuda::DevicePointer source, size_t bytes,
+                                                         cuda::Stream stream) {
+  return copy(reinterpret_cast<uintptr_t>(destination), source, bytes, false, true, stream);
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuMemcpyDtoDAsync_v2(cuda::DevicePointer destination,
+                                                         cuda::DevicePointer source, size_t bytes,
+                                                         cuda::Stream stream) {
+  return copy(destination, source, bytes, true, true, stream);
+}
+
+template <typename T>
+static cuda::Result fill(cuda::DevicePointer destination, T value, size_t count,
+                         cuda::Stream stream) {
+  DriverCall call;
+  if (cuda::Result result = call.check(stream))
+    return result;
+  if (destination % sizeof(T) || !isAllocated(call.state, destination, count * sizeof(T)))
+    return cuda::errorInvalidValue;
+  T *target = static_cast<T *>(toHost(destination));
+  std::fill(target, target + count, value);
+  call.state.memory.markWritten(destination, count * sizeof(T));
+  return cuda::success;
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuMemsetD8Async(cuda::DevicePointer destination,
+                                                    unsigned char value, size_t count,
+                                                    cuda::Stream stream) {
+  return fill(destination, value, count, stream);
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuMemsetD16Async(cuda::DevicePointer destination,
+                                                     unsigned short value, size_t count,
+                                                     cuda::Stream stream) {
+  return fill(destination, value, count, stream);
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuMemsetD32Async(cuda::DevicePointer destination,
+                                                     unsigned value, size_t count,
+                                                     cuda::Stream stream) {
+  return fill(destination, value, count, stream);
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuPointerGetAttributes(unsigned count, int *attributes,
+                                                           void **values,
+                                                           cuda::DevicePointer pointer) {
+  DriverCall call;
+  const GlobalMemory &memory = call.state.memory;
+  int64_t index = memory.find(pointer);
+  bool known = index >= 0;
+  GlobalMemory::Kind kind =
+      known ? memory.get(static_cast<size_t>(index)).kind : GlobalMemory::Kind::Device;
+  for (unsigned i = 0; i < count; ++i) {
+    unsigned value = 0;
+    if (attributes[i] == cuda::pointerMemoryType)
+      value = !known                                   ? 0
+              : kind == GlobalMemory::Kind::Registered ? cuda::memoryTypeHost
+                                                       : cuda::memoryTypeDevice;
+    else if (attributes[i] == cuda::pointerIsManaged)
+      value = known && kind == GlobalMemory::Kind::Managed;
+    else if (attributes[i] == cuda::pointerDeviceOrdinal)
+      value = known ? 0 : ~0u;
+    else
+      return cuda::errorInvalidValue;
+    std::memcpy(values[i], &value, sizeof(value));
+  }
+  return cuda::success;
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuStreamCreate(cuda::Stream *stream, unsigned flags) {
+  DriverCall call;
+  if (cuda::Result result = call.check())
+    return result;
+  *stream = new CUstream_st{flags};
+  call.state.streams.insert(*stream);
+  return cuda::success;
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuStreamDestroy_v2(cuda::Stream stream) {
+  DriverCall call;
+  if (!call.state.streams.erase(stream))
+    return errorInvalidHandle;
+  delete stream;
+  return cuda::success;
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuStreamSynchronize(cuda::Stream stream) {
+  DriverCall call;
+  return call.check(stream);
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuStreamWaitEvent(cuda::Stream stream, cuda::Event event,
+                                                      unsigned) {
+  DriverCall call;
+  if (!call.state.events.count(event))
+    return errorInvalidHandle;
+  return call.check(stream);
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuEventCreate(cuda::Event *event, unsigned flags) {
+  DriverCall call;
+  if (cuda::Result result = call.check())
+    return result;
+  *event = new CUevent_st;
+  (*event)->timed = !(flags & cuda::eventDisableTiming);
+  call.state.events.insert(*event);
+  return cuda::success;
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuEventDestroy_v2(cuda::Event event) {
+  DriverCall call;
+  if (!call.state.events.erase(event))
+    return errorInvalidHandle;
+  delete event;
+  return cuda::success;
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuEventRecord(cuda::Event event, cuda::Stream stream) {
+  DriverCall call;
+  if (!call.state.events.count(event))
+    return errorInvalidHandle;
+  if (cuda::Result result = call.check(stream))
+    return result;
+  event->time = std::chrono::steady_clock::now();
+  event->recorded = true;
+  return cuda::success;
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuEventSynchronize(cuda::Event event) {
+  DriverCall call;
+  return call.state.events.count(event) ? call.check()
+                                        : static_cast<cuda::Result>(errorInvalidHandle);
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuEventQuery(cuda::Event event) {
+  DriverCall call;
+  return call.state.events.count(event) ? call.check()
+                                        : static_cast<cuda::Result>(errorInvalidHandle);
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuEventElapsedTime(float *milliseconds, cuda::Event start,
+                                                       cuda::Event stop) {
+  DriverCall call;
+  if (!call.state.events.count(start) || !call.state.events.count(stop) || !start->recorded ||
+      !stop->recorded || !start->timed || !stop->timed)
+    return errorInvalidHandle;
+  *milliseconds = std::chrono::duration<float, std::milli>(stop->time - start->time).count();
+  return call.check();
+}

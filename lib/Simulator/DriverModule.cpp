@@ -1,0 +1,286 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Modules, functions, launches and tensor maps.
+
+#include "DriverState.h"
+#include "TensorMap.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+using namespace blocksparse::sim;
+
+/// Writes the reason of a refusal to the log that the caller asked for, or to standard error.
+static void logError(const std::string &error, unsigned count, const int *options,
+                     void *const *values) {
+  char *log = nullptr;
+  size_t size = 0;
+  for (unsigned i = 0; i < count; ++i) {
+    if (options[i] == cuda::jitErrorLogBuffer)
+      log = static_cast<char *>(values[i]);
+    if (options[i] == cuda::jitErrorLogBufferSizeBytes)
+      size = reinterpret_cast<uintptr_t>(values[i]);
+  }
+  if (log && size)
+    std::snprintf(log, size, "%s", error.c_str());
+  else
+    std::fprintf(stderr, "simulated GPU: %s\n", error.c_str());
+}
+
+/// Returns whether PTX for `target` runs on the chip: sm_NN on every chip from NN on, sm_NNa on NN
+/// alone (PTX ISA, "PTX Module Directives: .target").
+static bool runsOn(const Chip &chip, const std::string &target) {
+  if (!target.starts_with("sm_") || target.size() < 5)
+    return false;
+  if (target.back() == 'a')
+    return target == chip.target;
+  return std::atoi(target.c_str() + 3) <= 10 * chip.major + chip.minor;
+}
+
+static bool loadModule(DriverState &state, cuda::ModuleObject &loaded, const char *text,
+                       std::string &error) {
+  loaded.module = parseModule(text, error);
+  if (!loaded.module)
+    return false;
+  if (!runsOn(state.chip, loaded.module->target)) {
+    error = "expects PTX that runs on " + std::string(state.chip.target) + ", but got '" +
+            loaded.module->target + "'";
+    return false;
+  }
+  for (const Variable &variable : loaded.module->variables) {
+    uint64_t address = 0;
+    if (variable.space != Space::Shared) {
+      // Variables without an initial value are zero (PTX ISA, "Initializers").
+      address = state.memory.allocate(variable.bytes, GlobalMemory::Kind::Device);
+      std::memset(reinterpret_cast<void *>(address), 0, variable.bytes);
+      state.memory.markWritten(address, variable.bytes);
+    }
+    loaded.globals.push_back(address);
+  }
+  for (const Function &function : loaded.module->functions) {
+    std::unique_ptr<Kernel> kernel = decodeKernel(function, loaded.globals, error);
+    if (!kernel)
+      return false;
+    loaded.functions[function.name].kernel = kernel.get();
+    loaded.kernels.push_back(std::move(kernel));
+  }
+  return true;
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuModuleLoadDataEx(cuda::Module *module, const void *image,
+                                                       unsigned count, int *options,
+                                                       void **values) {
+  DriverCall call;
+  if (cuda::Result result = call.check())
+    return result;
+  auto loaded = std::make_unique<cuda::ModuleObject>();
+  std::string error;
+  if (!loadModule(call.state, *loaded, static_cast<const char *>(image), error)) {
+    logError(error, count, options, values);
+    return errorInvalidPtx;
+  }
+  *module = loaded.release();
+  call.state.modules.insert(*module);
+  return cuda::success;
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuModuleUnload(cuda::Module module) {
+  DriverCall call;
+  if (!call.state.modules.erase(module))
+    return errorInvalidHandle;
+  for (uint64_t address : module->globals)
+    if (address)
+      call.state.memory.release(address);
+  delete module;
+  return cuda::success;
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuModuleGetFunction(cuda::Function *function,
+                                                        cuda::Module module, const char *name) {
+  DriverCall call;
+  if (cuda::Result result = call.check())
+    return result;
+  auto found = module->functions.find(name);
+  if (found == module->functions.end())
+    return cuda::errorNotFound;
+  *function = &found->second;
+  return cuda::success;
+}
+
+static int maxThreads(const Function &function) {
+  const uint32_t *limit =
+      function.requiredThreads[0] ? function.requiredThreads : function.maxThreads;
+  return limit[0] ? static_cast<int>(limit[0] * limit[1] * limit[2]) : 1024;
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuFuncGetAttribute(int *value, int attribute,
+                                                       cuda::Function function) {
+  DriverCall call;
+  const Chip &chip = call.state.chip;
+  const Function &source = *function->kernel->function;
+  switch (attribute) {
+  case cuda::maxThreadsPerBlock:
+    *value = maxThreads(source);
+    return cuda::success;
+  case cuda::sharedSizeBytes:
+    *value = static_cast<int>(function->kernel->staticSharedBytes);
+    return cuda::success;
+  // The number of machine registers is the assembler's choice, which is not modelled.
+  case cuda::numRegisters:
+  case cuda::constSizeBytes:
+  case cuda::localSizeBytes:
+    *value = 0;
+    return cuda::success;
+  case cuda::ptxVersion:
+  case cuda::binaryVersion:
+    *value = chip.major * 10 + chip.minor;
+    return cuda::success;
+  case cuda::maxDynamicSharedSizeBytes:
+    *value = std::max(function->maxDynamicSharedBytes, 49152);
+    return cuda::success;
+  default:
+    return cuda::errorInvalidValue;
+  }
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuFuncSetAttribute(cuda::Function function, int attribute,
+                                                       int value) {
+  DriverCall call;
+  if (attribute != cuda::maxDynamicSharedSizeBytes)
+    return cuda::success; // carve-out and cluster preferences
+  uint64_t total = static_cast<uint64_t>(value) + function->kernel->staticSharedBytes;
+  if (value < 0 || total > static_cast<uint64_t>(call.state.chip.sharedBytesOptin))
+    return cuda::errorInvalidValue;
+  function->maxDynamicSharedBytes = value;
+  return cuda::success;
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuFuncGetParamCount(cuda::Function function, size_t *count) {
+  *count = function->kernel->function->parameters.size();
+  return cuda::success;
+}
+
+/// Returns how many CTAs of this shape the chip holds at a time.
+static unsigned residentCtas(const Chip &chip, const Kernel &kernel, const LaunchShape &shape) {
+  uint64_t threads = uint64_t(shape.block[0]) * shape.block[1] * shape.block[2];
+  uint64_t shared = kernel.dynamicSharedOffset + shape.dynamicSharedBytes + 1024;
+  uint64_t each = std::min<uint64_t>(
+      {2048 / threads, static_cast<uint64_t>(chip.sharedBytesPerSm) / shared, 32});
+  return static_cast<unsigned>(std::max<uint64_t>(1, each) *
+                               static_cast<uint64_t>(chip.multiprocessors));
+}
+
+/// Returns whether the driver would accept the launch.
+static bool isLegal(const Chip &chip, const cuda::FunctionObject &function,
+                    const LaunchShape &shape) {
+  const Function &source = *function.kernel->function;
+  uint64_t threads = 1;
+  for (int i = 0; i < 3; ++i) {
+    if (!shape.grid[i] || !shape.block[i] || !shape.cluster[i] || shape.grid[i] % shape.cluster[i])
+      return false;
+    threads *= shape.block[i];
+    if (source.requiredThreads[0] && source.requiredThreads[i] != shape.block[i])
+      return false;
+    if (source.requiredCluster[0] && source.requiredCluster[i] != shape.cluster[i])
+      return false;
+  }
+  uint64_t clusterCtas = uint64_t(shape.cluster[0]) * shape.cluster[1] * shape.cluster[2];
+  if (threads > static_cast<uint64_t>(maxThreads(source)) || clusterCtas > 8 ||
+      (clusterCtas > 1 && chip.major < 9))
+    return false;
+  return shape.dynamicSharedBytes <=
+         static_cast<uint64_t>(std::max(function.maxDynamicSharedBytes, 49152));
+}
+
+static void report(const Grid &grid) {
+  static constexpr const char *names[] = {"other",   "integer", "float", "memory",
+                                          "control", "tensor",  "async"};
+  std::fprintf(stderr, "simulated GPU: kernel '%s'", grid.kernel.function->name.c_str());
+  for (size_t i = 0; i < static_cast<size_t>(OpClass::count); ++i)
+    std::fprintf(stderr, ", %s %llu", names[i],
+                 static_cast<unsigned long long>(grid.counters.instructions[i]));
+  std::fprintf(stderr, " warp instructions\n");
+}
+
+static cuda::Result launch(DriverCall &call, cuda::Function function, LaunchShape shape,
+                           void **arguments, void **extra) {
+  DriverState &state = call.state;
+  const Kernel &kernel = *function->kernel;
+  const Function &source = *kernel.function;
+  if (source.requiredCluster[0] && shape.cluster[0] * shape.cluster[1] * shape.cluster[2] == 1)
+    std::copy(source.requiredCluster, source.requiredCluster + 3, shape.cluster);
+  if (extra || (!arguments && !source.parameters.empty()) || !isLegal(state.chip, *function, shape))
+    return cuda::errorInvalidValue;
+  std::vector<uint8_t> parameters(source.parameterBytes);
+  for (size_t i = 0; i < source.parameters.size(); ++i)
+    std::memcpy(parameters.data() + source.parameterOffsets[i], arguments[i],
+                source.parameters[i].bytes);
+  ExecutionOptions options;
+  options.seed = state.seed;
+  options.checkUnwritten = state.checkUnwritten;
+  options.residentCtas = residentCtas(state.chip, kernel, shape);
+  Grid grid(kernel, state.memory, shape, std::move(parameters), options);
+  if (!grid.run()) {
+    state.sticky = cuda::errorLaunchFailed;
+    state.fault = grid.getFault();
+  }
+  if (state.reports)
+    report(grid);
+  // The launch itself succeeds, as on a device; the failure shows at the next synchronisation.
+  return cuda::success;
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuLaunchKernel(cuda::Function function, unsigned gridX,
+                                                   unsigned gridY, unsigned gridZ, unsigned blockX,
+                                                   unsigned blockY, unsigned blockZ,
+                                                   unsigned sharedBytes, cuda::Stream stream,
+                                                   void **arguments, void **extra) {
+  DriverCall call;
+  if (cuda::Result result = call.check(stream))
+    return result;
+  LaunchShape shape{{gridX, gridY, gridZ}, {blockX, blockY, blockZ}, {1, 1, 1}, sharedBytes};
+  return launch(call, function, shape, arguments, extra);
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuLaunchKernelEx(const cuda::LaunchConfig *config,
+                                                     cuda::Function function, void **arguments,
+                                                     void **extra) {
+  DriverCall call;
+  if (cuda::Result result = call.check(config->stream))
+    return result;
+  LaunchShape shape{{config->gridX, config->gridY, config->gridZ},
+                    {config->blockX, config->blockY, config->blockZ},
+                    {1, 1, 1},
+                    config->sharedBytes};
+  for (unsigned i = 0; i < config->attributeCount; ++i) {
+    const cuda::LaunchAttribute &attribute = config->attributes[i];
+    if (attribute.id == cuda::launchAttributeClusterDimension) {
+      shape.cluster[0] = attribute.value.clusterDimension.x;
+      shape.cluster[1] = attribute.value.clusterDimension.y;
+      shape.cluster[2] = attribute.value.clusterDimension.z;
+    } else if (attribute.id != cuda::launchAttributeProgrammaticStreamSerialization) {
+      return cuda::errorInvalidValue;
+    }
+  }
+  return launch(call, function, shape, arguments, extra);
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result
+cuTensorMapEncodeTiled(void *map, int type, uint32_t rank, void *address, const uint64_t *sizes,
+                       const uint64_t *strides, const uint32_t *box, const uint32_t *elementSteps,
+                       int interleave, int swizzle, int, int outOfBounds) {
+  TensorMap encoded;
+  std::string error =
+      encodeTensorMap(encoded, type, rank, reinterpret_cast<uintptr_t>(address), sizes, strides,
+                      box, elementSteps, interleave, swizzle, outOfBounds);
+  if (!error.empty()) {
+    std::fprintf(stderr, "simulated GPU: tensor map %s\n", error.c_str());
+    return cuda::errorInvalidValue;
+  }
+  std::memset(map, 0, 128);
+  std::memcpy(map, &encoded, sizeof(encoded));
+  return cuda::success;
+}

@@ -1,0 +1,233 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Initialisation, errors, devices and contexts.
+
+#include "DriverState.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+using namespace blocksparse::sim;
+
+static constexpr Chip chips[] = {
+    {"sm_90a", "Simulated H200", 9, 0, 132, 232448, 233472, 52428800, uint64_t(141) << 30},
+    {"sm_80", "Simulated A100", 8, 0, 108, 166912, 167936, 41943040, uint64_t(80) << 30},
+};
+
+static const char *environment(const char *name) {
+  const char *value = std::getenv(name);
+  return value && *value ? value : nullptr;
+}
+
+DriverState::DriverState() : chip(chips[0]) {
+  if (const char *seedText = environment("BLOCKSPARSE_SIM_SEED"))
+    seed = std::strtoull(seedText, nullptr, 10);
+  if (const char *text = environment("BLOCKSPARSE_SIM_CHECK_UNWRITTEN"))
+    checkUnwritten = std::strcmp(text, "0") != 0;
+  reports = environment("BLOCKSPARSE_SIM_REPORT") != nullptr;
+}
+
+DriverState &DriverState::get() {
+  // It is leaked on purpose: modules may be unloaded by global destructors.
+  static auto *state = new DriverState;
+  return *state;
+}
+
+std::vector<cuda::Context> &blocksparse::sim::contextStack() {
+  static thread_local std::vector<cuda::Context> stack;
+  return stack;
+}
+
+cuda::Result DriverCall::check(bool needsContext) const {
+  if (!state.initialized)
+    return errorNotInitialized;
+  if (needsContext && contextStack().empty())
+    return errorInvalidContext;
+  return state.sticky;
+}
+
+cuda::Result DriverCall::check(cuda::Stream stream) const {
+  if (cuda::Result result = check())
+    return result;
+  return stream && !state.streams.count(stream) ? static_cast<cuda::Result>(errorInvalidHandle)
+                                                : cuda::success;
+}
+
+/// Code in this library may use vector instructions of the build machine's choice.
+static bool hostIsSupported() {
+#if defined(__x86_64__) && defined(__AVX2__)
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#else
+  return true;
+#endif
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuInit(unsigned) {
+  DriverCall call;
+  if (!hostIsSupported()) {
+    std::fprintf(stderr, "simulated GPU: expects a processor with AVX2 and FMA, but got none\n");
+    return cuda::errorNoDevice;
+  }
+  if (const char *wanted = environment("BLOCKSPARSE_SIM_CHIP")) {
+    bool found = false;
+    for (const Chip &chip : chips)
+      if (std::strcmp(chip.target, wanted) == 0) {
+        call.state.chip = chip;
+        found = true;
+      }
+    if (!found) {
+      std::fprintf(stderr, "BLOCKSPARSE_SIM_CHIP: expects sm_90a or sm_80, but got '%s'\n", wanted);
+      return cuda::errorNoDevice;
+    }
+  }
+  call.state.initialized = true;
+  return cuda::success;
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuDriverGetVersion(int *version) {
+  *version = 13000;
+  return cuda::success;
+}
+
+static const struct {
+  cuda::Result result;
+  const char *name, *text;
+} errors[] = {
+    {cuda::success, "CUDA_SUCCESS", "no error"},
+    {cuda::errorInvalidValue, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
+    {cuda::errorOutOfMemory, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
+    {errorNotInitialized, "CUDA_ERROR_NOT_INITIALIZED", "cuInit was not called"},
+    {cuda::errorNoDevice, "CUDA_ERROR_NO_DEVICE", "no simulated device"},
+    {errorInvalidDevice, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
+    {errorInvalidContext, "CUDA_ERROR_INVALID_CONTEXT", "the thread has no current context"},
+    {errorInvalidPtx, "CUDA_ERROR_INVALID_PTX", "the PTX is invalid or not modelled"},
+    {errorInvalidHandle, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
+    {cuda::errorNotFound, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
+    {cuda::errorNotReady, "CUDA_ERROR_NOT_READY", "not ready"},
+    {cuda::errorLaunchFailed, "CUDA_ERROR_LAUNCH_FAILED", "a kernel failed"},
+};
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuGetErrorName(cuda::Result result, const char **name) {
+  for (const auto &error : errors)
+    if (error.result == result) {
+      *name = error.name;
+      return cuda::success;
+    }
+  *name = nullptr;
+  return cuda::errorInvalidValue;
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuGetErrorString(cuda::Result result, const char **text) {
+  DriverCall call;
+  // The string of a kernel's failure is the report of its fault.
+  if (result == cuda::errorLaunchFailed && !call.state.fault.empty()) {
+    *text = call.state.fault.c_str();
+    return cuda::success;
+  }
+  for (const auto &error : errors)
+    if (error.result == result) {
+      *text = error.text;
+      return cuda::success;
+    }
+  *text = nullptr;
+  return cuda::errorInvalidValue;
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuDeviceGetCount(int *count) {
+  DriverCall call;
+  *count = 1;
+  return call.state.initialized ? cuda::success : static_cast<cuda::Result>(errorNotInitialized);
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuDeviceGet(cuda::Device *device, int ordinal) {
+  *device = 0;
+  return ordinal == 0 ? cuda::success : static_cast<cuda::Result>(errorInvalidDevice);
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuDeviceGetName(char *name, int size, cuda::Device) {
+  std::snprintf(name, static_cast<size_t>(size), "%s", DriverState::get().chip.name);
+  return cuda::success;
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuDeviceGetAttribute(int *value, int attribute, cuda::Device) {
+  const Chip &chip = DriverState::get().chip;
+  switch (attribute) {
+  case 1: // CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK
+    *value = 1024;
+    return cuda::success;
+  case cuda::maxSharedMemoryPerBlock:
+    *value = 49152;
+    return cuda::success;
+  case 10: // CU_DEVICE_ATTRIBUTE_WARP_SIZE
+    *value = laneCount;
+    return cuda::success;
+  case cuda::multiprocessorCount:
+    *value = chip.multiprocessors;
+    return cuda::success;
+  case cuda::l2CacheSize:
+    *value = chip.l2Bytes;
+    return cuda::success;
+  case cuda::computeCapabilityMajor:
+    *value = chip.major;
+    return cuda::success;
+  case cuda::computeCapabilityMinor:
+    *value = chip.minor;
+    return cuda::success;
+  case 81: // CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR
+    *value = chip.sharedBytesPerSm;
+    return cuda::success;
+  case cuda::maxSharedMemoryPerBlockOptin:
+    *value = chip.sharedBytesOptin;
+    return cuda::success;
+  case cuda::memoryPoolsSupported:
+    *value = 1;
+    return cuda::success;
+  case cuda::clusterLaunch:
+    *value = chip.major >= 9;
+    return cuda::success;
+  default:
+    return cuda::errorInvalidValue;
+  }
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuDeviceTotalMem_v2(size_t *bytes, cuda::Device) {
+  *bytes = DriverState::get().chip.memoryBytes;
+  return cuda::success;
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuDevicePrimaryCtxRetain(cuda::Context *context,
+                                                             cuda::Device device) {
+  DriverCall call;
+  if (device != 0)
+    return errorInvalidDevice;
+  *context = &call.state.context;
+  return call.check(/*needsContext=*/false);
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuCtxGetCurrent(cuda::Context *context) {
+  *context = contextStack().empty() ? nullptr : contextStack().back();
+  return cuda::success;
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuCtxPushCurrent_v2(cuda::Context context) {
+  if (context != &DriverState::get().context)
+    return errorInvalidContext;
+  contextStack().push_back(context);
+  return cuda::success;
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuCtxPopCurrent_v2(cuda::Context *context) {
+  if (contextStack().empty())
+    return errorInvalidContext;
+  if (context)
+    *context = contextStack().back();
+  contextStack().pop_back();
+  return cuda::success;
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuCtxSynchronize() {
+  DriverCall call;
+  return call.check();
+}

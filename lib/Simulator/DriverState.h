@@ -1,0 +1,122 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The state behind the CUDA driver's symbols. Every call holds one lock; work is done before the
+// call returns, which is one of the orders that streams allow.
+
+#ifndef BLOCKSPARSE_LIB_SIMULATOR_DRIVERSTATE_H
+#define BLOCKSPARSE_LIB_SIMULATOR_DRIVERSTATE_H
+
+#include "GlobalMemory.h"
+#include "Grid.h"
+#include "Module.h"
+
+#include "../Runtime/DriverTypes.h"
+
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <set>
+
+namespace blocksparse::rt::cuda {
+/// The driver's opaque handles point to these objects.
+struct ContextObject {
+  int unused = 0;
+};
+struct FunctionObject {
+  const sim::Kernel *kernel = nullptr;
+  int maxDynamicSharedBytes = 0;
+};
+struct ModuleObject {
+  std::unique_ptr<sim::Module> module;
+  std::vector<uint64_t> globals;
+  std::vector<std::unique_ptr<sim::Kernel>> kernels;
+  std::map<std::string, FunctionObject, std::less<>> functions;
+};
+struct MemoryPoolObject {
+  int unused = 0;
+};
+} // namespace blocksparse::rt::cuda
+
+struct CUstream_st {
+  unsigned flags = 0;
+};
+struct CUevent_st {
+  std::chrono::steady_clock::time_point time;
+  bool recorded = false;
+  bool timed = true;
+};
+
+namespace blocksparse::sim {
+
+namespace cuda = blocksparse::rt::cuda;
+
+/// The runtime's table has no name for these results of the driver.
+enum : cuda::Result {
+  errorNotInitialized = 3,
+  errorInvalidDevice = 101,
+  errorInvalidContext = 201,
+  errorInvalidPtx = 218,
+  errorInvalidHandle = 400,
+  errorMisalignedAddress = 716
+};
+
+/// Holds the facts of a chip that a program can ask for.
+struct Chip {
+  const char *target; // of `.target`
+  const char *name;
+  int major, minor;
+  int multiprocessors;
+  int sharedBytesOptin; // of a CTA
+  int sharedBytesPerSm;
+  int l2Bytes;
+  uint64_t memoryBytes;
+};
+
+class DriverState {
+public:
+  static DriverState &get();
+
+  std::mutex mutex;
+  bool initialized = false;
+  Chip chip;
+  uint64_t seed = 0;
+  bool checkUnwritten = true;
+  bool reports = false;
+  GlobalMemory memory;
+  cuda::ContextObject context;
+  cuda::MemoryPoolObject pool;
+  std::set<cuda::Stream> streams;
+  std::set<cuda::Event> events;
+  std::set<cuda::Module> modules;
+  /// The first fault of a kernel; every later call that synchronises returns it, as on a device.
+  cuda::Result sticky = cuda::success;
+  std::string fault;
+
+private:
+  DriverState();
+};
+
+/// Locks the state and checks what most calls need: cuInit was called, the thread has a current
+/// context, no kernel has failed.
+class DriverCall {
+public:
+  DriverCall() : state(DriverState::get()), lock(state.mutex) {}
+  cuda::Result check(bool needsContext = true) const;
+  /// Also returns invalid handle for a stream that does not exist.
+  cuda::Result check(cuda::Stream stream) const;
+
+  DriverState &state;
+
+private:
+  std::lock_guard<std::mutex> lock;
+};
+
+/// Returns the calling thread's stack of current contexts.
+std::vector<cuda::Context> &contextStack();
+
+} // namespace blocksparse::sim
+
+#define BLOCKSPARSE_SIM_EXPORT extern "C" __attribute__((visibility("default")))
+
+#endif // BLOCKSPARSE_LIB_SIMULATOR_DRIVERSTATE_H

@@ -1,0 +1,136 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Grid.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+using namespace blocksparse::sim;
+
+/// Instructions of one warp before the next has its turn, and passes over a CTA before the next
+/// cluster has its turn.
+static constexpr uint64_t warpSlice = 5000;
+static constexpr int passesPerTurn = 16;
+
+Grid::Grid(const Kernel &kernel, GlobalMemory &memory, const LaunchShape &shape,
+           std::vector<uint8_t> given, const ExecutionOptions &options)
+    : kernel(kernel), memory(memory), shape(shape), options(options), seed(options.seed),
+      state(options.seed) {
+  parameterStorage.resize(given.size() + 64);
+  uintptr_t start = reinterpret_cast<uintptr_t>(parameterStorage.data());
+  parameters = reinterpret_cast<uint8_t *>((start + 63) / 64 * 64);
+  std::copy(given.begin(), given.end(), parameters);
+  if (!given.empty())
+    memory.adopt(parameters, given.size());
+}
+
+Grid::~Grid() { memory.release(reinterpret_cast<uintptr_t>(parameters)); }
+
+uint64_t Grid::random() {
+  // SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
+  state += 0x9e3779b97f4a7c15ull;
+  uint64_t z = state;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+  return z ^ (z >> 31);
+}
+
+static std::string triple(const uint32_t (&values)[3]) {
+  return "(" + std::to_string(values[0]) + ", " + std::to_string(values[1]) + ", " +
+         std::to_string(values[2]) + ")";
+}
+
+std::string Grid::describeInstruction(uint32_t position) const {
+  const Instruction &instruction = kernel.function->instructions[position];
+  return "line " + std::to_string(instruction.line) + " '" + std::string(instruction.text) + "'";
+}
+
+void Grid::fault(const Warp &warp, const std::string &text) {
+  if (faulty)
+    return;
+  faulty = true;
+  char lanes[16];
+  std::snprintf(lanes, sizeof(lanes), "%08x", warp.active);
+  uint32_t position = static_cast<uint32_t>(warp.current - kernel.ops.data());
+  message = "kernel '" + kernel.function->name + "', CTA " + triple(warp.cta.id) + ", warp " +
+            std::to_string(warp.index) + ", lanes " + lanes + ", " + describeInstruction(position) +
+            ": " + text;
+}
+
+std::unique_ptr<Cluster> Grid::makeCluster(uint64_t index) {
+  auto cluster = std::make_unique<Cluster>();
+  uint64_t across[3];
+  for (int i = 0; i < 3; ++i)
+    across[i] = shape.grid[i] / shape.cluster[i];
+  cluster->id[0] = static_cast<uint32_t>(index % across[0]);
+  cluster->id[1] = static_cast<uint32_t>(index / across[0] % across[1]);
+  cluster->id[2] = static_cast<uint32_t>(index / across[0] / across[1]);
+  for (unsigned rank = 0; rank < clusterSize(); ++rank) {
+    uint32_t inner[3] = {rank % shape.cluster[0], rank / shape.cluster[0] % shape.cluster[1],
+                         rank / shape.cluster[0] / shape.cluster[1]};
+    uint32_t id[3];
+    for (int i = 0; i < 3; ++i)
+      id[i] = cluster->id[i] * shape.cluster[i] + inner[i];
+    cluster->ctas.push_back(std::make_unique<Cta>(*this, *cluster, rank, id));
+  }
+  return cluster;
+}
+
+bool Grid::run() {
+  uint64_t clusters = uint64_t(shape.grid[0]) * shape.grid[1] * shape.grid[2] / clusterSize();
+  uint64_t next = 0;
+  size_t limit = std::max(1u, options.residentCtas / clusterSize());
+  std::vector<std::unique_ptr<Cluster>> resident;
+  // A cluster runs to its end where it can. Further clusters are started only when those that run
+  // wait for them (a spin on memory), so that few register files are in use at a time.
+  while ((next < clusters || !resident.empty()) && !faulty) {
+    bool progress = false;
+    for (size_t i = 0; i < resident.size() && !faulty; ++i) {
+      Cluster &cluster = *resident[i];
+      for (int pass = 0; pass < passesPerTurn && !faulty; ++pass) {
+        uint64_t executed = 0;
+        for (auto &cta : cluster.ctas)
+          executed += cta->run(warpSlice);
+        progress |= executed > 0;
+        if (!executed || cluster.hasEnded())
+          break;
+      }
+    }
+    size_t before = resident.size();
+    std::erase_if(resident, [](const auto &cluster) { return cluster->hasEnded(); });
+    progress |= resident.size() != before;
+    if (next < clusters && resident.size() < limit && !faulty) {
+      resident.push_back(makeCluster(next++));
+      progress = true;
+    }
+    if (!progress && !faulty && !resident.empty())
+      reportDeadlock(resident);
+  }
+  return !faulty;
+}
+
+std::string Grid::describeWait(const Warp &warp, const LaneGroup &group) const {
+  char lanes[16];
+  std::snprintf(lanes, sizeof(lanes), "%08x", group.lanes);
+  return "warp " + std::to_string(warp.index) + " lanes " + lanes + " at " +
+         describeInstruction(group.position);
+}
+
+void Grid::reportDeadlock(const std::vector<std::unique_ptr<Cluster>> &resident) {
+  faulty = true;
+  message = "kernel '" + kernel.function->name + "': deadlock, every warp waits";
+  int reported = 0;
+  for (const auto &cluster : resident)
+    for (const auto &cta : cluster->ctas) {
+      if (cta->hasEnded() || ++reported > 4)
+        continue;
+      message += "; CTA " + triple(cta->id);
+      for (const auto &warp : cta->warps)
+        for (const LaneGroup &group : warp->getGroups())
+          message += ", " + describeWait(*warp, group);
+    }
+  if (reported > 4)
+    message += "; and " + std::to_string(reported - 4) + " more CTAs";
+}

@@ -1,0 +1,74 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef BLOCKSPARSE_LIB_SIMULATOR_GRID_H
+#define BLOCKSPARSE_LIB_SIMULATOR_GRID_H
+
+#include "Cta.h"
+#include "GlobalMemory.h"
+
+namespace blocksparse::sim {
+
+struct LaunchShape {
+  uint32_t grid[3] = {1, 1, 1};
+  uint32_t block[3] = {1, 1, 1};
+  uint32_t cluster[3] = {1, 1, 1};
+  uint64_t dynamicSharedBytes = 0;
+};
+
+/// Says how a launch is executed, beyond what the program says.
+struct ExecutionOptions {
+  /// 0: warps in ascending order; otherwise orders and slices of warps are drawn from this seed.
+  uint64_t seed = 0;
+  /// CTAs that run at the same time, as many as the device holds.
+  unsigned residentCtas = 132;
+  /// Report reads of memory that nothing wrote.
+  bool checkUnwritten = true;
+};
+
+struct Counters {
+  uint64_t instructions[static_cast<size_t>(OpClass::count)] = {}; // of warps
+};
+
+/// Executes one launch of a kernel.
+class Grid {
+public:
+  Grid(const Kernel &kernel, GlobalMemory &memory, const LaunchShape &shape,
+       std::vector<uint8_t> parameters, const ExecutionOptions &options);
+  ~Grid();
+
+  /// Executes every CTA. Returns false on a fault, which getFault describes.
+  bool run();
+  const std::string &getFault() const { return message; }
+  bool hasFault() const { return faulty; }
+
+  void fault(const Warp &warp, const std::string &text);
+  uint64_t sharedBytes() const { return kernel.dynamicSharedOffset + shape.dynamicSharedBytes; }
+  unsigned threadsPerCta() const { return shape.block[0] * shape.block[1] * shape.block[2]; }
+  unsigned clusterSize() const { return shape.cluster[0] * shape.cluster[1] * shape.cluster[2]; }
+  uint64_t random();
+
+  const Kernel &kernel;
+  GlobalMemory &memory;
+  const LaunchShape shape;
+  const ExecutionOptions options;
+  const uint64_t seed;
+  Counters counters;
+  /// The parameter buffer, aligned to 64 bytes, which generic addresses reach too.
+  uint8_t *parameters = nullptr;
+
+private:
+  std::unique_ptr<Cluster> makeCluster(uint64_t index);
+  void reportDeadlock(const std::vector<std::unique_ptr<Cluster>> &resident);
+  std::string describeWait(const Warp &warp, const LaneGroup &group) const;
+  std::string describeInstruction(uint32_t position) const;
+
+  std::vector<uint8_t> parameterStorage;
+  uint64_t state;
+  bool faulty = false;
+  std::string message;
+};
+
+} // namespace blocksparse::sim
+
+#endif // BLOCKSPARSE_LIB_SIMULATOR_GRID_H

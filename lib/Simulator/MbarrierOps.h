@@ -1,0 +1,17 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef BLOCKSPARSE_LIB_SIMULATOR_MBARRIEROPS_H
+#define BLOCKSPARSE_LIB_SIMULATOR_MBARRIEROPS_H
+
+#include "Warp.h"
+
+namespace blocksparse::sim {
+
+/// Counts arrivals and expected bytes (negative: bytes that arrived) at the mbarrier at a shared
+/// address. Returns false after a fault.
+bool updateMbarrier(Warp &warp, const Op &op, uint64_t address, uint32_t count, int64_t bytes);
+
+} // namespace blocksparse::sim
+
+#endif // BLOCKSPARSE_LIB_SIMULATOR_MBARRIEROPS_H
