@@ -274,7 +274,7 @@ bool decodeGlobal(Decoder &decoder, size_t index, unsigned rank) {
   return true;
 }
 
-/// Takes "tensor" and "Nd"; gives 0 for a copy without a tensor map.
+/// Takes "tensor" and a number of dimensions such as "2d"; gives 0 for a copy without a tensor map.
 bool takeRank(Decoder &decoder, uint32_t &rank) {
   rank = 0;
   if (!decoder.take("tensor"))
