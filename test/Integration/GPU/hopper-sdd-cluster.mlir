@@ -6,6 +6,7 @@
 // RUN: blocksparse-run %s --all-functions --check --repeat-check --device=cuda
 
 #shared = #blocksparse.schedule<cuda.wgmma, tile = 128x256, cluster = 2>
+#shared_single = #blocksparse.schedule<cuda.wgmma>
 #two = #blocksparse.schedule<cuda.wgmma, tile = 128x256, stages = 2, cluster = 2>
 #l0 = #blocksparse.layout<128x128, grid 8x8, mask "11111111/00000000/11100000/00000001/01010101/10000000/00111110/11000011">
 #l1 = #blocksparse.layout<128x128, grid 4x3, mask "000/000/010/000">
@@ -111,12 +112,12 @@ func.func @two_stages(%a: tensor<1024x320xf16>, %b: tensor<320x1024xf16>) -> ten
 
 
 func.func @no_cluster_of_64(%a: tensor<512x320xf16>, %b: tensor<320x512xf16>) -> tensor<512x512xf16, #l9> {
-  %0 = blocksparse.sdd %a, %b {schedule = #shared} : (tensor<512x320xf16>, tensor<320x512xf16>) -> tensor<512x512xf16, #l9>
+  %0 = blocksparse.sdd %a, %b {schedule = #shared_single} : (tensor<512x320xf16>, tensor<320x512xf16>) -> tensor<512x512xf16, #l9>
   return %0 : tensor<512x512xf16, #l9>
 }
 
 func.func @no_cluster_of_192(%a: tensor<768x320xf16>, %b: tensor<320x512xf16>) -> tensor<768x512xf16, #l10> {
-  %0 = blocksparse.sdd %a, %b {schedule = #shared} : (tensor<768x320xf16>, tensor<320x512xf16>) -> tensor<768x512xf16, #l10>
+  %0 = blocksparse.sdd %a, %b {schedule = #shared_single} : (tensor<768x320xf16>, tensor<320x512xf16>) -> tensor<768x512xf16, #l10>
   return %0 : tensor<768x512xf16, #l10>
 }
 

@@ -31,7 +31,7 @@ func.func @copies_of_sixteen(%a: tensor<128x192xf16>, %b: tensor<192x80xf16, #q0
 
 // The last copy sticks out of the matrix by a panel; columns by 64.
 func.func @k_of_112(%a: tensor<192x112xf16>, %b: tensor<112x64xf16, #q1>) -> tensor<192x64xf16> {
-  %0 = blocksparse.dds %a, %b {schedule = #blocksparse.schedule<cuda.stream, tile = 64x128, panels = 4, panels_per_copy = 4, stages = 4, warps = 4>} : (tensor<192x112xf16>, tensor<112x64xf16, #q1>) -> tensor<192x64xf16>
+  %0 = blocksparse.dds %a, %b {schedule = #blocksparse.schedule<cuda.stream, tile = 64x64, panels = 4, panels_per_copy = 4, stages = 4, warps = 4>} : (tensor<192x112xf16>, tensor<112x64xf16, #q1>) -> tensor<192x64xf16>
   return %0 : tensor<192x64xf16>
 }
 
@@ -149,7 +149,7 @@ func.func @shared_heads(%a: tensor<2x3x128x208xbf16>, %b: tensor<2x3x208x192xbf1
 }
 
 func.func @dsd_heads(%a: tensor<2x3x208x192xf16, #q9>, %b: tensor<2x3x64x192xf16>) -> tensor<2x3x208x64xf16> {
-  %0 = blocksparse.dsd %a, %b {transpose_b, schedule = #blocksparse.schedule<cuda.stream, tile = 64x128, panels = 4, panels_per_copy = 4, stages = 4, warps = 4>} : (tensor<2x3x208x192xf16, #q9>, tensor<2x3x64x192xf16>) -> tensor<2x3x208x64xf16>
+  %0 = blocksparse.dsd %a, %b {transpose_b, schedule = #blocksparse.schedule<cuda.stream, tile = 64x64, panels = 4, panels_per_copy = 4, stages = 4, warps = 4>} : (tensor<2x3x208x192xf16, #q9>, tensor<2x3x64x192xf16>) -> tensor<2x3x208x64xf16>
   return %0 : tensor<2x3x208x64xf16>
 }
 

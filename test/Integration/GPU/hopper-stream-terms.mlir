@@ -80,7 +80,7 @@ func.func @wgmma_32_empty_rows(%a: tensor<960x512xf16, #s2>, %b: tensor<512x512x
 }
 
 func.func @wgmma_32_ragged_rows(%a: tensor<824x512xf16, #s0>, %b: tensor<512x448xf16>, %input: tensor<824x448xf16>, %left: tensor<824xf16>, %right: tensor<448xf16>, %bias: tensor<448xf16>) -> tensor<824x448xf16> {
-  %0 = blocksparse.bsr_addmm %a, %b input(%input) left_alpha(%left) right_alpha(%right) bias(%bias) {alpha = 0.5 : f64, beta = 2.0 : f64, schedule = #blocksparse.schedule<cuda.stream_wgmma, tile = 384x128, panels = 3, stages = 3, warps = 8>} : (tensor<824x512xf16, #s0>, tensor<512x448xf16>, tensor<824x448xf16>, tensor<824xf16>, tensor<448xf16>, tensor<448xf16>) -> tensor<824x448xf16>
+  %0 = blocksparse.bsr_addmm %a, %b input(%input) left_alpha(%left) right_alpha(%right) bias(%bias) {alpha = 0.5 : f64, beta = 2.0 : f64, schedule = #blocksparse.schedule<cuda.stream_wgmma, tile = 384x64, panels = 3, stages = 3, warps = 8>} : (tensor<824x512xf16, #s0>, tensor<512x448xf16>, tensor<824x448xf16>, tensor<824xf16>, tensor<448xf16>, tensor<448xf16>) -> tensor<824x448xf16>
   return %0 : tensor<824x448xf16>
 }
 
@@ -155,7 +155,7 @@ func.func @mma_16_residual(%a: tensor<800x512xf16, #s3>, %b: tensor<512x512xf16>
 }
 
 func.func @mma_16_ragged_rows(%a: tensor<792x512xf16, #s3>, %b: tensor<512x448xf16>, %input: tensor<792x448xf16>, %left: tensor<792xf16>, %right: tensor<448xf16>, %bias: tensor<448xf16>) -> tensor<792x448xf16> {
-  %0 = blocksparse.bsr_addmm %a, %b input(%input) left_alpha(%left) right_alpha(%right) bias(%bias) {alpha = 0.5 : f64, beta = 2.0 : f64, schedule = #blocksparse.schedule<cuda.stream, tile = 384x128, panels = 8, stages = 3, warps = 12>} : (tensor<792x512xf16, #s3>, tensor<512x448xf16>, tensor<792x448xf16>, tensor<792xf16>, tensor<448xf16>, tensor<448xf16>) -> tensor<792x448xf16>
+  %0 = blocksparse.bsr_addmm %a, %b input(%input) left_alpha(%left) right_alpha(%right) bias(%bias) {alpha = 0.5 : f64, beta = 2.0 : f64, schedule = #blocksparse.schedule<cuda.stream, tile = 384x64, panels = 8, stages = 3, warps = 12>} : (tensor<792x512xf16, #s3>, tensor<512x448xf16>, tensor<792x448xf16>, tensor<792xf16>, tensor<448xf16>, tensor<448xf16>) -> tensor<792x448xf16>
   return %0 : tensor<792x448xf16>
 }
 

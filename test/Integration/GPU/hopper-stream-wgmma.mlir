@@ -81,7 +81,7 @@ func.func @d32_two_rows(%a: tensor<160x192xf16, #s5>, %b: tensor<192x256xf16>) -
 
 // 64 columns.
 func.func @d32_narrow(%a: tensor<512x512xf16, #s6>, %b: tensor<512x192xf16>) -> tensor<512x192xf16> {
-  %0 = blocksparse.dsd %a, %b {schedule = #blocksparse.schedule<cuda.stream_wgmma, tile = 384x128, panels = 2, stages = 3, warps = 8>} : (tensor<512x512xf16, #s6>, tensor<512x192xf16>) -> tensor<512x192xf16>
+  %0 = blocksparse.dsd %a, %b {schedule = #blocksparse.schedule<cuda.stream_wgmma, tile = 384x64, panels = 2, stages = 3, warps = 8>} : (tensor<512x512xf16, #s6>, tensor<512x192xf16>) -> tensor<512x192xf16>
   return %0 : tensor<512x192xf16>
 }
 
@@ -183,7 +183,7 @@ func.func @d16_two_rows(%a: tensor<80x96xf16, #s24>, %b: tensor<96x256xf16>) -> 
 
 // 64 columns.
 func.func @d16_narrow(%a: tensor<512x512xf16, #s25>, %b: tensor<512x192xf16>) -> tensor<512x192xf16> {
-  %0 = blocksparse.dsd %a, %b {schedule = #blocksparse.schedule<cuda.stream_wgmma, tile = 384x128, panels = 4, stages = 3, warps = 8>} : (tensor<512x512xf16, #s25>, tensor<512x192xf16>) -> tensor<512x192xf16>
+  %0 = blocksparse.dsd %a, %b {schedule = #blocksparse.schedule<cuda.stream_wgmma, tile = 384x64, panels = 4, stages = 3, warps = 8>} : (tensor<512x512xf16, #s25>, tensor<512x192xf16>) -> tensor<512x192xf16>
   return %0 : tensor<512x192xf16>
 }
 
