@@ -31,7 +31,7 @@ inline constexpr uint32_t allLanes = ~0u;
 struct LaneGroup {
   uint32_t position = 0;
   uint32_t lanes = 0;
-  /// What a blocking instruction remembers between tries; 0 before the first.
+  /// Holds the state of a blocking instruction between tries; 0 before the first.
   uint64_t memory = 0;
   /// Could not go on when it was last tried.
   bool blocked = false;

@@ -149,7 +149,7 @@ TEST(StageCost, ChoicesFollowTheTarget) {
   const BlockLayout small = scattered(8, 2, 128);
   EXPECT_EQ(chooseWgmma({small, 1024, 1, hopper}).tileN, 64);
   EXPECT_EQ(chooseWgmma({small, 1024, 1, gpuOf("cuda:sm_90a,workers=32")}).tileN, 256);
-  // What fits the shared memory of a data-center chip need not fit that of a consumer chip.
+  // Stages that fit a data-center chip need not fit the shared memory of a consumer chip.
   const StreamChoice large = chooseStream({scattered(512, 10, 16), 8192, 1, gpuOf("cuda:sm_100")});
   const StreamChoice none = chooseStream({scattered(512, 10, 16), 8192, 1, gpuOf("cuda:sm_120")});
   EXPECT_GT(large.stages, 0);

@@ -472,7 +472,7 @@ TEST(WorkLists, PanelsThatAreWalkedTogetherFollowEachOther) {
   staged.firstRecord = {0, 1, 2, 3, 4};
   WorkOptions options{1};
   options.columnTilesTogether = 2;
-  // Of three column tiles the last one is alone.
+  // The last one of three column tiles is alone.
   const WorkLists lists = buildWorkLists(staged, {3, 1, 1, 1}, options);
   std::vector<std::pair<int32_t, int32_t>> order;
   for (const StageTile &tile : lists.tiles)

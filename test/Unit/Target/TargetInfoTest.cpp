@@ -97,7 +97,7 @@ TEST(TargetInfo, KeepsTheFiguresOfAnH100) {
   EXPECT_DOUBLE_EQ(facts.rates.sampledMma32 * 132, 122e12);
 }
 
-// What one worker is said to do, times the workers, is what the device does.
+// The rate of one worker times the number of workers is the rate of the device.
 TEST(TargetInfo, RatesOfWorkersAgreeWithThoseOfTheDevice) {
   for (const GPUDevice &device : knownGPUDevices()) {
     const double workers = static_cast<double>(device.multiprocessors);

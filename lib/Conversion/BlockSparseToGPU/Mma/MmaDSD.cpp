@@ -184,7 +184,7 @@ ReductionStep DSDWork::getStep(ImplicitLocOpBuilder &b, Value step, ValueRange t
     start = Int(b, start) + inner;
     Value index = Int(b, view.values->headBase(b, head)) + (tables[2 * i + 1]);
     MatrixView block = view.values->block(b, batch, index, op.getTransposeValues());
-    // Nothing is read of a block that a run-time table places below the dense operand.
+    // A block that a run-time table places below the dense operand is not read.
     Value depth;
     if (!tile.wholeBlocks)
       depth = Int(b, matrix.rows) - start;
