@@ -43,6 +43,28 @@ func.func @more_than_registers_hold(%x: tensor<16x17408xf16, #long>) -> tensor<1
   return %0 : tensor<16x17408xf16, #long>
 }
 
+// The columns of what is read again count as well: past the row, and past the last column.
+func.func @masked_more_than_registers_hold(%x: tensor<16x17400xf16, #long>, %key: tensor<17400xi8>) -> (tensor<16x17400xf16, #long>, tensor<16xf32>) {
+  %0:2 = blocksparse.softmax %x key_padding_mask(%key) {key_padding_mask_mode = #blocksparse.mask_mode<mul>} : (tensor<16x17400xf16, #long>, tensor<17400xi8>) -> (tensor<16x17400xf16, #long>, tensor<16xf32>)
+  return %0#0, %0#1 : tensor<16x17400xf16, #long>, tensor<16xf32>
+}
+
+// Forbidden elements of rows that are NaN are 0, in registers and beyond, in teams of every size.
+func.func @nan_more_than_registers_hold(%x: tensor<16x17408xf16, #long> {blocksparse.fill = "nan"}) -> (tensor<16x17408xf16, #long>, tensor<16xf32>) {
+  %0:2 = blocksparse.softmax %x {causal} : (tensor<16x17408xf16, #long>) -> (tensor<16x17408xf16, #long>, tensor<16xf32>)
+  return %0#0, %0#1 : tensor<16x17408xf16, #long>, tensor<16xf32>
+}
+
+func.func @nan_unequal_rows(%x: tensor<64x2560xbf16, #unequal> {blocksparse.fill = "nan"}, %mask: tensor<64x2560xf32>) -> (tensor<64x2560xf32, #unequal>, tensor<64xf32>) {
+  %0:2 = blocksparse.softmax %x attention_mask(%mask) {attention_mask_mode = #blocksparse.mask_mode<mul>} : (tensor<64x2560xbf16, #unequal>, tensor<64x2560xf32>) -> (tensor<64x2560xf32, #unequal>, tensor<64xf32>)
+  return %0#0, %0#1 : tensor<64x2560xf32, #unequal>, tensor<64xf32>
+}
+
+func.func @nan_narrow_rows(%x: tensor<16x512xf16, #narrowest> {blocksparse.fill = "nan"}, %key: tensor<512xf16>) -> (tensor<16x512xf16, #narrowest>, tensor<16xf32>) {
+  %0:2 = blocksparse.softmax %x key_padding_mask(%key) : (tensor<16x512xf16, #narrowest>, tensor<512xf16>) -> (tensor<16x512xf16, #narrowest>, tensor<16xf32>)
+  return %0#0, %0#1 : tensor<16x512xf16, #narrowest>, tensor<16xf32>
+}
+
 func.func @more_than_registers_hold_gradient(%y: tensor<16x17408xbf16, #long>, %dy: tensor<16x17408xbf16, #long>) -> tensor<16x17408xbf16, #long> {
   %0 = blocksparse.softmax_grad %y, %dy : (tensor<16x17408xbf16, #long>, tensor<16x17408xbf16, #long>) -> tensor<16x17408xbf16, #long>
   return %0 : tensor<16x17408xbf16, #long>

@@ -71,8 +71,9 @@ struct LoadedChunk {
   SmallVector<Value, 3> terms;
 };
 
-/// Emits the work of one team on one row. Scores are in units of log 2, so that powers are powers
-/// of 2.
+/// Emits the work of one team on one row. The maximum is subtracted from the scores before the
+/// difference is multiplied by log2(e): a product of a large score would round away the digits of
+/// the difference, or overflow.
 class SoftmaxRow {
 public:
   SoftmaxRow(PlannedSoftmaxOp op, const SoftmaxOperands &operands, const RowTeams &teams,
@@ -89,10 +90,16 @@ private:
     return emitScores(b, chunk, load(b, chunk));
   }
   Value loadTerm(ImplicitLocOpBuilder &b, const DenseView &view, const RowChunk &chunk) const;
+  /// Returns i1 for each element: true if it lies in the matrix and neither a mask nor `causal`
+  /// forbids it. `masks` holds the loaded elements of each mask. Null if all elements of a live
+  /// chunk are allowed.
+  Value emitAllowed(ImplicitLocOpBuilder &b, const RowChunk &chunk, ArrayRef<Value> masks) const;
   /// Returns i1 for each element: true if the element lies in the matrix. Null if all elements of a
   /// live chunk do.
   Value insideColumns(ImplicitLocOpBuilder &b, const RowChunk &chunk) const;
   void store(ImplicitLocOpBuilder &b, const RowChunk &chunk, Value powers, Value factor) const;
+  void storeResult(ImplicitLocOpBuilder &b, const RowChunk &chunk, Value result) const;
+  void storePoisoned(ImplicitLocOpBuilder &b, Value sum) const;
   void storeLogSumExp(ImplicitLocOpBuilder &b, Value shift, Value sum) const;
   bool raggedColumns() const {
     PlannedSoftmaxOp op = this->op;
@@ -155,42 +162,49 @@ Value SoftmaxRow::insideColumns(ImplicitLocOpBuilder &b, const RowChunk &chunk) 
   return firstOfChunk(b, left, count);
 }
 
-/// Returns scale * x + rpe + additive masks. Returns -infinity if a mask forbids the element,
-/// whatever the terms are, and in padding.
-Value SoftmaxRow::emitScores(ImplicitLocOpBuilder &b, const RowChunk &chunk,
-                             const LoadedChunk &loaded) const {
+Value SoftmaxRow::emitAllowed(ImplicitLocOpBuilder &b, const RowChunk &chunk,
+                              ArrayRef<Value> masks) const {
   PlannedSoftmaxOp op = this->op;
-  double unit = std::numbers::log2e;
-  Value scale = constantChunk(b, op.getScale().convertToDouble() * unit, count);
-  Value scores = arith::MulFOp::create(b, widenChunk(b, loaded.x), scale);
-  auto addTerm = [&](Value term) {
-    scores = fusedMultiplyAdd(b, term, constantChunk(b, unit, count), scores);
-  };
-  ArrayRef<Value> terms = loaded.terms;
-  if (operands.rpe) {
-    addTerm(widenChunk(b, fillChunk(b, terms.front(), count)));
-    terms = terms.drop_front();
-  }
-  Value lowest = constantChunk(b, minusInfinity, count);
   Value allowed = insideColumns(b, chunk);
-  for (auto [mask, read] : llvm::zip_equal(operands.masks, terms)) {
+  for (auto [mask, read] : llvm::zip_equal(operands.masks, masks)) {
     Value term = fillChunk(b, read, count), kept;
-    if (mask.mode == MaskMode::Add) {
-      term = widenChunk(b, term);
-      addTerm(term);
-      kept = arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, term, lowest);
-    } else {
+    if (mask.mode == MaskMode::Add)
+      kept = arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, widenChunk(b, term),
+                                   constantChunk(b, minusInfinity, count));
+    else
       // The comparison is in the type of the mask, because a conversion could round an element to
       // 0.
       kept = nonzeroChunk(b, term);
-    }
     allowed = bothOf(b, allowed, kept);
   }
   if (op.getCausal()) {
     Value past = Int(b, row.row.row) - chunk.col + 1;
     allowed = bothOf(b, allowed, firstOfChunk(b, past, count));
   }
-  if (allowed)
+  return allowed;
+}
+
+/// Returns scale * x + rpe + additive masks, each step rounded as on the CPU. Returns -infinity if
+/// a mask forbids the element, whatever the terms are, and in padding.
+Value SoftmaxRow::emitScores(ImplicitLocOpBuilder &b, const RowChunk &chunk,
+                             const LoadedChunk &loaded) const {
+  PlannedSoftmaxOp op = this->op;
+  Value scores = widenChunk(b, loaded.x);
+  if (double scale = op.getScale().convertToDouble(); scale != 1)
+    scores = arith::MulFOp::create(b, scores, constantChunk(b, scale, count));
+  auto addTerm = [&](Value term) {
+    scores = sumOf(b, scores, widenChunk(b, fillChunk(b, term, count)));
+  };
+  ArrayRef<Value> masks = loaded.terms;
+  if (operands.rpe) {
+    addTerm(masks.front());
+    masks = masks.drop_front();
+  }
+  for (auto [mask, read] : llvm::zip_equal(operands.masks, masks))
+    if (mask.mode == MaskMode::Add)
+      addTerm(read);
+  Value lowest = constantChunk(b, minusInfinity, count);
+  if (Value allowed = emitAllowed(b, chunk, masks))
     scores = arith::SelectOp::create(b, allowed, scores, lowest);
   return arith::SelectOp::create(b, chunk.live, scores, lowest);
 }
@@ -205,6 +219,11 @@ void SoftmaxRow::store(ImplicitLocOpBuilder &b, const RowChunk &chunk, Value pow
     result = arith::SelectOp::create(b, inside, result, zero);
   else if (raggedColumns())
     result = arith::SelectOp::create(b, chunk.live, result, zero);
+  storeResult(b, chunk, result);
+}
+
+/// Stores f32 elements if the row has the chunk.
+void SoftmaxRow::storeResult(ImplicitLocOpBuilder &b, const RowChunk &chunk, Value result) const {
   result = narrowChunk(b, result, operands.y.elementType());
   emitIf(b, chunk.stored, [&](ImplicitLocOpBuilder &b) {
     Value block = Int(b, operands.y.headBase(b, row.row.head)) + chunk.valueBlock;
@@ -213,12 +232,29 @@ void SoftmaxRow::store(ImplicitLocOpBuilder &b, const RowChunk &chunk, Value pow
   });
 }
 
+/// Overwrites a row whose sum is NaN: allowed elements are NaN, and forbidden ones 0. The test is
+/// the only cost of all other rows.
+void SoftmaxRow::storePoisoned(ImplicitLocOpBuilder &b, Value sum) const {
+  PlannedSoftmaxOp op = this->op;
+  if (!op.getCausal() && operands.masks.empty())
+    return;
+  Value poisoned = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, sum, sum);
+  emitIf(b, poisoned, [&](ImplicitLocOpBuilder &b) {
+    teams.forAll(b, operands.walk, row, [&](ImplicitLocOpBuilder &b, const RowChunk &chunk) {
+      SmallVector<Value> masks = llvm::map_to_vector(
+          operands.masks, [&](const SoftmaxMask &mask) { return loadTerm(b, mask.view, chunk); });
+      Value zero = constantChunk(b, 0, count);
+      Value nan = constantChunk(b, std::numeric_limits<double>::quiet_NaN(), count);
+      Value result = arith::SelectOp::create(b, emitAllowed(b, chunk, masks), nan, zero);
+      storeResult(b, chunk, arith::SelectOp::create(b, chunk.live, result, zero));
+    });
+  });
+}
+
 void SoftmaxRow::storeLogSumExp(ImplicitLocOpBuilder &b, Value shift, Value sum) const {
   Value isFirst = indexEqual(b, row.lane, indexConstant(b, 0));
   emitIf(b, both(b, isFirst, row.inside), [&](ImplicitLocOpBuilder &b) {
-    Value natural =
-        arith::MulFOp::create(b, shift, floatConstant(b, b.getF32Type(), std::numbers::ln2));
-    Value result = sumOf(b, natural, deviceLog(b, sum));
+    Value result = sumOf(b, shift, deviceLog(b, sum));
     operands.lse->matrix(b, row.row.batch, row.row.head)
         .store(b, convertElement(b, result, operands.lse->elementType()), row.row.row,
                indexConstant(b, 0));
@@ -242,15 +278,17 @@ void SoftmaxRow::emit(ImplicitLocOpBuilder &b) const {
                                return maximumOf(b, carried, loadScores(b, chunk));
                              });
   Value maximum = teams.reduce(b, row.work, foldChunk(b, largest, maximumOf), maximumOf);
-  // If no element is allowed, every power is 2^-infinity, the sum 0 and its logarithm -infinity.
+  // If no element is allowed, every power is e^-infinity, the sum 0 and its logarithm -infinity.
   Type f32 = b.getF32Type();
   Value zero = floatConstant(b, f32, 0), one = floatConstant(b, f32, 1);
   Value empty = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, maximum,
                                       floatConstant(b, f32, minusInfinity));
   Value shift = arith::SelectOp::create(b, empty, zero, maximum);
   Value shifts = splatChunk(b, shift, count);
+  Value log2e = constantChunk(b, std::numbers::log2e, count);
   auto emitPowers = [&](ImplicitLocOpBuilder &b, Value scores) {
-    return exp2Chunk(b, arith::SubFOp::create(b, scores, shifts));
+    Value differences = arith::SubFOp::create(b, scores, shifts);
+    return exp2Chunk(b, arith::MulFOp::create(b, differences, log2e));
   };
   Value sums;
   for (Value &value : resident) {
@@ -269,6 +307,7 @@ void SoftmaxRow::emit(ImplicitLocOpBuilder &b) const {
   teams.forOthers(b, operands.walk, row, [&](ImplicitLocOpBuilder &b, const RowChunk &chunk) {
     store(b, chunk, emitPowers(b, loadScores(b, chunk)), factor);
   });
+  storePoisoned(b, sum);
   if (operands.lse)
     storeLogSumExp(b, shift, sum);
 }

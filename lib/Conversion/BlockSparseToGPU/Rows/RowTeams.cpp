@@ -310,12 +310,26 @@ Value RowTeams::foldOthers(
 
 void RowTeams::forOthers(ImplicitLocOpBuilder &b, const RowWalk &walk, const TeamRow &row,
                          function_ref<void(ImplicitLocOpBuilder &, const RowChunk &)> body) const {
+  if (row.work.team.rereads)
+    forChunksFrom(b, walk, row, row.work.team.chunks, body);
+}
+
+void RowTeams::forAll(ImplicitLocOpBuilder &b, const RowWalk &walk, const TeamRow &row,
+                      function_ref<void(ImplicitLocOpBuilder &, const RowChunk &)> body) const {
+  forChunksFrom(b, walk, row, 0, body);
+}
+
+void RowTeams::forChunksFrom(
+    ImplicitLocOpBuilder &b, const RowWalk &walk, const TeamRow &row, int64_t from,
+    function_ref<void(ImplicitLocOpBuilder &, const RowChunk &)> body) const {
   const RowTeam &team = row.work.team;
-  if (!team.rereads)
-    return;
-  Value first = Int(b, row.lane) + (team.lanes * team.chunks);
+  Value first = Int(b, row.lane) + (team.lanes * from);
   emitLoop(b, first, row.chunks, indexConstant(b, team.lanes),
-           [&](ImplicitLocOpBuilder &b, Value number) { body(b, getChunk(b, walk, row, number)); });
+           [&](ImplicitLocOpBuilder &b, Value number) {
+             RowChunk chunk = getChunk(b, walk, row, number);
+             finishChunk(b, walk, chunk);
+             body(b, chunk);
+           });
 }
 
 //===----------------------------------------------------------------------===//

@@ -121,6 +121,9 @@ public:
                    function_ref<Value(ImplicitLocOpBuilder &, const RowChunk &, Value)> body) const;
   void forOthers(ImplicitLocOpBuilder &b, const RowWalk &walk, const TeamRow &row,
                  function_ref<void(ImplicitLocOpBuilder &, const RowChunk &)> body) const;
+  /// Emits a loop over all chunks of the row that belong to this lane, held or not.
+  void forAll(ImplicitLocOpBuilder &b, const RowWalk &walk, const TeamRow &row,
+              function_ref<void(ImplicitLocOpBuilder &, const RowChunk &)> body) const;
   /// Returns the combination, in a fixed order, of an f32 of every lane of the team. All threads of
   /// the CTA must call it.
   Value reduce(ImplicitLocOpBuilder &b, const TeamWork &work, Value x,
@@ -134,6 +137,9 @@ private:
   RowChunk getChunk(ImplicitLocOpBuilder &b, const RowWalk &walk, const TeamRow &row,
                     Value number) const;
   void finishChunk(ImplicitLocOpBuilder &b, const RowWalk &walk, RowChunk &chunk) const;
+  /// Emits a loop over the lane's chunks of the row, without the first `from` of them.
+  void forChunksFrom(ImplicitLocOpBuilder &b, const RowWalk &walk, const TeamRow &row, int64_t from,
+                     function_ref<void(ImplicitLocOpBuilder &, const RowChunk &)> body) const;
 
   /// Returns how many lanes of a team are neighbours; all of them, if it is not together with
   /// others.

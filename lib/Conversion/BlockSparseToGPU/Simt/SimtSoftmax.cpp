@@ -33,8 +33,17 @@ public:
 private:
   Value emitScore(ImplicitLocOpBuilder &b, const RowWalk::Row &row,
                   const RowElement &element) const;
-  Value emitMask(ImplicitLocOpBuilder &b, const SoftmaxMask &mask, const RowWalk::Row &row,
-                 const RowElement &element, Value score, Value &allowed) const;
+  /// Returns i1: neither a mask nor `causal` forbids the element. Null if nothing is forbidden.
+  /// Requires that the element lies in the matrix.
+  Value emitAllowed(ImplicitLocOpBuilder &b, const RowWalk::Row &row,
+                    const RowElement &element) const;
+  Value loadMask(ImplicitLocOpBuilder &b, const SoftmaxMask &mask, const RowWalk::Row &row,
+                 const RowElement &element) const {
+    return mask.view.matrix(b, row.batch, row.head).load(b, row.row, element.col);
+  }
+  void store(ImplicitLocOpBuilder &b, const RowWalk::Row &row, const RowElement &element,
+             Value result) const;
+  void zeroForbidden(ImplicitLocOpBuilder &b, const RowWalk::Row &row, Value lane, Value sum) const;
 
   PlannedSoftmaxOp op;
   Type type;
@@ -42,27 +51,29 @@ private:
 
 } // namespace
 
-/// Adds an additive mask to the score, or clears `allowed` if the mask forbids the element.
-Value SoftmaxProblem::emitMask(ImplicitLocOpBuilder &b, const SoftmaxMask &mask,
-                               const RowWalk::Row &row, const RowElement &element, Value score,
-                               Value &allowed) const {
-  Value raw = mask.view.matrix(b, row.batch, row.head).load(b, row.row, element.col);
-  Value kept;
-  if (mask.mode == MaskMode::Add) {
-    Value addend = convertElement(b, raw, type);
-    score = addNumbers(b, score, addend);
-    kept = arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, addend,
-                                 floatConstant(b, type, minusInfinity));
-  } else {
+Value SoftmaxProblem::emitAllowed(ImplicitLocOpBuilder &b, const RowWalk::Row &row,
+                                  const RowElement &element) const {
+  PlannedSoftmaxOp op = this->op;
+  Value allowed;
+  auto require = [&](Value kept) { allowed = allowed ? both(b, allowed, kept) : kept; };
+  for (const SoftmaxMask &mask : masks) {
+    Value raw = loadMask(b, mask, row, element);
     // The comparison is in the type of the mask, because a conversion could round an element to 0.
     // f8 can't be compared.
-    if (isa<FloatType>(raw.getType()) && raw.getType().getIntOrFloatBitWidth() == 8)
+    bool isF8 = isa<FloatType>(raw.getType()) && raw.getType().getIntOrFloatBitWidth() == 8;
+    if (mask.mode == MaskMode::Add || isF8)
       raw = convertElement(b, raw, type);
-    Value one = arith::ConstantIntOp::create(b, b.getI1Type(), 1);
-    kept = arith::XOrIOp::create(b, isZero(b, raw), one);
+    if (mask.mode == MaskMode::Add) {
+      require(arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, raw,
+                                    floatConstant(b, type, minusInfinity)));
+    } else {
+      Value one = arith::ConstantIntOp::create(b, b.getI1Type(), 1);
+      require(arith::XOrIOp::create(b, isZero(b, raw), one));
+    }
   }
-  allowed = allowed ? both(b, allowed, kept) : kept;
-  return score;
+  if (op.getCausal())
+    require(arith::CmpIOp::create(b, arith::CmpIPredicate::sle, element.col, row.row));
+  return allowed;
 }
 
 /// Returns scale * x + rpe + additive masks. Returns -infinity if a mask forbids the element,
@@ -82,16 +93,40 @@ Value SoftmaxProblem::emitScore(ImplicitLocOpBuilder &b, const RowWalk::Row &row
           Value bias = rpe->matrix(b, row.batch, row.head).load(b, row.row, element.col);
           score = addNumbers(b, score, convertElement(b, bias, type));
         }
-        Value allowed;
         for (const SoftmaxMask &mask : masks)
-          score = emitMask(b, mask, row, element, score, allowed);
-        if (op.getCausal()) {
-          Value past = arith::CmpIOp::create(b, arith::CmpIPredicate::sle, element.col, row.row);
-          allowed = allowed ? both(b, allowed, past) : past;
-        }
+          if (mask.mode == MaskMode::Add)
+            score = addNumbers(b, score, convertElement(b, loadMask(b, mask, row, element), type));
+        Value allowed = emitAllowed(b, row, element);
         return allowed ? arith::SelectOp::create(b, allowed, score, lowest).getResult() : score;
       },
       [&](ImplicitLocOpBuilder &) { return lowest; });
+}
+
+void SoftmaxProblem::store(ImplicitLocOpBuilder &b, const RowWalk::Row &row,
+                           const RowElement &element, Value result) const {
+  Value block = Int(b, y.headBase(b, row.head)) + element.valueBlock;
+  y.block(b, row.batch, block)
+      .store(b, convertElement(b, result, y.elementType()), element.blockRow, element.blockCol);
+}
+
+/// Writes 0 over the forbidden elements of a row whose sum is NaN, which have become NaN as well.
+void SoftmaxProblem::zeroForbidden(ImplicitLocOpBuilder &b, const RowWalk::Row &row, Value lane,
+                                   Value sum) const {
+  PlannedSoftmaxOp op = this->op;
+  if (!op.getCausal() && masks.empty())
+    return;
+  Value poisoned = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, sum, sum);
+  emitIf(b, poisoned, [&](ImplicitLocOpBuilder &b) {
+    walk.forEach(b, row, lane, [&](ImplicitLocOpBuilder &b, const RowElement &element) {
+      emitIf(b, element.inside, [&](ImplicitLocOpBuilder &b) {
+        Value one = arith::ConstantIntOp::create(b, b.getI1Type(), 1);
+        Value forbidden = arith::XOrIOp::create(b, emitAllowed(b, row, element), one);
+        emitIf(b, forbidden, [&](ImplicitLocOpBuilder &b) {
+          store(b, row, element, zeroElement(b, y.elementType()));
+        });
+      });
+    });
+  });
 }
 
 void SoftmaxProblem::emitRow(ImplicitLocOpBuilder &b, Value item, Value lane) const {
@@ -118,11 +153,9 @@ void SoftmaxProblem::emitRow(ImplicitLocOpBuilder &b, Value item, Value lane) co
     Value power = emitPower(b, element);
     Value quotient = arith::DivFOp::create(b, power, divisor);
     // Padding stays 0 in a row that is NaN.
-    quotient = arith::SelectOp::create(b, element.inside, quotient, zero);
-    Value block = Int(b, y.headBase(b, row.head)) + element.valueBlock;
-    y.block(b, row.batch, block)
-        .store(b, convertElement(b, quotient, y.elementType()), element.blockRow, element.blockCol);
+    store(b, row, element, arith::SelectOp::create(b, element.inside, quotient, zero));
   });
+  zeroForbidden(b, row, lane, sum);
   if (!lse)
     return;
   Value isFirst = indexEqual(b, lane, indexConstant(b, 0));

@@ -145,10 +145,20 @@ func.func @together(%x: memref<64x16x16xf16>, %y: memref<64x16x16xf16>) {
 // CHECK: llvm.load %{{.*}} -> vector<4xf32>
 // CHECK: llvm.load %{{.*}} {alignment = 8 : i64} : !llvm.ptr<1> -> vector<4xf16>
 // CHECK: llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr<1> -> vector<4xi8>
-// CHECK: llvm.intr.fma(%{{.*}}) : (vector<4xf32>, vector<4xf32>, vector<4xf32>)
+// CHECK: arith.addf %{{.*}} : vector<4xf32>
 // CHECK: arith.cmpi ne, %{{.*}} : vector<4xi8>
 // CHECK: arith.cmpi sgt, %{{.*}} : vector<4xi32>
 // CHECK: arith.select %{{.*}} : vector<4xi1>, vector<4xf32>
+// The maximum is subtracted before the difference is multiplied by log2(e).
+// CHECK: %[[DIFFERENCES:.*]] = arith.subf %{{.*}} : vector<4xf32>
+// CHECK: arith.mulf %[[DIFFERENCES]], %{{.*}} : vector<4xf32>
+// CHECK: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz"
+// A row whose sum is NaN is written again, from the masks alone.
+// CHECK: %[[POISONED:.*]] = arith.cmpf uno, %[[SUM:.*]], %[[SUM]] : f32
+// CHECK: scf.if %[[POISONED]]
+// CHECK-NOT: llvm.load {{.*}} -> vector<4xf32>
+// CHECK: llvm.load %{{.*}} -> vector<4xi8>
+// CHECK: llvm.store
 // CHECK: func.func @terms
 // CHECK-DAG: memref.extract_strided_metadata %arg3
 // CHECK-DAG: memref.extract_strided_metadata %arg4
@@ -177,6 +187,7 @@ memref.global "private" constant @entries : memref<8x2xi32> = dense<[[0, 0], [1,
 // CHECK-LABEL: gpu.func @wide_terms_softmax_rows(
 // CHECK-COUNT-16: llvm.load {{.*}} -> vector<4xf32>
 // CHECK-NOT: llvm.load {{.*}} -> vector<4xf32>
+// CHECK: arith.cmpf uno
 // CHECK: gpu.return
 func.func @wide_terms(%x: memref<8x16x128xf32>, %rpe: memref<16x1024xf32>, %key: memref<1024xf32>, %mask: memref<16x1024xf32>, %y: memref<8x16x128xf32>) {
   %s = memref.get_global @segments : memref<1x5xi32>
