@@ -81,9 +81,8 @@ static Value emitGeluErf(ImplicitLocOpBuilder &b, Value x) {
   Value half = f.mul(x, f.constant(0.5));
   Value t = f.mul(x, f.constant(sqrtHalf));
   if (getElementTypeOrSelf(x.getType()).isF64()) {
-    // The cancellation in erf(t) + 1 for t < 0 matters only relative to a result that is small
-    // beside x.
-    Value factor = f.add(f.constant(1), math::ErfOp::create(b, t));
+    // 1 + erf(t) would cancel for t < 0.
+    Value factor = math::ErfcOp::create(b, arith::NegFOp::create(b, t));
     return gate(b, half, factor);
   }
   Value tail = emitErfcF32(b, math::AbsFOp::create(b, t));
