@@ -14,13 +14,9 @@ TEST(SampledTiles, HalvesOfABlockRowShareColumns) {
   const Product product(layoutOf({"011", "100"}), {128, 128});
   const SampledWorkLists lists = build(product.view, {}, 1);
   // Value blocks 0 and 1 fill a tile; value block 2 fills half of one.
-  const SampledTile first{{128, 192, 256, 320, -1, -1, -1, -1},
-                          {0, 1, 1024, 1025, 512, 513, 1536, 1537},
-                          {0, 64},
-                          0,
-                          0};
-  const SampledTile second{
-      {0, 64, -1, -1, -1, -1, -1, -1}, {2048, 2049, -1, -1, 2560, 2561, -1, -1}, {128, 192}, 0, 0};
+  const SampledTile first =
+      tileOf({128, 192, 256, 320}, {0, 1, 1024, 1025, 512, 513, 1536, 1537}, {0, 64});
+  const SampledTile second = tileOf({0, 64}, {2048, 2049, -1, -1, 2560, 2561}, {128, 192});
   EXPECT_EQ(lists.tiles, (std::vector<SampledTile>{second, first}));
   EXPECT_EQ(lists.workers, (std::vector<int32_t>{0, 2}));
 }
@@ -29,11 +25,8 @@ TEST(SampledTiles, RowsOf64TakeSixChunks) {
   const Product product(layoutOf({"1111111"}), {64, 64});
   const SampledWorkLists lists = build(product.view, {}, 1);
   ASSERT_EQ(lists.tiles.size(), 2u);
-  EXPECT_EQ(lists.tiles[0], (SampledTile{{0, 64, 128, 192, 256, 320, -1, -1},
-                                         {0, 512, 1024, 1536, 2048, 2560, -1, -1},
-                                         {0, -1},
-                                         0,
-                                         0}));
+  EXPECT_EQ(lists.tiles[0],
+            tileOf({0, 64, 128, 192, 256, 320}, {0, 512, 1024, 1536, 2048, 2560}, {0}));
   EXPECT_EQ(lists.tiles[1].firstCols[0], 384);
   EXPECT_EQ(lists.tiles[1].firstCols[1], -1);
 }

@@ -3,6 +3,7 @@
 
 #include "BlockMap.h"
 
+#include "../../Device/Arith.h"
 #include "../../Device/Loops.h"
 #include "../../OperandView.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -16,10 +17,6 @@ using namespace mlir::blocksparse::device;
 
 static SmallVector<Value> indicesOf(const BlockMap::Coord &coord) {
   return {coord.batch, coord.head, coord.row, coord.col};
-}
-
-static Value i32Constant(ImplicitLocOpBuilder &b, int64_t value) {
-  return arith::ConstantIntOp::create(b, b.getI32Type(), value);
 }
 
 BlockMap BlockMap::build(
