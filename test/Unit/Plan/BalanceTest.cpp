@@ -3,11 +3,10 @@
 
 #include "blocksparse/Plan/Balance.h"
 #include "PlanLayouts.h"
+#include "ProcessorTime.h"
 #include "gtest/gtest.h"
 
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
 
 using namespace blocksparse;
 using namespace blocksparse::test;
@@ -99,18 +98,6 @@ TEST(Balance, MakespanOfListScheduling) {
   EXPECT_EQ(makespan(std::vector<int64_t>{4, 3, 3, 2}, 2), 6);
   EXPECT_EQ(makespan(std::vector<int64_t>{5}, 4), 5);
   EXPECT_EQ(makespan({}, 4), 0);
-}
-
-/// Runs `work` and prints its time; the bound is generous for a loaded machine.
-template <typename Work>
-auto timed(const char *name, Work work) {
-  const auto start = std::chrono::steady_clock::now();
-  auto result = work();
-  const double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  std::printf("  %-28s %.3f s\n", name, seconds);
-  EXPECT_LT(seconds, 3.0) << name;
-  return result;
 }
 
 TEST(Balance, LargeLayoutIsPlannedInSeconds) {
