@@ -12,6 +12,9 @@ target_include_directories(BlockSparseCompilerFlags INTERFACE
 target_compile_options(BlockSparseCompilerFlags INTERFACE
   $<BUILD_INTERFACE:-Wall> $<BUILD_INTERFACE:-Wextra>
   $<BUILD_INTERFACE:-Wno-unused-parameter>)
+if(BLOCKSPARSE_WERROR)
+  target_compile_options(BlockSparseCompilerFlags INTERFACE $<BUILD_INTERFACE:-Werror>)
+endif()
 if(BLOCKSPARSE_ASAN)
   # A finding ends the program, so that no test passes over it. -O1 is quick to build and to debug.
   target_compile_options(BlockSparseCompilerFlags INTERFACE

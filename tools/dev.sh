@@ -138,20 +138,28 @@ announce_build() {
     "$((steps * 8 / 10)) MiB"
 }
 
+# Warnings are errors where the environment says BLOCKSPARSE_WERROR=ON, as CI does. Other builds keep
+# what they were configured with.
 configure() {
   setup
-  [ ! -e "$build/build.ninja" ] || return 0
+  local options=()
+  [ -z "${BLOCKSPARSE_WERROR:-}" ] || options=("-DBLOCKSPARSE_WERROR:BOOL=$BLOCKSPARSE_WERROR")
+  if [ -e "$build/build.ninja" ]; then
+    [ ${#options[@]} -ne 0 ] || return 0
+    ! grep -qxF -e "${options[0]#-D}" "$build/CMakeCache.txt" || return 0
+  fi
   echo "configure: preset $preset, about 15 s"
   cmake --preset "$preset" -DCMAKE_C_COMPILER_LAUNCHER=ccache \
-    -DCMAKE_CXX_COMPILER_LAUNCHER=ccache >"${TMPDIR:-/tmp}/blocksparse-configure.log" 2>&1 ||
+    -DCMAKE_CXX_COMPILER_LAUNCHER=ccache "${options[@]}" >"${TMPDIR:-/tmp}/blocksparse-configure.log" 2>&1 ||
     { cat "${TMPDIR:-/tmp}/blocksparse-configure.log"; return 1; }
 }
 
 build() {
   configure
   announce_build "$@"
-  # The precompiled header is made once; ccache must then not look at its time stamp.
-  CCACHE_SLOPPINESS=pch_defines,time_macros NINJA_STATUS="[%f/%t] " \
+  # The precompiled header is made once; ccache must then not look at its time stamp. -Werror changes no
+  # object that compiles, so that builds with and without it share the cache.
+  CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_IGNOREOPTIONS=-Werror NINJA_STATUS="[%f/%t] " \
     /usr/bin/python3 tools/progress.py build ninja -C "$build" "$@"
 }
 
