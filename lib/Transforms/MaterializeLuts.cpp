@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "PlanPatterns.h"
-#include "blocksparse/IR/BlockSparseOps.h"
+#include "blocksparse/IR/PlannedOps.h"
 #include "blocksparse/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -45,10 +45,8 @@ static LogicalResult checkForeignOps(ModuleOp module) {
 }
 
 static void configureTarget(ConversionTarget &target, const TypeConverter &converter) {
-  target.addDynamicallyLegalDialect<BlockSparseDialect>([](Operation *op) {
-    // The planned form and the run-time tables write into destinations; the rest is illegal.
-    return isa<DestinationStyleOpInterface>(op);
-  });
+  target.addDynamicallyLegalDialect<BlockSparseDialect>(
+      [](Operation *op) { return isPlannedOp(op); });
   target.addDynamicallyLegalOp<func::FuncOp>([&](func::FuncOp func) {
     return converter.isSignatureLegal(func.getFunctionType()) && converter.isLegal(&func.getBody());
   });

@@ -5,7 +5,7 @@
 #include "LowerToLoops.h"
 #include "blocksparse/Conversion/BlockSparseToCPU.h"
 #include "blocksparse/Conversion/Passes.h"
-#include "blocksparse/IR/BlockSparseDialect.h"
+#include "blocksparse/IR/PlannedOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -33,9 +33,7 @@ static Value getStaticValues(Operation *op) {
 }
 
 std::string mlir::blocksparse::findCPULoweringFault(Operation *op) {
-  if (!isa<PlannedDSDOp, PlannedSDDOp, PlannedMatmulOp, PlannedScatterMMOp, PlannedSoftmaxOp,
-           PlannedSoftmaxGradOp, PlannedToDenseOp, PlannedFromDenseOp, PlannedTransposeOp,
-           BsrRowLutOp, BsrCoordinateLutOp, BsrTransposeIndicesOp>(op))
+  if (!isPlannedOp(op))
     return llvm::formatv("expects a planned operation, but got {0}", op->getName());
   for (Type type : op->getOperandTypes()) {
     auto buffer = dyn_cast<MemRefType>(type);
@@ -75,16 +73,11 @@ struct LowerToLoops : OpRewritePattern<OpTy> {
 
 } // namespace
 
-template <typename... OpTys>
-static void addPatterns(RewritePatternSet &patterns, const CPULoweringOptions &options) {
-  patterns.add<LowerToLoops<OpTys>...>(patterns.getContext(), options);
-}
-
 void mlir::blocksparse::populateBlockSparseToCPUPatterns(RewritePatternSet &patterns,
                                                          const CPULoweringOptions &options) {
-  addPatterns<PlannedDSDOp, PlannedSDDOp, PlannedMatmulOp, PlannedScatterMMOp, PlannedSoftmaxOp,
-              PlannedSoftmaxGradOp, PlannedToDenseOp, PlannedFromDenseOp, PlannedTransposeOp,
-              BsrRowLutOp, BsrCoordinateLutOp, BsrTransposeIndicesOp>(patterns, options);
+  // An operation without a lowerToLoops of its own (LowerToLoops.h) does not compile here.
+  forEachPlannedOp(
+      [&]<typename OpTy>() { patterns.add<LowerToLoops<OpTy>>(patterns.getContext(), options); });
 }
 
 /// Reports the first operation that the patterns can't lower.

@@ -3,7 +3,7 @@
 
 #include "KernelFamilies.h"
 #include "blocksparse/Conversion/BlockSparseToGPU.h"
-#include "blocksparse/IR/BlockSparseDialect.h"
+#include "blocksparse/IR/PlannedOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -12,7 +12,6 @@
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Transforms/DialectConversion.h"
-#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/FormatVariadic.h"
 
 namespace mlir::blocksparse {
@@ -25,10 +24,7 @@ using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
 std::string mlir::blocksparse::findGPULoweringFault(Operation *op) {
-  bool isPlanned = llvm::any_of(getFamilyKernels(), [&](const FamilyKernel &kernel) {
-    return kernel.operation == op->getName().getStringRef();
-  });
-  if (!isPlanned)
+  if (!isPlannedOp(op))
     return llvm::formatv("expects a planned operation, but got {0}", op->getName());
   for (Type type : op->getOperandTypes())
     if (!isa<MemRefType>(type))
@@ -45,7 +41,7 @@ std::string mlir::blocksparse::findGPULoweringFault(Operation *op) {
 
 namespace {
 
-/// Lowers the operation of a row of the table of kernel families.
+/// Lowers the planned operation `operation` by the table of kernel families.
 struct LowerToKernels : ConversionPattern {
   LowerToKernels(StringRef operation, MLIRContext *context, const ::blocksparse::TargetInfo &target)
       : ConversionPattern(operation, /*benefit=*/1, context), target(target) {}
@@ -71,11 +67,9 @@ struct LowerToKernels : ConversionPattern {
 
 void mlir::blocksparse::populateBlockSparseToGPUPatterns(RewritePatternSet &patterns,
                                                          const ::blocksparse::TargetInfo &target) {
-  llvm::SmallSetVector<StringRef, 16> operations;
-  for (const FamilyKernel &kernel : getFamilyKernels())
-    operations.insert(kernel.operation);
-  for (StringRef operation : operations)
-    patterns.add<LowerToKernels>(operation, patterns.getContext(), target);
+  forEachPlannedOp([&]<typename OpTy>() {
+    patterns.add<LowerToKernels>(OpTy::getOperationName(), patterns.getContext(), target);
+  });
 }
 
 /// Reports the first operation that the patterns can't lower.

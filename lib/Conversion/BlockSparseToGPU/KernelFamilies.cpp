@@ -8,8 +8,8 @@
 #include "Simt/SimtKernels.h"
 #include "Stream/StreamKernels.h"
 #include "Wgmma/WgmmaKernels.h"
-#include "blocksparse/IR/BlockSparseOps.h"
 #include "blocksparse/IR/KernelProblem.h"
+#include "blocksparse/IR/PlannedOps.h"
 #include "mlir/IR/Diagnostics.h"
 
 using namespace mlir;
@@ -100,6 +100,22 @@ static constexpr FamilyKernel familyKernels[] = {
     scalar<BsrCoordinateLutOp>(),
     scalar<BsrTransposeIndicesOp>(),
 };
+
+template <typename OpTy>
+static constexpr bool isInTable() {
+  constexpr StringLiteral name = OpTy::getOperationName();
+  for (const FamilyKernel &kernel : familyKernels)
+    if (std::string_view(kernel.operation.data(), kernel.operation.size()) ==
+        std::string_view(name.data(), name.size()))
+      return true;
+  return false;
+}
+
+static_assert((forEachPlannedOp([]<typename OpTy>() {
+                 static_assert(isInTable<OpTy>(),
+                               "every planned operation needs a row scalar<OpTy>() in the table");
+               }),
+               true));
 
 ArrayRef<FamilyKernel> mlir::blocksparse::device::getFamilyKernels() { return familyKernels; }
 

@@ -3,8 +3,7 @@
 
 #include "blocksparse/Transforms/BufferizableOpInterfaceImpl.h"
 
-#include "blocksparse/IR/BlockSparseDialect.h"
-#include "blocksparse/IR/BlockSparseOps.h"
+#include "blocksparse/IR/PlannedOps.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Utils/StructuredOpsUtils.h"
@@ -81,16 +80,9 @@ struct PlannedOpModel : public DstBufferizableOpInterfaceExternalModel<PlannedOp
 
 } // namespace
 
-template <typename... OpTys>
-static void attachModels(MLIRContext *context) {
-  (OpTys::template attachInterface<PlannedOpModel<OpTys>>(*context), ...);
-}
-
 void mlir::blocksparse::registerBufferizableOpInterfaceExternalModels(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, BlockSparseDialect *) {
-    attachModels<PlannedDSDOp, PlannedSDDOp, PlannedSoftmaxOp, PlannedSoftmaxGradOp,
-                 PlannedScatterMMOp, PlannedMatmulOp, PlannedToDenseOp, PlannedFromDenseOp,
-                 PlannedTransposeOp, BsrRowLutOp, BsrCoordinateLutOp, BsrTransposeIndicesOp>(
-        context);
+    forEachPlannedOp(
+        [&]<typename OpTy>() { OpTy::template attachInterface<PlannedOpModel<OpTy>>(*context); });
   });
 }

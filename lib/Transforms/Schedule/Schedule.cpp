@@ -4,7 +4,7 @@
 #include "blocksparse/Transforms/Schedule.h"
 #include "ProductShape.h"
 #include "SampledTilings.h"
-#include "blocksparse/IR/BlockSparseOps.h"
+#include "blocksparse/IR/PlannedOps.h"
 #include "blocksparse/Plan/Balance.h"
 #include "blocksparse/Plan/StageCost.h"
 #include "llvm/ADT/StringExtras.h"
@@ -189,8 +189,7 @@ static Schedule selectCUDAProduct(Operation *op, const TargetInfo &target) {
 //===----------------------------------------------------------------------===//
 
 bool mlir::blocksparse::needsSchedule(Operation *op) {
-  return isa<SDDOp, DSDOp, DDSOp, BsrAddmmOp, SampledAddmmOp, ScatterMMOp, MatmulOp, SoftmaxOp,
-             SoftmaxGradOp, ToDenseOp, FromDenseOp, TransposeOp>(op);
+  return !isPlannedOp(op) && getKernelProblem(op);
 }
 
 ScheduleAttr mlir::blocksparse::selectSchedule(Operation *op, const TargetInfo &target) {
