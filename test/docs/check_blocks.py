@@ -4,6 +4,8 @@
 """Checks every code block of a document.
 
 - mlir: a complete module; blocksparse-opt must parse and verify it.
+- cpp, tablegen, python: a first line `// lib/IR/Name.cpp` (or `# ...`) names a file that must hold
+  the other lines in this order, indented alike or not. `...` stands for lines that are left out.
 - c: must compile. A first line `// name.c` also saves the block under that name.
 - sh: is run if each of its commands is one of this project's tools or a plain helper. The blocks of
   a document run in order in one folder that looks like the repository's root, so that a later block
@@ -24,6 +26,7 @@ import tempfile
 
 FENCE = re.compile(r"^```(\w*)\s*$")
 HELPERS = {"cat", "head", "tail", "ls", "grep", "diff", "cmp", "cc", "echo", "sed", "export"}
+QUOTATIONS = {"cpp", "tablegen", "python"}
 TIMEOUT = 300
 
 
@@ -88,6 +91,23 @@ class Document:
         return self.run([self.options.cc, "-std=c11", "-Wall", "-Wextra", "-Werror", "-I.",
                          f"-I{include}", "-c", str(path), "-o", os.devnull])
 
+    def quoted_file(self, body):
+        """Returns the path that the first line of a quotation names, or None."""
+        name = re.match(r"(?://|#) ([\w./-]+)\n", body)
+        return self.options.source / name.group(1) if name else None
+
+    def try_quotation(self, body):
+        path = self.quoted_file(body)
+        if not path.exists():
+            return f"quotes {path.relative_to(self.options.source)}, which does not exist"
+        lines = iter([line.strip() for line in path.read_text().splitlines()])
+        for quoted in body.splitlines()[1:]:
+            quoted = quoted.strip()
+            if quoted not in ("", "...") and quoted not in lines:
+                return (f"quotes '{quoted}', which {path.relative_to(self.options.source)} does not "
+                        "hold after the lines before it")
+        return ""
+
     def try_sh(self, body):
         lines = ["set -e"]
         for line in body.replace("\\\n", " ").splitlines():
@@ -103,6 +123,8 @@ class Document:
             return f"runs {', '.join(sorted(set(foreign)))}" if foreign else ""
         if language in ("mlir", "c"):
             return ""
+        if language in QUOTATIONS and self.quoted_file(body):
+            return ""
         return f"no check for {language or 'plain text'}"
 
     def check(self):
@@ -113,7 +135,8 @@ class Document:
             if reason:
                 outcome, shown = "left alone", reason
             else:
-                shown = getattr(self, f"try_{language}")(body)
+                kind = "quotation" if language in QUOTATIONS else language
+                shown = getattr(self, f"try_{kind}")(body)
                 outcome = "failed" if shown else "passed"
             counts[outcome] += 1
             if reason and language in ("", "text"):
