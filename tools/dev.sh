@@ -206,7 +206,7 @@ run_lit() {
 run_suite() {
   local results="$build/lit-results.json" unit="$build/unit-results.log" status=0
   run_lit tests --order=smart -o "$results" "$@" || status=1
-  (cd "$build" && /usr/bin/python3 "$root/tools/progress.py" --quiet --log "$unit" "unit tests" ctest --verbose) ||
+  (cd "$build" && /usr/bin/python3 "$root/tools/progress.py" --quiet --log "$unit" "unit tests" ctest --verbose -j "$(nproc)") ||
     { status=1; grep -E '\[  FAILED  \]|Failed|Failure|error:' "$unit" | head -n 60; }
   local passed failed skipped
   read -r passed failed skipped < <(count "$results" "$unit")
