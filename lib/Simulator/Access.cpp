@@ -9,12 +9,6 @@
 
 using namespace blocksparse::sim;
 
-static std::string hex(uint64_t value) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "0x%llx", static_cast<unsigned long long>(value));
-  return text;
-}
-
 Cta *blocksparse::sim::ownerOfShared(Warp &warp, uint64_t &address) {
   uint64_t rank = address >> rankShift;
   if (!rank)
@@ -33,17 +27,17 @@ static void faultUnwritten(Warp &warp, const char *space, uint64_t address, cons
                            uint64_t bytes) {
   uint64_t first = static_cast<uint64_t>(std::find(written, written + bytes, 0) - written);
   warp.fault("expects a read of written memory, but got " + std::to_string(bytes) + " bytes at " +
-             space + " address " + hex(address) + " of which nothing wrote byte " +
+             space + " address " + hexadecimal(address) + " of which nothing wrote byte " +
              std::to_string(first));
 }
 
 /// Returns whether the access reads bytes that must have been written.
 static bool reads(AccessKind kind) {
-  return kind == AccessKind::Read || kind == AccessKind::ReadWrite;
+  return kind == AccessKind::Read || kind == AccessKind::ReadWrite || kind == AccessKind::Barrier;
 }
 
 static bool writes(AccessKind kind) {
-  return kind == AccessKind::Write || kind == AccessKind::ReadWrite;
+  return kind == AccessKind::Write || kind == AccessKind::ReadWrite || kind == AccessKind::Barrier;
 }
 
 static bool allWritten(const uint8_t *written, uint64_t bytes) {
@@ -74,6 +68,13 @@ static uint8_t *accessShared(Warp &warp, uint64_t address, uint64_t bytes, Acces
   }
   if (writes(kind))
     std::memset(written, 0xff, bytes);
+  Judge *judge = judgeOf(warp);
+  if (judge && kind != AccessKind::Barrier && kind != AccessKind::Begin) {
+    Judge::Actor actor = judge->generic(warp);
+    if (!(writes(kind) ? judge->write(warp, owner->rank, offset, bytes, actor)
+                       : judge->read(warp, owner->rank, offset, bytes, actor)))
+      return nullptr;
+  }
   return owner->shared.data() + offset;
 }
 
@@ -85,7 +86,8 @@ static uint8_t *accessGlobal(Warp &warp, const Op &op, uint64_t address, uint64_
     int64_t found = memory.find(address);
     if (found < 0 || !memory.get(static_cast<size_t>(found)).contains(address, bytes)) {
       warp.fault("expects an access within an allocation, but got " + std::to_string(bytes) +
-                 " bytes at global address " + hex(address) + ", " + memory.describe(address));
+                 " bytes at global address " + hexadecimal(address) + ", " +
+                 memory.describe(address));
       return nullptr;
     }
     index = static_cast<size_t>(found);
@@ -108,7 +110,7 @@ uint8_t *blocksparse::sim::access(Warp &warp, const Op &op, Space space, uint64_
                                   uint64_t bytes, uint64_t alignment, AccessKind kind) {
   if (address & (alignment - 1)) {
     warp.fault("expects an address aligned to " + std::to_string(alignment) + " bytes, but got " +
-               hex(address));
+               hexadecimal(address));
     return nullptr;
   }
   switch (space) {

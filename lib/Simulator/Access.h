@@ -20,8 +20,10 @@ inline constexpr uint64_t sharedWindow = uint64_t(1) << 56;
 /// shared::cluster addresses, as the manual asks.
 inline constexpr unsigned rankShift = 24;
 
-/// A Peek is a read of bytes that may never have been written.
-enum class AccessKind : uint8_t { Read, Write, ReadWrite, Peek };
+/// A Peek is a read of bytes that may never have been written. Barrier is a ReadWrite of an
+/// mbarrier, and Begin the check of bounds for an asynchronous write: neither is judged as an
+/// access of the warp.
+enum class AccessKind : uint8_t { Read, Write, ReadWrite, Peek, Barrier, Begin };
 
 /// Returns the host memory of `bytes` bytes at `address` in `space`, or nullptr after it has
 /// reported a fault. The address must be a multiple of `alignment`. A write marks the bytes as
@@ -32,6 +34,13 @@ uint8_t *access(Warp &warp, const Op &op, Space space, uint64_t address, uint64_
 /// Returns the CTA of the cluster that owns a shared address and reduces the address to that CTA's
 /// own; nullptr after a fault for a rank that the cluster does not have.
 Cta *ownerOfShared(Warp &warp, uint64_t &address);
+
+/// Returns the judge of the warp's cluster, or nullptr where races are not checked or an operation
+/// is performed that was judged when it began.
+inline Judge *judgeOf(const Warp &warp) {
+  Judge *judge = warp.cta.cluster.judge.get();
+  return judge && !judge->paused ? judge : nullptr;
+}
 
 /// Returns the address of a lane: its base register plus the instruction's offset.
 inline uint64_t laneAddress(const Warp &warp, const Op &op, Slot slot, unsigned lane) {

@@ -13,8 +13,15 @@ namespace blocksparse::sim {
 /// The asynchronous operations of one commit group.
 using AsyncGroup = std::vector<std::function<void()>>;
 
-/// Performs the oldest groups until at most `pending` are left.
-void finishGroups(std::deque<AsyncGroup> &groups, size_t pending);
+/// Commits the open operations of a queue of the warp.
+void commitGroup(Warp &warp, Queue queue, AsyncGroup &open, std::deque<AsyncGroup> &groups);
+
+/// Performs the oldest groups of a queue until at most `pending` are left.
+void finishGroups(Warp &warp, Queue queue, std::deque<AsyncGroup> &groups, size_t pending);
+
+/// Judges an access of shared memory by the open group of a queue; its bounds were checked before.
+/// Returns false after it has reported a fault.
+bool judgeAccess(Warp &warp, uint64_t address, uint64_t bytes, Queue queue, bool writes);
 
 /// Returns the marks of written bytes of shared memory at `address`, which was checked before.
 uint8_t *sharedMarks(Warp &warp, uint64_t address);
@@ -34,7 +41,12 @@ void performFor(Warp &warp, const Op &op, uint32_t active, Work work) {
   uint32_t lanes = warp.active;
   warp.current = &op;
   warp.active = active;
+  Judge *judge = warp.cta.cluster.judge.get();
+  if (judge)
+    judge->paused = true;
   work();
+  if (judge)
+    judge->paused = false;
   if (warp.cta.grid.hasFault())
     return;
   warp.current = current;

@@ -16,13 +16,36 @@
 
 using namespace blocksparse::sim;
 
-void blocksparse::sim::finishGroups(std::deque<AsyncGroup> &groups, size_t pending) {
+void blocksparse::sim::commitGroup(Warp &warp, Queue queue, AsyncGroup &open,
+                                   std::deque<AsyncGroup> &groups) {
+  groups.push_back(std::move(open));
+  open.clear();
+  if (Judge *judge = judgeOf(warp))
+    judge->commit(warp, queue);
+}
+
+void blocksparse::sim::finishGroups(Warp &warp, Queue queue, std::deque<AsyncGroup> &groups,
+                                    size_t pending) {
+  if (Judge *judge = judgeOf(warp))
+    judge->finish(warp, queue, static_cast<uint32_t>(pending));
   while (groups.size() > pending) {
     AsyncGroup group = std::move(groups.front());
     groups.pop_front();
     for (const std::function<void()> &work : group)
       work();
   }
+}
+
+bool blocksparse::sim::judgeAccess(Warp &warp, uint64_t address, uint64_t bytes, Queue queue,
+                                   bool writes) {
+  Judge *judge = judgeOf(warp);
+  Cta *owner = judge ? ownerOfShared(warp, address) : nullptr;
+  if (!owner)
+    return !judge;
+  Judge::Actor actor = judge->queued(warp, queue);
+  uint64_t offset = address - sharedBase;
+  return writes ? judge->write(warp, owner->rank, offset, bytes, actor)
+                : judge->read(warp, owner->rank, offset, bytes, actor);
 }
 
 uint8_t *blocksparse::sim::sharedMarks(Warp &warp, uint64_t address) {
@@ -59,8 +82,8 @@ void executeCopy(Warp &warp, const Op &op) {
                  std::to_string(bytes));
       return;
     }
-    uint8_t *to = access(warp, op, Space::Shared, target, size, size, AccessKind::Write);
-    if (!to)
+    uint8_t *to = access(warp, op, Space::Shared, target, size, size, AccessKind::Begin);
+    if (!to || !judgeAccess(warp, target, size, Queue::Copies, /*writes=*/true))
       return;
     const uint8_t *from = nullptr;
     if (bytes) {
@@ -88,14 +111,13 @@ void executeCopy(Warp &warp, const Op &op) {
 }
 
 void commitCopies(Warp &warp, const Op &) {
-  warp.copyGroups.push_back(std::move(warp.openCopies));
-  warp.openCopies.clear();
+  commitGroup(warp, Queue::Copies, warp.openCopies, warp.copyGroups);
 }
 
 void waitForCopies(Warp &warp, const Op &op) {
   if (op.aux[0])
     commitCopies(warp, op);
-  finishGroups(warp.copyGroups, static_cast<size_t>(op.immediate));
+  finishGroups(warp, Queue::Copies, warp.copyGroups, static_cast<size_t>(op.immediate));
 }
 
 bool decodeCopyAsync(Decoder &decoder) {

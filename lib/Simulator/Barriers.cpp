@@ -3,6 +3,8 @@
 //
 // Named barriers of a CTA, barriers of a warp and the barrier of a cluster.
 
+#include "Barriers.h"
+
 #include "Access.h"
 #include "Execute.h"
 
@@ -18,6 +20,7 @@ constexpr unsigned barrierCount = 16;
 void complete(NamedBarrier &barrier) {
   barrier.arrived = 0;
   barrier.expected = 0;
+  barrier.knowledge.complete();
   ++barrier.generation;
 }
 
@@ -48,6 +51,8 @@ NamedBarrier *arrive(Warp &warp, const Op &op) {
   }
   barrier.expected = expected;
   barrier.arrived += laneCount;
+  if (Judge *judge = judgeOf(warp))
+    judge->release(warp, barrier.knowledge);
   return &barrier;
 }
 
@@ -66,7 +71,11 @@ bool waitAtBarrier(Warp &warp, const Op &op) {
   // Warps that ended while others waited no longer count.
   if (barrier->generation == memory && barrier->arrived >= expectedThreads(warp, op, lane))
     complete(*barrier);
-  return barrier->generation != memory;
+  if (barrier->generation == memory)
+    return false;
+  if (Judge *judge = judgeOf(warp))
+    judge->acquire(warp, barrier->knowledge);
+  return true;
 }
 
 void arriveAtBarrier(Warp &warp, const Op &op) {
@@ -85,8 +94,12 @@ uint32_t liveThreads(const Cluster &cluster) {
   return threads;
 }
 
-void arriveAtCluster(Warp &warp, const Op &) {
+enum : unsigned { auxRelaxed };
+
+void arriveAtCluster(Warp &warp, const Op &op) {
   Cluster &cluster = warp.cta.cluster;
+  if (Judge *judge = judgeOf(warp); judge && !op.aux[auxRelaxed])
+    judge->release(warp, cluster.knowledge);
   warp.clusterGeneration = cluster.generation;
   cluster.arrived += static_cast<uint32_t>(std::popcount(warp.active));
 }
@@ -99,14 +112,20 @@ bool waitAtCluster(Warp &warp, const Op &) {
   }
   if (cluster.generation == warp.clusterGeneration && cluster.arrived >= liveThreads(cluster)) {
     cluster.arrived = 0;
+    cluster.knowledge.complete();
     ++cluster.generation;
   }
-  return cluster.generation != warp.clusterGeneration;
+  if (cluster.generation == warp.clusterGeneration)
+    return false;
+  if (Judge *judge = judgeOf(warp))
+    judge->acquire(warp, cluster.knowledge);
+  return true;
 }
 
 bool decodeCluster(Decoder &decoder) {
-  for (std::string_view order : {"release", "acquire", "relaxed"})
+  for (std::string_view order : {"release", "acquire"})
     decoder.take(order);
+  decoder.op.aux[auxRelaxed] = decoder.take("relaxed");
   decoder.op.converges = decoder.take("aligned");
   if (decoder.take("arrive")) {
     decoder.op.run = arriveAtCluster;
@@ -151,6 +170,21 @@ bool decodeBarrier(Decoder &decoder) {
 }
 
 } // namespace
+
+std::string blocksparse::sim::describeBarrierWait(const Warp &warp, const Op &op, unsigned lane) {
+  if (op.flow != Flow::Blocking)
+    return "";
+  if (op.tryRun == waitAtCluster)
+    return std::to_string(warp.cta.cluster.arrived) + " of " +
+           std::to_string(liveThreads(warp.cta.cluster)) + " threads of the cluster have arrived";
+  if (op.tryRun != waitAtBarrier)
+    return std::to_string(warp.registerCount) + " registers a thread and " +
+           std::to_string(warp.cta.freeRegisters) + " free ones";
+  uint32_t number = warp.in<uint32_t>(op.a)[lane];
+  return std::to_string(warp.cta.barriers[number % barrierCount].arrived) + " of " +
+         std::to_string(expectedThreads(warp, op, lane)) + " threads have arrived at barrier " +
+         std::to_string(number);
+}
 
 void blocksparse::sim::addBarrierInstructions(DecodeTable &table) {
   table["bar"] = decodeBarrier;

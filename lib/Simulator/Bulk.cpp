@@ -200,7 +200,20 @@ bool gather(Warp &warp, const Op &op, unsigned lane, BulkCopy &copy) {
   return true;
 }
 
-/// Marks the destination of a load as not written until the load is made.
+/// Judges the write of a load to the shared memory of one CTA, and its use of the mbarrier there.
+bool judgeLoad(Warp &warp, uint64_t shared, uint64_t barrier, uint64_t bytes) {
+  Judge *judge = judgeOf(warp);
+  Cta *owner = judge ? ownerOfShared(warp, shared) : nullptr;
+  Cta *barrierOwner = owner ? ownerOfShared(warp, barrier) : nullptr;
+  if (!judge || !owner || !barrierOwner)
+    return !judge;
+  uint64_t offset = barrier - sharedBase;
+  return judge->useBarrier(warp, barrierOwner->rank, offset, /*isAsync=*/true) &&
+         judge->write(warp, owner->rank, shared - sharedBase, bytes,
+                      judge->bulkLoad(barrierOwner->rank, offset));
+}
+
+/// Marks the destination of a load as not written until the load is made, and judges its write.
 bool unmark(Warp &warp, const Op &op, const BulkCopy &copy) {
   uint64_t bytes = copy.bytes;
   TensorMap map;
@@ -209,12 +222,34 @@ bool unmark(Warp &warp, const Op &op, const BulkCopy &copy) {
       return false;
     bytes = map.boxBytes();
   }
-  if (op.aux[auxMulticast])
-    return true;
-  if (!access(warp, op, Space::Shared, copy.shared, bytes, 1, AccessKind::Write))
-    return false;
-  std::memset(sharedMarks(warp, copy.shared), 0, bytes);
+  uint64_t own = (uint64_t(1) << rankShift) - 1;
+  for (uint32_t rest = op.aux[auxMulticast] ? copy.targets : 1; rest; rest &= rest - 1) {
+    uint64_t shared = copy.shared, barrier = copy.barrier;
+    if (op.aux[auxMulticast]) {
+      uint64_t window = static_cast<uint64_t>(__builtin_ctz(rest) + 1) << rankShift;
+      shared = (shared & own) | window;
+      barrier = (barrier & own) | window;
+    }
+    if (!access(warp, op, Space::Shared, shared, bytes, 1, AccessKind::Begin) ||
+        !access(warp, op, Space::Shared, barrier, 8, 8, AccessKind::Begin) ||
+        !judgeLoad(warp, shared, barrier, bytes))
+      return false;
+    std::memset(sharedMarks(warp, shared), 0, bytes);
+  }
   return true;
+}
+
+/// Judges the read of a store.
+bool judgeStore(Warp &warp, const Op &op, const BulkCopy &copy) {
+  uint64_t bytes = copy.bytes;
+  TensorMap map;
+  if (op.aux[auxTensorRank]) {
+    if (!readMap(warp, op, copy.global, map))
+      return false;
+    bytes = map.boxBytes();
+  }
+  return access(warp, op, Space::Shared, copy.shared, bytes, 1, AccessKind::Begin) &&
+         judgeAccess(warp, copy.shared, bytes, Queue::BulkStores, /*writes=*/false);
 }
 
 void issueLoad(Warp &warp, const Op &op) {
@@ -233,7 +268,7 @@ void issueStore(Warp &warp, const Op &op) {
   for (uint32_t rest = warp.active; rest; rest &= rest - 1) {
     unsigned lane = static_cast<unsigned>(__builtin_ctz(rest));
     BulkCopy copy;
-    if (!gather(warp, op, lane, copy))
+    if (!gather(warp, op, lane, copy) || !judgeStore(warp, op, copy))
       return;
     warp.openBulk.push_back([&warp, &op, copy, lane] {
       performFor(warp, op, 1u << lane, [&] { performStore(warp, op, copy); });
@@ -242,12 +277,11 @@ void issueStore(Warp &warp, const Op &op) {
 }
 
 void commitStores(Warp &warp, const Op &) {
-  warp.bulkGroups.push_back(std::move(warp.openBulk));
-  warp.openBulk.clear();
+  commitGroup(warp, Queue::BulkStores, warp.openBulk, warp.bulkGroups);
 }
 
 void waitForStores(Warp &warp, const Op &op) {
-  finishGroups(warp.bulkGroups, static_cast<size_t>(op.immediate));
+  finishGroups(warp, Queue::BulkStores, warp.bulkGroups, static_cast<size_t>(op.immediate));
 }
 
 /// Decodes the address in operand `index`; its offset goes to `offset`.

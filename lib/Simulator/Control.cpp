@@ -3,7 +3,7 @@
 //
 // Branches, ends, fences and other instructions without a result.
 
-#include "Cta.h"
+#include "Access.h"
 #include "Execute.h"
 
 using namespace blocksparse::sim;
@@ -38,12 +38,22 @@ bool decodeTrap(Decoder &decoder) {
   return decoder.expectOperands(0);
 }
 
-/// Memory is sequentially consistent here and has one proxy, so that fences do nothing.
+void executeProxyFence(Warp &warp, const Op &) {
+  if (Judge *judge = judgeOf(warp))
+    judge->fenceProxies(warp);
+}
+
+/// Memory is sequentially consistent here, so that only the fences between proxies do something:
+/// those for shared memory, and the one that makes mbarriers visible after their initialisation.
 bool decodeFence(Decoder &decoder) {
+  const auto &words = decoder.in.words;
+  bool proxies = words.size() >= 3 && words[1] == "proxy" && words[2] == "async" &&
+                 (words.size() == 3 || words[3] != "global");
+  bool initialisation = words.size() >= 2 && words[1] == "mbarrier_init";
   while (!decoder.takeNext().empty())
     ;
   decoder.op.opClass = OpClass::Control;
-  decoder.op.run = doNothing;
+  decoder.op.run = proxies || initialisation ? executeProxyFence : doNothing;
   return true;
 }
 
@@ -57,10 +67,40 @@ bool decodeGridDependency(Decoder &decoder) {
   return decoder.expectOperands(0);
 }
 
-/// Registers are not a scarce resource here: only the form and the uniformity are checked.
+/// Gives up registers.
+void releaseRegisters(Warp &warp, const Op &op) {
+  uint32_t count = static_cast<uint32_t>(op.immediate);
+  if (count > warp.registerCount) {
+    warp.fault("expects at most the " + std::to_string(warp.registerCount) +
+               " registers of a thread, but got " + std::to_string(count));
+    return;
+  }
+  warp.cta.freeRegisters += uint64_t(warp.registerCount - count) * laneCount;
+  warp.registerCount = count;
+}
+
+/// Returns true when the CTA has as many free registers as the warp wants, and takes them.
+bool requestRegisters(Warp &warp, const Op &op) {
+  uint32_t count = static_cast<uint32_t>(op.immediate);
+  if (count < warp.registerCount) {
+    warp.fault("expects at least the " + std::to_string(warp.registerCount) +
+               " registers of a thread, but got " + std::to_string(count));
+    return false;
+  }
+  uint64_t wanted = uint64_t(count - warp.registerCount) * laneCount;
+  if (wanted > warp.cta.freeRegisters)
+    return false;
+  warp.cta.freeRegisters -= wanted;
+  warp.registerCount = count;
+  return true;
+}
+
+/// The registers of a CTA are a pool: what one warpgroup gives up another may take. Spills are the
+/// assembler's and not modelled.
 bool decodeSetMaxRegisters(Decoder &decoder) {
-  bool known = (decoder.take("inc") || decoder.take("dec")) && decoder.take("sync") &&
-               decoder.take("aligned") && decoder.take("u32");
+  bool more = decoder.take("inc");
+  bool known = (more || decoder.take("dec")) && decoder.take("sync") && decoder.take("aligned") &&
+               decoder.take("u32");
   int64_t count = 0;
   if (!known || !decoder.expectOperands(1) || !decoder.immediate(0, count))
     return decoder.notModelled();
@@ -68,7 +108,13 @@ bool decodeSetMaxRegisters(Decoder &decoder) {
     return decoder.expected("a multiple of 8 registers from 24 to 256");
   decoder.op.opClass = OpClass::Control;
   decoder.op.converges = true;
-  decoder.op.run = doNothing;
+  decoder.op.immediate = count;
+  if (more) {
+    decoder.op.flow = Flow::Blocking;
+    decoder.op.tryRun = requestRegisters;
+  } else {
+    decoder.op.run = releaseRegisters;
+  }
   return true;
 }
 

@@ -4,6 +4,7 @@
 #ifndef BLOCKSPARSE_LIB_SIMULATOR_CTA_H
 #define BLOCKSPARSE_LIB_SIMULATOR_CTA_H
 
+#include "Judge.h"
 #include "Warp.h"
 
 #include <memory>
@@ -18,6 +19,7 @@ struct NamedBarrier {
   uint32_t arrived = 0;    // threads
   uint32_t expected = 0;   // threads; 0 while nobody waits
   uint64_t generation = 1; // counts completions
+  BarrierKnowledge knowledge;
 };
 
 /// The arrivals at a wgmma warpgroup operation are not counted: each warp of the warpgroup computes
@@ -38,6 +40,8 @@ public:
   uint32_t id[3];
   std::vector<std::unique_ptr<Warp>> warps;
   NamedBarrier barriers[16];
+  /// The registers that setmaxnreg.dec and warps that ended have left.
+  uint64_t freeRegisters = 0;
   /// Shared memory; `shared[a - sharedBase]` is the byte at address a of the state space.
   std::vector<uint8_t> shared;
   /// 255 for each byte that was written, 0 for others.
@@ -53,6 +57,9 @@ struct Cluster {
   /// Threads that arrived at `barrier.cluster`, and how often it completed.
   uint32_t arrived = 0;
   uint64_t generation = 1;
+  BarrierKnowledge knowledge;
+  /// Null where races are not checked.
+  std::unique_ptr<Judge> judge;
 
   bool hasEnded() const;
 };

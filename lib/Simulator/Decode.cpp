@@ -3,6 +3,7 @@
 
 #include "Decode.h"
 
+#include "ProductJudge.h"
 #include "Warp.h"
 
 #include <bit>
@@ -245,8 +246,10 @@ std::unique_ptr<Kernel> blocksparse::sim::decodeKernel(const Function &function,
   if (decoded)
     // A kernel whose text ends without `ret` ends there.
     kernel->ops.emplace_back().flow = Flow::Exit;
-  if (decoded)
+  if (decoded) {
+    markProductRegisters(*kernel);
     return kernel;
+  }
   error = "kernel '" + function.name + "', " + reason;
   return nullptr;
 }

@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 
 using namespace blocksparse::sim;
 
@@ -30,19 +32,21 @@ static void logError(const std::string &error, unsigned count, const int *option
     std::fprintf(stderr, "simulated GPU: %s\n", error.c_str());
 }
 
-/// Returns whether PTX for `target` runs on the chip: sm_NN on every chip from NN on, sm_NNa on NN
-/// alone (PTX ISA, "PTX Module Directives: .target").
-static bool runsOn(const Chip &chip, const std::string &target) {
-  if (!target.starts_with("sm_") || target.size() < 5)
-    return false;
-  if (target.back() == 'a')
-    return target == chip.target;
-  return std::atoi(target.c_str() + 3) <= 10 * chip.major + chip.minor;
+/// Reads the PTX that takes the place of a module's.
+static bool readText(const std::string &path, std::string &text, std::string &error) {
+  std::ifstream file(path, std::ios::binary);
+  text.assign(std::istreambuf_iterator<char>(file), {});
+  if (file && !text.empty())
+    return true;
+  error = "expects PTX in the file '" + path + "' of BLOCKSPARSE_SIM_PTX, but got none";
+  return false;
 }
 
-static bool loadModule(DriverState &state, cuda::ModuleObject &loaded, const char *text,
+static bool loadModule(DriverState &state, cuda::ModuleObject &loaded, std::string text,
                        std::string &error) {
-  loaded.module = parseModule(text, error);
+  if (!state.replacement.empty() && !readText(state.replacement, text, error))
+    return false;
+  loaded.module = parseModule(std::move(text), error);
   if (!loaded.module)
     return false;
   if (!runsOn(state.chip, loaded.module->target)) {
@@ -195,14 +199,27 @@ static bool isLegal(const Chip &chip, const cuda::FunctionObject &function,
          static_cast<uint64_t>(std::max(function.maxDynamicSharedBytes, 49152));
 }
 
-static void report(const Grid &grid) {
+/// Writes the counters of a launch to the error stream, or appends them as a line of JSON to a
+/// file.
+static void report(const Grid &grid, const std::string &destination) {
   static constexpr const char *names[] = {"other",   "integer", "float", "memory",
                                           "control", "tensor",  "async"};
-  std::fprintf(stderr, "simulated GPU: kernel '%s'", grid.kernel.function->name.c_str());
+  bool json = destination != "-";
+  std::FILE *file = json ? std::fopen(destination.c_str(), "a") : stderr;
+  if (!file) {
+    std::fprintf(stderr, "simulated GPU: expects to append to '%s', but got: %s\n",
+                 destination.c_str(), std::strerror(errno));
+    return;
+  }
+  std::fprintf(
+      file, json ? "{\"kernel\": \"%s\", \"warp_instructions\": {" : "simulated GPU: kernel '%s'",
+      grid.kernel.function->name.c_str());
   for (size_t i = 0; i < static_cast<size_t>(OpClass::count); ++i)
-    std::fprintf(stderr, ", %s %llu", names[i],
+    std::fprintf(file, json ? "%s\"%s\": %llu" : "%s%s %llu", json && i == 0 ? "" : ", ", names[i],
                  static_cast<unsigned long long>(grid.counters.instructions[i]));
-  std::fprintf(stderr, " warp instructions\n");
+  std::fprintf(file, json ? "}}\n" : " warp instructions\n");
+  if (json)
+    std::fclose(file);
 }
 
 static cuda::Result launch(DriverCall &call, cuda::Function function, LaunchShape shape,
@@ -221,14 +238,15 @@ static cuda::Result launch(DriverCall &call, cuda::Function function, LaunchShap
   ExecutionOptions options;
   options.seed = state.seed;
   options.checkUnwritten = state.checkUnwritten;
+  options.checkRaces = state.checkRaces;
   options.residentCtas = residentCtas(state.chip, kernel, shape);
   Grid grid(kernel, state.memory, shape, std::move(parameters), options);
   if (!grid.run()) {
     state.sticky = cuda::errorLaunchFailed;
     state.fault = grid.getFault();
   }
-  if (state.reports)
-    report(grid);
+  if (!state.report.empty())
+    report(grid, state.report);
   // The launch itself succeeds, as on a device; the failure shows at the next synchronisation.
   return cuda::success;
 }

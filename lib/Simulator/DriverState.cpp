@@ -5,28 +5,48 @@
 
 #include "DriverState.h"
 
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 using namespace blocksparse::sim;
 
+/// The devices in the order of their compute capability. Code for a chip goes to the first one that
+/// runs it.
 static constexpr Chip chips[] = {
-    {"sm_90a", "Simulated H200", 9, 0, 132, 232448, 233472, 52428800, uint64_t(141) << 30},
     {"sm_80", "Simulated A100", 8, 0, 108, 166912, 167936, 41943040, uint64_t(80) << 30},
+    {"sm_90a", "Simulated H200", 9, 0, 132, 232448, 233472, 52428800, uint64_t(141) << 30},
 };
+static constexpr const Chip &defaultChip = chips[1];
 
 static const char *environment(const char *name) {
   const char *value = std::getenv(name);
   return value && *value ? value : nullptr;
 }
 
-DriverState::DriverState() : chip(chips[0]) {
+DriverState::DriverState() : chip(defaultChip) {
   if (const char *seedText = environment("BLOCKSPARSE_SIM_SEED"))
     seed = std::strtoull(seedText, nullptr, 10);
   if (const char *text = environment("BLOCKSPARSE_SIM_CHECK_UNWRITTEN"))
     checkUnwritten = std::strcmp(text, "0") != 0;
-  reports = environment("BLOCKSPARSE_SIM_REPORT") != nullptr;
+  if (const char *text = environment("BLOCKSPARSE_SIM_CHECK_RACES"))
+    checkRaces = std::strcmp(text, "0") != 0;
+  if (const char *text = environment("BLOCKSPARSE_SIM_PTX"))
+    replacement = text;
+  if (const char *text = environment("BLOCKSPARSE_SIM_REPORT"))
+    report = text;
+}
+
+bool blocksparse::sim::runsOn(const Chip &chip, std::string_view target) {
+  if (!target.starts_with("sm_") || target.size() < 5)
+    return false;
+  if (target.back() == 'a')
+    return target == chip.target;
+  int number = 0;
+  auto [end, status] = std::from_chars(target.data() + 3, target.data() + target.size(), number);
+  return status == std::errc() && end == target.data() + target.size() && number >= 10 &&
+         number <= 10 * chip.major + chip.minor;
 }
 
 DriverState &DriverState::get() {
@@ -71,16 +91,18 @@ BLOCKSPARSE_SIM_EXPORT cuda::Result cuInit(unsigned) {
     return cuda::errorNoDevice;
   }
   if (const char *wanted = environment("BLOCKSPARSE_SIM_CHIP")) {
-    bool found = false;
+    const Chip *found = nullptr;
     for (const Chip &chip : chips)
-      if (std::strcmp(chip.target, wanted) == 0) {
-        call.state.chip = chip;
-        found = true;
-      }
+      if (!found && runsOn(chip, wanted))
+        found = &chip;
     if (!found) {
-      std::fprintf(stderr, "BLOCKSPARSE_SIM_CHIP: expects sm_90a or sm_80, but got '%s'\n", wanted);
+      std::fprintf(stderr,
+                   "BLOCKSPARSE_SIM_CHIP: expects a chip whose code an A100 (sm_80) or an H200 "
+                   "(sm_90a) runs, but got '%s'\n",
+                   wanted);
       return cuda::errorNoDevice;
     }
+    call.state.chip = *found;
   }
   call.state.initialized = true;
   return cuda::success;

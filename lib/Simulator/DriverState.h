@@ -73,6 +73,10 @@ struct Chip {
   uint64_t memoryBytes;
 };
 
+/// Returns whether code for `target` runs on the chip: sm_NN on every chip from NN on, sm_NNa on NN
+/// alone (PTX ISA, "PTX Module Directives: .target").
+bool runsOn(const Chip &chip, std::string_view target);
+
 class DriverState {
 public:
   static DriverState &get();
@@ -82,7 +86,12 @@ public:
   Chip chip;
   uint64_t seed = 0;
   bool checkUnwritten = true;
-  bool reports = false;
+  bool checkRaces = true;
+  /// A file whose PTX takes the place of every module's; empty for none.
+  std::string replacement;
+  /// Where the counters of each launch are written: empty for nowhere, "-" for the error stream,
+  /// else a file to which a JSON object is appended.
+  std::string report;
   GlobalMemory memory;
   cuda::ContextObject context;
   cuda::MemoryPoolObject pool;

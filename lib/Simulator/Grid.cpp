@@ -37,12 +37,20 @@ uint64_t Grid::random() {
   return z ^ (z >> 31);
 }
 
-static std::string triple(const uint32_t (&values)[3]) {
+std::string blocksparse::sim::hexadecimal(uint64_t value) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "0x%llx", static_cast<unsigned long long>(value));
+  return text;
+}
+
+std::string blocksparse::sim::triple(const uint32_t (&values)[3]) {
   return "(" + std::to_string(values[0]) + ", " + std::to_string(values[1]) + ", " +
          std::to_string(values[2]) + ")";
 }
 
 std::string Grid::describeInstruction(uint32_t position) const {
+  if (position >= kernel.function->instructions.size())
+    return "the end of the kernel";
   const Instruction &instruction = kernel.function->instructions[position];
   return "line " + std::to_string(instruction.line) + " '" + std::string(instruction.text) + "'";
 }
@@ -61,6 +69,9 @@ void Grid::fault(const Warp &warp, const std::string &text) {
 
 std::unique_ptr<Cluster> Grid::makeCluster(uint64_t index) {
   auto cluster = std::make_unique<Cluster>();
+  if (options.checkRaces && sharedBytes())
+    cluster->judge = std::make_unique<Judge>(*this, clusterSize(),
+                                             (threadsPerCta() + laneCount - 1) / laneCount);
   uint64_t across[3];
   for (int i = 0; i < 3; ++i)
     across[i] = shape.grid[i] / shape.cluster[i];
@@ -109,28 +120,4 @@ bool Grid::run() {
       reportDeadlock(resident);
   }
   return !faulty;
-}
-
-std::string Grid::describeWait(const Warp &warp, const LaneGroup &group) const {
-  char lanes[16];
-  std::snprintf(lanes, sizeof(lanes), "%08x", group.lanes);
-  return "warp " + std::to_string(warp.index) + " lanes " + lanes + " at " +
-         describeInstruction(group.position);
-}
-
-void Grid::reportDeadlock(const std::vector<std::unique_ptr<Cluster>> &resident) {
-  faulty = true;
-  message = "kernel '" + kernel.function->name + "': deadlock, every warp waits";
-  int reported = 0;
-  for (const auto &cluster : resident)
-    for (const auto &cta : cluster->ctas) {
-      if (cta->hasEnded() || ++reported > 4)
-        continue;
-      message += "; CTA " + triple(cta->id);
-      for (const auto &warp : cta->warps)
-        for (const LaneGroup &group : warp->getGroups())
-          message += ", " + describeWait(*warp, group);
-    }
-  if (reported > 4)
-    message += "; and " + std::to_string(reported - 4) + " more CTAs";
 }

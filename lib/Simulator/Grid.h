@@ -7,6 +7,8 @@
 #include "Cta.h"
 #include "GlobalMemory.h"
 
+#include <algorithm>
+
 namespace blocksparse::sim {
 
 struct LaunchShape {
@@ -24,11 +26,19 @@ struct ExecutionOptions {
   unsigned residentCtas = 132;
   /// Report reads of memory that nothing wrote.
   bool checkUnwritten = true;
+  /// Judge the order of accesses to shared memory.
+  bool checkRaces = true;
 };
 
 struct Counters {
   uint64_t instructions[static_cast<size_t>(OpClass::count)] = {}; // of warps
 };
+
+/// Returns "0x..." for a report.
+std::string hexadecimal(uint64_t value);
+
+/// Returns "(x, y, z)".
+std::string triple(const uint32_t (&values)[3]);
 
 /// Executes one launch of a kernel.
 class Grid {
@@ -47,6 +57,14 @@ public:
   unsigned threadsPerCta() const { return shape.block[0] * shape.block[1] * shape.block[2]; }
   unsigned clusterSize() const { return shape.cluster[0] * shape.cluster[1] * shape.cluster[2]; }
   uint64_t random();
+  /// Returns the registers of a thread at the start: as many as the SM has for one CTA, rounded
+  /// down to a multiple of 8, and at most 255 of which one is not used.
+  uint32_t registersPerThread() const {
+    return std::min(65536 / ((threadsPerCta() + laneCount - 1) / laneCount * laneCount) / 8 * 8,
+                    256u);
+  }
+  /// Returns "line N 'opcode'" for the instruction at an index.
+  std::string describeInstruction(uint32_t position) const;
 
   const Kernel &kernel;
   GlobalMemory &memory;
@@ -61,7 +79,6 @@ private:
   std::unique_ptr<Cluster> makeCluster(uint64_t index);
   void reportDeadlock(const std::vector<std::unique_ptr<Cluster>> &resident);
   std::string describeWait(const Warp &warp, const LaneGroup &group) const;
-  std::string describeInstruction(uint32_t position) const;
 
   std::vector<uint8_t> parameterStorage;
   uint64_t state;

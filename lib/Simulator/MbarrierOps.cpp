@@ -6,6 +6,7 @@
 #include "MbarrierOps.h"
 
 #include "Access.h"
+#include "Async.h"
 #include "Execute.h"
 #include "Mbarrier.h"
 
@@ -13,11 +14,23 @@
 
 using namespace blocksparse::sim;
 
+/// Returns the CTA and the offset of an address in shared memory whose bounds were checked.
+static std::pair<unsigned, uint64_t> placeOf(Warp &warp, uint64_t address) {
+  Cta *owner = ownerOfShared(warp, address);
+  return {owner ? owner->rank : 0, address - sharedBase};
+}
+
 bool blocksparse::sim::updateMbarrier(Warp &warp, const Op &op, uint64_t address, uint32_t count,
                                       int64_t bytes) {
-  uint8_t *place = access(warp, op, Space::Shared, address, 8, 8, AccessKind::ReadWrite);
+  uint8_t *place = access(warp, op, Space::Shared, address, 8, 8, AccessKind::Barrier);
   if (!place)
     return false;
+  Judge *judge = warp.cta.cluster.judge.get();
+  auto [rank, offset] = placeOf(warp, address);
+  if (judge && !judge->useBarrier(warp, rank, offset, /*isAsync=*/false))
+    return false;
+  if (judge && count)
+    judge->arriveAtBarrier(warp, rank, offset);
   uint64_t bits;
   std::memcpy(&bits, place, 8);
   Mbarrier barrier(bits);
@@ -26,6 +39,8 @@ bool blocksparse::sim::updateMbarrier(Warp &warp, const Op &op, uint64_t address
     warp.fault(problem);
     return false;
   }
+  if (judge && Mbarrier(bits).parity() != barrier.parity())
+    judge->completePhase(rank, offset);
   bits = barrier.raw();
   std::memcpy(place, &bits, 8);
   return true;
@@ -42,11 +57,15 @@ void initialise(Warp &warp, const Op &op) {
       return;
     }
     uint8_t *place =
-        access(warp, op, Space::Shared, laneAddress(warp, op, op.a, lane), 8, 8, AccessKind::Write);
+        access(warp, op, Space::Shared, laneAddress(warp, op, op.a, lane), 8, 8, AccessKind::Begin);
     if (!place)
       return;
     uint64_t bits = Mbarrier::initialised(count).raw();
     std::memcpy(place, &bits, 8);
+    std::memset(sharedMarks(warp, laneAddress(warp, op, op.a, lane)), 0xff, 8);
+    auto [rank, offset] = placeOf(warp, laneAddress(warp, op, op.a, lane));
+    if (Judge *judge = judgeOf(warp))
+      judge->initialiseBarrier(warp, rank, offset);
   }
 }
 
@@ -54,7 +73,7 @@ void invalidate(Warp &warp, const Op &op) {
   for (uint32_t rest = warp.active; rest; rest &= rest - 1) {
     unsigned lane = static_cast<unsigned>(__builtin_ctz(rest));
     uint8_t *place =
-        access(warp, op, Space::Shared, laneAddress(warp, op, op.a, lane), 8, 8, AccessKind::Write);
+        access(warp, op, Space::Shared, laneAddress(warp, op, op.a, lane), 8, 8, AccessKind::Begin);
     if (!place)
       return;
     std::memset(place, 0, 8);
@@ -73,7 +92,7 @@ void arrive(Warp &warp, const Op &op) {
     uint32_t count = op.aux[auxExpectsBytes] ? op.aux[auxCounts] : operand;
     int64_t bytes = op.aux[auxExpectsBytes] ? operand : 0;
     if (op.d != noSlot) {
-      uint8_t *place = access(warp, op, Space::Shared, address, 8, 8, AccessKind::Read);
+      uint8_t *place = access(warp, op, Space::Shared, address, 8, 8, AccessKind::Barrier);
       if (!place)
         return;
       std::memcpy(&warp.out<uint64_t>(op.d)[lane], place, 8);
@@ -83,13 +102,32 @@ void arrive(Warp &warp, const Op &op) {
   }
 }
 
-/// Waits until the phase of parity b has completed for every active lane, and then gives true.
-/// `try_wait` may suspend the thread as long as it likes, so that false is never needed.
+/// Tells the judge that the given lanes have seen the last phase of their mbarriers complete.
+bool passBarriers(Warp &warp, const Op &op, uint32_t lanes) {
+  Judge *judge = judgeOf(warp);
+  uint64_t last = 0;
+  for (uint32_t rest = judge ? lanes : 0; rest; rest &= rest - 1) {
+    uint64_t address = laneAddress(warp, op, op.a, static_cast<unsigned>(__builtin_ctz(rest)));
+    if (address == last)
+      continue;
+    last = address;
+    auto [rank, offset] = placeOf(warp, address);
+    if (!judge->useBarrier(warp, rank, offset, /*isAsync=*/false) ||
+        !judge->passBarrier(warp, rank, offset))
+      return false;
+  }
+  return true;
+}
+
+/// Returns true when the phase of parity b has completed for an active lane, and gives the lanes for
+/// which it has. `try_wait` may suspend the thread as long as it likes, so that false is needed only
+/// for lanes that wait for something else than those that go on.
 bool waitForParity(Warp &warp, const Op &op) {
+  uint32_t passing = 0;
   for (uint32_t rest = warp.active; rest; rest &= rest - 1) {
     unsigned lane = static_cast<unsigned>(__builtin_ctz(rest));
-    const uint8_t *place =
-        access(warp, op, Space::Shared, laneAddress(warp, op, op.a, lane), 8, 8, AccessKind::Read);
+    const uint8_t *place = access(warp, op, Space::Shared, laneAddress(warp, op, op.a, lane), 8, 8,
+                                  AccessKind::Barrier);
     if (!place)
       return false;
     uint64_t bits;
@@ -99,10 +137,12 @@ bool waitForParity(Warp &warp, const Op &op) {
       warp.fault("expects an initialised mbarrier, but got 64 bits that are none");
       return false;
     }
-    if (barrier.parity() == (warp.in<uint32_t>(op.b)[lane] & 1))
-      return false;
+    if (barrier.parity() != (warp.in<uint32_t>(op.b)[lane] & 1))
+      passing |= 1u << lane;
   }
-  warp.storePredicate(op.d, allLanes);
+  if (!passing || !passBarriers(warp, op, passing))
+    return false;
+  warp.storePredicate(op.d, passing);
   return true;
 }
 
@@ -111,8 +151,8 @@ void testParity(Warp &warp, const Op &op) {
   uint32_t completed = 0;
   for (uint32_t rest = warp.active; rest; rest &= rest - 1) {
     unsigned lane = static_cast<unsigned>(__builtin_ctz(rest));
-    const uint8_t *place =
-        access(warp, op, Space::Shared, laneAddress(warp, op, op.a, lane), 8, 8, AccessKind::Read);
+    const uint8_t *place = access(warp, op, Space::Shared, laneAddress(warp, op, op.a, lane), 8, 8,
+                                  AccessKind::Barrier);
     if (!place)
       return;
     uint64_t bits;
@@ -120,7 +160,8 @@ void testParity(Warp &warp, const Op &op) {
     bool done = Mbarrier(bits).parity() != (warp.in<uint32_t>(op.b)[lane] & 1);
     completed |= static_cast<uint32_t>(done) << lane;
   }
-  warp.storePredicate(op.d, completed);
+  if (passBarriers(warp, op, completed))
+    warp.storePredicate(op.d, completed);
 }
 
 bool decodeArrive(Decoder &decoder) {
@@ -180,6 +221,23 @@ bool decodeMbarrier(Decoder &decoder) {
 }
 
 } // namespace
+
+std::string blocksparse::sim::describeMbarrierWait(const Warp &warp, const Op &op, unsigned lane) {
+  if (op.flow != Flow::Blocking || op.tryRun != waitForParity)
+    return "";
+  uint64_t address = laneAddress(warp, op, op.a, lane);
+  uint64_t rank = address >> rankShift,
+           offset = (address & ((uint64_t(1) << rankShift) - 1)) - sharedBase;
+  const Cluster &cluster = warp.cta.cluster;
+  const Cta &owner = rank ? *cluster.ctas[rank - 1] : warp.cta;
+  uint64_t bits;
+  std::memcpy(&bits, owner.shared.data() + offset, 8);
+  Mbarrier barrier(bits);
+  return "mbarrier " + hexadecimal(offset + sharedBase) + " of parity " +
+         std::to_string(barrier.parity()) + " expects " + std::to_string(barrier.pending()) +
+         " of " + std::to_string(barrier.expected()) + " arrivals and " +
+         std::to_string(barrier.transactions()) + " bytes";
+}
 
 void blocksparse::sim::addMbarrierInstructions(DecodeTable &table) {
   table["mbarrier"] = decodeMbarrier;

@@ -12,6 +12,9 @@ namespace blocksparse::sim {
 /// address. Returns false after a fault.
 bool updateMbarrier(Warp &warp, const Op &op, uint64_t address, uint32_t count, int64_t bytes);
 
+/// Says what a warp that waits at `op` waits for where that is an mbarrier; "" elsewhere.
+std::string describeMbarrierWait(const Warp &warp, const Op &op, unsigned lane);
+
 } // namespace blocksparse::sim
 
 #endif // BLOCKSPARSE_LIB_SIMULATOR_MBARRIEROPS_H

@@ -51,6 +51,8 @@ struct Op {
   /// Executes only when every lane named by `memberMask` (noSlot: all lanes that have not ended)
   /// is at this instruction.
   bool converges = false;
+  /// Accesses a register that a wgmma uses, and is none itself.
+  bool touchesProducts = false;
   Slot memberMask = noSlot;
   uint32_t line = 0;
   /// The allocation that the instruction accessed last: most accesses hit it again.
@@ -67,6 +69,7 @@ struct Kernel {
   /// device addresses of globals.
   std::vector<uint64_t> addresses;
   uint64_t staticSharedBytes = 0;
+  bool usesProducts = false; // has a wgmma
   /// The place of dynamic shared memory after the static variables.
   uint64_t dynamicSharedOffset = 0;
 };

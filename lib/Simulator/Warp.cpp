@@ -24,6 +24,9 @@ Warp::Warp(Cta &cta, unsigned index, uint32_t lanes) : cta(cta), index(index), l
   registers = reinterpret_cast<uint8_t *>((start + 63) / 64 * 64);
   constants = reinterpret_cast<const uint8_t *>(kernel.constants.data());
   groups.reserve(laneCount + 1);
+  if (kernel.usesProducts && cta.grid.options.checkRaces)
+    productJudge = std::make_unique<ProductJudge>(kernel);
+  registerCount = cta.grid.registersPerThread();
   if (!kernel.ops.empty())
     groups.push_back({0, lanes, 0, false});
 }
@@ -66,6 +69,25 @@ bool Warp::branch(const Op &op) {
   ++group->position;
   groups.push_back(taken);
   return true;
+}
+
+void Warp::end() {
+  live &= ~active;
+  if (live)
+    return;
+  cta.freeRegisters += uint64_t(registerCount) * laneCount;
+  auto count = [](const auto &open, const auto &groups) {
+    size_t operations = open.size();
+    for (const auto &waiting : groups)
+      operations += waiting.size();
+    return operations;
+  };
+  if (size_t stores = count(openBulk, bulkGroups))
+    fault("expects cp.async.bulk.wait_group before the end of the warp, but got " +
+          std::to_string(stores) + " bulk stores under way");
+  if (size_t products = count(openWgmma, wgmmaGroups))
+    fault("expects wgmma.wait_group before the end of the warp, but got " +
+          std::to_string(products) + " wgmma under way");
 }
 
 uint64_t Warp::run(uint64_t budget) {
@@ -114,22 +136,20 @@ uint64_t Warp::runGroup(LaneGroup &selected, uint64_t budget, uint32_t meet) {
     } else if (!active) {
       ++selected.position;
     } else if (op.flow == Flow::Exit) {
-      live &= ~active;
+      end();
       selected.lanes &= ~active;
       ++selected.position;
       if (!selected.lanes)
         groups.erase(groups.begin() + (&selected - groups.data()));
       return executed;
     } else {
-      if (op.converges) {
-        uint32_t members = live;
-        if (op.memberMask != noSlot)
-          members &= in<uint32_t>(op.memberMask)[__builtin_ctz(active)];
-        if (members & ~active) {
-          selected.blocked = true;
-          return executed - 1;
-        }
+      if (op.converges &&
+          convergingLanes(op, static_cast<unsigned>(__builtin_ctz(active))) & ~active) {
+        selected.blocked = true;
+        return executed - 1;
       }
+      if (op.touchesProducts && productJudge && !productJudge->access(*this, op))
+        return executed;
       if (op.flow == Flow::Plain) {
         op.run(*this, op);
       } else if (!op.tryRun(*this, op)) {

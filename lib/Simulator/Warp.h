@@ -14,9 +14,11 @@
 #define BLOCKSPARSE_LIB_SIMULATOR_WARP_H
 
 #include "Op.h"
+#include "ProductJudge.h"
 
 #include <deque>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -57,6 +59,10 @@ public:
   template <typename T>
   T *out(Slot slot) {
     return reinterpret_cast<T *>(registers + slot);
+  }
+  /// Returns the lanes that must be together at `op`; `lane` is one that is there.
+  uint32_t convergingLanes(const Op &op, unsigned lane) const {
+    return op.memberMask == noSlot ? live : live & in<uint32_t>(op.memberMask)[lane];
   }
   uint32_t predicate(Slot slot) const { return *in<uint32_t>(slot); }
 
@@ -99,9 +105,15 @@ public:
   /// These are the products of `wgmma`, in the same way.
   std::vector<std::function<void()>> openWgmma;
   std::deque<std::vector<std::function<void()>>> wgmmaGroups;
+  /// Null where the kernel has no wgmma or races are not checked.
+  std::unique_ptr<ProductJudge> productJudge;
+  /// The registers of each thread, as setmaxnreg counts them.
+  uint32_t registerCount = 0;
 
 private:
   LaneGroup *select();
+  /// Ends the active lanes. Reports asynchronous operations that the warp leaves behind.
+  void end();
   /// Runs a group until it reaches instruction `meet`, where another group may wait.
   uint64_t runGroup(LaneGroup &selected, uint64_t budget, uint32_t meet);
   /// Executes one branch; returns true where the group was split, so that groups are selected anew.

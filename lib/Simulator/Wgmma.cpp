@@ -137,26 +137,67 @@ void multiply(Warp &warp, const Op &op, uint64_t descriptorA, uint64_t descripto
   }
 }
 
+/// Judges the reads of an operand's rows or columns from `first` on, of those whose number is a
+/// multiple of `step`.
+bool judgeOperand(Warp &warp, const Op &op, const Descriptor &descriptor, bool isKMajor,
+                  unsigned first, unsigned count, unsigned step) {
+  for (unsigned i = 0; i < count; i += step)
+    for (unsigned k = 0; k < depth; k += step < 8 && !isKMajor ? 1 : 8) {
+      // A chunk holds 8 values of k of one row, or 8 rows of one k.
+      if (!isKMajor && i % 8)
+        continue;
+      uint64_t address =
+          isKMajor ? descriptor.chunk(first + i, k, true) : descriptor.chunk(k, first + i, false);
+      if (!access(warp, op, Space::Shared, address, 16, 16, AccessKind::Begin) ||
+          !judgeAccess(warp, address, 16, Queue::Products, /*writes=*/false))
+        return false;
+    }
+  return true;
+}
+
+/// Judges what the warp's part of the product reads in shared memory. All four warps of the
+/// warpgroup read B; the first one is judged for each row of it, the others for every eighth.
+bool judgeOperands(Warp &warp, const Op &op, uint64_t a, uint64_t b) {
+  if (!judgeOf(warp))
+    return true;
+  unsigned part = warp.index % 4;
+  return (op.a == noSlot ||
+          judgeOperand(warp, op, Descriptor(a), !op.aux[auxTransA], 16 * part, 16, 1)) &&
+         judgeOperand(warp, op, Descriptor(b), !op.aux[auxTransB], 0, op.aux[auxColumns],
+                      part ? 8 : 1);
+}
+
 void issue(Warp &warp, const Op &op) {
   unsigned lane = static_cast<unsigned>(__builtin_ctz(warp.active));
   uint64_t a = op.a == noSlot ? 0 : warp.in<uint64_t>(op.a)[lane];
   uint64_t b = warp.in<uint64_t>(op.b)[lane];
   bool adds = warp.predicate(op.c) >> lane & 1;
+  const Slot *slots = warp.cta.grid.kernel.slots.data() + op.list;
+  const Judge *judge = judgeOf(warp);
+  unsigned count = op.aux[auxColumns] / 2, fragments = op.a == noSlot ? registersOfA : 0;
+  if (judge && warp.productJudge &&
+      !warp.productJudge->begin(warp, op, slots, count, slots + count, fragments,
+                                judge->committed(warp, Queue::Products) + 1))
+    return;
+  if (!judgeOperands(warp, op, a, b))
+    return;
   warp.openWgmma.push_back([&warp, &op, a, b, adds] {
     performFor(warp, op, allLanes, [&] { multiply(warp, op, a, b, adds); });
   });
 }
 
 void commit(Warp &warp, const Op &) {
-  warp.wgmmaGroups.push_back(std::move(warp.openWgmma));
-  warp.openWgmma.clear();
+  commitGroup(warp, Queue::Products, warp.openWgmma, warp.wgmmaGroups);
 }
 
 void wait(Warp &warp, const Op &op) {
-  finishGroups(warp.wgmmaGroups, static_cast<size_t>(op.immediate));
+  finishGroups(warp, Queue::Products, warp.wgmmaGroups, static_cast<size_t>(op.immediate));
 }
 
-void doNothing(Warp &, const Op &) {}
+void fence(Warp &warp, const Op &) {
+  if (warp.productJudge)
+    warp.productJudge->fence();
+}
 
 bool takeFlag(Decoder &decoder, size_t index, bool isSign, uint32_t &flag) {
   int64_t value = 0;
@@ -214,7 +255,7 @@ bool decodeWgmma(Decoder &decoder) {
   if (decoder.take("mma_async"))
     return decodeMultiply(decoder);
   if (decoder.take("fence")) {
-    op.run = doNothing;
+    op.run = fence;
     return decoder.expectOperands(0);
   }
   if (decoder.take("commit_group")) {

@@ -14,7 +14,8 @@ const std::string shared = ".shared .align 1024 .b8 buffer[32768];\n"
 const std::string addresses = "mov.b64 %d1, buffer; mov.b64 %d2, barrier; setp.eq.b32 %p1, %t, 0;\n"
                               "cvt.u32.u64 %r20, %d2;\n";
 /// Lane 0 initialises the barrier for one arrival and announces %r21 bytes.
-const std::string announce = "@%p1 mbarrier.init.shared.b64 [%d2], 1; bar.sync 0;\n"
+const std::string announce = "@%p1 mbarrier.init.shared.b64 [%d2], 1;\n"
+                             "fence.mbarrier_init.release.cluster; bar.sync 0;\n"
                              "@%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%d2], %r21;\n";
 const std::string waitForPhase0 = "WAIT: mbarrier.try_wait.parity.shared.b64 %p2, [%r20], 0;\n"
                                   "@!%p2 bra WAIT;\n";
@@ -67,6 +68,25 @@ TEST(SimulatorAsync, CopyArrivesAtItsWait) {
   RunKernel forgets(addresses + copy + "cp.async.wait_group 1;" + read, shared);
   EXPECT_FALSE(forgets.run(numbers(256)));
   EXPECT_NE(forgets.error.find("expects a read of written memory"), std::string::npos);
+}
+
+TEST(SimulatorAsync, LanesOfOneWaitMayWaitForDifferentPhases) {
+  // Lane 0 waits for phase 0 of the first barrier, at which lane 1 arrives after it has passed the
+  // second barrier, whose parity 1 is that of the phase before the first.
+  RunKernel kernel(addresses +
+                       "@%p1 mbarrier.init.shared.b64 [%d2], 1;\n"
+                       "@%p1 mbarrier.init.shared.b64 [%d2+8], 1; bar.sync 0;\n"
+                       "setp.gt.u32 %p3, %t, 1; @%p3 bra END;\n"
+                       "shl.b32 %r2, %t, 3; add.u32 %r20, %r20, %r2;\n"
+                       "WAIT: mbarrier.try_wait.parity.shared.b64 %p2, [%r20], %t;\n"
+                       "@!%p2 bra WAIT;\n"
+                       "@!%p1 mbarrier.arrive.shared.b64 _, [%d2];\n"
+                       "mul.wide.u32 %d3, %t, 4; add.s64 %d4, %out, %d3; mov.b32 %r3, 7;\n"
+                       "st.global.b32 [%d4], %r3;\nEND:",
+                   shared);
+  ASSERT_TRUE(kernel.run(numbers(1))) << kernel.error;
+  EXPECT_EQ(kernel.output<uint32_t>(0), 7u);
+  EXPECT_EQ(kernel.output<uint32_t>(1), 7u);
 }
 
 TEST(SimulatorAsync, BulkCopyCompletesTheBarrier) {
@@ -158,7 +178,8 @@ TEST(SimulatorAsync, WgmmaMultipliesSwizzledTiles) {
           "ld.global.b32 %r1, [%d4+4]; st.shared.b32 [%d5+4], %r1;\n"
           "ld.global.b32 %r1, [%d4+8]; st.shared.b32 [%d5+8], %r1;\n"
           "ld.global.b32 %r1, [%d4+12]; st.shared.b32 [%d5+12], %r1;\n"
-          "ld.global.b32 %r1, [%d4+16]; st.shared.b32 [%d5+16], %r1; bar.sync 0;\n"
+          "ld.global.b32 %r1, [%d4+16]; st.shared.b32 [%d5+16], %r1;\n"
+          "fence.proxy.async.shared::cta; bar.sync 0;\n"
           // Leading offset 128 bytes (8 << 16), stride 256 bytes (16 << 32).
           "shr.u64 %d6, %d1, 4; or.b64 %d6, %d6, 68720001024; add.s64 %d7, %d6, 128;\n"
           "setp.ne.b32 %p3, 0, 0; wgmma.fence.sync.aligned;\n"
