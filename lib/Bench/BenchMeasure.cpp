@@ -82,8 +82,10 @@ LogicalResult mlir::blocksparse::measureBenchPoint(BenchProgram &program, const 
 }
 
 FailureOr<RunPlace> mlir::blocksparse::getBenchPlace(StringRef target, bool compileOnly,
-                                                     EmitErrorFn emitError) {
-  if (compileOnly && target != "native") {
+                                                     EmitErrorFn emitError, StringRef device,
+                                                     const SimulatorOptions &simulator) {
+  if (compileOnly && device == "auto" && !simulator.seed && !simulator.report &&
+      target != "native") {
     FailureOr<::blocksparse::Target> parsed = parseTarget(target, emitError);
     if (failed(parsed))
       return failure();
@@ -91,7 +93,7 @@ FailureOr<RunPlace> mlir::blocksparse::getBenchPlace(StringRef target, bool comp
     place.target = *parsed;
     return place;
   }
-  if (target == "cpu")
-    return RunPlace::get("cpu", "", emitError);
-  return RunPlace::get("auto", target == "native" ? StringRef() : target, emitError);
+  if (target == "cpu" && device == "auto")
+    return RunPlace::get("cpu", "", emitError, simulator);
+  return RunPlace::get(device, target == "native" ? StringRef() : target, emitError, simulator);
 }

@@ -40,8 +40,11 @@ LogicalResult measureBenchPoint(BenchProgram &program, const RunPlace &place,
                                 const BenchMeasure &measure, BenchTimes &times, BenchCheck &check);
 
 /// Returns the target to compile for and the device to run on, for "native" (a GPU if there is
-/// one), "cpu" or "cuda:<chip>". With `compileOnly` a device is needed only for "native".
-FailureOr<RunPlace> getBenchPlace(StringRef target, bool compileOnly, EmitErrorFn emitError);
+/// one), "cpu" or "cuda:<chip>", and a device as RunPlace::get takes it. With `compileOnly` a
+/// device is needed only for "native" and where one is named.
+FailureOr<RunPlace> getBenchPlace(StringRef target, bool compileOnly, EmitErrorFn emitError,
+                                  StringRef device = "auto",
+                                  const SimulatorOptions &simulator = {});
 
 } // namespace mlir::blocksparse
 

@@ -37,6 +37,7 @@ cl::OptionCategory category("blocksparse-bench options");
 struct BenchOptions {
   BenchPointOptions points{category};
   BenchMeasureOptions measure{category};
+  DeviceOptions device{category};
   TuningDatabaseOption tuningDatabase{category};
   cl::opt<bool> compileOnly{"compile-only", cl::desc("Compile, do not run: needs no GPU"),
                             cl::cat(category)};
@@ -272,7 +273,8 @@ int mlir::blocksparse::benchMain(int argc, char **argv) {
     if (!points)
       return emitError() << error;
     FailureOr<RunPlace> place =
-        getBenchPlace(options.measure.target, options.compileOnly, emitError);
+        getBenchPlace(options.measure.target, options.compileOnly, emitError, options.device.device,
+                      options.device.simulator());
     if (failed(place))
       return failure();
     Bench bench(options, std::move(*points), std::move(*place));

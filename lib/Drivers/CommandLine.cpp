@@ -30,6 +30,15 @@ TuningDatabaseOption::TuningDatabaseOption(cl::OptionCategory &category)
     setInitialValue(file);
 }
 
+SimulatorOptions DeviceOptions::simulator() const {
+  SimulatorOptions options;
+  if (simSeed.getNumOccurrences())
+    options.seed = simSeed.getValue();
+  if (simReport.getNumOccurrences())
+    options.report = simReport.empty() ? "-" : simReport.getValue();
+  return options;
+}
+
 CommandLineTool::CommandLineTool(int argc, char **argv)
     : argc(argc), argv(argv), init(this->argc, this->argv) {
   removeLibraryOptions();

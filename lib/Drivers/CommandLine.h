@@ -6,6 +6,8 @@
 #ifndef BLOCKSPARSE_LIB_DRIVERS_COMMANDLINE_H
 #define BLOCKSPARSE_LIB_DRIVERS_COMMANDLINE_H
 
+#include "../Execution/SimulatedDevice.h"
+
 #include "mlir/Support/LLVM.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
@@ -24,6 +26,26 @@ namespace mlir::blocksparse {
 /// variable BLOCKSPARSE_TUNING_DATABASE.
 struct TuningDatabaseOption : llvm::cl::opt<std::string> {
   explicit TuningDatabaseOption(llvm::cl::OptionCategory &category);
+};
+
+/// Declares the options that select the device a program runs on.
+struct DeviceOptions {
+  llvm::cl::OptionCategory &category;
+
+  llvm::cl::opt<std::string> device{
+      "device", llvm::cl::desc("auto (a GPU where there is one), cpu, cuda or simulated"),
+      llvm::cl::init("auto"), llvm::cl::cat(category)};
+  llvm::cl::opt<uint64_t> simSeed{
+      "sim-seed", llvm::cl::desc("Seed of the simulated GPU's orders of warps; 0: the plain order"),
+      llvm::cl::init(0), llvm::cl::cat(category)};
+  llvm::cl::opt<std::string> simReport{
+      "sim-report",
+      llvm::cl::desc("Write the counters of each launch on the simulated GPU there, one JSON "
+                     "object a line; without a file, on the error stream"),
+      llvm::cl::ValueOptional, llvm::cl::value_desc("file"), llvm::cl::cat(category)};
+
+  /// Returns the options of the simulated GPU that the command line gave.
+  SimulatorOptions simulator() const;
 };
 
 /// Performs the set-up and the exit of a command-line tool. Construct it before the options of the

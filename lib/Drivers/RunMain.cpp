@@ -78,8 +78,7 @@ struct RunOptions {
                  clEnumValN(Placement::Transposed, "transposed", "last two axes exchanged"),
                  clEnumValN(Placement::RowMajor, "none", "row-major, the default")),
       cl::cat(category)};
-  cl::opt<std::string> device{"device", cl::desc("auto (a GPU where there is one), cpu or cuda"),
-                              cl::init("auto"), cl::cat(category)};
+  DeviceOptions device{category};
   cl::opt<std::string> target{
       "target",
       cl::desc("What to make code for: cpu, cuda:<chip>, cuda:native, emulated "
@@ -330,7 +329,8 @@ static LogicalResult selectFunctions(Program &program, const RunOptions &options
 static LogicalResult runProgram(const RunOptions &options, llvm::SourceMgr &sourceMgr,
                                 MLIRContext &context) {
   auto emitError = [&] { return mlir::emitError(UnknownLoc::get(&context)); };
-  FailureOr<RunPlace> place = RunPlace::get(options.device, options.target, emitError);
+  FailureOr<RunPlace> place =
+      RunPlace::get(options.device.device, options.target, emitError, options.device.simulator());
   if (failed(place))
     return failure();
   FailureOr<ArgumentOptions> argumentOptions = getArgumentOptions(options, emitError);

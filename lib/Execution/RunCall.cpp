@@ -16,9 +16,18 @@ static bool hasDevice() {
   return blocksparseRtDeviceCount(&count) == BLOCKSPARSE_RT_SUCCESS;
 }
 
-FailureOr<RunPlace> RunPlace::get(StringRef device, StringRef target, EmitErrorFn emitError) {
-  if (device != "auto" && device != "cpu" && device != "cuda")
-    return emitError() << "expects the device 'auto', 'cpu' or 'cuda', but got '" << device << "'";
+FailureOr<RunPlace> RunPlace::get(StringRef device, StringRef target, EmitErrorFn emitError,
+                                  const SimulatorOptions &simulator) {
+  if (device != "auto" && device != "cpu" && device != "cuda" && device != "simulated")
+    return emitError() << "expects the device 'auto', 'cpu', 'cuda' or 'simulated', but got '"
+                       << device << "'";
+  bool simulated = device == "simulated";
+  if (!simulated && (simulator.seed || simulator.report))
+    return emitError()
+           << "expects the device 'simulated' with an option of the simulator, but got '" << device
+           << "'";
+  if (simulated && failed(selectSimulatedDevice(simulator, emitError)))
+    return failure();
   RunPlace place;
   if (!target.empty()) {
     FailureOr<::blocksparse::Target> parsed = parseTarget(target, emitError);
@@ -29,14 +38,19 @@ FailureOr<RunPlace> RunPlace::get(StringRef device, StringRef target, EmitErrorF
     place.target = *parsed;
   }
   bool cuda = place.target.usesDevice();
-  if (!target.empty() && device != "auto" && cuda != (device == "cuda"))
+  if (!target.empty() && device != "auto" && cuda != (simulated || device == "cuda"))
     return emitError() << "expects a target of the device '" << device << "', but got '" << target
                        << "'";
   if (!cuda && (!target.empty() || device == "cpu" || (device == "auto" && !hasDevice())))
     return place;
+  if (simulated && cuda)
+    selectSimulatedChip(place.target.first().chip());
   FailureOr<DeviceChoice> choice = findDevice(0, emitError);
   if (failed(choice))
     return failure();
+  if (simulated && !StringRef(choice->name).starts_with("Simulated"))
+    return emitError() << "expects a simulated GPU from BLOCKSPARSE_CUDA_DRIVER, but got '"
+                       << choice->name << "'";
   place.device = *choice;
   if (target.empty())
     place.target = choice->target;

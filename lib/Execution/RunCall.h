@@ -6,6 +6,7 @@
 #ifndef BLOCKSPARSE_LIB_EXECUTION_RUNCALL_H
 #define BLOCKSPARSE_LIB_EXECUTION_RUNCALL_H
 
+#include "SimulatedDevice.h"
 #include "blocksparse/Execution/DeviceCall.h"
 
 namespace mlir::blocksparse {
@@ -17,10 +18,12 @@ struct RunPlace {
   /// Set if the program runs on a GPU.
   std::optional<DeviceChoice> device;
 
-  /// Resolves the two options. `device` is "auto" (a GPU if there is one, else the CPU), "cpu" or
-  /// "cuda". `target` is "" for the best target of that device, or one of its targets. Fails with
-  /// an error if they do not fit each other, or the machine.
-  static FailureOr<RunPlace> get(StringRef device, StringRef target, EmitErrorFn emitError);
+  /// Resolves the two options. `device` is "auto" (a GPU if there is one, else the CPU), "cpu",
+  /// "cuda" or "simulated" (the simulated GPU, with the options `simulator`). `target` is "" for
+  /// the best target of that device, or one of its targets. Fails with an error if they do not fit
+  /// each other, or the machine.
+  static FailureOr<RunPlace> get(StringRef device, StringRef target, EmitErrorFn emitError,
+                                 const SimulatorOptions &simulator = {});
 };
 
 /// Executes a prepared call, repeatedly if wanted.

@@ -1,0 +1,42 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "SimulatedDevice.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+#include <cstdlib>
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+
+static constexpr const char *driverVariable = "BLOCKSPARSE_CUDA_DRIVER";
+
+/// Returns the path of the library in the folder of libraries that belongs to the tool's folder.
+static std::string pathBesideTool() {
+  static int symbol;
+  SmallString<128> path(
+      llvm::sys::path::parent_path(llvm::sys::fs::getMainExecutable(nullptr, &symbol)));
+  llvm::sys::path::append(path, "..", "lib", "libblocksparse_simgpu.so");
+  llvm::sys::path::remove_dots(path, /*remove_dot_dot=*/true);
+  return path.str().str();
+}
+
+LogicalResult mlir::blocksparse::selectSimulatedDevice(const SimulatorOptions &options,
+                                                       EmitErrorFn emitError) {
+  const char *given = std::getenv(driverVariable);
+  std::string path = given && *given ? given : pathBesideTool();
+  if (!llvm::sys::fs::exists(path))
+    return emitError() << "expects the simulated GPU's library, but got no file '" << path << "'";
+  setenv(driverVariable, path.c_str(), /*overwrite=*/1);
+  if (options.seed)
+    setenv("BLOCKSPARSE_SIM_SEED", std::to_string(*options.seed).c_str(), /*overwrite=*/1);
+  if (options.report)
+    setenv("BLOCKSPARSE_SIM_REPORT", options.report->c_str(), /*overwrite=*/1);
+  return success();
+}
+
+void mlir::blocksparse::selectSimulatedChip(const std::string &chip) {
+  setenv("BLOCKSPARSE_SIM_CHIP", chip.c_str(), /*overwrite=*/0);
+}
