@@ -92,6 +92,36 @@ struct InBf16 {
     return floatToBf16(F::apply(bf16ToFloat(a)...));
   }
 };
+/// Returns a * b + c, in f32 rounded to odd: an inexact result gets an odd last bit, so that a
+/// further rounding to 16 bits is that of the exact number. Requires operands of 16 bits, whose
+/// product is exact in f64.
+float fmaToOdd(double a, double b, double c) {
+  const double product = a * b, sum = product + c;
+  if (!std::isfinite(sum))
+    return canonical(static_cast<float>(sum));
+  // The error of the sum (Knuth's two-sum).
+  const double part = sum - product;
+  const double error = (product - (sum - part)) + (c - part);
+  double odd = sum;
+  if (error != 0 && std::bit_cast<uint64_t>(sum) % 2 == 0)
+    odd = std::nextafter(sum, error > 0 ? HUGE_VAL : -HUGE_VAL);
+  float rounded = static_cast<float>(odd);
+  if (static_cast<double>(rounded) == odd)
+    return rounded;
+  if (std::fabs(static_cast<double>(rounded)) > std::fabs(odd))
+    rounded = std::nextafter(rounded, 0.0f);
+  return std::bit_cast<float>(std::bit_cast<uint32_t>(rounded) | 1);
+}
+struct HalfFma {
+  static uint16_t apply(uint16_t a, uint16_t b, uint16_t c) {
+    return floatToHalf(fmaToOdd(halfToFloat(a), halfToFloat(b), halfToFloat(c)));
+  }
+};
+struct Bf16Fma {
+  static uint16_t apply(uint16_t a, uint16_t b, uint16_t c) {
+    return floatToBf16(fmaToOdd(bf16ToFloat(a), bf16ToFloat(b), bf16ToFloat(c)));
+  }
+};
 struct Reciprocal {
   static float apply(float a) { return canonical(1.0f / a); }
   static double apply(double a) { return 1.0 / a; }
@@ -191,6 +221,10 @@ bool decodeFma(Decoder &decoder) {
                                          : executeTernary<float, float, float, float, Fma>;
   else if (type->is(Type::Kind::Float, 64))
     decoder.op.run = executeTernary<double, double, double, double, Fma>;
+  else if (type->is(Type::Kind::Float, 16))
+    decoder.op.run = executeTernary<uint16_t, uint16_t, uint16_t, uint16_t, HalfFma>;
+  else if (type->is(Type::Kind::BFloat, 16))
+    decoder.op.run = executeTernary<uint16_t, uint16_t, uint16_t, uint16_t, Bf16Fma>;
   else
     return decoder.notModelled();
   return decodeSameWidth(decoder, 3, type->bits);

@@ -71,6 +71,30 @@ TEST(SimulatorFloat, HalfSumsRoundOnce) {
             0x6800u);
 }
 
+/// Returns fma.rn.<type> of three numbers of 16 bits.
+uint32_t fma16(const std::string &type, uint32_t a, uint32_t b, uint32_t c) {
+  return compute("mov.b32 {%h1, %h2}, %r1; cvt.u16.u32 %h3, %r2; fma.rn." + type +
+                     " %h4, %h1, %h2, %h3; cvt.u32.u16 %r0, %h4;",
+                 b << 16 | a, c);
+}
+
+TEST(SimulatorFloat, SixteenBitFmaRoundsOnce) {
+  // bf16: 1.5 * 2 + 1 = 4.
+  EXPECT_EQ(fma16("bf16", 0x3fc0, 0x4000, 0x3f80), 0x4080u);
+  // bf16: (1 + 2^-7) * (1 + 2^-7) = 1 + 2^-6 + 2^-14 rounds down.
+  EXPECT_EQ(fma16("bf16", 0x3f81, 0x3f81, 0x8000), 0x3f82u);
+  // bf16: 7 * 37/256 = 1 + 3 * 2^-8 is a tie, which 2^-60 decides although f32 cannot hold the sum.
+  EXPECT_EQ(fma16("bf16", 0x40e0, 0x3e14, 0x0000), 0x3f82u);
+  EXPECT_EQ(fma16("bf16", 0x40e0, 0x3e14, 0x2180), 0x3f82u);
+  EXPECT_EQ(fma16("bf16", 0x40e0, 0x3e14, 0xa180), 0x3f81u);
+  // f16: 2048 + 1 is a tie, and 2^-10 above it rounds up.
+  EXPECT_EQ(fma16("f16", 0x3c00, 0x3c00, 0x6800), 0x6800u);
+  EXPECT_EQ(fma16("f16", 0x3c01, 0x3c00, 0x6800), 0x6801u);
+  // Overflow, infinity times 0.
+  EXPECT_EQ(fma16("f16", 0x7bff, 0x4000, 0), 0x7c00u);
+  EXPECT_EQ(fma16("bf16", 0x7f80, 0, 0), 0x7fffu);
+}
+
 TEST(SimulatorFloat, DoublePrecision) {
   EXPECT_EQ(compute64("fma.rn.f64 %d0, %d1, %d2, %d3;", std::bit_cast<uint64_t>(3.0),
                       std::bit_cast<uint64_t>(0.5), std::bit_cast<uint64_t>(1.0)),
