@@ -1,14 +1,15 @@
 # This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# The three ways in which this project declares a library, in one place.
+# The ways in which this project declares its libraries and tools, in one place.
 
 # Everything that includes MLIR gets these through its link interface.
 add_library(BlockSparseCompilerFlags INTERFACE)
+target_compile_features(BlockSparseCompilerFlags INTERFACE cxx_std_20)
 target_include_directories(BlockSparseCompilerFlags INTERFACE
   "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>"
   "$<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>"
-  "$<INSTALL_INTERFACE:include>")
+  "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
 target_compile_options(BlockSparseCompilerFlags INTERFACE
   $<BUILD_INTERFACE:-Wall> $<BUILD_INTERFACE:-Wextra>
   $<BUILD_INTERFACE:-Wno-unused-parameter>)
@@ -33,6 +34,28 @@ target_include_directories(BlockSparseMLIRFlags SYSTEM INTERFACE
 target_compile_options(BlockSparseMLIRFlags INTERFACE $<BUILD_INTERFACE:-fno-exceptions>)
 target_link_libraries(BlockSparseMLIRFlags INTERFACE BlockSparseCompilerFlags)
 
+# blocksparse_export(Name)
+#   Makes a target part of the CMake package: BlockSparseIR is BlockSparse::IR there, and here as well.
+function(blocksparse_export name)
+  string(REGEX REPLACE "^BlockSparse" "" short "${name}")
+  set_target_properties(${name} PROPERTIES EXPORT_NAME "${short}")
+  get_target_property(type ${name} TYPE)
+  if(type STREQUAL "EXECUTABLE")
+    add_executable(BlockSparse::${short} ALIAS ${name})
+  else()
+    add_library(BlockSparse::${short} ALIAS ${name})
+  endif()
+  set_property(GLOBAL APPEND PROPERTY BLOCKSPARSE_EXPORTED_TARGETS "BlockSparse::${short}")
+endfunction()
+
+# blocksparse_install_shared_library(Name)
+#   Installs a shared library. The link without a version is for development.
+function(blocksparse_install_shared_library name)
+  blocksparse_export(${name})
+  install(TARGETS ${name} EXPORT BlockSparseTargets
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} NAMELINK_COMPONENT Development)
+endfunction()
+
 # blocksparse_add_plain_library(Name SOURCES ... LINK ...)
 #   A static library of plain C++: no LLVM, no MLIR.
 function(blocksparse_add_plain_library name)
@@ -40,6 +63,7 @@ function(blocksparse_add_plain_library name)
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC BlockSparseCompilerFlags ${ARG_LINK})
   set_property(GLOBAL APPEND PROPERTY BLOCKSPARSE_LIBS ${name})
+  blocksparse_export(${name})
 endfunction()
 
 # blocksparse_add_mlir_library(Name SOURCES ... DEPENDS ... LINK ... MLIR ...)
@@ -61,6 +85,7 @@ function(blocksparse_add_mlir_library name)
     target_precompile_headers(${name} REUSE_FROM BlockSparsePrecompiled)
   endif()
   set_property(GLOBAL APPEND PROPERTY BLOCKSPARSE_LIBS ${name})
+  blocksparse_export(${name})
 endfunction()
 
 # A precompiled header that is the same each time, for ccache; ninja looks at the times of its sources.
@@ -83,5 +108,6 @@ function(blocksparse_add_tool name)
   target_link_libraries(${name} PRIVATE ${ARG_LINK})
   set_target_properties(${name} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
-  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  blocksparse_export(${name})
+  install(TARGETS ${name} EXPORT BlockSparseTargets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()

@@ -16,22 +16,49 @@ install(DIRECTORY "${PROJECT_BINARY_DIR}/include/blocksparse"
   DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT Development
   FILES_MATCHING PATTERN "*.inc" PATTERN "CMakeFiles" EXCLUDE)
 
+# The license, the documents and the examples that they speak of.
+install(FILES
+    "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CHANGELOG.md"
+  DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+
 # The static libraries of a standalone build need targets that only that build has (StaticMLIR.cmake).
 if(BLOCKSPARSE_STANDALONE)
   return()
 endif()
 
 get_property(libraries GLOBAL PROPERTY BLOCKSPARSE_LIBS)
+blocksparse_export(BlockSparseCompilerFlags)
+blocksparse_export(BlockSparseMLIRFlags)
 install(TARGETS ${libraries} BlockSparseCompilerFlags BlockSparseMLIRFlags
   EXPORT BlockSparseTargets
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT Development)
-install(EXPORT BlockSparseTargets DESTINATION "${BLOCKSPARSE_INSTALL_CMAKEDIR}"
-  COMPONENT Development)
+install(EXPORT BlockSparseTargets NAMESPACE BlockSparse::
+  DESTINATION "${BLOCKSPARSE_INSTALL_CMAKEDIR}" COMPONENT Development)
+export(EXPORT BlockSparseTargets NAMESPACE BlockSparse::
+  FILE "${PROJECT_BINARY_DIR}/lib/cmake/BlockSparse/BlockSparseTargets.cmake")
+
+# Another project uses the install tree or, with BlockSparse_DIR, this build tree.
+get_property(BLOCKSPARSE_EXPORTED_TARGETS GLOBAL PROPERTY BLOCKSPARSE_EXPORTED_TARGETS)
+set(BLOCKSPARSE_CONFIG_DIRS "
+set(BLOCKSPARSE_INCLUDE_DIRS \"${PROJECT_SOURCE_DIR}/include\" \"${PROJECT_BINARY_DIR}/include\")
+set(BLOCKSPARSE_LIBRARY_DIR \"${PROJECT_BINARY_DIR}/lib\")
+set(BLOCKSPARSE_TOOLS_DIR \"${PROJECT_BINARY_DIR}/bin\")")
+configure_package_config_file(cmake/BlockSparseConfig.cmake.in
+  "${PROJECT_BINARY_DIR}/lib/cmake/BlockSparse/BlockSparseConfig.cmake"
+  INSTALL_DESTINATION "${PROJECT_BINARY_DIR}/lib/cmake/BlockSparse"
+  INSTALL_PREFIX "${PROJECT_BINARY_DIR}")
+set(BLOCKSPARSE_CONFIG_DIRS "
+set_and_check(BLOCKSPARSE_INCLUDE_DIRS \"\${PACKAGE_PREFIX_DIR}/${CMAKE_INSTALL_INCLUDEDIR}\")
+set_and_check(BLOCKSPARSE_LIBRARY_DIR \"\${PACKAGE_PREFIX_DIR}/${CMAKE_INSTALL_LIBDIR}\")
+set(BLOCKSPARSE_TOOLS_DIR \"\${PACKAGE_PREFIX_DIR}/${CMAKE_INSTALL_BINDIR}\")")
 configure_package_config_file(cmake/BlockSparseConfig.cmake.in
   "${PROJECT_BINARY_DIR}/cmake/BlockSparseConfig.cmake"
   INSTALL_DESTINATION "${BLOCKSPARSE_INSTALL_CMAKEDIR}")
-write_basic_package_version_file("${PROJECT_BINARY_DIR}/cmake/BlockSparseConfigVersion.cmake"
-  COMPATIBILITY SameMinorVersion)
+foreach(folder cmake lib/cmake/BlockSparse)
+  write_basic_package_version_file("${PROJECT_BINARY_DIR}/${folder}/BlockSparseConfigVersion.cmake"
+    COMPATIBILITY SameMinorVersion)
+endforeach()
 install(FILES
     "${PROJECT_BINARY_DIR}/cmake/BlockSparseConfig.cmake"
     "${PROJECT_BINARY_DIR}/cmake/BlockSparseConfigVersion.cmake"

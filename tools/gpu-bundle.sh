@@ -45,7 +45,7 @@ rm "$bundle/tools.o"
 ln -s blocksparse-run "$bundle/bin/blocksparse-bench"
 ln -s blocksparse-run "$bundle/bin/blocksparse-tune"
 
-cp -L "$build/lib/libblocksparse_runtime.so" "$bundle/lib/"
+cp -P "$build"/lib/libblocksparse_runtime.so* "$bundle/lib/"
 cp -L "$(find -L "$llvm/lib" /usr/lib/x86_64-linux-gnu -name libomp.so.5 | head -1)" "$bundle/lib/"
 cp "$build"/test/Unit/BlockSparse{RuntimeTests,LaunchCost} "$bundle/unit/"
 strip "$bundle"/unit/* "$bundle"/lib/*

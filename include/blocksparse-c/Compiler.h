@@ -39,8 +39,11 @@ typedef struct BlocksparseCompileOptions {
 
 /// Returns the version of this interface. Callers should refuse a library of another major version.
 #define BLOCKSPARSE_COMPILER_API_MAJOR 1
-#define BLOCKSPARSE_COMPILER_API_MINOR 0
+#define BLOCKSPARSE_COMPILER_API_MINOR 1
 void blocksparseCompilerApiVersion(int *major, int *minor);
+
+/// Returns the version of the project, "MAJOR.MINOR.PATCH".
+const char *blocksparseCompilerVersion(void);
 
 // Functions that return an int return 0, or 1 after errors, which were passed to `onError` (may be
 // NULL).

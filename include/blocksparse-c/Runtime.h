@@ -107,6 +107,9 @@ typedef struct blocksparseRtDeviceInfo {
   int64_t totalBytes;
 } blocksparseRtDeviceInfo;
 
+/* The version of this library, "MAJOR.MINOR.PATCH". It never fails. */
+BLOCKSPARSE_RT_API const char *blocksparseRtVersion(void);
+
 /* The CUDA version of the driver, 1000 * major + 10 * minor. */
 BLOCKSPARSE_RT_API blocksparseRtStatus blocksparseRtDriverVersion(int32_t *version);
 

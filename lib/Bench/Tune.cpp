@@ -5,6 +5,7 @@
 
 #include "KernelRevision.inc"
 #include "blocksparse/Compiler/Registration.h"
+#include "blocksparse/Support/Version.h"
 #include "blocksparse/Transforms/Schedule.h"
 
 #include "mlir/AsmParser/AsmParser.h"
@@ -21,8 +22,8 @@ using ::blocksparse::TargetInfo;
 
 /// Identifies this version in the database, because kernels of another version may have another
 /// speed.
-static constexpr const char *toolName =
-    "blocksparse " BLOCKSPARSE_VERSION "+" BLOCKSPARSE_KERNEL_REVISION;
+static const std::string toolName =
+    std::string("blocksparse ") + ::blocksparse::getVersion() + "+" BLOCKSPARSE_KERNEL_REVISION;
 
 static std::string getToday() {
   std::time_t now = std::time(nullptr);

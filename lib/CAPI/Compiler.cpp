@@ -5,6 +5,7 @@
 #include "blocksparse/Compiler/Compiler.h"
 #include "blocksparse/Compiler/Registration.h"
 #include "blocksparse/Execution/NativeTarget.h"
+#include "blocksparse/Support/Version.h"
 #include "blocksparse/Target/CPU/CHeader.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -120,6 +121,8 @@ static int give(StringRef text, BlocksparseTextCallback onText, void *userData) 
 }
 
 extern "C" {
+
+const char *blocksparseCompilerVersion(void) { return ::blocksparse::getVersion(); }
 
 void blocksparseCompilerApiVersion(int *major, int *minor) {
   *major = BLOCKSPARSE_COMPILER_API_MAJOR;

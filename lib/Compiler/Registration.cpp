@@ -6,6 +6,7 @@
 #include "blocksparse/Conversion/Passes.h"
 #include "blocksparse/IR/BlockSparseDialect.h"
 #include "blocksparse/Pipelines/Pipelines.h"
+#include "blocksparse/Support/Version.h"
 #include "blocksparse/Target/CPU/Passes.h"
 #include "blocksparse/Target/GPU/Passes.h"
 #include "blocksparse/Transforms/BufferizableOpInterfaceImpl.h"
@@ -15,25 +16,48 @@
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
 #include "mlir/Target/LLVMIR/Dialect/All.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 
-void mlir::blocksparse::registerAllDialects(DialectRegistry &registry) {
-  ::mlir::registerAllDialects(registry);
-  ::mlir::registerAllExtensions(registry);
+void mlir::blocksparse::registerBlockSparseDialect(DialectRegistry &registry) {
   registry.insert<BlockSparseDialect>();
-  registerBufferizableOpInterfaceExternalModels(registry);
-  // gpu-module-to-binary translates kernels.
-  registerAllGPUToLLVMIRTranslations(registry);
 }
 
-void mlir::blocksparse::registerAllPasses() {
-  ::mlir::registerAllPasses();
+void mlir::blocksparse::registerBlockSparsePasses() {
   registerBlockSparseConversionPasses();
   registerBlockSparseGPUConversionPasses();
   registerBlockSparseBufferizationPasses();
   registerBlockSparseTransformsPasses();
   registerBlockSparseCPUTargetPasses();
   registerBlockSparseGPUTargetPasses();
-  registerPipelines();
+}
+
+void mlir::blocksparse::registerBlockSparsePipelines() { registerPipelines(); }
+
+void mlir::blocksparse::registerBlockSparseBufferizationModels(DialectRegistry &registry) {
+  registerBufferizableOpInterfaceExternalModels(registry);
+}
+
+void mlir::blocksparse::registerAllDialects(DialectRegistry &registry) {
+  ::mlir::registerAllDialects(registry);
+  ::mlir::registerAllExtensions(registry);
+  registerBlockSparseDialect(registry);
+  registerBlockSparseBufferizationModels(registry);
+  // gpu-module-to-binary translates kernels.
+  registerAllGPUToLLVMIRTranslations(registry);
+}
+
+void mlir::blocksparse::registerAllPasses() {
+  ::mlir::registerAllPasses();
+  registerBlockSparsePasses();
+  registerBlockSparsePipelines();
+}
+
+void mlir::blocksparse::setVersionPrinter() {
+  llvm::cl::SetVersionPrinter([](raw_ostream &os) {
+    os << "blocksparse " << ::blocksparse::getVersion() << "\nLLVM " << LLVM_VERSION_STRING << "\n";
+  });
 }

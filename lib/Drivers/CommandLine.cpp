@@ -46,6 +46,7 @@ CommandLineTool::CommandLineTool(int argc, char **argv)
 
 void CommandLineTool::parseOptions(cl::OptionCategory &category, StringRef overview) {
   cl::HideUnrelatedOptions(category);
+  setVersionPrinter();
   cl::ParseCommandLineOptions(argc, argv, overview);
 }
 

@@ -8,5 +8,6 @@
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   mlir::blocksparse::registerAllDialects(registry);
+  mlir::blocksparse::setVersionPrinter();
   return mlir::failed(mlir::MlirLspServerMain(argc, argv, registry));
 }

@@ -8,6 +8,7 @@
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   mlir::blocksparse::registerAllDialects(registry);
+  mlir::blocksparse::setVersionPrinter();
   mlir::blocksparse::registerAllPasses();
   return mlir::asMainReturnCode(mlir::MlirOptMain(
       argc, argv,

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "blocksparse/Target/CPU/SharedLibrary.h"
+#include "blocksparse/Target/CPU/InstalledLibrary.h"
 #include "blocksparse/Target/CPU/OpenMPRuntime.h"
 
 #include "llvm/ADT/ScopeExit.h"
@@ -65,12 +66,13 @@ static LogicalResult runDriver(StringRef driver, ArrayRef<StringRef> arguments,
 }
 
 /// Returns the path of libblocksparse_runtime.so: the environment variable BLOCKSPARSE_RUNTIME,
-/// else the path at which the build put it, else the name that the linker finds.
+/// else the one that was installed with this compiler, else the name that the linker finds.
 static std::string findDeviceRuntime() {
   if (const char *chosen = std::getenv("BLOCKSPARSE_RUNTIME"))
     return chosen;
-  return llvm::sys::fs::exists(BLOCKSPARSE_RUNTIME_PATH) ? BLOCKSPARSE_RUNTIME_PATH
-                                                         : "libblocksparse_runtime.so";
+  std::string name = "libblocksparse_runtime.so";
+  std::string installed = findInstalledLibrary(name);
+  return installed.empty() ? name : installed;
 }
 
 /// Appends the library and, if its path is known, its directory to the run path.

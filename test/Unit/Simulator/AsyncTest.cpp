@@ -73,16 +73,15 @@ TEST(SimulatorAsync, CopyArrivesAtItsWait) {
 TEST(SimulatorAsync, LanesOfOneWaitMayWaitForDifferentPhases) {
   // Lane 0 waits for phase 0 of the first barrier, at which lane 1 arrives after it has passed the
   // second barrier, whose parity 1 is that of the phase before the first.
-  RunKernel kernel(addresses +
-                       "@%p1 mbarrier.init.shared.b64 [%d2], 1;\n"
-                       "@%p1 mbarrier.init.shared.b64 [%d2+8], 1; bar.sync 0;\n"
-                       "setp.gt.u32 %p3, %t, 1; @%p3 bra END;\n"
-                       "shl.b32 %r2, %t, 3; add.u32 %r20, %r20, %r2;\n"
-                       "WAIT: mbarrier.try_wait.parity.shared.b64 %p2, [%r20], %t;\n"
-                       "@!%p2 bra WAIT;\n"
-                       "@!%p1 mbarrier.arrive.shared.b64 _, [%d2];\n"
-                       "mul.wide.u32 %d3, %t, 4; add.s64 %d4, %out, %d3; mov.b32 %r3, 7;\n"
-                       "st.global.b32 [%d4], %r3;\nEND:",
+  RunKernel kernel(addresses + "@%p1 mbarrier.init.shared.b64 [%d2], 1;\n"
+                               "@%p1 mbarrier.init.shared.b64 [%d2+8], 1; bar.sync 0;\n"
+                               "setp.gt.u32 %p3, %t, 1; @%p3 bra END;\n"
+                               "shl.b32 %r2, %t, 3; add.u32 %r20, %r20, %r2;\n"
+                               "WAIT: mbarrier.try_wait.parity.shared.b64 %p2, [%r20], %t;\n"
+                               "@!%p2 bra WAIT;\n"
+                               "@!%p1 mbarrier.arrive.shared.b64 _, [%d2];\n"
+                               "mul.wide.u32 %d3, %t, 4; add.s64 %d4, %out, %d3; mov.b32 %r3, 7;\n"
+                               "st.global.b32 [%d4], %r3;\nEND:",
                    shared);
   ASSERT_TRUE(kernel.run(numbers(1))) << kernel.error;
   EXPECT_EQ(kernel.output<uint32_t>(0), 7u);
