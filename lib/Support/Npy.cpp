@@ -3,6 +3,8 @@
 
 #include "blocksparse/Support/Npy.h"
 
+#include "blocksparse/Support/OutputFile.h"
+
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
@@ -305,25 +307,16 @@ bool blocksparse::writeNpy(const std::string &path, const HostTensor &tensor, st
   header.append(63 - (10 + header.size()) % 64, ' ');
   header += '\n';
 
-  std::ofstream stream(path, std::ios::binary | std::ios::trunc);
-  if (!stream) {
-    error = path + ": expects a writable file, but got " + std::strerror(errno);
+  std::optional<OutputFile> file = OutputFile::create(path, error);
+  if (!file)
     return false;
-  }
   uint16_t length = static_cast<uint16_t>(header.size());
-  stream.write(npyMagic.data(), npyMagic.size());
-  stream.write("\x01\x00", 2);
-  stream.write(reinterpret_cast<const char *>(&length), sizeof(length));
-  stream.write(header.data(), header.size());
+  file->write(npyMagic);
+  file->write(std::string_view("\x01\x00", 2));
+  file->write({reinterpret_cast<const char *>(&length), sizeof(length)});
+  file->write(header);
   HostTensor packed = tensor.contiguous();
   int64_t bytes = packed.numElements() * elementSize(packed.type());
-  if (bytes != 0)
-    stream.write(static_cast<const char *>(packed.data()), bytes);
-  stream.close();
-  if (!stream) {
-    error = path + ": expects " + std::to_string(bytes) + " bytes to be written, but got " +
-            std::strerror(errno);
-    return false;
-  }
-  return true;
+  file->write({static_cast<const char *>(packed.data()), static_cast<size_t>(bytes)});
+  return file->commit(error);
 }

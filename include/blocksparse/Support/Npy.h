@@ -37,8 +37,8 @@ namespace blocksparse {
 std::optional<HostTensor> readNpy(const std::string &path, std::string &error,
                                   std::optional<ElementType> expected = std::nullopt);
 
-/// Writes `tensor` in row-major order. Returns false and sets `error` to "<path>: ..." if the file
-/// cannot be created or not be written completely.
+/// Writes `tensor` in row-major order as an OutputFile. Returns false and sets `error` ("expects to
+/// write 'path', but got: reason") if the file cannot be created or not be written completely.
 bool writeNpy(const std::string &path, const HostTensor &tensor, std::string &error);
 
 } // namespace blocksparse

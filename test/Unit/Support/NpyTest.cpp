@@ -164,8 +164,7 @@ TEST_F(Npy, RejectsForeignTypesAndWrongSizes) {
 
 TEST_F(Npy, UnwritablePathIsAnError) {
   EXPECT_FALSE(writeNpy("/nonexistent/x.npy", HostTensor::zeros(ElementType::f32, {1}), error));
-  EXPECT_EQ(error, "/nonexistent/x.npy: expects a writable file, but got No "
-                   "such file or directory");
+  EXPECT_EQ(error, "expects to write '/nonexistent/x.npy', but got: No such file or directory");
 }
 
 } // namespace
