@@ -27,7 +27,8 @@ struct TuningEntry {
   bool operator==(const TuningEntry &) const = default;
 };
 
-/// Holds measured schedules by their keys (see getTuningKey). A file of it is JSON:
+/// Holds measured schedules by their keys (see getTuningKey). Reading and writing take time and
+/// memory that are linear in the size of the file. A file is JSON:
 ///   {"format": "blocksparse-tuning", "version": 2,
 ///    "entries": {key: {"schedule": ..., "milliseconds": ..., "tool": ..., "date": ...,
 ///                      "complete": ...}}}
@@ -48,6 +49,9 @@ public:
 
   /// Returns the text of the file, keys in order.
   std::string print() const;
+  /// Fails, with an error as of mergeInto, if no database could be written at `path`. Makes the
+  /// file `path`.lock.
+  static bool checkPlace(StringRef path, std::string &error);
   /// Inserts the entries into the file at `path`, or makes it. Safe among threads and processes
   /// that do the same: the file is read, changed and replaced as a whole under a lock on
   /// `path`.lock, so readers see the old or the new one. A file that load() rejects stays as it is,

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "blocksparse/IR/BlockSparseDialect.h"
+#include "blocksparse/IR/ScheduleText.h"
 #include "blocksparse/Transforms/Passes.h"
 #include "blocksparse/Transforms/Schedule.h"
 #include "blocksparse/Transforms/ScheduleChooser.h"
 #include "blocksparse/Transforms/TuningDatabase.h"
 
-#include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/Diagnostics.h"
 
 namespace mlir::blocksparse {
@@ -18,18 +18,6 @@ namespace mlir::blocksparse {
 using namespace mlir;
 using namespace mlir::blocksparse;
 using ::blocksparse::TargetInfo;
-
-/// Returns the schedule of a text. If the text is no schedule, returns null, and `fault` says why.
-static ScheduleAttr parseSchedule(StringRef text, MLIRContext *context, std::string &fault) {
-  ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
-    fault = diagnostic.str();
-    return success();
-  });
-  auto schedule = dyn_cast_or_null<ScheduleAttr>(parseAttribute(text, context));
-  if (!schedule && fault.empty())
-    fault = "expects #blocksparse.schedule<...>";
-  return schedule;
-}
 
 namespace {
 struct SelectSchedule : mlir::blocksparse::impl::SelectSchedulePassBase<SelectSchedule> {

@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "blocksparse/Transforms/TuningDatabase.h"
+#include "JSONReader.h"
+#include "blocksparse/Support/OutputFile.h"
 
-#include "llvm/Support/Error.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <cerrno>
 #include <fcntl.h>
@@ -26,26 +27,64 @@ static constexpr int64_t formatVersion = 2;
 // Reading
 //===----------------------------------------------------------------------===//
 
-static std::string describeValue(const json::Value *value) {
-  return value ? llvm::formatv("{0}", *value).str() : "none";
+/// Reads one entry, whose members may be of other types than ours. Returns false if the text is no
+/// JSON.
+static bool readEntry(JSONReader &reader, TuningEntry &entry) {
+  return reader.readObject([&](StringRef key) {
+    if (reader.isNext('"')) {
+      std::optional<std::string> text = reader.readString();
+      for (auto [name, member] : {std::pair("schedule", &entry.schedule),
+                                  std::pair("tool", &entry.tool), std::pair("date", &entry.date)})
+        if (text && key == name)
+          *member = std::move(*text);
+      return text.has_value();
+    }
+    bool isNumber = !reader.isNext('{') && !reader.isNext('[') && !reader.isNext('n');
+    if (key == "milliseconds" && isNumber && !reader.isNext('t') && !reader.isNext('f')) {
+      std::optional<double> number = reader.readNumber();
+      entry.milliseconds = number.value_or(0);
+      return number.has_value();
+    }
+    std::optional<StringRef> value = reader.skipValue();
+    if (key == "complete")
+      entry.complete = value == StringRef("true");
+    return value.has_value();
+  });
+}
+
+/// Holds what stands beside the entries of a database, as it is written.
+namespace {
+struct Header {
+  std::optional<StringRef> format, version, entries;
+};
+} // namespace
+
+/// Reads the members of the file without looking into the entries. Returns false if it is no JSON.
+static bool readHeader(JSONReader &reader, Header &header) {
+  return reader.readObject([&](StringRef key) {
+    std::optional<StringRef> value = reader.skipValue();
+    for (auto [name, member] :
+         {std::pair("format", &header.format), std::pair("version", &header.version),
+          std::pair("entries", &header.entries)})
+      if (key == name)
+        *member = value;
+    return value.has_value();
+  }) && reader.readEnd();
 }
 
 /// Reads the entries of a database. Fails, and describes the wrong entry in `found`.
-static bool readEntries(const json::Object &object, TuningDatabase &database, std::string &found) {
-  for (const auto &[key, value] : object) {
-    const json::Object *fields = value.getAsObject();
-    std::optional<StringRef> schedule = fields ? fields->getString("schedule") : std::nullopt;
-    std::optional<double> time = fields ? fields->getNumber("milliseconds") : std::nullopt;
-    if (!schedule || !time || !(*time > 0)) {
-      found = "the entry '" + key.str() + "' without a schedule and positive milliseconds";
-      return false;
+static bool readEntries(StringRef text, TuningDatabase &database, std::string &found) {
+  JSONReader reader(text);
+  return reader.readObject([&](StringRef key) {
+    TuningEntry entry;
+    bool isObject = reader.isNext('{');
+    if (isObject && readEntry(reader, entry) && !entry.schedule.empty() && entry.milliseconds > 0) {
+      database.insert(key, std::move(entry));
+      return true;
     }
-    database.insert(key.str(),
-                    {schedule->str(), *time, fields->getString("tool").value_or("").str(),
-                     fields->getString("date").value_or("").str(),
-                     fields->getBoolean("complete").value_or(false)});
-  }
-  return true;
+    found = "the entry '" + key.str() + "' without a schedule and positive milliseconds";
+    return false;
+  });
 }
 
 std::optional<TuningDatabase> TuningDatabase::parse(StringRef text, StringRef name,
@@ -56,21 +95,22 @@ std::optional<TuningDatabase> TuningDatabase::parse(StringRef text, StringRef na
             name.str() + "', but got " + found;
     return std::nullopt;
   };
-  llvm::Expected<json::Value> value = json::parse(text);
-  if (!value)
-    return fail("no JSON: " + llvm::toString(value.takeError()));
-  const json::Object *object = value->getAsObject();
-  if (!object)
+  JSONReader reader(text);
+  bool isObject = reader.isNext('{');
+  Header header;
+  if (isObject ? !readHeader(reader, header) : !(reader.skipValue() && reader.readEnd()))
+    return fail("no JSON: " + reader.error());
+  if (!isObject)
     return fail("JSON that is no object");
-  if (object->getString("format") != std::optional<StringRef>(formatName))
-    return fail("the format " + describeValue(object->get("format")));
-  if (object->getInteger("version") != std::optional<int64_t>(formatVersion))
-    return fail("the version " + describeValue(object->get("version")));
-  const json::Object *list = object->getObject("entries");
-  if (!list)
+  auto describe = [](std::optional<StringRef> value) { return value.value_or("none").str(); };
+  if (header.format != StringRef("\"blocksparse-tuning\""))
+    return fail("the format " + describe(header.format));
+  if (header.version != StringRef(std::to_string(formatVersion)))
+    return fail("the version " + describe(header.version));
+  if (!header.entries || !header.entries->starts_with("{"))
     return fail("no entries");
   TuningDatabase database;
-  if (std::string found; !readEntries(*list, database, found))
+  if (std::string found; !readEntries(*header.entries, database, found))
     return fail(found);
   return database;
 }
@@ -94,7 +134,8 @@ const TuningEntry *TuningDatabase::lookup(StringRef key) const {
 }
 
 void TuningDatabase::insert(StringRef key, TuningEntry entry) {
-  TuningEntry &present = entries[key.str()];
+  // Files hold their keys in order, so that the end is where most belong.
+  TuningEntry &present = entries.try_emplace(entries.end(), key.str())->second;
   bool sameTool = present.milliseconds > 0 && present.tool == entry.tool;
   bool complete = entry.complete || (sameTool && present.complete);
   if (!sameTool || entry.milliseconds < present.milliseconds)
@@ -107,16 +148,25 @@ void TuningDatabase::insert(StringRef key, TuningEntry entry) {
 //===----------------------------------------------------------------------===//
 
 std::string TuningDatabase::print() const {
-  json::Object list;
-  for (const auto &[key, entry] : entries)
-    list[key] = json::Object{{"schedule", entry.schedule},
-                             {"milliseconds", entry.milliseconds},
-                             {"tool", entry.tool},
-                             {"date", entry.date},
-                             {"complete", entry.complete}};
-  json::Object object{
-      {"format", formatName}, {"version", formatVersion}, {"entries", std::move(list)}};
-  return llvm::formatv("{0:2}", json::Value(std::move(object))).str() + "\n";
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  json::OStream writer(stream, /*IndentSize=*/2);
+  writer.object([&] {
+    writer.attributeObject("entries", [&] {
+      for (const auto &[key, entry] : entries)
+        writer.attributeObject(key, [&, &entry = entry] {
+          writer.attribute("complete", entry.complete);
+          writer.attribute("date", entry.date);
+          writer.attribute("milliseconds", entry.milliseconds);
+          writer.attribute("schedule", entry.schedule);
+          writer.attribute("tool", entry.tool);
+        });
+    });
+    writer.attribute("format", formatName);
+    writer.attribute("version", formatVersion);
+  });
+  stream << "\n";
+  return text;
 }
 
 namespace {
@@ -151,17 +201,33 @@ private:
 
 } // namespace
 
-bool TuningDatabase::mergeInto(StringRef path, std::string &error) const {
-  auto fail = [&](const std::string &file, const std::string &reason) {
-    error = "expects to write '" + file + "', but got: " + reason;
-    return false;
-  };
-  // The file itself is replaced, so another one is locked. It stays, because another process may
-  // hold or await it.
-  std::string lockPath = path.str() + ".lock";
+/// Returns the path of the file that is locked, which stays, because another process may hold or
+/// await it; the database itself is replaced. Links to one database share it.
+static std::string getLockPath(StringRef path) {
+  return ::blocksparse::followLinks(path.str()) + ".lock";
+}
+
+static std::string describeLockFailure(const std::string &path, std::error_code code) {
+  return "expects to write '" + path + "', but got: " + code.message();
+}
+
+bool TuningDatabase::checkPlace(StringRef path, std::string &error) {
+  std::string lockPath = getLockPath(path);
   FileLock lock(lockPath);
-  if (std::error_code code = lock.error())
-    return fail(lockPath, code.message());
+  if (std::error_code code = lock.error()) {
+    error = describeLockFailure(lockPath, code);
+    return false;
+  }
+  return ::blocksparse::checkOutputFile(path.str(), error);
+}
+
+bool TuningDatabase::mergeInto(StringRef path, std::string &error) const {
+  std::string lockPath = getLockPath(path);
+  FileLock lock(lockPath);
+  if (std::error_code code = lock.error()) {
+    error = describeLockFailure(lockPath, code);
+    return false;
+  }
   TuningDatabase merged;
   if (llvm::sys::fs::exists(path)) {
     std::optional<TuningDatabase> present = load(path, error);
@@ -171,12 +237,5 @@ bool TuningDatabase::mergeInto(StringRef path, std::string &error) const {
   }
   for (const auto &[key, entry] : entries)
     merged.insert(key, entry);
-  std::string text = merged.print();
-  // This writes a temporary file and renames it.
-  if (llvm::Error failure = llvm::writeToOutput(path, [&](llvm::raw_ostream &os) {
-        os << text;
-        return llvm::Error::success();
-      }))
-    return fail(path.str(), llvm::toString(std::move(failure)));
-  return true;
+  return ::blocksparse::writeOutputFile(path.str(), merged.print(), error);
 }

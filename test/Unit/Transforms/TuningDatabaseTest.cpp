@@ -73,6 +73,17 @@ TEST(TuningDatabase, OtherFilesAreErrors) {
       {R"({"format": "blocksparse-tuning", "version": 2,
            "entries": {"k": {"schedule": "s", "milliseconds": 0}}})",
        "the entry 'k' without"},
+      {R"({"format": "blocksparse-tuning", "version": 2,
+           "entries": {"k": {"schedule": "s", "milliseconds": 1e999}}})",
+       "no JSON: expects a finite number at byte"},
+      {R"({"format": "blocksparse-tuning", "version": 2, "entries": {"k": 1, "k"}})",
+       "no JSON: expects ':' at byte"},
+      {"{\"format\": \"\xff\"}", "no JSON: expects UTF-8 at byte 12"},
+      {"{\"format\": \"\\x\"}", "no JSON: expects a string of valid characters at byte 11"},
+      {"{} x", "no JSON: expects the end of the text at byte 3"},
+      {"{\"format\": nul}", "no JSON: expects a"},
+      {"\"", "no JSON: expects the end of the string at byte 0"},
+      {"", "no JSON: expects a"},
   };
   for (auto [text, found] : cases) {
     std::string error;
@@ -83,6 +94,46 @@ TEST(TuningDatabase, OtherFilesAreErrors) {
   std::string error;
   EXPECT_FALSE(TuningDatabase::load("/nowhere/file.json", error));
   EXPECT_NE(error.find("'/nowhere/file.json', but got: "), std::string::npos) << error;
+}
+
+TEST(TuningDatabase, DepthIsBounded) {
+  for (const char *open : {"[", "{\"a\":", "[[], {\"b\": 1, \"c\": "}) {
+    std::string text, error;
+    for (int i = 0; i < 100000; ++i)
+      text += open;
+    EXPECT_FALSE(TuningDatabase::parse(text, "file.json", error));
+    EXPECT_NE(error.find("no JSON: expects values nested at most 64 deep at byte "),
+              std::string::npos)
+        << error;
+    EXPECT_FALSE(TuningDatabase::parse("{\"entries\": " + text, "file.json", error));
+  }
+}
+
+TEST(TuningDatabase, OrderAndOtherMembersDoNotMatter) {
+  std::string error;
+  std::optional<TuningDatabase> database = TuningDatabase::parse(
+      R"( {"other": [null, {"a": [1e3, -2.5, "\u00e9\n", true]}, {}, []], "version": 2, "entries":
+        {"k\u0041\"": {"tool": "t", "milliseconds": 2, "date": null, "complete": true,
+                        "more": {"schedule": "wrong"}, "schedule": "s"}, "empty": {"schedule": "e",
+         "milliseconds": 1, "complete": "yes"}}, "format": "blocksparse-tuning"} )",
+      "file.json", error);
+  ASSERT_TRUE(database) << error;
+  ASSERT_EQ(database->size(), 2u);
+  ASSERT_TRUE(database->lookup("kA\""));
+  EXPECT_EQ(*database->lookup("kA\""), (TuningEntry{"s", 2, "t", "", true}));
+  EXPECT_FALSE(database->lookup("empty")->complete);
+}
+
+// A tree of the whole file would take a gigabyte, and the test then its time limit.
+TEST(TuningDatabase, ManyEntriesAreReadInLinearTime) {
+  TuningDatabase database;
+  for (int i = 0; i < 200000; ++i)
+    database.insert("key " + std::to_string(1000000 + i), entry(1.5));
+  std::string error, text = database.print();
+  std::optional<TuningDatabase> again = TuningDatabase::parse(text, "here", error);
+  ASSERT_TRUE(again) << error;
+  EXPECT_EQ(again->size(), database.size());
+  EXPECT_EQ(again->print(), text);
 }
 
 /// Provides a path in a directory that is removed with the test.
@@ -160,6 +211,9 @@ TEST_F(TuningFile, OtherFileIsNotOverwritten) {
   uint64_t size = 0;
   ASSERT_FALSE(llvm::sys::fs::file_size(path, size));
   EXPECT_EQ(size, 8u);
+  EXPECT_FALSE(TuningDatabase::checkPlace("/nowhere/tuning.json", error));
+  EXPECT_EQ(error,
+            "expects to write '/nowhere/tuning.json.lock', but got: No such file or directory");
   EXPECT_FALSE(database.mergeInto("/nowhere/tuning.json", error));
   EXPECT_NE(error.find("expects to write '/nowhere/tuning.json.lock', but got: "),
             std::string::npos)
