@@ -3,6 +3,7 @@
 
 #include "BenchMeasure.h"
 #include "blocksparse/Execution/NativeTarget.h"
+#include "blocksparse/Support/MemoryErrors.h"
 
 #include <cstring>
 
@@ -79,6 +80,15 @@ LogicalResult mlir::blocksparse::measureBenchPoint(BenchProgram &program, const 
                             measure.dataSeed);
   };
   return measureBenchCalls(program, place, measure, arguments, checkResults, times, check);
+}
+
+void mlir::blocksparse::runWithinMemory(BenchProgram &program,
+                                        llvm::function_ref<LogicalResult()> measure) {
+  LogicalResult result = failure();
+  if (std::string error; !::blocksparse::catchMemoryErrors([&] { result = measure(); }, error))
+    program.setError(error);
+  if (failed(result) && program.error().empty())
+    program.setError("the run failed without a reason");
 }
 
 FailureOr<RunPlace> mlir::blocksparse::getBenchPlace(StringRef target, bool compileOnly,

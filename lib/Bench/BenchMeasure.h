@@ -39,6 +39,10 @@ LogicalResult measureBenchCalls(BenchProgram &program, const RunPlace &place,
 LogicalResult measureBenchPoint(BenchProgram &program, const RunPlace &place,
                                 const BenchMeasure &measure, BenchTimes &times, BenchCheck &check);
 
+/// Calls `measure`, one of the two functions above or another of their kind. If it fails, or if
+/// memory is not enough, program.error() says why.
+void runWithinMemory(BenchProgram &program, llvm::function_ref<LogicalResult()> measure);
+
 /// Returns the target to compile for and the device to run on, for "native" (a GPU if there is
 /// one), "cpu" or "cuda:<chip>", and a device as RunPlace::get takes it. With `compileOnly` a
 /// device is needed only for "native" and where one is named.

@@ -8,6 +8,7 @@
 
 #include "BenchLayout.h"
 #include "BenchMeasure.h"
+#include "blocksparse/Compiler/NumberOption.h"
 
 #include "llvm/Support/CommandLine.h"
 
@@ -42,8 +43,9 @@ struct BenchPointOptions {
   llvm::cl::list<std::string> types{
       "type", llvm::cl::desc("f16, bf16, f32, f64, i8, f8E4M3FN, f8E5M2"),
       llvm::cl::value_desc("type,..."), llvm::cl::CommaSeparated, llvm::cl::cat(category)};
-  llvm::cl::opt<int64_t> heads{"heads", llvm::cl::desc("Leading dimension of all operands"),
-                               llvm::cl::init(1), llvm::cl::cat(category)};
+  NumberOption<int64_t> heads{"heads", InRange<int64_t>{1, INT32_MAX},
+                              llvm::cl::desc("Leading dimension of all operands"),
+                              llvm::cl::init(1), llvm::cl::cat(category)};
   llvm::cl::opt<std::string> schedule{
       "schedule", llvm::cl::desc("Instead of the compiler's choice"),
       llvm::cl::value_desc("#blocksparse.schedule<...>"), llvm::cl::cat(category)};
@@ -60,8 +62,9 @@ struct BenchPointOptions {
       "epilogue", llvm::cl::desc("bias, bias_relu, bias_gelu_tanh, ..."), llvm::cl::cat(category)};
   llvm::cl::opt<std::string> precision{"precision", llvm::cl::desc("ieee, tf32 or tf32x3"),
                                        llvm::cl::init("ieee"), llvm::cl::cat(category)};
-  llvm::cl::opt<int64_t> seed{"seed", llvm::cl::desc("Seed of layouts"), llvm::cl::init(1),
-                              llvm::cl::cat(category)};
+  NumberOption<int64_t> seed{"seed", InRange<int64_t>{INT64_MIN, INT64_MAX},
+                             llvm::cl::desc("Seed of layouts"), llvm::cl::init(1),
+                             llvm::cl::cat(category)};
 
   /// Returns all points: those of the file, or the product of the lists. Returns nullopt and sets
   /// `error` on failure.
@@ -76,19 +79,25 @@ struct BenchMeasureOptions {
       "target",
       llvm::cl::desc("native (a GPU where there is one), cpu or cuda:<chip>, with ,key=value"),
       llvm::cl::init("native"), llvm::cl::cat(category)};
-  llvm::cl::opt<uint64_t> dataSeed{"data-seed", llvm::cl::desc("Seed of operands"),
-                                   llvm::cl::init(0), llvm::cl::cat(category)};
-  llvm::cl::opt<int64_t> samples{"samples", llvm::cl::desc("Times that the median is taken of"),
-                                 llvm::cl::init(10), llvm::cl::cat(category)};
-  llvm::cl::opt<double> sampleTime{"sample-ms", llvm::cl::desc("Milliseconds of calls in each"),
-                                   llvm::cl::init(10), llvm::cl::cat(category)};
-  llvm::cl::opt<int64_t> checks{"checks", llvm::cl::desc("Parts of a result that are compared"),
-                                llvm::cl::init(64), llvm::cl::cat(category)};
-  llvm::cl::opt<double> rotate{
-      "rotate-mb", llvm::cl::desc("Bytes of the sets of operands that take turns; 0: one set"),
+  NumberOption<uint64_t> dataSeed{"data-seed", InRange<uint64_t>{0, UINT64_MAX},
+                                  llvm::cl::desc("Seed of operands"), llvm::cl::init(0),
+                                  llvm::cl::cat(category)};
+  NumberOption<int64_t> samples{"samples", InRange<int64_t>{1, 1000000},
+                                llvm::cl::desc("Times that the median is taken of"),
+                                llvm::cl::init(10), llvm::cl::cat(category)};
+  NumberOption<double> sampleTime{"sample-ms", InRange<double>{0, 1e6},
+                                  llvm::cl::desc("Milliseconds of calls in each"),
+                                  llvm::cl::init(10), llvm::cl::cat(category)};
+  NumberOption<int64_t> checks{"checks", InRange<int64_t>{0, 1000000000},
+                               llvm::cl::desc("Parts of a result that are compared"),
+                               llvm::cl::init(64), llvm::cl::cat(category)};
+  NumberOption<double> rotate{
+      "rotate-mb", InRange<double>{0, 1e7},
+      llvm::cl::desc("Bytes of the sets of operands that take turns; 0: one set"),
       llvm::cl::init(128), llvm::cl::cat(category)};
-  llvm::cl::opt<double> memory{"memory-mb", llvm::cl::desc("Most bytes of all sets"),
-                               llvm::cl::init(16384), llvm::cl::cat(category)};
+  NumberOption<double> memory{"memory-mb", InRange<double>{0, 1e7},
+                              llvm::cl::desc("Most bytes of all sets"), llvm::cl::init(16384),
+                              llvm::cl::cat(category)};
   llvm::cl::opt<BenchDamage> damage{
       "damage",
       llvm::cl::desc("For tests: damage results before they are checked"),

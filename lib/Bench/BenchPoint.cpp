@@ -4,6 +4,7 @@
 #include "BenchPoint.h"
 
 #include "blocksparse/Reference/Epilogue.h"
+#include "blocksparse/Support/Nesting.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -232,6 +233,11 @@ std::optional<BenchPoint> mlir::blocksparse::parseBenchPoint(const json::Value &
 
 std::optional<std::vector<BenchPoint>> mlir::blocksparse::parseBenchPoints(StringRef text,
                                                                            std::string &error) {
+  if (std::optional<size_t> position = ::blocksparse::findDeepNesting(text)) {
+    error = "expects brackets at most " + std::to_string(::blocksparse::maxNesting) +
+            " deep, but got more at byte " + std::to_string(*position);
+    return std::nullopt;
+  }
   llvm::Expected<json::Value> value = json::parse(text);
   if (!value) {
     error = "expects JSON, but got: " + llvm::toString(value.takeError());

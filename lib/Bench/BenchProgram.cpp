@@ -5,6 +5,8 @@
 
 #include "BenchLayout.h"
 #include "blocksparse/IR/BlockSparseOps.h"
+#include "blocksparse/IR/ScheduleText.h"
+#include "blocksparse/Support/MemoryErrors.h"
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -138,11 +140,11 @@ LogicalResult FunctionBuilder::build(ArrayRef<BenchOperand> operands,
     op->setAttr("precision",
                 PrecisionAttr::get(builder.getContext(), *symbolizePrecision(point.precision)));
   if (!point.schedule.empty()) {
-    auto schedule =
-        dyn_cast_or_null<ScheduleAttr>(parseAttribute(point.schedule, builder.getContext()));
+    std::string fault;
+    ScheduleAttr schedule = parseSchedule(point.schedule, builder.getContext(), fault);
     if (!schedule)
       return function.emitError("expects a schedule #blocksparse.schedule<...>, but got '")
-             << point.schedule << "'";
+             << StringRef(point.schedule).take_front(200) << "': " << fault;
     op->setAttr("schedule", schedule);
   }
   func::ReturnOp::create(builder, loc, op->getResults());
@@ -276,6 +278,8 @@ std::unique_ptr<BenchProgram> BenchProgram::create(const BenchPoint &point,
                                                    const DialectRegistry &registry,
                                                    uint64_t dataSeed, bool compileOnly) {
   std::unique_ptr<BenchProgram> program(new BenchProgram(point, registry));
-  program->build(options, dataSeed, compileOnly);
+  auto build = [&] { program->build(options, dataSeed, compileOnly); };
+  if (std::string error; !::blocksparse::catchMemoryErrors(build, error))
+    program->setError(error);
   return program;
 }

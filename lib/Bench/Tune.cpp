@@ -5,10 +5,10 @@
 
 #include "KernelRevision.inc"
 #include "blocksparse/Compiler/Registration.h"
+#include "blocksparse/IR/ScheduleText.h"
 #include "blocksparse/Support/Version.h"
 #include "blocksparse/Transforms/Schedule.h"
 
-#include "mlir/AsmParser/AsmParser.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -67,7 +67,8 @@ std::unique_ptr<BenchProgram> Tuner::compile(const BenchPoint &point, const Assi
     auto assigned = assignment.find(key);
     if (assigned == assignment.end())
       return {};
-    return dyn_cast_or_null<ScheduleAttr>(parseAttribute(assigned->second, op->getContext()));
+    std::string fault;
+    return parseSchedule(assigned->second, op->getContext(), fault);
   };
   return BenchProgram::create(point, compileOptions, registry, options.measure.dataSeed,
                               ops || options.compileOnly);
@@ -105,13 +106,11 @@ double Tuner::tryProgram(BenchProgram &program, std::string &verdict) {
     verdict = "compiled";
     return 0;
   }
-  if (program.error().empty()) {
-    LogicalResult measured = program.source()
-                                 ? source.measure(program, place, options.measure, times, check)
-                                 : measureBenchPoint(program, place, options.measure, times, check);
-    if (failed(measured) && program.error().empty())
-      program.setError("the run failed without a reason");
-  }
+  if (program.error().empty())
+    runWithinMemory(program, [&] {
+      return program.source() ? source.measure(program, place, options.measure, times, check)
+                              : measureBenchPoint(program, place, options.measure, times, check);
+    });
   if (!program.error().empty()) {
     verdict = "ERROR: " + program.error();
     return 0;

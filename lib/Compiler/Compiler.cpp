@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "blocksparse/Compiler/Compiler.h"
+#include "blocksparse/Compiler/Output.h"
 #include "blocksparse/Compiler/Targets.h"
 #include "blocksparse/Pipelines/Pipelines.h"
 #include "blocksparse/Target/CPU/SharedLibrary.h"
@@ -9,9 +10,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Error.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using namespace mlir::blocksparse;
@@ -185,21 +184,6 @@ std::optional<OutputFormat> mlir::blocksparse::getOutputFormat(StringRef path) {
   return std::nullopt;
 }
 
-static LogicalResult writeFile(StringRef bytes, StringRef path, EmitErrorFn emitError) {
-  if (path == "-") {
-    llvm::outs() << bytes;
-    return success();
-  }
-  llvm::Error error = llvm::writeToOutput(path, [&](llvm::raw_ostream &stream) {
-    stream << bytes;
-    return llvm::Error::success();
-  });
-  if (!error)
-    return success();
-  return emitError() << "expects to write '" << path
-                     << "', but got: " << llvm::toString(std::move(error));
-}
-
 /// Writes the PTX of a program for one GPU target: an empty file if it has no kernel.
 static LogicalResult emitKernels(ModuleOp module, const CompileOptions &options, StringRef path,
                                  EmitErrorFn emitError) {
@@ -217,7 +201,7 @@ static LogicalResult emitKernels(ModuleOp module, const CompileOptions &options,
       if (auto object = cast<gpu::ObjectAttr>(attribute);
           object.getFormat() == gpu::CompilationTarget::Assembly)
         text += object.getObject().getValue();
-  return writeFile(text, path, emitError);
+  return writeOutput(path, text, emitError);
 }
 
 LogicalResult mlir::blocksparse::emitProgram(ModuleOp module, const CompileOptions &options,
@@ -239,5 +223,5 @@ LogicalResult mlir::blocksparse::emitProgram(ModuleOp module, const CompileOptio
   StringRef text(bytes.data(), bytes.size());
   return format == OutputFormat::SharedLibrary
              ? linkSharedLibrary(text, path, options.target.usesDevice(), emitError)
-             : writeFile(text, path, emitError);
+             : writeOutput(path, text, emitError);
 }

@@ -3,7 +3,9 @@
 
 #include "blocksparse/Compiler/Program.h"
 #include "blocksparse/IR/SparseTensor.h"
+#include "blocksparse/Support/Nesting.h"
 
+#include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Parser/Parser.h"
@@ -54,6 +56,19 @@ static LogicalResult readSignatures(Program &program, llvm::SourceMgr &sourceMgr
   return success();
 }
 
+LogicalResult mlir::blocksparse::checkNesting(llvm::MemoryBufferRef text, MLIRContext &context) {
+  StringRef bytes = text.getBuffer();
+  std::optional<size_t> position =
+      isBytecode(text) ? std::nullopt : ::blocksparse::findDeepNesting(bytes);
+  if (!position)
+    return success();
+  StringRef before = bytes.take_front(*position);
+  auto line = static_cast<unsigned>(before.count('\n') + 1);
+  auto column = static_cast<unsigned>(before.size() - (before.rfind('\n') + 1) + 1);
+  return emitError(FileLineColLoc::get(&context, text.getBufferIdentifier(), line, column))
+         << "expects brackets at most " << ::blocksparse::maxNesting << " deep, but got more";
+}
+
 FailureOr<Program> mlir::blocksparse::parseProgram(StringRef path, llvm::SourceMgr &sourceMgr,
                                                    MLIRContext &context) {
   std::string message;
@@ -66,6 +81,8 @@ FailureOr<Program> mlir::blocksparse::parseProgram(StringRef path, llvm::SourceM
 FailureOr<Program> mlir::blocksparse::parseProgram(std::unique_ptr<llvm::MemoryBuffer> text,
                                                    llvm::SourceMgr &sourceMgr,
                                                    MLIRContext &context) {
+  if (failed(checkNesting(*text, context)))
+    return failure();
   sourceMgr.AddNewSourceBuffer(std::move(text), llvm::SMLoc());
   Program program;
   program.module = parseSourceFile<ModuleOp>(sourceMgr, ParserConfig(&context));

@@ -4,6 +4,8 @@
 #include "../Bench/BenchOptions.h"
 #include "../Bench/BenchReport.h"
 #include "CommandLine.h"
+#include "DeviceOptions.h"
+#include "blocksparse/Compiler/Output.h"
 #include "blocksparse/Compiler/Registration.h"
 #include "blocksparse/Drivers/Drivers.h"
 #include "blocksparse/Support/Npy.h"
@@ -11,7 +13,6 @@
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -41,17 +42,21 @@ struct BenchOptions {
   TuningDatabaseOption tuningDatabase{category};
   cl::opt<bool> compileOnly{"compile-only", cl::desc("Compile, do not run: needs no GPU"),
                             cl::cat(category)};
-  cl::opt<unsigned> compileJobs{"compile-jobs",
-                                cl::desc("Points compiled at once; 0: one for each core"),
-                                cl::init(0), cl::cat(category)};
-  cl::opt<unsigned> threads{"threads", cl::desc("Threads on a CPU; 0: OpenMP's default"),
-                            cl::init(0), cl::cat(category)};
-  cl::opt<double> seconds{"seconds", cl::desc("Begin no point after that time; 0: no limit"),
-                          cl::init(0), cl::cat(category)};
-  cl::opt<double> roofTflops{"roof-tflops", cl::desc("What rates of products are shares of"),
-                             cl::init(0), cl::cat(category)};
-  cl::opt<double> roofGbps{"roof-gbps", cl::desc("What rates of softmax are shares of"),
-                           cl::init(0), cl::cat(category)};
+  NumberOption<unsigned> compileJobs{"compile-jobs", InRange<unsigned>{0, maxThreads},
+                                     cl::desc("Points compiled at once; 0: one for each core"),
+                                     cl::init(0), cl::cat(category)};
+  NumberOption<unsigned> threads{"threads", InRange<unsigned>{0, maxThreads},
+                                 cl::desc("Threads on a CPU; 0: OpenMP's default"), cl::init(0),
+                                 cl::cat(category)};
+  NumberOption<double> seconds{"seconds", InRange<double>{0, 1e9},
+                               cl::desc("Begin no point after that time; 0: no limit"), cl::init(0),
+                               cl::cat(category)};
+  NumberOption<double> roofTflops{"roof-tflops", InRange<double>{0, 1e9},
+                                  cl::desc("What rates of products are shares of"), cl::init(0),
+                                  cl::cat(category)};
+  NumberOption<double> roofGbps{"roof-gbps", InRange<double>{0, 1e9},
+                                cl::desc("What rates of softmax are shares of"), cl::init(0),
+                                cl::cat(category)};
   cl::opt<std::string> json{"json", cl::desc("Write the results there, after each point"),
                             cl::value_desc("file"), cl::cat(category)};
   cl::opt<std::string> layoutFiles{
@@ -77,14 +82,14 @@ public:
   /// Writes the layouts to files.
   bool dumpLayouts(EmitErrorFn emitError) const;
   /// Measures all points in order; returns true if all passed.
-  bool runAll();
+  bool runAll(EmitErrorFn emitError);
   /// Measures the points that standard input requests.
   bool serveAll();
 
 private:
   void compilePoint(size_t index);
   BenchResult runPoint(size_t index);
-  bool writeJSON(ArrayRef<BenchResult> results) const;
+  bool writeJSON(ArrayRef<BenchResult> results, EmitErrorFn emitError) const;
   std::string describeDevice() const;
 
   const BenchOptions &options;
@@ -127,11 +132,6 @@ void Bench::compileAll() {
 }
 
 bool Bench::dumpLayouts(EmitErrorFn emitError) const {
-  if (std::error_code code = llvm::sys::fs::create_directories(options.layoutFiles)) {
-    emitError() << "expects to make the directory '" << options.layoutFiles
-                << "', but got: " << code.message();
-    return false;
-  }
   for (auto [index, program] : llvm::enumerate(programs)) {
     std::vector<int32_t> flat;
     llvm::append_range(flat, program->layout().rowOffsets());
@@ -170,11 +170,10 @@ BenchResult Bench::runPoint(size_t index) {
   bool ran = program.error().empty() && !options.compileOnly;
   if (ran && options.threads)
     program.program().getJIT().setThreads(options.threads);
-  if (ran &&
-      failed(
-          measureBenchPoint(program, place, options.measure.get(), result.times, result.check)) &&
-      program.error().empty())
-    program.setError("the run failed without a reason");
+  if (ran)
+    runWithinMemory(program, [&] {
+      return measureBenchPoint(program, place, options.measure.get(), result.times, result.check);
+    });
   if (!program.error().empty()) {
     result.status = BenchResult::Status::Error;
     result.error = program.error();
@@ -191,7 +190,7 @@ BenchResult Bench::runPoint(size_t index) {
 
 std::string Bench::describeDevice() const { return place.device ? place.device->name : "cpu"; }
 
-bool Bench::writeJSON(ArrayRef<BenchResult> results) const {
+bool Bench::writeJSON(ArrayRef<BenchResult> results, EmitErrorFn emitError) const {
   json::Array list;
   for (const BenchResult &result : results)
     list.push_back(toJSON(result, roofs));
@@ -200,20 +199,11 @@ bool Bench::writeJSON(ArrayRef<BenchResult> results) const {
                     {"roof_tflops", roofs.operations},
                     {"roof_gbps", roofs.bytes},
                     {"points", std::move(list)}};
-  std::error_code code;
-  llvm::raw_fd_ostream os(options.json, code);
-  if (!code)
-    os << llvm::formatv("{0:2}", json::Value(std::move(file))) << "\n";
-  os.flush();
-  if (!code && !os.has_error())
-    return true;
-  llvm::errs() << "error: expects to write '" << options.json
-               << "', but got: " << (code ? code : os.error()).message() << "\n";
-  os.clear_error();
-  return false;
+  std::string text = llvm::formatv("{0:2}\n", json::Value(std::move(file)));
+  return succeeded(writeOutput(options.json, text, emitError));
 }
 
-bool Bench::runAll() {
+bool Bench::runAll(EmitErrorFn emitError) {
   llvm::outs() << "# " << describeDevice() << ", " << place.target.describe()
                << "; useful work only\n";
   BenchTable table(llvm::outs(), points, roofs);
@@ -228,7 +218,7 @@ bool Bench::runAll() {
     ok &= result.ok() || result.status == BenchResult::Status::Skipped;
     results.push_back(std::move(result));
     programs[index].reset();
-    if (!options.json.empty() && !writeJSON(results))
+    if (!options.json.empty() && !writeJSON(results, emitError))
       return false;
   }
   return ok;
@@ -275,12 +265,15 @@ int mlir::blocksparse::benchMain(int argc, char **argv) {
     FailureOr<RunPlace> place =
         getBenchPlace(options.measure.target, options.compileOnly, emitError, options.device.device,
                       options.device.simulator());
-    if (failed(place))
+    if (failed(place) || failed(checkOutput(options.json, emitError)) ||
+        failed(checkOutput(options.device.simReport, emitError)) ||
+        (!options.layoutFiles.empty() &&
+         failed(makeOutputDirectory(options.layoutFiles, "0.npy", emitError))))
       return failure();
     Bench bench(options, std::move(*points), std::move(*place));
     bench.compileAll();
     if (!options.layoutFiles.empty() && !bench.dumpLayouts(emitError))
       return failure();
-    return success(options.serve ? bench.serveAll() : bench.runAll());
+    return success(options.serve ? bench.serveAll() : bench.runAll(emitError));
   });
 }

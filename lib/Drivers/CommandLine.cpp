@@ -7,7 +7,9 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
 
+#include <csignal>
 #include <cstdlib>
 
 using namespace mlir;
@@ -22,6 +24,46 @@ static void removeLibraryOptions() {
       option->removeArgument();
 }
 
+/// Returns true if the argument is an option whose value is the next argument.
+static bool takesNextArgument(StringRef argument) {
+  if (!argument.consume_front("-") || argument.contains('='))
+    return false;
+  argument.consume_front("-");
+  auto option = cl::getRegisteredOptions().find(argument);
+  return option != cl::getRegisteredOptions().end() &&
+         option->second->getValueExpectedFlag() == cl::ValueRequired;
+}
+
+FileNameArguments::FileNameArguments(int argc, char **argv) {
+  for (int i = 0; i < argc; ++i) {
+    StringRef argument = argv[i];
+    if (i == 0 || argument.size() < 2 || argument.front() != '@') {
+      arguments.push_back(argv[i]);
+      continue;
+    }
+    if (takesNextArgument(argv[i - 1])) {
+      changed.push_back(std::string(argv[i - 1]) + "=" + argument.str());
+      arguments.pop_back();
+    } else {
+      changed.push_back("./" + argument.str());
+    }
+    arguments.push_back(changed.back().data());
+  }
+}
+
+void mlir::blocksparse::reportFullDisks() { std::signal(SIGXFSZ, SIG_IGN); }
+
+LogicalResult mlir::blocksparse::flushStandardOutput() {
+  llvm::raw_fd_ostream &stream = llvm::outs();
+  stream.flush();
+  if (!stream.has_error())
+    return success();
+  llvm::errs() << "error: expects to write standard output, but got: " << stream.error().message()
+               << "\n";
+  stream.clear_error();
+  return failure();
+}
+
 TuningDatabaseOption::TuningDatabaseOption(cl::OptionCategory &category)
     : opt("tuning-database",
           cl::desc("File of measured schedules (default: $BLOCKSPARSE_TUNING_DATABASE)"),
@@ -30,24 +72,17 @@ TuningDatabaseOption::TuningDatabaseOption(cl::OptionCategory &category)
     setInitialValue(file);
 }
 
-SimulatorOptions DeviceOptions::simulator() const {
-  SimulatorOptions options;
-  if (simSeed.getNumOccurrences())
-    options.seed = simSeed.getValue();
-  if (simReport.getNumOccurrences())
-    options.report = simReport.empty() ? "-" : simReport.getValue();
-  return options;
-}
-
 CommandLineTool::CommandLineTool(int argc, char **argv)
     : argc(argc), argv(argv), init(this->argc, this->argv) {
   removeLibraryOptions();
+  reportFullDisks();
 }
 
 void CommandLineTool::parseOptions(cl::OptionCategory &category, StringRef overview) {
   cl::HideUnrelatedOptions(category);
   setVersionPrinter();
-  cl::ParseCommandLineOptions(argc, argv, overview);
+  FileNameArguments arguments(argc, argv);
+  cl::ParseCommandLineOptions(arguments.count(), arguments.data(), overview);
 }
 
 int CommandLineTool::run(llvm::function_ref<LogicalResult(llvm::SourceMgr &, MLIRContext &)> body) {
@@ -58,5 +93,6 @@ int CommandLineTool::run(llvm::function_ref<LogicalResult(llvm::SourceMgr &, MLI
   context.printOpOnDiagnostic(false);
   llvm::SourceMgr sourceMgr;
   SourceMgrDiagnosticHandler handler(sourceMgr, &context);
-  return succeeded(body(sourceMgr, context)) ? 0 : 1;
+  LogicalResult result = body(sourceMgr, context);
+  return succeeded(flushStandardOutput()) && succeeded(result) ? 0 : 1;
 }

@@ -6,11 +6,13 @@
 #ifndef BLOCKSPARSE_LIB_DRIVERS_COMMANDLINE_H
 #define BLOCKSPARSE_LIB_DRIVERS_COMMANDLINE_H
 
-#include "../Execution/SimulatedDevice.h"
-
 #include "mlir/Support/LLVM.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
+
+#include <deque>
+#include <string>
+#include <vector>
 
 namespace llvm {
 class SourceMgr;
@@ -28,25 +30,26 @@ struct TuningDatabaseOption : llvm::cl::opt<std::string> {
   explicit TuningDatabaseOption(llvm::cl::OptionCategory &category);
 };
 
-/// Declares the options that select the device a program runs on.
-struct DeviceOptions {
-  llvm::cl::OptionCategory &category;
+/// Holds the arguments of a command line so that "@x" is a file name everywhere: LLVM would replace
+/// it by the contents of the file "x". The options that the line may contain are registered before.
+class FileNameArguments {
+public:
+  FileNameArguments(int argc, char **argv);
+  int count() const { return static_cast<int>(arguments.size()); }
+  char **data() { return arguments.data(); }
 
-  llvm::cl::opt<std::string> device{
-      "device", llvm::cl::desc("auto (a GPU where there is one), cpu, cuda or simulated"),
-      llvm::cl::init("auto"), llvm::cl::cat(category)};
-  llvm::cl::opt<uint64_t> simSeed{
-      "sim-seed", llvm::cl::desc("Seed of the simulated GPU's orders of warps; 0: the plain order"),
-      llvm::cl::init(0), llvm::cl::cat(category)};
-  llvm::cl::opt<std::string> simReport{
-      "sim-report",
-      llvm::cl::desc("Write the counters of each launch on the simulated GPU there, one JSON "
-                     "object a line; without a file, on the error stream"),
-      llvm::cl::ValueOptional, llvm::cl::value_desc("file"), llvm::cl::cat(category)};
-
-  /// Returns the options of the simulated GPU that the command line gave.
-  SimulatorOptions simulator() const;
+private:
+  std::deque<std::string> changed;
+  std::vector<char *> arguments;
 };
+
+/// Makes writing beyond the limit of a file's size (RLIMIT_FSIZE) an error of the stream instead of
+/// the signal SIGXFSZ.
+void reportFullDisks();
+
+/// Flushes standard output. Fails, with an error on standard error, if something could not be
+/// written there; LLVM would abort when the process ends.
+LogicalResult flushStandardOutput();
 
 /// Performs the set-up and the exit of a command-line tool. Construct it before the options of the
 /// tool: it removes the options of LLVM's own libraries from the command line, except --help and
@@ -61,7 +64,8 @@ public:
   void parseOptions(llvm::cl::OptionCategory &category, StringRef overview);
 
   /// Calls `body` with a context that has loaded every dialect and that prints each diagnostic
-  /// once, with its line of the source. Returns the exit status: 1 for a failure.
+  /// once, with its line of the source. Returns the exit status: 1 for a failure, also one to write
+  /// to standard output.
   int run(llvm::function_ref<LogicalResult(llvm::SourceMgr &, MLIRContext &)> body);
 
 private:

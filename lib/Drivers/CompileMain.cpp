@@ -3,6 +3,8 @@
 
 #include "CommandLine.h"
 #include "blocksparse/Compiler/Compiler.h"
+#include "blocksparse/Compiler/NumberOption.h"
+#include "blocksparse/Compiler/Output.h"
 #include "blocksparse/Drivers/Drivers.h"
 #include "blocksparse/Execution/NativeTarget.h"
 #include "blocksparse/Layout/PatternReference.h"
@@ -10,10 +12,9 @@
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/Pass/PassManager.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
-#include "llvm/Support/ToolOutputFile.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using namespace mlir::blocksparse;
@@ -40,10 +41,11 @@ struct Arguments {
       cl::desc("What to make code for: cpu, cuda:<chip>, cuda:native, each with "
                ",key=value, or several of them, separated by commas"),
       cl::init("cpu"), cl::cat(category)};
-  cl::opt<unsigned> ptxVersion{"ptx-version",
-                               cl::desc("PTX version as 10 * major + minor; 0: the lowest that "
-                                        "knows the chip"),
-                               cl::init(0), cl::cat(category)};
+  NumberOption<unsigned> ptxVersion{
+      "ptx-version", InRange<unsigned>{0, 999},
+      cl::desc("PTX version as 10 * major + minor; 0: the lowest that "
+               "knows the chip"),
+      cl::init(0), cl::cat(category)};
   cl::opt<bool> cubin{"cubin", cl::desc("Machine code beside the PTX, made by ptxas"),
                       cl::cat(category)};
   cl::opt<std::string> cpu{"cpu", cl::desc("Processor, as LLVM names it, or native"),
@@ -60,24 +62,12 @@ struct Arguments {
   cl::opt<bool> printPatterns{"print-patterns",
                               cl::desc("Print the reference of the named patterns and exit"),
                               cl::cat(category)};
-  cl::opt<unsigned> optLevel{"O", cl::Prefix, cl::desc("Optimisation level, 0 to 3"), cl::init(3),
-                             cl::cat(category)};
+  NumberOption<unsigned> optLevel{"O",         InRange<unsigned>{0, 3},
+                                  cl::Prefix,  cl::desc("Optimisation level, 0 to 3"),
+                                  cl::init(3), cl::cat(category)};
 };
 
 } // namespace
-
-static LogicalResult writeText(StringRef path,
-                               llvm::function_ref<LogicalResult(llvm::raw_ostream &)> write,
-                               EmitErrorFn emitError) {
-  std::error_code error;
-  llvm::ToolOutputFile file(path, error, llvm::sys::fs::OF_Text);
-  if (error)
-    return emitError() << "expects to write '" << path << "', but got: " << error.message();
-  if (failed(write(file.os())))
-    return failure();
-  file.keep();
-  return success();
-}
 
 static LogicalResult emit(Program &program, const CompileOptions &options,
                           const Arguments &arguments, EmitErrorFn emitError) {
@@ -85,14 +75,11 @@ static LogicalResult emit(Program &program, const CompileOptions &options,
   if (options.stopAfter != Stage::Emit) {
     if (failed(compile(module, options)))
       return failure();
-    return writeText(
-        arguments.output,
-        [&](llvm::raw_ostream &stream) {
-          module.print(stream);
-          stream << "\n";
-          return success();
-        },
-        emitError);
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    module.print(stream);
+    stream << "\n";
+    return writeOutput(arguments.output, text, emitError);
   }
   std::optional<OutputFormat> format = getOutputFormat(arguments.output);
   if (!format && arguments.output == "-")
@@ -132,20 +119,22 @@ static LogicalResult run(const Arguments &arguments, llvm::SourceMgr &sourceMgr,
   // Check the target before any work, so that a mistyped processor is reported at once.
   if (failed(checkTarget(options, emitError)))
     return failure();
+  if (failed(checkOutput(arguments.output, emitError)) ||
+      failed(checkOutput(arguments.header, emitError)))
+    return failure();
   FailureOr<Program> program = parseProgram(arguments.input, sourceMgr, context);
   if (failed(program) ||
-      (!arguments.function.empty() && failed(keepFunctions(*program, arguments.function))) ||
-      failed(emit(*program, options, arguments, emitError)))
+      (!arguments.function.empty() && failed(keepFunctions(*program, arguments.function))))
     return failure();
-  if (arguments.header.empty())
-    return success();
-  return writeText(
-      arguments.header,
-      [&](llvm::raw_ostream &stream) {
-        return emitCHeader(program->signatures, llvm::sys::path::filename(arguments.header), stream,
-                           emitError, options.target.usesDevice());
-      },
-      emitError);
+  std::string header;
+  llvm::raw_string_ostream stream(header);
+  StringRef guard = llvm::sys::path::filename(arguments.header);
+  if (!arguments.header.empty() && failed(emitCHeader(program->signatures, guard, stream, emitError,
+                                                      options.target.usesDevice())))
+    return failure();
+  if (failed(emit(*program, options, arguments, emitError)))
+    return failure();
+  return arguments.header.empty() ? success() : writeOutput(arguments.header, header, emitError);
 }
 
 int mlir::blocksparse::compileMain(int argc, char **argv) {
@@ -158,7 +147,7 @@ int mlir::blocksparse::compileMain(int argc, char **argv) {
   tool.parseOptions(category, "Compiles block-sparse programs.\n");
   if (arguments.printPatterns) {
     llvm::outs() << ::blocksparse::describePatterns();
-    return 0;
+    return succeeded(flushStandardOutput()) ? 0 : 1;
   }
   return tool.run([&](llvm::SourceMgr &sourceMgr, MLIRContext &context) {
     return run(arguments, sourceMgr, context);

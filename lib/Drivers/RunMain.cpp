@@ -4,16 +4,20 @@
 #include "../Execution/RunCall.h"
 #include "../Interpreter/RunReport.h"
 #include "CommandLine.h"
+#include "DeviceOptions.h"
 #include "blocksparse/Bench/UsefulWork.h"
+#include "blocksparse/Compiler/NumberOption.h"
+#include "blocksparse/Compiler/Output.h"
 #include "blocksparse/Drivers/Drivers.h"
 #include "blocksparse/Execution/HostArguments.h"
 #include "blocksparse/Execution/HostProgram.h"
+#include "blocksparse/Support/MemoryErrors.h"
 #include "blocksparse/Support/Npy.h"
+#include "blocksparse/Support/OutputFile.h"
 #include "blocksparse/Support/RandomFill.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
@@ -28,14 +32,6 @@ namespace cl = llvm::cl;
 namespace {
 
 cl::OptionCategory category("blocksparse-run options");
-
-/// Parses a number that may be omitted: --time means --time=10.
-struct CountParser : cl::parser<unsigned> {
-  using cl::parser<unsigned>::parser;
-  bool parse(cl::Option &option, StringRef name, StringRef text, unsigned &value) {
-    return cl::parser<unsigned>::parse(option, name, text.empty() ? "10" : text, value);
-  }
-};
 
 enum class CheckKind { None, Results, Each };
 
@@ -64,9 +60,11 @@ struct RunOptions {
                             cl::desc("Fill of all parameters: uniform, integers, zeros, ones, "
                                      "arange, nan, keep, forbid or a number"),
                             cl::cat(category)};
-  cl::opt<uint64_t> seed{"seed", cl::desc("Seed of random inputs"), cl::init(0), cl::cat(category)};
-  cl::opt<double> density{"density", cl::desc("Share of stored blocks of random patterns"),
-                          cl::init(0.5), cl::cat(category)};
+  NumberOption<uint64_t> seed{"seed", InRange<uint64_t>{0, UINT64_MAX},
+                              cl::desc("Seed of random inputs"), cl::init(0), cl::cat(category)};
+  NumberOption<double> density{"density", InRange<double>{0, 1},
+                               cl::desc("Share of stored blocks of random patterns"), cl::init(0.5),
+                               cl::cat(category)};
   cl::opt<Placement> placement{
       "strided",
       cl::desc("Where inputs and results lie in memory"),
@@ -85,10 +83,11 @@ struct RunOptions {
                "or emulated:<chip>, with ,key=value; by default what suits "
                "the device best"),
       cl::cat(category)};
-  cl::opt<unsigned> ptxVersion{"ptx-version",
-                               cl::desc("PTX version as 10 * major + minor; 0: the lowest that "
-                                        "knows the chip"),
-                               cl::init(0), cl::cat(category)};
+  NumberOption<unsigned> ptxVersion{
+      "ptx-version", InRange<unsigned>{0, 999},
+      cl::desc("PTX version as 10 * major + minor; 0: the lowest that "
+               "knows the chip"),
+      cl::init(0), cl::cat(category)};
   cl::opt<CheckKind> check{
       "check",
       cl::desc("Compare with the reference"),
@@ -102,14 +101,16 @@ struct RunOptions {
       cl::cat(category)};
   cl::opt<bool> repeatCheck{"repeat-check", cl::desc("Run twice; results must be equal bit by bit"),
                             cl::cat(category)};
-  cl::opt<unsigned, false, CountParser> time{"time",
-                                             cl::desc("Measure; the median of N calls"),
-                                             cl::ValueOptional,
-                                             cl::value_desc("N"),
-                                             cl::init(0),
-                                             cl::cat(category)};
-  cl::opt<unsigned> threads{"threads", cl::desc("Number of threads; 0: OpenMP's default"),
-                            cl::init(0), cl::cat(category)};
+  NumberOption<unsigned> time{"time",
+                              InRange<unsigned>{0, 1000000},
+                              OrWithout<unsigned>{10},
+                              cl::desc("Measure; the median of N calls"),
+                              cl::value_desc("N"),
+                              cl::init(0),
+                              cl::cat(category)};
+  NumberOption<unsigned> threads{"threads", InRange<unsigned>{0, maxThreads},
+                                 cl::desc("Number of threads; 0: OpenMP's default"), cl::init(0),
+                                 cl::cat(category)};
   cl::opt<std::string> output{"output", cl::desc("Write the results there as .npy files"),
                               cl::value_desc("directory"), cl::cat(category)};
   cl::opt<bool> poison{"poison", cl::desc("NaN in results before a call and in padding of inputs"),
@@ -229,13 +230,12 @@ static FailureOr<int> checkRepeat(Run &run, HostProgram &program, const RunOptio
 
 static LogicalResult writeResults(const Run &run, const RunOptions &options,
                                   EmitErrorFn emitError) {
-  if (std::error_code code = llvm::sys::fs::create_directories(options.output))
-    return emitError() << "expects to make the directory '" << options.output
-                       << "', but got: " << code.message();
   for (auto [index, result] : llvm::enumerate(run.results)) {
     SmallString<128> path(options.output);
     std::string name = "result" + llvm::utostr(index) + ".npy";
-    llvm::sys::path::append(path, options.allFunctions ? run.signature.name + "." + name : name);
+    if (options.allFunctions)
+      name = ::blocksparse::toFileName(run.signature.name) + "." + name;
+    llvm::sys::path::append(path, name);
     std::string error;
     if (!::blocksparse::writeNpy(path.str().str(), result, error))
       return emitError() << error;
@@ -338,7 +338,10 @@ static LogicalResult runProgram(const RunOptions &options, llvm::SourceMgr &sour
     return failure();
   FailureOr<Program> program = parseProgram(options.input, sourceMgr, context);
   if (failed(program) || failed(selectFunctions(*program, options, emitError)) ||
-      (options.check == CheckKind::Each && failed(returnEveryResult(*program))))
+      (options.check == CheckKind::Each && failed(returnEveryResult(*program))) ||
+      failed(checkOutput(options.device.simReport, emitError)) ||
+      (!options.output.empty() &&
+       failed(makeOutputDirectory(options.output, "result0.npy", emitError))))
     return failure();
   FailureOr<HostProgram> host = compileProgram(*program->module, options, *place);
   if (failed(host))
@@ -355,7 +358,10 @@ static LogicalResult runProgram(const RunOptions &options, llvm::SourceMgr &sour
     else
       llvm::outs() << "the cpu, " << threads << (threads == 1 ? " thread\n" : " threads\n");
     Run run{program->module->lookupSymbol<func::FuncOp>(signature.name), signature, {}, {}};
-    FailureOr<int> result = runFunction(run, *host, *argumentOptions, options, *place);
+    FailureOr<int> result = failure();
+    auto runOne = [&] { result = runFunction(run, *host, *argumentOptions, options, *place); };
+    if (std::string error; !::blocksparse::catchMemoryErrors(runOne, error))
+      run.source.emitError() << error;
     errors += failed(result);
     failures += succeeded(result) ? *result : 0;
   }

@@ -37,14 +37,18 @@ struct TuneArguments {
   cl::opt<bool> compileOnly{"compile-only",
                             cl::desc("Compile the candidates, do not run: needs no GPU"),
                             cl::cat(category)};
-  cl::opt<unsigned> compileJobs{"compile-jobs",
-                                cl::desc("Candidates compiled at once; 0: one for each core"),
-                                cl::init(0), cl::cat(category)};
-  cl::opt<double> seconds{"seconds", cl::desc("Begin no trial after that time; 0: no limit"),
-                          cl::init(0), cl::cat(category)};
-  cl::opt<int64_t> interruptAfter{"interrupt-after",
-                                  cl::desc("For tests: raise SIGINT after so many trials"),
-                                  cl::Hidden, cl::init(0), cl::cat(category)};
+  NumberOption<unsigned> compileJobs{"compile-jobs", InRange<unsigned>{0, maxThreads},
+                                     cl::desc("Candidates compiled at once; 0: one for each core"),
+                                     cl::init(0), cl::cat(category)};
+  NumberOption<double> seconds{"seconds", InRange<double>{0, 1e9},
+                               cl::desc("Begin no trial after that time; 0: no limit"), cl::init(0),
+                               cl::cat(category)};
+  NumberOption<int64_t> interruptAfter{"interrupt-after",
+                                       InRange<int64_t>{0, INT64_MAX},
+                                       cl::desc("For tests: raise SIGINT after so many trials"),
+                                       cl::Hidden,
+                                       cl::init(0),
+                                       cl::cat(category)};
 };
 
 std::atomic<bool> interrupted = false;
@@ -129,8 +133,12 @@ int mlir::blocksparse::tuneMain(int argc, char **argv) {
     if (failed(points))
       return failure();
     TuneOptions options = getTuneOptions(arguments);
-    // Check the database before any work, so that a file of another kind is reported at once.
+    // Check the database before any work, so that a file of another kind, or a directory that
+    // cannot be written to, is reported at once.
     if (llvm::sys::fs::exists(options.database) && !TuningDatabase::load(options.database, error))
+      return emitError() << error;
+    if (!options.database.empty() && !options.compileOnly &&
+        !TuningDatabase::checkPlace(options.database, error))
       return emitError() << error;
     FailureOr<RunPlace> place =
         getBenchPlace(arguments.measure.target, arguments.compileOnly, emitError);

@@ -18,12 +18,17 @@ ScheduleAttr mlir::blocksparse::parseSchedule(StringRef text, MLIRContext *conte
             " deep, but got more";
     return {};
   }
+  // No other attribute is of any use, so the parsers of others see none of the text.
+  if (!text.ltrim().starts_with("#blocksparse.schedule<")) {
+    fault = "expects #blocksparse.schedule<...>";
+    return {};
+  }
   ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
     fault = diagnostic.str();
     return success();
   });
   auto schedule = dyn_cast_or_null<ScheduleAttr>(parseAttribute(text, context));
   if (!schedule && fault.empty())
-    fault = "expects #blocksparse.schedule<...>";
+    fault = "expects the end of the text after the schedule";
   return schedule;
 }

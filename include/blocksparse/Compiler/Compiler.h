@@ -91,7 +91,7 @@ enum class OutputFormat { LLVMIR, Assembly, Object, SharedLibrary, PTX };
 std::optional<OutputFormat> getOutputFormat(StringRef path);
 
 /// Compiles the program and writes the file at `path` ("-": standard output, not for a shared
-/// library) under a temporary name first, so that a failure leaves nothing there.
+/// library) as an OutputFile, so that a failure leaves what was there.
 LogicalResult emitProgram(ModuleOp module, const CompileOptions &options, OutputFormat format,
                           StringRef path);
 

@@ -10,6 +10,7 @@
 
 namespace llvm {
 class MemoryBuffer;
+class MemoryBufferRef;
 class SourceMgr;
 } // namespace llvm
 
@@ -24,6 +25,10 @@ struct Program {
   /// Null when there is none of this name.
   const FunctionSignature *find(StringRef name) const;
 };
+
+/// Fails, with an error at the bracket, if the text of a program has more brackets open at one
+/// place than MLIR's recursive parser is sure to have stack for. Bytecode passes.
+LogicalResult checkNesting(llvm::MemoryBufferRef text, MLIRContext &context);
 
 /// Parses and verifies the file at `path` ("-": standard input), text or bytecode. Names of
 /// parameters are those of the text. `sourceMgr` must outlive the context's diagnostics.

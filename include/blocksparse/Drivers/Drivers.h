@@ -11,6 +11,9 @@ namespace mlir::blocksparse {
 // Main functions of the tools, including the parsing of the command line. Each returns the exit
 // status of its process: 0, or 1 after an error, which is printed to standard error.
 
+/// Runs blocksparse-opt, which applies passes to a file.
+int optMain(int argc, char **argv);
+
 /// Runs blocksparse-compile, which compiles a file to an artefact, or to the IR after a stage.
 int compileMain(int argc, char **argv);
 

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "blocksparse/Target/CPU/SharedLibrary.h"
+#include "blocksparse/Support/OutputFile.h"
 #include "blocksparse/Target/CPU/InstalledLibrary.h"
 #include "blocksparse/Target/CPU/OpenMPRuntime.h"
 
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -16,6 +16,7 @@
 
 using namespace mlir;
 using namespace mlir::blocksparse;
+using ::blocksparse::OutputFile;
 
 static FailureOr<std::string> findDriver(EmitErrorFn emitError) {
   SmallVector<StringRef> names = {BLOCKSPARSE_CLANG_PATH, "clang", "cc", "gcc"};
@@ -89,6 +90,10 @@ LogicalResult mlir::blocksparse::linkSharedLibrary(StringRef object, StringRef p
   FailureOr<std::string> runtime = findOpenMPRuntime(emitError);
   if (failed(driver) || failed(runtime))
     return failure();
+  std::string error;
+  std::optional<OutputFile> output = OutputFile::create(path.str(), error);
+  if (!output)
+    return emitError() << error;
   TemporaryFile input("o");
   if (input.error)
     return emitError() << "expects to write a temporary file, but got: " << input.error.message();
@@ -102,14 +107,10 @@ LogicalResult mlir::blocksparse::linkSharedLibrary(StringRef object, StringRef p
       return emitError() << "expects to write '" << input.path << "', but got: " << message;
     }
   }
-  // The temporary file is in the folder of the output, so that the last step is an atomic rename.
-  SmallString<128> partial(path);
-  partial += ".partial";
-  llvm::scope_exit cleanup([&] { llvm::sys::fs::remove(partial); });
   SmallVector<std::string> words = {*driver,
                                     "-shared",
                                     "-o",
-                                    partial.str().str(),
+                                    output->temporaryPath(),
                                     input.path.str().str(),
                                     "-Wl,-rpath,$ORIGIN",
                                     "-Wl,--as-needed"};
@@ -120,7 +121,7 @@ LogicalResult mlir::blocksparse::linkSharedLibrary(StringRef object, StringRef p
   SmallVector<StringRef> arguments(words.begin(), words.end());
   if (failed(runDriver(*driver, arguments, emitError)))
     return failure();
-  if (std::error_code error = llvm::sys::fs::rename(partial, path))
-    return emitError() << "expects to write '" << path << "', but got: " << error.message();
+  if (!output->commit(error))
+    return emitError() << error;
   return success();
 }

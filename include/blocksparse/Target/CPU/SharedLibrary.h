@@ -11,8 +11,8 @@ namespace mlir::blocksparse {
 /// Links an object file, given as bytes, into a shared library at `path` by the system's
 /// compiler driver (the environment's CC, else clang, cc or gcc). The library needs libm,
 /// LLVM's OpenMP runtime if it has parallel loops, and with `usesDevice` libblocksparse_runtime.so;
-/// it looks for them in its own folder and at their paths on this machine. If this fails, no file
-/// is left at `path`.
+/// it looks for them in its own folder and at their paths on this machine. If this fails, what
+/// was at `path` stays (OutputFile).
 LogicalResult linkSharedLibrary(StringRef object, StringRef path, bool usesDevice,
                                 EmitErrorFn emitError);
 
