@@ -273,6 +273,14 @@ void blocksparse::rt::sealArtifact(std::span<uint8_t> data) {
   storeWord(data, checksumOffset, checksumOf(data));
 }
 
+/// Returns the position of the first byte that is not 0; empty if there is none.
+static std::optional<size_t> findNonZero(std::span<const uint8_t> bytes) {
+  for (size_t i = 0; i < bytes.size(); ++i)
+    if (bytes[i] != 0)
+      return i;
+  return std::nullopt;
+}
+
 namespace {
 /// Reads little-endian numbers and never leaves its bytes; `failed` stays set
 /// once something did not fit.
@@ -292,7 +300,8 @@ public:
     return {reinterpret_cast<const char *>(text.data()), text.size()};
   }
   std::span<const uint8_t> blob() {
-    take(alignUp(position) - position);
+    if (findNonZero(take(alignUp(position) - position)))
+      failed = true;
     return take(data.size() - position);
   }
   std::array<int32_t, 3> triple() {
@@ -406,25 +415,30 @@ static std::string readSections(std::span<const uint8_t> data, Artifact &artifac
   Reader table(data.subspan(sectionCountOffset));
   uint64_t count = table.number(4);
   table = Reader(data.subspan(headerBytes));
-  uint64_t free = alignUp(headerBytes + count * tableEntryBytes);
+  uint64_t end = headerBytes + count * tableEntryBytes, free = alignUp(end), previous = 1;
   for (uint64_t i = 0; i < count; ++i) {
     uint64_t kind = table.number(4);
     uint64_t reserved = table.number(4);
     uint64_t offset = table.number(8);
     uint64_t size = table.number(8);
     std::string subject = "artefact section " + std::to_string(i) + " expects ";
-    if (kind < 1 || kind > 3 || reserved != 0)
-      return subject + "kind 1 to 3 and 0, but got " + std::to_string(kind) + " and " +
-             std::to_string(reserved);
+    if (kind < previous || kind > 3 || reserved != 0)
+      return subject + "kind " + std::to_string(previous) + " to 3 and 0, but got " +
+             std::to_string(kind) + " and " + std::to_string(reserved);
+    previous = kind;
     if (offset != free)
       return subject + "offset " + std::to_string(free) + ", but got " + std::to_string(offset);
     if (offset > data.size() || size > data.size() - offset)
       return subject + "to end within " + std::to_string(data.size()) + " bytes, but got " +
              std::to_string(size) + " bytes at offset " + std::to_string(offset);
+    if (std::optional<size_t> gap = findNonZero(data.subspan(end, offset - end)))
+      return subject + "zeros before it, but got " + std::to_string(data[end + *gap]) +
+             " at offset " + std::to_string(end + *gap);
+    end = offset + size;
     if (!readSection(static_cast<SectionKind>(kind), data.subspan(offset, size), artifact))
-      return subject + "a payload of the length its fields say, but got " + std::to_string(size) +
-             " bytes";
-    free = i + 1 < count ? alignUp(offset + size) : offset + size;
+      return subject + "a payload of the length its fields say with zeros as padding, but got " +
+             std::to_string(size) + " bytes";
+    free = i + 1 < count ? alignUp(end) : end;
   }
   if (count == 0 ? data.size() != headerBytes : free != data.size())
     return "expects an artefact to end with its last section, but got " +

@@ -13,8 +13,8 @@
 //            u64      total size in bytes
 //            u64      checksum of all other bytes
 //   table    per section: u32 kind, u32 zero, u64 offset, u64 size
-//   payloads in the table's order, each at a multiple of 16 bytes, without
-//            overlap, zeros between them
+//   payloads in the table's order, which is that of the kinds, each at a
+//            multiple of 16 bytes, without overlap, zeros between them
 //
 //   string   u32 length, bytes
 //   blob     zeros up to a multiple of 16 from the section's start, then all

@@ -121,7 +121,12 @@ TEST(ArtifactTest, CrookedTables) {
   EXPECT_HAS(changed(headerBytes + 4, 1), "but got 1 and 1");
   EXPECT_HAS(changed(headerBytes + 8, 1), "section 0 expects offset");
   EXPECT_HAS(changed(headerBytes + 23, 0xff), "to end within");
-  EXPECT_HAS(changed(headerBytes + 16, 3), "a payload of the length its fields say, but got 3");
+  EXPECT_HAS(changed(headerBytes + 16, 3), "with zeros as padding, but got 3");
+  // What fills a gap is no contents, so that it is 0: within a payload, and between two.
+  EXPECT_HAS(changed(189, 1), "section 0 expects a payload of the length its fields say");
+  EXPECT_HAS(changed(204, 7), "section 1 expects zeros before it, but got 7 at offset 204");
+  EXPECT_HAS(changed(headerBytes + 3 * 24, 1),
+             "section 3 expects kind 2 to 3 and 0, but got 1 and 0");
 }
 
 /// Returns the error of checkArtifact for one change of the sample.
