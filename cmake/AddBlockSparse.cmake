@@ -27,6 +27,11 @@ if(BLOCKSPARSE_ASAN)
     -fsanitize=address,undefined -fno-sanitize=vptr "$<${is_shared}:LINKER:-z,undefs>")
 endif()
 
+if(BLOCKSPARSE_FUZZ)
+  # Fuzz targets see which parts of our code an input reaches.
+  target_compile_options(BlockSparseCompilerFlags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
 # Debian's MLIR is built with RTTI and without exceptions.
 add_library(BlockSparseMLIRFlags INTERFACE)
 target_include_directories(BlockSparseMLIRFlags SYSTEM INTERFACE

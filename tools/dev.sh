@@ -17,6 +17,8 @@ usage: bash tools/dev.sh COMMAND [ARG ...]
   roundtrip       print and parse again what the tests of IR and passes read
   asan            build with sanitizers and run the tests that read input
   fuzz [SECONDS]  random programs, CPU against reference (default 600 s)
+  fuzz-readers [SECONDS]
+                  libFuzzer on every reader of data, under sanitizers (default 60 s for each)
   format [FILE]   format the C++ sources in place
   format-check [FILE]
                   fail when a C++ source is not formatted
@@ -37,12 +39,12 @@ case "$preset" in
   *) build="$root/build-$preset" ;;
 esac
 
-# Selects the build with sanitizers. libMLIR is not instrumented: containers that cross into it would
-# be misread, and what its code takes from an allocator of our code would seem to be poisoned. LLVM
-# gives threads a signal stack of its own, which the sanitizer would free as if it were its.
+# Selects a build with sanitizers: asan, or the argument. libMLIR is not instrumented: containers that
+# cross into it would be misread, and what its code takes from an allocator of our code would seem to be
+# poisoned. LLVM gives threads a signal stack of its own, which the sanitizer would free as if it were its.
 sanitize() {
-  preset=asan
-  build="$root/build-asan"
+  preset=${1:-asan}
+  build="$root/build-$preset"
   export ASAN_OPTIONS=use_sigaltstack=0:allow_user_poisoning=0:detect_container_overflow=0:detect_leaks=1
 }
 [ "$preset" != asan ] || sanitize
@@ -243,6 +245,13 @@ run_asan() {
   run_suite "$build"/test/{IR,Transforms,Pipelines,Conversion,Target,Tools,Integration/Cases}
 }
 
+# Runs every fuzz target of test/Fuzz. The build is of the libraries that read, and of no tool.
+run_fuzz_readers() {
+  sanitize fuzz
+  build fuzz-readers
+  /usr/bin/python3 test/Fuzz/fuzz_readers.py --build "$build" --seconds "${1:-60}"
+}
+
 # Regenerates the documents that are made from the ODS files.
 docs() { build blocksparse-doc; }
 
@@ -299,6 +308,7 @@ case "$command" in
   roundtrip) run_roundtrip ;;
   asan) run_asan ;;
   fuzz) build && /usr/bin/python3 tools/blocksparse-fuzz.py --bin "$build/bin" --seconds "${1:-600}" ;;
+  fuzz-readers) run_fuzz_readers "$@" ;;
   format) setup && sources "$@" | xargs "$llvm/bin/clang-format" -i ;;
   format-check) setup && sources "$@" | xargs "$llvm/bin/clang-format" --dry-run -Werror ;;
   lint) run_lint ;;
