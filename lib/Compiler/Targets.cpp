@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "blocksparse/Compiler/Targets.h"
+#include "blocksparse/IR/DialectAttributes.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -53,11 +54,11 @@ void Merger::add(ModuleOp program, const TargetInfo &target) {
     llvm::append_range(objects, binary.getObjects());
     binary.erase();
   }
-  if (auto table = program->getAttrOfType<DictionaryAttr>("blocksparse.luts"))
+  if (auto table = program->getAttrOfType<DictionaryAttr>(lutsAttr))
     for (NamedAttribute lut : table)
       luts.set(lut.getName(), lut.getValue());
-  if (Attribute kernels = program->getAttr("blocksparse.kernels"))
-    merged->setAttr("blocksparse.kernels" + suffix, kernels);
+  if (Attribute kernels = program->getAttr(kernelsAttr))
+    merged->setAttr((kernelsAttr + suffix).str(), kernels);
   if (entries.empty())
     for (auto function : program.getOps<LLVM::LLVMFuncOp>())
       if (StringRef name = function.getName(); name.consume_front(wrapperPrefix))
@@ -220,7 +221,7 @@ void Merger::finish() {
     auto wrapper = merged.lookupSymbol<LLVM::LLVMFuncOp>((wrapperPrefix + variant).str());
     auto body = merged.lookupSymbol<LLVM::LLVMFuncOp>(variant);
     // Sizes are computed on the host, by every program in the same way.
-    if (body && body->hasAttr("blocksparse.host"))
+    if (body && body->hasAttr(hostFunctionAttr))
       SymbolTable::setSymbolName(wrapper, (wrapperPrefix + name).str());
     else
       addDispatcher(wrapper, name);
@@ -233,7 +234,7 @@ void Merger::finish() {
   OpBuilder b = OpBuilder::atBlockBegin(merged.getBody());
   if (!objects.empty())
     gpu::BinaryOp::create(b, merged.getLoc(), "blocksparse_kernels", Attribute(), objects);
-  merged->setAttr("blocksparse.luts", luts.getDictionary(merged.getContext()));
+  merged->setAttr(lutsAttr, luts.getDictionary(merged.getContext()));
 }
 
 void mlir::blocksparse::mergePrograms(ModuleOp merged, ArrayRef<OwningOpRef<ModuleOp>> programs,

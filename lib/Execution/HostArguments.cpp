@@ -140,13 +140,15 @@ private:
     return function.emitError("argument '") << signature.arguments[index].name << "': ";
   }
   LogicalResult checkKeys();
+  /// Checks that every attribute of an argument is one that its type has a use for.
+  LogicalResult checkAttributes();
   template <typename Map>
   auto find(const Map &map, size_t index) const {
     auto found = map.find(signature.arguments[index].name);
     return found != map.end() ? found : map.find(llvm::utostr(index));
   }
   Attribute getAttribute(size_t index, StringRef name) {
-    return function.getArgAttr(signature.arguments[index].source, ("blocksparse." + name).str());
+    return function.getArgAttr(signature.arguments[index].source, name);
   }
 
   /// Returns the tensor of a file or of the attribute; empty if neither is given.
@@ -213,7 +215,7 @@ FailureOr<std::optional<HostTensor>> ArgumentMaker::getGiven(size_t index, Strin
   }
   Attribute value = getAttribute(index, attribute);
   bool overridden = find(options.fills, index) != options.fills.end() || !options.fill.empty();
-  if (!value || (overridden && attribute == "value"))
+  if (!value || (overridden && attribute == valueAttr))
     return std::optional<HostTensor>();
   std::optional<HostTensor> tensor = tensorFromAttribute(value, message);
   if (!tensor)
@@ -229,7 +231,7 @@ FailureOr<SmallVector<int64_t>> ArgumentMaker::getShape(size_t index) {
   SmallVector<int64_t> given;
   if (auto found = find(options.shapes, index); found != options.shapes.end())
     given.assign(found->second.begin(), found->second.end());
-  else if (auto attribute = dyn_cast_or_null<DenseI64ArrayAttr>(getAttribute(index, "shape")))
+  else if (auto attribute = dyn_cast_or_null<DenseI64ArrayAttr>(getAttribute(index, shapeAttr)))
     given.assign(attribute.asArrayRef().begin(), attribute.asArrayRef().end());
   bool fits = given.empty() || given.size() == shape.size();
   for (size_t axis = 0; fits && axis < given.size(); ++axis)
@@ -258,7 +260,7 @@ FailureOr<HostTensor> ArgumentMaker::make(size_t index, ArrayRef<int64_t> shape)
   StringRef fill = options.fill;
   if (auto found = find(options.fills, index); found != options.fills.end())
     fill = found->second;
-  else if (auto attribute = dyn_cast_or_null<StringAttr>(getAttribute(index, "fill"));
+  else if (auto attribute = dyn_cast_or_null<StringAttr>(getAttribute(index, fillAttr));
            attribute && fill.empty())
     fill = attribute.getValue();
   if (fill.empty() && generateScatterIndices(argument, *tensor, getSeed(index)))
@@ -279,7 +281,7 @@ LogicalResult ArgumentMaker::makeTensor(size_t index) {
       tensors.push_back(*number);
     return number;
   }
-  FailureOr<std::optional<HostTensor>> given = getGiven(index, "value");
+  FailureOr<std::optional<HostTensor>> given = getGiven(index, valueAttr);
   if (failed(given))
     return failure();
   bool isFile = find(options.files, index) != options.files.end();
@@ -316,9 +318,9 @@ LogicalResult ArgumentMaker::makeTensor(size_t index) {
 LogicalResult ArgumentMaker::makeBsr(size_t index) {
   size_t valuesIndex = index + 2;
   SparseTensor sparse = *SparseTensor::get(signature.arguments[index].type);
-  FailureOr<std::optional<HostTensor>> crow = getGiven(index, "crow");
-  FailureOr<std::optional<HostTensor>> col = getGiven(index + 1, "col");
-  FailureOr<std::optional<HostTensor>> values = getGiven(valuesIndex, "value");
+  FailureOr<std::optional<HostTensor>> crow = getGiven(index, crowAttr);
+  FailureOr<std::optional<HostTensor>> col = getGiven(index + 1, colAttr);
+  FailureOr<std::optional<HostTensor>> values = getGiven(valuesIndex, valueAttr);
   if (failed(crow) || failed(col) || failed(values))
     return failure();
   if (crow->has_value() != col->has_value())
@@ -396,8 +398,30 @@ LogicalResult ArgumentMaker::finishSparse(size_t index, const HostTensor *crow,
   return success();
 }
 
+LogicalResult ArgumentMaker::checkAttributes() {
+  for (auto [index, parameter] : llvm::enumerate(signature.arguments)) {
+    std::optional<SparseTensor> sparse = SparseTensor::get(parameter.type);
+    bool isDynamic = sparse && !sparse->isStatic();
+    for (StringRef name : {crowAttr, colAttr})
+      if (!isDynamic && getAttribute(index, name))
+        return error(index) << "expects " << name
+                            << " on an argument of dynamic pattern alone, but got it on "
+                            << parameter.type;
+    if (getAttribute(index, shapeAttr)) {
+      if (!parameter.isTensor())
+        return error(index) << "expects " << shapeAttr << " on a tensor, but got it on "
+                            << parameter.type;
+      if (failed(getShape(index)))
+        return failure();
+    }
+    if (getAttribute(index, fillAttr) && getAttribute(index, valueAttr))
+      return error(index) << "expects " << fillAttr << " or " << valueAttr << ", but got both";
+  }
+  return success();
+}
+
 FailureOr<std::vector<HostTensor>> ArgumentMaker::run() {
-  if (failed(checkKeys()))
+  if (failed(checkKeys()) || failed(checkAttributes()))
     return failure();
   while (tensors.size() < signature.arguments.size()) {
     size_t index = tensors.size();

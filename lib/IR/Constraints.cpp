@@ -207,9 +207,12 @@ LogicalResult checkFloat(Type element, StringRef name, EmitError emitError) {
 /// may have any element type.
 static LogicalResult checkMaskElement(Value mask, MaskMode mode, StringRef name,
                                       EmitError emitError) {
-  if (mode == MaskMode::Mul)
+  Type element = cast<ShapedType>(mask.getType()).getElementType();
+  if (mode == MaskMode::Mul || isa<FloatType>(element))
     return success();
-  return checkFloat(cast<ShapedType>(mask.getType()).getElementType(), name, emitError);
+  return emitError() << "expects " << name
+                     << " of a floating-point type in the mode add, or the mode mul, but got "
+                     << element;
 }
 
 /// Checks C23: the mask is [N], [1, N] or [B, N], with B and N those of the scores.

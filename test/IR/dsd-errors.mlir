@@ -217,7 +217,7 @@ func.func @c44_activation(%a: tensor<64x96xi8, #layout>, %b: tensor<96x20xi8>) {
 // -----
 
 func.func @dense_operand(%a: tensor<64x96xf32>, %b: tensor<96x20xf32>) {
-  // expected-error @below {{operand #0 must be block-sparse tensor}}
+  // expected-error @below {{operand #0 must be block-sparse tensor `a` of f16, bf16, f32, f64, i8, i32, f8E4M3FN or f8E5M2, but got}}
   %0 = blocksparse.dsd %a, %b : (tensor<64x96xf32>, tensor<96x20xf32>) -> tensor<64x20xf32>
   return
 }
@@ -227,7 +227,7 @@ func.func @dense_operand(%a: tensor<64x96xf32>, %b: tensor<96x20xf32>) {
 #layout = #blocksparse.layout<16x32, grid 4x3, mask "100/110/011/101">
 #square = #blocksparse.layout<32x32, grid 3x3, dense>
 func.func @sparse_b(%a: tensor<64x96xf32, #layout>, %b: tensor<96x96xf32, #square>) {
-  // expected-error @below {{operand #1 must be dense tensor}}
+  // expected-error @below {{operand #1 must be dense tensor `b` of f16, bf16, f32, f64, i8, i32, f8E4M3FN or f8E5M2, but got}}
   %0 = blocksparse.dsd %a, %b : (tensor<64x96xf32, #layout>, tensor<96x96xf32, #square>) -> tensor<64x96xf32>
   return
 }

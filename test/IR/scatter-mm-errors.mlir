@@ -1,7 +1,7 @@
 // RUN: blocksparse-opt %s -verify-diagnostics -split-input-file
 
 func.func @blocks_rank(%b: tensor<16x8xf32>, %o: tensor<7x8x32xf32>, %acc: tensor<3x16x32xf32>, %i0: tensor<4xi32>, %i1: tensor<?x2xi32>) {
-  // expected-error @below {{operand #0 must be dense tensor of rank 3, but got}}
+  // expected-error @below {{operand #0 must be dense tensor of rank 3 `blocks` of f16, bf16, f32, f64, i8, i32, f8E4M3FN or f8E5M2, but got}}
   %0 = blocksparse.scatter_mm %b, %o into %acc indices(%i0, %i1) : (tensor<16x8xf32>, tensor<7x8x32xf32>, tensor<3x16x32xf32>, tensor<4xi32>, tensor<?x2xi32>) -> tensor<3x16x32xf32>
   return
 }

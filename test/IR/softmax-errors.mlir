@@ -75,7 +75,7 @@ func.func @c24_attention_mask(%x: tensor<2x4x32x32xf32, #layout>, %r: tensor<32x
 
 #layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
 func.func @c25_additive(%x: tensor<2x4x32x32xf32, #layout>, %r: tensor<32x32xi8>) {
-  // expected-error @below {{expects attention_mask of a floating-point type, but got 'i8'}}
+  // expected-error @below {{expects attention_mask of a floating-point type in the mode add, or the mode mul, but got 'i8'}}
   %0 = blocksparse.softmax %x attention_mask(%r) : (tensor<2x4x32x32xf32, #layout>, tensor<32x32xi8>) -> tensor<2x4x32x32xf32, #layout>
   return
 }
@@ -84,7 +84,7 @@ func.func @c25_additive(%x: tensor<2x4x32x32xf32, #layout>, %r: tensor<32x32xi8>
 
 #layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
 func.func @c25_additive_padding(%x: tensor<2x4x32x32xf32, #layout>, %r: tensor<32xi32>) {
-  // expected-error @below {{expects key_padding_mask of a floating-point type, but got 'i32'}}
+  // expected-error @below {{expects key_padding_mask of a floating-point type in the mode add, or the mode mul, but got 'i32'}}
   %0 = blocksparse.softmax %x key_padding_mask(%r) : (tensor<2x4x32x32xf32, #layout>, tensor<32xi32>) -> tensor<2x4x32x32xf32, #layout>
   return
 }
@@ -104,5 +104,34 @@ func.func @c26_shape(%x: tensor<2x4x32x32xf32, #layout>) {
 func.func @c26_type(%x: tensor<4x32x32xf16, #layout>) {
   // expected-error @below {{expects lse of element type 'f32', but got 'f16'}}
   %0:2 = blocksparse.softmax %x : (tensor<4x32x32xf16, #layout>) -> (tensor<4x32x32xf16, #layout>, tensor<4x32xf16>)
+  return
+}
+
+// -----
+
+// A boolean mask has no meaning as a summand.
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c25_boolean(%x: tensor<32x32xf32, #layout>, %m: tensor<32x32xi1>) {
+  // expected-error @below {{expects attention_mask of a floating-point type in the mode add, or the mode mul, but got 'i1'}}
+  %0 = blocksparse.softmax %x attention_mask(%m) : (tensor<32x32xf32, #layout>, tensor<32x32xi1>) -> tensor<32x32xf32, #layout>
+  return
+}
+
+// -----
+
+// The error about an element type names the operand and the types that it may have.
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @mask_of_i64(%x: tensor<32x32xf32, #layout>, %m: tensor<32xi64>) {
+  // expected-error @below {{operand #1 must be dense tensor `key_padding_mask` of i1, f16, bf16, f32, f64, i8, i32, f8E4M3FN or f8E5M2, but got 'tensor<32xi64>'}}
+  %0 = blocksparse.softmax %x key_padding_mask(%m) {key_padding_mask_mode = #blocksparse.mask_mode<mul>} : (tensor<32x32xf32, #layout>, tensor<32xi64>) -> tensor<32x32xf32, #layout>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @rpe_of_i1(%x: tensor<32x32xf32, #layout>, %rpe: tensor<32x32xi1>) {
+  // expected-error @below {{operand #1 must be dense tensor `rpe` of f16, bf16, f32, f64, i8, i32, f8E4M3FN or f8E5M2, but got 'tensor<32x32xi1>'}}
+  %0 = blocksparse.softmax %x rpe(%rpe) : (tensor<32x32xf32, #layout>, tensor<32x32xi1>) -> tensor<32x32xf32, #layout>
   return
 }

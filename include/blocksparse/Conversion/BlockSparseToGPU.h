@@ -19,10 +19,6 @@ namespace mlir::blocksparse {
 #define GEN_PASS_REGISTRATION
 #include "blocksparse/Conversion/GPUPasses.h.inc"
 
-/// Names the unit attribute of a `gpu.launch_func` whose kernel waits by itself for the kernel
-/// before it on the stream, so that it may be launched before that kernel has ended.
-inline constexpr StringLiteral startsEarlyAttr = "blocksparse.starts_early";
-
 /// Adds conversion patterns for all planned operations and for the look-up tables of run-time
 /// patterns. Each pattern replaces an operation on memrefs by launches of kernels for `target`, a
 /// GPU, and adds the kernels to `gpu.module @blocksparse_kernels` of the module around the

@@ -134,7 +134,7 @@ def C23 : BlockSparse_Constraint<"`key_padding_mask` has the shape `[N]`, `[1, N
 def C24 : BlockSparse_Constraint<"`attention_mask` broadcasts to the scores.", [
   "expects attention_mask to broadcast to <shape>, but got <shape>"]>;
 def C25 : BlockSparse_Constraint<"A mask of mode `add` is floating-point.", [
-  "expects <mask> of a floating-point type, but got <type>"]>;
+  "expects <mask> of a floating-point type in the mode add, or the mode mul, but got <type>"]>;
 def C26 : BlockSparse_Constraint<
   "`lse` holds one number for each row of the scores, in the accumulation type.", [
   "expects lse of shape <shape>, but got <shape>",

@@ -27,9 +27,9 @@ def BlockSparse_ToDenseOp : BlockSparse_TensorOp<"to_dense"> {
     }
     ```
   }];
-  let arguments = !con((ins Arg<BlockSparse_Sparse, "tensor [..., M, N]">:$source),
+  let arguments = !con((ins Arg<BlockSparse_Sparse<"source">, "tensor [..., M, N]">:$source),
                        BlockSparse_ScheduleArg);
-  let results = (outs Res<BlockSparse_Dense, "the elements that `source` stands for">:$result);
+  let results = (outs Res<BlockSparse_Dense<"result">, "the elements that `source` stands for">:$result);
   let builders = [
     // The type of the result follows from the type of the source.
     OpBuilder<(ins "::mlir::Value":$source)>,
@@ -61,11 +61,11 @@ def BlockSparse_FromDenseOp : BlockSparse_TensorOp<"from_dense"> {
     }
     ```
   }];
-  let arguments = !con((ins Arg<BlockSparse_Dense, "tensor [..., M, N]">:$source,
-    Arg<Optional<BlockSparse_Sparse>,
+  let arguments = !con((ins Arg<BlockSparse_Dense<"source">, "tensor [..., M, N]">:$source,
+    Arg<Optional<BlockSparse_Sparse<"pattern">>,
         "tensor whose indices a dynamic result takes; its values are not read">:$pattern),
     BlockSparse_ScheduleArg);
-  let results = (outs Res<BlockSparse_Sparse, "the stored blocks of `source`">:$result);
+  let results = (outs Res<BlockSparse_Sparse<"result">, "the stored blocks of `source`">:$result);
   let assemblyFormat = [{
     $source (`pattern` `(` $pattern^ `)`)? attr-dict `:` functional-type(operands, results)
   }];
@@ -94,9 +94,9 @@ def BlockSparse_TransposeOp : BlockSparse_TensorOp<"transpose"> {
     }
     ```
   }];
-  let arguments = !con((ins Arg<BlockSparse_Sparse, "tensor [..., M, N]">:$source),
+  let arguments = !con((ins Arg<BlockSparse_Sparse<"source">, "tensor [..., M, N]">:$source),
                        BlockSparse_ScheduleArg);
-  let results = (outs Res<BlockSparse_Sparse, "tensor [..., N, M]">:$result);
+  let results = (outs Res<BlockSparse_Sparse<"result">, "tensor [..., N, M]">:$result);
   let builders = [
     // The result has the transposed pattern of the source, in canonical form.
     OpBuilder<(ins "::mlir::Value":$source)>,
@@ -133,10 +133,10 @@ def BlockSparse_AssembleOp : BlockSparse_TensorOp<"assemble", [AttrSizedOperandS
     }
     ```
   }];
-  let arguments = (ins Arg<Optional<BlockSparse_Index>, "row offsets of a dynamic pattern">:$crow_indices,
-    Arg<Optional<BlockSparse_Index>, "block columns of a dynamic pattern">:$col_indices,
-    Arg<BlockSparse_Dense, "value blocks">:$values);
-  let results = (outs Res<BlockSparse_Sparse, "the sparse tensor of these parts">:$result);
+  let arguments = (ins Arg<Optional<BlockSparse_Index<"crow_indices">>, "row offsets of a dynamic pattern">:$crow_indices,
+    Arg<Optional<BlockSparse_Index<"col_indices">>, "block columns of a dynamic pattern">:$col_indices,
+    Arg<BlockSparse_Dense<"values">, "value blocks">:$values);
+  let results = (outs Res<BlockSparse_Sparse<"result">, "the sparse tensor of these parts">:$result);
   let assemblyFormat = [{
     (`indices` `(` $crow_indices^ `,` $col_indices `)`)? $values attr-dict
     `:` functional-type(operands, results)
@@ -166,10 +166,10 @@ def BlockSparse_DisassembleOp : BlockSparse_TensorOp<"disassemble", [SameVariadi
     }
     ```
   }];
-  let arguments = (ins Arg<BlockSparse_Sparse, "tensor [..., M, N]">:$source);
-  let results = (outs Res<BlockSparse_Dense, "value blocks">:$values,
-    Res<Optional<BlockSparse_Index>, "row offsets of a dynamic pattern">:$crow_indices,
-    Res<Optional<BlockSparse_Index>, "block columns of a dynamic pattern">:$col_indices);
+  let arguments = (ins Arg<BlockSparse_Sparse<"source">, "tensor [..., M, N]">:$source);
+  let results = (outs Res<BlockSparse_Dense<"values">, "value blocks">:$values,
+    Res<Optional<BlockSparse_Index<"crow_indices">>, "row offsets of a dynamic pattern">:$crow_indices,
+    Res<Optional<BlockSparse_Index<"col_indices">>, "block columns of a dynamic pattern">:$col_indices);
   let builders = [
     // The types of the results follow from the type of the source.
     OpBuilder<(ins "::mlir::Value":$source)>,

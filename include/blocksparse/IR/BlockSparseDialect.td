@@ -59,6 +59,8 @@ def BlockSparse_Dialect : Dialect {
     - Element types, blocks and strides that tensor-core kernels do not support run in scalar
       kernels, which are slower and keep the same contract.
     - Results are bitwise equal from run to run.
+    - An attribute that an operation does not have is an error that names the nearest one, so that
+      no option is ignored. Attributes with the prefix of another dialect are left alone.
 
     ### Constraints
 
@@ -67,6 +69,9 @@ def BlockSparse_Dialect : Dialect {
     stands for a value.
   }] # BlockSparse_ConstraintIndex<BlockSparse_AllConstraints>.text;
   let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
   let extraClassDeclaration = [{
     /// Registers the attributes of the dialect.

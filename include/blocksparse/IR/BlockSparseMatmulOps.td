@@ -16,8 +16,8 @@ defvar BlockSparse_EpilogueConstraints = [C13, C14, C17, C44];
 // The operands and attributes of that epilogue. A dense result passes, in this order, alpha, bias,
 // activation and residual.
 defvar BlockSparse_EpilogueOperands = (ins
-  Arg<Optional<BlockSparse_Dense>, "vector that is added to each row of the result">:$bias,
-  Arg<Optional<BlockSparse_Dense>, "tensor that is added after the activation">:$residual);
+  Arg<Optional<BlockSparse_Dense<"bias">>, "vector that is added to each row of the result">:$bias,
+  Arg<Optional<BlockSparse_Dense<"residual">>, "tensor that is added after the activation">:$residual);
 defvar BlockSparse_EpilogueAttrs = !con(BlockSparse_AlphaArg, BlockSparse_ActivationArg,
                                         BlockSparse_PrecisionArg, BlockSparse_ScheduleArg);
 
@@ -51,13 +51,13 @@ def BlockSparse_SDDOp : BlockSparse_TensorOp<"sdd"> {
     ```
   }];
   let arguments = !con((ins
-    Arg<BlockSparse_Dense, "left factor [..., M, K]">:$a,
-    Arg<BlockSparse_Dense, "right factor [..., K, N]">:$b,
-    Arg<Optional<BlockSparse_Sparse>,
+    Arg<BlockSparse_Dense<"a">, "left factor [..., M, K]">:$a,
+    Arg<BlockSparse_Dense<"b">, "right factor [..., K, N]">:$b,
+    Arg<Optional<BlockSparse_Sparse<"pattern">>,
         "tensor whose indices a dynamic result takes; its values are not read">:$pattern),
     BlockSparse_TransposeArgs, BlockSparse_TransposeOutArg, BlockSparse_AlphaArg,
     BlockSparse_PrecisionArg, BlockSparse_ScheduleArg);
-  let results = (outs Res<BlockSparse_Sparse, "[..., M, N], or [..., N, M] with `transpose_out`">:$result);
+  let results = (outs Res<BlockSparse_Sparse<"result">, "[..., M, N], or [..., N, M] with `transpose_out`">:$result);
   let assemblyFormat = [{
     $a `,` $b (`pattern` `(` $pattern^ `)`)? attr-dict `:` functional-type(operands, results)
   }];
@@ -75,7 +75,7 @@ def BlockSparse_SDDOp : BlockSparse_TensorOp<"sdd"> {
 class BlockSparse_DenseResultOp<string mnemonic>
     : BlockSparse_TensorOp<mnemonic, [DeclareOpInterfaceMethods<InferTypeOpInterface>,
                                       AttrSizedOperandSegments]> {
-  let results = (outs Res<BlockSparse_Dense, "product after the epilogue">:$result);
+  let results = (outs Res<BlockSparse_Dense<"result">, "product after the epilogue">:$result);
   let hasCanonicalizer = 1;
   let extraClassDeclaration = [{
     static bool isCompatibleReturnTypes(::mlir::TypeRange inferred, ::mlir::TypeRange actual);
@@ -126,8 +126,8 @@ def BlockSparse_DSDOp : BlockSparse_SparseFactorOp<"dsd"> {
     ```
   }];
   let arguments = !con((ins
-    Arg<BlockSparse_Sparse, "left factor [..., M, K]">:$a,
-    Arg<BlockSparse_Dense, "right factor [..., K, N]">:$b),
+    Arg<BlockSparse_Sparse<"a">, "left factor [..., M, K]">:$a,
+    Arg<BlockSparse_Dense<"b">, "right factor [..., K, N]">:$b),
     BlockSparse_EpilogueOperands, BlockSparse_TransposeArgs, BlockSparse_TransposeOutArg,
     BlockSparse_EpilogueAttrs);
 }
@@ -152,8 +152,8 @@ def BlockSparse_DDSOp : BlockSparse_SparseFactorOp<"dds"> {
     ```
   }];
   let arguments = !con((ins
-    Arg<BlockSparse_Dense, "left factor [..., M, K]">:$a,
-    Arg<BlockSparse_Sparse, "right factor [..., K, N]">:$b),
+    Arg<BlockSparse_Dense<"a">, "left factor [..., M, K]">:$a,
+    Arg<BlockSparse_Sparse<"b">, "right factor [..., K, N]">:$b),
     BlockSparse_EpilogueOperands, BlockSparse_TransposeArgs, BlockSparse_TransposeOutArg,
     BlockSparse_EpilogueAttrs);
 }
@@ -186,11 +186,11 @@ def BlockSparse_BsrAddmmOp : BlockSparse_DenseResultOp<"bsr_addmm"> {
     ```
   }];
   let arguments = !con((ins
-    Arg<BlockSparse_Sparse, "left factor [..., M, K]">:$sparse,
-    Arg<BlockSparse_Dense, "right factor [..., K, N]">:$dense,
-    Arg<Optional<BlockSparse_Dense>, "tensor that is added with the factor `beta`">:$input,
-    Arg<Optional<BlockSparse_Dense>, "factor of each row of the product, [M]">:$left_alpha,
-    Arg<Optional<BlockSparse_Dense>, "factor of each column of the product, [N]">:$right_alpha),
+    Arg<BlockSparse_Sparse<"sparse">, "left factor [..., M, K]">:$sparse,
+    Arg<BlockSparse_Dense<"dense">, "right factor [..., K, N]">:$dense,
+    Arg<Optional<BlockSparse_Dense<"input">>, "tensor that is added with the factor `beta`">:$input,
+    Arg<Optional<BlockSparse_Dense<"left_alpha">>, "factor of each row of the product, [M]">:$left_alpha,
+    Arg<Optional<BlockSparse_Dense<"right_alpha">>, "factor of each column of the product, [N]">:$right_alpha),
     BlockSparse_EpilogueOperands, BlockSparse_AlphaArg, (ins
     Arg<DefaultValuedAttr<F64Attr, "1.0">, "factor of `input`">:$beta),
     BlockSparse_ActivationArg, BlockSparse_PrecisionArg, BlockSparse_ScheduleArg);
@@ -229,13 +229,13 @@ def BlockSparse_SampledAddmmOp : BlockSparse_TensorOp<"sampled_addmm",
     ```
   }];
   let arguments = !con((ins
-    Arg<BlockSparse_Sparse, "tensor that is added and whose blocks are computed, [..., M, N]">:$sparse,
-    Arg<BlockSparse_Dense, "left factor [..., M, K]">:$a,
-    Arg<BlockSparse_Dense, "right factor [..., K, N]">:$b),
+    Arg<BlockSparse_Sparse<"sparse">, "tensor that is added and whose blocks are computed, [..., M, N]">:$sparse,
+    Arg<BlockSparse_Dense<"a">, "left factor [..., M, K]">:$a,
+    Arg<BlockSparse_Dense<"b">, "right factor [..., K, N]">:$b),
     BlockSparse_TransposeArgs, BlockSparse_AlphaArg, (ins
     Arg<DefaultValuedAttr<F64Attr, "1.0">, "factor of `sparse`">:$beta),
     BlockSparse_PrecisionArg, BlockSparse_ScheduleArg);
-  let results = (outs Res<BlockSparse_Sparse, "the sum, of the type of `sparse`">:$result);
+  let results = (outs Res<BlockSparse_Sparse<"result">, "the sum, of the type of `sparse`">:$result);
   let assemblyFormat = [{
     $sparse `,` $a `,` $b attr-dict `:` functional-type(operands, results)
   }];
@@ -287,12 +287,12 @@ def BlockSparse_ScatterMMOp : BlockSparse_TensorOp<"scatter_mm",
     ```
   }];
   let arguments = !con((ins
-    Arg<BlockSparse_DenseTiles, "left factors [P, Ms, Ks]">:$blocks,
-    Arg<BlockSparse_Dense, "right factors, tiles or matrices by `format`">:$others,
-    Arg<BlockSparse_Dense, "tensor to which the products are added">:$accumulators,
-    Arg<Variadic<BlockSparse_Index>, "index tensors of `format`">:$indices),
+    Arg<BlockSparse_DenseTiles<"blocks">, "left factors [P, Ms, Ks]">:$blocks,
+    Arg<BlockSparse_Dense<"others">, "right factors, tiles or matrices by `format`">:$others,
+    Arg<BlockSparse_Dense<"accumulators">, "tensor to which the products are added">:$accumulators,
+    Arg<Variadic<BlockSparse_Index<"indices">>, "index tensors of `format`">:$indices),
     BlockSparse_ScatterAttrs);
-  let results = (outs Res<BlockSparse_Dense, "the sums, of the type of `accumulators`">:$result);
+  let results = (outs Res<BlockSparse_Dense<"result">, "the sums, of the type of `accumulators`">:$result);
   let assemblyFormat = [{
     $blocks `,` $others `into` $accumulators `indices` `(` $indices `)`
     attr-dict `:` functional-type(operands, results)
@@ -328,7 +328,7 @@ def BlockSparse_MatmulOp : BlockSparse_PlainProductOp<"matmul"> {
     ```
   }];
   let arguments = !con((ins
-    Arg<BlockSparse_Dense, "left factor">:$a, Arg<BlockSparse_Dense, "right factor">:$b),
+    Arg<BlockSparse_Dense<"a">, "left factor">:$a, Arg<BlockSparse_Dense<"b">, "right factor">:$b),
     BlockSparse_EpilogueOperands, BlockSparse_FormArg, BlockSparse_TransposeArgs,
     BlockSparse_EpilogueAttrs);
 }

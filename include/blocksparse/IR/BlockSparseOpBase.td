@@ -22,10 +22,15 @@ class BlockSparse_VariableLines<dag variables> {
       "`" # !getdagname(variables, i) # "`: " # !getdagarg<OpVariable>(variables, i).summary);
 }
 
+// Rejects unknown attributes without a dialect's prefix (DialectAttributes.h).
+def BlockSparse_KnownAttributes : NativeOpTrait<"KnownAttributes"> {
+  let cppNamespace = "::mlir::blocksparse";
+}
+
 // An operation describes itself in the fields below, of which `description` is made. Text is
 // Markdown that is indented by four spaces.
 class BlockSparse_Op<string mnemonic, list<Trait> traits = []>
-    : Op<BlockSparse_Dialect, mnemonic, traits> {
+    : Op<BlockSparse_Dialect, mnemonic, !listconcat([BlockSparse_KnownAttributes], traits)> {
   // The meaning of the operation: the result as a formula or a description.
   string semantics = "";
   // The constraints that the verifier checks.
@@ -56,26 +61,38 @@ class BlockSparse_TensorOp<string mnemonic, list<Trait> traits = []>
 
 defvar BlockSparse_FloatElements = [F16, BF16, F32, F64, F8E4M3FN, F8E5M2];
 
+defvar BlockSparse_Elements = "f16, bf16, f32, f64, i8, i32, f8E4M3FN or f8E5M2";
+
 def BlockSparse_Element : AnyTypeOf<[F16, BF16, F32, F64, I8, I32, F8E4M3FN, F8E5M2],
-    "f16, bf16, f32, f64, i8, i32, f8E4M3FN or f8E5M2">;
+    BlockSparse_Elements>;
 
 def BlockSparse_HasNoEncoding
     : CPred<"!::llvm::cast<::mlir::RankedTensorType>($_self).getEncoding()">;
 def BlockSparse_HasSparseEncoding
     : CPred<"::mlir::blocksparse::isSparseTensor($_self)">;
 
-def BlockSparse_Dense : Type<
-    And<[RankedTensorOf<[BlockSparse_Element]>.predicate, BlockSparse_HasNoEncoding]>,
-    "dense tensor", "::mlir::RankedTensorType">;
-def BlockSparse_DenseTiles : Type<
-    And<[BlockSparse_Dense.predicate, HasAnyRankOfPred<[3]>]>,
-    "dense tensor of rank 3", "::mlir::RankedTensorType">;
-def BlockSparse_Sparse : Type<
-    And<[RankedTensorOf<[BlockSparse_Element]>.predicate, BlockSparse_HasSparseEncoding]>,
-    "block-sparse tensor", "::mlir::RankedTensorType">;
-def BlockSparse_Index : Type<
-    And<[RankedTensorOf<[I32, I64]>.predicate, BlockSparse_HasNoEncoding]>,
-    "tensor of i32 or i64 indices", "::mlir::RankedTensorType">;
+// The type of the operand or result `name`: a tensor of `predicate`, which `words` describe. The
+// name is a part of the description, so that the error about another type says which operand it is
+// and which element types it may have.
+class BlockSparse_Tensor<string words, string name, string elements, Pred predicate>
+    : Type<predicate, words # " `" # name # "` of " # elements, "::mlir::RankedTensorType">;
+
+defvar BlockSparse_DensePredicate
+    = And<[RankedTensorOf<[BlockSparse_Element]>.predicate, BlockSparse_HasNoEncoding]>;
+class BlockSparse_Dense<string name>
+    : BlockSparse_Tensor<"dense tensor", name, BlockSparse_Elements, BlockSparse_DensePredicate>;
+class BlockSparse_DenseTiles<string name>
+    : BlockSparse_Tensor<"dense tensor of rank 3", name, BlockSparse_Elements,
+        And<[BlockSparse_DensePredicate, HasAnyRankOfPred<[3]>]>>;
+class BlockSparse_Sparse<string name>
+    : BlockSparse_Tensor<"block-sparse tensor", name, BlockSparse_Elements,
+        And<[RankedTensorOf<[BlockSparse_Element]>.predicate, BlockSparse_HasSparseEncoding]>>;
+class BlockSparse_Index<string name>
+    : BlockSparse_Tensor<"tensor", name, "i32 or i64 indices",
+        And<[RankedTensorOf<[I32, I64]>.predicate, BlockSparse_HasNoEncoding]>>;
+class BlockSparse_Mask<string name>
+    : BlockSparse_Tensor<"dense tensor", name, !strconcat("i1, ", BlockSparse_Elements),
+        And<[RankedTensorOf<[I1, BlockSparse_Element]>.predicate, BlockSparse_HasNoEncoding]>>;
 
 //===----------------------------------------------------------------------===//
 // Arguments that several operations share
@@ -105,9 +122,9 @@ defvar BlockSparse_ScheduleArg = (ins
 // The masks of a softmax after their operands: how each acts.
 defvar BlockSparse_MaskModeArgs = (ins
   Arg<DefaultValuedAttr<BlockSparse_MaskModeAttr, "::mlir::blocksparse::MaskMode::Add">,
-      "how `key_padding_mask` acts">:$key_padding_mask_mode,
+      "how `key_padding_mask` acts; one of i1 needs `mul`">:$key_padding_mask_mode,
   Arg<DefaultValuedAttr<BlockSparse_MaskModeAttr, "::mlir::blocksparse::MaskMode::Add">,
-      "how `attention_mask` acts">:$attention_mask_mode);
+      "how `attention_mask` acts; one of i1 needs `mul`">:$attention_mask_mode);
 
 defvar BlockSparse_SoftmaxAttrs = !con((ins
   Arg<DefaultValuedAttr<F64Attr, "1.0">, "factor of the scores">:$scale,

@@ -5,6 +5,7 @@
 #define BLOCKSPARSE_IR_BLOCKSPARSEOPS_H
 
 #include "blocksparse/IR/BlockSparseAttrs.h"
+#include "blocksparse/IR/DialectAttributes.h"
 #include "blocksparse/IR/SparseTensor.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"

@@ -10,14 +10,14 @@ include "blocksparse/IR/BlockSparseOpBase.td"
 
 // The bias and the masks of a softmax over scores [B, H, M, N].
 defvar BlockSparse_SoftmaxOperands = (ins
-  Arg<Optional<BlockSparse_Dense>, "bias that is added to the scores, broadcast to [B, H, M, N]">:$rpe,
-  Arg<Optional<BlockSparse_Dense>, "mask of columns, [N], [1, N] or [B, N]">:$key_padding_mask,
-  Arg<Optional<BlockSparse_Dense>, "mask of elements, broadcast to [B, H, M, N]">:$attention_mask);
+  Arg<Optional<BlockSparse_Dense<"rpe">>, "bias that is added to the scores, broadcast to [B, H, M, N]">:$rpe,
+  Arg<Optional<BlockSparse_Mask<"key_padding_mask">>, "mask of columns, [N], [1, N] or [B, N]">:$key_padding_mask,
+  Arg<Optional<BlockSparse_Mask<"attention_mask">>, "mask of elements, broadcast to [B, H, M, N]">:$attention_mask);
 
 // The factors of attention and the layout of its scores.
 defvar BlockSparse_AttentionFactors = (ins
-  Arg<BlockSparse_Dense, "queries [B, H, M, D]">:$q, Arg<BlockSparse_Dense, "keys [B, H, N, D]">:$k,
-  Arg<BlockSparse_Dense, "values [B, H, N, Dv]">:$v);
+  Arg<BlockSparse_Dense<"q">, "queries [B, H, M, D]">:$q, Arg<BlockSparse_Dense<"k">, "keys [B, H, N, D]">:$k,
+  Arg<BlockSparse_Dense<"v">, "values [B, H, N, Dv]">:$v);
 defvar BlockSparse_AttentionAttrs = !con((ins
   Arg<BlockSparse_LayoutAttrInterface, "static layout of the scores">:$layout),
   BlockSparse_SoftmaxAttrs, BlockSparse_ScheduleArg);
@@ -32,6 +32,8 @@ def BlockSparse_SoftmaxOp : BlockSparse_TensorOp<"softmax", [AttrSizedOperandSeg
 
     A mask of mode `add` is added to the scores, so that -inf forbids an element. A mask of mode
     `mul` forbids an element where it is 0 and keeps it unchanged elsewhere; it is never multiplied.
+    A mask of i1 is of mode `mul`: true keeps, false forbids. It is passed as one byte for each
+    element, of which any but 0 is true.
     `causal` forbids the columns beyond the row. A forbidden element has y = 0, whatever x and rpe
     hold there: a mask takes precedence over a bias that is not finite.
   }];
@@ -56,10 +58,10 @@ def BlockSparse_SoftmaxOp : BlockSparse_TensorOp<"softmax", [AttrSizedOperandSeg
     }
     ```
   }];
-  let arguments = !con((ins Arg<BlockSparse_Sparse, "scores [B, H, M, N]">:$x),
+  let arguments = !con((ins Arg<BlockSparse_Sparse<"x">, "scores [B, H, M, N]">:$x),
     BlockSparse_SoftmaxOperands, BlockSparse_SoftmaxAttrs, BlockSparse_ScheduleArg);
-  let results = (outs Res<BlockSparse_Sparse, "softmax of the scores">:$y,
-    Res<Optional<BlockSparse_Dense>, "log-sum-exp of each row, [B, H, M], in the accumulation type">:$lse);
+  let results = (outs Res<BlockSparse_Sparse<"y">, "softmax of the scores">:$y,
+    Res<Optional<BlockSparse_Dense<"lse">>, "log-sum-exp of each row, [B, H, M], in the accumulation type">:$lse);
   let assemblyFormat = [{
     $x (`rpe` `(` $rpe^ `)`)? (`key_padding_mask` `(` $key_padding_mask^ `)`)?
     (`attention_mask` `(` $attention_mask^ `)`)? attr-dict `:` functional-type(operands, results)
@@ -96,12 +98,12 @@ def BlockSparse_SoftmaxGradOp : BlockSparse_TensorOp<"softmax_grad"> {
     }
     ```
   }];
-  let arguments = !con((ins Arg<BlockSparse_Sparse, "result of softmax">:$y,
-    Arg<BlockSparse_Sparse, "gradient of y">:$dy,
+  let arguments = !con((ins Arg<BlockSparse_Sparse<"y">, "result of softmax">:$y,
+    Arg<BlockSparse_Sparse<"dy">, "gradient of y">:$dy,
     Arg<DefaultValuedAttr<F64Attr, "1.0">, "factor of the scores">:$scale),
     BlockSparse_ScheduleArg);
-  let results = (outs Res<BlockSparse_Sparse, "gradient of x">:$dx,
-    Res<Optional<BlockSparse_Dense>, "gradient of rpe">:$drpe);
+  let results = (outs Res<BlockSparse_Sparse<"dx">, "gradient of x">:$dx,
+    Res<Optional<BlockSparse_Dense<"drpe">>, "gradient of rpe">:$drpe);
   let assemblyFormat = [{
     $y `,` $dy attr-dict `:` functional-type(operands, results)
   }];
@@ -130,8 +132,8 @@ def BlockSparse_AttentionOp : BlockSparse_TensorOp<"attention", [AttrSizedOperan
   }];
   let arguments = !con(BlockSparse_AttentionFactors, BlockSparse_SoftmaxOperands,
                        BlockSparse_AttentionAttrs);
-  let results = (outs Res<BlockSparse_Dense, "[B, H, M, Dv]">:$out,
-    Res<BlockSparse_Dense, "log-sum-exp of each row, [B, H, M], in the accumulation type">:$lse);
+  let results = (outs Res<BlockSparse_Dense<"out">, "[B, H, M, Dv]">:$out,
+    Res<BlockSparse_Dense<"lse">, "log-sum-exp of each row, [B, H, M], in the accumulation type">:$lse);
   let assemblyFormat = [{
     $q `,` $k `,` $v (`rpe` `(` $rpe^ `)`)? (`key_padding_mask` `(` $key_padding_mask^ `)`)?
     (`attention_mask` `(` $attention_mask^ `)`)? `layout` `(` $layout `)`
@@ -172,13 +174,13 @@ def BlockSparse_AttentionGradOp : BlockSparse_TensorOp<"attention_grad", [AttrSi
     ```
   }];
   let arguments = !con(BlockSparse_AttentionFactors, (ins
-    Arg<BlockSparse_Dense, "result of attention, [B, H, M, Dv]">:$out,
-    Arg<BlockSparse_Dense, "log-sum-exp of attention, [B, H, M]">:$lse,
-    Arg<BlockSparse_Dense, "gradient of out">:$dout),
+    Arg<BlockSparse_Dense<"out">, "result of attention, [B, H, M, Dv]">:$out,
+    Arg<BlockSparse_Dense<"lse">, "log-sum-exp of attention, [B, H, M]">:$lse,
+    Arg<BlockSparse_Dense<"dout">, "gradient of out">:$dout),
     BlockSparse_SoftmaxOperands, BlockSparse_AttentionAttrs);
-  let results = (outs Res<BlockSparse_Dense, "gradient of q">:$dq,
-    Res<BlockSparse_Dense, "gradient of k">:$dk, Res<BlockSparse_Dense, "gradient of v">:$dv,
-    Res<Optional<BlockSparse_Dense>, "gradient of rpe">:$drpe);
+  let results = (outs Res<BlockSparse_Dense<"dq">, "gradient of q">:$dq,
+    Res<BlockSparse_Dense<"dk">, "gradient of k">:$dk, Res<BlockSparse_Dense<"dv">, "gradient of v">:$dv,
+    Res<Optional<BlockSparse_Dense<"drpe">>, "gradient of rpe">:$drpe);
   let assemblyFormat = [{
     $q `,` $k `,` $v `,` $out `,` $lse `,` $dout (`rpe` `(` $rpe^ `)`)?
     (`key_padding_mask` `(` $key_padding_mask^ `)`)?

@@ -7,6 +7,7 @@
 #include "../OperandView.h"
 #include "Kit/DependentLaunch.h"
 #include "blocksparse/Conversion/BlockSparseToGPU.h"
+#include "blocksparse/IR/DialectAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

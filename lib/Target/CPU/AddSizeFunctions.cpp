@@ -1,6 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "blocksparse/IR/DialectAttributes.h"
 #include "blocksparse/Target/CPU/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -65,7 +66,7 @@ struct AddSizeFunctions : mlir::blocksparse::impl::AddSizeFunctionsPassBase<AddS
       sizes.setName(name);
       returnSizes(sizes, count);
       // Descriptors are in host memory for every target.
-      sizes->setAttr("blocksparse.host", UnitAttr::get(&getContext()));
+      sizes->setAttr(mlir::blocksparse::hostFunctionAttr, UnitAttr::get(&getContext()));
       symbols.insert(sizes, std::next(Block::iterator(function)));
     }
   }

@@ -7,21 +7,11 @@
 #ifndef BLOCKSPARSE_LIB_TARGET_GPU_PROGRAMSYMBOLS_H
 #define BLOCKSPARSE_LIB_TARGET_GPU_PROGRAMSYMBOLS_H
 
+#include "blocksparse/IR/DialectAttributes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/BuiltinAttributeInterfaces.h"
 
 namespace mlir::blocksparse {
-
-/// Marks a function that works on host memory alone: it computes sizes of results.
-inline constexpr StringLiteral hostFunctionAttr = "blocksparse.host";
-/// Names the module's dictionary from a kernel's name to {threads x, y, z, cluster x, y, z, dynamic
-/// shared bytes}.
-inline constexpr StringLiteral kernelsAttr = "blocksparse.kernels";
-/// Names the module's dictionary from a LUT's name to its elements.
-inline constexpr StringLiteral lutsAttr = "blocksparse.luts";
-/// Names a kernel's array<i32: ...> of its arguments that are tensor maps. See
-/// TensorMapsByValuePass.
-inline constexpr StringLiteral tensorMapsAttr = "blocksparse.tensor_maps";
 
 inline constexpr StringLiteral artifactSymbol = "blocksparse.artifact";
 inline constexpr StringLiteral artifactSizeSymbol = "blocksparse.artifact.size";

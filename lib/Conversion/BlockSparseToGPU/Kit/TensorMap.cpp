@@ -6,6 +6,7 @@
 #include "../../Device/Assembly.h"
 #include "../../Device/Loops.h"
 #include "SharedTile.h"
+#include "blocksparse/IR/DialectAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -123,8 +124,7 @@ Value mlir::blocksparse::device::isRowMajor(ImplicitLocOpBuilder &host, Value me
 void mlir::blocksparse::device::setTensorMapArguments(gpu::GPUFuncOp kernel, int64_t count) {
   SmallVector<int32_t> arguments(count);
   std::iota(arguments.begin(), arguments.end(), 0);
-  kernel->setAttr("blocksparse.tensor_maps",
-                  DenseI32ArrayAttr::get(kernel.getContext(), arguments));
+  kernel->setAttr(tensorMapsAttr, DenseI32ArrayAttr::get(kernel.getContext(), arguments));
 }
 
 //===----------------------------------------------------------------------===//

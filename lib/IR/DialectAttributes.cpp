@@ -1,0 +1,107 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "blocksparse/IR/DialectAttributes.h"
+#include "blocksparse/IR/BlockSparseDialect.h"
+#include "mlir/IR/BuiltinAttributes.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+
+namespace {
+/// Describes an attribute of the dialect.
+struct KnownAttribute {
+  StringRef name;
+  /// The kind of its value, for errors; empty where any will do.
+  StringRef kind;
+  bool (*hasKind)(Attribute);
+};
+} // namespace
+
+template <typename AttrTy>
+static bool isKind(Attribute attribute) {
+  return isa<AttrTy>(attribute);
+}
+static bool isAny(Attribute) { return true; }
+
+static constexpr KnownAttribute argumentAttributes[] = {
+    {fillAttr, "a string", isKind<StringAttr>},
+    {valueAttr, "dense elements", isKind<ElementsAttr>},
+    {shapeAttr, "array<i64: ...>", isKind<DenseI64ArrayAttr>},
+    {crowAttr, "dense elements", isKind<ElementsAttr>},
+    {colAttr, "dense elements", isKind<ElementsAttr>}};
+
+static constexpr KnownAttribute resultAttributes[] = {
+    {expectAttr, "dense elements", isKind<ElementsAttr>},
+    {expectArgumentAttr, "an integer", isKind<IntegerAttr>}};
+
+static constexpr KnownAttribute operationAttributes[] = {{hostFunctionAttr, "", isAny},
+                                                         {kernelsAttr, "", isAny},
+                                                         {lutsAttr, "", isAny},
+                                                         {startsEarlyAttr, "", isAny},
+                                                         {tensorMapsAttr, "", isAny}};
+
+/// Emits the error about `name`, which is none of `names`, the attributes of `owner`.
+template <typename Names>
+static LogicalResult emitUnknown(InFlightDiagnostic diagnostic, const Names &names, StringRef owner,
+                                 StringRef name) {
+  if (names.empty())
+    return diagnostic << "expects no attribute of " << owner << ", but got '" << name << "'";
+  StringRef nearest = names.front();
+  for (StringRef known : names)
+    if (name.edit_distance(known) < name.edit_distance(nearest))
+      nearest = known;
+  diagnostic << "expects an attribute of " << owner << " (";
+  llvm::interleaveComma(names, diagnostic);
+  return diagnostic << "), of which '" << nearest << "' is the nearest, but got '" << name << "'";
+}
+
+static LogicalResult verifyAttribute(Operation *op, NamedAttribute attribute, StringRef owner,
+                                     ArrayRef<KnownAttribute> known) {
+  StringRef name = attribute.getName();
+  // A program for several targets has the kernels of each.
+  if (name.starts_with((kernelsAttr + ".").str()))
+    name = kernelsAttr;
+  const KnownAttribute *found =
+      llvm::find_if(known, [&](const KnownAttribute &entry) { return entry.name == name; });
+  if (found == known.end()) {
+    SmallVector<StringRef> names;
+    for (const KnownAttribute &entry : known)
+      names.push_back(entry.name);
+    return emitUnknown(op->emitError(), names, owner, name);
+  }
+  if (!found->hasKind(attribute.getValue()))
+    return op->emitError() << "expects " << name << " to be " << found->kind << ", but got "
+                           << attribute.getValue();
+  return success();
+}
+
+LogicalResult BlockSparseDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned index,
+                                                           NamedAttribute attribute) {
+  return verifyAttribute(op, attribute, "argument " + std::to_string(index), argumentAttributes);
+}
+
+LogicalResult BlockSparseDialect::verifyRegionResultAttribute(Operation *op, unsigned,
+                                                              unsigned index,
+                                                              NamedAttribute attribute) {
+  return verifyAttribute(op, attribute, "result " + std::to_string(index), resultAttributes);
+}
+
+LogicalResult BlockSparseDialect::verifyOperationAttribute(Operation *op,
+                                                           NamedAttribute attribute) {
+  return verifyAttribute(op, attribute, "an operation", operationAttributes);
+}
+
+LogicalResult mlir::blocksparse::detail::verifyKnownAttributes(Operation *op) {
+  for (NamedAttribute attribute : op->getDiscardableAttrs()) {
+    StringRef name = attribute.getName();
+    if (name.contains('.'))
+      continue;
+    SmallVector<StringRef> names;
+    for (StringAttr own : op->getName().getAttributeNames())
+      if (!own.strref().ends_with("SegmentSizes"))
+        names.push_back(own);
+    return emitUnknown(op->emitOpError(), names, "this operation", name);
+  }
+  return success();
+}
