@@ -52,7 +52,7 @@ private:
 static bool isSupportedElement(Type type) {
   return isa<Float16Type, BFloat16Type, Float32Type, Float64Type, Float8E4M3FNType, Float8E5M2Type>(
              type) ||
-         type.isInteger(8) || type.isInteger(32) || type.isInteger(64);
+         type.isInteger(1) || type.isInteger(8) || type.isInteger(32) || type.isInteger(64);
 }
 
 static bool isSupportedNumber(Type type) {
@@ -67,10 +67,13 @@ static bool appendTensor(Type type, unsigned source, StringRef name, NameSet &na
   if (!tensor || !isSupportedElement(tensor.getElementType()) || tensor.getRank() > 5)
     return false;
   std::optional<SparseTensor> sparse = SparseTensor::get(type);
-  if (!sparse && tensor.getEncoding())
+  if (sparse ? tensor.getElementType().isInteger(1) : bool(tensor.getEncoding()))
     return false;
   if (!sparse) {
-    parameters.push_back({names.unique(name), Parameter::Role::Dense, source, type, tensor});
+    Type storage = tensor;
+    if (tensor.getElementType().isInteger(1))
+      storage = tensor.clone(IntegerType::get(type.getContext(), 8));
+    parameters.push_back({names.unique(name), Parameter::Role::Dense, source, type, storage});
     return true;
   }
   if (!sparse->isStatic()) {

@@ -52,7 +52,8 @@ static void configureTarget(ConversionTarget &target, const TypeConverter &conve
   });
   target.addDynamicallyLegalOp<func::CallOp, func::ReturnOp>(
       [&](Operation *op) { return converter.isLegal(op); });
-  target.markUnknownOpDynamicallyLegal([&](Operation *op) { return converter.isLegal(op); });
+  // Booleans of other operations stay as they are; casts join them.
+  target.markUnknownOpDynamicallyLegal([](Operation *op) { return !findSparseType(op); });
 }
 
 namespace {

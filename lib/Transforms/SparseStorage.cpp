@@ -21,6 +21,11 @@ SmallVector<Value> SparseStorage::withValues(Value newValues) const {
   return type.isStatic() ? SmallVector<Value>{newValues} : SmallVector<Value>{crow, col, newValues};
 }
 
+static bool isBooleanTensor(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && !tensor.getEncoding() && tensor.getElementType().isInteger(1);
+}
+
 SparseStorageConverter::SparseStorageConverter() {
   addConversion([](Type type) { return type; });
   addConversion(
@@ -32,6 +37,25 @@ SparseStorageConverter::SparseStorageConverter() {
           parts.append({sparse->getCrowType(), sparse->getColType()});
         parts.push_back(sparse->getValuesType());
         return success();
+      });
+  addConversion([](RankedTensorType type) -> std::optional<Type> {
+    if (!isBooleanTensor(type))
+      return std::nullopt;
+    return type.clone(IntegerType::get(type.getContext(), 8));
+  });
+  addTargetMaterialization(
+      [](OpBuilder &builder, RankedTensorType type, ValueRange inputs, Location loc) -> Value {
+        if (inputs.size() != 1 || !isBooleanTensor(inputs.front().getType()))
+          return {};
+        return arith::ExtUIOp::create(builder, loc, type, inputs.front());
+      });
+  addSourceMaterialization(
+      [](OpBuilder &builder, RankedTensorType type, ValueRange inputs, Location loc) -> Value {
+        if (inputs.size() != 1 || !isBooleanTensor(type))
+          return {};
+        Type bytes = inputs.front().getType();
+        Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(bytes));
+        return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, inputs.front(), zero);
       });
 }
 

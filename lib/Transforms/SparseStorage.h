@@ -28,7 +28,8 @@ struct SparseStorage {
 };
 
 /// Converts sparse tensor types to the type of their values, or for a dynamic pattern to those of
-/// (crow_indices, col_indices, values). All other types are kept.
+/// (crow_indices, col_indices, values), and dense tensors of i1, such as masks, to tensors of i8,
+/// as which memory holds them. All other types are kept.
 class SparseStorageConverter : public TypeConverter {
 public:
   SparseStorageConverter();

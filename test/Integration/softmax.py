@@ -25,7 +25,7 @@ def add_masks(f, pick, sizes, element):
         if shapes and len(sizes) == 4:
             shapes = shapes + [sizes[:1] + sizes[-1:]]
         shape = pick(name + "_shape", shapes) if shapes else addend_shape(pick, name + "_shape", sizes)
-        kinds = [element, accumulator(element)] + (["i8", "i32"] if mode == "mul" else [])
+        kinds = [element, accumulator(element)] + (["i8", "i32", "i1"] if mode == "mul" else [])
         kind = pick(name + "_element", list(dict.fromkeys(kinds)))
         fill = '"keep"' if mode == "mul" else '"forbid"'
         groups.append((name, f.argument(dense(shape, kind), fill=fill)))

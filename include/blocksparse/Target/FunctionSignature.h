@@ -32,7 +32,8 @@ struct Parameter {
   unsigned source = 0;
   /// Type in the source.
   Type type;
-  /// Type of the value that is passed: a ranked tensor type without encoding, or a number's type.
+  /// Type of the value that is passed: a ranked tensor type without encoding, or a number's type. A
+  /// tensor of i1 is passed as one of i8.
   Type storage;
 
   bool isTensor() const { return role != Role::Number; }
@@ -47,9 +48,9 @@ struct FunctionSignature {
   SmallVector<Parameter> arguments, results;
 
   /// Returns the signature of a function of the source. Fails for arguments other than tensors of
-  /// the dialect's element types and numbers (i1, i8, i32, i64, index, f32, f64), and for results
-  /// other than such tensors. `argumentNames` has a name, or "", for each argument; without it
-  /// arguments are arg0, arg1, ...
+  /// the dialect's element types (i1 too where they are dense) and numbers (i1, i8, i32, i64,
+  /// index, f32, f64), and for results other than such tensors. `argumentNames` has a name, or "",
+  /// for each argument; without it arguments are arg0, arg1, ...
   static FailureOr<FunctionSignature> get(func::FuncOp function,
                                           ArrayRef<std::string> argumentNames = {});
 
