@@ -325,9 +325,9 @@ BenchCheck mlir::blocksparse::checkBenchResult(const BenchPoint &point, const Bl
       return;
     }
     check.elements += report->count;
-    check.failures += report->failures;
+    check.failures += report->ok() ? report->voids : report->failures;
     check.worstRatio = std::fmax(check.worstRatio, report->worstRatio);
-    if (!report->ok() && check.detail.empty())
+    if ((!report->ok() || report->inconclusive()) && check.detail.empty())
       check.detail = "sample " + std::to_string(place) + ": " + report->describe();
   });
   return check;

@@ -21,9 +21,9 @@ static BenchCheck compareAll(ArrayRef<HostTensor> results, ArrayRef<ReferenceRes
       return check;
     ++check.samples;
     check.elements += errors->count;
-    check.failures += errors->failures;
+    check.failures += errors->ok() ? errors->voids : errors->failures;
     check.worstRatio = std::max(check.worstRatio, errors->worstRatio);
-    if (!errors->ok() && check.detail.empty())
+    if ((!errors->ok() || errors->inconclusive()) && check.detail.empty())
       check.detail = errors->describe();
   }
   return check;

@@ -244,10 +244,10 @@ static LogicalResult writeResults(const Run &run, const RunOptions &options,
   return success();
 }
 
-/// Runs one function and returns the number of FAILs.
-static FailureOr<int> runFunction(Run &run, HostProgram &program,
-                                  const ArgumentOptions &argumentOptions, const RunOptions &options,
-                                  const RunPlace &place) {
+/// Runs one function and returns the verdicts on its results.
+static FailureOr<RunVerdicts> runFunction(Run &run, HostProgram &program,
+                                          const ArgumentOptions &argumentOptions,
+                                          const RunOptions &options, const RunPlace &place) {
   auto emitError = [&] { return run.source.emitError(); };
   FailureOr<std::vector<HostTensor>> arguments =
       makeArguments(run.source, run.signature, argumentOptions);
@@ -256,7 +256,10 @@ static FailureOr<int> runFunction(Run &run, HostProgram &program,
   run.arguments = std::move(*arguments);
   // The reference runs before the call, because it also checks the data.
   FailureOr<std::vector<ReferenceResult>> references = std::vector<ReferenceResult>();
-  if (options.check != CheckKind::None)
+  bool isChecked = options.check != CheckKind::None, isExpected = hasExpectations(run.source);
+  if (isExpected)
+    references = interpretForExpectations(run.source, run.signature, run.arguments, isChecked);
+  else if (isChecked)
     references = interpretWithReference(run.source, run.signature, run.arguments);
   if (failed(references))
     return failure();
@@ -272,32 +275,25 @@ static FailureOr<int> runFunction(Run &run, HostProgram &program,
   if (failed(call) || failed(call->run(emitError)))
     return failure();
 
-  int failures = 0;
-  if (options.check == CheckKind::Each)
+  if (options.check == CheckKind::Each && !references->empty())
     references = interpretEachWithReference(run.source, run.signature, run.arguments, run.results);
   if (failed(references))
     return failure();
-  if (options.check != CheckKind::None) {
-    FailureOr<int> compared =
-        reportComparisons(run.source, run.signature, run.arguments, run.results, *references);
-    if (failed(compared))
-      return failure();
-    failures += *compared;
-  } else {
-    for (auto [parameter, result] : llvm::zip_equal(run.signature.results, run.results))
-      llvm::outs() << "  " << parameter.name << " " << result.describe() << "\n";
-  }
+  FailureOr<RunVerdicts> verdicts = reportComparisons(run.source, run.signature, run.arguments,
+                                                      run.results, *references, isChecked);
+  if (failed(verdicts))
+    return failure();
   if (options.repeatCheck) {
     FailureOr<int> repeated = checkRepeat(run, program, options, place, *references, emitError);
     if (failed(repeated))
       return failure();
-    failures += *repeated;
+    *verdicts += {*repeated, 0, int(run.results.size())};
   }
   if (!options.output.empty() && failed(writeResults(run, options, emitError)))
     return failure();
   if (options.time && failed(reportTime(run, *call, options.time, emitError)))
     return failure();
-  return failures;
+  return verdicts;
 }
 
 static FailureOr<HostProgram> compileProgram(ModuleOp source, const RunOptions &options,
@@ -350,7 +346,8 @@ static LogicalResult runProgram(const RunOptions &options, llvm::SourceMgr &sour
     host->getJIT().setThreads(options.threads);
   int threads = host->getJIT().getThreads();
 
-  int failures = 0, errors = 0;
+  RunVerdicts verdicts;
+  int errors = 0;
   for (const FunctionSignature &signature : program->signatures) {
     llvm::outs() << "@" << signature.name << " on ";
     if (place->device)
@@ -358,16 +355,17 @@ static LogicalResult runProgram(const RunOptions &options, llvm::SourceMgr &sour
     else
       llvm::outs() << "the cpu, " << threads << (threads == 1 ? " thread\n" : " threads\n");
     Run run{program->module->lookupSymbol<func::FuncOp>(signature.name), signature, {}, {}};
-    FailureOr<int> result = failure();
+    FailureOr<RunVerdicts> result = failure();
     auto runOne = [&] { result = runFunction(run, *host, *argumentOptions, options, *place); };
     if (std::string error; !::blocksparse::catchMemoryErrors(runOne, error))
       run.source.emitError() << error;
     errors += failed(result);
-    failures += succeeded(result) ? *result : 0;
+    if (succeeded(result))
+      verdicts += *result;
   }
-  if (options.check != CheckKind::None || options.repeatCheck)
-    llvm::outs() << (failures ? "FAIL" : errors ? "ERROR" : "PASS") << "\n";
-  return success(failures == 0 && errors == 0);
+  if (options.check != CheckKind::None || options.repeatCheck || verdicts.comparisons)
+    llvm::outs() << (errors && !verdicts.failures ? "ERROR" : verdicts.describe()) << "\n";
+  return success(verdicts.failures == 0 && verdicts.inconclusive == 0 && errors == 0);
 }
 
 int mlir::blocksparse::runMain(int argc, char **argv) {

@@ -36,6 +36,7 @@ static Values convertLinear(
     if (failed(fitted))
       return failure();
     value->addError(fitted->tensor);
+    value->scale->range = source.getRange();
   }
   return std::vector<ReferenceValue>{std::move(*value)};
 }

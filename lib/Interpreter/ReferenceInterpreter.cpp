@@ -115,6 +115,38 @@ mlir::blocksparse::evaluateReference(Operation *op, ReferenceLookup lookup) {
          << op->getName();
 }
 
+/// Returns the function that `call` executes, or null if it has no body or calls itself.
+static func::FuncOp getCallee(func::CallOp call) {
+  auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
+  if (!callee || callee.isDeclaration() || callee == call->getParentOfType<func::FuncOp>())
+    return {};
+  return callee;
+}
+
+static Operation *findUnknownOperation(func::FuncOp function,
+                                       SmallPtrSetImpl<Operation *> &visited) {
+  if (!function.getBody().hasOneBlock())
+    return function;
+  if (!visited.insert(function).second)
+    return nullptr;
+  for (Operation &op : function.getBody().front().without_terminator()) {
+    if (isa<arith::ConstantOp>(op) || isa_and_present<BlockSparseDialect>(op.getDialect()))
+      continue;
+    auto call = dyn_cast<func::CallOp>(op);
+    func::FuncOp callee = call ? getCallee(call) : func::FuncOp();
+    if (!callee)
+      return &op;
+    if (Operation *unknown = findUnknownOperation(callee, visited))
+      return unknown;
+  }
+  return nullptr;
+}
+
+Operation *mlir::blocksparse::findUnknownOperation(func::FuncOp function) {
+  SmallPtrSet<Operation *, 4> visited;
+  return ::findUnknownOperation(function, visited);
+}
+
 namespace {
 
 class Interpreter {
@@ -214,8 +246,8 @@ LogicalResult Interpreter::evaluateConstant(arith::ConstantOp op) {
 }
 
 LogicalResult Interpreter::evaluateCall(func::CallOp op) {
-  auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(op, op.getCalleeAttr());
-  if (!callee || callee.isDeclaration() || callee == op->getParentOfType<func::FuncOp>())
+  func::FuncOp callee = getCallee(op);
+  if (!callee)
     return op.emitOpError("expects a callee with a body that does not call itself, but got '")
            << op.getCallee() << "'";
   std::vector<ReferenceValue> arguments;

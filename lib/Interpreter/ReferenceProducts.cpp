@@ -169,6 +169,23 @@ std::optional<HostTensor> propagate(Operation *op, ReferenceLookup lookup, doubl
   });
 }
 
+/// Returns the largest result of a product whose operands have their largest absolute values
+/// everywhere.
+double evaluateRange(Operation *op, ReferenceLookup lookup, Evaluator evaluator) {
+  llvm::DenseMap<Value, ReferenceValue> ranges;
+  for (Value operand : op->getOperands()) {
+    ReferenceValue value = lookup(operand).getMagnitude();
+    if (!value.isExact())
+      value.tensor = mapTensor(value.tensor, [&](double) { return value.getRange(); });
+    ranges.try_emplace(operand, std::move(value));
+  }
+  std::string error;
+  Evaluation result =
+      evaluator([&](Value value) -> const ReferenceValue & { return ranges.find(value)->second; },
+                Mode::Magnitude, error, nullptr);
+  return result ? ref::largestMagnitude(*result) : 0;
+}
+
 /// Evaluates an op with one result and completes its value. `factor` is one of the factors of the
 /// product.
 FailureOr<std::vector<ReferenceValue>> finish(Operation *op, Value factor, Precision precision,
@@ -195,6 +212,9 @@ FailureOr<std::vector<ReferenceValue>> finish(Operation *op, Value factor, Preci
     if (failed(fitted))
       return failure();
     value->addError(fitted->tensor);
+    // Operands that are 0 but for their errors say nothing about the range of the result.
+    if (value->scale && ref::largestMagnitude(fitted->tensor) > value->getRange())
+      value->scale->range = std::fmax(value->getRange(), evaluateRange(op, lookup, evaluator));
   }
   return std::vector<ReferenceValue>{std::move(*value)};
 }

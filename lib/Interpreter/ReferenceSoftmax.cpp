@@ -69,6 +69,11 @@ static LogicalResult addError(Operation *op, unsigned index, const HostTensor &e
   return success();
 }
 
+/// Makes the range of an inexact value no smaller than `range`.
+static void widenRange(ReferenceValue &value, double range) {
+  value.scale->range = std::fmax(value.getRange(), range);
+}
+
 static Values evaluateOp(SoftmaxOp op, ReferenceLookup lookup) {
   const ReferenceValue &x = lookup(op.getX());
   std::string error;
@@ -152,6 +157,11 @@ static Values evaluateOp(SoftmaxGradOp op, ReferenceLookup lookup) {
       return op.emitOpError() << error;
     results[1].addError(*sums);
   }
+  // An element of dS is at most 2 y dy, also where the factors are 0 but for their errors.
+  double range = 2 * y.getRange() * dy.getRange();
+  widenRange(results[0], std::fabs(scale) * range);
+  if (op.getDrpe())
+    widenRange(results[1], range);
   return results;
 }
 
@@ -260,6 +270,8 @@ static Values evaluateOp(AttentionOp op, ReferenceLookup lookup) {
   if (*errors && (failed(addError(op, 0, (*errors)->first, results[0])) ||
                   failed(addError(op, 1, (*errors)->second, results[1]))))
     return failure();
+  // A row of out is an average of rows of v.
+  widenRange(results[0], v.getRange());
   return results;
 }
 

@@ -47,9 +47,15 @@ ReferenceValue ReferenceValue::getUpperMagnitude() const {
   return result;
 }
 
+double ReferenceValue::getRange() const {
+  return scale ? scale->getRange() : largestMagnitude(tensor);
+}
+
 void ReferenceValue::addError(const HostTensor &error) {
+  double range = getRange();
   if (!scale)
     scale.emplace();
+  scale->range = range;
   if (scale->magnitude.numElements() != tensor.numElements())
     scale->magnitude = mapTensor(tensor, [](double) { return 0.0; });
   double relative = getRelativeBound(scale->terms, model);

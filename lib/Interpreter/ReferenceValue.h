@@ -51,6 +51,9 @@ struct ReferenceValue {
   /// Returns the error bound of each element in f64; 0 if the value is exact.
   ::blocksparse::HostTensor getErrorBound() const;
 
+  /// Returns the largest absolute value that an element can have (ErrorScale::range).
+  double getRange() const;
+
   /// Adds to the scale an error that is propagated from the operands (f64, one for each element of
   /// the tensor).
   void addError(const ::blocksparse::HostTensor &error);

@@ -39,49 +39,33 @@ static std::optional<Probabilities> computeProbabilities(const HostTensor &q, co
   if (!scores)
     return std::nullopt;
   SparseTensor x{*scores, pattern, qSize->rows, kSize->rows};
-  std::optional<SoftmaxRows> rows = softmaxRows(x, decodeBlocks(scale.magnitude), options, error);
+  // A sum of D products of absolute sum m is known to D m u.
+  Blocks errors = decodeBlocks(scale.magnitude.clone());
+  scaleBlocks(errors, qSize->cols);
+  std::optional<SoftmaxRows> rows = softmaxRows(x, errors, qSize->cols, options, error);
   if (!rows)
     return std::nullopt;
   return Probabilities{{rows->values.tensor, pattern, x.rows, x.cols}, *rows, qSize->cols};
 }
 
-/// Returns how many times (n + D) u the relative error of a probability can be, to first order: a
-/// score, a sum of D products of absolute sum m, is known to D m u, and a probability to twice that
-/// plus n u.
-static double relativeError(const Probabilities &p, int64_t b, int64_t h, int64_t i) {
-  double terms = std::max<double>(p.rows.terms + p.headDim, 1);
-  // One batch of probabilities may serve every batch of a gradient.
-  int64_t batch = p.rows.scoreSizes.dim(0) == 1 ? 0 : b;
-  return 1 + 2 * p.headDim * p.rows.scoreSizes.at({batch, h, i}) / terms;
+/// Makes numbers above 0 no smaller than `least`, below which rounding is absolute: then a relative
+/// error bounds it.
+static HostTensor raise(const HostTensor &values, double least) {
+  HostTensor raised = values.clone();
+  double *data = raised.dataAs<double>();
+  for (int64_t i = 0; i < raised.numElements(); ++i)
+    data[i] = data[i] > 0 ? std::max(data[i], least) : data[i];
+  return raised;
 }
 
-/// Replaces each stored element by change(batch, head, row, element).
-template <typename Change>
-static HostTensor changeStored(const HostTensor &values, const Probabilities &p, Change &&change) {
-  Blocks blocks = decodeBlocks(values.clone());
-  for (int64_t b = 0; b < blocks.batches; ++b)
-    for (int64_t h = 0; h < p.p.pattern.grid().heads; ++h)
-      forEachStored(p.p.pattern, b, h, p.p.rows, p.p.cols,
-                    [&](const Pattern::Entry &entry, int64_t r, int64_t, int64_t element) {
-                      double &value = blocks.block(b, entry.value)[element];
-                      value = change(b, h, r, value);
-                    });
-  return blocks.tensor;
-}
-
-/// Multiplies each stored row by 1 + its relativeError.
-static HostTensor widen(const HostTensor &values, const Probabilities &p) {
-  return changeStored(values, p, [&](int64_t b, int64_t h, int64_t r, double value) {
-    return value * (1 + relativeError(p, b, h, r));
-  });
-}
-
-/// Makes stored numbers above 0 no smaller than `least`, below which rounding is absolute: then a
-/// relative error bounds it.
-static HostTensor raise(const HostTensor &values, const Probabilities &p, double least) {
-  return changeStored(values, p, [&](int64_t, int64_t, int64_t, double value) {
-    return value > 0 ? std::max(value, least) : value;
-  });
+/// Multiplies each probability, raised to `least`, by 1 + its relative error.
+static HostTensor widen(const Probabilities &p, double least) {
+  HostTensor wide = raise(p.p.values, least);
+  double *data = wide.dataAs<double>();
+  const double *relative = p.rows.relative.tensor.dataAs<double>();
+  for (int64_t i = 0; i < wide.numElements(); ++i)
+    data[i] *= 1 + relative[i];
+  return wide;
 }
 
 static HostTensor absolute(const HostTensor &tensor) {
@@ -100,9 +84,12 @@ std::optional<AttentionResult> ref::attention(const HostTensor &q, const HostTen
     return std::nullopt;
   if (scales) {
     SparseTensor wide = p->p;
-    wide.values = widen(raise(p->p.values, *p, scales->smallestNormal), *p);
-    scales->out = {*dsd(wide, absolute(v), {}, {}, error), p->rows.terms + p->headDim};
-    scales->lse = {lseSizes(p->rows), p->rows.terms + p->headDim};
+    wide.values = widen(*p, scales->smallestNormal);
+    HostTensor sizes = absolute(v);
+    int64_t terms = p->rows.terms + p->headDim;
+    scales->out = {*dsd(wide, sizes, {}, {}, error), terms,
+                   largestMagnitude(*dsd(p->p, sizes, {}, {}, error))};
+    scales->lse = {p->rows.lseSizes, terms, 1 + largestMagnitude(p->rows.lse)};
   }
   return AttentionResult{*out, p->rows.lse};
 }
@@ -139,37 +126,38 @@ static void scaleGradients(const Probabilities &p, const HostTensor &q, const Ho
                            double scale, const std::optional<HostTensor> &rpe,
                            AttentionGradScales &scales) {
   std::string error; // the same shapes have just been multiplied
-  SparseTensor wideP = p.p, wideDs = p.p;
-  SparseTensor raisedP = p.p;
-  raisedP.values = raise(p.p.values, p, scales.smallestNormal);
-  wideP.values = widen(raisedP.values, p);
+  SparseTensor wideP = p.p, wideDs = p.p, ds = p.p;
+  wideP.values = widen(p, scales.smallestNormal);
   std::optional<std::vector<int64_t>> rpeShape;
   if (rpe)
     rpeShape.emplace(rpe->shape().begin(), rpe->shape().end());
-  // P (dpSize + sum P dpSize), through the gradient of softmax itself.
-  SoftmaxGradScales sizes;
-  softmaxGrad(raisedP, dpSizes, scale, rpeShape, error, &sizes);
-  wideDs.values = widen(widen(raise(sizes.dx.magnitude, p, scales.smallestNormal), p), p);
+  // P (dpSize + sum P dpSize), through the gradient of softmax itself: of P as it is, which tells
+  // the range of the gradients, and with its errors.
+  SoftmaxGradScales sizes, plain;
+  softmaxGrad(wideP, dpSizes, scale, rpeShape, error, &sizes);
+  softmaxGrad(p.p, dpSizes, scale, rpeShape, error, &plain);
+  wideDs.values = raise(sizes.dx.magnitude, scales.smallestNormal);
+  ds.values = plain.dx.magnitude;
+  HostTensor qSize = absolute(q), kSize = absolute(k), doutSize = absolute(dout);
   std::optional<GradientProducts> wide =
-      multiplyGradients(wideP, wideDs, absolute(q), absolute(k), absolute(dout), error);
+      multiplyGradients(wideP, wideDs, qSize, kSize, doutSize, error);
+  std::optional<GradientProducts> range = multiplyGradients(p.p, ds, qSize, kSize, doutSize, error);
   int64_t inner = dsScales.dx.terms + p.headDim + v.dim(v.rank() - 1);
   int64_t queries = q.dim(q.rank() - 2), keys = k.dim(k.rank() - 2);
   // Sums over broadcast batches and heads lengthen a reduction.
   int64_t matrices = p.rows.values.batches * p.p.pattern.grid().heads;
-  scales.dq = {reduceTo(wide->dq, q.shape()), inner + keys * matrices};
-  scales.dk = {reduceTo(wide->dk, k.shape()), inner + queries * matrices};
-  scales.dv = {reduceTo(wide->dv, v.shape()), inner + queries * matrices};
+  auto reduce = [](const HostTensor &magnitude, const HostTensor &magnitudeRange,
+                   const HostTensor &like, int64_t terms) -> ErrorScale {
+    return {reduceTo(magnitude, like.shape()), terms,
+            largestMagnitude(reduceTo(magnitudeRange, like.shape()))};
+  };
+  scales.dq = reduce(wide->dq, range->dq, q, inner + keys * matrices);
+  scales.dk = reduce(wide->dk, range->dk, k, inner + queries * matrices);
+  scales.dv = reduce(wide->dv, range->dv, v, inner + queries * matrices);
   if (rpe) {
     scales.drpe = sizes.drpe;
     scales.drpe.terms += inner;
-    double widest = 1;
-    forEachIndex(p.rows.scoreSizes.shape(), [&](std::span<const int64_t> index) {
-      widest = std::max(widest, relativeError(p, index[0], index[1], index[2]));
-    });
-    double factor = (1 + widest) * (1 + widest);
-    forEachIndex(scales.drpe.magnitude.shape(), [&](std::span<const int64_t> index) {
-      scales.drpe.magnitude.set(index, factor * scales.drpe.magnitude.at(index));
-    });
+    scales.drpe.range = largestMagnitude(plain.drpe.magnitude);
   }
 }
 

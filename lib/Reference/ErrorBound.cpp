@@ -21,6 +21,22 @@ ErrorModel ErrorModel::forOperands(ElementType type) {
   return {unitRoundoff(type == ElementType::f64 ? ElementType::f64 : ElementType::f32), 0};
 }
 
+double ErrorScale::getRange() const {
+  if (range)
+    return *range;
+  return magnitude.numElements() == 0 ? 0 : largestMagnitude(magnitude);
+}
+
+double ref::largestMagnitude(const HostTensor &tensor) {
+  double largest = 0;
+  forEachIndex(tensor.shape(), [&](std::span<const int64_t> index) {
+    double value = std::fabs(tensor.at(index));
+    if (std::isfinite(value))
+      largest = std::fmax(largest, value);
+  });
+  return largest;
+}
+
 double ref::gamma(double k, double u) {
   double product = k * u;
   return product < 1 ? product / (1 - product) : infinity;
@@ -32,7 +48,8 @@ namespace {
 struct Verdict {
   double ratio = 0;
   double bound = 0;
-  bool nanMismatch = false;
+  bool resultIsNaN = false;
+  bool referenceIsNaN = false;
 };
 
 /// Describes the bound of compareToReference, with everything that is common to its elements.
@@ -41,16 +58,17 @@ struct Bound {
   double relative; // of the magnitude
   double tiny;
 
+  /// Returns the part of the bound that does not come from the last rounding.
+  double spread(double magnitude) const { return magnitude == 0 ? 0 : relative * magnitude; }
   double at(double reference, double magnitude) const {
-    double spread = magnitude == 0 ? 0 : relative * magnitude;
-    return spread + unitRoundoff(type) * std::fabs(reference) + tiny;
+    return spread(magnitude) + unitRoundoff(type) * std::fabs(reference) + tiny;
   }
 };
 
 } // namespace
 
 static Verdict judgeInteger(double result, double reference) {
-  return {result == reference ? 0 : infinity, 0, false};
+  return {result == reference ? 0 : infinity, 0};
 }
 
 static Verdict judgeFloat(double result, double reference, double magnitude, const Bound &bound) {
@@ -58,10 +76,10 @@ static Verdict judgeFloat(double result, double reference, double magnitude, con
   bool expectNaN = std::isnan(roundToType(bound.type, reference));
   if (std::isnan(result) || expectNaN) {
     bool mismatch = std::isnan(result) != expectNaN;
-    return {mismatch ? infinity : 0, 0, mismatch};
+    return {mismatch ? infinity : 0, 0, std::isnan(result), expectNaN};
   }
   if (std::isinf(reference))
-    return {result == reference ? 0 : infinity, 0, false};
+    return {result == reference ? 0 : infinity, 0};
   double limit = bound.at(reference, magnitude);
   double error = std::fabs(result - reference);
   if (std::isinf(result)) {
@@ -70,10 +88,10 @@ static Verdict judgeFloat(double result, double reference, double magnitude, con
     bool sameSign = std::signbit(result) == std::signbit(reference);
     error = sameSign ? std::fmax(0, threshold - std::fabs(reference)) : infinity;
   }
-  // An unbounded error (sums too long for the arithmetic) passes; so does none, also where
-  // the bound is 0: half of the smallest f64 is.
+  // An unbounded error (sums too long for the arithmetic) does not fail, and is void; no error
+  // passes, also where the bound is 0: half of the smallest f64 is.
   double ratio = std::isinf(limit) || error == 0 ? 0 : error / limit;
-  return {ratio, limit, false};
+  return {ratio, limit};
 }
 
 std::optional<ErrorReport> ref::compareToReference(const HostTensor &result,
@@ -107,14 +125,17 @@ std::optional<ErrorReport> ref::compareToReference(const HostTensor &result,
                   gamma(steps, unitRoundoff(ElementType::f64)) + 2 * model.operandRoundoff,
               smallestPositive(result.type()) / 2 + scale.terms * std::ldexp(1.0, -126)};
   ErrorReport report;
+  report.range = scale.getRange();
   forEachIndex(reference.shape(), [&](std::span<const int64_t> index) {
     double got = values.at(index), expected = reference.at(index);
     double magnitude = hasScale ? scale.magnitude.at(index) : 0;
     Verdict verdict = isFloatType(result.type()) ? judgeFloat(got, expected, magnitude, bound)
                                                  : judgeInteger(got, expected);
     ++report.count;
-    report.nanMismatches += verdict.nanMismatch;
+    report.nanMismatches += verdict.resultIsNaN != verdict.referenceIsNaN;
+    report.nanMatches += verdict.resultIsNaN && verdict.referenceIsNaN;
     report.failures += !(verdict.ratio <= 1);
+    report.voids += verdict.bound != 0 && bound.spread(magnitude) > report.range;
     if (report.count == 1 || verdict.ratio > report.worstRatio) {
       report.worstRatio = verdict.ratio;
       report.worstIndex.assign(index.begin(), index.end());
@@ -131,9 +152,11 @@ std::string ErrorReport::describe() const {
   std::snprintf(text, sizeof(text),
                 "%s, %lld elements, %lld above the bound, %lld NaN mismatches, "
                 "worst error/bound %.3g",
-                ok() ? "ok" : "failed", static_cast<long long>(count),
-                static_cast<long long>(failures), static_cast<long long>(nanMismatches),
-                worstRatio);
+                inconclusive() ? "inconclusive"
+                : ok()         ? "ok"
+                               : "failed",
+                static_cast<long long>(count), static_cast<long long>(failures),
+                static_cast<long long>(nanMismatches), worstRatio);
   std::string line = text;
   if (count == 0)
     return line;

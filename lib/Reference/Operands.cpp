@@ -36,6 +36,21 @@ Dense Dense::transposed() const {
 
 Blocks Blocks::magnitudes() const { return {batches, count, rows, cols, absolute(tensor)}; }
 
+void ref::scaleBlocks(const Blocks &blocks, double factor) {
+  double *data = blocks.tensor.dataAs<double>();
+  for (int64_t i = 0; i < blocks.tensor.numElements(); ++i)
+    data[i] *= factor;
+}
+
+HostTensor ref::multiplyElements(const HostTensor &x, const HostTensor &y) {
+  HostTensor result = x.clone();
+  double *data = result.dataAs<double>();
+  const double *factors = y.dataAs<double>();
+  for (int64_t i = 0; i < result.numElements(); ++i)
+    data[i] *= factors[i];
+  return result;
+}
+
 std::optional<Extents> ref::denseExtents(const HostTensor &tensor, bool transposed,
                                          std::string &error) {
   int64_t rank = tensor.rank();

@@ -43,19 +43,32 @@ struct ScoreTerms {
     return sum;
   }
 
-  /// Returns the sum of the absolute terms, given |x|.
-  double size(std::initializer_list<int64_t> index, double xSize) const {
-    double sum = std::fabs(scale) * xSize + (rpe ? std::fabs(rpe->at(index)) : 0);
+  /// Returns the error of a score, in units of u, whose x is known to `error` units.
+  double error(std::initializer_list<int64_t> index, double x, double error) const {
+    double product = std::fabs(scale * x), size = product;
+    int summands = product != 0;
+    auto add = [&](const std::optional<HostTensor> &term) {
+      double value = term ? std::fabs(term->at(index)) : 0;
+      size += value;
+      summands += value != 0;
+    };
+    add(rpe);
     for (const std::optional<HostTensor> &mask : addMasks)
-      sum += mask ? std::fabs(mask->at(index)) : 0;
-    return sum;
+      add(mask);
+    int exponent;
+    bool exactProduct = std::frexp(std::fabs(scale), &exponent) == 0.5 || product == 0;
+    double sum = std::fabs(scale) * error + (exactProduct ? 0 : product);
+    return summands > 1 ? sum + (summands - 1) * size : sum;
   }
 };
 
 /// Refers to one stored, allowed element of the current row.
 struct RowElement {
   double *value;
+  double *relative;
   double score;
+  /// Error of the score in units of u.
+  double error;
 };
 
 } // namespace
@@ -126,7 +139,35 @@ static double normalizeRow(const std::vector<RowElement> &row) {
   return maximum + std::log(sum);
 }
 
-std::optional<SoftmaxRows> ref::softmaxRows(const SparseTensor &x, const Blocks &sizes,
+/// Writes the relative error of each probability of a row (see SoftmaxRows.h), and returns the
+/// error magnitude of `lse`. `terms` is the number of terms of the row.
+static double boundRow(const std::vector<RowElement> &row, double lse, double terms) {
+  if (!std::isfinite(lse))
+    return 1;
+  double maximum = minusInfinity;
+  for (const RowElement &element : row)
+    maximum = std::max(maximum, element.score);
+  auto size = [&](const RowElement &element) {
+    return element.score == minusInfinity ? 0 : 4 * (maximum - element.score) + element.error;
+  };
+  // An error can make the weight of an element larger than its P: by exp(e u), u at most 2^-24.
+  double sum = 0, largest = 0;
+  for (const RowElement &element : row) {
+    if (element.score == minusInfinity)
+      continue;
+    double weight = std::exp(std::fmin(element.score - lse + std::ldexp(element.error, -22), 0));
+    sum += weight * size(element);
+    largest = std::max(largest, size(element));
+  }
+  sum = std::min(sum, largest) / terms;
+  for (const RowElement &element : row)
+    if (*element.value != 0)
+      *element.relative = 1 + size(element) / terms + sum;
+  return 1 + std::fabs(lse) + std::fabs(maximum) + sum;
+}
+
+std::optional<SoftmaxRows> ref::softmaxRows(const SparseTensor &x,
+                                            const std::optional<Blocks> &errors, int64_t extraTerms,
                                             const SoftmaxOptions &options, std::string &error) {
   int64_t batches = 1;
   if (!checkSparse(x, batches, error) || !x.pattern.checkUnique(error))
@@ -139,15 +180,16 @@ std::optional<SoftmaxRows> ref::softmaxRows(const SparseTensor &x, const Blocks 
   int64_t heads = x.pattern.grid().heads;
   SoftmaxRows result;
   result.values = Blocks::zeros(batches, x.pattern);
+  result.relative = Blocks::zeros(batches, x.pattern);
+  result.relative.tensor.fill(1);
   result.lse = HostTensor::zeros(ElementType::f64, {batches, heads, x.rows});
-  result.scoreSizes = result.lse.clone();
+  result.lseSizes = result.lse.clone();
   BlockShape block = x.pattern.block();
   std::vector<RowElement> row;
   for (int64_t b = 0; b < batches; ++b)
     for (int64_t h = 0; h < heads; ++h)
       for (int64_t i = 0; i < x.rows; ++i) {
         row.clear();
-        double size = 0;
         for (const Pattern::Entry &entry : x.pattern.row(b, h, i / block.rows))
           for (int64_t jj = 0; jj < block.cols; ++jj) {
             int64_t j = entry.col * block.cols + jj;
@@ -155,37 +197,18 @@ std::optional<SoftmaxRows> ref::softmaxRows(const SparseTensor &x, const Blocks 
               continue;
             int64_t element = i % block.rows * block.cols + jj;
             double value = input.block(b, entry.value)[element];
-            row.push_back(
-                {result.values.block(b, entry.value) + element, terms->score({b, h, i, j}, value)});
-            size = std::max(size, terms->size({b, h, i, j}, sizes.block(b, entry.value)[element]));
+            double valueError = errors ? errors->block(b, entry.value)[element] : 0;
+            row.push_back({result.values.block(b, entry.value) + element,
+                           result.relative.block(b, entry.value) + element,
+                           terms->score({b, h, i, j}, value),
+                           terms->error({b, h, i, j}, value, valueError)});
           }
-        result.lse.set({b, h, i}, normalizeRow(row));
-        result.scoreSizes.set({b, h, i}, size);
+        double lse = normalizeRow(row);
+        result.lse.set({b, h, i}, lse);
+        result.lseSizes.set({b, h, i}, boundRow(row, lse, row.size() + extraTerms + 16));
         result.terms = std::max<int64_t>(result.terms, row.size());
       }
   return result;
-}
-
-/// P (1 + m): see softmax.
-static HostTensor probabilitySizes(const SparseTensor &x, const SoftmaxRows &rows) {
-  Blocks sizes = rows.values.magnitudes();
-  for (int64_t b = 0; b < sizes.batches; ++b)
-    for (int64_t h = 0; h < x.pattern.grid().heads; ++h)
-      forEachStored(x.pattern, b, h, x.rows, x.cols,
-                    [&](const Pattern::Entry &entry, int64_t r, int64_t, int64_t element) {
-                      sizes.block(b, entry.value)[element] *= 1 + rows.scoreSizes.at({b, h, r});
-                    });
-  return sizes.tensor;
-}
-
-HostTensor ref::lseSizes(const SoftmaxRows &rows) {
-  HostTensor sizes = rows.scoreSizes.clone();
-  forEachIndex(sizes.shape(), [&](std::span<const int64_t> index) {
-    double lse = rows.lse.at(index);
-    // Rows with nothing allowed have -inf, exactly.
-    sizes.set(index, sizes.at(index) + 1 + (std::isfinite(lse) ? std::fabs(lse) : 0));
-  });
-  return sizes;
 }
 
 std::optional<SoftmaxResult> ref::softmax(const SparseTensor &x, const SoftmaxOptions &options,
@@ -194,14 +217,14 @@ std::optional<SoftmaxResult> ref::softmax(const SparseTensor &x, const SoftmaxOp
   int64_t batches = 1;
   if (!checkSparse(x, batches, error))
     return std::nullopt;
-  std::optional<SoftmaxRows> rows =
-      softmaxRows(x, decodeBlocks(x.values).magnitudes(), options, error);
+  std::optional<SoftmaxRows> rows = softmaxRows(x, std::nullopt, 0, options, error);
   if (!rows)
     return std::nullopt;
   if (scale)
-    *scale = {probabilitySizes(x, *rows), rows->terms};
+    *scale = {multiplyElements(rows->values.tensor, rows->relative.tensor), rows->terms,
+              largestMagnitude(rows->values.tensor)};
   if (lseScale)
-    *lseScale = {lseSizes(*rows), rows->terms};
+    *lseScale = {rows->lseSizes, rows->terms, 1 + largestMagnitude(rows->lse)};
   return SoftmaxResult{rows->values.tensor, rows->lse};
 }
 
@@ -270,12 +293,6 @@ static HostTensor reduceBlocks(const Blocks &blocks, const SparseTensor &like,
                       dense.row(b, h, r)[c] += blocks.block(b, entry.value)[element];
                     });
   return reduceTo(dense.tensor, shape);
-}
-
-static void scaleBlocks(const Blocks &blocks, double factor) {
-  double *data = blocks.tensor.dataAs<double>();
-  for (int64_t i = 0; i < blocks.tensor.numElements(); ++i)
-    data[i] *= factor;
 }
 
 std::optional<SoftmaxGradResult>

@@ -12,23 +12,33 @@
 
 namespace blocksparse::ref {
 
-/// Holds a softmax with what its callers need to bound errors.
+/// Holds a softmax with what its callers need to bound errors. Errors are in units of the roundoff
+/// u of the arithmetic, for a bound gamma(terms + extraTerms + 16, u) * magnitude (ErrorBound.h).
 struct SoftmaxRows {
   Blocks values;
   HostTensor lse;
-  /// [B, H, M]: the largest |scale| * size of x + |rpe| + |masks| of a row.
-  HostTensor scoreSizes;
+  /// The relative error of each probability, 1 or more, divided by the number of terms of its row:
+  /// a probability P is known to P * relative.
+  Blocks relative;
+  /// [B, H, M]: the error magnitude of lse, absolute.
+  HostTensor lseSizes;
   /// Allowed elements of the fullest row.
   int64_t terms = 0;
 };
 
-/// softmax (see there) where `sizes`, of the shape of x's values, bounds |x|:
-/// |x| itself for a given x, the sum of absolute products for a computed one.
-std::optional<SoftmaxRows> softmaxRows(const SparseTensor &x, const Blocks &sizes,
-                                       const SoftmaxOptions &options, std::string &error);
-
-/// Returns the error magnitudes of lse: m + |lse| + 1 with m from scoreSizes (see softmax).
-HostTensor lseSizes(const SoftmaxRows &rows);
+/// Computes the softmax (see Softmax.h) of scores whose factor x is known to `errors` units of u,
+/// of the shape of x's values; absent if x is exact. `extraTerms` is the length of the sums that
+/// x consists of, 0 if it is exact.
+///
+/// Error of a probability P = exp(d) / sum exp(d), with d = score - maximum, to first order: the
+/// difference, its product with log2(e) and exp2 turn d into a relative error of 4 |d| u; an error
+/// of e u in the score adds e; the sum of n terms and the division add n. Through the sum, element
+/// j adds P_j (4 |d_j| + e_j). Scores are exact, e = 0, where x is, where the factor is a power of
+/// two, and where one summand of the score at most is not 0: no roundoff is charged for a product
+/// with 1 or a sum with 0.
+std::optional<SoftmaxRows> softmaxRows(const SparseTensor &x, const std::optional<Blocks> &errors,
+                                       int64_t extraTerms, const SoftmaxOptions &options,
+                                       std::string &error);
 
 } // namespace blocksparse::ref
 

@@ -25,6 +25,11 @@ struct ReferenceResult {
   std::optional<::blocksparse::HostTensor> unspecified;
 };
 
+/// Returns the first operation of a function, or of one that it calls, that the reference cannot
+/// evaluate whatever its operands are: the function itself where it has several blocks; null if
+/// there is none.
+Operation *findUnknownOperation(func::FuncOp function);
+
 /// Computes the results of a source function, operation by operation, with ::blocksparse::ref in
 /// f64. Supports the operations of the dialect, constant tensors and calls. Any other operation,
 /// and data that the reference rejects (indices out of range, forbidden duplicate blocks), is an

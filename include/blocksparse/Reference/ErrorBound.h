@@ -28,7 +28,18 @@ struct ErrorScale {
   /// f64, of the shape of the result.
   HostTensor magnitude;
   int64_t terms = 0;
+  /// The largest absolute value that an element can have before errors are propagated into
+  /// `magnitude`, whatever cancels: of a product the largest sum |a| |b|, of a softmax the largest
+  /// probability. Absent, it is the largest magnitude. A bound above it compares nothing
+  /// (ErrorReport::voids).
+  std::optional<double> range = {};
+
+  /// Returns `range`, or what stands for it.
+  double getRange() const;
 };
+
+/// Returns the largest finite |x| of a tensor; 0 if there is none.
+double largestMagnitude(const HostTensor &tensor);
 
 /// Describes the arithmetic of the implementation under test.
 struct ErrorModel {
@@ -49,8 +60,13 @@ struct ErrorReport {
   int64_t count = 0;
   /// Elements with an error above the bound, NaN mismatches included.
   int64_t failures = 0;
-  /// Elements where exactly one of result and reference is NaN.
+  /// Elements where exactly one of result and reference is NaN, and where both are.
   int64_t nanMismatches = 0;
+  int64_t nanMatches = 0;
+  /// Elements whose bound exceeds the range of the result, so that any result in it passes.
+  int64_t voids = 0;
+  /// The range that voids were counted by.
+  double range = 0;
   /// The largest error / bound, where it is, and the values there; NaN
   /// mismatches and unequal infinities count as infinity. The index is into the
   /// reference.
@@ -60,7 +76,10 @@ struct ErrorReport {
   double worstReference = 0;
   double worstBound = 0;
 
+  /// True if no element fails.
   bool ok() const { return failures == 0; }
+  /// True if no element fails, but some element cannot fail.
+  bool inconclusive() const { return failures == 0 && voids != 0; }
   /// Returns one line: "ok, ..." or "failed, ..." with all of the above.
   std::string describe() const;
 };

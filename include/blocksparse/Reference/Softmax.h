@@ -43,11 +43,10 @@ struct SoftmaxResult {
 
 /// Computes the row softmax over the stored, allowed elements. Rejects duplicate blocks.
 ///
-/// Error scale of P: a score is known to u * m, m = max over the row of
-/// |scale x| + |rpe| + |masks|; subtracting the row maximum and exponentiating
-/// turns that into a relative error 2 u m, the sum of n terms and the division
-/// into n u more. So magnitude = P (1 + m) with terms = n bounds it. `lseScale`
-/// is the same for lse (absolute): m + |lse| + 1.
+/// Error scale of P, to first order (lib/Reference/SoftmaxRows.h derives it): with d the distance
+/// of a score to the maximum of its row, e the error of the score in units of u (0 where it is
+/// exact) and n the terms of the row, magnitude = P (1 + (4 d + e + sum over the row of
+/// P (4 d + e)) / (n + 16)). `lseScale` is absolute: 1 + |lse| + |maximum| + the same sum.
 std::optional<SoftmaxResult> softmax(const SparseTensor &x, const SoftmaxOptions &options,
                                      std::string &error, ErrorScale *scale = nullptr,
                                      ErrorScale *lseScale = nullptr);

@@ -91,6 +91,45 @@ TEST(ErrorBound, NaNMustAgree) {
   EXPECT_EQ(report.worstRatio, infinity);
 }
 
+TEST(ErrorBound, NaNInBothIsCounted) {
+  HostTensor exact = HostTensor::of(ElementType::f64, {3}, {quietNaN, 1, quietNaN});
+  ErrorReport report = compare(HostTensor::of(ElementType::f32, {3}, {quietNaN, 1, 2}), exact);
+  EXPECT_EQ(report.nanMatches, 1);
+  EXPECT_EQ(report.nanMismatches, 1);
+}
+
+// A bound above the range of the result passes anything, and says so.
+TEST(ErrorBound, VoidsAreInconclusive) {
+  HostTensor exact = HostTensor::of(ElementType::f64, {2}, {0.0625, 0.0625});
+  HostTensor wrong = HostTensor::of(ElementType::f32, {2}, {0.9, 0.0625});
+  ErrorModel model = ErrorModel::forOperands(ElementType::f32);
+  ErrorScale scale{HostTensor::of(ElementType::f64, {2}, {1e9, 0.1}), 1, 0.0625};
+  ErrorReport report = compare(wrong, exact, scale, model);
+  EXPECT_TRUE(report.ok());
+  EXPECT_TRUE(report.inconclusive());
+  EXPECT_EQ(report.voids, 1);
+  EXPECT_EQ(report.range, 0.0625);
+  EXPECT_EQ(report.describe().substr(0, 12), "inconclusive");
+  // A failure elsewhere is one.
+  wrong.set({1}, 0.07);
+  report = compare(wrong, exact, scale, model);
+  EXPECT_FALSE(report.ok());
+  EXPECT_FALSE(report.inconclusive());
+}
+
+// Sums that cancel have their magnitude as range: a result of 0 is compared.
+TEST(ErrorBound, CancellationIsNoVoid) {
+  HostTensor a = HostTensor::of(ElementType::f32, {1, 2}, {3, -3});
+  std::string error;
+  ErrorScale scale;
+  auto exact = matmul(a, ones({2, 1}), MatmulForm::linear, {}, {}, error, &scale);
+  ASSERT_TRUE(exact) << error;
+  ErrorModel model = ErrorModel::forOperands(ElementType::f32);
+  EXPECT_FALSE(
+      compare(HostTensor::zeros(ElementType::f32, {1, 1}), *exact, scale, model).inconclusive());
+  EXPECT_FALSE(compare(HostTensor::of(ElementType::f32, {1, 1}, {1}), *exact, scale, model).ok());
+}
+
 TEST(ErrorBound, Infinities) {
   HostTensor exact = HostTensor::of(ElementType::f64, {3}, {infinity, 70000, -65519});
   EXPECT_TRUE(

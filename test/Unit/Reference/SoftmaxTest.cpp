@@ -155,6 +155,47 @@ TEST(Softmax, OnlyStoredBlocksCountAndPaddingIsSkipped) {
   EXPECT_NEAR(lseScale.magnitude.at({0, 0, 0}), 1 + std::log(3.0), 1e-15);
 }
 
+/// Returns the error scale of a softmax of one row, of which P is the result.
+ErrorScale rowScale(const HostTensor &row, const SoftmaxOptions &options) {
+  int64_t cols = row.numElements();
+  std::string error;
+  HostTensor values = *row.reshape({{1, 1, cols}}, error);
+  ErrorScale scale, lseScale;
+  auto result =
+      softmax(sparse(values, pattern({1, cols}, 1, 1, "1")), options, error, &scale, &lseScale);
+  EXPECT_TRUE(result) << error;
+  return scale;
+}
+
+TEST(Softmax, ExactScoresAddNoError) {
+  HostTensor large = HostTensor::of(ElementType::f32, {2}, {1e9, 1e9});
+  SoftmaxOptions options;
+  for (double scale : {1.0, -4.0, 0.125}) {
+    options.scale = scale;
+    EXPECT_EQ(rowScale(large, options).magnitude.at({0, 0, 0, 0}), 0.5) << scale;
+  }
+  // The distance to the maximum is rounded, whatever the scores are.
+  HostTensor apart = HostTensor::of(ElementType::f32, {2}, {1e9, 1e9 - 64});
+  EXPECT_LT(rowScale(apart, {}).magnitude.at({0, 0, 0, 1}), 20 * std::exp(-64.0));
+  // An inexact factor moves the score by its roundoff.
+  options.scale = 0.7;
+  EXPECT_GT(rowScale(large, options).magnitude.at({0, 0, 0, 0}), 1e7);
+  // So does a sum of two numbers, but not a sum with 0.
+  options = {};
+  options.rpe = HostTensor::of(ElementType::f32, {1, 2}, {0, 0});
+  EXPECT_EQ(rowScale(large, options).magnitude.at({0, 0, 0, 0}), 0.5);
+  options.rpe->set({0, 1}, 0.5);
+  EXPECT_GT(rowScale(large, options).magnitude.at({0, 0, 0, 0}), 1e7);
+}
+
+TEST(Softmax, ElementsWithoutWeightAddNoError) {
+  // The second element is kept out by a large number, and its score has a large error.
+  HostTensor row = HostTensor::of(ElementType::f32, {2}, {1, 1});
+  SoftmaxOptions options;
+  options.keyPaddingMask = HostTensor::of(ElementType::f32, {2}, {0, -1e9});
+  EXPECT_EQ(rowScale(row, options).magnitude.at({0, 0, 0, 0}), 1);
+}
+
 TEST(Softmax, RejectsDuplicatesAndShapes) {
   Pattern p = dynamicPattern(2, 1, 1, indices({2}, {0, 2}), indices({2}, {0, 0}));
   std::string error;
