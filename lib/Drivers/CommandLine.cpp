@@ -3,6 +3,7 @@
 
 #include "CommandLine.h"
 #include "blocksparse/Compiler/Registration.h"
+#include "blocksparse/Layout/PatternReference.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
@@ -79,6 +80,8 @@ CommandLineTool::CommandLineTool(int argc, char **argv)
 }
 
 void CommandLineTool::parseOptions(cl::OptionCategory &category, StringRef overview) {
+  static const std::string patterns = "\n" + ::blocksparse::summarizePatterns();
+  static cl::extrahelp help(patterns);
   cl::HideUnrelatedOptions(category);
   setVersionPrinter();
   FileNameArguments arguments(argc, argv);

@@ -60,7 +60,7 @@ public:
   CommandLineTool(int argc, char **argv);
 
   /// Parses the command line; an error in it ends the process. Options outside of `category` are
-  /// hidden from --help.
+  /// hidden from --help, which ends with the named patterns of layouts.
   void parseOptions(llvm::cl::OptionCategory &category, StringRef overview);
 
   /// Calls `body` with a context that has loaded every dialect and that prints each diagnostic

@@ -13,6 +13,10 @@ namespace blocksparse {
 /// with types, defaults and bounds.
 std::string describePatterns();
 
+/// Returns the same without pictures as plain text for `--help`: a line for each pattern and one
+/// for each of its parameters.
+std::string summarizePatterns();
+
 } // namespace blocksparse
 
 #endif // BLOCKSPARSE_LAYOUT_PATTERNREFERENCE_H
