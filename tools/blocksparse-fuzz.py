@@ -3,9 +3,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Tests compiled code against the reference with random programs, layouts and shapes.
 
-Two kinds of test alternate:
+Three kinds of test alternate:
 - valid programs of 1 to 4 operations are run with `blocksparse-run --check`: a wrong number, an
   error, a crash or a hang is a finding;
+- probes (test/Integration/probes.py) ask for one thing each: an unknown attribute or a faulty index
+  is an error, a schedule is honoured or refused, what a mask forbids reaches nothing, and the bound
+  of exact scores is tight;
 - damaged programs are passed to blocksparse-opt, -compile and -run: an error is the right answer, a
   crash or a hang is a finding.
 
@@ -27,6 +30,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "test" / "Integration"))
 from operations import OPERATIONS, give_results  # noqa: E402
+from probes import PROBES  # noqa: E402
 from programs import Function, Module, Rng, mix  # noqa: E402
 
 TIMEOUT = 60
@@ -142,7 +146,7 @@ class Runner:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
     def run(self, tool, flags, text, timeout=TIMEOUT):
-        """Returns (ok, error, wrong, crash or hang) and the output of the tool."""
+        """Returns (ok, error, wrong, inconclusive, crash or hang) and the output of the tool."""
         path = self.folder / f"{threading.get_ident()}.mlir"
         path.write_text(text)
         command = [str(self.bin / tool), str(path)] + flags
@@ -158,7 +162,10 @@ class Runner:
                     else "crash"), output
         if done.returncode == 0:
             return "ok", output
-        return ("wrong" if "FAIL" in output else "error"), output
+        for word, outcome in (("FAIL", "wrong"), ("INCONCLUSIVE", "inconclusive")):
+            if word in output:
+                return outcome, output
+        return "error", output
 
 
 # Making findings smaller ----------------------------------------------------------------
@@ -230,7 +237,7 @@ class Fuzzer:
         self.runner = Runner(options.bin.resolve(), folder, options.threads)
         self.deadline = time.monotonic() + options.seconds
         self.lock = threading.Lock()
-        self.programs = self.texts = 0
+        self.programs = self.texts = self.probes = self.inconclusive = 0
         self.findings = []
         self.seen = set()
 
@@ -267,7 +274,9 @@ class Fuzzer:
         numbers, outcome, output, text, flags = self.check_program([], rng)
         with self.lock:
             self.programs += 1
-        if outcome == "ok":
+            self.inconclusive += outcome == "inconclusive"
+        # Bounds grow along a chain, until one compares nothing.
+        if outcome in ("ok", "inconclusive"):
             return
         if outcome == "hang" and self.check_program(numbers)[1] != "hang":
             return  # the machine was busy
@@ -293,7 +302,7 @@ class Fuzzer:
         with self.lock:
             self.texts += 1
         # The damage may leave a valid program, whose numbers are compared; they must agree.
-        if outcome in ("ok", "error"):
+        if outcome in ("ok", "error", "inconclusive"):
             return
 
         def fails(candidate):
@@ -305,12 +314,30 @@ class Fuzzer:
         self.report(f"damaged-{outcome}", text, f"{tool} {{}} {' '.join(flags)}",
                     self.runner.run(tool, flags, text)[1])
 
+    def test_probe(self, rng):
+        build, changes_program = PROBES[rng.below(len(PROBES))]
+        for _ in range(20):
+            probe = (build(rng, make_program(Draws([], rng), "program").text())
+                     if changes_program else build(rng))
+            if probe:
+                break
+        else:
+            return
+        outcome, output = self.runner.run(probe.tool, probe.flags, probe.text)
+        with self.lock:
+            self.probes += 1
+        if probe.fails(outcome, output):
+            self.report(f"{build.__name__.replace('_', '-')}-{outcome}", probe.text,
+                        f"{probe.tool} {{}} {' '.join(probe.flags)}", output)
+
     def work(self, worker):
         count = 0
         while not self.time_is_up():
             rng = Rng(mix("fuzz", self.options.seed, worker, count))
             if count % 4 == 3:
                 self.test_text(rng)
+            elif count % 4 == 1:
+                self.test_probe(rng)
             else:
                 self.test_programs(rng)
             count += 1
@@ -320,8 +347,9 @@ class Fuzzer:
             workers = [pool.submit(self.work, i) for i in range(self.options.jobs)]
             for worker in workers:
                 worker.result()
-        print(f"{self.programs} programs, {self.texts} damaged texts, "
-              f"{len(self.findings)} findings (seed {self.options.seed})")
+        print(f"{self.programs} programs ({self.inconclusive} inconclusive), {self.probes} probes, "
+              f"{self.texts} damaged texts, {len(self.findings)} findings "
+              f"(seed {self.options.seed})")
         return 1 if self.findings else 0
 
 

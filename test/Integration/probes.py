@@ -1,0 +1,226 @@
+# This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Builds programs that probe one promise each: an unknown attribute or a faulty index is refused, a
+schedule is honoured or refused, what a mask forbids reaches nothing, and the error bound of exact
+scores is tight.
+
+Each function takes random numbers and a program's text, or random numbers alone, and returns a
+Probe, or None where the text offers nothing to probe.
+"""
+
+import ast
+import dataclasses
+import math
+import re
+
+from programs import Function, Module, dense, elements, layout_of_rows, number, sparse
+
+
+@dataclasses.dataclass(frozen=True)
+class Probe:
+    """Describes a run of a tool, the outcomes that are right, and a pattern that its output has."""
+
+    tool: str
+    flags: list
+    text: str
+    right: tuple
+    pattern: str = ""
+
+    def fails(self, outcome, output):
+        return outcome not in self.right or not re.search(self.pattern, output)
+
+
+def choose(rng, options):
+    return options[rng.below(len(options))]
+
+
+# Attributes -----------------------------------------------------------------------------
+
+OPTIONS = ["alpha", "beta", "scale", "causal", "transpose_a", "transpose_b", "transpose_out",
+           "activation", "precision", "schedule", "form", "split_n", "format",
+           "attention_mask_mode", "key_padding_mask_mode"]
+ARGUMENT_OPTIONS = ["fill", "value", "shape", "crow", "col"]
+OPERATION = re.compile(r"^(.*blocksparse\.\w+ .*?)(?: \{([^{}]*)\})? : (\(.*)$")
+
+
+def misspell(rng, word):
+    """Exchanges, drops or doubles a letter, so that the word differs from every option."""
+    at = rng.below(len(word) - 1)
+    kind = rng.below(3)
+    if kind == 0:
+        changed = word[:at] + word[at + 1] + word[at] + word[at + 2:]
+    elif kind == 1:
+        changed = word[:at] + word[at + 1:]
+    else:
+        changed = word[:at] + word[at] + word[at:]
+    return changed if changed and changed not in OPTIONS + ARGUMENT_OPTIONS else word + "x"
+
+
+def unknown_attribute(rng, text):
+    """Adds a misspelt option to an operation, or a misspelt attribute to an argument."""
+    lines = text.splitlines(keepends=True)
+    if rng.chance(1, 3):
+        name = misspell(rng, choose(rng, ARGUMENT_OPTIONS))
+        for i, line in enumerate(lines):
+            if line.startswith("func.func @") and "%a0: " in line:
+                lines[i] = re.sub(r"%a0: tensor<[^>]*>(?: \{)?", lambda m: (
+                    m.group(0) + f"blocksparse.{name} = 1, " if m.group(0).endswith("{")
+                    else m.group(0) + f" {{blocksparse.{name} = 1}}"), line, count=1)
+                return Probe("blocksparse-run", ["--check"], "".join(lines), ("error",),
+                             "expects an attribute of argument 0")
+        return None
+    places = [i for i, line in enumerate(lines) if OPERATION.match(line)]
+    if not places:
+        return None
+    at = choose(rng, places)
+    before, entries, after = OPERATION.match(lines[at]).groups()
+    name = misspell(rng, choose(rng, OPTIONS))
+    value = choose(rng, ["", " = 1.0", " = true", ' = "none"', " = 2 : i64"])
+    entries = f"{entries}, {name}{value}" if entries else name + value
+    lines[at] = f"{before} {{{entries}}} : {after}\n"
+    return Probe("blocksparse-run", ["--check"], "".join(lines), ("error",),
+                 "expects (an|no) attribute of this operation")
+
+
+# Schedules ------------------------------------------------------------------------------
+
+KERNELS = ["cpu.panel", "cuda.simt", "cuda.mma", "cuda.stream", "cuda.wgmma", "cuda.rows",
+           "cuda.wgmma_transposed"]
+FIELDS = {"stages": [1, 2, 3, 4, 8, 1000, -1], "split": [0, 1, 8, -8, 1 << 40],
+          "cluster": [1, 2, 3, 1 << 31], "warps": [1, 4, 5, 8, 12, 0], "panels": [1, 2, 4, 7],
+          "panels_per_copy": [1, 2, 4], "elements_per_lane": [1, 4, 8, 12, 32]}
+TILES = ["16x16", "64x64", "64x128", "128x128", "128x256", "128x7", "1x128", "0x0", "192x128"]
+TARGETS = ["cpu", "cuda:sm_80", "cuda:sm_90a"]
+
+
+def schedule(rng, text):
+    """Gives an operation a schedule, which its target must honour or refuse."""
+    lines = text.splitlines(keepends=True)
+    places = [i for i, line in enumerate(lines) if OPERATION.match(line)]
+    if not places:
+        return None
+    at = choose(rng, places)
+    before, entries, after = OPERATION.match(lines[at]).groups()
+    fields = [choose(rng, KERNELS)]
+    if rng.chance(1, 2):
+        fields.append("tile = " + choose(rng, TILES))
+    for name, values in FIELDS.items():
+        if rng.chance(1, 4):
+            fields.append(f"{name} = {choose(rng, values)}")
+    spelled = f"#blocksparse.schedule<{', '.join(fields)}>"
+    entries = f"{entries}, schedule = {spelled}" if entries else f"schedule = {spelled}"
+    lines[at] = f"{before} {{{entries}}} : {after}\n"
+    text = "".join(lines)
+    kind = rng.below(3)
+    if kind == 0:
+        return Probe("blocksparse-run", ["--check", "--device=cpu"], text, ("ok", "error"))
+    if kind == 1:
+        return Probe("blocksparse-run", ["--check", "--target=emulated"], text, ("ok", "error"))
+    return Probe("blocksparse-compile", ["--stop-after=lower", "-o", "/dev/null",
+                                         f"--target={choose(rng, TARGETS)}"], text, ("ok", "error"))
+
+
+# Indices --------------------------------------------------------------------------------
+
+INDICES = re.compile(r"blocksparse\.(crow|col) = dense<(\[[^>]*\])> : tensor<[0-9x]*x(i32|i64)>")
+
+
+def index_fault(rng, text):
+    """Puts a number out of range into the indices of an argument."""
+    found = list(INDICES.finditer(text))
+    places = [i for i, match in enumerate(found) if match.group(1) == "crow"]
+    if not places:
+        return None
+    at = choose(rng, places)
+    crow = ast.literal_eval(found[at].group(2))
+    batched = isinstance(crow[0], list)
+    offsets = crow[0] if batched else crow
+    # A batch without a block has no column that is read.
+    part = found[at + (1 if offsets[-1] > 0 and rng.chance(1, 2) else 0)]
+    values = ast.literal_eval(part.group(2))
+    row = values[0] if batched else values
+    faults = [-1, 1000000, -(1 << 31), (1 << 31) - 1]
+    if part.group(3) == "i64":
+        # A number that is in range once it is cut to 32 bits.
+        faults += [(1 << 32) + row[0], -(1 << 32) + row[0], 1 << 62]
+    used = len(offsets) if part.group(1) == "crow" else offsets[-1]
+    row[rng.below(used)] = choose(rng, faults)
+    text = text[:part.start(2)] + str(values) + text[part.end(2):]
+    flags = ["--check"] if rng.chance(1, 2) else []
+    return Probe("blocksparse-run", flags, text, ("error",), "expects .*but got")
+
+
+# Softmax --------------------------------------------------------------------------------
+
+NOT_FINITE = {"f32": ["0x7FC00000", "0x7F800000", "0xFF800000"],
+              "f64": ["0x7FF8000000000000", "0x7FF0000000000000", "0xFFF0000000000000"],
+              "f16": ["0x7E00", "0x7C00", "0xFC00"], "bf16": ["0x7FC0", "0x7F80", "0xFF80"]}
+
+
+def target_flags(rng):
+    return choose(rng, [["--device=cpu"], ["--target=emulated"]])
+
+
+def masked_scores(rng):
+    """Gives a softmax scores that are NaN or infinite where a mask forbids them."""
+    element = choose(rng, list(NOT_FINITE))
+    block = choose(rng, [(4, 4), (8, 8), (16, 16)])
+    rows, cols = block
+    layout = layout_of_rows(block, (1, 1, 1), [[0]])
+    causal, mode = rng.chance(1, 2), choose(rng, ["mul", "add"])
+    mask, scores = [], []
+    for i in range(rows):
+        keep = [rng.chance(2, 3) for _ in range(cols)]
+        mask.append(keep)
+        scores.append([choose(rng, NOT_FINITE[element])
+                       if not kept or (causal and j > i) else float(rng.below(9)) - 4
+                       for j, kept in enumerate(keep)])
+    if mode == "mul":
+        kind = choose(rng, ["i1", "i8", "f32"])
+        words = {"i1": ("true", "false"), "i8": ("1", "0"), "f32": ("1.0", "0.0")}[kind]
+    else:
+        kind = "f32"
+        words = ("0.0", "0xFF800000")
+    values = [[words[0] if kept else words[1] for kept in row] for row in mask]
+    module = Module()
+    f = Function(module, "masked")
+    x = f.argument(sparse((rows, cols), element, layout),
+                   value=elements([scores], (1, rows, cols), element))
+    m = f.argument(dense((rows, cols), kind), value=elements(values, (rows, cols), kind))
+    attributes = {"causal": causal, "attention_mask_mode": f"#blocksparse.mask_mode<{mode}>"}
+    y, lse = f.op("softmax", f"{x.name} attention_mask({m.name})", [x, m],
+                  [x.type, dense((rows,), "f64" if element == "f64" else "f32")], attributes)
+    f.give(y, lse)
+    # Nothing that is forbidden makes a result NaN.
+    return Probe("blocksparse-run", ["--check"] + target_flags(rng), module.text(), ("ok",),
+                 r"\A(?!.*NaN in both)(?s:.*)PASS")
+
+
+def large_scores(rng):
+    """Gives a softmax large scores that the arithmetic holds exactly: their bound is tight."""
+    element = choose(rng, ["f32", "f64", "f16", "bf16"])
+    digits = {"f32": 24, "f64": 53, "f16": 11, "bf16": 8}[element]
+    largest = {"f16": 15}.get(element, 100)
+    cols = choose(rng, [2, 8, 16])
+    layout = layout_of_rows((1, cols), (1, 1, 1), [[0]])
+    # Integers below 2^digits, times a power of two, are exact; the scale takes the power back.
+    power = rng.below(max(1, largest - digits))
+    base = rng.below(1 << digits) - rng.below(1 << digits)
+    limit = (1 << digits) - 1
+    values = [[math.ldexp(max(-limit, min(limit, base - rng.below(20))), power)
+               for _ in range(cols)]]
+    module = Module()
+    f = Function(module, "large")
+    x = f.argument(sparse((1, cols), element, layout),
+                   value=elements([values], (1, 1, cols), "f64"))
+    scale = math.ldexp(choose(rng, [1, -1]), -power)
+    y, lse = f.op("softmax", x.name, [x],
+                  [x.type, dense((1,), "f64" if element == "f64" else "f32")],
+                  {"scale": number(scale)})
+    f.give(y, lse)
+    return Probe("blocksparse-run", ["--check"] + target_flags(rng), module.text(), ("ok",))
+
+
+# Each kind, with True where it changes a random program.
+PROBES = [(unknown_attribute, True), (schedule, True), (index_fault, True),
+          (masked_scores, False), (large_scores, False)]
