@@ -66,7 +66,10 @@ std::string checkDistinct(std::span<const BlockCoordinate> lut) {
 
 /// Checks that indices are in range and that no value block occurs twice.
 std::string checkRows(std::span<const BlockCoordinate> lut, const CoordinateLutExtents &extents) {
-  std::vector<uint8_t> used(extents.values, 0);
+  if (static_cast<int64_t>(lut.size()) != extents.values)
+    return "expects each of the " + text(extents.values) + " value blocks once, but got " +
+           text(lut.size()) + " entries";
+  std::vector<uint8_t> used(lut.size(), 0);
   for (size_t r = 0; r < lut.size(); ++r) {
     const BlockCoordinate &block = lut[r];
     for (const auto &[field, value, bound] :

@@ -4,6 +4,9 @@
 #include "blocksparse/Plan/RowLut.h"
 #include "Fault.h"
 
+#include <algorithm>
+#include <limits>
+
 using namespace blocksparse;
 
 namespace {
@@ -21,6 +24,12 @@ std::string checkIndex(const char *table, int64_t index, const char *field, int6
   return fault(table, index, std::string(field) + " in [0, " + text(bound) + ")", value);
 }
 
+/// Returns a * b, or the largest number if that is less.
+int64_t multiply(int64_t a, int64_t b) {
+  int64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<int64_t>::max() : product;
+}
+
 /// Says which tile and which part of its reduction a slot holds.
 struct SlotOwner {
   int64_t tile = -1; // head * tiles + tile, -1: no segment writes the slot
@@ -29,13 +38,24 @@ struct SlotOwner {
 };
 
 /// Checks one row LUT. Each check returns the first fault, or an empty string.
+///
+/// Extents may be far larger than the table. A table of s segments and c combine rows has at most
+/// s + c owners of tiles and s slots, so one of the first s + c + 1 tiles, or s + 1 slots, of a
+/// larger extent is a fault: no more of them are looked at.
 class RowTableChecker {
 public:
   RowTableChecker(const RowLutView &lut, const RowLutExtents &extents)
-      : lut(lut), extents(extents), owned(extents.heads * extents.tiles, 0), slots(extents.slots),
-        covered(lut.entries.size(), 0), used(extents.values, 0) {}
+      : lut(lut), extents(extents),
+        owned(std::min<int64_t>(multiply(extents.heads, extents.tiles),
+                                lut.segments.size() + lut.combine.size() + 1),
+              0),
+        slots(std::min<int64_t>(extents.slots, lut.segments.size() + 1)),
+        covered(lut.entries.size(), 0), used(lut.entries.size(), 0) {}
 
   std::string run() {
+    if (!lut.entries.empty() && static_cast<int64_t>(lut.entries.size()) != extents.values)
+      return "expects each of the " + text(extents.values) + " value blocks once, but got " +
+             text(lut.entries.size()) + " entries";
     for (size_t s = 0; s < lut.segments.size(); ++s)
       if (std::string error = checkSegment(s); !error.empty())
         return error;
@@ -70,12 +90,14 @@ private:
                text(index);
       covered[e] = 1;
     }
-    const int64_t tile = int64_t{segment.head} * extents.tiles + segment.tile;
+    const int64_t tile = tileOf(segment.head, segment.tile);
     if (segment.slot == -1)
       return own(tile);
     if (std::string error = checkIndex("segment", index, "a slot", segment.slot, extents.slots);
         !error.empty())
       return error;
+    if (segment.slot >= static_cast<int64_t>(slots.size()))
+      return {};
     if (slots[segment.slot].tile != -1)
       return "expects slot " + text(segment.slot) +
              " to be written once, but got it again in segment " + text(index);
@@ -83,7 +105,15 @@ private:
     return {};
   }
 
+  /// Returns the index of a tile among those of all heads.
+  int64_t tileOf(int64_t head, int64_t tile) const {
+    const int64_t first = multiply(head, extents.tiles);
+    return first + std::min(tile, std::numeric_limits<int64_t>::max() - first);
+  }
+
   std::string own(int64_t tile) {
+    if (tile >= static_cast<int64_t>(owned.size()))
+      return {};
     if (!owned[tile]) {
       owned[tile] = 1;
       return {};
@@ -127,10 +157,11 @@ private:
                    "its " + text(row.slots) + " slots within the " + text(extents.slots) +
                        " of the op",
                    row.firstSlot);
-    const int64_t tile = int64_t{row.head} * extents.tiles + row.tile;
+    const int64_t tile = tileOf(row.head, row.tile);
     int64_t previous = -1;
+    SlotOwner unwritten;
     for (int64_t s = row.firstSlot; s < int64_t{row.firstSlot} + row.slots; ++s) {
-      SlotOwner &slot = slots[s];
+      SlotOwner &slot = s < static_cast<int64_t>(slots.size()) ? slots[s] : unwritten;
       if (slot.tile != tile)
         return "expects slot " + text(s) + " to belong to tile " + text(row.tile) + " of head " +
                text(row.head) +
@@ -148,7 +179,7 @@ private:
   }
 
   std::string checkOwners() {
-    for (int64_t s = 0; s < extents.slots; ++s)
+    for (size_t s = 0; s < slots.size(); ++s)
       if (!slots[s].combined)
         return "expects slot " + text(s) + " to be combined once, but got it in no combine row";
     for (size_t tile = 0; tile < owned.size(); ++tile)
@@ -200,11 +231,11 @@ std::string blocksparse::verifyRowLut(const BlockLayout &layout, bool transpose,
   const BlockGrid grid = layout.grid();
   const RowLutExtents extents{grid.heads, transpose ? grid.cols : grid.rows,
                               transpose ? grid.rows : grid.cols, layout.nnz(), slots};
-  if (std::string error = verifyRowTables(lut, extents); !error.empty())
-    return error;
   if (static_cast<int64_t>(lut.entries.size()) != layout.nnz())
     return "expects " + text(layout.nnz()) +
            " entries, one for each block of the layout, but got " + text(lut.entries.size());
+  if (std::string error = verifyRowTables(lut, extents); !error.empty())
+    return error;
   // No value block occurs twice, so nnz of them, each at its coordinates, are the layout.
   const std::vector<BlockCoordinate> blocks = layout.coordinates();
   for (const RowSegment &segment : lut.segments)

@@ -5,8 +5,8 @@
 #include "ListScheduler.h"
 #include "SampledBlocks.h"
 
-#include <algorithm>
 #include <array>
+#include <type_traits>
 
 using namespace blocksparse;
 
@@ -20,14 +20,29 @@ public:
       : product(product), destinations(destinations), space(space),
         shared(product.form.sharesColumns(product.block)), fine(sharesSubtiles(product.block)),
         subtiles(fine ? 1 : product.block.rows / subtileSize * (product.block.cols / subtileSize)) {
-    int64_t values = 0;
-    for (const BlockCoordinate &at : product.lut)
-      values = std::max(values, int64_t{at.value} + 1);
+  }
+
+  /// Reads the LUT and makes room for the marks of `tiles` tiles. Sizes come from types and tables,
+  /// so they are bounded before memory is allocated for them.
+  std::string start(int64_t tiles) {
+    const int64_t values = product.lut.size();
     byValue.assign(values, {-1, 0, 0, 0});
-    for (const BlockCoordinate &at : getBlocks(product))
+    for (const BlockCoordinate &at : getBlocks(product)) {
+      if (at.value < 0 || at.value >= values)
+        return "expects value blocks in [0, " + text(values) + "), but got " + text(at.value);
       byValue[at.value] = at;
-    copies = space.batches * (product.heads == 1 ? space.heads : 1);
-    seen.assign(copies * values * subtiles, 0);
+    }
+    const int64_t most = tiles * (fine ? destinationsPerTile(product.block) : tileDestinations);
+    bool overflow = __builtin_mul_overflow(space.batches,
+                                           product.heads == 1 ? space.heads : int64_t{1}, &copies);
+    overflow |= __builtin_mul_overflow(copies, values, &wanted);
+    overflow |= __builtin_mul_overflow(wanted, subtiles, &wanted);
+    if (overflow || wanted > most)
+      return "expects tiles for all subtiles of " + text(values) + " value blocks in " +
+             text(space.batches) + " batches and " + text(space.heads) + " heads, but got " +
+             text(tiles) + " tiles with at most " + text(most) + " of them";
+    seen.assign(wanted, 0);
+    return {};
   }
 
   std::string check(int64_t index, const SampledTile &tile) {
@@ -46,7 +61,6 @@ public:
   }
 
   std::string finish() const {
-    const int64_t wanted = copies * product.lut.size() * subtiles;
     if (written == wanted)
       return {};
     return "expects " + text(wanted) + " subtiles of results to be written, but got " +
@@ -54,11 +68,19 @@ public:
   }
 
 private:
+  static constexpr int64_t tileDestinations = std::extent_v<decltype(SampledTile::destinations)>;
+
   std::string checkPlaces(const SampledTile &tile) {
-    for (int i = 0; i < 8; ++i)
-      if (tile.destinations[i] != -1)
-        if (std::string error = checkPlace(tile, i); !error.empty())
-          return error;
+    const int64_t columns = product.form.subtileColumns(product.block);
+    for (int i = 0; i < tileDestinations; ++i) {
+      if (tile.destinations[i] == -1)
+        continue;
+      if (!shared && i >= columns)
+        return "expects destinations of " + text(columns) + " subtile columns, but got " +
+               text(tile.destinations[i]) + " for subtile column " + text(i);
+      if (std::string error = checkPlace(tile, i); !error.empty())
+        return error;
+    }
     return {};
   }
 
@@ -172,7 +194,9 @@ private:
   const bool shared, fine;
   /// Subtiles of a block, or 1 if blocks share subtiles.
   const int64_t subtiles;
-  int64_t copies = 0, written = 0;
+  /// Number of times that the blocks of the LUT are stored, of subtiles to write, and of those that
+  /// are written.
+  int64_t copies = 0, wanted = 0, written = 0;
   std::vector<BlockCoordinate> byValue;
   std::vector<uint8_t> seen;
 };
@@ -226,6 +250,8 @@ std::string blocksparse::verifySampledTiles(const SampledProduct &product,
     return "expects rows of " + text(width) + " destinations, but got " +
            text(lists.destinations.size()) + " numbers";
   SampledChecker checker(product, lists.destinations, space);
+  if (std::string error = checker.start(lists.tiles.size()); !error.empty())
+    return error;
   for (size_t i = 0; i < lists.tiles.size(); ++i)
     if (std::string error = checker.check(i, lists.tiles[i]); !error.empty())
       return error;

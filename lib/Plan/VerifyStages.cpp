@@ -60,6 +60,8 @@ private:
       return expected("groups of size", size, tables.groupSize);
     if (tables.recordInts != ints)
       return expected("records of size", ints, tables.recordInts);
+    if (countRecords() < 0)
+      return "expects a record after the last one that a tile reads, but got none";
     groups.resize(tables.rows.size() / size);
     byTile.resize(product.heads * product.tiles);
     for (const RowSegment &segment : product.segments)
@@ -67,8 +69,15 @@ private:
     return {};
   }
 
-  std::string checkTile(int64_t index, const StageTile &tile) {
+  /// Returns the number of records that tiles may have. The last record of a stream kernel, which
+  /// reads ahead, is in no tile.
+  int64_t countRecords() const {
     const int64_t records = tables.records.size() / tables.recordInts;
+    return shape ? records - 1 : records;
+  }
+
+  std::string checkTile(int64_t index, const StageTile &tile) {
+    const int64_t records = countRecords();
     auto fault = [&](const char *field, int64_t bound, int64_t got) {
       return "expects tile " + text(index) + " to have a " + field + " in [0, " + text(bound) +
              "), but got " + text(got);
@@ -98,18 +107,23 @@ private:
   }
 
   std::string checkTiles() {
-    const int64_t copies =
-        space.columnTiles * space.batches * (space.lutHeads == 1 ? space.heads : 1);
-    if (tables.tiles.size() != groups.size() * copies)
-      return expected("as many tiles as groups, panels, batches and heads make,",
-                      groups.size() * copies, tables.tiles.size());
+    const int64_t heads = space.lutHeads == 1 ? space.heads : 1;
+    int64_t wanted = 0;
+    bool overflow = __builtin_mul_overflow(space.columnTiles, space.batches, &wanted);
+    overflow |= __builtin_mul_overflow(wanted, heads, &wanted);
+    overflow |= __builtin_mul_overflow(wanted, static_cast<int64_t>(groups.size()), &wanted);
+    if (overflow)
+      return "expects a number of tiles that 64 bits hold, but got " + text(space.columnTiles) +
+             " panels, " + text(space.batches) + " batches and " + text(heads) + " heads";
+    if (static_cast<int64_t>(tables.tiles.size()) != wanted)
+      return expected("as many tiles as groups, panels, batches and heads make,", wanted,
+                      tables.tiles.size());
     std::vector<uint8_t> seen(tables.tiles.size(), 0);
     for (size_t i = 0; i < tables.tiles.size(); ++i) {
       const StageTile &tile = tables.tiles[i];
       if (std::string error = checkTile(i, tile); !error.empty())
         return error;
-      const int64_t head = space.lutHeads == 1 ? tile.head : 0,
-                    heads = space.lutHeads == 1 ? space.heads : 1;
+      const int64_t head = space.lutHeads == 1 ? tile.head : 0;
       uint8_t &mark =
           seen[((tile.group * space.batches + tile.batch) * heads + head) * space.columnTiles +
                tile.columnTile];

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "LookUpTables.h"
+#include "VerifyLookUpTables.h"
 #include "blocksparse/IR/BlockSparseOps.h"
 #include "blocksparse/Plan/Balance.h"
 #include "blocksparse/Transforms/Passes.h"
@@ -103,7 +104,7 @@ struct BalanceLoad : mlir::blocksparse::impl::BalanceLoadPassBase<BalanceLoad> {
     SmallVector<Operation *> ops;
     getOperation()->walk([&](Operation *op) { ops.push_back(op); });
     for (Operation *op : ops)
-      if (failed(balanceOperation(op, options)))
+      if (failed(verifyLookUpTables(op)) || failed(balanceOperation(op, options)))
         return signalPassFailure();
   }
 };

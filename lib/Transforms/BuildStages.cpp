@@ -3,6 +3,7 @@
 
 #include "LookUpTables.h"
 #include "StagedProduct.h"
+#include "VerifyLookUpTables.h"
 #include "blocksparse/IR/BlockSparseOps.h"
 #include "blocksparse/Plan/Swizzle.h"
 #include "blocksparse/Transforms/Passes.h"
@@ -147,7 +148,7 @@ static void buildStages(PlannedDSDOp op, const TargetInfo &target) {
           ? ::blocksparse::buildStreamStages(product->rows, *product->stream, product->tileN,
                                              /*cluster=*/true, gpu.rates, error)
           : ::blocksparse::buildWgmmaStages(product->rows, product->tileN, error);
-  // Tables may be faulty, which blocksparse-verify-plan reports, or too large.
+  // Tables may be too large for 32-bit indices.
   if (!staged)
     return warnUnstaged(op, error);
   WorkOptions options;
@@ -186,7 +187,7 @@ static void buildTiles(PlannedSDDOp op, const TargetInfo &target) {
   options.cacheBytes = gpu.plannedCacheBytes();
   std::optional<SampledWorkLists> lists =
       ::blocksparse::buildSampledTiles(product->blocks, product->space, product->k, options, error);
-  // The table may be faulty, which blocksparse-verify-plan reports, or coordinates too large.
+  // Coordinates may be too large for 32-bit indices.
   if (!lists)
     return warnUnstaged(op, error);
   OpBuilder builder(op);
@@ -210,6 +211,11 @@ struct BuildStages : mlir::blocksparse::impl::BuildStagesPassBase<BuildStages> {
   void runOnOperation() override {
     if (target.isCPU())
       return;
+    // Work lists are computed from tables whose indices must be right.
+    WalkResult verified =
+        getOperation()->walk([](Operation *op) { return WalkResult(verifyLookUpTables(op)); });
+    if (verified.wasInterrupted())
+      return signalPassFailure();
     getOperation()->walk([&](Operation *op) {
       if (auto dsd = dyn_cast<PlannedDSDOp>(op))
         buildStages(dsd, target);

@@ -29,9 +29,9 @@ struct CoordinateLutExtents {
 };
 
 /// Checks what every coordinate LUT must fulfil, whatever its pattern: indices are within
-/// `extents`; no value block and no coordinate occurs twice; every row of the table is in exactly
-/// one segment. For a conversion, which has no segments, pass one that spans the table. Returns the
-/// first fault as "expects X, but got Y", or an empty string.
+/// `extents`; every value block occurs once and no coordinate twice; every row of the table is in
+/// exactly one segment. For a conversion, which has no segments, pass one that spans the table.
+/// Returns the first fault as "expects X, but got Y", or an empty string.
 std::string verifyCoordinateTables(std::span<const BlockCoordinate> lut,
                                    std::span<const CoordinateSegment> segments,
                                    const CoordinateLutExtents &extents);

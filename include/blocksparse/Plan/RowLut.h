@@ -32,11 +32,11 @@ struct RowLutView {
   std::span<const CombineRow> combine;
 };
 
-/// Checks what every row LUT must fulfil, whatever its pattern: indices are within `extents`; every
-/// entry is in exactly one segment, and every value block occurs at most once; every (head, tile)
-/// is written by exactly one unsplit segment, or by one combine row whose slots belong to it,
-/// follow the reduction in ascending order and are all combined once. Returns the first fault as
-/// "expects X, but got Y", or an empty string.
+/// Checks what every row LUT must fulfil: indices are within `extents`; every entry is in exactly
+/// one segment; every value block occurs once, or no entry exists; every (head, tile) is written by
+/// one unsplit segment, or by one combine row whose slots belong to it, follow the reduction in
+/// ascending order and are all combined once. Returns the first fault as "expects X, but got Y", or
+/// an empty string. Memory is linear in the tables, whatever `extents` are.
 std::string verifyRowTables(const RowLutView &lut, const RowLutExtents &extents);
 
 /// Checks what verifyRowTables checks, and that the entries are the blocks of `layout`, each

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "blocksparse/Plan/Stages.h"
-#include "PlanLayouts.h"
 #include "PlanTargets.h"
 #include "ProcessorTime.h"
+#include "RowProducts.h"
 #include "gtest/gtest.h"
 
 #include <algorithm>
@@ -15,24 +15,7 @@ using namespace blocksparse::test;
 
 namespace {
 
-/// Holds a row LUT and the product that views it.
-struct Product {
-  Product(const BlockLayout &layout, BlockShape block, bool transpose)
-      : lut(buildRowLut(layout, transpose)) {
-    const BlockGrid grid = layout.grid();
-    view.segments = lut.segments;
-    view.entries = lut.entries;
-    view.heads = grid.heads;
-    view.tiles = transpose ? grid.cols : grid.rows;
-    view.denseBlocks = transpose ? grid.rows : grid.cols;
-    view.block = block;
-    view.transposeValues = transpose;
-  }
-  Product(const Product &) = delete;
-
-  RowLut lut;
-  RowProduct view;
-};
+using Product = StagedLut;
 
 StagedRows wgmma(const RowProduct &product, int64_t tileN = 256) {
   std::string error;
@@ -53,11 +36,6 @@ StagedRows stream(const RowProduct &product, const StreamShape &shape, bool clus
 std::optional<StreamShape> shapeOf(StreamSizes sizes) {
   sizes.sharedBytes = hopper.sharedMemoryPerBlock;
   return getStreamShape(sizes);
-}
-
-StageTables tablesOf(const StagedRows &staged, const WorkLists &lists) {
-  return {lists.tiles,  lists.workers,     staged.records,  staged.rows,
-          staged.order, staged.recordInts, staged.groupSize};
 }
 
 std::string verify(const RowProduct &product, const StagedRows &staged, const WorkLists &lists,
