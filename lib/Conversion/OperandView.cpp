@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "OperandView.h"
+#include "LoopView.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -188,6 +189,36 @@ Value DenseView::hasUnitStride(ImplicitLocOpBuilder &b) const {
   if (axes.col < 0)
     return arith::ConstantIntOp::create(b, b.getI1Type(), 0);
   return isOne(b, strides[axes.col]);
+}
+
+//===----------------------------------------------------------------------===//
+// Operands of loops
+//===----------------------------------------------------------------------===//
+
+LoopView LoopView::get(ImplicitLocOpBuilder &b, Value memref, AffineMap map) {
+  StridedBuffer buffer = takeApart(b, memref);
+  LoopView view;
+  view.base = buffer.base;
+  view.offset = buffer.offset;
+  view.strides.assign(map.getNumDims(), indexConstant(b, 0));
+  for (unsigned axis = 0; axis < map.getNumResults(); ++axis)
+    view.strides[map.getDimPosition(axis)] = buffer.strides[axis];
+  return view;
+}
+
+MatrixView LoopView::row(ImplicitLocOpBuilder &b, ValueRange outer, Value length) const {
+  Value start = offset, one = indexConstant(b, 1);
+  for (auto [index, stride] : llvm::zip(outer, strides))
+    if (knownIndex(stride) != 0)
+      start = Int(b, start) + Int(b, index) * stride;
+  Value stride = strides.empty() ? one : strides.back();
+  return makeMatrix(b, base, start, one, knownIndex(stride) == 0 ? one : length, length, stride);
+}
+
+Value LoopView::hasUnitStride(ImplicitLocOpBuilder &b) const {
+  if (strides.empty() || knownIndex(strides.back()) == 0)
+    return arith::ConstantIntOp::create(b, b.getI1Type(), 1);
+  return isOne(b, strides.back());
 }
 
 //===----------------------------------------------------------------------===//

@@ -2,14 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "blocksparse/Interpreter/ReferenceInterpreter.h"
-#include "../Execution/AttributeTensor.h"
-#include "../Execution/HostMemory.h"
+#include "Interpreter.h"
 #include "ReferenceOps.h"
 #include "blocksparse/Execution/HostProgram.h"
-#include "blocksparse/IR/BlockSparseDialect.h"
 #include "blocksparse/IR/SparseTensor.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
@@ -113,153 +110,6 @@ mlir::blocksparse::evaluateReference(Operation *op, ReferenceLookup lookup) {
       return *results;
   return op->emitOpError("expects an operation that the reference knows, but got ")
          << op->getName();
-}
-
-/// Returns the function that `call` executes, or null if it has no body or calls itself.
-static func::FuncOp getCallee(func::CallOp call) {
-  auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
-  if (!callee || callee.isDeclaration() || callee == call->getParentOfType<func::FuncOp>())
-    return {};
-  return callee;
-}
-
-static Operation *findUnknownOperation(func::FuncOp function,
-                                       SmallPtrSetImpl<Operation *> &visited) {
-  if (!function.getBody().hasOneBlock())
-    return function;
-  if (!visited.insert(function).second)
-    return nullptr;
-  for (Operation &op : function.getBody().front().without_terminator()) {
-    if (isa<arith::ConstantOp>(op) || isa_and_present<BlockSparseDialect>(op.getDialect()))
-      continue;
-    auto call = dyn_cast<func::CallOp>(op);
-    func::FuncOp callee = call ? getCallee(call) : func::FuncOp();
-    if (!callee)
-      return &op;
-    if (Operation *unknown = findUnknownOperation(callee, visited))
-      return unknown;
-  }
-  return nullptr;
-}
-
-Operation *mlir::blocksparse::findUnknownOperation(func::FuncOp function) {
-  SmallPtrSet<Operation *, 4> visited;
-  return ::findUnknownOperation(function, visited);
-}
-
-namespace {
-
-class Interpreter {
-public:
-  /// Called with each value that is not constant, in order; may change the value that later
-  /// operations see.
-  using Observer = llvm::function_ref<void(Value, ReferenceValue &)>;
-
-  explicit Interpreter(Observer observer = {}) : observer(observer) {}
-
-  FailureOr<std::vector<ReferenceValue>> run(func::FuncOp function,
-                                             ArrayRef<ReferenceValue> arguments);
-
-private:
-  LogicalResult evaluate(Operation &op);
-  LogicalResult evaluateConstant(arith::ConstantOp op);
-  LogicalResult evaluateCall(func::CallOp op);
-  void define(Value result, ReferenceValue value);
-
-  Observer observer;
-  llvm::DenseMap<Value, ReferenceValue> values;
-};
-
-} // namespace
-
-FailureOr<std::vector<ReferenceValue>> Interpreter::run(func::FuncOp function,
-                                                        ArrayRef<ReferenceValue> arguments) {
-  if (!function.getBody().hasOneBlock())
-    return function.emitOpError("expects a body of one block to be checked, but got ")
-           << function.getBody().getBlocks().size();
-  for (auto [argument, value] : llvm::zip_equal(function.getArguments(), arguments))
-    values[argument] = value;
-  for (Operation &op : function.getBody().front().without_terminator())
-    if (failed(evaluate(op)))
-      return failure();
-  std::vector<ReferenceValue> results;
-  for (Value result : function.getBody().front().getTerminator()->getOperands())
-    results.push_back(values[result]);
-  return results;
-}
-
-void Interpreter::define(Value result, ReferenceValue value) {
-  if (observer)
-    observer(result, value);
-  values[result] = std::move(value);
-}
-
-/// Fails if the machine has too little memory: the reference holds a result, its magnitudes and one
-/// or two copies in f64.
-static LogicalResult checkMemory(Operation &op) {
-  for (Type type : op.getResultTypes()) {
-    std::optional<SparseTensor> sparse = SparseTensor::get(type);
-    auto tensor = sparse ? sparse->getValuesType() : dyn_cast<RankedTensorType>(type);
-    double bytes = 4 * sizeof(double);
-    for (int64_t extent : tensor ? tensor.getShape() : ArrayRef<int64_t>())
-      bytes *= ShapedType::isDynamic(extent) ? 1 : extent;
-    if (bytes > getPhysicalMemory())
-      return op.emitOpError("expects a result that the reference can hold in memory, but got ")
-             << type;
-  }
-  return success();
-}
-
-LogicalResult Interpreter::evaluate(Operation &op) {
-  if (failed(checkMemory(op)))
-    return failure();
-  if (auto constant = dyn_cast<arith::ConstantOp>(op))
-    return evaluateConstant(constant);
-  if (auto call = dyn_cast<func::CallOp>(op))
-    return evaluateCall(call);
-  if (!isa_and_present<BlockSparseDialect>(op.getDialect()))
-    return op.emitOpError("expects an operation that the reference knows, but got ")
-           << op.getName();
-  FailureOr<std::vector<ReferenceValue>> results = evaluateReference(
-      &op, [&](Value value) -> const ReferenceValue & { return values.find(value)->second; });
-  if (failed(results))
-    return failure();
-  for (auto [result, value] : llvm::zip_equal(op.getResults(), *results))
-    define(result, std::move(value));
-  return success();
-}
-
-/// Evaluates constant tensors. Scalars are used only by operations that the reference does not
-/// support, so they get no value.
-LogicalResult Interpreter::evaluateConstant(arith::ConstantOp op) {
-  if (!isa<ShapedType>(op.getType()))
-    return success();
-  std::string error;
-  std::optional<HostTensor> tensor = tensorFromAttribute(op.getValue(), error);
-  if (!tensor)
-    return op.emitOpError() << error;
-  ReferenceValue value;
-  value.tensor = *tensor;
-  value.type = tensor->type();
-  values[op.getResult()] = value;
-  return success();
-}
-
-LogicalResult Interpreter::evaluateCall(func::CallOp op) {
-  func::FuncOp callee = getCallee(op);
-  if (!callee)
-    return op.emitOpError("expects a callee with a body that does not call itself, but got '")
-           << op.getCallee() << "'";
-  std::vector<ReferenceValue> arguments;
-  for (Value operand : op.getOperands())
-    arguments.push_back(values[operand]);
-  Interpreter inner;
-  FailureOr<std::vector<ReferenceValue>> results = inner.run(callee, arguments);
-  if (failed(results))
-    return failure();
-  for (auto [result, value] : llvm::zip_equal(op.getResults(), *results))
-    define(result, std::move(value));
-  return success();
 }
 
 /// Assembles the value of one source argument from its tensors.

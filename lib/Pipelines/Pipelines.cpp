@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Bufferization/Pipelines/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -25,6 +26,7 @@ void mlir::blocksparse::buildOptimizePipeline(OpPassManager &pm) {
   pm.addPass(createInlinerPass());
   pm.addPass(createRejectCallsPass());
   pm.addPass(createSymbolDCEPass());
+  pm.addPass(createStructureControlFlowPass());
   pm.addPass(createExpandLayoutsPass());
   pm.addPass(createDecomposeAttentionPass());
   pm.addPass(createCoalesceLayoutsPass());
@@ -54,13 +56,20 @@ void mlir::blocksparse::buildPlanPipeline(OpPassManager &pm, const PlanOptions &
 
 void mlir::blocksparse::buildBufferizePipeline(OpPassManager &pm) {
   pm.addPass(createAddSizeFunctionsPass());
+  OpPassManager &functions = pm.nest<func::FuncOp>();
+  functions.addPass(createElementwiseToLinalgPass());
+  // Elementwise operations in a row become one loop.
+  functions.addPass(createLinalgElementwiseOpFusionPass());
   pm.addPass(memref::createResolveShapedTypeResultDimsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createReuseInputsPass());
+  pm.addPass(createCarryInPlacePass());
   pm.addPass(createResultsToDestinationsPass());
   pm.addPass(bufferization::createEmptyTensorEliminationPass());
   bufferization::OneShotBufferizePassOptions bufferize;
   bufferize.bufferizeFunctionBoundaries = true;
+  // A loop that carries a tensor of open size has a new buffer for it in each iteration.
+  bufferize.allowReturnAllocsFromLoops = true;
   bufferize.functionBoundaryTypeConversion = bufferization::LayoutMapOption::FullyDynamicLayoutMap;
   pm.addPass(bufferization::createOneShotBufferizePass(bufferize));
   pm.addPass(createCanonicalizerPass());

@@ -26,14 +26,14 @@ struct ReferenceResult {
 };
 
 /// Returns the first operation of a function, or of one that it calls, that the reference cannot
-/// evaluate whatever its operands are: the function itself where it has several blocks; null if
-/// there is none.
+/// evaluate whatever its operands are; null if there is none.
 Operation *findUnknownOperation(func::FuncOp function);
 
 /// Computes the results of a source function, operation by operation, with ::blocksparse::ref in
-/// f64. Supports the operations of the dialect, constant tensors and calls. Any other operation,
-/// and data that the reference rejects (indices out of range, forbidden duplicate blocks), is an
-/// error at the operation.
+/// f64. Supports the operations of the dialect, elementwise operations of arith and math on
+/// tensors, constants and what is computed from them, loops and branches by such numbers, and
+/// calls. Any other operation, and data that the reference rejects (indices out of range, forbidden
+/// duplicate blocks), is an error at the operation.
 ///
 /// The interpreter also computes an error bound for each result. The rounding of an operation
 /// itself is bounded by the reference's scale for it. The propagated error of its operands is

@@ -1,6 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "ElementwiseToCPU.h"
 #include "IndexChecks.h"
 #include "LowerToLoops.h"
 #include "blocksparse/Conversion/BlockSparseToCPU.h"
@@ -92,6 +93,17 @@ static LogicalResult checkOperations(Operation *root) {
   return failure(walked.wasInterrupted());
 }
 
+/// Lowers elementwise loops. Others stay, and become sequential loops later.
+static void convertElementwise(Operation *root, const CPULoweringOptions &options) {
+  SmallVector<linalg::GenericOp> loops;
+  root->walk([&](linalg::GenericOp op) { loops.push_back(op); });
+  for (linalg::GenericOp op : loops) {
+    ImplicitLocOpBuilder b(op.getLoc(), op);
+    if (lowerElementwise(b, op, options))
+      op.erase();
+  }
+}
+
 namespace {
 
 struct ConvertBlockSparseToCPUPass
@@ -110,6 +122,7 @@ struct ConvertBlockSparseToCPUPass
       insertIndexChecks(getOperation());
     CPULoweringOptions options;
     options.vectorBits = vectorBits;
+    convertElementwise(getOperation(), options);
     RewritePatternSet patterns(&getContext());
     populateBlockSparseToCPUPatterns(patterns, options);
     ConversionTarget target(getContext());

@@ -3,6 +3,7 @@
 
 #include "ProgramSymbols.h"
 #include "blocksparse/Conversion/BlockSparseToGPU.h"
+#include "blocksparse/Conversion/ElementwiseToGPU.h"
 #include "blocksparse/Target/GPU/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -21,6 +22,14 @@ namespace mlir::blocksparse {
 using namespace mlir;
 using namespace mlir::blocksparse;
 
+/// Fails for the operations of linalg that have no kernel: they would run on the host.
+static LogicalResult checkLinalg(Operation *op) {
+  if (!isa<linalg::LinalgOp>(op) || isa<linalg::MapOp, linalg::GenericOp>(op))
+    return success();
+  return op->emitOpError("expects host code that does not touch device memory, but got ")
+         << op->getName();
+}
+
 namespace {
 
 struct CopiesToKernels : mlir::blocksparse::impl::CopiesToKernelsPassBase<CopiesToKernels> {
@@ -31,11 +40,16 @@ struct CopiesToKernels : mlir::blocksparse::impl::CopiesToKernelsPassBase<Copies
       return signalPassFailure();
     SmallVector<memref::CopyOp> copies;
     SmallVector<linalg::MapOp> fills;
+    SmallVector<linalg::GenericOp> elementwise;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (function->hasAttr(hostFunctionAttr))
         continue;
       function.walk([&](linalg::MapOp fill) { fills.push_back(fill); });
-      WalkResult walked = function.walk([&](memref::CopyOp copy) -> WalkResult {
+      function.walk([&](linalg::GenericOp op) { elementwise.push_back(op); });
+      WalkResult walked = function.walk([&](Operation *op) -> WalkResult {
+        auto copy = dyn_cast<memref::CopyOp>(op);
+        if (!copy)
+          return checkLinalg(op);
         if (!isa<MemRefType>(copy.getSource().getType()) ||
             !isa<MemRefType>(copy.getTarget().getType()))
           return copy.emitOpError("expects buffers of known rank, but got ")
@@ -47,7 +61,8 @@ struct CopiesToKernels : mlir::blocksparse::impl::CopiesToKernelsPassBase<Copies
         return signalPassFailure();
     }
     convertCopiesToGPU(copies, getOperation(), target);
-    if (failed(convertFillsToGPU(fills, getOperation(), target)))
+    if (failed(convertFillsToGPU(fills, getOperation(), target)) ||
+        failed(convertElementwiseToGPU(elementwise, getOperation(), target)))
       signalPassFailure();
   }
 };

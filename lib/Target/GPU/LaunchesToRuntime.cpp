@@ -45,7 +45,8 @@ static bool staysOffDevice(Operation *op) {
     return true;
   if (isa<func::CallOp>(op) || isa<memref::AllocaOp, memref::CopyOp>(op))
     return false;
-  return isMemoryEffectFree(op) || op->getNumRegions() > 0;
+  // The operations inside control flow are asked one by one.
+  return isMemoryEffectFree(op) || op->hasTrait<OpTrait::HasRecursiveMemoryEffects>();
 }
 
 static LogicalResult checkFunction(func::FuncOp function) {

@@ -5,6 +5,7 @@
 
 #include "blocksparse/IR/BlockSparseDialect.h"
 #include "blocksparse/IR/BlockSparseOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 
@@ -19,8 +20,8 @@ using namespace mlir::blocksparse;
 /// Returns true if `op` is the last user of `value` and its buffer belongs to this function.
 static bool isReusable(Value value, Operation *op) {
   Operation *producer = value.getDefiningOp();
-  if (!producer || !isa<BlockSparseDialect>(producer->getDialect()) ||
-      producer->getBlock() != op->getBlock())
+  if (!producer || producer->getBlock() != op->getBlock() ||
+      !(isa<linalg::GenericOp>(producer) || isa<BlockSparseDialect>(producer->getDialect())))
     return false;
   // The operation may use the value twice: as an input and, by now, as its destination.
   if (!llvm::all_of(value.getUsers(), [&](Operation *user) { return user == op; }))
@@ -46,6 +47,16 @@ static void reuseInput(DestinationStyleOpInterface op, ArrayRef<Value> candidate
     }
 }
 
+/// Returns the inputs of which a linalg.generic reads each element just before it writes the
+/// element of its only result; none if it does anything else.
+static SmallVector<Value> getElementwiseInputs(linalg::GenericOp op) {
+  if (op.getNumResults() != 1 || op.getNumParallelLoops() != op.getNumLoops() ||
+      op.payloadUsesValueFromOperand(op.getDpsInitOperand(0)) ||
+      !llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) { return map.isIdentity(); }))
+    return {};
+  return op.getDpsInputs();
+}
+
 namespace {
 
 struct ReuseInputs : public mlir::blocksparse::impl::ReuseInputsPassBase<ReuseInputs> {
@@ -55,6 +66,8 @@ struct ReuseInputs : public mlir::blocksparse::impl::ReuseInputsPassBase<ReuseIn
         reuseInput(softmax, {softmax.getX()});
       else if (auto grad = dyn_cast<PlannedSoftmaxGradOp>(op))
         reuseInput(grad, {grad.getDy(), grad.getY()});
+      else if (auto generic = dyn_cast<linalg::GenericOp>(op))
+        reuseInput(generic, getElementwiseInputs(generic));
     });
   }
 };

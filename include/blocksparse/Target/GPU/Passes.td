@@ -9,11 +9,11 @@
 include "mlir/Pass/PassBase.td"
 
 def CopiesToKernelsPass : Pass<"blocksparse-copies-to-kernels", "::mlir::ModuleOp"> {
-  let summary = "Converts copies between device buffers, and fills of them, to kernels.";
+  let summary = "Converts copies, fills and elementwise loops over device buffers to kernels.";
   let description = [{
     The pass complements `convert-blocksparse-to-gpu` and supports buffers with any strides.
     Functions with the attribute `blocksparse.host` work on host memory, so their copies are not
-    changed.
+    changed. Any other operation of linalg is an error: it would compute on the host.
   }];
   let options = [
     Option<"target", "target", "::blocksparse::TargetInfo",

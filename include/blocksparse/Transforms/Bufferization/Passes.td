@@ -6,6 +6,40 @@
 
 include "mlir/Pass/PassBase.td"
 
+def StructureControlFlowPass : Pass<"blocksparse-structure-control-flow", "::mlir::ModuleOp"> {
+  let summary = "Rewrites functions of several blocks with loops and conditions of scf.";
+  let description = [{
+    Branches of the cf dialect become scf.if, scf.index_switch and scf.while, so that every function
+    has one block, as later passes require. A block that ends with any other branch is an error.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
+                           "::mlir::ub::UBDialect"];
+}
+
+def CarryInPlacePass : Pass<"blocksparse-carry-in-place"> {
+  let summary = "Makes loops overwrite the tensors that they carry.";
+  let description = [{
+    The pass runs just before bufferization. At the end of each iteration of scf.for and scf.while,
+    the tensors of static shape that the next one starts with are copied into those of this one, so
+    that the loop carries no buffers and frees none. Loops that carry tensors of open shape
+    allocate a buffer in each iteration.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def ElementwiseToLinalgPass : Pass<"blocksparse-elementwise-to-linalg"> {
+  let summary = "Converts elementwise operations on tensors to linalg.generic.";
+  let description = [{
+    The pass runs before bufferization, which has no buffers for operations such as `arith.addf` and
+    `math.exp` on tensors. Each becomes a `linalg.generic` that writes to a `tensor.empty`; a
+    constant whose elements are all equal becomes a scalar of its body. An operation on tensors that
+    bufferization does not know is an error.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def ReuseInputsPass : Pass<"blocksparse-reuse-inputs"> {
   let summary = "Makes row softmax and its gradient overwrite an input without further uses.";
   let description = [{
@@ -13,7 +47,8 @@ def ReuseInputsPass : Pass<"blocksparse-reuse-inputs"> {
     `tensor.empty`, and its operand x (dy, else y) is the result of another planned operation, has
     the type of the destination and has no other use, then that operand becomes the destination.
     Bufferization then needs no second buffer. Operands from outside the function are not reused, so
-    that no argument is overwritten.
+    that no argument is overwritten. The same holds for an elementwise `linalg.generic` with one
+    result.
   }];
 }
 

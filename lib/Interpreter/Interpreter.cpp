@@ -1,0 +1,382 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Interpreter.h"
+#include "../Execution/AttributeTensor.h"
+#include "../Execution/HostMemory.h"
+#include "ReferenceElementwise.h"
+#include "ReferenceOps.h"
+#include "blocksparse/IR/BlockSparseDialect.h"
+#include "blocksparse/IR/SparseTensor.h"
+#include "blocksparse/Interpreter/ReferenceInterpreter.h"
+
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using ::blocksparse::HostTensor;
+
+/// The largest number of blocks that a program may execute in the reference.
+static constexpr int64_t mostSteps = 1 << 20;
+
+/// Returns the number that an argument holds in a tensor of one element.
+static Attribute toNumber(const ReferenceValue &argument, Type type) {
+  if (isa<FloatType>(type))
+    return FloatAttr::get(type, argument.tensor.at({}));
+  return IntegerAttr::get(type, argument.tensor.intAt({}));
+}
+
+FailureOr<std::vector<ReferenceValue>> Interpreter::run(func::FuncOp function,
+                                                        ArrayRef<ReferenceValue> arguments) {
+  Bounds bounds;
+  for (auto [argument, type] : llvm::zip_equal(arguments, function.getArgumentTypes()))
+    bounds.push_back(isa<ShapedType>(type) ? Bound{argument, {}}
+                                           : Bound{std::nullopt, toNumber(argument, type)});
+  return runFunction(function, bounds);
+}
+
+FailureOr<std::vector<ReferenceValue>> Interpreter::runFunction(func::FuncOp function,
+                                                                ArrayRef<Bound> arguments) {
+  FailureOr<Operation *> returned = runRegion(function.getBody(), arguments);
+  if (failed(returned))
+    return failure();
+  std::vector<ReferenceValue> results;
+  for (Value result : (*returned)->getOperands())
+    results.push_back(values[result]);
+  return results;
+}
+
+FailureOr<Operation *> Interpreter::runRegion(Region &region, ArrayRef<Bound> arguments) {
+  Block *block = &region.front();
+  Bounds bounds(arguments.begin(), arguments.end());
+  for (;;) {
+    if (++steps > mostSteps)
+      return block->getParentOp()->emitOpError("expects at most ")
+             << mostSteps << " blocks to be executed by the reference, but got more";
+    for (auto [argument, bound] : llvm::zip_equal(block->getArguments(), bounds))
+      set(argument, bound);
+    for (Operation &op : block->without_terminator())
+      if (failed(evaluate(op)))
+        return failure();
+    Operation *terminator = block->getTerminator();
+    Block *next = nullptr;
+    ValueRange passed;
+    if (auto branch = dyn_cast<cf::BranchOp>(terminator)) {
+      next = branch.getDest();
+      passed = branch.getDestOperands();
+    } else if (auto branch = dyn_cast<cf::CondBranchOp>(terminator)) {
+      FailureOr<int64_t> condition = getNumber(branch.getCondition(), branch);
+      if (failed(condition))
+        return failure();
+      next = *condition ? branch.getTrueDest() : branch.getFalseDest();
+      passed = *condition ? branch.getTrueDestOperands() : branch.getFalseDestOperands();
+    } else if (terminator->getNumSuccessors() != 0) {
+      return terminator->emitOpError("expects an operation that the reference knows, but got ")
+             << terminator->getName();
+    } else {
+      return terminator;
+    }
+    FailureOr<Bounds> operands = get(passed, terminator);
+    if (failed(operands))
+      return failure();
+    bounds = *operands;
+    block = next;
+  }
+}
+
+FailureOr<Interpreter::Bound> Interpreter::get(Value value, Operation *user) {
+  if (auto tensor = values.find(value); tensor != values.end())
+    return Bound{tensor->second, {}};
+  if (Attribute scalar = scalars.lookup(value))
+    return Bound{std::nullopt, scalar};
+  return user->emitOpError("expects operands that the reference knows, but got ")
+         << value.getType();
+}
+
+FailureOr<Interpreter::Bounds> Interpreter::get(ValueRange range, Operation *user) {
+  Bounds bounds;
+  for (Value value : range) {
+    FailureOr<Bound> bound = get(value, user);
+    if (failed(bound))
+      return failure();
+    bounds.push_back(std::move(*bound));
+  }
+  return bounds;
+}
+
+/// Returns an integer that is known; i1 is 0 or 1.
+FailureOr<int64_t> Interpreter::getNumber(Value value, Operation *user) {
+  auto number = dyn_cast_or_null<IntegerAttr>(scalars.lookup(value));
+  if (!number)
+    return user->emitOpError("expects an integer that the reference knows, but got ")
+           << value.getType();
+  return value.getType().isInteger(1) ? static_cast<int64_t>(number.getValue().getZExtValue())
+                                      : number.getValue().getSExtValue();
+}
+
+void Interpreter::set(Value value, const Bound &bound) {
+  if (bound.tensor)
+    values[value] = *bound.tensor;
+  else
+    scalars[value] = bound.scalar;
+}
+
+void Interpreter::define(Value result, ReferenceValue value) {
+  if (observer)
+    observer(result, value);
+  values[result] = std::move(value);
+}
+
+void Interpreter::defineAll(Operation &op, ArrayRef<Bound> bounds) {
+  for (auto [result, bound] : llvm::zip_equal(op.getResults(), bounds)) {
+    if (bound.tensor)
+      define(result, *bound.tensor);
+    else
+      scalars[result] = bound.scalar;
+  }
+}
+
+LogicalResult Interpreter::evaluateLoop(scf::ForOp op) {
+  FailureOr<int64_t> from = getNumber(op.getLowerBound(), op),
+                     to = getNumber(op.getUpperBound(), op), step = getNumber(op.getStep(), op);
+  FailureOr<Bounds> carried = get(op.getInitArgs(), op);
+  if (failed(from) || failed(to) || failed(step) || failed(carried))
+    return failure();
+  if (*step < 1)
+    return op.emitOpError("expects a step of at least 1, but got ") << *step;
+  Type type = op.getInductionVar().getType();
+  for (int64_t i = *from; i < *to; i += *step) {
+    Bounds arguments{Bound{std::nullopt, IntegerAttr::get(type, i)}};
+    arguments.insert(arguments.end(), carried->begin(), carried->end());
+    FailureOr<Operation *> yielded = runRegion(op.getRegion(), arguments);
+    if (failed(yielded))
+      return failure();
+    carried = get((*yielded)->getOperands(), *yielded);
+    if (failed(carried))
+      return failure();
+  }
+  defineAll(*op, *carried);
+  return success();
+}
+
+LogicalResult Interpreter::evaluateLoop(scf::WhileOp op) {
+  FailureOr<Bounds> carried = get(op.getInits(), op);
+  while (succeeded(carried)) {
+    FailureOr<Operation *> before = runRegion(op.getBefore(), *carried);
+    if (failed(before))
+      return failure();
+    auto condition = cast<scf::ConditionOp>(*before);
+    FailureOr<int64_t> goesOn = getNumber(condition.getCondition(), condition);
+    if (failed(goesOn))
+      return failure();
+    FailureOr<Bounds> passed = get(condition.getArgs(), condition);
+    if (failed(passed))
+      return failure();
+    if (!*goesOn) {
+      defineAll(*op, *passed);
+      return success();
+    }
+    FailureOr<Operation *> after = runRegion(op.getAfter(), *passed);
+    if (failed(after))
+      return failure();
+    carried = get((*after)->getOperands(), *after);
+  }
+  return failure();
+}
+
+LogicalResult Interpreter::evaluateChoice(scf::IfOp op) {
+  FailureOr<int64_t> condition = getNumber(op.getCondition(), op);
+  if (failed(condition))
+    return failure();
+  Region &region = *condition ? op.getThenRegion() : op.getElseRegion();
+  if (region.empty())
+    return success();
+  FailureOr<Operation *> yielded = runRegion(region, {});
+  if (failed(yielded))
+    return failure();
+  FailureOr<Bounds> results = get((*yielded)->getOperands(), *yielded);
+  if (failed(results))
+    return failure();
+  defineAll(*op, *results);
+  return success();
+}
+
+/// Evaluates an operation on numbers that are known, and the extents of tensors.
+LogicalResult Interpreter::evaluateScalar(Operation &op) {
+  if (auto dim = dyn_cast<tensor::DimOp>(op)) {
+    FailureOr<Bound> source = get(dim.getSource(), &op);
+    FailureOr<int64_t> axis = getNumber(dim.getIndex(), &op);
+    if (failed(source) || failed(axis))
+      return failure();
+    if (isSparseTensor(dim.getSource().getType()) || !source->tensor || *axis < 0 ||
+        *axis >= source->tensor->tensor.rank())
+      return op.emitOpError("expects an axis of a dense tensor to be checked, but got ") << *axis;
+    scalars[dim.getResult()] = IntegerAttr::get(dim.getType(), source->tensor->tensor.dim(*axis));
+    return success();
+  }
+  SmallVector<Attribute> operands;
+  for (Value operand : op.getOperands())
+    operands.push_back(scalars.lookup(operand));
+  SmallVector<OpFoldResult> folded;
+  if (!llvm::all_of(operands, [](Attribute known) { return known != nullptr; }) ||
+      failed(op.fold(operands, folded)) || folded.size() != op.getNumResults())
+    return op.emitOpError("expects an operation that the reference knows, but got ")
+           << op.getName();
+  for (auto [result, value] : llvm::zip_equal(op.getResults(), folded)) {
+    auto known = dyn_cast<Attribute>(value);
+    scalars[result] = known ? known : scalars.lookup(cast<Value>(value));
+  }
+  return success();
+}
+
+LogicalResult Interpreter::evaluateElements(Operation &op) {
+  // A scalar operand is a tensor of one element.
+  llvm::DenseMap<Value, ReferenceValue> operands;
+  for (Value operand : op.getOperands()) {
+    FailureOr<Bound> bound = get(operand, &op);
+    if (failed(bound))
+      return failure();
+    if (bound->tensor) {
+      operands[operand] = *bound->tensor;
+      continue;
+    }
+    auto number = dyn_cast<FloatAttr>(bound->scalar);
+    ReferenceValue value;
+    value.type = number ? ::blocksparse::ElementType::f64 : ::blocksparse::ElementType::i64;
+    value.tensor = HostTensor::zeros(value.type, {1});
+    if (number) {
+      value.tensor.fill(number.getValueAsDouble());
+    } else {
+      FailureOr<int64_t> integer = getNumber(operand, &op);
+      if (failed(integer))
+        return failure();
+      *value.tensor.dataAs<int64_t>() = *integer;
+    }
+    operands[operand] = value;
+  }
+  FailureOr<ReferenceValue> result = evaluateElementwise(
+      &op, [&](Value value) -> const ReferenceValue & { return operands.find(value)->second; });
+  if (failed(result))
+    return failure();
+  define(op.getResult(0), std::move(*result));
+  return success();
+}
+
+/// Fails if the machine has too little memory: the reference holds a result, its magnitudes and one
+/// or two copies in f64.
+static LogicalResult checkMemory(Operation &op) {
+  for (Type type : op.getResultTypes()) {
+    std::optional<SparseTensor> sparse = SparseTensor::get(type);
+    auto tensor = sparse ? sparse->getValuesType() : dyn_cast<RankedTensorType>(type);
+    double bytes = 4 * sizeof(double);
+    for (int64_t extent : tensor ? tensor.getShape() : ArrayRef<int64_t>())
+      bytes *= ShapedType::isDynamic(extent) ? 1 : extent;
+    if (bytes > getPhysicalMemory())
+      return op.emitOpError("expects a result that the reference can hold in memory, but got ")
+             << type;
+  }
+  return success();
+}
+
+/// Returns true if an operation computes numbers alone, which the reference does by folding it.
+static bool computesNumbers(Operation &op) {
+  return op.getNumRegions() == 0 && op.getNumResults() > 0 &&
+         llvm::none_of(op.getResultTypes(), llvm::IsaPred<ShapedType>);
+}
+
+LogicalResult Interpreter::evaluate(Operation &op) {
+  if (failed(checkMemory(op)))
+    return failure();
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    return evaluateConstant(constant);
+  if (auto call = dyn_cast<func::CallOp>(op))
+    return evaluateCall(call);
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return evaluateLoop(loop);
+  if (auto loop = dyn_cast<scf::WhileOp>(op))
+    return evaluateLoop(loop);
+  if (auto choice = dyn_cast<scf::IfOp>(op))
+    return evaluateChoice(choice);
+  if (isElementwiseOnTensors(&op))
+    return evaluateElements(op);
+  if (computesNumbers(op))
+    return evaluateScalar(op);
+  if (!isa_and_present<BlockSparseDialect>(op.getDialect()))
+    return op.emitOpError("expects an operation that the reference knows, but got ")
+           << op.getName();
+  FailureOr<std::vector<ReferenceValue>> results = evaluateReference(
+      &op, [&](Value value) -> const ReferenceValue & { return values.find(value)->second; });
+  if (failed(results))
+    return failure();
+  for (auto [result, value] : llvm::zip_equal(op.getResults(), *results))
+    define(result, std::move(value));
+  return success();
+}
+
+LogicalResult Interpreter::evaluateConstant(arith::ConstantOp op) {
+  if (!isa<ShapedType>(op.getType())) {
+    scalars[op.getResult()] = op.getValue();
+    return success();
+  }
+  std::string error;
+  std::optional<HostTensor> tensor = tensorFromAttribute(op.getValue(), error);
+  if (!tensor)
+    return op.emitOpError() << error;
+  ReferenceValue value;
+  value.tensor = *tensor;
+  value.type = tensor->type();
+  values[op.getResult()] = value;
+  return success();
+}
+
+/// Returns the function that `call` executes, or null if it has no body or calls itself.
+static func::FuncOp getCallee(func::CallOp call) {
+  auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
+  if (!callee || callee.isDeclaration() || callee == call->getParentOfType<func::FuncOp>())
+    return {};
+  return callee;
+}
+
+LogicalResult Interpreter::evaluateCall(func::CallOp op) {
+  func::FuncOp callee = getCallee(op);
+  if (!callee)
+    return op.emitOpError("expects a callee with a body that does not call itself, but got '")
+           << op.getCallee() << "'";
+  FailureOr<Bounds> arguments = get(op.getOperands(), op);
+  if (failed(arguments))
+    return failure();
+  Interpreter inner;
+  FailureOr<std::vector<ReferenceValue>> results = inner.runFunction(callee, *arguments);
+  if (failed(results))
+    return failure();
+  for (auto [result, value] : llvm::zip_equal(op.getResults(), *results))
+    define(result, std::move(value));
+  return success();
+}
+
+static Operation *findUnknownOperation(func::FuncOp function,
+                                       SmallPtrSetImpl<Operation *> &visited) {
+  if (!visited.insert(function).second)
+    return nullptr;
+  Operation *unknown = nullptr;
+  function.getBody().walk([&](Operation *op) {
+    if (auto call = dyn_cast<func::CallOp>(op)) {
+      func::FuncOp callee = getCallee(call);
+      unknown = callee ? findUnknownOperation(callee, visited) : op;
+    } else if (!isa<arith::ConstantOp, scf::ForOp, scf::WhileOp, scf::IfOp, cf::BranchOp,
+                    cf::CondBranchOp>(op) &&
+               !op->hasTrait<OpTrait::ReturnLike>() && !isa<scf::ConditionOp>(op) &&
+               !isa_and_present<BlockSparseDialect>(op->getDialect()) &&
+               !isElementwiseOnTensors(op) && !computesNumbers(*op)) {
+      unknown = op;
+    }
+    return unknown ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return unknown;
+}
+
+Operation *mlir::blocksparse::findUnknownOperation(func::FuncOp function) {
+  SmallPtrSet<Operation *, 4> visited;
+  return ::findUnknownOperation(function, visited);
+}
