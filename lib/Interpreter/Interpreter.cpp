@@ -38,6 +38,12 @@ FailureOr<std::vector<ReferenceValue>> Interpreter::run(func::FuncOp function,
 
 FailureOr<std::vector<ReferenceValue>> Interpreter::runFunction(func::FuncOp function,
                                                                 ArrayRef<Bound> arguments) {
+  FailureOr<OverflowMode> chosen = getOverflowMode(function);
+  if (failed(chosen))
+    return failure();
+  // The attribute of the function that a caller sees counts: calls are inlined.
+  if (!overflow)
+    overflow = *chosen;
   FailureOr<Operation *> returned = runRegion(function.getBody(), arguments);
   if (failed(returned))
     return failure();
@@ -285,6 +291,17 @@ static bool computesNumbers(Operation &op) {
          llvm::none_of(op.getResultTypes(), llvm::IsaPred<ShapedType>);
 }
 
+/// Clamps the numbers of an f8 value to the range of its type; NaN stays.
+static void saturate(ReferenceValue &value) {
+  using ::blocksparse::ElementType;
+  if (value.type != ElementType::f8E4M3FN && value.type != ElementType::f8E5M2)
+    return;
+  const double largest = ::blocksparse::largestFinite(value.type);
+  value.tensor = mapTensor(value.tensor, [&](double x) {
+    return x > largest ? largest : x < -largest ? -largest : x;
+  });
+}
+
 LogicalResult Interpreter::evaluate(Operation &op) {
   if (failed(checkMemory(op)))
     return failure();
@@ -309,8 +326,11 @@ LogicalResult Interpreter::evaluate(Operation &op) {
       &op, [&](Value value) -> const ReferenceValue & { return values.find(value)->second; });
   if (failed(results))
     return failure();
-  for (auto [result, value] : llvm::zip_equal(op.getResults(), *results))
+  for (auto [result, value] : llvm::zip_equal(op.getResults(), *results)) {
+    if (overflow == OverflowMode::Saturate)
+      saturate(value);
     define(result, std::move(value));
+  }
   return success();
 }
 
@@ -347,6 +367,7 @@ LogicalResult Interpreter::evaluateCall(func::CallOp op) {
   if (failed(arguments))
     return failure();
   Interpreter inner;
+  inner.overflow = overflow;
   FailureOr<std::vector<ReferenceValue>> results = inner.runFunction(callee, *arguments);
   if (failed(results))
     return failure();

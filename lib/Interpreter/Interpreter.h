@@ -5,6 +5,7 @@
 #define BLOCKSPARSE_LIB_INTERPRETER_INTERPRETER_H
 
 #include "ReferenceValue.h"
+#include "blocksparse/IR/OverflowMode.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -54,6 +55,8 @@ private:
   Observer observer;
   llvm::DenseMap<Value, ReferenceValue> values;
   llvm::DenseMap<Value, Attribute> scalars;
+  /// Says what is written where an f8 result is too large; absent before a function runs.
+  std::optional<OverflowMode> overflow;
   /// Number of blocks that were executed.
   int64_t steps = 0;
 };

@@ -41,6 +41,7 @@ void mlir::blocksparse::buildSchedulePipeline(OpPassManager &pm, const ScheduleO
 void mlir::blocksparse::buildPlanPipeline(OpPassManager &pm, const PlanOptions &options) {
   pm.addNestedPass<func::FuncOp>(createCheckExtentsPass());
   pm.addPass(createMaterializeLutsPass());
+  pm.addNestedPass<func::FuncOp>(createSaturateF8Pass());
   BuildStagesPassOptions stages;
   stages.target = options.target;
   pm.addPass(createBuildStagesPass(stages));

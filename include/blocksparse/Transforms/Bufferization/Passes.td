@@ -17,6 +17,19 @@ def StructureControlFlowPass : Pass<"blocksparse-structure-control-flow", "::mli
                            "::mlir::ub::UBDialect"];
 }
 
+def SaturateF8Pass : Pass<"blocksparse-saturate-f8", "::mlir::func::FuncOp"> {
+  let summary = "Saturates f8 results of functions that ask for it.";
+  let description = [{
+    In a function with the attribute `blocksparse.f8_overflow = "saturate"`, a planned product with
+    a result of f8E4M3FN or f8E5M2 writes f32 instead, and an elementwise loop clamps the numbers to
+    the range of the type and rounds them. Softmax gradients and accumulations in f8 have no such
+    form and are an error. The value "special", and no attribute, leave results that are too large
+    NaN (f8E4M3FN) or infinity (f8E5M2).
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def CarryInPlacePass : Pass<"blocksparse-carry-in-place"> {
   let summary = "Makes loops overwrite the tensors that they carry.";
   let description = [{
