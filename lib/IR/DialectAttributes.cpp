@@ -3,6 +3,7 @@
 
 #include "blocksparse/IR/DialectAttributes.h"
 #include "blocksparse/IR/BlockSparseDialect.h"
+#include "blocksparse/IR/OverflowMode.h"
 #include "mlir/IR/BuiltinAttributes.h"
 
 using namespace mlir;
@@ -35,11 +36,10 @@ static constexpr KnownAttribute resultAttributes[] = {
     {expectAttr, "dense elements", isKind<ElementsAttr>},
     {expectArgumentAttr, "an integer", isKind<IntegerAttr>}};
 
-static constexpr KnownAttribute operationAttributes[] = {{hostFunctionAttr, "", isAny},
-                                                         {kernelsAttr, "", isAny},
-                                                         {lutsAttr, "", isAny},
-                                                         {startsEarlyAttr, "", isAny},
-                                                         {tensorMapsAttr, "", isAny}};
+static constexpr KnownAttribute operationAttributes[] = {
+    {hostFunctionAttr, "", isAny}, {overflowModeAttr, "a string", isKind<StringAttr>},
+    {kernelsAttr, "", isAny},      {lutsAttr, "", isAny},
+    {startsEarlyAttr, "", isAny},  {tensorMapsAttr, "", isAny}};
 
 /// Emits the error about `name`, which is none of `names`, the attributes of `owner`.
 template <typename Names>
