@@ -28,7 +28,7 @@ struct BulkCopy {
   uint32_t targets = 0; // CTAs of a multicast; 0: the CTA that the address names
 };
 
-enum : unsigned { auxTensorRank, auxMulticast, auxBarrierOffset, auxSharedOffset };
+enum : unsigned { auxTensorRank, auxMulticast, auxBarrierOffset, auxSharedOffset, auxNarrow };
 
 bool readMap(Warp &warp, const Op &op, uint64_t address, TensorMap &map) {
   const uint8_t *place = access(warp, op, Space::Generic, address, 128, 64, AccessKind::Read);
@@ -174,7 +174,12 @@ void performStore(Warp &warp, const Op &op, const BulkCopy &copy) {
 /// Reads the operands of one lane. The parts of a tensor operand are the slots after op.list.
 bool gather(Warp &warp, const Op &op, unsigned lane, BulkCopy &copy) {
   const Slot *slots = warp.cta.grid.kernel.slots.data() + op.list;
-  copy.shared = warp.in<uint64_t>(op.a)[lane] + op.aux[auxSharedOffset];
+  // aux[auxNarrow] tells the addresses that are in registers of 32 bits: bit 0 for a, bit 2 for c.
+  auto address = [&](Slot slot, unsigned bit) -> uint64_t {
+    return op.aux[auxNarrow] >> bit & 1 ? warp.in<uint32_t>(slot)[lane]
+                                        : warp.in<uint64_t>(slot)[lane];
+  };
+  copy.shared = address(op.a, 0) + op.aux[auxSharedOffset];
   copy.global = warp.in<uint64_t>(op.b)[lane] + static_cast<uint64_t>(op.immediate);
   // An address in shared memory may be generic.
   auto toShared = [](uint64_t address) {
@@ -187,7 +192,7 @@ bool gather(Warp &warp, const Op &op, unsigned lane, BulkCopy &copy) {
   if (!rank)
     copy.bytes = warp.in<uint32_t>(slots[next++])[lane];
   if (op.c != noSlot)
-    copy.barrier = toShared(warp.in<uint64_t>(op.c)[lane] + op.aux[auxBarrierOffset]);
+    copy.barrier = toShared(address(op.c, 2) + op.aux[auxBarrierOffset]);
   if (op.aux[auxMulticast])
     copy.targets = warp.in<uint16_t>(slots[next])[lane];
   uint64_t alignment = rank ? 128 : 16;
@@ -286,10 +291,13 @@ void waitForStores(Warp &warp, const Op &op) {
 
 /// Decodes the address in operand `index`; its offset goes to `offset`.
 bool decodeAddress(Decoder &decoder, size_t index, Slot &slot, uint32_t &offset) {
+  decoder.op.aux[5] = 0;
   if (!decoder.address(index, slot))
     return false;
-  if (decoder.op.aux[5] || decoder.op.immediate < 0)
-    return decoder.expected("addresses in 64-bit registers with offsets of 0 or more");
+  bool isGlobal = &slot == &decoder.op.b;
+  if ((isGlobal && decoder.op.aux[5]) || decoder.op.immediate < 0)
+    return decoder.expected("global addresses in 64-bit registers and offsets of 0 or more");
+  decoder.op.aux[auxNarrow] |= decoder.op.aux[5] << (&slot == &decoder.op.c ? 2 : 0);
   offset = static_cast<uint32_t>(decoder.op.immediate);
   return true;
 }

@@ -40,7 +40,8 @@ public:
   uint32_t id[3];
   std::vector<std::unique_ptr<Warp>> warps;
   NamedBarrier barriers[16];
-  /// The registers that setmaxnreg.dec and warps that ended have left.
+  /// The registers that setmaxnreg.dec has left. Those of warps that ended are not counted, because
+  /// the manual does not promise that another warp gets them.
   uint64_t freeRegisters = 0;
   /// Shared memory; `shared[a - sharedBase]` is the byte at address a of the state space.
   std::vector<uint8_t> shared;

@@ -15,8 +15,8 @@ static constexpr size_t maxEvents = size_t(1) << 21;
 
 Judge::Judge(const Grid &grid, unsigned ctas, unsigned warpsPerCta)
     : grid(grid), warpsPerCta(warpsPerCta), warpCount(ctas * warpsPerCta),
-      nextAgent(warpCount * (1 + queueCount)), known(warpCount), queues(warpCount * queueCount),
-      words(ctas), events(1), sets(1) {
+      nextAgent(warpCount * (1 + queueCount)), known(warpCount), accessed(warpCount),
+      queues(warpCount * queueCount), words(ctas), events(1), sets(1) {
   for (std::vector<Word> &ofCta : words)
     ofCta.resize((grid.sharedBytes() + 3) / 4);
   for (unsigned warp = 0; warp < warpCount; ++warp)
@@ -183,6 +183,8 @@ bool Judge::read(Warp &warp, unsigned rank, uint64_t offset, uint64_t bytes, con
   if (events.size() + sets.size() > maxEvents)
     compact();
   bool isPartial = bytes < 4;
+  if (actor.agent < warpCount)
+    accessed[actor.agent] |= warp.active;
   uint32_t event = record(warp, actor, isPartial, /*writes=*/false);
   uint32_t ordered = 0, from = 0, to = event;
   Word *word = words[rank].data() + offset / 4;
@@ -212,6 +214,8 @@ bool Judge::write(Warp &warp, unsigned rank, uint64_t offset, uint64_t bytes, co
   if (events.size() + sets.size() > maxEvents)
     compact();
   bool isPartial = bytes < 4;
+  if (actor.agent < warpCount)
+    accessed[actor.agent] |= warp.active;
   uint32_t event = record(warp, actor, isPartial, /*writes=*/true);
   uint32_t ordered = 0, orderedReads = 0;
   Word *word = words[rank].data() + offset / 4;
@@ -244,7 +248,13 @@ bool Judge::write(Warp &warp, unsigned rank, uint64_t offset, uint64_t bytes, co
 void Judge::release(const Warp &warp, BarrierKnowledge &barrier) {
   unsigned agent = agentOf(warp);
   Knowledge &knows = known[agent];
-  barrier.arriving.join(knows);
+  if (accessed[agent] & warp.live & ~warp.active) {
+    Knowledge passed = knows;
+    passed.happened.lower(agent, knows.happened.get(agent) - 1);
+    barrier.arriving.join(passed);
+  } else {
+    barrier.arriving.join(knows);
+  }
   knows.happened.raise(agent, knows.happened.get(agent) + 1);
 }
 

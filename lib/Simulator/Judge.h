@@ -48,9 +48,13 @@ public:
   bool write(Warp &warp, unsigned rank, uint64_t offset, uint64_t bytes, const Actor &actor);
 
   /// Passes what the warp knows to those who will acquire from the barrier, and begins the warp's
-  /// next time.
+  /// next time. Accesses of this time are not passed on while lanes that do not take part have
+  /// accessed shared memory since all lanes met last.
   void release(const Warp &warp, BarrierKnowledge &barrier);
   void acquire(const Warp &warp, const BarrierKnowledge &barrier);
+  /// Makes the accesses of each lane happen before what other lanes do: all lanes of the warp have
+  /// met at an instruction that needs them together.
+  void meet(const Warp &warp) { accessed[agentOf(warp)] = 0; }
   /// Performs `fence.proxy.async`.
   void fenceProxies(const Warp &warp);
 
@@ -107,7 +111,8 @@ private:
   const Grid &grid;
   const unsigned warpsPerCta, warpCount;
   unsigned nextAgent;
-  std::vector<Knowledge> known; // of each warp
+  std::vector<Knowledge> known;   // of each warp
+  std::vector<uint32_t> accessed; // the lanes that accessed shared memory since all lanes met
   struct QueueState {
     uint32_t committed = 0, finished = 0;
   };

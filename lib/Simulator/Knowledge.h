@@ -22,6 +22,7 @@ public:
       times.resize(agent + 1);
     times[agent] = std::max(times[agent], time);
   }
+  void lower(unsigned agent, uint32_t time) { times[agent] = std::min(times[agent], time); }
   void join(const VectorClock &other) {
     if (times.size() < other.times.size())
       times.resize(other.times.size());

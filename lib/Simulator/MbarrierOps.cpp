@@ -119,9 +119,9 @@ bool passBarriers(Warp &warp, const Op &op, uint32_t lanes) {
   return true;
 }
 
-/// Returns true when the phase of parity b has completed for an active lane, and gives the lanes for
-/// which it has. `try_wait` may suspend the thread as long as it likes, so that false is needed only
-/// for lanes that wait for something else than those that go on.
+/// Returns true when the phase of parity b has completed for an active lane, and gives the lanes
+/// for which it has. `try_wait` may suspend the thread as long as it likes, so that false is needed
+/// only for lanes that wait for something else than those that go on.
 bool waitForParity(Warp &warp, const Op &op) {
   uint32_t passing = 0;
   for (uint32_t rest = warp.active; rest; rest &= rest - 1) {

@@ -75,7 +75,6 @@ void Warp::end() {
   live &= ~active;
   if (live)
     return;
-  cta.freeRegisters += uint64_t(registerCount) * laneCount;
   auto count = [](const auto &open, const auto &groups) {
     size_t operations = open.size();
     for (const auto &waiting : groups)
@@ -148,6 +147,8 @@ uint64_t Warp::runGroup(LaneGroup &selected, uint64_t budget, uint32_t meet) {
         selected.blocked = true;
         return executed - 1;
       }
+      if (op.converges && active == live && cta.cluster.judge)
+        cta.cluster.judge->meet(*this);
       if (op.touchesProducts && productJudge && !productJudge->access(*this, op))
         return executed;
       if (op.flow == Flow::Plain) {
