@@ -103,9 +103,11 @@ static cuda::Result copy(cuda::DevicePointer destination, cuda::DevicePointer so
   if ((toDevice && !isAllocated(call.state, destination, bytes)) ||
       (fromDevice && !isAllocated(call.state, source, bytes)))
     return cuda::errorInvalidValue;
-  std::memmove(toHost(destination), toHost(source), bytes);
-  call.state.memory.markWritten(destination, bytes);
-  return cuda::success;
+  return enqueue(call, stream, [=](DriverState &state) {
+    std::memmove(toHost(destination), toHost(source), bytes);
+    state.memory.markWritten(destination, bytes);
+    return cuda::success;
+  });
 }
 
 BLOCKSPARSE_SIM_EXPORT cuda::Result cuMemcpyAsync(cuda::DevicePointer destination,
@@ -140,10 +142,12 @@ static cuda::Result fill(cuda::DevicePointer destination, T value, size_t count,
     return result;
   if (destination % sizeof(T) || !isAllocated(call.state, destination, count * sizeof(T)))
     return cuda::errorInvalidValue;
-  T *target = static_cast<T *>(toHost(destination));
-  std::fill(target, target + count, value);
-  call.state.memory.markWritten(destination, count * sizeof(T));
-  return cuda::success;
+  return enqueue(call, stream, [=](DriverState &state) {
+    T *target = static_cast<T *>(toHost(destination));
+    std::fill(target, target + count, value);
+    state.memory.markWritten(destination, count * sizeof(T));
+    return cuda::success;
+  });
 }
 
 BLOCKSPARSE_SIM_EXPORT cuda::Result cuMemsetD8Async(cuda::DevicePointer destination,
@@ -194,7 +198,7 @@ BLOCKSPARSE_SIM_EXPORT cuda::Result cuStreamCreate(cuda::Stream *stream, unsigne
   DriverCall call;
   if (cuda::Result result = call.check())
     return result;
-  *stream = new CUstream_st{flags};
+  *stream = new CUstream_st{flags, nullptr};
   call.state.streams.insert(*stream);
   return cuda::success;
 }
@@ -209,7 +213,9 @@ BLOCKSPARSE_SIM_EXPORT cuda::Result cuStreamDestroy_v2(cuda::Stream stream) {
 
 BLOCKSPARSE_SIM_EXPORT cuda::Result cuStreamSynchronize(cuda::Stream stream) {
   DriverCall call;
-  return call.check(stream);
+  cuda::Result result = call.check(stream);
+  return !result && stream && stream->capture ? static_cast<cuda::Result>(errorCaptureUnsupported)
+                                              : result;
 }
 
 BLOCKSPARSE_SIM_EXPORT cuda::Result cuStreamWaitEvent(cuda::Stream stream, cuda::Event event,

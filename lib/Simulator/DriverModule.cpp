@@ -42,6 +42,11 @@ static bool readText(const std::string &path, std::string &text, std::string &er
   return false;
 }
 
+/// Returns whether the driver, of CUDA 13.0, is too old for the PTX: it knows versions up to 9.0.
+static bool isTooNew(const Module &module) {
+  return module.majorVersion > 9 || (module.majorVersion == 9 && module.minorVersion > 0);
+}
+
 static bool loadModule(DriverState &state, cuda::ModuleObject &loaded, std::string text,
                        std::string &error) {
   if (!state.replacement.empty() && !readText(state.replacement, text, error))
@@ -49,6 +54,12 @@ static bool loadModule(DriverState &state, cuda::ModuleObject &loaded, std::stri
   loaded.module = parseModule(std::move(text), error);
   if (!loaded.module)
     return false;
+  if (isTooNew(*loaded.module)) {
+    error = "expects at most PTX version 9.0, but got " +
+            std::to_string(loaded.module->majorVersion) + "." +
+            std::to_string(loaded.module->minorVersion);
+    return false;
+  }
   if (!runsOn(state.chip, loaded.module->target)) {
     error = "expects PTX that runs on " + std::string(state.chip.target) + ", but got '" +
             loaded.module->target + "'";
@@ -83,8 +94,10 @@ BLOCKSPARSE_SIM_EXPORT cuda::Result cuModuleLoadDataEx(cuda::Module *module, con
   auto loaded = std::make_unique<cuda::ModuleObject>();
   std::string error;
   if (!loadModule(call.state, *loaded, static_cast<const char *>(image), error)) {
-    logError(error, count, options, values);
-    return errorInvalidPtx;
+    logError("simulated ptxas: " + error, count, options, values);
+    return loaded->module && isTooNew(*loaded->module)
+               ? cuda::errorUnsupportedPtxVersion
+               : static_cast<cuda::Result>(errorInvalidPtx);
   }
   *module = loaded.release();
   call.state.modules.insert(*module);
@@ -132,8 +145,12 @@ BLOCKSPARSE_SIM_EXPORT cuda::Result cuFuncGetAttribute(int *value, int attribute
   case cuda::sharedSizeBytes:
     *value = static_cast<int>(function->kernel->staticSharedBytes);
     return cuda::success;
-  // The number of machine registers is the assembler's choice, which is not modelled.
+  // The number of machine registers is the assembler's choice, which is not modelled: this is the
+  // number of registers that the text declares, up to what a CTA of the largest size may have.
   case cuda::numRegisters:
+    *value = static_cast<int>(std::clamp<uint32_t>(source.registerFileBytes / 128, 8,
+                                                   std::min(65536 / maxThreads(source), 255)));
+    return cuda::success;
   case cuda::constSizeBytes:
   case cuda::localSizeBytes:
     *value = 0;
@@ -185,6 +202,9 @@ static bool isLegal(const Chip &chip, const cuda::FunctionObject &function,
   for (int i = 0; i < 3; ++i) {
     if (!shape.grid[i] || !shape.block[i] || !shape.cluster[i] || shape.grid[i] % shape.cluster[i])
       return false;
+    // CUDA programming guide, "Technical Specifications per Compute Capability".
+    if (shape.grid[i] > (i == 0 ? 2147483647u : 65535u) || shape.block[i] > (i == 2 ? 64u : 1024u))
+      return false;
     threads *= shape.block[i];
     if (source.requiredThreads[0] && source.requiredThreads[i] != shape.block[i])
       return false;
@@ -222,8 +242,32 @@ static void report(const Grid &grid, const std::string &destination) {
     std::fclose(file);
 }
 
+/// Executes one launch.
+static cuda::Result execute(DriverState &state, cuda::Function function, const LaunchShape &shape,
+                            const std::vector<uint8_t> &parameters) {
+  const Kernel &kernel = *function->kernel;
+  ExecutionOptions options;
+  options.seed = state.seed;
+  options.checkUnwritten = state.checkUnwritten;
+  options.checkRaces = state.checkRaces;
+  options.residentCtas = residentCtas(state.chip, kernel, shape);
+  Grid grid(kernel, state.memory, shape, parameters, options);
+  if (!grid.run()) {
+    state.fault = grid.getFault();
+    bool outside = state.fault.find("expects an access within") != std::string::npos;
+    bool misaligned = state.fault.find("expects an address aligned") != std::string::npos;
+    state.sticky = outside      ? cuda::errorIllegalAddress
+                   : misaligned ? static_cast<cuda::Result>(errorMisalignedAddress)
+                                : cuda::errorLaunchFailed;
+  }
+  if (!state.report.empty())
+    report(grid, state.report);
+  // The launch itself succeeds, as on a device; the failure shows at the next synchronisation.
+  return cuda::success;
+}
+
 static cuda::Result launch(DriverCall &call, cuda::Function function, LaunchShape shape,
-                           void **arguments, void **extra) {
+                           cuda::Stream stream, void **arguments, void **extra) {
   DriverState &state = call.state;
   const Kernel &kernel = *function->kernel;
   const Function &source = *kernel.function;
@@ -235,20 +279,8 @@ static cuda::Result launch(DriverCall &call, cuda::Function function, LaunchShap
   for (size_t i = 0; i < source.parameters.size(); ++i)
     std::memcpy(parameters.data() + source.parameterOffsets[i], arguments[i],
                 source.parameters[i].bytes);
-  ExecutionOptions options;
-  options.seed = state.seed;
-  options.checkUnwritten = state.checkUnwritten;
-  options.checkRaces = state.checkRaces;
-  options.residentCtas = residentCtas(state.chip, kernel, shape);
-  Grid grid(kernel, state.memory, shape, std::move(parameters), options);
-  if (!grid.run()) {
-    state.sticky = cuda::errorLaunchFailed;
-    state.fault = grid.getFault();
-  }
-  if (!state.report.empty())
-    report(grid, state.report);
-  // The launch itself succeeds, as on a device; the failure shows at the next synchronisation.
-  return cuda::success;
+  return enqueue(call, stream,
+                 [=](DriverState &later) { return execute(later, function, shape, parameters); });
 }
 
 BLOCKSPARSE_SIM_EXPORT cuda::Result cuLaunchKernel(cuda::Function function, unsigned gridX,
@@ -260,7 +292,7 @@ BLOCKSPARSE_SIM_EXPORT cuda::Result cuLaunchKernel(cuda::Function function, unsi
   if (cuda::Result result = call.check(stream))
     return result;
   LaunchShape shape{{gridX, gridY, gridZ}, {blockX, blockY, blockZ}, {1, 1, 1}, sharedBytes};
-  return launch(call, function, shape, arguments, extra);
+  return launch(call, function, shape, stream, arguments, extra);
 }
 
 BLOCKSPARSE_SIM_EXPORT cuda::Result cuLaunchKernelEx(const cuda::LaunchConfig *config,
@@ -283,7 +315,7 @@ BLOCKSPARSE_SIM_EXPORT cuda::Result cuLaunchKernelEx(const cuda::LaunchConfig *c
       return cuda::errorInvalidValue;
     }
   }
-  return launch(call, function, shape, arguments, extra);
+  return launch(call, function, shape, config->stream, arguments, extra);
 }
 
 BLOCKSPARSE_SIM_EXPORT cuda::Result

@@ -90,6 +90,9 @@ BLOCKSPARSE_SIM_EXPORT cuda::Result cuInit(unsigned) {
     std::fprintf(stderr, "simulated GPU: expects a processor with AVX2 and FMA, but got none\n");
     return cuda::errorNoDevice;
   }
+  const char *visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (visible && (!*visible || *visible == '-'))
+    return cuda::errorNoDevice;
   if (const char *wanted = environment("BLOCKSPARSE_SIM_CHIP")) {
     const Chip *found = nullptr;
     for (const Chip &chip : chips)
@@ -126,8 +129,14 @@ static const struct {
     {errorInvalidContext, "CUDA_ERROR_INVALID_CONTEXT", "the thread has no current context"},
     {errorInvalidPtx, "CUDA_ERROR_INVALID_PTX", "the PTX is invalid or not modelled"},
     {errorInvalidHandle, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
+    {errorIllegalState, "CUDA_ERROR_ILLEGAL_STATE", "the stream's capture does not allow this"},
+    {errorCaptureUnsupported, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
+     "a stream that is being captured does not allow this"},
     {cuda::errorNotFound, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
     {cuda::errorNotReady, "CUDA_ERROR_NOT_READY", "not ready"},
+    {cuda::errorUnsupportedPtxVersion, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION", "the PTX is too new"},
+    {cuda::errorIllegalAddress, "CUDA_ERROR_ILLEGAL_ADDRESS", "a kernel accessed an invalid address"},
+    {errorMisalignedAddress, "CUDA_ERROR_MISALIGNED_ADDRESS", "a kernel's address is misaligned"},
     {cuda::errorLaunchFailed, "CUDA_ERROR_LAUNCH_FAILED", "a kernel failed"},
 };
 
@@ -144,7 +153,7 @@ BLOCKSPARSE_SIM_EXPORT cuda::Result cuGetErrorName(cuda::Result result, const ch
 BLOCKSPARSE_SIM_EXPORT cuda::Result cuGetErrorString(cuda::Result result, const char **text) {
   DriverCall call;
   // The string of a kernel's failure is the report of its fault.
-  if (result == cuda::errorLaunchFailed && !call.state.fault.empty()) {
+  if (result && result == call.state.sticky && !call.state.fault.empty()) {
     *text = call.state.fault.c_str();
     return cuda::success;
   }
@@ -226,6 +235,10 @@ BLOCKSPARSE_SIM_EXPORT cuda::Result cuDevicePrimaryCtxRetain(cuda::Context *cont
     return errorInvalidDevice;
   *context = &call.state.context;
   return call.check(/*needsContext=*/false);
+}
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuDevicePrimaryCtxRelease_v2(cuda::Device device) {
+  return device == 0 ? cuda::success : static_cast<cuda::Result>(errorInvalidDevice);
 }
 
 BLOCKSPARSE_SIM_EXPORT cuda::Result cuCtxGetCurrent(cuda::Context *context) {

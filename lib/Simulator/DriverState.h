@@ -14,9 +14,16 @@
 #include "../Runtime/DriverTypes.h"
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <set>
+
+namespace blocksparse::sim {
+class DriverState;
+/// One piece of work of a stream.
+using StreamWork = std::function<rt::cuda::Result(DriverState &)>;
+} // namespace blocksparse::sim
 
 namespace blocksparse::rt::cuda {
 /// The driver's opaque handles point to these objects.
@@ -33,6 +40,9 @@ struct ModuleObject {
   std::vector<std::unique_ptr<sim::Kernel>> kernels;
   std::map<std::string, FunctionObject, std::less<>> functions;
 };
+struct GraphObject {
+  std::vector<sim::StreamWork> work;
+};
 struct MemoryPoolObject {
   int unused = 0;
 };
@@ -40,6 +50,8 @@ struct MemoryPoolObject {
 
 struct CUstream_st {
   unsigned flags = 0;
+  /// The graph that the stream is captured in; null where its work is done at once.
+  std::unique_ptr<blocksparse::rt::cuda::GraphObject> capture;
 };
 struct CUevent_st {
   std::chrono::steady_clock::time_point time;
@@ -58,6 +70,8 @@ enum : cuda::Result {
   errorInvalidContext = 201,
   errorInvalidPtx = 218,
   errorInvalidHandle = 400,
+  errorIllegalState = 401,
+  errorCaptureUnsupported = 900,
   errorMisalignedAddress = 716
 };
 
@@ -120,6 +134,9 @@ public:
 private:
   std::lock_guard<std::mutex> lock;
 };
+
+/// Does a stream's work, or adds it to the graph that the stream is captured in.
+cuda::Result enqueue(DriverCall &call, cuda::Stream stream, StreamWork work);
 
 /// Returns the calling thread's stack of current contexts.
 std::vector<cuda::Context> &contextStack();
