@@ -70,6 +70,12 @@ struct LaneCopy {
 
 void executeCopy(Warp &warp, const Op &op) {
   uint32_t size = op.aux[0];
+  if (warp.cta.grid.options.counts) {
+    uint64_t sources[laneCount];
+    for (unsigned lane = 0; lane < laneCount; ++lane)
+      sources[lane] = warp.in<uint64_t>(op.b)[lane] + static_cast<uint64_t>(op.aux[1]);
+    countAccess(warp, Space::Global, sources, size, /*writes=*/false);
+  }
   std::vector<LaneCopy> copies;
   copies.reserve(laneCount);
   for (uint32_t rest = warp.active; rest; rest &= rest - 1) {

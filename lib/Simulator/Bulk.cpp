@@ -128,6 +128,7 @@ bool load(Warp &warp, const Op &op, const BulkCopy &copy, uint64_t shared, uint6
         }))
       return false;
   }
+  warp.cta.grid.counters.bulkLoadedBytes += bytes;
   return updateMbarrier(warp, op, barrier, 0, -static_cast<int64_t>(bytes));
 }
 
@@ -149,6 +150,7 @@ void performStore(Warp &warp, const Op &op, const BulkCopy &copy) {
   auto get = [&](uint64_t address, uint64_t to, uint64_t bytes, unsigned swizzle) {
     if (!to)
       return true;
+    warp.cta.grid.counters.bulkStoredBytes += bytes;
     uint8_t *target = access(warp, op, Space::Global, to, bytes, 1, AccessKind::Write);
     bool good = target != nullptr;
     forEachChunk(address, bytes, swizzle, [&](uint64_t at, uint64_t done, uint64_t length) {

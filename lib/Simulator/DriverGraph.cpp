@@ -17,10 +17,13 @@ cuda::Result blocksparse::sim::enqueue(DriverCall &call, cuda::Stream stream, St
 }
 
 BLOCKSPARSE_SIM_EXPORT cuda::Result cuStreamBeginCapture_v2(cuda::Stream stream, int) {
+  // The context is that of the stream; none needs to be current.
   DriverCall call;
-  if (cuda::Result result = call.check(stream))
+  if (cuda::Result result = call.check(/*needsContext=*/false))
     return result;
-  if (!stream || stream->capture)
+  if (!stream || !call.state.streams.count(stream))
+    return errorInvalidHandle;
+  if (stream->capture)
     return errorIllegalState;
   stream->capture = std::make_unique<cuda::GraphObject>();
   return cuda::success;

@@ -95,9 +95,8 @@ BLOCKSPARSE_SIM_EXPORT cuda::Result cuModuleLoadDataEx(cuda::Module *module, con
   std::string error;
   if (!loadModule(call.state, *loaded, static_cast<const char *>(image), error)) {
     logError("simulated ptxas: " + error, count, options, values);
-    return loaded->module && isTooNew(*loaded->module)
-               ? cuda::errorUnsupportedPtxVersion
-               : static_cast<cuda::Result>(errorInvalidPtx);
+    return loaded->module && isTooNew(*loaded->module) ? cuda::errorUnsupportedPtxVersion
+                                                       : static_cast<cuda::Result>(errorInvalidPtx);
   }
   *module = loaded.release();
   call.state.modules.insert(*module);
@@ -222,8 +221,6 @@ static bool isLegal(const Chip &chip, const cuda::FunctionObject &function,
 /// Writes the counters of a launch to the error stream, or appends them as a line of JSON to a
 /// file.
 static void report(const Grid &grid, const std::string &destination) {
-  static constexpr const char *names[] = {"other",   "integer", "float", "memory",
-                                          "control", "tensor",  "async"};
   bool json = destination != "-";
   std::FILE *file = json ? std::fopen(destination.c_str(), "a") : stderr;
   if (!file) {
@@ -231,13 +228,7 @@ static void report(const Grid &grid, const std::string &destination) {
                  destination.c_str(), std::strerror(errno));
     return;
   }
-  std::fprintf(
-      file, json ? "{\"kernel\": \"%s\", \"warp_instructions\": {" : "simulated GPU: kernel '%s'",
-      grid.kernel.function->name.c_str());
-  for (size_t i = 0; i < static_cast<size_t>(OpClass::count); ++i)
-    std::fprintf(file, json ? "%s\"%s\": %llu" : "%s%s %llu", json && i == 0 ? "" : ", ", names[i],
-                 static_cast<unsigned long long>(grid.counters.instructions[i]));
-  std::fprintf(file, json ? "}}\n" : " warp instructions\n");
+  std::fputs(describeCounters(grid, json).c_str(), file);
   if (json)
     std::fclose(file);
 }
@@ -250,6 +241,7 @@ static cuda::Result execute(DriverState &state, cuda::Function function, const L
   options.seed = state.seed;
   options.checkUnwritten = state.checkUnwritten;
   options.checkRaces = state.checkRaces;
+  options.counts = !state.report.empty();
   options.residentCtas = residentCtas(state.chip, kernel, shape);
   Grid grid(kernel, state.memory, shape, parameters, options);
   if (!grid.run()) {

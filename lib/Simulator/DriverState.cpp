@@ -135,7 +135,8 @@ static const struct {
     {cuda::errorNotFound, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
     {cuda::errorNotReady, "CUDA_ERROR_NOT_READY", "not ready"},
     {cuda::errorUnsupportedPtxVersion, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION", "the PTX is too new"},
-    {cuda::errorIllegalAddress, "CUDA_ERROR_ILLEGAL_ADDRESS", "a kernel accessed an invalid address"},
+    {cuda::errorIllegalAddress, "CUDA_ERROR_ILLEGAL_ADDRESS",
+     "a kernel accessed an invalid address"},
     {errorMisalignedAddress, "CUDA_ERROR_MISALIGNED_ADDRESS", "a kernel's address is misaligned"},
     {cuda::errorLaunchFailed, "CUDA_ERROR_LAUNCH_FAILED", "a kernel failed"},
 };

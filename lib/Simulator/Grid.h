@@ -4,6 +4,7 @@
 #ifndef BLOCKSPARSE_LIB_SIMULATOR_GRID_H
 #define BLOCKSPARSE_LIB_SIMULATOR_GRID_H
 
+#include "Counters.h"
 #include "Cta.h"
 #include "GlobalMemory.h"
 
@@ -28,10 +29,8 @@ struct ExecutionOptions {
   bool checkUnwritten = true;
   /// Judge the order of accesses to shared memory.
   bool checkRaces = true;
-};
-
-struct Counters {
-  uint64_t instructions[static_cast<size_t>(OpClass::count)] = {}; // of warps
+  /// Count bytes and bank conflicts beside instructions.
+  bool counts = false;
 };
 
 /// Returns "0x..." for a report.

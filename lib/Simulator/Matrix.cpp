@@ -27,6 +27,12 @@ bool findRows(Warp &warp, const Op &op, unsigned count, AccessKind kind, uint8_t
     if (!rows[i])
       return false;
   }
+  if (warp.cta.grid.options.counts) {
+    uint64_t addresses[laneCount];
+    for (unsigned i = 0; i < 8 * count; ++i)
+      addresses[i] = laneAddress(warp, op, op.a, i);
+    countRows(warp, addresses, 8 * count, kind == AccessKind::Write);
+  }
   return true;
 }
 
@@ -192,6 +198,7 @@ void multiply(Warp &warp, const Op &op) {
     for (unsigned k = 0; k < depth; ++k)
       for (unsigned column = 0; column < 8; ++column)
         sums[row][column] = multiplyAdd(left[k][row], right[k][column], sums[row][column]);
+  warp.cta.grid.counters.tensorOperations += 2 * 16 * 8 * depth;
   for (unsigned j = 0; j < 4; ++j) {
     alignas(64) Sum values[laneCount];
     for (unsigned lane = 0; lane < laneCount; ++lane)

@@ -17,6 +17,15 @@ namespace {
 
 enum : unsigned { auxSpace, auxElements, auxSigned };
 
+void count(Warp &warp, const Op &op, Space space, unsigned bytes, bool writes) {
+  if (!warp.cta.grid.options.counts)
+    return;
+  uint64_t addresses[laneCount];
+  for (unsigned lane = 0; lane < laneCount; ++lane)
+    addresses[lane] = laneAddress(warp, op, op.a, lane);
+  countAccess(warp, space, addresses, bytes, writes);
+}
+
 /// Loads `aux[auxElements]` elements of type Memory to registers of type Register.
 template <typename Register, typename Memory>
 void load(Warp &warp, const Op &op) {
@@ -32,6 +41,7 @@ void load(Warp &warp, const Op &op) {
     if (!places[lane])
       return;
   }
+  count(warp, op, space, bytes, /*writes=*/false);
   // All lanes are read before any register is written, because a register may hold the address.
   for (unsigned i = 0; i < elements; ++i) {
     if (slots[i] == noSlot)
@@ -52,6 +62,7 @@ void store(Warp &warp, const Op &op) {
   unsigned elements = op.aux[auxElements];
   unsigned bytes = elements * sizeof(Memory);
   Space space = static_cast<Space>(op.aux[auxSpace]);
+  count(warp, op, space, bytes, /*writes=*/true);
   for (uint32_t rest = warp.active; rest; rest &= rest - 1) {
     unsigned lane = static_cast<unsigned>(__builtin_ctz(rest));
     uint8_t *place =

@@ -1,0 +1,46 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef BLOCKSPARSE_LIB_SIMULATOR_COUNTERS_H
+#define BLOCKSPARSE_LIB_SIMULATOR_COUNTERS_H
+
+#include "Op.h"
+
+#include <string>
+
+namespace blocksparse::sim {
+
+class Grid;
+class Warp;
+
+/// Counts what a launch executes.
+struct Counters {
+  uint64_t instructions[static_cast<size_t>(OpClass::count)] = {}; // of warps
+  /// Bytes that instructions of threads ask for, `cp.async` included.
+  uint64_t globalReadBytes = 0, globalWrittenBytes = 0;
+  /// Sectors of 32 bytes that a warp's instruction touches in global memory: what reaches L2 where
+  /// L1 holds nothing.
+  uint64_t globalSectors = 0;
+  uint64_t sharedReadBytes = 0, sharedWrittenBytes = 0;
+  /// Passes over the 32 banks of shared memory beyond those that the width of an access needs.
+  uint64_t bankConflicts = 0;
+  /// Bytes of bulk copies; a multicast counts once for each CTA. Elements out of bounds count.
+  uint64_t bulkLoadedBytes = 0, bulkStoredBytes = 0;
+  /// Multiplications and additions of `mma.sync` and `wgmma`, two for each product.
+  uint64_t tensorOperations = 0;
+};
+
+/// Counts an access of one instruction: `bytes` bytes at the address of each active lane. Generic
+/// addresses are told apart by their window.
+void countAccess(Warp &warp, Space space, const uint64_t *addresses, uint64_t bytes, bool writes);
+
+/// Counts the access of `count` rows of 16 bytes in shared memory, eight rows at a time.
+void countRows(Warp &warp, const uint64_t *addresses, unsigned count, bool writes);
+
+/// Returns the counters of a launch, with the registers and the shared memory that the kernel
+/// declares: a line of text, or a JSON object.
+std::string describeCounters(const Grid &grid, bool json);
+
+} // namespace blocksparse::sim
+
+#endif // BLOCKSPARSE_LIB_SIMULATOR_COUNTERS_H
