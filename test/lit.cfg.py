@@ -3,7 +3,8 @@
 #
 # Parameters: --param verify-roundtrip=1 makes every run of blocksparse-opt print, parse
 # and compare its input in text and bytecode. Environment: BLOCKSPARSE_GPU=1 says that
-# tests may use a GPU (feature `gpu`).
+# tests may use a GPU (feature `gpu`); they run on the simulated GPU (feature `simulator`)
+# where the processor has what it needs.
 
 import importlib.util
 import os
@@ -56,5 +57,9 @@ if importlib.util.find_spec("matplotlib"):
     config.available_features.add("matplotlib")
 if os.environ.get("BLOCKSPARSE_GPU") == "1":
     config.available_features.add("gpu")
+with open("/proc/cpuinfo", encoding="utf-8") as cpuinfo:
+    flags = set(cpuinfo.read().split())
+if {"avx2", "fma", "f16c"} <= flags or os.uname().machine not in ("x86_64", "amd64"):
+    config.available_features.add("simulator")
 if config.blocksparse_asan:
     config.available_features.add("asan")

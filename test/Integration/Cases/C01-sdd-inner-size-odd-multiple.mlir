@@ -1,5 +1,6 @@
 // An inner size that is an odd multiple of the tile: nothing is read past K, nothing is left out.
 // RUN: blocksparse-run %s --all-functions --check --repeat-check
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --device=simulated %}
 
 #layout = #blocksparse.layout<16x16, grid 2x2x2, mask "11/11/11/11">
 !sparse = tensor<3x2x32x32xf32, #layout>

@@ -1,6 +1,7 @@
 // A table holds the 18 blocks of the layout: none twice, none invented, each with its place in storage.
 // RUN: blocksparse-compile %s --stop-after=plan -o - | FileCheck %s
 // RUN: blocksparse-run %s --all-functions --check --repeat-check
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --device=simulated %}
 
 #layout = #blocksparse.layout<32x32, grid 4x5, mask "01111/11111/11111/11011">
 #wider = #blocksparse.layout<32x32, grid 5x5, mask "01111/11111/11111/11011/00000">

@@ -1,6 +1,7 @@
 // A row or column of the layout without a block: the result there is 0, written, not skipped.
 // Result buffers hold NaN before the call.
 // RUN: blocksparse-run %s --all-functions --check --repeat-check
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --device=simulated %}
 
 #layout = #blocksparse.layout<16x16, grid 2x2, mask "10/00">
 

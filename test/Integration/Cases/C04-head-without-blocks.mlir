@@ -1,5 +1,6 @@
 // A head without any block, and a layout without any: nothing fails, dense results are 0.
 // RUN: blocksparse-run %s --all-functions --check --repeat-check
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --device=simulated %}
 
 #some = #blocksparse.layout<16x16, grid 2x1x1, mask "1/0">
 #none = #blocksparse.layout<16x16, grid 1x1, mask "0">

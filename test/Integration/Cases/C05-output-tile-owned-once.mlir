@@ -1,6 +1,7 @@
 // Every output tile has one owner: short rows make one segment each and no empty one.
 // RUN: blocksparse-compile %s --stop-after=plan -o - | FileCheck %s
 // RUN: blocksparse-run %s --all-functions --check --repeat-check
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --device=simulated %}
 
 #diagonal = #blocksparse.layout<16x16, grid 4x4, diagonal>
 #uneven = #blocksparse.layout<16x16, grid 2x4, mask "1100/1101">

@@ -1,5 +1,6 @@
 // Blocks below 16, of a power of two or not: the numbers and the shape of the dense product.
 // RUN: blocksparse-run %s --all-functions --check --repeat-check
+// RUN: %if simulator %{ blocksparse-run %s --function=block_8,block_12 --check --device=simulated %}
 
 #b8 = #blocksparse.layout<8x8, grid 2x32x48, random(density = 0.3, seed = 5)>
 

@@ -1,5 +1,6 @@
 // No block size is privileged: a checkerboard row holds 512 of 1024 columns whatever the block.
 // RUN: blocksparse-run %s --all-functions --check --repeat-check
+// RUN: %if simulator %{ blocksparse-run %s --function=block_16,block_32,block_64 --check --device=simulated %}
 
 #b16 = #blocksparse.layout<16x16, grid 64x64, checkerboard>
 

@@ -1,6 +1,8 @@
 // The incoming gradient of sdd with strides of its own: dA = dsd(dC, B^T).
 // RUN: blocksparse-run %s --all-functions --check --strided
 // RUN: blocksparse-run %s --all-functions --check --repeat-check
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --strided --device=simulated %}
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --device=simulated %}
 
 #layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
 !sparse = tensor<32x32xf32, #layout>

@@ -1,5 +1,6 @@
 // f32 products are f32: 2049 does not become 2048.
 // RUN: blocksparse-run %s --all-functions --check --repeat-check
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --device=simulated %}
 
 #layout = #blocksparse.layout<16x16, grid 3x3, diagonal>
 

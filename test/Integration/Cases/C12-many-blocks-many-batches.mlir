@@ -1,5 +1,6 @@
 // More than 65535 blocks, and 65536 batches.
 // RUN: blocksparse-run %s --all-functions --check
+// RUN: %if simulator %{ blocksparse-run %s --function=batches --check --device=simulated %}
 
 #layout = #blocksparse.layout<16x16, grid 257x256, dense>
 

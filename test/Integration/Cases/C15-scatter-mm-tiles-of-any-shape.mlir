@@ -1,5 +1,6 @@
 // Tiles that are not square: every element is written, none outside.
 // RUN: blocksparse-run %s --all-functions --check --repeat-check
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --device=simulated %}
 
 func.func @tile_16x64(%blocks: tensor<1x16x16xf16> {blocksparse.fill = "ones"}, %others: tensor<1x16x64xf16> {blocksparse.fill = "ones"},
                      %acc: tensor<1x16x64xf16> {blocksparse.fill = "zeros"})

@@ -1,5 +1,6 @@
 // Accumulators are added to, also where nothing falls to them.
 // RUN: blocksparse-run %s --all-functions --check --repeat-check
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --device=simulated %}
 
 func.func @adds(%blocks: tensor<1x16x16xf16> {blocksparse.fill = "ones"}, %others: tensor<1x16x16xf16> {blocksparse.fill = "ones"},
                 %acc: tensor<2x16x16xf16> {blocksparse.value = dense<5.0> : tensor<f32>})

@@ -1,5 +1,6 @@
 // An inner size that no tile divides: no tail is dropped.
 // RUN: blocksparse-run %s --all-functions --check --repeat-check
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --device=simulated %}
 
 #layout = #blocksparse.layout<16x16, grid 2x2, mask "11/11">
 !sparse = tensor<32x32xf16, #layout>

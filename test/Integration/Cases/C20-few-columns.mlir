@@ -2,6 +2,8 @@
 // belong to nobody and must stay as they are.
 // RUN: blocksparse-run %s --all-functions --check --repeat-check
 // RUN: blocksparse-run %s --all-functions --check --strided
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --device=simulated %}
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --strided --device=simulated %}
 
 #layout = #blocksparse.layout<16x16, grid 4x4, dense>
 !sparse = tensor<64x64xf32, #layout>

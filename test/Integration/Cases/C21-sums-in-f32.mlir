@@ -1,5 +1,6 @@
 // Partial sums of f16 products are f32: a running f16 sum would stop at 2048.
 // RUN: blocksparse-run %s --all-functions --check --repeat-check
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --device=simulated %}
 
 #layout = #blocksparse.layout<16x16, grid 1x256, dense>
 

@@ -1,5 +1,6 @@
 // A long f16 reduction passes a bound made of K and the operands' magnitudes, where a fixed one fails.
 // RUN: blocksparse-run %s --all-functions --check
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --device=simulated %}
 
 #layout = #blocksparse.layout<32x32, grid 2x128, dense>
 

@@ -1,5 +1,6 @@
 // beta == 0: the input is not read, so its NaN cannot leak. alpha == 0: nor are the factors.
 // RUN: blocksparse-run %s --all-functions --check --repeat-check
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --device=simulated %}
 
 #layout = #blocksparse.layout<16x16, grid 1x1, mask "1">
 !sparse = tensor<16x16xf32, #layout>

@@ -1,5 +1,6 @@
 // beta is applied once: 0.5 * 4 + 16.
 // RUN: blocksparse-run %s --all-functions --check --repeat-check
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --device=simulated %}
 
 #layout = #blocksparse.layout<16x16, grid 1x1, mask "1">
 

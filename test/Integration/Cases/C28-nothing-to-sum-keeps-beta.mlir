@@ -1,5 +1,6 @@
 // No block stored, or an inner size of 0: the result is beta * input.
 // RUN: blocksparse-run %s --all-functions --check --repeat-check
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --device=simulated %}
 
 #none = #blocksparse.layout<16x16, grid 2x2, mask "00/00">
 #one = #blocksparse.layout<16x16, grid 1x1, mask "1">

@@ -1,5 +1,6 @@
 // Results with strides of their own: the caller's storage holds them and its gaps stay untouched.
 // RUN: blocksparse-run %s --all-functions --check --strided
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --strided --device=simulated %}
 
 #layout = #blocksparse.layout<16x16, grid 1x1, mask "1">
 

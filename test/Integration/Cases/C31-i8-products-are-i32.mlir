@@ -1,6 +1,7 @@
 // i8 products are summed and stored in i32, which wraps at 2^32; a narrower result is an error.
 // RUN: blocksparse-run %s --all-functions --check --repeat-check
 // RUN: not blocksparse-opt %S/Inputs/C31-narrow-result.mlir 2>&1 | FileCheck %s --check-prefix=ERROR
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --device=simulated %}
 
 // ERROR: error: 'blocksparse.dsd' op expects a product of 'i8' to have element type 'i32', but got 'i8'
 #layout = #blocksparse.layout<16x16, grid 1x4, dense>

@@ -1,6 +1,7 @@
 // Rows and columns of a block are never mixed up: 64x128 in blocks of 32x64 is a grid of 2x2.
 // RUN: blocksparse-run %s --all-functions --check --repeat-check
 // RUN: not blocksparse-opt %S/Inputs/C32-swapped-block.mlir 2>&1 | FileCheck %s --check-prefix=ERROR
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --device=simulated %}
 
 // ERROR: expects 2 block rows of 32 to cover 64 rows, but got a grid of 1
 

@@ -1,5 +1,6 @@
 // Batches of a run-time pattern may store different numbers of blocks.
 // RUN: blocksparse-run %s --all-functions --check --repeat-check
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --device=simulated %}
 
 #bsr = #blocksparse.bsr<16x16>
 !sparse = tensor<2x1x16x32xf32, #bsr>

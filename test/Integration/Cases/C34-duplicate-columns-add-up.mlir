@@ -2,6 +2,7 @@
 // RUN: blocksparse-run %s --all-functions --check --repeat-check
 // RUN: not blocksparse-run %S/Inputs/C34-softmax.mlir --check 2>&1 | FileCheck %s --check-prefix=TWICE
 // RUN: not blocksparse-run %S/Inputs/C34-sampled-addmm.mlir --check 2>&1 | FileCheck %s --check-prefix=TWICE
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --device=simulated %}
 
 // The reference says so where a block column stands twice and may not.
 // TWICE: expects each block column once in a block row, but got column 0 twice in row 0

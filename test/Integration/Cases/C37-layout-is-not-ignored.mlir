@@ -1,5 +1,6 @@
 // Every query block attends to key block 0 alone: the result differs from dense attention.
 // RUN: blocksparse-run %s --all-functions --check --repeat-check
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --device=simulated %}
 
 #first = #blocksparse.layout<64x64, grid 8x8, mask "10000000/10000000/10000000/10000000/10000000/10000000/10000000/10000000">
 

@@ -1,5 +1,6 @@
 // All keys masked: P = 0, lse = -inf and the gradient is 0, in both modes; one live column gets 1.
 // RUN: blocksparse-run %s --all-functions --check --repeat-check
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --device=simulated %}
 
 #layout = #blocksparse.layout<16x16, grid 1x1, mask "1">
 !sparse = tensor<16x16xf32, #layout>

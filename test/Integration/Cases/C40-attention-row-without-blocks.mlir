@@ -1,5 +1,6 @@
 // A block row without any block inside attention: out = 0, lse = -inf, no gradient from it.
 // RUN: blocksparse-run %s --all-functions --check --repeat-check
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --device=simulated %}
 
 #layout = #blocksparse.layout<16x16, grid 2x2, mask "10/00">
 

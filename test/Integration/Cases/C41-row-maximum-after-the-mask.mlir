@@ -1,5 +1,6 @@
 // The row's maximum is taken after the mask is added.
 // RUN: blocksparse-run %s --all-functions --check --repeat-check
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --device=simulated %}
 
 #layout = #blocksparse.layout<1x4, grid 1x1, mask "1">
 !sparse = tensor<1x4xf32, #layout>

@@ -1,5 +1,6 @@
 // A row of 131088 columns: 8193 blocks of 16.
 // RUN: blocksparse-run %s --all-functions --check
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --device=simulated %}
 
 #layout = #blocksparse.layout<16x16, grid 1x8193, dense>
 !sparse = tensor<16x131088xf32, #layout>

@@ -1,6 +1,8 @@
 // A mask is read by its strides, and each batch reads its own.
 // RUN: blocksparse-run %s --all-functions --check --repeat-check
 // RUN: blocksparse-run %s --all-functions --check --strided
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --device=simulated %}
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --strided --device=simulated %}
 
 #layout = #blocksparse.layout<16x16, grid 1x1, mask "1">
 

@@ -1,5 +1,6 @@
 // The gradient of rpe has no scale factor.
 // RUN: blocksparse-run %s --all-functions --check --repeat-check
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --device=simulated %}
 
 #layout = #blocksparse.layout<1x2, grid 1x1, mask "1">
 !sparse = tensor<1x2xf32, #layout>

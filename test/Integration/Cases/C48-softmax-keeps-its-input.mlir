@@ -1,5 +1,6 @@
 // x is used after y = softmax(x): it keeps its values.
 // RUN: blocksparse-run %s --all-functions --check --repeat-check
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --device=simulated %}
 
 #layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
 !sparse = tensor<32x32xf32, #layout>

@@ -1,5 +1,6 @@
 // The layout is only a superset: the element mask inside a stored block counts.
 // RUN: blocksparse-run %s --all-functions --check --repeat-check
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --device=simulated %}
 
 #layout = #blocksparse.layout<16x16, grid 1x1, mask "1">
 !d = tensor<16x8xf32>

@@ -1,5 +1,6 @@
 // 65 keys in blocks of 64: the padding of the last block gets no weight.
 // RUN: blocksparse-run %s --all-functions --check --repeat-check
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --device=simulated %}
 
 #layout = #blocksparse.layout<64x64, grid 1x2, mask "11">
 

@@ -1,5 +1,6 @@
 // Gradients of causal attention at every usual head size, in bf16.
 // RUN: blocksparse-run %s --all-functions --check
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --device=simulated %}
 
 #layout = #blocksparse.layout<32x32, grid 8x8, causal>
 !row = tensor<256xf32>

@@ -1,5 +1,6 @@
 // Two heads with different layouts: the diagonal, and the whole lower triangle.
 // RUN: blocksparse-run %s --all-functions --check --repeat-check
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --device=simulated %}
 
 #layout = #blocksparse.layout<16x16, grid 2x4x4, mask "1000/0100/0010/0001/1000/1100/1110/1111">
 !d = tensor<1x2x64x8xf32>

@@ -1,5 +1,6 @@
 // Two programs of one length but other layouts do not share tables.
 // RUN: blocksparse-run %s --all-functions --check --repeat-check
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --device=simulated %}
 
 #dense = #blocksparse.layout<16x16, grid 4x4, dense>
 #diagonal = #blocksparse.layout<16x16, grid 4x4, diagonal>

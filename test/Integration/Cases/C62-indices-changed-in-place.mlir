@@ -1,5 +1,6 @@
 // Tables of a run-time pattern are made from the indices of each call: 16, then 160.
 // RUN: blocksparse-run %s --all-functions --check --repeat-check
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --device=simulated %}
 
 #bsr = #blocksparse.bsr<16x16>
 !sparse = tensor<16x32xf32, #bsr>

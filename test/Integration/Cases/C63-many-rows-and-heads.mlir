@@ -1,5 +1,6 @@
 // 48 heads of 768 block rows: 36864 rows of tables.
 // RUN: blocksparse-run %s --all-functions --check
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --device=simulated %}
 
 #layout = #blocksparse.layout<16x16, grid 48x768x1, dense>
 !sparse = tensor<1x48x12288x16xf32, #layout>

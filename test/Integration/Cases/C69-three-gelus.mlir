@@ -1,5 +1,6 @@
 // Three functions called GELU, three names: erf, tanh and sigmoid(1.702 x) at 1 and -3.
 // RUN: blocksparse-run %s --all-functions --check --repeat-check
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --device=simulated %}
 
 func.func @gelu_erf(%a: tensor<2x1xf32> {blocksparse.value = dense<[[1], [-3]]> : tensor<2x1xi32>}, %b: tensor<1x1xf32> {blocksparse.fill = "ones"})
     -> (tensor<2x1xf32> {blocksparse.expect = dense<[[0.8413447460685429], [-0.00404969409489031]]> : tensor<2x1xf64>}) {

@@ -1,5 +1,6 @@
 // More than 65535 rows in blocks of 16, one block a row.
 // RUN: blocksparse-run %s --all-functions --check
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --device=simulated %}
 
 #layout = #blocksparse.layout<16x16, grid 4097x1, dense>
 

@@ -1,8 +1,9 @@
 // Tiles of 512 columns, which clusters of two thread blocks share on Hopper: each copies half of the values
 // to both. Every transpose, block rows with gaps and without a block, batches and heads, epilogues.
 // TARGET: cuda:sm_90a
-// REQUIRES: gpu
-// RUN: blocksparse-run %s --all-functions --check --repeat-check --device=cuda
+// REQUIRES: gpu || simulator
+// RUN: %if gpu %{ blocksparse-run %s --all-functions --check --repeat-check --device=cuda %}
+// RUN: %if simulator %{ blocksparse-run %s --function=d64,d64_empty_rows,d128_ta,d256_to,odd_rows,addmm64 --check --device=simulated --target=cuda:sm_90a %}
 
 #shared = #blocksparse.schedule<cuda.wgmma, tile = 128x256, stages = 4, cluster = 2>
 #two = #blocksparse.schedule<cuda.wgmma, tile = 128x256, stages = 2, cluster = 2>

@@ -1,6 +1,7 @@
 // dds on Hopper's tensor cores: the transposed product of dsd.
-// REQUIRES: gpu
-// RUN: blocksparse-run %s --all-functions --check --repeat-check --device=cuda
+// REQUIRES: gpu || simulator
+// RUN: %if gpu %{ blocksparse-run %s --all-functions --check --repeat-check --device=cuda %}
+// RUN: %if simulator %{ blocksparse-run %s --function=e16,e64,e256 --check --device=simulated --target=cuda:sm_90a %}
 
 #l0 = #blocksparse.layout<16x16, grid 64x64, random_balanced(density = 0.3, seed = 3)>
 #l1 = #blocksparse.layout<32x32, grid 32x32, random_balanced(density = 0.3, seed = 3)>

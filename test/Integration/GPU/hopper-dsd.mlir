@@ -1,7 +1,8 @@
 // dsd on Hopper's tensor cores: blocks from 16 to 256 with every transpose, wide and narrow results, rows
 // that are cut, sparse and local patterns, batches and heads.
-// REQUIRES: gpu
-// RUN: blocksparse-run %s --all-functions --check --repeat-check --device=cuda
+// REQUIRES: gpu || simulator
+// RUN: %if gpu %{ blocksparse-run %s --all-functions --check --repeat-check --device=cuda %}
+// RUN: %if simulator %{ blocksparse-run %s --function=d16,d16_all,d16_heads,d32_to,d32_local,d64_tb,d64_sparse,d128_ta,d128_ragged,d256_tb,d256_heads --check --device=simulated --target=cuda:sm_90a %}
 
 #l0 = #blocksparse.layout<16x16, grid 64x64, random_balanced(density = 0.3, seed = 3)>
 #l1 = #blocksparse.layout<16x16, grid 64x64, random_balanced(density = 0.25, seed = 3)>

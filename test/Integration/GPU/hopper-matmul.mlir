@@ -1,6 +1,7 @@
 // Dense products on Hopper's tensor cores: every transpose, sizes that no tile divides.
-// REQUIRES: gpu
-// RUN: blocksparse-run %s --all-functions --check --repeat-check --device=cuda
+// REQUIRES: gpu || simulator
+// RUN: %if gpu %{ blocksparse-run %s --all-functions --check --repeat-check --device=cuda %}
+// RUN: %if simulator %{ blocksparse-run %s --function=mm_512_512_256_00_f16,mm_512_512_256_11_f16,mm_1000_328_520_10_f16,mm_128_64_64_00_f16,mm_128_64_64_11_f16,mm_130_72_2048_10_f16 --check --device=simulated --target=cuda:sm_90a %}
 
 func.func @mm_512_512_256_00_f16(%a: tensor<512x256xf16>, %b: tensor<256x512xf16>) -> tensor<512x512xf16> {
   %0 = blocksparse.matmul %a, %b  : (tensor<512x256xf16>, tensor<256x512xf16>) -> tensor<512x512xf16>

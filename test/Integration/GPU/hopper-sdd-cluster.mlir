@@ -2,8 +2,9 @@
 // transpose, block rows without a block, with one, and with so many that the second block of a cluster has
 // no columns; heads and batches, K that no stage divides. What has no cluster ignores the 512 columns.
 // TARGET: cuda:sm_90a
-// REQUIRES: gpu
-// RUN: blocksparse-run %s --all-functions --check --repeat-check --device=cuda
+// REQUIRES: gpu || simulator
+// RUN: %if gpu %{ blocksparse-run %s --all-functions --check --repeat-check --device=cuda %}
+// RUN: %if simulator %{ blocksparse-run %s --function=s128_00,s128_11,tall,no_cluster_of_64 --check --device=simulated --target=cuda:sm_90a %}
 
 #shared = #blocksparse.schedule<cuda.wgmma, tile = 128x256, cluster = 2>
 #shared_single = #blocksparse.schedule<cuda.wgmma>

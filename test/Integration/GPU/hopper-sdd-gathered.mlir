@@ -2,8 +2,9 @@
 // and columns (`group` above 1): every transpose, blocks of which each side is 16, 32, 64 or more,
 // heads with layouts of their own and with one, runs of neighbours, K that no stage divides.
 // TARGET: cuda:sm_90a
-// REQUIRES: gpu
-// RUN: blocksparse-run %s --all-functions --check --repeat-check --device=cuda
+// REQUIRES: gpu || simulator
+// RUN: %if gpu %{ blocksparse-run %s --all-functions --check --repeat-check --device=cuda %}
+// RUN: %if simulator %{ blocksparse-run %s --function=b16x16_nn,b32x32_tn,b16x32_nn,b32x16_tn,b64x16_nn,b32x64_tn,b64x128_nn,b192x64_tn,b16_runs_tn_shared,b32_heads_nn,b64_heads_nt,b64_many_nn --check --device=simulated --target=cuda:sm_90a %}
 
 #l0 = #blocksparse.layout<16x16, grid 29x37, random(density = 0.25, seed = 1)>
 #l1 = #blocksparse.layout<16x16, grid 29x37, random(density = 0.5, seed = 2)>

@@ -2,8 +2,9 @@
 // of 128 x 256 that store their blocks alone. With B transposed block columns are gathered, with
 // neither the transpose is computed and block rows are, with A alone chunks of 64 columns are taken.
 // TARGET: cuda:sm_90a
-// REQUIRES: gpu
-// RUN: blocksparse-run %s --all-functions --check --repeat-check --device=cuda
+// REQUIRES: gpu || simulator
+// RUN: %if gpu %{ blocksparse-run %s --all-functions --check --repeat-check --device=cuda %}
+// RUN: %if simulator %{ blocksparse-run %s --function=b16_nn_f16,b32_nt_f16,b16_tt_f16,rect_16x64,b16_single,b16_causal,b32_dense,rect_32x64_swapped,b32_shared_heads_swapped --check --device=simulated --target=cuda:sm_90a %}
 
 #l0 = #blocksparse.layout<16x16, grid 63x17, random(density = 0.25, seed = 1)>
 #l1 = #blocksparse.layout<16x16, grid 17x63, random(density = 0.1, seed = 5)>

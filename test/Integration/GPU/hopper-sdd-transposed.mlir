@@ -2,9 +2,10 @@
 // first where they lie across k: A, B and both, tiles of bands and of any rows, m and n that no tile
 // and k that no stage divides, batches and heads, operands that heads share, operands with gaps.
 // TARGET: cuda:sm_90a
-// REQUIRES: gpu
-// RUN: blocksparse-run %s --all-functions --check --repeat-check --device=cuda
-// RUN: blocksparse-run %s --function=b16_shared_b_nn,b32_odd_heads_tn --check --poison --strided=rows --device=cuda
+// REQUIRES: gpu || simulator
+// RUN: %if gpu %{ blocksparse-run %s --all-functions --check --repeat-check --device=cuda %}
+// RUN: %if gpu %{ blocksparse-run %s --function=b16_shared_b_nn,b32_odd_heads_tn --check --poison --strided=rows --device=cuda %}
+// RUN: %if simulator %{ blocksparse-run %s --function=b16_nn_band_f16,b16_tn_rows_f16,b32_nn_band_f16,b32_tn_rows_f16,b16x32_nn,b16x64_nn,b32x64_nn,b16_heads_nn,b16_shared_a_tt,b32_odd_heads_tn,b32_band_tn --check --device=simulated --target=cuda:sm_90a %}
 #l0 = #blocksparse.layout<16x16, grid 29x37, random(density = 0.25, seed = 1)>
 #l1 = #blocksparse.layout<16x16, grid 29x37, random(density = 0.5, seed = 2)>
 #l2 = #blocksparse.layout<16x16, grid 29x37, random(density = 0.1, seed = 3)>

@@ -1,7 +1,8 @@
 // sdd on Hopper's tensor cores, blocks of 64 and more: every transpose, batches and heads, K that no
 // stage divides.
-// REQUIRES: gpu
-// RUN: blocksparse-run %s --all-functions --check --repeat-check --device=cuda
+// REQUIRES: gpu || simulator
+// RUN: %if gpu %{ blocksparse-run %s --all-functions --check --repeat-check --device=cuda %}
+// RUN: %if simulator %{ blocksparse-run %s --function=s64_00,s64_heads,s128_bf,s256_110 --check --device=simulated --target=cuda:sm_90a %}
 
 #l0 = #blocksparse.layout<64x64, grid 16x16, random_balanced(density = 0.3, seed = 3)>
 #l1 = #blocksparse.layout<64x64, grid 8x8, random_balanced(density = 0.3, seed = 3)>

@@ -1,7 +1,8 @@
 // cuda.stream at blocks of 16 whose dense operand lies along k: copies of four panels, or of one.
 // TARGET: cuda:sm_90a
-// REQUIRES: gpu
-// RUN: blocksparse-run %s --all-functions --check --repeat-check --device=cuda
+// REQUIRES: gpu || simulator
+// RUN: %if gpu %{ blocksparse-run %s --all-functions --check --repeat-check --device=cuda %}
+// RUN: %if simulator %{ blocksparse-run %s --function=copies,copies_again_bf16,narrow,dsd_b,dsd_heads --check --device=simulated --target=cuda:sm_90a %}
 
 #q0 = #blocksparse.layout<16x16, grid 12x5, mask "10000/00000/00000/00010/00000/11000/00000/01000/10010/10010/11010/10010">
 #q1 = #blocksparse.layout<16x16, grid 7x4, mask "1001/0100/0010/1101/0001/1011/1111">

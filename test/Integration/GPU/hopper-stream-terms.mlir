@@ -1,8 +1,9 @@
 // The terms of epilogues in the ring of stream kernels: stages with some rows, all rows or one chunk of each
 // owner, inputs too large for a stage, vectors of another type, rows without a block.
 // TARGET: cuda:sm_90a
-// REQUIRES: gpu
-// RUN: blocksparse-run %s --all-functions --check --repeat-check --device=cuda
+// REQUIRES: gpu || simulator
+// RUN: %if gpu %{ blocksparse-run %s --all-functions --check --repeat-check --device=cuda %}
+// RUN: %if simulator %{ blocksparse-run %s --function=wgmma_32_k96,wgmma_32_transposed_out,wgmma_32_empty_rows,mma_16_two_rows_s4,mma_16_along_k,mma_32_one_chunk --check --device=simulated --target=cuda:sm_90a %}
 
 #s0 = #blocksparse.layout<32x32, grid 26x16, random(density = 0.4, seed = 3)>
 #s1 = #blocksparse.layout<32x32, grid 32x16, random(density = 0.4, seed = 3)>

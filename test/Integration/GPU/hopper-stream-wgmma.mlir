@@ -1,8 +1,9 @@
 // Small blocks on the side of the columns of wgmma, panels in registers. Small products are given to other
 // kernels, so that these are named.
 // TARGET: cuda:sm_90a
-// REQUIRES: gpu
-// RUN: blocksparse-run %s --all-functions --check --repeat-check --device=cuda
+// REQUIRES: gpu || simulator
+// RUN: %if gpu %{ blocksparse-run %s --all-functions --check --repeat-check --device=cuda %}
+// RUN: %if simulator %{ blocksparse-run %s --function=d32_k64,d32_narrow,d32_ttn,d32_transposed_terms,d16_two_rows,d16_nnt,d16_heads --check --device=simulated --target=cuda:sm_90a %}
 
 #s0 = #blocksparse.layout<32x32, grid 16x16, random_balanced(density = 0.5, seed = 64)>
 #s1 = #blocksparse.layout<32x32, grid 16x16, random_balanced(density = 0.5, seed = 96)>

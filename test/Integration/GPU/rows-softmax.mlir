@@ -5,6 +5,7 @@
 // Gaps between rows that are multiples of 16 bytes, and strides that are not: the scalar kernels.
 // RUN: blocksparse-run %s --function=terms,columns_past_the_end_gradient --check --poison --strided=rows --target=emulated:sm_80
 // RUN: blocksparse-run %s --function=terms,columns_past_the_end_gradient --check --poison --strided=elements --target=emulated:sm_80
+// RUN: %if simulator %{ blocksparse-run %s --function=small_teams,more_than_registers_hold_gradient,narrowest_blocks --check --poison --device=simulated --target=cuda:sm_80 %}
 
 #small = #blocksparse.layout<16x16, grid 3x8, mask "10010000/11111111/00000000">
 #heads = #blocksparse.layout<16x24, grid 3x2x2, mask "01/11/10/00/10/11">
