@@ -78,6 +78,32 @@ static uint8_t *accessShared(Warp &warp, uint64_t address, uint64_t bytes, Acces
   return owner->shared.data() + offset;
 }
 
+/// Returns false after it has reported an access to what a launch that may still run has written;
+/// otherwise marks what this launch writes.
+static bool judgeLaunchOrder(Warp &warp, const GlobalMemory::Allocation &allocation,
+                             uint64_t address, uint64_t bytes, AccessKind kind) {
+  const ExecutionOptions &options = warp.cta.grid.options;
+  constexpr uint64_t granule = GlobalMemory::Allocation::granule;
+  if (bytes == 0)
+    return true;
+  uint64_t first = (address - allocation.begin) / granule;
+  uint64_t last = (address - allocation.begin + bytes - 1) / granule;
+  for (uint64_t i = first; i <= last; ++i) {
+    uint32_t writer = allocation.writers[i];
+    if (options.firstUnfinished && !warp.cta.waitedForGrids && writer >= options.firstUnfinished &&
+        writer < options.launch) {
+      warp.fault("expects griddepcontrol.wait before this access to global address " +
+                 hexadecimal(address) + ", which the launch " +
+                 std::to_string(options.launch - writer) +
+                 " before this one has written, but got none");
+      return false;
+    }
+    if (writes(kind))
+      allocation.writers[i] = options.launch;
+  }
+  return true;
+}
+
 static uint8_t *accessGlobal(Warp &warp, const Op &op, uint64_t address, uint64_t bytes,
                              AccessKind kind) {
   const GlobalMemory &memory = warp.cta.grid.memory;
@@ -102,6 +128,8 @@ static uint8_t *accessGlobal(Warp &warp, const Op &op, uint64_t address, uint64_
     }
     if (writes(kind))
       std::memset(written, 0xff, bytes);
+    if (!judgeLaunchOrder(warp, allocation, address, bytes, kind))
+      return nullptr;
   }
   return reinterpret_cast<uint8_t *>(static_cast<uintptr_t>(address));
 }

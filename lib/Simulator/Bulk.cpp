@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 using namespace blocksparse::sim;
 
@@ -25,7 +26,8 @@ struct BulkCopy {
   uint64_t barrier = 0; // address of the mbarrier of a load
   uint64_t bytes = 0;   // of a copy without a tensor map
   int64_t coordinates[5] = {0, 0, 0, 0, 0};
-  uint32_t targets = 0; // CTAs of a multicast; 0: the CTA that the address names
+  uint32_t targets = 0;        // CTAs of a multicast; 0: the CTA that the address names
+  bool waitedForGrids = false; // before the copy was issued
 };
 
 enum : unsigned { auxTensorRank, auxMulticast, auxBarrierOffset, auxSharedOffset, auxNarrow };
@@ -181,6 +183,7 @@ bool gather(Warp &warp, const Op &op, unsigned lane, BulkCopy &copy) {
     return op.aux[auxNarrow] >> bit & 1 ? warp.in<uint32_t>(slot)[lane]
                                         : warp.in<uint64_t>(slot)[lane];
   };
+  copy.waitedForGrids = warp.cta.waitedForGrids;
   copy.shared = address(op.a, 0) + op.aux[auxSharedOffset];
   copy.global = warp.in<uint64_t>(op.b)[lane] + static_cast<uint64_t>(op.immediate);
   // An address in shared memory may be generic.
@@ -266,7 +269,11 @@ void issueLoad(Warp &warp, const Op &op) {
     if (!gather(warp, op, lane, copy) || !unmark(warp, op, copy))
       return;
     warp.cta.pendingBulk.push_back([&warp, &op, copy, lane] {
-      performFor(warp, op, 1u << lane, [&] { performLoad(warp, op, copy); });
+      performFor(warp, op, 1u << lane, [&] {
+        bool waited = std::exchange(warp.cta.waitedForGrids, copy.waitedForGrids);
+        performLoad(warp, op, copy);
+        warp.cta.waitedForGrids = waited;
+      });
     });
   }
 }
@@ -278,7 +285,11 @@ void issueStore(Warp &warp, const Op &op) {
     if (!gather(warp, op, lane, copy) || !judgeStore(warp, op, copy))
       return;
     warp.openBulk.push_back([&warp, &op, copy, lane] {
-      performFor(warp, op, 1u << lane, [&] { performStore(warp, op, copy); });
+      performFor(warp, op, 1u << lane, [&] {
+        bool waited = std::exchange(warp.cta.waitedForGrids, copy.waitedForGrids);
+        performStore(warp, op, copy);
+        warp.cta.waitedForGrids = waited;
+      });
     });
   }
 }

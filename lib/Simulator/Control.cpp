@@ -57,12 +57,15 @@ bool decodeFence(Decoder &decoder) {
   return true;
 }
 
-/// Launches of a stream are executed one after another, so that everything before this grid has
-/// finished when it starts.
+void waitForGrids(Warp &warp, const Op &) { warp.cta.waitedForGrids = true; }
+
+/// Launches of a stream are executed one after another. A launch that may start early is judged as
+/// if those before it ran until its wait. The wait of one thread counts for its CTA.
 bool decodeGridDependency(Decoder &decoder) {
   decoder.op.opClass = OpClass::Control;
-  decoder.op.run = doNothing;
-  if (!decoder.take("wait") && !decoder.take("launch_dependents"))
+  bool waits = decoder.take("wait");
+  decoder.op.run = waits ? waitForGrids : doNothing;
+  if (!waits && !decoder.take("launch_dependents"))
     return decoder.notModelled();
   return decoder.expectOperands(0);
 }

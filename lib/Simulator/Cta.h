@@ -40,6 +40,8 @@ public:
   uint32_t id[3];
   std::vector<std::unique_ptr<Warp>> warps;
   NamedBarrier barriers[16];
+  /// A thread has executed `griddepcontrol.wait`.
+  bool waitedForGrids = false;
   /// The registers that setmaxnreg.dec has left. Those of warps that ended are not counted, because
   /// the manual does not promise that another warp gets them.
   uint64_t freeRegisters = 0;

@@ -104,6 +104,7 @@ static cuda::Result copy(cuda::DevicePointer destination, cuda::DevicePointer so
       (fromDevice && !isAllocated(call.state, source, bytes)))
     return cuda::errorInvalidValue;
   return enqueue(call, stream, [=](DriverState &state) {
+    state.chains.erase(stream);
     std::memmove(toHost(destination), toHost(source), bytes);
     state.memory.markWritten(destination, bytes);
     return cuda::success;
@@ -143,6 +144,7 @@ static cuda::Result fill(cuda::DevicePointer destination, T value, size_t count,
   if (destination % sizeof(T) || !isAllocated(call.state, destination, count * sizeof(T)))
     return cuda::errorInvalidValue;
   return enqueue(call, stream, [=](DriverState &state) {
+    state.chains.erase(stream);
     T *target = static_cast<T *>(toHost(destination));
     std::fill(target, target + count, value);
     state.memory.markWritten(destination, count * sizeof(T));

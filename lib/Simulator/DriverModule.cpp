@@ -233,9 +233,10 @@ static void report(const Grid &grid, const std::string &destination) {
     std::fclose(file);
 }
 
-/// Executes one launch.
+/// Executes one launch; with `early` it may start before the launch before it has ended.
 static cuda::Result execute(DriverState &state, cuda::Function function, const LaunchShape &shape,
-                            const std::vector<uint8_t> &parameters) {
+                            const std::vector<uint8_t> &parameters, cuda::Stream stream,
+                            bool early) {
   const Kernel &kernel = *function->kernel;
   ExecutionOptions options;
   options.seed = state.seed;
@@ -243,6 +244,10 @@ static cuda::Result execute(DriverState &state, cuda::Function function, const L
   options.checkRaces = state.checkRaces;
   options.counts = !state.report.empty();
   options.residentCtas = residentCtas(state.chip, kernel, shape);
+  options.launch = ++state.launches;
+  DriverState::LaunchChain &chain = state.chains[stream];
+  options.firstUnfinished = early && chain.last ? chain.first : 0;
+  chain = {options.launch, options.firstUnfinished ? chain.first : options.launch};
   Grid grid(kernel, state.memory, shape, parameters, options);
   if (!grid.run()) {
     state.fault = grid.getFault();
@@ -259,7 +264,8 @@ static cuda::Result execute(DriverState &state, cuda::Function function, const L
 }
 
 static cuda::Result launch(DriverCall &call, cuda::Function function, LaunchShape shape,
-                           cuda::Stream stream, void **arguments, void **extra) {
+                           cuda::Stream stream, void **arguments, void **extra,
+                           bool early = false) {
   DriverState &state = call.state;
   const Kernel &kernel = *function->kernel;
   const Function &source = *kernel.function;
@@ -271,8 +277,9 @@ static cuda::Result launch(DriverCall &call, cuda::Function function, LaunchShap
   for (size_t i = 0; i < source.parameters.size(); ++i)
     std::memcpy(parameters.data() + source.parameterOffsets[i], arguments[i],
                 source.parameters[i].bytes);
-  return enqueue(call, stream,
-                 [=](DriverState &later) { return execute(later, function, shape, parameters); });
+  return enqueue(call, stream, [=](DriverState &later) {
+    return execute(later, function, shape, parameters, stream, early);
+  });
 }
 
 BLOCKSPARSE_SIM_EXPORT cuda::Result cuLaunchKernel(cuda::Function function, unsigned gridX,
@@ -297,17 +304,20 @@ BLOCKSPARSE_SIM_EXPORT cuda::Result cuLaunchKernelEx(const cuda::LaunchConfig *c
                     {config->blockX, config->blockY, config->blockZ},
                     {1, 1, 1},
                     config->sharedBytes};
+  bool early = false;
   for (unsigned i = 0; i < config->attributeCount; ++i) {
     const cuda::LaunchAttribute &attribute = config->attributes[i];
     if (attribute.id == cuda::launchAttributeClusterDimension) {
       shape.cluster[0] = attribute.value.clusterDimension.x;
       shape.cluster[1] = attribute.value.clusterDimension.y;
       shape.cluster[2] = attribute.value.clusterDimension.z;
-    } else if (attribute.id != cuda::launchAttributeProgrammaticStreamSerialization) {
+    } else if (attribute.id == cuda::launchAttributeProgrammaticStreamSerialization) {
+      early = attribute.value.programmaticStreamSerializationAllowed;
+    } else {
       return cuda::errorInvalidValue;
     }
   }
-  return launch(call, function, shape, config->stream, arguments, extra);
+  return launch(call, function, shape, config->stream, arguments, extra, early);
 }
 
 BLOCKSPARSE_SIM_EXPORT cuda::Result

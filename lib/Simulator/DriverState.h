@@ -110,6 +110,14 @@ public:
   cuda::ContextObject context;
   cuda::MemoryPoolObject pool;
   std::set<cuda::Stream> streams;
+  /// Describes the launches that an early launch of a stream may overlap with: those before it
+  /// since the stream's last other work.
+  struct LaunchChain {
+    uint32_t last = 0;  // the number of the last launch; 0 after other work
+    uint32_t first = 0; // the first launch that may still run when the next one starts early
+  };
+  std::map<cuda::Stream, LaunchChain> chains;
+  uint32_t launches = 0;
   std::set<cuda::Event> events;
   std::set<cuda::Module> modules;
   /// The first fault of a kernel; every later call that synchronises returns it, as on a device.

@@ -23,7 +23,8 @@ uint64_t GlobalMemory::allocate(uint64_t bytes, Kind kind) {
     return 0;
   if (kind == Kind::Device) {
     allocation->written.reset(new (std::nothrow) uint8_t[bytes]());
-    if (!allocation->written)
+    allocation->writers.reset(new (std::nothrow) uint32_t[bytes / Allocation::granule + 1]());
+    if (!allocation->written || !allocation->writers)
       return 0;
   }
   // Fresh memory holds a pattern that no program mistakes for a result: NaN in every float type.

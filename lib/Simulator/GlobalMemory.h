@@ -24,6 +24,9 @@ public:
     /// 255 for each byte that was written since the allocation, 0 for others; empty where the host
     /// can write without the simulator's knowledge.
     std::unique_ptr<uint8_t[]> written;
+    /// The number of the launch that wrote to a granule last, 0 for none; empty like `written`.
+    std::unique_ptr<uint32_t[]> writers;
+    static constexpr uint64_t granule = 16;
     std::unique_ptr<uint8_t[]> storage;
 
     bool contains(uint64_t address, uint64_t size) const {

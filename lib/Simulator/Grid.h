@@ -31,6 +31,11 @@ struct ExecutionOptions {
   bool checkRaces = true;
   /// Count bytes and bank conflicts beside instructions.
   bool counts = false;
+  /// The number of this launch, from 1 on.
+  uint32_t launch = 1;
+  /// Until `griddepcontrol.wait`, what launches from this number on have written is not visible; 0
+  /// for a launch that starts after the one before it has ended.
+  uint32_t firstUnfinished = 0;
 };
 
 /// Returns "0x..." for a report.
