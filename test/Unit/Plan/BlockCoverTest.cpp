@@ -7,9 +7,6 @@
 #include "gtest/gtest.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
-#include <tuple>
 
 using namespace blocksparse;
 using namespace blocksparse::test;
@@ -60,45 +57,66 @@ bool isOfWindow(const Numbers &numbers, int64_t size) {
   return numbers.front() / size == numbers.back() / size;
 }
 
+/// Holds the value block at each position of a matrix of blocks; -1 where there is none.
+struct ValueGrid {
+  explicit ValueGrid(const std::vector<BlockCoordinate> &blocks) {
+    for (const BlockCoordinate &at : blocks) {
+      rows = std::max<int64_t>(rows, at.row + 1);
+      cols = std::max<int64_t>(cols, at.col + 1);
+    }
+    values.resize(rows * cols, -1);
+  }
+
+  /// Sets a position; returns false if it lies outside.
+  bool set(int64_t row, int64_t col, int32_t value) {
+    if (row >= rows || col >= cols)
+      return false;
+    values[row * cols + col] = value;
+    return true;
+  }
+
+  int64_t rows = 0, cols = 0;
+  Numbers values;
+};
+
 /// Expects what every cover fulfils, and returns its tiles.
 std::vector<CoverTile> checkCover(const std::vector<BlockCoordinate> &blocks,
                                   const CoverShape &shape) {
   const std::vector<CoverTile> tiles = coverBlocks(blocks, shape);
   const auto [windowRows, windowCols] = windowOf(shape);
-  std::map<std::pair<int64_t, int64_t>, int32_t> found;
+  ValueGrid found(blocks), wanted(blocks);
   int64_t taken = 0;
   for (const CoverTile &tile : tiles) {
     EXPECT_TRUE(ascend(tile.rows, shape.rows));
     EXPECT_TRUE(ascend(tile.cols, shape.cols));
     EXPECT_TRUE(isOfWindow(tile.rows, windowRows));
     EXPECT_TRUE(isOfWindow(tile.cols, windowCols));
-    const size_t ofRow = shape.rowsTogether * shape.colsTogether * tile.cols.size();
-    if (tile.values.size() != tile.rows.size() * ofRow) {
+    const int64_t wide = tile.cols.size() * shape.colsTogether;
+    if (tile.values.size() != tile.rows.size() * shape.rowsTogether * wide) {
       ADD_FAILURE() << tile.values.size() << " values";
       return tiles;
     }
-    std::set<int32_t> rows, cols;
+    std::vector<char> rowHasBlock(tile.rows.size()), colHasBlock(tile.cols.size());
     for (size_t i = 0; i < tile.values.size(); ++i) {
       if (tile.values[i] < 0) {
         EXPECT_EQ(tile.values[i], -1);
         continue;
       }
-      const int64_t wide = tile.cols.size() * shape.colsTogether, r = i / wide, c = i % wide;
-      const int32_t row = tile.rows[r / shape.rowsTogether];
-      const int32_t col = tile.cols[c / shape.colsTogether];
-      rows.insert(row);
-      cols.insert(col);
-      found[{row * shape.rowsTogether + r % shape.rowsTogether,
-             col * shape.colsTogether + c % shape.colsTogether}] = tile.values[i];
+      const int64_t r = i / wide, c = i % wide;
+      const int64_t rowIndex = r / shape.rowsTogether, colIndex = c / shape.colsTogether;
+      rowHasBlock[rowIndex] = colHasBlock[colIndex] = 1;
+      EXPECT_TRUE(found.set(tile.rows[rowIndex] * shape.rowsTogether + r % shape.rowsTogether,
+                            tile.cols[colIndex] * shape.colsTogether + c % shape.colsTogether,
+                            tile.values[i]));
       ++taken;
     }
-    EXPECT_EQ(rows.size(), tile.rows.size()) << "a row without a block";
-    EXPECT_EQ(cols.size(), tile.cols.size()) << "a column without a block";
+    EXPECT_EQ(std::count(rowHasBlock.begin(), rowHasBlock.end(), 0), 0) << "a row without a block";
+    EXPECT_EQ(std::count(colHasBlock.begin(), colHasBlock.end(), 0), 0)
+        << "a column without a block";
   }
-  std::map<std::pair<int64_t, int64_t>, int32_t> wanted;
   for (const BlockCoordinate &at : blocks)
-    wanted[{at.row, at.col}] = at.value;
-  EXPECT_EQ(found, wanted);
+    wanted.set(at.row, at.col, at.value);
+  EXPECT_EQ(found.values, wanted.values);
   EXPECT_EQ(taken, static_cast<int64_t>(blocks.size())) << "a block in two tiles";
   return tiles;
 }

@@ -59,18 +59,23 @@ TEST(StageCost, ChoicesFitSharedMemory) {
 }
 
 TEST(StageCost, SparserGroupsHaveMoreRows) {
-  EXPECT_EQ(choose(scattered(512, 10, 16), 8192).shape.rows, 24);
-  EXPECT_EQ(choose(scattered(512, 10, 16), 8192).shape.panels, 8);
-  EXPECT_EQ(choose(scattered(512, 4, 16), 8192).shape.rows, 24);
-  EXPECT_EQ(choose(scattered(512, 4, 16), 8192).stages, 3);
+  const StreamChoice tenth = choose(scattered(512, 10, 16), 8192);
+  EXPECT_EQ(tenth.shape.rows, 24);
+  EXPECT_EQ(tenth.shape.panels, 8);
+  const StreamChoice quarter = choose(scattered(512, 4, 16), 8192);
+  EXPECT_EQ(quarter.shape.rows, 24);
+  EXPECT_EQ(quarter.stages, 3);
   EXPECT_EQ(choose(scattered(128, 4, 16), 2048).shape.rows, 16);
   // Half full, two rows of a warp share what is loaded of a panel.
-  EXPECT_EQ(choose(scattered(512, 2, 16), 8192).shape.rows, 24);
-  EXPECT_EQ(choose(scattered(512, 2, 16), 8192).warps, 12);
-  EXPECT_EQ(choose(scattered(128, 2, 16), 2048).shape.rows, 16);
-  EXPECT_EQ(choose(scattered(128, 2, 16), 2048).warps, 8);
-  EXPECT_EQ(choose(scattered(256, 10, 32), 8192).shape.rows, 12);
-  EXPECT_EQ(choose(scattered(256, 10, 32), 8192).shape.panels, 4);
+  const StreamChoice halfFull = choose(scattered(512, 2, 16), 8192);
+  EXPECT_EQ(halfFull.shape.rows, 24);
+  EXPECT_EQ(halfFull.warps, 12);
+  const StreamChoice small = choose(scattered(128, 2, 16), 2048);
+  EXPECT_EQ(small.shape.rows, 16);
+  EXPECT_EQ(small.warps, 8);
+  const StreamChoice of32 = choose(scattered(256, 10, 32), 8192);
+  EXPECT_EQ(of32.shape.rows, 12);
+  EXPECT_EQ(of32.shape.panels, 4);
   EXPECT_EQ(choose(scattered(256, 2, 32), 8192).shape.panels, 2);
   // Without wgmma the warps wait for shared memory, and larger stages do no harm.
   const BlockLayout half = scattered(256, 2, 32);
