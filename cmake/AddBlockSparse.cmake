@@ -17,9 +17,9 @@ if(BLOCKSPARSE_WERROR)
   target_compile_options(BlockSparseCompilerFlags INTERFACE $<BUILD_INTERFACE:-Werror>)
 endif()
 if(BLOCKSPARSE_ASAN)
-  # A finding ends the program, so that no test passes over it. -O1 is quick to build and to debug.
+  # A finding ends the program, so that no test passes over it.
   target_compile_options(BlockSparseCompilerFlags INTERFACE
-    -O1 -gline-tables-only -fno-omit-frame-pointer
+    -gline-tables-only -fno-omit-frame-pointer
     -fsanitize=address,undefined -fno-sanitize=vptr -fno-sanitize-recover=all)
   # Shared libraries find the sanitizer's functions in the program that loads them.
   set(is_shared "$<IN_LIST:$<TARGET_PROPERTY:TYPE>,SHARED_LIBRARY$<SEMICOLON>MODULE_LIBRARY>")
