@@ -139,6 +139,38 @@ static KernelProblem describeMatmul(MatmulOp op) {
   return problem;
 }
 
+/// Notes the elements and the block of a softmax or of its gradient.
+static KernelProblem makeRows(ValueRange inputs, Value out, BlockShape block, int64_t cols) {
+  KernelProblem problem;
+  problem.kind = ProblemKind::Rows;
+  problem.a = elementOf(inputs.front());
+  if (inputs.size() > 1)
+    problem.b = elementOf(inputs.back());
+  problem.out = elementOf(out);
+  problem.block = block;
+  problem.cols = cols;
+  return problem;
+}
+
+template <typename OpTy>
+static void readRowOperands(OpTy op, KernelProblem &problem) {
+  for (Value operand : {op.getRpe(), op.getKeyPaddingMask(), op.getAttentionMask()})
+    if (operand)
+      problem.rowOperands.push_back({elementOf(operand), sizeFromEnd(operand, 0) == 1});
+}
+
+static KernelProblem describeRows(SoftmaxOp op) {
+  SparseTensor type = *SparseTensor::get(op.getX().getType());
+  KernelProblem problem = makeRows(op.getX(), op.getY(), type.getBlock(), type.getCols());
+  readRowOperands(op, problem);
+  return problem;
+}
+
+static KernelProblem describeRows(SoftmaxGradOp op) {
+  SparseTensor type = *SparseTensor::get(op.getY().getType());
+  return makeRows({op.getY(), op.getDy()}, op.getDx(), type.getBlock(), type.getCols());
+}
+
 //===----------------------------------------------------------------------===//
 // Planned operations
 //===----------------------------------------------------------------------===//
@@ -172,15 +204,21 @@ static KernelProblem describePlanned(PlannedSDDOp op) {
   return problem;
 }
 
+static KernelProblem describeRows(PlannedSoftmaxOp op) {
+  KernelProblem problem = makeRows(op.getX(), op.getInits().front(),
+                                   {op.getBlock()[0], op.getBlock()[1]}, op.getShape()[1]);
+  readRowOperands(op, problem);
+  return problem;
+}
+
+static KernelProblem describeRows(PlannedSoftmaxGradOp op) {
+  return makeRows({op.getY(), op.getDy()}, op.getInits().front(),
+                  {op.getBlock()[0], op.getBlock()[1]}, op.getShape()[1]);
+}
+
 std::optional<KernelProblem> mlir::blocksparse::getKernelProblem(Operation *op) {
   auto product = [&](ProblemKind kind, Value out) {
     return makeProblem(op, kind, op->getOperand(0), op->getOperand(1), out);
-  };
-  auto single = [&](ProblemKind kind) {
-    KernelProblem problem;
-    problem.kind = kind;
-    problem.a = elementOf(op->getOperand(0));
-    return problem;
   };
   return llvm::TypeSwitch<Operation *, std::optional<KernelProblem>>(op)
       .Case([](DSDOp dsd) {
@@ -204,9 +242,14 @@ std::optional<KernelProblem> mlir::blocksparse::getKernelProblem(Operation *op) 
         return product(ProblemKind::Scatter, scatter.getInit());
       })
       .Case<SoftmaxOp, SoftmaxGradOp, PlannedSoftmaxOp, PlannedSoftmaxGradOp>(
-          [&](Operation *) { return single(ProblemKind::Rows); })
+          [](auto softmax) { return describeRows(softmax); })
       .Case<ToDenseOp, FromDenseOp, TransposeOp, PlannedToDenseOp, PlannedFromDenseOp,
-            PlannedTransposeOp>([&](Operation *) { return single(ProblemKind::Blocks); })
+            PlannedTransposeOp>([&](Operation *) {
+        KernelProblem problem;
+        problem.kind = ProblemKind::Blocks;
+        problem.a = elementOf(op->getOperand(0));
+        return problem;
+      })
       .Default([](Operation *) { return std::nullopt; });
 }
 
@@ -216,6 +259,14 @@ bool mlir::blocksparse::isScheduledFor(Operation *op, ::blocksparse::KernelFamil
   std::optional<KernelProblem> problem = getKernelProblem(op);
   return schedule && problem && schedule.getFamily() == family &&
          ::blocksparse::checkSupport(family, *problem, facts).empty();
+}
+
+bool mlir::blocksparse::allowsFamily(Operation *op, ::blocksparse::KernelFamily family,
+                                     const ::blocksparse::GPUFacts &facts) {
+  if (op->hasAttr("schedule"))
+    return isScheduledFor(op, family, facts);
+  std::optional<KernelProblem> problem = getKernelProblem(op);
+  return problem && ::blocksparse::checkSupport(family, *problem, facts).empty();
 }
 
 std::string mlir::blocksparse::checkMmaSupport(Operation *op,

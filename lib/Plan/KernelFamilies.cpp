@@ -166,6 +166,31 @@ std::string checkMma(const KernelProblem &problem, const GPUFacts &facts) {
   return {};
 }
 
+bool isFloatOfRows(std::optional<ElementType> type) {
+  return isSixteenBit(type) || type == ElementType::f32;
+}
+
+std::string checkRowKernel(const KernelProblem &problem, const GPUFacts &) {
+  for (std::optional<ElementType> type : {problem.a, problem.b, problem.out})
+    if (type && !isFloatOfRows(type))
+      return expects("elements of f16, bf16 or f32", text(type));
+  if (!problem.a || !problem.out)
+    return expects("elements of f16, bf16 or f32", text(std::nullopt));
+  const int64_t chunk = getRowChunk(problem);
+  if (problem.block.cols <= 0 || problem.block.cols % chunk != 0)
+    return expects("blocks of a multiple of " + text(chunk) + " columns", text(problem.block.cols));
+  for (const RowOperand &operand : problem.rowOperands) {
+    if (!isFloatOfRows(operand.type) && operand.type != ElementType::i8 &&
+        operand.type != ElementType::i32)
+      return expects("biases and masks of f16, bf16, f32, i8 or i32", text(operand.type));
+    // A chunk of an operand must not pass the end of its row.
+    if (!operand.isOneColumn && (problem.cols == unknownSize || problem.cols % chunk != 0))
+      return expects("a multiple of " + text(chunk) + " columns beside a bias or mask",
+                     text(problem.cols));
+  }
+  return {};
+}
+
 /// Describes a row of the table.
 struct FamilyRow {
   KernelFamily family;
@@ -181,6 +206,9 @@ constexpr std::initializer_list<ProblemKind> matrixProducts{
 constexpr std::initializer_list<ProblemKind> reductions{ProblemKind::Reduction};
 constexpr std::initializer_list<ProblemKind> sampled{ProblemKind::Sampled};
 constexpr std::initializer_list<ProblemKind> rows{ProblemKind::Rows};
+constexpr std::initializer_list<ProblemKind> productsAndRows{
+    ProblemKind::Reduction, ProblemKind::Sampled, ProblemKind::Dense, ProblemKind::Scatter,
+    ProblemKind::Rows};
 constexpr std::initializer_list<ProblemKind> blocks{ProblemKind::Blocks};
 
 // The families of a target in order of preference.
@@ -193,8 +221,8 @@ const FamilyRow families[] = {
     {KernelFamily::CUDAStream, TargetKind::CUDA, reductions, checkStream},
     {KernelFamily::CUDAStreamWgmma, TargetKind::CUDA, reductions, checkStreamWgmma},
     {KernelFamily::CUDAMma, TargetKind::CUDA, matrixProducts, checkMma},
-    {KernelFamily::CUDASimt, TargetKind::CUDA, products, checkAny},
-    {KernelFamily::CUDARows, TargetKind::CUDA, rows, checkAny},
+    {KernelFamily::CUDARows, TargetKind::CUDA, rows, checkRowKernel},
+    {KernelFamily::CUDASimt, TargetKind::CUDA, productsAndRows, checkAny},
     {KernelFamily::CUDABlocks, TargetKind::CUDA, blocks, checkAny},
 };
 
@@ -358,13 +386,8 @@ std::string checkStreamSizesOf(const Schedule &schedule, const KernelProblem &pr
   return fault;
 }
 
-/// Returns an empty string or the fault. A lane reads chunks of 16 bytes of the narrowest operand.
 std::string checkRows(const RowParams &params, const KernelProblem &problem) {
-  int64_t bytes = 4;
-  for (std::optional<ElementType> type : {problem.a, problem.b, problem.out})
-    if (type)
-      bytes = std::min(bytes, elementSize(*type));
-  const int64_t chunk = 16 / bytes;
+  const int64_t chunk = getRowChunk(problem);
   return params.elementsPerLane % chunk == 0
              ? std::string()
              : expects("elements_per_lane that are a multiple of " + text(chunk),
@@ -459,6 +482,14 @@ int64_t blocksparse::boundWgmmaSharedBytes(TileSize tile, int64_t stages) {
   constexpr int64_t resultBytes = 4 * 64 * 64 * elementBytes, perStage = 32 + 16, alignment = 1024;
   return stages * ((tile.rows + tile.cols) * depth * elementBytes + perStage) + resultBytes +
          alignment;
+}
+
+int64_t blocksparse::getRowChunk(const KernelProblem &problem) {
+  int64_t bytes = 4;
+  for (std::optional<ElementType> type : {problem.a, problem.b, problem.out})
+    if (type)
+      bytes = std::min(bytes, elementSize(*type));
+  return 16 / bytes;
 }
 
 int64_t blocksparse::fitDenseWgmmaCols(int64_t cols) {

@@ -100,3 +100,23 @@ func.func @elements(%x: tensor<32x32xf16, #l>) -> tensor<32x32xf16, #l> {
       : (tensor<32x32xf16, #l>) -> tensor<32x32xf16, #l>
   return %0 : tensor<32x32xf16, #l>
 }
+
+// -----
+
+#l = #blocksparse.layout<16x16, grid 2x2, dense>
+func.func @wide_elements(%y: tensor<32x32xf64, #l>) -> tensor<32x32xf64, #l> {
+  // expected-error @below {{expects a kernel of cuda:sm_90a,workers=132 (one of cuda.simt), but got cuda.rows, which expects elements of f16, bf16 or f32, but got f64}}
+  %0 = blocksparse.softmax_grad %y, %y {schedule = #blocksparse.schedule<cuda.rows, elements_per_lane = 8>}
+      : (tensor<32x32xf64, #l>, tensor<32x32xf64, #l>) -> tensor<32x32xf64, #l>
+  return %0 : tensor<32x32xf64, #l>
+}
+
+// -----
+
+#l = #blocksparse.layout<16x16, grid 2x2, dense>
+func.func @odd_mask(%x: tensor<32x28xf16, #l>, %mask: tensor<32x28xf16>) -> tensor<32x28xf16, #l> {
+  // expected-error @below {{expects a multiple of 8 columns beside a bias or mask, but got 28}}
+  %0 = blocksparse.softmax %x attention_mask(%mask) {schedule = #blocksparse.schedule<cuda.rows>}
+      : (tensor<32x28xf16, #l>, tensor<32x28xf16>) -> tensor<32x28xf16, #l>
+  return %0 : tensor<32x28xf16, #l>
+}

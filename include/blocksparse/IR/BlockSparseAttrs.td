@@ -113,8 +113,8 @@ def BlockSparse_ScheduleAttr : BlockSparse_AttrDef<"Schedule", "schedule"> {
     | `cuda.wgmma`, `cuda.wgmma_transposed` | `tile` (of one CTA), `stages`, `gather` (tiles of any block rows), `cluster` (CTAs that share rows of A) |
     | `cuda.stream`, `cuda.stream_wgmma` | `tile`, `panels` (of a stage), `panels_per_copy` (of a TMA load), `stages`, `warps` (consumers); all but `panels_per_copy` are required |
     | `cuda.mma` | `tile`, `stages`, `split` |
-    | `cuda.simt` | `split` |
     | `cuda.rows` | `elements_per_lane` |
+    | `cuda.simt` | `split` (products alone) |
     | `cuda.blocks` | none |
 
     A `tile` is rows x columns of the result, in elements. `stages` is the depth of the ring or

@@ -21,6 +21,11 @@ std::optional<::blocksparse::KernelProblem> getKernelProblem(Operation *op);
 bool isScheduledFor(Operation *op, ::blocksparse::KernelFamily family,
                     const ::blocksparse::GPUFacts &facts);
 
+/// Returns true if `op` has no schedule or one that names `family`, and kernels of that family
+/// compute the operation on a GPU with `facts`.
+bool allowsFamily(Operation *op, ::blocksparse::KernelFamily family,
+                  const ::blocksparse::GPUFacts &facts);
+
 /// Returns an empty string if "cuda.mma" kernels compute `op` on a GPU with `facts`, else the
 /// reason why they do not.
 std::string checkMmaSupport(Operation *op, const ::blocksparse::GPUFacts &facts);

@@ -19,8 +19,12 @@
 //               reductions of 16-bit floats over a static pattern of square blocks of 16 or 32, by
 //               mma.sync or wgmma, with TMA (sm_90, sm_90a)
 //   cuda.mma    products of 16-bit and 8-bit elements and of rounded f32 by mma.sync (from sm_80
-//   on) cuda.simt   products of any element type without tensor cores cuda.rows, cuda.blocks
-//               as on the CPU
+//   on) cuda.rows   softmax and its gradient, a row in the registers of a team of lanes: elements
+//   of
+//               f16, bf16 or f32, and blocks of whole chunks of 16 bytes
+//   cuda.simt   products of any element type without tensor cores; softmax and its gradient of any
+//               element type and block
+//   cuda.blocks conversions between layouts, one element at a time
 
 #ifndef BLOCKSPARSE_PLAN_KERNELFAMILIES_H
 #define BLOCKSPARSE_PLAN_KERNELFAMILIES_H
@@ -55,19 +59,29 @@ enum class ProblemKind : uint8_t {
 /// Stands for a size that is known only when the program runs; equals ShapedType::kDynamic.
 inline constexpr int64_t unknownSize = std::numeric_limits<int64_t>::min();
 
+/// Describes an operand that softmax adds to the scores or masks them with.
+struct RowOperand {
+  /// Element type; absent if no tensor has it.
+  std::optional<ElementType> type;
+  /// True if one element serves all columns of a row.
+  bool isOneColumn = false;
+};
+
 /// Describes an operation as far as it decides which kernels can compute it. Tensor operations and
 /// planned operations are described alike.
 struct KernelProblem {
   ProblemKind kind = ProblemKind::Dense;
-  /// Elements of the two factors and of the result. Of a Rows or Blocks problem only `a` counts. An
-  /// element type that no tensor (of the Support library) has is absent.
+  /// Elements of the two factors and of the result. A Rows problem reads x (`a`), or y and dy (`a`
+  /// and `b`); of a Blocks problem only `a` counts. An element type that no tensor (of the Support
+  /// library) has is absent.
   std::optional<ElementType> a, b, out;
   /// True if f32 factors may be rounded to tf32.
   bool roundsF32 = false;
   /// Block of op(S) for a reduction (rows by depth), stored block for all others that have one.
   BlockShape block{0, 0};
-  /// Sizes of the product: rows and columns of the result and depth of the reduction. unknownSize
-  /// if not known. For a reduction the result is that of op(S) times the dense factor.
+  /// Sizes of the product, of a Rows problem those of the sparse matrix: rows and columns of the
+  /// result and depth of the reduction. unknownSize if not known. For a reduction the result is
+  /// that of op(S) times the dense factor.
   int64_t rows = unknownSize, cols = unknownSize, depth = unknownSize;
   /// True if the pattern is known at compile time.
   bool staticPattern = false;
@@ -83,6 +97,8 @@ struct KernelProblem {
   bool addsInput = false;
   /// True if alpha is 0, so that nothing is multiplied.
   bool isZero = false;
+  /// Position bias and masks of a softmax.
+  std::vector<RowOperand> rowOperands;
 };
 
 /// Returns true if operations of this kind multiply matrices.
@@ -123,6 +139,10 @@ int64_t divideMmaTile(int64_t extent, int64_t most);
 /// Returns an upper bound of the shared memory, in bytes, of a wgmma kernel with `stages` stages of
 /// 64 values of k and tiles of `tile`.
 int64_t boundWgmmaSharedBytes(TileSize tile, int64_t stages);
+
+/// Returns the number of elements of a row that a lane of cuda.rows moves at a time: 16 bytes of
+/// the narrowest of `a`, `b` and `out`, at least 4.
+int64_t getRowChunk(const KernelProblem &problem);
 
 /// Returns the columns of a dense wgmma kernel's tile for a result of `cols` columns.
 int64_t fitDenseWgmmaCols(int64_t cols);

@@ -53,6 +53,50 @@ TEST(KernelFamilies, EveryProblemHasAKernel) {
     }
 }
 
+TEST(KernelFamilies, ElementsAndChunksDecideWhichKernelsComputeRows) {
+  const TargetInfo hopper = target("cuda:sm_90a");
+  const Families fast{KernelFamily::CUDARows, KernelFamily::CUDASimt},
+      scalar{KernelFamily::CUDASimt};
+  KernelProblem softmax = problem(ProblemKind::Rows, {16, 24});
+  softmax.b.reset();
+  auto reason = [&] { return checkSupport(KernelFamily::CUDARows, softmax, hopper); };
+  EXPECT_EQ(getFamilies(softmax, hopper), fast);
+  EXPECT_EQ(getRowChunk(softmax), 8);
+  softmax.block.cols = 20;
+  EXPECT_EQ(getFamilies(softmax, hopper), scalar);
+  EXPECT_EQ(reason(), "expects blocks of a multiple of 8 columns, but got 20");
+  // f32 has chunks of 4 elements, if the result is f32 as well.
+  softmax.a = ElementType::f32;
+  EXPECT_EQ(getFamilies(softmax, hopper), scalar);
+  softmax.out = ElementType::f32;
+  EXPECT_EQ(getFamilies(softmax, hopper), fast);
+  softmax.a = softmax.out = ElementType::f64;
+  EXPECT_EQ(getFamilies(softmax, hopper), scalar);
+  EXPECT_EQ(reason(), "expects elements of f16, bf16 or f32, but got f64");
+  KernelProblem gradient = problem(ProblemKind::Rows, {16, 16});
+  EXPECT_EQ(getFamilies(gradient, hopper), fast);
+  gradient.b = ElementType::f64;
+  EXPECT_EQ(getFamilies(gradient, hopper), scalar);
+}
+
+TEST(KernelFamilies, OperandsDecideWhichKernelsComputeRows) {
+  const TargetInfo hopper = target("cuda:sm_90a");
+  KernelProblem softmax = problem(ProblemKind::Rows, {16, 16});
+  auto reason = [&] { return checkSupport(KernelFamily::CUDARows, softmax, hopper); };
+  softmax.rowOperands = {{ElementType::f32, false}, {ElementType::i8, true}};
+  EXPECT_EQ(reason(), "");
+  softmax.cols = 1020;
+  EXPECT_EQ(reason(), "expects a multiple of 8 columns beside a bias or mask, but got 1020");
+  softmax.cols = unknownSize;
+  EXPECT_EQ(reason(),
+            "expects a multiple of 8 columns beside a bias or mask, but got an unknown one");
+  // An operand of one column is read as a scalar.
+  softmax.rowOperands = {{ElementType::f32, true}};
+  EXPECT_EQ(reason(), "");
+  softmax.rowOperands = {{ElementType::i64, true}};
+  EXPECT_EQ(reason(), "expects biases and masks of f16, bf16, f32, i8 or i32, but got i64");
+}
+
 TEST(KernelFamilies, ReasonsSayWhatIsMissing) {
   const TargetInfo hopper = target("cuda:sm_90a"), ampere = target("cuda:sm_80");
   auto reason = [&](KernelFamily family, const KernelProblem &p) {

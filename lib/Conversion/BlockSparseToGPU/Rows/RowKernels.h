@@ -1,10 +1,10 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The family of softmax kernels that run at the speed of memory, part of the schedule family
-// "cuda.rows": each row is read once, in accesses of 16 bytes, and written once (RowTeams.h).
-// Elements are f16, bf16 or f32, and the columns of a block are complete chunks of 16 bytes. Sums
-// run in a fixed order, so results are bitwise equal from run to run.
+// The family "cuda.rows" of softmax kernels that run at the speed of memory: each row is read once,
+// in accesses of 16 bytes, and written once (RowTeams.h). Elements are f16, bf16 or f32, and the
+// columns of a block are complete chunks of 16 bytes. Sums run in a fixed order, so results are
+// bitwise equal from run to run.
 //
 // The kernels require at run time that the addresses and strides of their operands are multiples of
 // 16 bytes and that their last axes are contiguous.
@@ -17,7 +17,8 @@
 
 namespace mlir::blocksparse::device {
 
-/// Return true if the family has a kernel for the operation, on any chip.
+/// Return true if the operation has no schedule or one of "cuda.rows", and the table of families
+/// (Plan/KernelFamilies.h) says that these kernels compute it.
 bool supportsRows(const ::blocksparse::GPUFacts &facts, PlannedSoftmaxOp op);
 bool supportsRows(const ::blocksparse::GPUFacts &facts, PlannedSoftmaxGradOp op);
 

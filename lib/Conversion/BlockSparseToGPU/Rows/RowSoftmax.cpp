@@ -9,6 +9,7 @@
 #include "../Operands/SoftmaxOperands.h"
 #include "RowKernels.h"
 #include "RowTeams.h"
+#include "blocksparse/IR/KernelProblem.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 #include <limits>
@@ -24,12 +25,8 @@ static constexpr int64_t maxResident = 64;
 /// Largest number of bits that a lane holds of the loaded x, rpe and masks.
 static constexpr int64_t mostLoadedBits = 80 * 32;
 
-/// Returns the number of elements of a chunk: 16 bytes of the narrower of x and y.
 static int64_t getChunkElements(PlannedSoftmaxOp op) {
-  unsigned bits =
-      std::min(getElementTypeOrSelf(op.getX().getType()).getIntOrFloatBitWidth(),
-               getElementTypeOrSelf(op.getInits()[0].getType()).getIntOrFloatBitWidth());
-  return 128 / bits;
+  return ::blocksparse::getRowChunk(*getKernelProblem(op));
 }
 
 static SmallVector<Value> getBiasOperands(PlannedSoftmaxOp op) {
@@ -316,24 +313,9 @@ void SoftmaxRow::emit(ImplicitLocOpBuilder &b) const {
 // Launch
 //===----------------------------------------------------------------------===//
 
-bool mlir::blocksparse::device::supportsRows(const ::blocksparse::GPUFacts &, PlannedSoftmaxOp op) {
-  auto elementOf = [](Value value) { return getElementTypeOrSelf(value.getType()); };
-  for (Value values : {op.getX(), op.getInits().front()})
-    if (Type type = elementOf(values); !type.isF16() && !type.isBF16() && !type.isF32())
-      return false;
-  int64_t count = getChunkElements(op);
-  if (op.getBlock()[1] % count != 0)
-    return false;
-  // A chunk of a mask must not pass the end of its row.
-  for (Value operand : getBiasOperands(op)) {
-    Type type = elementOf(operand);
-    if (!type.isF16() && !type.isBF16() && !type.isF32() && !type.isInteger(8) &&
-        !type.isInteger(32))
-      return false;
-    if (!isOneColumn(operand) && op.getShape()[1] % count != 0)
-      return false;
-  }
-  return true;
+bool mlir::blocksparse::device::supportsRows(const ::blocksparse::GPUFacts &facts,
+                                             PlannedSoftmaxOp op) {
+  return allowsFamily(op, ::blocksparse::KernelFamily::CUDARows, facts);
 }
 
 Value mlir::blocksparse::device::fitsRows(ImplicitLocOpBuilder &host,

@@ -9,6 +9,7 @@
 #include "../Operands/SoftmaxOperands.h"
 #include "RowKernels.h"
 #include "RowTeams.h"
+#include "blocksparse/IR/KernelProblem.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -18,17 +19,8 @@ using namespace mlir::blocksparse::device;
 /// Largest number of f32 of a row, two for each element, that a lane holds.
 static constexpr int64_t maxResident = 64;
 
-static SmallVector<Type, 3> getElementTypes(PlannedSoftmaxGradOp op) {
-  return {getElementTypeOrSelf(op.getY().getType()), getElementTypeOrSelf(op.getDy().getType()),
-          getElementTypeOrSelf(op.getInits().front().getType())};
-}
-
-/// Returns the number of elements of a chunk: 16 bytes of the narrowest of y, dy and dx.
 static int64_t getChunkElements(PlannedSoftmaxGradOp op) {
-  unsigned bits = 32;
-  for (Type type : getElementTypes(op))
-    bits = std::min(bits, type.getIntOrFloatBitWidth());
-  return 128 / bits;
+  return ::blocksparse::getRowChunk(*getKernelProblem(op));
 }
 
 //===----------------------------------------------------------------------===//
@@ -140,11 +132,9 @@ void SoftmaxGradRow::emit(ImplicitLocOpBuilder &b) const {
 // Launch
 //===----------------------------------------------------------------------===//
 
-bool mlir::blocksparse::device::supportsRows(const ::blocksparse::GPUFacts &,
+bool mlir::blocksparse::device::supportsRows(const ::blocksparse::GPUFacts &facts,
                                              PlannedSoftmaxGradOp op) {
-  bool known = llvm::all_of(
-      getElementTypes(op), [](Type type) { return type.isF16() || type.isBF16() || type.isF32(); });
-  return known && op.getBlock()[1] % getChunkElements(op) == 0;
+  return allowsFamily(op, ::blocksparse::KernelFamily::CUDARows, facts);
 }
 
 Value mlir::blocksparse::device::fitsRows(ImplicitLocOpBuilder &host,

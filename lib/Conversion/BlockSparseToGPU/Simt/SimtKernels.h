@@ -1,10 +1,10 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The families "cuda.simt", "cuda.rows" and "cuda.blocks": scalar kernels that are correct for
-// every block shape, stride, element type and transpose. A thread computes one element of the
-// result (a warp computes one row of a softmax), adds in the order of the tables, and writes no
-// other thread's results, so results are bitwise equal from run to run.
+// The families "cuda.simt" and "cuda.blocks": scalar kernels that are correct for every block
+// shape, stride, element type and transpose. A thread computes one element of the result (a warp
+// computes one row of a softmax), adds in the order of the tables, and writes no other thread's
+// results, so results are bitwise equal from run to run.
 
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_SIMT_SIMTKERNELS_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_SIMT_SIMTKERNELS_H

@@ -170,6 +170,17 @@ func.func @terms(%x: memref<4x16x16xf32>, %s: memref<2x5xi32>, %e: memref<4x2xi3
 
 // -----
 
+// A schedule that names the scalar kernels is kept.
+// CHECK-LABEL: gpu.func @simt_softmax(
+// CHECK-NOT: softmax_rows
+// CHECK: gpu.launch_func @blocksparse_kernels::@simt_softmax blocks
+func.func @simt(%x: memref<4x16x16xf16>, %s: memref<2x5xi32>, %e: memref<4x2xi32>, %y: memref<4x16x16xf16>) {
+  blocksparse.planned_softmax %x segments(%s) entries(%e) outs(%y) {block = array<i64: 16, 16>, shape = array<i64: 32, 32>, lut_heads = 1 : i64, schedule = #blocksparse.schedule<cuda.simt>} : (memref<4x16x16xf16>, memref<2x5xi32>, memref<4x2xi32>, memref<4x16x16xf16>) -> ()
+  return
+}
+
+// -----
+
 // No row kernel: chunks of a mask would pass the end of its rows.
 // CHECK-LABEL: gpu.func @odd_softmax(
 // CHECK-NOT: softmax_rows
