@@ -75,6 +75,16 @@ private:
   Value memref, batch;
 };
 
+/// Describes the thread of one row of a table: its batch, its row, and the pattern of its batch.
+struct RowThread {
+  const IRMapping &mapping;
+  Value batch, row;
+  Indices indices;
+
+  /// Returns a result in the kernel, of the batch of the thread.
+  ResultTable result(Value memref) const { return {mapping.lookup(memref), batch}; }
+};
+
 /// Describes the blocks of a column, sorted by column: the first one, and their number.
 struct ColumnRun {
   Value first, count;
@@ -87,6 +97,22 @@ static SmallVector<Value> getSizes(ImplicitLocOpBuilder &b, Value table, int64_t
   int64_t own = cast<MemRefType>(table.getType()).getRank();
   return {own > rank ? memrefDim(b, table, 0) : indexConstant(b, 1),
           memrefDim(b, table, own - rank)};
+}
+
+/// Launches a kernel that has a thread for each row of `table`, a result of `op` that has `rank`
+/// axes without a batch.
+template <typename OpTy>
+static void launchForTableRows(ImplicitLocOpBuilder &host, KernelBuilder &kernels, StringRef name,
+                               OpTy op, Value table, int64_t rank,
+                               function_ref<void(ImplicitLocOpBuilder &, const RowThread &)> body) {
+  kernels.launchForEach(host, name, op->getOperands(), productOf(host, getSizes(host, table, rank)),
+                        [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item) {
+                          SmallVector<Value> index =
+                              splitIndex(b, item, getSizes(b, mapping.lookup(table), rank));
+                          Indices indices(mapping.lookup(op.getCrowIndices()),
+                                          mapping.lookup(op.getColIndices()), index[0]);
+                          body(b, {mapping, index[0], index[1], indices});
+                        });
 }
 
 /// Counts the blocks of the columns before `column`, and of `column`.
@@ -107,29 +133,29 @@ static ColumnRun emitColumnRun(ImplicitLocOpBuilder &b, const Indices &indices, 
 /// column.
 static void emitColumnBlocks(
     ImplicitLocOpBuilder &b, const Indices &indices, Value column, Value first,
-    function_ref<void(ImplicitLocOpBuilder &, Value place, Value row, Value block)> body) {
+    function_ref<void(ImplicitLocOpBuilder &, Value position, Value row, Value block)> body) {
   Value zero = indexConstant(b, 0), one = indexConstant(b, 1);
   emitFold(b, zero, indices.rows(b), one, first,
-           [&](ImplicitLocOpBuilder &b, Value row, Value place) {
+           [&](ImplicitLocOpBuilder &b, Value row, Value position) {
              Value start = indices.rowStart(b, row);
              Value end = indices.rowStart(b, Int(b, row) + one);
-             return emitFold(b, start, end, one, place,
-                             [&](ImplicitLocOpBuilder &b, Value block, Value place) {
+             return emitFold(b, start, end, one, position,
+                             [&](ImplicitLocOpBuilder &b, Value block, Value position) {
                                Value own = indexEqual(b, indices.column(b, block), column);
                                return emitChoice(
                                    b, own,
                                    [&](ImplicitLocOpBuilder &b) {
-                                     body(b, place, row, block);
-                                     return Int(b, place) + one;
+                                     body(b, position, row, block);
+                                     return Int(b, position) + one;
                                    },
-                                   [&](ImplicitLocOpBuilder &) { return place; });
+                                   [&](ImplicitLocOpBuilder &) { return position; });
                              });
            });
 }
 
 /// Visits the indices of spare entries, in the thread of row (column) 0.
 static void emitSpare(ImplicitLocOpBuilder &b, const Indices &indices, Value tile,
-                      function_ref<void(ImplicitLocOpBuilder &, Value place)> body) {
+                      function_ref<void(ImplicitLocOpBuilder &, Value position)> body) {
   emitIf(b, indexEqual(b, tile, indexConstant(b, 0)), [&](ImplicitLocOpBuilder &b) {
     emitLoop(b, indices.blocks(b), indices.capacity(b), indexConstant(b, 1), body);
   });
@@ -138,115 +164,95 @@ static void emitSpare(ImplicitLocOpBuilder &b, const Indices &indices, Value til
 void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
                                          BsrRowLutOp op) {
   Value segments = op.getInits()[0], entries = op.getInits()[1];
-  kernels.launchForEach(
-      host, "row_lut", op->getOperands(), productOf(host, getSizes(host, segments, 2)),
-      [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item) {
-        Value table = mapping.lookup(segments);
-        SmallVector<Value> index = splitIndex(b, item, getSizes(b, table, 2));
-        Indices indices(mapping.lookup(op.getCrowIndices()), mapping.lookup(op.getColIndices()),
-                        index[0]);
-        ResultTable segmentTable(table, index[0]);
-        ResultTable entryTable(mapping.lookup(entries), index[0]);
-        Value tile = index[1], zero = indexConstant(b, 0), one = indexConstant(b, 1);
-        Value unsplit = indexConstant(b, -1);
-        emitSpare(b, indices, tile, [&](ImplicitLocOpBuilder &b, Value place) {
-          entryTable.setRow(
-              b, place,
-              makeRow<EntryTable>({{EntryTable::Dense, unsplit}, {EntryTable::Value, place}}));
-        });
-        if (op.getTranspose()) {
-          ColumnRun run = emitColumnRun(b, indices, tile);
-          segmentTable.setRow(b, tile,
-                              makeRow<SegmentTable>({{SegmentTable::Tile, tile},
-                                                     {SegmentTable::Head, zero},
-                                                     {SegmentTable::First, run.first},
-                                                     {SegmentTable::Count, run.count},
-                                                     {SegmentTable::Slot, unsplit}}));
-          emitColumnBlocks(b, indices, tile, run.first,
-                           [&](ImplicitLocOpBuilder &b, Value place, Value row, Value block) {
-                             entryTable.setRow(b, place,
-                                               makeRow<EntryTable>({{EntryTable::Dense, row},
-                                                                    {EntryTable::Value, block}}));
-                           });
-          return;
-        }
-        Value first = indices.rowStart(b, tile), end = indices.rowStart(b, Int(b, tile) + one);
-        segmentTable.setRow(b, tile,
-                            makeRow<SegmentTable>({{SegmentTable::Tile, tile},
-                                                   {SegmentTable::Head, zero},
-                                                   {SegmentTable::First, first},
-                                                   {SegmentTable::Count, Int(b, end) - first},
-                                                   {SegmentTable::Slot, unsplit}}));
-        emitLoop(b, first, end, one, [&](ImplicitLocOpBuilder &b, Value block) {
-          entryTable.setRow(b, block,
-                            makeRow<EntryTable>({{EntryTable::Dense, indices.column(b, block)},
-                                                 {EntryTable::Value, block}}));
-        });
-      });
+  auto writeRow = [&](ImplicitLocOpBuilder &b, const RowThread &thread) {
+    const Indices &indices = thread.indices;
+    ResultTable segmentTable = thread.result(segments), entryTable = thread.result(entries);
+    Value tile = thread.row, zero = indexConstant(b, 0), one = indexConstant(b, 1);
+    Value none = indexConstant(b, -1);
+    auto setEntry = [&](ImplicitLocOpBuilder &b, Value position, Value dense, Value value) {
+      entryTable.setRow(
+          b, position,
+          makeRow<EntryTable>({{EntryTable::Dense, dense}, {EntryTable::Value, value}}));
+    };
+    auto setSegment = [&](Value first, Value count) {
+      segmentTable.setRow(b, tile,
+                          makeRow<SegmentTable>({{SegmentTable::Tile, tile},
+                                                 {SegmentTable::Head, zero},
+                                                 {SegmentTable::First, first},
+                                                 {SegmentTable::Count, count},
+                                                 {SegmentTable::Slot, none}}));
+    };
+    emitSpare(b, indices, tile, [&](ImplicitLocOpBuilder &b, Value position) {
+      setEntry(b, position, none, position);
+    });
+    if (op.getTranspose()) {
+      ColumnRun run = emitColumnRun(b, indices, tile);
+      setSegment(run.first, run.count);
+      emitColumnBlocks(b, indices, tile, run.first,
+                       [&](ImplicitLocOpBuilder &b, Value position, Value row, Value block) {
+                         setEntry(b, position, row, block);
+                       });
+      return;
+    }
+    Value first = indices.rowStart(b, tile), end = indices.rowStart(b, Int(b, tile) + one);
+    setSegment(first, Int(b, end) - first);
+    emitLoop(b, first, end, one, [&](ImplicitLocOpBuilder &b, Value block) {
+      setEntry(b, block, indices.column(b, block), block);
+    });
+  };
+  launchForTableRows(host, kernels, "row_lut", op, segments, /*rank=*/2, writeRow);
 }
 
 void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
                                          BsrCoordinateLutOp op) {
   Value lut = op.getInits()[0], segments = op.getInits()[1];
-  kernels.launchForEach(
-      host, "coordinate_lut", op->getOperands(), productOf(host, getSizes(host, segments, 2)),
-      [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item) {
-        Value table = mapping.lookup(segments);
-        SmallVector<Value> index = splitIndex(b, item, getSizes(b, table, 2));
-        Indices indices(mapping.lookup(op.getCrowIndices()), mapping.lookup(op.getColIndices()),
-                        index[0]);
-        Value row = index[1], zero = indexConstant(b, 0), one = indexConstant(b, 1);
-        Value first = indices.rowStart(b, row), end = indices.rowStart(b, Int(b, row) + one);
-        ResultTable(table, index[0])
-            .setRow(b, row,
-                    makeRow<CoordinateSegmentTable>(
-                        {{CoordinateSegmentTable::First, first},
-                         {CoordinateSegmentTable::Count, Int(b, end) - first}}));
-        ResultTable lutTable(mapping.lookup(lut), index[0]);
-        emitLoop(b, first, end, one, [&](ImplicitLocOpBuilder &b, Value block) {
-          lutTable.setRow(
-              b, block,
-              makeRow<CoordinateTable>({{CoordinateTable::Head, zero},
-                                        {CoordinateTable::BlockRow, row},
-                                        {CoordinateTable::BlockCol, indices.column(b, block)},
-                                        {CoordinateTable::Value, block}}));
-        });
-        emitSpare(b, indices, row, [&](ImplicitLocOpBuilder &b, Value place) {
-          Value none = indexConstant(b, -1);
-          lutTable.setRow(b, place,
-                          makeRow<CoordinateTable>({{CoordinateTable::Head, zero},
-                                                    {CoordinateTable::BlockRow, none},
-                                                    {CoordinateTable::BlockCol, none},
-                                                    {CoordinateTable::Value, place}}));
-        });
-      });
+  auto writeRow = [&](ImplicitLocOpBuilder &b, const RowThread &thread) {
+    const Indices &indices = thread.indices;
+    Value row = thread.row, zero = indexConstant(b, 0), one = indexConstant(b, 1);
+    Value first = indices.rowStart(b, row), end = indices.rowStart(b, Int(b, row) + one);
+    thread.result(segments).setRow(
+        b, row,
+        makeRow<CoordinateSegmentTable>({{CoordinateSegmentTable::First, first},
+                                         {CoordinateSegmentTable::Count, Int(b, end) - first}}));
+    ResultTable lutTable = thread.result(lut);
+    auto setBlock = [&](ImplicitLocOpBuilder &b, Value blockRow, Value blockCol, Value block) {
+      lutTable.setRow(b, block,
+                      makeRow<CoordinateTable>({{CoordinateTable::Head, zero},
+                                                {CoordinateTable::BlockRow, blockRow},
+                                                {CoordinateTable::BlockCol, blockCol},
+                                                {CoordinateTable::Value, block}}));
+    };
+    emitLoop(b, first, end, one, [&](ImplicitLocOpBuilder &b, Value block) {
+      setBlock(b, row, indices.column(b, block), block);
+    });
+    emitSpare(b, indices, row, [&](ImplicitLocOpBuilder &b, Value position) {
+      Value none = indexConstant(b, -1);
+      setBlock(b, none, none, position);
+    });
+  };
+  launchForTableRows(host, kernels, "coordinate_lut", op, segments, /*rank=*/2, writeRow);
 }
 
 void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
                                          BsrTransposeIndicesOp op) {
-  Value crow = op.getInits()[0];
-  kernels.launchForEach(
-      host, "transpose_indices", op->getOperands(), productOf(host, getSizes(host, crow, 1)),
-      [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item) {
-        Value table = mapping.lookup(crow);
-        SmallVector<Value> index = splitIndex(b, item, getSizes(b, table, 1));
-        Indices indices(mapping.lookup(op.getCrowIndices()), mapping.lookup(op.getColIndices()),
-                        index[0]);
-        ResultTable colTable(mapping.lookup(op.getInits()[1]), index[0]);
-        ResultTable permutation(mapping.lookup(op.getInits()[2]), index[0]);
-        emitSpare(b, indices, index[1], [&](ImplicitLocOpBuilder &b, Value place) {
-          Value zero = indexConstant(b, 0);
-          colTable.set(b, place, zero);
-          permutation.set(b, place, place);
-        });
-        // The column after the last one has no block, only the end of the offsets.
-        Value column = index[1];
-        Value first = emitColumnRun(b, indices, column).first;
-        ResultTable(table, index[0]).set(b, column, first);
-        emitColumnBlocks(b, indices, column, first,
-                         [&](ImplicitLocOpBuilder &b, Value place, Value row, Value block) {
-                           colTable.set(b, place, row);
-                           permutation.set(b, place, block);
-                         });
-      });
+  Value crow = op.getInits()[0], col = op.getInits()[1], order = op.getInits()[2];
+  auto writeColumn = [&](ImplicitLocOpBuilder &b, const RowThread &thread) {
+    const Indices &indices = thread.indices;
+    ResultTable colTable = thread.result(col), permutation = thread.result(order);
+    emitSpare(b, indices, thread.row, [&](ImplicitLocOpBuilder &b, Value position) {
+      Value zero = indexConstant(b, 0);
+      colTable.set(b, position, zero);
+      permutation.set(b, position, position);
+    });
+    // The column after the last one has no block, only the end of the offsets.
+    Value column = thread.row;
+    Value first = emitColumnRun(b, indices, column).first;
+    thread.result(crow).set(b, column, first);
+    emitColumnBlocks(b, indices, column, first,
+                     [&](ImplicitLocOpBuilder &b, Value position, Value row, Value block) {
+                       colTable.set(b, position, row);
+                       permutation.set(b, position, block);
+                     });
+  };
+  launchForTableRows(host, kernels, "transpose_indices", op, crow, /*rank=*/1, writeColumn);
 }

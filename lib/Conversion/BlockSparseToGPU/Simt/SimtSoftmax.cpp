@@ -7,6 +7,7 @@
 #include "../../Device/Warp.h"
 #include "../Operands/SoftmaxOperands.h"
 #include "SimtKernels.h"
+#include "SimtRows.h"
 #include "blocksparse/IR/SparseTensor.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -168,23 +169,11 @@ void SoftmaxProblem::emitRow(ImplicitLocOpBuilder &b, Value item, Value lane) co
 
 void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
                                          PlannedSoftmaxOp op) {
-  SoftmaxProblem problem(host, op, IRMapping());
-  kernels.launchForEachWarp(
-      host, "softmax", SoftmaxOperands::list(op), problem.getWalk().items(host),
-      [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item, Value lane) {
-        SoftmaxProblem(b, op, mapping).emitRow(b, item, lane);
-      });
+  launchForRows<SoftmaxProblem>(host, kernels, "softmax", op, SoftmaxOperands::list(op));
 }
 
 void mlir::blocksparse::device::emitSimtSpareBlocks(ImplicitLocOpBuilder &host,
                                                     KernelBuilder &kernels, PlannedSoftmaxOp op) {
-  SoftmaxProblem problem(host, op, IRMapping());
-  const RowWalk &walk = problem.getWalk();
-  if (!walk.mayHaveSpareBlocks())
-    return;
-  kernels.launchForEach(host, "softmax_spare", SoftmaxOperands::list(op), walk.valueItems(host),
-                        [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item) {
-                          SoftmaxProblem own(b, op, mapping);
-                          own.getWalk().zeroSpare(b, item, own.getResult());
-                        });
+  launchForSpareBlocks<SoftmaxProblem>(host, kernels, "softmax_spare", op,
+                                       SoftmaxOperands::list(op));
 }

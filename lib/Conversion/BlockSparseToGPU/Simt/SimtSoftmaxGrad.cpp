@@ -8,6 +8,7 @@
 #include "../Operands/BlockMap.h"
 #include "../Operands/SoftmaxOperands.h"
 #include "SimtKernels.h"
+#include "SimtRows.h"
 #include "blocksparse/IR/SparseTensor.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -290,25 +291,13 @@ void mlir::blocksparse::device::emitSimtRpeGradient(ImplicitLocOpBuilder &host,
 
 void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
                                          PlannedSoftmaxGradOp op) {
-  SoftmaxGradProblem problem(host, op, IRMapping());
-  kernels.launchForEachWarp(
-      host, "softmax_grad", SoftmaxGradOperands::list(op), problem.getWalk().items(host),
-      [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item, Value lane) {
-        SoftmaxGradProblem(b, op, mapping).emitRow(b, item, lane);
-      });
+  launchForRows<SoftmaxGradProblem>(host, kernels, "softmax_grad", op,
+                                    SoftmaxGradOperands::list(op));
 }
 
 void mlir::blocksparse::device::emitSimtSpareBlocks(ImplicitLocOpBuilder &host,
                                                     KernelBuilder &kernels,
                                                     PlannedSoftmaxGradOp op) {
-  SoftmaxGradProblem problem(host, op, IRMapping());
-  const RowWalk &walk = problem.getWalk();
-  if (!walk.mayHaveSpareBlocks())
-    return;
-  kernels.launchForEach(host, "softmax_grad_spare", SoftmaxGradOperands::list(op),
-                        walk.valueItems(host),
-                        [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item) {
-                          SoftmaxGradProblem own(b, op, mapping);
-                          own.getWalk().zeroSpare(b, item, own.getResult());
-                        });
+  launchForSpareBlocks<SoftmaxGradProblem>(host, kernels, "softmax_grad_spare", op,
+                                           SoftmaxGradOperands::list(op));
 }
