@@ -61,12 +61,12 @@ func.func @stream(%v: tensor<6x16x16xbf16>, %b: tensor<2x32x64xbf16>, %init: ten
 
 // With k along the rows of the dense operand, 64 values of k come by one copy: block rows 0 to 3, then 4
 // alone. 48 of a stage come by single panels, in as many numbers.
-// CHECK-LABEL: @stream_along_k(
+// CHECK-LABEL: @stream_k_major(
 // CHECK-DAG: %[[R4:.*]] = arith.constant dense<{{\[\[}}0, 3, 8, 0, 0, 4, 0, 0, 18, 131073, 0, 0], [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]]> : tensor<2x12xi32>
 // CHECK-DAG: %[[R1:.*]] = arith.constant dense<{{\[\[}}0, 3, 3, 0, 0, 1, 4, 0, 6, 131073, 0, 0], [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]]> : tensor<2x12xi32>
 // CHECK: planned_dsd {{.*}} stages(%{{.*}}, %{{.*}}, %[[R4]], %{{.*}}, %{{.*}}) outs
 // CHECK: planned_dsd {{.*}} stages(%{{.*}}, %{{.*}}, %[[R1]], %{{.*}}, %{{.*}}) outs
-func.func @stream_along_k(%v: tensor<3x16x16xbf16>, %b: tensor<64x80xbf16>, %init: tensor<32x64xbf16>)
+func.func @stream_k_major(%v: tensor<3x16x16xbf16>, %b: tensor<64x80xbf16>, %init: tensor<32x64xbf16>)
     -> (tensor<32x64xbf16>, tensor<32x64xbf16>) {
   %s = arith.constant dense<[[0, 0, 0, 2, -1], [1, 0, 2, 1, -1]]> : tensor<2x5xi32>
   %e = arith.constant dense<[[1, 0], [4, 1], [0, 2]]> : tensor<3x2xi32>
@@ -135,9 +135,9 @@ func.func @sampled_cluster(%a: tensor<256x40xf16>, %b: tensor<40x384xf16>, %init
   return %0 : tensor<4x128x128xf16>
 }
 
-// Blocks of 32 share the pieces of tiles: two bands of 128 rows, of which the second sticks out of
-// the matrix. Both heads have the same places. Columns of B along k are gathered: 0, 1 and 4 for the
-// first band, 3 for the second.
+// Blocks of 32 share the subtiles of tiles: two row tiles, of which the second sticks out of the
+// matrix. Both heads have the same destinations. Columns of a K-major B are gathered: 0, 1 and 4 for the
+// first row tile, 3 for the second.
 // CHECK-LABEL: @sampled_small(
 // CHECK-DAG: %[[T:.*]] = arith.constant dense<{{\[\[}}65536, -65532, {{[-1, ]*}}, 0, 64, 0, 0, 0, 3, 1, 0], [-65533, {{[-1, ]*}}, 128, 192, 0, 1, 1, 1, 0, 0], [-65533, {{[-1, ]*}}, 128, 192, 0, 0, 1, 1, 0, 0], [65536, -65532, {{[-1, ]*}}, 0, 64, 0, 1, 0, 3, 1, 0]]> : tensor<4x24xi32>
 // CHECK-DAG: %[[W:.*]] = arith.constant dense<[0, 2, 4]> : tensor<3xi32>
@@ -156,7 +156,7 @@ func.func @sampled_small(%a: tensor<2x160x40xf16>, %b: tensor<2x192x40xf16>,
   return %0 : tensor<10x32x32xf16>
 }
 
-// B has its columns across k: A has rows to gather for bands of columns. The second band has blocks in
+// B is MN-major: A has rows to gather for column tiles. The second column tile has blocks in
 // row 0 and 2, the first in 0 and 1. Without either, whole chunks are taken.
 // CHECK-LABEL: @sampled_forms(
 // CHECK-DAG: %[[T0:.*]] = arith.constant dense<{{\[\[}}65536, {{[-1, ]*}}, 0, 64, 0, 0, 0, 2, 1, 0], [131072, {{[-1, ]*}}, 128, 192, 0, 0, 1, 2, 0, 0]]> : tensor<2x24xi32>
@@ -203,7 +203,7 @@ func.func @sampled_rows(%a: tensor<256x40xf16>, %b: tensor<40x192xf16>, %init: t
 }
 
 // The same of blocks of 32, rows 0 and 3 with columns 0 and 2, row 2 with column 1: numbers stand
-// two to a word. With A and B across k, pieces of 64 come whole: rows 0 and 1 of them, and one
+// two to a word. With A and B MN-major, subtiles of 64 come whole: rows 0 and 1 of them, and one
 // column for each of the two workers.
 // CHECK-LABEL: @sampled_small_rows(
 // CHECK-DAG: %[[T0:.*]] = arith.constant dense<{{\[\[}}131072, -1, -1, -1, -1, -1, -1, -1, 196608, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 2, 0, 2], [-65535, -1, -1, -1, -1, -1, -1, -1, -65534, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 1, 1, 0, 1]]> : tensor<2x24xi32>

@@ -1,5 +1,5 @@
-// Factors that lie across k are written transposed first where the tiles of the turned problem save
-// more than that takes.
+// MN-major factors are written transposed first where the tiles of the transposed problem save more
+// than that takes.
 // RUN: blocksparse-opt %s -blocksparse-select-schedule="target=cuda:sm_90a" | FileCheck %s
 // RUN: blocksparse-opt %s -blocksparse-select-schedule="target=cuda:sm_90" | FileCheck %s --check-prefix=OTHER --implicit-check-not=wgmma
 
@@ -10,7 +10,7 @@
 #small = #blocksparse.layout<32x32, grid 64x64, random_balanced(density = 0.25, seed = 1)>
 #heads = #blocksparse.layout<32x32, grid 128x128, random_balanced(density = 0.25, seed = 1)>
 
-// B, A and both lie across k.
+// B, A and both are MN-major.
 // CHECK-LABEL: @large(
 // CHECK: cuda.wgmma_transposed, tile = 128x256, gather = true>
 // CHECK: cuda.wgmma_transposed, tile = 128x256, gather = true>
@@ -37,11 +37,11 @@ func.func @large(%a: tensor<8192x8192xf16>, %b: tensor<8192x8192xf16>, %x: tenso
       tensor<8192x8192xf16, #b32>, tensor<8192x8192xf16, #b32>, tensor<8192x8192xf16, #b32>
 }
 
-// Nothing to turn, nothing to gain from it (blocks of 64, a band), or little.
-// CHECK-LABEL: @not_turned(
+// There is nothing to transpose, nothing to gain from it (blocks of 64, a banded pattern), or little.
+// CHECK-LABEL: @not_transposed(
 // CHECK-COUNT-3: cuda.wgmma,
 // CHECK: cuda.wgmma, tile = 128x256>
-func.func @not_turned(%a: tensor<8192x8192xf16>, %b: tensor<8192x8192xf16>,
+func.func @not_transposed(%a: tensor<8192x8192xf16>, %b: tensor<8192x8192xf16>,
                       %c: tensor<2048x1024xf16>, %d: tensor<1024x2048xf16>)
     -> (tensor<8192x8192xf16, #b32>, tensor<8192x8192xf16, #b64>, tensor<8192x8192xf16, #band>,
         tensor<2048x2048xf16, #small>) {
@@ -57,7 +57,7 @@ func.func @not_turned(%a: tensor<8192x8192xf16>, %b: tensor<8192x8192xf16>,
       tensor<8192x8192xf16, #band>, tensor<2048x2048xf16, #small>
 }
 
-// What all heads share is turned once.
+// A factor that all heads share is transposed once.
 // CHECK-LABEL: @heads(
 // CHECK: cuda.wgmma_transposed,
 // CHECK: cuda.wgmma,

@@ -66,6 +66,22 @@ func.func @others(%a: tensor<64x8xf32>, %b: tensor<8x80xf32>) -> tensor<64x80xf3
   return %2 : tensor<64x80xf32>
 }
 
+// The row kernels take f16, bf16 and f32 in chunks of 16 bytes; scalar kernels take all else.
+// HOPPER-LABEL: @scalar_rows(
+// HOPPER: blocksparse.softmax {{.*}}cuda.simt
+// HOPPER: blocksparse.softmax_grad {{.*}}cuda.simt
+// HOPPER: blocksparse.softmax {{.*}}cuda.rows
+#l20 = #blocksparse.layout<20x20, grid 2x2, dense>
+func.func @scalar_rows(%x: tensor<40x40xf64, #l20>, %y: tensor<40x40xf16, #l20>,
+                       %z: tensor<40x40xf32, #l20>)
+    -> (tensor<40x40xf64, #l20>, tensor<40x40xf16, #l20>, tensor<40x40xf32, #l20>) {
+  %0 = blocksparse.softmax %x : (tensor<40x40xf64, #l20>) -> tensor<40x40xf64, #l20>
+  %1 = blocksparse.softmax_grad %y, %y
+      : (tensor<40x40xf16, #l20>, tensor<40x40xf16, #l20>) -> tensor<40x40xf16, #l20>
+  %2 = blocksparse.softmax %z : (tensor<40x40xf32, #l20>) -> tensor<40x40xf32, #l20>
+  return %0, %1, %2 : tensor<40x40xf64, #l20>, tensor<40x40xf16, #l20>, tensor<40x40xf32, #l20>
+}
+
 // The kernels of stages: panels as wide as the result and the number of workers allow, rows that
 // share a tile by block size and occupancy, and the kernel without stages for all else.
 #wide128 = #blocksparse.layout<128x128, grid 32x32, random(density = 0.3, seed = 1)>
@@ -120,8 +136,8 @@ func.func @bytes(%a: tensor<256x256xi8, #l128>, %b: tensor<256x256xi8>, %s: tens
       : tensor<256x256xi32>, tensor<256x256xi32, #l128>, tensor<48x256xi32>, tensor<256x256xf32>
 }
 
-// A band has its blocks where groups of rows share panels: as good as half full. Small groups of blocks
-// of 16 leave fewer workers idle in the last round of a small product.
+// A banded pattern has its blocks where row groups share panels: as good as half full. Small row groups
+// of blocks of 16 leave fewer workers idle in the last round of a small product.
 // HOPPER-LABEL: @streams(
 // HOPPER: cuda.stream, tile = 384x128, panels = 8, stages = 4, warps = 12>
 // HOPPER: cuda.stream_wgmma, tile = 384x128, panels = 2, stages = 3, warps = 8>
@@ -146,17 +162,17 @@ func.func @streams(%a: tensor<4096x4096xbf16, #sparse16>, %h: tensor<4096x4096xb
       tensor<8192x8192xbf16>
 }
 
-// Blocks of 16 whose dense operand lies along k: stages of whole lines of 64 values where rows share most
+// Blocks of 16 whose dense operand is K-major: stages of whole lines of 64 values where rows share most
 // of them, else of another number of panels. Blocks of 32 are as above.
-// HOPPER-LABEL: @streams_along_k(
+// HOPPER-LABEL: @streams_k_major(
 // HOPPER: cuda.stream, tile = 384x128, panels = 8, panels_per_copy = 4, stages = 4, warps = 12>
 // HOPPER: cuda.stream, tile = 384x128, panels = 8, panels_per_copy = 4, stages = 4, warps = 12>
 // HOPPER: cuda.stream, tile = 384x128, panels = 7, stages = 4, warps = 12>
 // HOPPER: cuda.stream, tile = 384x128, panels = 8, stages = 4, warps = 12>
 // HOPPER: cuda.stream_wgmma, tile = 384x128, panels = 2, stages = 3, warps = 8>
-// AMPERE-LABEL: @streams_along_k(
+// AMPERE-LABEL: @streams_k_major(
 // AMPERE-COUNT-5: cuda.mma
-func.func @streams_along_k(%a: tensor<4096x4096xbf16, #sparse16>,
+func.func @streams_k_major(%a: tensor<4096x4096xbf16, #sparse16>,
                            %r: tensor<4096x4096xbf16, #rare16>,
                            %h: tensor<4096x4096xbf16, #half32>, %b: tensor<4096x4096xbf16>)
     -> (tensor<4096x4096xbf16>, tensor<4096x4096xbf16>, tensor<4096x4096xbf16>,
@@ -214,7 +230,7 @@ func.func @whether_stages(%a: tensor<256x256xf16, #l128>, %b: tensor<256x?xf16>,
       tensor<256x256xf16>, tensor<256x256xf16, #l64>
 }
 
-// Blocks of 64 take wide panels where these leave work for all multiprocessors.
+// Blocks of 64 take wide panels where these leave work for all SMs.
 // AMPERE-LABEL: @wide_panels(
 // AMPERE: cuda.mma, tile = 64x256, stages = 4>
 func.func @wide_panels(%a: tensor<4096x256xf16, #l64x4>, %b: tensor<256x4096xf16>) -> tensor<4096x4096xf16> {
@@ -241,7 +257,7 @@ func.func @rounded(%a: tensor<64x256xf32, #l64x1>, %b: tensor<256x128xf32>) -> (
 #few16 = #blocksparse.layout<16x16, grid 16x16, dense>
 
 // Tiles computed in full against the blocks alone. Random blocks are gathered from any rows (of many,
-// what lies across k is turned first, see select-schedule-transposed.mlir), those of a band come with their
+// factors that are MN-major are transposed first, see select-schedule-transposed.mlir), those of a banded pattern come with their
 // neighbours. Few blocks leave most of a round of tiles idle.
 // HOPPER-LABEL: @sampled_small(
 // HOPPER: cuda.wgmma_transposed, tile = 128x256, gather = true>
@@ -283,8 +299,8 @@ func.func @sampled_small(%a: tensor<8192x1024xf16>, %b: tensor<1024x8192xf16>,
 #local32 = #blocksparse.layout<32x32, grid 256x256, banded(lower = 512, upper = 512)>
 
 // Rows of 64 are gathered for tiles of 128 x 256 but where they are few; those of 128 fill tiles. Of
-// smaller blocks those of a band, and those that stand alone, are not; where k lies across both
-// factors and whole pieces would have to be gathered, blocks of a fiftieth go by themselves.
+// smaller blocks those of a banded pattern, and those that stand alone, are not; where both factors are
+// MN-major and whole subtiles would have to be gathered, blocks of a fiftieth go by themselves.
 // HOPPER-LABEL: @sampled_rows(
 // HOPPER: cuda.wgmma, tile = 128x256, gather = true>
 // HOPPER: cuda.wgmma, tile = 128x256, gather = true>

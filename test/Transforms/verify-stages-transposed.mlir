@@ -1,7 +1,7 @@
-// Work lists of a product whose factors are turned are those of factors along k.
+// Work lists of a product whose factors are transposed first are those of K-major factors.
 // RUN: blocksparse-opt %s -split-input-file -blocksparse-verify-plan -verify-diagnostics
 
-// Block rows 0 and 3 (the words of places hold them), block column 1: B lies across k.
+// Block rows 0 and 3 (in the words of the gathered indices), block column 1: B is MN-major.
 func.func @good(%a: tensor<128x64xf16>, %b: tensor<64x96xf16>, %init: tensor<2x32x32xf16>)
     -> tensor<2x32x32xf16> {
   %l = arith.constant dense<[[0, 0, 1, 0], [0, 3, 1, 1]]> : tensor<2x4xi32>
@@ -19,7 +19,7 @@ func.func @good(%a: tensor<128x64xf16>, %b: tensor<64x96xf16>, %init: tensor<2x3
 
 // -----
 
-// Both lie across it.
+// Both factors are MN-major.
 func.func @good_both(%a: tensor<64x128xf16>, %b: tensor<64x96xf16>, %init: tensor<2x32x32xf16>)
     -> tensor<2x32x32xf16> {
   %l = arith.constant dense<[[0, 0, 1, 0], [0, 3, 1, 1]]> : tensor<2x4xi32>
@@ -74,7 +74,7 @@ func.func @wrong_block_row(%a: tensor<128x64xf16>, %b: tensor<64x96xf16>, %init:
 
 // -----
 
-// Both lie along k: there is no such kernel.
+// Both factors are K-major: there is no such kernel.
 func.func @nothing_to_turn(%a: tensor<128x64xf16>, %b: tensor<96x64xf16>, %init: tensor<2x32x32xf16>)
     -> tensor<2x32x32xf16> {
   %l = arith.constant dense<[[0, 0, 1, 0], [0, 3, 1, 1]]> : tensor<2x4xi32>
@@ -94,7 +94,7 @@ func.func @nothing_to_turn(%a: tensor<128x64xf16>, %b: tensor<96x64xf16>, %init:
 // -----
 
 // The same lists where B is taken as it lies: the transpose is computed, whose rows are columns.
-func.func @not_turned(%a: tensor<128x64xf16>, %b: tensor<64x96xf16>, %init: tensor<2x32x32xf16>)
+func.func @not_transposed(%a: tensor<128x64xf16>, %b: tensor<64x96xf16>, %init: tensor<2x32x32xf16>)
     -> tensor<2x32x32xf16> {
   %l = arith.constant dense<[[0, 0, 1, 0], [0, 3, 1, 1]]> : tensor<2x4xi32>
   %s = arith.constant dense<[[0, 2]]> : tensor<1x2xi32>

@@ -1,5 +1,5 @@
 // Products at the blocks of a pattern on Hopper's tensor cores whose factors are written transposed
-// first where they lie across k: A, B and both, tiles of bands and of any rows, m and n that no tile
+// first where they are MN-major: A, B and both, tiles of neighbouring and of gathered rows, m and n that no tile
 // and k that no stage divides, batches and heads, operands that heads share, operands with gaps.
 // TARGET: cuda:sm_90a
 // REQUIRES: gpu || simulator

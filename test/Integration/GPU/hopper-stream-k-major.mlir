@@ -1,4 +1,4 @@
-// cuda.stream at blocks of 16 whose dense operand lies along k: copies of four panels, or of one.
+// cuda.stream at blocks of 16 whose dense operand is K-major: copies of four panels, or of one.
 // TARGET: cuda:sm_90a
 // REQUIRES: gpu || simulator
 // RUN: %if gpu %{ blocksparse-run %s --all-functions --check --repeat-check --device=cuda %}

@@ -1,5 +1,5 @@
-// The terms of epilogues in the ring of stream kernels: stages with some rows, all rows or one chunk of each
-// owner, inputs too large for a stage, vectors of another type, rows without a block.
+// The staged operands of epilogues in the ring of stream kernels: stages with some rows, all rows or one
+// subtile of each consumer, inputs too large for a stage, vectors of another type, rows without a block.
 // TARGET: cuda:sm_90a
 // REQUIRES: gpu || simulator
 // RUN: %if gpu %{ blocksparse-run %s --all-functions --check --repeat-check --device=cuda %}
@@ -55,7 +55,7 @@ func.func @wgmma_32_transposed_residual(%a: tensor<1024x512xf16, #s1>, %b: tenso
   return %0 : tensor<512x1024xf16>
 }
 
-func.func @wgmma_32_along_k(%a: tensor<832x512xf16, #s0>, %b: tensor<512x512xf16>, %input: tensor<832x512xf16>, %left: tensor<832xf16>, %right: tensor<512xf16>, %bias: tensor<512xf16>) -> tensor<832x512xf16> {
+func.func @wgmma_32_k_major(%a: tensor<832x512xf16, #s0>, %b: tensor<512x512xf16>, %input: tensor<832x512xf16>, %left: tensor<832xf16>, %right: tensor<512xf16>, %bias: tensor<512xf16>) -> tensor<832x512xf16> {
   %0 = blocksparse.bsr_addmm %a, %b input(%input) left_alpha(%left) right_alpha(%right) bias(%bias) {alpha = 0.5 : f64, beta = 2.0 : f64, transpose_b, schedule = #blocksparse.schedule<cuda.stream_wgmma, tile = 384x128, panels = 2, stages = 3, warps = 8>} : (tensor<832x512xf16, #s0>, tensor<512x512xf16>, tensor<832x512xf16>, tensor<832xf16>, tensor<512xf16>, tensor<512xf16>) -> tensor<832x512xf16>
   return %0 : tensor<832x512xf16>
 }
@@ -135,7 +135,7 @@ func.func @mma_16_transposed_out(%a: tensor<1024x512xf16, #s5>, %b: tensor<512x5
   return %0 : tensor<512x1024xf16>
 }
 
-func.func @mma_16_along_k(%a: tensor<800x512xf16, #s3>, %b: tensor<512x512xf16>, %input: tensor<800x512xf16>, %left: tensor<800xf16>, %right: tensor<512xf16>, %bias: tensor<512xf16>) -> tensor<800x512xf16> {
+func.func @mma_16_k_major(%a: tensor<800x512xf16, #s3>, %b: tensor<512x512xf16>, %input: tensor<800x512xf16>, %left: tensor<800xf16>, %right: tensor<512xf16>, %bias: tensor<512xf16>) -> tensor<800x512xf16> {
   %0 = blocksparse.bsr_addmm %a, %b input(%input) left_alpha(%left) right_alpha(%right) bias(%bias) {alpha = 0.5 : f64, beta = 2.0 : f64, transpose_b, schedule = #blocksparse.schedule<cuda.stream, tile = 384x128, panels = 8, stages = 3, warps = 12>} : (tensor<800x512xf16, #s3>, tensor<512x512xf16>, tensor<800x512xf16>, tensor<800xf16>, tensor<512xf16>, tensor<512xf16>) -> tensor<800x512xf16>
   return %0 : tensor<800x512xf16>
 }

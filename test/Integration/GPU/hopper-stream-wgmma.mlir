@@ -228,13 +228,13 @@ func.func @d16_ttt(%a: tensor<640x384xbf16, #s33>, %b: tensor<256x640xbf16>) -> 
   return %0 : tensor<256x384xbf16>
 }
 
-// Panels along k by single copies, and by copies of four the last of which sticks out.
-func.func @d16_single_along_k(%a: tensor<384x416xf16, #s34>, %b: tensor<256x416xf16>) -> tensor<384x256xf16> {
+// K-major panels by single copies, and by copies of four the last of which sticks out.
+func.func @d16_single_k_major(%a: tensor<384x416xf16, #s34>, %b: tensor<256x416xf16>) -> tensor<384x256xf16> {
   %0 = blocksparse.dsd %a, %b {schedule = #blocksparse.schedule<cuda.stream_wgmma, tile = 384x128, panels = 6, stages = 3, warps = 8>, transpose_b} : (tensor<384x416xf16, #s34>, tensor<256x416xf16>) -> tensor<384x256xf16>
   return %0 : tensor<384x256xf16>
 }
 
-func.func @d16_copies_along_k(%a: tensor<384x416xf16, #s35>, %b: tensor<256x416xf16>) -> tensor<384x256xf16> {
+func.func @d16_copies_k_major(%a: tensor<384x416xf16, #s35>, %b: tensor<256x416xf16>) -> tensor<384x256xf16> {
   %0 = blocksparse.dsd %a, %b {schedule = #blocksparse.schedule<cuda.stream_wgmma, tile = 320x128, panels = 8, panels_per_copy = 4, stages = 3, warps = 8>, transpose_b} : (tensor<384x416xf16, #s35>, tensor<256x416xf16>) -> tensor<384x256xf16>
   return %0 : tensor<384x256xf16>
 }
@@ -257,6 +257,6 @@ func.func @d16_addmm(%a: tensor<1008x512xf16, #s38>, %b: tensor<512x512xf16>, %i
 }
 
 func.func @d16_transposed_terms(%a: tensor<1024x512xbf16, #s39>, %b: tensor<512x512xbf16>, %bias: tensor<1024xf32>, %residual: tensor<512x1024xf32>) -> tensor<512x1024xbf16> {
-  %0 = blocksparse.dsd %a, %b bias(%bias) residual(%residual) {activation = #blocksparse.activation<gelu_tanh>, transpose_b, transpose_out, schedule = #blocksparse.schedule<cuda.stream_wgmma, tile = 384x128, panels = 4, stages = 3, warps = 8>} : (tensor<1024x512xbf16, #s39>, tensor<512x512xbf16>, tensor<1024xf32>, tensor<512x1024xf32>) -> tensor<512x1024xbf16>
+  %0 = blocksparse.dsd %a, %b bias(%bias) residual(%residual) {activation = #blocksparse.activation<gelu_tanh>, transpose_b, transpose_out, schedule = #blocksparse.schedule<cuda.stream_wgmma, tile = 384x128, panels = 4, panels_per_copy = 4, stages = 3, warps = 8>} : (tensor<1024x512xbf16, #s39>, tensor<512x512xbf16>, tensor<1024xf32>, tensor<512x1024xf32>) -> tensor<512x1024xbf16>
   return %0 : tensor<512x1024xbf16>
 }

@@ -1,6 +1,6 @@
-// i8 on tensor cores, sums in i32: every order of storage (across k, pairs of bytes go through ldmatrix),
-// blocks from 16 to 128, sizes that are no multiples of the tile or of the block, patterns of run
-// time, split rows. Where a row is no multiple of 16 bytes the scalar kernel runs.
+// i8 on tensor cores, accumulators of i32: every order of storage (pairs of bytes of an MN-major tile go
+// through ldmatrix), blocks from 16 to 128, sizes that are no multiples of the tile or of the block,
+// run-time patterns, split rows. Where a row is no multiple of 16 bytes the scalar kernel runs.
 // RUN: blocksparse-run %s --all-functions --check --repeat-check --poison --target=emulated:sm_80
 // RUN: %if simulator %{ blocksparse-run %s --function=dsd_l16_nnn,dsd_wide_tnn,dsd_batches,sdd_l16_tt,matmul_tt_64 --check --poison --device=simulated --target=cuda:sm_80 %}
 

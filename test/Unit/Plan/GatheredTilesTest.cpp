@@ -58,7 +58,7 @@ TEST(GatheredTiles, FormsAreThoseOfTheFactors) {
   }
 }
 
-TEST(GatheredTiles, FactorsAreTurnedWhereThatIsAskedForAndHelps) {
+TEST(GatheredTiles, FactorsAreTransposedWhereThatIsAskedForAndHelps) {
   for (auto [transposeA, transposeB] : transposes) {
     const SampledFactors operands{transposeA, transposeB}, kMajor{false, true};
     for (BlockShape block : blocks) {
@@ -192,7 +192,7 @@ TEST(GatheredTiles, NarrowerTilesKeepWorkersBusy) {
   const Product small(layoutOf({std::string(16, '1')}), {16, 16},
                       SampledForm::get({16, 16}, {false, true}, true));
   EXPECT_EQ(build(small.view, {}, 1).tiles.size(), 1u);
-  EXPECT_EQ(build(small.view, {}, 132).tiles.size(), 4u); // of a piece each
+  EXPECT_EQ(build(small.view, {}, 132).tiles.size(), 4u); // of a subtile each
 }
 
 void expectEqualShares(const SampledWorkLists &lists, int64_t workers) {

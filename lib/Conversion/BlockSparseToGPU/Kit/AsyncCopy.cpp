@@ -34,9 +34,9 @@ static Value getFirstAddress(ImplicitLocOpBuilder &b, Value memref,
 Value mlir::blocksparse::device::globalAddress(ImplicitLocOpBuilder &b, const MatrixView &matrix,
                                                Value row, Value col) {
   auto metadata = memref::ExtractStridedMetadataOp::create(b, matrix.memref);
-  Value place = Int(b, row) * metadata.getStrides()[0] + Int(b, col) * metadata.getStrides()[1];
+  Value element = Int(b, row) * metadata.getStrides()[0] + Int(b, col) * metadata.getStrides()[1];
   Value bytes = indexConstant(b, getElementBytes(matrix.memref));
-  return Int(b, getFirstAddress(b, matrix.memref, metadata)) + Int(b, place) * bytes;
+  return Int(b, getFirstAddress(b, matrix.memref, metadata)) + Int(b, element) * bytes;
 }
 
 Value mlir::blocksparse::device::globalPointer(ImplicitLocOpBuilder &b, Value address) {
@@ -129,8 +129,8 @@ TileCopy::TileCopy(ImplicitLocOpBuilder &b, const SharedTile &tile, const Factor
     // Rows whose distance is a multiple of the swizzle period have the same swizzle, so the
     // distance becomes a constant.
     int64_t near = down % tile.swizzlePeriod();
-    Value place = tile.offset(b, zero, Int(b, row) + near, chunk);
-    Part part{run,     place,  (down - near) * tile.rowBytes(), /*opensRun=*/lines == 0,
+    Value chunkOffset = tile.offset(b, zero, Int(b, row) + near, chunk);
+    Part part{run,     chunkOffset, (down - near) * tile.rowBytes(), /*opensRun=*/lines == 0,
               Value(), Value()};
     Value down32 = i32Constant(b, down);
     if (geometry.kMajor) {
@@ -192,8 +192,8 @@ void TileCopy::emit(ImplicitLocOpBuilder &b, const SharedMemory &memory, Value o
       else
         source = LLVM::GEPOp::create(b, source.getType(), b.getI8Type(), source,
                                      ArrayRef<LLVM::GEPArg>{distance});
-      NVVM::CpAsyncOp::create(b, memory.at(b, Int(b, offset) + part.place, part.offsetStep), source,
-                              chunkBytes, NVVM::LoadCacheModifierKind::CG,
+      NVVM::CpAsyncOp::create(b, memory.at(b, Int(b, offset) + part.chunkOffset, part.offsetStep),
+                              source, chunkBytes, NVVM::LoadCacheModifierKind::CG,
                               whole ? Value() : getBytes(b, run, part));
     }
   };

@@ -74,8 +74,8 @@ private:
   struct Part {
     /// Index of the chunk's run (i32).
     Value run;
-    /// Byte offset of the chunk in the shared tile: `place` (i32) + `offsetStep`.
-    Value place;
+    /// Byte offset of the chunk in the shared tile: `chunkOffset` (i32) + `offsetStep`.
+    Value chunkOffset;
     int64_t offsetStep;
     /// True if this is the thread's first chunk of its run. Every other chunk is `distance` bytes
     /// after the previous one in global memory.

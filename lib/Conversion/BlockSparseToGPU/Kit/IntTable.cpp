@@ -35,18 +35,18 @@ static Value loadInvariant(ImplicitLocOpBuilder &b, Type type, Value pointer, un
                               /*isNonTemporal=*/false, /*isInvariant=*/true);
 }
 
-Value IntTable::readAt(ImplicitLocOpBuilder &b, Value place) const {
+Value IntTable::readAt(ImplicitLocOpBuilder &b, Value index) const {
   Value pointer =
-      LLVM::GEPOp::create(b, base.getType(), b.getI32Type(), base, ArrayRef<LLVM::GEPArg>{place});
+      LLVM::GEPOp::create(b, base.getType(), b.getI32Type(), base, ArrayRef<LLVM::GEPArg>{index});
   return loadInvariant(b, b.getI32Type(), pointer, 4);
 }
 
 SmallVector<Value> IntTable::read(ImplicitLocOpBuilder &b, Value row, int64_t first,
                                   int64_t number) const {
   Value start = at(b, row);
-  auto load = [&](Type type, int64_t place, unsigned alignment) {
+  auto load = [&](Type type, int64_t index, unsigned alignment) {
     Value pointer = LLVM::GEPOp::create(b, base.getType(), b.getI32Type(), start,
-                                        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(place)});
+                                        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(index)});
     return loadInvariant(b, type, pointer, alignment);
   };
   SmallVector<Value> numbers;

@@ -21,8 +21,8 @@ public:
   int64_t width() const { return cols; }
   /// Returns the fields [first, first + number) of row `row` (i32), each as i32.
   SmallVector<Value> read(ImplicitLocOpBuilder &b, Value row, int64_t first, int64_t number) const;
-  /// Returns the i32 at position `place` (i32) of the table in row-major order.
-  Value readAt(ImplicitLocOpBuilder &b, Value place) const;
+  /// Returns the i32 at position `index` (i32) of the table in row-major order.
+  Value readAt(ImplicitLocOpBuilder &b, Value index) const;
   /// Returns the address (!llvm.ptr<1>) of row `row` (i32).
   Value at(ImplicitLocOpBuilder &b, Value row) const;
 

@@ -92,8 +92,8 @@ SmallVector<Value, 4> MmaTile::loadFragments(ImplicitLocOpBuilder &b, const Shar
   Value base = kMajor ? outer : zero;
   Value start = Int(b, outer) + outerStep;
   Value firstChunk = kMajor ? i32Constant(b, k / 8) : Int(b, start) / 8;
-  Value place = tile.offset(b, base, address.row, Int(b, firstChunk) + address.chunk);
-  Value pointer = memory.at(b, Int(b, offset) + place, rows * tile.rowBytes());
+  Value inTile = tile.offset(b, base, address.row, Int(b, firstChunk) + address.chunk);
+  Value pointer = memory.at(b, Int(b, offset) + inTile, rows * tile.rowBytes());
   return loadMatrices(b, pointer, /*transposed=*/!kMajor);
 }
 
@@ -108,12 +108,12 @@ SmallVector<Value, 4> MmaTile::loadWords(ImplicitLocOpBuilder &b, const SharedMe
   for (int64_t outerHalf = 0; outerHalf < 2; ++outerHalf) {
     Value chunk = Int(b, start) / 4 + (2 * outerHalf);
     chunk = Int(b, chunk) + Int(b, group) / 4;
-    Value place =
+    Value inTile =
         Int(b, tile.offset(b, i32Constant(b, 0), row, chunk)) + Int(b, group) % 4 * wordBytes;
     for (int64_t kHalf = 0; kHalf < 2; ++kHalf) {
       // Rows whose distance is a multiple of 4 have the same swizzle.
       int64_t rows = kind.sliceDepth() * slice + 4 * kHalf;
-      Value pointer = memory.at(b, Int(b, offset) + place, rows * tile.rowBytes());
+      Value pointer = memory.at(b, Int(b, offset) + inTile, rows * tile.rowBytes());
       words[isA ? outerHalf + 2 * kHalf : 2 * outerHalf + kHalf] =
           LLVM::LoadOp::create(b, b.getI32Type(), pointer, wordBytes);
     }
@@ -126,9 +126,9 @@ SmallVector<Value, 4> MmaTile::loadBytes(ImplicitLocOpBuilder &b, const SharedMe
                                          const SharedTile &tile, Value offset, Value outer,
                                          int64_t outerStep, int64_t slice) const {
   Value start = Int(b, outer) + outerStep;
-  Value place = tile.offset(b, i32Constant(b, 0), getByteRow(b, lane), Int(b, start) / 16);
+  Value inTile = tile.offset(b, i32Constant(b, 0), getByteRow(b, lane), Int(b, start) / 16);
   int64_t rows = kind.sliceDepth() * slice;
-  Value pointer = memory.at(b, Int(b, offset) + place, rows * tile.rowBytes());
+  Value pointer = memory.at(b, Int(b, offset) + inTile, rows * tile.rowBytes());
   return loadMatrices(b, pointer, /*transposed=*/true);
 }
 
@@ -247,11 +247,11 @@ void MmaTile::storeAccumulators(ImplicitLocOpBuilder &b, const SharedMemory &mem
         // The two accumulators stored together are neighbours in one fragment, or have the same
         // position in a fragment of even and in one of odd columns.
         int64_t even = colPairs ? j / 2 * 2 : j, inner = j - even;
-        int64_t place = 4 * (i * tilesN + even) + 2 * half + inner;
+        int64_t first = 4 * (i * tilesN + even) + 2 * half + inner;
         Value pair = LLVM::PoisonOp::create(b, VectorType::get(2, kind.sum()));
         for (int64_t e = 0; e < 2; ++e)
           pair = LLVM::InsertElementOp::create(
-              b, pair, accumulators[place + (colPairs ? 4 : 1) * e], i32Constant(b, e));
+              b, pair, accumulators[first + (colPairs ? 4 : 1) * e], i32Constant(b, e));
         int64_t down = 16 * i + (rowPairs ? 1 : 8) * half;
         int64_t step = down * accumulatorRowBytes() + (8 * even + 2 * inner) * 4;
         memory.store(b, pair, Int(b, start) + step, /*alignment=*/8);

@@ -66,7 +66,7 @@ void setTensorMapArguments(gpu::GPUFuncOp kernel, int64_t count);
 /// first.
 enum class CacheUse { Again, Once };
 
-/// Starts the TMA load of the box at `place` to shared memory at address `shared` (i32), whose
+/// Starts the TMA load of the box at `coord` to shared memory at address `shared` (i32), whose
 /// completed bytes count down the mbarrier `barrier` (!llvm.ptr<3>). With `cluster` above 1, the
 /// load is a multicast: all CTAs of a cluster of that size receive the box at the same address, and
 /// each counts at its own barrier. One thread calls it, after expect-tx for the box.bytes() bytes
@@ -75,7 +75,7 @@ void emitTensorLoad(ImplicitLocOpBuilder &b, Value map, TensorBox box, const Ten
                     Value shared, Value barrier, int64_t cluster = 1,
                     CacheUse use = CacheUse::Again);
 
-/// Starts the TMA store of a box of the first form from shared memory to `place`. One thread calls
+/// Starts the TMA store of a box of the first form from shared memory to `coord`. One thread calls
 /// it, after a proxy fence of the threads that wrote the box and a barrier; emitCommitStores must
 /// follow.
 void emitTensorStore(ImplicitLocOpBuilder &b, Value map, const TensorCoord &coord, Value shared);

@@ -23,7 +23,7 @@ Throttle Throttle::create(ImplicitLocOpBuilder &b, int64_t blocks) {
   auto kernels = b.getInsertionBlock()->getParentOp()->getParentOfType<gpu::GPUModuleOp>();
   std::string name;
   for (int number = 0; name.empty() || kernels.lookupSymbol(name); ++number)
-    name = "pace" + std::to_string(number);
+    name = "throttle" + std::to_string(number);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(kernels.getBody());

@@ -254,13 +254,13 @@ void DSDWork::emit(ImplicitLocOpBuilder &b, const MmaProduct &product, const Epi
     reduction.getStep = step;
     product.emitReduction(b, reduction);
     // The tables are read again, because the accumulators needed the registers meanwhile.
-    DSDWork place(b, view, number);
+    DSDWork work(b, view, number);
     if (!partials)
-      return place.emitFinal(b, product, epilogue, wide);
-    Value split = indexLess(b, indexConstant(b, -1), place.slot);
-    emitIf(b, split, [&](ImplicitLocOpBuilder &b) { place.emitPartial(b, product, partials); });
-    Value whole = indexLess(b, place.slot, indexConstant(b, 0));
-    emitIf(b, whole, [&](ImplicitLocOpBuilder &b) { place.emitFinal(b, product, epilogue, wide); });
+      return work.emitFinal(b, product, epilogue, wide);
+    Value split = indexLess(b, indexConstant(b, -1), work.slot);
+    emitIf(b, split, [&](ImplicitLocOpBuilder &b) { work.emitPartial(b, product, partials); });
+    Value whole = indexLess(b, work.slot, indexConstant(b, 0));
+    emitIf(b, whole, [&](ImplicitLocOpBuilder &b) { work.emitFinal(b, product, epilogue, wide); });
   });
 }
 

@@ -280,8 +280,8 @@ static void storeWide(ImplicitLocOpBuilder &b, MutableArrayRef<Value> elements, 
     Value packed = LLVM::PoisonOp::create(b, vectorType);
     for (int64_t i = 0; i < perStore; ++i)
       packed = LLVM::InsertElementOp::create(b, packed, elements[first + i], i32Constant(b, i));
-    Value place = Int(b, address) + (first * bytes);
-    LLVM::StoreOp::create(b, packed, globalPointer(b, place),
+    Value target = Int(b, address) + (first * bytes);
+    LLVM::StoreOp::create(b, packed, globalPointer(b, target),
                           /*alignment=*/std::min<int64_t>(perStore * bytes, 16));
   }
 }
@@ -315,8 +315,8 @@ void MmaProduct::emitGroup(ImplicitLocOpBuilder &b, const ResultTile &result, Fi
     emitLoop(b, indexConstant(b, 0), count, indexConstant(b, 1),
              [&](ImplicitLocOpBuilder &b, Value i) {
                Value step = arith::IndexCastOp::create(b, b.getI32Type(), i);
-               Value place = Int(b, offset) + Int(b, step) * 4;
-               Value sum = memory->load(b, kind.sum(), place, /*alignment=*/4);
+               Value element = Int(b, offset) + Int(b, step) * 4;
+               Value sum = memory->load(b, kind.sum(), element, /*alignment=*/4);
                Value at = Int(b, outCol) + i;
                result.matrix.store(b, finish(b, sum, outRow, at), outRow, at);
              });
@@ -332,11 +332,11 @@ void MmaProduct::emitResult(ImplicitLocOpBuilder &b, const ResultTile &result,
   Value first = toIndex(b, thread);
   emitLoop(b, first, indexConstant(b, shape.m * groups), indexConstant(b, shape.threads()),
            [&](ImplicitLocOpBuilder &b, Value number) {
-             Value place = arith::IndexCastOp::create(b, b.getI32Type(), number);
-             Value row = Int(b, place) / groups, group = Int(b, place) % groups;
+             Value item = arith::IndexCastOp::create(b, b.getI32Type(), number);
+             Value row = Int(b, item) / groups, group = Int(b, item) % groups;
              if (result.rowsFastest) {
-               group = Int(b, place) / shape.m;
-               row = Int(b, place) % shape.m;
+               group = Int(b, item) / shape.m;
+               row = Int(b, item) % shape.m;
              }
              emitGroup(b, result, finish, row, Int(b, group) * groupSize);
            });

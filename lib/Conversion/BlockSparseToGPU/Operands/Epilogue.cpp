@@ -63,15 +63,15 @@ Value mlir::blocksparse::device::emitActivation(ImplicitLocOpBuilder &b, Activat
 }
 
 //===----------------------------------------------------------------------===//
-// Terms
+// Operands
 //===----------------------------------------------------------------------===//
 
-/// The operands in the order in which kernels receive them.
-static constexpr Epilogue::Term inOperandOrder[] = {
+/// Lists the operands in the order in which kernels receive them.
+static constexpr Epilogue::Operand inOperandOrder[] = {
     Epilogue::Input, Epilogue::LeftAlpha, Epilogue::RightAlpha, Epilogue::Bias, Epilogue::Residual};
 
-Value Epilogue::operandOf(PlannedDSDOp op, Term term) {
-  switch (term) {
+Value Epilogue::operandOf(PlannedDSDOp op, Operand which) {
+  switch (which) {
   case LeftAlpha:
     return op.getLeftAlpha();
   case RightAlpha:
@@ -88,7 +88,7 @@ Value Epilogue::operandOf(PlannedDSDOp op, Term term) {
 
 SmallVector<Value> Epilogue::operands(PlannedDSDOp op) {
   return presentOperands(
-      llvm::map_to_vector(inOperandOrder, [&](Term term) { return operandOf(op, term); }));
+      llvm::map_to_vector(inOperandOrder, [&](Operand which) { return operandOf(op, which); }));
 }
 
 SmallVector<Value> Epilogue::operands(PlannedMatmulOp op) {
@@ -109,10 +109,10 @@ bool Epilogue::isTrivial(PlannedMatmulOp op) {
 }
 
 /// Returns the axes of an operand. The axis of a vector is its last one.
-static DenseAxes axesOf(Epilogue::Term term, int64_t rank) {
-  if (term == Epilogue::LeftAlpha)
+static DenseAxes axesOf(Epilogue::Operand which, int64_t rank) {
+  if (which == Epilogue::LeftAlpha)
     return DenseAxes::ofRowVectors(rank);
-  if (term == Epilogue::RightAlpha || term == Epilogue::Bias)
+  if (which == Epilogue::RightAlpha || which == Epilogue::Bias)
     return DenseAxes::ofColumnVectors(rank);
   return DenseAxes::ofMatrices(rank);
 }
@@ -123,23 +123,23 @@ static Epilogue::OperandKind kindOf(MemRefType type, DenseAxes axes) {
   return axes.row < 0 ? Epilogue::OperandKind::Column : Epilogue::OperandKind::Matrix;
 }
 
-std::optional<Epilogue::OperandKind> Epilogue::kindOf(PlannedDSDOp op, Term term) {
-  Value operand = operandOf(op, term);
+std::optional<Epilogue::OperandKind> Epilogue::kindOf(PlannedDSDOp op, Operand which) {
+  Value operand = operandOf(op, which);
   if (!operand)
     return std::nullopt;
   auto type = cast<MemRefType>(operand.getType());
-  return ::kindOf(type, axesOf(term, type.getRank()));
+  return ::kindOf(type, axesOf(which, type.getRank()));
 }
 
 /// Adds an operand, which may be null.
-void Epilogue::bind(ImplicitLocOpBuilder &b, Term term, Value operand, bool headsBehindRows) {
+void Epilogue::bind(ImplicitLocOpBuilder &b, Operand which, Value operand, bool headsBehindRows) {
   if (!operand)
     return;
   auto type = cast<MemRefType>(operand.getType());
-  DenseAxes axes = axesOf(term, type.getRank());
+  DenseAxes axes = axesOf(which, type.getRank());
   if (headsBehindRows)
     std::swap(axes.head, axes.row);
-  terms[term] = BoundOperand{DenseView::get(b, operand, axes), ::kindOf(type, axes)};
+  bound[which] = BoundOperand{DenseView::get(b, operand, axes), ::kindOf(type, axes)};
 }
 
 void Epilogue::bind(std::optional<ActivationAttr> attr) {
@@ -153,8 +153,8 @@ Epilogue Epilogue::get(ImplicitLocOpBuilder &b, PlannedDSDOp op, const IRMapping
   Epilogue epilogue;
   epilogue.formula.alpha = op.getAlpha().convertToDouble();
   epilogue.formula.beta = op.getBeta().convertToDouble();
-  for (Term term : inOperandOrder)
-    epilogue.bind(b, term, mapOperand(mapping, operandOf(op, term)));
+  for (Operand which : inOperandOrder)
+    epilogue.bind(b, which, mapOperand(mapping, operandOf(op, which)));
   epilogue.bind(op.getActivation());
   return epilogue;
 }
@@ -176,13 +176,13 @@ namespace {
 struct ElementEmitter {
   ImplicitLocOpBuilder &b;
   Type type;
-  const std::array<std::optional<Epilogue::BoundOperand>, Epilogue::numOperands> &terms;
-  function_ref<Value(Epilogue::Term)> element;
+  const std::array<std::optional<Epilogue::BoundOperand>, Epilogue::numOperands> &bound;
+  function_ref<Value(Epilogue::Operand)> element;
   Value hasProducts;
   function_ref<Value(Value)> activation;
 
-  bool has(Epilogue::Term term) const { return terms[term].has_value(); }
-  Value load(Epilogue::Term term) const { return convertElement(b, element(term), type); }
+  bool has(Epilogue::Operand which) const { return bound[which].has_value(); }
+  Value load(Epilogue::Operand which) const { return convertElement(b, element(which), type); }
   Value zero() const { return zeroElement(b, type); }
   Value scale(double factor, Value t) const {
     return mulNumbers(b, numberConstant(b, type, factor), t);
@@ -199,15 +199,15 @@ struct ElementEmitter {
 } // namespace
 
 Value Epilogue::combine(ImplicitLocOpBuilder &b, Value sum, Value hasProducts,
-                        function_ref<Value(Term)> element, Accuracy accuracy) const {
+                        function_ref<Value(Operand)> element, Accuracy accuracy) const {
   auto activate = [&](Value t) { return emitActivation(b, activation, slope, t, accuracy); };
-  return formula.emit(ElementEmitter{b, sum.getType(), terms, element, hasProducts, activate}, sum);
+  return formula.emit(ElementEmitter{b, sum.getType(), bound, element, hasProducts, activate}, sum);
 }
 
 Value Epilogue::apply(ImplicitLocOpBuilder &b, Value sum, Value hasProducts,
                       const StoredPosition &position) const {
-  return combine(b, sum, hasProducts, [&](Term term) {
-    MatrixView matrix = terms[term]->view.matrix(b, position.batch, position.head);
+  return combine(b, sum, hasProducts, [&](Operand which) {
+    MatrixView matrix = bound[which]->view.matrix(b, position.batch, position.head);
     return matrix.load(b, position.row, position.col);
   });
 }

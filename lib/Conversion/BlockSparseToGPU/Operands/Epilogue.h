@@ -45,7 +45,7 @@ public:
   Value apply(ImplicitLocOpBuilder &b, Value sum, Value hasProducts,
               const StoredPosition &position) const;
 
-  using Term = EpilogueFormula::Operand;
+  using Operand = EpilogueFormula::Operand;
   using enum EpilogueFormula::Operand;
   static constexpr int64_t numOperands = EpilogueFormula::numOperands;
   /// Says what the elements of an operand depend on, in the matrix of a batch and a head: the row,
@@ -53,29 +53,29 @@ public:
   enum class OperandKind { Row, Column, Matrix };
   /// Returns what the elements of an operand depend on, as far as types tell. Nothing if the
   /// epilogue of the operation lacks the operand.
-  static std::optional<OperandKind> kindOf(PlannedDSDOp op, Term term);
+  static std::optional<OperandKind> kindOf(PlannedDSDOp op, Operand which);
   /// Describes an operand that the epilogue has.
   struct BoundOperand {
     DenseView view;
     OperandKind kind;
   };
   /// Returns an operand; nothing if the epilogue lacks it.
-  const std::optional<BoundOperand> &getOperandOf(Term term) const { return terms[term]; }
+  const std::optional<BoundOperand> &getOperandOf(Operand which) const { return bound[which]; }
   /// Returns the element of the result from its accumulator `sum`. `element` returns the elements
   /// of the operands that the epilogue has; `hasProducts` is as in apply.
   Value combine(ImplicitLocOpBuilder &b, Value sum, Value hasProducts,
-                function_ref<Value(Term)> element, Accuracy accuracy = Accuracy::Full) const;
+                function_ref<Value(Operand)> element, Accuracy accuracy = Accuracy::Full) const;
 
 private:
   /// Returns an operand, or null; null also for an input that is multiplied by 0.
-  static Value operandOf(PlannedDSDOp op, Term term);
-  void bind(ImplicitLocOpBuilder &b, Term term, Value operand, bool headsBehindRows = false);
+  static Value operandOf(PlannedDSDOp op, Operand which);
+  void bind(ImplicitLocOpBuilder &b, Operand which, Value operand, bool headsBehindRows = false);
   void bind(std::optional<ActivationAttr> activation);
 
   EpilogueFormula formula;
   ActivationKind activation = ActivationKind::None;
   double slope = 0;
-  std::array<std::optional<BoundOperand>, numOperands> terms;
+  std::array<std::optional<BoundOperand>, numOperands> bound;
 };
 
 /// Returns act(x) of a float; of an integer only relu. act(-infinity) is the limit, 0, of

@@ -21,9 +21,9 @@ using namespace mlir::blocksparse::device;
 
 using OperandKind = Epilogue::OperandKind;
 
-/// Returns `place` (i32) as an index, clamped to 0 .. `last`.
-static Value clampTo(ImplicitLocOpBuilder &b, Value place, Value last) {
-  return indexMax(b, indexMin(b, toIndex(b, place), last), indexConstant(b, 0));
+/// Returns `number` (i32) as an index, clamped to 0 .. `last`.
+static Value clampTo(ImplicitLocOpBuilder &b, Value number, Value last) {
+  return indexMax(b, indexMin(b, toIndex(b, number), last), indexConstant(b, 0));
 }
 
 static Value lastOf(ImplicitLocOpBuilder &b, Value size) { return Int(b, size) - 1; }
@@ -62,14 +62,14 @@ WarpTilePosition WarpTilePosition::ofWarp(ImplicitLocOpBuilder &b, Value thread)
 
 FragmentEpilogue::FragmentEpilogue(ImplicitLocOpBuilder &b, const Epilogue &epilogue,
                                    const WarpTilePosition &warpTile, int64_t fragments,
-                                   int64_t registers, OperandSet given)
+                                   int64_t registers, OperandSet staged)
     : epilogue(&epilogue), warpTile(warpTile), fragments(fragments) {
-  group = Int(b, warpTile.lane) / 4;
+  groupId = Int(b, warpTile.lane) / 4;
   pair = Int(b, warpTile.lane) % 4 * 2;
-  for (int64_t term = 0; term < Epilogue::numOperands; ++term)
+  for (int64_t which = 0; which < Epilogue::numOperands; ++which)
     if (const std::optional<Epilogue::BoundOperand> &view =
-            epilogue.getOperandOf(static_cast<Term>(term)))
-      addOperand(b, static_cast<Term>(term), *view, given.test(term));
+            epilogue.getOperandOf(static_cast<Epilogue::Operand>(which)))
+      addOperand(b, static_cast<Epilogue::Operand>(which), *view, staged.test(which));
   Value paired = arith::ConstantIntOp::create(b, b.getI1Type(), 1);
   int64_t perFragment = 0;
   for (const Operand &operand : operands) {
@@ -85,21 +85,21 @@ FragmentEpilogue::FragmentEpilogue(ImplicitLocOpBuilder &b, const Epilogue &epil
   whole = arith::IndexCastOp::create(b, b.getI32Type(), whole);
   whole = arith::ShRSIOp::create(b, whole, i32Constant(b, 4));
   pairFragments = arith::SelectOp::create(b, paired, whole, i32Constant(b, 0));
-  if (given.test(Epilogue::Input))
+  if (staged.test(Epilogue::Input))
     registers -= fragmentAccumulators / 2;
   depth = std::max<int64_t>(registers / perFragment - 1, 0);
   loadUntil(b, depth);
 }
 
-void FragmentEpilogue::addOperand(ImplicitLocOpBuilder &b, Term term,
-                                  const Epilogue::BoundOperand &view, bool given) {
+void FragmentEpilogue::addOperand(ImplicitLocOpBuilder &b, Epilogue::Operand which,
+                                  const Epilogue::BoundOperand &view, bool staged) {
   Operand operand;
-  operand.term = term;
-  operand.given = given;
+  operand.which = which;
+  operand.staged = staged;
   operand.kind = kindAmongAccumulators(view.kind, warpTile.transposed);
   operand.matrix = view.view.matrix(b, warpTile.batch, warpTile.head);
   operand.element = operand.matrix.elementType();
-  if (given) {
+  if (staged) {
     operands.push_back(std::move(operand));
     return;
   }
@@ -117,7 +117,7 @@ void FragmentEpilogue::addOperand(ImplicitLocOpBuilder &b, Term term,
 
 /// Returns the row of the thread among rows 0-7 (half 0) or 8-15 (half 1) of the warpTile.
 Value FragmentEpilogue::rowOf(ImplicitLocOpBuilder &b, int64_t half) const {
-  return Int(b, warpTile.row) + group + (8 * half);
+  return Int(b, warpTile.row) + groupId + (8 * half);
 }
 
 Value FragmentEpilogue::hasPairs(ImplicitLocOpBuilder &b, const Operand &operand) const {
@@ -142,7 +142,7 @@ void FragmentEpilogue::startPairs(ImplicitLocOpBuilder &b, Operand &operand) con
     if (operand.exchanged) {
       Value first = Int(b, warpTile.row) + pair + (8 * half);
       row = clampTo(b, first, Int(b, warpTile.rows) - 2);
-      col = Int(b, warpTile.col) + group;
+      col = Int(b, warpTile.col) + groupId;
     } else {
       row = operand.isMatrix() ? clampTo(b, rowOf(b, half), lastOf(b, warpTile.rows))
                                : indexConstant(b, 0);
@@ -175,11 +175,11 @@ std::array<Value, 2> FragmentEpilogue::loadStaged(ImplicitLocOpBuilder &b, const
   Type type = b.getF32Type();
   if (!ofRow)
     type = VectorType::get(2, type);
-  Value place = Int(b, first) + Int(b, ofRow ? group : pair) * bytes;
+  Value start = Int(b, first) + Int(b, ofRow ? groupId : pair) * bytes;
   std::array<Value, 2> loaded;
   for (int64_t half = 0; half < 2; ++half) {
     int64_t element = 8 * half + (ofRow ? 0 : fragment * number);
-    Value address = sharedPointer(b, Int(b, place) + (bytes * element));
+    Value address = sharedPointer(b, Int(b, start) + (bytes * element));
     loaded[half] = LLVM::LoadOp::create(b, type, address, ofRow ? bytes : 2 * bytes);
   }
   return loaded;
@@ -190,8 +190,8 @@ Value FragmentEpilogue::loadApart(ImplicitLocOpBuilder &b, const Operand &operan
   int64_t rowHalf = operand.isMatrix() ? load % 2 : 0;
   int64_t colHalf = operand.isMatrix() ? load / 2 : load;
   Value row = operand.exchanged ? Int(b, warpTile.row) + pair + (8 * rowHalf) : rowOf(b, rowHalf);
-  Value col =
-      Int(b, warpTile.col) + (operand.exchanged ? group : pair) + (fragment * number + 8 * colHalf);
+  Value col = Int(b, warpTile.col) + (operand.exchanged ? groupId : pair) +
+              (fragment * number + 8 * colHalf);
   Value elements = LLVM::PoisonOp::create(b, VectorType::get(2, operand.element));
   for (int64_t i = 0; i < 2; ++i) {
     Value next = i32Constant(b, i);
@@ -223,8 +223,8 @@ FragmentEpilogue::Loaded FragmentEpilogue::load(ImplicitLocOpBuilder &b, int64_t
       ImplicitLocOpBuilder b(loc, builder);
       FragmentEpilogue apart = *this;
       if (!asPairs)
-        for (Value *place : {&apart.warpTile.row, &apart.warpTile.col, &apart.group, &apart.pair})
-          *place = makeOpaque(b, *place);
+        for (Value *index : {&apart.warpTile.row, &apart.warpTile.col, &apart.groupId, &apart.pair})
+          *index = makeOpaque(b, *index);
       Loaded loaded;
       for (const Operand &operand : operands)
         for (int64_t load = 0; load < operand.loads(); ++load)
@@ -258,9 +258,9 @@ static Value exchangePair(ImplicitLocOpBuilder &b, Value elements) {
 }
 
 void FragmentEpilogue::finish(ImplicitLocOpBuilder &b, int64_t number,
-                              MutableArrayRef<Value> accumulators, const StagedOperands &given) {
-  // places[operand] is the index of the first pair of the operand in `loaded`.
-  SmallVector<int64_t> places(Epilogue::numOperands, 0);
+                              MutableArrayRef<Value> accumulators, const StagedOperands &staged) {
+  // firstLoads[operand] is the index of the first pair of the operand in `loaded`.
+  SmallVector<int64_t> firstLoads(Epilogue::numOperands, 0);
   SmallVector<const Operand *> ofOperand(Epilogue::numOperands, nullptr);
   std::array<std::array<Value, 2>, Epilogue::numOperands> vectors;
   Loaded loaded;
@@ -270,31 +270,31 @@ void FragmentEpilogue::finish(ImplicitLocOpBuilder &b, int64_t number,
     ahead.erase(ahead.begin());
     first = number + 1;
   }
-  int64_t place = 0;
+  int64_t nextLoad = 0;
   for (const Operand &operand : operands) {
-    ofOperand[operand.term] = &operand;
-    places[operand.term] = place;
-    if (operand.given && !operand.isMatrix())
-      vectors[operand.term] = loadStaged(b, operand, given.vectors[operand.term], number);
-    for (int64_t load = 0; load < operand.loads(); ++load, ++place)
+    ofOperand[operand.which] = &operand;
+    firstLoads[operand.which] = nextLoad;
+    if (operand.staged && !operand.isMatrix())
+      vectors[operand.which] = loadStaged(b, operand, staged.vectors[operand.which], number);
+    for (int64_t load = 0; load < operand.loads(); ++load, ++nextLoad)
       if (operand.exchanged)
-        loaded[place] = exchangePair(b, loaded[place]);
+        loaded[nextLoad] = exchangePair(b, loaded[nextLoad]);
   }
   Value always = arith::ConstantIntOp::create(b, b.getI1Type(), 1);
   for (int64_t sum = 0; sum < fragmentAccumulators; ++sum) {
     int64_t matrix = sum / 2;
-    auto element = [&](Term term) -> Value {
-      const Operand &operand = *ofOperand[term];
+    auto element = [&](Epilogue::Operand which) -> Value {
+      const Operand &operand = *ofOperand[which];
       if (operand.kind == OperandKind::Row)
-        return (operand.given ? vectors[term] : operand.ofRow)[matrix % 2];
+        return (operand.staged ? vectors[which] : operand.ofRow)[matrix % 2];
       Value elements;
-      if (!operand.given)
-        elements = loaded[places[term] + (operand.isMatrix() ? matrix : matrix / 2)];
+      if (!operand.staged)
+        elements = loaded[firstLoads[which] + (operand.isMatrix() ? matrix : matrix / 2)];
       else if (operand.isMatrix())
         elements =
-            LLVM::BitcastOp::create(b, VectorType::get(2, operand.element), given.input[matrix]);
+            LLVM::BitcastOp::create(b, VectorType::get(2, operand.element), staged.input[matrix]);
       else
-        elements = vectors[term][matrix / 2];
+        elements = vectors[which][matrix / 2];
       return LLVM::ExtractElementOp::create(b, elements, i32Constant(b, sum % 2));
     };
     accumulators[sum] = epilogue->combine(b, accumulators[sum], always, element, Accuracy::Rounded);
@@ -308,12 +308,12 @@ void FragmentEpilogue::finish(ImplicitLocOpBuilder &b, int64_t number,
 void mlir::blocksparse::device::prefetchOperands(ImplicitLocOpBuilder &b, const Epilogue &epilogue,
                                                  const WarpTilePosition &warpTile, Value thread,
                                                  int64_t threads, int64_t rows, int64_t cols,
-                                                 OperandSet given) {
+                                                 OperandSet staged) {
   constexpr int64_t lineBytes = 128;
-  for (int64_t term = 0; term < Epilogue::numOperands; ++term) {
+  for (int64_t which = 0; which < Epilogue::numOperands; ++which) {
     const std::optional<Epilogue::BoundOperand> &view =
-        epilogue.getOperandOf(static_cast<Epilogue::Term>(term));
-    if (!view || view->kind != OperandKind::Matrix || given.test(term))
+        epilogue.getOperandOf(static_cast<Epilogue::Operand>(which));
+    if (!view || view->kind != OperandKind::Matrix || staged.test(which))
       continue;
     MatrixView matrix = view->view.matrix(b, warpTile.batch, warpTile.head);
     int64_t bytes = matrix.elementType().getIntOrFloatBitWidth() / 8;
@@ -326,9 +326,9 @@ void mlir::blocksparse::device::prefetchOperands(ImplicitLocOpBuilder &b, const 
       start = Int(b, start) * perLine;
       Value outer = b.createOrFold<arith::DivUIOp>(number, indexConstant(b, perRow));
       Value row = warpTile.transposed ? start : outer, col = warpTile.transposed ? outer : start;
-      auto clamp = [&](Value first, Value place, Value size) {
-        place = indexMin(b, Int(b, toIndex(b, first)) + place, lastOf(b, size));
-        return indexMax(b, place, indexConstant(b, 0));
+      auto clamp = [&](Value first, Value offset, Value size) {
+        Value index = indexMin(b, Int(b, toIndex(b, first)) + offset, lastOf(b, size));
+        return indexMax(b, index, indexConstant(b, 0));
       };
       Value address =
           addressOf(b, matrix, warpTile.transposed, clamp(warpTile.row, row, warpTile.rows),

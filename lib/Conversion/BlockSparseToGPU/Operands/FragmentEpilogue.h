@@ -44,7 +44,7 @@ struct WarpTilePosition {
   /// True if the accumulators belong to the transposed result.
   bool transposed = false;
 
-  /// Returns the warpTile of a warp, given that this is the part of a warpgroup: each of its warps
+  /// Returns the warp tile of a warp, given that this is the part of a warpgroup: each of its warps
   /// has 16 rows. `thread` (i32) is the index of the thread in the warpgroup.
   WarpTilePosition ofWarp(ImplicitLocOpBuilder &b, Value thread) const;
 };
@@ -53,17 +53,17 @@ struct WarpTilePosition {
 /// accumulators. If `transposed` is true, those are the columns and rows of the result.
 Epilogue::OperandKind kindAmongAccumulators(Epilogue::OperandKind kind, bool transposed);
 
-/// Holds a set of operands: bit i for Epilogue::Term i.
+/// Holds a set of operands: bit i for Epilogue::Operand i.
 using OperandSet = std::bitset<Epilogue::numOperands>;
 
 /// Describes the operands of a fragment that are in shared memory already.
 struct StagedOperands {
   /// Bytes of an element of a vector in shared memory: f32.
   static constexpr int64_t elementBytes = 4;
-  /// The four pairs (i32) of the input, if the input is given.
+  /// The four pairs (i32) of the input, if the input is staged.
   SmallVector<Value, 4> input;
-  /// Addresses (i32) of the given operands with an element for each row or column of the
-  /// accumulators: the address of the f32 of the first row or column of the warpTile.
+  /// Addresses (i32) of the staged operands with an element for each row or column of the
+  /// accumulators: the address of the f32 of the first row or column of the warp tile.
   std::array<Value, Epilogue::numOperands> vectors;
 };
 
@@ -75,30 +75,28 @@ public:
   static constexpr int64_t fragmentAccumulators = 8;
 
   /// Starts the loads of the first of `fragments` fragments. At most `registers` registers hold
-  /// loaded operands, but at least those that one fragment needs. The operands `given`, which may
+  /// loaded operands, but at least those that one fragment needs. The operands `staged`, which may
   /// be the input and vectors, are not loaded here.
   FragmentEpilogue(ImplicitLocOpBuilder &b, const Epilogue &epilogue,
                    const WarpTilePosition &warpTile, int64_t fragments, int64_t registers,
-                   OperandSet given = {});
+                   OperandSet staged = {});
 
   /// Replaces the accumulators of fragment `number` by the values to store. Must be called for one
   /// fragment after another.
   void finish(ImplicitLocOpBuilder &b, int64_t number, MutableArrayRef<Value> accumulators,
-              const StagedOperands &given = {});
+              const StagedOperands &staged = {});
 
 private:
-  using Term = Epilogue::Term;
-
   /// Describes an operand of the epilogue and how its elements are loaded.
   struct Operand {
-    Term term;
+    Epilogue::Operand which;
     Epilogue::OperandKind kind;
     MatrixView matrix;
     Type element;
     /// True if pairs run along the rows of the accumulators and are exchanged by movmatrix.
     bool exchanged = false;
-    /// True if the operand is given to `finish`.
-    bool given = false;
+    /// True if the operand is in shared memory when `finish` is called.
+    bool staged = false;
     /// Elements of a Row operand, for both rows.
     std::array<Value, 2> ofRow;
     /// Addresses (!llvm.ptr<1>) of the first pair, of both rows or of one. Null if elements are
@@ -111,20 +109,20 @@ private:
     int64_t elementBytes() const { return element.getIntOrFloatBitWidth() / 8; }
     /// Returns the number of loads of a fragment, in the order [columns 0-7, 8-15][rows 0-7, 8-15].
     int64_t loads() const {
-      return given || kind == Epilogue::OperandKind::Row ? 0 : isMatrix() ? 4 : 2;
+      return staged || kind == Epilogue::OperandKind::Row ? 0 : isMatrix() ? 4 : 2;
     }
   };
 
   /// Holds loaded pairs, loads() for each operand.
   using Loaded = SmallVector<Value>;
 
-  void addOperand(ImplicitLocOpBuilder &b, Term term, const Epilogue::BoundOperand &view,
-                  bool given);
+  void addOperand(ImplicitLocOpBuilder &b, Epilogue::Operand which,
+                  const Epilogue::BoundOperand &view, bool staged);
   /// Returns i1: true if every pair of an operand inside of the result may be loaded at once.
   Value hasPairs(ImplicitLocOpBuilder &b, const Operand &operand) const;
   void startPairs(ImplicitLocOpBuilder &b, Operand &operand) const;
   Value rowOf(ImplicitLocOpBuilder &b, int64_t half) const;
-  /// Returns what fragment `number` needs of a given vector: an f32 for rows 0-7 and one for rows
+  /// Returns what fragment `number` needs of a staged vector: an f32 for rows 0-7 and one for rows
   /// 8-15, or a pair for columns 0-7 and one for columns 8-15. `first` is an address of
   /// StagedOperands.
   std::array<Value, 2> loadStaged(ImplicitLocOpBuilder &b, const Operand &operand, Value first,
@@ -141,7 +139,7 @@ private:
   WarpTilePosition warpTile;
   int64_t fragments;
   /// Lane / 4 and 2 * (lane % 4), i32.
-  Value group, pair;
+  Value groupId, pair;
   SmallVector<Operand> operands;
   /// Index (i32) of the first fragment that is loaded element by element. Null: nothing is loaded.
   Value pairFragments;
@@ -153,11 +151,11 @@ private:
 };
 
 /// Emits prefetches to the L2 cache, by `threads` threads of which `thread` (i32) is one, of the
-/// matrix operands, except those `given`, of the `rows` x `cols` accumulators from the first row
+/// matrix operands, except those `staged`, of the `rows` x `cols` accumulators from the first row
 /// and column of `warpTile` on. The lane of `warpTile` is ignored.
 void prefetchOperands(ImplicitLocOpBuilder &b, const Epilogue &epilogue,
                       const WarpTilePosition &warpTile, Value thread, int64_t threads, int64_t rows,
-                      int64_t cols, OperandSet given = {});
+                      int64_t cols, OperandSet staged = {});
 
 } // namespace mlir::blocksparse::device
 

@@ -62,8 +62,8 @@ StagedTile StagedTiles::read(ImplicitLocOpBuilder &b, Value number) const {
           row[StageTileTable::Count], row[StageTileTable::Batch],      row[StageTileTable::Head]};
 }
 
-Value StagedTiles::rowOf(ImplicitLocOpBuilder &b, Value group, Value place) const {
-  return rows.readAt(b, Int(b, group) * rows.width() + place);
+Value StagedTiles::rowOf(ImplicitLocOpBuilder &b, Value rowGroup, Value index) const {
+  return rows.readAt(b, Int(b, rowGroup) * rows.width() + index);
 }
 
 TensorCoord StagedTiles::coordIn(ImplicitLocOpBuilder &b, Value memref, Value row, Value col,

@@ -49,8 +49,8 @@ public:
                               int64_t cluster = 1);
   /// Returns tile `number` (i32) of the table.
   StagedTile read(ImplicitLocOpBuilder &b, Value number) const;
-  /// Returns slab `place` (i32) of a row group, or -1 if the row group has fewer.
-  Value rowOf(ImplicitLocOpBuilder &b, Value group, Value place) const;
+  /// Returns slab `index` (i32) of row group `rowGroup` (i32), or -1 if it has fewer.
+  Value rowOf(ImplicitLocOpBuilder &b, Value rowGroup, Value index) const;
 
   /// Returns the TMA coordinate of element (row, col) in the maps of `memref` [.., R, C]. Batch or
   /// head are 0 if `memref` has no such axis.

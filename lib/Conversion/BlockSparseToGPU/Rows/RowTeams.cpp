@@ -358,13 +358,13 @@ Value RowTeams::reduce(ImplicitLocOpBuilder &b, const TeamWork &work, Value x,
   Value row = Int(b, lane) / neighbours % team.together;
   Value isFirst =
       arith::CmpIOp::create(b, arith::CmpIPredicate::eq, lane, Int(b, row) * neighbours);
-  auto place = [&](Value warp) { return (Int(b, warp) * team.together + row) * 4; };
+  auto offsetOf = [&](Value warp) { return (Int(b, warp) * team.together + row) * 4; };
   emitIf(b, isFirst, [&](ImplicitLocOpBuilder &b) {
-    work.shared->store(b, x, place(Int(b, thread) / warpSize), 4);
+    work.shared->store(b, x, offsetOf(Int(b, thread) / warpSize), 4);
   });
   emitBarrier(b);
   const int64_t warps = team.groupLanes() / warpSize;
-  Value start = place(Int(b, thread) / team.groupLanes() * warps);
+  Value start = offsetOf(Int(b, thread) / team.groupLanes() * warps);
   for (int64_t warp = 0; warp < warps; ++warp) {
     Value part =
         work.shared->load(b, b.getF32Type(), Int(b, start) + (4 * warp * team.together), 4);

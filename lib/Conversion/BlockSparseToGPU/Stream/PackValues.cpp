@@ -46,7 +46,7 @@ void mlir::blocksparse::device::emitPackValues(ImplicitLocOpBuilder &host, Kerne
                                                PlannedDSDOp op, Value packed) {
   Value order = op.getStages()[StageOperands::Order];
   int64_t size = op.getBlock()[0], chunks = size / chunkElements;
-  int64_t places = cast<MemRefType>(order.getType()).getDimSize(0);
+  int64_t packedBlocks = cast<MemRefType>(order.getType()).getDimSize(0);
   Value blocks = memrefDim(host, packed, 0);
   Value items = Int(host, blocks) * (size * chunks);
   ValuesOrigin origin = ValuesOrigin::get(op);
@@ -54,13 +54,13 @@ void mlir::blocksparse::device::emitPackValues(ImplicitLocOpBuilder &host, Kerne
   kernels.launchForEach(
       host, "pack_values", {op.getValues(), order, packed}, items,
       [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item) {
-        SmallVector<Value> index =
-            splitIndex(b, item,
-                       {indexConstant(b, 1), indexConstant(b, copies), indexConstant(b, places),
-                        indexConstant(b, size), indexConstant(b, chunks)});
-        Value batch = index[0], head = index[1], place = index[2], row = index[3];
+        SmallVector<Value> index = splitIndex(b, item,
+                                              {indexConstant(b, 1), indexConstant(b, copies),
+                                               indexConstant(b, packedBlocks),
+                                               indexConstant(b, size), indexConstant(b, chunks)});
+        Value batch = index[0], head = index[1], packedIndex = index[2], row = index[3];
         IntTable table = IntTable::get(b, mapping.lookup(order));
-        Value block = toIndex(b, table.readAt(b, toInt(b, place)));
+        Value block = toIndex(b, table.readAt(b, toInt(b, packedIndex)));
         block = Int(b, block) + Int(b, head) * origin.perHead;
         Value one = indexConstant(b, 1);
         ValuesView values =
@@ -71,7 +71,7 @@ void mlir::blocksparse::device::emitPackValues(ImplicitLocOpBuilder &host, Kerne
         Value offset =
             SharedTile{size, size}.offset(b, i32Constant(b, 0), toInt(b, row), toInt(b, index[4]));
         Value first = Int(b, batch) * copies + head;
-        first = Int(b, first) * places + place;
+        first = Int(b, first) * packedBlocks + packedIndex;
         Value base = memref::ExtractAlignedPointerAsIndexOp::create(b, mapping.lookup(packed));
         Value address = Int(b, base) + Int(b, first) * (size * size * 2);
         address = Int(b, address) + toIndex(b, offset);

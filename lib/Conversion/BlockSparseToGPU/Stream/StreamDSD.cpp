@@ -26,7 +26,7 @@ Value mlir::blocksparse::device::fitsStream(ImplicitLocOpBuilder &host,
   Value fits = both(host, isAligned16(host, op.getDense()), isAligned16(host, op.getInit()));
   if (!op.getPacked())
     fits = both(host, fits, isAligned16(host, op.getValues()));
-  if (StreamPlan::get(op, facts)->terms.hasInput)
+  if (StreamPlan::get(op, facts)->staged.hasInput)
     fits = both(host, fits, isAligned16(host, op.getInput()));
   return fits;
 }
@@ -56,9 +56,9 @@ void mlir::blocksparse::device::emitStream(ImplicitLocOpBuilder &host, KernelBui
       createTensorMap(host, op.getDense(), DenseAxes::ofMatrices(op.getDense()),
                       plan.panels().box()),
       createTensorMap(host, op.getInit(), DenseAxes::ofMatrices(op.getInit()), plan.out)};
-  if (plan.terms.hasInput)
+  if (plan.staged.hasInput)
     maps.push_back(createTensorMap(host, op.getInput(), DenseAxes::ofMatrices(op.getInput()),
-                                   plan.terms.inputBox()));
+                                   plan.staged.inputBox()));
   SmallVector<Value> arguments(maps);
   llvm::append_range(arguments, op.getStages().take_front(StageOperands::Order));
   arguments.append({packed, op.getInit()});

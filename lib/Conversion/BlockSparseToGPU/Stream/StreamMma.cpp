@@ -82,17 +82,17 @@ private:
   void multiplyFragments(ImplicitLocOpBuilder &b, ArrayRef<Value> left, ArrayRef<Value> right,
                          int64_t n, MutableArrayRef<Value> accumulators) const;
   SharedTile valueTile() const { return {plan.shape.block, plan.shape.block}; }
-  /// Applies the epilogue to a block row and stores it. Reads the row's subtiles of `terms` and
+  /// Applies the epilogue to a block row and stores it. Reads the row's subtiles of `operands` and
   /// releases them.
   void storeRow(ImplicitLocOpBuilder &b, const StagedTile &tile, int64_t number,
-                StagedOperandReader &terms, MutableArrayRef<FragmentEpilogue> warpTiles,
+                StagedOperandReader &operands, MutableArrayRef<FragmentEpilogue> warpTiles,
                 ArrayRef<Value> accumulators) const;
   /// Epilogues of a block row, one for each 16 rows. Empty if the epilogue is trivial.
   using WarpTiles = SmallVector<FragmentEpilogue, 2>;
   WarpTiles startWarpTiles(ImplicitLocOpBuilder &b, const StagedTile &tile, int64_t number) const;
   void prefetchRow(ImplicitLocOpBuilder &b, const StagedTile &tile, int64_t number) const;
   /// Applies the epilogue to a subtile and writes it to the warp's buffer.
-  void writeSubtile(ImplicitLocOpBuilder &b, const StagedOperandReader &terms,
+  void writeSubtile(ImplicitLocOpBuilder &b, const StagedOperandReader &operands,
                     MutableArrayRef<FragmentEpilogue> warpTiles, int64_t subtile,
                     ArrayRef<Value> accumulators) const;
 
@@ -121,17 +121,17 @@ MmaConsumer::MmaConsumer(ImplicitLocOpBuilder &b, const StreamKernel &kernel)
 
 Fragments MmaConsumer::loadLeft(ImplicitLocOpBuilder &b, Value block, int64_t k) const {
   Fragments fragments;
-  Value place = moveChunks(b, Int(b, block) + leftLane, k / 8);
+  Value address = moveChunks(b, Int(b, block) + leftLane, k / 8);
   for (int64_t m = 0; m < plan.shape.block; m += 16) {
-    Value row = Int(b, place) + (constant(b, m * valueTile().rowBytes()));
+    Value row = Int(b, address) + (constant(b, m * valueTile().rowBytes()));
     llvm::append_range(fragments, loadMatrices(b, sharedPointer(b, row), /*transposed=*/false));
   }
   return fragments;
 }
 
 Fragments MmaConsumer::loadRight(ImplicitLocOpBuilder &b, Value panel, int64_t k, int64_t n) const {
-  Value place = plan.panels().fragmentAddress(b, panel, k, n);
-  return Fragments(loadMatrices(b, sharedPointer(b, place), /*transposed=*/!plan.kMajor()));
+  Value address = plan.panels().fragmentAddress(b, panel, k, n);
+  return Fragments(loadMatrices(b, sharedPointer(b, address), /*transposed=*/!plan.kMajor()));
 }
 
 void MmaConsumer::multiplyFragments(ImplicitLocOpBuilder &b, ArrayRef<Value> left,
@@ -261,45 +261,45 @@ void MmaConsumer::emit(ImplicitLocOpBuilder &b) const {
   StageRing::Position start = kernel.ring->start(b, /*producer=*/false);
   int64_t rows = rowsPerWarp(), perRow = rowAccumulators();
   Value one = constant(b, 1);
-  emitCarry(b, range.from, range.to, one, start.toCarried(),
-            [&](ImplicitLocOpBuilder &b, Value number, ValueRange carried) {
-              StagedTile tile = kernel.lists.read(b, number);
-              for (int64_t row = 0; row < rows; ++row)
-                prefetchRow(b, tile, row);
-              SmallVector<Value> initial(carried);
-              Value zero = arith::ConstantOp::create(b, b.getF32FloatAttr(0));
-              initial.append(rows * perRow, zero);
-              SmallVector<Value> end =
-                  emitCarry(b, constant(b, 0), tile.records, one, initial,
-                            [&](ImplicitLocOpBuilder &b, Value, ValueRange carried) {
-                              StageRing::Position at = StageRing::Position::fromCarried(carried);
-                              SmallVector<Value> accumulators(
-                                  carried.drop_front(StageRing::Position::numCarried));
-                              // The full barrier makes panels, value blocks and record of the stage
-                              // visible.
-                              kernel.ring->waitFull(b, at);
-                              Value stage = kernel.stageBase(b, at.stage);
-                              StageRing::Position next = kernel.ring->next(b, at);
-                              SmallVector<Value> results = next.toCarried();
-                              llvm::append_range(results, multiplyStage(b, stage, accumulators));
-                              // Every lane arrives for itself: a warp barrier alone would not order
-                              // the reads of one lane before the arrival of another.
-                              kernel.ring->release(b, at.stage);
-                              return results;
-                            });
-              WarpTiles warpTiles = startWarpTiles(b, tile, 0), following;
-              StagedOperandReader terms(kernel, kernel.warp, StageRing::Position::fromCarried(end));
-              for (int64_t row = 0; row < rows; ++row) {
-                if (row + 1 < rows)
-                  following = startWarpTiles(b, tile, row + 1);
-                storeRow(b, tile, row, terms, warpTiles,
-                         ArrayRef<Value>(end)
-                             .drop_front(StageRing::Position::numCarried)
-                             .slice(row * perRow, perRow));
-                warpTiles = std::move(following);
-              }
-              return terms.position().toCarried();
+  emitCarry(
+      b, range.from, range.to, one, start.toCarried(),
+      [&](ImplicitLocOpBuilder &b, Value number, ValueRange carried) {
+        StagedTile tile = kernel.lists.read(b, number);
+        for (int64_t row = 0; row < rows; ++row)
+          prefetchRow(b, tile, row);
+        SmallVector<Value> initial(carried);
+        Value zero = arith::ConstantOp::create(b, b.getF32FloatAttr(0));
+        initial.append(rows * perRow, zero);
+        SmallVector<Value> end = emitCarry(
+            b, constant(b, 0), tile.records, one, initial,
+            [&](ImplicitLocOpBuilder &b, Value, ValueRange carried) {
+              StageRing::Position at = StageRing::Position::fromCarried(carried);
+              SmallVector<Value> accumulators(carried.drop_front(StageRing::Position::numCarried));
+              // The full barrier makes panels, value blocks and record of the stage
+              // visible.
+              kernel.ring->waitFull(b, at);
+              Value stage = kernel.stageBase(b, at.stage);
+              StageRing::Position next = kernel.ring->next(b, at);
+              SmallVector<Value> results = next.toCarried();
+              llvm::append_range(results, multiplyStage(b, stage, accumulators));
+              // Every lane arrives for itself: a warp barrier alone would not order
+              // the reads of one lane before the arrival of another.
+              kernel.ring->release(b, at.stage);
+              return results;
             });
+        WarpTiles warpTiles = startWarpTiles(b, tile, 0), following;
+        StagedOperandReader operands(kernel, kernel.warp, StageRing::Position::fromCarried(end));
+        for (int64_t row = 0; row < rows; ++row) {
+          if (row + 1 < rows)
+            following = startWarpTiles(b, tile, row + 1);
+          storeRow(b, tile, row, operands, warpTiles,
+                   ArrayRef<Value>(end)
+                       .drop_front(StageRing::Position::numCarried)
+                       .slice(row * perRow, perRow));
+          warpTiles = std::move(following);
+        }
+        return operands.position().toCarried();
+      });
   // Shared memory must stay valid until the last stores have read it and are complete.
   emitIf(b, kernel.isFirstLane, [&](ImplicitLocOpBuilder &b) { emitWaitStores(b); });
 }
@@ -323,7 +323,7 @@ MmaConsumer::WarpTiles MmaConsumer::startWarpTiles(ImplicitLocOpBuilder &b, cons
     // stored.
     warpTiles.emplace_back(b, kernel.epilogue, warpTile, plan.cols / FragmentEpilogue::fragment,
                            plan.freeRegisters(rowsPerWarp() * rowAccumulators()) / (2 * count),
-                           plan.terms.given());
+                           plan.staged.operands());
   }
   return warpTiles;
 }
@@ -332,12 +332,12 @@ void MmaConsumer::prefetchRow(ImplicitLocOpBuilder &b, const StagedTile &tile,
                               int64_t number) const {
   Value slab = kernel.lists.rowOf(b, tile.group, rowIndex(b, number));
   prefetchOperands(b, kernel.epilogue, kernel.getWarpTile(b, tile, slab), lane, /*threads=*/32,
-                   plan.shape.block, plan.cols, plan.terms.given());
+                   plan.shape.block, plan.cols, plan.staged.operands());
 }
 
 /// Writes subtile `subtile` (64 columns) of a block row, accumulators [m / 16][n / 8][4], to the
 /// warp's buffer.
-void MmaConsumer::writeSubtile(ImplicitLocOpBuilder &b, const StagedOperandReader &terms,
+void MmaConsumer::writeSubtile(ImplicitLocOpBuilder &b, const StagedOperandReader &operands,
                                MutableArrayRef<FragmentEpilogue> warpTiles, int64_t subtile,
                                ArrayRef<Value> accumulators) const {
   int64_t size = plan.shape.block, tilesN = plan.cols / 8;
@@ -349,22 +349,23 @@ void MmaConsumer::writeSubtile(ImplicitLocOpBuilder &b, const StagedOperandReade
       int64_t col = subtile * subtileCols + n;
       SmallVector<Value> parts(accumulators.slice(((m / 16) * tilesN + col / 8) * 4,
                                                   FragmentEpilogue::fragmentAccumulators));
-      LaneAddress place = LaneAddress::get(b, lane, /*rowsFirst=*/!plan.transposeOut);
+      LaneAddress laneAddress = LaneAddress::get(b, lane, /*rowsFirst=*/!plan.transposeOut);
       int64_t firstRow = plan.transposeOut ? n : m, firstChunk = (plan.transposeOut ? m : n) / 8;
-      Value offset = buffer.offset(b, constant(b, 0), place.row,
-                                   Int(b, place.chunk) + constant(b, firstChunk));
+      Value offset = buffer.offset(b, constant(b, 0), laneAddress.row,
+                                   Int(b, laneAddress.chunk) + constant(b, firstChunk));
       offset = Int(b, offset) + (constant(b, firstRow * buffer.rowBytes()));
       if (!warpTiles.empty())
         warpTiles[m / 16].finish(
             b, col / FragmentEpilogue::fragment, parts,
-            terms.getFragment(b, offset, plan.transposeOut, constant(b, m), constant(b, 0)));
+            operands.getFragment(b, offset, plan.transposeOut, constant(b, m), constant(b, 0)));
       SmallVector<Value> words = packPairs(b, plan.element, parts);
       storeMatrices(b, sharedPointer(b, Int(b, result) + offset), words, plan.transposeOut);
     }
 }
 
 void MmaConsumer::storeRow(ImplicitLocOpBuilder &b, const StagedTile &tile, int64_t number,
-                           StagedOperandReader &terms, MutableArrayRef<FragmentEpilogue> warpTiles,
+                           StagedOperandReader &operands,
+                           MutableArrayRef<FragmentEpilogue> warpTiles,
                            ArrayRef<Value> accumulators) const {
   Value slab = kernel.lists.rowOf(b, tile.group, rowIndex(b, number));
   Value there = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, slab, constant(b, 0));
@@ -372,9 +373,9 @@ void MmaConsumer::storeRow(ImplicitLocOpBuilder &b, const StagedTile &tile, int6
     // The buffer may be overwritten after the store of the previous subtile has read it.
     emitIf(b, kernel.isFirstLane, [&](ImplicitLocOpBuilder &b) { emitWaitStoresRead(b); });
     emitWarpBarrier(b);
-    terms.take(b, number * (plan.cols / subtileCols) + subtile);
-    writeSubtile(b, terms, warpTiles, subtile, accumulators);
-    terms.release(b);
+    operands.take(b, number * (plan.cols / subtileCols) + subtile);
+    writeSubtile(b, operands, warpTiles, subtile, accumulators);
+    operands.release(b);
     // TMA must see the writes of all lanes: each lane fences its own, then the warp meets.
     emitProxyFence(b);
     emitWarpBarrier(b);

@@ -33,12 +33,12 @@ OperandStages OperandStages::get(PlannedDSDOp op, const ::blocksparse::StreamSha
   stages.cols = cols;
   stages.transposeOut = op.getTransposeOut();
   for (int64_t i = 0; i < Epilogue::numOperands; ++i) {
-    auto term = static_cast<Epilogue::Term>(i);
-    std::optional<OperandKind> kind = Epilogue::kindOf(op, term);
+    auto which = static_cast<Epilogue::Operand>(i);
+    std::optional<OperandKind> kind = Epilogue::kindOf(op, which);
     if (!kind || *kind == OperandKind::Matrix)
       continue;
     bool alongRows = kindAmongAccumulators(*kind, stages.transposeOut) == OperandKind::Row;
-    (alongRows ? stages.ofRow : stages.ofCol).push_back(term);
+    (alongRows ? stages.ofRow : stages.ofCol).push_back(which);
   }
   stages.hasInput = hasMappedInput(op);
   stages.fit();
@@ -56,13 +56,13 @@ void OperandStages::fit() {
     perStage -= perStage > subtiles() ? subtiles() : 1;
 }
 
-OperandSet OperandStages::given() const {
+OperandSet OperandStages::operands() const {
   OperandSet set;
   set.set(Epilogue::Input, hasInput);
-  for (Epilogue::Term term : ofRow)
-    set.set(term);
-  for (Epilogue::Term term : ofCol)
-    set.set(term);
+  for (Epilogue::Operand which : ofRow)
+    set.set(which);
+  for (Epilogue::Operand which : ofCol)
+    set.set(which);
   return set;
 }
 
@@ -79,16 +79,16 @@ static Value slabOf(ImplicitLocOpBuilder &b, const StreamKernel &kernel, const S
 /// Returns the coordinate of subtile `number` of C for consumer `consumer` (i32).
 static TensorCoord inputCoord(ImplicitLocOpBuilder &b, const StreamKernel &kernel,
                               const StagedTile &tile, Value consumer, int64_t number) {
-  const OperandStages &terms = kernel.plan.terms;
-  Value slab = slabOf(b, kernel, tile, consumer, constant(b, number / terms.subtiles()));
-  Value col = Int(b, tile.columnTile) * terms.cols;
-  col = Int(b, col) + (constant(b, number % terms.subtiles() * subtileCols));
-  Value row = Int(b, slab) * terms.shape.block;
-  TensorCoord place =
+  const OperandStages &staged = kernel.plan.staged;
+  Value slab = slabOf(b, kernel, tile, consumer, constant(b, number / staged.subtiles()));
+  Value col = Int(b, tile.columnTile) * staged.cols;
+  col = Int(b, col) + (constant(b, number % staged.subtiles() * subtileCols));
+  Value row = Int(b, slab) * staged.shape.block;
+  TensorCoord coord =
       StagedTiles::coordIn(b, PlannedDSDOp(kernel.op).getInput(), row, col, tile.batch, tile.head);
-  if (terms.transposeOut)
-    std::swap(place.row, place.col);
-  return place;
+  if (staged.transposeOut)
+    std::swap(coord.row, coord.col);
+  return coord;
 }
 
 StageRing::Position mlir::blocksparse::device::emitOperandLoads(ImplicitLocOpBuilder &b,
@@ -96,22 +96,22 @@ StageRing::Position mlir::blocksparse::device::emitOperandLoads(ImplicitLocOpBui
                                                                 Value inputMap,
                                                                 const StagedTile &tile,
                                                                 StageRing::Position at) {
-  const OperandStages &terms = kernel.plan.terms;
-  for (int64_t stage = 0; stage < terms.count(); ++stage) {
-    int64_t first = stage * terms.perStage;
-    int64_t count = std::min(terms.perStage, terms.ownedSubtiles() - first);
+  const OperandStages &staged = kernel.plan.staged;
+  for (int64_t stage = 0; stage < staged.count(); ++stage) {
+    int64_t first = stage * staged.perStage;
+    int64_t count = std::min(staged.perStage, staged.ownedSubtiles() - first);
     // The consumers have released the stage. The expect-tx arrival is needed even for 0 bytes: it
     // counts as the producer's.
     kernel.ring->waitEmpty(b, at);
-    int64_t bytes = terms.hasInput ? terms.consumers * count * terms.subtileBytes() : 0;
+    int64_t bytes = staged.hasInput ? staged.consumers * count * staged.subtileBytes() : 0;
     kernel.ring->expectTx(b, at.stage, constant(b, bytes));
     Value base = kernel.stageBase(b, at.stage), barrier = kernel.ring->full(b, at.stage);
-    for (int64_t consumer = 0; terms.hasInput && consumer < terms.consumers; ++consumer)
-      for (int64_t i = 0; i < count; i += terms.perCopy()) {
-        TensorCoord place = inputCoord(b, kernel, tile, constant(b, consumer), first + i);
-        Value to = constant(b, (consumer * terms.perStage + i) * terms.subtileBytes());
+    for (int64_t consumer = 0; staged.hasInput && consumer < staged.consumers; ++consumer)
+      for (int64_t i = 0; i < count; i += staged.perCopy()) {
+        TensorCoord coord = inputCoord(b, kernel, tile, constant(b, consumer), first + i);
+        Value to = constant(b, (consumer * staged.perStage + i) * staged.subtileBytes());
         // C is read once: otherwise it would evict values that all CTAs read again.
-        emitTensorLoad(b, inputMap, terms.inputBox(), place, Int(b, base) + to, barrier,
+        emitTensorLoad(b, inputMap, staged.inputBox(), coord, Int(b, base) + to, barrier,
                        /*cluster=*/1, CacheUse::Once);
       }
     at = kernel.ring->next(b, at);
@@ -130,17 +130,17 @@ class OperandLoader {
 public:
   OperandLoader(ImplicitLocOpBuilder &b, const StreamKernel &kernel, const StagedTile &tile,
                 Value thread)
-      : kernel(kernel), terms(kernel.plan.terms), tile(tile), thread(thread) {
-    col = Int(b, tile.columnTile) * terms.cols;
+      : kernel(kernel), staged(kernel.plan.staged), tile(tile), thread(thread) {
+    col = Int(b, tile.columnTile) * staged.cols;
   }
 
   /// Fills stage `number` of the tile's stages of operands, which begins at address `base` (i32).
   void fill(ImplicitLocOpBuilder &b, int64_t number, Value base) const {
-    for (auto [i, term] : llvm::enumerate(terms.ofRow))
-      copy(b, term, terms.rowElements(), Int(b, base) + constant(b, terms.rowVectorOffset(i)),
+    for (auto [i, which] : llvm::enumerate(staged.ofRow))
+      copy(b, which, staged.rowElements(), Int(b, base) + constant(b, staged.rowVectorOffset(i)),
            [&](ImplicitLocOpBuilder &b, Value element) { return rowOf(b, number, element); });
-    for (auto [i, term] : llvm::enumerate(terms.ofCol))
-      copy(b, term, terms.cols, Int(b, base) + constant(b, terms.colVectorOffset(i)),
+    for (auto [i, which] : llvm::enumerate(staged.ofCol))
+      copy(b, which, staged.cols, Int(b, base) + constant(b, staged.colVectorOffset(i)),
            [&](ImplicitLocOpBuilder &b, Value element) { return Int(b, col) + element; });
   }
 
@@ -148,32 +148,32 @@ private:
   /// Returns the row (i32) of the result whose element is at position `element` (i32) of a row
   /// vector in stage `number`.
   Value rowOf(ImplicitLocOpBuilder &b, int64_t number, Value element) const {
-    int64_t block = terms.shape.block;
-    Value place = Int(b, element) / block, perStage = constant(b, terms.rowsPerStage());
-    Value row = arith::RemUIOp::create(b, place, perStage);
-    row = Int(b, row) + constant(b, terms.firstRow(number));
-    row = arith::MinSIOp::create(b, row, constant(b, terms.ownedRows() - 1));
-    Value slab = slabOf(b, kernel, tile, arith::DivUIOp::create(b, place, perStage), row);
+    int64_t block = staged.shape.block;
+    Value index = Int(b, element) / block, perStage = constant(b, staged.rowsPerStage());
+    Value row = arith::RemUIOp::create(b, index, perStage);
+    row = Int(b, row) + constant(b, staged.firstRow(number));
+    row = arith::MinSIOp::create(b, row, constant(b, staged.ownedRows() - 1));
+    Value slab = slabOf(b, kernel, tile, arith::DivUIOp::create(b, index, perStage), row);
     return Int(b, slab) * block + Int(b, element) % block;
   }
 
   /// Copies `count` elements of an operand to address `to` (i32) as f32. Element i is element
-  /// `placeOf(i)` of the operand.
-  void copy(ImplicitLocOpBuilder &b, Epilogue::Term term, int64_t count, Value to,
-            function_ref<Value(ImplicitLocOpBuilder &, Value)> placeOf) const {
-    const Epilogue::BoundOperand &view = *kernel.epilogue.getOperandOf(term);
+  /// `indexOf(i)` of the operand.
+  void copy(ImplicitLocOpBuilder &b, Epilogue::Operand which, int64_t count, Value to,
+            function_ref<Value(ImplicitLocOpBuilder &, Value)> indexOf) const {
+    const Epilogue::BoundOperand &view = *kernel.epilogue.getOperandOf(which);
     MatrixView matrix = view.view.matrix(b, toIndex(b, tile.batch), toIndex(b, tile.head));
     Value zero = indexConstant(b, 0),
           size = view.kind == OperandKind::Row ? matrix.rows : matrix.cols;
     Value last = Int(b, size) - 1;
     SmallVector<Value> numbers, elements;
-    for (int64_t first = 0; first < count; first += terms.loaders()) {
+    for (int64_t first = 0; first < count; first += staged.loaders()) {
       Value number = Int(b, thread) + constant(b, first);
       Value inside = arith::MinSIOp::create(b, number, constant(b, count - 1));
-      Value place = indexMin(b, toIndex(b, placeOf(b, inside)), last);
+      Value index = indexMin(b, toIndex(b, indexOf(b, inside)), last);
       numbers.push_back(number);
-      elements.push_back(view.kind == OperandKind::Row ? matrix.load(b, place, zero)
-                                                       : matrix.load(b, zero, place));
+      elements.push_back(view.kind == OperandKind::Row ? matrix.load(b, index, zero)
+                                                       : matrix.load(b, zero, index));
     }
     for (auto [number, element] : llvm::zip_equal(numbers, elements)) {
       Value address = Int(b, to) + Int(b, number) * vectorBytes;
@@ -187,7 +187,7 @@ private:
   }
 
   const StreamKernel &kernel;
-  const OperandStages &terms;
+  const OperandStages &staged;
   const StagedTile &tile;
   Value thread, col;
 };
@@ -218,7 +218,7 @@ void mlir::blocksparse::device::emitOperandLoaders(ImplicitLocOpBuilder &b,
                               return next.toCarried();
                             });
               StageRing::Position at = StageRing::Position::fromCarried(end);
-              for (int64_t stage = 0; stage < kernel.plan.terms.count(); ++stage) {
+              for (int64_t stage = 0; stage < kernel.plan.staged.count(); ++stage) {
                 ring.waitEmpty(b, at);
                 loader.fill(b, stage, kernel.stageBase(b, at.stage));
                 // TMA is the next writer of this memory: the fence orders these ordinary writes
@@ -236,9 +236,9 @@ void mlir::blocksparse::device::emitOperandLoaders(ImplicitLocOpBuilder &b,
 //===----------------------------------------------------------------------===//
 
 void StagedOperandReader::take(ImplicitLocOpBuilder &b, int64_t number) {
-  const OperandStages &terms = kernel.plan.terms;
+  const OperandStages &staged = kernel.plan.staged;
   taken = number;
-  if (terms.count() != 0 && number % terms.perStage == 0)
+  if (staged.count() != 0 && number % staged.perStage == 0)
     kernel.ring->waitFull(b, at);
 }
 
@@ -247,44 +247,44 @@ Value StagedOperandReader::stage(ImplicitLocOpBuilder &b) const {
 }
 
 Value StagedOperandReader::inputSubtile(ImplicitLocOpBuilder &b) const {
-  const OperandStages &terms = kernel.plan.terms;
-  Value subtile = Int(b, consumer) * terms.perStage + constant(b, taken % terms.perStage);
-  return Int(b, stage(b)) + Int(b, subtile) * terms.subtileBytes();
+  const OperandStages &staged = kernel.plan.staged;
+  Value subtile = Int(b, consumer) * staged.perStage + constant(b, taken % staged.perStage);
+  return Int(b, stage(b)) + Int(b, subtile) * staged.subtileBytes();
 }
 
 std::array<Value, Epilogue::numOperands> StagedOperandReader::vectors(ImplicitLocOpBuilder &b,
                                                                       Value row, Value col) const {
-  const OperandStages &terms = kernel.plan.terms;
+  const OperandStages &staged = kernel.plan.staged;
   std::array<Value, Epilogue::numOperands> addresses;
-  if (!terms.hasVectors())
+  if (!staged.hasVectors())
     return addresses;
-  int64_t inStage = taken / terms.subtiles() - terms.firstRow(taken / terms.perStage);
-  Value place = Int(b, consumer) * terms.rowsPerStage() + constant(b, inStage);
-  Value first = Int(b, place) * terms.shape.block + row;
+  int64_t inStage = taken / staged.subtiles() - staged.firstRow(taken / staged.perStage);
+  Value rowIndex = Int(b, consumer) * staged.rowsPerStage() + constant(b, inStage);
+  Value first = Int(b, rowIndex) * staged.shape.block + row;
   Value rowAddress = Int(b, stage(b)) + Int(b, first) * vectorBytes;
   Value colAddress = Int(b, stage(b)) + Int(b, col) * vectorBytes;
-  for (auto [i, term] : llvm::enumerate(terms.ofRow))
-    addresses[term] = Int(b, rowAddress) + constant(b, terms.rowVectorOffset(i));
-  for (auto [i, term] : llvm::enumerate(terms.ofCol))
-    addresses[term] = Int(b, colAddress) + constant(b, terms.colVectorOffset(i));
+  for (auto [i, which] : llvm::enumerate(staged.ofRow))
+    addresses[which] = Int(b, rowAddress) + constant(b, staged.rowVectorOffset(i));
+  for (auto [i, which] : llvm::enumerate(staged.ofCol))
+    addresses[which] = Int(b, colAddress) + constant(b, staged.colVectorOffset(i));
   return addresses;
 }
 
 StagedOperands StagedOperandReader::getFragment(ImplicitLocOpBuilder &b, Value offset,
                                                 bool transposed, Value row, Value col) const {
-  StagedOperands given;
-  if (kernel.plan.terms.hasInput) {
+  StagedOperands operands;
+  if (kernel.plan.staged.hasInput) {
     Value input = sharedPointer(b, Int(b, inputSubtile(b)) + offset);
-    given.input = loadMatrices(b, input, transposed);
+    operands.input = loadMatrices(b, input, transposed);
   }
-  given.vectors = vectors(b, row, col);
-  return given;
+  operands.vectors = vectors(b, row, col);
+  return operands;
 }
 
 void StagedOperandReader::release(ImplicitLocOpBuilder &b) {
-  const OperandStages &terms = kernel.plan.terms;
-  if (terms.count() == 0 ||
-      ((taken + 1) % terms.perStage != 0 && taken + 1 != terms.ownedSubtiles()))
+  const OperandStages &staged = kernel.plan.staged;
+  if (staged.count() == 0 ||
+      ((taken + 1) % staged.perStage != 0 && taken + 1 != staged.ownedSubtiles()))
     return;
   // Every lane arrives for itself: a warp barrier alone would not order the reads of one lane
   // before the arrival of another.

@@ -42,7 +42,7 @@ struct OperandStages {
   /// Returns the number of stages of operands of a tile; 0 if no operand is staged.
   int64_t count() const { return perStage == 0 ? 0 : llvm::divideCeil(ownedSubtiles(), perStage); }
   /// Returns the operands that are staged.
-  OperandSet given() const;
+  OperandSet operands() const;
   /// Return the size of a subtile of C and of all subtiles of C in a stage.
   int64_t subtileBytes() const { return shape.block * subtileCols * 2; }
   int64_t inputBytes() const { return hasInput ? consumers * perStage * subtileBytes() : 0; }
@@ -78,7 +78,7 @@ struct OperandStages {
   int64_t consumers = 0, cols = 0;
   bool transposeOut = false, hasInput = false;
   /// Operands with an element for each row, or for each column, of the accumulators.
-  SmallVector<Epilogue::Term> ofRow, ofCol;
+  SmallVector<Epilogue::Operand> ofRow, ofCol;
   /// Number of subtiles of each consumer in a stage; 0 if no operand is staged.
   int64_t perStage = 0;
 

@@ -26,12 +26,12 @@ Value mlir::blocksparse::device::moveChunks(ImplicitLocOpBuilder &b, Value addre
 Value StreamPanels::laneOffset(ImplicitLocOpBuilder &b, Value lane, Order order, Value col) const {
   // The rows of a K-major tile are columns.
   bool rowsFirst = shape.kMajor == (order == Order::ColumnsFirst);
-  LaneAddress place = LaneAddress::get(b, lane, rowsFirst);
+  LaneAddress laneAddress = LaneAddress::get(b, lane, rowsFirst);
   if (shape.kMajor)
-    return tile().offset(b, col, place.row, place.chunk);
-  Value chunk = Int(b, place.chunk) + Int(b, col) % subtileCols / 8;
+    return tile().offset(b, col, laneAddress.row, laneAddress.chunk);
+  Value chunk = Int(b, laneAddress.chunk) + Int(b, col) % subtileCols / 8;
   Value matrix = Int(b, col) / subtileCols * (tile().bytes());
-  return Int(b, matrix) + tile().offset(b, i32Constant(b, 0), place.row, chunk);
+  return Int(b, matrix) + tile().offset(b, i32Constant(b, 0), laneAddress.row, chunk);
 }
 
 Value StreamPanels::select(ImplicitLocOpBuilder &b, Value first, Value number) const {

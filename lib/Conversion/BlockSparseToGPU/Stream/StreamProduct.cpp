@@ -44,7 +44,7 @@ std::optional<StreamPlan> StreamPlan::get(PlannedDSDOp op, const ::blocksparse::
   plan.transposeOut = op.getTransposeOut();
   plan.element = getElementTypeOrSelf(op.getDense().getType());
   plan.out = plan.transposeOut ? TensorBox{subtileCols, 1, block} : TensorBox{block};
-  plan.terms = OperandStages::get(op, plan.shape, plan.consumers(), plan.cols);
+  plan.staged = OperandStages::get(op, plan.shape, plan.consumers(), plan.cols);
   return plan;
 }
 
@@ -90,7 +90,7 @@ StreamKernel::StreamKernel(ImplicitLocOpBuilder &b, PlannedDSDOp op, const Strea
       out(DenseView::get(b, mapping.lookup(op.getInit()), op.getTransposeOut())) {
   Value address = memref::ExtractAlignedPointerAsIndexOp::create(b, mapping.lookup(packed));
   this->packed = globalPointer(b, address);
-  if (plan.terms.hasInput)
+  if (plan.staged.hasInput)
     inputMap = mapping.lookup(maps[2]);
 }
 
@@ -113,7 +113,7 @@ void StreamKernel::emit(ImplicitLocOpBuilder &b) {
   base = alignedSharedBase(b);
   ring.emplace(Int(b, base) + constant(b, plan.barrierOffset()), plan.stages);
   emitIf(b, isEqual(b, thread, constant(b, 0)), [&](ImplicitLocOpBuilder &b) {
-    ring->emitInit(b, plan.warps * plan.releasesOfWarp(), 1 + plan.terms.loaders());
+    ring->emitInit(b, plan.warps * plan.releasesOfWarp(), 1 + plan.staged.loaders());
   });
   // The mbarriers must be initialised before any thread waits or arrives there.
   emitBarrier(b);
@@ -124,7 +124,7 @@ void StreamKernel::emit(ImplicitLocOpBuilder &b) {
       Value elected = NVVM::ElectSyncOp::create(b, b.getI1Type(), Value());
       emitIf(b, elected, [&](ImplicitLocOpBuilder &b) { emitProducer(b); });
     });
-    if (plan.terms.loaders() != 0) {
+    if (plan.staged.loaders() != 0) {
       Value first = constant(b, plan.warps + 1);
       emitIf(b, arith::CmpIOp::create(b, arith::CmpIPredicate::sge, warp, first),
              [&](ImplicitLocOpBuilder &b) {

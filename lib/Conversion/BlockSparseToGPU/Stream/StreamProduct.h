@@ -51,7 +51,7 @@ struct StreamPlan {
   /// Returns the number of arrivals of a warp that release a stage: 1, of its first lane, or 32, of
   /// all lanes. Each lane has to arrive if others than TMA write next what the lanes have read with
   /// ordinary loads.
-  int64_t releasesOfWarp() const { return usesWgmma && terms.count() == 0 ? 1 : 32; }
+  int64_t releasesOfWarp() const { return usesWgmma && staged.count() == 0 ? 1 : 32; }
   /// Returns the number of consumers, each of which computes complete block rows: warps, or
   /// warpgroups with wgmma.
   int64_t consumers() const { return usesWgmma ? warps / 4 : warps; }
@@ -82,7 +82,7 @@ struct StreamPlan {
   bool hasSetmaxnreg;
   Type element;
   TensorBox out;
-  OperandStages terms;
+  OperandStages staged;
 };
 
 /// Holds what every warp knows about the kernel that is being built.
@@ -106,7 +106,7 @@ public:
   /// Starts the TMA store of a subtile of block row `slab` from shared memory. One thread calls it.
   void storeSubtile(ImplicitLocOpBuilder &b, const StagedTile &tile, Value slab, int64_t subtile,
                     Value address) const;
-  /// Returns the block row (i32) at index `place` (i32) of the tile's row group. If there is none,
+  /// Returns the block row (i32) at index `index` (i32) of the tile's row group. If there is none,
   /// it returns 0: such a row may be read but is not stored.
   Value readableRow(ImplicitLocOpBuilder &b, const StagedTile &tile, Value index) const;
   /// Returns the position of the accumulators of block row `slab` of a tile, [row][column]; the

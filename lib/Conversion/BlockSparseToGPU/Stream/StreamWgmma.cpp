@@ -103,9 +103,9 @@ private:
   /// it.
   void multiplyPanel(ImplicitLocOpBuilder &b, Value stage, Value word, const Fragments &left,
                      MutableArrayRef<Value> accumulators) const;
-  /// Applies the epilogue to all rows and stores them. Reads the subtiles of `terms` and releases
-  /// them.
-  void storeRows(ImplicitLocOpBuilder &b, const StagedTile &tile, StagedOperandReader &terms,
+  /// Applies the epilogue to all rows and stores them. Reads the subtiles of `operands` and
+  /// releases them.
+  void storeRows(ImplicitLocOpBuilder &b, const StagedTile &tile, StagedOperandReader &operands,
                  ArrayRef<Value> accumulators) const;
   /// Returns the position of the accumulators of subtile `number` of the warpgroup, counted in
   /// [row][subtile] order.
@@ -113,7 +113,7 @@ private:
                                int64_t number) const;
   /// Applies the epilogue `warpTile` (null if it is trivial) to subtile `subtile` of a row and
   /// writes it to shared memory at `address`.
-  void writeSubtile(ImplicitLocOpBuilder &b, const StagedOperandReader &terms,
+  void writeSubtile(ImplicitLocOpBuilder &b, const StagedOperandReader &operands,
                     FragmentEpilogue *warpTile, int64_t subtile, ArrayRef<Value> accumulators,
                     Value address) const;
   void emitWarpgroupBarrier(ImplicitLocOpBuilder &b) const;
@@ -170,11 +170,11 @@ Value StreamWgmmaConsumer::readWords(ImplicitLocOpBuilder &b, const StageRing::P
 StreamWgmmaConsumer::Fragments StreamWgmmaConsumer::loadPanel(ImplicitLocOpBuilder &b, Value stage,
                                                               int64_t panel) const {
   StreamPanels panels = plan.panels();
-  Value place = panels.select(b, Int(b, stage) + leftLane, constant(b, panel));
+  Value panelAddress = panels.select(b, Int(b, stage) + leftLane, constant(b, panel));
   Fragments fragments(subtiles());
   for (int64_t subtile = 0; subtile < subtiles(); ++subtile)
     for (int64_t k = 0; k < plan.shape.block; k += WgmmaTile::stepDepth) {
-      Value fragment = panels.fragmentAddress(b, place, k, subtile * subtileCols);
+      Value fragment = panels.fragmentAddress(b, panelAddress, k, subtile * subtileCols);
       llvm::append_range(fragments[subtile], loadMatrices(b, sharedPointer(b, fragment),
                                                           /*transposed=*/!plan.kMajor()));
     }
@@ -229,7 +229,7 @@ void StreamWgmmaConsumer::emit(ImplicitLocOpBuilder &b) const {
     Value thread = Int(b, warp) * 32 + kernel.lane;
     for (int64_t i = 0; i < count; ++i)
       prefetchOperands(b, kernel.epilogue, getWarpTile(b, work, i), thread, warpgroupThreads,
-                       subtileCols, plan.shape.block, plan.terms.given());
+                       subtileCols, plan.shape.block, plan.staged.operands());
     auto wordsOf = [&](ImplicitLocOpBuilder &b, Value record, const StageRing::Position &at) {
       Value comes = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, record, work.records);
       return readWords(b, at, comes);
@@ -252,9 +252,9 @@ void StreamWgmmaConsumer::emit(ImplicitLocOpBuilder &b) const {
     SmallVector<Value> accumulators = tile.finish(b, end.accumulators);
     // The products of the last stage have ended, too.
     releaseIf(b, end.previous);
-    StagedOperandReader terms(kernel, group, end.at);
-    storeRows(b, work, terms, accumulators);
-    return terms.position().toCarried();
+    StagedOperandReader operands(kernel, group, end.at);
+    storeRows(b, work, operands, accumulators);
+    return operands.position().toCarried();
   };
   emitCarry(b, range.from, range.to, one, start.toCarried(), emitTile);
   // Shared memory must stay valid until the last stores have read it and are complete.
@@ -280,7 +280,7 @@ WarpTilePosition StreamWgmmaConsumer::getWarpTile(ImplicitLocOpBuilder &b, const
 
 /// Writes 64 columns of a block row to shared memory at `address`. The accumulators are those of
 /// the transposed tile (column, row), see Kit/WgmmaTile.h; lanes store as in Kit/SubtileStore.h.
-void StreamWgmmaConsumer::writeSubtile(ImplicitLocOpBuilder &b, const StagedOperandReader &terms,
+void StreamWgmmaConsumer::writeSubtile(ImplicitLocOpBuilder &b, const StagedOperandReader &operands,
                                        FragmentEpilogue *warpTile, int64_t subtile,
                                        ArrayRef<Value> accumulators, Value address) const {
   int64_t size = plan.shape.block;
@@ -293,26 +293,26 @@ void StreamWgmmaConsumer::writeSubtile(ImplicitLocOpBuilder &b, const StagedOper
   for (int64_t row = 0; row < size; row += 16) {
     SmallVector<Value> parts(
         accumulators.slice(row / 8 * 4, FragmentEpilogue::fragmentAccumulators));
-    Value place;
+    Value offset;
     if (plan.transposeOut) {
       Value inner = Int(b, firstCol) + (Int(b, seven) + Int(b, third) * 8);
-      place = buffer.offset(b, constant(b, 0), inner, Int(b, fourth) + constant(b, row / 8));
+      offset = buffer.offset(b, constant(b, 0), inner, Int(b, fourth) + constant(b, row / 8));
     } else {
       Value inner = Int(b, seven) + Int(b, fourth) * 8;
-      place = buffer.offset(b, constant(b, 0), inner, Int(b, warp) * 2 + third);
-      place = Int(b, place) + (constant(b, row * buffer.rowBytes()));
+      offset = buffer.offset(b, constant(b, 0), inner, Int(b, warp) * 2 + third);
+      offset = Int(b, offset) + (constant(b, row * buffer.rowBytes()));
     }
     if (warpTile)
       warpTile->finish(b, row / FragmentEpilogue::fragment, parts,
-                       terms.getFragment(b, place, !plan.transposeOut, constant(b, 0),
-                                         Int(b, firstCol) + constant(b, subtile * subtileCols)));
+                       operands.getFragment(b, offset, !plan.transposeOut, constant(b, 0),
+                                            Int(b, firstCol) + constant(b, subtile * subtileCols)));
     SmallVector<Value> words = packPairs(b, plan.element, parts);
-    storeMatrices(b, sharedPointer(b, Int(b, address) + place), words, !plan.transposeOut);
+    storeMatrices(b, sharedPointer(b, Int(b, address) + offset), words, !plan.transposeOut);
   }
 }
 
 void StreamWgmmaConsumer::storeRows(ImplicitLocOpBuilder &b, const StagedTile &work,
-                                    StagedOperandReader &terms,
+                                    StagedOperandReader &operands,
                                     ArrayRef<Value> accumulators) const {
   int64_t perSubtile = tile.accumulatorsPerThread(), all = rows() * subtiles();
   std::optional<FragmentEpilogue> warpTile, following;
@@ -324,7 +324,7 @@ void StreamWgmmaConsumer::storeRows(ImplicitLocOpBuilder &b, const StagedTile &w
     int64_t left = (all - std::max<int64_t>(number - 1, 0)) * perSubtile;
     following.emplace(b, kernel.epilogue, getWarpTile(b, work, number).ofWarp(b, thread),
                       plan.shape.block / FragmentEpilogue::fragment, plan.freeRegisters(left) / 2,
-                      plan.terms.given());
+                      plan.staged.operands());
   };
   start(0);
   for (int64_t first = 0; first < all; first += buffers()) {
@@ -339,10 +339,10 @@ void StreamWgmmaConsumer::storeRows(ImplicitLocOpBuilder &b, const StagedTile &w
       warpTile = std::move(following);
       following.reset();
       start(i + 1);
-      terms.take(b, i);
-      writeSubtile(b, terms, warpTile ? &*warpTile : nullptr, i % subtiles(),
+      operands.take(b, i);
+      writeSubtile(b, operands, warpTile ? &*warpTile : nullptr, i % subtiles(),
                    accumulators.slice(i * perSubtile, perSubtile), addresses.back());
-      terms.release(b);
+      operands.release(b);
     }
     // Each thread makes its writes visible to TMA; after the barrier all of them are, and one
     // thread stores.

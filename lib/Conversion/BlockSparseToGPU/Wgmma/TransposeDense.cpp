@@ -59,8 +59,8 @@ private:
   /// Returns the byte offset of chunk `chunk` of row 8 * `eight`. The rows after it follow at 128
   /// bytes each.
   static Value offsetOf(ImplicitLocOpBuilder &b, Value eight, Value chunk) {
-    Value place = b.createOrFold<arith::XOrIOp>(chunk, eight);
-    return Int(b, eight) * (8 * tileSize * 2) + Int(b, place) * chunkBytes;
+    Value swizzled = b.createOrFold<arith::XOrIOp>(chunk, eight);
+    return Int(b, eight) * (8 * tileSize * 2) + Int(b, swizzled) * chunkBytes;
   }
   /// Loads column `line` of eight rows of the tile from shared memory.
   Value readColumn(ImplicitLocOpBuilder &b, Value eight, Value line) const;

@@ -50,19 +50,19 @@ public:
   Value stepBytes(ImplicitLocOpBuilder &b, const WgmmaWork &, ArrayRef<Value> entry) override;
   void emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step, ArrayRef<Value> entry,
                   const StageBuffers &stage) override;
-  void emitInputCopy(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t group, int64_t number,
-                     Value to, Value barrier) override;
-  Value participates(ImplicitLocOpBuilder &b, Value record, Value group) override;
+  void emitInputCopy(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t warpgroup,
+                     int64_t number, Value to, Value barrier) override;
+  Value participates(ImplicitLocOpBuilder &b, Value record, Value warpgroup) override;
 
 protected:
   WarpTilePosition getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
-                           Value group) const override;
-  void storeSubtile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group, int64_t number,
+                           Value warpgroup) const override;
+  void storeSubtile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value warpgroup, int64_t number,
                     Value address) override;
 
 private:
-  /// Returns the slab (i32) of half `group` of a tile, or -1 if there is none.
-  Value slabOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group) const;
+  /// Returns the slab (i32) of half `warpgroup` of a tile, or -1 if there is none.
+  Value slabOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value warpgroup) const;
   /// Returns the index (i32) of the record of a k step. Past the end of the table it is the last
   /// record: steps are read ahead, and that result is not used.
   Value recordOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step) const;
@@ -127,8 +127,8 @@ WgmmaWork DSDKernel::getTile(ImplicitLocOpBuilder &b, Value number) {
            Int(b, block) * (op.getBlock()[0])}};
 }
 
-Value DSDKernel::slabOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group) const {
-  Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, group, i32Constant(b, 0));
+Value DSDKernel::slabOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value warpgroup) const {
+  Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, warpgroup, i32Constant(b, 0));
   return arith::SelectOp::create(b, isFirst, tile.fields[Slab0], tile.fields[Slab1]);
 }
 
@@ -193,18 +193,18 @@ void DSDKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value
   emitTensorLoad(b, denseMap, plan.dense, coord, stage.b, stage.barrier);
 }
 
-void DSDKernel::emitInputCopy(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t group,
+void DSDKernel::emitInputCopy(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t warpgroup,
                               int64_t number, Value to, Value barrier) {
-  Value slab = tile.fields[group == 0 ? Slab0 : Slab1];
+  Value slab = tile.fields[warpgroup == 0 ? Slab0 : Slab1];
   emitTensorLoad(b, inputMap, plan.out, subtileIn(b, op.getInput(), tile, slab, number), to,
                  barrier);
 }
 
-Value DSDKernel::participates(ImplicitLocOpBuilder &b, Value record, Value group) {
+Value DSDKernel::participates(ImplicitLocOpBuilder &b, Value record, Value warpgroup) {
   constexpr int64_t bytes = sizeof(int32_t);
   constexpr int64_t first = WgmmaRecordTable::Y0 * bytes, second = WgmmaRecordTable::Y1 * bytes;
   Value address = Int(b, record) + first;
-  address = Int(b, address) + Int(b, group) * (second - first);
+  address = Int(b, address) + Int(b, warpgroup) * (second - first);
   // The lane that releases the stage reads the record, so that its read precedes its arrival. The
   // other lanes receive the value by a shuffle.
   Value thread =
@@ -221,11 +221,11 @@ Value DSDKernel::participates(ImplicitLocOpBuilder &b, Value record, Value group
 }
 
 WarpTilePosition DSDKernel::getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
-                                    Value group) const {
+                                    Value warpgroup) const {
   WarpTilePosition part;
   part.batch = toIndex(b, tile.fields[Batch]);
   part.head = toIndex(b, tile.fields[Head]);
-  part.row = Int(b, slabOf(b, tile, group)) * slabRows;
+  part.row = Int(b, slabOf(b, tile, warpgroup)) * slabRows;
   part.col = tile.fields[Col];
   part.rows = out.rows();
   part.cols = out.cols();
@@ -243,9 +243,9 @@ TensorCoord DSDKernel::subtileIn(ImplicitLocOpBuilder &b, Value memref, const Wg
   return coord;
 }
 
-void DSDKernel::storeSubtile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+void DSDKernel::storeSubtile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value warpgroup,
                              int64_t number, Value address) {
-  Value slab = slabOf(b, tile, group);
+  Value slab = slabOf(b, tile, warpgroup);
   emitIf(b, isThere(b, slab), [&](ImplicitLocOpBuilder &b) {
     emitTensorStore(b, outMap, subtileIn(b, op.getInit(), tile, slab, number), address);
   });

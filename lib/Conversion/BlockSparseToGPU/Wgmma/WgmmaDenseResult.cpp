@@ -11,14 +11,14 @@ static constexpr int64_t warpgroupThreads = 128;
 /// Rows of a consumer warpgroup.
 static constexpr int64_t partRows = 64;
 
-OperandSet DenseResultKernel::given() const {
+OperandSet DenseResultKernel::stagedOperands() const {
   return OperandSet().set(Epilogue::Input, shape.hasInput);
 }
 
 void DenseResultKernel::beginTile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value warpgroup,
                                   Value thread) {
   prefetchOperands(b, epilogue, getPart(b, tile, warpgroup), thread, warpgroupThreads, partRows,
-                   shape.cols, given());
+                   shape.cols, stagedOperands());
 }
 
 void DenseResultKernel::prepareResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
@@ -27,7 +27,7 @@ void DenseResultKernel::prepareResult(ImplicitLocOpBuilder &b, const WgmmaWork &
   warpTile.reset();
   if (!isTrivial)
     warpTile.emplace(b, epilogue, part.ofWarp(b, thread), shape.cols / FragmentEpilogue::fragment,
-                     shape.freeRegisters(), given());
+                     shape.freeRegisters(), stagedOperands());
 }
 
 SmallVector<Value> DenseResultKernel::emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
@@ -37,13 +37,13 @@ SmallVector<Value> DenseResultKernel::emitResult(ImplicitLocOpBuilder &b, const 
   constexpr int64_t perSubtile = subtileCols / FragmentEpilogue::fragment;
   Value subtile;
   auto finish = [&](ImplicitLocOpBuilder &b, int64_t number, MutableArrayRef<Value> accumulators) {
-    StagedOperands terms;
+    StagedOperands staged;
     if (shape.hasInput) {
       if (number % perSubtile == 0)
         subtile = input.take(b, number / perSubtile);
-      terms.input = store.readFragment(b, subtile, number % perSubtile);
+      staged.input = store.readFragment(b, subtile, number % perSubtile);
     }
-    warpTile->finish(b, number, accumulators, terms);
+    warpTile->finish(b, number, accumulators, staged);
     if (shape.hasInput && (number + 1) % perSubtile == 0)
       input.release(b, number / perSubtile);
   };

@@ -44,7 +44,7 @@ protected:
 
 private:
   /// Returns the epilogue operands that the producer loads through the stage ring.
-  OperandSet given() const;
+  OperandSet stagedOperands() const;
 
   Epilogue epilogue;
   bool isTrivial;

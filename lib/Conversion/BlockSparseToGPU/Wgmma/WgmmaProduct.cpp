@@ -119,9 +119,9 @@ StageRing::Position WgmmaProduct::emitInput(ImplicitLocOpBuilder &b, WgmmaKernel
     StageBuffers stage = frame.buffers(b, shape, at.stage);
     for (int64_t warpgroup = 0; warpgroup < WgmmaShape::groups; ++warpgroup)
       for (int64_t i = 0; i < count; ++i) {
-        int64_t place = (warpgroup * shape.inputSubtiles() + i) * SubtileStore::subtileBytes;
+        int64_t offset = (warpgroup * shape.inputSubtiles() + i) * SubtileStore::subtileBytes;
         kernel.getInputLoads()->emitInputCopy(b, tile, warpgroup, first + i,
-                                              Int(b, stage.a) + place, stage.barrier);
+                                              Int(b, stage.a) + offset, stage.barrier);
       }
     at = frame.ring.next(b, at);
   }
@@ -184,17 +184,17 @@ void WgmmaProduct::fillStage(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, const
 }
 
 /// Returns i1: producer warp `warp` waits for the other CTAs before k step `step` of the tile at
-/// position `place` of its work list. Only warp 0, which announces the bytes, waits: the other
+/// position `position` of its work list. Only warp 0, which announces the bytes, waits: the other
 /// producer warps can't be further ahead of it than the length of the ring.
-static Value isThrottled(ImplicitLocOpBuilder &b, const WgmmaShape &shape, Value place, Value step,
-                         Value warp) {
+static Value isThrottled(ImplicitLocOpBuilder &b, const WgmmaShape &shape, Value position,
+                         Value step, Value warp) {
   Value zero = i32Constant(b, 0);
-  Value all = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, place,
+  Value all = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, position,
                                     i32Constant(b, shape.throttledTiles));
   Value due = isEqual(b, Int(b, step) % shape.throttleInterval, zero);
   // All CTAs begin the first k step together anyway, when the kernel starts.
   Value later = arith::CmpIOp::create(b, arith::CmpIPredicate::ne,
-                                      arith::OrIOp::create(b, place, step), zero);
+                                      arith::OrIOp::create(b, position, step), zero);
   return both(b, both(b, all, due), both(b, later, isEqual(b, warp, zero)));
 }
 
@@ -212,7 +212,7 @@ SmallVector<Value> WgmmaProduct::emitSteps(ImplicitLocOpBuilder &b, WgmmaKernel 
                          readStep(b, kernel, selectTile(b, isLast, run.next, run.tile),
                                   arith::SelectOp::create(b, isLast, zero, ahead));
                      if (frame.throttle)
-                       emitIf(b, isThrottled(b, shape, run.place, step, run.warp),
+                       emitIf(b, isThrottled(b, shape, run.position, step, run.warp),
                               [&](ImplicitLocOpBuilder &b) { frame.throttle->wait(b); });
                      fillStage(b, kernel, frame, run.tile, step, entry, at, run.warp);
                      StageRing::Position next = frame.ring.next(b, at);
@@ -238,8 +238,8 @@ void WgmmaProduct::emitProducer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
       WgmmaWork next = kernel.getTileAhead(b, range, Int(b, number) + range.step);
       SmallVector<Value> initial = StageRing::Position::fromCarried(carried).toCarried();
       llvm::append_range(initial, carried.take_back(numEntries));
-      Value place = arith::SubIOp::create(b, number, range.from);
-      SmallVector<Value> end = emitSteps(b, kernel, frame, {tile, next, place, warp}, initial);
+      Value position = arith::SubIOp::create(b, number, range.from);
+      SmallVector<Value> end = emitSteps(b, kernel, frame, {tile, next, position, warp}, initial);
       StageRing::Position behind =
           emitInput(b, kernel, frame, tile, StageRing::Position::fromCarried(end));
       SmallVector<Value> results = behind.toCarried();

@@ -269,7 +269,7 @@ private:
   /// in the work list of the CTA, and the index (i32) of the warp.
   struct TileRun {
     WgmmaWork tile, next;
-    Value place, warp;
+    Value position, warp;
   };
   /// Fills the stages of the k steps of the tile. Carried and returned values: the pipeline state,
   /// and the result of readStep for the k step that follows; in the end that is the first one of

@@ -39,10 +39,10 @@ static MemRefType bufferType(Value memref) { return cast<MemRefType>(memref.getT
 
 namespace {
 
-/// Describes a factor as tiles see it: its rows m (columns n) across, its reduction along k.
+/// Describes a factor as tiles see it: rows m (or columns n) by the k of the reduction.
 struct Factor {
   Value memref;
-  /// True if neighbours along k are neighbours in memory.
+  /// True if the factor is K-major.
   bool kMajor = false;
   /// If true, the rows or columns of a tile are gathered: `perSubtile` boxes form a subtile of 64,
   /// and more than 1 only if the factor is K-major. Otherwise each subtile is loaded as one box.
@@ -130,10 +130,10 @@ public:
   Value stepBytes(ImplicitLocOpBuilder &b, const WgmmaWork &tile, ArrayRef<Value>) override;
   void emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step, ArrayRef<Value>,
                   const StageBuffers &stage) override;
-  SmallVector<Value> emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+  SmallVector<Value> emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value warpgroup,
                                 const SubtileStore &store, InputSubtiles &,
                                 ArrayRef<Value> accumulators) override;
-  void emitDeferred(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+  void emitDeferred(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value warpgroup,
                     const SubtileStore &store, ArrayRef<Value> deferred,
                     int64_t accumulators) override;
 
@@ -157,9 +157,9 @@ private:
   void readDestinations(ImplicitLocOpBuilder &b, SmallVectorImpl<Value> &fields) const;
   /// Returns the index (i32) of the first value block of the tile's batch and head.
   Value firstBlock(ImplicitLocOpBuilder &b, const WgmmaWork &tile);
-  /// Starts the store of subtile `number` of warpgroup `group` from shared memory at `address`.
-  void storeSubtileOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group, int64_t number,
-                      Value address);
+  /// Starts the store of subtile `number` of warpgroup `warpgroup` from shared memory at `address`.
+  void storeSubtileOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value warpgroup,
+                      int64_t number, Value address);
   /// Starts the store of this thread's block of batch `batch` from shared memory at `address`.
   void storeBlock(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t batch, Value address);
 
@@ -302,12 +302,12 @@ Value SDDKernel::stepBytes(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Array
 void SDDKernel::emitCopy(ImplicitLocOpBuilder &b, const Factor &factor, Value map, TensorBox box,
                          const WgmmaWork &tile, Value across, const Target &to,
                          int64_t cluster) const {
-  TensorCoord place =
+  TensorCoord coord =
       StagedTiles::coordIn(b, factor.memref, across, to.k, tile.fields[SampledTileTable::Batch],
                            tile.fields[SampledTileTable::Head]);
   if (!factor.kMajor)
-    std::swap(place.row, place.col);
-  emitTensorLoad(b, map, box, place, to.address, to.barrier, cluster);
+    std::swap(coord.row, coord.col);
+  emitTensorLoad(b, map, box, coord, to.address, to.barrier, cluster);
 }
 
 /// Each producer warp issues an equal share of the loads: of columns those of one subtile, of rows
@@ -323,15 +323,15 @@ void SDDKernel::emitGathered(ImplicitLocOpBuilder &b, const Factor &factor, cons
   // in.
   Value row = Int(b, makeOpaque(b, tile.fields[indexField])) * tileTable.width();
   auto copy = [&](ImplicitLocOpBuilder &b, Value map, TensorBox box, int64_t i) {
-    Value place = Int(b, first) + i;
-    Value word = Int(b, place) / GatheredIndices::perWord + fields.firstWord;
+    Value index = Int(b, first) + i;
+    Value word = Int(b, index) / GatheredIndices::perWord + fields.firstWord;
     Value pair = tileTable.readAt(b, Int(b, row) + word);
     Value isFirst = arith::CmpIOp::create(
-        b, arith::CmpIPredicate::eq, Int(b, place) % GatheredIndices::perWord, i32Constant(b, 0));
+        b, arith::CmpIPredicate::eq, Int(b, index) % GatheredIndices::perWord, i32Constant(b, 0));
     Value number = arith::SelectOp::create(b, isFirst, Int(b, pair) % (GatheredIndices::mask + 1),
                                            Int(b, pair) / (GatheredIndices::mask + 1));
     Target at = to;
-    at.address = Int(b, to.address) + Int(b, place) * (factor.gatheredBox().bytes());
+    at.address = Int(b, to.address) + Int(b, index) * (factor.gatheredBox().bytes());
     emitCopy(b, factor, map, box, tile, Int(b, number) * factor.gatheredSize(), at);
   };
   auto copyEach = [&](ImplicitLocOpBuilder &b) {
@@ -407,35 +407,35 @@ Value SDDKernel::firstBlock(ImplicitLocOpBuilder &b, const WgmmaWork &tile) {
                                        tile.fields[SampledTileTable::Head]);
 }
 
-void SDDKernel::storeSubtileOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+void SDDKernel::storeSubtileOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value warpgroup,
                                int64_t number, Value address) {
-  Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, group, i32Constant(b, 0));
-  int64_t perGroup = plan.shape.splitColumns ? plan.subtiles / 2 : 4;
-  Value place =
+  Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, warpgroup, i32Constant(b, 0));
+  int64_t perWarpgroup = plan.shape.splitColumns ? plan.subtiles / 2 : 4;
+  Value destination =
       arith::SelectOp::create(b, isFirst, tile.fields[SampledTileTable::Destination + number],
-                              tile.fields[SampledTileTable::Destination + perGroup + number]);
-  emitIf(b, isThere(b, place), [&](ImplicitLocOpBuilder &b) {
+                              tile.fields[SampledTileTable::Destination + perWarpgroup + number]);
+  emitIf(b, isThere(b, destination), [&](ImplicitLocOpBuilder &b) {
     Value zero = i32Constant(b, 0);
     Value firstRow = Int(b, firstBlock(b, tile)) * plan.block.rows;
-    Value row = Int(b, place) / SampledTile::destinationsPerRow + firstRow;
-    Value col = Int(b, place) % SampledTile::destinationsPerRow * subtileRows;
+    Value row = Int(b, destination) / SampledTile::destinationsPerRow + firstRow;
+    Value col = Int(b, destination) % SampledTile::destinationsPerRow * subtileRows;
     emitTensorStore(b, outMap, {row, col, zero, zero}, address);
   });
 }
 
 void SDDKernel::storeBlock(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t batch,
                            Value address) {
-  Value place = tile.fields[firstDestination + batch];
-  emitIf(b, isThere(b, place), [&](ImplicitLocOpBuilder &b) {
+  Value destination = tile.fields[firstDestination + batch];
+  emitIf(b, isThere(b, destination), [&](ImplicitLocOpBuilder &b) {
     Value zero = i32Constant(b, 0);
-    Value row = (Int(b, place) + firstBlock(b, tile)) * plan.block.rows;
+    Value row = (Int(b, destination) + firstBlock(b, tile)) * plan.block.rows;
     emitTensorStore(b, outMap, {row, zero, zero, zero}, address);
   });
 }
 
 SmallVector<Value> SDDKernel::emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
-                                         Value group, const SubtileStore &store, InputSubtiles &,
-                                         ArrayRef<Value> accumulators) {
+                                         Value warpgroup, const SubtileStore &store,
+                                         InputSubtiles &, ArrayRef<Value> accumulators) {
   double alpha = op.getAlpha().convertToDouble();
   auto scale = [&](ImplicitLocOpBuilder &b, int64_t, MutableArrayRef<Value> accumulators) {
     for (Value &sum : accumulators)
@@ -451,11 +451,11 @@ SmallVector<Value> SDDKernel::emitResult(ImplicitLocOpBuilder &b, const WgmmaWor
                             });
   return store.emit(b, accumulators, finish,
                     [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
-                      storeSubtileOf(b, tile, group, number, address);
+                      storeSubtileOf(b, tile, warpgroup, number, address);
                     });
 }
 
-void SDDKernel::emitDeferred(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value group,
+void SDDKernel::emitDeferred(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value warpgroup,
                              const SubtileStore &store, ArrayRef<Value> deferred,
                              int64_t accumulators) {
   if (plan.hasBlocks())
@@ -466,7 +466,7 @@ void SDDKernel::emitDeferred(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Val
   else
     store.emitDeferred(b, deferred, accumulators,
                        [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
-                         storeSubtileOf(b, tile, group, number, address);
+                         storeSubtileOf(b, tile, warpgroup, number, address);
                        });
 }
 

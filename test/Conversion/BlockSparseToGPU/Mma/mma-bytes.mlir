@@ -4,7 +4,7 @@
 
 #mma = #blocksparse.schedule<cuda.mma>
 
-// A is stored along k: bytes are loaded as pairs and are fragments. B is stored across: pairs of
+// A is K-major: bytes are loaded as pairs and are fragments. B is MN-major: pairs of
 // columns at one k, which two permutations each make into four values of k of a column.
 // CHECK-LABEL: gpu.func @plain_dsd_mma(
 // Two warps of 64 x 64 sums, steps of 64 values of k.
@@ -39,7 +39,7 @@ func.func @plain(%v: memref<4x64x64xi8>, %b: memref<192x256xi8>, %s: memref<3x5x
 
 #mma = #blocksparse.schedule<cuda.mma>
 
-// Both stored along k: no permutation.
+// Both are K-major: no permutation.
 // CHECK-LABEL: gpu.func @along_sdd_mma(
 // CHECK-NOT: nvvm.prmt
 // CHECK: nvvm.mma.sync {{.*}}shape = #nvvm.shape<m = 16, n = 8, k = 32>

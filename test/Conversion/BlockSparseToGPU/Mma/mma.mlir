@@ -14,7 +14,7 @@
 // CHECK: memref.load {{.*}} : memref<4x2xi32>
 // CHECK: nvvm.cp.async.wait.group 2
 // CHECK: gpu.barrier
-// A is stored along k, B across: the plain and the transposed form.
+// A is K-major, B is MN-major: the plain and the transposed form.
 // CHECK-COUNT-4: nvvm.ldmatrix %{{.*}} {eltType = #nvvm.ld_st_matrix_elt_type<b16>, layout = #nvvm.mma_layout<row>, num = 4 : i32
 // CHECK-COUNT-4: nvvm.ldmatrix %{{.*}} {eltType = #nvvm.ld_st_matrix_elt_type<b16>, layout = #nvvm.mma_layout<col>, num = 4 : i32
 // CHECK: scf.for
@@ -117,7 +117,7 @@ func.func @product(%a: memref<?x?x?x?xf16>, %b: memref<?x?x?x?xf16>, %bias: memr
 
 #mma = #blocksparse.schedule<cuda.mma>
 
-// f32 rounded to tf32: A is stored along k and takes ldmatrix, B across and takes words. 64 bytes
+// f32 rounded to tf32: A is K-major and takes ldmatrix, B is MN-major and takes words. 64 bytes
 // of k a step, two slices of 8.
 // CHECK-LABEL: gpu.func @rounded_dsd_mma(
 // CHECK: scf.for

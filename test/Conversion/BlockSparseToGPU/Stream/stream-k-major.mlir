@@ -1,4 +1,4 @@
-// cuda.stream at blocks of 16 whose dense operand lies along k: copies of four panels where a stage
+// cuda.stream at blocks of 16 whose dense operand is K-major: copies of four panels where a stage
 // holds a multiple of four, elsewhere of one.
 // RUN: blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-to-buffers{target=cuda:sm_90a},blocksparse-lower-gpu-pipeline{target=cuda:sm_90a})' | FileCheck %s
 

@@ -36,8 +36,8 @@ func.func @mma(%a: tensor<768x1024xf16, #b16>, %b: tensor<1024x256xf16>, %i: ten
   return %0 : tensor<768x256xf16>
 }
 
-// Two warpgroups with six rows each, four of which fit a stage: 64 KB and then 32. All 256 lanes give a stage
-// back, since others than the copy engine write what they have read.
+// Two warpgroups with six rows each, four of which fit a stage: 64 KB and then 32. All 256 lanes release a
+// stage, because threads write what they have read, and not TMA alone.
 // CHECK-LABEL: gpu.func @wgmma_dsd_stream(
 // CHECK: nvvm.mbarrier.init %{{.*}}, %c97_i32
 // CHECK: nvvm.mbarrier.init %{{.*}}, %c256_i32

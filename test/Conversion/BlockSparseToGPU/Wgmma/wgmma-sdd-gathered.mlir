@@ -1,6 +1,6 @@
 // Products at blocks whose tiles are made of any rows (`group` above 1): what brings their operands,
 // and which kernels keep their thread blocks in step.
-// RUN: blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-to-buffers{target=cuda:sm_90a},blocksparse-lower-gpu-pipeline{target=cuda:sm_90a})' | FileCheck %s --implicit-check-not=atomicrmw --implicit-check-not='global internal @pace'
+// RUN: blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-to-buffers{target=cuda:sm_90a},blocksparse-lower-gpu-pipeline{target=cuda:sm_90a})' | FileCheck %s --implicit-check-not=atomicrmw --implicit-check-not='global internal @throttle'
 // RUN: blocksparse-compile %s --target=cuda:sm_90a --function=blocks_of_32 -o %t.ptx
 // RUN: FileCheck %s --input-file=%t.ptx --check-prefix=PTX
 
@@ -10,8 +10,8 @@
 #b64 = #blocksparse.layout<64x64, grid 97x96, random_balanced(density = 0.1, seed = 1)>
 
 // Two kernels have factors of more than 24 MB that they read from all over.
-// CHECK: llvm.mlir.global internal @pace1(0 : i32) {addr_space = 1 : i32, alignment = 4 : i64} : i32
-// CHECK: llvm.mlir.global internal @pace0(0 : i32) {addr_space = 1 : i32, alignment = 4 : i64} : i32
+// CHECK: llvm.mlir.global internal @throttle1(0 : i32) {addr_space = 1 : i32, alignment = 4 : i64} : i32
+// CHECK: llvm.mlir.global internal @throttle0(0 : i32) {addr_space = 1 : i32, alignment = 4 : i64} : i32
 
 // Four warps copy: of A a block row each, of B two block columns, by the third map, or where the bit of
 // the chunk tells that they are neighbours both at once, by the second. One announces the bytes of all,
@@ -19,7 +19,7 @@
 // the first one of them counts, and waits until all 132 have, or for 16 reads.
 // CHECK-LABEL: gpu.func @blocks_of_32_sdd_wgmma(
 // CHECK-SAME: blocksparse.tensor_maps = array<i32: 0, 1, 2, 3>
-// CHECK: %[[PACE:.*]] = llvm.mlir.addressof @pace0 : !llvm.ptr<1>
+// CHECK: %[[THROTTLE:.*]] = llvm.mlir.addressof @throttle0 : !llvm.ptr<1>
 // CHECK-COUNT-4: nvvm.mbarrier.init %{{.*}}, %c4_i32
 // CHECK: nvvm.setmaxregister decrease 40
 // CHECK: %[[WARP:.*]] = nvvm.shfl.sync idx
@@ -36,10 +36,10 @@
 // CHECK: arith.cmpi ne, %[[BEGUN]], %c0_i32 : i32
 // CHECK: %[[IS_FIRST:.*]] = arith.cmpi eq, %[[WARP]], %c0_i32 : i32
 // CHECK: scf.if
-// CHECK: %[[BEFORE:.*]] = llvm.atomicrmw uinc_wrap %[[PACE]], %c2147483579_i32 monotonic : !llvm.ptr<1>, i32
+// CHECK: %[[BEFORE:.*]] = llvm.atomicrmw uinc_wrap %[[THROTTLE]], %c2147483579_i32 monotonic : !llvm.ptr<1>, i32
 // CHECK: arith.divui %[[BEFORE]], %c132_i32
 // CHECK: scf.while (%{{.*}} = %c16_i32)
-// CHECK: llvm.load volatile %[[PACE]]
+// CHECK: llvm.load volatile %[[THROTTLE]]
 // CHECK: nvvm.mbarrier.try_wait.parity
 // CHECK: scf.if %[[IS_FIRST]] {
 // CHECK: nvvm.mbarrier.arrive.expect_tx
@@ -72,8 +72,8 @@
 // CHECK-COUNT-4: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %arg2,
 // CHECK-NOT: nvvm.cp.async.bulk.tensor.shared.cluster.global
 
-// With k across both, whole pieces are gathered: each warp has one of four columns, two have rows.
-// CHECK-LABEL: gpu.func @whole_pieces_sdd_wgmma(
+// With two MN-major factors, whole subtiles are gathered: each warp has one of four columns, two have rows.
+// CHECK-LABEL: gpu.func @whole_subtiles_sdd_wgmma(
 // CHECK-SAME: blocksparse.tensor_maps = array<i32: 0, 1, 2>
 // CHECK: arith.cmpi ult, %[[WARP:.*]], %c4_i32 : i32
 // CHECK: arith.cmpi slt, %[[WARP]], %c2_i32 : i32
@@ -84,7 +84,7 @@
 // Pieces of large blocks are copied by one warp: two of A, four of B.
 // CHECK-LABEL: gpu.func @blocks_of_64_sdd_wgmma(
 // CHECK-SAME: blocksparse.tensor_maps = array<i32: 0, 1, 2>
-// CHECK: llvm.mlir.addressof @pace1 : !llvm.ptr<1>
+// CHECK: llvm.mlir.addressof @throttle1 : !llvm.ptr<1>
 // CHECK: arith.cmpi ult, %{{.*}}, %c1_i32 : i32
 // CHECK: llvm.atomicrmw uinc_wrap
 // CHECK-COUNT-2: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %arg0,
@@ -95,10 +95,10 @@
 // CHECK-LABEL: gpu.func @neighbours_sdd_wgmma(
 // CHECK: gpu.return
 
-// PTX: .global .align 4 .u32 pace0;
+// PTX: .global .align 4 .u32 throttle0;
 // PTX: .entry blocks_of_32_sdd_wgmma(
-// PTX: atom.global.inc.u32 {{%r[0-9]+}}, [pace0], 2147483579;
-// PTX: ld.volatile.global.b32 {{%r[0-9]+}}, [pace0];
+// PTX: atom.global.inc.u32 {{%r[0-9]+}}, [throttle0], 2147483579;
+// PTX: ld.volatile.global.b32 {{%r[0-9]+}}, [throttle0];
 
 // CHECK-LABEL: func.func @blocks_of_32(
 // CHECK: nvgpu.tma.create.descriptor %{{.*}} box[%c1, %c1, %c32, %c64] {{.*}}swizzle = swizzle_128b
@@ -129,10 +129,10 @@ func.func @swapped(%a: tensor<256x128xf16>, %b: tensor<128x512xf16>) -> tensor<2
   return %0 : tensor<256x512xf16, #b16x32>
 }
 
-// CHECK-LABEL: func.func @whole_pieces(
+// CHECK-LABEL: func.func @whole_subtiles(
 // CHECK-COUNT-2: nvgpu.tma.create.descriptor %{{.*}} box[%c1, %c1, %c64, %c64] {{.*}}swizzle = swizzle_128b
 // CHECK: nvgpu.tma.create.descriptor %{{.*}} box[%c1, %c1, %c16, %c32] {{.*}}swizzle = swizzle_64b
-func.func @whole_pieces(%a: tensor<128x256xf16>, %b: tensor<128x512xf16>) -> tensor<256x512xf16, #b16x32> {
+func.func @whole_subtiles(%a: tensor<128x256xf16>, %b: tensor<128x512xf16>) -> tensor<256x512xf16, #b16x32> {
   %0 = blocksparse.sdd %a, %b {schedule = #blocksparse.schedule<cuda.wgmma, gather = true>, transpose_a}
       : (tensor<128x256xf16>, tensor<128x512xf16>) -> tensor<256x512xf16, #b16x32>
   return %0 : tensor<256x512xf16, #b16x32>

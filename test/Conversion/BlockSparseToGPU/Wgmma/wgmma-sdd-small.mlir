@@ -1,5 +1,5 @@
-// Products at blocks smaller than the pieces of a tile: every block has a store of its own, from the
-// thread that read its place before the products. The other kernels are the fallback for unaligned
+// Products at blocks smaller than the subtiles of a tile: every block has a store of its own, from the
+// thread that read its destination before the products. The other kernels are the fallback for unaligned
 // memory.
 // RUN: blocksparse-compile %s --target=cuda:sm_90a --function=blocks_of_16 -o %t.16.ptx
 // RUN: FileCheck %s --input-file=%t.16.ptx --check-prefix=B16

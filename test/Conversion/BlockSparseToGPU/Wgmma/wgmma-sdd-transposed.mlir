@@ -1,5 +1,5 @@
-// Products at blocks whose factors lie across k: kernels write them transposed to temporary memory, and
-// the product is that of factors along k. The general kernels of the fallback take the operands.
+// Products at blocks whose factors are MN-major: kernels write them transposed to temporary memory, and
+// the product is that of K-major factors. The general kernels of the fallback take the operands.
 // RUN: blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-to-buffers{target=cuda:sm_90a},blocksparse-lower-gpu-pipeline{target=cuda:sm_90a})' | FileCheck %s
 // RUN: blocksparse-compile %s --target=cuda:sm_90a --function=b_across -o %t.ptx
 // RUN: FileCheck %s --input-file=%t.ptx --check-prefix=PTX
@@ -54,16 +54,16 @@
 // CHECK-LABEL: func.func @b_across(
 // CHECK-SAME: %[[A:[^:]*]]: memref<512x200xf16, {{[^>]*>}}>, %[[B:[^:]*]]: memref<200x608xf16
 // CHECK: scf.if
-// CHECK: %[[TURNED:.*]] = memref.alloc() : memref<608x200xf16>
-// CHECK-NEXT: gpu.launch_func @blocksparse_kernels::@b_across_transpose_dense blocks in (%c40, {{.*}}args(%[[B]] : {{.*}}, %[[TURNED]] :
+// CHECK: %[[TRANSPOSED:.*]] = memref.alloc() : memref<608x200xf16>
+// CHECK-NEXT: gpu.launch_func @blocksparse_kernels::@b_across_transpose_dense blocks in (%c40, {{.*}}args(%[[B]] : {{.*}}, %[[TRANSPOSED]] :
 // CHECK: memref.reinterpret_cast %[[A]] {{.*}} sizes: [1, 1, 512, 200]
 // CHECK: nvgpu.tma.create.descriptor %{{.*}} box[%c1, %c1, %c32, %c64]
-// CHECK: memref.reinterpret_cast %[[TURNED]] {{.*}} sizes: [1, 1, 608, 200], strides: [8, 8, 200, 1]
+// CHECK: memref.reinterpret_cast %[[TRANSPOSED]] {{.*}} sizes: [1, 1, 608, 200], strides: [8, 8, 200, 1]
 // CHECK: nvgpu.tma.create.descriptor %{{.*}} box[%c1, %c1, %c64, %c64]
 // CHECK: nvgpu.tma.create.descriptor %{{.*}} box[%c1, %c1, %c32, %c64]
 // CHECK: nvgpu.tma.create.descriptor %{{.*}} box[%c1, %c1, %c32, %c32]
 // CHECK: gpu.launch_func @blocksparse_kernels::@b_across_sdd_wgmma
-// CHECK-NEXT: memref.dealloc %[[TURNED]]
+// CHECK-NEXT: memref.dealloc %[[TRANSPOSED]]
 // CHECK-NEXT: } else {
 // CHECK-NOT: memref.alloc
 // CHECK: gpu.launch_func @blocksparse_kernels::@b_across_sdd_mma {{.*}}args(%[[A]] : {{.*}}, %[[B]] :
@@ -76,15 +76,15 @@ func.func @b_across(%a: tensor<512x200xf16>, %b: tensor<200x608xf16>) -> tensor<
 // All batches and heads of A, and B, which they share, once. Tiles of B: 2 of k by 5 of n.
 // CHECK-LABEL: func.func @both_across(
 // CHECK-SAME: %[[A:[^:]*]]: memref<2x3x72x496xbf16, {{[^>]*>}}>, %[[B:[^:]*]]: memref<72x304xbf16
-// CHECK: %[[TURNED_A:.*]] = memref.alloc() : memref<2x3x496x72xbf16>
-// CHECK: gpu.launch_func @blocksparse_kernels::@both_across_transpose_dense blocks in (%c96, {{.*}}args(%[[A]] : {{.*}}, %[[TURNED_A]] :
-// CHECK: %[[TURNED_B:.*]] = memref.alloc() : memref<304x72xbf16>
-// CHECK: gpu.launch_func @blocksparse_kernels::@both_across_transpose_dense{{.*}} blocks in (%c10, {{.*}}args(%[[B]] : {{.*}}, %[[TURNED_B]] :
-// CHECK: memref.reinterpret_cast %[[TURNED_A]] {{.*}} sizes: [2, 3, 496, 72]
-// CHECK: memref.reinterpret_cast %[[TURNED_B]] {{.*}} sizes: [1, 1, 304, 72]
+// CHECK: %[[TRANSPOSED_A:.*]] = memref.alloc() : memref<2x3x496x72xbf16>
+// CHECK: gpu.launch_func @blocksparse_kernels::@both_across_transpose_dense blocks in (%c96, {{.*}}args(%[[A]] : {{.*}}, %[[TRANSPOSED_A]] :
+// CHECK: %[[TRANSPOSED_B:.*]] = memref.alloc() : memref<304x72xbf16>
+// CHECK: gpu.launch_func @blocksparse_kernels::@both_across_transpose_dense{{.*}} blocks in (%c10, {{.*}}args(%[[B]] : {{.*}}, %[[TRANSPOSED_B]] :
+// CHECK: memref.reinterpret_cast %[[TRANSPOSED_A]] {{.*}} sizes: [2, 3, 496, 72]
+// CHECK: memref.reinterpret_cast %[[TRANSPOSED_B]] {{.*}} sizes: [1, 1, 304, 72]
 // CHECK: gpu.launch_func @blocksparse_kernels::@both_across_sdd_wgmma
-// CHECK-DAG: memref.dealloc %[[TURNED_A]]
-// CHECK-DAG: memref.dealloc %[[TURNED_B]]
+// CHECK-DAG: memref.dealloc %[[TRANSPOSED_A]]
+// CHECK-DAG: memref.dealloc %[[TRANSPOSED_B]]
 func.func @both_across(%a: tensor<2x3x72x496xbf16>, %b: tensor<72x304xbf16>) -> tensor<2x3x496x304xbf16, #b16> {
   %0 = blocksparse.sdd %a, %b {schedule = #blocksparse.schedule<cuda.wgmma_transposed>, transpose_a}
       : (tensor<2x3x72x496xbf16>, tensor<72x304xbf16>) -> tensor<2x3x496x304xbf16, #b16>
@@ -93,7 +93,7 @@ func.func @both_across(%a: tensor<2x3x72x496xbf16>, %b: tensor<72x304xbf16>) -> 
 
 // CHECK-LABEL: func.func @a_across(
 // CHECK-SAME: %[[A:[^:]*]]: memref<72x496xf16, {{[^>]*>}}>, %[[B:[^:]*]]: memref<304x72xf16
-// CHECK: %[[TURNED:.*]] = memref.alloc() : memref<496x72xf16>
+// CHECK: %[[TRANSPOSED:.*]] = memref.alloc() : memref<496x72xf16>
 // CHECK-NEXT: gpu.launch_func @blocksparse_kernels::@a_across_transpose_dense
 // CHECK-NOT: memref.alloc
 // CHECK: gpu.launch_func @blocksparse_kernels::@a_across_sdd_wgmma
