@@ -19,15 +19,12 @@ GUIDE = "docs/Developer/AddingAnOp.md"
 
 # Operations without a step, and the reason.
 DECOMPOSED = "is decomposed into other operations before sizes are compared"
-NO_TABLE = "has no look-up table"
 PASSED_ON = "passes its schedule on to the operations that it is decomposed into"
 EXEMPT = {
     ("attention", "lib/IR/KernelProblem.cpp"): PASSED_ON,
     ("attention_grad", "lib/IR/KernelProblem.cpp"): PASSED_ON,
     ("attention", "lib/Transforms/CheckExtents.cpp"): DECOMPOSED,
     ("attention_grad", "lib/Transforms/CheckExtents.cpp"): DECOMPOSED,
-    ("planned_matmul", "lib/Transforms/VerifyPlan.cpp"): NO_TABLE,
-    ("planned_scatter_mm", "lib/Transforms/VerifyPlan.cpp"): NO_TABLE,
     ("assemble", "test/Integration/operations.py"): "is part of the operands of other operations",
 }
 
@@ -40,6 +37,8 @@ class Operation:
         self.cpp_class = cpp_class
         self.has_schedule = "- `schedule`:" in section
         self.is_planned = name.startswith("planned_")
+        # The types of tables read "<what the table is>, i32 [<shape>]".
+        self.has_table = ", i32 [" in section
         self.makes_tables = name.startswith("bsr_") and "DestinationStyleOpInterface" in section
 
 
@@ -96,10 +95,13 @@ class Checker:
         self.expect_use(operation, "test/IR/*.mlir", 3)
         self.expect_use(operation, "test/Conversion/BlockSparseToCPU/*.mlir", 6)
         self.expect_use(operation, "test/Conversion/BlockSparseToGPU/Simt/*.mlir", 7)
-        if operation.is_planned:
+        if operation.is_planned and operation.has_table:
             self.expect_class(operation, "lib/Transforms/VerifyPlan.cpp", 4)
 
     def check(self, operation, builders, families):
+        odd = "test/IR/Inputs/odd-operations.py"
+        if f'"{operation.name}": (' not in self.text(odd):
+            self.report(operation, odd, "has no operands of odd types", 3 if operation.is_planned else 1)
         if operation.has_schedule:
             self.expect_class(operation, "lib/IR/KernelProblem.cpp", 4)
         if operation.is_planned or operation.makes_tables:
