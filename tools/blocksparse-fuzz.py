@@ -65,7 +65,7 @@ class Draws:
 # A chain is likely if the next operations accept the result of the last one.
 FIRST = list(OPERATIONS)
 NEXT = ["to_dense", "softmax", "dsd", "sampled_addmm", "transpose", "dds", "bsr_addmm",
-        "softmax_grad", "disassemble", "from_dense", "sdd", "matmul"]
+        "softmax_grad", "disassemble", "from_dense", "sdd", "matmul", "add"]
 
 
 def make_program(draws, name):

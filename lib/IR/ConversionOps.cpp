@@ -1,8 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Verifiers of the conversions. BlockSparseConstraints.td has the words of the numbered
-// constraints.
+// Verifiers of the conversions and of the sum. BlockSparseConstraints.td has the words of the
+// numbered constraints.
 
 #include "Constraints.h"
 
@@ -77,6 +77,24 @@ LogicalResult TransposeOp::verify() {
                              emitError)))
     return failure();
   return checkTransposedPattern(*SparseTensor::get(source), *SparseTensor::get(result), emitError);
+}
+
+/// Checks C48: `type`, that of `name`, is the type of a.
+static LogicalResult checkTermType(RankedTensorType type, RankedTensorType a, StringRef name,
+                                   EmitError emitError) {
+  if (type != a)
+    return emitError() << "expects " << name << " of the type of a, " << a << ", but got " << type;
+  return success();
+}
+
+LogicalResult AddOp::verify() {
+  auto emitError = [&] { return emitOpError(); };
+  RankedTensorType a = getA().getType();
+  if (failed(checkFloat(a.getElementType(), "a", emitError)) || // C21
+      failed(checkResolvable(a, "a", emitError)) ||
+      failed(checkTermType(getB().getType(), a, "b", emitError)))
+    return failure();
+  return checkTermType(getResult().getType(), a, "a result", emitError);
 }
 
 /// Checks C32: a part has the type that follows from the type of the sparse tensor.

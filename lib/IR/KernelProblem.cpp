@@ -243,8 +243,8 @@ std::optional<KernelProblem> mlir::blocksparse::getKernelProblem(Operation *op) 
       })
       .Case<SoftmaxOp, SoftmaxGradOp, PlannedSoftmaxOp, PlannedSoftmaxGradOp>(
           [](auto softmax) { return describeRows(softmax); })
-      .Case<ToDenseOp, FromDenseOp, TransposeOp, PlannedToDenseOp, PlannedFromDenseOp,
-            PlannedTransposeOp>([&](Operation *) {
+      .Case<ToDenseOp, FromDenseOp, TransposeOp, AddOp, PlannedToDenseOp, PlannedFromDenseOp,
+            PlannedTransposeOp, PlannedAddOp>([&](Operation *) {
         KernelProblem problem;
         problem.kind = ProblemKind::Blocks;
         problem.a = elementOf(op->getOperand(0));

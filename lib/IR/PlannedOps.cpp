@@ -318,6 +318,16 @@ LogicalResult PlannedTransposeOp::verify() {
   return checkSameElement(getInit(), getValues(), "init", "values", emitError); // C45
 }
 
+LogicalResult PlannedAddOp::verify() {
+  auto emitError = [&] { return emitOpError(); };
+  ArrayRef<int64_t> shape = shapedType(getA()).getShape();
+  for (auto [value, name] : {std::pair(getB(), "b"), std::pair(getInit(), "init")})
+    if (failed(checkShape(shapedType(value), shape, name, emitError)) || // C8
+        failed(checkSameElement(value, getA(), name, "a", emitError)))   // C45
+      return failure();
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Tables of dynamic patterns
 //===----------------------------------------------------------------------===//
@@ -386,6 +396,7 @@ void PlannedMatmulOp::getEffects(Effects &effects) { addBufferEffects(*this, fal
 void PlannedToDenseOp::getEffects(Effects &effects) { addBufferEffects(*this, false, effects); }
 void PlannedFromDenseOp::getEffects(Effects &effects) { addBufferEffects(*this, false, effects); }
 void PlannedTransposeOp::getEffects(Effects &effects) { addBufferEffects(*this, false, effects); }
+void PlannedAddOp::getEffects(Effects &effects) { addBufferEffects(*this, false, effects); }
 void BsrRowLutOp::getEffects(Effects &effects) { addBufferEffects(*this, false, effects); }
 void BsrCoordinateLutOp::getEffects(Effects &effects) { addBufferEffects(*this, false, effects); }
 void BsrTransposeIndicesOp::getEffects(Effects &effects) {

@@ -8,6 +8,8 @@
 
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace mlir::blocksparse;
 using ::blocksparse::HostTensor;
@@ -116,6 +118,31 @@ static Values evaluateOp(TransposeOp op, ReferenceLookup lookup) {
   return results;
 }
 
+static Values evaluateOp(AddOp op, ReferenceLookup lookup) {
+  ref::SparseTensor a = lookup(op.getA()).getSparse(), b = lookup(op.getB()).getSparse();
+  double alpha = op.getAlpha().convertToDouble(), beta = op.getBeta().convertToDouble();
+  std::string error;
+  ref::ErrorScale scale;
+  std::optional<HostTensor> sum = ref::add(a, b, alpha, beta, error, &scale);
+  if (!sum)
+    return op->emitOpError() << error;
+  ref::ErrorModel model = getErrorModel(op.getType());
+  const ReferenceValue *like = &lookup(op.getA());
+  FailureOr<ReferenceValue> value = makeResult(op, op.getType(), *sum, scale, model, like);
+  // The errors of the terms add up, each times the magnitude of its factor.
+  a.values = lookup(op.getA()).getErrorBound();
+  b.values = lookup(op.getB()).getErrorBound();
+  std::optional<HostTensor> change = ref::add(a, b, std::fabs(alpha), std::fabs(beta), error);
+  FailureOr<ReferenceValue> fitted =
+      makeResult(op, op.getType(), *change, std::nullopt, model, like);
+  if (failed(value) || failed(fitted))
+    return failure();
+  value->addError(fitted->tensor);
+  // The padding of the terms is added like their elements.
+  value->markUnspecified(/*padding=*/true);
+  return std::vector<ReferenceValue>{std::move(*value)};
+}
+
 static Values evaluateOp(AssembleOp op, ReferenceLookup lookup) {
   ReferenceValue value = lookup(op.getValues());
   if (!op.getCrowIndices()) {
@@ -169,7 +196,7 @@ static Values evaluateOp(DisassembleOp op, ReferenceLookup lookup) {
 std::optional<Values> mlir::blocksparse::evaluateConversion(Operation *op, ReferenceLookup lookup) {
   using Result = std::optional<Values>;
   return TypeSwitch<Operation *, Result>(op)
-      .Case<ToDenseOp, FromDenseOp, TransposeOp, AssembleOp, DisassembleOp>(
+      .Case<ToDenseOp, FromDenseOp, TransposeOp, AddOp, AssembleOp, DisassembleOp>(
           [&](auto conversion) -> Result { return evaluateOp(conversion, lookup); })
       .Default([](Operation *) -> Result { return std::nullopt; });
 }

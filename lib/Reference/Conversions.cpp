@@ -5,6 +5,8 @@
 
 #include "Operands.h"
 
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
 using namespace blocksparse;
@@ -69,4 +71,40 @@ std::optional<SparseTensor> ref::transpose(const SparseTensor &sparse, std::stri
                     });
   result.values = target.tensor.cast(sparse.values.type());
   return result;
+}
+
+/// Checks that two sparse tensors store the same blocks at the same value blocks.
+static bool checkSamePattern(const SparseTensor &a, const SparseTensor &b, int64_t batches,
+                             std::string &error) {
+  bool same = a.rows == b.rows && a.cols == b.cols && a.pattern.block() == b.pattern.block() &&
+              a.pattern.grid() == b.pattern.grid();
+  for (int64_t batch = 0; same && batch < batches; ++batch)
+    for (int64_t head = 0; same && head < a.pattern.grid().heads; ++head)
+      same = std::ranges::equal(a.pattern.entries(batch, head), b.pattern.entries(batch, head));
+  if (!same)
+    error = "expects b to have the pattern of a, but got another one";
+  return same;
+}
+
+std::optional<HostTensor> ref::add(const SparseTensor &a, const SparseTensor &b, double alpha,
+                                   double beta, std::string &error, ErrorScale *scale) {
+  int64_t batches = 1;
+  if (!checkSparse(a, batches, error) || !checkSparse(b, batches, error) ||
+      !checkSamePattern(a, b, batches, error))
+    return std::nullopt;
+  Blocks left = decodeBlocks(a.values), right = decodeBlocks(b.values);
+  Blocks sum = Blocks::zeros(batches, a.pattern), sizes = Blocks::zeros(batches, a.pattern);
+  for (int64_t batch = 0; batch < batches; ++batch)
+    for (int64_t head = 0; head < a.pattern.grid().heads; ++head)
+      forEachStored(a.pattern, batch, head, a.rows, a.cols,
+                    [&](const Pattern::Entry &entry, int64_t, int64_t, int64_t element) {
+                      // A factor of 0 is a term that is not there, whatever it holds.
+                      double x = alpha == 0 ? 0 : alpha * left.block(batch, entry.value)[element];
+                      double y = beta == 0 ? 0 : beta * right.block(batch, entry.value)[element];
+                      sum.block(batch, entry.value)[element] = x + y;
+                      sizes.block(batch, entry.value)[element] = std::fabs(x) + std::fabs(y);
+                    });
+  if (scale)
+    *scale = {sizes.tensor, 2};
+  return sum.tensor;
 }

@@ -71,6 +71,7 @@ private:
   void checkSoftmax(SoftmaxOp op);
   void checkScatter(ScatterMMOp op);
   void checkAssemble(AssembleOp op);
+  void checkSameValues(Value sparse, Value other, StringRef name);
 
   ImplicitLocOpBuilder b;
   StringRef subject;
@@ -337,6 +338,14 @@ void ExtentChecks::checkAssemble(AssembleOp op) {
   checkParts(type, op.getCrowIndices(), op.getColIndices(), op.getValues(), "the result");
 }
 
+/// Checks that two sparse tensors of one pattern have as many value blocks.
+void ExtentChecks::checkSameValues(Value sparse, Value other, StringRef name) {
+  if (!cast<RankedTensorType>(other.getType()).hasStaticShape() ||
+      !SparseTensor::get(other.getType())->isStatic())
+    expectShape(takeApart(sparse).values, shapeOf(takeApart(other).values),
+                ("the values of " + name).str());
+}
+
 void ExtentChecks::check(Operation *op) {
   llvm::TypeSwitch<Operation *>(op)
       .Case<DSDOp, DDSOp>([&](auto product) {
@@ -364,12 +373,8 @@ void ExtentChecks::check(Operation *op) {
       .Case([&](MatmulOp matmul) { checkMatmul(matmul); })
       .Case([&](ScatterMMOp scatter) { checkScatter(scatter); })
       .Case([&](SoftmaxOp softmax) { checkSoftmax(softmax); })
-      .Case([&](SoftmaxGradOp grad) {
-        if (!grad.getY().getType().hasStaticShape() ||
-            !SparseTensor::get(grad.getY().getType())->isStatic())
-          expectShape(takeApart(grad.getDy()).values, shapeOf(takeApart(grad.getY()).values),
-                      "the values of dy");
-      })
+      .Case([&](SoftmaxGradOp grad) { checkSameValues(grad.getDy(), grad.getY(), "dy"); })
+      .Case([&](AddOp sum) { checkSameValues(sum.getB(), sum.getA(), "b"); })
       .Case([&](ToDenseOp conversion) {
         expectShape(conversion.getSource(), knownShape(conversion.getResult()), "the source");
       })

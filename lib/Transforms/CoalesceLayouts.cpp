@@ -24,7 +24,7 @@ static bool isStaticSparse(Value value) {
 /// works with any block shape, and all its sparse tensors have one pattern.
 static bool isIndifferentToBlocks(Operation *op) {
   return isa<SDDOp, FromDenseOp, SoftmaxOp, SoftmaxGradOp, SampledAddmmOp, DSDOp, DDSOp, BsrAddmmOp,
-             ToDenseOp>(op) &&
+             ToDenseOp, AddOp>(op) &&
          !op->getAttr("schedule");
 }
 

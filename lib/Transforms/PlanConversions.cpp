@@ -131,6 +131,22 @@ struct PlanTranspose : OpConversionPattern<TransposeOp> {
   }
 };
 
+struct PlanAdd : OpConversionPattern<AddOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(AddOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    SparseStorage a = SparseStorage::get(op.getA().getType(), adaptor.getA());
+    SparseStorage b = SparseStorage::get(op.getB().getType(), adaptor.getB());
+    Value init = OperandSizes(op, rewriter).createInitLike(a.values, a.type.getElementType());
+    auto planned =
+        PlannedAddOp::create(rewriter, op.getLoc(), TypeRange{init.getType()}, a.values, b.values,
+                             init, op.getAlpha(), op.getBeta(), op.getScheduleAttr());
+    rewriter.replaceOpWithMultiple(op, {a.withValues(planned.getResult(0))});
+    return success();
+  }
+};
+
 /// Casts a tensor to a type with other static extents.
 Value castTo(OpBuilder &builder, Location loc, Value value, Type type) {
   return value.getType() == type ? value
@@ -176,6 +192,6 @@ struct PlanDisassemble : OpConversionPattern<DisassembleOp> {
 
 void mlir::blocksparse::populatePlanConversionPatterns(const TypeConverter &converter,
                                                        RewritePatternSet &patterns) {
-  patterns.add<PlanToDense, PlanFromDense, PlanTranspose, PlanAssemble, PlanDisassemble>(
+  patterns.add<PlanToDense, PlanFromDense, PlanTranspose, PlanAdd, PlanAssemble, PlanDisassemble>(
       converter, patterns.getContext());
 }

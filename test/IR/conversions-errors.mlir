@@ -232,3 +232,40 @@ func.func @c1_rank(%s: tensor<32xf32, #layout>) {
   %0 = blocksparse.to_dense %s : (tensor<32xf32, #layout>) -> tensor<32xf32>
   return
 }
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c21_add(%s: tensor<32x32xi8, #layout>) {
+  // expected-error @below {{expects a of a floating-point type, but got 'i8'}}
+  %0 = blocksparse.add %s, %s : (tensor<32x32xi8, #layout>, tensor<32x32xi8, #layout>) -> tensor<32x32xi8, #layout>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, csr dense_resource<nowhere> : tensor<4xi32>>
+func.func @c4_add(%s: tensor<32x32xf32, #layout>) {
+  // expected-error @below {{expects resource 'nowhere' to be defined, but got none in the layout of a}}
+  %0 = blocksparse.add %s, %s : (tensor<32x32xf32, #layout>, tensor<32x32xf32, #layout>) -> tensor<32x32xf32, #layout>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+#other = #blocksparse.layout<16x16, grid 2x2, mask "11/01">
+func.func @c48_pattern(%s: tensor<32x32xf32, #layout>, %t: tensor<32x32xf32, #other>) {
+  // expected-error @below {{expects b of the type of a, 'tensor<32x32xf32, #blocksparse.layout<16x16, grid 2x2, mask "10/11">>', but got 'tensor<32x32xf32, #blocksparse.layout<16x16, grid 2x2, mask "11/01">>'}}
+  %0 = blocksparse.add %s, %t : (tensor<32x32xf32, #layout>, tensor<32x32xf32, #other>) -> tensor<32x32xf32, #layout>
+  return
+}
+
+// -----
+
+#bsr = #blocksparse.bsr<16x16>
+func.func @c48_result(%s: tensor<32x32xf16, #bsr>) {
+  // expected-error @below {{expects a result of the type of a, 'tensor<32x32xf16, #blocksparse.bsr<16x16>>', but got 'tensor<32x32xf32, #blocksparse.bsr<16x16>>'}}
+  %0 = blocksparse.add %s, %s : (tensor<32x32xf16, #bsr>, tensor<32x32xf16, #bsr>) -> tensor<32x32xf32, #bsr>
+  return
+}

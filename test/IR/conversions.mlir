@@ -56,3 +56,12 @@ func.func @disassemble(%s: tensor<32x96xf32, #layout>, %t: tensor<?x96xf32, #bsr
   %1:3 = blocksparse.disassemble %t : (tensor<?x96xf32, #bsr>) -> (tensor<?x16x32xf32>, tensor<?xi64>, tensor<?xi64>)
   return
 }
+
+// CHECK-LABEL: func @add
+// CHECK: blocksparse.add %{{.*}}, %{{.*}} : (tensor<32x96xf32, #[[L:.*]]>, tensor<32x96xf32, #[[L]]>) -> tensor<32x96xf32, #[[L]]>
+// CHECK: blocksparse.add %{{.*}}, %{{.*}} {alpha = 5.000000e-01 : f64, beta = -1.000000e+00 : f64, schedule = #blocksparse.schedule<cpu.blocks>} : (tensor<?x2x?x96xf8E5M2, #{{.*}}>
+func.func @add(%s: tensor<32x96xf32, #layout>, %t: tensor<?x2x?x96xf8E5M2, #bsr>) -> (tensor<32x96xf32, #layout>, tensor<?x2x?x96xf8E5M2, #bsr>) {
+  %0 = blocksparse.add %s, %s : (tensor<32x96xf32, #layout>, tensor<32x96xf32, #layout>) -> tensor<32x96xf32, #layout>
+  %1 = blocksparse.add %t, %t {alpha = 0.5, beta = -1.0, schedule = #blocksparse.schedule<cpu.blocks>} : (tensor<?x2x?x96xf8E5M2, #bsr>, tensor<?x2x?x96xf8E5M2, #bsr>) -> tensor<?x2x?x96xf8E5M2, #bsr>
+  return %0, %1 : tensor<32x96xf32, #layout>, tensor<?x2x?x96xf8E5M2, #bsr>
+}

@@ -141,3 +141,27 @@ func.func @c46_memref_and_tensor(%crow: tensor<5xi32>, %col: tensor<?xi32>, %i0:
   %0 = blocksparse.bsr_row_lut %crow, %col outs(%i0, %i1) : (tensor<5xi32>, tensor<?xi32>, memref<4x5xi32>, tensor<?x2xi32>) -> tensor<?x2xi32>
   return
 }
+
+// -----
+
+func.func @c8_add(%a: memref<3x16x16xf32>, %b: memref<2x16x16xf32>, %o: memref<3x16x16xf32>) {
+  // expected-error @below {{expects b of shape 3x16x16, but got 2x16x16}}
+  blocksparse.planned_add %a, %b outs(%o) : (memref<3x16x16xf32>, memref<2x16x16xf32>, memref<3x16x16xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @c45_add(%a: memref<3x16x16xf32>, %o: memref<3x16x16xf16>) {
+  // expected-error @below {{expects init of the element type of a, 'f32', but got 'f16'}}
+  blocksparse.planned_add %a, %a outs(%o) : (memref<3x16x16xf32>, memref<3x16x16xf32>, memref<3x16x16xf16>) -> ()
+  return
+}
+
+// -----
+
+func.func @add_integers(%a: memref<3x16x16xi8>) {
+  // expected-error @below {{operand #0 must be floating-point value blocks [S, bm, bn] or [B, S, bm, bn], but got 'memref<3x16x16xi8>'}}
+  blocksparse.planned_add %a, %a outs(%a) : (memref<3x16x16xi8>, memref<3x16x16xi8>, memref<3x16x16xi8>) -> ()
+  return
+}

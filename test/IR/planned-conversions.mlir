@@ -23,6 +23,15 @@ func.func @transpose(%v: tensor<2x?x16x32xf32>, %p: tensor<2x?xi32>, %o: tensor<
   return %0 : tensor<2x?x32x16xf32>
 }
 
+// CHECK-LABEL: func @add
+// CHECK: blocksparse.planned_add %{{.*}}, %{{.*}} outs(%{{.*}}) {beta = -1.000000e+00 : f64} : {{.*}} -> tensor<2x?x16x32xf16>
+// CHECK: blocksparse.planned_add %{{.*}}, %{{.*}} outs(%{{.*}}) : {{.*}} -> ()
+func.func @add(%v: tensor<2x?x16x32xf16>, %m: memref<3x16x32xf8E4M3FN>) -> tensor<2x?x16x32xf16> {
+  %0 = blocksparse.planned_add %v, %v outs(%v) {beta = -1.0} : (tensor<2x?x16x32xf16>, tensor<2x?x16x32xf16>, tensor<2x?x16x32xf16>) -> tensor<2x?x16x32xf16>
+  blocksparse.planned_add %m, %m outs(%m) : (memref<3x16x32xf8E4M3FN>, memref<3x16x32xf8E4M3FN>, memref<3x16x32xf8E4M3FN>) -> ()
+  return %0 : tensor<2x?x16x32xf16>
+}
+
 // CHECK-LABEL: func @tables
 // CHECK: blocksparse.bsr_row_lut %{{.*}}, %{{.*}} outs(%{{.*}}, %{{.*}}) {transpose}
 // CHECK: blocksparse.bsr_coordinate_lut %{{.*}}, %{{.*}} outs(%{{.*}}, %{{.*}})

@@ -1,10 +1,13 @@
 # This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Generates random conversions of sparse tensors."""
+"""Generates random conversions and sums of sparse tensors."""
 
-from operands import (ELEMENTS, WRITTEN_KINDS, dense_in, leave, note_repeats, sparse_in,
-                      stored_blocks, values_shape)
-from programs import Bsr, Type, ceil_div, dense
+from operands import (ELEMENTS, FLOATS, NUMBERS, WRITTEN_KINDS, dense_in, leave, note_repeats,
+                      sparse_in, stored_blocks, values_shape)
+from programs import Bsr, Type, ceil_div, dense, number
+
+# Factors of terms: a factor of 1 is no multiplication, and one of 0 is no term.
+FACTORS = [1.0] + NUMBERS
 
 
 def add_to_dense(f, pick):
@@ -45,6 +48,28 @@ def add_transpose(f, pick):
     if isinstance(source.type.encoding, Bsr):
         pick.transposed.append(results[0])
     return leave(pick, results, [source])
+
+
+def second_term(f, pick, a):
+    """Returns a sparse tensor of the type and the indices of `a`."""
+    if not isinstance(a.type.encoding, Bsr):
+        same = [value for value in pick.pool if value.type == a.type and value is not a]
+        return pick("b", [None] + same) or f.argument(a.type)
+    # Other run-time patterns of this type have other indices.
+    if a in pick.repeated or None in a.type.shape or pick("b_is_a", [False, True]):
+        return a
+    source = f.argument(dense(a.type.shape, a.type.element), a.sizes)
+    return f.op("from_dense", f"{source.name} pattern({a.name})", [source, a], [a.type],
+                shapes=[a.sizes])[0]
+
+
+def add_add(f, pick):
+    a = sparse_in(f, pick, FLOATS + ["f8E4M3FN", "f8E5M2"], open_rows=True)
+    b = second_term(f, pick, a)
+    factors = {name: number(pick(name, FACTORS)) for name in ("alpha", "beta")}
+    results = f.op("add", f"{a.name}, {b.name}", [a, b], [a.type], factors, shapes=[a.sizes])
+    note_repeats(pick, a not in pick.repeated, results[0])
+    return leave(pick, results, [a, b])
 
 
 def add_disassemble(f, pick):

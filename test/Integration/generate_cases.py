@@ -34,6 +34,7 @@ FAMILIES = {
     "from-dense": (50, 15, ["from_dense"]),
     "transpose": (60, 18, ["transpose"]),
     "disassemble": (40, 12, ["disassemble"]),
+    "add": (60, 18, ["add"]),
     "chain": (60, 20, None),
 }
 

@@ -180,6 +180,16 @@ func.func @softmax_grad(%y: tensor<32x64xf32, #bsr>, %dy: tensor<32x64xf32, #bsr
   return %0 : tensor<32x64xf32, #bsr>
 }
 
+// CHECK-LABEL: func @add
+func.func @add(%a: tensor<?x32x64xf32, #layout>, %b: tensor<?x32x64xf32, #layout>)
+    -> tensor<?x32x64xf32, #layout> {
+  // CHECK: cf.assert {{.*}} "blocksparse.add expects the values of b to have dimension 0 of {1}, but got {0}"
+  // CHECK: blocksparse.add
+  %0 = blocksparse.add %a, %b
+      : (tensor<?x32x64xf32, #layout>, tensor<?x32x64xf32, #layout>) -> tensor<?x32x64xf32, #layout>
+  return %0 : tensor<?x32x64xf32, #layout>
+}
+
 // CHECK-LABEL: func @assemble
 func.func @assemble(%v: tensor<?x16x?xf32>, %crow: tensor<?xi32>, %col: tensor<?xi32>)
     -> (tensor<32x64xf32, #bsr>, tensor<9x16x8xf32>) {

@@ -11,12 +11,15 @@
 
 // CHECK-LABEL: @chain(
 // CHECK: %[[S:.*]] = blocksparse.sdd {{.*}} -> tensor<64x64xf32, #[[LARGE]]>
-// CHECK: %[[P:.*]] = blocksparse.softmax %[[S]] : {{.*}} -> tensor<64x64xf16, #[[LARGE]]>
+// CHECK: %[[T:.*]] = blocksparse.add %[[S]], %[[S]] {{.*}} -> tensor<64x64xf32, #[[LARGE]]>
+// CHECK: %[[P:.*]] = blocksparse.softmax %[[T]] : {{.*}} -> tensor<64x64xf16, #[[LARGE]]>
 // CHECK: blocksparse.dsd %[[P]]
 func.func @chain(%q: tensor<64x8xf16>, %v: tensor<64x8xf16>) -> tensor<64x8xf16> {
   %s = blocksparse.sdd %q, %q {transpose_b}
       : (tensor<64x8xf16>, tensor<64x8xf16>) -> tensor<64x64xf32, #l>
-  %p = blocksparse.softmax %s : (tensor<64x64xf32, #l>) -> tensor<64x64xf16, #l>
+  %t = blocksparse.add %s, %s {beta = 0.5}
+      : (tensor<64x64xf32, #l>, tensor<64x64xf32, #l>) -> tensor<64x64xf32, #l>
+  %p = blocksparse.softmax %t : (tensor<64x64xf32, #l>) -> tensor<64x64xf16, #l>
   %o = blocksparse.dsd %p, %v : (tensor<64x64xf16, #l>, tensor<64x8xf16>) -> tensor<64x8xf16>
   return %o : tensor<64x8xf16>
 }

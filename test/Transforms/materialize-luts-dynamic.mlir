@@ -92,3 +92,15 @@ func.func @rows_of_input(%a: tensor<?x48xf32, #b>, %b: tensor<48x4xf32>, %i: ten
       : (tensor<?x48xf32, #b>, tensor<48x4xf32>, tensor<?x1xf32>) -> tensor<?x4xf32>
   return %0 : tensor<?x4xf32>
 }
+
+// A sum takes the indices of its first term, and needs no table.
+// CHECK-LABEL: @add(
+// CHECK-SAME: %[[CROW:.*]]: tensor<?xi32>, %[[COL:.*]]: tensor<?xi32>, %[[V:.*]]: tensor<?x16x16xf32>, %{{.*}}: tensor<?xi32>, %{{.*}}: tensor<?xi32>, %[[W:.*]]: tensor<?x16x16xf32>
+// CHECK-NOT: _lut
+// CHECK: %[[SUM:.*]] = blocksparse.planned_add %[[V]], %[[W]]
+// CHECK: return %[[CROW]], %[[COL]], %[[SUM]]
+func.func @add(%a: tensor<?x80xf32, #b>, %b: tensor<?x80xf32, #b>) -> tensor<?x80xf32, #b> {
+  %0 = blocksparse.add %a, %b
+      : (tensor<?x80xf32, #b>, tensor<?x80xf32, #b>) -> tensor<?x80xf32, #b>
+  return %0 : tensor<?x80xf32, #b>
+}

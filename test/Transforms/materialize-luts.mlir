@@ -170,3 +170,18 @@ func.func @scatter_mm(%p: tensor<5x16x16xf32>, %q: tensor<7x16x32xf32>, %acc: te
          tensor<9x2xi32>) -> tensor<3x16x32xf32>
   return %0 : tensor<3x16x32xf32>
 }
+
+// A sum needs no table; the batch of its values is open.
+// CHECK-LABEL: @add(
+// CHECK-SAME: %[[A:.*]]: tensor<?x6x16x8xf16>, %[[B:.*]]: tensor<?x6x16x8xf16>
+// CHECK-NOT: dense<
+// CHECK: %[[BATCH:.*]] = tensor.dim %[[A]], %c0
+// CHECK: %[[INIT:.*]] = tensor.empty(%[[BATCH]]) : tensor<?x6x16x8xf16>
+// CHECK: %[[SUM:.*]] = blocksparse.planned_add %[[A]], %[[B]] outs(%[[INIT]]) {alpha = 2.000000e+00 : f64}
+// CHECK: return %[[SUM]]
+func.func @add(%a: tensor<?x2x30x24xf16, #l>, %b: tensor<?x2x30x24xf16, #l>)
+    -> tensor<?x2x30x24xf16, #l> {
+  %0 = blocksparse.add %a, %b {alpha = 2.0}
+      : (tensor<?x2x30x24xf16, #l>, tensor<?x2x30x24xf16, #l>) -> tensor<?x2x30x24xf16, #l>
+  return %0 : tensor<?x2x30x24xf16, #l>
+}

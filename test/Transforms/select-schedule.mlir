@@ -55,15 +55,19 @@ func.func @long_row(%a: tensor<16x4096xf16, #row>, %b: tensor<4096x16xf16>) -> t
 // CHECK-LABEL: @others(
 // CHECK: blocksparse.sdd {{.*}}cpu.panel
 // CHECK: blocksparse.softmax {{.*}}cpu.rows
+// CHECK: blocksparse.add {{.*}}cpu.blocks
 // CHECK: blocksparse.to_dense {{.*}}cpu.blocks
 // HOPPER-LABEL: @others(
 // HOPPER: blocksparse.softmax {{.*}}cuda.rows
+// HOPPER: blocksparse.add {{.*}}cuda.blocks
 // HOPPER: blocksparse.to_dense {{.*}}cuda.blocks
 func.func @others(%a: tensor<64x8xf32>, %b: tensor<8x80xf32>) -> tensor<64x80xf32> {
   %0 = blocksparse.sdd %a, %b : (tensor<64x8xf32>, tensor<8x80xf32>) -> tensor<64x80xf32, #l16>
   %1 = blocksparse.softmax %0 : (tensor<64x80xf32, #l16>) -> tensor<64x80xf32, #l16>
-  %2 = blocksparse.to_dense %1 : (tensor<64x80xf32, #l16>) -> tensor<64x80xf32>
-  return %2 : tensor<64x80xf32>
+  %2 = blocksparse.add %0, %1
+      : (tensor<64x80xf32, #l16>, tensor<64x80xf32, #l16>) -> tensor<64x80xf32, #l16>
+  %3 = blocksparse.to_dense %2 : (tensor<64x80xf32, #l16>) -> tensor<64x80xf32>
+  return %3 : tensor<64x80xf32>
 }
 
 // The row kernels take f16, bf16 and f32 in chunks of 16 bytes; scalar kernels take all else.

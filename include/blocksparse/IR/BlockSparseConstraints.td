@@ -123,7 +123,7 @@ def C20 : BlockSparse_Constraint<
 //===----------------------------------------------------------------------===//
 
 def C21 : BlockSparse_Constraint<
-  "Scores, their factors and their gradients are floating-point.", [
+  "Scores, their factors and their gradients, and the terms of a sum are floating-point.", [
   "expects <operand> of a floating-point type, but got <type>"]>;
 def C22 : BlockSparse_Constraint<
   "`rpe` and its gradient `drpe` broadcast to the scores and are floating-point.", [
@@ -173,6 +173,9 @@ def C33 : BlockSparse_Constraint<
   "A dynamic pattern comes with both index tensors, a static layout with none.", [
   "expects no indices with a static layout, but got <type>",
   "expects crow_indices and col_indices with a dynamic pattern, but got none"]>;
+
+def C48 : BlockSparse_Constraint<"A sum and its terms have one type.", [
+  "expects <operand> of the type of a, <type>, but got <type>"]>;
 
 //===----------------------------------------------------------------------===//
 // The planned form
@@ -226,7 +229,7 @@ def C46 : BlockSparse_Constraint<"The destinations are all tensors or all memref
 defvar BlockSparse_AllConstraints = [
   C1, C2, C3, C4, C5, C6, C7, C8, C9, C10, C11, C12, C13, C14, C15, C16, C17, C18, C19, C20, C21,
   C22, C23, C24, C25, C26, C27, C28, C29, C30, C31, C32, C33, C34, C35, C36, C37, C38, C39, C40,
-  C41, C42, C43, C44, C45, C46];
+  C41, C42, C43, C44, C45, C46, C48];
 
 // `text` is a list of sentences in Markdown below a heading, or empty for an empty list. The
 // indentation is that of descriptions in the ODS files, from which mlir-tblgen removes it.

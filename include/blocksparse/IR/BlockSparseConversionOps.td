@@ -1,7 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Conversions between dense tensors, sparse tensors, and the values and indices of sparse tensors.
+// Conversions between dense tensors, sparse tensors, and the values and indices of sparse tensors, and
+// the sum of sparse tensors.
 
 #ifndef BLOCKSPARSE_IR_CONVERSION_OPS_TD
 #define BLOCKSPARSE_IR_CONVERSION_OPS_TD
@@ -104,6 +105,37 @@ def BlockSparse_TransposeOp : BlockSparse_TensorOp<"transpose"> {
   let assemblyFormat = "$source attr-dict `:` functional-type(operands, results)";
   let hasFolder = 1;
   let hasCanonicalizer = 1;
+}
+
+def BlockSparse_AddOp : BlockSparse_TensorOp<"add"> {
+  let summary = "alpha * a + beta * b, for sparse tensors of one pattern";
+  let semantics = [{
+    Adds the stored elements of `a` and `b`, each times its factor. A term whose factor is 0 is not
+    read. Elements are computed in the accumulation type and rounded once.
+  }];
+  let constraints = [C4, C21, C48];
+  let atRunTime = ["Of a dynamic pattern, `b` has the indices of `a`; those of `b` are not read."];
+  let postconditions = [
+    "A dynamic result has the indices of `a`.",
+    "The padding of edge blocks holds unspecified values.",
+  ];
+  let example = [{
+    ```mlir
+    #layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+    func.func @add(%a: tensor<4x32x32xf16, #layout>, %b: tensor<4x32x32xf16, #layout>)
+        -> tensor<4x32x32xf16, #layout> {
+      %0 = blocksparse.add %a, %b {alpha = 0.9, beta = 0.1}
+          : (tensor<4x32x32xf16, #layout>, tensor<4x32x32xf16, #layout>)
+          -> tensor<4x32x32xf16, #layout>
+      return %0 : tensor<4x32x32xf16, #layout>
+    }
+    ```
+  }];
+  let arguments = !con((ins Arg<BlockSparse_Sparse, "first term, [..., M, N]">:$a,
+    Arg<BlockSparse_Sparse, "second term, [..., M, N]">:$b),
+    BlockSparse_SumArgs, BlockSparse_ScheduleArg);
+  let results = (outs Res<BlockSparse_Sparse, "the sum, [..., M, N]">:$result);
+  let assemblyFormat = "$a `,` $b attr-dict `:` functional-type(operands, results)";
 }
 
 def BlockSparse_AssembleOp : BlockSparse_TensorOp<"assemble", [AttrSizedOperandSegments]> {

@@ -108,6 +108,10 @@ defvar BlockSparse_TransposeOutArg = (ins
 defvar BlockSparse_AlphaArg = (ins
   Arg<DefaultValuedAttr<F64Attr, "1.0">, "factor of the product">:$alpha);
 
+defvar BlockSparse_SumArgs = (ins
+  Arg<DefaultValuedAttr<F64Attr, "1.0">, "factor of `a`">:$alpha,
+  Arg<DefaultValuedAttr<F64Attr, "1.0">, "factor of `b`">:$beta);
+
 defvar BlockSparse_ActivationArg = (ins
   Arg<OptionalAttr<BlockSparse_ActivationAttr>, "activation; absent, it is `none`">:$activation);
 

@@ -459,6 +459,34 @@ def BlockSparse_PlannedTransposeOp : BlockSparse_SingleDestinationOp<"planned_tr
   }];
 }
 
+def BlockSparse_PlannedAddOp : BlockSparse_SingleDestinationOp<"planned_add"> {
+  let summary = "out = alpha * a + beta * b, element by element of the value blocks";
+  let semantics = [{
+    out = alpha * a + beta * b for each element of the value blocks, padding included. A term whose
+    factor is 0 is not read.
+  }];
+  let constraints = [C8, C45];
+  let postconditions = ["The whole destination is written."];
+  let example = [{
+    ```mlir
+    func.func @planned_add(%a: tensor<3x16x32xf32>, %b: tensor<3x16x32xf32>,
+                           %init: tensor<3x16x32xf32>) -> tensor<3x16x32xf32> {
+      %0 = blocksparse.planned_add %a, %b outs(%init) {beta = -1.0}
+          : (tensor<3x16x32xf32>, tensor<3x16x32xf32>, tensor<3x16x32xf32>) -> tensor<3x16x32xf32>
+      return %0 : tensor<3x16x32xf32>
+    }
+    ```
+  }];
+  let arguments = !con((ins
+    Arg<BlockSparse_FloatValues, "value blocks of the first term">:$a,
+    Arg<BlockSparse_FloatValues, "value blocks of the second term">:$b,
+    Arg<BlockSparse_FloatValues, "destination">:$init),
+    BlockSparse_SumArgs, BlockSparse_ScheduleArg);
+  let assemblyFormat = [{
+    $a `,` $b `outs` `(` $init `)` attr-dict `:` functional-type(operands, results)
+  }];
+}
+
 //===----------------------------------------------------------------------===//
 // Tables of a dynamic pattern, which are made at run time from crow_indices and col_indices
 //===----------------------------------------------------------------------===//

@@ -19,7 +19,7 @@ def CoalesceLayoutsPass : Pass<"blocksparse-coalesce-layouts"> {
   let summary = "Gives intermediate sparse tensors larger blocks if these are full.";
   let description = [{
     The storage of a sparse tensor is invisible outside if sdd or from_dense produces it, it passes
-    only through softmax, softmax_grad and sampled_addmm, and dsd, dds, bsr_addmm or to_dense
+    only through softmax, softmax_grad, sampled_addmm and add, and dsd, dds, bsr_addmm or to_dense
     consume it. If neighbouring blocks of its layout fill larger blocks completely, the pass gives
     the complete group of such tensors the layout of the larger blocks: the same elements are
     computed in fewer and larger tiles, and no block is added that the layout lacks. The pass does

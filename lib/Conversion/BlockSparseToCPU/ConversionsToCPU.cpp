@@ -225,6 +225,64 @@ static void emitTranspose(ImplicitLocOpBuilder &b, PlannedTransposeOp op) {
 }
 
 //===----------------------------------------------------------------------===//
+// planned_add
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Describes a term of a sum: a block and its factor.
+struct ScaledBlock {
+  MatrixView block;
+  double factor;
+};
+
+} // namespace
+
+/// Returns the sum of the elements (row, col + lane) of blocks, each times its factor. A factor of
+/// 0 leaves the term out.
+static Value emitScaledSum(ImplicitLocOpBuilder &b, const VectorAccess &access,
+                           ArrayRef<ScaledBlock> terms, Value row, Value col, Value mask) {
+  Type element = terms.front().block.elementType();
+  FloatType compute = getComputeType(element);
+  Value sum;
+  for (const ScaledBlock &term : terms) {
+    if (term.factor == 0)
+      continue;
+    Value elements = convertElements(b, access.load(b, term.block, row, col, mask), compute);
+    if (term.factor != 1)
+      elements =
+          arith::MulFOp::create(b, elements, splatConstant(b, elements.getType(), term.factor));
+    sum = sum ? arith::AddFOp::create(b, sum, elements).getResult() : elements;
+  }
+  return sum ? convertElements(b, sum, element)
+             : zeroVector(b, VectorType::get({access.width}, element));
+}
+
+static void emitAdd(ImplicitLocOpBuilder &b, PlannedAddOp op, const VectorAccess &access) {
+  // The blocks of all heads are numbered one after another.
+  Value zero = indexConstant(b, 0), one = indexConstant(b, 1);
+  auto view = [&](Value memref) { return ValuesView::get(b, memref, 1, one, one); };
+  ValuesView left = view(op.getA()), right = view(op.getB()), out = view(op.getInit());
+  double alpha = op.getAlpha().convertToDouble(), beta = op.getBeta().convertToDouble();
+  emitParallel(b, {countBatches(b, op.getInit()), out.storedBlocks()},
+               [&](ImplicitLocOpBuilder &b, ValueRange at) {
+                 ScaledBlock terms[] = {{left.block(b, at[0], at[1]), alpha},
+                                        {right.block(b, at[0], at[1]), beta}};
+                 MatrixView target = out.block(b, at[0], at[1]);
+                 emitLoop(b, zero, target.rows, 1, [&](ImplicitLocOpBuilder &b, Value row) {
+                   emitLoop(b, zero, target.cols, access.width,
+                            [&](ImplicitLocOpBuilder &b, Value col) {
+                              Value mask = out.blockCols() % access.width == 0
+                                               ? Value()
+                                               : access.mask(b, Int(b, target.cols) - col);
+                              Value sum = emitScaledSum(b, access, terms, row, col, mask);
+                              access.store(b, sum, target, row, col, mask);
+                            });
+                 });
+               });
+}
+
+//===----------------------------------------------------------------------===//
 // Patterns
 //===----------------------------------------------------------------------===//
 
@@ -272,4 +330,18 @@ void mlir::blocksparse::lowerToLoops(ImplicitLocOpBuilder &b, PlannedFromDenseOp
 void mlir::blocksparse::lowerToLoops(ImplicitLocOpBuilder &b, PlannedTransposeOp op,
                                      const CPULoweringOptions &) {
   emitTranspose(b, op);
+}
+
+void mlir::blocksparse::lowerToLoops(ImplicitLocOpBuilder &b, PlannedAddOp op,
+                                     const CPULoweringOptions &options) {
+  auto type = cast<MemRefType>(op.getInit().getType());
+  int64_t width = chooseWidth(type.getShape().back(), type.getElementTypeBitWidth(),
+                              options.vectorBits, op.getScheduleAttr());
+  Value one = indexConstant(b, 1);
+  SmallVector<Value> conditions;
+  for (Value memref : op->getOperands())
+    conditions.push_back(ValuesView::get(b, memref, 1, one, one).hasContiguousBlocks(b));
+  emitVersions(b, conditions, [&](ImplicitLocOpBuilder &b, bool unitStride) {
+    emitAdd(b, op, {width, unitStride});
+  });
 }

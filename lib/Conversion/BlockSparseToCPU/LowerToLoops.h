@@ -25,6 +25,7 @@ void lowerToLoops(ImplicitLocOpBuilder &b, PlannedFromDenseOp op,
                   const CPULoweringOptions &options);
 void lowerToLoops(ImplicitLocOpBuilder &b, PlannedTransposeOp op,
                   const CPULoweringOptions &options);
+void lowerToLoops(ImplicitLocOpBuilder &b, PlannedAddOp op, const CPULoweringOptions &options);
 void lowerToLoops(ImplicitLocOpBuilder &b, BsrRowLutOp op, const CPULoweringOptions &options);
 void lowerToLoops(ImplicitLocOpBuilder &b, BsrCoordinateLutOp op,
                   const CPULoweringOptions &options);

@@ -96,6 +96,7 @@ static constexpr FamilyKernel familyKernels[] = {
     scalar<PlannedToDenseOp>(),
     scalar<PlannedFromDenseOp>(),
     scalar<PlannedTransposeOp>(),
+    scalar<PlannedAddOp>(),
     scalar<BsrRowLutOp>(),
     scalar<BsrCoordinateLutOp>(),
     scalar<BsrTransposeIndicesOp>(),

@@ -78,3 +78,38 @@ func.func @transpose(%values: memref<4x16x32xf32>, %permutation: memref<2xi32>, 
     : (memref<4x16x32xf32>, memref<2xi32>, memref<4x32x16xf32>) -> ()
   return
 }
+
+// A sum is computed in f32; a factor of 1 is no multiplication, and a term of factor 0 is not read.
+
+// CHECK-LABEL: func @add
+// CHECK-SAME: (%[[A:.*]]: memref<2x16x16xf16>, %[[B:.*]]: memref<2x16x16xf16>, %[[OUT:.*]]: memref<2x16x16xf16>)
+// CHECK: scf.forall (%{{.*}}) in (2)
+// CHECK: %[[X:.*]] = arith.extf {{.*}} : vector<16xf16> to vector<16xf32>
+// CHECK: %[[Y:.*]] = arith.extf {{.*}} : vector<16xf16> to vector<16xf32>
+// CHECK: %[[SCALED:.*]] = arith.mulf %[[Y]], {{.*}} : vector<16xf32>
+// CHECK: arith.addf %[[X]], %[[SCALED]]
+// CHECK: vector.store
+// CHECK: scf.forall (%{{.*}}) in (2)
+// CHECK-NOT: reinterpret_cast %[[A]]
+// CHECK-NOT: arith.addf
+func.func @add(%a: memref<2x16x16xf16>, %b: memref<2x16x16xf16>, %out: memref<2x16x16xf16>) {
+  blocksparse.planned_add %a, %b outs(%out) {beta = 0.5}
+    : (memref<2x16x16xf16>, memref<2x16x16xf16>, memref<2x16x16xf16>) -> ()
+  blocksparse.planned_add %a, %b outs(%out) {alpha = 0.0}
+    : (memref<2x16x16xf16>, memref<2x16x16xf16>, memref<2x16x16xf16>) -> ()
+  return
+}
+
+// Blocks that are not contiguous are gathered; the last columns of a block are masked.
+
+// CHECK-LABEL: func @add_strided
+// CHECK: scf.if
+// CHECK: vector.maskedload
+// CHECK: } else {
+// CHECK: vector.gather
+// CHECK: vector.scatter
+func.func @add_strided(%a: memref<2x?x3x13xf32, strided<[?, ?, ?, ?], offset: ?>>, %out: memref<2x?x3x13xf32>) {
+  blocksparse.planned_add %a, %a outs(%out)
+    : (memref<2x?x3x13xf32, strided<[?, ?, ?, ?], offset: ?>>, memref<2x?x3x13xf32, strided<[?, ?, ?, ?], offset: ?>>, memref<2x?x3x13xf32>) -> ()
+  return
+}

@@ -28,6 +28,7 @@ TENSOR_OPS = {
     "transpose": ("s", "s", False),
     "assemble": ("?i?id", "s", True),
     "disassemble": ("s", "d?i?i", False),
+    "add": ("ss", "s", False),
     "planned_dsd": ("vb52?4?b?l?l?l?b*t?vb", "", True),
     "planned_sdd": ("bb42?v*tv", "", True),
     "planned_softmax": ("v52?b?l?bv?l", "", True),
@@ -37,6 +38,7 @@ TENSOR_OPS = {
     "planned_to_dense": ("v4b", "", False),
     "planned_from_dense": ("b4v", "", False),
     "planned_transpose": ("vlv", "", False),
+    "planned_add": ("vvv", "", False),
     "bsr_row_lut": ("ll52", "", False),
     "bsr_coordinate_lut": ("ll42", "", False),
     "bsr_transpose_indices": ("lllll", "", False),
@@ -84,10 +86,12 @@ OPTIONAL = {  # attributes that an operation may lack
     "sampled_addmm": "alpha beta precision transpose_a transpose_b",
     "scatter_mm": "format split_n precision",
     "matmul": "alpha form precision transpose_a transpose_b",
+    "add": "alpha beta",
     "planned_dsd": "alpha beta slots transpose_b transpose_out",
     "planned_sdd": "alpha beta transpose_a transpose_b",
     "planned_scatter_mm": "format split_n",
     "planned_matmul": "alpha form",
+    "planned_add": "alpha beta",
 }
 REQUIRED = {
     "planned_dsd": "block lut_heads", "planned_sdd": "block lut_heads",

@@ -23,3 +23,15 @@ func.func @alpha_zero(%s: !sparse {blocksparse.fill = "nan"}, %d: !dense {blocks
   %0 = blocksparse.bsr_addmm %s, %d input(%i) {alpha = 0.0 : f64, beta = 0.5 : f64} : (!sparse, !dense, !dense) -> !dense
   return %0 : !dense
 }
+
+func.func @add_alpha_zero(%s: !sparse {blocksparse.fill = "nan"}, %t: !sparse {blocksparse.fill = "ones"})
+    -> (!sparse {blocksparse.expect = dense<0.5> : tensor<f32>}) {
+  %0 = blocksparse.add %s, %t {alpha = 0.0 : f64, beta = 0.5 : f64} : (!sparse, !sparse) -> !sparse
+  return %0 : !sparse
+}
+
+func.func @add_beta_zero(%s: !sparse {blocksparse.fill = "nan"}, %t: !sparse {blocksparse.fill = "ones"})
+    -> (!sparse {blocksparse.expect = dense<1.0> : tensor<f32>}) {
+  %0 = blocksparse.add %t, %s {beta = 0.0 : f64} : (!sparse, !sparse) -> !sparse
+  return %0 : !sparse
+}

@@ -150,6 +150,48 @@ TEST(Conversions, TransposeOfRaggedBatches) {
                            *toDense(*transposed, error)));
 }
 
+TEST(Conversions, AddScalesTheTermsAndSkipsPadding) {
+  // Two blocks in the grid of a 2 x 3 matrix; the last column of block 1 is padding.
+  Pattern p = pattern({2, 2}, 1, 2, "11");
+  HostTensor a = HostTensor::of(ElementType::f32, {2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
+  HostTensor b = HostTensor::of(ElementType::f32, {2, 2, 2}, {10, 20, 30, 40, 50, 60, 70, 80});
+  b.set({1, 0, 1}, quietNaN); // padding
+  std::string error;
+  ErrorScale scale;
+  auto sum = add({a, p, 2, 3}, {b, p, 2, 3}, 2, -0.5, error, &scale);
+  ASSERT_TRUE(sum) << error;
+  EXPECT_EQ(sum->type(), ElementType::f64);
+  EXPECT_TRUE(bitwiseEqual(
+      *sum, HostTensor::of(ElementType::f64, {1, 2, 2, 2}, {-3, -6, -9, -12, -15, 0, -21, 0})));
+  EXPECT_TRUE(bitwiseEqual(scale.magnitude, HostTensor::of(ElementType::f64, {1, 2, 2, 2},
+                                                           {7, 14, 21, 28, 35, 0, 49, 0})));
+  EXPECT_EQ(scale.terms, 2);
+}
+
+TEST(Conversions, AddLeavesOutTermsOfFactorZero) {
+  Pattern p = pattern({1, 1}, 1, 2, "11");
+  HostTensor a = HostTensor::of(ElementType::f32, {2, 1, 1}, {1, 2});
+  HostTensor b = HostTensor::of(ElementType::f32, {2, 1, 1}, {quietNaN, quietNaN});
+  std::string error;
+  auto left = add(sparse(a, p), sparse(b, p), 3, 0, error);
+  auto right = add(sparse(b, p), sparse(a, p), 0, 3, error);
+  ASSERT_TRUE(left && right) << error;
+  EXPECT_TRUE(bitwiseEqual(*left, HostTensor::of(ElementType::f64, {1, 2, 1, 1}, {3, 6})));
+  EXPECT_TRUE(bitwiseEqual(*left, *right));
+}
+
+TEST(Conversions, AddRejectsOtherPatterns) {
+  HostTensor values = ones({1, 1, 1});
+  std::string error;
+  EXPECT_FALSE(add(sparse(values, pattern({1, 1}, 1, 2, "10")),
+                   sparse(values, pattern({1, 1}, 1, 2, "01")), 1, 1, error));
+  EXPECT_EQ(error, "expects b to have the pattern of a, but got another one");
+  EXPECT_FALSE(add(sparse(ones({2, 1, 1}), pattern({1, 1}, 1, 2, "10")),
+                   sparse(values, pattern({1, 1}, 1, 2, "10")), 1, 1, error));
+  EXPECT_EQ(error, "expects values of shape [1, 1, 1], with or without a batch in front, but got "
+                   "f32[2, 1, 1]");
+}
+
 TEST(Conversions, RejectWrongShapes) {
   Pattern p = pattern({2, 2}, 2, 2, "10 01");
   std::string error;

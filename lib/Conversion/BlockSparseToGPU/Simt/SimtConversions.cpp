@@ -184,21 +184,28 @@ void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuild
 // transpose
 //===----------------------------------------------------------------------===//
 
+/// Returns the extents of value blocks: batches, blocks of all heads, rows and columns of a block.
+static SmallVector<Value> getValueSizes(ImplicitLocOpBuilder &b, Value values) {
+  int64_t rank = cast<MemRefType>(values.getType()).getRank();
+  SmallVector<Value> sizes{rank == 4 ? memrefDim(b, values, 0) : indexConstant(b, 1)};
+  for (int64_t axis = rank - 3; axis < rank; ++axis)
+    sizes.push_back(memrefDim(b, values, axis));
+  return sizes;
+}
+
+/// Returns the view of value blocks whose indices count the blocks of all heads.
+static ValuesView getFlatView(ImplicitLocOpBuilder &b, Value values) {
+  Value one = indexConstant(b, 1);
+  return ValuesView::get(b, values, 1, one, one);
+}
+
 void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
                                          PlannedTransposeOp op) {
-  // (batch, value block of the result, its row and column).
-  auto getSizes = [&](ImplicitLocOpBuilder &b, Value init) {
-    int64_t rank = cast<MemRefType>(init.getType()).getRank();
-    SmallVector<Value> sizes{rank == 4 ? memrefDim(b, init, 0) : indexConstant(b, 1)};
-    for (int64_t axis = rank - 3; axis < rank; ++axis)
-      sizes.push_back(memrefDim(b, init, axis));
-    return sizes;
-  };
   kernels.launchForEach(
-      host, "transpose", op->getOperands(), productOf(host, getSizes(host, op.getInit())),
+      host, "transpose", op->getOperands(), productOf(host, getValueSizes(host, op.getInit())),
       [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item) {
         Value init = mapping.lookup(op.getInit()), table = mapping.lookup(op.getPermutation());
-        SmallVector<Value> index = splitIndex(b, item, getSizes(b, init));
+        SmallVector<Value> index = splitIndex(b, item, getValueSizes(b, init));
         int64_t tableRank = cast<MemRefType>(table.getType()).getRank();
         // The table lists the blocks of its heads; further heads follow in the same order.
         Value listed = memrefDim(b, table, tableRank - 1);
@@ -210,12 +217,41 @@ void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuild
           entry.insert(entry.begin(), batched ? index[0] : indexConstant(b, 0));
         }
         Value source = Int(b, base) + loadIndex(b, table, entry);
-        // The indices of blocks count the blocks of all heads already.
-        Value one = indexConstant(b, 1);
-        auto view = [&](Value memref) { return ValuesView::get(b, memref, 1, one, one); };
-        Value element = view(mapping.lookup(op.getValues()))
+        Value element = getFlatView(b, mapping.lookup(op.getValues()))
                             .block(b, index[0], source)
                             .load(b, index[3], index[2]);
-        view(init).block(b, index[0], index[1]).store(b, element, index[2], index[3]);
+        getFlatView(b, init).block(b, index[0], index[1]).store(b, element, index[2], index[3]);
+      });
+}
+
+//===----------------------------------------------------------------------===//
+// add
+//===----------------------------------------------------------------------===//
+
+void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                                         PlannedAddOp op) {
+  kernels.launchForEach(
+      host, "add", op->getOperands(), productOf(host, getValueSizes(host, op.getInit())),
+      [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item) {
+        Value init = mapping.lookup(op.getInit());
+        SmallVector<Value> index = splitIndex(b, item, getValueSizes(b, init));
+        auto block = [&](Value values) {
+          return getFlatView(b, values).block(b, index[0], index[1]);
+        };
+        MatrixView target = block(init);
+        Type accumulator = getAccumulatorType(target.elementType());
+        Value sum;
+        std::pair<Value, APFloat> terms[] = {{op.getA(), op.getAlpha()}, {op.getB(), op.getBeta()}};
+        for (auto [values, factor] : terms) {
+          if (factor.isZero())
+            continue;
+          Value element = convertElement(
+              b, block(mapping.lookup(values)).load(b, index[2], index[3]), accumulator);
+          Value scale = numberConstant(b, accumulator, factor.convertToDouble());
+          sum = sum ? multiplyAdd(b, element, scale, sum) : mulNumbers(b, element, scale);
+        }
+        if (!sum)
+          sum = zeroElement(b, accumulator);
+        target.store(b, convertElement(b, sum, target.elementType()), index[2], index[3]);
       });
 }

@@ -26,6 +26,7 @@ void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedSoftmax
 void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedToDenseOp op);
 void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedFromDenseOp op);
 void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedTransposeOp op);
+void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedAddOp op);
 void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, BsrRowLutOp op);
 void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, BsrCoordinateLutOp op);
 void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, BsrTransposeIndicesOp op);

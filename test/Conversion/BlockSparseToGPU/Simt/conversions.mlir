@@ -26,6 +26,24 @@ func.func @transposed(%v: memref<2x?x16x32xi8>, %p: memref<?xi32>, %o: memref<2x
 
 // -----
 
+// A term of factor 0 is not read.
+// CHECK-LABEL: gpu.func @sum_add(
+// CHECK: memref.load {{.*}} : memref<16x32xbf16
+// CHECK: memref.load {{.*}} : memref<16x32xbf16
+// CHECK: llvm.intr.fma({{.*}}) : (f32, f32, f32) -> f32
+// CHECK: memref.store {{.*}} : memref<16x32xbf16
+// CHECK-LABEL: gpu.func @sum_add_0(
+// CHECK: memref.load
+// CHECK-NOT: memref.load
+// CHECK: memref.store
+func.func @sum(%a: memref<2x?x16x32xbf16>, %b: memref<2x?x16x32xbf16>, %o: memref<2x?x16x32xbf16>) {
+  blocksparse.planned_add %a, %b outs(%o) {beta = 0.5} : (memref<2x?x16x32xbf16>, memref<2x?x16x32xbf16>, memref<2x?x16x32xbf16>) -> ()
+  blocksparse.planned_add %a, %b outs(%o) {beta = 0.0} : (memref<2x?x16x32xbf16>, memref<2x?x16x32xbf16>, memref<2x?x16x32xbf16>) -> ()
+  return
+}
+
+// -----
+
 // CHECK-LABEL: gpu.func @tables_row_lut(
 // CHECK-LABEL: gpu.func @tables_row_lut_0(
 // CHECK-LABEL: gpu.func @tables_coordinate_lut(
