@@ -7,7 +7,7 @@ func.func @unknown(%a: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {blockspar
 
 // -----
 
-// expected-error @below {{expects blocksparse.f8_overflow to be "special" or "saturate", but got true}}
+// expected-error @below {{expects blocksparse.f8_overflow to be a string, but got true}}
 func.func @no_name() attributes {blocksparse.f8_overflow = true} {
   return
 }

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 
 namespace mlir::blocksparse {
@@ -66,15 +67,13 @@ static void convert(Operation *op) {
   auto generic = linalg::GenericOp::create(
       builder, loc, op->getResultTypes(), inputs, outputs, maps, iterators,
       [&](OpBuilder &body, Location, ValueRange elements) {
-        SmallVector<Value> operands;
-        SmallVector<Type> types;
-        for (size_t next = 0; Value scalar : scalars)
-          operands.push_back(scalar ? scalar : elements[next++]);
-        for (Type type : op->getResultTypes())
-          types.push_back(getElementTypeOrSelf(type));
-        Operation *scalar = body.create(loc, op->getName().getIdentifier(), operands, types,
-                                        op->getDiscardableAttrDictionary().getValue());
-        scalar->setPropertiesFromAttribute(op->getPropertiesAsAttribute(), nullptr);
+        IRMapping numbers;
+        size_t next = 0;
+        for (auto [operand, scalar] : llvm::zip_equal(op->getOperands(), scalars))
+          numbers.map(operand, scalar ? scalar : elements[next++]);
+        Operation *scalar = body.clone(*op, numbers);
+        for (Value result : scalar->getResults())
+          result.setType(getElementTypeOrSelf(result.getType()));
         linalg::YieldOp::create(body, loc, scalar->getResults());
       });
   op->replaceAllUsesWith(generic.getResults());
