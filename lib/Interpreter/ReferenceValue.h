@@ -40,7 +40,8 @@ struct ReferenceValue {
   /// block.
   std::optional<::blocksparse::HostTensor> unspecified;
 
-  bool isExact() const { return !scale; }
+  /// Returns true if the value has no error. One of range 0 is 0 in any arithmetic.
+  bool isExact() const { return !scale || scale->getRange() == 0; }
   /// Returns the sparse tensor in the form of ::blocksparse::ref. Requires a pattern.
   ::blocksparse::ref::SparseTensor getSparse() const { return {tensor, *pattern, rows, cols}; }
 

@@ -131,10 +131,10 @@ def BlockSparse_AddOp : BlockSparse_TensorOp<"add"> {
     }
     ```
   }];
-  let arguments = !con((ins Arg<BlockSparse_Sparse, "first term, [..., M, N]">:$a,
-    Arg<BlockSparse_Sparse, "second term, [..., M, N]">:$b),
+  let arguments = !con((ins Arg<BlockSparse_Sparse<"a">, "first term, [..., M, N]">:$a,
+    Arg<BlockSparse_Sparse<"b">, "second term, [..., M, N]">:$b),
     BlockSparse_SumArgs, BlockSparse_ScheduleArg);
-  let results = (outs Res<BlockSparse_Sparse, "the sum, [..., M, N]">:$result);
+  let results = (outs Res<BlockSparse_Sparse<"result">, "the sum, [..., M, N]">:$result);
   let assemblyFormat = "$a `,` $b attr-dict `:` functional-type(operands, results)";
 }
 
