@@ -3,7 +3,7 @@
 // TARGET: cuda:sm_90a
 // REQUIRES: gpu || simulator
 // RUN: %if gpu %{ blocksparse-run %s --all-functions --check --repeat-check --device=cuda %}
-// RUN: %if simulator %{ blocksparse-run %s --function=wgmma_32_k96,wgmma_32_transposed_out,wgmma_32_empty_rows,mma_16_two_rows_s4,mma_16_along_k,mma_32_one_chunk --check --device=simulated --target=cuda:sm_90a %}
+// RUN: %if simulator %{ blocksparse-run %s --function=wgmma_32_k96,wgmma_32_transposed_out,wgmma_32_empty_rows,mma_16_two_rows_s4,mma_16_k_major,mma_32_one_chunk --check --device=simulated --target=cuda:sm_90a %}
 
 #s0 = #blocksparse.layout<32x32, grid 26x16, random(density = 0.4, seed = 3)>
 #s1 = #blocksparse.layout<32x32, grid 32x16, random(density = 0.4, seed = 3)>
@@ -55,8 +55,8 @@ func.func @wgmma_32_transposed_residual(%a: tensor<1024x512xf16, #s1>, %b: tenso
   return %0 : tensor<512x1024xf16>
 }
 
-func.func @wgmma_32_k_major(%a: tensor<832x512xf16, #s0>, %b: tensor<512x512xf16>, %input: tensor<832x512xf16>, %left: tensor<832xf16>, %right: tensor<512xf16>, %bias: tensor<512xf16>) -> tensor<832x512xf16> {
-  %0 = blocksparse.bsr_addmm %a, %b input(%input) left_alpha(%left) right_alpha(%right) bias(%bias) {alpha = 0.5 : f64, beta = 2.0 : f64, transpose_b, schedule = #blocksparse.schedule<cuda.stream_wgmma, tile = 384x128, panels = 2, stages = 3, warps = 8>} : (tensor<832x512xf16, #s0>, tensor<512x512xf16>, tensor<832x512xf16>, tensor<832xf16>, tensor<512xf16>, tensor<512xf16>) -> tensor<832x512xf16>
+func.func @wgmma_32_k_major(%a: tensor<832x512xf16, #s0>, %b: tensor<512x512xf16>, %bias: tensor<512xf16>, %residual: tensor<832x512xf16>) -> tensor<832x512xf16> {
+  %0 = blocksparse.dsd %a, %b bias(%bias) residual(%residual) {alpha = 0.5 : f64, transpose_b, schedule = #blocksparse.schedule<cuda.stream_wgmma, tile = 384x128, panels = 2, stages = 3, warps = 8>} : (tensor<832x512xf16, #s0>, tensor<512x512xf16>, tensor<512xf16>, tensor<832x512xf16>) -> tensor<832x512xf16>
   return %0 : tensor<832x512xf16>
 }
 
@@ -135,8 +135,8 @@ func.func @mma_16_transposed_out(%a: tensor<1024x512xf16, #s5>, %b: tensor<512x5
   return %0 : tensor<512x1024xf16>
 }
 
-func.func @mma_16_k_major(%a: tensor<800x512xf16, #s3>, %b: tensor<512x512xf16>, %input: tensor<800x512xf16>, %left: tensor<800xf16>, %right: tensor<512xf16>, %bias: tensor<512xf16>) -> tensor<800x512xf16> {
-  %0 = blocksparse.bsr_addmm %a, %b input(%input) left_alpha(%left) right_alpha(%right) bias(%bias) {alpha = 0.5 : f64, beta = 2.0 : f64, transpose_b, schedule = #blocksparse.schedule<cuda.stream, tile = 384x128, panels = 8, stages = 3, warps = 12>} : (tensor<800x512xf16, #s3>, tensor<512x512xf16>, tensor<800x512xf16>, tensor<800xf16>, tensor<512xf16>, tensor<512xf16>) -> tensor<800x512xf16>
+func.func @mma_16_k_major(%a: tensor<800x512xf16, #s3>, %b: tensor<512x512xf16>, %bias: tensor<512xf16>, %residual: tensor<800x512xf16>) -> tensor<800x512xf16> {
+  %0 = blocksparse.dsd %a, %b bias(%bias) residual(%residual) {alpha = 0.5 : f64, transpose_b, schedule = #blocksparse.schedule<cuda.stream, tile = 384x128, panels = 8, stages = 3, warps = 12>} : (tensor<800x512xf16, #s3>, tensor<512x512xf16>, tensor<512xf16>, tensor<800x512xf16>) -> tensor<800x512xf16>
   return %0 : tensor<800x512xf16>
 }
 
