@@ -80,8 +80,8 @@ void SoftmaxOp::build(OpBuilder &builder, OperationState &state, Value x, double
   Type lse =
       RankedTensorType::get(type.getShape().drop_back(), getAccumulatorType(type.getElementType()));
   build(builder, state, type, withLse ? lse : Type(), x, /*rpe=*/Value(),
-        /*key_padding_mask=*/Value(), /*attention_mask=*/Value(), llvm::APFloat(scale), causal,
-        MaskMode::Add, MaskMode::Add, /*schedule=*/ScheduleAttr());
+        /*key_padding_mask=*/Value(), /*attention_mask=*/Value(), /*known_lse=*/Value(),
+        llvm::APFloat(scale), causal, MaskMode::Add, MaskMode::Add, /*schedule=*/ScheduleAttr());
 }
 
 /// Returns the shape of the result of attention. Fails where the verifier of attention fails.

@@ -249,13 +249,21 @@ LogicalResult checkSoftmaxOperands(const SoftmaxOperands &operands, EmitError em
 }
 
 LogicalResult checkLogSumExp(ShapedType lse, ArrayRef<int64_t> rowShape, Type element,
-                             EmitError emitError) {
+                             StringRef name, EmitError emitError) {
   // C26
-  if (failed(checkShape(lse, rowShape, "lse", emitError)))
+  if (failed(checkShape(lse, rowShape, name, emitError)))
     return failure();
   if (lse.getElementType() != getAccumulatorType(element))
-    return emitError() << "expects lse of element type " << getAccumulatorType(element)
+    return emitError() << "expects " << name << " of element type " << getAccumulatorType(element)
                        << ", but got " << lse.getElementType();
+  return success();
+}
+
+LogicalResult checkOutAndGradient(Value out, Value dout, EmitError emitError) {
+  // C47
+  if (!out != !dout)
+    return emitError() << "expects out and dout together, but got " << (out ? "out" : "dout")
+                       << " alone";
   return success();
 }
 

@@ -100,9 +100,13 @@ LogicalResult checkSoftmaxOperands(const SoftmaxOperands &operands, EmitError em
 /// Checks that `element`, the element type of `name`, is floating-point.
 LogicalResult checkFloat(Type element, StringRef name, EmitError emitError);
 
-/// Checks C26: `lse` has the shape `rowShape` = [..., M] and the accumulation type of `element`.
+/// Checks C26: `lse`, the operand or result `name`, has the shape `rowShape` = [..., M] and the
+/// accumulation type of `element`.
 LogicalResult checkLogSumExp(ShapedType lse, ArrayRef<int64_t> rowShape, Type element,
-                             EmitError emitError);
+                             StringRef name, EmitError emitError);
+
+/// Checks C47: `out` and `dout` are both there or both null.
+LogicalResult checkOutAndGradient(Value out, Value dout, EmitError emitError);
 
 } // namespace mlir::blocksparse::detail
 

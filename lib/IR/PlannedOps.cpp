@@ -264,19 +264,35 @@ LogicalResult PlannedSoftmaxOp::verify() {
                            getKeyPaddingMaskMode(),  getAttentionMaskMode()};
   if (failed(checkSoftmaxOperands(operands, emitError)))
     return failure();
-  if (!getLse())
-    return success();
-  ShapedType lse = shapedType(getLse());
-  SmallVector<int64_t> rows(lse.getRank(), ShapedType::kDynamic);
-  rows.back() = getShape()[0];
-  return checkLogSumExp(lse, rows, shapedType(getX()).getElementType(), emitError);
+  for (auto [value, name] : {std::pair(getKnownLse(), "known_lse"), {getLse(), "lse"}}) {
+    if (!value)
+      continue;
+    ShapedType lse = shapedType(value);
+    SmallVector<int64_t> rows(lse.getRank(), ShapedType::kDynamic);
+    rows.back() = getShape()[0];
+    Type element = shapedType(getX()).getElementType();
+    if (failed(checkLogSumExp(lse, rows, element, name, emitError)))
+      return failure();
+  }
+  return success();
 }
 
 LogicalResult PlannedSoftmaxGradOp::verify() {
   auto emitError = [&] { return emitOpError(); };
   if (failed(checkRowOp(*this, getY(), "y", getDx(), "dx", emitError)) ||
-      failed(checkShape(shapedType(getDy()), shapedType(getY()).getShape(), "dy", emitError))) // C8
+      failed(
+          checkShape(shapedType(getDy()), shapedType(getY()).getShape(), "dy", emitError)) || // C8
+      failed(checkOutAndGradient(getOut(), getDout(), emitError)))                            // C47
     return failure();
+  if (getOut()) {
+    ShapedType out = shapedType(getOut());
+    SmallVector<int64_t> rows(out.getRank(), ShapedType::kDynamic);
+    rows[rows.size() - 2] = getShape()[0];
+    rows.back() = out.getShape().back();
+    for (auto [value, name] : {std::pair(getOut(), "out"), {getDout(), "dout"}})
+      if (failed(checkShape(shapedType(value), rows, name, emitError))) // C8
+        return failure();
+  }
   if (!getDrpe())
     return success();
   return checkBroadcastable(shapedType(getDrpe()), elementShape(getShape()), "drpe",

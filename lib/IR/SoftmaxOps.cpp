@@ -36,10 +36,12 @@ LogicalResult SoftmaxOp::verify() {
                            getAttentionMaskMode()};
   if (failed(checkSoftmaxOperands(operands, emitError)))
     return failure();
-  if (!getLse())
-    return success();
-  return checkLogSumExp(cast<RankedTensorType>(getLse().getType()), x.getShape().drop_back(),
-                        x.getElementType(), emitError);
+  for (auto [value, name] : {std::pair(getKnownLse(), "known_lse"), {getLse(), "lse"}})
+    if (value &&
+        failed(checkLogSumExp(cast<RankedTensorType>(value.getType()), x.getShape().drop_back(),
+                              x.getElementType(), name, emitError))) // C26
+      return failure();
+  return success();
 }
 
 LogicalResult SoftmaxGradOp::verify() {
@@ -48,8 +50,20 @@ LogicalResult SoftmaxGradOp::verify() {
   if (failed(checkFloat(y.getElementType(), "y", emitError)) || // C21
       failed(checkResolvable(y, "y", emitError)) ||
       failed(checkSamePattern(getDy().getType(), y, "dy", "y", emitError)) ||
-      failed(checkSamePattern(getDx().getType(), y, "dx", "y", emitError)))
+      failed(checkSamePattern(getDx().getType(), y, "dx", "y", emitError)) ||
+      failed(checkOutAndGradient(getOut(), getDout(), emitError))) // C47
     return failure();
+  if (getOut()) {
+    auto out = cast<RankedTensorType>(getOut().getType());
+    SmallVector<int64_t> shape(y.getShape().drop_back());
+    shape.push_back(out.getRank() == 0 ? 1 : out.getShape().back());
+    for (auto [value, name] : {std::pair(getOut(), "out"), {getDout(), "dout"}}) {
+      auto type = cast<RankedTensorType>(value.getType());
+      if (failed(checkShape(type, shape, name, emitError)) ||         // C8
+          failed(checkFloat(type.getElementType(), name, emitError))) // C21
+        return failure();
+    }
+  }
   if (!getDrpe())
     return success();
   auto drpe = cast<RankedTensorType>(getDrpe().getType()); // C22
@@ -154,7 +168,7 @@ LogicalResult AttentionOp::verify() {
                         emitError)) || // C8
       failed(checkProductElement(element, getOut().getType().getElementType(), emitError)))
     return failure();
-  return checkLogSumExp(getLse().getType(), shape->with({shape->rows}), element, emitError);
+  return checkLogSumExp(getLse().getType(), shape->with({shape->rows}), element, "lse", emitError);
 }
 
 LogicalResult AttentionGradOp::verify() {
@@ -172,7 +186,8 @@ LogicalResult AttentionGradOp::verify() {
   if (failed(checkFactorElements(element, getDout().getType().getElementType(), "q", "dout",
                                  emitError)))
     return failure();
-  if (failed(checkLogSumExp(getLse().getType(), shape->with({shape->rows}), element, emitError)))
+  if (failed(checkLogSumExp(getLse().getType(), shape->with({shape->rows}), element, "lse",
+                            emitError)))
     return failure();
 
   // C29: a gradient has the shape of its primal operand.

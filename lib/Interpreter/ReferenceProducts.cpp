@@ -75,7 +75,7 @@ Evaluation evaluate(DSDOp op, ReferenceLookup lookup, Mode mode, std::string &er
                     ref::ErrorScale *scale) {
   return ref::dsd(lookup(op.getA()).getSparse(), lookup(op.getB()).tensor,
                   {op.getTransposeA(), op.getTransposeB(), op.getTransposeOut()},
-                  makeEpilogue(op, lookup, mode), error, scale);
+                  makeEpilogue(op, lookup, mode), error, scale, op.getSkipZeros());
 }
 
 Evaluation evaluate(DDSOp op, ReferenceLookup lookup, Mode mode, std::string &error,

@@ -5,6 +5,7 @@
 #include "blocksparse/Reference/Conversions.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 using ::blocksparse::ElementType;
@@ -36,7 +37,8 @@ static std::optional<HostTensor> zerosLike(const HostTensor &tensor, std::string
 
 std::optional<mlir::blocksparse::SoftmaxErrors>
 mlir::blocksparse::boundSoftmax(const ref::SparseTensor &probabilities,
-                                const HostTensor &scoreErrors, double bias, std::string &error) {
+                                const HostTensor &scoreErrors, double bias, bool knownLse,
+                                std::string &error) {
   int64_t batches = probabilities.values.rank() == 4 ? probabilities.values.dim(0) : 1;
   int64_t shape[] = {batches, probabilities.pattern.grid().heads, probabilities.rows};
   std::optional<HostTensor> values = zerosLike(probabilities.values, error);
@@ -50,21 +52,21 @@ mlir::blocksparse::boundSoftmax(const ref::SparseTensor &probabilities,
     for (int64_t element : elements)
       largest = std::fmax(largest, errors.dataAs<double>()[element]);
     largest += bias;
-    double growth = std::fmin(std::expm1(2 * largest), 1e300);
+    double growth = std::fmin(std::expm1((knownLse ? 1 : 2) * largest), 1e300);
+    double most = knownLse ? std::numeric_limits<double>::infinity() : 1;
     for (int64_t element : elements) {
       double x = p.dataAs<double>()[element];
-      values->dataAs<double>()[element] = std::isnan(x) || x == 0 ? 0 : std::fmin(x * growth, 1);
+      values->dataAs<double>()[element] = std::isnan(x) || x == 0 ? 0 : std::fmin(x * growth, most);
     }
     lse->set({b, h, i}, largest);
   });
   return SoftmaxErrors{*values, *lse};
 }
 
-std::optional<HostTensor> mlir::blocksparse::boundSoftmaxGrad(const ref::SparseTensor &lowerY,
-                                                              const HostTensor &lowerDy,
-                                                              const HostTensor &upperY,
-                                                              const HostTensor &upperDy,
-                                                              std::string &error) {
+std::optional<HostTensor>
+mlir::blocksparse::boundSoftmaxGrad(const ref::SparseTensor &lowerY, const HostTensor &lowerDy,
+                                    const HostTensor &upperY, const HostTensor &upperDy,
+                                    const ref::RowDots *dots, std::string &error) {
   std::optional<HostTensor> result = zerosLike(lowerY.values, error);
   if (!result)
     return std::nullopt;
@@ -74,12 +76,14 @@ std::optional<HostTensor> mlir::blocksparse::boundSoftmaxGrad(const ref::SparseT
   const double *ph = high.dataAs<double>(), *gh = highGrad.dataAs<double>();
   // If P is 0, dP is not used and may be anything.
   auto product = [](double a, double b) { return a == 0 ? 0 : a * b; };
-  forEachRow(lowerY, [&](int64_t, int64_t, int64_t, ArrayRef<int64_t> elements) {
+  forEachRow(lowerY, [&](int64_t b, int64_t h, int64_t i, ArrayRef<int64_t> elements) {
     double sum = 0, sumHigh = 0;
     for (int64_t e : elements) {
       sum += product(p[e], g[e]);
       sumHigh += product(ph[e], gh[e]);
     }
+    if (dots)
+      sum = sumHigh = std::fabs(dots->sumOf(b, h, i));
     for (int64_t e : elements) {
       double upper = product(ph[e], gh[e] + sumHigh), lower = product(p[e], g[e] + sum);
       double change = upper - lower + std::ldexp(upper, -40);
@@ -93,14 +97,19 @@ std::optional<HostTensor> mlir::blocksparse::reduceValues(const ref::SparseTenso
                                                           ArrayRef<int64_t> shape,
                                                           std::string &error) {
   std::optional<HostTensor> dense = ref::toDense(values, error);
+  return dense ? sumTo(*dense, shape, error) : std::nullopt;
+}
+
+std::optional<HostTensor> mlir::blocksparse::sumTo(const HostTensor &dense, ArrayRef<int64_t> shape,
+                                                   std::string &error) {
   std::optional<HostTensor> result = HostTensor::allocate(ElementType::f64, shape, error);
-  if (!dense || !result)
+  if (!result)
     return std::nullopt;
-  ::blocksparse::forEachIndex(dense->shape(), [&](std::span<const int64_t> index) {
+  ::blocksparse::forEachIndex(dense.shape(), [&](std::span<const int64_t> index) {
     SmallVector<int64_t> place(index.end() - shape.size(), index.end());
     for (auto [at, extent] : llvm::zip_equal(place, shape))
       at = extent == 1 ? 0 : at;
-    result->set(place, result->at(place) + dense->at(index));
+    result->set(place, result->at(place) + dense.at(index));
   });
   return result;
 }

@@ -7,6 +7,7 @@
 #define BLOCKSPARSE_LIB_INTERPRETER_REFERENCEROWS_H
 
 #include "ReferenceValue.h"
+#include "blocksparse/Reference/Softmax.h"
 
 namespace mlir::blocksparse {
 
@@ -21,22 +22,30 @@ struct SoftmaxErrors {
 /// Bounds the errors of a softmax of rows whose scores are known to within D = max of `scoreErrors`
 /// (values of the pattern of `probabilities`) + `bias`. The exp of each score and their sum change
 /// by factors within exp(+-D), so that a probability changes by a factor within exp(+-2 D); none
-/// exceeds 1.
+/// exceeds 1. If the log-sum-exp is known, `bias` includes its error: then only the exp of each
+/// score changes, a result may exceed 1, and `lse` of the result does not hold.
 std::optional<SoftmaxErrors> boundSoftmax(const ::blocksparse::ref::SparseTensor &probabilities,
                                           const ::blocksparse::HostTensor &scoreErrors, double bias,
-                                          std::string &error);
+                                          bool knownLse, std::string &error);
 
 /// Bounds the error of dS = P (dP - sum over the row of P dP), from magnitudes: with G(p, g) = p g
-/// + p sum(p g) the change is at most G(upper) - G(lower). Returns values of the pattern, in f64.
+/// + p sum(p g) the change is at most G(upper) - G(lower). `dots`, if it is not null, has the exact
+/// sums. Returns values of the pattern, in f64.
 std::optional<::blocksparse::HostTensor>
 boundSoftmaxGrad(const ::blocksparse::ref::SparseTensor &lowerY,
                  const ::blocksparse::HostTensor &lowerDy, const ::blocksparse::HostTensor &upperY,
-                 const ::blocksparse::HostTensor &upperDy, std::string &error);
+                 const ::blocksparse::HostTensor &upperDy, const ::blocksparse::ref::RowDots *dots,
+                 std::string &error);
 
 /// Returns the values (f64) of the pattern, summed over the axes whose extent in `shape` is 1.
 std::optional<::blocksparse::HostTensor>
 reduceValues(const ::blocksparse::ref::SparseTensor &values, ArrayRef<int64_t> shape,
              std::string &error);
+
+/// Returns the sum of a dense f64 tensor over the dimensions that `shape` lacks or has with
+/// extent 1.
+std::optional<::blocksparse::HostTensor> sumTo(const ::blocksparse::HostTensor &dense,
+                                               ArrayRef<int64_t> shape, std::string &error);
 
 } // namespace mlir::blocksparse
 

@@ -48,13 +48,26 @@ static double getLargest(const HostTensor &tensor) {
   return largest;
 }
 
-/// Returns the largest error of the operands that are added to the scores.
+/// Returns the errors of the finite elements, and 0 for others: an infinite one, of a mask or of an
+/// lse, is exact.
+static HostTensor getFiniteErrors(const ReferenceValue &value) {
+  return zipTensors(value.getErrorBound(), value.tensor,
+                    [](double e, double x) { return std::isfinite(x) ? e : 0; });
+}
+
+static double getLargestError(const ReferenceValue &value) {
+  return getLargest(getFiniteErrors(value));
+}
+
+/// Returns the largest error of the operands that are added to the scores, `knownLse` (may be null)
+/// included.
 template <typename OpTy>
-static double getBiasError(OpTy op, ReferenceLookup lookup) {
+static double getBiasError(OpTy op, Value knownLse, ReferenceLookup lookup) {
   double bias = 0;
-  for (Value operand : {op.getRpe(), op.getKeyPaddingMask(), op.getAttentionMask()})
+  Value operands[] = {op.getRpe(), op.getKeyPaddingMask(), op.getAttentionMask(), knownLse};
+  for (Value operand : operands)
     if (operand && !lookup(operand).isExact())
-      bias += getLargest(lookup(operand).getErrorBound());
+      bias += getLargestError(lookup(operand));
   return bias;
 }
 
@@ -79,8 +92,10 @@ static Values evaluateOp(SoftmaxOp op, ReferenceLookup lookup) {
   std::string error;
   ref::ErrorScale scale, lseScale;
   ref::ErrorModel model = getErrorModel(op.getX().getType());
+  ref::SoftmaxOptions options = makeOptions(op, lookup);
+  options.knownLse = lookupOptional(op.getKnownLse(), lookup);
   std::optional<ref::SoftmaxResult> result =
-      ref::softmax(x.getSparse(), makeOptions(op, lookup), error, &scale, &lseScale);
+      ref::softmax(x.getSparse(), options, error, &scale, &lseScale);
   if (!result)
     return op.emitOpError() << error;
   FailureOr<ReferenceValue> y =
@@ -95,17 +110,20 @@ static Values evaluateOp(SoftmaxOp op, ReferenceLookup lookup) {
       return failure();
     results.push_back(*lse);
   }
-  double bias = getBiasError(op, lookup);
+  double bias = getBiasError(op, op.getKnownLse(), lookup);
   if (x.isExact() && bias == 0)
     return results;
   double factor = std::fabs(op.getScale().convertToDouble());
   HostTensor scores = mapTensor(x.getErrorBound(), [&](double e) { return factor * e; });
   std::optional<SoftmaxErrors> errors =
-      boundSoftmax({result->values, *x.pattern, x.rows, x.cols}, scores, bias, error);
+      boundSoftmax({result->values, *x.pattern, x.rows, x.cols}, scores, bias,
+                   options.knownLse.has_value(), error);
   if (!errors)
     return op.emitOpError() << error;
+  // A known log-sum-exp is passed on with its own error.
+  HostTensor lseErrors = op.getKnownLse() ? getFiniteErrors(lookup(op.getKnownLse())) : errors->lse;
   if (failed(addError(op, 0, errors->values, results[0], &x)) ||
-      (op.getLse() && failed(addError(op, 1, errors->lse, results[1]))))
+      (op.getLse() && failed(addError(op, 1, lseErrors, results[1]))))
     return failure();
   return results;
 }
@@ -124,8 +142,20 @@ static Values evaluateOp(SoftmaxGradOp op, ReferenceLookup lookup) {
       return op.emitOpError("expects a static shape of drpe to be checked, but got ")
              << op.getDrpe().getType();
   }
-  std::optional<ref::SoftmaxGradResult> result =
-      ref::softmaxGrad(y.getSparse(), dy.tensor, scale, rpeShape, error, &scales);
+  std::optional<ref::RowDots> dots;
+  if (op.getOut()) {
+    for (Value operand : {op.getOut(), op.getDout()})
+      if (!lookup(operand).isExact())
+        return op.emitOpError("expects out and dout that are arguments of the function, whose "
+                              "errors need not be carried through the gradient, to be checked, but "
+                              "got the result of ")
+               << operand.getDefiningOp()->getName();
+    dots = ref::rowDots(lookup(op.getOut()).tensor, lookup(op.getDout()).tensor, error);
+    if (!dots)
+      return op.emitOpError() << error;
+  }
+  std::optional<ref::SoftmaxGradResult> result = ref::softmaxGrad(
+      y.getSparse(), dy.tensor, scale, rpeShape, error, &scales, dots ? &*dots : nullptr);
   if (!result)
     return op.emitOpError() << error;
   FailureOr<ReferenceValue> dx =
@@ -142,9 +172,9 @@ static Values evaluateOp(SoftmaxGradOp op, ReferenceLookup lookup) {
   }
   if (y.isExact() && dy.isExact())
     return results;
-  std::optional<HostTensor> change =
-      boundSoftmaxGrad(y.getMagnitude().getSparse(), dy.getMagnitude().tensor,
-                       y.getUpperMagnitude().tensor, dy.getUpperMagnitude().tensor, error);
+  std::optional<HostTensor> change = boundSoftmaxGrad(
+      y.getMagnitude().getSparse(), dy.getMagnitude().tensor, y.getUpperMagnitude().tensor,
+      dy.getUpperMagnitude().tensor, dots ? &*dots : nullptr, error);
   if (!change)
     return op.emitOpError() << error;
   HostTensor scaled = mapTensor(*change, [&](double e) { return std::fabs(scale) * e; });
@@ -157,8 +187,10 @@ static Values evaluateOp(SoftmaxGradOp op, ReferenceLookup lookup) {
       return op.emitOpError() << error;
     results[1].addError(*sums);
   }
-  // An element of dS is at most 2 y dy, also where the factors are 0 but for their errors.
-  double range = 2 * y.getRange() * dy.getRange();
+  // An element of dS is at most 2 y dy, or y (dy + the largest sum), also where the factors are 0
+  // but for their errors.
+  double sum = dots ? ref::largestMagnitude(dots->sums) : dy.getRange();
+  double range = y.getRange() * (dy.getRange() + sum);
   widenRange(results[0], std::fabs(scale) * range);
   if (op.getDrpe())
     widenRange(results[1], range);
@@ -170,7 +202,7 @@ static Values evaluateOp(SoftmaxGradOp op, ReferenceLookup lookup) {
 static FailureOr<std::optional<std::pair<HostTensor, HostTensor>>>
 propagateAttention(AttentionOp op, const ReferenceValue &like, ReferenceLookup lookup) {
   const ReferenceValue &q = lookup(op.getQ()), &k = lookup(op.getK()), &v = lookup(op.getV());
-  double bias = getBiasError(op, lookup);
+  double bias = getBiasError(op, /*knownLse=*/Value(), lookup);
   std::optional<std::pair<HostTensor, HostTensor>> none;
   if (q.isExact() && k.isExact() && v.isExact() && bias == 0)
     return none;
@@ -196,13 +228,15 @@ propagateAttention(AttentionOp op, const ReferenceValue &like, ReferenceLookup l
   if (!softmax)
     return op.emitOpError() << error;
   ref::SparseTensor p{softmax->values, pattern, like.rows, like.cols};
-  std::optional<SoftmaxErrors> errors = boundSoftmax(p, scoreErrors, bias, error);
+  std::optional<SoftmaxErrors> errors =
+      boundSoftmax(p, scoreErrors, bias, /*knownLse=*/false, error);
   if (!errors)
     return op.emitOpError() << error;
   ref::SparseTensor upper = p;
   upper.values = zipTensors(p.values, errors->values, [](double x, double e) { return x + e; });
-  auto outLow = ref::dsd(p, v.getMagnitude().tensor, {}, {}, error);
-  auto outHigh = ref::dsd(upper, v.getUpperMagnitude().tensor, {}, {}, error);
+  bool skip = options.mayForbid();
+  auto outLow = ref::dsd(p, v.getMagnitude().tensor, {}, {}, error, nullptr, skip);
+  auto outHigh = ref::dsd(upper, v.getUpperMagnitude().tensor, {}, {}, error, nullptr, skip);
   if (!outLow || !outHigh)
     return op.emitOpError() << error;
   HostTensor out = zipTensors(*outHigh, *outLow, [](double h, double l) {
@@ -275,6 +309,84 @@ static Values evaluateOp(AttentionOp op, ReferenceLookup lookup) {
   return results;
 }
 
+namespace {
+
+/// Holds bounds of the errors of the gradients.
+struct GradientErrors {
+  HostTensor dq, dk, dv;
+  std::optional<HostTensor> drpe;
+};
+
+} // namespace
+
+/// Bounds the errors of the gradients that the errors of out and lse cause; empty if there are
+/// none. An error e of lse changes P by a factor of up to exp(e), and the error of the sum of out *
+/// dout of a row enters dS with the factor P.
+static FailureOr<std::optional<GradientErrors>>
+propagateForward(AttentionGradOp op, const ReferenceValue &like, ReferenceLookup lookup) {
+  const ReferenceValue &out = lookup(op.getOut()), &lse = lookup(op.getLse());
+  if (out.isExact() && lse.isExact())
+    return std::optional<GradientErrors>();
+  const ref::Pattern &pattern = *like.pattern;
+  std::string error;
+  auto fail = [&] { return op.emitOpError() << error; };
+  HostTensor q = lookup(op.getQ()).getMagnitude().tensor,
+             k = lookup(op.getK()).getMagnitude().tensor,
+             dout = lookup(op.getDout()).getMagnitude().tensor;
+  ref::Transposes transposes{false, true, false};
+  auto scores =
+      ref::sdd(lookup(op.getQ()).tensor, lookup(op.getK()).tensor, pattern, 1, transposes, error);
+  auto dp = ref::sdd(dout, lookup(op.getV()).getMagnitude().tensor, pattern, 1, transposes, error);
+  if (!scores || !dp)
+    return fail();
+  ref::SoftmaxOptions options = makeOptions(op, lookup);
+  options.knownLse = lse.tensor;
+  auto softmax = ref::softmax({*scores, pattern, like.rows, like.cols}, options, error);
+  auto sizes = ref::rowDots(out.getUpperMagnitude().tensor, dout, error);
+  auto changes = ref::rowDots(out.getErrorBound(), dout, error);
+  if (!softmax || !sizes || !changes)
+    return fail();
+  // The gradient of softmax bounds P (|dP| + sum) in its scale, for both sums.
+  double lseError = std::fmin(std::expm1(getLargestError(lse)), 1e300);
+  ref::SparseTensor p{softmax->values, pattern, like.rows, like.cols};
+  std::optional<std::vector<int64_t>> rpeShape;
+  if (op.getDrpe())
+    rpeShape.emplace(lookup(op.getRpe()).tensor.shape().begin(),
+                     lookup(op.getRpe()).tensor.shape().end());
+  double scale = op.getScale().convertToDouble();
+  ref::SoftmaxGradScales whole, change;
+  HostTensor none = mapTensor(*dp, [](double) { return 0; });
+  if (!ref::softmaxGrad(p, *dp, scale, rpeShape, error, &whole, &*sizes) ||
+      !ref::softmaxGrad(p, none, scale, rpeShape, error, &change, &*changes))
+    return fail();
+  auto combine = [&](const HostTensor &w, const HostTensor &c) {
+    return zipTensors(w, c, [&](double w, double c) {
+      double sum = lseError * w + (1 + lseError) * c;
+      return std::isnan(sum) ? 0 : sum;
+    });
+  };
+  ref::SparseTensor ds{combine(whole.dx.magnitude, change.dx.magnitude), pattern, like.rows,
+                       like.cols};
+  p.values = mapTensor(p.values, [&](double x) { return std::isnan(x) ? 0 : lseError * x; });
+  bool skip = options.mayForbid();
+  auto dq = ref::dsd(ds, k, {}, {}, error, nullptr, skip);
+  auto dk = ref::dsd(ds, q, {.a = true}, {}, error, nullptr, skip);
+  auto dv = ref::dsd(p, dout, {.a = true}, {}, error, nullptr, skip);
+  if (!dq || !dk || !dv)
+    return fail();
+  auto fit = [&](const HostTensor &full, Value operand) {
+    std::span<const int64_t> shape = lookup(operand).tensor.shape();
+    return sumTo(full, ArrayRef(shape.data(), shape.size()), error);
+  };
+  auto dqSum = fit(*dq, op.getQ()), dkSum = fit(*dk, op.getK()), dvSum = fit(*dv, op.getV());
+  if (!dqSum || !dkSum || !dvSum)
+    return fail();
+  GradientErrors errors{*dqSum, *dkSum, *dvSum, {}};
+  if (op.getDrpe())
+    errors.drpe = combine(whole.drpe.magnitude, change.drpe.magnitude);
+  return std::optional(errors);
+}
+
 static Values evaluateOp(AttentionGradOp op, ReferenceLookup lookup) {
   for (Value operand : {op.getQ(), op.getK(), op.getV(), op.getDout()})
     if (!lookup(operand).isExact())
@@ -289,9 +401,9 @@ static Values evaluateOp(AttentionGradOp op, ReferenceLookup lookup) {
   std::string error;
   ref::AttentionGradScales scales;
   scales.smallestNormal = getSmallestNormal(op);
-  std::optional<ref::AttentionGradResult> result =
-      ref::attentionGrad(q.tensor, k.tensor, v.tensor, lookup(op.getDout()).tensor,
-                         *scores->pattern, makeOptions(op, lookup), error, &scales);
+  std::optional<ref::AttentionGradResult> result = ref::attentionGrad(
+      q.tensor, k.tensor, v.tensor, {lookup(op.getOut()).tensor, lookup(op.getLse()).tensor},
+      lookup(op.getDout()).tensor, *scores->pattern, makeOptions(op, lookup), error, &scales);
   if (!result)
     return op.emitOpError() << error;
   std::vector<ReferenceValue> results;
@@ -305,6 +417,14 @@ static Values evaluateOp(AttentionGradOp op, ReferenceLookup lookup) {
   if (failed(append(result->dq, scales.dq)) || failed(append(result->dk, scales.dk)) ||
       failed(append(result->dv, scales.dv)) ||
       (op.getDrpe() && failed(append(*result->drpe, scales.drpe))))
+    return failure();
+  auto errors = propagateForward(op, *scores, lookup);
+  if (failed(errors))
+    return failure();
+  if (*errors && (failed(addError(op, 0, (*errors)->dq, results[0])) ||
+                  failed(addError(op, 1, (*errors)->dk, results[1])) ||
+                  failed(addError(op, 2, (*errors)->dv, results[2])) ||
+                  (op.getDrpe() && failed(addError(op, 3, *(*errors)->drpe, results[3])))))
     return failure();
   return results;
 }

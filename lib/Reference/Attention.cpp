@@ -79,7 +79,8 @@ std::optional<AttentionResult> ref::attention(const HostTensor &q, const HostTen
   std::optional<Probabilities> p = computeProbabilities(q, k, pattern, options, error);
   if (!p)
     return std::nullopt;
-  std::optional<HostTensor> out = dsd(p->p, v, {}, {}, error);
+  bool skip = options.mayForbid();
+  std::optional<HostTensor> out = dsd(p->p, v, {}, {}, error, nullptr, skip);
   if (!out)
     return std::nullopt;
   if (scales) {
@@ -87,8 +88,8 @@ std::optional<AttentionResult> ref::attention(const HostTensor &q, const HostTen
     wide.values = widen(*p, scales->smallestNormal);
     HostTensor sizes = absolute(v);
     int64_t terms = p->rows.terms + p->headDim;
-    scales->out = {*dsd(wide, sizes, {}, {}, error), terms,
-                   largestMagnitude(*dsd(p->p, sizes, {}, {}, error))};
+    scales->out = {*dsd(wide, sizes, {}, {}, error, nullptr, skip), terms,
+                   largestMagnitude(*dsd(p->p, sizes, {}, {}, error, nullptr, skip))};
     scales->lse = {p->rows.lseSizes, terms, 1 + largestMagnitude(p->rows.lse)};
   }
   return AttentionResult{*out, p->rows.lse};
@@ -105,10 +106,10 @@ struct GradientProducts {
 
 static std::optional<GradientProducts>
 multiplyGradients(const SparseTensor &p, const SparseTensor &ds, const HostTensor &q,
-                  const HostTensor &k, const HostTensor &dout, std::string &error) {
-  std::optional<HostTensor> dq = dsd(ds, k, {}, {}, error);
-  std::optional<HostTensor> dk = dsd(ds, q, {.a = true}, {}, error);
-  std::optional<HostTensor> dv = dsd(p, dout, {.a = true}, {}, error);
+                  const HostTensor &k, const HostTensor &dout, bool skipZeros, std::string &error) {
+  std::optional<HostTensor> dq = dsd(ds, k, {}, {}, error, nullptr, skipZeros);
+  std::optional<HostTensor> dk = dsd(ds, q, {.a = true}, {}, error, nullptr, skipZeros);
+  std::optional<HostTensor> dv = dsd(p, dout, {.a = true}, {}, error, nullptr, skipZeros);
   if (!dq || !dk || !dv)
     return std::nullopt;
   return GradientProducts{*dq, *dk, *dv};
@@ -118,30 +119,34 @@ static bool reducible(const HostTensor &gradient, const HostTensor &operand, std
   return operand.broadcastTo(gradient.shape(), error).has_value();
 }
 
-/// Computes the error scales. dS has twice P's relative error (its own, and once through the row
-/// sum) and the error of dP, a sum of Dv products.
+/// Computes the error scales. dS has P's relative error and the errors of dP and of the sum of out *
+/// dout, which have Dv products each.
 static void scaleGradients(const Probabilities &p, const HostTensor &q, const HostTensor &k,
                            const HostTensor &v, const HostTensor &dout,
                            const SoftmaxGradScales &dsScales, const HostTensor &dpSizes,
-                           double scale, const std::optional<HostTensor> &rpe,
+                           const RowDots &dots, const SoftmaxOptions &options,
                            AttentionGradScales &scales) {
+  double scale = options.scale;
+  const std::optional<HostTensor> &rpe = options.rpe;
   std::string error; // the same shapes have just been multiplied
   SparseTensor wideP = p.p, wideDs = p.p, ds = p.p;
   wideP.values = widen(p, scales.smallestNormal);
   std::optional<std::vector<int64_t>> rpeShape;
   if (rpe)
     rpeShape.emplace(rpe->shape().begin(), rpe->shape().end());
-  // P (dpSize + sum P dpSize), through the gradient of softmax itself: of P as it is, which tells
-  // the range of the gradients, and with its errors.
+  // P (dpSize + sum |out| |dout|), through the gradient of softmax itself: of P as it is, which
+  // tells the range of the gradients, and with its errors.
   SoftmaxGradScales sizes, plain;
-  softmaxGrad(wideP, dpSizes, scale, rpeShape, error, &sizes);
-  softmaxGrad(p.p, dpSizes, scale, rpeShape, error, &plain);
+  softmaxGrad(wideP, dpSizes, scale, rpeShape, error, &sizes, &dots);
+  softmaxGrad(p.p, dpSizes, scale, rpeShape, error, &plain, &dots);
   wideDs.values = raise(sizes.dx.magnitude, scales.smallestNormal);
   ds.values = plain.dx.magnitude;
   HostTensor qSize = absolute(q), kSize = absolute(k), doutSize = absolute(dout);
+  bool skip = options.mayForbid();
   std::optional<GradientProducts> wide =
-      multiplyGradients(wideP, wideDs, qSize, kSize, doutSize, error);
-  std::optional<GradientProducts> range = multiplyGradients(p.p, ds, qSize, kSize, doutSize, error);
+      multiplyGradients(wideP, wideDs, qSize, kSize, doutSize, skip, error);
+  std::optional<GradientProducts> range =
+      multiplyGradients(p.p, ds, qSize, kSize, doutSize, skip, error);
   int64_t inner = dsScales.dx.terms + p.headDim + v.dim(v.rank() - 1);
   int64_t queries = q.dim(q.rank() - 2), keys = k.dim(k.rank() - 2);
   // Sums over broadcast batches and heads lengthen a reduction.
@@ -163,10 +168,13 @@ static void scaleGradients(const Probabilities &p, const HostTensor &q, const Ho
 
 std::optional<AttentionGradResult>
 ref::attentionGrad(const HostTensor &q, const HostTensor &k, const HostTensor &v,
-                   const HostTensor &dout, const Pattern &pattern, const SoftmaxOptions &options,
-                   std::string &error, AttentionGradScales *scales) {
-  std::optional<Probabilities> p = computeProbabilities(q, k, pattern, options, error);
-  if (!p)
+                   const AttentionResult &forward, const HostTensor &dout, const Pattern &pattern,
+                   const SoftmaxOptions &options, std::string &error, AttentionGradScales *scales) {
+  SoftmaxOptions normalised = options;
+  normalised.knownLse = forward.lse;
+  std::optional<Probabilities> p = computeProbabilities(q, k, pattern, normalised, error);
+  std::optional<RowDots> dots = rowDots(forward.out, dout, error);
+  if (!p || !dots)
     return std::nullopt;
   ErrorScale dpScale;
   std::optional<HostTensor> dp = sdd(dout.cast(ElementType::f64), v.cast(ElementType::f64), pattern,
@@ -178,17 +186,17 @@ ref::attentionGrad(const HostTensor &q, const HostTensor &k, const HostTensor &v
     rpeShape.emplace(options.rpe->shape().begin(), options.rpe->shape().end());
   SoftmaxGradScales dsScales;
   std::optional<SoftmaxGradResult> ds =
-      softmaxGrad(p->p, *dp, options.scale, rpeShape, error, &dsScales);
+      softmaxGrad(p->p, *dp, options.scale, rpeShape, error, &dsScales, &*dots);
   if (!ds)
     return std::nullopt;
   SparseTensor gradient{ds->dx, pattern, p->p.rows, p->p.cols};
-  std::optional<GradientProducts> products = multiplyGradients(p->p, gradient, q, k, dout, error);
+  std::optional<GradientProducts> products =
+      multiplyGradients(p->p, gradient, q, k, dout, options.mayForbid(), error);
   if (!products || !reducible(products->dq, q, error) || !reducible(products->dk, k, error) ||
       !reducible(products->dv, v, error))
     return std::nullopt;
   if (scales)
-    scaleGradients(*p, q, k, v, dout, dsScales, dpScale.magnitude, options.scale, options.rpe,
-                   *scales);
+    scaleGradients(*p, q, k, v, dout, dsScales, dpScale.magnitude, *dots, options, *scales);
   return AttentionGradResult{reduceTo(products->dq, q.shape()), reduceTo(products->dk, k.shape()),
                              reduceTo(products->dv, v.shape()), ds->drpe};
 }

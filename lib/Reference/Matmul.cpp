@@ -39,9 +39,10 @@ static Dense multiply(const Dense &a, const Dense &b, int64_t batches, int64_t h
   return sum;
 }
 
-/// Returns op(sparse) [M, K] b [K, N]; `blocks` are the values of `a`.
+/// Returns op(sparse) [M, K] b [K, N]; `blocks` are the values of `a`. With `skipZeros`, elements 0
+/// of `a` add nothing.
 static Dense multiplySparse(const SparseTensor &a, const Blocks &blocks, bool transposed,
-                            const Dense &b, int64_t batches, int64_t heads) {
+                            const Dense &b, int64_t batches, int64_t heads, bool skipZeros) {
   int64_t rows = transposed ? a.cols : a.rows;
   Dense sum = Dense::zeros(batches, heads, rows, b.cols);
   for (int64_t batch = 0; batch < batches; ++batch)
@@ -49,6 +50,8 @@ static Dense multiplySparse(const SparseTensor &a, const Blocks &blocks, bool tr
       forEachStored(a.pattern, batch, head, a.rows, a.cols,
                     [&](const Pattern::Entry &entry, int64_t r, int64_t c, int64_t element) {
                       double left = blocks.block(batch, entry.value)[element];
+                      if (skipZeros && left == 0)
+                        return;
                       int64_t i = transposed ? c : r;
                       int64_t k = transposed ? r : c;
                       const double *right = b.row(batch, head, k);
@@ -110,7 +113,7 @@ static std::optional<HostTensor> sparseTimesDense(const SparseTensor &a, bool tr
                                                   const HostTensor &b, bool transposeB,
                                                   bool mirrored, bool transposeOut,
                                                   const Epilogue &epilogue, std::string &error,
-                                                  ErrorScale *scale) {
+                                                  ErrorScale *scale, bool skipZeros = false) {
   int64_t batches = 1, heads = a.pattern.grid().heads;
   std::optional<Extents> right = denseExtents(b, transposeB, error);
   if (!right || !checkSparse(a, batches, error) ||
@@ -130,11 +133,11 @@ static std::optional<HostTensor> sparseTimesDense(const SparseTensor &a, bool tr
   } else {
     Dense dense = decodeDense(b, transposeB);
     Blocks blocks = decodeBlocks(a.values);
-    product.sum = multiplySparse(a, blocks, transposeA, dense, batches, heads);
+    product.sum = multiplySparse(a, blocks, transposeA, dense, batches, heads, skipZeros);
     product.terms = longestRow(a, transposeA);
     if (scale)
-      product.magnitude =
-          multiplySparse(a, blocks.magnitudes(), transposeA, dense.magnitudes(), batches, heads);
+      product.magnitude = multiplySparse(a, blocks.magnitudes(), transposeA, dense.magnitudes(),
+                                         batches, heads, skipZeros);
   }
   if (mirrored) {
     product.sum = product.sum.transposed();
@@ -146,9 +149,9 @@ static std::optional<HostTensor> sparseTimesDense(const SparseTensor &a, bool tr
 
 std::optional<HostTensor> ref::dsd(const SparseTensor &a, const HostTensor &b,
                                    Transposes transposes, const Epilogue &epilogue,
-                                   std::string &error, ErrorScale *scale) {
+                                   std::string &error, ErrorScale *scale, bool skipZeros) {
   return sparseTimesDense(a, transposes.a, b, transposes.b, /*mirrored=*/false, transposes.out,
-                          epilogue, error, scale);
+                          epilogue, error, scale, skipZeros);
 }
 
 std::optional<HostTensor> ref::dds(const HostTensor &a, const SparseTensor &b,

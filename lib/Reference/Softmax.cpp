@@ -22,6 +22,8 @@ struct ScoreTerms {
   double scale = 1;
   bool causal = false;
   std::optional<HostTensor> rpe, addMasks[2], mulMasks[2];
+  /// [B, H, M, 1].
+  std::optional<HostTensor> knownLse;
 
   bool forbidden(std::initializer_list<int64_t> index) const {
     const int64_t *at = index.begin();
@@ -103,8 +105,16 @@ static std::optional<ScoreTerms> bindScores(const SparseTensor &x, const Softmax
       !mergeBatch(options.attentionMask, batches, error) ||
       (keyMask && keyMask->rank() == 4 && !mergeExtent(batches, keyMask->dim(0), "batch", error)))
     return std::nullopt;
+  std::optional<HostTensor> knownLse = options.knownLse;
+  if (knownLse)
+    knownLse = knownLse->unsqueeze(knownLse->rank());
+  if (!mergeBatch(knownLse, batches, error))
+    return std::nullopt;
   int64_t shape[] = {batches, x.pattern.grid().heads, x.rows, x.cols};
+  int64_t rowShape[] = {batches, x.pattern.grid().heads, x.rows, 1};
   ScoreTerms terms;
+  if (!bindTerm(knownLse, rowShape, "known lse", terms.knownLse, error))
+    return std::nullopt;
   terms.scale = options.scale;
   terms.causal = options.causal;
   auto &keySlot = options.keyPaddingMode == MaskMode::add ? terms.addMasks[0] : terms.mulMasks[0];
@@ -166,6 +176,28 @@ static double boundRow(const std::vector<RowElement> &row, double lse, double te
   return 1 + std::fabs(lse) + std::fabs(maximum) + sum;
 }
 
+/// Writes exp(score - lse) over the elements of a row. An lse of -inf gives 0.
+static void applyKnownLse(const std::vector<RowElement> &row, double lse) {
+  double shift = lse == minusInfinity ? -minusInfinity : lse;
+  for (const RowElement &element : row)
+    *element.value = std::exp(element.score - shift);
+}
+
+/// Writes the relative error of each element of a row of exp(score - lse) (see SoftmaxRows.h).
+/// `terms` is the number of terms of a score.
+static void boundKnownRow(const std::vector<RowElement> &row, double lse, double terms) {
+  // A program in f32 holds what is not a number of f32 rounded.
+  double lseError = static_cast<float>(lse) == lse ? 0 : std::fabs(lse);
+  for (const RowElement &element : row) {
+    if (!std::isfinite(*element.value) || *element.value == 0)
+      continue;
+    double size = 4 * std::fabs(element.score - lse) + element.error + lseError;
+    // The limit of the power keeps products with the bound finite.
+    double growth = std::expm1(std::fmin(std::ldexp(size, -24), 300));
+    *element.relative = 1 + std::fmax(size, std::ldexp(growth, 24)) / terms;
+  }
+}
+
 std::optional<SoftmaxRows> ref::softmaxRows(const SparseTensor &x,
                                             const std::optional<Blocks> &errors, int64_t extraTerms,
                                             const SoftmaxOptions &options, std::string &error) {
@@ -203,9 +235,16 @@ std::optional<SoftmaxRows> ref::softmaxRows(const SparseTensor &x,
                            terms->score({b, h, i, j}, value),
                            terms->error({b, h, i, j}, value, valueError)});
           }
-        double lse = normalizeRow(row);
-        result.lse.set({b, h, i}, lse);
-        result.lseSizes.set({b, h, i}, boundRow(row, lse, row.size() + extraTerms + 16));
+        if (terms->knownLse) {
+          double lse = terms->knownLse->at({b, h, i, 0});
+          applyKnownLse(row, lse);
+          boundKnownRow(row, lse, extraTerms + 16);
+          result.lse.set({b, h, i}, lse);
+        } else {
+          double lse = normalizeRow(row);
+          result.lse.set({b, h, i}, lse);
+          result.lseSizes.set({b, h, i}, boundRow(row, lse, row.size() + extraTerms + 16));
+        }
         result.terms = std::max<int64_t>(result.terms, row.size());
       }
   return result;
@@ -220,11 +259,13 @@ std::optional<SoftmaxResult> ref::softmax(const SparseTensor &x, const SoftmaxOp
   std::optional<SoftmaxRows> rows = softmaxRows(x, std::nullopt, 0, options, error);
   if (!rows)
     return std::nullopt;
+  // Rows of a known log-sum-exp are not summed.
+  int64_t terms = options.knownLse ? 0 : rows->terms;
   if (scale)
-    *scale = {multiplyElements(rows->values.tensor, rows->relative.tensor), rows->terms,
+    *scale = {multiplyElements(rows->values.tensor, rows->relative.tensor), terms,
               largestMagnitude(rows->values.tensor)};
   if (lseScale)
-    *lseScale = {rows->lseSizes, rows->terms, 1 + largestMagnitude(rows->lse)};
+    *lseScale = {rows->lseSizes, terms, 1 + largestMagnitude(rows->lse)};
   return SoftmaxResult{rows->values.tensor, rows->lse};
 }
 
@@ -258,7 +299,8 @@ static void forEachLive(const GradientRow &row, int64_t b, int64_t h, int64_t i,
 
 /// Computes dS = P (dP - sum P dP) and, if `sizes` is not null, P (|dP| + sum P |dP|). Returns the
 /// length of the longest sum.
-static int64_t scoreGradient(const GradientRow &row, const Blocks *sizes, int64_t batches) {
+static int64_t scoreGradient(const GradientRow &row, const Blocks *sizes, int64_t batches,
+                             const RowDots *dots) {
   int64_t terms = 0;
   for (int64_t b = 0; b < batches; ++b)
     for (int64_t h = 0; h < row.pattern.grid().heads; ++h)
@@ -270,6 +312,11 @@ static int64_t scoreGradient(const GradientRow &row, const Blocks *sizes, int64_
           sizeSum += std::fabs(y * dy);
           ++count;
         });
+        if (dots) {
+          sum = dots->sumOf(b, h, i);
+          sizeSum = dots->sizeOf(b, h, i);
+          count = dots->terms;
+        }
         forEachLive(row, b, h, i, [&](double y, double dy, double &ds) { ds = y * (dy - sum); });
         if (sizes)
           forEachLive({row.pattern, row.y, row.dy, *sizes, row.rows, row.cols}, b, h, i,
@@ -295,13 +342,44 @@ static HostTensor reduceBlocks(const Blocks &blocks, const SparseTensor &like,
   return reduceTo(dense.tensor, shape);
 }
 
+std::optional<RowDots> ref::rowDots(const HostTensor &out, const HostTensor &dout,
+                                    std::string &error) {
+  std::optional<Extents> left = denseExtents(out, false, error);
+  std::optional<Extents> right = denseExtents(dout, false, error);
+  if (!left || !right || !checkEqual(left->rows, right->rows, "rows of out", error) ||
+      !checkEqual(left->cols, right->cols, "columns of out", error) ||
+      !mergeExtent(left->batches, right->batches, "batch", error) ||
+      !mergeExtent(left->heads, right->heads, "head", error))
+    return std::nullopt;
+  Dense values = decodeDense(out), gradients = decodeDense(dout);
+  int64_t shape[] = {left->batches, left->heads, left->rows};
+  RowDots dots{HostTensor::zeros(ElementType::f64, shape),
+               HostTensor::zeros(ElementType::f64, shape), left->cols};
+  for (int64_t b = 0; b < left->batches; ++b)
+    for (int64_t h = 0; h < left->heads; ++h)
+      for (int64_t i = 0; i < left->rows; ++i) {
+        double sum = 0, size = 0;
+        for (int64_t d = 0; d < left->cols; ++d) {
+          double product = values.row(b, h, i)[d] * gradients.row(b, h, i)[d];
+          sum += product;
+          size += std::fabs(product);
+        }
+        dots.sums.set({b, h, i}, sum);
+        dots.sizes.set({b, h, i}, size);
+      }
+  return dots;
+}
+
 std::optional<SoftmaxGradResult>
 ref::softmaxGrad(const SparseTensor &y, const HostTensor &dy, double scale,
                  const std::optional<std::vector<int64_t>> &rpeShape, std::string &error,
-                 SoftmaxGradScales *scales) {
+                 SoftmaxGradScales *scales, const RowDots *dots) {
   int64_t batches = 1;
   if (!checkSparse(y, batches, error) || !checkValues(dy, y.pattern, batches, error) ||
       !y.pattern.checkUnique(error))
+    return std::nullopt;
+  if (dots && (!mergeExtent(batches, dots->sums.dim(0), "batch", error) ||
+               !checkEqual(y.rows, dots->sums.dim(2), "rows of out", error)))
     return std::nullopt;
   if (rpeShape && rpeShape->size() == 4 && !mergeExtent(batches, rpeShape->front(), "batch", error))
     return std::nullopt;
@@ -318,7 +396,7 @@ ref::softmaxGrad(const SparseTensor &y, const HostTensor &dy, double scale,
   Blocks sizes = scales ? Blocks::zeros(batches, y.pattern) : Blocks();
   Blocks values = decodeBlocks(y.values), gradients = decodeBlocks(dy);
   int64_t terms = scoreGradient({y.pattern, values, gradients, ds, y.rows, y.cols},
-                                scales ? &sizes : nullptr, batches);
+                                scales ? &sizes : nullptr, batches, dots);
   SoftmaxGradResult result;
   if (rpeShape) {
     result.drpe = reduceBlocks(ds, y, *rpeShape);

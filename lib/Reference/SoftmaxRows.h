@@ -18,9 +18,11 @@ struct SoftmaxRows {
   Blocks values;
   HostTensor lse;
   /// The relative error of each probability, 1 or more, divided by the number of terms of its row:
-  /// a probability P is known to P * relative.
+  /// a probability P is known to P * relative. If the log-sum-exp is known, the terms are
+  /// extraTerms
+  /// + 16.
   Blocks relative;
-  /// [B, H, M]: the error magnitude of lse, absolute.
+  /// [B, H, M]: the error magnitude of lse, absolute; 0 if lse is known.
   HostTensor lseSizes;
   /// Allowed elements of the fullest row.
   int64_t terms = 0;
@@ -36,6 +38,12 @@ struct SoftmaxRows {
 /// j adds P_j (4 |d_j| + e_j). Scores are exact, e = 0, where x is, where the factor is a power of
 /// two, and where one summand of the score at most is not 0: no roundoff is charged for a product
 /// with 1 or a sum with 0.
+///
+/// Error of P = exp(d) with d = score - lse for a known lse: 4 |d| + e as above, and |lse| for the
+/// rounding of an lse that is not a number of f32. Nothing is summed. No sum keeps P below 1
+/// either, so that the bound is not to first order: an error of s units is one of expm1(s u) / u,
+/// of which u = 2^-24 gives the largest. The error that the given lse carries is the caller's to
+/// add.
 std::optional<SoftmaxRows> softmaxRows(const SparseTensor &x, const std::optional<Blocks> &errors,
                                        int64_t extraTerms, const SoftmaxOptions &options,
                                        std::string &error);

@@ -263,6 +263,8 @@ void ExtentChecks::checkSoftmax(SoftmaxOp op) {
     expectBroadcast(shapeOf(rpe), shape, "rpe");
   if (Value mask = op.getAttentionMask())
     expectBroadcast(shapeOf(mask), shape, "attention_mask");
+  if (Value lse = op.getKnownLse())
+    expectShape(lse, ArrayRef(shape).drop_back(), "known_lse");
   if (Value mask = op.getKeyPaddingMask()) {
     // A key padding mask is [N] or [B, N].
     Extent batch = shape.size() == 4 ? shape.front() : constant(1);
@@ -373,7 +375,15 @@ void ExtentChecks::check(Operation *op) {
       .Case([&](MatmulOp matmul) { checkMatmul(matmul); })
       .Case([&](ScatterMMOp scatter) { checkScatter(scatter); })
       .Case([&](SoftmaxOp softmax) { checkSoftmax(softmax); })
-      .Case([&](SoftmaxGradOp grad) { checkSameValues(grad.getDy(), grad.getY(), "dy"); })
+      .Case([&](SoftmaxGradOp grad) {
+        checkSameValues(grad.getDy(), grad.getY(), "dy");
+        if (!grad.getOut())
+          return;
+        SmallVector<Extent> shape = shapeOf(grad.getY());
+        shape.back() = shapeOf(grad.getOut()).back();
+        expectShape(grad.getOut(), shape, "out");
+        expectShape(grad.getDout(), shape, "dout");
+      })
       .Case([&](AddOp sum) { checkSameValues(sum.getB(), sum.getA(), "b"); })
       .Case([&](ToDenseOp conversion) {
         expectShape(conversion.getSource(), knownShape(conversion.getResult()), "the source");

@@ -33,32 +33,40 @@ static Value createScores(OpBuilder &builder, Location loc, RankedTensorType typ
                        ScheduleAttr());
 }
 
+/// Returns true if a stored element of the scores of `op` may be forbidden. Its probability is 0,
+/// and products must not multiply it with what may be NaN.
+template <typename Op>
+static bool mayForbid(Op op) {
+  return op.getCausal() || op.getKeyPaddingMask() || op.getAttentionMask();
+}
+
 static Value createProduct(OpBuilder &builder, Location loc, Type type, Value sparse, Value dense,
-                           bool transposeSparse) {
+                           bool transposeSparse, bool skipZeros) {
   return DSDOp::create(builder, loc, type, sparse, dense, /*bias=*/Value(), /*residual=*/Value(),
-                       transposeSparse, /*transpose_b=*/false, /*transpose_out=*/false,
+                       transposeSparse, /*transpose_b=*/false, /*transpose_out=*/false, skipZeros,
                        APFloat(1.0), ActivationAttr(), Precision::IEEE, ScheduleAttr());
 }
 
 /// Creates the softmax of the scores of `op`, in the element type of q; scores are in the
-/// accumulation type.
+/// accumulation type. `lse` is the type of the result lse, or null; `knownLse` normalises the rows
+/// if it is not null.
 template <typename Op>
-static SoftmaxOp createProbabilities(OpBuilder &builder, Op op, Type lse) {
+static SoftmaxOp createProbabilities(OpBuilder &builder, Op op, Type lse, Value knownLse) {
   Location loc = op.getLoc();
   Type element = cast<RankedTensorType>(op.getQ().getType()).getElementType();
   Value scores =
       createScores(builder, loc, scoresType(op, getAccumulatorType(element)), op.getQ(), op.getK());
   return SoftmaxOp::create(builder, loc, scoresType(op, element), lse, scores, op.getRpe(),
-                           op.getKeyPaddingMask(), op.getAttentionMask(), op.getScale(),
+                           op.getKeyPaddingMask(), op.getAttentionMask(), knownLse, op.getScale(),
                            op.getCausal(), op.getKeyPaddingMaskMode(), op.getAttentionMaskMode(),
                            ScheduleAttr());
 }
 
 static void decompose(AttentionOp op) {
   OpBuilder builder(op);
-  SoftmaxOp softmax = createProbabilities(builder, op, op.getLse().getType());
+  SoftmaxOp softmax = createProbabilities(builder, op, op.getLse().getType(), /*knownLse=*/Value());
   Value out = createProduct(builder, op.getLoc(), op.getOut().getType(), softmax.getY(), op.getV(),
-                            /*transposeSparse=*/false);
+                            /*transposeSparse=*/false, mayForbid(op));
   op->replaceAllUsesWith(ValueRange{out, softmax.getLse()});
   op->erase();
 }
@@ -144,7 +152,7 @@ static Value createGradient(OpBuilder &builder, AttentionGradOp op, Value sparse
   SmallVector<int64_t> shape(leading);
   llvm::append_range(shape, result.getShape().take_back(2));
   auto full = RankedTensorType::get(shape, result.getElementType());
-  Value product = createProduct(builder, loc, full, sparse, dense, transposeSparse);
+  Value product = createProduct(builder, loc, full, sparse, dense, transposeSparse, mayForbid(op));
   if (llvm::is_contained(broadcast, true))
     return sumBroadcast(builder, loc, product, result, operand, broadcast);
   if (full.getRank() == result.getRank())
@@ -161,14 +169,14 @@ static void decompose(AttentionGradOp op) {
   OpBuilder builder(op);
   Location loc = op.getLoc();
   Type element = cast<RankedTensorType>(op.getQ().getType()).getElementType();
-  Value p = createProbabilities(builder, op, /*lse=*/Type()).getY();
+  Value p = createProbabilities(builder, op, /*lse=*/Type(), op.getLse()).getY();
   Value dv = createGradient(builder, op, p, op.getDout(), /*transposeSparse=*/true, op.getV(),
                             op.getDv().getType());
   Value dp = createScores(builder, loc, scoresType(op, getAccumulatorType(element)), op.getDout(),
                           op.getV());
   auto grad = SoftmaxGradOp::create(builder, loc, scoresType(op, element),
                                     op.getDrpe() ? op.getDrpe().getType() : Type(), p, dp,
-                                    op.getScale(), ScheduleAttr());
+                                    op.getOut(), op.getDout(), op.getScale(), ScheduleAttr());
   Value dq = createGradient(builder, op, grad.getDx(), op.getK(), /*transposeSparse=*/false,
                             op.getQ(), op.getDq().getType());
   Value dk = createGradient(builder, op, grad.getDx(), op.getQ(), /*transposeSparse=*/true,

@@ -25,6 +25,7 @@ struct RowProduct {
   bool transposeValues = false;
   bool transposeB = false;
   bool transposeOut = false;
+  bool skipZeros = false;
   Value input{}, leftAlpha{}, rightAlpha{}, bias{}, residual{};
   APFloat alpha{1.0}, beta{0.0};
   ActivationAttr activation{};
@@ -97,8 +98,8 @@ LogicalResult planRowProduct(Operation *op, RowProduct product,
       tables->entries, /*combine=*/Value(), product.input, product.leftAlpha, product.rightAlpha,
       product.bias, product.residual, /*stages=*/ValueRange(), /*packed=*/Value(), *init,
       ArrayRef<int64_t>{block.rows, block.cols}, product.sparse.type.getLutHeads(), /*slots=*/0,
-      product.transposeValues, product.transposeB, product.transposeOut, product.alpha,
-      product.beta, product.activation, product.precision, product.schedule);
+      product.transposeValues, product.transposeB, product.skipZeros, product.transposeOut,
+      product.alpha, product.beta, product.activation, product.precision, product.schedule);
   return success();
 }
 
@@ -126,6 +127,7 @@ struct PlanDSD : OpConversionPattern<DSDOp> {
     product.transposeValues = op.getTransposeA();
     product.transposeB = op.getTransposeB();
     product.transposeOut = op.getTransposeOut();
+    product.skipZeros = op.getSkipZeros();
     return planRowProduct(op, product, rewriter);
   }
 };

@@ -62,7 +62,7 @@ struct PlanSoftmax : OpConversionPattern<SoftmaxOp> {
     auto planned = PlannedSoftmaxOp::create(
         rewriter, op.getLoc(), types, x.values, tables->segments, tables->entries,
         single(adaptor.getRpe()), single(adaptor.getKeyPaddingMask()),
-        single(adaptor.getAttentionMask()), init, lseInit,
+        single(adaptor.getAttentionMask()), single(adaptor.getKnownLse()), init, lseInit,
         ArrayRef<int64_t>{block.rows, block.cols}, *shape, x.type.getLutHeads(), op.getScale(),
         op.getCausal(), op.getKeyPaddingMaskMode(), op.getAttentionMaskMode(),
         op.getScheduleAttr());
@@ -102,9 +102,10 @@ struct PlanSoftmaxGrad : OpConversionPattern<SoftmaxGradOp> {
       types.push_back(drpeInit.getType());
     ::blocksparse::BlockShape block = y.type.getBlock();
     auto planned = PlannedSoftmaxGradOp::create(
-        rewriter, op.getLoc(), types, y.values, dy.values, tables->segments, tables->entries, init,
-        drpeInit, ArrayRef<int64_t>{block.rows, block.cols}, *shape, y.type.getLutHeads(),
-        op.getScale(), op.getScheduleAttr());
+        rewriter, op.getLoc(), types, y.values, dy.values, tables->segments, tables->entries,
+        single(adaptor.getOut()), single(adaptor.getDout()), init, drpeInit,
+        ArrayRef<int64_t>{block.rows, block.cols}, *shape, y.type.getLutHeads(), op.getScale(),
+        op.getScheduleAttr());
     SmallVector<SmallVector<Value>> replacements{y.withValues(planned.getResult(0))};
     if (op.getDrpe())
       replacements.push_back({planned.getResult(1)});

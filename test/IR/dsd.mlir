@@ -58,3 +58,10 @@ func.func @empty(%a: tensor<16x16xf32, #blocksparse.layout<16x16, grid 1x1, mask
   %1 = blocksparse.dsd %c, %d : (tensor<0x0xf32, #blocksparse.layout<16x16, grid 0x0, dense>>, tensor<0x0xf32>) -> tensor<0x0xf32>
   return %0, %1 : tensor<16x0xf32>, tensor<0x0xf32>
 }
+
+// CHECK-LABEL: func @skip_zeros
+// CHECK: blocksparse.dsd %{{.*}}, %{{.*}} {skip_zeros} :
+func.func @skip_zeros(%a: tensor<17x9xf16, #shared>, %b: tensor<9x5xf16>) -> tensor<17x5xf16> {
+  %0 = blocksparse.dsd %a, %b {skip_zeros} : (tensor<17x9xf16, #shared>, tensor<9x5xf16>) -> tensor<17x5xf16>
+  return %0 : tensor<17x5xf16>
+}

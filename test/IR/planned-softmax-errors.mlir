@@ -117,3 +117,27 @@ func.func @mask_rank(%x: memref<3x16x16xf32>, %s: memref<2x5xi32>, %e: memref<3x
   blocksparse.planned_softmax %x segments(%s) entries(%e) key_padding_mask(%k) outs(%y) {block = array<i64: 16, 16>, lut_heads = 1, shape = array<i64: 30, 32>} : (memref<3x16x16xf32>, memref<2x5xi32>, memref<3x2xi32>, memref<1x1x32xf32>, memref<3x16x16xf32>) -> ()
   return
 }
+
+// -----
+
+func.func @c26_known(%x: memref<3x16x16xf32>, %s: memref<2x5xi32>, %e: memref<3x2xi32>, %l: memref<4x32xf32>, %y: memref<3x16x16xf32>) {
+  // expected-error @below {{expects known_lse of shape ?x30, but got 4x32}}
+  blocksparse.planned_softmax %x segments(%s) entries(%e) known_lse(%l) outs(%y) {block = array<i64: 16, 16>, lut_heads = 1, shape = array<i64: 30, 32>} : (memref<3x16x16xf32>, memref<2x5xi32>, memref<3x2xi32>, memref<4x32xf32>, memref<3x16x16xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @c8_dout(%y: memref<3x16x16xf32>, %s: memref<2x5xi32>, %e: memref<3x2xi32>, %o: memref<30x8xf32>, %do: memref<30x6xf32>, %dx: memref<3x16x16xf32>) {
+  // expected-error @below {{expects dout of shape 30x8, but got 30x6}}
+  blocksparse.planned_softmax_grad %y, %y segments(%s) entries(%e) attention(%o, %do) outs(%dx) {block = array<i64: 16, 16>, lut_heads = 1, shape = array<i64: 30, 32>} : (memref<3x16x16xf32>, memref<3x16x16xf32>, memref<2x5xi32>, memref<3x2xi32>, memref<30x8xf32>, memref<30x6xf32>, memref<3x16x16xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @c47_dout(%y: memref<3x16x16xf32>, %s: memref<2x5xi32>, %e: memref<3x2xi32>, %do: memref<30x6xf32>, %dx: memref<3x16x16xf32>) {
+  // expected-error @below {{expects out and dout together, but got dout alone}}
+  "blocksparse.planned_softmax_grad"(%y, %y, %s, %e, %do, %dx) <{block = array<i64: 16, 16>, lut_heads = 1 : i64, shape = array<i64: 30, 32>, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 1, 1, 0>}> : (memref<3x16x16xf32>, memref<3x16x16xf32>, memref<2x5xi32>, memref<3x2xi32>, memref<30x6xf32>, memref<3x16x16xf32>) -> ()
+  return
+}

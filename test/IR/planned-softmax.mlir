@@ -15,3 +15,17 @@ func.func @grad(%y: memref<?x16x16xf32>, %dy: memref<?x16x16xf32>, %s: memref<?x
   blocksparse.planned_softmax_grad %y, %dy segments(%s) entries(%e) outs(%dx, %dr) {block = array<i64: 16, 16>, lut_heads = 1, shape = array<i64: 30, 32>} : (memref<?x16x16xf32>, memref<?x16x16xf32>, memref<?x5xi32>, memref<?x2xi32>, memref<?x16x16xf32>, memref<1x30x1xf32>) -> ()
   return
 }
+
+// CHECK-LABEL: func @known_lse
+// CHECK: blocksparse.planned_softmax %{{.*}} segments(%{{.*}}) entries(%{{.*}}) known_lse(%{{.*}}) outs(%{{.*}}) {block = array<i64: 16, 16>
+func.func @known_lse(%x: memref<3x16x16xf32>, %s: memref<2x5xi32>, %e: memref<3x2xi32>, %l: memref<4x30xf32>, %y: memref<3x16x16xf16>) {
+  blocksparse.planned_softmax %x segments(%s) entries(%e) known_lse(%l) outs(%y) {block = array<i64: 16, 16>, lut_heads = 1, shape = array<i64: 30, 32>} : (memref<3x16x16xf32>, memref<2x5xi32>, memref<3x2xi32>, memref<4x30xf32>, memref<3x16x16xf16>) -> ()
+  return
+}
+
+// CHECK-LABEL: func @grad_of_attention
+// CHECK: blocksparse.planned_softmax_grad %{{.*}}, %{{.*}} segments(%{{.*}}) entries(%{{.*}}) attention(%{{.*}}, %{{.*}}) outs(%{{.*}}) {block = array<i64: 16, 16>
+func.func @grad_of_attention(%y: memref<?x16x16xf32>, %s: memref<?x5xi32>, %e: memref<?x2xi32>, %o: memref<2x30x8xf16>, %do: memref<2x30x8xf32>, %dx: memref<?x16x16xf32>) {
+  blocksparse.planned_softmax_grad %y, %y segments(%s) entries(%e) attention(%o, %do) outs(%dx) {block = array<i64: 16, 16>, lut_heads = 1, shape = array<i64: 30, 32>} : (memref<?x16x16xf32>, memref<?x16x16xf32>, memref<?x5xi32>, memref<?x2xi32>, memref<2x30x8xf16>, memref<2x30x8xf32>, memref<?x16x16xf32>) -> ()
+  return
+}

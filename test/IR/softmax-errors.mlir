@@ -135,3 +135,21 @@ func.func @rpe_of_i1(%x: tensor<32x32xf32, #layout>, %rpe: tensor<32x32xi1>) {
   %0 = blocksparse.softmax %x rpe(%rpe) : (tensor<32x32xf32, #layout>, tensor<32x32xi1>) -> tensor<32x32xf32, #layout>
   return
 }
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c26_known_shape(%x: tensor<4x32x32xf16, #layout>, %lse: tensor<32xf32>) {
+  // expected-error @below {{expects known_lse of shape 4x32, but got 32}}
+  %0 = blocksparse.softmax %x known_lse(%lse) : (tensor<4x32x32xf16, #layout>, tensor<32xf32>) -> tensor<4x32x32xf16, #layout>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c26_known_type(%x: tensor<4x32x32xf16, #layout>, %lse: tensor<4x32xf16>) {
+  // expected-error @below {{expects known_lse of element type 'f32', but got 'f16'}}
+  %0 = blocksparse.softmax %x known_lse(%lse) : (tensor<4x32x32xf16, #layout>, tensor<4x32xf16>) -> tensor<4x32x32xf16, #layout>
+  return
+}

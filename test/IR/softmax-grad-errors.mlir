@@ -43,3 +43,30 @@ func.func @c21_y(%y: tensor<32x32xi8, #layout>, %dy: tensor<32x32xf32, #layout>)
   %0 = blocksparse.softmax_grad %y, %dy : (tensor<32x32xi8, #layout>, tensor<32x32xf32, #layout>) -> tensor<32x32xf32, #layout>
   return
 }
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c8_dout(%y: tensor<4x32x32xf32, #layout>, %out: tensor<4x32x8xf32>, %dout: tensor<4x32x6xf32>) {
+  // expected-error @below {{expects dout of shape 4x32x8, but got 4x32x6}}
+  %0 = blocksparse.softmax_grad %y, %y attention(%out, %dout) : (tensor<4x32x32xf32, #layout>, tensor<4x32x32xf32, #layout>, tensor<4x32x8xf32>, tensor<4x32x6xf32>) -> tensor<4x32x32xf32, #layout>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c21_out(%y: tensor<32x32xf32, #layout>, %out: tensor<32x8xi8>, %dout: tensor<32x8xf32>) {
+  // expected-error @below {{expects out of a floating-point type, but got 'i8'}}
+  %0 = blocksparse.softmax_grad %y, %y attention(%out, %dout) : (tensor<32x32xf32, #layout>, tensor<32x32xf32, #layout>, tensor<32x8xi8>, tensor<32x8xf32>) -> tensor<32x32xf32, #layout>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c47_out(%y: tensor<32x32xf32, #layout>, %out: tensor<32x8xf32>) {
+  // expected-error @below {{expects out and dout together, but got out alone}}
+  %0 = "blocksparse.softmax_grad"(%y, %y, %out) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}> : (tensor<32x32xf32, #layout>, tensor<32x32xf32, #layout>, tensor<32x8xf32>) -> tensor<32x32xf32, #layout>
+  return
+}

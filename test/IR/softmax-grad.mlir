@@ -17,3 +17,10 @@ func.func @rpe(%y: tensor<2x4x32x32xf16, #layout>, %dy: tensor<2x4x32x32xf16, #l
   %dx, %drpe = blocksparse.softmax_grad %y, %dy {scale = 0.5} : (tensor<2x4x32x32xf16, #layout>, tensor<2x4x32x32xf16, #layout>) -> (tensor<2x4x32x32xf16, #layout>, tensor<4x1x32xf32>)
   return %dx, %drpe : tensor<2x4x32x32xf16, #layout>, tensor<4x1x32xf32>
 }
+
+// CHECK-LABEL: func @attention
+// CHECK: blocksparse.softmax_grad %{{.*}}, %{{.*}} attention(%{{.*}}, %{{.*}}) : (tensor<4x32x32xf16, #{{.*}}>, tensor<4x32x32xf16, #{{.*}}>, tensor<4x32x8xf32>, tensor<4x32x8xf16>) -> tensor<4x32x32xf16, #{{.*}}>
+func.func @attention(%y: tensor<4x32x32xf16, #layout>, %out: tensor<4x32x8xf32>, %dout: tensor<4x32x8xf16>) -> tensor<4x32x32xf16, #layout> {
+  %dx = blocksparse.softmax_grad %y, %y attention(%out, %dout) : (tensor<4x32x32xf16, #layout>, tensor<4x32x32xf16, #layout>, tensor<4x32x8xf32>, tensor<4x32x8xf16>) -> tensor<4x32x32xf16, #layout>
+  return %dx : tensor<4x32x32xf16, #layout>
+}

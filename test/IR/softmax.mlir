@@ -26,3 +26,10 @@ func.func @dynamic(%x: tensor<?x?x?x?xf32, #bsr>, %pad: tensor<?xf32>) -> (tenso
   %y, %lse = blocksparse.softmax %x key_padding_mask(%pad) : (tensor<?x?x?x?xf32, #bsr>, tensor<?xf32>) -> (tensor<?x?x?x?xf16, #bsr>, tensor<?x?x?xf32>)
   return %y, %lse : tensor<?x?x?x?xf16, #bsr>, tensor<?x?x?xf32>
 }
+
+// CHECK-LABEL: func @known_lse
+// CHECK: blocksparse.softmax %{{.*}} attention_mask(%{{.*}}) known_lse(%{{.*}}) {causal} : (tensor<4x32x32xf32, #{{.*}}>, tensor<32x32xf32>, tensor<4x32xf32>) -> tensor<4x32x32xf16, #{{.*}}>
+func.func @known_lse(%x: tensor<4x32x32xf32, #layout>, %mask: tensor<32x32xf32>, %lse: tensor<4x32xf32>) -> tensor<4x32x32xf16, #layout> {
+  %y = blocksparse.softmax %x attention_mask(%mask) known_lse(%lse) {causal} : (tensor<4x32x32xf32, #layout>, tensor<32x32xf32>, tensor<4x32xf32>) -> tensor<4x32x32xf16, #layout>
+  return %y : tensor<4x32x32xf16, #layout>
+}

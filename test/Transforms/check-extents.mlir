@@ -190,6 +190,24 @@ func.func @add(%a: tensor<?x32x64xf32, #layout>, %b: tensor<?x32x64xf32, #layout
   return %0 : tensor<?x32x64xf32, #layout>
 }
 
+// CHECK-LABEL: func @parts_of_attention
+func.func @parts_of_attention(%x: tensor<2x32x64xf32, #layout>, %lse: tensor<?x32xf32>,
+                              %out: tensor<2x32x?xf32>, %dout: tensor<2x?x?xf32>)
+    -> tensor<2x32x64xf32, #layout> {
+  // CHECK: cf.assert {{.*}} "blocksparse.softmax expects known_lse to have dimension 0 of {{.*}}, but got
+  // CHECK-NOT: cf.assert
+  // CHECK: blocksparse.softmax
+  // CHECK: cf.assert {{.*}} "blocksparse.softmax_grad expects dout to have dimension 1 of {{.*}}, but got
+  // CHECK: cf.assert {{.*}} "blocksparse.softmax_grad expects dout to have dimension 2 of {{.*}}, but got
+  // CHECK-NOT: cf.assert
+  // CHECK: blocksparse.softmax_grad
+  %p = blocksparse.softmax %x known_lse(%lse) : (tensor<2x32x64xf32, #layout>, tensor<?x32xf32>) -> tensor<2x32x64xf32, #layout>
+  %0 = blocksparse.softmax_grad %p, %x attention(%out, %dout)
+      : (tensor<2x32x64xf32, #layout>, tensor<2x32x64xf32, #layout>, tensor<2x32x?xf32>, tensor<2x?x?xf32>)
+      -> tensor<2x32x64xf32, #layout>
+  return %0 : tensor<2x32x64xf32, #layout>
+}
+
 // CHECK-LABEL: func @assemble
 func.func @assemble(%v: tensor<?x16x?xf32>, %crow: tensor<?xi32>, %col: tensor<?xi32>)
     -> (tensor<32x64xf32, #bsr>, tensor<9x16x8xf32>) {

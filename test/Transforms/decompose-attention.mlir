@@ -9,7 +9,8 @@
 // CHECK: %[[P:.*]], %[[LSE:.*]] = blocksparse.softmax %[[S]] key_padding_mask(%[[PAD]])
 // CHECK-SAME: {causal, key_padding_mask_mode = #blocksparse.mask_mode<mul>, scale = 1.250000e-01 : f64}
 // CHECK-SAME: -> (tensor<?x2x64x64xf16, #layout>, tensor<?x2x64xf32>)
-// CHECK: %[[OUT:.*]] = blocksparse.dsd %[[P]], %[[V]] :
+// Masks forbid stored elements, whose products must not be used.
+// CHECK: %[[OUT:.*]] = blocksparse.dsd %[[P]], %[[V]] {skip_zeros} :
 // CHECK: return %[[OUT]], %[[LSE]]
 func.func @forward(%q: tensor<?x2x64x8xf16>, %k: tensor<?x2x64x8xf16>, %v: tensor<?x2x64x10xf16>,
                    %pad: tensor<?x64xf16>) -> (tensor<?x2x64x10xf16>, tensor<?x2x64xf32>) {
@@ -24,10 +25,10 @@ func.func @forward(%q: tensor<?x2x64x8xf16>, %k: tensor<?x2x64x8xf16>, %v: tenso
 // CHECK-SAME: %[[Q:[^:]*]]: tensor<2x64x8xf32>, %[[K:[^:]*]]: tensor<2x64x8xf32>, %[[V:[^:]*]]: tensor<2x64x8xf32>,
 // CHECK-SAME: %[[OUT:[^:]*]]: tensor<2x64x8xf32>, %[[LSE:[^:]*]]: tensor<2x64xf32>, %[[DOUT:[^:]*]]: tensor<2x64x8xf32>, %[[RPE:[^:]*]]: tensor<1x64x64xf32>)
 // CHECK: %[[S:.*]] = blocksparse.sdd %[[Q]], %[[K]] {transpose_b}
-// CHECK: %[[P:.*]] = blocksparse.softmax %[[S]] rpe(%[[RPE]]) {scale = 5.000000e-01 : f64}
+// CHECK: %[[P:.*]] = blocksparse.softmax %[[S]] rpe(%[[RPE]]) known_lse(%[[LSE]]) {scale = 5.000000e-01 : f64}
 // CHECK: %[[DV:.*]] = blocksparse.dsd %[[P]], %[[DOUT]] {transpose_a}
 // CHECK: %[[DP:.*]] = blocksparse.sdd %[[DOUT]], %[[V]] {transpose_b}
-// CHECK: %[[DS:.*]], %[[DRPE:.*]] = blocksparse.softmax_grad %[[P]], %[[DP]] {scale = 5.000000e-01 : f64}
+// CHECK: %[[DS:.*]], %[[DRPE:.*]] = blocksparse.softmax_grad %[[P]], %[[DP]] attention(%[[OUT]], %[[DOUT]]) {scale = 5.000000e-01 : f64}
 // CHECK: %[[DQ:.*]] = blocksparse.dsd %[[DS]], %[[K]] :
 // CHECK: %[[DK:.*]] = blocksparse.dsd %[[DS]], %[[Q]] {transpose_a}
 // CHECK: return %[[DQ]], %[[DK]], %[[DV]], %[[DRPE]]

@@ -136,9 +136,9 @@ def C24 : BlockSparse_Constraint<"`attention_mask` broadcasts to the scores.", [
 def C25 : BlockSparse_Constraint<"A mask of mode `add` is floating-point.", [
   "expects <mask> of a floating-point type in the mode add, or the mode mul, but got <type>"]>;
 def C26 : BlockSparse_Constraint<
-  "`lse` holds one number for each row of the scores, in the accumulation type.", [
-  "expects lse of shape <shape>, but got <shape>",
-  "expects lse of element type <type>, but got <type>"]>;
+  "`lse` and `known_lse` hold one number for each row of the scores, in the accumulation type.", [
+  "expects <operand or result> of shape <shape>, but got <shape>",
+  "expects <operand or result> of element type <type>, but got <type>"]>;
 def C27 : BlockSparse_Constraint<
   "The scores, their softmax and their gradients have one shape and one pattern.", [
   "expects <operand> of the shape and pattern of <operand>, <type>, but got <type>"]>;
@@ -150,6 +150,8 @@ def C29 : BlockSparse_Constraint<
   "A gradient has the shape of its primal operand; `drpe` needs `rpe`.", [
   "expects <gradient> of shape <shape>, but got <shape>",
   "expects rpe where drpe is asked for, but got none"]>;
+def C47 : BlockSparse_Constraint<"`out` and `dout` come together.", [
+  "expects out and dout together, but got <operand> alone"]>;
 
 //===----------------------------------------------------------------------===//
 // Conversions
@@ -229,7 +231,7 @@ def C46 : BlockSparse_Constraint<"The destinations are all tensors or all memref
 defvar BlockSparse_AllConstraints = [
   C1, C2, C3, C4, C5, C6, C7, C8, C9, C10, C11, C12, C13, C14, C15, C16, C17, C18, C19, C20, C21,
   C22, C23, C24, C25, C26, C27, C28, C29, C30, C31, C32, C33, C34, C35, C36, C37, C38, C39, C40,
-  C41, C42, C43, C44, C45, C46, C48];
+  C41, C42, C43, C44, C45, C46, C47, C48];
 
 // `text` is a list of sentences in Markdown below a heading, or empty for an empty list. The
 // indentation is that of descriptions in the ODS files, from which mlir-tblgen removes it.

@@ -111,6 +111,9 @@ def BlockSparse_DSDOp : BlockSparse_SparseFactorOp<"dsd"> {
   let semantics = [{
     result = activation(alpha * op(a) @ op(b) + bias) + residual, stored transposed with
     `transpose_out`. The layout describes `a` as it is stored, before `transpose_a`.
+
+    An element 0 of a stored block is a factor like any other: its product with NaN or infinity is
+    NaN. With `skip_zeros` it adds nothing, whatever b holds.
   }];
   let example = [{
     ```mlir
@@ -129,7 +132,7 @@ def BlockSparse_DSDOp : BlockSparse_SparseFactorOp<"dsd"> {
     Arg<BlockSparse_Sparse<"a">, "left factor [..., M, K]">:$a,
     Arg<BlockSparse_Dense<"b">, "right factor [..., K, N]">:$b),
     BlockSparse_EpilogueOperands, BlockSparse_TransposeArgs, BlockSparse_TransposeOutArg,
-    BlockSparse_EpilogueAttrs);
+    BlockSparse_SkipZerosArg, BlockSparse_EpilogueAttrs);
 }
 
 def BlockSparse_DDSOp : BlockSparse_SparseFactorOp<"dds"> {

@@ -105,6 +105,9 @@ defvar BlockSparse_TransposeArgs = (ins
 defvar BlockSparse_TransposeOutArg = (ins
   Arg<UnitAttr, "the result is stored transposed">:$transpose_out);
 
+defvar BlockSparse_SkipZerosArg = (ins
+  Arg<UnitAttr, "an element 0 of the sparse factor adds nothing, whatever it meets">:$skip_zeros);
+
 defvar BlockSparse_AlphaArg = (ins
   Arg<DefaultValuedAttr<F64Attr, "1.0">, "factor of the product">:$alpha);
 

@@ -184,7 +184,7 @@ def BlockSparse_PlannedDSDOp
     Arg<DefaultValuedAttr<I64Attr, "0">, "number of reduction slots of split tiles">:$slots,
     Arg<UnitAttr, "each value block is transposed before the product">:$transpose_values,
     Arg<UnitAttr, "`dense` is transposed before the product">:$transpose_b),
-    BlockSparse_TransposeOutArg, BlockSparse_AlphaArg, BlockSparse_BetaArg,
+    BlockSparse_SkipZerosArg, BlockSparse_TransposeOutArg, BlockSparse_AlphaArg, BlockSparse_BetaArg,
     BlockSparse_ActivationArg, BlockSparse_PrecisionArg, BlockSparse_ScheduleArg);
   let assemblyFormat = [{
     $values `,` $dense `segments` `(` $segments `)` `entries` `(` $entries `)`
@@ -263,6 +263,7 @@ def BlockSparse_PlannedSoftmaxOp
     Arg<Optional<BlockSparse_FloatMatrices>, "bias that is added to the scores">:$rpe,
     Arg<Optional<BlockSparse_ColumnMask>, "mask of columns">:$key_padding_mask,
     Arg<Optional<BlockSparse_Matrices>, "mask of elements">:$attention_mask,
+    Arg<Optional<BlockSparse_LogSumExp>, "log-sum-exp that normalises each row">:$known_lse,
     Arg<BlockSparse_FloatValues, "destination of the softmax">:$y,
     Arg<Optional<BlockSparse_LogSumExp>, "destination of the log-sum-exp of each row">:$lse),
     BlockSparse_BlockArg, BlockSparse_ShapeArg, BlockSparse_LutHeadsArg, BlockSparse_SoftmaxAttrs,
@@ -270,16 +271,17 @@ def BlockSparse_PlannedSoftmaxOp
   let assemblyFormat = [{
     $x `segments` `(` $segments `)` `entries` `(` $entries `)` (`rpe` `(` $rpe^ `)`)?
     (`key_padding_mask` `(` $key_padding_mask^ `)`)? (`attention_mask` `(` $attention_mask^ `)`)?
-    `outs` `(` $y (`,` $lse^)? `)` attr-dict `:` functional-type(operands, results)
+    (`known_lse` `(` $known_lse^ `)`)? `outs` `(` $y (`,` $lse^)? `)` attr-dict `:` functional-type(operands, results)
   }];
 }
 
-def BlockSparse_PlannedSoftmaxGradOp : BlockSparse_DestinationsOp<"planned_softmax_grad", "getDxMutable"> {
+def BlockSparse_PlannedSoftmaxGradOp
+    : BlockSparse_DestinationsOp<"planned_softmax_grad", "getDxMutable", [AttrSizedOperandSegments]> {
   let summary = "Gradient of softmax over a row LUT";
   let semantics = [{
     The gradient of blocksparse.softmax_grad over value blocks.
   }];
-  let constraints = !listconcat([C8, C22], BlockSparse_StorageConstraints, [C40, C46]);
+  let constraints = !listconcat([C8, C22], BlockSparse_StorageConstraints, [C40, C46, C47]);
   let atRunTime = ["Tables hold indices inside the values, and write each block row once."];
   let postconditions = ["drpe is written whole, with 0 outside the stored blocks."];
   let example = [{
@@ -299,13 +301,16 @@ def BlockSparse_PlannedSoftmaxGradOp : BlockSparse_DestinationsOp<"planned_softm
     Arg<BlockSparse_FloatValues, "value blocks of a softmax">:$y,
     Arg<BlockSparse_FloatValues, "value blocks of the gradient of y">:$dy),
     BlockSparse_RowLutOperands, (ins
+    Arg<Optional<BlockSparse_FloatMatrices>, "result of attention, [B, H, M, Dv]">:$out,
+    Arg<Optional<BlockSparse_FloatMatrices>, "gradient of out, [B, H, M, Dv]">:$dout,
     Arg<BlockSparse_FloatValues, "destination of the gradient of x">:$dx,
     Arg<Optional<BlockSparse_FloatMatrices>, "destination of the gradient of rpe">:$drpe),
     BlockSparse_BlockArg, BlockSparse_ShapeArg, BlockSparse_LutHeadsArg, (ins
     Arg<DefaultValuedAttr<F64Attr, "1.0">, "factor of the scores">:$scale),
     BlockSparse_ScheduleArg);
   let assemblyFormat = [{
-    $y `,` $dy `segments` `(` $segments `)` `entries` `(` $entries `)` `outs` `(` $dx (`,` $drpe^)? `)`
+    $y `,` $dy `segments` `(` $segments `)` `entries` `(` $entries `)`
+    (`attention` `(` $out^ `,` $dout `)`)? `outs` `(` $dx (`,` $drpe^)? `)`
     attr-dict `:` functional-type(operands, results)
   }];
 }

@@ -35,13 +35,18 @@ def BlockSparse_SoftmaxOp : BlockSparse_TensorOp<"softmax", [AttrSizedOperandSeg
     A mask of i1 is of mode `mul`: true keeps, false forbids. It is passed as one byte for each
     element, of which any but 0 is true.
     `causal` forbids the columns beyond the row. A forbidden element has y = 0, whatever x and rpe
-    hold there: a mask takes precedence over a bias that is not finite.
+    hold there: a mask takes precedence over a bias that is not finite. An allowed NaN or +inf makes
+    the allowed elements and lse of its row NaN, and nothing else.
+
+    With `known_lse`, y = exp(score - known_lse) at allowed elements: the part of a softmax whose
+    rows have further columns elsewhere. The result lse is then known_lse itself.
   }];
   let constraints = [C4, C21, C22, C23, C24, C25, C26, C27];
   let atRunTime = ["No row of a dynamic pattern holds a column twice."];
   let postconditions = [
     "A row whose blocks hold forbidden elements alone has y = 0 and lse = -inf.",
     "A row without a block has lse = -inf.",
+    "A row of known_lse = -inf has y = 0 at every element of a finite score.",
     "The padding of edge blocks is written as 0, and x is unchanged.",
   ];
   let example = [{
@@ -59,12 +64,16 @@ def BlockSparse_SoftmaxOp : BlockSparse_TensorOp<"softmax", [AttrSizedOperandSeg
     ```
   }];
   let arguments = !con((ins Arg<BlockSparse_Sparse<"x">, "scores [B, H, M, N]">:$x),
-    BlockSparse_SoftmaxOperands, BlockSparse_SoftmaxAttrs, BlockSparse_ScheduleArg);
+    BlockSparse_SoftmaxOperands, (ins
+    Arg<Optional<BlockSparse_Dense<"known_lse">>,
+        "log-sum-exp of each row that normalises it, [B, H, M], in the accumulation type">:$known_lse),
+    BlockSparse_SoftmaxAttrs, BlockSparse_ScheduleArg);
   let results = (outs Res<BlockSparse_Sparse<"y">, "softmax of the scores">:$y,
     Res<Optional<BlockSparse_Dense<"lse">>, "log-sum-exp of each row, [B, H, M], in the accumulation type">:$lse);
   let assemblyFormat = [{
     $x (`rpe` `(` $rpe^ `)`)? (`key_padding_mask` `(` $key_padding_mask^ `)`)?
-    (`attention_mask` `(` $attention_mask^ `)`)? attr-dict `:` functional-type(operands, results)
+    (`attention_mask` `(` $attention_mask^ `)`)? (`known_lse` `(` $known_lse^ `)`)?
+    attr-dict `:` functional-type(operands, results)
   }];
   let builders = [
     // Builds a softmax without a bias or masks. The result y has the type of x.
@@ -73,14 +82,18 @@ def BlockSparse_SoftmaxOp : BlockSparse_TensorOp<"softmax", [AttrSizedOperandSeg
   ];
 }
 
-def BlockSparse_SoftmaxGradOp : BlockSparse_TensorOp<"softmax_grad"> {
+def BlockSparse_SoftmaxGradOp : BlockSparse_TensorOp<"softmax_grad", [AttrSizedOperandSegments]> {
   let summary = "Gradient of softmax with respect to x and rpe";
   let semantics = [{
     With s = y * (dy - sum over the row of y * dy), dx = scale * s. The optional second result drpe
     is s, without the factor `scale`, summed over the dimensions in which the type of drpe has size
     1; it is 0 outside the stored blocks.
+
+    With `out` and `dout`, the sum over the row of y * dy is replaced by the sum of out * dout over
+    the row of these. For the softmax and the result of attention both are equal, but the second is
+    also right where y is the part of a softmax whose rows have further columns elsewhere.
   }];
-  let constraints = [C4, C21, C22, C27];
+  let constraints = [C4, C8, C21, C22, C27, C47];
   let atRunTime = ["y is the result of a softmax."];
   let postconditions = [
     "Where y is 0, as at forbidden elements, the gradient is 0 and dy is not used.",
@@ -100,12 +113,14 @@ def BlockSparse_SoftmaxGradOp : BlockSparse_TensorOp<"softmax_grad"> {
   }];
   let arguments = !con((ins Arg<BlockSparse_Sparse<"y">, "result of softmax">:$y,
     Arg<BlockSparse_Sparse<"dy">, "gradient of y">:$dy,
+    Arg<Optional<BlockSparse_Dense<"out">>, "result of attention, [B, H, M, Dv]">:$out,
+    Arg<Optional<BlockSparse_Dense<"dout">>, "gradient of out, [B, H, M, Dv]">:$dout,
     Arg<DefaultValuedAttr<F64Attr, "1.0">, "factor of the scores">:$scale),
     BlockSparse_ScheduleArg);
   let results = (outs Res<BlockSparse_Sparse<"dx">, "gradient of x">:$dx,
     Res<Optional<BlockSparse_Dense<"drpe">>, "gradient of rpe">:$drpe);
   let assemblyFormat = [{
-    $y `,` $dy attr-dict `:` functional-type(operands, results)
+    $y `,` $dy (`attention` `(` $out^ `,` $dout `)`)? attr-dict `:` functional-type(operands, results)
   }];
 }
 
@@ -114,6 +129,11 @@ def BlockSparse_AttentionOp : BlockSparse_TensorOp<"attention", [AttrSizedOperan
   let semantics = [{
     out = softmax(scale * q @ k^T + rpe, masked) @ v, with scores at the stored blocks of `layout`.
     Masks and bias act as in blocksparse.softmax.
+
+    What is forbidden is not used: NaN or infinity in row j of k or v reaches row i of out and lse
+    only where element (i, j) of the scores is stored and allowed, and NaN in row i of q reaches row
+    i alone. A weight that is allowed but so small that it is stored as 0 does not use its row of v
+    either, in attention with a mask.
   }];
   let constraints = BlockSparse_AttentionConstraints;
   let postconditions = ["A row without a block, or with forbidden elements alone, has out = 0 and lse = -inf."];
@@ -150,12 +170,18 @@ def BlockSparse_AttentionOp : BlockSparse_TensorOp<"attention", [AttrSizedOperan
 def BlockSparse_AttentionGradOp : BlockSparse_TensorOp<"attention_grad", [AttrSizedOperandSegments]> {
   let summary = "Gradients of attention with respect to q, k, v and rpe";
   let semantics = [{
-    Recomputes the softmax of the scores from lse. Operands, masks and layout are those of the
-    forward operation. The gradient of a broadcast operand is summed over the dimensions in which it
-    was broadcast.
+    Recomputes the softmax p = exp(score - lse) from lse, and the sum over a row of p * dp as that of
+    out * dout. Operands, masks and layout are those of the forward operation. The gradient of a
+    broadcast operand is summed over the dimensions in which it was broadcast.
+
+    out and lse may be those of an attention over more keys, of which k, v and the layout hold a
+    part: the gradients are then those of the part, and dq is its share of the sum.
+
+    What is forbidden is not used, as in the forward operation: NaN or infinity in row i of q, out
+    or dout, or in row j of k or v, adds nothing to a gradient where element (i, j) is forbidden.
   }];
   let constraints = !listconcat(BlockSparse_AttentionConstraints, [C29]);
-  let atRunTime = ["out and lse are results of blocksparse.attention with the same operands."];
+  let atRunTime = ["out and lse are results of blocksparse.attention with the same q and all keys."];
   let postconditions = ["A row without a block, or with forbidden elements alone, adds nothing to a gradient."];
   let example = [{
     ```mlir

@@ -25,7 +25,8 @@ struct AttentionScales {
   double smallestNormal = 0;
 };
 
-/// softmax(scale * q k^T + ...) v over the blocks of `pattern` (M x N). q is
+/// Returns softmax(scale * q k^T + ...) v over the blocks of `pattern` (M x N). With a mask or
+/// causal, a probability of 0 adds nothing, whatever its row of v holds. q is
 /// [.., M, D], k [.., N, D], v [.., N, Dv]; ranks and broadcasting as in
 /// Matmul.h. The options are those of softmax. Rejects duplicate blocks.
 std::optional<AttentionResult> attention(const HostTensor &q, const HostTensor &k,
@@ -47,10 +48,13 @@ struct AttentionGradScales {
   double smallestNormal = 0;
 };
 
-/// Returns the gradients of attention for `dout` [.., M, Dv].
+/// Returns the gradients of attention for `dout` [.., M, Dv]. `forward` is the result of attention
+/// over all keys, of which k, v and the pattern may hold a part: P = exp(score - lse), and
+/// dS = P (dP - sum of out * dout).
 std::optional<AttentionGradResult> attentionGrad(const HostTensor &q, const HostTensor &k,
-                                                 const HostTensor &v, const HostTensor &dout,
-                                                 const Pattern &pattern,
+                                                 const HostTensor &v,
+                                                 const AttentionResult &forward,
+                                                 const HostTensor &dout, const Pattern &pattern,
                                                  const SoftmaxOptions &options, std::string &error,
                                                  AttentionGradScales *scales = nullptr);
 

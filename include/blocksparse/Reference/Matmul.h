@@ -45,9 +45,10 @@ std::optional<HostTensor> sdd(const HostTensor &a, const HostTensor &b, const Pa
                               ErrorScale *scale = nullptr);
 
 /// Returns op(sparse) [M, K] times op(dense) [K, N]. The pattern describes `a` as it is stored.
+/// With `skipZeros`, an element 0 of `a` adds nothing, whatever b holds; else 0 times NaN is NaN.
 std::optional<HostTensor> dsd(const SparseTensor &a, const HostTensor &b, Transposes transposes,
                               const Epilogue &epilogue, std::string &error,
-                              ErrorScale *scale = nullptr);
+                              ErrorScale *scale = nullptr, bool skipZeros = false);
 
 /// Returns op(dense) [M, K] times op(sparse) [K, N].
 std::optional<HostTensor> dds(const HostTensor &a, const SparseTensor &b, Transposes transposes,

@@ -31,13 +31,19 @@ struct SoftmaxOptions {
   /// Broadcasts to [B, H, M, N] (rank 2..4; rank 3 is [H, M, N]).
   std::optional<HostTensor> attentionMask;
   MaskMode attentionMode = MaskMode::add;
+  /// [B, H, M], or of lower rank: the log-sum-exp that normalises each row, in place of that of the
+  /// allowed elements. -inf gives P = 0.
+  std::optional<HostTensor> knownLse;
+
+  /// Returns true if a stored element may be forbidden.
+  bool mayForbid() const { return causal || keyPaddingMask || attentionMask; }
 };
 
 struct SoftmaxResult {
   /// P, f64 [B, S, bm, bn]; 0 in padding and in rows with nothing allowed.
   HostTensor values;
   /// log of the row's sum of exp(score), f64 [B, H, M]; -inf for rows with no
-  /// block or nothing allowed.
+  /// block or nothing allowed. knownLse itself, if that is given.
   HostTensor lse;
 };
 
@@ -46,7 +52,8 @@ struct SoftmaxResult {
 /// Error scale of P, to first order (lib/Reference/SoftmaxRows.h derives it): with d the distance
 /// of a score to the maximum of its row, e the error of the score in units of u (0 where it is
 /// exact) and n the terms of the row, magnitude = P (1 + (4 d + e + sum over the row of
-/// P (4 d + e)) / (n + 16)). `lseScale` is absolute: 1 + |lse| + |maximum| + the same sum.
+/// P (4 d + e)) / (n + 16)). `lseScale` is absolute: 1 + |lse| + |maximum| + the same sum. With
+/// knownLse, d is the distance to it, nothing is summed, n is 0, and lseScale is 0.
 std::optional<SoftmaxResult> softmax(const SparseTensor &x, const SoftmaxOptions &options,
                                      std::string &error, ErrorScale *scale = nullptr,
                                      ErrorScale *lseScale = nullptr);
@@ -64,14 +71,39 @@ struct SoftmaxGradScales {
   ErrorScale dx, drpe;
 };
 
+/// Holds, for each row of attention, the sum of out * dout, which equals that of P dP over all
+/// keys.
+struct RowDots {
+  /// f64 [B, H, M]: the sums, and the sums of |out| |dout|.
+  HostTensor sums, sizes;
+  /// Number of terms of each sum.
+  int64_t terms = 0;
+
+  /// Returns an element of `sums` or `sizes`, of which one batch or head may serve all.
+  double sumOf(int64_t batch, int64_t head, int64_t row) const {
+    return at(sums, batch, head, row);
+  }
+  double sizeOf(int64_t batch, int64_t head, int64_t row) const {
+    return at(sizes, batch, head, row);
+  }
+
+private:
+  static double at(const HostTensor &tensor, int64_t batch, int64_t head, int64_t row) {
+    return tensor.at({tensor.dim(0) == 1 ? 0 : batch, tensor.dim(1) == 1 ? 0 : head, row});
+  }
+};
+
+/// Returns the row dots of out and dout, [.., M, Dv] each, broadcast to B batches and H heads.
+std::optional<RowDots> rowDots(const HostTensor &out, const HostTensor &dout, std::string &error);
+
 /// Computes the gradient of softmax from its result `y` and the gradient `dy` of that result
 /// (values of y's pattern). Where P is 0, as for every forbidden element, dS is 0 and dy is not
-/// used. `rpeShape` (rank 2 to 4, broadcasting to [B, H, M, N]) asks for drpe.
-std::optional<SoftmaxGradResult> softmaxGrad(const SparseTensor &y, const HostTensor &dy,
-                                             double scale,
-                                             const std::optional<std::vector<int64_t>> &rpeShape,
-                                             std::string &error,
-                                             SoftmaxGradScales *scales = nullptr);
+/// used. `rpeShape` (rank 2 to 4, broadcasting to [B, H, M, N]) asks for drpe. `dots`, if it is not
+/// null, replaces the sums over the rows of P dP.
+std::optional<SoftmaxGradResult>
+softmaxGrad(const SparseTensor &y, const HostTensor &dy, double scale,
+            const std::optional<std::vector<int64_t>> &rpeShape, std::string &error,
+            SoftmaxGradScales *scales = nullptr, const RowDots *dots = nullptr);
 
 } // namespace blocksparse::ref
 

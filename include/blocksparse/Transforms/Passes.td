@@ -36,9 +36,10 @@ def DecomposeAttentionPass : Pass<"blocksparse-decompose-attention"> {
   let summary = "Rewrites attention and its gradient as sdd, softmax and dsd.";
   let description = [{
     attention becomes s = sdd(q, k^T) in the accumulation type, (p, lse) = softmax(s), out = dsd(p,
-    v). attention_grad computes p again from q and k, then dv = p^T dout, dp = sdd(dout, v^T), (ds,
-    drpe) = softmax_grad(p, dp), dq = ds k, dk = ds^T q. Operands of the products keep the element
-    type of q. If an operand is broadcast over batch or heads, its gradient is summed over them by a
+    v). attention_grad computes p = softmax(s, known_lse = lse) again from q and k, then dv = p^T
+    dout, dp = sdd(dout, v^T), (ds, drpe) = softmax_grad(p, dp, out, dout), dq = ds k, dk = ds^T q.
+    Where a mask or `causal` forbids elements, each dsd has `skip_zeros`. Operands of the products
+    keep the element type of q. If an operand is broadcast over batch or heads, its gradient is summed over them by a
     matmul with a row of ones.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];

@@ -39,6 +39,7 @@ private:
   Value taskGroups();
   void emitTask(Value batch, Value head, Value panelIndex, Value group, Value groups);
   void prefetchResult(Value row, Value count);
+  void emitSegments(Value group, Value groups);
   void emitSegment(Value segment);
   SmallVector<Value> emitTileAccumulators(Value segment, Value blockRow);
   MatrixView entryBlock(Value entry);
@@ -168,30 +169,48 @@ void DSDLowering::emitTask(Value taskBatch, Value taskHead, Value panelIndex, Va
   allocateTransposedTile();
   left.emplace(b, tile, values->elementType());
   bool multiplies = op.getAlpha().convertToDouble() != 0;
+  Value packed;
   if (multiplies) {
     // A table without entries never reads the panel, so nothing is packed.
     Value none = indexEqual(b, entries->rows(), indexConstant(b, 0));
-    Value packed = b.createOrFold<arith::SelectOp>(none, indexConstant(b, 0), depth);
+    packed = b.createOrFold<arith::SelectOp>(none, indexConstant(b, 0), depth);
     panel = allocateScratch(b, tile.panelType(), {packed});
     packPanel(b, tile, dense->matrix(b, batch, head), denseUnitStride, firstCol, packed, panel);
   }
-  Value begin = indexConstant(b, 0), end = segments->rows();
-  if (order) {
-    begin = order->begin(b, batch, head);
-    end = order->end(b, batch, head);
-  }
-  auto loop = scf::ForOp::create(b, Int(b, begin) + group, end, groups);
-  {
+  if (multiplies && op.getSkipZeros() && isa<FloatType>(tile.accumulator)) {
+    // A product of 0 differs from 0 only where the panel is not finite, so the test of each element
+    // is left to that case.
+    Value finite = isFinitePanel(b, tile, packed, panel);
+    auto choice = scf::IfOp::create(b, finite, /*withElseRegion=*/true);
     OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    Value index = loop.getInductionVar();
-    emitSegment(order ? order->row(b, batch, index) : index);
+    b.setInsertionPointToStart(choice.thenBlock());
+    emitSegments(group, groups);
+    b.setInsertionPointToStart(choice.elseBlock());
+    tile.skipZeros = true;
+    emitSegments(group, groups);
+    tile.skipZeros = false;
+  } else {
+    emitSegments(group, groups);
   }
   if (multiplies)
     freeScratch(b, panel);
   left->release(b);
   freeTransposedTile();
   freeScratch(b, tileMemref);
+}
+
+/// Emits every `groups`-th segment of the task's matrix, from segment `group` on.
+void DSDLowering::emitSegments(Value group, Value groups) {
+  Value begin = indexConstant(b, 0), end = segments->rows();
+  if (order) {
+    begin = order->begin(b, batch, head);
+    end = order->end(b, batch, head);
+  }
+  auto loop = scf::ForOp::create(b, Int(b, begin) + group, end, groups);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value index = loop.getInductionVar();
+  emitSegment(order ? order->row(b, batch, index) : index);
 }
 
 /// Allocates the scratch in which a task transposes the tiles of a transposed result.

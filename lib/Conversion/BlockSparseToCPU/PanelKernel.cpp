@@ -154,6 +154,27 @@ void mlir::blocksparse::packPanel(ImplicitLocOpBuilder &b, const TileShape &tile
   packElements(b, tile, source, firstCol, validCols, depth, panel);
 }
 
+Value mlir::blocksparse::isFinitePanel(ImplicitLocOpBuilder &b, const TileShape &tile, Value depth,
+                                       Value panel) {
+  // 0 times x is 0 if x is finite, else NaN.
+  VectorType type = tile.vectorType();
+  Value zero = splatConstant(b, type, 0);
+  auto loop = scf::ForOp::create(b, indexConstant(b, 0), depth, indexConstant(b, 1), zero);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Value sum = loop.getRegionIterArg(0);
+    for (int64_t j = 0; j < tile.cols; j += tile.lanes) {
+      Value loaded = vector::LoadOp::create(
+          b, type, panel, ValueRange{loop.getInductionVar(), indexConstant(b, j)});
+      sum = vector::FMAOp::create(b, loaded, zero, sum);
+    }
+    scf::YieldOp::create(b, sum);
+  }
+  Value sum = vector::ReductionOp::create(b, vector::CombiningKind::ADD, loop.getResult(0));
+  return arith::CmpFOp::create(b, arith::CmpFPredicate::ORD, sum, sum);
+}
+
 //===----------------------------------------------------------------------===//
 // Multiplication
 //===----------------------------------------------------------------------===//
@@ -168,6 +189,12 @@ static Value multiplyAdd(ImplicitLocOpBuilder &b, Value x, Value y, Value sum) {
   if (getElementTypeOrSelf(sum.getType()).isInteger())
     return arith::AddIOp::create(b, sum, arith::MulIOp::create(b, x, y));
   return vector::FMAOp::create(b, x, y, sum);
+}
+
+/// Returns i1: the floating-point scalar is 0.
+static Value emitIsZero(ImplicitLocOpBuilder &b, Value element) {
+  Value zero = splatConstant(b, element.getType(), 0);
+  return arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, element, zero);
 }
 
 SmallVector<Value> mlir::blocksparse::multiplyTile(ImplicitLocOpBuilder &b, const TileShape &tile,
@@ -189,9 +216,16 @@ SmallVector<Value> mlir::blocksparse::multiplyTile(ImplicitLocOpBuilder &b, cons
                                            ValueRange{panelRow, indexConstant(b, j * tile.lanes)}));
   SmallVector<Value> next;
   for (int64_t i = 0; i < tile.rows; ++i) {
-    Value broadcast = vector::BroadcastOp::create(b, type, left(i, k));
-    for (int64_t j = 0; j < vectors; ++j)
-      next.push_back(multiplyAdd(b, broadcast, right[j], loop.getRegionIterArg(i * vectors + j)));
+    Value element = left(i, k);
+    Value broadcast = vector::BroadcastOp::create(b, type, element);
+    Value isZero = tile.skipZeros ? emitIsZero(b, element) : Value();
+    for (int64_t j = 0; j < vectors; ++j) {
+      Value sum = loop.getRegionIterArg(i * vectors + j);
+      Value added = multiplyAdd(b, broadcast, right[j], sum);
+      if (isZero)
+        added = arith::SelectOp::create(b, isZero, sum, added);
+      next.push_back(added);
+    }
   }
   scf::YieldOp::create(b, next);
   return loop.getResults();

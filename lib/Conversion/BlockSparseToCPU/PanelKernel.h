@@ -21,6 +21,8 @@ struct TileShape {
   int64_t rows = 8;
   int64_t cols = 32;
   int64_t lanes = 16;
+  /// True if an element 0 of the left operand adds nothing, whatever the panel holds.
+  bool skipZeros = false;
 
   /// Returns a tile with the `tile` of `schedule`, or else one that fits the registers
   /// of a machine with vectors of options.vectorBits. `height` is the number of rows that tiles
@@ -60,6 +62,10 @@ void prefetchRow(ImplicitLocOpBuilder &b, const MatrixView &matrix, Value row, V
 /// copied if `unitStride` (i1) is true and all columns exist.
 void packPanel(ImplicitLocOpBuilder &b, const TileShape &tile, const MatrixView &source,
                Value unitStride, Value firstCol, Value depth, Value panel);
+
+/// Returns i1: true if none of the first `depth` rows of the panel holds NaN or infinity. Requires
+/// floating-point elements.
+Value isFinitePanel(ImplicitLocOpBuilder &b, const TileShape &tile, Value depth, Value panel);
 
 /// Returns element (row of the tile, k) of the left operand, in the accumulation type.
 using LeftElement = function_ref<Value(int64_t row, Value k)>;

@@ -7,6 +7,7 @@
 #include "blocksparse/IR/BlockSparseOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -18,6 +19,8 @@ namespace {
 struct GradKernel {
   StoredRows table;
   ValuesView y, dy, dx;
+  /// Both are there or neither.
+  std::optional<DenseView> out, dout;
   FloatType compute;
   double scale;
   VectorAccess access;
@@ -58,8 +61,27 @@ static Value whereWeighted(ImplicitLocOpBuilder &b, const GradKernel &kernel, Va
   return arith::SelectOp::create(b, weightless, zero, value);
 }
 
-/// Returns the sum of y * dy over the row.
+/// Returns the sum of out * dout over the row of these.
+static Value emitOutDot(ImplicitLocOpBuilder &b, const GradKernel &kernel, const StoredRow &row) {
+  MatrixView out = kernel.out->matrix(b, row.blocks.batch, row.blocks.head);
+  MatrixView dout = kernel.dout->matrix(b, row.blocks.batch, row.blocks.head);
+  auto loop = scf::ForOp::create(b, indexConstant(b, 0), out.cols, indexConstant(b, 1),
+                                 splatConstant(b, kernel.compute, 0));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  auto load = [&](const MatrixView &matrix) {
+    Value element = matrix.load(b, row.inTensor, loop.getInductionVar());
+    return convertElements(b, element, kernel.compute);
+  };
+  Value product = arith::MulFOp::create(b, load(out), load(dout));
+  scf::YieldOp::create(b, arith::AddFOp::create(b, loop.getRegionIterArg(0), product).getResult());
+  return loop.getResult(0);
+}
+
+/// Returns the sum of y * dy over the row, or that of out * dout if the operation has these.
 static Value emitDot(ImplicitLocOpBuilder &b, const GradKernel &kernel, const StoredRow &row) {
+  if (kernel.out)
+    return emitOutDot(b, kernel, row);
   Value zero = splatConstant(b, kernel.compute, 0);
   Value sums = forEachChunk(
       b, kernel.table, row, kernel.access.width, splatConstant(b, kernel.vector(), 0),
@@ -330,6 +352,10 @@ void mlir::blocksparse::lowerToLoops(ImplicitLocOpBuilder &b, PlannedSoftmaxGrad
   kernel.y = values(op.getY());
   kernel.dy = values(op.getDy());
   kernel.dx = values(dx);
+  if (op.getOut()) {
+    kernel.out = DenseView::get(b, op.getOut());
+    kernel.dout = DenseView::get(b, op.getDout());
+  }
   kernel.compute = getComputeType(kernel.dx.elementType());
   kernel.scale = op.getScale().convertToDouble();
   int64_t width = chooseWidth(kernel.table.blockCols, kernel.compute.getWidth(), options.vectorBits,

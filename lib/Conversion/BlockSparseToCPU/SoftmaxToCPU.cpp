@@ -33,7 +33,7 @@ struct ScoreMatrix {
 struct SoftmaxKernel {
   StoredRows table;
   ValuesView x, y;
-  std::optional<DenseView> lse;
+  std::optional<DenseView> lse, knownLse;
   SmallVector<ScoreTerm> terms;
   FloatType compute;
   double scale;
@@ -136,8 +136,8 @@ static Scores emitScores(ImplicitLocOpBuilder &b, const SoftmaxKernel &kernel,
 namespace {
 
 /// Emits one row of planned_softmax in three passes: the largest score, the sum of the
-/// exponentials, the result. y may be the same memory as x: an element is written only after its
-/// last score has been computed.
+/// exponentials, the result. If the log-sum-exp is known, the last pass does. y may be the same
+/// memory as x: an element is written only after its last score has been computed.
 class SoftmaxRow {
 public:
   SoftmaxRow(ImplicitLocOpBuilder &b, const SoftmaxKernel &kernel, ArrayRef<ScoreMatrix> terms,
@@ -160,6 +160,9 @@ private:
   /// elements.
   Value emitSum(ImplicitLocOpBuilder &b, Value shifts);
   void emitResult(ImplicitLocOpBuilder &b, Value shifts, Value factors) const;
+  /// Emits the row from its known log-sum-exp.
+  void emitNormalised(ImplicitLocOpBuilder &b) const;
+  void storeLogSumExp(ImplicitLocOpBuilder &b, Value lse) const;
 
   /// Returns exp(score - shift) and the lanes that are allowed (null: all).
   std::pair<Value, Value> emitExponential(ImplicitLocOpBuilder &b, const Chunk &chunk,
@@ -251,7 +254,33 @@ void SoftmaxRow::emitResult(ImplicitLocOpBuilder &b, Value shifts, Value factors
                });
 }
 
+void SoftmaxRow::storeLogSumExp(ImplicitLocOpBuilder &b, Value lse) const {
+  kernel.lse->matrix(b, row.blocks.batch, row.blocks.head)
+      .store(b, convertElements(b, lse, kernel.lse->elementType()), row.inTensor,
+             indexConstant(b, 0));
+}
+
+void SoftmaxRow::emitNormalised(ImplicitLocOpBuilder &b) const {
+  MatrixView matrix = kernel.knownLse->matrix(b, row.blocks.batch, row.blocks.head);
+  Value lse = convertElements(b, matrix.load(b, row.inTensor, indexConstant(b, 0)), kernel.compute);
+  // Nothing is allowed in a row of -infinity: then every power is e^-infinity.
+  Value infinity = splatConstant(b, kernel.compute, std::numeric_limits<double>::infinity());
+  Value minusInfinity = splatConstant(b, kernel.compute, -std::numeric_limits<double>::infinity());
+  Value empty = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, lse, minusInfinity);
+  Value shifts = splat(b, arith::SelectOp::create(b, empty, infinity, lse), width);
+  forEachChunk(b, kernel.table, row, width, nullptr,
+               [&](ImplicitLocOpBuilder &b, const Chunk &chunk, Value) -> Value {
+                 auto [e, allowed] = emitExponential(b, chunk, shifts);
+                 store(b, chunk, choose(b, allowed, e, 0));
+                 return nullptr;
+               });
+  if (kernel.lse)
+    storeLogSumExp(b, lse);
+}
+
 void SoftmaxRow::emit(ImplicitLocOpBuilder &b) {
+  if (kernel.knownLse)
+    return emitNormalised(b);
   Value minusInfinity = splatConstant(b, kernel.compute, -std::numeric_limits<double>::infinity());
   Value zero = splatConstant(b, kernel.compute, 0), one = splatConstant(b, kernel.compute, 1);
   Value maximum = vector::ReductionOp::create(b, vector::CombiningKind::MAXIMUMF, emitMaximum(b));
@@ -265,10 +294,7 @@ void SoftmaxRow::emit(ImplicitLocOpBuilder &b) {
   if (!kernel.lse)
     return;
   // A row without an allowed element has sum 0, so its lse is -inf.
-  Value lse = arith::AddFOp::create(b, shift, math::LogOp::create(b, sum));
-  kernel.lse->matrix(b, row.blocks.batch, row.blocks.head)
-      .store(b, convertElements(b, lse, kernel.lse->elementType()), row.inTensor,
-             indexConstant(b, 0));
+  storeLogSumExp(b, arith::AddFOp::create(b, shift, math::LogOp::create(b, sum)));
 }
 
 static void emitSoftmax(ImplicitLocOpBuilder &b, const SoftmaxKernel &kernel) {
@@ -290,12 +316,16 @@ void mlir::blocksparse::lowerToLoops(ImplicitLocOpBuilder &b, PlannedSoftmaxOp o
                                      const CPULoweringOptions &options) {
   Value y = op.getInits().front(), heads;
   SoftmaxKernel kernel;
-  if (op.getInits().size() > 1) {
-    kernel.lse = DenseView::get(
-        b, op.getInits()[1],
-        DenseAxes::ofRowVectors(cast<MemRefType>(op.getInits()[1].getType()).getRank()));
-    heads = kernel.lse->heads();
-  }
+  auto rowVectors = [&](Value lse) {
+    int64_t rank = cast<MemRefType>(lse.getType()).getRank();
+    DenseView view = DenseView::get(b, lse, DenseAxes::ofRowVectors(rank));
+    heads = view.heads();
+    return view;
+  };
+  if (Value known = op.getKnownLse())
+    kernel.knownLse = rowVectors(known);
+  if (op.getInits().size() > 1)
+    kernel.lse = rowVectors(op.getInits()[1]);
   kernel.table = StoredRows::get(b, op.getSegments(), op.getEntries(), op.getBlock(), op.getShape(),
                                  op.getLutHeads(), y, nullptr, heads);
   auto values = [&](Value memref) {

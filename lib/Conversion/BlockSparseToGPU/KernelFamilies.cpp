@@ -57,6 +57,26 @@ static constexpr FamilyKernel scalar(KernelPart part = KernelPart::Result) {
           }};
 }
 
+/// Returns true if kernels that multiply whole blocks run first and a repair of their result can
+/// follow.
+static bool isRepaired(PlannedDSDOp op) {
+  return needsZeroRepair(op) && !op.getInput() && !op.getResidual();
+}
+
+/// Lists the repair of products of 0.
+static constexpr FamilyKernel zeroRepair = {
+    FamilyKind::Simt,
+    PlannedDSDOp::getOperationName(),
+    KernelPart::ZeroRepair,
+    [](const ::blocksparse::GPUFacts &facts, Operation *op) {
+      return isRepaired(cast<PlannedDSDOp>(op)) &&
+             getKernelChain(facts, op, KernelPart::Result).size() > 1;
+    },
+    nullptr,
+    [](ImplicitLocOpBuilder &host, KernelBuilder &kernels, Operation *op) {
+      emitSimtZeroRepair(host, kernels, cast<PlannedDSDOp>(op));
+    }};
+
 template <typename OpTy>
 static constexpr FamilyKernel wgmma =
     fast<OpTy, supportsWgmma, fitsWgmma, emitWgmma>(FamilyKind::Wgmma);
@@ -73,6 +93,7 @@ static constexpr FamilyKernel familyKernels[] = {
     stream<PlannedDSDOp>,
     mma<PlannedDSDOp>,
     scalar<PlannedDSDOp>(),
+    zeroRepair,
 
     wgmma<PlannedSDDOp>,
     mma<PlannedSDDOp>,
@@ -124,12 +145,21 @@ ArrayRef<FamilyKernel> mlir::blocksparse::device::getFamilyKernels() { return fa
 // The choice
 //===----------------------------------------------------------------------===//
 
+/// Returns true if only the scalar kernels, which heed `skip_zeros` themselves, give the right
+/// result: the residual or input of an operation may be its destination, and a repair would read it
+/// after it was overwritten.
+static bool needsScalarKernels(Operation *op) {
+  auto dsd = dyn_cast<PlannedDSDOp>(op);
+  return dsd && needsZeroRepair(dsd) && !isRepaired(dsd);
+}
+
 SmallVector<const FamilyKernel *>
 mlir::blocksparse::device::getKernelChain(const ::blocksparse::GPUFacts &facts, Operation *op,
                                           KernelPart part) {
   SmallVector<const FamilyKernel *> chain;
   for (const FamilyKernel &kernel : familyKernels) {
     if (kernel.part != part || kernel.operation != op->getName().getStringRef() ||
+        (kernel.family != FamilyKind::Simt && needsScalarKernels(op)) ||
         !kernel.supports(facts, op))
       continue;
     chain.push_back(&kernel);
@@ -176,7 +206,8 @@ static void warnScalar(Operation *op, const ::blocksparse::GPUFacts &facts) {
 
 void mlir::blocksparse::device::emitKernels(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
                                             Operation *op) {
-  for (KernelPart part : {KernelPart::RpeGradient, KernelPart::Result, KernelPart::SpareBlocks}) {
+  for (KernelPart part : {KernelPart::RpeGradient, KernelPart::Result, KernelPart::SpareBlocks,
+                          KernelPart::ZeroRepair}) {
     SmallVector<const FamilyKernel *> chain = getKernelChain(kernels.getFacts(), op, part);
     if (chain.empty())
       continue;

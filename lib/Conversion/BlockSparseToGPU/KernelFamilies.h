@@ -29,6 +29,8 @@ enum class KernelPart {
   Result,
   /// Zeros in the value blocks that a table of a run-time pattern lists as spare.
   SpareBlocks,
+  /// Elements of the result that became NaN by a product of 0, where such products add nothing.
+  ZeroRepair,
 };
 
 /// Describes how one family computes one part of one operation: a row of the table.

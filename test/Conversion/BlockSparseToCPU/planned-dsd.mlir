@@ -175,3 +175,24 @@ func.func @scheduled(%v: memref<2x16x16xf32>, %b: memref<32x64xf32>, %s: memref<
        memref<32x64xf32>) -> ()
   return
 }
+
+// Only where the packed panel holds NaN or infinity are the elements of the blocks compared with 0.
+// CHECK-LABEL: func.func @skip_zeros
+// CHECK:         %[[SUM:.*]] = vector.reduction <add>, %{{.*}} : vector<16xf32> into f32
+// CHECK:         %[[FINITE:.*]] = arith.cmpf ord, %[[SUM]], %[[SUM]] : f32
+// CHECK:         scf.if %[[FINITE]] {
+// CHECK-NOT:       arith.cmpf
+// CHECK:           vector.fma
+// CHECK:         } else {
+// CHECK:           %[[ELEMENT:.*]] = memref.load
+// CHECK:           %[[ZERO:.*]] = arith.cmpf oeq, %[[ELEMENT]], %{{.*}} : f32
+// CHECK:           %[[NEXT:.*]] = vector.fma %{{.*}}, %{{.*}}, %[[OLD:.*]] : vector<16xf32>
+// CHECK:           arith.select %[[ZERO]], %[[OLD]], %[[NEXT]] : vector<16xf32>
+func.func @skip_zeros(%v: memref<10x16x32xf32>, %b: memref<128x64xf32>, %s: memref<4x5xi32>,
+                      %e: memref<10x2xi32>, %o: memref<64x64xf32>) {
+  blocksparse.planned_dsd %v, %b segments(%s) entries(%e) outs(%o)
+    {block = array<i64: 16, 32>, lut_heads = 1 : i64, skip_zeros}
+    : (memref<10x16x32xf32>, memref<128x64xf32>, memref<4x5xi32>, memref<10x2xi32>,
+       memref<64x64xf32>) -> ()
+  return
+}

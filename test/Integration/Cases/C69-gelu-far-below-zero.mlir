@@ -6,7 +6,7 @@
 // REDEFINE: %{target} = emulated:sm_80
 // RUN: %{run} && %{close}
 // REDEFINE: %{target} = cuda:sm_90a
-// RUN: env BLOCKSPARSE_CUDA_DRIVER=%build_root/lib/libblocksparse_simgpu.so %{run} --device=cuda && %{close}
+// RUN: %{run} --device=simulated && %{close}
 // The bound of --check is relative to x, so the results are compared closely as well.
 // CLOSE: f64 1e-12 -4.9767684594174555e-15 -2.1317785344932424e-32 -1.4332578593959731e-06
 // CLOSE: f64_subnormal 1e-9 -1.0964627734e-314

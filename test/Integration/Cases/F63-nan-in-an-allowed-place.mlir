@@ -6,7 +6,7 @@
 // RUN: %{run} --strided=rows
 // RUN: %{run} --target=emulated:sm_80
 // RUN: %{run} --target=emulated:sm_80 --strided=elements
-// RUN: env BLOCKSPARSE_CUDA_DRIVER=%build_root/lib/libblocksparse_simgpu.so %{run} --target=cuda:sm_90a --device=cuda
+// RUN: %{run} --target=cuda:sm_90a --device=simulated
 
 #one = #blocksparse.layout<16x16, grid 1x1, dense>
 !s = tensor<16x16xf32, #one>

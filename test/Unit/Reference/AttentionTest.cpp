@@ -34,14 +34,14 @@ TEST(Attention, C40RowBlockWithoutBlocks) {
   expectAll(result.out.slice(2, 16, 32), 0);
   expectAll(result.lse.slice(2, 16, 32), -infinity);
   std::string error;
-  auto gradients = attentionGrad(q, k, v, dout, p, {}, error);
+  auto gradients = attentionGrad(q, k, v, result, dout, p, {}, error);
   ASSERT_TRUE(gradients) << error;
   expectAll(gradients->dq.slice(0, 16, 32), 0);
   expectAll(gradients->dk.slice(0, 16, 32), 0);
   expectAll(gradients->dv.slice(0, 16, 32), 0);
   // NaN in the gradient of rows without weight must not change the result.
   dout.slice(0, 16, 32).fill(quietNaN);
-  auto poisoned = attentionGrad(q, k, v, dout, p, {}, error);
+  auto poisoned = attentionGrad(q, k, v, result, dout, p, {}, error);
   ASSERT_TRUE(poisoned) << error;
   EXPECT_TRUE(bitwiseEqual(gradients->dk, poisoned->dk));
   EXPECT_TRUE(bitwiseEqual(gradients->dv, poisoned->dv));
@@ -87,11 +87,70 @@ TEST(Attention, FullyMaskedRowsAreZero) {
   expectAll(result.out, 0);
   expectAll(result.lse, -infinity);
   std::string error;
-  auto gradients = attentionGrad(x, x, x, x, p, options, error);
+  auto gradients = attentionGrad(x, x, x, result, x, p, options, error);
   ASSERT_TRUE(gradients) << error;
   expectAll(gradients->dq, 0);
   expectAll(gradients->dk, 0);
   expectAll(gradients->dv, 0);
+}
+
+/// What is forbidden is not used: NaN in key 5, which the padding mask forbids, and in query 2 and
+/// key 3 beyond the diagonal.
+TEST(Attention, NaNBehindAMaskIsNotUsed) {
+  Pattern p = pattern({3, 2}, 2, 3, "111 111");
+  SoftmaxOptions options;
+  options.causal = true;
+  options.keyPaddingMask = HostTensor::of(ElementType::f32, {6}, {1, 1, 1, 1, 1, 0});
+  options.keyPaddingMode = MaskMode::mul;
+  HostTensor q = uniform({6, 4}, 1), k = uniform({6, 4}, 2), v = uniform({6, 4}, 3),
+             dout = uniform({6, 4}, 4);
+  AttentionResult clean = run(q, k, v, p, options);
+  std::string error;
+  auto gradients = attentionGrad(q, k, v, clean, dout, p, options, error);
+  ASSERT_TRUE(gradients) << error;
+  for (HostTensor *tensor : {&k, &v})
+    tensor->slice(0, 5, 6).fill(quietNaN);
+  AttentionResult masked = run(q, k, v, p, options);
+  EXPECT_TRUE(bitwiseEqual(clean.out, masked.out));
+  EXPECT_TRUE(bitwiseEqual(clean.lse, masked.lse));
+  auto same = attentionGrad(q, k, v, masked, dout, p, options, error);
+  ASSERT_TRUE(same) << error;
+  EXPECT_TRUE(bitwiseEqual(gradients->dq, same->dq));
+  EXPECT_TRUE(bitwiseEqual(gradients->dk, same->dk));
+  EXPECT_TRUE(bitwiseEqual(gradients->dv, same->dv));
+  // Key 3 reaches the queries from 3 on, query 2 the keys up to 2.
+  v.slice(0, 3, 4).fill(infinity);
+  dout.slice(0, 2, 3).fill(quietNaN);
+  masked = run(q, k, v, p, options);
+  EXPECT_TRUE(
+      bitwiseEqual(clean.out.slice(2, 0, 3).contiguous(), masked.out.slice(2, 0, 3).contiguous()));
+  same = attentionGrad(q, k, v, masked, dout, p, options, error);
+  ASSERT_TRUE(same) << error;
+  EXPECT_TRUE(bitwiseEqual(gradients->dv.slice(0, 3, 6).contiguous(),
+                           same->dv.slice(0, 3, 6).contiguous()));
+}
+
+/// The gradients of two parts of the keys, each with out and lse of all keys, are those of the
+/// whole: dq is the sum of the shares, dk and dv are joined.
+TEST(Attention, GradientsOfPartsOfTheKeys) {
+  Pattern whole = pattern({2, 3}, 2, 2, "11 11"), part = pattern({2, 3}, 2, 1, "1 1");
+  HostTensor q = uniform({4, 5}, 1), k = uniform({6, 5}, 2), v = uniform({6, 3}, 3),
+             dout = uniform({4, 3}, 4);
+  AttentionResult forward = run(q, k, v, whole, {});
+  std::string error;
+  auto gradients = attentionGrad(q, k, v, forward, dout, whole, {}, error);
+  auto first = attentionGrad(q, k.slice(0, 0, 3), v.slice(0, 0, 3), forward, dout, part, {}, error);
+  auto second =
+      attentionGrad(q, k.slice(0, 3, 6), v.slice(0, 3, 6), forward, dout, part, {}, error);
+  ASSERT_TRUE(gradients && first && second) << error;
+  forEachIndex(q.shape(), [&](std::span<const int64_t> index) {
+    EXPECT_NEAR(gradients->dq.at(index), first->dq.at(index) + second->dq.at(index), 1e-14);
+  });
+  forEachIndex(v.shape(), [&](std::span<const int64_t> index) {
+    int64_t own[] = {index[0] % 3, index[1]};
+    auto &from = index[0] < 3 ? first : second;
+    EXPECT_NEAR(gradients->dv.at(index), from->dv.at(own), 1e-14);
+  });
 }
 
 /// Checks attention with scale, rpe, both masks, causality, batches, heads, broadcast operands and
@@ -146,7 +205,8 @@ protected:
 TEST_F(AttentionGradient, AgreesWithFiniteDifferences) {
   std::string error;
   AttentionGradScales scales;
-  auto result = attentionGrad(q, k, v, weights, p, options, error, &scales);
+  AttentionResult forward = run(q, k, v, p, options);
+  auto result = attentionGrad(q, k, v, forward, weights, p, options, error, &scales);
   ASSERT_TRUE(result) << error;
   expectSlopes(result->dq, q, scales.dq, "dq");
   expectSlopes(result->dk, k, scales.dk, "dk");
@@ -207,8 +267,14 @@ TEST(Attention, RejectsShapesThatDoNotFit) {
   EXPECT_EQ(error, "expects an inner size of 3, but got 2");
   EXPECT_FALSE(attention(ones({4, 3}), ones({4, 3}), ones({5, 2}), p, {}, error));
   EXPECT_EQ(error, "expects an inner size of 4, but got 5");
-  EXPECT_FALSE(attentionGrad(ones({4, 3}), ones({4, 3}), ones({4, 2}), ones({4, 3}), p, {}, error));
+  AttentionResult forward{ones({4, 3}), ones({4})};
+  EXPECT_FALSE(
+      attentionGrad(ones({4, 3}), ones({4, 3}), ones({4, 2}), forward, ones({4, 3}), p, {}, error));
   EXPECT_EQ(error, "expects an inner size of 3, but got 2");
+  forward.out = ones({4, 2});
+  EXPECT_FALSE(
+      attentionGrad(ones({4, 3}), ones({4, 3}), ones({4, 2}), forward, ones({4, 3}), p, {}, error));
+  EXPECT_EQ(error, "expects columns of out of 2, but got 3");
 }
 
 } // namespace

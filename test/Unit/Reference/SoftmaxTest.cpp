@@ -196,6 +196,49 @@ TEST(Softmax, ElementsWithoutWeightAddNoError) {
   EXPECT_EQ(rowScale(row, options).magnitude.at({0, 0, 0, 0}), 1);
 }
 
+TEST(Softmax, KnownLogSumExpAddsItsRounding) {
+  HostTensor large = HostTensor::of(ElementType::f32, {2}, {1e9, 1e9 - 64});
+  SoftmaxOptions options;
+  options.knownLse = HostTensor::of(ElementType::f64, {1}, {1e9});
+  EXPECT_EQ(rowScale(large, options).magnitude.at({0, 0, 0, 0}), 1);
+  EXPECT_LT(rowScale(large, options).magnitude.at({0, 0, 0, 1}), 20 * std::exp(-64.0));
+  // No number of f32 is within 0.25 of this one.
+  options.knownLse->set({0}, 1e9 + 0.25);
+  EXPECT_GT(rowScale(large, options).magnitude.at({0, 0, 0, 0}), 1e7);
+}
+
+/// Computes exp(score - lse) in float: the scale must cover its error, but not that of an lse that
+/// is off by a few units.
+TEST(Softmax, KnownLogSumExpScaleCoversFloatArithmetic) {
+  constexpr int64_t cols = 64;
+  HostTensor row = HostTensor::zeros(ElementType::f32, {1, 1, cols});
+  for (int64_t j = 0; j < cols; ++j)
+    row.set({0, 0, j}, std::sin(j * 1.7) * 20);
+  // Larger and smaller results than 1.
+  for (double lse : {3.1, 40.3, -2.7}) {
+    SoftmaxOptions options;
+    options.scale = 0.7;
+    options.knownLse = HostTensor::of(ElementType::f64, {1}, {lse});
+    std::string error;
+    ErrorScale scale, lseScale;
+    auto exact =
+        softmax(sparse(row, pattern({1, cols}, 1, 1, "1")), options, error, &scale, &lseScale);
+    ASSERT_TRUE(exact) << error;
+    EXPECT_EQ(exact->lse.at({0, 0, 0}), lse);
+    EXPECT_EQ(lseScale.magnitude.at({0, 0, 0}), 0);
+    auto compare = [&](float known) {
+      HostTensor computed = HostTensor::zeros(ElementType::f32, {1, 1, 1, cols});
+      for (int64_t j = 0; j < cols; ++j)
+        computed.set({0, 0, 0, j}, std::exp(0.7f * float(row.at({0, 0, j})) - known));
+      ErrorModel model = ErrorModel::forOperands(ElementType::f32);
+      return *compareToReference(computed, exact->values, scale, model, error);
+    };
+    EXPECT_TRUE(compare(lse).ok()) << compare(lse).describe();
+    EXPECT_EQ(compare(lse).voids, 0);
+    EXPECT_FALSE(compare(lse + 1e-4).ok());
+  }
+}
+
 TEST(Softmax, RejectsDuplicatesAndShapes) {
   Pattern p = dynamicPattern(2, 1, 1, indices({2}, {0, 2}), indices({2}, {0, 0}));
   std::string error;

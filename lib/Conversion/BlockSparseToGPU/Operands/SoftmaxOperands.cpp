@@ -3,19 +3,22 @@
 
 #include "SoftmaxOperands.h"
 
+#include "../../Device/DeviceMath.h"
+#include "../../Device/Elements.h"
+#include "../../Device/Loops.h"
 #include "../KernelBuilder.h"
 
 using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
-static std::optional<DenseView> getLogSumExp(ImplicitLocOpBuilder &b, PlannedSoftmaxOp op,
+/// Returns the view of a log-sum-exp, an operand on the host; none if it is null.
+static std::optional<DenseView> getLogSumExp(ImplicitLocOpBuilder &b, Value lse,
                                              const IRMapping &mapping) {
-  if (op.getInits().size() < 2)
+  if (!lse)
     return std::nullopt;
-  Value operand = mapOperand(mapping, op.getInits()[1]);
-  int64_t rank = cast<MemRefType>(operand.getType()).getRank();
-  return DenseView::get(b, operand, DenseAxes::ofRowVectors(rank));
+  int64_t rank = cast<MemRefType>(lse.getType()).getRank();
+  return DenseView::get(b, mapOperand(mapping, lse), DenseAxes::ofRowVectors(rank));
 }
 
 static RowWalk getWalk(ImplicitLocOpBuilder &b, PlannedSoftmaxOp op, const IRMapping &mapping,
@@ -28,7 +31,9 @@ static RowWalk getWalk(ImplicitLocOpBuilder &b, PlannedSoftmaxOp op, const IRMap
 
 SoftmaxOperands::SoftmaxOperands(ImplicitLocOpBuilder &b, PlannedSoftmaxOp op,
                                  const IRMapping &mapping)
-    : lse(getLogSumExp(b, op, mapping)), walk(getWalk(b, op, mapping, lse)),
+    : lse(getLogSumExp(b, op.getInits().size() < 2 ? Value() : op.getInits()[1], mapping)),
+      knownLse(getLogSumExp(b, op.getKnownLse(), mapping)),
+      walk(getWalk(b, op, mapping, lse ? lse : knownLse)),
       x(walk.view(b, mapOperand(mapping, op.getX()))),
       y(walk.view(b, mapOperand(mapping, op.getInits().front()))) {
   if (Value operand = mapOperand(mapping, op.getRpe()))
@@ -47,7 +52,7 @@ SoftmaxOperands::SoftmaxOperands(ImplicitLocOpBuilder &b, PlannedSoftmaxOp op,
 SmallVector<Value> SoftmaxOperands::list(PlannedSoftmaxOp op) {
   SmallVector<Value> operands =
       presentOperands({op.getX(), op.getSegments(), op.getEntries(), op.getRpe(),
-                       op.getKeyPaddingMask(), op.getAttentionMask()});
+                       op.getKeyPaddingMask(), op.getAttentionMask(), op.getKnownLse()});
   llvm::append_range(operands, op.getInits());
   return operands;
 }
@@ -62,8 +67,27 @@ SoftmaxGradOperands::SoftmaxGradOperands(ImplicitLocOpBuilder &b, PlannedSoftmax
                                          const IRMapping &mapping)
     : walk(getWalk(b, op, mapping)), y(walk.view(b, mapOperand(mapping, op.getY()))),
       dy(walk.view(b, mapOperand(mapping, op.getDy()))),
-      dx(walk.view(b, mapOperand(mapping, op.getInits().front()))) {}
+      dx(walk.view(b, mapOperand(mapping, op.getInits().front()))) {
+  if (!op.getOut())
+    return;
+  out = DenseView::get(b, mapOperand(mapping, op.getOut()));
+  dout = DenseView::get(b, mapOperand(mapping, op.getDout()));
+}
 
 SmallVector<Value> SoftmaxGradOperands::list(PlannedSoftmaxGradOp op) {
-  return {op.getY(), op.getDy(), op.getSegments(), op.getEntries(), op.getInits().front()};
+  return presentOperands({op.getY(), op.getDy(), op.getSegments(), op.getEntries(), op.getOut(),
+                          op.getDout(), op.getInits().front()});
+}
+
+Value SoftmaxGradOperands::emitPartOfDot(ImplicitLocOpBuilder &b, const RowWalk::Row &row,
+                                         Value lane, Value lanes, Type type) const {
+  MatrixView left = out->matrix(b, row.batch, row.head);
+  MatrixView right = dout->matrix(b, row.batch, row.head);
+  auto load = [&](ImplicitLocOpBuilder &b, const MatrixView &matrix, Value col) {
+    return convertElement(b, matrix.load(b, row.row, col), type);
+  };
+  return emitFold(b, lane, left.cols, lanes, zeroElement(b, type),
+                  [&](ImplicitLocOpBuilder &b, Value col, Value sum) {
+                    return fusedMultiplyAdd(b, load(b, left, col), load(b, right, col), sum);
+                  });
 }

@@ -22,7 +22,7 @@ struct SoftmaxOperands {
   /// Returns the operands that a kernel reads or writes, as they are on the host.
   static SmallVector<Value> list(PlannedSoftmaxOp op);
 
-  std::optional<DenseView> lse;
+  std::optional<DenseView> lse, knownLse;
   RowWalk walk;
   ValuesView x, y;
   std::optional<DenseView> rpe;
@@ -36,8 +36,15 @@ struct SoftmaxGradOperands {
   /// Returns the operands that the kernel of dx reads or writes, as they are on the host.
   static SmallVector<Value> list(PlannedSoftmaxGradOp op);
 
+  /// Returns the sum, over every `lanes`-th element from `lane` on, of out * dout in a row of the
+  /// matrix, in the float type `type`. Requires that the operation has out and dout.
+  Value emitPartOfDot(ImplicitLocOpBuilder &b, const RowWalk::Row &row, Value lane, Value lanes,
+                      Type type) const;
+
   RowWalk walk;
   ValuesView y, dy, dx;
+  /// Both are there or neither.
+  std::optional<DenseView> out, dout;
 };
 
 } // namespace mlir::blocksparse::device

@@ -80,6 +80,8 @@ public:
   void emit(ImplicitLocOpBuilder &b) const;
 
 private:
+  void emitNormalised(ImplicitLocOpBuilder &b) const;
+  Value emitPowers(ImplicitLocOpBuilder &b, Value scores, Value shifts) const;
   Value loadElements(ImplicitLocOpBuilder &b, const RowChunk &chunk) const;
   LoadedChunk load(ImplicitLocOpBuilder &b, const RowChunk &chunk) const;
   Value emitScores(ImplicitLocOpBuilder &b, const RowChunk &chunk, const LoadedChunk &loaded) const;
@@ -97,7 +99,7 @@ private:
   void store(ImplicitLocOpBuilder &b, const RowChunk &chunk, Value powers, Value factor) const;
   void storeResult(ImplicitLocOpBuilder &b, const RowChunk &chunk, Value result) const;
   void storePoisoned(ImplicitLocOpBuilder &b, Value sum) const;
-  void storeLogSumExp(ImplicitLocOpBuilder &b, Value shift, Value sum) const;
+  void storeLogSumExp(ImplicitLocOpBuilder &b, Value lse) const;
   bool raggedColumns() const {
     PlannedSoftmaxOp op = this->op;
     return op.getShape()[1] % op.getBlock()[1] != 0;
@@ -206,10 +208,12 @@ Value SoftmaxRow::emitScores(ImplicitLocOpBuilder &b, const RowChunk &chunk,
   return arith::SelectOp::create(b, chunk.live, scores, lowest);
 }
 
-/// Stores the powers times `factor` if the row has the chunk.
+/// Stores the powers times `factor` (null: 1) if the row has the chunk.
 void SoftmaxRow::store(ImplicitLocOpBuilder &b, const RowChunk &chunk, Value powers,
                        Value factor) const {
-  Value result = arith::MulFOp::create(b, powers, splatChunk(b, factor, count));
+  Value result = powers;
+  if (factor)
+    result = arith::MulFOp::create(b, result, splatChunk(b, factor, count));
   // Padding stays 0 in a row that is NaN.
   Value zero = constantChunk(b, 0, count);
   if (Value inside = insideColumns(b, chunk))
@@ -229,8 +233,8 @@ void SoftmaxRow::storeResult(ImplicitLocOpBuilder &b, const RowChunk &chunk, Val
   });
 }
 
-/// Overwrites a row whose sum is NaN: allowed elements are NaN, and forbidden ones 0. The test is
-/// the only cost of all other rows.
+/// Overwrites a row whose sum, or whose known log-sum-exp, is NaN: allowed elements are NaN, and
+/// forbidden ones 0. The test is the only cost of all other rows.
 void SoftmaxRow::storePoisoned(ImplicitLocOpBuilder &b, Value sum) const {
   PlannedSoftmaxOp op = this->op;
   if (!op.getCausal() && operands.masks.empty())
@@ -248,17 +252,56 @@ void SoftmaxRow::storePoisoned(ImplicitLocOpBuilder &b, Value sum) const {
   });
 }
 
-void SoftmaxRow::storeLogSumExp(ImplicitLocOpBuilder &b, Value shift, Value sum) const {
+void SoftmaxRow::storeLogSumExp(ImplicitLocOpBuilder &b, Value lse) const {
   Value isFirst = indexEqual(b, row.lane, indexConstant(b, 0));
   emitIf(b, both(b, isFirst, row.inside), [&](ImplicitLocOpBuilder &b) {
-    Value result = sumOf(b, shift, deviceLog(b, sum));
     operands.lse->matrix(b, row.row.batch, row.row.head)
-        .store(b, convertElement(b, result, operands.lse->elementType()), row.row.row,
+        .store(b, convertElement(b, lse, operands.lse->elementType()), row.row.row,
                indexConstant(b, 0));
   });
 }
 
+/// Returns e^(score - shift).
+Value SoftmaxRow::emitPowers(ImplicitLocOpBuilder &b, Value scores, Value shifts) const {
+  Value differences = arith::SubFOp::create(b, scores, shifts);
+  Value log2e = constantChunk(b, std::numbers::log2e, count);
+  return exp2Chunk(b, arith::MulFOp::create(b, differences, log2e));
+}
+
+/// Emits the row if its log-sum-exp is known: nothing is reduced.
+void SoftmaxRow::emitNormalised(ImplicitLocOpBuilder &b) const {
+  Type f32 = b.getF32Type();
+  SmallVector<RowChunk> chunks = teams.residentChunks(b, operands.walk, row);
+  Value lse = emitChoice(
+      b, row.inside,
+      [&](ImplicitLocOpBuilder &b) {
+        MatrixView matrix = operands.knownLse->matrix(b, row.row.batch, row.row.head);
+        return convertElement(b, matrix.load(b, row.row.row, indexConstant(b, 0)), f32);
+      },
+      [&](ImplicitLocOpBuilder &b) { return floatConstant(b, f32, 0); });
+  SmallVector<LoadedChunk> loaded =
+      llvm::map_to_vector(chunks, [&](const RowChunk &chunk) { return load(b, chunk); });
+  // Nothing is allowed in a row of -infinity: then every power is e^-infinity.
+  Value empty = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, lse,
+                                      floatConstant(b, f32, minusInfinity));
+  Value shifts = splatChunk(
+      b, arith::SelectOp::create(b, empty, floatConstant(b, f32, -minusInfinity), lse), count);
+  for (auto [chunk, read] : llvm::zip_equal(chunks, loaded)) {
+    read.x = afterLoads(b, read.x).front();
+    llvm::copy(afterLoads(b, read.terms), read.terms.begin());
+    store(b, chunk, emitPowers(b, emitScores(b, chunk, read), shifts), /*factor=*/{});
+  }
+  teams.forOthers(b, operands.walk, row, [&](ImplicitLocOpBuilder &b, const RowChunk &chunk) {
+    store(b, chunk, emitPowers(b, loadScores(b, chunk), shifts), /*factor=*/{});
+  });
+  storePoisoned(b, lse);
+  if (operands.lse)
+    storeLogSumExp(b, lse);
+}
+
 void SoftmaxRow::emit(ImplicitLocOpBuilder &b) const {
+  if (operands.knownLse)
+    return emitNormalised(b);
   SmallVector<RowChunk> chunks = teams.residentChunks(b, operands.walk, row);
   SmallVector<LoadedChunk> loaded =
       llvm::map_to_vector(chunks, [&](const RowChunk &chunk) { return load(b, chunk); });
@@ -282,19 +325,14 @@ void SoftmaxRow::emit(ImplicitLocOpBuilder &b) const {
                                       floatConstant(b, f32, minusInfinity));
   Value shift = arith::SelectOp::create(b, empty, zero, maximum);
   Value shifts = splatChunk(b, shift, count);
-  Value log2e = constantChunk(b, std::numbers::log2e, count);
-  auto emitPowers = [&](ImplicitLocOpBuilder &b, Value scores) {
-    Value differences = arith::SubFOp::create(b, scores, shifts);
-    return exp2Chunk(b, arith::MulFOp::create(b, differences, log2e));
-  };
   Value sums;
   for (Value &value : resident) {
-    value = emitPowers(b, value);
+    value = emitPowers(b, value, shifts);
     sums = sums ? sumOf(b, sums, value) : value;
   }
   sums = teams.foldOthers(b, operands.walk, row, sums,
                           [&](ImplicitLocOpBuilder &b, const RowChunk &chunk, Value carried) {
-                            return sumOf(b, carried, emitPowers(b, loadScores(b, chunk)));
+                            return sumOf(b, carried, emitPowers(b, loadScores(b, chunk), shifts));
                           });
   Value sum = teams.reduce(b, row.work, foldChunk(b, sums, sumOf), sumOf);
   Value divisor = arith::SelectOp::create(b, empty, one, sum);
@@ -302,11 +340,11 @@ void SoftmaxRow::emit(ImplicitLocOpBuilder &b) const {
   for (auto [chunk, powers] : llvm::zip_equal(chunks, resident))
     store(b, chunk, powers, factor);
   teams.forOthers(b, operands.walk, row, [&](ImplicitLocOpBuilder &b, const RowChunk &chunk) {
-    store(b, chunk, emitPowers(b, loadScores(b, chunk)), factor);
+    store(b, chunk, emitPowers(b, loadScores(b, chunk), shifts), factor);
   });
   storePoisoned(b, sum);
   if (operands.lse)
-    storeLogSumExp(b, shift, sum);
+    storeLogSumExp(b, sumOf(b, shift, deviceLog(b, sum)));
 }
 
 //===----------------------------------------------------------------------===//

@@ -48,6 +48,8 @@ private:
   GradientChunk load(ImplicitLocOpBuilder &b, const RowChunk &chunk) const {
     return {load(b, operands.y, chunk), load(b, operands.dy, chunk)};
   }
+  /// Returns the lane's part of the sum of out * dout; null if the operation has no out.
+  Value emitPartOfDot(ImplicitLocOpBuilder &b) const;
   GradientChunk widen(ImplicitLocOpBuilder &b, const RowChunk &chunk, GradientChunk loaded) const;
   void store(ImplicitLocOpBuilder &b, const RowChunk &chunk, GradientChunk wide, Value dot) const;
 
@@ -86,6 +88,19 @@ GradientChunk SoftmaxGradRow::widen(ImplicitLocOpBuilder &b, const RowChunk &chu
   return {y, arith::SelectOp::create(b, nonzeroChunk(b, y), dy, zero)};
 }
 
+Value SoftmaxGradRow::emitPartOfDot(ImplicitLocOpBuilder &b) const {
+  if (!operands.out)
+    return {};
+  Type f32 = b.getF32Type();
+  return emitChoice(
+      b, row.inside,
+      [&](ImplicitLocOpBuilder &b) {
+        Value lanes = indexConstant(b, row.work.team.lanes);
+        return operands.emitPartOfDot(b, row.row, row.lane, lanes, f32);
+      },
+      [&](ImplicitLocOpBuilder &b) { return floatConstant(b, f32, 0); });
+}
+
 /// Stores scale * y * (dy - dot), or 0 if y is 0.
 void SoftmaxGradRow::store(ImplicitLocOpBuilder &b, const RowChunk &chunk, GradientChunk wide,
                            Value dot) const {
@@ -110,17 +125,24 @@ void SoftmaxGradRow::emit(ImplicitLocOpBuilder &b) const {
   SmallVector<RowChunk> chunks = teams.residentChunks(b, operands.walk, row);
   SmallVector<GradientChunk> resident =
       llvm::map_to_vector(chunks, [&](const RowChunk &chunk) { return load(b, chunk); });
+  // The part of the row's sum that this lane adds up.
+  Value part = emitPartOfDot(b);
   Value sums = constantChunk(b, 0, count);
   for (auto [chunk, loaded] : llvm::zip_equal(chunks, resident)) {
     SmallVector<Value> read = afterLoads(b, {loaded.y, loaded.dy});
     loaded = widen(b, chunk, {read[0], read[1]});
-    sums = addDot(b, loaded, sums);
+    if (!part)
+      sums = addDot(b, loaded, sums);
   }
-  sums = teams.foldOthers(b, operands.walk, row, sums,
-                          [&](ImplicitLocOpBuilder &b, const RowChunk &chunk, Value carried) {
-                            return addDot(b, widen(b, chunk, load(b, chunk)), carried);
-                          });
-  Value dot = teams.reduce(b, row.work, foldChunk(b, sums, sumOf), sumOf);
+  if (!part)
+    part = foldChunk(
+        b,
+        teams.foldOthers(b, operands.walk, row, sums,
+                         [&](ImplicitLocOpBuilder &b, const RowChunk &chunk, Value carried) {
+                           return addDot(b, widen(b, chunk, load(b, chunk)), carried);
+                         }),
+        sumOf);
+  Value dot = teams.reduce(b, row.work, part, sumOf);
   for (auto [chunk, wide] : llvm::zip_equal(chunks, resident))
     store(b, chunk, wide, dot);
   teams.forOthers(b, operands.walk, row, [&](ImplicitLocOpBuilder &b, const RowChunk &chunk) {

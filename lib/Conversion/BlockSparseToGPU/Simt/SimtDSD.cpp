@@ -7,11 +7,16 @@
 #include "SimtKernels.h"
 #include "blocksparse/IR/SparseTensor.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
+
+/// Threads of a warp.
+static constexpr int64_t warpSize = 32;
 
 namespace {
 
@@ -36,7 +41,17 @@ public:
   Value items(ImplicitLocOpBuilder &b) const { return productOf(b, extents(b)); }
   void emitItem(ImplicitLocOpBuilder &b, Value item) const;
 
+  /// Returns the number of owners of tiles, of each batch and head.
+  Value owners(ImplicitLocOpBuilder &b) const {
+    return productOf(b, ArrayRef(extents(b)).take_front(3));
+  }
+  /// Emits the check of the tile that owner `item` writes: elements that are NaN are computed
+  /// again. Warp `warp` of the `warps` of a CTA, a constant, checks its share of the rows.
+  void emitRepair(ImplicitLocOpBuilder &b, Value item, Value warp, Value lane, int64_t warps) const;
+
 private:
+  void emitElement(ImplicitLocOpBuilder &b, Value batch, const TileRuns &runs, Value owner,
+                   Value row, Value col) const;
   SmallVector<Value> extents(ImplicitLocOpBuilder &b) const;
   TileRuns getRuns(ImplicitLocOpBuilder &b, Value batch, Value head, Value owner) const;
   Value sumRuns(ImplicitLocOpBuilder &b, Value batch, const TileRuns &runs, Value owner, Value row,
@@ -137,16 +152,20 @@ Value DSDProblem::sumSegment(ImplicitLocOpBuilder &b, Value batch, Value head, V
   Value end = Int(b, first) + segments.field(b, batch, segment, SegmentTable::Count);
   Value base = values->headBase(b, head);
   MatrixView matrix = dense.matrix(b, batch, head);
+  bool skipsZeros = op.getSkipZeros();
   return emitFold(b, first, end, one, sum, [&](ImplicitLocOpBuilder &b, Value entry, Value sum) {
     Value start = Int(b, entries.field(b, batch, entry, EntryTable::Dense)) * size;
     Value index = Int(b, base) + entries.field(b, batch, entry, EntryTable::Value);
     MatrixView block = values->block(b, batch, index, op.getTransposeValues());
     Value count = indexMin(b, size, Int(b, matrix.rows) - start);
     return emitFold(b, indexConstant(b, 0), count, indexConstant(b, 1), sum,
-                    [&](ImplicitLocOpBuilder &b, Value k, Value sum) {
+                    [&](ImplicitLocOpBuilder &b, Value k, Value sum) -> Value {
                       Value x = convertElement(b, block.load(b, row, k), accumulator);
                       Value y = matrix.load(b, Int(b, start) + k, col);
-                      return multiplyAdd(b, x, convertElement(b, y, accumulator), sum);
+                      Value next = multiplyAdd(b, x, convertElement(b, y, accumulator), sum);
+                      if (!skipsZeros)
+                        return next;
+                      return arith::SelectOp::create(b, isZero(b, x), sum, next).getResult();
                     });
   });
 }
@@ -179,22 +198,82 @@ void DSDProblem::emitItem(ImplicitLocOpBuilder &b, Value item) const {
   if (op.getTransposeOut())
     std::swap(row, col);
   TileRuns runs = getRuns(b, batch, index[1], owner);
-  Value start = Int(b, runs.tile) * tileRows;
-  Value resultRow = Int(b, start) + row;
+  Value resultRow = Int(b, runs.tile) * tileRows + row;
   Value active = both(b, indexLess(b, resultRow, out.rows()), indexLess(b, runs.from, runs.to));
+  emitIf(b, active, [&](ImplicitLocOpBuilder &b) { emitElement(b, batch, runs, owner, row, col); });
+}
+
+/// Writes element (row, col) of the tile, which must lie in the result.
+void DSDProblem::emitElement(ImplicitLocOpBuilder &b, Value batch, const TileRuns &runs,
+                             Value owner, Value row, Value col) const {
+  PlannedDSDOp op = this->op;
+  Value resultRow = Int(b, runs.tile) * tileRows + row;
+  Value sum = sumRuns(b, batch, runs, owner, row, col);
+  Value zero = indexConstant(b, 0);
+  Value hasProducts = both(b, indexLess(b, zero, entries.rows()), indexLess(b, zero, dense.rows()));
+  if (op.getAlpha().isZero())
+    hasProducts = arith::ConstantIntOp::create(b, b.getI1Type(), 0);
+  StoredPosition position{batch, runs.head, resultRow, col};
+  if (op.getTransposeOut())
+    std::swap(position.row, position.col);
+  Value result = epilogue.apply(b, sum, hasProducts, position);
+  result = convertElement(b, result, out.elementType());
+  out.matrix(b, batch, runs.head).store(b, result, resultRow, col);
+}
+
+void DSDProblem::emitRepair(ImplicitLocOpBuilder &b, Value item, Value warp, Value lane,
+                            int64_t warps) const {
+  PlannedDSDOp op = this->op;
+  SmallVector<Value> all = extents(b);
+  SmallVector<Value> index = splitIndex(b, item, ArrayRef(all).take_front(3));
+  Value batch = index[0], owner = index[2];
+  TileRuns runs = getRuns(b, batch, index[1], owner);
+  Value start = Int(b, runs.tile) * tileRows;
+  Value last = Int(b, out.rows()) - start - 1;
+  last = indexMin(b, last, indexConstant(b, tileRows - 1));
+  MatrixView matrix = out.matrix(b, batch, runs.head);
+  // A lane loads several elements, one after the other across the warp's direction, before it looks
+  // at the first. Those beyond the last are the last one again.
+  constexpr int64_t together = 8;
+  bool transposed = op.getTransposeOut();
+  auto rowAndCol = [&](ImplicitLocOpBuilder &b, Value first, Value along, Value i) {
+    Value limit = transposed ? Value(Int(b, out.cols()) - 1) : last;
+    Value across = indexMin(b, Int(b, first) + i, limit);
+    return transposed ? std::pair(along, across) : std::pair(across, along);
+  };
+  auto isNaN = [&](ImplicitLocOpBuilder &b, std::pair<Value, Value> at) -> Value {
+    Value loaded = matrix.load(b, Int(b, start) + at.first, at.second);
+    loaded = convertElement(b, loaded, accumulator);
+    return arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, loaded, loaded);
+  };
+  auto check = [&](ImplicitLocOpBuilder &b, Value first, Value along) {
+    SmallVector<Value> found;
+    for (int64_t i = 0; i < together; ++i)
+      found.push_back(isNaN(b, rowAndCol(b, first, along, indexConstant(b, i))));
+    Value any = found.front();
+    for (Value one : ArrayRef(found).drop_front())
+      any = arith::OrIOp::create(b, any, one);
+    emitIf(b, any, [&](ImplicitLocOpBuilder &b) {
+      Value zero = indexConstant(b, 0), one = indexConstant(b, 1);
+      emitLoop(b, zero, indexConstant(b, together), one, [&](ImplicitLocOpBuilder &b, Value i) {
+        std::pair<Value, Value> at = rowAndCol(b, first, along, i);
+        emitIf(b, isNaN(b, at), [&](ImplicitLocOpBuilder &b) {
+          emitElement(b, batch, runs, owner, at.first, at.second);
+        });
+      });
+    });
+  };
+  Value active =
+      both(b, indexLess(b, indexConstant(b, -1), last), indexLess(b, runs.from, runs.to));
+  Value rowsEnd = Int(b, last) + 1;
   emitIf(b, active, [&](ImplicitLocOpBuilder &b) {
-    Value sum = sumRuns(b, batch, runs, owner, row, col);
-    Value zero = indexConstant(b, 0);
-    Value hasProducts =
-        both(b, indexLess(b, zero, entries.rows()), indexLess(b, zero, dense.rows()));
-    if (op.getAlpha().isZero())
-      hasProducts = arith::ConstantIntOp::create(b, b.getI1Type(), 0);
-    StoredPosition position{batch, runs.head, resultRow, col};
-    if (op.getTransposeOut())
-      std::swap(position.row, position.col);
-    Value result = epilogue.apply(b, sum, hasProducts, position);
-    result = convertElement(b, result, out.elementType());
-    out.matrix(b, batch, runs.head).store(b, result, resultRow, col);
+    // The lanes of a warp read neighbours in memory: columns, or rows if the result is transposed.
+    Value across = transposed ? out.cols() : rowsEnd, along = transposed ? rowsEnd : out.cols();
+    emitLoop(b, Int(b, warp) * together, across, indexConstant(b, warps * together),
+             [&](ImplicitLocOpBuilder &b, Value first) {
+               emitLoop(b, lane, along, indexConstant(b, warpSize),
+                        [&](ImplicitLocOpBuilder &b, Value at) { check(b, first, at); });
+             });
   });
 }
 
@@ -222,13 +301,51 @@ static Value emitSlotSegments(ImplicitLocOpBuilder &host, KernelBuilder &kernels
   return table;
 }
 
+/// Returns what a kernel of the operation reads or writes, with the table of slots (may be null).
+static SmallVector<Value> listOperands(PlannedDSDOp op, Value slotSegments) {
+  SmallVector<Value> operands =
+      presentOperands({op.getValues(), op.getDense(), op.getSegments(), op.getEntries(),
+                       op.getCombine(), op.getInit(), slotSegments});
+  llvm::append_range(operands, Epilogue::operands(op));
+  return operands;
+}
+
+bool mlir::blocksparse::device::needsZeroRepair(PlannedDSDOp op) {
+  return op.getSkipZeros() && isa<FloatType>(getElementTypeOrSelf(op.getValues().getType()));
+}
+
+void mlir::blocksparse::device::emitSimtZeroRepair(ImplicitLocOpBuilder &host,
+                                                   KernelBuilder &kernels, PlannedDSDOp op) {
+  Value table = op.getCombine() ? emitSlotSegments(host, kernels, op) : Value();
+  SmallVector<Value> operands = listOperands(op, table);
+  Value owners = DSDProblem(host, op, IRMapping(), table).owners(host);
+  bool known = !ShapedType::isDynamic(knownIndex(owners));
+  if (!known)
+    operands.push_back(owners);
+  constexpr int64_t warps = KernelBuilder::simtThreads / warpSize;
+  Value blocks = indexMin(host, owners, indexConstant(host, KernelBuilder::simtMaxCtas));
+  LaunchShape shape{indexMax(host, blocks, indexConstant(host, 1)), KernelBuilder::simtThreads, 0};
+  auto kernel = kernels.launch(
+      host, "dsd_zeros", operands, shape, [&](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
+        DSDProblem problem(b, op, mapping, mapOperand(mapping, table));
+        Value thread = gpu::ThreadIdOp::create(b, gpu::Dimension::x);
+        Value lane = Int(b, thread) % warpSize, warp = Int(b, thread) / warpSize;
+        Value end = known ? indexConstant(b, knownIndex(owners)) : mapping.lookup(owners);
+        emitLoop(b, gpu::BlockIdOp::create(b, gpu::Dimension::x), end,
+                 gpu::GridDimOp::create(b, gpu::Dimension::x),
+                 [&](ImplicitLocOpBuilder &b, Value item) {
+                   problem.emitRepair(b, item, warp, lane, warps);
+                 });
+      });
+  kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), host.getI32IntegerAttr(2));
+  if (table)
+    memref::DeallocOp::create(host, table);
+}
+
 void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
                                          PlannedDSDOp op) {
   Value table = op.getCombine() ? emitSlotSegments(host, kernels, op) : Value();
-  SmallVector<Value> operands =
-      presentOperands({op.getValues(), op.getDense(), op.getSegments(), op.getEntries(),
-                       op.getCombine(), op.getInit(), table});
-  llvm::append_range(operands, Epilogue::operands(op));
+  SmallVector<Value> operands = listOperands(op, table);
   Value items = DSDProblem(host, op, IRMapping(), table).items(host);
   kernels.launchForEach(host, "dsd", operands, items,
                         [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item) {

@@ -31,6 +31,14 @@ void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, BsrRowLutOp op
 void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, BsrCoordinateLutOp op);
 void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, BsrTransposeIndicesOp op);
 
+/// Returns true if products of elements 0 must add nothing to the result of the operation, which
+/// kernels that multiply whole blocks do not heed.
+bool needsZeroRepair(PlannedDSDOp op);
+/// Emits the kernel that corrects such a result: a product of 0 with NaN or infinity has made its
+/// elements NaN, so each NaN is computed again without the products of 0. The result must not
+/// share memory with an operand.
+void emitSimtZeroRepair(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedDSDOp op);
+
 /// Emits the kernels that write drpe; emits nothing if the operation has no drpe. Must run before
 /// dx is written, because dx may share the buffer of y or dy.
 void emitSimtRpeGradient(ImplicitLocOpBuilder &host, KernelBuilder &kernels,

@@ -45,6 +45,9 @@ private:
   void store(ImplicitLocOpBuilder &b, const RowWalk::Row &row, const RowElement &element,
              Value result) const;
   void zeroForbidden(ImplicitLocOpBuilder &b, const RowWalk::Row &row, Value lane, Value sum) const;
+  void storeLogSumExp(ImplicitLocOpBuilder &b, const RowWalk::Row &row, Value lane,
+                      Value result) const;
+  void emitNormalised(ImplicitLocOpBuilder &b, const RowWalk::Row &row, Value lane) const;
 
   PlannedSoftmaxOp op;
   Type type;
@@ -110,7 +113,8 @@ void SoftmaxProblem::store(ImplicitLocOpBuilder &b, const RowWalk::Row &row,
       .store(b, convertElement(b, result, y.elementType()), element.blockRow, element.blockCol);
 }
 
-/// Writes 0 over the forbidden elements of a row whose sum is NaN, which have become NaN as well.
+/// Writes 0 over the forbidden elements of a row whose sum, or whose known log-sum-exp, is NaN:
+/// they have become NaN as well.
 void SoftmaxProblem::zeroForbidden(ImplicitLocOpBuilder &b, const RowWalk::Row &row, Value lane,
                                    Value sum) const {
   PlannedSoftmaxOp op = this->op;
@@ -130,8 +134,42 @@ void SoftmaxProblem::zeroForbidden(ImplicitLocOpBuilder &b, const RowWalk::Row &
   });
 }
 
+void SoftmaxProblem::storeLogSumExp(ImplicitLocOpBuilder &b, const RowWalk::Row &row, Value lane,
+                                    Value result) const {
+  Value isFirst = indexEqual(b, lane, indexConstant(b, 0));
+  emitIf(b, both(b, isFirst, walk.isInside(b, row)), [&](ImplicitLocOpBuilder &b) {
+    lse->matrix(b, row.batch, row.head)
+        .store(b, convertElement(b, result, lse->elementType()), row.row, indexConstant(b, 0));
+  });
+}
+
+/// Emits a row whose log-sum-exp is known: nothing is reduced.
+void SoftmaxProblem::emitNormalised(ImplicitLocOpBuilder &b, const RowWalk::Row &row,
+                                    Value lane) const {
+  Value known = emitChoice(
+      b, walk.isInside(b, row),
+      [&](ImplicitLocOpBuilder &b) {
+        MatrixView matrix = knownLse->matrix(b, row.batch, row.head);
+        return convertElement(b, matrix.load(b, row.row, indexConstant(b, 0)), type);
+      },
+      [&](ImplicitLocOpBuilder &b) { return zeroElement(b, type); });
+  // Nothing is allowed in a row of -infinity: then every power is e^-infinity.
+  Value empty = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, known,
+                                      floatConstant(b, type, minusInfinity));
+  Value shift = arith::SelectOp::create(b, empty, floatConstant(b, type, -minusInfinity), known);
+  walk.forEach(b, row, lane, [&](ImplicitLocOpBuilder &b, const RowElement &element) {
+    Value power = deviceExp(b, subNumbers(b, emitScore(b, row, element), shift));
+    store(b, row, element, arith::SelectOp::create(b, element.inside, power, zeroElement(b, type)));
+  });
+  zeroForbidden(b, row, lane, known);
+  if (lse)
+    storeLogSumExp(b, row, lane, known);
+}
+
 void SoftmaxProblem::emitRow(ImplicitLocOpBuilder &b, Value item, Value lane) const {
   RowWalk::Row row = walk.getRow(b, item);
+  if (knownLse)
+    return emitNormalised(b, row, lane);
   Value lowest = floatConstant(b, type, minusInfinity), zero = zeroElement(b, type);
   Value maximum = walk.fold(b, row, lane, lowest,
                             [&](ImplicitLocOpBuilder &b, const RowElement &element, Value carried) {
@@ -157,14 +195,8 @@ void SoftmaxProblem::emitRow(ImplicitLocOpBuilder &b, Value item, Value lane) co
     store(b, row, element, arith::SelectOp::create(b, element.inside, quotient, zero));
   });
   zeroForbidden(b, row, lane, sum);
-  if (!lse)
-    return;
-  Value isFirst = indexEqual(b, lane, indexConstant(b, 0));
-  emitIf(b, both(b, isFirst, walk.isInside(b, row)), [&](ImplicitLocOpBuilder &b) {
-    Value result = addNumbers(b, shift, deviceLog(b, sum));
-    lse->matrix(b, row.batch, row.head)
-        .store(b, convertElement(b, result, lse->elementType()), row.row, indexConstant(b, 0));
-  });
+  if (lse)
+    storeLogSumExp(b, row, lane, addNumbers(b, shift, deviceLog(b, sum)));
 }
 
 void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels,

@@ -29,7 +29,8 @@ public:
   const ValuesView &getResult() const { return dx; }
   Type accumulatorType() const { return type; }
 
-  /// Returns the sum of y * dy over a row, in all lanes of the warp.
+  /// Returns the sum of y * dy over a row, or of out * dout if the operation has these, in all
+  /// lanes of the warp.
   Value emitRowDot(ImplicitLocOpBuilder &b, const RowWalk::Row &row, Value lane) const;
   /// Returns y * (dy - dot) at an element of a stored block; 0 if y is 0, whatever dy is.
   Value emitGradient(ImplicitLocOpBuilder &b, Value batch, Value head, const RowElement &element,
@@ -56,6 +57,13 @@ Value SoftmaxGradProblem::load(ImplicitLocOpBuilder &b, const ValuesView &view, 
 
 Value SoftmaxGradProblem::emitRowDot(ImplicitLocOpBuilder &b, const RowWalk::Row &row,
                                      Value lane) const {
+  if (out) {
+    Value part = emitChoice(
+        b, walk.isInside(b, row),
+        [&](ImplicitLocOpBuilder &b) { return emitPartOfDot(b, row, lane, laneCount(b), type); },
+        [&](ImplicitLocOpBuilder &b) { return zeroElement(b, type); });
+    return reduceWarp(b, part, addNumbers);
+  }
   Value dot = walk.fold(b, row, lane, zeroElement(b, type),
                         [&](ImplicitLocOpBuilder &b, const RowElement &element, Value sum) {
                           return emitChoice(
@@ -124,7 +132,7 @@ private:
   KernelBuilder &kernels;
   PlannedSoftmaxGradOp op;
   SoftmaxGradProblem problem;
-  /// [B, H, M]: the sum of y * dy over each row.
+  /// [B, H, M]: the sum of y * dy, or of out * dout, over each row.
   Value rowDots;
 };
 
@@ -135,10 +143,10 @@ void RpeGradient::emitRowDots() {
   auto type = MemRefType::get({ShapedType::kDynamic, ShapedType::kDynamic, op.getShape()[0]},
                               problem.accumulatorType());
   rowDots = memref::AllocOp::create(host, type, ValueRange{walk.batches(), walk.totalHeads(host)});
+  SmallVector<Value> operands = SoftmaxGradOperands::list(op);
+  operands.push_back(rowDots);
   kernels.launchForEachWarp(
-      host, "softmax_grad_dots",
-      {op.getY(), op.getDy(), op.getSegments(), op.getEntries(), op.getInits().front(), rowDots},
-      walk.items(host),
+      host, "softmax_grad_dots", operands, walk.items(host),
       [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item, Value lane) {
         SoftmaxGradProblem own(b, op, mapping);
         RowWalk::Row row = own.getWalk().getRow(b, item);
