@@ -16,7 +16,7 @@ import lit.formats
 config.name = "blocksparse"
 config.test_format = lit.formats.ShTest(False)
 config.suffixes = [".mlir", ".test"]
-config.excludes = ["Inputs", "Unit", "Fuzz"]
+config.excludes = ["Inputs", "Unit", "Fuzz", "embedding"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.blocksparse_build_root, "test")
 

@@ -441,6 +441,12 @@ FailureOr<ReferenceValue> mlir::blocksparse::evaluateElementwise(Operation *op,
     result.scale->magnitude = HostTensor::zeros(ElementType::f64, shape->tensor.shape());
     result.scale->terms = 1;
     result.addError(errors);
+    // A result that is 0 but for its error has the range of what it is computed from.
+    double range = ref::largestMagnitude(result.tensor);
+    if (range == 0)
+      for (Value operand : op->getOperands())
+        range = std::fmax(range, lookup(operand).getRange());
+    result.scale->range = range;
   }
   return result;
 }

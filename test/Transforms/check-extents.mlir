@@ -129,6 +129,7 @@ func.func @from_dense(%x: tensor<?x64xf32>) -> tensor<32x64xf32, #layout> {
 // -----
 
 #bsr = #blocksparse.bsr<16x8>
+#layout = #blocksparse.layout<16x16, grid 2x4, mask "1010/0111">
 
 // CHECK-LABEL: func @bsr_addmm
 func.func @bsr_addmm(%s: tensor<2x3x?x64xf32, #bsr>, %d: tensor<64x?xf32>,

@@ -96,7 +96,7 @@ class Checker:
         self.expect_use(operation, "test/Conversion/BlockSparseToCPU/*.mlir", 6)
         self.expect_use(operation, "test/Conversion/BlockSparseToGPU/Simt/*.mlir", 7)
         if operation.is_planned and operation.has_table:
-            self.expect_class(operation, "lib/Transforms/VerifyPlan.cpp", 4)
+            self.expect_class(operation, "lib/Transforms/VerifyLookUpTables.cpp", 4)
 
     def check(self, operation, builders, families):
         odd = "test/IR/Inputs/odd-operations.py"

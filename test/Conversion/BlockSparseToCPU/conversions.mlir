@@ -107,7 +107,7 @@ func.func @add(%a: memref<2x16x16xf16>, %b: memref<2x16x16xf16>, %out: memref<2x
 // CHECK: vector.maskedload
 // CHECK: } else {
 // CHECK: vector.gather
-// CHECK: vector.scatter
+// CHECK: vector.maskedstore
 func.func @add_strided(%a: memref<2x?x3x13xf32, strided<[?, ?, ?, ?], offset: ?>>, %out: memref<2x?x3x13xf32>) {
   blocksparse.planned_add %a, %a outs(%out)
     : (memref<2x?x3x13xf32, strided<[?, ?, ?, ?], offset: ?>>, memref<2x?x3x13xf32, strided<[?, ?, ?, ?], offset: ?>>, memref<2x?x3x13xf32>) -> ()

@@ -184,7 +184,7 @@ func.func @scheduled(%v: memref<2x16x16xf32>, %b: memref<32x64xf32>, %s: memref<
 // CHECK-NOT:       arith.cmpf
 // CHECK:           vector.fma
 // CHECK:         } else {
-// CHECK:           %[[ELEMENT:.*]] = memref.load
+// CHECK:           %[[ELEMENT:.*]] = memref.load {{.*}} : memref<16x32xf32, strided
 // CHECK:           %[[ZERO:.*]] = arith.cmpf oeq, %[[ELEMENT]], %{{.*}} : f32
 // CHECK:           %[[NEXT:.*]] = vector.fma %{{.*}}, %{{.*}}, %[[OLD:.*]] : vector<16xf32>
 // CHECK:           arith.select %[[ZERO]], %[[OLD]], %[[NEXT]] : vector<16xf32>

@@ -271,9 +271,8 @@ void RpeGradient::emit() {
   SmallVector<Value> sizes;
   for (int64_t axis = 0, rank = cast<MemRefType>(drpe.getType()).getRank(); axis < rank; ++axis)
     sizes.push_back(memrefDim(host, drpe, axis));
-  SmallVector<Value> operands{
-      op.getY(), op.getDy(), op.getSegments(), op.getEntries(), op.getInits().front(),
-      drpe,      rowDots};
+  SmallVector<Value> operands = SoftmaxGradOperands::list(op);
+  operands.append({drpe, rowDots});
   llvm::append_range(operands, map.buffers());
   // Sums over rows or columns are long enough for a warp.
   Value elements = productOf(host, sizes);
