@@ -54,7 +54,8 @@ def collect(options):
                 # On a GPU everything is called twice.
                 if "--check" in words and "--repeat-check" not in words:
                     words.append("--repeat-check")
-                if "--device" in flags:
+                # Another target or device than this machine's GPU is for CI.
+                if "--device" in flags or "--target" in flags:
                     continue
                 for name in FUNCTION.findall(text):
                     if re.search(options.filter, f"{path.stem}/{name}"):

@@ -198,7 +198,8 @@ LogicalResult ArgumentMaker::checkKeys() {
 
 FailureOr<std::optional<HostTensor>> ArgumentMaker::getGiven(size_t index, StringRef attribute) {
   const Parameter &parameter = signature.arguments[index];
-  RankedTensorType storage = parameter.getTensor();
+  RankedTensorType storage =
+      parameter.isTensor() ? parameter.getTensor() : RankedTensorType::get({}, parameter.type);
   auto type = *getHostElementType(storage.getElementType());
   std::string message;
   if (auto file = find(options.files, index); file != options.files.end()) {
@@ -275,13 +276,15 @@ FailureOr<HostTensor> ArgumentMaker::make(size_t index, ArrayRef<int64_t> shape)
 
 LogicalResult ArgumentMaker::makeTensor(size_t index) {
   const Parameter &parameter = signature.arguments[index];
+  FailureOr<std::optional<HostTensor>> given = getGiven(index, valueAttr);
   if (!parameter.isTensor()) {
-    FailureOr<HostTensor> number = make(index, {});
+    if (failed(given))
+      return failure();
+    FailureOr<HostTensor> number = *given ? FailureOr<HostTensor>(**given) : make(index, {});
     if (succeeded(number))
       tensors.push_back(*number);
     return number;
   }
-  FailureOr<std::optional<HostTensor>> given = getGiven(index, valueAttr);
   if (failed(given))
     return failure();
   bool isFile = find(options.files, index) != options.files.end();

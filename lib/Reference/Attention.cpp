@@ -119,8 +119,8 @@ static bool reducible(const HostTensor &gradient, const HostTensor &operand, std
   return operand.broadcastTo(gradient.shape(), error).has_value();
 }
 
-/// Computes the error scales. dS has P's relative error and the errors of dP and of the sum of out *
-/// dout, which have Dv products each.
+/// Computes the error scales. dS has P's relative error and the errors of dP and of the sum of out
+/// * dout, which have Dv products each.
 static void scaleGradients(const Probabilities &p, const HostTensor &q, const HostTensor &k,
                            const HostTensor &v, const HostTensor &dout,
                            const SoftmaxGradScales &dsScales, const HostTensor &dpSizes,

@@ -62,7 +62,7 @@ llvm::StringRef own::DiagonalAttr::getResolveError() const { return ""; }
 
 namespace {
 
-/// Reports in a remark how many blocks each sparse argument of a function stores.
+/// Emits a remark that says how many blocks each sparse argument of a function stores.
 struct CountBlocks
     : mlir::PassWrapper<CountBlocks, mlir::InterfacePass<mlir::FunctionOpInterface>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CountBlocks)

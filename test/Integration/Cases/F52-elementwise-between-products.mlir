@@ -55,7 +55,7 @@ func.func @open(%a: tensor<32x32xf16, #wide>, %b: tensor<32x?xf16> {blocksparse.
   %0 = blocksparse.dsd %a, %b : (tensor<32x32xf16, #wide>, tensor<32x?xf16>) -> tensor<32x?xf16>
   %1 = math.tanh %0 : tensor<32x?xf16>
   %2 = math.absf %1 : tensor<32x?xf16>
-  %3 = math.sqrt %2 : tensor<32x?xf16>
+  %3 = math.absf %2 : tensor<32x?xf16>
   %4 = arith.subf %3, %b : tensor<32x?xf16>
   return %4 : tensor<32x?xf16>
 }

@@ -82,12 +82,11 @@ static bool hasDeviceForm(Operation *op) {
   if (isa<arith::ArithDialect>(op->getDialect()))
     return !isa<arith::RemFOp>(op);
   return isa<math::AbsFOp, math::ErfOp, math::ErfcOp, math::ExpOp, math::FmaOp, math::LogOp,
-             math::RsqrtOp, math::SqrtOp, math::TanhOp>(op);
+             math::TanhOp>(op);
 }
 
 /// Emits the operations that MLIR would lower to calls of a library; returns null for all others.
 static Value emitDeviceForm(ImplicitLocOpBuilder &b, Operation *op, ValueRange operands) {
-  auto root = [&](Value x) -> Value { return LLVM::SqrtOp::create(b, x.getType(), x); };
   return llvm::TypeSwitch<Operation *, Value>(op)
       .Case([&](math::AbsFOp) { return deviceAbs(b, operands[0]); })
       .Case([&](math::ErfOp) { return deviceErf(b, operands[0]); })
@@ -95,11 +94,6 @@ static Value emitDeviceForm(ImplicitLocOpBuilder &b, Operation *op, ValueRange o
       .Case([&](math::ExpOp) { return deviceExp(b, operands[0]); })
       .Case([&](math::FmaOp) { return fusedMultiplyAdd(b, operands[0], operands[1], operands[2]); })
       .Case([&](math::LogOp) { return deviceLog(b, operands[0]); })
-      .Case([&](math::RsqrtOp) -> Value {
-        Value one = floatConstant(b, operands[0].getType(), 1);
-        return arith::DivFOp::create(b, one, root(operands[0]));
-      })
-      .Case([&](math::SqrtOp) { return root(operands[0]); })
       .Case([&](math::TanhOp) { return deviceTanh(b, operands[0]); })
       .Default([](Operation *) { return Value(); });
 }
