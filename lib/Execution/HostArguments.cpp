@@ -277,16 +277,14 @@ FailureOr<HostTensor> ArgumentMaker::make(size_t index, ArrayRef<int64_t> shape)
 LogicalResult ArgumentMaker::makeTensor(size_t index) {
   const Parameter &parameter = signature.arguments[index];
   FailureOr<std::optional<HostTensor>> given = getGiven(index, valueAttr);
+  if (failed(given))
+    return failure();
   if (!parameter.isTensor()) {
-    if (failed(given))
-      return failure();
     FailureOr<HostTensor> number = *given ? FailureOr<HostTensor>(**given) : make(index, {});
     if (succeeded(number))
       tensors.push_back(*number);
     return number;
   }
-  if (failed(given))
-    return failure();
   bool isFile = find(options.files, index) != options.files.end();
   SmallVector<int64_t> shape(parameter.getTensor().getShape());
   if (isFile) {

@@ -3,8 +3,9 @@
 
 #include "SimulatedDevice.h"
 
+#include "blocksparse/Target/CPU/InstalledLibrary.h"
+
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
 
 #include <cstdlib>
 
@@ -13,20 +14,11 @@ using namespace mlir::blocksparse;
 
 static constexpr const char *driverVariable = "BLOCKSPARSE_CUDA_DRIVER";
 
-/// Returns the path of the library in the folder of libraries that belongs to the tool's folder.
-static std::string pathBesideTool() {
-  static int symbol;
-  SmallString<128> path(
-      llvm::sys::path::parent_path(llvm::sys::fs::getMainExecutable(nullptr, &symbol)));
-  llvm::sys::path::append(path, "..", "lib", "libblocksparse_simgpu.so");
-  llvm::sys::path::remove_dots(path, /*remove_dot_dot=*/true);
-  return path.str().str();
-}
-
 LogicalResult mlir::blocksparse::selectSimulatedDevice(const SimulatorOptions &options,
                                                        EmitErrorFn emitError) {
   const char *given = std::getenv(driverVariable);
-  std::string path = given && *given ? given : pathBesideTool();
+  const std::string path =
+      given && *given ? given : findInstalledLibrary("libblocksparse_simgpu.so");
   if (!llvm::sys::fs::exists(path))
     return emitError() << "expects the simulated GPU's library, but got no file '" << path << "'";
   setenv(driverVariable, path.c_str(), /*overwrite=*/1);
