@@ -263,7 +263,7 @@ void SoftmaxRow::storeLogSumExp(ImplicitLocOpBuilder &b, Value lse) const {
 void SoftmaxRow::emitNormalised(ImplicitLocOpBuilder &b) const {
   MatrixView matrix = kernel.knownLse->matrix(b, row.blocks.batch, row.blocks.head);
   Value lse = convertElements(b, matrix.load(b, row.inTensor, indexConstant(b, 0)), kernel.compute);
-  // Nothing is allowed in a row of -infinity: then every power is e^-infinity.
+  // A row whose lse is -infinity allows nothing: with a shift of infinity every power is 0.
   Value infinity = splatConstant(b, kernel.compute, std::numeric_limits<double>::infinity());
   Value minusInfinity = splatConstant(b, kernel.compute, -std::numeric_limits<double>::infinity());
   Value empty = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, lse, minusInfinity);

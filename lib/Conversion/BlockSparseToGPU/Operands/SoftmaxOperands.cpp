@@ -8,6 +8,8 @@
 #include "../../Device/Loops.h"
 #include "../KernelBuilder.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
@@ -55,6 +57,31 @@ SmallVector<Value> SoftmaxOperands::list(PlannedSoftmaxOp op) {
                        op.getKeyPaddingMask(), op.getAttentionMask(), op.getKnownLse()});
   llvm::append_range(operands, op.getInits());
   return operands;
+}
+
+SoftmaxOperands::KnownRow SoftmaxOperands::emitKnownRow(ImplicitLocOpBuilder &b,
+                                                        const RowWalk::Row &row, Value inside,
+                                                        Type type) const {
+  Value known = emitChoice(
+      b, inside,
+      [&](ImplicitLocOpBuilder &b) {
+        MatrixView matrix = knownLse->matrix(b, row.batch, row.head);
+        return convertElement(b, matrix.load(b, row.row, indexConstant(b, 0)), type);
+      },
+      [&](ImplicitLocOpBuilder &b) { return zeroElement(b, type); });
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  // A row whose lse is -infinity allows nothing: with a shift of infinity every power is 0.
+  Value empty =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, known, floatConstant(b, type, -infinity));
+  return {known, arith::SelectOp::create(b, empty, floatConstant(b, type, infinity), known)};
+}
+
+void SoftmaxOperands::storeLogSumExp(ImplicitLocOpBuilder &b, const RowWalk::Row &row,
+                                     Value isWriter, Value result) const {
+  emitIf(b, isWriter, [&](ImplicitLocOpBuilder &b) {
+    lse->matrix(b, row.batch, row.head)
+        .store(b, convertElement(b, result, lse->elementType()), row.row, indexConstant(b, 0));
+  });
 }
 
 static RowWalk getWalk(ImplicitLocOpBuilder &b, PlannedSoftmaxGradOp op, const IRMapping &mapping) {

@@ -22,6 +22,22 @@ struct SoftmaxOperands {
   /// Returns the operands that a kernel reads or writes, as they are on the host.
   static SmallVector<Value> list(PlannedSoftmaxOp op);
 
+  /// Holds what a row whose log-sum-exp is an operand starts with, both in the type of the sums.
+  struct KnownRow {
+    Value lse;
+    /// Is subtracted from the scores. It is infinity in a row that allows nothing, so that each
+    /// power is 0.
+    Value shift;
+  };
+
+  /// Reads the known log-sum-exp of `row`, 0 if the row is not `inside` the matrix, as `type`.
+  KnownRow emitKnownRow(ImplicitLocOpBuilder &b, const RowWalk::Row &row, Value inside,
+                        Type type) const;
+
+  /// Writes the log-sum-exp `result` of `row` if the i1 `isWriter` is true.
+  void storeLogSumExp(ImplicitLocOpBuilder &b, const RowWalk::Row &row, Value isWriter,
+                      Value result) const;
+
   std::optional<DenseView> lse, knownLse;
   RowWalk walk;
   ValuesView x, y;

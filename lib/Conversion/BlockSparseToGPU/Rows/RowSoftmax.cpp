@@ -99,7 +99,8 @@ private:
   void store(ImplicitLocOpBuilder &b, const RowChunk &chunk, Value powers, Value factor) const;
   void storeResult(ImplicitLocOpBuilder &b, const RowChunk &chunk, Value result) const;
   void storePoisoned(ImplicitLocOpBuilder &b, Value sum) const;
-  void storeLogSumExp(ImplicitLocOpBuilder &b, Value lse) const;
+  /// Returns i1: the lane is the one that writes what the row has once.
+  Value isWriter(ImplicitLocOpBuilder &b) const;
   bool raggedColumns() const {
     PlannedSoftmaxOp op = this->op;
     return op.getShape()[1] % op.getBlock()[1] != 0;
@@ -252,13 +253,8 @@ void SoftmaxRow::storePoisoned(ImplicitLocOpBuilder &b, Value sum) const {
   });
 }
 
-void SoftmaxRow::storeLogSumExp(ImplicitLocOpBuilder &b, Value lse) const {
-  Value isFirst = indexEqual(b, row.lane, indexConstant(b, 0));
-  emitIf(b, both(b, isFirst, row.inside), [&](ImplicitLocOpBuilder &b) {
-    operands.lse->matrix(b, row.row.batch, row.row.head)
-        .store(b, convertElement(b, lse, operands.lse->elementType()), row.row.row,
-               indexConstant(b, 0));
-  });
+Value SoftmaxRow::isWriter(ImplicitLocOpBuilder &b) const {
+  return both(b, indexEqual(b, row.lane, indexConstant(b, 0)), row.inside);
 }
 
 /// Returns e^(score - shift).
@@ -270,22 +266,11 @@ Value SoftmaxRow::emitPowers(ImplicitLocOpBuilder &b, Value scores, Value shifts
 
 /// Emits the row if its log-sum-exp is known: nothing is reduced.
 void SoftmaxRow::emitNormalised(ImplicitLocOpBuilder &b) const {
-  Type f32 = b.getF32Type();
   SmallVector<RowChunk> chunks = teams.residentChunks(b, operands.walk, row);
-  Value lse = emitChoice(
-      b, row.inside,
-      [&](ImplicitLocOpBuilder &b) {
-        MatrixView matrix = operands.knownLse->matrix(b, row.row.batch, row.row.head);
-        return convertElement(b, matrix.load(b, row.row.row, indexConstant(b, 0)), f32);
-      },
-      [&](ImplicitLocOpBuilder &b) { return floatConstant(b, f32, 0); });
+  auto [lse, shift] = operands.emitKnownRow(b, row.row, row.inside, b.getF32Type());
   SmallVector<LoadedChunk> loaded =
       llvm::map_to_vector(chunks, [&](const RowChunk &chunk) { return load(b, chunk); });
-  // Nothing is allowed in a row of -infinity: then every power is e^-infinity.
-  Value empty = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, lse,
-                                      floatConstant(b, f32, minusInfinity));
-  Value shifts = splatChunk(
-      b, arith::SelectOp::create(b, empty, floatConstant(b, f32, -minusInfinity), lse), count);
+  Value shifts = splatChunk(b, shift, count);
   for (auto [chunk, read] : llvm::zip_equal(chunks, loaded)) {
     read.x = afterLoads(b, read.x).front();
     llvm::copy(afterLoads(b, read.terms), read.terms.begin());
@@ -296,7 +281,7 @@ void SoftmaxRow::emitNormalised(ImplicitLocOpBuilder &b) const {
   });
   storePoisoned(b, lse);
   if (operands.lse)
-    storeLogSumExp(b, lse);
+    operands.storeLogSumExp(b, row.row, isWriter(b), lse);
 }
 
 void SoftmaxRow::emit(ImplicitLocOpBuilder &b) const {
@@ -344,7 +329,7 @@ void SoftmaxRow::emit(ImplicitLocOpBuilder &b) const {
   });
   storePoisoned(b, sum);
   if (operands.lse)
-    storeLogSumExp(b, sumOf(b, shift, deviceLog(b, sum)));
+    operands.storeLogSumExp(b, row.row, isWriter(b), sumOf(b, shift, deviceLog(b, sum)));
 }
 
 //===----------------------------------------------------------------------===//

@@ -45,8 +45,10 @@ private:
   void store(ImplicitLocOpBuilder &b, const RowWalk::Row &row, const RowElement &element,
              Value result) const;
   void zeroForbidden(ImplicitLocOpBuilder &b, const RowWalk::Row &row, Value lane, Value sum) const;
-  void storeLogSumExp(ImplicitLocOpBuilder &b, const RowWalk::Row &row, Value lane,
-                      Value result) const;
+  /// Returns i1: `lane` is the one that writes what the row has once.
+  Value isWriter(ImplicitLocOpBuilder &b, const RowWalk::Row &row, Value lane) const {
+    return both(b, indexEqual(b, lane, indexConstant(b, 0)), walk.isInside(b, row));
+  }
   void emitNormalised(ImplicitLocOpBuilder &b, const RowWalk::Row &row, Value lane) const;
 
   PlannedSoftmaxOp op;
@@ -134,36 +136,17 @@ void SoftmaxProblem::zeroForbidden(ImplicitLocOpBuilder &b, const RowWalk::Row &
   });
 }
 
-void SoftmaxProblem::storeLogSumExp(ImplicitLocOpBuilder &b, const RowWalk::Row &row, Value lane,
-                                    Value result) const {
-  Value isFirst = indexEqual(b, lane, indexConstant(b, 0));
-  emitIf(b, both(b, isFirst, walk.isInside(b, row)), [&](ImplicitLocOpBuilder &b) {
-    lse->matrix(b, row.batch, row.head)
-        .store(b, convertElement(b, result, lse->elementType()), row.row, indexConstant(b, 0));
-  });
-}
-
 /// Emits a row whose log-sum-exp is known: nothing is reduced.
 void SoftmaxProblem::emitNormalised(ImplicitLocOpBuilder &b, const RowWalk::Row &row,
                                     Value lane) const {
-  Value known = emitChoice(
-      b, walk.isInside(b, row),
-      [&](ImplicitLocOpBuilder &b) {
-        MatrixView matrix = knownLse->matrix(b, row.batch, row.head);
-        return convertElement(b, matrix.load(b, row.row, indexConstant(b, 0)), type);
-      },
-      [&](ImplicitLocOpBuilder &b) { return zeroElement(b, type); });
-  // Nothing is allowed in a row of -infinity: then every power is e^-infinity.
-  Value empty = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, known,
-                                      floatConstant(b, type, minusInfinity));
-  Value shift = arith::SelectOp::create(b, empty, floatConstant(b, type, -minusInfinity), known);
+  auto [known, shift] = emitKnownRow(b, row, walk.isInside(b, row), type);
   walk.forEach(b, row, lane, [&](ImplicitLocOpBuilder &b, const RowElement &element) {
     Value power = deviceExp(b, subNumbers(b, emitScore(b, row, element), shift));
     store(b, row, element, arith::SelectOp::create(b, element.inside, power, zeroElement(b, type)));
   });
   zeroForbidden(b, row, lane, known);
   if (lse)
-    storeLogSumExp(b, row, lane, known);
+    storeLogSumExp(b, row, isWriter(b, row, lane), known);
 }
 
 void SoftmaxProblem::emitRow(ImplicitLocOpBuilder &b, Value item, Value lane) const {
@@ -196,7 +179,7 @@ void SoftmaxProblem::emitRow(ImplicitLocOpBuilder &b, Value item, Value lane) co
   });
   zeroForbidden(b, row, lane, sum);
   if (lse)
-    storeLogSumExp(b, row, lane, addNumbers(b, shift, deviceLog(b, sum)));
+    storeLogSumExp(b, row, isWriter(b, row, lane), addNumbers(b, shift, deviceLog(b, sum)));
 }
 
 void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
