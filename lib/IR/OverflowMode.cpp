@@ -3,21 +3,20 @@
 
 #include "blocksparse/IR/OverflowMode.h"
 
+#include "blocksparse/IR/DialectAttributes.h"
+
 using namespace mlir;
 using namespace mlir::blocksparse;
 
 FailureOr<OverflowMode> mlir::blocksparse::getOverflowMode(func::FuncOp function) {
-  Attribute attribute = function->getAttr(overflowModeAttr);
-  if (!attribute)
+  // The dialect's verifier accepts nothing but a string.
+  auto name = function->getAttrOfType<StringAttr>(overflowModeAttr);
+  if (!name || name.getValue() == "special")
     return OverflowMode::Special;
-  if (auto name = dyn_cast<StringAttr>(attribute)) {
-    if (name.getValue() == "special")
-      return OverflowMode::Special;
-    if (name.getValue() == "saturate")
-      return OverflowMode::Saturate;
-  }
+  if (name.getValue() == "saturate")
+    return OverflowMode::Saturate;
   return function.emitOpError("expects ")
-         << overflowModeAttr << " to be \"special\" or \"saturate\", but got " << attribute;
+         << overflowModeAttr << " to be \"special\" or \"saturate\", but got " << name;
 }
 
 double mlir::blocksparse::getLargestF8(Type type) {

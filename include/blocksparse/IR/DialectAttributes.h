@@ -30,6 +30,13 @@ inline constexpr StringLiteral expectAttr = "blocksparse.expect";
 inline constexpr StringLiteral expectArgumentAttr = "blocksparse.expect_argument";
 
 //===----------------------------------------------------------------------===//
+// Functions, for the compiler
+//===----------------------------------------------------------------------===//
+
+/// A string, "special" or "saturate": the name of the function's OverflowMode.
+inline constexpr StringLiteral overflowModeAttr = "blocksparse.f8_overflow";
+
+//===----------------------------------------------------------------------===//
 // Operations, from pass to pass
 //===----------------------------------------------------------------------===//
 

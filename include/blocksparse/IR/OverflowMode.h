@@ -11,15 +11,13 @@
 
 namespace mlir::blocksparse {
 
-/// Names the attribute of a function that chooses: "special" or "saturate".
-inline constexpr StringLiteral overflowModeAttr = "blocksparse.f8_overflow";
-
 /// Says what is written. Special writes infinity in f8E5M2, and NaN in f8E4M3FN, which has no
 /// infinity. Saturate writes the largest finite number with the sign of the result. NaN stays NaN
 /// in both.
 enum class OverflowMode { Special, Saturate };
 
-/// Returns the mode of a function, Special if it has no attribute. Fails with an error at the
+/// Returns the mode that the function's attribute `overflowModeAttr` (DialectAttributes.h) names,
+/// Special if it has none. Fails with an error at the
 /// function for any other value of the attribute.
 FailureOr<OverflowMode> getOverflowMode(func::FuncOp function);
 
