@@ -217,6 +217,12 @@ static Rule getMathRule(Operation *op, double u) {
       .Default([](Operation *) { return Rule(); });
 }
 
+/// Returns the bits of an unsigned integer of the element type of `value`.
+static uint64_t getMask(Value value) {
+  const unsigned width = getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth();
+  return width == 64 ? ~uint64_t(0) : (uint64_t(1) << width) - 1;
+}
+
 static Rule getIntegerRule(Operation *op, unsigned width) {
   using Values = ArrayRef<int64_t>;
   auto rule = [&](int64_t (*f)(Values)) { return makeIntegerRule(f, width); };
@@ -241,9 +247,8 @@ static Rule getIntegerRule(Operation *op, unsigned width) {
         return isBit ? rule([](Values v) { return -v[0]; }) : rule([](Values v) { return v[0]; });
       })
       .Case([&](arith::ExtUIOp op) {
-        const unsigned from = getElementTypeOrSelf(op.getIn().getType()).getIntOrFloatBitWidth();
-        const int64_t mask = from == 64 ? -1 : (int64_t(1) << from) - 1;
-        return makeIntegerRule([mask](Values v) { return v[0] & mask; }, width);
+        const uint64_t mask = getMask(op.getIn());
+        return makeIntegerRule([mask](Values v) { return int64_t(uint64_t(v[0]) & mask); }, width);
       })
       .Default([](Operation *) { return Rule(); });
 }
@@ -271,9 +276,7 @@ static Rule getCastRule(Operation *op) {
         };
       })
       .Case([](arith::UIToFPOp op) -> Rule {
-        const unsigned width = getElementTypeOrSelf(op.getIn().getType()).getIntOrFloatBitWidth();
-        const uint64_t mask = width == 64 ? ~uint64_t(0) : (uint64_t(1) << width) - 1;
-        return [mask](Numbers operands) {
+        return [mask = getMask(op.getIn())](Numbers operands) {
           Number result;
           result.x = static_cast<double>(static_cast<uint64_t>(operands[0].n) & mask);
           result.any = operands[0].any;
