@@ -23,13 +23,40 @@ ROOT = pathlib.Path(__file__).resolve().parent
 FUNCTION = re.compile(r"^\s*func\.func\s+(?:public\s+)?@([\w.$-]+)", re.M)
 HEAD = re.compile(r"^@(\S+) on (.*)$")
 RATIO = re.compile(r"max error/bound ([^\s,]+)")
-RUN_LINE = re.compile(r"^// RUN: blocksparse-run %s (.*)$", re.M)
+LIT_LINE = re.compile(r"^// (RUN|DEFINE|REDEFINE): (.*)$", re.M)
 # These schedules in a file are not available on another target.
 TARGET = re.compile(r"^// TARGET: (\S+)$", re.M)
 
 
 def environment():
     return dict(os.environ, OMP_NUM_THREADS="1")
+
+
+def run_flags(text):
+    """Returns the flags of each RUN line of `text` that runs the file alone, without the function,
+    the target, the device and the output, which the caller chooses. Each set of flags comes once.
+    """
+    words_of, found = {}, []
+    for kind, line in LIT_LINE.findall(text):
+        if kind != "RUN":
+            name, _, value = line.partition(" = ")
+            words_of[name.strip()] = value.strip()
+            continue
+        # A definition may name others, which lit expands where the line is run.
+        for _ in range(len(words_of)):
+            for name, value in words_of.items():
+                line = line.replace(name, value)
+        if not line.startswith("blocksparse-run %s ") or "|" in line:
+            continue
+        flags = line.removeprefix("blocksparse-run %s ").partition(" && ")[0].split()
+        kept = [flag for flag in flags if not re.match(
+            r"--(all-functions|function|target|device|output)(=|$)", flag)]
+        # Every call of a check on a GPU is repeated.
+        if "--check" in kept and "--repeat-check" not in kept:
+            kept.append("--repeat-check")
+        if tuple(kept) not in found:
+            found.append(tuple(kept))
+    return found
 
 
 def collect(options):
@@ -44,22 +71,16 @@ def collect(options):
                 print(f"SKIP {path.stem}: its schedules are those of {target.group(1)}", flush=True)
                 continue
             if folder != "field":
-                flag_sets = ["--check --repeat-check"]
-            else:
+                flag_sets = [("--check", "--repeat-check")]
+            elif '"cpu.' in text or "cpu.panel" in text:
                 # A schedule written for a CPU is an error on a GPU, as it should be.
-                flag_sets = [line for line in RUN_LINE.findall(text)
-                             if "|" not in line and '"cpu.' not in text and "cpu.panel" not in text]
+                flag_sets = []
+            else:
+                flag_sets = run_flags(text)
             for flags in flag_sets:
-                words = [w for w in flags.split() if w != "--all-functions"]
-                # On a GPU everything is called twice.
-                if "--check" in words and "--repeat-check" not in words:
-                    words.append("--repeat-check")
-                # Another target or device than this machine's GPU is for CI.
-                if "--device" in flags or "--target" in flags:
-                    continue
                 for name in FUNCTION.findall(text):
                     if re.search(options.filter, f"{path.stem}/{name}"):
-                        tests.append((path, tuple(words), name))
+                        tests.append((path, flags, name))
     return tests
 
 

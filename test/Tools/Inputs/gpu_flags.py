@@ -1,0 +1,13 @@
+# This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Prints the flags with which run-gpu-tests.py runs the functions of a file."""
+
+import importlib.util
+import pathlib
+import sys
+
+spec = importlib.util.spec_from_file_location("run_gpu_tests", sys.argv[1])
+module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+for flags in module.run_flags(pathlib.Path(sys.argv[2]).read_text()):
+    print("flags:", *flags)
