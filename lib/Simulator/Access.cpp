@@ -78,35 +78,9 @@ static uint8_t *accessShared(Warp &warp, uint64_t address, uint64_t bytes, Acces
   return owner->shared.data() + offset;
 }
 
-/// Returns false after it has reported an access to what a launch that may still run has written;
-/// otherwise marks what this launch writes.
-static bool judgeLaunchOrder(Warp &warp, const GlobalMemory::Allocation &allocation,
-                             uint64_t address, uint64_t bytes, AccessKind kind) {
-  const ExecutionOptions &options = warp.cta.grid.options;
-  constexpr uint64_t granule = GlobalMemory::Allocation::granule;
-  if (bytes == 0)
-    return true;
-  uint64_t first = (address - allocation.begin) / granule;
-  uint64_t last = (address - allocation.begin + bytes - 1) / granule;
-  for (uint64_t i = first; i <= last; ++i) {
-    uint32_t writer = allocation.writers[i];
-    if (options.firstUnfinished && !warp.cta.waitedForGrids && writer >= options.firstUnfinished &&
-        writer < options.launch) {
-      warp.fault("expects griddepcontrol.wait before this access to global address " +
-                 hexadecimal(address) + ", which the launch " +
-                 std::to_string(options.launch - writer) +
-                 " before this one has written, but got none");
-      return false;
-    }
-    if (writes(kind))
-      allocation.writers[i] = options.launch;
-  }
-  return true;
-}
-
 static uint8_t *accessGlobal(Warp &warp, const Op &op, uint64_t address, uint64_t bytes,
                              AccessKind kind) {
-  const GlobalMemory &memory = warp.cta.grid.memory;
+  GlobalMemory &memory = warp.cta.grid.memory;
   size_t index = op.lastAllocation;
   if (index >= memory.size() || !memory.get(index).contains(address, bytes)) {
     int64_t found = memory.find(address);
@@ -128,10 +102,28 @@ static uint8_t *accessGlobal(Warp &warp, const Op &op, uint64_t address, uint64_
     }
     if (writes(kind))
       std::memset(written, 0xff, bytes);
-    if (!judgeLaunchOrder(warp, allocation, address, bytes, kind))
+  }
+  if (Judge *judge = judgeOf(warp); judge && kind != AccessKind::Begin) {
+    if (!memory.judgeAccess(
+            warp, *judge, index,
+            {address, bytes, writes(kind), op.order != Op::weak, judge->generic(warp)}))
       return nullptr;
+    if (op.order & Op::isOfGpu)
+      memory.judge.synchronise(warp, *judge, address, op.order, kind != AccessKind::Write,
+                               writes(kind));
   }
   return reinterpret_cast<uint8_t *>(static_cast<uintptr_t>(address));
+}
+
+bool blocksparse::sim::judgeGlobal(Warp &warp, uint64_t address, uint64_t bytes, bool writes,
+                                   const Judge::Actor &actor) {
+  Judge *judge = judgeOf(warp);
+  GlobalMemory &memory = warp.cta.grid.memory;
+  int64_t index = judge ? memory.find(address) : -1;
+  if (index < 0 || !memory.get(static_cast<size_t>(index)).contains(address, bytes))
+    return true;
+  return memory.judgeAccess(warp, *judge, static_cast<size_t>(index),
+                            {address, bytes, writes, /*isStrong=*/false, actor});
 }
 
 uint8_t *blocksparse::sim::access(Warp &warp, const Op &op, Space space, uint64_t address,
@@ -160,6 +152,26 @@ uint8_t *blocksparse::sim::access(Warp &warp, const Op &op, Space space, uint64_
   default:
     return accessGlobal(warp, op, address, bytes, kind);
   }
+}
+
+uint8_t blocksparse::sim::takeOrder(Decoder &decoder) {
+  unsigned order = Op::weak;
+  // A volatile access is a relaxed one of system scope.
+  if (decoder.take("volatile"))
+    order = Op::isStrong | Op::isOfGpu;
+  if (decoder.take("relaxed"))
+    order = Op::isStrong;
+  if (decoder.take("acquire"))
+    order = Op::isStrong | Op::acquires;
+  if (decoder.take("release"))
+    order = Op::isStrong | Op::releases;
+  if (decoder.take("acq_rel"))
+    order = Op::isStrong | Op::acquires | Op::releases;
+  decoder.take("cta");
+  decoder.take("cluster");
+  if (decoder.take("gpu") || decoder.take("sys"))
+    order |= order ? Op::isOfGpu : Op::weak;
+  return static_cast<uint8_t>(order);
 }
 
 Space blocksparse::sim::takeSpace(Decoder &decoder) {

@@ -31,6 +31,11 @@ enum class AccessKind : uint8_t { Read, Write, ReadWrite, Peek, Barrier, Begin }
 uint8_t *access(Warp &warp, const Op &op, Space space, uint64_t address, uint64_t bytes,
                 uint64_t alignment, AccessKind kind);
 
+/// Judges an access of global memory by an asynchronous operation. Returns false after it has
+/// reported a fault; an address that is in no allocation is left to access().
+bool judgeGlobal(Warp &warp, uint64_t address, uint64_t bytes, bool writes,
+                 const Judge::Actor &actor);
+
 /// Returns the CTA of the cluster that owns a shared address and reduces the address to that CTA's
 /// own; nullptr after a fault for a rank that the cluster does not have.
 Cta *ownerOfShared(Warp &warp, uint64_t &address);
@@ -48,6 +53,9 @@ inline uint64_t laneAddress(const Warp &warp, const Op &op, Slot slot, unsigned 
     return warp.in<uint32_t>(slot)[lane] + static_cast<uint32_t>(op.immediate);
   return warp.in<uint64_t>(slot)[lane] + static_cast<uint64_t>(op.immediate);
 }
+
+/// Takes the modifiers of the memory consistency model and returns the bits of Op::order.
+uint8_t takeOrder(Decoder &decoder);
 
 /// Takes the state-space modifier of a memory instruction ("shared::cta" is "shared").
 Space takeSpace(Decoder &decoder);

@@ -139,9 +139,12 @@ Run pick(Decoder &decoder, Type type) {
 bool decode(Decoder &decoder, bool hasResult) {
   Op &op = decoder.op;
   op.opClass = OpClass::Memory;
-  for (std::string_view hint :
-       {"relaxed", "acquire", "release", "acq_rel", "cta", "cluster", "gpu", "sys"})
-    decoder.take(hint);
+  op.order = static_cast<uint8_t>(takeOrder(decoder) | Op::isStrong);
+  // Without a scope an atomic operation has that of the GPU.
+  const auto &words = decoder.in.words;
+  if (std::none_of(words.begin(), words.end(),
+                   [](std::string_view word) { return word == "cta" || word == "cluster"; }))
+    op.order |= Op::isOfGpu;
   op.aux[0] = static_cast<uint32_t>(takeSpace(decoder));
   std::optional<Type> type = decoder.takeType();
   size_t count = decoder.in.operands.size() - (hasResult ? 1 : 0);

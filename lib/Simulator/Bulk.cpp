@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 using namespace blocksparse::sim;
 
@@ -26,11 +25,11 @@ struct BulkCopy {
   uint64_t barrier = 0; // address of the mbarrier of a load
   uint64_t bytes = 0;   // of a copy without a tensor map
   int64_t coordinates[5] = {0, 0, 0, 0, 0};
-  uint32_t targets = 0;        // CTAs of a multicast; 0: the CTA that the address names
-  bool waitedForGrids = false; // before the copy was issued
+  uint32_t targets = 0; // CTAs of a multicast; 0: the CTA that the address names
 };
 
 enum : unsigned { auxTensorRank, auxMulticast, auxBarrierOffset, auxSharedOffset, auxNarrow };
+enum : unsigned { auxReads }; // of a wait
 
 bool readMap(Warp &warp, const Op &op, uint64_t address, TensorMap &map) {
   const uint8_t *place = access(warp, op, Space::Generic, address, 128, 64, AccessKind::Read);
@@ -105,6 +104,8 @@ bool load(Warp &warp, const Op &op, const BulkCopy &copy, uint64_t shared, uint6
     const uint8_t *source = nullptr;
     if (from && !(source = access(warp, op, Space::Global, from, bytes, 1, AccessKind::Read)))
       return false;
+    if (source)
+      countBulk(warp, from, bytes);
     bool good = true;
     forEachChunk(address, bytes, swizzle, [&](uint64_t at, uint64_t done, uint64_t length) {
       uint8_t *to = access(warp, op, Space::Shared, at, length, 1, AccessKind::Write);
@@ -153,6 +154,7 @@ void performStore(Warp &warp, const Op &op, const BulkCopy &copy) {
     if (!to)
       return true;
     warp.cta.grid.counters.bulkStoredBytes += bytes;
+    countBulk(warp, to, bytes);
     uint8_t *target = access(warp, op, Space::Global, to, bytes, 1, AccessKind::Write);
     bool good = target != nullptr;
     forEachChunk(address, bytes, swizzle, [&](uint64_t at, uint64_t done, uint64_t length) {
@@ -183,7 +185,6 @@ bool gather(Warp &warp, const Op &op, unsigned lane, BulkCopy &copy) {
     return op.aux[auxNarrow] >> bit & 1 ? warp.in<uint32_t>(slot)[lane]
                                         : warp.in<uint64_t>(slot)[lane];
   };
-  copy.waitedForGrids = warp.cta.waitedForGrids;
   copy.shared = address(op.a, 0) + op.aux[auxSharedOffset];
   copy.global = warp.in<uint64_t>(op.b)[lane] + static_cast<uint64_t>(op.immediate);
   // An address in shared memory may be generic.
@@ -223,15 +224,39 @@ bool judgeLoad(Warp &warp, uint64_t shared, uint64_t barrier, uint64_t bytes) {
                       judge->bulkLoad(barrierOwner->rank, offset));
 }
 
+/// Judges what a copy accesses in global memory, and gives its bytes in shared memory. `map` is
+/// read where the copy has one.
+bool judgeGlobalSide(Warp &warp, const Op &op, const BulkCopy &copy, bool writes,
+                     const Judge::Actor &actor, uint64_t &bytes) {
+  bytes = copy.bytes;
+  if (!op.aux[auxTensorRank])
+    return judgeGlobal(warp, copy.global, bytes, writes, actor);
+  TensorMap map;
+  if (!readMap(warp, op, copy.global, map))
+    return false;
+  bytes = map.boxBytes();
+  return !judgeOf(warp) ||
+         forEachRow(map, copy.coordinates, [&](uint64_t, uint64_t address, uint64_t length) {
+           return !address || judgeGlobal(warp, address, length, writes, actor);
+         });
+}
+
+/// Returns the actor of a load: the mbarrier that it completes, in the first CTA that it goes to.
+Judge::Actor loadActor(Warp &warp, const BulkCopy &copy) {
+  Judge *judge = judgeOf(warp);
+  uint64_t barrier = copy.barrier;
+  if (copy.targets)
+    barrier = (barrier & ((uint64_t(1) << rankShift) - 1)) |
+              static_cast<uint64_t>(__builtin_ctz(copy.targets) + 1) << rankShift;
+  Cta *owner = judge ? ownerOfShared(warp, barrier) : nullptr;
+  return owner ? judge->bulkLoad(owner->rank, barrier - sharedBase) : Judge::Actor();
+}
+
 /// Marks the destination of a load as not written until the load is made, and judges its write.
 bool unmark(Warp &warp, const Op &op, const BulkCopy &copy) {
-  uint64_t bytes = copy.bytes;
-  TensorMap map;
-  if (op.aux[auxTensorRank]) {
-    if (!readMap(warp, op, copy.global, map))
-      return false;
-    bytes = map.boxBytes();
-  }
+  uint64_t bytes = 0;
+  if (!judgeGlobalSide(warp, op, copy, /*writes=*/false, loadActor(warp, copy), bytes))
+    return false;
   uint64_t own = (uint64_t(1) << rankShift) - 1;
   for (uint32_t rest = op.aux[auxMulticast] ? copy.targets : 1; rest; rest &= rest - 1) {
     uint64_t shared = copy.shared, barrier = copy.barrier;
@@ -249,16 +274,13 @@ bool unmark(Warp &warp, const Op &op, const BulkCopy &copy) {
   return true;
 }
 
-/// Judges the read of a store.
+/// Judges the read and the write of a store.
 bool judgeStore(Warp &warp, const Op &op, const BulkCopy &copy) {
-  uint64_t bytes = copy.bytes;
-  TensorMap map;
-  if (op.aux[auxTensorRank]) {
-    if (!readMap(warp, op, copy.global, map))
-      return false;
-    bytes = map.boxBytes();
-  }
-  return access(warp, op, Space::Shared, copy.shared, bytes, 1, AccessKind::Begin) &&
+  const Judge *judge = judgeOf(warp);
+  uint64_t bytes = 0;
+  return judgeGlobalSide(warp, op, copy, /*writes=*/true,
+                         judge ? judge->queued(warp, Queue::BulkWrites) : Judge::Actor(), bytes) &&
+         access(warp, op, Space::Shared, copy.shared, bytes, 1, AccessKind::Begin) &&
          judgeAccess(warp, copy.shared, bytes, Queue::BulkStores, /*writes=*/false);
 }
 
@@ -269,11 +291,7 @@ void issueLoad(Warp &warp, const Op &op) {
     if (!gather(warp, op, lane, copy) || !unmark(warp, op, copy))
       return;
     warp.cta.pendingBulk.push_back([&warp, &op, copy, lane] {
-      performFor(warp, op, 1u << lane, [&] {
-        bool waited = std::exchange(warp.cta.waitedForGrids, copy.waitedForGrids);
-        performLoad(warp, op, copy);
-        warp.cta.waitedForGrids = waited;
-      });
+      performFor(warp, op, 1u << lane, [&] { performLoad(warp, op, copy); });
     });
   }
 }
@@ -285,20 +303,20 @@ void issueStore(Warp &warp, const Op &op) {
     if (!gather(warp, op, lane, copy) || !judgeStore(warp, op, copy))
       return;
     warp.openBulk.push_back([&warp, &op, copy, lane] {
-      performFor(warp, op, 1u << lane, [&] {
-        bool waited = std::exchange(warp.cta.waitedForGrids, copy.waitedForGrids);
-        performStore(warp, op, copy);
-        warp.cta.waitedForGrids = waited;
-      });
+      performFor(warp, op, 1u << lane, [&] { performStore(warp, op, copy); });
     });
   }
 }
 
 void commitStores(Warp &warp, const Op &) {
   commitGroup(warp, Queue::BulkStores, warp.openBulk, warp.bulkGroups);
+  if (Judge *judge = judgeOf(warp))
+    judge->commit(warp, Queue::BulkWrites);
 }
 
 void waitForStores(Warp &warp, const Op &op) {
+  if (Judge *judge = judgeOf(warp); judge && !op.aux[auxReads])
+    judge->finish(warp, Queue::BulkWrites, static_cast<uint32_t>(op.immediate));
   finishGroups(warp, Queue::BulkStores, warp.bulkGroups, static_cast<size_t>(op.immediate));
 }
 
@@ -386,7 +404,7 @@ bool blocksparse::sim::decodeBulkCopy(Decoder &decoder) {
   }
   if (decoder.take("wait_group")) {
     // With .read the writes may be later than here; making them at once is one of the legal times.
-    decoder.take("read");
+    op.aux[auxReads] = decoder.take("read");
     op.run = waitForStores;
     return decoder.expectOperands(1) && decoder.immediate(0, op.immediate);
   }

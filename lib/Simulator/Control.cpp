@@ -6,6 +6,8 @@
 #include "Access.h"
 #include "Execute.h"
 
+#include <algorithm>
+
 using namespace blocksparse::sim;
 
 namespace {
@@ -38,29 +40,48 @@ bool decodeTrap(Decoder &decoder) {
   return decoder.expectOperands(0);
 }
 
+template <bool shared, bool global>
 void executeProxyFence(Warp &warp, const Op &) {
   if (Judge *judge = judgeOf(warp))
-    judge->fenceProxies(warp);
+    judge->fenceProxies(warp, shared, global);
 }
 
-/// Memory is sequentially consistent here, so that only the fences between proxies do something:
-/// those for shared memory, and the one that makes mbarriers visible after their initialisation.
+void executeGpuFence(Warp &warp, const Op &) {
+  if (Judge *judge = judgeOf(warp))
+    judge->fenceRemote(warp);
+}
+
+/// Memory is sequentially consistent here, so that fences matter to the judge alone: those between
+/// proxies, the one that makes mbarriers visible after their initialisation, and those at the scope
+/// of the GPU or of the system.
 bool decodeFence(Decoder &decoder) {
   const auto &words = decoder.in.words;
-  bool proxies = words.size() >= 3 && words[1] == "proxy" && words[2] == "async" &&
-                 (words.size() == 3 || words[3] != "global");
-  bool initialisation = words.size() >= 2 && words[1] == "mbarrier_init";
+  auto has = [&](std::string_view word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+  };
+  Op &op = decoder.op;
+  op.opClass = OpClass::Control;
+  op.run = doNothing;
+  if (has("mbarrier_init"))
+    op.run = executeProxyFence<true, false>;
+  else if (has("proxy") && has("async"))
+    op.run = has("global")      ? executeProxyFence<false, true>
+             : words.size() > 3 ? executeProxyFence<true, false>
+                                : executeProxyFence<true, true>;
+  else if (!has("proxy") && (has("gpu") || has("gl") || has("sys")))
+    op.run = executeGpuFence;
   while (!decoder.takeNext().empty())
     ;
-  decoder.op.opClass = OpClass::Control;
-  decoder.op.run = proxies || initialisation ? executeProxyFence : doNothing;
   return true;
 }
 
-void waitForGrids(Warp &warp, const Op &) { warp.cta.waitedForGrids = true; }
+void waitForGrids(Warp &warp, const Op &) {
+  if (Judge *judge = judgeOf(warp))
+    judge->waitForGrids(warp);
+}
 
 /// Launches of a stream are executed one after another. A launch that may start early is judged as
-/// if those before it ran until its wait. The wait of one thread counts for its CTA.
+/// if those before it ran until its wait. The wait of a warp counts for what happens after it.
 bool decodeGridDependency(Decoder &decoder) {
   decoder.op.opClass = OpClass::Control;
   bool waits = decoder.take("wait");

@@ -6,6 +6,7 @@
 #include "Access.h"
 
 #include <algorithm>
+#include <cstdio>
 
 using namespace blocksparse::sim;
 
@@ -35,6 +36,17 @@ static void countConflicts(Counters &counters, const uint64_t *addresses, unsign
         countPasses(addresses + first, std::min(group, count - first), bytes) - 1;
 }
 
+void blocksparse::sim::countProducts(Warp &warp, uint64_t operations, unsigned bits) {
+  Counters &counters = warp.cta.grid.counters;
+  counters.tensorOperations += operations;
+  counters.tensorWork += operations * bits / 16;
+}
+
+void blocksparse::sim::countBulk(Warp &warp, uint64_t address, uint64_t bytes) {
+  if (warp.cta.grid.options.counts)
+    warp.cta.grid.footprint.touch(address, bytes);
+}
+
 void blocksparse::sim::countAccess(Warp &warp, Space space, const uint64_t *addresses,
                                    uint64_t bytes, bool writes) {
   Counters &counters = warp.cta.grid.counters;
@@ -48,6 +60,7 @@ void blocksparse::sim::countAccess(Warp &warp, Space space, const uint64_t *addr
       shared[sharedCount++] = address;
     } else if (space != Space::Param && address - parameters >= parameterBytes) {
       ++globalCount;
+      warp.cta.grid.footprint.touch(address, bytes);
       sectors[sectorCount++] = address / sectorBytes;
       sectors[sectorCount++] = (address + bytes - 1) / sectorBytes;
     }
@@ -91,6 +104,7 @@ std::string blocksparse::sim::describeCounters(const Grid &grid, bool json) {
       {"bulk_loaded_bytes", counters.bulkLoadedBytes},
       {"bulk_stored_bytes", counters.bulkStoredBytes},
       {"tensor_operations", counters.tensorOperations},
+      {"touched_bytes", grid.footprint.getBytes()},
       {"declared_registers", grid.kernel.function->registerFileBytes / (4 * laneCount)},
       {"shared_memory_bytes", grid.sharedBytes()},
   };
@@ -101,5 +115,11 @@ std::string blocksparse::sim::describeCounters(const Grid &grid, bool json) {
     text += json ? ", \"" + words + "\": " : "; " + words + " ";
     text += std::to_string(value);
   }
+  PredictedTime time = grid.predictTime();
+  char number[32];
+  std::snprintf(number, sizeof(number), "%.3f", time.seconds * 1e6);
+  text += json ? std::string(", \"predicted_microseconds\": ") + number + ", \"limit\": \"" +
+                     nameOf(time.limit) + "\""
+               : std::string("; predicted ") + number + " us, limited by " + nameOf(time.limit);
   return text + (json ? "}\n" : "\n");
 }

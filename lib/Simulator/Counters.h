@@ -28,7 +28,15 @@ struct Counters {
   uint64_t bulkLoadedBytes = 0, bulkStoredBytes = 0;
   /// Multiplications and additions of `mma.sync` and `wgmma`, two for each product.
   uint64_t tensorOperations = 0;
+  /// Weights each of them by the bits of its factors divided by 16: the time of a tensor core.
+  uint64_t tensorWork = 0;
 };
+
+/// Counts operations of tensor cores on factors of `bits` bits.
+void countProducts(Warp &warp, uint64_t operations, unsigned bits);
+
+/// Counts a bulk copy of `bytes` bytes to or from a global address.
+void countBulk(Warp &warp, uint64_t address, uint64_t bytes);
 
 /// Counts an access of one instruction: `bytes` bytes at the address of each active lane. Generic
 /// addresses are told apart by their window.

@@ -40,8 +40,6 @@ public:
   uint32_t id[3];
   std::vector<std::unique_ptr<Warp>> warps;
   NamedBarrier barriers[16];
-  /// A thread has executed `griddepcontrol.wait`.
-  bool waitedForGrids = false;
   /// The registers that setmaxnreg.dec has left. Those of warps that ended are not counted, because
   /// the manual does not promise that another warp gets them.
   uint64_t freeRegisters = 0;
@@ -56,6 +54,7 @@ public:
 /// Holds the CTAs of a cluster, which run at the same time. Without clusters each CTA has its own.
 struct Cluster {
   std::vector<std::unique_ptr<Cta>> ctas;
+  uint32_t index = 0; // among the clusters of the launch
   uint32_t id[3] = {0, 0, 0};
   /// Threads that arrived at `barrier.cluster`, and how often it completed.
   uint32_t arrived = 0;

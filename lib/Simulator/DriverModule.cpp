@@ -218,21 +218,6 @@ static bool isLegal(const Chip &chip, const cuda::FunctionObject &function,
          static_cast<uint64_t>(std::max(function.maxDynamicSharedBytes, 49152));
 }
 
-/// Writes the counters of a launch to the error stream, or appends them as a line of JSON to a
-/// file.
-static void report(const Grid &grid, const std::string &destination) {
-  bool json = destination != "-";
-  std::FILE *file = json ? std::fopen(destination.c_str(), "a") : stderr;
-  if (!file) {
-    std::fprintf(stderr, "simulated GPU: expects to append to '%s', but got: %s\n",
-                 destination.c_str(), std::strerror(errno));
-    return;
-  }
-  std::fputs(describeCounters(grid, json).c_str(), file);
-  if (json)
-    std::fclose(file);
-}
-
 /// Executes one launch; with `early` it may start before the launch before it has ended.
 static cuda::Result execute(DriverState &state, cuda::Function function, const LaunchShape &shape,
                             const std::vector<uint8_t> &parameters, cuda::Stream stream,
@@ -242,7 +227,8 @@ static cuda::Result execute(DriverState &state, cuda::Function function, const L
   options.seed = state.seed;
   options.checkUnwritten = state.checkUnwritten;
   options.checkRaces = state.checkRaces;
-  options.counts = !state.report.empty();
+  options.counts = state.report.isOpen();
+  options.rates = state.chip.rates;
   options.residentCtas = residentCtas(state.chip, kernel, shape);
   options.launch = ++state.launches;
   DriverState::LaunchChain &chain = state.chains[stream];
@@ -257,8 +243,7 @@ static cuda::Result execute(DriverState &state, cuda::Function function, const L
                    : misaligned ? static_cast<cuda::Result>(errorMisalignedAddress)
                                 : cuda::errorLaunchFailed;
   }
-  if (!state.report.empty())
-    report(grid, state.report);
+  state.report.add(grid);
   // The launch itself succeeds, as on a device; the failure shows at the next synchronisation.
   return cuda::success;
 }

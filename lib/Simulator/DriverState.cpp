@@ -14,11 +14,12 @@ using namespace blocksparse::sim;
 
 /// The devices in the order of their compute capability. Code for a chip goes to the first one that
 /// runs it.
-static constexpr Chip chips[] = {
-    {"sm_80", "Simulated A100", 8, 0, 108, 166912, 167936, 41943040, uint64_t(80) << 30},
-    {"sm_90a", "Simulated H200", 9, 0, 132, 232448, 233472, 52428800, uint64_t(141) << 30},
+static const Chip chips[] = {
+    {"sm_80", "Simulated A100", 8, 0, 108, 166912, 167936, 41943040, uint64_t(80) << 30, a100Rates},
+    {"sm_90a", "Simulated H200", 9, 0, 132, 232448, 233472, 52428800, uint64_t(141) << 30,
+     h200Rates},
 };
-static constexpr const Chip &defaultChip = chips[1];
+static const Chip &defaultChip = chips[1];
 
 static const char *environment(const char *name) {
   const char *value = std::getenv(name);
@@ -34,8 +35,6 @@ DriverState::DriverState() : chip(defaultChip) {
     checkRaces = std::strcmp(text, "0") != 0;
   if (const char *text = environment("BLOCKSPARSE_SIM_PTX"))
     replacement = text;
-  if (const char *text = environment("BLOCKSPARSE_SIM_REPORT"))
-    report = text;
 }
 
 bool blocksparse::sim::runsOn(const Chip &chip, std::string_view target) {
@@ -106,6 +105,15 @@ BLOCKSPARSE_SIM_EXPORT cuda::Result cuInit(unsigned) {
       return cuda::errorNoDevice;
     }
     call.state.chip = *found;
+  }
+  if (const char *destination = environment("BLOCKSPARSE_SIM_REPORT");
+      destination && !call.state.report.isOpen()) {
+    std::string error = call.state.report.open(destination);
+    if (!error.empty()) {
+      std::fprintf(stderr, "BLOCKSPARSE_SIM_REPORT: %s\n", error.c_str());
+      return cuda::errorNoDevice;
+    }
+    std::atexit([] { DriverState::get().report.finish(); });
   }
   call.state.initialized = true;
   return cuda::success;

@@ -85,11 +85,27 @@ struct Chip {
   int sharedBytesPerSm;
   int l2Bytes;
   uint64_t memoryBytes;
+  Rates rates;
 };
 
 /// Returns whether code for `target` runs on the chip: sm_NN on every chip from NN on, sm_NNa on NN
 /// alone (PTX ISA, "PTX Module Directives: .target").
 bool runsOn(const Chip &chip, std::string_view target);
+
+/// Writes the counters of each launch.
+class CounterReport {
+public:
+  /// Chooses where they are written: "" for nowhere, "-" for the error stream, else a file that
+  /// gets a line of JSON for each launch after the lines that it has. Returns an error, or "".
+  std::string open(std::string destination);
+  bool isOpen() const { return !destination.empty(); }
+  void add(const Grid &grid);
+  /// Writes the file of JSON, if there are new lines, and tells the error stream of a failure.
+  void finish();
+
+private:
+  std::string destination, lines;
+};
 
 class DriverState {
 public:
@@ -103,9 +119,7 @@ public:
   bool checkRaces = true;
   /// A file whose PTX takes the place of every module's; empty for none.
   std::string replacement;
-  /// Where the counters of each launch are written: empty for nowhere, "-" for the error stream,
-  /// else a file to which a JSON object is appended.
-  std::string report;
+  CounterReport report;
   GlobalMemory memory;
   cuda::ContextObject context;
   cuda::MemoryPoolObject pool;

@@ -23,8 +23,7 @@ uint64_t GlobalMemory::allocate(uint64_t bytes, Kind kind) {
     return 0;
   if (kind == Kind::Device) {
     allocation->written.reset(new (std::nothrow) uint8_t[bytes]());
-    allocation->writers.reset(new (std::nothrow) uint32_t[bytes / Allocation::granule + 1]());
-    if (!allocation->written || !allocation->writers)
+    if (!allocation->written)
       return 0;
   }
   // Fresh memory holds a pattern that no program mistakes for a result: NaN in every float type.
@@ -81,6 +80,20 @@ void GlobalMemory::markWritten(uint64_t address, uint64_t bytes) {
     return;
   std::memset(allocations[index]->written.get() + (address - allocations[index]->begin), 0xff,
               bytes);
+}
+
+bool GlobalMemory::judgeAccess(Warp &warp, Judge &clusterJudge, size_t index,
+                               const GlobalJudge::Access &access) {
+  Allocation &allocation = *allocations[index];
+  if (!allocation.written)
+    return true;
+  if (judge.needsRoom())
+    judge.makeRoom([&](auto visit) {
+      for (auto &other : allocations)
+        visit(other->shadow);
+    });
+  return judge.check(warp, clusterJudge, allocation.shadow, allocation.begin, allocation.bytes,
+                     access);
 }
 
 std::string GlobalMemory::describe(uint64_t address) const {

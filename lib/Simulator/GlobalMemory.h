@@ -4,6 +4,8 @@
 #ifndef BLOCKSPARSE_LIB_SIMULATOR_GLOBALMEMORY_H
 #define BLOCKSPARSE_LIB_SIMULATOR_GLOBALMEMORY_H
 
+#include "GlobalJudge.h"
+
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -24,9 +26,8 @@ public:
     /// 255 for each byte that was written since the allocation, 0 for others; empty where the host
     /// can write without the simulator's knowledge.
     std::unique_ptr<uint8_t[]> written;
-    /// The number of the launch that wrote to a granule last, 0 for none; empty like `written`.
-    std::unique_ptr<uint32_t[]> writers;
-    static constexpr uint64_t granule = 16;
+    /// Is judged where the host cannot write without the simulator's knowledge.
+    Shadow shadow;
     std::unique_ptr<uint8_t[]> storage;
 
     bool contains(uint64_t address, uint64_t size) const {
@@ -44,12 +45,19 @@ public:
   /// Returns the index of the allocation that holds `address`, or -1.
   int64_t find(uint64_t address) const;
   const Allocation &get(size_t index) const { return *allocations[index]; }
+  Allocation &get(size_t index) { return *allocations[index]; }
   size_t size() const { return allocations.size(); }
   /// Marks the bytes as written where the allocation keeps record. Ignores other addresses.
   void markWritten(uint64_t address, uint64_t bytes);
   /// Describes where an address lies: "16 bytes after the end of the allocation of 4096 bytes".
   std::string describe(uint64_t address) const;
   uint64_t allocatedBytes() const { return total; }
+  /// Judges an access of a warp that lies within an allocation. Returns false after it has reported
+  /// a fault.
+  bool judgeAccess(Warp &warp, Judge &clusterJudge, size_t index,
+                   const GlobalJudge::Access &access);
+
+  GlobalJudge judge;
 
 private:
   std::vector<std::unique_ptr<Allocation>> allocations; // by address

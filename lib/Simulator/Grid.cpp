@@ -67,29 +67,54 @@ void Grid::fault(const Warp &warp, const std::string &text) {
             ": " + text;
 }
 
+Grid::CtaIndex Grid::indexOf(uint64_t cluster, unsigned rank) const {
+  CtaIndex index;
+  uint64_t clusterRest = cluster, rankRest = rank;
+  for (int i = 0; i < 3; ++i) {
+    uint32_t across = shape.grid[i] / shape.cluster[i];
+    index.cluster[i] = static_cast<uint32_t>(clusterRest % across);
+    index.cta[i] =
+        index.cluster[i] * shape.cluster[i] + static_cast<uint32_t>(rankRest % shape.cluster[i]);
+    clusterRest /= across;
+    rankRest /= shape.cluster[i];
+  }
+  return index;
+}
+
 std::unique_ptr<Cluster> Grid::makeCluster(uint64_t index) {
   auto cluster = std::make_unique<Cluster>();
-  if (options.checkRaces && sharedBytes())
+  if (options.checkRaces)
     cluster->judge = std::make_unique<Judge>(*this, clusterSize(),
                                              (threadsPerCta() + laneCount - 1) / laneCount);
-  uint64_t across[3];
-  for (int i = 0; i < 3; ++i)
-    across[i] = shape.grid[i] / shape.cluster[i];
-  cluster->id[0] = static_cast<uint32_t>(index % across[0]);
-  cluster->id[1] = static_cast<uint32_t>(index / across[0] % across[1]);
-  cluster->id[2] = static_cast<uint32_t>(index / across[0] / across[1]);
+  cluster->index = static_cast<uint32_t>(index);
   for (unsigned rank = 0; rank < clusterSize(); ++rank) {
-    uint32_t inner[3] = {rank % shape.cluster[0], rank / shape.cluster[0] % shape.cluster[1],
-                         rank / shape.cluster[0] / shape.cluster[1]};
-    uint32_t id[3];
-    for (int i = 0; i < 3; ++i)
-      id[i] = cluster->id[i] * shape.cluster[i] + inner[i];
-    cluster->ctas.push_back(std::make_unique<Cta>(*this, *cluster, rank, id));
+    CtaIndex place = indexOf(index, rank);
+    std::copy(place.cluster, place.cluster + 3, cluster->id);
+    cluster->ctas.push_back(std::make_unique<Cta>(*this, *cluster, rank, place.cta));
   }
   return cluster;
 }
 
+uint64_t Grid::runCta(Cta &cta) {
+  if (!options.counts)
+    return cta.run(warpSlice);
+  Counters before = counters;
+  uint64_t executed = cta.run(warpSlice);
+  // CTAs go round the SMs: the first wave has one for each, and the next ones follow.
+  sms.resize(std::max<size_t>(1, options.rates.multiprocessors));
+  uint64_t number = uint64_t(cta.cluster.index) * clusterSize() + cta.rank;
+  sms[number % sms.size()].add(before, counters, options.rates);
+  return executed;
+}
+
+PredictedTime Grid::predictTime() const {
+  uint64_t l2Bytes =
+      32 * counters.globalSectors + counters.bulkLoadedBytes + counters.bulkStoredBytes;
+  return blocksparse::sim::predictTime(sms, l2Bytes, footprint.getBytes(), options.rates);
+}
+
 bool Grid::run() {
+  memory.judge.begin(options.launch, options.firstUnfinished);
   uint64_t clusters = uint64_t(shape.grid[0]) * shape.grid[1] * shape.grid[2] / clusterSize();
   uint64_t next = 0;
   size_t limit = std::max(1u, options.residentCtas / clusterSize());
@@ -103,7 +128,7 @@ bool Grid::run() {
       for (int pass = 0; pass < passesPerTurn && !faulty; ++pass) {
         uint64_t executed = 0;
         for (auto &cta : cluster.ctas)
-          executed += cta->run(warpSlice);
+          executed += runCta(*cta);
         progress |= executed > 0;
         if (!executed || cluster.hasEnded())
           break;

@@ -7,6 +7,7 @@
 #include "Counters.h"
 #include "Cta.h"
 #include "GlobalMemory.h"
+#include "TimeModel.h"
 
 #include <algorithm>
 
@@ -27,13 +28,15 @@ struct ExecutionOptions {
   unsigned residentCtas = 132;
   /// Report reads of memory that nothing wrote.
   bool checkUnwritten = true;
-  /// Judge the order of accesses to shared memory.
+  /// Judge the order of accesses to memory.
   bool checkRaces = true;
   /// Count bytes and bank conflicts beside instructions.
   bool counts = false;
+  /// The speeds of the chip, of which the time of the launch is predicted.
+  Rates rates = h200Rates;
   /// The number of this launch, from 1 on.
   uint32_t launch = 1;
-  /// Until `griddepcontrol.wait`, what launches from this number on have written is not visible; 0
+  /// Until `griddepcontrol.wait`, launches from this number on may still run; 0
   /// for a launch that starts after the one before it has ended.
   uint32_t firstUnfinished = 0;
 };
@@ -70,21 +73,35 @@ public:
   /// Returns "line N 'opcode'" for the instruction at an index.
   std::string describeInstruction(uint32_t position) const;
 
+  struct CtaIndex {
+    uint32_t cluster[3], cta[3];
+  };
+  /// Returns the index of a cluster, and of its CTA of a rank, in the launch grid.
+  CtaIndex indexOf(uint64_t cluster, unsigned rank) const;
+
   const Kernel &kernel;
   GlobalMemory &memory;
   const LaunchShape shape;
   const ExecutionOptions options;
   const uint64_t seed;
   Counters counters;
+  /// Is empty where only instructions are counted, as is the work of each SM.
+  Footprint footprint;
   /// The parameter buffer, aligned to 64 bytes, which generic addresses reach too.
   uint8_t *parameters = nullptr;
 
+  /// Predicts the time of the launch from what was counted.
+  PredictedTime predictTime() const;
+
 private:
+  /// Lets a CTA run for a turn, and adds what it did to the work of its SM.
+  uint64_t runCta(Cta &cta);
   std::unique_ptr<Cluster> makeCluster(uint64_t index);
   void reportDeadlock(const std::vector<std::unique_ptr<Cluster>> &resident);
   std::string describeWait(const Warp &warp, const LaneGroup &group) const;
 
   std::vector<uint8_t> parameterStorage;
+  std::vector<BusyTimes> sms;
   uint64_t state;
   bool faulty = false;
   std::string message;

@@ -10,14 +10,12 @@
 using namespace blocksparse::sim;
 
 static constexpr unsigned queueCount = static_cast<unsigned>(Queue::count);
-/// Events are thinned out when there are more than this.
-static constexpr size_t maxEvents = size_t(1) << 21;
 
 Judge::Judge(const Grid &grid, unsigned ctas, unsigned warpsPerCta)
     : grid(grid), warpsPerCta(warpsPerCta), warpCount(ctas * warpsPerCta),
       nextAgent(warpCount * (1 + queueCount)), known(warpCount), accessed(warpCount),
-      queues(warpCount * queueCount), words(ctas), events(1), sets(1) {
-  for (std::vector<Word> &ofCta : words)
+      queues(warpCount * queueCount), words(ctas), gridAgent(nextAgent++) {
+  for (std::vector<AccessedWord> &ofCta : words)
     ofCta.resize((grid.sharedBytes() + 3) / 4);
   for (unsigned warp = 0; warp < warpCount; ++warp)
     known[warp].happened.raise(warp, 1);
@@ -52,79 +50,63 @@ uint32_t Judge::record(const Warp &warp, const Actor &actor, bool isPartial, boo
   uint32_t position = static_cast<uint32_t>(warp.current - grid.kernel.ops.data());
   if (actor.agent >= lastEvent.size())
     lastEvent.resize(actor.agent + 1);
-  const Event &last = events[lastEvent[actor.agent]];
-  if (lastEvent[actor.agent] && last.time == actor.time && last.position == position &&
+  uint32_t &number = lastEvent[actor.agent];
+  const Event &last = history[number];
+  if (number && last.time == actor.time && last.position == position &&
       last.isPartial == isPartial && last.writes == writes)
-    return lastEvent[actor.agent];
-  events.push_back({actor.agent, actor.time, position, static_cast<uint16_t>(warp.cta.rank),
-                    static_cast<uint16_t>(warp.index), actor.isAsync, isPartial, writes});
-  return lastEvent[actor.agent] = static_cast<uint32_t>(events.size() - 1);
+    return number;
+  return number =
+             history.add({actor.agent, actor.time, position, static_cast<uint16_t>(warp.cta.rank),
+                          static_cast<uint16_t>(warp.index), actor.isAsync, isPartial, writes});
 }
 
-/// Returns the reads with one more; it takes the place of an earlier one of its agent.
-uint32_t Judge::extend(uint32_t reads, uint32_t event) {
-  if (!reads || reads == event)
-    return event;
-  auto [place, isNew] = extended.try_emplace(uint64_t(reads) << 32 | event, 0);
-  if (!isNew)
-    return place->second;
-  std::vector<uint32_t> members;
-  if (reads & setBit)
-    members = sets[reads & ~setBit];
-  else
-    members = {reads};
-  std::erase_if(members,
-                [&](uint32_t other) { return events[other].agent == events[event].agent; });
-  members.push_back(event);
-  if (members.size() == 1)
-    return place->second = event;
-  sets.push_back(std::move(members));
-  return place->second = static_cast<uint32_t>(sets.size() - 1) | setBit;
-}
-
-/// Removes the events that no word refers to.
-void Judge::compact() {
-  std::vector<Event> kept(1);
-  std::vector<std::vector<uint32_t>> keptSets(1);
-  std::unordered_map<uint32_t, uint32_t> moved;
-  auto keep = [&](uint32_t event) {
-    if (!event)
-      return event;
-    auto [place, isNew] = moved.try_emplace(event, static_cast<uint32_t>(kept.size()));
-    if (isNew)
-      kept.push_back(events[event]);
-    return place->second;
-  };
-  for (std::vector<Word> &ofCta : words)
-    for (Word &word : ofCta) {
-      word.write = keep(word.write);
-      if (!(word.reads & setBit)) {
-        word.reads = keep(word.reads);
-        continue;
-      }
-      auto [place, isNew] =
-          moved.try_emplace(word.reads, static_cast<uint32_t>(keptSets.size()) | setBit);
-      if (isNew) {
-        keptSets.emplace_back();
-        for (uint32_t event : sets[word.reads & ~setBit])
-          keptSets.back().push_back(keep(event));
-      }
-      word.reads = place->second;
-    }
-  events = std::move(kept);
-  sets = std::move(keptSets);
-  extended.clear();
-  lastEvent.clear();
+uint32_t &Judge::lastGlobalEvent(unsigned agent, uint32_t epoch) {
+  if (epoch != globalEpoch)
+    lastGlobal.clear();
+  globalEpoch = epoch;
+  if (agent >= lastGlobal.size())
+    lastGlobal.resize(agent + 1);
+  return lastGlobal[agent];
 }
 
 //===----------------------------------------------------------------------===//
 // Accesses
 //===----------------------------------------------------------------------===//
 
+bool Judge::knows(const Warp &warp, unsigned agent, uint32_t time, Seen seen) const {
+  const Knowledge &knowledge = known[agentOf(warp)];
+  const VectorClock &clock = seen == Seen::Generic ? knowledge.happened
+                             : seen == Seen::Async ? knowledge.fenced
+                                                   : knowledge.fencedGlobal;
+  return clock.get(agent) >= time;
+}
+
 bool Judge::isOrdered(const Warp &warp, const Event &before, bool isAsync) const {
-  const Knowledge &knows = known[agentOf(warp)];
   bool crosses = isAsync && !before.isAsync && before.writes;
-  return (crosses ? knows.fenced : knows.happened).get(before.agent) >= before.time;
+  return knows(warp, before.agent, before.time, crosses ? Seen::Async : Seen::Generic);
+}
+
+std::string Judge::missingOrder(const Warp &warp, unsigned agent, uint32_t time) const {
+  if (knows(warp, agent, time, Seen::Generic))
+    return "fence.proxy.async";
+  if (agent < warpCount)
+    return "a barrier";
+  if (agent >= warpCount * (1 + queueCount))
+    return "a wait for the mbarrier of the bulk copy";
+  Queue queue = static_cast<Queue>((agent - warpCount) % queueCount);
+  std::string wanted;
+  switch (queue) {
+  case Queue::Copies:
+    wanted = "cp.async.wait_group";
+    break;
+  case Queue::BulkStores:
+  case Queue::BulkWrites:
+    wanted = "cp.async.bulk.wait_group";
+    break;
+  default:
+    wanted = "wgmma.wait_group";
+  }
+  return agent == agentOf(warp, queue) ? wanted : wanted + " there and a barrier";
 }
 
 void Judge::report(Warp &warp, uint64_t offset, const Event &before, bool isAsync, bool writes) {
@@ -135,110 +117,51 @@ void Judge::report(Warp &warp, uint64_t offset, const Event &before, bool isAsyn
     earlier += " of the CTA of rank " + std::to_string(before.rank);
   std::string later = std::string(writes ? "this write" : "this read") + " at shared address " +
                       hexadecimal(offset + sharedBase);
-  std::string wanted;
-  if (known[agentOf(warp)].happened.get(before.agent) >= before.time)
-    wanted = "fence.proxy.async";
-  else if (before.agent < warpCount)
-    wanted = "a barrier";
-  else if (before.agent >= warpCount * (1 + queueCount))
-    wanted = "a wait for the mbarrier of the bulk copy";
-  else
-    switch (static_cast<Queue>((before.agent - warpCount) % queueCount)) {
-    case Queue::Copies:
-      wanted = "cp.async.wait_group";
-      break;
-    case Queue::BulkStores:
-      wanted = "cp.async.bulk.wait_group";
-      break;
-    default:
-      wanted = "wgmma.wait_group";
-    }
-  if (before.agent >= warpCount && before.agent < warpCount * (1 + queueCount) &&
-      before.agent != agentOf(warp, static_cast<Queue>((before.agent - warpCount) % queueCount)))
-    wanted += " there and a barrier";
-  warp.fault("expects " + wanted + " between " + earlier + " and " + later +
-             (isAsync ? " by the async proxy" : "") + ", but got none");
+  warp.fault("expects " + missingOrder(warp, before.agent, before.time) + " between " + earlier +
+             " and " + later + (isAsync ? " by the async proxy" : "") + ", but got none");
 }
 
-bool Judge::checkReads(Warp &warp, uint64_t offset, uint32_t reads, const Actor &actor,
-                       bool isPartial) {
-  const uint32_t *first = &reads, *last = first + 1;
-  if (reads & setBit) {
-    first = sets[reads & ~setBit].data();
-    last = first + sets[reads & ~setBit].size();
+bool Judge::check(Warp &warp, unsigned rank, uint64_t offset, uint64_t bytes, const Actor &actor,
+                  bool writes) {
+  if (paused)
+    return true;
+  if (history.isFull()) {
+    history.compact([&](auto visit) {
+      for (std::vector<AccessedWord> &ofCta : words)
+        for (AccessedWord &word : ofCta)
+          visit(word);
+    });
+    lastEvent.clear();
   }
-  for (; first != last; ++first) {
-    const Event &event = events[*first];
-    if (isOrdered(warp, event, actor.isAsync) || (isPartial && event.isPartial))
-      continue;
-    report(warp, offset, event, actor.isAsync, /*writes=*/true);
-    return false;
-  }
-  return true;
+  bool isPartial = bytes < 4;
+  if (actor.agent < warpCount)
+    accessed[actor.agent] |= warp.active;
+  uint32_t event = record(warp, actor, isPartial, writes);
+  AccessedWord *word = words[rank].data() + offset / 4;
+  AccessedWord *end = words[rank].data() + (offset + bytes + 3) / 4;
+  auto ordered = [&](const Event &before) {
+    return isOrdered(warp, before, actor.isAsync) || (isPartial && before.isPartial);
+  };
+  // A read takes the place of an earlier one of its agent.
+  auto prune = [&](std::vector<uint32_t> &members, uint32_t added) {
+    std::erase_if(members,
+                  [&](uint32_t other) { return history[other].agent == history[added].agent; });
+  };
+  const Event *before = writes ? history.write(word, end, event, ordered)
+                               : history.read(word, end, event, ordered, prune);
+  if (!before)
+    return true;
+  report(warp, 4 * static_cast<uint64_t>(word - words[rank].data()), *before, actor.isAsync,
+         writes);
+  return false;
 }
 
 bool Judge::read(Warp &warp, unsigned rank, uint64_t offset, uint64_t bytes, const Actor &actor) {
-  if (paused)
-    return true;
-  if (events.size() + sets.size() > maxEvents)
-    compact();
-  bool isPartial = bytes < 4;
-  if (actor.agent < warpCount)
-    accessed[actor.agent] |= warp.active;
-  uint32_t event = record(warp, actor, isPartial, /*writes=*/false);
-  uint32_t ordered = 0, from = 0, to = event;
-  Word *word = words[rank].data() + offset / 4;
-  Word *end = words[rank].data() + (offset + bytes + 3) / 4;
-  for (; word != end; ++word) {
-    if (word->write != ordered) {
-      const Event &before = events[word->write];
-      if (!isOrdered(warp, before, actor.isAsync) && !(isPartial && before.isPartial)) {
-        report(warp, 4 * static_cast<uint64_t>(word - words[rank].data()), before, actor.isAsync,
-               /*writes=*/false);
-        return false;
-      }
-      ordered = word->write;
-    }
-    if (word->reads != from) {
-      from = word->reads;
-      to = extend(from, event);
-    }
-    word->reads = to;
-  }
-  return true;
+  return check(warp, rank, offset, bytes, actor, /*writes=*/false);
 }
 
 bool Judge::write(Warp &warp, unsigned rank, uint64_t offset, uint64_t bytes, const Actor &actor) {
-  if (paused)
-    return true;
-  if (events.size() + sets.size() > maxEvents)
-    compact();
-  bool isPartial = bytes < 4;
-  if (actor.agent < warpCount)
-    accessed[actor.agent] |= warp.active;
-  uint32_t event = record(warp, actor, isPartial, /*writes=*/true);
-  uint32_t ordered = 0, orderedReads = 0;
-  Word *word = words[rank].data() + offset / 4;
-  Word *end = words[rank].data() + (offset + bytes + 3) / 4;
-  for (; word != end; ++word) {
-    uint64_t at = 4 * static_cast<uint64_t>(word - words[rank].data());
-    if (word->write != ordered) {
-      const Event &before = events[word->write];
-      if (!isOrdered(warp, before, actor.isAsync) && !(isPartial && before.isPartial)) {
-        report(warp, at, before, actor.isAsync, /*writes=*/true);
-        return false;
-      }
-      ordered = word->write;
-    }
-    if (word->reads != orderedReads) {
-      if (!checkReads(warp, at, word->reads, actor, isPartial))
-        return false;
-      orderedReads = word->reads;
-    }
-    word->write = event;
-    word->reads = 0;
-  }
-  return true;
+  return check(warp, rank, offset, bytes, actor, /*writes=*/true);
 }
 
 //===----------------------------------------------------------------------===//
@@ -262,10 +185,13 @@ void Judge::acquire(const Warp &warp, const BarrierKnowledge &barrier) {
   known[agentOf(warp)].join(barrier.completed);
 }
 
-void Judge::fenceProxies(const Warp &warp) {
+void Judge::fenceProxies(const Warp &warp, bool shared, bool global) {
   unsigned agent = agentOf(warp);
   Knowledge &knows = known[agent];
-  knows.fenced.join(knows.happened);
+  if (shared)
+    knows.fenced.join(knows.happened);
+  if (global)
+    knows.fencedGlobal.join(knows.happened);
   knows.happened.raise(agent, knows.happened.get(agent) + 1);
 }
 
@@ -287,6 +213,57 @@ void Judge::finish(const Warp &warp, Queue queue, uint32_t pending) {
     return;
   state.finished = std::max(state.finished, state.committed - pending);
   known[agentOf(warp)].happened.raise(agentOf(warp, queue), state.finished);
+}
+
+void Judge::waitForGrids(const Warp &warp) { known[agentOf(warp)].happened.raise(gridAgent, 1); }
+
+bool Judge::knowsGrids(const Warp &warp) const { return knows(warp, gridAgent, 1, Seen::Generic); }
+
+//===----------------------------------------------------------------------===//
+// Order through global memory
+//===----------------------------------------------------------------------===//
+
+void Judge::exportKnowledge(const Warp &warp, RemoteClock &clock) const {
+  const Knowledge &knowledge = known[agentOf(warp)];
+  clock.join(knowledge.remote);
+  ClusterName own{grid.options.launch, warp.cta.cluster.index};
+  for (unsigned agent = 0; agent < knowledge.happened.size(); ++agent)
+    clock.raise(own, agent, knowledge.happened.get(agent));
+}
+
+void Judge::acquireRemote(const Warp &warp, const RemoteClock &variable, bool atOnce) {
+  if (!atOnce) {
+    if (!variable.getTimes().empty())
+      fencedClocks[agentOf(warp)].acquired.join(variable);
+    return;
+  }
+  Knowledge &knowledge = known[agentOf(warp)];
+  ClusterName own{grid.options.launch, warp.cta.cluster.index};
+  for (const auto &[name, time] : variable.getTimes())
+    if (name.first == own)
+      knowledge.happened.raise(name.second, time);
+    else
+      knowledge.remote.raise(name.first, name.second, time);
+}
+
+void Judge::releaseRemote(const Warp &warp, RemoteClock &variable, bool allOfNow) {
+  unsigned agent = agentOf(warp);
+  if (allOfNow) {
+    exportKnowledge(warp, variable);
+    known[agent].happened.raise(agent, known[agent].happened.get(agent) + 1);
+  } else if (auto found = fencedClocks.find(agent); found != fencedClocks.end()) {
+    variable.join(found->second.released);
+  }
+}
+
+void Judge::fenceRemote(const Warp &warp) {
+  unsigned agent = agentOf(warp);
+  FencedClocks &clocks = fencedClocks[agent];
+  acquireRemote(warp, clocks.acquired, /*atOnce=*/true);
+  clocks.acquired.clear();
+  clocks.released.clear();
+  exportKnowledge(warp, clocks.released);
+  known[agent].happened.raise(agent, known[agent].happened.get(agent) + 1);
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,21 +1,23 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The happens-before model of a cluster's shared memory. Docs: docs/Developer/Simulator.md.
+// The happens-before model of a cluster: what each warp knows to have happened, and the accesses of
+// shared memory. GlobalJudge has those of global memory. Docs: docs/Developer/Simulator.md.
 //
 // Agents are what performs operations one after another: a warp; the `cp.async`, the bulk stores
-// and the `wgmma` of a warp, whose times are numbers of commit groups; and an mbarrier, whose times
-// are numbers of phases and which stands for the bulk loads that complete it. Two accesses of the
+// (as readers of shared and as writers of global memory) and the `wgmma` of a warp, whose times are
+// numbers of commit groups; an mbarrier, whose times are numbers of phases and which stands for the
+// bulk loads that complete it; and the launches before this one, all at time 1. Two accesses of the
 // same word, one of which writes, must be ordered by barriers, mbarriers and waits.
 
 #ifndef BLOCKSPARSE_LIB_SIMULATOR_JUDGE_H
 #define BLOCKSPARSE_LIB_SIMULATOR_JUDGE_H
 
+#include "AccessHistory.h"
 #include "Knowledge.h"
 
 #include <map>
 #include <string>
-#include <unordered_map>
 
 namespace blocksparse::sim {
 
@@ -24,7 +26,11 @@ class Grid;
 class Warp;
 
 /// A warp has these queues of asynchronous operations.
-enum class Queue : unsigned { Copies, BulkStores, Products, count };
+enum class Queue : unsigned { Copies, BulkStores, BulkWrites, Products, count };
+
+/// An operation is seen by the proxy in which it was made, and by the async proxy after a proxy
+/// fence.
+enum class Seen : uint8_t { Generic, Async, GlobalAsync };
 
 class Judge {
 public:
@@ -55,8 +61,8 @@ public:
   /// Makes the accesses of each lane happen before what other lanes do: all lanes of the warp have
   /// met at an instruction that needs them together.
   void meet(const Warp &warp) { accessed[agentOf(warp)] = 0; }
-  /// Performs `fence.proxy.async`.
-  void fenceProxies(const Warp &warp);
+  /// Performs `fence.proxy.async` for shared memory, for global memory or for both.
+  void fenceProxies(const Warp &warp, bool shared, bool global);
 
   /// commit ends the open group of a queue; finish records that all but `pending` groups are done.
   void commit(const Warp &warp, Queue queue);
@@ -73,22 +79,41 @@ public:
   /// Makes the warp know that the last phase has completed. Reports a phase that it skipped.
   bool passBarrier(Warp &warp, unsigned rank, uint64_t offset);
 
+  /// Returns whether the warp knows that an agent's time has happened, and that it is seen.
+  bool knows(const Warp &warp, unsigned agent, uint32_t time, Seen seen) const;
+  /// Returns what would order an operation of an agent of this cluster before what the warp does.
+  std::string missingOrder(const Warp &warp, unsigned agent, uint32_t time) const;
+
+  /// Performs `griddepcontrol.wait`, and returns whether the warp knows of one.
+  void waitForGrids(const Warp &warp);
+  bool knowsGrids(const Warp &warp) const;
+
+  /// Returns whether the warp knows of an agent's time in another cluster.
+  bool knowsRemote(const Warp &warp, ClusterName cluster, unsigned agent, uint32_t time) const {
+    return known[agentOf(warp)].remote.get(cluster, agent) >= time;
+  }
+  /// Takes what was released to a variable of global memory, at once or at the warp's next fence.
+  void acquireRemote(const Warp &warp, const RemoteClock &variable, bool atOnce);
+  /// Adds to a variable what the warp knows now, or what it knew at its last fence.
+  void releaseRemote(const Warp &warp, RemoteClock &variable, bool allOfNow);
+  /// Performs a fence at the scope of the GPU.
+  void fenceRemote(const Warp &warp);
+
+  /// Returns where the number of an agent's last event in global memory is kept, 0 at first in each
+  /// epoch.
+  uint32_t &lastGlobalEvent(unsigned agent, uint32_t epoch);
+
   /// While paused, accesses are neither checked nor recorded: an asynchronous operation, which was
   /// judged when it began, is being performed.
   bool paused = false;
 
 private:
   struct Event {
-    unsigned agent;
-    uint32_t time;
-    uint32_t position; // of the instruction
-    uint16_t rank, warp;
-    bool isAsync, isPartial, writes;
-  };
-  /// Holds the last write of a word and the reads since then. An event is named by its index; a
-  /// number with the top bit names a set of events.
-  struct Word {
-    uint32_t write = 0, reads = 0;
+    unsigned agent = 0;
+    uint32_t time = 0;
+    uint32_t position = 0; // of the instruction
+    uint16_t rank = 0, warp = 0;
+    bool isAsync = false, isPartial = false, writes = false;
   };
   struct Barrier {
     BarrierKnowledge knowledge;
@@ -96,17 +121,16 @@ private:
     uint32_t phases = 0; // that completed
     Event initialised{};
   };
-  static constexpr uint32_t setBit = 1u << 31;
 
   unsigned agentOf(const Warp &warp) const;
   unsigned agentOf(const Warp &warp, Queue queue) const;
   Barrier &barrierAt(unsigned rank, uint64_t offset);
   uint32_t record(const Warp &warp, const Actor &actor, bool isPartial, bool writes);
-  uint32_t extend(uint32_t reads, uint32_t event);
+  bool check(Warp &warp, unsigned rank, uint64_t offset, uint64_t bytes, const Actor &actor,
+             bool writes);
   bool isOrdered(const Warp &warp, const Event &before, bool isAsync) const;
-  bool checkReads(Warp &warp, uint64_t offset, uint32_t reads, const Actor &actor, bool isPartial);
   void report(Warp &warp, uint64_t offset, const Event &before, bool isAsync, bool writes);
-  void compact();
+  void exportKnowledge(const Warp &warp, RemoteClock &clock) const;
 
   const Grid &grid;
   const unsigned warpsPerCta, warpCount;
@@ -117,11 +141,17 @@ private:
     uint32_t committed = 0, finished = 0;
   };
   std::vector<QueueState> queues;
-  std::vector<std::vector<Word>> words; // of each CTA
-  std::vector<Event> events;
-  std::vector<uint32_t> lastEvent; // of each agent
-  std::vector<std::vector<uint32_t>> sets;
-  std::unordered_map<uint64_t, uint32_t> extended;
+  std::vector<std::vector<AccessedWord>> words; // of each CTA
+  AccessHistory<Event> history;
+  std::vector<uint32_t> lastEvent;  // of each agent
+  std::vector<uint32_t> lastGlobal; // of each agent, in `globalEpoch`
+  uint32_t globalEpoch = 0;
+  unsigned gridAgent; // the launches before
+  /// Holds what a warp released by its last fence, and acquires by its next one.
+  struct FencedClocks {
+    RemoteClock released, acquired;
+  };
+  std::map<unsigned, FencedClocks> fencedClocks; // of a warp
   std::map<uint64_t, Barrier> barriers;
   /// The phases of mbarriers that each warp passed last.
   std::map<std::pair<unsigned, unsigned>, uint32_t> passed;

@@ -7,7 +7,10 @@
 #define BLOCKSPARSE_LIB_SIMULATOR_KNOWLEDGE_H
 
 #include <algorithm>
+#include <compare>
 #include <cstdint>
+#include <map>
+#include <utility>
 #include <vector>
 
 namespace blocksparse::sim {
@@ -22,6 +25,7 @@ public:
       times.resize(agent + 1);
     times[agent] = std::max(times[agent], time);
   }
+  unsigned size() const { return static_cast<unsigned>(times.size()); }
   void lower(unsigned agent, uint32_t time) { times[agent] = std::min(times[agent], time); }
   void join(const VectorClock &other) {
     if (times.size() < other.times.size())
@@ -34,14 +38,46 @@ private:
   std::vector<uint32_t> times;
 };
 
+/// Names a cluster of a launch.
+struct ClusterName {
+  uint32_t launch = 0, cluster = 0;
+  auto operator<=>(const ClusterName &) const = default;
+};
+
+/// Holds, for agents of any cluster, the times that are known through global memory.
+class RemoteClock {
+public:
+  uint32_t get(ClusterName cluster, unsigned agent) const {
+    auto found = times.find({cluster, agent});
+    return found == times.end() ? 0 : found->second;
+  }
+  void raise(ClusterName cluster, unsigned agent, uint32_t time) {
+    uint32_t &known = times[{cluster, agent}];
+    known = std::max(known, time);
+  }
+  void join(const RemoteClock &other) {
+    for (const auto &[name, time] : other.times)
+      raise(name.first, name.second, time);
+  }
+  void clear() { times.clear(); }
+  const auto &getTimes() const { return times; }
+
+private:
+  std::map<std::pair<ClusterName, unsigned>, uint32_t> times;
+};
+
 /// Holds what a warp knows, or what a barrier passes on: the operations that have happened, and
-/// those of the generic proxy that a proxy fence has since made visible to the async proxy.
+/// those of the generic proxy that a proxy fence has since made visible to the async proxy, in
+/// shared and in global memory; and what has happened in other clusters.
 struct Knowledge {
-  VectorClock happened, fenced;
+  VectorClock happened, fenced, fencedGlobal;
+  RemoteClock remote;
 
   void join(const Knowledge &other) {
     happened.join(other.happened);
     fenced.join(other.fenced);
+    fencedGlobal.join(other.fencedGlobal);
+    remote.join(other.remote);
   }
 };
 

@@ -124,30 +124,11 @@ unsigned registerBits(const Operand &operand, unsigned memoryBits) {
 bool decodeAccess(Decoder &decoder, bool isLoad) {
   Op &op = decoder.op;
   op.opClass = OpClass::Memory;
-  // Orders and cache hints change nothing here: each access is performed at once, in order.
-  for (std::string_view hint : {"volatile",
-                                "relaxed",
-                                "acquire",
-                                "release",
-                                "weak",
-                                "cta",
-                                "cluster",
-                                "gpu",
-                                "sys",
-                                "nc",
-                                "ca",
-                                "cg",
-                                "cs",
-                                "lu",
-                                "cv",
-                                "wb",
-                                "wt",
-                                "L1::no_allocate",
-                                "L1::evict_last",
-                                "L1::evict_first",
-                                "L2::128B",
-                                "L2::256B",
-                                "L2::64B"})
+  op.order = takeOrder(decoder);
+  // Cache hints change nothing here: each access is performed at once, in order.
+  for (std::string_view hint :
+       {"weak", "nc", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "L1::no_allocate", "L1::evict_last",
+        "L1::evict_first", "L2::128B", "L2::256B", "L2::64B"})
     decoder.take(hint);
   op.aux[auxSpace] = static_cast<uint32_t>(takeSpace(decoder));
   op.aux[auxElements] = decoder.take("v2") ? 2 : decoder.take("v4") ? 4 : 1;

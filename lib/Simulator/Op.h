@@ -47,6 +47,10 @@ struct Op {
   uint32_t aux[6] = {0, 0, 0, 0, 0, 0};
   Flow flow = Flow::Plain;
   OpClass opClass = OpClass::Other;
+  /// Strong accesses of memory do not race with each other; those at the scope of the GPU or of the
+  /// system pass on what has happened (PTX ISA, "Memory Consistency Model").
+  enum : uint8_t { weak = 0, isStrong = 1, isOfGpu = 2, acquires = 4, releases = 8 };
+  uint8_t order = weak;
   bool guardNegated = false;
   /// Executes only when every lane named by `memberMask` (noSlot: all lanes that have not ended)
   /// is at this instruction.

@@ -69,6 +69,22 @@ func.func @p(%s: tensor<64x640xf16, #layout>) -> tensor<64x640xf16, #layout> {
   return %y : tensor<64x640xf16, #layout>
 }
 """),
+    "workers": Program("p_matmul_wgmma", "cuda:sm_90a,workers=2", """
+func.func @p(%a: tensor<128x64xf16>, %b: tensor<64x256xf16>) -> tensor<128x256xf16> {
+  %0 = blocksparse.matmul %a, %b {schedule = #blocksparse.schedule<cuda.wgmma, tile = 128x128, stages = 4>}
+      : (tensor<128x64xf16>, tensor<64x256xf16>) -> tensor<128x256xf16>
+  return %0 : tensor<128x256xf16>
+}
+"""),
+    # The softmax starts while the product before it runs.
+    "early": Program("p_softmax_rows", "cuda:sm_90a", """
+#layout = #blocksparse.layout<16x16, grid 16x4, dense>
+func.func @p(%a: tensor<256x32xf16>, %b: tensor<32x64xf16>) -> tensor<256x64xf16, #layout> {
+  %s = blocksparse.sdd %a, %b : (tensor<256x32xf16>, tensor<32x64xf16>) -> tensor<256x64xf16, #layout>
+  %y = blocksparse.softmax %s : (tensor<256x64xf16, #layout>) -> tensor<256x64xf16, #layout>
+  return %y : tensor<256x64xf16, #layout>
+}
+"""),
 }
 
 INIT = r"^\s*mbarrier\.init[^\n]*\n"
@@ -82,6 +98,7 @@ PARITY = r"(mbarrier\.try_wait\.parity[^;]*\]), (%r\d+), 10000000;"
 WAIT = r"mbarrier\.try_wait\.parity\S*\s+(\w+|%p\d+), [^;]*;"
 STORE_WAIT = r"cp\.async\.bulk\.wait_group\s[^;]*;"
 STORE_READ = r"cp\.async\.bulk\.wait_group\.read[^;]*;"
+CTA = r"mov\.u32\s+(%r\d+), %ctaid\.x;"
 LOAD = r"cp\.async\.bulk\.(?:tensor\.\dd\.)?shared::cluster[^;]*;"
 
 MORE = r"{.reg .b32 Q; add.s32 Q, \2, 1; \1Q;}"
@@ -97,6 +114,7 @@ INVISIBLE = r"expects fence\.mbarrier_init or fence\.proxy\.async between the in
 UNKNOWN = "expects a barrier between the initialisation of the mbarrier"
 CROSSING = r"expects fence\.proxy\.async between the write of line \d+ 'st"
 COPY = r"expects cp\.async\.wait_group( there and a barrier)? between the write of line \d+ 'cp\.async"
+GLOBAL = r"expects a release and an acquire at the scope of the GPU between the write of line \d+ '"
 RACE = r"expects a barrier between the (read|write) of line \d+"
 
 
@@ -197,4 +215,17 @@ FAULTS = [
           "expects (a read of written memory|a barrier between the write)", nth=1),
     Fault("softmax", "a store beyond the result", r"st\.global\.(\S+)\s+\[(%rd\d+)(\+\d+)?\]",
           r"st.global.\1 [\2+1048576]", "expects an access within an allocation"),
+    # Accesses of global memory by several CTAs or launches.
+    Fault("workers", "two CTAs store the same tile by TMA", CTA, r"mov.u32 \1, 0;",
+          GLOBAL + r"cp\.async\.bulk.* and this write at global address .* by the async proxy",
+          every=True),
+    Fault("early", "two CTAs store the same rows", CTA, r"mov.u32 \1, 0;",
+          GLOBAL + r"st\.global.* and this (read|write) at global address"),
+    Fault("early", "no wait for the launch before", r"griddepcontrol\.wait;", "",
+          r"expects griddepcontrol\.wait before this read at global address \w+, which the launch "
+          "1 before this one has written"),
+    Fault("early", "the wait is in one warp alone", r"griddepcontrol\.wait;",
+          "{.reg .pred Q; .reg .b32 R; mov.u32 R, %tid.x; setp.lt.u32 Q, R, 32; "
+          "@Q griddepcontrol.wait;}",
+          r"warp [1-9].*: expects griddepcontrol\.wait before this read at global address"),
 ]

@@ -47,6 +47,11 @@ public:
     memory.markWritten(in, input.size() * sizeof(T));
     out = memory.allocate(outputBytes, GlobalMemory::Kind::Device);
     std::memset(reinterpret_cast<void *>(out), 0, outputBytes);
+    return launch();
+  }
+
+  /// Executes the kernel once more, with the memory of the run before.
+  bool launch() {
     std::vector<uint8_t> parameters(192);
     std::memcpy(parameters.data(), &in, 8);
     std::memcpy(parameters.data() + 8, &out, 8);
@@ -56,6 +61,7 @@ public:
     Grid grid(*kernel, memory, shape, parameters, options);
     bool good = grid.run();
     error = grid.getFault();
+    time = grid.predictTime();
     return good;
   }
 
@@ -69,6 +75,7 @@ public:
   std::string text, error;
   LaunchShape shape;
   ExecutionOptions options;
+  PredictedTime time;
   TensorMap map;
   bool mapsOutput = false;
 

@@ -1,0 +1,174 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The history knows which events accessed each word of a memory last: its last write and the reads
+// since then. What orders two events is the caller's matter.
+
+#ifndef BLOCKSPARSE_LIB_SIMULATOR_ACCESSHISTORY_H
+#define BLOCKSPARSE_LIB_SIMULATOR_ACCESSHISTORY_H
+
+#include <algorithm>
+#include <cstdint>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace blocksparse::sim {
+
+/// Holds the last write of a word and the reads since then. An event is named by its number; a
+/// number with the top bit names a set of events; 0 is none.
+struct AccessedWord {
+  uint32_t write = 0, reads = 0;
+};
+
+template <typename Event>
+class AccessHistory {
+public:
+  AccessHistory() : events(1), sets(1) {}
+
+  /// Returns the number of a new event.
+  uint32_t add(const Event &event) {
+    events.push_back(event);
+    return static_cast<uint32_t>(events.size() - 1);
+  }
+  const Event &operator[](uint32_t number) const { return events[number]; }
+
+  /// Removes every event. The caller clears every word.
+  void clear() {
+    events.assign(1, Event());
+    sets.assign(1, {});
+    extended.clear();
+    ++epoch;
+  }
+
+  /// Adds `event` to the reads of the words from `first` to `last`. Returns the write that
+  /// `isOrdered(event)` refuses, and in `first` the word of that; nullptr if there is none.
+  /// `prune(members, event)` removes the reads that the new one makes superfluous.
+  template <typename IsOrdered, typename Prune>
+  const Event *read(AccessedWord *&first, AccessedWord *last, uint32_t event, IsOrdered isOrdered,
+                    Prune prune) {
+    uint32_t ordered = 0, from = 0, to = event;
+    for (; first != last; ++first) {
+      if (first->write != ordered) {
+        if (!isOrdered(events[first->write]))
+          return &events[first->write];
+        ordered = first->write;
+      }
+      if (first->reads != from) {
+        from = first->reads;
+        to = extend(from, event, prune);
+      }
+      first->reads = to;
+    }
+    return nullptr;
+  }
+
+  /// Makes `event` the last write of the words, and returns the access that `isOrdered` refuses.
+  template <typename IsOrdered>
+  const Event *write(AccessedWord *&first, AccessedWord *last, uint32_t event,
+                     IsOrdered isOrdered) {
+    uint32_t ordered = 0, orderedReads = 0;
+    for (; first != last; ++first) {
+      if (first->write != ordered) {
+        if (!isOrdered(events[first->write]))
+          return &events[first->write];
+        ordered = first->write;
+      }
+      if (first->reads != orderedReads) {
+        orderedReads = first->reads;
+        const uint32_t *member = &orderedReads, *end = member + 1;
+        if (orderedReads & setBit) {
+          const std::vector<uint32_t> &members = sets[orderedReads & ~setBit];
+          member = members.data();
+          end = member + members.size();
+        }
+        for (; member != end; ++member)
+          if (!isOrdered(events[*member]))
+            return &events[*member];
+      }
+      first->write = event;
+      first->reads = 0;
+    }
+    return nullptr;
+  }
+
+  bool isFull() const { return events.size() + sets.size() > limit; }
+
+  /// Removes the events that no word refers to. `forEachWord(visit)` calls visit(word) for all.
+  template <typename ForEachWord>
+  void compact(ForEachWord forEachWord) {
+    std::vector<Event> kept(1);
+    std::vector<std::vector<uint32_t>> keptSets(1);
+    std::unordered_map<uint32_t, uint32_t> moved;
+    auto keep = [&](uint32_t event) {
+      if (!event)
+        return event;
+      auto [place, isNew] = moved.try_emplace(event, static_cast<uint32_t>(kept.size()));
+      if (isNew)
+        kept.push_back(events[event]);
+      return place->second;
+    };
+    forEachWord([&](AccessedWord &word) {
+      word.write = keep(word.write);
+      if (!(word.reads & setBit)) {
+        word.reads = keep(word.reads);
+        return;
+      }
+      auto [place, isNew] =
+          moved.try_emplace(word.reads, static_cast<uint32_t>(keptSets.size()) | setBit);
+      if (isNew) {
+        // keep() may move what `place` refers to.
+        uint32_t number = place->second;
+        std::vector<uint32_t> members;
+        for (uint32_t event : sets[word.reads & ~setBit])
+          members.push_back(keep(event));
+        keptSets.push_back(std::move(members));
+        word.reads = number;
+      } else {
+        word.reads = place->second;
+      }
+    });
+    events = std::move(kept);
+    sets = std::move(keptSets);
+    extended.clear();
+    // What words refer to now stays; there must be room for as much again.
+    limit = std::max(limit, 2 * (events.size() + sets.size()));
+    ++epoch;
+  }
+
+  /// Counts how often the numbers of events have changed.
+  uint32_t epoch = 0;
+
+private:
+  static constexpr uint32_t setBit = 1u << 31;
+
+  /// Returns the reads with one more.
+  template <typename Prune>
+  uint32_t extend(uint32_t reads, uint32_t event, Prune prune) {
+    if (!reads || reads == event)
+      return event;
+    auto [place, isNew] = extended.try_emplace(uint64_t(reads) << 32 | event, 0);
+    if (!isNew)
+      return place->second;
+    std::vector<uint32_t> members;
+    if (reads & setBit)
+      members = sets[reads & ~setBit];
+    else
+      members = {reads};
+    prune(members, event);
+    members.push_back(event);
+    if (members.size() == 1)
+      return place->second = event;
+    sets.push_back(std::move(members));
+    return place->second = static_cast<uint32_t>(sets.size() - 1) | setBit;
+  }
+
+  size_t limit = size_t(1) << 21;
+  std::vector<Event> events;
+  std::vector<std::vector<uint32_t>> sets;
+  std::unordered_map<uint64_t, uint32_t> extended;
+};
+
+} // namespace blocksparse::sim
+
+#endif // BLOCKSPARSE_LIB_SIMULATOR_ACCESSHISTORY_H

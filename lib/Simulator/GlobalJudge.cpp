@@ -1,0 +1,132 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "GlobalJudge.h"
+
+#include "Grid.h"
+
+using namespace blocksparse::sim;
+
+void Shadow::prepare(uint32_t wanted, uint64_t bytes, uint64_t bits) {
+  if (generation != wanted) {
+    generation = wanted;
+    shift = 4;
+    words.assign((bytes >> shift) + 1, {});
+  }
+  unsigned needed = bits ? static_cast<unsigned>(__builtin_ctzll(bits)) : shift;
+  if (needed >= shift)
+    return;
+  // Each part of a word has been accessed by what accessed the word.
+  std::vector<AccessedWord> finer((bytes >> needed) + 1);
+  for (size_t i = 0; i < finer.size(); ++i)
+    finer[i] = words[i >> (shift - needed)];
+  words = std::move(finer);
+  shift = needed;
+}
+
+void GlobalJudge::begin(uint32_t number, uint32_t firstUnfinished) {
+  launch = number;
+  if (firstUnfinished)
+    return;
+  ++generation;
+  history.clear();
+  variables.clear();
+}
+
+uint32_t GlobalJudge::record(const Warp &warp, Judge &judge, const Access &access) {
+  uint32_t position = static_cast<uint32_t>(warp.current - warp.cta.grid.kernel.ops.data());
+  uint32_t &last = judge.lastGlobalEvent(access.actor.agent, history.epoch);
+  const Event &before = history[last];
+  if (last && before.time == access.actor.time && before.position == position &&
+      before.writes == access.writes && before.isStrong == access.isStrong)
+    return last;
+  return last = history.add({launch, warp.cta.cluster.index, access.actor.agent, access.actor.time,
+                             position, static_cast<uint16_t>(warp.cta.rank),
+                             static_cast<uint16_t>(warp.index), access.actor.isAsync,
+                             access.isStrong, access.writes});
+}
+
+bool GlobalJudge::isOrdered(const Warp &warp, const Judge &judge, const Event &before,
+                            const Access &access) const {
+  // The numbers of launches begin at 1: this is no event.
+  if (!before.launch || (before.isStrong && access.isStrong))
+    return true;
+  if (before.launch != launch)
+    return judge.knowsGrids(warp) ||
+           judge.knowsRemote(warp, {before.launch, before.cluster}, before.agent, before.time);
+  if (before.cluster != warp.cta.cluster.index)
+    return judge.knowsRemote(warp, {before.launch, before.cluster}, before.agent, before.time);
+  bool crosses = access.actor.isAsync && !before.isAsync && before.writes;
+  return judge.knows(warp, before.agent, before.time, crosses ? Seen::GlobalAsync : Seen::Generic);
+}
+
+void GlobalJudge::report(Warp &warp, const Judge &judge, const Event &before, const Access &access,
+                         uint64_t address) const {
+  std::string place = "at global address " + hexadecimal(address);
+  if (before.launch != launch) {
+    warp.fault("expects griddepcontrol.wait before this " +
+               std::string(access.writes ? "write" : "read") + " " + place + ", which the launch " +
+               std::to_string(launch - before.launch) + " before this one has " +
+               (before.writes ? "written" : "read") + ", but got none");
+    return;
+  }
+  bool isNear = before.cluster == warp.cta.cluster.index;
+  std::string wanted = isNear ? judge.missingOrder(warp, before.agent, before.time)
+                              : "a release and an acquire at the scope of the GPU";
+  const Grid &grid = warp.cta.grid;
+  std::string earlier = std::string(before.writes ? "the write" : "the read") + " of " +
+                        grid.describeInstruction(before.position) + " by warp " +
+                        std::to_string(before.warp);
+  if (!isNear || before.rank != warp.cta.rank)
+    earlier += " of CTA " + triple(grid.indexOf(before.cluster, before.rank).cta);
+  warp.fault("expects " + wanted + " between " + earlier + " and this " +
+             (access.writes ? "write " : "read ") + place +
+             (access.actor.isAsync ? " by the async proxy" : "") + ", but got none");
+}
+
+bool GlobalJudge::check(Warp &warp, Judge &judge, Shadow &shadow, uint64_t begin, uint64_t size,
+                        const Access &access) {
+  if (!access.bytes)
+    return true;
+  uint64_t offset = access.address - begin;
+  shadow.prepare(generation, size, offset | access.bytes);
+  uint32_t event = record(warp, judge, access);
+  AccessedWord *word = shadow.words.data() + (offset >> shadow.shift);
+  AccessedWord *end = shadow.words.data() + ((offset + access.bytes) >> shadow.shift);
+  auto ordered = [&](const Event &before) { return isOrdered(warp, judge, before, access); };
+  // Of the reads of other clusters one is kept, and one of other launches: a write of this cluster
+  // is in a race with either or with none, unless one alone is ordered through global memory.
+  auto prune = [&](std::vector<uint32_t> &members, uint32_t added) {
+    const Event &event = history[added];
+    bool hasOther = false, hasOlder = false;
+    std::erase_if(members, [&](uint32_t number) {
+      const Event &other = history[number];
+      if (other.launch != event.launch)
+        return std::exchange(hasOlder, true);
+      if (other.cluster != event.cluster)
+        return std::exchange(hasOther, true);
+      return other.agent == event.agent && other.isStrong == event.isStrong;
+    });
+  };
+  const Event *before = access.writes ? history.write(word, end, event, ordered)
+                                      : history.read(word, end, event, ordered, prune);
+  if (!before)
+    return true;
+  report(warp, judge, *before, access,
+         begin + (static_cast<uint64_t>(word - shadow.words.data()) << shadow.shift));
+  return false;
+}
+
+void GlobalJudge::synchronise(const Warp &warp, Judge &judge, uint64_t address, uint8_t order,
+                              bool reads, bool writes) {
+  RemoteClock &variable = variables[address];
+  if (reads)
+    judge.acquireRemote(warp, variable, order & Op::acquires);
+  if (!writes)
+    return;
+  // A store ends the sequence of releases, which reads and writes in one continue (PTX ISA, "Memory
+  // Consistency Model: Release and Acquire Patterns").
+  if (!reads)
+    variable.clear();
+  judge.releaseRemote(warp, variable, order & Op::releases);
+}
