@@ -4,6 +4,7 @@
 #include "blocksparse/Execution/HostProgram.h"
 #include "HostMemory.h"
 #include "blocksparse-c/Runtime.h"
+#include "blocksparse/Target/ArtifactSlot.h"
 
 using namespace mlir;
 using namespace mlir::blocksparse;
@@ -59,6 +60,11 @@ static ArrayRef<JITSymbol> getRuntimeSymbols() {
   return symbols;
 }
 
+void HostProgram::CloseArtifact::operator()(void **slot) const {
+  // Nobody is left to be told of a failure: a call that failed has told its own.
+  blocksparseRtArtifactClose(static_cast<blocksparseRtArtifact>(*slot));
+}
+
 FailureOr<HostProgram> HostProgram::create(ModuleOp module, const CompileOptions &options) {
   CompileOptions whole = options;
   whole.stopAfter = Stage::Emit;
@@ -72,7 +78,15 @@ FailureOr<HostProgram> HostProgram::create(ModuleOp module, const CompileOptions
       options.target.isCUDA() ? getRuntimeSymbols() : ArrayRef<JITSymbol>());
   if (failed(jit))
     return failure();
-  return HostProgram(std::move(*jit));
+  HostProgram program(std::move(*jit));
+  if (options.target.isCUDA()) {
+    FailureOr<void *> slot =
+        program.jit.lookupVariable(artifactSlotSymbol, [&] { return module.emitError(); });
+    if (failed(slot))
+      return failure();
+    program.artifactSlot.reset(static_cast<void **>(*slot));
+  }
+  return program;
 }
 
 static LogicalResult checkTensors(ArrayRef<Parameter> parameters, ArrayRef<HostTensor> tensors,

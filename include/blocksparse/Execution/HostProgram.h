@@ -56,9 +56,17 @@ public:
   JIT &getJIT() { return jit; }
 
 private:
+  /// Closes the artefact that the program has opened, if any.
+  struct CloseArtifact {
+    void operator()(void **slot) const;
+  };
+
   explicit HostProgram(JIT jit) : jit(std::move(jit)) {}
 
   JIT jit;
+  /// The variable of a GPU program that holds its artefact; null for a CPU program. Is destroyed
+  /// before the code that it is a part of.
+  std::unique_ptr<void *, CloseArtifact> artifactSlot;
 };
 
 /// Allocates row-major tensors for the results of a call. The program computes dynamic extents from

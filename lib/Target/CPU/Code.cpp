@@ -4,6 +4,7 @@
 #include "blocksparse/Target/CPU/Code.h"
 #include "BF16.h"
 #include "SingleLaneStores.h"
+#include "blocksparse/Target/ArtifactSlot.h"
 #include "blocksparse/Target/OptimizeModule.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -65,6 +66,9 @@ static LogicalResult exportEntryPoints(llvm::Module &module, EntryPoints entryPo
   for (llvm::GlobalVariable &global : module.globals())
     if (!global.isDeclaration())
       global.setLinkage(llvm::GlobalValue::InternalLinkage);
+  if (llvm::GlobalVariable *slot = module.getNamedGlobal(artifactSlotSymbol);
+      slot && entryPoints == EntryPoints::Packed)
+    slot->setLinkage(llvm::GlobalValue::ExternalLinkage);
   SmallVector<llvm::Function *> wrappers;
   for (llvm::Function &function : module) {
     if (function.isDeclaration())

@@ -83,3 +83,10 @@ FailureOr<PackedFunction> JIT::lookup(StringRef name, EmitErrorFn emitError) {
     return report(address.takeError(), emitError);
   return address->toPtr<PackedFunction>();
 }
+
+FailureOr<void *> JIT::lookupVariable(StringRef name, EmitErrorFn emitError) {
+  llvm::Expected<llvm::orc::ExecutorAddr> address = engine->lookup(name);
+  if (!address)
+    return report(address.takeError(), emitError);
+  return address->toPtr<void *>();
+}

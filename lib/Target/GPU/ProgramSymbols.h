@@ -8,6 +8,7 @@
 #define BLOCKSPARSE_LIB_TARGET_GPU_PROGRAMSYMBOLS_H
 
 #include "blocksparse/IR/DialectAttributes.h"
+#include "blocksparse/Target/ArtifactSlot.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/BuiltinAttributeInterfaces.h"
 
@@ -15,7 +16,6 @@ namespace mlir::blocksparse {
 
 inline constexpr StringLiteral artifactSymbol = "blocksparse.artifact";
 inline constexpr StringLiteral artifactSizeSymbol = "blocksparse.artifact.size";
-inline constexpr StringLiteral artifactSlotSymbol = "blocksparse.artifact.slot";
 
 /// Gives the size of blocksparseRtCall in words of 64 bits.
 inline constexpr int64_t callStateWords = 5;

@@ -37,6 +37,9 @@ public:
   /// Returns the packed form of an entry point. Fails for an unknown name.
   FailureOr<PackedFunction> lookup(StringRef name, EmitErrorFn emitError);
 
+  /// Returns the address of a variable that the program exports. Fails for an unknown name.
+  FailureOr<void *> lookupVariable(StringRef name, EmitErrorFn emitError);
+
   /// Sets the number of OpenMP threads of later calls from this thread. Requires `count` >= 1.
   void setThreads(int count) { setNumThreads(count); }
   /// Returns the number of OpenMP threads of the next call from this thread.
