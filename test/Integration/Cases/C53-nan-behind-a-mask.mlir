@@ -1,10 +1,10 @@
 // A mask inside a block: with `causal`, NaN in row j of k or v reaches the rows of out and dq from j on
 // alone, and NaN in row i of dout the rows of dk and dv up to i alone. NaN in a row of q, or of dout,
 // that an attention mask forbids reaches nothing.
-// DEFINE: %{run} = blocksparse-run %s --all-functions --check --repeat-check
-// RUN: %{run}
-// RUN: %{run} --target=emulated:sm_80
-// RUN: %{run} --target=cuda:sm_90a --device=simulated
+// RUN: blocksparse-run %s --all-functions --check --repeat-check
+// Kernels take minutes under the sanitizers.
+// RUN: %if !asan %{ blocksparse-run %s --all-functions --check --repeat-check --target=emulated:sm_80 %}
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --repeat-check --target=cuda:sm_90a --device=simulated %}
 
 #b8_4 = #blocksparse.layout<8x8, grid 4x4, dense>
 #b16_2 = #blocksparse.layout<16x16, grid 2x2, dense>
