@@ -46,6 +46,7 @@ sanitize() {
   preset=${1:-asan}
   build="$root/build-$preset"
   export ASAN_OPTIONS=use_sigaltstack=0:allow_user_poisoning=0:detect_container_overflow=0:detect_leaks=1
+  export LSAN_OPTIONS=suppressions="$root/test/lsan.supp":print_suppressions=0
 }
 [ "$preset" != asan ] || sanitize
 
