@@ -63,6 +63,18 @@ static std::optional<int64_t> toInt64(IntegerAttr integer) {
   return isUnsigned ? static_cast<int64_t>(value.getZExtValue()) : value.getSExtValue();
 }
 
+/// Returns a number of any type as one of the types that are printed without it: i1, i64 or f64.
+/// Leaves an integer that does not fit, which the pattern will refuse.
+static Attribute dropType(Attribute number) {
+  Builder builder(number.getContext());
+  if (auto real = dyn_cast<FloatAttr>(number))
+    return builder.getF64FloatAttr(real.getValueAsDouble());
+  if (isa<BoolAttr>(number))
+    return number;
+  std::optional<int64_t> value = toInt64(cast<IntegerAttr>(number));
+  return value ? builder.getI64IntegerAttr(*value) : number;
+}
+
 static std::string toString(IntegerAttr integer) {
   return llvm::toString(integer.getValue(), /*Radix=*/10,
                         /*Signed=*/!integer.getType().isUnsignedInteger());
@@ -383,7 +395,7 @@ static ParseResult parsePatternParameter(AsmParser &parser, NamedAttrList &entri
   if (!isa<IntegerAttr, FloatAttr>(number))
     return parser.emitError(valueLoc)
            << "expects parameter '" << name << "' to be a number, a keyword or an integer list";
-  entries.append(name, number);
+  entries.append(name, dropType(number));
   return success();
 }
 

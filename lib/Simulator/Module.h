@@ -93,6 +93,10 @@ struct Operand {
   std::vector<Operand> parts;
 };
 
+/// No instruction of the PTX ISA comes near this number of words: the decoder keeps a set of them
+/// in 64 bits.
+inline constexpr size_t mostInstructionWords = 63;
+
 struct Instruction {
   /// The opcode with all modifiers, for messages, and the same split at its dots.
   std::string_view text;

@@ -7,6 +7,7 @@
 
 #include "Types.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdlib>
 
@@ -133,6 +134,10 @@ bool Parser::parseInstruction(Function &function) {
   if (token.kind != Token::Kind::Word)
     return expected("an instruction");
   Token opcode = token;
+  const auto words = static_cast<size_t>(std::count(token.text.begin(), token.text.end(), '.')) + 1;
+  if (words > mostInstructionWords)
+    return fail("expects an instruction of at most " + std::to_string(mostInstructionWords) +
+                " words, but got " + std::to_string(words));
   advance();
   if (instruction.guard < 0 && accept(':')) {
     scopes.back().labels[std::string(opcode.text)] =

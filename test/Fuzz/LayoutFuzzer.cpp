@@ -46,7 +46,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     return 0;
   std::string printed;
   llvm::raw_string_ostream(printed) << layout;
-  check(parseAttribute(printed, &context) == layout, "a printed layout is itself");
+  // A resource is another one each time that it is named, as long as no file defines it.
+  const bool hasResource = StringRef(printed).contains("dense_resource<");
+  check(hasResource || parseAttribute(printed, &context) == layout, "a printed layout is itself");
   LayoutAttr expanded = layout.getExpanded();
   check(expanded || !layout.getResolveError().empty(), "what is no layout has an error");
   check(!expanded || expanded.resolve(), "an expanded layout has blocks");

@@ -29,15 +29,19 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   BlockGrid grid{takeSize(provider), takeSize(provider), takeSize(provider)};
   int64_t count = takeSize(provider);
   std::vector<char> bytes = provider.ConsumeRemainingBytes<char>();
+  // The copy below takes no null pointer, even for no bytes.
+  bytes.reserve(1);
   if (count < 0)
     return -1;
 
   MLIRContext &context = getFuzzedContext();
   auto type = RankedTensorType::get({count}, IntegerType::get(&context, 32));
-  auto contents = DenseResourceElementsAttr::get(
+  const Attribute contents = DenseResourceElementsAttr::get(
       type, "fuzzed", HeapAsmResourceBlob::allocateAndCopyWithAlign(bytes, alignof(int32_t)));
   auto emitError = [&] { return mlir::emitError(UnknownLoc::get(&context)); };
-  auto layout = LayoutAttr::getChecked(emitError, &context, block, grid, contents);
+  // The types are those of the function that is declared: a template would need the storage.
+  auto layout = LayoutAttr::getChecked(function_ref<InFlightDiagnostic()>(emitError), &context,
+                                       block, grid, contents);
   if (!layout)
     return 0;
   const auto *resolved = layout.resolve();

@@ -107,3 +107,8 @@ func.func private @random(tensor<8x8xf32, #blocksparse.layout<4x4, grid 2x2, ran
 // NAMED: func private @random_balanced(tensor<8x8xf32, #[[L15]]>)
 // MASK: func private @random_balanced(tensor<8x8xf32, #[[L15]]>)
 func.func private @random_balanced(tensor<8x8xf32, #blocksparse.layout<4x4, grid 2x2, random_balanced(density = 0.0, different_layout_per_head = false)>>)
+
+// A parameter's type is dropped, so that equal patterns are equal layouts.
+// NAMED: func private @typed(tensor<8x8xf32, #[[L14]]>)
+// MASK: func private @typed(tensor<8x8xf32, #[[L14]]>)
+func.func private @typed(tensor<8x8xf32, #blocksparse.layout<4x4, grid 2x2, random(density = 1.0 : f32, seed = 7 : i128)>>)

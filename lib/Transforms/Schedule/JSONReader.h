@@ -8,6 +8,7 @@
 #define BLOCKSPARSE_LIB_TRANSFORMS_SCHEDULE_JSONREADER_H
 
 #include "mlir/Support/LLVM.h"
+#include "llvm/ADT/StringRef.h"
 
 #include <optional>
 #include <string>

@@ -55,6 +55,11 @@ TEST(SimulatorParser, FaultsNameTheLine) {
             "line 6: expects a label, register or variable, but got 'nowhere'");
   EXPECT_EQ(errorOf(header + ".visible .entry k()\n{\n"),
             "line 5: expects '}', but got the end of the text");
+  std::string words = "add";
+  for (int i = 0; i < 63; ++i)
+    words += ".s32";
+  EXPECT_EQ(errorOf(header + ".visible .entry k()\n{\n" + words + " %r1, %r2, 1;\n}"),
+            "line 6: expects an instruction of at most 63 words, but got 64");
 }
 
 TEST(SimulatorParser, UnknownInstructionsAreErrors) {
