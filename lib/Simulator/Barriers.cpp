@@ -126,7 +126,7 @@ bool decodeCluster(Decoder &decoder) {
   for (std::string_view order : {"release", "acquire"})
     decoder.take(order);
   decoder.op.aux[auxRelaxed] = decoder.take("relaxed");
-  decoder.op.converges = decoder.take("aligned");
+  decoder.op.converges = decoder.op.isBarrier = decoder.take("aligned");
   if (decoder.take("arrive")) {
     decoder.op.run = arriveAtCluster;
     return decoder.expectOperands(0);
@@ -138,6 +138,7 @@ bool decodeCluster(Decoder &decoder) {
 
 bool decodeWarpBarrier(Decoder &decoder) {
   decoder.op.converges = true;
+  decoder.op.isBarrier = true;
   decoder.op.run = doNothing;
   return decoder.take("sync")
              ? decoder.expectOperands(1) && decoder.source(0, 32, decoder.op.memberMask)
@@ -155,7 +156,7 @@ bool decodeBarrier(Decoder &decoder) {
   decoder.take("cta");
   // Without .aligned the lanes of a warp may arrive apart; here they always arrive together.
   decoder.take("aligned");
-  op.converges = true;
+  op.converges = op.isBarrier = true;
   size_t count = decoder.in.operands.size();
   if (count < 1 || count > 2 || !decoder.source(0, 32, op.a) ||
       (count == 2 && !decoder.source(1, 32, op.b)))

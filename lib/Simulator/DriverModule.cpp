@@ -227,6 +227,7 @@ static cuda::Result execute(DriverState &state, cuda::Function function, const L
   options.seed = state.seed;
   options.checkUnwritten = state.checkUnwritten;
   options.checkRaces = state.checkRaces;
+  options.onlyBarriersOrderLanes = state.checkLanes;
   options.counts = state.report.isOpen();
   options.rates = state.chip.rates;
   options.residentCtas = residentCtas(state.chip, kernel, shape);

@@ -33,6 +33,8 @@ DriverState::DriverState() : chip(defaultChip) {
     checkUnwritten = std::strcmp(text, "0") != 0;
   if (const char *text = environment("BLOCKSPARSE_SIM_CHECK_RACES"))
     checkRaces = std::strcmp(text, "0") != 0;
+  if (const char *text = environment("BLOCKSPARSE_SIM_CHECK_LANES"))
+    checkLanes = std::strcmp(text, "0") != 0;
   if (const char *text = environment("BLOCKSPARSE_SIM_PTX"))
     replacement = text;
 }

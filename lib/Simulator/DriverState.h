@@ -117,6 +117,7 @@ public:
   uint64_t seed = 0;
   bool checkUnwritten = true;
   bool checkRaces = true;
+  bool checkLanes = false;
   /// A file whose PTX takes the place of every module's; empty for none.
   std::string replacement;
   CounterReport report;

@@ -30,6 +30,9 @@ struct ExecutionOptions {
   bool checkUnwritten = true;
   /// Judge the order of accesses to memory.
   bool checkRaces = true;
+  /// Lanes of a warp are ordered by barriers alone, and not by other instructions at which they
+  /// meet.
+  bool onlyBarriersOrderLanes = false;
   /// Count bytes and bank conflicts beside instructions.
   bool counts = false;
   /// The speeds of the chip, of which the time of the launch is predicted.

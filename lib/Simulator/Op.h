@@ -55,6 +55,8 @@ struct Op {
   /// Executes only when every lane named by `memberMask` (noSlot: all lanes that have not ended)
   /// is at this instruction.
   bool converges = false;
+  /// Orders the accesses of the lanes that take part (PTX ISA, "bar.warp.sync" and "barrier").
+  bool isBarrier = false;
   /// Accesses a register that a wgmma uses, and is none itself.
   bool touchesProducts = false;
   Slot memberMask = noSlot;
