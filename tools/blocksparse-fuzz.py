@@ -12,6 +12,9 @@ Three kinds of test alternate:
 - damaged programs are passed to blocksparse-opt, -compile and -run: an error is the right answer, a
   crash or a hang is a finding.
 
+With `--device=simulated` there are valid programs alone, on the simulated GPU: an H200 or an A100, with
+orders of warps that a drawn seed varies. A fault that the simulator reports is a finding, too.
+
 A finding is shrunk as long as the failure stays the same, then written to a file with the command
 that shows it. The exit status is 1 if there is one.
 """
@@ -76,6 +79,14 @@ def make_program(draws, name):
     give_results(f, draws)
     draws.numbers = draws.numbers[:draws.position]
     return module
+
+
+def device_flags(draws, device):
+    """Returns the flags of a device other than the CPU."""
+    if not device:
+        return []
+    target = draws("target", ["sm_90a", "sm_80"])
+    return [f"--device={device}", f"--target=cuda:{target}", f"--sim-seed={draws('order', range(64))}"]
 
 
 def run_flags(draws):
@@ -264,7 +275,7 @@ class Fuzzer:
 
     def check_program(self, numbers, rng=None):
         draws = Draws(numbers, rng)
-        flags = run_flags(draws)
+        flags = run_flags(draws) + device_flags(draws, self.options.device)
         module = make_program(draws, "program")
         text = module.text()
         outcome, output = self.runner.run("blocksparse-run", flags, text)
@@ -334,7 +345,9 @@ class Fuzzer:
         count = 0
         while not self.time_is_up():
             rng = Rng(mix("fuzz", self.options.seed, worker, count))
-            if count % 4 == 3:
+            if self.options.device:
+                self.test_programs(rng)
+            elif count % 4 == 3:
                 self.test_text(rng)
             elif count % 4 == 1:
                 self.test_probe(rng)
@@ -373,6 +386,8 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1,
                         help="tests at a time (default: one per core)")
     parser.add_argument("--threads", type=int, default=2, help="threads of a compiled program")
+    parser.add_argument("--device", default="", choices=["", "simulated"],
+                        help="simulated: only programs, on the simulated GPU (default: the CPU)")
     parser.add_argument("--max-findings", type=int, default=20)
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("fuzz-findings"),
                         help="directory for reproducers (default: fuzz-findings)")

@@ -16,7 +16,9 @@ usage: bash tools/dev.sh COMMAND [ARG ...]
   test [FILTER]   build and run every test; FILTER is a lit path below test/
   roundtrip       print and parse again what the tests of IR and passes read
   asan            build with sanitizers and run the tests that read input
-  fuzz [SECONDS]  random programs, CPU against reference (default 600 s)
+  fuzz [SECONDS] [OPTION]
+                  random programs, CPU against reference (default 600 s); --device=simulated:
+                  on the simulated GPU
   fuzz-readers [SECONDS]
                   libFuzzer on every reader of data, under sanitizers (default 60 s for each)
   format [FILE]   format the C++ sources in place
@@ -308,7 +310,7 @@ case "$command" in
   test) run_tests "$@" ;;
   roundtrip) run_roundtrip ;;
   asan) run_asan ;;
-  fuzz) build && /usr/bin/python3 tools/blocksparse-fuzz.py --bin "$build/bin" --seconds "${1:-600}" ;;
+  fuzz) build && /usr/bin/python3 tools/blocksparse-fuzz.py --bin "$build/bin" --seconds "${1:-600}" "${@:2}" ;;
   fuzz-readers) run_fuzz_readers "$@" ;;
   format) setup && sources "$@" | xargs "$llvm/bin/clang-format" -i ;;
   format-check) setup && sources "$@" | xargs "$llvm/bin/clang-format" --dry-run -Werror ;;
