@@ -10,7 +10,8 @@
 # Usage: tools/gpu-bundle.sh [build directory]
 # blocksparse-run, -bench and -tune (one program, see tools/gpu-bundle-tools.cpp) are linked statically
 # against LLVM and MLIR here; the glibc there must not be older than the one here. The benchmarks of
-# python/benchmarks are in gpu-bundle/benchmarks (docs/Benchmarking.md).
+# python/benchmarks are in gpu-bundle/benchmarks (docs/Benchmarking.md). Where ncu is installed,
+# gpu-bundle/compare-ncu compares its counters with those of the simulated GPU.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -21,7 +22,7 @@ bundle=$root/dist/gpu-bundle
 ninja=${BLOCKSPARSE_NINJA:-ninja -C "$build"}
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-$ninja blocksparse-run BlockSparseRuntime BlockSparseRuntimeTests BlockSparseLaunchCost >"$log" ||
+$ninja blocksparse-run BlockSparseRuntime BlockSparseSimulatedGPU BlockSparseRuntimeTests BlockSparseLaunchCost >"$log" ||
   { grep -a -A5 -e FAILED -e error "$log" >&2; exit 1; }
 
 rm -rf "$bundle"
@@ -45,7 +46,7 @@ rm "$bundle/tools.o"
 ln -s blocksparse-run "$bundle/bin/blocksparse-bench"
 ln -s blocksparse-run "$bundle/bin/blocksparse-tune"
 
-cp -P "$build"/lib/libblocksparse_runtime.so* "$bundle/lib/"
+cp -P "$build"/lib/libblocksparse_runtime.so* "$build"/lib/libblocksparse_simgpu.so "$bundle/lib/"
 cp -L "$(find -L "$llvm/lib" /usr/lib/x86_64-linux-gnu -name libomp.so.5 | head -1)" "$bundle/lib/"
 cp "$build"/test/Unit/BlockSparse{RuntimeTests,LaunchCost} "$bundle/unit/"
 strip "$bundle"/unit/* "$bundle"/lib/*
@@ -55,6 +56,7 @@ python3 "$root/tools/blocksparse-fuzz.py" --write 200 --seed 1 --output "$bundle
 cp "$root"/test/Integration/Cases/*.mlir "$bundle/cases/field/"
 if [ -d "$root/test/Integration/GPU" ]; then cp -r "$root/test/Integration/GPU" "$bundle/cases/gpu"; fi
 install -m 755 "$root/tools/run-gpu-tests.py" "$bundle/run-gpu-tests"
+install -m 755 "$root/tools/compare-ncu.py" "$bundle/compare-ncu"
 cp "$root"/python/benchmarks/*.py "$root"/python/benchmarks/*.json "$bundle/benchmarks/"
 git -C "$root" rev-parse --short HEAD > "$bundle/revision"
 

@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+# This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compares the counters of the simulated GPU with those that ncu reads on this machine's GPU.
+
+Six programs run once on the GPU under ncu and once on the simulated GPU. For each kernel the bytes
+at each level, the operations of tensor cores and the bank conflicts must agree within 5 %. Names of
+metrics differ between chips and versions of ncu: those of a table that `ncu --query-metrics` lists
+are read, and a quantity without one is told as not measured. The last line is "N passed, N failed".
+"""
+
+import argparse
+import csv
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent
+
+DSD = """
+#layout = #blocksparse.layout<{block}x{block}, grid {rows}x{rows}, random(density = 0.25, seed = 1)>
+func.func @p(%w: tensor<1024x1024xf16, #layout>, %x: tensor<1024x1024xf16>) -> tensor<1024x1024xf16> {{
+  %y = blocksparse.dsd %w, %x : (tensor<1024x1024xf16, #layout>, tensor<1024x1024xf16>) -> tensor<1024x1024xf16>
+  return %y : tensor<1024x1024xf16>
+}}
+"""
+# Name: target, program.
+PROGRAMS = {
+    "matmul": ("cuda:sm_90a", """
+func.func @p(%a: tensor<1024x1024xf16>, %b: tensor<1024x1024xf16>) -> tensor<1024x1024xf16> {
+  %0 = blocksparse.matmul %a, %b : (tensor<1024x1024xf16>, tensor<1024x1024xf16>) -> tensor<1024x1024xf16>
+  return %0 : tensor<1024x1024xf16>
+}
+"""),
+    "dsd-128": ("cuda:sm_90a", DSD.format(block=128, rows=8)),
+    "dsd-32": ("cuda:sm_90a", DSD.format(block=32, rows=32)),
+    "dsd-16": ("cuda:sm_90a", DSD.format(block=16, rows=64)),
+    "dsd-16-mma": ("cuda:sm_80", DSD.format(block=16, rows=64)),
+    "softmax": ("cuda:sm_90a", """
+#layout = #blocksparse.layout<32x32, grid 32x32, random(density = 0.5, seed = 1)>
+func.func @p(%s: tensor<1024x1024xf16, #layout>) -> tensor<1024x1024xf16, #layout> {
+  %y = blocksparse.softmax %s : (tensor<1024x1024xf16, #layout>) -> tensor<1024x1024xf16, #layout>
+  return %y : tensor<1024x1024xf16, #layout>
+}
+"""),
+}
+
+
+def l2_bytes(counters):
+    return 32 * counters["global_sectors"] + counters["bulk_loaded_bytes"] + counters["bulk_stored_bytes"]
+
+
+# Quantity: its value from the simulator's counters; patterns of metrics whose sum it is, each of
+# the first group that has one; bytes or other units of one; whether it must agree.
+LSU = "l1tex__t_sectors_pipe_lsu_mem_global_op_"
+QUANTITIES = {
+    "global bytes of threads": (
+        lambda c: 32 * c["global_sectors"], [[LSU + op for op in ("ld", "ldgsts", "st", "red", "atom")]],
+        32, True),
+    "bulk bytes loaded": (
+        lambda c: c["bulk_loaded_bytes"],
+        [["l1tex__m_xbar2l1tex_read_bytes_mem_(global|lg)_op_tma_ld"],
+         ["l1tex__m_xbar2l1tex_read_bytes_pipe_tma"]], 1, True),
+    "bulk bytes stored": (
+        lambda c: c["bulk_stored_bytes"],
+        [["l1tex__m_l1tex2xbar_write_bytes_mem_(global|lg)_op_tma_st"],
+         ["l1tex__m_l1tex2xbar_write_bytes_pipe_tma"]], 1, True),
+    "bank conflicts": (
+        lambda c: c["bank_conflicts"],
+        [["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_(ld|st)"]], 1, True),
+    "operations of tensor cores": (
+        lambda c: c["tensor_operations"],
+        [["sm__ops_path_tensor_src_fp16_dst_fp32"],
+         ["sm__ops_path_tensor_op_.*src_fp16_dst_fp32_sparsity_off"]], 1, True),
+    # L1 keeps what threads read again, and memory what was written before: told, not judged.
+    "L2 bytes": (l2_bytes, [["lts__t_sectors_srcunit_tex"]], 32, False),
+    "memory bytes": (lambda c: c["touched_bytes"], [["dram__bytes_(read|write)"]], 1, False),
+}
+
+
+def available_metrics(options):
+    """Returns the names that ncu lists for the chip."""
+    done = subprocess.run([options.ncu, "--query-metrics", "--chips", options.chip],
+                          capture_output=True, text=True, errors="replace")
+    return sorted({line.split()[0] for line in done.stdout.splitlines()
+                   if re.match(r"[a-z0-9]+__\w+", line)})
+
+
+def choose_metrics(listed):
+    """Returns the metrics of each quantity, none where ncu has no name for it."""
+    chosen = {}
+    for quantity, (_, groups, _, _) in QUANTITIES.items():
+        chosen[quantity] = []
+        for group in groups:
+            found = [name for name in listed if any(re.fullmatch(p, name) for p in group)]
+            if found and not chosen[quantity]:
+                chosen[quantity] = [name + ".sum" for name in found]
+    return chosen
+
+
+def run_program(options, folder, name, device):
+    target, text = PROGRAMS[name]
+    source = folder / f"{name}.mlir"
+    source.write_text(text)
+    return [str(options.bin / "blocksparse-run"), str(source), f"--target={target}",
+            f"--device={device}"]
+
+
+def simulate(options, folder, name):
+    """Returns the counters of each kernel, summed over its launches."""
+    report = folder / f"{name}.json"
+    subprocess.run(run_program(options, folder, name, "simulated") + [f"--sim-report={report}"],
+                   check=True, stdout=subprocess.DEVNULL)
+    kernels = {}
+    for line in report.read_text().splitlines():
+        launch = json.loads(line)
+        counters = kernels.setdefault(launch["kernel"], {})
+        for key, value in launch.items():
+            if isinstance(value, int):
+                counters[key] = counters.get(key, 0) + value
+    return kernels
+
+
+def number(text):
+    try:
+        return float(text.replace(",", ""))
+    except ValueError:
+        return None
+
+
+def parse_raw_page(text):
+    """Returns the metrics of each kernel in the CSV of ncu's raw page, summed over its launches."""
+    lines = text.splitlines()
+    start = next((i for i, line in enumerate(lines) if line.startswith('"ID"')), len(lines))
+    kernels = {}
+    for row in csv.DictReader(lines[start:]):
+        kernel = (row.get("Kernel Name") or "").split("(")[0]
+        # The row after the heading has the units.
+        if not (row.get("ID") or "").isdigit():
+            continue
+        metrics = kernels.setdefault(kernel, {})
+        for key, value in row.items():
+            if key and key.endswith(".sum") and number(value or "") is not None:
+                metrics[key] = metrics.get(key, 0) + number(value)
+    return kernels
+
+
+def measure(options, folder, name, metrics):
+    done = subprocess.run([options.ncu, "--csv", "--page", "raw", "--print-units", "base",
+                           "--clock-control", "none", "--metrics", ",".join(metrics)]
+                          + run_program(options, folder, name, "cuda"),
+                          capture_output=True, text=True, errors="replace")
+    kernels = parse_raw_page(done.stdout)
+    if not kernels:
+        raise SystemExit(f"expects kernels from ncu for '{name}', but got none:\n"
+                         + (done.stdout + done.stderr)[-2000:])
+    return kernels
+
+
+def compare(name, kernel, simulated, measured, chosen, limit):
+    rows = []
+    for quantity, (evaluate, _, unit, must_agree) in QUANTITIES.items():
+        values = [measured[metric] for metric in chosen[quantity] if metric in measured]
+        ours, theirs = evaluate(simulated), unit * sum(values) if values else None
+        # A quantity that is 0 in the simulator may be a few units on the device.
+        error = None if theirs is None else abs(ours - theirs) / max(ours, theirs, 1)
+        small = theirs is not None and max(ours, theirs) < 1024
+        rows.append({"program": name, "kernel": kernel, "quantity": quantity, "simulated": ours,
+                     "measured": theirs, "metrics": chosen[quantity],
+                     "verdict": "not measured" if theirs is None else
+                     "told" if not must_agree else
+                     "agrees" if error <= limit or small else "differs"})
+    return rows
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "bin",
+                        help="directory of the tools (default: that of the bundle)")
+    parser.add_argument("--ncu", default=shutil.which("ncu") or "ncu")
+    parser.add_argument("--chip", default="gh100", help="the name that ncu has for the chip")
+    parser.add_argument("--program", choices=PROGRAMS, action="append", help="only this program")
+    parser.add_argument("--limit", type=float, default=0.05, help="largest relative difference")
+    parser.add_argument("--output", type=pathlib.Path, help="write the comparison there, as JSON")
+    options = parser.parse_args()
+    if not shutil.which(options.ncu):
+        print(f"expects ncu on the path, but got no program '{options.ncu}'")
+        return 1
+    os.environ["OMP_NUM_THREADS"] = "1"
+    chosen = choose_metrics(available_metrics(options))
+    metrics = sorted({metric for names in chosen.values() for metric in names})
+    if not metrics:
+        print(f"expects metrics of the chip '{options.chip}' from ncu, but got none that is known")
+        return 1
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name in options.program or PROGRAMS:
+            simulated = simulate(options, pathlib.Path(folder), name)
+            measured = measure(options, pathlib.Path(folder), name, metrics)
+            for kernel, counters in simulated.items():
+                if kernel not in measured:
+                    raise SystemExit(f"expects the kernel '{kernel}' from ncu, but got "
+                                     f"{sorted(measured)}")
+                rows += compare(name, kernel, counters, measured[kernel], chosen, options.limit)
+    for row in rows:
+        print(f"{row['verdict']:12} {row['program']:12} {row['quantity']:28} simulated "
+              f"{row['simulated']}, measured {row['measured']}")
+    if options.output:
+        options.output.write_text(json.dumps(rows, indent=1) + "\n")
+    failed = sum(row["verdict"] == "differs" for row in rows)
+    passed = sum(row["verdict"] == "agrees" for row in rows)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
