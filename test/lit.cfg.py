@@ -55,6 +55,19 @@ if ptxas:
     config.substitutions.append(("%ptxas", ptxas))
 if importlib.util.find_spec("matplotlib"):
     config.available_features.add("matplotlib")
+# The Python package runs from the source tree on the libraries of the build. torch is too large for an
+# installation of its own; BLOCKSPARSE_TORCH_PYTHON names the interpreter of a virtual environment with it.
+package = "env PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=%s BLOCKSPARSE_LIBRARY_DIR=%s " % (
+    os.path.join(config.blocksparse_source_root, "python"),
+    os.path.join(config.blocksparse_build_root, "lib"),
+)
+torch_python = os.environ.get("BLOCKSPARSE_TORCH_PYTHON")
+if not torch_python and importlib.util.find_spec("torch"):
+    torch_python = sys.executable
+if torch_python:
+    config.available_features.add("torch")
+    config.substitutions.append(("%package_torch_python", '%s"%s"' % (package, torch_python)))
+config.substitutions.append(("%package_python", '%s"%s"' % (package, sys.executable)))
 if os.environ.get("BLOCKSPARSE_GPU") == "1":
     config.available_features.add("gpu")
 with open("/proc/cpuinfo", encoding="utf-8") as cpuinfo:

@@ -69,6 +69,7 @@ packages=(
   "libomp-$version-dev $llvm/lib/libomp.so"
   "libgtest-dev /usr/include/gtest/gtest.h"
   "python3 /usr/bin/python3"
+  "python3-venv /usr/share/doc/python3-venv"
   "python3-numpy /usr/lib/python3/dist-packages/numpy/__init__.py"
   "libopenblas0-pthread /usr/lib/x86_64-linux-gnu/openblas-pthread/libblas.so.3"
   "python3-scipy /usr/lib/python3/dist-packages/scipy/__init__.py"

@@ -1,0 +1,40 @@
+# This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Block-sparse linear algebra on arrays of numpy and tensors of torch: docs/Python.md.
+
+Names are imported when they are first used; the compiler's library is loaded when it is first called.
+"""
+
+import importlib
+
+# The module of each public name.
+_MODULES = {
+    "Layout": "layout",
+    "CompiledFunction": "compiler",
+    "compile": "compiler",
+    **dict.fromkeys(("ArgumentError", "CompileError", "LibraryError", "RunError"), "_errors"),
+    **dict.fromkeys(("MatMul", "Softmax", "SparseAttentionUtils", "SparseSelfAttention"), "deepspeed"),
+    **dict.fromkeys(("BSLongformerSparsityConfig", "BigBirdSparsityConfig", "DenseSparsityConfig",
+                     "FixedSparsityConfig", "LocalSlidingWindowSparsityConfig", "SparsityConfig",
+                     "VariableSparsityConfig"), "sparsity"),
+    **dict.fromkeys(("attention", "attention_backward", "dds", "dsd", "from_dense", "sdd", "softmax",
+                     "to_dense"), "ops"),
+}
+
+__all__ = sorted(_MODULES)
+
+
+def __getattr__(name):
+    if name == "__version__":
+        from blocksparse import _library
+
+        return _library.version()
+    if name not in _MODULES:
+        raise AttributeError(f"module 'blocksparse' has no attribute '{name}'")
+    value = getattr(importlib.import_module(f"blocksparse.{_MODULES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return __all__

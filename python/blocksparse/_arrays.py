@@ -1,0 +1,165 @@
+# This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Arrays of numpy and tensors of torch are asked the same questions here. Neither is copied without need."""
+
+import sys
+
+import numpy as np
+
+from blocksparse._errors import ArgumentError
+
+# The compiler's element types by the names that numpy, ml_dtypes and torch give them.
+ELEMENTS = {
+    "float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64", "int8": "i8",
+    "int32": "i32", "int64": "i64", "bool": "i1", "float8_e4m3fn": "f8E4M3FN", "float8_e5m2": "f8E5M2",
+}
+NAMES = {element: name for name, element in ELEMENTS.items()}
+FLOATS = ("f16", "bf16", "f32", "f64")
+# Type in which products and softmax of an element type are summed.
+ACCUMULATION = {"f16": "f32", "bf16": "f32", "f32": "f32", "f64": "f64", "i8": "i32",
+                "f8E4M3FN": "f32", "f8E5M2": "f32"}
+
+
+def is_torch(value):
+    """Tells whether a value is a tensor of torch, without an import of torch."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor)
+
+
+def element_of(argument, value):
+    """Returns the compiler's element type of an array."""
+    name = str(value.dtype).rpartition(".")[2]
+    if name not in ELEMENTS:
+        raise ArgumentError(argument, f"an element type of {', '.join(ELEMENTS)}", name)
+    return ELEMENTS[name]
+
+
+def check(argument, value):
+    """Returns the argument as an array that compiled code can read: a tensor of torch with strides, or an
+    array of numpy in native byte order whose strides are whole elements."""
+    if is_torch(value):
+        if value.layout is not sys.modules["torch"].strided:
+            raise ArgumentError(argument, "a tensor of layout torch.strided", str(value.layout))
+        if value.device.type not in ("cpu", "cuda"):
+            raise ArgumentError(argument, "a tensor on the CPU or on a CUDA device", str(value.device))
+        # Lazy conjugation and negation are not in memory.
+        return value.resolve_neg() if value.is_neg() else value
+    if not isinstance(value, np.ndarray):
+        raise ArgumentError(argument, "an array of numpy or a tensor of torch", repr(type(value).__name__))
+    if not value.dtype.isnative:
+        value = value.astype(value.dtype.newbyteorder("="))
+    size = value.dtype.itemsize
+    if value.ctypes.data % size or any(stride % size for stride in value.strides):
+        value = value.copy()
+    return value
+
+
+def device_of(value):
+    """Returns the ordinal of an array's CUDA device, None for memory of the host."""
+    if is_torch(value) and value.device.type == "cuda":
+        return value.device.index
+    return None
+
+
+def check_same_place(arrays):
+    """Checks that arrays, pairs (argument, array), are of one library and in one memory."""
+    first_name, first = arrays[0]
+    for name, array in arrays[1:]:
+        if is_torch(array) != is_torch(first):
+            kinds = ("a tensor of torch", "an array of numpy")
+            raise ArgumentError(name, f"{kinds[not is_torch(first)]}, as '{first_name}'",
+                                kinds[not is_torch(array)])
+        if is_torch(array) and array.device != first.device:
+            raise ArgumentError(name, f"a tensor on {first.device}, as '{first_name}'", str(array.device))
+
+
+def numpy_dtype(element):
+    """Returns the dtype of numpy for an element type; some need the package ml_dtypes."""
+    try:
+        return np.dtype(NAMES[element])
+    except TypeError:
+        try:
+            import ml_dtypes
+        except ImportError:
+            raise ArgumentError("dtype", "the package ml_dtypes for arrays of numpy of this type",
+                                NAMES[element]) from None
+        return np.dtype(getattr(ml_dtypes, NAMES[element]))
+
+
+def empty(shape, element, like):
+    """Returns a new array of the library and in the memory of another one."""
+    if is_torch(like):
+        torch = sys.modules["torch"]
+        return torch.empty(shape, dtype=getattr(torch, NAMES[element]), device=like.device)
+    return np.empty(shape, numpy_dtype(element))
+
+
+def descriptor(array):
+    """Returns address, sizes and strides (in elements) of an array that passed `check`."""
+    if is_torch(array):
+        return array.data_ptr(), tuple(array.shape), array.stride()
+    size = array.itemsize
+    return (array.__array_interface__["data"][0], array.shape,
+            tuple(stride // size for stride in array.strides))
+
+
+def span(array):
+    """Returns the first address of an array and the address behind its last byte."""
+    address, sizes, strides = descriptor(array)
+    if 0 in sizes:
+        return address, address
+    size = array.element_size() if is_torch(array) else array.itemsize
+    ends = [(length - 1) * stride * size for length, stride in zip(sizes, strides)]
+    return (address + sum(min(end, 0) for end in ends),
+            address + sum(max(end, 0) for end in ends) + size)
+
+
+def overlap(left, right):
+    """Tells whether the memory of two arrays may overlap."""
+    (begin, end), (other_begin, other_end) = span(left), span(right)
+    return begin < other_end and other_begin < end
+
+
+def assign(target, source):
+    """Copies the elements of an array into another one of its shape."""
+    if is_torch(target):
+        target.copy_(source)
+    else:
+        target[...] = source
+
+
+def contiguous(array):
+    """Returns the array in row-major order, copied only if it is not."""
+    return array.contiguous() if is_torch(array) else np.ascontiguousarray(array)
+
+
+def reshape(array, shape):
+    """Returns the array in another shape."""
+    return array.reshape(shape)
+
+
+def cast(array, element):
+    """Returns the array with another element type."""
+    if element_of("array", array) == element:
+        return array
+    if is_torch(array):
+        return array.to(getattr(sys.modules["torch"], NAMES[element]))
+    return array.astype(numpy_dtype(element))
+
+
+def sum_to(array, shape):
+    """Returns the sum over the dimensions in which `shape` was broadcast to the shape of the array."""
+    if tuple(array.shape) == tuple(shape):
+        return array
+    extra = array.ndim - len(shape)
+    axes = tuple(range(extra)) + tuple(
+        extra + axis for axis, size in enumerate(shape) if size == 1 and array.shape[extra + axis] != 1)
+    element = element_of("array", array)
+    wide = cast(array, ACCUMULATION.get(element, element))
+    total = wide.sum(dim=axes, keepdim=True) if is_torch(array) else wide.sum(axis=axes, keepdims=True)
+    return cast(total.reshape(shape), element)
+
+
+def show(array):
+    """Returns type and shape of an array for a message: "float32 [4, 16]"."""
+    return f"{str(array.dtype).rpartition('.')[2]} {list(array.shape)}"

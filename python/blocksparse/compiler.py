@@ -1,0 +1,258 @@
+# This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compiled functions: MLIR text in, a callable on arrays out."""
+
+import collections
+import ctypes
+import sys
+import threading
+
+from blocksparse import _arrays, _library
+from blocksparse._errors import ArgumentError
+
+# Compiled programs that the process keeps; the least recently used one leaves first.
+MAX_PROGRAMS = 512
+
+_NUMBERS = {"f32": ctypes.c_float, "f64": ctypes.c_double, "i1": ctypes.c_bool, "i8": ctypes.c_int8,
+            "i32": ctypes.c_int32, "i64": ctypes.c_int64, "index": ctypes.c_int64}
+
+
+class _Compiled:
+    """A program and its code for one target."""
+
+    def __init__(self, text, target):
+        self.text, self.target = text, target
+        self.lock = threading.Lock()
+        self._program = _library.Program(text)
+        self.functions = {entry["name"]: entry for entry in self._program.describe()}
+        self._executable = None
+
+    def stage(self, name):
+        """Returns the IR after a stage."""
+        with self.lock:
+            return self._program.print_stage(name, self.target)
+
+    def executable(self):
+        """Returns the code, which is made when it is first asked for."""
+        with self.lock:
+            if self._executable is None:
+                self._executable = self._program.load(self.target)
+            return self._executable
+
+
+class _Programs:
+    """The programs of the process by everything that decides their code."""
+
+    def __init__(self):
+        self._lock = threading.Lock()
+        self._programs = collections.OrderedDict()
+
+    def get(self, text, target):
+        """Returns the program of a text and a target, from memory if it is there."""
+        key = (text, target)
+        with self._lock:
+            found = self._programs.get(key)
+            if found is not None:
+                self._programs.move_to_end(key)
+                return found
+        # Two threads may parse one text at once: the first one that comes back is kept.
+        made = _Compiled(text, target)
+        with self._lock:
+            made = self._programs.setdefault(key, made)
+            while len(self._programs) > MAX_PROGRAMS:
+                self._programs.popitem(last=False)
+        return made
+
+    def clear(self):
+        with self._lock:
+            self._programs.clear()
+
+
+_programs = _Programs()
+
+
+class _Parameter:
+    """Describes one argument or result of a function."""
+
+    __slots__ = ("name", "number", "element", "shape", "static")
+
+    def __init__(self, entry):
+        self.name, self.element, self.shape = entry["name"], entry["element"], tuple(entry["shape"])
+        # A tensor of i1 has a byte for each element, and the header calls it i8.
+        if entry["type"].endswith("xi1>"):
+            self.element = "i1"
+        self.number = _NUMBERS.get(entry["element"]) if entry["role"] == "number" else None
+        self.static = -1 not in self.shape
+
+    def check(self, value):
+        """Returns an array that fits; raises ArgumentError."""
+        array = _arrays.check(self.name, value)
+        element = _arrays.element_of(self.name, array)
+        shape = tuple(array.shape)
+        if element != self.element or shape != self.shape and (
+                self.static or len(shape) != len(self.shape)
+                or any(size not in (-1, got) for size, got in zip(self.shape, shape))):
+            sizes = ", ".join("?" if size < 0 else str(size) for size in self.shape)
+            raise ArgumentError(self.name, f"{_arrays.NAMES[self.element]} [{sizes}]", _arrays.show(array))
+        return array
+
+
+def _describe(array):
+    """Returns the descriptor of an array as compiled code reads it."""
+    address, sizes, strides = _arrays.descriptor(array)
+    return (ctypes.c_int64 * (3 + 2 * len(sizes)))(address, address, 0, *sizes, *strides)
+
+
+class CompiledFunction:
+    """A function of a compiled program, called with arrays in the order of its parameters.
+
+    A sparse tensor of a static layout is passed as its values, one of a run-time pattern as crow_indices,
+    col_indices and values. Results are new arrays of the library and in the memory of the arguments: one
+    array, or a tuple.
+    """
+
+    def __init__(self, compiled, name):
+        self._compiled = compiled
+        self.name = name
+        entry = compiled.functions[name]
+        self._arguments = [_Parameter(parameter) for parameter in entry["arguments"]]
+        self._results = [_Parameter(parameter) for parameter in entry["results"]]
+        self._sizes = entry["size_function"]
+        for parameter in self._arguments + self._results:
+            if parameter.number is None and parameter.element not in _arrays.NAMES:
+                raise ArgumentError(parameter.name, f"an element type of {', '.join(_arrays.NAMES)}",
+                                    parameter.element)
+        self._entry = None
+        self._size_entry = None
+
+    @property
+    def target(self):
+        """The target that the code is made for."""
+        return self._compiled.target
+
+    @property
+    def mlir(self):
+        """The program as it was written."""
+        return self._compiled.text
+
+    @property
+    def plan(self):
+        """The program after planning: look-up tables, segments and schedules."""
+        return self._compiled.stage("plan")
+
+    def stage(self, name):
+        """Returns the program after a stage: parse, optimise, schedule, plan, bufferize, lower or llvm."""
+        return self._compiled.stage(name)
+
+    @property
+    def parameters(self):
+        """Names, element types and shapes of the arguments; -1 is a size that is open."""
+        return [(one.name, one.element, one.shape) for one in self._arguments]
+
+    def _load(self):
+        executable = self._compiled.executable()
+        count = len(self._arguments) + len(self._results)
+        if self._sizes:
+            self._size_entry = executable.lookup(self._sizes, len(self._arguments) + 1)
+        self._entry = executable.lookup(self.name, count)
+        return self._entry
+
+    def _open_sizes(self, passed):
+        """Returns the shapes of the results, with open sizes from the size function."""
+        count = sum(size < 0 for one in self._results for size in one.shape)
+        if not count:
+            return [one.shape for one in self._results]
+        sizes = (ctypes.c_int64 * count)()
+        address = ctypes.addressof(sizes)
+        self._size_entry(*passed, (ctypes.c_int64 * 5)(address, address, 0, count, 1))
+        found = iter(sizes)
+        return [tuple(next(found) if size < 0 else size for size in one.shape) for one in self._results]
+
+    def __call__(self, *values, out=None):
+        """Calls the function. `out` gives the array of the only result, or a tuple of them all."""
+        if len(values) != len(self._arguments):
+            raise TypeError(f"{self.name}() expects {len(self._arguments)} arguments "
+                            f"({', '.join(one.name for one in self._arguments)}), but got {len(values)}")
+        arrays, passed = [], []
+        for parameter, value in zip(self._arguments, values):
+            if parameter.number is not None:
+                try:
+                    passed.append(parameter.number(value))
+                except TypeError:
+                    raise ArgumentError(parameter.name, f"a number of type {parameter.element}",
+                                        repr(value)) from None
+                continue
+            array = parameter.check(value)
+            arrays.append((parameter.name, array))
+            passed.append(_describe(array))
+        if not arrays:
+            raise ArgumentError("function", "a function with an argument that is an array", self.name)
+        _arrays.check_same_place(arrays)
+        like = arrays[0][1]
+        entry = self._entry or self._load()
+        device = _arrays.device_of(like)
+        if (device is not None) != self.target.startswith("cuda"):
+            raise ArgumentError(arrays[0][0], f"an array for the target {self.target}",
+                                "memory of the host" if device is None else f"device cuda:{device}")
+        if device is not None:
+            _library.set_stream(sys.modules["torch"].cuda.current_stream(device).cuda_stream)
+        outs = None if out is None else self._check_out(out, arrays)
+        # Compiled code writes where nothing is read and no other result lies.
+        apart = outs is not None and not any(_arrays.overlap(*pair) for pair in _pairs(
+            outs, [array for _, array in arrays]))
+        results = outs if apart else [_arrays.empty(shape, parameter.element, like) for shape, parameter
+                                      in zip(self._open_sizes(passed), self._results)]
+        described = [_describe(array) for array in results]
+        entry(*passed, *described)
+        if outs is not None and not apart:
+            for target, source in zip(outs, results):
+                _arrays.assign(target, source)
+            results = outs
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def _check_out(self, out, arrays):
+        outs = out if isinstance(out, (tuple, list)) else (out,)
+        if len(outs) != len(self._results):
+            raise ArgumentError("out", f"{len(self._results)} arrays", len(outs))
+        results = []
+        for parameter, value in zip(self._results, outs):
+            array = parameter.check(value)
+            if array is not value or not _is_writable(array):
+                raise ArgumentError("out", "an array that can be written in place", _arrays.show(value))
+            results.append(array)
+        _arrays.check_same_place(arrays + [("out", array) for array in results])
+        return results
+
+
+def _pairs(outs, arrays):
+    """Yields each output with each array that it must not overlap."""
+    for position, out in enumerate(outs):
+        for other in arrays + outs[:position]:
+            yield out, other
+
+
+def _is_writable(array):
+    return _arrays.is_torch(array) or array.flags.writeable
+
+
+def compile(text, function=None, target="cpu"):  # pylint: disable=redefined-builtin
+    """Compiles MLIR text and returns one of its public functions as a CompiledFunction.
+
+    function: its name; it may be left out if there is only one. target: "cpu", or "cuda:<chip>"
+    (docs/Targets.md). Programs are kept in memory by text and target, so that a second call is quick.
+    Raises CompileError with the compiler's messages.
+    """
+    if not isinstance(text, (str, bytes)):
+        raise ArgumentError("text", "MLIR text", repr(type(text).__name__))
+    compiled = _programs.get(text, target)
+    names = list(compiled.functions)
+    if function is None and len(names) == 1:
+        function = names[0]
+    if function not in names:
+        raise ArgumentError("function", f"one of {', '.join(names) or 'no public function'}", repr(function))
+    return CompiledFunction(compiled, function)
+
+
+def clear_memory():
+    """Forgets the compiled programs of this process."""
+    _programs.clear()

@@ -1,0 +1,138 @@
+# This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The call forms of DeepSpeed's sparse attention: change the import and keep the calls.
+
+`deepspeed.ops.sparse_attention` and `deepspeed.ops.sparse_attention.matmul` and `.softmax` have these
+classes. Arrays of numpy work as tensors of torch do; layouts may be a blocksparse.Layout or an array.
+"""
+
+import numpy as np
+
+from blocksparse import _arrays, _operations, ops
+from blocksparse._errors import ArgumentError
+from blocksparse.sparsity import FixedSparsityConfig, SparsityConfig
+
+__all__ = ["MatMul", "Softmax", "SparseAttentionUtils", "SparseSelfAttention"]
+
+
+class MatMul:
+    """A product with one sparse operand: mode "sdd", "dsd" or "dds" (result, a, b; s is sparse)."""
+
+    def __init__(self, layout, block, mode, trans_a=False, trans_b=False, bench=False):
+        """Makes a product. `bench` is accepted for old code and has no effect: it timed DeepSpeed's kernel."""
+        if mode not in ("sdd", "dsd", "dds"):
+            raise ArgumentError("mode", "'sdd', 'dsd' or 'dds'", repr(mode))
+        self.layout = _operations.as_layout(layout, block)
+        self.mode, self.trans_a, self.trans_b = mode, bool(trans_a), bool(trans_b)
+
+    def __call__(self, a, b):
+        """Returns op(a) @ op(b): a dense tensor, or in the mode "sdd" values [batches, blocks, block, block]."""
+        function = getattr(ops, self.mode)
+        return function(self.layout, a, b, self.trans_a, self.trans_b)
+
+
+class Softmax:
+    """Softmax over the rows of values that MatMul returned in the mode "sdd"."""
+
+    def __init__(self, layout, block, bench=False):
+        """Makes a softmax. `bench` is accepted for old code and has no effect."""
+        self.layout = _operations.as_layout(layout, block)
+
+    def __call__(self, x, scale=1.0, rpe=None, key_padding_mask=None, attn_mask=None,
+                 key_padding_mask_mode="add", attn_mask_mode="add"):
+        """Returns softmax(scale * x + rpe, masked); see blocksparse.softmax for the modes."""
+        return ops.softmax(self.layout, x, scale, rpe, key_padding_mask, attn_mask, key_padding_mask_mode,
+                           attn_mask_mode)
+
+
+class SparseSelfAttention:
+    """Attention of a sequence with itself at the blocks of a sparsity configuration."""
+
+    def __init__(self, sparsity_config=None, key_padding_mask_mode="add", attn_mask_mode="mul",
+                 max_seq_length=2048):
+        """Makes an attention for sequences of any multiple of the block up to `max_seq_length`."""
+        self.sparsity_config = FixedSparsityConfig(num_heads=4) if sparsity_config is None else sparsity_config
+        if not isinstance(self.sparsity_config, SparsityConfig):
+            raise ArgumentError("sparsity_config", "a SparsityConfig", repr(type(sparsity_config).__name__))
+        self.key_padding_mask_mode, self.attn_mask_mode = key_padding_mask_mode, attn_mask_mode
+        # DeepSpeed gives a shorter sequence the upper left part of the longest one's layout.
+        self.master_layout = self.sparsity_config.make_layout(max_seq_length)
+
+    def get_layout(self, length):
+        """Returns the layout of a sequence of `length` tokens."""
+        block = self.sparsity_config.block
+        if length % block or length > self.master_layout.shape[0]:
+            raise ArgumentError("query", f"a length that is a multiple of {block} and at most "
+                                f"{self.master_layout.shape[0]}", length)
+        count = length // block
+        return self.master_layout[:, :count, :count]
+
+    def forward(self, query, key, value, rpe=None, key_padding_mask=None, attn_mask=None):
+        """Returns attention of query, key and value, all [batches, heads, length, size]."""
+        for argument, array in (("query", query), ("key", key), ("value", value)):
+            if getattr(array, "ndim", 0) != 4:
+                raise ArgumentError(argument, "an array of rank 4, [batches, heads, length, size]",
+                                    f"rank {getattr(array, 'ndim', 0)}")
+            if tuple(array.shape) != tuple(query.shape):
+                raise ArgumentError(argument, f"the shape of query, {list(query.shape)}", list(array.shape))
+        heads = self.sparsity_config.num_heads
+        if query.shape[1] != heads:
+            raise ArgumentError("query", f"{heads} heads, as the sparsity configuration", query.shape[1])
+        element = _arrays.element_of("query", query)
+        if key_padding_mask is not None:
+            # DeepSpeed takes [batches, 1, 1, length] too, and converts masks to the type of the query.
+            key_padding_mask = _arrays.cast(key_padding_mask, element).reshape((-1, query.shape[2]))
+        if attn_mask is not None:
+            attn_mask = _arrays.cast(attn_mask, element).reshape(tuple(attn_mask.shape[-2:]))
+        if rpe is not None:
+            rpe = _arrays.cast(rpe, element)
+        return ops.attention(query, key, value, self.get_layout(query.shape[2]), None, False, rpe,
+                             key_padding_mask, attn_mask, self.key_padding_mask_mode, self.attn_mask_mode)
+
+    __call__ = forward
+
+
+class SparseAttentionUtils:
+    """Helpers that bring a batch of sequences to a multiple of the block and back."""
+
+    @staticmethod
+    def pad_to_block_size(block_size, input_ids, attention_mask, token_type_ids, position_ids, inputs_embeds,
+                          pad_token_id, model_embeddings):
+        """Returns (number of tokens added, and the five arrays with these tokens behind each sequence).
+
+        Arrays may be None. `model_embeddings` makes the embeddings of token numbers, for `inputs_embeds`.
+        """
+        given = input_ids if input_ids is not None else inputs_embeds
+        if given is None:
+            raise ArgumentError("input_ids", "input_ids or inputs_embeds", "None for both")
+        batch, length = given.shape[:2]
+        added = -length % block_size
+        if added == 0:
+            return 0, input_ids, attention_mask, token_type_ids, position_ids, inputs_embeds
+        if inputs_embeds is not None:
+            tokens = _pad(_arrays.empty((batch, 0), "i64", inputs_embeds), added, pad_token_id)
+            inputs_embeds = _concatenate(inputs_embeds, model_embeddings(tokens))
+        return (added, _pad(input_ids, added, pad_token_id), _pad(attention_mask, added, 0),
+                _pad(token_type_ids, added, 0), _pad(position_ids, added, pad_token_id), inputs_embeds)
+
+    @staticmethod
+    def unpad_sequence_output(pad_len, sequence_output):
+        """Returns the output without the tokens that were added."""
+        return sequence_output[:, : sequence_output.shape[1] - pad_len]
+
+
+def _pad(array, count, value):
+    """Returns an array [batches, length] with `count` entries of `value` behind each row."""
+    if array is None:
+        return None
+    tail = _arrays.empty((array.shape[0], count), _arrays.element_of("array", array), array)
+    tail[...] = value
+    return _concatenate(array, tail)
+
+
+def _concatenate(left, right):
+    if _arrays.is_torch(left):
+        import torch
+
+        return torch.cat([left, right], dim=1)
+    return np.concatenate([left, right], axis=1)

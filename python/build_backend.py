@@ -1,0 +1,120 @@
+# This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The build backend of the Python package (PEP 517): a wheel of the modules and the shared libraries.
+
+The libraries are those of the folder that the setting `library-dir` or the environment variable
+BLOCKSPARSE_LIBRARY_DIR names (`lib` of a build or of an installation). Without it they are built by CMake
+with the preset `standalone`, which holds LLVM inside. The setting `plat-name` names the platform of the
+wheel, such as manylinux_2_36_x86_64, for libraries that were built so that this is true.
+"""
+
+import base64
+import hashlib
+import os
+import pathlib
+import re
+import subprocess
+import sysconfig
+import zipfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+CLONE = HERE.parent
+LIBRARIES = ("libblocksparse_compiler.so", "libblocksparse_runtime.so")
+# LLVM's OpenMP runtime, which compiled programs use and the compiler looks for beside itself.
+OPENMP = "libomp.so.5"
+SETTINGS = ("library-dir", "plat-name")
+
+
+class UnsupportedOperation(Exception):
+    """Says that this backend makes no source distribution."""
+
+
+def get_requires_for_build_wheel(config_settings=None):
+    """Returns no requirement."""
+    return []
+
+
+def build_sdist(sdist_directory, config_settings=None):
+    """Refuses: the sources of the libraries are in the clone around this folder."""
+    raise UnsupportedOperation("the package is built from a clone: python -m build --wheel python")
+
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    """Writes the wheel and returns its file name."""
+    settings = dict(config_settings or {})
+    unknown = sorted(set(settings) - set(SETTINGS))
+    if unknown:
+        raise SystemExit(f"expects settings {' and '.join(SETTINGS)}, but got '{unknown[0]}'")
+    version = _version()
+    platform = settings.get("plat-name") or re.sub(r"[-.]", "_", sysconfig.get_platform())
+    libraries = _libraries(settings.get("library-dir") or os.environ.get("BLOCKSPARSE_LIBRARY_DIR"))
+    name = f"blocksparse-{version}-py3-none-{platform}.whl"
+    information = f"blocksparse-{version}.dist-info"
+    files = {f"blocksparse/{path.name}": path.read_bytes()
+             for path in sorted((HERE / "blocksparse").glob("*.py"))}
+    files.update({f"blocksparse/lib/{entry}": path.read_bytes() for entry, path in libraries.items()})
+    files[f"{information}/licenses/LICENSE"] = (CLONE / "LICENSE").read_bytes()
+    files[f"{information}/METADATA"] = _metadata(version)
+    files[f"{information}/WHEEL"] = (f"Wheel-Version: 1.0\nGenerator: blocksparse\nRoot-Is-Purelib: false\n"
+                                     f"Tag: py3-none-{platform}\n").encode()
+    record = "".join(f"{path},sha256={_digest(data)},{len(data)}\n" for path, data in files.items())
+    files[f"{information}/RECORD"] = f"{record}{information}/RECORD,,\n".encode()
+    with zipfile.ZipFile(pathlib.Path(wheel_directory) / name, "w", zipfile.ZIP_DEFLATED) as wheel:
+        for path, data in files.items():
+            # A fixed time makes equal inputs equal wheels.
+            entry = zipfile.ZipInfo(path, (1980, 1, 1, 0, 0, 0))
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = (0o755 if ".so" in path else 0o644) << 16
+            wheel.writestr(entry, data)
+    return name
+
+
+def _digest(data):
+    return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+
+
+def _version():
+    """Returns the version of the project, which CMakeLists.txt holds."""
+    text = (CLONE / "CMakeLists.txt").read_text(encoding="utf-8")
+    found = re.search(r"project\(\s*BlockSparse\s[^)]*?VERSION\s+([\d.]+)", text, re.IGNORECASE)
+    if not found:
+        raise SystemExit(f"expects project(BlockSparse ... VERSION ...) in '{CLONE / 'CMakeLists.txt'}'")
+    return found.group(1)
+
+
+def _metadata(version):
+    return (f"Metadata-Version: 2.4\nName: blocksparse\nVersion: {version}\n"
+            "Summary: Block-sparse linear algebra for numpy and torch, compiled for the pattern at hand\n"
+            "License-Expression: Apache-2.0 WITH LLVM-exception\nLicense-File: LICENSE\n"
+            "Requires-Python: >=3.10\nRequires-Dist: numpy>=1.24\n"
+            "Provides-Extra: torch\nRequires-Dist: torch>=2.10; extra == 'torch'\n").encode()
+
+
+def _libraries(folder):
+    """Returns {name: path} of the libraries, which are built first if no folder is named."""
+    if not folder:
+        folder = _build()
+    folder = pathlib.Path(folder)
+    found = {name: folder / name for name in LIBRARIES}
+    missing = [name for name, path in found.items() if not path.exists()]
+    if missing:
+        raise SystemExit(f"expects {' and '.join(LIBRARIES)} in '{folder}', but got no {missing[0]}")
+    llvm = os.environ.get("LLVM_ROOT") or f"/usr/lib/llvm-{(CLONE / 'LLVM_VERSION').read_text().strip()}"
+    for path in (folder / OPENMP, pathlib.Path(llvm) / "lib" / OPENMP):
+        if path.exists():
+            found[OPENMP] = path
+            return found
+    raise SystemExit(f"expects {OPENMP} in '{folder}' or in '{llvm}/lib' (LLVM_ROOT), but got none")
+
+
+def _build():
+    """Builds the libraries with LLVM inside and returns their folder."""
+    print("building the libraries: some minutes on a few cores", flush=True)
+    try:
+        subprocess.run(["cmake", "--preset", "standalone"], cwd=CLONE, check=True)
+        subprocess.run(["cmake", "--build", "--preset", "standalone", "--target", "BlockSparseCompilerShared",
+                        "BlockSparseRuntime"], cwd=CLONE, check=True)
+    except FileNotFoundError:
+        raise SystemExit("expects the program cmake (bash tools/dev.sh setup installs it), or the setting "
+                         "library-dir with the folder of built libraries, but got neither") from None
+    return CLONE / "build-standalone" / "lib"
