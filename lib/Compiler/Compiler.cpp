@@ -4,10 +4,14 @@
 #include "blocksparse/Compiler/Compiler.h"
 #include "blocksparse/Compiler/Output.h"
 #include "blocksparse/Compiler/Targets.h"
+#include "blocksparse/IR/DialectAttributes.h"
 #include "blocksparse/Pipelines/Pipelines.h"
 #include "blocksparse/Target/CPU/SharedLibrary.h"
+#include "blocksparse/Target/GPU/LaunchDescription.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
@@ -16,6 +20,9 @@ using namespace mlir;
 using namespace mlir::blocksparse;
 using ::blocksparse::Target;
 using ::blocksparse::TargetInfo;
+
+/// Starts the names of entry points after the stage `llvm`.
+static constexpr StringLiteral wrapperPrefix = "_mlir_ciface_";
 
 /// Emulates the chip that the schedules were chosen for; scalar kernels if that is a processor.
 static GPUOptions getEmulatedOptions(const StageOptions &options) {
@@ -63,20 +70,47 @@ ArrayRef<StageInfo> mlir::blocksparse::getStages() {
   return stages;
 }
 
-FailureOr<Stage> mlir::blocksparse::parseStage(StringRef name, EmitErrorFn emitError) {
-  for (const StageInfo &info : getStages())
+/// Returns the one of `stages` that has this name.
+static FailureOr<Stage> findStage(ArrayRef<StageInfo> stages, StringRef what, StringRef name,
+                                  EmitErrorFn emitError) {
+  for (const StageInfo &info : stages)
     if (info.name == name)
       return info.stage;
   InFlightDiagnostic error = emitError();
-  error << "expects a stage (";
-  llvm::interleaveComma(getStages(), error, [&](const StageInfo &info) { error << info.name; });
+  error << "expects a stage " << what << "(";
+  llvm::interleaveComma(stages, error, [&](const StageInfo &info) { error << info.name; });
   return error << "), but got '" << name << "'";
 }
+
+FailureOr<Stage> mlir::blocksparse::parseStage(StringRef name, EmitErrorFn emitError) {
+  return findStage(getStages(), "", name, emitError);
+}
+
+FailureOr<Stage> mlir::blocksparse::parseStartStage(StringRef name, EmitErrorFn emitError) {
+  return findStage(getStages().drop_back(), "to start after ", name, emitError);
+}
+
+static StringRef getName(Stage stage) { return getStages()[static_cast<size_t>(stage)].name; }
 
 static GPUOptions getGPUOptions(const CompileOptions &options) {
   GPUOptions gpu = options.gpu;
   gpu.target = options.target.first();
   return gpu;
+}
+
+/// Returns the names of the public functions that will work on device memory.
+static SmallVector<std::string> getDeviceEntryPoints(ModuleOp module) {
+  SmallVector<std::string> names;
+  for (auto function : module.getOps<FunctionOpInterface>()) {
+    StringRef name = SymbolTable::getSymbolName(function);
+    // After the stage `llvm` entry points are the wrappers of functions.
+    bool isEntry =
+        isa<func::FuncOp>(function) ? function.isPublic() : name.consume_front(wrapperPrefix);
+    Operation *body = isEntry ? module.lookupSymbol(name) : nullptr;
+    if (isEntry && !function.isDeclaration() && !(body && body->hasAttr(hostFunctionAttr)))
+      names.push_back(name.str());
+  }
+  return names;
 }
 
 /// Returns the options for one of several targets.
@@ -92,6 +126,9 @@ static LogicalResult checkTargets(const CompileOptions &options, EmitErrorFn emi
   if (options.stopAfter != Stage::Emit)
     return emitError() << "expects one target for the IR after a stage, but got '"
                        << options.target.describe() << "'";
+  if (options.startAfter >= Stage::Schedule)
+    return emitError() << "expects one target for IR of the stage '" << getName(options.startAfter)
+                       << "', but got '" << options.target.describe() << "'";
   for (const TargetInfo &target : options.target.members())
     if (failed(checkTarget(withTarget(options, target), emitError)))
       return failure();
@@ -105,6 +142,9 @@ LogicalResult mlir::blocksparse::checkTarget(const CompileOptions &options, Emit
   if (options.gpu.cubin && !options.target.usesDevice())
     return emitError() << "expects a target 'cuda:<chip>' for machine code, but got '"
                        << options.target.describe() << "'";
+  if (options.stopAfter < options.startAfter)
+    return emitError() << "expects to stop after the stage '" << getName(options.startAfter)
+                       << "' or a later one, but got '" << getName(options.stopAfter) << "'";
   if (!options.target.isSingle())
     return checkTargets(options, emitError);
   if (options.target.isCUDA())
@@ -164,7 +204,7 @@ LogicalResult mlir::blocksparse::compile(ModuleOp module, const CompileOptions &
   if (options.configurePasses && failed(options.configurePasses(pm)))
     return failure();
   for (const StageInfo &info : getStages())
-    if (info.stage <= options.stopAfter && info.buildPipeline)
+    if (info.stage > options.startAfter && info.stage <= options.stopAfter && info.buildPipeline)
       info.buildPipeline(pm, *stageOptions);
   return pm.run(module);
 }
@@ -184,12 +224,12 @@ std::optional<OutputFormat> mlir::blocksparse::getOutputFormat(StringRef path) {
   return std::nullopt;
 }
 
-/// Writes the PTX of a program for one GPU target: an empty file if it has no kernel.
-static LogicalResult emitKernels(ModuleOp module, const CompileOptions &options, StringRef path,
-                                 EmitErrorFn emitError) {
+/// Compiles the kernels of a program for one GPU target and returns their PTX; the host code that
+/// launches them stays in the module.
+static FailureOr<std::string> compileToPTX(ModuleOp module, const CompileOptions &options) {
   if (!options.target.isCUDA())
-    return emitError() << "expects one target 'cuda:<chip>' for PTX, but got '"
-                       << options.target.describe() << "'";
+    return mlir::emitError(module.getLoc(), "expects one target 'cuda:<chip>' for PTX, but got '")
+           << options.target.describe() << "'";
   CompileOptions kernels = options;
   kernels.stopAfter = Stage::LLVM;
   kernels.gpu.kernelsOnly = true;
@@ -201,27 +241,74 @@ static LogicalResult emitKernels(ModuleOp module, const CompileOptions &options,
       if (auto object = cast<gpu::ObjectAttr>(attribute);
           object.getFormat() == gpu::CompilationTarget::Assembly)
         text += object.getObject().getValue();
-  return writeOutput(path, text, emitError);
+  return text;
+}
+
+FailureOr<Kernels> mlir::blocksparse::compileKernels(Program &program,
+                                                     const CompileOptions &options) {
+  if (options.startAfter == Stage::LLVM)
+    return program.module->emitError("expects host code that launches kernels for a description of "
+                                     "launches, but got IR after the stage 'llvm'");
+  FailureOr<std::string> ptx = compileToPTX(*program.module, options);
+  if (failed(ptx))
+    return failure();
+  FailureOr<std::string> launches =
+      describeLaunches(*program.module, program.signatures, options.target.first());
+  if (failed(launches))
+    return failure();
+  return Kernels{std::move(*ptx), std::move(*launches)};
+}
+
+FailureOr<Code> mlir::blocksparse::compileToCode(ModuleOp module, const CompileOptions &options,
+                                                 EntryPoints entryPoints) {
+  CompileOptions whole = options;
+  whole.stopAfter = Stage::Emit;
+  SmallVector<std::string> onStream;
+  if (options.target.usesDevice())
+    onStream = getDeviceEntryPoints(module);
+  if (failed(compile(module, whole)))
+    return failure();
+  return Code::create(module, options.cpu, entryPoints, onStream);
+}
+
+/// Appends code in any format but PTX and that of a shared library.
+static LogicalResult emitCode(ModuleOp module, const CompileOptions &options, CodeFormat format,
+                              EntryPoints entryPoints, SmallVectorImpl<char> &bytes) {
+  FailureOr<Code> code = compileToCode(module, options, entryPoints);
+  return success(succeeded(code) && succeeded(code->emit(format, bytes)));
+}
+
+static CodeFormat getCodeFormat(OutputFormat format) {
+  if (format == OutputFormat::LLVMIR)
+    return CodeFormat::LLVMIR;
+  return format == OutputFormat::Assembly ? CodeFormat::Assembly : CodeFormat::Object;
+}
+
+LogicalResult mlir::blocksparse::emitProgram(ModuleOp module, const CompileOptions &options,
+                                             OutputFormat format, SmallVectorImpl<char> &bytes,
+                                             EntryPoints entryPoints) {
+  if (format == OutputFormat::PTX) {
+    FailureOr<std::string> text = compileToPTX(module, options);
+    llvm::append_range(bytes, succeeded(text) ? StringRef(*text) : StringRef());
+    return text;
+  }
+  auto emitError = [location = module.getLoc()] { return mlir::emitError(location); };
+  if (format != OutputFormat::SharedLibrary)
+    return emitCode(module, options, getCodeFormat(format), entryPoints, bytes);
+  SmallVector<char, 0> object;
+  return success(succeeded(emitCode(module, options, CodeFormat::Object, entryPoints, object)) &&
+                 succeeded(linkSharedLibrary(StringRef(object.data(), object.size()), bytes,
+                                             options.target.usesDevice(), emitError)));
 }
 
 LogicalResult mlir::blocksparse::emitProgram(ModuleOp module, const CompileOptions &options,
                                              OutputFormat format, StringRef path) {
   auto emitError = [location = module.getLoc()] { return mlir::emitError(location); };
-  if (format == OutputFormat::PTX)
-    return emitKernels(module, options, path, emitError);
-  CompileOptions whole = options;
-  whole.stopAfter = Stage::Emit;
-  if (failed(compile(module, whole)))
-    return failure();
-  FailureOr<Code> code = Code::create(module, options.cpu);
   SmallVector<char, 0> bytes;
-  CodeFormat codeFormat = format == OutputFormat::LLVMIR     ? CodeFormat::LLVMIR
-                          : format == OutputFormat::Assembly ? CodeFormat::Assembly
-                                                             : CodeFormat::Object;
-  if (failed(code) || failed(code->emit(codeFormat, bytes)))
+  bool linked = format == OutputFormat::SharedLibrary;
+  if (failed(emitProgram(module, options, linked ? OutputFormat::Object : format, bytes)))
     return failure();
   StringRef text(bytes.data(), bytes.size());
-  return format == OutputFormat::SharedLibrary
-             ? linkSharedLibrary(text, path, options.target.usesDevice(), emitError)
-             : writeOutput(path, text, emitError);
+  return linked ? linkSharedLibrary(text, path, options.target.usesDevice(), emitError)
+                : writeOutput(path, text, emitError);
 }

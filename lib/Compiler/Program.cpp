@@ -17,8 +17,16 @@ using namespace mlir;
 using namespace mlir::blocksparse;
 
 const FunctionSignature *Program::find(StringRef name) const {
-  auto found = llvm::find_if(signatures, [&](const auto &entry) { return entry.name == name; });
+  auto found =
+      llvm::find_if(signatures, [&](const auto &entry) { return entry.sourceName == name; });
   return found == signatures.end() ? nullptr : &*found;
+}
+
+Program Program::clone() const {
+  Program copy;
+  copy.module = module.get().clone();
+  copy.signatures = signatures;
+  return copy;
 }
 
 /// Returns the identifier after `%` where the argument stands in the text; "" when there is none.
@@ -39,16 +47,16 @@ static std::string getSourceName(BlockArgument argument, const llvm::MemoryBuffe
   return name.empty() || llvm::isDigit(name.front()) ? "" : name.str();
 }
 
-static LogicalResult readSignatures(Program &program, llvm::SourceMgr &sourceMgr) {
-  unsigned id = sourceMgr.getMainFileID();
-  const llvm::MemoryBuffer &buffer = *sourceMgr.getMemoryBuffer(id);
+/// Appends the signatures of the public functions. `getNames` gives the names of the arguments of
+/// each.
+static LogicalResult
+readSignatures(Program &program, Stage passed,
+               llvm::function_ref<SmallVector<std::string>(func::FuncOp)> getNames) {
   for (auto function : program.module->getOps<func::FuncOp>()) {
     if (!function.isPublic() || function.isDeclaration())
       continue;
-    SmallVector<std::string> names;
-    for (BlockArgument argument : function.getArguments())
-      names.push_back(getSourceName(argument, buffer, sourceMgr, id));
-    FailureOr<FunctionSignature> signature = FunctionSignature::get(function, names);
+    FailureOr<FunctionSignature> signature =
+        FunctionSignature::get(function, getNames(function), passed >= Stage::Bufferize);
     if (failed(signature))
       return failure();
     program.signatures.push_back(std::move(*signature));
@@ -70,23 +78,41 @@ LogicalResult mlir::blocksparse::checkNesting(llvm::MemoryBufferRef text, MLIRCo
 }
 
 FailureOr<Program> mlir::blocksparse::parseProgram(StringRef path, llvm::SourceMgr &sourceMgr,
-                                                   MLIRContext &context) {
+                                                   MLIRContext &context, Stage passed) {
   std::string message;
   std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(path, &message);
   if (!file)
     return emitError(UnknownLoc::get(&context)) << "expects a file to read, but got: " << message;
-  return parseProgram(std::move(file), sourceMgr, context);
+  return parseProgram(std::move(file), sourceMgr, context, passed);
 }
 
 FailureOr<Program> mlir::blocksparse::parseProgram(std::unique_ptr<llvm::MemoryBuffer> text,
-                                                   llvm::SourceMgr &sourceMgr,
-                                                   MLIRContext &context) {
+                                                   llvm::SourceMgr &sourceMgr, MLIRContext &context,
+                                                   Stage passed) {
   if (failed(checkNesting(*text, context)))
     return failure();
   sourceMgr.AddNewSourceBuffer(std::move(text), llvm::SMLoc());
   Program program;
   program.module = parseSourceFile<ModuleOp>(sourceMgr, ParserConfig(&context));
-  if (!program.module || failed(readSignatures(program, sourceMgr)))
+  if (!program.module)
+    return failure();
+  unsigned id = sourceMgr.getMainFileID();
+  const llvm::MemoryBuffer &buffer = *sourceMgr.getMemoryBuffer(id);
+  auto getNames = [&](func::FuncOp function) {
+    return llvm::map_to_vector(function.getArguments(), [&](BlockArgument argument) {
+      return getSourceName(argument, buffer, sourceMgr, id);
+    });
+  };
+  if (failed(readSignatures(program, passed, getNames)))
+    return failure();
+  return program;
+}
+
+FailureOr<Program> mlir::blocksparse::readProgram(ModuleOp module, Stage passed) {
+  Program program;
+  program.module = module.clone();
+  if (failed(
+          readSignatures(program, passed, [](func::FuncOp) { return SmallVector<std::string>(); })))
     return failure();
   return program;
 }
@@ -98,7 +124,7 @@ static LogicalResult reportUnknownFunction(Program &program, StringRef name) {
   if (program.signatures.empty())
     error << "none";
   llvm::interleaveComma(program.signatures, error, [&](const FunctionSignature &signature) {
-    error << "'" << signature.name << "'";
+    error << "'" << signature.sourceName << "'";
   });
   return error;
 }
@@ -113,7 +139,7 @@ LogicalResult mlir::blocksparse::keepFunctions(Program &program, StringRef names
         !llvm::is_contained(kept, function.getName()))
       function.setPrivate();
   llvm::erase_if(program.signatures,
-                 [&](const auto &entry) { return !llvm::is_contained(kept, entry.name); });
+                 [&](const auto &entry) { return !llvm::is_contained(kept, entry.sourceName); });
   return success();
 }
 

@@ -32,10 +32,21 @@ struct Arguments {
       cl::value_desc("file"), cl::init("-"), cl::cat(category)};
   cl::opt<std::string> header{"emit-header", cl::desc("Write a C header of the entry points"),
                               cl::value_desc("file"), cl::cat(category)};
+  cl::opt<std::string> launchJson{
+      "emit-launch-json", cl::desc("Write JSON that says how to launch the kernels of an x.ptx"),
+      cl::value_desc("file"), cl::cat(category)};
   cl::opt<std::string> stopAfter{"stop-after",
                                  cl::desc("Print the IR after this stage: parse, optimise, "
                                           "schedule, plan, bufferize, lower, llvm"),
                                  cl::value_desc("stage"), cl::cat(category)};
+  cl::opt<std::string> startAfter{
+      "start-after",
+      cl::desc("The input is IR that this stage has left: parse, optimise, schedule, plan, "
+               "bufferize, lower, llvm"),
+      cl::value_desc("stage"), cl::cat(category)};
+  cl::opt<std::string> symbolPrefix{"symbol-prefix",
+                                    cl::desc("Beginning of the names of all entry points"),
+                                    cl::value_desc("identifier"), cl::cat(category)};
   cl::opt<std::string> target{
       "target",
       cl::desc("What to make code for: cpu, cuda:<chip>, cuda:native, each with "
@@ -87,7 +98,32 @@ static LogicalResult emit(Program &program, const CompileOptions &options,
   if (!format)
     return emitError() << "expects an output that ends in .so, .o, .s, .ll or .ptx, but got '"
                        << arguments.output << "'";
-  return emitProgram(module, options, *format, arguments.output);
+  if (arguments.launchJson.empty())
+    return emitProgram(module, options, *format, arguments.output);
+  FailureOr<Kernels> kernels = compileKernels(program, options);
+  return success(succeeded(kernels) &&
+                 succeeded(writeOutput(arguments.output, kernels->ptx, emitError)) &&
+                 succeeded(writeOutput(arguments.launchJson, kernels->launches, emitError)));
+}
+
+/// Fails if a description of launches is wanted for another output than PTX.
+static LogicalResult checkLaunchJson(const Arguments &arguments, EmitErrorFn emitError) {
+  if (arguments.launchJson.empty() ||
+      (arguments.stopAfter.empty() && getOutputFormat(arguments.output) == OutputFormat::PTX))
+    return success();
+  return emitError() << "expects an output that ends in .ptx for --emit-launch-json, but got '"
+                     << (arguments.stopAfter.empty() ? arguments.output : arguments.stopAfter)
+                     << "'";
+}
+
+/// Fails for options that need the functions of the source, which IR after the stage `llvm` lacks.
+static LogicalResult checkLLVMOptions(const Arguments &arguments, EmitErrorFn emitError) {
+  for (const cl::opt<std::string> *option :
+       {&arguments.function, &arguments.header, &arguments.symbolPrefix})
+    if (!option->empty())
+      return emitError() << "expects no --" << option->ArgStr
+                         << " for IR after the stage 'llvm', but got '" << *option << "'";
+  return success();
 }
 
 static LogicalResult run(const Arguments &arguments, llvm::SourceMgr &sourceMgr,
@@ -116,15 +152,27 @@ static LogicalResult run(const Arguments &arguments, llvm::SourceMgr &sourceMgr,
       return failure();
     options.stopAfter = *stage;
   }
+  if (!arguments.startAfter.empty()) {
+    FailureOr<Stage> stage = parseStartStage(arguments.startAfter, emitError);
+    if (failed(stage))
+      return failure();
+    options.startAfter = *stage;
+  }
   // Check the target before any work, so that a mistyped processor is reported at once.
   if (failed(checkTarget(options, emitError)))
     return failure();
-  if (failed(checkOutput(arguments.output, emitError)) ||
+  if (failed(checkLaunchJson(arguments, emitError)) ||
+      failed(checkOutput(arguments.launchJson, emitError)) ||
+      failed(checkOutput(arguments.output, emitError)) ||
       failed(checkOutput(arguments.header, emitError)))
     return failure();
-  FailureOr<Program> program = parseProgram(arguments.input, sourceMgr, context);
+  if (options.startAfter == Stage::LLVM && failed(checkLLVMOptions(arguments, emitError)))
+    return failure();
+  FailureOr<Program> program =
+      parseProgram(arguments.input, sourceMgr, context, options.startAfter);
   if (failed(program) ||
-      (!arguments.function.empty() && failed(keepFunctions(*program, arguments.function))))
+      (!arguments.function.empty() && failed(keepFunctions(*program, arguments.function))) ||
+      failed(nameEntryPoints(*program, arguments.symbolPrefix)))
     return failure();
   std::string header;
   llvm::raw_string_ostream stream(header);

@@ -45,8 +45,7 @@ HostCall::HostCall(PackedFunction function, const FunctionSignature &signature,
   }
 }
 
-/// Returns the functions of the runtime that GPU programs call.
-static ArrayRef<JITSymbol> getRuntimeSymbols() {
+ArrayRef<JITSymbol> mlir::blocksparse::getRuntimeSymbols() {
   static const JITSymbol symbols[] = {
       {"blocksparseRtCallBegin", reinterpret_cast<void *>(&blocksparseRtCallBegin)},
       {"blocksparseRtCallRefuse", reinterpret_cast<void *>(&blocksparseRtCallRefuse)},
@@ -56,6 +55,9 @@ static ArrayRef<JITSymbol> getRuntimeSymbols() {
       {"blocksparseRtCallLaunch", reinterpret_cast<void *>(&blocksparseRtCallLaunch)},
       {"blocksparseRtCallTensorMap", reinterpret_cast<void *>(&blocksparseRtCallTensorMap)},
       {"blocksparseRtCallEnd", reinterpret_cast<void *>(&blocksparseRtCallEnd)},
+      {"blocksparseRtCallSelect", reinterpret_cast<void *>(&blocksparseRtCallSelect)},
+      {"blocksparseRtGetStream", reinterpret_cast<void *>(&blocksparseRtGetStream)},
+      {"blocksparseRtSetStream", reinterpret_cast<void *>(&blocksparseRtSetStream)},
   };
   return symbols;
 }
@@ -66,16 +68,12 @@ void HostProgram::CloseArtifact::operator()(void **slot) const {
 }
 
 FailureOr<HostProgram> HostProgram::create(ModuleOp module, const CompileOptions &options) {
-  CompileOptions whole = options;
-  whole.stopAfter = Stage::Emit;
-  if (failed(compile(module, whole)))
-    return failure();
-  FailureOr<Code> code = Code::create(module, options.cpu, EntryPoints::Packed);
+  FailureOr<Code> code = compileToCode(module, options, EntryPoints::Packed);
   if (failed(code))
     return failure();
   FailureOr<JIT> jit = JIT::create(
       std::move(*code), [&] { return module.emitError(); },
-      options.target.isCUDA() ? getRuntimeSymbols() : ArrayRef<JITSymbol>());
+      options.target.usesDevice() ? getRuntimeSymbols() : ArrayRef<JITSymbol>());
   if (failed(jit))
     return failure();
   HostProgram program(std::move(*jit));

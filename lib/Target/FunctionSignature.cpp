@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "blocksparse/Target/FunctionSignature.h"
+#include "blocksparse/IR/DialectAttributes.h"
 #include "blocksparse/IR/SparseTensor.h"
+#include "blocksparse/Target/Identifiers.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringExtras.h"
@@ -13,37 +15,17 @@ using namespace mlir::blocksparse;
 
 namespace {
 
-/// Makes C identifiers that are no keywords and differ from each other.
+/// Makes C identifiers that are no reserved words and differ from each other.
 class NameSet {
 public:
   std::string unique(StringRef wanted) {
-    std::string base;
-    for (char c : wanted)
-      base += llvm::isAlnum(c) ? c : '_';
-    if (base.empty() || llvm::isDigit(base.front()))
-      base = "arg" + base;
-    if (isKeyword(base))
-      base += '_';
-    std::string name = base;
-    for (unsigned count = 2; !used.insert(name).second; ++count)
-      name = base + "_" + llvm::utostr(count);
+    std::string name = makeUnique(makeIdentifier(wanted, "arg"),
+                                  [&](StringRef candidate) { return !used.contains(candidate); });
+    used.insert(name);
     return name;
   }
 
 private:
-  static bool isKeyword(StringRef name) {
-    static const llvm::StringSet<> words = {
-        "auto",    "break",  "case",    "char",   "class",    "const",    "continue", "default",
-        "delete",  "do",     "double",  "else",   "enum",     "export",   "extern",   "false",
-        "float",   "for",    "goto",    "if",     "inline",   "int",      "long",     "namespace",
-        "new",     "this",   "private", "public", "operator", "register", "restrict", "return",
-        "short",   "signed", "sizeof",  "static", "struct",   "switch",   "template", "true",
-        "typedef", "union",  "using",   "void",   "unsigned", "virtual",  "volatile", "while",
-        "friend",  "bool",   "catch",   "throw",  "try",      "typename", "and",      "or",
-        "not",     "xor"};
-    return words.contains(name);
-  }
-
   llvm::StringSet<> used;
 };
 
@@ -60,19 +42,30 @@ static bool isSupportedNumber(Type type) {
          type.isInteger(64) || type.isF32() || type.isF64();
 }
 
+static constexpr int64_t maxRank = 5;
+
+/// Returns the type of the elements in memory: a byte for i1.
+static Type getStoredElement(Type element) {
+  return element.isInteger(1) ? IntegerType::get(element.getContext(), 8) : element;
+}
+
+/// Returns the name of an argument; "arg" and its index where it has none.
+static std::string getName(ArrayRef<std::string> names, size_t index) {
+  std::string name = index < names.size() ? names[index] : "";
+  return name.empty() ? "arg" + llvm::utostr(index) : name;
+}
+
 /// Appends what the tensor becomes; gives false for a type that can't be passed.
 static bool appendTensor(Type type, unsigned source, StringRef name, NameSet &names,
                          SmallVectorImpl<Parameter> &parameters) {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  if (!tensor || !isSupportedElement(tensor.getElementType()) || tensor.getRank() > 5)
+  if (!tensor || !isSupportedElement(tensor.getElementType()) || tensor.getRank() > maxRank)
     return false;
   std::optional<SparseTensor> sparse = SparseTensor::get(type);
   if (sparse ? tensor.getElementType().isInteger(1) : bool(tensor.getEncoding()))
     return false;
   if (!sparse) {
-    Type storage = tensor;
-    if (tensor.getElementType().isInteger(1))
-      storage = tensor.clone(IntegerType::get(type.getContext(), 8));
+    Type storage = tensor.clone(getStoredElement(tensor.getElementType()));
     parameters.push_back({names.unique(name), Parameter::Role::Dense, source, type, storage});
     return true;
   }
@@ -87,15 +80,50 @@ static bool appendTensor(Type type, unsigned source, StringRef name, NameSet &na
   return true;
 }
 
-FailureOr<FunctionSignature> FunctionSignature::get(func::FuncOp function,
-                                                    ArrayRef<std::string> argumentNames) {
-  FunctionSignature signature;
-  signature.name = function.getName().str();
+/// Appends a buffer; gives false for a type that can't be passed.
+static bool appendBuffer(Type type, unsigned source, StringRef name, NameSet &names,
+                         SmallVectorImpl<Parameter> &parameters) {
+  auto buffer = dyn_cast<MemRefType>(type);
+  if (!buffer || !isSupportedElement(buffer.getElementType()) || buffer.getRank() > maxRank ||
+      buffer.getMemorySpace() || !buffer.isStrided())
+    return false;
+  parameters.push_back(
+      {names.unique(name), Parameter::Role::Buffer, source, type,
+       RankedTensorType::get(buffer.getShape(), getStoredElement(buffer.getElementType()))});
+  return true;
+}
+
+/// Reads the signature of a function after the stage `bufferize`.
+static FailureOr<FunctionSignature> getBufferSignature(func::FuncOp function,
+                                                       FunctionSignature signature,
+                                                       ArrayRef<std::string> argumentNames) {
   NameSet names;
   for (auto [index, type] : llvm::enumerate(function.getArgumentTypes())) {
-    std::string name = index < argumentNames.size() ? argumentNames[index] : "";
-    if (name.empty())
-      name = "arg" + llvm::utostr(index);
+    std::string name = getName(argumentNames, index);
+    if (isSupportedNumber(type))
+      signature.arguments.push_back(
+          {names.unique(name), Parameter::Role::Number, unsigned(index), type, type});
+    else if (!appendBuffer(type, index, name, names, signature.arguments))
+      return function.emitError("expects arguments that are strided buffers of rank 0 to 5 or "
+                                "numbers, but got ")
+             << type << " as argument " << index << " of '" << signature.name << "'";
+  }
+  if (function.getNumResults() != 0)
+    return function.emitError("expects results that are buffers among the arguments, but got ")
+           << function.getNumResults() << " results of '" << signature.name << "'";
+  return signature;
+}
+
+FailureOr<FunctionSignature>
+FunctionSignature::get(func::FuncOp function, ArrayRef<std::string> argumentNames, bool onBuffers) {
+  FunctionSignature signature;
+  signature.name = signature.sourceName = function.getName().str();
+  signature.onHost = function->hasAttr(hostFunctionAttr);
+  if (onBuffers)
+    return getBufferSignature(function, std::move(signature), argumentNames);
+  NameSet names;
+  for (auto [index, type] : llvm::enumerate(function.getArgumentTypes())) {
+    std::string name = getName(argumentNames, index);
     if (isSupportedNumber(type))
       signature.arguments.push_back(
           {names.unique(name), Parameter::Role::Number, unsigned(index), type, type});
@@ -115,6 +143,14 @@ FailureOr<FunctionSignature> FunctionSignature::get(func::FuncOp function,
   return signature;
 }
 
+std::string mlir::blocksparse::getSizeFunctionName(StringRef name) {
+  return (name + "_result_sizes").str();
+}
+
+std::string mlir::blocksparse::getStreamFunctionName(StringRef name) {
+  return (name + "_on_stream").str();
+}
+
 std::optional<FunctionSignature> FunctionSignature::getSizeFunction() const {
   int64_t count = 0;
   for (const Parameter &result : results)
@@ -122,10 +158,18 @@ std::optional<FunctionSignature> FunctionSignature::getSizeFunction() const {
   if (count == 0)
     return std::nullopt;
   FunctionSignature sizes;
-  sizes.name = name + "_result_sizes";
+  sizes.name = sizes.sourceName = getSizeFunctionName(name);
+  sizes.onHost = true;
   sizes.arguments = arguments;
   MLIRContext *context = results.front().type.getContext();
   auto type = RankedTensorType::get({count}, IntegerType::get(context, 64));
   sizes.results.push_back({"sizes", Parameter::Role::Dense, 0, type, type});
   return sizes;
+}
+
+std::string FunctionSignature::getStreamParameter() const {
+  return makeUnique("stream", [&](StringRef candidate) {
+    auto hasName = [&](const Parameter &parameter) { return parameter.name == candidate; };
+    return llvm::none_of(arguments, hasName) && llvm::none_of(results, hasName);
+  });
 }

@@ -20,10 +20,6 @@ class PassManager;
 
 namespace mlir::blocksparse {
 
-/// Names the stages of the compiler, in order. Each has a name for `--stop-after` and leaves IR
-/// that the next one reads; `emit` makes code of it.
-enum class Stage { Parse, Optimise, Schedule, Plan, Bufferize, Lower, LLVM, Emit };
-
 struct CompileOptions {
   /// Target of the program; several are for a program that is emitted. If one of them is a GPU
   /// (Target::usesDevice), entry points return a status. With one target, tensors must be in device
@@ -41,6 +37,8 @@ struct CompileOptions {
   std::string tuningDatabase;
   /// Function that is asked for each schedule first.
   ScheduleChooser chooseSchedule;
+  /// Last stage that the module has passed. From `schedule` on it is one for one target.
+  Stage startAfter = Stage::Parse;
   Stage stopAfter = Stage::Emit;
   /// Function that is called on the pass manager before its passes are added: printing, timing.
   std::function<LogicalResult(PassManager &)> configurePasses;
@@ -76,12 +74,16 @@ ArrayRef<StageInfo> getStages();
 /// Returns the stage of a name. Fails for an unknown one, with an error that lists the names.
 FailureOr<Stage> parseStage(StringRef name, EmitErrorFn emitError);
 
-/// Fails for a processor or PTX version that does not exist, a target that LLVM does not know, and
-/// options that do not go together.
+/// Returns the stage after which a compilation may start. Fails for one that nothing follows, and
+/// for an unknown one, with an error that lists the legal names.
+FailureOr<Stage> parseStartStage(StringRef name, EmitErrorFn emitError);
+
+/// Fails for a processor or PTX version that does not exist, a target that LLVM does not know,
+/// and options that do not go together.
 LogicalResult checkTarget(const CompileOptions &options, EmitErrorFn emitError);
 
-/// Runs the stages after parse up to `options.stopAfter` on a module as it is in the source. Emit
-/// adds nothing to what the previous stage leaves: see emitProgram.
+/// Runs the stages after `options.startAfter` up to `options.stopAfter` on a module. Emit adds
+/// nothing to what the previous stage leaves: see emitProgram.
 LogicalResult compile(ModuleOp module, const CompileOptions &options);
 
 enum class OutputFormat { LLVMIR, Assembly, Object, SharedLibrary, PTX };
@@ -89,6 +91,29 @@ enum class OutputFormat { LLVMIR, Assembly, Object, SharedLibrary, PTX };
 /// Returns the format that the ending of a file name asks for: .ll, .s, .o, .so, or .ptx (the
 /// kernels of one GPU target alone). Empty for any other.
 std::optional<OutputFormat> getOutputFormat(StringRef path);
+
+/// Compiles the program to code for the host. If one of the targets is a GPU, each entry point f
+/// that works on device memory also has a form f_on_stream (getStreamFunctionName).
+FailureOr<Code> compileToCode(ModuleOp module, const CompileOptions &options,
+                              EntryPoints entryPoints);
+
+/// Holds the kernels of a program for one GPU.
+struct Kernels {
+  /// PTX text, empty if the program has no kernel.
+  std::string ptx;
+  /// JSON that says how to launch them (describeLaunches).
+  std::string launches;
+};
+
+/// Compiles the kernels of a program for one GPU target, and describes their launches.
+FailureOr<Kernels> compileKernels(Program &program, const CompileOptions &options);
+
+/// Compiles the program and appends its code to `bytes`. A shared library is linked in temporary
+/// files, by the system's compiler driver (linkSharedLibrary). With `EntryPoints::Packed` code for
+/// the host has packed entry points, too.
+LogicalResult emitProgram(ModuleOp module, const CompileOptions &options, OutputFormat format,
+                          SmallVectorImpl<char> &bytes,
+                          EntryPoints entryPoints = EntryPoints::Plain);
 
 /// Compiles the program and writes the file at `path` ("-": standard output, not for a shared
 /// library) as an OutputFile, so that a failure leaves what was there.

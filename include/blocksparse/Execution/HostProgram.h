@@ -18,6 +18,9 @@ namespace mlir::blocksparse {
 /// for index, i8 for i1); nullopt for a type that cannot occur in a signature.
 std::optional<::blocksparse::ElementType> getHostElementType(Type type);
 
+/// Returns the functions of the runtime that GPU programs call: those of this process.
+ArrayRef<JITSymbol> getRuntimeSymbols();
+
 /// Describes a prepared call, which may be executed repeatedly: it owns the memref descriptors.
 class HostCall {
 public:

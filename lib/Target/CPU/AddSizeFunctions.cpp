@@ -3,6 +3,7 @@
 
 #include "blocksparse/IR/DialectAttributes.h"
 #include "blocksparse/Target/CPU/Passes.h"
+#include "blocksparse/Target/FunctionSignature.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -56,7 +57,7 @@ struct AddSizeFunctions : mlir::blocksparse::impl::AddSizeFunctionsPassBase<AddS
       int64_t count = countDynamicExtents(function);
       if (!function.isPublic() || function.isDeclaration() || count == 0)
         continue;
-      std::string name = (function.getName() + "_result_sizes").str();
+      std::string name = mlir::blocksparse::getSizeFunctionName(function.getName());
       if (symbols.lookup(name)) {
         function.emitOpError("expects the name '")
             << name << "' to be free for its size function, but got a symbol of this name";

@@ -4,6 +4,7 @@
 #include "blocksparse/Target/CPU/CHeader.h"
 #include "blocksparse/IR/SparseTensor.h"
 #include "blocksparse/Layout/BlockLayout.h"
+#include "blocksparse/Target/Identifiers.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -13,11 +14,6 @@
 
 using namespace mlir;
 using namespace mlir::blocksparse;
-
-static bool isIdentifier(StringRef name) {
-  return !name.empty() && !llvm::isDigit(name.front()) &&
-         llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
-}
 
 static std::string getGuard(StringRef text) {
   std::string guard = "BLOCKSPARSE_COMPILED_";
@@ -44,9 +40,11 @@ static void writePrologue(StringRef guard, llvm::raw_ostream &os) {
 static constexpr StringLiteral deviceRules =
     R"(/* Functions return 0, or a status of libblocksparse_runtime.so (blocksparse-c/Runtime.h), whose
  * text blocksparseRtLastError() gives. The elements of tensors are in device memory, descriptors
- * in host memory; work is put on the stream of blocksparseRtSetStream() and not waited for. A
- * program that was also compiled for the CPU takes tensors in host memory, too, all of them. The
- * functions *_result_sizes look at descriptors alone.
+ * in host memory; work is put on the stream of blocksparseRtSetStream() and not waited for. The
+ * functions *_on_stream put it on their last argument, a CUstream or cudaStream_t of the device
+ * (NULL: the default stream), whatever that stream is. A program that was also compiled for the
+ * CPU takes tensors in host memory, too, all of them. The functions *_result_sizes look at
+ * descriptors alone.
  */
 )";
 
@@ -68,6 +66,14 @@ static void writeDescriptors(ArrayRef<FunctionSignature> signatures, llvm::raw_o
       os << "  int64_t sizes[" << rank << "];\n  int64_t strides[" << rank << "];\n";
     os << "} blocksparse_tensor_" << rank << ";\n#endif\n";
   }
+}
+
+/// Writes a name in quotes so that it does not end the comment that it stands in.
+static void writeCommentText(StringRef text, llvm::raw_ostream &os) {
+  os << '\'';
+  for (char c : text)
+    os << (llvm::isPrint(c) && c != '*' && c != '\\' && c != '?' ? c : '.');
+  os << '\'';
 }
 
 static void writeShape(ArrayRef<int64_t> shape, llvm::raw_ostream &os) {
@@ -93,6 +99,22 @@ static StringRef getNumberType(Type type) {
   return type.isInteger(32) ? "int32_t" : "int64_t";
 }
 
+/// Writes the strides of a buffer where the function ignores those of the descriptor.
+static void writeStrides(MemRefType buffer, llvm::raw_ostream &os) {
+  SmallVector<int64_t> strides;
+  int64_t offset = 0;
+  (void)buffer.getStridesAndOffset(strides, offset);
+  if (llvm::all_of(strides, ShapedType::isDynamic) && ShapedType::isDynamic(offset))
+    return;
+  os << ", strides ";
+  writeShape(strides, os);
+  os << ", offset ";
+  if (ShapedType::isDynamic(offset))
+    os << '?';
+  else
+    os << offset;
+}
+
 /// Returns "values of bf16 [12, 900, 16, 16] of a sparse tensor [1, 12, 512, 512], ...".
 static void writeMeaning(const Parameter &parameter, llvm::raw_ostream &os) {
   if (!parameter.isTensor()) {
@@ -102,6 +124,8 @@ static void writeMeaning(const Parameter &parameter, llvm::raw_ostream &os) {
   RankedTensorType storage = parameter.getTensor();
   os << storage.getElementType() << ' ';
   writeShape(storage.getShape(), os);
+  if (auto buffer = dyn_cast<MemRefType>(parameter.type))
+    return writeStrides(buffer, os);
   std::optional<SparseTensor> sparse = SparseTensor::get(parameter.type);
   if (!sparse)
     return;
@@ -128,9 +152,38 @@ static void writeMeaning(const Parameter &parameter, llvm::raw_ostream &os) {
        << " x " << grid.cols << llvm::format(" (%.2f %%)", 100 * layout->density());
 }
 
+/// Writes the declaration of a function with this name; `onStream` adds the argument `stream`.
+static void writeDeclaration(const FunctionSignature &signature, StringRef name, StringRef result,
+                             bool onStream, llvm::raw_ostream &os) {
+  os << result << ' ' << name << '(';
+  bool first = true;
+  auto writeParameter = [&](const Parameter &parameter, bool isResult) {
+    os << (first ? "" : ",\n    ");
+    first = false;
+    bool isConst = !isResult && parameter.role != Parameter::Role::Buffer;
+    if (!parameter.isTensor())
+      os << getNumberType(parameter.type) << ' ' << parameter.name;
+    else
+      os << (isConst ? "const " : "") << "blocksparse_tensor_" << parameter.getTensor().getRank()
+         << " *" << parameter.name;
+  };
+  for (const Parameter &parameter : signature.arguments)
+    writeParameter(parameter, false);
+  for (const Parameter &parameter : signature.results)
+    writeParameter(parameter, true);
+  if (onStream)
+    os << (first ? "" : ",\n    ") << "void *" << signature.getStreamParameter();
+  os << (first && !onStream ? "void);\n" : ");\n");
+}
+
 static void writeFunction(const FunctionSignature &signature, bool usesDevice,
                           llvm::raw_ostream &os) {
   os << "\n/* " << signature.name;
+  if (signature.name != signature.sourceName) {
+    os << ": the function ";
+    writeCommentText(signature.sourceName, os);
+    os << " of the program";
+  }
   for (const Parameter &parameter : signature.arguments) {
     os << "\n *   " << parameter.name << ": ";
     writeMeaning(parameter, os);
@@ -139,30 +192,21 @@ static void writeFunction(const FunctionSignature &signature, bool usesDevice,
     os << "\n *   " << parameter.name << " (result): ";
     writeMeaning(parameter, os);
   }
-  os << " */\n" << (usesDevice ? "int32_t " : "void ") << signature.name << '(';
-  bool first = true;
-  auto writeParameter = [&](const Parameter &parameter, bool isResult) {
-    os << (first ? "" : ",\n    ");
-    first = false;
-    if (!parameter.isTensor())
-      os << getNumberType(parameter.type) << ' ' << parameter.name;
-    else
-      os << (isResult ? "" : "const ") << "blocksparse_tensor_" << parameter.getTensor().getRank()
-         << " *" << parameter.name;
-  };
-  for (const Parameter &parameter : signature.arguments)
-    writeParameter(parameter, false);
-  for (const Parameter &parameter : signature.results)
-    writeParameter(parameter, true);
-  os << (first ? "void);\n" : ");\n");
+  os << " */\n";
+  StringRef result = usesDevice ? "int32_t" : "void";
+  writeDeclaration(signature, signature.name, result, /*onStream=*/false, os);
+  if (usesDevice && !signature.onHost)
+    writeDeclaration(signature, getStreamFunctionName(signature.name), result, /*onStream=*/true,
+                     os);
 }
 
 LogicalResult mlir::blocksparse::emitCHeader(ArrayRef<FunctionSignature> signatures,
                                              StringRef guard, llvm::raw_ostream &os,
                                              EmitErrorFn emitError, bool usesDevice) {
   for (const FunctionSignature &signature : signatures)
-    if (!isIdentifier(signature.name))
-      return emitError() << "expects a C identifier as the name of a public function, but got '"
+    if (!isIdentifierText(signature.name) || isReservedWord(signature.name))
+      return emitError() << "expects a C identifier that is no reserved word as the name of an "
+                            "entry point, but got '"
                          << signature.name << "'";
   std::string macro = getGuard(guard);
   writePrologue(macro, os);

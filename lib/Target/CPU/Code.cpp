@@ -5,6 +5,7 @@
 #include "BF16.h"
 #include "SingleLaneStores.h"
 #include "blocksparse/Target/ArtifactSlot.h"
+#include "blocksparse/Target/FunctionSignature.h"
 #include "blocksparse/Target/OptimizeModule.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -58,10 +59,40 @@ static void addPackedEntryPoint(llvm::Function &entry) {
   builder.CreateRet(entry.getReturnType() == status ? result : llvm::ConstantInt::get(status, 0));
 }
 
+/// Defines int32_t f_on_stream(..., void *stream), which calls f while the runtime puts the work of
+/// this thread on `stream`. Returns it; null if there is a function of this name.
+static llvm::Function *addStreamEntryPoint(llvm::Function &entry) {
+  llvm::Module &module = *entry.getParent();
+  std::string name = getStreamFunctionName(entry.getName());
+  if (module.getNamedValue(name))
+    return nullptr;
+  llvm::LLVMContext &context = entry.getContext();
+  auto *pointer = llvm::PointerType::getUnqual(context);
+  auto *status = llvm::Type::getInt32Ty(context);
+  llvm::FunctionCallee getStream =
+      module.getOrInsertFunction("blocksparseRtGetStream", status, pointer);
+  llvm::FunctionCallee setStream =
+      module.getOrInsertFunction("blocksparseRtSetStream", status, pointer);
+  SmallVector<llvm::Type *> types(entry.getFunctionType()->params());
+  types.push_back(pointer);
+  auto *function = llvm::Function::Create(llvm::FunctionType::get(status, types, false),
+                                          llvm::GlobalValue::ExternalLinkage, name, module);
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "", function));
+  llvm::Value *slot = builder.CreateAlloca(pointer);
+  builder.CreateCall(getStream, {slot});
+  llvm::Value *previous = builder.CreateLoad(pointer, slot);
+  SmallVector<llvm::Value *> arguments(llvm::make_pointer_range(function->args()));
+  builder.CreateCall(setStream, {arguments.pop_back_val()});
+  llvm::Value *result = builder.CreateCall(&entry, arguments);
+  builder.CreateCall(setStream, {previous});
+  builder.CreateRet(result);
+  return function;
+}
+
 /// Renames the wrapper _mlir_ciface_f that MLIR makes for a function f, whose arguments are
 /// pointers, to f, and hides all other symbols.
 static LogicalResult exportEntryPoints(llvm::Module &module, EntryPoints entryPoints,
-                                       Location location) {
+                                       ArrayRef<std::string> onStream, Location location) {
   constexpr StringLiteral prefix = "_mlir_ciface_";
   for (llvm::GlobalVariable &global : module.globals())
     if (!global.isDeclaration())
@@ -86,9 +117,21 @@ static LogicalResult exportEntryPoints(llvm::Module &module, EntryPoints entryPo
     if (wrapper->getName() != name)
       return emitError(location) << "expects function names that no library function has, but got '"
                                  << name << "'";
-    if (entryPoints == EntryPoints::Packed)
-      addPackedEntryPoint(*wrapper);
   }
+  // All names are those of the program now.
+  for (const std::string &name : onStream) {
+    llvm::Function *entry = module.getFunction(name);
+    if (!entry || entry->isDeclaration())
+      continue;
+    wrappers.push_back(addStreamEntryPoint(*entry));
+    if (!wrappers.back())
+      return emitError(location) << "expects the name '" << getStreamFunctionName(name)
+                                 << "' to be free for the entry point that takes a stream, but got "
+                                    "a function of this name";
+  }
+  if (entryPoints == EntryPoints::Packed)
+    for (llvm::Function *entry : wrappers)
+      addPackedEntryPoint(*entry);
   return success();
 }
 
@@ -117,7 +160,8 @@ static void dropRunAttributes(ModuleOp module) {
   }
 }
 
-FailureOr<Code> Code::create(ModuleOp module, const CPUOptions &options, EntryPoints entryPoints) {
+FailureOr<Code> Code::create(ModuleOp module, const CPUOptions &options, EntryPoints entryPoints,
+                             ArrayRef<std::string> onStream) {
   auto emitError = [&] { return mlir::emitError(module.getLoc()); };
   if (failed(checkDialects(module)))
     return failure();
@@ -140,7 +184,7 @@ FailureOr<Code> Code::create(ModuleOp module, const CPUOptions &options, EntryPo
     return emitError() << "expects a module that translates to LLVM IR, but got an error";
   code.module->setTargetTriple(code.machine->getTargetTriple());
   code.module->setDataLayout(code.machine->createDataLayout());
-  if (failed(exportEntryPoints(*code.module, entryPoints, code.location)))
+  if (failed(exportEntryPoints(*code.module, entryPoints, onStream, code.location)))
     return failure();
   prepareBF16(*code.module);
   llvm::PipelineTuningOptions tuning;

@@ -43,8 +43,14 @@ static llvm::Error define(llvm::orc::LLJIT &engine, ArrayRef<JITSymbol> symbols)
 
 FailureOr<JIT> JIT::create(Code code, EmitErrorFn emitError, ArrayRef<JITSymbol> symbols) {
   SmallVector<char, 0> object;
+  if (failed(code.emit(CodeFormat::Object, object)))
+    return failure();
+  return create(StringRef(object.data(), object.size()), emitError, symbols);
+}
+
+FailureOr<JIT> JIT::create(StringRef object, EmitErrorFn emitError, ArrayRef<JITSymbol> symbols) {
   FailureOr<std::string> runtime = findOpenMPRuntime(emitError);
-  if (failed(runtime) || failed(code.emit(CodeFormat::Object, object)))
+  if (failed(runtime))
     return failure();
   llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> engine = llvm::orc::LLJITBuilder().create();
   if (!engine)
@@ -67,8 +73,7 @@ FailureOr<JIT> JIT::create(Code code, EmitErrorFn emitError, ArrayRef<JITSymbol>
   llvm::append_range(known, symbols);
   if (failed(report(define(**engine, known), emitError)))
     return failure();
-  auto buffer =
-      llvm::MemoryBuffer::getMemBufferCopy(StringRef(object.data(), object.size()), "blocksparse");
+  auto buffer = llvm::MemoryBuffer::getMemBufferCopy(object, "blocksparse");
   if (failed(report((*engine)->addObjectFile(std::move(buffer)), emitError)))
     return failure();
   JIT jit(std::move(*engine));
@@ -77,11 +82,18 @@ FailureOr<JIT> JIT::create(Code code, EmitErrorFn emitError, ArrayRef<JITSymbol>
   return jit;
 }
 
-FailureOr<PackedFunction> JIT::lookup(StringRef name, EmitErrorFn emitError) {
-  llvm::Expected<llvm::orc::ExecutorAddr> address = engine->lookup((name + ".packed").str());
+FailureOr<void *> JIT::lookupSymbol(StringRef name, EmitErrorFn emitError) {
+  llvm::Expected<llvm::orc::ExecutorAddr> address = engine->lookup(name);
   if (!address)
     return report(address.takeError(), emitError);
-  return address->toPtr<PackedFunction>();
+  return address->toPtr<void *>();
+}
+
+FailureOr<PackedFunction> JIT::lookup(StringRef name, EmitErrorFn emitError) {
+  FailureOr<void *> address = lookupSymbol((name + ".packed").str(), emitError);
+  if (failed(address))
+    return failure();
+  return reinterpret_cast<PackedFunction>(*address);
 }
 
 FailureOr<void *> JIT::lookupVariable(StringRef name, EmitErrorFn emitError) {

@@ -84,16 +84,13 @@ static void addLibrary(const std::string &path, SmallVectorImpl<std::string> &ar
     arguments.push_back(("-Wl,-rpath," + directory).str());
 }
 
-LogicalResult mlir::blocksparse::linkSharedLibrary(StringRef object, StringRef path,
-                                                   bool usesDevice, EmitErrorFn emitError) {
+/// Writes `object` to a temporary file and links it to the file `output`, which is there.
+static LogicalResult link(StringRef object, StringRef output, bool usesDevice,
+                          EmitErrorFn emitError) {
   FailureOr<std::string> driver = findDriver(emitError);
   FailureOr<std::string> runtime = findOpenMPRuntime(emitError);
   if (failed(driver) || failed(runtime))
     return failure();
-  std::string error;
-  std::optional<OutputFile> output = OutputFile::create(path.str(), error);
-  if (!output)
-    return emitError() << error;
   TemporaryFile input("o");
   if (input.error)
     return emitError() << "expects to write a temporary file, but got: " << input.error.message();
@@ -107,21 +104,42 @@ LogicalResult mlir::blocksparse::linkSharedLibrary(StringRef object, StringRef p
       return emitError() << "expects to write '" << input.path << "', but got: " << message;
     }
   }
-  SmallVector<std::string> words = {*driver,
-                                    "-shared",
-                                    "-o",
-                                    output->temporaryPath(),
-                                    input.path.str().str(),
-                                    "-Wl,-rpath,$ORIGIN",
-                                    "-Wl,--as-needed"};
+  SmallVector<std::string> words = {
+      *driver,          "-shared", "-o", output.str(), input.path.str().str(), "-Wl,-rpath,$ORIGIN",
+      "-Wl,--as-needed"};
   addLibrary(*runtime, words);
   if (usesDevice)
     addLibrary(findDeviceRuntime(), words);
   words.push_back("-lm");
   SmallVector<StringRef> arguments(words.begin(), words.end());
-  if (failed(runDriver(*driver, arguments, emitError)))
+  return runDriver(*driver, arguments, emitError);
+}
+
+LogicalResult mlir::blocksparse::linkSharedLibrary(StringRef object, StringRef path,
+                                                   bool usesDevice, EmitErrorFn emitError) {
+  std::string error;
+  std::optional<OutputFile> output = OutputFile::create(path.str(), error);
+  if (!output)
+    return emitError() << error;
+  if (failed(link(object, output->temporaryPath(), usesDevice, emitError)))
     return failure();
   if (!output->commit(error))
     return emitError() << error;
+  return success();
+}
+
+LogicalResult mlir::blocksparse::linkSharedLibrary(StringRef object, SmallVectorImpl<char> &bytes,
+                                                   bool usesDevice, EmitErrorFn emitError) {
+  TemporaryFile output("so");
+  if (output.error)
+    return emitError() << "expects to write a temporary file, but got: " << output.error.message();
+  llvm::raw_fd_ostream(output.descriptor, /*shouldClose=*/true).flush();
+  if (failed(link(object, output.path, usesDevice, emitError)))
+    return failure();
+  auto linked = llvm::MemoryBuffer::getFile(output.path);
+  if (!linked)
+    return emitError() << "expects to read '" << output.path
+                       << "', but got: " << linked.getError().message();
+  llvm::append_range(bytes, (*linked)->getBuffer());
   return success();
 }

@@ -22,8 +22,7 @@ static_assert(int(nvgpu::TensorMapSwizzleKind::SWIZZLE_128B) == BLOCKSPARSE_RT_S
               int(nvgpu::TensorMapOOBKind::OOB_NAN) == BLOCKSPARSE_RT_FILL_NAN &&
               int(nvgpu::TensorMapInterleaveKind::INTERLEAVE_32B) == BLOCKSPARSE_RT_INTERLEAVE_32B);
 
-/// Returns the blocksparseRtTensorMapType of an element type; bytes without arithmetic are U8.
-static std::optional<int32_t> getElementKind(Type type) {
+std::optional<int32_t> mlir::blocksparse::getTensorMapType(Type type) {
   if (type.isF16())
     return BLOCKSPARSE_RT_TENSOR_F16;
   if (type.isBF16())
@@ -107,9 +106,8 @@ static std::optional<int64_t> getLastStride(TypedValue<MemRefType> tensor) {
   return strides.back();
 }
 
-/// Returns the tensor under the op's cast to an unranked buffer. Fails for one that no map
-/// describes.
-static FailureOr<TypedValue<MemRefType>> getTensor(nvgpu::TmaCreateDescriptorOp op) {
+FailureOr<TypedValue<MemRefType>>
+mlir::blocksparse::getMappedTensor(nvgpu::TmaCreateDescriptorOp op) {
   auto cast = op.getTensor().getDefiningOp<memref::CastOp>();
   auto tensor = cast ? dyn_cast<TypedValue<MemRefType>>(cast.getSource()) : nullptr;
   if (!tensor)
@@ -122,7 +120,7 @@ static FailureOr<TypedValue<MemRefType>> getTensor(nvgpu::TmaCreateDescriptorOp 
   if (int64_t(op.getBoxDimensions().size()) != type.getRank())
     return op.emitOpError("expects a box of ")
            << type.getRank() << " dimensions, but got " << op.getBoxDimensions().size();
-  if (!getElementKind(type.getElementType()))
+  if (!getTensorMapType(type.getElementType()))
     return op.emitOpError("expects elements of f16, bf16, f32, f64, i32 or of 8 bits, but got ")
            << type.getElementType();
   if (std::optional<int64_t> stride = getLastStride(tensor); stride && *stride != 1)
@@ -157,7 +155,7 @@ static void describeMap(ImplicitLocOpBuilder &b, Config &config, nvgpu::TmaCreat
                         MemRefType tensor) {
   nvgpu::TensorMapDescriptorType map = op.getTensorMap().getType();
   int64_t rank = tensor.getRank();
-  config.set(Config::ElementType, *getElementKind(tensor.getElementType()));
+  config.set(Config::ElementType, *getTensorMapType(tensor.getElementType()));
   config.set(Config::Rank, static_cast<int32_t>(rank));
   for (int64_t i = 0; i < rank; ++i) {
     Value size = op.getBoxDimensions()[rank - 1 - i];
@@ -190,7 +188,7 @@ LogicalResult mlir::blocksparse::lowerTensorMaps(func::FuncOp function, Value ca
   SmallVector<nvgpu::TmaCreateDescriptorOp> ops;
   function.walk([&](nvgpu::TmaCreateDescriptorOp op) { ops.push_back(op); });
   for (nvgpu::TmaCreateDescriptorOp op : ops) {
-    FailureOr<TypedValue<MemRefType>> tensor = getTensor(op);
+    FailureOr<TypedValue<MemRefType>> tensor = getMappedTensor(op);
     if (failed(tensor))
       return failure();
     ImplicitLocOpBuilder b(op.getLoc(), op);

@@ -30,8 +30,11 @@ class Code {
 public:
   /// Translates a module in the llvm and omp dialects, the output of buildLowerToLLVMPipeline, and
   /// optimises it. Fails with an error that names the operation if there is another one.
+  /// Each entry point f of `onStream` gets a form f_on_stream, whose last argument is the stream on
+  /// which the runtime puts the work of the call. It has a packed form, too.
   static FailureOr<Code> create(ModuleOp module, const CPUOptions &options,
-                                EntryPoints entryPoints = EntryPoints::Plain);
+                                EntryPoints entryPoints = EntryPoints::Plain,
+                                ArrayRef<std::string> onStream = {});
 
   Code(Code &&);
   ~Code();

@@ -31,8 +31,15 @@ public:
   /// Requires packed entry points and code for the host.
   static FailureOr<JIT> create(Code code, EmitErrorFn emitError, ArrayRef<JITSymbol> symbols = {});
 
+  /// Links an object file for the host, given as bytes, in the same way.
+  static FailureOr<JIT> create(StringRef object, EmitErrorFn emitError,
+                               ArrayRef<JITSymbol> symbols = {});
+
   JIT(JIT &&);
   ~JIT();
+
+  /// Returns the address of a symbol of the program. Fails for an unknown name.
+  FailureOr<void *> lookupSymbol(StringRef name, EmitErrorFn emitError);
 
   /// Returns the packed form of an entry point. Fails for an unknown name.
   FailureOr<PackedFunction> lookup(StringRef name, EmitErrorFn emitError);

@@ -16,6 +16,10 @@ namespace mlir::blocksparse {
 LogicalResult linkSharedLibrary(StringRef object, StringRef path, bool usesDevice,
                                 EmitErrorFn emitError);
 
+/// Links in the same way in the folder of temporary files, and appends the library to `bytes`.
+LogicalResult linkSharedLibrary(StringRef object, SmallVectorImpl<char> &bytes, bool usesDevice,
+                                EmitErrorFn emitError);
+
 } // namespace mlir::blocksparse
 
 #endif // BLOCKSPARSE_TARGET_CPU_SHAREDLIBRARY_H

@@ -1,0 +1,53 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Calls an entry point on a stream, and on one that does not exist.
+#include "blocksparse-c/Runtime.h"
+#include "chained.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static blocksparseRtDevice device;
+
+static void check(int32_t status) {
+  if (status == BLOCKSPARSE_RT_SUCCESS)
+    return;
+  printf("%s\n", blocksparseRtLastError());
+  exit(1);
+}
+
+static void *upload(float value, int count) {
+  float *host = (float *)malloc(count * sizeof(float));
+  void *memory = NULL;
+  for (int i = 0; i < count; ++i)
+    host[i] = value;
+  check(blocksparseRtAlloc(device, count * sizeof(float), NULL, &memory));
+  check(blocksparseRtCopyToDevice(device, memory, host, count * sizeof(float), NULL));
+  check(blocksparseRtDeviceSynchronize(device));
+  free(host);
+  return memory;
+}
+
+int main(void) {
+  blocksparseRtStream stream = NULL, current = NULL;
+  check(blocksparseRtDeviceGet(0, &device));
+  check(blocksparseRtStreamCreate(device, &stream));
+  blocksparse_tensor_3 w = {0, upload(1, 3 * 16 * 16), 0, {3, 16, 16}, {256, 16, 1}};
+  blocksparse_tensor_2 x = {0, upload(1, 32 * 8), 0, {32, 8}, {8, 1}};
+  blocksparse_tensor_2 y = {0, upload(7, 32 * 8), 0, {32, 8}, {8, 1}};
+  check(n_chained_on_stream(&w, &x, &y, stream));
+  check(blocksparseRtStreamSynchronize(device, stream));
+  float host[32 * 8];
+  check(blocksparseRtCopyToHost(device, host, y.data, sizeof(host), NULL));
+  check(blocksparseRtDeviceSynchronize(device));
+  printf("first %g, last %g\n", host[0], host[32 * 8 - 1]);
+
+  // A stream that is none of the driver's is refused, and the thread's own stream stays.
+  int32_t status = n_chained_on_stream(&w, &x, &y, (void *)&status);
+  printf("%s\n", status == BLOCKSPARSE_RT_SUCCESS ? "accepted" : "refused");
+  check(blocksparseRtGetStream(&current));
+  printf("%s\n", current ? "another stream" : "the default stream");
+  check(n_chained(&w, &x, &y));
+  return 0;
+}
