@@ -1,82 +1,15 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "blocksparse-c/Compiler.h"
-#include "blocksparse/Compiler/Compiler.h"
-#include "blocksparse/Compiler/Registration.h"
-#include "blocksparse/Execution/NativeTarget.h"
+#include "Program.h"
 #include "blocksparse/Support/Version.h"
 #include "blocksparse/Target/CPU/CHeader.h"
 
-#include "mlir/IR/Diagnostics.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
 using namespace mlir::blocksparse;
-
-struct BlocksparseProgramImpl {
-  BlocksparseProgramImpl() {
-    DialectRegistry registry;
-    mlir::blocksparse::registerAllDialects(registry);
-    context.appendDialectRegistry(registry);
-    context.printOpOnDiagnostic(false);
-  }
-
-  // Members are destroyed in reverse order: the module before its context.
-  MLIRContext context;
-  llvm::SourceMgr sourceMgr;
-  Program program;
-};
-
-namespace {
-
-using Handle = BlocksparseProgramImpl;
-
-/// Passes the errors of a call to its callback.
-class ErrorReporter {
-public:
-  ErrorReporter(MLIRContext &context, BlocksparseTextCallback onError, void *userData)
-      : handler(&context, [onError, userData](Diagnostic &diagnostic) {
-          if (diagnostic.getSeverity() != DiagnosticSeverity::Error || !onError)
-            return success();
-          std::string text;
-          llvm::raw_string_ostream stream(text);
-          if (!isa<UnknownLoc>(diagnostic.getLocation()))
-            stream << diagnostic.getLocation() << ": ";
-          stream << "error: " << diagnostic << "\n";
-          onError(text.data(), text.size(), userData);
-          return success();
-        }) {}
-
-private:
-  ScopedDiagnosticHandler handler;
-};
-
-} // namespace
-
-static FailureOr<CompileOptions> getOptions(Handle *handle,
-                                            const BlocksparseCompileOptions *options) {
-  CompileOptions result;
-  if (!options)
-    return result;
-  if (options->target) {
-    FailureOr<::blocksparse::Target> target =
-        parseTarget(options->target, [&] { return emitError(UnknownLoc::get(&handle->context)); });
-    if (failed(target))
-      return failure();
-    result.target = *target;
-  }
-  if (options->cpu)
-    result.cpu.cpu = options->cpu;
-  if (options->features)
-    result.cpu.features = options->features;
-  if (options->optimization > 0)
-    result.cpu.optLevel = options->optimization - 1;
-  result.gpu.ptxVersion = options->ptxVersion;
-  return result;
-}
 
 static std::string printType(Type type) {
   std::string text;
@@ -85,8 +18,8 @@ static std::string printType(Type type) {
 }
 
 static llvm::json::Object describe(const Parameter &parameter) {
-  static constexpr StringLiteral roles[] = {"dense", "values", "crow_indices", "col_indices",
-                                            "number"};
+  static constexpr StringLiteral roles[] = {"dense",       "values", "crow_indices",
+                                            "col_indices", "number", "buffer"};
   llvm::json::Array shape;
   if (parameter.isTensor())
     for (int64_t extent : parameter.getTensor().getShape())
@@ -100,7 +33,7 @@ static llvm::json::Object describe(const Parameter &parameter) {
                             {"shape", std::move(shape)}};
 }
 
-static llvm::json::Value describe(const FunctionSignature &signature) {
+static llvm::json::Value describe(const FunctionSignature &signature, bool usesDevice) {
   llvm::json::Array arguments, results;
   for (const Parameter &parameter : signature.arguments)
     arguments.push_back(describe(parameter));
@@ -109,8 +42,13 @@ static llvm::json::Value describe(const FunctionSignature &signature) {
   llvm::json::Value sizes = nullptr;
   if (std::optional<FunctionSignature> function = signature.getSizeFunction())
     sizes = function->name;
+  llvm::json::Value stream = nullptr;
+  if (usesDevice && !signature.onHost)
+    stream = getStreamFunctionName(signature.name);
   return llvm::json::Object{{"name", signature.name},
+                            {"source_name", signature.sourceName},
                             {"size_function", std::move(sizes)},
+                            {"stream_function", std::move(stream)},
                             {"arguments", std::move(arguments)},
                             {"results", std::move(results)}};
 }
@@ -118,6 +56,22 @@ static llvm::json::Value describe(const FunctionSignature &signature) {
 static int give(StringRef text, BlocksparseTextCallback onText, void *userData) {
   onText(text.data(), text.size(), userData);
   return 0;
+}
+
+static std::optional<OutputFormat> getFormat(BlocksparseFormat format) {
+  switch (format) {
+  case BLOCKSPARSE_FORMAT_LLVM_IR:
+    return OutputFormat::LLVMIR;
+  case BLOCKSPARSE_FORMAT_ASSEMBLY:
+    return OutputFormat::Assembly;
+  case BLOCKSPARSE_FORMAT_OBJECT:
+    return OutputFormat::Object;
+  case BLOCKSPARSE_FORMAT_SHARED_LIBRARY:
+    return OutputFormat::SharedLibrary;
+  case BLOCKSPARSE_FORMAT_PTX:
+    return OutputFormat::PTX;
+  }
+  return std::nullopt;
 }
 
 extern "C" {
@@ -130,12 +84,19 @@ void blocksparseCompilerApiVersion(int *major, int *minor) {
 }
 
 BlocksparseProgram blocksparseProgramParse(const char *text, size_t length, const char *name,
-                                           BlocksparseTextCallback onError, void *userData) {
-  auto handle = std::make_unique<Handle>();
-  ErrorReporter reporter(handle->context, onError, userData);
+                                           const char *stage,
+                                           BlocksparseDiagnosticCallback onDiagnostic,
+                                           void *userData) {
+  auto handle = std::make_unique<BlocksparseProgramImpl>();
+  DiagnosticReporter reporter(handle->context, onDiagnostic, userData);
+  FailureOr<Stage> passed =
+      readPassedStage(stage, [&] { return emitError(UnknownLoc::get(&handle->context)); });
+  if (failed(passed))
+    return nullptr;
+  handle->passed = *passed;
   FailureOr<Program> program = parseProgram(
       llvm::MemoryBuffer::getMemBufferCopy(StringRef(text, length), name ? name : "<program>"),
-      handle->sourceMgr, handle->context);
+      handle->sourceMgr, handle->context, handle->passed);
   if (failed(program))
     return nullptr;
   handle->program = std::move(*program);
@@ -144,11 +105,16 @@ BlocksparseProgram blocksparseProgramParse(const char *text, size_t length, cons
 
 void blocksparseProgramDestroy(BlocksparseProgram program) { delete program; }
 
-int blocksparseProgramDescribe(BlocksparseProgram program, BlocksparseTextCallback onText,
-                               BlocksparseTextCallback, void *userData) {
+int blocksparseProgramDescribe(BlocksparseProgram program, const BlocksparseCompileOptions *options,
+                               BlocksparseTextCallback onText,
+                               BlocksparseDiagnosticCallback onDiagnostic, void *userData) {
+  DiagnosticReporter reporter(program->context, onDiagnostic, userData);
+  FailureOr<Compilation> compilation = prepareCompilation(program, options);
+  if (failed(compilation))
+    return 1;
   llvm::json::Array functions;
-  for (const FunctionSignature &signature : program->program.signatures)
-    functions.push_back(describe(signature));
+  for (const FunctionSignature &signature : compilation->program.signatures)
+    functions.push_back(describe(signature, compilation->options.target.usesDevice()));
   std::string text;
   llvm::raw_string_ostream(text) << llvm::json::Value(
       llvm::json::Object{{"functions", std::move(functions)}});
@@ -157,54 +123,73 @@ int blocksparseProgramDescribe(BlocksparseProgram program, BlocksparseTextCallba
 
 int blocksparseProgramPrintStage(BlocksparseProgram program,
                                  const BlocksparseCompileOptions *options, const char *stage,
-                                 BlocksparseTextCallback onText, BlocksparseTextCallback onError,
-                                 void *userData) {
-  ErrorReporter reporter(program->context, onError, userData);
+                                 BlocksparseTextCallback onText,
+                                 BlocksparseDiagnosticCallback onDiagnostic, void *userData) {
+  DiagnosticReporter reporter(program->context, onDiagnostic, userData);
   FailureOr<Stage> stopAfter =
       parseStage(stage, [&] { return emitError(UnknownLoc::get(&program->context)); });
   if (failed(stopAfter))
     return 1;
-  FailureOr<CompileOptions> compileOptions = getOptions(program, options);
-  if (failed(compileOptions))
+  FailureOr<Compilation> compilation = prepareCompilation(program, options);
+  if (failed(compilation))
     return 1;
-  compileOptions->stopAfter = *stopAfter;
-  OwningOpRef<ModuleOp> module = program->program.module->clone();
-  if (failed(compile(*module, *compileOptions)))
+  compilation->options.stopAfter = *stopAfter;
+  ModuleOp module = *compilation->program.module;
+  if (failed(compile(module, compilation->options)))
     return 1;
   std::string text;
   llvm::raw_string_ostream stream(text);
-  module->print(stream);
+  module.print(stream);
   return give(text, onText, userData);
 }
 
 int blocksparseProgramEmit(BlocksparseProgram program, const BlocksparseCompileOptions *options,
-                           const char *path, BlocksparseTextCallback onError, void *userData) {
-  ErrorReporter reporter(program->context, onError, userData);
+                           const char *path, BlocksparseDiagnosticCallback onDiagnostic,
+                           void *userData) {
+  DiagnosticReporter reporter(program->context, onDiagnostic, userData);
   std::optional<OutputFormat> format = getOutputFormat(path);
   if (!format) {
     emitError(UnknownLoc::get(&program->context))
-        << "expects an output that ends in .so, .o, .s or .ll, but got '" << path << "'";
+        << "expects an output that ends in .so, .o, .s, .ll or .ptx, but got '" << path << "'";
     return 1;
   }
-  FailureOr<CompileOptions> compileOptions = getOptions(program, options);
-  if (failed(compileOptions))
+  FailureOr<Compilation> compilation = prepareCompilation(program, options);
+  return failed(compilation) ||
+         failed(emitProgram(*compilation->program.module, compilation->options, *format, path));
+}
+
+int blocksparseProgramEmitToMemory(BlocksparseProgram program,
+                                   const BlocksparseCompileOptions *options,
+                                   BlocksparseFormat format, BlocksparseTextCallback onBytes,
+                                   BlocksparseDiagnosticCallback onDiagnostic, void *userData) {
+  DiagnosticReporter reporter(program->context, onDiagnostic, userData);
+  std::optional<OutputFormat> output = getFormat(format);
+  if (!output) {
+    emitError(UnknownLoc::get(&program->context))
+        << "expects a format from 0 to " << int(BLOCKSPARSE_FORMAT_PTX) << ", but got "
+        << int(format);
     return 1;
-  OwningOpRef<ModuleOp> module = program->program.module->clone();
-  return failed(emitProgram(*module, *compileOptions, *format, path));
+  }
+  FailureOr<Compilation> compilation = prepareCompilation(program, options);
+  SmallVector<char, 0> bytes;
+  if (failed(compilation) || failed(emitProgram(*compilation->program.module, compilation->options,
+                                                *output, bytes, compilation->entryPoints)))
+    return 1;
+  return give(StringRef(bytes.data(), bytes.size()), onBytes, userData);
 }
 
 int blocksparseProgramEmitHeader(BlocksparseProgram program,
                                  const BlocksparseCompileOptions *options, const char *guard,
-                                 BlocksparseTextCallback onText, BlocksparseTextCallback onError,
-                                 void *userData) {
-  ErrorReporter reporter(program->context, onError, userData);
-  FailureOr<CompileOptions> compileOptions = getOptions(program, options);
+                                 BlocksparseTextCallback onText,
+                                 BlocksparseDiagnosticCallback onDiagnostic, void *userData) {
+  DiagnosticReporter reporter(program->context, onDiagnostic, userData);
+  FailureOr<Compilation> compilation = prepareCompilation(program, options);
   std::string text;
   llvm::raw_string_ostream stream(text);
-  if (failed(compileOptions) || failed(emitCHeader(
-                                    program->program.signatures, guard, stream,
-                                    [&] { return emitError(UnknownLoc::get(&program->context)); },
-                                    compileOptions->target.usesDevice())))
+  if (failed(compilation) || failed(emitCHeader(
+                                 compilation->program.signatures, guard, stream,
+                                 [&] { return emitError(UnknownLoc::get(&program->context)); },
+                                 compilation->options.target.usesDevice())))
     return 1;
   return give(text, onText, userData);
 }

@@ -4,6 +4,8 @@
 #include "blocksparse-c/Dialect.h"
 #include "blocksparse/IR/BlockSparseAttrs.h"
 #include "blocksparse/IR/SparseTensor.h"
+#include "blocksparse/Plan/Schedule.h"
+#include "mlir/AsmParser/AsmParser.h"
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Registration.h"
 #include "mlir/IR/Diagnostics.h"
@@ -17,6 +19,36 @@ MLIR_DEFINE_CAPI_DIALECT_REGISTRATION(BlockSparse, blocksparse, BlockSparseDiale
 static void report(StringRef message, MlirStringCallback onError, void *userData) {
   if (onError)
     onError(wrap(message), userData);
+}
+
+/// Passes the errors of a context to a callback, instead of the context's handlers, as long as it
+/// lives.
+namespace {
+class ErrorPasser {
+public:
+  ErrorPasser(MlirContext context, MlirStringCallback onError, void *userData)
+      : handler(unwrap(context), [onError, userData](Diagnostic &diagnostic) {
+          if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
+            report(diagnostic.str(), onError, userData);
+          return success();
+        }) {}
+
+private:
+  ScopedDiagnosticHandler handler;
+};
+} // namespace
+
+/// Parses an attribute of one kind; null after an error.
+template <typename AttrTy>
+static MlirAttribute parse(MlirContext context, StringRef text, MlirStringCallback onError,
+                           void *userData) {
+  ErrorPasser errors(context, onError, userData);
+  Attribute attr = parseAttribute(text, unwrap(context));
+  if (attr && !isa<AttrTy>(attr)) {
+    report(("expects the text of one attribute, but got '" + text + "'").str(), onError, userData);
+    return wrap(Attribute());
+  }
+  return wrap(attr);
 }
 
 //===----------------------------------------------------------------------===//
@@ -41,6 +73,31 @@ MlirAttribute blocksparseLayoutGetFromCsr(MlirContext context, BlocksparseLayout
     return wrap(Attribute());
   }
   return wrap(Attribute(LayoutAttr::get(unwrap(context), *layout)));
+}
+
+MlirAttribute blocksparseLayoutGetFromMask(MlirContext context, BlocksparseLayoutShape shape,
+                                           intptr_t maskLength, const uint8_t *mask,
+                                           MlirStringCallback onError, void *userData) {
+  std::string error;
+  std::optional<BlockLayout> layout = BlockLayout::fromMask(
+      {shape.blockRows, shape.blockCols}, {shape.heads, shape.gridRows, shape.gridCols},
+      std::span<const uint8_t>(mask, static_cast<size_t>(maskLength)), error);
+  if (!layout) {
+    report(error, onError, userData);
+    return wrap(Attribute());
+  }
+  return wrap(Attribute(LayoutAttr::get(unwrap(context), *layout)));
+}
+
+MlirAttribute blocksparseLayoutGetNamed(MlirContext context, BlocksparseLayoutShape shape,
+                                        MlirStringRef pattern, MlirStringCallback onError,
+                                        void *userData) {
+  std::string text;
+  llvm::raw_string_ostream(text) << "#blocksparse.layout<" << shape.blockRows << 'x'
+                                 << shape.blockCols << ", grid " << shape.heads << 'x'
+                                 << shape.gridRows << 'x' << shape.gridCols << ", "
+                                 << unwrap(pattern) << '>';
+  return parse<LayoutAttr>(context, text, onError, userData);
 }
 
 BlocksparseLayoutShape blocksparseLayoutGetShape(MlirAttribute layout) {
@@ -74,6 +131,97 @@ const int32_t *blocksparseLayoutGetColIndices(MlirAttribute layout) {
   return pattern ? pattern->colIndices().data() : nullptr;
 }
 
+bool blocksparseLayoutWriteMask(MlirAttribute layout, intptr_t maskLength, uint8_t *mask) {
+  const BlockLayout *pattern = resolve(layout);
+  if (!pattern)
+    return false;
+  ::blocksparse::BlockGrid grid = pattern->grid();
+  if (maskLength != grid.heads * grid.rows * grid.cols)
+    return false;
+  std::fill_n(mask, maskLength, uint8_t(0));
+  for (const ::blocksparse::BlockCoordinate &block : pattern->coordinates())
+    mask[(block.head * grid.rows + block.row) * grid.cols + block.col] = 1;
+  return true;
+}
+
+MlirAttribute blocksparseLayoutGetExpanded(MlirAttribute layout) {
+  auto attr = dyn_cast<LayoutAttr>(unwrap(layout));
+  return wrap(attr ? Attribute(attr.getExpanded()) : Attribute());
+}
+
+//===----------------------------------------------------------------------===//
+// Schedules and activations
+//===----------------------------------------------------------------------===//
+
+bool blocksparseAttributeIsASchedule(MlirAttribute attr) {
+  return isa_and_present<ScheduleAttr>(unwrap(attr));
+}
+
+MlirAttribute blocksparseScheduleGet(MlirContext context, MlirStringRef text,
+                                     MlirStringCallback onError, void *userData) {
+  return parse<ScheduleAttr>(context, ("#blocksparse.schedule<" + unwrap(text) + ">").str(),
+                             onError, userData);
+}
+
+MlirStringRef blocksparseScheduleGetFamily(MlirAttribute schedule) {
+  return wrap(StringRef(cast<ScheduleAttr>(unwrap(schedule)).getSchedule().familyName()));
+}
+
+void blocksparseSchedulePrint(MlirAttribute schedule, MlirStringCallback callback, void *userData) {
+  std::string text =
+      ::blocksparse::printSchedule(cast<ScheduleAttr>(unwrap(schedule)).getSchedule());
+  callback(wrap(StringRef(text)), userData);
+}
+
+static SmallVector<BlocksparseScheduleParameter> getParameters(MlirAttribute attr) {
+  ::blocksparse::Schedule schedule = cast<ScheduleAttr>(unwrap(attr)).getSchedule();
+  SmallVector<BlocksparseScheduleParameter> parameters;
+  ::blocksparse::forEachField(schedule, [&](const ::blocksparse::ScheduleField &field) {
+    BlocksparseScheduleParameter parameter = {wrap(StringRef(field.name)), 0, 0};
+    if (field.count)
+      parameter.value = *field.count;
+    else if (field.flag)
+      parameter.value = *field.flag;
+    else
+      parameter.value = field.tile->rows, parameter.columns = field.tile->cols;
+    parameters.push_back(parameter);
+  });
+  return parameters;
+}
+
+intptr_t blocksparseScheduleGetNumParameters(MlirAttribute schedule) {
+  return static_cast<intptr_t>(getParameters(schedule).size());
+}
+
+BlocksparseScheduleParameter blocksparseScheduleGetParameter(MlirAttribute schedule,
+                                                             intptr_t index) {
+  return getParameters(schedule)[static_cast<size_t>(index)];
+}
+
+bool blocksparseAttributeIsAActivation(MlirAttribute attr) {
+  return isa_and_present<ActivationAttr>(unwrap(attr));
+}
+
+MlirAttribute blocksparseActivationGet(MlirContext context, MlirStringRef kind, double slope,
+                                       MlirStringCallback onError, void *userData) {
+  std::optional<ActivationKind> known = symbolizeActivationKind(unwrap(kind));
+  if (!known) {
+    report(("expects the name of an activation, but got '" + unwrap(kind) + "'").str(), onError,
+           userData);
+    return wrap(Attribute());
+  }
+  double used = *known == ActivationKind::LeakyRelu ? slope : 0.01;
+  return wrap(Attribute(ActivationAttr::get(unwrap(context), *known, used)));
+}
+
+MlirStringRef blocksparseActivationGetKind(MlirAttribute activation) {
+  return wrap(stringifyActivationKind(cast<ActivationAttr>(unwrap(activation)).getKind()));
+}
+
+double blocksparseActivationGetSlope(MlirAttribute activation) {
+  return cast<ActivationAttr>(unwrap(activation)).getSlope().convertToDouble();
+}
+
 //===----------------------------------------------------------------------===//
 // Dynamic patterns and types
 //===----------------------------------------------------------------------===//
@@ -85,11 +233,7 @@ bool blocksparseAttributeIsABsr(MlirAttribute attr) {
 MlirAttribute blocksparseBsrGet(MlirContext context, int64_t blockRows, int64_t blockCols,
                                 unsigned indexWidth, MlirStringCallback onError, void *userData) {
   MLIRContext *mlirContext = unwrap(context);
-  // The verifier's message is passed to the callback instead of the context's handlers.
-  ScopedDiagnosticHandler handler(mlirContext, [&](Diagnostic &diagnostic) {
-    report(diagnostic.str(), onError, userData);
-    return success();
-  });
+  ErrorPasser errors(context, onError, userData);
   return wrap(Attribute(
       BsrAttr::getChecked([&] { return emitError(UnknownLoc::get(mlirContext)); }, mlirContext,
                           ::blocksparse::BlockShape{blockRows, blockCols}, indexWidth)));

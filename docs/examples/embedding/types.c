@@ -1,7 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-/* Makes a layout and a sparse tensor type with MLIR's C API. */
+/* Makes a layout, a sparse tensor type and a schedule with MLIR's C API. */
 
 #include "blocksparse-c/Dialect.h"
 #include "mlir-c/BuiltinTypes.h"
@@ -27,6 +27,15 @@ int main(void) {
   MlirType type = mlirRankedTensorTypeGet(2, sizes, mlirF32TypeGet(context), layout);
   mlirTypePrint(blocksparseSparseTensorGetValuesType(type), printText, stdout);
   printf("\n");
+
+  MlirAttribute schedule = blocksparseScheduleGet(
+      context, mlirStringRefCreateFromCString("cuda.wgmma, tile = 128x256, stages = 4"), printText,
+      stderr);
+  for (intptr_t i = 0; i < blocksparseScheduleGetNumParameters(schedule); ++i) {
+    BlocksparseScheduleParameter parameter = blocksparseScheduleGetParameter(schedule, i);
+    printf("%.*s: %d %d\n", (int)parameter.name.length, parameter.name.data, (int)parameter.value,
+           (int)parameter.columns);
+  }
   mlirContextDestroy(context);
   return 0;
 }

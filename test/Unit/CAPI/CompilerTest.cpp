@@ -5,8 +5,12 @@
 
 #include "gtest/gtest.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdio>
+#include <iterator>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -25,14 +29,29 @@ func.func @dense(%s: tensor<4x4xf32, #bsr>) -> tensor<4x4xf32> {
 
 struct Texts {
   std::string text, errors;
+  std::vector<std::string> files;
+  std::vector<unsigned> lines;
+  std::vector<BlocksparseSeverity> severities;
 };
 
 void onText(const char *text, size_t length, void *texts) {
   static_cast<Texts *>(texts)->text.append(text, length);
 }
 
-void onError(const char *text, size_t length, void *texts) {
-  static_cast<Texts *>(texts)->errors.append(text, length);
+void onDiagnostic(const BlocksparseDiagnostic *diagnostic, void *userData) {
+  auto *texts = static_cast<Texts *>(userData);
+  EXPECT_EQ(diagnostic->size, sizeof(BlocksparseDiagnostic));
+  texts->errors += diagnostic->message;
+  texts->errors += '\n';
+  texts->files.push_back(diagnostic->file);
+  texts->lines.push_back(diagnostic->line);
+  texts->severities.push_back(diagnostic->severity);
+}
+
+BlocksparseCompileOptions makeOptions() {
+  BlocksparseCompileOptions options;
+  blocksparseCompileOptionsInit(&options, sizeof(options));
+  return options;
 }
 
 class CompilerCAPI : public testing::Test {
@@ -44,7 +63,24 @@ protected:
   void TearDown() override { blocksparseProgramDestroy(program); }
 
   BlocksparseProgram parse(const std::string &text) {
-    return blocksparseProgramParse(text.data(), text.size(), "source.mlir", onError, &texts);
+    return blocksparseProgramParse(text.data(), text.size(), "source.mlir", nullptr, onDiagnostic,
+                                   &texts);
+  }
+
+  /// Returns the bytes of an artefact.
+  std::string emit(const BlocksparseCompileOptions &options, BlocksparseFormat format) {
+    Texts bytes;
+    EXPECT_EQ(
+        blocksparseProgramEmitToMemory(program, &options, format, onText, onDiagnostic, &bytes), 0)
+        << bytes.errors;
+    return bytes.text;
+  }
+
+  /// Returns the error of an attempt to describe the program with the options.
+  std::string fail(const BlocksparseCompileOptions &options) {
+    Texts result;
+    EXPECT_EQ(blocksparseProgramDescribe(program, &options, onText, onDiagnostic, &result), 1);
+    return result.errors;
   }
 
   BlocksparseProgram program = nullptr;
@@ -63,27 +99,85 @@ TEST_F(CompilerCAPI, Version) {
 }
 
 TEST_F(CompilerCAPI, ParseErrorsHavePlaceAndReason) {
-  EXPECT_EQ(parse("func.func @f("), nullptr);
-  EXPECT_TRUE(contains(texts.errors, "source.mlir")) << texts.errors;
-  EXPECT_TRUE(contains(texts.errors, "error: ")) << texts.errors;
-  EXPECT_EQ(blocksparseProgramParse("func.func @f(", 13, nullptr, nullptr, nullptr), nullptr);
+  EXPECT_EQ(parse("\nfunc.func @f("), nullptr);
+  ASSERT_EQ(texts.files.size(), 1u);
+  EXPECT_EQ(texts.files[0], "source.mlir");
+  EXPECT_EQ(texts.lines[0], 2u);
+  EXPECT_EQ(texts.severities[0], BLOCKSPARSE_ERROR);
+  EXPECT_FALSE(contains(texts.errors, "source.mlir")) << texts.errors;
+  EXPECT_EQ(blocksparseProgramParse("func.func @f(", 13, nullptr, nullptr, nullptr, nullptr),
+            nullptr);
   EXPECT_EQ(parse(std::string("\0\1\2garbage", 10)), nullptr);
+  texts = {};
+  EXPECT_EQ(blocksparseProgramParse("", 0, nullptr, "emit", onDiagnostic, &texts), nullptr);
+  EXPECT_TRUE(contains(texts.errors, "expects a stage to start after (parse, ")) << texts.errors;
+}
+
+TEST_F(CompilerCAPI, PassesRemarksAndNotes) {
+  BlocksparseProgram remarked =
+      parse("func.func private @f(tensor<64x64xf32, #blocksparse.layout<16x16, grid 4x4, "
+            "fixed(num_heads = 12)>>)");
+  ASSERT_NE(remarked, nullptr) << texts.errors;
+  blocksparseProgramDestroy(remarked);
+  ASSERT_EQ(texts.severities.size(), 1u);
+  EXPECT_EQ(texts.severities[0], BLOCKSPARSE_REMARK);
+  EXPECT_EQ(texts.lines[0], 1u);
+  // The same symbol twice is an error with a note about the first.
+  EXPECT_EQ(parse("func.func private @f()\nfunc.func private @f()"), nullptr);
+  ASSERT_GE(texts.severities.size(), 2u);
+  EXPECT_EQ(texts.severities.back(), BLOCKSPARSE_NOTE);
+  EXPECT_EQ(texts.lines.back(), 1u);
+  EXPECT_EQ(texts.severities[texts.severities.size() - 2], BLOCKSPARSE_ERROR);
+}
+
+TEST_F(CompilerCAPI, PassesWarnings) {
+  // The schedule asks for tensor cores, which do not multiply f32.
+  std::string text =
+      "!m = memref<64x64xf32>\n"
+      "func.func @f(%a: !m, %b: !m, %c: !m) {\n"
+      "  blocksparse.planned_matmul %a, %b outs(%c) {schedule = #blocksparse.schedule<cuda.mma>}"
+      " : (!m, !m, !m) -> ()\n"
+      "  return\n}";
+  BlocksparseProgram scalar = blocksparseProgramParse(text.data(), text.size(), "buffers.mlir",
+                                                      "bufferize", onDiagnostic, &texts);
+  ASSERT_NE(scalar, nullptr) << texts.errors;
+  BlocksparseCompileOptions options = makeOptions();
+  options.target = "cuda:sm_80";
+  EXPECT_EQ(blocksparseProgramPrintStage(scalar, &options, "lower", onText, onDiagnostic, &texts),
+            0);
+  ASSERT_EQ(texts.severities.size(), 1u) << texts.errors;
+  EXPECT_EQ(texts.severities[0], BLOCKSPARSE_WARNING);
+  EXPECT_EQ(texts.files[0], "buffers.mlir");
+  EXPECT_EQ(texts.lines[0], 3u);
+  EXPECT_TRUE(contains(texts.errors, "runs scalar kernels in place of")) << texts.errors;
+  blocksparseProgramDestroy(scalar);
 }
 
 TEST_F(CompilerCAPI, DescribesFunctions) {
-  EXPECT_EQ(blocksparseProgramDescribe(program, onText, onError, &texts), 0);
+  EXPECT_EQ(blocksparseProgramDescribe(program, nullptr, onText, onDiagnostic, &texts), 0);
   for (const char *part :
        {"\"name\":\"product\"", "\"size_function\":\"product_result_sizes\"", "\"role\":\"values\"",
         "\"shape\":[3,2,2]", "\"shape\":[4,-1]", "\"name\":\"x\"", "\"name\":\"s_crow_indices\"",
-        "\"size_function\":null", "\"role\":\"col_indices\""})
+        "\"size_function\":null", "\"role\":\"col_indices\"", "\"stream_function\":null"})
     EXPECT_TRUE(contains(texts.text, part)) << part << " in " << texts.text;
+  BlocksparseCompileOptions options = makeOptions();
+  options.symbolPrefix = "net_";
+  options.functions = "product";
+  options.target = "cuda:sm_80";
+  texts = {};
+  EXPECT_EQ(blocksparseProgramDescribe(program, &options, onText, onDiagnostic, &texts), 0);
+  for (const char *part : {"\"name\":\"net_product\"", "\"source_name\":\"product\"",
+                           "\"stream_function\":\"net_product_on_stream\""})
+    EXPECT_TRUE(contains(texts.text, part)) << part << " in " << texts.text;
+  EXPECT_FALSE(contains(texts.text, "dense\",\"source_name")) << texts.text;
 }
 
 TEST_F(CompilerCAPI, PrintsEveryStage) {
   for (const char *stage :
        {"parse", "optimise", "schedule", "plan", "bufferize", "lower", "llvm"}) {
     texts = {};
-    EXPECT_EQ(blocksparseProgramPrintStage(program, nullptr, stage, onText, onError, &texts), 0)
+    EXPECT_EQ(blocksparseProgramPrintStage(program, nullptr, stage, onText, onDiagnostic, &texts),
+              0)
         << texts.errors;
     bool planned = contains(texts.text, "blocksparse.planned_dsd");
     bool isPlanned = std::string(stage) == "plan" || std::string(stage) == "bufferize";
@@ -91,29 +185,84 @@ TEST_F(CompilerCAPI, PrintsEveryStage) {
   }
   // The program has not been changed.
   texts = {};
-  EXPECT_EQ(blocksparseProgramPrintStage(program, nullptr, "parse", onText, onError, &texts), 0);
+  EXPECT_EQ(blocksparseProgramPrintStage(program, nullptr, "parse", onText, onDiagnostic, &texts),
+            0);
   EXPECT_TRUE(contains(texts.text, "blocksparse.dsd"));
 }
 
+TEST_F(CompilerCAPI, StartsAfterAStage) {
+  EXPECT_EQ(
+      blocksparseProgramPrintStage(program, nullptr, "bufferize", onText, onDiagnostic, &texts), 0);
+  BlocksparseProgram buffers = blocksparseProgramParse(texts.text.data(), texts.text.size(),
+                                                       nullptr, "bufferize", onDiagnostic, &texts);
+  ASSERT_NE(buffers, nullptr) << texts.errors;
+  texts = {};
+  EXPECT_EQ(blocksparseProgramDescribe(buffers, nullptr, onText, onDiagnostic, &texts), 0);
+  EXPECT_TRUE(contains(texts.text, "\"role\":\"buffer\"")) << texts.text;
+  EXPECT_EQ(blocksparseProgramPrintStage(buffers, nullptr, "plan", onText, onDiagnostic, &texts),
+            1);
+  EXPECT_TRUE(contains(texts.errors, "expects to stop after the stage 'bufferize'"))
+      << texts.errors;
+  texts = {};
+  EXPECT_EQ(blocksparseProgramEmitToMemory(buffers, nullptr, BLOCKSPARSE_FORMAT_ASSEMBLY, onText,
+                                           onDiagnostic, &texts),
+            0)
+      << texts.errors;
+  EXPECT_TRUE(contains(texts.text, "product:"));
+  blocksparseProgramDestroy(buffers);
+}
+
 TEST_F(CompilerCAPI, OptionErrorsNameBothValues) {
-  EXPECT_EQ(blocksparseProgramPrintStage(program, nullptr, "sell", onText, onError, &texts), 1);
+  EXPECT_EQ(blocksparseProgramPrintStage(program, nullptr, "sell", onText, onDiagnostic, &texts),
+            1);
   EXPECT_TRUE(contains(texts.errors, "expects a stage (parse, ")) << texts.errors;
   EXPECT_TRUE(contains(texts.errors, "but got 'sell'")) << texts.errors;
   texts = {};
-  BlocksparseCompileOptions options = {};
-  options.target = "abacus";
-  EXPECT_EQ(blocksparseProgramPrintStage(program, &options, "plan", onText, onError, &texts), 1);
-  EXPECT_TRUE(contains(texts.errors, "but got 'abacus'")) << texts.errors;
-  EXPECT_EQ(blocksparseProgramEmit(program, nullptr, "x.exe", onError, &texts), 1);
+  EXPECT_EQ(blocksparseProgramEmit(program, nullptr, "x.exe", onDiagnostic, &texts), 1);
   EXPECT_TRUE(contains(texts.errors, "but got 'x.exe'")) << texts.errors;
+  BlocksparseCompileOptions options = makeOptions();
+  options.target = "abacus";
+  EXPECT_TRUE(contains(fail(options), "but got 'abacus'"));
+  options = makeOptions();
+  options.optLevel = 4;
+  EXPECT_EQ(fail(options), "expects optLevel from 0 to 3, but got 4\n");
+  options = makeOptions();
+  options.functions = "produkt";
+  EXPECT_TRUE(contains(fail(options), "but got 'produkt'; the module has 'product', 'dense'"));
+  options = makeOptions();
+  options.symbolPrefix = "-";
+  EXPECT_TRUE(contains(fail(options), "prefix of symbols, but got '-'"));
+  EXPECT_EQ(blocksparseProgramEmitToMemory(program, nullptr, BlocksparseFormat(17), onText,
+                                           onDiagnostic, &texts),
+            1);
+  EXPECT_TRUE(contains(texts.errors, "expects a format from 0 to 4, but got 17")) << texts.errors;
+}
+
+TEST_F(CompilerCAPI, OptionsOfOtherVersions) {
+  struct Newer {
+    BlocksparseCompileOptions known;
+    const char *unknown;
+  };
+  Newer newer;
+  blocksparseCompileOptionsInit(&newer.known, sizeof(newer));
+  EXPECT_EQ(newer.unknown, nullptr);
+  EXPECT_EQ(newer.known.optLevel, 3);
+  EXPECT_EQ(blocksparseProgramDescribe(program, &newer.known, onText, onDiagnostic, &texts), 0)
+      << texts.errors;
+  newer.unknown = "x";
+  EXPECT_TRUE(contains(fail(newer.known), "or zeros behind them, but got ")) << texts.errors;
+  // A struct that nobody has filled in has no size.
+  BlocksparseCompileOptions empty = {};
+  EXPECT_TRUE(contains(fail(empty), "blocksparseCompileOptionsInit")) << texts.errors;
+  EXPECT_TRUE(contains(fail(empty), "bytes, but got 0")) << texts.errors;
 }
 
 TEST_F(CompilerCAPI, EmitsObjectAndHeader) {
   std::string path = testing::TempDir() + "blocksparse-capi-test.o";
-  BlocksparseCompileOptions options = {};
+  BlocksparseCompileOptions options = makeOptions();
   options.cpu = "x86-64";
-  options.optimization = 1;
-  ASSERT_EQ(blocksparseProgramEmit(program, &options, path.c_str(), onError, &texts), 0)
+  options.optLevel = 0;
+  ASSERT_EQ(blocksparseProgramEmit(program, &options, path.c_str(), onDiagnostic, &texts), 0)
       << texts.errors;
   std::FILE *file = std::fopen(path.c_str(), "rb");
   ASSERT_NE(file, nullptr);
@@ -122,12 +271,98 @@ TEST_F(CompilerCAPI, EmitsObjectAndHeader) {
   EXPECT_EQ(std::string(magic, 4), "\177ELF");
   std::fclose(file);
   std::remove(path.c_str());
-  EXPECT_EQ(blocksparseProgramEmitHeader(program, &options, "x.h", onText, onError, &texts), 0);
-  EXPECT_TRUE(contains(texts.text, "void product(")) << texts.text;
+  EXPECT_EQ(blocksparseProgramEmitHeader(program, &options, "x.h", onText, onDiagnostic, &texts),
+            0);
+  EXPECT_TRUE(contains(texts.text, " product(")) << texts.text;
   texts = {};
   options.target = "cuda:sm_80";
-  EXPECT_EQ(blocksparseProgramEmitHeader(program, &options, "x.h", onText, onError, &texts), 0);
+  EXPECT_EQ(blocksparseProgramEmitHeader(program, &options, "x.h", onText, onDiagnostic, &texts),
+            0);
   EXPECT_TRUE(contains(texts.text, "int32_t product(")) << texts.text;
+  EXPECT_TRUE(contains(texts.text, "int32_t product_on_stream(")) << texts.text;
+}
+
+TEST_F(CompilerCAPI, EmitsToMemory) {
+  BlocksparseCompileOptions options = makeOptions();
+  options.optLevel = 0;
+  options.symbolPrefix = "m_";
+  EXPECT_TRUE(contains(emit(options, BLOCKSPARSE_FORMAT_LLVM_IR), "@m_product("));
+  EXPECT_TRUE(contains(emit(options, BLOCKSPARSE_FORMAT_ASSEMBLY), "m_product:"));
+  EXPECT_EQ(emit(options, BLOCKSPARSE_FORMAT_OBJECT).substr(0, 4), "\177ELF");
+  EXPECT_EQ(emit(options, BLOCKSPARSE_FORMAT_SHARED_LIBRARY).substr(0, 4), "\177ELF");
+  options.target = "cuda:sm_80";
+  options.functions = "product";
+  EXPECT_TRUE(contains(emit(options, BLOCKSPARSE_FORMAT_PTX), ".entry m_product"));
+}
+
+struct Matrix {
+  void *allocated;
+  float *data;
+  int64_t offset, sizes[2], strides[2];
+};
+struct Values {
+  void *allocated;
+  float *data;
+  int64_t offset, sizes[3], strides[3];
+};
+
+/// Calls the product and checks what it returns.
+void callProduct(void *address) {
+  ASSERT_NE(address, nullptr);
+  float w[12], x[4 * 3], y[4 * 3];
+  std::fill(std::begin(w), std::end(w), 1.0f);
+  std::fill(std::begin(x), std::end(x), 2.0f);
+  Values values = {nullptr, w, 0, {3, 2, 2}, {4, 2, 1}};
+  Matrix dense = {nullptr, x, 0, {4, 3}, {3, 1}}, result = {nullptr, y, 0, {4, 3}, {3, 1}};
+  void *pointers[] = {&values, &dense, &result};
+  void *arguments[] = {&pointers[0], &pointers[1], &pointers[2]};
+  reinterpret_cast<int32_t (*)(void **)>(address)(arguments);
+  EXPECT_EQ(y[0], 4);
+  EXPECT_EQ(y[11], 8);
+}
+
+TEST_F(CompilerCAPI, LoadsPrograms) {
+  BlocksparseCompileOptions options = makeOptions();
+  options.symbolPrefix = "m_";
+  BlocksparseExecutable executable =
+      blocksparseProgramLoad(program, &options, onDiagnostic, &texts);
+  ASSERT_NE(executable, nullptr) << texts.errors;
+  blocksparseProgramDestroy(program);
+  program = nullptr;
+  EXPECT_EQ(blocksparseExecutableSetThreads(executable, 0), 1);
+  EXPECT_EQ(blocksparseExecutableSetThreads(executable, 2), 0);
+  callProduct(blocksparseExecutableLookup(executable, "m_product.packed", onDiagnostic, &texts));
+  EXPECT_NE(blocksparseExecutableLookup(executable, "m_product", onDiagnostic, &texts), nullptr);
+  EXPECT_EQ(blocksparseExecutableLookup(executable, "product", onDiagnostic, &texts), nullptr);
+  EXPECT_TRUE(contains(texts.errors, "product")) << texts.errors;
+  blocksparseExecutableDestroy(executable);
+}
+
+TEST_F(CompilerCAPI, LoadsObjects) {
+  BlocksparseCompileOptions options = makeOptions();
+  options.packedEntryPoints = 1;
+  std::string object = emit(options, BLOCKSPARSE_FORMAT_OBJECT);
+  BlocksparseExecutable executable =
+      blocksparseExecutableLoad(object.data(), object.size(), onDiagnostic, &texts);
+  ASSERT_NE(executable, nullptr) << texts.errors;
+  callProduct(blocksparseExecutableLookup(executable, "product.packed", onDiagnostic, &texts));
+  blocksparseExecutableDestroy(executable);
+  EXPECT_EQ(blocksparseExecutableLoad("garbage", 7, onDiagnostic, &texts), nullptr);
+  EXPECT_TRUE(contains(texts.errors, "expects to link the program in memory")) << texts.errors;
+}
+
+TEST_F(CompilerCAPI, LoadsProgramsForSeveralTargets) {
+  BlocksparseCompileOptions options = makeOptions();
+  options.target = "cuda:sm_80,cpu";
+  options.functions = "product";
+  BlocksparseExecutable executable =
+      blocksparseProgramLoad(program, &options, onDiagnostic, &texts);
+  ASSERT_NE(executable, nullptr) << texts.errors;
+  EXPECT_NE(blocksparseExecutableLookup(executable, "product_on_stream", onDiagnostic, &texts),
+            nullptr);
+  // The tensors are in host memory, which the code for the CPU takes.
+  callProduct(blocksparseExecutableLookup(executable, "product.packed", onDiagnostic, &texts));
+  blocksparseExecutableDestroy(executable);
 }
 
 } // namespace
