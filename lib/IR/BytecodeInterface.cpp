@@ -18,11 +18,25 @@ namespace {
 /// Tells the kind of an attribute: the first number of its encoding.
 enum class AttrCode : uint64_t { Layout = 0 };
 
+/// Is the version of the dialect in bytecode that this code writes, and the newest one that it
+/// reads (docs/Compatibility.md). Raise it in the commit that changes what an operation or an
+/// attribute of a file means, and add the step from the version before to upgradeFromVersion.
+constexpr uint64_t currentVersion = 1;
+
+/// Is the version in bytecode of this dialect.
+struct BytecodeVersion : DialectVersion {
+  explicit BytecodeVersion(uint64_t number) : number(number) {}
+  uint64_t number;
+};
+
 struct BytecodeInterface : BytecodeDialectInterface {
   explicit BytecodeInterface(Dialect *dialect) : BytecodeDialectInterface(dialect) {}
 
   Attribute readAttribute(DialectBytecodeReader &reader) const override;
   LogicalResult writeAttribute(Attribute attr, DialectBytecodeWriter &writer) const override;
+  void writeVersion(DialectBytecodeWriter &writer) const override;
+  std::unique_ptr<DialectVersion> readVersion(DialectBytecodeReader &reader) const override;
+  LogicalResult upgradeFromVersion(Operation *root, const DialectVersion &version) const override;
 };
 
 } // namespace
@@ -59,6 +73,34 @@ Attribute BytecodeInterface::readAttribute(DialectBytecodeReader &reader) const 
     return {};
   return LayoutAttr::getChecked([&] { return reader.emitError(); }, getContext(), block, grid,
                                 contents);
+}
+
+void BytecodeInterface::writeVersion(DialectBytecodeWriter &writer) const {
+  writer.writeVarInt(currentVersion);
+}
+
+std::unique_ptr<DialectVersion>
+BytecodeInterface::readVersion(DialectBytecodeReader &reader) const {
+  uint64_t number;
+  if (failed(reader.readVarInt(number)))
+    return nullptr;
+  if (number == 0 || number > currentVersion) {
+    reader.emitError() << "expects bytecode of the dialect 'blocksparse' in version 1 to "
+                       << currentVersion << ", but got " << number;
+    return nullptr;
+  }
+  return std::make_unique<BytecodeVersion>(number);
+}
+
+LogicalResult BytecodeInterface::upgradeFromVersion(Operation *root,
+                                                    const DialectVersion &version) const {
+  // Version 1 is the first. A step for version n turns its operations, which MLIR has not verified
+  // yet, into those of version n + 1.
+  uint64_t number = static_cast<const BytecodeVersion &>(version).number;
+  if (number == currentVersion)
+    return success();
+  return root->emitError("expects bytecode of the dialect 'blocksparse' in version ")
+         << currentVersion << ", but got " << number;
 }
 
 void mlir::blocksparse::detail::addBytecodeInterface(BlockSparseDialect &dialect) {

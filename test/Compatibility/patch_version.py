@@ -1,0 +1,16 @@
+# This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Writes bytecode with another version of the dialect: patch_version.py INPUT VERSION OUTPUT."""
+
+import sys
+
+source, version, target = sys.argv[1:]
+with open(source, "rb") as file:
+    data = file.read()
+# A section of kind 7, the version of a dialect, with one byte: the number 1. Numbers below 128 are
+# written as 2 * n + 1.
+section = bytes([7, 3, 3])
+if data.count(section) != 1:
+    sys.exit(f"expects one version in {source}, but got {data.count(section)}")
+with open(target, "wb") as file:
+    file.write(data.replace(section, bytes([7, 3, 2 * int(version) + 1])))
