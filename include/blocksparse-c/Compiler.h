@@ -99,7 +99,8 @@ typedef struct BlocksparseCompileOptions {
   /// Beginning of the names of all entry points, a C identifier. NULL: none.
   const char *symbolPrefix;
   /// 1 adds for each entry point f a symbol "f.packed", int32_t (*)(void **arguments), whose
-  /// argument is an array of the addresses of the arguments of f.
+  /// argument is an array of the addresses of the arguments of f. Objects in memory are then for
+  /// blocksparseExecutableLoad: two for GPUs cannot be linked into one program.
   int packedEntryPoints;
 } BlocksparseCompileOptions;
 
@@ -185,8 +186,8 @@ BlocksparseExecutable blocksparseProgramLoad(BlocksparseProgram program,
                                              BlocksparseDiagnosticCallback onDiagnostic,
                                              void *userData);
 
-/// Loads an object that blocksparseProgramEmitToMemory made for this processor; nothing is
-/// compiled. The bytes are copied.
+/// Loads an object that blocksparseProgramEmitToMemory made for this processor, with
+/// packedEntryPoints; nothing is compiled. The bytes are copied.
 BlocksparseExecutable blocksparseExecutableLoad(const void *object, size_t size,
                                                 BlocksparseDiagnosticCallback onDiagnostic,
                                                 void *userData);

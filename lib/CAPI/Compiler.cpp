@@ -171,6 +171,10 @@ int blocksparseProgramEmitToMemory(BlocksparseProgram program,
     return 1;
   }
   FailureOr<Compilation> compilation = prepareCompilation(program, options);
+  // An object with packed entry points is one for blocksparseExecutableLoad.
+  if (succeeded(compilation) && format == BLOCKSPARSE_FORMAT_OBJECT &&
+      compilation->entryPoints == EntryPoints::Packed)
+    compilation->entryPoints = EntryPoints::InMemory;
   SmallVector<char, 0> bytes;
   if (failed(compilation) || failed(emitProgram(*compilation->program.module, compilation->options,
                                                 *output, bytes, compilation->entryPoints)))

@@ -13,7 +13,7 @@ struct BlocksparseExecutableImpl {
 
   /// Context for the diagnostics of lookups: that of the program may be gone.
   MLIRContext context;
-  std::optional<JIT> jit;
+  std::optional<HostProgram> program;
 };
 
 extern "C" {
@@ -31,7 +31,7 @@ BlocksparseExecutable blocksparseProgramLoad(BlocksparseProgram program,
   if (failed(loaded))
     return nullptr;
   auto executable = std::make_unique<BlocksparseExecutableImpl>();
-  executable->jit.emplace(std::move(loaded->getJIT()));
+  executable->program.emplace(std::move(*loaded));
   return executable.release();
 }
 
@@ -41,12 +41,12 @@ BlocksparseExecutable blocksparseExecutableLoad(const void *object, size_t size,
   auto executable = std::make_unique<BlocksparseExecutableImpl>();
   MLIRContext &context = executable->context;
   DiagnosticReporter reporter(context, onDiagnostic, userData);
-  FailureOr<JIT> jit = JIT::create(
-      StringRef(static_cast<const char *>(object), size),
-      [&] { return emitError(UnknownLoc::get(&context)); }, getRuntimeSymbols());
-  if (failed(jit))
+  FailureOr<HostProgram> loaded =
+      HostProgram::load(StringRef(static_cast<const char *>(object), size),
+                        [&] { return emitError(UnknownLoc::get(&context)); });
+  if (failed(loaded))
     return nullptr;
-  executable->jit.emplace(std::move(*jit));
+  executable->program.emplace(std::move(*loaded));
   return executable.release();
 }
 
@@ -56,15 +56,15 @@ void *blocksparseExecutableLookup(BlocksparseExecutable executable, const char *
                                   BlocksparseDiagnosticCallback onDiagnostic, void *userData) {
   MLIRContext &context = executable->context;
   DiagnosticReporter reporter(context, onDiagnostic, userData);
-  FailureOr<void *> address =
-      executable->jit->lookupSymbol(name, [&] { return emitError(UnknownLoc::get(&context)); });
+  FailureOr<void *> address = executable->program->getJIT().lookupSymbol(
+      name, [&] { return emitError(UnknownLoc::get(&context)); });
   return succeeded(address) ? *address : nullptr;
 }
 
 int blocksparseExecutableSetThreads(BlocksparseExecutable executable, int count) {
   if (count < 1)
     return 1;
-  executable->jit->setThreads(count);
+  executable->program->getJIT().setThreads(count);
   return 0;
 }
 

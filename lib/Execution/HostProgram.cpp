@@ -67,24 +67,26 @@ void HostProgram::CloseArtifact::operator()(void **slot) const {
   blocksparseRtArtifactClose(static_cast<blocksparseRtArtifact>(*slot));
 }
 
+HostProgram::HostProgram(JIT jit) : jit(std::move(jit)) {
+  artifactSlot.reset(static_cast<void **>(this->jit.findSymbol(artifactSlotSymbol)));
+}
+
 FailureOr<HostProgram> HostProgram::create(ModuleOp module, const CompileOptions &options) {
-  FailureOr<Code> code = compileToCode(module, options, EntryPoints::Packed);
+  FailureOr<Code> code = compileToCode(module, options, EntryPoints::InMemory);
   if (failed(code))
     return failure();
-  FailureOr<JIT> jit = JIT::create(
-      std::move(*code), [&] { return module.emitError(); },
-      options.target.usesDevice() ? getRuntimeSymbols() : ArrayRef<JITSymbol>());
+  FailureOr<JIT> jit =
+      JIT::create(std::move(*code), [&] { return module.emitError(); }, getRuntimeSymbols());
   if (failed(jit))
     return failure();
-  HostProgram program(std::move(*jit));
-  if (options.target.isCUDA()) {
-    FailureOr<void *> slot =
-        program.jit.lookupVariable(artifactSlotSymbol, [&] { return module.emitError(); });
-    if (failed(slot))
-      return failure();
-    program.artifactSlot.reset(static_cast<void **>(*slot));
-  }
-  return program;
+  return HostProgram(std::move(*jit));
+}
+
+FailureOr<HostProgram> HostProgram::load(StringRef object, EmitErrorFn emitError) {
+  FailureOr<JIT> jit = JIT::create(object, emitError, getRuntimeSymbols());
+  if (failed(jit))
+    return failure();
+  return HostProgram(std::move(*jit));
 }
 
 static LogicalResult checkTensors(ArrayRef<Parameter> parameters, ArrayRef<HostTensor> tensors,

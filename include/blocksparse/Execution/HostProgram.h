@@ -49,6 +49,10 @@ public:
   /// Compiles a source module. The module itself is lowered by this.
   static FailureOr<HostProgram> create(ModuleOp module, const CompileOptions &options);
 
+  /// Loads an object file for the host, given as bytes, that has the entry points of programs in
+  /// memory (EntryPoints::InMemory).
+  static FailureOr<HostProgram> load(StringRef object, EmitErrorFn emitError);
+
   /// Checks the arguments and results against the signature and returns a call. Fails with an error
   /// if they differ from it.
   FailureOr<HostCall> prepare(const FunctionSignature &signature,
@@ -64,7 +68,7 @@ private:
     void operator()(void **slot) const;
   };
 
-  explicit HostProgram(JIT jit) : jit(std::move(jit)) {}
+  explicit HostProgram(JIT jit);
 
   JIT jit;
   /// The variable of a GPU program that holds its artefact; null for a CPU program. Is destroyed

@@ -98,7 +98,7 @@ static LogicalResult exportEntryPoints(llvm::Module &module, EntryPoints entryPo
     if (!global.isDeclaration())
       global.setLinkage(llvm::GlobalValue::InternalLinkage);
   if (llvm::GlobalVariable *slot = module.getNamedGlobal(artifactSlotSymbol);
-      slot && entryPoints == EntryPoints::Packed)
+      slot && entryPoints == EntryPoints::InMemory)
     slot->setLinkage(llvm::GlobalValue::ExternalLinkage);
   SmallVector<llvm::Function *> wrappers;
   for (llvm::Function &function : module) {
@@ -129,7 +129,7 @@ static LogicalResult exportEntryPoints(llvm::Module &module, EntryPoints entryPo
                                  << "' to be free for the entry point that takes a stream, but got "
                                     "a function of this name";
   }
-  if (entryPoints == EntryPoints::Packed)
+  if (entryPoints != EntryPoints::Plain)
     for (llvm::Function *entry : wrappers)
       addPackedEntryPoint(*entry);
   return success();

@@ -96,9 +96,10 @@ FailureOr<PackedFunction> JIT::lookup(StringRef name, EmitErrorFn emitError) {
   return reinterpret_cast<PackedFunction>(*address);
 }
 
-FailureOr<void *> JIT::lookupVariable(StringRef name, EmitErrorFn emitError) {
+void *JIT::findSymbol(StringRef name) {
   llvm::Expected<llvm::orc::ExecutorAddr> address = engine->lookup(name);
-  if (!address)
-    return report(address.takeError(), emitError);
-  return address->toPtr<void *>();
+  if (address)
+    return address->toPtr<void *>();
+  llvm::consumeError(address.takeError());
+  return nullptr;
 }

@@ -21,8 +21,10 @@ namespace mlir::blocksparse {
 enum class CodeFormat { LLVMIR, Assembly, Object };
 
 /// Selects the entry points. `Packed` adds, for each entry point f, a symbol f.packed whose
-/// argument is an array of the addresses of the arguments of f.
-enum class EntryPoints { Plain, Packed };
+/// argument is an array of the addresses of the arguments of f. `InMemory` also exports the
+/// variable `artifactSlotSymbol` of a GPU program, whose owner closes the artefact; only one such
+/// object can be linked into a program.
+enum class EntryPoints { Plain, Packed, InMemory };
 
 /// Holds the optimised LLVM IR of a program. Its only visible symbols are its entry points: for
 /// each public function f of the source one symbol f, whose arguments the C header describes.

@@ -38,14 +38,15 @@ public:
   JIT(JIT &&);
   ~JIT();
 
-  /// Returns the address of a symbol of the program. Fails for an unknown name.
+  /// Returns the address of a function or variable that the program exports. Fails for an unknown
+  /// name.
   FailureOr<void *> lookupSymbol(StringRef name, EmitErrorFn emitError);
+
+  /// Returns the same; null for an unknown name.
+  void *findSymbol(StringRef name);
 
   /// Returns the packed form of an entry point. Fails for an unknown name.
   FailureOr<PackedFunction> lookup(StringRef name, EmitErrorFn emitError);
-
-  /// Returns the address of a variable that the program exports. Fails for an unknown name.
-  FailureOr<void *> lookupVariable(StringRef name, EmitErrorFn emitError);
 
   /// Sets the number of OpenMP threads of later calls from this thread. Requires `count` >= 1.
   void setThreads(int count) { setNumThreads(count); }
