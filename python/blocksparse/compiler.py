@@ -151,10 +151,9 @@ class CompiledFunction:
 
     def _load(self):
         executable = self._compiled.executable()
-        count = len(self._arguments) + len(self._results)
         if self._sizes:
-            self._size_entry = executable.lookup(self._sizes, len(self._arguments) + 1)
-        self._entry = executable.lookup(self.name, count)
+            self._size_entry = executable.lookup(self._sizes)
+        self._entry = executable.lookup(self.name)
         return self._entry
 
     def _open_sizes(self, passed):
