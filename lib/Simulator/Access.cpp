@@ -78,6 +78,49 @@ static uint8_t *accessShared(Warp &warp, uint64_t address, uint64_t bytes, Acces
   return owner->shared.data() + offset;
 }
 
+/// Judges an access of an instruction, and passes on what it releases or acquires.
+static bool judgeStrong(Warp &warp, const Op &op, size_t allocation, uint64_t address,
+                        uint64_t bytes, bool reads, bool writes) {
+  Judge *judge = judgeOf(warp);
+  if (!judge)
+    return true;
+  GlobalMemory &memory = warp.cta.grid.memory;
+  if (!memory.judgeAccess(warp, *judge, allocation,
+                          {address, bytes, writes, op.order != Op::weak, judge->generic(warp)}))
+    return false;
+  if (op.order & Op::isOfGpu)
+    memory.judge.synchronise(warp, *judge, address, op.order, reads, writes);
+  return true;
+}
+
+bool blocksparse::sim::judgeLanes(Warp &warp, const Op &op, Space space, uint32_t lanes,
+                                  const uint64_t *addresses, uint64_t bytes, bool writes) {
+  if (!judgeOf(warp) || space == Space::Shared || space == Space::Param)
+    return true;
+  uint64_t begin = 0, end = 0;
+  auto judgeRun = [&] {
+    int64_t index = end > begin ? warp.cta.grid.memory.find(begin) : -1;
+    return index < 0 ||
+           judgeStrong(warp, op, static_cast<size_t>(index), begin, end - begin, !writes, writes);
+  };
+  // Neighbours, and lanes at the same address, are judged together. Strong accesses are not, since
+  // each passes on what it releases.
+  for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+    uint64_t address = addresses[__builtin_ctz(rest)];
+    if (address >= sharedWindow || (address >= begin && address + bytes <= end))
+      continue;
+    if (address == end && op.order == Op::weak) {
+      end += bytes;
+      continue;
+    }
+    if (!judgeRun())
+      return false;
+    begin = address;
+    end = address + bytes;
+  }
+  return judgeRun();
+}
+
 static uint8_t *accessGlobal(Warp &warp, const Op &op, uint64_t address, uint64_t bytes,
                              AccessKind kind) {
   GlobalMemory &memory = warp.cta.grid.memory;
@@ -103,15 +146,8 @@ static uint8_t *accessGlobal(Warp &warp, const Op &op, uint64_t address, uint64_
     if (writes(kind))
       std::memset(written, 0xff, bytes);
   }
-  if (Judge *judge = judgeOf(warp); judge && kind != AccessKind::Begin) {
-    if (!memory.judgeAccess(
-            warp, *judge, index,
-            {address, bytes, writes(kind), op.order != Op::weak, judge->generic(warp)}))
-      return nullptr;
-    if (op.order & Op::isOfGpu)
-      memory.judge.synchronise(warp, *judge, address, op.order, kind != AccessKind::Write,
-                               writes(kind));
-  }
+  if (kind == AccessKind::ReadWrite && !judgeStrong(warp, op, index, address, bytes, true, true))
+    return nullptr;
   return reinterpret_cast<uint8_t *>(static_cast<uintptr_t>(address));
 }
 

@@ -27,9 +27,15 @@ enum class AccessKind : uint8_t { Read, Write, ReadWrite, Peek, Barrier, Begin }
 
 /// Returns the host memory of `bytes` bytes at `address` in `space`, or nullptr after it has
 /// reported a fault. The address must be a multiple of `alignment`. A write marks the bytes as
-/// written.
+/// written. The order of accesses is judged in shared memory; in global memory only that of a
+/// ReadWrite is, since judgeLanes() serves all lanes of a read or a write together.
 uint8_t *access(Warp &warp, const Op &op, Space space, uint64_t address, uint64_t bytes,
                 uint64_t alignment, AccessKind kind);
+
+/// Judges what `lanes` read or write in global memory, `bytes` bytes at the address of each, after
+/// access() has checked it. Returns false after it has reported a fault.
+bool judgeLanes(Warp &warp, const Op &op, Space space, uint32_t lanes, const uint64_t *addresses,
+                uint64_t bytes, bool writes);
 
 /// Judges an access of global memory by an asynchronous operation. Returns false after it has
 /// reported a fault; an address that is in no allocation is left to access().

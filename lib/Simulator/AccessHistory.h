@@ -21,6 +21,28 @@ struct AccessedWord {
   uint32_t write = 0, reads = 0;
 };
 
+/// Holds the last events of agents, so that an instruction of a loop is one event until the time of
+/// its agent changes.
+class RecentEvents {
+public:
+  /// Returns the place of an agent's event at an instruction, 0 at first in each epoch of the
+  /// history. Instructions that are far apart may share a place.
+  uint32_t &at(unsigned agent, uint32_t position, uint32_t historyEpoch) {
+    if (epoch != historyEpoch)
+      events.clear();
+    epoch = historyEpoch;
+    size_t place = size_t(agent) * places + position % places;
+    if (place >= events.size())
+      events.resize((agent + 1) * places);
+    return events[place];
+  }
+
+private:
+  static constexpr size_t places = 32;
+  std::vector<uint32_t> events;
+  uint32_t epoch = 0;
+};
+
 template <typename Event>
 class AccessHistory {
 public:
@@ -37,8 +59,7 @@ public:
   void clear() {
     events.assign(1, Event());
     sets.assign(1, {});
-    extended.clear();
-    ++epoch;
+    forgetSets();
   }
 
   /// Adds `event` to the reads of the words from `first` to `last`. Returns the write that
@@ -130,10 +151,9 @@ public:
     });
     events = std::move(kept);
     sets = std::move(keptSets);
-    extended.clear();
+    forgetSets();
     // What words refer to now stays; there must be room for as much again.
     limit = std::max(limit, 2 * (events.size() + sets.size()));
-    ++epoch;
   }
 
   /// Counts how often the numbers of events have changed.
@@ -142,11 +162,30 @@ public:
 private:
   static constexpr uint32_t setBit = 1u << 31;
 
-  /// Returns the reads with one more.
+  /// Clears what is known of sets whose numbers change.
+  void forgetSets() {
+    extended.clear();
+    std::fill(std::begin(recent), std::end(recent), Extension());
+    ++epoch;
+  }
+
+  /// Returns the reads with one more. Most accesses of a warp find what one of its last ones found.
   template <typename Prune>
   uint32_t extend(uint32_t reads, uint32_t event, Prune prune) {
     if (!reads || reads == event)
       return event;
+    uint64_t key = uint64_t(reads) << 32 | event;
+    Extension &last = recent[(key * 0x9e3779b97f4a7c15ull) >> 55];
+    if (last.key != key)
+      last = {key, lookUpExtension(reads, event, prune)};
+    return last.reads;
+  }
+
+  template <typename Prune>
+  uint32_t lookUpExtension(uint32_t reads, uint32_t event, Prune prune) {
+    // The new event is the last member of a set.
+    if (reads & setBit && sets[reads & ~setBit].back() == event)
+      return reads;
     auto [place, isNew] = extended.try_emplace(uint64_t(reads) << 32 | event, 0);
     if (!isNew)
       return place->second;
@@ -163,10 +202,17 @@ private:
     return place->second = static_cast<uint32_t>(sets.size() - 1) | setBit;
   }
 
+  struct Extension {
+    uint64_t key = 0;
+    uint32_t reads = 0;
+  };
+  static constexpr size_t recentCount = 512;
+
   size_t limit = size_t(1) << 21;
   std::vector<Event> events;
   std::vector<std::vector<uint32_t>> sets;
   std::unordered_map<uint64_t, uint32_t> extended;
+  Extension recent[recentCount];
 };
 
 } // namespace blocksparse::sim

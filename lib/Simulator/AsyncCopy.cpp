@@ -78,6 +78,8 @@ void executeCopy(Warp &warp, const Op &op) {
   }
   std::vector<LaneCopy> copies;
   copies.reserve(laneCount);
+  uint64_t sources[laneCount];
+  uint32_t whole = 0; // the lanes that copy all of their bytes
   for (uint32_t rest = warp.active; rest; rest &= rest - 1) {
     unsigned lane = static_cast<unsigned>(__builtin_ctz(rest));
     uint64_t target = laneAddress(warp, op, op.a, lane);
@@ -96,6 +98,12 @@ void executeCopy(Warp &warp, const Op &op) {
       from = access(warp, op, Space::Global, source, bytes, 1, AccessKind::Read);
       if (!from)
         return;
+      sources[lane] = source;
+      if (bytes == size)
+        whole |= 1u << lane;
+      else if (const Judge *judge = judgeOf(warp);
+               judge && !judgeGlobal(warp, source, bytes, /*writes=*/false, judge->generic(warp)))
+        return;
     }
     if (source % size) {
       warp.fault("expects a source aligned to " + std::to_string(size) +
@@ -106,6 +114,8 @@ void executeCopy(Warp &warp, const Op &op) {
     std::memset(marks, 0, size);
     copies.push_back({to, marks, from, bytes, size - bytes});
   }
+  if (!judgeLanes(warp, op, Space::Global, whole, sources, size, /*writes=*/false))
+    return;
   warp.openCopies.push_back([copies = std::move(copies)] {
     for (const LaneCopy &copy : copies) {
       if (copy.bytes)

@@ -35,7 +35,7 @@ void GlobalJudge::begin(uint32_t number, uint32_t firstUnfinished) {
 
 uint32_t GlobalJudge::record(const Warp &warp, Judge &judge, const Access &access) {
   uint32_t position = static_cast<uint32_t>(warp.current - warp.cta.grid.kernel.ops.data());
-  uint32_t &last = judge.lastGlobalEvent(access.actor.agent, history.epoch);
+  uint32_t &last = judge.globalEvents.at(access.actor.agent, position, history.epoch);
   const Event &before = history[last];
   if (last && before.time == access.actor.time && before.position == position &&
       before.writes == access.writes && before.isStrong == access.isStrong)

@@ -48,9 +48,7 @@ Judge::Actor Judge::bulkLoad(unsigned rank, uint64_t offset) {
 
 uint32_t Judge::record(const Warp &warp, const Actor &actor, bool isPartial, bool writes) {
   uint32_t position = static_cast<uint32_t>(warp.current - grid.kernel.ops.data());
-  if (actor.agent >= lastEvent.size())
-    lastEvent.resize(actor.agent + 1);
-  uint32_t &number = lastEvent[actor.agent];
+  uint32_t &number = sharedEvents.at(actor.agent, position, history.epoch);
   const Event &last = history[number];
   if (number && last.time == actor.time && last.position == position &&
       last.isPartial == isPartial && last.writes == writes)
@@ -58,15 +56,6 @@ uint32_t Judge::record(const Warp &warp, const Actor &actor, bool isPartial, boo
   return number =
              history.add({actor.agent, actor.time, position, static_cast<uint16_t>(warp.cta.rank),
                           static_cast<uint16_t>(warp.index), actor.isAsync, isPartial, writes});
-}
-
-uint32_t &Judge::lastGlobalEvent(unsigned agent, uint32_t epoch) {
-  if (epoch != globalEpoch)
-    lastGlobal.clear();
-  globalEpoch = epoch;
-  if (agent >= lastGlobal.size())
-    lastGlobal.resize(agent + 1);
-  return lastGlobal[agent];
 }
 
 //===----------------------------------------------------------------------===//
@@ -125,14 +114,12 @@ bool Judge::check(Warp &warp, unsigned rank, uint64_t offset, uint64_t bytes, co
                   bool writes) {
   if (paused)
     return true;
-  if (history.isFull()) {
+  if (history.isFull())
     history.compact([&](auto visit) {
       for (std::vector<AccessedWord> &ofCta : words)
         for (AccessedWord &word : ofCta)
           visit(word);
     });
-    lastEvent.clear();
-  }
   bool isPartial = bytes < 4;
   if (actor.agent < warpCount)
     accessed[actor.agent] |= warp.active;

@@ -99,9 +99,8 @@ public:
   /// Performs a fence at the scope of the GPU.
   void fenceRemote(const Warp &warp);
 
-  /// Returns where the number of an agent's last event in global memory is kept, 0 at first in each
-  /// epoch.
-  uint32_t &lastGlobalEvent(unsigned agent, uint32_t epoch);
+  /// Holds the last events of the cluster's agents in global memory.
+  RecentEvents globalEvents;
 
   /// While paused, accesses are neither checked nor recorded: an asynchronous operation, which was
   /// judged when it began, is being performed.
@@ -143,9 +142,7 @@ private:
   std::vector<QueueState> queues;
   std::vector<std::vector<AccessedWord>> words; // of each CTA
   AccessHistory<Event> history;
-  std::vector<uint32_t> lastEvent;  // of each agent
-  std::vector<uint32_t> lastGlobal; // of each agent, in `globalEpoch`
-  uint32_t globalEpoch = 0;
+  RecentEvents sharedEvents;
   unsigned gridAgent; // the launches before
   /// Holds what a warp released by its last fence, and acquires by its next one.
   struct FencedClocks {

@@ -34,13 +34,16 @@ void load(Warp &warp, const Op &op) {
   unsigned bytes = elements * sizeof(Memory);
   Space space = static_cast<Space>(op.aux[auxSpace]);
   const uint8_t *places[laneCount];
+  uint64_t addresses[laneCount];
   for (uint32_t rest = warp.active; rest; rest &= rest - 1) {
     unsigned lane = static_cast<unsigned>(__builtin_ctz(rest));
-    places[lane] =
-        access(warp, op, space, laneAddress(warp, op, op.a, lane), bytes, bytes, AccessKind::Read);
+    addresses[lane] = laneAddress(warp, op, op.a, lane);
+    places[lane] = access(warp, op, space, addresses[lane], bytes, bytes, AccessKind::Read);
     if (!places[lane])
       return;
   }
+  if (!judgeLanes(warp, op, space, warp.active, addresses, bytes, /*writes=*/false))
+    return;
   count(warp, op, space, bytes, /*writes=*/false);
   // All lanes are read before any register is written, because a register may hold the address.
   for (unsigned i = 0; i < elements; ++i) {
@@ -63,10 +66,11 @@ void store(Warp &warp, const Op &op) {
   unsigned bytes = elements * sizeof(Memory);
   Space space = static_cast<Space>(op.aux[auxSpace]);
   count(warp, op, space, bytes, /*writes=*/true);
+  uint64_t addresses[laneCount];
   for (uint32_t rest = warp.active; rest; rest &= rest - 1) {
     unsigned lane = static_cast<unsigned>(__builtin_ctz(rest));
-    uint8_t *place =
-        access(warp, op, space, laneAddress(warp, op, op.a, lane), bytes, bytes, AccessKind::Write);
+    addresses[lane] = laneAddress(warp, op, op.a, lane);
+    uint8_t *place = access(warp, op, space, addresses[lane], bytes, bytes, AccessKind::Write);
     if (!place)
       return;
     for (unsigned i = 0; i < elements; ++i) {
@@ -74,6 +78,7 @@ void store(Warp &warp, const Op &op) {
       std::memcpy(place + i * sizeof(Memory), &value, sizeof(Memory));
     }
   }
+  judgeLanes(warp, op, space, warp.active, addresses, bytes, /*writes=*/true);
 }
 
 using Run = void (*)(Warp &, const Op &);
