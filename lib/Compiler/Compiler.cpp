@@ -172,6 +172,17 @@ static FailureOr<StageOptions> getStageOptions(const CompileOptions &options,
   return stages;
 }
 
+/// Fails for kernels, which the stage `lower` makes for a GPU, if the target is none.
+static LogicalResult checkKernels(ModuleOp module, const CompileOptions &options) {
+  auto kernels = module.getOps<gpu::GPUModuleOp>();
+  if (kernels.empty() || options.startAfter != Stage::Lower || options.target.usesDevice())
+    return success();
+  return (*kernels.begin())
+             .emitError("expects the target 'cuda:<chip>' for a program with kernels, "
+                        "but got '")
+         << options.target.describe() << "'";
+}
+
 /// Compiles clones of the module, one for each target, and merges them in it.
 static LogicalResult compileTargets(ModuleOp module, const CompileOptions &options) {
   SmallVector<OwningOpRef<ModuleOp>> programs;
@@ -191,7 +202,7 @@ static LogicalResult compileTargets(ModuleOp module, const CompileOptions &optio
 
 LogicalResult mlir::blocksparse::compile(ModuleOp module, const CompileOptions &options) {
   auto emitError = [&] { return module.emitError(); };
-  if (failed(checkTarget(options, emitError)))
+  if (failed(checkTarget(options, emitError)) || failed(checkKernels(module, options)))
     return failure();
   if (!options.target.isSingle())
     return compileTargets(module, options);

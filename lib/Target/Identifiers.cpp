@@ -29,11 +29,12 @@ static bool isStdintName(StringRef name) {
   return name.ends_with("_t");
 }
 
-/// Returns true if the name is reserved by its beginning: by C for its implementations, or by the
-/// emitted header.
+/// Returns true if the name is reserved by its beginning: by C for its implementations, by MLIR for
+/// the wrappers that become entry points, or by the emitted header.
 static bool hasReservedStart(StringRef name) {
   return name.starts_with("__") || (name.size() > 1 && name.front() == '_' && isUpper(name[1])) ||
-         name.starts_with("blocksparse_tensor_") || name.starts_with("BLOCKSPARSE_");
+         name.starts_with("_mlir_") || name.starts_with("blocksparse_tensor_") ||
+         name.starts_with("BLOCKSPARSE_");
 }
 
 bool mlir::blocksparse::isReservedWord(StringRef name) {

@@ -39,6 +39,12 @@ static LogicalResult checkDialects(ModuleOp module) {
   return success(!walked.wasInterrupted());
 }
 
+/// Returns from a function with the status of `call`; 0 if it has none.
+static void returnStatus(llvm::IRBuilder<> &builder, llvm::CallInst *call) {
+  bool hasStatus = call->getType()->isIntegerTy(32);
+  builder.CreateRet(hasStatus ? call : llvm::cast<llvm::Value>(builder.getInt32(0)));
+}
+
 /// Defines int32_t f.packed(void **arguments), which loads each argument from its address and calls
 /// f. The status is 0 if f has none.
 static void addPackedEntryPoint(llvm::Function &entry) {
@@ -55,8 +61,7 @@ static void addPackedEntryPoint(llvm::Function &entry) {
     llvm::Value *address = builder.CreateLoad(pointer, slot);
     arguments.push_back(builder.CreateLoad(argument.getType(), address));
   }
-  llvm::Value *result = builder.CreateCall(&entry, arguments);
-  builder.CreateRet(entry.getReturnType() == status ? result : llvm::ConstantInt::get(status, 0));
+  returnStatus(builder, builder.CreateCall(&entry, arguments));
 }
 
 /// Defines int32_t f_on_stream(..., void *stream), which calls f while the runtime puts the work of
@@ -83,9 +88,9 @@ static llvm::Function *addStreamEntryPoint(llvm::Function &entry) {
   llvm::Value *previous = builder.CreateLoad(pointer, slot);
   SmallVector<llvm::Value *> arguments(llvm::make_pointer_range(function->args()));
   builder.CreateCall(setStream, {arguments.pop_back_val()});
-  llvm::Value *result = builder.CreateCall(&entry, arguments);
+  llvm::CallInst *result = builder.CreateCall(&entry, arguments);
   builder.CreateCall(setStream, {previous});
-  builder.CreateRet(result);
+  returnStatus(builder, result);
   return function;
 }
 

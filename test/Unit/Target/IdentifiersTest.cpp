@@ -37,6 +37,7 @@ TEST(Identifiers, ReservedWords) {
                            "main",
                            "__x",
                            "_X",
+                           "_mlir_ciface_f",
                            "blocksparse_tensor_3",
                            "BLOCKSPARSE_TENSOR_3"})
     EXPECT_TRUE(isReservedWord(word)) << word;
