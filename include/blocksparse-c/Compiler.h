@@ -19,7 +19,7 @@ extern "C" {
 
 /// Returns the version of this interface. Callers should refuse a library of another major version.
 #define BLOCKSPARSE_COMPILER_API_MAJOR 2
-#define BLOCKSPARSE_COMPILER_API_MINOR 0
+#define BLOCKSPARSE_COMPILER_API_MINOR 1
 void blocksparseCompilerApiVersion(int *major, int *minor);
 
 /// Returns the version of the project, "MAJOR.MINOR.PATCH".
@@ -166,6 +166,13 @@ int blocksparseProgramEmitToMemory(BlocksparseProgram program,
                                    const BlocksparseCompileOptions *options,
                                    BlocksparseFormat format, BlocksparseTextCallback onBytes,
                                    BlocksparseDiagnosticCallback onDiagnostic, void *userData);
+
+/// Compiles the kernels of a program for one GPU, and passes their PTX to `onPtx` and the JSON that
+/// says how to launch them (docs/Launching.md) to `onJson`.
+int blocksparseProgramEmitKernels(BlocksparseProgram program,
+                                  const BlocksparseCompileOptions *options,
+                                  BlocksparseTextCallback onPtx, BlocksparseTextCallback onJson,
+                                  BlocksparseDiagnosticCallback onDiagnostic, void *userData);
 
 /// Prints the C header of the entry points that a compilation with the same options makes. `guard`
 /// is the name of its include guard.

@@ -182,6 +182,19 @@ int blocksparseProgramEmitToMemory(BlocksparseProgram program,
   return give(StringRef(bytes.data(), bytes.size()), onBytes, userData);
 }
 
+int blocksparseProgramEmitKernels(BlocksparseProgram program,
+                                  const BlocksparseCompileOptions *options,
+                                  BlocksparseTextCallback onPtx, BlocksparseTextCallback onJson,
+                                  BlocksparseDiagnosticCallback onDiagnostic, void *userData) {
+  DiagnosticReporter reporter(program->context, onDiagnostic, userData);
+  FailureOr<Compilation> compilation = prepareCompilation(program, options);
+  if (failed(compilation))
+    return 1;
+  FailureOr<Kernels> kernels = compileKernels(compilation->program, compilation->options);
+  return failed(kernels) || give(kernels->ptx, onPtx, userData) ||
+         give(kernels->launches, onJson, userData);
+}
+
 int blocksparseProgramEmitHeader(BlocksparseProgram program,
                                  const BlocksparseCompileOptions *options, const char *guard,
                                  BlocksparseTextCallback onText,

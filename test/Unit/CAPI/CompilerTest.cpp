@@ -295,6 +295,25 @@ TEST_F(CompilerCAPI, EmitsToMemory) {
   EXPECT_TRUE(contains(emit(options, BLOCKSPARSE_FORMAT_PTX), ".entry m_product"));
 }
 
+TEST_F(CompilerCAPI, EmitsKernels) {
+  BlocksparseCompileOptions options = makeOptions();
+  options.symbolPrefix = "m_";
+  options.functions = "product";
+  options.target = "cuda:sm_80";
+  auto onJson = [](const char *text, size_t length, void *userData) {
+    static_cast<Texts *>(userData)->text.append(text, length);
+  };
+  ASSERT_EQ(blocksparseProgramEmitKernels(program, &options, onText, onJson, onDiagnostic, &texts),
+            0)
+      << texts.errors;
+  EXPECT_TRUE(contains(texts.text, ".entry m_product"));
+  EXPECT_TRUE(contains(texts.text, "\"launch\": \"m_product"));
+  EXPECT_EQ(blocksparseProgramEmitKernels(program, nullptr, onText, onJson, onDiagnostic, &texts),
+            1);
+  EXPECT_TRUE(contains(texts.errors, "expects one target 'cuda:<chip>' for PTX, but got 'cpu'"))
+      << texts.errors;
+}
+
 struct Matrix {
   void *allocated;
   float *data;
