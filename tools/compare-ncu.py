@@ -55,28 +55,27 @@ def l2_bytes(counters):
     return 32 * counters["global_sectors"] + counters["bulk_loaded_bytes"] + counters["bulk_stored_bytes"]
 
 
-# Quantity: its value from the simulator's counters; patterns of metrics whose sum it is, each of
-# the first group that has one; bytes or other units of one; whether it must agree.
+# Quantity: its value from the simulator's counters; the terms whose sum it is, each with patterns of
+# metrics of which the first that ncu lists counts; units of one; whether it must agree.
 LSU = "l1tex__t_sectors_pipe_lsu_mem_global_op_"
 QUANTITIES = {
     "global bytes of threads": (
-        lambda c: 32 * c["global_sectors"], [[LSU + op for op in ("ld", "ldgsts", "st", "red", "atom")]],
-        32, True),
+        lambda c: 32 * c["global_sectors"],
+        [[LSU + "ld"], [LSU + "ldgsts", LSU + "ldgsts_cache_(access|bypass)"], [LSU + "st"],
+         [LSU + "red"], [LSU + "atom"]], 32, True),
     "bulk bytes loaded": (
         lambda c: c["bulk_loaded_bytes"],
-        [["l1tex__m_xbar2l1tex_read_bytes_mem_(global|lg)_op_tma_ld"],
-         ["l1tex__m_xbar2l1tex_read_bytes_pipe_tma"]], 1, True),
+        [["l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld"]], 1, True),
     "bulk bytes stored": (
         lambda c: c["bulk_stored_bytes"],
-        [["l1tex__m_l1tex2xbar_write_bytes_mem_(global|lg)_op_tma_st"],
-         ["l1tex__m_l1tex2xbar_write_bytes_pipe_tma"]], 1, True),
+        [["l1tex__m_l1tex2xbar_write_bytes_mem_global_op_tma_st"]], 1, True),
     "bank conflicts": (
         lambda c: c["bank_conflicts"],
         [["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_(ld|st)"]], 1, True),
     "operations of tensor cores": (
         lambda c: c["tensor_operations"],
-        [["sm__ops_path_tensor_src_fp16_dst_fp32"],
-         ["sm__ops_path_tensor_op_.*src_fp16_dst_fp32_sparsity_off"]], 1, True),
+        [["sm__ops_path_tensor_src_fp16_dst_fp32",
+          "sm__ops_path_tensor_src_fp16_dst_fp32_sparsity_off"]], 1, True),
     # L1 keeps what threads read again, and memory what was written before: told, not judged.
     "L2 bytes": (l2_bytes, [["lts__t_sectors_srcunit_tex"]], 32, False),
     "memory bytes": (lambda c: c["touched_bytes"], [["dram__bytes_(read|write)"]], 1, False),
@@ -94,16 +93,15 @@ def available_metrics(options):
 def choose_metrics(listed):
     """Returns the metrics of each quantity, none where ncu has no name for it."""
     chosen = {}
-    for quantity, (_, groups, _, _) in QUANTITIES.items():
+    for quantity, (_, terms, _, _) in QUANTITIES.items():
         chosen[quantity] = []
-        for group in groups:
-            found = [name for name in listed if any(re.fullmatch(p, name) for p in group)]
-            if found and not chosen[quantity]:
-                chosen[quantity] = [name + ".sum" for name in found]
+        for patterns in terms:
+            found = ([name for name in listed if re.fullmatch(p, name)] for p in patterns)
+            chosen[quantity] += [name + ".sum" for name in next(filter(None, found), [])]
     return chosen
 
 
-def run_program(options, folder, name, device):
+def command_of(options, folder, name, device):
     target, text = PROGRAMS[name]
     source = folder / f"{name}.mlir"
     source.write_text(text)
@@ -114,7 +112,7 @@ def run_program(options, folder, name, device):
 def simulate(options, folder, name):
     """Returns the counters of each kernel, summed over its launches."""
     report = folder / f"{name}.json"
-    subprocess.run(run_program(options, folder, name, "simulated") + [f"--sim-report={report}"],
+    subprocess.run(command_of(options, folder, name, "simulated") + [f"--sim-report={report}"],
                    check=True, stdout=subprocess.DEVNULL)
     kernels = {}
     for line in report.read_text().splitlines():
@@ -153,7 +151,7 @@ def parse_raw_page(text):
 def measure(options, folder, name, metrics):
     done = subprocess.run([options.ncu, "--csv", "--page", "raw", "--print-units", "base",
                            "--clock-control", "none", "--metrics", ",".join(metrics)]
-                          + run_program(options, folder, name, "cuda"),
+                          + command_of(options, folder, name, "cuda"),
                           capture_output=True, text=True, errors="replace")
     kernels = parse_raw_page(done.stdout)
     if not kernels:

@@ -84,6 +84,12 @@ struct AtomicCompareSwap {
 
 template <typename T, typename F>
 void executeAtomic(Warp &warp, const Op &op) {
+  if (warp.cta.grid.options.counts) {
+    uint64_t addresses[laneCount];
+    for (unsigned lane = 0; lane < laneCount; ++lane)
+      addresses[lane] = laneAddress(warp, op, op.a, lane);
+    countAccess(warp, static_cast<Space>(op.aux[0]), addresses, sizeof(T), /*writes=*/true);
+  }
   for (uint32_t rest = warp.active; rest; rest &= rest - 1) {
     unsigned lane = static_cast<unsigned>(__builtin_ctz(rest));
     uint8_t *place =

@@ -69,6 +69,24 @@ TEST(SimulatorGlobalRace, ReadsDoNotRaceWithReads) {
                "expects a release and an acquire at the scope of the GPU between the ");
 }
 
+TEST(SimulatorGlobalRace, EveryLaneIsJudged) {
+  // The lanes of CTA 0 read words next to each other, of which CTA 1 writes one.
+  const std::string address = "mul.wide.u32 %d4, %t, 4; add.s64 %d4, %in, %d4;\n";
+  for (int word : {0, 1, 30, 63}) {
+    const std::string either = "setp.eq.b32 %p4, %r9, 1; and.pred %p4, %p4, %p2;\n";
+    expectReport(address + either + "@%p1 ld.global.b32 %r2, [%d4];\n@%p4 st.global.b32 [%in+" +
+                     std::to_string(4 * word) + "], %r1;",
+                 "expects a release and an acquire");
+  }
+  // Lane 1 of warp 0 copies what CTA 1 writes.
+  expectReport("setp.eq.b32 %p4, %r9, 1; and.pred %p4, %p4, %p2; shl.b32 %r3, %t, 4;\n"
+               "and.b32 %r3, %r3, 511; cvt.u64.u32 %d4, %r3; add.s64 %d5, %d1, %d4;\n"
+               "add.s64 %d4, %in, %d4; setp.lt.u32 %p5, %t, 32; and.pred %p5, %p5, %p1;\n"
+               "@%p5 cp.async.cg.shared.global [%d5], [%d4], 16; cp.async.wait_all;\n"
+               "@%p4 st.global.b32 [%in+20], %r1;",
+               "expects a release and an acquire");
+}
+
 TEST(SimulatorGlobalRace, WarpsOfACtaNeedABarrier) {
   // Thread 0 writes and the other warp reads.
   const std::string write = "@!%p1 bra END; @%p2 st.global.b32 [%out], %r1;\n";

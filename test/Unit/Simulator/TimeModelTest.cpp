@@ -68,6 +68,13 @@ TEST(SimulatorTimeModel, ScatteredLoadsTakeEightTimesAsLong) {
   EXPECT_NEAR(busyTime(body("32"), Limit::Loads) / busyTime(body("4"), Limit::Loads), 8, 1e-9);
 }
 
+TEST(SimulatorTimeModel, AtomicsTouchSectorsAsStoresDo) {
+  const std::string address = "mul.wide.u32 %d1, %t, 32; add.s64 %d1, %in, %d1;\n";
+  double stores = busyTime(address + repeat("st.global.b32 [%d1], %r1;\n", 50), Limit::Loads);
+  double atomics = busyTime(address + repeat("red.global.add.u32 [%d1], %r1;\n", 50), Limit::Loads);
+  EXPECT_NEAR(atomics / stores, 1, 1e-9);
+}
+
 TEST(SimulatorTimeModel, AWaveMoreTakesTwiceAsLong) {
   const std::string body = repeat("add.u32 %r1, %r1, 1;\n", 100);
   double wave = busyTime(body, Limit::Issue, 132);
