@@ -49,6 +49,10 @@ FailureOr<JIT> JIT::create(Code code, EmitErrorFn emitError, ArrayRef<JITSymbol>
 }
 
 FailureOr<JIT> JIT::create(StringRef object, EmitErrorFn emitError, ArrayRef<JITSymbol> symbols) {
+  // An object of another process may come before anything is compiled in this one, and the linker
+  // asks LLVM for the target of the host.
+  if (failed(checkCPUOptions(CPUOptions(), emitError)))
+    return failure();
   FailureOr<std::string> runtime = findOpenMPRuntime(emitError);
   if (failed(runtime))
     return failure();
