@@ -57,9 +57,14 @@ if importlib.util.find_spec("matplotlib"):
     config.available_features.add("matplotlib")
 # The Python package runs from the source tree on the libraries of the build. torch is too large for an
 # installation of its own; BLOCKSPARSE_TORCH_PYTHON names the interpreter of a virtual environment with it.
-package = "env PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=%s BLOCKSPARSE_LIBRARY_DIR=%s " % (
+# Compiled programs are kept from run to run, until the compiler's library changes.
+package = (
+    "env PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=%s BLOCKSPARSE_LIBRARY_DIR=%s BLOCKSPARSE_CACHE_DIR=%s "
+    "BLOCKSPARSE_CACHE_LIMIT=64 "
+) % (
     os.path.join(config.blocksparse_source_root, "python"),
     os.path.join(config.blocksparse_build_root, "lib"),
+    os.path.join(config.blocksparse_build_root, "test", "python-cache"),
 )
 torch_python = os.environ.get("BLOCKSPARSE_TORCH_PYTHON")
 if not torch_python and importlib.util.find_spec("torch"):

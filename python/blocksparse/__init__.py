@@ -19,9 +19,11 @@ _MODULES = {
                      "VariableSparsityConfig"), "sparsity"),
     **dict.fromkeys(("attention", "attention_backward", "dds", "dsd", "from_dense", "sdd", "softmax",
                      "to_dense"), "ops"),
+    **dict.fromkeys(("bsr_dense_addmm", "bsr_dense_mm", "bsr_softmax", "sampled_addmm",
+                     "scaled_dot_product_attention", "_int_bsr_dense_addmm"), "bsr"),
 }
 
-__all__ = sorted(_MODULES)
+__all__ = sorted(name for name in _MODULES if not name.startswith("_"))
 
 
 def __getattr__(name):

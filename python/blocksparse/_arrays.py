@@ -18,6 +18,8 @@ FLOATS = ("f16", "bf16", "f32", "f64")
 # Type in which products and softmax of an element type are summed.
 ACCUMULATION = {"f16": "f32", "bf16": "f32", "f32": "f32", "f64": "f64", "i8": "i32",
                 "f8E4M3FN": "f32", "f8E5M2": "f32"}
+# Element types of the dtypes of numpy and torch that were seen.
+_elements = {}
 
 
 def is_torch(value):
@@ -28,10 +30,13 @@ def is_torch(value):
 
 def element_of(argument, value):
     """Returns the compiler's element type of an array."""
+    element = _elements.get(value.dtype)
+    if element is not None:
+        return element
     name = str(value.dtype).rpartition(".")[2]
     if name not in ELEMENTS:
         raise ArgumentError(argument, f"an element type of {', '.join(ELEMENTS)}", name)
-    return ELEMENTS[name]
+    return _elements.setdefault(value.dtype, ELEMENTS[name])
 
 
 def check(argument, value):
@@ -48,8 +53,7 @@ def check(argument, value):
         raise ArgumentError(argument, "an array of numpy or a tensor of torch", repr(type(value).__name__))
     if not value.dtype.isnative:
         value = value.astype(value.dtype.newbyteorder("="))
-    size = value.dtype.itemsize
-    if value.ctypes.data % size or any(stride % size for stride in value.strides):
+    if not value.flags.aligned or any(stride % value.itemsize for stride in value.strides):
         value = value.copy()
     return value
 

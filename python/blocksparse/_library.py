@@ -1,8 +1,8 @@
 # This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The shared library of the compiler, called by ctypes.
+"""The shared libraries of the compiler and of the runtime, called by ctypes.
 
-No other module of the package knows a C function. The library is loaded when first needed: from the
+No other module of the package knows a C function. The libraries are loaded when first needed: from the
 folder that the environment variable BLOCKSPARSE_LIBRARY_DIR names, else from the folder `lib` of the
 package, which the build of the wheel fills.
 """
@@ -12,7 +12,6 @@ import functools
 import json
 import os
 import pathlib
-import threading
 
 from blocksparse._errors import ArgumentError, CompileError, LibraryError, RunError
 
@@ -20,7 +19,13 @@ API_MAJOR = 2
 # The stages that Program.print_stage knows, in their order.
 STAGES = ("parse", "optimise", "schedule", "plan", "bufferize", "lower", "llvm")
 
+# Values of BlocksparseSeverity, BlocksparseFormat and BlocksparseCheck in blocksparse-c/Compiler.h.
+_SEVERITIES = ("note", "remark", "warning", "error")
+_FORMAT_OBJECT, _FORMAT_PTX = 2, 4
+
 _TEXT = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p)
+_PACKED = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p))
+_NUMBERS = ctypes._SimpleCData
 _INDICES = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t,
                             ctypes.c_void_p)
 
@@ -34,41 +39,33 @@ class _Options(ctypes.Structure):
                 ("tuning_database", ctypes.c_char_p), ("functions", ctypes.c_char_p),
                 ("symbol_prefix", ctypes.c_char_p), ("packed_entry_points", ctypes.c_int)]
 
-    def __init__(self, target):
-        super().__init__()
-        _compiler().blocksparseCompileOptionsInit(self, ctypes.sizeof(self))
-        self.target = target.encode()
-
 
 class _Diagnostic(ctypes.Structure):
-    """Mirrors BlocksparseDiagnostic of blocksparse-c/Compiler.h."""
+    """Mirrors BlocksparseDiagnostic."""
 
     _fields_ = [("size", ctypes.c_size_t), ("severity", ctypes.c_int), ("message", ctypes.c_char_p),
                 ("file", ctypes.c_char_p), ("line", ctypes.c_uint), ("column", ctypes.c_uint),
                 ("location", ctypes.c_char_p)]
 
 
-_DIAGNOSTIC = ctypes.CFUNCTYPE(None, ctypes.POINTER(_Diagnostic), ctypes.c_void_p)
-_ERROR = 3
+_DIAGNOSE = ctypes.CFUNCTYPE(None, ctypes.POINTER(_Diagnostic), ctypes.c_void_p)
 
 
-class _Errors:
-    """Collects the errors of a call, a line "<location>: error: <message>" each."""
+class _Diagnostics:
+    """Collects the diagnostics of a call."""
 
     def __init__(self):
         self.lines = []
-        self.callback = _DIAGNOSTIC(self._receive)
+        self.callback = _DIAGNOSE(self._receive)
 
     def _receive(self, diagnostic, _):
         found = diagnostic.contents
-        if found.severity != _ERROR:
-            return
-        message = found.message.decode("utf-8", "replace")
-        place = f"{found.location.decode('utf-8', 'replace')}: " if found.file else ""
-        self.lines.append(f"{place}error: {message}")
+        place = f"{_decode(found.file)}:{found.line}:{found.column}: " if found.file else ""
+        self.lines.append(f"{place}{_SEVERITIES[found.severity]}: {_decode(found.message)}")
 
-    def get(self):
-        return "\n".join(self.lines)
+    def error(self):
+        """Returns the exception of a call that failed."""
+        return CompileError("\n".join(self.lines))
 
 
 class _Text:
@@ -81,8 +78,15 @@ class _Text:
     def _receive(self, address, length, _):
         self.parts.append(ctypes.string_at(address, length))
 
+    def data(self):
+        return b"".join(self.parts)
+
     def get(self):
-        return b"".join(self.parts).decode("utf-8", "replace")
+        return self.data().decode("utf-8", "replace")
+
+
+def _decode(text):
+    return text.decode("utf-8", "replace")
 
 
 def folder():
@@ -91,10 +95,14 @@ def folder():
     return pathlib.Path(named) if named else pathlib.Path(__file__).parent / "lib"
 
 
-def _load(name):
-    path = folder() / name
+def compiler_path():
+    """Returns the path of the compiler's library."""
+    return folder() / "libblocksparse_compiler.so"
+
+
+def _load(path):
     if not path.exists():
-        raise LibraryError(f"expects {name} in '{folder()}', but got no such file: install the package with "
+        raise LibraryError(f"expects {path.name} in '{path.parent}', but got no such file: install the package with "
                            "its libraries, or set BLOCKSPARSE_LIBRARY_DIR to the folder 'lib' of a build")
     try:
         return ctypes.CDLL(str(path))
@@ -111,7 +119,7 @@ def _declare(library, name, result, *arguments):
 @functools.cache
 def _compiler():
     """Returns the library of the compiler after a check of its version."""
-    library = _load("libblocksparse_compiler.so")
+    library = _load(compiler_path())
     integer, pointer, string = ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p
     _declare(library, "blocksparseCompilerApiVersion", None, ctypes.POINTER(integer),
              ctypes.POINTER(integer))
@@ -121,19 +129,18 @@ def _compiler():
         raise LibraryError(f"expects version {API_MAJOR} of the compiler's C interface, but got "
                            f"{major.value}.{minor.value} in '{folder()}'")
     _declare(library, "blocksparseCompilerVersion", string)
-    options = ctypes.POINTER(_Options)
-    _declare(library, "blocksparseCompileOptionsInit", None, options, ctypes.c_size_t)
-    _declare(library, "blocksparseProgramParse", pointer, string, ctypes.c_size_t, string, string,
-             _DIAGNOSTIC, pointer)
+    options, size = ctypes.POINTER(_Options), ctypes.c_size_t
+    _declare(library, "blocksparseCompileOptionsInit", None, options, size)
+    _declare(library, "blocksparseProgramParse", pointer, string, size, string, string, _DIAGNOSE, pointer)
     _declare(library, "blocksparseProgramDestroy", None, pointer)
-    _declare(library, "blocksparseProgramDescribe", integer, pointer, options, _TEXT, _DIAGNOSTIC, pointer)
-    _declare(library, "blocksparseProgramPrintStage", integer, pointer, options, string, _TEXT,
-             _DIAGNOSTIC, pointer)
-    _declare(library, "blocksparseProgramEmitHeader", integer, pointer, options, string, _TEXT,
-             _DIAGNOSTIC, pointer)
-    _declare(library, "blocksparseProgramLoad", pointer, pointer, options, _DIAGNOSTIC, pointer)
+    _declare(library, "blocksparseProgramDescribe", integer, pointer, options, _TEXT, _DIAGNOSE, pointer)
+    _declare(library, "blocksparseProgramPrintStage", integer, pointer, options, string, _TEXT, _DIAGNOSE,
+             pointer)
+    _declare(library, "blocksparseProgramEmitToMemory", integer, pointer, options, integer, _TEXT, _DIAGNOSE,
+             pointer)
+    _declare(library, "blocksparseExecutableLoad", pointer, string, size, _DIAGNOSE, pointer)
     _declare(library, "blocksparseExecutableDestroy", None, pointer)
-    _declare(library, "blocksparseExecutableLookup", pointer, pointer, string, _DIAGNOSTIC, pointer)
+    _declare(library, "blocksparseExecutableLookup", pointer, pointer, string, _DIAGNOSE, pointer)
     _declare(library, "blocksparseExecutableLastError", string)
     _declare(library, "blocksparseLayoutDescribePatterns", None, _TEXT, pointer)
     _declare(library, "blocksparseLayoutFromPattern", integer, ctypes.c_int64 * 5, string, string,
@@ -188,93 +195,88 @@ def build_pattern(name, shape, parameters):
 # Programs -----------------------------------------------------------------------------------------
 
 
+def _options(target):
+    """Returns the options of a compilation for memory."""
+    options = _Options()
+    _compiler().blocksparseCompileOptionsInit(options, ctypes.sizeof(options))
+    options.target = target.encode()
+    options.packed_entry_points = 1
+    return options
+
+
 class Program:
     """A parsed and verified module. One thread at a time may use it."""
 
     def __init__(self, text, name="<program>"):
         data = text.encode() if isinstance(text, str) else bytes(text)
-        errors = _Errors()
+        diagnostics = _Diagnostics()
         self._library = _compiler()
         self._handle = self._library.blocksparseProgramParse(data, len(data), name.encode(), None,
-                                                             errors.callback, None)
+                                                             diagnostics.callback, None)
         if not self._handle:
-            raise CompileError(errors.get())
+            raise diagnostics.error()
 
     def __del__(self):
         if getattr(self, "_handle", None):
             self._library.blocksparseProgramDestroy(self._handle)
 
-    def _ask(self, function, *arguments):
-        """Calls a function that gives a text."""
-        text, errors = _Text(), _Errors()
-        if function(self._handle, *arguments, text.callback, errors.callback, None):
-            raise CompileError(errors.get())
-        return text.get()
+    def _text(self, function, *arguments):
+        """Calls a function that passes text to a callback and returns the text."""
+        text, diagnostics = _Text(), _Diagnostics()
+        if function(self._handle, *arguments, text.callback, diagnostics.callback, None):
+            raise diagnostics.error()
+        return text
 
-    def describe(self, target="cpu"):
-        """Returns the public functions: the list `functions` of blocksparseProgramDescribe."""
-        text = self._ask(self._library.blocksparseProgramDescribe, _Options(target))
-        return json.loads(text)["functions"]
+    def describe(self, target):
+        """Returns the entry points: the list `functions` of blocksparseProgramDescribe."""
+        text = self._text(self._library.blocksparseProgramDescribe, _options(target))
+        return json.loads(text.get())["functions"]
 
     def print_stage(self, stage, target):
         """Returns the IR after a stage of STAGES."""
         if stage not in STAGES:
             raise ArgumentError("stage", f"one of {', '.join(STAGES)}", repr(stage))
-        return self._ask(self._library.blocksparseProgramPrintStage, _Options(target), stage.encode())
+        return self._text(self._library.blocksparseProgramPrintStage, _options(target), stage.encode()).get()
 
-    def load(self, target):
-        """Compiles the program into memory and returns it as an Executable."""
-        options, errors = _Options(target), _Errors()
-        header = self._ask(self._library.blocksparseProgramEmitHeader, options, b"GUARD")
-        handle = self._library.blocksparseProgramLoad(self._handle, options, errors.callback, None)
-        if not handle:
-            raise CompileError(errors.get())
-        return Executable(handle, header)
+    def ptx(self, target):
+        """Returns the kernels of a program for a GPU."""
+        return self._text(self._library.blocksparseProgramEmitToMemory, _options(target), _FORMAT_PTX).get()
+
+    def object(self, target):
+        """Compiles the program and returns the bytes of an object for Executable."""
+        return self._text(self._library.blocksparseProgramEmitToMemory, _options(target),
+                          _FORMAT_OBJECT).data()
 
 
 class Executable:
-    """Compiled code in memory. Any thread may call it."""
+    """Compiled code in memory, of the bytes of Program.object. Any thread may call it."""
 
-    def __init__(self, handle, header):
+    def __init__(self, data):
+        diagnostics = _Diagnostics()
         self._library = _compiler()
-        self._handle = handle
-        self._header = header
+        self._handle = self._library.blocksparseExecutableLoad(data, len(data), diagnostics.callback, None)
+        if not self._handle:
+            raise diagnostics.error()
 
     def __del__(self):
         if getattr(self, "_handle", None):
             self._library.blocksparseExecutableDestroy(self._handle)
 
-    def _find(self, name, result):
-        errors = _Errors()
-        address = self._library.blocksparseExecutableLookup(self._handle, name.encode(), errors.callback,
-                                                            None)
-        if not address:
-            raise CompileError(errors.get())
-        return ctypes.CFUNCTYPE(result)(address)
-
     def lookup(self, name):
-        """Returns an entry point as a callable of addresses and numbers that raises RunError.
-
-        The callable keeps the code in memory.
-        """
-        returns_status = f"int32_t {name}(" in self._header
-        on_stream = f"int32_t {name}_on_stream(" in self._header
-        function = self._find(f"{name}_on_stream" if on_stream else name,
-                              ctypes.c_int32 if returns_status else None)
+        """Returns an entry point as a callable of arguments, ctypes objects, that raises RunError."""
+        diagnostics = _Diagnostics()
+        address = self._library.blocksparseExecutableLookup(self._handle, f"{name}.packed".encode(),
+                                                            diagnostics.callback, None)
+        if not address:
+            raise diagnostics.error()
+        function = _PACKED(address)
 
         def call(*arguments):
-            if on_stream:
-                arguments += (ctypes.c_void_p(getattr(_thread, "stream", None)),)
-            if function(*arguments):
-                reason = self._library.blocksparseExecutableLastError()
-                raise RunError(reason.decode("utf-8", "replace"))
+            count = len(arguments)
+            # An argument that is a descriptor is passed by its address, and each by the address of that.
+            values = [argument if isinstance(argument, _NUMBERS) else ctypes.c_void_p(ctypes.addressof(argument))
+                      for argument in arguments]
+            if function((ctypes.c_void_p * count)(*map(ctypes.addressof, values))):
+                raise RunError(_decode(self._library.blocksparseExecutableLastError()))
 
         return call
-
-
-_thread = threading.local()
-
-
-def set_stream(stream):
-    """Sets the CUDA stream on which this thread's calls put their work; 0 is the default one."""
-    _thread.stream = stream

@@ -172,7 +172,7 @@ def product(mode, layout, a, b, transpose_a=False, transpose_b=False, transpose_
                                  transpose_out=transpose_out)
         return function.finish(function.operation(mode, operands, [result], suffix=flags))
 
-    return compiled(key, a, build)(a, b)
+    return compiled(key, a, build).run([a, b])
 
 
 def to_dense(layout, values):
@@ -185,7 +185,7 @@ def to_dense(layout, values):
         source = function.argument("values", _text.tensor(shape, element, function.layout(layout)))
         return function.finish(function.operation("to_dense", [source], [_text.tensor(shape, element)]))
 
-    return compiled(("to_dense", layout, shape, element), values, build)(values)
+    return compiled(("to_dense", layout, shape, element), values, build).run([values])
 
 
 def from_dense(layout, matrix):
@@ -205,7 +205,7 @@ def from_dense(layout, matrix):
         result = _text.tensor(shape, element, function.layout(layout))
         return function.finish(function.operation("from_dense", [source], [result]))
 
-    return compiled(("from_dense", layout, shape, element), matrix, build)(matrix)
+    return compiled(("from_dense", layout, shape, element), matrix, build).run([matrix])
 
 
 # Softmax and attention ------------------------------------------------------------------------------
@@ -284,6 +284,7 @@ def softmax(layout, x, scale, masks_of, causal=False):
     x, shape = checked_values("x", x, layout)
     element = _arrays.element_of("x", x)
     masks = masks_of(shape)
+    _arrays.check_same_place([("x", x), *masks.present])
 
     def build():
         function = _text.Function("softmax")
@@ -295,7 +296,7 @@ def softmax(layout, x, scale, masks_of, causal=False):
         return function.finish(results[:1])
 
     key = ("softmax", layout, shape, element, float(scale), causal, masks.key)
-    return compiled(key, x, build)(x, *masks.arrays)
+    return compiled(key, x, build).run([x, *masks.arrays])
 
 
 def softmax_gradient(layout, y, dy, scale, rpe=None):
@@ -339,6 +340,7 @@ def attention(layout, q, k, v, scale, masks_of, causal):
     element = _arrays.element_of("q", q)
     scores, shape = _attention_shapes(layout, q, k, v)
     masks = masks_of(scores)
+    _arrays.check_same_place([("q", q), *masks.present])
 
     def build():
         function = _text.Function("attention")
@@ -352,7 +354,7 @@ def attention(layout, q, k, v, scale, masks_of, causal):
 
     key = ("attention", layout, tuple(q.shape), tuple(k.shape), tuple(v.shape), element, float(scale), causal,
            masks.key)
-    return compiled(key, q, build)(q, k, v, *masks.arrays)
+    return compiled(key, q, build).run([q, k, v, *masks.arrays])
 
 
 def _layout_group(function, layout):

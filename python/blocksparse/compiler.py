@@ -7,7 +7,7 @@ import ctypes
 import sys
 import threading
 
-from blocksparse import _arrays, _library
+from blocksparse import _arrays, _library, cache
 from blocksparse._errors import ArgumentError
 
 # Compiled programs that the process keeps; the least recently used one leaves first.
@@ -18,25 +18,44 @@ _NUMBERS = {"f32": ctypes.c_float, "f64": ctypes.c_double, "i1": ctypes.c_bool, 
 
 
 class _Compiled:
-    """A program and its code for one target."""
+    """A program and its code for one target: from the cache on disk, or compiled when it is first called."""
 
     def __init__(self, text, target):
         self.text, self.target = text, target
-        self.lock = threading.Lock()
-        self._program = _library.Program(text)
-        self.functions = {entry["name"]: entry for entry in self._program.describe()}
-        self._executable = None
+        self._lock = threading.Lock()
+        self._key = cache.key(text, target)
+        self._program = self._code = self._executable = None
+        found = cache.load(self._key)
+        if found:
+            functions, self._code = found
+        else:
+            self._program = _library.Program(text)
+            functions = self._program.describe(target)
+        self.functions = {entry["source_name"]: entry for entry in functions}
+
+    def _parsed(self):
+        if self._program is None:
+            self._program = _library.Program(self.text)
+        return self._program
 
     def stage(self, name):
         """Returns the IR after a stage."""
-        with self.lock:
-            return self._program.print_stage(name, self.target)
+        with self._lock:
+            return self._parsed().print_stage(name, self.target)
+
+    def ptx(self):
+        """Returns the kernels of a program for a GPU."""
+        with self._lock:
+            return self._parsed().ptx(self.target)
 
     def executable(self):
-        """Returns the code, which is made when it is first asked for."""
-        with self.lock:
+        """Returns the code in memory."""
+        with self._lock:
             if self._executable is None:
-                self._executable = self._program.load(self.target)
+                if self._code is None:
+                    self._code = self._program.object(self.target)
+                    cache.store(self._key, list(self.functions.values()), self._code)
+                self._executable = _library.Executable(self._code)
             return self._executable
 
 
@@ -117,7 +136,7 @@ class CompiledFunction:
         entry = compiled.functions[name]
         self._arguments = [_Parameter(parameter) for parameter in entry["arguments"]]
         self._results = [_Parameter(parameter) for parameter in entry["results"]]
-        self._sizes = entry["size_function"]
+        self._names = entry
         for parameter in self._arguments + self._results:
             if parameter.number is None and parameter.element not in _arrays.NAMES:
                 raise ArgumentError(parameter.name, f"an element type of {', '.join(_arrays.NAMES)}",
@@ -145,15 +164,22 @@ class CompiledFunction:
         return self._compiled.stage(name)
 
     @property
+    def ptx(self):
+        """The kernels of a program for one GPU, as PTX."""
+        return self._compiled.ptx()
+
+    @property
     def parameters(self):
         """Names, element types and shapes of the arguments; -1 is a size that is open."""
         return [(one.name, one.element, one.shape) for one in self._arguments]
 
     def _load(self):
         executable = self._compiled.executable()
-        if self._sizes:
-            self._size_entry = executable.lookup(self._sizes)
-        self._entry = executable.lookup(self.name)
+        names = self._names
+        if names["size_function"]:
+            self._size_entry = executable.lookup(names["size_function"])
+        # Work for a GPU goes to the stream that is the last argument.
+        self._entry = executable.lookup(names["stream_function"] or names["name"])
         return self._entry
 
     def _open_sizes(self, passed):
@@ -187,14 +213,21 @@ class CompiledFunction:
         if not arrays:
             raise ArgumentError("function", "a function with an argument that is an array", self.name)
         _arrays.check_same_place(arrays)
+        return self._run(arrays, passed, out)
+
+    def run(self, arrays):
+        """Calls a function of arrays alone that the caller has checked: of one place, of the shapes and
+        element types of the parameters, and with strides that `_arrays.check` allows."""
+        return self._run([("", array) for array in arrays], [_describe(array) for array in arrays], None)
+
+    def _run(self, arrays, passed, out):
         like = arrays[0][1]
         entry = self._entry or self._load()
         device = _arrays.device_of(like)
         if (device is not None) != self.target.startswith("cuda"):
             raise ArgumentError(arrays[0][0], f"an array for the target {self.target}",
                                 "memory of the host" if device is None else f"device cuda:{device}")
-        if device is not None:
-            _library.set_stream(sys.modules["torch"].cuda.current_stream(device).cuda_stream)
+        stream = () if device is None else (_current_stream(device),)
         outs = None if out is None else self._check_out(out, arrays)
         # Compiled code writes where nothing is read and no other result lies.
         apart = outs is not None and not any(_arrays.overlap(*pair) for pair in _pairs(
@@ -202,7 +235,7 @@ class CompiledFunction:
         results = outs if apart else [_arrays.empty(shape, parameter.element, like) for shape, parameter
                                       in zip(self._open_sizes(passed), self._results)]
         described = [_describe(array) for array in results]
-        entry(*passed, *described)
+        entry(*passed, *described, *stream)
         if outs is not None and not apart:
             for target, source in zip(outs, results):
                 _arrays.assign(target, source)
@@ -221,6 +254,11 @@ class CompiledFunction:
             results.append(array)
         _arrays.check_same_place(arrays + [("out", array) for array in results])
         return results
+
+
+def _current_stream(device):
+    """Returns the stream on which torch puts its work for a device."""
+    return ctypes.c_void_p(sys.modules["torch"].cuda.current_stream(device).cuda_stream)
 
 
 def _pairs(outs, arrays):

@@ -1,0 +1,238 @@
+# This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Matrices in block compressed sparse row form, and their operations with patterns that are data.
+
+The programs depend on shapes and types, and not on the indices, so that new indices compile nothing.
+"""
+
+import math
+import sys
+
+import numpy as np
+
+from blocksparse import _arrays, _operations, _text
+from blocksparse._errors import ArgumentError
+
+ELEMENTS = (*_arrays.FLOATS, "i8")
+
+
+class Bsr:
+    """A matrix, or a batch of them: crow [R + 1] or [B, R + 1], col [nnz] or [B, nnz], values [..., bm, bn].
+
+    `batches` are the leading dimensions as the user wrote them, which are one dimension B here.
+    """
+
+    def __init__(self, crow, col, values, size, batches):
+        self.crow, self.col, self.values, self.size, self.batches = crow, col, values, tuple(size), batches
+        self.block = tuple(values.shape[-2:])
+        self.element = _arrays.element_of("values", values)
+
+    @property
+    def is_batched(self):
+        return self.crow.ndim == 2
+
+    @property
+    def count(self):
+        """Number of matrices; 1 also for a matrix without batch."""
+        return self.crow.shape[0] if self.is_batched else 1
+
+    def kind(self, function, element=None):
+        """Returns the type of the sparse tensor in a program."""
+        width = _arrays.element_of("crow_indices", self.crow)
+        encoding = f"#blocksparse.bsr<{self.block[0]}x{self.block[1]}, {width}>"
+        leading = (self.count, 1) if self.is_batched else ()
+        return _text.tensor((*leading, *self.size), element or self.element, encoding)
+
+    @property
+    def key(self):
+        """Returns what the programs depend on: all but the number of blocks and the indices."""
+        return (self.size, self.count if self.is_batched else None, self.block, self.element,
+                _arrays.element_of("crow_indices", self.crow))
+
+    def arguments(self, values=None):
+        """Returns the arrays of the tensor as a program takes them."""
+        return self.crow, self.col, self.values if values is None else values
+
+    def with_values(self, values):
+        """Returns the matrix with the same pattern and other values."""
+        return Bsr(self.crow, self.col, values, self.size, self.batches)
+
+    def expanded(self, batches):
+        """Returns a batch of this pattern and these values for each of `batches`."""
+        if self.is_batched or not batches:
+            return self
+        count = math.prod(batches)
+
+        def repeat(array):
+            shape = (count, *array.shape)
+            if _arrays.is_torch(array):
+                return array.unsqueeze(0).expand(shape).contiguous()
+            return np.ascontiguousarray(np.broadcast_to(array, shape))
+
+        return Bsr(repeat(self.crow), repeat(self.col), repeat(self.values), self.size, tuple(batches))
+
+
+def unpack(argument, value, check, unique=False):
+    """Returns the Bsr of a torch.sparse_bsr tensor or a scipy.sparse.bsr_matrix.
+
+    check: whether the indices are checked where they are in memory of the host; unique: whether a column
+    may stand once in a row only.
+    """
+    if _arrays.is_torch(value) and value.layout is sys.modules["torch"].sparse_bsr:
+        crow, col, values = value.crow_indices(), value.col_indices(), value.values()
+        batches = tuple(value.shape[:-2])
+        size = value.shape[-2:]
+    elif getattr(value, "format", None) == "bsr":
+        crow, col, values = value.indptr, value.indices, value.data
+        batches, size = (), value.shape
+    else:
+        kind = str(value.layout) if _arrays.is_torch(value) else repr(type(value).__name__)
+        raise ArgumentError(argument, "a torch.sparse_bsr tensor or a scipy.sparse.bsr_matrix", kind)
+    if len(values.shape) != len(batches) + 3:
+        raise ArgumentError(argument, "blocks of numbers", f"values of shape {list(values.shape)}")
+    if batches:
+        count = math.prod(batches)
+        crow, col, values = (part.reshape((count, *part.shape[len(batches):])) for part in (crow, col, values))
+    element = _arrays.element_of(argument, values)
+    if element not in ELEMENTS:
+        raise ArgumentError(argument, f"an element type of {', '.join(_arrays.NAMES[one] for one in ELEMENTS)}",
+                            _arrays.NAMES[element])
+    result = Bsr(crow, _arrays.cast(col, _arrays.element_of(argument, crow)), values, size, batches)
+    if check and _arrays.device_of(values) is None:
+        _check_indices(argument, result, unique)
+    return result
+
+
+def _check_indices(argument, bsr, unique):
+    crow, col = (np.atleast_2d(part.numpy() if _arrays.is_torch(part) else part) for part in (bsr.crow, bsr.col))
+    rows, cols = (size // length for size, length in zip(bsr.size, bsr.block))
+    if crow.shape[1] != rows + 1:
+        raise ArgumentError(argument, f"{rows + 1} crow_indices", crow.shape[1])
+    counts = np.diff(crow, axis=1)
+    if np.any(crow[:, 0] != 0) or np.any(counts < 0) or np.any(crow[:, -1] != col.shape[1]):
+        raise ArgumentError(argument, f"crow_indices that start at 0, do not decrease and end at {col.shape[1]}",
+                            crow[0].tolist() if crow.shape[1] < 20 else "others")
+    if col.size and (col.min() < 0 or col.max() >= cols):
+        raise ArgumentError(argument, f"col_indices from 0 to {cols - 1}", col[(col < 0) | (col >= cols)][0])
+    if unique and col.size:
+        offset = np.arange(len(crow))[:, None] * rows
+        row_of = np.stack([np.repeat(np.arange(rows), one) for one in counts]) + offset
+        cells = np.sort((row_of * cols + col).reshape(-1))
+        twice = cells[1:][cells[1:] == cells[:-1]]
+        if len(twice):
+            raise ArgumentError(argument, "each column once in a row",
+                                f"column {twice[0] % cols} twice in row {twice[0] // cols % rows}")
+
+
+def pack(like, bsr, values):
+    """Returns values with the pattern of `bsr` as a matrix of the kind of `like`."""
+    if _arrays.is_torch(like):
+        torch = sys.modules["torch"]
+        shape = (*bsr.batches, *bsr.size)
+        parts = [part.reshape((*bsr.batches, *part.shape[1:])) if bsr.is_batched else part
+                 for part in (bsr.crow, bsr.col, values)]
+        # The indices are those of a tensor that has been checked.
+        return torch.sparse_bsr_tensor(*parts, shape, check_invariants=False)
+    import scipy.sparse
+
+    return scipy.sparse.bsr_matrix((values, bsr.col, bsr.crow), shape=bsr.size)
+
+
+def _dense_kind(array):
+    return _text.tensor(array.shape, _arrays.element_of("dense", array))
+
+
+def _fill_in(array, batched):
+    """Returns an operand [B, rows, columns] as [B, 1, rows, columns] where the sparse tensor has batches."""
+    return array.reshape((array.shape[0], 1, *array.shape[1:])) if batched and array.ndim == 3 else array
+
+
+def addmm(bsr, dense, values, extra, alpha, beta, result):
+    """Returns left_alpha * (alpha * bsr @ dense) * right_alpha + beta * input.
+
+    dense [K, N] or [B, K, N]; extra: arrays of input, left_alpha and right_alpha or None; result: element
+    type of the result.
+    """
+    batched = bsr.is_batched
+    dense = _fill_in(dense, batched)
+    extra = {name: array for name, array in extra.items() if array is not None}
+    if "input" in extra:
+        extra["input"] = _fill_in(extra["input"], batched)
+    names = ("input", "left_alpha", "right_alpha")
+
+    def build():
+        function = _text.Function("bsr_addmm")
+        sparse = function.argument("bsr", bsr.kind(function))
+        operand = function.argument("dense", _dense_kind(dense))
+        groups = [(name, [function.argument(name, _dense_kind(extra[name]))] if name in extra else None)
+                  for name in names]
+        kind = _text.tensor((*dense.shape[:-2], bsr.size[0], dense.shape[-1]), result)
+        suffix = _text.attributes(alpha=float(alpha), beta=float(beta))
+        return function.finish(function.operation("bsr_addmm", [sparse, operand], [kind], groups, suffix))
+
+    key = ("bsr_addmm", bsr.key, tuple(dense.shape), float(alpha), float(beta), result,
+           tuple((name, tuple(array.shape), _arrays.element_of(name, array)) for name, array in extra.items()))
+    call = _operations.compiled(key, dense, build)
+    arrays = [extra[name] for name in names if name in extra]
+    found = call(*bsr.arguments(values), dense, *arrays)
+    return found.reshape((found.shape[0], *found.shape[2:])) if batched else found
+
+
+def transposed_mm(bsr, dense, values):
+    """Returns bsr^T @ dense."""
+    dense = _fill_in(dense, bsr.is_batched)
+
+    def build():
+        function = _text.Function("bsr_transposed_mm")
+        operands = [function.argument("bsr", bsr.kind(function)), function.argument("dense", _dense_kind(dense))]
+        kind = _text.tensor((*dense.shape[:-2], bsr.size[1], dense.shape[-1]), bsr.element)
+        return function.finish(function.operation("dsd", operands, [kind], suffix=" {transpose_a}"))
+
+    key = ("bsr_transposed_mm", bsr.key, tuple(dense.shape))
+    found = _operations.compiled(key, dense, build)(*bsr.arguments(values), dense)
+    return found.reshape((found.shape[0], *found.shape[2:])) if bsr.is_batched else found
+
+
+def sampled(bsr, a, b, values, alpha, beta, transpose_b=False):
+    """Returns the values of beta * bsr + alpha * a @ op(b) at the blocks of bsr."""
+    a, b = _fill_in(a, bsr.is_batched), _fill_in(b, bsr.is_batched)
+
+    def build():
+        function = _text.Function("sampled_addmm")
+        kind = bsr.kind(function)
+        operands = [function.argument("bsr", kind), function.argument("a", _dense_kind(a)),
+                    function.argument("b", _dense_kind(b))]
+        suffix = _text.attributes(alpha=float(alpha), beta=float(beta), transpose_b=transpose_b)
+        return function.finish(function.operation("sampled_addmm", operands, [kind], suffix=suffix))
+
+    key = ("sampled_addmm", bsr.key, tuple(a.shape), tuple(b.shape), float(alpha), float(beta), transpose_b)
+    return _operations.compiled(key, a, build)(*bsr.arguments(values), a, b)[2]
+
+
+def softmax(bsr, values, scale=1.0):
+    """Returns the values of the softmax over the stored elements of each row."""
+
+    def build():
+        function = _text.Function("bsr_softmax")
+        kind = bsr.kind(function)
+        rows = ((bsr.count, 1) if bsr.is_batched else ()) + (bsr.size[0],)
+        results = function.operation("softmax", [function.argument("bsr", kind)],
+                                     [kind, _text.tensor(rows, _arrays.ACCUMULATION[bsr.element])],
+                                     suffix=_text.attributes(scale=float(scale)))
+        return function.finish(results[:1])
+
+    return _operations.compiled(("bsr_softmax", bsr.key, float(scale)), values, build)(*bsr.arguments(values))[2]
+
+
+def softmax_gradient(bsr, y, dy, scale=1.0):
+    """Returns the gradient of the values of a softmax."""
+
+    def build():
+        function = _text.Function("bsr_softmax_gradient")
+        kind = bsr.kind(function)
+        operands = [function.argument("y", kind), function.argument("dy", kind)]
+        return function.finish(function.operation("softmax_grad", operands, [kind],
+                                                  suffix=_text.attributes(scale=float(scale))))
+
+    call = _operations.compiled(("bsr_softmax_gradient", bsr.key, float(scale)), y, build)
+    return call(*bsr.arguments(y), *bsr.arguments(dy))[2]

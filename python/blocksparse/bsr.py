@@ -1,0 +1,273 @@
+# This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The functions of torch.sparse._triton_ops on torch.sparse_bsr tensors, and on scipy.sparse.bsr_matrix.
+
+Signatures are those of torch. `meta` and `max_grid` chose the tiles of torch's Triton kernels and have no
+effect: the compiler chooses schedules. `skip_checks` leaves out the check of the indices. Gradients reach
+the values of a tensor, dense operands and `input`.
+"""
+
+import math
+import sys
+
+from blocksparse import _arrays, _autograd, _bsr, _operations
+from blocksparse._errors import ArgumentError
+
+__all__ = ["bsr_dense_addmm", "bsr_dense_mm", "bsr_softmax", "sampled_addmm", "scaled_dot_product_attention"]
+
+
+def _scalar(argument, value):
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise ArgumentError(argument, "a number", repr(value)) from None
+
+
+def _batched(bsr, dense, argument):
+    """Returns (bsr, batches, dense [B, rows, columns] or [rows, columns]) with equal batches."""
+    batches = tuple(dense.shape[:-2])
+    if bsr.is_batched:
+        if batches and batches != bsr.batches:
+            raise ArgumentError(argument, f"batches {list(bsr.batches)}, as the sparse matrix", list(batches))
+        dense = dense if batches else dense[None]
+        batches = bsr.batches
+        if dense.shape[0] == 1 and len(dense.shape) == 3 and math.prod(batches) != 1:
+            return bsr, batches, dense
+    if len(dense.shape) > 2:
+        dense = dense.reshape((-1, *dense.shape[-2:]))
+    return bsr, batches, dense
+
+
+class _Addmm:
+    """left_alpha * (alpha * bsr @ dense) * right_alpha + beta * input, of values, dense and input."""
+
+    def __init__(self, bsr, alpha, beta, left_alpha, right_alpha, result):
+        self.bsr, self.alpha, self.beta = bsr, alpha, beta
+        self.left_alpha, self.right_alpha, self.result = left_alpha, right_alpha, result
+
+    def forward(self, values, dense, added):
+        extra = {"input": added, "left_alpha": self.left_alpha, "right_alpha": self.right_alpha}
+        found = _bsr.addmm(self.bsr, dense, values, extra, self.alpha, self.beta, self.result)
+        return found, (values, dense, added)
+
+    def backward(self, saved, gradients, needed):
+        values, dense, added = saved
+        gradient = gradients[0]
+        d_added = _arrays.sum_to(gradient * self.beta, added.shape) if needed[2] else None
+        gradient = gradient * self.alpha
+        if self.left_alpha is not None:
+            gradient = gradient * self.left_alpha[:, None]
+        if self.right_alpha is not None:
+            gradient = gradient * self.right_alpha
+        gradient = _arrays.cast(gradient, self.bsr.element)
+        d_values = d_dense = None
+        if needed[0]:
+            d_values = self._values_gradient(gradient, dense, values)
+        if needed[1]:
+            d_dense = _arrays.sum_to(_bsr.transposed_mm(self.bsr, gradient, values), dense.shape)
+        return d_values, d_dense, d_added
+
+    def _values_gradient(self, gradient, dense, values):
+        if self.bsr.is_batched or gradient.ndim == 2:
+            return _bsr.sampled(self.bsr, gradient, dense, values, 1.0, 0.0, transpose_b=True)
+        # One matrix serves all batches: the sum over batches is a longer reduction.
+        rows, cols = gradient.shape[-2], dense.shape[-2]
+        dense = dense if dense.ndim == 3 else dense[None].expand((gradient.shape[0], *dense.shape))
+        a = gradient.movedim(0, 1).reshape((rows, -1))
+        b = dense.movedim(0, 1).reshape((cols, -1))
+        return _bsr.sampled(self.bsr, a, b, values, 1.0, 0.0, transpose_b=True)
+
+
+def _finish(result, out):
+    if out is None:
+        return result
+    if _arrays.is_torch(out) != _arrays.is_torch(result) or tuple(out.shape) != tuple(result.shape) or (
+            _arrays.element_of("out", out) != _arrays.element_of("result", result)):
+        raise ArgumentError("out", _arrays.show(result), _arrays.show(out))
+    _arrays.assign(out, result)
+    return out
+
+
+def _vector(argument, value, length, like):
+    """Returns left_alpha or right_alpha, a vector or its form in a matrix, as a vector."""
+    if value is None:
+        return None
+    value = _operations.checked(argument, value, (1, 2), (*_arrays.FLOATS, "i32", "i8"))
+    if math.prod(value.shape) != length:
+        raise ArgumentError(argument, f"{length} numbers", _arrays.show(value))
+    if getattr(value, "requires_grad", False):
+        raise ArgumentError(argument, "an array without requires_grad", "one with it")
+    _arrays.check_same_place([("dense", like), (argument, value)])
+    return value.reshape((length,))
+
+
+def _addmm(added, bsr, dense, beta, alpha, left_alpha, right_alpha, out, skip_checks, result=None):
+    alpha, beta = _scalar("alpha", alpha), _scalar("beta", beta)
+    matrix = _bsr.unpack("bsr", bsr, not skip_checks)
+    dense = _operations.checked("dense", dense, tuple(range(2, 9)), _bsr.ELEMENTS)
+    _operations.same_element(("bsr", matrix.values), ("dense", dense))
+    if dense.shape[-2] != matrix.size[1]:
+        raise ArgumentError("dense", f"{matrix.size[1]} rows, the columns of bsr", _arrays.show(dense))
+    matrix, batches, dense = _batched(matrix, dense, "dense")
+    element = result or ("i32" if matrix.element == "i8" else matrix.element)
+    shape = (*batches, matrix.size[0], dense.shape[-1])
+    if beta == 0:
+        added = None
+    elif added is None:
+        raise ArgumentError("input", "an array where beta is not 0", "None")
+    else:
+        added = _operations.checked("input", added, tuple(range(9)), (*_arrays.FLOATS, "i32", "i8"))
+        _arrays.check_same_place([("dense", dense), ("input", added)])
+        if added.ndim > len(shape) or any(
+                size not in (1, full) for size, full in zip(added.shape[::-1], shape[::-1])):
+            raise ArgumentError("input", f"a shape that broadcasts to {list(shape)}", _arrays.show(added))
+        if added.ndim < 2:
+            added = added.reshape((1,) * (2 - added.ndim) + tuple(added.shape))
+        elif added.ndim > 2:
+            added = _expand(added, (*batches, *added.shape[-2:])).reshape((-1, *added.shape[-2:]))
+    rows, cols = shape[-2:]
+    operation = _Addmm(matrix, alpha, beta, _vector("left_alpha", left_alpha, rows, dense),
+                       _vector("right_alpha", right_alpha, cols, dense), element)
+    if matrix.is_batched and dense.ndim == 3 and dense.shape[0] not in (1, matrix.count):
+        raise ArgumentError("dense", f"{matrix.count} batches", _arrays.show(dense))
+    found = _autograd.apply(operation, matrix.values, dense, added)
+    return _finish(found.reshape(shape), out)
+
+
+def _expand(array, shape):
+    if _arrays.is_torch(array):
+        return array.expand(shape)
+    import numpy as np
+
+    return np.broadcast_to(array, shape)
+
+
+def bsr_dense_addmm(input, bsr, dense, *, beta=1, alpha=1, left_alpha=None, right_alpha=None, out=None,
+                    skip_checks=False, max_grid=None, meta=None):
+    """Returns left_alpha[:, None] * (alpha * bsr @ dense) * right_alpha[None, :] + beta * input.
+
+    bsr [..., M, K], dense [..., K, N], and input broadcasts to [..., M, N]. With beta == 0 input is not
+    read. The product of int8 matrices is int32.
+    """
+    return _addmm(input, bsr, dense, beta, alpha, left_alpha, right_alpha, out, skip_checks)
+
+
+def bsr_dense_mm(bsr, dense, *, out=None, skip_checks=False, max_grid=None, meta=None):
+    """Returns bsr @ dense."""
+    return _addmm(None, bsr, dense, 0, 1, None, None, out, skip_checks)
+
+
+def _int_bsr_dense_addmm(input, bsr, dense, *, beta=1, alpha=1, left_alpha=None, right_alpha=None, out=None,
+                         skip_checks=False, max_grid=None, meta=None):
+    """Returns bsr_dense_addmm of int8 matrices, which is int32."""
+    if _arrays.element_of("dense", dense) != "i8":
+        raise ArgumentError("dense", "an array of int8", _arrays.show(dense))
+    return _addmm(input, bsr, dense, beta, alpha, left_alpha, right_alpha, out, skip_checks, "i32")
+
+
+class _Sampled:
+    """beta * bsr + alpha * a @ b at the blocks of bsr, of values, a and b."""
+
+    def __init__(self, bsr, alpha, beta):
+        self.bsr, self.alpha, self.beta = bsr, alpha, beta
+
+    def forward(self, values, a, b):
+        return _bsr.sampled(self.bsr, a, b, values, self.alpha, self.beta), (values, a, b)
+
+    def backward(self, saved, gradients, needed):
+        values, a, b = saved
+        gradient = gradients[0]
+        d_values = gradient * self.beta if needed[0] else None
+        gradient = gradient * self.alpha
+        none = {"input": None}
+        d_a = d_b = None
+        if needed[1]:
+            d_a = _bsr.addmm(self.bsr, b.swapaxes(-1, -2), gradient, none, 1.0, 0.0, self.bsr.element)
+            d_a = _arrays.sum_to(d_a, a.shape)
+        if needed[2]:
+            d_b = _arrays.sum_to(_bsr.transposed_mm(self.bsr, a, gradient).swapaxes(-1, -2), b.shape)
+        return d_values, d_a, d_b
+
+
+def _sampled(matrix, mat1, mat2, alpha, beta):
+    """Returns (values, matrix with the batches of all operands)."""
+    arrays = []
+    for argument, array in (("mat1", mat1), ("mat2", mat2)):
+        array = _operations.checked(argument, array, tuple(range(2, 9)))
+        _operations.same_element(("input", matrix.values), (argument, array))
+        matrix = matrix.expanded(tuple(array.shape[:-2]))
+        arrays.append(array)
+    for position, (argument, size) in enumerate((("mat1", (matrix.size[0], arrays[1].shape[-2])),
+                                                 ("mat2", (arrays[0].shape[-1], matrix.size[1])))):
+        if tuple(arrays[position].shape[-2:]) != size:
+            raise ArgumentError(argument, f"a matrix of {size[0]} x {size[1]}", _arrays.show(arrays[position]))
+        _, _, arrays[position] = _batched(matrix, arrays[position], argument)
+    return _autograd.apply(_Sampled(matrix, alpha, beta), matrix.values, *arrays), matrix
+
+
+def sampled_addmm(input, mat1, mat2, *, beta=1.0, alpha=1.0, out=None, skip_checks=False, max_grid=None):
+    """Returns beta * input + alpha * (mat1 @ mat2) at the blocks of the sparse matrix `input`."""
+    alpha, beta = _scalar("alpha", alpha), _scalar("beta", beta)
+    matrix = _bsr.unpack("input", input, not skip_checks, unique=True)
+    values, matrix = _sampled(matrix, mat1, mat2, alpha, beta)
+    if out is not None:
+        target = _bsr.unpack("out", out, check=False)
+        if (target.size, target.batches) != (matrix.size, matrix.batches):
+            raise ArgumentError("out", f"a matrix of shape {[*matrix.batches, *matrix.size]}",
+                                [*target.batches, *target.size])
+        _finish(values, target.values)
+        return out
+    return _bsr.pack(input, matrix, values)
+
+
+class _BsrSoftmax:
+    def __init__(self, bsr, scale):
+        self.bsr, self.scale = bsr, scale
+
+    def forward(self, values):
+        y = _bsr.softmax(self.bsr, values, self.scale)
+        return y, (y,)
+
+    def backward(self, saved, gradients, needed):
+        return (_bsr.softmax_gradient(self.bsr, saved[0], gradients[0], self.scale) if needed[0] else None,)
+
+
+def bsr_softmax(input, max_row_nnz=None):
+    """Returns the softmax over the stored elements of each row; `max_row_nnz` has no effect."""
+    matrix = _bsr.unpack("input", input, True, unique=True)
+    _operations.checked("input", matrix.values, tuple(range(3, 5)))
+    return _bsr.pack(input, matrix, _autograd.apply(_BsrSoftmax(matrix, 1.0), matrix.values))
+
+
+def scaled_dot_product_attention(query, key, value, attn_mask, dropout_p=0.0, is_causal=False, scale=None):
+    """Returns attention at the blocks that the sparse matrix `attn_mask` stores; its values are not read.
+
+    query [..., M, D], key [..., N, D], value [..., N, Dv]; the mask is [M, N] or has the batches of query.
+    Dropout needs torch.
+    """
+    if is_causal:
+        raise ArgumentError("is_causal", "False: the mask says what is computed, and "
+                            "blocksparse.attention takes causal", is_causal)
+    if not 0 <= dropout_p < 1:
+        raise ArgumentError("dropout_p", "a number from 0 to below 1", dropout_p)
+    mask = _bsr.unpack("attn_mask", attn_mask, True, unique=True)
+    query = _operations.checked("query", query, tuple(range(2, 9)))
+    key = _operations.checked("key", key, tuple(range(2, 9)))
+    if key.shape[-1] != query.shape[-1]:
+        raise ArgumentError("key", f"{query.shape[-1]} columns, as query", _arrays.show(key))
+    if scale is None:
+        scale = 1 / math.sqrt(max(query.shape[-1], 1))
+    values, mask = _sampled(mask, query, key.swapaxes(-1, -2), 1.0, 0.0)
+    values = _autograd.apply(_BsrSoftmax(mask, _scalar("scale", scale)), values)
+    if dropout_p:
+        if not _arrays.is_torch(values):
+            raise ArgumentError("dropout_p", "0 for arrays of numpy", dropout_p)
+        values = sys.modules["torch"].nn.functional.dropout(values, dropout_p)
+    value = _operations.checked("value", value, tuple(range(2, 9)))
+    _operations.same_element(("query", query), ("value", value))
+    if value.shape[-2] != mask.size[1]:
+        raise ArgumentError("value", f"{mask.size[1]} rows, the columns of attn_mask", _arrays.show(value))
+    probabilities, batches, value = _batched(mask.with_values(values), value, "value")
+    operation = _Addmm(probabilities, 1.0, 0.0, None, None, probabilities.element)
+    return _autograd.apply(operation, values, value, None).reshape(
+        (*batches, mask.size[0], value.shape[-1]))
