@@ -12,6 +12,7 @@ _MODULES = {
     "Layout": "layout",
     "CompiledFunction": "compiler",
     "compile": "compiler",
+    "compiled_functions": "_operations",
     **dict.fromkeys(("ArgumentError", "CompileError", "LibraryError", "RunError"), "_errors"),
     **dict.fromkeys(("MatMul", "Softmax", "SparseAttentionUtils", "SparseSelfAttention"), "deepspeed"),
     **dict.fromkeys(("BSLongformerSparsityConfig", "BigBirdSparsityConfig", "DenseSparsityConfig",
@@ -21,6 +22,7 @@ _MODULES = {
                      "to_dense"), "ops"),
     **dict.fromkeys(("bsr_dense_addmm", "bsr_dense_mm", "bsr_softmax", "sampled_addmm",
                      "scaled_dot_product_attention", "_int_bsr_dense_addmm"), "bsr"),
+    **dict.fromkeys(("bsr_scatter_mm", "bsr_scatter_mm_indices_data", "scatter_mm"), "scatter"),
 }
 
 __all__ = sorted(name for name in _MODULES if not name.startswith("_"))

@@ -51,6 +51,8 @@ def check(argument, value):
         return value.resolve_neg() if value.is_neg() else value
     if not isinstance(value, np.ndarray):
         raise ArgumentError(argument, "an array of numpy or a tensor of torch", repr(type(value).__name__))
+    if isinstance(value, np.ma.MaskedArray):
+        raise ArgumentError(argument, "an array of numpy without a mask", repr(type(value).__name__))
     if not value.dtype.isnative:
         value = value.astype(value.dtype.newbyteorder("="))
     if not value.flags.aligned or any(stride % value.itemsize for stride in value.strides):

@@ -98,6 +98,11 @@ def unpack(argument, value, check, unique=False):
         raise ArgumentError(argument, f"an element type of {', '.join(_arrays.NAMES[one] for one in ELEMENTS)}",
                             _arrays.NAMES[element])
     result = Bsr(crow, _arrays.cast(col, _arrays.element_of(argument, crow)), values, size, batches)
+    # Compiled code relies on these lengths.
+    for name, part, length in (("crow_indices", result.crow, size[0] // result.block[0] + 1),
+                               ("col_indices", result.col, values.shape[-3])):
+        if part.shape[-1] != length:
+            raise ArgumentError(argument, f"{length} {name}", part.shape[-1])
     if check and _arrays.device_of(values) is None:
         _check_indices(argument, result, unique)
     return result
@@ -106,8 +111,6 @@ def unpack(argument, value, check, unique=False):
 def _check_indices(argument, bsr, unique):
     crow, col = (np.atleast_2d(part.numpy() if _arrays.is_torch(part) else part) for part in (bsr.crow, bsr.col))
     rows, cols = (size // length for size, length in zip(bsr.size, bsr.block))
-    if crow.shape[1] != rows + 1:
-        raise ArgumentError(argument, f"{rows + 1} crow_indices", crow.shape[1])
     counts = np.diff(crow, axis=1)
     if np.any(crow[:, 0] != 0) or np.any(counts < 0) or np.any(crow[:, -1] != col.shape[1]):
         raise ArgumentError(argument, f"crow_indices that start at 0, do not decrease and end at {col.shape[1]}",
@@ -136,6 +139,17 @@ def pack(like, bsr, values):
     import scipy.sparse
 
     return scipy.sparse.bsr_matrix((values, bsr.col, bsr.crow), shape=bsr.size)
+
+
+def finish(result, out):
+    """Returns the result, written into `out` where that is given."""
+    if out is None:
+        return result
+    if _arrays.is_torch(out) != _arrays.is_torch(result) or tuple(out.shape) != tuple(result.shape) or (
+            _arrays.element_of("out", out) != _arrays.element_of("result", result)):
+        raise ArgumentError("out", _arrays.show(result), _arrays.show(out))
+    _arrays.assign(out, result)
+    return out
 
 
 def _dense_kind(array):

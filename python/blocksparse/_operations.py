@@ -7,6 +7,7 @@ flags, which is the key of a table in memory.
 """
 
 import collections
+import contextlib
 import sys
 import threading
 
@@ -20,6 +21,23 @@ MAX_FUNCTIONS = 4096
 
 _lock = threading.Lock()
 _functions = collections.OrderedDict()
+_thread = threading.local()
+
+
+@contextlib.contextmanager
+def compiled_functions():
+    """Collects the compiled functions that this thread calls through operations, for a look inside:
+
+    with blocksparse.compiled_functions() as functions:
+        blocksparse.attention(q, k, v, layout)
+    print(functions[0].plan)
+    """
+    outer = getattr(_thread, "found", None)
+    _thread.found = []
+    try:
+        yield _thread.found
+    finally:
+        _thread.found = outer
 
 
 def compiled(key, array, build):
@@ -29,13 +47,16 @@ def compiled(key, array, build):
         found = _functions.get(key)
         if found is not None:
             _functions.move_to_end(key)
-            return found
-    made = compile_text(build(), target=key[1])
-    with _lock:
-        _functions[key] = made
-        if len(_functions) > MAX_FUNCTIONS:
-            _functions.popitem(last=False)
-    return made
+    if found is None:
+        found = compile_text(build(), target=key[1])
+        with _lock:
+            _functions[key] = found
+            if len(_functions) > MAX_FUNCTIONS:
+                _functions.popitem(last=False)
+    collected = getattr(_thread, "found", None)
+    if collected is not None:
+        collected.append(found)
+    return found
 
 
 def clear_memory():

@@ -78,16 +78,6 @@ class _Addmm:
         return _bsr.sampled(self.bsr, a, b, values, 1.0, 0.0, transpose_b=True)
 
 
-def _finish(result, out):
-    if out is None:
-        return result
-    if _arrays.is_torch(out) != _arrays.is_torch(result) or tuple(out.shape) != tuple(result.shape) or (
-            _arrays.element_of("out", out) != _arrays.element_of("result", result)):
-        raise ArgumentError("out", _arrays.show(result), _arrays.show(out))
-    _arrays.assign(out, result)
-    return out
-
-
 def _vector(argument, value, length, like):
     """Returns left_alpha or right_alpha, a vector or its form in a matrix, as a vector."""
     if value is None:
@@ -131,7 +121,7 @@ def _addmm(added, bsr, dense, beta, alpha, left_alpha, right_alpha, out, skip_ch
     if matrix.is_batched and dense.ndim == 3 and dense.shape[0] not in (1, matrix.count):
         raise ArgumentError("dense", f"{matrix.count} batches", _arrays.show(dense))
     found = _autograd.apply(operation, matrix.values, dense, added)
-    return _finish(found.reshape(shape), out)
+    return _bsr.finish(found.reshape(shape), out)
 
 
 def _expand(array, shape):
@@ -215,7 +205,7 @@ def sampled_addmm(input, mat1, mat2, *, beta=1.0, alpha=1.0, out=None, skip_chec
         if (target.size, target.batches) != (matrix.size, matrix.batches):
             raise ArgumentError("out", f"a matrix of shape {[*matrix.batches, *matrix.size]}",
                                 [*target.batches, *target.size])
-        _finish(values, target.values)
+        _bsr.finish(values, target.values)
         return out
     return _bsr.pack(input, matrix, values)
 

@@ -48,15 +48,16 @@ class _Compiled:
         with self._lock:
             return self._parsed().ptx(self.target)
 
-    def executable(self):
-        """Returns the code in memory."""
+    def lookup(self, name):
+        """Returns an entry point of the code in memory, which is made when it is first asked for."""
         with self._lock:
             if self._executable is None:
                 if self._code is None:
                     self._code = self._program.object(self.target)
                     cache.store(self._key, list(self.functions.values()), self._code)
                 self._executable = _library.Executable(self._code)
-            return self._executable
+                self._code = None
+            return self._executable.lookup(name)
 
 
 class _Programs:
@@ -103,6 +104,19 @@ class _Parameter:
         self.number = _NUMBERS.get(entry["element"]) if entry["role"] == "number" else None
         self.static = -1 not in self.shape
 
+    def check_number(self, value):
+        """Returns a number as ctypes passes it; raises ArgumentError."""
+        try:
+            # Numbers of numpy are numbers of Python here.
+            value = value.item() if hasattr(value, "item") else value
+            number = self.number(value)
+            fits = self.element in ("f32", "f64") or number.value == value
+        except (TypeError, ValueError, RuntimeError):
+            fits = False
+        if not fits:
+            raise ArgumentError(self.name, f"a number of type {self.element}", repr(value))
+        return number
+
     def check(self, value):
         """Returns an array that fits; raises ArgumentError."""
         array = _arrays.check(self.name, value)
@@ -144,6 +158,12 @@ class CompiledFunction:
         self._entry = None
         self._size_entry = None
 
+    def __reduce__(self):
+        return compile, (self.mlir, self.name, self.target)
+
+    def __repr__(self):
+        return f"<compiled function {self.name} for {self.target}>"
+
     @property
     def target(self):
         """The target that the code is made for."""
@@ -174,12 +194,11 @@ class CompiledFunction:
         return [(one.name, one.element, one.shape) for one in self._arguments]
 
     def _load(self):
-        executable = self._compiled.executable()
         names = self._names
         if names["size_function"]:
-            self._size_entry = executable.lookup(names["size_function"])
+            self._size_entry = self._compiled.lookup(names["size_function"])
         # Work for a GPU goes to the stream that is the last argument.
-        self._entry = executable.lookup(names["stream_function"] or names["name"])
+        self._entry = self._compiled.lookup(names["stream_function"] or names["name"])
         return self._entry
 
     def _open_sizes(self, passed):
@@ -201,11 +220,7 @@ class CompiledFunction:
         arrays, passed = [], []
         for parameter, value in zip(self._arguments, values):
             if parameter.number is not None:
-                try:
-                    passed.append(parameter.number(value))
-                except TypeError:
-                    raise ArgumentError(parameter.name, f"a number of type {parameter.element}",
-                                        repr(value)) from None
+                passed.append(parameter.check_number(value))
                 continue
             array = parameter.check(value)
             arrays.append((parameter.name, array))

@@ -117,6 +117,13 @@ def from_dense(layout, matrix):
     return _autograd.apply(_FromDense(_layout(layout)), matrix)
 
 
+def _without_gradient(**arrays):
+    """Checks that nobody waits for the gradient of a mask."""
+    for name, array in arrays.items():
+        if getattr(array, "requires_grad", False):
+            raise ArgumentError(name, "a mask without requires_grad", "one with it")
+
+
 def _mode(mode, mask):
     """Returns the mode of a mask; None is "add" for a floating-point mask and "mul" for any other."""
     if mode is not None:
@@ -154,6 +161,7 @@ def softmax(layout, x, scale=1.0, rpe=None, key_padding_mask=None, attention_mas
     the mask is not 0; None is "add" for floating-point masks and "mul" for others. A row whose scores are
     all forbidden is 0.
     """
+    _without_gradient(key_padding_mask=key_padding_mask, attention_mask=attention_mask)
     modes = _mode(key_padding_mask_mode, key_padding_mask), _mode(attention_mask_mode, attention_mask)
     return _autograd.apply(_Softmax(_layout(layout), scale, causal, modes), x, rpe, key_padding_mask,
                            attention_mask)
@@ -187,6 +195,7 @@ def _attention(layout, q, scale, causal, key_padding_mask, attention_mask, modes
         if not getattr(q, "ndim", 0):
             raise ArgumentError("q", "an array of rank 2, 3 or 4", repr(type(q).__name__))
         scale = 1.0 / math.sqrt(max(q.shape[-1], 1))
+    _without_gradient(key_padding_mask=key_padding_mask, attention_mask=attention_mask)
     modes = _mode(modes[0], key_padding_mask), _mode(modes[1], attention_mask)
     return _Attention(_layout(layout), scale, causal, modes)
 

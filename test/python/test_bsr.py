@@ -144,6 +144,8 @@ class Others(unittest.TestCase):
              lambda: blocksparse.bsr_dense_mm(bsr.tocsr(), dense)),
             ("'bsr': expects col_indices from 0 to 3, but got 9", lambda: blocksparse.bsr_dense_mm(wrong, dense)),
             ("'bsr': expects 4 crow_indices, but got 3", lambda: blocksparse.bsr_dense_mm(short, dense)),
+            ("'bsr': expects 4 crow_indices, but got 3",
+             lambda: blocksparse.bsr_dense_mm(short, dense, skip_checks=True)),
             ("'input': expects each column once in a row, but got column 1 twice in row 0",
              lambda: blocksparse.bsr_softmax(twice)),
             ("'dense': expects 32 rows, the columns of bsr, but got float64 .31, 5.",

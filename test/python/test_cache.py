@@ -40,6 +40,18 @@ while True:
     cache.store(name, {"name": name}, name.encode() * 2000)
 """
 
+# Calls a program, and says whether it was compiled.
+READER = """
+import sys
+import numpy as np
+import blocksparse
+from blocksparse import _library
+original, compiled = _library.Program.object, []
+_library.Program.object = lambda *arguments: compiled.append(1) or original(*arguments)
+result = blocksparse.compile(sys.argv[1])(np.arange(4, dtype=np.float32))
+print(bool(compiled), result.tolist())
+"""
+
 
 class CacheTest(unittest.TestCase):
     def setUp(self):
@@ -86,6 +98,12 @@ class CacheTest(unittest.TestCase):
         # The text and the plan of a program from the cache are there, too.
         compiler.clear_memory()
         self.assertIn("func.func @f", blocksparse.compile(PROGRAM).plan)
+
+    def test_a_process_that_compiles_nothing(self):
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        for compiled in (True, False):
+            output = subprocess.check_output([sys.executable, "-c", READER, PROGRAM], env=environment, text=True)
+            self.assertEqual(output, f"{compiled} [0.0, 2.0, 4.0, 6.0]\n")
 
     def test_other_target_or_text_is_another_key(self):
         keys = {cache.key(PROGRAM, "cpu"), cache.key(PROGRAM + " ", "cpu"), cache.key(PROGRAM, "cuda:sm_90a")}

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Compiled functions: arguments, results, stages, errors and what is kept in memory."""
 
+import os
+import pickle
 import unittest
 
 import numpy as np
@@ -58,6 +60,35 @@ class Calls(unittest.TestCase):
         # The results are computed first and copied in order.
         np.testing.assert_array_equal(x[::-1], 2 * X)
 
+    def test_integers_that_do_not_fit(self):
+        f = blocksparse.compile("""func.func @f(%x: tensor<2xi32>, %n: i32) -> tensor<2xi32> {
+          %s = tensor.splat %n : tensor<2xi32>
+          %0 = arith.addi %x, %s : tensor<2xi32>
+          return %0 : tensor<2xi32>
+        }""")
+        x = np.array([1, 2], np.int32)
+        self.assertEqual(f(x, np.int64(-3)).tolist(), [-2, -1])
+        for wrong in (1 << 40, 1.5, None):
+            with self.assertRaisesRegex(ArgumentError, "'n': expects a number of type i32, but got"):
+                f(x, wrong)
+
+    def test_pickle_and_fork(self):
+        f = pickle.loads(pickle.dumps(blocksparse.compile(SCALED)))
+        np.testing.assert_array_equal(f(X, X, 3)[0], 3 * X)
+        child = os.fork()
+        if child == 0:
+            os._exit(int(not np.array_equal(f(X, X, 4)[0], 4 * X)))
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+
+    def test_functions_of_operations(self):
+        layout = blocksparse.Layout.from_mask([[1, 0], [1, 1]], 2)
+        with blocksparse.compiled_functions() as functions:
+            blocksparse.sdd(layout, X, X.T.copy())
+        self.assertEqual([one.name for one in functions], ["sdd"])
+        self.assertIn("planned_sdd", functions[0].plan)
+        blocksparse.sdd(layout, X, X.T.copy())
+        self.assertEqual(len(functions), 1)
+
     def test_stages(self):
         f = blocksparse.compile(OPEN)
         self.assertIn("bsr_row_lut", f.plan)
@@ -98,6 +129,8 @@ class Errors(unittest.TestCase):
             (ArgumentError, "'y': expects float32 .4, 6., but got float64 .4, 6.", (X, X.astype(float), 1)),
             (ArgumentError, "'x': expects float32 .4, 6., but got float32 .6, 4.", (X.T, X, 1)),
             (ArgumentError, "'n': expects a number of type f32, but got 'a'", (X, X, "a")),
+            (ArgumentError, "'x': expects an array of numpy without a mask, but got 'MaskedArray'",
+             (np.ma.masked_less(X, 3), X, 1)),
         ]
         for kind, message, arguments in cases:
             with self.subTest(message), self.assertRaisesRegex(kind, message):

@@ -137,6 +137,8 @@ class Results(unittest.TestCase):
              lambda: blocksparse.sdd(LAYOUT, a.detach().to_sparse(), b)),
             ("'a': expects a tensor on the CPU or on a CUDA device, but got meta",
              lambda: blocksparse.sdd(LAYOUT, a.to("meta"), b)),
+            ("'attention_mask': expects a mask without requires_grad, but got one with it",
+             lambda: blocksparse.softmax(LAYOUT, random(LAYOUT.nnz, 4, 4), attention_mask=random(12, 8))),
             ("'b': expects float64, the type of 'a', but got float32",
              lambda: blocksparse.sdd(LAYOUT, a, b.float())),
         ]

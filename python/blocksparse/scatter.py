@@ -1,0 +1,237 @@
+# This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""scatter_mm of torch.sparse._triton_ops, and products of BSR matrices through it.
+
+`indices_data` are torch's tuples: a format and its index arrays. ("scatter_mm", c_offsets, pq);
+("bsr_strided_mm", c_indices, r_offsets, p_offsets, q_offsets, meta); ("bsr_strided_mm_compressed", c_indices,
+r_offsets, q_offsets, meta). Of `meta`, SPLIT_N alone is read: the other entries chose the tiles of torch's
+kernels. There are no gradients, as in torch.
+"""
+
+import sys
+
+import numpy as np
+
+from blocksparse import _arrays, _bsr, _operations, _text
+from blocksparse._errors import ArgumentError
+
+__all__ = ["bsr_scatter_mm", "bsr_scatter_mm_indices_data", "scatter_mm"]
+
+# The index arrays of each format.
+_INDICES = {
+    "scatter_mm": ("c_offsets", "pq"),
+    "bsr_strided_mm": ("c_indices", "r_offsets", "p_offsets", "q_offsets"),
+    "bsr_strided_mm_compressed": ("c_indices", "r_offsets", "q_offsets"),
+}
+_ELEMENTS = (*_arrays.FLOATS, "i8")
+
+
+def _unpack(indices_data):
+    """Returns (format, index arrays, split of the columns)."""
+    data = tuple(indices_data) if isinstance(indices_data, (tuple, list)) else ()
+    if not data or data[0] not in _INDICES:
+        raise ArgumentError("indices_data", f"a tuple that begins with one of {', '.join(_INDICES)}",
+                            repr(data[0]) if data else repr(type(indices_data).__name__))
+    names = _INDICES[data[0]]
+    split = 1
+    if data[0] != "scatter_mm":
+        meta = data[-1] if isinstance(data[-1], dict) else {}
+        if "SPLIT_N" not in meta:
+            raise ArgumentError("indices_data", "a dict with SPLIT_N as the last entry", repr(data[-1]))
+        split = int(meta["SPLIT_N"])
+        data = data[:-1]
+    if len(data) != len(names) + 1:
+        raise ArgumentError("indices_data", f"the arrays {', '.join(names)}", f"{len(data) - 1} arrays")
+    arrays = [_operations.checked(name, array, (2,) if name == "pq" else (1,), ("i32", "i64"))
+              for name, array in zip(names, data[1:])]
+    return data[0], arrays, split
+
+
+def _host(array):
+    return array.numpy() if _arrays.is_torch(array) else array
+
+
+def _in_range(name, array, limit):
+    array = _host(array)
+    if array.size and (array.min() < 0 or array.max() >= limit):
+        raise ArgumentError("indices_data", f"{name} from 0 to {limit - 1}",
+                            array[(array < 0) | (array >= limit)].flat[0])
+
+
+def _offsets(name, array, end):
+    array = _host(array)
+    if len(array) < 1 or array[0] != 0 or np.any(np.diff(array) < 0) or array[-1] > end:
+        raise ArgumentError("indices_data", f"{name} that start at 0, do not decrease and end at {end} or below",
+                            array.tolist() if len(array) < 20 else "others")
+
+
+def _check_indices(kind, arrays, blocks, others, accumulators, split):
+    """Checks the values of indices in memory of the host against what they point into."""
+    if kind == "scatter_mm":
+        offsets, pq = arrays
+        _offsets("c_offsets", offsets, len(pq))
+        if len(offsets) != accumulators.shape[0] + 1:
+            raise ArgumentError("indices_data", f"{accumulators.shape[0] + 1} c_offsets", len(offsets))
+        _in_range("the first column of pq", pq[:, 0], blocks.shape[0])
+        _in_range("the second column of pq", pq[:, 1], others.shape[0])
+        return
+    offsets, rows, *_, columns = arrays
+    _offsets("c_indices", offsets, len(arrays[2]) if kind == "bsr_strided_mm" else blocks.shape[0])
+    width = accumulators.shape[-1] // split
+    for name, array, matrix, height in (("r_offsets", rows, accumulators, blocks.shape[1]),
+                                        ("q_offsets", columns, others, blocks.shape[2])):
+        _in_range(name, array, max((matrix.shape[-2] - height) * matrix.shape[-1]
+                                   + matrix.shape[-1] - width + 1, 0))
+    if kind == "bsr_strided_mm":
+        _in_range("p_offsets", arrays[2], blocks.shape[0])
+        expected = len(offsets) - 1, len(arrays[2])
+    else:
+        expected = (len(offsets) - 1) * split, int(_host(offsets)[-1]) * split
+    for name, array, length in zip(("r_offsets", "q_offsets"), (rows, columns), expected):
+        if len(array) != length:
+            raise ArgumentError("indices_data", f"{length} {name}", len(array))
+
+
+def _zeros(shape, element, like):
+    result = _arrays.empty(shape, element, like)
+    result[...] = 0
+    return result
+
+
+def scatter_mm(blocks, others, indices_data, *, accumulators=None):
+    """Adds products of blocks [P, Ms, Ks] and others to the accumulators, in place, and returns these.
+
+    In the format "scatter_mm", others [Q, Ks, Ns] and accumulators [R, Ms, Ns]: accumulators[r] grows by
+    blocks[p] @ others[q] of each (p, q) in pq[c_offsets[r] : c_offsets[r + 1]]. In the others, others
+    [..., K, N] and accumulators [..., M, N] are addressed by element offsets; see blocksparse.scatter_mm of
+    docs/Dialect/Reference.md. Accumulators that are not given are zeros.
+    """
+    kind, indices, split = _unpack(indices_data)
+    blocks = _operations.checked("blocks", blocks, (3,), _ELEMENTS)
+    others = _operations.checked("others", others, (3,) if kind == "scatter_mm" else tuple(range(2, 9)), _ELEMENTS)
+    _operations.same_element(("blocks", blocks), ("others", others))
+    _arrays.check_same_place([("blocks", blocks), *zip(_INDICES[kind], indices)])
+    element = _arrays.element_of("blocks", blocks)
+    result = "i32" if element == "i8" else element
+    if split < 1 or others.shape[-1] % split:
+        raise ArgumentError("indices_data", f"a SPLIT_N that divides {others.shape[-1]} columns", split)
+    if kind == "scatter_mm" and others.shape[1] != blocks.shape[2]:
+        raise ArgumentError("others", f"{blocks.shape[2]} rows, the columns of blocks", _arrays.show(others))
+    if accumulators is None:
+        if kind == "scatter_mm":
+            shape = (len(indices[0]) - 1, blocks.shape[1], others.shape[2])
+        else:
+            last = int(_host(indices[1]).max()) if len(indices[1]) else -1
+            shape = (*others.shape[:-2], blocks.shape[1] + max(last, 0) // others.shape[-1], others.shape[-1])
+        accumulators = _zeros(shape, result, blocks)
+    else:
+        accumulators = _operations.checked("accumulators", accumulators, tuple(range(2, 9)),
+                                           (*_arrays.FLOATS, "i32"))
+        if accumulators.shape[-1] != others.shape[-1] or (
+                kind != "scatter_mm" and accumulators.shape[:-2] != others.shape[:-2]) or (
+                kind == "scatter_mm" and (accumulators.ndim != 3 or accumulators.shape[1] != blocks.shape[1])):
+            raise ArgumentError("accumulators", "the batches and the columns of others and the rows of blocks",
+                                _arrays.show(accumulators))
+        _arrays.check_same_place([("blocks", blocks), ("accumulators", accumulators)])
+    if _arrays.device_of(blocks) is None:
+        _check_indices(kind, indices, blocks, others, accumulators, split)
+    flat = accumulators
+    if kind != "scatter_mm" and others.ndim > 3:
+        others = others.reshape((-1, *others.shape[-2:]))
+        flat = accumulators.reshape((-1, *accumulators.shape[-2:]))
+    _assign_sum(kind, blocks, others, indices, flat, split, accumulators)
+    return accumulators
+
+
+def _assign_sum(kind, blocks, others, indices, flat, split, accumulators):
+    """Computes the sums and writes them into the accumulators."""
+    widest = "i64" if any(_arrays.element_of("indices", one) == "i64" for one in indices) else "i32"
+    indices = [_arrays.cast(one, widest) for one in indices]
+
+    def kind_of(array, opened=False):
+        shape = (None, *array.shape[1:]) if opened else tuple(array.shape)
+        return _text.tensor(shape, _arrays.element_of("array", array))
+
+    def build():
+        function = _text.Function("scatter_mm")
+        operands = [function.argument("blocks", kind_of(blocks, True)), function.argument("others", kind_of(others))]
+        into = function.argument("accumulators", kind_of(flat))
+        members = [function.argument(name, kind_of(array, name in ("pq", "p_offsets", "q_offsets")))
+                   for name, array in zip(_INDICES[kind], indices)]
+        suffix = _text.attributes(format=f"#blocksparse.scatter_format<{kind}>", split_n=f"{split} : i64")
+        return function.finish(function.operation("scatter_mm", operands, [into[1]],
+                                                  [("indices", members)], suffix, into))
+
+    fixed = tuple(len(array) for name, array in zip(_INDICES[kind], indices)
+                  if name not in ("pq", "p_offsets", "q_offsets"))
+    key = ("scatter_mm", kind, blocks.shape[1:], tuple(others.shape), tuple(flat.shape), split, widest, fixed,
+           _arrays.element_of("blocks", blocks), _arrays.element_of("accumulators", flat))
+    call = _operations.compiled(key, blocks, build)
+    found = call(blocks, others, flat, *indices)
+    _arrays.assign(accumulators, found.reshape(tuple(accumulators.shape)))
+
+
+def bsr_scatter_mm_indices_data(bsr, other, indices_format="bsr_strided_mm_compressed", **meta_input):
+    """Returns the indices_data of bsr @ other for scatter_mm. SPLIT_N of `meta_input` cuts the columns (1)."""
+    matrix = _bsr.unpack("bsr", bsr, True)
+    if matrix.is_batched:
+        raise ArgumentError("bsr", "a matrix of rank 2", f"batches {list(matrix.batches)}")
+    if indices_format not in _INDICES:
+        raise ArgumentError("indices_format", f"one of {', '.join(_INDICES)}", repr(indices_format))
+    other = _operations.checked("other", other, tuple(range(2, 9)), _ELEMENTS)
+    cols = other.shape[-1]
+    if other.shape[-2] != matrix.size[1]:
+        raise ArgumentError("other", f"{matrix.size[1]} rows, the columns of bsr", _arrays.show(other))
+    split = int(meta_input.get("SPLIT_N", 1))
+    if split < 1 or cols % split:
+        raise ArgumentError("SPLIT_N", f"a divisor of {cols} columns", split)
+    width, (height, inner) = cols // split, matrix.block
+    crow, col = (np.asarray(_host(part), np.int64) for part in (matrix.crow, matrix.col))
+    counts, tiles = np.diff(crow), np.arange(split) * width
+    rows = len(counts)
+    # For each block row and each part of the columns, the blocks of the row.
+    blocks = [np.arange(begin, end) for begin, end in zip(crow[:-1], crow[1:])]
+    p = np.concatenate([np.tile(one, split) for one in blocks] or [crow[:0]])
+    part = np.concatenate([np.repeat(np.arange(split), count) for count in counts] or [crow[:0]])
+    q = col[p] * inner * cols + part * width
+    r = (np.arange(rows)[:, None] * height * cols + tiles).reshape(-1)
+    lists = np.concatenate(([0], np.cumsum(np.repeat(counts, split))))
+    meta = {**meta_input, "SPLIT_N": split, "is_compressed": indices_format.endswith("compressed")}
+    if indices_format == "bsr_strided_mm_compressed":
+        data = (crow, r, q)
+    elif indices_format == "bsr_strided_mm":
+        data = (lists, r, p, q)
+    else:
+        batches = int(np.prod(other.shape[:-2], dtype=np.int64))
+        number = (col[p] + np.arange(batches)[:, None] * (matrix.size[1] // inner)) * split + part
+        pq = np.stack([np.tile(p, batches), number.reshape(-1)], axis=1)
+        repeated = np.concatenate(([0], np.cumsum(np.tile(np.repeat(counts, split), batches))))
+        data, meta = (repeated, pq), None
+    if _arrays.is_torch(matrix.values):
+        torch = sys.modules["torch"]
+        data = tuple(torch.from_numpy(np.ascontiguousarray(one)).to(matrix.values.device) for one in data)
+    return (indices_format, *data) if meta is None else (indices_format, *data, meta)
+
+
+def bsr_scatter_mm(bsr, other, indices_data=None, out=None):
+    """Returns bsr @ other by scatter_mm; `indices_data` come from bsr_scatter_mm_indices_data."""
+    if indices_data is None:
+        indices_data = bsr_scatter_mm_indices_data(bsr, other)
+    kind, indices, _ = _unpack(indices_data)
+    matrix = _bsr.unpack("bsr", bsr, False)
+    other = _operations.checked("other", other, tuple(range(2, 9)), _ELEMENTS)
+    element = "i32" if matrix.element == "i8" else matrix.element
+    batches, (rows, cols) = tuple(other.shape[:-2]), (matrix.size[0], other.shape[-1])
+    if kind != "scatter_mm":
+        result = scatter_mm(matrix.values, other, indices_data,
+                            accumulators=_zeros((*batches, rows, cols), element, other))
+    else:
+        height, inner = matrix.block
+        count = int(np.prod(batches, dtype=np.int64))
+        split = (len(indices[0]) - 1) // max(count * (rows // height), 1)
+        tiles = other.reshape((count, other.shape[-2] // inner, inner, split, cols // max(split, 1)))
+        tiles = _arrays.contiguous(tiles.swapaxes(2, 3)).reshape((-1, inner, cols // max(split, 1)))
+        sums = scatter_mm(matrix.values, tiles, indices_data)
+        sums = sums.reshape((count, rows // height, split, height, cols // max(split, 1)))
+        result = _arrays.contiguous(sums.swapaxes(2, 3)).reshape((*batches, rows, cols))
+    return _bsr.finish(result, out)
