@@ -337,6 +337,15 @@ LogicalResult Describer::describe(scf::ForOp op, json::Array &steps) {
 // Everything else
 //===----------------------------------------------------------------------===//
 
+/// Returns true for a cast whose result is the same number of 64 bits: numbers that are narrower
+/// are extended by their sign, and truth values are 0 or 1.
+static bool keepsNumber(Operation *cast) {
+  Type from = cast->getOperand(0).getType(), to = cast->getResult(0).getType();
+  bool isSigned = isa<arith::IndexCastOp, arith::ExtSIOp>(cast);
+  bool isWide = from.isIndex() || from.isInteger(64);
+  return (to.isIndex() || to.isInteger(64)) && (isWide || isSigned != from.isInteger(1));
+}
+
 /// Returns the name of a computation on integers of 64 bits; "" for one that the form lacks.
 static StringRef getComputation(Operation &op) {
   if (auto compare = dyn_cast<arith::CmpIOp>(op))
@@ -352,10 +361,12 @@ static StringRef getComputation(Operation &op) {
 
 LogicalResult Describer::describeComputation(Operation &op, json::Array &steps) {
   StringRef name = getComputation(op);
-  if (name.empty() || op.getResult(0).getType().isFloat())
+  // Narrower numbers wrap elsewhere; comparing and selecting them is the same.
+  Type type = op.getResult(0).getType();
+  if (name.empty() || !(type.isIndex() || type.isInteger(64) || type.isInteger(1)))
     return op.emitOpError(
                "expects host code that the description of launches can express, but got ")
-           << op.getName();
+           << op.getName() << " on " << op.getOperandTypes();
   json::Array expression{name};
   for (Value operand : op.getOperands())
     expression.push_back(get(operand));
@@ -379,7 +390,8 @@ LogicalResult Describer::describe(Operation &op, json::Array &steps) {
         return success();
       })
       .Case([&](memref::DeallocOp dealloc) -> LogicalResult {
-        steps.push_back(json::Object{{"free", buffers.find(dealloc.getMemref())->second.data}});
+        steps.push_back(
+            json::Object{{"free", buffers.find(dealloc.getMemref())->second.allocated}});
         return success();
       })
       .Case([&](memref::GetGlobalOp global) -> LogicalResult {
@@ -430,6 +442,8 @@ LogicalResult Describer::describe(Operation &op, json::Array &steps) {
       })
       .Case<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp, arith::ExtUIOp>(
           [&](auto cast) -> LogicalResult {
+            if (!keepsNumber(cast))
+              return describeComputation(op, steps);
             define(cast.getOut(), get(cast.getIn()));
             return success();
           })

@@ -102,6 +102,21 @@ def test_chained(driver, program):
                x=Tensor(test.upload(x), [32, 8]))
 
 
+def test_control_flow(driver, program):
+    test = Test(driver, program, "f32")
+    w, x = numbers(3 * 16 * 16, 1), numbers(32 * 8, 2)
+    w = [value if i % 8 == 0 else 0 for i, value in enumerate(w)]
+    powers = [x]
+    for _ in range(3):
+        powers.append(product(16, w, powers[-1], 8))
+    arguments = {"w": Tensor(test.upload(w), [3, 16, 16]), "x": Tensor(test.upload(x), [32, 8])}
+    for title, name, n, expected in [("loop", "loop", 3, powers[3]), ("no loop", "loop", 0, x),
+                                     ("then", "branch", 1, powers[2]),
+                                     ("else", "branch", -1, powers[1])]:
+        result = Tensor(test.upload([7] * 32 * 8), [32, 8])
+        test.check(title, name, result, expected, n=n, **arguments)
+
+
 def main():
     library, ptx, description = sys.argv[1:]
     driver = Driver(library)
@@ -109,6 +124,7 @@ def main():
     test_wide(driver, program)
     test_open(driver, program)
     test_chained(driver, program)
+    test_control_flow(driver, program)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <fstream>
 #include <iterator>
 #include <string>
 #include <vector>
@@ -111,6 +112,16 @@ TEST_F(CompilerCAPI, ParseErrorsHavePlaceAndReason) {
   texts = {};
   EXPECT_EQ(blocksparseProgramParse("", 0, nullptr, "emit", onDiagnostic, &texts), nullptr);
   EXPECT_TRUE(contains(texts.errors, "expects a stage to start after (parse, ")) << texts.errors;
+}
+
+TEST_F(CompilerCAPI, ReadsBytecode) {
+  std::ifstream file(BLOCKSPARSE_BYTECODE, std::ios::binary);
+  BlocksparseProgram bytecode =
+      parse(std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()));
+  ASSERT_NE(bytecode, nullptr) << texts.errors;
+  EXPECT_EQ(blocksparseProgramDescribe(bytecode, nullptr, onText, onDiagnostic, &texts), 0);
+  EXPECT_TRUE(contains(texts.text, "\"name\":\"scheduled\"")) << texts.text;
+  blocksparseProgramDestroy(bytecode);
 }
 
 TEST_F(CompilerCAPI, PassesRemarksAndNotes) {

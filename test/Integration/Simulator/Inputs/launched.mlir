@@ -16,3 +16,26 @@ func.func @chained(%w: tensor<32x32xf32, #layout>, %x: tensor<32x8xf32>) -> tens
   %y = blocksparse.dsd %w, %t : (tensor<32x32xf32, #layout>, tensor<32x8xf32>) -> tensor<32x8xf32>
   return %y : tensor<32x8xf32>
 }
+
+func.func @loop(%w: tensor<32x32xf32, #layout>, %x: tensor<32x8xf32>, %n: index) -> tensor<32x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%t = %x) -> tensor<32x8xf32> {
+    %y = blocksparse.dsd %w, %t : (tensor<32x32xf32, #layout>, tensor<32x8xf32>) -> tensor<32x8xf32>
+    scf.yield %y : tensor<32x8xf32>
+  }
+  return %r : tensor<32x8xf32>
+}
+
+func.func @branch(%w: tensor<32x32xf32, #layout>, %x: tensor<32x8xf32>, %n: i32) -> tensor<32x8xf32> {
+  %c0 = arith.constant 0 : i32
+  %p = arith.cmpi sgt, %n, %c0 : i32
+  %r = scf.if %p -> tensor<32x8xf32> {
+    %y = blocksparse.dsd %w, %x : (tensor<32x32xf32, #layout>, tensor<32x8xf32>) -> tensor<32x8xf32>
+    scf.yield %y : tensor<32x8xf32>
+  } else {
+    scf.yield %x : tensor<32x8xf32>
+  }
+  %z = blocksparse.dsd %w, %r : (tensor<32x32xf32, #layout>, tensor<32x8xf32>) -> tensor<32x8xf32>
+  return %z : tensor<32x8xf32>
+}
