@@ -1,8 +1,9 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Compiles a GPU program to an object in memory, loads it, and calls it on a stream. The executable
-// holds a runtime of its own; the other one only allocates and copies.
+// "write FILE" compiles a GPU program to an object in memory and writes it. "call FILE" loads it in
+// a process that has compiled nothing, and calls it on a stream. The executable holds a runtime of
+// its own; the other one only allocates and copies.
 #include "blocksparse-c/Compiler.h"
 #include "blocksparse-c/Runtime.h"
 
@@ -33,33 +34,38 @@ static void onDiagnostic(const BlocksparseDiagnostic *diagnostic, void *userData
   printf("%s\n", diagnostic->message);
 }
 
-typedef struct {
-  char *bytes;
-  size_t length;
-} Object;
-
-static void onBytes(const char *bytes, size_t length, void *userData) {
-  Object *object = (Object *)userData;
-  object->bytes = (char *)realloc(object->bytes, object->length + length);
-  memcpy(object->bytes + object->length, bytes, length);
-  object->length += length;
+static void onBytes(const char *bytes, size_t length, void *file) {
+  fwrite(bytes, 1, length, (FILE *)file);
 }
 
-int main(void) {
+static int writeObject(const char *path) {
   BlocksparseProgram program =
       blocksparseProgramParse(source, strlen(source), NULL, NULL, onDiagnostic, NULL);
   BlocksparseCompileOptions options;
   blocksparseCompileOptionsInit(&options, sizeof(options));
   options.target = "cuda:sm_80";
   options.packedEntryPoints = 1;
-  Object object = {NULL, 0};
-  if (!program || blocksparseProgramEmitToMemory(program, &options, BLOCKSPARSE_FORMAT_OBJECT,
-                                                 onBytes, onDiagnostic, &object))
-    return 1;
+  FILE *file = fopen(path, "wb");
+  int failed = !program || !file ||
+               blocksparseProgramEmitToMemory(program, &options, BLOCKSPARSE_FORMAT_OBJECT, onBytes,
+                                              onDiagnostic, file);
   blocksparseProgramDestroy(program);
-  BlocksparseExecutable executable =
-      blocksparseExecutableLoad(object.bytes, object.length, onDiagnostic, NULL);
-  free(object.bytes);
+  return failed || fclose(file) != 0;
+}
+
+static BlocksparseExecutable readObject(const char *path) {
+  static char bytes[1 << 20];
+  FILE *file = fopen(path, "rb");
+  size_t length = file ? fread(bytes, 1, sizeof(bytes), file) : 0;
+  if (file)
+    fclose(file);
+  return blocksparseExecutableLoad(bytes, length, onDiagnostic, NULL);
+}
+
+int main(int argc, char **argv) {
+  if (argc == 3 && strcmp(argv[1], "write") == 0)
+    return writeObject(argv[2]);
+  BlocksparseExecutable executable = readObject(argv[argc - 1]);
   if (!executable)
     return 1;
   Entry copy = (Entry)(uintptr_t)blocksparseExecutableLookup(executable, "copy_on_stream",
