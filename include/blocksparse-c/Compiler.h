@@ -89,7 +89,7 @@ typedef struct BlocksparseCompileOptions {
   int optLevel;
   /// 1 adds machine code by ptxas to the PTX of GPU programs.
   int cubin;
-  /// Checks of the indices of run-time patterns.
+  /// Checks of the indices of run-time patterns, like --check-indices.
   BlocksparseCheck checkIndices;
   /// Path of a file of measured schedules (blocksparse-tune). NULL: none; the library does not read
   /// the environment variable of the tools.

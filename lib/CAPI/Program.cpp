@@ -146,7 +146,8 @@ static FailureOr<CompileOptions> convertOptions(const BlocksparseCompileOptions 
   result.gpu.optLevel = options.optLevel;
   result.gpu.ptxVersion = options.ptxVersion;
   result.gpu.cubin = options.cubin;
-  result.checkIndices = options.checkIndices == BLOCKSPARSE_CHECK_ON;
+  if (options.checkIndices != BLOCKSPARSE_CHECK_DEFAULT)
+    result.checkIndices = options.checkIndices == BLOCKSPARSE_CHECK_ON;
   result.tuningDatabase = toString(options.tuningDatabase);
   return result;
 }

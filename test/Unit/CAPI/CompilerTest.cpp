@@ -223,6 +223,17 @@ TEST_F(CompilerCAPI, StartsAfterAStage) {
   blocksparseProgramDestroy(buffers);
 }
 
+TEST_F(CompilerCAPI, ChoosesIndexChecks) {
+  auto compile = [&](BlocksparseCheck check) {
+    BlocksparseCompileOptions options = makeOptions();
+    options.functions = "dense";
+    options.checkIndices = check;
+    options.optLevel = 0;
+    return emit(options, BLOCKSPARSE_FORMAT_LLVM_IR);
+  };
+  EXPECT_NE(compile(BLOCKSPARSE_CHECK_ON), compile(BLOCKSPARSE_CHECK_OFF));
+}
+
 TEST_F(CompilerCAPI, OptionErrorsNameBothValues) {
   EXPECT_EQ(blocksparseProgramPrintStage(program, nullptr, "sell", onText, onDiagnostic, &texts),
             1);
