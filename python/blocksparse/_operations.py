@@ -153,12 +153,12 @@ def leading_dimensions(layout, *arrays):
 # Products -------------------------------------------------------------------------------------------
 
 
-def product(mode, layout, a, b, transpose_a=False, transpose_b=False, transpose_out=False):
-    """Returns op(a) @ op(b) with one sparse matrix: the result (sdd), a (dsd) or b (dds).
+def product(mode, layout, a, b, transpose_a=False, transpose_b=False, transpose_out=False, bias=None):
+    """Returns op(a) @ op(b) + bias with one sparse matrix: the result (sdd), a (dsd) or b (dds).
 
-    A sparse operand is its values. The layout describes the sparse matrix as it is stored.
+    A sparse operand is its values. The layout describes the sparse matrix as it is stored. A bias is a
+    vector along the columns of a dense result.
     """
-    element = None
     shapes = []
     for argument, value, sparse in (("a", a, mode == "dsd"), ("b", b, mode == "dds")):
         if sparse:
@@ -168,9 +168,14 @@ def product(mode, layout, a, b, transpose_a=False, transpose_b=False, transpose_
             shape = tuple(array.shape)
         shapes.append(shape)
         a, b = (array, b) if argument == "a" else (a, array)
-    same_element(("a", a), ("b", b))
+    arrays = [("a", a), ("b", b)]
+    if bias is not None:
+        bias = checked("bias", bias, (1,))
+        arrays.append(("bias", bias))
+    same_element(*arrays)
     element = _arrays.element_of("a", a)
-    key = (mode, layout, *shapes, element, transpose_a, transpose_b, transpose_out)
+    key = (mode, layout, *shapes, element, transpose_a, transpose_b, transpose_out,
+           None if bias is None else len(bias))
 
     def build():
         rows, inner = shapes[0][-2:][:: -1 if transpose_a else 1]
@@ -183,6 +188,8 @@ def product(mode, layout, a, b, transpose_a=False, transpose_b=False, transpose_
         if mode == "sdd" and size != layout.shape:
             raise ArgumentError("a and b", f"a product of {layout.shape[0]} x {layout.shape[1]}, the shape of "
                                 "the layout", f"{size[0]} x {size[1]}")
+        if bias is not None and tuple(bias.shape) != size[1:]:
+            raise ArgumentError("bias", f"{size[1]} numbers, the columns of the result", _arrays.show(bias))
         leading = leading_dimensions(layout, ("a", shapes[0]), ("b", shapes[1]))
         function = _text.Function(mode)
         encoding = function.layout(layout)
@@ -191,9 +198,10 @@ def product(mode, layout, a, b, transpose_a=False, transpose_b=False, transpose_
         result = _text.tensor((*leading, *size), element, encoding if mode == "sdd" else None)
         flags = _text.attributes(transpose_a=transpose_a, transpose_b=transpose_b,
                                  transpose_out=transpose_out)
-        return function.finish(function.operation(mode, operands, [result], suffix=flags))
+        groups = [] if bias is None else [("bias", [function.argument("bias", _text.tensor(size[1:], element))])]
+        return function.finish(function.operation(mode, operands, [result], groups, flags))
 
-    return compiled(key, a, build).run([a, b])
+    return compiled(key, a, build).run([array for _, array in arrays])
 
 
 def to_dense(layout, values):

@@ -18,14 +18,15 @@ def _layout(value):
 
 
 class Product:
-    """op(a) @ op(b) with one sparse matrix, and its gradients, which are products of the same layout."""
+    """op(a) @ op(b) + bias with one sparse matrix; its gradients are products of the same layout."""
 
     def __init__(self, mode, layout, transpose_a, transpose_b):
         self.mode, self.layout = mode, layout
         self.transpose_a, self.transpose_b = bool(transpose_a), bool(transpose_b)
 
-    def forward(self, a, b):
-        result = _operations.product(self.mode, self.layout, a, b, self.transpose_a, self.transpose_b)
+    def forward(self, a, b, bias=None):
+        result = _operations.product(self.mode, self.layout, a, b, self.transpose_a, self.transpose_b,
+                                     bias=bias)
         return result, (a, b)
 
     def backward(self, saved, gradients, needed):
@@ -42,7 +43,9 @@ class Product:
         if needed[1]:
             db = self._product(in_b, False if in_c else in_a, a, dc, not ta, False, tb)
             db = self._reduce(db, b, in_b)
-        return da, db
+        # A product without a bias has two arguments.
+        dbias = [_arrays.sum_to(dc, dc.shape[-1:]) if asked else None for asked in needed[2:]]
+        return da, db, *dbias
 
     def _product(self, sparse_result, sparse_left, left, right, transpose_left, transpose_right, transpose_out):
         mode = "sdd" if sparse_result else "dsd" if sparse_left else "dds"
@@ -62,8 +65,9 @@ class Product:
         return _arrays.sum_to(added.reshape((*full[:-3], *shape[-3:])), shape)
 
 
-def _product(mode, layout, a, b, transpose_a, transpose_b):
-    return _autograd.apply(Product(mode, _layout(layout), transpose_a, transpose_b), a, b)
+def _product(mode, layout, a, b, transpose_a, transpose_b, bias=None):
+    operation = Product(mode, _layout(layout), transpose_a, transpose_b)
+    return _autograd.apply(operation, a, b) if bias is None else _autograd.apply(operation, a, b, bias)
 
 
 def sdd(layout, a, b, transpose_a=False, transpose_b=False):
@@ -71,14 +75,16 @@ def sdd(layout, a, b, transpose_a=False, transpose_b=False):
     return _product("sdd", layout, a, b, transpose_a, transpose_b)
 
 
-def dsd(layout, a, b, transpose_a=False, transpose_b=False):
-    """Returns op(a) @ op(b), where a is the values of a sparse matrix with this layout."""
-    return _product("dsd", layout, a, b, transpose_a, transpose_b)
+def dsd(layout, a, b, transpose_a=False, transpose_b=False, bias=None):
+    """Returns op(a) @ op(b) + bias, where a is the values of a sparse matrix with this layout and bias a
+    vector along the columns."""
+    return _product("dsd", layout, a, b, transpose_a, transpose_b, bias)
 
 
-def dds(layout, a, b, transpose_a=False, transpose_b=False):
-    """Returns op(a) @ op(b), where b is the values of a sparse matrix with this layout."""
-    return _product("dds", layout, a, b, transpose_a, transpose_b)
+def dds(layout, a, b, transpose_a=False, transpose_b=False, bias=None):
+    """Returns op(a) @ op(b) + bias, where b is the values of a sparse matrix with this layout and bias a
+    vector along the columns."""
+    return _product("dds", layout, a, b, transpose_a, transpose_b, bias)
 
 
 class _ToDense:
