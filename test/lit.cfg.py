@@ -55,8 +55,8 @@ if ptxas:
     config.substitutions.append(("%ptxas", ptxas))
 if importlib.util.find_spec("matplotlib"):
     config.available_features.add("matplotlib")
-# The Python package runs from the source tree on the libraries of the build. torch is too large for an
-# installation of its own; BLOCKSPARSE_TORCH_PYTHON names the interpreter of a virtual environment with it.
+# The Python package runs from the source tree on the libraries of the build. torch is not
+# installed with the rest; BLOCKSPARSE_TORCH_PYTHON names the interpreter of a virtual environment with it.
 # Compiled programs are kept from run to run, until the compiler's library changes.
 package = (
     "env PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=%s BLOCKSPARSE_LIBRARY_DIR=%s BLOCKSPARSE_CACHE_DIR=%s "

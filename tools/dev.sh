@@ -12,6 +12,8 @@ usage: bash tools/dev.sh COMMAND [ARG ...]
 
   setup           install the packages that the build and the tests need
   build [TARGET]  configure and build (preset: \$PRESET, else default)
+  setup-torch     install torch of PyPI for the tests of the Python package: 80 s, 5.4 GB, in \$BLOCKSPARSE_TORCH_VENV
+                  (default ~/.cache/blocksparse-torch); without it these tests are skipped
   demo            compile, run and check a BigBird attention
   test [FILTER]   build and run every test; FILTER is a lit path below test/
   roundtrip       print and parse again what the tests of IR and passes read
@@ -126,6 +128,19 @@ install_packages() {
 
 setup() { install_packages "${packages[@]}"; }
 
+# Tests find the interpreter of this virtual environment unless BLOCKSPARSE_TORCH_PYTHON names another one.
+torch_venv=${BLOCKSPARSE_TORCH_VENV:-${XDG_CACHE_HOME:-${HOME:-}/.cache}/blocksparse-torch}
+if [ -z "${BLOCKSPARSE_TORCH_PYTHON:-}" ] && [ -x "$torch_venv/bin/python" ]; then
+  export BLOCKSPARSE_TORCH_PYTHON="$torch_venv/bin/python"
+fi
+
+setup_torch() {
+  setup
+  [ -x "$torch_venv/bin/python" ] || /usr/bin/python3 -m venv "$torch_venv"
+  echo "torch: 5.4 GB in $torch_venv"
+  "$torch_venv/bin/pip" install --quiet --disable-pip-version-check "torch>=2.10" numpy scipy ml_dtypes
+}
+
 # Tenths of a second of one core that a step of a build takes without a compiler cache: the whole of 377
 # steps takes 8 minutes on two cores (CONTRIBUTING.md).
 step_tenths=25
@@ -216,7 +231,7 @@ run_suite() {
     { status=1; grep -E '\[  FAILED  \]|Failed|Failure|error:' "$unit" | head -n 60; }
   local passed failed skipped
   read -r passed failed skipped < <(count "$results" "$unit")
-  [ "$skipped" -eq 0 ] || echo "skipped: tests that need a GPU, or a tool that is not here (REQUIRES lines)"
+  [ "$skipped" -eq 0 ] || echo "skipped: tests that need a GPU, torch (setup-torch), or a tool that is not here (REQUIRES lines)"
   echo "$passed passed, $failed failed, $skipped skipped"
   return $status
 }
@@ -306,6 +321,7 @@ command=${1:-}
 shift || true
 case "$command" in
   setup) setup ;;
+  setup-torch) setup_torch ;;
   build) build "$@" ;;
   demo) build blocksparse-compile blocksparse-run && /usr/bin/python3 docs/examples/demo.py --bin "$build/bin" "$@" ;;
   test) run_tests "$@" ;;

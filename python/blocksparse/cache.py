@@ -72,6 +72,7 @@ def _warn(reason):
 @functools.cache
 def _machine():
     """Returns what decides the code of a program beside its text and target."""
+    version = _library.version()
     library = _library.compiler_path().stat()
     processor = ""
     try:
@@ -81,7 +82,7 @@ def _machine():
                                                                 "Features", "CPU"))]
     except OSError:
         pass
-    return [FORMAT, _library.version(), library.st_size, library.st_mtime_ns, platform.machine(), processor]
+    return [FORMAT, version, library.st_size, library.st_mtime_ns, platform.machine(), processor]
 
 
 def key(text, target):

@@ -102,8 +102,12 @@ class BlockSparseLinear(torch.nn.Module):
         """Returns the layer's result for x [..., in_features]."""
         if x.ndim == 0 or x.shape[-1] != self.in_features:
             raise ArgumentError("x", f"[..., {self.in_features}]", list(x.shape))
-        flat = x.reshape(-1, self.in_features)
-        y = ops.dds(self.layout, flat, self.values, transpose_b=True, bias=self.bias)
+        flat, values, bias = x.reshape(-1, self.in_features), self.values, self.bias
+        if torch.is_autocast_enabled(x.device.type):
+            # A dense layer computes in this type, too.
+            dtype = torch.get_autocast_dtype(x.device.type)
+            flat, values, bias = (part if part is None else part.to(dtype) for part in (flat, values, bias))
+        y = ops.dds(self.layout, flat, values, transpose_b=True, bias=bias)
         return y.reshape(*x.shape[:-1], self.out_features)
 
     def extra_repr(self):

@@ -79,6 +79,31 @@ class OnTheSimulatedDevice(unittest.TestCase):
             # The second time the code comes from the cache on disk.
             compiler.clear_memory()
 
+    def test_the_programs_of_operations_are_programs_for_a_gpu(self):
+        layout = Layout.pattern("causal", 16, (2, 2))
+        q, k, v = (np.ones((2, 32, 8), np.float32) for _ in range(3))
+        mask, rpe = np.ones((32, 32), bool), np.ones((32, 32), np.float32)
+        with blocksparse.compiled_functions() as functions:
+            out, lse = blocksparse.attention(q, k, v, layout, rpe=rpe, attention_mask=mask, return_lse=True)
+            blocksparse.attention_backward(out, q, k, v, out, lse, layout, rpe=rpe, attention_mask=mask)
+            scores = blocksparse.sdd(layout, q, k, transpose_b=True)
+            weights = blocksparse.softmax(layout, scores, rpe=rpe, attention_mask=mask)
+            blocksparse.dds(layout, v.swapaxes(1, 2), weights, bias=rpe[0])
+            blocksparse.from_dense(layout, blocksparse.to_dense(layout, scores))
+            try:
+                import scipy.sparse
+            except ImportError:
+                scipy = None
+            if scipy:
+                bsr = scipy.sparse.bsr_matrix(rpe, blocksize=(16, 16))
+                blocksparse.bsr_dense_addmm(rpe[0], bsr, q[0].repeat(4, axis=1))
+                blocksparse.scaled_dot_product_attention(q[0], k[0], v[0], bsr)
+                blocksparse.bsr_scatter_mm(bsr, rpe)
+        self.assertGreaterEqual(len(functions), 7)
+        for function in functions:
+            with self.subTest(function.name):
+                self.assertIn(".entry", blocksparse.compile(function.mlir, target=CHIP).ptx)
+
     def test_memory_of_the_host_is_refused(self):
         layout = Layout.from_mask([[1]], 64)
         f = blocksparse.compile(program(layout), target=CHIP)

@@ -68,6 +68,17 @@ class Linear(unittest.TestCase):
             losses.append(loss.item())
         self.assertLess(losses[-1], 1e-3 * losses[0])
 
+    def test_autocast(self):
+        layer, x = self.sparse.float(), torch.randn(5, 12)
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            y = layer(x)
+            # What comes from a layer before it has the lower precision.
+            torch.testing.assert_close(layer(x.bfloat16()), y)
+        self.assertEqual(y.dtype, torch.bfloat16)
+        y.sum().backward()
+        self.assertEqual(layer.values.grad.dtype, torch.float32)
+        torch.testing.assert_close(y.float(), layer(x), rtol=0.02, atol=0.05)
+
     def test_sparsify(self):
         model = torch.nn.Sequential(torch.nn.Linear(16, 32), torch.nn.ReLU(),
                                     torch.nn.Sequential(torch.nn.Linear(32, 32)), torch.nn.Linear(32, 10))
