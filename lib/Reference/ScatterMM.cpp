@@ -53,16 +53,9 @@ static void addProduct(const Accumulation &acc, int64_t p, Tile from, Tile to, i
     addProduct(*acc.blockSizes, p, *acc.otherSizes, from, *acc.sumSizes, to, width);
 }
 
-static std::optional<Accumulation> startAccumulation(const HostTensor &blocks,
-                                                     const HostTensor &others,
-                                                     const HostTensor &accumulators, bool wantScale,
-                                                     std::string &error) {
-  if (blocks.rank() != 3) {
-    error = "expects blocks of rank 3, but got " + blocks.describe();
-    return std::nullopt;
-  }
-  if (!denseExtents(others, false, error) || !denseExtents(accumulators, false, error))
-    return std::nullopt;
+/// Returns the accumulation to start with, for operands whose shapes have been checked.
+static Accumulation startAccumulation(const HostTensor &blocks, const HostTensor &others,
+                                      const HostTensor &accumulators, bool wantScale) {
   Dense given = decodeDense(accumulators);
   Accumulation acc;
   acc.blocks = decodeBlocks(blocks);
@@ -133,41 +126,68 @@ static bool checkListOffsets(const HostTensor &offsets, int64_t lists, int64_t t
   return true;
 }
 
-std::optional<HostTensor> ref::scatterMM(const HostTensor &blocks, const HostTensor &others,
+namespace {
+
+/// Holds the extents that indices are checked against.
+struct Shapes {
+  int64_t blocks = 0, blockRows = 0, blockCols = 0;
+  Extents others, sum;
+};
+
+} // namespace
+
+static std::optional<Shapes> getShapes(const HostTensor &blocks, const HostTensor &others,
+                                       const HostTensor &accumulators, std::string &error) {
+  if (blocks.rank() != 3) {
+    error = "expects blocks of rank 3, but got " + blocks.describe();
+    return std::nullopt;
+  }
+  std::optional<Extents> right = denseExtents(others, false, error);
+  std::optional<Extents> sum = right ? denseExtents(accumulators, false, error) : std::nullopt;
+  if (!sum)
+    return std::nullopt;
+  return Shapes{blocks.dim(0), blocks.dim(1), blocks.dim(2), *right, *sum};
+}
+
+/// Checks the operands of scatterMM and calls `visit(p, q, r)` for each product, in order. Returns
+/// the largest number of terms of an element.
+template <typename Visit>
+static std::optional<int64_t> visitTiles(const HostTensor &blocks, const HostTensor &others,
                                          const HostTensor &accumulators, const HostTensor &cOffsets,
-                                         const HostTensor &pq, std::string &error,
-                                         ErrorScale *scale) {
-  std::optional<Accumulation> acc = startAccumulation(blocks, others, accumulators, scale, error);
-  if (!acc)
+                                         const HostTensor &pq, std::string &error, Visit visit) {
+  std::optional<Shapes> shapes = getShapes(blocks, others, accumulators, error);
+  if (!shapes)
     return std::nullopt;
   if (others.rank() != 3 || accumulators.rank() != 3) {
     error = "expects others and accumulators of rank 3, but got " + others.describe() + " and " +
             accumulators.describe();
     return std::nullopt;
   }
-  if (!checkEqual(acc->blocks.cols, acc->others.rows, "an inner size", error) ||
-      !checkEqual(acc->blocks.rows, acc->sum.rows, "accumulator rows", error) ||
-      !checkEqual(acc->others.cols, acc->sum.cols, "accumulator columns", error) ||
+  const Extents &right = shapes->others, &sum = shapes->sum;
+  if (!checkEqual(shapes->blockCols, right.rows, "an inner size", error) ||
+      !checkEqual(shapes->blockRows, sum.rows, "accumulator rows", error) ||
+      !checkEqual(right.cols, sum.cols, "accumulator columns", error) ||
       !checkIndexTensor(pq, 2, "pq", error) || !checkEqual(2, pq.dim(1), "a pq width", error) ||
-      !checkListOffsets(cOffsets, acc->sum.heads, pq.dim(0), "c_offsets", error))
+      !checkListOffsets(cOffsets, sum.heads, pq.dim(0), "c_offsets", error))
     return std::nullopt;
-  for (int64_t r = 0; r < acc->sum.heads; ++r) {
+  int64_t terms = 0;
+  for (int64_t r = 0; r < sum.heads; ++r) {
     int64_t begin = cOffsets.intAt({r}), end = cOffsets.intAt({r + 1});
     for (int64_t g = begin; g < end; ++g) {
       int64_t p = pq.intAt({g, 0}), q = pq.intAt({g, 1});
-      if (!checkIndex(p, acc->blocks.count, "block indices p", error) ||
-          !checkIndex(q, acc->others.heads, "tile indices q", error))
+      if (!checkIndex(p, shapes->blocks, "block indices p", error) ||
+          !checkIndex(q, right.heads, "tile indices q", error))
         return std::nullopt;
-      addProduct(*acc, p, {0, q, 0, 0}, {0, r, 0, 0}, acc->sum.cols);
+      visit(p, q, r);
     }
-    acc->terms = std::max(acc->terms, (end - begin) * acc->blocks.cols);
+    terms = std::max(terms, (end - begin) * shapes->blockCols);
   }
-  return finishAccumulation(*acc, accumulators.shape(), scale);
+  return terms;
 }
 
 /// Checks that a height x width tile at `offset` lies in a matrix and gives its
 /// first element.
-static std::optional<Tile> tileAt(int64_t offset, const Dense &matrix, int64_t height,
+static std::optional<Tile> tileAt(int64_t offset, const Extents &matrix, int64_t height,
                                   int64_t width, const char *name, std::string &error) {
   Tile tile{0, 0, 0, 0};
   if (!checkIndex(offset, matrix.rows * matrix.cols, name, error))
@@ -183,6 +203,139 @@ static std::optional<Tile> tileAt(int64_t offset, const Dense &matrix, int64_t h
   return tile;
 }
 
+/// Checks what the two strided formats share, the operands and the split of N into equal tiles.
+static std::optional<Shapes> getStridedShapes(const HostTensor &blocks, const HostTensor &others,
+                                              const HostTensor &accumulators,
+                                              const StridedIndices &indices, std::string &error) {
+  std::optional<Shapes> shapes = getShapes(blocks, others, accumulators, error);
+  if (!shapes || !checkEqual(shapes->others.batches, shapes->sum.batches, "a batch", error) ||
+      !checkEqual(shapes->others.heads, shapes->sum.heads, "a batch", error) ||
+      !checkEqual(shapes->others.cols, shapes->sum.cols, "accumulator columns", error) ||
+      !checkIndexTensor(indices.rOffsets, 1, "r_offsets", error) ||
+      !checkIndexTensor(indices.qOffsets, 1, "q_offsets", error))
+    return std::nullopt;
+  if (indices.splitN < 1 || shapes->sum.cols % indices.splitN != 0) {
+    error = "expects a split that divides " + std::to_string(shapes->sum.cols) +
+            " columns, but got " + std::to_string(indices.splitN);
+    return std::nullopt;
+  }
+  return shapes;
+}
+
+/// Checks the operands of bsrStridedMM and calls `visit(p, from, to)` for each product. Returns the
+/// largest number of terms of an element.
+template <typename Visit>
+static std::optional<int64_t>
+visitStrided(const HostTensor &blocks, const HostTensor &others, const HostTensor &accumulators,
+             const StridedIndices &indices, std::string &error, Visit visit) {
+  std::optional<Shapes> shapes = getStridedShapes(blocks, others, accumulators, indices, error);
+  if (!shapes || !checkIndexTensor(indices.pOffsets, 1, "p_offsets", error) ||
+      !checkEqual(indices.pOffsets.dim(0), indices.qOffsets.dim(0), "q_offsets", error) ||
+      !checkListOffsets(indices.cIndices, indices.rOffsets.dim(0), indices.pOffsets.dim(0),
+                        "c_indices", error))
+    return std::nullopt;
+  int64_t width = shapes->sum.cols / indices.splitN, terms = 0;
+  for (int64_t i = 0; i < indices.rOffsets.dim(0); ++i) {
+    std::optional<Tile> to = tileAt(indices.rOffsets.intAt({i}), shapes->sum, shapes->blockRows,
+                                    width, "r_offsets", error);
+    if (!to)
+      return std::nullopt;
+    int64_t begin = indices.cIndices.intAt({i});
+    int64_t end = indices.cIndices.intAt({i + 1});
+    for (int64_t g = begin; g < end; ++g) {
+      int64_t p = indices.pOffsets.intAt({g});
+      std::optional<Tile> from = tileAt(indices.qOffsets.intAt({g}), shapes->others,
+                                        shapes->blockCols, width, "q_offsets", error);
+      if (!from || !checkIndex(p, shapes->blocks, "p_offsets", error))
+        return std::nullopt;
+      visit(p, *from, *to);
+    }
+    // Several lists may share a tile: count all that went anywhere.
+    terms += (end - begin) * shapes->blockCols;
+  }
+  return terms;
+}
+
+/// Does the same for the operands of bsrStridedMMCompressed.
+template <typename Visit>
+static std::optional<int64_t>
+visitCompressed(const HostTensor &blocks, const HostTensor &others, const HostTensor &accumulators,
+                const StridedIndices &indices, std::string &error, Visit visit) {
+  std::optional<Shapes> shapes = getStridedShapes(blocks, others, accumulators, indices, error);
+  if (!shapes)
+    return std::nullopt;
+  int64_t blockRows = shapes->blockRows == 0 ? 0 : shapes->sum.rows / shapes->blockRows;
+  if (!checkListOffsets(indices.cIndices, blockRows, shapes->blocks, "c_indices", error))
+    return std::nullopt;
+  int64_t width = shapes->sum.cols / indices.splitN, terms = 0;
+  for (int64_t t = 0; t < indices.rOffsets.dim(0); ++t) {
+    std::optional<Tile> to = tileAt(indices.rOffsets.intAt({t}), shapes->sum, shapes->blockRows,
+                                    width, "r_offsets", error);
+    if (!to)
+      return std::nullopt;
+    int64_t m = to->row / shapes->blockRows;
+    int64_t n = to->col / width;
+    int64_t c0 = indices.cIndices.intAt({m});
+    int64_t c1 = indices.cIndices.intAt({m + 1});
+    for (int64_t p = c0; p < c1; ++p) {
+      int64_t place = n * c1 + (indices.splitN - n) * c0 + (p - c0);
+      if (!checkIndex(place, indices.qOffsets.dim(0), "places in q_offsets", error))
+        return std::nullopt;
+      std::optional<Tile> from = tileAt(indices.qOffsets.intAt({place}), shapes->others,
+                                        shapes->blockCols, width, "q_offsets", error);
+      if (!from)
+        return std::nullopt;
+      visit(p, *from, *to);
+    }
+    terms += (c1 - c0) * shapes->blockCols;
+  }
+  return terms;
+}
+
+//===----------------------------------------------------------------------===//
+// Checks
+//===----------------------------------------------------------------------===//
+
+bool ref::checkScatterMM(const HostTensor &blocks, const HostTensor &others,
+                         const HostTensor &accumulators, const HostTensor &cOffsets,
+                         const HostTensor &pq, std::string &error) {
+  return visitTiles(blocks, others, accumulators, cOffsets, pq, error,
+                    [](int64_t, int64_t, int64_t) {})
+      .has_value();
+}
+
+bool ref::checkStridedMM(const HostTensor &blocks, const HostTensor &others,
+                         const HostTensor &accumulators, const StridedIndices &indices,
+                         std::string &error) {
+  return visitStrided(blocks, others, accumulators, indices, error, [](int64_t, Tile, Tile) {})
+      .has_value();
+}
+
+bool ref::checkStridedMMCompressed(const HostTensor &blocks, const HostTensor &others,
+                                   const HostTensor &accumulators, const StridedIndices &indices,
+                                   std::string &error) {
+  return visitCompressed(blocks, others, accumulators, indices, error, [](int64_t, Tile, Tile) {})
+      .has_value();
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+std::optional<HostTensor> ref::scatterMM(const HostTensor &blocks, const HostTensor &others,
+                                         const HostTensor &accumulators, const HostTensor &cOffsets,
+                                         const HostTensor &pq, std::string &error,
+                                         ErrorScale *scale) {
+  if (!checkScatterMM(blocks, others, accumulators, cOffsets, pq, error))
+    return std::nullopt;
+  Accumulation acc = startAccumulation(blocks, others, accumulators, scale);
+  acc.terms = *visitTiles(blocks, others, accumulators, cOffsets, pq, error,
+                          [&](int64_t p, int64_t q, int64_t r) {
+                            addProduct(acc, p, {0, q, 0, 0}, {0, r, 0, 0}, acc.sum.cols);
+                          });
+  return finishAccumulation(acc, accumulators.shape(), scale);
+}
+
 /// Adds block p times the tile of others to a tile, in every matrix.
 static void addEverywhere(const Accumulation &acc, int64_t p, Tile from, Tile to, int64_t width) {
   for (int64_t batch = 0; batch < acc.sum.batches; ++batch)
@@ -193,59 +346,18 @@ static void addEverywhere(const Accumulation &acc, int64_t p, Tile from, Tile to
     }
 }
 
-/// Checks what the two strided formats share, the operands and the split of N into equal tiles, and
-/// returns the accumulation to start with.
-static std::optional<Accumulation> startStrided(const HostTensor &blocks, const HostTensor &others,
-                                                const HostTensor &accumulators,
-                                                const StridedIndices &indices, bool wantScale,
-                                                std::string &error) {
-  std::optional<Accumulation> acc =
-      startAccumulation(blocks, others, accumulators, wantScale, error);
-  if (!acc || !checkEqual(acc->others.batches, acc->sum.batches, "a batch", error) ||
-      !checkEqual(acc->others.heads, acc->sum.heads, "a batch", error) ||
-      !checkEqual(acc->others.cols, acc->sum.cols, "accumulator columns", error) ||
-      !checkIndexTensor(indices.rOffsets, 1, "r_offsets", error) ||
-      !checkIndexTensor(indices.qOffsets, 1, "q_offsets", error))
-    return std::nullopt;
-  if (indices.splitN < 1 || acc->sum.cols % indices.splitN != 0) {
-    error = "expects a split that divides " + std::to_string(acc->sum.cols) + " columns, but got " +
-            std::to_string(indices.splitN);
-    return std::nullopt;
-  }
-  return acc;
-}
-
 std::optional<HostTensor> ref::bsrStridedMM(const HostTensor &blocks, const HostTensor &others,
                                             const HostTensor &accumulators,
                                             const StridedIndices &indices, std::string &error,
                                             ErrorScale *scale) {
-  std::optional<Accumulation> acc =
-      startStrided(blocks, others, accumulators, indices, scale, error);
-  if (!acc || !checkIndexTensor(indices.pOffsets, 1, "p_offsets", error) ||
-      !checkEqual(indices.pOffsets.dim(0), indices.qOffsets.dim(0), "q_offsets", error) ||
-      !checkListOffsets(indices.cIndices, indices.rOffsets.dim(0), indices.pOffsets.dim(0),
-                        "c_indices", error))
+  if (!checkStridedMM(blocks, others, accumulators, indices, error))
     return std::nullopt;
-  int64_t width = acc->sum.cols / indices.splitN;
-  for (int64_t i = 0; i < indices.rOffsets.dim(0); ++i) {
-    std::optional<Tile> to =
-        tileAt(indices.rOffsets.intAt({i}), acc->sum, acc->blocks.rows, width, "r_offsets", error);
-    if (!to)
-      return std::nullopt;
-    int64_t begin = indices.cIndices.intAt({i});
-    int64_t end = indices.cIndices.intAt({i + 1});
-    for (int64_t g = begin; g < end; ++g) {
-      int64_t p = indices.pOffsets.intAt({g});
-      std::optional<Tile> from = tileAt(indices.qOffsets.intAt({g}), acc->others, acc->blocks.cols,
-                                        width, "q_offsets", error);
-      if (!from || !checkIndex(p, acc->blocks.count, "p_offsets", error))
-        return std::nullopt;
-      addEverywhere(*acc, p, *from, *to, width);
-    }
-    // Several lists may share a tile: count all that went anywhere.
-    acc->terms += (end - begin) * acc->blocks.cols;
-  }
-  return finishAccumulation(*acc, accumulators.shape(), scale);
+  Accumulation acc = startAccumulation(blocks, others, accumulators, scale);
+  acc.terms = *visitStrided(blocks, others, accumulators, indices, error,
+                            [&](int64_t p, Tile from, Tile to) {
+                              addEverywhere(acc, p, from, to, acc.sum.cols / indices.splitN);
+                            });
+  return finishAccumulation(acc, accumulators.shape(), scale);
 }
 
 std::optional<HostTensor> ref::bsrStridedMMCompressed(const HostTensor &blocks,
@@ -253,34 +365,12 @@ std::optional<HostTensor> ref::bsrStridedMMCompressed(const HostTensor &blocks,
                                                       const HostTensor &accumulators,
                                                       const StridedIndices &indices,
                                                       std::string &error, ErrorScale *scale) {
-  std::optional<Accumulation> acc =
-      startStrided(blocks, others, accumulators, indices, scale, error);
-  if (!acc)
+  if (!checkStridedMMCompressed(blocks, others, accumulators, indices, error))
     return std::nullopt;
-  int64_t blockRows = acc->blocks.rows == 0 ? 0 : acc->sum.rows / acc->blocks.rows;
-  if (!checkListOffsets(indices.cIndices, blockRows, acc->blocks.count, "c_indices", error))
-    return std::nullopt;
-  int64_t width = acc->sum.cols / indices.splitN;
-  for (int64_t t = 0; t < indices.rOffsets.dim(0); ++t) {
-    std::optional<Tile> to =
-        tileAt(indices.rOffsets.intAt({t}), acc->sum, acc->blocks.rows, width, "r_offsets", error);
-    if (!to)
-      return std::nullopt;
-    int64_t m = to->row / acc->blocks.rows;
-    int64_t n = to->col / width;
-    int64_t c0 = indices.cIndices.intAt({m});
-    int64_t c1 = indices.cIndices.intAt({m + 1});
-    for (int64_t p = c0; p < c1; ++p) {
-      int64_t place = n * c1 + (indices.splitN - n) * c0 + (p - c0);
-      if (!checkIndex(place, indices.qOffsets.dim(0), "places in q_offsets", error))
-        return std::nullopt;
-      std::optional<Tile> from = tileAt(indices.qOffsets.intAt({place}), acc->others,
-                                        acc->blocks.cols, width, "q_offsets", error);
-      if (!from)
-        return std::nullopt;
-      addEverywhere(*acc, p, *from, *to, width);
-    }
-    acc->terms += (c1 - c0) * acc->blocks.cols;
-  }
-  return finishAccumulation(*acc, accumulators.shape(), scale);
+  Accumulation acc = startAccumulation(blocks, others, accumulators, scale);
+  acc.terms = *visitCompressed(blocks, others, accumulators, indices, error,
+                               [&](int64_t p, Tile from, Tile to) {
+                                 addEverywhere(acc, p, from, to, acc.sum.cols / indices.splitN);
+                               });
+  return finishAccumulation(acc, accumulators.shape(), scale);
 }

@@ -57,6 +57,18 @@ std::optional<HostTensor> bsrStridedMMCompressed(const HostTensor &blocks, const
                                                  const StridedIndices &indices, std::string &error,
                                                  ErrorScale *scale = nullptr);
 
+// Each function checks the operands of one of the products above, without computing it. Returns
+// false and sets `error` on what that product fails on.
+bool checkScatterMM(const HostTensor &blocks, const HostTensor &others,
+                    const HostTensor &accumulators, const HostTensor &cOffsets,
+                    const HostTensor &pq, std::string &error);
+bool checkStridedMM(const HostTensor &blocks, const HostTensor &others,
+                    const HostTensor &accumulators, const StridedIndices &indices,
+                    std::string &error);
+bool checkStridedMMCompressed(const HostTensor &blocks, const HostTensor &others,
+                              const HostTensor &accumulators, const StridedIndices &indices,
+                              std::string &error);
+
 } // namespace blocksparse::ref
 
 #endif // BLOCKSPARSE_REFERENCE_SCATTERMM_H

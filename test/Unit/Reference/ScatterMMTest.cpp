@@ -116,6 +116,14 @@ TEST(ScatterMM, RejectsIndicesOutOfRange) {
   EXPECT_EQ(error, "expects tile indices q in [0, 1), but got 1");
   EXPECT_FALSE(scatterMM(tile, tile, tile, indices({2}, {0, 2}), indices({1, 2}, {0, 0}), error));
   EXPECT_EQ(error, "expects c_offsets in [0, 1], but got 2");
+  // The check alone reads no element.
+  HostTensor shape =
+      *HostTensor::wrap(ElementType::i8, nullptr, {{1, 2, 2}}, {{0, 0, 0}}, nullptr, error);
+  EXPECT_TRUE(
+      checkScatterMM(shape, shape, shape, indices({2}, {0, 1}), indices({1, 2}, {0, 0}), error));
+  EXPECT_FALSE(
+      checkScatterMM(shape, shape, shape, indices({2}, {0, 1}), indices({1, 2}, {-1, 0}), error));
+  EXPECT_EQ(error, "expects block indices p in [0, 1), but got -1");
 }
 
 TEST(ScatterMM, Int8WrapsToInt32) {
