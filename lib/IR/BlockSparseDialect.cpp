@@ -42,12 +42,46 @@ struct MayInline : DialectInlinerInterface {
 };
 } // namespace
 
+namespace {
+/// Is `OpTy` for the registration of its hooks. MLIR ignores what it does not know in the
+/// properties of the generic form, `<{...}>`; here that is an error, as in an attribute dictionary.
+template <typename OpTy>
+struct StrictProperties : OpTy {
+  using OpTy::OpTy;
+
+  template <typename Properties>
+  static LogicalResult setPropertiesFromAttr(Properties &properties, Attribute attribute,
+                                             function_ref<InFlightDiagnostic()> emitError) {
+    if (auto dictionary = dyn_cast_or_null<DictionaryAttr>(attribute);
+        dictionary &&
+        failed(mlir::blocksparse::detail::checkKnownProperties(
+            dictionary, OpTy::getOperationName(), OpTy::getAttributeNames(), emitError)))
+      return failure();
+    return OpTy::setPropertiesFromAttr(properties, attribute, emitError);
+  }
+};
+} // namespace
+
+/// Gives the hooks of an operation the identity of the operation.
+template <typename OpTy>
+struct mlir::detail::TypeIDResolver<StrictProperties<OpTy>> {
+  static TypeID resolveTypeID() { return TypeID::get<OpTy>(); }
+};
+
+template <typename... OpTys>
+static void registerOperations(Dialect *dialect) {
+  (RegisteredOperationName::insert(
+       std::make_unique<RegisteredOperationName::Model<StrictProperties<OpTys>>>(dialect),
+       OpTys::getAttributeNames()),
+   ...);
+}
+
 void BlockSparseDialect::initialize() {
   registerAttributes();
-  addOperations<
+  registerOperations<
 #define GET_OP_LIST
 #include "blocksparse/IR/BlockSparseOps.cpp.inc"
-      >();
+      >(this);
   addInterfaces<AliasInterface, MayInline>();
   detail::addBytecodeInterface(*this);
 }

@@ -92,6 +92,16 @@ LogicalResult BlockSparseDialect::verifyOperationAttribute(Operation *op,
   return verifyAttribute(op, attribute, "an operation", operationAttributes);
 }
 
+/// Returns the names that a program may write; MLIR writes the sizes of operand segments.
+template <typename Names>
+static SmallVector<StringRef> getWritableNames(const Names &names) {
+  SmallVector<StringRef> writable;
+  for (StringRef name : names)
+    if (!name.ends_with("SegmentSizes"))
+      writable.push_back(name);
+  return writable;
+}
+
 LogicalResult mlir::blocksparse::detail::verifyKnownAttributes(Operation *op) {
   for (NamedAttribute attribute : op->getDiscardableAttrs()) {
     StringRef name = attribute.getName();
@@ -99,9 +109,25 @@ LogicalResult mlir::blocksparse::detail::verifyKnownAttributes(Operation *op) {
       continue;
     SmallVector<StringRef> names;
     for (StringAttr own : op->getName().getAttributeNames())
-      if (!own.strref().ends_with("SegmentSizes"))
-        names.push_back(own);
-    return emitUnknown(op->emitOpError(), names, "this operation", name);
+      names.push_back(own);
+    return emitUnknown(op->emitOpError(), getWritableNames(names), "this operation", name);
+  }
+  return success();
+}
+
+LogicalResult
+mlir::blocksparse::detail::checkKnownProperties(DictionaryAttr properties, StringRef operation,
+                                                ArrayRef<StringRef> names,
+                                                function_ref<InFlightDiagnostic()> emitError) {
+  for (NamedAttribute property : properties) {
+    StringRef name = property.getName();
+    if (name.contains('.') || llvm::is_contained(names, name) || name == "operandSegmentSizes" ||
+        name == "operand_segment_sizes")
+      continue;
+    if (!emitError)
+      return failure();
+    return emitUnknown(emitError() << "'" << operation << "' op ", getWritableNames(names),
+                       "this operation", name);
   }
   return success();
 }

@@ -107,3 +107,12 @@ func.func private @kind_of_shape(tensor<?xf32> {blocksparse.shape = [4]})
 
 // expected-error @+1 {{expects blocksparse.expect to be dense elements, but got 1.000000e+00 : f32}}
 func.func private @kind_of_expect() -> (tensor<4xf32> {blocksparse.expect = 1.0 : f32})
+
+// -----
+
+// The generic form has the attributes of the operation in `<{...}>`, where MLIR would ignore others.
+func.func @properties(%a: tensor<?x4x4xf32>, %lut: tensor<?x4xi32>, %init: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // expected-error @+1 {{'blocksparse.planned_to_dense' op expects an attribute of this operation (block, lut_heads, schedule), of which 'block' is the nearest, but got 'blocks'}}
+  %0 = "blocksparse.planned_to_dense"(%a, %lut, %init) <{block = array<i64: 4, 4>, blocks = 1 : i64, lut_heads = 1 : i64}> : (tensor<?x4x4xf32>, tensor<?x4xi32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}

@@ -58,6 +58,11 @@ namespace detail {
 /// Fails with an error that names the nearest attribute of the operation if `op` has an attribute
 /// without a dialect's prefix that is not one of its own.
 LogicalResult verifyKnownAttributes(Operation *op);
+/// Fails with the same error if the properties of the generic form, `<{...}>`, have a name without
+/// a dialect's prefix that is not in `names`. `emitError` may be null where nobody reads the error.
+LogicalResult checkKnownProperties(DictionaryAttr properties, StringRef operation,
+                                   ArrayRef<StringRef> names,
+                                   function_ref<InFlightDiagnostic()> emitError);
 } // namespace detail
 
 /// An operation with this trait has no attributes but its own and those of a dialect. Without it, a
