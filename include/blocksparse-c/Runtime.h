@@ -428,9 +428,9 @@ BLOCKSPARSE_RT_API blocksparseRtStatus blocksparseRtSetStream(blocksparseRtStrea
 BLOCKSPARSE_RT_API blocksparseRtStatus blocksparseRtGetStream(blocksparseRtStream *stream);
 
 /* The rest is what generated code calls. An entry point that runs on a device is one call: Begin,
-   then any of Refuse, Lut, Alloc, TensorMap, Launch and Free in the order of the program, then End,
-   all in one thread. After the first failure Lut and Alloc give NULL, Refuse, TensorMap and Launch
-   do nothing, so that the code between needs no branches. */
+   then any of Refuse, Record, Lut, Alloc, TensorMap, Launch and Free in the order of the program,
+   then End, all in one thread. After the first failure Lut and Alloc give NULL, Refuse, TensorMap
+   and Launch do nothing, so that the code between needs no branches. */
 
 /* The state of a call, in the caller's frame; no member is for others. */
 typedef struct blocksparseRtCall {
@@ -457,6 +457,12 @@ BLOCKSPARSE_RT_API void blocksparseRtCallBegin(blocksparseRtCall *call, blockspa
    fails with INVALID_ARGUMENT and `message`, where {0} and {1} stand for `left` and `right`. */
 BLOCKSPARSE_RT_API void blocksparseRtCallRefuse(blocksparseRtCall *call, const char *message,
                                                 int64_t left, int64_t right);
+/* A kernel has checked indices and left the record of the first fault in device memory
+   (blocksparse/Support/IndexFaults.h): waits for the stream and reads it. With a fault the call
+   fails with INVALID_ARGUMENT, and the text says what `subject` expects, and the batch, row,
+   position, value and limit. */
+BLOCKSPARSE_RT_API void blocksparseRtCallRecord(blocksparseRtCall *call, const void *record,
+                                                const char *subject);
 /* The LUT in device memory. */
 BLOCKSPARSE_RT_API void *blocksparseRtCallLut(blocksparseRtCall *call, blocksparseRtSite *site,
                                               const char *name);
@@ -476,6 +482,11 @@ BLOCKSPARSE_RT_API void blocksparseRtCallLaunch(blocksparseRtCall *call, blocksp
                                                 int64_t gridZ, void **args, int64_t argCount);
 /* The call's first failure; blocksparseRtLastError has its text. */
 BLOCKSPARSE_RT_API int32_t blocksparseRtCallEnd(blocksparseRtCall *call);
+
+/* Code for the CPU refuses a call: sizes or indices of its arguments do not fit. `text` becomes the
+   text of blocksparseRtLastError. Returns INVALID_ARGUMENT. Such code needs no runtime; where there
+   is none, it writes the text to the error stream. */
+BLOCKSPARSE_RT_API int32_t blocksparseRtRefuse(const char *text);
 
 /* Chooses the code of a program that was compiled for several targets: `*choice` becomes the
    number of the target in `targets` whose image the device of the pointers runs or, with

@@ -46,6 +46,7 @@ ArrayRef<StageInfo> mlir::blocksparse::getStages() {
        [](OpPassManager &pm, const StageOptions &options) {
          PlanOptions plan;
          plan.target = options.target;
+         plan.checkIndices = options.checkIndices;
          buildPlanPipeline(pm, plan);
        }},
       {Stage::Bufferize, "bufferize", "planned operations on buffers",
@@ -54,8 +55,7 @@ ArrayRef<StageInfo> mlir::blocksparse::getStages() {
        [](OpPassManager &pm, const StageOptions &options) {
          if (options.emulated)
            return buildEmulateKernelsPipeline(pm, getEmulatedOptions(options));
-         options.gpu ? buildConvertToGPUPipeline(pm, *options.gpu)
-                     : buildConvertToCPUPipeline(pm, {options.checkIndices});
+         options.gpu ? buildConvertToGPUPipeline(pm, *options.gpu) : buildConvertToCPUPipeline(pm);
        }},
       {Stage::LLVM, "llvm", "the llvm and omp dialects; PTX",
        [](OpPassManager &pm, const StageOptions &options) {
@@ -136,9 +136,6 @@ static LogicalResult checkTargets(const CompileOptions &options, EmitErrorFn emi
 }
 
 LogicalResult mlir::blocksparse::checkTarget(const CompileOptions &options, EmitErrorFn emitError) {
-  if (options.checkIndices && !options.target.isCPU())
-    return emitError() << "expects the target 'cpu' where indices are checked, but got '"
-                       << options.target.describe() << "'";
   if (options.gpu.cubin && !options.target.usesDevice())
     return emitError() << "expects a target 'cuda:<chip>' for machine code, but got '"
                        << options.target.describe() << "'";
@@ -160,7 +157,7 @@ static FailureOr<StageOptions> getStageOptions(const CompileOptions &options,
   StageOptions stages;
   stages.target = target;
   stages.emulated = options.target.isEmulated();
-  stages.checkIndices = options.checkIndices;
+  stages.checkIndices = options.checkIndices.value_or(options.target.isCPU());
   if (options.target.isCUDA())
     stages.gpu = getGPUOptions(options);
   if (target.isCUDA())

@@ -163,15 +163,12 @@ Value Merger::callSelect(ImplicitLocOpBuilder &b, LLVM::LLVMFuncOp dispatcher, V
   return LLVM::CallOp::create(b, select, arguments).getResult();
 }
 
-/// Calls the entry point for `chip` and returns its status; a CPU's has none.
+/// Calls the entry point for `chip` and returns its status.
 void Merger::callVariant(ImplicitLocOpBuilder &b, LLVM::LLVMFuncOp dispatcher, StringRef name,
                          StringRef chip) {
   auto variant = merged.lookupSymbol<LLVM::LLVMFuncOp>((wrapperPrefix + name + "." + chip).str());
   auto call = LLVM::CallOp::create(b, variant, dispatcher.getArguments());
-  Value status = call.getNumResults() != 0
-                     ? call.getResult()
-                     : LLVM::ConstantOp::create(b, b.getI32Type(), b.getI32IntegerAttr(0));
-  LLVM::ReturnOp::create(b, status);
+  LLVM::ReturnOp::create(b, call.getResult());
 }
 
 void Merger::addDispatcher(LLVM::LLVMFuncOp first, StringRef name) {

@@ -17,6 +17,26 @@ using namespace mlir;
 using namespace mlir::blocksparse;
 namespace cl = llvm::cl;
 
+IndexCheckOptions::IndexCheckOptions(cl::OptionCategory &category)
+    : check("check-indices",
+            cl::desc("Check run-time indices in the compiled code before they are used; a CPU's "
+                     "code does so by default, a GPU's on demand"),
+            cl::cat(category)),
+      vouch("no-check-indices",
+            cl::desc("Do not check run-time indices: the caller vouches for them"),
+            cl::cat(category)) {}
+
+FailureOr<std::optional<bool>> IndexCheckOptions::get(EmitErrorFn emitError) const {
+  if (check && vouch)
+    return emitError() << "expects one of --check-indices and --no-check-indices, but got both";
+  // An option that is given as `=false` asks for the opposite.
+  if (check.getNumOccurrences())
+    return std::optional<bool>(check);
+  if (vouch.getNumOccurrences())
+    return std::optional<bool>(!vouch);
+  return std::optional<bool>();
+}
+
 static void removeLibraryOptions() {
   for (cl::Option *option : llvm::to_vector(llvm::make_second_range(cl::getRegisteredOptions())))
     if (llvm::none_of(option->Categories, [](const cl::OptionCategory *category) {

@@ -6,11 +6,13 @@
 #ifndef BLOCKSPARSE_LIB_DRIVERS_COMMANDLINE_H
 #define BLOCKSPARSE_LIB_DRIVERS_COMMANDLINE_H
 
+#include "blocksparse/Target/CPU/Machine.h"
 #include "mlir/Support/LLVM.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +30,18 @@ namespace mlir::blocksparse {
 /// variable BLOCKSPARSE_TUNING_DATABASE.
 struct TuningDatabaseOption : llvm::cl::opt<std::string> {
   explicit TuningDatabaseOption(llvm::cl::OptionCategory &category);
+};
+
+/// Defines the options "--check-indices" and "--no-check-indices" of the tools that compile.
+struct IndexCheckOptions {
+  explicit IndexCheckOptions(llvm::cl::OptionCategory &category);
+
+  /// Returns what was asked for; empty for the default of the target. Fails with an error if both
+  /// options are given.
+  FailureOr<std::optional<bool>> get(EmitErrorFn emitError) const;
+
+private:
+  llvm::cl::opt<bool> check, vouch;
 };
 
 /// Holds the arguments of a command line so that "@x" is a file name everywhere: LLVM would replace

@@ -64,10 +64,7 @@ struct Arguments {
   cl::opt<std::string> features{"features", cl::desc("Processor features: +avx512f,-fma"),
                                 cl::cat(category)};
   TuningDatabaseOption tuningDatabase{category};
-  cl::opt<bool> checkIndices{"check-indices",
-                             cl::desc("Check the indices of run-time patterns when the program "
-                                      "runs; on the CPU"),
-                             cl::cat(category)};
+  IndexCheckOptions checkIndices{category};
   cl::opt<std::string> function{"function", cl::desc("Compile these public functions only"),
                                 cl::value_desc("name,..."), cl::cat(category)};
   cl::opt<bool> printPatterns{"print-patterns",
@@ -136,7 +133,10 @@ static LogicalResult run(const Arguments &arguments, llvm::SourceMgr &sourceMgr,
   options.target = *target;
   options.gpu.ptxVersion = arguments.ptxVersion;
   options.gpu.cubin = arguments.cubin;
-  options.checkIndices = arguments.checkIndices;
+  FailureOr<std::optional<bool>> checkIndices = arguments.checkIndices.get(emitError);
+  if (failed(checkIndices))
+    return failure();
+  options.checkIndices = *checkIndices;
   options.tuningDatabase = arguments.tuningDatabase;
   options.gpu.optLevel = arguments.optLevel;
   options.cpu = {arguments.cpu, arguments.features, arguments.optLevel};

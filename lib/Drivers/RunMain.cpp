@@ -39,10 +39,7 @@ struct RunOptions {
   cl::opt<std::string> input{cl::Positional, cl::desc("<input.mlir>"), cl::init("-"),
                              cl::cat(category)};
   TuningDatabaseOption tuningDatabase{category};
-  cl::opt<bool> checkIndices{"check-indices",
-                             cl::desc("Check the indices of run-time patterns when the program "
-                                      "runs; on the CPU"),
-                             cl::cat(category)};
+  IndexCheckOptions checkIndices{category};
   cl::opt<std::string> function{"function", cl::desc("The functions to run"),
                                 cl::value_desc("name,..."), cl::cat(category)};
   cl::opt<bool> allFunctions{"all-functions", cl::desc("Run every public function"),
@@ -306,7 +303,11 @@ static FailureOr<HostProgram> compileProgram(ModuleOp source, const RunOptions &
   unsigned optLevel = compileOptions.target.isEmulated() ? 0 : 3;
   compileOptions.cpu = {options.cpu, options.features, optLevel};
   compileOptions.gpu.ptxVersion = options.ptxVersion;
-  compileOptions.checkIndices = options.checkIndices;
+  FailureOr<std::optional<bool>> checkIndices =
+      options.checkIndices.get([&] { return source.emitError(); });
+  if (failed(checkIndices))
+    return failure();
+  compileOptions.checkIndices = *checkIndices;
   compileOptions.tuningDatabase = options.tuningDatabase;
   return HostProgram::create(*module, compileOptions);
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "blocksparse/Execution/HostArguments.h"
+#include "ArgumentIndices.h"
 #include "AttributeTensor.h"
 #include "GeneratedIndices.h"
 #include "HostMemory.h"
@@ -391,7 +392,9 @@ LogicalResult ArgumentMaker::finishSparse(size_t index, const HostTensor *crow,
     pattern = ::blocksparse::ref::Pattern::fromLayout(*layout, heads, message);
   else
     message = sparse.getLayout().getResolveError().str();
-  if (!pattern)
+  if (!pattern ||
+      (crow && needsUniqueColumns(function.getArgument(signature.arguments[index].source)) &&
+       !pattern->checkUnique(message)))
     return error(index) << message;
   bool isFile = find(options.files, index) != options.files.end();
   if (options.poison && !isFile)
@@ -430,6 +433,14 @@ FailureOr<std::vector<HostTensor>> ArgumentMaker::run() {
     if (failed(isBsr ? makeBsr(index) : makeTensor(index)))
       return failure();
   }
+  if (failed(checkScatterArguments(function, [&](BlockArgument argument) -> const HostTensor * {
+        for (auto [index, parameter] : llvm::enumerate(signature.arguments))
+          if (parameter.role == Parameter::Role::Dense &&
+              parameter.source == argument.getArgNumber())
+            return &tensors[index];
+        return nullptr;
+      })))
+    return failure();
   for (auto [index, tensor] : llvm::enumerate(tensors)) {
     std::string message;
     if (!signature.arguments[index].isTensor())

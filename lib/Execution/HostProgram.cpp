@@ -47,8 +47,10 @@ HostCall::HostCall(PackedFunction function, const FunctionSignature &signature,
 
 ArrayRef<JITSymbol> mlir::blocksparse::getRuntimeSymbols() {
   static const JITSymbol symbols[] = {
+      {"blocksparseRtRefuse", reinterpret_cast<void *>(&blocksparseRtRefuse)},
       {"blocksparseRtCallBegin", reinterpret_cast<void *>(&blocksparseRtCallBegin)},
       {"blocksparseRtCallRefuse", reinterpret_cast<void *>(&blocksparseRtCallRefuse)},
+      {"blocksparseRtCallRecord", reinterpret_cast<void *>(&blocksparseRtCallRecord)},
       {"blocksparseRtCallLut", reinterpret_cast<void *>(&blocksparseRtCallLut)},
       {"blocksparseRtCallAlloc", reinterpret_cast<void *>(&blocksparseRtCallAlloc)},
       {"blocksparseRtCallFree", reinterpret_cast<void *>(&blocksparseRtCallFree)},
@@ -87,6 +89,13 @@ FailureOr<HostProgram> HostProgram::load(StringRef object, EmitErrorFn emitError
   if (failed(jit))
     return failure();
   return HostProgram(std::move(*jit));
+}
+
+LogicalResult mlir::blocksparse::checkStatus(int32_t status, EmitErrorFn emitError) {
+  if (status == BLOCKSPARSE_RT_SUCCESS)
+    return success();
+  return emitError() << "expects the call to succeed, but got " << blocksparseRtStatusName(status)
+                     << ": " << blocksparseRtLastError();
 }
 
 static LogicalResult checkTensors(ArrayRef<Parameter> parameters, ArrayRef<HostTensor> tensors,
@@ -136,7 +145,8 @@ static FailureOr<std::vector<int64_t>> computeSizes(HostProgram &program,
   FailureOr<HostCall> call = program.prepare(*sizeFunction, arguments, {*buffer}, emitError);
   if (failed(call))
     return failure();
-  (*call)();
+  if (failed(checkStatus((*call)(), emitError)))
+    return failure();
   for (int64_t i = 0; i < buffer->dim(0); ++i)
     sizes.push_back(buffer->intAt({i}));
   return sizes;

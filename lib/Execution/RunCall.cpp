@@ -81,8 +81,7 @@ LogicalResult RunCall::run(EmitErrorFn emitError) {
   if (device)
     return success(succeeded(device->upload(emitError)) && succeeded(device->launch(emitError)) &&
                    succeeded(device->download(emitError)));
-  (*host)();
-  return success();
+  return checkStatus((*host)(), emitError);
 }
 
 FailureOr<double> RunCall::measure(unsigned count, EmitErrorFn emitError) {
@@ -95,8 +94,8 @@ FailureOr<double> RunCall::measure(unsigned count, EmitErrorFn emitError) {
   std::vector<double> times;
   for (unsigned i = 0; i < count; ++i) {
     Clock::time_point begin = Clock::now();
-    if (host)
-      (*host)();
+    if (host && failed(checkStatus((*host)(), emitError)))
+      return failure();
     FailureOr<double> time =
         device ? device->measure(callsPerSample, emitError)
                : std::chrono::duration<double, std::milli>(Clock::now() - begin).count();

@@ -267,4 +267,23 @@ LogicalResult checkOutAndGradient(Value out, Value dout, EmitError emitError) {
   return success();
 }
 
+LogicalResult checkSameElement(Value value, Value other, StringRef name, StringRef otherName,
+                               EmitError emitError) {
+  Type element = getElementTypeOrSelf(value), wanted = getElementTypeOrSelf(other);
+  if (element != wanted)
+    return emitError() << "expects " << name << " of the element type of " << otherName << ", "
+                       << wanted << ", but got " << element;
+  return success();
+}
+
+LogicalResult checkPatternIndices(Value crow, Value col, EmitError emitError) {
+  // C41
+  int64_t rank = cast<ShapedType>(crow.getType()).getRank();
+  int64_t colRank = cast<ShapedType>(col.getType()).getRank();
+  if (colRank != rank)
+    return emitError() << "expects col_indices of rank " << rank
+                       << ", as crow_indices, but got rank " << colRank;
+  return checkSameElement(col, crow, "col_indices", "crow_indices", emitError);
+}
+
 } // namespace mlir::blocksparse::detail

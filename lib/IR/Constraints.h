@@ -83,6 +83,18 @@ struct ScatterOperands {
 
 /// Checks C9 to C11 and C18 to C20.
 LogicalResult checkScatterMM(const ScatterOperands &operands, EmitError emitError);
+/// Checks the part of C18 that concerns the index tensors alone: their number, their ranks, and
+/// that they have one element type.
+LogicalResult checkScatterIndices(ValueRange indices, ScatterFormat format, EmitError emitError);
+/// Checks the part of C20 that concerns `split_n` alone.
+LogicalResult checkSplit(ScatterFormat format, int64_t splitN, EmitError emitError);
+
+/// Checks that two operands have one element type.
+LogicalResult checkSameElement(Value value, Value other, StringRef name, StringRef otherName,
+                               EmitError emitError);
+/// Checks C41: `crow` and `col`, which messages call crow_indices and col_indices, have one rank
+/// and one element type.
+LogicalResult checkPatternIndices(Value crow, Value col, EmitError emitError);
 
 /// Describes the masks and the bias of a softmax over scores of shape `shape` = [..., M, N].
 struct SoftmaxOperands {

@@ -65,16 +65,6 @@ static LogicalResult checkDestinations(OperandRange inits, EmitError emitError) 
   return success();
 }
 
-/// Checks that two operands have one element type.
-static LogicalResult checkSameElement(Value value, Value other, StringRef name, StringRef otherName,
-                                      EmitError emitError) {
-  Type element = shapedType(value).getElementType(), wanted = shapedType(other).getElementType();
-  if (element != wanted)
-    return emitError() << "expects " << name << " of the element type of " << otherName << ", "
-                       << wanted << ", but got " << element;
-  return success();
-}
-
 //===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//
@@ -348,22 +338,12 @@ LogicalResult PlannedAddOp::verify() {
 // Tables of dynamic patterns
 //===----------------------------------------------------------------------===//
 
-/// Checks C41: `crow` and `col`, which messages call crow_indices and col_indices, have one rank
-/// and one element type.
-static LogicalResult checkIndices(Value crow, Value col, EmitError emitError) {
-  int64_t rank = shapedType(crow).getRank();
-  if (shapedType(col).getRank() != rank)
-    return emitError() << "expects col_indices of rank " << rank
-                       << ", as crow_indices, but got rank " << shapedType(col).getRank();
-  return checkSameElement(col, crow, "col_indices", "crow_indices", emitError);
-}
-
 /// Checks what the operations that make tables of a dynamic pattern share.
 template <typename OpTy>
 static LogicalResult checkIndexOp(OpTy op, EmitError emitError) {
   if (failed(checkDestinations(op.getInits(), emitError)))
     return failure();
-  return checkIndices(op.getCrowIndices(), op.getColIndices(), emitError);
+  return checkPatternIndices(op.getCrowIndices(), op.getColIndices(), emitError);
 }
 
 LogicalResult BsrRowLutOp::verify() {
@@ -377,7 +357,7 @@ LogicalResult BsrCoordinateLutOp::verify() {
 LogicalResult BsrTransposeIndicesOp::verify() {
   auto emitError = [&] { return emitOpError(); };
   Value crow = getTransposedCrowIndices(), col = getTransposedColIndices();
-  if (failed(checkIndexOp(*this, emitError)) || failed(checkIndices(crow, col, emitError)))
+  if (failed(checkIndexOp(*this, emitError)) || failed(checkPatternIndices(crow, col, emitError)))
     return failure();
   return checkSameElement(crow, getCrowIndices(), "transposed_crow_indices", "crow_indices",
                           emitError); // C45

@@ -23,15 +23,15 @@ static SmallVector<int64_t> getIndexRanks(ScatterFormat format) {
   return {};
 }
 
-/// Checks C18: the number of index tensors, their ranks, and that they have one element type.
-static LogicalResult checkIndices(const ScatterOperands &operands, EmitError emitError) {
-  SmallVector<int64_t> ranks = getIndexRanks(operands.format);
-  StringRef format = stringifyScatterFormat(operands.format);
-  if (operands.indices.size() != ranks.size())
+LogicalResult checkScatterIndices(ValueRange indices, ScatterFormat kind, EmitError emitError) {
+  // C18
+  SmallVector<int64_t> ranks = getIndexRanks(kind);
+  StringRef format = stringifyScatterFormat(kind);
+  if (indices.size() != ranks.size())
     return emitError() << "expects " << ranks.size() << " index tensors in the format " << format
-                       << ", but got " << operands.indices.size();
-  Type width = cast<ShapedType>(operands.indices.front().getType()).getElementType();
-  for (auto [position, index, rank] : llvm::enumerate(operands.indices, ranks)) {
+                       << ", but got " << indices.size();
+  Type width = cast<ShapedType>(indices.front().getType()).getElementType();
+  for (auto [position, index, rank] : llvm::enumerate(indices, ranks)) {
     auto type = cast<ShapedType>(index.getType());
     if (type.getRank() != rank)
       return emitError() << "expects index tensor " << position << " of rank " << rank
@@ -43,8 +43,17 @@ static LogicalResult checkIndices(const ScatterOperands &operands, EmitError emi
       return emitError() << "expects index tensors of one type, but got " << width << " and "
                          << type.getElementType();
   }
-  if (cast<ShapedType>(operands.indices.front().getType()).getDimSize(0) == 0)
+  if (cast<ShapedType>(indices.front().getType()).getDimSize(0) == 0)
     return emitError() << "expects index tensor 0 of at least 1 offset, but got 0";
+  return success();
+}
+
+LogicalResult checkSplit(ScatterFormat format, int64_t splitN, EmitError emitError) {
+  // C20
+  if (format == ScatterFormat::ScatterMM && splitN != 1)
+    return emitError() << "expects split_n 1 in the format scatter_mm, but got " << splitN;
+  if (splitN < 1)
+    return emitError() << "expects split_n to be at least 1, but got " << splitN;
   return success();
 }
 
@@ -65,9 +74,7 @@ static LogicalResult checkTiles(const ScatterOperands &operands, EmitError emitE
                         {countLists(offsets), blocks[1], operands.others.getShape().back()},
                         "accumulators", emitError)))
     return failure();
-  if (operands.splitN != 1)
-    return emitError() << "expects split_n 1 in the format scatter_mm, but got " << operands.splitN;
-  return success();
+  return checkSplit(operands.format, operands.splitN, emitError);
 }
 
 /// Checks C18 to C20 of the strided formats: others are [..., K, N], accumulators [..., M, N],
@@ -80,8 +87,8 @@ static LogicalResult checkMatrices(const ScatterOperands &operands, EmitError em
   if (failed(checkShape(operands.accumulators, expected, "accumulators", emitError)))
     return failure();
   int64_t cols = operands.others.getShape().back(), split = operands.splitN;
-  if (split < 1)
-    return emitError() << "expects split_n to be at least 1, but got " << split;
+  if (failed(checkSplit(operands.format, split, emitError)))
+    return failure();
   if (!ShapedType::isDynamic(cols) && cols % split)
     return emitError() << "expects split_n to divide " << cols << " columns, but got " << split;
   // Each tile has one reduction, so that c_indices has one entry more than r_offsets.
@@ -95,7 +102,7 @@ static LogicalResult checkMatrices(const ScatterOperands &operands, EmitError em
 
 LogicalResult checkScatterMM(const ScatterOperands &operands, EmitError emitError) {
   Type element = operands.blocks.getElementType();
-  if (failed(checkIndices(operands, emitError)) ||
+  if (failed(checkScatterIndices(operands.indices, operands.format, emitError)) ||
       failed(checkFactorElements(element, operands.others.getElementType(), "blocks", "others",
                                  emitError)) ||
       failed(checkPrecision(operands.precision, element, emitError)) ||

@@ -58,11 +58,11 @@ static void addVectors(OpPassManager &pm) {
 }
 
 void mlir::blocksparse::buildLowerToLLVMPipeline(OpPassManager &pm) {
-  pm.addPass(createReportAssertionsPass());
   addThreads(pm);
   addVectors(pm);
   pm.addPass(createLowerAffinePass());
   pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(createReturnStatusPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addNestedPass<func::FuncOp>(LLVM::createLLVMRequestCWrappersPass());

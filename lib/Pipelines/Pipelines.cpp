@@ -40,6 +40,8 @@ void mlir::blocksparse::buildSchedulePipeline(OpPassManager &pm, const ScheduleO
 
 void mlir::blocksparse::buildPlanPipeline(OpPassManager &pm, const PlanOptions &options) {
   pm.addNestedPass<func::FuncOp>(createCheckExtentsPass());
+  if (options.checkIndices)
+    pm.addNestedPass<func::FuncOp>(createCheckIndicesPass());
   pm.addPass(createMaterializeLutsPass());
   pm.addNestedPass<func::FuncOp>(createSaturateF8Pass());
   BuildStagesPassOptions stages;
@@ -81,11 +83,8 @@ void mlir::blocksparse::buildBufferizePipeline(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
-void mlir::blocksparse::buildConvertToCPUPipeline(OpPassManager &pm,
-                                                  const CPUConversionOptions &options) {
-  ConvertBlockSparseToCPUPassOptions convert;
-  convert.checkIndices = options.checkIndices;
-  pm.addPass(createConvertBlockSparseToCPUPass(convert));
+void mlir::blocksparse::buildConvertToCPUPipeline(OpPassManager &pm) {
+  pm.addPass(createConvertBlockSparseToCPUPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }

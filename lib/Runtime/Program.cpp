@@ -6,12 +6,16 @@
 #include "ArtifactObject.h"
 #include "Launch.h"
 #include "TensorMap.h"
+#include "blocksparse/Support/IndexFaults.h"
 
 #include <cstring>
 #include <string>
 #include <utility>
 
+using namespace blocksparse;
 using namespace blocksparse::rt;
+
+static_assert(refusedStatus == BLOCKSPARSE_RT_INVALID_ARGUMENT);
 
 static thread_local blocksparseRtStream currentStream = nullptr;
 
@@ -128,6 +132,26 @@ void blocksparseRtCallRefuse(blocksparseRtCall *call, const char *message, int64
     }
   }
   note(*call, fail(BLOCKSPARSE_RT_INVALID_ARGUMENT, "%s", text.c_str()));
+}
+
+void blocksparseRtCallRecord(blocksparseRtCall *call, const void *record, const char *subject) {
+  if (call->status != BLOCKSPARSE_RT_SUCCESS)
+    return;
+  long long words[faultWords] = {};
+  static_assert(sizeof(words) == faultWords * sizeof(int64_t));
+  Status status = blocksparseRtCopyToHost(call->device, words, record, sizeof(words), call->stream);
+  if (status == BLOCKSPARSE_RT_SUCCESS)
+    status = blocksparseRtStreamSynchronize(call->device, call->stream);
+  auto fault = static_cast<IndexFault>(words[Code]);
+  if (status == BLOCKSPARSE_RT_SUCCESS && fault != IndexFault::None)
+    status = fail(BLOCKSPARSE_RT_INVALID_ARGUMENT, BLOCKSPARSE_FAULT_FORMAT, subject,
+                  describeRule(fault), words[Limit], words[FaultyValue], words[Batch], words[Row],
+                  words[Position]);
+  note(*call, status);
+}
+
+int32_t blocksparseRtRefuse(const char *text) {
+  return fail(BLOCKSPARSE_RT_INVALID_ARGUMENT, "%s", text);
 }
 
 void *blocksparseRtCallLut(blocksparseRtCall *call, blocksparseRtSite *site, const char *name) {

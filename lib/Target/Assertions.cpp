@@ -4,7 +4,6 @@
 #include "blocksparse/Target/Assertions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -17,7 +16,8 @@ static Value widen(ImplicitLocOpBuilder &b, Value number) {
   return number.getType() == wide ? number : arith::ExtSIOp::create(b, wide, number);
 }
 
-static FailedAssertion describe(ImplicitLocOpBuilder &b, cf::AssertOp assertion) {
+FailedAssertion mlir::blocksparse::describeAssertion(ImplicitLocOpBuilder &b,
+                                                     cf::AssertOp assertion) {
   FailedAssertion failed{assertion.getMsg().str(), Value(), Value()};
   if (auto comparison = assertion.getArg().getDefiningOp<arith::CmpIOp>()) {
     failed.left = widen(b, comparison.getLhs());
@@ -38,7 +38,7 @@ void mlir::blocksparse::lowerAssertions(
     Value fails = arith::XOrIOp::create(b, assertion.getArg(), yes);
     auto branch = scf::IfOp::create(b, fails, /*withElseRegion=*/false);
     b.setInsertionPointToStart(branch.thenBlock());
-    report(b, describe(b, assertion));
+    report(b, describeAssertion(b, assertion));
     assertion.erase();
   });
 }

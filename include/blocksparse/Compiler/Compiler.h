@@ -21,8 +21,8 @@ class PassManager;
 namespace mlir::blocksparse {
 
 struct CompileOptions {
-  /// Target of the program; several are for a program that is emitted. If one of them is a GPU
-  /// (Target::usesDevice), entry points return a status. With one target, tensors must be in device
+  /// Target of the program; several are for a program that is emitted. Entry points return a
+  /// status. With one GPU as target, tensors must be in device
   /// memory; with several, the first tensor that has elements decides which code runs: that of its
   /// device's best target or, if there is one, the CPU's.
   ::blocksparse::Target target;
@@ -30,9 +30,9 @@ struct CompileOptions {
   CPUOptions cpu;
   /// Options of PTX, whose target is that of `target`.
   GPUOptions gpu;
-  /// True to check the indices of run-time patterns when the program runs; for the target cpu
-  /// alone.
-  bool checkIndices = false;
+  /// Says whether run-time indices are checked when the program runs; empty for the default: on a
+  /// CPU they are, in GPU kernels they are not.
+  std::optional<bool> checkIndices;
   /// Path of a file of measured schedules (blocksparse-tune), or "".
   std::string tuningDatabase;
   /// Function that is asked for each schedule first.

@@ -31,6 +31,7 @@ namespace mlir::blocksparse {
 ///     populateBlockSparseToGPUPatterns(patterns, target);
 ///     ConversionTarget legal(*context);
 ///     legal.addIllegalDialect<BlockSparseDialect>();
+///     legal.addLegalOp<RefuseOp>(); // see blocksparse-return-status
 ///     legal.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
 ///     applyPartialConversion(module, legal, std::move(patterns));
 void populateBlockSparseToGPUPatterns(RewritePatternSet &patterns,

@@ -12,8 +12,9 @@ def ConvertBlockSparseToGPUPass : Pass<"convert-blocksparse-to-gpu", "::mlir::Mo
     Every planned operation becomes one or more `gpu.launch_func` of kernels in `gpu.module
     @blocksparse_kernels`, which has an NVVM target for the chip of `target`. From then on all
     memrefs of the host code are in device memory; kernels that need scratch memory get it from a
-    `memref.alloc` in the host code. Afterwards no `blocksparse` operation is left; an operation
-    that is not planned or not on memrefs is an error.
+    `memref.alloc` in the host code. Afterwards no `blocksparse` operation is left but
+    `blocksparse.refuse`, which ends a call where a check found a fault; an operation that is not
+    planned or not on memrefs is an error.
 
     Launch grids are one-dimensional; kernels loop over work that the grid does not cover. Offsets
     have 64 bits. No kernel adds floats with atomics, so results are bitwise equal from run to run.

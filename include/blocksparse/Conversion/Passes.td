@@ -10,15 +10,10 @@ def ConvertBlockSparseToCPUPass : Pass<"convert-blocksparse-to-cpu"> {
   let summary = "Lowers planned operations on memrefs to parallel loops over vector code.";
   let description = [{
     Every planned operation becomes one or more `scf.forall` loops whose bodies use the memref,
-    vector, arith and math dialects. Afterwards no `blocksparse` operation is left. An operation
+    vector, arith and math dialects. Afterwards no `blocksparse` operation is left but
+    `blocksparse.refuse`, which ends a call where a check found a fault. An operation
     that cannot be lowered, because it is on tensors or has element types that the CPU kernels do
     not support, is an error that states the reason.
-
-    With `check-indices`, the program stops with a message that names the violated rule if the
-    indices of a run-time pattern are invalid: crow_indices that do not start at 0, that decrease,
-    or that end after the last value block; columns outside the tensor; or a column that occurs
-    twice in one block row of an operation that forbids it (softmax, its gradient, from_dense and
-    sampled products).
 
     `vector-bits` is the width of the vectors of a kernel whose operation has no schedule with tile
     sizes.
@@ -26,11 +21,9 @@ def ConvertBlockSparseToCPUPass : Pass<"convert-blocksparse-to-cpu"> {
   let options = [
     Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"512",
            "Width in bits of the vectors of kernels without a schedule.">,
-    Option<"checkIndices", "check-indices", "bool", /*default=*/"false",
-           "Check the indices of run-time patterns when the program runs.">,
   ];
   let dependentDialects = [
-    "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect", "::mlir::math::MathDialect",
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
     "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect",
   ];
 }

@@ -18,8 +18,11 @@ namespace mlir::blocksparse {
 /// for index, i8 for i1); nullopt for a type that cannot occur in a signature.
 std::optional<::blocksparse::ElementType> getHostElementType(Type type);
 
-/// Returns the functions of the runtime that GPU programs call: those of this process.
+/// Returns the functions of the runtime that programs call: those of this process.
 ArrayRef<JITSymbol> getRuntimeSymbols();
+
+/// Fails with the runtime's message for the status of a call, unless it is 0.
+LogicalResult checkStatus(int32_t status, EmitErrorFn emitError);
 
 /// Describes a prepared call, which may be executed repeatedly: it owns the memref descriptors.
 class HostCall {

@@ -35,8 +35,24 @@ def BlockSparse_Dialect : Dialect {
     sdd, ...) has every row of its last block row.
 
     A size that a type leaves open (`?`) is compared, when the program runs, with the size that it
-    must equal, before anything is computed; if they differ, a program for a CPU stops and the call
-    of a program for a GPU fails, with a message that names both values.
+    must equal, before anything is computed; if they differ, the call returns an error status with a
+    message that names both values.
+
+    ### Indices of run time
+
+    The indices of a dynamic pattern and the index tensors of scatter_mm, 32 or 64 bits wide, are
+    addresses. Valid crow_indices start at 0, never decrease and end within the blocks of
+    col_indices; a column is from 0 to below the number of block columns; blocks, tiles and offsets
+    of scatter_mm lie inside its operands. Code for a CPU checks them by default, and code for a GPU
+    where that is asked for, in each case before it uses one and before it makes 32 bits of it: the
+    call returns an error status, whose text has the operand, batch, row, position, value and limit.
+    Unchecked indices that are invalid read and write memory anywhere, or end the process.
+
+    A block column may occur twice in a block row for `dsd`, `dds`, `bsr_addmm`, `to_dense` and
+    `transpose`: these are two blocks, whose products or elements are added. For `sdd`,
+    `sampled_addmm`, `from_dense`, `softmax` and `softmax_grad` that is an error; unchecked, each of
+    the two value blocks is computed as if it were a block of its own. `add` adds value block to
+    value block and reads no index. Pairs of scatter_mm that occur twice are added twice.
 
     ### Epilogues
 
@@ -51,8 +67,8 @@ def BlockSparse_Dialect : Dialect {
     - Every row of a result is written; a row without a stored block is the epilogue of 0.
     - With `alpha == 0`, K == 0 or no stored block, the product is 0 whatever the factors hold, NaN
       included. With `beta == 0`, `input` is never read.
-    - Duplicate block columns in one row of a dynamic pattern are added by products and rejected by
-      softmax and sampled_addmm. Unsorted columns are accepted.
+    - Unsorted columns of a dynamic pattern are accepted; for columns that occur twice see
+      [Indices of run time](#indices-of-run-time).
     - i8 products are i32, exact up to the wrap of i32. f32 products are exact f32
       products unless `precision` says otherwise. `precision` is a permission: where
       a target has no tensor-core kernel for it, as on any CPU, the product stays exact f32.

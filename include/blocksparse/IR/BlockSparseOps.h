@@ -7,6 +7,7 @@
 #include "blocksparse/IR/BlockSparseAttrs.h"
 #include "blocksparse/IR/DialectAttributes.h"
 #include "blocksparse/IR/SparseTensor.h"
+#include "blocksparse/Support/IndexFaults.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/OpImplementation.h"

@@ -26,7 +26,8 @@ constexpr void forEachPlannedOf(Function function) {
 } // namespace detail
 
 /// Calls `function`, a lambda of the form `[&]<typename OpTy>() {...}`, for the class of each
-/// planned operation: those that write into destinations, the builders of run-time tables included.
+/// planned operation: those that write into destinations, the builders of run-time tables included,
+/// and the checks of run-time indices.
 template <typename Function>
 constexpr void forEachPlannedOp(Function function) {
   detail::forEachPlannedOf<Function,

@@ -41,6 +41,8 @@ void buildSchedulePipeline(OpPassManager &pm, const ScheduleOptions &options = {
 struct PlanOptions {
   /// Target whose SMs, shared memory and rates the stages and work lists are made for.
   ::blocksparse::TargetInfo target = ::blocksparse::TargetInfo::h100();
+  /// True to check run-time indices when the program runs (`blocksparse-check-indices`).
+  bool checkIndices = false;
   /// True to run `blocksparse-verify-plan` on the result.
   bool verify = true;
 };
@@ -55,24 +57,19 @@ void buildPlanPipeline(OpPassManager &pm, const PlanOptions &options = {});
 /// allocates.
 void buildBufferizePipeline(OpPassManager &pm);
 
-/// Holds the options of buildConvertToCPUPipeline.
-struct CPUConversionOptions {
-  /// True to check the indices of run-time patterns when the program runs.
-  bool checkIndices = false;
-};
-
-/// Converts the output of buildBufferizePipeline for the CPU. Afterwards no blocksparse op is left;
-/// computation is in loops of scf.forall and in the scf and vector dialects.
-void buildConvertToCPUPipeline(OpPassManager &pm, const CPUConversionOptions &options = {});
+/// Converts the output of buildBufferizePipeline for the CPU. Afterwards no blocksparse op is left
+/// but blocksparse.refuse; computation is in loops of scf.forall and in the scf and vector
+/// dialects.
+void buildConvertToCPUPipeline(OpPassManager &pm);
 
 /// Lowers the output of buildConvertToCPUPipeline. Afterwards only the llvm dialect is left, and
 /// omp for parallel loops. Each public function f has an entry point _mlir_ciface_f whose arguments
-/// are pointers to memref descriptors.
+/// are pointers to memref descriptors, and which returns an i32 status.
 void buildLowerToLLVMPipeline(OpPassManager &pm);
 
-/// Converts the output of buildBufferizePipeline for a GPU. Afterwards no blocksparse op and no
-/// copy is left. Kernels are in one gpu.module; host code, whose buffers are in device memory,
-/// launches them.
+/// Converts the output of buildBufferizePipeline for a GPU. Afterwards no blocksparse op but
+/// blocksparse.refuse and no copy is left. Kernels are in one gpu.module; host code, whose buffers
+/// are in device memory, launches them.
 void buildConvertToGPUPipeline(OpPassManager &pm, const GPUOptions &options = {});
 
 /// Converts the output of buildBufferizePipeline to GPU kernels that are emulated by loops of host

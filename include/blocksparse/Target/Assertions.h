@@ -6,6 +6,7 @@
 #ifndef BLOCKSPARSE_TARGET_ASSERTIONS_H
 #define BLOCKSPARSE_TARGET_ASSERTIONS_H
 
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace mlir::blocksparse {
@@ -17,6 +18,9 @@ struct FailedAssertion {
   /// Both sides (i64) of the comparison that was asserted; null if it was folded away.
   Value left, right;
 };
+
+/// Describes `assertion` at `b`, before it is erased.
+FailedAssertion describeAssertion(ImplicitLocOpBuilder &b, cf::AssertOp assertion);
 
 /// Replaces every `cf.assert` in `root` by a branch that is taken if it does not hold. `report`
 /// emits the body of the branch.

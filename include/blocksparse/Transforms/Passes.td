@@ -74,13 +74,31 @@ def CheckExtentsPass : Pass<"blocksparse-check-extents", "::mlir::func::FuncOp">
     the pass inserts an assertion before the operation that compares the two: the inner extents of a
     product, leading dimensions, results and epilogue operands, masks, and the parts of a sparse
     tensor with a dynamic pattern. The message names the operation; `{0}` and `{1}` in it stand for
-    the left and the right value of the comparison (see blocksparse-report-assertions). A dynamic N
+    the left and the right value of the comparison (see blocksparse-return-status). A dynamic N
     of a sparse tensor with a dynamic pattern is not checked, because nothing determines it. The
     cost is one or two comparisons for each dynamic extent, and nothing in a program with static
     shapes. Extents are known on the host: a GPU program compares them before it launches kernels.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
                            "::mlir::tensor::TensorDialect"];
+}
+
+def CheckIndicesPass : Pass<"blocksparse-check-indices", "::mlir::func::FuncOp"> {
+  let summary = "Inserts run-time checks of indices in front of operations that use them.";
+  let description = [{
+    The indices of a dynamic pattern and the index tensors of scatter_mm are addresses: one that is
+    out of range reads or writes memory of others. The pass inserts a `check_pattern` for each
+    source of indices (an argument, an `assemble`), in front of the first operation that uses them,
+    and a `check_scatter_indices` in front of each scatter_mm. Indices are read as they were given,
+    before a table narrows them to 32 bits. Where the number of columns of a sparse tensor is open,
+    each operation that uses it checks its columns against its other operands.
+
+    A column that occurs twice in a block row is an error where an operation has no meaning for it
+    (sdd, sampled_addmm, from_dense, softmax and its gradient); dsd, dds, bsr_addmm, to_dense and
+    transpose take it as two blocks, whose products are added. The cost is linear in the stored
+    blocks. The pass runs after `blocksparse-check-extents`, whose assertions come first.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def MaterializeLutsPass : Pass<"blocksparse-materialize-luts", "::mlir::ModuleOp"> {

@@ -2,13 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "ElementwiseToCPU.h"
-#include "IndexChecks.h"
 #include "LowerToLoops.h"
 #include "blocksparse/Conversion/BlockSparseToCPU.h"
 #include "blocksparse/Conversion/Passes.h"
 #include "blocksparse/IR/PlannedOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -37,6 +35,9 @@ std::string mlir::blocksparse::findCPULoweringFault(Operation *op) {
   if (!isPlannedOp(op))
     return llvm::formatv("expects a planned operation, but got {0}", op->getName());
   for (Type type : op->getOperandTypes()) {
+    // Checks of indices have sizes as operands.
+    if (type.isIndex())
+      continue;
     auto buffer = dyn_cast<MemRefType>(type);
     if (!buffer)
       return llvm::formatv("expects memref operands, as bufferization leaves them, but got '{0}'",
@@ -84,7 +85,7 @@ void mlir::blocksparse::populateBlockSparseToCPUPatterns(RewritePatternSet &patt
 /// Reports the first operation that the patterns can't lower.
 static LogicalResult checkOperations(Operation *root) {
   WalkResult walked = root->walk([](Operation *op) -> WalkResult {
-    if (!isa_and_nonnull<BlockSparseDialect>(op->getDialect()))
+    if (!isa_and_nonnull<BlockSparseDialect>(op->getDialect()) || isa<RefuseOp>(op))
       return WalkResult::advance();
     if (std::string fault = findCPULoweringFault(op); !fault.empty())
       return op->emitOpError(fault);
@@ -118,8 +119,6 @@ struct ConvertBlockSparseToCPUPass
     }
     if (failed(checkOperations(getOperation())))
       return signalPassFailure();
-    if (checkIndices)
-      insertIndexChecks(getOperation());
     CPULoweringOptions options;
     options.vectorBits = vectorBits;
     convertElementwise(getOperation(), options);
@@ -127,6 +126,7 @@ struct ConvertBlockSparseToCPUPass
     populateBlockSparseToCPUPatterns(patterns, options);
     ConversionTarget target(getContext());
     target.addIllegalDialect<BlockSparseDialect>();
+    target.addLegalOp<RefuseOp>();
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
     if (failed(applyPartialConversion(getOperation(), target, std::move(patterns))))
       signalPassFailure();

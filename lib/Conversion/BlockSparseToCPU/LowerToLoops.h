@@ -31,6 +31,9 @@ void lowerToLoops(ImplicitLocOpBuilder &b, BsrCoordinateLutOp op,
                   const CPULoweringOptions &options);
 void lowerToLoops(ImplicitLocOpBuilder &b, BsrTransposeIndicesOp op,
                   const CPULoweringOptions &options);
+void lowerToLoops(ImplicitLocOpBuilder &b, CheckPatternOp op, const CPULoweringOptions &options);
+void lowerToLoops(ImplicitLocOpBuilder &b, CheckScatterIndicesOp op,
+                  const CPULoweringOptions &options);
 
 } // namespace mlir::blocksparse
 

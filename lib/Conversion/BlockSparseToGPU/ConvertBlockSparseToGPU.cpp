@@ -27,7 +27,7 @@ std::string mlir::blocksparse::findGPULoweringFault(Operation *op) {
   if (!isPlannedOp(op))
     return llvm::formatv("expects a planned operation, but got {0}", op->getName());
   for (Type type : op->getOperandTypes())
-    if (!isa<MemRefType>(type))
+    if (!isa<MemRefType, IndexType>(type))
       return llvm::formatv("expects operands on memrefs, but got '{0}'", type);
   if (op->getNumResults() != 0)
     return llvm::formatv("expects no results after bufferization, but got {0}",
@@ -75,7 +75,7 @@ void mlir::blocksparse::populateBlockSparseToGPUPatterns(RewritePatternSet &patt
 /// Reports the first operation that the patterns can't lower.
 static LogicalResult checkOperations(ModuleOp module) {
   WalkResult walked = module.walk([](Operation *op) -> WalkResult {
-    if (!isa_and_nonnull<BlockSparseDialect>(op->getDialect()))
+    if (!isa_and_nonnull<BlockSparseDialect>(op->getDialect()) || isa<RefuseOp>(op))
       return WalkResult::advance();
     if (std::string fault = findGPULoweringFault(op); !fault.empty())
       return op->emitError(fault);
@@ -99,6 +99,7 @@ struct ConvertBlockSparseToGPUPass
     populateBlockSparseToGPUPatterns(patterns, target);
     ConversionTarget legal(getContext());
     legal.addIllegalDialect<BlockSparseDialect>();
+    legal.addLegalOp<RefuseOp>();
     legal.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
     if (failed(applyPartialConversion(module, legal, std::move(patterns))))
       signalPassFailure();

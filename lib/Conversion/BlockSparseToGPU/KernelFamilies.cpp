@@ -121,6 +121,8 @@ static constexpr FamilyKernel familyKernels[] = {
     scalar<BsrRowLutOp>(),
     scalar<BsrCoordinateLutOp>(),
     scalar<BsrTransposeIndicesOp>(),
+    scalar<CheckPatternOp>(),
+    scalar<CheckScatterIndicesOp>(),
 };
 
 template <typename OpTy>

@@ -1,7 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "blocksparse/IR/DialectAttributes.h"
+#include "blocksparse/IR/BlockSparseOps.h"
 #include "blocksparse/Target/CPU/Passes.h"
 #include "blocksparse/Target/FunctionSignature.h"
 
@@ -65,6 +65,11 @@ struct AddSizeFunctions : mlir::blocksparse::impl::AddSizeFunctionsPassBase<AddS
       }
       func::FuncOp sizes = function.clone();
       sizes.setName(name);
+      // The call that follows checks indices; those of a GPU are in its memory.
+      sizes.walk([](Operation *op) {
+        if (isa<mlir::blocksparse::CheckPatternOp, mlir::blocksparse::CheckScatterIndicesOp>(op))
+          op->erase();
+      });
       returnSizes(sizes, count);
       // Descriptors are in host memory for every target.
       sizes->setAttr(mlir::blocksparse::hostFunctionAttr, UnitAttr::get(&getContext()));

@@ -30,21 +30,26 @@ static void writePrologue(StringRef guard, llvm::raw_ostream &os) {
  * counted in elements. Any strides are accepted; row-major is fastest. `allocated` is not
  * used. A function reads its arguments and writes all of its results; a result must
  * not overlap anything else, and the caller allocates it with the sizes that stand beside it.
- * Where a size is '?', code for a CPU checks that it fits the other arguments; if not, it says so
- * on the error stream and aborts.
+ * Functions return a status: 0, or 1 (BLOCKSPARSE_RT_INVALID_ARGUMENT) where a size that is '?' does
+ * not fit the other arguments, or an index is out of range: offsets that do not start at 0, that
+ * decrease or end after the last block, a column or a block that is not there, and a column twice in
+ * a block row where an operation has no meaning for it. Results then hold anything. The text is that
+ * of blocksparseRtLastError() if libblocksparse_runtime.so is in the process, and else on the error
+ * stream. Code for a CPU checks all indices before it uses one, unless it was compiled with
+ * --no-check-indices; code for a GPU does so if it was compiled with --check-indices. Unchecked
+ * indices that are out of range read and write memory anywhere.
  * Element types: f16 and bf16 are 16-bit patterns, f8 are 8-bit patterns, the others C types. */
 )";
 }
 
 /// Tells a caller what to know about GPUs, in a comment of the header.
 static constexpr StringLiteral deviceRules =
-    R"(/* Functions return 0, or a status of libblocksparse_runtime.so (blocksparse-c/Runtime.h), whose
- * text blocksparseRtLastError() gives. The elements of tensors are in device memory, descriptors
- * in host memory; work is put on the stream of blocksparseRtSetStream() and not waited for. The
- * functions *_on_stream put it on their last argument, a CUstream or cudaStream_t of the device
- * (NULL: the default stream), whatever that stream is. A program that was also compiled for the
- * CPU takes tensors in host memory, too, all of them. The functions *_result_sizes look at
- * descriptors alone.
+    R"(/* A status may be any of libblocksparse_runtime.so (blocksparse-c/Runtime.h). The elements of
+ * tensors are in device memory, descriptors in host memory; work is put on the stream of
+ * blocksparseRtSetStream() and not waited for. The functions *_on_stream put it on their last
+ * argument, a CUstream or cudaStream_t of the device (NULL: the default stream), whatever that
+ * stream is. A program that was also compiled for the CPU takes tensors in host memory, too, all
+ * of them. The functions *_result_sizes look at descriptors alone.
  */
 )";
 
@@ -153,9 +158,9 @@ static void writeMeaning(const Parameter &parameter, llvm::raw_ostream &os) {
 }
 
 /// Writes the declaration of a function with this name; `onStream` adds the argument `stream`.
-static void writeDeclaration(const FunctionSignature &signature, StringRef name, StringRef result,
-                             bool onStream, llvm::raw_ostream &os) {
-  os << result << ' ' << name << '(';
+static void writeDeclaration(const FunctionSignature &signature, StringRef name, bool onStream,
+                             llvm::raw_ostream &os) {
+  os << "int32_t " << name << '(';
   bool first = true;
   auto writeParameter = [&](const Parameter &parameter, bool isResult) {
     os << (first ? "" : ",\n    ");
@@ -193,11 +198,9 @@ static void writeFunction(const FunctionSignature &signature, bool usesDevice,
     writeMeaning(parameter, os);
   }
   os << " */\n";
-  StringRef result = usesDevice ? "int32_t" : "void";
-  writeDeclaration(signature, signature.name, result, /*onStream=*/false, os);
+  writeDeclaration(signature, signature.name, /*onStream=*/false, os);
   if (usesDevice && !signature.onHost)
-    writeDeclaration(signature, getStreamFunctionName(signature.name), result, /*onStream=*/true,
-                     os);
+    writeDeclaration(signature, getStreamFunctionName(signature.name), /*onStream=*/true, os);
 }
 
 LogicalResult mlir::blocksparse::emitCHeader(ArrayRef<FunctionSignature> signatures,

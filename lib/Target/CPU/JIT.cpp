@@ -8,9 +8,6 @@
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/Support/DynamicLibrary.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/raw_ostream.h"
-
-#include <cstdlib>
 
 using namespace mlir;
 using namespace mlir::blocksparse;
@@ -33,12 +30,6 @@ static llvm::Error define(llvm::orc::LLJIT &engine, ArrayRef<JITSymbol> symbols)
                                                 llvm::JITSymbolFlags::Exported |
                                                     llvm::JITSymbolFlags::Callable};
   return engine.getMainJITDylib().define(llvm::orc::absoluteSymbols(std::move(map)));
-}
-
-/// Ends the process; a failed assertion of a program calls this function after its message.
-[[noreturn]] static void stopProcess() {
-  llvm::outs().flush();
-  std::_Exit(EXIT_FAILURE);
 }
 
 FailureOr<JIT> JIT::create(Code code, EmitErrorFn emitError, ArrayRef<JITSymbol> symbols) {
@@ -73,9 +64,7 @@ FailureOr<JIT> JIT::create(StringRef object, EmitErrorFn emitError, ArrayRef<JIT
   if (!setThreads || !getThreads)
     return emitError() << "expects an OpenMP runtime in '" << *runtime
                        << "', but got a library without omp_set_num_threads";
-  SmallVector<JITSymbol> known = {{"abort", reinterpret_cast<void *>(&stopProcess)}};
-  llvm::append_range(known, symbols);
-  if (failed(report(define(**engine, known), emitError)))
+  if (failed(report(define(**engine, symbols), emitError)))
     return failure();
   auto buffer = llvm::MemoryBuffer::getMemBufferCopy(object, "blocksparse");
   if (failed(report((*engine)->addObjectFile(std::move(buffer)), emitError)))

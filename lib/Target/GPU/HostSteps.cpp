@@ -3,7 +3,7 @@
 
 #include "HostSteps.h"
 #include "TensorMapsToRuntime.h"
-#include "blocksparse/IR/DialectAttributes.h"
+#include "blocksparse/IR/BlockSparseOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -438,6 +438,11 @@ LogicalResult Describer::describe(Operation &op, json::Array &steps) {
         steps.push_back(json::Object{{"check", get(assertion.getArg())},
                                      {"message", assertion.getMsg()},
                                      {"values", std::move(values)}});
+        return success();
+      })
+      .Case([&](RefuseOp refuse) -> LogicalResult {
+        const Buffer &record = buffers.find(refuse.getRecord())->second;
+        steps.push_back(json::Object{{"refuse", record.data}, {"subject", refuse.getSubject()}});
         return success();
       })
       .Case<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp, arith::ExtUIOp>(

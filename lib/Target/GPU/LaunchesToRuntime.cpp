@@ -5,6 +5,7 @@
 #include "RuntimeCalls.h"
 #include "TensorMapsToRuntime.h"
 #include "blocksparse/Conversion/BlockSparseToGPU.h"
+#include "blocksparse/IR/BlockSparseOps.h"
 #include "blocksparse/Target/Assertions.h"
 #include "blocksparse/Target/GPU/Passes.h"
 #include "blocksparse/Target/TargetInfo.h"
@@ -41,7 +42,7 @@ static bool isHostFunction(func::FuncOp function) { return function->hasAttr(hos
 /// Returns true if `op` works on descriptors, addresses and numbers alone.
 static bool staysOffDevice(Operation *op) {
   if (isa<gpu::LaunchFuncOp, memref::AllocOp, memref::DeallocOp, memref::GetGlobalOp,
-          nvgpu::TmaCreateDescriptorOp, cf::AssertOp>(op))
+          nvgpu::TmaCreateDescriptorOp, cf::AssertOp, RefuseOp>(op))
     return true;
   if (isa<func::CallOp>(op) || isa<memref::AllocaOp, memref::CopyOp>(op))
     return false;
@@ -219,6 +220,21 @@ struct LowerGetGlobal : RuntimePattern<memref::GetGlobalOp> {
   }
 };
 
+struct LowerRefuse : RuntimePattern<RefuseOp> {
+  using RuntimePattern::RuntimePattern;
+  LogicalResult matchAndRewrite(RefuseOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    MemRefDescriptor descriptor(adaptor.getRecord());
+    // Equal subjects share one text.
+    std::string name = "blocksparse.subject." + llvm::utohexstr(llvm::xxh3_64bits(op.getSubject()));
+    Value subject = getText(rewriter, op.getLoc(), program.module, name, op.getSubject());
+    callRuntime(rewriter, op.getLoc(), program.module, "blocksparseRtCallRecord", Type(),
+                {program.getState(op), descriptor.alignedPtr(rewriter, op.getLoc()), subject});
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
 struct LowerLaunch : RuntimePattern<gpu::LaunchFuncOp> {
   using RuntimePattern::RuntimePattern;
   LogicalResult matchAndRewrite(gpu::LaunchFuncOp op, OpAdaptor adaptor,
@@ -342,10 +358,11 @@ static LogicalResult convert(ModuleOp module, Program &program) {
   LowerToLLVMOptions options(context);
   LLVMTypeConverter converter(context, options);
   RewritePatternSet patterns(context);
-  patterns.add<LowerAlloc, LowerDealloc, LowerGetGlobal, LowerLaunch>(converter, program);
+  patterns.add<LowerAlloc, LowerDealloc, LowerGetGlobal, LowerLaunch, LowerRefuse>(converter,
+                                                                                   program);
   ConversionTarget target(*context);
   target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
-  target.addIllegalOp<gpu::LaunchFuncOp>();
+  target.addIllegalOp<gpu::LaunchFuncOp, RefuseOp>();
   target.addDynamicallyLegalOp<memref::AllocOp, memref::DeallocOp, memref::GetGlobalOp>(
       [](Operation *op) {
         auto function = op->getParentOfType<func::FuncOp>();

@@ -1,55 +1,38 @@
-// RUN: blocksparse-opt %s --convert-blocksparse-to-cpu=check-indices --canonicalize | FileCheck %s
-// RUN: blocksparse-opt %s --convert-blocksparse-to-cpu | FileCheck %s --check-prefix=OFF --implicit-check-not=cf.assert
+// RUN: blocksparse-opt %s --convert-blocksparse-to-cpu --canonicalize | FileCheck %s
 
-// OFF-LABEL: func @softmax
-
-// CHECK-LABEL: func @softmax
-// CHECK: cf.assert %{{.*}}, "expects crow_indices to start at 0, but got {0}"
+// The record is in the frame. Indices are read 64 bits wide, whatever is made of them afterwards.
+// CHECK-LABEL: func @unique(
+// CHECK-SAME: %[[CROW:[^:]*]]: memref<3xi64>, %[[COL:[^:]*]]: memref<3xi64>
+// CHECK: %[[RECORD:.*]] = memref.alloca() : memref<7xi64>
+// CHECK: %[[NOTES:.*]] = memref.alloc() : memref<2xindex>
 // CHECK: scf.for
-// CHECK: cf.assert %{{.*}}, "expects crow_indices that never decrease, but got {0} and then {1}"
-// CHECK: cf.assert %{{.*}}, "expects crow_indices to end within the {1} value blocks, but got {0}"
-// CHECK: %[[MARKS:.*]] = memref.alloc() : memref<2xindex>
-// CHECK: cf.assert %{{.*}}, "expects col_indices from 0 to below {1}, the number of block columns, but got {0}"
-// CHECK: memref.load %[[MARKS]]
-// CHECK: cf.assert %{{.*}}, "expects no column twice in a block row"
-// CHECK: memref.dealloc %[[MARKS]]
-// CHECK: scf.forall
-func.func @softmax(%crow: memref<3xi32>, %col: memref<3xi32>, %x: memref<3x16x16xf32>) {
-  %segments = memref.alloc() : memref<2x5xi32>
-  %entries = memref.alloc() : memref<3x2xi32>
-  blocksparse.bsr_row_lut %crow, %col outs(%segments, %entries) : (memref<3xi32>, memref<3xi32>, memref<2x5xi32>, memref<3x2xi32>) -> ()
-  blocksparse.planned_softmax %x segments(%segments) entries(%entries) outs(%x)
-    {block = array<i64: 16, 16>, shape = array<i64: 32, 32>, lut_heads = 1 : i64}
-    : (memref<3x16x16xf32>, memref<2x5xi32>, memref<3x2xi32>, memref<3x16x16xf32>) -> ()
-  memref.dealloc %segments : memref<2x5xi32>
-  memref.dealloc %entries : memref<3x2xi32>
+// CHECK: memref.load %[[CROW]]
+// CHECK: memref.load %[[COL]]
+// CHECK: memref.load %[[NOTES]]
+// CHECK: memref.store %{{.*}}, %[[RECORD]]
+// CHECK: blocksparse.refuse %[[RECORD]] {subject = "argument 0 of f"} : memref<7xi64>
+// CHECK: memref.dealloc %[[NOTES]]
+func.func @unique(%crow: memref<3xi64>, %col: memref<3xi64>) {
+  %cols = arith.constant 2 : index
+  blocksparse.check_pattern %crow, %col cols(%cols) {subject = "argument 0 of f", unique} : memref<3xi64>, memref<3xi64>
   return
 }
 
-// A product sums duplicates: columns in range are enough. The transposing sort checks before it counts.
-
-// CHECK-LABEL: func @product
-// CHECK: "expects crow_indices to end within the {1} value blocks, but got {0}"
-// CHECK: "expects col_indices from 0 to below {1}, the number of block columns, but got {0}"
-// CHECK-NOT: twice
-// CHECK-LABEL: func @constant
-func.func @product(%crow: memref<3xi32>, %col: memref<3xi32>, %values: memref<3x16x16xf32>, %b: memref<32x8xf32>, %out: memref<32x8xf32>) {
-  %segments = memref.alloc() : memref<2x5xi32>
-  %entries = memref.alloc() : memref<3x2xi32>
-  blocksparse.bsr_row_lut %crow, %col outs(%segments, %entries) {transpose} : (memref<3xi32>, memref<3xi32>, memref<2x5xi32>, memref<3x2xi32>) -> ()
-  blocksparse.planned_dsd %values, %b segments(%segments) entries(%entries) outs(%out)
-    {block = array<i64: 16, 16>, lut_heads = 1 : i64, transpose_values}
-    : (memref<3x16x16xf32>, memref<32x8xf32>, memref<2x5xi32>, memref<3x2xi32>, memref<32x8xf32>) -> ()
-  memref.dealloc %segments : memref<2x5xi32>
-  memref.dealloc %entries : memref<3x2xi32>
+// A product sums duplicates: no column is noted.
+// CHECK-LABEL: func @product(
+// CHECK-NOT: memref.alloc()
+// CHECK: blocksparse.refuse
+func.func @product(%crow: memref<2x3xi32>, %col: memref<2x?xi32>, %cols: index) {
+  blocksparse.check_pattern %crow, %col cols(%cols) {subject = "f"} : memref<2x3xi32>, memref<2x?xi32>
   return
 }
 
-// CHECK-NOT: cf.assert
-memref.global "private" constant @lut : memref<1x4xi32> = dense<0>
-func.func @constant(%dense: memref<16x16xf32>, %out: memref<1x16x16xf32>) {
-  %lut = memref.get_global @lut : memref<1x4xi32>
-  blocksparse.planned_from_dense %dense lut(%lut) outs(%out) {block = array<i64: 16, 16>, lut_heads = 1 : i64}
-    : (memref<16x16xf32>, memref<1x4xi32>, memref<1x16x16xf32>) -> ()
+// CHECK-LABEL: func @scatter(
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: blocksparse.refuse
+func.func @scatter(%c: memref<4xi32>, %pq: memref<?x2xi32>, %n: index) {
+  blocksparse.check_scatter_indices indices(%c, %pq) blocks(%n, %n, %n) others(%n) accumulators(%n, %n)
+      {subject = "f"} : memref<4xi32>, memref<?x2xi32>
   return
 }

@@ -34,3 +34,14 @@ func.func @given_result_sizes(%holds: i1) attributes {blocksparse.host} {
   cf.assert %holds, "expects {1} rows, but got {0}"
   return
 }
+
+// The record of a check is in device memory: the runtime reads it.
+// CHECK-LABEL: func.func @checked(
+// CHECK: llvm.call @blocksparseRtCallBegin(%[[CALL:[^,]*]],
+// CHECK: %[[SUBJECT:.*]] = llvm.mlir.addressof @blocksparse.subject.{{[0-9A-F]+}}
+// CHECK: llvm.call @blocksparseRtCallRecord(%[[CALL]], %{{.*}}, %[[SUBJECT]])
+// CHECK: llvm.call @blocksparseRtCallEnd(%[[CALL]])
+func.func @checked(%record: memref<7xi64>) {
+  blocksparse.refuse %record {subject = "argument 0 of f"} : memref<7xi64>
+  return
+}

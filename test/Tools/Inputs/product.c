@@ -28,7 +28,7 @@ static void testStatic(void) {
   blocksparse_tensor_3 wTensor = {0, w, 0, {6, 4, 8}, {32, 8, 1}};
   blocksparse_tensor_2 xTensor = {0, x, 0, {32, 5}, {5, 1}};
   blocksparse_tensor_2 yTensor = {0, y, 0, {16, 5}, {5, 1}};
-  product(&wTensor, &xTensor, &yTensor);
+  expect("the status of product", product(&wTensor, &xTensor, &yTensor), 0);
   static const double blocks[] = {1, 2, 0, 3};
   for (int i = 0; i < 16; ++i)
     for (int j = 0; j < 5; ++j)
@@ -51,15 +51,29 @@ static void testOpen(void) {
   for (int j = 0; j < 7; ++j)
     for (int k = 0; k < 32; ++k)
       x[32 * j + k] = j;
-  open_result_sizes(&crowTensor, &colTensor, &sTensor, &xTensor, &sizesTensor);
+  int32_t status = open_result_sizes(&crowTensor, &colTensor, &sTensor, &xTensor, &sizesTensor);
+  expect("the status of open_result_sizes", status, 0);
   expect("open_result_sizes", sizes[0], 7);
   float *y = ones(16 * 7);
   blocksparse_tensor_2 yTensor = {0, y, 0, {16, 7}, {7, 1}};
-  open(&crowTensor, &colTensor, &sTensor, &xTensor, &yTensor);
+  status = open(&crowTensor, &colTensor, &sTensor, &xTensor, &yTensor);
+  expect("the status of open", status, 0);
   static const double blocks[] = {1, 0, 2, 0};
   for (int i = 0; i < 16; ++i)
     for (int j = 0; j < 7; ++j)
       expect("open", y[7 * i + j], 8 * blocks[i / 4] * j);
+
+  /* Indices that make no pattern: the call ends before it reads or writes anything through them. */
+  int32_t wrong[][5] = {{0, 1, 1, 4, 4}, {0, 1000000000, 1000000000, 3, 3}, {0, -1, 1, 3, 3}};
+  for (int i = 0; i < 3; ++i) {
+    crowTensor.data = wrong[i];
+    status = open(&crowTensor, &colTensor, &sTensor, &xTensor, &yTensor);
+    expect("the status of open with wrong offsets", status, 1);
+  }
+  crowTensor.data = crow;
+  col[1] = -1;
+  status = open(&crowTensor, &colTensor, &sTensor, &xTensor, &yTensor);
+  expect("the status of open with a wrong column", status, 1);
   free(s);
   free(x);
   free(y);

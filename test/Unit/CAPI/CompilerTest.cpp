@@ -295,7 +295,7 @@ TEST_F(CompilerCAPI, EmitsObjectAndHeader) {
   std::remove(path.c_str());
   EXPECT_EQ(blocksparseProgramEmitHeader(program, &options, "x.h", onText, onDiagnostic, &texts),
             0);
-  EXPECT_TRUE(contains(texts.text, " product(")) << texts.text;
+  EXPECT_TRUE(contains(texts.text, "int32_t product(")) << texts.text;
   texts = {};
   options.target = "cuda:sm_80";
   EXPECT_EQ(blocksparseProgramEmitHeader(program, &options, "x.h", onText, onDiagnostic, &texts),

@@ -6,6 +6,7 @@
 #include "RuntimeFixture.h"
 
 #include "blocksparse/Runtime/Artifact.h"
+#include "blocksparse/Support/IndexFaults.h"
 
 #include <cstdlib>
 #include <new>
@@ -250,6 +251,29 @@ TEST_F(ProgramTest, ARefusedCallSaysBothNumbers) {
   blocksparseRtCallRefuse(&call, "expects {1} rows of {1}, but got {0} (100%d)", -7, 1ll << 40);
   blocksparseRtCallRefuse(&call, "a second reason", 0, 0);
   expectNothingRuns("expects 1099511627776 rows of 1099511627776, but got -7 (100%d)");
+}
+
+TEST_F(ProgramTest, ARecordWithAFaultEndsTheCall) {
+  using namespace blocksparse;
+  int64_t words[faultWords] = {};
+  auto check = [&] {
+    ASSERT_OK(blocksparseRtCopyToDevice(device, memory, words, sizeof(words), nullptr));
+    begin();
+    blocksparseRtCallRecord(&call, memory, "argument 0 of f");
+  };
+  check();
+  EXPECT_OK(blocksparseRtCallEnd(&call));
+  words[Code] = static_cast<int64_t>(IndexFault::Column);
+  words[Batch] = 1, words[Row] = 2, words[Position] = 3;
+  words[FaultyValue] = 1ll << 32, words[Limit] = 4;
+  check();
+  expectNothingRuns("argument 0 of f expects col_indices from 0 to below the number of block "
+                    "columns, 4, but got 4294967296 at batch 1, row 2, position 3");
+}
+
+TEST_F(ProgramTest, ARefusalLeavesItsText) {
+  EXPECT_FAILS(blocksparseRtRefuse("expects 100% of it"), BLOCKSPARSE_RT_INVALID_ARGUMENT,
+               "expects 100% of it");
 }
 
 TEST_F(ProgramTest, UnknownNamesAreErrors) {

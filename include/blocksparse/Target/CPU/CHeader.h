@@ -12,7 +12,7 @@ namespace mlir::blocksparse {
 /// Writes a C header (also valid C++) that declares the entry points of a compiled program:
 /// for each function the contents of every parameter, its element type, its shape, its storage and,
 /// for a static layout, its block counts. `guard` names the include guard (any text). With
-/// `usesDevice` functions return a status, and those that work on device memory have a form
+/// `usesDevice` it says what holds for GPUs, and functions that work on device memory have a form
 /// f_on_stream. Fails if the name of a function is no C identifier (nameEntryPoints makes one).
 LogicalResult emitCHeader(ArrayRef<FunctionSignature> signatures, StringRef guard,
                           llvm::raw_ostream &stream, EmitErrorFn emitError,

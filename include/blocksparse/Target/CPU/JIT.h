@@ -14,7 +14,7 @@ namespace mlir::blocksparse {
 
 /// Is the type of an entry point whose arguments (pointers to descriptors, numbers) are passed as
 /// an array of their addresses, so that a caller need not know how many there are. It returns a
-/// status: 0, or the reason why a device failed.
+/// status: 0, or the reason why the call was refused or a device failed.
 using PackedFunction = int32_t (*)(void **);
 
 /// Describes a function of this process that programs call.
@@ -23,8 +23,7 @@ struct JITSymbol {
   void *address;
 };
 
-/// Holds a program in memory that can be called. If compiled code finds that its arguments are
-/// wrong (blocksparse-report-assertions), it writes the reason and ends the process with status 1.
+/// Holds a program in memory that can be called.
 class JIT {
 public:
   /// Links the object code of `code` in memory, together with LLVM's OpenMP runtime and `symbols`.

@@ -37,15 +37,19 @@ def LowerCopiesPass : Pass<"blocksparse-lower-copies", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
 }
 
-def ReportAssertionsPass : Pass<"blocksparse-report-assertions", "::mlir::ModuleOp"> {
-  let summary = "Makes a failed assertion write its message to standard error.";
+def ReturnStatusPass : Pass<"blocksparse-return-status", "::mlir::ModuleOp"> {
+  let summary = "Makes entry points return a status in place of nothing.";
   let description = [{
-    Upstream prints the message of a `cf.assert` to the buffered standard output and then aborts, so
-    the message is lost unless the output is a terminal. This pass writes it to file descriptor 2
-    before the abort. `{0}` and `{1}` in a message stand for the left and the right value of the
-    integer comparison that failed. The pass runs on structured control flow.
+    A public function without results returns an i32: 0, or 1 where an assertion (`cf.assert`) does
+    not hold or the record of a check (`blocksparse.refuse`) has a fault. Then the function returns
+    at once, and frees the buffers that it has; what its results hold is not specified. The text
+    goes to `blocksparseRtRefuse` where the runtime is in the process, and else to the error stream.
+    `{0}` and `{1}` in the message of an assertion stand for the left and the right value of the
+    integer comparison that failed. The pass runs on unstructured control flow. An assertion inside
+    of a parallel loop is an error.
   }];
-  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::scf::SCFDialect"];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::cf::ControlFlowDialect", "::mlir::memref::MemRefDialect"];
 }
 
 def SetLoopSchedulePass : Pass<"blocksparse-set-loop-schedule", "::mlir::ModuleOp"> {

@@ -30,6 +30,8 @@ void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedAddOp o
 void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, BsrRowLutOp op);
 void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, BsrCoordinateLutOp op);
 void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, BsrTransposeIndicesOp op);
+void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, CheckPatternOp op);
+void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, CheckScatterIndicesOp op);
 
 /// Returns true if products of elements 0 must add nothing to the result of the operation, which
 /// kernels that multiply whole blocks do not heed.

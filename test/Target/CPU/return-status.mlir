@@ -1,0 +1,97 @@
+// Entry points return a status, and leave where an assertion or a check fails, with the message.
+// RUN: blocksparse-opt %s --pass-pipeline='builtin.module(blocksparse-return-status)' --split-input-file --verify-diagnostics | FileCheck %s
+
+// CHECK-DAG: llvm.mlir.global internal constant @[[BOTH:.*]]("expects %lld rows, but got %lld (100%%)\00")
+// CHECK-DAG: llvm.mlir.global internal constant @[[NONE:.*]]("expects ? rows, but got ?\00")
+// The runtime may not be there.
+// CHECK-DAG: llvm.func extern_weak @blocksparseRtRefuse(!llvm.ptr) -> i32
+// CHECK-DAG: llvm.func @dprintf(i32, !llvm.ptr, ...) -> i32
+
+// CHECK-LABEL: func.func @compared(
+// CHECK-SAME: %[[GOT:.*]]: index, %[[EXPECTED:.*]]: index) -> i32
+// CHECK: %[[SIZE:.*]] = llvm.mlir.constant(1024
+// CHECK: %[[TEXT:.*]] = llvm.alloca %[[SIZE]] x i8
+// CHECK: %[[EQUAL:.*]] = arith.cmpi eq
+// CHECK: cf.cond_br %[[EQUAL]], ^[[REST:bb[0-9]+]], ^[[REFUSE:bb[0-9]+]]
+// CHECK: ^[[REST]]:
+// CHECK: %[[ZERO:.*]] = arith.constant 0 : i32
+// CHECK: return %[[ZERO]] : i32
+// CHECK: ^[[REFUSE]]:
+// CHECK-DAG: %[[LEFT:.*]] = arith.index_cast %[[GOT]] : index to i64
+// CHECK-DAG: %[[RIGHT:.*]] = arith.index_cast %[[EXPECTED]] : index to i64
+// CHECK-DAG: %[[FORMAT:.*]] = llvm.mlir.addressof @[[BOTH]]
+// CHECK: llvm.call @snprintf(%[[TEXT]], %{{.*}}, %[[FORMAT]], %[[RIGHT]], %[[LEFT]])
+// CHECK: llvm.call @blocksparse.refuse(%[[TEXT]])
+// CHECK: %[[ONE:.*]] = arith.constant 1 : i32
+// CHECK: return %[[ONE]] : i32
+// CHECK-NOT: cf.assert
+func.func @compared(%got: index, %expected: index) {
+  %equal = arith.cmpi eq, %got, %expected : index
+  cf.assert %equal, "expects {1} rows, but got {0} (100%)"
+  return
+}
+
+// Of a condition that is no comparison there are no numbers.
+// CHECK-LABEL: func.func @given(
+// CHECK: %[[FORMAT:.*]] = llvm.mlir.addressof @[[NONE]]
+// CHECK: llvm.call @snprintf(%{{.*}}, %{{.*}}, %[[FORMAT]]) vararg
+func.func @given(%holds: i1) {
+  cf.assert %holds, "expects {1} rows, but got {0}"
+  return
+}
+
+// What the function holds is freed: neither what is freed already, nor what is not yet there.
+// CHECK-LABEL: func.func @buffers(
+// CHECK: %[[FREED:.*]] = memref.alloc() : memref<1xf32>
+// CHECK: memref.dealloc %[[FREED]]
+// CHECK: %[[HELD:.*]] = memref.alloc() : memref<2xf32>
+// CHECK: cf.cond_br
+// CHECK: %[[LATER:.*]] = memref.alloc() : memref<3xf32>
+// CHECK: memref.dealloc %[[HELD]]
+// CHECK: memref.dealloc %[[LATER]]
+// CHECK: llvm.call @blocksparse.refuse(
+// CHECK-NEXT: memref.dealloc %[[HELD]]
+// CHECK-NOT: memref.dealloc
+// CHECK: return
+func.func @buffers(%holds: i1) {
+  %freed = memref.alloc() : memref<1xf32>
+  memref.dealloc %freed : memref<1xf32>
+  %held = memref.alloc() : memref<2xf32>
+  cf.assert %holds, "expects the truth"
+  %later = memref.alloc() : memref<3xf32>
+  memref.dealloc %held : memref<2xf32>
+  memref.dealloc %later : memref<3xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @checked(
+// CHECK-SAME: %[[RECORD:.*]]: memref<7xi64>
+// CHECK: %[[CODE:.*]] = memref.load %[[RECORD]]
+// CHECK: cf.cond_br
+// CHECK: llvm.call @blocksparse.refuse_indices(
+// CHECK: return
+// CHECK-NOT: blocksparse.refuse %
+func.func @checked(%record: memref<7xi64>) {
+  blocksparse.refuse %record {subject = "argument 0 of f"} : memref<7xi64>
+  return
+}
+
+// CHECK-LABEL: func.func @plain() -> i32
+func.func @plain() {
+  return
+}
+
+// CHECK-LABEL: func.func private @inside()
+// CHECK-NEXT: call @plain() : () -> i32
+func.func private @inside() {
+  call @plain() : () -> ()
+  return
+}
+
+// -----
+
+func.func private @hidden(%holds: i1) {
+  // expected-error @+1 {{expects to be in a public function without results, outside of parallel loops, but got it in func.func}}
+  cf.assert %holds, "expects the truth"
+  return
+}
