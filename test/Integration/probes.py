@@ -150,6 +150,102 @@ def index_fault(rng, text):
     return Probe("blocksparse-run", flags, text, ("error",), "expects .*but got")
 
 
+CHECKING_TARGETS = [["--device=cpu"], ["--check-indices", "--target=emulated"]]
+PATTERN_PROGRAM = """#bsr = #blocksparse.bsr<{block}x{block}, {index}>
+!s = tensor<{m}x{n}xf32, #bsr>
+func.func @f(%v: tensor<{room}x{block}x{block}xf32>, %b: tensor<{n}x3xf32>,
+             %crow: tensor<{offsets}x{index}> {{blocksparse.value = dense<{crow}> : tensor<{offsets}xi64>}},
+             %col: tensor<{room}x{index}> {{blocksparse.value = dense<{col}> : tensor<{room}xi64>}})
+    -> tensor<{m}x3xf32> {{
+  %s = blocksparse.assemble indices(%crow, %col) %v
+      : (tensor<{offsets}x{index}>, tensor<{room}x{index}>, tensor<{room}x{block}x{block}xf32>) -> !s
+{middle}  %0 = blocksparse.dsd %y, %b : (!s, tensor<{n}x3xf32>) -> tensor<{m}x3xf32>
+  return %0 : tensor<{m}x3xf32>
+}}
+"""
+
+
+def assembled_fault(rng):
+    """Lets a program assemble a pattern from indices with one fault, which its own code must find."""
+    block, rows, cols = choose(rng, [1, 2, 4, 16]), 1 + rng.below(4), 2 + rng.below(4)
+    crow, col = [0], []
+    for _ in range(rows):
+        kept = [c for c in range(cols) if rng.chance(1, 2)] or [rng.below(cols)]
+        col += kept
+        crow.append(len(col))
+    index, softmax = choose(rng, ["i32", "i64"]), rng.chance(1, 2)
+    kinds = ["first", "decreasing", "beyond", "column", "negative"]
+    kinds += ["wide"] if index == "i64" else []
+    kinds += ["twice"] if softmax and crow[1] > 1 else []
+    kind, at = choose(rng, kinds), rng.below(len(col))
+    if kind == "first":
+        crow[0], rule = 1 + rng.below(3), "crow_indices that start at 0"
+    elif kind == "decreasing":
+        crow[1], rule = -1 - rng.below(1 << 20), "crow_indices that never decrease"
+    elif kind == "beyond":
+        crow[-1] = len(col) + 1 + rng.below(1 << 20)
+        rule = f"crow_indices within the number of value blocks, {len(col)}, but got {crow[-1]} "
+    elif kind == "twice":
+        col[0] = col[1]
+        rule = f"no column twice in a block row, as at position 0, but got {col[0]} "
+    else:
+        faults = {"column": [cols, cols + 1000, (1 << 31) - 1], "negative": [-1, -(1 << 31)],
+                  "wide": [(1 << 32) + col[at], -(1 << 32) + col[at], 1 << 62]}
+        col[at] = choose(rng, faults[kind])
+        rule = (f"col_indices from 0 to below the number of block columns, {cols}, but got "
+                f"{col[at]} at batch 0, row [0-9]+, position {at}\\b")
+    middle = ("  %y = blocksparse.softmax %s : (!s) -> !s\n" if softmax else
+              "  %y = blocksparse.add %s, %s : (!s, !s) -> !s\n")
+    text = PATTERN_PROGRAM.format(block=block, index=index, m=rows * block, n=cols * block,
+                                  room=len(col), offsets=len(crow), crow=crow, col=col,
+                                  middle=middle)
+    return Probe("blocksparse-run", choose(rng, CHECKING_TARGETS), text, ("error",),
+                 "expects " + rule)
+
+
+SCATTER_PROGRAM = """func.func @f(%w: tensor<3x2x2xf32>, %x: tensor<{others}xf32>,
+                              %acc: tensor<{result}xf32>) -> tensor<{result}xf32> {{
+{constants}  %0 = blocksparse.scatter_mm %w, %x into %acc indices({names})
+      {{format = #blocksparse.scatter_format<{form}>, split_n = {split} : i64}}
+      : (tensor<3x2x2xf32>, tensor<{others}xf32>, tensor<{result}xf32>, {types}) -> tensor<{result}xf32>
+  return %0 : tensor<{result}xf32>
+}}
+"""
+SCATTER_INDICES = {
+    "scatter_mm": [[0, 2, 3], [[0, 1], [2, 0], [1, 3]]],
+    "bsr_strided_mm": [[0, 2, 3], [0, 18], [0, 2, 1], [4, 18, 0]],
+    "bsr_strided_mm_compressed": [[0, 2, 3], [0, 16], [0, 16, 8]],
+}
+
+
+def scatter_fault(rng):
+    """Gives a scatter_mm one index that is out of range, in each format."""
+    form = choose(rng, list(SCATTER_INDICES))
+    index = choose(rng, ["i32", "i64"])
+    tensors = ast.literal_eval(str(SCATTER_INDICES[form]))
+    part = tensors[rng.below(len(tensors))]
+    if isinstance(part[0], list):
+        part = part[rng.below(len(part))]
+    at = rng.below(len(part))
+    faults = [-1, 1000000, -(1 << 31), (1 << 31) - 1]
+    if index == "i64":
+        faults += [(1 << 32) + part[at], -(1 << 32) + part[at], 1 << 62]
+    part[at] = choose(rng, faults)
+    constants, names, types = "", [], []
+    for i, values in enumerate(tensors):
+        shape = f"{len(values)}x2" if isinstance(values[0], list) else str(len(values))
+        types.append(f"tensor<{shape}x{index}>")
+        names.append(f"%i{i}")
+        constants += f"  %i{i} = arith.constant dense<{values}> : {types[-1]}\n"
+    tiles = form == "scatter_mm"
+    text = SCATTER_PROGRAM.format(
+        others="4x2x3" if tiles else "4x8", result="2x2x3" if tiles else "4x8", form=form,
+        split=4 if form == "bsr_strided_mm" else 1, constants=constants, names=", ".join(names),
+        types=", ".join(types))
+    return Probe("blocksparse-run", choose(rng, CHECKING_TARGETS), text, ("error",),
+                 "blocksparse.scatter_mm expects .* but got -?[0-9]+ at batch 0, row [0-9]+")
+
+
 # Softmax --------------------------------------------------------------------------------
 
 NOT_FINITE = {"f32": ["0x7FC00000", "0x7F800000", "0xFF800000"],
@@ -223,4 +319,5 @@ def large_scores(rng):
 
 # Each kind, with True where it changes a random program.
 PROBES = [(unknown_attribute, True), (schedule, True), (index_fault, True),
-          (masked_scores, False), (large_scores, False)]
+          (assembled_fault, False), (scatter_fault, False), (masked_scores, False),
+          (large_scores, False)]
