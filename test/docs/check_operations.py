@@ -39,6 +39,8 @@ class Operation:
         self.is_planned = name.startswith("planned_")
         # The types of tables read "<what the table is>, i32 [<shape>]".
         self.has_table = ", i32 [" in section
+        self.is_check = name.startswith("check_")
+        self.ends_call = name == "refuse"
         self.makes_tables = name.startswith("bsr_") and "DestinationStyleOpInterface" in section
 
 
@@ -98,13 +100,22 @@ class Checker:
         if operation.is_planned and operation.has_table:
             self.expect_class(operation, "lib/Transforms/VerifyLookUpTables.cpp", 4)
 
+    def check_check(self, operation):
+        """Checks an operation that checks run-time indices, or that ends the call if one is faulty."""
+        self.expect_use(operation, "test/IR/*.mlir", 3)
+        folder = "Target/{}" if operation.ends_call else "Conversion/BlockSparseTo{}"
+        self.expect_use(operation, f"test/{folder.format('CPU')}/*.mlir", 6)
+        self.expect_use(operation, f"test/{folder.format('GPU')}/*.mlir", 7)
+
     def check(self, operation, builders, families):
         odd = "test/IR/Inputs/odd-operations.py"
         if f'"{operation.name}": (' not in self.text(odd):
             self.report(operation, odd, "has no operands of odd types", 3 if operation.is_planned else 1)
         if operation.has_schedule:
             self.expect_class(operation, "lib/IR/KernelProblem.cpp", 4)
-        if operation.is_planned or operation.makes_tables:
+        if operation.is_check or operation.ends_call:
+            self.check_check(operation)
+        elif operation.is_planned or operation.makes_tables:
             self.check_planned_operation(operation)
         else:
             self.check_tensor_operation(operation, builders, families)

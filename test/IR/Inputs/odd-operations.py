@@ -42,12 +42,16 @@ TENSOR_OPS = {
     "bsr_row_lut": ("ll52", "", False),
     "bsr_coordinate_lut": ("ll42", "", False),
     "bsr_transpose_indices": ("lllll", "", False),
+    "check_pattern": ("lln", "", False),
+    "check_scatter_indices": ("*lnnnnnn", "", False),
+    "refuse": ("r", "", False),
 }
 # Operands of the planned form that mostly have a type which ODS accepts: the rank, the last size if it is
 # fixed, and the element types. A letter that is not here is a tensor or memref of any rank.
 PLANNED = {
     "v": (3, "", ["f32", "f16", "i8"]), "5": (2, "5", ["i32"]), "2": (2, "2", ["i32"]),
     "4": (2, "4", ["i32"]), "l": (1, "", ["i32", "i64", "f32"]), "t": (2, "8", ["i32"]),
+    "r": (1, "7", ["i64"]),
 }
 LAYOUTS = [
     ("16x16, grid 2x2, mask \"10/11\"", (32, 32)),
@@ -77,6 +81,8 @@ ATTRIBUTES = {
     "transpose_a": ["unit"],
     "transpose_b": ["unit"],
     "transpose_out": ["unit"],
+    "unique": ["unit"],
+    "subject": ['"f"'],
 }
 OPTIONAL = {  # attributes that an operation may lack
     "sdd": "alpha precision transpose_a transpose_b transpose_out",
@@ -92,12 +98,15 @@ OPTIONAL = {  # attributes that an operation may lack
     "planned_scatter_mm": "format split_n",
     "planned_matmul": "alpha form",
     "planned_add": "alpha beta",
+    "check_pattern": "unique",
+    "check_scatter_indices": "format split_n",
 }
 REQUIRED = {
     "planned_dsd": "block lut_heads", "planned_sdd": "block lut_heads",
     "planned_softmax": "block shape lut_heads", "planned_softmax_grad": "block shape lut_heads",
     "planned_to_dense": "block lut_heads", "planned_from_dense": "block lut_heads",
     "planned_transpose": "block lut_heads",
+    "check_pattern": "subject", "check_scatter_indices": "subject", "refuse": "subject",
 }
 
 rng = random.Random(int(sys.argv[1]))
@@ -118,6 +127,8 @@ def shaped(kind, ranks, elements):
 
 
 def type_of(kind):
+    if kind == "n":
+        return "index"
     if kind == "d":
         return shaped("tensor", [0, 1, 2, 2, 2, 3, 4, 5], ELEMENTS)
     if kind == "i":
@@ -165,7 +176,7 @@ def operation(name):
     outs = [type_of(kind) for kind in expand(results)[0]]
     if outs and rng.random() < 0.3:  # now and then a result type that fits
         outs[0] = rng.choice(pool)
-    if not results:
+    if not results and not name.startswith(("check_", "refuse")):
         outs = [t for t in pool[-2:] if t.startswith("tensor")]
     attributes = []
     for attribute in OPTIONAL.get(name, "").split():
