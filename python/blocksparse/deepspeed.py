@@ -68,28 +68,42 @@ class SparseSelfAttention:
         return self.master_layout[:, :count, :count]
 
     def forward(self, query, key, value, rpe=None, key_padding_mask=None, attn_mask=None):
-        """Returns attention of query, key and value, all [batches, heads, length, size]."""
+        """Returns attention of query, key and value, all [batches, heads, length, size].
+
+        key may be transposed, [batches, heads, size, length]; key_padding_mask is [batches, length] and
+        attn_mask [length, length], and both may have more dimensions of size 1.
+        """
         for argument, array in (("query", query), ("key", key), ("value", value)):
             if getattr(array, "ndim", 0) != 4:
                 raise ArgumentError(argument, "an array of rank 4, [batches, heads, length, size]",
                                     f"rank {getattr(array, 'ndim', 0)}")
+            if argument == "key" and array.shape[2] != query.shape[2]:
+                array = key = key.swapaxes(2, 3)
             if tuple(array.shape) != tuple(query.shape):
                 raise ArgumentError(argument, f"the shape of query, {list(query.shape)}", list(array.shape))
         heads = self.sparsity_config.num_heads
         if query.shape[1] != heads:
             raise ArgumentError("query", f"{heads} heads, as the sparsity configuration", query.shape[1])
-        element = _arrays.element_of("query", query)
-        if key_padding_mask is not None:
-            # DeepSpeed takes [batches, 1, 1, length] too, and converts masks to the type of the query.
-            key_padding_mask = _arrays.cast(key_padding_mask, element).reshape((-1, query.shape[2]))
-        if attn_mask is not None:
-            attn_mask = _arrays.cast(attn_mask, element).reshape(tuple(attn_mask.shape[-2:]))
+        element, (batch, _, length, _) = _arrays.element_of("query", query), query.shape
+        key_padding_mask = _mask("key_padding_mask", key_padding_mask, element, (batch, length))
+        attn_mask = _mask("attn_mask", attn_mask, element, (length, length))
         if rpe is not None:
             rpe = _arrays.cast(rpe, element)
         return ops.attention(query, key, value, self.get_layout(query.shape[2]), None, False, rpe,
                              key_padding_mask, attn_mask, self.key_padding_mask_mode, self.attn_mask_mode)
 
     __call__ = forward
+
+
+def _mask(argument, mask, element, shape):
+    """Returns a mask in the type of the query, as in DeepSpeed, without its dimensions of size 1."""
+    if mask is None:
+        return None
+    if not hasattr(mask, "dtype") or [size for size in mask.shape if size != 1] != [
+            size for size in shape if size != 1]:
+        got = _arrays.show(mask) if hasattr(mask, "dtype") else repr(type(mask).__name__)
+        raise ArgumentError(argument, f"a mask [{shape[0]}, {shape[1]}]", got)
+    return _arrays.cast(mask, element).reshape(shape)
 
 
 class SparseAttentionUtils:

@@ -72,7 +72,7 @@ class Linear(unittest.TestCase):
         layer, x = self.sparse.float(), torch.randn(5, 12)
         with torch.autocast("cpu", dtype=torch.bfloat16):
             y = layer(x)
-            # What comes from a layer before it has the lower precision.
+            # The result of a layer before it has the lower precision already.
             torch.testing.assert_close(layer(x.bfloat16()), y)
         self.assertEqual(y.dtype, torch.bfloat16)
         y.sum().backward()

@@ -245,10 +245,14 @@ class SoftmaxAndAttention(unittest.TestCase):
         allowed = elements(layout) & (mask != 0) & np.isfinite(padding)
         p, _ = dense_softmax(q.astype(float) @ k.swapaxes(-1, -2) / np.sqrt(8), allowed)
         np.testing.assert_allclose(out, p @ v, atol=1e-5)
+        np.testing.assert_array_equal(
+            attention(q, k.swapaxes(2, 3), v, key_padding_mask=padding[:, 0, 0], attn_mask=mask[None]), out)
+        with self.assertRaisesRegex(ArgumentError, "'attn_mask': expects a mask .64, 64., but got int64 .32, 64."):
+            attention(q, k, v, attn_mask=mask[:32])
         with self.assertRaisesRegex(ArgumentError, "'query': expects a length that is a multiple of 16"):
             attention(q[:, :, :50], k[:, :, :50], v[:, :, :50])
-        with self.assertRaisesRegex(ArgumentError, "'key': expects the shape of query, .3, 2, 64, 8., but got"):
-            attention(q, k[:, :, :48], v)
+        with self.assertRaisesRegex(ArgumentError, "'key': expects the shape of query, .3, 2, 64, 8., but got .3, 1, 64, 8."):
+            attention(q, k[:, :1], v)
 
     def test_padding_helpers(self):
         utils = blocksparse.SparseAttentionUtils
