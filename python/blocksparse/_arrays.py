@@ -28,6 +28,13 @@ def is_torch(value):
     return torch is not None and isinstance(value, torch.Tensor)
 
 
+def is_fake(value):
+    """Tells whether a tensor has no memory, because torch.compile looks at shapes and types alone."""
+    torch = sys.modules.get("torch")
+    return torch is not None and type(value) is not torch.Tensor and torch._subclasses is not None and isinstance(
+        value, torch._subclasses.FakeTensor)
+
+
 def element_of(argument, value):
     """Returns the compiler's element type of an array."""
     element = _elements.get(value.dtype)

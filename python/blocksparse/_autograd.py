@@ -3,10 +3,13 @@
 """Differentiable operations: a forward and a backward function on arrays, tied to torch's autograd where a
 tensor asks for it.
 
-An operation has two methods. forward(*arrays) returns (results, saved): an array or a tuple of arrays, and
-the tuple of arrays that backward needs. backward(saved, gradients, needed) takes the gradient of each
-result (None for one without) and returns the gradient of each argument; needed says for each argument
-whether it is asked for. An argument may be None. Gradients of gradients are an error of torch.
+An operation has three methods. forward(*arrays) returns an array or a tuple of arrays; an argument may be
+None. saved(arrays, results) picks the tuple of arrays that backward needs. backward(saved, gradients,
+needed) takes the gradient of each result (None for one without) and returns the gradient of each argument;
+needed says for each argument whether it is asked for. The first result alone is differentiable, once.
+
+Its member `constants` holds the arguments that make it, which torch.compile takes for constants; None where
+these are tensors, so that no graph takes the operation.
 """
 
 import functools
@@ -18,10 +21,15 @@ from blocksparse import _arrays
 def apply(operation, *arrays):
     """Returns the results of an operation, which torch can differentiate."""
     torch = sys.modules.get("torch")
-    if torch is not None and torch.is_grad_enabled() and any(
-            _arrays.is_torch(array) and array.requires_grad for array in arrays):
-        return _function().apply(operation, *arrays)
-    return operation.forward(*arrays)[0]
+    if torch is not None:
+        if torch.compiler.is_compiling() and operation.constants is not None:
+            from blocksparse import _torch_library
+
+            return _torch_library.call(type(operation), operation.constants, arrays)
+        if torch.is_grad_enabled() and any(
+                _arrays.is_torch(array) and array.requires_grad for array in arrays):
+            return _function().apply(operation, *arrays)
+    return operation.forward(*arrays)
 
 
 @functools.cache
@@ -34,11 +42,12 @@ def _function():
 
         @staticmethod
         def forward(context, operation, *arrays):
-            results, saved = operation.forward(*arrays)
+            results = operation.forward(*arrays)
+            several = isinstance(results, tuple)
             context.operation = operation
-            context.save_for_backward(*saved)
+            context.save_for_backward(*operation.saved(arrays, results if several else (results,)))
             # Sums that are returned for information alone have no gradient.
-            if isinstance(results, tuple):
+            if several:
                 context.mark_non_differentiable(*results[1:])
             return results
 

@@ -41,14 +41,18 @@ def _batched(bsr, dense, argument):
 class _Addmm:
     """left_alpha * (alpha * bsr @ dense) * right_alpha + beta * input, of values, dense and input."""
 
+    constants = None
+
     def __init__(self, bsr, alpha, beta, left_alpha, right_alpha, result):
         self.bsr, self.alpha, self.beta = bsr, alpha, beta
         self.left_alpha, self.right_alpha, self.result = left_alpha, right_alpha, result
 
     def forward(self, values, dense, added):
         extra = {"input": added, "left_alpha": self.left_alpha, "right_alpha": self.right_alpha}
-        found = _bsr.addmm(self.bsr, dense, values, extra, self.alpha, self.beta, self.result)
-        return found, (values, dense, added)
+        return _bsr.addmm(self.bsr, dense, values, extra, self.alpha, self.beta, self.result)
+
+    def saved(self, arrays, results):
+        return arrays
 
     def backward(self, saved, gradients, needed):
         values, dense, added = saved
@@ -158,11 +162,16 @@ def _int_bsr_dense_addmm(input, bsr, dense, *, beta=1, alpha=1, left_alpha=None,
 class _Sampled:
     """beta * bsr + alpha * a @ b at the blocks of bsr, of values, a and b."""
 
+    constants = None
+
     def __init__(self, bsr, alpha, beta):
         self.bsr, self.alpha, self.beta = bsr, alpha, beta
 
     def forward(self, values, a, b):
-        return _bsr.sampled(self.bsr, a, b, values, self.alpha, self.beta), (values, a, b)
+        return _bsr.sampled(self.bsr, a, b, values, self.alpha, self.beta)
+
+    def saved(self, arrays, results):
+        return arrays
 
     def backward(self, saved, gradients, needed):
         values, a, b = saved
@@ -211,12 +220,16 @@ def sampled_addmm(input, mat1, mat2, *, beta=1.0, alpha=1.0, out=None, skip_chec
 
 
 class _BsrSoftmax:
+    constants = None
+
     def __init__(self, bsr, scale):
         self.bsr, self.scale = bsr, scale
 
     def forward(self, values):
-        y = _bsr.softmax(self.bsr, values, self.scale)
-        return y, (y,)
+        return _bsr.softmax(self.bsr, values, self.scale)
+
+    def saved(self, arrays, results):
+        return results
 
     def backward(self, saved, gradients, needed):
         return (_bsr.softmax_gradient(self.bsr, saved[0], gradients[0], self.scale) if needed[0] else None,)

@@ -224,7 +224,7 @@ class CompiledFunction:
                 continue
             array = parameter.check(value)
             arrays.append((parameter.name, array))
-            passed.append(_describe(array))
+            passed.append(array)
         if not arrays:
             raise ArgumentError("function", "a function with an argument that is an array", self.name)
         _arrays.check_same_place(arrays)
@@ -233,10 +233,17 @@ class CompiledFunction:
     def run(self, arrays):
         """Calls a function of arrays alone that the caller has checked: of one place, of the shapes and
         element types of the parameters, and with strides that `_arrays.check` allows."""
-        return self._run([("", array) for array in arrays], [_describe(array) for array in arrays], None)
+        return self._run([("", array) for array in arrays], arrays, None)
 
     def _run(self, arrays, passed, out):
+        """Calls the code with arrays and numbers; `arrays` are the arrays of `passed` with their names."""
         like = arrays[0][1]
+        if _arrays.is_fake(like):
+            # torch.compile asks what the results look like.
+            results = [_arrays.empty(one.shape, one.element, like) for one in self._results]
+            return results[0] if len(results) == 1 else tuple(results)
+        passed = [one if self._arguments[position].number else _describe(one)
+                  for position, one in enumerate(passed)]
         entry = self._entry or self._load()
         device = _arrays.device_of(like)
         if (device is not None) != self.target.startswith("cuda"):

@@ -23,11 +23,15 @@ class Product:
     def __init__(self, mode, layout, transpose_a, transpose_b):
         self.mode, self.layout = mode, layout
         self.transpose_a, self.transpose_b = bool(transpose_a), bool(transpose_b)
+        self.constants = (mode, layout, self.transpose_a, self.transpose_b)
 
     def forward(self, a, b, bias=None):
         result = _operations.product(self.mode, self.layout, a, b, self.transpose_a, self.transpose_b,
                                      bias=bias)
-        return result, (a, b)
+        return result
+
+    def saved(self, arrays, results):
+        return arrays[:2]
 
     def backward(self, saved, gradients, needed):
         a, b = saved
@@ -90,9 +94,13 @@ def dds(layout, a, b, transpose_a=False, transpose_b=False, bias=None):
 class _ToDense:
     def __init__(self, layout):
         self.layout = layout
+        self.constants = (layout,)
 
     def forward(self, values):
-        return _operations.to_dense(self.layout, values), ()
+        return _operations.to_dense(self.layout, values)
+
+    def saved(self, arrays, results):
+        return ()
 
     def backward(self, _, gradients, needed):
         return (_operations.from_dense(self.layout, gradients[0]) if needed[0] else None,)
@@ -101,16 +109,21 @@ class _ToDense:
 class _FromDense:
     def __init__(self, layout):
         self.layout = layout
+        self.constants = (layout,)
 
     def forward(self, matrix):
-        self.shape = tuple(matrix.shape)
-        return _operations.from_dense(self.layout, matrix), ()
+        return _operations.from_dense(self.layout, matrix)
 
-    def backward(self, _, gradients, needed):
+    def saved(self, arrays, results):
+        # The shape alone is needed; the matrix is there anyway.
+        return arrays
+
+    def backward(self, saved, gradients, needed):
         if not needed[0]:
             return (None,)
+        shape = tuple(saved[0].shape)
         dense = _operations.to_dense(self.layout, gradients[0])
-        return (dense[..., : self.shape[-2], : self.shape[-1]].reshape(self.shape),)
+        return (dense[..., : shape[-2], : shape[-1]].reshape(shape),)
 
 
 def to_dense(layout, values):
@@ -144,13 +157,16 @@ class _Softmax:
 
     def __init__(self, layout, scale, causal, modes):
         self.layout, self.scale, self.causal, self.modes = layout, float(scale), bool(causal), modes
+        self.constants = (layout, self.scale, self.causal, modes)
 
     def forward(self, x, rpe, key_padding_mask, attention_mask):
         def masks_of(shape):
             return _operations.Masks(shape, rpe, key_padding_mask, attention_mask, self.modes)
 
-        y = _operations.softmax(self.layout, x, self.scale, masks_of, self.causal)
-        return y, (y, rpe)
+        return _operations.softmax(self.layout, x, self.scale, masks_of, self.causal)
+
+    def saved(self, arrays, results):
+        return results[0], arrays[1]
 
     def backward(self, saved, gradients, needed):
         y, rpe = saved
@@ -178,14 +194,17 @@ class _Attention:
 
     def __init__(self, layout, scale, causal, modes):
         self.layout, self.scale, self.causal, self.modes = layout, float(scale), bool(causal), modes
+        self.constants = (layout, self.scale, self.causal, modes)
 
     def _masks_of(self, rpe, key_padding_mask, attention_mask):
         return lambda shape: _operations.Masks(shape, rpe, key_padding_mask, attention_mask, self.modes)
 
     def forward(self, q, k, v, *bias_and_masks):
-        out, lse = _operations.attention(self.layout, q, k, v, self.scale, self._masks_of(*bias_and_masks),
-                                         self.causal)
-        return (out, lse), (q, k, v, out, lse, *bias_and_masks)
+        return _operations.attention(self.layout, q, k, v, self.scale, self._masks_of(*bias_and_masks),
+                                     self.causal)
+
+    def saved(self, arrays, results):
+        return (*arrays[:3], *results, *arrays[3:])
 
     def backward(self, saved, gradients, needed):
         q, k, v, out, lse, *bias_and_masks = saved
