@@ -9,7 +9,7 @@ import unittest
 import numpy as np
 
 import blocksparse
-from blocksparse import ArgumentError, CompileError, compiler
+from blocksparse import ArgumentError, CompileError, RunError, compiler
 
 SCALED = """
 func.func @scaled(%x: tensor<4x6xf32>, %y: tensor<4x6xf32>, %n: f32) -> (tensor<4x6xf32>, tensor<4x6xf32>) {
@@ -121,6 +121,27 @@ class Errors(unittest.TestCase):
             blocksparse.compile(two)
         with self.assertRaisesRegex(ArgumentError, "'text': expects MLIR text, but got 'int'"):
             blocksparse.compile(3)
+
+    def test_refused_calls(self):
+        crow, col = np.array([0, 1, 2], np.int32), np.array([1, 0], np.int32)
+        values, dense = np.ones((2, 2, 2), np.float32), np.ones((4, 3), np.float32)
+        f = blocksparse.compile(OPEN)
+        f(crow, col, values, dense)
+        for wrong in (np.array([1, 2], np.int32), np.array([-1, 0], np.int32)):
+            with self.assertRaisesRegex(RunError, "expects .*, but got"):
+                f(crow, wrong, values, dense)
+        with self.assertRaisesRegex(RunError, "expects .*, but got"):
+            f(np.array([0, 3, 2], np.int32), col, values, dense)
+
+    def test_open_sizes_that_do_not_fit(self):
+        f = blocksparse.compile("""func.func @f(%a: tensor<?x4xf32>, %b: tensor<?x3xf32>) -> tensor<?x3xf32> {
+          %0 = blocksparse.matmul %a, %b : (tensor<?x4xf32>, tensor<?x3xf32>) -> tensor<?x3xf32>
+          return %0 : tensor<?x3xf32>
+        }""")
+        a, b = np.ones((2, 4), np.float32), np.ones((4, 3), np.float32)
+        np.testing.assert_array_equal(f(a, b), a @ b)
+        with self.assertRaisesRegex(RunError, "expects .*4.*, but got 5"):
+            f(a, np.ones((5, 3), np.float32))
 
     def test_arguments(self):
         f = blocksparse.compile(SCALED)
