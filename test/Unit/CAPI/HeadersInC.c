@@ -3,6 +3,7 @@
 
 // The header must compile as C, not only as C++.
 #include "blocksparse-c/Dialect.h"
+#include "blocksparse-c/Layout.h"
 
 MlirAttribute makeDiagonalLayout(MlirContext context) {
   const int32_t offsets[] = {0, 1, 2};
