@@ -18,6 +18,7 @@ import shutil
 import subprocess
 import sys
 import time
+import typing
 
 ROOT = pathlib.Path(__file__).resolve().parent
 FUNCTION = re.compile(r"^\s*func\.func\s+(?:public\s+)?@([\w.$-]+)", re.M)
@@ -28,59 +29,110 @@ LIT_LINE = re.compile(r"^// (RUN|DEFINE|REDEFINE): (.*)$", re.M)
 TARGET = re.compile(r"^// TARGET: (\S+)$", re.M)
 
 
+class Test(typing.NamedTuple):
+    """A function of a file, the flags of its run, and, where it must fail, the messages one of which the
+    error must hold.
+    """
+
+    path: pathlib.Path
+    flags: tuple
+    name: str
+    messages: tuple = ()
+
+
 def environment():
     return dict(os.environ, OMP_NUM_THREADS="1")
 
 
-def run_flags(text):
-    """Returns the flags of each RUN line of `text` that runs the file alone, without the function,
-    the target, the device and the output, which the caller chooses. Each set of flags comes once.
+def run_lines(text):
+    """Yields each RUN line of `text`, definitions of lit expanded, and without its condition.
     """
-    words_of, found = {}, []
+    words_of = {}
     for kind, line in LIT_LINE.findall(text):
         if kind != "RUN":
             name, _, value = line.partition(" = ")
             words_of[name.strip()] = value.strip()
             continue
+        condition = re.match(r"%if .*? %{ (.*) %}$", line)
+        line = condition.group(1) if condition else line
         # A definition may name others, which lit expands where the line is run.
         for _ in range(len(words_of)):
             for name, value in words_of.items():
                 line = line.replace(name, value)
+        yield line
+
+
+def run_flags(text):
+    """Returns (flags, names) of each RUN line that runs functions of the file, without the target, the
+    device and the output, which the caller chooses. No names mean all functions that no other line
+    names as faulty. Each pair comes once.
+    """
+    found = []
+    for line in run_lines(text):
         if not line.startswith("blocksparse-run %s ") or "|" in line:
             continue
         flags = line.removeprefix("blocksparse-run %s ").partition(" && ")[0].split()
         kept = [flag for flag in flags if not re.match(
             r"--(all-functions|function|target|device|output)(=|$)", flag)]
-        # Every call of a check on a GPU is repeated.
-        if "--check" in kept and "--repeat-check" not in kept:
+        # Every call on a GPU is repeated.
+        if "--repeat-check" not in kept:
             kept.append("--repeat-check")
-        if tuple(kept) not in found:
-            found.append(tuple(kept))
+        pair = tuple(kept), named_functions(line)
+        if pair not in found:
+            found.append(pair)
     return found
 
 
-def collect(options):
-    """Returns (file, flags, function) of every test; field cases have the flags of their RUN line.
+def named_functions(line):
+    return tuple(name for names in re.findall(r" --function=(\S+)", line) for name in names.split(","))
+
+
+def faulty_functions(text):
+    """Returns {name: messages} of the functions that a RUN line expects to fail, with the texts of which
+    one must be in the error. A line without names speaks of all that no line runs with success.
     """
+    right = {name for line in run_lines(text) if line.startswith("blocksparse-run %s ")
+             for name in named_functions(line)}
+    faulty = {}
+    for line in run_lines(text):
+        if not line.startswith("not blocksparse-run %s "):
+            continue
+        prefix = re.search(r"--check-prefix=(\S+)", line)
+        prefix = prefix.group(1) if prefix else "CHECK"
+        messages = re.findall(rf"^// {prefix}(?:-\w+)?: (.*)$", text, re.M)
+        for name in named_functions(line) or set(FUNCTION.findall(text)) - right:
+            faulty[name] = messages
+    return faulty
+
+
+def tests_of(path, folder):
+    """Returns the tests of a file. Field cases and files with faults have the flags of their RUN lines."""
+    text = path.read_text()
+    faulty = faulty_functions(text)
+    if folder != "field" and not faulty:
+        runs = [(("--check", "--repeat-check"), ())]
+    elif '"cpu.' in text or "cpu.panel" in text:
+        # A schedule written for a CPU is an error on a GPU, as it should be.
+        runs = []
+    else:
+        runs = run_flags(text)
+    tests = [Test(path, flags, name) for flags, names in runs
+             for name in names or FUNCTION.findall(text) if name not in faulty]
+    return tests + [Test(path, ("--check-indices",), name, tuple(messages))
+                    for name, messages in sorted(faulty.items())]
+
+
+def collect(options):
+    """Returns the tests of all folders that the target and the filter admit."""
     tests = []
     for folder in ("generated", "field", "gpu", "fuzz"):
         for path in sorted((ROOT / "cases" / folder).glob("*.mlir")):
-            text = path.read_text()
-            target = TARGET.search(text)
+            target = TARGET.search(path.read_text())
             if target and options.target not in (None, "", "native", target.group(1)):
                 print(f"SKIP {path.stem}: its schedules are those of {target.group(1)}", flush=True)
                 continue
-            if folder != "field":
-                flag_sets = [("--check", "--repeat-check")]
-            elif '"cpu.' in text or "cpu.panel" in text:
-                # A schedule written for a CPU is an error on a GPU, as it should be.
-                flag_sets = []
-            else:
-                flag_sets = run_flags(text)
-            for flags in flag_sets:
-                for name in FUNCTION.findall(text):
-                    if re.search(options.filter, f"{path.stem}/{name}"):
-                        tests.append((path, flags, name))
+            tests += [test for test in tests_of(path, folder)
+                      if re.search(options.filter, f"{path.stem}/{test.name}")]
     return tests
 
 
@@ -132,18 +184,31 @@ def run_group(options, path, flags, names):
     return {name: tuple(verdicts[name]) for name in names}, card
 
 
+def run_faulty(options, test):
+    """Returns the verdict of a function that must fail with one of its messages."""
+    done = subprocess.run(command(options, test.path, test.flags, [test.name]), capture_output=True,
+                          text=True, env=environment(), timeout=options.timeout, errors="replace")
+    fails = done.returncode == 1 and any(message in done.stderr for message in test.messages)
+    text = "" if fails else (f"expects status 1 and one of {list(test.messages)}, but got status "
+                             f"{done.returncode} and {done.stderr[-1000:]}")
+    return {test.name: ("PASS" if fails else "FAIL", 0.0, text)}, None
+
+
 def run_tests(options, tests):
     groups = {}
-    for path, flags, name in tests:
-        groups.setdefault((path, flags), []).append(name)
+    for test in tests:
+        # A function that must fail has a process of its own.
+        groups.setdefault((test.path, test.flags, test.messages and test), []).append(test.name)
     work = []
-    for (path, flags), names in groups.items():
+    for (path, flags, faulty), names in groups.items():
         for i in range(0, len(names), options.group):
-            work.append((path, flags, names[i:i + options.group]))
+            work.append((path, flags, faulty, names[i:i + options.group]))
     results, cards = [], set()
 
     def run(item):
-        path, flags, names = item
+        path, flags, faulty, names = item
+        if faulty:
+            return path, flags, *run_faulty(options, faulty)
         verdicts, card = run_group(options, path, flags, names)
         broken = [n for n in names if verdicts[n][0] in ("ERROR", "SANITIZER")]
         if len(names) > 1 and broken:

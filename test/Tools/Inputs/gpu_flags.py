@@ -1,6 +1,6 @@
 # This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Prints the flags with which run-gpu-tests.py runs the functions of a file."""
+"""Prints how run-gpu-tests.py runs the functions of a file."""
 
 import importlib.util
 import pathlib
@@ -9,5 +9,5 @@ import sys
 spec = importlib.util.spec_from_file_location("run_gpu_tests", sys.argv[1])
 module = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(module)
-for flags in module.run_flags(pathlib.Path(sys.argv[2]).read_text()):
-    print("flags:", *flags)
+for test in module.tests_of(pathlib.Path(sys.argv[2]), "field"):
+    print("test:", test.name, *test.flags, *test.messages)
