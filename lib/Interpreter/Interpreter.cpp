@@ -5,13 +5,17 @@
 #include "../Execution/AttributeTensor.h"
 #include "../Execution/HostMemory.h"
 #include "ReferenceElementwise.h"
+#include "ReferenceLinalg.h"
 #include "ReferenceOps.h"
+#include "ReferenceTensors.h"
 #include "blocksparse/IR/BlockSparseDialect.h"
+#include "blocksparse/IR/BlockSparseOps.h"
 #include "blocksparse/IR/SparseTensor.h"
 #include "blocksparse/Interpreter/ReferenceInterpreter.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 using namespace mlir::blocksparse;
@@ -33,11 +37,17 @@ FailureOr<std::vector<ReferenceValue>> Interpreter::run(func::FuncOp function,
   for (auto [argument, type] : llvm::zip_equal(arguments, function.getArgumentTypes()))
     bounds.push_back(isa<ShapedType>(type) ? Bound{argument, {}}
                                            : Bound{std::nullopt, toNumber(argument, type)});
-  return runFunction(function, bounds);
+  FailureOr<Bounds> returned = runFunction(function, bounds);
+  if (failed(returned))
+    return failure();
+  std::vector<ReferenceValue> results;
+  for (const Bound &bound : *returned)
+    results.push_back(*bound.tensor);
+  return results;
 }
 
-FailureOr<std::vector<ReferenceValue>> Interpreter::runFunction(func::FuncOp function,
-                                                                ArrayRef<Bound> arguments) {
+FailureOr<Interpreter::Bounds> Interpreter::runFunction(func::FuncOp function,
+                                                        ArrayRef<Bound> arguments) {
   FailureOr<OverflowMode> chosen = getOverflowMode(function);
   if (failed(chosen))
     return failure();
@@ -47,10 +57,7 @@ FailureOr<std::vector<ReferenceValue>> Interpreter::runFunction(func::FuncOp fun
   FailureOr<Operation *> returned = runRegion(function.getBody(), arguments);
   if (failed(returned))
     return failure();
-  std::vector<ReferenceValue> results;
-  for (Value result : (*returned)->getOperands())
-    results.push_back(values[result]);
-  return results;
+  return get((*returned)->getOperands(), *returned);
 }
 
 FailureOr<Operation *> Interpreter::runRegion(Region &region, ArrayRef<Bound> arguments) {
@@ -114,6 +121,9 @@ FailureOr<Interpreter::Bounds> Interpreter::get(ValueRange range, Operation *use
 /// Returns an integer that is known; i1 is 0 or 1.
 FailureOr<int64_t> Interpreter::getNumber(Value value, Operation *user) {
   auto number = dyn_cast_or_null<IntegerAttr>(scalars.lookup(value));
+  if (!number && values.contains(value))
+    return user->emitOpError("expects a number that rounding cannot change, but got ")
+           << value.getType() << ", which depends on a comparison within the error bound";
   if (!number)
     return user->emitOpError("expects an integer that the reference knows, but got ")
            << value.getType();
@@ -129,6 +139,14 @@ void Interpreter::set(Value value, const Bound &bound) {
 }
 
 void Interpreter::define(Value result, ReferenceValue value) {
+  if (!isa<ShapedType>(result.getType())) {
+    // Integers are exact, and may count loops.
+    if (!isa<FloatType>(result.getType()) && !value.unspecified)
+      scalars[result] = IntegerAttr::get(result.getType(), value.tensor.intAt({}));
+    else
+      values[result] = std::move(value);
+    return;
+  }
   if (observer)
     observer(result, value);
   values[result] = std::move(value);
@@ -208,27 +226,27 @@ LogicalResult Interpreter::evaluateChoice(scf::IfOp op) {
   return success();
 }
 
-/// Evaluates an operation on numbers that are known, and the extents of tensors.
+LogicalResult Interpreter::evaluateExtent(tensor::DimOp op) {
+  FailureOr<Bound> source = get(op.getSource(), op);
+  FailureOr<int64_t> axis = getNumber(op.getIndex(), op);
+  if (failed(source) || failed(axis))
+    return failure();
+  if (isSparseTensor(op.getSource().getType()) || !source->tensor || *axis < 0 ||
+      *axis >= source->tensor->tensor.rank())
+    return op.emitOpError("expects an axis of a dense tensor to be checked, but got ") << *axis;
+  scalars[op.getResult()] = IntegerAttr::get(op.getType(), source->tensor->tensor.dim(*axis));
+  return success();
+}
+
+/// Evaluates an operation on numbers: by its fold where all are known exactly.
 LogicalResult Interpreter::evaluateScalar(Operation &op) {
-  if (auto dim = dyn_cast<tensor::DimOp>(op)) {
-    FailureOr<Bound> source = get(dim.getSource(), &op);
-    FailureOr<int64_t> axis = getNumber(dim.getIndex(), &op);
-    if (failed(source) || failed(axis))
-      return failure();
-    if (isSparseTensor(dim.getSource().getType()) || !source->tensor || *axis < 0 ||
-        *axis >= source->tensor->tensor.rank())
-      return op.emitOpError("expects an axis of a dense tensor to be checked, but got ") << *axis;
-    scalars[dim.getResult()] = IntegerAttr::get(dim.getType(), source->tensor->tensor.dim(*axis));
-    return success();
-  }
   SmallVector<Attribute> operands;
   for (Value operand : op.getOperands())
     operands.push_back(scalars.lookup(operand));
   SmallVector<OpFoldResult> folded;
   if (!llvm::all_of(operands, [](Attribute known) { return known != nullptr; }) ||
       failed(op.fold(operands, folded)) || folded.size() != op.getNumResults())
-    return op.emitOpError("expects an operation that the reference knows, but got ")
-           << op.getName();
+    return evaluateElements(op);
   for (auto [result, value] : llvm::zip_equal(op.getResults(), folded)) {
     auto known = dyn_cast<Attribute>(value);
     scalars[result] = known ? known : scalars.lookup(cast<Value>(value));
@@ -236,10 +254,11 @@ LogicalResult Interpreter::evaluateScalar(Operation &op) {
   return success();
 }
 
-LogicalResult Interpreter::evaluateElements(Operation &op) {
-  // A scalar operand is a tensor of one element.
-  llvm::DenseMap<Value, ReferenceValue> operands;
-  for (Value operand : op.getOperands()) {
+FailureOr<Interpreter::Operands> Interpreter::getOperands(Operation &op) {
+  llvm::SetVector<Value> used(op.operand_begin(), op.operand_end());
+  getUsedValuesDefinedAbove(op.getRegions(), used);
+  Operands operands;
+  for (Value operand : used) {
     FailureOr<Bound> bound = get(operand, &op);
     if (failed(bound))
       return failure();
@@ -250,7 +269,7 @@ LogicalResult Interpreter::evaluateElements(Operation &op) {
     auto number = dyn_cast<FloatAttr>(bound->scalar);
     ReferenceValue value;
     value.type = number ? ::blocksparse::ElementType::f64 : ::blocksparse::ElementType::i64;
-    value.tensor = HostTensor::zeros(value.type, {1});
+    value.tensor = HostTensor::zeros(value.type, {});
     if (number) {
       value.tensor.fill(number.getValueAsDouble());
     } else {
@@ -261,12 +280,101 @@ LogicalResult Interpreter::evaluateElements(Operation &op) {
     }
     operands[operand] = value;
   }
-  FailureOr<ReferenceValue> result = evaluateElementwise(
-      &op, [&](Value value) -> const ReferenceValue & { return operands.find(value)->second; });
-  if (failed(result))
+  return operands;
+}
+
+LogicalResult Interpreter::evaluateElements(Operation &op) {
+  return evaluateWith(op, [&](ReferenceLookup lookup) -> FailureOr<std::vector<ReferenceValue>> {
+    FailureOr<ReferenceValue> result = evaluateElementwise(&op, lookup);
+    if (failed(result))
+      return failure();
+    return std::vector{std::move(*result)};
+  });
+}
+
+LogicalResult Interpreter::evaluateWith(
+    Operation &op,
+    llvm::function_ref<FailureOr<std::vector<ReferenceValue>>(ReferenceLookup)> evaluate) {
+  FailureOr<Operands> operands = getOperands(op);
+  if (failed(operands))
     return failure();
-  define(op.getResult(0), std::move(*result));
+  FailureOr<std::vector<ReferenceValue>> results = evaluate(
+      [&](Value value) -> const ReferenceValue & { return operands->find(value)->second; });
+  if (failed(results))
+    return failure();
+  for (auto [result, value] : llvm::zip_equal(op.getResults(), *results))
+    define(result, std::move(value));
   return success();
+}
+
+LogicalResult
+Interpreter::evaluateParts(Operation &op,
+                           llvm::function_ref<FailureOr<SmallVector<Value>>(OpBuilder &)> create) {
+  // The parts stand before the operation while they are evaluated.
+  Operation *before = op.getPrevNode();
+  Block *block = op.getBlock();
+  OpBuilder builder(&op);
+  FailureOr<SmallVector<Value>> made = create(builder);
+  LogicalResult done = made;
+  Observer outside = std::exchange(observer, Observer());
+  Block::iterator first = before ? std::next(before->getIterator()) : block->begin();
+  for (Operation &part : llvm::make_range(first, op.getIterator()))
+    if (succeeded(done))
+      done = evaluate(part);
+  observer = outside;
+  if (succeeded(done)) {
+    FailureOr<Bounds> results = get(*made, &op);
+    done = results;
+    if (succeeded(results)) {
+      // The program computes the padding of edge blocks like their elements.
+      for (Bound &result : *results)
+        if (result.tensor && result.tensor->pattern)
+          result.tensor->markUnspecified(/*padding=*/true);
+      defineAll(op, *results);
+    }
+  }
+  for (Operation *part = op.getPrevNode(); part != before; part = op.getPrevNode()) {
+    for (Value result : part->getResults()) {
+      values.erase(result);
+      scalars.erase(result);
+    }
+    part->erase();
+  }
+  return done;
+}
+
+LogicalResult Interpreter::evaluateSparse(linalg::LinalgOp op) {
+  auto isPattern = [](Value value) {
+    return isSparseTensor(value.getType()) && !value.getDefiningOp<tensor::EmptyOp>();
+  };
+  return evaluateParts(*op, [&](OpBuilder &builder) -> FailureOr<SmallVector<Value>> {
+    Location loc = op.getLoc();
+    auto found = llvm::find_if(op->getOperands(), isPattern);
+    if (found == op->operand_end())
+      return op.emitOpError("expects a sparse operand whose pattern is known, but got none");
+    Value pattern = *found, like = ToDenseOp::create(builder, loc, pattern);
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands()) {
+      if (isPattern(operand))
+        operand = ToDenseOp::create(builder, loc, operand);
+      else if (isSparseTensor(operand.getType()))
+        operand = tensor::EmptyOp::create(builder, loc, tensor::getMixedSizes(builder, loc, like),
+                                          getElementTypeOrSelf(operand.getType()));
+      operands.push_back(operand);
+    }
+    SmallVector<Type> types;
+    for (Type type : op->getResultTypes())
+      types.push_back(cast<RankedTensorType>(type).dropEncoding());
+    Operation *dense = clone(builder, op, types, operands);
+    SmallVector<Value> results;
+    for (auto [type, result] : llvm::zip_equal(op->getResultTypes(), dense->getResults())) {
+      results.push_back(result);
+      if (std::optional<SparseTensor> sparse = SparseTensor::get(type))
+        results.back() = FromDenseOp::create(
+            builder, loc, type, result, sparse->isStatic() ? Value() : pattern, ScheduleAttr());
+    }
+    return results;
+  });
 }
 
 /// Fails if the machine has too little memory: the reference holds a result, its magnitudes and one
@@ -317,6 +425,28 @@ LogicalResult Interpreter::evaluate(Operation &op) {
     return evaluateChoice(choice);
   if (isElementwiseOnTensors(&op))
     return evaluateElements(op);
+  auto structured = dyn_cast<linalg::LinalgOp>(op);
+  if (structured && llvm::any_of(op.getOperandTypes(), isSparseTensor))
+    return evaluateSparse(structured);
+  if (structured)
+    return evaluateWith(
+        op, [&](ReferenceLookup lookup) { return evaluateStructured(structured, lookup); });
+  if (auto softmax = dyn_cast<linalg::SoftmaxOp>(op))
+    return evaluateParts(op,
+                         [&](OpBuilder &builder) { return softmax.decomposeOperation(builder); });
+  // The operation that writes to it gives an empty sparse tensor its pattern.
+  if (isa<tensor::EmptyOp>(op) && isSparseTensor(op.getResult(0).getType()))
+    return success();
+  if (auto extent = dyn_cast<tensor::DimOp>(op))
+    return evaluateExtent(extent);
+  if (isKnownTensorOp(&op))
+    return evaluateWith(op, [&](ReferenceLookup lookup) -> FailureOr<std::vector<ReferenceValue>> {
+      FailureOr<ReferenceValue> result =
+          evaluateTensorOp(&op, lookup, [&](Value value) { return getNumber(value, &op); });
+      if (failed(result))
+        return failure();
+      return std::vector{std::move(*result)};
+    });
   if (computesNumbers(op))
     return evaluateScalar(op);
   if (!isa_and_present<BlockSparseDialect>(op.getDialect()))
@@ -334,6 +464,25 @@ LogicalResult Interpreter::evaluate(Operation &op) {
   return success();
 }
 
+/// Returns a sparse constant, all of whose stored elements are equal. One of a dynamic pattern is
+/// the one element, because the other operand of its user has the pattern.
+static FailureOr<ReferenceValue> makeSplat(arith::ConstantOp op, const HostTensor &elements) {
+  auto dense = dyn_cast<DenseElementsAttr>(op.getValue());
+  SparseTensor sparse = *SparseTensor::get(op.getType());
+  if (!dense || !dense.isSplat() || elements.numElements() == 0)
+    return op.emitOpError("expects equal elements of a sparse constant, but got ") << op.getType();
+  FailureOr<ReferenceValue> value = ReferenceValue();
+  if (sparse.isStatic())
+    value = makePattern(op, op.getType(), nullptr);
+  if (failed(value))
+    return failure();
+  value->tensor = HostTensor::zeros(
+      elements.type(), sparse.isStatic() ? sparse.getValuesType().getShape() : ArrayRef<int64_t>());
+  const SmallVector<int64_t> first(elements.rank(), 0);
+  value->tensor.fill(elements.at(first));
+  return value;
+}
+
 LogicalResult Interpreter::evaluateConstant(arith::ConstantOp op) {
   if (!isa<ShapedType>(op.getType())) {
     scalars[op.getResult()] = op.getValue();
@@ -344,7 +493,14 @@ LogicalResult Interpreter::evaluateConstant(arith::ConstantOp op) {
   if (!tensor)
     return op.emitOpError() << error;
   ReferenceValue value;
-  value.tensor = *tensor;
+  if (isSparseTensor(op.getType())) {
+    FailureOr<ReferenceValue> sparse = makeSplat(op, *tensor);
+    if (failed(sparse))
+      return failure();
+    value = std::move(*sparse);
+  } else {
+    value.tensor = *tensor;
+  }
   value.type = tensor->type();
   values[op.getResult()] = value;
   return success();
@@ -368,11 +524,10 @@ LogicalResult Interpreter::evaluateCall(func::CallOp op) {
     return failure();
   Interpreter inner;
   inner.overflow = overflow;
-  FailureOr<std::vector<ReferenceValue>> results = inner.runFunction(callee, *arguments);
+  FailureOr<Bounds> results = inner.runFunction(callee, *arguments);
   if (failed(results))
     return failure();
-  for (auto [result, value] : llvm::zip_equal(op.getResults(), *results))
-    define(result, std::move(value));
+  defineAll(*op, *results);
   return success();
 }
 
@@ -385,11 +540,18 @@ static Operation *findUnknownOperation(func::FuncOp function,
     if (auto call = dyn_cast<func::CallOp>(op)) {
       func::FuncOp callee = getCallee(call);
       unknown = callee ? findUnknownOperation(callee, visited) : op;
+    } else if (auto structured = dyn_cast<linalg::LinalgOp>(op)) {
+      if (isKnownStructured(structured))
+        return WalkResult::skip();
+      unknown = op;
+    } else if (isKnownTensorOp(op)) {
+      return WalkResult::skip();
     } else if (!isa<arith::ConstantOp, scf::ForOp, scf::WhileOp, scf::IfOp, cf::BranchOp,
                     cf::CondBranchOp>(op) &&
                !op->hasTrait<OpTrait::ReturnLike>() && !isa<scf::ConditionOp>(op) &&
                !isa_and_present<BlockSparseDialect>(op->getDialect()) &&
-               !isElementwiseOnTensors(op) && !computesNumbers(*op)) {
+               !isElementwiseOnTensors(op) && !computesNumbers(*op) &&
+               !isa<linalg::SoftmaxOp, tensor::EmptyOp>(op)) {
       unknown = op;
     }
     return unknown ? WalkResult::interrupt() : WalkResult::advance();

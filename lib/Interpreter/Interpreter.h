@@ -4,11 +4,13 @@
 #ifndef BLOCKSPARSE_LIB_INTERPRETER_INTERPRETER_H
 #define BLOCKSPARSE_LIB_INTERPRETER_INTERPRETER_H
 
-#include "ReferenceValue.h"
+#include "ReferenceOps.h"
 #include "blocksparse/IR/OverflowMode.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace mlir::blocksparse {
 
@@ -25,25 +27,43 @@ public:
                                              ArrayRef<ReferenceValue> arguments);
 
 private:
-  /// Holds a value of the program: a tensor, or a number that is known.
+  /// Holds a value of the program: a tensor, or a number. A number is a tensor of rank 0 if its
+  /// compiled value may differ.
   struct Bound {
     std::optional<ReferenceValue> tensor;
     Attribute scalar;
   };
   using Bounds = std::vector<Bound>;
 
-  FailureOr<std::vector<ReferenceValue>> runFunction(func::FuncOp function,
-                                                     ArrayRef<Bound> arguments);
+  using Operands = llvm::DenseMap<Value, ReferenceValue>;
+
+  FailureOr<Bounds> runFunction(func::FuncOp function, ArrayRef<Bound> arguments);
   LogicalResult evaluate(Operation &op);
   LogicalResult evaluateConstant(arith::ConstantOp op);
   LogicalResult evaluateCall(func::CallOp op);
   LogicalResult evaluateElements(Operation &op);
+  LogicalResult evaluateExtent(tensor::DimOp op);
+  /// Evaluates the operations that `create` puts before `op` and whose results it returns in place
+  /// of those of `op`, and erases them.
+  LogicalResult
+  evaluateParts(Operation &op,
+                llvm::function_ref<FailureOr<SmallVector<Value>>(OpBuilder &)> create);
+  /// Evaluates a structured operation on the dense forms of its sparse operands. A sparse result
+  /// has the pattern of the first of them.
+  LogicalResult evaluateSparse(linalg::LinalgOp op);
   LogicalResult evaluateScalar(Operation &op);
+  /// Defines the results that `evaluate` computes from the operands of `op`.
+  LogicalResult evaluateWith(
+      Operation &op,
+      llvm::function_ref<FailureOr<std::vector<ReferenceValue>>(ReferenceLookup)> evaluate);
   LogicalResult evaluateLoop(scf::ForOp op);
   LogicalResult evaluateLoop(scf::WhileOp op);
   LogicalResult evaluateChoice(scf::IfOp op);
   /// Executes the blocks of a region, and returns its last terminator.
   FailureOr<Operation *> runRegion(Region &region, ArrayRef<Bound> arguments);
+  /// Returns the operands of `op` and what its regions use from outside; a number is a tensor of
+  /// rank 0.
+  FailureOr<Operands> getOperands(Operation &op);
   FailureOr<Bound> get(Value value, Operation *user);
   FailureOr<Bounds> get(ValueRange range, Operation *user);
   FailureOr<int64_t> getNumber(Value value, Operation *user);

@@ -24,11 +24,7 @@ FailureOr<ReferenceValue> mlir::blocksparse::makePattern(Operation *op, Type typ
   SparseTensor sparse = *SparseTensor::get(type);
   ReferenceValue value;
   if (like) {
-    value.pattern = like->pattern;
-    value.rows = like->rows;
-    value.cols = like->cols;
-    value.crowIndices = like->crowIndices;
-    value.colIndices = like->colIndices;
+    value.copyPattern(*like);
     return value;
   }
   std::string error;
@@ -36,8 +32,8 @@ FailureOr<ReferenceValue> mlir::blocksparse::makePattern(Operation *op, Type typ
   const ::blocksparse::BlockLayout *resolved = layout ? layout.resolve() : nullptr;
   if (!resolved)
     return op->emitOpError("expects a pattern that is known, but got ") << type;
-  if (llvm::any_of(sparse.getType().getShape(), ShapedType::isDynamic))
-    return op->emitOpError("expects a static shape to be checked, but got ") << type;
+  if (ShapedType::isDynamic(sparse.getHeads()))
+    return op->emitOpError("expects a static number of heads to be checked, but got ") << type;
   std::optional<ref::Pattern> pattern =
       ref::Pattern::fromLayout(*resolved, sparse.getHeads(), error);
   if (!pattern)

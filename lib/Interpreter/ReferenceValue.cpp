@@ -88,5 +88,19 @@ void ReferenceValue::markUnspecified(bool padding) {
             .fill(0);
       }
   }
-  unspecified = marked ? std::optional(marks) : std::nullopt;
+  if (unspecified)
+    marks = zipTensors(marks, *unspecified, [](double a, double b) {
+              return a != 0 || b != 0;
+            }).cast(ElementType::i8);
+  else if (!marked)
+    return;
+  unspecified = marks;
+}
+
+void ReferenceValue::copyPattern(const ReferenceValue &other) {
+  pattern = other.pattern;
+  rows = other.rows;
+  cols = other.cols;
+  crowIndices = other.crowIndices;
+  colIndices = other.colIndices;
 }

@@ -59,8 +59,11 @@ struct ReferenceValue {
   /// the tensor).
   void addError(const ::blocksparse::HostTensor &error);
 
-  /// Sets `unspecified` of a sparse value, with or without the padding of its edge blocks.
+  /// Adds to `unspecified` the blocks of a sparse value that no index refers to, with or without
+  /// the padding of its edge blocks.
   void markUnspecified(bool padding);
+  /// Gives the value the pattern of another one.
+  void copyPattern(const ReferenceValue &other);
 };
 
 /// Returns fn(x) for every element of a tensor, as f64, row-major.
