@@ -204,6 +204,49 @@ static Value emitLog(FloatMath &m, Value x) {
 }
 
 //===----------------------------------------------------------------------===//
+// Square roots
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Holds 1 / sqrt(scaled), where scaled is x times an even power of two that makes it normal.
+struct ScaledRoot {
+  Value scaled, inverse;
+  /// Returns i1: x was scaled.
+  Value isTiny;
+};
+
+} // namespace
+
+/// Halving the exponent gives 1 / sqrt(x) within 3.5 percent, and each of Newton's iterations
+/// squares 1.2 times the relative error: 3.3e-11 after three, 1.7e-21 after four.
+static ScaledRoot emitInverseRoot(FloatMath &m, Value x) {
+  const bool wide = m.isWide();
+  Value isTiny = m.less(x, wide ? 0x1p-900 : 0x1p-100);
+  Value scaled = m.select(isTiny, m.mul(x, m.constant(wide ? 0x1p128 : 0x1p64)), x);
+  Value bits =
+      m.subBits(m.bits(wide ? 0x5fe6eb50c7b537a9 : 0x5f3759df), m.shiftRight(m.toBits(scaled), 1));
+  Value inverse = m.fromBits(bits), half = m.constant(0.5);
+  Value negated = m.mul(scaled, m.constant(-0.5));
+  for (int iteration = 0; iteration < (wide ? 4 : 3); ++iteration) {
+    Value error = m.fma(m.mul(negated, inverse), inverse, half);
+    inverse = m.fma(inverse, error, inverse);
+  }
+  return {scaled, inverse, isTiny};
+}
+
+/// Returns `root` where x is a positive number, NaN where it is negative or NaN, and else what
+/// `atZero` and `atInfinity` say.
+static Value selectRoot(FloatMath &m, Value x, Value root, Value atZero, Value atInfinity) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  Value nan = m.constant(std::numeric_limits<double>::quiet_NaN());
+  root = m.select(m.less(x, infinity), root, m.select(m.greater(x, 0), atInfinity, nan));
+  root = m.select(m.less(x, 0.0), nan, root);
+  Value isZero = arith::CmpFOp::create(m.builder(), arith::CmpFPredicate::OEQ, x, m.constant(0));
+  return m.select(isZero, atZero, root);
+}
+
+//===----------------------------------------------------------------------===//
 // tanh
 //===----------------------------------------------------------------------===//
 
@@ -284,6 +327,43 @@ Value mlir::blocksparse::device::deviceExp(ImplicitLocOpBuilder &b, Value x) {
 Value mlir::blocksparse::device::deviceLog(ImplicitLocOpBuilder &b, Value x) {
   FloatMath m(b, x.getType());
   return emitLog(m, x);
+}
+
+Value mlir::blocksparse::device::deviceSqrt(ImplicitLocOpBuilder &b, Value x) {
+  FloatMath m(b, x.getType());
+  auto [scaled, inverse, isTiny] = emitInverseRoot(m, x);
+  Value root = m.mul(scaled, inverse);
+  Value error = m.fma(m.negate(root), root, scaled);
+  root = m.fma(error, m.mul(inverse, m.constant(0.5)), root);
+  root = m.select(isTiny, m.mul(root, m.constant(m.isWide() ? 0x1p-64 : 0x1p-32)), root);
+  return selectRoot(m, x, root, x, x);
+}
+
+Value mlir::blocksparse::device::deviceRsqrt(ImplicitLocOpBuilder &b, Value x) {
+  FloatMath m(b, x.getType());
+  ScaledRoot root = emitInverseRoot(m, x);
+  Value factor = m.constant(m.isWide() ? 0x1p64 : 0x1p32);
+  Value result = m.select(root.isTiny, m.mul(root.inverse, factor), root.inverse);
+  // The bits of a 0 are its sign alone.
+  Value atZero =
+      m.fromBits(m.orBits(m.toBits(x), m.bits(m.isWide() ? 0x7ff0000000000000 : 0x7f800000)));
+  return selectRoot(m, x, result, atZero, m.constant(0));
+}
+
+/// Returns the one of two numbers that `chosen` (i1) names, x if true; the other one if it is NaN.
+static Value chooseNumber(FloatMath &m, Value chosen, Value x, Value y) {
+  Value isNaN = arith::CmpFOp::create(m.builder(), arith::CmpFPredicate::UNO, y, y);
+  return m.select(isNaN, x, m.select(chosen, x, y));
+}
+
+Value mlir::blocksparse::device::deviceMaxNumber(ImplicitLocOpBuilder &b, Value x, Value y) {
+  FloatMath m(b, x.getType());
+  return chooseNumber(m, m.less(y, x), x, y);
+}
+
+Value mlir::blocksparse::device::deviceMinNumber(ImplicitLocOpBuilder &b, Value x, Value y) {
+  FloatMath m(b, x.getType());
+  return chooseNumber(m, m.less(x, y), x, y);
 }
 
 Value mlir::blocksparse::device::deviceTanh(ImplicitLocOpBuilder &b, Value x) {

@@ -30,6 +30,16 @@ Value deviceExp(ImplicitLocOpBuilder &b, Value x);
 /// Returns the natural logarithm, within 3 ulp: -infinity at 0, NaN for negative numbers.
 Value deviceLog(ImplicitLocOpBuilder &b, Value x);
 
+/// Returns the square root, within 1 ulp: NaN for negative numbers.
+Value deviceSqrt(ImplicitLocOpBuilder &b, Value x);
+
+/// Returns 1 / sqrt(x), within 2 ulp: infinity with the sign of a 0, NaN for negative numbers.
+Value deviceRsqrt(ImplicitLocOpBuilder &b, Value x);
+
+/// Returns the larger or the smaller of two numbers; if one is NaN, the other.
+Value deviceMaxNumber(ImplicitLocOpBuilder &b, Value x, Value y);
+Value deviceMinNumber(ImplicitLocOpBuilder &b, Value x, Value y);
+
 /// Returns tanh(x), within 4 ulp.
 Value deviceTanh(ImplicitLocOpBuilder &b, Value x);
 

@@ -28,6 +28,8 @@ using Exact = long double (*)(long double);
 
 long double sigmoidl(long double x) { return 1 / (1 + std::exp(-x)); }
 
+long double rsqrtl(long double x) { return 1 / std::sqrt(x); }
+
 struct Function {
   const char *name;
   Unary emit;
@@ -39,6 +41,8 @@ struct Function {
 const Function functions[] = {
     {"exp", device::deviceExp, std::exp, -745, 709, 2},
     {"log", device::deviceLog, std::log, 0, 1e4, 3},
+    {"sqrt", device::deviceSqrt, std::sqrt, 0, 1e4, 1},
+    {"rsqrt", device::deviceRsqrt, rsqrtl, 0, 1e4, 2},
     {"tanh", device::deviceTanh, std::tanh, -20, 20, 4},
     {"erf", device::deviceErf, std::erf, -7, 7, 4},
     {"erfc", device::deviceErfc, std::erfc, -7, 26, 8},
@@ -117,6 +121,8 @@ static void checkSpecialValues(Type (*type)(Builder &)) {
   const Expected table[] = {
       {device::deviceExp, {infinity, 0, nan, 1, 1, std::exp(T(-1))}},
       {device::deviceLog, {infinity, nan, nan, -infinity, -infinity, nan}},
+      {device::deviceSqrt, {infinity, nan, nan, 0, 0, nan}},
+      {device::deviceRsqrt, {0, nan, nan, infinity, -infinity, nan}},
       {device::deviceTanh, {1, -1, nan, 0, 0, std::tanh(T(-1))}},
       {device::deviceErf, {1, -1, nan, 0, 0, std::erf(T(-1))}},
       {device::deviceErfc, {0, 2, nan, 1, 1, std::erfc(T(-1))}},
