@@ -43,23 +43,40 @@ static std::string findBodyFault(Operation &op, llvm::function_ref<bool(Operatio
   return "";
 }
 
-std::string
-mlir::blocksparse::findElementwiseFault(linalg::GenericOp op,
-                                        llvm::function_ref<bool(Operation *)> supports) {
+/// Returns true if `map` gives the parallel loops in their order, and no other.
+static bool givesParallelLoops(AffineMap map, ArrayRef<utils::IteratorType> iterators) {
+  SmallVector<AffineExpr> loops;
+  for (auto [loop, iterator] : llvm::enumerate(iterators))
+    if (iterator == utils::IteratorType::parallel)
+      loops.push_back(getAffineDimExpr(loop, map.getContext()));
+  return map.getResults() == ArrayRef(loops);
+}
+
+std::string mlir::blocksparse::findStructuredFault(linalg::GenericOp op,
+                                                   llvm::function_ref<bool(Operation *)> supports) {
   for (Type type : op->getOperandTypes())
     if (!isa<MemRefType>(type))
       return llvm::formatv("expects operands on memrefs, but got '{0}'", type);
-  if (op.getNumDpsInits() == 0 || op.getNumParallelLoops() != op.getNumLoops())
-    return "expects parallel loops with a result, but got others";
+  if (op.getNumDpsInits() == 0)
+    return "expects a result, but got none";
   for (OpOperand &operand : op->getOpOperands()) {
     AffineMap map = op.getMatchingIndexingMap(&operand);
-    if (op.isDpsInit(&operand) ? !map.isIdentity() : !map.isProjectedPermutation())
+    if (op.isDpsInit(&operand) ? !givesParallelLoops(map, op.getIteratorTypesArray())
+                               : !map.isProjectedPermutation())
       return llvm::formatv("expects operands at the indices of the loops, but got {0}", map);
   }
   for (Operation &inner : op.getBlock()->without_terminator())
     if (std::string fault = findBodyFault(inner, supports); !fault.empty())
       return fault;
   return "";
+}
+
+std::string
+mlir::blocksparse::findElementwiseFault(linalg::GenericOp op,
+                                        llvm::function_ref<bool(Operation *)> supports) {
+  if (op.getNumParallelLoops() != op.getNumLoops())
+    return "expects parallel loops with a result, but got others";
+  return findStructuredFault(op, supports);
 }
 
 SmallVector<Value> mlir::blocksparse::getOutsideValues(linalg::GenericOp op) {

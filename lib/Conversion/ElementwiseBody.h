@@ -15,10 +15,14 @@
 
 namespace mlir::blocksparse {
 
-/// Returns why `op` is not an elementwise loop, as "expects X, but got Y"; empty if it is one. The
-/// loops must be parallel, results be written at the indices of the loops, inputs be read at some
-/// of them, and operations of the body be scalar. `supports` says whether the backend has an
-/// operation of the body.
+/// Returns why a kernel cannot compute each element of the results of `op` by itself, as "expects
+/// X, but got Y"; empty if it can. Results are written at the indices of the parallel loops, inputs
+/// are read at some of the indices, and operations of the body are scalar. `supports` says whether
+/// the backend has an operation of the body.
+std::string findStructuredFault(linalg::GenericOp op,
+                                llvm::function_ref<bool(Operation *)> supports);
+
+/// Returns the same for an elementwise loop, all of whose loops are parallel.
 std::string findElementwiseFault(linalg::GenericOp op,
                                  llvm::function_ref<bool(Operation *)> supports);
 

@@ -7,6 +7,7 @@
 #include "blocksparse/Conversion/Passes.h"
 #include "blocksparse/IR/PlannedOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -94,15 +95,23 @@ static LogicalResult checkOperations(Operation *root) {
   return failure(walked.wasInterrupted());
 }
 
-/// Lowers elementwise loops. Others stay, and become sequential loops later.
-static void convertElementwise(Operation *root, const CPULoweringOptions &options) {
-  SmallVector<linalg::GenericOp> loops;
-  root->walk([&](linalg::GenericOp op) { loops.push_back(op); });
-  for (linalg::GenericOp op : loops) {
+/// Lowers structured operations: elementwise ones to vector loops, others to loops whose parallel
+/// iterations are spread over threads.
+static LogicalResult convertStructured(Operation *root, const CPULoweringOptions &options) {
+  SmallVector<linalg::LinalgOp> loops;
+  root->walk([&](linalg::LinalgOp op) { loops.push_back(op); });
+  for (linalg::LinalgOp op : loops) {
     ImplicitLocOpBuilder b(op.getLoc(), op);
-    if (lowerElementwise(b, op, options))
-      op.erase();
+    auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
+    if (!generic || !lowerElementwise(b, generic, options)) {
+      IRRewriter rewriter(op);
+      if (failed(linalg::linalgOpToParallelLoops(rewriter, op)))
+        return op.emitOpError("expects an operation that loops can compute, but got ")
+               << op->getName();
+    }
+    op.erase();
   }
+  return success();
 }
 
 namespace {
@@ -121,7 +130,8 @@ struct ConvertBlockSparseToCPUPass
       return signalPassFailure();
     CPULoweringOptions options;
     options.vectorBits = vectorBits;
-    convertElementwise(getOperation(), options);
+    if (failed(convertStructured(getOperation(), options)))
+      return signalPassFailure();
     RewritePatternSet patterns(&getContext());
     populateBlockSparseToCPUPatterns(patterns, options);
     ConversionTarget target(getContext());

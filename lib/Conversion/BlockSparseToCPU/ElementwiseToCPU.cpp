@@ -9,6 +9,7 @@
 #include "ElementConversion.h"
 #include "VectorAccess.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -52,9 +53,13 @@ static int64_t getWidth(linalg::GenericOp op, int64_t vectorBits) {
       return 0;
     bits = std::max(bits, bitsOf(element));
   }
-  for (Operation &inner : *op.getBlock())
+  for (Operation &inner : *op.getBlock()) {
+    // LLVM has no powers of vectors by vectors of integers.
+    if (isa<math::FPowIOp>(inner))
+      return 0;
     for (Type type : inner.getResultTypes())
       bits = std::max(bits, bitsOf(type));
+  }
   auto out = cast<MemRefType>(op.getDpsInits().front().getType());
   int64_t length = out.getRank() == 0 ? 1 : out.getShape().back();
   if (ShapedType::isDynamic(length))

@@ -3,7 +3,7 @@
 
 #include "ProgramSymbols.h"
 #include "blocksparse/Conversion/BlockSparseToGPU.h"
-#include "blocksparse/Conversion/ElementwiseToGPU.h"
+#include "blocksparse/Conversion/StructuredToGPU.h"
 #include "blocksparse/Target/GPU/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -30,6 +30,20 @@ static LogicalResult checkLinalg(Operation *op) {
          << op->getName();
 }
 
+/// Fails for loops that carry buffers: host code would keep their addresses in memory, to free
+/// them.
+static LogicalResult checkLoop(Operation *op) {
+  if (!isa<scf::ForOp, scf::WhileOp>(op))
+    return success();
+  for (Type type : op->getResultTypes())
+    if (isa<BaseMemRefType>(type))
+      return op->emitOpError(
+                 "expects a loop on a GPU to carry tensors whose sizes are known to stay "
+                 "the same, but got ")
+             << type;
+  return success();
+}
+
 namespace {
 
 struct CopiesToKernels : mlir::blocksparse::impl::CopiesToKernelsPassBase<CopiesToKernels> {
@@ -40,16 +54,16 @@ struct CopiesToKernels : mlir::blocksparse::impl::CopiesToKernelsPassBase<Copies
       return signalPassFailure();
     SmallVector<memref::CopyOp> copies;
     SmallVector<linalg::MapOp> fills;
-    SmallVector<linalg::GenericOp> elementwise;
+    SmallVector<linalg::GenericOp> structured;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (function->hasAttr(hostFunctionAttr))
         continue;
       function.walk([&](linalg::MapOp fill) { fills.push_back(fill); });
-      function.walk([&](linalg::GenericOp op) { elementwise.push_back(op); });
+      function.walk([&](linalg::GenericOp op) { structured.push_back(op); });
       WalkResult walked = function.walk([&](Operation *op) -> WalkResult {
         auto copy = dyn_cast<memref::CopyOp>(op);
         if (!copy)
-          return checkLinalg(op);
+          return failed(checkLinalg(op)) ? failure() : checkLoop(op);
         if (!isa<MemRefType>(copy.getSource().getType()) ||
             !isa<MemRefType>(copy.getTarget().getType()))
           return copy.emitOpError("expects buffers of known rank, but got ")
@@ -62,7 +76,7 @@ struct CopiesToKernels : mlir::blocksparse::impl::CopiesToKernelsPassBase<Copies
     }
     convertCopiesToGPU(copies, getOperation(), target);
     if (failed(convertFillsToGPU(fills, getOperation(), target)) ||
-        failed(convertElementwiseToGPU(elementwise, getOperation(), target)))
+        failed(convertStructuredToGPU(structured, getOperation(), target)))
       signalPassFailure();
   }
 };

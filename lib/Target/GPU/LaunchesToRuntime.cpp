@@ -409,6 +409,13 @@ struct LaunchesToRuntime : mlir::blocksparse::impl::LaunchesToRuntimePassBase<La
   LogicalResult lowerFunction(func::FuncOp function, Program &program) {
     Type i32 = IntegerType::get(&getContext(), 32);
     if (isHostFunction(function)) {
+      WalkResult walked = function.walk([](gpu::LaunchFuncOp launch) {
+        return WalkResult(launch.emitOpError("expects the sizes of results on a GPU to follow from "
+                                             "sizes of arguments, but got a kernel that computes "
+                                             "them"));
+      });
+      if (walked.wasInterrupted())
+        return failure();
       // The call that follows fails if sizes do not fit, and can report it.
       function.walk([](cf::AssertOp assertion) { assertion.erase(); });
       returnStatus(function, [&](OpBuilder &builder) -> Value {

@@ -9,9 +9,10 @@
 include "mlir/Pass/PassBase.td"
 
 def CopiesToKernelsPass : Pass<"blocksparse-copies-to-kernels", "::mlir::ModuleOp"> {
-  let summary = "Converts copies, fills and elementwise loops over device buffers to kernels.";
+  let summary = "Converts copies, fills, elementwise loops and reductions to kernels.";
   let description = [{
-    The pass complements `convert-blocksparse-to-gpu` and supports buffers with any strides.
+    The pass complements `convert-blocksparse-to-gpu` and supports device buffers with any strides.
+    A kernel has a thread for each element of the result, which adds up the terms of a reduction.
     Functions with the attribute `blocksparse.host` work on host memory, so their copies are not
     changed. Any other operation of linalg is an error: it would compute on the host.
   }];

@@ -1,0 +1,140 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Lowers elementwise loops and reductions of linalg to kernels with a thread for each element of
+// the result.
+
+#include "../../Device/DeviceMath.h"
+#include "../../Device/Elements.h"
+#include "../../Device/Loops.h"
+#include "../../ElementwiseBody.h"
+#include "../../OperandView.h"
+#include "SimtElements.h"
+#include "blocksparse/Conversion/StructuredToGPU.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::device;
+
+/// Returns true if a device without a mathematics library has the operation.
+static bool hasDeviceForm(Operation *op) {
+  if (isa<arith::ArithDialect>(op->getDialect()))
+    return !isa<arith::RemFOp>(op);
+  return isa<math::AbsFOp, math::ErfOp, math::ErfcOp, math::ExpOp, math::FmaOp, math::LogOp,
+             math::RsqrtOp, math::SqrtOp, math::TanhOp>(op);
+}
+
+/// Emits the operations that MLIR would lower to calls of a library; returns null for all others.
+static Value emitDeviceForm(ImplicitLocOpBuilder &b, Operation *op, ValueRange operands) {
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case([&](math::AbsFOp) { return deviceAbs(b, operands[0]); })
+      .Case([&](math::ErfOp) { return deviceErf(b, operands[0]); })
+      .Case([&](math::ErfcOp) { return deviceErfc(b, operands[0]); })
+      .Case([&](math::ExpOp) { return deviceExp(b, operands[0]); })
+      .Case([&](math::FmaOp) { return fusedMultiplyAdd(b, operands[0], operands[1], operands[2]); })
+      .Case([&](math::LogOp) { return deviceLog(b, operands[0]); })
+      .Case([&](arith::MaxNumFOp) { return deviceMaxNumber(b, operands[0], operands[1]); })
+      .Case([&](arith::MinNumFOp) { return deviceMinNumber(b, operands[0], operands[1]); })
+      .Case([&](math::RsqrtOp) { return deviceRsqrt(b, operands[0]); })
+      .Case([&](math::SqrtOp) { return deviceSqrt(b, operands[0]); })
+      .Case([&](math::TanhOp) { return deviceTanh(b, operands[0]); })
+      .Default([](Operation *) { return Value(); });
+}
+
+namespace {
+
+/// Emits what one thread computes: an element of each result, by a nest of loops over the terms of
+/// a reduction.
+class ElementEmitter {
+public:
+  ElementEmitter(linalg::GenericOp op, const IRMapping &mapping)
+      : op(op), mapping(mapping), point(op.getNumLoops()), iterators(op.getIteratorTypesArray()) {}
+
+  void emit(ImplicitLocOpBuilder &b, ArrayRef<Value> index) {
+    size_t next = 0;
+    for (auto [at, iterator] : llvm::zip_equal(point, iterators))
+      if (iterator == utils::IteratorType::parallel)
+        at = index[next++];
+    const bool isSum = op.getNumReductionLoops() != 0;
+    SmallVector<Value> results;
+    for (OpOperand &init : op.getDpsInitsMutable())
+      results.push_back(isSum || op.payloadUsesValueFromOperand(&init) ? load(b, init) : Value());
+    results = emitFrom(b, 0, results);
+    for (auto [result, init] : llvm::zip_equal(results, op.getDpsInits()))
+      memref::StoreOp::create(b, result, mapping.lookup(init), index);
+  }
+
+private:
+  Value load(ImplicitLocOpBuilder &b, OpOperand &operand) {
+    SmallVector<Value> at;
+    for (AffineExpr dim : op.getMatchingIndexingMap(&operand).getResults())
+      at.push_back(point[cast<AffineDimExpr>(dim).getPosition()]);
+    return memref::LoadOp::create(b, mapping.lookup(operand.get()), at);
+  }
+
+  /// Returns the extent of a loop: that of a dimension which it indexes.
+  Value getExtent(ImplicitLocOpBuilder &b, unsigned loop) {
+    for (OpOperand &operand : op->getOpOperands())
+      for (auto [axis, dim] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults()))
+        if (cast<AffineDimExpr>(dim).getPosition() == loop)
+          return memrefDim(b, mapping.lookup(operand.get()), axis);
+    llvm_unreachable("linalg verifies that the shapes of operands tell every extent");
+  }
+
+  /// Emits the loops from `loop` on and the body inside; returns what it makes of `results`.
+  SmallVector<Value> emitFrom(ImplicitLocOpBuilder &b, unsigned loop, ValueRange results) {
+    if (loop == iterators.size())
+      return emitBody(b, results);
+    if (iterators[loop] == utils::IteratorType::parallel)
+      return emitFrom(b, loop + 1, results);
+    Value zero = arith::ConstantIndexOp::create(b, 0), one = arith::ConstantIndexOp::create(b, 1);
+    return emitCarry(b, zero, getExtent(b, loop), one, results,
+                     [&](ImplicitLocOpBuilder &inner, Value at, ValueRange carried) {
+                       point[loop] = at;
+                       return emitFrom(inner, loop + 1, carried);
+                     });
+  }
+
+  SmallVector<Value> emitBody(ImplicitLocOpBuilder &b, ValueRange results) {
+    const ElementwiseTarget target{convertElement, emitDeviceForm};
+    SmallVector<Value> elements;
+    for (OpOperand *input : op.getDpsInputOperands())
+      elements.push_back(load(b, *input));
+    llvm::append_range(elements, results);
+    return emitElementwiseBody(b, op, elements, /*width=*/0, mapping, target);
+  }
+
+  linalg::GenericOp op;
+  const IRMapping &mapping;
+  /// The index of each loop, as far as it is known.
+  SmallVector<Value> point;
+  SmallVector<utils::IteratorType> iterators;
+};
+
+} // namespace
+
+LogicalResult mlir::blocksparse::convertStructuredToGPU(ArrayRef<linalg::GenericOp> loops,
+                                                        ModuleOp module,
+                                                        const ::blocksparse::TargetInfo &gpu) {
+  KernelBuilder kernels(module, gpu);
+  for (linalg::GenericOp op : loops) {
+    if (std::string fault = findStructuredFault(op, hasDeviceForm); !fault.empty())
+      return op.emitOpError("expects host code that does not touch device memory, or a "
+                            "computation of elements that a kernel can do, but got ")
+             << op->getName() << ", which is none: " << fault;
+    ImplicitLocOpBuilder host(op.getLoc(), op);
+    SmallVector<Value> operands = op->getOperands();
+    llvm::append_range(operands, getOutsideValues(op));
+    StringRef name = op.getNumReductionLoops() == 0 ? "elementwise" : "reduction";
+    launchForElements(kernels, host, name, op.getDpsInits().front(), operands,
+                      [&](ImplicitLocOpBuilder &b, const IRMapping &mapping,
+                          ArrayRef<Value> index) { ElementEmitter(op, mapping).emit(b, index); });
+    op.erase();
+  }
+  return success();
+}
