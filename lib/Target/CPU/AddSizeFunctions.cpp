@@ -6,9 +6,11 @@
 #include "blocksparse/Target/FunctionSignature.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 
 namespace mlir::blocksparse {
 #define GEN_PASS_DEF_ADDSIZEFUNCTIONSPASS
@@ -48,6 +50,15 @@ static void returnSizes(func::FuncOp function, int64_t count) {
   function.removeResAttrsAttr();
 }
 
+/// Erases the assertions in loops, which would keep these. The function whose sizes are computed
+/// has them too.
+static void eraseAssertionsInLoops(func::FuncOp function) {
+  function.walk([](cf::AssertOp assertion) {
+    if (assertion->getParentOfType<LoopLikeOpInterface>())
+      assertion.erase();
+  });
+}
+
 namespace {
 
 struct AddSizeFunctions : mlir::blocksparse::impl::AddSizeFunctionsPassBase<AddSizeFunctions> {
@@ -71,6 +82,7 @@ struct AddSizeFunctions : mlir::blocksparse::impl::AddSizeFunctionsPassBase<AddS
           op->erase();
       });
       returnSizes(sizes, count);
+      eraseAssertionsInLoops(sizes);
       // Descriptors are in host memory for every target.
       sizes->setAttr(mlir::blocksparse::hostFunctionAttr, UnitAttr::get(&getContext()));
       symbols.insert(sizes, std::next(Block::iterator(function)));

@@ -80,10 +80,12 @@ static void convert(Operation *op) {
   op->erase();
 }
 
-/// Fails for operations on tensors that bufferization does not know.
+/// Fails for operations on tensors that bufferization does not know. Those of sparse_tensor have
+/// its interface, but need the passes of their own dialect first.
 static LogicalResult checkBufferizable(Operation *op) {
   if (!hasTensors(op) || isa<func::FuncDialect>(op->getDialect()) ||
-      isa<bufferization::BufferizableOpInterface>(op))
+      (isa<bufferization::BufferizableOpInterface>(op) &&
+       op->getDialect()->getNamespace() != "sparse_tensor"))
     return success();
   return op->emitOpError("expects an operation that can be computed in buffers, but got ")
          << op->getName() << " on tensors";

@@ -23,7 +23,7 @@ def AddSizeFunctionsPass : Pass<"blocksparse-add-size-functions", "::mlir::Modul
     The pass runs on planned ops on tensors. For a public function f with dynamic extents in its
     results it adds a function f_result_sizes that has the same arguments and returns these extents,
     in order, as tensor<count x i64>. The caller, which allocates the results, calls it first.
-    Canonicalisation removes everything else from it.
+    Canonicalisation removes everything else from it, so it has no assertions in loops.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
 }

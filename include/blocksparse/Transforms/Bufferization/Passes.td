@@ -30,13 +30,22 @@ def SaturateF8Pass : Pass<"blocksparse-saturate-f8", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def ResolveLoopSizesPass : Pass<"blocksparse-resolve-loop-sizes"> {
+  let summary = "Computes sizes of what loops carry from what they start with.";
+  let description = [{
+    A `tensor.dim` of a result of scf.for or scf.while, or of a tensor that it carries, becomes one
+    of the tensor that the loop starts with, if the extent is provably the same in each iteration.
+    The functions that compute the sizes of results then need no loop.
+  }];
+}
+
 def CarryInPlacePass : Pass<"blocksparse-carry-in-place"> {
   let summary = "Makes loops overwrite the tensors that they carry.";
   let description = [{
     The pass runs just before bufferization. At the end of each iteration of scf.for and scf.while,
-    the tensors of static shape that the next one starts with are copied into those of this one, so
-    that the loop carries no buffers and frees none. Loops that carry tensors of open shape
-    allocate a buffer in each iteration.
+    the tensors that the next one starts with are copied into those of this one, so that the loop
+    carries no buffers and frees none. Open extents must be provably equal. Loops that carry other
+    tensors of open shape allocate a buffer in each iteration.
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
