@@ -11,6 +11,7 @@
 #include "blocksparse/Target/GPU/Passes.h"
 #include "blocksparse/Transforms/BufferizableOpInterfaceImpl.h"
 #include "blocksparse/Transforms/Bufferization/Passes.h"
+#include "blocksparse/Transforms/Neighbours/Passes.h"
 #include "blocksparse/Transforms/Passes.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -30,6 +31,7 @@ void mlir::blocksparse::registerBlockSparsePasses() {
   registerBlockSparseConversionPasses();
   registerBlockSparseGPUConversionPasses();
   registerBlockSparseBufferizationPasses();
+  registerBlockSparseNeighboursPasses();
   registerBlockSparseTransformsPasses();
   registerBlockSparseCPUTargetPasses();
   registerBlockSparseGPUTargetPasses();

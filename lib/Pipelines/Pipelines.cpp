@@ -6,6 +6,7 @@
 #include "blocksparse/Target/CPU/Passes.h"
 #include "blocksparse/Target/TargetInfo.h"
 #include "blocksparse/Transforms/Bufferization/Passes.h"
+#include "blocksparse/Transforms/Neighbours/Passes.h"
 #include "blocksparse/Transforms/Passes.h"
 
 #include "mlir/Conversion/BufferizationToMemRef/BufferizationToMemRef.h"
@@ -28,8 +29,11 @@ void mlir::blocksparse::buildOptimizePipeline(OpPassManager &pm) {
   pm.addPass(createSymbolDCEPass());
   pm.addPass(createStructureControlFlowPass());
   pm.addPass(createExpandLayoutsPass());
+  pm.addPass(createDecomposeNeighboursPass());
+  pm.addPass(createLinalgToBlockSparsePass());
   pm.addPass(createDecomposeAttentionPass());
   pm.addPass(createCoalesceLayoutsPass());
+  pm.addPass(createElementwiseToValuesPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }
@@ -61,9 +65,12 @@ void mlir::blocksparse::buildBufferizePipeline(OpPassManager &pm) {
   pm.addPass(createAddSizeFunctionsPass());
   OpPassManager &functions = pm.nest<func::FuncOp>();
   functions.addPass(createElementwiseToLinalgPass());
+  functions.addPass(createLinalgGeneralizeNamedOpsPass());
+  functions.addPass(createLinalgInlineScalarOperandsPass());
   // Elementwise operations in a row become one loop.
   functions.addPass(createLinalgElementwiseOpFusionPass());
   pm.addPass(memref::createResolveShapedTypeResultDimsPass());
+  pm.addPass(createResolveLoopSizesPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createReuseInputsPass());
   pm.addPass(createCarryInPlacePass());

@@ -22,8 +22,9 @@ namespace mlir::blocksparse {
 // stage.
 
 /// Adds the stage "optimise". Afterwards calls are inlined and private functions erased, every
-/// static layout is in CSR form, attention is decomposed, intermediate layouts are coalesced, and
-/// folds have been applied.
+/// static layout is in CSR form, products of linalg are products of blocksparse, attention is
+/// decomposed, intermediate layouts are coalesced, elementwise work on sparse tensors is on their
+/// values, and folds have been applied.
 void buildOptimizePipeline(OpPassManager &pm);
 
 /// Holds the options of buildSchedulePipeline.

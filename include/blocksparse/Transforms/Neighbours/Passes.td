@@ -1,0 +1,50 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef BLOCKSPARSE_TRANSFORMS_NEIGHBOURS_PASSES_TD
+#define BLOCKSPARSE_TRANSFORMS_NEIGHBOURS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def LinalgToBlockSparsePass : Pass<"convert-linalg-to-blocksparse"> {
+  let summary = "Converts products of linalg to products of blocksparse.";
+  let description = [{
+    linalg.matmul, batch_matmul, contract and every generic that is a product of two stacks of
+    matrices become blocksparse.matmul, and dsd or dds where one factor is sparse, or is the result
+    of to_dense. Either factor, and the result, may be stored transposed. Leading dimensions are
+    those of the result, or missing from the left in a factor. What linalg adds the product to
+    becomes the residual, unless it is filled with 0.
+
+    The element types are those that products have: one floating-point type, accumulated in it or in
+    the accumulation type, or signed i8 accumulated in i32. Sums are computed in the accumulation
+    type and rounded once. Blocks that a sparse factor does not store are not multiplied, so that
+    NaN in the other factor does not spread there. Other operations are not changed.
+  }];
+}
+
+def DecomposeNeighboursPass : Pass<"blocksparse-decompose-neighbours"> {
+  let summary = "Rewrites upstream operations that bufferization does not know.";
+  let description = [{
+    linalg.softmax becomes two reductions and two elementwise loops, and tensor.concat becomes
+    insertions into one tensor.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def ElementwiseToValuesPass : Pass<"blocksparse-elementwise-to-values"> {
+  let summary = "Makes elementwise operations on sparse tensors compute on their values.";
+  let description = [{
+    An operation of `arith` or `math`, or an elementwise linalg.generic, whose tensors have one shape
+    and one pattern is applied to the stored elements: the result has the same pattern. The operands
+    are taken apart by disassemble and the result is put together by assemble, where an operation of
+    blocksparse uses it. A constant has equal elements. Of several dynamic patterns, the indices of
+    the first operand count. The padding of edge blocks is computed like their elements.
+
+    Any other operation of an upstream dialect on sparse tensors is an error.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+#endif // BLOCKSPARSE_TRANSFORMS_NEIGHBOURS_PASSES_TD
