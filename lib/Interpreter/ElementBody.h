@@ -26,7 +26,7 @@ public:
   SmallVector<Number> numbers;
   /// The values that the body yields.
   SmallVector<unsigned> yielded;
-  /// Of each output, the sum of the magnitudes of what has been added to the element at hand.
+  /// Holds, for each output, the sum of the magnitudes that were added to the element at hand.
   SmallVector<double> sums;
 
 private:

@@ -1,7 +1,7 @@
-// Elementwise loops of linalg beside products: a kernel on a GPU, vector loops on a CPU. The
-// reference does not know linalg, so every result is expected.
+// Elementwise loops of linalg beside products: a kernel on a GPU, vector loops on a CPU. Every
+// result is expected, and compared with the reference.
 // DEFINE: %{target} = cpu
-// DEFINE: %{run} = blocksparse-run %s --all-functions --repeat-check --target=%{target}
+// DEFINE: %{run} = blocksparse-run %s --all-functions --check --repeat-check --target=%{target}
 // RUN: %{run}
 // RUN: %{run} --strided
 // RUN: %{run} --strided=transposed

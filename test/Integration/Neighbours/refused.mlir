@@ -1,0 +1,61 @@
+// What is refused, each with its place and a reason in the user's terms. Every function is a row of
+// docs/Dialect/Neighbours.md.
+// RUN: blocksparse-opt %s -split-input-file -verify-diagnostics -pass-pipeline='builtin.module(blocksparse-to-cpu)' -o /dev/null
+
+func.func private @itself(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{expects a callee that can be inlined, but got one that is recursive, indirect or without a body}}
+  %0 = func.call @itself(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+func.func @recursive(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = func.call @itself(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @tosa(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{expects an operation that can be computed in buffers, but got tosa.reciprocal on tensors}}
+  %0 = tosa.reciprocal %x : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+#csr = #sparse_tensor.encoding<{map = (i, j) -> (i : dense, j : compressed)}>
+func.func @sparse_tensor(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // expected-error @below {{expects an operation that can be computed in buffers, but got sparse_tensor.convert on tensors}}
+  %0 = sparse_tensor.convert %x : tensor<4x4xf32> to tensor<4x4xf32, #csr>
+  %1 = sparse_tensor.convert %0 : tensor<4x4xf32, #csr> to tensor<4x4xf32>
+  return %1 : tensor<4x4xf32>
+}
+
+// -----
+
+#layout = #blocksparse.layout<2x2, grid 2x2, mask "10/11">
+func.func @sparse_element(%x: tensor<4x4xf32, #layout>, %i: index) -> tensor<f32> {
+  // expected-error @below {{expects dense tensors, or the values that blocksparse.disassemble gives, but got a sparse tensor}}
+  %0 = tensor.extract %x[%i, %i] : tensor<4x4xf32, #layout>
+  %1 = tensor.from_elements %0 : tensor<f32>
+  return %1 : tensor<f32>
+}
+
+// -----
+
+#one = #blocksparse.layout<2x2, grid 2x2, mask "10/11">
+#two = #blocksparse.layout<2x2, grid 2x2, mask "11/11">
+func.func @sparse_patterns(%x: tensor<4x4xf32, #one>, %y: tensor<4x4xf32, #two>) -> tensor<4x4xf32, #one> {
+  %e = tensor.empty() : tensor<4x4xf32, #one>
+  // expected-error @below {{expects tensors of one shape and one pattern, but got}}
+  %0 = linalg.map { arith.addf } ins(%x, %y : tensor<4x4xf32, #one>, tensor<4x4xf32, #two>) outs(%e : tensor<4x4xf32, #one>)
+  return %0 : tensor<4x4xf32, #one>
+}
+
+// -----
+
+#layout = #blocksparse.layout<2x2, grid 2x2, mask "10/11">
+func.func @sparse_comparison(%x: tensor<4x4xf32, #layout>, %y: tensor<4x4xf32, #layout>) -> tensor<4x4xi1, #layout> {
+  // expected-error @below {{expects a result that elementwise operations alone use, because no operation stores sparse tensors of 'i1'}}
+  %0 = arith.cmpf ogt, %x, %y : tensor<4x4xf32, #layout>
+  return %0 : tensor<4x4xi1, #layout>
+}
