@@ -20,7 +20,7 @@ namespace {
 struct ResolveLoopSizes
     : public mlir::blocksparse::impl::ResolveLoopSizesPassBase<ResolveLoopSizes> {
   void runOnOperation() override {
-    // What a loop starts with may be carried by another one.
+    // The tensor that a loop starts with may be carried by another loop.
     getOperation()->walk([](tensor::DimOp dim) {
       std::optional<int64_t> axis = dim.getConstantIndex();
       while (axis) {
