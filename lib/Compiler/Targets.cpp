@@ -66,27 +66,28 @@ void Merger::add(ModuleOp program, const TargetInfo &target) {
   moveSymbols(program, suffix);
 }
 
+/// Returns true if the program does not define this symbol, but expects it from elsewhere.
+static bool isDeclaration(Operation *op) {
+  if (auto function = dyn_cast<LLVM::LLVMFuncOp>(op))
+    return function.isExternal();
+  auto global = dyn_cast<LLVM::GlobalOp>(op);
+  return global && global.getLinkage() == LLVM::Linkage::External && !global.getValueOrNull() &&
+         !global.getInitializerBlock();
+}
+
 /// Appends the target's name to the names of definitions; declarations are shared.
 void Merger::moveSymbols(ModuleOp program, StringRef suffix) {
+  // All are renamed before the first is moved: what has left the program is not searched for uses.
   SymbolTable symbols(program);
+  for (auto symbol : llvm::make_early_inc_range(program.getOps<SymbolOpInterface>()))
+    if (!isDeclaration(symbol))
+      (void)symbols.rename(symbol, (symbol.getName() + suffix).str());
   for (Operation &op : llvm::make_early_inc_range(*program.getBody())) {
     auto symbol = dyn_cast<SymbolOpInterface>(op);
-    if (!symbol) {
-      op.moveBefore(merged.getBody(), merged.getBody()->end());
-      continue;
-    }
-    auto function = dyn_cast<LLVM::LLVMFuncOp>(op);
-    auto global = dyn_cast<LLVM::GlobalOp>(op);
-    bool declaration = (function && function.isExternal()) ||
-                       (global && global.getLinkage() == LLVM::Linkage::External &&
-                        !global.getValueOrNull() && !global.getInitializerBlock());
-    if (declaration && merged.lookupSymbol(symbol.getName())) {
+    if (symbol && isDeclaration(&op) && merged.lookupSymbol(symbol.getName()))
       op.erase();
-      continue;
-    }
-    if (!declaration)
-      (void)symbols.rename(&op, (symbol.getName() + suffix).str());
-    op.moveBefore(merged.getBody(), merged.getBody()->end());
+    else
+      op.moveBefore(merged.getBody(), merged.getBody()->end());
   }
 }
 

@@ -26,3 +26,10 @@ func.func @f(%a: tensor<32x32xf32, #layout>, %b: tensor<32x?xf32>) -> tensor<32x
   %0 = blocksparse.dsd %a, %b : (tensor<32x32xf32, #layout>, tensor<32x?xf32>) -> tensor<32x?xf32>
   return %0 : tensor<32x?xf32>
 }
+
+// The program for the CPU checks the indices of a pattern that is data, and refuses by functions of its own that
+// call one another.
+func.func @data(%a: tensor<32x32xf32, #blocksparse.bsr<16x16>>, %b: tensor<32x?xf32>) -> tensor<32x?xf32> {
+  %0 = blocksparse.dsd %a, %b : (tensor<32x32xf32, #blocksparse.bsr<16x16>>, tensor<32x?xf32>) -> tensor<32x?xf32>
+  return %0 : tensor<32x?xf32>
+}
