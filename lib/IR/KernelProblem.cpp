@@ -105,6 +105,7 @@ static KernelProblem describeReduction(Operation *op, Value sparse, bool transpo
   problem.rows = sizeFromEnd(result, 1 - colsAxis);
   problem.cols = sizeFromEnd(result, colsAxis);
   problem.depth = sizeFromEnd(dense, depthAxis);
+  problem.transposedBlocks = transpose;
   problem.denseKMajor = depthAxis == 0;
   problem.staticPattern = type.isStatic() && type.getLayout().resolve();
   problem.staticShapes = isStatic(result) && llvm::all_of(op->getOperands(), isStatic);
@@ -183,6 +184,7 @@ static KernelProblem describePlanned(PlannedDSDOp op) {
   problem.rows = sizeFromEnd(op.getInit(), op.getTransposeOut() ? 0 : 1);
   problem.cols = sizeFromEnd(op.getDense(), op.getTransposeB() ? 1 : 0);
   problem.depth = sizeFromEnd(op.getDense(), op.getTransposeB() ? 0 : 1);
+  problem.transposedBlocks = op.getTransposeValues();
   problem.denseKMajor = op.getTransposeB();
   problem.staticPattern = !op.getStages().empty();
   problem.staticShapes =

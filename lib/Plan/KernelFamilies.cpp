@@ -3,6 +3,7 @@
 
 #include "blocksparse/Plan/KernelFamilies.h"
 #include "blocksparse/Plan/SampledForm.h"
+#include "blocksparse/Plan/SkinnyTile.h"
 #include "blocksparse/Plan/Stages.h"
 
 #include <algorithm>
@@ -166,6 +167,22 @@ std::string checkMma(const KernelProblem &problem, const GPUFacts &facts) {
   return {};
 }
 
+std::string checkSkinny(const KernelProblem &problem, const GPUFacts &facts) {
+  if (!facts.cpAsync)
+    return expects("a chip with mma.sync of 16-bit floats", "one without");
+  if (!isSixteenBit(problem.a) || problem.b != problem.a)
+    return expects("factors of one type, f16 or bf16", text(problem.a) + " and " + text(problem.b));
+  if (problem.transposedBlocks)
+    return expects("blocks that are stored as they are multiplied", "their transposes");
+  if (problem.block.cols <= 0 || problem.block.cols % 8 != 0)
+    return expects("blocks of a multiple of 8 columns", text(problem.block.cols));
+  if (problem.depth <= 0 || problem.depth % 8 != 0)
+    return expects("a reduction of a multiple of 8", text(problem.depth));
+  if (problem.cols <= 0 || problem.cols > SkinnyParams::maxTileCols)
+    return expects("from 1 to 64 columns", text(problem.cols));
+  return {};
+}
+
 bool isFloatOfRows(std::optional<ElementType> type) {
   return isSixteenBit(type) || type == ElementType::f32;
 }
@@ -220,6 +237,7 @@ const FamilyRow families[] = {
     {KernelFamily::CUDAWgmmaTransposed, TargetKind::CUDA, sampled, checkWgmmaTransposed},
     {KernelFamily::CUDAStream, TargetKind::CUDA, reductions, checkStream},
     {KernelFamily::CUDAStreamWgmma, TargetKind::CUDA, reductions, checkStreamWgmma},
+    {KernelFamily::CUDASkinny, TargetKind::CUDA, reductions, checkSkinny},
     {KernelFamily::CUDAMma, TargetKind::CUDA, matrixProducts, checkMma},
     {KernelFamily::CUDARows, TargetKind::CUDA, rows, checkRowKernel},
     {KernelFamily::CUDASimt, TargetKind::CUDA, productsAndRows, checkAny},
@@ -277,6 +295,27 @@ std::string checkSplit(int64_t split, const KernelProblem &problem) {
   return split == 0 || hasPattern
              ? std::string()
              : expects("split = 0 for " + std::string(describeKind(problem.kind)), text(split));
+}
+
+std::string checkSkinnySizes(const SkinnyParams &params, const KernelProblem &problem,
+                             const GPUFacts &facts) {
+  const TileSize tile = params.tile;
+  if (const int64_t cols = fitSkinnyCols(problem.cols); tile.isGiven() && tile.cols != cols)
+    return expects("a tile of " + text(cols) + " columns for " + text(problem.cols) + " columns",
+                   text(tile.cols));
+  if (tile.rows > 16 && tile.rows >= 2 * problem.block.rows)
+    return expects("a tile of 16 rows or of less than twice the block rows of " +
+                       text(problem.block.rows),
+                   text(tile.rows));
+  const SkinnyParams all = chooseSkinny({problem.block, problem.cols}, params, /*SMs=*/1);
+  // A lane holds the accumulators in registers.
+  if (all.tile.rows * all.tile.cols > 4096)
+    return expects("a tile of at most 4096 elements", text(tile));
+  if (const int64_t bytes = getSkinnySharedBytes(all); bytes > facts.sharedMemoryPerBlock)
+    return expects("warps whose sums fit " + text(facts.sharedMemoryPerBlock) +
+                       " bytes of shared memory",
+                   text(all.warps) + " of " + text(bytes) + " bytes together");
+  return {};
 }
 
 std::string checkMmaSizes(const MmaParams &params, const KernelProblem &problem) {
@@ -446,6 +485,8 @@ std::string blocksparse::checkSchedule(const Schedule &schedule, const KernelPro
     return fault;
   if (const auto *panel = schedule.getIf<PanelParams>())
     return checkPanel(*panel, problem, target);
+  if (const auto *skinny = schedule.getIf<SkinnyParams>())
+    return checkSkinnySizes(*skinny, problem, target.gpuFacts());
   if (const auto *mma = schedule.getIf<MmaParams>())
     return checkMmaSizes(*mma, problem);
   if (schedule.getIf<WgmmaParams>())

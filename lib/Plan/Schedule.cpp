@@ -28,6 +28,8 @@ std::string_view blocksparse::getName(KernelFamily family) {
     return "cuda.stream";
   case KernelFamily::CUDAStreamWgmma:
     return "cuda.stream_wgmma";
+  case KernelFamily::CUDASkinny:
+    return "cuda.skinny";
   case KernelFamily::CUDAMma:
     return "cuda.mma";
   case KernelFamily::CUDASimt:
@@ -59,6 +61,7 @@ bool blocksparse::usesTensorCores(KernelFamily family) {
   case KernelFamily::CUDAWgmmaTransposed:
   case KernelFamily::CUDAStream:
   case KernelFamily::CUDAStreamWgmma:
+  case KernelFamily::CUDASkinny:
   case KernelFamily::CUDAMma:
     return true;
   default:
@@ -83,6 +86,8 @@ static Schedule::Params makeParams(KernelFamily family) {
   case KernelFamily::CUDAStream:
   case KernelFamily::CUDAStreamWgmma:
     return StreamParams();
+  case KernelFamily::CUDASkinny:
+    return SkinnyParams();
   case KernelFamily::CUDAMma:
     return MmaParams();
   case KernelFamily::CUDASimt:
@@ -167,6 +172,10 @@ void blocksparse::forEachField(Schedule &schedule,
     count("panels_per_copy", stream->panelsPerCopy, 1);
     count("stages", stream->stages);
     count("warps", stream->warps);
+  } else if (auto *skinny = schedule.getIf<SkinnyParams>()) {
+    tile(skinny->tile);
+    count("warps", skinny->warps);
+    count("unroll", skinny->unroll);
   } else if (auto *mma = schedule.getIf<MmaParams>()) {
     tile(mma->tile);
     count("stages", mma->stages);
@@ -279,6 +288,17 @@ void checkStream(const StreamParams &params, RangeChecks &checks) {
   checks.checkCount(isWithin(params.warps, 1, 28), "warps", "from 1 to 28", params.warps);
 }
 
+void checkSkinny(const SkinnyParams &params, RangeChecks &checks) {
+  const TileSize tile = params.tile;
+  checks.checkTile(!tile.isGiven() || (isPowerWithin(tile.rows, 16, SkinnyParams::maxTileRows) &&
+                                       isPowerWithin(tile.cols, 8, SkinnyParams::maxTileCols)),
+                   "powers of two from 16x8 to 128x64", tile);
+  checks.checkCount(params.warps == 0 || isPowerWithin(params.warps, 1, SkinnyParams::maxWarps),
+                    "warps", "a power of two up to 16", params.warps);
+  checks.checkCount(params.unroll == 0 || isWithin(params.unroll, 1, SkinnyParams::maxUnroll),
+                    "unroll", "from 1 to 8", params.unroll);
+}
+
 void checkMma(const MmaParams &params, RangeChecks &checks) {
   const TileSize tile = params.tile;
   checks.checkTile(!tile.isGiven() ||
@@ -306,6 +326,8 @@ std::string blocksparse::checkParams(const Schedule &schedule) {
     checkWgmma(*wgmma, checks);
   } else if (const auto *stream = schedule.getIf<StreamParams>()) {
     checkStream(*stream, checks);
+  } else if (const auto *skinny = schedule.getIf<SkinnyParams>()) {
+    checkSkinny(*skinny, checks);
   } else if (const auto *mma = schedule.getIf<MmaParams>()) {
     checkMma(*mma, checks);
   } else if (const auto *simt = schedule.getIf<SimtParams>()) {

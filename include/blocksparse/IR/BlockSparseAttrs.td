@@ -112,6 +112,7 @@ def BlockSparse_ScheduleAttr : BlockSparse_AttrDef<"Schedule", "schedule"> {
     | `cpu.rows`, `cpu.blocks` | `lanes` (elements of a vector) |
     | `cuda.wgmma`, `cuda.wgmma_transposed` | `tile` (of one CTA), `stages`, `gather` (tiles of any block rows), `cluster` (CTAs that share rows of A) |
     | `cuda.stream`, `cuda.stream_wgmma` | `tile`, `panels` (of a stage), `panels_per_copy` (of a TMA load), `stages`, `warps` (consumers); all but `panels_per_copy` are required |
+    | `cuda.skinny` | `tile`, `warps` (that share the reduction of a tile), `unroll` (steps of 32 values of k that a warp loads at a time) |
     | `cuda.mma` | `tile`, `stages`, `split` |
     | `cuda.rows` | `elements_per_lane` |
     | `cuda.simt` | `split` (products alone) |

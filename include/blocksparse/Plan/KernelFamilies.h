@@ -18,6 +18,8 @@
 //   cuda.stream, cuda.stream_wgmma
 //               reductions of 16-bit floats over a static pattern of square blocks of 16 or 32, by
 //               mma.sync or wgmma, with TMA (sm_90, sm_90a)
+//   cuda.skinny reductions of 16-bit floats with at most 64 columns, by mma.sync on fragments that
+//               are loaded from global memory (from sm_80 on)
 //   cuda.mma    products of 16-bit and 8-bit elements and of rounded f32 by mma.sync (from sm_80
 //   on) cuda.rows   softmax and its gradient, a row in the registers of a team of lanes: elements
 //   of
@@ -89,6 +91,8 @@ struct KernelProblem {
   bool staticShapes = false;
   /// True if the coordinates of every element of an operand, seen as a matrix, are int32.
   bool int32Coordinates = true;
+  /// True if the blocks of a reduction are stored as the transpose of those of op(S).
+  bool transposedBlocks = false;
   /// True if the dense factor of a reduction is K-major: k is its last axis.
   bool denseKMajor = false;
   /// Transposes of the factors of a sampled product: A is stored [K, M], B is stored [N, K].

@@ -26,6 +26,7 @@ enum class KernelFamily : uint8_t {
   CUDAWgmmaTransposed,
   CUDAStream,
   CUDAStreamWgmma,
+  CUDASkinny,
   CUDAMma,
   CUDASimt,
   CUDARows,
@@ -39,6 +40,7 @@ inline constexpr KernelFamily allKernelFamilies[] = {KernelFamily::CPUPanel,
                                                      KernelFamily::CUDAWgmmaTransposed,
                                                      KernelFamily::CUDAStream,
                                                      KernelFamily::CUDAStreamWgmma,
+                                                     KernelFamily::CUDASkinny,
                                                      KernelFamily::CUDAMma,
                                                      KernelFamily::CUDASimt,
                                                      KernelFamily::CUDARows,
@@ -113,6 +115,20 @@ struct StreamParams {
   bool operator==(const StreamParams &) const = default;
 };
 
+/// Holds the parameters of "cuda.skinny".
+struct SkinnyParams {
+  static constexpr int64_t maxTileRows = 128, maxTileCols = 64, maxWarps = 16, maxUnroll = 8;
+
+  /// Tile of one CTA: powers of two, 16 to 128 rows of one block row, and 8 to 64 columns, which
+  /// cover all columns of the result.
+  TileSize tile;
+  /// Warps that share the reduction of a tile, a power of two.
+  int64_t warps = 0;
+  /// Steps of the reduction that a warp loads before it multiplies.
+  int64_t unroll = 0;
+  bool operator==(const SkinnyParams &) const = default;
+};
+
 /// Holds the parameters of "cuda.mma".
 struct MmaParams {
   static constexpr int64_t minTile = 16, maxTileRows = 128, maxTileCols = 256;
@@ -155,7 +171,7 @@ struct NoParams {
 class Schedule {
 public:
   using Params = std::variant<NoParams, PanelParams, VectorParams, WgmmaParams, StreamParams,
-                              MmaParams, SimtParams, RowParams>;
+                              SkinnyParams, MmaParams, SimtParams, RowParams>;
 
   /// Makes a schedule whose parameters are left to the kernel. Those of the stream families have no
   /// usual values, so checkParams() refuses them until they are set.
@@ -164,6 +180,7 @@ public:
   Schedule(KernelFamily family, VectorParams params) : family_(family), params(params) {}
   Schedule(KernelFamily family, WgmmaParams params) : family_(family), params(params) {}
   Schedule(KernelFamily family, StreamParams params) : family_(family), params(params) {}
+  Schedule(KernelFamily family, SkinnyParams params) : family_(family), params(params) {}
   Schedule(KernelFamily family, MmaParams params) : family_(family), params(params) {}
   Schedule(KernelFamily family, SimtParams params) : family_(family), params(params) {}
   Schedule(KernelFamily family, RowParams params) : family_(family), params(params) {}

@@ -6,6 +6,7 @@
 #include "Mma/MmaKernels.h"
 #include "Rows/RowKernels.h"
 #include "Simt/SimtKernels.h"
+#include "Skinny/SkinnyKernels.h"
 #include "Stream/StreamKernels.h"
 #include "Wgmma/WgmmaKernels.h"
 #include "blocksparse/IR/KernelProblem.h"
@@ -84,6 +85,9 @@ template <typename OpTy>
 static constexpr FamilyKernel stream =
     fast<OpTy, supportsStream, fitsStream, emitStream>(FamilyKind::Stream);
 template <typename OpTy>
+static constexpr FamilyKernel skinny =
+    fast<OpTy, supportsSkinny, fitsSkinny, emitSkinny>(FamilyKind::Skinny);
+template <typename OpTy>
 static constexpr FamilyKernel mma = fast<OpTy, supportsMma, fitsMma, emitMma>(FamilyKind::Mma);
 template <typename OpTy>
 static constexpr FamilyKernel rows = fast<OpTy, supportsRows, fitsRows, emitRows>(FamilyKind::Rows);
@@ -91,6 +95,7 @@ static constexpr FamilyKernel rows = fast<OpTy, supportsRows, fitsRows, emitRows
 static constexpr FamilyKernel familyKernels[] = {
     wgmma<PlannedDSDOp>,
     stream<PlannedDSDOp>,
+    skinny<PlannedDSDOp>,
     mma<PlannedDSDOp>,
     scalar<PlannedDSDOp>(),
     zeroRepair,
@@ -183,8 +188,8 @@ static void emitChain(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Operat
 }
 
 static bool usesTensorCores(const FamilyKernel &kernel) {
-  return llvm::is_contained({FamilyKind::Wgmma, FamilyKind::Stream, FamilyKind::Mma},
-                            kernel.family);
+  return llvm::is_contained(
+      {FamilyKind::Wgmma, FamilyKind::Stream, FamilyKind::Skinny, FamilyKind::Mma}, kernel.family);
 }
 
 /// Returns true if the schedule of `op` asks for tensor cores, some family has such kernels for the

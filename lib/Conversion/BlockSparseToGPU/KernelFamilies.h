@@ -3,7 +3,7 @@
 
 // The table of kernel families, and how the kernels of one operation are chosen from it.
 //
-// A family folder (Wgmma, Stream, Mma, Rows, Simt) implements some operations and knows no other
+// A family folder (Wgmma, Stream, Skinny, Mma, Rows, Simt) implements some operations and knows no other
 // folder. For each operation the table lists the implementations, fastest first:
 //   - `supports` decides when the kernel is built, from types, schedule and chip;
 //   - `fitsAtRunTime` decides when the program runs, from addresses and strides;
@@ -18,7 +18,7 @@
 
 namespace mlir::blocksparse::device {
 
-enum class FamilyKind { Wgmma, Stream, Mma, Rows, Simt };
+enum class FamilyKind { Wgmma, Stream, Skinny, Mma, Rows, Simt };
 
 /// Lists the parts of an operation in the order in which their kernels run. Each part has a chain
 /// of implementations of its own.

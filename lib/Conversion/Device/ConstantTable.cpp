@@ -25,3 +25,13 @@ std::optional<std::vector<int32_t>> mlir::blocksparse::device::readConstantTable
     return std::nullopt;
   return std::vector<int32_t>(dense.value_begin<int32_t>(), dense.value_end<int32_t>());
 }
+
+bool mlir::blocksparse::device::listsValuesInOrder(Value entries) {
+  std::optional<std::vector<int32_t>> table = readConstantTable(entries);
+  if (!table)
+    return false;
+  for (size_t entry = 0; 2 * entry < table->size(); ++entry)
+    if ((*table)[2 * entry + 1] != static_cast<int32_t>(entry))
+      return false;
+  return true;
+}

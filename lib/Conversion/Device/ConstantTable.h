@@ -17,6 +17,10 @@ namespace mlir::blocksparse::device {
 /// is a memref.get_global of an i32 constant. Returns nullopt for any other memref.
 std::optional<std::vector<int32_t>> readConstantTable(Value table);
 
+/// Returns true if entry e of a constant table of entries (dense block, value block) is value block
+/// e, for all e.
+bool listsValuesInOrder(Value entries);
+
 } // namespace mlir::blocksparse::device
 
 #endif // BLOCKSPARSE_LIB_CONVERSION_DEVICE_CONSTANTTABLE_H

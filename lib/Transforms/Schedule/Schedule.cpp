@@ -6,6 +6,7 @@
 #include "SampledTilings.h"
 #include "blocksparse/IR/PlannedOps.h"
 #include "blocksparse/Plan/Balance.h"
+#include "blocksparse/Plan/SkinnyTile.h"
 #include "blocksparse/Plan/StageCost.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -20,6 +21,7 @@ using ::blocksparse::PanelParams;
 using ::blocksparse::ProblemKind;
 using ::blocksparse::Schedule;
 using ::blocksparse::SimtParams;
+using ::blocksparse::SkinnyParams;
 using ::blocksparse::StreamParams;
 using ::blocksparse::TargetInfo;
 using ::blocksparse::WgmmaParams;
@@ -101,6 +103,18 @@ static Schedule selectMma(const ProductShape &shape, const TargetInfo &target) {
   return Schedule(KernelFamily::CUDAMma, params);
 }
 
+static Schedule selectSkinny(const ProductShape &shape, const TargetInfo &target) {
+  ::blocksparse::SkinnyProblem problem{shape.problem.block, shape.cols};
+  if (shape.layout && !ShapedType::isDynamic(shape.leading)) {
+    ::blocksparse::BlockGrid grid = shape.layout->grid();
+    problem.blockRows = shape.copiedBlockRows();
+    problem.blocksPerRow = static_cast<double>(shape.layout->nnz()) /
+                           static_cast<double>(std::max<int64_t>(1, grid.heads * grid.rows));
+  }
+  return Schedule(KernelFamily::CUDASkinny,
+                  ::blocksparse::chooseSkinny(problem, SkinnyParams(), target.workers()));
+}
+
 /// Returns what the planner needs to choose tiles of a reduction; `transposed` holds the pattern of
 /// a transposed op(S).
 static ::blocksparse::StageProblem stageProblem(const ProductShape &shape, const TargetInfo &target,
@@ -166,6 +180,8 @@ static Schedule selectCUDAProduct(Operation *op, const TargetInfo &target) {
   auto supports = [&](KernelFamily family) {
     return ::blocksparse::supports(family, shape.problem, target);
   };
+  if (supports(KernelFamily::CUDASkinny) && ::blocksparse::prefersSkinny(shape.cols))
+    return selectSkinny(shape, target);
   std::optional<Schedule> schedule;
   if (supports(KernelFamily::CUDAWgmma)) {
     if (shape.problem.kind == ProblemKind::Reduction)

@@ -3,6 +3,7 @@
 
 #include "ProductShape.h"
 #include "SampledTilings.h"
+#include "blocksparse/Plan/SkinnyTile.h"
 #include "blocksparse/Plan/Stages.h"
 #include "blocksparse/Transforms/Schedule.h"
 
@@ -17,6 +18,7 @@ using ::blocksparse::PanelParams;
 using ::blocksparse::ProblemKind;
 using ::blocksparse::RowParams;
 using ::blocksparse::Schedule;
+using ::blocksparse::SkinnyParams;
 using ::blocksparse::StreamParams;
 using ::blocksparse::TargetInfo;
 using ::blocksparse::WgmmaParams;
@@ -45,6 +47,7 @@ private:
   void addPanels(const ProductShape &shape);
   void addWgmma(const ProductShape &shape);
   void addStreams(const ProductShape &shape);
+  void addSkinny(const ProductShape &shape);
   void addMma(const ProductShape &shape);
   void addRows();
 
@@ -63,6 +66,7 @@ SmallVector<ScheduleAttr> Candidates::get() {
     addPanels(shape);
     addWgmma(shape);
     addStreams(shape);
+    addSkinny(shape);
     addMma(shape);
   }
   addRows();
@@ -146,6 +150,16 @@ void Candidates::addStreams(const ProductShape &shape) {
       if (rows * block <= 384)
         addShape(/*wgmma=*/false, rows, rows > 20 ? rows / 2 : rows, depth / block, stages);
   }
+}
+
+void Candidates::addSkinny(const ProductShape &shape) {
+  if (!has(KernelFamily::CUDASkinny))
+    return;
+  const int64_t cols = ::blocksparse::fitSkinnyCols(shape.cols);
+  for (int64_t rows : {16, 32, 64})
+    for (int64_t warps : {2, 4, 8, 16})
+      for (int64_t unroll : {1, 2, 4})
+        add(KernelFamily::CUDASkinny, SkinnyParams{{rows, cols}, warps, unroll});
 }
 
 void Candidates::addMma(const ProductShape &shape) {

@@ -43,6 +43,46 @@ TEST(KernelFamilies, BlocksDecideWhichKernelsComputeAReduction) {
             "expects blocks of multiples of 16x16, but got 16x24");
 }
 
+TEST(KernelFamilies, ProductsOfFewColumnsHaveAFamily) {
+  const TargetInfo ampere = target("cuda:sm_80");
+  KernelProblem product = problem(ProblemKind::Reduction, {16, 24});
+  auto reason = [&] { return checkSupport(KernelFamily::CUDASkinny, product, ampere); };
+  EXPECT_EQ(reason(), "expects from 1 to 64 columns, but got 4096");
+  product.cols = unknownSize;
+  EXPECT_EQ(reason(), "expects from 1 to 64 columns, but got an unknown one");
+  product.cols = 1;
+  EXPECT_EQ(getFamilies(product, ampere),
+            (Families{KernelFamily::CUDASkinny, KernelFamily::CUDASimt}));
+  product.depth = 4092;
+  EXPECT_EQ(reason(), "expects a reduction of a multiple of 8, but got 4092");
+  product.block.cols = 20;
+  EXPECT_EQ(reason(), "expects blocks of a multiple of 8 columns, but got 20");
+  product.transposedBlocks = true;
+  EXPECT_EQ(reason(), "expects blocks that are stored as they are multiplied, but got their "
+                      "transposes");
+  product.a = ElementType::f32;
+  EXPECT_EQ(reason(), "expects factors of one type, f16 or bf16, but got f32 and f16");
+}
+
+TEST(KernelFamilies, SchedulesOfFewColumnsFitTheProblem) {
+  const TargetInfo hopper = target("cuda:sm_90a");
+  KernelProblem product = problem(ProblemKind::Reduction, {16, 24});
+  product.cols = 12;
+  auto fault = [&](SkinnyParams params) {
+    return checkSchedule(Schedule(KernelFamily::CUDASkinny, params), product, hopper);
+  };
+  EXPECT_EQ(fault({}), "");
+  EXPECT_EQ(fault({{16, 16}, 4, 2}), "");
+  EXPECT_EQ(fault({{16, 8}}), "expects a tile of 16 columns for 12 columns, but got 8");
+  EXPECT_EQ(fault({{32, 16}}), "expects a tile of 16 rows or of less than twice the block rows of "
+                               "16, but got 32");
+  product.block.rows = 128;
+  product.cols = 64;
+  EXPECT_EQ(fault({{128, 64}}), "expects a tile of at most 4096 elements, but got 128x64");
+  EXPECT_EQ(fault({{64, 64}, 16}), "expects warps whose sums fit 232448 bytes of shared memory, "
+                                   "but got 16 of 262144 bytes together");
+}
+
 TEST(KernelFamilies, EveryProblemHasAKernel) {
   for (const char *text : {"cpu", "cuda:sm_80", "cuda:sm_90a"})
     for (ProblemKind kind : {ProblemKind::Reduction, ProblemKind::Sampled, ProblemKind::Dense,

@@ -29,6 +29,8 @@ TEST(Schedule, TextOmitsWhatIsLeftToTheKernel) {
       "cuda.stream, tile = 384x128, panels = 8, panels_per_copy = 4, stages = 3, warps = 12");
   EXPECT_EQ(printSchedule(Schedule(KernelFamily::CUDARows, RowParams{32})),
             "cuda.rows, elements_per_lane = 32");
+  EXPECT_EQ(printSchedule(Schedule(KernelFamily::CUDASkinny, SkinnyParams{{32, 8}, 4, 2})),
+            "cuda.skinny, tile = 32x8, warps = 4, unroll = 2");
 }
 
 TEST(Schedule, ParametersOutOfRangeAreFound) {
@@ -46,6 +48,12 @@ TEST(Schedule, ParametersOutOfRangeAreFound) {
   EXPECT_EQ(checkParams(Schedule(KernelFamily::CUDAWgmma, WgmmaParams{{128, 384}})),
             "expects tile of cuda.wgmma to be 128 x a multiple of 64 up to 256, or 64 x one up to "
             "384, but got 128x384");
+  EXPECT_EQ(checkParams(Schedule(KernelFamily::CUDASkinny, SkinnyParams{{16, 4}})),
+            "expects tile of cuda.skinny to be powers of two from 16x8 to 128x64, but got 16x4");
+  EXPECT_EQ(checkParams(Schedule(KernelFamily::CUDASkinny, SkinnyParams{{}, 3})),
+            "expects warps of cuda.skinny to be a power of two up to 16, but got 3");
+  EXPECT_EQ(checkParams(Schedule(KernelFamily::CUDASkinny, SkinnyParams{{}, 0, 9})),
+            "expects unroll of cuda.skinny to be from 1 to 8, but got 9");
   // The stream families have no usual sizes.
   EXPECT_EQ(checkParams(Schedule(KernelFamily::CUDAStream)),
             "expects tile of cuda.stream to be whole block rows x 64 or 128, but got 0x0");

@@ -52,21 +52,25 @@ Value mlir::blocksparse::device::globalStride(ImplicitLocOpBuilder &b, const Mat
 }
 
 Value mlir::blocksparse::device::isAligned16(ImplicitLocOpBuilder &b, Value memref) {
+  return isAligned(b, memref, cast<MemRefType>(memref.getType()).getRank() - 1, chunkBytes);
+}
+
+Value mlir::blocksparse::device::isAligned(ImplicitLocOpBuilder &b, Value memref,
+                                           int64_t contiguous, int64_t bytes) {
   auto type = cast<MemRefType>(memref.getType());
   auto metadata = memref::ExtractStridedMetadataOp::create(b, memref);
-  Value bytes = indexConstant(b, getElementBytes(memref));
-  // One test covers the address and all strides: their bitwise or has none of the lowest four bits
-  // set.
+  Value elementBytes = indexConstant(b, getElementBytes(memref));
+  // One test covers the address and all strides: their bitwise or has none of the lowest bits set.
   Value bits = getFirstAddress(b, memref, metadata);
   Value inner = arith::ConstantIntOp::create(b, b.getI1Type(), 1);
   for (int64_t axis = 0; axis < type.getRank(); ++axis) {
     Value stride = metadata.getStrides()[axis];
-    if (axis + 1 == type.getRank())
+    if (axis == contiguous)
       inner = indexEqual(b, stride, indexConstant(b, 1));
     else if (type.getDimSize(axis) != 1)
-      bits = b.createOrFold<arith::OrIOp>(bits, Int(b, stride) * bytes);
+      bits = b.createOrFold<arith::OrIOp>(bits, Int(b, stride) * elementBytes);
   }
-  Value low = b.createOrFold<arith::AndIOp>(bits, indexConstant(b, chunkBytes - 1));
+  Value low = b.createOrFold<arith::AndIOp>(bits, indexConstant(b, bytes - 1));
   return both(b, inner, indexEqual(b, low, indexConstant(b, 0)));
 }
 

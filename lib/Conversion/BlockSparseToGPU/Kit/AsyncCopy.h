@@ -25,6 +25,9 @@ Value globalStride(ImplicitLocOpBuilder &b, const MatrixView &matrix, int64_t ax
 /// contiguous, and the address of its first element and all other strides are multiples of 16
 /// bytes. cp.async, TMA and 16-byte vector loads require this.
 Value isAligned16(ImplicitLocOpBuilder &b, Value memref);
+/// Emits the same test for elements that are contiguous along axis `contiguous` and for multiples
+/// of `bytes`, a power of two.
+Value isAligned(ImplicitLocOpBuilder &b, Value memref, int64_t contiguous, int64_t bytes);
 
 /// Describes consecutive values of k that have one address and constant strides in global memory:
 /// all values of k of a stage, or those of one block. The first `depth` values of k are read; the

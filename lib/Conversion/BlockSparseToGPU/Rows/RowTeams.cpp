@@ -90,17 +90,6 @@ static std::optional<SmallVector<int64_t>> readCounts(Value segments) {
   return counts;
 }
 
-/// Returns true if entry e of a constant table is value block e, for all e.
-static bool areInOrder(Value entries) {
-  std::optional<std::vector<int32_t>> table = readConstantTable(entries);
-  if (!table)
-    return false;
-  for (size_t entry = 0; 2 * entry < table->size(); ++entry)
-    if ((*table)[2 * entry + 1] != static_cast<int32_t>(entry))
-      return false;
-  return true;
-}
-
 /// Returns how many rows of a block one line of memory holds, a power of two that divides the rows
 /// of the block. Returns 1 if a row is half a line or more, which is read at full rate by itself.
 static int64_t rowsOfLine(int64_t blockRows, int64_t chunksPerBlock) {
@@ -114,7 +103,7 @@ RowTeams::RowTeams(const RowWalk &walk, Value segments, Value entries,
                    std::optional<ScheduleAttr> schedule, const Options &options)
     : elements(options.elements), operands(options.operands), threads(leastThreads),
       chunksPerBlock(walk.getBlockCols() / options.elements), needsCols(options.needsCols),
-      entriesInOrder(areInOrder(entries)) {
+      entriesInOrder(listsValuesInOrder(entries)) {
   // Half of the chunks that a lane can hold is enough to keep memory busy.
   int64_t wanted = options.mostChunks / 2;
   const auto *params = schedule ? schedule->getIf<::blocksparse::RowParams>() : nullptr;
