@@ -22,6 +22,11 @@ static int64_t countTiles(int64_t blockRows, int64_t tileRows) {
   return (blockRows + tileRows - 1) / tileRows;
 }
 
+/// Returns the steps of an average row.
+static double countSteps(const SkinnyProblem &problem) {
+  return problem.blocksPerRow * static_cast<double>(problem.block.cols) / skinnyStepDepth;
+}
+
 static int64_t chooseRows(const SkinnyProblem &problem, int64_t multiprocessors) {
   constexpr int64_t usual = 32, least = 16;
   if (problem.block.rows <= least)
@@ -47,9 +52,8 @@ static int64_t chooseWarps(const SkinnyProblem &problem, const SkinnyParams &par
   if (problem.blockRows == 0)
     return usual;
   const int64_t tiles = problem.blockRows * countTiles(problem.block.rows, params.tile.rows);
-  const double steps =
-      problem.blocksPerRow * static_cast<double>(problem.block.cols) / skinnyStepDepth;
-  const auto turns = static_cast<int64_t>(std::ceil(steps / static_cast<double>(params.unroll)));
+  const auto turns =
+      static_cast<int64_t>(std::ceil(countSteps(problem) / static_cast<double>(params.unroll)));
   const int64_t share =
       std::clamp<int64_t>(residentWarps * multiprocessors / tiles, 1, SkinnyParams::maxWarps);
   return std::min(static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(share))),
@@ -72,4 +76,9 @@ int64_t blocksparse::getSkinnySharedBytes(const SkinnyParams &params) {
   return params.warps * params.tile.rows * params.tile.cols * 4;
 }
 
-bool blocksparse::prefersSkinny(int64_t cols) { return cols <= 32; }
+bool blocksparse::prefersSkinny(const SkinnyProblem &problem, int64_t multiprocessors) {
+  constexpr int64_t mostCols = 32, leastRows = 16, longSteps = 256;
+  const int64_t tiles = problem.blockRows * countTiles(problem.block.rows, leastRows);
+  const bool isSplit = 4 * tiles <= multiprocessors && countSteps(problem) > longSteps;
+  return problem.cols <= mostCols && !isSplit;
+}

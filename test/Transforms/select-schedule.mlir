@@ -45,7 +45,7 @@ func.func @dsd_f16(%a: tensor<256x256xf16, #l128>, %b: tensor<256x4096xf16>)
 // AVX512: tile = {{[0-9]+}}x16>
 // AVX2: tile = {{[0-9]+}}x16, split = 32>
 // HOPPER-LABEL: @long_row(
-// HOPPER: split = 8>
+// HOPPER: cuda.skinny, tile = 16x16, warps = 16, unroll = 4>
 func.func @long_row(%a: tensor<16x4096xf16, #row>, %b: tensor<4096x16xf16>) -> tensor<16x16xf16> {
   %0 = blocksparse.dsd %a, %b
       : (tensor<16x4096xf16, #row>, tensor<4096x16xf16>) -> tensor<16x16xf16>

@@ -41,8 +41,9 @@ int64_t getSkinnySharedBytes(const SkinnyParams &params);
 
 /// Returns true if kernels of "cuda.skinny" are expected to be faster than all others: values of a
 /// tile of 32 rows are then at least as many bytes as the part of the dense factor that it
-/// multiplies them by, which comes from the L2 cache.
-bool prefersSkinny(int64_t cols);
+/// multiplies them by, which comes from the L2 cache. A few long rows are left to families that can
+/// split them among CTAs.
+bool prefersSkinny(const SkinnyProblem &problem, int64_t multiprocessors);
 
 } // namespace blocksparse
 

@@ -88,6 +88,9 @@ template <typename OpTy>
 static constexpr FamilyKernel skinny =
     fast<OpTy, supportsSkinny, fitsSkinny, emitSkinny>(FamilyKind::Skinny);
 template <typename OpTy>
+static constexpr FamilyKernel skinnyElements =
+    fast<OpTy, supportsSkinnyElements, fitsSkinnyElements, emitSkinnyElements>(FamilyKind::Skinny);
+template <typename OpTy>
 static constexpr FamilyKernel mma = fast<OpTy, supportsMma, fitsMma, emitMma>(FamilyKind::Mma);
 template <typename OpTy>
 static constexpr FamilyKernel rows = fast<OpTy, supportsRows, fitsRows, emitRows>(FamilyKind::Rows);
@@ -96,6 +99,7 @@ static constexpr FamilyKernel familyKernels[] = {
     wgmma<PlannedDSDOp>,
     stream<PlannedDSDOp>,
     skinny<PlannedDSDOp>,
+    skinnyElements<PlannedDSDOp>,
     mma<PlannedDSDOp>,
     scalar<PlannedDSDOp>(),
     zeroRepair,

@@ -103,7 +103,8 @@ static Schedule selectMma(const ProductShape &shape, const TargetInfo &target) {
   return Schedule(KernelFamily::CUDAMma, params);
 }
 
-static Schedule selectSkinny(const ProductShape &shape, const TargetInfo &target) {
+/// Chooses the tile of a "cuda.skinny" kernel, or nothing if other families are better.
+static std::optional<Schedule> selectSkinny(const ProductShape &shape, const TargetInfo &target) {
   ::blocksparse::SkinnyProblem problem{shape.problem.block, shape.cols};
   if (shape.layout && !ShapedType::isDynamic(shape.leading)) {
     ::blocksparse::BlockGrid grid = shape.layout->grid();
@@ -111,6 +112,8 @@ static Schedule selectSkinny(const ProductShape &shape, const TargetInfo &target
     problem.blocksPerRow = static_cast<double>(shape.layout->nnz()) /
                            static_cast<double>(std::max<int64_t>(1, grid.heads * grid.rows));
   }
+  if (!::blocksparse::prefersSkinny(problem, target.workers()))
+    return std::nullopt;
   return Schedule(KernelFamily::CUDASkinny,
                   ::blocksparse::chooseSkinny(problem, SkinnyParams(), target.workers()));
 }
@@ -180,9 +183,11 @@ static Schedule selectCUDAProduct(Operation *op, const TargetInfo &target) {
   auto supports = [&](KernelFamily family) {
     return ::blocksparse::supports(family, shape.problem, target);
   };
-  if (supports(KernelFamily::CUDASkinny) && ::blocksparse::prefersSkinny(shape.cols))
-    return selectSkinny(shape, target);
   std::optional<Schedule> schedule;
+  if (supports(KernelFamily::CUDASkinny))
+    schedule = selectSkinny(shape, target);
+  if (schedule)
+    return *schedule;
   if (supports(KernelFamily::CUDAWgmma)) {
     if (shape.problem.kind == ProblemKind::Reduction)
       schedule = selectWgmma(shape, target);

@@ -42,6 +42,17 @@ TEST(SkinnyTile, GivenParametersStay) {
             (SkinnyParams{{32, 8}, 16, 4}));
 }
 
+TEST(SkinnyTile, ManyColumnsAndFewLongRowsAreLeftToOtherFamilies) {
+  auto prefers = [](const SkinnyProblem &problem) { return prefersSkinny(problem, hopperSMs); };
+  EXPECT_TRUE(prefers({{64, 64}, 32, 224, 12.8}));
+  EXPECT_FALSE(prefers({{64, 64}, 33, 224, 12.8}));
+  EXPECT_TRUE(prefers({{16, 16}, 1, 1, 512}));
+  EXPECT_FALSE(prefers({{16, 16}, 1, 1, 513}));
+  EXPECT_TRUE(prefers({{16, 16}, 1, 34, 513}));
+  // Nothing is known about a run-time pattern.
+  EXPECT_TRUE(prefers({{16, 16}, 1}));
+}
+
 TEST(SkinnyTile, SharedMemoryHoldsTheSumsOfAllWarps) {
   EXPECT_EQ(getSkinnySharedBytes({{32, 8}, 4, 4}), 4 * 32 * 8 * 4);
 }

@@ -18,7 +18,8 @@
 namespace mlir::blocksparse::device {
 
 /// Returns true if the schedule names a family of tensor-core kernels. The family "cuda.mma" also
-/// serves operations whose schedule names a newer family that has no kernel for them.
+/// serves operations whose schedule names a newer family that has no kernel for them, but not those
+/// of "cuda.skinny", whose kernels accept all operands that it does.
 bool asksForTensorCores(std::optional<ScheduleAttr> schedule);
 
 /// Return true if the family has a kernel for the operation on a chip with `facts`: the schedule

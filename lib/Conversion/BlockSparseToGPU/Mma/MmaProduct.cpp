@@ -48,7 +48,8 @@ Value MmaProduct::getLimit(ImplicitLocOpBuilder &b, Value size, Value first, int
 //===----------------------------------------------------------------------===//
 
 bool mlir::blocksparse::device::asksForTensorCores(std::optional<ScheduleAttr> schedule) {
-  return schedule && ::blocksparse::usesTensorCores(schedule->getFamily());
+  return schedule && schedule->getFamily() != ::blocksparse::KernelFamily::CUDASkinny &&
+         ::blocksparse::usesTensorCores(schedule->getFamily());
 }
 
 FactorKind mlir::blocksparse::device::getFactorKind(Value a, Precision precision) {

@@ -47,13 +47,12 @@ private:
   Tile getTile(ImplicitLocOpBuilder &b, Value number) const;
   /// Describes where the values of k of a lane in one step come from.
   struct Place {
-    /// i1: the lane has such values. Null if it is known to be true.
+    /// i1: the lane has such values.
     Value exists;
     /// Block column, value block, first value of k in the block, and in the dense factor.
     Value denseBlock, valueBlock, inner, start;
   };
-  Place locate(ImplicitLocOpBuilder &b, const Tile &tile, Value step, Value steps,
-               bool isFirst) const;
+  Place locate(ImplicitLocOpBuilder &b, const Tile &tile, Value step, Value steps) const;
   SmallVector<Value> loadValues(ImplicitLocOpBuilder &b, const Tile &tile,
                                 const Place &place) const;
   SmallVector<Value> loadDense(ImplicitLocOpBuilder &b, const Tile &tile, const Place &place) const;
@@ -138,16 +137,13 @@ SkinnyProduct::Tile SkinnyProduct::getTile(ImplicitLocOpBuilder &b, Value number
 
 /// A lane whose values of k do not exist reads the tables at its segment's last entry.
 SkinnyProduct::Place SkinnyProduct::locate(ImplicitLocOpBuilder &b, const Tile &tile, Value step,
-                                           Value steps, bool isFirst) const {
+                                           Value steps) const {
   Place place;
   const int64_t perBlock = shape.lanesPerBlockRow();
   Value chunk = Int(b, step) * SkinnyShape::lanesPerRow + lane.quarter;
-  if (!shape.wholeSteps)
-    place.exists = indexLess(b, chunk, Int(b, tile.count) * perBlock);
-  else if (!isFirst)
-    place.exists = indexLess(b, step, steps);
-  if (place.exists)
-    chunk = indexMin(b, chunk, Int(b, tile.count) * perBlock - 1);
+  Value chunks = Int(b, tile.count) * perBlock;
+  place.exists = shape.wholeSteps ? indexLess(b, step, steps) : indexLess(b, chunk, chunks);
+  chunk = indexMin(b, chunk, Int(b, chunks) - 1);
   Value divisor = indexConstant(b, perBlock);
   Value entry = Int(b, tile.first) + b.createOrFold<arith::DivUIOp>(chunk, divisor);
   place.inner = Int(b, b.createOrFold<arith::RemUIOp>(chunk, divisor)) * SkinnyShape::laneDepth;
@@ -157,11 +153,9 @@ SkinnyProduct::Place SkinnyProduct::locate(ImplicitLocOpBuilder &b, const Tile &
   return place;
 }
 
-/// Returns the `count` words that `load` loads, or zeros if `exists`, which may be null, is false.
+/// Returns the `count` words that `load` loads, or zeros if `exists` is false.
 static SmallVector<Value> loadIf(ImplicitLocOpBuilder &b, Value exists, int64_t count,
                                  function_ref<SmallVector<Value>(ImplicitLocOpBuilder &)> load) {
-  if (!exists)
-    return load(b);
   auto choice = scf::IfOp::create(b, SmallVector<Type>(count, b.getI32Type()), exists,
                                   /*addThenBlock=*/true, /*addElseBlock=*/true);
   OpBuilder::InsertionGuard guard(b);
@@ -213,32 +207,34 @@ SmallVector<Value> SkinnyProduct::reduce(ImplicitLocOpBuilder &b, const Tile &ti
     return zeros;
   Value steps = indexCeilDiv(b, Int(b, tile.count) * shape.lanesPerBlockRow(),
                              indexConstant(b, SkinnyShape::lanesPerRow));
-  return emitCarry(
-      b, warp, steps, indexConstant(b, shape.warps * shape.unroll), zeros,
-      [&](ImplicitLocOpBuilder &b, Value step, ValueRange carried) {
-        // A lane issues the loads of all tables first, then those of all operands.
-        SmallVector<Place> places;
-        for (int64_t i = 0; i < shape.unroll; ++i)
-          places.push_back(locate(b, tile, Int(b, step) + (i * shape.warps), steps, i == 0));
-        for (Place &place : places) {
-          place.denseBlock = afterLoads(b, place.denseBlock).front();
-          if (!shape.valuesInOrder)
-            place.valueBlock = afterLoads(b, place.valueBlock).front();
-          place.start = Int(b, Int(b, place.denseBlock) * shape.blockDepth) + place.inner;
-          // A block that a run-time table places below the dense operand is not read.
-          if (!shape.wholeSteps)
-            place.exists = both(b, place.exists, indexInside(b, place.start, depth));
-        }
-        SmallVector<SmallVector<Value>> rows, columns;
-        for (const Place &place : places)
-          rows.push_back(loadValues(b, tile, place));
-        for (const Place &place : places)
-          columns.push_back(loadDense(b, tile, place));
-        SmallVector<Value> accumulators(carried);
-        for (auto [row, column] : llvm::zip_equal(rows, columns))
-          multiply(b, afterLoads(b, row), afterLoads(b, column), accumulators);
-        return accumulators;
-      });
+  // All warps of a CTA take equally many turns: the emulation of mma.sync needs all of them.
+  return emitCarry(b, indexConstant(b, 0), steps, indexConstant(b, shape.warps * shape.unroll),
+                   zeros, [&](ImplicitLocOpBuilder &b, Value turn, ValueRange carried) {
+                     // A lane issues the loads of all tables first, then those of all operands.
+                     SmallVector<Place> places;
+                     Value first = Int(b, turn) + warp;
+                     for (int64_t i = 0; i < shape.unroll; ++i)
+                       places.push_back(locate(b, tile, Int(b, first) + (i * shape.warps), steps));
+                     for (Place &place : places) {
+                       place.denseBlock = afterLoads(b, place.denseBlock).front();
+                       if (!shape.valuesInOrder)
+                         place.valueBlock = afterLoads(b, place.valueBlock).front();
+                       place.start =
+                           Int(b, Int(b, place.denseBlock) * shape.blockDepth) + place.inner;
+                       // A block that a run-time table places below the dense operand is not read.
+                       if (!shape.wholeSteps)
+                         place.exists = both(b, place.exists, indexInside(b, place.start, depth));
+                     }
+                     SmallVector<SmallVector<Value>> rows, columns;
+                     for (const Place &place : places)
+                       rows.push_back(loadValues(b, tile, place));
+                     for (const Place &place : places)
+                       columns.push_back(loadDense(b, tile, place));
+                     SmallVector<Value> accumulators(carried);
+                     for (auto [row, column] : llvm::zip_equal(rows, columns))
+                       multiply(b, afterLoads(b, row), afterLoads(b, column), accumulators);
+                     return accumulators;
+                   });
 }
 
 //===----------------------------------------------------------------------===//
@@ -320,25 +316,33 @@ void SkinnyProduct::emitTile(ImplicitLocOpBuilder &b, Value number) const {
 // Launch
 //===----------------------------------------------------------------------===//
 
+bool mlir::blocksparse::device::supportsSkinnyElements(const ::blocksparse::GPUFacts &facts,
+                                                       PlannedDSDOp op) {
+  return !op.getCombine() && isScheduledFor(op, ::blocksparse::KernelFamily::CUDASkinny, facts);
+}
+
 bool mlir::blocksparse::device::supportsSkinny(const ::blocksparse::GPUFacts &facts,
                                                PlannedDSDOp op) {
-  return !op.getCombine() && isScheduledFor(op, ::blocksparse::KernelFamily::CUDASkinny, facts);
+  return supportsSkinnyElements(facts, op) &&
+         SkinnyShape::get(op, facts.multiprocessors, /*loadsVectors=*/true).denseLoads !=
+             SkinnyShape::DenseLoads::Elements;
+}
+
+Value mlir::blocksparse::device::fitsSkinnyElements(ImplicitLocOpBuilder &host,
+                                                    const ::blocksparse::GPUFacts &,
+                                                    PlannedDSDOp op) {
+  return isAligned16(host, op.getValues());
 }
 
 Value mlir::blocksparse::device::fitsSkinny(ImplicitLocOpBuilder &host,
                                             const ::blocksparse::GPUFacts &facts, PlannedDSDOp op) {
-  using enum SkinnyShape::DenseLoads;
   constexpr int64_t mostBytes = 16;
-  SkinnyShape shape = SkinnyShape::get(op, facts.multiprocessors);
-  Value fits = isAligned16(host, op.getValues());
-  const int64_t rank = cast<MemRefType>(op.getDense().getType()).getRank();
-  if (shape.denseLoads == AlongK)
-    return both(
-        host, fits,
-        isAligned(host, op.getDense(), op.getTransposeB() ? rank - 1 : rank - 2, mostBytes));
-  if (shape.denseLoads == AlongColumns)
-    return both(host, fits, isAligned(host, op.getDense(), rank - 1, 2 * shape.colGroups));
-  return fits;
+  SkinnyShape shape = SkinnyShape::get(op, facts.multiprocessors, /*loadsVectors=*/true);
+  const int64_t last = cast<MemRefType>(op.getDense().getType()).getRank() - 1;
+  const bool alongK = shape.denseLoads == SkinnyShape::DenseLoads::AlongK;
+  Value dense = isAligned(host, op.getDense(), alongK && !op.getTransposeB() ? last - 1 : last,
+                          alongK ? mostBytes : 2 * shape.colGroups);
+  return both(host, fitsSkinnyElements(host, facts, op), dense);
 }
 
 /// Returns the CTAs on an SM for which ptxas should provide registers: a lane holds accumulators,
@@ -350,9 +354,8 @@ static int64_t residentCtas(const SkinnyShape &shape) {
   return std::clamp<int64_t>(registersOfSM / (registers * shape.threads()), 1, mostCtas);
 }
 
-void mlir::blocksparse::device::emitSkinny(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
-                                           PlannedDSDOp op) {
-  SkinnyShape shape = SkinnyShape::get(op, kernels.getSMs());
+static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedDSDOp op,
+                        const SkinnyShape &shape) {
   SmallVector<Value> operands{op.getValues(), op.getDense(), op.getSegments(), op.getEntries(),
                               op.getInit()};
   llvm::append_range(operands, Epilogue::operands(op));
@@ -370,4 +373,14 @@ void mlir::blocksparse::device::emitSkinny(ImplicitLocOpBuilder &host, KernelBui
       });
   kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                   host.getI32IntegerAttr(residentCtas(shape)));
+}
+
+void mlir::blocksparse::device::emitSkinny(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                                           PlannedDSDOp op) {
+  emitProduct(host, kernels, op, SkinnyShape::get(op, kernels.getSMs(), /*loadsVectors=*/true));
+}
+
+void mlir::blocksparse::device::emitSkinnyElements(ImplicitLocOpBuilder &host,
+                                                   KernelBuilder &kernels, PlannedDSDOp op) {
+  emitProduct(host, kernels, op, SkinnyShape::get(op, kernels.getSMs(), /*loadsVectors=*/false));
 }

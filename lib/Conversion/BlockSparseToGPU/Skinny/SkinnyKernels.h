@@ -25,16 +25,20 @@
 
 namespace mlir::blocksparse::device {
 
-/// Returns true if the family has a kernel for the operation on a chip with `facts`.
+/// Return true if the family has a kernel for the operation on a chip with `facts`: one that loads
+/// vectors of the dense factor, or one that loads single elements of it.
 bool supportsSkinny(const ::blocksparse::GPUFacts &facts, PlannedDSDOp op);
+bool supportsSkinnyElements(const ::blocksparse::GPUFacts &facts, PlannedDSDOp op);
 
-/// Emits host code that returns i1: true if values and dense factor are aligned for loads of whole
-/// vectors. Requires that supportsSkinny is true.
+/// Emit host code that returns i1: true if values, and for the first kernel also the dense factor,
+/// are aligned for loads of whole vectors. Require that the kernel is supported.
 Value fitsSkinny(ImplicitLocOpBuilder &host, const ::blocksparse::GPUFacts &facts, PlannedDSDOp op);
+Value fitsSkinnyElements(ImplicitLocOpBuilder &host, const ::blocksparse::GPUFacts &facts,
+                         PlannedDSDOp op);
 
-/// Emits the kernel of an operation on memrefs and its launch. Requires that supportsSkinny is
-/// true.
+/// Emit a kernel of an operation on memrefs and its launch. Require that it is supported.
 void emitSkinny(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedDSDOp op);
+void emitSkinnyElements(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedDSDOp op);
 
 } // namespace mlir::blocksparse::device
 

@@ -19,23 +19,16 @@ using namespace mlir::blocksparse::device;
 // Shape
 //===----------------------------------------------------------------------===//
 
+/// Returns the loads of vectors that suit a dense factor without gaps, or single elements if there
+/// are none.
 static SkinnyShape::DenseLoads chooseDenseLoads(PlannedDSDOp op, int64_t cols, int64_t colGroups) {
   using enum SkinnyShape::DenseLoads;
-  if (op.getTransposeB())
+  if (op.getTransposeB() || cols == 1)
     return AlongK;
-  auto type = cast<MemRefType>(op.getDense().getType());
-  SmallVector<int64_t> strides;
-  int64_t offset = 0;
-  if (failed(type.getStridesAndOffset(strides, offset)))
-    return Elements;
-  const int64_t kStride = strides[strides.size() - 2], colStride = strides.back();
-  if (cols == 1)
-    return kStride == 1 ? AlongK : Elements;
-  const bool wholeVectors = cols == 8 * colGroups && colGroups > 1;
-  return wholeVectors && colStride == 1 && kStride % colGroups == 0 ? AlongColumns : Elements;
+  return cols == 8 * colGroups && colGroups > 1 ? AlongColumns : Elements;
 }
 
-SkinnyShape SkinnyShape::get(PlannedDSDOp op, int64_t multiprocessors) {
+SkinnyShape SkinnyShape::get(PlannedDSDOp op, int64_t multiprocessors, bool loadsVectors) {
   ::blocksparse::KernelProblem problem = *getKernelProblem(op);
   ::blocksparse::SkinnyParams params;
   if (std::optional<ScheduleAttr> schedule = op.getSchedule())
@@ -52,7 +45,8 @@ SkinnyShape SkinnyShape::get(PlannedDSDOp op, int64_t multiprocessors) {
   shape.colGroups = params.tile.cols / 8;
   shape.warps = params.warps;
   shape.unroll = params.unroll;
-  shape.denseLoads = chooseDenseLoads(op, shape.cols, shape.colGroups);
+  shape.denseLoads =
+      loadsVectors ? chooseDenseLoads(op, shape.cols, shape.colGroups) : DenseLoads::Elements;
   shape.wholeSteps = shape.blockDepth % (laneDepth * lanesPerRow) == 0 &&
                      problem.depth % shape.blockDepth == 0 && readConstantTable(op.getEntries());
   shape.valuesInOrder = listsValuesInOrder(op.getEntries());

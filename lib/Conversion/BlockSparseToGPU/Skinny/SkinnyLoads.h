@@ -31,8 +31,9 @@ struct SkinnyShape {
   bool valuesInOrder;
 
   /// Returns the shape of the kernel for an operation that the family supports, on a GPU with
-  /// `multiprocessors` SMs.
-  static SkinnyShape get(PlannedDSDOp op, int64_t multiprocessors);
+  /// `multiprocessors` SMs. `loadsVectors` tells whether vectors of the dense factor may be loaded,
+  /// where its shape suits them.
+  static SkinnyShape get(PlannedDSDOp op, int64_t multiprocessors, bool loadsVectors);
 
   int64_t rows() const { return 16 * rowGroups; }
   /// Returns the tiles that cover the rows of a block.
