@@ -17,7 +17,7 @@
 // FORMER: error: expects a tuning database {"format": "blocksparse-tuning", "version": 2, "entries": {...}} in '{{.*}}former.json', but got the version 1
 // NONE: error: expects a tuning database in '{{.*}}none.json', but got: No such file or directory
 
-// CHECK: warning: ignores the schedule '#blocksparse.schedule<cuda.wgmma>' in '{{.*}}database.json', which is not legal for blocksparse.dsd on cuda:sm_80,workers=108: expects a kernel of cuda:sm_80,workers=108 (one of cuda.mma, cuda.simt), but got cuda.wgmma, which expects a chip with wgmma and TMA, but got one without
+// CHECK: warning: ignores the schedule '#blocksparse.schedule<cuda.wgmma>' in '{{.*}}database.json', which is not legal for blocksparse.dsd on cuda:sm_80,workers=108: expects a kernel of cuda:sm_80,workers=108 (one of cuda.skinny, cuda.mma, cuda.simt), but got cuda.wgmma, which expects a chip with wgmma and TMA, but got one without
 // CHECK: warning: ignores the schedule 'fast' in '{{.*}}database.json', which is not legal for blocksparse.softmax on cuda:sm_80,workers=108: {{.+}}
 // CHECK-LABEL: @measured(
 // CHECK: cuda.simt, split = 3
