@@ -31,9 +31,9 @@ static int64_t chooseRows(const SkinnyProblem &problem, int64_t multiprocessors)
   constexpr int64_t usual = 32, least = 16;
   if (problem.block.rows <= least)
     return least;
-  // Two CTAs for each SM keep enough loads in flight.
+  // Three CTAs for two SMs keep enough loads in flight.
   const int64_t tiles = problem.blockRows * countTiles(problem.block.rows, usual);
-  return tiles != 0 && tiles < 2 * multiprocessors ? least : usual;
+  return tiles != 0 && 2 * tiles < 3 * multiprocessors ? least : usual;
 }
 
 /// Returns the steps whose operands fit, with the accumulators, about 104 registers of a lane. With
@@ -54,8 +54,11 @@ static int64_t chooseWarps(const SkinnyProblem &problem, const SkinnyParams &par
   const int64_t tiles = problem.blockRows * countTiles(problem.block.rows, params.tile.rows);
   const auto turns =
       static_cast<int64_t>(std::ceil(countSteps(problem) / static_cast<double>(params.unroll)));
-  const int64_t share =
+  int64_t share =
       std::clamp<int64_t>(residentWarps * multiprocessors / tiles, 1, SkinnyParams::maxWarps);
+  // Many low tiles gain by several rounds of short CTAs.
+  if (params.tile.rows <= 16)
+    share = std::max(share, std::min(usual, 4 * residentWarps * multiprocessors / tiles));
   return std::min(static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(share))),
                   roundUpToPower(turns));
 }
@@ -77,8 +80,10 @@ int64_t blocksparse::getSkinnySharedBytes(const SkinnyParams &params) {
 }
 
 bool blocksparse::prefersSkinny(const SkinnyProblem &problem, int64_t multiprocessors) {
-  constexpr int64_t mostCols = 32, leastRows = 16, longSteps = 256;
+  constexpr int64_t mostCols = 32, fewCols = 16, leastRows = 16, longSteps = 256;
   const int64_t tiles = problem.blockRows * countTiles(problem.block.rows, leastRows);
   const bool isSplit = 4 * tiles <= multiprocessors && countSteps(problem) > longSteps;
-  return problem.cols <= mostCols && !isSplit;
+  // Where tiles are many, the 64 rows of a tile of "cuda.mma" use a wider dense factor better.
+  const bool isTall = problem.cols > fewCols && tiles > 5 * multiprocessors;
+  return problem.cols <= mostCols && !isSplit && !isTall;
 }

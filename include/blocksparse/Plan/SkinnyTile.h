@@ -42,7 +42,8 @@ int64_t getSkinnySharedBytes(const SkinnyParams &params);
 /// Returns true if kernels of "cuda.skinny" are expected to be faster than all others: values of a
 /// tile of 32 rows are then at least as many bytes as the part of the dense factor that it
 /// multiplies them by, which comes from the L2 cache. A few long rows are left to families that can
-/// split them among CTAs.
+/// split them among CTAs, and many rows with more than 16 columns to those with taller tiles. The
+/// limits are measured: docs/Developer/LabNotes/few-columns.md.
 bool prefersSkinny(const SkinnyProblem &problem, int64_t multiprocessors);
 
 } // namespace blocksparse

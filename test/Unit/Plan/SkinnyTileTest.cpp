@@ -23,8 +23,11 @@ TEST(SkinnyTile, WarpsFillTheChipOnce) {
   EXPECT_EQ(chooseSkinny({{64, 64}, 1, 224, 12.8}, {}, hopperSMs), (SkinnyParams{{32, 8}, 4, 4}));
   // Taller tiles would leave SMs idle.
   EXPECT_EQ(chooseSkinny({{64, 64}, 1, 64, 32}, {}, hopperSMs), (SkinnyParams{{16, 8}, 8, 4}));
-  // Many tiles need one warp each.
-  EXPECT_EQ(chooseSkinny({{16, 16}, 1, 4096, 51}, {}, hopperSMs), (SkinnyParams{{16, 8}, 1, 4}));
+  // Just enough taller tiles are better.
+  EXPECT_EQ(chooseSkinny({{64, 64}, 1, 128, 6.4}, {}, hopperSMs), (SkinnyParams{{32, 8}, 4, 4}));
+  // Low tiles take more warps than there is room for at once; many need few warps each.
+  EXPECT_EQ(chooseSkinny({{16, 16}, 1, 896, 51}, {}, hopperSMs), (SkinnyParams{{16, 8}, 8, 4}));
+  EXPECT_EQ(chooseSkinny({{16, 16}, 1, 4096, 51}, {}, hopperSMs), (SkinnyParams{{16, 8}, 2, 4}));
   // Short rows give few warps work.
   EXPECT_EQ(chooseSkinny({{64, 64}, 1, 224, 1}, {}, hopperSMs), (SkinnyParams{{32, 8}, 1, 4}));
 }
@@ -44,8 +47,10 @@ TEST(SkinnyTile, GivenParametersStay) {
 
 TEST(SkinnyTile, ManyColumnsAndFewLongRowsAreLeftToOtherFamilies) {
   auto prefers = [](const SkinnyProblem &problem) { return prefersSkinny(problem, hopperSMs); };
-  EXPECT_TRUE(prefers({{64, 64}, 32, 224, 12.8}));
-  EXPECT_FALSE(prefers({{64, 64}, 33, 224, 12.8}));
+  EXPECT_TRUE(prefers({{64, 64}, 32, 128, 12.8}));
+  EXPECT_FALSE(prefers({{64, 64}, 33, 128, 12.8}));
+  EXPECT_TRUE(prefers({{64, 64}, 16, 224, 12.8}));
+  EXPECT_FALSE(prefers({{64, 64}, 17, 224, 12.8}));
   EXPECT_TRUE(prefers({{16, 16}, 1, 1, 512}));
   EXPECT_FALSE(prefers({{16, 16}, 1, 1, 513}));
   EXPECT_TRUE(prefers({{16, 16}, 1, 34, 513}));
