@@ -12,6 +12,8 @@
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
@@ -113,6 +115,32 @@ static LogicalResult checkLaunchJson(const Arguments &arguments, EmitErrorFn emi
                      << "'";
 }
 
+/// Returns the file of a path, however its directories are written; nothing for a stream.
+static std::string getOutputPlace(StringRef path) {
+  if (path.empty() || path == "-")
+    return "";
+  SmallString<128> place(path);
+  if (!llvm::sys::fs::make_absolute(place))
+    llvm::sys::path::remove_dots(place, /*remove_dot_dot=*/true);
+  return place.str().str();
+}
+
+/// Fails if an output would replace another one.
+static LogicalResult checkDistinctOutputs(const Arguments &arguments, EmitErrorFn emitError) {
+  llvm::StringMap<StringRef> options;
+  for (const cl::opt<std::string> *option :
+       {&arguments.output, &arguments.header, &arguments.launchJson}) {
+    std::string place = getOutputPlace(*option);
+    if (place.empty())
+      continue;
+    auto [other, isNew] = options.try_emplace(place, option->ArgStr);
+    if (!isNew)
+      return emitError() << "expects a file of its own for each output, but got '" << *option
+                         << "' for both " << other->second << " and " << option->ArgStr;
+  }
+  return success();
+}
+
 /// Fails for options that need the functions of the source, which IR after the stage `llvm` lacks.
 static LogicalResult checkLLVMOptions(const Arguments &arguments, EmitErrorFn emitError) {
   for (const cl::opt<std::string> *option :
@@ -162,6 +190,7 @@ static LogicalResult run(const Arguments &arguments, llvm::SourceMgr &sourceMgr,
   if (failed(checkTarget(options, emitError)))
     return failure();
   if (failed(checkLaunchJson(arguments, emitError)) ||
+      failed(checkDistinctOutputs(arguments, emitError)) ||
       failed(checkOutput(arguments.launchJson, emitError)) ||
       failed(checkOutput(arguments.output, emitError)) ||
       failed(checkOutput(arguments.header, emitError)))

@@ -123,12 +123,14 @@ struct Run {
   func::FuncOp source;
   const FunctionSignature &signature;
   std::vector<HostTensor> arguments, results;
+  /// Says whether the names of its files begin with its own, as other functions run beside it.
+  bool isNamedInFiles;
 };
 
 } // namespace
 
 /// Splits each text "key<separator>value" into the map. Fails with an error for a text without the
-/// separator.
+/// separator and for a key that occurs twice.
 template <typename Value, typename Parse>
 static LogicalResult parsePairs(ArrayRef<std::string> texts, char separator, StringRef option,
                                 llvm::StringMap<Value> &map, Parse &&parse, EmitErrorFn emitError) {
@@ -138,7 +140,9 @@ static LogicalResult parsePairs(ArrayRef<std::string> texts, char separator, Str
     if (key.empty() || value.empty() || !parsed)
       return emitError() << "expects --" << option << " with parameter" << StringRef(&separator, 1)
                          << "value, but got '" << text << "'";
-    map[key] = std::move(*parsed);
+    if (!map.try_emplace(key, std::move(*parsed)).second)
+      return emitError() << "expects one --" << option << " for each parameter, but got '" << key
+                         << "' again";
   }
   return success();
 }
@@ -230,7 +234,7 @@ static LogicalResult writeResults(const Run &run, const RunOptions &options,
   for (auto [index, result] : llvm::enumerate(run.results)) {
     SmallString<128> path(options.output);
     std::string name = "result" + llvm::utostr(index) + ".npy";
-    if (options.allFunctions)
+    if (run.isNamedInFiles)
       name = ::blocksparse::toFileName(run.signature.name) + "." + name;
     llvm::sys::path::append(path, name);
     std::string error;
@@ -314,6 +318,8 @@ static FailureOr<HostProgram> compileProgram(ModuleOp source, const RunOptions &
 
 static LogicalResult selectFunctions(Program &program, const RunOptions &options,
                                      EmitErrorFn emitError) {
+  if (!options.function.empty() && options.allFunctions)
+    return emitError() << "expects one of --function and --all-functions, but got both";
   if (!options.function.empty())
     return keepFunctions(program, options.function);
   if (program.signatures.size() == 1 || (options.allFunctions && !program.signatures.empty()))
@@ -355,7 +361,11 @@ static LogicalResult runProgram(const RunOptions &options, llvm::SourceMgr &sour
       llvm::outs() << place->device->name << ", " << place->target.describe() << "\n";
     else
       llvm::outs() << "the cpu, " << threads << (threads == 1 ? " thread\n" : " threads\n");
-    Run run{program->module->lookupSymbol<func::FuncOp>(signature.name), signature, {}, {}};
+    Run run{program->module->lookupSymbol<func::FuncOp>(signature.name),
+            signature,
+            {},
+            {},
+            options.allFunctions || program->signatures.size() > 1};
     FailureOr<RunVerdicts> result = failure();
     auto runOne = [&] { result = runFunction(run, *host, *argumentOptions, options, *place); };
     if (std::string error; !::blocksparse::catchMemoryErrors(runOne, error))

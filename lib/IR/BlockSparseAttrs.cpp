@@ -150,12 +150,18 @@ static std::optional<KernelFamily> parseFamily(AsmParser &parser) {
   return std::nullopt;
 }
 
-/// Reads the value of a parameter.
+/// Reads the value of a parameter. In a schedule, a size of 0 is one that the text leaves out, so
+/// that 0 cannot be asked for.
 static ParseResult parseValue(AsmParser &parser, const ScheduleField &field) {
-  if (field.count)
-    return parser.parseInteger(*field.count);
+  SMLoc loc = parser.getCurrentLocation();
+  if (field.count) {
+    if (parser.parseInteger(*field.count))
+      return failure();
+    if (*field.count == 0)
+      return parser.emitError(loc) << "expects " << field.name << " of at least 1, but got 0";
+    return success();
+  }
   if (field.flag) {
-    SMLoc loc = parser.getCurrentLocation();
     StringRef value;
     if (parser.parseKeyword(&value))
       return failure();
@@ -165,7 +171,6 @@ static ParseResult parseValue(AsmParser &parser, const ScheduleField &field) {
     *field.flag = value == "true";
     return success();
   }
-  SMLoc loc = parser.getCurrentLocation();
   SmallVector<int64_t, 2> sizes;
   if (parser.parseDimensionList(sizes, /*allowDynamic=*/false, /*withTrailingX=*/false))
     return failure();
@@ -173,6 +178,8 @@ static ParseResult parseValue(AsmParser &parser, const ScheduleField &field) {
     return parser.emitError(loc) << "expects " << field.name
                                  << " = ROWSxCOLUMNS, but got a number of sizes of "
                                  << sizes.size();
+  if (sizes[0] == 0 && sizes[1] == 0)
+    return parser.emitError(loc) << "expects " << field.name << " of at least 1x1, but got 0x0";
   *field.tile = {sizes[0], sizes[1]};
   return success();
 }

@@ -213,6 +213,17 @@ func.func private @c3_rank_two(tensor<32x32xf32, #blocksparse.layout<16x16, grid
 
 // -----
 
+// A size of 0 is not taken for one that is left out.
+// expected-error @below {{expects split of at least 1, but got 0}}
+#s = #blocksparse.schedule<cpu.panel, split = 0>
+
+// -----
+
+// expected-error @below {{expects tile of at least 1x1, but got 0x0}}
+#s = #blocksparse.schedule<cpu.panel, tile = 0x0>
+
+// -----
+
 // expected-error @below {{expects tile = ROWSxCOLUMNS, but got a number of sizes of 3}}
 #s = #blocksparse.schedule<cuda.mma, tile = 16x16x16>
 

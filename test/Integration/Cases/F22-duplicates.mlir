@@ -1,8 +1,8 @@
 // A block column twice in one block row has one answer on every path: products of a sparse factor, to_dense and
 // transpose take two blocks, whose products are added; what writes or normalises at the position refuses it.
-// RUN: blocksparse-run %s --function=dsd,dsd_transposed,dds,to_dense,transpose --all-functions --check --repeat-check --device=cpu
-// RUN: blocksparse-run %s --function=dsd,dsd_transposed,dds,to_dense,transpose --all-functions --check --target=emulated
-// RUN: %if simulator %{ blocksparse-run %s --function=dsd,dsd_transposed,dds,to_dense,transpose --all-functions --check-indices --check --device=simulated %}
+// RUN: blocksparse-run %s --function=dsd,dsd_transposed,dds,to_dense,transpose --check --repeat-check --device=cpu
+// RUN: blocksparse-run %s --function=dsd,dsd_transposed,dds,to_dense,transpose --check --target=emulated
+// RUN: %if simulator %{ blocksparse-run %s --function=dsd,dsd_transposed,dds,to_dense,transpose --check-indices --check --device=simulated %}
 // RUN: not blocksparse-run %s --function=sdd --device=cpu 2>&1 | FileCheck %s --check-prefix=GIVEN
 // RUN: not blocksparse-run %s --function=sdd --target=emulated 2>&1 | FileCheck %s --check-prefix=GIVEN
 // RUN: not blocksparse-run %s --function=softmax --device=cpu 2>&1 | FileCheck %s --check-prefix=GIVEN

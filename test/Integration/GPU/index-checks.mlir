@@ -3,7 +3,7 @@
 // TARGET: cuda:sm_80
 // REQUIRES: gpu || simulator
 // RUN: %if simulator %{ blocksparse-run %s --function=right_open --check-indices --device=simulated %}
-// RUN: %if simulator %{ blocksparse-run %s --function=right,right_scatter,right_strided,right_compressed --all-functions --check-indices --check --repeat-check --device=simulated %}
+// RUN: %if simulator %{ blocksparse-run %s --function=right,right_scatter,right_strided,right_compressed --check-indices --check --repeat-check --device=simulated %}
 // RUN: %if simulator %{ not blocksparse-run %s --all-functions --check-indices --device=simulated 2>&1 | FileCheck %s %}
 // RUN: %if gpu %{ not blocksparse-run %s --all-functions --check-indices --device=cuda 2>&1 | FileCheck %s %}
 // RUN: not blocksparse-run %s --all-functions --check-indices --target=emulated 2>&1 | FileCheck %s
