@@ -28,7 +28,7 @@ std::string mlir::blocksparse::benchLayoutFamilies() {
 }
 
 static BlockGrid getGrid(const BenchPoint &point) {
-  auto divideUp = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
+  auto divideUp = [](int64_t a, int64_t b) { return a / b + (a % b != 0); };
   return {1, divideUp(point.sparseRows(), point.block.rows),
           divideUp(point.sparseCols(), point.block.cols)};
 }

@@ -118,6 +118,7 @@ static CompileOptions withTarget(const CompileOptions &options, const TargetInfo
   CompileOptions one = options;
   one.target = Target(target);
   one.gpu.cubin &= target.isCUDA();
+  one.gpu.ptxVersion = target.isCUDA() ? one.gpu.ptxVersion : 0;
   return one;
 }
 
@@ -138,6 +139,9 @@ static LogicalResult checkTargets(const CompileOptions &options, EmitErrorFn emi
 LogicalResult mlir::blocksparse::checkTarget(const CompileOptions &options, EmitErrorFn emitError) {
   if (options.gpu.cubin && !options.target.usesDevice())
     return emitError() << "expects a target 'cuda:<chip>' for machine code, but got '"
+                       << options.target.describe() << "'";
+  if (options.gpu.ptxVersion != 0 && !options.target.usesDevice())
+    return emitError() << "expects a target 'cuda:<chip>' for a PTX version, but got '"
                        << options.target.describe() << "'";
   if (options.stopAfter < options.startAfter)
     return emitError() << "expects to stop after the stage '" << getName(options.startAfter)

@@ -15,6 +15,9 @@
 // KERNELS: error: expects one target 'cuda:<chip>' for PTX, but got 'cpu'
 // RUN: not blocksparse-compile %s --target=cpu --cubin -o %t.so 2>&1 | FileCheck %s --check-prefix=CUBIN
 // CUBIN: error: expects a target 'cuda:<chip>' for machine code, but got 'cpu'
+// RUN: not blocksparse-compile %s --target=cpu --ptx-version=80 -o %t.so 2>&1 | FileCheck %s --check-prefix=NOPTX
+// NOPTX: error: expects a target 'cuda:<chip>' for a PTX version, but got 'cpu'
+// RUN: blocksparse-compile %s --target=cuda:sm_80,cpu --ptx-version=80 -o %t.so
 // RUN: not env BLOCKSPARSE_PTXAS=/nowhere/ptxas blocksparse-compile %s --target=cuda:sm_80,cpu --cubin -o %t.so 2>&1 | FileCheck %s --check-prefix=PTXAS
 // PTXAS: error: expects BLOCKSPARSE_PTXAS to name a program, but got '/nowhere/ptxas'
 // RUN: not env BLOCKSPARSE_CUDA_DRIVER=/nonexistent.so blocksparse-compile %s --target=cuda:native -o %t.so 2>&1 | FileCheck %s --check-prefix=NATIVE
