@@ -32,18 +32,21 @@ func.func @wrong(%a: tensor<2x2xf32> {blocksparse.fill = "ones"}) -> (tensor<2x2
 func.func @beyond_the_reference(%a: tensor<2x2xf32> {blocksparse.fill = "ones"})
     -> (tensor<4xf32> {blocksparse.expect = dense<2.0> : tensor<f32>}) {
   %0 = blocksparse.matmul %a, %a : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
-  %1 = tensor.collapse_shape %0 [[0, 1]] : tensor<2x2xf32> into tensor<4xf32>
+  %flat = tensor.collapse_shape %0 [[0, 1]] : tensor<2x2xf32> into tensor<4xf32>
+  %1 = bufferization.alloc_tensor() copy(%flat) : tensor<4xf32>
   return %1 : tensor<4xf32>
 }
 func.func @beyond_and_wrong(%a: tensor<2x2xf32> {blocksparse.fill = "ones"})
     -> (tensor<4xf32> {blocksparse.expect = dense<2.00001> : tensor<f32>}, tensor<2x2xf32>) {
   %0 = blocksparse.matmul %a, %a : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
-  %1 = tensor.collapse_shape %0 [[0, 1]] : tensor<2x2xf32> into tensor<4xf32>
+  %flat = tensor.collapse_shape %0 [[0, 1]] : tensor<2x2xf32> into tensor<4xf32>
+  %1 = bufferization.alloc_tensor() copy(%flat) : tensor<4xf32>
   return %1, %0 : tensor<4xf32>, tensor<2x2xf32>
 }
 func.func @beyond_and_unexpected(%a: tensor<2x2xf32> {blocksparse.fill = "ones"})
     -> (tensor<4xf32> {blocksparse.expect = dense<2.0> : tensor<f32>}, tensor<2x2xf32>) {
   %0 = blocksparse.matmul %a, %a : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
-  %1 = tensor.collapse_shape %0 [[0, 1]] : tensor<2x2xf32> into tensor<4xf32>
+  %flat = tensor.collapse_shape %0 [[0, 1]] : tensor<2x2xf32> into tensor<4xf32>
+  %1 = bufferization.alloc_tensor() copy(%flat) : tensor<4xf32>
   return %1, %0 : tensor<4xf32>, tensor<2x2xf32>
 }
