@@ -204,9 +204,13 @@ LogicalResult checkFloat(Type element, StringRef name, EmitError emitError) {
 }
 
 /// Checks C25: an additive mask is floating-point. A mask of mode `mul` is only compared with 0 and
-/// may have any element type.
+/// may have any element type. A mode without its mask would be ignored.
 static LogicalResult checkMaskElement(Value mask, MaskMode mode, StringRef name,
                                       EmitError emitError) {
+  if (!mask)
+    return mode == MaskMode::Add ? success()
+                                 : emitError() << "expects " << name << " for its mode "
+                                               << stringifyMaskMode(mode) << ", but got none";
   Type element = cast<ShapedType>(mask.getType()).getElementType();
   if (mode == MaskMode::Mul || isa<FloatType>(element))
     return success();
@@ -237,15 +241,16 @@ LogicalResult checkSoftmaxOperands(const SoftmaxOperands &operands, EmitError em
       return failure();
   }
   if (Value mask = operands.keyPaddingMask)
-    if (failed(checkKeyPaddingMask(mask, operands.shape, emitError)) ||
-        failed(checkMaskElement(mask, operands.keyPaddingMaskMode, "key_padding_mask", emitError)))
+    if (failed(checkKeyPaddingMask(mask, operands.shape, emitError)))
       return failure();
   if (Value mask = operands.attentionMask) // C24
     if (failed(checkBroadcastable(cast<ShapedType>(mask.getType()), operands.shape,
-                                  "attention_mask", emitError)) ||
-        failed(checkMaskElement(mask, operands.attentionMaskMode, "attention_mask", emitError)))
+                                  "attention_mask", emitError)))
       return failure();
-  return success();
+  return success(succeeded(checkMaskElement(operands.keyPaddingMask, operands.keyPaddingMaskMode,
+                                            "key_padding_mask", emitError)) &&
+                 succeeded(checkMaskElement(operands.attentionMask, operands.attentionMaskMode,
+                                            "attention_mask", emitError)));
 }
 
 LogicalResult checkLogSumExp(ShapedType lse, ArrayRef<int64_t> rowShape, Type element,

@@ -153,3 +153,22 @@ func.func @c26_known_type(%x: tensor<4x32x32xf16, #layout>, %lse: tensor<4x32xf1
   %0 = blocksparse.softmax %x known_lse(%lse) : (tensor<4x32x32xf16, #layout>, tensor<4x32xf16>) -> tensor<4x32x32xf16, #layout>
   return
 }
+
+// -----
+
+// A mode without its mask would be ignored.
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c25_mode_alone(%x: tensor<32x32xf32, #layout>) {
+  // expected-error @below {{expects key_padding_mask for its mode mul, but got none}}
+  %0 = blocksparse.softmax %x {key_padding_mask_mode = #blocksparse.mask_mode<mul>} : (tensor<32x32xf32, #layout>) -> tensor<32x32xf32, #layout>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c25_attention_mode_alone(%q: tensor<32x8xf32>, %m: tensor<32xf32>) {
+  // expected-error @below {{expects attention_mask for its mode mul, but got none}}
+  %0, %1 = blocksparse.attention %q, %q, %q key_padding_mask(%m) layout(#layout) {attention_mask_mode = #blocksparse.mask_mode<mul>} : (tensor<32x8xf32>, tensor<32x8xf32>, tensor<32x8xf32>, tensor<32xf32>) -> (tensor<32x8xf32>, tensor<32xf32>)
+  return
+}

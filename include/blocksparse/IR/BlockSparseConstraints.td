@@ -133,8 +133,10 @@ def C23 : BlockSparse_Constraint<"`key_padding_mask` has the shape `[N]`, `[1, N
   "expects key_padding_mask of shape <size> or <shape>, but got <shape>"]>;
 def C24 : BlockSparse_Constraint<"`attention_mask` broadcasts to the scores.", [
   "expects attention_mask to broadcast to <shape>, but got <shape>"]>;
-def C25 : BlockSparse_Constraint<"A mask of mode `add` is floating-point.", [
-  "expects <mask> of a floating-point type in the mode add, or the mode mul, but got <type>"]>;
+def C25 : BlockSparse_Constraint<
+  "A mask of mode `add` is floating-point; the mode `mul` needs its mask.", [
+  "expects <mask> of a floating-point type in the mode add, or the mode mul, but got <type>",
+  "expects <mask> for its mode mul, but got none"]>;
 def C26 : BlockSparse_Constraint<
   "`lse` and `known_lse` hold one number for each row of the scores, in the accumulation type.", [
   "expects <operand or result> of shape <shape>, but got <shape>",
