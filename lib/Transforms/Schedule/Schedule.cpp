@@ -148,9 +148,9 @@ static std::optional<Schedule> selectWgmma(const ProductShape &shape, const Targ
 /// Chooses the shape of stages of a stream reduction, or nothing if none fits or split rows or
 /// smaller CTAs are better.
 static std::optional<Schedule> selectStream(const ProductShape &shape, const TargetInfo &target) {
-  // One column tile leaves the long stages of a stream too few CTAs: "cuda.mma" takes half to three
-  // quarters of the time (docs/Developer/LabNotes/few-columns.md).
-  constexpr int64_t fewCols = 64;
+  // One or two column tiles leave the long stages of a stream too few CTAs: "cuda.mma" takes .5 to
+  // .9 of the time (docs/Developer/LabNotes/few-columns.md).
+  constexpr int64_t fewCols = 128;
   if (shape.cols <= fewCols)
     return std::nullopt;
   BlockLayout transposed;
