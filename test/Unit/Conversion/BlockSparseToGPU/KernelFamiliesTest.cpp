@@ -45,8 +45,9 @@ TEST(KernelFamilies, EveryChainEndsWithoutConditions) {
 TEST(KernelFamilies, FastestFirst) {
   for (const FamilyKernel &kernel : getFamilyKernels()) {
     std::vector<const FamilyKernel *> rows = rowsOf(kernel.operation, kernel.part);
+    // A family may have several kernels, such as one for strides of any number of bytes.
     for (size_t i = 1; i < rows.size(); ++i)
-      EXPECT_LT(rows[i - 1]->family, rows[i]->family) << kernel.operation.str();
+      EXPECT_LE(rows[i - 1]->family, rows[i]->family) << kernel.operation.str();
   }
 }
 
