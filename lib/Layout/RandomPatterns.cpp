@@ -78,7 +78,7 @@ RowFunction bernoulliByGaps(uint64_t threshold, uint64_t seed) {
   };
 }
 
-RowFunction bernoulli(const PatternContext &context, std::string &) {
+RowFunction bernoulli(const PatternContext &context, std::string &error) {
   // A draw's upper 53 bits against density * 2^53, which is exact: scaling by a
   // power of two does not round. Density 1 then stores everything.
   const double density = context.arguments.real("density");
@@ -89,6 +89,14 @@ RowFunction bernoulli(const PatternContext &context, std::string &) {
   // seeds keep their layouts. From density 1/8 on it is linear in blocks, too.
   const BlockGrid grid = context.grid;
   const int64_t positions = grid.heads * grid.rows * grid.cols;
+  // The blocks of so many positions are their mean within a part in thousands: a layout that is
+  // far above the limit is refused before any is drawn.
+  const double mean = density * static_cast<double>(positions);
+  if (mean > 1.25 * static_cast<double>(BlockLayout::maxBlocks)) {
+    error = "expects at most " + std::to_string(BlockLayout::maxBlocks) +
+            " stored blocks, but got about " + std::to_string(static_cast<int64_t>(mean));
+    return {};
+  }
   if (positions > maxDrawnPositions && density < 0.125)
     return bernoulliByGaps(threshold, context.arguments.seed());
   return [threshold, seed = context.arguments.seed()](int64_t head, int64_t row, RowColumns &cols) {

@@ -353,3 +353,9 @@ func.func private @c3_rank_two(tensor<32x32xf32, #blocksparse.layout<16x16, grid
 
 // expected-error @below {{expects parameter 'num_heads' of pattern 'bigbird' to agree with the 2 heads of the grid, but got 3}}
 #l = #blocksparse.layout<16x16, grid 2x4x4, bigbird(num_heads = 3)>
+
+// -----
+
+// No block is drawn where so many are expected.
+// expected-error @below {{expects at most 134217728 stored blocks, but got about 5000000000}}
+func.func private @f(tensor<100000x100000xf32, #blocksparse.layout<1x1, grid 100000x100000, random(density = 0.5)>>)

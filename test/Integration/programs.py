@@ -224,7 +224,8 @@ def elements(values, shape, element):
 
 
 def number(value):
-    return f"{float(value):e} : f64"
+    # All digits: a rounded power of two would no longer be exact.
+    return f"{float(value):.17e} : f64"
 
 
 class Module:
