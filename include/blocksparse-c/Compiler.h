@@ -10,6 +10,7 @@
 #define BLOCKSPARSE_C_COMPILER_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -62,13 +63,15 @@ typedef void (*BlocksparseDiagnosticCallback)(const BlocksparseDiagnostic *diagn
 
 //===-- Options -------------------------------------------------------------===//
 
-/// Chooses whether compiled code checks something when it runs.
-typedef enum BlocksparseCheck {
+/// Chooses whether compiled code checks something when it runs: one of these numbers. Any other is
+/// an error of the call.
+typedef int32_t BlocksparseCheck;
+enum {
   /// Leaves the choice to the compiler, as a tool does without an option.
   BLOCKSPARSE_CHECK_DEFAULT = 0,
   BLOCKSPARSE_CHECK_ON = 1,
   BLOCKSPARSE_CHECK_OFF = 2
-} BlocksparseCheck;
+};
 
 /// Describes a compilation with the options of blocksparse-compile. Fill it in with
 /// blocksparseCompileOptionsInit first. Wherever options are taken, NULL stands for the defaults.
@@ -150,7 +153,9 @@ int blocksparseProgramEmit(BlocksparseProgram program, const BlocksparseCompileO
                            const char *path, BlocksparseDiagnosticCallback onDiagnostic,
                            void *userData);
 
-typedef enum BlocksparseFormat {
+/// Chooses the form of an output: one of these numbers. Any other is an error of the call.
+typedef int32_t BlocksparseFormat;
+enum {
   BLOCKSPARSE_FORMAT_LLVM_IR = 0,
   BLOCKSPARSE_FORMAT_ASSEMBLY = 1,
   BLOCKSPARSE_FORMAT_OBJECT = 2,
@@ -159,7 +164,7 @@ typedef enum BlocksparseFormat {
   BLOCKSPARSE_FORMAT_SHARED_LIBRARY = 3,
   /// The kernels of a program for one GPU.
   BLOCKSPARSE_FORMAT_PTX = 4
-} BlocksparseFormat;
+};
 
 /// Compiles to memory and passes the bytes to `onBytes`.
 int blocksparseProgramEmitToMemory(BlocksparseProgram program,

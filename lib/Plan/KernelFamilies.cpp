@@ -307,7 +307,8 @@ std::string checkSkinnySizes(const SkinnyParams &params, const KernelProblem &pr
     return expects("a tile of 16 rows or of less than twice the block rows of " +
                        text(problem.block.rows),
                    text(tile.rows));
-  const SkinnyParams all = chooseSkinny({problem.block, problem.cols}, params, /*SMs=*/1);
+  const SkinnyParams all =
+      chooseSkinny({problem.block, problem.cols}, params, /*multiprocessors=*/1);
   // A lane holds the accumulators in registers.
   if (all.tile.rows * all.tile.cols > 4096)
     return expects("a tile of at most 4096 elements", text(tile));

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include <fcntl.h>
@@ -26,8 +27,9 @@ std::string blocksparse::followLinks(std::string path) {
     ssize_t length = ::readlink(path.c_str(), text, sizeof(text));
     if (length <= 0 || length == sizeof(text))
       break;
-    std::string next(text, static_cast<size_t>(length));
-    path = next.front() == '/' ? next : getDirectory(path) + next;
+    const std::string_view next(text, static_cast<size_t>(length));
+    path = next.front() == '/' ? std::string() : getDirectory(path);
+    path += next;
   }
   return path;
 }
@@ -160,8 +162,11 @@ bool OutputFile::commit(std::string &error) {
       return fail(errno, error);
   }
   // Devices and pipes have nothing to bring to a disk.
-  if (::fsync(descriptor) != 0 && !(direct && (errno == EINVAL || errno == EROFS)))
-    return fail(errno, error);
+  if (::fsync(descriptor) != 0) {
+    const bool hasNoDisk = direct && (errno == EINVAL || errno == EROFS);
+    if (!hasNoDisk)
+      return fail(errno, error);
+  }
   if (!direct && ::rename(temporary.c_str(), target.c_str()) != 0)
     return fail(errno, error);
   if (::close(std::exchange(descriptor, -1)) != 0 && direct)
