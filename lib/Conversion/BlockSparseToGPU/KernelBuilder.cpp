@@ -4,6 +4,7 @@
 #include "KernelBuilder.h"
 
 #include "../Device/Loops.h"
+#include "../Device/Warp.h"
 #include "../OperandView.h"
 #include "Kit/DependentLaunch.h"
 #include "blocksparse/Conversion/BlockSparseToGPU.h"
@@ -19,7 +20,6 @@ using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
 static constexpr StringLiteral kernelModuleName = "blocksparse_kernels";
-static constexpr int64_t warpSize = 32;
 
 Value mlir::blocksparse::device::mapOperand(const IRMapping &mapping, Value value) {
   return value ? mapping.lookupOrDefault(value) : value;

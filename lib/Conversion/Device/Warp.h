@@ -11,8 +11,11 @@
 
 namespace mlir::blocksparse::device {
 
-/// Returns the number of lanes of a warp (index), 32 on every device. It is an operation and not a
-/// constant, so that kernels can be emulated with warps of one lane.
+/// Number of lanes of a warp on every device.
+inline constexpr int64_t warpSize = 32;
+
+/// Returns the number of lanes of a warp (index), `warpSize` on every device. It is an operation
+/// and not a constant, so that kernels can be emulated with warps of one lane.
 Value laneCount(ImplicitLocOpBuilder &b);
 
 /// Returns `value` (i32) of lane 0 in all lanes of a warp. ptxas then knows that it is uniform.

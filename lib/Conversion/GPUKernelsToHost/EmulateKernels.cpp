@@ -4,6 +4,7 @@
 #include "blocksparse/Conversion/BlockSparseToGPU.h"
 
 #include "../Device/Loops.h"
+#include "../Device/Warp.h"
 #include "../OperandView.h"
 #include "EmulatedTeam.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -25,7 +26,6 @@ using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
-static constexpr int64_t warpSize = 32;
 static constexpr int64_t extraArguments = 5;
 
 /// Returns true if the lanes of a warp cooperate in `kernel`.

@@ -5,6 +5,7 @@
 
 #include "../Device/Elements.h"
 #include "../Device/Loops.h"
+#include "../Device/Warp.h"
 #include "../OperandView.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -16,7 +17,6 @@ using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
-static constexpr int64_t warpSize = 32;
 static constexpr StringLiteral threadNumberFunction = "omp_get_thread_num";
 
 bool EmulatedTeam::isNeeded(gpu::GPUFuncOp kernel) {

@@ -3,6 +3,7 @@
 
 #include "MmaTile.h"
 
+#include "../../Device/Warp.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -12,7 +13,6 @@ using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
-static constexpr int64_t warpSize = 32;
 /// Largest extent of a warp tile along m and along n.
 static constexpr int64_t maxWarpAccumulators = 64;
 static constexpr int64_t wordBytes = 4;

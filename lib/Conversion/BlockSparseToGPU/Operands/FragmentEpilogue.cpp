@@ -6,6 +6,7 @@
 #include "../../Device/Assembly.h"
 #include "../../Device/Loops.h"
 #include "../../Device/Opaque.h"
+#include "../../Device/Warp.h"
 #include "../Kit/AsyncCopy.h"
 #include "../Kit/Chunk.h"
 #include "../Kit/SharedTile.h"
@@ -48,7 +49,6 @@ OperandKind mlir::blocksparse::device::kindAmongAccumulators(OperandKind kind, b
 }
 
 WarpTilePosition WarpTilePosition::ofWarp(ImplicitLocOpBuilder &b, Value thread) const {
-  constexpr int64_t warpSize = 32;
   WarpTilePosition warpTile = *this;
   thread = makeOpaque(b, thread);
   warpTile.row = Int(b, row) + Int(b, thread) / warpSize * 16;

@@ -5,6 +5,7 @@
 
 #include "../../Device/ConstantTable.h"
 #include "../../Device/Loops.h"
+#include "../../Device/Warp.h"
 #include "../Kit/Chunk.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -16,7 +17,6 @@ using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
-static constexpr int64_t warpSize = 32;
 static constexpr int64_t mostLanes = 256;
 static constexpr int64_t leastThreads = 128;
 static constexpr size_t mostTeams = 3;

@@ -3,6 +3,7 @@
 
 #include "../../Device/Elements.h"
 #include "../../Device/Loops.h"
+#include "../../Device/Warp.h"
 #include "../Operands/Epilogue.h"
 #include "SimtKernels.h"
 #include "blocksparse/IR/SparseTensor.h"
@@ -14,9 +15,6 @@
 using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
-
-/// Threads of a warp.
-static constexpr int64_t warpSize = 32;
 
 namespace {
 

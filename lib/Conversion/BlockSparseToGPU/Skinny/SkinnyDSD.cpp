@@ -3,6 +3,7 @@
 
 #include "../../Device/Elements.h"
 #include "../../Device/Loops.h"
+#include "../../Device/Warp.h"
 #include "../Kit/AsyncCopy.h"
 #include "../Kit/Chunk.h"
 #include "../Kit/MmaFragments.h"
@@ -19,8 +20,6 @@
 using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
-
-static constexpr int64_t warpSize = 32;
 
 namespace {
 
