@@ -93,25 +93,22 @@ static bool appendBuffer(Type type, unsigned source, StringRef name, NameSet &na
   return true;
 }
 
-/// Reads the signature of a function after the stage `bufferize`.
-static FailureOr<FunctionSignature> getBufferSignature(func::FuncOp function,
-                                                       FunctionSignature signature,
-                                                       ArrayRef<std::string> argumentNames) {
-  NameSet names;
+/// Appends the arguments of a function: numbers, and what `append` takes, which the error calls
+/// `kinds`.
+static LogicalResult appendArguments(func::FuncOp function, ArrayRef<std::string> argumentNames,
+                                     decltype(appendTensor) append, StringRef kinds, NameSet &names,
+                                     FunctionSignature &signature) {
   for (auto [index, type] : llvm::enumerate(function.getArgumentTypes())) {
     std::string name = getName(argumentNames, index);
     if (isSupportedNumber(type))
       signature.arguments.push_back(
           {names.unique(name), Parameter::Role::Number, unsigned(index), type, type});
-    else if (!appendBuffer(type, index, name, names, signature.arguments))
-      return function.emitError("expects arguments that are strided buffers of rank 0 to 5 or "
-                                "numbers, but got ")
-             << type << " as argument " << index << " of '" << signature.name << "'";
+    else if (!append(type, index, name, names, signature.arguments))
+      return function.emitError("expects arguments that are ")
+             << kinds << " of rank 0 to 5 or numbers, but got " << type << " as argument " << index
+             << " of '" << signature.name << "'";
   }
-  if (function.getNumResults() != 0)
-    return function.emitError("expects results that are buffers among the arguments, but got ")
-           << function.getNumResults() << " results of '" << signature.name << "'";
-  return signature;
+  return success();
 }
 
 FailureOr<FunctionSignature>
@@ -119,18 +116,15 @@ FunctionSignature::get(func::FuncOp function, ArrayRef<std::string> argumentName
   FunctionSignature signature;
   signature.name = signature.sourceName = function.getName().str();
   signature.onHost = function->hasAttr(hostFunctionAttr);
-  if (onBuffers)
-    return getBufferSignature(function, std::move(signature), argumentNames);
   NameSet names;
-  for (auto [index, type] : llvm::enumerate(function.getArgumentTypes())) {
-    std::string name = getName(argumentNames, index);
-    if (isSupportedNumber(type))
-      signature.arguments.push_back(
-          {names.unique(name), Parameter::Role::Number, unsigned(index), type, type});
-    else if (!appendTensor(type, index, name, names, signature.arguments))
-      return function.emitError("expects arguments that are tensors of rank 0 to 5 or numbers, "
-                                "but got ")
-             << type << " as argument " << index << " of '" << signature.name << "'";
+  if (failed(appendArguments(function, argumentNames, onBuffers ? appendBuffer : appendTensor,
+                             onBuffers ? "strided buffers" : "tensors", names, signature)))
+    return failure();
+  if (onBuffers) {
+    if (function.getNumResults() == 0)
+      return signature;
+    return function.emitError("expects results that are buffers among the arguments, but got ")
+           << function.getNumResults() << " results of '" << signature.name << "'";
   }
   bool single = function.getNumResults() == 1;
   for (auto [index, type] : llvm::enumerate(function.getResultTypes())) {
