@@ -89,8 +89,9 @@ using RowFunction = std::function<void(int64_t head, int64_t row, RowColumns &co
 /// function; on failure the function is empty and `error` is set.
 using PatternFactory = RowFunction (*)(const PatternContext &context, std::string &error);
 
-/// Returns true if a layout may have at least `count` stored blocks. Otherwise `error` says so.
-bool checkBlockCount(int64_t count, std::string &error);
+/// Returns true if a layout may have `count` stored blocks. Otherwise `error` says so; `precision`
+/// says how well the count is known ("at least", "about").
+bool checkBlockCount(int64_t count, std::string &error, const char *precision = "at least");
 
 /// Holds a table entry together with its implementation.
 struct PatternDefinition {

@@ -227,11 +227,12 @@ std::optional<BlockLayout> buildRows(const RowFunction &function, BlockShape blo
 
 } // namespace
 
-bool blocksparse::patterns::checkBlockCount(int64_t count, std::string &error) {
+bool blocksparse::patterns::checkBlockCount(int64_t count, std::string &error,
+                                            const char *precision) {
   if (count <= BlockLayout::maxBlocks)
     return true;
-  error = "expects at most " + std::to_string(BlockLayout::maxBlocks) +
-          " stored blocks, but got at least " + std::to_string(count);
+  error = "expects at most " + std::to_string(BlockLayout::maxBlocks) + " stored blocks, but got " +
+          precision + " " + std::to_string(count);
   return false;
 }
 

@@ -92,11 +92,9 @@ RowFunction bernoulli(const PatternContext &context, std::string &error) {
   // The blocks of so many positions are their mean within a part in thousands: a layout that is
   // far above the limit is refused before any is drawn.
   const double mean = density * static_cast<double>(positions);
-  if (mean > 1.25 * static_cast<double>(BlockLayout::maxBlocks)) {
-    error = "expects at most " + std::to_string(BlockLayout::maxBlocks) +
-            " stored blocks, but got about " + std::to_string(static_cast<int64_t>(mean));
+  if (mean > 1.25 * static_cast<double>(BlockLayout::maxBlocks) &&
+      !checkBlockCount(static_cast<int64_t>(mean), error, "about"))
     return {};
-  }
   if (positions > maxDrawnPositions && density < 0.125)
     return bernoulliByGaps(threshold, context.arguments.seed());
   return [threshold, seed = context.arguments.seed()](int64_t head, int64_t row, RowColumns &cols) {
