@@ -149,15 +149,20 @@ def command(options, path, flags, names):
     return words
 
 
-def run_group(options, path, flags, names):
-    """Returns the verdicts of the functions, {name: (verdict, worst ratio, text)}, and the card."""
+def run_process(options, path, flags, names):
+    """Runs functions in a process; returns its status, -1 if it did not end in time, and its output."""
     try:
         done = subprocess.run(command(options, path, flags, names), capture_output=True, text=True,
                               env=environment(), timeout=options.timeout, errors="replace")
-        code, out, err = done.returncode, done.stdout, done.stderr
+        return done.returncode, done.stdout, done.stderr
     except subprocess.TimeoutExpired as expired:
-        code, err = -1, f"no end within {options.timeout} s"
         out = (expired.stdout or b"").decode(errors="replace")
+        return -1, out, f"no end within {options.timeout} s"
+
+
+def run_group(options, path, flags, names):
+    """Returns the verdicts of the functions, {name: (verdict, worst ratio, text)}, and the card."""
+    code, out, err = run_process(options, path, flags, names)
     verdicts, card, current = {}, None, None
     for line in out.splitlines():
         head = HEAD.match(line)
@@ -186,11 +191,10 @@ def run_group(options, path, flags, names):
 
 def run_faulty(options, test):
     """Returns the verdict of a function that must fail with one of its messages."""
-    done = subprocess.run(command(options, test.path, test.flags, [test.name]), capture_output=True,
-                          text=True, env=environment(), timeout=options.timeout, errors="replace")
-    fails = done.returncode == 1 and any(message in done.stderr for message in test.messages)
+    code, _, err = run_process(options, test.path, test.flags, [test.name])
+    fails = code == 1 and any(message in err for message in test.messages)
     text = "" if fails else (f"expects status 1 and one of {list(test.messages)}, but got status "
-                             f"{done.returncode} and {done.stderr[-1000:]}")
+                             f"{code} and {err[-1000:]}")
     return {test.name: ("PASS" if fails else "FAIL", 0.0, text)}, None
 
 
