@@ -277,7 +277,7 @@ static ScalarRule getCastRule(Operation *op) {
           Number result;
           const double low = std::trunc(from.x - from.error),
                        high = std::trunc(from.x + from.error);
-          // What is out of range is undefined.
+          // The conversion of a number out of range is undefined.
           result.any = from.any || !(low == high) || !(std::fabs(from.x) < 0x1p62);
           result.n = result.any ? 0 : static_cast<int64_t>(from.x);
           return result;

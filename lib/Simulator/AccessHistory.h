@@ -152,7 +152,8 @@ public:
     events = std::move(kept);
     sets = std::move(keptSets);
     forgetSets();
-    // What words refer to now stays; there must be room for as much again.
+    // The events and sets that words still refer to stay, so the limit leaves room for as many
+    // again.
     limit = std::max(limit, 2 * (events.size() + sets.size()));
   }
 

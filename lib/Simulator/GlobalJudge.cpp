@@ -94,8 +94,8 @@ bool GlobalJudge::check(Warp &warp, Judge &judge, Shadow &shadow, uint64_t begin
   AccessedWord *word = shadow.words.data() + (offset >> shadow.shift);
   AccessedWord *end = shadow.words.data() + ((offset + access.bytes) >> shadow.shift);
   auto ordered = [&](const Event &before) { return isOrdered(warp, judge, before, access); };
-  // Of the reads of other clusters one is kept, and one of other launches: a write of this cluster
-  // is in a race with either or with none, unless one alone is ordered through global memory.
+  // The set keeps one read of another cluster and one of another launch. A write of this cluster
+  // races with every such read or with none, unless one alone is ordered through global memory.
   auto prune = [&](std::vector<uint32_t> &members, uint32_t added) {
     const Event &event = history[added];
     bool hasOther = false, hasOlder = false;

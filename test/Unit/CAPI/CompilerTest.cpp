@@ -133,7 +133,7 @@ TEST_F(CompilerCAPI, PassesRemarksAndNotes) {
   ASSERT_EQ(texts.severities.size(), 1u);
   EXPECT_EQ(texts.severities[0], BLOCKSPARSE_REMARK);
   EXPECT_EQ(texts.lines[0], 1u);
-  // The same symbol twice is an error with a note about the first.
+  // Two definitions of a symbol are an error with a note at the first.
   EXPECT_EQ(parse("func.func private @f()\nfunc.func private @f()"), nullptr);
   ASSERT_GE(texts.severities.size(), 2u);
   EXPECT_EQ(texts.severities.back(), BLOCKSPARSE_NOTE);

@@ -87,7 +87,7 @@ TEST_F(ModuleCAPI, RegistersPassesAndPipelines) {
   mlirPassManagerDestroy(manager);
   mlirOperationPrint(mlirModuleGetOperation(module), onMlirText, &text);
   EXPECT_TRUE(contains(text, "blocksparse.planned_dsd")) << text;
-  // What the pipeline has left is a program, too.
+  // The module that the pipeline has lowered is still a program.
   BlocksparseProgram program = blocksparseProgramFromModule(module, "plan", onDiagnostic, &text);
   ASSERT_NE(program, nullptr) << text;
   text.clear();

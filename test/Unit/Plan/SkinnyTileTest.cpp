@@ -54,7 +54,7 @@ TEST(SkinnyTile, ManyColumnsAndFewLongRowsAreLeftToOtherFamilies) {
   EXPECT_TRUE(prefers({{16, 16}, 1, 1, 512}));
   EXPECT_FALSE(prefers({{16, 16}, 1, 1, 513}));
   EXPECT_TRUE(prefers({{16, 16}, 1, 34, 513}));
-  // Nothing is known about a run-time pattern.
+  // The number of blocks of a run-time pattern is not known.
   EXPECT_TRUE(prefers({{16, 16}, 1}));
 }
 

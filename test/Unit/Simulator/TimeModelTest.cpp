@@ -105,7 +105,7 @@ TEST(SimulatorTimeModel, ProductsOfTf32TakeTwiceAsLong) {
   };
   const std::string a = "%r4, %r5, %r6, %r7", b = "%r8, %r9";
   double half = busyTime(body("m16n8k16.row.col.f32.f16.f16.f32", a, b, 50), Limit::Tensor);
-  // The same number of products takes twice as many instructions, each of the same time.
+  // A tf32 instruction takes as long as one of f16 and computes half as many products.
   double tf32 = busyTime(body("m16n8k8.row.col.f32.tf32.tf32.f32", a, b, 100), Limit::Tensor);
   EXPECT_NEAR(tf32 / half, 2, 1e-9);
   double bytes = busyTime(body("m16n8k32.row.col.s32.s8.s8.s32", a, b, 25), Limit::Tensor);
