@@ -21,9 +21,6 @@ using namespace mlir;
 using namespace mlir::blocksparse;
 using ::blocksparse::HostTensor;
 
-/// The largest number of blocks that a program may execute in the reference.
-static constexpr int64_t mostSteps = 1 << 20;
-
 /// Returns the number that an argument holds in a tensor of one element.
 static Attribute toNumber(const ReferenceValue &argument, Type type) {
   if (isa<FloatType>(type))
@@ -159,71 +156,6 @@ void Interpreter::defineAll(Operation &op, ArrayRef<Bound> bounds) {
     else
       scalars[result] = bound.scalar;
   }
-}
-
-LogicalResult Interpreter::evaluateLoop(scf::ForOp op) {
-  FailureOr<int64_t> from = getNumber(op.getLowerBound(), op),
-                     to = getNumber(op.getUpperBound(), op), step = getNumber(op.getStep(), op);
-  FailureOr<Bounds> carried = get(op.getInitArgs(), op);
-  if (failed(from) || failed(to) || failed(step) || failed(carried))
-    return failure();
-  if (*step < 1)
-    return op.emitOpError("expects a step of at least 1, but got ") << *step;
-  Type type = op.getInductionVar().getType();
-  for (int64_t i = *from; i < *to; i += *step) {
-    Bounds arguments{Bound{std::nullopt, IntegerAttr::get(type, i)}};
-    arguments.insert(arguments.end(), carried->begin(), carried->end());
-    FailureOr<Operation *> yielded = runRegion(op.getRegion(), arguments);
-    if (failed(yielded))
-      return failure();
-    carried = get((*yielded)->getOperands(), *yielded);
-    if (failed(carried))
-      return failure();
-  }
-  defineAll(*op, *carried);
-  return success();
-}
-
-LogicalResult Interpreter::evaluateLoop(scf::WhileOp op) {
-  FailureOr<Bounds> carried = get(op.getInits(), op);
-  while (succeeded(carried)) {
-    FailureOr<Operation *> before = runRegion(op.getBefore(), *carried);
-    if (failed(before))
-      return failure();
-    auto condition = cast<scf::ConditionOp>(*before);
-    FailureOr<int64_t> goesOn = getNumber(condition.getCondition(), condition);
-    if (failed(goesOn))
-      return failure();
-    FailureOr<Bounds> passed = get(condition.getArgs(), condition);
-    if (failed(passed))
-      return failure();
-    if (!*goesOn) {
-      defineAll(*op, *passed);
-      return success();
-    }
-    FailureOr<Operation *> after = runRegion(op.getAfter(), *passed);
-    if (failed(after))
-      return failure();
-    carried = get((*after)->getOperands(), *after);
-  }
-  return failure();
-}
-
-LogicalResult Interpreter::evaluateChoice(scf::IfOp op) {
-  FailureOr<int64_t> condition = getNumber(op.getCondition(), op);
-  if (failed(condition))
-    return failure();
-  Region &region = *condition ? op.getThenRegion() : op.getElseRegion();
-  if (region.empty())
-    return success();
-  FailureOr<Operation *> yielded = runRegion(region, {});
-  if (failed(yielded))
-    return failure();
-  FailureOr<Bounds> results = get((*yielded)->getOperands(), *yielded);
-  if (failed(results))
-    return failure();
-  defineAll(*op, *results);
-  return success();
 }
 
 LogicalResult Interpreter::evaluateExtent(tensor::DimOp op) {
@@ -421,6 +353,8 @@ LogicalResult Interpreter::evaluate(Operation &op) {
     return evaluateLoop(loop);
   if (auto loop = dyn_cast<scf::WhileOp>(op))
     return evaluateLoop(loop);
+  if (auto loop = dyn_cast<scf::ForallOp>(op))
+    return evaluateLoop(loop);
   if (auto choice = dyn_cast<scf::IfOp>(op))
     return evaluateChoice(choice);
   if (isElementwiseOnTensors(&op))
@@ -546,8 +480,8 @@ static Operation *findUnknownOperation(func::FuncOp function,
       unknown = op;
     } else if (isKnownTensorOp(op)) {
       return WalkResult::skip();
-    } else if (!isa<arith::ConstantOp, scf::ForOp, scf::WhileOp, scf::IfOp, cf::BranchOp,
-                    cf::CondBranchOp>(op) &&
+    } else if (!isa<arith::ConstantOp, scf::ForOp, scf::WhileOp, scf::ForallOp, scf::InParallelOp,
+                    tensor::ParallelInsertSliceOp, scf::IfOp, cf::BranchOp, cf::CondBranchOp>(op) &&
                !op->hasTrait<OpTrait::ReturnLike>() && !isa<scf::ConditionOp>(op) &&
                !isa_and_present<BlockSparseDialect>(op->getDialect()) &&
                !isElementwiseOnTensors(op) && !computesNumbers(*op) &&

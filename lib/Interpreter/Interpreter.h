@@ -27,6 +27,9 @@ public:
                                              ArrayRef<ReferenceValue> arguments);
 
 private:
+  /// The largest number of blocks that a program may execute in the reference.
+  static constexpr int64_t mostSteps = 1 << 20;
+
   /// Holds a value of the program: a tensor, or a number. A number is a tensor of rank 0 if its
   /// compiled value may differ.
   struct Bound {
@@ -58,6 +61,11 @@ private:
       llvm::function_ref<FailureOr<std::vector<ReferenceValue>>(ReferenceLookup)> evaluate);
   LogicalResult evaluateLoop(scf::ForOp op);
   LogicalResult evaluateLoop(scf::WhileOp op);
+  LogicalResult evaluateLoop(scf::ForallOp op);
+  /// Inserts what one iteration of an scf.forall computed into `results`.
+  LogicalResult insertResults(scf::InParallelOp op, Bounds &results);
+  /// Returns numbers that are known; `user` is the operation that needs them.
+  FailureOr<SmallVector<int64_t>> getNumbers(ArrayRef<OpFoldResult> mixed, Operation *user);
   LogicalResult evaluateChoice(scf::IfOp op);
   /// Executes the blocks of a region, and returns its last terminator.
   FailureOr<Operation *> runRegion(Region &region, ArrayRef<Bound> arguments);

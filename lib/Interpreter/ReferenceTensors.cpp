@@ -129,14 +129,27 @@ static Result evaluate(tensor::ExtractSliceOp op, ReferenceLookup lookup, Intege
   return moveElements(source, [&](const HostTensor &x) { return takeSlice(x, *slice); });
 }
 
-static Result evaluate(tensor::InsertSliceOp op, ReferenceLookup lookup, IntegerLookup integers) {
-  const ReferenceValue &source = lookup(op.getSource()), &dest = lookup(op.getDest());
+/// Returns `dest` with the elements of the source of an insertion.
+template <typename OpTy>
+static Result insertInto(OpTy op, const ReferenceValue &dest, ReferenceLookup lookup,
+                         IntegerLookup integers) {
+  const ReferenceValue &source = lookup(op.getSource());
   FailureOr<Slice> slice = getSlice(op, dest.tensor.shape(), integers);
   if (failed(slice))
     return failure();
-  ElementWriter result = copyElements(op.getType().getElementType(), dest);
+  ElementWriter result = copyElements(op.getDestType().getElementType(), dest);
   writeTo(result, takeSlice(makeIndices(dest.tensor.shape()), *slice), source);
   return result.finish(/*isExact=*/false, std::fmax(source.getRange(), dest.getRange()));
+}
+
+static Result evaluate(tensor::InsertSliceOp op, ReferenceLookup lookup, IntegerLookup integers) {
+  return insertInto(op, lookup(op.getDest()), lookup, integers);
+}
+
+Result mlir::blocksparse::evaluateParallelInsert(tensor::ParallelInsertSliceOp op,
+                                                 const ReferenceValue &dest, ReferenceLookup lookup,
+                                                 IntegerLookup integers) {
+  return insertInto(op, dest, lookup, integers);
 }
 
 /// Returns the index of the element that an operation names.

@@ -5,6 +5,7 @@
 #define BLOCKSPARSE_LIB_INTERPRETER_REFERENCETENSORS_H
 
 #include "ReferenceOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace mlir::blocksparse {
 
@@ -17,6 +18,12 @@ using IntegerLookup = llvm::function_ref<FailureOr<int64_t>(Value)>;
 /// reference does not know, and for slices that leave their tensor.
 FailureOr<ReferenceValue> evaluateTensorOp(Operation *op, ReferenceLookup lookup,
                                            IntegerLookup integers);
+
+/// Returns `dest`, a result of an scf.forall as the iterations before have left it, with the
+/// elements that an iteration inserts.
+FailureOr<ReferenceValue> evaluateParallelInsert(tensor::ParallelInsertSliceOp op,
+                                                 const ReferenceValue &dest, ReferenceLookup lookup,
+                                                 IntegerLookup integers);
 
 /// Returns true if evaluateTensorOp knows `op`.
 bool isKnownTensorOp(Operation *op);

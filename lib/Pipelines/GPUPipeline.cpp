@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -26,7 +27,15 @@ static void addCleanUp(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
+/// Makes parallel loops of the host sequential: a call puts its launches on one stream, in order,
+/// and has one state, which threads must not share.
+static void addHostLoops(OpPassManager &functions) {
+  functions.addPass(createForallToForLoopPass());
+  functions.addPass(createParallelForToNestedForsPass());
+}
+
 void mlir::blocksparse::buildConvertToGPUPipeline(OpPassManager &pm, const GPUOptions &options) {
+  addHostLoops(pm.nest<func::FuncOp>());
   ConvertBlockSparseToGPUPassOptions convert;
   convert.target = options.target;
   pm.addPass(createConvertBlockSparseToGPUPass(convert));

@@ -4,7 +4,7 @@
 // DEFINE: %{run} = blocksparse-run %s --check --repeat-check --target=%{target}
 // RUN: %{run} --all-functions
 // RUN: %{run} --all-functions --strided
-// DEFINE: %{device} = for,for_open,for_sparse,while,if,branch,call
+// DEFINE: %{device} = for,for_open,for_sparse,forall,while,if,branch,call
 // REDEFINE: %{target} = emulated:sm_80
 // RUN: %{run} --function=%{device}
 // REDEFINE: %{target} = cuda:sm_90a
@@ -63,6 +63,30 @@ func.func @for_sparse(%s: !s, %x: !x) -> !x {
   }
   %y = blocksparse.dsd %r, %x : (!s, !x) -> !x
   return %y : !x
+}
+
+// Each iteration reads %y as it was before the loop, and inserts a column of its own. The first loop
+// has no iterations.
+func.func @forall(%a: !s, %x: !x, %n: index {blocksparse.value = dense<3> : tensor<i64>}) -> !x {
+  %none = scf.forall (%i) in (0) shared_outs(%y = %x) -> (!x) {
+    %z = tensor.extract_slice %y[0, %i] [4, 1] [1, 1] : !x to tensor<4x1xf32>
+    scf.forall.in_parallel {
+      tensor.parallel_insert_slice %z into %y[0, 0] [4, 1] [1, 1] : tensor<4x1xf32> into !x
+    }
+  }
+  %r:2 = scf.forall (%k, %j) = (0, 0) to (4, %n) step (2, 1) shared_outs(%y = %none, %u = %x) -> (!x, !x) {
+    %c = tensor.extract_slice %x[0, %j] [4, 1] [1, 1] : !x to tensor<4x1xf32>
+    %p = blocksparse.dsd %a, %c : (!s, tensor<4x1xf32>) -> tensor<4x1xf32>
+    %q = math.tanh %p : tensor<4x1xf32>
+    %h = tensor.extract_slice %q[%k, 0] [2, 1] [1, 1] : tensor<4x1xf32> to tensor<2x1xf32>
+    %m = arith.negf %h : tensor<2x1xf32>
+    scf.forall.in_parallel {
+      tensor.parallel_insert_slice %h into %y[%k, %j] [2, 1] [1, 1] : tensor<2x1xf32> into !x
+      tensor.parallel_insert_slice %m into %u[%k, %j] [2, 1] [1, 1] : tensor<2x1xf32> into !x
+    }
+  }
+  %s = arith.subf %r#0, %r#1 : !x
+  return %s : !x
 }
 
 func.func @while(%x: !x, %n: i32 {blocksparse.value = dense<2> : tensor<i32>}) -> !x {
