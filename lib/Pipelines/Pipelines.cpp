@@ -31,6 +31,7 @@ void mlir::blocksparse::buildOptimizePipeline(OpPassManager &pm) {
   pm.addPass(createExpandLayoutsPass());
   pm.addPass(createDecomposeNeighboursPass());
   pm.addPass(createLinalgToBlockSparsePass());
+  pm.addPass(createFuseEpiloguesPass());
   pm.addPass(createDecomposeAttentionPass());
   pm.addPass(createCoalesceLayoutsPass());
   pm.addPass(createElementwiseToValuesPass());

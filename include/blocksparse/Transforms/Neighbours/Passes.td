@@ -22,6 +22,28 @@ def LinalgToBlockSparsePass : Pass<"convert-linalg-to-blocksparse"> {
   }];
 }
 
+def FuseEpiloguesPass : Pass<"blocksparse-fuse-epilogues"> {
+  let summary = "Makes elementwise operations on the result of a product its epilogue.";
+  let description = [{
+    Operations of `arith` and `math` on whole tensors, and elementwise operations of `linalg`, that
+    use the result of dsd, dds, bsr_addmm or matmul become its operands and attributes: a constant
+    factor, vectors and matrices that are added, an activation, and what is added after it. A sum
+    with a value for each row, or with a matrix before the activation, makes a dsd a bsr_addmm, as
+    do vectors of factors; so does a difference. Activations are known however they are written,
+    for example gelu with erf, erfc or tanh.
+
+    The operations become part of the product if nothing else uses what they compute on the way.
+    They are then computed in the accumulation type and rounded once; their order is kept. At
+    -infinity, where the formulas of gelu and silu give NaN, the activations of the dialect are 0. A
+    relu that makes NaN 0 is none. The result has the element type of the factors or their
+    accumulation type, of 16 bits or more.
+
+    A product whose result such operations read, but do not become part of, gets a remark with the
+    reason.
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
 def DecomposeNeighboursPass : Pass<"blocksparse-decompose-neighbours"> {
   let summary = "Rewrites upstream operations that bufferization does not know.";
   let description = [{
