@@ -152,14 +152,14 @@ static uint8_t *accessGlobal(Warp &warp, const Op &op, uint64_t address, uint64_
 }
 
 bool blocksparse::sim::judgeGlobal(Warp &warp, uint64_t address, uint64_t bytes, bool writes,
-                                   const Judge::Actor &actor) {
+                                   const Judge::Actor &actor, bool isStrong) {
   Judge *judge = judgeOf(warp);
   GlobalMemory &memory = warp.cta.grid.memory;
   int64_t index = judge ? memory.find(address) : -1;
   if (index < 0 || !memory.get(static_cast<size_t>(index)).contains(address, bytes))
     return true;
   return memory.judgeAccess(warp, *judge, static_cast<size_t>(index),
-                            {address, bytes, writes, /*isStrong=*/false, actor});
+                            {address, bytes, writes, isStrong, actor});
 }
 
 uint8_t *blocksparse::sim::access(Warp &warp, const Op &op, Space space, uint64_t address,

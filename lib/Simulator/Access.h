@@ -40,7 +40,7 @@ bool judgeLanes(Warp &warp, const Op &op, Space space, uint32_t lanes, const uin
 /// Judges an access of global memory by an asynchronous operation. Returns false after it has
 /// reported a fault; an address that is in no allocation is left to access().
 bool judgeGlobal(Warp &warp, uint64_t address, uint64_t bytes, bool writes,
-                 const Judge::Actor &actor);
+                 const Judge::Actor &actor, bool isStrong = false);
 
 /// Returns the CTA of the cluster that owns a shared address and reduces the address to that CTA's
 /// own; nullptr after a fault for a rank that the cluster does not have.

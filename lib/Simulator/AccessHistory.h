@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The history knows which events accessed each word of a memory last: its last write and the reads
-// since then. What orders two events is the caller's matter.
+// since then. Writes that need no order among each other, such as atomic ones, are kept together.
+// What orders two events is the caller's matter.
 
 #ifndef BLOCKSPARSE_LIB_SIMULATOR_ACCESSHISTORY_H
 #define BLOCKSPARSE_LIB_SIMULATOR_ACCESSHISTORY_H
@@ -15,7 +16,7 @@
 
 namespace blocksparse::sim {
 
-/// Holds the last write of a word and the reads since then. An event is named by its number; a
+/// Holds the last writes of a word and the reads since then. An event is named by its number; a
 /// number with the top bit names a set of events; 0 is none.
 struct AccessedWord {
   uint32_t write = 0, reads = 0;
@@ -71,8 +72,8 @@ public:
     uint32_t ordered = 0, from = 0, to = event;
     for (; first != last; ++first) {
       if (first->write != ordered) {
-        if (!isOrdered(events[first->write]))
-          return &events[first->write];
+        if (const Event *refused = findRefused(first->write, isOrdered))
+          return refused;
         ordered = first->write;
       }
       if (first->reads != from) {
@@ -90,25 +91,23 @@ public:
                      IsOrdered isOrdered) {
     uint32_t ordered = 0, orderedReads = 0;
     for (; first != last; ++first) {
-      if (first->write != ordered) {
-        if (!isOrdered(events[first->write]))
-          return &events[first->write];
-        ordered = first->write;
-      }
-      if (first->reads != orderedReads) {
-        orderedReads = first->reads;
-        const uint32_t *member = &orderedReads, *end = member + 1;
-        if (orderedReads & setBit) {
-          const std::vector<uint32_t> &members = sets[orderedReads & ~setBit];
-          member = members.data();
-          end = member + members.size();
-        }
-        for (; member != end; ++member)
-          if (!isOrdered(events[*member]))
-            return &events[*member];
-      }
-      first->write = event;
-      first->reads = 0;
+      if (const Event *refused = checkWrite(*first, ordered, orderedReads, isOrdered))
+        return refused;
+      *first = {event, 0};
+    }
+    return nullptr;
+  }
+
+  /// Adds `event` to the last writes of the words, because it need not come after those, and
+  /// returns the access that `isOrdered` refuses.
+  template <typename IsOrdered, typename Prune>
+  const Event *addWrite(AccessedWord *&first, AccessedWord *last, uint32_t event,
+                        IsOrdered isOrdered, Prune prune) {
+    uint32_t ordered = 0, orderedReads = 0;
+    for (; first != last; ++first) {
+      if (const Event *refused = checkWrite(*first, ordered, orderedReads, isOrdered))
+        return refused;
+      first->write = extend(first->write, event, prune);
     }
     return nullptr;
   }
@@ -129,25 +128,24 @@ public:
         kept.push_back(events[event]);
       return place->second;
     };
-    forEachWord([&](AccessedWord &word) {
-      word.write = keep(word.write);
-      if (!(word.reads & setBit)) {
-        word.reads = keep(word.reads);
-        return;
-      }
+    auto keepAll = [&](uint32_t number) {
+      if (!(number & setBit))
+        return keep(number);
       auto [place, isNew] =
-          moved.try_emplace(word.reads, static_cast<uint32_t>(keptSets.size()) | setBit);
+          moved.try_emplace(number, static_cast<uint32_t>(keptSets.size()) | setBit);
+      // keep() may move what `place` refers to.
+      uint32_t result = place->second;
       if (isNew) {
-        // keep() may move what `place` refers to.
-        uint32_t number = place->second;
         std::vector<uint32_t> members;
-        for (uint32_t event : sets[word.reads & ~setBit])
+        for (uint32_t event : sets[number & ~setBit])
           members.push_back(keep(event));
         keptSets.push_back(std::move(members));
-        word.reads = number;
-      } else {
-        word.reads = place->second;
       }
+      return result;
+    };
+    forEachWord([&](AccessedWord &word) {
+      word.write = keepAll(word.write);
+      word.reads = keepAll(word.reads);
     });
     events = std::move(kept);
     sets = std::move(keptSets);
@@ -162,6 +160,34 @@ public:
 
 private:
   static constexpr uint32_t setBit = 1u << 31;
+
+  /// Returns an event of `number` that `isOrdered` refuses, or nullptr.
+  template <typename IsOrdered>
+  const Event *findRefused(uint32_t number, IsOrdered isOrdered) const {
+    const uint32_t *member = &number, *end = member + 1;
+    if (number & setBit) {
+      const std::vector<uint32_t> &members = sets[number & ~setBit];
+      member = members.data();
+      end = member + members.size();
+    }
+    for (; member != end; ++member)
+      if (!isOrdered(events[*member]))
+        return &events[*member];
+    return nullptr;
+  }
+
+  /// Checks a write of a word. `writes` and `reads` are those of the word before, which were found
+  /// in order.
+  template <typename IsOrdered>
+  const Event *checkWrite(const AccessedWord &word, uint32_t &writes, uint32_t &reads,
+                          IsOrdered isOrdered) const {
+    const Event *refused = nullptr;
+    if (word.write != writes)
+      refused = findRefused(writes = word.write, isOrdered);
+    if (!refused && word.reads != reads)
+      refused = findRefused(reads = word.reads, isOrdered);
+    return refused;
+  }
 
   /// Clears what is known of sets whose numbers change.
   void forgetSets() {

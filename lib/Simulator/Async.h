@@ -33,6 +33,9 @@ bool isRowWritten(Warp &warp, uint64_t address);
 /// Decodes `cp.async.bulk` after "cp.async.bulk" was taken.
 bool decodeBulkCopy(Decoder &decoder);
 
+/// Decodes `cp.reduce.async.bulk` after its words were taken.
+bool decodeBulkReduction(Decoder &decoder);
+
 /// Performs `work` with the warp at `op` and the given active lanes, so that a fault names the
 /// instruction that began an asynchronous operation; restores the warp's state.
 template <typename Work>

@@ -139,8 +139,11 @@ void waitForCopies(Warp &warp, const Op &op) {
 bool decodeCopyAsync(Decoder &decoder) {
   Op &op = decoder.op;
   op.opClass = OpClass::Async;
+  bool reduces = decoder.take("reduce");
   if (!decoder.take("async"))
     return decoder.notModelled();
+  if (reduces)
+    return decoder.take("bulk") ? decodeBulkReduction(decoder) : decoder.notModelled();
   if (decoder.take("bulk"))
     return decodeBulkCopy(decoder);
   if (decoder.take("commit_group")) {

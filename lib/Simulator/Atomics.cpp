@@ -6,140 +6,106 @@
 
 #include "Access.h"
 #include "Execute.h"
+#include "Reduce.h"
 
 #include <algorithm>
 #include <cstring>
-#include <type_traits>
 
 using namespace blocksparse::sim;
 
 namespace {
 
-struct AtomicAdd {
-  template <typename T>
-  static T apply(T old, T b, T) {
-    if constexpr (std::is_floating_point_v<T>)
-      return old + b;
-    else
-      return static_cast<T>(static_cast<std::make_unsigned_t<T>>(old) +
-                            static_cast<std::make_unsigned_t<T>>(b));
-  }
-};
-struct AtomicMin {
-  template <typename T>
-  static T apply(T old, T b, T) {
-    return std::min(old, b);
-  }
-};
-struct AtomicMax {
-  template <typename T>
-  static T apply(T old, T b, T) {
-    return std::max(old, b);
-  }
-};
-struct AtomicAnd {
-  template <typename T>
-  static T apply(T old, T b, T) {
-    return old & b;
-  }
-};
-struct AtomicOr {
-  template <typename T>
-  static T apply(T old, T b, T) {
-    return old | b;
-  }
-};
-struct AtomicXor {
-  template <typename T>
-  static T apply(T old, T b, T) {
-    return old ^ b;
-  }
-};
-struct AtomicExchange {
-  template <typename T>
-  static T apply(T, T b, T) {
-    return b;
-  }
-};
-/// The value returns to 0 after b.
-struct AtomicIncrement {
-  template <typename T>
-  static T apply(T old, T b, T) {
-    return old >= b ? T(0) : old + 1;
-  }
-};
-/// The value returns to b after 0.
-struct AtomicDecrement {
-  template <typename T>
-  static T apply(T old, T b, T) {
-    return old == 0 || old > b ? b : old - 1;
-  }
-};
-struct AtomicCompareSwap {
-  template <typename T>
-  static T apply(T old, T b, T c) {
-    return old == b ? c : old;
-  }
-};
+/// The registers of the result, if there is one, and then those of the value are in op.list.
+enum : unsigned { auxSpace, auxInShared, auxInGlobal, auxRegisters, auxRegisterBytes };
+constexpr unsigned maxBytes = 16; // of a lane's access
 
-template <typename T, typename F>
-void executeAtomic(Warp &warp, const Op &op) {
+/// Returns the bytes of a lane's register.
+const uint8_t *valueOf(const Warp &warp, Slot slot, unsigned lane, unsigned bytes) {
+  return warp.in<uint8_t>(slot) + static_cast<size_t>(lane) * bytes;
+}
+
+/// Calls `update(place, lane, register, bytes of a register, whether it is in shared memory)` for
+/// the registers of every active lane, after the result has got the old value.
+template <typename Update>
+void executeAtomic(Warp &warp, const Op &op, Update update) {
+  unsigned registers = op.aux[auxRegisters], width = op.aux[auxRegisterBytes];
+  unsigned bytes = registers * width;
+  Space space = static_cast<Space>(op.aux[auxSpace]);
+  const Slot *slots = warp.cta.grid.kernel.slots.data() + op.list;
+  bool hasResult = op.listCount > registers;
   if (warp.cta.grid.options.counts) {
     uint64_t addresses[laneCount];
     for (unsigned lane = 0; lane < laneCount; ++lane)
       addresses[lane] = laneAddress(warp, op, op.a, lane);
-    countAccess(warp, static_cast<Space>(op.aux[0]), addresses, sizeof(T), /*writes=*/true);
+    countAccess(warp, space, addresses, bytes, /*writes=*/true);
   }
   for (uint32_t rest = warp.active; rest; rest &= rest - 1) {
     unsigned lane = static_cast<unsigned>(__builtin_ctz(rest));
-    uint8_t *place =
-        access(warp, op, static_cast<Space>(op.aux[0]), laneAddress(warp, op, op.a, lane),
-               sizeof(T), sizeof(T), AccessKind::ReadWrite);
+    uint64_t address = laneAddress(warp, op, op.a, lane);
+    uint8_t *place = access(warp, op, space, address, bytes, bytes, AccessKind::ReadWrite);
     if (!place)
       return;
-    T old;
-    std::memcpy(&old, place, sizeof(T));
-    T third = op.c == noSlot ? T() : warp.in<T>(op.c)[lane];
-    T updated = F::apply(old, warp.in<T>(op.b)[lane], third);
-    std::memcpy(place, &updated, sizeof(T));
-    if (op.d != noSlot)
-      warp.out<T>(op.d)[lane] = old;
+    uint8_t old[maxBytes];
+    std::memcpy(old, place, bytes);
+    bool isShared = space == Space::Shared || (space == Space::Generic && address >= sharedWindow);
+    for (unsigned i = 0; i < registers; ++i)
+      update(place + i * width, lane, slots[i + (hasResult ? registers : 0)], width, isShared);
+    for (unsigned i = 0; hasResult && i < registers; ++i)
+      if (slots[i] != noSlot)
+        std::memcpy(warp.out<uint8_t>(slots[i]) + static_cast<size_t>(lane) * width,
+                    old + i * width, width);
   }
 }
 
-using Run = void (*)(Warp &, const Op &);
-
-template <typename F>
-Run pickInteger(Type type) {
-  if (type.bits == 32)
-    return type.isSigned() ? executeAtomic<int32_t, F> : executeAtomic<uint32_t, F>;
-  if (type.bits == 64)
-    return type.isSigned() ? executeAtomic<int64_t, F> : executeAtomic<uint64_t, F>;
-  return nullptr;
+void reduce(Warp &warp, const Op &op) {
+  executeAtomic(
+      warp, op, [&](uint8_t *place, unsigned lane, Slot slot, unsigned width, bool isShared) {
+        const Reduction &reduction = reductionAt(op.aux[isShared ? auxInShared : auxInGlobal]);
+        const uint8_t *value = valueOf(warp, slot, lane, width);
+        for (unsigned done = 0; done < width; done += reduction.bytes)
+          reduction.combine(place + done, value + done);
+      });
 }
 
-Run pick(Decoder &decoder, Type type) {
-  if (type.is(Type::Kind::Float, 32))
-    return decoder.take("add") ? executeAtomic<float, AtomicAdd> : nullptr;
-  if (type.is(Type::Kind::Float, 64))
-    return decoder.take("add") ? executeAtomic<double, AtomicAdd> : nullptr;
-  if (type.packed || (type.kind != Type::Kind::Bits && type.kind != Type::Kind::Signed &&
-                      type.kind != Type::Kind::Unsigned))
-    return nullptr;
-  static constexpr struct {
-    std::string_view name;
-    Run (*pick)(Type);
-  } table[] = {
-      {"add", pickInteger<AtomicAdd>},       {"min", pickInteger<AtomicMin>},
-      {"max", pickInteger<AtomicMax>},       {"and", pickInteger<AtomicAnd>},
-      {"or", pickInteger<AtomicOr>},         {"xor", pickInteger<AtomicXor>},
-      {"exch", pickInteger<AtomicExchange>}, {"inc", pickInteger<AtomicIncrement>},
-      {"dec", pickInteger<AtomicDecrement>}, {"cas", pickInteger<AtomicCompareSwap>},
-  };
-  for (const auto &[name, pickType] : table)
-    if (decoder.take(name))
-      return pickType(type);
-  return nullptr;
+void compareAndSwap(Warp &warp, const Op &op) {
+  executeAtomic(warp, op, [&](uint8_t *place, unsigned lane, Slot slot, unsigned width, bool) {
+    if (std::memcmp(place, valueOf(warp, slot, lane, width), width) == 0)
+      std::memcpy(place, valueOf(warp, op.c, lane, width), width);
+  });
+}
+
+/// Takes the number of a vector's elements; 1 where the instruction names none.
+unsigned takeVector(Decoder &decoder) {
+  return decoder.take("v2") ? 2 : decoder.take("v4") ? 4 : decoder.take("v8") ? 8 : 1;
+}
+
+/// Takes the operation and chooses how elements of the type are combined.
+bool decodeOperation(Decoder &decoder, Type type, unsigned registers) {
+  Op &op = decoder.op;
+  op.run = reduce;
+  bool keepsSubnormals = decoder.take("noftz");
+  std::optional<ReduceOperation> operation;
+  for (std::string_view word : decoder.in.words)
+    if (!operation && (operation = parseReduceOperation(word)))
+      decoder.take(word);
+  if (!operation)
+    return decoder.notModelled();
+  using Kind = Type::Kind;
+  Type element = type;
+  if (type.packed)
+    element = {type.kind, 16};
+  bool isHalf = element.is(Kind::Float, 16) || element.is(Kind::BFloat, 16);
+  bool isFloat = element.is(Kind::Float, 32);
+  std::optional<uint32_t> inShared = findReduction(*operation, element), inGlobal = inShared;
+  if (isFloat && *operation == ReduceOperation::Add)
+    inGlobal = findReduction(ReduceOperation::FlushingAdd, element);
+  // Vectors are those of floating-point types; only such of 16 bits keep subnormals by name.
+  if (!inShared || keepsSubnormals != isHalf || (registers > 1 && !isHalf && !isFloat) ||
+      (!isHalf && isFloat && *operation != ReduceOperation::Add))
+    return decoder.notModelled();
+  op.aux[auxInShared] = *inShared;
+  op.aux[auxInGlobal] = *inGlobal;
+  return true;
 }
 
 bool decode(Decoder &decoder, bool hasResult) {
@@ -148,22 +114,38 @@ bool decode(Decoder &decoder, bool hasResult) {
   op.order = static_cast<uint8_t>(takeOrder(decoder) | Op::isStrong);
   // Without a scope an atomic operation has that of the GPU.
   const auto &words = decoder.in.words;
-  if (std::none_of(words.begin(), words.end(),
-                   [](std::string_view word) { return word == "cta" || word == "cluster"; }))
+  auto has = [&](std::string_view word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+  };
+  if (!has("cta") && !has("cluster"))
     op.order |= Op::isOfGpu;
-  op.aux[0] = static_cast<uint32_t>(takeSpace(decoder));
+  op.aux[auxSpace] = static_cast<uint32_t>(takeSpace(decoder));
+  bool hasPolicy = decoder.take("L2::cache_hint");
+  unsigned registers = takeVector(decoder);
   std::optional<Type> type = decoder.takeType();
-  size_t count = decoder.in.operands.size() - (hasResult ? 1 : 0);
-  op.run = type ? pick(decoder, *type) : nullptr;
-  bool isSwap = false;
-  for (std::string_view word : decoder.in.words)
-    isSwap |= word == "cas";
-  if (!op.run || count != (isSwap ? 3u : 2u))
-    return decoder.notModelled();
+  bool isSwap = has("cas");
   size_t first = hasResult ? 1 : 0;
-  return (!hasResult || decoder.target(0, type->bits, op.d)) && decoder.address(first, op.a) &&
-         decoder.source(first + 1, type->bits, op.b) &&
-         (!isSwap || decoder.source(first + 2, type->bits, op.c));
+  if (!type || type->bits < 16 || registers * type->bits > 8 * maxBytes || type->bits > 64 ||
+      (registers > 1 && (isSwap || static_cast<Space>(op.aux[auxSpace]) == Space::Shared)) ||
+      decoder.in.operands.size() != first + 2 + isSwap + hasPolicy)
+    return decoder.notModelled();
+  op.aux[auxRegisters] = registers;
+  op.aux[auxRegisterBytes] = type->bits / 8;
+  if (isSwap) {
+    op.run = compareAndSwap;
+    decoder.take("cas");
+    if (type->kind != Type::Kind::Bits || !decoder.source(first + 2, type->bits, op.c))
+      return decoder.notModelled();
+  } else if (!decodeOperation(decoder, *type, registers)) {
+    return false;
+  }
+  unsigned results = registers, values = 0;
+  if ((hasResult && !decoder.list(decoder.in.operands[0], type->bits, true, results)) ||
+      !decoder.address(first, op.a) ||
+      !decoder.list(decoder.in.operands[first + 1], type->bits, false, values))
+    return false;
+  return (results == registers && values == registers) ||
+         decoder.expected(std::to_string(registers) + " registers");
 }
 
 bool decodeAtomic(Decoder &decoder) { return decode(decoder, /*hasResult=*/true); }

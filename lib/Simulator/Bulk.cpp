@@ -1,14 +1,16 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// `cp.async.bulk` and `cp.async.bulk.tensor` (PTX ISA, "Data Movement: bulk copies"). A load is
-// queued at its CTA and made while warps wait or at a time that the seed chooses; a store is made
-// when its group is waited for. Until a load is made, its destination counts as not written.
+// `cp.async.bulk`, `cp.reduce.async.bulk` and their forms with tensor maps (PTX ISA, "Data
+// Movement: bulk copies"). A load is queued at its CTA and made while warps wait or at a time that
+// the seed chooses; a store or a reduction is made when its group is waited for. Until a load is
+// made, its destination counts as not written.
 
 #include "Access.h"
 #include "Async.h"
 #include "Execute.h"
 #include "MbarrierOps.h"
+#include "Reduce.h"
 #include "TensorMap.h"
 
 #include <algorithm>
@@ -29,6 +31,9 @@ struct BulkCopy {
 };
 
 enum : unsigned { auxTensorRank, auxMulticast, auxBarrierOffset, auxSharedOffset, auxNarrow };
+// A reduction has the number of its ReduceOperation plus 1, 0 for a store; and the number of its
+// Reduction where no tensor map has the type.
+enum : unsigned { auxOperation = auxMulticast, auxReduction = auxBarrierOffset };
 enum : unsigned { auxReads }; // of a wait
 
 bool readMap(Warp &warp, const Op &op, uint64_t address, TensorMap &map) {
@@ -149,29 +154,54 @@ void performLoad(Warp &warp, const Op &op, const BulkCopy &copy) {
   }
 }
 
+/// Returns how a reduction combines elements, or nullptr after a fault: the type of a tensor map
+/// may not have the operation.
+const Reduction *reductionOf(Warp &warp, const Op &op, const TensorMap *map) {
+  if (!map)
+    return &reductionAt(op.aux[auxReduction]);
+  auto operation = static_cast<ReduceOperation>(op.aux[auxOperation] - 1);
+  std::optional<Type> type = elementType(*map);
+  if (type && type->is(Type::Kind::Float, 32) && operation == ReduceOperation::Add)
+    operation = ReduceOperation::FlushingAdd;
+  std::optional<uint32_t> number = type ? findReduction(operation, *type) : std::nullopt;
+  if (number)
+    return &reductionAt(*number);
+  warp.fault("expects a tensor map of elements that have the reduction, but got data type " +
+             std::to_string(map->type));
+  return nullptr;
+}
+
+/// Makes a store or a reduction.
 void performStore(Warp &warp, const Op &op, const BulkCopy &copy) {
+  TensorMap map;
+  const TensorMap *usedMap = op.aux[auxTensorRank] ? &map : nullptr;
+  if (usedMap && !readMap(warp, op, copy.global, map))
+    return;
+  const Reduction *reduction = op.aux[auxOperation] ? reductionOf(warp, op, usedMap) : nullptr;
+  if (op.aux[auxOperation] && !reduction)
+    return;
+  AccessKind kind = reduction ? AccessKind::ReadWrite : AccessKind::Write;
   auto get = [&](uint64_t address, uint64_t to, uint64_t bytes, unsigned swizzle) {
     if (!to)
       return true;
     warp.cta.grid.counters.bulkStoredBytes += bytes;
     countBulk(warp, to, bytes);
-    uint8_t *target = access(warp, op, Space::Global, to, bytes, 1, AccessKind::Write);
+    uint8_t *target = access(warp, op, Space::Global, to, bytes, 1, kind);
     bool good = target != nullptr;
     forEachChunk(address, bytes, swizzle, [&](uint64_t at, uint64_t done, uint64_t length) {
       const uint8_t *from =
           good ? access(warp, op, Space::Shared, at, length, 1, AccessKind::Read) : nullptr;
       good &= from != nullptr;
-      if (from)
+      if (from && !reduction)
         std::memcpy(target + done, from, length);
+      for (uint64_t i = 0; from && reduction && i < length; i += reduction->bytes)
+        reduction->combine(target + done + i, from + i);
     });
     return good;
   };
-  if (!op.aux[auxTensorRank]) {
+  if (!usedMap)
     get(copy.shared, copy.global, copy.bytes, 0);
-    return;
-  }
-  TensorMap map;
-  if (readMap(warp, op, copy.global, map))
+  else
     forEachRow(map, copy.coordinates, [&](uint64_t offset, uint64_t to, uint64_t length) {
       return get(copy.shared + offset, to, length, map.swizzle);
     });
@@ -225,19 +255,20 @@ bool judgeLoad(Warp &warp, uint64_t shared, uint64_t barrier, uint64_t bytes) {
 }
 
 /// Judges what a copy accesses in global memory, and gives its bytes in shared memory. `map` is
-/// read where the copy has one.
+/// read where the copy has one. A reduction is atomic for each element, at the scope of the GPU.
 bool judgeGlobalSide(Warp &warp, const Op &op, const BulkCopy &copy, bool writes,
                      const Judge::Actor &actor, uint64_t &bytes) {
+  bool isStrong = writes && op.aux[auxOperation];
   bytes = copy.bytes;
   if (!op.aux[auxTensorRank])
-    return judgeGlobal(warp, copy.global, bytes, writes, actor);
+    return judgeGlobal(warp, copy.global, bytes, writes, actor, isStrong);
   TensorMap map;
   if (!readMap(warp, op, copy.global, map))
     return false;
   bytes = map.boxBytes();
   return !judgeOf(warp) ||
          forEachRow(map, copy.coordinates, [&](uint64_t, uint64_t address, uint64_t length) {
-           return !address || judgeGlobal(warp, address, length, writes, actor);
+           return !address || judgeGlobal(warp, address, length, writes, actor, isStrong);
          });
 }
 
@@ -381,10 +412,38 @@ bool decodeLoad(Decoder &decoder, bool hasPolicy) {
          (!op.aux[auxMulticast] || decoder.list(operands[fixed], 16, false, count));
 }
 
-bool decodeStore(Decoder &decoder, bool hasPolicy) {
+/// Takes the operation of a reduction, and its type where no tensor map has it.
+bool takeReduction(Decoder &decoder) {
+  Op &op = decoder.op;
+  std::optional<ReduceOperation> operation;
+  for (std::string_view word : decoder.in.words)
+    if (!operation && (operation = parseReduceOperation(word)))
+      decoder.take(word);
+  if (!operation || *operation == ReduceOperation::Exchange)
+    return decoder.notModelled();
+  op.aux[auxOperation] = static_cast<uint32_t>(*operation) + 1;
+  if (op.aux[auxTensorRank])
+    return true;
+  using Kind = Type::Kind;
+  std::optional<Type> type = decoder.takeType();
+  bool adds = *operation == ReduceOperation::Add;
+  if (adds && type && type->is(Kind::Float, 32))
+    operation = ReduceOperation::FlushingAdd;
+  // Additions of 16 bits keep subnormals, which their name must say.
+  bool isHalf = type && (type->is(Kind::Float, 16) || type->is(Kind::BFloat, 16));
+  std::optional<uint32_t> number = type ? findReduction(*operation, *type) : std::nullopt;
+  if (!number || decoder.take("noftz") != (adds && isHalf))
+    return decoder.notModelled();
+  op.aux[auxReduction] = *number;
+  return true;
+}
+
+bool decodeStore(Decoder &decoder, bool hasPolicy, bool reduces) {
   Op &op = decoder.op;
   unsigned rank = op.aux[auxTensorRank];
   op.run = issueStore;
+  if (reduces && !takeReduction(decoder))
+    return false;
   bool known = decoder.take("shared::cta") && decoder.take("bulk_group");
   if (!known || !decoder.expectOperands((rank ? 2 : 3) + hasPolicy))
     return decoder.notModelled();
@@ -395,6 +454,13 @@ bool decodeStore(Decoder &decoder, bool hasPolicy) {
 }
 
 } // namespace
+
+bool blocksparse::sim::decodeBulkReduction(Decoder &decoder) {
+  bool hasPolicy = decoder.take("L2::cache_hint");
+  return takeRank(decoder, decoder.op.aux[auxTensorRank]) &&
+         (decoder.take("global") ? decodeStore(decoder, hasPolicy, /*reduces=*/true)
+                                 : decoder.notModelled());
+}
 
 bool blocksparse::sim::decodeBulkCopy(Decoder &decoder) {
   Op &op = decoder.op;
@@ -418,5 +484,6 @@ bool blocksparse::sim::decodeBulkCopy(Decoder &decoder) {
                 decoder.take("shared::cta"));
   if (loads)
     return decodeLoad(decoder, hasPolicy);
-  return decoder.take("global") ? decodeStore(decoder, hasPolicy) : decoder.notModelled();
+  return decoder.take("global") ? decodeStore(decoder, hasPolicy, /*reduces=*/false)
+                                : decoder.notModelled();
 }

@@ -49,8 +49,12 @@ uint32_t GlobalJudge::record(const Warp &warp, Judge &judge, const Access &acces
 bool GlobalJudge::isOrdered(const Warp &warp, const Judge &judge, const Event &before,
                             const Access &access) const {
   // The numbers of launches begin at 1: this is no event.
-  if (!before.launch || (before.isStrong && access.isStrong))
-    return true;
+  return !before.launch || (before.isStrong && access.isStrong) ||
+         happenedBefore(warp, judge, before, access);
+}
+
+bool GlobalJudge::happenedBefore(const Warp &warp, const Judge &judge, const Event &before,
+                                 const Access &access) const {
   if (before.launch != launch)
     return judge.knowsGrids(warp) ||
            judge.knowsRemote(warp, {before.launch, before.cluster}, before.agent, before.time);
@@ -94,22 +98,28 @@ bool GlobalJudge::check(Warp &warp, Judge &judge, Shadow &shadow, uint64_t begin
   AccessedWord *word = shadow.words.data() + (offset >> shadow.shift);
   AccessedWord *end = shadow.words.data() + ((offset + access.bytes) >> shadow.shift);
   auto ordered = [&](const Event &before) { return isOrdered(warp, judge, before, access); };
-  // The set keeps one read of another cluster and one of another launch. A write of this cluster
-  // races with every such read or with none, unless one alone is ordered through global memory.
+  // The set has no need of what happened before this access, unless that is weak and races with
+  // strong accesses. Of others it keeps one of another cluster and one of another launch for each
+  // strength. What this cluster does races with every such access or with none, unless one alone is
+  // ordered through global memory.
   auto prune = [&](std::vector<uint32_t> &members, uint32_t added) {
     const Event &event = history[added];
-    bool hasOther = false, hasOlder = false;
+    bool hasOther[2] = {}, hasOlder[2] = {};
     std::erase_if(members, [&](uint32_t number) {
       const Event &other = history[number];
+      if (other.isStrong >= event.isStrong && happenedBefore(warp, judge, other, access))
+        return true;
       if (other.launch != event.launch)
-        return std::exchange(hasOlder, true);
+        return std::exchange(hasOlder[other.isStrong], true);
       if (other.cluster != event.cluster)
-        return std::exchange(hasOther, true);
+        return std::exchange(hasOther[other.isStrong], true);
       return other.agent == event.agent && other.isStrong == event.isStrong;
     });
   };
-  const Event *before = access.writes ? history.write(word, end, event, ordered)
-                                      : history.read(word, end, event, ordered, prune);
+  // Strong writes need no order among each other, but what follows must be ordered after each.
+  const Event *before = !access.writes    ? history.read(word, end, event, ordered, prune)
+                        : access.isStrong ? history.addWrite(word, end, event, ordered, prune)
+                                          : history.write(word, end, event, ordered);
   if (!before)
     return true;
   report(warp, judge, *before, access,

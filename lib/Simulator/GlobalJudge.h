@@ -68,6 +68,9 @@ private:
   uint32_t record(const Warp &warp, Judge &judge, const Access &access);
   bool isOrdered(const Warp &warp, const Judge &judge, const Event &before,
                  const Access &access) const;
+  /// Like isOrdered(), but two strong accesses are told apart, too.
+  bool happenedBefore(const Warp &warp, const Judge &judge, const Event &before,
+                      const Access &access) const;
   void report(Warp &warp, const Judge &judge, const Event &before, const Access &access,
               uint64_t address) const;
 

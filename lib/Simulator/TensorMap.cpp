@@ -3,6 +3,8 @@
 
 #include "TensorMap.h"
 
+#include <iterator>
+
 using namespace blocksparse::sim;
 
 static std::string refuse(const std::string &what, uint64_t got) {
@@ -56,4 +58,11 @@ std::string blocksparse::sim::encodeTensorMap(TensorMap &map, int type, uint32_t
   if (swizzle && row > uint64_t(16) << swizzle)
     return refuse("a box row of at most the swizzle span", row);
   return "";
+}
+
+std::optional<Type> blocksparse::sim::elementType(const TensorMap &map) {
+  // u8, u16, u32, s32, u64, s64, f16, f32, f64, bf16; then f32 and tf32 with subnormals flushed.
+  static constexpr std::string_view names[] = {"u8",  "u16", "u32", "s32", "u64",
+                                               "s64", "f16", "f32", "f64", "bf16"};
+  return map.type > 1 && map.type < std::size(names) ? parseType(names[map.type]) : std::nullopt;
 }

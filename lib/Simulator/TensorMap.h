@@ -4,7 +4,10 @@
 #ifndef BLOCKSPARSE_LIB_SIMULATOR_TENSORMAP_H
 #define BLOCKSPARSE_LIB_SIMULATOR_TENSORMAP_H
 
+#include "Types.h"
+
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace blocksparse::sim {
@@ -35,6 +38,10 @@ struct TensorMap {
   }
 };
 static_assert(sizeof(TensorMap) <= 128);
+
+/// Returns the type of a map's elements, or nothing for those of 8 bits and tf32, which no
+/// reduction has.
+std::optional<Type> elementType(const TensorMap &map);
 
 /// Checks the arguments of cuTensorMapEncodeTiled against the driver's documentation and fills
 /// `map`. Returns what is wrong, or "".

@@ -219,4 +219,21 @@ TEST(SimulatorGlobalRace, TheWaitOfAnotherWarpPassesThroughABarrier) {
   EXPECT_NE(earlyReport(wait + access).find("expects griddepcontrol.wait"), std::string::npos);
 }
 
+TEST(SimulatorGlobalRace, EveryAtomicWriteIsKept) {
+  // Each CTA adds to a word; CTA 1 reads it after its own addition.
+  const std::string add = "and.pred %p4, %p1, %p2; not.pred %p5, %p1; and.pred %p5, %p5, %p2;\n"
+                          "@%p2 red.relaxed.gpu.global.add.u32 [%out], %r1;\n";
+  expectReport(add + "@%p4 ld.global.b32 %r2, [%out];", "expects a release and an acquire");
+  expectReport(add + "@%p5 ld.global.b32 %r2, [%out];", "expects a release and an acquire");
+  expectReport(add + "@%p2 st.global.b32 [%out], %r1;", "expects a release and an acquire");
+  // The second to count knows of the other's addition.
+  const std::string count =
+      "mov.b32 %r4, 0; @%p2 atom.acq_rel.gpu.global.inc.u32 %r4, [%in], %r1;\n"
+      "setp.eq.b32 %p3, %r4, 2;\n";
+  expectClean(add + count + "@%p3 ld.global.b32 %r2, [%out];");
+  // An addition is no excuse for a weak write before it, which another addition does not follow.
+  expectReport("and.pred %p4, %p1, %p2; @%p4 st.global.b32 [%out], %r1;\n" + add,
+               "expects a release and an acquire");
+}
+
 } // namespace
