@@ -22,6 +22,8 @@ CLONE = HERE.parent
 LIBRARIES = ("libblocksparse_compiler.so", "libblocksparse_runtime.so")
 # LLVM's OpenMP runtime, which compiled programs use and the compiler looks for beside itself.
 OPENMP = "libomp.so.5"
+# The operators of torch, which the package needs to be quick and not to be right.
+TORCH_OPERATORS = "libblocksparse_torch.so"
 SETTINGS = ("library-dir", "plat-name")
 
 
@@ -99,6 +101,11 @@ def _libraries(folder):
     missing = [name for name, path in found.items() if not path.exists()]
     if missing:
         raise SystemExit(f"expects {' and '.join(LIBRARIES)} in '{folder}', but got no {missing[0]}")
+    if (folder / TORCH_OPERATORS).exists():
+        found[TORCH_OPERATORS] = folder / TORCH_OPERATORS
+    else:
+        print(f"the wheel has no {TORCH_OPERATORS}: BLOCKSPARSE_TORCH_PYTHON names no interpreter with torch",
+              flush=True)
     llvm = os.environ.get("LLVM_ROOT") or f"/usr/lib/llvm-{(CLONE / 'LLVM_VERSION').read_text().strip()}"
     for path in (folder / OPENMP, pathlib.Path(llvm) / "lib" / OPENMP):
         if path.exists():
@@ -110,10 +117,11 @@ def _libraries(folder):
 def _build():
     """Builds the libraries with LLVM inside and returns their folder."""
     print("building the libraries: some minutes on a few cores", flush=True)
+    operators = ["BlockSparseTorchOperators"] if os.environ.get("BLOCKSPARSE_TORCH_PYTHON") else []
     try:
         subprocess.run(["cmake", "--preset", "standalone"], cwd=CLONE, check=True)
         subprocess.run(["cmake", "--build", "--preset", "standalone", "--target", "BlockSparseCompilerShared",
-                        "BlockSparseRuntime"], cwd=CLONE, check=True)
+                        "BlockSparseRuntime", *operators], cwd=CLONE, check=True)
     except FileNotFoundError:
         raise SystemExit("expects the program cmake (bash tools/dev.sh setup installs it), or the setting "
                          "library-dir with the folder of built libraries, but got neither") from None

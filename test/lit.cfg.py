@@ -71,6 +71,8 @@ if not torch_python and importlib.util.find_spec("torch"):
     torch_python = sys.executable
 if torch_python:
     config.available_features.add("torch")
+    if os.path.exists(os.path.join(config.blocksparse_build_root, "lib", "libblocksparse_torch.so")):
+        config.available_features.add("torch-operators")
     config.substitutions.append(("%package_torch_python", '%s"%s"' % (package, torch_python)))
 config.substitutions.append(("%package_python", '%s"%s"' % (package, sys.executable)))
 if os.environ.get("BLOCKSPARSE_GPU") == "1":

@@ -165,9 +165,14 @@ configure() {
   setup
   local options=()
   [ -z "${BLOCKSPARSE_WERROR:-}" ] || options=("-DBLOCKSPARSE_WERROR:BOOL=$BLOCKSPARSE_WERROR")
+  # The operators of torch need the headers of a torch.
+  [ -z "${BLOCKSPARSE_TORCH_PYTHON:-}" ] || options+=("-DBLOCKSPARSE_TORCH_PYTHON:FILEPATH=$BLOCKSPARSE_TORCH_PYTHON")
   if [ -e "$build/build.ninja" ]; then
-    [ ${#options[@]} -ne 0 ] || return 0
-    ! grep -qxF -e "${options[0]#-D}" "$build/CMakeCache.txt" || return 0
+    local option known=1
+    for option in "${options[@]}"; do
+      grep -qxF -e "${option#-D}" "$build/CMakeCache.txt" || known=0
+    done
+    [ $known -eq 0 ] || return 0
   fi
   echo "configure: preset $preset, about 15 s"
   cmake --preset "$preset" -DCMAKE_C_COMPILER_LAUNCHER=ccache \

@@ -22,6 +22,7 @@ _MODULES = {
                      "to_dense"), "ops"),
     **dict.fromkeys(("bsr_dense_addmm", "bsr_dense_mm", "bsr_softmax", "sampled_addmm",
                      "scaled_dot_product_attention", "_int_bsr_dense_addmm"), "bsr"),
+    **dict.fromkeys(("context_4d_matmul", "matmul", "matmul_4d", "score_4d_matmul"), "inference"),
     **dict.fromkeys(("bsr_scatter_mm", "bsr_scatter_mm_indices_data", "scatter_mm"), "scatter"),
 }
 

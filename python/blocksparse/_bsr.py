@@ -88,6 +88,11 @@ def unpack(argument, value, check, unique=False):
     else:
         kind = str(value.layout) if _arrays.is_torch(value) else repr(type(value).__name__)
         raise ArgumentError(argument, "a torch.sparse_bsr tensor or a scipy.sparse.bsr_matrix", kind)
+    return from_arrays(argument, crow, col, values, size, batches, check, unique)
+
+
+def from_arrays(argument, crow, col, values, size, batches, check, unique=False):
+    """Returns the Bsr of its arrays; see `unpack`."""
     if len(values.shape) != len(batches) + 3:
         raise ArgumentError(argument, "blocks of numbers", f"values of shape {list(values.shape)}")
     if batches:

@@ -263,7 +263,8 @@ class Executable:
             self._library.blocksparseExecutableDestroy(self._handle)
 
     def lookup(self, name):
-        """Returns an entry point as a callable of arguments, ctypes objects, that raises RunError."""
+        """Returns an entry point as a callable of arguments, ctypes objects, that raises RunError. Its member
+        `address` is that of the code."""
         diagnostics = _Diagnostics()
         address = self._library.blocksparseExecutableLookup(self._handle, f"{name}.packed".encode(),
                                                             diagnostics.callback, None)
@@ -279,4 +280,5 @@ class Executable:
             if function((ctypes.c_void_p * count)(*map(ctypes.addressof, values))):
                 raise RunError(_decode(self._library.blocksparseExecutableLastError()))
 
+        call.address = address
         return call

@@ -14,6 +14,7 @@ import threading
 from blocksparse import _arrays, _text
 from blocksparse._errors import ArgumentError
 from blocksparse.compiler import compile as compile_text
+from blocksparse.compiler import on_clear
 from blocksparse.layout import Layout
 
 # Compiled functions that the process finds by the key of their operation.
@@ -40,6 +41,11 @@ def compiled_functions():
         _thread.found = outer
 
 
+def is_collecting():
+    """Tells whether this thread collects compiled functions."""
+    return getattr(_thread, "found", None) is not None
+
+
 def compiled(key, array, build):
     """Returns the compiled function of a key for the device of an array; `build` returns its text."""
     key = (key, _target(array))
@@ -59,6 +65,7 @@ def compiled(key, array, build):
     return found
 
 
+@on_clear
 def clear_memory():
     """Forgets the compiled functions."""
     with _lock:

@@ -41,8 +41,6 @@ def _batched(bsr, dense, argument):
 class _Addmm:
     """left_alpha * (alpha * bsr @ dense) * right_alpha + beta * input, of values, dense and input."""
 
-    constants = None
-
     def __init__(self, bsr, alpha, beta, left_alpha, right_alpha, result):
         self.bsr, self.alpha, self.beta = bsr, alpha, beta
         self.left_alpha, self.right_alpha, self.result = left_alpha, right_alpha, result
@@ -124,7 +122,7 @@ def _addmm(added, bsr, dense, beta, alpha, left_alpha, right_alpha, out, skip_ch
                        _vector("right_alpha", right_alpha, cols, dense), element)
     if matrix.is_batched and dense.ndim == 3 and dense.shape[0] not in (1, matrix.count):
         raise ArgumentError("dense", f"{matrix.count} batches", _arrays.show(dense))
-    found = _autograd.apply(operation, matrix.values, dense, added)
+    found = _autograd.apply_operation(operation, matrix.values, dense, added)
     return _bsr.finish(found.reshape(shape), out)
 
 
@@ -161,8 +159,6 @@ def _int_bsr_dense_addmm(input, bsr, dense, *, beta=1, alpha=1, left_alpha=None,
 
 class _Sampled:
     """beta * bsr + alpha * a @ b at the blocks of bsr, of values, a and b."""
-
-    constants = None
 
     def __init__(self, bsr, alpha, beta):
         self.bsr, self.alpha, self.beta = bsr, alpha, beta
@@ -201,7 +197,7 @@ def _sampled(matrix, mat1, mat2, alpha, beta):
         if tuple(arrays[position].shape[-2:]) != size:
             raise ArgumentError(argument, f"a matrix of {size[0]} x {size[1]}", _arrays.show(arrays[position]))
         _, _, arrays[position] = _batched(matrix, arrays[position], argument)
-    return _autograd.apply(_Sampled(matrix, alpha, beta), matrix.values, *arrays), matrix
+    return _autograd.apply_operation(_Sampled(matrix, alpha, beta), matrix.values, *arrays), matrix
 
 
 def sampled_addmm(input, mat1, mat2, *, beta=1.0, alpha=1.0, out=None, skip_checks=False, max_grid=None):
@@ -220,8 +216,6 @@ def sampled_addmm(input, mat1, mat2, *, beta=1.0, alpha=1.0, out=None, skip_chec
 
 
 class _BsrSoftmax:
-    constants = None
-
     def __init__(self, bsr, scale):
         self.bsr, self.scale = bsr, scale
 
@@ -239,7 +233,7 @@ def bsr_softmax(input, max_row_nnz=None):
     """Returns the softmax over the stored elements of each row; `max_row_nnz` has no effect."""
     matrix = _bsr.unpack("input", input, True, unique=True)
     _operations.checked("input", matrix.values, tuple(range(3, 5)))
-    return _bsr.pack(input, matrix, _autograd.apply(_BsrSoftmax(matrix, 1.0), matrix.values))
+    return _bsr.pack(input, matrix, _autograd.apply_operation(_BsrSoftmax(matrix, 1.0), matrix.values))
 
 
 def scaled_dot_product_attention(query, key, value, attn_mask, dropout_p=0.0, is_causal=False, scale=None):
@@ -261,7 +255,7 @@ def scaled_dot_product_attention(query, key, value, attn_mask, dropout_p=0.0, is
     if scale is None:
         scale = 1 / math.sqrt(max(query.shape[-1], 1))
     values, mask = _sampled(mask, query, key.swapaxes(-1, -2), 1.0, 0.0)
-    values = _autograd.apply(_BsrSoftmax(mask, _scalar("scale", scale)), values)
+    values = _autograd.apply_operation(_BsrSoftmax(mask, _scalar("scale", scale)), values)
     if dropout_p:
         if not _arrays.is_torch(values):
             raise ArgumentError("dropout_p", "0 for arrays of numpy", dropout_p)
@@ -272,5 +266,5 @@ def scaled_dot_product_attention(query, key, value, attn_mask, dropout_p=0.0, is
         raise ArgumentError("value", f"{mask.size[1]} rows, the columns of attn_mask", _arrays.show(value))
     probabilities, batches, value = _batched(mask.with_values(values), value, "value")
     operation = _Addmm(probabilities, 1.0, 0.0, None, None, probabilities.element)
-    return _autograd.apply(operation, values, value, None).reshape(
+    return _autograd.apply_operation(operation, values, value, None).reshape(
         (*batches, mask.size[0], value.shape[-1]))

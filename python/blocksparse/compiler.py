@@ -148,15 +148,18 @@ class CompiledFunction:
         self._compiled = compiled
         self.name = name
         entry = compiled.functions[name]
-        self._arguments = [_Parameter(parameter) for parameter in entry["arguments"]]
-        self._results = [_Parameter(parameter) for parameter in entry["results"]]
+        self.arguments = [_Parameter(parameter) for parameter in entry["arguments"]]
+        self.results = [_Parameter(parameter) for parameter in entry["results"]]
         self._names = entry
-        for parameter in self._arguments + self._results:
+        for parameter in self.arguments + self.results:
             if parameter.number is None and parameter.element not in _arrays.NAMES:
                 raise ArgumentError(parameter.name, f"an element type of {', '.join(_arrays.NAMES)}",
                                     parameter.element)
         self._entry = None
         self._size_entry = None
+        # The number under which operators of torch know the function.
+        self.number = None
+        self._has_numbers = any(one.number for one in self.arguments)
 
     def __reduce__(self):
         return compile, (self.mlir, self.name, self.target)
@@ -191,7 +194,7 @@ class CompiledFunction:
     @property
     def parameters(self):
         """Names, element types and shapes of the arguments; -1 is a size that is open."""
-        return [(one.name, one.element, one.shape) for one in self._arguments]
+        return [(one.name, one.element, one.shape) for one in self.arguments]
 
     def _load(self):
         names = self._names
@@ -201,24 +204,34 @@ class CompiledFunction:
         self._entry = self._compiled.lookup(names["stream_function"] or names["name"])
         return self._entry
 
+    @property
+    def addresses(self):
+        """Addresses of the code and of the code that computes open sizes (None without it)."""
+        entry = self._entry or self._load()
+        return entry.address, self._size_entry.address if self._size_entry else None
+
     def _open_sizes(self, passed):
         """Returns the shapes of the results, with open sizes from the size function."""
-        count = sum(size < 0 for one in self._results for size in one.shape)
+        count = sum(size < 0 for one in self.results for size in one.shape)
         if not count:
-            return [one.shape for one in self._results]
+            return [one.shape for one in self.results]
         sizes = (ctypes.c_int64 * count)()
         address = ctypes.addressof(sizes)
         self._size_entry(*passed, (ctypes.c_int64 * 5)(address, address, 0, count, 1))
         found = iter(sizes)
-        return [tuple(next(found) if size < 0 else size for size in one.shape) for one in self._results]
+        return [tuple(next(found) if size < 0 else size for size in one.shape) for one in self.results]
 
     def __call__(self, *values, out=None):
         """Calls the function. `out` gives the array of the only result, or a tuple of them all."""
-        if len(values) != len(self._arguments):
-            raise TypeError(f"{self.name}() expects {len(self._arguments)} arguments "
-                            f"({', '.join(one.name for one in self._arguments)}), but got {len(values)}")
+        if len(values) != len(self.arguments):
+            raise TypeError(f"{self.name}() expects {len(self.arguments)} arguments "
+                            f"({', '.join(one.name for one in self.arguments)}), but got {len(values)}")
+        if out is None and not self._has_numbers and _arrays.is_torch(values[0] if values else None):
+            found = _torch_operators().run_function(self, values)
+            if found is not None:
+                return found
         arrays, passed = [], []
-        for parameter, value in zip(self._arguments, values):
+        for parameter, value in zip(self.arguments, values):
             if parameter.number is not None:
                 passed.append(parameter.check_number(value))
                 continue
@@ -230,19 +243,21 @@ class CompiledFunction:
         _arrays.check_same_place(arrays)
         return self._run(arrays, passed, out)
 
-    def run(self, arrays):
+    def run(self, arrays, note=True):
         """Calls a function of arrays alone that the caller has checked: of one place, of the shapes and
-        element types of the parameters, and with strides that `_arrays.check` allows."""
-        return self._run([("", array) for array in arrays], arrays, None)
+        element types of the parameters, and with strides that `_arrays.check` allows. note: whether
+        operators of torch learn of the call."""
+        return self._run([("", array) for array in arrays], arrays, None, note)
 
-    def _run(self, arrays, passed, out):
+    def _run(self, arrays, passed, out, note=True):
         """Calls the code with arrays and numbers; `arrays` are the arrays of `passed` with their names."""
         like = arrays[0][1]
         if _arrays.is_fake(like):
             # torch.compile asks what the results look like.
-            results = [_arrays.empty(one.shape, one.element, like) for one in self._results]
+            results = [_arrays.empty(one.shape, one.element, like) for one in self.results]
             return results[0] if len(results) == 1 else tuple(results)
-        passed = [one if self._arguments[position].number else _describe(one)
+        values = passed
+        passed = [one if self.arguments[position].number else _describe(one)
                   for position, one in enumerate(passed)]
         entry = self._entry or self._load()
         device = _arrays.device_of(like)
@@ -255,27 +270,36 @@ class CompiledFunction:
         apart = outs is not None and not any(_arrays.overlap(*pair) for pair in _pairs(
             outs, [array for _, array in arrays]))
         results = outs if apart else [_arrays.empty(shape, parameter.element, like) for shape, parameter
-                                      in zip(self._open_sizes(passed), self._results)]
+                                      in zip(self._open_sizes(passed), self.results)]
         described = [_describe(array) for array in results]
         entry(*passed, *described, *stream)
         if outs is not None and not apart:
             for target, source in zip(outs, results):
                 _arrays.assign(target, source)
             results = outs
-        return results[0] if len(results) == 1 else tuple(results)
+        found = results[0] if len(results) == 1 else tuple(results)
+        if note and outs is None and results and not self._has_numbers and _arrays.is_torch(like):
+            _torch_operators().note_call(self, values, found)
+        return found
 
     def _check_out(self, out, arrays):
         outs = out if isinstance(out, (tuple, list)) else (out,)
-        if len(outs) != len(self._results):
-            raise ArgumentError("out", f"{len(self._results)} arrays", len(outs))
+        if len(outs) != len(self.results):
+            raise ArgumentError("out", f"{len(self.results)} arrays", len(outs))
         results = []
-        for parameter, value in zip(self._results, outs):
+        for parameter, value in zip(self.results, outs):
             array = parameter.check(value)
             if array is not value or not _is_writable(array):
                 raise ArgumentError("out", "an array that can be written in place", _arrays.show(value))
             results.append(array)
         _arrays.check_same_place(arrays + [("out", array) for array in results])
         return results
+
+
+def _torch_operators():
+    from blocksparse import _torch_operators as module
+
+    return module
 
 
 def _current_stream(device):
@@ -312,6 +336,16 @@ def compile(text, function=None, target="cpu"):  # pylint: disable=redefined-bui
     return CompiledFunction(compiled, function)
 
 
+_cleared = []
+
+
+def on_clear(function):
+    """Has a function called when the compiled programs are forgotten."""
+    _cleared.append(function)
+
+
 def clear_memory():
     """Forgets the compiled programs of this process."""
+    for function in _cleared:
+        function()
     _programs.clear()

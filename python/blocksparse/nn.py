@@ -1,13 +1,16 @@
 # This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Modules of torch: a linear layer with a block-sparse weight, and the sparse attention of a BERT layer."""
+"""Modules of torch: a linear layer with a block-sparse weight, and the sparse attention of a BERT layer.
+
+An import registers the operators of torch, which files of torch.export need.
+"""
 
 import math
 
 import numpy as np
 import torch
 
-from blocksparse import ops
+from blocksparse import _torch_operators, ops  # noqa: F401
 from blocksparse._errors import ArgumentError
 from blocksparse.deepspeed import SparseSelfAttention
 from blocksparse.layout import Layout
@@ -102,12 +105,8 @@ class BlockSparseLinear(torch.nn.Module):
         """Returns the layer's result for x [..., in_features]."""
         if x.ndim == 0 or x.shape[-1] != self.in_features:
             raise ArgumentError("x", f"[..., {self.in_features}]", list(x.shape))
-        flat, values, bias = x.reshape(-1, self.in_features), self.values, self.bias
-        if torch.is_autocast_enabled(x.device.type):
-            # A dense layer computes in this type, too.
-            dtype = torch.get_autocast_dtype(x.device.type)
-            flat, values, bias = (part if part is None else part.to(dtype) for part in (flat, values, bias))
-        y = ops.dds(self.layout, flat, values, transpose_b=True, bias=bias)
+        flat = x.reshape(-1, self.in_features)
+        y = ops.dds(self.layout, flat, self.values, transpose_b=True, bias=self.bias)
         return y.reshape(*x.shape[:-1], self.out_features)
 
     def extra_repr(self):

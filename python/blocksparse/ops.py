@@ -17,18 +17,18 @@ def _layout(value):
     return value
 
 
-class Product:
+class _Product:
     """op(a) @ op(b) + bias with one sparse matrix; its gradients are products of the same layout."""
 
-    def __init__(self, mode, layout, transpose_a, transpose_b):
+    autocast_operands = (0, 1, 2)
+
+    def __init__(self, mode, layout, transpose_a, transpose_b, transpose_out):
         self.mode, self.layout = mode, layout
-        self.transpose_a, self.transpose_b = bool(transpose_a), bool(transpose_b)
-        self.constants = (mode, layout, self.transpose_a, self.transpose_b)
+        self.transpose_a, self.transpose_b, self.transpose_out = transpose_a, transpose_b, transpose_out
 
     def forward(self, a, b, bias=None):
-        result = _operations.product(self.mode, self.layout, a, b, self.transpose_a, self.transpose_b,
-                                     bias=bias)
-        return result
+        return _operations.product(self.mode, self.layout, a, b, self.transpose_a, self.transpose_b,
+                                   self.transpose_out, bias)
 
     def saved(self, arrays, results):
         return arrays[:2]
@@ -53,8 +53,8 @@ class Product:
 
     def _product(self, sparse_result, sparse_left, left, right, transpose_left, transpose_right, transpose_out):
         mode = "sdd" if sparse_result else "dsd" if sparse_left else "dds"
-        return _operations.product(mode, self.layout, left, right, transpose_left, transpose_right,
-                                   transpose_out)
+        constants = mode, self.layout, transpose_left, transpose_right, transpose_out
+        return _autograd.apply(_Product, constants, left, right)
 
     def _reduce(self, gradient, primal, sparse):
         """Returns the gradient summed over the dimensions in which the operand was broadcast."""
@@ -70,8 +70,10 @@ class Product:
 
 
 def _product(mode, layout, a, b, transpose_a, transpose_b, bias=None):
-    operation = Product(mode, _layout(layout), transpose_a, transpose_b)
-    return _autograd.apply(operation, a, b) if bias is None else _autograd.apply(operation, a, b, bias)
+    constants = mode, _layout(layout), bool(transpose_a), bool(transpose_b), False
+    if bias is None:
+        return _autograd.apply(_Product, constants, a, b)
+    return _autograd.apply(_Product, constants, a, b, bias)
 
 
 def sdd(layout, a, b, transpose_a=False, transpose_b=False):
@@ -92,9 +94,10 @@ def dds(layout, a, b, transpose_a=False, transpose_b=False, bias=None):
 
 
 class _ToDense:
+    autocast_operands = ()
+
     def __init__(self, layout):
         self.layout = layout
-        self.constants = (layout,)
 
     def forward(self, values):
         return _operations.to_dense(self.layout, values)
@@ -107,9 +110,10 @@ class _ToDense:
 
 
 class _FromDense:
+    autocast_operands = ()
+
     def __init__(self, layout):
         self.layout = layout
-        self.constants = (layout,)
 
     def forward(self, matrix):
         return _operations.from_dense(self.layout, matrix)
@@ -128,12 +132,12 @@ class _FromDense:
 
 def to_dense(layout, values):
     """Returns the dense tensor that values stand for; 0 outside the stored blocks."""
-    return _autograd.apply(_ToDense(_layout(layout)), values)
+    return _autograd.apply(_ToDense, (_layout(layout),), values)
 
 
 def from_dense(layout, matrix):
     """Returns the values of the stored blocks of a dense tensor [..., rows, columns]."""
-    return _autograd.apply(_FromDense(_layout(layout)), matrix)
+    return _autograd.apply(_FromDense, (_layout(layout),), matrix)
 
 
 def _without_gradient(**arrays):
@@ -155,9 +159,10 @@ def _mode(mode, mask):
 class _Softmax:
     """Softmax over the rows of values; arguments are x, rpe, key_padding_mask and attention_mask."""
 
+    autocast_operands = ()
+
     def __init__(self, layout, scale, causal, modes):
-        self.layout, self.scale, self.causal, self.modes = layout, float(scale), bool(causal), modes
-        self.constants = (layout, self.scale, self.causal, modes)
+        self.layout, self.scale, self.causal, self.modes = layout, scale, causal, modes
 
     def forward(self, x, rpe, key_padding_mask, attention_mask):
         def masks_of(shape):
@@ -185,16 +190,17 @@ def softmax(layout, x, scale=1.0, rpe=None, key_padding_mask=None, attention_mas
     """
     _without_gradient(key_padding_mask=key_padding_mask, attention_mask=attention_mask)
     modes = _mode(key_padding_mask_mode, key_padding_mask), _mode(attention_mask_mode, attention_mask)
-    return _autograd.apply(_Softmax(_layout(layout), scale, causal, modes), x, rpe, key_padding_mask,
-                           attention_mask)
+    constants = _layout(layout), float(scale), bool(causal), modes
+    return _autograd.apply(_Softmax, constants, x, rpe, key_padding_mask, attention_mask)
 
 
 class _Attention:
     """Attention; arguments are q, k, v, rpe, key_padding_mask and attention_mask."""
 
+    autocast_operands = (0, 1, 2)
+
     def __init__(self, layout, scale, causal, modes):
-        self.layout, self.scale, self.causal, self.modes = layout, float(scale), bool(causal), modes
-        self.constants = (layout, self.scale, self.causal, modes)
+        self.layout, self.scale, self.causal, self.modes = layout, scale, causal, modes
 
     def _masks_of(self, rpe, key_padding_mask, attention_mask):
         return lambda shape: _operations.Masks(shape, rpe, key_padding_mask, attention_mask, self.modes)
@@ -215,14 +221,14 @@ class _Attention:
         return tuple(gradient if asked else None for gradient, asked in zip(found, needed))
 
 
-def _attention(layout, q, scale, causal, key_padding_mask, attention_mask, modes):
+def _attention_constants(layout, q, scale, causal, key_padding_mask, attention_mask, modes):
     if scale is None:
         if not getattr(q, "ndim", 0):
             raise ArgumentError("q", "an array of rank 2, 3 or 4", repr(type(q).__name__))
         scale = 1.0 / math.sqrt(max(q.shape[-1], 1))
     _without_gradient(key_padding_mask=key_padding_mask, attention_mask=attention_mask)
     modes = _mode(modes[0], key_padding_mask), _mode(modes[1], attention_mask)
-    return _Attention(_layout(layout), scale, causal, modes)
+    return _layout(layout), float(scale), bool(causal), modes
 
 
 def attention(q, k, v, layout, scale=None, causal=False, rpe=None, key_padding_mask=None, attention_mask=None,
@@ -234,9 +240,9 @@ def attention(q, k, v, layout, scale=None, causal=False, rpe=None, key_padding_m
     `softmax`. return_lse: also returns the log-sum-exp of each row of scores, without a gradient. Gradients
     reach q, k, v and rpe.
     """
-    operation = _attention(layout, q, scale, causal, key_padding_mask, attention_mask,
-                           (key_padding_mask_mode, attention_mask_mode))
-    out, lse = _autograd.apply(operation, q, k, v, rpe, key_padding_mask, attention_mask)
+    constants = _attention_constants(layout, q, scale, causal, key_padding_mask, attention_mask,
+                                     (key_padding_mask_mode, attention_mask_mode))
+    out, lse = _autograd.apply(_Attention, constants, q, k, v, rpe, key_padding_mask, attention_mask)
     return (out, lse) if return_lse else out
 
 
@@ -245,8 +251,12 @@ def attention_backward(dout, q, k, v, out, lse, layout, scale=None, causal=False
                        attention_mask_mode=None):
     """Returns (dq, dk, dv), and drpe behind them where there is an rpe, of a call of `attention` with
     return_lse: for arrays of numpy, and for a framework with a tape of its own."""
-    operation = _attention(layout, q, scale, causal, key_padding_mask, attention_mask,
-                           (key_padding_mask_mode, attention_mask_mode))
+    operation = _Attention(*_attention_constants(layout, q, scale, causal, key_padding_mask, attention_mask,
+                                                 (key_padding_mask_mode, attention_mask_mode)))
     arrays = (q, k, v, out, lse, rpe, key_padding_mask, attention_mask)
     found = operation.backward(arrays, (dout,), (True,) * 6)
     return found[:3] if rpe is None else found[:4]
+
+
+# The classes of operations that graphs name.
+KINDS = (_Product, _ToDense, _FromDense, _Softmax, _Attention)

@@ -2,12 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Operations inside torch.compile: one graph, equal results and gradients, and torch's own check of operators."""
 
+import os
+import subprocess
+import sys
+import tempfile
 import unittest
 
 import torch
 
 import blocksparse
-from blocksparse import ArgumentError, Layout, _torch_library, ops
+from blocksparse import ArgumentError, Layout, _torch_operators, ops
 from blocksparse.nn import BlockSparseLinear
 
 torch.manual_seed(0)
@@ -65,12 +69,41 @@ class Compile(unittest.TestCase):
 
     def test_check_of_torch(self):
         q, k, v, rpe = self.operands()
-        number = _torch_library._number(ops._Attention, LAYOUT, 0.3, True, ("add", "mul"))
-        torch.library.opcheck(torch.ops.blocksparse.call.default,
-                              (number, [q, k, v, rpe, MASK], [True, True, True, True, False, True]))
-        number = _torch_library._number(ops._Softmax, LAYOUT, 0.3, False, ("add", "add"))
+        text = _torch_operators._text(ops._Attention, (True, True, True, True, False, True), LAYOUT, 0.3, True,
+                                      ("add", "mul"))
+        torch.library.opcheck(torch.ops.blocksparse.call.default, (text, [q, k, v, rpe, MASK]))
+        text = _torch_operators._text(ops._Softmax, (True, False, False, False), LAYOUT, 0.3, False, ("add", "add"))
         values = torch.randn(LAYOUT.nnz * 2, 16, 16, requires_grad=True)
-        torch.library.opcheck(torch.ops.blocksparse.call.default, (number, [values], [True, False, False, False]))
+        torch.library.opcheck(torch.ops.blocksparse.call.default, (text, [values]))
+
+    def test_export(self):
+        class Model(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = BlockSparseLinear(Layout.pattern("checkerboard", 16, (2, 4)))
+
+            def forward(self, x, q):
+                return self.layer(x), blocksparse.attention(q, q, q, LAYOUT, causal=True)
+
+        model, x, q = Model(), torch.randn(3, 64), torch.randn(2, 64, 8)
+        for strict in (False, True):
+            program = torch.export.export(model, (x, q), strict=strict)
+            self.assertIn("blocksparse.call", program.graph_module.code)
+            for ours, expected in zip(program.module()(x, q), model(x, q)):
+                torch.testing.assert_close(ours, expected)
+        # Another process needs the file and the package alone.
+        with tempfile.TemporaryDirectory() as folder:
+            torch.export.save(program, f"{folder}/model.pt2")
+            torch.save((x, q, model(x, q)), f"{folder}/data.pt")
+            script = ("import sys, torch, blocksparse.nn\n"
+                      "x, q, expected = torch.load(sys.argv[2])\n"
+                      "for one, other in zip(torch.export.load(sys.argv[1]).module()(x, q), expected):\n"
+                      "    torch.testing.assert_close(one, other)\n"
+                      "print('equal')")
+            environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+            output = subprocess.check_output([sys.executable, "-c", script, f"{folder}/model.pt2", f"{folder}/data.pt"],
+                                             env=environment, text=True)
+        self.assertEqual(output, "equal\n")
 
     def test_errors_are_those_of_a_call(self):
         compiled = torch.compile(lambda x: blocksparse.sdd(LAYOUT, x, x), backend="eager")

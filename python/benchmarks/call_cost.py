@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+# This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Prints what a cached call on small tensors of torch costs the processor, beside calls of torch itself.
+
+The time is that of the processor in this thread: the least mean of many rounds, which other programs disturb
+least. Set OMP_NUM_THREADS=1, so that the work itself is done in this thread.
+"""
+
+import argparse
+import time
+import warnings
+
+import torch
+
+import blocksparse
+from blocksparse import Layout, _operations, _torch_operators
+
+PROGRAM = """
+func.func @f(%a: tensor<32x8xf32>, %b: tensor<8x8xf32>) -> tensor<32x8xf32> {
+  %c = blocksparse.matmul %a, %b : (tensor<32x8xf32>, tensor<8x8xf32>) -> tensor<32x8xf32>
+  return %c : tensor<32x8xf32>
+}
+"""
+
+
+def cost(function, calls=100, rounds=40):
+    """Returns microseconds of processor time of a call."""
+    for _ in range(20):
+        function()
+    best = float("inf")
+    for _ in range(rounds):
+        start = time.thread_time()
+        for _ in range(calls):
+            function()
+        best = min(best, (time.thread_time() - start) / calls)
+    return best * 1e6
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", default="cpu", help="device of the tensors (%(default)s)")
+    device = parser.parse_args().device
+    warnings.simplefilter("ignore")
+    layout = Layout.pattern("causal", 16, (2, 2))
+    values, x, y = (torch.randn(*shape, device=device) for shape in ((layout.nnz, 16, 16), (32, 8), (8, 8)))
+    trained = values.clone().requires_grad_()
+    function = blocksparse.compile(PROGRAM, target=_operations._target(values))
+    bsr = torch.sparse_bsr_tensor(torch.tensor(layout.crow_indices), torch.tensor(layout.col_indices), values,
+                                  (32, 32), device=device)
+    print(f"operators in {'C++' if _torch_operators.is_native else 'Python'}, torch {torch.__version__}, {device}")
+    for name, call in (("x + 1", lambda: x + 1),
+                       ("x @ y", lambda: x @ y),
+                       ("compiled function", lambda: function(x, y)),
+                       ("dsd", lambda: blocksparse.dsd(layout, values, x)),
+                       ("dsd with a gradient", lambda: blocksparse.dsd(layout, trained, x)),
+                       ("softmax", lambda: blocksparse.softmax(layout, values)),
+                       ("bsr_dense_mm", lambda: blocksparse.bsr_dense_mm(bsr, x)),
+                       ("bsr_dense_mm, skip_checks", lambda: blocksparse.bsr_dense_mm(bsr, x, skip_checks=True))):
+        print(f"{name}: {cost(call):.1f} us", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+# This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The dense products of DeepSpeed's inference: deepspeed.ops.transformer.inference.triton.matmul_ext.
+
+Arrays may be of numpy or of torch, of any float type and with any strides. There are no gradients, as in DeepSpeed.
+"""
+
+from blocksparse import _arrays, _operations, _text
+from blocksparse._errors import ArgumentError
+
+__all__ = ["context_4d_matmul", "matmul", "matmul_4d", "score_4d_matmul"]
+
+# DeepSpeed's names of activations; its gelu is x * sigmoid(1.702 x).
+_ACTIVATIONS = {"": None, "relu": "relu", "leaky_relu": "leaky_relu, slope = 0.01", "gelu": "gelu_quick",
+                "sigmoid": "sigmoid"}
+
+
+def _product(a, b, shape, names=("a", "b"), bias=None, activation=None, form=None, alpha=1.0):
+    """Returns activation(alpha * a @ b + bias)."""
+    arrays = list(zip(names, (a, b))) + ([] if bias is None else [("bias", bias)])
+    _operations.same_element(*arrays)
+    element = _arrays.element_of(*arrays[0])
+
+    def build():
+        function = _text.Function("matmul")
+        operands = [function.argument(name, _text.tensor(array.shape, element)) for name, array in arrays]
+        suffix = _text.attributes(
+            alpha=None if alpha == 1 else float(alpha),
+            activation=activation and f"#blocksparse.activation<{activation}>",
+            form=form and f"#blocksparse.form<{form}>")
+        return function.finish(function.operation("matmul", operands[:2], [_text.tensor(shape, element)],
+                                                  [("bias", operands[2:])], suffix))
+
+    key = ("matmul", *(tuple(array.shape) for _, array in arrays), bias is None, element, activation, form,
+           float(alpha))
+    return _operations.compiled(key, a, build).run([array for _, array in arrays])
+
+
+def matmul(a, b, bias=None, activation="", use_triton=True, update_autotune_table=False):
+    """Returns activation(a @ b + bias) of a [M, K] or [batches, M, K] and b [K, N].
+
+    activation: "", "relu", "leaky_relu" (slope 0.01), "gelu" (x * sigmoid(1.702 x)) or "sigmoid".
+    `use_triton` and `update_autotune_table` have no effect: they chose DeepSpeed's kernel.
+    """
+    a, b = _operations.checked("a", a, (2, 3)), _operations.checked("b", b, (2,))
+    if activation not in _ACTIVATIONS:
+        raise ArgumentError("activation", f"one of {', '.join(map(repr, _ACTIVATIONS))}", repr(activation))
+    if a.shape[-1] != b.shape[0]:
+        raise ArgumentError("b", f"{a.shape[-1]} rows, the columns of a", _arrays.show(b))
+    if bias is not None:
+        bias = _operations.checked("bias", bias, (1,))
+        if bias.shape[0] != b.shape[1]:
+            raise ArgumentError("bias", f"{b.shape[1]} numbers, the columns of b", _arrays.show(bias))
+    return _product(a, b, (*a.shape[:-1], b.shape[1]), bias=bias, activation=_ACTIVATIONS[activation])
+
+
+def matmul_4d(a, b):
+    """Returns a @ b of a [B, H, M, K] and b [B, H, K, N]."""
+    a, b = _operations.checked("a", a, (4,)), _operations.checked("b", b, (4,))
+    if tuple(b.shape[:3]) != (*a.shape[:2], a.shape[3]):
+        raise ArgumentError("b", f"[{a.shape[0]}, {a.shape[1]}, {a.shape[3]}, N]", _arrays.show(b))
+    return _product(a, b, (*a.shape[:3], b.shape[3]))
+
+
+def _heads(input, head_size, part):
+    """Returns the queries, keys or values (part 0, 1 or 2) as [batches, length, heads, head_size]."""
+    input = _operations.checked("input", input, (3,))
+    batches, length, width = input.shape
+    if head_size < 1 or width % (3 * head_size):
+        raise ArgumentError("input", f"[batches, length, 3 * heads * {head_size}]", _arrays.show(input))
+    heads = width // (3 * head_size)
+    # A part of a contiguous array is a view with these strides.
+    return input.reshape((batches, length, 3, heads, head_size))[:, :, part]
+
+
+def score_4d_matmul(input, head_size, input_mask, scale=-1.0):
+    """Returns scale * q @ k^T as [batches, heads, length, length] of input [batches, length, 3 * hidden], which
+    holds q, k and v behind each other.
+
+    A scale of 0 or less is none. `input_mask` has no effect, as in DeepSpeed.
+    """
+    q, k = (_heads(input, head_size, part) for part in (0, 1))
+    batches, length, heads, _ = q.shape
+    return _product(q, k, (batches, heads, length, length), ("input", "input_keys"), form="score",
+                    alpha=scale if scale > 0 else 1.0)
+
+
+def context_4d_matmul(prob, input, head_size):
+    """Returns prob @ v as [batches, length, hidden] of prob [batches, heads, length, length] and of the input of
+    `score_4d_matmul`."""
+    v = _heads(input, head_size, 2)
+    batches, length, heads, _ = v.shape
+    prob = _operations.checked("prob", prob, (4,))
+    if tuple(prob.shape) != (batches, heads, length, length):
+        raise ArgumentError("prob", f"[{batches}, {heads}, {length}, {length}]", _arrays.show(prob))
+    result = _product(prob, v, tuple(v.shape), ("prob", "input"), form="context")
+    return result.reshape((batches, length, heads * head_size))
