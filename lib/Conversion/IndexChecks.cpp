@@ -160,18 +160,59 @@ Value ScatterCheck::emitRange(ImplicitLocOpBuilder &b, IndexFault fault, const F
   return inside;
 }
 
+/// Returns the row and the column of element `offset` of a matrix of `cols` columns.
+static std::pair<Value, Value> splitOffset(ImplicitLocOpBuilder &b, Value offset, Value cols) {
+  // An empty axis must not become a division by 0.
+  Value width = indexMax(b, cols, indexConstant(b, 1));
+  return {b.createOrFold<arith::DivUIOp>(offset, width),
+          b.createOrFold<arith::RemUIOp>(offset, width)};
+}
+
 Value ScatterCheck::emitTile(ImplicitLocOpBuilder &b, const Target &target, IndexFault fault,
                              FaultPlace place, ReportFault report) const {
-  // An empty axis must not become a division by 0.
-  Value width = indexMax(b, target.cols, indexConstant(b, 1));
-  Value row = b.createOrFold<arith::DivUIOp>(place.value, width);
-  Value col = b.createOrFold<arith::RemUIOp>(place.value, width);
+  auto [row, col] = splitOffset(b, place.value, target.cols);
   place.limit = Int(b, target.rows) * target.cols;
   Value inside = indexInside(b, place.value, place.limit);
   Value endRow = Int(b, row) + target.height, endCol = Int(b, col) + target.width;
   inside = both(b, inside, compare(b, arith::CmpIPredicate::sle, endRow, target.rows));
   inside = both(b, inside, compare(b, arith::CmpIPredicate::sle, endCol, target.cols));
   report(b, invert(b, inside), fault, place);
+  return inside;
+}
+
+Value ScatterCheck::emitOverlap(ImplicitLocOpBuilder &b, const PlacedTile &tile,
+                                Value position) const {
+  auto [row, col] = splitOffset(b, index(b, 1, position), accumulators.cols);
+  auto isNear = [&](Value lhs, Value rhs, Value size) {
+    return both(b, indexLess(b, Int(b, lhs) - rhs, size), indexLess(b, Int(b, rhs) - lhs, size));
+  };
+  return both(b, isNear(tile.row, row, accumulators.height),
+              isNear(tile.col, col, accumulators.width));
+}
+
+Value ScatterCheck::emitSearch(ImplicitLocOpBuilder &b, const PlacedTile &tile) const {
+  Value one = indexConstant(b, 1), own = tile.position;
+  return emitFold(b, indexConstant(b, 0), own, one, own,
+                  [&](ImplicitLocOpBuilder &b, Value other, Value found) {
+                    Value overlaps = emitOverlap(b, tile, other);
+                    Value place = arith::SelectOp::create(b, overlaps, other, own);
+                    return indexMin(b, found, place);
+                  });
+}
+
+/// Emits the check that the tile at `position` of r_offsets lies inside the accumulators and shares
+/// no element with a tile before it. Returns i1: true if it lies inside.
+Value ScatterCheck::emitAccumulatorTile(ImplicitLocOpBuilder &b, Value position,
+                                        FindOverlap findOverlap, ReportFault report) const {
+  Value zero = indexConstant(b, 0), offset = index(b, 1, position);
+  Value inside = emitTile(b, accumulators, IndexFault::AccumulatorOffset,
+                          {zero, position, position, offset, Value()}, report);
+  emitIf(b, inside, [&](ImplicitLocOpBuilder &b) {
+    auto [row, col] = splitOffset(b, offset, accumulators.cols);
+    Value earlier = findOverlap(b, {position, row, col});
+    report(b, indexLess(b, earlier, position), IndexFault::OverlappingTile,
+           {zero, position, position, offset, earlier});
+  });
   return inside;
 }
 
@@ -195,7 +236,8 @@ void ScatterCheck::emitProduct(ImplicitLocOpBuilder &b, Value list, Value positi
 
 /// Emits the check of one offset against the one before it and, where entries belong to lists, of
 /// the entries of the list that begins there.
-void ScatterCheck::emitList(ImplicitLocOpBuilder &b, Value list, ReportFault report) const {
+void ScatterCheck::emitList(ImplicitLocOpBuilder &b, Value list, FindOverlap findOverlap,
+                            ReportFault report) const {
   Value zero = indexConstant(b, 0), length = listLength(b), own = index(b, 0, list);
   Value previous = emitChoice(
       b, indexEqual(b, list, zero), [&](ImplicitLocOpBuilder &b) { return indexConstant(b, 0); },
@@ -207,9 +249,8 @@ void ScatterCheck::emitList(ImplicitLocOpBuilder &b, Value list, ReportFault rep
   if (format == ScatterFormat::BsrStridedMMCompressed)
     return;
   emitIf(b, indexLess(b, list, lists), [&](ImplicitLocOpBuilder &b) {
-    if (format == ScatterFormat::BsrStridedMM)
-      emitTile(b, accumulators, IndexFault::AccumulatorOffset,
-               {indexConstant(b, 0), list, list, index(b, 1, list), Value()}, report);
+    if (placesTiles())
+      emitAccumulatorTile(b, list, findOverlap, report);
     Value end = guardedEnd(b, own, index(b, 0, Int(b, list) + 1), length);
     emitLoop(b, own, end, indexConstant(b, 1), [&](ImplicitLocOpBuilder &b, Value position) {
       emitProduct(b, list, position, report);
@@ -218,18 +259,16 @@ void ScatterCheck::emitList(ImplicitLocOpBuilder &b, Value list, ReportFault rep
 }
 
 /// Emits the check of a tile of the compressed format: its offset, and the q_offsets of its list.
-void ScatterCheck::emitCompressedTile(ImplicitLocOpBuilder &b, Value tile,
+void ScatterCheck::emitCompressedTile(ImplicitLocOpBuilder &b, Value tile, FindOverlap findOverlap,
                                       ReportFault report) const {
   Value zero = indexConstant(b, 0), one = indexConstant(b, 1), offset = index(b, 1, tile);
-  Value inside = emitTile(b, accumulators, IndexFault::AccumulatorOffset,
-                          {zero, tile, tile, offset, Value()}, report);
+  Value inside = emitAccumulatorTile(b, tile, findOverlap, report);
   emitIf(b, inside, [&](ImplicitLocOpBuilder &b) {
     // Block row m and column split n follow from the row and column of the tile.
     auto divide = [&](Value lhs, Value rhs) {
       return b.createOrFold<arith::DivUIOp>(lhs, indexMax(b, rhs, one));
     };
-    Value row = divide(offset, accumulators.cols);
-    Value col = b.createOrFold<arith::RemUIOp>(offset, indexMax(b, accumulators.cols, one));
+    auto [row, col] = splitOffset(b, offset, accumulators.cols);
     Value m = divide(row, accumulators.height), n = divide(col, accumulators.width);
     Value listed = emitRange(b, IndexFault::ListOfTile, {zero, tile, tile, m, lists}, report);
     emitIf(b, listed, [&](ImplicitLocOpBuilder &b) {
@@ -250,13 +289,14 @@ void ScatterCheck::emitCompressedTile(ImplicitLocOpBuilder &b, Value tile,
   });
 }
 
-void ScatterCheck::emitItem(ImplicitLocOpBuilder &b, Value item, ReportFault report) const {
+void ScatterCheck::emitItem(ImplicitLocOpBuilder &b, Value item, FindOverlap findOverlap,
+                            ReportFault report) const {
   if (format != ScatterFormat::BsrStridedMMCompressed)
-    return emitList(b, item, report);
+    return emitList(b, item, findOverlap, report);
   Value isList = compare(b, arith::CmpIPredicate::sle, item, lists);
-  emitIf(b, isList, [&](ImplicitLocOpBuilder &b) { emitList(b, item, report); });
+  emitIf(b, isList, [&](ImplicitLocOpBuilder &b) { emitList(b, item, findOverlap, report); });
   emitIf(b, invert(b, isList), [&](ImplicitLocOpBuilder &b) {
-    emitCompressedTile(b, Int(b, Int(b, item) - lists) - 1, report);
+    emitCompressedTile(b, Int(b, Int(b, item) - lists) - 1, findOverlap, report);
   });
 }
 

@@ -64,6 +64,16 @@ private:
   bool batched, unique;
 };
 
+/// Describes a tile of the accumulators, which lies inside them: its position in r_offsets, and the
+/// row and column of its first element.
+struct PlacedTile {
+  Value position, row, col;
+};
+
+/// Emits the search for the first tile before `tile` that shares an element with it, and returns
+/// the position of that tile, or the own position where there is none.
+using FindOverlap = function_ref<Value(ImplicitLocOpBuilder &, const PlacedTile &tile)>;
+
 /// Checks the index tensors of scatter_mm. An item is an offset of a list, with the list that
 /// begins there, or a tile of the compressed format.
 class ScatterCheck {
@@ -71,7 +81,21 @@ public:
   ScatterCheck(ImplicitLocOpBuilder &b, CheckScatterIndicesOp op, const IRMapping &mapping);
 
   Value items(ImplicitLocOpBuilder &b) const;
-  void emitItem(ImplicitLocOpBuilder &b, Value item, ReportFault report) const;
+  /// Emits the check of one item. Needs `findOverlap` where tiles are placed by offsets.
+  void emitItem(ImplicitLocOpBuilder &b, Value item, FindOverlap findOverlap,
+                ReportFault report) const;
+  /// Returns true if r_offsets place the tiles of the accumulators, so that these may overlap.
+  bool placesTiles() const { return format != ScatterFormat::ScatterMM; }
+  /// Emits the search by comparing with every tile before `tile`, without a memory of its own.
+  Value emitSearch(ImplicitLocOpBuilder &b, const PlacedTile &tile) const;
+  /// Returns i1: true if the tile at `position` of r_offsets shares an element with `tile`.
+  Value emitOverlap(ImplicitLocOpBuilder &b, const PlacedTile &tile, Value position) const;
+
+  /// Return the extents of the accumulators and of their tiles.
+  Value getRows() const { return accumulators.rows; }
+  Value getCols() const { return accumulators.cols; }
+  Value getTileRows() const { return accumulators.height; }
+  Value getTileCols() const { return accumulators.width; }
 
 private:
   /// Describes the grid of elements that an offset points into, and the tile that begins there.
@@ -87,9 +111,13 @@ private:
   /// Emits the check that a tile at `offset` lies inside the target. Returns i1.
   Value emitTile(ImplicitLocOpBuilder &b, const Target &target, ::blocksparse::IndexFault fault,
                  FaultPlace place, ReportFault report) const;
-  void emitList(ImplicitLocOpBuilder &b, Value list, ReportFault report) const;
+  Value emitAccumulatorTile(ImplicitLocOpBuilder &b, Value position, FindOverlap findOverlap,
+                            ReportFault report) const;
+  void emitList(ImplicitLocOpBuilder &b, Value list, FindOverlap findOverlap,
+                ReportFault report) const;
   void emitProduct(ImplicitLocOpBuilder &b, Value list, Value position, ReportFault report) const;
-  void emitCompressedTile(ImplicitLocOpBuilder &b, Value tile, ReportFault report) const;
+  void emitCompressedTile(ImplicitLocOpBuilder &b, Value tile, FindOverlap findOverlap,
+                          ReportFault report) const;
 
   ScatterFormat format;
   SmallVector<Value> tensors;

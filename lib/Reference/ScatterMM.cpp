@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 
 using namespace blocksparse;
 using namespace blocksparse::ref;
@@ -203,6 +204,51 @@ static std::optional<Tile> tileAt(int64_t offset, const Extents &matrix, int64_t
   return tile;
 }
 
+namespace {
+
+/// Holds tiles of one size, no two of which share an element. A tile is found by the cell, of the
+/// size of a tile, in which it begins: what overlaps begins there or in a neighbour.
+class SeparateTiles {
+public:
+  SeparateTiles(int64_t height, int64_t width, int64_t cols)
+      : height(height), width(width), gridCols(width == 0 ? 0 : (cols + width - 1) / width) {}
+
+  /// Adds the tile with this `offset` and `position` in r_offsets. Fails if it overlaps with
+  /// another.
+  bool add(const Tile &tile, int64_t offset, int64_t position, std::string &error) {
+    if (height == 0 || width == 0)
+      return true;
+    int64_t row = tile.row / height, col = tile.col / width, earlier = position;
+    for (int64_t i = row - 1; i <= row + 1; ++i)
+      for (int64_t j = std::max<int64_t>(col - 1, 0); j <= std::min(col + 1, gridCols - 1); ++j)
+        if (auto found = tiles.find(i * gridCols + j);
+            found != tiles.end() && overlap(found->second.tile, tile))
+          earlier = std::min(earlier, found->second.position);
+    tiles.emplace(row * gridCols + col, Placed{tile, position});
+    if (earlier == position)
+      return true;
+    error = "expects r_offsets of tiles that do not overlap, as with position " +
+            std::to_string(earlier) + ", but got " + std::to_string(offset) + " at position " +
+            std::to_string(position);
+    return false;
+  }
+
+private:
+  struct Placed {
+    Tile tile;
+    int64_t position;
+  };
+
+  bool overlap(const Tile &a, const Tile &b) const {
+    return std::abs(a.row - b.row) < height && std::abs(a.col - b.col) < width;
+  }
+
+  int64_t height, width, gridCols;
+  std::unordered_map<int64_t, Placed> tiles;
+};
+
+} // namespace
+
 /// Checks what the two strided formats share, the operands and the split of N into equal tiles.
 static std::optional<Shapes> getStridedShapes(const HostTensor &blocks, const HostTensor &others,
                                               const HostTensor &accumulators,
@@ -235,10 +281,12 @@ visitStrided(const HostTensor &blocks, const HostTensor &others, const HostTenso
                         "c_indices", error))
     return std::nullopt;
   int64_t width = shapes->sum.cols / indices.splitN, terms = 0;
+  SeparateTiles tiles(shapes->blockRows, width, shapes->sum.cols);
   for (int64_t i = 0; i < indices.rOffsets.dim(0); ++i) {
-    std::optional<Tile> to = tileAt(indices.rOffsets.intAt({i}), shapes->sum, shapes->blockRows,
-                                    width, "r_offsets", error);
-    if (!to)
+    int64_t offset = indices.rOffsets.intAt({i});
+    std::optional<Tile> to =
+        tileAt(offset, shapes->sum, shapes->blockRows, width, "r_offsets", error);
+    if (!to || !tiles.add(*to, offset, i, error))
       return std::nullopt;
     int64_t begin = indices.cIndices.intAt({i});
     int64_t end = indices.cIndices.intAt({i + 1});
@@ -250,8 +298,7 @@ visitStrided(const HostTensor &blocks, const HostTensor &others, const HostTenso
         return std::nullopt;
       visit(p, *from, *to);
     }
-    // Several lists may share a tile: count all that went anywhere.
-    terms += (end - begin) * shapes->blockCols;
+    terms = std::max(terms, (end - begin) * shapes->blockCols);
   }
   return terms;
 }
@@ -268,10 +315,12 @@ visitCompressed(const HostTensor &blocks, const HostTensor &others, const HostTe
   if (!checkListOffsets(indices.cIndices, blockRows, shapes->blocks, "c_indices", error))
     return std::nullopt;
   int64_t width = shapes->sum.cols / indices.splitN, terms = 0;
+  SeparateTiles tiles(shapes->blockRows, width, shapes->sum.cols);
   for (int64_t t = 0; t < indices.rOffsets.dim(0); ++t) {
-    std::optional<Tile> to = tileAt(indices.rOffsets.intAt({t}), shapes->sum, shapes->blockRows,
-                                    width, "r_offsets", error);
-    if (!to)
+    int64_t offset = indices.rOffsets.intAt({t});
+    std::optional<Tile> to =
+        tileAt(offset, shapes->sum, shapes->blockRows, width, "r_offsets", error);
+    if (!to || !tiles.add(*to, offset, t, error))
       return std::nullopt;
     int64_t m = to->row / shapes->blockRows;
     int64_t n = to->col / width;
@@ -287,7 +336,7 @@ visitCompressed(const HostTensor &blocks, const HostTensor &others, const HostTe
         return std::nullopt;
       visit(p, *from, *to);
     }
-    terms += (c1 - c0) * shapes->blockCols;
+    terms = std::max(terms, (c1 - c0) * shapes->blockCols);
   }
   return terms;
 }

@@ -65,6 +65,34 @@ def _offsets(name, array, end):
                             array.tolist() if len(array) < 20 else "others")
 
 
+def _separate_tiles(array, matrix, height, width):
+    """Checks that no two tiles of height x width elements at r_offsets share an element.
+
+    A tile is found by the cell, of the size of a tile, in which it begins: tiles that overlap begin in the same
+    cell or in neighbours. Each is compared with the first tile of a cell alone, because tiles of one cell overlap.
+    """
+    offsets = _host(array).astype(np.int64)
+    if height == 0 or width == 0:
+        return
+    rows, cols = np.divmod(offsets, matrix.shape[-1])
+    # One column of cells to the left and to the right keeps neighbours apart from other rows.
+    stride = matrix.shape[-1] // width + 3
+    cells = (rows // height + 1) * stride + cols // width + 1
+    kept, first = np.unique(cells, return_index=True)
+    positions = np.arange(len(offsets))
+    earlier = positions.copy()
+    for shift in (down * stride + right for down in (-1, 0, 1) for right in (-1, 0, 1)):
+        found = np.minimum(np.searchsorted(kept, cells + shift), max(len(kept) - 1, 0))
+        other = first[found]
+        overlap = ((kept[found] == cells + shift) & (np.abs(rows - rows[other]) < height)
+                   & (np.abs(cols - cols[other]) < width))
+        earlier = np.where(overlap, np.minimum(earlier, other), earlier)
+    faulty = np.flatnonzero(earlier < positions)
+    if len(faulty):
+        raise ArgumentError("indices_data", f"r_offsets of tiles that do not overlap, as with position "
+                            f"{earlier[faulty[0]]}", f"{offsets[faulty[0]]} at position {faulty[0]}")
+
+
 def _check_indices(kind, arrays, blocks, others, accumulators, split):
     """Checks the values of indices in memory of the host against what they point into."""
     if kind == "scatter_mm":
@@ -90,6 +118,7 @@ def _check_indices(kind, arrays, blocks, others, accumulators, split):
     for name, array, length in zip(("r_offsets", "q_offsets"), (rows, columns), expected):
         if len(array) != length:
             raise ArgumentError("indices_data", f"{length} {name}", len(array))
+    _separate_tiles(rows, accumulators, blocks.shape[1], width)
 
 
 def _zeros(shape, element, like):

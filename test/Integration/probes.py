@@ -223,6 +223,12 @@ def scatter_fault(rng):
     form = choose(rng, list(SCATTER_INDICES))
     index = choose(rng, ["i32", "i64"])
     tensors = ast.literal_eval(str(SCATTER_INDICES[form]))
+    if form != "scatter_mm" and rng.chance(1, 4):
+        # Tiles of 2 x 2 or 2 x 8 elements in rows of 8: these offsets share elements with the first.
+        tensors[1][1] = choose(rng, [0, 1, 8, 9] if form == "bsr_strided_mm" else [0, 8])
+        return scatter_probe(rng, form, index, tensors,
+                             "expects r_offsets of tiles that do not overlap, as with position 0, "
+                             f"but got {tensors[1][1]} at batch 0, row 1, position 1")
     part = tensors[rng.below(len(tensors))]
     if isinstance(part[0], list):
         part = part[rng.below(len(part))]
@@ -231,6 +237,12 @@ def scatter_fault(rng):
     if index == "i64":
         faults += [(1 << 32) + part[at], -(1 << 32) + part[at], 1 << 62]
     part[at] = choose(rng, faults)
+    return scatter_probe(rng, form, index, tensors,
+                         "expects .* but got -?[0-9]+ at batch 0, row [0-9]+")
+
+
+def scatter_probe(rng, form, index, tensors, rule):
+    """Returns the probe of a scatter_mm with these index tensors, whose first fault breaks `rule`."""
     constants, names, types = "", [], []
     for i, values in enumerate(tensors):
         shape = f"{len(values)}x2" if isinstance(values[0], list) else str(len(values))
@@ -243,7 +255,7 @@ def scatter_fault(rng):
         split=4 if form == "bsr_strided_mm" else 1, constants=constants, names=", ".join(names),
         types=", ".join(types))
     return Probe("blocksparse-run", choose(rng, CHECKING_TARGETS), text, ("error",),
-                 "blocksparse.scatter_mm expects .* but got -?[0-9]+ at batch 0, row [0-9]+")
+                 "blocksparse.scatter_mm " + rule)
 
 
 # Softmax --------------------------------------------------------------------------------

@@ -79,6 +79,8 @@ class ScatterMM(unittest.TestCase):
              (blocks, wide, ("bsr_strided_mm", offsets, zero, zero, np.array([49]), meta))),
             ("'indices_data': expects p_offsets from 0 to 2, but got 3",
              (blocks, wide, ("bsr_strided_mm", offsets, zero, np.array([3]), zero, meta))),
+            ("'indices_data': expects r_offsets of tiles that do not overlap, as with position 0, but got 6 at position 1",
+             (blocks, wide, ("bsr_strided_mm", np.array([0, 1, 1]), np.array([0, 6]), zero, zero, meta))),
             ("'indices_data': expects 1 q_offsets, but got 2",
              (blocks, wide, ("bsr_strided_mm_compressed", offsets, zero, np.array([0, 0]), meta))),
             ("'others': expects 4 rows, the columns of blocks, but got float64 .5, 3, 6.",

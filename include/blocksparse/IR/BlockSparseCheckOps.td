@@ -59,10 +59,11 @@ def BlockSparse_CheckPatternOp : BlockSparse_CheckOp<"check_pattern"> {
 }
 
 def BlockSparse_CheckScatterIndicesOp : BlockSparse_CheckOp<"check_scatter_indices"> {
-  let summary = "Ends the call with an error if indices of scatter_mm point outside its operands";
+  let summary = "Ends the call with an error if indices of scatter_mm are invalid";
   let semantics = [{
     Checks that the offsets of the lists never decrease and end within the lists, that blocks and
-    tiles of the lists exist, and that tiles at element offsets lie inside the matrices. `others` is
+    tiles of the lists exist, that tiles at element offsets lie inside the matrices, and that no two
+    tiles of the accumulators overlap. `others` is
     the number of tiles [Q, Ks, Ns] in the format `scatter_mm`, and the rows of [..., K, N] in the
     others. `rows` and `cols` are those of a matrix of the accumulators.
   }];

@@ -43,10 +43,12 @@ def BlockSparse_Dialect : Dialect {
     The indices of a dynamic pattern and the index tensors of scatter_mm, 32 or 64 bits wide, are
     addresses. Valid crow_indices start at 0, never decrease and end within the blocks of
     col_indices; a column is from 0 to below the number of block columns; blocks, tiles and offsets
-    of scatter_mm lie inside its operands. Code for a CPU checks them by default, and code for a GPU
+    of scatter_mm lie inside its operands, and no two tiles at r_offsets share an element of the
+    accumulators. Code for a CPU checks them by default, and code for a GPU
     where that is asked for, in each case before it uses one and before it makes 32 bits of it: the
     call returns an error status, whose text has the operand, batch, row, position, value and limit.
-    Unchecked indices that are invalid read and write memory anywhere, or end the process.
+    Unchecked indices that are invalid read and write memory anywhere, or end the process; where
+    tiles at unchecked r_offsets overlap, the elements that they share are unspecified.
 
     A block column may occur twice in a block row for `dsd`, `dds`, `bsr_addmm`, `to_dense` and
     `transpose`: these are two blocks, whose products or elements are added. For `sdd`,

@@ -272,7 +272,10 @@ def BlockSparse_ScatterMMOp : BlockSparse_TensorOp<"scatter_mm",
       i = 0 .. c1 - c0 - 1 with c0, c1 = c_indices[m], c_indices[m + 1] and p = c0 + i.
   }];
   let constraints = [C5, C9, C10, C11, C18, C19, C20];
-  let atRunTime = ["Indices stay inside the tensors that they point into."];
+  let atRunTime = [
+    "Indices stay inside the tensors that they point into.",
+    "Tiles at r_offsets share no element of the accumulators.",
+  ];
   let postconditions = [
     "The result is the accumulators with the products added; the operand itself is unchanged.",
     "A list without an entry leaves its accumulator as it is.",

@@ -321,7 +321,10 @@ def BlockSparse_PlannedScatterMMOp : BlockSparse_SingleDestinationOp<"planned_sc
     Adds the products of blocksparse.scatter_mm to the destination, which holds the accumulators.
   }];
   let constraints = [C9, C10, C11, C18, C19, C20];
-  let atRunTime = ["Indices stay inside the tensors that they point into."];
+  let atRunTime = [
+    "Indices stay inside the tensors that they point into.",
+    "Tiles at r_offsets share no element of the destination.",
+  ];
   let example = [{
     ```mlir
     func.func @planned_scatter_mm(%blocks: memref<5x16x16xf32>, %others: memref<7x16x32xf32>,

@@ -30,10 +30,11 @@ enum class IndexFault : int64_t {
   AccumulatorOffset = 11,
   ListOfTile = 12,
   OffsetPlace = 13,
+  OverlappingTile = 14,
 };
 
 /// Is one more than the largest number of a kind.
-inline constexpr int64_t indexFaultEnd = 14;
+inline constexpr int64_t indexFaultEnd = 15;
 
 /// Names the words of a record, each an int64_t. `Item` is the first row or list with a fault,
 /// which the threads of a device agree on before one of them writes the other words.
@@ -71,6 +72,8 @@ constexpr const char *describeRule(IndexFault fault) {
     return "r_offsets of tiles in block rows below the number of lists,";
   case IndexFault::OffsetPlace:
     return "lists of tiles that end within the number of q_offsets,";
+  case IndexFault::OverlappingTile:
+    return "r_offsets of tiles that do not overlap, as with position";
   }
   return "valid indices, limit";
 }

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // Lowers the checks of run-time indices to one loop over their items, in order. The cost is linear
-// in the stored blocks: a column is looked up once, where the last block of its column is noted.
+// in the stored blocks and in the tiles: a column is looked up once, where the last block of its
+// column is noted, and a tile is compared with those that are noted beside it.
 
 #include "../Device/Loops.h"
 #include "../IndexChecks.h"
@@ -71,6 +72,72 @@ private:
   Value room, notes;
 };
 
+/// Notes the tiles of the accumulators by the cells of a grid in which they begin. A cell has the
+/// size of a tile, so that tiles overlap only if they begin in the same cell or in neighbours, and
+/// tiles that do not overlap begin in different cells.
+class TileNotes {
+public:
+  TileNotes(ImplicitLocOpBuilder &b, const ScatterCheck &check) : check(check) {
+    // An empty axis must not become a division by 0.
+    Value one = indexConstant(b, 1);
+    height = indexMax(b, check.getTileRows(), one);
+    width = indexMax(b, check.getTileCols(), one);
+    gridRows = indexCeilDiv(b, check.getRows(), height);
+    gridCols = indexCeilDiv(b, check.getCols(), width);
+    Value cells = Int(b, gridRows) * gridCols;
+    auto type = MemRefType::get({ShapedType::kDynamic}, b.getIndexType());
+    notes = memref::AllocOp::create(b, type, ValueRange{cells});
+    Value none = indexConstant(b, -1);
+    device::emitLoop(b, indexConstant(b, 0), cells, one, [&](ImplicitLocOpBuilder &b, Value cell) {
+      memref::StoreOp::create(b, none, notes, ValueRange{cell});
+    });
+  }
+
+  Value findOverlap(ImplicitLocOpBuilder &b, const PlacedTile &tile) const {
+    Value ownRow = b.createOrFold<arith::DivUIOp>(tile.row, height);
+    Value ownCol = b.createOrFold<arith::DivUIOp>(tile.col, width);
+    Value begin = indexConstant(b, -1), end = indexConstant(b, 2), one = indexConstant(b, 1);
+    Value found = device::emitFold(
+        b, begin, end, one, tile.position, [&](ImplicitLocOpBuilder &b, Value down, Value found) {
+          Value row = Int(b, ownRow) + down;
+          return device::emitFold(b, begin, end, one, found,
+                                  [&](ImplicitLocOpBuilder &b, Value right, Value found) {
+                                    Value col = Int(b, ownCol) + right;
+                                    return indexMin(b, found, compareCell(b, tile, row, col));
+                                  });
+        });
+    Value cell = Int(b, Int(b, ownRow) * gridCols) + ownCol;
+    memref::StoreOp::create(b, found, notes, ValueRange{cell});
+    return found;
+  }
+
+  void free(ImplicitLocOpBuilder &b) const { memref::DeallocOp::create(b, notes); }
+
+private:
+  /// Returns the tile that is noted in a cell if `tile` overlaps with it, otherwise `tile`'s own
+  /// position.
+  Value compareCell(ImplicitLocOpBuilder &b, const PlacedTile &tile, Value row, Value col) const {
+    auto own = [&](ImplicitLocOpBuilder &) { return tile.position; };
+    Value exists = device::both(b, device::indexInside(b, row, gridRows),
+                                device::indexInside(b, col, gridCols));
+    auto compare = [&](ImplicitLocOpBuilder &b) {
+      Value cell = Int(b, Int(b, row) * gridCols) + col;
+      Value note = memref::LoadOp::create(b, notes, ValueRange{cell});
+      Value isNoted =
+          arith::CmpIOp::create(b, arith::CmpIPredicate::sge, note, indexConstant(b, 0));
+      auto compareNoted = [&](ImplicitLocOpBuilder &b) {
+        Value overlaps = check.emitOverlap(b, tile, note);
+        return arith::SelectOp::create(b, overlaps, note, tile.position).getResult();
+      };
+      return device::emitChoice(b, isNoted, compareNoted, own);
+    };
+    return device::emitChoice(b, exists, compare, own);
+  }
+
+  const ScatterCheck &check;
+  Value height, width, gridRows, gridCols, notes;
+};
+
 } // namespace
 
 void mlir::blocksparse::lowerToLoops(ImplicitLocOpBuilder &b, CheckPatternOp op,
@@ -92,7 +159,15 @@ void mlir::blocksparse::lowerToLoops(ImplicitLocOpBuilder &b, CheckPatternOp op,
 void mlir::blocksparse::lowerToLoops(ImplicitLocOpBuilder &b, CheckScatterIndicesOp op,
                                      const CPULoweringOptions &) {
   ScatterCheck check(b, op, IRMapping());
+  std::optional<TileNotes> notes;
+  if (check.placesTiles())
+    notes.emplace(b, check);
+  auto findOverlap = [&](ImplicitLocOpBuilder &b, const PlacedTile &tile) {
+    return notes->findOverlap(b, tile);
+  };
   emitItems(b, op, check.items(b), [&](ImplicitLocOpBuilder &b, Value item, ReportFault report) {
-    check.emitItem(b, item, report);
+    check.emitItem(b, item, findOverlap, report);
   });
+  if (notes)
+    notes->free(b);
 }

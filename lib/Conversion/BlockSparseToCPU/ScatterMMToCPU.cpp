@@ -48,7 +48,6 @@ private:
   }
   void runTiles();
   void runStrided();
-  Value hasSeparateTiles();
   TileList stridedList(Value batch, Value head, Value reduction, Value &firstPlace);
   Term stridedTerm(Value batch, Value head, Value term, const TileList &list, Value firstPlace);
   MatrixView tileAt(const DenseView &view, Value batch, Value head, Value offset, Value height);
@@ -201,53 +200,10 @@ Term ScatterLowering::stridedTerm(Value batch, Value head, Value term, const Til
   return {term, tileAt(others, batch, head, index(2, place), blockDepth)};
 }
 
-/// Returns i1: true if every r_offset is the first element of a different tile of the grid of Ms x
-/// Ns tiles, so that tiles do not overlap. Emits one pass over r_offsets with a mark for each tile.
-Value ScatterLowering::hasSeparateTiles() {
-  Value zero = indexConstant(b, 0), one = indexConstant(b, 1);
-  // An empty axis must not become a division by 0.
-  Value width = indexMax(b, accumulators.cols(), one);
-  Value height = indexMax(b, tileRows, one), tileWidth = indexMax(b, tileCols, one);
-  Value gridRows = indexCeilDiv(b, accumulators.rows(), height);
-  Value gridCols = indexConstant(b, op.getSplitN());
-  Value tiles = Int(b, gridRows) * gridCols;
-  Value marks = allocateScratch(b, MemRefType::get({ShapedType::kDynamic}, b.getI8Type()), tiles);
-  Value yes = splatConstant(b, b.getI8Type(), 1), no = splatConstant(b, b.getI8Type(), 0);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    Value i = enterLoop(b, zero, tiles, 1);
-    memref::StoreOp::create(b, no, marks, i);
-  }
-  Value count = memrefDim(b, op.getIndices()[1], 0);
-  Value truth = arith::ConstantIntOp::create(b, b.getI1Type(), 1);
-  auto loop = scf::ForOp::create(b, zero, count, one, truth);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    Value offset = index(1, loop.getInductionVar());
-    Value row = b.createOrFold<arith::DivUIOp>(offset, width);
-    Value col = b.createOrFold<arith::RemUIOp>(offset, width);
-    Value aligned = indexEqual(b, b.createOrFold<arith::RemUIOp>(row, height), zero);
-    Value alignedCol = indexEqual(b, b.createOrFold<arith::RemUIOp>(col, tileWidth), zero);
-    Value place = Int(b, b.createOrFold<arith::DivUIOp>(row, height)) * gridCols;
-    place = Int(b, place) + b.createOrFold<arith::DivUIOp>(col, tileWidth);
-    Value mark = memref::LoadOp::create(b, marks, place);
-    Value fresh = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, mark, no);
-    memref::StoreOp::create(b, yes, marks, place);
-    Value good = arith::AndIOp::create(b, loop.getRegionIterArg(0), fresh);
-    good = arith::AndIOp::create(b, good, arith::AndIOp::create(b, aligned, alignedCol));
-    scf::YieldOp::create(b, good);
-  }
-  freeScratch(b, marks);
-  return loop.getResult(0);
-}
-
-/// Emits both strided formats. Lists run in parallel if no two of them share an element, otherwise
-/// one after the other.
+/// Emits both strided formats. Lists run in parallel, because no two tiles share an element.
 void ScatterLowering::runStrided() {
   Value count = memrefDim(b, op.getIndices()[1], 0), one = indexConstant(b, 1);
   Value workers = indexMax(b, indexMin(b, count, indexConstant(b, 128)), one);
-  workers = arith::SelectOp::create(b, hasSeparateTiles(), workers, one);
   Value batches = accumulators.batches(), heads = accumulators.heads();
   emitTaskLoop(b, {batches, heads, panels, workers}, [&](ValueRange ids) {
     Value batch = ids[0], head = ids[1];

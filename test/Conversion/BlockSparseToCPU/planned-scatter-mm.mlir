@@ -19,12 +19,11 @@ func.func @tiles(%p: memref<5x16x32xf32>, %q: memref<6x32x64xf32>, %c: memref<4x
   return
 }
 
-// Lists that share an accumulator tile run one after the other.
+// Tiles share no element, so that all lists run in parallel.
 // CHECK-LABEL: func.func @strided
-// CHECK:         %[[MARKS:.*]] = memref.alloc() {{.*}} : memref<8xi8>
-// CHECK:         %[[APART:.*]] = scf.for
-// CHECK:         %[[WORKERS:.*]] = arith.select %[[APART]], %c6, %c1 : index
-// CHECK:         scf.forall (%{{.*}}) in (%[[WORKERS]])
+// CHECK:         scf.forall (%[[LIST:.*]]) in (6)
+// CHECK:           scf.for %[[I:.*]] = %[[LIST]] to %c6 step %c6
+// CHECK:             memref.load %{{.*}}[%[[I]]] : memref<6xi32>
 func.func @strided(%p: memref<5x16x32xf32>, %q: memref<64x64xf32>, %c: memref<7xi32>,
                    %r: memref<6xi32>, %po: memref<9xi32>, %qo: memref<9xi32>,
                    %o: memref<64x64xf32>) {

@@ -10,6 +10,9 @@
 // RUN: not blocksparse-run %s --function=made --check-indices --target=emulated 2>&1 | FileCheck %s --check-prefix=MADE
 // RUN: %if simulator %{ not blocksparse-run %s --function=made --check-indices --device=simulated 2>&1 | FileCheck %s --check-prefix=MADE %}
 // MADE: blocksparse.scatter_mm expects offsets of lists within the number of products, 2, but got 1000000000 at batch 0, row 1, position 1
+// RUN: not blocksparse-run %s --function=shared --device=cpu 2>&1 | FileCheck %s --check-prefix=SHARED
+// RUN: not blocksparse-run %s --function=shared --target=emulated 2>&1 | FileCheck %s --check-prefix=SHARED
+// SHARED: error: 'blocksparse.scatter_mm' op expects r_offsets of tiles that do not overlap, as with position 0, but got 5 at position 1
 
 !w = tensor<2x2x2xf32>
 !x = tensor<3x2x5xf32>
@@ -30,4 +33,10 @@ func.func @made(%w: !w {blocksparse.fill = "ones"}, %x: !x {blocksparse.fill = "
   %c = arith.constant dense<[0, 1000000000, 2]> : tensor<3xi32>
   %0 = blocksparse.scatter_mm %w, %x into %acc indices(%c, %pq) : (!w, !x, !acc, tensor<3xi32>, tensor<2x2xi32>) -> !acc
   return %0 : !acc
+}
+
+// Two experts write to one element, which a GPU would give to either of them.
+func.func @shared(%w: !w {blocksparse.fill = "ones"}, %x: tensor<2x5xf32> {blocksparse.fill = "ones"}, %acc: tensor<3x5xf32> {blocksparse.fill = "zeros"}, %c: tensor<3xi32> {blocksparse.value = dense<[0, 1, 2]> : tensor<3xi32>}, %r: tensor<2xi32> {blocksparse.value = dense<[0, 5]> : tensor<2xi32>}, %p: tensor<2xi32> {blocksparse.value = dense<[0, 1]> : tensor<2xi32>}, %q: tensor<2xi32> {blocksparse.fill = "zeros"}) -> tensor<3x5xf32> {
+  %0 = blocksparse.scatter_mm %w, %x into %acc indices(%c, %r, %p, %q) {format = #blocksparse.scatter_format<bsr_strided_mm>} : (!w, tensor<2x5xf32>, tensor<3x5xf32>, tensor<3xi32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<3x5xf32>
+  return %0 : tensor<3x5xf32>
 }

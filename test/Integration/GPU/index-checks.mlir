@@ -3,7 +3,7 @@
 // TARGET: cuda:sm_80
 // REQUIRES: gpu || simulator
 // RUN: %if simulator %{ blocksparse-run %s --function=right_open --check-indices --device=simulated %}
-// RUN: %if simulator %{ blocksparse-run %s --function=right,right_scatter,right_strided,right_compressed --check-indices --check --repeat-check --device=simulated %}
+// RUN: %if simulator %{ blocksparse-run %s --function=right,right_scatter,right_strided,right_between,right_compressed --check-indices --check --repeat-check --device=simulated %}
 // RUN: %if simulator %{ not blocksparse-run %s --all-functions --check-indices --device=simulated 2>&1 | FileCheck %s %}
 // RUN: %if gpu %{ not blocksparse-run %s --all-functions --check-indices --device=cuda 2>&1 | FileCheck %s %}
 // RUN: not blocksparse-run %s --all-functions --check-indices --target=emulated 2>&1 | FileCheck %s
@@ -20,6 +20,8 @@
 // CHECK-DAG: blocksparse.scatter_mm expects indices of tiles of others from 0 to below their number, 3, but got -1 at batch 0, row 0, position 0
 // CHECK-DAG: blocksparse.scatter_mm expects offsets of lists within the number of products, 2, but got 3 at batch 0, row 2, position 2
 // CHECK-DAG: blocksparse.scatter_mm expects r_offsets of whole tiles inside the accumulators, below 16, but got 14 at batch 0, row 1, position 1
+// CHECK-DAG: blocksparse.scatter_mm expects r_offsets of tiles that do not overlap, as with position 0, but got 9 at batch 0, row 2, position 2
+// CHECK-DAG: blocksparse.scatter_mm expects r_offsets of tiles that do not overlap, as with position 1, but got 8 at batch 0, row 2, position 2
 // CHECK-DAG: blocksparse.scatter_mm expects q_offsets of whole tiles inside others, below 16, but got 4294967296 at batch 0, row 1, position 1
 // CHECK-DAG: blocksparse.scatter_mm expects lists of tiles that end within the number of q_offsets, 1, but got 1 at batch 0, row 1, position 1
 
@@ -179,5 +181,33 @@ func.func @short_list(%w: !blocks, %x: !m, %acc: !m) -> !m {
   %r = arith.constant dense<[0, 8]> : tensor<2xi32>
   %q = arith.constant dense<[0]> : tensor<1xi32>
   %0 = blocksparse.scatter_mm %w, %x into %acc indices(%c, %r, %q) {format = #compressed} : (!blocks, !m, !m, tensor<3xi32>, tensor<2xi32>, tensor<1xi32>) -> !m
+  return %0 : !m
+}
+
+// Tiles may begin anywhere, as long as they share no element.
+func.func @right_between(%w: !blocks, %x: !m, %acc: !m) -> !m {
+  %c = arith.constant dense<[0, 1, 2]> : tensor<3xi64>
+  %r = arith.constant dense<[1, 8]> : tensor<2xi64>
+  %p = arith.constant dense<[1, 0]> : tensor<2xi64>
+  %q = arith.constant dense<[8, 2]> : tensor<2xi64>
+  %0 = blocksparse.scatter_mm %w, %x into %acc indices(%c, %r, %p, %q) {format = #strided, split_n = 2} : (!blocks, !m, !m, tensor<3xi64>, tensor<2xi64>, tensor<2xi64>, tensor<2xi64>) -> !m
+  return %0 : !m
+}
+
+// The last tile shares the element (2, 1) with the first, and two of its neighbours are apart.
+func.func @overlap(%w: !blocks, %x: !m, %acc: !m) -> !m {
+  %c = arith.constant dense<[0, 1, 2, 2]> : tensor<4xi64>
+  %r = arith.constant dense<[4, 2, 9]> : tensor<3xi64>
+  %p = arith.constant dense<[1, 0]> : tensor<2xi64>
+  %q = arith.constant dense<[8, 2]> : tensor<2xi64>
+  %0 = blocksparse.scatter_mm %w, %x into %acc indices(%c, %r, %p, %q) {format = #strided, split_n = 2} : (!blocks, !m, !m, tensor<4xi64>, tensor<3xi64>, tensor<2xi64>, tensor<2xi64>) -> !m
+  return %0 : !m
+}
+
+func.func @twice_compressed(%w: !blocks, %x: !m, %acc: !m) -> !m {
+  %c = arith.constant dense<[0, 1, 2]> : tensor<3xi32>
+  %r = arith.constant dense<[0, 8, 8]> : tensor<3xi32>
+  %q = arith.constant dense<[0, 8]> : tensor<2xi32>
+  %0 = blocksparse.scatter_mm %w, %x into %acc indices(%c, %r, %q) {format = #compressed} : (!blocks, !m, !m, tensor<3xi32>, tensor<3xi32>, tensor<2xi32>) -> !m
   return %0 : !m
 }

@@ -5,6 +5,7 @@
 #include "TestTensors.h"
 
 #include <cmath>
+#include <random>
 
 using namespace blocksparse;
 using namespace blocksparse::ref;
@@ -103,10 +104,64 @@ TEST_F(Strided, RejectsWhatDoesNotFit) {
   wrong.pOffsets = indices({6}, {1, 2, 1, 3, 0, 0});
   EXPECT_FALSE(bsrStridedMM(blocks, others, accumulators, wrong, error));
   EXPECT_EQ(error, "expects p_offsets in [0, 3), but got 3");
+  wrong = plain;
+  wrong.rOffsets = indices({4}, {10, 8, 0, 1});
+  EXPECT_FALSE(bsrStridedMM(blocks, others, accumulators, wrong, error));
+  EXPECT_EQ(error, "expects r_offsets of tiles that do not overlap, as with position 2, but got 1 "
+                   "at position 3");
+  wrong = compressed;
+  wrong.rOffsets = indices({4}, {10, 5, 2, 0});
+  EXPECT_FALSE(bsrStridedMMCompressed(blocks, others, accumulators, wrong, error));
+  EXPECT_EQ(error, "expects r_offsets of tiles that do not overlap, as with position 0, but got 5 "
+                   "at position 1");
   wrong = compressed;
   wrong.qOffsets = indices({5}, {0, 2, 0, 8, 2});
   EXPECT_FALSE(bsrStridedMMCompressed(blocks, others, accumulators, wrong, error));
   EXPECT_EQ(error, "expects places in q_offsets in [0, 5), but got 5");
+}
+
+TEST_F(Strided, TakesTilesOffTheGridThatDoNotOverlap) {
+  // Two tiles of 2 x 2 at (1, 0) and (0, 2) of 4 x 4 elements.
+  StridedIndices shifted{indices({3}, {0, 1, 1}), indices({2}, {4, 2}), indices({1}, {0}),
+                         indices({1}, {0}), 2};
+  auto c = bsrStridedMM(blocks, others, accumulators, shifted, error);
+  ASSERT_TRUE(c) << error;
+  EXPECT_EQ(c->at({0, 0, 0}), accumulators.at({0, 0, 0}));
+  EXPECT_NE(c->at({0, 1, 0}), accumulators.at({0, 1, 0}));
+}
+
+/// Draws tiles at random and compares each pair.
+TEST(ScatterMM, FindsTheFirstOverlap) {
+  std::mt19937 random(5);
+  auto below = [&](int64_t n) { return static_cast<int64_t>(random() % n); };
+  int overlaps = 0;
+  for (int round = 0; round < 2000; ++round) {
+    const int64_t height = 1 + below(3), split = 1 + below(3), width = 1 + below(3);
+    const int64_t rows = height + below(9), cols = split * width, count = 1 + below(4);
+    std::vector<int64_t> offsets;
+    for (int64_t i = 0; i < count; ++i)
+      offsets.push_back(below(rows - height + 1) * cols + below(cols - width + 1));
+    std::string expected, error;
+    for (int64_t i = 0; i < count && expected.empty(); ++i)
+      for (int64_t j = 0; j < i && expected.empty(); ++j)
+        if (std::abs(offsets[i] / cols - offsets[j] / cols) < height &&
+            std::abs(offsets[i] % cols - offsets[j] % cols) < width)
+          expected = "as with position " + std::to_string(j) + ", but got " +
+                     std::to_string(offsets[i]) + " at position " + std::to_string(i);
+    overlaps += !expected.empty();
+    HostTensor starts = HostTensor::zeros(ElementType::i64, {count});
+    for (int64_t i = 0; i < count; ++i)
+      starts.set({i}, static_cast<double>(offsets[i]));
+    StridedIndices strided{HostTensor::zeros(ElementType::i64, {count + 1}), starts,
+                           HostTensor::zeros(ElementType::i64, {0}),
+                           HostTensor::zeros(ElementType::i64, {0}), split};
+    bool valid =
+        checkStridedMM(ones({1, height, 1}), ones({1, cols}), ones({rows, cols}), strided, error);
+    EXPECT_EQ(valid, expected.empty()) << error;
+    EXPECT_NE(error.find(expected), std::string::npos) << error << " instead of " << expected;
+  }
+  EXPECT_GT(overlaps, 200);
+  EXPECT_LT(overlaps, 1800);
 }
 
 TEST(ScatterMM, RejectsIndicesOutOfRange) {

@@ -88,7 +88,13 @@ void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuild
 void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
                                          CheckScatterIndicesOp op) {
   Value items = ScatterCheck(host, op, IRMapping()).items(host);
-  launchCheck(host, kernels, "check_scatter", op, items,
-              [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item,
-                  ReportFault report) { ScatterCheck(b, op, mapping).emitItem(b, item, report); });
+  launchCheck(
+      host, kernels, "check_scatter", op, items,
+      [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item, ReportFault report) {
+        ScatterCheck check(b, op, mapping);
+        auto findOverlap = [&](ImplicitLocOpBuilder &b, const PlacedTile &tile) {
+          return check.emitSearch(b, tile);
+        };
+        check.emitItem(b, item, findOverlap, report);
+      });
 }
