@@ -13,7 +13,8 @@ Three kinds of test alternate:
   crash or a hang is a finding.
 
 With `--device=simulated` there are valid programs alone, on the simulated GPU: an H200 or an A100, with
-orders of warps that a drawn seed varies. A fault that the simulator reports is a finding, too.
+orders of warps that a drawn seed varies. A fault that the simulator reports is a finding, too. With
+`--device=emulated` the kernels for these GPUs run on threads of the host.
 
 A finding is shrunk as long as the failure stays the same, then written to a file with the command
 that shows it. The exit status is 1 if there is one.
@@ -86,6 +87,8 @@ def device_flags(draws, device):
     if not device:
         return []
     target = draws("target", ["sm_90a", "sm_80"])
+    if device == "emulated":
+        return [f"--target=emulated:{target}"]
     return [f"--device={device}", f"--target=cuda:{target}", f"--sim-seed={draws('order', range(64))}"]
 
 
@@ -386,8 +389,9 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1,
                         help="tests at a time (default: one per core)")
     parser.add_argument("--threads", type=int, default=2, help="threads of a compiled program")
-    parser.add_argument("--device", default="", choices=["", "simulated"],
-                        help="simulated: only programs, on the simulated GPU (default: the CPU)")
+    parser.add_argument("--device", default="", choices=["", "emulated", "simulated"],
+                        help="emulated, simulated: only programs, as kernels of a GPU on threads of "
+                             "the host or on the simulated GPU (default: the CPU)")
     parser.add_argument("--max-findings", type=int, default=20)
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("fuzz-findings"),
                         help="directory for reproducers (default: fuzz-findings)")
