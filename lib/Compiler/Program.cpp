@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "blocksparse/Compiler/Program.h"
+#include "blocksparse/IR/DialectAttributes.h"
 #include "blocksparse/IR/SparseTensor.h"
 #include "blocksparse/Support/Nesting.h"
 
@@ -48,10 +49,12 @@ static std::string getSourceName(BlockArgument argument, const llvm::MemoryBuffe
 }
 
 /// Appends the signatures of the public functions. `getNames` gives the names of the arguments of
-/// each.
+/// each. Fails for attributes that nothing would read.
 static LogicalResult
 readSignatures(Program &program, Stage passed,
                llvm::function_ref<SmallVector<std::string>(func::FuncOp)> getNames) {
+  if (failed(checkAttributePrefixes(*program.module)))
+    return failure();
   for (auto function : program.module->getOps<func::FuncOp>()) {
     if (!function.isPublic() || function.isDeclaration())
       continue;

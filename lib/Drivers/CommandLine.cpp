@@ -72,7 +72,18 @@ FileNameArguments::FileNameArguments(int argc, char **argv) {
   }
 }
 
-void mlir::blocksparse::reportFullDisks() { std::signal(SIGXFSZ, SIG_IGN); }
+void mlir::blocksparse::reportFullDisks() {
+  std::signal(SIGXFSZ, SIG_IGN);
+  // The streams are made before the handler is registered, so that they are destroyed after it ran.
+  llvm::outs();
+  llvm::errs();
+  std::atexit([] {
+    bool isWritten = succeeded(flushStandardOutput()) && !llvm::errs().has_error();
+    llvm::errs().clear_error();
+    if (!isWritten)
+      std::_Exit(1);
+  });
+}
 
 LogicalResult mlir::blocksparse::flushStandardOutput() {
   llvm::raw_fd_ostream &stream = llvm::outs();

@@ -57,8 +57,10 @@ private:
   std::vector<char *> arguments;
 };
 
-/// Makes writing beyond the limit of a file's size (RLIMIT_FSIZE) an error of the stream instead of
-/// the signal SIGXFSZ.
+/// Makes failures to write to a file or a standard stream errors of the tool: writing beyond the
+/// limit of a file's size (RLIMIT_FSIZE) raises no signal SIGXFSZ, and a process that ends while
+/// the streams hold what could not be written (`--help >/dev/full`) has the exit status 1, where
+/// LLVM would abort. Call it before the command line is parsed.
 void reportFullDisks();
 
 /// Flushes standard output. Fails, with an error on standard error, if something could not be

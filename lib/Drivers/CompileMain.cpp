@@ -115,6 +115,14 @@ static LogicalResult checkLaunchJson(const Arguments &arguments, EmitErrorFn emi
                      << "'";
 }
 
+/// Fails if IR, which --stop-after prints, would get the name of a file of another format.
+static LogicalResult checkTextOutput(const Arguments &arguments, EmitErrorFn emitError) {
+  if (arguments.stopAfter.empty() || !getOutputFormat(arguments.output))
+    return success();
+  return emitError() << "expects a file for IR with --stop-after=" << arguments.stopAfter
+                     << ", like 'x.mlir', but got '" << arguments.output << "'";
+}
+
 /// Returns the file of a path, however its directories are written; nothing for a stream.
 static std::string getOutputPlace(StringRef path) {
   if (path.empty() || path == "-")
@@ -190,6 +198,7 @@ static LogicalResult run(const Arguments &arguments, llvm::SourceMgr &sourceMgr,
   if (failed(checkTarget(options, emitError)))
     return failure();
   if (failed(checkLaunchJson(arguments, emitError)) ||
+      failed(checkTextOutput(arguments, emitError)) ||
       failed(checkDistinctOutputs(arguments, emitError)) ||
       failed(checkOutput(arguments.launchJson, emitError)) ||
       failed(checkOutput(arguments.output, emitError)) ||

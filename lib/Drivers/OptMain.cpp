@@ -51,6 +51,7 @@ int mlir::blocksparse::optMain(int argc, char **argv) {
   mlir::blocksparse::registerAllDialects(registry);
   mlir::blocksparse::registerAllPasses();
   setVersionPrinter();
+  reportFullDisks();
   std::string header = registerCLIOptions(overview, registry);
   FileNameArguments arguments(argc, argv);
   auto [input, output] = parseCLIOptions(arguments.count(), arguments.data(), header);
@@ -59,7 +60,6 @@ int mlir::blocksparse::optMain(int argc, char **argv) {
   if (config.shouldShowDialects() || config.shouldListPasses())
     return asMainReturnCode(MlirOptMain(argc, argv, input, output, registry));
   llvm::InitLLVM init(argc, argv);
-  reportFullDisks();
   LogicalResult result = optimize(input, output, registry, config);
   return succeeded(flushStandardOutput()) && succeeded(result) ? 0 : 1;
 }

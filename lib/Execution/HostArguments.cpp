@@ -141,12 +141,15 @@ private:
     return function.emitError("argument '") << signature.arguments[index].name << "': ";
   }
   LogicalResult checkKeys();
+  /// Returns the index of the parameter that `key` names; empty if there is none.
+  std::optional<size_t> resolve(StringRef key) const;
+  template <typename Map>
+  LogicalResult checkKeys(const Map &map, StringRef option);
   /// Checks that every attribute of an argument is one that its type has a use for.
   LogicalResult checkAttributes();
   template <typename Map>
   auto find(const Map &map, size_t index) const {
-    auto found = map.find(signature.arguments[index].name);
-    return found != map.end() ? found : map.find(llvm::utostr(index));
+    return llvm::find_if(map, [&](const auto &entry) { return resolve(entry.getKey()) == index; });
   }
   Attribute getAttribute(size_t index, StringRef name) {
     return function.getArgAttr(signature.arguments[index].source, name);
@@ -170,31 +173,43 @@ private:
 
 } // namespace
 
-LogicalResult ArgumentMaker::checkKeys() {
-  auto check = [&](StringRef key) -> LogicalResult {
-    size_t number;
-    bool known = !key.getAsInteger(10, number) && number < signature.arguments.size();
-    for (const Parameter &parameter : signature.arguments)
-      known |= parameter.name == key;
-    if (known)
-      return success();
-    InFlightDiagnostic diagnostic = function.emitError("expects a parameter of '")
-                                    << signature.name << "' (";
-    llvm::interleaveComma(llvm::enumerate(signature.arguments), diagnostic, [&](auto entry) {
-      diagnostic << entry.index() << ": " << entry.value().name;
-    });
-    return diagnostic << "), but got '" << key << "'";
-  };
-  for (StringRef key : options.files.keys())
-    if (failed(check(key)))
-      return failure();
-  for (StringRef key : options.fills.keys())
-    if (failed(check(key)))
-      return failure();
-  for (StringRef key : options.shapes.keys())
-    if (failed(check(key)))
-      return failure();
+std::optional<size_t> ArgumentMaker::resolve(StringRef key) const {
+  for (auto [index, parameter] : llvm::enumerate(signature.arguments))
+    if (parameter.name == key)
+      return index;
+  size_t number;
+  bool isIndex = !key.getAsInteger(10, number) && number < signature.arguments.size();
+  return isIndex ? std::optional(number) : std::nullopt;
+}
+
+/// Checks that every key of an option names a parameter, and that no two name the same one.
+template <typename Map>
+LogicalResult ArgumentMaker::checkKeys(const Map &map, StringRef option) {
+  SmallVector<StringRef> keys = llvm::to_vector(map.keys());
+  llvm::sort(keys);
+  SmallVector<StringRef> given(signature.arguments.size());
+  for (StringRef key : keys) {
+    std::optional<size_t> index = resolve(key);
+    if (!index) {
+      InFlightDiagnostic diagnostic = function.emitError("expects a parameter of '")
+                                      << signature.name << "' (";
+      llvm::interleaveComma(llvm::enumerate(signature.arguments), diagnostic, [&](auto entry) {
+        diagnostic << entry.index() << ": " << entry.value().name;
+      });
+      return diagnostic << "), but got '" << key << "'";
+    }
+    if (!given[*index].empty())
+      return error(*index) << "expects one --" << option << ", but got it for '" << given[*index]
+                           << "' and for '" << key << "'";
+    given[*index] = key;
+  }
   return success();
+}
+
+LogicalResult ArgumentMaker::checkKeys() {
+  return success(succeeded(checkKeys(options.files, "input")) &&
+                 succeeded(checkKeys(options.fills, "arg")) &&
+                 succeeded(checkKeys(options.shapes, "shape")));
 }
 
 FailureOr<std::optional<HostTensor>> ArgumentMaker::getGiven(size_t index, StringRef attribute) {

@@ -5,6 +5,7 @@
 #include "blocksparse/IR/BlockSparseDialect.h"
 #include "blocksparse/IR/OverflowMode.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
 using namespace mlir::blocksparse;
@@ -92,6 +93,43 @@ LogicalResult BlockSparseDialect::verifyOperationAttribute(Operation *op,
   return verifyAttribute(op, attribute, "an operation", operationAttributes);
 }
 
+/// Fails with an error if the prefix of an attribute is that of no dialect, but nearly ours.
+static LogicalResult checkPrefix(Operation *op, NamedAttribute attribute) {
+  // Two letters that have changed places are two edits.
+  constexpr unsigned mostEdits = 2;
+  auto [prefix, rest] = attribute.getName().strref().split('.');
+  StringRef own = BlockSparseDialect::getDialectNamespace();
+  if (rest.empty() || prefix == own || attribute.getNameDialect() ||
+      prefix.edit_distance_insensitive(own, /*AllowReplacements=*/true, mostEdits) > mostEdits)
+    return success();
+  return op->emitError() << "expects an attribute of a dialect, of which '" << own
+                         << "' is the nearest, but got '" << attribute.getName().strref() << "'";
+}
+
+static LogicalResult checkPrefixes(Operation *op, DictionaryAttr attributes) {
+  return success(!attributes || llvm::all_of(attributes, [&](NamedAttribute attribute) {
+    return succeeded(checkPrefix(op, attribute));
+  }));
+}
+
+LogicalResult mlir::blocksparse::checkAttributePrefixes(Operation *root) {
+  return failure(root->walk([](Operation *op) -> WalkResult {
+                       if (failed(checkPrefixes(op, op->getDiscardableAttrDictionary())))
+                         return failure();
+                       auto function = dyn_cast<FunctionOpInterface>(op);
+                       if (!function)
+                         return success();
+                       for (unsigned i = 0; i < function.getNumArguments(); ++i)
+                         if (failed(checkPrefixes(op, function.getArgAttrDict(i))))
+                           return failure();
+                       for (unsigned i = 0; i < function.getNumResults(); ++i)
+                         if (failed(checkPrefixes(op, function.getResultAttrDict(i))))
+                           return failure();
+                       return success();
+                     })
+                     .wasInterrupted());
+}
+
 /// Returns the names that a program may write; MLIR writes the sizes of operand segments.
 template <typename Names>
 static SmallVector<StringRef> getWritableNames(const Names &names) {
@@ -105,6 +143,8 @@ static SmallVector<StringRef> getWritableNames(const Names &names) {
 LogicalResult mlir::blocksparse::detail::verifyKnownAttributes(Operation *op) {
   for (NamedAttribute attribute : op->getDiscardableAttrs()) {
     StringRef name = attribute.getName();
+    if (failed(checkPrefix(op, attribute)))
+      return failure();
     if (name.contains('.'))
       continue;
     SmallVector<StringRef> names;

@@ -54,9 +54,15 @@ inline constexpr StringLiteral startsEarlyAttr = "blocksparse.starts_early";
 /// TensorMapsByValuePass.
 inline constexpr StringLiteral tensorMapsAttr = "blocksparse.tensor_maps";
 
+/// Fails with an error if an operation in `root`, or an argument or a result of a function in it,
+/// has an attribute with a misspelt prefix of this dialect (`blokcsparse.expect`): no dialect would
+/// verify it, and nothing would read it.
+LogicalResult checkAttributePrefixes(Operation *root);
+
 namespace detail {
 /// Fails with an error that names the nearest attribute of the operation if `op` has an attribute
-/// without a dialect's prefix that is not one of its own.
+/// without a dialect's prefix that is not one of its own, or with a misspelt prefix of this
+/// dialect.
 LogicalResult verifyKnownAttributes(Operation *op);
 /// Fails with the same error if the properties of the generic form, `<{...}>`, have a name without
 /// a dialect's prefix that is not in `names`. `emitError` may be null where nobody reads the error.
