@@ -31,6 +31,9 @@ static ref::SoftmaxOptions makeOptions(OpTy op, ReferenceLookup lookup) {
   };
   ref::SoftmaxOptions options;
   options.scale = op.getScale().convertToDouble();
+  Type element = cast<RankedTensorType>(op->getOperand(0).getType()).getElementType();
+  options.accumulator =
+      element.isF64() ? ::blocksparse::ElementType::f64 : ::blocksparse::ElementType::f32;
   options.causal = op.getCausal();
   options.rpe = lookupOptional(op.getRpe(), lookup);
   options.keyPaddingMask = lookupOptional(op.getKeyPaddingMask(), lookup);

@@ -58,13 +58,14 @@ static HostTensor raise(const HostTensor &values, double least) {
   return raised;
 }
 
-/// Multiplies each probability, raised to `least`, by 1 + its relative error.
+/// Adds to each probability, raised to `least`, its error.
 static HostTensor widen(const Probabilities &p, double least) {
   HostTensor wide = raise(p.p.values, least);
   double *data = wide.dataAs<double>();
   const double *relative = p.rows.relative.tensor.dataAs<double>();
+  const double *values = p.p.values.dataAs<double>(), *sizes = p.rows.sizes.tensor.dataAs<double>();
   for (int64_t i = 0; i < wide.numElements(); ++i)
-    data[i] *= 1 + relative[i];
+    data[i] = std::max(data[i] * (1 + relative[i]), values[i] + sizes[i]);
   return wide;
 }
 

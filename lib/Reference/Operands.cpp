@@ -42,15 +42,6 @@ void ref::scaleBlocks(const Blocks &blocks, double factor) {
     data[i] *= factor;
 }
 
-HostTensor ref::multiplyElements(const HostTensor &x, const HostTensor &y) {
-  HostTensor result = x.clone();
-  double *data = result.dataAs<double>();
-  const double *factors = y.dataAs<double>();
-  for (int64_t i = 0; i < result.numElements(); ++i)
-    data[i] *= factors[i];
-  return result;
-}
-
 std::optional<Extents> ref::denseExtents(const HostTensor &tensor, bool transposed,
                                          std::string &error) {
   int64_t rank = tensor.rank();

@@ -45,9 +45,6 @@ struct Blocks {
 /// Multiplies every element by `factor`, in place.
 void scaleBlocks(const Blocks &blocks, double factor);
 
-/// Returns the element-wise product of two f64 tensors of one shape.
-HostTensor multiplyElements(const HostTensor &x, const HostTensor &y);
-
 /// Describes the extents of a dense operand of rank 2 to 4, which is not read. `rows` and `cols`
 /// are those of the transposed matrix if `transposed`.
 struct Extents {

@@ -20,6 +20,8 @@ namespace {
 /// Holds the terms of the score other than x, as [B, H, M, N] views.
 struct ScoreTerms {
   double scale = 1;
+  /// Numbers of a larger magnitude overflow in the accumulator.
+  double largest = std::numeric_limits<double>::max();
   bool causal = false;
   std::optional<HostTensor> rpe, addMasks[2], mulMasks[2];
   /// [B, H, M, 1].
@@ -39,10 +41,19 @@ struct ScoreTerms {
   }
 
   double score(std::initializer_list<int64_t> index, double x) const {
-    double sum = scale * x + (rpe ? rpe->at(index) : 0);
+    double sum = limit(scale * x);
+    if (rpe)
+      sum = limit(sum + rpe->at(index));
     for (const std::optional<HostTensor> &mask : addMasks)
-      sum += mask ? mask->at(index) : 0;
+      if (mask)
+        sum = limit(sum + mask->at(index));
     return sum;
+  }
+
+  double limit(double value) const {
+    return std::fabs(value) > largest
+               ? std::copysign(std::numeric_limits<double>::infinity(), value)
+               : value;
   }
 
   /// Returns the error of a score, in units of u, whose x is known to `error` units.
@@ -67,7 +78,7 @@ struct ScoreTerms {
 /// Refers to one stored, allowed element of the current row.
 struct RowElement {
   double *value;
-  double *relative;
+  double *relative, *size;
   double score;
   /// Error of the score in units of u.
   double error;
@@ -116,6 +127,8 @@ static std::optional<ScoreTerms> bindScores(const SparseTensor &x, const Softmax
   if (!bindTerm(knownLse, rowShape, "known lse", terms.knownLse, error))
     return std::nullopt;
   terms.scale = options.scale;
+  // Half a unit of the last place above the largest number begins what rounds to infinity.
+  terms.largest = largestFinite(options.accumulator) * (1 + unitRoundoff(options.accumulator) / 2);
   terms.causal = options.causal;
   auto &keySlot = options.keyPaddingMode == MaskMode::add ? terms.addMasks[0] : terms.mulMasks[0];
   auto &attentionSlot =
@@ -149,9 +162,11 @@ static double normalizeRow(const std::vector<RowElement> &row) {
   return maximum + std::log(sum);
 }
 
-/// Writes the relative error of each probability of a row (see SoftmaxRows.h), and returns the
-/// error magnitude of `lse`. `terms` is the number of terms of the row.
-static double boundRow(const std::vector<RowElement> &row, double lse, double terms) {
+/// Writes the errors of each probability of a row (see SoftmaxRows.h), and returns the error
+/// magnitude of `lse`. `terms` is the number of terms of the row, `roundoff` that of the
+/// arithmetic.
+static double boundRow(const std::vector<RowElement> &row, double lse, double terms,
+                       double roundoff) {
   if (!std::isfinite(lse))
     return 1;
   double maximum = minusInfinity;
@@ -160,19 +175,24 @@ static double boundRow(const std::vector<RowElement> &row, double lse, double te
   auto size = [&](const RowElement &element) {
     return element.score == minusInfinity ? 0 : 4 * (maximum - element.score) + element.error;
   };
-  // An error can make the weight of an element larger than its P: by exp(e u), u at most 2^-24.
+  // An error can make the weight of an element larger than its P: by exp(e u).
   double sum = 0, largest = 0;
   for (const RowElement &element : row) {
     if (element.score == minusInfinity)
       continue;
-    double weight = std::exp(std::fmin(element.score - lse + std::ldexp(element.error, -22), 0));
+    double weight = std::exp(std::fmin(element.score - lse + 4 * element.error * roundoff, 0));
     sum += weight * size(element);
     largest = std::max(largest, size(element));
   }
   sum = std::min(sum, largest) / terms;
-  for (const RowElement &element : row)
-    if (*element.value != 0)
-      *element.relative = 1 + size(element) / terms + sum;
+  for (const RowElement &element : row) {
+    if (element.score == minusInfinity)
+      continue;
+    double p = *element.value, units = size(element) + sum * terms;
+    double most = std::exp(std::fmin(element.score - lse + units * roundoff, 0));
+    *element.relative = 1 + units / terms;
+    *element.size = std::fmax(p * *element.relative, (most - p) / (terms * roundoff));
+  }
   return 1 + std::fabs(lse) + std::fabs(maximum) + sum;
 }
 
@@ -195,6 +215,7 @@ static void boundKnownRow(const std::vector<RowElement> &row, double lse, double
     // The limit of the power keeps products with the bound finite.
     double growth = std::expm1(std::fmin(std::ldexp(size, -24), 300));
     *element.relative = 1 + std::fmax(size, std::ldexp(growth, 24)) / terms;
+    *element.size = *element.value * *element.relative;
   }
 }
 
@@ -214,6 +235,7 @@ std::optional<SoftmaxRows> ref::softmaxRows(const SparseTensor &x,
   result.values = Blocks::zeros(batches, x.pattern);
   result.relative = Blocks::zeros(batches, x.pattern);
   result.relative.tensor.fill(1);
+  result.sizes = Blocks::zeros(batches, x.pattern);
   result.lse = HostTensor::zeros(ElementType::f64, {batches, heads, x.rows});
   result.lseSizes = result.lse.clone();
   BlockShape block = x.pattern.block();
@@ -232,6 +254,7 @@ std::optional<SoftmaxRows> ref::softmaxRows(const SparseTensor &x,
             double valueError = errors ? errors->block(b, entry.value)[element] : 0;
             row.push_back({result.values.block(b, entry.value) + element,
                            result.relative.block(b, entry.value) + element,
+                           result.sizes.block(b, entry.value) + element,
                            terms->score({b, h, i, j}, value),
                            terms->error({b, h, i, j}, value, valueError)});
           }
@@ -243,7 +266,8 @@ std::optional<SoftmaxRows> ref::softmaxRows(const SparseTensor &x,
         } else {
           double lse = normalizeRow(row);
           result.lse.set({b, h, i}, lse);
-          result.lseSizes.set({b, h, i}, boundRow(row, lse, row.size() + extraTerms + 16));
+          result.lseSizes.set({b, h, i}, boundRow(row, lse, row.size() + extraTerms + 16,
+                                                  unitRoundoff(options.accumulator)));
         }
         result.terms = std::max<int64_t>(result.terms, row.size());
       }
@@ -262,8 +286,7 @@ std::optional<SoftmaxResult> ref::softmax(const SparseTensor &x, const SoftmaxOp
   // Rows of a known log-sum-exp are not summed.
   int64_t terms = options.knownLse ? 0 : rows->terms;
   if (scale)
-    *scale = {multiplyElements(rows->values.tensor, rows->relative.tensor), terms,
-              largestMagnitude(rows->values.tensor)};
+    *scale = {rows->sizes.tensor, terms, largestMagnitude(rows->values.tensor)};
   if (lseScale)
     *lseScale = {rows->lseSizes, terms, 1 + largestMagnitude(rows->lse)};
   return SoftmaxResult{rows->values.tensor, rows->lse};

@@ -18,10 +18,13 @@ struct SoftmaxRows {
   Blocks values;
   HostTensor lse;
   /// The relative error of each probability, 1 or more, divided by the number of terms of its row:
-  /// a probability P is known to P * relative. If the log-sum-exp is known, the terms are
-  /// extraTerms
+  /// a probability P is known to P * relative, to first order. If the log-sum-exp is known, the
+  /// terms are extraTerms
   /// + 16.
   Blocks relative;
+  /// The error magnitude of each probability, absolute: P * relative, or what the errors of the
+  /// scores make of P where that is more.
+  Blocks sizes;
   /// [B, H, M]: the error magnitude of lse, absolute; 0 if lse is known.
   HostTensor lseSizes;
   /// Allowed elements of the fullest row.
@@ -38,6 +41,10 @@ struct SoftmaxRows {
 /// j adds P_j (4 |d_j| + e_j). Scores are exact, e = 0, where x is, where the factor is a power of
 /// two, and where one summand of the score at most is not 0: no roundoff is charged for a product
 /// with 1 or a sum with 0.
+///
+/// Where an error of s units in the difference of a score and the log-sum-exp is no longer small, P
+/// may become min(1, P exp(s u)), of which first order says nothing: P is 0 where exp(d)
+/// underflows, but with an error larger than d it may be 1.
 ///
 /// Error of P = exp(d) with d = score - lse for a known lse: 4 |d| + e as above, and |lse| for the
 /// rounding of an lse that is not a number of f32. Nothing is summed. No sum keeps P below 1

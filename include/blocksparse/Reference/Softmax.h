@@ -34,6 +34,9 @@ struct SoftmaxOptions {
   /// [B, H, M], or of lower rank: the log-sum-exp that normalises each row, in place of that of the
   /// allowed elements. -inf gives P = 0.
   std::optional<HostTensor> knownLse;
+  /// The type that a program computes scores and sums in. What exceeds its largest number on the
+  /// way to a score is infinite, and its roundoff tells how far an error in a score reaches.
+  ElementType accumulator = ElementType::f32;
 
   /// Returns true if a stored element may be forbidden.
   bool mayForbid() const { return causal || keyPaddingMask || attentionMask; }
@@ -52,7 +55,8 @@ struct SoftmaxResult {
 /// Error scale of P, to first order (lib/Reference/SoftmaxRows.h derives it): with d the distance
 /// of a score to the maximum of its row, e the error of the score in units of u (0 where it is
 /// exact) and n the terms of the row, magnitude = P (1 + (4 d + e + sum over the row of
-/// P (4 d + e)) / (n + 16)). `lseScale` is absolute: 1 + |lse| + |maximum| + the same sum. With
+/// P (4 d + e)) / (n + 16)), or what the errors of the scores make of P where that is more.
+/// `lseScale` is absolute: 1 + |lse| + |maximum| + the same sum. With
 /// knownLse, d is the distance to it, nothing is summed, n is 0, and lseScale is 0.
 std::optional<SoftmaxResult> softmax(const SparseTensor &x, const SoftmaxOptions &options,
                                      std::string &error, ErrorScale *scale = nullptr,
