@@ -36,7 +36,9 @@ ArrayRef<StageInfo> mlir::blocksparse::getStages() {
   static const StageInfo stages[] = {
       {Stage::Parse, "parse", "verified operations on tensors", nullptr},
       {Stage::Optimise, "optimise", "canonical layouts, attention decomposed, calls inlined",
-       [](OpPassManager &pm, const StageOptions &) { buildOptimizePipeline(pm); }},
+       [](OpPassManager &pm, const StageOptions &options) {
+         buildOptimizePipeline(pm, options.target);
+       }},
       {Stage::Schedule, "schedule", "every operation carries a schedule",
        [](OpPassManager &pm, const StageOptions &options) {
          buildSchedulePipeline(pm,

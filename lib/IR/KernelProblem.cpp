@@ -172,6 +172,56 @@ static KernelProblem describeRows(SoftmaxGradOp op) {
   return makeRows({op.getY(), op.getDy()}, op.getDx(), type.getBlock(), type.getCols());
 }
 
+/// Notes what attention and its planned form say alike. `lse` is [.., M].
+template <typename OpTy>
+static KernelProblem makeAttention(OpTy op, Value out, Value lse, BlockShape block) {
+  KernelProblem problem = makeProblem(op, ProblemKind::Attention, op.getQ(), op.getK(), out);
+  problem.int32Coordinates &= isStatic(op.getV()) && hasInt32Coordinates(storedType(op.getV()));
+  problem.block = block;
+  problem.rows = sizeFromEnd(lse, 0);
+  problem.cols = sizeFromEnd(op.getK(), 1);
+  problem.depth = sizeFromEnd(op.getQ(), 0);
+  problem.valueCols = sizeFromEnd(op.getV(), 0);
+  problem.staticShapes =
+      llvm::all_of(ArrayRef<Value>{op.getQ(), op.getK(), op.getV(), out, lse}, isStatic);
+  problem.positiveScale =
+      op.getScale().isFinite() && !op.getScale().isNegative() && !op.getScale().isZero();
+  return problem;
+}
+
+/// Returns the name of an operand or attribute of `op` beside those that all attention has, or an
+/// empty text. A new one counts until the kernels of attention know it.
+static std::string findDecomposedFeature(AttentionOp op) {
+  constexpr StringLiteral known[] = {"layout",
+                                     "scale",
+                                     "causal",
+                                     "schedule",
+                                     "key_padding_mask_mode",
+                                     "attention_mask_mode",
+                                     "operandSegmentSizes"};
+  if (op.getRpe())
+    return "rpe";
+  if (op.getKeyPaddingMask())
+    return "key_padding_mask";
+  if (op.getAttentionMask())
+    return "attention_mask";
+  if (op->getNumOperands() != 3)
+    return "another operand";
+  for (NamedAttribute attribute : op->getAttrs())
+    if (!llvm::is_contained(known, attribute.getName().getValue()) &&
+        !attribute.getName().getValue().contains('.'))
+      return attribute.getName().str();
+  return "";
+}
+
+static KernelProblem describeAttention(AttentionOp op) {
+  KernelProblem problem =
+      makeAttention(op, op.getOut(), op.getLse(), op.getLayout().getBlockShape());
+  problem.staticPattern = op.getLayout().resolve() != nullptr;
+  problem.decomposedFeature = findDecomposedFeature(op);
+  return problem;
+}
+
 //===----------------------------------------------------------------------===//
 // Planned operations
 //===----------------------------------------------------------------------===//
@@ -218,6 +268,13 @@ static KernelProblem describeRows(PlannedSoftmaxGradOp op) {
                   {op.getBlock()[0], op.getBlock()[1]}, op.getShape()[1]);
 }
 
+static KernelProblem describeAttention(PlannedAttentionOp op) {
+  KernelProblem problem = makeAttention(op, op.getInits().front(), op.getInits().back(),
+                                        {op.getBlock()[0], op.getBlock()[1]});
+  problem.staticPattern = !op.getLists().empty();
+  return problem;
+}
+
 std::optional<KernelProblem> mlir::blocksparse::getKernelProblem(Operation *op) {
   auto product = [&](ProblemKind kind, Value out) {
     return makeProblem(op, kind, op->getOperand(0), op->getOperand(1), out);
@@ -245,6 +302,8 @@ std::optional<KernelProblem> mlir::blocksparse::getKernelProblem(Operation *op) 
       })
       .Case<SoftmaxOp, SoftmaxGradOp, PlannedSoftmaxOp, PlannedSoftmaxGradOp>(
           [](auto softmax) { return describeRows(softmax); })
+      .Case<AttentionOp, PlannedAttentionOp>(
+          [](auto attention) { return describeAttention(attention); })
       .Case<ToDenseOp, FromDenseOp, TransposeOp, AddOp, PlannedToDenseOp, PlannedFromDenseOp,
             PlannedTransposeOp, PlannedAddOp>([&](Operation *) {
         KernelProblem problem;

@@ -11,6 +11,9 @@
 using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::detail;
+using ::blocksparse::AttentionOperands;
+using ::blocksparse::AttentionStepTable;
+using ::blocksparse::AttentionTileTable;
 using ::blocksparse::SampledOperands;
 using ::blocksparse::SampledTileTable;
 using ::blocksparse::StageOperands;
@@ -289,6 +292,41 @@ LogicalResult PlannedSoftmaxGradOp::verify() {
                             emitError); // C22
 }
 
+/// The tables `lists`, in the order of AttentionOperands.
+static constexpr ListTable attentionTables[AttentionOperands::count] = {
+    {"tiles", AttentionTileTable::columns},
+    {"workers", ListTable::list},
+    {"steps", AttentionStepTable::columns}};
+
+LogicalResult PlannedAttentionOp::verify() {
+  auto emitError = [&] { return emitOpError(); };
+  if (failed(checkBlock(getBlock(), emitError)) ||
+      failed(checkDestinations(getInits(), emitError)) ||
+      failed(checkLists(getLists(), attentionTables, "lists", emitError))) // C49
+    return failure();
+  ShapedType q = shapedType(getQ()), k = shapedType(getK()), v = shapedType(getV());
+  ShapedType out = shapedType(getOut());
+  Type element = q.getElementType();
+  if (!maybeEqual(k.getShape().back(), q.getShape().back())) // C7
+    return emitOpError() << "expects k to have an inner size of " << q.getShape().back()
+                         << ", as q, but got " << k.getShape().back();
+  int64_t keys = k.getDimSize(k.getRank() - 2), values = v.getDimSize(v.getRank() - 2);
+  if (!maybeEqual(values, keys)) // C7
+    return emitOpError() << "expects v to have " << keys << " rows, as k, but got " << values;
+  SmallVector<int64_t> shape(out.getRank(), ShapedType::kDynamic);
+  shape[shape.size() - 2] = q.getDimSize(q.getRank() - 2);
+  shape.back() = v.getShape().back();
+  if (failed(checkShape(out, shape, "out", emitError)) || // C8
+      failed(checkLutHeads(getLutHeads(), out, emitError)) ||
+      failed(checkFactorElements(element, k.getElementType(), "q", "k", emitError)) ||
+      failed(checkFactorElements(element, v.getElementType(), "q", "v", emitError)) ||
+      failed(checkFloat(out.getElementType(), "out", emitError)) || // C21
+      failed(checkProductElement(element, out.getElementType(), emitError)))
+    return failure();
+  return checkLogSumExp(shapedType(getLse()), out.getShape().drop_back(), element, "lse",
+                        emitError); // C26
+}
+
 //===----------------------------------------------------------------------===//
 // Conversions
 //===----------------------------------------------------------------------===//
@@ -387,6 +425,7 @@ void PlannedDSDOp::getEffects(Effects &effects) { addBufferEffects(*this, false,
 void PlannedSDDOp::getEffects(Effects &effects) { addBufferEffects(*this, false, effects); }
 void PlannedSoftmaxOp::getEffects(Effects &effects) { addBufferEffects(*this, false, effects); }
 void PlannedSoftmaxGradOp::getEffects(Effects &effects) { addBufferEffects(*this, false, effects); }
+void PlannedAttentionOp::getEffects(Effects &effects) { addBufferEffects(*this, false, effects); }
 void PlannedScatterMMOp::getEffects(Effects &effects) { addBufferEffects(*this, true, effects); }
 void PlannedMatmulOp::getEffects(Effects &effects) { addBufferEffects(*this, false, effects); }
 void PlannedToDenseOp::getEffects(Effects &effects) { addBufferEffects(*this, false, effects); }

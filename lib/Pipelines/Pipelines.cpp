@@ -23,7 +23,7 @@ using namespace mlir;
 using namespace mlir::blocksparse;
 using ::blocksparse::TargetInfo;
 
-void mlir::blocksparse::buildOptimizePipeline(OpPassManager &pm) {
+void mlir::blocksparse::buildOptimizePipeline(OpPassManager &pm, const TargetInfo &target) {
   pm.addPass(createInlinerPass());
   pm.addPass(createRejectCallsPass());
   pm.addPass(createSymbolDCEPass());
@@ -32,7 +32,7 @@ void mlir::blocksparse::buildOptimizePipeline(OpPassManager &pm) {
   pm.addPass(createDecomposeNeighboursPass());
   pm.addPass(createLinalgToBlockSparsePass());
   pm.addPass(createFuseEpiloguesPass());
-  pm.addPass(createDecomposeAttentionPass());
+  pm.addPass(createDecomposeAttentionPass({target}));
   pm.addPass(createCoalesceLayoutsPass());
   pm.addPass(createElementwiseToValuesPass());
   pm.addPass(createCanonicalizerPass());
@@ -117,7 +117,7 @@ struct ToPlannedOptions : PassPipelineOptions<ToPlannedOptions> {
 } // namespace
 
 static void buildToPlanned(OpPassManager &pm, const TargetInfo &target) {
-  buildOptimizePipeline(pm);
+  buildOptimizePipeline(pm, target);
   buildSchedulePipeline(pm, {target, "", nullptr});
   PlanOptions plan;
   plan.target = target;
@@ -125,9 +125,11 @@ static void buildToPlanned(OpPassManager &pm, const TargetInfo &target) {
 }
 
 static void registerStages() {
-  PassPipelineRegistration<>("blocksparse-optimise-pipeline",
-                             "Expand layouts, decompose attention, inline and fold.",
-                             [](OpPassManager &pm) { buildOptimizePipeline(pm); });
+  PassPipelineRegistration<ToPlannedOptions>(
+      "blocksparse-optimise-pipeline", "Expand layouts, decompose attention, inline and fold.",
+      [](OpPassManager &pm, const ToPlannedOptions &options) {
+        buildOptimizePipeline(pm, options.target);
+      });
   PassPipelineRegistration<ToPlannedOptions>(
       "blocksparse-schedule-pipeline", "Choose a schedule for every op.",
       [](OpPassManager &pm, const ToPlannedOptions &options) {

@@ -208,6 +208,30 @@ std::string checkRowKernel(const KernelProblem &problem, const GPUFacts &) {
   return {};
 }
 
+/// Requires an attention that one tile of shared memory and registers can hold.
+std::string checkAttention(const KernelProblem &problem, const GPUFacts &facts) {
+  constexpr int64_t mostCols = 128;
+  if (std::string reason = checkWgmmaChip(facts); !reason.empty())
+    return reason;
+  if (!problem.decomposedFeature.empty())
+    return expects("attention without masks, biases and their like", problem.decomposedFeature);
+  if (!problem.positiveScale)
+    return expects("a finite scale above 0", "another one");
+  if (std::string reason = checkStaticProblem(problem); !reason.empty())
+    return reason;
+  const BlockShape block = problem.block;
+  if (block.rows <= 0 || block.rows % 64 != 0 || block.cols <= 0 || block.cols % 64 != 0)
+    return expects("blocks of multiples of 64x64", text(block));
+  if (problem.rows <= 0 || problem.rows % block.rows != 0)
+    return expects("queries of whole blocks of " + text(block.rows), text(problem.rows));
+  if (problem.cols <= 0 || problem.cols % block.cols != 0)
+    return expects("keys of whole blocks of " + text(block.cols), text(problem.cols));
+  for (const int64_t cols : {problem.depth, problem.valueCols})
+    if (cols <= 0 || cols % 8 != 0 || cols > mostCols)
+      return expects("head dimensions of a multiple of 8 up to " + text(mostCols), text(cols));
+  return {};
+}
+
 /// Describes a row of the table.
 struct FamilyRow {
   KernelFamily family;
@@ -223,15 +247,18 @@ constexpr std::initializer_list<ProblemKind> matrixProducts{
 constexpr std::initializer_list<ProblemKind> reductions{ProblemKind::Reduction};
 constexpr std::initializer_list<ProblemKind> sampled{ProblemKind::Sampled};
 constexpr std::initializer_list<ProblemKind> rows{ProblemKind::Rows};
-constexpr std::initializer_list<ProblemKind> productsAndRows{
-    ProblemKind::Reduction, ProblemKind::Sampled, ProblemKind::Dense, ProblemKind::Scatter,
-    ProblemKind::Rows};
+constexpr std::initializer_list<ProblemKind> rowsAndAttention{ProblemKind::Rows,
+                                                              ProblemKind::Attention};
+constexpr std::initializer_list<ProblemKind> attention{ProblemKind::Attention};
+constexpr std::initializer_list<ProblemKind> allButBlocks{
+    ProblemKind::Reduction, ProblemKind::Sampled, ProblemKind::Dense,
+    ProblemKind::Scatter,   ProblemKind::Rows,    ProblemKind::Attention};
 constexpr std::initializer_list<ProblemKind> blocks{ProblemKind::Blocks};
 
 // The families of a target in order of preference.
 const FamilyRow families[] = {
     {KernelFamily::CPUPanel, TargetKind::CPU, products, checkAny},
-    {KernelFamily::CPURows, TargetKind::CPU, rows, checkAny},
+    {KernelFamily::CPURows, TargetKind::CPU, rowsAndAttention, checkAny},
     {KernelFamily::CPUBlocks, TargetKind::CPU, blocks, checkAny},
     {KernelFamily::CUDAWgmma, TargetKind::CUDA, matrixProducts, checkWgmma},
     {KernelFamily::CUDAWgmmaTransposed, TargetKind::CUDA, sampled, checkWgmmaTransposed},
@@ -240,7 +267,8 @@ const FamilyRow families[] = {
     {KernelFamily::CUDASkinny, TargetKind::CUDA, reductions, checkSkinny},
     {KernelFamily::CUDAMma, TargetKind::CUDA, matrixProducts, checkMma},
     {KernelFamily::CUDARows, TargetKind::CUDA, rows, checkRowKernel},
-    {KernelFamily::CUDASimt, TargetKind::CUDA, productsAndRows, checkAny},
+    {KernelFamily::CUDAAttention, TargetKind::CUDA, attention, checkAttention},
+    {KernelFamily::CUDASimt, TargetKind::CUDA, allButBlocks, checkAny},
     {KernelFamily::CUDABlocks, TargetKind::CUDA, blocks, checkAny},
 };
 
@@ -256,6 +284,8 @@ std::string_view describeKind(ProblemKind kind) {
     return "a product of gathered blocks";
   case ProblemKind::Rows:
     return "a softmax or its gradient";
+  case ProblemKind::Attention:
+    return "attention";
   case ProblemKind::Blocks:
     return "a conversion of blocks";
   }

@@ -36,6 +36,8 @@ std::string_view blocksparse::getName(KernelFamily family) {
     return "cuda.simt";
   case KernelFamily::CUDARows:
     return "cuda.rows";
+  case KernelFamily::CUDAAttention:
+    return "cuda.attention";
   case KernelFamily::CUDABlocks:
     return "cuda.blocks";
   }
@@ -63,6 +65,7 @@ bool blocksparse::usesTensorCores(KernelFamily family) {
   case KernelFamily::CUDAStreamWgmma:
   case KernelFamily::CUDASkinny:
   case KernelFamily::CUDAMma:
+  case KernelFamily::CUDAAttention:
     return true;
   default:
     return false;
@@ -94,6 +97,7 @@ static Schedule::Params makeParams(KernelFamily family) {
     return SimtParams();
   case KernelFamily::CUDARows:
     return RowParams();
+  case KernelFamily::CUDAAttention:
   case KernelFamily::CUDABlocks:
     break;
   }

@@ -81,6 +81,8 @@ static LogicalResult balanceOperation(Operation *op, const BalanceOptions &optio
     return failure(failed(balanceRows(softmax, options)));
   if (auto grad = dyn_cast<PlannedSoftmaxGradOp>(op))
     return failure(failed(balanceRows(grad, options)));
+  if (auto attention = dyn_cast<PlannedAttentionOp>(op))
+    return failure(failed(balanceRows(attention, options)));
   return success();
 }
 

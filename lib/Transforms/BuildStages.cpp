@@ -204,6 +204,26 @@ static void buildTiles(PlannedSDDOp op, const TargetInfo &target) {
   op.getTilesMutable().assign(tables);
 }
 
+static void buildLists(PlannedAttentionOp op, const TargetInfo &target) {
+  if (!op.getLists().empty())
+    return;
+  std::string error;
+  std::optional<StagedAttention> attention = StagedAttention::get(op, target, error);
+  if (!attention)
+    return warnUnstaged(op, error);
+  std::optional<::blocksparse::AttentionLists> lists =
+      ::blocksparse::buildAttentionLists(attention->problem(), attention->options, error);
+  // Tables may be too large for 32-bit indices.
+  if (!lists)
+    return warnUnstaged(op, error);
+  OpBuilder builder(op);
+  op.getListsMutable().assign(
+      ArrayRef<Value>{createTable(builder, op.getLoc(), lists->tiles),
+                      createTable(builder, op.getLoc(),
+                                  {static_cast<int64_t>(lists->workers.size())}, lists->workers),
+                      createTable(builder, op.getLoc(), lists->steps)});
+}
+
 namespace {
 struct BuildStages : mlir::blocksparse::impl::BuildStagesPassBase<BuildStages> {
   using BuildStagesPassBase::BuildStagesPassBase;
@@ -221,6 +241,8 @@ struct BuildStages : mlir::blocksparse::impl::BuildStagesPassBase<BuildStages> {
         buildStages(dsd, target);
       else if (auto sdd = dyn_cast<PlannedSDDOp>(op))
         buildTiles(sdd, target);
+      else if (auto attention = dyn_cast<PlannedAttentionOp>(op))
+        buildLists(attention, target);
     });
   }
 };

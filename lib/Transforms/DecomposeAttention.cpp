@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "blocksparse/IR/BlockSparseOps.h"
+#include "blocksparse/IR/KernelProblem.h"
 #include "blocksparse/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -188,14 +189,27 @@ static void decompose(AttentionGradOp op) {
   op->erase();
 }
 
+/// Returns true if a fused kernel computes `op` on `target`, and its schedule, if it has one, names
+/// such a kernel.
+static bool staysFused(AttentionOp op, const ::blocksparse::TargetInfo &target) {
+  constexpr ::blocksparse::KernelFamily fused = ::blocksparse::KernelFamily::CUDAAttention;
+  if (ScheduleAttr schedule = op.getScheduleAttr(); schedule && schedule.getFamily() != fused)
+    return false;
+  return ::blocksparse::supports(fused, *getKernelProblem(op), target);
+}
+
 namespace {
 struct DecomposeAttention
     : mlir::blocksparse::impl::DecomposeAttentionPassBase<DecomposeAttention> {
+  using DecomposeAttentionPassBase::DecomposeAttentionPassBase;
+
   void runOnOperation() override {
-    getOperation()->walk([](Operation *op) {
-      if (auto attention = dyn_cast<AttentionOp>(op))
-        decompose(attention);
-      else if (auto grad = dyn_cast<AttentionGradOp>(op))
+    getOperation()->walk([&](Operation *op) {
+      if (auto attention = dyn_cast<AttentionOp>(op)) {
+        if (!staysFused(attention, target))
+          decompose(attention);
+      }
+      if (auto grad = dyn_cast<AttentionGradOp>(op))
         decompose(grad);
     });
   }

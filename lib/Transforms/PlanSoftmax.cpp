@@ -4,6 +4,8 @@
 #include "LookUpTables.h"
 #include "PlanPatterns.h"
 #include "blocksparse/IR/BlockSparseOps.h"
+#include "blocksparse/IR/KernelProblem.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace mlir::blocksparse;
@@ -31,6 +33,11 @@ FailureOr<Value> createSideInit(Operation *op, OpBuilder &builder, RankedTensorT
            : fromEnd == 1 ? sizes.rows(sparse)
                           : sizes.leading(fromEnd);
   });
+}
+
+LogicalResult rejectFused(Operation *op) {
+  return op->emitOpError() << "expects attention to be decomposed before look-up tables are made "
+                              "(blocksparse-decompose-attention), but got the fused form";
 }
 
 struct PlanSoftmax : OpConversionPattern<SoftmaxOp> {
@@ -114,14 +121,44 @@ struct PlanSoftmaxGrad : OpConversionPattern<SoftmaxGradOp> {
   }
 };
 
-template <typename Op>
-struct RejectAttention : OpConversionPattern<Op> {
-  using OpConversionPattern<Op>::OpConversionPattern;
+/// Plans attention of static shape without masks and biases.
+struct PlanAttention : OpConversionPattern<AttentionOp> {
+  using OpConversionPattern::OpConversionPattern;
 
-  LogicalResult matchAndRewrite(Op op, typename OpConversionPattern<Op>::OneToNOpAdaptor,
+  LogicalResult matchAndRewrite(AttentionOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    ::blocksparse::KernelProblem problem = *getKernelProblem(op);
+    if (!problem.decomposedFeature.empty() || !problem.staticShapes)
+      return rejectFused(op);
+    RankedTensorType out = op.getOut().getType(), lse = op.getLse().getType();
+    SmallVector<int64_t> shape(lse.getShape());
+    shape.push_back(problem.cols);
+    auto scores = RankedTensorType::get(shape, lse.getElementType(), op.getLayout());
+    SparseStorage pattern{*SparseTensor::get(scores), {}, {}, {}};
+    FailureOr<RowTables> tables =
+        createRowTables(op, rewriter, pattern, /*transpose=*/false, /*empty=*/false);
+    if (failed(tables))
+      return failure();
+    auto createInit = [&](RankedTensorType type) -> Value {
+      return tensor::EmptyOp::create(rewriter, op.getLoc(), type.getShape(), type.getElementType());
+    };
+    Value outInit = createInit(out), lseInit = createInit(lse);
+    auto planned = PlannedAttentionOp::create(
+        rewriter, op.getLoc(), TypeRange{out, lse}, single(adaptor.getQ()), single(adaptor.getK()),
+        single(adaptor.getV()), tables->segments, tables->entries, /*lists=*/ValueRange(), outInit,
+        lseInit, ArrayRef<int64_t>{problem.block.rows, problem.block.cols},
+        pattern.type.getLutHeads(), op.getScale(), op.getCausal(), op.getScheduleAttr());
+    rewriter.replaceOp(op, planned.getResults());
+    return success();
+  }
+};
+
+struct RejectAttentionGrad : OpConversionPattern<AttentionGradOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(AttentionGradOp op, OneToNOpAdaptor,
                                 ConversionPatternRewriter &) const override {
-    return op.emitOpError() << "expects attention to be decomposed before look-up tables are made "
-                               "(blocksparse-decompose-attention), but got the fused form";
+    return rejectFused(op);
   }
 };
 
@@ -129,6 +166,6 @@ struct RejectAttention : OpConversionPattern<Op> {
 
 void mlir::blocksparse::populatePlanSoftmaxPatterns(const TypeConverter &converter,
                                                     RewritePatternSet &patterns) {
-  patterns.add<PlanSoftmax, PlanSoftmaxGrad, RejectAttention<AttentionOp>,
-               RejectAttention<AttentionGradOp>>(converter, patterns.getContext());
+  patterns.add<PlanSoftmax, PlanSoftmaxGrad, PlanAttention, RejectAttentionGrad>(
+      converter, patterns.getContext());
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "StagedProduct.h"
+#include "LookUpTables.h"
 #include "blocksparse/IR/KernelProblem.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -119,4 +120,45 @@ std::optional<StagedSampled> StagedSampled::get(PlannedSDDOp op, const TargetInf
   }
   product.space = {1, sizeFromEnd(init, 3), heads, product.blocks.heads};
   return product;
+}
+
+std::optional<StagedAttention> StagedAttention::get(PlannedAttentionOp op, const TargetInfo &target,
+                                                    std::string &reason) {
+  ScheduleAttr attribute = op.getScheduleAttr();
+  if (!attribute || attribute.getFamily() != ::blocksparse::KernelFamily::CUDAAttention)
+    return std::nullopt;
+  KernelProblem problem;
+  reason = findObstacle(op, attribute.getSchedule(), target, problem);
+  if (!reason.empty())
+    return std::nullopt;
+  auto segments = readTable<::blocksparse::RowSegment>(op.getSegments());
+  auto entries = readTable<::blocksparse::RowEntry>(op.getEntries());
+  if (!segments || !entries) {
+    reason = "expects constant look-up tables, but got some made at run time";
+    return std::nullopt;
+  }
+  ::blocksparse::RowProduct rows;
+  rows.segments = *segments;
+  rows.entries = *entries;
+  rows.heads = op.getLutHeads();
+  rows.block = problem.block;
+  rows.tiles = problem.rows / problem.block.rows;
+  rows.denseBlocks = problem.cols / problem.block.cols;
+  std::optional<::blocksparse::BlockLayout> layout = ::blocksparse::layoutOfRows(rows, reason);
+  if (!layout)
+    return std::nullopt;
+
+  constexpr int64_t bytesPerElement = 2;
+  auto out = cast<ShapedType>(op.getInits().front().getType());
+  StagedAttention attention;
+  attention.layout = std::move(*layout);
+  attention.batches = sizeFromEnd(out, 3);
+  attention.heads = sizeFromEnd(out, 2);
+  attention.causal = op.getCausal();
+  attention.options.workers = target.gpuFacts().multiprocessors;
+  attention.options.bytesOfHead =
+      problem.cols * (problem.depth + problem.valueCols) * bytesPerElement;
+  // More heads at a time are slower (measured; docs/Developer/LabNotes/attention.md).
+  attention.options.cacheBytes = target.gpuFacts().l2Bytes / 4;
+  return attention;
 }

@@ -5,6 +5,7 @@
 #define BLOCKSPARSE_LIB_TRANSFORMS_STAGEDPRODUCT_H
 
 #include "blocksparse/IR/BlockSparseOps.h"
+#include "blocksparse/Plan/AttentionPlan.h"
 #include "blocksparse/Plan/SampledTiles.h"
 #include "blocksparse/Plan/Stages.h"
 #include "blocksparse/Target/TargetInfo.h"
@@ -44,6 +45,22 @@ struct StagedSampled {
   ::blocksparse::SampledProduct blocks;
   ::blocksparse::TileSpace space;
   int64_t k = 0;
+};
+
+/// Describes a planned_attention whose schedule names a family with lists and whose static shapes
+/// fit it.
+struct StagedAttention {
+  /// Returns the attention of the constant row LUT. Returns nothing if the operation is no such
+  /// attention on `target`, with `reason` as for StagedProduct.
+  static std::optional<StagedAttention>
+  get(PlannedAttentionOp op, const ::blocksparse::TargetInfo &target, std::string &reason);
+
+  ::blocksparse::AttentionProblem problem() const { return {layout, batches, heads, causal}; }
+
+  ::blocksparse::BlockLayout layout;
+  int64_t batches = 1, heads = 1;
+  bool causal = false;
+  ::blocksparse::AttentionOptions options;
 };
 
 } // namespace mlir::blocksparse

@@ -66,6 +66,10 @@ static SmallVector<Value> getTables(Operation *op) {
       })
       .Case<PlannedSoftmaxOp, PlannedSoftmaxGradOp>(
           [&](auto op) { tables = {op.getSegments(), op.getEntries()}; })
+      .Case([&](PlannedAttentionOp op) {
+        tables = {op.getSegments(), op.getEntries()};
+        llvm::append_range(tables, op.getLists());
+      })
       .Case<PlannedToDenseOp, PlannedFromDenseOp>([&](auto op) { tables = {op.getLut()}; })
       .Case([&](PlannedTransposeOp op) { tables = {op.getPermutation()}; })
       .Default([](Operation *) {});
@@ -183,6 +187,18 @@ static LogicalResult verifySoftmax(Op op, Value values, Value lse) {
   return verifyRows(op, op.getSegments(), op.getEntries(), Value(), extents, blocks);
 }
 
+static LogicalResult verify(PlannedAttentionOp op) {
+  ArrayRef<int64_t> block = op.getBlock();
+  Value lse = op.getInits().back();
+  RowLutExtents extents;
+  extents.heads = op.getLutHeads();
+  extents.tiles = blocksOf(sizeFromEnd(lse, 0), block[0]);
+  extents.denseBlocks = blocksOf(sizeFromEnd(op.getK(), 1), block[1]);
+  StoredBlocks blocks{ShapedType::kDynamic, static_cast<int64_t>(op.getLutHeads()),
+                      sizeFromEnd(lse, 1), /*mayShareValues=*/true};
+  return verifyRows(op, op.getSegments(), op.getEntries(), Value(), extents, blocks);
+}
+
 static LogicalResult verify(PlannedSDDOp op) {
   ArrayRef<int64_t> block = op.getBlock();
   CoordinateLutExtents extents;
@@ -234,7 +250,8 @@ LogicalResult mlir::blocksparse::verifyLookUpTables(Operation *op) {
     if (failed(checkEqualNumbers(op, table)))
       return failure();
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case<PlannedDSDOp, PlannedSDDOp, PlannedTransposeOp>([](auto op) { return verify(op); })
+      .Case<PlannedDSDOp, PlannedSDDOp, PlannedTransposeOp, PlannedAttentionOp>(
+          [](auto op) { return verify(op); })
       .Case([](PlannedSoftmaxOp op) { return verifySoftmax(op, op.getX(), op.getLse()); })
       .Case([](PlannedSoftmaxGradOp op) { return verifySoftmax(op, op.getY(), Value()); })
       .Case([](PlannedToDenseOp op) {

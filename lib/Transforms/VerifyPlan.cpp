@@ -14,6 +14,9 @@ namespace mlir::blocksparse {
 
 using namespace mlir;
 using namespace mlir::blocksparse;
+using ::blocksparse::AttentionOperands;
+using ::blocksparse::AttentionStep;
+using ::blocksparse::AttentionTile;
 using ::blocksparse::BlockCoordinate;
 using ::blocksparse::RowEntry;
 using ::blocksparse::RowSegment;
@@ -100,6 +103,25 @@ static LogicalResult verifyTiles(PlannedSDDOp op, const TargetInfo &target) {
                                                        product->space));
 }
 
+/// Verifies work lists of attention against the row LUT, which is verified already.
+static LogicalResult verifyLists(PlannedAttentionOp op, const TargetInfo &target) {
+  if (op.getLists().empty())
+    return success();
+  std::string reason;
+  std::optional<StagedAttention> attention = StagedAttention::get(op, target, reason);
+  OperandRange operands = op.getLists();
+  std::optional<std::vector<AttentionTile>> tiles =
+      readTable<AttentionTile>(operands[AttentionOperands::Tiles]);
+  std::optional<std::vector<int32_t>> workers = readElements(operands[AttentionOperands::Workers]);
+  std::optional<std::vector<AttentionStep>> steps =
+      readTable<AttentionStep>(operands[AttentionOperands::Steps]);
+  if (!attention || !tiles || !workers || !steps)
+    return reportNoKernel(op, "lists", attention.has_value(), reason);
+  return reportFault(
+      op, "lists",
+      ::blocksparse::verifyAttentionLists(attention->problem(), {*tiles, *workers, *steps}));
+}
+
 static LogicalResult verifyOperation(Operation *op, const TargetInfo &target) {
   for (TypeRange types : {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
     for (Type type : types)
@@ -111,6 +133,8 @@ static LogicalResult verifyOperation(Operation *op, const TargetInfo &target) {
     return verifyStages(dsd, target);
   if (auto sdd = dyn_cast<PlannedSDDOp>(op))
     return verifyTiles(sdd, target);
+  if (auto attention = dyn_cast<PlannedAttentionOp>(op))
+    return verifyLists(attention, target);
   return success();
 }
 

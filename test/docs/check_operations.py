@@ -21,7 +21,6 @@ GUIDE = "docs/Developer/AddingAnOp.md"
 DECOMPOSED = "is decomposed into other operations before sizes are compared"
 PASSED_ON = "passes its schedule on to the operations that it is decomposed into"
 EXEMPT = {
-    ("attention", "lib/IR/KernelProblem.cpp"): PASSED_ON,
     ("attention_grad", "lib/IR/KernelProblem.cpp"): PASSED_ON,
     ("attention", "lib/Transforms/CheckExtents.cpp"): DECOMPOSED,
     ("attention_grad", "lib/Transforms/CheckExtents.cpp"): DECOMPOSED,

@@ -17,7 +17,7 @@ import repository
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]')
 SOURCES = {".h", ".cpp", ".c"}
 GPU = "lib/Conversion/BlockSparseToGPU"
-FAMILIES = ["Mma", "Rows", "Simt", "Skinny", "Stream", "Wgmma"]
+FAMILIES = ["Attention", "Mma", "Rows", "Simt", "Skinny", "Stream", "Wgmma"]
 # The files of BlockSparseToGPU that are in none of its folders.
 DRIVERS = {"CMakeLists.txt", "ConvertBlockSparseToGPU.cpp", "KernelBuilder.cpp", "KernelBuilder.h",
            "KernelFamilies.cpp", "KernelFamilies.h"}

@@ -116,7 +116,7 @@ def BlockSparse_ScheduleAttr : BlockSparse_AttrDef<"Schedule", "schedule"> {
     | `cuda.mma` | `tile`, `stages`, `split` |
     | `cuda.rows` | `elements_per_lane` |
     | `cuda.simt` | `split` (products alone) |
-    | `cuda.blocks` | none |
+    | `cuda.attention`, `cuda.blocks` | none |
 
     A `tile` is rows x columns of the result, in elements. `stages` is the depth of the ring or
     pipeline of loads. `split` is the largest number of blocks in one segment; without it, rows are

@@ -225,6 +225,12 @@ def C45 : BlockSparse_Constraint<
 def C46 : BlockSparse_Constraint<"The destinations are all tensors or all memrefs.", [
   "expects destinations that are all tensors or all memrefs, but got <type> and <type>"]>;
 
+def C49 : BlockSparse_Constraint<
+  "`lists` holds no tables, or the three tables tiles, workers and steps.", [
+  "expects 0 or 3 tables of lists, but got <count>",
+  "expects <table> of lists of rank <rank>, but got rank <rank>",
+  "expects <table> of lists to have <columns> columns, but got <columns>"]>;
+
 //===----------------------------------------------------------------------===//
 // Documentation of operations and attributes
 //===----------------------------------------------------------------------===//
@@ -233,7 +239,7 @@ def C46 : BlockSparse_Constraint<"The destinations are all tensors or all memref
 defvar BlockSparse_AllConstraints = [
   C1, C2, C3, C4, C5, C6, C7, C8, C9, C10, C11, C12, C13, C14, C15, C16, C17, C18, C19, C20, C21,
   C22, C23, C24, C25, C26, C27, C28, C29, C30, C31, C32, C33, C34, C35, C36, C37, C38, C39, C40,
-  C41, C42, C43, C44, C45, C46, C47, C48];
+  C41, C42, C43, C44, C45, C46, C47, C48, C49];
 
 // `text` is a list of sentences in Markdown below a heading, or empty for an empty list. The
 // indentation is that of descriptions in the ODS files, from which mlir-tblgen removes it.

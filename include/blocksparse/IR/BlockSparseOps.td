@@ -10,6 +10,7 @@ include "blocksparse/IR/BlockSparseMatmulOps.td"
 include "blocksparse/IR/BlockSparseSoftmaxOps.td"
 include "blocksparse/IR/BlockSparseConversionOps.td"
 include "blocksparse/IR/BlockSparsePlannedOps.td"
+include "blocksparse/IR/BlockSparsePlannedAttentionOps.td"
 include "blocksparse/IR/BlockSparseCheckOps.td"
 
 #endif // BLOCKSPARSE_IR_OPS_TD

@@ -30,6 +30,11 @@
 //                   records [r, n] = what one stage of the reduction of a tile loads
 //                   rows    [g, slabs of a group] = the slabs of each row group, -1 for none
 //                   order   [p] = value block of each block of the packed values
+//   lists: three tables that describe an attention to kernels which walk compile-time lists; they
+//          exist for static patterns and shapes only (blocksparse/Plan/AttentionPlan.h).
+//                   tiles   [t, 8] = (row 0, row 1, first step, steps, batch, head, 0, 0)
+//                   workers [w + 1]: worker i takes tiles[workers[i] .. workers[i + 1])
+//                   steps   [s, 4] = (key 0, key 1, halves 0, halves 1)
 // `packed` holds the values in that order. `lut_heads` is the number of heads that the tables were
 // made for: either the H of the tensor, or 1 for a pattern that all heads share. In that case head h
 // uses the value block v + h * nnz.

@@ -22,10 +22,10 @@ namespace mlir::blocksparse {
 // stage.
 
 /// Adds the stage "optimise". Afterwards calls are inlined and private functions erased, every
-/// static layout is in CSR form, products of linalg are products of blocksparse, attention is
-/// decomposed, intermediate layouts are coalesced, elementwise work on sparse tensors is on their
-/// values, and folds have been applied.
-void buildOptimizePipeline(OpPassManager &pm);
+/// static layout is in CSR form, products of linalg are products of blocksparse, attention that no
+/// fused kernel of `target` computes is decomposed, intermediate layouts are coalesced, elementwise
+/// work on sparse tensors is on their values, and folds have been applied.
+void buildOptimizePipeline(OpPassManager &pm, const ::blocksparse::TargetInfo &target = {});
 
 /// Holds the options of buildSchedulePipeline.
 struct ScheduleOptions {

@@ -24,8 +24,11 @@
 //   on) cuda.rows   softmax and its gradient, a row in the registers of a team of lanes: elements
 //   of
 //               f16, bf16 or f32, and blocks of whole chunks of 16 bytes
-//   cuda.simt   products of any element type without tensor cores; softmax and its gradient of any
-//               element type and block
+//   cuda.attention
+//               attention of 16-bit floats over a static pattern of blocks of multiples of 64 x 64,
+//               by warpgroup mma and TMA (sm_90a); the scores stay in registers
+//   cuda.simt   products of any element type without tensor cores; softmax, its gradient and
+//               attention of any element type and block
 //   cuda.blocks conversions between layouts, one element at a time
 
 #ifndef BLOCKSPARSE_PLAN_KERNELFAMILIES_H
@@ -54,6 +57,8 @@ enum class ProblemKind : uint8_t {
   Scatter,
   /// softmax and its gradient.
   Rows,
+  /// attention.
+  Attention,
   /// Conversions: to_dense, from_dense, transpose.
   Blocks
 };
@@ -74,7 +79,8 @@ struct RowOperand {
 struct KernelProblem {
   ProblemKind kind = ProblemKind::Dense;
   /// Elements of the two factors and of the result. A Rows problem reads x (`a`), or y and dy (`a`
-  /// and `b`); of a Blocks problem only `a` counts. An element type that no tensor (of the Support
+  /// and `b`); an Attention problem reads q (`a`), and k and v (`b`); of a Blocks problem only `a`
+  /// counts. An element type that no tensor (of the Support
   /// library) has is absent.
   std::optional<ElementType> a, b, out;
   /// True if f32 factors may be rounded to tf32.
@@ -83,8 +89,11 @@ struct KernelProblem {
   BlockShape block{0, 0};
   /// Sizes of the product, of a Rows problem those of the sparse matrix: rows and columns of the
   /// result and depth of the reduction. unknownSize if not known. For a reduction the result is
-  /// that of op(S) times the dense factor.
+  /// that of op(S) times the dense factor. For an Attention problem, rows and columns are those of
+  /// the scores, and `depth` is the number of columns of q and k.
   int64_t rows = unknownSize, cols = unknownSize, depth = unknownSize;
+  /// Columns of v and of the result of an Attention problem.
+  int64_t valueCols = unknownSize;
   /// True if the pattern is known at compile time.
   bool staticPattern = false;
   /// True if the shapes of all operands and of the result are static.
@@ -101,6 +110,11 @@ struct KernelProblem {
   bool addsInput = false;
   /// True if alpha is 0, so that nothing is multiplied.
   bool isZero = false;
+  /// True if the factor of the scores of an Attention problem is finite and above 0.
+  bool positiveScale = true;
+  /// Name of an operand or attribute of an Attention problem that only its decomposition computes;
+  /// empty if there is none.
+  std::string decomposedFeature;
   /// Position bias and masks of a softmax.
   std::vector<RowOperand> rowOperands;
 };

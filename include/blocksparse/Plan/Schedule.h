@@ -30,6 +30,7 @@ enum class KernelFamily : uint8_t {
   CUDAMma,
   CUDASimt,
   CUDARows,
+  CUDAAttention,
   CUDABlocks
 };
 
@@ -44,6 +45,7 @@ inline constexpr KernelFamily allKernelFamilies[] = {KernelFamily::CPUPanel,
                                                      KernelFamily::CUDAMma,
                                                      KernelFamily::CUDASimt,
                                                      KernelFamily::CUDARows,
+                                                     KernelFamily::CUDAAttention,
                                                      KernelFamily::CUDABlocks};
 
 /// Returns the name of a family, as schedules spell it: "cuda.wgmma".
@@ -158,7 +160,7 @@ struct RowParams {
   bool operator==(const RowParams &) const = default;
 };
 
-/// Holds the parameters of a family that has none: "cuda.blocks".
+/// Holds the parameters of a family that has none: "cuda.attention", "cuda.blocks".
 struct NoParams {
   bool operator==(const NoParams &) const = default;
 };

@@ -263,6 +263,54 @@ struct SampledTileTable {
 };
 
 //===----------------------------------------------------------------------===//
+// Lists of a planned_attention
+//===----------------------------------------------------------------------===//
+
+/// Names the tables of the operand list `lists`.
+struct AttentionOperands {
+  enum Operand : int64_t { Tiles, Workers, Steps };
+  static constexpr int64_t count = 3;
+};
+
+/// Describes a tile of attention: 64 queries for each of two warpgroups, and its steps
+/// [first, first + count).
+struct AttentionTile {
+  /// First row of q of each warpgroup; -1: the warpgroup has no rows.
+  int32_t rows[2];
+  int32_t first, count, batch, head, unused[2] = {0, 0};
+  bool operator==(const AttentionTile &) const = default;
+};
+
+/// Names the words of an AttentionTile.
+struct AttentionTileTable {
+  using Row = AttentionTile;
+  enum Field : int64_t { Row0, Row1, First, Count, Batch, Head, Unused0, Unused1 };
+  static constexpr int64_t columns = 8;
+  /// Number of words that a kernel reads.
+  static constexpr int64_t used = Head + 1;
+};
+
+/// Describes a step of a tile: two halves of 64 keys, which the warpgroups share.
+struct AttentionStep {
+  /// Names the bits of `halves`: the warpgroup takes half 0, half 1, and elements of a half that it
+  /// takes lie above the diagonal.
+  enum Half : int32_t { First = 1, Second = 2, Both = 3, Elements = 4 };
+
+  /// First key of each half; -1: the half has no keys.
+  int32_t keys[2];
+  /// Parts of the step that each warpgroup takes, as bits of Half.
+  int32_t halves[2];
+  bool operator==(const AttentionStep &) const = default;
+};
+
+/// Names the words of an AttentionStep.
+struct AttentionStepTable {
+  using Row = AttentionStep;
+  enum Field : int64_t { Key0, Key1, Halves0, Halves1 };
+  static constexpr int64_t columns = 4;
+};
+
+//===----------------------------------------------------------------------===//
 // Rows as words
 //===----------------------------------------------------------------------===//
 
@@ -363,6 +411,21 @@ BLOCKSPARSE_CHECK_FIELD(SampledTileTable, DestinationRow, destinationRow);
 BLOCKSPARSE_CHECK_FIELD(SampledTileTable, NumBlockCols, numBlockCols);
 BLOCKSPARSE_CHECK_FIELD(SampledTileTable, Contiguous, contiguous);
 BLOCKSPARSE_CHECK_FIELD(SampledTileTable, NumBlockRows, numBlockRows);
+
+static_assert(hasColumns<AttentionTileTable>(AttentionTileTable::Unused1));
+BLOCKSPARSE_CHECK_FIELD(AttentionTileTable, Row0, rows[0]);
+BLOCKSPARSE_CHECK_FIELD(AttentionTileTable, Row1, rows[1]);
+BLOCKSPARSE_CHECK_FIELD(AttentionTileTable, First, first);
+BLOCKSPARSE_CHECK_FIELD(AttentionTileTable, Count, count);
+BLOCKSPARSE_CHECK_FIELD(AttentionTileTable, Batch, batch);
+BLOCKSPARSE_CHECK_FIELD(AttentionTileTable, Head, head);
+BLOCKSPARSE_CHECK_FIELD(AttentionTileTable, Unused0, unused);
+
+static_assert(hasColumns<AttentionStepTable>(AttentionStepTable::Halves1));
+BLOCKSPARSE_CHECK_FIELD(AttentionStepTable, Key0, keys[0]);
+BLOCKSPARSE_CHECK_FIELD(AttentionStepTable, Key1, keys[1]);
+BLOCKSPARSE_CHECK_FIELD(AttentionStepTable, Halves0, halves[0]);
+BLOCKSPARSE_CHECK_FIELD(AttentionStepTable, Halves1, halves[1]);
 
 #undef BLOCKSPARSE_CHECK_FIELD
 

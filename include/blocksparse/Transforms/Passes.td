@@ -41,8 +41,16 @@ def DecomposeAttentionPass : Pass<"blocksparse-decompose-attention"> {
     Where a mask or `causal` forbids elements, each dsd has `skip_zeros`. Operands of the products
     keep the element type of q. If an operand is broadcast over batch or heads, its gradient is summed over them by a
     matmul with a row of ones.
+
+    attention that a fused kernel of the target computes is left as it is, unless its schedule names
+    another family; see blocksparse/Plan/KernelFamilies.h.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+  let options = [
+    Option<"target", "target", "::blocksparse::TargetInfo",
+           /*default=*/"::blocksparse::TargetInfo()",
+           "The target (docs/Targets.md), whose fused kernels decide; that of a cpu has none.">,
+  ];
 }
 
 def SelectSchedulePass : Pass<"blocksparse-select-schedule"> {
@@ -115,7 +123,7 @@ def MaterializeLutsPass : Pass<"blocksparse-materialize-luts", "::mlir::ModuleOp
     are empty (or the inner dimension is 0), and if `beta` is 0 there is no `input`: operands that
     must not be read cannot be read.
 
-    Attention must have been decomposed. A dynamic extent that no operand determines is an error.
+    attention becomes planned_attention; attention_grad must have been decomposed. A dynamic extent that no operand determines is an error.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
                            "::mlir::tensor::TensorDialect"];
@@ -139,6 +147,9 @@ def BuildStagesPass : Pass<"blocksparse-build-stages"> {
     64 rows and columns, no block extends beyond the result, nothing is added, and the reduction is
     a multiple of 8. With "cuda.wgmma_transposed" the tiles are those of K-major factors, if blocks
     have less than 64 rows or columns and a factor is MN-major. See blocksparse/Plan/SampledTiles.h.
+
+    A planned_attention gets the operands `lists` if its schedule names "cuda.attention" and that
+    family computes it. See blocksparse/Plan/AttentionPlan.h.
   }];
   let options = [
     Option<"target", "target", "::blocksparse::TargetInfo",

@@ -20,6 +20,8 @@ void lowerToLoops(ImplicitLocOpBuilder &b, PlannedScatterMMOp op,
 void lowerToLoops(ImplicitLocOpBuilder &b, PlannedSoftmaxOp op, const CPULoweringOptions &options);
 void lowerToLoops(ImplicitLocOpBuilder &b, PlannedSoftmaxGradOp op,
                   const CPULoweringOptions &options);
+void lowerToLoops(ImplicitLocOpBuilder &b, PlannedAttentionOp op,
+                  const CPULoweringOptions &options);
 void lowerToLoops(ImplicitLocOpBuilder &b, PlannedToDenseOp op, const CPULoweringOptions &options);
 void lowerToLoops(ImplicitLocOpBuilder &b, PlannedFromDenseOp op,
                   const CPULoweringOptions &options);

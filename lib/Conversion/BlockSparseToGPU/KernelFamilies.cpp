@@ -3,6 +3,7 @@
 
 #include "KernelFamilies.h"
 
+#include "Attention/AttentionKernels.h"
 #include "Mma/MmaKernels.h"
 #include "Rows/RowKernels.h"
 #include "Simt/SimtKernels.h"
@@ -95,6 +96,10 @@ static constexpr FamilyKernel mma = fast<OpTy, supportsMma, fitsMma, emitMma>(Fa
 template <typename OpTy>
 static constexpr FamilyKernel rows = fast<OpTy, supportsRows, fitsRows, emitRows>(FamilyKind::Rows);
 
+template <typename OpTy>
+static constexpr FamilyKernel attention =
+    fast<OpTy, supportsAttention, fitsAttention, emitAttention>(FamilyKind::Attention);
+
 static constexpr FamilyKernel familyKernels[] = {
     wgmma<PlannedDSDOp>,
     stream<PlannedDSDOp>,
@@ -122,6 +127,9 @@ static constexpr FamilyKernel familyKernels[] = {
     rows<PlannedSoftmaxGradOp>,
     scalar<PlannedSoftmaxGradOp>(),
     scalar<PlannedSoftmaxGradOp, emitSimtSpareBlocks>(KernelPart::SpareBlocks),
+
+    attention<PlannedAttentionOp>,
+    scalar<PlannedAttentionOp>(),
 
     scalar<PlannedToDenseOp>(),
     scalar<PlannedFromDenseOp>(),
@@ -192,8 +200,9 @@ static void emitChain(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Operat
 }
 
 static bool usesTensorCores(const FamilyKernel &kernel) {
-  return llvm::is_contained(
-      {FamilyKind::Wgmma, FamilyKind::Stream, FamilyKind::Skinny, FamilyKind::Mma}, kernel.family);
+  return llvm::is_contained({FamilyKind::Attention, FamilyKind::Wgmma, FamilyKind::Stream,
+                             FamilyKind::Skinny, FamilyKind::Mma},
+                            kernel.family);
 }
 
 /// Returns true if the schedule of `op` asks for tensor cores, some family has such kernels for the

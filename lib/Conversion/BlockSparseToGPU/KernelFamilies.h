@@ -3,8 +3,8 @@
 
 // The table of kernel families, and how the kernels of one operation are chosen from it.
 //
-// A family folder (Wgmma, Stream, Skinny, Mma, Rows, Simt) implements some operations and knows no
-// other folder. For each operation the table lists the implementations, fastest first:
+// A family folder (Attention, Wgmma, Stream, Skinny, Mma, Rows, Simt) implements some operations
+// and knows no other folder. For each operation the table lists the implementations, fastest first:
 //   - `supports` decides when the kernel is built, from types, schedule and chip;
 //   - `fitsAtRunTime` decides when the program runs, from addresses and strides;
 //   - `emit` emits the kernels and their launches.
@@ -18,7 +18,7 @@
 
 namespace mlir::blocksparse::device {
 
-enum class FamilyKind { Wgmma, Stream, Skinny, Mma, Rows, Simt };
+enum class FamilyKind { Attention, Wgmma, Stream, Skinny, Mma, Rows, Simt };
 
 /// Lists the parts of an operation in the order in which their kernels run. Each part has a chain
 /// of implementations of its own.

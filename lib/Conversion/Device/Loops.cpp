@@ -70,6 +70,20 @@ Value mlir::blocksparse::device::emitChoice(ImplicitLocOpBuilder &b, Value condi
   return scf::IfOp::create(b, condition, branch(whenTrue), branch(whenFalse)).getResult(0);
 }
 
+SmallVector<Value> mlir::blocksparse::device::emitChoices(
+    ImplicitLocOpBuilder &b, Value condition,
+    function_ref<SmallVector<Value>(ImplicitLocOpBuilder &)> whenTrue,
+    function_ref<SmallVector<Value>(ImplicitLocOpBuilder &)> whenFalse) {
+  auto branch = [](function_ref<SmallVector<Value>(ImplicitLocOpBuilder &)> body) {
+    return [body](OpBuilder &builder, Location loc) {
+      ImplicitLocOpBuilder inner(loc, builder);
+      scf::YieldOp::create(inner, body(inner));
+    };
+  };
+  auto choice = scf::IfOp::create(b, condition, branch(whenTrue), branch(whenFalse));
+  return SmallVector<Value>(choice.getResults());
+}
+
 SmallVector<Value> mlir::blocksparse::device::splitIndex(ImplicitLocOpBuilder &b, Value number,
                                                          ArrayRef<Value> sizes) {
   SmallVector<Value> digits(sizes.size());

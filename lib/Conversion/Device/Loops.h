@@ -35,6 +35,11 @@ Value emitChoice(ImplicitLocOpBuilder &b, Value condition,
                  function_ref<Value(ImplicitLocOpBuilder &)> whenTrue,
                  function_ref<Value(ImplicitLocOpBuilder &)> whenFalse);
 
+/// Returns the values of one of two branches, which have as many values of the same types.
+SmallVector<Value> emitChoices(ImplicitLocOpBuilder &b, Value condition,
+                               function_ref<SmallVector<Value>(ImplicitLocOpBuilder &)> whenTrue,
+                               function_ref<SmallVector<Value>(ImplicitLocOpBuilder &)> whenFalse);
+
 /// Splits an index into digits: number = ((d0 * sizes[1] + d1) * sizes[2] + d2) .. Returns as many
 /// digits as there are sizes; sizes[0] is not used.
 SmallVector<Value> splitIndex(ImplicitLocOpBuilder &b, Value number, ArrayRef<Value> sizes);

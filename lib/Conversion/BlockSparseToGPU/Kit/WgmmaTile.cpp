@@ -8,8 +8,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "llvm/ADT/Sequence.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -29,7 +27,7 @@ uint32_t WgmmaFactor::highHalf() const {
 }
 
 Value WgmmaFactor::lowHalf(ImplicitLocOpBuilder &b, Value address) const {
-  int64_t leading = kMajor ? 1 : WgmmaTile::matrixBytes / 16;
+  int64_t leading = kMajor ? 1 : leadingBytes / 16;
   // In a cluster the upper bits of a shared-memory address contain the cluster rank: they are
   // masked off.
   Value units = arith::AndIOp::create(b, Int(b, address) / 16, i32Constant(b, 0x3fff));
@@ -64,60 +62,6 @@ Value WgmmaTile::multiplyAdd(ImplicitLocOpBuilder &builder, Value left, Value ri
         a.kMajor ? NVVM::MMALayout::row : NVVM::MMALayout::col,
         b.kMajor ? NVVM::MMALayout::col : NVVM::MMALayout::row, NVVM::MMAIntOverflowAttr());
   return accumulators;
-}
-
-namespace {
-
-/// Builds an inline assembly statement that changes its first operands (tied operands) and reads
-/// the others.
-class ChangingAssembly {
-public:
-  explicit ChangingAssembly(ImplicitLocOpBuilder &b) : b(b) {}
-
-  /// Adds an operand and returns its index. All operands that are changed or made must be added
-  /// before the first operand that is read.
-  int64_t change(Value value, StringRef constraint) {
-    types.push_back(value.getType());
-    outputs.push_back(("=" + constraint).str());
-    inputs.push_back(std::to_string(types.size() - 1));
-    operands.push_back(value);
-    return static_cast<int64_t>(types.size()) - 1;
-  }
-  int64_t make(Type type, StringRef constraint) {
-    types.push_back(type);
-    outputs.push_back(("=" + constraint).str());
-    return static_cast<int64_t>(types.size()) - 1;
-  }
-  int64_t read(Value value, StringRef constraint) {
-    inputs.push_back(constraint.str());
-    operands.push_back(value);
-    return static_cast<int64_t>(outputs.size() + inputs.size()) - 1;
-  }
-  /// Emits the statement and returns the operands that were changed or made, by index.
-  SmallVector<Value> emit(const Twine &text) {
-    llvm::append_range(outputs, inputs);
-    Value all = emitAssembly(b, text, llvm::join(outputs, ","),
-                             LLVM::LLVMStructType::getLiteral(b.getContext(), types), operands);
-    SmallVector<Value> results;
-    for (size_t i = 0; i < types.size(); ++i)
-      results.push_back(LLVM::ExtractValueOp::create(b, all, i));
-    return results;
-  }
-
-private:
-  ImplicitLocOpBuilder &b;
-  SmallVector<Type> types;
-  SmallVector<std::string> outputs, inputs;
-  SmallVector<Value> operands;
-};
-
-} // namespace
-
-/// Returns the text "$first, ..., $(first + count - 1)".
-static std::string operandList(int64_t first, int64_t count) {
-  auto names = llvm::map_range(llvm::seq(first, first + count),
-                               [](int64_t i) { return "$" + std::to_string(i); });
-  return llvm::join(names, ", ");
 }
 
 SmallVector<Value> WgmmaTile::unpack(ImplicitLocOpBuilder &b, ArrayRef<Value> accumulators) const {
@@ -170,8 +114,8 @@ WgmmaTile::Guard WgmmaTile::multiplyAddIf(ImplicitLocOpBuilder &builder, const G
         last = assembly.read(word, "r");
       text += llvm::formatv("wgmma.mma_async.sync.aligned.m64n{0}k16.f32.{1}.{1} {{{2}}, "
                             "{{{3}}, right, add, 1, 1, {4}; ",
-                            n, name, operandList(i * each, each),
-                            operandList(last + 1 - words, words), b.kMajor ? 0 : 1);
+                            n, name, ChangingAssembly::list(i * each, each),
+                            ChangingAssembly::list(last + 1 - words, words), b.kMajor ? 0 : 1);
     }
   }
   text += llvm::formatv("add.u32 ${0}, ${0}, {1}; SKIP: }", low, bytes / 16);

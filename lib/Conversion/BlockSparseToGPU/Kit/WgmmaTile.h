@@ -46,6 +46,8 @@ struct WgmmaFactor {
   bool kMajor;
   /// Values of k of a row of a K-major factor: 64, 32 or 16.
   int64_t rowDepth = 64;
+  /// Bytes from one 64-wide matrix of an MN-major factor to the next.
+  int64_t leadingBytes = 8192;
 
   /// Returns the descriptor (i64) of the factor whose first matrix is at shared-memory address
   /// `address` (i32).

@@ -23,6 +23,7 @@ void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedMatmulO
 void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedScatterMMOp op);
 void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedSoftmaxOp op);
 void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedSoftmaxGradOp op);
+void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedAttentionOp op);
 void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedToDenseOp op);
 void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedFromDenseOp op);
 void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedTransposeOp op);

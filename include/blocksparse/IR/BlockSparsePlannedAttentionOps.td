@@ -1,0 +1,59 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Attention in the planned form, with its scores in no operand.
+
+#ifndef BLOCKSPARSE_IR_PLANNED_ATTENTION_OPS_TD
+#define BLOCKSPARSE_IR_PLANNED_ATTENTION_OPS_TD
+
+include "blocksparse/IR/BlockSparsePlannedOps.td"
+
+def BlockSparse_PlannedAttentionOp
+    : BlockSparse_DestinationsOp<"planned_attention", "getOutMutable"> {
+  let summary = "Attention over a row LUT (tile = block row, dense block = block of keys)";
+  let semantics = [{
+    out = softmax(scale * q @ k^T) @ v with scores at the blocks that the row LUT names, and lse, the
+    log-sum-exp of each row; `causal` forbids the keys beyond the row. The scores are not stored. A
+    tile of the row LUT is a block row of queries, a dense block the keys of a block column. The
+    value blocks of the entries are not used.
+  }];
+  let constraints = [C7, C8, C9, C10, C21, C26, C34, C37, C46, C49];
+  let atRunTime = ["Tables hold indices inside q and k, and write each block row once."];
+  let postconditions = [
+    "A row without a block, or with forbidden elements alone, has out = 0 and lse = -inf.",
+    "Every element of the destinations is written.",
+  ];
+  let example = [{
+    ```mlir
+    func.func @planned_attention(%q: tensor<32x8xf16>, %k: tensor<32x8xf16>, %v: tensor<32x8xf16>,
+                                 %s: tensor<2x5xi32>, %e: tensor<3x2xi32>, %out: tensor<32x8xf16>,
+                                 %lse: tensor<32xf32>) -> (tensor<32x8xf16>, tensor<32xf32>) {
+      %0:2 = blocksparse.planned_attention %q, %k, %v segments(%s) entries(%e) outs(%out, %lse)
+          {block = array<i64: 16, 16>, lut_heads = 1 : i64, scale = 0.5}
+          : (tensor<32x8xf16>, tensor<32x8xf16>, tensor<32x8xf16>, tensor<2x5xi32>,
+             tensor<3x2xi32>, tensor<32x8xf16>, tensor<32xf32>)
+          -> (tensor<32x8xf16>, tensor<32xf32>)
+      return %0#0, %0#1 : tensor<32x8xf16>, tensor<32xf32>
+    }
+    ```
+  }];
+  let arguments = !con((ins
+    Arg<BlockSparse_FloatMatrices, "queries [.., M, D]">:$q,
+    Arg<BlockSparse_FloatMatrices, "keys [.., N, D]">:$k,
+    Arg<BlockSparse_FloatMatrices, "values [.., N, Dv]">:$v),
+    BlockSparse_RowLutOperands, (ins
+    Arg<Variadic<BlockSparse_WorkTable>, "tiles, workers and steps, or none">:$lists,
+    Arg<BlockSparse_FloatMatrices, "destination [.., M, Dv]">:$out,
+    Arg<BlockSparse_LogSumExp, "destination of the log-sum-exp of each row, [.., M]">:$lse),
+    BlockSparse_BlockArg, BlockSparse_LutHeadsArg, (ins
+    Arg<DefaultValuedAttr<F64Attr, "1.0">, "factor of the scores">:$scale,
+    Arg<UnitAttr, "keys beyond the row are forbidden">:$causal),
+    BlockSparse_ScheduleArg);
+  let assemblyFormat = [{
+    $q `,` $k `,` $v `segments` `(` $segments `)` `entries` `(` $entries `)`
+    (`lists` `(` $lists^ `)`)? `outs` `(` $out `,` $lse `)` attr-dict
+    `:` functional-type(operands, results)
+  }];
+}
+
+#endif // BLOCKSPARSE_IR_PLANNED_ATTENTION_OPS_TD

@@ -1,0 +1,81 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// The work lists of the persistent kernel of attention. A tile is 128 queries of one (batch, head),
+// 64 for each of two warpgroups; its keys come in steps of two halves of 64 keys, which are loaded
+// once for both warpgroups. If a block row has an odd number of 64 rows, its last 64 rows share a
+// tile with those of another block row that has many keys in common. A warpgroup takes those halves
+// of a step that hold blocks of its own rows; see Tables.h for the fields.
+
+#ifndef BLOCKSPARSE_PLAN_ATTENTIONPLAN_H
+#define BLOCKSPARSE_PLAN_ATTENTIONPLAN_H
+
+#include "blocksparse/Layout/BlockLayout.h"
+#include "blocksparse/Plan/Tables.h"
+
+#include <optional>
+#include <string>
+
+namespace blocksparse {
+
+/// Queries of a warpgroup, and keys of a half of a step.
+inline constexpr int64_t attentionRows = 64, attentionKeys = 64;
+
+/// Describes the attention that lists are made for. The blocks of the layout are multiples of
+/// 64 x 64 and cover the queries and keys exactly.
+struct AttentionProblem {
+  /// Pattern of the scores, of one head that all heads share or of each head.
+  const BlockLayout &layout;
+  int64_t batches = 1, heads = 1;
+  /// True if a query takes no key beyond its own row.
+  bool causal = false;
+};
+
+/// Holds the options of buildAttentionLists.
+struct AttentionOptions {
+  /// CTAs that share the tiles.
+  int64_t workers = 1;
+  /// Bytes of the keys and values of one head, and bytes of keys and values that may be in use at a
+  /// time so that they stay in the L2 cache.
+  int64_t bytesOfHead = 0, cacheBytes = 0;
+};
+
+/// Holds the tables `lists` of a planned_attention.
+struct AttentionLists {
+  std::vector<AttentionTile> tiles;
+  /// Worker i computes tiles[workers[i]] .. tiles[workers[i + 1] - 1].
+  std::vector<int32_t> workers;
+  /// Steps of the tiles; tiles of different batches, and of heads that share a pattern, share them.
+  std::vector<AttentionStep> steps;
+};
+
+/// Returns the lists of all (batch, head). Every 64 queries are in one tile, including those
+/// without a key. Tiles that are longer than a quarter of a worker's share come first, the longest
+/// first; the others follow in groups of heads whose keys and values fit in the cache, the longest
+/// of a group first. Each next tile goes to the worker with the least cost so far. Deterministic.
+/// Fails if the sizes of a block are not multiples of 64, and for tables beyond int32.
+/// O(nnz + t log t) for t tiles.
+std::optional<AttentionLists> buildAttentionLists(const AttentionProblem &problem,
+                                                  const AttentionOptions &options,
+                                                  std::string &error);
+
+/// Checks that the lists take each 64 x 64 elements of the layout that hold an allowed element once
+/// for each batch and head, and nothing else; that a half is marked exactly if it holds forbidden
+/// elements; and that workers take each tile once. Returns the first fault as "expects X, but got
+/// Y", or an empty string.
+std::string verifyAttentionLists(const AttentionProblem &problem, const AttentionLists &lists);
+
+/// Describes which steps occur in lists, which decides the form of the kernel.
+struct AttentionForm {
+  /// True if some warpgroup takes only a part of a step, or if the halves of a step are not
+  /// neighbours.
+  bool halves = false;
+  /// True if some half holds forbidden elements.
+  bool elements = false;
+
+  static AttentionForm get(std::span<const AttentionStep> steps);
+};
+
+} // namespace blocksparse
+
+#endif // BLOCKSPARSE_PLAN_ATTENTIONPLAN_H

@@ -1,0 +1,68 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Attention by scalar loops, for both backends. A loop walks the keys of a row once and keeps the
+// largest score so far, the sum of the powers and the sums of the products with v: when the largest
+// score grows, the sums are scaled down (online softmax). Forbidden keys are not read.
+
+#ifndef BLOCKSPARSE_LIB_CONVERSION_ATTENTIONROW_H
+#define BLOCKSPARSE_LIB_CONVERSION_ATTENTIONROW_H
+
+#include "OperandView.h"
+#include "blocksparse/IR/BlockSparseOps.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace mlir::blocksparse {
+
+/// Describes one row of attention and the columns of v that are multiplied (index values).
+struct AttentionRow {
+  MatrixView q, k, v;
+  Value row;
+  SmallVector<Value> cols;
+  double scale = 1;
+  /// True if a key whose power is 0 adds nothing, whatever v holds there.
+  bool skipsZeros = false;
+};
+
+/// Holds the softmax of the keys of a row so far, in the accumulation type: the largest score, the
+/// sum of the powers relative to it, and their products with the columns of v.
+struct AttentionSums {
+  Value largest, sum;
+  SmallVector<Value> products;
+
+  SmallVector<Value> toCarried() const;
+  static AttentionSums fromCarried(ValueRange values);
+
+  /// Returns what the powers are relative to: the largest score, or 0 if there was no score yet.
+  Value shift(ImplicitLocOpBuilder &b) const;
+};
+
+/// Emits the loop over `count` keys (index) and returns their sums. `keyOf` returns key `number`
+/// (index), or -1 for one that is forbidden, which is not read.
+AttentionSums emitAttentionKeys(ImplicitLocOpBuilder &b, const AttentionRow &row, Value count,
+                                function_ref<Value(ImplicitLocOpBuilder &, Value number)> keyOf);
+
+/// Emits the items of a planned_attention: an item is a part of one row of the result, and items
+/// are independent of each other.
+class AttentionItems {
+public:
+  /// Describes `op` on the host, or in a kernel that `mapping` maps its operands to.
+  AttentionItems(ImplicitLocOpBuilder &b, PlannedAttentionOp op, const IRMapping &mapping);
+
+  /// Returns the sizes (index) whose product is the number of items.
+  SmallVector<Value> sizes(ImplicitLocOpBuilder &b) const;
+  /// Emits the item at `index`, one number below each of the sizes.
+  void emitItem(ImplicitLocOpBuilder &b, ValueRange index) const;
+
+private:
+  void emitPart(ImplicitLocOpBuilder &b, ValueRange index, Value head, Value row) const;
+
+  PlannedAttentionOp op;
+  DenseView q, k, v, out, lse;
+  SegmentView segments;
+  EntryView entries;
+};
+
+} // namespace mlir::blocksparse
+
+#endif // BLOCKSPARSE_LIB_CONVERSION_ATTENTIONROW_H

@@ -1,0 +1,529 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// The consumer warpgroups of the kernel of attention: AttentionKernel.h has their order of events.
+// Accumulators of a thread belong to two rows, g and g + 8 (Kit/WgmmaTile.h); the four lanes of a
+// quad have the columns of the same rows. Sums are kept for the columns of a lane and added up at
+// the end of a tile; largest scores are those of whole rows.
+
+#include "../../AttentionRow.h"
+#include "../../Device/DeviceMath.h"
+#include "../../Device/Loops.h"
+#include "../Kit/MmaFragments.h"
+#include "../Kit/WgmmaGemm.h"
+#include "../Operands/StagedTiles.h"
+#include "AttentionKernel.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+#include <limits>
+#include <numbers>
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::device;
+
+using Position = StageRing::Position;
+
+/// Scores are scaled anew when the power of the largest one has grown by more than 2^this.
+static constexpr double rescaleExponent = 8;
+/// Rows of the accumulators of a thread.
+static constexpr int64_t rowsOfThread = 2;
+
+//===----------------------------------------------------------------------===//
+// Arithmetic
+//===----------------------------------------------------------------------===//
+
+static Value number(ImplicitLocOpBuilder &b, double value) {
+  return floatConstant(b, b.getF32Type(), value);
+}
+
+/// Returns 2^x by one instruction (relative error 2^-22, results below 2^-126 are 0).
+static Value power(ImplicitLocOpBuilder &b, Value x) {
+  return LLVM::CallIntrinsicOp::create(b, x.getType(), b.getStringAttr("llvm.nvvm.ex2.approx.ftz"),
+                                       x)
+      .getResult(0);
+}
+
+/// Returns the larger of two numbers; if one is NaN, the other. NaN reaches the result of its row
+/// through its power.
+static Value larger(ImplicitLocOpBuilder &b, Value x, Value y) {
+  // (arith.maxnumf becomes a call of a library function.)
+  return LLVM::MaxNumOp::create(b, x, y);
+}
+
+static Value sum(ImplicitLocOpBuilder &b, Value x, Value y) {
+  return arith::AddFOp::create(b, x, y);
+}
+
+/// Reduces `x` over the four lanes of a quad, in a fixed order.
+static Value reduceQuad(ImplicitLocOpBuilder &b, Value x,
+                        function_ref<Value(ImplicitLocOpBuilder &, Value, Value)> combine) {
+  for (int32_t distance : {1, 2}) {
+    Value other =
+        NVVM::ShflOp::create(b, x.getType(), i32Constant(b, -1), x, i32Constant(b, distance),
+                             i32Constant(b, 31), NVVM::ShflKind::bfly, UnitAttr());
+    x = combine(b, x, other);
+  }
+  return x;
+}
+
+/// Returns the row of a thread that accumulator `i` belongs to, and its column without that of the
+/// quad.
+static int64_t rowOf(int64_t i) { return i / 2 % rowsOfThread; }
+static int64_t colOf(int64_t i) { return i / 4 * 8 + i % 2; }
+
+//===----------------------------------------------------------------------===//
+// Consumer
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Holds what a consumer knows about a step: the first keys of its halves and what it takes (i32).
+/// Empty if every step is taken whole.
+using StepWords = SmallVector<Value>;
+
+/// Holds the softmax of the rows of a thread so far: the largest score of each row, the sum of the
+/// powers of the columns of this lane, and the rounded powers of the newest step as fragments of A.
+struct Softmax {
+  Value largest[rowsOfThread], sums[rowsOfThread];
+  SmallVector<Value> powers;
+};
+
+/// Holds what the loop over steps carries.
+struct State {
+  Position at;
+  Softmax softmax;
+  SmallVector<Value> products;
+  StepWords step, ahead;
+
+  SmallVector<Value> toCarried() const;
+  /// Reads the values that toCarried of a state of the same sizes returned.
+  State fromCarried(ValueRange values) const;
+};
+
+class AttentionConsumer {
+public:
+  AttentionConsumer(ImplicitLocOpBuilder &b, const AttentionFrame &frame, Value group);
+
+  /// Emits the loop over all tiles of the CTA.
+  void emit(ImplicitLocOpBuilder &b) const;
+
+private:
+  const AttentionShape &shape() const { return frame.shape; }
+  /// Returns true if consumers read the words of steps.
+  bool readsSteps() const { return shape().form.halves || shape().form.elements || frame.queries; }
+  StepWords readStep(ImplicitLocOpBuilder &b, const AttentionWork &tile, Value step) const;
+
+  /// Releases a stage by one lane of each warp, when all lanes are done with it.
+  void release(ImplicitLocOpBuilder &b, const StageRing &ring, Value stage) const;
+
+  SmallVector<Value> startScores(ImplicitLocOpBuilder &b, Value stage) const;
+  SmallVector<Value> startProducts(ImplicitLocOpBuilder &b, Value stage, const Softmax &softmax,
+                                   ArrayRef<Value> products, const StepWords &step) const;
+  /// Sets scores that the consumer does not take to -infinity.
+  SmallVector<Value> mask(ImplicitLocOpBuilder &b, ArrayRef<Value> scores, Value row,
+                          const StepWords &step) const;
+  /// Replaces `scores` by their powers and updates the largest scores and the sums. Returns i1: the
+  /// largest scores have changed; `factors` are then what older results must be multiplied by.
+  Value emitPowers(ImplicitLocOpBuilder &b, MutableArrayRef<Value> scores, Softmax &softmax,
+                   Value factors[rowsOfThread]) const;
+  SmallVector<Value> scale(ImplicitLocOpBuilder &b, ArrayRef<Value> products,
+                           ArrayRef<Value> factors) const;
+
+  State emitStep(ImplicitLocOpBuilder &b, const AttentionWork &tile, Value row, Value step,
+                 State state) const;
+  /// Emits the steps of a tile that has some. Carries and returns the position and the parity of
+  /// the queries, then come the products, the largest scores and the sums.
+  SmallVector<Value> emitSteps(ImplicitLocOpBuilder &b, const AttentionWork &tile, Value row,
+                               ValueRange carried) const;
+  void emitResult(ImplicitLocOpBuilder &b, const AttentionWork &tile, Value row,
+                  ValueRange results) const;
+  /// Computes the rows of a warp again by scalar loops if an element of `results` is NaN: it may be
+  /// so by a product of 0 with what a forbidden element stands for.
+  SmallVector<Value> repair(ImplicitLocOpBuilder &b, const AttentionWork &tile, Value row,
+                            Value exists, ArrayRef<Value> results) const;
+  SmallVector<Value> repairRow(ImplicitLocOpBuilder &b, const AttentionWork &tile, Value row,
+                               int64_t rowOfThread) const;
+  /// Returns the first of the rows of this thread, of 64 rows from `row` on.
+  Value ownRow(ImplicitLocOpBuilder &b, Value row) const {
+    return Int(b, row) + Int(b, frame.thread) / 32 * 16 + Int(b, frame.thread) % 32 / 4;
+  }
+  SmallVector<Value> emitTile(ImplicitLocOpBuilder &b, Value number, ValueRange carried) const;
+
+  int64_t numScores() const { return AttentionShape::keys / 2; }
+  int64_t numProducts() const { return shape().valueCols() / 2; }
+
+  const AttentionFrame &frame;
+  Value group, isFirstLane;
+  WgmmaGemm scoreGemm, productGemm;
+  SubtileStore store;
+};
+
+} // namespace
+
+SmallVector<Value> State::toCarried() const {
+  SmallVector<Value> values = at.toCarried();
+  llvm::append_range(values, softmax.largest);
+  llvm::append_range(values, softmax.sums);
+  llvm::append_range(values, softmax.powers);
+  llvm::append_range(values, products);
+  llvm::append_range(values, step);
+  llvm::append_range(values, ahead);
+  return values;
+}
+
+State State::fromCarried(ValueRange values) const {
+  State state;
+  auto take = [&](size_t count) {
+    ValueRange taken = values.take_front(count);
+    values = values.drop_front(count);
+    return taken;
+  };
+  state.at = Position::fromCarried(take(Position::numCarried));
+  llvm::copy(take(rowsOfThread), state.softmax.largest);
+  llvm::copy(take(rowsOfThread), state.softmax.sums);
+  state.softmax.powers = SmallVector<Value>(take(softmax.powers.size()));
+  state.products = SmallVector<Value>(take(products.size()));
+  state.step = StepWords(take(step.size()));
+  state.ahead = StepWords(take(ahead.size()));
+  return state;
+}
+
+static SubtileStore makeStore(ImplicitLocOpBuilder &b, const AttentionFrame &frame, Value group) {
+  const AttentionShape &shape = frame.shape;
+  Value buffers = Int(b, frame.base) + shape.resultOffset();
+  buffers = Int(b, buffers) + Int(b, group) * (shape.valueTiles * SubtileStore::subtileBytes);
+  // Named barrier 0 belongs to the complete CTA.
+  return SubtileStore(b, frame.thread, Int(b, group) + 1, buffers, shape.valueTiles, shape.element,
+                      /*transposed=*/false, /*defers=*/false);
+}
+
+AttentionConsumer::AttentionConsumer(ImplicitLocOpBuilder &b, const AttentionFrame &frame,
+                                     Value group)
+    : frame(frame), group(group),
+      isFirstLane(isEqual(b, Int(b, frame.thread) % 32, i32Constant(b, 0))),
+      scoreGemm(AttentionShape::keys, frame.shape.element),
+      productGemm(frame.shape.valueCols(), frame.shape.element), store(makeStore(b, frame, group)) {
+}
+
+StepWords AttentionConsumer::readStep(ImplicitLocOpBuilder &b, const AttentionWork &tile,
+                                      Value step) const {
+  if (!readsSteps())
+    return {};
+  SmallVector<Value> words = frame.readStep(b, tile, step);
+  Value isFirst = isEqual(b, group, i32Constant(b, 0));
+  return {words[AttentionStepTable::Key0], words[AttentionStepTable::Key1],
+          arith::SelectOp::create(b, isFirst, words[AttentionStepTable::Halves0],
+                                  words[AttentionStepTable::Halves1])};
+}
+
+void AttentionConsumer::release(ImplicitLocOpBuilder &b, const StageRing &ring, Value stage) const {
+  NVVM::SyncWarpOp::create(b, i32Constant(b, -1));
+  emitIf(b, isFirstLane, [&](ImplicitLocOpBuilder &b) { ring.release(b, stage); });
+}
+
+SmallVector<Value> AttentionConsumer::startScores(ImplicitLocOpBuilder &b, Value stage) const {
+  WgmmaGemm::Shared queries{
+      {/*kMajor=*/true}, frame.queryAddress(b, group), AttentionShape::queryTileBytes};
+  WgmmaGemm::Shared keys{
+      {/*kMajor=*/true}, frame.stageAddress(b, stage), AttentionShape::keyTileBytes};
+  return scoreGemm.multiply(b, queries, keys, shape().depthSteps);
+}
+
+SmallVector<Value> AttentionConsumer::startProducts(ImplicitLocOpBuilder &b, Value stage,
+                                                    const Softmax &softmax,
+                                                    ArrayRef<Value> products,
+                                                    const StepWords &step) const {
+  WgmmaFactor layout{/*kMajor=*/false};
+  layout.leadingBytes = AttentionShape::keyTileBytes;
+  // A half that is not taken is not multiplied: its values may be NaN.
+  return productGemm.multiplyAdd(b, softmax.powers, {layout, frame.stageAddress(b, stage)},
+                                 products, step.empty() ? Value() : step[2], step.empty() ? 1 : 2);
+}
+
+SmallVector<Value> AttentionConsumer::mask(ImplicitLocOpBuilder &b, ArrayRef<Value> scores,
+                                           Value row, const StepWords &step) const {
+  if (step.empty())
+    return SmallVector<Value>(scores);
+  Value halves = step[2];
+  Value isPart = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, halves,
+                                       i32Constant(b, AttentionStep::Both));
+  auto masked = [&](ImplicitLocOpBuilder &b) {
+    SmallVector<Value> result;
+    Value lowest = number(b, -std::numeric_limits<double>::infinity());
+    Value quad = Int(b, frame.thread) % 4;
+    for (auto [i, score] : llvm::enumerate(scores)) {
+      int64_t index = static_cast<int64_t>(i), col = colOf(index);
+      int64_t half = col / AttentionShape::halfKeys;
+      Value bit = arith::AndIOp::create(b, halves, i32Constant(b, int64_t{1} << half));
+      Value taken = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, bit, i32Constant(b, 0));
+      if (shape().form.elements) {
+        Value key = Int(b, step[half]) + Int(b, quad) * 2;
+        key = Int(b, key) + col % AttentionShape::halfKeys;
+        Value query = Int(b, row) + rowOf(index) * 8;
+        taken = both(b, taken, arith::CmpIOp::create(b, arith::CmpIPredicate::sle, key, query));
+      }
+      result.push_back(arith::SelectOp::create(b, taken, score, lowest));
+    }
+    return result;
+  };
+  return emitChoices(b, isPart, masked,
+                     [&](ImplicitLocOpBuilder &) { return SmallVector<Value>(scores); });
+}
+
+Value AttentionConsumer::emitPowers(ImplicitLocOpBuilder &b, MutableArrayRef<Value> scores,
+                                    Softmax &softmax, Value factors[rowsOfThread]) const {
+  Value lowest = number(b, -std::numeric_limits<double>::infinity()), zero = number(b, 0);
+  // Powers of 2 are powers of e of scores that are multiplied by log2(e).
+  Value unit = number(b, shape().scale * std::numbers::log2e);
+  Value slack = number(b, rescaleExponent / (shape().scale * std::numbers::log2e));
+  Value grown, largest[rowsOfThread];
+  for (int64_t r = 0; r < rowsOfThread; ++r) {
+    Value most;
+    for (auto [i, score] : llvm::enumerate(scores))
+      if (rowOf(i) == r)
+        most = most ? larger(b, most, score) : Value(score);
+    most = reduceQuad(b, most, larger);
+    Value limit = sum(b, softmax.largest[r], slack);
+    Value grows = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, most, limit);
+    grown = grown ? arith::OrIOp::create(b, grown, grows).getResult() : grows;
+    largest[r] = larger(b, softmax.largest[r], most);
+  }
+  Value changes = NVVM::VoteSyncOp::create(b, b.getI1Type(), i32Constant(b, -1), grown,
+                                           NVVM::VoteSyncKind::any);
+  for (int64_t r = 0; r < rowsOfThread; ++r) {
+    Value before = softmax.largest[r];
+    Value now = arith::SelectOp::create(b, changes, largest[r], before);
+    // A row without a score so far has powers relative to 0.
+    Value isEmpty = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, now, lowest);
+    Value shift = arith::NegFOp::create(
+        b, arith::MulFOp::create(b, arith::SelectOp::create(b, isEmpty, zero, now), unit));
+    factors[r] = power(b, fusedMultiplyAdd(b, before, unit, shift));
+    Value total;
+    for (auto [i, score] : llvm::enumerate(scores))
+      if (rowOf(i) == r) {
+        score = power(b, fusedMultiplyAdd(b, score, unit, shift));
+        total = total ? sum(b, total, score) : Value(score);
+      }
+    Value older = arith::SelectOp::create(
+        b, changes, arith::MulFOp::create(b, softmax.sums[r], factors[r]), softmax.sums[r]);
+    softmax.sums[r] = sum(b, older, total);
+    softmax.largest[r] = now;
+  }
+  return changes;
+}
+
+SmallVector<Value> AttentionConsumer::scale(ImplicitLocOpBuilder &b, ArrayRef<Value> products,
+                                            ArrayRef<Value> factors) const {
+  SmallVector<Value> result;
+  for (auto [i, product] : llvm::enumerate(products))
+    result.push_back(arith::MulFOp::create(b, product, factors[rowOf(i)]));
+  return result;
+}
+
+State AttentionConsumer::emitStep(ImplicitLocOpBuilder &b, const AttentionWork &tile, Value row,
+                                  Value step, State state) const {
+  StepWords current = state.ahead;
+  StepWords ahead = readStep(b, tile, Int(b, step) + i32Constant(b, 1));
+  Position keys = state.at, values = frame.ring.next(b, keys);
+  frame.ring.waitFull(b, keys);
+  SmallVector<Value> scores = startScores(b, keys.stage);
+  frame.ring.waitFull(b, values);
+  SmallVector<Value> products =
+      startProducts(b, values.stage, state.softmax, state.products, state.step);
+  scores = WgmmaGemm::wait(b, 1, scores);
+  release(b, frame.ring, keys.stage);
+  scores = mask(b, scores, row, current);
+  Value factors[rowsOfThread];
+  Value changes = emitPowers(b, scores, state.softmax, factors);
+  products = WgmmaGemm::wait(b, 0, products);
+  release(b, frame.ring, values.stage);
+  state.products = emitChoices(
+      b, changes, [&](ImplicitLocOpBuilder &b) { return scale(b, products, factors); },
+      [&](ImplicitLocOpBuilder &) { return products; });
+  // The words of the powers before are free only now: the products have read them.
+  state.softmax.powers = packPairs(b, shape().element, scores);
+  state.at = frame.ring.next(b, values);
+  state.step = current;
+  state.ahead = ahead;
+  return state;
+}
+
+SmallVector<Value> AttentionConsumer::emitSteps(ImplicitLocOpBuilder &b, const AttentionWork &tile,
+                                                Value row, ValueRange carried) const {
+  Value zero = i32Constant(b, 0), one = i32Constant(b, 1), parity = carried.back();
+  StageRing queries = frame.queryRing(b, group);
+  State state;
+  state.at = Position::fromCarried(carried);
+  state.step = readStep(b, tile, zero);
+  state.ahead = readStep(b, tile, one);
+  for (int64_t r = 0; r < rowsOfThread; ++r) {
+    state.softmax.largest[r] = number(b, -std::numeric_limits<double>::infinity());
+    state.softmax.sums[r] = number(b, 0);
+  }
+  state.products.assign(numProducts(), number(b, 0));
+
+  queries.waitFull(b, {zero, parity});
+  frame.ring.waitFull(b, state.at);
+  SmallVector<Value> scores = WgmmaGemm::wait(b, 0, startScores(b, state.at.stage));
+  release(b, frame.ring, state.at.stage);
+  scores = mask(b, scores, row, state.step);
+  Value factors[rowsOfThread];
+  emitPowers(b, scores, state.softmax, factors);
+  state.softmax.powers = packPairs(b, shape().element, scores);
+  state.at = frame.ring.next(b, state.at);
+
+  SmallVector<Value> end =
+      emitCarry(b, one, tile.count, one, state.toCarried(),
+                [&](ImplicitLocOpBuilder &b, Value step, ValueRange carried) {
+                  return emitStep(b, tile, row, step, state.fromCarried(carried)).toCarried();
+                });
+  state = state.fromCarried(end);
+  release(b, queries, zero);
+  frame.ring.waitFull(b, state.at);
+  SmallVector<Value> products = WgmmaGemm::wait(
+      b, 0, startProducts(b, state.at.stage, state.softmax, state.products, state.step));
+  release(b, frame.ring, state.at.stage);
+  SmallVector<Value> results = frame.ring.next(b, state.at).toCarried();
+  results.push_back(arith::XOrIOp::create(b, parity, one));
+  llvm::append_range(results, products);
+  llvm::append_range(results, state.softmax.largest);
+  llvm::append_range(results, state.softmax.sums);
+  return results;
+}
+
+SmallVector<Value> AttentionConsumer::repairRow(ImplicitLocOpBuilder &b, const AttentionWork &tile,
+                                                Value row, int64_t rowOfThread) const {
+  auto matrixOf = [&](Value memref) {
+    return DenseView::get(b, memref).matrix(b, toIndex(b, tile.batch), toIndex(b, tile.head));
+  };
+  Value query = Int(b, row) + rowOfThread * 8;
+  AttentionRow parts{
+      matrixOf(frame.queries), matrixOf(frame.keys), matrixOf(frame.values), toIndex(b, query), {},
+      shape().scale,
+      /*skipsZeros=*/true};
+  for (int64_t i = 0; i < numProducts(); ++i)
+    if (rowOf(i) == rowOfThread)
+      parts.cols.push_back(toIndex(b, Int(b, frame.thread) % 4 * 2 + colOf(i)));
+  Value count = toIndex(b, Int(b, tile.count) * AttentionShape::keys);
+  AttentionSums sums =
+      emitAttentionKeys(b, parts, count, [&](ImplicitLocOpBuilder &b, Value position) -> Value {
+        Value place = arith::IndexCastOp::create(b, b.getI32Type(), position);
+        StepWords step = readStep(b, tile, Int(b, place) / AttentionShape::keys);
+        Value half = Int(b, place) / AttentionShape::halfKeys % 2;
+        Value isFirst = isEqual(b, half, i32Constant(b, 0));
+        Value first = arith::SelectOp::create(b, isFirst, step[0], step[1]);
+        Value key = Int(b, first) + Int(b, place) % AttentionShape::halfKeys;
+        Value bit = Int(b, arith::ShRUIOp::create(b, step[2], half)) % 2;
+        Value allowed = both(b, isEqual(b, bit, i32Constant(b, 1)),
+                             arith::CmpIOp::create(b, arith::CmpIPredicate::sle, key, query));
+        return toIndex(b, arith::SelectOp::create(b, allowed, key, i32Constant(b, -1)));
+      });
+  Value isEmpty = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, sums.sum, number(b, 0));
+  SmallVector<Value> results;
+  for (Value product : sums.products)
+    results.push_back(
+        arith::SelectOp::create(b, isEmpty, product, arith::DivFOp::create(b, product, sums.sum)));
+  return results;
+}
+
+SmallVector<Value> AttentionConsumer::repair(ImplicitLocOpBuilder &b, const AttentionWork &tile,
+                                             Value row, Value exists,
+                                             ArrayRef<Value> results) const {
+  Value isNaN;
+  for (Value result : results) {
+    Value own = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, result, result);
+    isNaN = isNaN ? arith::OrIOp::create(b, isNaN, own).getResult() : own;
+  }
+  Value any = NVVM::VoteSyncOp::create(b, b.getI1Type(), i32Constant(b, -1), both(b, exists, isNaN),
+                                       NVVM::VoteSyncKind::any);
+  return emitChoices(
+      b, any,
+      [&](ImplicitLocOpBuilder &b) {
+        SmallVector<Value> rows[rowsOfThread], repaired;
+        for (int64_t r = 0; r < rowsOfThread; ++r)
+          rows[r] = repairRow(b, tile, ownRow(b, row), r);
+        for (int64_t i = 0; i < numProducts(); ++i)
+          repaired.push_back(rows[rowOf(i)][i / 4 * 2 + i % 2]);
+        return repaired;
+      },
+      [&](ImplicitLocOpBuilder &) { return SmallVector<Value>(results); });
+}
+
+void AttentionConsumer::emitResult(ImplicitLocOpBuilder &b, const AttentionWork &tile, Value row,
+                                   ValueRange results) const {
+  PlannedAttentionOp op = frame.op;
+  ValueRange products = results.take_front(numProducts());
+  ValueRange rows = results.drop_front(numProducts());
+  Value lowest = number(b, -std::numeric_limits<double>::infinity()), zero = number(b, 0);
+  Value inverses[rowsOfThread], logarithms[rowsOfThread];
+  for (int64_t r = 0; r < rowsOfThread; ++r) {
+    Value largest = rows[r], total = reduceQuad(b, rows[rowsOfThread + r], sum);
+    Value isEmpty = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, total, zero);
+    Value inverse = arith::DivFOp::create(b, number(b, 1), total);
+    inverses[r] = arith::SelectOp::create(b, isEmpty, zero, inverse);
+    Value logarithm = fusedMultiplyAdd(b, largest, number(b, shape().scale), deviceLog(b, total));
+    logarithms[r] = arith::SelectOp::create(b, isEmpty, lowest, logarithm);
+  }
+  SmallVector<Value> scaled = scale(b, SmallVector<Value>(products), inverses);
+  Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, row, i32Constant(b, 0));
+  if (frame.queries)
+    scaled = repair(b, tile, row, exists, scaled);
+  store.emit(
+      b, scaled, /*finish=*/nullptr, [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
+        emitIf(b, exists, [&](ImplicitLocOpBuilder &b) {
+          TensorCoord coord = StagedTiles::coordIn(
+              b, op.getOut(), row, i32Constant(b, number * subtileCols), tile.batch, tile.head);
+          emitTensorStore(b, frame.out, coord, address);
+        });
+      });
+  // One lane of a quad stores the log-sum-exp of its rows.
+  Value stores = both(b, exists, isEqual(b, Int(b, frame.thread) % 4, i32Constant(b, 0)));
+  emitIf(b, stores, [&](ImplicitLocOpBuilder &b) {
+    Value lse = frame.lse;
+    DenseView view =
+        DenseView::get(b, lse, DenseAxes::ofRowVectors(cast<MemRefType>(lse.getType()).getRank()));
+    MatrixView matrix = view.matrix(b, toIndex(b, tile.batch), toIndex(b, tile.head));
+    Value first = ownRow(b, row);
+    for (int64_t r = 0; r < rowsOfThread; ++r)
+      matrix.store(b, logarithms[r], toIndex(b, Int(b, first) + r * 8), indexConstant(b, 0));
+  });
+}
+
+SmallVector<Value> AttentionConsumer::emitTile(ImplicitLocOpBuilder &b, Value number,
+                                               ValueRange carried) const {
+  AttentionWork tile = frame.getTile(b, number);
+  Value isFirst = isEqual(b, group, i32Constant(b, 0));
+  Value row = arith::SelectOp::create(b, isFirst, tile.rows[0], tile.rows[1]);
+  Value own = ownRow(b, row);
+  Value hasSteps =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, tile.count, i32Constant(b, 0));
+  SmallVector<Value> results = emitChoices(
+      b, hasSteps, [&](ImplicitLocOpBuilder &b) { return emitSteps(b, tile, own, carried); },
+      [&](ImplicitLocOpBuilder &b) {
+        SmallVector<Value> none(carried);
+        none.append(numProducts() + 2 * rowsOfThread, floatConstant(b, b.getF32Type(), 0));
+        return none;
+      });
+  emitResult(b, tile, row, ValueRange(results).drop_front(carried.size()));
+  results.truncate(carried.size());
+  return results;
+}
+
+void AttentionConsumer::emit(ImplicitLocOpBuilder &b) const {
+  TileRange range = frame.range(b);
+  SmallVector<Value> initial = frame.ring.start(b, /*producer=*/false).toCarried();
+  initial.push_back(i32Constant(b, 0));
+  emitCarry(b, range.from, range.to, range.step, initial,
+            [&](ImplicitLocOpBuilder &b, Value number, ValueRange carried) {
+              return emitTile(b, number, carried);
+            });
+  store.emitWait(b);
+}
+
+void mlir::blocksparse::device::emitAttentionConsumer(ImplicitLocOpBuilder &b,
+                                                      const AttentionFrame &frame, Value group) {
+  AttentionConsumer(b, frame, group).emit(b);
+}

@@ -1,0 +1,308 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "AttentionKernel.h"
+
+#include "../../Device/ConstantTable.h"
+#include "../../Device/Loops.h"
+#include "../../Device/Warp.h"
+#include "../Kit/AsyncCopy.h"
+#include "../Kit/SharedTile.h"
+#include "../Operands/StagedTiles.h"
+#include "AttentionKernels.h"
+#include "blocksparse/IR/KernelProblem.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::device;
+
+static constexpr int64_t producerRegisters = 40, consumerRegisters = 232;
+static constexpr int64_t warpsOfWarpgroup = 4;
+static constexpr int64_t mostStages = 12;
+
+static int64_t lastSize(Value memref) {
+  return cast<MemRefType>(memref.getType()).getShape().back();
+}
+
+//===----------------------------------------------------------------------===//
+// Frame
+//===----------------------------------------------------------------------===//
+
+/// Returns the form of the constant steps of `op`; the most general one if they are not known.
+static AttentionForm getForm(PlannedAttentionOp op) {
+  auto words = readConstantTable(op.getLists()[AttentionOperands::Steps]);
+  if (!words)
+    return {true, op.getCausal()};
+  SmallVector<AttentionStep> steps(words->size() / AttentionStepTable::columns);
+  if (!steps.empty())
+    std::memcpy(steps.data(), words->data(), words->size() * sizeof(int32_t));
+  return AttentionForm::get({steps.data(), steps.size()});
+}
+
+AttentionShape AttentionShape::get(PlannedAttentionOp op, int64_t limit) {
+  AttentionShape shape;
+  const int64_t depth = lastSize(op.getQ()), cols = lastSize(op.getV());
+  shape.depthTiles = llvm::divideCeil(depth, subtileCols);
+  shape.valueTiles = llvm::divideCeil(cols, subtileCols);
+  shape.depthSteps = llvm::divideCeil(depth, WgmmaTile::stepDepth);
+  shape.element = cast<MemRefType>(op.getQ().getType()).getElementType();
+  shape.form = getForm(op);
+  shape.scale = op.getScale().convertToDouble();
+  shape.stages = mostStages;
+  while (shape.stages > 2 && shape.sharedBytes() > limit)
+    --shape.stages;
+  return shape;
+}
+
+StageRing AttentionFrame::queryRing(ImplicitLocOpBuilder &b, Value group) const {
+  Value first = Int(b, base) + (shape.barrierOffset() + StageRing::bytes(shape.stages));
+  return {Int(b, first) + Int(b, group) * StageRing::bytes(1), 1};
+}
+
+Value AttentionFrame::stageAddress(ImplicitLocOpBuilder &b, Value stage) const {
+  return Int(b, base) + Int(b, stage) * shape.stageBytes();
+}
+
+Value AttentionFrame::queryAddress(ImplicitLocOpBuilder &b, Value group) const {
+  Value first = Int(b, base) + shape.queryOffset();
+  return Int(b, first) + Int(b, group) * shape.queryBytes();
+}
+
+TileRange AttentionFrame::range(ImplicitLocOpBuilder &b) const {
+  return StagedTiles::rangeOfCta(b, workers);
+}
+
+AttentionWork AttentionFrame::getTile(ImplicitLocOpBuilder &b, Value number) const {
+  SmallVector<Value> row = tiles.read(b, number, 0, AttentionTileTable::used);
+  return {{row[AttentionTileTable::Row0], row[AttentionTileTable::Row1]},
+          row[AttentionTileTable::First],
+          row[AttentionTileTable::Count],
+          row[AttentionTileTable::Batch],
+          row[AttentionTileTable::Head]};
+}
+
+SmallVector<Value> AttentionFrame::readStep(ImplicitLocOpBuilder &b, const AttentionWork &tile,
+                                            Value step) const {
+  Value last = i32Constant(b, steps.rows() - 1);
+  Value row = arith::MinSIOp::create(b, Int(b, tile.first) + step, last);
+  return steps.read(b, row, 0, AttentionStepTable::columns);
+}
+
+//===----------------------------------------------------------------------===//
+// Producer
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Emits the loads of the producer thread.
+class AttentionProducer {
+public:
+  explicit AttentionProducer(const AttentionFrame &frame) : frame(frame) {}
+
+  /// Emits the loop over all tiles of the CTA.
+  void emit(ImplicitLocOpBuilder &b) const;
+
+private:
+  using Position = StageRing::Position;
+
+  /// Loads a step of `memref`, the keys or the values, whose map is `map`, and returns the position
+  /// behind it. `keys` are the first keys of its halves.
+  Position loadStep(ImplicitLocOpBuilder &b, const AttentionWork &tile, Value memref, Value map,
+                    int64_t subtiles, ValueRange keys, const Position &at) const;
+  void loadQueries(ImplicitLocOpBuilder &b, const AttentionWork &tile, Value parity) const;
+  /// Loads a tile that has steps; carries and returns the position and the parity of the queries.
+  SmallVector<Value> emitTile(ImplicitLocOpBuilder &b, const AttentionWork &tile,
+                              ValueRange carried) const;
+
+  const AttentionFrame &frame;
+};
+
+} // namespace
+
+AttentionProducer::Position AttentionProducer::loadStep(ImplicitLocOpBuilder &b,
+                                                        const AttentionWork &tile, Value memref,
+                                                        Value map, int64_t subtiles,
+                                                        ValueRange keys, const Position &at) const {
+  const AttentionShape &shape = frame.shape;
+  frame.ring.waitEmpty(b, at);
+  frame.ring.expectTx(b, at.stage, i32Constant(b, subtiles * AttentionShape::keyTileBytes));
+  Value address = frame.stageAddress(b, at.stage), barrier = frame.ring.full(b, at.stage);
+  TensorBox box = shape.keyBox();
+  for (int64_t subtile = 0; subtile < subtiles; ++subtile)
+    for (int64_t half = 0; half < AttentionShape::keys / box.rows; ++half) {
+      // A half without keys loads some: nobody multiplies by them, but memory is defined.
+      Value key = arith::MaxSIOp::create(b, keys[half], i32Constant(b, 0));
+      TensorCoord coord = StagedTiles::coordIn(
+          b, memref, key, i32Constant(b, subtile * subtileCols), tile.batch, tile.head);
+      int64_t offset = subtile * AttentionShape::keyTileBytes + half * box.bytes();
+      emitTensorLoad(b, map, box, coord, Int(b, address) + offset, barrier);
+    }
+  return frame.ring.next(b, at);
+}
+
+void AttentionProducer::loadQueries(ImplicitLocOpBuilder &b, const AttentionWork &tile,
+                                    Value parity) const {
+  Value zero = i32Constant(b, 0);
+  for (int64_t group = 0; group < AttentionShape::groups; ++group) {
+    Value index = i32Constant(b, group);
+    StageRing ring = frame.queryRing(b, index);
+    ring.waitEmpty(b, {zero, parity});
+    ring.expectTx(b, zero, i32Constant(b, frame.shape.queryBytes()));
+    Value row = arith::MaxSIOp::create(b, tile.rows[group], zero);
+    for (int64_t subtile = 0; subtile < frame.shape.depthTiles; ++subtile) {
+      PlannedAttentionOp op = frame.op;
+      TensorCoord coord = StagedTiles::coordIn(
+          b, op.getQ(), row, i32Constant(b, subtile * subtileCols), tile.batch, tile.head);
+      emitTensorLoad(b, frame.q, frame.shape.queryBox(), coord,
+                     Int(b, frame.queryAddress(b, index)) +
+                         subtile * AttentionShape::queryTileBytes,
+                     ring.full(b, zero));
+    }
+  }
+}
+
+SmallVector<Value> AttentionProducer::emitTile(ImplicitLocOpBuilder &b, const AttentionWork &tile,
+                                               ValueRange carried) const {
+  PlannedAttentionOp op = frame.op;
+  const int64_t keyTiles = frame.shape.depthTiles, valueTiles = frame.shape.valueTiles;
+  Value zero = i32Constant(b, 0), one = i32Constant(b, 1);
+  Value parity = carried.back();
+  SmallVector<Value> first = frame.readStep(b, tile, zero), second = frame.readStep(b, tile, one);
+  Position at =
+      loadStep(b, tile, op.getK(), frame.k, keyTiles, first, Position::fromCarried(carried));
+  loadQueries(b, tile, parity);
+  // Carried: the position, the keys of the step before, and the keys of this step.
+  SmallVector<Value> initial = at.toCarried();
+  llvm::append_range(initial, ArrayRef<Value>(first).take_front(2));
+  llvm::append_range(initial, ArrayRef<Value>(second).take_front(2));
+  SmallVector<Value> end =
+      emitCarry(b, one, tile.count, one, initial,
+                [&](ImplicitLocOpBuilder &b, Value step, ValueRange carried) {
+                  SmallVector<Value> ahead = frame.readStep(b, tile, Int(b, step) + one);
+                  ValueRange before = carried.slice(2, 2), keys = carried.slice(4, 2);
+                  Position at = loadStep(b, tile, op.getK(), frame.k, keyTiles, keys,
+                                         Position::fromCarried(carried));
+                  at = loadStep(b, tile, op.getV(), frame.v, valueTiles, before, at);
+                  SmallVector<Value> next = at.toCarried();
+                  llvm::append_range(next, keys);
+                  llvm::append_range(next, ArrayRef<Value>(ahead).take_front(2));
+                  return next;
+                });
+  at = loadStep(b, tile, op.getV(), frame.v, valueTiles, ValueRange(end).slice(2, 2),
+                Position::fromCarried(end));
+  SmallVector<Value> results = at.toCarried();
+  results.push_back(arith::XOrIOp::create(b, parity, one));
+  return results;
+}
+
+void AttentionProducer::emit(ImplicitLocOpBuilder &b) const {
+  TileRange range = frame.range(b);
+  SmallVector<Value> initial = frame.ring.start(b, /*producer=*/true).toCarried();
+  initial.push_back(i32Constant(b, 1));
+  emitCarry(b, range.from, range.to, range.step, initial,
+            [&](ImplicitLocOpBuilder &b, Value number, ValueRange carried) {
+              AttentionWork tile = frame.getTile(b, number);
+              Value hasSteps = arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, tile.count,
+                                                     i32Constant(b, 0));
+              return emitChoices(
+                  b, hasSteps, [&](ImplicitLocOpBuilder &b) { return emitTile(b, tile, carried); },
+                  [&](ImplicitLocOpBuilder &) { return SmallVector<Value>(carried); });
+            });
+}
+
+//===----------------------------------------------------------------------===//
+// Launch
+//===----------------------------------------------------------------------===//
+
+bool mlir::blocksparse::device::supportsAttention(const ::blocksparse::GPUFacts &facts,
+                                                  PlannedAttentionOp op) {
+  return isScheduledFor(op, ::blocksparse::KernelFamily::CUDAAttention, facts);
+}
+
+Value mlir::blocksparse::device::fitsAttention(ImplicitLocOpBuilder &host,
+                                               const ::blocksparse::GPUFacts &,
+                                               PlannedAttentionOp op) {
+  Value fits = isAligned16(host, op.getQ());
+  for (Value operand : {op.getK(), op.getV(), op.getOut()})
+    fits = both(host, fits, isAligned16(host, operand));
+  return fits;
+}
+
+/// Emits the body of the kernel.
+static void emitKernel(ImplicitLocOpBuilder &b, AttentionFrame &frame) {
+  Value thread =
+      arith::IndexCastOp::create(b, b.getI32Type(), gpu::ThreadIdOp::create(b, gpu::Dimension::x));
+  frame.thread = Int(b, thread) % AttentionShape::warpgroupThreads;
+  frame.base = alignedSharedBase(b);
+  frame.ring = StageRing(Int(b, frame.base) + frame.shape.barrierOffset(), frame.shape.stages);
+  emitIf(b, isEqual(b, thread, i32Constant(b, 0)), [&](ImplicitLocOpBuilder &b) {
+    frame.ring.emitInit(b, AttentionShape::groups * warpsOfWarpgroup);
+    for (int64_t group = 0; group < AttentionShape::groups; ++group)
+      frame.queryRing(b, i32Constant(b, group)).emitInit(b, warpsOfWarpgroup);
+  });
+  // The mbarriers must be initialised before any thread waits or arrives there.
+  emitBarrier(b);
+  Value warpgroup = makeUniform(b, Int(b, thread) / AttentionShape::warpgroupThreads);
+  auto produce = [&](OpBuilder &builder, Location loc) {
+    ImplicitLocOpBuilder b(loc, builder);
+    NVVM::SetMaxRegisterOp::create(b, producerRegisters, NVVM::SetMaxRegisterAction::decrease);
+    Value isFirst = isEqual(b, makeUniform(b, Int(b, frame.thread) / warpSize), i32Constant(b, 0));
+    emitIf(b, isFirst, [&](ImplicitLocOpBuilder &b) {
+      Value elected = NVVM::ElectSyncOp::create(b, b.getI1Type(), Value());
+      emitIf(b, elected, [&](ImplicitLocOpBuilder &b) { AttentionProducer(frame).emit(b); });
+    });
+    scf::YieldOp::create(b);
+  };
+  auto consume = [&](OpBuilder &builder, Location loc) {
+    ImplicitLocOpBuilder b(loc, builder);
+    NVVM::SetMaxRegisterOp::create(b, consumerRegisters, NVVM::SetMaxRegisterAction::increase);
+    emitAttentionConsumer(b, frame, Int(b, warpgroup) + (-1));
+    scf::YieldOp::create(b);
+  };
+  scf::IfOp::create(b, isEqual(b, warpgroup, i32Constant(b, 0)), produce, consume);
+}
+
+void mlir::blocksparse::device::emitAttention(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                                              PlannedAttentionOp op) {
+  AttentionShape shape = AttentionShape::get(op, kernels.getFacts().sharedMemoryPerBlock);
+  auto createMap = [&](Value memref, TensorBox box) {
+    return createTensorMap(host, memref, DenseAxes::ofMatrices(memref), box);
+  };
+  SmallVector<Value> maps{
+      createMap(op.getQ(), shape.queryBox()), createMap(op.getK(), shape.keyBox()),
+      createMap(op.getV(), shape.keyBox()), createMap(op.getOut(), shape.queryBox())};
+  SmallVector<Value> arguments(maps);
+  llvm::append_range(arguments, op.getLists());
+  arguments.push_back(op.getLse());
+  if (op.getCausal())
+    arguments.append({op.getQ(), op.getK(), op.getV()});
+  Value workers = op.getLists()[AttentionOperands::Workers];
+  int64_t blocks = cast<MemRefType>(workers.getType()).getDimSize(0) - 1;
+  LaunchShape launch{indexConstant(host, blocks), AttentionShape::threads, shape.sharedBytes()};
+  gpu::GPUFuncOp kernel =
+      kernels.launch(host, "attention_wgmma", arguments, launch,
+                     [&](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
+                       auto table = [&](AttentionOperands::Operand operand) {
+                         return IntTable::get(b, mapping.lookup(op.getLists()[operand]));
+                       };
+                       AttentionFrame frame{op,
+                                            shape,
+                                            mapping.lookup(maps[0]),
+                                            mapping.lookup(maps[1]),
+                                            mapping.lookup(maps[2]),
+                                            mapping.lookup(maps[3]),
+                                            table(AttentionOperands::Tiles),
+                                            table(AttentionOperands::Workers),
+                                            table(AttentionOperands::Steps),
+                                            mapping.lookup(op.getLse()),
+                                            mapping.lookupOrNull(op.getQ()),
+                                            mapping.lookupOrNull(op.getK()),
+                                            mapping.lookupOrNull(op.getV())};
+                       emitKernel(b, frame);
+                     });
+  kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), host.getI32IntegerAttr(1));
+  setTensorMapArguments(kernel, maps.size());
+}

@@ -1,0 +1,137 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// The kernel of "cuda.attention" (sm_90a): persistent CTAs of three warpgroups. One thread of the
+// first warpgroup is the producer, which issues TMA loads; the other two warpgroups are consumers
+// with 64 queries each. A tile has 128 queries; its keys and values arrive in steps of 128.
+//
+// Shared memory: the queries of both consumers, buffers for their results, and a stage ring. A
+// stage holds the keys or the values of one step: 128 rows in subtiles of 64 columns. Stages are
+// filled in the order in which consumers need them: K0, K1, V0, K2, V1, .., V(n - 1).
+//
+// A consumer runs, for a tile of n steps:
+//   S = Q K0; P = powers of S
+//   for j = 1 .. n - 1: start S = Q Kj; start O += P V(j - 1); wait for S; powers of S; wait for O;
+//                       scale O; P = rounded powers
+//   O += P V(n - 1); divide O by the sums; store
+// The products with V(j - 1) run while the powers of step j are computed, and so do the products of
+// the other consumer. O is scaled only if the largest score of some row of the warp has grown by
+// more than a factor of 2^8 of its power: the powers are otherwise taken relative to an older
+// largest score, which changes nothing but rounding, since the sums are relative to it, too.
+//
+// Barriers, and why each is there:
+// - full of a stage: the consumers wait for the keys or values. Both consumers wait for and release
+//   every stage, even one of which a consumer takes nothing; otherwise it could mistake a later
+//   phase of the barrier for the one that it awaits.
+// - empty of a stage: the producer waits until both consumers have released it. K(j) is released
+//   after the wait for S, V(j - 1) after the wait for O: wgmma reads shared memory until then.
+// - full and empty of the queries of a consumer: one stage each. Queries are released when the last
+//   S of the tile has been computed. The producer waits for that only after it has started K0 of
+//   the next tile, so that the ring does not run dry.
+// - two named barriers of a warpgroup around the writes of its result to shared memory; see
+//   Kit/SubtileStore.h.
+//
+// What is forbidden is not used: a half that a consumer does not take is not multiplied by its
+// values, because a power of 0 times NaN is NaN. In a half with forbidden elements, on the
+// diagonal, it is; if an element of the result is NaN, the warp computes its rows again by scalar
+// loops.
+//
+// Registers: see Wgmma/WgmmaProduct.h; the sum of 128 * (40 + 2 * 232) is what the launch allots.
+
+#ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_ATTENTION_ATTENTIONKERNEL_H
+#define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_ATTENTION_ATTENTIONKERNEL_H
+
+#include "../KernelBuilder.h"
+#include "../Kit/IntTable.h"
+#include "../Kit/StageRing.h"
+#include "../Kit/SubtileStore.h"
+#include "../Kit/TensorMap.h"
+#include "../Kit/TileRange.h"
+#include "../Kit/WgmmaTile.h"
+#include "blocksparse/IR/BlockSparseOps.h"
+#include "blocksparse/Plan/AttentionPlan.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace mlir::blocksparse::device {
+
+using ::blocksparse::AttentionForm;
+using ::blocksparse::AttentionOperands;
+using ::blocksparse::AttentionStep;
+using ::blocksparse::AttentionStepTable;
+using ::blocksparse::AttentionTileTable;
+
+/// Describes the sizes of the kernel and its shared memory.
+struct AttentionShape {
+  static constexpr int64_t threads = 384, groups = 2, warpgroupThreads = 128;
+  /// Queries of a consumer, and keys of a step and of a half.
+  static constexpr int64_t rows = 64, keys = 128, halfKeys = 64;
+
+  /// Columns of q and k, and of v, in subtiles of 64; columns beyond the operands are zeros.
+  int64_t depthTiles = 1, valueTiles = 1;
+  /// k slices of S.
+  int64_t depthSteps = 4;
+  int64_t stages = 2;
+  Type element;
+  AttentionForm form;
+  double scale = 1;
+
+  /// Sets the stages: as many as fit in `limit` bytes of shared memory.
+  static AttentionShape get(PlannedAttentionOp op, int64_t limit);
+
+  int64_t valueCols() const { return valueTiles * subtileCols; }
+  /// Bytes of a subtile of 128 keys, of the queries of a consumer and of a stage.
+  static constexpr int64_t keyTileBytes = keys * subtileCols * 2;
+  static constexpr int64_t queryTileBytes = rows * subtileCols * 2;
+  int64_t queryBytes() const { return depthTiles * queryTileBytes; }
+  int64_t stageBytes() const { return std::max(depthTiles, valueTiles) * keyTileBytes; }
+  /// Byte offsets from the aligned base of shared memory.
+  int64_t queryOffset() const { return stages * stageBytes(); }
+  int64_t resultOffset() const { return queryOffset() + groups * queryBytes(); }
+  int64_t barrierOffset() const {
+    return resultOffset() + groups * valueTiles * SubtileStore::subtileBytes;
+  }
+  int64_t sharedBytes() const {
+    return barrierOffset() + StageRing::bytes(stages) + groups * StageRing::bytes(1) + 1024;
+  }
+  /// Boxes of the tensor maps. Keys and values come in whole steps if `form` has no halves.
+  TensorBox queryBox() const { return {rows}; }
+  TensorBox keyBox() const { return {form.halves ? halfKeys : keys}; }
+};
+
+/// Holds a row of the table of tiles (i32).
+struct AttentionWork {
+  Value rows[2], first, count, batch, head;
+};
+
+/// Holds what all warps of a CTA know.
+struct AttentionFrame {
+  PlannedAttentionOp op;
+  AttentionShape shape;
+  /// Tensor maps of the operands and of the result.
+  Value q, k, v, out;
+  IntTable tiles, workers, steps;
+  /// Memref of the log-sum-exp; those of q, k and v, if a repair may read them, else null.
+  Value lse, queries, keys, values;
+  /// Base of shared memory and index of the thread in its warpgroup (i32).
+  Value base = {}, thread = {};
+  StageRing ring{Value(), 0};
+
+  /// Returns the ring of the queries of consumer `group` (i32), which has one stage.
+  StageRing queryRing(ImplicitLocOpBuilder &b, Value group) const;
+  /// Returns the address (i32) of stage `stage`, and of the queries of consumer `group`.
+  Value stageAddress(ImplicitLocOpBuilder &b, Value stage) const;
+  Value queryAddress(ImplicitLocOpBuilder &b, Value group) const;
+  /// Returns the tiles of this CTA, and tile `number`.
+  TileRange range(ImplicitLocOpBuilder &b) const;
+  AttentionWork getTile(ImplicitLocOpBuilder &b, Value number) const;
+  /// Returns the words of step `step` of `tile`, or of the last step of the table if that is beyond
+  /// it: steps are read ahead.
+  SmallVector<Value> readStep(ImplicitLocOpBuilder &b, const AttentionWork &tile, Value step) const;
+};
+
+/// Emits one consumer warpgroup; `group` (i32) is 0 or 1.
+void emitAttentionConsumer(ImplicitLocOpBuilder &b, const AttentionFrame &frame, Value group);
+
+} // namespace mlir::blocksparse::device
+
+#endif // BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_ATTENTION_ATTENTIONKERNEL_H

@@ -1,0 +1,130 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "blocksparse/Plan/AttentionPlan.h"
+#include "PlanLayouts.h"
+#include "ProcessorTime.h"
+
+#include <numeric>
+
+using namespace blocksparse;
+using namespace blocksparse::test;
+
+namespace {
+
+AttentionLists build(const AttentionProblem &problem, const AttentionOptions &options = {}) {
+  std::string error;
+  std::optional<AttentionLists> lists = buildAttentionLists(problem, options, error);
+  EXPECT_EQ(error, "");
+  return lists.value_or(AttentionLists());
+}
+
+TEST(AttentionPlan, ABlockRowOf128IsATile) {
+  const BlockLayout layout = layoutOf(maskFromText({"011", "000"}), {128, 128});
+  const AttentionLists lists = build({layout});
+  // The tile without a step costs least.
+  EXPECT_EQ(lists.tiles,
+            (std::vector<AttentionTile>{{{0, 64}, 0, 2, 0, 0}, {{128, 192}, 2, 0, 0, 0}}));
+  EXPECT_EQ(lists.steps, (std::vector<AttentionStep>{{{128, 192}, {3, 3}}, {{256, 320}, {3, 3}}}));
+  EXPECT_EQ(lists.workers, (std::vector<int32_t>{0, 2}));
+  const AttentionForm form = AttentionForm::get(lists.steps);
+  EXPECT_FALSE(form.halves || form.elements);
+}
+
+TEST(AttentionPlan, RowsOf64ShareTheirKeys) {
+  // Rows 0 and 2 have two block columns in common; row 4 is left alone.
+  const BlockLayout layout =
+      layoutOf(maskFromText({"11001", "00110", "11000", "00110", "00001"}), {64, 64});
+  const AttentionLists lists = build({layout});
+  EXPECT_EQ(verifyAttentionLists({layout}, lists), "");
+  const AttentionTile &first = lists.tiles.front();
+  EXPECT_EQ(first.rows[0] + first.rows[1], 128);
+  EXPECT_EQ(first.count, 2);
+  EXPECT_EQ(lists.steps[first.first].keys[1], 64);
+  EXPECT_EQ(lists.steps[first.first + 1].keys[0], 256);
+  EXPECT_EQ(lists.steps[first.first + 1].keys[1], -1);
+  EXPECT_EQ(lists.tiles.back().rows[1], -1);
+  EXPECT_TRUE(AttentionForm::get(lists.steps).halves);
+}
+
+TEST(AttentionPlan, TheDiagonalIsMarked) {
+  const BlockLayout layout = layoutOf(maskFromText({"11", "11"}), {128, 128});
+  const AttentionLists lists = build({layout, 1, 1, /*causal=*/true});
+  // Row 128 to 255 takes keys 0 to 127 whole, and the two squares on the diagonal in part.
+  ASSERT_EQ(lists.tiles.front().count, 2);
+  EXPECT_EQ(lists.steps[lists.tiles.front().first + 1], (AttentionStep{{128, 192}, {5, 7}}));
+  EXPECT_TRUE(AttentionForm::get(lists.steps).elements);
+}
+
+TEST(AttentionPlan, LongTilesComeFirstThenGroupsOfHeads) {
+  const BlockLayout layout =
+      layoutOf(maskFromText({"10000000", "01000000", "00100000", "00010000", "00001000", "00000100",
+                             "00000010", "11111111"}),
+               {128, 128});
+  const AttentionLists lists = build({layout, 1, 4}, {2, 100, 250});
+  ASSERT_EQ(lists.workers, (std::vector<int32_t>{0, 16, 32}));
+  for (int64_t worker = 0; worker < 2; ++worker) {
+    const auto own = std::span<const AttentionTile>(lists.tiles).subspan(worker * 16, 16);
+    EXPECT_EQ(own[0].count, 8);
+    EXPECT_EQ(own[1].count, 8);
+    for (int64_t i = 2; i < 16; ++i)
+      EXPECT_EQ(own[i].head / 2, i < 9 ? 0 : 1) << "tile " << i;
+  }
+}
+
+TEST(AttentionPlan, CoversRandomLayouts) {
+  for (const BlockLayout &random : randomLayouts())
+    for (BlockShape block : {BlockShape{64, 64}, {128, 128}, {64, 128}, {192, 64}, {128, 192}})
+      for (bool causal : {false, true}) {
+        std::string error;
+        const BlockLayout layout =
+            BlockLayout::fromCsr(block, random.grid(),
+                                 {random.rowOffsets().begin(), random.rowOffsets().end()},
+                                 {random.colIndices().begin(), random.colIndices().end()}, error)
+                .value();
+        const int64_t heads = layout.grid().heads;
+        const AttentionProblem problem{layout, 2, heads == 1 ? 3 : heads, causal};
+        EXPECT_EQ(verifyAttentionLists(problem, build(problem, {5, 1000, 2000})), "");
+      }
+}
+
+template <typename Row>
+void expectEveryWordCounts(const AttentionProblem &problem, const AttentionLists &lists,
+                           std::vector<Row> AttentionLists::*table, int64_t words) {
+  for (size_t i = 0; i < (lists.*table).size(); ++i)
+    for (int64_t word = 0; word < words; ++word) {
+      AttentionLists other = lists;
+      reinterpret_cast<int32_t *>(&(other.*table)[i])[word] ^= 1;
+      EXPECT_NE(verifyAttentionLists(problem, other), "") << "row " << i << ", word " << word;
+    }
+}
+
+TEST(AttentionPlan, FaultsAreFound) {
+  const BlockLayout layout = layoutOf(maskFromText({"110", "101", "011"}), {64, 64});
+  for (bool causal : {false, true}) {
+    const AttentionProblem problem{layout, 2, 2, causal};
+    const AttentionLists lists = build(problem, {2, 0, 0});
+    ASSERT_EQ(verifyAttentionLists(problem, lists), "");
+    expectEveryWordCounts(problem, lists, &AttentionLists::tiles, AttentionTileTable::used);
+    expectEveryWordCounts(problem, lists, &AttentionLists::steps, AttentionStepTable::columns);
+    AttentionLists fewer = lists;
+    fewer.tiles.pop_back();
+    EXPECT_NE(verifyAttentionLists(problem, fewer), "");
+    fewer.workers.back() -= 1;
+    EXPECT_EQ(verifyAttentionLists(problem, fewer),
+              "expects tiles for all 12 groups of 64 queries, but got " +
+                  std::to_string(lists.tiles.back().rows[1] < 0 ? 11 : 10));
+  }
+}
+
+TEST(AttentionPlan, RefusesWhatItCannotCut) {
+  std::string error;
+  const BlockLayout small = layoutOf(maskFromText({"1"}), {32, 64});
+  EXPECT_FALSE(buildAttentionLists({small}, {}, error));
+  EXPECT_EQ(error, "expects blocks of multiples of 64x64, but got 32x64");
+  const BlockLayout heads = layoutOf(DenseMask({2, 1, 1}), {64, 64});
+  EXPECT_FALSE(buildAttentionLists({heads, 1, 3}, {}, error));
+  EXPECT_EQ(error, "expects a layout of 1 or 3 heads, but got 2");
+}
+
+} // namespace
