@@ -377,6 +377,11 @@ BLOCKSPARSE_RT_API blocksparseRtStatus blocksparseRtArtifactOpenOnce(
    thread may be using it. */
 BLOCKSPARSE_RT_API blocksparseRtStatus blocksparseRtArtifactClose(blocksparseRtArtifact artifact);
 
+/* Closes the artefact of the variable `*slot` and sets it to NULL. A generated
+   library calls it when it is unloaded (dlclose). Does nothing while the process
+   ends: the driver frees all memory then, and may have ended before. */
+BLOCKSPARSE_RT_API void blocksparseRtArtifactCloseSlot(blocksparseRtArtifact *slot);
+
 /* Only images of `target` ("sm_80") are used from now on; NULL takes that back.
    Before the first use on a device. */
 BLOCKSPARSE_RT_API blocksparseRtStatus

@@ -10,6 +10,7 @@
 #include "blocksparse/Runtime/Artifact.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <deque>
 #include <utility>
 
@@ -267,6 +268,9 @@ blocksparseRtStatus blocksparseRtArtifactOpen(const void *data, size_t size,
   return BLOCKSPARSE_RT_SUCCESS;
 }
 
+/// Is set when the process begins to end.
+static std::atomic<bool> isProcessEnding = false;
+
 blocksparseRtStatus blocksparseRtArtifactOpenOnce(blocksparseRtArtifact *slot, const void *data,
                                                   size_t size, blocksparseRtArtifact *artifact) {
   BLOCKSPARSE_RT_TRY(expectPointer(slot, "a variable for the artefact"));
@@ -276,6 +280,9 @@ blocksparseRtStatus blocksparseRtArtifactOpenOnce(blocksparseRtArtifact *slot, c
   if (!current) {
     blocksparseRtArtifact opened = nullptr;
     BLOCKSPARSE_RT_TRY(blocksparseRtArtifactOpen(data, size, &opened));
+    // exit() calls this handler before it unloads any library.
+    static const int registered = std::atexit([] { isProcessEnding = true; });
+    (void)registered;
     if (shared.compare_exchange_strong(current, opened))
       current = opened;
     else
@@ -313,6 +320,12 @@ blocksparseRtStatus blocksparseRtArtifactClose(blocksparseRtArtifact artifact) {
       note(device.modules->release(*part.module));
   }
   return first == BLOCKSPARSE_RT_SUCCESS ? first : fail(first, "%s", text.c_str());
+}
+
+void blocksparseRtArtifactCloseSlot(blocksparseRtArtifact *slot) {
+  // Nobody is left to be told of a failure: a call that failed has told its own.
+  if (slot && !isProcessEnding)
+    (void)blocksparseRtArtifactClose(std::exchange(*slot, nullptr));
 }
 
 blocksparseRtStatus blocksparseRtArtifactSetTarget(blocksparseRtArtifact artifact,

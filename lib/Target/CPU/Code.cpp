@@ -22,6 +22,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
 
 using namespace mlir;
 using namespace mlir::blocksparse;
@@ -94,6 +95,22 @@ static llvm::Function *addStreamEntryPoint(llvm::Function &entry) {
   return function;
 }
 
+/// Closes the artefact when the library that holds the code is unloaded.
+static void closeArtifactAtUnload(llvm::Module &module, llvm::GlobalVariable &slot) {
+  llvm::LLVMContext &context = module.getContext();
+  llvm::Type *none = llvm::Type::getVoidTy(context);
+  llvm::FunctionCallee close =
+      module.getOrInsertFunction("blocksparseRtArtifactCloseSlot", none, slot.getType());
+  auto *function = llvm::Function::Create(llvm::FunctionType::get(none, false),
+                                          llvm::GlobalValue::InternalLinkage,
+                                          "blocksparse.artifact.close", module);
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "", function));
+  builder.CreateCall(close, {&slot});
+  builder.CreateRetVoid();
+  constexpr int defaultPriority = 65535;
+  llvm::appendToGlobalDtors(module, function, defaultPriority);
+}
+
 /// Renames the wrapper _mlir_ciface_f that MLIR makes for a function f, whose arguments are
 /// pointers, to f, and hides all other symbols.
 static LogicalResult exportEntryPoints(llvm::Module &module, EntryPoints entryPoints,
@@ -102,9 +119,12 @@ static LogicalResult exportEntryPoints(llvm::Module &module, EntryPoints entryPo
   for (llvm::GlobalVariable &global : module.globals())
     if (!global.isDeclaration())
       global.setLinkage(llvm::GlobalValue::InternalLinkage);
-  if (llvm::GlobalVariable *slot = module.getNamedGlobal(artifactSlotSymbol);
-      slot && entryPoints == EntryPoints::InMemory)
-    slot->setLinkage(llvm::GlobalValue::ExternalLinkage);
+  if (llvm::GlobalVariable *slot = module.getNamedGlobal(artifactSlotSymbol)) {
+    if (entryPoints == EntryPoints::InMemory)
+      slot->setLinkage(llvm::GlobalValue::ExternalLinkage);
+    else
+      closeArtifactAtUnload(module, *slot);
+  }
   SmallVector<llvm::Function *> wrappers;
   for (llvm::Function &function : module) {
     if (function.isDeclaration())

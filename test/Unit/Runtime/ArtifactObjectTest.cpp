@@ -264,4 +264,22 @@ TEST_F(ArtifactObjectTest, OpenOnce) {
   EXPECT_OK(blocksparseRtArtifactClose(first));
 }
 
+TEST_F(ArtifactObjectTest, CloseSlotFreesWhatWasUploaded) {
+  open();
+  blocksparseRtArtifact slot = nullptr, opened = nullptr;
+  blocksparseRtArtifactCloseSlot(&slot);
+  ASSERT_OK(blocksparseRtArtifactOpenOnce(&slot, data.data(), data.size(), &opened));
+  const auto live = fake.liveAllocations();
+  void *pointer = nullptr;
+  size_t bytes = 0;
+  ASSERT_OK(blocksparseRtArtifactGetDeviceLut(opened, device, "columns", &pointer, &bytes));
+  EXPECT_GT(fake.liveAllocations(), live);
+  blocksparseRtArtifactCloseSlot(&slot);
+  EXPECT_EQ(slot, nullptr);
+  EXPECT_EQ(fake.liveAllocations(), live);
+  // A library that is loaded again opens it again.
+  ASSERT_OK(blocksparseRtArtifactOpenOnce(&slot, data.data(), data.size(), &opened));
+  EXPECT_OK(blocksparseRtArtifactClose(opened));
+}
+
 } // namespace
