@@ -1,16 +1,14 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The report of counters. A file of JSON is written once, when the program ends, so that a reader
-// sees all lines of a program or none.
+// The report of counters. A file of JSON is extended once, when the program ends, so that the lines
+// of a program stand together, also where several programs write to one file.
 
 #include "DriverState.h"
 
 #include "blocksparse/Support/OutputFile.h"
 
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 
 using namespace blocksparse::sim;
 
@@ -34,10 +32,8 @@ void CounterReport::add(const Grid &grid) {
 void CounterReport::finish() {
   if (lines.empty())
     return;
-  std::string text, error;
-  if (std::ifstream file(destination, std::ios::binary); file)
-    text.assign(std::istreambuf_iterator<char>(file), {});
-  if (!writeOutputFile(destination, text + lines, error))
+  std::string error;
+  if (!appendOutputFile(destination, lines, error))
     std::fprintf(stderr, "simulated GPU: %s\n", error.c_str());
   lines.clear();
 }

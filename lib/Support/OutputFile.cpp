@@ -11,6 +11,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -133,14 +134,21 @@ std::optional<OutputFile> OutputFile::create(const std::string &path, std::strin
   return file;
 }
 
-void OutputFile::write(std::string_view bytes) {
-  while (failure == 0 && !bytes.empty()) {
+/// Writes all bytes. Returns an errno value.
+static int writeAll(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
     ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
     if (count > 0)
       bytes.remove_prefix(static_cast<size_t>(count));
     else if (count == 0 || errno != EINTR)
-      failure = count == 0 ? EIO : errno;
+      return count == 0 ? EIO : errno;
   }
+  return 0;
+}
+
+void OutputFile::write(std::string_view bytes) {
+  if (failure == 0)
+    failure = writeAll(descriptor, bytes);
 }
 
 bool OutputFile::commit(std::string &error) {
@@ -193,6 +201,30 @@ bool blocksparse::writeOutputFile(const std::string &path, std::string_view byte
     return false;
   file->write(bytes);
   return file->commit(error);
+}
+
+bool blocksparse::appendOutputFile(const std::string &path, std::string_view bytes,
+                                   std::string &error) {
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor < 0) {
+    error = describeFailure(path, errno);
+    return false;
+  }
+  // Others wait here until these bytes are written; what has no lock (a pipe) is written to as is.
+  const bool isLocked = ::flock(descriptor, LOCK_EX) == 0;
+  struct stat before;
+  const bool isFile = isLocked && ::fstat(descriptor, &before) == 0 && S_ISREG(before.st_mode);
+  int code = writeAll(descriptor, bytes);
+  // A full disk may show only when the bytes are brought to it.
+  if (code == 0 && isFile && ::fsync(descriptor) != 0)
+    code = errno;
+  if (code != 0 && isFile && ::ftruncate(descriptor, before.st_size) != 0)
+    code = errno;
+  if (::close(descriptor) != 0 && code == 0)
+    code = errno;
+  if (code != 0)
+    error = describeFailure(path, code);
+  return code == 0;
 }
 
 std::string blocksparse::toFileName(std::string_view text) {

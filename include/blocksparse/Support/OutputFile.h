@@ -72,6 +72,10 @@ bool checkOutputFile(const std::string &path, std::string &error);
 /// Writes a whole file.
 bool writeOutputFile(const std::string &path, std::string_view bytes, std::string &error);
 
+/// Appends `bytes` to the file at `path`, which is made if there is none. The bytes of several
+/// processes do not mix, and on failure the file is as it was.
+bool appendOutputFile(const std::string &path, std::string_view bytes, std::string &error);
+
 /// Returns a file name for any text: characters other than letters, digits, '_', '$', '-' and '.'
 /// become '%' and two hexadecimal digits. Different texts have different names; none has a
 /// separator of directories.

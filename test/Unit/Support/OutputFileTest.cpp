@@ -193,4 +193,44 @@ TEST(FileName, HasNoSeparator) {
   EXPECT_EQ(toFileName(std::string_view("\0\xff", 2)), "%00%ff");
 }
 
+TEST_F(Output, AppendsWhatSeveralThreadsWrite) {
+  put(path, "first\n");
+  const std::string line(100000, 'x');
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i)
+    threads.emplace_back([&, i] {
+      std::string failure;
+      EXPECT_TRUE(appendOutputFile(path, std::to_string(i) + line + "\n", failure)) << failure;
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  std::ifstream stream(path);
+  std::string text;
+  std::getline(stream, text);
+  EXPECT_EQ(text, "first");
+  int lines = 0;
+  for (; std::getline(stream, text); ++lines)
+    EXPECT_EQ(text.substr(1), line);
+  EXPECT_EQ(lines, 8);
+}
+
+TEST_F(Output, AppendingToAFullDiskKeepsTheFile) {
+  put(path, "first\n");
+  rlimit before;
+  getrlimit(RLIMIT_FSIZE, &before);
+  rlimit limit = before;
+  limit.rlim_cur = 1000;
+  auto *handler = std::signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &limit);
+  const bool isWritten = appendOutputFile(path, std::string(5000, 'x'), error);
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_FALSE(isWritten);
+  EXPECT_EQ(error, "expects to write '" + path.string() + "', but got: File too large");
+  EXPECT_EQ(read(path), "first\n");
+  EXPECT_FALSE(appendOutputFile(directory / "none" / "x", "y", error));
+  EXPECT_EQ(error, "expects to write '" + (directory / "none" / "x").string() +
+                       "', but got: No such file or directory");
+}
+
 } // namespace
