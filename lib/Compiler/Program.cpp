@@ -11,6 +11,7 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Support/FileUtilities.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -48,12 +49,27 @@ static std::string getSourceName(BlockArgument argument, const llvm::MemoryBuffe
   return name.empty() || llvm::isDigit(name.front()) ? "" : name.str();
 }
 
+/// Fails if a symbol has a NUL character, at which the name in an object would end.
+static LogicalResult checkSymbolNames(ModuleOp module) {
+  for (Operation &op : *module.getBody()) {
+    auto symbol = dyn_cast<SymbolOpInterface>(op);
+    if (!symbol || !symbol.getName().contains('\0'))
+      continue;
+    InFlightDiagnostic error = op.emitError("expects a name without a NUL character, but got '");
+    std::string escaped;
+    llvm::raw_string_ostream stream(escaped);
+    llvm::printEscapedString(symbol.getName(), stream);
+    return error << escaped << "'";
+  }
+  return success();
+}
+
 /// Appends the signatures of the public functions. `getNames` gives the names of the arguments of
 /// each. Fails for attributes that nothing would read.
 static LogicalResult
 readSignatures(Program &program, Stage passed,
                llvm::function_ref<SmallVector<std::string>(func::FuncOp)> getNames) {
-  if (failed(checkAttributePrefixes(*program.module)))
+  if (failed(checkAttributePrefixes(*program.module)) || failed(checkSymbolNames(*program.module)))
     return failure();
   for (auto function : program.module->getOps<func::FuncOp>()) {
     if (!function.isPublic() || function.isDeclaration())

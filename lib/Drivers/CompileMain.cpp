@@ -209,7 +209,8 @@ static LogicalResult run(const Arguments &arguments, llvm::SourceMgr &sourceMgr,
   FailureOr<Program> program =
       parseProgram(arguments.input, sourceMgr, context, options.startAfter);
   if (failed(program) ||
-      (!arguments.function.empty() && failed(keepFunctions(*program, arguments.function))) ||
+      (arguments.function.getNumOccurrences() &&
+       failed(keepFunctions(*program, arguments.function))) ||
       failed(nameEntryPoints(*program, arguments.symbolPrefix)))
     return failure();
   std::string header;

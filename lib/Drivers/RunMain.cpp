@@ -318,9 +318,10 @@ static FailureOr<HostProgram> compileProgram(ModuleOp source, const RunOptions &
 
 static LogicalResult selectFunctions(Program &program, const RunOptions &options,
                                      EmitErrorFn emitError) {
-  if (!options.function.empty() && options.allFunctions)
+  const bool isNamed = options.function.getNumOccurrences() > 0;
+  if (isNamed && options.allFunctions)
     return emitError() << "expects one of --function and --all-functions, but got both";
-  if (!options.function.empty())
+  if (isNamed)
     return keepFunctions(program, options.function);
   if (program.signatures.size() == 1 || (options.allFunctions && !program.signatures.empty()))
     return success();

@@ -5,6 +5,7 @@
 #include "blocksparse/IR/BlockSparseDialect.h"
 #include "blocksparse/IR/OverflowMode.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
@@ -140,7 +141,32 @@ static SmallVector<StringRef> getWritableNames(const Names &names) {
   return writable;
 }
 
+/// Fails with an error if a factor is not a number that the operation computes with: one that the
+/// accumulation type rounds to infinity, or to 0, would give NaN where a value is 0 or infinite.
+static LogicalResult verifyFactors(Operation *op) {
+  if (op->getNumOperands() == 0)
+    return success();
+  Type element = getElementTypeOrSelf(op->getOperand(0).getType());
+  const bool isDouble = element.isF64();
+  for (StringRef name : {"alpha", "beta", "scale"}) {
+    auto factor = dyn_cast_or_null<FloatAttr>(op->getAttr(name));
+    if (!factor)
+      continue;
+    APFloat rounded = factor.getValue();
+    bool losesInfo = false;
+    rounded.convert(isDouble ? APFloat::IEEEdouble() : APFloat::IEEEsingle(),
+                    APFloat::rmNearestTiesToEven, &losesInfo);
+    if (!rounded.isFinite() || rounded.isZero() != factor.getValue().isZero())
+      return op->emitOpError() << "expects " << name << " to be a finite number of "
+                               << (isDouble ? "f64" : "f32") << ", but got "
+                               << factor.getValueAsDouble();
+  }
+  return success();
+}
+
 LogicalResult mlir::blocksparse::detail::verifyKnownAttributes(Operation *op) {
+  if (failed(verifyFactors(op)))
+    return failure();
   for (NamedAttribute attribute : op->getDiscardableAttrs()) {
     StringRef name = attribute.getName();
     if (failed(checkPrefix(op, attribute)))

@@ -116,3 +116,37 @@ func.func @properties(%a: tensor<?x4x4xf32>, %lut: tensor<?x4xi32>, %init: tenso
   %0 = "blocksparse.planned_to_dense"(%a, %lut, %init) <{block = array<i64: 4, 4>, blocks = 1 : i64, lut_heads = 1 : i64}> : (tensor<?x4x4xf32>, tensor<?x4xi32>, tensor<8x8xf32>) -> tensor<8x8xf32>
   return %0 : tensor<8x8xf32>
 }
+
+// -----
+
+func.func @scale_beyond_f32(%x: tensor<16x16xf16, #blocksparse.layout<16x16, grid 1x1, dense>>) {
+  // expected-error @+1 {{'blocksparse.softmax' op expects scale to be a finite number of f32, but got 1.000000e+300}}
+  %0 = blocksparse.softmax %x {scale = 1.0e300} : (tensor<16x16xf16, #blocksparse.layout<16x16, grid 1x1, dense>>) -> tensor<16x16xf16, #blocksparse.layout<16x16, grid 1x1, dense>>
+  return
+}
+
+// -----
+
+func.func @alpha_below_f32(%a: tensor<4x4xf32>) {
+  // expected-error @+1 {{'blocksparse.matmul' op expects alpha to be a finite number of f32, but got 1.000000e-60}}
+  %0 = blocksparse.matmul %a, %a {alpha = 1.0e-60} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @infinite_beta(%s: tensor<4x4xf64, #blocksparse.layout<4x4, grid 1x1, dense>>, %d: tensor<4x4xf64>) {
+  // expected-error @+1 {{'blocksparse.bsr_addmm' op expects beta to be a finite number of f64, but got INF}}
+  %0 = blocksparse.bsr_addmm %s, %d input(%d) {beta = 0x7FF0000000000000 : f64} : (tensor<4x4xf64, #blocksparse.layout<4x4, grid 1x1, dense>>, tensor<4x4xf64>, tensor<4x4xf64>) -> tensor<4x4xf64>
+  return
+}
+
+// -----
+
+// What the accumulation type holds is taken, subnormal numbers and 0 included.
+func.func @factors(%a: tensor<4x4xf64>, %b: tensor<4x4xf32>) {
+  %0 = blocksparse.matmul %a, %a {alpha = 1.0e300} : (tensor<4x4xf64>, tensor<4x4xf64>) -> tensor<4x4xf64>
+  %1 = blocksparse.matmul %b, %b {alpha = 1.0e-40} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %2 = blocksparse.matmul %b, %b {alpha = -0.0} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return
+}

@@ -79,6 +79,8 @@ def BlockSparse_Dialect : Dialect {
     - Results are bitwise equal from run to run.
     - An attribute that an operation does not have is an error that names the nearest one, so that
       no option is ignored. Attributes with the prefix of another dialect are left alone.
+    - `alpha`, `beta` and `scale` are finite numbers of the accumulation type (f32, or f64 for f64),
+      and 0 only where they are written so; others are an error.
 
     ### Constraints
 

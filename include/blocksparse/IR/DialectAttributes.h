@@ -62,7 +62,7 @@ LogicalResult checkAttributePrefixes(Operation *root);
 namespace detail {
 /// Fails with an error that names the nearest attribute of the operation if `op` has an attribute
 /// without a dialect's prefix that is not one of its own, or with a misspelt prefix of this
-/// dialect.
+/// dialect, or a factor (alpha, beta, scale) that the accumulation type does not hold.
 LogicalResult verifyKnownAttributes(Operation *op);
 /// Fails with the same error if the properties of the generic form, `<{...}>`, have a name without
 /// a dialect's prefix that is not in `names`. `emitError` may be null where nobody reads the error.
