@@ -329,7 +329,41 @@ def large_scores(rng):
     return Probe("blocksparse-run", ["--check"] + target_flags(rng), module.text(), ("ok",))
 
 
+LARGEST = {"f32": 3.4028234e38, "f64": 1.7e308, "f16": 65504.0, "bf16": 3.38e38}
+
+
+def extreme_scores(rng):
+    """Gives a softmax scores, a bias and masks of the largest numbers, 0, NaN and infinity: all targets agree
+    with the reference, or the bound says that it compares nothing."""
+    element = choose(rng, list(LARGEST))
+    rows, cols = block = choose(rng, [(4, 4), (4, 8), (16, 16)])
+    largest = LARGEST[element]
+    numbers = [largest, -largest, 0.0, 1.0, -1.0, largest / 1024, *NOT_FINITE[element]]
+
+    def draw(*shape):
+        pool = [choose(rng, numbers) for _ in range(1 + rng.below(4))]
+        def fill(sizes):
+            return [fill(sizes[1:]) for _ in range(sizes[0])] if sizes else choose(rng, pool)
+        return elements(fill(shape), shape, element)
+
+    module = Module()
+    f = Function(module, "extreme")
+    operands = [f.argument(sparse(block, element, layout_of_rows(block, (1, 1, 1), [[0]])),
+                           value=draw(1, rows, cols))]
+    text = operands[0].name
+    for name, shape in (("rpe", block), ("key_padding_mask", (cols,)), ("attention_mask", block)):
+        if rng.chance(1, 3):
+            operands.append(f.argument(dense(shape, element), value=draw(*shape)))
+            text += f" {name}({operands[-1].name})"
+    y, lse = f.op("softmax", text, operands,
+                  [operands[0].type, dense((rows,), "f64" if element == "f64" else "f32")],
+                  {"causal": rng.chance(1, 2), "scale": number(choose(rng, [1.0, -1.0, 0.5, 3.0]))})
+    f.give(y, lse)
+    flags = choose(rng, [["--device=cpu"], ["--target=emulated"], ["--device=simulated"]])
+    return Probe("blocksparse-run", ["--check"] + flags, module.text(), ("ok", "inconclusive"))
+
+
 # Each kind, with True where it changes a random program.
 PROBES = [(unknown_attribute, True), (schedule, True), (index_fault, True),
           (assembled_fault, False), (scatter_fault, False), (masked_scores, False),
-          (large_scores, False)]
+          (large_scores, False), (extreme_scores, False)]

@@ -196,6 +196,36 @@ TEST(Softmax, ElementsWithoutWeightAddNoError) {
   EXPECT_EQ(rowScale(row, options).magnitude.at({0, 0, 0, 0}), 1);
 }
 
+TEST(Softmax, LargeErrorsOfScoresMakeAnyProbability) {
+  // The second score is larger by 1e30, less than a unit in the last place of the sums in f32.
+  HostTensor row = HostTensor::of(ElementType::f32, {2}, {-3.4e38, -3.4e38});
+  SoftmaxOptions options;
+  options.rpe = HostTensor::of(ElementType::f32, {1, 2}, {-1, 1e30});
+  ErrorScale scale = rowScale(row, options);
+  const double unit = (scale.terms + 16) * unitRoundoff(ElementType::f32);
+  EXPECT_GE(scale.magnitude.at({0, 0, 0, 0}) * unit, 1);
+  EXPECT_GE(scale.magnitude.at({0, 0, 0, 1}) * unit, 1);
+  // A difference that is much larger than its error leaves no doubt.
+  options.rpe->set({0, 1}, 3e38);
+  EXPECT_EQ(rowScale(row, options).magnitude.at({0, 0, 0, 0}), 0);
+}
+
+TEST(Softmax, ScoresThatOverflowAreInfinite) {
+  HostTensor row = HostTensor::of(ElementType::f64, {1, 1, 2}, {-3e38, 0});
+  SparseTensor x = sparse(row, pattern({1, 2}, 1, 1, "1"));
+  SoftmaxOptions options;
+  options.rpe = HostTensor::of(ElementType::f64, {1, 2}, {-3e38, -3e38});
+  std::string error;
+  auto result = softmax(x, options, error);
+  ASSERT_TRUE(result) << error;
+  EXPECT_EQ(result->lse.at({0, 0, 0}), -3e38);
+  options.scale = -1;
+  options.rpe->set({0, 0}, 3e38);
+  EXPECT_TRUE(std::isnan(softmax(x, options, error)->lse.at({0, 0, 0})));
+  options.accumulator = ElementType::f64;
+  EXPECT_EQ(softmax(x, options, error)->lse.at({0, 0, 0}), 6e38);
+}
+
 TEST(Softmax, KnownLogSumExpAddsItsRounding) {
   HostTensor large = HostTensor::of(ElementType::f32, {2}, {1e9, 1e9 - 64});
   SoftmaxOptions options;
