@@ -14,7 +14,7 @@ Three kinds of test alternate:
 
 With `--device=simulated` there are valid programs alone, on the simulated GPU: an H200 or an A100, with
 orders of warps that a drawn seed varies. A fault that the simulator reports is a finding, too. With
-`--device=emulated` the kernels for these GPUs run on threads of the host.
+`--device=emulated` kernels for an A100, or scalar ones, run on threads of the host.
 
 A finding is shrunk as long as the failure stays the same, then written to a file with the command
 that shows it. The exit status is 1 if there is one.
@@ -86,9 +86,10 @@ def device_flags(draws, device):
     """Returns the flags of a device other than the CPU."""
     if not device:
         return []
-    target = draws("target", ["sm_90a", "sm_80"])
     if device == "emulated":
-        return [f"--target=emulated:{target}"]
+        # Kernels with TMA and wgmma have no emulation.
+        return ["--target=" + draws("target", ["emulated:sm_80", "emulated"])]
+    target = draws("target", ["sm_90a", "sm_80"])
     return [f"--device={device}", f"--target=cuda:{target}", f"--sim-seed={draws('order', range(64))}"]
 
 

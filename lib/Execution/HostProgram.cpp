@@ -57,6 +57,7 @@ ArrayRef<JITSymbol> mlir::blocksparse::getRuntimeSymbols() {
       {"blocksparseRtCallLaunch", reinterpret_cast<void *>(&blocksparseRtCallLaunch)},
       {"blocksparseRtCallTensorMap", reinterpret_cast<void *>(&blocksparseRtCallTensorMap)},
       {"blocksparseRtCallEnd", reinterpret_cast<void *>(&blocksparseRtCallEnd)},
+      {"blocksparseRtArtifactCloseSlot", reinterpret_cast<void *>(&blocksparseRtArtifactCloseSlot)},
       {"blocksparseRtCallSelect", reinterpret_cast<void *>(&blocksparseRtCallSelect)},
       {"blocksparseRtGetStream", reinterpret_cast<void *>(&blocksparseRtGetStream)},
       {"blocksparseRtSetStream", reinterpret_cast<void *>(&blocksparseRtSetStream)},

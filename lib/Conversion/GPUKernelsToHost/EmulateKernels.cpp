@@ -106,7 +106,9 @@ LogicalResult HostKernel::replace(Operation *op) {
     // An emulated warp has one lane here, so no lane is its partner.
     results = {shuffle.getValue(), arith::ConstantIntOp::create(b, b.getI1Type(), 0)};
   } else {
-    return op->emitError("expects a scalar kernel to emulate, but got ") << op->getName();
+    return op->emitError("expects a kernel without TMA and wgmma to emulate (those of sm_80; the "
+                         "simulated GPU runs others), but got ")
+           << op->getName();
   }
   op->replaceAllUsesWith(results);
   op->erase();
