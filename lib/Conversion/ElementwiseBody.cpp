@@ -4,6 +4,7 @@
 #include "ElementwiseBody.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
@@ -26,8 +27,14 @@ static bool isElementType(Type type) {
   return type.isIndex() || (type.isIntOrFloat() && type.getIntOrFloatBitWidth() <= 64);
 }
 
-static std::string findBodyFault(Operation &op, llvm::function_ref<bool(Operation *)> supports) {
+static std::string findBodyFault(Operation &op, llvm::function_ref<bool(Operation *)> supports,
+                                 bool readsAnywhere) {
   if (matchPattern(&op, m_Constant()))
+    return "";
+  if (readsAnywhere && isa<linalg::IndexOp>(op))
+    return "";
+  auto load = dyn_cast<memref::LoadOp>(op);
+  if (readsAnywhere && load && isElementType(load.getType()))
     return "";
   for (TypeRange types : {TypeRange(op.getOperandTypes()), TypeRange(op.getResultTypes())})
     for (Type type : types)
@@ -53,7 +60,8 @@ static bool givesParallelLoops(AffineMap map, ArrayRef<utils::IteratorType> iter
 }
 
 std::string mlir::blocksparse::findStructuredFault(linalg::GenericOp op,
-                                                   llvm::function_ref<bool(Operation *)> supports) {
+                                                   llvm::function_ref<bool(Operation *)> supports,
+                                                   bool readsAnywhere) {
   for (Type type : op->getOperandTypes())
     if (!isa<MemRefType>(type))
       return llvm::formatv("expects operands on memrefs, but got '{0}'", type);
@@ -62,11 +70,11 @@ std::string mlir::blocksparse::findStructuredFault(linalg::GenericOp op,
   for (OpOperand &operand : op->getOpOperands()) {
     AffineMap map = op.getMatchingIndexingMap(&operand);
     if (op.isDpsInit(&operand) ? !givesParallelLoops(map, op.getIteratorTypesArray())
-                               : !map.isProjectedPermutation())
+                               : !map.isProjectedPermutation() && !readsAnywhere)
       return llvm::formatv("expects operands at the indices of the loops, but got {0}", map);
   }
   for (Operation &inner : op.getBlock()->without_terminator())
-    if (std::string fault = findBodyFault(inner, supports); !fault.empty())
+    if (std::string fault = findBodyFault(inner, supports, readsAnywhere); !fault.empty())
       return fault;
   return "";
 }

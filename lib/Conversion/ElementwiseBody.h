@@ -18,9 +18,11 @@ namespace mlir::blocksparse {
 /// Returns why a kernel cannot compute each element of the results of `op` by itself, as "expects
 /// X, but got Y"; empty if it can. Results are written at the indices of the parallel loops, inputs
 /// are read at some of the indices, and operations of the body are scalar. `supports` says whether
-/// the backend has an operation of the body.
+/// the backend has an operation of the body. If `readsAnywhere` is true, inputs may be read at any
+/// affine function of the indices, and the body may use the indices and load elements of memrefs.
 std::string findStructuredFault(linalg::GenericOp op,
-                                llvm::function_ref<bool(Operation *)> supports);
+                                llvm::function_ref<bool(Operation *)> supports,
+                                bool readsAnywhere = false);
 
 /// Returns the same for an elementwise loop, all of whose loops are parallel.
 std::string findElementwiseFault(linalg::GenericOp op,

@@ -7,6 +7,7 @@
 #include "ReferenceElementwise.h"
 #include "ReferenceLinalg.h"
 #include "ReferenceOps.h"
+#include "ReferenceSparseTensors.h"
 #include "ReferenceTensors.h"
 #include "blocksparse/IR/BlockSparseDialect.h"
 #include "blocksparse/IR/BlockSparseOps.h"
@@ -373,6 +374,9 @@ LogicalResult Interpreter::evaluate(Operation &op) {
     return success();
   if (auto extent = dyn_cast<tensor::DimOp>(op))
     return evaluateExtent(extent);
+  if (isKnownSparseTensorOp(&op))
+    return evaluateWith(
+        op, [&](ReferenceLookup lookup) { return evaluateSparseTensorOp(&op, lookup); });
   if (isKnownTensorOp(&op))
     return evaluateWith(op, [&](ReferenceLookup lookup) -> FailureOr<std::vector<ReferenceValue>> {
       FailureOr<ReferenceValue> result =
@@ -478,7 +482,7 @@ static Operation *findUnknownOperation(func::FuncOp function,
       if (isKnownStructured(structured))
         return WalkResult::skip();
       unknown = op;
-    } else if (isKnownTensorOp(op)) {
+    } else if (isKnownTensorOp(op) || isKnownSparseTensorOp(op)) {
       return WalkResult::skip();
     } else if (!isa<arith::ConstantOp, scf::ForOp, scf::WhileOp, scf::ForallOp, scf::InParallelOp,
                     tensor::ParallelInsertSliceOp, scf::IfOp, cf::BranchOp, cf::CondBranchOp>(op) &&

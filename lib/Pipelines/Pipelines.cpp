@@ -27,6 +27,7 @@ void mlir::blocksparse::buildOptimizePipeline(OpPassManager &pm, const TargetInf
   pm.addPass(createInlinerPass());
   pm.addPass(createRejectCallsPass());
   pm.addPass(createSymbolDCEPass());
+  pm.addPass(createSparseTensorToBlockSparsePass());
   pm.addPass(createStructureControlFlowPass());
   pm.addPass(createExpandLayoutsPass());
   pm.addPass(createDecomposeNeighboursPass());

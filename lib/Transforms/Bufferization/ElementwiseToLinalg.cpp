@@ -3,6 +3,7 @@
 
 #include "blocksparse/Transforms/Bufferization/Passes.h"
 
+#include "blocksparse/IR/DialectAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -35,7 +36,7 @@ static bool isElementwise(Operation *op) {
 /// Returns the number that all elements of a constant equal as a scalar constant, or null.
 static Value createScalar(OpBuilder &builder, Location loc, Value tensor) {
   ElementsAttr elements;
-  if (!matchPattern(tensor, m_Constant(&elements)) || !elements.isSplat())
+  if (!matchPattern(tensor, m_Constant(&elements)) || elements.empty() || !elements.isSplat())
     return {};
   auto number = dyn_cast<TypedAttr>(elements.getSplatValue<Attribute>());
   return number ? arith::ConstantOp::create(builder, loc, number) : Value();
@@ -83,6 +84,10 @@ static void convert(Operation *op) {
 /// Fails for operations on tensors that bufferization does not know. Those of sparse_tensor have
 /// its interface, but need the passes of their own dialect first.
 static LogicalResult checkBufferizable(Operation *op) {
+  if (OpTrait::hasElementwiseMappableTraits(op))
+    for (Type type : op->getResultTypes())
+      if (isa<UnrankedTensorType>(type))
+        return op->emitOpError("expects tensors of known rank, but got ") << type;
   if (!hasTensors(op) || isa<func::FuncDialect>(op->getDialect()) ||
       (isa<bufferization::BufferizableOpInterface>(op) &&
        op->getDialect()->getNamespace() != "sparse_tensor"))
@@ -97,6 +102,8 @@ struct ElementwiseToLinalg
     : public mlir::blocksparse::impl::ElementwiseToLinalgPassBase<ElementwiseToLinalg> {
   void runOnOperation() override {
     SmallVector<Operation *> elementwise;
+    // What a function of sizes computes is also in the function whose sizes they are.
+    const bool isSizeFunction = getOperation()->hasAttr(hostFunctionAttr);
     WalkResult walked = getOperation()->walk([&](Operation *op) -> WalkResult {
       if (!op->getDialect() || !hasTensors(op))
         return WalkResult::advance();
@@ -104,7 +111,7 @@ struct ElementwiseToLinalg
         elementwise.push_back(op);
         return WalkResult::advance();
       }
-      return checkBufferizable(op);
+      return isSizeFunction ? success() : checkBufferizable(op);
     });
     if (walked.wasInterrupted())
       return signalPassFailure();

@@ -79,7 +79,7 @@ Expression ElementExpressions::getOperand(Value operand, AffineMap map) {
     operand = input.get();
   }
   ElementsAttr elements;
-  if (matchPattern(operand, m_Constant(&elements)) && elements.isSplat())
+  if (matchPattern(operand, m_Constant(&elements)) && !elements.empty() && elements.isSplat())
     return getConstant(elements.getSplatValue<Attribute>());
   ElementExpression expression;
   expression.kind = Kind::Operand;

@@ -1,14 +1,13 @@
 // Operations of linalg, named and generic, and of arith and math on whole tensors. Every function is
 // a row of docs/Dialect/Neighbours.md.
 // DEFINE: %{target} = cpu
-// DEFINE: %{run} = blocksparse-run %s --check --repeat-check --target=%{target}
-// RUN: %{run} --all-functions
-// RUN: %{run} --all-functions --strided
-// DEFINE: %{device} = fill_copy,transpose_broadcast,map,arith_math,reduce,softmax,layer_norm,matvec
+// DEFINE: %{run} = blocksparse-run %s --all-functions --check --repeat-check --target=%{target}
+// RUN: %{run}
+// RUN: %{run} --strided
 // REDEFINE: %{target} = emulated:sm_80
-// RUN: %{run} --function=%{device}
+// RUN: %{run}
 // REDEFINE: %{target} = cuda:sm_90a
-// RUN: %{run} --function=%{device} --device=simulated
+// RUN: %{run} --device=simulated
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
@@ -120,4 +119,32 @@ func.func @pooling(%x: tensor<1x6x6x2xf32>) -> tensor<1x5x5x2xf32> {
   %w = tensor.empty() : tensor<2x2xf32>
   %0 = linalg.pooling_nhwc_sum {dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>} ins(%x, %w : tensor<1x6x6x2xf32>, tensor<2x2xf32>) outs(%z : tensor<1x5x5x2xf32>) -> tensor<1x5x5x2xf32>
   return %0 : tensor<1x5x5x2xf32>
+}
+
+func.func @convolution(%x: tensor<1x6x6x2xf16>, %k: tensor<3x3x2x4xf16>, %c: tensor<1x4x4x4xf32>) -> tensor<1x4x4x4xf32> {
+  %0 = linalg.conv_2d_nhwc_hwcf ins(%x, %k : tensor<1x6x6x2xf16>, tensor<3x3x2x4xf16>) outs(%c : tensor<1x4x4x4xf32>) -> tensor<1x4x4x4xf32>
+  return %0 : tensor<1x4x4x4xf32>
+}
+
+// The largest element of each row and where it is.
+func.func @argmax(%a: tensor<4x8xf32>) -> (tensor<4xf32>, tensor<4xi32>) {
+  %low = arith.constant dense<0xFF800000> : tensor<4xf32>
+  %zeros = arith.constant dense<0> : tensor<4xi32>
+  %0:2 = linalg.generic {indexing_maps = [#id, #row, #row], iterator_types = ["parallel", "reduction"]} ins(%a : tensor<4x8xf32>) outs(%low, %zeros : tensor<4xf32>, tensor<4xi32>) {
+  ^bb0(%x: f32, %m: f32, %k: i32):
+    %j = linalg.index 1 : index
+    %n = arith.index_cast %j : index to i32
+    %larger = arith.cmpf ogt, %x, %m : f32
+    %1 = arith.select %larger, %x, %m : f32
+    %2 = arith.select %larger, %n, %k : i32
+    linalg.yield %1, %2 : f32, i32
+  } -> (tensor<4xf32>, tensor<4xi32>)
+  return %0#0, %0#1 : tensor<4xf32>, tensor<4xi32>
+}
+
+func.func @no_elements(%a: tensor<0x4xf32>, %b: tensor<4x4xf32>) -> tensor<0x4xf32> {
+  %zero = arith.constant dense<0.0> : tensor<0x4xf32>
+  %0 = linalg.matmul ins(%a, %b : tensor<0x4xf32>, tensor<4x4xf32>) outs(%zero : tensor<0x4xf32>) -> tensor<0x4xf32>
+  %1 = arith.addf %0, %zero : tensor<0x4xf32>
+  return %1 : tensor<0x4xf32>
 }

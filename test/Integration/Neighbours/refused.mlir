@@ -59,3 +59,24 @@ func.func @sparse_comparison(%x: tensor<4x4xf32, #layout>, %y: tensor<4x4xf32, #
   %0 = arith.cmpf ogt, %x, %y : tensor<4x4xf32, #layout>
   return %0 : tensor<4x4xi1, #layout>
 }
+
+// -----
+
+#bsr = #sparse_tensor.encoding<{map = (i, j) -> (i floordiv 2 : dense, j floordiv 2 : compressed, i mod 2 : dense, j mod 2 : dense)}>
+func.func @sparse_tensor_from_dense(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // expected-error @below {{expects a conversion of a block-sparse tensor to a dense one, but got one of 'tensor<4x4xf32>' to}}
+  %0 = sparse_tensor.convert %x : tensor<4x4xf32> to tensor<4x4xf32, #bsr>
+  %1 = sparse_tensor.convert %0 : tensor<4x4xf32, #bsr> to tensor<4x4xf32>
+  return %1 : tensor<4x4xf32>
+}
+
+// -----
+
+// One error, although the sizes of the result depend on the operation.
+func.func @unranked(%x: tensor<4x4xf32>) -> tensor<?x?xf32> {
+  %0 = tensor.cast %x : tensor<4x4xf32> to tensor<*xf32>
+  // expected-error @below {{expects tensors of known rank, but got 'tensor<*xf32>'}}
+  %1 = arith.addf %0, %0 : tensor<*xf32>
+  %2 = tensor.cast %1 : tensor<*xf32> to tensor<?x?xf32>
+  return %2 : tensor<?x?xf32>
+}

@@ -4,7 +4,7 @@
 // DEFINE: %{run} = blocksparse-run %s --check --repeat-check --target=%{target}
 // RUN: %{run} --all-functions
 // RUN: %{run} --all-functions --strided
-// DEFINE: %{device} = empty_insert_slice,extract_slice,pad,reshape,concat,cast_and_dim
+// DEFINE: %{device} = empty_insert_slice,extract_slice,pad,reshape,concat,cast_and_dim,generate
 // REDEFINE: %{target} = emulated:sm_80
 // RUN: %{run} --function=%{device}
 // REDEFINE: %{target} = cuda:sm_90a

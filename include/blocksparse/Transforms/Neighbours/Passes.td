@@ -12,14 +12,32 @@ def LinalgToBlockSparsePass : Pass<"convert-linalg-to-blocksparse"> {
     linalg.matmul, batch_matmul, contract and every generic that is a product of two stacks of
     matrices become blocksparse.matmul, and dsd or dds where one factor is sparse, or is the result
     of to_dense. Either factor, and the result, may be stored transposed. Leading dimensions are
-    those of the result, or missing from the left in a factor. What linalg adds the product to
-    becomes the residual, unless it is filled with 0.
+    those of the result, or missing from the left in a factor. A dense factor that is stored in
+    another order is copied, unless the product has the form `score` or `context`. Several loops
+    that every tensor has together, or not at all, are one loop. What linalg adds the product to
+    becomes the residual, unless it is filled with 0. A factor that is multiplied by a constant mask
+    of 0 and 1, or that a constant mask selects, is a sparse factor if the mask consists of whole
+    blocks of 16, 32, 64 or 128 rows and columns.
 
     The element types are those that products have: one floating-point type, accumulated in it or in
     the accumulation type, or signed i8 accumulated in i32. Sums are computed in the accumulation
     type and rounded once. Blocks that a sparse factor does not store are not multiplied, so that
     NaN in the other factor does not spread there. Other operations are not changed.
   }];
+}
+
+def SparseTensorToBlockSparsePass : Pass<"convert-sparse-tensor-to-blocksparse"> {
+  let summary = "Converts matrices in the BSR format of sparse_tensor to those of blocksparse.";
+  let description = [{
+    Types whose encoding has the map (i, j) -> (i floordiv bm : dense, j floordiv bn : compressed,
+    i mod bm : dense, j mod bn : dense) get the encoding `#blocksparse.bsr<bm x bn>`, in the whole
+    program. sparse_tensor.assemble becomes blocksparse.assemble; with constant positions and
+    coordinates, a product with a dense result gets a static layout. A sparse_tensor.convert to a
+    dense tensor becomes to_dense. Any other operation of sparse_tensor on such a matrix is an
+    error. Other encodings are not changed.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect",
+                           "::mlir::blocksparse::BlockSparseDialect"];
 }
 
 def FuseEpiloguesPass : Pass<"blocksparse-fuse-epilogues"> {

@@ -11,6 +11,7 @@
 #include "../../OperandView.h"
 #include "SimtElements.h"
 #include "blocksparse/Conversion/StructuredToGPU.h"
+#include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -72,8 +73,11 @@ public:
 private:
   Value load(ImplicitLocOpBuilder &b, OpOperand &operand) {
     SmallVector<Value> at;
-    for (AffineExpr dim : op.getMatchingIndexingMap(&operand).getResults())
-      at.push_back(point[cast<AffineDimExpr>(dim).getPosition()]);
+    for (AffineExpr index : op.getMatchingIndexingMap(&operand).getResults()) {
+      auto dim = dyn_cast<AffineDimExpr>(index);
+      at.push_back(dim ? point[dim.getPosition()]
+                       : affine::expandAffineExpr(b, b.getLoc(), index, point, {}));
+    }
     return memref::LoadOp::create(b, mapping.lookup(operand.get()), at);
   }
 
@@ -81,7 +85,7 @@ private:
   Value getExtent(ImplicitLocOpBuilder &b, unsigned loop) {
     for (OpOperand &operand : op->getOpOperands())
       for (auto [axis, dim] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults()))
-        if (cast<AffineDimExpr>(dim).getPosition() == loop)
+        if (auto index = dyn_cast<AffineDimExpr>(dim); index && index.getPosition() == loop)
           return memrefDim(b, mapping.lookup(operand.get()), axis);
     llvm_unreachable("linalg verifies that the shapes of operands tell every extent");
   }
@@ -101,7 +105,15 @@ private:
   }
 
   SmallVector<Value> emitBody(ImplicitLocOpBuilder &b, ValueRange results) {
-    const ElementwiseTarget target{convertElement, emitDeviceForm};
+    const ElementwiseTarget target{
+        convertElement,
+        [&](ImplicitLocOpBuilder &body, Operation *inner, ValueRange operands) -> Value {
+          if (auto index = dyn_cast<linalg::IndexOp>(inner))
+            return point[index.getDim()];
+          if (isa<memref::LoadOp>(inner))
+            return memref::LoadOp::create(body, operands.front(), operands.drop_front());
+          return emitDeviceForm(body, inner, operands);
+        }};
     SmallVector<Value> elements;
     for (OpOperand *input : op.getDpsInputOperands())
       elements.push_back(load(b, *input));
@@ -123,7 +135,8 @@ LogicalResult mlir::blocksparse::convertStructuredToGPU(ArrayRef<linalg::Generic
                                                         const ::blocksparse::TargetInfo &gpu) {
   KernelBuilder kernels(module, gpu);
   for (linalg::GenericOp op : loops) {
-    if (std::string fault = findStructuredFault(op, hasDeviceForm); !fault.empty())
+    if (std::string fault = findStructuredFault(op, hasDeviceForm, /*readsAnywhere=*/true);
+        !fault.empty())
       return op.emitOpError("expects host code that does not touch device memory, or a "
                             "computation of elements that a kernel can do, but got ")
              << op->getName() << ", which is none: " << fault;
