@@ -146,11 +146,13 @@ Value ScatterCheck::listLength(ImplicitLocOpBuilder &b) const {
   return blocks;
 }
 
+Value ScatterCheck::getTiles(ImplicitLocOpBuilder &b) const { return memrefDim(b, tensors[1], 0); }
+
 Value ScatterCheck::items(ImplicitLocOpBuilder &b) const {
   Value offsets = Int(b, lists) + 1;
   if (format != ScatterFormat::BsrStridedMMCompressed)
     return offsets;
-  return Int(b, offsets) + memrefDim(b, tensors[1], 0);
+  return Int(b, offsets) + getTiles(b);
 }
 
 Value ScatterCheck::emitRange(ImplicitLocOpBuilder &b, IndexFault fault, const FaultPlace &place,

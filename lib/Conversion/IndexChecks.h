@@ -91,8 +91,9 @@ public:
   /// Returns i1: true if the tile at `position` of r_offsets shares an element with `tile`.
   Value emitOverlap(ImplicitLocOpBuilder &b, const PlacedTile &tile, Value position) const;
 
-  /// Return the extents of the accumulators and of their tiles.
-  Value getRows() const { return accumulators.rows; }
+  /// Returns the number of tiles that r_offsets place.
+  Value getTiles(ImplicitLocOpBuilder &b) const;
+  /// Return the columns of the accumulators, and the extents of their tiles.
   Value getCols() const { return accumulators.cols; }
   Value getTileRows() const { return accumulators.height; }
   Value getTileCols() const { return accumulators.width; }

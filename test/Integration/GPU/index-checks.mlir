@@ -3,10 +3,11 @@
 // TARGET: cuda:sm_80
 // REQUIRES: gpu || simulator
 // RUN: %if simulator %{ blocksparse-run %s --function=right_open --check-indices --device=simulated %}
-// RUN: %if simulator %{ blocksparse-run %s --function=right,right_scatter,right_strided,right_between,right_compressed --check-indices --check --repeat-check --device=simulated %}
+// RUN: %if simulator %{ blocksparse-run %s --function=right,right_scatter,right_strided,right_between,right_compressed,right_wide,right_empty --check-indices --check --repeat-check --device=simulated %}
 // RUN: %if simulator %{ not blocksparse-run %s --all-functions --check-indices --device=simulated 2>&1 | FileCheck %s %}
 // RUN: %if gpu %{ not blocksparse-run %s --all-functions --check-indices --device=cuda 2>&1 | FileCheck %s %}
 // RUN: not blocksparse-run %s --all-functions --check-indices --target=emulated 2>&1 | FileCheck %s
+// RUN: blocksparse-run %s --function=right_between,right_wide,right_empty --check --repeat-check --device=cpu
 // RUN: not blocksparse-run %s --all-functions --device=cpu 2>&1 | FileCheck %s
 
 // CHECK-DAG: blocksparse.assemble expects crow_indices that start at 0, but got 1 at batch 0, row 0, position 0
@@ -210,4 +211,22 @@ func.func @twice_compressed(%w: !blocks, %x: !m, %acc: !m) -> !m {
   %q = arith.constant dense<[0, 8]> : tensor<2xi32>
   %0 = blocksparse.scatter_mm %w, %x into %acc indices(%c, %r, %q) {format = #compressed} : (!blocks, !m, !m, tensor<3xi32>, tensor<3xi32>, tensor<2xi32>) -> !m
   return %0 : !m
+}
+
+// The memory of a check depends on the indices, not on the sizes of the matrices.
+func.func @right_wide(%v: tensor<3x1x1xf32>) -> tensor<2xf32> {
+  %crow = arith.constant dense<[0, 1, 3]> : tensor<3xi64>
+  %col = arith.constant dense<[999999999999, 5, 999999999999]> : tensor<3xi64>
+  %s = blocksparse.assemble indices(%crow, %col) %v : (tensor<3xi64>, tensor<3xi64>, tensor<3x1x1xf32>) -> tensor<2x1000000000000xf32, #blocksparse.bsr<1x1, i64>>
+  %y, %lse = blocksparse.softmax %s : (tensor<2x1000000000000xf32, #blocksparse.bsr<1x1, i64>>) -> (tensor<2x1000000000000xf32, #blocksparse.bsr<1x1, i64>>, tensor<2xf32>)
+  return %lse : tensor<2xf32>
+}
+
+func.func @right_empty(%w: !blocks, %x: tensor<0x2x4xf32>, %acc: tensor<0x1000000000000x4xf32>) -> tensor<0x1000000000000x4xf32> {
+  %c = arith.constant dense<[0, 1, 2]> : tensor<3xi64>
+  %r = arith.constant dense<[4000000000, 0]> : tensor<2xi64>
+  %p = arith.constant dense<[1, 0]> : tensor<2xi64>
+  %q = arith.constant dense<[0, 0]> : tensor<2xi64>
+  %0 = blocksparse.scatter_mm %w, %x into %acc indices(%c, %r, %p, %q) {format = #strided} : (!blocks, tensor<0x2x4xf32>, tensor<0x1000000000000x4xf32>, tensor<3xi64>, tensor<2xi64>, tensor<2xi64>, tensor<2xi64>) -> tensor<0x1000000000000x4xf32>
+  return %0 : tensor<0x1000000000000x4xf32>
 }
