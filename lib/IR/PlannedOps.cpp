@@ -109,7 +109,15 @@ static constexpr ListTable stageTables[StageOperands::count] = {{"tiles", StageT
                                                                 {"workers", ListTable::list},
                                                                 {"records", ListTable::anyColumns},
                                                                 {"rows", ListTable::anyColumns},
-                                                                {"order", ListTable::list}};
+                                                                {"order", ListTable::list},
+                                                                {"granules",
+                                                                 ListTable::anyColumns}};
+/// Returns the tables of stages that are `count` operands. The table of granules is optional.
+static ArrayRef<ListTable> getStageTables(size_t count) {
+  return ArrayRef(stageTables)
+      .take_front(count < StageOperands::count ? StageOperands::Granules : StageOperands::count);
+}
+
 /// The tables `tiles`, in the order of SampledOperands.
 static constexpr ListTable tileTables[SampledOperands::count] = {
     {"tiles", SampledTileTable::columns},
@@ -142,7 +150,8 @@ LogicalResult PlannedDSDOp::verify() {
   Type element = shapedType(getValues()).getElementType();
   if (failed(checkBlock(getBlock(), emitError)) ||
       failed(checkValues(getValues(), getBlock(), "values", emitError)) ||
-      failed(checkLists(getStages(), stageTables, "stages", emitError)) || // C42
+      failed(checkLists(getStages(), getStageTables(getStages().size()), "stages",
+                        emitError)) || // C42
       failed(checkPacked(getPacked(), getValues(), staged, emitError)))
     return failure();
   // C39: split tiles have slots, and a table that names the slots of each.

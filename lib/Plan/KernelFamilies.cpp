@@ -59,23 +59,29 @@ std::string checkStaticProblem(const KernelProblem &problem) {
   return {};
 }
 
-/// Requires sizes that the stages of a reduction cover.
-std::string checkStagedSizes(const KernelProblem &problem) {
-  if (std::string reason = checkStaticProblem(problem); !reason.empty())
-    return reason;
-  if (problem.depth <= 0 || problem.block.cols <= 0 || problem.depth % problem.block.cols != 0)
-    return expects("a reduction over whole blocks of " + text(problem.block.cols),
-                   text(problem.depth));
-  if (problem.cols <= 0 || problem.cols % 64 != 0)
-    return expects("a multiple of 64 columns", text(problem.cols));
-  return {};
+/// Returns true if the depth of the reduction is known and made of whole blocks.
+bool hasWholeDepth(const KernelProblem &problem) {
+  return problem.depth > 0 && problem.block.cols > 0 && problem.depth % problem.block.cols == 0;
+}
+
+/// Requires columns that TMA can address: rows of whole chunks of 16 bytes. The last column tile may
+/// extend beyond them.
+std::string checkStagedColumns(const KernelProblem &problem) {
+  constexpr int64_t perChunk = 8;
+  return problem.cols > 0 && problem.cols % perChunk == 0
+             ? std::string()
+             : expects("a multiple of 8 columns", text(problem.cols));
 }
 
 std::string checkReductionByWgmma(const KernelProblem &problem) {
   const BlockShape block = problem.block;
   if (block.rows <= 0 || block.rows % 64 != 0 || block.cols <= 0 || block.cols % 64 != 0)
     return expects("blocks of multiples of 64x64", text(block));
-  return checkStagedSizes(problem);
+  if (std::string reason = checkStaticProblem(problem); !reason.empty())
+    return reason;
+  if (!hasWholeDepth(problem))
+    return expects("a reduction over whole blocks of " + text(block.cols), text(problem.depth));
+  return checkStagedColumns(problem);
 }
 
 std::string checkSampledByWgmma(const KernelProblem &problem) {
@@ -134,9 +140,16 @@ std::string checkWgmmaTransposed(const KernelProblem &problem, const GPUFacts &f
 
 std::string checkStreamBlocks(const KernelProblem &problem) {
   const BlockShape block = problem.block;
-  if (block.rows != block.cols || (block.rows != 16 && block.rows != 32))
-    return expects("blocks of 16x16 or 32x32", text(block));
-  return checkStagedSizes(problem);
+  if (block.rows <= 0 || block.cols <= 0)
+    return expects("blocks of known size", text(block));
+  if (block.rows % 64 == 0 && block.cols % 64 == 0 && hasWholeDepth(problem))
+    return expects("blocks of no multiples of 64x64", text(block));
+  if (std::string reason = checkStaticProblem(problem); !reason.empty())
+    return reason;
+  if (problem.depth <= 0 || problem.rows <= 0)
+    return expects("a product that is not empty",
+                   text(problem.rows) + " rows and a reduction of " + text(problem.depth));
+  return checkStagedColumns(problem);
 }
 
 std::string checkStream(const KernelProblem &problem, const GPUFacts &facts) {
@@ -161,6 +174,21 @@ std::string checkMma(const KernelProblem &problem, const GPUFacts &facts) {
                    text(problem.a) + " and " + text(problem.b));
   if (isF8(problem.a) && !facts.f8ToF16)
     return expects("a chip that converts f8 to f16 (from sm_90 on)", "one that does not");
+  const BlockShape block = problem.block;
+  if (problem.kind != ProblemKind::Dense && (block.rows % 16 != 0 || block.cols % 16 != 0))
+    return expects("blocks of multiples of 16x16", text(block));
+  return {};
+}
+
+/// Requires what products with exact factors have: tiles that cp.async fills.
+std::string checkFma(const KernelProblem &problem, const GPUFacts &facts) {
+  if (!facts.cpAsync)
+    return expects("a chip with cp.async", "one without");
+  const bool known = problem.a == ElementType::f64 ||
+                     (problem.a == ElementType::f32 && !problem.roundsF32);
+  if (!known || problem.b != problem.a)
+    return expects("factors of one type, f64 or f32 of the precision ieee",
+                   text(problem.a) + " and " + text(problem.b));
   const BlockShape block = problem.block;
   if (problem.kind != ProblemKind::Dense && (block.rows % 16 != 0 || block.cols % 16 != 0))
     return expects("blocks of multiples of 16x16", text(block));
@@ -266,6 +294,7 @@ const FamilyRow families[] = {
     {KernelFamily::CUDAStreamWgmma, TargetKind::CUDA, reductions, checkStreamWgmma},
     {KernelFamily::CUDASkinny, TargetKind::CUDA, reductions, checkSkinny},
     {KernelFamily::CUDAMma, TargetKind::CUDA, matrixProducts, checkMma},
+    {KernelFamily::CUDAFma, TargetKind::CUDA, matrixProducts, checkFma},
     {KernelFamily::CUDARows, TargetKind::CUDA, rows, checkRowKernel},
     {KernelFamily::CUDAAttention, TargetKind::CUDA, attention, checkAttention},
     {KernelFamily::CUDASimt, TargetKind::CUDA, allButBlocks, checkAny},
@@ -302,9 +331,6 @@ std::string describeKinds(std::initializer_list<ProblemKind> kinds) {
 //===----------------------------------------------------------------------===//
 // Parameters
 //===----------------------------------------------------------------------===//
-
-/// Returns true if `size` is unknown or `tile` divides it.
-bool dividesKnown(int64_t size, int64_t tile) { return size == unknownSize || size % tile == 0; }
 
 std::string checkPanel(const PanelParams &params, const KernelProblem &problem,
                        const TargetInfo &target) {
@@ -353,6 +379,9 @@ std::string checkMmaSizes(const MmaParams &params, const KernelProblem &problem)
   const TileSize tile = params.tile;
   if (!tile.isGiven())
     return {};
+  if (problem.a == ElementType::f64 &&
+      (tile.rows > MmaParams::maxF64Rows || tile.cols > MmaParams::maxF64Cols))
+    return expects("a tile of at most 64x128 for f64", text(tile));
   if (problem.kind != ProblemKind::Dense && problem.block.rows % tile.rows != 0)
     return expects("rows of a tile that divide block rows of " + text(problem.block.rows),
                    text(tile.rows));
@@ -387,6 +416,17 @@ std::string checkSampledTile(const Schedule &schedule, const WgmmaParams &params
   return {};
 }
 
+/// Requires a column tile that the columns of a reduction fill but for less than 64.
+std::string checkColumnTile(const KernelProblem &problem, int64_t cols) {
+  if (problem.cols == unknownSize)
+    return {};
+  const int64_t most = (problem.cols + 63) / 64 * 64;
+  return cols <= most ? std::string()
+                      : expects("column tiles of at most " + text(most) + " columns for " +
+                                    text(problem.cols) + " columns",
+                                text(cols));
+}
+
 std::string checkReductionTile(const WgmmaParams &params, const KernelProblem &problem) {
   if (params.gather)
     return expects("gather = false for a reduction over block rows", "true");
@@ -400,10 +440,7 @@ std::string checkReductionTile(const WgmmaParams &params, const KernelProblem &p
     return expects("a tile of 128x256 with cluster = " + text(params.cluster), text(params.tile));
   if (params.tile.cols != 64 && params.tile.cols != 128 && params.tile.cols != 256)
     return expects("a tile of 64, 128 or 256 columns", text(params.tile.cols));
-  if (!dividesKnown(problem.cols, params.tile.cols * params.cluster))
-    return expects("column tiles that divide " + text(problem.cols) + " columns",
-                   text(params.tile.cols * params.cluster));
-  return {};
+  return checkColumnTile(problem, params.tile.cols * params.cluster);
 }
 
 std::string checkDenseTile(const WgmmaParams &params, const KernelProblem &problem) {
@@ -443,15 +480,19 @@ std::string checkWgmmaSizes(const Schedule &schedule, const KernelProblem &probl
 std::string checkStreamSizesOf(const Schedule &schedule, const KernelProblem &problem,
                                const GPUFacts &facts) {
   const StreamParams &params = *schedule.getIf<StreamParams>();
-  const int64_t block = problem.block.rows;
+  if (params.block == 0 && !isStreamBlock(problem))
+    return expects("block = 16 or 32 for blocks of " + text(problem.block) +
+                       " in a reduction of " + text(problem.depth),
+                   "none");
+  const int64_t block = params.blockFor(problem.block.rows);
   if (params.tile.rows % block != 0)
     return expects("a tile of whole block rows of " + text(block),
                    text(params.tile.rows) + " rows");
-  if (!dividesKnown(problem.cols, params.tile.cols))
-    return expects("column tiles that divide " + text(problem.cols) + " columns",
-                   text(params.tile.cols));
+  if (std::string fault = checkColumnTile(problem, params.tile.cols); !fault.empty())
+    return fault;
   std::string fault;
-  getStreamShape(getStreamSizes(schedule, block, problem.denseKMajor, facts.sharedMemoryPerBlock),
+  getStreamShape(getStreamSizes(schedule, problem.block.rows, problem.denseKMajor,
+                                facts.sharedMemoryPerBlock),
                  &fault);
   return fault;
 }
@@ -465,6 +506,12 @@ std::string checkRows(const RowParams &params, const KernelProblem &problem) {
 }
 
 } // namespace
+
+bool blocksparse::isStreamBlock(const KernelProblem &problem) {
+  const BlockShape block = problem.block;
+  return block.rows == block.cols && (block.rows == 16 || block.rows == 32) &&
+         hasWholeDepth(problem);
+}
 
 bool blocksparse::isProduct(ProblemKind kind) {
   return std::find(products.begin(), products.end(), kind) != products.end();

@@ -32,6 +32,8 @@ std::string_view blocksparse::getName(KernelFamily family) {
     return "cuda.skinny";
   case KernelFamily::CUDAMma:
     return "cuda.mma";
+  case KernelFamily::CUDAFma:
+    return "cuda.fma";
   case KernelFamily::CUDASimt:
     return "cuda.simt";
   case KernelFamily::CUDARows:
@@ -92,6 +94,7 @@ static Schedule::Params makeParams(KernelFamily family) {
   case KernelFamily::CUDASkinny:
     return SkinnyParams();
   case KernelFamily::CUDAMma:
+  case KernelFamily::CUDAFma:
     return MmaParams();
   case KernelFamily::CUDASimt:
     return SimtParams();
@@ -176,6 +179,7 @@ void blocksparse::forEachField(Schedule &schedule,
     count("panels_per_copy", stream->panelsPerCopy, 1);
     count("stages", stream->stages);
     count("warps", stream->warps);
+    count("block", stream->block);
   } else if (auto *skinny = schedule.getIf<SkinnyParams>()) {
     tile(skinny->tile);
     count("warps", skinny->warps);
@@ -290,6 +294,8 @@ void checkStream(const StreamParams &params, RangeChecks &checks) {
                     "panels_per_copy", "1, or 4 with a multiple of 4 panels", params.panelsPerCopy);
   checks.checkCount(isWithin(params.stages, 1, 64), "stages", "from 1 to 64", params.stages);
   checks.checkCount(isWithin(params.warps, 1, 28), "warps", "from 1 to 28", params.warps);
+  checks.checkCount(params.block == 0 || params.block == 16 || params.block == 32, "block",
+                    "16 or 32", params.block);
 }
 
 void checkSkinny(const SkinnyParams &params, RangeChecks &checks) {

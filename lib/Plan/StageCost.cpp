@@ -26,6 +26,12 @@ const MeasuredShape *findMeasured(std::span<const MeasuredShape> shapes,
   return nullptr;
 }
 
+/// Returns the number of column tiles; the last one may extend beyond the columns.
+int64_t columnTiles(int64_t cols, int64_t tileN) { return (cols + tileN - 1) / tileN; }
+
+/// Returns true if a result of `cols` columns fills a column tile but for less than 64 columns.
+bool coversColumns(int64_t cols, int64_t tileN) { return (cols + 63) / 64 * 64 >= tileN; }
+
 /// Estimates the time of the slowest worker when `tiles` tiles of equal cost are assigned.
 double estimateWaves(const StageRates &rates, int64_t tiles, int64_t workers, double tileSeconds) {
   workers = std::max<int64_t>(1, workers);
@@ -84,7 +90,8 @@ std::optional<double> estimateUneven(const StageProblem &problem, int64_t head,
         rates, tile, groups->costOf(group, choice.shape, choice.tileN, problem.gpu.rates), area));
   }
   return estimateDealt(rates, std::move(seconds),
-                       problem.layout.grid().heads * problem.copies * (problem.cols / choice.tileN),
+                       problem.layout.grid().heads * problem.copies *
+                           columnTiles(problem.cols, choice.tileN),
                        problem.gpu.multiprocessors);
 }
 
@@ -93,7 +100,7 @@ double estimateProduct(const StageProblem &problem, const RowGroupFacts &facts, 
                        const StageRates &rates, double copyCost = 1) {
   const double depth = facts.panels * problem.layout.block().cols;
   const double area = depth * facts.occupancy * tile.rows;
-  const int64_t tiles = facts.groups * problem.copies * (problem.cols / tile.cols);
+  const int64_t tiles = facts.groups * problem.copies * columnTiles(problem.cols, tile.cols);
   // The CTAs of a cluster compute a tile together; each loads its columns and a share of the
   // values.
   const int64_t cluster = clusterSize(tile.cols);
@@ -149,7 +156,7 @@ void StreamChooser::consider(int64_t rows, const RowGroupFacts &facts, const Mea
   for (int64_t tileN : {128, 64}) {
     const int64_t accumulators = rows * block * tileN / (warpSize * choice.warps);
     const bool spills = !problem.gpu.setmaxnreg && accumulators + streamOtherRegisters > registers;
-    if (problem.cols % tileN != 0 || spills)
+    if (!coversColumns(problem.cols, tileN) || spills)
       continue;
     choice.tileN = tileN;
     const StageRates rates = choice.wgmma
@@ -264,7 +271,7 @@ WgmmaChoice blocksparse::chooseWgmma(const StageProblem &problem) {
   double seconds = 0;
   for (int64_t cols : {256, 512, 128, 64}) {
     const bool cluster = clusterSize(cols) > 1;
-    if (problem.cols % cols != 0 || (cluster && pairs && filled))
+    if (!coversColumns(problem.cols, cols) || (cluster && pairs && filled))
       continue;
     const double estimate = estimateProduct(problem, facts, {128, cols}, problem.gpu.rates.wgmma);
     // Candidates are in order of preference. A cluster is the same kernel with fewer loads.

@@ -9,9 +9,10 @@ using namespace blocksparse;
 
 static constexpr int64_t bytesPerElement = 2;
 
-StreamSizes blocksparse::getStreamSizes(const Schedule &schedule, int64_t block, bool kMajor,
+StreamSizes blocksparse::getStreamSizes(const Schedule &schedule, int64_t storedRows, bool kMajor,
                                         int64_t sharedBytes) {
   const StreamParams &params = *schedule.getIf<StreamParams>();
+  const int64_t block = params.blockFor(storedRows);
   return {.block = block,
           .rows = params.tile.rows / block,
           .panels = params.panels,

@@ -21,6 +21,8 @@ using namespace mlir;
 using namespace mlir::blocksparse;
 using ::blocksparse::BlockCoordinate;
 using ::blocksparse::GPUFacts;
+using ::blocksparse::Reblocking;
+using ::blocksparse::ReblockedRows;
 using ::blocksparse::RowEntry;
 using ::blocksparse::RowSegment;
 using ::blocksparse::SampledWorkLists;
@@ -93,6 +95,14 @@ static SmallVector<Value> createStageTables(OpBuilder &builder, Location loc,
           createTable(builder, loc, {size(staged.order)}, staged.order)};
 }
 
+static Value createGranules(OpBuilder &builder, Location loc, const ReblockedRows &planned,
+                            const Reblocking &sizes) {
+  const int64_t perBlock = sizes.granulesPerBlock();
+  return createTable(builder, loc,
+                     {static_cast<int64_t>(planned.granules.size()) / perBlock, perBlock},
+                     planned.granules);
+}
+
 /// Returns the schedule with the column tile that its work lists are made for, if it left that to
 /// the kernel.
 static ScheduleAttr withTile(ScheduleAttr attribute, int64_t cols) {
@@ -143,6 +153,13 @@ static void buildStages(PlannedDSDOp op, const TargetInfo &target) {
   const GPUFacts &gpu = target.gpuFacts();
   product->rows.segments = *segments;
   product->rows.entries = *entries;
+  std::optional<ReblockedRows> planned;
+  if (product->reblocking) {
+    planned = ::blocksparse::reblockRows(product->rows, *product->reblocking, error);
+    if (!planned)
+      return warnUnstaged(op, error);
+    product->rows = planned->product(product->rows, *product->reblocking);
+  }
   std::optional<StagedRows> staged =
       product->stream
           ? ::blocksparse::buildStreamStages(product->rows, *product->stream, product->tileN,
@@ -161,9 +178,12 @@ static void buildStages(PlannedDSDOp op, const TargetInfo &target) {
     options.columnTileBytes = product->k * product->tileN * bytesPerElement;
   WorkLists lists = ::blocksparse::buildWorkLists(*staged, product->space, options);
   OpBuilder builder(op);
-  op.getStagesMutable().assign(createStageTables(builder, op.getLoc(), *staged, lists));
+  SmallVector<Value> tables = createStageTables(builder, op.getLoc(), *staged, lists);
+  if (planned)
+    tables.push_back(createGranules(builder, op.getLoc(), *planned, *product->reblocking));
+  op.getStagesMutable().assign(tables);
   op.setScheduleAttr(withTile(op.getScheduleAttr(), product->tileN));
-  if (product->stream)
+  if (product->stream && !planned)
     if (Value packed = createPacked(builder, op, staged->order))
       op.getPackedMutable().assign(packed);
 }

@@ -66,6 +66,8 @@ std::optional<StagedProduct> StagedProduct::get(PlannedDSDOp op, const TargetInf
     if (!product.stream)
       return std::nullopt;
     product.tileN = stream->tile.cols;
+    if (stream->block != 0)
+      product.reblocking = {problem.block, stream->block, problem.rows, problem.depth};
   } else {
     product.tileN = wgmma->tile.isGiven() ? wgmma->tile.cols * wgmma->cluster
                                           : fitColumnTile(n, ::blocksparse::wgmmaCtaCols);
@@ -73,8 +75,8 @@ std::optional<StagedProduct> StagedProduct::get(PlannedDSDOp op, const TargetInf
   auto init = cast<ShapedType>(op.getInit().getType());
   product.rows.heads = op.getLutHeads();
   product.rows.tiles = llvm::divideCeil(problem.rows, rows);
-  product.rows.denseBlocks = product.k / problem.block.cols;
-  product.space = {n / product.tileN, sizeFromEnd(init, 3), sizeFromEnd(init, 2),
+  product.rows.denseBlocks = llvm::divideCeil(product.k, problem.block.cols);
+  product.space = {static_cast<int64_t>(llvm::divideCeil(n, product.tileN)), sizeFromEnd(init, 3), sizeFromEnd(init, 2),
                    static_cast<int64_t>(op.getLutHeads())};
   return product;
 }

@@ -6,6 +6,7 @@
 
 #include "blocksparse/IR/BlockSparseOps.h"
 #include "blocksparse/Plan/AttentionPlan.h"
+#include "blocksparse/Plan/Reblock.h"
 #include "blocksparse/Plan/SampledTiles.h"
 #include "blocksparse/Plan/Stages.h"
 #include "blocksparse/Target/TargetInfo.h"
@@ -13,7 +14,7 @@
 namespace mlir::blocksparse {
 
 /// Returns the columns of a column tile: the largest of `wanted` and its halves, down to 64, that
-/// divides `n`, a multiple of 64.
+/// divides `n`; 64 if none does.
 int64_t fitColumnTile(int64_t n, int64_t wanted);
 
 /// Describes a planned_dsd whose schedule names a family with stages and whose static shapes fit
@@ -33,6 +34,8 @@ struct StagedProduct {
   int64_t k = 0;
   /// Shape of the stages of a stream kernel, or nothing for wgmma.
   std::optional<::blocksparse::StreamShape> stream;
+  /// How the stored blocks are planned as others, or nothing if stages hold the stored blocks.
+  std::optional<::blocksparse::Reblocking> reblocking;
 };
 
 /// Describes a planned_sdd whose schedule names a wgmma family and whose static shapes fit it.

@@ -20,6 +20,8 @@ using ::blocksparse::AttentionTile;
 using ::blocksparse::BlockCoordinate;
 using ::blocksparse::RowEntry;
 using ::blocksparse::RowSegment;
+using ::blocksparse::Reblocking;
+using ::blocksparse::ReblockedRows;
 using ::blocksparse::SampledOperands;
 using ::blocksparse::SampledTile;
 using ::blocksparse::StageOperands;
@@ -44,6 +46,29 @@ static LogicalResult reportFault(Operation *op, StringRef lists, const std::stri
   return op->emitOpError() << "got faulty " << lists << ": " << fault;
 }
 
+/// Returns the first difference of the table of granules and `planned`, or an empty string.
+static std::string verifyGranules(PlannedDSDOp op, const ReblockedRows &planned,
+                                  const Reblocking &sizes) {
+  if (op.getStages().size() != StageOperands::count)
+    return "expects a table of granules with a schedule that names a block, but got none";
+  Value table = op.getStages()[StageOperands::Granules];
+  std::optional<std::vector<int32_t>> granules = readElements(table);
+  const int64_t columns = cast<ShapedType>(table.getType()).getDimSize(1),
+                wanted = sizes.granulesPerBlock();
+  if (columns != wanted)
+    return "expects " + std::to_string(wanted) + " granules of a planned block, but got " +
+           std::to_string(columns);
+  if (!granules || granules->size() != planned.granules.size())
+    return "expects a constant table of " + std::to_string(planned.granules.size()) +
+           " granules, but got " + (granules ? std::to_string(granules->size()) : "another");
+  for (auto [index, pair] : llvm::enumerate(llvm::zip_equal(planned.granules, *granules)))
+    if (auto [expected, got] = pair; expected != got)
+      return "expects granule " + std::to_string(index % wanted) + " of planned block " +
+             std::to_string(index / wanted) + " to be " + std::to_string(expected) +
+             ", but got " + std::to_string(got);
+  return {};
+}
+
 /// Verifies stages against the row LUT, which is verified already.
 static LogicalResult verifyStages(PlannedDSDOp op, const TargetInfo &target) {
   if (op.getStages().empty())
@@ -64,6 +89,16 @@ static LogicalResult verifyStages(PlannedDSDOp op, const TargetInfo &target) {
     return reportNoKernel(op, "stages", product.has_value(), reason);
   product->rows.segments = *segments;
   product->rows.entries = *entries;
+  std::optional<ReblockedRows> planned;
+  if (product->reblocking) {
+    std::string fault;
+    planned = ::blocksparse::reblockRows(product->rows, *product->reblocking, fault);
+    if (planned)
+      fault = verifyGranules(op, *planned, *product->reblocking);
+    if (!fault.empty())
+      return reportFault(op, "stages", fault);
+    product->rows = planned->product(product->rows, *product->reblocking);
+  }
   auto columnsOf = [&](StageOperands::Operand table) {
     return cast<ShapedType>(operands[table].getType()).getDimSize(1);
   };

@@ -256,17 +256,17 @@ func.func @not_sampled(%a: tensor<120x40xf16>, %b: tensor<40x128xf16>, %a1: tens
 // result type, a dynamic size, a kernel without stages.
 // CHECK-LABEL: @others(
 // CHECK-COUNT-4: planned_dsd
-func.func @others(%v: tensor<1x64x64xf16>, %b: tensor<64x72xf16>, %c: tensor<64x72xf16>,
+func.func @others(%v: tensor<1x64x64xf16>, %b: tensor<64x76xf16>, %c: tensor<64x76xf16>,
                   %b1: tensor<64x64xf16>, %c1: tensor<64x64xf32>, %b2: tensor<64x?xf16>,
                   %c2: tensor<64x?xf16>, %c3: tensor<64x64xf16>)
-    -> (tensor<64x72xf16>, tensor<64x64xf32>, tensor<64x?xf16>, tensor<64x64xf16>) {
+    -> (tensor<64x76xf16>, tensor<64x64xf32>, tensor<64x?xf16>, tensor<64x64xf16>) {
   %s = arith.constant dense<[[0, 0, 0, 1, -1]]> : tensor<1x5xi32>
   %e = arith.constant dense<[[0, 0]]> : tensor<1x2xi32>
   %0 = blocksparse.planned_dsd %v, %b segments(%s) entries(%e) outs(%c)
       {block = array<i64: 64, 64>, lut_heads = 1 : i64,
        schedule = #blocksparse.schedule<cuda.wgmma>}
-      : (tensor<1x64x64xf16>, tensor<64x72xf16>, tensor<1x5xi32>, tensor<1x2xi32>,
-         tensor<64x72xf16>) -> tensor<64x72xf16>
+      : (tensor<1x64x64xf16>, tensor<64x76xf16>, tensor<1x5xi32>, tensor<1x2xi32>,
+         tensor<64x76xf16>) -> tensor<64x76xf16>
   %1 = blocksparse.planned_dsd %v, %b1 segments(%s) entries(%e) outs(%c1)
       {block = array<i64: 64, 64>, lut_heads = 1 : i64,
        schedule = #blocksparse.schedule<cuda.wgmma>}
@@ -282,5 +282,5 @@ func.func @others(%v: tensor<1x64x64xf16>, %b: tensor<64x72xf16>, %c: tensor<64x
        schedule = #blocksparse.schedule<cuda.mma>}
       : (tensor<1x64x64xf16>, tensor<64x64xf16>, tensor<1x5xi32>, tensor<1x2xi32>,
          tensor<64x64xf16>) -> tensor<64x64xf16>
-  return %0, %1, %2, %3 : tensor<64x72xf16>, tensor<64x64xf32>, tensor<64x?xf16>, tensor<64x64xf16>
+  return %0, %1, %2, %3 : tensor<64x76xf16>, tensor<64x64xf32>, tensor<64x?xf16>, tensor<64x64xf16>
 }

@@ -13,8 +13,8 @@ func.func @stages(%a: tensor<512x512xf16, #l>, %b: tensor<512x512xf16>) -> tenso
 
 #l = #blocksparse.layout<128x128, grid 4x4, dense>
 func.func @columns(%a: tensor<512x512xf16, #l>, %b: tensor<512x192xf16>) -> tensor<512x192xf16> {
-  // expected-error @below {{expects column tiles that divide 192 columns, but got 128}}
-  %0 = blocksparse.dsd %a, %b {schedule = #blocksparse.schedule<cuda.wgmma, tile = 128x128>}
+  // expected-error @below {{expects column tiles of at most 192 columns for 192 columns, but got 256}}
+  %0 = blocksparse.dsd %a, %b {schedule = #blocksparse.schedule<cuda.wgmma, tile = 128x256>}
       : (tensor<512x512xf16, #l>, tensor<512x192xf16>) -> tensor<512x192xf16>
   return %0 : tensor<512x192xf16>
 }

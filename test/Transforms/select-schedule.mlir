@@ -13,8 +13,8 @@
 // CHECK-LABEL: @dsd_f32(
 // AVX512: cpu.panel, tile = 8x32>
 // AVX2: cpu.panel, tile = 6x16>
-// HOPPER: cuda.simt
-// AMPERE: cuda.simt
+// HOPPER: cuda.fma, tile = 16x128, stages = 4
+// AMPERE: cuda.fma, tile = 16x128, stages = 4
 func.func @dsd_f32(%a: tensor<64x80xf32, #l16>, %b: tensor<80x512xf32>) -> tensor<64x512xf32> {
   %0 = blocksparse.dsd %a, %b : (tensor<64x80xf32, #l16>, tensor<80x512xf32>) -> tensor<64x512xf32>
   return %0 : tensor<64x512xf32>
@@ -198,23 +198,23 @@ func.func @streams_k_major(%a: tensor<4096x4096xbf16, #sparse16>,
 // HOPPER-LABEL: @whether_stages(
 // HOPPER: blocksparse.dsd {{.*}}cuda.mma
 // HOPPER: blocksparse.dsd {{.*}}cuda.mma
-// HOPPER: blocksparse.dsd {{.*}}cuda.mma
+// HOPPER: blocksparse.dsd {{.*}}cuda.stream{{.*}}, block = 16>
 // HOPPER: blocksparse.sdd {{.*}}cuda.wgmma, tile = 128x256>
 // HOPPER: blocksparse.sdd {{.*}}cuda.mma
 // HOPPER: blocksparse.sdd {{.*}}cuda.wgmma, tile = 64x384>
 // HOPPER: blocksparse.sampled_addmm {{.*}}cuda.mma
 // HOPPER: blocksparse.matmul {{.*}}cuda.wgmma, tile = 128x256
 func.func @whether_stages(%a: tensor<256x256xf16, #l128>, %b: tensor<256x?xf16>,
-                          %c: tensor<256x72xf16>, %d: tensor<256x256xf16>,
+                          %c: tensor<256x76xf16>, %d: tensor<256x256xf16>,
                           %o: tensor<192x64xf16, #odd>, %e: tensor<64x256xf16>,
                           %f: tensor<256x36xf16>, %g: tensor<36x256xf16>)
-    -> (tensor<256x?xf16>, tensor<256x72xf16>, tensor<192x256xf16>, tensor<256x256xf16, #l128>,
+    -> (tensor<256x?xf16>, tensor<256x76xf16>, tensor<192x256xf16>, tensor<256x256xf16, #l128>,
         tensor<256x256xf16, #l128>, tensor<256x256xf16, #l128>, tensor<256x256xf16>,
         tensor<256x256xf16, #l64>) {
   %0 = blocksparse.dsd %a, %b
       : (tensor<256x256xf16, #l128>, tensor<256x?xf16>) -> tensor<256x?xf16>
   %1 = blocksparse.dsd %a, %c
-      : (tensor<256x256xf16, #l128>, tensor<256x72xf16>) -> tensor<256x72xf16>
+      : (tensor<256x256xf16, #l128>, tensor<256x76xf16>) -> tensor<256x76xf16>
   %2 = blocksparse.dsd %o, %e
       : (tensor<192x64xf16, #odd>, tensor<64x256xf16>) -> tensor<192x256xf16>
   %3 = blocksparse.sdd %d, %d
@@ -229,7 +229,7 @@ func.func @whether_stages(%a: tensor<256x256xf16, #l128>, %b: tensor<256x?xf16>,
       -> tensor<256x256xf16, #l128>
   %6 = blocksparse.matmul %d, %d
       : (tensor<256x256xf16>, tensor<256x256xf16>) -> tensor<256x256xf16>
-  return %0, %1, %2, %3, %4, %5, %6, %7 : tensor<256x?xf16>, tensor<256x72xf16>, tensor<192x256xf16>,
+  return %0, %1, %2, %3, %4, %5, %6, %7 : tensor<256x?xf16>, tensor<256x76xf16>, tensor<192x256xf16>,
       tensor<256x256xf16, #l128>, tensor<256x256xf16, #l128>, tensor<256x256xf16, #l128>,
       tensor<256x256xf16>, tensor<256x256xf16, #l64>
 }
@@ -369,9 +369,9 @@ func.func @sampled_clusters(%a: tensor<8192x8192xf16>, %b: tensor<2048x8192xf16>
 
 #l16x24 = #blocksparse.layout<16x24, grid 8x8, dense>
 
-// Both sides of a block must be multiples of 16 for mma.sync.
+// Both sides of a block must be multiples of 16 for mma.sync; stream kernels plan others.
 // HOPPER-LABEL: @flat_blocks(
-// HOPPER: blocksparse.dsd {{.*}}cuda.simt
+// HOPPER: blocksparse.dsd {{.*}}cuda.stream{{.*}}, block = {{16|32}}>
 // HOPPER: blocksparse.sdd {{.*}}cuda.simt
 // AMPERE-LABEL: @flat_blocks(
 // AMPERE: blocksparse.dsd {{.*}}cuda.simt

@@ -111,9 +111,9 @@ def BlockSparse_ScheduleAttr : BlockSparse_AttrDef<"Schedule", "schedule"> {
     | `cpu.panel` | `tile` (register tile), `split` |
     | `cpu.rows`, `cpu.blocks` | `lanes` (elements of a vector) |
     | `cuda.wgmma`, `cuda.wgmma_transposed` | `tile` (of one CTA), `stages`, `gather` (tiles of any block rows), `cluster` (CTAs that share rows of A) |
-    | `cuda.stream`, `cuda.stream_wgmma` | `tile`, `panels` (of a stage), `panels_per_copy` (of a TMA load), `stages`, `warps` (consumers); all but `panels_per_copy` are required |
+    | `cuda.stream`, `cuda.stream_wgmma` | `tile`, `panels` (of a stage), `panels_per_copy` (of a TMA load), `stages`, `warps` (consumers), `block` (side of the planned blocks, if stored blocks are no square ones of 16 or 32); all but `panels_per_copy` and `block` are required |
     | `cuda.skinny` | `tile`, `warps` (that share the reduction of a tile), `unroll` (steps of 32 values of k that a warp loads at a time) |
-    | `cuda.mma` | `tile`, `stages`, `split` |
+    | `cuda.mma`, `cuda.fma` | `tile`, `stages`, `split` |
     | `cuda.rows` | `elements_per_lane` |
     | `cuda.simt` | `split` (products alone) |
     | `cuda.attention`, `cuda.blocks` | none |

@@ -210,7 +210,8 @@ def C41 : BlockSparse_Constraint<"`crow_indices` and `col_indices` have one rank
   "expects col_indices of rank <rank>, as crow_indices, but got rank <rank>",
   "expects col_indices of the element type of crow_indices, <type>, but got <type>"]>;
 def C42 : BlockSparse_Constraint<
-  "`stages` holds no tables, or the five tables tiles, workers, records, rows and order.", [
+  "`stages` holds no tables, or the tables tiles, workers, records, rows and order, and granules if "
+  "blocks are planned.", [
   "expects 0 or 5 tables of stages, but got <count>",
   "expects <table> of stages of rank <rank>, but got rank <rank>",
   "expects <table> of stages to have <columns> columns, but got <columns>"]>;

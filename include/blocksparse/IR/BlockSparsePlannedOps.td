@@ -22,14 +22,16 @@
 //                   workers [w + 1]: worker i takes tiles[workers[i] .. workers[i + 1])
 //                   places  [p, n] = value block of each block of a tile, -1 for none; the table
 //                   exists for blocks of fewer than 64 rows or columns
-//   stages: five tables that describe the same product to kernels which walk compile-time lists; they
-//          exist for static patterns and shapes only (blocksparse/Plan/Stages.h has the records of
-//          each kernel).
+//   stages: five or six tables that describe the same product to kernels which walk compile-time
+//          lists; they exist for static patterns and shapes only (blocksparse/Plan/Stages.h has the
+//          records of each kernel).
 //                   tiles   [t, 8] = (row group, column tile, first record, records, batch, head, 0, 0)
 //                   workers [w + 1]: worker i takes tiles[workers[i] .. workers[i + 1])
 //                   records [r, n] = what one stage of the reduction of a tile loads
 //                   rows    [g, slabs of a group] = the slabs of each row group, -1 for none
 //                   order   [p] = value block of each block of the packed values
+//                   granules [q, n] = what each planned block is made of (blocksparse/Plan/Reblock.h);
+//                   the table exists if the schedule names a block, and then order has its rows
 //   lists: three tables that describe an attention to kernels which walk compile-time lists; they
 //          exist for static patterns and shapes only (blocksparse/Plan/AttentionPlan.h).
 //                   tiles   [t, 8] = (row 0, row 1, first step, steps, batch, head, 0, 0)
@@ -182,7 +184,7 @@ def BlockSparse_PlannedDSDOp
     Arg<Optional<BlockSparse_Vector>, "factor of each column">:$right_alpha,
     Arg<Optional<BlockSparse_Vector>, "vector that is added to each row">:$bias,
     Arg<Optional<BlockSparse_Matrices>, "tensor that is added after the activation">:$residual,
-    Arg<Variadic<BlockSparse_WorkTable>, "tiles, workers, records, rows and order, or none">:$stages,
+    Arg<Variadic<BlockSparse_WorkTable>, "tiles, workers, records, rows, order and perhaps granules, or none">:$stages,
     Arg<Optional<BlockSparse_Values>, "values in the order in which the stages load them">:$packed,
     Arg<BlockSparse_Matrices, "destination">:$init),
     BlockSparse_BlockArg, BlockSparse_LutHeadsArg, (ins

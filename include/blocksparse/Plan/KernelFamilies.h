@@ -16,13 +16,15 @@
 //               sampled products for blocks of less than 64 rows or columns; a kernel first writes
 //               transposed each factor that is not K-major
 //   cuda.stream, cuda.stream_wgmma
-//               reductions of 16-bit floats over a static pattern of square blocks of 16 or 32, by
-//               mma.sync or wgmma, with TMA (sm_90, sm_90a)
+//               reductions of 16-bit floats over a static pattern, by mma.sync or wgmma, with TMA
+//               (sm_90, sm_90a); blocks of any shape are planned as square blocks of 16 or 32
 //   cuda.skinny reductions of 16-bit floats with at most 64 columns, by mma.sync on fragments that
 //               are loaded from global memory (from sm_80 on)
 //   cuda.mma    products of 16-bit and 8-bit elements and of rounded f32 by mma.sync (from sm_80
-//   on) cuda.rows   softmax and its gradient, a row in the registers of a team of lanes: elements
-//   of
+//               on)
+//   cuda.fma    products of f64 and of exact f32 by multiply-adds of the scalar units on tiles in
+//               shared memory (from sm_80 on)
+//   cuda.rows   softmax and its gradient, a row in the registers of a team of lanes: elements of
 //               f16, bf16 or f32, and blocks of whole chunks of 16 bytes
 //   cuda.attention
 //               attention of 16-bit floats over a static pattern of blocks of multiples of 64 x 64,
@@ -157,6 +159,10 @@ int64_t divideMmaTile(int64_t extent, int64_t most);
 /// Returns an upper bound of the shared memory, in bytes, of a wgmma kernel with `stages` stages of
 /// 64 values of k and tiles of `tile`.
 int64_t boundWgmmaSharedBytes(TileSize tile, int64_t stages);
+
+/// Returns true if the stored blocks of a reduction are blocks that stream kernels multiply: square
+/// blocks of 16 or 32 that divide the depth. Others are re-blocked (blocksparse/Plan/Reblock.h).
+bool isStreamBlock(const KernelProblem &problem);
 
 /// Returns the number of elements of a row that a lane of cuda.rows moves at a time: 16 bytes of
 /// the narrowest of `a`, `b` and `out`, at least 4.

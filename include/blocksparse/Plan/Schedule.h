@@ -28,6 +28,7 @@ enum class KernelFamily : uint8_t {
   CUDAStreamWgmma,
   CUDASkinny,
   CUDAMma,
+  CUDAFma,
   CUDASimt,
   CUDARows,
   CUDAAttention,
@@ -43,6 +44,7 @@ inline constexpr KernelFamily allKernelFamilies[] = {KernelFamily::CPUPanel,
                                                      KernelFamily::CUDAStreamWgmma,
                                                      KernelFamily::CUDASkinny,
                                                      KernelFamily::CUDAMma,
+                                                     KernelFamily::CUDAFma,
                                                      KernelFamily::CUDASimt,
                                                      KernelFamily::CUDARows,
                                                      KernelFamily::CUDAAttention,
@@ -104,7 +106,7 @@ struct WgmmaParams {
 
 /// Holds the parameters of "cuda.stream" and "cuda.stream_wgmma".
 struct StreamParams {
-  /// Tile of one CTA: whole block rows, and 64 or 128 columns.
+  /// Tile of one CTA: whole (planned) block rows, and 64 or 128 columns.
   TileSize tile;
   /// Panels (block rows of the dense operand) that one stage holds, 1 to 16.
   int64_t panels = 0;
@@ -114,6 +116,12 @@ struct StreamParams {
   int64_t stages = 0;
   /// Consumer warps.
   int64_t warps = 0;
+  /// Side of the planned blocks, 16 or 32; 0 if these are the stored blocks, which are then square
+  /// blocks of 16 or 32. See blocksparse/Plan/Reblock.h.
+  int64_t block = 0;
+
+  /// Returns the side of the planned blocks for stored blocks of `rows` rows of op(S).
+  int64_t blockFor(int64_t rows) const { return block == 0 ? rows : block; }
   bool operator==(const StreamParams &) const = default;
 };
 
@@ -131,10 +139,12 @@ struct SkinnyParams {
   bool operator==(const SkinnyParams &) const = default;
 };
 
-/// Holds the parameters of "cuda.mma".
+/// Holds the parameters of "cuda.mma" and "cuda.fma".
 struct MmaParams {
   static constexpr int64_t minTile = 16, maxTileRows = 128, maxTileCols = 256;
   static constexpr int64_t usualTile = 128, usualStages = 4;
+  /// Accumulators of f64 take twice the shared memory.
+  static constexpr int64_t maxF64Rows = 64, maxF64Cols = 128;
 
   /// Tile of one CTA: powers of two, 16 to 128 rows and 16 to 256 columns.
   TileSize tile;

@@ -42,8 +42,8 @@ struct RowGroupFacts {
 /// `cluster`, whose panels are loaded in copies of `perCopy`.
 RowGroupFacts getRowGroupFacts(const BlockLayout &layout, int64_t rows, int64_t perCopy = 1);
 
-/// Describes a product of op(S), whose pattern is `layout`, by a matrix of `cols` columns, a
-/// multiple of 64, `copies` times for each head of the layout, on a GPU.
+/// Describes a product of op(S), whose pattern is `layout`, by a matrix of `cols` columns, `copies`
+/// times for each head of the layout, on a GPU.
 struct StageProblem {
   const BlockLayout &layout;
   int64_t cols, copies;

@@ -106,10 +106,10 @@ struct StreamSizes {
   int64_t panelsPerCopy = 1;
 };
 
-/// Returns the sizes that a schedule of a stream family gives a reduction over square blocks of
-/// `block`, on a GPU whose CTAs may have `sharedBytes` bytes of shared memory. Requires
-/// StreamParams with a tile of whole block rows.
-StreamSizes getStreamSizes(const Schedule &schedule, int64_t block, bool kMajor,
+/// Returns the sizes that a schedule of a stream family gives a reduction over stored blocks of
+/// `storedRows` rows of op(S), on a GPU whose CTAs may have `sharedBytes` bytes of shared memory.
+/// Requires StreamParams with a tile of whole block rows.
+StreamSizes getStreamSizes(const Schedule &schedule, int64_t storedRows, bool kMajor,
                            int64_t sharedBytes);
 
 /// Returns the shape of stages of `sizes`. A stage has room for as many value blocks as fit in

@@ -93,10 +93,11 @@ struct CoordinateSegmentTable {
 // Stages of a planned_dsd
 //===----------------------------------------------------------------------===//
 
-/// Names the tables of the operand list `stages`.
+/// Names the tables of the operand list `stages`. The last one exists if planned blocks are not the
+/// stored ones (blocksparse/Plan/Reblock.h).
 struct StageOperands {
-  enum Operand : int64_t { Tiles, Workers, Records, Rows, Order };
-  static constexpr int64_t count = 5;
+  enum Operand : int64_t { Tiles, Workers, Records, Rows, Order, Granules };
+  static constexpr int64_t count = 6;
 };
 
 /// Describes a tile: its row group and column tile, the records [first, first + count), and the

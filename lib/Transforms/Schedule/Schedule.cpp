@@ -6,6 +6,7 @@
 #include "SampledTilings.h"
 #include "blocksparse/IR/PlannedOps.h"
 #include "blocksparse/Plan/Balance.h"
+#include "blocksparse/Plan/Reblock.h"
 #include "blocksparse/Plan/SkinnyTile.h"
 #include "blocksparse/Plan/StageCost.h"
 #include "llvm/ADT/StringExtras.h"
@@ -84,7 +85,7 @@ static Schedule selectColumnTile(const ProductShape &shape, const TargetInfo &ta
 /// Chooses the tile of a "cuda.mma" kernel. Narrow rows take column tiles of 256, so that the
 /// elements of the dense factor that come through the cache are used as often as they can be, if
 /// that leaves work for all SMs.
-static Schedule selectMma(const ProductShape &shape, const TargetInfo &target) {
+static MmaParams selectMma(const ProductShape &shape, const TargetInfo &target) {
   constexpr int64_t usual = MmaParams::usualTile, widest = MmaParams::maxTileCols;
   MmaParams params;
   params.stages = MmaParams::usualStages;
@@ -100,7 +101,22 @@ static Schedule selectMma(const ProductShape &shape, const TargetInfo &target) {
   if (shape.problem.kind == ProblemKind::Sampled)
     params.tile.cols = ::blocksparse::divideMmaTile(shape.cols, params.tile.cols);
   params.split = selectSplit(shape, target, params.tile.cols);
-  return Schedule(KernelFamily::CUDAMma, params);
+  return params;
+}
+
+/// Chooses the tile of a "cuda.fma" kernel, or nothing if a result of few columns leaves most of it
+/// empty, or a small one leaves most SMs without a tile. Tiles are not wider than 128 columns: a
+/// lane has up to 128 accumulators.
+static std::optional<Schedule> selectFma(const ProductShape &shape, const TargetInfo &target) {
+  constexpr int64_t fewElements = 1 << 14;
+  if ((!ShapedType::isDynamic(shape.cols) && shape.cols < MmaParams::minTile) ||
+      (!ShapedType::isDynamic(shape.resultElements) && shape.resultElements < fewElements))
+    return std::nullopt;
+  MmaParams params = selectMma(shape, target);
+  params.tile.cols = std::min(params.tile.cols, MmaParams::usualTile);
+  if (shape.problem.a == ::blocksparse::ElementType::f64)
+    params.tile.rows = std::min(params.tile.rows, MmaParams::maxF64Rows);
+  return Schedule(KernelFamily::CUDAFma, params);
 }
 
 /// Chooses the tile of a "cuda.skinny" kernel, or nothing if other families are better.
@@ -129,14 +145,18 @@ static ::blocksparse::StageProblem stageProblem(const ProductShape &shape, const
           shape.problem.denseKMajor};
 }
 
-/// Chooses the column tile and the stages of a "cuda.wgmma" reduction, or nothing if split rows are
-/// better.
+/// Chooses the column tile and the stages of a "cuda.wgmma" reduction, or nothing if split rows or
+/// narrower tiles are better.
 static std::optional<Schedule> selectWgmma(const ProductShape &shape, const TargetInfo &target) {
+  constexpr int64_t narrowestTile = 64;
+  if (shape.cols < narrowestTile)
+    return std::nullopt;
   BlockLayout transposed;
   ::blocksparse::WgmmaChoice choice =
       ::blocksparse::chooseWgmma(stageProblem(shape, target, transposed));
   int64_t rowTiles = llvm::divideCeil(shape.copiedBlockRows() * shape.rows, 128);
-  if (prefersSplit(shape, target, rowTiles * (shape.cols / choice.tileN)))
+  if (prefersSplit(shape, target,
+                   rowTiles * static_cast<int64_t>(llvm::divideCeil(shape.cols, choice.tileN))))
     return std::nullopt;
   WgmmaParams params;
   params.cluster = ::blocksparse::clusterSize(choice.tileN);
@@ -145,24 +165,55 @@ static std::optional<Schedule> selectWgmma(const ProductShape &shape, const Targ
   return Schedule(KernelFamily::CUDAWgmma, params);
 }
 
+/// Chooses the side of the planned blocks and the shape of their stages, or stages of the stored
+/// blocks if a stream kernel multiplies these. Sets `block` to the side, 0 for stored blocks.
+/// Returns a choice without rows if none fits.
+static ::blocksparse::StreamChoice chooseStreamBlocks(const ProductShape &shape,
+                                                      const TargetInfo &target, int64_t &block) {
+  BlockLayout transposed;
+  ::blocksparse::StageProblem stored = stageProblem(shape, target, transposed);
+  block = 0;
+  if (::blocksparse::isStreamBlock(shape.problem))
+    return ::blocksparse::chooseStream(stored);
+  ::blocksparse::StreamChoice best;
+  for (int64_t side : {32, 16}) {
+    std::string error;
+    std::optional<BlockLayout> planned = ::blocksparse::reblockLayout(
+        stored.layout, {shape.problem.block, side, shape.problem.rows, shape.problem.depth}, error);
+    if (!planned)
+      continue;
+    ::blocksparse::StreamChoice choice = ::blocksparse::chooseStream(
+        {*planned, stored.cols, stored.copies, stored.gpu, stored.kMajor});
+    if (choice.shape.rows != 0 && (block == 0 || choice.seconds < best.seconds)) {
+      best = choice;
+      block = side;
+    }
+  }
+  return best;
+}
+
 /// Chooses the shape of stages of a stream reduction, or nothing if none fits or split rows or
 /// smaller CTAs are better.
 static std::optional<Schedule> selectStream(const ProductShape &shape, const TargetInfo &target) {
   // One or two column tiles leave the long stages of a stream too few CTAs: "cuda.mma" takes .5 to
   // .9 of the time (docs/Developer/LabNotes/few-columns.md).
   constexpr int64_t fewCols = 128;
-  if (shape.cols <= fewCols)
+  const bool hasMma = ::blocksparse::supports(KernelFamily::CUDAMma, shape.problem, target);
+  if (shape.cols <= fewCols && hasMma)
     return std::nullopt;
-  BlockLayout transposed;
-  ::blocksparse::StreamChoice choice =
-      ::blocksparse::chooseStream(stageProblem(shape, target, transposed));
-  int64_t rows = choice.shape.rows;
-  if (rows == 0 ||
-      prefersSplit(shape, target,
-                   llvm::divideCeil(shape.copiedBlockRows(), rows) * (shape.cols / choice.tileN)))
+  int64_t block = 0;
+  ::blocksparse::StreamChoice choice = chooseStreamBlocks(shape, target, block);
+  const int64_t rows = choice.shape.rows;
+  if (rows == 0)
+    return std::nullopt;
+  const int64_t rowGroups = llvm::divideCeil(shape.copiedBlockRows() * shape.rows,
+                                             rows * choice.shape.block);
+  const int64_t columnTiles = llvm::divideCeil(shape.cols, choice.tileN);
+  if (hasMma && prefersSplit(shape, target, rowGroups * columnTiles))
     return std::nullopt;
   StreamParams params;
-  params.tile = {rows * shape.rows, choice.tileN};
+  params.block = block;
+  params.tile = {rows * choice.shape.block, choice.tileN};
   params.panels = choice.shape.panels;
   params.panelsPerCopy = choice.shape.panelsPerCopy;
   params.stages = choice.stages;
@@ -206,7 +257,11 @@ static Schedule selectCUDAProduct(Operation *op, const TargetInfo &target) {
   if (schedule)
     return *schedule;
   if (supports(KernelFamily::CUDAMma))
-    return selectMma(shape, target);
+    return Schedule(KernelFamily::CUDAMma, selectMma(shape, target));
+  if (supports(KernelFamily::CUDAFma))
+    schedule = selectFma(shape, target);
+  if (schedule)
+    return *schedule;
   return Schedule(KernelFamily::CUDASimt, SimtParams{selectSplit(shape, target, 32)});
 }
 

@@ -123,7 +123,12 @@ void Candidates::addWgmma(const ProductShape &shape) {
 void Candidates::addStreams(const ProductShape &shape) {
   if (!has(KernelFamily::CUDAStream))
     return;
-  int64_t block = shape.rows;
+  // Planned blocks are those of the choice: the other side loads more, or more often.
+  const auto *chosen = choice.getIf<StreamParams>();
+  const bool isStored = ::blocksparse::isStreamBlock(shape.problem);
+  if (!isStored && !chosen)
+    return;
+  const int64_t block = isStored ? shape.rows : chosen->block, planned = isStored ? 0 : block;
   auto addShape = [&](bool wgmma, int64_t rows, int64_t warps, int64_t panels, int64_t stages) {
     KernelFamily family = wgmma ? KernelFamily::CUDAStreamWgmma : KernelFamily::CUDAStream;
     if (!has(family))
@@ -133,7 +138,7 @@ void Candidates::addStreams(const ProductShape &shape) {
     // Narrow column tiles pay for small results alone.
     for (int64_t cols : {128, 64})
       if (cols == 128 || rows * block <= 128)
-        add(family, StreamParams{{rows * block, cols}, panels, perCopy, stages, warps});
+        add(family, StreamParams{{rows * block, cols}, panels, perCopy, stages, warps, planned});
   };
   // Fewer than 64 values of k a stage wait more than they compute.
   constexpr std::pair<int64_t, int64_t> depths[] = {{64, 5}, {64, 4},  {64, 3}, {96, 4},
@@ -163,12 +168,14 @@ void Candidates::addSkinny(const ProductShape &shape) {
 }
 
 void Candidates::addMma(const ProductShape &shape) {
-  if (!has(KernelFamily::CUDAMma) || choice.getFamily() == KernelFamily::CUDASimt)
+  const KernelFamily family =
+      has(KernelFamily::CUDAMma) ? KernelFamily::CUDAMma : KernelFamily::CUDAFma;
+  if (!has(family) || choice.getFamily() == KernelFamily::CUDASimt)
     return;
   const bool staged = shape.problem.kind == ProblemKind::Reduction &&
                       (has(KernelFamily::CUDAWgmma) || has(KernelFamily::CUDAStream));
   int64_t rows = shape.isSparse() ? shape.rows : MmaParams::usualTile;
-  int64_t split = choice.getFamily() == KernelFamily::CUDAMma ? choice.getSchedule().split() : 0;
+  int64_t split = choice.getFamily() == family ? choice.getSchedule().split() : 0;
   for (int64_t tileRows : {128, 64, 32, 16})
     for (int64_t tileCols : {256, 128, 64, 32, 16}) {
       // The small tiles of large blocks lose by their loads.
@@ -176,7 +183,7 @@ void Candidates::addMma(const ProductShape &shape) {
                   tileRows * tileCols <= 128 * 128 && (tileCols > 16 || shape.cols == 16);
       for (int64_t stages : {4, 3})
         if (fits && (stages == 4 || !staged))
-          add(KernelFamily::CUDAMma, MmaParams{{tileRows, tileCols}, stages, split});
+          add(family, MmaParams{{tileRows, tileCols}, stages, split});
     }
 }
 

@@ -36,9 +36,15 @@ TEST(KernelFamilies, BlocksDecideWhichKernelsComputeAReduction) {
             (Families{KernelFamily::CUDAWgmma, KernelFamily::CUDAMma, KernelFamily::CUDASimt}));
   EXPECT_EQ(families({32, 32}), (Families{KernelFamily::CUDAStream, KernelFamily::CUDAStreamWgmma,
                                           KernelFamily::CUDAMma, KernelFamily::CUDASimt}));
-  // Both sides of a block must be multiples of 16 for mma.sync.
-  EXPECT_EQ(families({16, 24}), (Families{KernelFamily::CUDASimt}));
-  EXPECT_EQ(families({24, 16}), (Families{KernelFamily::CUDASimt}));
+  // Both sides of a block must be multiples of 16 for mma.sync; stream kernels plan others.
+  const Families planned{KernelFamily::CUDAStream, KernelFamily::CUDAStreamWgmma,
+                         KernelFamily::CUDASimt};
+  EXPECT_EQ(families({16, 24}), planned);
+  EXPECT_EQ(families({1, 3}), planned);
+  const TargetInfo ampere = target("cuda:sm_80");
+  for (BlockShape block : {BlockShape{16, 24}, {24, 16}})
+    EXPECT_EQ(getFamilies(problem(ProblemKind::Reduction, block), ampere),
+              (Families{KernelFamily::CUDASimt}));
   EXPECT_EQ(checkSupport(KernelFamily::CUDAMma, problem(ProblemKind::Reduction, {16, 24}), hopper),
             "expects blocks of multiples of 16x16, but got 16x24");
 }
@@ -148,8 +154,10 @@ TEST(KernelFamilies, ReasonsSayWhatIsMissing) {
             "expects a chip with wgmma and TMA, but got one without");
   EXPECT_EQ(checkSupport(KernelFamily::CPUPanel, p, ampere),
             "expects a CPU, but got " + ampere.toString());
+  EXPECT_EQ(reason(KernelFamily::CUDAStream, p),
+            "expects blocks of no multiples of 64x64, but got 64x64");
   p.cols = 100;
-  EXPECT_EQ(reason(KernelFamily::CUDAWgmma, p), "expects a multiple of 64 columns, but got 100");
+  EXPECT_EQ(reason(KernelFamily::CUDAWgmma, p), "expects a multiple of 8 columns, but got 100");
   p.cols = 128;
   p.int32Coordinates = false;
   EXPECT_EQ(reason(KernelFamily::CUDAWgmma, p),
@@ -172,8 +180,30 @@ TEST(KernelFamilies, ReasonsSayWhatIsMissing) {
   KernelProblem f32 = problem(ProblemKind::Dense, {});
   f32.a = f32.b = f32.out = ElementType::f32;
   EXPECT_FALSE(supports(KernelFamily::CUDAMma, f32, ampere));
+  EXPECT_TRUE(supports(KernelFamily::CUDAFma, f32, ampere));
   f32.roundsF32 = true;
   EXPECT_TRUE(supports(KernelFamily::CUDAMma, f32, ampere));
+  EXPECT_EQ(checkSupport(KernelFamily::CUDAFma, f32, ampere),
+            "expects factors of one type, f64 or f32 of the precision ieee, but got f32 and f32");
+}
+
+TEST(KernelFamilies, ExactProductsHaveAFamily) {
+  const TargetInfo ampere = target("cuda:sm_80");
+  const Families exact{KernelFamily::CUDAFma, KernelFamily::CUDASimt};
+  for (ElementType type : {ElementType::f32, ElementType::f64})
+    for (ProblemKind kind : {ProblemKind::Reduction, ProblemKind::Sampled, ProblemKind::Dense}) {
+      KernelProblem product = problem(kind, {48, 16});
+      product.a = product.b = product.out = type;
+      EXPECT_EQ(getFamilies(product, ampere), exact);
+      product.block = {24, 16};
+      EXPECT_EQ(supports(KernelFamily::CUDAFma, product, ampere), kind == ProblemKind::Dense);
+    }
+  KernelProblem f64 = problem(ProblemKind::Reduction, {128, 128});
+  f64.a = f64.b = f64.out = ElementType::f64;
+  EXPECT_EQ(checkSchedule(Schedule(KernelFamily::CUDAFma, MmaParams{{128, 128}, 4}), f64, ampere),
+            "expects a tile of at most 64x128 for f64, but got 128x128");
+  EXPECT_EQ(checkSchedule(Schedule(KernelFamily::CUDAFma, MmaParams{{64, 128}, 4}), f64, ampere),
+            "");
 }
 
 TEST(KernelFamilies, SizesThatNoKernelHonoursAreFound) {
@@ -209,6 +239,16 @@ TEST(KernelFamilies, SizesThatNoKernelHonoursAreFound) {
       "blocks of 16, but got 4");
   stream.denseKMajor = true;
   EXPECT_EQ(fault(quads, stream), "");
+  stream.block = {48, 48};
+  EXPECT_EQ(fault(quads, stream),
+            "expects block = 16 or 32 for blocks of 48x48 in a reduction of 4096, but got none");
+  EXPECT_EQ(fault(Schedule(KernelFamily::CUDAStream, StreamParams{{384, 128}, 8, 4, 3, 12, 16}),
+                  stream),
+            "");
+  stream.cols = 40;
+  EXPECT_EQ(fault(Schedule(KernelFamily::CUDAStream, StreamParams{{384, 128}, 8, 4, 3, 12, 16}),
+                  stream),
+            "expects column tiles of at most 64 columns for 40 columns, but got 128");
   EXPECT_EQ(fault(Schedule(KernelFamily::CUDARows, RowParams{12}), problem(ProblemKind::Rows, {})),
             "expects elements_per_lane that are a multiple of 8, but got 12");
   EXPECT_EQ(fault(Schedule(KernelFamily::CUDASimt, SimtParams{4}), problem(ProblemKind::Dense, {})),

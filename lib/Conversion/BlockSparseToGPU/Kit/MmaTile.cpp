@@ -23,7 +23,8 @@ static constexpr int64_t wordBytes = 4;
 MmaShape MmaShape::get(int64_t m, int64_t n, int64_t k, const FactorKind &kind) {
   MmaShape shape{m, n, k};
   shape.warpsM = llvm::divideCeil(m, maxWarpAccumulators);
-  shape.warpsN = llvm::divideCeil(n, kind.split ? maxWarpAccumulators / 2 : maxWarpAccumulators);
+  bool wide = kind.split || kind.sumBytes() == 8;
+  shape.warpsN = llvm::divideCeil(n, wide ? maxWarpAccumulators / 2 : maxWarpAccumulators);
   if (shape.warpsM * shape.warpsN > 1)
     return shape;
   if (n >= m && n > 16)
@@ -49,12 +50,17 @@ MmaTile::MmaTile(ImplicitLocOpBuilder &b, const MmaShape &shape, const FactorKin
 static SharedTile getTile(const FactorKind &kind, int64_t outer, int64_t k, bool kMajor) {
   int64_t bytes = kind.bytes();
   return kMajor ? SharedTile{outer, k * bytes / 2}
-                : SharedTile{k, outer * bytes / 2, /*pairs=*/bytes == 4};
+                : SharedTile{k, outer * bytes / 2, /*pairs=*/bytes >= 4};
 }
 
 SharedTile MmaTile::aTile() const { return getTile(kind, shape.m, shape.k, aKMajor); }
 
 SharedTile MmaTile::bTile() const { return getTile(kind, shape.n, shape.k, bKMajor); }
+
+FmaTile MmaTile::getFmaTile() const {
+  return {kind.element, shape.warpM(), shape.warpN(), kind.sliceDepth(),
+          {aTile(), aKMajor, warpRow}, {bTile(), bKMajor, warpCol}, lane};
+}
 
 SmallVector<Value> MmaTile::zeros(ImplicitLocOpBuilder &b) const {
   Value zero = arith::ConstantOp::create(b, b.getZeroAttr(kind.sum()));
@@ -134,6 +140,8 @@ SmallVector<Value, 4> MmaTile::loadBytes(ImplicitLocOpBuilder &b, const SharedMe
 
 SmallVector<Value> MmaTile::loadSlice(ImplicitLocOpBuilder &b, const SharedMemory &memory,
                                       Value aOffset, Value bOffset, int64_t slice) const {
+  if (kind.exact)
+    return getFmaTile().loadSlice(b, memory, aOffset, bOffset, slice);
   SmallVector<Value> words;
   auto append = [&](const SharedTile &tile, bool kMajor, Value offset, Value outer, int64_t size,
                     bool isA) {
@@ -197,6 +205,8 @@ SmallVector<Value> MmaTile::joinWords(ImplicitLocOpBuilder &b, ValueRange words)
 
 void MmaTile::multiplySlice(ImplicitLocOpBuilder &b, ValueRange words,
                             MutableArrayRef<Value> accumulators) const {
+  if (kind.exact)
+    return getFmaTile().multiplySlice(b, words, accumulators);
   int64_t lefts = shape.warpM() / 4;
   auto multiply = [&](ArrayRef<Value> left, ArrayRef<Value> right) {
     multiplyWords(b, left.take_front(lefts), right.drop_front(lefts), accumulators);
@@ -229,11 +239,15 @@ void MmaTile::multiplySlice(ImplicitLocOpBuilder &b, ValueRange words,
 //===----------------------------------------------------------------------===//
 
 Value MmaTile::accumulatorOffset(ImplicitLocOpBuilder &b, Value row, Value col) const {
-  return Int(b, row) * accumulatorRowBytes() + Int(b, col) * 4;
+  return Int(b, row) * accumulatorRowBytes() + Int(b, col) * kind.sumBytes();
 }
 
 void MmaTile::storeAccumulators(ImplicitLocOpBuilder &b, const SharedMemory &memory,
                                 ValueRange accumulators) const {
+  if (kind.exact)
+    return getFmaTile().storeAccumulators(
+        b, memory, accumulators,
+        [&](Value row, Value col) { return accumulatorOffset(b, row, col); });
   int64_t tilesM = shape.warpM() / 16, tilesN = shape.warpN() / 8;
   // Joined words give fragments of even and of odd rows or columns: neighbouring rows or columns
   // belong to different fragments or to rows g and g + 8 of one.

@@ -3,7 +3,8 @@
 
 // A CTA's tile of a matrix product by mma.sync, for the kernels of `cuda.mma`: m16n8k16 of f16 or
 // bf16 factors and m16n8k8 of tf32 factors with f32 accumulators, m16n8k32 of i8 factors with i32
-// accumulators. Both factors are in shared memory, as SharedTiles.
+// accumulators; and by multiply-adds of the scalar units, for those of `cuda.fma` (Kit/FmaTile.h).
+// Both factors are in shared memory, as SharedTiles.
 //
 // Kit/MmaFragments.h describes the fragments and how ldmatrix loads them. In stored rows and
 // 16-byte chunks, there are two patterns of lane addresses, see MmaTile::laneAddress.
@@ -11,6 +12,7 @@
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_MMATILE_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_MMATILE_H
 
+#include "FmaTile.h"
 #include "MmaFragments.h"
 #include "SharedTile.h"
 #include "blocksparse/IR/SparseTensor.h"
@@ -24,14 +26,18 @@ struct FactorKind {
   /// True if each f32 is represented as the sum of two tf32, large + small (tf32x3). A product is
   /// then large * large + large * small + small * large.
   bool split = false;
+  /// True if f32 or f64 are multiplied as they are, by multiply-adds of the scalar units.
+  bool exact = false;
 
   int64_t bytes() const { return element.getIntOrFloatBitWidth() / 8; }
   bool isF8() const { return bytes() == 1 && !element.isInteger(); }
   /// Returns the type of the accumulators: i32 or f32.
   Type sum() const { return getAccumulatorType(element); }
+  /// Returns the bytes of an accumulator.
+  int64_t sumBytes() const { return sum().getIntOrFloatBitWidth() / 8; }
   /// Returns the number of values of k of a k slice: one mma.sync, or two for f8. A k slice is 32
-  /// bytes of a row of a K-major tile.
-  int64_t sliceDepth() const { return 32 / bytes(); }
+  /// bytes of a row of a K-major tile, or 8 of exact factors.
+  int64_t sliceDepth() const { return (exact ? 8 : 32) / bytes(); }
 };
 
 /// Describes the tile of a CTA: m x n accumulators, and k values of the reduction in each k step.
@@ -42,7 +48,8 @@ struct MmaShape {
   int64_t warpsM = 1, warpsN = 1;
 
   /// Returns the shape m x n x k with its warps. Each warp has at least 16 x 16 and at most 64 x 64
-  /// accumulators, or at most 64 x 32 if factors are split, because these need twice the registers.
+  /// accumulators, or at most 64 x 32 if factors are split or f64, because these need twice the
+  /// registers.
   static MmaShape get(int64_t m, int64_t n, int64_t k, const FactorKind &kind);
 
   int64_t threads() const { return 32 * warpsM * warpsN; }
@@ -80,7 +87,7 @@ public:
 
   /// Return the size in bytes of a row and of all accumulators in shared memory, [m][n + 8] from
   /// byte 0. The 8 extra columns keep the rows of a fragment in different banks.
-  int64_t accumulatorRowBytes() const { return (shape.n + 8) * 4; }
+  int64_t accumulatorRowBytes() const { return (shape.n + 8) * kind.sumBytes(); }
   int64_t accumulatorBytes() const { return shape.m * accumulatorRowBytes(); }
   /// Stores this thread's accumulators to shared memory. A barrier must follow before other
   /// threads load them.
@@ -90,6 +97,9 @@ public:
   Value accumulatorOffset(ImplicitLocOpBuilder &b, Value row, Value col) const;
 
 private:
+  /// Returns the products of exact factors.
+  FmaTile getFmaTile() const;
+
   struct LaneAddress {
     Value row, chunk;
   };

@@ -92,7 +92,7 @@ DSDTile::DSDTile(PlannedDSDOp op)
   blockRows = op.getBlock()[op.getTransposeValues() ? 1 : 0];
   blockDepth = op.getBlock()[op.getTransposeValues() ? 0 : 1];
   auto type = cast<MemRefType>(op.getInit().getType());
-  MmaLimits limits = MmaLimits::get(op.getSchedule());
+  MmaLimits limits = MmaLimits::get(op.getSchedule(), kind);
   stages = limits.stages;
   m = MmaProduct::divideTile(blockRows, limits.m);
   n = MmaProduct::fitTile(type.getDimSize(type.getRank() - (op.getTransposeOut() ? 2 : 1)),
@@ -333,7 +333,7 @@ static Value allocatePartials(ImplicitLocOpBuilder &host, PlannedDSDOp op) {
 //===----------------------------------------------------------------------===//
 
 bool mlir::blocksparse::device::supportsMma(const ::blocksparse::GPUFacts &facts, PlannedDSDOp op) {
-  return asksForTensorCores(op.getSchedule()) && checkMmaSupport(op, facts).empty();
+  return asksForMma(facts, op);
 }
 
 Value mlir::blocksparse::device::fitsMma(ImplicitLocOpBuilder &host,

@@ -22,9 +22,12 @@ namespace mlir::blocksparse::device {
 /// of "cuda.skinny", whose kernels accept all operands that it does.
 bool asksForTensorCores(std::optional<ScheduleAttr> schedule);
 
-/// Return true if the family has a kernel for the operation on a chip with `facts`: the schedule
-/// asks for tensor cores; both factors are f16, bf16 or i8, f32 with a precision other than ieee,
-/// or f8 on a chip that converts it; blocks are multiples of 16 in both directions.
+/// Returns true if the schedule of a product asks for tensor cores and "cuda.mma" computes it on a
+/// chip with `facts`, or if it names "cuda.fma" and that family computes it.
+bool asksForMma(const ::blocksparse::GPUFacts &facts, Operation *op);
+
+/// Return true if the families have a kernel for the operation on a chip with `facts`: see
+/// asksForMma and blocksparse/Plan/KernelFamilies.h.
 bool supportsMma(const ::blocksparse::GPUFacts &facts, PlannedDSDOp op);
 bool supportsMma(const ::blocksparse::GPUFacts &facts, PlannedSDDOp op);
 bool supportsMma(const ::blocksparse::GPUFacts &facts, PlannedMatmulOp op);

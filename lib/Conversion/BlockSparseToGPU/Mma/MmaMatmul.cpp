@@ -26,7 +26,7 @@ class MatmulView {
 public:
   MatmulView(ImplicitLocOpBuilder &b, PlannedMatmulOp op, const IRMapping &mapping)
       : op(op), kind(getFactorKind(op.getA(), op.getPrecision())), axes(MatmulAxes::get(op)),
-        limits(MmaLimits::get(op.getSchedule())),
+        limits(MmaLimits::get(op.getSchedule(), kind)),
         left(DenseView::get(b, mapOperand(mapping, op.getA()), axes.a)),
         right(DenseView::get(b, mapOperand(mapping, op.getB()), axes.b)),
         out(DenseView::get(b, mapOperand(mapping, op.getInit()), axes.out)),
@@ -116,7 +116,7 @@ void MatmulView::emitStore(ImplicitLocOpBuilder &b, const MmaProduct &product, V
 
 bool mlir::blocksparse::device::supportsMma(const ::blocksparse::GPUFacts &facts,
                                             PlannedMatmulOp op) {
-  return asksForTensorCores(op.getSchedule()) && checkMmaSupport(op, facts).empty();
+  return asksForMma(facts, op);
 }
 
 Value mlir::blocksparse::device::fitsMma(ImplicitLocOpBuilder &host,

@@ -5,6 +5,7 @@
 
 #include "../../Device/Loops.h"
 #include "MmaKernels.h"
+#include "blocksparse/IR/KernelProblem.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -18,14 +19,20 @@ using namespace mlir::blocksparse::device;
 /// Neighbours of a row that one thread finishes together.
 static constexpr int64_t groupSize = 8;
 
-MmaLimits MmaLimits::get(std::optional<ScheduleAttr> schedule) {
+MmaLimits MmaLimits::get(std::optional<ScheduleAttr> schedule, const FactorKind &kind) {
+  using ::blocksparse::MmaParams;
   MmaLimits limits;
-  if (!schedule)
-    return limits;
-  ::blocksparse::MmaParams params = ::blocksparse::getMmaLimits(schedule->getSchedule());
-  limits.m = params.tile.rows;
-  limits.n = params.tile.cols;
-  limits.stages = params.stages;
+  if (schedule) {
+    MmaParams params = ::blocksparse::getMmaLimits(schedule->getSchedule());
+    limits.m = params.tile.rows;
+    limits.n = params.tile.cols;
+    limits.stages = params.stages;
+  }
+  // A tile that a schedule of f64 gives is not larger.
+  if (kind.sumBytes() == 8) {
+    limits.m = std::min(limits.m, MmaParams::maxF64Rows);
+    limits.n = std::min(limits.n, MmaParams::maxF64Cols);
+  }
   return limits;
 }
 
@@ -52,9 +59,20 @@ bool mlir::blocksparse::device::asksForTensorCores(std::optional<ScheduleAttr> s
          ::blocksparse::usesTensorCores(schedule->getFamily());
 }
 
+bool mlir::blocksparse::device::asksForMma(const ::blocksparse::GPUFacts &facts, Operation *op) {
+  auto schedule = op->getAttrOfType<ScheduleAttr>("schedule");
+  if (!schedule)
+    return false;
+  if (schedule.getFamily() == ::blocksparse::KernelFamily::CUDAFma)
+    return isScheduledFor(op, ::blocksparse::KernelFamily::CUDAFma, facts);
+  return asksForTensorCores(schedule) && checkMmaSupport(op, facts).empty();
+}
+
 FactorKind mlir::blocksparse::device::getFactorKind(Value a, Precision precision) {
   Type element = getElementTypeOrSelf(a.getType());
-  return {element, element.isF32() && precision == Precision::TF32x3};
+  const bool isF32 = element.isF32();
+  return {element, isF32 && precision == Precision::TF32x3,
+          element.isF64() || (isF32 && precision == Precision::IEEE)};
 }
 
 int64_t MmaProduct::stageBytes() const { return kind.bytes() * shape.k * (shape.m + shape.n); }
@@ -62,7 +80,7 @@ int64_t MmaProduct::stageBytes() const { return kind.bytes() * shape.k * (shape.
 /// Returns the size of the stages, or of the accumulators, which overwrite them after the last
 /// step.
 int64_t MmaProduct::sharedBytes() const {
-  int64_t accumulators = shape.m * (shape.n + groupSize) * 4;
+  int64_t accumulators = shape.m * (shape.n + groupSize) * kind.sumBytes();
   return std::max(stages * stageBytes(), accumulators);
 }
 
@@ -90,7 +108,7 @@ void MmaProduct::launch(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Stri
       });
   // A thread has 255 registers at most; 8 warps on an SM leave it that many, 12 leave 168 and 16
   // leave 128. Two sets of fragments need registers besides the accumulators.
-  int64_t accumulators = shape.warpM() * shape.warpN() / 32;
+  int64_t accumulators = shape.warpM() * shape.warpN() / 32 * kind.sumBytes() / 4;
   // The addresses of four blocks in each step need more than 128 registers, too.
   int64_t threads = accumulators >= 128 ? 256 : accumulators >= 64 || kind.bytes() == 1 ? 384 : 512;
   auto resident = static_cast<int32_t>(threads / shape.threads());
@@ -300,7 +318,8 @@ void MmaProduct::emitGroup(ImplicitLocOpBuilder &b, const ResultTile &result, Fi
     SmallVector<Value> elements;
     auto four = VectorType::get(4, kind.sum());
     for (int64_t i = 0; i < groupSize; i += 4) {
-      Value loaded = memory->load(b, four, Int(b, offset) + (4 * i), /*alignment=*/16);
+      Value loaded =
+          memory->load(b, four, Int(b, offset) + (kind.sumBytes() * i), /*alignment=*/16);
       for (int64_t j = 0; j < 4; ++j) {
         Value sum = LLVM::ExtractElementOp::create(b, loaded, i32Constant(b, j));
         elements.push_back(finish(b, sum, outRow, Int(b, outCol) + (i + j)));
@@ -316,8 +335,8 @@ void MmaProduct::emitGroup(ImplicitLocOpBuilder &b, const ResultTile &result, Fi
     emitLoop(b, indexConstant(b, 0), count, indexConstant(b, 1),
              [&](ImplicitLocOpBuilder &b, Value i) {
                Value step = arith::IndexCastOp::create(b, b.getI32Type(), i);
-               Value element = Int(b, offset) + Int(b, step) * 4;
-               Value sum = memory->load(b, kind.sum(), element, /*alignment=*/4);
+               Value element = Int(b, offset) + Int(b, step) * kind.sumBytes();
+               Value sum = memory->load(b, kind.sum(), element, /*alignment=*/kind.sumBytes());
                Value at = Int(b, outCol) + i;
                result.matrix.store(b, finish(b, sum, outRow, at), outRow, at);
              });

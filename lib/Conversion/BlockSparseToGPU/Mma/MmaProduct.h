@@ -12,8 +12,8 @@
 
 namespace mlir::blocksparse::device {
 
-/// Returns how tensor cores multiply elements of the factor `a`. Requires that "cuda.mma" supports
-/// the operation.
+/// Returns how kernels multiply elements of the factor `a`. Requires that "cuda.mma" or "cuda.fma"
+/// supports the operation.
 FactorKind getFactorKind(Value a, Precision precision);
 
 /// Describes one step of a reduction: where MmaShape::k values of k of both factors are, in
@@ -56,12 +56,12 @@ struct MmaLimits {
   /// Stages of the pipeline of copies, at least 2.
   int64_t stages = ::blocksparse::MmaParams::usualStages;
 
-  /// Returns the limits of a schedule of any family with tensor cores; the usual ones without one.
-  static MmaLimits get(std::optional<ScheduleAttr> schedule);
+  /// Returns the limits of a schedule of any family of products; the usual ones without one.
+  static MmaLimits get(std::optional<ScheduleAttr> schedule, const FactorKind &kind);
 };
 
-/// Emits the frame of every kernel of the "cuda.mma" family: a pipeline of cp.async copies over the
-/// steps of a tile's reduction, mma.sync on the stages that have arrived, and stores of the
+/// Emits the frame of every kernel of the "cuda.mma" and "cuda.fma" families: a pipeline of cp.async
+/// copies over the steps of a tile's reduction, products of the stages that have arrived, and stores of the
 /// accumulators through shared memory. All threads of a CTA run the same code, so that all of them
 /// reach each barrier.
 class MmaProduct {

@@ -25,10 +25,10 @@ public:
 
   static FactorKind getKind(PlannedSDDOp op) { return getFactorKind(op.getA(), op.getPrecision()); }
   static int64_t tileM(PlannedSDDOp op) {
-    return MmaProduct::divideTile(op.getBlock()[0], MmaLimits::get(op.getSchedule()).m);
+    return MmaProduct::divideTile(op.getBlock()[0], MmaLimits::get(op.getSchedule(), getKind(op)).m);
   }
   static int64_t tileN(PlannedSDDOp op) {
-    return MmaProduct::divideTile(op.getBlock()[1], MmaLimits::get(op.getSchedule()).n);
+    return MmaProduct::divideTile(op.getBlock()[1], MmaLimits::get(op.getSchedule(), getKind(op)).n);
   }
 
 private:
@@ -180,7 +180,7 @@ void SDDView::emitTile(ImplicitLocOpBuilder &b, const MmaProduct &product, Value
 //===----------------------------------------------------------------------===//
 
 bool mlir::blocksparse::device::supportsMma(const ::blocksparse::GPUFacts &facts, PlannedSDDOp op) {
-  return asksForTensorCores(op.getSchedule()) && checkMmaSupport(op, facts).empty();
+  return asksForMma(facts, op);
 }
 
 Value mlir::blocksparse::device::fitsMma(ImplicitLocOpBuilder &host,
@@ -195,7 +195,7 @@ void mlir::blocksparse::device::emitMma(ImplicitLocOpBuilder &host, KernelBuilde
   SmallVector<Value> operands = presentOperands({op.getA(), op.getB(), op.getLut(), op.getInit(),
                                                  readsInput ? op.getInput() : Value(), wide});
   MmaProduct product(SDDView::tileM(op), SDDView::tileN(op),
-                     MmaLimits::get(op.getSchedule()).stages, SDDView::getKind(op),
+                     MmaLimits::get(op.getSchedule(), SDDView::getKind(op)).stages, SDDView::getKind(op),
                      !op.getTransposeA(), op.getTransposeB());
   Value tiles = productOf(host, SDDView(host, op, IRMapping()).extents(host));
   product.launch(host, kernels, "sdd_mma", operands, tiles,

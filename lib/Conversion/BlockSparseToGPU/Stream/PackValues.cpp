@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // The kernel that packs value blocks before a `cuda.stream` product: it copies them to the order in
-// which stages load them, and swizzles their rows.
+// which stages load them, and swizzles their rows. Planned blocks are gathered from the granules of
+// the stored ones.
 
 #include "../../Device/Loops.h"
 #include "../../OperandView.h"
@@ -11,6 +12,7 @@
 #include "../Kit/SharedTile.h"
 #include "../Operands/StagedTiles.h"
 #include "StreamKernels.h"
+#include "blocksparse/Plan/Reblock.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -19,40 +21,138 @@ using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
-/// Elements of a chunk (16 bytes), which a thread moves at once.
-static constexpr int64_t chunkElements = 8;
+using ::blocksparse::Reblocking;
+
+/// Elements of a chunk (16 bytes), which a thread moves at once, and bytes of an element.
+static constexpr int64_t chunkElements = 8, elementBytes = 2;
 
 static Value toInt(ImplicitLocOpBuilder &b, Value number) {
   return b.createOrFold<arith::IndexCastOp>(b.getI32Type(), number);
 }
 
-/// Loads the chunk of row `row` of a block that begins at column `col`. It is one load if the block
+/// Loads `count` elements of row `row` of a block from column `col` on. It is one load if the block
 /// is not transposed, and one load for each element otherwise.
-static Value loadRowChunk(ImplicitLocOpBuilder &b, const MatrixView &block, bool transposed,
-                          Value row, Value col) {
-  auto type = VectorType::get(chunkElements, block.elementType());
+static Value loadElements(ImplicitLocOpBuilder &b, const MatrixView &block, bool transposed,
+                          Value row, Value col, int64_t count) {
+  auto type = VectorType::get(count, block.elementType());
   if (!transposed)
     return LLVM::LoadOp::create(b, type, globalPointer(b, globalAddress(b, block, row, col)),
-                                /*alignment=*/16);
+                                /*alignment=*/count * elementBytes);
   Value chunk = LLVM::PoisonOp::create(b, type);
-  for (int64_t i = 0; i < chunkElements; ++i) {
+  for (int64_t i = 0; i < count; ++i) {
     Value element = block.load(b, row, Int(b, col) + i);
     chunk = LLVM::InsertElementOp::create(b, chunk, element, i32Constant(b, i));
   }
   return chunk;
 }
 
+/// Returns how the blocks of an operation are planned, or nothing if stages hold the stored blocks.
+/// The depth of the reduction counts where it divides granules alone.
+static std::optional<Reblocking> getReblocking(PlannedDSDOp op) {
+  const auto *params = op.getSchedule()->getIf<::blocksparse::StreamParams>();
+  if (params->block == 0)
+    return std::nullopt;
+  ArrayRef<int64_t> block = op.getBlock();
+  Reblocking sizes;
+  sizes.stored = {block[0], block[1]};
+  if (op.getTransposeValues())
+    std::swap(sizes.stored.rows, sizes.stored.cols);
+  sizes.block = params->block;
+  auto dense = cast<MemRefType>(op.getDense().getType());
+  sizes.depth = dense.getDimSize(dense.getRank() - (op.getTransposeB() ? 1 : 2));
+  return sizes;
+}
+
+/// Returns the number of elements of a chunk that are in one granule, and so can be loaded together.
+static int64_t elementsTogether(const Reblocking &sizes) {
+  return std::min(chunkElements, sizes.granule().cols);
+}
+
+namespace {
+/// Gathers chunks of planned blocks.
+struct GranuleReader {
+  /// True if op(V) is the transpose of the values.
+  bool transposed;
+  Reblocking sizes;
+  ValuesView values;
+  IntTable granules;
+  Value batch, firstBlock;
+
+  /// Returns chunk `chunk` of row `row` of planned block `planned` (all index).
+  Value loadChunk(ImplicitLocOpBuilder &b, Value planned, Value row, Value chunk) const;
+
+private:
+  /// Returns `count` elements of row `row` of a planned block from column `col` on.
+  Value loadPart(ImplicitLocOpBuilder &b, Value planned, Value row, Value col, int64_t count) const;
+};
+} // namespace
+
+Value GranuleReader::loadPart(ImplicitLocOpBuilder &b, Value planned, Value row, Value col,
+                              int64_t count) const {
+  const ::blocksparse::BlockShape granule = sizes.granule();
+  Value inBlock = Int(b, Int(b, row) / granule.rows) * sizes.granulesPerRow();
+  inBlock = Int(b, inBlock) + Int(b, col) / granule.cols;
+  Value place = Int(b, planned) * sizes.granulesPerBlock() + inBlock;
+  Value found = granules.readAt(b, toInt(b, place));
+  Value isThere = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, found, i32Constant(b, 0));
+  // Where no block is stored, the first granule is read in its place and not used.
+  Value index = toIndex(b, arith::MaxSIOp::create(b, found, i32Constant(b, 0)));
+  Value stored = Int(b, index) / sizes.granulesPerStored();
+  Value inStored = Int(b, index) % sizes.granulesPerStored();
+  Value firstRow = Int(b, Int(b, inStored) / sizes.granulesPerStoredRow()) * granule.rows;
+  Value firstCol = Int(b, Int(b, inStored) % sizes.granulesPerStoredRow()) * granule.cols;
+  MatrixView source = values.block(b, batch, Int(b, stored) + firstBlock, transposed);
+  Value elements = loadElements(b, source, transposed,
+                                Int(b, firstRow) + Int(b, row) % granule.rows,
+                                Int(b, firstCol) + Int(b, col) % granule.cols, count);
+  auto type = cast<VectorType>(elements.getType());
+  Value zeros = arith::ConstantOp::create(b, b.getZeroAttr(type));
+  return arith::SelectOp::create(b, isThere, elements, zeros);
+}
+
+Value GranuleReader::loadChunk(ImplicitLocOpBuilder &b, Value planned, Value row,
+                               Value chunk) const {
+  const int64_t together = elementsTogether(sizes);
+  Value first = Int(b, chunk) * chunkElements;
+  if (together == chunkElements)
+    return loadPart(b, planned, row, first, together);
+  Value whole;
+  for (int64_t i = 0; i < chunkElements; i += together) {
+    Value part = loadPart(b, planned, row, Int(b, first) + i, together);
+    if (!whole)
+      whole = LLVM::PoisonOp::create(
+          b, VectorType::get(chunkElements, cast<VectorType>(part.getType()).getElementType()));
+    for (int64_t j = 0; j < together; ++j) {
+      Value element = LLVM::ExtractElementOp::create(b, part, i32Constant(b, j));
+      whole = LLVM::InsertElementOp::create(b, whole, element, i32Constant(b, i + j));
+    }
+  }
+  return whole;
+}
+
+Value mlir::blocksparse::device::canPackValues(ImplicitLocOpBuilder &host, PlannedDSDOp op) {
+  std::optional<Reblocking> sizes = getReblocking(op);
+  if (!sizes)
+    return isAligned16(host, op.getValues());
+  int64_t rank = cast<MemRefType>(op.getValues().getType()).getRank();
+  return isAligned(host, op.getValues(), rank - 1, elementsTogether(*sizes) * elementBytes);
+}
+
 void mlir::blocksparse::device::emitPackValues(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
                                                PlannedDSDOp op, Value packed) {
   Value order = op.getStages()[StageOperands::Order];
-  int64_t size = op.getBlock()[0], chunks = size / chunkElements;
+  std::optional<Reblocking> sizes = getReblocking(op);
+  int64_t size = sizes ? sizes->block : op.getBlock()[0], chunks = size / chunkElements;
   int64_t packedBlocks = cast<MemRefType>(order.getType()).getDimSize(0);
   Value blocks = memrefDim(host, packed, 0);
   Value items = Int(host, blocks) * (size * chunks);
   ValuesOrigin origin = ValuesOrigin::get(op);
   int64_t copies = origin.headCopies;
+  SmallVector<Value> operands{op.getValues(), order, packed};
+  if (sizes)
+    operands.push_back(op.getStages()[StageOperands::Granules]);
   kernels.launchForEach(
-      host, "pack_values", {op.getValues(), order, packed}, items,
+      host, "pack_values", operands, items,
       [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item) {
         SmallVector<Value> index = splitIndex(b, item,
                                               {indexConstant(b, 1), indexConstant(b, copies),
@@ -61,13 +161,22 @@ void mlir::blocksparse::device::emitPackValues(ImplicitLocOpBuilder &host, Kerne
         Value batch = index[0], head = index[1], packedIndex = index[2], row = index[3];
         IntTable table = IntTable::get(b, mapping.lookup(order));
         Value block = toIndex(b, table.readAt(b, toInt(b, packedIndex)));
-        block = Int(b, block) + Int(b, head) * origin.perHead;
+        Value firstBlock = Int(b, head) * origin.perHead;
         Value one = indexConstant(b, 1);
         ValuesView values =
             ValuesView::get(b, mapping.lookup(op.getValues()), /*lutHeads=*/0, one, one);
-        MatrixView source = values.block(b, batch, block, op.getTransposeValues());
-        Value chunk =
-            loadRowChunk(b, source, op.getTransposeValues(), row, Int(b, index[4]) * chunkElements);
+        Value chunk;
+        if (sizes) {
+          IntTable granules = IntTable::get(b, mapping.lookup(operands.back()));
+          GranuleReader reader{op.getTransposeValues(), *sizes, values, granules, batch,
+                               firstBlock};
+          chunk = reader.loadChunk(b, block, row, index[4]);
+        } else {
+          MatrixView source =
+              values.block(b, batch, Int(b, block) + firstBlock, op.getTransposeValues());
+          chunk = loadElements(b, source, op.getTransposeValues(), row,
+                               Int(b, index[4]) * chunkElements, chunkElements);
+        }
         Value offset =
             SharedTile{size, size}.offset(b, i32Constant(b, 0), toInt(b, row), toInt(b, index[4]));
         Value first = Int(b, batch) * copies + head;

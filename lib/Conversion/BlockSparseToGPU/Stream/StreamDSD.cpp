@@ -25,7 +25,7 @@ Value mlir::blocksparse::device::fitsStream(ImplicitLocOpBuilder &host,
                                             const ::blocksparse::GPUFacts &facts, PlannedDSDOp op) {
   Value fits = both(host, isAligned16(host, op.getDense()), isAligned16(host, op.getInit()));
   if (!op.getPacked())
-    fits = both(host, fits, isAligned16(host, op.getValues()));
+    fits = both(host, fits, canPackValues(host, op));
   if (StreamPlan::get(op, facts)->staged.hasInput)
     fits = both(host, fits, isAligned16(host, op.getInput()));
   return fits;

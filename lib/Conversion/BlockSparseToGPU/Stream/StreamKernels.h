@@ -1,8 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The "cuda.stream" family: products with square blocks of 16 or 32 (f16 and bf16, f32
-// accumulators) by mma.sync or wgmma on operands that TMA loads (sm_90). A CTA computes a row group
+// The "cuda.stream" family: products with square blocks of 16 or 32, or with blocks of any shape that
+// are planned as such (f16 and bf16, f32 accumulators), by mma.sync or wgmma on operands that TMA loads (sm_90). A CTA computes a row group
 // of block rows by a column tile and streams the union of their block columns through shared
 // memory, so that each row of the dense operand is loaded once for the complete row group. The
 // planner decides what a stage contains: see the `stream` records of blocksparse/Plan/Stages.h.
@@ -33,10 +33,13 @@ Value fitsStream(ImplicitLocOpBuilder &host, const ::blocksparse::GPUFacts &fact
 /// true.
 void emitStream(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedDSDOp op);
 
+/// Emits host code that returns i1: true if the kernel of emitPackValues can read the values.
+Value canPackValues(ImplicitLocOpBuilder &host, PlannedDSDOp op);
+
 /// Emits a kernel that writes the value blocks of an operation with stages to `packed`, [n, b, b].
 /// n is the number of blocks in the order of the stages times the batches and heads that have
 /// values of their own. The rows of a packed block are those of op(V), swizzled like a SharedTile
-/// of b x b.
+/// of b x b. Planned blocks are gathered by the table of granules, with zeros where it has none.
 void emitPackValues(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedDSDOp op,
                     Value packed);
 

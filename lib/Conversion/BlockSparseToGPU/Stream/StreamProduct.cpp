@@ -25,12 +25,13 @@ int64_t StreamPlan::threads() const {
 
 std::optional<StreamPlan> StreamPlan::get(PlannedDSDOp op, const ::blocksparse::GPUFacts &gpu) {
   ScheduleAttr schedule = *op.getSchedule();
-  int64_t block = op.getBlock()[0];
+  int64_t storedRows = op.getBlock()[op.getTransposeValues() ? 1 : 0];
   bool wgmma = schedule.getFamily() == ::blocksparse::KernelFamily::CUDAStreamWgmma;
   const auto *params = schedule.getIf<::blocksparse::StreamParams>();
+  int64_t block = params->blockFor(storedRows);
   std::optional<::blocksparse::StreamShape> shape =
       ::blocksparse::getStreamShape(::blocksparse::getStreamSizes(
-          schedule.getSchedule(), block, op.getTransposeB(), gpu.sharedMemoryPerBlock));
+          schedule.getSchedule(), storedRows, op.getTransposeB(), gpu.sharedMemoryPerBlock));
   if (!shape)
     return std::nullopt;
   StreamPlan plan;
