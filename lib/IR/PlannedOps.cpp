@@ -105,13 +105,10 @@ static LogicalResult checkLists(ValueRange operands, ArrayRef<ListTable> tables,
 }
 
 /// The tables `stages`, in the order of StageOperands.
-static constexpr ListTable stageTables[StageOperands::count] = {{"tiles", StageTileTable::columns},
-                                                                {"workers", ListTable::list},
-                                                                {"records", ListTable::anyColumns},
-                                                                {"rows", ListTable::anyColumns},
-                                                                {"order", ListTable::list},
-                                                                {"granules",
-                                                                 ListTable::anyColumns}};
+static constexpr ListTable stageTables[StageOperands::count] = {
+    {"tiles", StageTileTable::columns}, {"workers", ListTable::list},
+    {"records", ListTable::anyColumns}, {"rows", ListTable::anyColumns},
+    {"order", ListTable::list},         {"granules", ListTable::anyColumns}};
 /// Returns the tables of stages that are `count` operands. The table of granules is optional.
 static ArrayRef<ListTable> getStageTables(size_t count) {
   return ArrayRef(stageTables)

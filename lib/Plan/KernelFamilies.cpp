@@ -64,8 +64,8 @@ bool hasWholeDepth(const KernelProblem &problem) {
   return problem.depth > 0 && problem.block.cols > 0 && problem.depth % problem.block.cols == 0;
 }
 
-/// Requires columns that TMA can address: rows of whole chunks of 16 bytes. The last column tile may
-/// extend beyond them.
+/// Requires columns that TMA can address: rows of whole chunks of 16 bytes. The last column tile
+/// may extend beyond them.
 std::string checkStagedColumns(const KernelProblem &problem) {
   constexpr int64_t perChunk = 8;
   return problem.cols > 0 && problem.cols % perChunk == 0
@@ -184,8 +184,8 @@ std::string checkMma(const KernelProblem &problem, const GPUFacts &facts) {
 std::string checkFma(const KernelProblem &problem, const GPUFacts &facts) {
   if (!facts.cpAsync)
     return expects("a chip with cp.async", "one without");
-  const bool known = problem.a == ElementType::f64 ||
-                     (problem.a == ElementType::f32 && !problem.roundsF32);
+  const bool known =
+      problem.a == ElementType::f64 || (problem.a == ElementType::f32 && !problem.roundsF32);
   if (!known || problem.b != problem.a)
     return expects("factors of one type, f64 or f32 of the precision ieee",
                    text(problem.a) + " and " + text(problem.b));
@@ -481,8 +481,8 @@ std::string checkStreamSizesOf(const Schedule &schedule, const KernelProblem &pr
                                const GPUFacts &facts) {
   const StreamParams &params = *schedule.getIf<StreamParams>();
   if (params.block == 0 && !isStreamBlock(problem))
-    return expects("block = 16 or 32 for blocks of " + text(problem.block) +
-                       " in a reduction of " + text(problem.depth),
+    return expects("block = 16 or 32 for blocks of " + text(problem.block) + " in a reduction of " +
+                       text(problem.depth),
                    "none");
   const int64_t block = params.blockFor(problem.block.rows);
   if (params.tile.rows % block != 0)
@@ -491,9 +491,9 @@ std::string checkStreamSizesOf(const Schedule &schedule, const KernelProblem &pr
   if (std::string fault = checkColumnTile(problem, params.tile.cols); !fault.empty())
     return fault;
   std::string fault;
-  getStreamShape(getStreamSizes(schedule, problem.block.rows, problem.denseKMajor,
-                                facts.sharedMemoryPerBlock),
-                 &fault);
+  getStreamShape(
+      getStreamSizes(schedule, problem.block.rows, problem.denseKMajor, facts.sharedMemoryPerBlock),
+      &fault);
   return fault;
 }
 

@@ -17,8 +17,8 @@ namespace {
 template <typename Visit>
 void forEachStoredRow(const Reblocking &sizes, int64_t tile, int64_t storedRows, Visit visit) {
   const int64_t begin = tile * sizes.block, end = begin + sizes.block;
-  for (int64_t row = begin / sizes.stored.rows;
-       row < storedRows && row * sizes.stored.rows < end; ++row)
+  for (int64_t row = begin / sizes.stored.rows; row < storedRows && row * sizes.stored.rows < end;
+       ++row)
     visit(row, std::max(begin, row * sizes.stored.rows),
           std::min(end, (row + 1) * sizes.stored.rows));
 }
@@ -79,8 +79,7 @@ BlockShape Reblocking::granule() const {
 }
 
 std::optional<BlockLayout> blocksparse::reblockLayout(const BlockLayout &layout,
-                                                      const Reblocking &sizes,
-                                                      std::string &error) {
+                                                      const Reblocking &sizes, std::string &error) {
   PlannedPattern pattern(sizes);
   for (int64_t head = 0; head < layout.grid().heads; ++head)
     for (int64_t tile = 0; tile < sizes.blockRows(); ++tile) {
@@ -121,17 +120,15 @@ static void addGranules(const Reblocking &sizes, const PlannedPattern &pattern, 
       const int64_t inStored =
           (row - storedRow * sizes.stored.rows) / granule.rows * sizes.granulesPerStoredRow() +
           (col - firstCol) / granule.cols;
-      const int64_t inPlanned =
-          row % sizes.block / granule.rows * sizes.granulesPerRow() +
-          col % sizes.block / granule.cols;
+      const int64_t inPlanned = row % sizes.block / granule.rows * sizes.granulesPerRow() +
+                                col % sizes.block / granule.cols;
       granules[pattern.indexOf(col / sizes.block) * sizes.granulesPerBlock() + inPlanned] =
           static_cast<int32_t>(entry.value * sizes.granulesPerStored() + inStored);
     }
 }
 
 std::optional<ReblockedRows> blocksparse::reblockRows(const RowProduct &product,
-                                                      const Reblocking &sizes,
-                                                      std::string &error) {
+                                                      const Reblocking &sizes, std::string &error) {
   const std::optional<TiledRows> rows = TiledRows::get(product, error);
   if (!rows)
     return std::nullopt;

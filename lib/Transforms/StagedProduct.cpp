@@ -76,8 +76,8 @@ std::optional<StagedProduct> StagedProduct::get(PlannedDSDOp op, const TargetInf
   product.rows.heads = op.getLutHeads();
   product.rows.tiles = llvm::divideCeil(problem.rows, rows);
   product.rows.denseBlocks = llvm::divideCeil(product.k, problem.block.cols);
-  product.space = {static_cast<int64_t>(llvm::divideCeil(n, product.tileN)), sizeFromEnd(init, 3), sizeFromEnd(init, 2),
-                   static_cast<int64_t>(op.getLutHeads())};
+  product.space = {static_cast<int64_t>(llvm::divideCeil(n, product.tileN)), sizeFromEnd(init, 3),
+                   sizeFromEnd(init, 2), static_cast<int64_t>(op.getLutHeads())};
   return product;
 }
 

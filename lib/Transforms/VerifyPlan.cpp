@@ -18,10 +18,10 @@ using ::blocksparse::AttentionOperands;
 using ::blocksparse::AttentionStep;
 using ::blocksparse::AttentionTile;
 using ::blocksparse::BlockCoordinate;
+using ::blocksparse::ReblockedRows;
+using ::blocksparse::Reblocking;
 using ::blocksparse::RowEntry;
 using ::blocksparse::RowSegment;
-using ::blocksparse::Reblocking;
-using ::blocksparse::ReblockedRows;
 using ::blocksparse::SampledOperands;
 using ::blocksparse::SampledTile;
 using ::blocksparse::StageOperands;
@@ -64,8 +64,8 @@ static std::string verifyGranules(PlannedDSDOp op, const ReblockedRows &planned,
   for (auto [index, pair] : llvm::enumerate(llvm::zip_equal(planned.granules, *granules)))
     if (auto [expected, got] = pair; expected != got)
       return "expects granule " + std::to_string(index % wanted) + " of planned block " +
-             std::to_string(index / wanted) + " to be " + std::to_string(expected) +
-             ", but got " + std::to_string(got);
+             std::to_string(index / wanted) + " to be " + std::to_string(expected) + ", but got " +
+             std::to_string(got);
   return {};
 }
 

@@ -6,7 +6,7 @@
 
 #l = #blocksparse.layout<16x16, grid 2x2, dense>
 func.func @of_another_target(%a: tensor<32x32xf16, #l>, %b: tensor<32x8xf16>) -> tensor<32x8xf16> {
-  // SM90: expects a kernel of cuda:sm_90,workers=132 (one of cuda.skinny, cuda.mma, cuda.simt), but got cuda.wgmma, which expects a chip with wgmma and TMA, but got one without
+  // SM90: expects a kernel of cuda:sm_90,workers=132 (one of cuda.stream, cuda.skinny, cuda.mma, cuda.simt), but got cuda.wgmma, which expects a chip with wgmma and TMA, but got one without
   // expected-error @below {{expects a kernel of cpu:generic,simd=256,registers=16 (one of cpu.panel), but got cuda.wgmma, which expects a GPU, but got cpu:generic}}
   %0 = blocksparse.dsd %a, %b {schedule = #blocksparse.schedule<cuda.wgmma>}
       : (tensor<32x32xf16, #l>, tensor<32x8xf16>) -> tensor<32x8xf16>
@@ -42,7 +42,7 @@ func.func @kept(%a: tensor<32x32xf16, #l>, %b: tensor<32x8xf16>) -> tensor<32x8x
 // Both sides of a block must be multiples of 16 for mma.sync.
 #l = #blocksparse.layout<16x24, grid 2x2, dense>
 func.func @flat_blocks(%a: tensor<32x48xf16, #l>, %b: tensor<48x8xf16>) -> tensor<32x8xf16> {
-  // SM90: expects a kernel of cuda:sm_90,workers=132 (one of cuda.skinny, cuda.simt), but got cuda.mma, which expects blocks of multiples of 16x16, but got 16x24
+  // SM90: expects a kernel of cuda:sm_90,workers=132 (one of cuda.stream, cuda.skinny, cuda.simt), but got cuda.mma, which expects blocks of multiples of 16x16, but got 16x24
   // expected-error @below {{(one of cpu.panel), but got cuda.mma}}
   %0 = blocksparse.dsd %a, %b {schedule = #blocksparse.schedule<cuda.mma>}
       : (tensor<32x48xf16, #l>, tensor<48x8xf16>) -> tensor<32x8xf16>

@@ -206,8 +206,8 @@ static std::optional<Schedule> selectStream(const ProductShape &shape, const Tar
   const int64_t rows = choice.shape.rows;
   if (rows == 0)
     return std::nullopt;
-  const int64_t rowGroups = llvm::divideCeil(shape.copiedBlockRows() * shape.rows,
-                                             rows * choice.shape.block);
+  const int64_t rowGroups =
+      llvm::divideCeil(shape.copiedBlockRows() * shape.rows, rows * choice.shape.block);
   const int64_t columnTiles = llvm::divideCeil(shape.cols, choice.tileN);
   if (hasMma && prefersSplit(shape, target, rowGroups * columnTiles))
     return std::nullopt;

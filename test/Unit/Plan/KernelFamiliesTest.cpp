@@ -242,13 +242,13 @@ TEST(KernelFamilies, SizesThatNoKernelHonoursAreFound) {
   stream.block = {48, 48};
   EXPECT_EQ(fault(quads, stream),
             "expects block = 16 or 32 for blocks of 48x48 in a reduction of 4096, but got none");
-  EXPECT_EQ(fault(Schedule(KernelFamily::CUDAStream, StreamParams{{384, 128}, 8, 4, 3, 12, 16}),
-                  stream),
-            "");
+  EXPECT_EQ(
+      fault(Schedule(KernelFamily::CUDAStream, StreamParams{{384, 128}, 8, 4, 3, 12, 16}), stream),
+      "");
   stream.cols = 40;
-  EXPECT_EQ(fault(Schedule(KernelFamily::CUDAStream, StreamParams{{384, 128}, 8, 4, 3, 12, 16}),
-                  stream),
-            "expects column tiles of at most 64 columns for 40 columns, but got 128");
+  EXPECT_EQ(
+      fault(Schedule(KernelFamily::CUDAStream, StreamParams{{384, 128}, 8, 4, 3, 12, 16}), stream),
+      "expects column tiles of at most 64 columns for 40 columns, but got 128");
   EXPECT_EQ(fault(Schedule(KernelFamily::CUDARows, RowParams{12}), problem(ProblemKind::Rows, {})),
             "expects elements_per_lane that are a multiple of 8, but got 12");
   EXPECT_EQ(fault(Schedule(KernelFamily::CUDASimt, SimtParams{4}), problem(ProblemKind::Dense, {})),

@@ -50,18 +50,17 @@ std::vector<int64_t> namesOfPlanned(const ReblockedRows &planned, const Reblocki
       for (int64_t i = 0; i < sizes.block; ++i)
         for (int64_t j = 0; j < sizes.block; ++j) {
           const int64_t place = i / granule.rows * sizes.granulesPerRow() + j / granule.cols;
-          const int64_t index = planned.granules[planned.entries[e].value *
-                                                     sizes.granulesPerBlock() +
-                                                 place];
+          const int64_t index =
+              planned.granules[planned.entries[e].value * sizes.granulesPerBlock() + place];
           if (index < 0)
             continue;
           const int64_t inStored = index % sizes.granulesPerStored();
           names[(segment.tile * sizes.block + i) * cols + planned.entries[e].dense * sizes.block +
-                j] = nameElement(index / sizes.granulesPerStored(),
-                                 inStored / sizes.granulesPerStoredRow() * granule.rows +
-                                     i % granule.rows,
-                                 inStored % sizes.granulesPerStoredRow() * granule.cols +
-                                     j % granule.cols);
+                j] =
+              nameElement(index / sizes.granulesPerStored(),
+                          inStored / sizes.granulesPerStoredRow() * granule.rows + i % granule.rows,
+                          inStored % sizes.granulesPerStoredRow() * granule.cols +
+                              j % granule.cols);
         }
   }
   return names;
@@ -85,9 +84,9 @@ Reblocking sizesOf(const BlockLayout &layout, const Case &test, bool transpose, 
   return sizes;
 }
 
-constexpr Case cases[] = {{{48, 48}, 32, 32}, {{8, 8}, 0, 0},   {{64, 32}, 0, 0}, {{16, 64}, 0, 40},
-                          {{24, 40}, 8, 16},  {{1, 16}, 0, 0},  {{7, 5}, 3, 2},   {{80, 80}, 64, 16},
-                          {{16, 16}, 0, 12},  {{160, 96}, 0, 0}};
+constexpr Case cases[] = {
+    {{48, 48}, 32, 32}, {{8, 8}, 0, 0}, {{64, 32}, 0, 0},   {{16, 64}, 0, 40}, {{24, 40}, 8, 16},
+    {{1, 16}, 0, 0},    {{7, 5}, 3, 2}, {{80, 80}, 64, 16}, {{16, 16}, 0, 12}, {{160, 96}, 0, 0}};
 
 TEST(Reblock, PlannedBlocksHoldTheElementsOfStoredBlocks) {
   for (const Case &test : cases)

@@ -17,16 +17,14 @@ SmallVector<Value> FmaTile::load(ImplicitLocOpBuilder &builder, const SharedMemo
   Value chunk = Int(builder, col) / perChunk();
   Value inTile = tile.offset(builder, base, row, chunk);
   inTile = Int(builder, inTile) + Int(builder, col) % perChunk() * bytes();
-  Value pointer =
-      memory.at(builder, Int(builder, offset) + inTile, constantRows * tile.rowBytes());
+  Value pointer = memory.at(builder, Int(builder, offset) + inTile, constantRows * tile.rowBytes());
   if (count == 1)
     return {LLVM::LoadOp::create(builder, element, pointer, bytes())};
   Value vector = LLVM::LoadOp::create(builder, VectorType::get(count, element), pointer,
                                       /*alignment=*/count * bytes());
   SmallVector<Value> elements;
   for (int64_t i = 0; i < count; ++i)
-    elements.push_back(
-        LLVM::ExtractElementOp::create(builder, vector, i32Constant(builder, i)));
+    elements.push_back(LLVM::ExtractElementOp::create(builder, vector, i32Constant(builder, i)));
   return elements;
 }
 
@@ -40,16 +38,16 @@ SmallVector<Value> FmaTile::loadSlice(ImplicitLocOpBuilder &builder, const Share
   for (int64_t i = 0; i < ownRows(); ++i) {
     if (a.kMajor) {
       SmallVector<Value> elements =
-          load(builder, memory, a.tile, aOffset, a.first, i / 2 * 16,
-               Int(builder, g) + i % 2 * 8, i32Constant(builder, k), depth);
+          load(builder, memory, a.tile, aOffset, a.first, i / 2 * 16, Int(builder, g) + i % 2 * 8,
+               i32Constant(builder, k), depth);
       llvm::copy(elements, left.begin() + i * depth);
       continue;
     }
     for (int64_t j = 0; j < depth; ++j) {
       Value row = Int(builder, a.first) + Int(builder, g) + 8 * i;
-      left[i * depth + j] = load(builder, memory, a.tile, aOffset, zero, 0,
-                                 i32Constant(builder, k + j), row, 1)
-                                .front();
+      left[i * depth + j] =
+          load(builder, memory, a.tile, aOffset, zero, 0, i32Constant(builder, k + j), row, 1)
+              .front();
     }
   }
   for (int64_t c = 0; c < ownCols() / perChunk(); ++c) {
@@ -93,12 +91,11 @@ void FmaTile::storeAccumulators(ImplicitLocOpBuilder &builder, const SharedMemor
   Value col = Int(builder, b.first) + Int(builder, lane) % 4 * perChunk();
   for (int64_t i = 0; i < ownRows(); ++i)
     for (int64_t c = 0; c < ownCols() / perChunk(); ++c) {
-      Value chunk =
-          LLVM::PoisonOp::create(builder, VectorType::get(perChunk(), element));
+      Value chunk = LLVM::PoisonOp::create(builder, VectorType::get(perChunk(), element));
       for (int64_t e = 0; e < perChunk(); ++e)
-        chunk = LLVM::InsertElementOp::create(
-            builder, chunk, accumulators[i * ownCols() + c * perChunk() + e],
-            i32Constant(builder, e));
+        chunk = LLVM::InsertElementOp::create(builder, chunk,
+                                              accumulators[i * ownCols() + c * perChunk() + e],
+                                              i32Constant(builder, e));
       memory.store(builder, chunk,
                    offsetOf(Int(builder, row) + 8 * i, Int(builder, col) + 4 * perChunk() * c),
                    /*alignment=*/SharedTile::chunkBytes);

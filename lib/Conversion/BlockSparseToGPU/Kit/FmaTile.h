@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // The warp tile of a product of exact f32 or f64 factors, by multiply-adds of the scalar units on
-// SharedTiles. Lane l of a warp, with g = l / 4 and t = l % 4, has the accumulators of rows g, g + 8,
-// g + 16, ... and of every fourth chunk of 16 bytes of columns, from chunk t on. For each value of k
-// it loads one element of A for 16 or 8 products, and a chunk of B for as many as it has rows; lanes
-// with equal g (or t) load the same bytes, which shared memory delivers once. A warp tile of 64 x 64
-// f32 spends one load on 16 multiply-adds.
+// SharedTiles. Lane l of a warp, with g = l / 4 and t = l % 4, has the accumulators of rows g, g +
+// 8, g + 16, ... and of every fourth chunk of 16 bytes of columns, from chunk t on. For each value
+// of k it loads one element of A for 16 or 8 products, and a chunk of B for as many as it has rows;
+// lanes with equal g (or t) load the same bytes, which shared memory delivers once. A warp tile of
+// 64 x 64 f32 spends one load on 16 multiply-adds.
 
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_FMATILE_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_FMATILE_H
@@ -54,8 +54,8 @@ private:
   int64_t perChunk() const { return SharedTile::chunkBytes / bytes(); }
   int64_t ownRows() const { return rows / 8; }
   int64_t ownCols() const { return cols / 4; }
-  /// Loads `count` neighbours along the rows of a stored tile, from element (row, col) on; `base` is
-  /// a multiple of 16 rows and `constantRows` is added to it.
+  /// Loads `count` neighbours along the rows of a stored tile, from element (row, col) on; `base`
+  /// is a multiple of 16 rows and `constantRows` is added to it.
   SmallVector<Value> load(ImplicitLocOpBuilder &builder, const SharedMemory &memory,
                           const SharedTile &tile, Value offset, Value base, int64_t constantRows,
                           Value row, Value col, int64_t count) const;

@@ -58,8 +58,13 @@ SharedTile MmaTile::aTile() const { return getTile(kind, shape.m, shape.k, aKMaj
 SharedTile MmaTile::bTile() const { return getTile(kind, shape.n, shape.k, bKMajor); }
 
 FmaTile MmaTile::getFmaTile() const {
-  return {kind.element, shape.warpM(), shape.warpN(), kind.sliceDepth(),
-          {aTile(), aKMajor, warpRow}, {bTile(), bKMajor, warpCol}, lane};
+  return {kind.element,
+          shape.warpM(),
+          shape.warpN(),
+          kind.sliceDepth(),
+          {aTile(), aKMajor, warpRow},
+          {bTile(), bKMajor, warpCol},
+          lane};
 }
 
 SmallVector<Value> MmaTile::zeros(ImplicitLocOpBuilder &b) const {
@@ -245,9 +250,9 @@ Value MmaTile::accumulatorOffset(ImplicitLocOpBuilder &b, Value row, Value col) 
 void MmaTile::storeAccumulators(ImplicitLocOpBuilder &b, const SharedMemory &memory,
                                 ValueRange accumulators) const {
   if (kind.exact)
-    return getFmaTile().storeAccumulators(
-        b, memory, accumulators,
-        [&](Value row, Value col) { return accumulatorOffset(b, row, col); });
+    return getFmaTile().storeAccumulators(b, memory, accumulators, [&](Value row, Value col) {
+      return accumulatorOffset(b, row, col);
+    });
   int64_t tilesM = shape.warpM() / 16, tilesN = shape.warpN() / 8;
   // Joined words give fragments of even and of odd rows or columns: neighbouring rows or columns
   // belong to different fragments or to rows g and g + 8 of one.

@@ -355,7 +355,7 @@ void mlir::blocksparse::device::emitMma(ImplicitLocOpBuilder &host, KernelBuilde
   MmaProduct product(tile.m, tile.n, tile.stages, tile.kind, !op.getTransposeValues(),
                      op.getTransposeB());
   Value tiles = productOf(host, DSDView(host, op, IRMapping()).extents(host));
-  product.launch(host, kernels, "dsd_mma", operands, tiles,
+  product.launch(host, kernels, "dsd", operands, tiles,
                  [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value number) {
                    DSDView view(b, op, mapping);
                    DSDWork work(b, view, number);

@@ -134,7 +134,7 @@ void mlir::blocksparse::device::emitMma(ImplicitLocOpBuilder &host, KernelBuilde
   llvm::append_range(operands, Epilogue::operands(op));
   MmaProduct product(view.tileM(), view.tileN(), view.stages(), view.getKind(), view.aKMajor(),
                      view.bKMajor());
-  product.launch(host, kernels, "matmul_mma", operands, productOf(host, view.extents(host)),
+  product.launch(host, kernels, "matmul", operands, productOf(host, view.extents(host)),
                  [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value number) {
                    MatmulView(b, op, mapping).emitTile(b, product, number, mapping.lookup(wide));
                  });

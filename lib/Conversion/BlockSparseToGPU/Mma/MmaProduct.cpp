@@ -92,20 +92,22 @@ void MmaProduct::launch(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Stri
                           sharedBytes()};
   SmallVector<Value> arguments(operands);
   arguments.push_back(tiles);
-  auto kernel = kernels.launch(
-      host, name, arguments, launchShape, [&](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
-        memory = SharedMemory::get(b);
-        thread = arith::IndexCastOp::create(b, b.getI32Type(),
-                                            gpu::ThreadIdOp::create(b, gpu::Dimension::x));
-        tile.emplace(b, shape, kind, aKMajor, bKMajor, thread);
-        emitLoop(b, gpu::BlockIdOp::create(b, gpu::Dimension::x), mapping.lookup(tiles),
-                 gpu::GridDimOp::create(b, gpu::Dimension::x),
-                 [&](ImplicitLocOpBuilder &b, Value number) {
-                   body(b, mapping, number);
-                   // The copies of the next tile overwrite the accumulators.
-                   emitBarrier(b);
-                 });
-      });
+  const std::string fullName = (name + (kind.exact ? "_fma" : "_mma")).str();
+  auto kernel =
+      kernels.launch(host, fullName, arguments, launchShape,
+                     [&](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
+                       memory = SharedMemory::get(b);
+                       thread = arith::IndexCastOp::create(
+                           b, b.getI32Type(), gpu::ThreadIdOp::create(b, gpu::Dimension::x));
+                       tile.emplace(b, shape, kind, aKMajor, bKMajor, thread);
+                       emitLoop(b, gpu::BlockIdOp::create(b, gpu::Dimension::x),
+                                mapping.lookup(tiles), gpu::GridDimOp::create(b, gpu::Dimension::x),
+                                [&](ImplicitLocOpBuilder &b, Value number) {
+                                  body(b, mapping, number);
+                                  // The copies of the next tile overwrite the accumulators.
+                                  emitBarrier(b);
+                                });
+                     });
   // A thread has 255 registers at most; 8 warps on an SM leave it that many, 12 leave 168 and 16
   // leave 128. Two sets of fragments need registers besides the accumulators.
   int64_t accumulators = shape.warpM() * shape.warpN() / 32 * kind.sumBytes() / 4;

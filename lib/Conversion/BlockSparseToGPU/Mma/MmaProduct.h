@@ -60,10 +60,10 @@ struct MmaLimits {
   static MmaLimits get(std::optional<ScheduleAttr> schedule, const FactorKind &kind);
 };
 
-/// Emits the frame of every kernel of the "cuda.mma" and "cuda.fma" families: a pipeline of cp.async
-/// copies over the steps of a tile's reduction, products of the stages that have arrived, and stores of the
-/// accumulators through shared memory. All threads of a CTA run the same code, so that all of them
-/// reach each barrier.
+/// Emits the frame of every kernel of the "cuda.mma" and "cuda.fma" families: a pipeline of
+/// cp.async copies over the steps of a tile's reduction, products of the stages that have arrived,
+/// and stores of the accumulators through shared memory. All threads of a CTA run the same code, so
+/// that all of them reach each barrier.
 class MmaProduct {
 public:
   /// Describes tiles m x n with getStepDepth values of k in each step.
@@ -83,7 +83,8 @@ public:
   /// that is known to be at least `tile`, given that first < size.
   static Value getLimit(ImplicitLocOpBuilder &b, Value size, Value first, int64_t tile);
 
-  /// Launches a kernel whose CTAs compute `tiles` tiles, each CTA one after another.
+  /// Launches a kernel whose CTAs compute `tiles` tiles, each CTA one after another. Its name is
+  /// `name` with the family.
   void launch(ImplicitLocOpBuilder &host, KernelBuilder &kernels, StringRef name,
               ValueRange operands, Value tiles,
               function_ref<void(ImplicitLocOpBuilder &, const IRMapping &, Value tile)> body);

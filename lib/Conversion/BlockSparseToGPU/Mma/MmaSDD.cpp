@@ -25,10 +25,12 @@ public:
 
   static FactorKind getKind(PlannedSDDOp op) { return getFactorKind(op.getA(), op.getPrecision()); }
   static int64_t tileM(PlannedSDDOp op) {
-    return MmaProduct::divideTile(op.getBlock()[0], MmaLimits::get(op.getSchedule(), getKind(op)).m);
+    return MmaProduct::divideTile(op.getBlock()[0],
+                                  MmaLimits::get(op.getSchedule(), getKind(op)).m);
   }
   static int64_t tileN(PlannedSDDOp op) {
-    return MmaProduct::divideTile(op.getBlock()[1], MmaLimits::get(op.getSchedule(), getKind(op)).n);
+    return MmaProduct::divideTile(op.getBlock()[1],
+                                  MmaLimits::get(op.getSchedule(), getKind(op)).n);
   }
 
 private:
@@ -195,10 +197,10 @@ void mlir::blocksparse::device::emitMma(ImplicitLocOpBuilder &host, KernelBuilde
   SmallVector<Value> operands = presentOperands({op.getA(), op.getB(), op.getLut(), op.getInit(),
                                                  readsInput ? op.getInput() : Value(), wide});
   MmaProduct product(SDDView::tileM(op), SDDView::tileN(op),
-                     MmaLimits::get(op.getSchedule(), SDDView::getKind(op)).stages, SDDView::getKind(op),
-                     !op.getTransposeA(), op.getTransposeB());
+                     MmaLimits::get(op.getSchedule(), SDDView::getKind(op)).stages,
+                     SDDView::getKind(op), !op.getTransposeA(), op.getTransposeB());
   Value tiles = productOf(host, SDDView(host, op, IRMapping()).extents(host));
-  product.launch(host, kernels, "sdd_mma", operands, tiles,
+  product.launch(host, kernels, "sdd", operands, tiles,
                  [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value number) {
                    SDDView(b, op, mapping).emitTile(b, product, number, mapping.lookup(wide));
                  });

@@ -63,7 +63,8 @@ static std::optional<Reblocking> getReblocking(PlannedDSDOp op) {
   return sizes;
 }
 
-/// Returns the number of elements of a chunk that are in one granule, and so can be loaded together.
+/// Returns the number of elements of a chunk that are in one granule, and so can be loaded
+/// together.
 static int64_t elementsTogether(const Reblocking &sizes) {
   return std::min(chunkElements, sizes.granule().cols);
 }
@@ -87,6 +88,13 @@ private:
 };
 } // namespace
 
+/// Returns the quotient and the remainder of an i32 by any positive constant.
+static std::pair<Value, Value> divide(ImplicitLocOpBuilder &b, Value number, int64_t by) {
+  Value divisor = i32Constant(b, by);
+  return {b.createOrFold<arith::DivUIOp>(number, divisor),
+          b.createOrFold<arith::RemUIOp>(number, divisor)};
+}
+
 Value GranuleReader::loadPart(ImplicitLocOpBuilder &b, Value planned, Value row, Value col,
                               int64_t count) const {
   const ::blocksparse::BlockShape granule = sizes.granule();
@@ -96,15 +104,15 @@ Value GranuleReader::loadPart(ImplicitLocOpBuilder &b, Value planned, Value row,
   Value found = granules.readAt(b, toInt(b, place));
   Value isThere = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, found, i32Constant(b, 0));
   // Where no block is stored, the first granule is read in its place and not used.
-  Value index = toIndex(b, arith::MaxSIOp::create(b, found, i32Constant(b, 0)));
-  Value stored = Int(b, index) / sizes.granulesPerStored();
-  Value inStored = Int(b, index) % sizes.granulesPerStored();
-  Value firstRow = Int(b, Int(b, inStored) / sizes.granulesPerStoredRow()) * granule.rows;
-  Value firstCol = Int(b, Int(b, inStored) % sizes.granulesPerStoredRow()) * granule.cols;
-  MatrixView source = values.block(b, batch, Int(b, stored) + firstBlock, transposed);
-  Value elements = loadElements(b, source, transposed,
-                                Int(b, firstRow) + Int(b, row) % granule.rows,
-                                Int(b, firstCol) + Int(b, col) % granule.cols, count);
+  Value index = arith::MaxSIOp::create(b, found, i32Constant(b, 0));
+  auto [stored, inStored] = divide(b, index, sizes.granulesPerStored());
+  auto [granuleRow, granuleCol] = divide(b, inStored, sizes.granulesPerStoredRow());
+  Value firstRow = Int(b, toIndex(b, granuleRow)) * granule.rows;
+  Value firstCol = Int(b, toIndex(b, granuleCol)) * granule.cols;
+  MatrixView source = values.block(b, batch, Int(b, toIndex(b, stored)) + firstBlock, transposed);
+  Value elements =
+      loadElements(b, source, transposed, Int(b, firstRow) + Int(b, row) % granule.rows,
+                   Int(b, firstCol) + Int(b, col) % granule.cols, count);
   auto type = cast<VectorType>(elements.getType());
   Value zeros = arith::ConstantOp::create(b, b.getZeroAttr(type));
   return arith::SelectOp::create(b, isThere, elements, zeros);
@@ -168,8 +176,8 @@ void mlir::blocksparse::device::emitPackValues(ImplicitLocOpBuilder &host, Kerne
         Value chunk;
         if (sizes) {
           IntTable granules = IntTable::get(b, mapping.lookup(operands.back()));
-          GranuleReader reader{op.getTransposeValues(), *sizes, values, granules, batch,
-                               firstBlock};
+          GranuleReader reader{
+              op.getTransposeValues(), *sizes, values, granules, batch, firstBlock};
           chunk = reader.loadChunk(b, block, row, index[4]);
         } else {
           MatrixView source =

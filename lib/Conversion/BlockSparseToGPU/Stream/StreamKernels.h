@@ -1,12 +1,13 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The "cuda.stream" family: products with square blocks of 16 or 32, or with blocks of any shape that
-// are planned as such (f16 and bf16, f32 accumulators), by mma.sync or wgmma on operands that TMA loads (sm_90). A CTA computes a row group
-// of block rows by a column tile and streams the union of their block columns through shared
-// memory, so that each row of the dense operand is loaded once for the complete row group. The
-// planner decides what a stage contains: see the `stream` records of blocksparse/Plan/Stages.h.
-// Value blocks are loaded in the order of the records, from values that were packed before.
+// The "cuda.stream" family: products with square blocks of 16 or 32, or with blocks of any shape
+// that are planned as such (f16 and bf16, f32 accumulators), by mma.sync or wgmma on operands that
+// TMA loads (sm_90). A CTA computes a row group of block rows by a column tile and streams the
+// union of their block columns through shared memory, so that each row of the dense operand is
+// loaded once for the complete row group. The planner decides what a stage contains: see the
+// `stream` records of blocksparse/Plan/Stages.h. Value blocks are loaded in the order of the
+// records, from values that were packed before.
 //
 // One producer warp issues the loads. Each consumer warp computes complete block rows and adds in
 // the order of the records, so results are bitwise equal from run to run.
