@@ -111,8 +111,8 @@ Operation *FunctionBuilder::makeOp() {
     return SoftmaxOp::create(builder, loc, values["x"], 1.0, point.causal);
   case BenchOp::SoftmaxGrad:
     return SoftmaxGradOp::create(builder, loc, values["y"].getType(), Type(), values["y"],
-                                 values["dy"], /*out=*/Value(), /*dout=*/Value(), APFloat(1.0),
-                                 ScheduleAttr());
+                                 values["dy"], /*out=*/Value(), /*dout=*/Value(),
+                                 /*dlse=*/Value(), APFloat(1.0), ScheduleAttr());
   case BenchOp::Attention:
     return AttentionOp::create(builder, loc, values["q"], values["k"], values["v"], layout,
                                1 / std::sqrt(double(point.k)), point.causal);

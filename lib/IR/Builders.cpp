@@ -81,7 +81,10 @@ void SoftmaxOp::build(OpBuilder &builder, OperationState &state, Value x, double
       RankedTensorType::get(type.getShape().drop_back(), getAccumulatorType(type.getElementType()));
   build(builder, state, type, withLse ? lse : Type(), x, /*rpe=*/Value(),
         /*key_padding_mask=*/Value(), /*attention_mask=*/Value(), /*known_lse=*/Value(),
-        llvm::APFloat(scale), causal, MaskMode::Add, MaskMode::Add, /*schedule=*/ScheduleAttr());
+        /*key_lengths=*/Value(), /*query_lengths=*/Value(), /*query_segments=*/Value(),
+        /*key_segments=*/Value(), llvm::APFloat(scale), causal, /*causal_offset=*/0,
+        /*window=*/DenseI64ArrayAttr(), MaskMode::Add, MaskMode::Add,
+        /*schedule=*/ScheduleAttr());
 }
 
 /// Returns the shape of the result of attention. Fails where the verifier of attention fails.
@@ -112,8 +115,11 @@ void AttentionOp::build(OpBuilder &builder, OperationState &state, Value q, Valu
   ArrayRef<int64_t> rows = out.getShape().take_front(std::max<int64_t>(out.getRank() - 1, 0));
   Type lse = RankedTensorType::get(rows, getAccumulatorType(out.getElementType()));
   build(builder, state, out, lse, q, k, v, /*rpe=*/Value(), /*key_padding_mask=*/Value(),
-        /*attention_mask=*/Value(), layout, llvm::APFloat(scale), causal, MaskMode::Add,
-        MaskMode::Add, /*schedule=*/ScheduleAttr());
+        /*attention_mask=*/Value(), /*key_lengths=*/Value(), /*query_lengths=*/Value(),
+        /*query_segments=*/Value(), /*key_segments=*/Value(), /*sink=*/Value(), layout,
+        llvm::APFloat(scale), causal, /*causal_offset=*/0, /*window=*/DenseI64ArrayAttr(),
+        MaskMode::Add, MaskMode::Add, /*soft_cap=*/FloatAttr(), /*score_element=*/TypeAttr(),
+        /*schedule=*/ScheduleAttr());
 }
 
 void ToDenseOp::build(OpBuilder &builder, OperationState &state, Value source) {

@@ -21,7 +21,7 @@ enum class AttrCode : uint64_t { Layout = 0 };
 /// Is the version of the dialect in bytecode that this code writes, and the newest one that it
 /// reads (docs/Compatibility.md). Raise it in the commit that changes what an operation or an
 /// attribute of a file means, and add the step from the version before to upgradeFromVersion.
-constexpr uint64_t currentVersion = 1;
+constexpr uint64_t currentVersion = 2;
 
 /// Is the version in bytecode of this dialect.
 struct BytecodeVersion : DialectVersion {
@@ -95,12 +95,18 @@ BytecodeInterface::readVersion(DialectBytecodeReader &reader) const {
 LogicalResult BytecodeInterface::upgradeFromVersion(Operation *root,
                                                     const DialectVersion &version) const {
   // Version 1 is the first. A step for version n turns its operations, which MLIR has not verified
-  // yet, into those of version n + 1.
+  // yet, into those of version n + 1. Version 2 adds attributes to operations with masks, and means
+  // what version 1 does where they are absent (PropertiesEncoding.cpp).
   uint64_t number = static_cast<const BytecodeVersion &>(version).number;
-  if (number == currentVersion)
+  if (number >= 1 && number <= currentVersion)
     return success();
   return root->emitError("expects bytecode of the dialect 'blocksparse' in version ")
          << currentVersion << ", but got " << number;
+}
+
+uint64_t mlir::blocksparse::detail::getBytecodeVersion(DialectBytecodeReader &reader) {
+  FailureOr<const DialectVersion *> version = reader.getDialectVersion<BlockSparseDialect>();
+  return succeeded(version) ? static_cast<const BytecodeVersion *>(*version)->number : 1;
 }
 
 void mlir::blocksparse::detail::addBytecodeInterface(BlockSparseDialect &dialect) {

@@ -4,6 +4,7 @@
 #include "Constraints.h"
 #include "llvm/ADT/SetVector.h"
 #include <cmath>
+#include <cstdint>
 
 using namespace mlir;
 using namespace mlir::blocksparse;
@@ -219,17 +220,18 @@ static LogicalResult checkMaskElement(Value mask, MaskMode mode, StringRef name,
                      << element;
 }
 
-/// Checks C23: the mask is [N], [1, N] or [B, N], with B and N those of the scores.
-static LogicalResult checkKeyPaddingMask(Value mask, ArrayRef<int64_t> shape, EmitError emitError) {
-  ArrayRef<int64_t> own = cast<ShapedType>(mask.getType()).getShape();
+/// Checks that `value`, one number for each batch and each of `size` rows or columns, has the shape
+/// [size], [1, size] or [B, size], with the batches of the scores.
+static LogicalResult checkBatchedVector(Value value, int64_t size, ArrayRef<int64_t> shape,
+                                        StringRef name, EmitError emitError) {
+  ArrayRef<int64_t> own = cast<ShapedType>(value.getType()).getShape();
   int64_t batch = shape.size() == 4 ? shape[0] : 1;
-  bool fits = (own.size() == 1 || own.size() == 2) && maybeEqual(own.back(), shape.back());
+  bool fits = (own.size() == 1 || own.size() == 2) && maybeEqual(own.back(), size);
   if (own.size() == 2)
     fits &= own[0] == 1 || maybeEqual(own[0], batch);
   if (!fits)
-    return emitError() << "expects key_padding_mask of shape " << formatShape(shape.back())
-                       << " or " << formatShape({batch, shape.back()}) << ", but got "
-                       << formatShape(own);
+    return emitError() << "expects " << name << " of shape " << formatShape(size) << " or "
+                       << formatShape({batch, size}) << ", but got " << formatShape(own);
   return success();
 }
 
@@ -240,8 +242,9 @@ LogicalResult checkSoftmaxOperands(const SoftmaxOperands &operands, EmitError em
         failed(checkFloat(type.getElementType(), "rpe", emitError)))
       return failure();
   }
-  if (Value mask = operands.keyPaddingMask)
-    if (failed(checkKeyPaddingMask(mask, operands.shape, emitError)))
+  if (Value mask = operands.keyPaddingMask) // C23
+    if (failed(checkBatchedVector(mask, operands.shape.back(), operands.shape, "key_padding_mask",
+                                  emitError)))
       return failure();
   if (Value mask = operands.attentionMask) // C24
     if (failed(checkBroadcastable(cast<ShapedType>(mask.getType()), operands.shape,
@@ -251,6 +254,68 @@ LogicalResult checkSoftmaxOperands(const SoftmaxOperands &operands, EmitError em
                                             "key_padding_mask", emitError)) &&
                  succeeded(checkMaskElement(operands.attentionMask, operands.attentionMaskMode,
                                             "attention_mask", emitError)));
+}
+
+/// Checks C51: the lengths are [1] or [B].
+static LogicalResult checkLengths(Value value, ArrayRef<int64_t> shape, StringRef name,
+                                  EmitError emitError) {
+  if (!value)
+    return success();
+  ArrayRef<int64_t> own = cast<ShapedType>(value.getType()).getShape();
+  int64_t batch = shape.size() == 4 ? shape[0] : 1;
+  if (own.size() != 1 || (own[0] != 1 && !maybeEqual(own[0], batch)))
+    return emitError() << "expects " << name << " of shape 1 or " << formatShape(batch)
+                       << ", but got " << formatShape(own);
+  return success();
+}
+
+/// Checks C52.
+static LogicalResult checkSegments(const PositionMasks &masks, ArrayRef<int64_t> shape,
+                                   EmitError emitError) {
+  if (!masks.querySegments != !masks.keySegments)
+    return emitError() << "expects query_segments and key_segments together, but got "
+                       << (masks.querySegments ? "query_segments" : "key_segments") << " alone";
+  if (!masks.querySegments)
+    return success();
+  if (failed(checkBatchedVector(masks.querySegments, shape[shape.size() - 2], shape,
+                                "query_segments", emitError)))
+    return failure();
+  return checkBatchedVector(masks.keySegments, shape.back(), shape, "key_segments", emitError);
+}
+
+LogicalResult checkPositionMasks(const PositionMasks &masks, ArrayRef<int64_t> shape,
+                                 EmitError emitError) {
+  // Limits of 32 bits keep the sum of a row and a bound within 64.
+  if (!llvm::isInt<32>(masks.causalOffset)) // C58
+    return emitError() << "expects causal_offset from " << INT32_MIN << " to " << INT32_MAX
+                       << ", but got " << masks.causalOffset;
+  if (masks.causalOffset != 0 && !masks.causal && !masks.window)
+    return emitError() << "expects causal or window with causal_offset " << masks.causalOffset
+                       << ", but got neither";
+  if (masks.window) { // C50
+    if (masks.window->size() != 2)
+      return emitError() << "expects window of 2 sizes, but got " << masks.window->size();
+    for (int64_t size : *masks.window)
+      if (size < -1 || size > INT32_MAX)
+        return emitError() << "expects sizes of window from -1 to " << INT32_MAX << ", but got "
+                           << size;
+  }
+  if (failed(checkLengths(masks.keyLengths, shape, "key_lengths", emitError)) ||
+      failed(checkLengths(masks.queryLengths, shape, "query_lengths", emitError)))
+    return failure();
+  return checkSegments(masks, shape, emitError);
+}
+
+LogicalResult checkSink(ShapedType sink, ArrayRef<int64_t> rowShape, Type element, StringRef name,
+                        EmitError emitError) {
+  // C56
+  int64_t heads = rowShape.size() > 1 ? rowShape[rowShape.size() - 2] : 1;
+  if (failed(checkShape(sink, heads, name, emitError)))
+    return failure();
+  if (sink.getElementType() != getAccumulatorType(element))
+    return emitError() << "expects " << name << " of element type " << getAccumulatorType(element)
+                       << ", but got " << sink.getElementType();
+  return success();
 }
 
 LogicalResult checkLogSumExp(ShapedType lse, ArrayRef<int64_t> rowShape, Type element,

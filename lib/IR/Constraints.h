@@ -106,6 +106,25 @@ struct SoftmaxOperands {
   MaskMode attentionMaskMode;
 };
 
+/// Describes the masks of a softmax that are functions of the position.
+struct PositionMasks {
+  Value keyLengths, queryLengths, querySegments, keySegments;
+  bool causal;
+  int64_t causalOffset;
+  std::optional<ArrayRef<int64_t>> window;
+
+  template <typename OpTy>
+  static PositionMasks get(OpTy op) {
+    return {op.getKeyLengths(),  op.getQueryLengths(), op.getQuerySegments(),
+            op.getKeySegments(), op.getCausal(),       static_cast<int64_t>(op.getCausalOffset()),
+            op.getWindow()};
+  }
+};
+
+/// Checks C50 to C52 and C58 for scores of shape `shape` = [..., M, N].
+LogicalResult checkPositionMasks(const PositionMasks &masks, ArrayRef<int64_t> shape,
+                                 EmitError emitError);
+
 /// Checks C22 to C25.
 LogicalResult checkSoftmaxOperands(const SoftmaxOperands &operands, EmitError emitError);
 
@@ -116,6 +135,11 @@ LogicalResult checkFloat(Type element, StringRef name, EmitError emitError);
 /// accumulation type of `element`.
 LogicalResult checkLogSumExp(ShapedType lse, ArrayRef<int64_t> rowShape, Type element,
                              StringRef name, EmitError emitError);
+
+/// Checks C56: `sink`, which messages call `name`, has one number for each head of rows of
+/// shape `rowShape` = [..., M], in the accumulation type of `element`.
+LogicalResult checkSink(ShapedType sink, ArrayRef<int64_t> rowShape, Type element, StringRef name,
+                        EmitError emitError);
 
 /// Checks C47: `out` and `dout` are both there or both null.
 LogicalResult checkOutAndGradient(Value out, Value dout, EmitError emitError);

@@ -155,7 +155,9 @@ static KernelProblem makeRows(ValueRange inputs, Value out, BlockShape block, in
 
 template <typename OpTy>
 static void readRowOperands(OpTy op, KernelProblem &problem) {
-  for (Value operand : {op.getRpe(), op.getKeyPaddingMask(), op.getAttentionMask()})
+  Value operands[] = {op.getRpe(), op.getKeyPaddingMask(), op.getAttentionMask(),
+                      op.getKeySegments()};
+  for (Value operand : operands)
     if (operand)
       problem.rowOperands.push_back({elementOf(operand), sizeFromEnd(operand, 0) == 1});
 }
@@ -189,12 +191,22 @@ static KernelProblem makeAttention(OpTy op, Value out, Value lse, BlockShape blo
   return problem;
 }
 
+/// Returns true if heads of q share heads of k or v, whose type is `type`.
+static bool sharesHeads(RankedTensorType q, RankedTensorType type) {
+  if (q.getRank() < 3 || type.getRank() < 3)
+    return false;
+  int64_t heads = q.getDimSize(q.getRank() - 3), own = type.getDimSize(type.getRank() - 3);
+  return heads != 1 && own != 1 && own != heads;
+}
+
 /// Returns the name of an operand or attribute of `op` beside those that all attention has, or an
 /// empty text. A new one counts until the kernels of attention know it.
 static std::string findDecomposedFeature(AttentionOp op) {
   constexpr StringLiteral known[] = {"layout",
                                      "scale",
                                      "causal",
+                                     "causal_offset",
+                                     "score_element",
                                      "schedule",
                                      "key_padding_mask_mode",
                                      "attention_mask_mode",
@@ -207,6 +219,11 @@ static std::string findDecomposedFeature(AttentionOp op) {
     return "attention_mask";
   if (op->getNumOperands() != 3)
     return "another operand";
+  if (op.getCausalOffset() != 0)
+    return "causal_offset";
+  if (sharesHeads(op.getQ().getType(), op.getK().getType()) ||
+      sharesHeads(op.getQ().getType(), op.getV().getType()))
+    return "shared heads";
   for (NamedAttribute attribute : op->getAttrs())
     if (!llvm::is_contained(known, attribute.getName().getValue()) &&
         !attribute.getName().getValue().contains('.'))

@@ -254,6 +254,16 @@ static SmallVector<int64_t> elementShape(ArrayRef<int64_t> shape) {
   return {ShapedType::kDynamic, ShapedType::kDynamic, shape[0], shape[1]};
 }
 
+/// Checks C26: `value` holds one number for each of the M rows of `shape` = [M, N], in the
+/// accumulation type of `values`.
+static LogicalResult checkRowVector(Value value, Value values, ArrayRef<int64_t> shape,
+                                    StringRef name, EmitError emitError) {
+  ShapedType type = shapedType(value);
+  SmallVector<int64_t> rows(type.getRank(), ShapedType::kDynamic);
+  rows.back() = shape[0];
+  return checkLogSumExp(type, rows, shapedType(values).getElementType(), name, emitError);
+}
+
 LogicalResult PlannedSoftmaxOp::verify() {
   auto emitError = [&] { return emitOpError(); };
   if (failed(checkRowOp(*this, getX(), "x", getY(), "y", emitError)))
@@ -261,16 +271,13 @@ LogicalResult PlannedSoftmaxOp::verify() {
   SoftmaxOperands operands{elementShape(getShape()), getRpe(),
                            getKeyPaddingMask(),      getAttentionMask(),
                            getKeyPaddingMaskMode(),  getAttentionMaskMode()};
-  if (failed(checkSoftmaxOperands(operands, emitError)))
+  if (failed(checkSoftmaxOperands(operands, emitError)) ||
+      failed(checkPositionMasks(PositionMasks::get(*this), operands.shape, emitError)))
     return failure();
   for (auto [value, name] : {std::pair(getKnownLse(), "known_lse"), {getLse(), "lse"}}) {
     if (!value)
       continue;
-    ShapedType lse = shapedType(value);
-    SmallVector<int64_t> rows(lse.getRank(), ShapedType::kDynamic);
-    rows.back() = getShape()[0];
-    Type element = shapedType(getX()).getElementType();
-    if (failed(checkLogSumExp(lse, rows, element, name, emitError)))
+    if (failed(checkRowVector(value, getX(), getShape(), name, emitError)))
       return failure();
   }
   return success();
@@ -292,6 +299,8 @@ LogicalResult PlannedSoftmaxGradOp::verify() {
       if (failed(checkShape(shapedType(value), rows, name, emitError))) // C8
         return failure();
   }
+  if (getDlse() && failed(checkRowVector(getDlse(), getY(), getShape(), "dlse", emitError)))
+    return failure();
   if (!getDrpe())
     return success();
   return checkBroadcastable(shapedType(getDrpe()), elementShape(getShape()), "drpe",

@@ -34,7 +34,8 @@ LogicalResult SoftmaxOp::verify() {
                            getAttentionMask(),
                            getKeyPaddingMaskMode(),
                            getAttentionMaskMode()};
-  if (failed(checkSoftmaxOperands(operands, emitError)))
+  if (failed(checkSoftmaxOperands(operands, emitError)) ||
+      failed(checkPositionMasks(PositionMasks::get(*this), x.getShape(), emitError)))
     return failure();
   for (auto [value, name] : {std::pair(getKnownLse(), "known_lse"), {getLse(), "lse"}})
     if (value &&
@@ -64,6 +65,10 @@ LogicalResult SoftmaxGradOp::verify() {
         return failure();
     }
   }
+  if (getDlse() &&
+      failed(checkLogSumExp(cast<RankedTensorType>(getDlse().getType()), y.getShape().drop_back(),
+                            y.getElementType(), "dlse", emitError))) // C26
+    return failure();
   if (!getDrpe())
     return success();
   auto drpe = cast<RankedTensorType>(getDrpe().getType()); // C22
@@ -111,11 +116,53 @@ static LogicalResult checkGrid(LayoutAttrInterface layout, int64_t rows, int64_t
   return success();
 }
 
+/// Checks C53, and returns the type of k or v, which messages call `name`, with the heads of q:
+/// each of its heads serves as many heads of q as follow each other.
+static FailureOr<RankedTensorType> withQueryHeads(RankedTensorType type, RankedTensorType q,
+                                                  StringRef name, EmitError emitError) {
+  if (type.getRank() < 3 || q.getRank() < 3)
+    return type;
+  int64_t dim = type.getRank() - 3;
+  int64_t heads = q.getDimSize(q.getRank() - 3), own = type.getDimSize(dim);
+  if (ShapedType::isDynamic(heads) || ShapedType::isDynamic(own) || heads <= 1 || own <= 1 ||
+      heads == own)
+    return type;
+  if (heads % own != 0)
+    return emitError() << "expects heads of q that are a multiple of the " << own << " heads of "
+                       << name << ", but got " << heads;
+  SmallVector<int64_t> shape(type.getShape());
+  shape[dim] = heads;
+  return RankedTensorType::get(shape, type.getElementType());
+}
+
+/// Checks the attributes of the scores that softmax does not have.
+template <typename OpTy>
+static LogicalResult checkScores(OpTy op, EmitError emitError) {
+  if (std::optional<APFloat> cap = op.getSoftCap()) // C54
+    if (!cap->isFinite() || cap->isNegative() || cap->isZero())
+      return emitError() << "expects a finite soft_cap above 0, but got " << cap->convertToDouble();
+  Type element = op.getQ().getType().getElementType();
+  std::optional<Type> scores = op.getScoreElement(); // C55
+  if (!scores || isProductElement(element, *scores))
+    return success();
+  InFlightDiagnostic diagnostic = emitError();
+  diagnostic << "expects score_element ";
+  if (element != getAccumulatorType(element))
+    diagnostic << element << " or ";
+  return diagnostic << getAccumulatorType(element) << ", but got " << *scores;
+}
+
 /// Checks the operands that attention and its gradient share, and returns their sizes.
 template <typename OpTy>
 static FailureOr<AttentionShape> getAttentionShape(OpTy op, EmitError emitError) {
-  RankedTensorType types[] = {op.getQ().getType(), op.getK().getType(), op.getV().getType()};
-  auto [q, k, v] = types;
+  RankedTensorType q = op.getQ().getType();
+  FailureOr<RankedTensorType> sharedK = withQueryHeads(op.getK().getType(), q, "k", emitError);
+  if (failed(sharedK))
+    return failure();
+  FailureOr<RankedTensorType> sharedV = withQueryHeads(op.getV().getType(), q, "v", emitError);
+  if (failed(sharedV))
+    return failure();
+  RankedTensorType k = *sharedK, v = *sharedV;
   ProductOperands scores{q, k, false, true, false, "q", "k"};
   FailureOr<SmallVector<int64_t>> shape = getProductShape(scores, emitError);
   if (failed(shape))
@@ -131,7 +178,8 @@ static FailureOr<AttentionShape> getAttentionShape(OpTy op, EmitError emitError)
       failed(checkResolvable(layout, "the scores", emitError)) ||
       failed(checkFactorElements(q.getElementType(), k.getElementType(), "q", "k", emitError)) ||
       failed(checkFactorElements(q.getElementType(), v.getElementType(), "q", "v", emitError)) ||
-      failed(checkFloat(q.getElementType(), "q", emitError))) // C21
+      failed(checkFloat(q.getElementType(), "q", emitError)) || // C21
+      failed(checkScores(op, emitError)))
     return failure();
   FailureOr<SmallVector<int64_t>> leading =
       broadcastLeading(ArrayRef(*shape).drop_back(2), values->leading, emitError);
@@ -155,7 +203,9 @@ static LogicalResult checkAttentionMasks(OpTy op, const AttentionShape &shape,
                            op.getAttentionMask(),
                            op.getKeyPaddingMaskMode(),
                            op.getAttentionMaskMode()};
-  return checkSoftmaxOperands(operands, emitError);
+  if (failed(checkSoftmaxOperands(operands, emitError)))
+    return failure();
+  return checkPositionMasks(PositionMasks::get(op), operands.shape, emitError);
 }
 
 LogicalResult AttentionOp::verify() {
@@ -168,7 +218,11 @@ LogicalResult AttentionOp::verify() {
                         emitError)) || // C8
       failed(checkProductElement(element, getOut().getType().getElementType(), emitError)))
     return failure();
-  return checkLogSumExp(getLse().getType(), shape->with({shape->rows}), element, "lse", emitError);
+  SmallVector<int64_t> rows = shape->with({shape->rows});
+  if (getSink() && failed(checkSink(cast<RankedTensorType>(getSink().getType()), rows, element,
+                                    "sink", emitError))) // C56
+    return failure();
+  return checkLogSumExp(getLse().getType(), rows, element, "lse", emitError);
 }
 
 LogicalResult AttentionGradOp::verify() {
@@ -186,8 +240,11 @@ LogicalResult AttentionGradOp::verify() {
   if (failed(checkFactorElements(element, getDout().getType().getElementType(), "q", "dout",
                                  emitError)))
     return failure();
-  if (failed(checkLogSumExp(getLse().getType(), shape->with({shape->rows}), element, "lse",
-                            emitError)))
+  SmallVector<int64_t> rows = shape->with({shape->rows});
+  if (failed(checkLogSumExp(getLse().getType(), rows, element, "lse", emitError)))
+    return failure();
+  if (getDlse() && failed(checkLogSumExp(cast<RankedTensorType>(getDlse().getType()), rows, element,
+                                         "dlse", emitError)))
     return failure();
 
   // C29: a gradient has the shape of its primal operand.
@@ -208,4 +265,50 @@ LogicalResult AttentionGradOp::verify() {
   if (failed(checkShape(drpe, rpe.getShape(), "drpe", emitError)))
     return failure();
   return checkFloat(drpe.getElementType(), "drpe", emitError);
+}
+
+LogicalResult AttentionSinkGradOp::verify() {
+  auto emitError = [&] { return emitOpError(); };
+  RankedTensorType out = getOut().getType(), dout = getDout().getType();
+  Type element = out.getElementType();
+  for (auto [type, name] : {std::pair(out, "out"), {dout, "dout"}})
+    if (failed(checkFloat(type.getElementType(), name, emitError))) // C21
+      return failure();
+  if (failed(getMatrices(out, /*transpose=*/false, "out", emitError))) // C5
+    return failure();
+  ArrayRef<int64_t> rows = out.getShape().drop_back();
+  if (failed(checkShape(dout, out.getShape(), "dout", emitError)) || // C8
+      failed(checkLogSumExp(getLse().getType(), rows, element, "lse", emitError)) ||
+      (getDlse() && failed(checkLogSumExp(cast<RankedTensorType>(getDlse().getType()), rows,
+                                          element, "dlse", emitError))) ||      // C26
+      failed(checkSink(getSink().getType(), rows, element, "sink", emitError))) // C56
+    return failure();
+  return checkSink(getDsink().getType(), rows, element, "dsink", emitError);
+}
+
+LogicalResult AttentionMergeOp::verify() {
+  auto emitError = [&] { return emitOpError(); };
+  if (getParts().empty()) // C57
+    return emitError() << "expects at least 1 part, but got 0";
+  if (getLses().size() != getParts().size())
+    return emitError() << "expects as many lses as parts, " << getParts().size() << ", but got "
+                       << getLses().size();
+  RankedTensorType out = getOut().getType();
+  Type element = out.getElementType();
+  if (failed(checkFloat(element, "out", emitError))) // C21
+    return failure();
+  if (failed(getMatrices(out, /*transpose=*/false, "out", emitError))) // C5
+    return failure();
+  for (Value part : getParts()) {
+    auto type = cast<RankedTensorType>(part.getType());
+    if (failed(checkFloat(type.getElementType(), "a part", emitError)) || // C21
+        failed(checkShape(type, out.getShape(), "a part", emitError)))    // C8
+      return failure();
+  }
+  ArrayRef<int64_t> rows = out.getShape().drop_back();
+  for (Value lse : getLses())
+    if (failed(checkLogSumExp(cast<RankedTensorType>(lse.getType()), rows, element, "lses",
+                              emitError))) // C26
+      return failure();
+  return checkLogSumExp(getLse().getType(), rows, element, "lse", emitError);
 }

@@ -66,7 +66,8 @@ mlir::blocksparse::boundSoftmax(const ref::SparseTensor &probabilities,
 std::optional<HostTensor>
 mlir::blocksparse::boundSoftmaxGrad(const ref::SparseTensor &lowerY, const HostTensor &lowerDy,
                                     const HostTensor &upperY, const HostTensor &upperDy,
-                                    const ref::RowDots *dots, std::string &error) {
+                                    const ref::RowDots *dots, const std::optional<HostTensor> &dlse,
+                                    std::string &error) {
   std::optional<HostTensor> result = zerosLike(lowerY.values, error);
   if (!result)
     return std::nullopt;
@@ -74,6 +75,8 @@ mlir::blocksparse::boundSoftmaxGrad(const ref::SparseTensor &lowerY, const HostT
   HostTensor high = upperY.cast(ElementType::f64), highGrad = upperDy.cast(ElementType::f64);
   const double *p = low.dataAs<double>(), *g = lowGrad.dataAs<double>();
   const double *ph = high.dataAs<double>(), *gh = highGrad.dataAs<double>();
+  HostTensor lseGradient = dlse ? dlse->cast(ElementType::f64) : HostTensor();
+  const double *rowGradients = dlse ? lseGradient.dataAs<double>() : nullptr;
   // If P is 0, dP is not used and may be anything.
   auto product = [](double a, double b) { return a == 0 ? 0 : a * b; };
   forEachRow(lowerY, [&](int64_t b, int64_t h, int64_t i, ArrayRef<int64_t> elements) {
@@ -84,6 +87,11 @@ mlir::blocksparse::boundSoftmaxGrad(const ref::SparseTensor &lowerY, const HostT
     }
     if (dots)
       sum = sumHigh = std::fabs(dots->sumOf(b, h, i));
+    if (dlse) {
+      double own = std::fabs(rowGradients[(b * lowerY.pattern.grid().heads + h) * lowerY.rows + i]);
+      sum += own;
+      sumHigh += own;
+    }
     for (int64_t e : elements) {
       double upper = product(ph[e], gh[e] + sumHigh), lower = product(p[e], g[e] + sum);
       double change = upper - lower + std::ldexp(upper, -40);
@@ -93,15 +101,9 @@ mlir::blocksparse::boundSoftmaxGrad(const ref::SparseTensor &lowerY, const HostT
   return result;
 }
 
-std::optional<HostTensor> mlir::blocksparse::reduceValues(const ref::SparseTensor &values,
-                                                          ArrayRef<int64_t> shape,
-                                                          std::string &error) {
-  std::optional<HostTensor> dense = ref::toDense(values, error);
-  return dense ? sumTo(*dense, shape, error) : std::nullopt;
-}
-
-std::optional<HostTensor> mlir::blocksparse::sumTo(const HostTensor &dense, ArrayRef<int64_t> shape,
-                                                   std::string &error) {
+/// Sums a dense tensor over the dimensions in which `shape` has extent 1 or none.
+static std::optional<HostTensor> sumTo(const HostTensor &dense, ArrayRef<int64_t> shape,
+                                       std::string &error) {
   std::optional<HostTensor> result = HostTensor::allocate(ElementType::f64, shape, error);
   if (!result)
     return std::nullopt;
@@ -112,4 +114,11 @@ std::optional<HostTensor> mlir::blocksparse::sumTo(const HostTensor &dense, Arra
     result->set(place, result->at(place) + dense.at(index));
   });
   return result;
+}
+
+std::optional<HostTensor> mlir::blocksparse::reduceValues(const ref::SparseTensor &values,
+                                                          ArrayRef<int64_t> shape,
+                                                          std::string &error) {
+  std::optional<HostTensor> dense = ref::toDense(values, error);
+  return dense ? sumTo(*dense, shape, error) : std::nullopt;
 }

@@ -35,17 +35,12 @@ std::optional<::blocksparse::HostTensor>
 boundSoftmaxGrad(const ::blocksparse::ref::SparseTensor &lowerY,
                  const ::blocksparse::HostTensor &lowerDy, const ::blocksparse::HostTensor &upperY,
                  const ::blocksparse::HostTensor &upperDy, const ::blocksparse::ref::RowDots *dots,
-                 std::string &error);
+                 const std::optional<::blocksparse::HostTensor> &dlse, std::string &error);
 
 /// Returns the values (f64) of the pattern, summed over the axes whose extent in `shape` is 1.
 std::optional<::blocksparse::HostTensor>
 reduceValues(const ::blocksparse::ref::SparseTensor &values, ArrayRef<int64_t> shape,
              std::string &error);
-
-/// Returns the sum of a dense f64 tensor over the dimensions that `shape` lacks or has with
-/// extent 1.
-std::optional<::blocksparse::HostTensor> sumTo(const ::blocksparse::HostTensor &dense,
-                                               ArrayRef<int64_t> shape, std::string &error);
 
 } // namespace mlir::blocksparse
 

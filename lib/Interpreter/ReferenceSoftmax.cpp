@@ -6,7 +6,7 @@
 #include "blocksparse/Execution/HostProgram.h"
 #include "blocksparse/IR/BlockSparseOps.h"
 #include "blocksparse/IR/SparseTensor.h"
-#include "blocksparse/Reference/Attention.h"
+#include "blocksparse/Reference/AttentionParts.h"
 #include "blocksparse/Reference/Matmul.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -40,6 +40,20 @@ static ref::SoftmaxOptions makeOptions(OpTy op, ReferenceLookup lookup) {
   options.keyPaddingMode = mode(op.getKeyPaddingMaskMode());
   options.attentionMask = lookupOptional(op.getAttentionMask(), lookup);
   options.attentionMode = mode(op.getAttentionMaskMode());
+  options.causalOffset = static_cast<int64_t>(op.getCausalOffset());
+  if (std::optional<ArrayRef<int64_t>> window = op.getWindow()) {
+    options.windowLeft = (*window)[0];
+    options.windowRight = (*window)[1];
+  }
+  options.keyLengths = lookupOptional(op.getKeyLengths(), lookup);
+  options.queryLengths = lookupOptional(op.getQueryLengths(), lookup);
+  options.querySegments = lookupOptional(op.getQuerySegments(), lookup);
+  options.keySegments = lookupOptional(op.getKeySegments(), lookup);
+  if constexpr (!std::is_same_v<OpTy, SoftmaxOp>)
+    if (std::optional<APFloat> cap = op.getSoftCap())
+      options.softCap = cap->convertToDouble();
+  if constexpr (std::is_same_v<OpTy, AttentionOp>)
+    options.sink = lookupOptional(op.getSink(), lookup);
   return options;
 }
 
@@ -67,7 +81,9 @@ static double getLargestError(const ReferenceValue &value) {
 template <typename OpTy>
 static double getBiasError(OpTy op, Value knownLse, ReferenceLookup lookup) {
   double bias = 0;
-  Value operands[] = {op.getRpe(), op.getKeyPaddingMask(), op.getAttentionMask(), knownLse};
+  SmallVector<Value> operands{op.getRpe(), op.getKeyPaddingMask(), op.getAttentionMask(), knownLse};
+  if constexpr (std::is_same_v<OpTy, AttentionOp>)
+    operands.push_back(op.getSink());
   for (Value operand : operands)
     if (operand && !lookup(operand).isExact())
       bias += getLargestError(lookup(operand));
@@ -157,8 +173,13 @@ static Values evaluateOp(SoftmaxGradOp op, ReferenceLookup lookup) {
     if (!dots)
       return op.emitOpError() << error;
   }
+  std::optional<HostTensor> dlse = lookupOptional(op.getDlse(), lookup);
+  if (dlse && !lookup(op.getDlse()).isExact())
+    return op.emitOpError("expects dlse that is an argument of the function, whose errors need not "
+                          "be carried through the gradient, to be checked, but got the result of ")
+           << op.getDlse().getDefiningOp()->getName();
   std::optional<ref::SoftmaxGradResult> result = ref::softmaxGrad(
-      y.getSparse(), dy.tensor, scale, rpeShape, error, &scales, dots ? &*dots : nullptr);
+      y.getSparse(), dy.tensor, scale, rpeShape, error, &scales, dots ? &*dots : nullptr, dlse);
   if (!result)
     return op.emitOpError() << error;
   FailureOr<ReferenceValue> dx =
@@ -177,7 +198,7 @@ static Values evaluateOp(SoftmaxGradOp op, ReferenceLookup lookup) {
     return results;
   std::optional<HostTensor> change = boundSoftmaxGrad(
       y.getMagnitude().getSparse(), dy.getMagnitude().tensor, y.getUpperMagnitude().tensor,
-      dy.getUpperMagnitude().tensor, dots ? &*dots : nullptr, error);
+      dy.getUpperMagnitude().tensor, dots ? &*dots : nullptr, dlse, error);
   if (!change)
     return op.emitOpError() << error;
   HostTensor scaled = mapTensor(*change, [&](double e) { return std::fabs(scale) * e; });
@@ -193,6 +214,8 @@ static Values evaluateOp(SoftmaxGradOp op, ReferenceLookup lookup) {
   // An element of dS is at most 2 y dy, or y (dy + the largest sum), also where the factors are 0
   // but for their errors.
   double sum = dots ? ref::largestMagnitude(dots->sums) : dy.getRange();
+  if (dlse)
+    sum += ref::largestMagnitude(dlse->cast(::blocksparse::ElementType::f64));
   double range = y.getRange() * (dy.getRange() + sum);
   widenRange(results[0], std::fabs(scale) * range);
   if (op.getDrpe())
@@ -213,14 +236,18 @@ propagateAttention(AttentionOp op, const ReferenceValue &like, ReferenceLookup l
   ref::Transposes transposes{false, true, false};
   const ref::Pattern &pattern = *like.pattern;
   std::string error;
-  auto low =
-      ref::sdd(q.getMagnitude().tensor, k.getMagnitude().tensor, pattern, scale, transposes, error);
-  auto high = ref::sdd(q.getUpperMagnitude().tensor, k.getUpperMagnitude().tensor, pattern, scale,
-                       transposes, error);
+  // k and v with the heads of q.
+  auto repeat = [&](const HostTensor &shared) {
+    return ref::repeatHeads(shared, ref::countGroups(q.tensor, shared));
+  };
+  auto low = ref::sdd(q.getMagnitude().tensor, repeat(k.getMagnitude().tensor), pattern, scale,
+                      transposes, error);
+  auto high = ref::sdd(q.getUpperMagnitude().tensor, repeat(k.getUpperMagnitude().tensor), pattern,
+                       scale, transposes, error);
   ref::SoftmaxOptions options = makeOptions(op, lookup);
   options.scale = 1;
-  auto scores =
-      ref::sdd(q.tensor, k.tensor, pattern, op.getScale().convertToDouble(), transposes, error);
+  auto scores = ref::sdd(q.tensor, repeat(k.tensor), pattern, op.getScale().convertToDouble(),
+                         transposes, error);
   if (!low || !high || !scores)
     return op.emitOpError() << error;
   HostTensor scoreErrors = zipTensors(*high, *low, [](double h, double l) {
@@ -238,8 +265,9 @@ propagateAttention(AttentionOp op, const ReferenceValue &like, ReferenceLookup l
   ref::SparseTensor upper = p;
   upper.values = zipTensors(p.values, errors->values, [](double x, double e) { return x + e; });
   bool skip = options.mayForbid();
-  auto outLow = ref::dsd(p, v.getMagnitude().tensor, {}, {}, error, nullptr, skip);
-  auto outHigh = ref::dsd(upper, v.getUpperMagnitude().tensor, {}, {}, error, nullptr, skip);
+  auto outLow = ref::dsd(p, repeat(v.getMagnitude().tensor), {}, {}, error, nullptr, skip);
+  auto outHigh =
+      ref::dsd(upper, repeat(v.getUpperMagnitude().tensor), {}, {}, error, nullptr, skip);
   if (!outLow || !outHigh)
     return op.emitOpError() << error;
   HostTensor out = zipTensors(*outHigh, *outLow, [](double h, double l) {
@@ -334,12 +362,18 @@ propagateForward(AttentionGradOp op, const ReferenceValue &like, ReferenceLookup
   std::string error;
   auto fail = [&] { return op.emitOpError() << error; };
   HostTensor q = lookup(op.getQ()).getMagnitude().tensor,
-             k = lookup(op.getK()).getMagnitude().tensor,
              dout = lookup(op.getDout()).getMagnitude().tensor;
+  // k and v with the heads of q.
+  auto repeat = [&](const HostTensor &shared) {
+    return ref::repeatHeads(shared, ref::countGroups(q, shared));
+  };
+  HostTensor k = repeat(lookup(op.getK()).getMagnitude().tensor);
   ref::Transposes transposes{false, true, false};
-  auto scores =
-      ref::sdd(lookup(op.getQ()).tensor, lookup(op.getK()).tensor, pattern, 1, transposes, error);
-  auto dp = ref::sdd(dout, lookup(op.getV()).getMagnitude().tensor, pattern, 1, transposes, error);
+  auto scores = ref::sdd(lookup(op.getQ()).tensor, repeat(lookup(op.getK()).tensor), pattern, 1,
+                         transposes, error);
+  auto dp = ref::sdd(dout, repeat(lookup(op.getV()).getMagnitude().tensor), pattern, 1, transposes,
+                     error);
+  std::optional<HostTensor> dlse = lookupOptional(op.getDlse(), lookup);
   if (!scores || !dp)
     return fail();
   ref::SoftmaxOptions options = makeOptions(op, lookup);
@@ -359,7 +393,7 @@ propagateForward(AttentionGradOp op, const ReferenceValue &like, ReferenceLookup
   double scale = op.getScale().convertToDouble();
   ref::SoftmaxGradScales whole, change;
   HostTensor none = mapTensor(*dp, [](double) { return 0; });
-  if (!ref::softmaxGrad(p, *dp, scale, rpeShape, error, &whole, &*sizes) ||
+  if (!ref::softmaxGrad(p, *dp, scale, rpeShape, error, &whole, &*sizes, dlse) ||
       !ref::softmaxGrad(p, none, scale, rpeShape, error, &change, &*changes))
     return fail();
   auto combine = [&](const HostTensor &w, const HostTensor &c) {
@@ -378,24 +412,23 @@ propagateForward(AttentionGradOp op, const ReferenceValue &like, ReferenceLookup
   if (!dq || !dk || !dv)
     return fail();
   auto fit = [&](const HostTensor &full, Value operand) {
-    std::span<const int64_t> shape = lookup(operand).tensor.shape();
-    return sumTo(full, ArrayRef(shape.data(), shape.size()), error);
+    const HostTensor &like = lookup(operand).tensor;
+    return ref::sumToOperand(full, like, ref::countGroups(q, like));
   };
-  auto dqSum = fit(*dq, op.getQ()), dkSum = fit(*dk, op.getK()), dvSum = fit(*dv, op.getV());
-  if (!dqSum || !dkSum || !dvSum)
-    return fail();
-  GradientErrors errors{*dqSum, *dkSum, *dvSum, {}};
+  GradientErrors errors{fit(*dq, op.getQ()), fit(*dk, op.getK()), fit(*dv, op.getV()), {}};
   if (op.getDrpe())
     errors.drpe = combine(whole.drpe.magnitude, change.drpe.magnitude);
   return std::optional(errors);
 }
 
 static Values evaluateOp(AttentionGradOp op, ReferenceLookup lookup) {
-  for (Value operand : {op.getQ(), op.getK(), op.getV(), op.getDout()})
-    if (!lookup(operand).isExact())
-      return op.emitOpError("expects q, k, v and dout that are arguments of the function, whose "
-                            "errors need not be carried through the gradient, to be checked, but "
-                            "got the result of ")
+  Value exact[] = {op.getQ(), op.getK(), op.getV(), op.getDout(), op.getDlse()};
+  for (Value operand : exact)
+    if (operand && !lookup(operand).isExact())
+      return op.emitOpError(
+                 "expects q, k, v, dout and dlse that are arguments of the function, whose "
+                 "errors need not be carried through the gradient, to be checked, but "
+                 "got the result of ")
              << operand.getDefiningOp()->getName();
   const ReferenceValue &q = lookup(op.getQ()), &k = lookup(op.getK()), &v = lookup(op.getV());
   FailureOr<ReferenceValue> scores = makeScores(op, q, k);
@@ -406,7 +439,8 @@ static Values evaluateOp(AttentionGradOp op, ReferenceLookup lookup) {
   scales.smallestNormal = getSmallestNormal(op);
   std::optional<ref::AttentionGradResult> result = ref::attentionGrad(
       q.tensor, k.tensor, v.tensor, {lookup(op.getOut()).tensor, lookup(op.getLse()).tensor},
-      lookup(op.getDout()).tensor, *scores->pattern, makeOptions(op, lookup), error, &scales);
+      lookup(op.getDout()).tensor, *scores->pattern, makeOptions(op, lookup), error, &scales,
+      lookupOptional(op.getDlse(), lookup));
   if (!result)
     return op.emitOpError() << error;
   std::vector<ReferenceValue> results;
@@ -432,10 +466,61 @@ static Values evaluateOp(AttentionGradOp op, ReferenceLookup lookup) {
   return results;
 }
 
+static Values evaluateOp(AttentionMergeOp op, ReferenceLookup lookup) {
+  std::vector<ref::AttentionPart> parts;
+  double range = 0;
+  for (auto [out, lse] : llvm::zip_equal(op.getParts(), op.getLses())) {
+    const ReferenceValue &part = lookup(out), &rows = lookup(lse);
+    parts.push_back({part.tensor, rows.tensor, part.getErrorBound(), getFiniteErrors(rows)});
+    range = std::fmax(range, part.getRange());
+  }
+  std::string error;
+  ref::AttentionScales scales;
+  ref::AttentionResult errors;
+  std::optional<ref::AttentionResult> result = ref::attentionMerge(parts, error, &scales, &errors);
+  if (!result)
+    return op.emitOpError() << error;
+  ref::ErrorModel model = getErrorModel(op.getOut().getType());
+  FailureOr<ReferenceValue> out =
+      makeResult(op, op.getOut().getType(), result->out, scales.out, model);
+  FailureOr<ReferenceValue> lse =
+      makeResult(op, op.getLse().getType(), result->lse, scales.lse, model);
+  if (failed(out) || failed(lse))
+    return failure();
+  out->addError(errors.out);
+  lse->addError(errors.lse);
+  // A row of out is an average of rows of the parts.
+  widenRange(*out, range);
+  return std::vector<ReferenceValue>{*out, *lse};
+}
+
+static Values evaluateOp(AttentionSinkGradOp op, ReferenceLookup lookup) {
+  Value operands[] = {op.getSink(), op.getOut(), op.getLse(), op.getDout(), op.getDlse()};
+  for (Value operand : operands)
+    if (operand && !lookup(operand).isExact())
+      return op.emitOpError("expects operands that are arguments of the function, whose errors "
+                            "need not be carried through the gradient, to be checked, but got the "
+                            "result of ")
+             << operand.getDefiningOp()->getName();
+  std::string error;
+  ref::ErrorScale scale;
+  std::optional<HostTensor> result = ref::attentionSinkGrad(
+      lookup(op.getSink()).tensor, {lookup(op.getOut()).tensor, lookup(op.getLse()).tensor},
+      lookup(op.getDout()).tensor, lookupOptional(op.getDlse(), lookup), error, &scale);
+  if (!result)
+    return op.emitOpError() << error;
+  FailureOr<ReferenceValue> dsink =
+      makeResult(op, op.getDsink().getType(), *result, scale, getErrorModel(op.getOut().getType()));
+  if (failed(dsink))
+    return failure();
+  return std::vector<ReferenceValue>{*dsink};
+}
+
 std::optional<Values> mlir::blocksparse::evaluateSoftmax(Operation *op, ReferenceLookup lookup) {
   using Result = std::optional<Values>;
   return TypeSwitch<Operation *, Result>(op)
-      .Case<SoftmaxOp, SoftmaxGradOp, AttentionOp, AttentionGradOp>(
+      .Case<SoftmaxOp, SoftmaxGradOp, AttentionOp, AttentionGradOp, AttentionMergeOp,
+            AttentionSinkGradOp>(
           [&](auto softmax) -> Result { return evaluateOp(softmax, lookup); })
       .Default([](Operation *) -> Result { return std::nullopt; });
 }

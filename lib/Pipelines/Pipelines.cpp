@@ -33,6 +33,7 @@ void mlir::blocksparse::buildOptimizePipeline(OpPassManager &pm, const TargetInf
   pm.addPass(createDecomposeNeighboursPass());
   pm.addPass(createLinalgToBlockSparsePass());
   pm.addPass(createFuseEpiloguesPass());
+  pm.addPass(createFuseAttentionPass());
   pm.addPass(createDecomposeAttentionPass({target}));
   pm.addPass(createCoalesceLayoutsPass());
   pm.addPass(createElementwiseToValuesPass());

@@ -20,6 +20,9 @@ struct Probabilities {
   SparseTensor p;
   SoftmaxRows rows;
   int64_t headDim = 0;
+  /// q k^T, and its error in units of u.
+  HostTensor scores;
+  Blocks scoreErrors;
 };
 
 } // namespace
@@ -45,7 +48,38 @@ static std::optional<Probabilities> computeProbabilities(const HostTensor &q, co
   std::optional<SoftmaxRows> rows = softmaxRows(x, errors, qSize->cols, options, error);
   if (!rows)
     return std::nullopt;
-  return Probabilities{{rows->values.tensor, pattern, x.rows, x.cols}, *rows, qSize->cols};
+  return Probabilities{
+      {rows->values.tensor, pattern, x.rows, x.cols}, *rows, qSize->cols, *scores, errors};
+}
+
+HostTensor ref::repeatHeads(const HostTensor &tensor, int64_t groups) {
+  if (groups == 1)
+    return tensor;
+  Dense from = decodeDense(tensor);
+  Dense to = Dense::zeros(from.batches, from.heads * groups, from.rows, from.cols);
+  for (int64_t b = 0; b < to.batches; ++b)
+    for (int64_t h = 0; h < to.heads; ++h)
+      std::copy_n(from.row(b, h / groups, 0), from.rows * from.cols, to.row(b, h, 0));
+  return tensor.rank() == 3 ? to.tensor.select(0, 0) : to.tensor;
+}
+
+int64_t ref::countGroups(const HostTensor &q, const HostTensor &operand) {
+  if (q.rank() < 3 || operand.rank() < 3)
+    return 1;
+  int64_t heads = q.dim(q.rank() - 3), shared = operand.dim(operand.rank() - 3);
+  return heads > 1 && shared > 1 && heads % shared == 0 ? heads / shared : 1;
+}
+
+HostTensor ref::sumToOperand(const HostTensor &full, const HostTensor &like, int64_t groups) {
+  if (groups == 1)
+    return reduceTo(full, like.shape());
+  Dense from = decodeDense(full);
+  Dense to = Dense::zeros(from.batches, from.heads / groups, from.rows, from.cols);
+  for (int64_t b = 0; b < from.batches; ++b)
+    for (int64_t h = 0; h < from.heads; ++h)
+      for (int64_t i = 0; i < from.rows * from.cols; ++i)
+        to.row(b, h / groups, 0)[i] += from.row(b, h, 0)[i];
+  return reduceTo(to.tensor, like.shape());
 }
 
 /// Makes numbers above 0 no smaller than `least`, below which rounding is absolute: then a relative
@@ -73,10 +107,12 @@ static HostTensor absolute(const HostTensor &tensor) {
   return decodeDense(tensor).magnitudes().tensor;
 }
 
-std::optional<AttentionResult> ref::attention(const HostTensor &q, const HostTensor &k,
-                                              const HostTensor &v, const Pattern &pattern,
+std::optional<AttentionResult> ref::attention(const HostTensor &q, const HostTensor &sharedK,
+                                              const HostTensor &sharedV, const Pattern &pattern,
                                               const SoftmaxOptions &options, std::string &error,
                                               AttentionScales *scales) {
+  HostTensor k = repeatHeads(sharedK, countGroups(q, sharedK));
+  HostTensor v = repeatHeads(sharedV, countGroups(q, sharedV));
   std::optional<Probabilities> p = computeProbabilities(q, k, pattern, options, error);
   if (!p)
     return std::nullopt;
@@ -116,18 +152,42 @@ multiplyGradients(const SparseTensor &p, const SparseTensor &ds, const HostTenso
   return GradientProducts{*dq, *dk, *dv};
 }
 
+/// Checks that `operand`, with the heads of q, broadcasts to its gradient.
 static bool reducible(const HostTensor &gradient, const HostTensor &operand, std::string &error) {
   return operand.broadcastTo(gradient.shape(), error).has_value();
 }
 
+/// Multiplies the gradients of capped scores by the slope of the cap, 1 - tanh(scale * s / cap)^2.
+/// In `sizes` (may be null) the slope counts as 1, and its error is added.
+static void applySlope(const Probabilities &p, const SoftmaxOptions &options,
+                       const HostTensor &gradient, const HostTensor *sizes) {
+  const double *scores = p.scores.dataAs<double>(), *errors = p.scoreErrors.tensor.dataAs<double>();
+  double *values = gradient.dataAs<double>();
+  double *bounds = sizes ? sizes->dataAs<double>() : nullptr;
+  // The scores may have one batch where the gradient has several.
+  int64_t count = gradient.numElements(), period = p.scores.numElements();
+  for (int64_t i = 0; i < count; ++i) {
+    double argument = options.scale * scores[i % period] / options.softCap;
+    double tanh = std::tanh(argument);
+    // What is not used may be NaN.
+    values[i] = values[i] == 0 ? 0 : values[i] * (1 - tanh * tanh);
+    if (!bounds || bounds[i] == 0)
+      continue;
+    double error = std::fabs(options.scale / options.softCap) * errors[i % period];
+    bounds[i] *= 1 + (2 * (error + 3 * std::fabs(argument)) + 20) / 16;
+  }
+}
+
 /// Computes the error scales. dS has P's relative error and the errors of dP and of the sum of out
 /// * dout, which have Dv products each.
-static void scaleGradients(const Probabilities &p, const HostTensor &q, const HostTensor &k,
-                           const HostTensor &v, const HostTensor &dout,
+static void scaleGradients(const Probabilities &p, const HostTensor &q, const HostTensor &sharedK,
+                           const HostTensor &sharedV, const HostTensor &dout,
                            const SoftmaxGradScales &dsScales, const HostTensor &dpSizes,
-                           const RowDots &dots, const SoftmaxOptions &options,
+                           const RowDots &dots, const std::optional<HostTensor> &dlse,
+                           const SoftmaxOptions &options, std::pair<int64_t, int64_t> groups,
                            AttentionGradScales &scales) {
   double scale = options.scale;
+  HostTensor k = repeatHeads(sharedK, groups.first), v = repeatHeads(sharedV, groups.second);
   const std::optional<HostTensor> &rpe = options.rpe;
   std::string error; // the same shapes have just been multiplied
   SparseTensor wideP = p.p, wideDs = p.p, ds = p.p;
@@ -138,8 +198,10 @@ static void scaleGradients(const Probabilities &p, const HostTensor &q, const Ho
   // P (dpSize + sum |out| |dout|), through the gradient of softmax itself: of P as it is, which
   // tells the range of the gradients, and with its errors.
   SoftmaxGradScales sizes, plain;
-  softmaxGrad(wideP, dpSizes, scale, rpeShape, error, &sizes, &dots);
-  softmaxGrad(p.p, dpSizes, scale, rpeShape, error, &plain, &dots);
+  softmaxGrad(wideP, dpSizes, scale, rpeShape, error, &sizes, &dots, dlse);
+  softmaxGrad(p.p, dpSizes, scale, rpeShape, error, &plain, &dots, dlse);
+  if (options.softCap != 0)
+    applySlope(p, options, plain.dx.magnitude.clone(), &sizes.dx.magnitude);
   wideDs.values = raise(sizes.dx.magnitude, scales.smallestNormal);
   ds.values = plain.dx.magnitude;
   HostTensor qSize = absolute(q), kSize = absolute(k), doutSize = absolute(dout);
@@ -153,13 +215,13 @@ static void scaleGradients(const Probabilities &p, const HostTensor &q, const Ho
   // Sums over broadcast batches and heads lengthen a reduction.
   int64_t matrices = p.rows.values.batches * p.p.pattern.grid().heads;
   auto reduce = [](const HostTensor &magnitude, const HostTensor &magnitudeRange,
-                   const HostTensor &like, int64_t terms) -> ErrorScale {
-    return {reduceTo(magnitude, like.shape()), terms,
-            largestMagnitude(reduceTo(magnitudeRange, like.shape()))};
+                   const HostTensor &like, int64_t groups, int64_t terms) -> ErrorScale {
+    return {sumToOperand(magnitude, like, groups), terms,
+            largestMagnitude(sumToOperand(magnitudeRange, like, groups))};
   };
-  scales.dq = reduce(wide->dq, range->dq, q, inner + keys * matrices);
-  scales.dk = reduce(wide->dk, range->dk, k, inner + queries * matrices);
-  scales.dv = reduce(wide->dv, range->dv, v, inner + queries * matrices);
+  scales.dq = reduce(wide->dq, range->dq, q, 1, inner + keys * matrices);
+  scales.dk = reduce(wide->dk, range->dk, sharedK, groups.first, inner + queries * matrices);
+  scales.dv = reduce(wide->dv, range->dv, sharedV, groups.second, inner + queries * matrices);
   if (rpe) {
     scales.drpe = sizes.drpe;
     scales.drpe.terms += inner;
@@ -168,9 +230,12 @@ static void scaleGradients(const Probabilities &p, const HostTensor &q, const Ho
 }
 
 std::optional<AttentionGradResult>
-ref::attentionGrad(const HostTensor &q, const HostTensor &k, const HostTensor &v,
+ref::attentionGrad(const HostTensor &q, const HostTensor &sharedK, const HostTensor &sharedV,
                    const AttentionResult &forward, const HostTensor &dout, const Pattern &pattern,
-                   const SoftmaxOptions &options, std::string &error, AttentionGradScales *scales) {
+                   const SoftmaxOptions &options, std::string &error, AttentionGradScales *scales,
+                   const std::optional<HostTensor> &dlse) {
+  int64_t groupsK = countGroups(q, sharedK), groupsV = countGroups(q, sharedV);
+  HostTensor k = repeatHeads(sharedK, groupsK), v = repeatHeads(sharedV, groupsV);
   SoftmaxOptions normalised = options;
   normalised.knownLse = forward.lse;
   std::optional<Probabilities> p = computeProbabilities(q, k, pattern, normalised, error);
@@ -187,9 +252,11 @@ ref::attentionGrad(const HostTensor &q, const HostTensor &k, const HostTensor &v
     rpeShape.emplace(options.rpe->shape().begin(), options.rpe->shape().end());
   SoftmaxGradScales dsScales;
   std::optional<SoftmaxGradResult> ds =
-      softmaxGrad(p->p, *dp, options.scale, rpeShape, error, &dsScales, &*dots);
+      softmaxGrad(p->p, *dp, options.scale, rpeShape, error, &dsScales, &*dots, dlse);
   if (!ds)
     return std::nullopt;
+  if (options.softCap != 0)
+    applySlope(*p, options, ds->dx, nullptr);
   SparseTensor gradient{ds->dx, pattern, p->p.rows, p->p.cols};
   std::optional<GradientProducts> products =
       multiplyGradients(p->p, gradient, q, k, dout, options.mayForbid(), error);
@@ -197,7 +264,9 @@ ref::attentionGrad(const HostTensor &q, const HostTensor &k, const HostTensor &v
       !reducible(products->dv, v, error))
     return std::nullopt;
   if (scales)
-    scaleGradients(*p, q, k, v, dout, dsScales, dpScale.magnitude, *dots, options, *scales);
-  return AttentionGradResult{reduceTo(products->dq, q.shape()), reduceTo(products->dk, k.shape()),
-                             reduceTo(products->dv, v.shape()), ds->drpe};
+    scaleGradients(*p, q, sharedK, sharedV, dout, dsScales, dpScale.magnitude, *dots, dlse, options,
+                   {groupsK, groupsV}, *scales);
+  return AttentionGradResult{sumToOperand(products->dq, q, 1),
+                             sumToOperand(products->dk, sharedK, groupsK),
+                             sumToOperand(products->dv, sharedV, groupsV), ds->drpe};
 }

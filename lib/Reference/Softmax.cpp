@@ -19,17 +19,18 @@ namespace {
 
 /// Holds the terms of the score other than x, as [B, H, M, N] views.
 struct ScoreTerms {
-  double scale = 1;
+  double scale = 1, softCap = 0;
   /// Numbers of a larger magnitude overflow in the accumulator.
   double largest = std::numeric_limits<double>::max();
   bool causal = false;
+  int64_t offset = 0, left = -1, right = -1;
   std::optional<HostTensor> rpe, addMasks[2], mulMasks[2];
+  std::optional<HostTensor> keyLengths, queryLengths, querySegments, keySegments;
   /// [B, H, M, 1].
   std::optional<HostTensor> knownLse;
 
   bool forbidden(std::initializer_list<int64_t> index) const {
-    const int64_t *at = index.begin();
-    if (causal && at[3] > at[2])
+    if (forbiddenByPosition(index))
       return true;
     for (const std::optional<HostTensor> &mask : mulMasks)
       if (mask && mask->at(index) == 0)
@@ -40,8 +41,25 @@ struct ScoreTerms {
     return false;
   }
 
+  bool forbiddenByPosition(std::initializer_list<int64_t> index) const {
+    const int64_t row = index.begin()[2], col = index.begin()[3], diagonal = row + offset;
+    if ((causal && col > diagonal) || (left >= 0 && col < diagonal - left) ||
+        (right >= 0 && col > diagonal + right))
+      return true;
+    if (keyLengths && static_cast<double>(col) >= keyLengths->at(index))
+      return true;
+    if (queryLengths && static_cast<double>(row) >= queryLengths->at(index))
+      return true;
+    return querySegments && querySegments->at(index) != keySegments->at(index);
+  }
+
+  /// Returns scale * x, bounded by the soft cap if there is one.
+  double scaled(double x) const {
+    return softCap == 0 ? scale * x : softCap * std::tanh(scale * x / softCap);
+  }
+
   double score(std::initializer_list<int64_t> index, double x) const {
-    double sum = limit(scale * x);
+    double sum = limit(scaled(x));
     if (rpe)
       sum = limit(sum + rpe->at(index));
     for (const std::optional<HostTensor> &mask : addMasks)
@@ -58,8 +76,8 @@ struct ScoreTerms {
 
   /// Returns the error of a score, in units of u, whose x is known to `error` units.
   double error(std::initializer_list<int64_t> index, double x, double error) const {
-    double product = std::fabs(scale * x), size = product;
-    int summands = product != 0;
+    double product = std::fabs(scale * x), size = std::fabs(scaled(x));
+    int summands = size != 0;
     auto add = [&](const std::optional<HostTensor> &term) {
       double value = term ? std::fabs(term->at(index)) : 0;
       size += value;
@@ -71,6 +89,10 @@ struct ScoreTerms {
     int exponent;
     bool exactProduct = std::frexp(std::fabs(scale), &exponent) == 0.5 || product == 0;
     double sum = std::fabs(scale) * error + (exactProduct ? 0 : product);
+    // The slope of tanh is at most 1; its argument is rounded twice, and tanh has an error of its
+    // own.
+    if (softCap != 0)
+      sum += 2 * product + 8 * size;
     return summands > 1 ? sum + (summands - 1) * size : sum;
   }
 };
@@ -102,6 +124,36 @@ static std::optional<HostTensor> asKeyMask(const std::optional<HostTensor> &mask
   return mask;
 }
 
+/// Returns one number for each batch, [1] or [B], as [B, 1, 1, 1].
+static std::optional<HostTensor> asLengths(const std::optional<HostTensor> &lengths) {
+  if (!lengths || lengths->rank() != 1)
+    return lengths;
+  return lengths->unsqueeze(1).unsqueeze(1).unsqueeze(1);
+}
+
+/// Returns numbers of the rows, [M] or [B, M], as [B, 1, M, 1].
+static std::optional<HostTensor> asRowMask(const std::optional<HostTensor> &rows) {
+  if (!rows)
+    return rows;
+  HostTensor columns = rows->unsqueeze(rows->rank());
+  return columns.rank() == 3 ? columns.unsqueeze(1) : columns;
+}
+
+/// Binds the masks of the position to `shape` = [B, H, M, N].
+static bool bindPositions(const SoftmaxOptions &options, std::span<const int64_t> shape,
+                          ScoreTerms &terms, std::string &error) {
+  terms.causal = options.causal;
+  terms.offset = options.causalOffset;
+  terms.left = options.windowLeft;
+  terms.right = options.windowRight;
+  return bindTerm(asLengths(options.keyLengths), shape, "key lengths", terms.keyLengths, error) &&
+         bindTerm(asLengths(options.queryLengths), shape, "query lengths", terms.queryLengths,
+                  error) &&
+         bindTerm(asRowMask(options.querySegments), shape, "query segments", terms.querySegments,
+                  error) &&
+         bindTerm(asKeyMask(options.keySegments), shape, "key segments", terms.keySegments, error);
+}
+
 /// Binds the terms to [B, H, M, N], whose batch extent they may raise.
 static std::optional<ScoreTerms> bindScores(const SparseTensor &x, const SoftmaxOptions &options,
                                             int64_t &batches, std::string &error) {
@@ -116,6 +168,11 @@ static std::optional<ScoreTerms> bindScores(const SparseTensor &x, const Softmax
       !mergeBatch(options.attentionMask, batches, error) ||
       (keyMask && keyMask->rank() == 4 && !mergeExtent(batches, keyMask->dim(0), "batch", error)))
     return std::nullopt;
+  for (const std::optional<HostTensor> &term :
+       {asLengths(options.keyLengths), asLengths(options.queryLengths),
+        asRowMask(options.querySegments), asKeyMask(options.keySegments)})
+    if (term && term->rank() == 4 && !mergeExtent(batches, term->dim(0), "batch", error))
+      return std::nullopt;
   std::optional<HostTensor> knownLse = options.knownLse;
   if (knownLse)
     knownLse = knownLse->unsqueeze(knownLse->rank());
@@ -129,7 +186,9 @@ static std::optional<ScoreTerms> bindScores(const SparseTensor &x, const Softmax
   terms.scale = options.scale;
   // Half a unit of the last place above the largest number begins what rounds to infinity.
   terms.largest = largestFinite(options.accumulator) * (1 + unitRoundoff(options.accumulator) / 2);
-  terms.causal = options.causal;
+  terms.softCap = options.softCap;
+  if (!bindPositions(options, shape, terms, error))
+    return std::nullopt;
   auto &keySlot = options.keyPaddingMode == MaskMode::add ? terms.addMasks[0] : terms.mulMasks[0];
   auto &attentionSlot =
       options.attentionMode == MaskMode::add ? terms.addMasks[1] : terms.mulMasks[1];
@@ -194,6 +253,21 @@ static double boundRow(const std::vector<RowElement> &row, double lse, double te
     *element.size = std::fmax(p * *element.relative, (most - p) / (terms * roundoff));
   }
   return 1 + std::fabs(lse) + std::fabs(maximum) + sum;
+}
+
+/// Adds to the errors of a row with a sink, the last element. A backend may compute the row without
+/// it, and multiply by the exponential of the difference of two log-sum-exp. Returns what is added
+/// to the error magnitude of lse.
+static double boundSink(const std::vector<RowElement> &row, double lse, double terms) {
+  double others = lse + std::log1p(-std::fmin(*row.back().value, 1));
+  if (!std::isfinite(others))
+    return 1 + std::fabs(lse);
+  double size = 4 * (1 + std::fabs(lse) + std::fabs(others));
+  for (const RowElement &element : row) {
+    *element.relative += size / terms;
+    *element.size += *element.value * size / terms;
+  }
+  return size;
 }
 
 /// Writes exp(score - lse) over the elements of a row. An lse of -inf gives 0.
@@ -264,10 +338,16 @@ std::optional<SoftmaxRows> ref::softmaxRows(const SparseTensor &x,
           boundKnownRow(row, lse, extraTerms + 16);
           result.lse.set({b, h, i}, lse);
         } else {
+          double sinkValue = 0, sinkRelative = 1, sinkSize = 0;
+          if (options.sink)
+            row.push_back({&sinkValue, &sinkRelative, &sinkSize, options.sink->at({h}), 0});
           double lse = normalizeRow(row);
+          double allTerms = row.size() + extraTerms + 16;
+          double size = boundRow(row, lse, allTerms, unitRoundoff(options.accumulator));
+          if (options.sink)
+            size += boundSink(row, lse, allTerms);
           result.lse.set({b, h, i}, lse);
-          result.lseSizes.set({b, h, i}, boundRow(row, lse, row.size() + extraTerms + 16,
-                                                  unitRoundoff(options.accumulator)));
+          result.lseSizes.set({b, h, i}, size);
         }
         result.terms = std::max<int64_t>(result.terms, row.size());
       }
@@ -320,10 +400,10 @@ static void forEachLive(const GradientRow &row, int64_t b, int64_t h, int64_t i,
     }
 }
 
-/// Computes dS = P (dP - sum P dP) and, if `sizes` is not null, P (|dP| + sum P |dP|). Returns the
-/// length of the longest sum.
+/// Computes dS = P (dP - sum P dP + dlse) and, if `sizes` is not null, P (|dP| + sum P |dP|).
+/// Returns the length of the longest sum.
 static int64_t scoreGradient(const GradientRow &row, const Blocks *sizes, int64_t batches,
-                             const RowDots *dots) {
+                             const RowDots *dots, const std::optional<HostTensor> &dlse) {
   int64_t terms = 0;
   for (int64_t b = 0; b < batches; ++b)
     for (int64_t h = 0; h < row.pattern.grid().heads; ++h)
@@ -339,6 +419,11 @@ static int64_t scoreGradient(const GradientRow &row, const Blocks *sizes, int64_
           sum = dots->sumOf(b, h, i);
           sizeSum = dots->sizeOf(b, h, i);
           count = dots->terms;
+        }
+        if (dlse) {
+          double own = dlse->at({b, h, i, 0});
+          sum -= own;
+          sizeSum += std::fabs(own);
         }
         forEachLive(row, b, h, i, [&](double y, double dy, double &ds) { ds = y * (dy - sum); });
         if (sizes)
@@ -396,7 +481,8 @@ std::optional<RowDots> ref::rowDots(const HostTensor &out, const HostTensor &dou
 std::optional<SoftmaxGradResult>
 ref::softmaxGrad(const SparseTensor &y, const HostTensor &dy, double scale,
                  const std::optional<std::vector<int64_t>> &rpeShape, std::string &error,
-                 SoftmaxGradScales *scales, const RowDots *dots) {
+                 SoftmaxGradScales *scales, const RowDots *dots,
+                 const std::optional<HostTensor> &dlse) {
   int64_t batches = 1;
   if (!checkSparse(y, batches, error) || !checkValues(dy, y.pattern, batches, error) ||
       !y.pattern.checkUnique(error))
@@ -415,11 +501,18 @@ ref::softmaxGrad(const SparseTensor &y, const HostTensor &dy, double scale,
       return std::nullopt;
   }
 
+  std::optional<HostTensor> lseGradient = dlse;
+  if (lseGradient)
+    lseGradient = lseGradient->unsqueeze(lseGradient->rank());
+  int64_t rowShape[] = {full[0], full[1], full[2], 1};
+  if (!bindTerm(lseGradient, rowShape, "dlse", lseGradient, error))
+    return std::nullopt;
+
   Blocks ds = Blocks::zeros(batches, y.pattern);
   Blocks sizes = scales ? Blocks::zeros(batches, y.pattern) : Blocks();
   Blocks values = decodeBlocks(y.values), gradients = decodeBlocks(dy);
   int64_t terms = scoreGradient({y.pattern, values, gradients, ds, y.rows, y.cols},
-                                scales ? &sizes : nullptr, batches, dots);
+                                scales ? &sizes : nullptr, batches, dots, lseGradient);
   SoftmaxGradResult result;
   if (rpeShape) {
     result.drpe = reduceBlocks(ds, y, *rpeShape);

@@ -265,12 +265,22 @@ void ExtentChecks::checkSoftmax(SoftmaxOp op) {
     expectBroadcast(shapeOf(mask), shape, "attention_mask");
   if (Value lse = op.getKnownLse())
     expectShape(lse, ArrayRef(shape).drop_back(), "known_lse");
-  if (Value mask = op.getKeyPaddingMask()) {
-    // A key padding mask is [N] or [B, N].
-    Extent batch = shape.size() == 4 ? shape.front() : constant(1);
-    Extent full[] = {batch, shape.back()};
-    SmallVector<Extent> own = shapeOf(mask);
-    expectBroadcast(own, ArrayRef(full).take_back(own.size()), "key_padding_mask");
+  // What follows has one number for each batch, or for each batch and each row or column.
+  Extent batch = shape.size() == 4 ? shape.front() : constant(1);
+  for (auto [value, name] :
+       {std::pair(op.getKeyLengths(), "key_lengths"), {op.getQueryLengths(), "query_lengths"}})
+    if (value)
+      expectBroadcast(shapeOf(value), batch, name);
+  std::tuple<Value, Extent, StringRef> vectors[] = {
+      {op.getKeyPaddingMask(), shape.back(), "key_padding_mask"},
+      {op.getQuerySegments(), shape[shape.size() - 2], "query_segments"},
+      {op.getKeySegments(), shape.back(), "key_segments"}};
+  for (auto [value, size, name] : vectors) {
+    if (!value)
+      continue;
+    Extent full[] = {batch, size};
+    SmallVector<Extent> own = shapeOf(value);
+    expectBroadcast(own, ArrayRef(full).take_back(own.size()), name);
   }
 }
 
@@ -377,6 +387,8 @@ void ExtentChecks::check(Operation *op) {
       .Case([&](SoftmaxOp softmax) { checkSoftmax(softmax); })
       .Case([&](SoftmaxGradOp grad) {
         checkSameValues(grad.getDy(), grad.getY(), "dy");
+        if (Value dlse = grad.getDlse())
+          expectShape(dlse, ArrayRef(shapeOf(grad.getY())).drop_back(), "dlse");
         if (!grad.getOut())
           return;
         SmallVector<Extent> shape = shapeOf(grad.getY());

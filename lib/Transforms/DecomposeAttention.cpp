@@ -1,12 +1,16 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "AttentionRows.h"
+#include "BroadcastSum.h"
 #include "blocksparse/IR/BlockSparseOps.h"
 #include "blocksparse/IR/KernelProblem.h"
 #include "blocksparse/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "llvm/ADT/Sequence.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::blocksparse {
 #define GEN_PASS_DEF_DECOMPOSEATTENTIONPASS
@@ -27,18 +31,30 @@ static RankedTensorType scoresType(Op op, Type element) {
   return RankedTensorType::get(shape, element, op.getLayout());
 }
 
-static Value createScores(OpBuilder &builder, Location loc, RankedTensorType type, Value a,
-                          Value b) {
+/// Returns alpha * a @ b^T at the blocks of `type`.
+static Value createScores(OpBuilder &builder, Location loc, RankedTensorType type, Value a, Value b,
+                          double alpha = 1) {
   return SDDOp::create(builder, loc, type, a, b, /*pattern=*/Value(), /*transpose_a=*/false,
-                       /*transpose_b=*/true, /*transpose_out=*/false, APFloat(1.0), Precision::IEEE,
-                       ScheduleAttr());
+                       /*transpose_b=*/true, /*transpose_out=*/false, APFloat(alpha),
+                       Precision::IEEE, ScheduleAttr());
 }
 
-/// Returns true if a stored element of the scores of `op` may be forbidden. Its probability is 0,
-/// and products must not multiply it with what may be NaN.
-template <typename Op>
-static bool mayForbid(Op op) {
-  return op.getCausal() || op.getKeyPaddingMask() || op.getAttentionMask();
+/// Returns how many heads of q share each head of `operand`, k or v; 1 unless both have several.
+static int64_t countGroups(Value q, Value operand) {
+  auto full = cast<RankedTensorType>(q.getType());
+  auto own = cast<RankedTensorType>(operand.getType());
+  if (full.getRank() < 3 || own.getRank() < 3)
+    return 1;
+  int64_t heads = full.getDimSize(full.getRank() - 3), shared = own.getDimSize(own.getRank() - 3);
+  if (ShapedType::isDynamic(heads) || ShapedType::isDynamic(shared) || shared <= 1 || heads <= 1)
+    return 1;
+  return heads / shared;
+}
+
+/// Returns k or v with the heads of q.
+static Value withQueryHeads(OpBuilder &builder, Location loc, Value q, Value operand) {
+  int64_t groups = countGroups(q, operand);
+  return groups == 1 ? operand : repeatHeads(builder, loc, operand, groups);
 }
 
 static Value createProduct(OpBuilder &builder, Location loc, Type type, Value sparse, Value dense,
@@ -48,99 +64,69 @@ static Value createProduct(OpBuilder &builder, Location loc, Type type, Value sp
                        APFloat(1.0), ActivationAttr(), Precision::IEEE, ScheduleAttr());
 }
 
-/// Creates the softmax of the scores of `op`, in the element type of q; scores are in the
-/// accumulation type. `lse` is the type of the result lse, or null; `knownLse` normalises the rows
-/// if it is not null.
+/// Creates the softmax of the scores of `op`, in the element type of q. `k` has the heads of q.
+/// With a soft cap, the scores are tanh(scale * q @ k^T / cap), and the scale of the softmax is the
+/// cap. `lse` is the type of the result lse, or null; `knownLse` normalises the rows if it is not
+/// null.
 template <typename Op>
-static SoftmaxOp createProbabilities(OpBuilder &builder, Op op, Type lse, Value knownLse) {
+static SoftmaxOp createProbabilities(OpBuilder &builder, Op op, Value k, Type lse, Value knownLse) {
   Location loc = op.getLoc();
   Type element = cast<RankedTensorType>(op.getQ().getType()).getElementType();
-  Value scores =
-      createScores(builder, loc, scoresType(op, getAccumulatorType(element)), op.getQ(), op.getK());
-  return SoftmaxOp::create(builder, loc, scoresType(op, element), lse, scores, op.getRpe(),
-                           op.getKeyPaddingMask(), op.getAttentionMask(), knownLse, op.getScale(),
-                           op.getCausal(), op.getKeyPaddingMaskMode(), op.getAttentionMaskMode(),
-                           ScheduleAttr());
+  RankedTensorType type =
+      scoresType(op, op.getScoreElement().value_or(getAccumulatorType(element)));
+  APFloat scale = op.getScale();
+  Value scores;
+  if (std::optional<APFloat> cap = op.getSoftCap()) {
+    double alpha = scale.convertToDouble() / cap->convertToDouble();
+    scores =
+        math::TanhOp::create(builder, loc, createScores(builder, loc, type, op.getQ(), k, alpha));
+    scale = *cap;
+  } else {
+    scores = createScores(builder, loc, type, op.getQ(), k);
+  }
+  return SoftmaxOp::create(
+      builder, loc, scoresType(op, element), lse, scores, op.getRpe(), op.getKeyPaddingMask(),
+      op.getAttentionMask(), knownLse, op.getKeyLengths(), op.getQueryLengths(),
+      op.getQuerySegments(), op.getKeySegments(), scale, op.getCausal(), op.getCausalOffset(),
+      op.getWindowAttr(), op.getKeyPaddingMaskMode(), op.getAttentionMaskMode(), ScheduleAttr());
 }
 
 static void decompose(AttentionOp op) {
   OpBuilder builder(op);
-  SoftmaxOp softmax = createProbabilities(builder, op, op.getLse().getType(), /*knownLse=*/Value());
-  Value out = createProduct(builder, op.getLoc(), op.getOut().getType(), softmax.getY(), op.getV(),
-                            /*transposeSparse=*/false, mayForbid(op));
-  op->replaceAllUsesWith(ValueRange{out, softmax.getLse()});
+  Location loc = op.getLoc();
+  Value k = withQueryHeads(builder, loc, op.getQ(), op.getK());
+  Value v = withQueryHeads(builder, loc, op.getQ(), op.getV());
+  RankedTensorType type = op.getOut().getType();
+  SoftmaxOp softmax =
+      createProbabilities(builder, op, k, op.getLse().getType(), /*knownLse=*/Value());
+  // A sink scales the sums, which are rounded after that.
+  RankedTensorType sums =
+      op.getSink() ? RankedTensorType::get(type.getShape(),
+                                           getAccumulatorType(op.getQ().getType().getElementType()))
+                   : type;
+  Value out = createProduct(builder, loc, sums, softmax.getY(), v, /*transposeSparse=*/false,
+                            op.mayForbid());
+  Value lse = softmax.getLse();
+  if (Value sink = op.getSink())
+    std::tie(out, lse) = createMerge(builder, loc, type, {{out, lse}, {Value(), sink}});
+  op->replaceAllUsesWith(ValueRange{out, lse});
   op->erase();
 }
 
-/// Returns, for each leading dimension (batch, heads) of the scores, whether the operand of a
-/// product is broadcast in it: it lacks the dimension or has extent 1.
-static SmallVector<bool> broadcastDims(ArrayRef<int64_t> leading, RankedTensorType operand) {
-  ArrayRef<int64_t> own = operand.getShape().drop_back(2);
-  SmallVector<bool> broadcast;
-  for (size_t dim = 0; dim < leading.size(); ++dim) {
-    bool missing = dim + own.size() < leading.size();
-    broadcast.push_back(leading[dim] != 1 &&
-                        (missing || own[dim + own.size() - leading.size()] == 1));
-  }
-  return broadcast;
+static void decompose(AttentionMergeOp op) {
+  OpBuilder builder(op);
+  SmallVector<AttentionPart> parts;
+  for (auto [out, lse] : llvm::zip_equal(op.getParts(), op.getLses()))
+    parts.push_back({out, lse});
+  auto [out, lse] = createMerge(builder, op.getLoc(), op.getOut().getType(), parts);
+  op->replaceAllUsesWith(ValueRange{out, lse});
+  op->erase();
 }
 
-/// Returns a view of `full` [.., R, C] as the matrices [S, X] or [B, S, X] whose columns are to be
-/// summed over S.
-static Value collapseForSum(OpBuilder &builder, Location loc, Value full,
-                            ArrayRef<bool> broadcast) {
-  SmallVector<ReassociationIndices> groups;
-  if (broadcast.size() == 1)
-    groups = {{0}, {1, 2}};
-  else if (broadcast[0] && broadcast[1])
-    groups = {{0, 1}, {2, 3}};
-  else if (broadcast[0])
-    groups = {{0}, {1, 2, 3}};
-  else
-    groups = {{0}, {1}, {2, 3}};
-  return tensor::CollapseShapeOp::create(builder, loc, full, groups);
-}
-
-/// Returns a row of ones, one for each row of `like`.
-static Value createOnes(OpBuilder &builder, Location loc, Value like) {
-  auto type = cast<RankedTensorType>(like.getType());
-  int64_t dim = type.getRank() - 2;
-  TypedAttr one = builder.getFloatAttr(type.getElementType(), 1.0);
-  if (!type.isDynamicDim(dim))
-    return arith::ConstantOp::create(
-        builder, loc,
-        DenseElementsAttr::get(
-            RankedTensorType::get({1, type.getDimSize(dim)}, type.getElementType()), one));
-  return tensor::SplatOp::create(
-      builder, loc, arith::ConstantOp::create(builder, loc, one).getResult(),
-      ArrayRef<OpFoldResult>{builder.getIndexAttr(1),
-                             tensor::getMixedSize(builder, loc, like, dim)});
-}
-
-/// Sums a gradient over the dimensions in which its operand was broadcast. The sum is a product
-/// with a row of ones, so that it is accumulated like every product. `operand` has the extents of
-/// the result.
-static Value sumBroadcast(OpBuilder &builder, Location loc, Value full, RankedTensorType result,
-                          Value operand, ArrayRef<bool> broadcast) {
-  Value matrices = collapseForSum(builder, loc, full, broadcast);
-  SmallVector<int64_t> shape(cast<RankedTensorType>(matrices.getType()).getShape());
-  shape[shape.size() - 2] = 1;
-  Value sum = MatmulOp::create(builder, loc, RankedTensorType::get(shape, result.getElementType()),
-                               createOnes(builder, loc, matrices), matrices, /*bias=*/Value(),
-                               /*residual=*/Value(), MatmulForm::Linear, /*transpose_a=*/false,
-                               /*transpose_b=*/false, APFloat(1.0), ActivationAttr(),
-                               Precision::IEEE, ScheduleAttr());
-  SmallVector<ReassociationIndices> groups;
-  if (shape.size() == 3 && result.getRank() == 4) {
-    groups = {{0}, {1}, {2, 3}};
-  } else {
-    // Dimensions before the last two have extent 1.
-    ReassociationIndices all = llvm::to_vector<2>(llvm::seq<int64_t>(0, shape.size()));
-    sum = tensor::CollapseShapeOp::create(builder, loc, sum, ArrayRef<ReassociationIndices>{all});
-    groups.push_back(llvm::to_vector<2>(llvm::seq<int64_t>(0, result.getRank())));
-  }
-  return tensor::ExpandShapeOp::create(builder, loc, result, sum, groups,
-                                       tensor::getMixedSizes(builder, loc, operand));
+static void decompose(AttentionSinkGradOp op) {
+  OpBuilder builder(op);
+  op->replaceAllUsesWith(ValueRange{createSinkGradient(builder, op)});
+  op->erase();
 }
 
 /// Returns op(sparse) @ dense, the gradient of `operand`.
@@ -148,40 +134,74 @@ static Value createGradient(OpBuilder &builder, AttentionGradOp op, Value sparse
                             bool transposeSparse, Value operand, Type resultType) {
   Location loc = op.getLoc();
   auto result = cast<RankedTensorType>(resultType);
-  ArrayRef<int64_t> leading = cast<RankedTensorType>(op.getLse().getType()).getShape().drop_back();
-  SmallVector<bool> broadcast = broadcastDims(leading, result);
-  SmallVector<int64_t> shape(leading);
+  SmallVector<int64_t> shape(op.getLse().getType().getShape().drop_back());
   llvm::append_range(shape, result.getShape().take_back(2));
   auto full = RankedTensorType::get(shape, result.getElementType());
-  Value product = createProduct(builder, loc, full, sparse, dense, transposeSparse, mayForbid(op));
-  if (llvm::is_contained(broadcast, true))
-    return sumBroadcast(builder, loc, product, result, operand, broadcast);
-  if (full.getRank() == result.getRank())
-    return product;
-  // The operand lacks leading dimensions of extent 1.
-  SmallVector<ReassociationIndices> groups(result.getRank());
-  int64_t missing = full.getRank() - result.getRank();
-  for (int64_t dim = 0; dim < full.getRank(); ++dim)
-    groups[std::max<int64_t>(0, dim - missing)].push_back(dim);
-  return tensor::CollapseShapeOp::create(builder, loc, result, product, groups);
+  Value product = createProduct(builder, loc, full, sparse, dense, transposeSparse, op.mayForbid());
+  int64_t groups = countGroups(op.getQ(), operand);
+  if (groups != 1)
+    product = sumGroups(builder, loc, product, groups);
+  return sumToOperand(builder, loc, product, result, operand);
+}
+
+/// Returns the gradient of scale * q @ k^T from that of cap * t, in the element type of q, where t
+/// = tanh(scale * q @ k^T / cap): `gradient` * (1 - t^2). Where the gradient is 0, as at forbidden
+/// elements, t is not used.
+static Value createCapGradient(OpBuilder &builder, Location loc, Value gradient, Value t,
+                               Type element) {
+  auto type = cast<RankedTensorType>(gradient.getType());
+  SmallVector<AffineMap> maps(
+      2, builder.getMultiDimIdentityMap(static_cast<unsigned>(type.getRank())));
+  SmallVector<utils::IteratorType> iterators(type.getRank(), utils::IteratorType::parallel);
+  Value scaled =
+      linalg::GenericOp::create(
+          builder, loc, type, t, gradient, maps, iterators,
+          [&](OpBuilder &b, Location loc, ValueRange elements) {
+            Type wide = elements[1].getType();
+            auto constant = [&](double number) {
+              return arith::ConstantOp::create(b, loc, b.getFloatAttr(wide, number));
+            };
+            Value tanh = elements[0], own = elements[1], zero = constant(0);
+            if (tanh.getType() != wide)
+              tanh = arith::ExtFOp::create(b, loc, wide, tanh);
+            Value square = arith::MulFOp::create(b, loc, tanh, tanh);
+            Value slope = arith::SubFOp::create(b, loc, constant(1), square);
+            Value product = arith::MulFOp::create(b, loc, own, slope);
+            Value none = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, own, zero);
+            linalg::YieldOp::create(
+                b, loc, arith::SelectOp::create(b, loc, none, zero, product).getResult());
+          })
+          .getResult(0);
+  if (type.getElementType() == element)
+    return scaled;
+  return arith::TruncFOp::create(
+      builder, loc, RankedTensorType::get(type.getShape(), element, type.getEncoding()), scaled);
 }
 
 static void decompose(AttentionGradOp op) {
   OpBuilder builder(op);
   Location loc = op.getLoc();
   Type element = cast<RankedTensorType>(op.getQ().getType()).getElementType();
-  Value p = createProbabilities(builder, op, /*lse=*/Type(), op.getLse()).getY();
+  Type accumulator = getAccumulatorType(element);
+  Value k = withQueryHeads(builder, loc, op.getQ(), op.getK());
+  Value v = withQueryHeads(builder, loc, op.getQ(), op.getV());
+  SoftmaxOp softmax = createProbabilities(builder, op, k, /*lse=*/Type(), op.getLse());
+  Value p = softmax.getY();
   Value dv = createGradient(builder, op, p, op.getDout(), /*transposeSparse=*/true, op.getV(),
                             op.getDv().getType());
-  Value dp = createScores(builder, loc, scoresType(op, getAccumulatorType(element)), op.getDout(),
-                          op.getV());
-  auto grad = SoftmaxGradOp::create(builder, loc, scoresType(op, element),
-                                    op.getDrpe() ? op.getDrpe().getType() : Type(), p, dp,
-                                    op.getOut(), op.getDout(), op.getScale(), ScheduleAttr());
-  Value dq = createGradient(builder, op, grad.getDx(), op.getK(), /*transposeSparse=*/false,
-                            op.getQ(), op.getDq().getType());
-  Value dk = createGradient(builder, op, grad.getDx(), op.getQ(), /*transposeSparse=*/true,
-                            op.getK(), op.getDk().getType());
+  Value dp = createScores(builder, loc, scoresType(op, accumulator), op.getDout(), v);
+  bool capped = op.getSoftCap().has_value();
+  auto grad =
+      SoftmaxGradOp::create(builder, loc, scoresType(op, capped ? accumulator : element),
+                            op.getDrpe() ? op.getDrpe().getType() : Type(), p, dp, op.getOut(),
+                            op.getDout(), op.getDlse(), op.getScale(), ScheduleAttr());
+  Value ds = grad.getDx();
+  if (capped)
+    ds = createCapGradient(builder, loc, ds, softmax.getX(), element);
+  Value dq = createGradient(builder, op, ds, k, /*transposeSparse=*/false, op.getQ(),
+                            op.getDq().getType());
+  Value dk = createGradient(builder, op, ds, op.getQ(), /*transposeSparse=*/true, op.getK(),
+                            op.getDk().getType());
   SmallVector<Value> replacements{dq, dk, dv};
   if (op.getDrpe())
     replacements.push_back(grad.getDrpe());
@@ -205,12 +225,11 @@ struct DecomposeAttention
 
   void runOnOperation() override {
     getOperation()->walk([&](Operation *op) {
-      if (auto attention = dyn_cast<AttentionOp>(op)) {
-        if (!staysFused(attention, target))
-          decompose(attention);
-      }
-      if (auto grad = dyn_cast<AttentionGradOp>(op))
-        decompose(grad);
+      if (auto attention = dyn_cast<AttentionOp>(op); attention && staysFused(attention, target))
+        return;
+      llvm::TypeSwitch<Operation *>(op)
+          .Case<AttentionOp, AttentionGradOp, AttentionMergeOp, AttentionSinkGradOp>(
+              [](auto attention) { decompose(attention); });
     });
   }
 };

@@ -28,9 +28,9 @@ func.func @c7_values(%q: tensor<4x32x8xf32>, %k: tensor<4x32x8xf32>, %v: tensor<
 // -----
 
 #layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
-func.func @c6_heads(%q: tensor<4x32x8xf32>, %k: tensor<4x32x8xf32>, %v: tensor<3x32x8xf32>) {
-  // expected-error @below {{expects leading dimensions that are equal or 1, but got 4 and 3}}
-  %0:2 = blocksparse.attention %q, %k, %v layout(#layout) : (tensor<4x32x8xf32>, tensor<4x32x8xf32>, tensor<3x32x8xf32>) -> (tensor<4x32x8xf32>, tensor<4x32xf32>)
+func.func @c6_batches(%q: tensor<2x4x32x8xf32>, %k: tensor<4x32x8xf32>, %v: tensor<3x4x32x8xf32>) {
+  // expected-error @below {{expects leading dimensions that are equal or 1, but got 2x4 and 3x4}}
+  %0:2 = blocksparse.attention %q, %k, %v layout(#layout) : (tensor<2x4x32x8xf32>, tensor<4x32x8xf32>, tensor<3x4x32x8xf32>) -> (tensor<2x4x32x8xf32>, tensor<2x4x32xf32>)
   return
 }
 
@@ -121,5 +121,86 @@ func.func @c22_rpe(%q: tensor<4x32x8xf32>, %k: tensor<4x32x8xf32>, %v: tensor<4x
 func.func @c4_resource(%q: tensor<4x32x8xf32>, %k: tensor<4x32x8xf32>, %v: tensor<4x32x8xf32>) {
   // expected-error @below {{expects resource 'nowhere' to be defined, but got none in the layout of the scores}}
   %0:2 = blocksparse.attention %q, %k, %v layout(#layout) : (tensor<4x32x8xf32>, tensor<4x32x8xf32>, tensor<4x32x8xf32>) -> (tensor<4x32x8xf32>, tensor<4x32xf32>)
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c53_keys(%q: tensor<4x32x8xf32>, %k: tensor<3x32x8xf32>, %v: tensor<4x32x8xf32>) {
+  // expected-error @below {{expects heads of q that are a multiple of the 3 heads of k, but got 4}}
+  %o, %l = blocksparse.attention %q, %k, %v layout(#layout) : (tensor<4x32x8xf32>, tensor<3x32x8xf32>, tensor<4x32x8xf32>) -> (tensor<4x32x8xf32>, tensor<4x32xf32>)
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c53_values(%q: tensor<4x32x8xf32>, %k: tensor<4x32x8xf32>, %v: tensor<3x32x8xf32>) {
+  // expected-error @below {{expects heads of q that are a multiple of the 3 heads of v, but got 4}}
+  %o, %l = blocksparse.attention %q, %k, %v layout(#layout) : (tensor<4x32x8xf32>, tensor<4x32x8xf32>, tensor<3x32x8xf32>) -> (tensor<4x32x8xf32>, tensor<4x32xf32>)
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c54_zero(%q: tensor<4x32x8xf32>, %k: tensor<4x32x8xf32>, %v: tensor<4x32x8xf32>) {
+  // expected-error @below {{expects a finite soft_cap above 0, but got 0}}
+  %o, %l = blocksparse.attention %q, %k, %v layout(#layout) {soft_cap = 0.0} : (tensor<4x32x8xf32>, tensor<4x32x8xf32>, tensor<4x32x8xf32>) -> (tensor<4x32x8xf32>, tensor<4x32xf32>)
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c54_infinite(%q: tensor<4x32x8xf32>, %k: tensor<4x32x8xf32>, %v: tensor<4x32x8xf32>) {
+  // expected-error @below {{expects a finite soft_cap above 0, but got INF}}
+  %o, %l = blocksparse.attention %q, %k, %v layout(#layout) {soft_cap = 0x7FF0000000000000 : f64} : (tensor<4x32x8xf32>, tensor<4x32x8xf32>, tensor<4x32x8xf32>) -> (tensor<4x32x8xf32>, tensor<4x32xf32>)
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c55_element(%q: tensor<4x32x8xf32>, %k: tensor<4x32x8xf32>, %v: tensor<4x32x8xf32>) {
+  // expected-error @below {{expects score_element 'f32', but got 'f16'}}
+  %o, %l = blocksparse.attention %q, %k, %v layout(#layout) {score_element = f16} : (tensor<4x32x8xf32>, tensor<4x32x8xf32>, tensor<4x32x8xf32>) -> (tensor<4x32x8xf32>, tensor<4x32xf32>)
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c56_heads(%q: tensor<4x32x8xf32>, %k: tensor<4x32x8xf32>, %v: tensor<4x32x8xf32>, %s: tensor<3xf32>) {
+  // expected-error @below {{expects sink of shape 4, but got 3}}
+  %o, %l = blocksparse.attention %q, %k, %v sink(%s) layout(#layout) : (tensor<4x32x8xf32>, tensor<4x32x8xf32>, tensor<4x32x8xf32>, tensor<3xf32>) -> (tensor<4x32x8xf32>, tensor<4x32xf32>)
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c56_type(%q: tensor<4x32x8xf32>, %k: tensor<4x32x8xf32>, %v: tensor<4x32x8xf32>, %s: tensor<4xf16>) {
+  // expected-error @below {{expects sink of element type 'f32', but got 'f16'}}
+  %o, %l = blocksparse.attention %q, %k, %v sink(%s) layout(#layout) : (tensor<4x32x8xf32>, tensor<4x32x8xf32>, tensor<4x32x8xf32>, tensor<4xf16>) -> (tensor<4x32x8xf32>, tensor<4x32xf32>)
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c58_offset(%q: tensor<4x32x8xf32>, %k: tensor<4x32x8xf32>, %v: tensor<4x32x8xf32>) {
+  // expected-error @below {{expects causal or window with causal_offset -1, but got neither}}
+  %o, %l = blocksparse.attention %q, %k, %v layout(#layout) {causal_offset = -1} : (tensor<4x32x8xf32>, tensor<4x32x8xf32>, tensor<4x32x8xf32>) -> (tensor<4x32x8xf32>, tensor<4x32xf32>)
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c51_batches(%q: tensor<4x32x8xf32>, %k: tensor<4x32x8xf32>, %v: tensor<4x32x8xf32>, %s: tensor<4xi32>) {
+  // expected-error @below {{expects key_lengths of shape 1 or 1, but got 4}}
+  %o, %l = blocksparse.attention %q, %k, %v key_lengths(%s) layout(#layout) : (tensor<4x32x8xf32>, tensor<4x32x8xf32>, tensor<4x32x8xf32>, tensor<4xi32>) -> (tensor<4x32x8xf32>, tensor<4x32xf32>)
   return
 }

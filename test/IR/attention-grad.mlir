@@ -17,3 +17,12 @@ func.func @everything(%q: tensor<2x4x32x8xf16>, %k: tensor<2x1x64x8xf16>, %v: te
   %dq, %dk, %dv, %dr = blocksparse.attention_grad %q, %k, %v, %o, %l, %do rpe(%rpe) key_padding_mask(%pad) attention_mask(%mask) layout(#layout) {causal, key_padding_mask_mode = #blocksparse.mask_mode<mul>, scale = 0.125} : (tensor<2x4x32x8xf16>, tensor<2x1x64x8xf16>, tensor<2x1x64x8xf16>, tensor<2x4x32x8xf16>, tensor<2x4x32xf32>, tensor<2x4x32x8xf16>, tensor<4x32x64xf32>, tensor<2x64xf32>, tensor<32x64xf32>) -> (tensor<2x4x32x8xf16>, tensor<2x1x64x8xf32>, tensor<2x1x64x8xf16>, tensor<4x32x64xf32>)
   return %dq, %dk, %dv, %dr : tensor<2x4x32x8xf16>, tensor<2x1x64x8xf32>, tensor<2x1x64x8xf16>, tensor<4x32x64xf32>
 }
+
+// CHECK-LABEL: func @lse_and_sink
+// CHECK: blocksparse.attention_grad %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} key_lengths(%{{.*}}) dlse(%{{.*}}) layout(#{{.*}}) {soft_cap = 5.000000e+00 : f64, window = array<i64: 8, 8>}
+// CHECK: blocksparse.attention_sink_grad %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} dlse(%{{.*}}) : (tensor<4xf32>, tensor<4x32x8xf32>, tensor<4x32xf32>, tensor<4x32x8xf32>, tensor<4x32xf32>) -> tensor<4xf32>
+func.func @lse_and_sink(%q: tensor<4x32x8xf32>, %k: tensor<2x32x8xf32>, %l: tensor<4x32xf32>, %n: tensor<1xi32>, %s: tensor<4xf32>) -> (tensor<4x32x8xf32>, tensor<2x32x8xf32>, tensor<4xf32>) {
+  %dq, %dk, %dv = blocksparse.attention_grad %q, %k, %k, %q, %l, %q key_lengths(%n) dlse(%l) layout(#blocksparse.layout<16x16, grid 2x2, dense>) {soft_cap = 5.0, window = array<i64: 8, 8>} : (tensor<4x32x8xf32>, tensor<2x32x8xf32>, tensor<2x32x8xf32>, tensor<4x32x8xf32>, tensor<4x32xf32>, tensor<4x32x8xf32>, tensor<1xi32>, tensor<4x32xf32>) -> (tensor<4x32x8xf32>, tensor<2x32x8xf32>, tensor<2x32x8xf32>)
+  %ds = blocksparse.attention_sink_grad %s, %q, %l, %q dlse(%l) : (tensor<4xf32>, tensor<4x32x8xf32>, tensor<4x32xf32>, tensor<4x32x8xf32>, tensor<4x32xf32>) -> tensor<4xf32>
+  return %dq, %dk, %ds : tensor<4x32x8xf32>, tensor<2x32x8xf32>, tensor<4xf32>
+}

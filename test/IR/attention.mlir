@@ -27,3 +27,18 @@ func.func @heads(%q: tensor<32x8xf32>, %k: tensor<64x8xf32>, %v: tensor<64x8xf32
   %o, %l = blocksparse.attention %q, %k, %v layout(#heads) : (tensor<32x8xf32>, tensor<64x8xf32>, tensor<64x8xf32>) -> (tensor<4x32x8xf32>, tensor<4x32xf32>)
   return %o, %l : tensor<4x32x8xf32>, tensor<4x32xf32>
 }
+
+// Two heads of queries for each head of keys, masks of the position, a soft cap and a sink.
+// CHECK-LABEL: func @positions
+// CHECK: blocksparse.attention %{{.*}}, %{{.*}}, %{{.*}} key_lengths(%{{.*}}) query_lengths(%{{.*}}) segment_ids(%{{.*}}, %{{.*}}) sink(%{{.*}}) layout(#{{.*}}) {causal, causal_offset = 32 : i64, score_element = f16, soft_cap = 3.000000e+01 : f64, window = array<i64: 16, 0>}
+func.func @positions(%q: tensor<2x4x32x8xf16>, %k: tensor<2x2x64x8xf16>, %n: tensor<2xi32>, %s: tensor<32xi32>, %t: tensor<64xi32>, %sink: tensor<4xf32>) -> (tensor<2x4x32x8xf16>, tensor<2x4x32xf32>) {
+  %o, %l = blocksparse.attention %q, %k, %k key_lengths(%n) query_lengths(%n) segment_ids(%s, %t) sink(%sink) layout(#heads) {causal, causal_offset = 32, score_element = f16, soft_cap = 30.0, window = array<i64: 16, 0>} : (tensor<2x4x32x8xf16>, tensor<2x2x64x8xf16>, tensor<2x2x64x8xf16>, tensor<2xi32>, tensor<2xi32>, tensor<32xi32>, tensor<64xi32>, tensor<4xf32>) -> (tensor<2x4x32x8xf16>, tensor<2x4x32xf32>)
+  return %o, %l : tensor<2x4x32x8xf16>, tensor<2x4x32xf32>
+}
+
+// CHECK-LABEL: func @merge
+// CHECK: blocksparse.attention_merge %{{.*}}, %{{.*}}, %{{.*}} lses(%{{.*}}, %{{.*}}, %{{.*}}) : (tensor<4x32x8xf16>, tensor<4x32x8xf32>, tensor<4x32x8xf16>, tensor<4x32xf32>, tensor<4x32xf32>, tensor<4x32xf32>) -> (tensor<4x32x8xf16>, tensor<4x32xf32>)
+func.func @merge(%a: tensor<4x32x8xf16>, %b: tensor<4x32x8xf32>, %l: tensor<4x32xf32>) -> (tensor<4x32x8xf16>, tensor<4x32xf32>) {
+  %o, %m = blocksparse.attention_merge %a, %b, %a lses(%l, %l, %l) : (tensor<4x32x8xf16>, tensor<4x32x8xf32>, tensor<4x32x8xf16>, tensor<4x32xf32>, tensor<4x32xf32>, tensor<4x32xf32>) -> (tensor<4x32x8xf16>, tensor<4x32xf32>)
+  return %o, %m : tensor<4x32x8xf16>, tensor<4x32xf32>
+}

@@ -172,3 +172,84 @@ func.func @c25_attention_mode_alone(%q: tensor<32x8xf32>, %m: tensor<32xf32>) {
   %0, %1 = blocksparse.attention %q, %q, %q key_padding_mask(%m) layout(#layout) {attention_mask_mode = #blocksparse.mask_mode<mul>} : (tensor<32x8xf32>, tensor<32x8xf32>, tensor<32x8xf32>, tensor<32xf32>) -> (tensor<32x8xf32>, tensor<32xf32>)
   return
 }
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c58_offset(%x: tensor<2x4x32x32xf32, #layout>) {
+  // expected-error @below {{expects causal or window with causal_offset 3, but got neither}}
+  %0 = blocksparse.softmax %x {causal_offset = 3} : (tensor<2x4x32x32xf32, #layout>) -> tensor<2x4x32x32xf32, #layout>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c50_count(%x: tensor<2x4x32x32xf32, #layout>) {
+  // expected-error @below {{expects window of 2 sizes, but got 1}}
+  %0 = blocksparse.softmax %x {window = array<i64: 3>} : (tensor<2x4x32x32xf32, #layout>) -> tensor<2x4x32x32xf32, #layout>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c50_size(%x: tensor<2x4x32x32xf32, #layout>) {
+  // expected-error @below {{expects sizes of window from -1 to 2147483647, but got -2}}
+  %0 = blocksparse.softmax %x {window = array<i64: 3, -2>} : (tensor<2x4x32x32xf32, #layout>) -> tensor<2x4x32x32xf32, #layout>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c51_batches(%x: tensor<2x4x32x32xf32, #layout>, %l: tensor<3xi32>) {
+  // expected-error @below {{expects key_lengths of shape 1 or 2, but got 3}}
+  %0 = blocksparse.softmax %x key_lengths(%l) : (tensor<2x4x32x32xf32, #layout>, tensor<3xi32>) -> tensor<2x4x32x32xf32, #layout>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c51_rank(%x: tensor<2x4x32x32xf32, #layout>, %l: tensor<2x1xi32>) {
+  // expected-error @below {{expects query_lengths of shape 1 or 2, but got 2x1}}
+  %0 = blocksparse.softmax %x query_lengths(%l) : (tensor<2x4x32x32xf32, #layout>, tensor<2x1xi32>) -> tensor<2x4x32x32xf32, #layout>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c52_rows(%x: tensor<2x4x32x32xf32, #layout>, %q: tensor<31xi32>, %k: tensor<32xi32>) {
+  // expected-error @below {{expects query_segments of shape 32 or 2x32, but got 31}}
+  %0 = blocksparse.softmax %x segment_ids(%q, %k) : (tensor<2x4x32x32xf32, #layout>, tensor<31xi32>, tensor<32xi32>) -> tensor<2x4x32x32xf32, #layout>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c52_columns(%x: tensor<2x4x32x32xf32, #layout>, %q: tensor<2x32xi32>, %k: tensor<3x32xi32>) {
+  // expected-error @below {{expects key_segments of shape 32 or 2x32, but got 3x32}}
+  %0 = blocksparse.softmax %x segment_ids(%q, %k) : (tensor<2x4x32x32xf32, #layout>, tensor<2x32xi32>, tensor<3x32xi32>) -> tensor<2x4x32x32xf32, #layout>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c52_alone(%x: tensor<2x4x32x32xf32, #layout>, %q: tensor<32xi32>) {
+  // expected-error @below {{expects query_segments and key_segments together, but got query_segments alone}}
+  %0 = "blocksparse.softmax"(%x, %q) <{operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 1, 0>}> : (tensor<2x4x32x32xf32, #layout>, tensor<32xi32>) -> tensor<2x4x32x32xf32, #layout>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c58_large(%x: tensor<2x4x32x32xf32, #layout>) {
+  // expected-error @below {{expects causal_offset from -2147483648 to 2147483647, but got 2147483648}}
+  %0 = blocksparse.softmax %x {causal, causal_offset = 2147483648} : (tensor<2x4x32x32xf32, #layout>) -> tensor<2x4x32x32xf32, #layout>
+  return
+}

@@ -24,3 +24,10 @@ func.func @attention(%y: tensor<4x32x32xf16, #layout>, %out: tensor<4x32x8xf32>,
   %dx = blocksparse.softmax_grad %y, %y attention(%out, %dout) : (tensor<4x32x32xf16, #layout>, tensor<4x32x32xf16, #layout>, tensor<4x32x8xf32>, tensor<4x32x8xf16>) -> tensor<4x32x32xf16, #layout>
   return %dx : tensor<4x32x32xf16, #layout>
 }
+
+// CHECK-LABEL: func @dlse
+// CHECK: blocksparse.softmax_grad %{{.*}}, %{{.*}} dlse(%{{.*}}) : (tensor<4x32x32xf16, #{{.*}}>, tensor<4x32x32xf16, #{{.*}}>, tensor<4x32xf32>)
+func.func @dlse(%y: tensor<4x32x32xf16, #layout>, %dlse: tensor<4x32xf32>) -> tensor<4x32x32xf16, #layout> {
+  %dx = blocksparse.softmax_grad %y, %y dlse(%dlse) : (tensor<4x32x32xf16, #layout>, tensor<4x32x32xf16, #layout>, tensor<4x32xf32>) -> tensor<4x32x32xf16, #layout>
+  return %dx : tensor<4x32x32xf16, #layout>
+}

@@ -33,3 +33,11 @@ func.func @known_lse(%x: tensor<4x32x32xf32, #layout>, %mask: tensor<32x32xf32>,
   %y = blocksparse.softmax %x attention_mask(%mask) known_lse(%lse) {causal} : (tensor<4x32x32xf32, #layout>, tensor<32x32xf32>, tensor<4x32xf32>) -> tensor<4x32x32xf16, #layout>
   return %y : tensor<4x32x32xf16, #layout>
 }
+
+// Masks of the position cost no tensor of M x N.
+// CHECK-LABEL: func @positions
+// CHECK: blocksparse.softmax %{{.*}} known_lse(%{{.*}}) key_lengths(%{{.*}}) query_lengths(%{{.*}}) segment_ids(%{{.*}}, %{{.*}}) {causal, causal_offset = 16 : i64, window = array<i64: 64, -1>}
+func.func @positions(%x: tensor<2x4x32x32xf16, #layout>, %known: tensor<2x4x32xf32>, %n: tensor<2xi32>, %m: tensor<1xi32>, %q: tensor<2x32xi32>, %k: tensor<32xi32>) -> tensor<2x4x32x32xf16, #layout> {
+  %y = blocksparse.softmax %x known_lse(%known) key_lengths(%n) query_lengths(%m) segment_ids(%q, %k) {causal, causal_offset = 16, window = array<i64: 64, -1>} : (tensor<2x4x32x32xf16, #layout>, tensor<2x4x32xf32>, tensor<2xi32>, tensor<1xi32>, tensor<2x32xi32>, tensor<32xi32>) -> tensor<2x4x32x32xf16, #layout>
+  return %y : tensor<2x4x32x32xf16, #layout>
+}

@@ -28,6 +28,8 @@ FAMILIES = {
     "softmax-grad": (80, 24, ["softmax_grad"]),
     "attention": (80, 24, ["attention"]),
     "attention-grad": (70, 20, ["attention_grad"]),
+    "attention-merge": (40, 14, ["attention_merge"]),
+    "attention-sink-grad": (30, 10, ["attention_sink_grad"]),
     "attention-chain": (60, 20, ["attention_chain"]),
     "matmul": (120, 40, ["matmul"]),
     "to-dense": (60, 18, ["to_dense"]),

@@ -211,7 +211,17 @@ def leave(pick, values, inputs):
     return values
 
 
+def members(value):
+    return value if isinstance(value, tuple) else (value,)
+
+
+def operands_of(values, groups):
+    """Returns all operands in the order of the text."""
+    return list(values) + [member for _, value in groups for member in members(value)]
+
+
 def spelled(values, groups=()):
     parts = [", ".join(value.name for value in values)]
-    parts += [f"{keyword}({value.name})" for keyword, value in groups]
+    # The value of a group may be several values.
+    parts += [f"{keyword}({', '.join(v.name for v in members(value))})" for keyword, value in groups]
     return " ".join(parts)

@@ -10,8 +10,8 @@ simplest one, which the fuzzer prefers when it shrinks. A builder takes operands
 from conversions import add_add, add_disassemble, add_from_dense, add_to_dense, add_transpose
 from products import (add_bsr_addmm, add_dds, add_dsd, add_matmul, add_sampled_addmm,
                       add_scatter_mm, add_sdd)
-from softmax import (add_attention, add_attention_chain, add_attention_grad, add_softmax,
-                     add_softmax_grad)
+from softmax import (add_attention, add_attention_chain, add_attention_grad, add_attention_merge,
+                     add_attention_sink_grad, add_softmax, add_softmax_grad)
 
 OPERATIONS = {
     "sdd": add_sdd,
@@ -24,6 +24,8 @@ OPERATIONS = {
     "softmax_grad": add_softmax_grad,
     "attention": add_attention,
     "attention_grad": add_attention_grad,
+    "attention_merge": add_attention_merge,
+    "attention_sink_grad": add_attention_sink_grad,
     "attention_chain": add_attention_chain,
     "matmul": add_matmul,
     "to_dense": add_to_dense,

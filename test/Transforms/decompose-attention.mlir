@@ -82,3 +82,54 @@ func.func @sum_over_heads_to_rank_2(%q: tensor<1x2x32x16xf32>, %k: tensor<16x16x
       -> (tensor<1x2x32x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>)
   return %dq, %dk, %dv : tensor<1x2x32x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>
 }
+
+// Two heads of queries share a head of keys: keys are copied for each, and gradients summed over both.
+// CHECK-LABEL: @shared_heads(
+// CHECK: %[[K5:.*]] = linalg.broadcast ins(%{{.*}} : tensor<3x2x64x8xf16>) outs(%{{.*}} : tensor<3x2x2x64x8xf16>) dimensions = [2]
+// CHECK: %[[K:.*]] = tensor.collapse_shape %[[K5]] {{\[\[}}0], [1, 2], [3], [4]] : tensor<3x2x2x64x8xf16> into tensor<3x4x64x8xf16>
+// CHECK: %[[S:.*]] = blocksparse.sdd %{{.*}}, %[[K]] {transpose_b} : {{.*}} -> tensor<3x4x64x64xf16, #layout>
+// CHECK: blocksparse.softmax %[[S]] known_lse(%{{.*}}) key_lengths(%{{.*}}) {window = array<i64: 8, 0>}
+// CHECK: blocksparse.softmax_grad %{{.*}}, %{{.*}} attention(%{{.*}}, %{{.*}}) dlse(%{{.*}}) :
+// CHECK: %[[DK:.*]] = blocksparse.dsd %{{.*}} {skip_zeros, transpose_a} : {{.*}} -> tensor<3x4x64x8xf16>
+// CHECK: %[[SPLIT:.*]] = tensor.expand_shape %[[DK]] {{.*}} : tensor<3x4x64x8xf16> into tensor<3x2x2x64x8xf16>
+// CHECK: %[[STACK:.*]] = tensor.collapse_shape %[[SPLIT]] {{\[\[}}0, 1], [2], [3, 4]] : tensor<3x2x2x64x8xf16> into tensor<6x2x512xf16>
+// CHECK: blocksparse.matmul %{{.*}}, %[[STACK]] : (tensor<1x2xf16>, tensor<6x2x512xf16>) -> tensor<6x1x512xf16>
+func.func @shared_heads(%q: tensor<3x4x64x8xf16>, %k: tensor<3x2x64x8xf16>, %v: tensor<3x4x64x10xf16>,
+                        %out: tensor<3x4x64x10xf16>, %lse: tensor<3x4x64xf32>, %n: tensor<3xi32>)
+    -> (tensor<3x4x64x8xf16>, tensor<3x2x64x8xf16>, tensor<3x4x64x10xf16>) {
+  %dq, %dk, %dv = blocksparse.attention_grad %q, %k, %v, %out, %lse, %out key_lengths(%n) dlse(%lse)
+      layout(#causal) {score_element = f16, window = array<i64: 8, 0>}
+      : (tensor<3x4x64x8xf16>, tensor<3x2x64x8xf16>, tensor<3x4x64x10xf16>, tensor<3x4x64x10xf16>,
+         tensor<3x4x64xf32>, tensor<3x4x64x10xf16>, tensor<3xi32>, tensor<3x4x64xf32>)
+      -> (tensor<3x4x64x8xf16>, tensor<3x2x64x8xf16>, tensor<3x4x64x10xf16>)
+  return %dq, %dk, %dv : tensor<3x4x64x8xf16>, tensor<3x2x64x8xf16>, tensor<3x4x64x10xf16>
+}
+
+// A soft cap of 20: the scores are 20 * tanh(q k^T / 40). A sink is a part of the merge.
+// CHECK-LABEL: @cap_and_sink(
+// CHECK: %[[X:.*]] = blocksparse.sdd %{{.*}} {alpha = 2.500000e-02 : f64, transpose_b}
+// CHECK: %[[T:.*]] = math.tanh %[[X]]
+// CHECK: %[[P:.*]], %[[LSE:.*]] = blocksparse.softmax %[[T]] {scale = 2.000000e+01 : f64}
+// CHECK: %[[OUT:.*]] = blocksparse.dsd %[[P]], %{{.*}} -> tensor<4x64x8xf32>
+// CHECK: linalg.generic {{.*}} ins(%[[LSE]], %{{.*}} : tensor<4x64xf32>, tensor<4xf32>)
+// CHECK: linalg.generic {{.*}} ins(%[[OUT]], %[[LSE]], %{{.*}} : tensor<4x64x8xf32>, tensor<4x64xf32>, tensor<4x64xf32>) outs(%{{.*}} : tensor<4x64x8xf16>)
+func.func @cap_and_sink(%q: tensor<4x64x8xf16>, %sink: tensor<4xf32>) -> (tensor<4x64x8xf16>, tensor<4x64xf32>) {
+  %out, %lse = blocksparse.attention %q, %q, %q sink(%sink) layout(#causal) {scale = 0.5, soft_cap = 20.0}
+      : (tensor<4x64x8xf16>, tensor<4x64x8xf16>, tensor<4x64x8xf16>, tensor<4xf32>)
+      -> (tensor<4x64x8xf16>, tensor<4x64xf32>)
+  return %out, %lse : tensor<4x64x8xf16>, tensor<4x64xf32>
+}
+
+// The gradient of a capped score is that of tanh, 1 - t^2, and 0 where nothing is used.
+// CHECK-LABEL: @cap_gradient(
+// CHECK: %[[T2:.*]] = math.tanh
+// CHECK: %[[DX:.*]] = blocksparse.softmax_grad {{.*}} {scale = 5.000000e-01 : f64} : {{.*}} -> tensor<4x64x64xf32, #layout>
+// CHECK: %[[G:.*]] = linalg.generic {{.*}} ins(%[[T2]] : tensor<4x64x64xf32, #layout>) outs(%[[DX]] : tensor<4x64x64xf32, #layout>)
+// CHECK: %[[DS:.*]] = arith.truncf %[[G]]
+// CHECK: blocksparse.dsd %[[DS]]
+func.func @cap_gradient(%q: tensor<4x64x8xf16>, %lse: tensor<4x64xf32>) -> tensor<4x64x8xf16> {
+  %dq, %dk, %dv = blocksparse.attention_grad %q, %q, %q, %q, %lse, %q layout(#causal) {scale = 0.5, soft_cap = 20.0}
+      : (tensor<4x64x8xf16>, tensor<4x64x8xf16>, tensor<4x64x8xf16>, tensor<4x64x8xf16>, tensor<4x64xf32>, tensor<4x64x8xf16>)
+      -> (tensor<4x64x8xf16>, tensor<4x64x8xf16>, tensor<4x64x8xf16>)
+  return %dq : tensor<4x64x8xf16>
+}

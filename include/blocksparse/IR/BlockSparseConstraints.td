@@ -155,6 +155,34 @@ def C29 : BlockSparse_Constraint<
 def C47 : BlockSparse_Constraint<"`out` and `dout` come together.", [
   "expects out and dout together, but got <operand> alone"]>;
 
+def C50 : BlockSparse_Constraint<"`window` holds two sizes, each -1 or a number of up to 31 bits.", [
+  "expects window of 2 sizes, but got <count>",
+  "expects sizes of window from -1 to 2147483647, but got <value>"]>;
+def C51 : BlockSparse_Constraint<
+  "`key_lengths` and `query_lengths` hold one number for each batch or one for all.", [
+  "expects <operand> of shape 1 or <batches>, but got <shape>"]>;
+def C52 : BlockSparse_Constraint<
+  "`query_segments` and `key_segments` come together, with one number for each row or column.", [
+  "expects query_segments and key_segments together, but got <operand> alone",
+  "expects <operand> of shape <size> or <shape>, but got <shape>"]>;
+def C53 : BlockSparse_Constraint<
+  "The heads of q are a multiple of those of k and of v, where both have more than one.", [
+  "expects heads of q that are a multiple of the <heads> heads of <operand>, but got <heads>"]>;
+def C54 : BlockSparse_Constraint<"`soft_cap` is a finite number above 0.", [
+  "expects a finite soft_cap above 0, but got <value>"]>;
+def C55 : BlockSparse_Constraint<"`score_element` is a type that a product of the factors may have.", [
+  "expects score_element <types>, but got <type>"]>;
+def C56 : BlockSparse_Constraint<
+  "`sink` and its gradient hold one number for each head, in the accumulation type.", [
+  "expects <operand or result> of shape <heads>, but got <shape>",
+  "expects <operand or result> of element type <type>, but got <type>"]>;
+def C57 : BlockSparse_Constraint<"There is at least one part, and as many lses as parts.", [
+  "expects at least 1 part, but got 0",
+  "expects as many lses as parts, <count>, but got <count>"]>;
+def C58 : BlockSparse_Constraint<"`causal_offset` has 32 bits and needs `causal` or `window`.", [
+  "expects causal_offset from -2147483648 to 2147483647, but got <value>",
+  "expects causal or window with causal_offset <value>, but got neither"]>;
+
 //===----------------------------------------------------------------------===//
 // Conversions
 //===----------------------------------------------------------------------===//
@@ -240,7 +268,7 @@ def C49 : BlockSparse_Constraint<
 defvar BlockSparse_AllConstraints = [
   C1, C2, C3, C4, C5, C6, C7, C8, C9, C10, C11, C12, C13, C14, C15, C16, C17, C18, C19, C20, C21,
   C22, C23, C24, C25, C26, C27, C28, C29, C30, C31, C32, C33, C34, C35, C36, C37, C38, C39, C40,
-  C41, C42, C43, C44, C45, C46, C47, C48, C49];
+  C41, C42, C43, C44, C45, C46, C47, C48, C49, C50, C51, C52, C53, C54, C55, C56, C57, C58];
 
 // `text` is a list of sentences in Markdown below a heading, or empty for an empty list. The
 // indentation is that of descriptions in the ODS files, from which mlir-tblgen removes it.

@@ -90,6 +90,9 @@ class BlockSparse_Sparse<string name>
 class BlockSparse_Index<string name>
     : BlockSparse_Tensor<"tensor", name, "i32 or i64 indices",
         And<[RankedTensorOf<[I32, I64]>.predicate, BlockSparse_HasNoEncoding]>>;
+class BlockSparse_Integers<string name>
+    : BlockSparse_Tensor<"tensor", name, "i32",
+        And<[RankedTensorOf<[I32]>.predicate, BlockSparse_HasNoEncoding]>>;
 class BlockSparse_Mask<string name>
     : BlockSparse_Tensor<"dense tensor", name, !strconcat("i1, ", BlockSparse_Elements),
         And<[RankedTensorOf<[I1, BlockSparse_Element]>.predicate, BlockSparse_HasNoEncoding]>>;
@@ -133,8 +136,16 @@ defvar BlockSparse_MaskModeArgs = (ins
   Arg<DefaultValuedAttr<BlockSparse_MaskModeAttr, "::mlir::blocksparse::MaskMode::Add">,
       "how `attention_mask` acts; one of i1 needs `mul`">:$attention_mask_mode);
 
+// The masks that are functions of the position of an element. They cost no memory of M x N.
+defvar BlockSparse_PositionAttrs = (ins
+  Arg<UnitAttr, "columns beyond the diagonal are forbidden">:$causal,
+  Arg<DefaultValuedAttr<I64Attr, "0">,
+      "column of the diagonal in row 0: the diagonal of row i is column i + causal_offset">:$causal_offset,
+  Arg<OptionalAttr<DenseI64ArrayAttr>,
+      "numbers of columns left and right of the diagonal that are allowed, -1 for all">:$window);
+
 defvar BlockSparse_SoftmaxAttrs = !con((ins
-  Arg<DefaultValuedAttr<F64Attr, "1.0">, "factor of the scores">:$scale,
-  Arg<UnitAttr, "columns beyond the row are forbidden">:$causal), BlockSparse_MaskModeArgs);
+  Arg<DefaultValuedAttr<F64Attr, "1.0">, "factor of the scores">:$scale),
+  BlockSparse_PositionAttrs, BlockSparse_MaskModeArgs);
 
 #endif // BLOCKSPARSE_IR_OPBASE_TD

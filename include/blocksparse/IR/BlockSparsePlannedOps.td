@@ -45,6 +45,7 @@
 #define BLOCKSPARSE_IR_PLANNED_OPS_TD
 
 include "blocksparse/IR/BlockSparseMatmulOps.td"
+include "blocksparse/IR/BlockSparseSoftmaxOps.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
 
 //===----------------------------------------------------------------------===//
@@ -66,6 +67,8 @@ def BlockSparse_FloatMatrices : BlockSparse_Buffer<
 def BlockSparse_Vector : BlockSparse_Buffer<"dense vector", [BlockSparse_Element], [1]>;
 def BlockSparse_ColumnMask : BlockSparse_Buffer<
     "mask of columns [N] or [B, N]", [BlockSparse_Element], [1, 2]>;
+def BlockSparse_Lengths : BlockSparse_Buffer<"lengths [1] or [B] of i32", [I32], [1]>;
+def BlockSparse_Segments : BlockSparse_Buffer<"segments [n] or [B, n] of i32", [I32], [1, 2]>;
 def BlockSparse_LogSumExp : BlockSparse_Buffer<
     "log-sum-exp [M], [H, M] or [B, H, M] of f32 or f64", [F32, F64], [1, 2, 3]>;
 def BlockSparse_Tiles : BlockSparse_Buffer<"tiles [P, Ms, Ks]", [BlockSparse_Element], [3]>;
@@ -118,6 +121,7 @@ class BlockSparse_SingleDestinationOp<string mnemonic, list<Trait> traits = []>
 // first of them.
 class BlockSparse_DestinationsOp<string mnemonic, string firstDestination, list<Trait> traits = []>
     : BlockSparse_PlannedOp<mnemonic, traits> {
+  string declarations = ""; // beside the accessor of the destinations
   let extraClassDeclaration = [{
     /// Returns the destinations in the order of the results.
     ::mlir::OperandRange getInits() { return getDpsInitsMutable(); }
@@ -125,7 +129,7 @@ class BlockSparse_DestinationsOp<string mnemonic, string firstDestination, list<
       unsigned first = }] # firstDestination # [{().getOperandNumber();
       return MutableOperandRange(getOperation(), first, getOperation()->getNumOperands() - first);
     }
-  }];
+  }] # declarations;
 }
 
 // The block shape of the values and the heads that the tables were made for.
@@ -249,7 +253,7 @@ def BlockSparse_PlannedSoftmaxOp
     dense block a block column.
   }];
   let constraints = !listconcat([C8, C22, C23, C24, C25, C26], BlockSparse_StorageConstraints,
-                                [C40, C46]);
+                                [C40, C46], BlockSparse_PositionConstraints);
   let atRunTime = ["Tables hold indices inside the values, and write each block row once."];
   let postconditions = ["The elements of y outside M x N are written as 0."];
   let example = [{
@@ -271,15 +275,17 @@ def BlockSparse_PlannedSoftmaxOp
     Arg<Optional<BlockSparse_ColumnMask>, "mask of columns">:$key_padding_mask,
     Arg<Optional<BlockSparse_Matrices>, "mask of elements">:$attention_mask,
     Arg<Optional<BlockSparse_LogSumExp>, "log-sum-exp that normalises each row">:$known_lse,
+    Arg<Optional<BlockSparse_Lengths>, "columns that are allowed">:$key_lengths,
+    Arg<Optional<BlockSparse_Lengths>, "rows that are allowed">:$query_lengths,
+    Arg<Optional<BlockSparse_Segments>, "segment of each row">:$query_segments,
+    Arg<Optional<BlockSparse_Segments>, "segment of each column">:$key_segments,
     Arg<BlockSparse_FloatValues, "destination of the softmax">:$y,
     Arg<Optional<BlockSparse_LogSumExp>, "destination of the log-sum-exp of each row">:$lse),
-    BlockSparse_BlockArg, BlockSparse_ShapeArg, BlockSparse_LutHeadsArg, BlockSparse_SoftmaxAttrs,
-    BlockSparse_ScheduleArg);
-  let assemblyFormat = [{
-    $x `segments` `(` $segments `)` `entries` `(` $entries `)` (`rpe` `(` $rpe^ `)`)?
-    (`key_padding_mask` `(` $key_padding_mask^ `)`)? (`attention_mask` `(` $attention_mask^ `)`)?
-    (`known_lse` `(` $known_lse^ `)`)? `outs` `(` $y (`,` $lse^)? `)` attr-dict `:` functional-type(operands, results)
-  }];
+    BlockSparse_BlockArg, BlockSparse_ShapeArg, BlockSparse_LutHeadsArg, BlockSparse_SoftmaxAttrs, BlockSparse_ScheduleArg);
+  let assemblyFormat = !strconcat("$x `segments` `(` $segments `)` `entries` `(` $entries `)`",
+      BlockSparse_MaskFormat, "(`known_lse` `(` $known_lse^ `)`)?", BlockSparse_PositionFormat,
+      "`outs` `(` $y (`,` $lse^)? `)` attr-dict `:` functional-type(operands, results)");
+  let declarations = BlockSparse_MayForbid;
 }
 
 def BlockSparse_PlannedSoftmaxGradOp
@@ -288,7 +294,7 @@ def BlockSparse_PlannedSoftmaxGradOp
   let semantics = [{
     The gradient of blocksparse.softmax_grad over value blocks.
   }];
-  let constraints = !listconcat([C8, C22], BlockSparse_StorageConstraints, [C40, C46, C47]);
+  let constraints = !listconcat([C8, C22, C26], BlockSparse_StorageConstraints, [C40, C46, C47]);
   let atRunTime = ["Tables hold indices inside the values, and write each block row once."];
   let postconditions = ["drpe is written whole, with 0 outside the stored blocks."];
   let example = [{
@@ -310,6 +316,7 @@ def BlockSparse_PlannedSoftmaxGradOp
     BlockSparse_RowLutOperands, (ins
     Arg<Optional<BlockSparse_FloatMatrices>, "result of attention, [B, H, M, Dv]">:$out,
     Arg<Optional<BlockSparse_FloatMatrices>, "gradient of out, [B, H, M, Dv]">:$dout,
+    Arg<Optional<BlockSparse_LogSumExp>, "gradient of the log-sum-exp of each row">:$dlse,
     Arg<BlockSparse_FloatValues, "destination of the gradient of x">:$dx,
     Arg<Optional<BlockSparse_FloatMatrices>, "destination of the gradient of rpe">:$drpe),
     BlockSparse_BlockArg, BlockSparse_ShapeArg, BlockSparse_LutHeadsArg, (ins
@@ -317,7 +324,7 @@ def BlockSparse_PlannedSoftmaxGradOp
     BlockSparse_ScheduleArg);
   let assemblyFormat = [{
     $y `,` $dy `segments` `(` $segments `)` `entries` `(` $entries `)`
-    (`attention` `(` $out^ `,` $dout `)`)? `outs` `(` $dx (`,` $drpe^)? `)`
+    (`attention` `(` $out^ `,` $dout `)`)? (`dlse` `(` $dlse^ `)`)? `outs` `(` $dx (`,` $drpe^)? `)`
     attr-dict `:` functional-type(operands, results)
   }];
 }

@@ -25,10 +25,19 @@ struct AttentionScales {
   double smallestNormal = 0;
 };
 
+/// Returns [.., H, R, C] with each head `groups` times in a row.
+HostTensor repeatHeads(const HostTensor &tensor, int64_t groups);
+/// Returns how many heads of q share each head of `operand` (k or v): 1 unless both have several.
+int64_t countGroups(const HostTensor &q, const HostTensor &operand);
+/// Sums `full` [.., H, R, C], a gradient for each head of q, over the dimensions in which `like` is
+/// broadcast and over the heads that share one of its heads.
+HostTensor sumToOperand(const HostTensor &full, const HostTensor &like, int64_t groups);
+
 /// Returns softmax(scale * q k^T + ...) v over the blocks of `pattern` (M x N). With a mask or
 /// causal, a probability of 0 adds nothing, whatever its row of v holds. q is
 /// [.., M, D], k [.., N, D], v [.., N, Dv]; ranks and broadcasting as in
-/// Matmul.h. The options are those of softmax. Rejects duplicate blocks.
+/// Matmul.h, and each head of k or v may serve several heads of q that follow each other. The
+/// options are those of softmax. Rejects duplicate blocks.
 std::optional<AttentionResult> attention(const HostTensor &q, const HostTensor &k,
                                          const HostTensor &v, const Pattern &pattern,
                                          const SoftmaxOptions &options, std::string &error,
@@ -50,13 +59,12 @@ struct AttentionGradScales {
 
 /// Returns the gradients of attention for `dout` [.., M, Dv]. `forward` is the result of attention
 /// over all keys, of which k, v and the pattern may hold a part: P = exp(score - lse), and
-/// dS = P (dP - sum of out * dout).
-std::optional<AttentionGradResult> attentionGrad(const HostTensor &q, const HostTensor &k,
-                                                 const HostTensor &v,
-                                                 const AttentionResult &forward,
-                                                 const HostTensor &dout, const Pattern &pattern,
-                                                 const SoftmaxOptions &options, std::string &error,
-                                                 AttentionGradScales *scales = nullptr);
+/// dS = P (dP - sum of out * dout + dlse). A sink among the options is not used: lse has it.
+std::optional<AttentionGradResult>
+attentionGrad(const HostTensor &q, const HostTensor &k, const HostTensor &v,
+              const AttentionResult &forward, const HostTensor &dout, const Pattern &pattern,
+              const SoftmaxOptions &options, std::string &error,
+              AttentionGradScales *scales = nullptr, const std::optional<HostTensor> &dlse = {});
 
 } // namespace blocksparse::ref
 

@@ -18,11 +18,24 @@ namespace blocksparse::ref {
 enum class MaskMode { add, mul };
 
 /// Describes the score of a stored element (i, j): scale * x + rpe + additive masks. An element is
-/// forbidden by a mask or, if causal, by j > i; a forbidden element has P = 0 whatever x and rpe
-/// hold there.
+/// forbidden by a mask, or by its position against the diagonal i + causalOffset: a forbidden
+/// element has P = 0 whatever x and rpe hold there.
 struct SoftmaxOptions {
   double scale = 1;
+  /// Forbids j > i + causalOffset.
   bool causal = false;
+  int64_t causalOffset = 0;
+  /// Columns left and right of the diagonal that are allowed, -1 for all.
+  int64_t windowLeft = -1, windowRight = -1;
+  /// [1] or [B]: columns from keyLengths on, and rows from queryLengths on, are forbidden.
+  std::optional<HostTensor> keyLengths, queryLengths;
+  /// [M] and [N], or with a batch of 1 or B in front: elements of different segments are forbidden.
+  /// Both are there or neither.
+  std::optional<HostTensor> querySegments, keySegments;
+  /// If it is not 0, c * tanh(scale * x / c) stands in place of scale * x.
+  double softCap = 0;
+  /// [H]: the score of one more allowed element of each row, which has no place in P.
+  std::optional<HostTensor> sink;
   /// Broadcasts to [B, H, M, N] (rank 2..4).
   std::optional<HostTensor> rpe;
   /// [N] or [B, N].
@@ -39,7 +52,10 @@ struct SoftmaxOptions {
   ElementType accumulator = ElementType::f32;
 
   /// Returns true if a stored element may be forbidden.
-  bool mayForbid() const { return causal || keyPaddingMask || attentionMask; }
+  bool mayForbid() const {
+    return causal || windowLeft >= 0 || windowRight >= 0 || keyPaddingMask || attentionMask ||
+           keyLengths || queryLengths || querySegments;
+  }
 };
 
 struct SoftmaxResult {
@@ -103,11 +119,13 @@ std::optional<RowDots> rowDots(const HostTensor &out, const HostTensor &dout, st
 /// Computes the gradient of softmax from its result `y` and the gradient `dy` of that result
 /// (values of y's pattern). Where P is 0, as for every forbidden element, dS is 0 and dy is not
 /// used. `rpeShape` (rank 2 to 4, broadcasting to [B, H, M, N]) asks for drpe. `dots`, if it is not
-/// null, replaces the sums over the rows of P dP.
+/// null, replaces the sums over the rows of P dP. `dlse` [.., M], the gradient of the log-sum-exp,
+/// is subtracted from the sums.
 std::optional<SoftmaxGradResult>
 softmaxGrad(const SparseTensor &y, const HostTensor &dy, double scale,
             const std::optional<std::vector<int64_t>> &rpeShape, std::string &error,
-            SoftmaxGradScales *scales = nullptr, const RowDots *dots = nullptr);
+            SoftmaxGradScales *scales = nullptr, const RowDots *dots = nullptr,
+            const std::optional<HostTensor> &dlse = {});
 
 } // namespace blocksparse::ref
 

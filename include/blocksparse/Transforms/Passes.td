@@ -39,18 +39,60 @@ def DecomposeAttentionPass : Pass<"blocksparse-decompose-attention"> {
     v). attention_grad computes p = softmax(s, known_lse = lse) again from q and k, then dv = p^T
     dout, dp = sdd(dout, v^T), (ds, drpe) = softmax_grad(p, dp, out, dout), dq = ds k, dk = ds^T q.
     Where a mask or `causal` forbids elements, each dsd has `skip_zeros`. Operands of the products
-    keep the element type of q. If an operand is broadcast over batch or heads, its gradient is summed over them by a
-    matmul with a row of ones.
+    keep the element type of q. If an operand is broadcast over batch or heads, its gradient is
+    summed over them by a matmul with a row of ones. The heads of k and v that heads of q share are
+    copied for each. With `soft_cap` the scores pass through tanh, and with a sink the result is
+    that of a merge with it; merges and the gradient of a sink are loops of linalg.
 
     attention that a fused kernel of the target computes is left as it is, unless its schedule names
     another family; see blocksparse/Plan/KernelFamilies.h.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
   let options = [
     Option<"target", "target", "::blocksparse::TargetInfo",
            /*default=*/"::blocksparse::TargetInfo()",
            "The target (docs/Targets.md), whose fused kernels decide; that of a cpu has none.">,
   ];
+}
+
+def FuseAttentionPass : Pass<"blocksparse-fuse-attention"> {
+  let summary = "Rewrites sdd, softmax and dsd of one layout as attention.";
+  let description = [{
+    s = sdd(q, k^T), (p, lse) = softmax(s), out = dsd(p, v) become one attention if nothing else
+    uses s and p and no operation has a schedule. The masks and the bias of the softmax are those of
+    attention, and its scale is that of sdd times that of the softmax. Results change by rounding
+    alone: where a mask may forbid elements, dsd must have `skip_zeros`, as products of attention
+    have. `score_element` keeps the element type of s for the case that attention is decomposed
+    again: that gives the same three operations.
+
+    Where a dsd of a softmax of an sdd is not fused, a remark at the dsd says why.
+  }];
+}
+
+def GenerateGradientsPass : Pass<"blocksparse-generate-gradients", "::mlir::ModuleOp"> {
+  let summary = "Writes the vector-Jacobian products of functions as functions.";
+  let description = [{
+    A function `f` gets two others. `f_forward` takes the arguments of `f` and returns its results and
+    what is saved. `f_backward` takes the arguments of `f`, all that `f_forward` returned and the
+    cotangents of the floating-point results, and returns the gradients of the floating-point
+    arguments. `f` has one block, of the operations sdd, dsd, dds, bsr_addmm, sampled_addmm, matmul
+    (of the form linear), softmax, attention, to_dense, from_dense, transpose and add, of `arith`
+    addf, subf, mulf, negf, extf and truncf, and of `tensor` expand_shape and collapse_shape. An
+    operation without a rule is an error.
+
+    What is saved is decided by bytes. The result of a product is saved if the backward function
+    needs it. Any other result is computed again, if its operands are at hand or need fewer bytes to
+    be saved than the result has, and saved otherwise. The argument of an activation is no value of
+    the program: its product is computed again.
+
+    The mask of a softmax has the gradient 0, and a cotangent has the element type of its value.
+  }];
+  let options = [
+    ListOption<"functions", "functions", "std::string", "Names of the functions to differentiate.">,
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def SelectSchedulePass : Pass<"blocksparse-select-schedule"> {

@@ -21,6 +21,7 @@ struct GradKernel {
   ValuesView y, dy, dx;
   /// Both are there or neither.
   std::optional<DenseView> out, dout;
+  std::optional<DenseView> dlse;
   FloatType compute;
   double scale;
   VectorAccess access;
@@ -79,7 +80,7 @@ static Value emitOutDot(ImplicitLocOpBuilder &b, const GradKernel &kernel, const
 }
 
 /// Returns the sum of y * dy over the row, or that of out * dout if the operation has these.
-static Value emitDot(ImplicitLocOpBuilder &b, const GradKernel &kernel, const StoredRow &row) {
+static Value emitSum(ImplicitLocOpBuilder &b, const GradKernel &kernel, const StoredRow &row) {
   if (kernel.out)
     return emitOutDot(b, kernel, row);
   Value zero = splatConstant(b, kernel.compute, 0);
@@ -94,6 +95,16 @@ static Value emitDot(ImplicitLocOpBuilder &b, const GradKernel &kernel, const St
         return arith::AddFOp::create(b, so, products.front());
       });
   return vector::ReductionOp::create(b, vector::CombiningKind::ADD, sums, zero);
+}
+
+/// Returns what is subtracted from dy: the sum of the row less the gradient of its log-sum-exp.
+static Value emitDot(ImplicitLocOpBuilder &b, const GradKernel &kernel, const StoredRow &row) {
+  Value sum = emitSum(b, kernel, row);
+  if (!kernel.dlse)
+    return sum;
+  Value dlse = kernel.dlse->matrix(b, row.blocks.batch, row.blocks.head)
+                   .load(b, row.inTensor, indexConstant(b, 0));
+  return arith::SubFOp::create(b, sum, convertElements(b, dlse, kernel.compute));
 }
 
 /// Returns y * (dy - dot) for a chunk; `use` (null: none) is called with it and its mask.
@@ -356,6 +367,9 @@ void mlir::blocksparse::lowerToLoops(ImplicitLocOpBuilder &b, PlannedSoftmaxGrad
     kernel.out = DenseView::get(b, op.getOut());
     kernel.dout = DenseView::get(b, op.getDout());
   }
+  if (Value dlse = op.getDlse())
+    kernel.dlse = DenseView::get(
+        b, dlse, DenseAxes::ofRowVectors(cast<MemRefType>(dlse.getType()).getRank()));
   kernel.compute = getComputeType(kernel.dx.elementType());
   kernel.scale = op.getScale().convertToDouble();
   int64_t width = chooseWidth(kernel.table.blockCols, kernel.compute.getWidth(), options.vectorBits,

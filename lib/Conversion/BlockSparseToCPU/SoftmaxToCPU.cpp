@@ -1,6 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "../PositionMasks.h"
 #include "ElementConversion.h"
 #include "LowerToLoops.h"
 #include "StoredRows.h"
@@ -18,8 +19,9 @@ using namespace mlir::blocksparse;
 namespace {
 
 /// Describes an operand that is added to the scores or forbids elements, viewed as [B, H, M, N].
+/// The segments of the columns forbid where they differ from that of the row.
 struct ScoreTerm {
-  enum Kind { Bias, AddMask, MulMask } kind;
+  enum Kind { Bias, AddMask, MulMask, Segments } kind;
   DenseView view;
 };
 
@@ -35,12 +37,20 @@ struct SoftmaxKernel {
   ValuesView x, y;
   std::optional<DenseView> lse, knownLse;
   SmallVector<ScoreTerm> terms;
+  PositionMasks positions;
   FloatType compute;
   double scale;
-  bool causal;
   VectorAccess access;
 
   VectorType vector() const { return VectorType::get({access.width}, compute); }
+};
+
+/// Describes a row and what the masks of the position allow in it, beside its limit.
+struct MaskedRow : StoredRow {
+  /// First column that is allowed; null if none is forbidden on the left.
+  Value first;
+  /// The segment of the row; null if there are none.
+  Value segment;
 };
 
 } // namespace
@@ -61,13 +71,12 @@ static SmallVector<ScoreTerm> getTerms(ImplicitLocOpBuilder &b, PlannedSoftmaxOp
   if (Value rpe = op.getRpe())
     terms.push_back({ScoreTerm::Bias, DenseView::get(b, rpe)});
   if (Value mask = op.getKeyPaddingMask()) {
-    DenseAxes axes;
-    axes.col = static_cast<int>(cast<MemRefType>(mask.getType()).getRank()) - 1;
-    axes.batch = axes.col - 1;
-    terms.push_back({kind(op.getKeyPaddingMaskMode()), DenseView::get(b, mask, axes)});
+    terms.push_back({kind(op.getKeyPaddingMaskMode()), getColumnVector(b, mask)});
   }
   if (Value mask = op.getAttentionMask())
     terms.push_back({kind(op.getAttentionMaskMode()), DenseView::get(b, mask)});
+  if (Value segments = op.getKeySegments())
+    terms.push_back({ScoreTerm::Segments, getColumnVector(b, segments)});
   return terms;
 }
 
@@ -99,7 +108,7 @@ struct Scores {
 
 /// Returns the scores of the lanes of `mask` (null: all); other lanes count as forbidden.
 static Scores emitScores(ImplicitLocOpBuilder &b, const SoftmaxKernel &kernel,
-                         ArrayRef<ScoreMatrix> terms, const MatrixView &x, const StoredRow &row,
+                         ArrayRef<ScoreMatrix> terms, const MatrixView &x, const MaskedRow &row,
                          const Chunk &chunk, Value mask) {
   VectorType type = kernel.vector();
   Value minusInfinity = splatConstant(b, type, -std::numeric_limits<double>::infinity());
@@ -117,11 +126,18 @@ static Scores emitScores(ImplicitLocOpBuilder &b, const SoftmaxKernel &kernel,
       forbid(isZero(b, raw, kernel.compute));
       continue;
     }
+    if (term.kind == ScoreTerm::Segments) {
+      Value own = splat(b, row.segment, kernel.access.width);
+      forbid(arith::CmpIOp::create(b, arith::CmpIPredicate::ne, raw, own));
+      continue;
+    }
     Value value = convertElements(b, raw, kernel.compute);
     score = arith::AddFOp::create(b, score, value);
     if (term.kind == ScoreTerm::AddMask)
       forbid(arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, value, minusInfinity));
   }
+  if (row.first)
+    forbid(kernel.access.mask(b, Int(b, row.first) - chunk.inTensor));
   Value allowed = mask;
   if (forbidden) {
     Value yes = arith::ConstantOp::create(b, b.getOneAttr(forbidden.getType()));
@@ -142,11 +158,15 @@ class SoftmaxRow {
 public:
   SoftmaxRow(ImplicitLocOpBuilder &b, const SoftmaxKernel &kernel, ArrayRef<ScoreMatrix> terms,
              const StoredRow &row)
-      : kernel(kernel), terms(terms), row(row), width(kernel.access.width),
+      : kernel(kernel), terms(terms), row{row, {}, {}}, width(kernel.access.width),
         keepsExponentials(kernel.y.elementType() == kernel.compute),
         xBase(kernel.x.headBase(b, row.blocks.head)), yBase(kernel.y.headBase(b, row.blocks.head)) {
-    if (kernel.causal)
-      this->row.limit = indexMin(b, row.limit, Int(b, row.inTensor) + 1);
+    Value batch = row.blocks.batch;
+    PositionMasks::Columns columns = kernel.positions.getColumns(b, batch, row.inTensor);
+    if (columns.end)
+      this->row.limit = indexMin(b, row.limit, columns.end);
+    this->row.first = columns.first;
+    this->row.segment = kernel.positions.getSegment(b, batch, row.inTensor);
   }
 
   void emit(ImplicitLocOpBuilder &b);
@@ -187,7 +207,7 @@ private:
 
   const SoftmaxKernel &kernel;
   ArrayRef<ScoreMatrix> terms;
-  StoredRow row;
+  MaskedRow row;
   int64_t width;
   bool keepsExponentials;
   /// True if an element may be forbidden.
@@ -337,7 +357,7 @@ void mlir::blocksparse::lowerToLoops(ImplicitLocOpBuilder &b, PlannedSoftmaxOp o
   kernel.terms = getTerms(b, op);
   kernel.compute = getComputeType(kernel.x.elementType());
   kernel.scale = op.getScale().convertToDouble();
-  kernel.causal = op.getCausal();
+  kernel.positions = PositionMasks(b, op, [](Value operand) { return operand; });
   int64_t width = chooseWidth(kernel.table.blockCols, kernel.compute.getWidth(), options.vectorBits,
                               op.getScheduleAttr());
   SmallVector<Value> conditions{kernel.x.hasContiguousBlocks(b), kernel.y.hasContiguousBlocks(b)};

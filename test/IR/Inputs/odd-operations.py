@@ -19,10 +19,12 @@ TENSOR_OPS = {
     "sampled_addmm": ("sdd", "s", False),
     "scatter_mm": ("ddd*i", "d", False),
     "matmul": ("dd?d?d", "d", True),
-    "softmax": ("s?d?d?d", "s?d", True),
-    "softmax_grad": ("ss", "s?d", False),
-    "attention": ("ddd?d?d?d", "dd", True),
-    "attention_grad": ("dddddd?d?d?d", "ddd?d", True),
+    "softmax": ("s?d?d?d?d?i?i?i?i", "s?d", True),
+    "softmax_grad": ("ss?d?d?d", "s?d", True),
+    "attention": ("ddd?d?d?d?i?i?i?i?d", "dd", True),
+    "attention_grad": ("dddddd?d?d?d?i?i?i?i?d", "ddd?d", True),
+    "attention_merge": ("*d*d", "dd", True),
+    "attention_sink_grad": ("dddd?d", "d", False),
     "to_dense": ("s", "d", False),
     "from_dense": ("d?s", "s", False),
     "transpose": ("s", "s", False),
@@ -31,8 +33,8 @@ TENSOR_OPS = {
     "add": ("ss", "s", False),
     "planned_dsd": ("vb52?4?b?l?l?l?b*t?vb", "", True),
     "planned_sdd": ("bb42?v*tv", "", True),
-    "planned_softmax": ("v52?b?l?bv?l", "", True),
-    "planned_softmax_grad": ("vv52v?b", "", False),
+    "planned_softmax": ("v52?b?l?b?l?l?l?l?lv?l", "", True),
+    "planned_softmax_grad": ("vv52?b?b?lv?b", "", True),
     "planned_scatter_mm": ("vb*lb", "", False),
     "planned_matmul": ("bb?l?bb", "", True),
     "planned_to_dense": ("v4b", "", False),
@@ -83,6 +85,11 @@ ATTRIBUTES = {
     "transpose_out": ["unit"],
     "unique": ["unit"],
     "subject": ['"f"'],
+    "causal": ["unit"],
+    "causal_offset": ["-3", "0", "9223372036854775807"],
+    "window": ["array<i64>", "array<i64: -1, 0>", "array<i64: 3, -2>", "array<i64: 4, 9223372036854775807>"],
+    "soft_cap": ["0.0", "30.0", "-1.0"],
+    "score_element": ["f16", "f32", "index"],
 }
 OPTIONAL = {  # attributes that an operation may lack
     "sdd": "alpha precision transpose_a transpose_b transpose_out",
@@ -93,9 +100,13 @@ OPTIONAL = {  # attributes that an operation may lack
     "scatter_mm": "format split_n precision",
     "matmul": "alpha form precision transpose_a transpose_b",
     "add": "alpha beta",
+    "softmax": "causal causal_offset window",
+    "attention": "causal causal_offset window soft_cap score_element",
+    "attention_grad": "causal causal_offset window soft_cap score_element",
     "planned_dsd": "alpha beta slots transpose_b transpose_out",
     "planned_sdd": "alpha beta transpose_a transpose_b",
     "planned_scatter_mm": "format split_n",
+    "planned_softmax": "causal causal_offset window",
     "planned_matmul": "alpha form",
     "planned_add": "alpha beta",
     "check_pattern": "unique",
@@ -174,7 +185,7 @@ def operation(name):
     operands, segments = expand(spec)
     pool = [type_of(kind) for kind in operands]
     outs = [type_of(kind) for kind in expand(results)[0]]
-    if outs and rng.random() < 0.3:  # now and then a result type that fits
+    if outs and pool and rng.random() < 0.3:  # now and then a result type that fits
         outs[0] = rng.choice(pool)
     if not results and not name.startswith(("check_", "refuse")):
         outs = [t for t in pool[-2:] if t.startswith("tensor")]
@@ -184,7 +195,7 @@ def operation(name):
             attributes.append("%s = %s" % (attribute, rng.choice(ATTRIBUTES[attribute])))
     for attribute in REQUIRED.get(name, "").split():
         attributes.append("%s = %s" % (attribute, rng.choice(ATTRIBUTES[attribute])))
-    if name.startswith("attention"):
+    if name in ("attention", "attention_grad"):
         attributes.append("layout = #blocksparse.layout<%s>" % rng.choice(LAYOUTS)[0])
     if segmented:
         attributes.append("operandSegmentSizes = array<i32: %s>" % ", ".join(map(str, segments)))

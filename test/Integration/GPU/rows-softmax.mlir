@@ -10,6 +10,7 @@
 #small = #blocksparse.layout<16x16, grid 3x8, mask "10010000/11111111/00000000">
 #heads = #blocksparse.layout<16x24, grid 3x2x2, mask "01/11/10/00/10/11">
 #unequal = #blocksparse.layout<16x128, grid 4x20, mask "00000000000000000001/11111111111111111111/00000000000000000000/11000000000000000000">
+#pairs = #blocksparse.layout<16x24, grid 2x2, mask "11/01">
 #long = #blocksparse.layout<8x1024, grid 2x17, mask "11111111111111111/10000000000000000">
 #narrow = #blocksparse.layout<16x16, grid 3x64, mask "0000000000000000000000000000001110000000000000000000000000000000/1111111111111111111111111111111111111111111111111111111111111111/0000000000000000000000000000000000000000000000000000000000000000">
 #narrowest = #blocksparse.layout<8x8, grid 2x64, mask "1111111111111111111111111111111111111111111111111111111111111111/0000000000000000000000000000001110000000000000000000000000000000">
@@ -104,4 +105,15 @@ func.func @narrowest_blocks(%x: tensor<16x512xf16, #narrowest>) -> tensor<16x512
 func.func @narrowest_blocks_f32(%x: tensor<16x512xf32, #narrowest>) -> tensor<16x512xf32, #narrowest> {
   %0 = blocksparse.softmax %x : (tensor<16x512xf32, #narrowest>) -> tensor<16x512xf32, #narrowest>
   return %0 : tensor<16x512xf32, #narrowest>
+}
+
+// Masks of the position: a window, lengths and segments, of which chunks of columns are loaded.
+func.func @positions(%x: tensor<2x3x32x48xf16, #pairs>, %n: tensor<2xi32> {blocksparse.value = dense<[40, 13]> : tensor<2xi32>}, %m: tensor<1xi32> {blocksparse.value = dense<[29]> : tensor<1xi32>}, %q: tensor<2x32xi32>, %k: tensor<48xi32>) -> (tensor<2x3x32x48xf16, #pairs>, tensor<2x3x32xf32>) {
+  %0:2 = blocksparse.softmax %x key_lengths(%n) query_lengths(%m) segment_ids(%q, %k) {causal, causal_offset = 16, window = array<i64: 21, -1>} : (tensor<2x3x32x48xf16, #pairs>, tensor<2xi32>, tensor<1xi32>, tensor<2x32xi32>, tensor<48xi32>) -> (tensor<2x3x32x48xf16, #pairs>, tensor<2x3x32xf32>)
+  return %0#0, %0#1 : tensor<2x3x32x48xf16, #pairs>, tensor<2x3x32xf32>
+}
+
+func.func @lse_gradient(%y: tensor<2x3x32x48xf16, #pairs>, %dlse: tensor<2x3x32xf32>) -> tensor<2x3x32x48xf16, #pairs> {
+  %0 = blocksparse.softmax_grad %y, %y dlse(%dlse) {scale = 0.5} : (tensor<2x3x32x48xf16, #pairs>, tensor<2x3x32x48xf16, #pairs>, tensor<2x3x32xf32>) -> tensor<2x3x32x48xf16, #pairs>
+  return %0 : tensor<2x3x32x48xf16, #pairs>
 }

@@ -37,24 +37,21 @@ SoftmaxOperands::SoftmaxOperands(ImplicitLocOpBuilder &b, PlannedSoftmaxOp op,
       knownLse(getLogSumExp(b, op.getKnownLse(), mapping)),
       walk(getWalk(b, op, mapping, lse ? lse : knownLse)),
       x(walk.view(b, mapOperand(mapping, op.getX()))),
-      y(walk.view(b, mapOperand(mapping, op.getInits().front()))) {
+      y(walk.view(b, mapOperand(mapping, op.getInits().front()))),
+      positions(b, op, [&](Value operand) { return mapOperand(mapping, operand); }) {
   if (Value operand = mapOperand(mapping, op.getRpe()))
     rpe = DenseView::get(b, operand);
-  if (Value operand = mapOperand(mapping, op.getKeyPaddingMask())) {
-    // The mask is [N] or [B, N].
-    DenseAxes axes;
-    axes.col = static_cast<int>(cast<MemRefType>(operand.getType()).getRank()) - 1;
-    axes.batch = axes.col - 1;
-    masks.push_back({DenseView::get(b, operand, axes), op.getKeyPaddingMaskMode()});
-  }
+  if (Value operand = mapOperand(mapping, op.getKeyPaddingMask()))
+    masks.push_back({getColumnVector(b, operand), op.getKeyPaddingMaskMode()});
   if (Value operand = mapOperand(mapping, op.getAttentionMask()))
     masks.push_back({DenseView::get(b, operand), op.getAttentionMaskMode()});
 }
 
 SmallVector<Value> SoftmaxOperands::list(PlannedSoftmaxOp op) {
-  SmallVector<Value> operands =
-      presentOperands({op.getX(), op.getSegments(), op.getEntries(), op.getRpe(),
-                       op.getKeyPaddingMask(), op.getAttentionMask(), op.getKnownLse()});
+  SmallVector<Value> operands = presentOperands(
+      {op.getX(), op.getSegments(), op.getEntries(), op.getRpe(), op.getKeyPaddingMask(),
+       op.getAttentionMask(), op.getKnownLse(), op.getKeyLengths(), op.getQueryLengths(),
+       op.getQuerySegments(), op.getKeySegments()});
   llvm::append_range(operands, op.getInits());
   return operands;
 }
@@ -94,7 +91,8 @@ SoftmaxGradOperands::SoftmaxGradOperands(ImplicitLocOpBuilder &b, PlannedSoftmax
                                          const IRMapping &mapping)
     : walk(getWalk(b, op, mapping)), y(walk.view(b, mapOperand(mapping, op.getY()))),
       dy(walk.view(b, mapOperand(mapping, op.getDy()))),
-      dx(walk.view(b, mapOperand(mapping, op.getInits().front()))) {
+      dx(walk.view(b, mapOperand(mapping, op.getInits().front()))),
+      dlse(getLogSumExp(b, op.getDlse(), mapping)) {
   if (!op.getOut())
     return;
   out = DenseView::get(b, mapOperand(mapping, op.getOut()));
@@ -103,7 +101,20 @@ SoftmaxGradOperands::SoftmaxGradOperands(ImplicitLocOpBuilder &b, PlannedSoftmax
 
 SmallVector<Value> SoftmaxGradOperands::list(PlannedSoftmaxGradOp op) {
   return presentOperands({op.getY(), op.getDy(), op.getSegments(), op.getEntries(), op.getOut(),
-                          op.getDout(), op.getInits().front()});
+                          op.getDout(), op.getDlse(), op.getInits().front()});
+}
+
+Value SoftmaxGradOperands::subtractLogSumExp(ImplicitLocOpBuilder &b, const RowWalk::Row &row,
+                                             Value inside, Value dot) const {
+  if (!dlse)
+    return dot;
+  return emitChoice(
+      b, inside,
+      [&](ImplicitLocOpBuilder &b) -> Value {
+        Value loaded = dlse->matrix(b, row.batch, row.head).load(b, row.row, indexConstant(b, 0));
+        return subNumbers(b, dot, convertElement(b, loaded, dot.getType()));
+      },
+      [&](ImplicitLocOpBuilder &) { return dot; });
 }
 
 Value SoftmaxGradOperands::emitPartOfDot(ImplicitLocOpBuilder &b, const RowWalk::Row &row,

@@ -4,6 +4,7 @@
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_OPERANDS_SOFTMAXOPERANDS_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_OPERANDS_SOFTMAXOPERANDS_H
 
+#include "../../PositionMasks.h"
 #include "RowWalk.h"
 #include "blocksparse/IR/BlockSparseOps.h"
 
@@ -43,6 +44,7 @@ struct SoftmaxOperands {
   ValuesView x, y;
   std::optional<DenseView> rpe;
   SmallVector<SoftmaxMask, 2> masks;
+  PositionMasks positions;
 };
 
 /// Holds views of the operands of a planned_softmax_grad except drpe, on the host or in a kernel.
@@ -59,8 +61,14 @@ struct SoftmaxGradOperands {
 
   RowWalk walk;
   ValuesView y, dy, dx;
+  /// Returns the sum `dot` of a row less the gradient of its log-sum-exp, if there is one, in the
+  /// float type of `dot`. A row that is not `inside` the matrix has none.
+  Value subtractLogSumExp(ImplicitLocOpBuilder &b, const RowWalk::Row &row, Value inside,
+                          Value dot) const;
+
   /// Both are there or neither.
   std::optional<DenseView> out, dout;
+  std::optional<DenseView> dlse;
 };
 
 } // namespace mlir::blocksparse::device

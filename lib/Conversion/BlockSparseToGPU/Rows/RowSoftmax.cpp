@@ -30,7 +30,8 @@ static int64_t getChunkElements(PlannedSoftmaxOp op) {
 }
 
 static SmallVector<Value> getBiasOperands(PlannedSoftmaxOp op) {
-  return presentOperands({op.getRpe(), op.getKeyPaddingMask(), op.getAttentionMask()});
+  return presentOperands(
+      {op.getRpe(), op.getKeyPaddingMask(), op.getAttentionMask(), op.getKeySegments()});
 }
 
 /// Returns true if one element serves all columns.
@@ -61,11 +62,11 @@ static int64_t getMostChunks(PlannedSoftmaxOp op) {
 
 namespace {
 
-/// Holds what is loaded for a chunk: the elements of x, and the elements of rpe and the masks in
-/// this order. A scalar serves all columns.
+/// Holds what is loaded for a chunk: the elements of x, and the elements of rpe, the masks and the
+/// segments in this order. A scalar serves all columns.
 struct LoadedChunk {
   Value x;
-  SmallVector<Value, 3> terms;
+  SmallVector<Value, 4> terms;
 };
 
 /// Emits the work of one team on one row. The maximum is subtracted from the scores before the
@@ -73,9 +74,8 @@ struct LoadedChunk {
 /// the difference, or overflow.
 class SoftmaxRow {
 public:
-  SoftmaxRow(PlannedSoftmaxOp op, const SoftmaxOperands &operands, const RowTeams &teams,
-             const TeamRow &row)
-      : op(op), operands(operands), teams(teams), row(row), count(getChunkElements(op)) {}
+  SoftmaxRow(ImplicitLocOpBuilder &b, PlannedSoftmaxOp op, const SoftmaxOperands &operands,
+             const RowTeams &teams, const TeamRow &row);
 
   void emit(ImplicitLocOpBuilder &b) const;
 
@@ -89,9 +89,10 @@ private:
     return emitScores(b, chunk, load(b, chunk));
   }
   Value loadTerm(ImplicitLocOpBuilder &b, const DenseView &view, const RowChunk &chunk) const;
-  /// Returns i1 for each element: true if it lies in the matrix and neither a mask nor `causal`
-  /// forbids it. `masks` holds the loaded elements of each mask. Null if all elements of a live
-  /// chunk are allowed.
+  /// Loads the elements of each mask and the segments.
+  SmallVector<Value> loadMasks(ImplicitLocOpBuilder &b, const RowChunk &chunk) const;
+  /// Returns i1 for each element: true if it lies in the matrix and no mask forbids it. `masks`
+  /// holds what loadMasks returns. Null if all elements of a live chunk are allowed.
   Value emitAllowed(ImplicitLocOpBuilder &b, const RowChunk &chunk, ArrayRef<Value> masks) const;
   /// Returns i1 for each element: true if the element lies in the matrix. Null if all elements of a
   /// live chunk do.
@@ -111,9 +112,25 @@ private:
   const RowTeams &teams;
   const TeamRow &row;
   int64_t count;
+  /// The columns that masks of the position allow, and the segment of the row.
+  PositionMasks::Columns columns;
+  Value segment;
 };
 
 } // namespace
+
+SoftmaxRow::SoftmaxRow(ImplicitLocOpBuilder &b, PlannedSoftmaxOp op,
+                       const SoftmaxOperands &operands, const RowTeams &teams, const TeamRow &row)
+    : op(op), operands(operands), teams(teams), row(row), count(getChunkElements(op)) {
+  // A team without a row of the matrix reads what belongs to row 0.
+  Value zero = indexConstant(b, 0), batch = row.row.batch, own = row.row.row;
+  if (operands.positions.readsMemory()) {
+    batch = arith::SelectOp::create(b, row.inside, batch, zero);
+    own = arith::SelectOp::create(b, row.inside, own, zero);
+  }
+  columns = operands.positions.getColumns(b, batch, own);
+  segment = operands.positions.getSegment(b, batch, own);
+}
 
 /// Returns the conjunction of two vectors of i1. Null stands for all true.
 static Value bothOf(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
@@ -149,8 +166,16 @@ LoadedChunk SoftmaxRow::load(ImplicitLocOpBuilder &b, const RowChunk &chunk) con
   LoadedChunk loaded{loadElements(b, chunk), {}};
   if (operands.rpe)
     loaded.terms.push_back(loadTerm(b, *operands.rpe, chunk));
+  llvm::append_range(loaded.terms, loadMasks(b, chunk));
+  return loaded;
+}
+
+SmallVector<Value> SoftmaxRow::loadMasks(ImplicitLocOpBuilder &b, const RowChunk &chunk) const {
+  SmallVector<Value> loaded;
   for (const SoftmaxMask &mask : operands.masks)
-    loaded.terms.push_back(loadTerm(b, mask.view, chunk));
+    loaded.push_back(loadTerm(b, mask.view, chunk));
+  if (segment)
+    loaded.push_back(loadTerm(b, *operands.positions.getKeySegments(), chunk));
   return loaded;
 }
 
@@ -166,7 +191,7 @@ Value SoftmaxRow::emitAllowed(ImplicitLocOpBuilder &b, const RowChunk &chunk,
                               ArrayRef<Value> masks) const {
   PlannedSoftmaxOp op = this->op;
   Value allowed = insideColumns(b, chunk);
-  for (auto [mask, read] : llvm::zip_equal(operands.masks, masks)) {
+  for (auto [mask, read] : llvm::zip_first(operands.masks, masks)) {
     Value term = fillChunk(b, read, count), kept;
     if (mask.mode == MaskMode::Add)
       kept = arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, widenChunk(b, term),
@@ -177,10 +202,18 @@ Value SoftmaxRow::emitAllowed(ImplicitLocOpBuilder &b, const RowChunk &chunk,
       kept = nonzeroChunk(b, term);
     allowed = bothOf(b, allowed, kept);
   }
-  if (op.getCausal()) {
-    Value past = Int(b, row.row.row) - chunk.col + 1;
-    allowed = bothOf(b, allowed, firstOfChunk(b, past, count));
+  if (columns.end)
+    allowed = bothOf(b, allowed, firstOfChunk(b, Int(b, columns.end) - chunk.col, count));
+  if (columns.first) {
+    Value before = firstOfChunk(b, Int(b, columns.first) - chunk.col, count);
+    Value yes = arith::ConstantOp::create(b, b.getOneAttr(before.getType()));
+    allowed = bothOf(b, allowed, arith::XOrIOp::create(b, before, yes));
   }
+  if (segment)
+    allowed =
+        bothOf(b, allowed,
+               arith::CmpIOp::create(b, arith::CmpIPredicate::eq, fillChunk(b, masks.back(), count),
+                                     splatChunk(b, segment, count)));
   return allowed;
 }
 
@@ -200,7 +233,7 @@ Value SoftmaxRow::emitScores(ImplicitLocOpBuilder &b, const RowChunk &chunk,
     addTerm(masks.front());
     masks = masks.drop_front();
   }
-  for (auto [mask, read] : llvm::zip_equal(operands.masks, masks))
+  for (auto [mask, read] : llvm::zip_first(operands.masks, masks))
     if (mask.mode == MaskMode::Add)
       addTerm(read);
   Value lowest = constantChunk(b, minusInfinity, count);
@@ -238,13 +271,12 @@ void SoftmaxRow::storeResult(ImplicitLocOpBuilder &b, const RowChunk &chunk, Val
 /// forbidden ones 0. The test is the only cost of all other rows.
 void SoftmaxRow::storePoisoned(ImplicitLocOpBuilder &b, Value sum) const {
   PlannedSoftmaxOp op = this->op;
-  if (!op.getCausal() && operands.masks.empty())
+  if (!op.mayForbid())
     return;
   Value poisoned = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, sum, sum);
   emitIf(b, poisoned, [&](ImplicitLocOpBuilder &b) {
     teams.forAll(b, operands.walk, row, [&](ImplicitLocOpBuilder &b, const RowChunk &chunk) {
-      SmallVector<Value> masks = llvm::map_to_vector(
-          operands.masks, [&](const SoftmaxMask &mask) { return loadTerm(b, mask.view, chunk); });
+      SmallVector<Value> masks = loadMasks(b, chunk);
       Value zero = constantChunk(b, 0, count);
       Value nan = constantChunk(b, std::numeric_limits<double>::quiet_NaN(), count);
       Value result = arith::SelectOp::create(b, emitAllowed(b, chunk, masks), nan, zero);
@@ -352,8 +384,7 @@ Value mlir::blocksparse::device::fitsRows(ImplicitLocOpBuilder &host,
 
 void mlir::blocksparse::device::emitRows(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
                                          PlannedSoftmaxOp op) {
-  bool needsCols =
-      op.getCausal() || !getBiasOperands(op).empty() || op.getShape()[1] % op.getBlock()[1] != 0;
+  bool needsCols = op.mayForbid() || op.getRpe() || op.getShape()[1] % op.getBlock()[1] != 0;
   SoftmaxOperands onHost(host, op, IRMapping());
   int64_t count = getChunkElements(op);
   RowTeams teams(onHost.walk, op.getSegments(), op.getEntries(), op.getSchedule(),
@@ -362,6 +393,6 @@ void mlir::blocksparse::device::emitRows(ImplicitLocOpBuilder &host, KernelBuild
                [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, const TeamWork &work) {
                  SoftmaxOperands operands(b, op, mapping);
                  TeamRow row = teams.getRow(b, operands.walk, work);
-                 SoftmaxRow(op, operands, teams, row).emit(b);
+                 SoftmaxRow(b, op, operands, teams, row).emit(b);
                });
 }

@@ -142,7 +142,8 @@ void SoftmaxGradRow::emit(ImplicitLocOpBuilder &b) const {
                            return addDot(b, widen(b, chunk, load(b, chunk)), carried);
                          }),
         sumOf);
-  Value dot = teams.reduce(b, row.work, part, sumOf);
+  Value dot =
+      operands.subtractLogSumExp(b, row.row, row.inside, teams.reduce(b, row.work, part, sumOf));
   for (auto [chunk, wide] : llvm::zip_equal(chunks, resident))
     store(b, chunk, wide, dot);
   teams.forOthers(b, operands.walk, row, [&](ImplicitLocOpBuilder &b, const RowChunk &chunk) {

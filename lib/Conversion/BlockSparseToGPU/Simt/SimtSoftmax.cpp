@@ -34,7 +34,7 @@ public:
 private:
   Value emitScore(ImplicitLocOpBuilder &b, const RowWalk::Row &row,
                   const RowElement &element) const;
-  /// Returns i1: neither a mask nor `causal` forbids the element. Null if nothing is forbidden.
+  /// Returns i1: no mask forbids the element. Null if nothing is forbidden.
   /// Requires that the element lies in the matrix.
   Value emitAllowed(ImplicitLocOpBuilder &b, const RowWalk::Row &row,
                     const RowElement &element) const;
@@ -77,8 +77,17 @@ Value SoftmaxProblem::emitAllowed(ImplicitLocOpBuilder &b, const RowWalk::Row &r
       require(arith::XOrIOp::create(b, isZero(b, raw), one));
     }
   }
-  if (op.getCausal())
-    require(arith::CmpIOp::create(b, arith::CmpIPredicate::sle, element.col, row.row));
+  auto [first, end] = positions.getColumns(b, row.batch, row.row);
+  if (first)
+    require(arith::CmpIOp::create(b, arith::CmpIPredicate::sge, element.col, first));
+  if (end)
+    require(arith::CmpIOp::create(b, arith::CmpIPredicate::slt, element.col, end));
+  if (Value segment = positions.getSegment(b, row.batch, row.row)) {
+    Value own = positions.getKeySegments()
+                    ->matrix(b, row.batch, Value())
+                    .load(b, indexConstant(b, 0), element.col);
+    require(arith::CmpIOp::create(b, arith::CmpIPredicate::eq, own, segment));
+  }
   return allowed;
 }
 
@@ -120,7 +129,7 @@ void SoftmaxProblem::store(ImplicitLocOpBuilder &b, const RowWalk::Row &row,
 void SoftmaxProblem::zeroForbidden(ImplicitLocOpBuilder &b, const RowWalk::Row &row, Value lane,
                                    Value sum) const {
   PlannedSoftmaxOp op = this->op;
-  if (!op.getCausal() && masks.empty())
+  if (!op.mayForbid())
     return;
   Value poisoned = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, sum, sum);
   emitIf(b, poisoned, [&](ImplicitLocOpBuilder &b) {

@@ -29,9 +29,13 @@ public:
   const ValuesView &getResult() const { return dx; }
   Type accumulatorType() const { return type; }
 
-  /// Returns the sum of y * dy over a row, or of out * dout if the operation has these, in all
-  /// lanes of the warp.
-  Value emitRowDot(ImplicitLocOpBuilder &b, const RowWalk::Row &row, Value lane) const;
+  /// Returns what is subtracted from dy in a row, in all lanes of the warp: the sum of y * dy, or
+  /// of out * dout if the operation has these, less the gradient of the log-sum-exp.
+  Value emitRowDot(ImplicitLocOpBuilder &b, const RowWalk::Row &row, Value lane) const {
+    return subtractLogSumExp(b, row, walk.isInside(b, row), emitRowSum(b, row, lane));
+  }
+  /// Returns the sum over the row alone.
+  Value emitRowSum(ImplicitLocOpBuilder &b, const RowWalk::Row &row, Value lane) const;
   /// Returns y * (dy - dot) at an element of a stored block; 0 if y is 0, whatever dy is.
   Value emitGradient(ImplicitLocOpBuilder &b, Value batch, Value head, const RowElement &element,
                      Value dot) const;
@@ -55,7 +59,7 @@ Value SoftmaxGradProblem::load(ImplicitLocOpBuilder &b, const ValuesView &view, 
   return convertElement(b, loaded, type);
 }
 
-Value SoftmaxGradProblem::emitRowDot(ImplicitLocOpBuilder &b, const RowWalk::Row &row,
+Value SoftmaxGradProblem::emitRowSum(ImplicitLocOpBuilder &b, const RowWalk::Row &row,
                                      Value lane) const {
   if (out) {
     Value part = emitChoice(

@@ -30,7 +30,7 @@ func.func @rows(%x: memref<2x16x16x16xf64>, %y: memref<2x16x16x16xf64>) {
 // CHECK-LABEL: gpu.func @masked_softmax(
 // CHECK: arith.cmpf une
 // CHECK: arith.cmpi eq, %{{.*}} : i8
-// CHECK: arith.cmpi sle
+// CHECK: arith.cmpi slt
 // CHECK: func.func @masked
 // CHECK: gpu.launch_func @blocksparse_kernels::@masked_softmax
 // CHECK: gpu.launch_func @blocksparse_kernels::@masked_softmax_spare

@@ -1,0 +1,50 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// The masks of planned_softmax that are functions of the position, for both backends: `causal`, the
+// window and the lengths allow a range of the columns of each row, and segments are compared.
+
+#ifndef BLOCKSPARSE_LIB_CONVERSION_POSITIONMASKS_H
+#define BLOCKSPARSE_LIB_CONVERSION_POSITIONMASKS_H
+
+#include "OperandView.h"
+#include "blocksparse/IR/BlockSparseOps.h"
+
+namespace mlir::blocksparse {
+
+class PositionMasks {
+public:
+  PositionMasks() = default;
+  /// Creates the masks of `op`. `map` returns the value that an operand has where code is emitted,
+  /// and null for null.
+  PositionMasks(ImplicitLocOpBuilder &b, PlannedSoftmaxOp op, llvm::function_ref<Value(Value)> map);
+
+  /// Holds the range [first, end) of the columns that a row allows, each of type index and of any
+  /// sign. Null is no bound.
+  struct Columns {
+    Value first, end;
+  };
+  /// Returns the columns of row `row` of the matrix.
+  Columns getColumns(ImplicitLocOpBuilder &b, Value batch, Value row) const;
+
+  /// Returns the segment (i32) of a row; null if there are no segments.
+  Value getSegment(ImplicitLocOpBuilder &b, Value batch, Value row) const;
+  /// Returns the segments of the columns as one row of a matrix.
+  const std::optional<DenseView> &getKeySegments() const { return keySegments; }
+
+  /// Returns true if columns or segments of a row are read from memory.
+  bool readsMemory() const { return keyLengths || queryLengths || keySegments; }
+
+private:
+  bool causal = false;
+  int64_t offset = 0, left = -1, right = -1;
+  Value keyLengths, queryLengths;
+  std::optional<DenseView> querySegments, keySegments;
+};
+
+/// Returns the view of one number for each column, [N], [1, N] or [B, N].
+DenseView getColumnVector(ImplicitLocOpBuilder &b, Value vector);
+
+} // namespace mlir::blocksparse
+
+#endif // BLOCKSPARSE_LIB_CONVERSION_POSITIONMASKS_H

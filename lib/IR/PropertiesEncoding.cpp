@@ -1,0 +1,78 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// The properties of operations in bytecode whose attributes have grown since version 1 of the
+// dialect: what version 1 has comes first, in its order, and what is newer stands behind it.
+
+#include "BytecodeInterface.h"
+#include "blocksparse/IR/BlockSparseOps.h"
+#include "mlir/Bytecode/BytecodeImplementation.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+
+template <typename OpTy>
+static constexpr bool hasLayout = !std::is_same_v<OpTy, SoftmaxOp>;
+
+template <typename OpTy>
+static LogicalResult readMaskedOp(DialectBytecodeReader &reader, OperationState &state) {
+  auto &properties = state.getOrAddProperties<typename OpTy::Properties>();
+  if (failed(reader.readOptionalAttribute(properties.attention_mask_mode)) ||
+      failed(reader.readOptionalAttribute(properties.causal)) ||
+      failed(reader.readOptionalAttribute(properties.key_padding_mask_mode)))
+    return failure();
+  if constexpr (hasLayout<OpTy>)
+    if (failed(reader.readAttribute(properties.layout)))
+      return failure();
+  if (failed(reader.readOptionalAttribute(properties.scale)) ||
+      failed(reader.readOptionalAttribute(properties.schedule)) ||
+      failed(reader.readSparseArray(MutableArrayRef(properties.operandSegmentSizes))))
+    return failure();
+  if (mlir::blocksparse::detail::getBytecodeVersion(reader) < 2)
+    return success();
+  if (failed(reader.readOptionalAttribute(properties.causal_offset)) ||
+      failed(reader.readOptionalAttribute(properties.window)))
+    return failure();
+  if constexpr (hasLayout<OpTy>)
+    if (failed(reader.readOptionalAttribute(properties.soft_cap)) ||
+        failed(reader.readOptionalAttribute(properties.score_element)))
+      return failure();
+  return success();
+}
+
+template <typename OpTy>
+static void writeMaskedOp(OpTy op, DialectBytecodeWriter &writer) {
+  auto &properties = op.getProperties();
+  writer.writeOptionalAttribute(properties.attention_mask_mode);
+  writer.writeOptionalAttribute(properties.causal);
+  writer.writeOptionalAttribute(properties.key_padding_mask_mode);
+  if constexpr (hasLayout<OpTy>)
+    writer.writeAttribute(properties.layout);
+  writer.writeOptionalAttribute(properties.scale);
+  writer.writeOptionalAttribute(properties.schedule);
+  writer.writeSparseArray(ArrayRef(properties.operandSegmentSizes));
+  writer.writeOptionalAttribute(properties.causal_offset);
+  writer.writeOptionalAttribute(properties.window);
+  if constexpr (hasLayout<OpTy>) {
+    writer.writeOptionalAttribute(properties.soft_cap);
+    writer.writeOptionalAttribute(properties.score_element);
+  }
+}
+
+LogicalResult SoftmaxOp::readProperties(DialectBytecodeReader &reader, OperationState &state) {
+  return readMaskedOp<SoftmaxOp>(reader, state);
+}
+void SoftmaxOp::writeProperties(DialectBytecodeWriter &writer) { writeMaskedOp(*this, writer); }
+
+LogicalResult AttentionOp::readProperties(DialectBytecodeReader &reader, OperationState &state) {
+  return readMaskedOp<AttentionOp>(reader, state);
+}
+void AttentionOp::writeProperties(DialectBytecodeWriter &writer) { writeMaskedOp(*this, writer); }
+
+LogicalResult AttentionGradOp::readProperties(DialectBytecodeReader &reader,
+                                              OperationState &state) {
+  return readMaskedOp<AttentionGradOp>(reader, state);
+}
+void AttentionGradOp::writeProperties(DialectBytecodeWriter &writer) {
+  writeMaskedOp(*this, writer);
+}
