@@ -59,7 +59,7 @@ struct ScoreTerms {
   }
 
   double score(std::initializer_list<int64_t> index, double x) const {
-    double sum = limit(scaled(x));
+    double sum = limit(scaled(limit(x)));
     if (rpe)
       sum = limit(sum + rpe->at(index));
     for (const std::optional<HostTensor> &mask : addMasks)
@@ -232,7 +232,9 @@ static double boundRow(const std::vector<RowElement> &row, double lse, double te
   for (const RowElement &element : row)
     maximum = std::max(maximum, element.score);
   auto size = [&](const RowElement &element) {
-    return element.score == minusInfinity ? 0 : 4 * (maximum - element.score) + element.error;
+    // A distance that overflows is one of an element without weight.
+    double distance = std::fmin(4 * (maximum - element.score), std::numeric_limits<double>::max());
+    return element.score == minusInfinity ? 0 : distance + element.error;
   };
   // An error can make the weight of an element larger than its P: by exp(e u).
   double sum = 0, largest = 0;
