@@ -9,6 +9,7 @@
 import importlib.util
 import os
 import shutil
+import subprocess
 import sys
 
 import lit.formats
@@ -73,6 +74,8 @@ if torch_python:
     config.available_features.add("torch")
     if os.path.exists(os.path.join(config.blocksparse_build_root, "lib", "libblocksparse_torch.so")):
         config.available_features.add("torch-operators")
+    if subprocess.call([torch_python, "-c", "import sklearn"], stderr=subprocess.DEVNULL) == 0:
+        config.available_features.add("scikit-learn")
     config.substitutions.append(("%package_torch_python", '%s"%s"' % (package, torch_python)))
 config.substitutions.append(("%package_python", '%s"%s"' % (package, sys.executable)))
 if os.environ.get("BLOCKSPARSE_GPU") == "1":

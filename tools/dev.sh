@@ -138,7 +138,7 @@ setup_torch() {
   setup
   [ -x "$torch_venv/bin/python" ] || /usr/bin/python3 -m venv "$torch_venv"
   echo "torch: 5.4 GB in $torch_venv"
-  "$torch_venv/bin/pip" install --quiet --disable-pip-version-check "torch>=2.10" numpy scipy ml_dtypes
+  "$torch_venv/bin/pip" install --quiet --disable-pip-version-check "torch>=2.10" numpy scipy ml_dtypes scikit-learn
 }
 
 # Tenths of a second of one core that a step of a build takes without a compiler cache: the whole of 377

@@ -45,9 +45,9 @@ def main():
     layout = Layout.pattern("causal", 16, (2, 2))
     values, x, y = (torch.randn(*shape, device=device) for shape in ((layout.nnz, 16, 16), (32, 8), (8, 8)))
     trained = values.clone().requires_grad_()
-    function = blocksparse.compile(PROGRAM, target=_operations._target(values))
-    bsr = torch.sparse_bsr_tensor(torch.tensor(layout.crow_indices), torch.tensor(layout.col_indices), values,
-                                  (32, 32), device=device)
+    function = blocksparse.compile(PROGRAM, target=_operations.target_of(values))
+    bsr = torch.sparse_bsr_tensor(torch.tensor(layout.crow_indices), torch.tensor(layout.col_indices), values.cpu(),
+                                  (32, 32)).to(device)
     print(f"operators in {'C++' if _torch_operators.is_native else 'Python'}, torch {torch.__version__}, {device}")
     for name, call in (("x + 1", lambda: x + 1),
                        ("x @ y", lambda: x @ y),

@@ -12,6 +12,7 @@ _MODULES = {
     "Layout": "layout",
     "CompiledFunction": "compiler",
     "compile": "compiler",
+    "jit": "_jit",
     "compiled_functions": "_operations",
     **dict.fromkeys(("ArgumentError", "CompileError", "LibraryError", "RunError"), "_errors"),
     **dict.fromkeys(("MatMul", "Softmax", "SparseAttentionUtils", "SparseSelfAttention"), "deepspeed"),

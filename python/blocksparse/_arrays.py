@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Arrays of numpy and tensors of torch are asked the same questions here. Neither is copied without need."""
 
+import contextlib
 import sys
 
 import numpy as np
@@ -20,6 +21,10 @@ ACCUMULATION = {"f16": "f32", "bf16": "f32", "f32": "f32", "f64": "f64", "i8": "
                 "f8E4M3FN": "f32", "f8E5M2": "f32"}
 # Element types of the dtypes of numpy and torch that were seen.
 _elements = {}
+
+
+class Traced:
+    """Is the base of what stands for an array while `jit` traces a function: it has a shape, a dtype and ndim."""
 
 
 def is_torch(value):
@@ -56,6 +61,10 @@ def check(argument, value):
             raise ArgumentError(argument, "a tensor on the CPU or on a CUDA device", str(value.device))
         # Lazy conjugation and negation are not in memory.
         return value.resolve_neg() if value.is_neg() else value
+    if isinstance(value, Traced):
+        return value
+    if not isinstance(value, np.ndarray) and hasattr(value, "__dlpack__"):
+        return _of_dlpack(argument, value)
     if not isinstance(value, np.ndarray):
         raise ArgumentError(argument, "an array of numpy or a tensor of torch", repr(type(value).__name__))
     if isinstance(value, np.ma.MaskedArray):
@@ -65,6 +74,21 @@ def check(argument, value):
     if not value.flags.aligned or any(stride % value.itemsize for stride in value.strides):
         value = value.copy()
     return value
+
+
+def _of_dlpack(argument, value):
+    """Returns an array of another library, without a copy: of numpy on the host, else a tensor of torch."""
+    # Types of devices in dlpack.h: 1 is the host, 2 CUDA.
+    if value.__dlpack_device__()[0] == 1:
+        with contextlib.suppress(BufferError, RuntimeError):
+            return np.from_dlpack(value)
+    try:
+        import torch
+
+        return check(argument, torch.from_dlpack(value))
+    except (ImportError, BufferError, RuntimeError) as error:
+        raise ArgumentError(argument, "an array that numpy or torch takes by DLPack",
+                            f"{type(value).__name__}: {error}") from None
 
 
 def device_of(value):
@@ -77,6 +101,13 @@ def device_of(value):
 def check_same_place(arrays):
     """Checks that arrays, pairs (argument, array), are of one library and in one memory."""
     first_name, first = arrays[0]
+    if isinstance(first, Traced):
+        # A call of the traced function checks the places.
+        for name, array in arrays:
+            if not isinstance(array, Traced):
+                raise ArgumentError(name, "an argument of the traced function, or what was made of them",
+                                    repr(type(array).__name__))
+        return
     for name, array in arrays[1:]:
         if is_torch(array) != is_torch(first):
             kinds = ("a tensor of torch", "an array of numpy")

@@ -180,7 +180,7 @@ def addmm(bsr, dense, values, extra, alpha, beta, result):
     names = ("input", "left_alpha", "right_alpha")
 
     def build():
-        function = _text.Function("bsr_addmm")
+        function = _text.function("bsr_addmm")
         sparse = function.argument("bsr", bsr.kind(function))
         operand = function.argument("dense", _dense_kind(dense))
         groups = [(name, [function.argument(name, _dense_kind(extra[name]))] if name in extra else None)
@@ -202,7 +202,7 @@ def transposed_mm(bsr, dense, values):
     dense = _fill_in(dense, bsr.is_batched)
 
     def build():
-        function = _text.Function("bsr_transposed_mm")
+        function = _text.function("bsr_transposed_mm")
         operands = [function.argument("bsr", bsr.kind(function)), function.argument("dense", _dense_kind(dense))]
         kind = _text.tensor((*dense.shape[:-2], bsr.size[1], dense.shape[-1]), bsr.element)
         return function.finish(function.operation("dsd", operands, [kind], suffix=" {transpose_a}"))
@@ -217,7 +217,7 @@ def sampled(bsr, a, b, values, alpha, beta, transpose_b=False):
     a, b = _fill_in(a, bsr.is_batched), _fill_in(b, bsr.is_batched)
 
     def build():
-        function = _text.Function("sampled_addmm")
+        function = _text.function("sampled_addmm")
         kind = bsr.kind(function)
         operands = [function.argument("bsr", kind), function.argument("a", _dense_kind(a)),
                     function.argument("b", _dense_kind(b))]
@@ -232,7 +232,7 @@ def softmax(bsr, values, scale=1.0):
     """Returns the values of the softmax over the stored elements of each row."""
 
     def build():
-        function = _text.Function("bsr_softmax")
+        function = _text.function("bsr_softmax")
         kind = bsr.kind(function)
         rows = ((bsr.count, 1) if bsr.is_batched else ()) + (bsr.size[0],)
         results = function.operation("softmax", [function.argument("bsr", kind)],
@@ -247,7 +247,7 @@ def softmax_gradient(bsr, y, dy, scale=1.0):
     """Returns the gradient of the values of a softmax."""
 
     def build():
-        function = _text.Function("bsr_softmax_gradient")
+        function = _text.function("bsr_softmax_gradient")
         kind = bsr.kind(function)
         operands = [function.argument("y", kind), function.argument("dy", kind)]
         return function.finish(function.operation("softmax_grad", operands, [kind],

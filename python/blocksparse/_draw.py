@@ -3,6 +3,8 @@
 """Pictures of layouts: text for a terminal and SVG for a notebook."""
 
 import html
+import struct
+import zlib
 
 import numpy as np
 
@@ -12,6 +14,8 @@ from blocksparse._errors import ArgumentError
 _SHADES = " ░▒▓█"
 # Widths of pictures in a notebook.
 _CELL, _GAP, _MAX_SIDE, _MAX_HEADS = 8, 12, 320, 4
+# Largest number of pixels along a side of a head in a PNG.
+_MAX_PIXELS = 1024
 
 
 def _shares(layout, head, rows, cols):
@@ -75,3 +79,33 @@ def svg(layout):
     title = html.escape(repr(layout))
     return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{total:g}" height="{height + 2:g}" '
             f'fill="#4472c4"><title>{title}</title>{"".join(parts)}</svg>')
+
+
+def png(layout, cell=None):
+    """Returns the first heads side by side as a PNG: white where nothing is stored, dark where all is.
+
+    cell: pixels of a block; without it, a head has at most 1024 pixels along a side, and a block no less than one
+    pixel unless the grid is larger than that.
+    """
+    side = max(layout.rows, layout.cols, 1)
+    if cell is None:
+        cell = max(min(_CELL, _MAX_PIXELS // side), 1)
+    elif not 1 <= cell <= max(16 * _MAX_PIXELS // side, 1):
+        raise ArgumentError("cell", f"from 1 to {max(16 * _MAX_PIXELS // side, 1)} pixels of a block", cell)
+    rows, cols = (min(size, _MAX_PIXELS) for size in (layout.rows, layout.cols))
+    heads = []
+    for head in range(min(layout.heads, _MAX_HEADS)):
+        shades = 255 - np.ceil(215 * _shares(layout, head, rows, cols)).astype(np.uint8)
+        heads.append(np.pad(np.kron(shades, np.ones((cell, cell), np.uint8)), 1, constant_values=128))
+        heads.append(np.full((heads[0].shape[0], _GAP), 255, np.uint8))
+    pixels = np.concatenate(heads[:-1], axis=1)
+    # Each row of a PNG begins with the number of its filter: none.
+    data = np.pad(pixels, ((0, 0), (1, 0))).tobytes()
+    height, width = pixels.shape
+    # Eight bits of grey, without interlacing.
+    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    text = b"Title\0" + repr(layout).encode("latin-1")
+    chunks = ((b"IHDR", header), (b"tEXt", text), (b"IDAT", zlib.compress(data)), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(part)) + name + part + struct.pack(">I", zlib.crc32(name + part))
+        for name, part in chunks)

@@ -48,7 +48,9 @@ def is_collecting():
 
 def compiled(key, array, build):
     """Returns the compiled function of a key for the device of an array; `build` returns its text."""
-    key = (key, _target(array))
+    if isinstance(array, _arrays.Traced):
+        return array.caller(build)
+    key = (key, target_of(array))
     with _lock:
         found = _functions.get(key)
         if found is not None:
@@ -72,7 +74,7 @@ def clear_memory():
         _functions.clear()
 
 
-def _target(array):
+def target_of(array):
     """Returns the target of the device that holds an array."""
     device = _arrays.device_of(array)
     if device is None:
@@ -198,7 +200,7 @@ def product(mode, layout, a, b, transpose_a=False, transpose_b=False, transpose_
         if bias is not None and tuple(bias.shape) != size[1:]:
             raise ArgumentError("bias", f"{size[1]} numbers, the columns of the result", _arrays.show(bias))
         leading = leading_dimensions(layout, ("a", shapes[0]), ("b", shapes[1]))
-        function = _text.Function(mode)
+        function = _text.function(mode)
         encoding = function.layout(layout)
         operands = [function.argument(name, _text.tensor(shape, element, encoding if sparse else None))
                     for name, shape, sparse in (("a", shapes[0], mode == "dsd"), ("b", shapes[1], mode == "dds"))]
@@ -217,7 +219,7 @@ def to_dense(layout, values):
     element = _arrays.element_of("values", values)
 
     def build():
-        function = _text.Function("to_dense")
+        function = _text.function("to_dense")
         source = function.argument("values", _text.tensor(shape, element, function.layout(layout)))
         return function.finish(function.operation("to_dense", [source], [_text.tensor(shape, element)]))
 
@@ -236,7 +238,7 @@ def from_dense(layout, matrix):
         raise ArgumentError("matrix", f"{layout.heads} heads, as the layout", _arrays.show(matrix))
 
     def build():
-        function = _text.Function("from_dense")
+        function = _text.function("from_dense")
         source = function.argument("matrix", _text.tensor(shape, element))
         result = _text.tensor(shape, element, function.layout(layout))
         return function.finish(function.operation("from_dense", [source], [result]))
@@ -323,7 +325,7 @@ def softmax(layout, x, scale, masks_of, causal=False):
     _arrays.check_same_place([("x", x), *masks.present])
 
     def build():
-        function = _text.Function("softmax")
+        function = _text.function("softmax")
         kind = _text.tensor(shape, element, function.layout(layout))
         operand = function.argument("x", kind)
         groups = masks.groups(function)
@@ -344,7 +346,7 @@ def softmax_gradient(layout, y, dy, scale, rpe=None):
     bias = None if rpe is None else _text.tensor(rpe.shape, _arrays.element_of("rpe", rpe))
 
     def build():
-        function = _text.Function("softmax_gradient")
+        function = _text.function("softmax_gradient")
         kind = _text.tensor(shape, element, function.layout(layout))
         operands = [function.argument("y", kind), function.argument("dy", kind)]
         return function.finish(function.operation("softmax_grad", operands, [kind] + ([bias] if bias else []),
@@ -379,7 +381,7 @@ def attention(layout, q, k, v, scale, masks_of, causal):
     _arrays.check_same_place([("q", q), *masks.present])
 
     def build():
-        function = _text.Function("attention")
+        function = _text.function("attention")
         operands = [function.argument(name, _text.tensor(array.shape, element))
                     for name, array in zip("qkv", (q, k, v))]
         groups = [*masks.groups(function), _layout_group(function, layout)]
@@ -408,7 +410,7 @@ def attention_gradient(layout, q, k, v, out, lse, dout, scale, masks_of, causal)
     same_element(("q", q), ("dout", dout))
 
     def build():
-        function = _text.Function("attention_gradient")
+        function = _text.function("attention_gradient")
         operands = [function.argument(name, _text.tensor(array.shape, _arrays.element_of(name, array)))
                     for name, array in zip(names, arrays)]
         groups = [*masks.groups(function), _layout_group(function, layout)]

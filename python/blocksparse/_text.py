@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The text of programs: layouts, types and functions of one operation."""
 
+import contextlib
 import math
+import threading
 
 # Layouts with more blocks are written as a resource, as the compiler does.
 _MAX_INLINE = 4096
@@ -19,10 +21,38 @@ def number(value):
     return text if "." in mantissa else f"{mantissa}.0{separator}{exponent}"
 
 
+class TensorType(str):
+    """Is the text of a tensor type, and remembers of what it was made."""
+
+    def __new__(cls, shape, element, encoding):
+        sizes = "".join(f"{'?' if size is None else size}x" for size in shape)
+        result = super().__new__(cls, f"tensor<{sizes}{element}{', ' + encoding if encoding else ''}>")
+        result.shape, result.element, result.encoding = tuple(shape), element, encoding
+        return result
+
+
 def tensor(shape, element, encoding=None):
     """Returns a tensor type; the size None is open."""
-    sizes = "".join(f"{'?' if size is None else size}x" for size in shape)
-    return f"tensor<{sizes}{element}{', ' + encoding if encoding else ''}>"
+    return TensorType(shape, element, encoding)
+
+
+_thread = threading.local()
+
+
+def function(name):
+    """Returns a new program of one function; inside `redirect`, what that was given."""
+    return getattr(_thread, "target", None) or Function(name)
+
+
+@contextlib.contextmanager
+def redirect(target):
+    """Lets a target have the operands, operations and results that this thread writes meanwhile."""
+    outer = getattr(_thread, "target", None)
+    _thread.target = target
+    try:
+        yield
+    finally:
+        _thread.target = outer
 
 
 class Function:
@@ -66,6 +96,18 @@ class Function:
         self._lines.append(f"  {', '.join(names)} = blocksparse.{name} {text}{suffix}\n      : "
                            f"({', '.join(kind for _, kind in used)}) -> ({', '.join(results)})")
         return list(zip(names, results))
+
+    def elementwise(self, name, operands, kind):
+        """Adds an operation of arith or math on values of one type and returns its result. The name may be
+        that of a constant with its value."""
+        value = f"%{self._values}"
+        self._values += 1
+        self._lines.append(f"  {value} = {name} {', '.join(operands)}{' ' if operands else ''}: {kind}")
+        return value
+
+    def layout_of(self, name):
+        """Returns the layout of a name that `layout` has given."""
+        return next(layout for layout, other in self._layouts.items() if other == name)
 
     def finish(self, results):
         """Returns the text of the program that returns these values."""

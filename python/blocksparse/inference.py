@@ -22,7 +22,7 @@ def _product(a, b, shape, names=("a", "b"), bias=None, activation=None, form=Non
     element = _arrays.element_of(*arrays[0])
 
     def build():
-        function = _text.Function("matmul")
+        function = _text.function("matmul")
         operands = [function.argument(name, _text.tensor(array.shape, element)) for name, array in arrays]
         suffix = _text.attributes(
             alpha=None if alpha == 1 else float(alpha),

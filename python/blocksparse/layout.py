@@ -387,3 +387,7 @@ class Layout:
 
     def _repr_svg_(self):
         return _draw.svg(self)
+
+    def png(self, cell=None):
+        """Returns the first heads as a picture, the bytes of a PNG. cell: pixels of a block."""
+        return _draw.png(self, cell)

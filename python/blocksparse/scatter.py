@@ -182,7 +182,7 @@ def _assign_sum(kind, blocks, others, indices, flat, split, accumulators):
         return _text.tensor(shape, _arrays.element_of("array", array))
 
     def build():
-        function = _text.Function("scatter_mm")
+        function = _text.function("scatter_mm")
         operands = [function.argument("blocks", kind_of(blocks, True)), function.argument("others", kind_of(others))]
         into = function.argument("accumulators", kind_of(flat))
         members = [function.argument(name, kind_of(array, name in ("pq", "p_offsets", "q_offsets")))

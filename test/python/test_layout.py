@@ -4,9 +4,11 @@
 
 import io
 import pickle
+import struct
 import types
 import unittest
 import xml.etree.ElementTree
+import zlib
 
 import numpy as np
 
@@ -194,6 +196,36 @@ class Pictures(unittest.TestCase):
         self.assertEqual(root.tag, "{http://www.w3.org/2000/svg}svg")
         widths = [float(rect.get("width")) for rect in root[1:] if rect.get("fill") != "none"]
         self.assertAlmostEqual(sum(widths), 8 * some_mask().sum())
+
+    def test_png(self):
+        layout = Layout.from_mask([[[1, 0, 1], [0, 0, 0]], [[0, 1, 0], [1, 1, 1]]], 16)
+        for cell, picture in ((3, layout.png(3)), (8, layout.png())):
+            width, height, pixels = read_png(picture)
+            # Each head has a frame of one pixel, and there are 12 pixels between heads.
+            self.assertEqual((width, height), (2 * (3 * cell + 2) + 12, 2 * cell + 2))
+            left = pixels[1:-1, 1 : 3 * cell + 1][::cell, ::cell]
+            right = pixels[1:-1, 3 * cell + 15 : -1][::cell, ::cell]
+            np.testing.assert_array_equal(np.stack([left, right]) < 128, layout.mask())
+        width, height, pixels = read_png(Layout.pattern("causal", 16, (3000, 3000)).png())
+        self.assertEqual((width, height), (1026, 1026))
+        self.assertTrue(pixels[-2, 1] < pixels[100, 100] < 255 == pixels[1, -2])
+        with self.assertRaisesRegex(ArgumentError, "'cell': expects from 1 to 5461 pixels of a block, but got 0"):
+            layout.png(0)
+
+
+def read_png(data):
+    """Returns width, height and pixels of a PNG of 8 bits of grey, whose checksums are right."""
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    chunks, position = {}, 8
+    while position < len(data):
+        (length,) = struct.unpack_from(">I", data, position)
+        body = data[position + 4 : position + 8 + length]
+        assert zlib.crc32(body) == struct.unpack_from(">I", data, position + 8 + length)[0]
+        chunks[body[:4]] = body[4:]
+        position += 12 + length
+    width, height = struct.unpack_from(">II", chunks[b"IHDR"])
+    rows = np.frombuffer(zlib.decompress(chunks[b"IDAT"]), np.uint8).reshape(height, width + 1)
+    return width, height, rows[:, 1:]
 
 
 class Errors(unittest.TestCase):
