@@ -286,8 +286,8 @@ void StagedOperandReader::release(ImplicitLocOpBuilder &b) {
   if (staged.count() == 0 ||
       ((taken + 1) % staged.perStage != 0 && taken + 1 != staged.ownedSubtiles()))
     return;
-  // Every lane arrives for itself: a warp barrier alone would not order the reads of one lane
-  // before the arrival of another.
+  // Every lane arrives for itself, so that the warp needs no barrier between the reads of one lane
+  // and the arrival of another.
   kernel.ring->release(b, at.stage);
   at = kernel.ring->next(b, at);
 }

@@ -77,13 +77,14 @@ private:
   Value rowIndex(ImplicitLocOpBuilder &b, int64_t row) const {
     return plan.indexInGroup(b, group, constant(b, row));
   }
-  /// Releases a stage whose products have ended. One lane may arrive for its warp although all
-  /// lanes have read words and fragments: both have been consumed by the time the lanes converge at
-  /// the commit of the products and at the wait for them. (racecheck does not model that; see
-  /// docs/Testing.md.)
+  /// Releases a stage whose products have ended. Where one lane arrives for its warp, a warp
+  /// barrier orders the words and fragments that all lanes have read before the arrival.
   void releaseIf(ImplicitLocOpBuilder &b, Value stage) const {
+    bool alone = plan.releasesOfWarp() == 1;
+    if (alone)
+      NVVM::SyncWarpOp::create(b, constant(b, -1));
     Value all = arith::ConstantIntOp::create(b, b.getI1Type(), 1);
-    kernel.ring->releaseIf(b, stage, plan.releasesOfWarp() == 1 ? kernel.isFirstLane : all);
+    kernel.ring->releaseIf(b, stage, alone ? kernel.isFirstLane : all);
   }
   /// Waits for a stage and returns the words of its panels, a vector of i32: see
   /// blocksparse/Plan/Stages.h. Returns zeros, without a wait, if `comes` (i1) is false: there is
