@@ -112,6 +112,13 @@ public:
     return nullptr;
   }
 
+  /// Returns an access of the word that `isOrdered` refuses, or nullptr.
+  template <typename IsOrdered>
+  const Event *findUnordered(const AccessedWord &word, IsOrdered isOrdered) const {
+    uint32_t writes = 0, reads = 0;
+    return checkWrite(word, writes, reads, isOrdered);
+  }
+
   bool isFull() const { return events.size() + sets.size() > limit; }
 
   /// Removes the events that no word refers to. `forEachWord(visit)` calls visit(word) for all.

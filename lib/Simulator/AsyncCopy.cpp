@@ -70,16 +70,10 @@ struct LaneCopy {
 
 void executeCopy(Warp &warp, const Op &op) {
   uint32_t size = op.aux[0];
-  if (warp.cta.grid.options.counts) {
-    uint64_t sources[laneCount];
-    for (unsigned lane = 0; lane < laneCount; ++lane)
-      sources[lane] = warp.in<uint64_t>(op.b)[lane] + static_cast<uint64_t>(op.aux[1]);
-    countAccess(warp, Space::Global, sources, size, /*writes=*/false);
-  }
   std::vector<LaneCopy> copies;
   copies.reserve(laneCount);
   uint64_t sources[laneCount];
-  uint32_t whole = 0; // the lanes that copy all of their bytes
+  uint32_t whole = 0, reading = 0; // the lanes that copy all, or some, of their bytes
   for (uint32_t rest = warp.active; rest; rest &= rest - 1) {
     unsigned lane = static_cast<unsigned>(__builtin_ctz(rest));
     uint64_t target = laneAddress(warp, op, op.a, lane);
@@ -99,6 +93,7 @@ void executeCopy(Warp &warp, const Op &op) {
       if (!from)
         return;
       sources[lane] = source;
+      reading |= 1u << lane;
       if (bytes == size)
         whole |= 1u << lane;
       else if (const Judge *judge = judgeOf(warp);
@@ -114,6 +109,9 @@ void executeCopy(Warp &warp, const Op &op) {
     std::memset(marks, 0, size);
     copies.push_back({to, marks, from, bytes, size - bytes});
   }
+  if (warp.cta.grid.options.counts)
+    countAccess(warp, Space::Global, reading, sources, size,
+                op.aux[2] ? Traffic::CachedLoad : Traffic::Load);
   if (!judgeLanes(warp, op, Space::Global, whole, sources, size, /*writes=*/false))
     return;
   warp.openCopies.push_back([copies = std::move(copies)] {
@@ -159,7 +157,9 @@ bool decodeCopyAsync(Decoder &decoder) {
     op.aux[0] = 1;
     return decoder.expectOperands(0);
   }
-  bool known = (decoder.take("cg") || decoder.take("ca")) &&
+  // aux[2] says that the copy goes through L1.
+  op.aux[2] = decoder.take("ca");
+  bool known = (op.aux[2] || decoder.take("cg")) &&
                (decoder.take("shared") || decoder.take("shared::cta")) && decoder.take("global");
   for (std::string_view hint : {"L2::64B", "L2::128B", "L2::256B"})
     decoder.take(hint);

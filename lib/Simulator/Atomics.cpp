@@ -37,7 +37,9 @@ void executeAtomic(Warp &warp, const Op &op, Update update) {
     uint64_t addresses[laneCount];
     for (unsigned lane = 0; lane < laneCount; ++lane)
       addresses[lane] = laneAddress(warp, op, op.a, lane);
-    countAccess(warp, space, addresses, bytes, /*writes=*/true);
+    countAccess(warp, space, warp.active, addresses, bytes, Traffic::Store);
+    if (op.order & Op::acquires)
+      countAcquire(warp);
   }
   for (uint32_t rest = warp.active; rest; rest &= rest - 1) {
     unsigned lane = static_cast<unsigned>(__builtin_ctz(rest));

@@ -110,7 +110,7 @@ bool load(Warp &warp, const Op &op, const BulkCopy &copy, uint64_t shared, uint6
     if (from && !(source = access(warp, op, Space::Global, from, bytes, 1, AccessKind::Read)))
       return false;
     if (source)
-      countBulk(warp, from, bytes);
+      countBulk(warp, from, bytes, /*writes=*/false);
     bool good = true;
     forEachChunk(address, bytes, swizzle, [&](uint64_t at, uint64_t done, uint64_t length) {
       uint8_t *to = access(warp, op, Space::Shared, at, length, 1, AccessKind::Write);
@@ -185,7 +185,7 @@ void performStore(Warp &warp, const Op &op, const BulkCopy &copy) {
     if (!to)
       return true;
     warp.cta.grid.counters.bulkStoredBytes += bytes;
-    countBulk(warp, to, bytes);
+    countBulk(warp, to, bytes, /*writes=*/true);
     uint8_t *target = access(warp, op, Space::Global, to, bytes, 1, kind);
     bool good = target != nullptr;
     forEachChunk(address, bytes, swizzle, [&](uint64_t at, uint64_t done, uint64_t length) {

@@ -47,6 +47,7 @@ void executeProxyFence(Warp &warp, const Op &) {
 }
 
 void executeGpuFence(Warp &warp, const Op &) {
+  countAcquire(warp);
   if (Judge *judge = judgeOf(warp))
     judge->fenceRemote(warp);
 }

@@ -7,10 +7,12 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <span>
 
 using namespace blocksparse::sim;
 
-static constexpr unsigned bankCount = 32, bankBytes = 4, sectorBytes = 32;
+static constexpr unsigned bankCount = 32, bankBytes = 4;
+static constexpr uint64_t sectorBytes = L1Cache::sectorBytes;
 
 /// Returns the passes that accesses of `bytes` bytes at `count` addresses take: the largest number
 /// of different words that one bank must give.
@@ -28,57 +30,90 @@ static uint64_t countPasses(const uint64_t *addresses, unsigned count, uint64_t 
   return passes;
 }
 
-/// Counts the conflicts of accesses that the hardware serves `group` lanes at a time.
+/// Counts the passes and conflicts of accesses that the hardware serves `group` lanes at a time.
+/// With `joins` two groups of the same addresses are served together, as an H200 does for accesses
+/// of 16 bytes.
 static void countConflicts(Counters &counters, const uint64_t *addresses, unsigned count,
-                           unsigned group, uint64_t bytes) {
-  for (unsigned first = 0; first < count; first += group)
-    counters.bankConflicts +=
-        countPasses(addresses + first, std::min(group, count - first), bytes) - 1;
+                           unsigned group, uint64_t bytes, bool joins) {
+  for (unsigned first = 0; first < count; first += group) {
+    uint64_t passes = countPasses(addresses + first, std::min(group, count - first), bytes);
+    counters.bankPasses += passes;
+    counters.bankConflicts += passes - 1;
+    const uint64_t *begin = addresses + first, *next = begin + group;
+    if (joins && first % (2 * group) == 0 && first + 2 * group <= count &&
+        std::equal(begin, next, next))
+      first += group;
+  }
 }
 
-void blocksparse::sim::countProducts(Warp &warp, uint64_t operations, unsigned bits) {
+void blocksparse::sim::countProducts(Warp &warp, uint64_t operations, unsigned bits,
+                                     bool ofWarpgroup) {
   Counters &counters = warp.cta.grid.counters;
   counters.tensorOperations += operations;
-  counters.tensorWork += operations * bits / 16;
+  (ofWarpgroup ? counters.warpgroupProductWork : counters.warpProductWork) +=
+      operations * bits / 16;
 }
 
-void blocksparse::sim::countBulk(Warp &warp, uint64_t address, uint64_t bytes) {
-  if (warp.cta.grid.options.counts)
-    warp.cta.grid.footprint.touch(address, bytes);
+void blocksparse::sim::countBulk(Warp &warp, uint64_t address, uint64_t bytes, bool writes) {
+  Grid &grid = warp.cta.grid;
+  if (!grid.options.counts || !bytes)
+    return;
+  grid.footprint.touch(address, bytes, !writes);
+  uint64_t sectors = (address + bytes - 1) / sectorBytes - address / sectorBytes + 1;
+  (writes ? grid.counters.l2WrittenBytes : grid.counters.l2ReadBytes) += sectors * sectorBytes;
 }
 
-void blocksparse::sim::countAccess(Warp &warp, Space space, const uint64_t *addresses,
-                                   uint64_t bytes, bool writes) {
+/// Counts `sectors`, the different ones of an instruction, on their way between an SM and L2.
+static void countSectors(Warp &warp, std::span<const uint64_t> sectors, Traffic traffic) {
+  Grid &grid = warp.cta.grid;
+  uint64_t passing = sectors.size();
+  if (traffic == Traffic::CachedLoad) {
+    L1Cache &cache = grid.cacheOf(warp.cta);
+    passing = static_cast<uint64_t>(std::count_if(
+        sectors.begin(), sectors.end(), [&](uint64_t sector) { return !cache.read(sector); }));
+  }
+  grid.counters.globalSectors += sectors.size();
+  (traffic == Traffic::Store ? grid.counters.l2WrittenBytes : grid.counters.l2ReadBytes) +=
+      passing * sectorBytes;
+}
+
+void blocksparse::sim::countAccess(Warp &warp, Space space, uint32_t lanes,
+                                   const uint64_t *addresses, uint64_t bytes, Traffic traffic) {
   Counters &counters = warp.cta.grid.counters;
+  bool writes = traffic == Traffic::Store;
   uint64_t shared[laneCount], sectors[laneCount * 2];
   unsigned sharedCount = 0, sectorCount = 0, globalCount = 0;
   uint64_t parameters = reinterpret_cast<uintptr_t>(warp.cta.grid.parameters);
   uint64_t parameterBytes = warp.cta.grid.kernel.function->parameterBytes;
-  for (uint32_t rest = warp.active; rest; rest &= rest - 1) {
+  for (uint32_t rest = lanes; rest; rest &= rest - 1) {
     uint64_t address = addresses[__builtin_ctz(rest)];
     if (space == Space::Shared || (space == Space::Generic && address >= sharedWindow)) {
       shared[sharedCount++] = address;
     } else if (space != Space::Param && address - parameters >= parameterBytes) {
       ++globalCount;
-      warp.cta.grid.footprint.touch(address, bytes);
+      warp.cta.grid.footprint.touch(address, bytes, !writes);
       sectors[sectorCount++] = address / sectorBytes;
       sectors[sectorCount++] = (address + bytes - 1) / sectorBytes;
     }
   }
   std::sort(sectors, sectors + sectorCount);
-  counters.globalSectors +=
-      static_cast<uint64_t>(std::unique(sectors, sectors + sectorCount) - sectors);
+  countSectors(warp, {sectors, std::unique(sectors, sectors + sectorCount)}, traffic);
   (writes ? counters.globalWrittenBytes : counters.globalReadBytes) += globalCount * bytes;
   (writes ? counters.sharedWrittenBytes : counters.sharedReadBytes) += sharedCount * bytes;
   unsigned group = bytes <= 4 ? laneCount : bytes <= 8 ? laneCount / 2 : laneCount / 4;
-  countConflicts(counters, shared, sharedCount, group, bytes);
+  countConflicts(counters, shared, sharedCount, group, bytes, /*joins=*/bytes == 16);
+}
+
+void blocksparse::sim::countAcquire(Warp &warp) {
+  if (warp.cta.grid.options.counts)
+    warp.cta.grid.cacheOf(warp.cta).clear();
 }
 
 void blocksparse::sim::countRows(Warp &warp, const uint64_t *addresses, unsigned count,
                                  bool writes) {
   Counters &counters = warp.cta.grid.counters;
   (writes ? counters.sharedWrittenBytes : counters.sharedReadBytes) += uint64_t(count) * 16;
-  countConflicts(counters, addresses, count, 8, 16);
+  countConflicts(counters, addresses, count, 8, 16, /*joins=*/false);
 }
 
 std::string blocksparse::sim::describeCounters(const Grid &grid, bool json) {
@@ -98,13 +133,17 @@ std::string blocksparse::sim::describeCounters(const Grid &grid, bool json) {
       {"global_read_bytes", counters.globalReadBytes},
       {"global_written_bytes", counters.globalWrittenBytes},
       {"global_sectors", counters.globalSectors},
+      {"l2_read_bytes", counters.l2ReadBytes},
+      {"l2_written_bytes", counters.l2WrittenBytes},
       {"shared_read_bytes", counters.sharedReadBytes},
       {"shared_written_bytes", counters.sharedWrittenBytes},
+      {"bank_passes", counters.bankPasses},
       {"bank_conflicts", counters.bankConflicts},
       {"bulk_loaded_bytes", counters.bulkLoadedBytes},
       {"bulk_stored_bytes", counters.bulkStoredBytes},
       {"tensor_operations", counters.tensorOperations},
       {"touched_bytes", grid.footprint.getBytes()},
+      {"memory_read_bytes", grid.footprint.getReadBytes()},
       {"declared_registers", grid.kernel.function->registerFileBytes / (4 * laneCount)},
       {"shared_memory_bytes", grid.sharedBytes()},
   };

@@ -13,7 +13,7 @@ cuda::Result blocksparse::sim::enqueue(DriverCall &call, cuda::Stream stream, St
     stream->capture->work.push_back(std::move(work));
     return cuda::success;
   }
-  return work(call.state);
+  return work(call.state, stream);
 }
 
 BLOCKSPARSE_SIM_EXPORT cuda::Result cuStreamBeginCapture_v2(cuda::Stream stream, int) {
@@ -72,11 +72,13 @@ BLOCKSPARSE_SIM_EXPORT cuda::Result cuGraphLaunch(cuda::GraphObject *executable,
 }
 
 BLOCKSPARSE_SIM_EXPORT cuda::Result cuGraphExecDestroy(cuda::GraphObject *executable) {
+  DriverCall call; // the end of a graph's memory
   delete executable;
   return cuda::success;
 }
 
 BLOCKSPARSE_SIM_EXPORT cuda::Result cuGraphDestroy(cuda::GraphObject *graph) {
+  DriverCall call;
   delete graph;
   return cuda::success;
 }

@@ -48,6 +48,7 @@ BLOCKSPARSE_SIM_EXPORT cuda::Result cuMemAllocFromPoolAsync(cuda::DevicePointer 
 
 BLOCKSPARSE_SIM_EXPORT cuda::Result cuMemFree_v2(cuda::DevicePointer pointer) {
   DriverCall call;
+  call.state.order.synchroniseAll();
   if (pointer && !call.state.memory.release(pointer))
     return cuda::errorInvalidValue;
   return call.check();
@@ -56,9 +57,27 @@ BLOCKSPARSE_SIM_EXPORT cuda::Result cuMemFree_v2(cuda::DevicePointer pointer) {
 BLOCKSPARSE_SIM_EXPORT cuda::Result cuMemFreeAsync(cuda::DevicePointer pointer,
                                                    cuda::Stream stream) {
   DriverCall call;
-  if (!call.state.memory.release(pointer))
+  DriverState &state = call.state;
+  int64_t index = state.memory.find(pointer);
+  if (index < 0 || state.memory.get(static_cast<size_t>(index)).begin != pointer)
     return cuda::errorInvalidValue;
-  return call.check(stream);
+  if (cuda::Result result = call.check(stream))
+    return result;
+  if (stream && stream->capture) {
+    // Every launch of the graph uses the memory again.
+    stream->capture->memory.push_back(std::shared_ptr<void>(
+        nullptr, [&state, pointer](void *) { state.memory.release(pointer); }));
+    return cuda::success;
+  }
+  uint32_t work = state.order.begin(numberOf(stream));
+  if (state.checkRaces) {
+    std::string problem = state.memory.judge.checkFree(
+        state.memory.get(static_cast<size_t>(index)).shadow, state.stateFor(stream));
+    if (!problem.empty())
+      state.fail(cuda::errorLaunchFailed, "work " + std::to_string(work) + ": " + problem);
+  }
+  state.memory.release(pointer);
+  return cuda::success;
 }
 
 BLOCKSPARSE_SIM_EXPORT cuda::Result cuMemPoolCreate(cuda::MemoryPool *pool,
@@ -95,6 +114,19 @@ static bool isAllocated(const DriverState &state, cuda::DevicePointer pointer, s
   return index >= 0 && state.memory.get(static_cast<size_t>(index)).contains(pointer, bytes);
 }
 
+/// Judges what a copy or a fill accesses in device memory.
+static void judgeWork(DriverState &state, cuda::Stream stream, uint32_t work,
+                      cuda::DevicePointer pointer, size_t bytes, bool writes) {
+  if (!state.checkRaces)
+    return;
+  std::string problem =
+      state.memory.judgeWork(pointer, bytes, writes, work, state.stateFor(stream));
+  if (!problem.empty())
+    state.fail(cuda::errorLaunchFailed, "copy or fill of " + std::to_string(bytes) +
+                                            " bytes, work " + std::to_string(work) + ": " +
+                                            problem);
+}
+
 static cuda::Result copy(cuda::DevicePointer destination, cuda::DevicePointer source, size_t bytes,
                          bool toDevice, bool fromDevice, cuda::Stream stream) {
   DriverCall call;
@@ -103,10 +135,16 @@ static cuda::Result copy(cuda::DevicePointer destination, cuda::DevicePointer so
   if ((toDevice && !isAllocated(call.state, destination, bytes)) ||
       (fromDevice && !isAllocated(call.state, source, bytes)))
     return cuda::errorInvalidValue;
-  return enqueue(call, stream, [=](DriverState &state) {
-    state.chains.erase(stream);
+  return enqueue(call, stream, [=](DriverState &state, cuda::Stream executing) {
+    state.chains.erase(executing);
+    uint32_t work = state.order.begin(numberOf(executing));
+    judgeWork(state, executing, work, source, bytes, /*writes=*/false);
+    judgeWork(state, executing, work, destination, bytes, /*writes=*/true);
     std::memmove(toHost(destination), toHost(source), bytes);
     state.memory.markWritten(destination, bytes);
+    // A copy to pageable memory of the host has ended when the call returns.
+    if (state.memory.find(destination) < 0)
+      state.order.synchronise(numberOf(executing));
     return cuda::success;
   });
 }
@@ -143,8 +181,10 @@ static cuda::Result fill(cuda::DevicePointer destination, T value, size_t count,
     return result;
   if (destination % sizeof(T) || !isAllocated(call.state, destination, count * sizeof(T)))
     return cuda::errorInvalidValue;
-  return enqueue(call, stream, [=](DriverState &state) {
-    state.chains.erase(stream);
+  return enqueue(call, stream, [=](DriverState &state, cuda::Stream executing) {
+    state.chains.erase(executing);
+    judgeWork(state, executing, state.order.begin(numberOf(executing)), destination,
+              count * sizeof(T), /*writes=*/true);
     T *target = static_cast<T *>(toHost(destination));
     std::fill(target, target + count, value);
     state.memory.markWritten(destination, count * sizeof(T));
@@ -196,11 +236,13 @@ BLOCKSPARSE_SIM_EXPORT cuda::Result cuPointerGetAttributes(unsigned count, int *
   return cuda::success;
 }
 
+static constexpr unsigned nonBlocking = 1; // CU_STREAM_NON_BLOCKING
+
 BLOCKSPARSE_SIM_EXPORT cuda::Result cuStreamCreate(cuda::Stream *stream, unsigned flags) {
   DriverCall call;
   if (cuda::Result result = call.check())
     return result;
-  *stream = new CUstream_st{flags, nullptr};
+  *stream = new CUstream_st{call.state.order.create(/*blocks=*/!(flags & nonBlocking)), nullptr};
   call.state.streams.insert(*stream);
   return cuda::success;
 }
@@ -215,9 +257,12 @@ BLOCKSPARSE_SIM_EXPORT cuda::Result cuStreamDestroy_v2(cuda::Stream stream) {
 
 BLOCKSPARSE_SIM_EXPORT cuda::Result cuStreamSynchronize(cuda::Stream stream) {
   DriverCall call;
-  cuda::Result result = call.check(stream);
-  return !result && stream && stream->capture ? static_cast<cuda::Result>(errorCaptureUnsupported)
-                                              : result;
+  if (cuda::Result result = call.check(stream))
+    return result;
+  if (stream && stream->capture)
+    return errorCaptureUnsupported;
+  call.state.order.synchronise(numberOf(stream));
+  return cuda::success;
 }
 
 BLOCKSPARSE_SIM_EXPORT cuda::Result cuStreamWaitEvent(cuda::Stream stream, cuda::Event event,
@@ -225,7 +270,10 @@ BLOCKSPARSE_SIM_EXPORT cuda::Result cuStreamWaitEvent(cuda::Stream stream, cuda:
   DriverCall call;
   if (!call.state.events.count(event))
     return errorInvalidHandle;
-  return call.check(stream);
+  if (cuda::Result result = call.check(stream))
+    return result;
+  call.state.order.wait(numberOf(stream), event->clock);
+  return cuda::success;
 }
 
 BLOCKSPARSE_SIM_EXPORT cuda::Result cuEventCreate(cuda::Event *event, unsigned flags) {
@@ -254,20 +302,24 @@ BLOCKSPARSE_SIM_EXPORT cuda::Result cuEventRecord(cuda::Event event, cuda::Strea
     return result;
   event->time = std::chrono::steady_clock::now();
   event->recorded = true;
+  event->clock = call.state.order.record(numberOf(stream));
   return cuda::success;
 }
 
-BLOCKSPARSE_SIM_EXPORT cuda::Result cuEventSynchronize(cuda::Event event) {
+/// Work has ended whenever it is asked for, so that a query is as good as a wait.
+static cuda::Result waitForEvent(cuda::Event event) {
   DriverCall call;
-  return call.state.events.count(event) ? call.check()
-                                        : static_cast<cuda::Result>(errorInvalidHandle);
+  if (!call.state.events.count(event))
+    return errorInvalidHandle;
+  call.state.order.synchronise(event->clock);
+  return call.check();
 }
 
-BLOCKSPARSE_SIM_EXPORT cuda::Result cuEventQuery(cuda::Event event) {
-  DriverCall call;
-  return call.state.events.count(event) ? call.check()
-                                        : static_cast<cuda::Result>(errorInvalidHandle);
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuEventSynchronize(cuda::Event event) {
+  return waitForEvent(event);
 }
+
+BLOCKSPARSE_SIM_EXPORT cuda::Result cuEventQuery(cuda::Event event) { return waitForEvent(event); }
 
 BLOCKSPARSE_SIM_EXPORT cuda::Result cuEventElapsedTime(float *milliseconds, cuda::Event start,
                                                        cuda::Event stop) {

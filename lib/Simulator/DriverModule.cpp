@@ -227,22 +227,25 @@ static cuda::Result execute(DriverState &state, cuda::Function function, const L
   options.seed = state.seed;
   options.checkUnwritten = state.checkUnwritten;
   options.checkRaces = state.checkRaces;
-  options.onlyBarriersOrderLanes = state.checkLanes;
   options.counts = state.report.isOpen();
   options.rates = state.chip.rates;
   options.residentCtas = residentCtas(state.chip, kernel, shape);
-  options.launch = ++state.launches;
+  bool idle = state.order.isIdle();
+  options.launch = state.order.begin(numberOf(stream));
   DriverState::LaunchChain &chain = state.chains[stream];
-  options.firstUnfinished = early && chain.last ? chain.first : 0;
-  chain = {options.launch, options.firstUnfinished ? chain.first : options.launch};
+  uint32_t firstUnfinished = early && chain.last && !idle ? chain.first : 0;
+  chain = {options.launch, firstUnfinished ? chain.first : options.launch};
+  if (!idle)
+    options.stateOfWork = state.stateFor(stream, firstUnfinished);
   Grid grid(kernel, state.memory, shape, parameters, options);
   if (!grid.run()) {
-    state.fault = grid.getFault();
-    bool outside = state.fault.find("expects an access within") != std::string::npos;
-    bool misaligned = state.fault.find("expects an address aligned") != std::string::npos;
-    state.sticky = outside      ? cuda::errorIllegalAddress
-                   : misaligned ? static_cast<cuda::Result>(errorMisalignedAddress)
-                                : cuda::errorLaunchFailed;
+    const std::string &fault = grid.getFault();
+    bool outside = fault.find("expects an access within") != std::string::npos;
+    bool misaligned = fault.find("expects an address aligned") != std::string::npos;
+    state.fail(outside      ? cuda::errorIllegalAddress
+               : misaligned ? static_cast<cuda::Result>(errorMisalignedAddress)
+                            : cuda::errorLaunchFailed,
+               fault);
   }
   state.report.add(grid);
   // The launch itself succeeds, as on a device; the failure shows at the next synchronisation.
@@ -263,8 +266,8 @@ static cuda::Result launch(DriverCall &call, cuda::Function function, LaunchShap
   for (size_t i = 0; i < source.parameters.size(); ++i)
     std::memcpy(parameters.data() + source.parameterOffsets[i], arguments[i],
                 source.parameters[i].bytes);
-  return enqueue(call, stream, [=](DriverState &later) {
-    return execute(later, function, shape, parameters, stream, early);
+  return enqueue(call, stream, [=](DriverState &later, cuda::Stream executing) {
+    return execute(later, function, shape, parameters, executing, early);
   });
 }
 

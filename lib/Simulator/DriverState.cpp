@@ -33,8 +33,6 @@ DriverState::DriverState() : chip(defaultChip) {
     checkUnwritten = std::strcmp(text, "0") != 0;
   if (const char *text = environment("BLOCKSPARSE_SIM_CHECK_RACES"))
     checkRaces = std::strcmp(text, "0") != 0;
-  if (const char *text = environment("BLOCKSPARSE_SIM_CHECK_LANES"))
-    checkLanes = std::strcmp(text, "0") != 0;
   if (const char *text = environment("BLOCKSPARSE_SIM_PTX"))
     replacement = text;
 }
@@ -54,6 +52,21 @@ DriverState &DriverState::get() {
   // It is leaked on purpose: modules may be unloaded by global destructors.
   static auto *state = new DriverState;
   return *state;
+}
+
+GlobalJudge::StateOfWork DriverState::stateFor(cuda::Stream stream, uint32_t firstUnfinished) {
+  using enum GlobalJudge::WorkState;
+  return [this, number = numberOf(stream), firstUnfinished](uint32_t work) {
+    bool mayRun = firstUnfinished && work >= firstUnfinished && order.isOf(work, number);
+    return !order.isBefore(work, number) ? Concurrent : mayRun ? UntilWait : Ended;
+  };
+}
+
+void DriverState::fail(cuda::Result result, const std::string &text) {
+  if (sticky)
+    return;
+  sticky = result;
+  fault = text;
 }
 
 std::vector<cuda::Context> &blocksparse::sim::contextStack() {
@@ -275,5 +288,6 @@ BLOCKSPARSE_SIM_EXPORT cuda::Result cuCtxPopCurrent_v2(cuda::Context *context) {
 
 BLOCKSPARSE_SIM_EXPORT cuda::Result cuCtxSynchronize() {
   DriverCall call;
+  call.state.order.synchroniseAll();
   return call.check();
 }

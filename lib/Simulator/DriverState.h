@@ -10,6 +10,7 @@
 #include "GlobalMemory.h"
 #include "Grid.h"
 #include "Module.h"
+#include "StreamOrder.h"
 
 #include "../Runtime/DriverTypes.h"
 
@@ -21,8 +22,8 @@
 
 namespace blocksparse::sim {
 class DriverState;
-/// One piece of work of a stream.
-using StreamWork = std::function<rt::cuda::Result(DriverState &)>;
+/// One piece of work of a stream, done for the stream that it is given.
+using StreamWork = std::function<rt::cuda::Result(DriverState &, rt::cuda::Stream)>;
 } // namespace blocksparse::sim
 
 namespace blocksparse::rt::cuda {
@@ -42,6 +43,8 @@ struct ModuleObject {
 };
 struct GraphObject {
   std::vector<sim::StreamWork> work;
+  /// Holds memory that the captured work frees; it goes with the last graph that uses it.
+  std::vector<std::shared_ptr<void>> memory;
 };
 struct MemoryPoolObject {
   int unused = 0;
@@ -49,7 +52,7 @@ struct MemoryPoolObject {
 } // namespace blocksparse::rt::cuda
 
 struct CUstream_st {
-  unsigned flags = 0;
+  blocksparse::sim::StreamOrder::Stream number = 0;
   /// The graph that the stream is captured in; null where its work is done at once.
   std::unique_ptr<blocksparse::rt::cuda::GraphObject> capture;
 };
@@ -57,6 +60,7 @@ struct CUevent_st {
   std::chrono::steady_clock::time_point time;
   bool recorded = false;
   bool timed = true;
+  blocksparse::sim::StreamOrder::Clock clock;
 };
 
 namespace blocksparse::sim {
@@ -117,7 +121,6 @@ public:
   uint64_t seed = 0;
   bool checkUnwritten = true;
   bool checkRaces = true;
-  bool checkLanes = false;
   /// A file whose PTX takes the place of every module's; empty for none.
   std::string replacement;
   CounterReport report;
@@ -132,7 +135,13 @@ public:
     uint32_t first = 0; // the first launch that may still run when the next one starts early
   };
   std::map<cuda::Stream, LaunchChain> chains;
-  uint32_t launches = 0;
+  StreamOrder order;
+
+  /// Tells whether earlier work has ended when the last work of a stream begins. Its launches from
+  /// `firstUnfinished` on, if that is not 0, may run until `griddepcontrol.wait`.
+  GlobalJudge::StateOfWork stateFor(cuda::Stream stream, uint32_t firstUnfinished = 0);
+  /// Keeps the first fault.
+  void fail(cuda::Result result, const std::string &text);
   std::set<cuda::Event> events;
   std::set<cuda::Module> modules;
   /// The first fault of a kernel; every later call that synchronises returns it, as on a device.
@@ -157,6 +166,9 @@ public:
 private:
   std::lock_guard<std::mutex> lock;
 };
+
+/// Returns the number of a stream, 0 for the default one.
+inline StreamOrder::Stream numberOf(cuda::Stream stream) { return stream ? stream->number : 0; }
 
 /// Does a stream's work, or adds it to the graph that the stream is captured in.
 cuda::Result enqueue(DriverCall &call, cuda::Stream stream, StreamWork work);

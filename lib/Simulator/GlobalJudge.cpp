@@ -24,9 +24,10 @@ void Shadow::prepare(uint32_t wanted, uint64_t bytes, uint64_t bits) {
   shift = needed;
 }
 
-void GlobalJudge::begin(uint32_t number, uint32_t firstUnfinished) {
+void GlobalJudge::begin(uint32_t number, StateOfWork state) {
   launch = number;
-  if (firstUnfinished)
+  stateOfWork = std::move(state);
+  if (stateOfWork)
     return;
   ++generation;
   history.clear();
@@ -55,18 +56,32 @@ bool GlobalJudge::isOrdered(const Warp &warp, const Judge &judge, const Event &b
 
 bool GlobalJudge::happenedBefore(const Warp &warp, const Judge &judge, const Event &before,
                                  const Access &access) const {
-  if (before.launch != launch)
-    return judge.knowsGrids(warp) ||
+  if (before.launch != launch) {
+    WorkState state = stateOf(before);
+    return state == WorkState::Ended || (state == WorkState::UntilWait && judge.knowsGrids(warp)) ||
            judge.knowsRemote(warp, {before.launch, before.cluster}, before.agent, before.time);
+  }
   if (before.cluster != warp.cta.cluster.index)
     return judge.knowsRemote(warp, {before.launch, before.cluster}, before.agent, before.time);
   bool crosses = access.actor.isAsync && !before.isAsync && before.writes;
   return judge.knows(warp, before.agent, before.time, crosses ? Seen::GlobalAsync : Seen::Generic);
 }
 
+/// Returns "expects ... and this write".
+static std::string describeConcurrent(bool hasWritten, uint32_t distance, bool writes) {
+  return std::string("expects an event or a synchronisation between the ") +
+         (hasWritten ? "write" : "read") + " of the work " + std::to_string(distance) +
+         " before this one, on another stream, and this " + (writes ? "write" : "read");
+}
+
 void GlobalJudge::report(Warp &warp, const Judge &judge, const Event &before, const Access &access,
                          uint64_t address) const {
   std::string place = "at global address " + hexadecimal(address);
+  if (before.launch != launch && stateOf(before) == WorkState::Concurrent) {
+    warp.fault(describeConcurrent(before.writes, launch - before.launch, access.writes) + " " +
+               place + ", but got none");
+    return;
+  }
   if (before.launch != launch) {
     warp.fault("expects griddepcontrol.wait before this " +
                std::string(access.writes ? "write" : "read") + " " + place + ", which the launch " +
@@ -125,6 +140,42 @@ bool GlobalJudge::check(Warp &warp, Judge &judge, Shadow &shadow, uint64_t begin
   report(warp, judge, *before, access,
          begin + (static_cast<uint64_t>(word - shadow.words.data()) << shadow.shift));
   return false;
+}
+
+std::string GlobalJudge::checkWork(Shadow &shadow, uint64_t begin, uint64_t size, uint64_t address,
+                                   uint64_t bytes, bool writes, uint32_t work,
+                                   const StateOfWork &state) {
+  if (!bytes)
+    return "";
+  uint64_t offset = address - begin;
+  shadow.prepare(generation, size, offset | bytes);
+  uint32_t event = history.add({work, 0, 0, 1, 0, 0, 0, false, false, writes});
+  AccessedWord *word = shadow.words.data() + (offset >> shadow.shift);
+  AccessedWord *end = shadow.words.data() + ((offset + bytes) >> shadow.shift);
+  auto ordered = [&](const Event &before) { return hasEnded(before, state); };
+  auto prune = [&](std::vector<uint32_t> &members, uint32_t) {
+    std::erase_if(members, [&](uint32_t number) { return ordered(history[number]); });
+  };
+  const Event *before = writes ? history.write(word, end, event, ordered)
+                               : history.read(word, end, event, ordered, prune);
+  return before ? describeConcurrent(before->writes, work - before->launch, writes) +
+                      " at global address " +
+                      hexadecimal(begin + (static_cast<uint64_t>(word - shadow.words.data())
+                                           << shadow.shift)) +
+                      ", but got none"
+                : "";
+}
+
+std::string GlobalJudge::checkFree(const Shadow &shadow, const StateOfWork &state) const {
+  if (shadow.generation != generation)
+    return "";
+  auto ordered = [&](const Event &before) { return hasEnded(before, state); };
+  for (const AccessedWord &word : shadow.words)
+    if (const Event *before = history.findUnordered(word, ordered))
+      return std::string("expects an event or a synchronisation between the ") +
+             (before->writes ? "write" : "read") +
+             " of work on another stream and the end of its memory, but got none";
+  return "";
 }
 
 void GlobalJudge::synchronise(const Warp &warp, Judge &judge, uint64_t address, uint8_t order,

@@ -10,6 +10,8 @@
 #include "AccessHistory.h"
 #include "Judge.h"
 
+#include <functional>
+
 namespace blocksparse::sim {
 
 /// Holds the accesses of an allocation in words of 16 bytes, or of as many fewer as the narrowest
@@ -26,9 +28,12 @@ struct Shadow {
 
 class GlobalJudge {
 public:
-  /// Begins a launch. Launches before `firstUnfinished`, or all for 0, have ended and are
-  /// forgotten.
-  void begin(uint32_t launch, uint32_t firstUnfinished);
+  /// Earlier work has ended, is a launch that may run until `griddepcontrol.wait`, or may run at
+  /// any time, because it is of another stream.
+  enum class WorkState : uint8_t { Ended, UntilWait, Concurrent };
+  using StateOfWork = std::function<WorkState(uint32_t work)>;
+  /// Begins a launch. Where `state` is empty, earlier work is forgotten.
+  void begin(uint32_t launch, StateOfWork state);
 
   /// Describes an access of global memory.
   struct Access {
@@ -40,6 +45,12 @@ public:
   /// Returns false after it has reported a fault.
   bool check(Warp &warp, Judge &judge, Shadow &shadow, uint64_t begin, uint64_t size,
              const Access &access);
+
+  /// Checks and records an access of copies and fills. Returns "", or what is wrong.
+  std::string checkWork(Shadow &shadow, uint64_t begin, uint64_t size, uint64_t address,
+                        uint64_t bytes, bool writes, uint32_t work, const StateOfWork &state);
+  /// Returns "", or what is wrong where work frees an allocation.
+  std::string checkFree(const Shadow &shadow, const StateOfWork &state) const;
 
   /// Passes knowledge through the variable at `address` that a strong access reads or writes.
   void synchronise(const Warp &warp, Judge &judge, uint64_t address, uint8_t order, bool reads,
@@ -75,7 +86,16 @@ private:
               uint64_t address) const;
 
   AccessHistory<Event> history;
+  /// Returns whether the event is none, or of work that has ended.
+  static bool hasEnded(const Event &event, const StateOfWork &state) {
+    return !event.launch || state(event.launch) != WorkState::Concurrent;
+  }
+  WorkState stateOf(const Event &event) const {
+    return stateOfWork ? stateOfWork(event.launch) : WorkState::Ended;
+  }
+
   uint32_t generation = 1, launch = 0;
+  StateOfWork stateOfWork;
   std::map<uint64_t, RemoteClock> variables; // by address
 };
 

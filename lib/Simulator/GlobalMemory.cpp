@@ -13,6 +13,7 @@ static constexpr uint64_t alignment = 512;
 /// Unused bytes on either side of an allocation: two allocations never touch, so that an access
 /// past the end of one does not land in another.
 static constexpr uint64_t redZone = 512;
+static constexpr size_t rememberedReleases = 64;
 
 uint64_t GlobalMemory::allocate(uint64_t bytes, Kind kind) {
   auto allocation = std::make_unique<Allocation>();
@@ -57,8 +58,11 @@ bool GlobalMemory::release(uint64_t address) {
   int64_t index = find(address);
   if (index < 0 || allocations[index]->begin != address)
     return false;
-  if (allocations[index]->storage)
+  if (allocations[index]->storage) {
     total -= allocations[index]->bytes;
+    released.emplace_front(address, allocations[index]->bytes);
+    released.resize(std::min(released.size(), rememberedReleases));
+  }
   allocations.erase(allocations.begin() + index);
   return true;
 }
@@ -82,16 +86,31 @@ void GlobalMemory::markWritten(uint64_t address, uint64_t bytes) {
               bytes);
 }
 
-bool GlobalMemory::judgeAccess(Warp &warp, Judge &clusterJudge, size_t index,
-                               const GlobalJudge::Access &access) {
-  Allocation &allocation = *allocations[index];
-  if (!allocation.written)
-    return true;
+void GlobalMemory::makeRoom() {
   if (judge.needsRoom())
     judge.makeRoom([&](auto visit) {
       for (auto &other : allocations)
         visit(other->shadow);
     });
+}
+
+std::string GlobalMemory::judgeWork(uint64_t address, uint64_t bytes, bool writes, uint32_t work,
+                                    const GlobalJudge::StateOfWork &state) {
+  int64_t index = find(address);
+  if (index < 0 || !allocations[index]->written || !allocations[index]->contains(address, bytes))
+    return "";
+  makeRoom();
+  Allocation &allocation = *allocations[index];
+  return judge.checkWork(allocation.shadow, allocation.begin, allocation.bytes, address, bytes,
+                         writes, work, state);
+}
+
+bool GlobalMemory::judgeAccess(Warp &warp, Judge &clusterJudge, size_t index,
+                               const GlobalJudge::Access &access) {
+  Allocation &allocation = *allocations[index];
+  if (!allocation.written)
+    return true;
+  makeRoom();
   return judge.check(warp, clusterJudge, allocation.shadow, allocation.begin, allocation.bytes,
                      access);
 }
@@ -99,6 +118,10 @@ bool GlobalMemory::judgeAccess(Warp &warp, Judge &clusterJudge, size_t index,
 std::string GlobalMemory::describe(uint64_t address) const {
   auto place = std::upper_bound(allocations.begin(), allocations.end(), address,
                                 [](uint64_t a, const auto &b) { return a < b->begin; });
+  for (const auto &[begin, bytes] : released)
+    if (address >= begin && address - begin < bytes && find(address) < 0)
+      return std::to_string(address - begin) + " bytes into an allocation of " +
+             std::to_string(bytes) + " bytes that was freed";
   auto size = [](const Allocation &a) {
     return "the allocation of " + std::to_string(a.bytes) + " bytes";
   };

@@ -7,6 +7,7 @@
 #include "GlobalJudge.h"
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -57,11 +58,21 @@ public:
   bool judgeAccess(Warp &warp, Judge &clusterJudge, size_t index,
                    const GlobalJudge::Access &access);
 
+  /// Judges a copy or a fill of a range that lies within an allocation, or ignores others. Returns
+  /// "", or what is wrong.
+  std::string judgeWork(uint64_t address, uint64_t bytes, bool writes, uint32_t work,
+                        const GlobalJudge::StateOfWork &state);
+
   GlobalJudge judge;
 
 private:
+  /// Removes the events that no word refers to, where there are too many.
+  void makeRoom();
+
   std::vector<std::unique_ptr<Allocation>> allocations; // by address
   uint64_t total = 0;
+  /// The ranges that were released last, for reports.
+  std::deque<std::pair<uint64_t, uint64_t>> released;
 };
 
 } // namespace blocksparse::sim

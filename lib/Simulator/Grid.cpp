@@ -95,26 +95,37 @@ std::unique_ptr<Cluster> Grid::makeCluster(uint64_t index) {
   return cluster;
 }
 
+size_t Grid::smOf(const Cta &cta) const {
+  uint64_t number = uint64_t(cta.cluster.index) * clusterSize() + cta.rank;
+  return number % std::max(1u, options.rates.multiprocessors);
+}
+
+L1Cache &Grid::cacheOf(const Cta &cta) {
+  if (caches.empty()) {
+    uint64_t used = std::min(sharedBytes(), options.rates.localBytes);
+    caches.assign(std::max(1u, options.rates.multiprocessors),
+                  L1Cache(options.rates.localBytes - used));
+  }
+  return caches[smOf(cta)];
+}
+
 uint64_t Grid::runCta(Cta &cta) {
   if (!options.counts)
     return cta.run(warpSlice);
   Counters before = counters;
   uint64_t executed = cta.run(warpSlice);
-  // CTAs go round the SMs: the first wave has one for each, and the next ones follow.
-  sms.resize(std::max<size_t>(1, options.rates.multiprocessors));
-  uint64_t number = uint64_t(cta.cluster.index) * clusterSize() + cta.rank;
-  sms[number % sms.size()].add(before, counters, options.rates);
+  sms.resize(std::max(1u, options.rates.multiprocessors));
+  sms[smOf(cta)].add(before, counters, options.rates);
   return executed;
 }
 
 PredictedTime Grid::predictTime() const {
-  uint64_t l2Bytes =
-      32 * counters.globalSectors + counters.bulkLoadedBytes + counters.bulkStoredBytes;
+  uint64_t l2Bytes = counters.l2ReadBytes + counters.l2WrittenBytes;
   return blocksparse::sim::predictTime(sms, l2Bytes, footprint.getBytes(), options.rates);
 }
 
 bool Grid::run() {
-  memory.judge.begin(options.launch, options.firstUnfinished);
+  memory.judge.begin(options.launch, options.stateOfWork);
   uint64_t clusters = uint64_t(shape.grid[0]) * shape.grid[1] * shape.grid[2] / clusterSize();
   uint64_t next = 0;
   size_t limit = std::max(1u, options.residentCtas / clusterSize());

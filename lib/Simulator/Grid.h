@@ -7,6 +7,7 @@
 #include "Counters.h"
 #include "Cta.h"
 #include "GlobalMemory.h"
+#include "L1Cache.h"
 #include "TimeModel.h"
 
 #include <algorithm>
@@ -30,18 +31,15 @@ struct ExecutionOptions {
   bool checkUnwritten = true;
   /// Judge the order of accesses to memory.
   bool checkRaces = true;
-  /// Lanes of a warp are ordered by barriers alone, and not by other instructions at which they
-  /// meet.
-  bool onlyBarriersOrderLanes = false;
   /// Count bytes and bank conflicts beside instructions.
   bool counts = false;
   /// The speeds of the chip, of which the time of the launch is predicted.
   Rates rates = h200Rates;
   /// The number of this launch, from 1 on.
   uint32_t launch = 1;
-  /// Until `griddepcontrol.wait`, launches from this number on may still run; 0
-  /// for a launch that starts after the one before it has ended.
-  uint32_t firstUnfinished = 0;
+  /// Tells whether earlier work has ended; empty if no earlier work can race with this launch or
+  /// with a later one.
+  GlobalJudge::StateOfWork stateOfWork;
 };
 
 /// Returns "0x..." for a report.
@@ -93,6 +91,11 @@ public:
   /// The parameter buffer, aligned to 64 bytes, which generic addresses reach too.
   uint8_t *parameters = nullptr;
 
+  /// Returns the L1 of the SM that has a CTA: the part of its memory that the CTA does not use as
+  /// shared memory. CTAs go round the SMs: the first wave has one for each, and the next ones
+  /// follow.
+  L1Cache &cacheOf(const Cta &cta);
+
   /// Predicts the time of the launch from what was counted.
   PredictedTime predictTime() const;
 
@@ -104,7 +107,10 @@ private:
   std::string describeWait(const Warp &warp, const LaneGroup &group) const;
 
   std::vector<uint8_t> parameterStorage;
+  size_t smOf(const Cta &cta) const;
+
   std::vector<BusyTimes> sms;
+  std::vector<L1Cache> caches;
   uint64_t state;
   bool faulty = false;
   std::string message;

@@ -55,11 +55,11 @@ public:
 
   /// Passes what the warp knows to those who will acquire from the barrier, and begins the warp's
   /// next time. Accesses of this time are not passed on while lanes that do not take part have
-  /// accessed shared memory since all lanes met last.
+  /// accessed shared memory since all lanes met at a barrier.
   void release(const Warp &warp, BarrierKnowledge &barrier);
   void acquire(const Warp &warp, const BarrierKnowledge &barrier);
   /// Makes the accesses of each lane happen before what other lanes do: all lanes of the warp have
-  /// met at an instruction that needs them together.
+  /// met at a barrier.
   void meet(const Warp &warp) { accessed[agentOf(warp)] = 0; }
   /// Performs `fence.proxy.async` for shared memory, for global memory or for both.
   void fenceProxies(const Warp &warp, bool shared, bool global);

@@ -198,7 +198,7 @@ void multiply(Warp &warp, const Op &op) {
     for (unsigned k = 0; k < depth; ++k)
       for (unsigned column = 0; column < 8; ++column)
         sums[row][column] = multiplyAdd(left[k][row], right[k][column], sums[row][column]);
-  countProducts(warp, 2 * 16 * 8 * depth, 32 / E);
+  countProducts(warp, 2 * 16 * 8 * depth, 32 / E, /*ofWarpgroup=*/false);
   for (unsigned j = 0; j < 4; ++j) {
     alignas(64) Sum values[laneCount];
     for (unsigned lane = 0; lane < laneCount; ++lane)

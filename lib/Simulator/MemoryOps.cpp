@@ -15,7 +15,7 @@ using namespace blocksparse::sim;
 
 namespace {
 
-enum : unsigned { auxSpace, auxElements, auxSigned };
+enum : unsigned { auxSpace, auxElements, auxSigned, auxPassesCache };
 
 void count(Warp &warp, const Op &op, Space space, unsigned bytes, bool writes) {
   if (!warp.cta.grid.options.counts)
@@ -23,7 +23,13 @@ void count(Warp &warp, const Op &op, Space space, unsigned bytes, bool writes) {
   uint64_t addresses[laneCount];
   for (unsigned lane = 0; lane < laneCount; ++lane)
     addresses[lane] = laneAddress(warp, op, op.a, lane);
-  countAccess(warp, space, addresses, bytes, writes);
+  bool isCached = op.order == Op::weak && !op.aux[auxPassesCache];
+  if (op.order & Op::acquires)
+    countAcquire(warp);
+  countAccess(warp, space, warp.active, addresses, bytes,
+              writes     ? Traffic::Store
+              : isCached ? Traffic::CachedLoad
+                         : Traffic::Load);
 }
 
 /// Loads `aux[auxElements]` elements of type Memory to registers of type Register.
@@ -130,11 +136,12 @@ bool decodeAccess(Decoder &decoder, bool isLoad) {
   Op &op = decoder.op;
   op.opClass = OpClass::Memory;
   op.order = takeOrder(decoder);
-  // Cache hints change nothing here: each access is performed at once, in order.
-  for (std::string_view hint :
-       {"weak", "nc", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "L1::no_allocate", "L1::evict_last",
-        "L1::evict_first", "L2::128B", "L2::256B", "L2::64B"})
+  // Cache hints change nothing but the counters: each access is performed at once, in order.
+  for (std::string_view hint : {"weak", "nc", "ca", "cs", "lu", "wb", "wt", "L1::evict_last",
+                                "L1::evict_first", "L2::128B", "L2::256B", "L2::64B"})
     decoder.take(hint);
+  for (std::string_view hint : {"cg", "cv", "L1::no_allocate"})
+    op.aux[auxPassesCache] |= decoder.take(hint);
   op.aux[auxSpace] = static_cast<uint32_t>(takeSpace(decoder));
   op.aux[auxElements] = decoder.take("v2") ? 2 : decoder.take("v4") ? 4 : 1;
   std::optional<Type> type = decoder.takeType();

@@ -26,6 +26,10 @@ struct Rates {
   double loadedBytes = 0, sharedBytes = 0, bankPasses = 0, instructions = 0, tensorOperations = 0;
   /// Seconds of a launch beside its work.
   double launch = 0;
+  /// The time of an operation of `mma.sync`, in that of `wgmma` or, without it, of itself.
+  double warpProduct = 1;
+  /// Bytes of L1 and shared memory of an SM together.
+  uint64_t localBytes = 0;
 };
 
 extern const Rates h200Rates, a100Rates;
@@ -43,16 +47,17 @@ struct BusyTimes {
 };
 
 /// Holds the sectors of 32 bytes of global memory that a launch has touched: what memory must give
-/// or take at least once.
+/// or take at least once. What was read before the launch wrote it comes from memory.
 class Footprint {
 public:
-  void touch(uint64_t address, uint64_t bytes);
+  void touch(uint64_t address, uint64_t bytes, bool reads);
   uint64_t getBytes() const { return sectors * sectorBytes; }
+  uint64_t getReadBytes() const { return readSectors * sectorBytes; }
 
 private:
   static constexpr uint64_t sectorBytes = 32, pageSectors = 64;
   std::unordered_map<uint64_t, uint64_t> pages; // a bit for each sector
-  uint64_t sectors = 0;
+  uint64_t sectors = 0, readSectors = 0;
 };
 
 struct PredictedTime {

@@ -147,8 +147,7 @@ uint64_t Warp::runGroup(LaneGroup &selected, uint64_t budget, uint32_t meet) {
         selected.blocked = true;
         return executed - 1;
       }
-      if (op.converges && active == live && cta.cluster.judge &&
-          (op.isBarrier || !cta.grid.options.onlyBarriersOrderLanes))
+      if (op.isBarrier && op.converges && active == live && cta.cluster.judge)
         cta.cluster.judge->meet(*this);
       if (op.touchesProducts && productJudge && !productJudge->access(*this, op))
         return executed;

@@ -116,7 +116,7 @@ void multiply(Warp &warp, const Op &op, uint64_t descriptorA, uint64_t descripto
     return;
   if (!readOperand(warp, op, b, !op.aux[auxTransB], 0, columns, right))
     return;
-  countProducts(warp, uint64_t(2) * 16 * columns * depth, 16);
+  countProducts(warp, uint64_t(2) * 16 * columns * depth, 16, /*ofWarpgroup=*/true);
   float signs = (op.aux[auxNegate] & 1) != (op.aux[auxNegate] >> 1) ? -1.0f : 1.0f;
   // Accumulator 4 j + i: row lane / 4 + 8 (i / 2), column 8 j + 2 (lane % 4) + i % 2.
   for (unsigned j = 0; j < columns / 2; ++j) {

@@ -197,6 +197,8 @@ FAULTS = [
     Fault("stream_wgmma", "stores begin before all warps have written", BAR, "", RACE, nth=2),
     Fault("stream_wgmma", "no proxy fence before the store", PROXY, "", CROSSING),
     Fault("stream_wgmma", "a stage is not released", ARRIVE, "", DEADLOCK),
+    Fault("stream_wgmma", "a lane releases what other lanes read", r"bar\.warp\.sync[^;]*;", "", RACE,
+          every=True),
     Fault("stream_wgmma", "stores are not waited for at the end", STORE_WAIT, "",
           r"expects cp\.async\.bulk\.wait_group before the end of the warp"),
     # Copies by cp.async, and plain accesses.

@@ -16,9 +16,11 @@ SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_"
 METRICS = {
     SECTORS + "ld": lambda c: c["global_sectors"] - 8,
     SECTORS + "st": lambda c: 8,
-    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld": lambda c: c["bank_conflicts"],
-    "sm__ops_path_tensor_src_fp16_dst_fp32": lambda c: c["tensor_operations"],
-    "dram__bytes_read": lambda c: 5,
+    "l1tex__m_xbar2l1tex_read_bytes": lambda c: c["l2_read_bytes"],
+    "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld": lambda c: c["bank_passes"],
+    "sm__inst_executed_pipe_tensor_op_gmma": lambda c: c["warp_instructions"]["tensor"] + 3,
+    "sm__ops_path_tensor_src_fp16": lambda c: c["tensor_operations"] + 3 * 4096,
+    "lts__t_sectors_srcunit_tex": lambda c: 5,
 }
 
 if "--query-metrics" in sys.argv:

@@ -3,28 +3,11 @@
 //
 // Answers of the simulated driver that depend on its state.
 
-#include "DriverState.h"
+#include "DriverCalls.h"
 
 #include <gtest/gtest.h>
 
 using namespace blocksparse::sim;
-
-// The driver's symbols have no header.
-extern "C" {
-cuda::Result cuInit(unsigned flags);
-cuda::Result cuDevicePrimaryCtxRetain(cuda::Context *context, cuda::Device device);
-cuda::Result cuCtxPushCurrent_v2(cuda::Context context);
-cuda::Result cuCtxPopCurrent_v2(cuda::Context *context);
-cuda::Result cuStreamCreate(cuda::Stream *stream, unsigned flags);
-cuda::Result cuStreamDestroy_v2(cuda::Stream stream);
-cuda::Result cuStreamBeginCapture_v2(cuda::Stream stream, int mode);
-cuda::Result cuStreamEndCapture(cuda::Stream stream, cuda::GraphObject **graph);
-cuda::Result cuGraphInstantiateWithFlags(cuda::GraphObject **executable, cuda::GraphObject *graph,
-                                         unsigned long long flags);
-cuda::Result cuGraphLaunch(cuda::GraphObject *executable, cuda::Stream stream);
-cuda::Result cuGraphExecDestroy(cuda::GraphObject *executable);
-cuda::Result cuGraphDestroy(cuda::GraphObject *graph);
-}
 
 namespace {
 

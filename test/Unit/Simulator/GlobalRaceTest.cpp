@@ -168,18 +168,22 @@ TEST(SimulatorGlobalRace, BulkLoadsSeeStoresAfterAProxyFence) {
   expectReport(body("fence.proxy.async.shared::cta;\n"), "expects fence.proxy.async");
 }
 
-/// Returns the report on the second of two launches, which may start while the first one runs. The
-/// first one has one CTA and the second one two.
-std::string earlyReport(const std::string &body, bool isEarly = true) {
+/// Returns the report on the second of two launches. The first one has one CTA and the second one
+/// two; it is in the given state.
+std::string secondReport(const std::string &body, GlobalJudge::WorkState state) {
   RunKernel kernel(begin + "mov.u32 %r8, %nctaid.x; setp.eq.b32 %p8, %r8, 1;\n" + body, shared);
   kernel.shape.block[0] = 64;
   kernel.options.checkUnwritten = false;
   EXPECT_TRUE(kernel.run(std::vector<uint32_t>(1024, 1))) << kernel.error;
   kernel.shape.grid[0] = 2;
   kernel.options.launch = 2;
-  kernel.options.firstUnfinished = isEarly ? 1 : 0;
+  kernel.options.stateOfWork = [state](uint32_t) { return state; };
   kernel.launch();
   return kernel.error;
+}
+
+std::string earlyReport(const std::string &body) {
+  return secondReport(body, GlobalJudge::WorkState::UntilWait);
 }
 
 TEST(SimulatorGlobalRace, EarlyLaunchesWaitForWhatTheyOverwrite) {
@@ -197,7 +201,16 @@ TEST(SimulatorGlobalRace, EarlyLaunchesWaitForWhatTheyOverwrite) {
     std::string later = "setp.ne.b32 %p9, %r9, 0; @%p8 bra END; @%p9 bra END; @!%p2 bra END;\n" +
                         access("", second) + "END:";
     EXPECT_EQ(earlyReport("@!%p2 bra END;\n" + body + wait + later), "");
-    EXPECT_EQ(earlyReport("@!%p2 bra END;\n" + body + later, /*isEarly=*/false), "");
+    EXPECT_EQ(secondReport("@!%p2 bra END;\n" + body + later, GlobalJudge::WorkState::Ended), "");
+    // A launch on another stream is not waited for.
+    std::string concurrent =
+        secondReport("@!%p2 bra END;\n" + body + wait + later, GlobalJudge::WorkState::Concurrent);
+    EXPECT_NE(concurrent.find(std::string("expects an event or a synchronisation between the ") +
+                              (first[0] == 'l' ? "read" : "write") +
+                              " of the work 1 before this one, on another stream, and this " +
+                              (second[0] == 'l' ? "read" : "write") + " at global address"),
+              std::string::npos)
+        << concurrent;
     std::string found = earlyReport("@!%p2 bra END;\n" + body + later);
     EXPECT_NE(found.find(std::string("expects griddepcontrol.wait ") + report), std::string::npos)
         << found;

@@ -18,10 +18,9 @@ const std::string begin =
     "mov.b32 %r1, 5;\n";
 
 /// Returns the report on a kernel of 128 threads; "" if there is none.
-std::string reportOn(const std::string &body, bool onlyBarriersOrderLanes = false) {
+std::string reportOn(const std::string &body) {
   RunKernel kernel(begin + body, shared);
   kernel.shape.block[0] = 128;
-  kernel.options.onlyBarriersOrderLanes = onlyBarriersOrderLanes;
   kernel.run(std::vector<uint32_t>(1024, 1));
   return kernel.error;
 }
@@ -65,13 +64,10 @@ TEST(SimulatorRace, ALaneReleasesWhatOtherLanesReadAfterTheyHaveMet) {
                             "setp.lt.u32 %p4, %t, 64; @%p4 st.shared.b32 [%d3+-128], %r1;\nEND:";
   EXPECT_EQ(reportOn(before + "bar.warp.sync -1;\n" + after), "");
   expectReport(before + after, "expects a barrier between the read");
-  // The lanes of cuda.stream_wgmma meet at a commit, of which the manual does not say that it
-  // orders their reads.
-  const std::string commit = "wgmma.commit_group.sync.aligned;\n";
-  EXPECT_EQ(reportOn(before + commit + after), "");
-  std::string report = reportOn(before + commit + after, /*onlyBarriersOrderLanes=*/true);
-  EXPECT_NE(report.find("expects a barrier between the read"), std::string::npos) << report;
-  EXPECT_EQ(reportOn(before + "bar.warp.sync -1;\n" + after, /*onlyBarriersOrderLanes=*/true), "");
+  // The manual says of no other instruction where lanes meet that it orders their accesses.
+  for (const char *meeting :
+       {"wgmma.commit_group.sync.aligned;\n", "shfl.sync.bfly.b32 %r3, %r2, 1, 31, -1;\n"})
+    expectReport(before + meeting + after, "expects a barrier between the read");
 }
 
 TEST(SimulatorRace, BulkStoresNeedAProxyFence) {

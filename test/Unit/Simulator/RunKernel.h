@@ -62,6 +62,7 @@ public:
     bool good = grid.run();
     error = grid.getFault();
     time = grid.predictTime();
+    counters = grid.counters;
     return good;
   }
 
@@ -76,6 +77,7 @@ public:
   LaunchShape shape;
   ExecutionOptions options;
   PredictedTime time;
+  Counters counters;
   TensorMap map;
   bool mapsOutput = false;
 
