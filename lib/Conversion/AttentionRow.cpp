@@ -16,7 +16,7 @@ using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
 /// Columns of v that an item multiplies. More of them cost registers, fewer cost more scores.
-static constexpr int64_t itemCols = 32;
+static constexpr int64_t itemCols = 16;
 
 static Value lowest(ImplicitLocOpBuilder &b, Type type) {
   return floatConstant(b, type, -std::numeric_limits<double>::infinity());
@@ -118,7 +118,7 @@ SmallVector<Value> AttentionItems::sizes(ImplicitLocOpBuilder &b) const {
           indexCeilDiv(b, out.cols(), indexConstant(b, itemCols))};
 }
 
-/// Stores columns [32 * index[4], 32 * index[4] + 32) of row `row`.
+/// Stores columns [16 * index[4], 16 * index[4] + 16) of row `row`.
 void AttentionItems::emitPart(ImplicitLocOpBuilder &b, ValueRange index, Value head,
                               Value row) const {
   PlannedAttentionOp op = this->op;

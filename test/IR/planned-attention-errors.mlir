@@ -88,16 +88,16 @@ func.func @c49_count(%q: memref<4x32x8xf16>, %k: memref<4x32x8xf16>, %v: memref<
 
 // -----
 
-func.func @c49_rank(%q: memref<4x32x8xf16>, %k: memref<4x32x8xf16>, %v: memref<4x32x8xf16>, %s: memref<2x5xi32>, %e: memref<3x2xi32>, %l0: memref<2x8xi32>, %l1: memref<3x1xi32>, %l2: memref<3x4xi32>, %o: memref<4x32x8xf16>, %l: memref<4x32xf32>) {
+func.func @c49_rank(%q: memref<4x32x8xf16>, %k: memref<4x32x8xf16>, %v: memref<4x32x8xf16>, %s: memref<2x5xi32>, %e: memref<3x2xi32>, %l0: memref<2x8xi32>, %l1: memref<3x1xi32>, %l2: memref<3x8xi32>, %o: memref<4x32x8xf16>, %l: memref<4x32xf32>) {
   // expected-error @below {{expects workers of lists of rank 1, but got rank 2}}
-  blocksparse.planned_attention %q, %k, %v segments(%s) entries(%e) lists(%l0, %l1, %l2) outs(%o, %l) {block = array<i64: 16, 16>, lut_heads = 1} : (memref<4x32x8xf16>, memref<4x32x8xf16>, memref<4x32x8xf16>, memref<2x5xi32>, memref<3x2xi32>, memref<2x8xi32>, memref<3x1xi32>, memref<3x4xi32>, memref<4x32x8xf16>, memref<4x32xf32>) -> ()
+  blocksparse.planned_attention %q, %k, %v segments(%s) entries(%e) lists(%l0, %l1, %l2) outs(%o, %l) {block = array<i64: 16, 16>, lut_heads = 1} : (memref<4x32x8xf16>, memref<4x32x8xf16>, memref<4x32x8xf16>, memref<2x5xi32>, memref<3x2xi32>, memref<2x8xi32>, memref<3x1xi32>, memref<3x8xi32>, memref<4x32x8xf16>, memref<4x32xf32>) -> ()
   return
 }
 
 // -----
 
 func.func @c49_columns(%q: memref<4x32x8xf16>, %k: memref<4x32x8xf16>, %v: memref<4x32x8xf16>, %s: memref<2x5xi32>, %e: memref<3x2xi32>, %l0: memref<2x8xi32>, %l1: memref<3xi32>, %l2: memref<3x5xi32>, %o: memref<4x32x8xf16>, %l: memref<4x32xf32>) {
-  // expected-error @below {{expects steps of lists to have 4 columns, but got 5}}
+  // expected-error @below {{expects steps of lists to have 8 columns, but got 5}}
   blocksparse.planned_attention %q, %k, %v segments(%s) entries(%e) lists(%l0, %l1, %l2) outs(%o, %l) {block = array<i64: 16, 16>, lut_heads = 1} : (memref<4x32x8xf16>, memref<4x32x8xf16>, memref<4x32x8xf16>, memref<2x5xi32>, memref<3x2xi32>, memref<2x8xi32>, memref<3xi32>, memref<3x5xi32>, memref<4x32x8xf16>, memref<4x32xf32>) -> ()
   return
 }

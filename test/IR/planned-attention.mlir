@@ -11,7 +11,7 @@ func.func @tensors(%q: tensor<2x4x32x16xf16>, %k: tensor<4x48x16xf16>, %v: tenso
 
 // CHECK-LABEL: func @memrefs
 // CHECK: blocksparse.planned_attention %{{.*}}, %{{.*}}, %{{.*}} segments(%{{.*}}) entries(%{{.*}}) lists(%{{.*}}, %{{.*}}, %{{.*}}) outs(%{{.*}}, %{{.*}}) {block = array<i64: 16, 16>, causal, lut_heads = 1 : i64, scale = 5.000000e-01 : f64} : {{.*}} -> ()
-func.func @memrefs(%q: memref<4x32x8xf16>, %k: memref<4x32x8xf16>, %v: memref<4x32x8xf16>, %s: memref<2x5xi32>, %e: memref<3x2xi32>, %l0: memref<2x8xi32>, %l1: memref<3xi32>, %l2: memref<3x4xi32>, %o: memref<4x32x8xf16>, %l: memref<4x32xf32>) {
-  blocksparse.planned_attention %q, %k, %v segments(%s) entries(%e) lists(%l0, %l1, %l2) outs(%o, %l) {block = array<i64: 16, 16>, lut_heads = 1, causal, scale = 0.5} : (memref<4x32x8xf16>, memref<4x32x8xf16>, memref<4x32x8xf16>, memref<2x5xi32>, memref<3x2xi32>, memref<2x8xi32>, memref<3xi32>, memref<3x4xi32>, memref<4x32x8xf16>, memref<4x32xf32>) -> ()
+func.func @memrefs(%q: memref<4x32x8xf16>, %k: memref<4x32x8xf16>, %v: memref<4x32x8xf16>, %s: memref<2x5xi32>, %e: memref<3x2xi32>, %l0: memref<2x8xi32>, %l1: memref<3xi32>, %l2: memref<3x8xi32>, %o: memref<4x32x8xf16>, %l: memref<4x32xf32>) {
+  blocksparse.planned_attention %q, %k, %v segments(%s) entries(%e) lists(%l0, %l1, %l2) outs(%o, %l) {block = array<i64: 16, 16>, lut_heads = 1, causal, scale = 0.5} : (memref<4x32x8xf16>, memref<4x32x8xf16>, memref<4x32x8xf16>, memref<2x5xi32>, memref<3x2xi32>, memref<2x8xi32>, memref<3xi32>, memref<3x8xi32>, memref<4x32x8xf16>, memref<4x32xf32>) -> ()
   return
 }

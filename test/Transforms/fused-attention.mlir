@@ -9,11 +9,11 @@
 // HOPPER: blocksparse.attention
 // OTHER-LABEL: @fused(
 // OTHER: blocksparse.softmax
-// Two rows of 64 queries share the steps of three blocks of keys.
+// Two rows of 64 queries with keys of their own share a separate step.
 // PLAN-LABEL: @fused(
-// PLAN-DAG: %[[TILES:.*]] = arith.constant dense<{{\[\[}}0, 64, 0, 2, 0, 0, 0, 0], [0, 64, 0, 2, 0, 1, 0, 0]]> : tensor<2x8xi32>
+// PLAN-DAG: %[[TILES:.*]] = arith.constant dense<{{\[\[}}0, 64, -1, 0, 1, 0, 0, 0], [0, 64, -1, 0, 1, 0, 1, 0]]> : tensor<2x8xi32>
 // PLAN-DAG: %[[WORKERS:.*]] = arith.constant dense<[0, 1, 2]> : tensor<3xi32>
-// PLAN-DAG: %[[STEPS:.*]] = arith.constant dense<{{\[\[}}0, 64, 2, 1], [128, -1, 1, 0]]> : tensor<2x4xi32>
+// PLAN-DAG: %[[STEPS:.*]] = arith.constant dense<{{\[\[}}64, 128, 0, -1, 3, 1, 0, 1]]> : tensor<1x8xi32>
 // PLAN: blocksparse.planned_attention %{{.*}}, %{{.*}}, %{{.*}} segments(%{{.*}}) entries(%{{.*}}) lists(%[[TILES]], %[[WORKERS]], %[[STEPS]])
 // PLAN-SAME: schedule = #blocksparse.schedule<cuda.attention>
 func.func @fused(%q: tensor<2x128x64xbf16>, %k: tensor<2x192x64xbf16>, %v: tensor<2x192x64xbf16>) -> (tensor<2x128x64xbf16>, tensor<2x128xf32>) {

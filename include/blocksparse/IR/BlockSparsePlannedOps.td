@@ -34,9 +34,9 @@
 //                   the table exists if the schedule names a block, and then order has its rows
 //   lists: three tables that describe an attention to kernels which walk compile-time lists; they
 //          exist for static patterns and shapes only (blocksparse/Plan/AttentionPlan.h).
-//                   tiles   [t, 8] = (row 0, row 1, first step, steps, batch, head, 0, 0)
+//                   tiles   [t, 8] = (row 0, row 1, row 2, first step, steps, batch, head, 0)
 //                   workers [w + 1]: worker i takes tiles[workers[i] .. workers[i + 1])
-//                   steps   [s, 4] = (key 0, key 1, halves 0, halves 1)
+//                   steps   [s, 8] = (two keys, two keys, halves 0, 1 and 2, separate)
 // `packed` holds the values in that order. `lut_heads` is the number of heads that the tables were
 // made for: either the H of the tensor, or 1 for a pattern that all heads share. In that case head h
 // uses the value block v + h * nnz.

@@ -1,11 +1,13 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The work lists of the persistent kernel of attention. A tile is 128 queries of one (batch, head),
-// 64 for each of two warpgroups; its keys come in steps of two halves of 64 keys, which are loaded
-// once for both warpgroups. If a block row has an odd number of 64 rows, its last 64 rows share a
-// tile with those of another block row that has many keys in common. A warpgroup takes those halves
-// of a step that hold blocks of its own rows; see Tables.h for the fields.
+// The work lists of the persistent kernel of attention. A tile is 64 queries of one (batch, head)
+// for each of two or three warpgroups; its keys come in steps of two halves of 64 keys, which are
+// loaded once for all warpgroups. Of two warpgroups with an odd number of 64 rows in a block row,
+// the last 64 rows share a tile with those of another block row that has many keys in common. A
+// warpgroup takes those halves of a step that hold blocks of its own rows. Where that leaves many
+// halves to one of two warpgroups alone, steps are separate: each warpgroup has keys of its own, so
+// that neither waits for the other's. See Tables.h for the fields.
 
 #ifndef BLOCKSPARSE_PLAN_ATTENTIONPLAN_H
 #define BLOCKSPARSE_PLAN_ATTENTIONPLAN_H
@@ -35,6 +37,8 @@ struct AttentionProblem {
 struct AttentionOptions {
   /// CTAs that share the tiles.
   int64_t workers = 1;
+  /// Warpgroups that a tile may have: 2 or 3. Two were faster on an H200.
+  int64_t mostGroups = 2;
   /// Bytes of the keys and values of one head, and bytes of keys and values that may be in use at a
   /// time so that they stay in the L2 cache.
   int64_t bytesOfHead = 0, cacheBytes = 0;
@@ -47,14 +51,17 @@ struct AttentionLists {
   std::vector<int32_t> workers;
   /// Steps of the tiles; tiles of different batches, and of heads that share a pattern, share them.
   std::vector<AttentionStep> steps;
+  /// Warpgroups of a tile.
+  int64_t groups = 2;
 };
 
 /// Returns the lists of all (batch, head). Every 64 queries are in one tile, including those
-/// without a key. Tiles that are longer than a quarter of a worker's share come first, the longest
-/// first; the others follow in groups of heads whose keys and values fit in the cache, the longest
-/// of a group first. Each next tile goes to the worker with the least cost so far. Deterministic.
-/// Fails if the sizes of a block are not multiples of 64, and for tables beyond int32.
-/// O(nnz + t log t) for t tiles.
+/// without a key. Tiles have three warpgroups if these share most of their steps, and else two.
+/// Tiles that are longer than a quarter of a worker's share come first, the longest first; the
+/// others follow in groups of heads whose keys and values fit in the cache, the longest of a group
+/// first. Each next tile goes to the worker with the least cost so far. Deterministic. Fails if the
+/// sizes of a block are not multiples of 64, and for tables beyond int32. O(nnz + t log t) for t
+/// tiles.
 std::optional<AttentionLists> buildAttentionLists(const AttentionProblem &problem,
                                                   const AttentionOptions &options,
                                                   std::string &error);
@@ -72,8 +79,13 @@ struct AttentionForm {
   bool halves = false;
   /// True if some half holds forbidden elements.
   bool elements = false;
+  /// True if some step is separate.
+  bool separate = false;
+  /// Warpgroups of a tile.
+  int64_t groups = 2;
 
-  static AttentionForm get(std::span<const AttentionStep> steps);
+  static AttentionForm get(std::span<const AttentionTile> tiles,
+                           std::span<const AttentionStep> steps);
 };
 
 } // namespace blocksparse

@@ -273,42 +273,47 @@ struct AttentionOperands {
   static constexpr int64_t count = 3;
 };
 
-/// Describes a tile of attention: 64 queries for each of two warpgroups, and its steps
+/// Describes a tile of attention: 64 queries for each of two or three warpgroups, and its key steps
 /// [first, first + count).
 struct AttentionTile {
+  static constexpr int64_t mostGroups = 3;
+
   /// First row of q of each warpgroup; -1: the warpgroup has no rows.
-  int32_t rows[2];
-  int32_t first, count, batch, head, unused[2] = {0, 0};
+  int32_t rows[mostGroups] = {-1, -1, -1};
+  int32_t first = 0, count = 0, batch = 0, head = 0, unused = 0;
   bool operator==(const AttentionTile &) const = default;
 };
 
-/// Names the words of an AttentionTile.
+/// Names the words of an AttentionTile; Row is the first of several.
 struct AttentionTileTable {
   using Row = AttentionTile;
-  enum Field : int64_t { Row0, Row1, First, Count, Batch, Head, Unused0, Unused1 };
+  enum Field : int64_t { FirstRow = 0, First = 3, Count, Batch, Head, Unused };
   static constexpr int64_t columns = 8;
   /// Number of words that a kernel reads.
   static constexpr int64_t used = Head + 1;
 };
 
-/// Describes a step of a tile: two halves of 64 keys, which the warpgroups share.
+/// Describes a key step of a tile: two halves of 64 keys.
 struct AttentionStep {
   /// Names the bits of `halves`: the warpgroup takes half 0, half 1, and elements of a half that it
   /// takes lie above the diagonal.
   enum Half : int32_t { First = 1, Second = 2, Both = 3, Elements = 4 };
 
-  /// First key of each half; -1: the half has no keys.
-  int32_t keys[2];
+  /// First key of each half, of the first warpgroup and of the others; -1: the half has no keys.
+  int32_t keys[2][2] = {{-1, -1}, {-1, -1}};
   /// Parts of the step that each warpgroup takes, as bits of Half.
-  int32_t halves[2];
+  int32_t halves[AttentionTile::mostGroups] = {0, 0, 0};
+  /// 1 if the keys of the warpgroups differ: the step then fills two stages of keys and two of
+  /// values, one for each of two warpgroups. Else 0.
+  int32_t separate = 0;
   bool operator==(const AttentionStep &) const = default;
 };
 
-/// Names the words of an AttentionStep.
+/// Names the words of an AttentionStep; Key and Halves are the first of several.
 struct AttentionStepTable {
   using Row = AttentionStep;
-  enum Field : int64_t { Key0, Key1, Halves0, Halves1 };
-  static constexpr int64_t columns = 4;
+  enum Field : int64_t { Key = 0, Halves = 4, Separate = 7 };
+  static constexpr int64_t columns = 8;
 };
 
 //===----------------------------------------------------------------------===//
@@ -413,20 +418,18 @@ BLOCKSPARSE_CHECK_FIELD(SampledTileTable, NumBlockCols, numBlockCols);
 BLOCKSPARSE_CHECK_FIELD(SampledTileTable, Contiguous, contiguous);
 BLOCKSPARSE_CHECK_FIELD(SampledTileTable, NumBlockRows, numBlockRows);
 
-static_assert(hasColumns<AttentionTileTable>(AttentionTileTable::Unused1));
-BLOCKSPARSE_CHECK_FIELD(AttentionTileTable, Row0, rows[0]);
-BLOCKSPARSE_CHECK_FIELD(AttentionTileTable, Row1, rows[1]);
+static_assert(hasColumns<AttentionTileTable>(AttentionTileTable::Unused));
+BLOCKSPARSE_CHECK_FIELD(AttentionTileTable, FirstRow, rows);
 BLOCKSPARSE_CHECK_FIELD(AttentionTileTable, First, first);
 BLOCKSPARSE_CHECK_FIELD(AttentionTileTable, Count, count);
 BLOCKSPARSE_CHECK_FIELD(AttentionTileTable, Batch, batch);
 BLOCKSPARSE_CHECK_FIELD(AttentionTileTable, Head, head);
-BLOCKSPARSE_CHECK_FIELD(AttentionTileTable, Unused0, unused);
+BLOCKSPARSE_CHECK_FIELD(AttentionTileTable, Unused, unused);
 
-static_assert(hasColumns<AttentionStepTable>(AttentionStepTable::Halves1));
-BLOCKSPARSE_CHECK_FIELD(AttentionStepTable, Key0, keys[0]);
-BLOCKSPARSE_CHECK_FIELD(AttentionStepTable, Key1, keys[1]);
-BLOCKSPARSE_CHECK_FIELD(AttentionStepTable, Halves0, halves[0]);
-BLOCKSPARSE_CHECK_FIELD(AttentionStepTable, Halves1, halves[1]);
+static_assert(hasColumns<AttentionStepTable>(AttentionStepTable::Separate));
+BLOCKSPARSE_CHECK_FIELD(AttentionStepTable, Key, keys);
+BLOCKSPARSE_CHECK_FIELD(AttentionStepTable, Halves, halves);
+BLOCKSPARSE_CHECK_FIELD(AttentionStepTable, Separate, separate);
 
 #undef BLOCKSPARSE_CHECK_FIELD
 

@@ -3,9 +3,8 @@
 
 #include "blocksparse/Plan/AttentionPlan.h"
 #include "PlanLayouts.h"
-#include "ProcessorTime.h"
 
-#include <numeric>
+#include <array>
 
 using namespace blocksparse;
 using namespace blocksparse::test;
@@ -19,16 +18,36 @@ AttentionLists build(const AttentionProblem &problem, const AttentionOptions &op
   return lists.value_or(AttentionLists());
 }
 
+AttentionTile tileOf(std::array<int32_t, 3> rows, int32_t first, int32_t count) {
+  AttentionTile tile;
+  std::copy(rows.begin(), rows.end(), tile.rows);
+  tile.first = first;
+  tile.count = count;
+  return tile;
+}
+
+/// Returns a step whose keys all warpgroups share.
+AttentionStep stepOf(int32_t key0, int32_t key1, std::array<int32_t, 3> halves) {
+  AttentionStep step{{{key0, key1}, {key0, key1}}, {}, 0};
+  std::copy(halves.begin(), halves.end(), step.halves);
+  return step;
+}
+
+AttentionForm formOf(const AttentionLists &lists) {
+  return AttentionForm::get(lists.tiles, lists.steps);
+}
+
 TEST(AttentionPlan, ABlockRowOf128IsATile) {
   const BlockLayout layout = layoutOf(maskFromText({"011", "000"}), {128, 128});
   const AttentionLists lists = build({layout});
   // The tile without a step costs least.
   EXPECT_EQ(lists.tiles,
-            (std::vector<AttentionTile>{{{0, 64}, 0, 2, 0, 0}, {{128, 192}, 2, 0, 0, 0}}));
-  EXPECT_EQ(lists.steps, (std::vector<AttentionStep>{{{128, 192}, {3, 3}}, {{256, 320}, {3, 3}}}));
+            (std::vector<AttentionTile>{tileOf({0, 64, -1}, 0, 2), tileOf({128, 192, -1}, 2, 0)}));
+  EXPECT_EQ(lists.steps,
+            (std::vector<AttentionStep>{stepOf(128, 192, {3, 3, 0}), stepOf(256, 320, {3, 3, 0})}));
   EXPECT_EQ(lists.workers, (std::vector<int32_t>{0, 2}));
-  const AttentionForm form = AttentionForm::get(lists.steps);
-  EXPECT_FALSE(form.halves || form.elements);
+  const AttentionForm form = formOf(lists);
+  EXPECT_FALSE(form.halves || form.elements || form.separate);
 }
 
 TEST(AttentionPlan, RowsOf64ShareTheirKeys) {
@@ -39,12 +58,43 @@ TEST(AttentionPlan, RowsOf64ShareTheirKeys) {
   EXPECT_EQ(verifyAttentionLists({layout}, lists), "");
   const AttentionTile &first = lists.tiles.front();
   EXPECT_EQ(first.rows[0] + first.rows[1], 128);
-  EXPECT_EQ(first.count, 2);
-  EXPECT_EQ(lists.steps[first.first].keys[1], 64);
-  EXPECT_EQ(lists.steps[first.first + 1].keys[0], 256);
-  EXPECT_EQ(lists.steps[first.first + 1].keys[1], -1);
+  ASSERT_EQ(first.count, 2);
+  EXPECT_EQ(lists.steps[first.first], stepOf(0, 64, {3, 3, 0}));
+  EXPECT_EQ(lists.steps[first.first + 1].keys[0][0], 256);
+  EXPECT_EQ(lists.steps[first.first + 1].keys[0][1], -1);
   EXPECT_EQ(lists.tiles.back().rows[1], -1);
-  EXPECT_TRUE(AttentionForm::get(lists.steps).halves);
+  EXPECT_TRUE(formOf(lists).halves);
+}
+
+TEST(AttentionPlan, RowsWithOtherKeysHaveSeparateSteps) {
+  // Each row takes one key that both have, and three of its own.
+  const BlockLayout layout = layoutOf(maskFromText({"1111000", "0001111"}), {64, 64});
+  const AttentionLists lists = build({layout});
+  EXPECT_EQ(verifyAttentionLists({layout}, lists), "");
+  EXPECT_EQ(lists.steps, (std::vector<AttentionStep>{{{{0, 64}, {192, 256}}, {3, 3, 0}, 1},
+                                                     {{{128, 192}, {320, 384}}, {3, 3, 0}, 1}}));
+  EXPECT_TRUE(formOf(lists).separate);
+}
+
+TEST(AttentionPlan, ARowWithFewerKeysTakesNothing) {
+  const BlockLayout layout = layoutOf(maskFromText({"11100000", "00011111"}), {64, 64});
+  const AttentionLists lists = build({layout});
+  EXPECT_EQ(verifyAttentionLists({layout}, lists), "");
+  ASSERT_EQ(lists.steps.size(), 3u);
+  EXPECT_EQ(lists.steps.back(), (AttentionStep{{{448, -1}, {448, -1}}, {0, 1, 0}, 0}));
+}
+
+TEST(AttentionPlan, ThreeWarpgroupsShareDenseKeys) {
+  const BlockLayout layout = layoutOf(maskFromText({"111", "111", "111"}), {128, 128});
+  const AttentionLists lists = build({layout}, {1, 3});
+  EXPECT_EQ(lists.groups, 3);
+  EXPECT_EQ(lists.tiles, (std::vector<AttentionTile>{tileOf({0, 64, 128}, 0, 3),
+                                                     tileOf({192, 256, 320}, 3, 3)}));
+  EXPECT_EQ(lists.steps.front(), stepOf(0, 64, {3, 3, 3}));
+  EXPECT_EQ(formOf(lists).groups, 3);
+  // Two share where neighbouring rows have little in common.
+  const BlockLayout other = layoutOf(maskFromText({"100", "010", "001"}), {128, 128});
+  EXPECT_EQ(build({other}, {1, 3}).groups, 2);
 }
 
 TEST(AttentionPlan, TheDiagonalIsMarked) {
@@ -52,8 +102,8 @@ TEST(AttentionPlan, TheDiagonalIsMarked) {
   const AttentionLists lists = build({layout, 1, 1, /*causal=*/true});
   // Row 128 to 255 takes keys 0 to 127 whole, and the two squares on the diagonal in part.
   ASSERT_EQ(lists.tiles.front().count, 2);
-  EXPECT_EQ(lists.steps[lists.tiles.front().first + 1], (AttentionStep{{128, 192}, {5, 7}}));
-  EXPECT_TRUE(AttentionForm::get(lists.steps).elements);
+  EXPECT_EQ(lists.steps[lists.tiles.front().first + 1], stepOf(128, 192, {5, 7, 0}));
+  EXPECT_TRUE(formOf(lists).elements);
 }
 
 TEST(AttentionPlan, LongTilesComeFirstThenGroupsOfHeads) {
@@ -61,14 +111,13 @@ TEST(AttentionPlan, LongTilesComeFirstThenGroupsOfHeads) {
       layoutOf(maskFromText({"10000000", "01000000", "00100000", "00010000", "00001000", "00000100",
                              "00000010", "11111111"}),
                {128, 128});
-  const AttentionLists lists = build({layout, 1, 4}, {2, 100, 250});
-  ASSERT_EQ(lists.workers, (std::vector<int32_t>{0, 16, 32}));
-  for (int64_t worker = 0; worker < 2; ++worker) {
-    const auto own = std::span<const AttentionTile>(lists.tiles).subspan(worker * 16, 16);
+  const AttentionLists lists = build({layout, 1, 4}, {4, 2, 100, 250});
+  ASSERT_EQ(lists.workers, (std::vector<int32_t>{0, 8, 16, 24, 32}));
+  for (int64_t worker = 0; worker < 4; ++worker) {
+    const auto own = std::span<const AttentionTile>(lists.tiles).subspan(worker * 8, 8);
     EXPECT_EQ(own[0].count, 8);
-    EXPECT_EQ(own[1].count, 8);
-    for (int64_t i = 2; i < 16; ++i)
-      EXPECT_EQ(own[i].head / 2, i < 9 ? 0 : 1) << "tile " << i;
+    for (int64_t i = 2; i < 8; ++i)
+      EXPECT_LE(own[i - 1].head / 2, own[i].head / 2) << "tile " << i;
   }
 }
 
@@ -84,7 +133,8 @@ TEST(AttentionPlan, CoversRandomLayouts) {
                 .value();
         const int64_t heads = layout.grid().heads;
         const AttentionProblem problem{layout, 2, heads == 1 ? 3 : heads, causal};
-        EXPECT_EQ(verifyAttentionLists(problem, build(problem, {5, 1000, 2000})), "");
+        for (int64_t groups : {2, 3})
+          EXPECT_EQ(verifyAttentionLists(problem, build(problem, {5, groups, 1000, 2000})), "");
       }
 }
 
@@ -103,7 +153,7 @@ TEST(AttentionPlan, FaultsAreFound) {
   const BlockLayout layout = layoutOf(maskFromText({"110", "101", "011"}), {64, 64});
   for (bool causal : {false, true}) {
     const AttentionProblem problem{layout, 2, 2, causal};
-    const AttentionLists lists = build(problem, {2, 0, 0});
+    const AttentionLists lists = build(problem, {2});
     ASSERT_EQ(verifyAttentionLists(problem, lists), "");
     expectEveryWordCounts(problem, lists, &AttentionLists::tiles, AttentionTileTable::used);
     expectEveryWordCounts(problem, lists, &AttentionLists::steps, AttentionStepTable::columns);

@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // The consumer warpgroups of the kernel of attention: AttentionKernel.h has their order of events.
-// Accumulators of a thread belong to two rows, g and g + 8 (Kit/WgmmaTile.h); the four lanes of a
-// quad have the columns of the same rows. Sums are kept for the columns of a lane and added up at
-// the end of a tile; largest scores are those of whole rows.
+// Accumulators of a thread belong to two rows, g and g + 8 (Kit/WgmmaTile.h). Sums are those of the
+// columns of a lane until the end of a tile; largest scores are those of whole rows.
 
 #include "../../AttentionRow.h"
 #include "../../Device/DeviceMath.h"
@@ -28,6 +27,8 @@ using Position = StageRing::Position;
 
 /// Scores are scaled anew when the power of the largest one has grown by more than 2^this.
 static constexpr double rescaleExponent = 8;
+/// Accumulators of a thread that a repair computes in one loop; a divisor of those of 64 columns.
+static constexpr int64_t repairedTogether = 16;
 /// Rows of the accumulators of a thread.
 static constexpr int64_t rowsOfThread = 2;
 
@@ -47,9 +48,8 @@ static Value power(ImplicitLocOpBuilder &b, Value x) {
 }
 
 /// Returns the larger of two numbers; if one is NaN, the other. NaN reaches the result of its row
-/// through its power.
+/// through its power. (arith.maxnumf becomes a call of a library function.)
 static Value larger(ImplicitLocOpBuilder &b, Value x, Value y) {
-  // (arith.maxnumf becomes a call of a library function.)
   return LLVM::MaxNumOp::create(b, x, y);
 }
 
@@ -80,8 +80,8 @@ static int64_t colOf(int64_t i) { return i / 4 * 8 + i % 2; }
 
 namespace {
 
-/// Holds what a consumer knows about a step: the first keys of its halves and what it takes (i32).
-/// Empty if every step is taken whole.
+/// Holds the first keys of the halves of a step, what the consumer takes, and 1 if it is separate
+/// (i32). Empty if every step is taken whole.
 using StepWords = SmallVector<Value>;
 
 /// Holds the softmax of the rows of a thread so far: the largest score of each row, the sum of the
@@ -115,6 +115,12 @@ private:
   /// Returns true if consumers read the words of steps.
   bool readsSteps() const { return shape().form.halves || shape().form.elements || frame.queries; }
   StepWords readStep(ImplicitLocOpBuilder &b, const AttentionWork &tile, Value step) const;
+  /// Returns the position of the stage of a step that starts at `at` which this consumer takes.
+  Position ownStage(ImplicitLocOpBuilder &b, const Position &at, const StepWords &step) const;
+  /// Returns the position behind a step that starts at `at`.
+  Position behind(ImplicitLocOpBuilder &b, const Position &at, const StepWords &step) const;
+  /// Waits for and releases the other consumer's stage of a separate step.
+  void passOther(ImplicitLocOpBuilder &b, const Position &at, const StepWords &step) const;
 
   /// Releases a stage by one lane of each warp, when all lanes are done with it.
   void release(ImplicitLocOpBuilder &b, const StageRing &ring, Value stage) const;
@@ -125,8 +131,8 @@ private:
   /// Sets scores that the consumer does not take to -infinity.
   SmallVector<Value> mask(ImplicitLocOpBuilder &b, ArrayRef<Value> scores, Value row,
                           const StepWords &step) const;
-  /// Replaces `scores` by their powers and updates the largest scores and the sums. Returns i1: the
-  /// largest scores have changed; `factors` are then what older results must be multiplied by.
+  /// Replaces `scores` by their powers and updates `softmax`. Returns i1: the largest scores have
+  /// changed; `factors` are then what older results must be multiplied by.
   Value emitPowers(ImplicitLocOpBuilder &b, MutableArrayRef<Value> scores, Softmax &softmax,
                    Value factors[rowsOfThread]) const;
   SmallVector<Value> scale(ImplicitLocOpBuilder &b, ArrayRef<Value> products,
@@ -134,8 +140,8 @@ private:
 
   State emitStep(ImplicitLocOpBuilder &b, const AttentionWork &tile, Value row, Value step,
                  State state) const;
-  /// Emits the steps of a tile that has some. Carries and returns the position and the parity of
-  /// the queries, then come the products, the largest scores and the sums.
+  /// Emits the steps of a tile that has some. Returns what a tile carries, then the products, the
+  /// largest scores and the sums.
   SmallVector<Value> emitSteps(ImplicitLocOpBuilder &b, const AttentionWork &tile, Value row,
                                ValueRange carried) const;
   void emitResult(ImplicitLocOpBuilder &b, const AttentionWork &tile, Value row,
@@ -144,15 +150,15 @@ private:
   /// so by a product of 0 with what a forbidden element stands for.
   SmallVector<Value> repair(ImplicitLocOpBuilder &b, const AttentionWork &tile, Value row,
                             Value exists, ArrayRef<Value> results) const;
-  SmallVector<Value> repairRow(ImplicitLocOpBuilder &b, const AttentionWork &tile, Value row,
-                               int64_t rowOfThread) const;
+  /// Computes the results of accumulators `indices` again, which belong to one row of the thread.
+  SmallVector<Value> repairPart(ImplicitLocOpBuilder &b, const AttentionWork &tile, Value row,
+                                ArrayRef<int64_t> indices) const;
   /// Returns the first of the rows of this thread, of 64 rows from `row` on.
   Value ownRow(ImplicitLocOpBuilder &b, Value row) const {
     return Int(b, row) + Int(b, frame.thread) / 32 * 16 + Int(b, frame.thread) % 32 / 4;
   }
   SmallVector<Value> emitTile(ImplicitLocOpBuilder &b, Value number, ValueRange carried) const;
 
-  int64_t numScores() const { return AttentionShape::keys / 2; }
   int64_t numProducts() const { return shape().valueCols() / 2; }
 
   const AttentionFrame &frame;
@@ -214,9 +220,51 @@ StepWords AttentionConsumer::readStep(ImplicitLocOpBuilder &b, const AttentionWo
     return {};
   SmallVector<Value> words = frame.readStep(b, tile, step);
   Value isFirst = isEqual(b, group, i32Constant(b, 0));
-  return {words[AttentionStepTable::Key0], words[AttentionStepTable::Key1],
-          arith::SelectOp::create(b, isFirst, words[AttentionStepTable::Halves0],
-                                  words[AttentionStepTable::Halves1])};
+  constexpr auto key = AttentionStepTable::Key, halves = AttentionStepTable::Halves;
+  Value taken = words[halves + 1];
+  if (shape().groups() > 2)
+    taken =
+        arith::SelectOp::create(b, isEqual(b, group, i32Constant(b, 2)), words[halves + 2], taken);
+  return {arith::SelectOp::create(b, isFirst, words[key], words[key + 2]),
+          arith::SelectOp::create(b, isFirst, words[key + 1], words[key + 3]),
+          arith::SelectOp::create(b, isFirst, words[halves], taken),
+          words[AttentionStepTable::Separate]};
+}
+
+/// Returns `first` if `condition` is true, else `second`.
+static Position select(ImplicitLocOpBuilder &b, Value condition, const Position &first,
+                       const Position &second) {
+  return {arith::SelectOp::create(b, condition, first.stage, second.stage),
+          arith::SelectOp::create(b, condition, first.parity, second.parity)};
+}
+
+Position AttentionConsumer::ownStage(ImplicitLocOpBuilder &b, const Position &at,
+                                     const StepWords &step) const {
+  if (!shape().form.separate)
+    return at;
+  Value isSecond =
+      both(b, isEqual(b, step[3], i32Constant(b, 1)), isEqual(b, group, i32Constant(b, 1)));
+  return select(b, isSecond, frame.ring.next(b, at), at);
+}
+
+Position AttentionConsumer::behind(ImplicitLocOpBuilder &b, const Position &at,
+                                   const StepWords &step) const {
+  Position next = frame.ring.next(b, at);
+  if (!shape().form.separate)
+    return next;
+  return select(b, isEqual(b, step[3], i32Constant(b, 1)), frame.ring.next(b, next), next);
+}
+
+void AttentionConsumer::passOther(ImplicitLocOpBuilder &b, const Position &at,
+                                  const StepWords &step) const {
+  if (!shape().form.separate)
+    return;
+  emitIf(b, isEqual(b, step[3], i32Constant(b, 1)), [&](ImplicitLocOpBuilder &b) {
+    Value isFirst = isEqual(b, group, i32Constant(b, 0));
+    Position other = select(b, isFirst, frame.ring.next(b, at), at);
+    frame.ring.waitFull(b, other);
+    release(b, frame.ring, other.stage);
+  });
 }
 
 void AttentionConsumer::release(ImplicitLocOpBuilder &b, const StageRing &ring, Value stage) const {
@@ -253,18 +301,24 @@ SmallVector<Value> AttentionConsumer::mask(ImplicitLocOpBuilder &b, ArrayRef<Val
   auto masked = [&](ImplicitLocOpBuilder &b) {
     SmallVector<Value> result;
     Value lowest = number(b, -std::numeric_limits<double>::infinity());
-    Value quad = Int(b, frame.thread) % 4;
-    for (auto [i, score] : llvm::enumerate(scores)) {
-      int64_t index = static_cast<int64_t>(i), col = colOf(index);
-      int64_t half = col / AttentionShape::halfKeys;
+    Value quad = Int(b, frame.thread) % 4 * 2, none = i32Constant(b, -1);
+    // The last column of each half that each row of the thread takes, without that of the quad.
+    Value last[2][rowsOfThread];
+    for (int64_t half = 0; half < 2; ++half) {
       Value bit = arith::AndIOp::create(b, halves, i32Constant(b, int64_t{1} << half));
       Value taken = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, bit, i32Constant(b, 0));
-      if (shape().form.elements) {
-        Value key = Int(b, step[half]) + Int(b, quad) * 2;
-        key = Int(b, key) + col % AttentionShape::halfKeys;
-        Value query = Int(b, row) + rowOf(index) * 8;
-        taken = both(b, taken, arith::CmpIOp::create(b, arith::CmpIPredicate::sle, key, query));
+      for (int64_t r = 0; r < rowsOfThread; ++r) {
+        Value end = i32Constant(b, AttentionShape::halfKeys);
+        if (shape().form.elements)
+          end = Int(b, row) + r * 8 - step[half] - quad;
+        last[half][r] = arith::SelectOp::create(b, taken, end, none);
       }
+    }
+    for (auto [i, score] : llvm::enumerate(scores)) {
+      int64_t index = static_cast<int64_t>(i), col = colOf(index);
+      Value taken = arith::CmpIOp::create(b, arith::CmpIPredicate::sge,
+                                          last[col / AttentionShape::halfKeys][rowOf(index)],
+                                          i32Constant(b, col % AttentionShape::halfKeys));
       result.push_back(arith::SelectOp::create(b, taken, score, lowest));
     }
     return result;
@@ -327,12 +381,15 @@ State AttentionConsumer::emitStep(ImplicitLocOpBuilder &b, const AttentionWork &
                                   Value step, State state) const {
   StepWords current = state.ahead;
   StepWords ahead = readStep(b, tile, Int(b, step) + i32Constant(b, 1));
-  Position keys = state.at, values = frame.ring.next(b, keys);
+  Position first = state.at, second = behind(b, first, current);
+  Position keys = ownStage(b, first, current), values = ownStage(b, second, state.step);
   frame.ring.waitFull(b, keys);
   SmallVector<Value> scores = startScores(b, keys.stage);
   frame.ring.waitFull(b, values);
   SmallVector<Value> products =
       startProducts(b, values.stage, state.softmax, state.products, state.step);
+  passOther(b, first, current);
+  passOther(b, second, state.step);
   scores = WgmmaGemm::wait(b, 1, scores);
   release(b, frame.ring, keys.stage);
   scores = mask(b, scores, row, current);
@@ -345,7 +402,7 @@ State AttentionConsumer::emitStep(ImplicitLocOpBuilder &b, const AttentionWork &
       [&](ImplicitLocOpBuilder &) { return products; });
   // The words of the powers before are free only now: the products have read them.
   state.softmax.powers = packPairs(b, shape().element, scores);
-  state.at = frame.ring.next(b, values);
+  state.at = behind(b, second, state.step);
   state.step = current;
   state.ahead = ahead;
   return state;
@@ -366,14 +423,17 @@ SmallVector<Value> AttentionConsumer::emitSteps(ImplicitLocOpBuilder &b, const A
   state.products.assign(numProducts(), number(b, 0));
 
   queries.waitFull(b, {zero, parity});
-  frame.ring.waitFull(b, state.at);
-  SmallVector<Value> scores = WgmmaGemm::wait(b, 0, startScores(b, state.at.stage));
-  release(b, frame.ring, state.at.stage);
+  Position keys = ownStage(b, state.at, state.step);
+  frame.ring.waitFull(b, keys);
+  SmallVector<Value> scores = startScores(b, keys.stage);
+  passOther(b, state.at, state.step);
+  scores = WgmmaGemm::wait(b, 0, scores);
+  release(b, frame.ring, keys.stage);
   scores = mask(b, scores, row, state.step);
   Value factors[rowsOfThread];
   emitPowers(b, scores, state.softmax, factors);
   state.softmax.powers = packPairs(b, shape().element, scores);
-  state.at = frame.ring.next(b, state.at);
+  state.at = behind(b, state.at, state.step);
 
   SmallVector<Value> end =
       emitCarry(b, one, tile.count, one, state.toCarried(),
@@ -382,11 +442,14 @@ SmallVector<Value> AttentionConsumer::emitSteps(ImplicitLocOpBuilder &b, const A
                 });
   state = state.fromCarried(end);
   release(b, queries, zero);
-  frame.ring.waitFull(b, state.at);
-  SmallVector<Value> products = WgmmaGemm::wait(
-      b, 0, startProducts(b, state.at.stage, state.softmax, state.products, state.step));
-  release(b, frame.ring, state.at.stage);
-  SmallVector<Value> results = frame.ring.next(b, state.at).toCarried();
+  Position values = ownStage(b, state.at, state.step);
+  frame.ring.waitFull(b, values);
+  SmallVector<Value> products =
+      startProducts(b, values.stage, state.softmax, state.products, state.step);
+  passOther(b, state.at, state.step);
+  products = WgmmaGemm::wait(b, 0, products);
+  release(b, frame.ring, values.stage);
+  SmallVector<Value> results = behind(b, state.at, state.step).toCarried();
   results.push_back(arith::XOrIOp::create(b, parity, one));
   llvm::append_range(results, products);
   llvm::append_range(results, state.softmax.largest);
@@ -394,19 +457,18 @@ SmallVector<Value> AttentionConsumer::emitSteps(ImplicitLocOpBuilder &b, const A
   return results;
 }
 
-SmallVector<Value> AttentionConsumer::repairRow(ImplicitLocOpBuilder &b, const AttentionWork &tile,
-                                                Value row, int64_t rowOfThread) const {
+SmallVector<Value> AttentionConsumer::repairPart(ImplicitLocOpBuilder &b, const AttentionWork &tile,
+                                                 Value row, ArrayRef<int64_t> indices) const {
   auto matrixOf = [&](Value memref) {
     return DenseView::get(b, memref).matrix(b, toIndex(b, tile.batch), toIndex(b, tile.head));
   };
-  Value query = Int(b, row) + rowOfThread * 8;
+  Value query = Int(b, row) + rowOf(indices.front()) * 8;
   AttentionRow parts{
       matrixOf(frame.queries), matrixOf(frame.keys), matrixOf(frame.values), toIndex(b, query), {},
       shape().scale,
       /*skipsZeros=*/true};
-  for (int64_t i = 0; i < numProducts(); ++i)
-    if (rowOf(i) == rowOfThread)
-      parts.cols.push_back(toIndex(b, Int(b, frame.thread) % 4 * 2 + colOf(i)));
+  for (int64_t i : indices)
+    parts.cols.push_back(toIndex(b, Int(b, frame.thread) % 4 * 2 + colOf(i)));
   Value count = toIndex(b, Int(b, tile.count) * AttentionShape::keys);
   AttentionSums sums =
       emitAttentionKeys(b, parts, count, [&](ImplicitLocOpBuilder &b, Value position) -> Value {
@@ -442,11 +504,18 @@ SmallVector<Value> AttentionConsumer::repair(ImplicitLocOpBuilder &b, const Atte
   return emitChoices(
       b, any,
       [&](ImplicitLocOpBuilder &b) {
-        SmallVector<Value> rows[rowsOfThread], repaired;
-        for (int64_t r = 0; r < rowsOfThread; ++r)
-          rows[r] = repairRow(b, tile, ownRow(b, row), r);
-        for (int64_t i = 0; i < numProducts(); ++i)
-          repaired.push_back(rows[rowOf(i)][i / 4 * 2 + i % 2]);
+        SmallVector<Value> repaired(numProducts());
+        // All columns at once would need more registers than there are.
+        for (int64_t first = 0; first < numProducts(); first += repairedTogether)
+          for (int64_t r = 0; r < rowsOfThread; ++r) {
+            SmallVector<int64_t> indices;
+            for (int64_t i = first; i < first + repairedTogether; ++i)
+              if (rowOf(i) == r)
+                indices.push_back(i);
+            for (auto [i, part] :
+                 llvm::zip_equal(indices, repairPart(b, tile, ownRow(b, row), indices)))
+              repaired[i] = part;
+          }
         return repaired;
       },
       [&](ImplicitLocOpBuilder &) { return SmallVector<Value>(results); });
@@ -495,8 +564,10 @@ void AttentionConsumer::emitResult(ImplicitLocOpBuilder &b, const AttentionWork 
 SmallVector<Value> AttentionConsumer::emitTile(ImplicitLocOpBuilder &b, Value number,
                                                ValueRange carried) const {
   AttentionWork tile = frame.getTile(b, number);
-  Value isFirst = isEqual(b, group, i32Constant(b, 0));
-  Value row = arith::SelectOp::create(b, isFirst, tile.rows[0], tile.rows[1]);
+  Value row = tile.rows[0];
+  for (int64_t other = 1; other < shape().groups(); ++other)
+    row =
+        arith::SelectOp::create(b, isEqual(b, group, i32Constant(b, other)), tile.rows[other], row);
   Value own = ownRow(b, row);
   Value hasSteps =
       arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, tile.count, i32Constant(b, 0));

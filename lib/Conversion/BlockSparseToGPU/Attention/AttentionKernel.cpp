@@ -19,7 +19,6 @@ using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
-static constexpr int64_t producerRegisters = 40, consumerRegisters = 232;
 static constexpr int64_t warpsOfWarpgroup = 4;
 static constexpr int64_t mostStages = 12;
 
@@ -31,15 +30,25 @@ static int64_t lastSize(Value memref) {
 // Frame
 //===----------------------------------------------------------------------===//
 
-/// Returns the form of the constant steps of `op`; the most general one if they are not known.
-static AttentionForm getForm(PlannedAttentionOp op) {
-  auto words = readConstantTable(op.getLists()[AttentionOperands::Steps]);
+/// Returns the rows of a constant table, or nothing.
+template <typename Row>
+static std::optional<std::vector<Row>> readRows(Value table) {
+  std::optional<std::vector<int32_t>> words = readConstantTable(table);
   if (!words)
-    return {true, op.getCausal()};
-  SmallVector<AttentionStep> steps(words->size() / AttentionStepTable::columns);
-  if (!steps.empty())
-    std::memcpy(steps.data(), words->data(), words->size() * sizeof(int32_t));
-  return AttentionForm::get({steps.data(), steps.size()});
+    return std::nullopt;
+  std::vector<Row> rows(words->size() * sizeof(int32_t) / sizeof(Row));
+  if (!rows.empty())
+    std::memcpy(rows.data(), words->data(), words->size() * sizeof(int32_t));
+  return rows;
+}
+
+/// Returns the form of the constant lists of `op`, or nothing if they are not known.
+static std::optional<AttentionForm> getForm(PlannedAttentionOp op) {
+  auto tiles = readRows<::blocksparse::AttentionTile>(op.getLists()[AttentionOperands::Tiles]);
+  auto steps = readRows<AttentionStep>(op.getLists()[AttentionOperands::Steps]);
+  if (!tiles || !steps)
+    return std::nullopt;
+  return AttentionForm::get(*tiles, *steps);
 }
 
 AttentionShape AttentionShape::get(PlannedAttentionOp op, int64_t limit) {
@@ -49,7 +58,7 @@ AttentionShape AttentionShape::get(PlannedAttentionOp op, int64_t limit) {
   shape.valueTiles = llvm::divideCeil(cols, subtileCols);
   shape.depthSteps = llvm::divideCeil(depth, WgmmaTile::stepDepth);
   shape.element = cast<MemRefType>(op.getQ().getType()).getElementType();
-  shape.form = getForm(op);
+  shape.form = *getForm(op);
   shape.scale = op.getScale().convertToDouble();
   shape.stages = mostStages;
   while (shape.stages > 2 && shape.sharedBytes() > limit)
@@ -77,7 +86,8 @@ TileRange AttentionFrame::range(ImplicitLocOpBuilder &b) const {
 
 AttentionWork AttentionFrame::getTile(ImplicitLocOpBuilder &b, Value number) const {
   SmallVector<Value> row = tiles.read(b, number, 0, AttentionTileTable::used);
-  return {{row[AttentionTileTable::Row0], row[AttentionTileTable::Row1]},
+  constexpr auto rows = AttentionTileTable::FirstRow;
+  return {{row[rows], row[rows + 1], row[rows + 2]},
           row[AttentionTileTable::First],
           row[AttentionTileTable::Count],
           row[AttentionTileTable::Batch],
@@ -108,10 +118,20 @@ public:
 private:
   using Position = StageRing::Position;
 
-  /// Loads a step of `memref`, the keys or the values, whose map is `map`, and returns the position
-  /// behind it. `keys` are the first keys of its halves.
-  Position loadStep(ImplicitLocOpBuilder &b, const AttentionWork &tile, Value memref, Value map,
-                    int64_t subtiles, ValueRange keys, const Position &at) const;
+  /// Describes the keys or the values: their memref, their map and their subtiles of 64 columns.
+  struct Source {
+    Value memref, map;
+    int64_t subtiles;
+  };
+  /// Returns the words of a step that the producer needs: its keys, and if steps may be separate
+  /// those of the other consumer and whether this one is.
+  SmallVector<Value> readStep(ImplicitLocOpBuilder &b, const AttentionWork &tile, Value step) const;
+  /// Fills the stages of a step, whose words are `step`, and returns the position behind them.
+  Position loadStep(ImplicitLocOpBuilder &b, const AttentionWork &tile, const Source &source,
+                    ValueRange step, const Position &at) const;
+  /// Fills one stage. `keys` are the first keys of its halves.
+  Position loadStage(ImplicitLocOpBuilder &b, const AttentionWork &tile, const Source &source,
+                     ValueRange keys, const Position &at) const;
   void loadQueries(ImplicitLocOpBuilder &b, const AttentionWork &tile, Value parity) const;
   /// Loads a tile that has steps; carries and returns the position and the parity of the queries.
   SmallVector<Value> emitTile(ImplicitLocOpBuilder &b, const AttentionWork &tile,
@@ -122,23 +142,49 @@ private:
 
 } // namespace
 
+SmallVector<Value> AttentionProducer::readStep(ImplicitLocOpBuilder &b, const AttentionWork &tile,
+                                               Value step) const {
+  SmallVector<Value> words = frame.readStep(b, tile, step);
+  constexpr auto key = AttentionStepTable::Key;
+  SmallVector<Value> own{words[key], words[key + 1]};
+  if (frame.shape.form.separate)
+    own.append({words[key + 2], words[key + 3], words[AttentionStepTable::Separate]});
+  return own;
+}
+
 AttentionProducer::Position AttentionProducer::loadStep(ImplicitLocOpBuilder &b,
-                                                        const AttentionWork &tile, Value memref,
-                                                        Value map, int64_t subtiles,
-                                                        ValueRange keys, const Position &at) const {
+                                                        const AttentionWork &tile,
+                                                        const Source &source, ValueRange step,
+                                                        const Position &at) const {
+  Position next = loadStage(b, tile, source, step.take_front(2), at);
+  if (!frame.shape.form.separate)
+    return next;
+  Value isSeparate = isEqual(b, step.back(), i32Constant(b, 1));
+  return Position::fromCarried(emitChoices(
+      b, isSeparate,
+      [&](ImplicitLocOpBuilder &b) {
+        return loadStage(b, tile, source, step.slice(2, 2), next).toCarried();
+      },
+      [&](ImplicitLocOpBuilder &) { return next.toCarried(); }));
+}
+
+AttentionProducer::Position AttentionProducer::loadStage(ImplicitLocOpBuilder &b,
+                                                         const AttentionWork &tile,
+                                                         const Source &source, ValueRange keys,
+                                                         const Position &at) const {
   const AttentionShape &shape = frame.shape;
   frame.ring.waitEmpty(b, at);
-  frame.ring.expectTx(b, at.stage, i32Constant(b, subtiles * AttentionShape::keyTileBytes));
+  frame.ring.expectTx(b, at.stage, i32Constant(b, source.subtiles * AttentionShape::keyTileBytes));
   Value address = frame.stageAddress(b, at.stage), barrier = frame.ring.full(b, at.stage);
   TensorBox box = shape.keyBox();
-  for (int64_t subtile = 0; subtile < subtiles; ++subtile)
+  for (int64_t subtile = 0; subtile < source.subtiles; ++subtile)
     for (int64_t half = 0; half < AttentionShape::keys / box.rows; ++half) {
       // A half without keys loads some: nobody multiplies by them, but memory is defined.
       Value key = arith::MaxSIOp::create(b, keys[half], i32Constant(b, 0));
       TensorCoord coord = StagedTiles::coordIn(
-          b, memref, key, i32Constant(b, subtile * subtileCols), tile.batch, tile.head);
+          b, source.memref, key, i32Constant(b, subtile * subtileCols), tile.batch, tile.head);
       int64_t offset = subtile * AttentionShape::keyTileBytes + half * box.bytes();
-      emitTensorLoad(b, map, box, coord, Int(b, address) + offset, barrier);
+      emitTensorLoad(b, source.map, box, coord, Int(b, address) + offset, barrier);
     }
   return frame.ring.next(b, at);
 }
@@ -146,7 +192,7 @@ AttentionProducer::Position AttentionProducer::loadStep(ImplicitLocOpBuilder &b,
 void AttentionProducer::loadQueries(ImplicitLocOpBuilder &b, const AttentionWork &tile,
                                     Value parity) const {
   Value zero = i32Constant(b, 0);
-  for (int64_t group = 0; group < AttentionShape::groups; ++group) {
+  for (int64_t group = 0; group < frame.shape.groups(); ++group) {
     Value index = i32Constant(b, group);
     StageRing ring = frame.queryRing(b, index);
     ring.waitEmpty(b, {zero, parity});
@@ -167,32 +213,32 @@ void AttentionProducer::loadQueries(ImplicitLocOpBuilder &b, const AttentionWork
 SmallVector<Value> AttentionProducer::emitTile(ImplicitLocOpBuilder &b, const AttentionWork &tile,
                                                ValueRange carried) const {
   PlannedAttentionOp op = frame.op;
-  const int64_t keyTiles = frame.shape.depthTiles, valueTiles = frame.shape.valueTiles;
+  const Source keys{op.getK(), frame.k, frame.shape.depthTiles};
+  const Source values{op.getV(), frame.v, frame.shape.valueTiles};
   Value zero = i32Constant(b, 0), one = i32Constant(b, 1);
   Value parity = carried.back();
-  SmallVector<Value> first = frame.readStep(b, tile, zero), second = frame.readStep(b, tile, one);
-  Position at =
-      loadStep(b, tile, op.getK(), frame.k, keyTiles, first, Position::fromCarried(carried));
+  SmallVector<Value> first = readStep(b, tile, zero), second = readStep(b, tile, one);
+  const size_t words = first.size(), at0 = Position::numCarried;
+  Position at = loadStep(b, tile, keys, first, Position::fromCarried(carried));
   loadQueries(b, tile, parity);
-  // Carried: the position, the keys of the step before, and the keys of this step.
+  // Carried: the position, the words of the step before, and those of this step.
   SmallVector<Value> initial = at.toCarried();
-  llvm::append_range(initial, ArrayRef<Value>(first).take_front(2));
-  llvm::append_range(initial, ArrayRef<Value>(second).take_front(2));
+  llvm::append_range(initial, first);
+  llvm::append_range(initial, second);
   SmallVector<Value> end =
       emitCarry(b, one, tile.count, one, initial,
                 [&](ImplicitLocOpBuilder &b, Value step, ValueRange carried) {
-                  SmallVector<Value> ahead = frame.readStep(b, tile, Int(b, step) + one);
-                  ValueRange before = carried.slice(2, 2), keys = carried.slice(4, 2);
-                  Position at = loadStep(b, tile, op.getK(), frame.k, keyTiles, keys,
-                                         Position::fromCarried(carried));
-                  at = loadStep(b, tile, op.getV(), frame.v, valueTiles, before, at);
+                  SmallVector<Value> ahead = readStep(b, tile, Int(b, step) + one);
+                  ValueRange before = carried.slice(at0, words),
+                             current = carried.slice(at0 + words, words);
+                  Position at = loadStep(b, tile, keys, current, Position::fromCarried(carried));
+                  at = loadStep(b, tile, values, before, at);
                   SmallVector<Value> next = at.toCarried();
-                  llvm::append_range(next, keys);
-                  llvm::append_range(next, ArrayRef<Value>(ahead).take_front(2));
+                  llvm::append_range(next, current);
+                  llvm::append_range(next, ahead);
                   return next;
                 });
-  at = loadStep(b, tile, op.getV(), frame.v, valueTiles, ValueRange(end).slice(2, 2),
-                Position::fromCarried(end));
+  at = loadStep(b, tile, values, ValueRange(end).slice(at0, words), Position::fromCarried(end));
   SmallVector<Value> results = at.toCarried();
   results.push_back(arith::XOrIOp::create(b, parity, one));
   return results;
@@ -219,7 +265,9 @@ void AttentionProducer::emit(ImplicitLocOpBuilder &b) const {
 
 bool mlir::blocksparse::device::supportsAttention(const ::blocksparse::GPUFacts &facts,
                                                   PlannedAttentionOp op) {
-  return isScheduledFor(op, ::blocksparse::KernelFamily::CUDAAttention, facts);
+  // The lists decide which form of the kernel is built.
+  return isScheduledFor(op, ::blocksparse::KernelFamily::CUDAAttention, facts) &&
+         getForm(op).has_value();
 }
 
 Value mlir::blocksparse::device::fitsAttention(ImplicitLocOpBuilder &host,
@@ -239,8 +287,8 @@ static void emitKernel(ImplicitLocOpBuilder &b, AttentionFrame &frame) {
   frame.base = alignedSharedBase(b);
   frame.ring = StageRing(Int(b, frame.base) + frame.shape.barrierOffset(), frame.shape.stages);
   emitIf(b, isEqual(b, thread, i32Constant(b, 0)), [&](ImplicitLocOpBuilder &b) {
-    frame.ring.emitInit(b, AttentionShape::groups * warpsOfWarpgroup);
-    for (int64_t group = 0; group < AttentionShape::groups; ++group)
+    frame.ring.emitInit(b, frame.shape.groups() * warpsOfWarpgroup);
+    for (int64_t group = 0; group < frame.shape.groups(); ++group)
       frame.queryRing(b, i32Constant(b, group)).emitInit(b, warpsOfWarpgroup);
   });
   // The mbarriers must be initialised before any thread waits or arrives there.
@@ -248,7 +296,8 @@ static void emitKernel(ImplicitLocOpBuilder &b, AttentionFrame &frame) {
   Value warpgroup = makeUniform(b, Int(b, thread) / AttentionShape::warpgroupThreads);
   auto produce = [&](OpBuilder &builder, Location loc) {
     ImplicitLocOpBuilder b(loc, builder);
-    NVVM::SetMaxRegisterOp::create(b, producerRegisters, NVVM::SetMaxRegisterAction::decrease);
+    NVVM::SetMaxRegisterOp::create(b, frame.shape.producerRegisters(),
+                                   NVVM::SetMaxRegisterAction::decrease);
     Value isFirst = isEqual(b, makeUniform(b, Int(b, frame.thread) / warpSize), i32Constant(b, 0));
     emitIf(b, isFirst, [&](ImplicitLocOpBuilder &b) {
       Value elected = NVVM::ElectSyncOp::create(b, b.getI1Type(), Value());
@@ -258,7 +307,8 @@ static void emitKernel(ImplicitLocOpBuilder &b, AttentionFrame &frame) {
   };
   auto consume = [&](OpBuilder &builder, Location loc) {
     ImplicitLocOpBuilder b(loc, builder);
-    NVVM::SetMaxRegisterOp::create(b, consumerRegisters, NVVM::SetMaxRegisterAction::increase);
+    NVVM::SetMaxRegisterOp::create(b, frame.shape.consumerRegisters(),
+                                   NVVM::SetMaxRegisterAction::increase);
     emitAttentionConsumer(b, frame, Int(b, warpgroup) + (-1));
     scf::YieldOp::create(b);
   };
@@ -281,7 +331,7 @@ void mlir::blocksparse::device::emitAttention(ImplicitLocOpBuilder &host, Kernel
     arguments.append({op.getQ(), op.getK(), op.getV()});
   Value workers = op.getLists()[AttentionOperands::Workers];
   int64_t blocks = cast<MemRefType>(workers.getType()).getDimSize(0) - 1;
-  LaunchShape launch{indexConstant(host, blocks), AttentionShape::threads, shape.sharedBytes()};
+  LaunchShape launch{indexConstant(host, blocks), shape.threads(), shape.sharedBytes()};
   gpu::GPUFuncOp kernel =
       kernels.launch(host, "attention_wgmma", arguments, launch,
                      [&](ImplicitLocOpBuilder &b, const IRMapping &mapping) {

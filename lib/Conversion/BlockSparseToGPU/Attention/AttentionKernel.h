@@ -1,13 +1,15 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The kernel of "cuda.attention" (sm_90a): persistent CTAs of three warpgroups. One thread of the
-// first warpgroup is the producer, which issues TMA loads; the other two warpgroups are consumers
-// with 64 queries each. A tile has 128 queries; its keys and values arrive in steps of 128.
+// The kernel of "cuda.attention" (sm_90a): persistent CTAs of three or four warpgroups. One thread
+// of the first warpgroup is the producer, which issues TMA loads; the other two or three warpgroups
+// are consumers with 64 queries each. The keys and values of a tile arrive in steps of 128.
 //
-// Shared memory: the queries of both consumers, buffers for their results, and a stage ring. A
-// stage holds the keys or the values of one step: 128 rows in subtiles of 64 columns. Stages are
-// filled in the order in which consumers need them: K0, K1, V0, K2, V1, .., V(n - 1).
+// Shared memory: the queries of the consumers, buffers for their results, and a stage ring. A stage
+// holds the keys or the values of one step: 128 rows in subtiles of 64 columns. Stages are filled
+// in the order in which consumers need them: K0, K1, V0, K2, V1, .., V(n - 1). A separate step
+// fills two stages of keys and two of values: the first is that of consumer 0, the second that of
+// consumer 1.
 //
 // A consumer runs, for a tile of n steps:
 //   S = Q K0; P = powers of S
@@ -20,10 +22,11 @@
 // largest score, which changes nothing but rounding, since the sums are relative to it, too.
 //
 // Barriers, and why each is there:
-// - full of a stage: the consumers wait for the keys or values. Both consumers wait for and release
+// - full of a stage: the consumers wait for the keys or values. All consumers wait for and release
 //   every stage, even one of which a consumer takes nothing; otherwise it could mistake a later
-//   phase of the barrier for the one that it awaits.
-// - empty of a stage: the producer waits until both consumers have released it. K(j) is released
+//   phase of the barrier for the one that it awaits. Of a separate step, a consumer passes the
+//   other's stages while its own products run.
+// - empty of a stage: the producer waits until all consumers have released it. K(j) is released
 //   after the wait for S, V(j - 1) after the wait for O: wgmma reads shared memory until then.
 // - full and empty of the queries of a consumer: one stage each. Queries are released when the last
 //   S of the tile has been computed. The producer waits for that only after it has started K0 of
@@ -36,7 +39,9 @@
 // diagonal, it is; if an element of the result is NaN, the warp computes its rows again by scalar
 // loops.
 //
-// Registers: see Wgmma/WgmmaProduct.h; the sum of 128 * (40 + 2 * 232) is what the launch allots.
+// Registers: the sums of 128 * (40 + 2 * 232) and of 128 * (32 + 3 * 160) fit what the launch
+// allots; see Wgmma/WgmmaProduct.h. Three consumers need head dimensions of at most 64; the planner
+// makes tiles for them on request alone, since two were faster (LabNotes/attention.md).
 
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_ATTENTION_ATTENTIONKERNEL_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_ATTENTION_ATTENTIONKERNEL_H
@@ -62,7 +67,7 @@ using ::blocksparse::AttentionTileTable;
 
 /// Describes the sizes of the kernel and its shared memory.
 struct AttentionShape {
-  static constexpr int64_t threads = 384, groups = 2, warpgroupThreads = 128;
+  static constexpr int64_t warpgroupThreads = 128;
   /// Queries of a consumer, and keys of a step and of a half.
   static constexpr int64_t rows = 64, keys = 128, halfKeys = 64;
 
@@ -75,8 +80,14 @@ struct AttentionShape {
   AttentionForm form;
   double scale = 1;
 
-  /// Sets the stages: as many as fit in `limit` bytes of shared memory.
+  /// Returns the shape for `op`, with as many stages as fit in `limit` bytes of shared memory.
   static AttentionShape get(PlannedAttentionOp op, int64_t limit);
+
+  /// Returns the number of consumer warpgroups.
+  int64_t groups() const { return form.groups; }
+  int64_t threads() const { return warpgroupThreads * (1 + groups()); }
+  int64_t producerRegisters() const { return groups() == 2 ? 40 : 32; }
+  int64_t consumerRegisters() const { return groups() == 2 ? 232 : 160; }
 
   int64_t valueCols() const { return valueTiles * subtileCols; }
   /// Bytes of a subtile of 128 keys, of the queries of a consumer and of a stage.
@@ -84,23 +95,24 @@ struct AttentionShape {
   static constexpr int64_t queryTileBytes = rows * subtileCols * 2;
   int64_t queryBytes() const { return depthTiles * queryTileBytes; }
   int64_t stageBytes() const { return std::max(depthTiles, valueTiles) * keyTileBytes; }
-  /// Byte offsets from the aligned base of shared memory.
+  /// Return byte offsets from the aligned base of shared memory.
   int64_t queryOffset() const { return stages * stageBytes(); }
-  int64_t resultOffset() const { return queryOffset() + groups * queryBytes(); }
+  int64_t resultOffset() const { return queryOffset() + groups() * queryBytes(); }
   int64_t barrierOffset() const {
-    return resultOffset() + groups * valueTiles * SubtileStore::subtileBytes;
+    return resultOffset() + groups() * valueTiles * SubtileStore::subtileBytes;
   }
   int64_t sharedBytes() const {
-    return barrierOffset() + StageRing::bytes(stages) + groups * StageRing::bytes(1) + 1024;
+    return barrierOffset() + StageRing::bytes(stages) + groups() * StageRing::bytes(1) + 1024;
   }
-  /// Boxes of the tensor maps. Keys and values come in whole steps if `form` has no halves.
+  /// Return the boxes of the tensor maps. Keys and values come in whole steps if `form` has no
+  /// halves.
   TensorBox queryBox() const { return {rows}; }
   TensorBox keyBox() const { return {form.halves ? halfKeys : keys}; }
 };
 
 /// Holds a row of the table of tiles (i32).
 struct AttentionWork {
-  Value rows[2], first, count, batch, head;
+  Value rows[::blocksparse::AttentionTile::mostGroups], first, count, batch, head;
 };
 
 /// Holds what all warps of a CTA know.
@@ -129,7 +141,7 @@ struct AttentionFrame {
   SmallVector<Value> readStep(ImplicitLocOpBuilder &b, const AttentionWork &tile, Value step) const;
 };
 
-/// Emits one consumer warpgroup; `group` (i32) is 0 or 1.
+/// Emits one consumer warpgroup, that of index `group` (i32).
 void emitAttentionConsumer(ImplicitLocOpBuilder &b, const AttentionFrame &frame, Value group);
 
 } // namespace mlir::blocksparse::device

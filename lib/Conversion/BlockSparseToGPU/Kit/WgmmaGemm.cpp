@@ -66,19 +66,22 @@ SmallVector<Value> WgmmaGemm::multiplyAdd(ImplicitLocOpBuilder &b, ArrayRef<Valu
                      "setp.eq.b32 add, 0, 0; wgmma.fence.sync.aligned; ";
   int64_t steps = static_cast<int64_t>(left.size()) / fragmentWords;
   int64_t stepsOfPart = steps / partCount;
-  for (int64_t step = 0; step < steps; ++step) {
-    int64_t part = step / stepsOfPart;
-    // ".uni" tells ptxas that all threads take the same branch, as wgmma requires.
-    if (parts && step % stepsOfPart == 0)
-      text += llvm::formatv("and.b32 part, ${0}, {1}; setp.eq.b32 skip, part, 0; "
-                            "@skip bra.uni SKIP{2}; ",
-                            bits, int64_t{1} << part, part);
+  auto issue = [&](int64_t step) {
     text += llvm::formatv("add.s64 right, ${0}, {1}; ", factor, right.offsetOf(step));
     std::string words =
         "{" + ChangingAssembly::list(firstWord + step * fragmentWords, fragmentWords) + "}";
     text += instruction(ChangingAssembly::list(0, n / 2), words, "add",
                         right.layout.kMajor ? "0" : "1");
-    if (parts && (step + 1) % stepsOfPart == 0)
+  };
+  for (int64_t part = 0; part < partCount; ++part) {
+    // ".uni" tells ptxas that all threads take the same branch, as wgmma requires.
+    if (parts)
+      text += llvm::formatv("and.b32 part, ${0}, {1}; setp.eq.b32 skip, part, 0; "
+                            "@skip bra.uni SKIP{2}; ",
+                            bits, int64_t{1} << part, part);
+    for (int64_t step = 0; step < stepsOfPart; ++step)
+      issue(part * stepsOfPart + step);
+    if (parts)
       text += llvm::formatv("SKIP{0}: ", part);
   }
   return assembly.emit(text + "wgmma.commit_group.sync.aligned; }");

@@ -49,8 +49,8 @@ public:
                                  ArrayRef<Value> accumulators, Value parts = {},
                                  int64_t partCount = 1) const;
 
-  /// Waits until at most `pending` of the products of this warpgroup are still in flight, the
-  /// newest ones, and returns the accumulators of one that has then completed.
+  /// Returns the accumulators of a product that has completed when at most `pending` products of
+  /// this warpgroup are in flight; waits for that.
   static SmallVector<Value> wait(ImplicitLocOpBuilder &b, int64_t pending,
                                  ArrayRef<Value> accumulators);
 
