@@ -32,11 +32,8 @@
 //                   order   [p] = value block of each block of the packed values
 //                   granules [q, n] = what each planned block is made of (blocksparse/Plan/Reblock.h);
 //                   the table exists if the schedule names a block, and then order has its rows
-//   lists: three tables that describe an attention to kernels which walk compile-time lists; they
-//          exist for static patterns and shapes only (blocksparse/Plan/AttentionPlan.h).
-//                   tiles   [t, 8] = (row 0, row 1, row 2, first step, steps, batch, head, 0)
-//                   workers [w + 1]: worker i takes tiles[workers[i] .. workers[i + 1])
-//                   steps   [s, 8] = (two keys, two keys, halves 0, 1 and 2, separate)
+//   lists: three tables that describe an attention in the same way (Plan/AttentionPlan.h).
+//                   tiles [t, 8], workers [w + 1], steps [s, 8]: see Plan/Tables.h
 // `packed` holds the values in that order. `lut_heads` is the number of heads that the tables were
 // made for: either the H of the tensor, or 1 for a pattern that all heads share. In that case head h
 // uses the value block v + h * nnz.
