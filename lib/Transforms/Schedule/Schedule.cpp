@@ -105,15 +105,15 @@ static MmaParams selectMma(const ProductShape &shape, const TargetInfo &target) 
 }
 
 /// Chooses the tile of a "cuda.fma" kernel, or nothing if a result of few columns leaves most of it
-/// empty, or a small one leaves most SMs without a tile. Tiles are not wider than 128 columns: a
-/// lane has up to 128 accumulators.
+/// empty, or a small one leaves most SMs without a tile. Tiles of 64 columns measured best from 64
+/// rows on (docs/Developer/LabNotes/all-shapes.md).
 static std::optional<Schedule> selectFma(const ProductShape &shape, const TargetInfo &target) {
   constexpr int64_t fewElements = 1 << 14;
   if ((!ShapedType::isDynamic(shape.cols) && shape.cols < MmaParams::minTile) ||
       (!ShapedType::isDynamic(shape.resultElements) && shape.resultElements < fewElements))
     return std::nullopt;
   MmaParams params = selectMma(shape, target);
-  params.tile.cols = std::min(params.tile.cols, MmaParams::usualTile);
+  params.tile.cols = std::min<int64_t>(params.tile.cols, params.tile.rows >= 64 ? 64 : 128);
   if (shape.problem.a == ::blocksparse::ElementType::f64)
     params.tile.rows = std::min(params.tile.rows, MmaParams::maxF64Rows);
   return Schedule(KernelFamily::CUDAFma, params);

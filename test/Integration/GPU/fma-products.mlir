@@ -13,14 +13,14 @@
 #heads = #blocksparse.layout<32x32, grid 2x3x3, random(density = 0.5, seed = 2)>
 
 // CHECK-LABEL: @dsd
-// CHECK: cuda.fma, tile = 64x128
+// CHECK: cuda.fma, tile = 64x64
 func.func @dsd(%a: tensor<192x192xf32, #b64>, %b: tensor<192x136xf32>) -> tensor<192x136xf32> {
   %0 = blocksparse.dsd %a, %b : (tensor<192x192xf32, #b64>, tensor<192x136xf32>) -> tensor<192x136xf32>
   return %0 : tensor<192x136xf32>
 }
 
 // CHECK-LABEL: @dsd_f64
-// CHECK: cuda.fma, tile = 64x128
+// CHECK: cuda.fma, tile = 64x64
 func.func @dsd_f64(%a: tensor<192x192xf64, #b64>, %b: tensor<192x136xf64>) -> tensor<192x136xf64> {
   %0 = blocksparse.dsd %a, %b : (tensor<192x192xf64, #b64>, tensor<192x136xf64>) -> tensor<192x136xf64>
   return %0 : tensor<192x136xf64>
@@ -66,7 +66,7 @@ func.func @sdd_transposed(%a: tensor<2x52x96xf64>, %b: tensor<2x96x52xf64>) -> t
 }
 
 // CHECK-LABEL: @matmul
-// CHECK: cuda.fma, tile = 128x128
+// CHECK: cuda.fma, tile = 128x64
 func.func @matmul(%a: tensor<200x68xf32>, %b: tensor<68x100xf32>) -> tensor<200x100xf32> {
   %0 = blocksparse.matmul %a, %b : (tensor<200x68xf32>, tensor<68x100xf32>) -> tensor<200x100xf32>
   return %0 : tensor<200x100xf32>
