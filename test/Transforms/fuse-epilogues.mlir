@@ -287,3 +287,67 @@ func.func @part(%a: !m, %b: !b, %r: !m) -> !m {
   %1 = math.tanh %0 : !m
   return %1 : !m
 }
+
+// -----
+
+#all = affine_map<(d0, d1) -> (d0, d1)>
+!m = tensor<?x12xf32>
+!b = tensor<12x12xf32>
+
+// A vector that is made of the sizes of the product cannot be its bias, and a result of another type
+// is no epilogue.
+// CHECK-LABEL: func @sizes(
+// CHECK: blocksparse.matmul
+// CHECK: arith.addf
+// CHECK: blocksparse.matmul
+// CHECK: linalg.generic
+func.func @sizes(%a: !m, %b: !b, %c: i1) -> (!m, tensor<8x12xf32>) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  // expected-remark @below {{expects added tensors that exist before the sizes of the product are used}}
+  %t = blocksparse.matmul %a, %b : (!m, !b) -> !m
+  %r = scf.if %c -> !m {
+    %n = tensor.dim %t, %c0 : !m
+    %i = arith.index_cast %n : index to i32
+    %f = arith.sitofp %i : i32 to f32
+    %v = tensor.splat %f[%n] : !m
+    scf.yield %v : !m
+  } else {
+    scf.yield %a : !m
+  }
+  %0 = arith.addf %t, %r : !m
+  // expected-remark @below {{expects elements of the product at the indices of the result}}
+  %u = blocksparse.matmul %a, %b : (!m, !b) -> !m
+  %e = tensor.empty() : tensor<8x12xf32>
+  %1 = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]} ins(%u : !m) outs(%e : tensor<8x12xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %s = arith.maximumf %x, %zero : f32
+    linalg.yield %s : f32
+  } -> tensor<8x12xf32>
+  return %0, %1 : !m, tensor<8x12xf32>
+}
+
+// -----
+
+!m = tensor<8x12xf32>
+!b = tensor<12x12xf32>
+
+// The factor of a product is a number of its accumulation type.
+// CHECK-LABEL: func @factors(
+// CHECK: %[[T:.*]] = blocksparse.matmul %{{.*}}, %{{.*}} {alpha = {{.*}}E+30 : f64}
+// CHECK: arith.mulf %[[T]]
+// CHECK: %[[U:.*]] = blocksparse.matmul %{{.*}}, %{{.*}} {alpha = {{.*}} : f64}
+// CHECK: arith.mulf %[[U]]
+func.func @factors(%a: !m, %b: !b) -> (!m, !m) {
+  %large = arith.constant dense<1.0e30> : !m
+  %small = arith.constant dense<1.0e-30> : !m
+  // expected-remark @below {{expects a factor that f32 holds, but got 1}}
+  %t = blocksparse.matmul %a, %b : (!m, !b) -> !m
+  %0 = arith.mulf %t, %large : !m
+  %1 = arith.mulf %0, %large : !m
+  // expected-remark @below {{expects a factor that f32 holds, but got 1}}
+  %u = blocksparse.matmul %a, %b : (!m, !b) -> !m
+  %2 = arith.mulf %u, %small : !m
+  %3 = arith.mulf %2, %small : !m
+  return %1, %3 : !m, !m
+}

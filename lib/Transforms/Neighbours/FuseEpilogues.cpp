@@ -10,6 +10,8 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <cmath>
+
 namespace mlir::blocksparse {
 #define GEN_PASS_DEF_FUSEEPILOGUESPASS
 #include "blocksparse/Transforms/Neighbours/Passes.h.inc"
@@ -254,6 +256,7 @@ private:
   void collect();
   bool collectInside(Operation *root, llvm::DenseSet<Operation *> &needed);
   LogicalResult checkTypes(Type element);
+  LogicalResult checkFactor(const EpilogueTerms &terms);
   LogicalResult checkTensors(const EpilogueTerms &terms, Type element);
   Operation *tryRoot(Operation *root);
   Operation *rewrite(Value result, const EpilogueTerms &terms, const AddedOperands &added,
@@ -346,6 +349,25 @@ LogicalResult ProductFusion::checkTensors(const EpilogueTerms &terms, Type eleme
                  llvm::all_of(terms.after, [&](auto &term) { return succeeded(check(term)); }));
 }
 
+/// Returns true if the accumulation type holds a factor: it is neither infinite nor rounded to 0.
+static bool holdsFactor(Type accumulator, double factor) {
+  if (accumulator.isInteger())
+    return std::fabs(factor) < 0x1p31;
+  const double rounded = accumulator.isF64() ? factor : static_cast<float>(factor);
+  return std::isfinite(rounded) && (rounded == 0) == (factor == 0);
+}
+
+/// Checks that the accumulation type holds the factor of the product.
+LogicalResult ProductFusion::checkFactor(const EpilogueTerms &terms) {
+  const Type accumulator = getAccumulatorType(view.factorElement);
+  if (holdsFactor(accumulator, terms.alpha) && (terms.alpha == 0) == (view.alpha == 0))
+    return success();
+  std::string text;
+  llvm::raw_string_ostream(text) << "expects a factor that " << accumulator << " holds, but got "
+                                 << terms.alpha;
+  return refuse(text);
+}
+
 /// Replaces `result`, which is the product or is computed from it, by the product with an epilogue.
 Operation *ProductFusion::rewrite(Value result, const EpilogueTerms &terms,
                                   const AddedOperands &added,
@@ -360,7 +382,8 @@ Operation *ProductFusion::rewrite(Value result, const EpilogueTerms &terms,
       if (auto size = dyn_cast<tensor::DimOp>(user); size && !llvm::is_contained(sizes, size))
         sizes.push_back(size);
   for (tensor::DimOp size : sizes)
-    if (size->getBlock() == op->getBlock() && size->isBeforeInBlock(anchor)) {
+    if (Operation *user = op->getBlock()->findAncestorOpInBlock(*size);
+        user && (user == anchor || user->isBeforeInBlock(anchor))) {
       (void)refuse("expects added tensors that exist before the sizes of the product are used");
       return nullptr;
     }
@@ -410,7 +433,7 @@ Operation *ProductFusion::tryRoot(Operation *root) {
   EpilogueTerms terms = getTerms(view, getType(), expressions);
   if (root != op) {
     Expression expression = expressions.get(result);
-    if (!expression || !expression->usesProduct) {
+    if (!expression || !expression->usesProduct || type.getShape() != getType().getShape()) {
       (void)refuse("expects elements of the product at the indices of the result");
       return nullptr;
     }
@@ -423,7 +446,7 @@ Operation *ProductFusion::tryRoot(Operation *root) {
       return nullptr;
     terms = *all;
   }
-  if (failed(checkTypes(type.getElementType())) ||
+  if (failed(checkTypes(type.getElementType())) || failed(checkFactor(terms)) ||
       failed(checkTensors(terms, type.getElementType())))
     return nullptr;
   if ((terms.left || terms.right) && !view.isAddmm) {

@@ -4,7 +4,7 @@
 // DEFINE: %{run} = blocksparse-run %s --check --repeat-check --target=%{target}
 // RUN: %{run} --all-functions
 // RUN: %{run} --all-functions --strided
-// DEFINE: %{device} = for,for_open,for_sparse,forall,while,if,branch,call
+// DEFINE: %{device} = for,for_open,for_sparse,forall,while,if,branch,call,choice,branch_loop
 // REDEFINE: %{target} = emulated:sm_80
 // RUN: %{run} --function=%{device}
 // REDEFINE: %{target} = cuda:sm_90a
@@ -145,4 +145,28 @@ func.func @call(%x: !x) -> !x {
     scf.yield %u : !x
   }
   return %r : !x
+}
+
+// One of two tensors, which a number of run time chooses.
+func.func @choice(%c: i1 {blocksparse.value = dense<1> : tensor<i1>}, %a: tensor<4x4xf32>, %b: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %0 = arith.select %c, %a, %b : tensor<4x4xf32>
+  %1 = arith.addf %0, %0 : tensor<4x4xf32>
+  return %1 : tensor<4x4xf32>
+}
+
+// A loop that branches make.
+func.func @branch_loop(%a: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c5 = arith.constant 5 : index
+  cf.br ^head(%c0, %a : index, tensor<4x4xf32>)
+^head(%i: index, %x: tensor<4x4xf32>):
+  %more = arith.cmpi slt, %i, %c5 : index
+  cf.cond_br %more, ^body, ^exit
+^body:
+  %y = arith.addf %x, %x : tensor<4x4xf32>
+  %next = arith.addi %i, %c1 : index
+  cf.br ^head(%next, %y : index, tensor<4x4xf32>)
+^exit:
+  return %x : tensor<4x4xf32>
 }

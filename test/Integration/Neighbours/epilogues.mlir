@@ -8,6 +8,12 @@
 // RUN: %{run}
 // REDEFINE: %{target} = cuda:sm_90a
 // RUN: %{run} --device=simulated
+//
+// No other kernel is left but that of the function of which a remark says so.
+// RUN: blocksparse-compile %s --target=cuda:sm_90a --stop-after=lower 2>&1 | FileCheck %s --implicit-check-not=elementwise
+// CHECK: epilogues.mlir:{{[0-9]+}}:8: remark: keeps 'math.tanh' apart from the epilogue: expects a factor, an addition or an activation, but got math.tanh
+// CHECK: gpu.func @open_gelu_elementwise
+// CHECK: gpu.launch_func @blocksparse_kernels::@open_gelu_elementwise
 
 #layout = #blocksparse.layout<16x16, grid 2x3, mask "101/011">
 #all = affine_map<(d0, d1) -> (d0, d1)>

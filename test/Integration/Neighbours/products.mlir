@@ -48,6 +48,13 @@ func.func @matmul_integers(%a: tensor<20x24xi8>, %b: tensor<24x12xi8>) -> tensor
   return %0 : tensor<20x12xi32>
 }
 
+// Products of other types are loops.
+func.func @matmul_other_types(%a: tensor<4x8xf16>, %b: tensor<8x4xf32>, %c: tensor<4x4xf32>, %d: tensor<4x8xi32>, %e: tensor<8x4xi32>, %f: tensor<4x4xi32>) -> (tensor<4x4xf32>, tensor<4x4xi32>) {
+  %0 = linalg.matmul ins(%a, %b : tensor<4x8xf16>, tensor<8x4xf32>) outs(%c : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = linalg.matmul ins(%d, %e : tensor<4x8xi32>, tensor<8x4xi32>) outs(%f : tensor<4x4xi32>) -> tensor<4x4xi32>
+  return %0, %1 : tensor<4x4xf32>, tensor<4x4xi32>
+}
+
 func.func @batch_matmul(%a: tensor<2x20x24xf32>, %b: tensor<2x24x12xf32>) -> tensor<2x20x12xf32> {
   %zero = arith.constant dense<0.0> : tensor<2x20x12xf32>
   %0 = linalg.batch_matmul ins(%a, %b : tensor<2x20x24xf32>, tensor<2x24x12xf32>) outs(%zero : tensor<2x20x12xf32>) -> tensor<2x20x12xf32>

@@ -80,3 +80,32 @@ func.func @unranked(%x: tensor<4x4xf32>) -> tensor<?x?xf32> {
   %2 = tensor.cast %1 : tensor<*xf32> to tensor<?x?xf32>
   return %2 : tensor<?x?xf32>
 }
+
+// -----
+
+func.func @tensor_gather(%x: tensor<4x4xf32>) -> tensor<2x1x4xf32> {
+  %i = arith.constant dense<[[0], [2]]> : tensor<2x1xindex>
+  // expected-error @below {{expects an operation that can be computed in buffers, but got tensor.gather on tensors}}
+  %0 = tensor.gather %x[%i] gather_dims([0]) : (tensor<4x4xf32>, tensor<2x1xindex>) -> tensor<2x1x4xf32>
+  return %0 : tensor<2x1x4xf32>
+}
+
+// -----
+
+func.func @pack(%x: tensor<32x32xf32>) -> tensor<2x2x16x16xf32> {
+  %e = tensor.empty() : tensor<2x2x16x16xf32>
+  // expected-error @below {{expects an operation that can be computed in buffers, but got linalg.pack on tensors}}
+  %0 = linalg.pack %x inner_dims_pos = [0, 1] inner_tiles = [16, 16] into %e : tensor<32x32xf32> -> tensor<2x2x16x16xf32>
+  return %0 : tensor<2x2x16x16xf32>
+}
+
+// -----
+
+func.func @affine_loop(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %0 = affine.for %i = 0 to 4 iter_args(%y = %x) -> (tensor<4x8xf32>) {
+    %1 = arith.addf %y, %y : tensor<4x8xf32>
+    // expected-error @below {{expects an operation that can be computed in buffers, but got affine.yield on tensors}}
+    affine.yield %1 : tensor<4x8xf32>
+  }
+  return %0 : tensor<4x8xf32>
+}

@@ -4,7 +4,7 @@
 // DEFINE: %{run} = blocksparse-run %s --check --repeat-check --target=%{target}
 // RUN: %{run} --all-functions
 // RUN: %{run} --all-functions --strided
-// DEFINE: %{device} = empty_insert_slice,extract_slice,pad,reshape,concat,cast_and_dim,generate
+// DEFINE: %{device} = empty_insert_slice,extract_slice,pad,reshape,concat,cast_and_dim,generate,every_other_row
 // REDEFINE: %{target} = emulated:sm_80
 // RUN: %{run} --function=%{device}
 // REDEFINE: %{target} = cuda:sm_90a
@@ -78,4 +78,12 @@ func.func @cast_and_dim(%x: tensor<3x4xf32>) -> tensor<3x4xf32> {
   %0 = linalg.exp ins(%open : tensor<?x4xf32>) outs(%e : tensor<?x4xf32>) -> tensor<?x4xf32>
   %1 = tensor.cast %0 : tensor<?x4xf32> to tensor<3x4xf32>
   return %1 : tensor<3x4xf32>
+}
+
+func.func @every_other_row(%x: tensor<8x8xf32>, %y: tensor<4x8xf32>) -> tensor<8x8xf32> {
+  %0 = tensor.insert_slice %y into %x[0, 0] [4, 8] [2, 1] : tensor<4x8xf32> into tensor<8x8xf32>
+  %1 = tensor.extract_slice %0[1, 0] [4, 8] [2, 1] : tensor<8x8xf32> to tensor<4x8xf32>
+  %2 = blocksparse.matmul %0, %1 {transpose_b} : (tensor<8x8xf32>, tensor<4x8xf32>) -> tensor<8x4xf32>
+  %3 = tensor.insert_slice %2 into %0[0, 0] [8, 4] [1, 2] : tensor<8x4xf32> into tensor<8x8xf32>
+  return %3 : tensor<8x8xf32>
 }
