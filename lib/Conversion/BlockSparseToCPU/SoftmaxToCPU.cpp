@@ -8,6 +8,7 @@
 #include "VectorExp.h"
 #include "blocksparse/IR/BlockSparseOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -188,7 +189,16 @@ private:
   std::pair<Value, Value> emitExponential(ImplicitLocOpBuilder &b, const Chunk &chunk,
                                           Value shifts) const {
     Scores scores = emitScores(b, chunk);
-    return {emitExp(b, arith::SubFOp::create(b, scores.scores, shifts)), scores.allowed};
+    Value rounded = kernel.knownLse ? scores.scores : keepRounding(b, scores.scores);
+    return {emitExp(b, arith::SubFOp::create(b, rounded, shifts)), scores.allowed};
+  }
+  /// Returns the scores as they were compared for the maximum. The processor's code would fuse the
+  /// product of an element and the scale with the difference to the maximum, and so leave out the
+  /// rounding that the maximum has: of equal scores near 1e38 each would be 2^100 away from it.
+  Value keepRounding(ImplicitLocOpBuilder &b, Value scores) const {
+    return LLVM::CallIntrinsicOp::create(
+               b, scores.getType(), b.getStringAttr("llvm.arithmetic.fence"), ValueRange{scores})
+        .getResult(0);
   }
   Value choose(ImplicitLocOpBuilder &b, Value allowed, Value value, double otherwise) const {
     if (!allowed)
