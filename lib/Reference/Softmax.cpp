@@ -250,7 +250,10 @@ static double boundRow(const std::vector<RowElement> &row, double lse, double te
     if (element.score == minusInfinity)
       continue;
     double p = *element.value, units = size(element) + sum * terms;
-    double most = std::exp(std::fmin(element.score - lse + units * roundoff, 0));
+    // The difference to a large lse has lost the digits that a P above 0 has.
+    double growth = units * roundoff;
+    double most = p > 0 ? std::fmin(p * std::exp(growth), 1)
+                        : std::exp(std::fmin(element.score - lse + growth, 0));
     *element.relative = 1 + units / terms;
     *element.size = std::fmax(p * *element.relative, (most - p) / (terms * roundoff));
   }
