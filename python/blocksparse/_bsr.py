@@ -10,8 +10,9 @@ import sys
 
 import numpy as np
 
-from blocksparse import _arrays, _operations, _text
+from blocksparse import _arrays, _operations, _specialise, _text
 from blocksparse._errors import ArgumentError
+from blocksparse.compiler import compile as compile_text
 
 ELEMENTS = (*_arrays.FLOATS, "i8")
 
@@ -166,11 +167,11 @@ def _fill_in(array, batched):
     return array.reshape((array.shape[0], 1, *array.shape[1:])) if batched and array.ndim == 3 else array
 
 
-def addmm(bsr, dense, values, extra, alpha, beta, result):
+def addmm(bsr, dense, values, extra, alpha, beta, result, policy="never"):
     """Returns left_alpha * (alpha * bsr @ dense) * right_alpha + beta * input.
 
     dense [K, N] or [B, K, N]; extra: arrays of input, left_alpha and right_alpha or None; result: element
-    type of the result.
+    type of the result; policy: see _specialise.
     """
     batched = bsr.is_batched
     dense = _fill_in(dense, batched)
@@ -179,9 +180,10 @@ def addmm(bsr, dense, values, extra, alpha, beta, result):
         extra["input"] = _fill_in(extra["input"], batched)
     names = ("input", "left_alpha", "right_alpha")
 
-    def build():
+    def build(layout=None):
         function = _text.function("bsr_addmm")
-        sparse = function.argument("bsr", bsr.kind(function))
+        sparse = function.argument("bsr", bsr.kind(function) if layout is None else
+                                   _text.tensor(bsr.size, bsr.element, function.layout(layout)))
         operand = function.argument("dense", _dense_kind(dense))
         groups = [(name, [function.argument(name, _dense_kind(extra[name]))] if name in extra else None)
                   for name in names]
@@ -191,8 +193,12 @@ def addmm(bsr, dense, values, extra, alpha, beta, result):
 
     key = ("bsr_addmm", bsr.key, tuple(dense.shape), float(alpha), float(beta), result,
            tuple((name, tuple(array.shape), _arrays.element_of(name, array)) for name, array in extra.items()))
-    call = _operations.compiled(key, dense, build)
     arrays = [extra[name] for name in names if name in extra]
+    static = _specialise.program(bsr, policy, key,
+                                 lambda layout: compile_text(build(layout), target=_operations.target_of(dense)))
+    if static is not None:
+        return static(values, dense, *arrays)
+    call = _operations.compiled(key, dense, build)
     found = call(*bsr.arguments(values), dense, *arrays)
     return found.reshape((found.shape[0], *found.shape[2:])) if batched else found
 

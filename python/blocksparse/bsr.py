@@ -10,7 +10,7 @@ the values of a tensor, dense operands and `input`.
 import math
 import sys
 
-from blocksparse import _arrays, _autograd, _bsr, _operations
+from blocksparse import _arrays, _autograd, _bsr, _operations, _specialise
 from blocksparse._errors import ArgumentError
 
 __all__ = ["bsr_dense_addmm", "bsr_dense_mm", "bsr_softmax", "sampled_addmm", "scaled_dot_product_attention"]
@@ -41,13 +41,14 @@ def _batched(bsr, dense, argument):
 class _Addmm:
     """left_alpha * (alpha * bsr @ dense) * right_alpha + beta * input, of values, dense and input."""
 
-    def __init__(self, bsr, alpha, beta, left_alpha, right_alpha, result):
-        self.bsr, self.alpha, self.beta = bsr, alpha, beta
+    def __init__(self, bsr, alpha, beta, left_alpha, right_alpha, result, policy="never"):
+        self.bsr, self.alpha, self.beta, self.policy = bsr, alpha, beta, policy
         self.left_alpha, self.right_alpha, self.result = left_alpha, right_alpha, result
 
     def forward(self, values, dense, added):
         extra = {"input": added, "left_alpha": self.left_alpha, "right_alpha": self.right_alpha}
-        return _bsr.addmm(self.bsr, dense, values, extra, self.alpha, self.beta, self.result)
+        return _bsr.addmm(self.bsr, dense, values, extra, self.alpha, self.beta, self.result,
+                          self.policy)
 
     def saved(self, arrays, results):
         return arrays
@@ -93,7 +94,9 @@ def _vector(argument, value, length, like):
     return value.reshape((length,))
 
 
-def _addmm(added, bsr, dense, beta, alpha, left_alpha, right_alpha, out, skip_checks, result=None):
+def _addmm(added, bsr, dense, beta, alpha, left_alpha, right_alpha, out, skip_checks, specialize, result=None):
+    if specialize not in _specialise.POLICIES:
+        raise ArgumentError("specialize", f"one of {', '.join(_specialise.POLICIES)}", repr(specialize))
     alpha, beta = _scalar("alpha", alpha), _scalar("beta", beta)
     matrix = _bsr.unpack("bsr", bsr, not skip_checks)
     dense = _operations.checked("dense", dense, tuple(range(2, 9)), _bsr.ELEMENTS)
@@ -119,7 +122,7 @@ def _addmm(added, bsr, dense, beta, alpha, left_alpha, right_alpha, out, skip_ch
             added = _expand(added, (*batches, *added.shape[-2:])).reshape((-1, *added.shape[-2:]))
     rows, cols = shape[-2:]
     operation = _Addmm(matrix, alpha, beta, _vector("left_alpha", left_alpha, rows, dense),
-                       _vector("right_alpha", right_alpha, cols, dense), element)
+                       _vector("right_alpha", right_alpha, cols, dense), element, specialize)
     if matrix.is_batched and dense.ndim == 3 and dense.shape[0] not in (1, matrix.count):
         raise ArgumentError("dense", f"{matrix.count} batches", _arrays.show(dense))
     found = _autograd.apply_operation(operation, matrix.values, dense, added)
@@ -135,26 +138,28 @@ def _expand(array, shape):
 
 
 def bsr_dense_addmm(input, bsr, dense, *, beta=1, alpha=1, left_alpha=None, right_alpha=None, out=None,
-                    skip_checks=False, max_grid=None, meta=None):
+                    skip_checks=False, max_grid=None, meta=None, specialize="background"):
     """Returns left_alpha[:, None] * (alpha * bsr @ dense) * right_alpha[None, :] + beta * input.
 
     bsr [..., M, K], dense [..., K, N], and input broadcasts to [..., M, N]. With beta == 0 input is not
-    read. The product of int8 matrices is int32.
+    read. The product of int8 matrices is int32. specialize: what a pattern that comes again gets: a program of its
+    own, compiled in the "background" (on the CPU) or "now", or "never" one.
     """
-    return _addmm(input, bsr, dense, beta, alpha, left_alpha, right_alpha, out, skip_checks)
+    return _addmm(input, bsr, dense, beta, alpha, left_alpha, right_alpha, out, skip_checks, specialize)
 
 
-def bsr_dense_mm(bsr, dense, *, out=None, skip_checks=False, max_grid=None, meta=None):
-    """Returns bsr @ dense."""
-    return _addmm(None, bsr, dense, 0, 1, None, None, out, skip_checks)
+def bsr_dense_mm(bsr, dense, *, out=None, skip_checks=False, max_grid=None, meta=None,
+                 specialize="background"):
+    """Returns bsr @ dense. `specialize`: as in `bsr_dense_addmm`."""
+    return _addmm(None, bsr, dense, 0, 1, None, None, out, skip_checks, specialize)
 
 
 def _int_bsr_dense_addmm(input, bsr, dense, *, beta=1, alpha=1, left_alpha=None, right_alpha=None, out=None,
-                         skip_checks=False, max_grid=None, meta=None):
+                         skip_checks=False, max_grid=None, meta=None, specialize="background"):
     """Returns bsr_dense_addmm of int8 matrices, which is int32."""
     if _arrays.element_of("dense", dense) != "i8":
         raise ArgumentError("dense", "an array of int8", _arrays.show(dense))
-    return _addmm(input, bsr, dense, beta, alpha, left_alpha, right_alpha, out, skip_checks, "i32")
+    return _addmm(input, bsr, dense, beta, alpha, left_alpha, right_alpha, out, skip_checks, specialize, "i32")
 
 
 class _Sampled:
