@@ -100,7 +100,7 @@ TEST(AttentionParts, SinkIsAKeyOfValueZero) {
 /// sum(weights * out) + sum(lseWeights * lse).
 class PositionGradient : public testing::Test {
 protected:
-  Pattern p = pattern({2, 3}, 3, 2, "11 11 11");
+  Pattern p = pattern({2, 3}, 3, 2, "11 11 11  11 11 11  11 11 11  11 11 11");
   HostTensor q = uniform({2, 4, 5, 3}, 1);
   HostTensor k = uniform({2, 2, 6, 3}, 2);
   HostTensor v = uniform({2, 2, 6, 4}, 3);
