@@ -163,6 +163,18 @@ class Operators(unittest.TestCase):
         product.sum().backward()
         self.assertEqual(self.values.grad.dtype, torch.float32)
 
+    def test_jit(self):
+        @blocksparse.jit
+        def twice(values, x):
+            return blocksparse.dsd(LAYOUT, values, x * 2)
+
+        for _ in range(2):
+            torch.testing.assert_close(twice(self.values, self.x), 2 * (self.dense() @ self.x))
+        with self.assertRaisesRegex(ArgumentError, "'values': expects an array without requires_grad"):
+            twice(self.values.clone().requires_grad_(), self.x)
+        with self.assertRaisesRegex(ArgumentError, "'x': expects a tensor of torch, as 'values', but got an array"):
+            twice(self.values, self.x.numpy())
+
     def test_gradients_after_calls_without(self):
         with torch.no_grad():
             blocksparse.dsd(LAYOUT, self.values, self.x)
