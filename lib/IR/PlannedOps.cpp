@@ -115,6 +115,11 @@ static ArrayRef<ListTable> getStageTables(size_t count) {
       .take_front(count < StageOperands::count ? StageOperands::Granules : StageOperands::count);
 }
 
+/// The tables `lists`, in the order of AttentionOperands.
+static constexpr ListTable attentionTables[AttentionOperands::count] = {
+    {"tiles", AttentionTileTable::columns},
+    {"workers", ListTable::list},
+    {"steps", AttentionStepTable::columns}};
 /// The tables `tiles`, in the order of SampledOperands.
 static constexpr ListTable tileTables[SampledOperands::count] = {
     {"tiles", SampledTileTable::columns},
@@ -306,12 +311,6 @@ LogicalResult PlannedSoftmaxGradOp::verify() {
   return checkBroadcastable(shapedType(getDrpe()), elementShape(getShape()), "drpe",
                             emitError); // C22
 }
-
-/// The tables `lists`, in the order of AttentionOperands.
-static constexpr ListTable attentionTables[AttentionOperands::count] = {
-    {"tiles", AttentionTileTable::columns},
-    {"workers", ListTable::list},
-    {"steps", AttentionStepTable::columns}};
 
 LogicalResult PlannedAttentionOp::verify() {
   auto emitError = [&] { return emitOpError(); };

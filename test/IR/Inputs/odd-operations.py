@@ -35,6 +35,7 @@ TENSOR_OPS = {
     "planned_sdd": ("bb42?v*tv", "", True),
     "planned_softmax": ("v52?b?l?b?l?l?l?l?lv?l", "", True),
     "planned_softmax_grad": ("vv52?b?b?lv?b", "", True),
+    "planned_attention": ("bbb52*tbl", "", False),
     "planned_scatter_mm": ("vb*lb", "", False),
     "planned_matmul": ("bb?l?bb", "", True),
     "planned_to_dense": ("v4b", "", False),
@@ -107,6 +108,7 @@ OPTIONAL = {  # attributes that an operation may lack
     "planned_sdd": "alpha beta transpose_a transpose_b",
     "planned_scatter_mm": "format split_n",
     "planned_softmax": "causal causal_offset window",
+    "planned_attention": "causal",
     "planned_matmul": "alpha form",
     "planned_add": "alpha beta",
     "check_pattern": "unique",
@@ -115,6 +117,7 @@ OPTIONAL = {  # attributes that an operation may lack
 REQUIRED = {
     "planned_dsd": "block lut_heads", "planned_sdd": "block lut_heads",
     "planned_softmax": "block shape lut_heads", "planned_softmax_grad": "block shape lut_heads",
+    "planned_attention": "block lut_heads",
     "planned_to_dense": "block lut_heads", "planned_from_dense": "block lut_heads",
     "planned_transpose": "block lut_heads",
     "check_pattern": "subject", "check_scatter_indices": "subject", "refuse": "subject",

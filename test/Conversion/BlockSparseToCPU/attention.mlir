@@ -1,0 +1,22 @@
+// RUN: blocksparse-opt %s --convert-blocksparse-to-cpu --canonicalize --cse \
+// RUN: | FileCheck %s --implicit-check-not=blocksparse.
+
+memref.global "private" constant @segments : memref<2x5xi32> = dense<[[0, 0, 0, 1, -1], [1, 0, 1, 2, -1]]>
+memref.global "private" constant @entries : memref<3x2xi32> = dense<[[0, 0], [0, 1], [1, 2]]>
+
+// A task is 16 columns of a row, for all heads, segments, rows of a block and parts of 20 columns.
+// CHECK-LABEL: func @rows
+// CHECK: scf.forall ({{.*}}) in (4, 2, 16, 2)
+// CHECK: scf.for {{.*}} -> (f32, f32, f32
+// A forbidden key is not read.
+// CHECK: arith.cmpi sle
+// CHECK: scf.if
+// CHECK: scf.for {{.*}} -> (f32)
+// CHECK: arith.divf
+func.func @rows(%q: memref<4x32x8xf16>, %k: memref<4x32x8xf16>, %v: memref<4x32x20xf16>, %out: memref<4x32x20xf16>, %lse: memref<4x32xf32>) {
+  %s = memref.get_global @segments : memref<2x5xi32>
+  %e = memref.get_global @entries : memref<3x2xi32>
+  blocksparse.planned_attention %q, %k, %v segments(%s) entries(%e) outs(%out, %lse) {block = array<i64: 16, 16>, causal, lut_heads = 1 : i64, scale = 0.5}
+    : (memref<4x32x8xf16>, memref<4x32x8xf16>, memref<4x32x20xf16>, memref<2x5xi32>, memref<3x2xi32>, memref<4x32x20xf16>, memref<4x32xf32>) -> ()
+  return
+}
