@@ -3,7 +3,7 @@
 // Nothing that an option is written in is ignored: attributes that no one reads are errors.
 
 func.func @misspelt_flag(%q: tensor<16x4xf32>, %lse: tensor<16xf32>) {
-  // expected-error @+1 {{'blocksparse.attention' op expects an attribute of this operation (attention_mask_mode, causal, key_padding_mask_mode, layout, scale, schedule), of which 'causal' is the nearest, but got 'casual'}}
+  // expected-error @+1 {{'blocksparse.attention' op expects an attribute of this operation (attention_mask_mode, causal, causal_offset, key_padding_mask_mode, layout, scale, schedule, score_element, soft_cap, window), of which 'causal' is the nearest, but got 'casual'}}
   %0, %1 = blocksparse.attention %q, %q, %q layout(#blocksparse.layout<16x16, grid 1x1, dense>) {casual} : (tensor<16x4xf32>, tensor<16x4xf32>, tensor<16x4xf32>) -> (tensor<16x4xf32>, tensor<16xf32>)
   return
 }

@@ -182,7 +182,7 @@ func.func private @c3_rank_two(tensor<32x32xf32, #blocksparse.layout<16x16, grid
 
 // -----
 
-// expected-error @below {{expects one of the kernel families cpu.panel, cpu.rows, cpu.blocks, cuda.wgmma, cuda.wgmma_transposed, cuda.stream, cuda.stream_wgmma, cuda.skinny, cuda.mma, cuda.simt, cuda.rows, cuda.blocks, but got "fast"}}
+// expected-error @below {{expects one of the kernel families cpu.panel, cpu.rows, cpu.blocks, cuda.wgmma, cuda.wgmma_transposed, cuda.stream, cuda.stream_wgmma, cuda.skinny, cuda.mma, cuda.fma, cuda.simt, cuda.rows, cuda.attention, cuda.blocks, but got "fast"}}
 #s = #blocksparse.schedule<fast>
 
 // -----
