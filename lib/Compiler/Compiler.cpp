@@ -175,10 +175,12 @@ static FailureOr<StageOptions> getStageOptions(const CompileOptions &options,
   return stages;
 }
 
-/// Fails for kernels, which the stage `lower` makes for a GPU, if the target is none.
+/// Fails for kernels, of the program itself or of the stage `lower`, if the target is no GPU.
 static LogicalResult checkKernels(ModuleOp module, const CompileOptions &options) {
   auto kernels = module.getOps<gpu::GPUModuleOp>();
-  if (kernels.empty() || options.startAfter != Stage::Lower || options.target.usesDevice())
+  bool runs = options.target.usesDevice() ||
+              (options.startAfter < Stage::Lower && options.target.isEmulated());
+  if (kernels.empty() || options.startAfter > Stage::Lower || runs)
     return success();
   return (*kernels.begin())
              .emitError("expects the target 'cuda:<chip>' for a program with kernels, "

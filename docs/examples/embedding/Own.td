@@ -3,6 +3,8 @@
 
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/DialectBase.td"
+include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
 include "blocksparse/IR/BlockSparseInterfaces.td"
 
 def Own_Dialect : Dialect {
@@ -27,4 +29,11 @@ def Own_DiagonalAttr
   let mnemonic = "diagonal";
   let parameters = (ins "int64_t":$block, "int64_t":$count);
   let assemblyFormat = "`<` $block `,` $count `>`";
+}
+
+def Own_LayerOp : Op<Own_Dialect, "layer", [Pure]> {
+  let summary = "max(weight @ input, 0)";
+  let arguments = (ins AnyRankedTensor:$weight, AnyRankedTensor:$input);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$weight `,` $input attr-dict `:` functional-type(operands, results)";
 }

@@ -1,11 +1,13 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// A compiler outside this project: its dialect has a layout attribute of its own, its pass reads
-// block-sparse types, and its opt tool runs both beside the passes of blocksparse.
+// A compiler outside this project: its dialect has a layout attribute of its own and an operation
+// that becomes a product of blocksparse, a pass reads block-sparse types, and its opt tool runs all
+// of it beside the passes of blocksparse.
 
 #include "blocksparse/Compiler/Registration.h"
 #include "blocksparse/IR/BlockSparseDialect.h"
+#include "blocksparse/IR/BlockSparseOps.h"
 #include "blocksparse/IR/SparseTensor.h"
 #include "blocksparse/Layout/BlockLayout.h"
 
@@ -22,10 +24,14 @@
 #include "OwnDialect.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "OwnAttrs.h.inc"
+#define GET_OP_CLASSES
+#include "OwnOps.h.inc"
 
 #include "OwnDialect.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "OwnAttrs.cpp.inc"
+#define GET_OP_CLASSES
+#include "OwnOps.cpp.inc"
 
 using ::blocksparse::BlockGrid;
 using ::blocksparse::BlockLayout;
@@ -35,6 +41,10 @@ void own::OwnDialect::initialize() {
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "OwnAttrs.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "OwnOps.cpp.inc"
       >();
 }
 
@@ -74,6 +84,25 @@ struct CountBlocks
   }
 };
 
+/// Replaces own.layer by the product of blocksparse with its activation.
+struct LowerLayers : mlir::PassWrapper<LowerLayers, mlir::OperationPass<>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LowerLayers)
+  llvm::StringRef getArgument() const override { return "own-lower-layers"; }
+  void runOnOperation() override {
+    namespace bs = mlir::blocksparse;
+    auto relu =
+        bs::ActivationAttr::get(&getContext(), bs::ActivationKind::Relu, llvm::APFloat(0.0));
+    getOperation()->walk([&](own::LayerOp layer) {
+      mlir::OpBuilder builder(layer);
+      auto product =
+          bs::DSDOp::create(builder, layer.getLoc(), layer.getWeight(), layer.getInput());
+      product.setActivationAttr(relu);
+      layer->replaceAllUsesWith(product);
+      layer->erase();
+    });
+  }
+};
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -82,6 +111,7 @@ int main(int argc, char **argv) {
   mlir::blocksparse::registerAllPasses();
   registry.insert<own::OwnDialect>();
   mlir::PassRegistration<CountBlocks>();
+  mlir::PassRegistration<LowerLayers>();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "A compiler outside of blocksparse\n", registry));
 }

@@ -95,6 +95,7 @@ struct ConvertBlockSparseToGPUPass
     if (failed(checkIsGPU(target, [&] { return module.emitError(); })) ||
         failed(checkOperations(module)))
       return signalPassFailure();
+    KernelBuilder(module, target).adoptKernels();
     RewritePatternSet patterns(&getContext());
     populateBlockSparseToGPUPatterns(patterns, target);
     ConversionTarget legal(getContext());

@@ -3,6 +3,7 @@
 
 #include "KernelBuilder.h"
 
+#include "../Device/DeviceForms.h"
 #include "../Device/Loops.h"
 #include "../Device/Warp.h"
 #include "../OperandView.h"
@@ -58,6 +59,42 @@ gpu::GPUModuleOp KernelBuilder::getKernelModule() {
   kernels = gpu::GPUModuleOp::create(builder, module.getLoc(), kernelModuleName,
                                      ArrayRef<Attribute>{machine});
   return kernels;
+}
+
+void KernelBuilder::adoptKernels() {
+  SmallVector<gpu::GPUModuleOp> others = llvm::to_vector(
+      llvm::make_filter_range(module.getOps<gpu::GPUModuleOp>(), [](gpu::GPUModuleOp each) {
+        return each.getName() != kernelModuleName;
+      }));
+  if (others.empty())
+    return;
+  gpu::GPUModuleOp parent = getKernelModule();
+  SymbolTable names(parent);
+  llvm::DenseMap<Attribute, SymbolRefAttr> moved;
+  for (gpu::GPUModuleOp other : others) {
+    SymbolTable symbols(other);
+    for (auto symbol : llvm::to_vector(other.getOps<SymbolOpInterface>())) {
+      auto before =
+          SymbolRefAttr::get(other.getNameAttr(), {FlatSymbolRefAttr::get(symbol.getNameAttr())});
+      if (names.lookup(symbol.getName()))
+        (void)symbols.renameToUnique(symbol, {&names});
+      moved[before] =
+          SymbolRefAttr::get(parent.getNameAttr(), {FlatSymbolRefAttr::get(symbol.getNameAttr())});
+    }
+    useDeviceForms(other);
+    for (Operation &op : llvm::make_early_inc_range(*other.getBody())) {
+      op.remove();
+      if (isa<SymbolOpInterface>(op))
+        names.insert(&op);
+      else
+        parent.getBody()->push_back(&op);
+    }
+    other.erase();
+  }
+  module.walk([&](gpu::LaunchFuncOp launch) {
+    if (SymbolRefAttr kernel = moved.lookup(launch.getKernelAttr()))
+      launch.setKernelAttr(kernel);
+  });
 }
 
 /// Returns the name of the function around `host`, or "kernel".

@@ -68,6 +68,11 @@ public:
       ImplicitLocOpBuilder &host, StringRef name, ValueRange operands, Value work,
       function_ref<void(ImplicitLocOpBuilder &, const IRMapping &, Value item, Value lane)> body);
 
+  /// Moves the kernels of all other modules of kernels, which a program brings, to that of this
+  /// builder, and has them use the mathematics of the device. Launches of a kernel whose name is
+  /// taken name the new one.
+  void adoptKernels();
+
 private:
   gpu::GPUModuleOp getKernelModule();
   void launchItems(ImplicitLocOpBuilder &host, StringRef name, ValueRange operands, Value work,

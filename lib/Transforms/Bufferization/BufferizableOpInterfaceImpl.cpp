@@ -6,8 +6,10 @@
 #include "blocksparse/IR/PlannedOps.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Utils/StructuredOpsUtils.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace mlir::blocksparse;
@@ -80,7 +82,31 @@ struct PlannedOpModel : public DstBufferizableOpInterfaceExternalModel<PlannedOp
 
 } // namespace
 
+namespace {
+/// Says that a kernel may read and write each buffer that it is given, so that buffers which a
+/// program hands to its own kernels are freed after the launch.
+struct LaunchEffects
+    : public MemoryEffectOpInterface::ExternalModel<LaunchEffects, gpu::LaunchFuncOp> {
+  void
+  getEffects(Operation *op,
+             SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) const {
+    for (OpOperand &operand : op->getOpOperands()) {
+      if (!isa<BaseMemRefType>(operand.get().getType()))
+        continue;
+      effects.emplace_back(MemoryEffects::Read::get(), &operand);
+      effects.emplace_back(MemoryEffects::Write::get(), &operand);
+    }
+    // What a kernel of the program does beside is unknown, so launches are kept in their order.
+    effects.emplace_back(MemoryEffects::Read::get());
+    effects.emplace_back(MemoryEffects::Write::get());
+  }
+};
+} // namespace
+
 void mlir::blocksparse::registerBufferizableOpInterfaceExternalModels(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, gpu::GPUDialect *) {
+    gpu::LaunchFuncOp::attachInterface<LaunchEffects>(*context);
+  });
   registry.addExtension(+[](MLIRContext *context, BlockSparseDialect *) {
     forEachPlannedOp(
         [&]<typename OpTy>() { OpTy::template attachInterface<PlannedOpModel<OpTy>>(*context); });

@@ -4,7 +4,7 @@
 // Lowers elementwise loops and reductions of linalg to kernels with a thread for each element of
 // the result.
 
-#include "../../Device/DeviceMath.h"
+#include "../../Device/DeviceForms.h"
 #include "../../Device/Elements.h"
 #include "../../Device/Loops.h"
 #include "../../ElementwiseBody.h"
@@ -14,38 +14,12 @@
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
-
-/// Returns true if a device without a mathematics library has the operation.
-static bool hasDeviceForm(Operation *op) {
-  if (isa<arith::ArithDialect>(op->getDialect()))
-    return !isa<arith::RemFOp>(op);
-  return isa<math::AbsFOp, math::ErfOp, math::ErfcOp, math::ExpOp, math::FmaOp, math::LogOp,
-             math::RsqrtOp, math::SqrtOp, math::TanhOp>(op);
-}
-
-/// Emits the operations that MLIR would lower to calls of a library; returns null for all others.
-static Value emitDeviceForm(ImplicitLocOpBuilder &b, Operation *op, ValueRange operands) {
-  return llvm::TypeSwitch<Operation *, Value>(op)
-      .Case([&](math::AbsFOp) { return deviceAbs(b, operands[0]); })
-      .Case([&](math::ErfOp) { return deviceErf(b, operands[0]); })
-      .Case([&](math::ErfcOp) { return deviceErfc(b, operands[0]); })
-      .Case([&](math::ExpOp) { return deviceExp(b, operands[0]); })
-      .Case([&](math::FmaOp) { return fusedMultiplyAdd(b, operands[0], operands[1], operands[2]); })
-      .Case([&](math::LogOp) { return deviceLog(b, operands[0]); })
-      .Case([&](arith::MaxNumFOp) { return deviceMaxNumber(b, operands[0], operands[1]); })
-      .Case([&](arith::MinNumFOp) { return deviceMinNumber(b, operands[0], operands[1]); })
-      .Case([&](math::RsqrtOp) { return deviceRsqrt(b, operands[0]); })
-      .Case([&](math::SqrtOp) { return deviceSqrt(b, operands[0]); })
-      .Case([&](math::TanhOp) { return deviceTanh(b, operands[0]); })
-      .Default([](Operation *) { return Value(); });
-}
 
 namespace {
 
