@@ -203,10 +203,11 @@ int blocksparseProgramEmitHeader(BlocksparseProgram program,
   FailureOr<Compilation> compilation = prepareCompilation(program, options);
   std::string text;
   llvm::raw_string_ostream stream(text);
-  if (failed(compilation) || failed(emitCHeader(
-                                 compilation->program.signatures, guard, stream,
-                                 [&] { return emitError(UnknownLoc::get(&program->context)); },
-                                 compilation->options.target.usesDevice())))
+  if (failed(compilation) ||
+      failed(emitCHeader(
+          compilation->program.signatures, guard, stream,
+          [&] { return emitError(UnknownLoc::get(&program->context)); },
+          compilation->options.target.usesDevice(), compilation->program.getExternals())))
     return 1;
   return give(text, onText, userData);
 }

@@ -24,6 +24,19 @@ const FunctionSignature *Program::find(StringRef name) const {
   return found == signatures.end() ? nullptr : &*found;
 }
 
+SmallVector<FunctionSignature> Program::getExternals() const {
+  SmallVector<FunctionSignature> externals;
+  ModuleOp source = module.get();
+  // Faults of a declaration are reported when the program is compiled.
+  ScopedDiagnosticHandler silent(source.getContext(), [](Diagnostic &) { return success(); });
+  for (auto function : source.getOps<func::FuncOp>())
+    if (function.isDeclaration() && !SymbolTable::symbolKnownUseEmpty(function, source))
+      if (FailureOr<FunctionSignature> signature = FunctionSignature::get(function, {});
+          succeeded(signature))
+        externals.push_back(std::move(*signature));
+  return externals;
+}
+
 Program Program::clone() const {
   Program copy;
   copy.module = module.get().clone();

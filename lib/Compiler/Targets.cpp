@@ -61,7 +61,8 @@ void Merger::add(ModuleOp program, const TargetInfo &target) {
     merged->setAttr((kernelsAttr + suffix).str(), kernels);
   if (entries.empty())
     for (auto function : program.getOps<LLVM::LLVMFuncOp>())
-      if (StringRef name = function.getName(); name.consume_front(wrapperPrefix))
+      if (StringRef name = function.getName();
+          name.consume_front(wrapperPrefix) && !function.isExternal())
         entries.push_back(name.str());
   moveSymbols(program, suffix);
 }
@@ -226,8 +227,9 @@ void Merger::finish() {
   }
   // Only the dispatchers keep the names that make entry points.
   for (auto function : merged.getOps<LLVM::LLVMFuncOp>())
-    if (StringRef name = function.getName();
-        name.consume_front(wrapperPrefix) && !llvm::is_contained(entries, name))
+    if (StringRef name = function.getName(); name.consume_front(wrapperPrefix) &&
+                                             !function.isExternal() &&
+                                             !llvm::is_contained(entries, name))
       (void)SymbolTable(merged).rename(function, ("entry." + name).str());
   OpBuilder b = OpBuilder::atBlockBegin(merged.getBody());
   if (!objects.empty())

@@ -216,8 +216,9 @@ static LogicalResult run(const Arguments &arguments, llvm::SourceMgr &sourceMgr,
   std::string header;
   llvm::raw_string_ostream stream(header);
   StringRef guard = llvm::sys::path::filename(arguments.header);
-  if (!arguments.header.empty() && failed(emitCHeader(program->signatures, guard, stream, emitError,
-                                                      options.target.usesDevice())))
+  if (!arguments.header.empty() &&
+      failed(emitCHeader(program->signatures, guard, stream, emitError, options.target.usesDevice(),
+                         program->getExternals())))
     return failure();
   if (failed(emit(*program, options, arguments, emitError)))
     return failure();

@@ -18,6 +18,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/DynamicLibrary.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
@@ -112,6 +113,10 @@ struct RunOptions {
                               cl::value_desc("directory"), cl::cat(category)};
   cl::opt<bool> poison{"poison", cl::desc("NaN in results before a call and in padding of inputs"),
                        cl::init(true), cl::cat(category)};
+  cl::list<std::string> libraries{"load-library",
+                                  cl::desc("A library that defines functions which the program "
+                                           "declares and calls"),
+                                  cl::value_desc("file"), cl::cat(category)};
   cl::opt<std::string> cpu{"cpu", cl::desc("Processor, as LLVM names it, or native"),
                            cl::init("native"), cl::cat(category)};
   cl::opt<std::string> features{"features", cl::desc("Processor features: +avx512f,-fma"),
@@ -297,6 +302,15 @@ static FailureOr<RunVerdicts> runFunction(Run &run, HostProgram &program,
   return verdicts;
 }
 
+static LogicalResult loadLibraries(const RunOptions &options, EmitErrorFn emitError) {
+  for (const std::string &path : options.libraries) {
+    std::string message;
+    if (llvm::sys::DynamicLibrary::LoadLibraryPermanently(path.c_str(), &message))
+      return emitError() << "expects a library to load, but got: " << message;
+  }
+  return success();
+}
+
 static FailureOr<HostProgram> compileProgram(ModuleOp source, const RunOptions &options,
                                              const RunPlace &place) {
   OwningOpRef<ModuleOp> module = source.clone();
@@ -346,6 +360,8 @@ static LogicalResult runProgram(const RunOptions &options, llvm::SourceMgr &sour
       failed(checkOutput(options.device.simReport, emitError)) ||
       (!options.output.empty() &&
        failed(makeOutputDirectory(options.output, "result0.npy", emitError))))
+    return failure();
+  if (failed(loadLibraries(options, emitError)))
     return failure();
   FailureOr<HostProgram> host = compileProgram(*program->module, options, *place);
   if (failed(host))

@@ -161,6 +161,25 @@ void TransposeOp::build(OpBuilder &builder, OperationState &state, Value source)
   build(builder, state, transposedType(tensorType(source)), source, ScheduleAttr());
 }
 
+/// Returns the type of a slice, or `type` if it is not sparse or the slice is not made of blocks.
+static RankedTensorType getSliceType(RankedTensorType type, ArrayRef<int64_t> offsets,
+                                     ArrayRef<int64_t> sizes) {
+  std::optional<SparseTensor> sparse = SparseTensor::get(type);
+  std::optional<::blocksparse::BlockLayout> part =
+      sparse ? getSlicedLayout(*sparse, offsets, sizes) : std::nullopt;
+  if (!part)
+    return type;
+  SmallVector<int64_t> shape(type.getShape().drop_back(2));
+  llvm::append_range(shape, sizes);
+  return RankedTensorType::get(shape, type.getElementType(),
+                               LayoutAttr::get(type.getContext(), *part));
+}
+
+void SliceOp::build(OpBuilder &builder, OperationState &state, Value source,
+                    ArrayRef<int64_t> offsets, ArrayRef<int64_t> sizes) {
+  build(builder, state, getSliceType(tensorType(source), offsets, sizes), source, offsets);
+}
+
 void DisassembleOp::build(OpBuilder &builder, OperationState &state, Value source) {
   state.addOperands(source);
   std::optional<SparseTensor> sparse = SparseTensor::get(source.getType());

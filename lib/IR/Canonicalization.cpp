@@ -24,6 +24,11 @@ OpFoldResult TransposeOp::fold(FoldAdaptor) {
   return {};
 }
 
+/// Folds a slice that is the whole source.
+OpFoldResult SliceOp::fold(FoldAdaptor) {
+  return getSource().getType() == getType() ? getSource() : Value();
+}
+
 static bool hasStaticLayout(Type type) {
   std::optional<SparseTensor> sparse = SparseTensor::get(type);
   return sparse && sparse->isStatic();

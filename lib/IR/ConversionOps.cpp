@@ -79,6 +79,75 @@ LogicalResult TransposeOp::verify() {
   return checkTransposedPattern(*SparseTensor::get(source), *SparseTensor::get(result), emitError);
 }
 
+/// Checks C59: `count` rows or columns (`axis`) from `first` on are whole blocks of the `size` of
+/// the source, in which the last block may be incomplete.
+static LogicalResult checkSliceAxis(StringRef axis, int64_t first, int64_t count, int64_t size,
+                                    int64_t block, EmitError emitError) {
+  if (first < 0 || first > size || count > size - first) {
+    InFlightDiagnostic error = emitError() << "expects " << axis << " inside of the " << size
+                                           << " of the source, but got " << first << " to ";
+    // The end of a slice from a large offset is no int64.
+    return first < 0 ? error << first + count : error << static_cast<uint64_t>(first) + count;
+  }
+  int64_t end = first + count;
+  if (first % block != 0)
+    return emitError() << "expects " << axis << " that start at a multiple of " << block
+                       << ", but got " << first;
+  if (end % block != 0 && end != size)
+    return emitError() << "expects " << axis << " that end at a multiple of " << block << " or at "
+                       << size << ", but got " << end;
+  return success();
+}
+
+/// Checks C60: both tensors have static layouts, and the result has the part of the source's.
+static LogicalResult checkSlicedLayout(SparseTensor source, SparseTensor result,
+                                       ArrayRef<int64_t> offsets, EmitError emitError) {
+  ::blocksparse::BlockShape from = source.getBlock(), to = result.getBlock();
+  if (from != to)
+    return emitError() << "expects a result of block " << formatShape({from.rows, from.cols})
+                       << ", but got " << formatShape({to.rows, to.cols});
+  std::optional<::blocksparse::BlockLayout> part =
+      getSlicedLayout(source, offsets, {result.getRows(), result.getCols()});
+  const ::blocksparse::BlockLayout *layout = result.getLayout().resolve();
+  if (!part || part->nnz() != layout->nnz())
+    return emitError() << "expects the " << (part ? part->nnz() : 0)
+                       << " blocks of the slice, but got " << layout->nnz();
+  if (*part != *layout)
+    return emitError() << "expects the slice's part of the source's layout, but got another layout "
+                          "of "
+                       << layout->nnz() << " blocks";
+  return success();
+}
+
+LogicalResult SliceOp::verify() {
+  auto emitError = [&] { return emitOpError(); };
+  RankedTensorType from = getSource().getType(), to = getResult().getType();
+  ArrayRef<int64_t> offsets = getOffsets();
+  if (offsets.size() != 2) // C59
+    return emitError() << "expects 2 offsets, but got " << offsets.size();
+  SparseTensor source = *SparseTensor::get(from), result = *SparseTensor::get(to);
+  for (auto [tensor, name] : {std::pair(source, "the source"), std::pair(result, "the result")})
+    if (!tensor.isStatic()) // C60
+      return emitError() << "expects a static layout of " << name << ", but got "
+                         << tensor.getType();
+  if (failed(checkResolvable(from, "the source", emitError)) ||
+      failed(checkResolvable(to, "the result", emitError)))
+    return failure();
+  SmallVector<int64_t> shape(from.getShape());
+  if (shape.size() == static_cast<size_t>(to.getRank())) {
+    shape[shape.size() - 2] = result.getRows();
+    shape.back() = result.getCols();
+  }
+  ::blocksparse::BlockShape block = source.getBlock();
+  if (failed(checkSameTensor(to, RankedTensorType::get(shape, from.getElementType()), emitError)) ||
+      failed(checkSliceAxis("rows", offsets[0], result.getRows(), source.getRows(), block.rows,
+                            emitError)) ||
+      failed(checkSliceAxis("columns", offsets[1], result.getCols(), source.getCols(), block.cols,
+                            emitError)))
+    return failure();
+  return checkSlicedLayout(source, result, offsets, emitError);
+}
+
 /// Checks C48: `type`, that of `name`, is the type of a.
 static LogicalResult checkTermType(RankedTensorType type, RankedTensorType a, StringRef name,
                                    EmitError emitError) {

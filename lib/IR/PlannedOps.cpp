@@ -446,8 +446,21 @@ void PlannedToDenseOp::getEffects(Effects &effects) { addBufferEffects(*this, fa
 void PlannedFromDenseOp::getEffects(Effects &effects) { addBufferEffects(*this, false, effects); }
 void PlannedTransposeOp::getEffects(Effects &effects) { addBufferEffects(*this, false, effects); }
 void PlannedAddOp::getEffects(Effects &effects) { addBufferEffects(*this, false, effects); }
+void PlannedCallOp::getEffects(Effects &effects) {
+  addBufferEffects(*this, false, effects);
+  // What else the function does is unknown, so calls are kept in their order.
+  effects.emplace_back(MemoryEffects::Read::get());
+  effects.emplace_back(MemoryEffects::Write::get());
+}
 void BsrRowLutOp::getEffects(Effects &effects) { addBufferEffects(*this, false, effects); }
 void BsrCoordinateLutOp::getEffects(Effects &effects) { addBufferEffects(*this, false, effects); }
 void BsrTransposeIndicesOp::getEffects(Effects &effects) {
   addBufferEffects(*this, false, effects);
+}
+
+/// Checks C46 alone: C61 needs the callee, and verifySymbolUses checks it.
+LogicalResult PlannedCallOp::verify() {
+  if (getInits().empty())
+    return success();
+  return checkDestinations(getInits(), [this] { return emitOpError(); });
 }

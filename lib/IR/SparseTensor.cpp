@@ -69,6 +69,30 @@ RankedTensorType SparseTensor::getColType() const {
                                IntegerType::get(type.getContext(), bsr.getIndexWidth()));
 }
 
+std::optional<::blocksparse::BlockLayout>
+mlir::blocksparse::getSlicedLayout(const SparseTensor &source, ArrayRef<int64_t> offsets,
+                                   ArrayRef<int64_t> sizes) {
+  const ::blocksparse::BlockLayout *layout =
+      source.isStatic() ? source.getLayout().resolve() : nullptr;
+  if (!layout || offsets.size() != 2 || sizes.size() != 2)
+    return std::nullopt;
+  ::blocksparse::BlockShape block = source.getBlock();
+  const int64_t extents[] = {source.getRows(), source.getCols()};
+  const int64_t blocks[] = {block.rows, block.cols};
+  for (size_t axis = 0; axis < 2; ++axis) {
+    int64_t first = offsets[axis], size = sizes[axis];
+    if (first < 0 || first > extents[axis] || size < 0 || size > extents[axis] - first ||
+        first % blocks[axis] != 0 ||
+        ((first + size) % blocks[axis] != 0 && first + size != extents[axis]))
+      return std::nullopt;
+  }
+  std::string error;
+  return ::blocksparse::subLayout(
+      *layout, {0, offsets[0] / block.rows, offsets[1] / block.cols},
+      {layout->grid().heads, ceilDivide(sizes[0], block.rows), ceilDivide(sizes[1], block.cols)},
+      error);
+}
+
 Type mlir::blocksparse::getAccumulatorType(Type element) {
   if (element.isInteger())
     return IntegerType::get(element.getContext(), 32);

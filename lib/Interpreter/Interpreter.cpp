@@ -390,8 +390,12 @@ LogicalResult Interpreter::evaluate(Operation &op) {
   if (!isa_and_present<BlockSparseDialect>(op.getDialect()))
     return op.emitOpError("expects an operation that the reference knows, but got ")
            << op.getName();
+  // Numbers may be operands, too.
+  FailureOr<Operands> operands = getOperands(op);
+  if (failed(operands))
+    return failure();
   FailureOr<std::vector<ReferenceValue>> results = evaluateReference(
-      &op, [&](Value value) -> const ReferenceValue & { return values.find(value)->second; });
+      &op, [&](Value value) -> const ReferenceValue & { return operands->find(value)->second; });
   if (failed(results))
     return failure();
   for (auto [result, value] : llvm::zip_equal(op.getResults(), *results)) {

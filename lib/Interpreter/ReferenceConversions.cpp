@@ -118,6 +118,27 @@ static Values evaluateOp(TransposeOp op, ReferenceLookup lookup) {
   return results;
 }
 
+static Values evaluateOp(SliceOp op, ReferenceLookup lookup) {
+  const ReferenceValue &source = lookup(op.getSource());
+  FailureOr<ReferenceValue> pattern = makePattern(op, op.getType(), nullptr);
+  if (failed(pattern))
+    return failure();
+  ArrayRef<int64_t> offsets = op.getOffsets();
+  Values results = convertLinear(
+      op, source, [&](const HostTensor &values, std::string &error) -> std::optional<HostTensor> {
+        auto dense = ref::toDense({values, *source.pattern, source.rows, source.cols}, error);
+        if (!dense)
+          return std::nullopt;
+        HostTensor part = dense->slice(dense->rank() - 2, offsets[0], offsets[0] + pattern->rows)
+                              .slice(dense->rank() - 1, offsets[1], offsets[1] + pattern->cols);
+        return ref::fromDense(part, *pattern->pattern, error);
+      });
+  // Blocks are moved unchanged, including their padding.
+  if (succeeded(results))
+    results->front().markUnspecified(/*padding=*/true);
+  return results;
+}
+
 static Values evaluateOp(AddOp op, ReferenceLookup lookup) {
   ref::SparseTensor a = lookup(op.getA()).getSparse(), b = lookup(op.getB()).getSparse();
   double alpha = op.getAlpha().convertToDouble(), beta = op.getBeta().convertToDouble();
@@ -196,7 +217,7 @@ static Values evaluateOp(DisassembleOp op, ReferenceLookup lookup) {
 std::optional<Values> mlir::blocksparse::evaluateConversion(Operation *op, ReferenceLookup lookup) {
   using Result = std::optional<Values>;
   return TypeSwitch<Operation *, Result>(op)
-      .Case<ToDenseOp, FromDenseOp, TransposeOp, AddOp, AssembleOp, DisassembleOp>(
+      .Case<ToDenseOp, FromDenseOp, TransposeOp, SliceOp, AddOp, AssembleOp, DisassembleOp>(
           [&](auto conversion) -> Result { return evaluateOp(conversion, lookup); })
       .Default([](Operation *) -> Result { return std::nullopt; });
 }

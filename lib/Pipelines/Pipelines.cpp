@@ -35,6 +35,7 @@ void mlir::blocksparse::buildOptimizePipeline(OpPassManager &pm, const TargetInf
   pm.addPass(createFuseEpiloguesPass());
   pm.addPass(createFuseAttentionPass());
   pm.addPass(createDecomposeAttentionPass({target}));
+  pm.addPass(createDecomposeSlicesPass());
   pm.addPass(createCoalesceLayoutsPass());
   pm.addPass(createElementwiseToValuesPass());
   pm.addPass(createCanonicalizerPass());

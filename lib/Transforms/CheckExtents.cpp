@@ -410,6 +410,12 @@ void ExtentChecks::check(Operation *op) {
         std::swap(shape[shape.size() - 2], shape.back());
         expectShape(transpose.getSource(), shape, "the source");
       })
+      .Case([&](SliceOp slice) {
+        // Rows and columns are static.
+        SmallVector<Extent> shape = knownShape(slice.getResult());
+        expectBroadcast(ArrayRef(shapeOf(slice.getSource())).drop_back(2),
+                        ArrayRef(shape).drop_back(2), "the source");
+      })
       .Case([&](AssembleOp assemble) { checkAssemble(assemble); })
       .Case([&](DisassembleOp parts) {
         SparseStorage storage = takeApart(parts.getSource());

@@ -87,7 +87,8 @@ struct MaterializeLuts : mlir::blocksparse::impl::MaterializeLutsPassBase<Materi
       return success(drop);
     });
     if (failed(applyPartialConversion(module, target, std::move(patterns))))
-      signalPassFailure();
+      return signalPassFailure();
+    planCalls(module);
   }
 };
 } // namespace

@@ -5,6 +5,7 @@
 #define BLOCKSPARSE_LIB_TRANSFORMS_PLANPATTERNS_H
 
 #include "SparseStorage.h"
+#include "mlir/IR/BuiltinOps.h"
 
 namespace mlir::blocksparse {
 
@@ -13,6 +14,10 @@ namespace mlir::blocksparse {
 void populatePlanMatmulPatterns(const TypeConverter &converter, RewritePatternSet &patterns);
 void populatePlanSoftmaxPatterns(const TypeConverter &converter, RewritePatternSet &patterns);
 void populatePlanConversionPatterns(const TypeConverter &converter, RewritePatternSet &patterns);
+
+/// Makes calls of declared functions planned operations, whose results are destinations, and gives
+/// the declarations the types by which another library receives the arguments.
+void planCalls(ModuleOp module);
 
 /// Returns the value of an operand that is converted one to one, or null if it is absent.
 inline Value single(ValueRange range) { return range.empty() ? Value() : range.front(); }

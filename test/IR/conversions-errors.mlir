@@ -269,3 +269,143 @@ func.func @c48_result(%s: tensor<32x32xf16, #bsr>) {
   %0 = blocksparse.add %s, %s : (tensor<32x32xf16, #bsr>, tensor<32x32xf16, #bsr>) -> tensor<32x32xf32, #bsr>
   return
 }
+
+// -----
+
+#wide = #blocksparse.layout<16x32, grid 2x3, mask "110/011">
+#part = #blocksparse.layout<16x32, grid 1x2, mask "11">
+func.func @c30_slice_shape(%s: tensor<3x30x90xf32, #wide>) {
+  // expected-error @below {{expects a result of shape 3x14x58, but got 2x14x58}}
+  %0 = blocksparse.slice %s[16, 32] : (tensor<3x30x90xf32, #wide>) -> tensor<2x14x58xf32, #part>
+  return
+}
+
+// -----
+
+#wide = #blocksparse.layout<16x32, grid 2x3, mask "110/011">
+#part = #blocksparse.layout<16x32, grid 1x2, mask "11">
+func.func @c30_slice_type(%s: tensor<30x90xf32, #wide>) {
+  // expected-error @below {{expects a result of the source's element type 'f32', but got 'f16'}}
+  %0 = blocksparse.slice %s[16, 32] : (tensor<30x90xf32, #wide>) -> tensor<14x58xf16, #part>
+  return
+}
+
+// -----
+
+#wide = #blocksparse.layout<16x32, grid 2x3, mask "110/011">
+#part = #blocksparse.layout<16x32, grid 1x2, mask "11">
+func.func @c59_count(%s: tensor<30x90xf32, #wide>) {
+  // expected-error @below {{expects 2 offsets, but got 1}}
+  %0 = blocksparse.slice %s[16] : (tensor<30x90xf32, #wide>) -> tensor<14x58xf32, #part>
+  return
+}
+
+// -----
+
+#wide = #blocksparse.layout<16x32, grid 2x3, mask "110/011">
+#part = #blocksparse.layout<16x32, grid 1x2, mask "11">
+func.func @c59_start(%s: tensor<30x90xf32, #wide>) {
+  // expected-error @below {{expects rows that start at a multiple of 16, but got 8}}
+  %0 = blocksparse.slice %s[8, 32] : (tensor<30x90xf32, #wide>) -> tensor<16x58xf32, #part>
+  return
+}
+
+// -----
+
+#wide = #blocksparse.layout<16x32, grid 2x3, mask "110/011">
+#part = #blocksparse.layout<16x32, grid 1x2, mask "11">
+func.func @c59_end(%s: tensor<30x90xf32, #wide>) {
+  // expected-error @below {{expects columns that end at a multiple of 32 or at 90, but got 48}}
+  %0 = blocksparse.slice %s[0, 0] : (tensor<30x90xf32, #wide>) -> tensor<16x48xf32, #part>
+  return
+}
+
+// -----
+
+#wide = #blocksparse.layout<16x32, grid 2x3, mask "110/011">
+#part = #blocksparse.layout<16x32, grid 1x2, mask "11">
+func.func @c59_inside(%s: tensor<30x90xf32, #wide>) {
+  // expected-error @below {{expects columns inside of the 90 of the source, but got 64 to 122}}
+  %0 = blocksparse.slice %s[16, 64] : (tensor<30x90xf32, #wide>) -> tensor<14x58xf32, #part>
+  return
+}
+
+// -----
+
+#wide = #blocksparse.layout<16x32, grid 2x3, mask "110/011">
+#part = #blocksparse.layout<16x32, grid 1x2, mask "11">
+func.func @c59_negative(%s: tensor<30x90xf32, #wide>) {
+  // expected-error @below {{expects rows inside of the 30 of the source, but got -16 to -2}}
+  %0 = blocksparse.slice %s[-16, 32] : (tensor<30x90xf32, #wide>) -> tensor<14x58xf32, #part>
+  return
+}
+
+// -----
+
+#wide = #blocksparse.layout<16x32, grid 2x3, mask "110/011">
+#part = #blocksparse.layout<16x32, grid 1x2, mask "11">
+func.func @c59_overflow(%s: tensor<30x90xf32, #wide>) {
+  // expected-error @below {{expects rows inside of the 30 of the source, but got 9223372036854775792 to 9223372036854775808}}
+  %0 = blocksparse.slice %s[9223372036854775792, 32] : (tensor<30x90xf32, #wide>) -> tensor<16x58xf32, #part>
+  return
+}
+
+// -----
+
+#bsr = #blocksparse.bsr<16x32>
+#part = #blocksparse.layout<16x32, grid 1x2, mask "11">
+func.func @c60_source(%s: tensor<30x90xf32, #bsr>) {
+  // expected-error @below {{expects a static layout of the source, but got 'tensor<30x90xf32, #blocksparse.bsr<16x32>>'}}
+  %0 = blocksparse.slice %s[16, 32] : (tensor<30x90xf32, #bsr>) -> tensor<14x58xf32, #part>
+  return
+}
+
+// -----
+
+#wide = #blocksparse.layout<16x32, grid 2x3, mask "110/011">
+#bsr = #blocksparse.bsr<16x32>
+func.func @c60_result(%s: tensor<30x90xf32, #wide>) {
+  // expected-error @below {{expects a static layout of the result, but got 'tensor<14x58xf32, #blocksparse.bsr<16x32>>'}}
+  %0 = blocksparse.slice %s[16, 32] : (tensor<30x90xf32, #wide>) -> tensor<14x58xf32, #bsr>
+  return
+}
+
+// -----
+
+#wide = #blocksparse.layout<16x32, grid 2x3, mask "110/011">
+#part = #blocksparse.layout<16x16, grid 1x4, mask "1111">
+func.func @c60_block(%s: tensor<30x90xf32, #wide>) {
+  // expected-error @below {{expects a result of block 16x32, but got 16x16}}
+  %0 = blocksparse.slice %s[16, 32] : (tensor<30x90xf32, #wide>) -> tensor<14x58xf32, #part>
+  return
+}
+
+// -----
+
+#wide = #blocksparse.layout<16x32, grid 2x3, mask "110/011">
+#part = #blocksparse.layout<16x32, grid 1x2, mask "10">
+func.func @c60_count(%s: tensor<30x90xf32, #wide>) {
+  // expected-error @below {{expects the 2 blocks of the slice, but got 1}}
+  %0 = blocksparse.slice %s[16, 32] : (tensor<30x90xf32, #wide>) -> tensor<14x58xf32, #part>
+  return
+}
+
+// -----
+
+#wide = #blocksparse.layout<16x32, grid 2x3, mask "101/011">
+#part = #blocksparse.layout<16x32, grid 1x2, mask "10">
+func.func @c60_pattern(%s: tensor<30x90xf32, #wide>) {
+  // expected-error @below {{expects the slice's part of the source's layout, but got another layout of 1 blocks}}
+  %0 = blocksparse.slice %s[0, 32] : (tensor<30x90xf32, #wide>) -> tensor<16x58xf32, #part>
+  return
+}
+
+// -----
+
+#wide = #blocksparse.layout<16x32, grid 2x3, csr dense_resource<nowhere> : tensor<7xi32>>
+#part = #blocksparse.layout<16x32, grid 1x2, mask "11">
+func.func @c4_slice(%s: tensor<30x90xf32, #wide>) {
+  // expected-error @below {{expects resource 'nowhere' to be defined, but got none in the layout of the source}}
+  %0 = blocksparse.slice %s[16, 32] : (tensor<30x90xf32, #wide>) -> tensor<14x58xf32, #part>
+  return
+}

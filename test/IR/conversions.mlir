@@ -65,3 +65,16 @@ func.func @add(%s: tensor<32x96xf32, #layout>, %t: tensor<?x2x?x96xf8E5M2, #bsr>
   %1 = blocksparse.add %t, %t {alpha = 0.5, beta = -1.0, schedule = #blocksparse.schedule<cpu.blocks>} : (tensor<?x2x?x96xf8E5M2, #bsr>, tensor<?x2x?x96xf8E5M2, #bsr>) -> tensor<?x2x?x96xf8E5M2, #bsr>
   return %0, %1 : tensor<32x96xf32, #layout>, tensor<?x2x?x96xf8E5M2, #bsr>
 }
+
+// A slice may end in an incomplete block, and may be empty.
+#wide = #blocksparse.layout<16x32, grid 2x3, mask "110/011">
+#part = #blocksparse.layout<16x32, grid 1x2, mask "11">
+#none = #blocksparse.layout<16x32, grid 0x3, csr [0] []>
+// CHECK-LABEL: func @slice
+// CHECK: blocksparse.slice %{{.*}}[16, 32] : (tensor<2x30x90xf32, #{{.*}}>) -> tensor<2x14x58xf32, #{{.*}}>
+// CHECK: blocksparse.slice %{{.*}}[0, 0] : (tensor<2x30x90xf32, #{{.*}}>) -> tensor<2x0x90xf32, #{{.*}}>
+func.func @slice(%s: tensor<2x30x90xf32, #wide>) -> (tensor<2x14x58xf32, #part>, tensor<2x0x90xf32, #none>) {
+  %0 = blocksparse.slice %s[16, 32] : (tensor<2x30x90xf32, #wide>) -> tensor<2x14x58xf32, #part>
+  %1 = blocksparse.slice %s[0, 0] : (tensor<2x30x90xf32, #wide>) -> tensor<2x0x90xf32, #none>
+  return %0, %1 : tensor<2x14x58xf32, #part>, tensor<2x0x90xf32, #none>
+}

@@ -50,6 +50,24 @@ def add_transpose(f, pick):
     return leave(pick, results, [source])
 
 
+def add_slice(f, pick):
+    source = sparse_in(f, pick, ELEMENTS, kinds=WRITTEN_KINDS, static=True)
+    type, layout = source.type, source.type.encoding
+    offsets, sizes, parts = [], [], []
+    for axis, name in ((-2, "slice_rows"), (-1, "slice_cols")):
+        block, blocks, extent = layout.block[axis], layout.grid[axis], type.shape[axis]
+        # The whole axis, its first blocks, its last blocks, some in between, or nothing.
+        part = pick(name, ["all", "first", "last", "middle", "none"])
+        first = {"last": blocks // 2, "middle": blocks // 3, "none": 0}.get(part, 0)
+        end = {"first": (blocks + 1) // 2, "middle": blocks - blocks // 3, "none": 0}.get(part, blocks)
+        parts.append((first, end))
+        offsets.append(first * block)
+        sizes.append(min(end * block, extent) - first * block)
+    part = Type(type.shape[:-2] + tuple(sizes), type.element, layout.part(*parts))
+    return leave(pick, f.op("slice", f"{source.name}[{offsets[0]}, {offsets[1]}]", [source], [part]),
+                 [source])
+
+
 def second_term(f, pick, a):
     """Returns a sparse tensor of the type and the indices of `a`."""
     if not isinstance(a.type.encoding, Bsr):

@@ -35,6 +35,7 @@ FAMILIES = {
     "to-dense": (60, 18, ["to_dense"]),
     "from-dense": (50, 15, ["from_dense"]),
     "transpose": (60, 18, ["transpose"]),
+    "slice": (60, 18, ["slice"]),
     "disassemble": (40, 12, ["disassemble"]),
     "add": (60, 18, ["add"]),
     "chain": (60, 20, None),

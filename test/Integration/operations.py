@@ -7,7 +7,8 @@ simplest one, which the fuzzer prefers when it shrinks. A builder takes operands
 (values that earlier operations left there) or makes arguments, and adds its results to the pool.
 """
 
-from conversions import add_add, add_disassemble, add_from_dense, add_to_dense, add_transpose
+from conversions import (add_add, add_disassemble, add_from_dense, add_slice, add_to_dense,
+                         add_transpose)
 from products import (add_bsr_addmm, add_dds, add_dsd, add_matmul, add_sampled_addmm,
                       add_scatter_mm, add_sdd)
 from softmax import (add_attention, add_attention_chain, add_attention_grad, add_attention_merge,
@@ -31,6 +32,7 @@ OPERATIONS = {
     "to_dense": add_to_dense,
     "from_dense": add_from_dense,
     "transpose": add_transpose,
+    "slice": add_slice,
     "disassemble": add_disassemble,
     "add": add_add,
 }

@@ -83,6 +83,15 @@ class Layout:
         return layout_of_rows(self.block[::-1], (heads, cols, rows), flat)
 
 
+    def part(self, rows, cols):
+        """Returns the layout of the block rows and block columns of two ranges (first, end)."""
+        heads, height, _ = self.grid
+        flat = [[col - cols[0] for col in self.rows[head * height + row] if cols[0] <= col < cols[1]]
+                for head in range(heads) for row in range(*rows)]
+        grid = (heads, rows[1] - rows[0], cols[1] - cols[0])
+        return layout_of_rows(self.block, grid, flat)
+
+
 @dataclasses.dataclass(frozen=True)
 class Bsr:
     """Describes the encoding of a dynamic pattern."""

@@ -26,6 +26,10 @@ struct Program {
   /// Returns the signature of a function of the source; null when there is none of this name.
   const FunctionSignature *find(StringRef name) const;
 
+  /// Returns the signatures of the functions that the program calls and another library defines.
+  /// None after the stage `schedule`, which is the last one with tensors of the source.
+  SmallVector<FunctionSignature> getExternals() const;
+
   /// Returns a copy, which may be compiled while this one stays as it is.
   Program clone() const;
 };

@@ -25,7 +25,7 @@ def ConvertBlockSparseToGPUPass : Pass<"convert-blocksparse-to-gpu", "::mlir::Mo
            "GPU to make kernels for: cuda:<chip> (docs/Targets.md).">,
   ];
   let dependentDialects = [
-    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect", "::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect",
     "::mlir::memref::MemRefDialect", "::mlir::NVVM::NVVMDialect", "::mlir::nvgpu::NVGPUDialect", "::mlir::scf::SCFDialect",
   ];
 }

@@ -23,7 +23,8 @@ def ConvertBlockSparseToCPUPass : Pass<"convert-blocksparse-to-cpu"> {
            "Width in bits of the vectors of kernels without a schedule.">,
   ];
   let dependentDialects = [
-    "::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+    "::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
+    "::mlir::math::MathDialect",
     "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect",
   ];
 }

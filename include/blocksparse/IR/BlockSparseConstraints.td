@@ -206,6 +206,18 @@ def C33 : BlockSparse_Constraint<
   "expects no indices with a static layout, but got <type>",
   "expects crow_indices and col_indices with a dynamic pattern, but got none"]>;
 
+def C59 : BlockSparse_Constraint<
+  "A slice starts at a block, lies inside of the source, and ends at a block or where the source ends.", [
+  "expects 2 offsets, but got <count>",
+  "expects <axis> that start at a multiple of <block size>, but got <offset>",
+  "expects <axis> inside of the <size> of the source, but got <first> to <end>",
+  "expects <axis> that end at a multiple of <block size> or at <size>, but got <end>"]>;
+def C60 : BlockSparse_Constraint<
+  "The source and the result of a slice have static layouts, and that of the result is the part of the source's.", [
+  "expects a static layout of <operand or result>, but got <type>",
+  "expects a result of block <block>, but got <block>",
+  "expects the <count> blocks of the slice, but got <count>",
+  "expects the slice's part of the source's layout, but got another layout of <count> blocks"]>;
 def C48 : BlockSparse_Constraint<"A sum and its terms have one type.", [
   "expects <operand> of the type of a, <type>, but got <type>"]>;
 
@@ -260,6 +272,11 @@ def C49 : BlockSparse_Constraint<
   "expects <table> of lists of rank <rank>, but got rank <rank>",
   "expects <table> of lists to have <columns> columns, but got <columns>"]>;
 
+def C61 : BlockSparse_Constraint<
+  "The callee is a declared function on strided buffers and numbers that returns a status of i32.", [
+  "expects a declared function @<name>, but got <what there is>",
+  "expects @<name> to have type <type>, but got <type>"]>;
+
 //===----------------------------------------------------------------------===//
 // Documentation of operations and attributes
 //===----------------------------------------------------------------------===//
@@ -268,7 +285,7 @@ def C49 : BlockSparse_Constraint<
 defvar BlockSparse_AllConstraints = [
   C1, C2, C3, C4, C5, C6, C7, C8, C9, C10, C11, C12, C13, C14, C15, C16, C17, C18, C19, C20, C21,
   C22, C23, C24, C25, C26, C27, C28, C29, C30, C31, C32, C33, C34, C35, C36, C37, C38, C39, C40,
-  C41, C42, C43, C44, C45, C46, C47, C48, C49, C50, C51, C52, C53, C54, C55, C56, C57, C58];
+  C41, C42, C43, C44, C45, C46, C47, C48, C49, C50, C51, C52, C53, C54, C55, C56, C57, C58, C59, C60, C61];
 
 // `text` is a list of sentences in Markdown below a heading, or empty for an empty list. The
 // indentation is that of descriptions in the ODS files, from which mlir-tblgen removes it.

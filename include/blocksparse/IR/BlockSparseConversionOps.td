@@ -107,6 +107,39 @@ def BlockSparse_TransposeOp : BlockSparse_TensorOp<"transpose"> {
   let hasCanonicalizer = 1;
 }
 
+def BlockSparse_SliceOp : BlockSparse_TensorOp<"slice"> {
+  let summary = "Some of the block rows and block columns of a sparse tensor";
+  let semantics = [{
+    Element (i, j) of the result is element (offsets[0] + i, offsets[1] + j) of the source; leading
+    dimensions are kept. Slices are made of whole blocks, so that the result has the part of the
+    source's layout. The value blocks of a slice of block rows follow each other in those of the
+    source, and are a view of them where there is one head. A slice of block columns is computed by
+    two transpositions, which fold into the products that use it.
+  }];
+  let constraints = [C4, C30, C59, C60];
+  let postconditions = ["The padding of edge blocks holds unspecified values."];
+  let example = [{
+    ```mlir
+    #layout = #blocksparse.layout<16x32, grid 2x3, mask "110/011">
+    #part = #blocksparse.layout<16x32, grid 1x2, mask "11">
+    func.func @slice(%s: tensor<32x96xf32, #layout>) -> tensor<16x64xf32, #part> {
+      %t = blocksparse.slice %s[16, 32] : (tensor<32x96xf32, #layout>) -> tensor<16x64xf32, #part>
+      return %t : tensor<16x64xf32, #part>
+    }
+    ```
+  }];
+  let arguments = (ins Arg<BlockSparse_Sparse<"source">, "tensor [..., M, N]">:$source,
+    Arg<DenseI64ArrayAttr, "first row and first column of the slice">:$offsets);
+  let results = (outs Res<BlockSparse_Sparse<"result">, "the slice, [..., M', N']">:$result);
+  let builders = [
+    // The result has the part of the source's layout, in canonical form.
+    OpBuilder<(ins "::mlir::Value":$source, "::llvm::ArrayRef<int64_t>":$offsets,
+                   "::llvm::ArrayRef<int64_t>":$sizes)>,
+  ];
+  let assemblyFormat = "$source `` $offsets attr-dict `:` functional-type(operands, results)";
+  let hasFolder = 1;
+}
+
 def BlockSparse_AddOp : BlockSparse_TensorOp<"add"> {
   let summary = "alpha * a + beta * b, for sparse tensors of one pattern";
   let semantics = [{

@@ -11,6 +11,7 @@ include "blocksparse/IR/BlockSparseSoftmaxOps.td"
 include "blocksparse/IR/BlockSparseConversionOps.td"
 include "blocksparse/IR/BlockSparsePlannedOps.td"
 include "blocksparse/IR/BlockSparsePlannedAttentionOps.td"
+include "blocksparse/IR/BlockSparsePlannedCallOps.td"
 include "blocksparse/IR/BlockSparseCheckOps.td"
 
 #endif // BLOCKSPARSE_IR_OPS_TD

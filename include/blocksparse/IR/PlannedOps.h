@@ -36,6 +36,10 @@ constexpr void forEachPlannedOp(Function function) {
                            >(function);
 }
 
+/// Returns the type of the argument by which a function of another library receives a tensor, a
+/// buffer or a number of type `type`: buffers have any strides and any offset.
+Type getExternalArgument(Type type);
+
 /// Returns true if `op` is a planned operation, on tensors or on memrefs.
 inline bool isPlannedOp(Operation *op) {
   return isa_and_nonnull<BlockSparseDialect>(op->getDialect()) &&

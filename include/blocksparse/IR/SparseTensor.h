@@ -62,6 +62,13 @@ private:
   BsrAttr bsr;
 };
 
+/// Returns the layout of the slice of a sparse tensor that starts at element `offsets` (row,
+/// column) and has `sizes` rows and columns: the blocks of `source` that lie in it. Returns nothing
+/// if the layout of `source` is not static or does not resolve, or if the slice is not made of
+/// whole blocks of `source`.
+std::optional<::blocksparse::BlockLayout>
+getSlicedLayout(const SparseTensor &source, ArrayRef<int64_t> offsets, ArrayRef<int64_t> sizes);
+
 /// Returns the accumulation type of `element`: f32 for f16, bf16, f8 and f32, f64 for f64, i32 for
 /// i8 and i32.
 Type getAccumulatorType(Type element);

@@ -95,6 +95,15 @@ def GenerateGradientsPass : Pass<"blocksparse-generate-gradients", "::mlir::Modu
                            "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def DecomposeSlicesPass : Pass<"blocksparse-decompose-slices"> {
+  let summary = "Rewrites slices of block columns as slices of block rows of the transpose.";
+  let description = [{
+    slice(x) becomes transpose(slice(transpose(slice(x)))), of which the inner slice takes the block
+    rows and the outer one the block columns. What follows folds the transpositions into products
+    that use the result. A slice of block rows stays.
+  }];
+}
+
 def SelectSchedulePass : Pass<"blocksparse-select-schedule"> {
   let summary = "Chooses a kernel family and its tile sizes for every operation.";
   let description = [{

@@ -1,12 +1,14 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "../ExternalCall.h"
 #include "ElementwiseToCPU.h"
 #include "LowerToLoops.h"
 #include "blocksparse/Conversion/BlockSparseToCPU.h"
 #include "blocksparse/Conversion/Passes.h"
 #include "blocksparse/IR/PlannedOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -24,6 +26,11 @@ namespace mlir::blocksparse {
 using namespace mlir;
 using namespace mlir::blocksparse;
 
+void mlir::blocksparse::lowerToLoops(ImplicitLocOpBuilder &b, PlannedCallOp op,
+                                     const CPULoweringOptions &) {
+  emitExternalCall(b, op);
+}
+
 /// Returns the operand of `op` whose value blocks must have a static shape, or null.
 static Value getStaticValues(Operation *op) {
   if (auto dsd = dyn_cast<PlannedDSDOp>(op))
@@ -37,8 +44,8 @@ std::string mlir::blocksparse::findCPULoweringFault(Operation *op) {
   if (!isPlannedOp(op))
     return llvm::formatv("expects a planned operation, but got {0}", op->getName());
   for (Type type : op->getOperandTypes()) {
-    // Checks of indices have sizes as operands.
-    if (type.isIndex())
+    // Checks of indices have sizes as operands, and calls any numbers.
+    if (type.isIntOrIndexOrFloat())
       continue;
     auto buffer = dyn_cast<MemRefType>(type);
     if (!buffer)

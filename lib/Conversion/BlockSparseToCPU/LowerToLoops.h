@@ -28,6 +28,7 @@ void lowerToLoops(ImplicitLocOpBuilder &b, PlannedFromDenseOp op,
 void lowerToLoops(ImplicitLocOpBuilder &b, PlannedTransposeOp op,
                   const CPULoweringOptions &options);
 void lowerToLoops(ImplicitLocOpBuilder &b, PlannedAddOp op, const CPULoweringOptions &options);
+void lowerToLoops(ImplicitLocOpBuilder &b, PlannedCallOp op, const CPULoweringOptions &options);
 void lowerToLoops(ImplicitLocOpBuilder &b, BsrRowLutOp op, const CPULoweringOptions &options);
 void lowerToLoops(ImplicitLocOpBuilder &b, BsrCoordinateLutOp op,
                   const CPULoweringOptions &options);

@@ -5,6 +5,7 @@
 #include "blocksparse/Conversion/BlockSparseToGPU.h"
 #include "blocksparse/IR/PlannedOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -27,7 +28,7 @@ std::string mlir::blocksparse::findGPULoweringFault(Operation *op) {
   if (!isPlannedOp(op))
     return llvm::formatv("expects a planned operation, but got {0}", op->getName());
   for (Type type : op->getOperandTypes())
-    if (!isa<MemRefType, IndexType>(type))
+    if (!isa<MemRefType>(type) && !type.isIntOrIndexOrFloat())
       return llvm::formatv("expects operands on memrefs, but got '{0}'", type);
   if (op->getNumResults() != 0)
     return llvm::formatv("expects no results after bufferization, but got {0}",

@@ -135,6 +135,7 @@ static constexpr FamilyKernel familyKernels[] = {
     scalar<PlannedFromDenseOp>(),
     scalar<PlannedTransposeOp>(),
     scalar<PlannedAddOp>(),
+    scalar<PlannedCallOp>(),
     scalar<BsrRowLutOp>(),
     scalar<BsrCoordinateLutOp>(),
     scalar<BsrTransposeIndicesOp>(),

@@ -81,6 +81,11 @@ struct AddSizeFunctions : mlir::blocksparse::impl::AddSizeFunctionsPassBase<AddS
         if (isa<mlir::blocksparse::CheckPatternOp, mlir::blocksparse::CheckScatterIndicesOp>(op))
           op->erase();
       });
+      // External functions have results of static shape.
+      sizes.walk([](mlir::blocksparse::PlannedCallOp call) {
+        call->replaceAllUsesWith(call.getInits());
+        call.erase();
+      });
       returnSizes(sizes, count);
       eraseAssertionsInLoops(sizes);
       // Descriptors are in host memory for every target.

@@ -181,8 +181,8 @@ static void writeDeclaration(const FunctionSignature &signature, StringRef name,
   os << (first && !onStream ? "void);\n" : ");\n");
 }
 
-static void writeFunction(const FunctionSignature &signature, bool usesDevice,
-                          llvm::raw_ostream &os) {
+/// Writes the comment with the meaning of each parameter.
+static void writeComment(const FunctionSignature &signature, llvm::raw_ostream &os) {
   os << "\n/* " << signature.name;
   if (signature.name != signature.sourceName) {
     os << ": the function ";
@@ -198,6 +198,19 @@ static void writeFunction(const FunctionSignature &signature, bool usesDevice,
     writeMeaning(parameter, os);
   }
   os << " */\n";
+}
+
+/// Writes what a user defines: a function on the stream where the program computes on a GPU.
+static void writeExternal(const FunctionSignature &signature, bool usesDevice,
+                          llvm::raw_ostream &os) {
+  writeComment(signature, os);
+  std::string name = usesDevice ? getStreamFunctionName(signature.name) : signature.name;
+  writeDeclaration(signature, name, usesDevice, os);
+}
+
+static void writeFunction(const FunctionSignature &signature, bool usesDevice,
+                          llvm::raw_ostream &os) {
+  writeComment(signature, os);
   writeDeclaration(signature, signature.name, /*onStream=*/false, os);
   if (usesDevice && !signature.onHost)
     writeDeclaration(signature, getStreamFunctionName(signature.name), /*onStream=*/true, os);
@@ -205,7 +218,8 @@ static void writeFunction(const FunctionSignature &signature, bool usesDevice,
 
 LogicalResult mlir::blocksparse::emitCHeader(ArrayRef<FunctionSignature> signatures,
                                              StringRef guard, llvm::raw_ostream &os,
-                                             EmitErrorFn emitError, bool usesDevice) {
+                                             EmitErrorFn emitError, bool usesDevice,
+                                             ArrayRef<FunctionSignature> externals) {
   for (const FunctionSignature &signature : signatures)
     if (!isIdentifierText(signature.name) || isReservedWord(signature.name))
       return emitError() << "expects a C identifier that is no reserved word as the name of an "
@@ -215,7 +229,9 @@ LogicalResult mlir::blocksparse::emitCHeader(ArrayRef<FunctionSignature> signatu
   writePrologue(macro, os);
   if (usesDevice)
     os << deviceRules;
-  writeDescriptors(signatures, os);
+  SmallVector<FunctionSignature> all(signatures);
+  llvm::append_range(all, externals);
+  writeDescriptors(all, os);
   os << "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n";
   for (const FunctionSignature &signature : signatures) {
     writeFunction(signature, usesDevice, os);
@@ -224,6 +240,12 @@ LogicalResult mlir::blocksparse::emitCHeader(ArrayRef<FunctionSignature> signatu
       writeFunction(*sizes, usesDevice, os);
     }
   }
+  if (!externals.empty())
+    os << "\n/* The functions below are called by the program, and defined elsewhere. Each returns "
+          "0, "
+          "or a\n * status that ends the call of the program. */\n";
+  for (const FunctionSignature &signature : externals)
+    writeExternal(signature, usesDevice, os);
   os << "\n#ifdef __cplusplus\n} /* extern \"C\" */\n#endif\n\n#endif /* " << macro << " */\n";
   return success();
 }

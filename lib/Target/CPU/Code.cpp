@@ -111,8 +111,19 @@ static void closeArtifactAtUnload(llvm::Module &module, llvm::GlobalVariable &sl
   llvm::appendToGlobalDtors(module, function, defaultPriority);
 }
 
+/// Renames a function of the program; gives an error if a library function has the name.
+static LogicalResult renameTo(llvm::Function *function, StringRef name, Location location) {
+  if (llvm::Function *body = function->getParent()->getFunction(name))
+    body->setName(name + ".body");
+  function->setName(name);
+  if (function->getName() == name)
+    return success();
+  return emitError(location) << "expects function names that no library function has, but got '"
+                             << name << "'";
+}
+
 /// Renames the wrapper _mlir_ciface_f that MLIR makes for a function f, whose arguments are
-/// pointers, to f, and hides all other symbols.
+/// pointers, to f, also where another library defines it, and hides all other symbols.
 static LogicalResult exportEntryPoints(llvm::Module &module, EntryPoints entryPoints,
                                        ArrayRef<std::string> onStream, Location location) {
   constexpr StringLiteral prefix = "_mlir_ciface_";
@@ -125,24 +136,17 @@ static LogicalResult exportEntryPoints(llvm::Module &module, EntryPoints entryPo
     else
       closeArtifactAtUnload(module, *slot);
   }
-  SmallVector<llvm::Function *> wrappers;
+  SmallVector<llvm::Function *> wrappers, external;
   for (llvm::Function &function : module) {
-    if (function.isDeclaration())
-      continue;
     if (function.getName().starts_with(prefix))
-      wrappers.push_back(&function);
-    else
+      (function.isDeclaration() ? external : wrappers).push_back(&function);
+    else if (!function.isDeclaration())
       function.setLinkage(llvm::GlobalValue::InternalLinkage);
   }
-  for (llvm::Function *wrapper : wrappers) {
-    std::string name = wrapper->getName().drop_front(prefix.size()).str();
-    if (llvm::Function *body = module.getFunction(name))
-      body->setName(name + ".body");
-    wrapper->setName(name);
-    if (wrapper->getName() != name)
-      return emitError(location) << "expects function names that no library function has, but got '"
-                                 << name << "'";
-  }
+  for (ArrayRef<llvm::Function *> list : {ArrayRef(external), ArrayRef(wrappers)})
+    for (llvm::Function *wrapper : list)
+      if (failed(renameTo(wrapper, wrapper->getName().drop_front(prefix.size()).str(), location)))
+        return failure();
   // All names are those of the program now.
   for (const std::string &name : onStream) {
     llvm::Function *entry = module.getFunction(name);

@@ -6,6 +6,7 @@
 
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/Object/ObjectFile.h"
 #include "llvm/Support/DynamicLibrary.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -30,6 +31,33 @@ static llvm::Error define(llvm::orc::LLJIT &engine, ArrayRef<JITSymbol> symbols)
                                                 llvm::JITSymbolFlags::Exported |
                                                     llvm::JITSymbolFlags::Callable};
   return engine.getMainJITDylib().define(llvm::orc::absoluteSymbols(std::move(map)));
+}
+
+/// Fails for a function that the program calls and nobody defines. The linker would say so, too,
+/// but to the error stream of the process.
+static LogicalResult checkSymbols(StringRef object, ArrayRef<JITSymbol> symbols,
+                                  llvm::sys::DynamicLibrary &openMP, EmitErrorFn emitError) {
+  auto file =
+      llvm::object::ObjectFile::createObjectFile(llvm::MemoryBufferRef(object, "blocksparse"));
+  if (!file)
+    return report(file.takeError(), emitError);
+  for (const llvm::object::SymbolRef &symbol : (*file)->symbols()) {
+    llvm::Expected<uint32_t> flags = symbol.getFlags();
+    llvm::Expected<StringRef> name = symbol.getName();
+    if (!flags || !name)
+      return report(llvm::joinErrors(flags.takeError(), name.takeError()), emitError);
+    using Symbol = llvm::object::SymbolRef;
+    if (!(*flags & Symbol::SF_Undefined) || (*flags & Symbol::SF_Weak) || name->empty() ||
+        *name == "_GLOBAL_OFFSET_TABLE_" ||
+        llvm::any_of(symbols, [&](const JITSymbol &known) { return known.name == *name; }))
+      continue;
+    std::string text = name->str();
+    if (!openMP.getAddressOfSymbol(text.c_str()) &&
+        !llvm::sys::DynamicLibrary::SearchForAddressOfSymbol(text))
+      return emitError() << "expects a library of the process to define '" << text
+                         << "', which the program calls, but got none that does";
+  }
+  return success();
 }
 
 FailureOr<JIT> JIT::create(Code code, EmitErrorFn emitError, ArrayRef<JITSymbol> symbols) {
@@ -64,8 +92,14 @@ FailureOr<JIT> JIT::create(StringRef object, EmitErrorFn emitError, ArrayRef<JIT
   if (!setThreads || !getThreads)
     return emitError() << "expects an OpenMP runtime in '" << *runtime
                        << "', but got a library without omp_set_num_threads";
-  if (failed(report(define(**engine, symbols), emitError)))
+  if (failed(checkSymbols(object, symbols, library, emitError)) ||
+      failed(report(define(**engine, symbols), emitError)))
     return failure();
+  // Functions of other libraries that the program calls.
+  auto process = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(prefix);
+  if (!process)
+    return report(process.takeError(), emitError);
+  (*engine)->getMainJITDylib().addGenerator(std::move(*process));
   auto buffer = llvm::MemoryBuffer::getMemBufferCopy(object, "blocksparse");
   if (failed(report((*engine)->addObjectFile(std::move(buffer)), emitError)))
     return failure();

@@ -7,6 +7,7 @@
 #include "blocksparse/Conversion/BlockSparseToGPU.h"
 #include "blocksparse/IR/BlockSparseOps.h"
 #include "blocksparse/Target/Assertions.h"
+#include "blocksparse/Target/FunctionSignature.h"
 #include "blocksparse/Target/GPU/Passes.h"
 #include "blocksparse/Target/TargetInfo.h"
 
@@ -39,8 +40,20 @@ static bool isHostFunction(func::FuncOp function) { return function->hasAttr(hos
 // Operations that a device function may contain on the host
 //===----------------------------------------------------------------------===//
 
-/// Returns true if `op` works on descriptors, addresses and numbers alone.
+/// Returns the declaration that a call names, a function of another library; null if there is none.
+static func::FuncOp getExternal(Operation *op) {
+  auto call = dyn_cast<func::CallOp>(op);
+  auto callee = call
+                    ? SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr())
+                    : func::FuncOp();
+  return callee && callee.isDeclaration() ? callee : func::FuncOp();
+}
+
+/// Returns true if `op` works on descriptors, addresses and numbers alone, or puts its work on the
+/// stream.
 static bool staysOffDevice(Operation *op) {
+  if (getExternal(op))
+    return true;
   if (isa<gpu::LaunchFuncOp, memref::AllocOp, memref::DeallocOp, memref::GetGlobalOp,
           nvgpu::TmaCreateDescriptorOp, cf::AssertOp, RefuseOp>(op))
     return true;
@@ -119,6 +132,44 @@ static void refuseCall(ImplicitLocOpBuilder &b, const FailedAssertion &failed, V
     none = LLVM::ConstantOp::create(b, b.getI64Type(), 0);
   callRuntime(b, b.getLoc(), module, "blocksparseRtCallRefuse", Type(),
               {state, text, none ? none : failed.left, none ? none : failed.right});
+}
+
+/// Declares the form of an external function that puts its work on a stream: f_on_stream(..., void
+/// *stream).
+static func::FuncOp declareOnStream(func::FuncOp external, ModuleOp module) {
+  std::string name = getStreamFunctionName(external.getName());
+  if (auto known = module.lookupSymbol<func::FuncOp>(name))
+    return known;
+  SmallVector<Type> arguments(external.getArgumentTypes());
+  arguments.push_back(LLVM::LLVMPointerType::get(module.getContext()));
+  OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+  auto type = builder.getFunctionType(arguments, external.getResultTypes());
+  auto declared = func::FuncOp::create(builder, external.getLoc(), name, type);
+  declared.setPrivate();
+  return declared;
+}
+
+/// Gives calls of external functions the stream of the call.
+static void passStream(func::FuncOp function, ModuleOp module) {
+  SmallVector<func::CallOp> calls;
+  function.walk([&](func::CallOp call) {
+    if (getExternal(call))
+      calls.push_back(call);
+  });
+  for (func::CallOp call : calls) {
+    ImplicitLocOpBuilder b(call.getLoc(), call);
+    auto pointer = LLVM::LLVMPointerType::get(b.getContext());
+    Value slot = makeVariable(b, b.getLoc(), function, pointer);
+    callRuntime(b, b.getLoc(), module, "blocksparseRtGetStream", b.getI32Type(), {slot});
+    SmallVector<Value> arguments(call.getOperands());
+    arguments.push_back(LLVM::LoadOp::create(b, pointer, slot));
+    func::FuncOp external = getExternal(call);
+    auto onStream = func::CallOp::create(b, declareOnStream(external, module), arguments);
+    call.replaceAllUsesWith(onStream);
+    call.erase();
+    if (SymbolTable::symbolKnownUseEmpty(external, module))
+      external.erase();
+  }
 }
 
 /// Adds an i32 result to the function, which `getStatus` makes at each return.
@@ -396,8 +447,10 @@ struct LaunchesToRuntime : mlir::blocksparse::impl::LaunchesToRuntimePassBase<La
     if (failed(recordKernels(module, target)) || failed(recordLuts(module, program)))
       return failure();
     declareArtifact(module);
-    for (auto function : module.getOps<func::FuncOp>())
-      if (!function.isDeclaration() && failed(lowerFunction(function, program)))
+    SmallVector<func::FuncOp> functions = llvm::to_vector(llvm::make_filter_range(
+        module.getOps<func::FuncOp>(), [](func::FuncOp each) { return !each.isDeclaration(); }));
+    for (func::FuncOp function : functions)
+      if (failed(lowerFunction(function, program)))
         return failure();
     if (failed(convert(module, program)))
       return failure();
@@ -425,6 +478,7 @@ struct LaunchesToRuntime : mlir::blocksparse::impl::LaunchesToRuntimePassBase<La
     }
     if (failed(checkFunction(function)))
       return failure();
+    passStream(function, program.module);
     Value state = frameCall(function, program.module);
     program.states[function] = state;
     lowerAssertions(function, [&](ImplicitLocOpBuilder &b, const FailedAssertion &failed) {

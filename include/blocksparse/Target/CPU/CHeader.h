@@ -13,10 +13,11 @@ namespace mlir::blocksparse {
 /// for each function the contents of every parameter, its element type, its shape, its storage and,
 /// for a static layout, its block counts. `guard` names the include guard (any text). With
 /// `usesDevice` it says what holds for GPUs, and functions that work on device memory have a form
-/// f_on_stream. Fails if the name of a function is no C identifier (nameEntryPoints makes one).
+/// f_on_stream. Then it declares `externals`, the functions that the program calls, which a user
+/// defines. Fails if the name of a function is no C identifier (nameEntryPoints makes one).
 LogicalResult emitCHeader(ArrayRef<FunctionSignature> signatures, StringRef guard,
-                          llvm::raw_ostream &stream, EmitErrorFn emitError,
-                          bool usesDevice = false);
+                          llvm::raw_ostream &stream, EmitErrorFn emitError, bool usesDevice = false,
+                          ArrayRef<FunctionSignature> externals = {});
 
 } // namespace mlir::blocksparse
 

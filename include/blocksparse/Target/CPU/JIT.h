@@ -26,7 +26,8 @@ struct JITSymbol {
 /// Holds a program in memory that can be called.
 class JIT {
 public:
-  /// Links the object code of `code` in memory, together with LLVM's OpenMP runtime and `symbols`.
+  /// Links the object code of `code` in memory, together with LLVM's OpenMP runtime, `symbols` and
+  /// what the libraries of this process define. Fails for a function that none of them has.
   /// Requires packed entry points and code for the host.
   static FailureOr<JIT> create(Code code, EmitErrorFn emitError, ArrayRef<JITSymbol> symbols = {});
 

@@ -11,9 +11,9 @@ include "mlir/Pass/PassBase.td"
 def RejectCallsPass : Pass<"blocksparse-reject-calls", "::mlir::ModuleOp"> {
   let summary = "Rejects calls that are left after inlining.";
   let description = [{
-    A recursive call, or a call of a function without a body, is an error: functions write their
-    results to memory that the caller provides, and only a caller outside the program can provide
-    it.
+    A recursive or indirect call is an error: functions write their results to memory that the caller
+    provides, and only a caller outside the program can provide it. A call of a declared function
+    stays; its declaration is an error if the function could not follow the rules of entry points.
   }];
 }
 

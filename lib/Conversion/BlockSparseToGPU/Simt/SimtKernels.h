@@ -28,6 +28,7 @@ void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedToDense
 void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedFromDenseOp op);
 void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedTransposeOp op);
 void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedAddOp op);
+void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedCallOp op);
 void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, BsrRowLutOp op);
 void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, BsrCoordinateLutOp op);
 void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, BsrTransposeIndicesOp op);
