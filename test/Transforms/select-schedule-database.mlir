@@ -62,7 +62,7 @@ func.func @no_schedule(%x: tensor<32x32xf16, #l>) -> tensor<32x32xf16, #l> {
   {"schedule": "#blocksparse.schedule<cuda.simt, split = 3>", "milliseconds": 0.5},
 "blocksparse.dsd on cuda:sm_80,workers=108: (tensor<32x32xf16><16x16, grid 1x2x2, 3 blocks, rows of 1 to 2, 1683400330bc9fcd>, tensor<32x64xf16>) -> (tensor<32x64xf16>) {alpha = 1, operandSegmentSizes = array<i32: 1, 1, 0, 0>, precision = #blocksparse.precision<ieee>}":
   {"schedule": "#blocksparse.schedule<cuda.wgmma>", "milliseconds": 0.5},
-"blocksparse.softmax on cuda:sm_80,workers=108: (tensor<32x32xf16><16x16, grid 1x2x2, 3 blocks, rows of 1 to 2, 1683400330bc9fcd>) -> (tensor<32x32xf16><16x16, grid 1x2x2, 3 blocks, rows of 1 to 2, 1683400330bc9fcd>) {attention_mask_mode = #blocksparse.mask_mode<add>, key_padding_mask_mode = #blocksparse.mask_mode<add>, operandSegmentSizes = array<i32: 1, 0, 0, 0, 0>, scale = 1}":
+"blocksparse.softmax on cuda:sm_80,workers=108: (tensor<32x32xf16><16x16, grid 1x2x2, 3 blocks, rows of 1 to 2, 1683400330bc9fcd>) -> (tensor<32x32xf16><16x16, grid 1x2x2, 3 blocks, rows of 1 to 2, 1683400330bc9fcd>) {attention_mask_mode = #blocksparse.mask_mode<add>, causal_offset = 0 : i64, key_padding_mask_mode = #blocksparse.mask_mode<add>, operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0, 0>, scale = 1}":
   {"schedule": "fast", "milliseconds": 0.5}
 }}
 //--- former.json

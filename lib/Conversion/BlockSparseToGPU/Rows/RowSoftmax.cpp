@@ -189,7 +189,6 @@ Value SoftmaxRow::insideColumns(ImplicitLocOpBuilder &b, const RowChunk &chunk) 
 
 Value SoftmaxRow::emitAllowed(ImplicitLocOpBuilder &b, const RowChunk &chunk,
                               ArrayRef<Value> masks) const {
-  PlannedSoftmaxOp op = this->op;
   Value allowed = insideColumns(b, chunk);
   for (auto [mask, read] : llvm::zip_first(operands.masks, masks)) {
     Value term = fillChunk(b, read, count), kept;

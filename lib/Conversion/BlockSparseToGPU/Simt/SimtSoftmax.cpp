@@ -59,7 +59,6 @@ private:
 
 Value SoftmaxProblem::emitAllowed(ImplicitLocOpBuilder &b, const RowWalk::Row &row,
                                   const RowElement &element) const {
-  PlannedSoftmaxOp op = this->op;
   Value allowed;
   auto require = [&](Value kept) { allowed = allowed ? both(b, allowed, kept) : kept; };
   for (const SoftmaxMask &mask : masks) {
