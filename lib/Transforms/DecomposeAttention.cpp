@@ -97,8 +97,10 @@ static void decompose(AttentionOp op) {
   Value k = withQueryHeads(builder, loc, op.getQ(), op.getK());
   Value v = withQueryHeads(builder, loc, op.getQ(), op.getV());
   RankedTensorType type = op.getOut().getType();
-  SoftmaxOp softmax =
-      createProbabilities(builder, op, k, op.getLse().getType(), /*knownLse=*/Value());
+  // What nobody reads needs no buffer.
+  bool readsLse = op.getSink() || !op.getLse().use_empty();
+  SoftmaxOp softmax = createProbabilities(builder, op, k, readsLse ? op.getLse().getType() : Type(),
+                                          /*knownLse=*/Value());
   // A sink scales the sums, which are rounded after that.
   RankedTensorType sums =
       op.getSink() ? RankedTensorType::get(type.getShape(),
@@ -109,7 +111,9 @@ static void decompose(AttentionOp op) {
   Value lse = softmax.getLse();
   if (Value sink = op.getSink())
     std::tie(out, lse) = createMerge(builder, loc, type, {{out, lse}, {Value(), sink}});
-  op->replaceAllUsesWith(ValueRange{out, lse});
+  op.getOut().replaceAllUsesWith(out);
+  if (readsLse)
+    op.getLse().replaceAllUsesWith(lse);
   op->erase();
 }
 

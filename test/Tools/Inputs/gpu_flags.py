@@ -11,3 +11,5 @@ module = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(module)
 for test in module.tests_of(pathlib.Path(sys.argv[2]), "field"):
     print("test:", test.name, *test.flags, *test.messages)
+for pattern in ("{{^}}FAIL", "1 of {{[0-9]+}}", "{{^}}one", "a+b"):
+    print("holds:", pattern, module.holds("all:\nFAIL, one of a+b, 1 of 25", pattern))
