@@ -97,7 +97,7 @@ static void decompose(AttentionOp op) {
   Value k = withQueryHeads(builder, loc, op.getQ(), op.getK());
   Value v = withQueryHeads(builder, loc, op.getQ(), op.getV());
   RankedTensorType type = op.getOut().getType();
-  // What nobody reads needs no buffer.
+  // An lse that nobody reads gets no buffer.
   bool readsLse = op.getSink() || !op.getLse().use_empty();
   SoftmaxOp softmax = createProbabilities(builder, op, k, readsLse ? op.getLse().getType() : Type(),
                                           /*knownLse=*/Value());
