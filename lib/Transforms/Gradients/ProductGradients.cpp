@@ -276,24 +276,23 @@ static void addFactorGradients(BsrAddmmOp op, GradientBuilder &b, Value cotangen
   Factor sparse{b.getPrimal(op.getSparse()), false}, dense{b.getPrimal(op.getDense()), false};
   Value product = multiplySparse(b, sparse, dense, /*transposed=*/false, leadingOf(cotangent),
                                  op.getAlpha(), op.getPrecision());
-  if (wantsLeft) {
+  // Returns the terms whose sum is the gradient of one factor; `other` is the other one, or null.
+  auto createTerms = [&](RankedTensorType type, Value other) {
     SmallVector<Value> factors{cotangent, product};
-    if (right)
-      factors.push_back(right);
+    if (other)
+      factors.push_back(other);
+    return asElement(b, multiplyElements(b, cotangent, factors), type.getElementType());
+  };
+  if (wantsLeft) {
     RankedTensorType type = tensorType(op.getLeftAlpha());
-    Value terms = asElement(b, multiplyElements(b, cotangent, factors), type.getElementType());
-    Value sum =
-        sumToShape(b, terms, RankedTensorType::get({type.getDimSize(0), 1}, type.getElementType()));
+    Value sum = sumToShape(b, createTerms(type, right),
+                           RankedTensorType::get({type.getDimSize(0), 1}, type.getElementType()));
     b.addCotangent(op.getLeftAlpha(), tensor::CollapseShapeOp::create(
                                           b, type, sum, ArrayRef<ReassociationIndices>{{0, 1}}));
   }
   if (wantsRight) {
-    SmallVector<Value> factors{cotangent, product};
-    if (left)
-      factors.push_back(left);
     RankedTensorType type = tensorType(op.getRightAlpha());
-    Value terms = asElement(b, multiplyElements(b, cotangent, factors), type.getElementType());
-    b.addCotangent(op.getRightAlpha(), sumToShape(b, terms, type));
+    b.addCotangent(op.getRightAlpha(), sumToShape(b, createTerms(type, left), type));
   }
 }
 

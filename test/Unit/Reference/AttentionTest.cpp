@@ -175,30 +175,11 @@ protected:
     options.keyPaddingMode = MaskMode::mul;
   }
 
-  double loss() const {
-    HostTensor out = run(q, k, v, p, options).out;
-    double sum = 0;
-    forEachIndex(out.shape(),
-                 [&](std::span<const int64_t> index) { sum += out.at(index) * weights.at(index); });
-    return sum;
-  }
+  double loss() const { return dot(run(q, k, v, p, options).out, weights); }
 
   void expectSlopes(const HostTensor &gradient, const HostTensor &tensor, const ErrorScale &scale,
                     const char *name) {
-    ASSERT_EQ(formatShape(gradient.shape()), formatShape(tensor.shape()));
-    ASSERT_EQ(formatShape(scale.magnitude.shape()), formatShape(tensor.shape()));
-    constexpr double step = 1e-5;
-    forEachIndex(tensor.shape(), [&](std::span<const int64_t> index) {
-      double old = tensor.at(index);
-      tensor.set(index, old + step);
-      double high = loss();
-      tensor.set(index, old - step);
-      double low = loss();
-      tensor.set(index, old);
-      ASSERT_NEAR(gradient.at(index), (high - low) / (2 * step), 1e-9)
-          << name << formatShape(index);
-      ASSERT_GE(scale.magnitude.at(index), std::fabs(gradient.at(index)) * (1 - 1e-12));
-    });
+    test::expectSlopes(gradient, tensor, scale.magnitude, 1e-9, name, [&] { return loss(); });
   }
 };
 

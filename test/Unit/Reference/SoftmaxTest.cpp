@@ -304,24 +304,11 @@ protected:
     options.keyPaddingMask = uniform({2, 5}, 4);
   }
 
-  double loss() const {
-    HostTensor y = run(x, options).values;
-    double sum = 0;
-    forEachIndex(y.shape(),
-                 [&](std::span<const int64_t> index) { sum += y.at(index) * weights.at(index); });
-    return sum;
-  }
+  double loss() const { return dot(run(x, options).values, weights); }
 
   /// Returns d loss / d tensor[index] by central differences.
   double slope(const HostTensor &tensor, std::span<const int64_t> index) {
-    constexpr double step = 1e-5;
-    double old = tensor.at(index);
-    tensor.set(index, old + step);
-    double high = loss();
-    tensor.set(index, old - step);
-    double low = loss();
-    tensor.set(index, old);
-    return (high - low) / (2 * step);
+    return centralDifference(tensor, index, [&] { return loss(); });
   }
 };
 

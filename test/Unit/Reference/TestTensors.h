@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <vector>
@@ -107,6 +108,42 @@ inline void expectNear(const HostTensor &a, const HostTensor &b, double toleranc
   ASSERT_EQ(formatShape(a.shape()), formatShape(b.shape()));
   forEachIndex(a.shape(), [&](std::span<const int64_t> index) {
     ASSERT_NEAR(a.at(index), b.at(index), tolerance) << formatShape(index);
+  });
+}
+
+/// Returns the sum of the products of the elements of two tensors of equal shapes.
+inline double dot(const HostTensor &a, const HostTensor &b) {
+  double sum = 0;
+  forEachIndex(b.shape(),
+               [&](std::span<const int64_t> index) { sum += a.at(index) * b.at(index); });
+  return sum;
+}
+
+/// Returns d loss / d tensor[index] by central differences. `loss` reads `tensor`, which has its
+/// old elements in the end.
+inline double centralDifference(const HostTensor &tensor, std::span<const int64_t> index,
+                                const std::function<double()> &loss) {
+  constexpr double step = 1e-5;
+  double old = tensor.at(index);
+  tensor.set(index, old + step);
+  double high = loss();
+  tensor.set(index, old - step);
+  double low = loss();
+  tensor.set(index, old);
+  return (high - low) / (2 * step);
+}
+
+/// Expects that `gradient` is within `tolerance` of the slopes of `loss` in the elements of
+/// `tensor`, and no larger than `magnitude`.
+inline void expectSlopes(const HostTensor &gradient, const HostTensor &tensor,
+                         const HostTensor &magnitude, double tolerance, const char *name,
+                         const std::function<double()> &loss) {
+  ASSERT_EQ(formatShape(gradient.shape()), formatShape(tensor.shape()));
+  ASSERT_EQ(formatShape(magnitude.shape()), formatShape(tensor.shape()));
+  forEachIndex(tensor.shape(), [&](std::span<const int64_t> index) {
+    ASSERT_NEAR(gradient.at(index), centralDifference(tensor, index, loss), tolerance)
+        << name << formatShape(index);
+    ASSERT_GE(magnitude.at(index), std::fabs(gradient.at(index)) * (1 - 1e-12));
   });
 }
 

@@ -2,32 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // Calls an entry point on a stream, and on one that does not exist.
-#include "blocksparse-c/Runtime.h"
 #include "chained.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-
-static blocksparseRtDevice device;
-
-static void check(int32_t status) {
-  if (status == BLOCKSPARSE_RT_SUCCESS)
-    return;
-  printf("%s\n", blocksparseRtLastError());
-  exit(1);
-}
-
-static void *upload(float value, int count) {
-  float *host = (float *)malloc(count * sizeof(float));
-  void *memory = NULL;
-  for (int i = 0; i < count; ++i)
-    host[i] = value;
-  check(blocksparseRtAlloc(device, count * sizeof(float), NULL, &memory));
-  check(blocksparseRtCopyToDevice(device, memory, host, count * sizeof(float), NULL));
-  check(blocksparseRtDeviceSynchronize(device));
-  free(host);
-  return memory;
-}
+#include "device_memory.h"
 
 int main(void) {
   blocksparseRtStream stream = NULL, current = NULL;
@@ -38,10 +14,7 @@ int main(void) {
   blocksparse_tensor_2 y = {0, upload(7, 32 * 8), 0, {32, 8}, {8, 1}};
   check(n_chained_on_stream(&w, &x, &y, stream));
   check(blocksparseRtStreamSynchronize(device, stream));
-  float host[32 * 8];
-  check(blocksparseRtCopyToHost(device, host, y.data, sizeof(host), NULL));
-  check(blocksparseRtDeviceSynchronize(device));
-  printf("first %g, last %g\n", host[0], host[32 * 8 - 1]);
+  print_ends(y.data, 32 * 8);
 
   // A stream that is none of the driver's is refused, and the thread's own stream stays.
   int32_t status = n_chained_on_stream(&w, &x, &y, (void *)&status);

@@ -4,21 +4,10 @@
 // Loads a library, calls it and unloads it, then loads it again and ends. The function that the
 // library calls when it is unloaded is found here first, and passes the call on to the runtime.
 #define _GNU_SOURCE
-#include "blocksparse-c/Runtime.h"
 #include "chained.h"
+#include "device_memory.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-static blocksparseRtDevice device;
-
-static void check(int32_t status) {
-  if (status == BLOCKSPARSE_RT_SUCCESS)
-    return;
-  printf("%s\n", blocksparseRtLastError());
-  exit(1);
-}
 
 /// Returns the symbol `name` as a pointer to a function, which C has no conversion for.
 #define SYMBOL(type, handle, name) (*(type *)(void *[]){dlsym(handle, name)})
@@ -29,18 +18,6 @@ void blocksparseRtArtifactCloseSlot(blocksparseRtArtifact *slot) {
   SYMBOL(close, RTLD_NEXT, "blocksparseRtArtifactCloseSlot")(slot);
   printf("%s\n", *slot ? "kept" : "closed");
   fflush(stdout);
-}
-
-static void *upload(float value, int count) {
-  float *host = (float *)malloc(count * sizeof(float));
-  void *memory = NULL;
-  for (int i = 0; i < count; ++i)
-    host[i] = value;
-  check(blocksparseRtAlloc(device, count * sizeof(float), NULL, &memory));
-  check(blocksparseRtCopyToDevice(device, memory, host, count * sizeof(float), NULL));
-  check(blocksparseRtDeviceSynchronize(device));
-  free(host);
-  return memory;
 }
 
 static void *load(const char *path) {
@@ -54,10 +31,7 @@ static void *load(const char *path) {
   blocksparse_tensor_2 x = {0, upload(1, 32 * 8), 0, {32, 8}, {8, 1}};
   blocksparse_tensor_2 y = {0, upload(7, 32 * 8), 0, {32, 8}, {8, 1}};
   check(SYMBOL(call, library, "chained")(&w, &x, &y));
-  float host[32 * 8];
-  check(blocksparseRtCopyToHost(device, host, y.data, sizeof(host), NULL));
-  check(blocksparseRtDeviceSynchronize(device));
-  printf("first %g, last %g\n", host[0], host[32 * 8 - 1]);
+  print_ends(y.data, 32 * 8);
   return library;
 }
 
