@@ -448,7 +448,7 @@ void PlannedTransposeOp::getEffects(Effects &effects) { addBufferEffects(*this, 
 void PlannedAddOp::getEffects(Effects &effects) { addBufferEffects(*this, false, effects); }
 void PlannedCallOp::getEffects(Effects &effects) {
   addBufferEffects(*this, false, effects);
-  // What else the function does is unknown, so calls are kept in their order.
+  // The function may have any other side effect, so calls are kept in their order.
   effects.emplace_back(MemoryEffects::Read::get());
   effects.emplace_back(MemoryEffects::Write::get());
 }

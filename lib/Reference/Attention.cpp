@@ -169,7 +169,7 @@ static void applySlope(const Probabilities &p, const SoftmaxOptions &options,
   for (int64_t i = 0; i < count; ++i) {
     double argument = options.scale * scores[i % period] / options.softCap;
     double tanh = std::tanh(argument);
-    // What is not used may be NaN.
+    // The score of an element whose gradient is 0 may be NaN and must not be used.
     values[i] = values[i] == 0 ? 0 : values[i] * (1 - tanh * tanh);
     if (!bounds || bounds[i] == 0)
       continue;

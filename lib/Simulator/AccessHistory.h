@@ -3,7 +3,7 @@
 //
 // The history knows which events accessed each word of a memory last: its last write and the reads
 // since then. Writes that need no order among each other, such as atomic ones, are kept together.
-// What orders two events is the caller's matter.
+// The caller decides whether one event happens before another.
 
 #ifndef BLOCKSPARSE_LIB_SIMULATOR_ACCESSHISTORY_H
 #define BLOCKSPARSE_LIB_SIMULATOR_ACCESSHISTORY_H

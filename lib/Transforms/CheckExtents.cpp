@@ -265,7 +265,7 @@ void ExtentChecks::checkSoftmax(SoftmaxOp op) {
     expectBroadcast(shapeOf(mask), shape, "attention_mask");
   if (Value lse = op.getKnownLse())
     expectShape(lse, ArrayRef(shape).drop_back(), "known_lse");
-  // What follows has one number for each batch, or for each batch and each row or column.
+  // Lengths have one number for each batch; segment ids have one for each row or column.
   Extent batch = shape.size() == 4 ? shape.front() : constant(1);
   for (auto [value, name] :
        {std::pair(op.getKeyLengths(), "key_lengths"), {op.getQueryLengths(), "query_lengths"}})

@@ -120,7 +120,7 @@ def _python_call(function, tensors):
         # The stream is passed by its address, and a descriptor by the address of its address.
         arguments.append(base + begins[-1])
         passed = pointers(*arguments)
-        # What the code refuses takes the way that tells errors.
+        # An empty list sends the caller to the slow path, which raises the error.
         return [] if code(ctypes.addressof(passed)) else results
 
     return call

@@ -143,7 +143,7 @@ func.func @infinite_beta(%s: tensor<4x4xf64, #blocksparse.layout<4x4, grid 1x1, 
 
 // -----
 
-// What the accumulation type holds is taken, subnormal numbers and 0 included.
+// Factors that the accumulation type can represent are accepted, subnormal numbers and 0 included.
 func.func @factors(%a: tensor<4x4xf64>, %b: tensor<4x4xf32>) {
   %0 = blocksparse.matmul %a, %a {alpha = 1.0e300} : (tensor<4x4xf64>, tensor<4x4xf64>) -> tensor<4x4xf64>
   %1 = blocksparse.matmul %b, %b {alpha = 1.0e-40} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>

@@ -59,7 +59,7 @@ func.func @open(%a: tensor<?x24xf16>, %b: tensor<24x12xf16>, %bias: tensor<1x12x
   return %y, %n : tensor<?x12xf16>, index
 }
 
-// What linalg.matmul has added to its destination becomes a bias, and the result is narrower.
+// The destination that linalg.matmul adds to becomes a bias, and the result is narrower.
 // CHECK-LABEL: func @broadcast_residual(
 // CHECK-SAME: %[[B:[a-z0-9]+]]: tensor<12xf32>
 // CHECK: blocksparse.matmul %{{.*}}, %{{.*}} bias(%[[B]]) {activation = #blocksparse.activation<silu>} : {{.*}} -> tensor<20x12xf16>
@@ -169,7 +169,7 @@ func.func @activations(%a: !m, %b: tensor<12x12xf32>) -> (!m, !m, !m, !m, !m, !m
   %6 = arith.addf %one, %5 : !m
   %7 = arith.mulf %half, %6 : !m
   %r0 = arith.mulf %t0, %7 : !m
-  // The same with pow, and 1 / 2 + tanh / 2.
+  // gelu_tanh is also found when it is written with pow, and with 1 / 2 + tanh / 2.
   %t1 = blocksparse.matmul %a, %b : (!m, tensor<12x12xf32>) -> !m
   %10 = math.powf %t1, %three : !m
   %11 = math.fma %10, %cubic, %t1 : !m
@@ -229,7 +229,7 @@ func.func @activations(%a: !m, %b: tensor<12x12xf32>) -> (!m, !m, !m, !m, !m, !m
 !m = tensor<8x12xf32>
 !b = tensor<12x12xf32>
 
-// What stays, and why.
+// Work that is not fused stays, and a remark says why.
 // CHECK-LABEL: func @kept(
 // CHECK-COUNT-9: blocksparse.matmul %{{.*}}, %{{.*}} :
 func.func @kept(%a: !m, %b: !b, %v: tensor<8xf32>, %n: f32, %r: !m) -> (!m, !m, !m, !m, !m, !m, tensor<8x12xf64>, !m, !m) {

@@ -35,7 +35,7 @@ class Specialise(unittest.TestCase):
         with blocksparse.compiled_functions() as functions:
             result = blocksparse.bsr_dense_mm(bsr, self.x, **options)
         np.testing.assert_allclose(result, bsr.toarray() @ self.x, rtol=1e-4, atol=1e-5)
-        # Those for any pattern are found by the key of the operation.
+        # Functions for any pattern are found by the key of the operation.
         return not functions
 
     def test_background(self):

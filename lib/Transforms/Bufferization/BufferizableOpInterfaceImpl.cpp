@@ -96,7 +96,7 @@ struct LaunchEffects
       effects.emplace_back(MemoryEffects::Read::get(), &operand);
       effects.emplace_back(MemoryEffects::Write::get(), &operand);
     }
-    // What a kernel of the program does beside is unknown, so launches are kept in their order.
+    // A program's own kernel may have any other side effect, so launches are kept in their order.
     effects.emplace_back(MemoryEffects::Read::get());
     effects.emplace_back(MemoryEffects::Write::get());
   }

@@ -102,7 +102,7 @@ struct ElementwiseToLinalg
     : public mlir::blocksparse::impl::ElementwiseToLinalgPassBase<ElementwiseToLinalg> {
   void runOnOperation() override {
     SmallVector<Operation *> elementwise;
-    // What a function of sizes computes is also in the function whose sizes they are.
+    // A function of sizes repeats computations of the function whose sizes it returns.
     const bool isSizeFunction = getOperation()->hasAttr(hostFunctionAttr);
     WalkResult walked = getOperation()->walk([&](Operation *op) -> WalkResult {
       if (!op->getDialect() || !hasTensors(op))

@@ -48,7 +48,7 @@ func.func @causal_b128(%q: tensor<1x2x512x128xbf16>, %k: tensor<1x2x512x128xbf16
   return %out, %lse : tensor<1x2x512x128xbf16>, tensor<1x2x512xf32>
 }
 
-// The same in pairs of block rows.
+// The function repeats the test with pairs of block rows.
 func.func @causal_b64(%q: tensor<1x1x320x64xf16>, %k: tensor<1x1x320x64xf16>, %v: tensor<1x1x320x64xf16>) -> (tensor<1x1x320x64xf16>, tensor<1x1x320xf32>) {
   %out, %lse = blocksparse.attention %q, %k, %v layout(#causal64) {causal, scale = 0.125} : (tensor<1x1x320x64xf16>, tensor<1x1x320x64xf16>, tensor<1x1x320x64xf16>) -> (tensor<1x1x320x64xf16>, tensor<1x1x320xf32>)
   return %out, %lse : tensor<1x1x320x64xf16>, tensor<1x1x320xf32>

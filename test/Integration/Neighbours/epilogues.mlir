@@ -52,7 +52,7 @@ func.func @row_bias(%w: !w, %x: !x, %b: tensor<32xf32>) -> !y {
   return %u : !y
 }
 
-// The same in a stack of matrices, without an activation, and with a vector beside it.
+// A stack of matrices has the same epilogue without an activation, and with a vector beside it.
 func.func @stack_bias(%w: !w, %x: tensor<2x48x12xf32>, %b: tensor<32xf32>, %c: tensor<12xf32>) -> !wide {
   %e = tensor.empty() : !wide
   %t = blocksparse.dsd %w, %x : (!w, tensor<2x48x12xf32>) -> !wide

@@ -12,7 +12,7 @@
 // REDEFINE: %{target} = cuda:sm_90a
 // RUN: env SIMULATED_DRIVER=%build_root/lib/libblocksparse_simgpu.so %{run} --device=simulated
 
-// What ends the call, what is missing, and what the reference does not know.
+// A failing function ends the call; missing symbols and functions without a reference are reported.
 // RUN: not blocksparse-run %s --load-library=%t.so --function=fails 2>&1 | FileCheck %s --check-prefix=FAILS
 // FAILS: error: expects the call to succeed, but got {{.*}}: expects the external function 'fails_with' to return 0, but got 7
 // RUN: not blocksparse-run %s --function=external 2>&1 | FileCheck %s --check-prefix=MISSING --implicit-check-not=error:

@@ -56,7 +56,7 @@ TEST(SimulatorCounters, L1ServesWhatItsSmHasRead) {
 }
 
 TEST(SimulatorCounters, CopiesCountWhatTheyRead) {
-  // Of 32 lanes the source of the first alone is not empty.
+  // Only the first of the 32 lanes has a source that is not empty.
   const std::string copy = "selp.b32 %r2, 16, 0, %p1; mul.wide.u32 %d0, %t, 16;\n"
                            "add.s64 %d3, %d2, %d0; add.s64 %d1, %in, %d0;\n"
                            "cp.async.cg.shared.global [%d3], [%d1], 16, %r2;\n"

@@ -25,7 +25,7 @@ TEST(SimulatorStreams, EventsAndTheHostOrderWork) {
   order.begin(b);
   EXPECT_TRUE(order.isBefore(first, b));
   EXPECT_FALSE(order.isBefore(third, b));
-  // What the host has waited for comes before all that it begins.
+  // Work that the host has waited for happens before all work that it begins afterwards.
   order.synchronise(b);
   order.begin(a);
   EXPECT_TRUE(order.isBefore(second, a));

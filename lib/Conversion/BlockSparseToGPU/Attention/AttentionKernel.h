@@ -34,10 +34,10 @@
 // - two named barriers of a warpgroup around the writes of its result to shared memory; see
 //   Kit/SubtileStore.h.
 //
-// What is forbidden is not used: a half that a consumer does not take is not multiplied by its
-// values, because a power of 0 times NaN is NaN. In a half with forbidden elements, on the
-// diagonal, it is; if an element of the result is NaN, the warp computes its rows again by scalar
-// loops.
+// Forbidden elements do not reach the result. A consumer does not multiply the half of a step that
+// it does not take, because a probability of 0 times NaN is NaN. It does multiply a half that lies
+// on the diagonal and so has some forbidden elements; if an element of the result is then NaN, the
+// warp computes its rows again by scalar loops.
 //
 // Registers: the sums of 128 * (40 + 2 * 232) and of 128 * (32 + 3 * 160) fit what the launch
 // allots; see Wgmma/WgmmaProduct.h. Three consumers need head dimensions of at most 64; the planner
