@@ -31,8 +31,9 @@ struct BulkCopy {
 };
 
 enum : unsigned { auxTensorRank, auxMulticast, auxBarrierOffset, auxSharedOffset, auxNarrow };
-// A reduction has the number of its ReduceOperation plus 1, 0 for a store; and the number of its
-// Reduction where no tensor map has the type.
+// A store has neither a multicast nor an mbarrier. In their places it has the number of its
+// ReduceOperation plus 1, or 0 where it reduces nothing, and the number of its Reduction where no
+// tensor map has the type.
 enum : unsigned { auxOperation = auxMulticast, auxReduction = auxBarrierOffset };
 enum : unsigned { auxReads }; // of a wait
 
@@ -227,10 +228,12 @@ bool gather(Warp &warp, const Op &op, unsigned lane, BulkCopy &copy) {
     copy.coordinates[next] = warp.in<int32_t>(slots[next])[lane];
   if (!rank)
     copy.bytes = warp.in<uint32_t>(slots[next++])[lane];
-  if (op.c != noSlot)
+  // A load has an mbarrier and may have the mask of a multicast; a store and a reduction have neither.
+  if (op.c != noSlot) {
     copy.barrier = toShared(address(op.c, 2) + op.aux[auxBarrierOffset]);
-  if (op.aux[auxMulticast])
-    copy.targets = warp.in<uint16_t>(slots[next])[lane];
+    if (op.aux[auxMulticast])
+      copy.targets = warp.in<uint16_t>(slots[next])[lane];
+  }
   uint64_t alignment = rank ? 128 : 16;
   if (copy.shared % alignment || (!rank && (copy.global % 16 || copy.bytes % 16))) {
     warp.fault("expects a shared address aligned to " + std::to_string(alignment) +
