@@ -48,6 +48,7 @@ def main():
     function = blocksparse.compile(PROGRAM, target=_operations.target_of(values))
     bsr = torch.sparse_bsr_tensor(torch.tensor(layout.crow_indices), torch.tensor(layout.col_indices), values.cpu(),
                                   (32, 32)).to(device)
+    indices_data = blocksparse.bsr_scatter_mm_indices_data(bsr, x)
     print(f"operators in {'C++' if _torch_operators.is_native else 'Python'}, torch {torch.__version__}, {device}")
     for name, call in (("x + 1", lambda: x + 1),
                        ("x @ y", lambda: x @ y),
@@ -56,7 +57,13 @@ def main():
                        ("dsd with a gradient", lambda: blocksparse.dsd(layout, trained, x)),
                        ("softmax", lambda: blocksparse.softmax(layout, values)),
                        ("bsr_dense_mm", lambda: blocksparse.bsr_dense_mm(bsr, x)),
-                       ("bsr_dense_mm, skip_checks", lambda: blocksparse.bsr_dense_mm(bsr, x, skip_checks=True))):
+                       ("bsr_dense_mm of a new pattern", lambda: blocksparse.bsr_dense_mm(bsr, x, specialize="never")),
+                       ("bsr_dense_addmm", lambda: blocksparse.bsr_dense_addmm(x, bsr, x, alpha=0.5)),
+                       ("sampled_addmm", lambda: blocksparse.sampled_addmm(bsr, x, x.T)),
+                       ("bsr_softmax", lambda: blocksparse.bsr_softmax(bsr)),
+                       ("bsr_scatter_mm", lambda: blocksparse.bsr_scatter_mm(bsr, x, indices_data)),
+                       ("scaled_dot_product_attention",
+                        lambda: blocksparse.scaled_dot_product_attention(x, x, x, bsr))):
         print(f"{name}: {cost(call):.1f} us", flush=True)
 
 

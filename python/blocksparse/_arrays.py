@@ -138,6 +138,13 @@ def empty(shape, element, like):
     return np.empty(shape, numpy_dtype(element))
 
 
+def zeros_like(array):
+    """Returns a new array of zeros of the shape, type and place of another one."""
+    result = empty(tuple(array.shape), element_of("array", array), array)
+    result[...] = 0
+    return result
+
+
 def descriptor(array):
     """Returns address, sizes and strides (in elements) of an array that passed `check`."""
     if is_torch(array):

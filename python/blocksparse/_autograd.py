@@ -6,7 +6,8 @@ tensor asks for it.
 An operation has three methods. forward(*arrays) returns an array or a tuple of arrays; an argument may be
 None. saved(arrays, results) picks the tuple of arrays that backward needs. backward(saved, gradients,
 needed) takes the gradient of each result (None for one without) and returns the gradient of each argument;
-needed says for each argument whether it is asked for. The first result alone is differentiable, once.
+needed says for each argument whether it is asked for. The first result is differentiable, once, or as many as the
+member `differentiable_results` says; then gradients has one for each.
 
 A class of operations is called with its constants: the arguments that make an operation, which can be hashed.
 Its member `autocast_operands` has the positions of the arrays that torch.autocast converts.
@@ -38,3 +39,10 @@ def apply_operation(operation, *arrays):
 
         return _torch_operators.apply_operation(operation, arrays)
     return operation.forward(*arrays)
+
+
+def is_asked(*arrays):
+    """Tells whether torch asks for the gradient of an array."""
+    torch = sys.modules.get("torch")
+    return torch is not None and torch.is_grad_enabled() and any(getattr(array, "requires_grad", False)
+                                                                 for array in arrays)

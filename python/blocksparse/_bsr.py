@@ -249,6 +249,29 @@ def softmax(bsr, values, scale=1.0):
     return _operations.compiled(("bsr_softmax", bsr.key, float(scale)), values, build)(*bsr.arguments(values))[2]
 
 
+def attention(bsr, q, k, v, scale):
+    """Returns softmax(scale * q @ k^T at the blocks of bsr) @ v in one program; the values of bsr are not read."""
+    q, k, v = (_fill_in(array, bsr.is_batched) for array in (q, k, v))
+
+    def build():
+        function = _text.function("bsr_attention")
+        kind = bsr.kind(function)
+        rows = ((bsr.count, 1) if bsr.is_batched else ()) + (bsr.size[0],)
+        pattern, *factors = [function.argument("bsr", kind),
+                             *(function.argument(name, _dense_kind(array)) for name, array in zip("qkv", (q, k, v)))]
+        scores = function.operation("sampled_addmm", [pattern, *factors[:2]], [kind],
+                                    suffix=_text.attributes(beta=0.0, transpose_b=True))
+        weights = function.operation("softmax", scores, [kind, _text.tensor(rows, _arrays.ACCUMULATION[bsr.element])],
+                                     suffix=_text.attributes(scale=float(scale)))
+        result = _text.tensor((*v.shape[:-2], bsr.size[0], v.shape[-1]), bsr.element)
+        return function.finish(function.operation("bsr_addmm", [weights[0], factors[2]], [result],
+                                                  suffix=_text.attributes(alpha=1.0, beta=0.0)))
+
+    key = ("bsr_attention", bsr.key, tuple(q.shape), tuple(k.shape), tuple(v.shape), float(scale))
+    found = _operations.compiled(key, q, build)(*bsr.arguments(), q, k, v)
+    return found.reshape((found.shape[0], *found.shape[2:])) if bsr.is_batched else found
+
+
 def softmax_gradient(bsr, y, dy, scale=1.0):
     """Returns the gradient of the values of a softmax."""
 

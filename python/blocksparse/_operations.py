@@ -1,6 +1,6 @@
 # This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Operations of static layouts on arrays: the checks of their arguments and the programs that compute them.
+"""Products of static layouts on arrays: the checks of their arguments and the programs that compute them.
 
 Each function has the text of its program made once for each combination of layout, shapes, types and
 flags, which is the key of a table in memory.
@@ -23,6 +23,8 @@ MAX_FUNCTIONS = 4096
 _lock = threading.Lock()
 _functions = collections.OrderedDict()
 _thread = threading.local()
+# Threads that collect compiled functions.
+collectors = 0
 
 
 @contextlib.contextmanager
@@ -33,12 +35,17 @@ def compiled_functions():
         blocksparse.attention(q, k, v, layout)
     print(functions[0].plan)
     """
+    global collectors
     outer = getattr(_thread, "found", None)
     _thread.found = []
+    with _lock:
+        collectors += 1
     try:
         yield _thread.found
     finally:
         _thread.found = outer
+        with _lock:
+            collectors -= 1
 
 
 def is_collecting():
@@ -244,182 +251,3 @@ def from_dense(layout, matrix):
         return function.finish(function.operation("from_dense", [source], [result]))
 
     return compiled(("from_dense", layout, shape, element), matrix, build).run([matrix])
-
-
-# Softmax and attention ------------------------------------------------------------------------------
-
-_MASKS = ("key_padding_mask", "attention_mask")
-
-
-class Masks:
-    """The bias and the masks of softmax and attention, checked against the shape of the scores."""
-
-    def __init__(self, scores, rpe, key_padding_mask, attention_mask, modes):
-        self.modes = modes
-        for name, mode in zip(_MASKS, modes):
-            if mode not in ("add", "mul"):
-                raise ArgumentError(f"{name}_mode", "'add' or 'mul'", repr(mode))
-        batch = scores[0] if len(scores) == 4 else 1
-        self.present = []
-        for name, array in (("rpe", rpe), *zip(_MASKS, (key_padding_mask, attention_mask))):
-            if array is None:
-                continue
-            elements = _arrays.FLOATS
-            if name != "rpe" and self.mode(name) == "mul":
-                elements += ("i1", "i8", "i32")
-            ranks = (1, 2) if name == "key_padding_mask" else (2, 3, 4)
-            array = checked(name, array, ranks, elements)
-            shape = tuple(array.shape)
-            if name == "key_padding_mask":
-                if shape not in ((scores[-1],), (1, scores[-1]), (batch, scores[-1])):
-                    raise ArgumentError(name, f"shape [{scores[-1]}] or [{batch}, {scores[-1]}]",
-                                        _arrays.show(array))
-            elif len(shape) > len(scores) or any(size not in (1, full) for size, full in
-                                                 zip(shape[::-1], scores[::-1])):
-                raise ArgumentError(name, f"a shape that broadcasts to {list(scores)}", _arrays.show(array))
-            self.present.append((name, array))
-
-    def mode(self, name):
-        """Returns "add" or "mul" for a mask."""
-        return self.modes[_MASKS.index(name)]
-
-    @property
-    def key(self):
-        """Returns what the program depends on."""
-        return tuple((name, tuple(array.shape), _arrays.element_of(name, array),
-                      name != "rpe" and self.mode(name)) for name, array in self.present)
-
-    @property
-    def arrays(self):
-        return [array for _, array in self.present]
-
-    def groups(self, function):
-        """Adds the arguments to a function and returns the groups of an operation."""
-        values = {name: [function.argument(name, _text.tensor(array.shape, _arrays.element_of(name, array)))]
-                  for name, array in self.present}
-        return [(name, values.get(name)) for name in ("rpe", *_MASKS)]
-
-    def attributes(self, **entries):
-        """Returns the attributes of an operation with the modes of the masks that are there."""
-        modes = {f"{name}_mode": f"#blocksparse.mask_mode<{self.mode(name)}>"
-                 for name, _ in self.present if name != "rpe"}
-        return _text.attributes(**entries, **modes)
-
-    def rpe_type(self):
-        """Returns the type of the bias, None without one."""
-        for name, array in self.present:
-            if name == "rpe":
-                return _text.tensor(array.shape, _arrays.element_of(name, array))
-        return None
-
-
-def _lse_type(shape, element):
-    return _text.tensor(shape[:-1], _arrays.ACCUMULATION[element])
-
-
-def softmax(layout, x, scale, masks_of, causal=False):
-    """Returns the softmax of values over rows; `masks_of` makes the Masks of a shape."""
-    x, shape = checked_values("x", x, layout)
-    element = _arrays.element_of("x", x)
-    masks = masks_of(shape)
-    _arrays.check_same_place([("x", x), *masks.present])
-
-    def build():
-        function = _text.function("softmax")
-        kind = _text.tensor(shape, element, function.layout(layout))
-        operand = function.argument("x", kind)
-        groups = masks.groups(function)
-        suffix = masks.attributes(scale=float(scale), causal=causal)
-        results = function.operation("softmax", [operand], [kind, _lse_type(shape, element)], groups, suffix)
-        return function.finish(results[:1])
-
-    key = ("softmax", layout, shape, element, float(scale), causal, masks.key)
-    return compiled(key, x, build).run([x, *masks.arrays])
-
-
-def softmax_gradient(layout, y, dy, scale, rpe=None):
-    """Returns the gradient of x and, where there was a bias, that of the bias."""
-    y, shape = checked_values("y", y, layout)
-    dy, _ = checked_values("dy", dy, layout)
-    same_element(("y", y), ("dy", dy))
-    element = _arrays.element_of("y", y)
-    bias = None if rpe is None else _text.tensor(rpe.shape, _arrays.element_of("rpe", rpe))
-
-    def build():
-        function = _text.function("softmax_gradient")
-        kind = _text.tensor(shape, element, function.layout(layout))
-        operands = [function.argument("y", kind), function.argument("dy", kind)]
-        return function.finish(function.operation("softmax_grad", operands, [kind] + ([bias] if bias else []),
-                                                  suffix=_text.attributes(scale=float(scale))))
-
-    result = compiled(("softmax_gradient", layout, shape, element, float(scale), bias), y, build)(y, dy)
-    return result if bias else (result,)
-
-
-def _attention_shapes(layout, q, k, v):
-    """Returns (shape of the scores, shape of the result) after a check of the operands."""
-    shapes = [tuple(array.shape) for array in (q, k, v)]
-    if shapes[1][-1] != shapes[0][-1]:
-        raise ArgumentError("k", f"{shapes[0][-1]} columns, as q", _arrays.show(k))
-    if shapes[2][-2] != shapes[1][-2]:
-        raise ArgumentError("v", f"{shapes[1][-2]} rows, as k", _arrays.show(v))
-    for argument, shape, count, block in (("q", shapes[0], layout.rows, layout.block[0]),
-                                          ("k", shapes[1], layout.cols, layout.block[1])):
-        if -(-shape[-2] // block) != count:
-            raise ArgumentError(argument, f"{count} blocks of {block} rows, as the layout", f"{list(shape)}")
-    leading = leading_dimensions(layout, *zip("qkv", shapes))
-    return (*leading, shapes[0][-2], shapes[1][-2]), (*leading, shapes[0][-2], shapes[2][-1])
-
-
-def attention(layout, q, k, v, scale, masks_of, causal):
-    """Returns (out, lse) of attention at the blocks of a layout."""
-    q, k, v = (checked(name, array, (2, 3, 4)) for name, array in zip("qkv", (q, k, v)))
-    same_element(("q", q), ("k", k), ("v", v))
-    element = _arrays.element_of("q", q)
-    scores, shape = _attention_shapes(layout, q, k, v)
-    masks = masks_of(scores)
-    _arrays.check_same_place([("q", q), *masks.present])
-
-    def build():
-        function = _text.function("attention")
-        operands = [function.argument(name, _text.tensor(array.shape, element))
-                    for name, array in zip("qkv", (q, k, v))]
-        groups = [*masks.groups(function), _layout_group(function, layout)]
-        results = function.operation("attention", operands,
-                                     [_text.tensor(shape, element), _lse_type(scores, element)], groups,
-                                     masks.attributes(scale=float(scale), causal=causal))
-        return function.finish(results)
-
-    key = ("attention", layout, tuple(q.shape), tuple(k.shape), tuple(v.shape), element, float(scale), causal,
-           masks.key)
-    return compiled(key, q, build).run([q, k, v, *masks.arrays])
-
-
-def _layout_group(function, layout):
-    """Returns the group of the layout, which has no type."""
-    return "layout", [(function.layout(layout), None)]
-
-
-def attention_gradient(layout, q, k, v, out, lse, dout, scale, masks_of, causal):
-    """Returns the gradients of q, k and v and, where there is a bias, that of the bias."""
-    element = _arrays.element_of("q", q)
-    scores, _ = _attention_shapes(layout, q, k, v)
-    masks = masks_of(scores)
-    names = ("q", "k", "v", "out", "lse", "dout")
-    arrays = (q, k, v, out, lse, dout)
-    same_element(("q", q), ("dout", dout))
-
-    def build():
-        function = _text.function("attention_gradient")
-        operands = [function.argument(name, _text.tensor(array.shape, _arrays.element_of(name, array)))
-                    for name, array in zip(names, arrays)]
-        groups = [*masks.groups(function), _layout_group(function, layout)]
-        kinds = [_text.tensor(array.shape, element) for array in (q, k, v)]
-        if masks.rpe_type():
-            kinds.append(masks.rpe_type())
-        return function.finish(function.operation("attention_grad", operands, kinds, groups,
-                                                  masks.attributes(scale=float(scale), causal=causal)))
-
-    key = ("attention_gradient", layout, *(tuple(array.shape) for array in arrays), element, float(scale),
-           causal, masks.key)
-    return compiled(key, q, build)(*arrays, *masks.arrays)

@@ -53,10 +53,15 @@ def _host(array):
     return array
 
 
+def _key(bsr):
+    """Returns the place by which a pattern is found."""
+    return (_arrays.descriptor(bsr.col)[0], tuple(bsr.crow.shape), tuple(bsr.col.shape), bsr.size, bsr.block)
+
+
 def _find(bsr):
     """Returns the pattern of a matrix."""
     crow, col = _host(bsr.crow), _host(bsr.col)
-    key = (_arrays.descriptor(bsr.col)[0], crow.shape, col.shape, bsr.size, bsr.block)
+    key = _key(bsr)
     with _lock:
         found = _patterns.get(key)
         if found is None or not found.is_of(crow, col):
@@ -89,6 +94,13 @@ def program(bsr, policy, key, compile_for):
     elif pattern.uses > 1 and _compiling.acquire(blocking=False):
         threading.Thread(target=_compile, args=(pattern, key, compile_for), name="blocksparse compiler").start()
     return found
+
+
+def is_declined(bsr):
+    """Tells whether the pattern of a matrix was seen and gets no program of its own."""
+    with _lock:
+        found = _patterns.get(_key(bsr))
+    return found is not None and found.layout is None
 
 
 def _compile(pattern, key, compile_for):

@@ -13,6 +13,7 @@ needs. The arrays that are not None are the tensors of the operator.
 """
 
 import base64
+import contextlib
 import ctypes
 import itertools
 import json
@@ -42,7 +43,8 @@ class _TensorDescription(ctypes.Structure):
     """Mirrors BlocksparseTorchTensor of lib/TorchOperators/Functions.h."""
 
     _fields_ = [("element", ctypes.c_char_p), ("rank", ctypes.c_int32),
-                ("shape", ctypes.POINTER(ctypes.c_int64))]
+                ("shape", ctypes.POINTER(ctypes.c_int64)), ("outer_rank", ctypes.c_int32),
+                ("outer_shape", ctypes.POINTER(ctypes.c_int64))]
 
 
 class _FunctionDescription(ctypes.Structure):
@@ -58,33 +60,39 @@ class _NativeFunctions:
 
     def __init__(self, path):
         torch.ops.load_library(str(path))
-        self._library = ctypes.CDLL(str(path))
-        self._library.blocksparseTorchAdd.argtypes = [ctypes.c_int64, ctypes.POINTER(_FunctionDescription)]
-        self._library.blocksparseTorchName.argtypes = [ctypes.c_int64, ctypes.c_char_p, ctypes.c_size_t]
+        self.library = ctypes.CDLL(str(path))
+        self.library.blocksparseTorchAdd.argtypes = [ctypes.c_int64, ctypes.POINTER(_FunctionDescription)]
+        self.library.blocksparseTorchName.argtypes = [ctypes.c_int64, ctypes.c_char_p, ctypes.c_size_t]
         self.run = torch.ops.blocksparse.run.default
 
-    def add(self, number, function, tensors):
-        """Adds a compiled function for tensors like these."""
+    @staticmethod
+    def describe(function, tensors, outer=None):
+        """Returns the description of a function for tensors like these. outer: the shapes that callers see of
+        arguments and results, None for those of the function."""
         types = function.arguments + function.results
-        shapes = [(ctypes.c_int64 * len(one.shape))(*one.shape) for one in types]
-        described = (_TensorDescription * len(types))(*(
-            _TensorDescription(one.element.encode(), len(one.shape), shape) for one, shape in zip(types, shapes)))
+        described = (_TensorDescription * len(types))()
+        for one, parameter, seen in zip(described, types, outer or [parameter.shape for parameter in types]):
+            shape, outer_shape = ((ctypes.c_int64 * len(sizes))(*sizes) for sizes in (parameter.shape, seen))
+            one.__init__(parameter.element.encode(), len(shape), shape, len(outer_shape), outer_shape)
         entry, size_entry = function.addresses
         device = _arrays.device_of(tensors[0])
-        self._library.blocksparseTorchAdd(number, _FunctionDescription(
-            entry, size_entry, -1 if device is None else device, len(function.arguments), len(function.results),
-            described))
+        return _FunctionDescription(entry, size_entry, -1 if device is None else device, len(function.arguments),
+                                    len(function.results), described)
+
+    def add(self, number, function, tensors, outer=None):
+        """Adds a compiled function for tensors like these; see `describe`."""
+        self.library.blocksparseTorchAdd(number, self.describe(function, tensors, outer))
 
     def name(self, number, text):
         """Makes an operation known by its text."""
         data = text.encode()
-        self._library.blocksparseTorchName(number, data, len(data))
+        self.library.blocksparseTorchName(number, data, len(data))
 
     def clear(self):
-        self._library.blocksparseTorchClear()
+        self.library.blocksparseTorchClear()
 
 
-def _python_call(function, tensors):
+def python_call(function, tensors):
     """Returns a callable that calls a compiled function on tensors like these, and returns a list of results."""
     if any(-1 in one.shape for one in function.results):
         def call_with_open_sizes(arrays):
@@ -134,7 +142,8 @@ class _PythonFunctions:
 
     @staticmethod
     def _key(number, tensors):
-        return (number, *[(one.shape, one.dtype, one.device, one.layout, one.is_neg()) for one in tensors])
+        # Tensors without memory are of a type of their own.
+        return (number, *[(type(one), one.shape, one.dtype, one.device, one.layout, one.is_neg()) for one in tensors])
 
     def run(self, number, tensors):
         """Returns a list of results, empty where no function fits."""
@@ -146,7 +155,7 @@ class _PythonFunctions:
         return call(tensors)
 
     def add(self, number, function, tensors):
-        self._functions[self._key(number, tensors)] = _python_call(function, tensors)
+        self._functions[self._key(number, tensors)] = python_call(function, tensors)
 
     def name(self, number, text):
         """Does nothing: operators of Python look at the text."""
@@ -167,9 +176,9 @@ def _open_functions():
     return _PythonFunctions()
 
 
-_functions = _open_functions()
-_run = _functions.run
-is_native = isinstance(_functions, _NativeFunctions)
+functions = _open_functions()
+_run = functions.run
+is_native = isinstance(functions, _NativeFunctions)
 # Functions whose code is called by number, with their devices; they must live as long.
 _kept = {}
 _thread = threading.local()
@@ -178,7 +187,7 @@ _thread = threading.local()
 def clear_memory():
     """Forgets all operations and functions."""
     with _lock:
-        _functions.clear()
+        functions.clear()
         _entries.clear()
         _texts.clear()
         for function, _ in _kept:
@@ -190,7 +199,19 @@ def _register(number, function, tensors):
     """Lets a number call a compiled function for tensors like these."""
     with _lock:
         _kept[function, tensors[0].device] = None
-        _functions.add(number, function, tensors)
+        functions.add(number, function, tensors)
+
+
+def new_number():
+    """Returns a number that nothing has."""
+    return next(_numbers)
+
+
+def keep(function, device):
+    """Keeps a function whose code is called by a number."""
+    _make_room()
+    with _lock:
+        _kept[function, device] = None
 
 
 def _make_room():
@@ -198,10 +219,22 @@ def _make_room():
         clear_memory()
 
 
+@contextlib.contextmanager
+def recorded_calls():
+    """Gives the list of calls (function, tensors, results) of compiled functions that this thread makes inside."""
+    outer = getattr(_thread, "calls", None)
+    _thread.calls = calls = []
+    try:
+        yield calls
+    finally:
+        _thread.calls = outer
+
+
 def run_function(function, tensors):
     """Returns the results of a compiled function on a list of values, None where they are not tensors of
     torch that it has served before."""
-    if function.number is None:
+    if function.number is None or getattr(_thread, "calls", None) is not None:
+        # Nothing is known, or an operation learns what it calls.
         return None
     for one in tensors:
         if not isinstance(one, torch.Tensor) or one.requires_grad and torch.is_grad_enabled():
@@ -257,12 +290,8 @@ class _Entry:
         return self._forward_slowly(present, arrays, tensors)
 
     def _forward_slowly(self, present, arrays, tensors):
-        outer = getattr(_thread, "calls", None)
-        _thread.calls = calls = []
-        try:
+        with recorded_calls() as calls:
             results = self.operation.forward(*arrays)
-        finally:
-            _thread.calls = outer
         # An operation that is one function of its arrays is from now on called by number.
         if len(calls) == 1 and len(calls[0][1]) == len(tensors) and calls[0][2] is results and all(
                 one is other for one, other in zip(calls[0][1], tensors)):
@@ -330,6 +359,11 @@ def _autocast(kind, arrays):
                  and array.dtype == torch.float32 else array for position, array in enumerate(arrays))
 
 
+def _count_differentiable(operation):
+    """Returns how many of the results of an operation have a gradient."""
+    return getattr(operation, "differentiable_results", 1)
+
+
 class _Function(torch.autograd.Function):
     """Calls forward and backward of an operation."""
 
@@ -338,16 +372,20 @@ class _Function(torch.autograd.Function):
         results = entry.forward(arrays)
         several = isinstance(results, tuple)
         context.operation = entry.operation
+        context.set_materialize_grads(False)
         context.save_for_backward(*entry.operation.saved(arrays, results if several else (results,)))
         # Sums that are returned for information alone have no gradient.
         if several:
-            context.mark_non_differentiable(*results[1:])
+            context.mark_non_differentiable(*results[_count_differentiable(entry.operation) :])
         return results
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(context, *gradients):
         needed = context.needs_input_grad[1:]
+        gradients = gradients[: _count_differentiable(context.operation)]
+        if all(gradient is None for gradient in gradients):
+            return None, *[None] * len(needed)
         return None, *context.operation.backward(context.saved_tensors, gradients, needed)
 
 
@@ -394,7 +432,7 @@ def _of_text(text):
     kind, constants, present = _texts[text]
     entry = _entry(kind, constants)
     number = entry.number_of(len(present) if all(present) else present)
-    _functions.name(number, text)
+    functions.name(number, text)
     return entry, present
 
 
@@ -413,10 +451,10 @@ def _call_uncached(operation, arrays):
     return _as_list(entry.forward(_spread(arrays, present)))
 
 
-def _backward(operation, saved, saved_present, gradient, needed):
+def _backward(operation, saved, saved_present, gradients, needed):
     entry, _ = _of_text(operation)
-    gradients = entry.operation.backward(_spread(saved, saved_present), (gradient,), tuple(needed))
-    return [one for one, asked in zip(gradients, needed) if asked]
+    found = entry.operation.backward(_spread(saved, saved_present), tuple(gradients), tuple(needed))
+    return [one for one, asked in zip(found, needed) if asked]
 
 
 def _concrete(arrays):
@@ -429,8 +467,8 @@ def _fake_call(operation, arrays):
     return _as_list(entry.operation.forward(*_spread(_concrete(arrays), present)))
 
 
-def _fake_backward(operation, saved, saved_present, gradient, needed):
-    return _backward(operation, _concrete(saved), saved_present, _concrete([gradient])[0], needed)
+def _fake_backward(operation, saved, saved_present, gradients, needed):
+    return _backward(operation, _concrete(saved), saved_present, _concrete(gradients), needed)
 
 
 def _setup(ctx, inputs, output):
@@ -444,27 +482,28 @@ def _setup(ctx, inputs, output):
 def _differentiate(context, gradients):
     asked = iter(context.needs_input_grad[1])
     needed = [bool(one and next(asked)) for one in context.present]
+    entry, _ = _of_text(context.operation)
     found = torch.ops.blocksparse.backward(context.operation, list(context.saved_tensors), context.saved_present,
-                                           gradients[0], needed)
+                                           list(gradients[: _count_differentiable(entry.operation)]), needed)
     found = _spread(found, needed)
     return None, [one for one, present in zip(found, context.present) if present]
 
 
-_operators = torch.library.Library("blocksparse", "FRAGMENT" if is_native else "DEF")
-_operators.define("call_uncached(str operation, Tensor[] arrays) -> Tensor[]")
-_operators.define("backward(str operation, Tensor[] saved, bool[] saved_present, Tensor gradient, bool[] needed) "
+library = torch.library.Library("blocksparse", "FRAGMENT" if is_native else "DEF")
+library.define("call_uncached(str operation, Tensor[] arrays) -> Tensor[]")
+library.define("backward(str operation, Tensor[] saved, bool[] saved_present, Tensor[] gradients, bool[] needed) "
                   "-> Tensor[]")
 if is_native:
     # A number stands for memory of this process: graphs have texts.
-    torch.library.register_fake("blocksparse::run", lambda operation, arrays: [], lib=_operators)
+    torch.library.register_fake("blocksparse::run", lambda operation, arrays: [], lib=library)
 else:
-    _operators.define("call(str operation, Tensor[] arrays) -> Tensor[]")
+    library.define("call(str operation, Tensor[] arrays) -> Tensor[]")
 for _key in ("CPU", "CUDA"):
-    _operators.impl("call_uncached", _call_uncached, _key)
-    _operators.impl("backward", _backward, _key)
+    library.impl("call_uncached", _call_uncached, _key)
+    library.impl("backward", _backward, _key)
     if not is_native:
-        _operators.impl("call", _call_uncached, _key)
-torch.library.register_fake("blocksparse::call", _fake_call, lib=_operators)
-torch.library.register_fake("blocksparse::backward", _fake_backward, lib=_operators)
-torch.library.register_autograd("blocksparse::call", _differentiate, setup_context=_setup, lib=_operators)
+        library.impl("call", _call_uncached, _key)
+torch.library.register_fake("blocksparse::call", _fake_call, lib=library)
+torch.library.register_fake("blocksparse::backward", _fake_backward, lib=library)
+torch.library.register_autograd("blocksparse::call", _differentiate, setup_context=_setup, lib=library)
 compiler.on_clear(clear_memory)

@@ -94,11 +94,45 @@ def _vector(argument, value, length, like):
     return value.reshape((length,))
 
 
-def _addmm(added, bsr, dense, beta, alpha, left_alpha, right_alpha, out, skip_checks, specialize, result=None):
+# The function `run` of _torch_bsr, once a matrix of torch has come; until then nothing can be quick.
+_quick = None
+
+
+def _call(key, matrix, arrays, slow):
+    """Returns slow(), and has later calls of this key on tensors like these go a quicker way."""
+    global _quick
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(matrix, torch.Tensor):
+        return slow()
+    from blocksparse import _torch_bsr
+
+    _quick = _torch_bsr.run
+    return _torch_bsr.learn(key, matrix, arrays, slow)
+
+
+def _addmm(key, added, bsr, dense, beta, alpha, left_alpha, right_alpha, out, skip_checks, specialize, result=None):
     if specialize not in _specialise.POLICIES:
         raise ArgumentError("specialize", f"one of {', '.join(_specialise.POLICIES)}", repr(specialize))
     alpha, beta = _scalar("alpha", alpha), _scalar("beta", beta)
-    matrix = _bsr.unpack("bsr", bsr, not skip_checks)
+    if beta == 0:
+        added = None
+    elif added is None:
+        raise ArgumentError("input", "an array where beta is not 0", "None")
+
+    def slow():
+        matrix = _bsr.unpack("bsr", bsr, not skip_checks)
+        found = _checked_addmm(added, matrix, dense, beta, alpha, left_alpha, right_alpha, specialize, result)
+        if _quick is not None and specialize != "never":
+            from blocksparse import _torch_bsr
+
+            _torch_bsr.note_pattern(key, matrix, _specialise.is_declined(matrix))
+        return found
+
+    return _bsr.finish(_call(key, bsr, (dense, added, left_alpha, right_alpha), slow), out)
+
+
+def _checked_addmm(added, matrix, dense, beta, alpha, left_alpha, right_alpha, specialize, result):
+    """Returns the product after a check of the arguments; `added` is None where beta is 0."""
     dense = _operations.checked("dense", dense, tuple(range(2, 9)), _bsr.ELEMENTS)
     _operations.same_element(("bsr", matrix.values), ("dense", dense))
     if dense.shape[-2] != matrix.size[1]:
@@ -106,11 +140,7 @@ def _addmm(added, bsr, dense, beta, alpha, left_alpha, right_alpha, out, skip_ch
     matrix, batches, dense = _batched(matrix, dense, "dense")
     element = result or ("i32" if matrix.element == "i8" else matrix.element)
     shape = (*batches, matrix.size[0], dense.shape[-1])
-    if beta == 0:
-        added = None
-    elif added is None:
-        raise ArgumentError("input", "an array where beta is not 0", "None")
-    else:
+    if added is not None:
         added = _operations.checked("input", added, tuple(range(9)), (*_arrays.FLOATS, "i32", "i8"))
         _arrays.check_same_place([("dense", dense), ("input", added)])
         if added.ndim > len(shape) or any(
@@ -125,8 +155,7 @@ def _addmm(added, bsr, dense, beta, alpha, left_alpha, right_alpha, out, skip_ch
                        _vector("right_alpha", right_alpha, cols, dense), element, specialize)
     if matrix.is_batched and dense.ndim == 3 and dense.shape[0] not in (1, matrix.count):
         raise ArgumentError("dense", f"{matrix.count} batches", _arrays.show(dense))
-    found = _autograd.apply_operation(operation, matrix.values, dense, added)
-    return _bsr.finish(found.reshape(shape), out)
+    return _autograd.apply_operation(operation, matrix.values, dense, added).reshape(shape)
 
 
 def _expand(array, shape):
@@ -145,13 +174,24 @@ def bsr_dense_addmm(input, bsr, dense, *, beta=1, alpha=1, left_alpha=None, righ
     read. The product of int8 matrices is int32. specialize: what a pattern that comes again gets: a program of its
     own, compiled in the "background" (on the CPU) or "now", or "never" one.
     """
-    return _addmm(input, bsr, dense, beta, alpha, left_alpha, right_alpha, out, skip_checks, specialize)
+    key = "addmm", beta, alpha, specialize, left_alpha is None, right_alpha is None
+    if _quick is not None and out is None:
+        arrays = [one for one in (dense, None if beta == 0 else input, left_alpha, right_alpha) if one is not None]
+        found = _quick(key, bsr, arrays, False)
+        if found is not None:
+            return found
+    return _addmm(key, input, bsr, dense, beta, alpha, left_alpha, right_alpha, out, skip_checks, specialize)
 
 
 def bsr_dense_mm(bsr, dense, *, out=None, skip_checks=False, max_grid=None, meta=None,
                  specialize="background"):
     """Returns bsr @ dense. `specialize`: as in `bsr_dense_addmm`."""
-    return _addmm(None, bsr, dense, 0, 1, None, None, out, skip_checks, specialize)
+    key = "mm", specialize
+    if _quick is not None and out is None:
+        found = _quick(key, bsr, [dense], False)
+        if found is not None:
+            return found
+    return _addmm(key, None, bsr, dense, 0, 1, None, None, out, skip_checks, specialize)
 
 
 def _int_bsr_dense_addmm(input, bsr, dense, *, beta=1, alpha=1, left_alpha=None, right_alpha=None, out=None,
@@ -159,7 +199,8 @@ def _int_bsr_dense_addmm(input, bsr, dense, *, beta=1, alpha=1, left_alpha=None,
     """Returns bsr_dense_addmm of int8 matrices, which is int32."""
     if _arrays.element_of("dense", dense) != "i8":
         raise ArgumentError("dense", "an array of int8", _arrays.show(dense))
-    return _addmm(input, bsr, dense, beta, alpha, left_alpha, right_alpha, out, skip_checks, specialize, "i32")
+    key = "int", beta, alpha, specialize, left_alpha is None, right_alpha is None
+    return _addmm(key, input, bsr, dense, beta, alpha, left_alpha, right_alpha, out, skip_checks, specialize, "i32")
 
 
 class _Sampled:
@@ -189,35 +230,57 @@ class _Sampled:
         return d_values, d_a, d_b
 
 
-def _sampled(matrix, mat1, mat2, alpha, beta):
-    """Returns (values, matrix with the batches of all operands)."""
+def _checked_factors(matrix, mat1, mat2, names=("input", "mat1", "mat2")):
+    """Returns (mat1, mat2, matrix with the batches of all operands), all with one dimension of batches or none.
+
+    names: the arguments of the matrix and of the factors.
+    """
     arrays = []
-    for argument, array in (("mat1", mat1), ("mat2", mat2)):
+    for argument, array in zip(names[1:], (mat1, mat2)):
         array = _operations.checked(argument, array, tuple(range(2, 9)))
-        _operations.same_element(("input", matrix.values), (argument, array))
+        _operations.same_element((names[0], matrix.values), (argument, array))
         matrix = matrix.expanded(tuple(array.shape[:-2]))
         arrays.append(array)
-    for position, (argument, size) in enumerate((("mat1", (matrix.size[0], arrays[1].shape[-2])),
-                                                 ("mat2", (arrays[0].shape[-1], matrix.size[1])))):
+    for position, (argument, size) in enumerate(((names[1], (matrix.size[0], arrays[1].shape[-2])),
+                                                 (names[2], (arrays[0].shape[-1], matrix.size[1])))):
         if tuple(arrays[position].shape[-2:]) != size:
             raise ArgumentError(argument, f"a matrix of {size[0]} x {size[1]}", _arrays.show(arrays[position]))
         _, _, arrays[position] = _batched(matrix, arrays[position], argument)
-    return _autograd.apply_operation(_Sampled(matrix, alpha, beta), matrix.values, *arrays), matrix
+    return *arrays, matrix
+
+
+def _sampled(matrix, mat1, mat2, alpha, beta):
+    """Returns (values, matrix with the batches of all operands)."""
+    mat1, mat2, matrix = _checked_factors(matrix, mat1, mat2)
+    return _autograd.apply_operation(_Sampled(matrix, alpha, beta), matrix.values, mat1, mat2), matrix
 
 
 def sampled_addmm(input, mat1, mat2, *, beta=1.0, alpha=1.0, out=None, skip_checks=False, max_grid=None):
     """Returns beta * input + alpha * (mat1 @ mat2) at the blocks of the sparse matrix `input`."""
+    key = "sampled", beta, alpha
+    if _quick is not None and out is None:
+        found = _quick(key, input, [mat1, mat2], True)
+        if found is not None:
+            return found
     alpha, beta = _scalar("alpha", alpha), _scalar("beta", beta)
-    matrix = _bsr.unpack("input", input, not skip_checks, unique=True)
-    values, matrix = _sampled(matrix, mat1, mat2, alpha, beta)
+
+    def compute():
+        return _sampled(_bsr.unpack("input", input, not skip_checks, unique=True), mat1, mat2, alpha, beta)
+
     if out is not None:
+        values, matrix = compute()
         target = _bsr.unpack("out", out, check=False)
         if (target.size, target.batches) != (matrix.size, matrix.batches):
             raise ArgumentError("out", f"a matrix of shape {[*matrix.batches, *matrix.size]}",
                                 [*target.batches, *target.size])
         _bsr.finish(values, target.values)
         return out
-    return _bsr.pack(input, matrix, values)
+
+    def slow():
+        values, matrix = compute()
+        return _bsr.pack(input, matrix, values)
+
+    return _call(key, input, (mat1, mat2), slow)
 
 
 class _BsrSoftmax:
@@ -236,9 +299,17 @@ class _BsrSoftmax:
 
 def bsr_softmax(input, max_row_nnz=None):
     """Returns the softmax over the stored elements of each row; `max_row_nnz` has no effect."""
-    matrix = _bsr.unpack("input", input, True, unique=True)
-    _operations.checked("input", matrix.values, tuple(range(3, 5)))
-    return _bsr.pack(input, matrix, _autograd.apply_operation(_BsrSoftmax(matrix, 1.0), matrix.values))
+    if _quick is not None:
+        found = _quick(("softmax",), input, [], True)
+        if found is not None:
+            return found
+
+    def slow():
+        matrix = _bsr.unpack("input", input, True, unique=True)
+        _operations.checked("input", matrix.values, tuple(range(3, 5)))
+        return _bsr.pack(input, matrix, _autograd.apply_operation(_BsrSoftmax(matrix, 1.0), matrix.values))
+
+    return _call(("softmax",), input, (), slow)
 
 
 def scaled_dot_product_attention(query, key, value, attn_mask, dropout_p=0.0, is_causal=False, scale=None):
@@ -247,11 +318,28 @@ def scaled_dot_product_attention(query, key, value, attn_mask, dropout_p=0.0, is
     query [..., M, D], key [..., N, D], value [..., N, Dv]; the mask is [M, N] or has the batches of query.
     Dropout needs torch.
     """
+    key_of_call = "attention", scale
+    if _quick is not None and not dropout_p and not is_causal:
+        found = _quick(key_of_call, attn_mask, [query, key, value], False)
+        if found is not None:
+            return found
     if is_causal:
         raise ArgumentError("is_causal", "False: the mask says what is computed, and "
                             "blocksparse.attention takes causal", is_causal)
     if not 0 <= dropout_p < 1:
         raise ArgumentError("dropout_p", "a number from 0 to below 1", dropout_p)
+    if scale is not None:
+        scale = _scalar("scale", scale)
+
+    def slow():
+        return _attention(query, key, value, attn_mask, dropout_p, scale)
+
+    # Dropout draws numbers at each call.
+    return slow() if dropout_p else _call(key_of_call, attn_mask, (query, key, value), slow)
+
+
+def _attention(query, key, value, attn_mask, dropout_p, scale):
+    """Returns attention after a check of the arguments: in one program if nobody asks for a gradient."""
     mask = _bsr.unpack("attn_mask", attn_mask, True, unique=True)
     query = _operations.checked("query", query, tuple(range(2, 9)))
     key = _operations.checked("key", key, tuple(range(2, 9)))
@@ -259,17 +347,21 @@ def scaled_dot_product_attention(query, key, value, attn_mask, dropout_p=0.0, is
         raise ArgumentError("key", f"{query.shape[-1]} columns, as query", _arrays.show(key))
     if scale is None:
         scale = 1 / math.sqrt(max(query.shape[-1], 1))
-    values, mask = _sampled(mask, query, key.swapaxes(-1, -2), 1.0, 0.0)
-    values = _autograd.apply_operation(_BsrSoftmax(mask, _scalar("scale", scale)), values)
-    if dropout_p:
-        if not _arrays.is_torch(values):
-            raise ArgumentError("dropout_p", "0 for arrays of numpy", dropout_p)
-        values = sys.modules["torch"].nn.functional.dropout(values, dropout_p)
     value = _operations.checked("value", value, tuple(range(2, 9)))
     _operations.same_element(("query", query), ("value", value))
     if value.shape[-2] != mask.size[1]:
         raise ArgumentError("value", f"{mask.size[1]} rows, the columns of attn_mask", _arrays.show(value))
-    probabilities, batches, value = _batched(mask.with_values(values), value, "value")
-    operation = _Addmm(probabilities, 1.0, 0.0, None, None, probabilities.element)
-    return _autograd.apply_operation(operation, values, value, None).reshape(
-        (*batches, mask.size[0], value.shape[-1]))
+    query, key, mask = _checked_factors(mask, query, key.swapaxes(-1, -2), ("attn_mask", "query", "key"))
+    # The batches of values may be more than those of the mask.
+    _, batches, value = _batched(mask, value, "value")
+    shape = (*batches, mask.size[0], value.shape[-1])
+    if not dropout_p and not _autograd.is_asked(query, key, value):
+        return _bsr.attention(mask, query, key.swapaxes(-1, -2), value, scale).reshape(shape)
+    values = _autograd.apply_operation(_Sampled(mask, 1.0, 0.0), mask.values, query, key)
+    values = _autograd.apply_operation(_BsrSoftmax(mask, scale), values)
+    if dropout_p:
+        if not _arrays.is_torch(values):
+            raise ArgumentError("dropout_p", "0 for arrays of numpy", dropout_p)
+        values = sys.modules["torch"].nn.functional.dropout(values, dropout_p)
+    operation = _Addmm(mask.with_values(values), 1.0, 0.0, None, None, mask.element)
+    return _autograd.apply_operation(operation, values, value, None).reshape(shape)

@@ -4,7 +4,7 @@
 
 import math
 
-from blocksparse import _arrays, _autograd, _operations
+from blocksparse import _arrays, _autograd, _operations, _scores
 from blocksparse._errors import ArgumentError
 from blocksparse.layout import Layout
 
@@ -144,7 +144,7 @@ def _without_gradient(**arrays):
     """Checks that nobody waits for the gradient of a mask."""
     for name, array in arrays.items():
         if getattr(array, "requires_grad", False):
-            raise ArgumentError(name, "a mask without requires_grad", "one with it")
+            raise ArgumentError(name, "an array without requires_grad", "one with it")
 
 
 def _mode(mode, mask):
@@ -156,19 +156,40 @@ def _mode(mode, mask):
     return "add" if "float" in str(mask.dtype) else "mul"
 
 
+def _as_element(argument, array, element, accepted):
+    """Returns an array in the type that programs take, after a check that its own is one of `accepted`."""
+    if array is None or not hasattr(array, "dtype"):
+        # The operation itself says what it expects.
+        return array
+    found = _arrays.element_of(argument, array)
+    if found == element:
+        return array
+    if found not in accepted or isinstance(array, _arrays.Traced):
+        names = [element] if isinstance(array, _arrays.Traced) else accepted
+        raise ArgumentError(argument, f"an element type of {', '.join(_arrays.NAMES[one] for one in names)}",
+                            _arrays.show(array))
+    return _arrays.cast(array, element)
+
+
+def _score_arguments(scale, causal, causal_offset, window, soft_cap, masks, modes, positions):
+    """Returns (the members of a Rule, positions as programs take them) after a check."""
+    _without_gradient(**masks)
+    modes = tuple(_mode(mode, mask) for mode, mask in zip(modes, masks.values()))
+    rule = _scores.make_rule(scale, causal, modes, causal_offset, window, soft_cap)
+    return rule, [_as_element(name, array, "i32", ("i32", "i64", "i8"))
+                  for name, array in zip(_scores.POSITIONS, positions)]
+
+
 class _Softmax:
-    """Softmax over the rows of values; arguments are x, rpe, key_padding_mask and attention_mask."""
+    """Softmax over the rows of values; arguments are x and the arrays of _scores.Masks."""
 
     autocast_operands = ()
 
-    def __init__(self, layout, scale, causal, modes):
-        self.layout, self.scale, self.causal, self.modes = layout, scale, causal, modes
+    def __init__(self, layout, *rule):
+        self.layout, self.rule = layout, _scores.Rule(*rule)
 
-    def forward(self, x, rpe, key_padding_mask, attention_mask):
-        def masks_of(shape):
-            return _operations.Masks(shape, rpe, key_padding_mask, attention_mask, self.modes)
-
-        return _operations.softmax(self.layout, x, self.scale, masks_of, self.causal)
+    def forward(self, x, *arrays):
+        return _scores.softmax(self.layout, x, self.rule, arrays)
 
     def saved(self, arrays, results):
         return results[0], arrays[1]
@@ -176,86 +197,114 @@ class _Softmax:
     def backward(self, saved, gradients, needed):
         y, rpe = saved
         rpe = rpe if needed[1] else None
-        dx, *drpe = _operations.softmax_gradient(self.layout, y, gradients[0], self.scale, rpe)
-        return dx if needed[0] else None, drpe[0] if drpe else None, None, None
+        dx, *drpe = _scores.softmax_gradient(self.layout, y, gradients[0], self.rule.scale, rpe)
+        return dx if needed[0] else None, drpe[0] if drpe else None, *[None] * (len(needed) - 2)
 
 
 def softmax(layout, x, scale=1.0, rpe=None, key_padding_mask=None, attention_mask=None,
-            key_padding_mask_mode=None, attention_mask_mode=None, causal=False):
+            key_padding_mask_mode=None, attention_mask_mode=None, causal=False, *, causal_offset=0, window=None,
+            key_lengths=None, query_lengths=None, query_segments=None, key_segments=None):
     """Returns softmax(scale * x + rpe, masked) over each row of the stored blocks of x.
 
     Gradients reach x and rpe. Modes of masks: "add" adds the mask to the scores, "mul" keeps a score where
     the mask is not 0; None is "add" for floating-point masks and "mul" for others. A row whose scores are
-    all forbidden is 0.
+    all forbidden is 0. Positions (causal_offset and what follows): as in `attention`.
     """
-    _without_gradient(key_padding_mask=key_padding_mask, attention_mask=attention_mask)
-    modes = _mode(key_padding_mask_mode, key_padding_mask), _mode(attention_mask_mode, attention_mask)
-    constants = _layout(layout), float(scale), bool(causal), modes
-    return _autograd.apply(_Softmax, constants, x, rpe, key_padding_mask, attention_mask)
+    rule, positions = _score_arguments(
+        scale, causal, causal_offset, window, None,
+        {"key_padding_mask": key_padding_mask, "attention_mask": attention_mask},
+        (key_padding_mask_mode, attention_mask_mode), (key_lengths, query_lengths, query_segments, key_segments))
+    return _autograd.apply(_Softmax, (_layout(layout), *rule), x, rpe, key_padding_mask, attention_mask, *positions)
 
 
 class _Attention:
-    """Attention; arguments are q, k, v, rpe, key_padding_mask and attention_mask."""
+    """Attention; arguments are q, k, v, the arrays of _scores.Masks and the sink."""
 
     autocast_operands = (0, 1, 2)
 
-    def __init__(self, layout, scale, causal, modes):
-        self.layout, self.scale, self.causal, self.modes = layout, scale, causal, modes
+    def __init__(self, layout, scale, causal, modes, causal_offset=0, window=None, soft_cap=None, returns_lse=False):
+        self.layout = layout
+        self.rule = _scores.Rule(scale, causal, modes, causal_offset, window, soft_cap)
+        self.differentiable_results = 2 if returns_lse else 1
 
-    def _masks_of(self, rpe, key_padding_mask, attention_mask):
-        return lambda shape: _operations.Masks(shape, rpe, key_padding_mask, attention_mask, self.modes)
-
-    def forward(self, q, k, v, *bias_and_masks):
-        return _operations.attention(self.layout, q, k, v, self.scale, self._masks_of(*bias_and_masks),
-                                     self.causal)
+    def forward(self, q, k, v, *others):
+        arrays, sink = others[:7], others[7:]
+        return _scores.attention(self.layout, q, k, v, self.rule, arrays, *sink)
 
     def saved(self, arrays, results):
         return (*arrays[:3], *results, *arrays[3:])
 
     def backward(self, saved, gradients, needed):
-        q, k, v, out, lse, *bias_and_masks = saved
-        result = _operations.attention_gradient(self.layout, q, k, v, out, lse, gradients[0], self.scale,
-                                                self._masks_of(*bias_and_masks), self.causal)
-        dq, dk, dv, *drpe = result
-        found = (dq, dk, dv, drpe[0] if drpe else None, None, None)
+        q, k, v, out, lse, *others = saved
+        dout, dlse = (*gradients, None)[:2]
+        if dout is None:
+            dout = _arrays.zeros_like(out)
+        sink = others[7] if len(others) > 7 and needed[10] else None
+        *found, drpe, dsink = _scores.attention_gradient(self.layout, (q, k, v), (out, lse), (dout, dlse), self.rule,
+                                                         others[:7], sink)
+        found = (*found, drpe, *[None] * 6, dsink)
         return tuple(gradient if asked else None for gradient, asked in zip(found, needed))
 
 
-def _attention_constants(layout, q, scale, causal, key_padding_mask, attention_mask, modes):
+def _attention_arguments(layout, q, scale, causal, rpe, masks, modes, options):
+    """Returns (constants, the arrays behind v) of an attention; `options` are the arguments by keyword alone."""
     if scale is None:
         if not getattr(q, "ndim", 0):
             raise ArgumentError("q", "an array of rank 2, 3 or 4", repr(type(q).__name__))
         scale = 1.0 / math.sqrt(max(q.shape[-1], 1))
-    _without_gradient(key_padding_mask=key_padding_mask, attention_mask=attention_mask)
-    modes = _mode(modes[0], key_padding_mask), _mode(modes[1], attention_mask)
-    return _layout(layout), float(scale), bool(causal), modes
+    rule, positions = _score_arguments(scale, causal, options["causal_offset"], options["window"], options["soft_cap"],
+                                       masks, modes, [options[name] for name in _scores.POSITIONS])
+    sink = options["sink"]
+    if sink is not None and hasattr(q, "dtype"):
+        accumulation = _arrays.ACCUMULATION.get(_arrays.element_of("q", q), "f32")
+        sink = _as_element("sink", sink, accumulation, _arrays.FLOATS)
+    return (_layout(layout), *rule), (rpe, *masks.values(), *positions, sink)
 
 
 def attention(q, k, v, layout, scale=None, causal=False, rpe=None, key_padding_mask=None, attention_mask=None,
-              key_padding_mask_mode=None, attention_mask_mode=None, return_lse=False):
+              key_padding_mask_mode=None, attention_mask_mode=None, return_lse=False, *, causal_offset=0, window=None,
+              key_lengths=None, query_lengths=None, query_segments=None, key_segments=None, soft_cap=None, sink=None):
     """Returns softmax(scale * q @ k^T + rpe, masked) @ v over the blocks of a layout.
 
     q [..., M, D], k [..., N, D] and v [..., N, Dv] have rank 2 to 4, with batches and heads in front that
-    are equal or 1. M and N need not be multiples of the block. scale: None for 1 / sqrt(D). Masks: as in
-    `softmax`. return_lse: also returns the log-sum-exp of each row of scores, without a gradient. Gradients
-    reach q, k, v and rpe.
+    are equal or 1; q may also have g times the heads of k or of v, and then its head h meets head h // g. M and N
+    need not be multiples of the block. scale: None for 1 / sqrt(D). Masks: as in `softmax`.
+
+    causal: forbids the columns behind the diagonal, which is column i + causal_offset in row i (N - M ends it in the
+    last row and column). window: (left, right) allows so many columns beside the diagonal, -1 for all. key_lengths and
+    query_lengths [B] or [1]: columns and rows from there on are forbidden. query_segments [M] or [B, M] and key_segments
+    [N] or [B, N]: a row meets the columns of its own segment. soft_cap: c * tanh(scores / c) stands in place of the
+    scores. sink [H]: the score of one more column of each head, whose value is 0.
+
+    return_lse: also returns the log-sum-exp of each row of scores. Gradients reach q, k, v, rpe and sink, from both
+    results.
     """
-    constants = _attention_constants(layout, q, scale, causal, key_padding_mask, attention_mask,
-                                     (key_padding_mask_mode, attention_mask_mode))
-    out, lse = _autograd.apply(_Attention, constants, q, k, v, rpe, key_padding_mask, attention_mask)
-    return (out, lse) if return_lse else out
+    options = {"causal_offset": causal_offset, "window": window, "soft_cap": soft_cap, "sink": sink,
+               "key_lengths": key_lengths, "query_lengths": query_lengths, "query_segments": query_segments,
+               "key_segments": key_segments}
+    masks = {"key_padding_mask": key_padding_mask, "attention_mask": attention_mask}
+    constants, arrays = _attention_arguments(layout, q, scale, causal, rpe, masks,
+                                             (key_padding_mask_mode, attention_mask_mode), options)
+    if return_lse:
+        return _autograd.apply(_Attention, (*constants, True), q, k, v, *arrays)
+    return _autograd.apply(_Attention, constants, q, k, v, *arrays)[0]
 
 
 def attention_backward(dout, q, k, v, out, lse, layout, scale=None, causal=False, rpe=None,
                        key_padding_mask=None, attention_mask=None, key_padding_mask_mode=None,
-                       attention_mask_mode=None):
-    """Returns (dq, dk, dv), and drpe behind them where there is an rpe, of a call of `attention` with
-    return_lse: for arrays of numpy, and for a framework with a tape of its own."""
-    operation = _Attention(*_attention_constants(layout, q, scale, causal, key_padding_mask, attention_mask,
-                                                 (key_padding_mask_mode, attention_mask_mode)))
-    arrays = (q, k, v, out, lse, rpe, key_padding_mask, attention_mask)
-    found = operation.backward(arrays, (dout,), (True,) * 6)
-    return found[:3] if rpe is None else found[:4]
+                       attention_mask_mode=None, *, dlse=None, causal_offset=0, window=None, key_lengths=None,
+                       query_lengths=None, query_segments=None, key_segments=None, soft_cap=None, sink=None):
+    """Returns (dq, dk, dv), and behind them drpe where there is an rpe and dsink where there is a sink, of a call of
+    `attention` with return_lse: for arrays of numpy, and for a framework with a tape of its own. dlse: the gradient
+    of lse, None for none."""
+    options = {"causal_offset": causal_offset, "window": window, "soft_cap": soft_cap, "sink": sink,
+               "key_lengths": key_lengths, "query_lengths": query_lengths, "query_segments": query_segments,
+               "key_segments": key_segments}
+    masks = {"key_padding_mask": key_padding_mask, "attention_mask": attention_mask}
+    constants, arrays = _attention_arguments(layout, q, scale, causal, rpe, masks,
+                                             (key_padding_mask_mode, attention_mask_mode), options)
+    found = _Attention(*constants).backward((q, k, v, out, lse, *arrays), (dout, dlse), (True,) * 11)
+    return tuple(one for one in found if one is not None)
 
 
 # The classes of operations that graphs name.

@@ -12,7 +12,7 @@ import sys
 
 import numpy as np
 
-from blocksparse import _arrays, _bsr, _operations, _text
+from blocksparse import _arrays, _autograd, _bsr, _operations, _text
 from blocksparse._errors import ArgumentError
 
 __all__ = ["bsr_scatter_mm", "bsr_scatter_mm_indices_data", "scatter_mm"]
@@ -42,9 +42,13 @@ def _unpack(indices_data):
         data = data[:-1]
     if len(data) != len(names) + 1:
         raise ArgumentError("indices_data", f"the arrays {', '.join(names)}", f"{len(data) - 1} arrays")
-    arrays = [_operations.checked(name, array, (2,) if name == "pq" else (1,), ("i32", "i64"))
-              for name, array in zip(names, data[1:])]
-    return data[0], arrays, split
+    return data[0], data[1:], split
+
+
+def _checked_indices(kind, indices):
+    """Returns the index arrays of a format after a check of their ranks and types."""
+    return [_operations.checked(name, array, (2,) if name == "pq" else (1,), ("i32", "i64"))
+            for name, array in zip(_INDICES[kind], indices)]
 
 
 def _host(array):
@@ -122,9 +126,14 @@ def _check_indices(kind, arrays, blocks, others, accumulators, split):
 
 
 def _zeros(shape, element, like):
-    result = _arrays.empty(shape, element, like)
-    result[...] = 0
-    return result
+    if _arrays.is_torch(like):
+        torch = sys.modules["torch"]
+        return torch.zeros(shape, dtype=getattr(torch, _arrays.NAMES[element]), device=like.device)
+    return np.zeros(shape, _arrays.numpy_dtype(element))
+
+
+def _result_element(element):
+    return "i32" if element == "i8" else element
 
 
 def scatter_mm(blocks, others, indices_data, *, accumulators=None):
@@ -136,24 +145,54 @@ def scatter_mm(blocks, others, indices_data, *, accumulators=None):
     docs/Dialect/Reference.md. Accumulators that are not given are zeros.
     """
     kind, indices, split = _unpack(indices_data)
+    if accumulators is not None:
+        _arrays.assign(accumulators, _sums(kind, split, blocks, others, accumulators, *indices))
+        return accumulators
+    blocks, others = _checked_factors(kind, blocks, others)
+    indices = _checked_indices(kind, indices)
+    if kind == "scatter_mm":
+        shape = (len(indices[0]) - 1, blocks.shape[1], others.shape[2])
+    else:
+        last = int(_host(indices[1]).max()) if len(indices[1]) else -1
+        shape = (*others.shape[:-2], blocks.shape[1] + max(last, 0) // max(others.shape[-1], 1), others.shape[-1])
+    zeros = _zeros(shape, _result_element(_arrays.element_of("blocks", blocks)), blocks)
+    return _sums(kind, split, blocks, others, zeros, *indices)
+
+
+def _sums(kind, split, *arrays):
+    """Returns new sums of blocks, others, accumulators and indices: by the number of a call that was like this one,
+    else with all checks."""
+    torch = sys.modules.get("torch")
+    if _autograd.is_asked(*arrays) or torch is not None and torch.compiler.is_compiling():
+        return _Scatter(kind, split).forward(*arrays)
+    return _autograd.apply(_Scatter, (kind, split), *arrays)
+
+
+def _checked_factors(kind, blocks, others):
     blocks = _operations.checked("blocks", blocks, (3,), _ELEMENTS)
     others = _operations.checked("others", others, (3,) if kind == "scatter_mm" else tuple(range(2, 9)), _ELEMENTS)
     _operations.same_element(("blocks", blocks), ("others", others))
-    _arrays.check_same_place([("blocks", blocks), *zip(_INDICES[kind], indices)])
-    element = _arrays.element_of("blocks", blocks)
-    result = "i32" if element == "i8" else element
-    if split < 1 or others.shape[-1] % split:
-        raise ArgumentError("indices_data", f"a SPLIT_N that divides {others.shape[-1]} columns", split)
     if kind == "scatter_mm" and others.shape[1] != blocks.shape[2]:
         raise ArgumentError("others", f"{blocks.shape[2]} rows, the columns of blocks", _arrays.show(others))
-    if accumulators is None:
-        if kind == "scatter_mm":
-            shape = (len(indices[0]) - 1, blocks.shape[1], others.shape[2])
-        else:
-            last = int(_host(indices[1]).max()) if len(indices[1]) else -1
-            shape = (*others.shape[:-2], blocks.shape[1] + max(last, 0) // others.shape[-1], others.shape[-1])
-        accumulators = _zeros(shape, result, blocks)
-    else:
+    return blocks, others
+
+
+class _Scatter:
+    """Sums of products in a format; arguments are blocks, others, accumulators and the arrays of indices. There is no
+    gradient."""
+
+    autocast_operands = ()
+
+    def __init__(self, kind, split):
+        self.kind, self.split = kind, split
+
+    def forward(self, blocks, others, accumulators, *indices):
+        kind, split = self.kind, self.split
+        blocks, others = _checked_factors(kind, blocks, others)
+        indices = _checked_indices(kind, indices)
+        _arrays.check_same_place([("blocks", blocks), *zip(_INDICES[kind], indices)])
+        if split < 1 or others.shape[-1] % split:
+            raise ArgumentError("indices_data", f"a SPLIT_N that divides {others.shape[-1]} columns", split)
         accumulators = _operations.checked("accumulators", accumulators, tuple(range(2, 9)),
                                            (*_arrays.FLOATS, "i32"))
         if accumulators.shape[-1] != others.shape[-1] or (
@@ -162,18 +201,18 @@ def scatter_mm(blocks, others, indices_data, *, accumulators=None):
             raise ArgumentError("accumulators", "the batches and the columns of others and the rows of blocks",
                                 _arrays.show(accumulators))
         _arrays.check_same_place([("blocks", blocks), ("accumulators", accumulators)])
-    if _arrays.device_of(blocks) is None:
-        _check_indices(kind, indices, blocks, others, accumulators, split)
-    flat = accumulators
-    if kind != "scatter_mm" and others.ndim > 3:
-        others = others.reshape((-1, *others.shape[-2:]))
-        flat = accumulators.reshape((-1, *accumulators.shape[-2:]))
-    _assign_sum(kind, blocks, others, indices, flat, split, accumulators)
-    return accumulators
+        if _arrays.device_of(blocks) is None:
+            _check_indices(kind, indices, blocks, others, accumulators, split)
+        flat = accumulators
+        if kind != "scatter_mm" and others.ndim > 3:
+            others = others.reshape((-1, *others.shape[-2:]))
+            flat = accumulators.reshape((-1, *accumulators.shape[-2:]))
+        found = _compute(kind, blocks, others, indices, flat, split)
+        return found if flat is accumulators else found.reshape(tuple(accumulators.shape))
 
 
-def _assign_sum(kind, blocks, others, indices, flat, split, accumulators):
-    """Computes the sums and writes them into the accumulators."""
+def _compute(kind, blocks, others, indices, flat, split):
+    """Returns the sums of arguments that were checked."""
     widest = "i64" if any(_arrays.element_of("indices", one) == "i64" for one in indices) else "i32"
     indices = [_arrays.cast(one, widest) for one in indices]
 
@@ -195,9 +234,7 @@ def _assign_sum(kind, blocks, others, indices, flat, split, accumulators):
                   if name not in ("pq", "p_offsets", "q_offsets"))
     key = ("scatter_mm", kind, blocks.shape[1:], tuple(others.shape), tuple(flat.shape), split, widest, fixed,
            _arrays.element_of("blocks", blocks), _arrays.element_of("accumulators", flat))
-    call = _operations.compiled(key, blocks, build)
-    found = call(blocks, others, flat, *indices)
-    _arrays.assign(accumulators, found.reshape(tuple(accumulators.shape)))
+    return _operations.compiled(key, blocks, build)(blocks, others, flat, *indices)
 
 
 def bsr_scatter_mm_indices_data(bsr, other, indices_format="bsr_strided_mm_compressed", **meta_input):
@@ -242,18 +279,28 @@ def bsr_scatter_mm_indices_data(bsr, other, indices_format="bsr_strided_mm_compr
     return (indices_format, *data) if meta is None else (indices_format, *data, meta)
 
 
+def _is_torch_bsr(matrix):
+    """Tells whether a matrix is a torch.sparse_bsr tensor of rank 2."""
+    return _arrays.is_torch(matrix) and matrix.layout is sys.modules["torch"].sparse_bsr and matrix.ndim == 2
+
+
 def bsr_scatter_mm(bsr, other, indices_data=None, out=None):
     """Returns bsr @ other by scatter_mm; `indices_data` come from bsr_scatter_mm_indices_data."""
     if indices_data is None:
         indices_data = bsr_scatter_mm_indices_data(bsr, other)
-    kind, indices, _ = _unpack(indices_data)
+    kind, indices, split = _unpack(indices_data)
+    if kind != "scatter_mm" and _is_torch_bsr(bsr) and _arrays.is_torch(other):
+        # This is the quick way, where everything else is checked if there was no such call.
+        values = bsr.values()
+        zeros = _zeros((*other.shape[:-2], bsr.shape[0], other.shape[-1]),
+                       _result_element(_arrays.element_of("bsr", values)), other)
+        return _bsr.finish(_sums(kind, split, values, other, zeros, *indices), out)
     matrix = _bsr.unpack("bsr", bsr, False)
     other = _operations.checked("other", other, tuple(range(2, 9)), _ELEMENTS)
-    element = "i32" if matrix.element == "i8" else matrix.element
+    element = _result_element(matrix.element)
     batches, (rows, cols) = tuple(other.shape[:-2]), (matrix.size[0], other.shape[-1])
     if kind != "scatter_mm":
-        result = scatter_mm(matrix.values, other, indices_data,
-                            accumulators=_zeros((*batches, rows, cols), element, other))
+        result = _sums(kind, split, matrix.values, other, _zeros((*batches, rows, cols), element, other), *indices)
     else:
         height, inner = matrix.block
         count = int(np.prod(batches, dtype=np.int64))

@@ -23,7 +23,7 @@ if EXPECTED == "python":
 import torch
 
 import blocksparse
-from blocksparse import ArgumentError, Layout, RunError, _torch_operators, compiler
+from blocksparse import ArgumentError, Layout, RunError, _bsr, _specialise, _torch_operators, compiler
 
 torch.manual_seed(0)
 LAYOUT = Layout.from_mask([[1, 0], [1, 1]], 4)
@@ -181,6 +181,110 @@ class Operators(unittest.TestCase):
         values = self.values.double().requires_grad_()
         for _ in range(2):
             self.assertTrue(torch.autograd.gradcheck(lambda a: blocksparse.dsd(LAYOUT, a, self.x.double()), values))
+
+
+class BsrCalls(unittest.TestCase):
+    """Second calls of operations on sparse_bsr tensors, which look at no argument in Python."""
+
+    def setUp(self):
+        _specialise._patterns.clear()
+        crow, col = torch.tensor([0, 2, 3]), torch.tensor([0, 1, 1])
+        self.bsr = torch.sparse_bsr_tensor(crow, col, torch.randn(3, 16, 16), (32, 32))
+        self.batches = torch.sparse_bsr_tensor(torch.stack([crow] * 2), torch.stack([col] * 2),
+                                               torch.randn(2, 3, 16, 16), (2, 32, 32))
+        self.x = torch.randn(32, 8)
+
+    def without_checks(self):
+        """Makes a look at the parts of a matrix an error."""
+        return mock.patch.object(_bsr, "unpack", side_effect=AssertionError("checked again"))
+
+    def check_second_call(self, call, expected, warm=2):
+        for _ in range(warm):
+            call()
+        with self.without_checks():
+            result = call()
+        result = result.to_dense() if result.layout is torch.sparse_bsr else result
+        torch.testing.assert_close(result, expected, rtol=1e-4, atol=1e-4)
+
+    def test_every_operation(self):
+        dense, bsr, x = self.bsr.to_dense(), self.bsr, self.x
+        bias, left = torch.arange(8.0), torch.arange(32.0)
+        stored = torch.kron(torch.tensor([[1, 1], [0, 1]]), torch.ones(16, 16)) > 0
+        weights = (x @ x.T / 8**0.5).masked_fill(~stored, -torch.inf).softmax(-1)
+        indices = blocksparse.bsr_scatter_mm_indices_data(bsr, x)
+        cases = {
+            "any pattern": (lambda: blocksparse.bsr_dense_mm(bsr, x, specialize="never"), dense @ x),
+            "own pattern": (lambda: blocksparse.bsr_dense_mm(bsr, x, specialize="now"), dense @ x),
+            "more batches": (lambda: blocksparse.bsr_dense_mm(bsr, x.repeat(2, 3, 1, 1), specialize="never"),
+                             (dense @ x).expand(2, 3, 32, 8)),
+            "batches": (lambda: blocksparse.bsr_dense_mm(self.batches, x.repeat(2, 1, 1)), self.batches.to_dense() @ x),
+            "all terms": (lambda: blocksparse.bsr_dense_addmm(bias, bsr, x, alpha=0.5, beta=2, left_alpha=left,
+                                                              specialize="never"),
+                          0.5 * left[:, None] * (dense @ x) + 2 * bias),
+            "samples": (lambda: blocksparse.sampled_addmm(bsr, x, x.T, alpha=0.5), dense + 0.5 * stored * (x @ x.T)),
+            "samples of batches": (lambda: blocksparse.sampled_addmm(self.batches, x.repeat(2, 1, 1), x.T.repeat(2, 1, 1)),
+                                   self.batches.to_dense() + stored * (x @ x.T)),
+            "softmax": (lambda: blocksparse.bsr_softmax(bsr), dense.masked_fill(~stored, -torch.inf).softmax(-1)),
+            "attention": (lambda: blocksparse.scaled_dot_product_attention(x, x, x, bsr), weights @ x),
+            "scatter": (lambda: blocksparse.bsr_scatter_mm(bsr, x, indices), dense @ x),
+        }
+        for name, (call, expected) in cases.items():
+            with self.subTest(name):
+                self.check_second_call(call, expected)
+
+    def test_patterns_that_come_again(self):
+        for _ in range(2):
+            blocksparse.bsr_dense_mm(self.bsr, self.x)
+        with _specialise._compiling:
+            pass
+        dense = self.bsr.to_dense()
+        self.check_second_call(lambda: blocksparse.bsr_dense_mm(self.bsr, self.x), dense @ self.x, warm=1)
+        # Other values, and another pattern, in the same memory.
+        self.bsr.values().mul_(2)
+        self.check_second_call(lambda: blocksparse.bsr_dense_mm(self.bsr, self.x), 2 * dense @ self.x, warm=0)
+        for column in (0, 1, 0):
+            self.bsr.col_indices()[2] = column
+            result = blocksparse.bsr_dense_mm(self.bsr, self.x)
+            torch.testing.assert_close(result, self.bsr.to_dense() @ self.x, rtol=1e-4, atol=1e-4)
+
+    def test_arguments_that_change(self):
+        for dtype in (torch.float32, torch.float64, torch.float32):
+            for scale in (1, 0.5, 2):
+                for x in (self.x.to(dtype), self.x.to(dtype)[:, :3], self.x.to(dtype)[:, ::2]):
+                    bsr = torch.sparse_bsr_tensor(self.bsr.crow_indices(), self.bsr.col_indices(),
+                                                  self.bsr.values().to(dtype), (32, 32))
+                    result = blocksparse.bsr_dense_addmm(x[0], bsr, x, alpha=scale, beta=1 - scale)
+                    torch.testing.assert_close(result, scale * bsr.to_dense() @ x + (1 - scale) * x[0],
+                                               rtol=1e-4, atol=1e-4)
+
+    def test_errors_after_calls(self):
+        calls = {"mm": lambda bsr, x: blocksparse.bsr_dense_mm(bsr, x, specialize="never"),
+                 "samples": lambda bsr, x: blocksparse.sampled_addmm(bsr, x, x.T),
+                 "softmax": lambda bsr, x: blocksparse.bsr_softmax(bsr)}
+        for name, call in calls.items():
+            for _ in range(2):
+                call(self.bsr, self.x)
+            with self.subTest(name), self.assertRaisesRegex(ArgumentError, "expects a torch.sparse_bsr tensor or"):
+                call(self.bsr.to_dense(), self.x)
+        for column, message in ((9, "expects col_indices from 0 to 1, but got 9"),
+                                (0, "expects each column once in a row, but got column 0 twice in row 0")):
+            self.bsr.col_indices()[1] = column
+            for name, call in calls.items():
+                if column or name != "mm":
+                    with self.subTest(name, column=column), self.assertRaisesRegex(ArgumentError, message):
+                        call(self.bsr, self.x)
+
+    def test_gradients_after_calls_without(self):
+        values = self.bsr.values().double().requires_grad_()
+
+        def product(values):
+            bsr = torch.sparse_bsr_tensor(self.bsr.crow_indices(), self.bsr.col_indices(), values, (32, 32))
+            return blocksparse.bsr_dense_mm(bsr, self.x.double())
+
+        for _ in range(3):
+            with torch.no_grad():
+                product(values)
+            self.assertTrue(torch.autograd.gradcheck(product, values, fast_mode=True))
 
 
 if __name__ == "__main__":
