@@ -91,8 +91,8 @@ def add_case(module, family, index):
     f.note = " ".join(pick.chosen)
 
 
-def family_module(family, quick):
-    module = Module()
+def family_module(family, quick, scalar=False):
+    module = Module(scalar)
     full, short, _ = FAMILIES[family]
     for index in range(short if quick else full):
         add_case(module, family, index)

@@ -115,7 +115,7 @@ def schedule(rng, text):
     if kind == 0:
         return Probe("blocksparse-run", ["--check", "--device=cpu"], text, ("ok", "error"))
     if kind == 1:
-        return Probe("blocksparse-run", ["--check", "--target=emulated"], text, ("ok", "error"))
+        return Probe("blocksparse-run", ["--check", "--device=simulated"], text, ("ok", "error"))
     return Probe("blocksparse-compile", ["--stop-after=lower", "-o", "/dev/null",
                                          f"--target={choose(rng, TARGETS)}"], text, ("ok", "error"))
 
@@ -150,7 +150,7 @@ def index_fault(rng, text):
     return Probe("blocksparse-run", flags, text, ("error",), "expects .*but got")
 
 
-CHECKING_TARGETS = [["--device=cpu"], ["--check-indices", "--target=emulated"]]
+CHECKING_TARGETS = [["--device=cpu"], ["--check-indices", "--device=simulated"]]
 PATTERN_PROGRAM = """#bsr = #blocksparse.bsr<{block}x{block}, {index}>
 !s = tensor<{m}x{n}xf32, #bsr>
 func.func @f(%v: tensor<{room}x{block}x{block}xf32>, %b: tensor<{n}x3xf32>,
@@ -266,7 +266,7 @@ NOT_FINITE = {"f32": ["0x7FC00000", "0x7F800000", "0xFF800000"],
 
 
 def target_flags(rng):
-    return choose(rng, [["--device=cpu"], ["--target=emulated"]])
+    return choose(rng, [["--device=cpu"], ["--device=simulated"]])
 
 
 def masked_scores(rng):
@@ -359,8 +359,8 @@ def extreme_scores(rng):
                   [operands[0].type, dense((rows,), "f64" if element == "f64" else "f32")],
                   {"causal": rng.chance(1, 2), "scale": number(choose(rng, [1.0, -1.0, 0.5, 0.3]))})
     f.give(y, lse)
-    flags = choose(rng, [["--device=cpu"], ["--target=emulated"], ["--device=simulated"]])
-    return Probe("blocksparse-run", ["--check"] + flags, module.text(), ("ok", "inconclusive"))
+    return Probe("blocksparse-run", ["--check"] + target_flags(rng), module.text(),
+                 ("ok", "inconclusive"))
 
 
 # Each kind, with True where it changes a random program.

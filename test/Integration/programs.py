@@ -237,10 +237,17 @@ def number(value):
     return f"{float(value):.17e} : f64"
 
 
-class Module:
-    """Holds functions and the aliases of the encodings in their types."""
+# The operations for which a schedule can name scalar kernels.
+SCALAR = {"sdd", "dsd", "dds", "bsr_addmm", "sampled_addmm", "scatter_mm", "matmul", "softmax",
+          "softmax_grad"}
 
-    def __init__(self):
+
+class Module:
+    """Holds functions and the aliases of the encodings in their types. If it is scalar, the
+    schedules of its operations ask for scalar kernels of a GPU, whatever others there are."""
+
+    def __init__(self, scalar=False):
+        self.scalar = scalar
         self.aliases = {}
         self.functions = []
 
@@ -296,6 +303,8 @@ class Function:
         values = [self.fresh(type, (shapes or [None] * len(results))[i])
                   for i, type in enumerate(results)]
         entries = []
+        if self.module.scalar and name in SCALAR:
+            attributes = {**(attributes or {}), "schedule": "#blocksparse.schedule<cuda.simt>"}
         for key, value in (attributes or {}).items():
             if value is True:
                 entries.append(key)

@@ -41,6 +41,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--family", choices=FAMILIES, required=True)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--scalar", action="store_true", help="with scalar kernels of a GPU")
     parser.add_argument("--output", type=pathlib.Path, required=True)
     parser.add_argument("flags", nargs="*", help="options of blocksparse-run")
     options = parser.parse_args()
@@ -48,7 +49,7 @@ def main():
 
     options.output.mkdir(parents=True, exist_ok=True)
     whole = options.output / f"{options.family}.mlir"
-    module = family_module(options.family, options.quick)
+    module = family_module(options.family, options.quick, options.scalar)
     whole.write_text(module.text("// Written by generate_cases.py.\n"))
     status, output = run(whole, flags, TIMEOUT_ALL)
     if status == 0:
@@ -58,7 +59,7 @@ def main():
     print(f"blocksparse-run {whole} {' '.join(flags)} {describe(status)}; the cases one by one:")
     failed = 0
     for index in range(len(module.functions)):
-        single = Module()
+        single = Module(options.scalar)
         add_case(single, options.family, index)
         path = options.output / f"{single.functions[0].name}.mlir"
         path.write_text(single.text())

@@ -54,9 +54,8 @@ def get_targets(text):
     found = set()
     for command in get_commands(text):
         if "blocksparse-run" in command:
-            found.add("emulated" if "--target=emulated" in command else
-                      "simulated" if "--device=simulated" in command else "cpu")
-    return [target for target in ("cpu", "emulated", "simulated") if target in found]
+            found.add("simulated" if "--device=simulated" in command else "cpu")
+    return [target for target in ("cpu", "simulated") if target in found]
 
 
 def count_programs(text):

@@ -2,7 +2,7 @@
 // numbers worked out by hand: queries of 0 give each allowed key the same weight.
 // DEFINE: %{run} = blocksparse-run %s --all-functions --check --repeat-check --poison
 // RUN: %{run}
-// RUN: %{run} --target=emulated:sm_80
+// RUN: %if simulator %{ %{run} --target=cuda:sm_80 --device=simulated %}
 // RUN: %if simulator %{ %{run} --target=cuda:sm_90a --device=simulated %}
 
 #wide = #blocksparse.layout<4x4, grid 1x2, dense>

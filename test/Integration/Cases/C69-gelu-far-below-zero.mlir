@@ -3,8 +3,8 @@
 // DEFINE: %{run} = blocksparse-run %s --all-functions --check --repeat-check --output=%t --target=%{target}
 // DEFINE: %{close} = %python %S/Inputs/close.py %s %t
 // RUN: %{run} && %{close}
-// REDEFINE: %{target} = emulated:sm_80
-// RUN: %{run} && %{close}
+// REDEFINE: %{target} = cuda:sm_80
+// RUN: %if simulator %{ %{run} --device=simulated && %{close} %}
 // REDEFINE: %{target} = cuda:sm_90a
 // RUN: %{run} --device=simulated && %{close}
 // The bound of --check is relative to x, so the results are compared closely as well.

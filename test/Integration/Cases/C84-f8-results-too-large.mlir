@@ -4,8 +4,6 @@
 // DEFINE: %{run} = blocksparse-run %s --all-functions --check --repeat-check --target=%{target}
 // RUN: %{run}
 // RUN: %{run} --strided
-// REDEFINE: %{target} = emulated:sm_90a
-// RUN: %{run}
 // REDEFINE: %{target} = cuda:sm_90a
 // RUN: %{run} --device=simulated
 

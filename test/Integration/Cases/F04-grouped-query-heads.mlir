@@ -1,7 +1,6 @@
 // Three query heads share a key head, and a group that is no power of two has no special meaning.
 // Said as batch x group: the gradients of k and v are sums over the group.
 // RUN: blocksparse-run %s --all-functions --check --repeat-check --device=cpu
-// RUN: blocksparse-run %s --all-functions --check --target=emulated
 // RUN: %if simulator %{ blocksparse-run %s --all-functions --check --device=simulated %}
 
 #layout = #blocksparse.layout<16x16, grid 2x2, causal>

@@ -2,7 +2,7 @@
 // the diagonal. q = 0, k = j/8, scale 0.5 and d lse = 1 + i give (1 + i) * 0.5 * 0.9375.
 // DEFINE: %{run} = blocksparse-run %s --all-functions --check --repeat-check
 // RUN: %{run}
-// RUN: %{run} --target=emulated:sm_80
+// RUN: %if simulator %{ %{run} --target=cuda:sm_80 --device=simulated %}
 // RUN: %{run} --target=cuda:sm_90a --device=simulated
 
 #layout = #blocksparse.layout<16x16, grid 1x1, dense>

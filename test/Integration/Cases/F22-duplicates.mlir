@@ -1,16 +1,14 @@
 // A block column twice in one block row has one answer on every path: products of a sparse factor, to_dense and
 // transpose take two blocks, whose products are added; what writes or normalises at the position refuses it.
 // RUN: blocksparse-run %s --function=dsd,dsd_transposed,dds,to_dense,transpose --check --repeat-check --device=cpu
-// RUN: blocksparse-run %s --function=dsd,dsd_transposed,dds,to_dense,transpose --check --target=emulated
 // RUN: %if simulator %{ blocksparse-run %s --function=dsd,dsd_transposed,dds,to_dense,transpose --check-indices --check --device=simulated %}
 // RUN: not blocksparse-run %s --function=sdd --device=cpu 2>&1 | FileCheck %s --check-prefix=GIVEN
-// RUN: not blocksparse-run %s --function=sdd --target=emulated 2>&1 | FileCheck %s --check-prefix=GIVEN
+// RUN: %if simulator %{ not blocksparse-run %s --function=sdd --device=simulated 2>&1 | FileCheck %s --check-prefix=GIVEN %}
 // RUN: not blocksparse-run %s --function=softmax --device=cpu 2>&1 | FileCheck %s --check-prefix=GIVEN
 // RUN: not blocksparse-run %s --function=sampled_addmm --device=cpu 2>&1 | FileCheck %s --check-prefix=GIVEN
 // RUN: not blocksparse-run %s --function=from_dense --device=cpu 2>&1 | FileCheck %s --check-prefix=GIVEN
 // GIVEN: error: argument 'p': expects each block column once in a block row, but got column 1 twice in row 0
 // RUN: not blocksparse-run %s --function=made --device=cpu 2>&1 | FileCheck %s --check-prefix=MADE
-// RUN: not blocksparse-run %s --function=made --check-indices --target=emulated 2>&1 | FileCheck %s --check-prefix=MADE
 // RUN: %if simulator %{ not blocksparse-run %s --function=made --check-indices --device=simulated 2>&1 | FileCheck %s --check-prefix=MADE %}
 // MADE: blocksparse.assemble expects no column twice in a block row, as at position 0, but got 1 at batch 0, row 0, position 1
 

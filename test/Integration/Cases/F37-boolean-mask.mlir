@@ -1,7 +1,6 @@
 // A mask of booleans, as torch has them: true keeps an element, false forbids it.
 // RUN: blocksparse-run %s --all-functions --check --repeat-check --device=cpu
 // RUN: blocksparse-run %s --all-functions --check --repeat-check --strided --device=cpu
-// RUN: blocksparse-run %s --all-functions --check --target=emulated
 // RUN: blocksparse-run %s --all-functions --check --device=simulated
 
 #layout = #blocksparse.layout<16x16, grid 1x1, dense>

@@ -2,7 +2,6 @@
 // AttentionEngine#11). The attention operation takes static layouts; the chain takes a pattern of run time. Row block 1
 // sees nothing of what it chose.
 // RUN: blocksparse-run %s --all-functions --check --repeat-check --device=cpu
-// RUN: blocksparse-run %s --all-functions --check --target=emulated
 // RUN: %if simulator %{ blocksparse-run %s --all-functions --check --check-indices --device=simulated %}
 
 #bsr = #blocksparse.bsr<16x16>

@@ -5,9 +5,9 @@
 // RUN: %{run}
 // RUN: %{run} --strided
 // RUN: %{run} --strided=transposed
-// REDEFINE: %{target} = emulated:sm_80
-// RUN: %{run}
-// RUN: %{run} --strided
+// REDEFINE: %{target} = cuda:sm_80
+// RUN: %if simulator %{ %{run} --device=simulated %}
+// RUN: %if simulator %{ %{run} --strided --device=simulated %}
 // REDEFINE: %{target} = cuda:sm_90a
 // RUN: %{run} --device=simulated
 

@@ -1,14 +1,13 @@
 // 64-bit indices are not cut to 32 bits before they are checked (sparse_dot#10, pytorch#102520, kokkos-kernels#1868):
 // the error has the true number. Cut, each of these would be in range.
 // RUN: not blocksparse-run %s --function=col --device=cpu 2>&1 | FileCheck %s --check-prefix=COL
-// RUN: not blocksparse-run %s --function=col --check-indices --target=emulated 2>&1 | FileCheck %s --check-prefix=COL
 // RUN: %if simulator %{ not blocksparse-run %s --function=col --check-indices --device=simulated 2>&1 | FileCheck %s --check-prefix=COL %}
 // COL: blocksparse.assemble expects col_indices from 0 to below the number of block columns, 2, but got 4294967296 at batch 0, row 0, position 0
 // RUN: not blocksparse-run %s --function=crow --device=cpu 2>&1 | FileCheck %s --check-prefix=CROW
-// RUN: not blocksparse-run %s --function=crow --check-indices --target=emulated 2>&1 | FileCheck %s --check-prefix=CROW
+// RUN: %if simulator %{ not blocksparse-run %s --function=crow --check-indices --device=simulated 2>&1 | FileCheck %s --check-prefix=CROW %}
 // CROW: blocksparse.assemble expects crow_indices within the number of value blocks, 1, but got 4294967297 at batch 0, row 1, position 1
 // RUN: not blocksparse-run %s --function=offset --device=cpu 2>&1 | FileCheck %s --check-prefix=OFFSET
-// RUN: not blocksparse-run %s --function=offset --check-indices --target=emulated 2>&1 | FileCheck %s --check-prefix=OFFSET
+// RUN: %if simulator %{ not blocksparse-run %s --function=offset --check-indices --device=simulated 2>&1 | FileCheck %s --check-prefix=OFFSET %}
 // OFFSET: blocksparse.scatter_mm expects r_offsets of whole tiles inside the accumulators, below 16, but got -4294967296 at batch 0, row 0, position 0
 
 #bsr = #blocksparse.bsr<2x2, i64>

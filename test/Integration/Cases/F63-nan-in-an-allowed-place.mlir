@@ -4,8 +4,8 @@
 // DEFINE: %{run} = blocksparse-run %s --all-functions --check --repeat-check
 // RUN: %{run}
 // RUN: %{run} --strided=rows
-// RUN: %{run} --target=emulated:sm_80
-// RUN: %{run} --target=emulated:sm_80 --strided=elements
+// RUN: %if simulator %{ %{run} --target=cuda:sm_80 --device=simulated %}
+// RUN: %if simulator %{ %{run} --target=cuda:sm_80 --device=simulated --strided=elements %}
 // RUN: %{run} --target=cuda:sm_90a --device=simulated
 
 #one = #blocksparse.layout<16x16, grid 1x1, dense>

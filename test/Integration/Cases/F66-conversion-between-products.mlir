@@ -2,8 +2,8 @@
 // DEFINE: %{target} = cpu
 // DEFINE: %{run} = blocksparse-run %s --all-functions --check --repeat-check --target=%{target}
 // RUN: %{run}
-// REDEFINE: %{target} = emulated:sm_80
-// RUN: %{run}
+// REDEFINE: %{target} = cuda:sm_80
+// RUN: %if simulator %{ %{run} --device=simulated %}
 // REDEFINE: %{target} = cuda:sm_90a
 // RUN: %{run} --device=simulated
 

@@ -3,7 +3,7 @@
 // dq = sum of p * (v_j - 15.5) * k_j, whose parts add up to the gradient of all keys.
 // DEFINE: %{run} = blocksparse-run %s --all-functions --check --repeat-check
 // RUN: %{run}
-// RUN: %{run} --target=emulated:sm_80
+// RUN: %if simulator %{ %{run} --target=cuda:sm_80 --device=simulated %}
 // RUN: %{run} --target=cuda:sm_90a --device=simulated
 
 #part = #blocksparse.layout<16x16, grid 1x1, dense>

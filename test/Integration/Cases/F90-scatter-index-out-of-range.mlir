@@ -1,17 +1,16 @@
 // Tables of experts and tokens with indices that are out of range (tt-metal#50669; native-sparse-attention#18;
 // pytorch#190047): an error with the index and the limit on every target, wherever the tables come from.
 // RUN: not blocksparse-run %s --function=arguments --device=cpu 2>&1 | FileCheck %s --check-prefix=ARGUMENTS
-// RUN: not blocksparse-run %s --function=arguments --target=emulated 2>&1 | FileCheck %s --check-prefix=ARGUMENTS
+// RUN: %if simulator %{ not blocksparse-run %s --function=arguments --device=simulated 2>&1 | FileCheck %s --check-prefix=ARGUMENTS %}
 // ARGUMENTS: error: 'blocksparse.scatter_mm' op expects block indices p in [0, 2), but got 1000000000
 // RUN: not blocksparse-run %s --function=tile --device=cpu 2>&1 | FileCheck %s --check-prefix=TILE
-// RUN: not blocksparse-run %s --function=tile --target=emulated 2>&1 | FileCheck %s --check-prefix=TILE
+// RUN: %if simulator %{ not blocksparse-run %s --function=tile --device=simulated 2>&1 | FileCheck %s --check-prefix=TILE %}
 // TILE: error: 'blocksparse.scatter_mm' op expects tile indices q in [0, 3), but got -1
 // RUN: not blocksparse-run %s --function=made --device=cpu 2>&1 | FileCheck %s --check-prefix=MADE
-// RUN: not blocksparse-run %s --function=made --check-indices --target=emulated 2>&1 | FileCheck %s --check-prefix=MADE
 // RUN: %if simulator %{ not blocksparse-run %s --function=made --check-indices --device=simulated 2>&1 | FileCheck %s --check-prefix=MADE %}
 // MADE: blocksparse.scatter_mm expects offsets of lists within the number of products, 2, but got 1000000000 at batch 0, row 1, position 1
 // RUN: not blocksparse-run %s --function=shared --device=cpu 2>&1 | FileCheck %s --check-prefix=SHARED
-// RUN: not blocksparse-run %s --function=shared --target=emulated 2>&1 | FileCheck %s --check-prefix=SHARED
+// RUN: %if simulator %{ not blocksparse-run %s --function=shared --device=simulated 2>&1 | FileCheck %s --check-prefix=SHARED %}
 // SHARED: error: 'blocksparse.scatter_mm' op expects r_offsets of tiles that do not overlap, as with position 0, but got 5 at position 1
 
 !w = tensor<2x2x2xf32>

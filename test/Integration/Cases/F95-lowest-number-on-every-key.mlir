@@ -4,9 +4,9 @@
 // DEFINE: %{run} = blocksparse-run %s --all-functions --check --repeat-check --output=%t --target=%{target}
 // DEFINE: %{close} = %python %S/Inputs/close.py %s %t
 // RUN: %{run} && %{close}
-// REDEFINE: %{target} = emulated:sm_80
-// RUN: %{run} && %{close}
-// RUN: %{run} --strided=elements && %{close}
+// REDEFINE: %{target} = cuda:sm_80
+// RUN: %if simulator %{ %{run} --device=simulated && %{close} %}
+// RUN: %if simulator %{ %{run} --strided=elements --device=simulated && %{close} %}
 // REDEFINE: %{target} = cuda:sm_90a
 // RUN: %{run} --device=simulated && %{close}
 // The bound of --check grows with the scores, so leading elements are compared closely as well.

@@ -6,8 +6,8 @@
 // DEFINE: %{close} = %python %S/Inputs/close.py %s %t
 // RUN: %{run} && %{close}
 // RUN: %{run} --strided=elements && %{close}
-// REDEFINE: %{target} = emulated:sm_80
-// RUN: %{run} && %{close}
+// REDEFINE: %{target} = cuda:sm_80
+// RUN: %if simulator %{ %{run} --device=simulated && %{close} %}
 // REDEFINE: %{target} = cuda:sm_90a
 // RUN: %{run} --device=simulated && %{close}
 // CLOSE: f32 1e-6 0.125 0.125 0.125

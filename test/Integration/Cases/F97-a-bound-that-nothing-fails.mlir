@@ -5,10 +5,10 @@
 // RUN: %{run} --function=exact | FileCheck %s --check-prefix=FAIL
 // RUN: %{run} --function=rounded | FileCheck %s --check-prefix=NOTHING
 // RUN: %{run} --function=product | FileCheck %s --check-prefix=NOTHING
-// REDEFINE: %{target} = emulated:sm_80
-// RUN: %{run} --function=exact | FileCheck %s --check-prefix=FAIL
-// RUN: %{run} --function=rounded | FileCheck %s --check-prefix=NOTHING
-// RUN: %{run} --function=product | FileCheck %s --check-prefix=NOTHING
+// REDEFINE: %{target} = cuda:sm_80
+// RUN: %if simulator %{ %{run} --function=exact --device=simulated | FileCheck %s --check-prefix=FAIL %}
+// RUN: %if simulator %{ %{run} --function=rounded --device=simulated | FileCheck %s --check-prefix=NOTHING %}
+// RUN: %if simulator %{ %{run} --function=product --device=simulated | FileCheck %s --check-prefix=NOTHING %}
 // REDEFINE: %{target} = cuda:sm_90a
 // RUN: %{run} --function=exact --device=simulated | FileCheck %s --check-prefix=FAIL
 // RUN: %{run} --function=rounded --device=simulated | FileCheck %s --check-prefix=NOTHING

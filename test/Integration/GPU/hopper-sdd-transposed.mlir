@@ -6,6 +6,7 @@
 // RUN: %if gpu %{ blocksparse-run %s --all-functions --check --repeat-check --device=cuda %}
 // RUN: %if gpu %{ blocksparse-run %s --function=b16_shared_b_nn,b32_odd_heads_tn --check --poison --strided=rows --device=cuda %}
 // RUN: %if simulator %{ blocksparse-run %s --function=b16_nn_band_f16,b16_tn_rows_f16,b32_nn_band_f16,b32_tn_rows_f16,b16x32_nn,b16x64_nn,b32x64_nn,b16_heads_nn,b16_shared_a_tt,b32_odd_heads_tn,b32_band_tn --check --device=simulated --target=cuda:sm_90a %}
+// RUN: %if simulator %{ blocksparse-run %s --function=b16_one_nn,b32_one_nn,b16_odd_heads_tn,b16_sampled_addmm_tt --check --poison --strided=rows --device=simulated --target=cuda:sm_90a %}
 #l0 = #blocksparse.layout<16x16, grid 29x37, random(density = 0.25, seed = 1)>
 #l1 = #blocksparse.layout<16x16, grid 29x37, random(density = 0.5, seed = 2)>
 #l2 = #blocksparse.layout<16x16, grid 29x37, random(density = 0.1, seed = 3)>

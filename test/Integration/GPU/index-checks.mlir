@@ -6,7 +6,6 @@
 // RUN: %if simulator %{ blocksparse-run %s --function=right,right_scatter,right_strided,right_between,right_compressed,right_wide,right_empty --check-indices --check --repeat-check --device=simulated %}
 // RUN: %if simulator %{ not blocksparse-run %s --all-functions --check-indices --device=simulated 2>&1 | FileCheck %s %}
 // RUN: %if gpu %{ not blocksparse-run %s --all-functions --check-indices --device=cuda 2>&1 | FileCheck %s %}
-// RUN: not blocksparse-run %s --all-functions --check-indices --target=emulated 2>&1 | FileCheck %s
 // RUN: blocksparse-run %s --function=right_between,right_wide,right_empty --check --repeat-check --device=cpu
 // RUN: not blocksparse-run %s --all-functions --device=cpu 2>&1 | FileCheck %s
 

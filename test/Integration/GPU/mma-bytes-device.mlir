@@ -1,5 +1,5 @@
-// More i8 and f8 on tensor cores than the emulation has time for: large tiles, every order of
-// storage at blocks of 64, long reductions whose sums wrap.
+// More i8 and f8 on tensor cores: large tiles, every order of storage at blocks of 64, long
+// reductions whose sums wrap.
 // REQUIRES: gpu || simulator
 // RUN: %if gpu %{ blocksparse-run %s --all-functions --check --repeat-check --device=cuda %}
 // RUN: %if simulator %{ blocksparse-run %s --function=dsd_l16_nnt,dsd_wide_ntn,dsd_cut_columns,matmul_nn_130,dsd_l64_ntn_e5,dsd_l128_tnt_e5,dsd_nnt_i8,dsd_ttt_i8,sdd_tn_i8,dsd_ntt_e4,sdd_nn_e4,sdd_tt_e4 --check --device=simulated --target=cuda:sm_90 %}

@@ -1,7 +1,6 @@
 // dsd on tensor cores: every transpose, blocks from 16 to 128, sizes that are no multiples of
 // the tile or of the block. Where a row is not a multiple of 16 bytes the scalar kernel runs.
-// RUN: blocksparse-run %s --all-functions --check --repeat-check --target=emulated:sm_80
-// RUN: %if simulator %{ blocksparse-run %s --function=dsd_16x16_nnn_f16,dsd_32x32_tnt_f16,dsd_128x128_nnn_f16,dsd_16x32_tnt_f16,dsd_48x16_nnn_f16,dsd_96x64_tnt_f16 --check --poison --device=simulated --target=cuda:sm_80 %}
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --repeat-check --poison --device=simulated --target=cuda:sm_80 %}
 
 #l0 = #blocksparse.layout<16x16, grid 2x2, mask "11/00">
 #l1 = #blocksparse.layout<16x16, grid 3x3, mask "011/000/111">

@@ -1,7 +1,6 @@
 // The whole epilogue behind tensor cores, wide and narrow stores; nothing to sum keeps the other
 // terms.
-// RUN: blocksparse-run %s --all-functions --check --repeat-check --target=emulated:sm_80
-// RUN: %if simulator %{ blocksparse-run %s --function=dsd_relu,dsd_sigmoid --check --poison --device=simulated --target=cuda:sm_80 %}
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --repeat-check --poison --device=simulated --target=cuda:sm_80 %}
 
 #l0 = #blocksparse.layout<32x32, grid 3x2, mask "10/00/11">
 

@@ -1,7 +1,6 @@
 // A long reduction of f8 on tensor cores in parts, whatever the compiler would choose.
 // TARGET: cuda:sm_90a
-// RUN: blocksparse-run %s --all-functions --check --repeat-check --poison --target=emulated:sm_90
-// RUN: %if simulator %{ blocksparse-run %s --function=dsd_split --check --poison --device=simulated --target=cuda:sm_90 %}
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --repeat-check --poison --device=simulated --target=cuda:sm_90 %}
 
 #long = #blocksparse.layout<16x32, grid 2x40, mask "1111111111111111111111111111111111111111/1010101010101010101010101010101010101010">
 

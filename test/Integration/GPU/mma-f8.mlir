@@ -1,7 +1,6 @@
 // f8 on tensor cores, as f16 that stand for it exactly, sums in f32: every order of storage, both
 // formats, results of 8, 16 and 32 bits, f8 that is not finite.
-// RUN: blocksparse-run %s --all-functions --check --repeat-check --poison --target=emulated:sm_90
-// RUN: %if simulator %{ blocksparse-run %s --function=dsd_l16_nnn_e4,sdd_l32_tn_e5 --check --poison --device=simulated --target=cuda:sm_90 %}
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --repeat-check --poison --device=simulated --target=cuda:sm_90 %}
 
 #l16 = #blocksparse.layout<16x16, grid 3x3, mask "011/000/111">
 #l32 = #blocksparse.layout<32x32, grid 2x3, mask "010/111">

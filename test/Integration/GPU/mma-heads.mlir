@@ -1,7 +1,6 @@
 // dsd, dds and sdd on tensor cores with batches and heads: one pattern for all heads, one for each,
 // operands that are broadcast.
-// RUN: blocksparse-run %s --all-functions --check --repeat-check --target=emulated:sm_80
-// RUN: %if simulator %{ blocksparse-run %s --function=shared_pattern,sdd_shared_pattern --check --poison --device=simulated --target=cuda:sm_80 %}
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --repeat-check --poison --device=simulated --target=cuda:sm_80 %}
 
 #l0 = #blocksparse.layout<16x16, grid 3x4, mask "0100/0000/1100">
 #l1 = #blocksparse.layout<16x32, grid 2x3x2, mask "01/00/10/00/00/10">

@@ -1,8 +1,7 @@
 // i8 on tensor cores, accumulators of i32: every order of storage (pairs of bytes of an MN-major tile go
 // through ldmatrix), blocks from 16 to 128, sizes that are no multiples of the tile or of the block,
 // run-time patterns, split rows. Where a row is no multiple of 16 bytes the scalar kernel runs.
-// RUN: blocksparse-run %s --all-functions --check --repeat-check --poison --target=emulated:sm_80
-// RUN: %if simulator %{ blocksparse-run %s --function=dsd_l16_nnn,dsd_wide_tnn,dsd_batches,sdd_l16_tt,matmul_tt_64 --check --poison --device=simulated --target=cuda:sm_80 %}
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --repeat-check --poison --device=simulated --target=cuda:sm_80 %}
 
 #l16 = #blocksparse.layout<16x16, grid 3x3, mask "011/000/111">
 #l32 = #blocksparse.layout<32x32, grid 2x3, mask "010/111">

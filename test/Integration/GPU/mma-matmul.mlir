@@ -1,6 +1,5 @@
 // The dense product on tensor cores: every form and transpose, batches, the epilogue.
-// RUN: blocksparse-run %s --all-functions --check --repeat-check --target=emulated:sm_80
-// RUN: %if simulator %{ blocksparse-run %s --function=matmul_nn_40_72_56,matmul_nt_136_24_32,matmul_tn_16_136_8,matmul_tt_8_200_40 --check --poison --device=simulated --target=cuda:sm_80 %}
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --repeat-check --poison --device=simulated --target=cuda:sm_80 %}
 
 func.func @matmul_nn_40_72_56(%a0: tensor<40x56xf16>, %a1: tensor<56x72xf16>, %a2: tensor<72xf16>) -> tensor<40x72xf16> {
   %0 = blocksparse.matmul %a0, %a1 bias(%a2) : (tensor<40x56xf16>, tensor<56x72xf16>, tensor<72xf16>) -> tensor<40x72xf16>

@@ -1,6 +1,5 @@
 // sdd on tensor cores: every transpose, blocks from 16 to 128, K of any length.
-// RUN: blocksparse-run %s --all-functions --check --repeat-check --target=emulated:sm_80
-// RUN: %if simulator %{ blocksparse-run %s --function=sdd_16x16_nn_f16,sdd_32x32_tn_f16,sdd_128x128_nn_f16,sdd_16x32_tn_f16,sdd_48x80_nn_f16 --check --poison --device=simulated --target=cuda:sm_80 %}
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --repeat-check --poison --device=simulated --target=cuda:sm_80 %}
 
 #l0 = #blocksparse.layout<16x16, grid 2x2, mask "10/00">
 #l1 = #blocksparse.layout<16x16, grid 3x3, mask "011/000/011">

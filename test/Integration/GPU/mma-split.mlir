@@ -1,7 +1,6 @@
 // Long block rows, cut into runs with slots whose partial sums a second kernel adds up, and
 // a pattern known at run time alone.
-// RUN: blocksparse-run %s --all-functions --check --repeat-check --target=emulated:sm_80
-// RUN: %if simulator %{ blocksparse-run %s --function=long_row --check --poison --device=simulated --target=cuda:sm_80 %}
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --repeat-check --poison --device=simulated --target=cuda:sm_80 %}
 
 #l0 = #blocksparse.layout<16x16, grid 3x40, mask "1111111111111111111111111111111111111111/0000000000000000000000000000000000000000/1010101010101010101010101010101010101010">
 #l1 = #blocksparse.bsr<16x16>

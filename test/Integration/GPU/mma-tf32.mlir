@@ -1,8 +1,7 @@
 // f32 on tensor cores: rounded to tf32, or split into two tf32. Every order of storage (an MN-major
 // tile has no ldmatrix), blocks from 16 to 64, sizes that are no multiples of the tile; exact f32 where
 // the precision is ieee or a row is no multiple of 16 bytes.
-// RUN: blocksparse-run %s --all-functions --check --repeat-check --poison --target=emulated:sm_80 | FileCheck %s
-// RUN: %if simulator %{ blocksparse-run %s --function=dsd_l16_tf32_nnn,dsd_l64_tf32x3_tnn,matmul_tf32_tt --check --poison --device=simulated --target=cuda:sm_80 %}
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --repeat-check --poison --device=simulated --target=cuda:sm_80 | FileCheck %s %}
 
 // Rounding is seen: exact f32 is closer by far.
 // CHECK: @dsd_l16_tf32_nnn

@@ -1,7 +1,6 @@
 // Tiles of 256 columns: 64 x 256 and 128 x 256 sums, a part of a panel at the end, either order of the
 // dense factor.
-// RUN: blocksparse-run %s --all-functions --check --repeat-check --poison --target=emulated:sm_80
-// RUN: %if simulator %{ blocksparse-run %s --function=rows_of_64 --check --poison --device=simulated --target=cuda:sm_80 %}
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --repeat-check --poison --device=simulated --target=cuda:sm_80 %}
 
 #l64 = #blocksparse.layout<64x64, grid 2x2, mask "11/01">
 #l128 = #blocksparse.layout<128x128, grid 1x1, dense>

@@ -1,11 +1,10 @@
 // Softmax and its gradient through the row kernels: small teams, whole warps, teams of several
 // warps, rows of very different lengths in one launch, rows that registers do not hold, rows of
 // narrow blocks that are read together, by one warp or by several.
-// RUN: blocksparse-run %s --all-functions --check --repeat-check --poison --target=emulated:sm_80
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --repeat-check --poison --device=simulated --target=cuda:sm_80 %}
 // Gaps between rows that are multiples of 16 bytes, and strides that are not: the scalar kernels.
-// RUN: blocksparse-run %s --function=terms,columns_past_the_end_gradient --check --poison --strided=rows --target=emulated:sm_80
-// RUN: blocksparse-run %s --function=terms,columns_past_the_end_gradient --check --poison --strided=elements --target=emulated:sm_80
-// RUN: %if simulator %{ blocksparse-run %s --function=small_teams,more_than_registers_hold_gradient,narrowest_blocks --check --poison --device=simulated --target=cuda:sm_80 %}
+// RUN: %if simulator %{ blocksparse-run %s --function=terms,columns_past_the_end_gradient --check --poison --strided=rows --target=cuda:sm_80 --device=simulated %}
+// RUN: %if simulator %{ blocksparse-run %s --function=terms,columns_past_the_end_gradient --check --poison --strided=elements --target=cuda:sm_80 --device=simulated %}
 
 #small = #blocksparse.layout<16x16, grid 3x8, mask "10010000/11111111/00000000">
 #heads = #blocksparse.layout<16x24, grid 3x2x2, mask "01/11/10/00/10/11">

@@ -1,7 +1,6 @@
 // dsd of few columns: numbers of columns on both sides of 8, 16, 32 and 64, blocks whose sides are
 // no multiples of the tile or of a step, transposes, sizes that are no multiple of the block,
 // run-time patterns, heads and epilogues.
-// RUN: blocksparse-run %s --function=n1,n8,n64,k_major_n12,block24_n8,edge_n8,terms --check --repeat-check --target=emulated:sm_80
 // RUN: %if simulator %{ blocksparse-run %s --all-functions --check --poison --repeat-check --device=simulated --target=cuda:sm_80 --sim-seed=3 %}
 // RUN: %if simulator %{ blocksparse-run %s --all-functions --check --device=simulated --target=cuda:sm_90a %}
 

@@ -5,8 +5,8 @@
 // RUN: %{run} --all-functions
 // RUN: %{run} --all-functions --strided
 // DEFINE: %{device} = for,for_open,for_sparse,forall,while,if,branch,call,choice,branch_loop
-// REDEFINE: %{target} = emulated:sm_80
-// RUN: %{run} --function=%{device}
+// REDEFINE: %{target} = cuda:sm_80
+// RUN: %{run} --function=%{device} --device=simulated
 // REDEFINE: %{target} = cuda:sm_90a
 // RUN: %{run} --function=%{device} --device=simulated
 

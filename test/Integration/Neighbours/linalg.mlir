@@ -4,8 +4,8 @@
 // DEFINE: %{run} = blocksparse-run %s --all-functions --check --repeat-check --target=%{target}
 // RUN: %{run}
 // RUN: %{run} --strided
-// REDEFINE: %{target} = emulated:sm_80
-// RUN: %{run}
+// REDEFINE: %{target} = cuda:sm_80
+// RUN: %{run} --device=simulated
 // REDEFINE: %{target} = cuda:sm_90a
 // RUN: %{run} --device=simulated
 

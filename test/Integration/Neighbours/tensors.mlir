@@ -5,8 +5,8 @@
 // RUN: %{run} --all-functions
 // RUN: %{run} --all-functions --strided
 // DEFINE: %{device} = empty_insert_slice,extract_slice,pad,reshape,concat,cast_and_dim,generate,every_other_row
-// REDEFINE: %{target} = emulated:sm_80
-// RUN: %{run} --function=%{device}
+// REDEFINE: %{target} = cuda:sm_80
+// RUN: %{run} --function=%{device} --device=simulated
 // REDEFINE: %{target} = cuda:sm_90a
 // RUN: %{run} --function=%{device} --device=simulated
 

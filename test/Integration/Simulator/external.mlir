@@ -7,8 +7,8 @@
 // DEFINE: %{run} = blocksparse-run %s --repeat-check --load-library=%t.so --function=external --target=%{target}
 // RUN: %{run}
 // RUN: %{run} --strided
-// REDEFINE: %{target} = emulated:sm_80
-// RUN: %{run}
+// REDEFINE: %{target} = cuda:sm_80
+// RUN: %{run} --device=simulated
 // REDEFINE: %{target} = cuda:sm_90a
 // RUN: env SIMULATED_DRIVER=%build_root/lib/libblocksparse_simgpu.so %{run} --device=simulated
 

@@ -1,8 +1,8 @@
 // Kernels of the program itself, beside those that are made.
 // REQUIRES: simulator
-// DEFINE: %{target} = emulated:sm_80
+// DEFINE: %{target} = cuda:sm_80
 // DEFINE: %{run} = blocksparse-run %s --repeat-check --function=own_kernel --target=%{target}
-// RUN: %{run}
+// RUN: %{run} --device=simulated
 // REDEFINE: %{target} = cuda:sm_90a
 // RUN: %{run} --device=simulated
 
