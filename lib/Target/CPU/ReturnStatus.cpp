@@ -53,6 +53,21 @@ static SmallVector<Value> getLiveBuffers(Operation *exit, ArrayRef<memref::Alloc
   return live;
 }
 
+/// Asserts that the buffers which `function` allocates outside of parallel loops exist.
+static void checkAllocations(func::FuncOp function) {
+  for (auto allocation : llvm::to_vector(function.getOps<memref::AllocOp>())) {
+    ImplicitLocOpBuilder b(allocation.getLoc(), allocation->getContext());
+    b.setInsertionPointAfter(allocation);
+    Value address = memref::ExtractAlignedPointerAsIndexOp::create(b, allocation);
+    Value none = arith::ConstantIndexOp::create(b, 0);
+    Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, address, none);
+    std::string message;
+    llvm::raw_string_ostream(message) << "expects memory for an intermediate of "
+                                      << allocation.getType().getElementType() << ", but got none";
+    cf::AssertOp::create(b, exists, message);
+  }
+}
+
 /// Collects the operations of `function` that may end its call. Fails with an error for one inside
 /// of a parallel loop, which the call cannot leave.
 static LogicalResult findExits(func::FuncOp function, SmallVectorImpl<Exit> &exits) {
@@ -135,6 +150,8 @@ struct ReturnStatus : mlir::blocksparse::impl::ReturnStatusPassBase<ReturnStatus
     RefusedCalls refused(getOperation());
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       SmallVector<Exit> exits;
+      if (getsStatus(function))
+        checkAllocations(function);
       if (failed(findExits(function, exits)))
         return signalPassFailure();
       if (!getsStatus(function))
