@@ -154,8 +154,11 @@ class Tensor:
 
 
 class Program:
-    def __init__(self, driver, ptx_path, json_path):
+    def __init__(self, driver, ptx_path, json_path, externals=None):
+        """`externals` has the external functions that the program calls, by name. A function takes
+        Tensors and numbers, and returns a status, 0 if it succeeds."""
         self.driver = driver
+        self.externals = externals or {}
         with open(json_path, encoding="utf-8") as file:
             self.description = json.load(file)
         if self.description["version"] != 1:
@@ -213,6 +216,13 @@ class Program:
             elif "check" in step:
                 if not get(step["check"]):
                     raise ValueError(step["message"].format(*map(get, step["values"])))
+            elif "call" in step:
+                arguments = [
+                    Tensor(get(word["data"]), map(get, word["sizes"]), map(get, word["strides"]),
+                           get(word["offset"])) if isinstance(word, dict) else get(word)
+                    for word in step["arguments"]
+                ]
+                values[step["status"]] = self.externals[step["call"]](*arguments)
             elif "tensor_map" in step:
                 values[step["tensor_map"]] = self.encode(step, get)
             else:

@@ -7,6 +7,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -47,6 +48,7 @@ public:
 private:
   LogicalResult describe(Operation &op, json::Array &steps);
   LogicalResult describe(gpu::LaunchFuncOp op, json::Array &steps);
+  LogicalResult describe(func::CallOp op, json::Array &steps);
   LogicalResult describe(nvgpu::TmaCreateDescriptorOp op, json::Array &steps);
   LogicalResult describe(memref::AllocOp op, json::Array &steps);
   LogicalResult describe(memref::ReinterpretCastOp op);
@@ -182,6 +184,32 @@ LogicalResult Describer::describe(gpu::LaunchFuncOp op, json::Array &steps) {
   steps.push_back(json::Object{{"launch", name},
                                {"grid", json::Array{get(grid.x), get(grid.y), get(grid.z)}},
                                {"arguments", std::move(arguments)}});
+  return success();
+}
+
+/// Describes the call of an external function, whose status is checked by what follows.
+LogicalResult Describer::describe(func::CallOp op, json::Array &steps) {
+  json::Array arguments;
+  for (Value operand : op.getOperands()) {
+    auto found = buffers.find(operand);
+    if (found == buffers.end()) {
+      arguments.push_back(get(operand));
+      continue;
+    }
+    const Buffer &buffer = found->second;
+    json::Array sizes, strides;
+    llvm::append_range(sizes, buffer.sizes);
+    llvm::append_range(strides, buffer.strides);
+    arguments.push_back(json::Object{{"allocated", buffer.allocated},
+                                     {"data", buffer.data},
+                                     {"offset", buffer.offset},
+                                     {"sizes", std::move(sizes)},
+                                     {"strides", std::move(strides)}});
+  }
+  std::string status = makeName();
+  steps.push_back(json::Object{
+      {"call", op.getCallee()}, {"arguments", std::move(arguments)}, {"status", status}});
+  define(op.getResult(0), status);
   return success();
 }
 
@@ -378,8 +406,9 @@ LogicalResult Describer::describeComputation(Operation &op, json::Array &steps) 
 
 LogicalResult Describer::describe(Operation &op, json::Array &steps) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(&op)
-      .Case<gpu::LaunchFuncOp, nvgpu::TmaCreateDescriptorOp, memref::AllocOp, scf::IfOp,
-            scf::ForOp>([&](auto each) -> LogicalResult { return describe(each, steps); })
+      .Case<gpu::LaunchFuncOp, func::CallOp, nvgpu::TmaCreateDescriptorOp, memref::AllocOp,
+            scf::IfOp, scf::ForOp>(
+          [&](auto each) -> LogicalResult { return describe(each, steps); })
       .Case([&](memref::ReinterpretCastOp cast) -> LogicalResult { return describe(cast); })
       .Case([&](memref::CastOp cast) -> LogicalResult {
         // A cast to an unranked buffer has a tensor map as its only user.

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Launches the functions of launched.mlir as their JSON says, and checks what they compute."""
 
+import ctypes
 import struct
 import sys
 
@@ -117,14 +118,44 @@ def test_control_flow(driver, program):
         test.check(title, name, result, expected, n=n, **arguments)
 
 
+class FillOnes:
+    """An external function that fills its result with ones, or fails with `status`."""
+
+    def __init__(self, driver):
+        self.driver, self.status = driver, 0
+
+    def __call__(self, x, result):
+        assert x.sizes == result.sizes == [32, 8] and result.strides == [8, 1], vars(result)
+        data = pack([1] * 32 * 8, "f32")
+        self.driver.call("cuMemcpyHtoDAsync_v2", ctypes.c_uint64(result.address + 4 * result.offset),
+                         ctypes.c_char_p(data), ctypes.c_size_t(len(data)), None)
+        return self.status
+
+
+def test_external(driver, program, fill_ones):
+    test = Test(driver, program, "f32")
+    w = numbers(3 * 16 * 16, 1)
+    arguments = {"w": Tensor(test.upload(w), [3, 16, 16]),
+                 "x": Tensor(test.upload([5] * 32 * 8), [32, 8])}
+    result = Tensor(test.upload([7] * 32 * 8), [32, 8])
+    test.check("called", "called", result, product(16, w, [1] * 32 * 8, 8), **arguments)
+    fill_ones.status = 3
+    try:
+        program.call("called", result=result, **arguments)
+    except ValueError as error:
+        print(f"failed: {error}")
+
+
 def main():
     library, ptx, description = sys.argv[1:]
     driver = Driver(library)
-    program = Program(driver, ptx, description)
+    fill_ones = FillOnes(driver)
+    program = Program(driver, ptx, description, {"fill_ones": fill_ones})
     test_wide(driver, program)
     test_open(driver, program)
     test_chained(driver, program)
     test_control_flow(driver, program)
+    test_external(driver, program, fill_ones)
 
 
 if __name__ == "__main__":

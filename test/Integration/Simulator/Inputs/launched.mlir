@@ -17,6 +17,13 @@ func.func @chained(%w: tensor<32x32xf32, #layout>, %x: tensor<32x8xf32>) -> tens
   return %y : tensor<32x8xf32>
 }
 
+func.func private @fill_ones(tensor<32x8xf32>) -> tensor<32x8xf32>
+func.func @called(%w: tensor<32x32xf32, #layout>, %x: tensor<32x8xf32>) -> tensor<32x8xf32> {
+  %t = func.call @fill_ones(%x) : (tensor<32x8xf32>) -> tensor<32x8xf32>
+  %y = blocksparse.dsd %w, %t : (tensor<32x32xf32, #layout>, tensor<32x8xf32>) -> tensor<32x8xf32>
+  return %y : tensor<32x8xf32>
+}
+
 func.func @loop(%w: tensor<32x32xf32, #layout>, %x: tensor<32x8xf32>, %n: index) -> tensor<32x8xf32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
