@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "blocksparse/IR/UpstreamBsr.h"
+#include "blocksparse/IR/BlockSparseAttrs.h"
 
 #include "mlir/Dialect/SparseTensor/IR/SparseTensor.h"
 
@@ -47,4 +48,14 @@ std::optional<UpstreamBsr> mlir::blocksparse::getUpstreamBsr(Type type) {
   auto isNarrow = [](unsigned width) { return width != 0 && width <= 32; };
   const bool narrow = isNarrow(encoding.getPosWidth()) && isNarrow(encoding.getCrdWidth());
   return UpstreamBsr{{*rows, *cols}, narrow ? 32u : 64u};
+}
+
+Type mlir::blocksparse::replaceUpstreamBsr(Type type) {
+  std::optional<UpstreamBsr> upstream = getUpstreamBsr(type);
+  if (!upstream)
+    return type;
+  auto tensor = cast<RankedTensorType>(type);
+  return RankedTensorType::get(
+      tensor.getShape(), tensor.getElementType(),
+      BsrAttr::get(type.getContext(), upstream->block, upstream->indexWidth));
 }

@@ -6,6 +6,8 @@
 #include "ReferenceOps.h"
 #include "blocksparse/Execution/HostProgram.h"
 #include "blocksparse/IR/SparseTensor.h"
+#include "blocksparse/IR/UpstreamBsr.h"
+#include "blocksparse/Reference/Conversions.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -139,11 +141,19 @@ static FailureOr<ReferenceValue> makeArgument(func::FuncOp function, ArrayRef<Pa
     result->crowIndices = crow;
     result->colIndices = col;
   }
-  if (succeeded(result)) {
-    result->tensor = value.tensor;
-    result->type = value.type;
-  }
-  return result;
+  if (failed(result))
+    return failure();
+  result->tensor = value.tensor;
+  result->type = value.type;
+  // The reference has matrices of sparse_tensor as the dense ones that they stand for.
+  if (!getUpstreamBsr(function.getArgument(parameters.front().source).getType()))
+    return result;
+  std::string error;
+  std::optional<HostTensor> dense = ref::toDense(result->getSparse(), error);
+  if (!dense)
+    return function.emitOpError() << error;
+  value.tensor = dense->select(0, 0).select(0, 0).contiguous();
+  return value;
 }
 
 static FailureOr<std::vector<ReferenceValue>> makeArguments(func::FuncOp function,

@@ -4,6 +4,7 @@
 #include "blocksparse/Target/FunctionSignature.h"
 #include "blocksparse/IR/DialectAttributes.h"
 #include "blocksparse/IR/SparseTensor.h"
+#include "blocksparse/IR/UpstreamBsr.h"
 #include "blocksparse/Target/Identifiers.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -93,6 +94,17 @@ static bool appendBuffer(Type type, unsigned source, StringRef name, NameSet &na
   return true;
 }
 
+/// Returns what to write in place of a tensor that upstream's sparse_tensor dialect encodes, in
+/// brackets; empty for any other type.
+static StringRef getAlternative(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  Attribute encoding = tensor ? tensor.getEncoding() : Attribute();
+  if (!encoding || encoding.getDialect().getNamespace() != "sparse_tensor")
+    return "";
+  return " (of the formats of sparse_tensor, matrices in the BSR format can be arguments; of "
+         "others, the parts of which the function assembles them)";
+}
+
 /// Appends the arguments of a function: numbers, and what `append` takes, which the error calls
 /// `kinds`.
 static LogicalResult appendArguments(func::FuncOp function, ArrayRef<std::string> argumentNames,
@@ -103,10 +115,10 @@ static LogicalResult appendArguments(func::FuncOp function, ArrayRef<std::string
     if (isSupportedNumber(type))
       signature.arguments.push_back(
           {names.unique(name), Parameter::Role::Number, unsigned(index), type, type});
-    else if (!append(type, index, name, names, signature.arguments))
+    else if (!append(replaceUpstreamBsr(type), index, name, names, signature.arguments))
       return function.emitError("expects arguments that are ")
              << kinds << " of rank 0 to 5 or numbers, but got " << type << " as argument " << index
-             << " of '" << signature.name << "'";
+             << " of '" << signature.name << "'" << getAlternative(type);
   }
   return success();
 }

@@ -24,6 +24,10 @@ struct UpstreamBsr {
 /// dense); nothing for any other type.
 std::optional<UpstreamBsr> getUpstreamBsr(Type type);
 
+/// Returns the type of this dialect, with a run-time pattern, for a matrix in that format, and any
+/// other type as it is.
+Type replaceUpstreamBsr(Type type);
+
 } // namespace mlir::blocksparse
 
 #endif // BLOCKSPARSE_IR_UPSTREAMBSR_H

@@ -172,12 +172,8 @@ struct SparseTensorToBlockSparse
       return signalPassFailure();
     AttrTypeReplacer replacer;
     replacer.addReplacement([](RankedTensorType type) -> std::optional<Type> {
-      std::optional<UpstreamBsr> upstream = getUpstreamBsr(type);
-      if (!upstream)
-        return std::nullopt;
-      return RankedTensorType::get(
-          type.getShape(), type.getElementType(),
-          BsrAttr::get(type.getContext(), upstream->block, upstream->indexWidth));
+      Type replaced = replaceUpstreamBsr(type);
+      return replaced == type ? std::nullopt : std::optional(replaced);
     });
     replacer.recursivelyReplaceElementsIn(getOperation(), /*replaceAttrs=*/true,
                                           /*replaceLocs=*/false, /*replaceTypes=*/true);

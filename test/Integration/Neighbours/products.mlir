@@ -127,6 +127,13 @@ func.func @upstream_bsr(%values: tensor<1024xf32>, %positions: tensor<3xi32> {bl
   return %0 : tensor<32x12xf32>
 }
 
+// An argument has that format: the caller passes its positions, coordinates and value blocks.
+func.func @upstream_argument(%a: tensor<32x48xf32, #upstream>, %b: tensor<48x12xf32>, %c: tensor<32x12xf32>) -> (tensor<32x12xf32>, tensor<32x48xf32>) {
+  %0 = linalg.matmul ins(%a, %b : tensor<32x48xf32, #upstream>, tensor<48x12xf32>) outs(%c : tensor<32x12xf32>) -> tensor<32x12xf32>
+  %1 = sparse_tensor.convert %a : tensor<32x48xf32, #upstream> to tensor<32x48xf32>
+  return %0, %1 : tensor<32x12xf32>, tensor<32x48xf32>
+}
+
 func.func @upstream_constant(%values: tensor<1024xf32>, %a: tensor<20x32xf32>) -> (tensor<20x48xf32>, tensor<32x48xf32>) {
   %zero = arith.constant dense<0.0> : tensor<20x48xf32>
   %positions = arith.constant dense<[0, 2, 4]> : tensor<3xindex>
