@@ -5,9 +5,9 @@
 #include "JSONReader.h"
 #include "blocksparse/Support/OutputFile.h"
 
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <cerrno>
@@ -21,7 +21,10 @@ namespace json = llvm::json;
 
 static constexpr StringRef formatName = "blocksparse-tuning";
 // Version 1 had schedules of another spelling.
-static constexpr int64_t formatVersion = 2;
+static constexpr int64_t formatVersion = 3;
+
+/// The largest file that is read: some million entries.
+static constexpr size_t maxFileBytes = size_t{1} << 30;
 
 //===----------------------------------------------------------------------===//
 // Reading
@@ -116,12 +119,29 @@ std::optional<TuningDatabase> TuningDatabase::parse(StringRef text, StringRef na
 }
 
 std::optional<TuningDatabase> TuningDatabase::load(StringRef path, std::string &error) {
-  auto buffer = llvm::MemoryBuffer::getFile(path);
-  if (buffer)
-    return parse((*buffer)->getBuffer(), path, error);
-  error =
-      "expects a tuning database in '" + path.str() + "', but got: " + buffer.getError().message();
-  return std::nullopt;
+  auto fail = [&](const std::string &found) {
+    error = "expects a tuning database in '" + path.str() + "', but got: " + found;
+    return std::nullopt;
+  };
+  llvm::Expected<llvm::sys::fs::file_t> file = llvm::sys::fs::openNativeFileForRead(path);
+  if (!file)
+    return fail(llvm::errorToErrorCode(file.takeError()).message());
+  llvm::scope_exit closes([&] { llvm::sys::fs::closeFile(*file); });
+  // A device or a pipe has no size and perhaps no end.
+  std::string text;
+  while (text.size() <= maxFileBytes) {
+    constexpr size_t chunk = 1 << 16;
+    const size_t used = text.size();
+    text.resize(used + chunk);
+    llvm::Expected<size_t> count =
+        llvm::sys::fs::readNativeFile(*file, {text.data() + used, chunk});
+    if (!count)
+      return fail(llvm::errorToErrorCode(count.takeError()).message());
+    text.resize(used + *count);
+    if (*count == 0)
+      return parse(text, path, error);
+  }
+  return fail("more than " + std::to_string(maxFileBytes) + " bytes");
 }
 
 //===----------------------------------------------------------------------===//

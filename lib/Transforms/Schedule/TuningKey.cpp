@@ -80,6 +80,20 @@ static bool isConstant(Value value) {
   return matchPattern(value, m_Constant());
 }
 
+/// Prints ", operands 1 1 0 1", which says of each operand of the definition how many there are.
+/// Numbers at the end that are 0 are left out, so that a new optional operand, which is the last
+/// one, keeps the keys of operations that lack it. Nothing is printed if each number is 1.
+static void printSegments(llvm::raw_ostream &os, DenseI32ArrayAttr segments) {
+  ArrayRef<int32_t> sizes = segments.asArrayRef();
+  while (!sizes.empty() && sizes.back() == 0)
+    sizes = sizes.drop_back();
+  if (llvm::all_of(sizes, [](int32_t size) { return size == 1; }))
+    return;
+  os << ", operands";
+  for (int32_t size : sizes)
+    os << ' ' << size;
+}
+
 std::string mlir::blocksparse::getTuningKey(Operation *op, const TargetInfo &target) {
   std::string key;
   llvm::raw_string_ostream os(key);
@@ -88,7 +102,10 @@ std::string mlir::blocksparse::getTuningKey(Operation *op, const TargetInfo &tar
     os << (index ? ", " : "") << (isConstant(operand) ? "constant " : "");
     printType(os, operand.getType());
   }
-  os << ") -> (";
+  os << ')';
+  if (auto segments = op->getAttrDictionary().getAs<DenseI32ArrayAttr>("operandSegmentSizes"))
+    printSegments(os, segments);
+  os << " -> (";
   for (auto [index, type] : llvm::enumerate(op->getResultTypes())) {
     os << (index ? ", " : "");
     printType(os, type);
@@ -98,8 +115,8 @@ std::string mlir::blocksparse::getTuningKey(Operation *op, const TargetInfo &tar
   for (NamedAttribute attribute : op->getAttrDictionary()) {
     // Flags that are not set are as good as absent ones.
     if (auto flag = dyn_cast<BoolAttr>(attribute.getValue());
-        attribute.getName() == "schedule" || (flag && !flag.getValue()) ||
-        op->getDiscardableAttr(attribute.getName()))
+        attribute.getName() == "schedule" || attribute.getName() == "operandSegmentSizes" ||
+        (flag && !flag.getValue()) || op->getDiscardableAttr(attribute.getName()))
       continue;
     os << separator << attribute.getName().getValue() << " = ";
     printAttribute(os, attribute.getValue());

@@ -67,16 +67,16 @@ TEST(TuningDatabase, OtherFilesAreErrors) {
       {"{}", "the format none"},
       {R"({"format": "other"})", "the format \"other\""},
       {R"({"format": "blocksparse-tuning", "version": 3})", "the version 3"},
-      {R"({"format": "blocksparse-tuning", "version": 2})", "no entries"},
-      {R"({"format": "blocksparse-tuning", "version": 2, "entries": {"k": {"milliseconds": 1}}})",
+      {R"({"format": "blocksparse-tuning", "version": 3})", "no entries"},
+      {R"({"format": "blocksparse-tuning", "version": 3, "entries": {"k": {"milliseconds": 1}}})",
        "the entry 'k' without"},
-      {R"({"format": "blocksparse-tuning", "version": 2,
+      {R"({"format": "blocksparse-tuning", "version": 3,
            "entries": {"k": {"schedule": "s", "milliseconds": 0}}})",
        "the entry 'k' without"},
-      {R"({"format": "blocksparse-tuning", "version": 2,
+      {R"({"format": "blocksparse-tuning", "version": 3,
            "entries": {"k": {"schedule": "s", "milliseconds": 1e999}}})",
        "no JSON: expects a finite number at byte"},
-      {R"({"format": "blocksparse-tuning", "version": 2, "entries": {"k": 1, "k"}})",
+      {R"({"format": "blocksparse-tuning", "version": 3, "entries": {"k": 1, "k"}})",
        "no JSON: expects ':' at byte"},
       {"{\"format\": \"\xff\"}", "no JSON: expects UTF-8 at byte 12"},
       {"{\"format\": \"\\x\"}", "no JSON: expects a string of valid characters at byte 11"},
@@ -112,7 +112,7 @@ TEST(TuningDatabase, DepthIsBounded) {
 TEST(TuningDatabase, OrderAndOtherMembersDoNotMatter) {
   std::string error;
   std::optional<TuningDatabase> database = TuningDatabase::parse(
-      R"( {"other": [null, {"a": [1e3, -2.5, "\u00e9\n", true]}, {}, []], "version": 2, "entries":
+      R"( {"other": [null, {"a": [1e3, -2.5, "\u00e9\n", true]}, {}, []], "version": 3, "entries":
         {"k\u0041\"": {"tool": "t", "milliseconds": 2, "date": null, "complete": true,
                         "more": {"schedule": "wrong"}, "schedule": "s"}, "empty": {"schedule": "e",
          "milliseconds": 1, "complete": "yes"}}, "format": "blocksparse-tuning"} )",
@@ -279,8 +279,7 @@ TEST_F(TuningKey, HoldsWhatChangesTheAnswer) {
   EXPECT_EQ(plain,
             "blocksparse.dsd on cuda:sm_90a,workers=132: (tensor<32x32xf16><16x16, grid 1x2x2, "
             "3 blocks, rows of 1 to 2, 1683400330bc9fcd>, tensor<32x128xf16>) -> "
-            "(tensor<32x128xf16>) {alpha = 1, operandSegmentSizes = array<i32: 1, 1, 0, 0>, "
-            "precision = #blocksparse.precision<ieee>}");
+            "(tensor<32x128xf16>) {alpha = 1, precision = #blocksparse.precision<ieee>}");
   EXPECT_NE(plain, key("", "mask \"11/10\""));
   EXPECT_NE(plain, key("", "dense"));
   EXPECT_NE(plain, key("", "mask \"10/11\"", "bf16"));
@@ -288,6 +287,30 @@ TEST_F(TuningKey, HoldsWhatChangesTheAnswer) {
   EXPECT_NE(plain, key("", "mask \"10/11\"", "f16", 128, "cuda:sm_80"));
   EXPECT_NE(plain, key("", "mask \"10/11\"", "f16", 128, "cuda:sm_90a,workers=66"));
   EXPECT_NE(plain, key("{transpose_a}"));
+}
+
+// The key names the operands that are there, so that keys stay the same when an operation gets
+// another optional operand.
+TEST_F(TuningKey, NamesOptionalOperandsThatAreThere) {
+  auto keyOf = [&](StringRef operands, StringRef types) {
+    std::string text =
+        (R"(func.func @f(%a: tensor<32x32xf32, #blocksparse.bsr<16x16>>,
+        %b: tensor<32x8xf32>, %c: tensor<32x8xf32>, %s: tensor<f32>) -> tensor<32x8xf32> {
+      %0 = blocksparse.dsd %a, %b )" +
+         operands + " : (tensor<32x32xf32, #blocksparse.bsr<16x16>>, tensor<32x8xf32>" + types +
+         ") -> tensor<32x8xf32>\n return %0 : tensor<32x8xf32>}")
+            .str();
+    OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
+    std::string result;
+    if (module)
+      module->walk([&](DSDOp op) { result = getTuningKey(op, *TargetInfo::parse("cpu")); });
+    return result;
+  };
+  EXPECT_EQ(keyOf("", "").find(", operands"), std::string::npos);
+  EXPECT_NE(keyOf("residual(%c)", ", tensor<32x8xf32>").find("), operands 1 1 0 1 -> "),
+            std::string::npos);
+  EXPECT_NE(keyOf("alpha(%s)", ", tensor<f32>").find("), operands 1 1 0 0 1 -> "),
+            std::string::npos);
 }
 
 TEST_F(TuningKey, LeavesOutWhatDoesNot) {
