@@ -103,16 +103,17 @@ Operation *FunctionBuilder::makeOp() {
     return SDDOp::create(builder, loc, values["a"], values["b"], layout, point.transposeA,
                          point.transposeB);
   case BenchOp::BsrAddmm:
-    return BsrAddmmOp::create(builder, loc, values["input"].getType(), values["sparse"],
-                              values["dense"], values["input"], values["left_alpha"],
-                              values["right_alpha"], Value(), Value(), APFloat(1.0), APFloat(0.5),
-                              ActivationAttr(), Precision::IEEE, ScheduleAttr());
+    return BsrAddmmOp::create(
+        builder, loc, values["input"].getType(), values["sparse"], values["dense"], values["input"],
+        values["left_alpha"], values["right_alpha"], Value(), Value(), Value(), Value(),
+        APFloat(1.0), APFloat(0.5), ActivationAttr(), Precision::IEEE, ScheduleAttr());
   case BenchOp::Softmax:
     return SoftmaxOp::create(builder, loc, values["x"], 1.0, point.causal);
   case BenchOp::SoftmaxGrad:
     return SoftmaxGradOp::create(builder, loc, values["y"].getType(), Type(), values["y"],
                                  values["dy"], /*out=*/Value(), /*dout=*/Value(),
-                                 /*dlse=*/Value(), APFloat(1.0), ScheduleAttr());
+                                 /*dlse=*/Value(), /*dynamic_scale=*/Value(), APFloat(1.0),
+                                 ScheduleAttr());
   case BenchOp::Attention:
     return AttentionOp::create(builder, loc, values["q"], values["k"], values["v"], layout,
                                1 / std::sqrt(double(point.k)), point.causal);

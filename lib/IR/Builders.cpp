@@ -51,7 +51,7 @@ static void buildPlainProduct(OpBuilder &builder, OperationState &state, Value a
   state.addOperands({a, b});
   state.addTypes(productType(a, getProductShape(product, ShapeErrors(builder.getContext()))));
   setFlags(builder, state, {{"transpose_a", transposeA}, {"transpose_b", transposeB}});
-  state.getOrAddProperties<typename OpTy::Properties>().operandSegmentSizes = {1, 1, 0, 0};
+  state.getOrAddProperties<typename OpTy::Properties>().operandSegmentSizes = {1, 1, 0, 0, 0};
 }
 
 void DSDOp::build(OpBuilder &builder, OperationState &state, Value a, Value b, bool transposeA,
@@ -69,7 +69,8 @@ void MatmulOp::build(OpBuilder &builder, OperationState &state, Value a, Value b
 
 void SampledAddmmOp::build(OpBuilder &builder, OperationState &state, Value sparse, Value a,
                            Value b, double alpha, double beta) {
-  build(builder, state, sparse.getType(), sparse, a, b, /*transpose_a=*/false,
+  build(builder, state, sparse.getType(), sparse, a, b, /*dynamic_alpha=*/Value(),
+        /*dynamic_beta=*/Value(), /*transpose_a=*/false,
         /*transpose_b=*/false, llvm::APFloat(alpha), llvm::APFloat(beta), Precision::IEEE,
         /*schedule=*/ScheduleAttr());
 }
@@ -82,8 +83,8 @@ void SoftmaxOp::build(OpBuilder &builder, OperationState &state, Value x, double
   build(builder, state, type, withLse ? lse : Type(), x, /*rpe=*/Value(),
         /*key_padding_mask=*/Value(), /*attention_mask=*/Value(), /*known_lse=*/Value(),
         /*key_lengths=*/Value(), /*query_lengths=*/Value(), /*query_segments=*/Value(),
-        /*key_segments=*/Value(), llvm::APFloat(scale), causal, /*causal_offset=*/0,
-        /*window=*/DenseI64ArrayAttr(), MaskMode::Add, MaskMode::Add,
+        /*key_segments=*/Value(), /*dynamic_scale=*/Value(), llvm::APFloat(scale), causal,
+        /*causal_offset=*/0, /*window=*/DenseI64ArrayAttr(), MaskMode::Add, MaskMode::Add,
         /*schedule=*/ScheduleAttr());
 }
 
@@ -116,9 +117,10 @@ void AttentionOp::build(OpBuilder &builder, OperationState &state, Value q, Valu
   Type lse = RankedTensorType::get(rows, getAccumulatorType(out.getElementType()));
   build(builder, state, out, lse, q, k, v, /*rpe=*/Value(), /*key_padding_mask=*/Value(),
         /*attention_mask=*/Value(), /*key_lengths=*/Value(), /*query_lengths=*/Value(),
-        /*query_segments=*/Value(), /*key_segments=*/Value(), /*sink=*/Value(), layout,
-        llvm::APFloat(scale), causal, /*causal_offset=*/0, /*window=*/DenseI64ArrayAttr(),
-        MaskMode::Add, MaskMode::Add, /*soft_cap=*/FloatAttr(), /*score_element=*/TypeAttr(),
+        /*query_segments=*/Value(), /*key_segments=*/Value(), /*sink=*/Value(),
+        /*dynamic_scale=*/Value(), layout, llvm::APFloat(scale), causal, /*causal_offset=*/0,
+        /*window=*/DenseI64ArrayAttr(), MaskMode::Add, MaskMode::Add, /*soft_cap=*/FloatAttr(),
+        /*score_element=*/TypeAttr(),
         /*schedule=*/ScheduleAttr());
 }
 

@@ -64,7 +64,7 @@ OpFoldResult AssembleOp::fold(FoldAdaptor) {
 
 /// Folds 1 * sparse + 0 * (a @ b) to sparse: a and b are not read.
 OpFoldResult SampledAddmmOp::fold(FoldAdaptor) {
-  if (getAlpha().isZero() && getBeta().isExactlyValue(1.0))
+  if (getAlpha().isZero() && getBeta().isExactlyValue(1.0) && !getDynamicBeta())
     return getSparse();
   return {};
 }
@@ -169,8 +169,8 @@ struct FoldEmptyAddmm : OpRewritePattern<BsrAddmmOp> {
   LogicalResult matchAndRewrite(BsrAddmmOp op, PatternRewriter &rewriter) const override {
     bool zero =
         op.getAlpha().isZero() || isEmptyFactor(op.getSparse()) || isEmptyFactor(op.getDense());
-    bool plain = op.getInput() && op.getBeta().isExactlyValue(1.0) && !op.getBias() &&
-                 !op.getResidual() && !op.getActivation();
+    bool plain = op.getInput() && op.getBeta().isExactlyValue(1.0) && !op.getDynamicBeta() &&
+                 !op.getBias() && !op.getResidual() && !op.getActivation();
     if (!zero || !plain || op.getInput().getType() != op.getResult().getType())
       return rewriter.notifyMatchFailure(op, "the result is not the input");
     rewriter.replaceOp(op, op.getInput());

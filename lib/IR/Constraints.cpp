@@ -167,6 +167,23 @@ static LogicalResult checkIntegerActivation(const EpilogueOperands &epilogue, Em
   return success();
 }
 
+LogicalResult checkFactors(ArrayRef<Factor> factors, Type element, EmitError emitError) {
+  // C62
+  Type accumulator = getAccumulatorType(element);
+  for (const Factor &factor : factors) {
+    if (!factor.operand)
+      continue;
+    if (Type own = getElementTypeOrSelf(factor.operand); own != accumulator)
+      return emitError() << "expects dynamic_" << factor.name << " of element type " << accumulator
+                         << ", but got " << own;
+    if (factor.attribute != 1)
+      return emitError() << "expects " << factor.name
+                         << " as an attribute or as an operand, but got " << factor.attribute
+                         << " and an operand";
+  }
+  return success();
+}
+
 LogicalResult checkInput(Value input, double beta, EmitError emitError) {
   // C16
   if (beta != 0 && !input)
@@ -178,7 +195,10 @@ LogicalResult checkEpilogue(const EpilogueOperands &epilogue, EmitError emitErro
   int64_t cols = epilogue.result.getShape().back();
   if (failed(checkVector(epilogue, epilogue.bias, cols, "bias", emitError)) ||   // C13
       failed(checkAddend(epilogue, epilogue.residual, "residual", emitError)) || // C14
-      failed(checkIntegerActivation(epilogue, emitError)))
+      failed(checkIntegerActivation(epilogue, emitError)) ||
+      failed(checkFactors({{"alpha", epilogue.alpha, epilogue.dynamicAlpha},
+                           {"beta", epilogue.beta, epilogue.dynamicBeta}},
+                          epilogue.factorElement, emitError)))
     return failure();
   return checkIntegralFactors(epilogue.factorElement, epilogue.alpha, epilogue.beta, emitError);
 }

@@ -39,6 +39,15 @@ LogicalResult checkDenseProduct(const ProductOperands &operands, ShapedType resu
 /// Checks C12: a dynamic result has a pattern operand of its type, a static one has none.
 LogicalResult checkPattern(Value pattern, RankedTensorType result, EmitError emitError);
 
+/// Describes a factor that an attribute or an operand (null: none) gives.
+struct Factor {
+  StringRef name;
+  double attribute;
+  Value operand;
+};
+/// Checks C62: each operand has the accumulation type of `element`, and its attribute is 1.
+LogicalResult checkFactors(ArrayRef<Factor> factors, Type element, EmitError emitError);
+
 /// The operands and attributes of an epilogue (see the dialect's description). A null value is an
 /// operand that the operation lacks.
 struct EpilogueOperands {
@@ -52,11 +61,13 @@ struct EpilogueOperands {
   Value leftAlpha = {};
   Value rightAlpha = {};
   double beta = 0.0;
+  Value dynamicAlpha = {};
+  Value dynamicBeta = {};
 };
 
-/// Checks C13, C14, C17 and C44.
+/// Checks C13, C14, C17, C44 and C62.
 LogicalResult checkEpilogue(const EpilogueOperands &epilogue, EmitError emitError);
-/// Checks C13 to C17 and C44 of an epilogue that has an input and scales of rows and columns.
+/// Checks C13 to C17, C44 and C62 of an epilogue that has an input and scales of rows and columns.
 LogicalResult checkScaledEpilogue(const EpilogueOperands &epilogue, EmitError emitError);
 
 /// Checks C16: an operation whose beta is not 0 has an input.

@@ -125,8 +125,10 @@ static KernelProblem describeSampled(OpTy op) {
   problem.transposeB = op.getTransposeB();
   problem.staticPattern = type.isStatic();
   problem.staticShapes = isStatic(op.getA()) && isStatic(op.getB()) && isStatic(result);
-  if constexpr (std::is_same_v<OpTy, SampledAddmmOp>)
+  if constexpr (std::is_same_v<OpTy, SampledAddmmOp>) {
     problem.addsInput = !op.getBeta().isZero();
+    problem.dynamicAlpha = static_cast<bool>(op.getDynamicAlpha());
+  }
   return problem;
 }
 
@@ -217,6 +219,8 @@ static std::string findDecomposedFeature(AttentionOp op) {
     return "key_padding_mask";
   if (op.getAttentionMask())
     return "attention_mask";
+  if (op.getDynamicScale())
+    return "dynamic_scale";
   if (op->getNumOperands() != 3)
     return "another operand";
   if (op.getCausalOffset() != 0)
@@ -268,6 +272,7 @@ static KernelProblem describePlanned(PlannedSDDOp op) {
   problem.transposeA = op.getTransposeA();
   problem.transposeB = op.getTransposeB();
   problem.addsInput = static_cast<bool>(op.getInput());
+  problem.dynamicAlpha = static_cast<bool>(op.getDynamicAlpha());
   problem.staticPattern = !op.getTiles().empty();
   problem.staticShapes = isStatic(op.getA()) && isStatic(op.getB()) && isStatic(op.getInit());
   return problem;

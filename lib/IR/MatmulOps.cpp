@@ -26,6 +26,7 @@ static LogicalResult verifySparseProduct(OpTy op, RankedTensorType sparse, Strin
                             op.getResidual(),
                             op.getAlpha().convertToDouble(),
                             op.getActivation()};
+  epilogue.dynamicAlpha = op.getDynamicAlpha();
   return checkEpilogue(epilogue, emitError);
 }
 
@@ -51,7 +52,9 @@ LogicalResult BsrAddmmOp::verify() {
                             getInput(),
                             getLeftAlpha(),
                             getRightAlpha(),
-                            getBeta().convertToDouble()};
+                            getBeta().convertToDouble(),
+                            getDynamicAlpha(),
+                            getDynamicBeta()};
   return checkScaledEpilogue(epilogue, emitError);
 }
 
@@ -64,6 +67,7 @@ LogicalResult MatmulOp::verify() {
     return failure();
   EpilogueOperands epilogue{operands.a.getElementType(),  result,         getBias(), getResidual(),
                             getAlpha().convertToDouble(), getActivation()};
+  epilogue.dynamicAlpha = getDynamicAlpha();
   return checkEpilogue(epilogue, emitError);
 }
 
@@ -117,10 +121,13 @@ LogicalResult SampledAddmmOp::verify() {
   auto emitError = [&] { return emitOpError(); };
   ProductOperands operands{getA().getType(), getB().getType(), getTransposeA(), getTransposeB()};
   RankedTensorType result = getResult().getType();
-  if (failed(checkSampledProduct(operands, result, getPrecision(), emitError)))
+  double alpha = getAlpha().convertToDouble(), beta = getBeta().convertToDouble();
+  Type element = operands.a.getElementType();
+  if (failed(checkSampledProduct(operands, result, getPrecision(), emitError)) ||
+      failed(checkFactors({{"alpha", alpha, getDynamicAlpha()}, {"beta", beta, getDynamicBeta()}},
+                          element, emitError))) // C62
     return failure();
-  return checkIntegralFactors(operands.a.getElementType(), getAlpha().convertToDouble(),
-                              getBeta().convertToDouble(), emitError);
+  return checkIntegralFactors(element, alpha, beta, emitError);
 }
 
 LogicalResult ScatterMMOp::verify() {

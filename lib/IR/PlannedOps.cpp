@@ -172,9 +172,18 @@ LogicalResult PlannedDSDOp::verify() {
       failed(checkPrecision(getPrecision(), element, emitError)) ||
       failed(checkProductElement(element, init.getElementType(), emitError)))
     return failure();
-  EpilogueOperands epilogue{
-      element,         init,       getBias(),      getResidual(),   getAlpha().convertToDouble(),
-      getActivation(), getInput(), getLeftAlpha(), getRightAlpha(), getBeta().convertToDouble()};
+  EpilogueOperands epilogue{element,
+                            init,
+                            getBias(),
+                            getResidual(),
+                            getAlpha().convertToDouble(),
+                            getActivation(),
+                            getInput(),
+                            getLeftAlpha(),
+                            getRightAlpha(),
+                            getBeta().convertToDouble(),
+                            getDynamicAlpha(),
+                            getDynamicBeta()};
   return checkScaledEpilogue(epilogue, emitError);
 }
 
@@ -193,7 +202,10 @@ LogicalResult PlannedSDDOp::verify() {
       failed(checkProductElement(element, shapedType(getInit()).getElementType(), emitError)) ||
       failed(checkIntegralFactors(element, getAlpha().convertToDouble(),
                                   getBeta().convertToDouble(), emitError)) ||
-      failed(checkInput(getInput(), getBeta().convertToDouble(), emitError)))
+      failed(checkInput(getInput(), getBeta().convertToDouble(), emitError)) ||
+      failed(checkFactors({{"alpha", getAlpha().convertToDouble(), getDynamicAlpha()},
+                           {"beta", getBeta().convertToDouble(), getDynamicBeta()}},
+                          element, emitError))) // C62
     return failure();
   if (!getInput())
     return success();
@@ -213,6 +225,7 @@ LogicalResult PlannedMatmulOp::verify() {
     return failure();
   EpilogueOperands epilogue{operands.a.getElementType(),  init,           getBias(), getResidual(),
                             getAlpha().convertToDouble(), getActivation()};
+  epilogue.dynamicAlpha = getDynamicAlpha();
   return checkEpilogue(epilogue, emitError);
 }
 
@@ -250,6 +263,9 @@ static LogicalResult checkRowOp(OpTy op, Value x, StringRef name, Value init, St
       failed(checkDestinations(op.getInits(), emitError)) ||
       failed(checkLutHeads(op.getLutHeads(), emitError)) ||
       failed(checkValues(x, op.getBlock(), name, emitError)))
+    return failure();
+  Factor scale{"scale", op.getScale().convertToDouble(), op.getDynamicScale()};
+  if (failed(checkFactors(scale, shapedType(x).getElementType(), emitError))) // C62
     return failure();
   return checkShape(shapedType(init), shapedType(x).getShape(), initName, emitError); // C8
 }

@@ -1,8 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The properties of operations in bytecode whose attributes have grown since version 1 of the
-// dialect: what version 1 has comes first, in its order, and what is newer stands behind it.
+// The properties of operations in bytecode whose attributes or operands have grown since version 1
+// of the dialect: what version 1 has comes first, in its order, and what is newer stands behind it.
 
 #include "BytecodeInterface.h"
 #include "blocksparse/IR/BlockSparseOps.h"
@@ -75,4 +75,30 @@ LogicalResult AttentionGradOp::readProperties(DialectBytecodeReader &reader,
 }
 void AttentionGradOp::writeProperties(DialectBytecodeWriter &writer) {
   writeMaskedOp(*this, writer);
+}
+
+// Before version 3, sampled_addmm has its three factors alone, and no sizes of segments.
+LogicalResult SampledAddmmOp::readProperties(DialectBytecodeReader &reader, OperationState &state) {
+  auto &properties = state.getOrAddProperties<Properties>();
+  if (failed(reader.readOptionalAttribute(properties.alpha)) ||
+      failed(reader.readOptionalAttribute(properties.beta)) ||
+      failed(reader.readOptionalAttribute(properties.precision)) ||
+      failed(reader.readOptionalAttribute(properties.schedule)) ||
+      failed(reader.readOptionalAttribute(properties.transpose_a)) ||
+      failed(reader.readOptionalAttribute(properties.transpose_b)))
+    return failure();
+  if (mlir::blocksparse::detail::getBytecodeVersion(reader) >= 3)
+    return reader.readSparseArray(MutableArrayRef(properties.operandSegmentSizes));
+  properties.operandSegmentSizes = {1, 1, 1, 0, 0};
+  return success();
+}
+void SampledAddmmOp::writeProperties(DialectBytecodeWriter &writer) {
+  auto &properties = getProperties();
+  writer.writeOptionalAttribute(properties.alpha);
+  writer.writeOptionalAttribute(properties.beta);
+  writer.writeOptionalAttribute(properties.precision);
+  writer.writeOptionalAttribute(properties.schedule);
+  writer.writeOptionalAttribute(properties.transpose_a);
+  writer.writeOptionalAttribute(properties.transpose_b);
+  writer.writeSparseArray(ArrayRef(properties.operandSegmentSizes));
 }

@@ -34,8 +34,10 @@ LogicalResult SoftmaxOp::verify() {
                            getAttentionMask(),
                            getKeyPaddingMaskMode(),
                            getAttentionMaskMode()};
+  Factor scale{"scale", getScale().convertToDouble(), getDynamicScale()};
   if (failed(checkSoftmaxOperands(operands, emitError)) ||
-      failed(checkPositionMasks(PositionMasks::get(*this), x.getShape(), emitError)))
+      failed(checkPositionMasks(PositionMasks::get(*this), x.getShape(), emitError)) ||
+      failed(checkFactors(scale, x.getElementType(), emitError))) // C62
     return failure();
   for (auto [value, name] : {std::pair(getKnownLse(), "known_lse"), {getLse(), "lse"}})
     if (value &&
@@ -52,7 +54,9 @@ LogicalResult SoftmaxGradOp::verify() {
       failed(checkResolvable(y, "y", emitError)) ||
       failed(checkSamePattern(getDy().getType(), y, "dy", "y", emitError)) ||
       failed(checkSamePattern(getDx().getType(), y, "dx", "y", emitError)) ||
-      failed(checkOutAndGradient(getOut(), getDout(), emitError))) // C47
+      failed(checkOutAndGradient(getOut(), getDout(), emitError)) || // C47
+      failed(checkFactors(Factor{"scale", getScale().convertToDouble(), getDynamicScale()},
+                          y.getElementType(), emitError))) // C62
     return failure();
   if (getOut()) {
     auto out = cast<RankedTensorType>(getOut().getType());
@@ -142,6 +146,9 @@ static LogicalResult checkScores(OpTy op, EmitError emitError) {
     if (!cap->isFinite() || cap->isNegative() || cap->isZero())
       return emitError() << "expects a finite soft_cap above 0, but got " << cap->convertToDouble();
   Type element = op.getQ().getType().getElementType();
+  if (failed(checkFactors(Factor{"scale", op.getScale().convertToDouble(), op.getDynamicScale()},
+                          element, emitError))) // C62
+    return failure();
   std::optional<Type> scores = op.getScoreElement(); // C55
   if (!scores || isProductElement(element, *scores))
     return success();

@@ -23,8 +23,10 @@ enum class Mode { Plain, Magnitude };
 
 using Evaluation = std::optional<HostTensor>;
 
-double factor(const APFloat &value, Mode mode) {
-  double number = value.convertToDouble();
+/// Returns a factor that is an attribute or, where `operand` is not null, the element of a tensor
+/// of rank 0; the attribute is then 1.
+double factor(const APFloat &value, Value operand, ReferenceLookup lookup, Mode mode) {
+  double number = operand ? lookup(operand).tensor.at({}) : value.convertToDouble();
   return mode == Mode::Plain ? number : std::fabs(number);
 }
 
@@ -54,7 +56,7 @@ std::optional<HostTensor> lookupOptional(Value value, ReferenceLookup lookup) {
 template <typename OpTy>
 ref::Epilogue makeEpilogue(OpTy op, ReferenceLookup lookup, Mode mode) {
   ref::Epilogue epilogue;
-  epilogue.alpha = factor(op.getAlpha(), mode);
+  epilogue.alpha = factor(op.getAlpha(), op.getDynamicAlpha(), lookup, mode);
   epilogue.bias = lookupOptional(op.getBias(), lookup);
   epilogue.residual = lookupOptional(op.getResidual(), lookup);
   if (mode == Mode::Plain)
@@ -67,7 +69,7 @@ ref::Epilogue makeEpilogue(OpTy op, ReferenceLookup lookup, Mode mode) {
 Evaluation evaluate(SDDOp op, const ref::Pattern &pattern, ReferenceLookup lookup, Mode mode,
                     std::string &error, ref::ErrorScale *scale) {
   return ref::sdd(lookup(op.getA()).tensor, lookup(op.getB()).tensor, pattern,
-                  factor(op.getAlpha(), mode),
+                  factor(op.getAlpha(), Value(), lookup, mode),
                   {op.getTransposeA(), op.getTransposeB(), op.getTransposeOut()}, error, scale);
 }
 
@@ -88,7 +90,7 @@ Evaluation evaluate(DDSOp op, ReferenceLookup lookup, Mode mode, std::string &er
 Evaluation evaluate(BsrAddmmOp op, ReferenceLookup lookup, Mode mode, std::string &error,
                     ref::ErrorScale *scale) {
   ref::Epilogue epilogue = makeEpilogue(op, lookup, mode);
-  epilogue.beta = op.getInput() ? factor(op.getBeta(), mode) : 0;
+  epilogue.beta = op.getInput() ? factor(op.getBeta(), op.getDynamicBeta(), lookup, mode) : 0;
   epilogue.input = lookupOptional(op.getInput(), lookup);
   epilogue.leftAlpha = lookupOptional(op.getLeftAlpha(), lookup);
   epilogue.rightAlpha = lookupOptional(op.getRightAlpha(), lookup);
@@ -99,8 +101,9 @@ Evaluation evaluate(BsrAddmmOp op, ReferenceLookup lookup, Mode mode, std::strin
 Evaluation evaluate(SampledAddmmOp op, ReferenceLookup lookup, Mode mode, std::string &error,
                     ref::ErrorScale *scale) {
   return ref::sampledAddmm(lookup(op.getSparse()).getSparse(), lookup(op.getA()).tensor,
-                           lookup(op.getB()).tensor, factor(op.getAlpha(), mode),
-                           factor(op.getBeta(), mode),
+                           lookup(op.getB()).tensor,
+                           factor(op.getAlpha(), op.getDynamicAlpha(), lookup, mode),
+                           factor(op.getBeta(), op.getDynamicBeta(), lookup, mode),
                            {op.getTransposeA(), op.getTransposeB(), false}, error, scale);
 }
 
@@ -249,7 +252,8 @@ FailureOr<std::vector<ReferenceValue>> evaluateOp(SampledAddmmOp op, ReferenceLo
       },
       &lookup(op.getSparse()));
   // The op may be folded to its sparse operand, with any padding.
-  if (succeeded(results) && op.getAlpha().isZero() && op.getBeta().isExactlyValue(1.0))
+  if (succeeded(results) && op.getAlpha().isZero() && op.getBeta().isExactlyValue(1.0) &&
+      !op.getDynamicBeta())
     results->front().markUnspecified(/*padding=*/true);
   return results;
 }

@@ -24,13 +24,28 @@ static std::optional<HostTensor> lookupOptional(Value value, ReferenceLookup loo
   return value ? std::optional(lookup(value).tensor) : std::nullopt;
 }
 
+/// Returns the factor of the scores: an attribute or, where there is one, an operand; the attribute
+/// is then 1.
+template <typename OpTy>
+static double getScale(OpTy op, ReferenceLookup lookup) {
+  Value operand = op.getDynamicScale();
+  return operand ? lookup(operand).tensor.at({}) : op.getScale().convertToDouble();
+}
+
+/// Returns a bound of the error of that factor.
+template <typename OpTy>
+static double getScaleError(OpTy op, ReferenceLookup lookup) {
+  Value operand = op.getDynamicScale();
+  return operand && !lookup(operand).isExact() ? lookup(operand).getErrorBound().at({}) : 0;
+}
+
 template <typename OpTy>
 static ref::SoftmaxOptions makeOptions(OpTy op, ReferenceLookup lookup) {
   auto mode = [](MaskMode value) {
     return value == MaskMode::Add ? ref::MaskMode::add : ref::MaskMode::mul;
   };
   ref::SoftmaxOptions options;
-  options.scale = op.getScale().convertToDouble();
+  options.scale = getScale(op, lookup);
   Type element = cast<RankedTensorType>(op->getOperand(0).getType()).getElementType();
   options.accumulator =
       element.isF64() ? ::blocksparse::ElementType::f64 : ::blocksparse::ElementType::f32;
@@ -130,10 +145,13 @@ static Values evaluateOp(SoftmaxOp op, ReferenceLookup lookup) {
     results.push_back(*lse);
   }
   double bias = getBiasError(op, op.getKnownLse(), lookup);
-  if (x.isExact() && bias == 0)
+  double factor = std::fabs(options.scale), factorError = getScaleError(op, lookup);
+  if (x.isExact() && bias == 0 && factorError == 0)
     return results;
-  double factor = std::fabs(op.getScale().convertToDouble());
-  HostTensor scores = mapTensor(x.getErrorBound(), [&](double e) { return factor * e; });
+  HostTensor scores = zipTensors(x.getErrorBound(), x.tensor, [&](double e, double own) {
+    double change = factorError * (std::fabs(own) + e);
+    return factor * e + (std::isfinite(change) ? change : 0);
+  });
   std::optional<SoftmaxErrors> errors =
       boundSoftmax({result->values, *x.pattern, x.rows, x.cols}, scores, bias,
                    options.knownLse.has_value(), error);
@@ -149,7 +167,12 @@ static Values evaluateOp(SoftmaxOp op, ReferenceLookup lookup) {
 
 static Values evaluateOp(SoftmaxGradOp op, ReferenceLookup lookup) {
   const ReferenceValue &y = lookup(op.getY()), &dy = lookup(op.getDy());
-  double scale = op.getScale().convertToDouble();
+  double scale = getScale(op, lookup);
+  if (getScaleError(op, lookup) != 0)
+    return op.emitOpError("expects a scale that is an argument of the function, whose error need "
+                          "not be carried through the gradient, to be checked, but got the result "
+                          "of ")
+           << op.getDynamicScale().getDefiningOp()->getName();
   std::string error;
   ref::SoftmaxGradScales scales;
   ref::ErrorModel model = getErrorModel(op.getY().getType());
@@ -230,9 +253,10 @@ propagateAttention(AttentionOp op, const ReferenceValue &like, ReferenceLookup l
   const ReferenceValue &q = lookup(op.getQ()), &k = lookup(op.getK()), &v = lookup(op.getV());
   double bias = getBiasError(op, /*knownLse=*/Value(), lookup);
   std::optional<std::pair<HostTensor, HostTensor>> none;
-  if (q.isExact() && k.isExact() && v.isExact() && bias == 0)
+  double scaleError = getScaleError(op, lookup);
+  if (q.isExact() && k.isExact() && v.isExact() && bias == 0 && scaleError == 0)
     return none;
-  double scale = std::fabs(op.getScale().convertToDouble());
+  double scale = std::fabs(getScale(op, lookup));
   ref::Transposes transposes{false, true, false};
   const ref::Pattern &pattern = *like.pattern;
   std::string error;
@@ -243,11 +267,11 @@ propagateAttention(AttentionOp op, const ReferenceValue &like, ReferenceLookup l
   auto low = ref::sdd(q.getMagnitude().tensor, repeat(k.getMagnitude().tensor), pattern, scale,
                       transposes, error);
   auto high = ref::sdd(q.getUpperMagnitude().tensor, repeat(k.getUpperMagnitude().tensor), pattern,
-                       scale, transposes, error);
+                       scale + scaleError, transposes, error);
   ref::SoftmaxOptions options = makeOptions(op, lookup);
   options.scale = 1;
-  auto scores = ref::sdd(q.tensor, repeat(k.tensor), pattern, op.getScale().convertToDouble(),
-                         transposes, error);
+  auto scores =
+      ref::sdd(q.tensor, repeat(k.tensor), pattern, getScale(op, lookup), transposes, error);
   if (!low || !high || !scores)
     return op.emitOpError() << error;
   HostTensor scoreErrors = zipTensors(*high, *low, [](double h, double l) {
@@ -390,7 +414,7 @@ propagateForward(AttentionGradOp op, const ReferenceValue &like, ReferenceLookup
   if (op.getDrpe())
     rpeShape.emplace(lookup(op.getRpe()).tensor.shape().begin(),
                      lookup(op.getRpe()).tensor.shape().end());
-  double scale = op.getScale().convertToDouble();
+  double scale = getScale(op, lookup);
   ref::SoftmaxGradScales whole, change;
   HostTensor none = mapTensor(*dp, [](double) { return 0; });
   if (!ref::softmaxGrad(p, *dp, scale, rpeShape, error, &whole, &*sizes, dlse) ||
@@ -422,11 +446,12 @@ propagateForward(AttentionGradOp op, const ReferenceValue &like, ReferenceLookup
 }
 
 static Values evaluateOp(AttentionGradOp op, ReferenceLookup lookup) {
-  Value exact[] = {op.getQ(), op.getK(), op.getV(), op.getDout(), op.getDlse()};
+  Value exact[] = {op.getQ(),    op.getK(),    op.getV(),
+                   op.getDout(), op.getDlse(), op.getDynamicScale()};
   for (Value operand : exact)
     if (operand && !lookup(operand).isExact())
       return op.emitOpError(
-                 "expects q, k, v, dout and dlse that are arguments of the function, whose "
+                 "expects q, k, v, dout, dlse and scale that are arguments of the function, whose "
                  "errors need not be carried through the gradient, to be checked, but "
                  "got the result of ")
              << operand.getDefiningOp()->getName();

@@ -32,9 +32,10 @@ void mlir::blocksparse::buildOptimizePipeline(OpPassManager &pm, const TargetInf
   pm.addPass(createExpandLayoutsPass());
   pm.addPass(createDecomposeNeighboursPass());
   pm.addPass(createLinalgToBlockSparsePass());
-  pm.addPass(createFuseEpiloguesPass());
+  // A factor that became a part of a product would hide an attention.
   pm.addPass(createFuseAttentionPass());
   pm.addPass(createDecomposeAttentionPass({target}));
+  pm.addPass(createFuseEpiloguesPass());
   pm.addPass(createDecomposeSlicesPass());
   pm.addPass(createCoalesceLayoutsPass());
   pm.addPass(createElementwiseToValuesPass());

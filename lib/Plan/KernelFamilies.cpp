@@ -88,6 +88,8 @@ std::string checkSampledByWgmma(const KernelProblem &problem) {
   const BlockShape block = problem.block;
   if (problem.addsInput)
     return expects("beta = 0", "an input that is added");
+  if (problem.dynamicAlpha)
+    return expects("alpha as an attribute", "an operand");
   if (!hasSampledTiles(block))
     return expects("blocks of multiples of 64x64 of at most 512 columns, or of 16, 32 or 64 rows "
                    "and columns",

@@ -58,7 +58,8 @@ Value mlir::blocksparse::createOnes(OpBuilder &builder, Location loc, Value like
 /// Returns the sum of the rows of `matrices` [.., R, C] as `type` [.., 1, C].
 static Value sumRows(OpBuilder &builder, Location loc, Value matrices, RankedTensorType type) {
   return MatmulOp::create(builder, loc, type, createOnes(builder, loc, matrices), matrices,
-                          /*bias=*/Value(), /*residual=*/Value(), MatmulForm::Linear,
+                          /*bias=*/Value(), /*residual=*/Value(), /*dynamic_alpha=*/Value(),
+                          MatmulForm::Linear,
                           /*transpose_a=*/false, /*transpose_b=*/false, llvm::APFloat(1.0),
                           ActivationAttr(), Precision::IEEE, ScheduleAttr());
 }

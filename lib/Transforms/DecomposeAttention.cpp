@@ -5,6 +5,7 @@
 #include "BroadcastSum.h"
 #include "blocksparse/IR/BlockSparseOps.h"
 #include "blocksparse/IR/KernelProblem.h"
+#include "blocksparse/IR/SparseTensor.h"
 #include "blocksparse/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -39,6 +40,28 @@ static Value createScores(OpBuilder &builder, Location loc, RankedTensorType typ
                        Precision::IEEE, ScheduleAttr());
 }
 
+/// Returns alpha * a @ b^T at the blocks of `type`, with alpha a tensor of rank 0.
+static Value createScaledScores(OpBuilder &builder, Location loc, RankedTensorType type, Value a,
+                                Value b, Value alpha) {
+  // The values of the added tensor are not read.
+  RankedTensorType stored = SparseTensor::get(type)->getValuesType();
+  Value values = tensor::EmptyOp::create(builder, loc, stored.getShape(), stored.getElementType());
+  Value pattern = AssembleOp::create(builder, loc, type, /*crow_indices=*/Value(),
+                                     /*col_indices=*/Value(), values);
+  return SampledAddmmOp::create(builder, loc, type, pattern, a, b, alpha, /*dynamic_beta=*/Value(),
+                                /*transpose_a=*/false, /*transpose_b=*/true, APFloat(1.0),
+                                APFloat(0.0), Precision::IEEE, ScheduleAttr());
+}
+
+/// Returns `factor`, a tensor of rank 0, times `constant`.
+static Value multiplyFactor(OpBuilder &builder, Location loc, Value factor, double constant) {
+  auto type = cast<RankedTensorType>(factor.getType());
+  Value other = arith::ConstantOp::create(
+      builder, loc,
+      DenseElementsAttr::get(type, builder.getFloatAttr(type.getElementType(), constant)));
+  return arith::MulFOp::create(builder, loc, factor, other);
+}
+
 /// Returns how many heads of q share each head of `operand`, k or v; 1 unless both have several.
 static int64_t countGroups(Value q, Value operand) {
   auto full = cast<RankedTensorType>(q.getType());
@@ -60,8 +83,9 @@ static Value withQueryHeads(OpBuilder &builder, Location loc, Value q, Value ope
 static Value createProduct(OpBuilder &builder, Location loc, Type type, Value sparse, Value dense,
                            bool transposeSparse, bool skipZeros) {
   return DSDOp::create(builder, loc, type, sparse, dense, /*bias=*/Value(), /*residual=*/Value(),
-                       transposeSparse, /*transpose_b=*/false, /*transpose_out=*/false, skipZeros,
-                       APFloat(1.0), ActivationAttr(), Precision::IEEE, ScheduleAttr());
+                       /*dynamic_alpha=*/Value(), transposeSparse, /*transpose_b=*/false,
+                       /*transpose_out=*/false, skipZeros, APFloat(1.0), ActivationAttr(),
+                       Precision::IEEE, ScheduleAttr());
 }
 
 /// Creates the softmax of the scores of `op`, in the element type of q. `k` has the heads of q.
@@ -75,20 +99,25 @@ static SoftmaxOp createProbabilities(OpBuilder &builder, Op op, Value k, Type ls
   RankedTensorType type =
       scoresType(op, op.getScoreElement().value_or(getAccumulatorType(element)));
   APFloat scale = op.getScale();
-  Value scores;
+  Value scores, dynamicScale = op.getDynamicScale();
   if (std::optional<APFloat> cap = op.getSoftCap()) {
-    double alpha = scale.convertToDouble() / cap->convertToDouble();
-    scores =
-        math::TanhOp::create(builder, loc, createScores(builder, loc, type, op.getQ(), k, alpha));
+    double bound = cap->convertToDouble(), alpha = scale.convertToDouble() / bound;
+    scores = dynamicScale
+                 ? createScaledScores(builder, loc, type, op.getQ(), k,
+                                      multiplyFactor(builder, loc, dynamicScale, 1 / bound))
+                 : createScores(builder, loc, type, op.getQ(), k, alpha);
+    scores = math::TanhOp::create(builder, loc, scores);
     scale = *cap;
+    dynamicScale = Value();
   } else {
     scores = createScores(builder, loc, type, op.getQ(), k);
   }
-  return SoftmaxOp::create(
-      builder, loc, scoresType(op, element), lse, scores, op.getRpe(), op.getKeyPaddingMask(),
-      op.getAttentionMask(), knownLse, op.getKeyLengths(), op.getQueryLengths(),
-      op.getQuerySegments(), op.getKeySegments(), scale, op.getCausal(), op.getCausalOffset(),
-      op.getWindowAttr(), op.getKeyPaddingMaskMode(), op.getAttentionMaskMode(), ScheduleAttr());
+  return SoftmaxOp::create(builder, loc, scoresType(op, element), lse, scores, op.getRpe(),
+                           op.getKeyPaddingMask(), op.getAttentionMask(), knownLse,
+                           op.getKeyLengths(), op.getQueryLengths(), op.getQuerySegments(),
+                           op.getKeySegments(), dynamicScale, scale, op.getCausal(),
+                           op.getCausalOffset(), op.getWindowAttr(), op.getKeyPaddingMaskMode(),
+                           op.getAttentionMaskMode(), ScheduleAttr());
 }
 
 static void decompose(AttentionOp op) {
@@ -195,10 +224,10 @@ static void decompose(AttentionGradOp op) {
                             op.getDv().getType());
   Value dp = createScores(builder, loc, scoresType(op, accumulator), op.getDout(), v);
   bool capped = op.getSoftCap().has_value();
-  auto grad =
-      SoftmaxGradOp::create(builder, loc, scoresType(op, capped ? accumulator : element),
-                            op.getDrpe() ? op.getDrpe().getType() : Type(), p, dp, op.getOut(),
-                            op.getDout(), op.getDlse(), op.getScale(), ScheduleAttr());
+  auto grad = SoftmaxGradOp::create(builder, loc, scoresType(op, capped ? accumulator : element),
+                                    op.getDrpe() ? op.getDrpe().getType() : Type(), p, dp,
+                                    op.getOut(), op.getDout(), op.getDlse(), op.getDynamicScale(),
+                                    op.getScale(), ScheduleAttr());
   Value ds = grad.getDx();
   if (capped)
     ds = createCapGradient(builder, loc, ds, softmax.getX(), element);

@@ -4,6 +4,7 @@
 #include "blocksparse/IR/BlockSparseOps.h"
 #include "blocksparse/Transforms/Passes.h"
 #include "mlir/IR/Dominance.h"
+#include "llvm/Support/FormatVariadic.h"
 
 namespace mlir::blocksparse {
 #define GEN_PASS_DEF_FUSEATTENTIONPASS
@@ -59,7 +60,8 @@ static std::string getUnsupported(SoftmaxOp op) {
 static std::string getUnsupported(DSDOp op) {
   if (op.getTransposeA() || op.getTransposeB() || op.getTransposeOut())
     return "dsd without transposes, but got a transpose";
-  if (op.getBias() || op.getResidual() || op.getActivation() || !op.getAlpha().isExactlyValue(1))
+  if (op.getBias() || op.getResidual() || op.getActivation() || op.getDynamicAlpha() ||
+      !op.getAlpha().isExactlyValue(1))
     return "dsd without an epilogue, but got one";
   if (op.getPrecision() != Precision::IEEE)
     return "precision ieee, but got " + stringifyPrecision(op.getPrecision()).str();
@@ -75,6 +77,9 @@ static std::string getObstacle(AttentionChain chain, DominanceInfo &dominance) {
        {getUnsupported(scores), getUnsupported(softmax), getUnsupported(product)})
     if (!reason.empty())
       return reason;
+  if (softmax.getDynamicScale() && !scores.getAlpha().isExactlyValue(1))
+    return "sdd with alpha 1 where scale is an operand, but got " +
+           llvm::formatv("{0}", scores.getAlpha().convertToDouble()).str();
   auto countUses = [](Value value) {
     return std::to_string(std::distance(value.use_begin(), value.use_end()));
   };
@@ -125,7 +130,8 @@ static void fuse(AttentionChain chain) {
       builder, product.getLoc(), product.getResult().getType(), lse, scores.getA(), scores.getB(),
       product.getB(), softmax.getRpe(), softmax.getKeyPaddingMask(), softmax.getAttentionMask(),
       softmax.getKeyLengths(), softmax.getQueryLengths(), softmax.getQuerySegments(),
-      softmax.getKeySegments(), /*sink=*/Value(), cast<LayoutAttrInterface>(type.getEncoding()),
+      softmax.getKeySegments(), /*sink=*/Value(), softmax.getDynamicScale(),
+      cast<LayoutAttrInterface>(type.getEncoding()),
       llvm::APFloat(alpha * softmax.getScale().convertToDouble()), softmax.getCausal(),
       softmax.getCausalOffset(), softmax.getWindowAttr(), softmax.getKeyPaddingMaskMode(),
       softmax.getAttentionMaskMode(), /*soft_cap=*/FloatAttr(),

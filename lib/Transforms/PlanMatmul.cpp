@@ -28,6 +28,7 @@ struct RowProduct {
   bool skipZeros = false;
   Value input{}, leftAlpha{}, rightAlpha{}, bias{}, residual{};
   APFloat alpha{1.0}, beta{0.0};
+  Value dynamicAlpha{}, dynamicBeta{};
   ActivationAttr activation{};
   Precision precision = Precision::IEEE;
   ScheduleAttr schedule{};
@@ -87,19 +88,20 @@ LogicalResult planRowProduct(Operation *op, RowProduct product,
   if (failed(tables))
     return failure();
   if (empty)
-    product.leftAlpha = product.rightAlpha = Value();
+    product.leftAlpha = product.rightAlpha = product.dynamicAlpha = Value();
   if (product.beta.isZero() || !product.input) {
-    product.input = Value();
+    product.input = product.dynamicBeta = Value();
     product.beta = APFloat(0.0);
   }
   ::blocksparse::BlockShape block = product.sparse.type.getBlock();
   rewriter.replaceOpWithNewOp<PlannedDSDOp>(
       op, TypeRange{init->getType()}, product.sparse.values, product.dense, tables->segments,
       tables->entries, /*combine=*/Value(), product.input, product.leftAlpha, product.rightAlpha,
-      product.bias, product.residual, /*stages=*/ValueRange(), /*packed=*/Value(), *init,
-      ArrayRef<int64_t>{block.rows, block.cols}, product.sparse.type.getLutHeads(), /*slots=*/0,
-      product.transposeValues, product.transposeB, product.skipZeros, product.transposeOut,
-      product.alpha, product.beta, product.activation, product.precision, product.schedule);
+      product.bias, product.residual, product.dynamicAlpha, product.dynamicBeta,
+      /*stages=*/ValueRange(), /*packed=*/Value(), *init, ArrayRef<int64_t>{block.rows, block.cols},
+      product.sparse.type.getLutHeads(), /*slots=*/0, product.transposeValues, product.transposeB,
+      product.skipZeros, product.transposeOut, product.alpha, product.beta, product.activation,
+      product.precision, product.schedule);
   return success();
 }
 
@@ -110,6 +112,7 @@ RowProduct productWithEpilogue(Op op, Adaptor adaptor, SparseStorage sparse, Val
   product.bias = single(adaptor.getBias());
   product.residual = single(adaptor.getResidual());
   product.alpha = op.getAlpha();
+  product.dynamicAlpha = single(adaptor.getDynamicAlpha());
   product.activation = op.getActivationAttr();
   product.precision = op.getPrecision();
   product.schedule = op.getScheduleAttr();
@@ -161,6 +164,7 @@ struct PlanBsrAddmm : OpConversionPattern<BsrAddmmOp> {
     product.leftAlpha = single(adaptor.getLeftAlpha());
     product.rightAlpha = single(adaptor.getRightAlpha());
     product.beta = op.getBeta();
+    product.dynamicBeta = single(adaptor.getDynamicBeta());
     return planRowProduct(op, product, rewriter);
   }
 };
@@ -186,6 +190,7 @@ struct SampledProduct {
   Value input{};
   Precision precision = Precision::IEEE;
   ScheduleAttr schedule{};
+  Value dynamicAlpha{}, dynamicBeta{};
 };
 
 /// Plans the product at the blocks of `pattern`; its values have the shape of `init`.
@@ -203,13 +208,13 @@ FailureOr<Value> planSampledProduct(Operation *op, SampledProduct product,
     product.b = dropInnerDimension(rewriter, loc, product.b, product.transposeB ? 0 : 1);
   }
   if (product.beta.isZero())
-    product.input = Value();
+    product.input = product.dynamicBeta = Value();
   ::blocksparse::BlockShape block = pattern.type.getBlock();
   auto planned = PlannedSDDOp::create(
       rewriter, loc, TypeRange{init.getType()}, product.a, product.b, tables->lut, tables->segments,
-      product.input, /*tiles=*/ValueRange(), init, ArrayRef<int64_t>{block.rows, block.cols},
-      pattern.type.getLutHeads(), product.transposeA, product.transposeB, product.alpha,
-      product.beta, product.precision, product.schedule);
+      product.input, product.dynamicAlpha, product.dynamicBeta, /*tiles=*/ValueRange(), init,
+      ArrayRef<int64_t>{block.rows, block.cols}, pattern.type.getLutHeads(), product.transposeA,
+      product.transposeB, product.alpha, product.beta, product.precision, product.schedule);
   return planned.getResult(0);
 }
 
@@ -262,6 +267,8 @@ struct PlanSampledAddmm : OpConversionPattern<SampledAddmmOp> {
     SampledProduct product{single(adaptor.getA()), single(adaptor.getB()), op.getTransposeA(),
                            op.getTransposeB(),     op.getAlpha(),          op.getBeta(),
                            sparse.values,          op.getPrecision(),      op.getScheduleAttr()};
+    product.dynamicAlpha = single(adaptor.getDynamicAlpha());
+    product.dynamicBeta = single(adaptor.getDynamicBeta());
     Value init =
         OperandSizes(op, rewriter).createInitLike(sparse.values, sparse.type.getElementType());
     FailureOr<Value> values = planSampledProduct(op, product, sparse, init, rewriter);
@@ -332,8 +339,9 @@ struct PlanMatmul : OpConversionPattern<MatmulOp> {
     }
     rewriter.replaceOpWithNewOp<PlannedMatmulOp>(
         op, TypeRange{init->getType()}, a, b, single(adaptor.getBias()),
-        single(adaptor.getResidual()), *init, op.getForm(), op.getTransposeA(), op.getTransposeB(),
-        op.getAlpha(), op.getActivationAttr(), op.getPrecision(), op.getScheduleAttr());
+        single(adaptor.getResidual()), single(adaptor.getDynamicAlpha()), *init, op.getForm(),
+        op.getTransposeA(), op.getTransposeB(), op.getAlpha(), op.getActivationAttr(),
+        op.getPrecision(), op.getScheduleAttr());
     return success();
   }
 };

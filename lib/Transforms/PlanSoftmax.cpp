@@ -71,10 +71,11 @@ struct PlanSoftmax : OpConversionPattern<SoftmaxOp> {
         single(adaptor.getRpe()), single(adaptor.getKeyPaddingMask()),
         single(adaptor.getAttentionMask()), single(adaptor.getKnownLse()),
         single(adaptor.getKeyLengths()), single(adaptor.getQueryLengths()),
-        single(adaptor.getQuerySegments()), single(adaptor.getKeySegments()), init, lseInit,
-        ArrayRef<int64_t>{block.rows, block.cols}, *shape, x.type.getLutHeads(), op.getScale(),
-        op.getCausal(), op.getCausalOffset(), op.getWindowAttr(), op.getKeyPaddingMaskMode(),
-        op.getAttentionMaskMode(), op.getScheduleAttr());
+        single(adaptor.getQuerySegments()), single(adaptor.getKeySegments()),
+        single(adaptor.getDynamicScale()), init, lseInit, ArrayRef<int64_t>{block.rows, block.cols},
+        *shape, x.type.getLutHeads(), op.getScale(), op.getCausal(), op.getCausalOffset(),
+        op.getWindowAttr(), op.getKeyPaddingMaskMode(), op.getAttentionMaskMode(),
+        op.getScheduleAttr());
     SmallVector<SmallVector<Value>> replacements{x.withValues(planned.getResult(0))};
     if (op.getLse())
       replacements.push_back({planned.getResult(1)});
@@ -112,9 +113,10 @@ struct PlanSoftmaxGrad : OpConversionPattern<SoftmaxGradOp> {
     ::blocksparse::BlockShape block = y.type.getBlock();
     auto planned = PlannedSoftmaxGradOp::create(
         rewriter, op.getLoc(), types, y.values, dy.values, tables->segments, tables->entries,
-        single(adaptor.getOut()), single(adaptor.getDout()), single(adaptor.getDlse()), init,
-        drpeInit, ArrayRef<int64_t>{block.rows, block.cols}, *shape, y.type.getLutHeads(),
-        op.getScale(), op.getScheduleAttr());
+        single(adaptor.getOut()), single(adaptor.getDout()), single(adaptor.getDlse()),
+        single(adaptor.getDynamicScale()), init, drpeInit,
+        ArrayRef<int64_t>{block.rows, block.cols}, *shape, y.type.getLutHeads(), op.getScale(),
+        op.getScheduleAttr());
     SmallVector<SmallVector<Value>> replacements{y.withValues(planned.getResult(0))};
     if (op.getDrpe())
       replacements.push_back({planned.getResult(1)});

@@ -7,9 +7,10 @@ import sys
 source, version, target = sys.argv[1:]
 with open(source, "rb") as file:
     data = file.read()
-# A section of kind 7, the version of a dialect, with one byte: the number 1 or 2. Numbers below 128
-# are written as 2 * n + 1.
-sections = [section for section in (bytes([7, 3, 3]), bytes([7, 3, 5])) for _ in range(data.count(section))]
+# A section of kind 7, the version of a dialect, with one byte: the number 1, 2 or 3. Numbers below
+# 128 are written as 2 * n + 1.
+versions = [bytes([7, 3, 2 * number + 1]) for number in (1, 2, 3)]
+sections = [section for section in versions for _ in range(data.count(section))]
 if len(sections) != 1:
     sys.exit(f"expects one version in {source}, but got {len(sections)}")
 with open(target, "wb") as file:

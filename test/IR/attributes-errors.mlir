@@ -45,7 +45,7 @@ func.func @no_attributes(%x: tensor<16x16xf32, #blocksparse.layout<16x16, grid 1
 // The generic form is no way around it.
 func.func @generic(%a: tensor<4x4xf32>) {
   // expected-error @+1 {{but got 'beta'}}
-  %0 = "blocksparse.matmul"(%a, %a) <{operandSegmentSizes = array<i32: 1, 1, 0, 0>}> {beta = 1.0} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %0 = "blocksparse.matmul"(%a, %a) <{operandSegmentSizes = array<i32: 1, 1, 0, 0, 0>}> {beta = 1.0} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   return
 }
 

@@ -138,6 +138,6 @@ func.func @c8_dout(%y: memref<3x16x16xf32>, %s: memref<2x5xi32>, %e: memref<3x2x
 
 func.func @c47_dout(%y: memref<3x16x16xf32>, %s: memref<2x5xi32>, %e: memref<3x2xi32>, %do: memref<30x6xf32>, %dx: memref<3x16x16xf32>) {
   // expected-error @below {{expects out and dout together, but got dout alone}}
-  "blocksparse.planned_softmax_grad"(%y, %y, %s, %e, %do, %dx) <{block = array<i64: 16, 16>, lut_heads = 1 : i64, shape = array<i64: 30, 32>, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 1, 0, 1, 0>}> : (memref<3x16x16xf32>, memref<3x16x16xf32>, memref<2x5xi32>, memref<3x2xi32>, memref<30x6xf32>, memref<3x16x16xf32>) -> ()
+  "blocksparse.planned_softmax_grad"(%y, %y, %s, %e, %do, %dx) <{block = array<i64: 16, 16>, lut_heads = 1 : i64, shape = array<i64: 30, 32>, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 1, 0, 0, 1, 0>}> : (memref<3x16x16xf32>, memref<3x16x16xf32>, memref<2x5xi32>, memref<3x2xi32>, memref<30x6xf32>, memref<3x16x16xf32>) -> ()
   return
 }

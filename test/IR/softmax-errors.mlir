@@ -241,7 +241,7 @@ func.func @c52_columns(%x: tensor<2x4x32x32xf32, #layout>, %q: tensor<2x32xi32>,
 #layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
 func.func @c52_alone(%x: tensor<2x4x32x32xf32, #layout>, %q: tensor<32xi32>) {
   // expected-error @below {{expects query_segments and key_segments together, but got query_segments alone}}
-  %0 = "blocksparse.softmax"(%x, %q) <{operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 1, 0>}> : (tensor<2x4x32x32xf32, #layout>, tensor<32xi32>) -> tensor<2x4x32x32xf32, #layout>
+  %0 = "blocksparse.softmax"(%x, %q) <{operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 1, 0, 0>}> : (tensor<2x4x32x32xf32, #layout>, tensor<32xi32>) -> tensor<2x4x32x32xf32, #layout>
   return
 }
 

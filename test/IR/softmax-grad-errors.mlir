@@ -67,7 +67,7 @@ func.func @c21_out(%y: tensor<32x32xf32, #layout>, %out: tensor<32x8xi8>, %dout:
 #layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
 func.func @c47_out(%y: tensor<32x32xf32, #layout>, %out: tensor<32x8xf32>) {
   // expected-error @below {{expects out and dout together, but got out alone}}
-  %0 = "blocksparse.softmax_grad"(%y, %y, %out) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>}> : (tensor<32x32xf32, #layout>, tensor<32x32xf32, #layout>, tensor<32x8xf32>) -> tensor<32x32xf32, #layout>
+  %0 = "blocksparse.softmax_grad"(%y, %y, %out) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0>}> : (tensor<32x32xf32, #layout>, tensor<32x32xf32, #layout>, tensor<32x8xf32>) -> tensor<32x32xf32, #layout>
   return
 }
 

@@ -96,3 +96,36 @@ func.func @other_forms(%q: !d, %k: tensor<8x64xf32>, %v: !d, %w: tensor<3x64x8xf
   %o2 = blocksparse.dsd %p2, %v : (!s, !d) -> !d
   return %o0, %o1, %p2, %o2 : !d, tensor<3x64x8xf32>, !s, !d
 }
+
+// -----
+
+// A scale that is known when the program runs.
+#layout = #blocksparse.layout<16x16, grid 4x4, causal>
+!p = tensor<2x64x64xf16, #layout>
+!s = tensor<2x64x64xf32, #layout>
+
+// CHECK-LABEL: @dynamic_scale(
+// CHECK: blocksparse.attention %{{.*}} scale(%{{.*}}) layout(
+// CHECK-NOT: blocksparse.sdd
+func.func @dynamic_scale(%q: tensor<2x64x8xf16>, %k: tensor<2x64x8xf16>, %v: tensor<2x64x10xf16>, %f: tensor<f32>) -> (tensor<2x64x10xf16>, tensor<2x64xf32>) {
+  %0 = blocksparse.sdd %q, %k {transpose_b} : (tensor<2x64x8xf16>, tensor<2x64x8xf16>) -> !s
+  %y, %lse = blocksparse.softmax %0 scale(%f) : (!s, tensor<f32>) -> (!p, tensor<2x64xf32>)
+  %1 = blocksparse.dsd %y, %v : (!p, tensor<2x64x10xf16>) -> tensor<2x64x10xf16>
+  return %1, %lse : tensor<2x64x10xf16>, tensor<2x64xf32>
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 4x4, causal>
+!p = tensor<2x64x64xf16, #layout>
+!s = tensor<2x64x64xf32, #layout>
+
+// CHECK-LABEL: @two_factors(
+// CHECK: blocksparse.sdd
+func.func @two_factors(%q: tensor<2x64x8xf16>, %k: tensor<2x64x8xf16>, %v: tensor<2x64x10xf16>, %f: tensor<f32>) -> tensor<2x64x10xf16> {
+  %0 = blocksparse.sdd %q, %k {alpha = 0.5, transpose_b} : (tensor<2x64x8xf16>, tensor<2x64x8xf16>) -> !s
+  %y = blocksparse.softmax %0 scale(%f) : (!s, tensor<f32>) -> !p
+  // expected-remark @below {{not fused to attention: expects sdd with alpha 1 where scale is an operand, but got 0.5}}
+  %1 = blocksparse.dsd %y, %v : (!p, tensor<2x64x10xf16>) -> tensor<2x64x10xf16>
+  return %1 : tensor<2x64x10xf16>
+}

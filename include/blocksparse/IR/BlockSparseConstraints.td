@@ -94,6 +94,10 @@ def C15 : BlockSparse_Constraint<
   "expects <operand> of element type <types>, but got <type>"]>;
 def C16 : BlockSparse_Constraint<"A `beta` other than 0 needs an `input`.", [
   "expects an input when beta is not 0, but got none and beta <value>"]>;
+def C62 : BlockSparse_Constraint<
+  "A factor that is an operand has the accumulation type, and its attribute is 1.", [
+  "expects <operand> of element type <type>, but got <type>",
+  "expects <factor> as an attribute or as an operand, but got <value> and an operand"]>;
 def C44 : BlockSparse_Constraint<"With i8 factors, the activation is `none` or `relu`.", [
   "expects activation none or relu with factors of <type>, but got <activation>"]>;
 
@@ -285,7 +289,8 @@ def C61 : BlockSparse_Constraint<
 defvar BlockSparse_AllConstraints = [
   C1, C2, C3, C4, C5, C6, C7, C8, C9, C10, C11, C12, C13, C14, C15, C16, C17, C18, C19, C20, C21,
   C22, C23, C24, C25, C26, C27, C28, C29, C30, C31, C32, C33, C34, C35, C36, C37, C38, C39, C40,
-  C41, C42, C43, C44, C45, C46, C47, C48, C49, C50, C51, C52, C53, C54, C55, C56, C57, C58, C59, C60, C61];
+  C41, C42, C43, C44, C45, C46, C47, C48, C49, C50, C51, C52, C53, C54, C55, C56, C57, C58, C59, C60, C61,
+  C62];
 
 // `text` is a list of sentences in Markdown below a heading, or empty for an empty list. The
 // indentation is that of descriptions in the ODS files, from which mlir-tblgen removes it.

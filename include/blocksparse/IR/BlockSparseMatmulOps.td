@@ -11,13 +11,14 @@ include "blocksparse/IR/BlockSparseOpBase.td"
 // The constraints of every product's factors and result.
 defvar BlockSparse_ProductConstraints = [C5, C6, C7, C8, C9, C10, C11];
 // The constraints of the epilogue `activation(alpha * t + bias) + residual`.
-defvar BlockSparse_EpilogueConstraints = [C13, C14, C17, C44];
+defvar BlockSparse_EpilogueConstraints = [C13, C14, C17, C44, C62];
 
 // The operands and attributes of that epilogue. A dense result passes, in this order, alpha, bias,
 // activation and residual.
-defvar BlockSparse_EpilogueOperands = (ins
+defvar BlockSparse_EpilogueOperands = !con((ins
   Arg<Optional<BlockSparse_Dense<"bias">>, "vector that is added to each row of the result">:$bias,
-  Arg<Optional<BlockSparse_Dense<"residual">>, "tensor that is added after the activation">:$residual);
+  Arg<Optional<BlockSparse_Dense<"residual">>, "tensor that is added after the activation">:$residual),
+  BlockSparse_DynamicAlphaOperand);
 defvar BlockSparse_EpilogueAttrs = !con(BlockSparse_AlphaArg, BlockSparse_ActivationArg,
                                         BlockSparse_PrecisionArg, BlockSparse_ScheduleArg);
 
@@ -90,10 +91,10 @@ class BlockSparse_PlainProductOp<string mnemonic> : BlockSparse_DenseResultOp<mn
     OpBuilder<(ins "::mlir::Value":$a, "::mlir::Value":$b,
                    CArg<"bool", "false">:$transpose_a, CArg<"bool", "false">:$transpose_b)>,
   ];
-  let assemblyFormat = [{
-    $a `,` $b (`bias` `(` $bias^ `)`)? (`residual` `(` $residual^ `)`)?
+  let assemblyFormat = !strconcat("$a `,` $b ", BlockSparse_AlphaFormat, [{
+    (`bias` `(` $bias^ `)`)? (`residual` `(` $residual^ `)`)?
     attr-dict `:` functional-type(operands, results)
-  }];
+  }]);
 }
 
 // A product with one sparse factor.
@@ -103,6 +104,7 @@ class BlockSparse_SparseFactorOp<string mnemonic> : BlockSparse_PlainProductOp<m
     "Every element of the result is written; a row without a block is activation(bias) + residual.",
     "Duplicate blocks of a dynamic pattern add up.",
     "With `alpha == 0`, K == 0 or no stored block, a and b are not read.",
+    "With a `dynamic_alpha` of 0, the product is 0, whatever a and b hold.",
   ];
 }
 
@@ -172,6 +174,7 @@ def BlockSparse_BsrAddmmOp : BlockSparse_DenseResultOp<"bsr_addmm"> {
   let postconditions = [
     "Every element of the result is written. Duplicate blocks of a dynamic pattern add up.",
     "With `beta == 0`, `input` is never read: a NaN there has no effect.",
+    "A term whose factor is an operand of 0 is 0, whatever the term holds.",
     "With `alpha == 0`, K == 0 or no stored block, `input` is all that is read besides bias and residual.",
   ];
   let example = [{
@@ -194,30 +197,32 @@ def BlockSparse_BsrAddmmOp : BlockSparse_DenseResultOp<"bsr_addmm"> {
     Arg<Optional<BlockSparse_Dense<"input">>, "tensor that is added with the factor `beta`">:$input,
     Arg<Optional<BlockSparse_Dense<"left_alpha">>, "factor of each row of the product, [M]">:$left_alpha,
     Arg<Optional<BlockSparse_Dense<"right_alpha">>, "factor of each column of the product, [N]">:$right_alpha),
-    BlockSparse_EpilogueOperands, BlockSparse_AlphaArg, (ins
+    BlockSparse_EpilogueOperands, BlockSparse_DynamicBetaOperand, BlockSparse_AlphaArg, (ins
     Arg<DefaultValuedAttr<F64Attr, "1.0">, "factor of `input`">:$beta),
     BlockSparse_ActivationArg, BlockSparse_PrecisionArg, BlockSparse_ScheduleArg);
-  let assemblyFormat = [{
-    $sparse `,` $dense (`input` `(` $input^ `)`)?
+  let assemblyFormat = !strconcat("$sparse `,` $dense (`input` `(` $input^ `)`)?",
+    BlockSparse_AlphaFormat, BlockSparse_BetaFormat, [{
     (`left_alpha` `(` $left_alpha^ `)`)? (`right_alpha` `(` $right_alpha^ `)`)?
     (`bias` `(` $bias^ `)`)? (`residual` `(` $residual^ `)`)?
     attr-dict `:` functional-type(operands, results)
-  }];
+  }]);
 }
 
 def BlockSparse_SampledAddmmOp : BlockSparse_TensorOp<"sampled_addmm",
-    [AllTypesMatch<["sparse", "result"]>]> {
+    [AllTypesMatch<["sparse", "result"]>, AttrSizedOperandSegments]> {
   let summary = "beta * sparse + alpha * (a @ b) at the blocks of the sparse operand";
   let semantics = [{
-    result = beta * sparse + alpha * op(a) @ op(b) at the stored blocks of `sparse`.
+    result = beta * sparse + alpha * op(a) @ op(b) at the stored blocks of `sparse`. With `beta = 0.0`
+    it is an sdd whose alpha may be an operand.
   }];
-  let constraints = !listconcat([C4], BlockSparse_ProductConstraints, [C17]);
+  let constraints = !listconcat([C4], BlockSparse_ProductConstraints, [C17, C62]);
   let atRunTime = ["No row of a dynamic pattern holds a column twice."];
   let postconditions = [
     "a and b are broadcast to the leading dimensions of the result.",
     "The result has the pattern of `sparse`.",
     "With `beta == 0`, the values of `sparse` are never read; its indices are.",
     "With `alpha == 0`, a and b are not read.",
+    "A term whose factor is an operand of 0 is 0, whatever the term holds.",
   ];
   let example = [{
     ```mlir
@@ -235,13 +240,13 @@ def BlockSparse_SampledAddmmOp : BlockSparse_TensorOp<"sampled_addmm",
     Arg<BlockSparse_Sparse<"sparse">, "tensor that is added and whose blocks are computed, [..., M, N]">:$sparse,
     Arg<BlockSparse_Dense<"a">, "left factor [..., M, K]">:$a,
     Arg<BlockSparse_Dense<"b">, "right factor [..., K, N]">:$b),
-    BlockSparse_TransposeArgs, BlockSparse_AlphaArg, (ins
+    BlockSparse_DynamicAlphaOperand, BlockSparse_DynamicBetaOperand, BlockSparse_TransposeArgs, BlockSparse_AlphaArg, (ins
     Arg<DefaultValuedAttr<F64Attr, "1.0">, "factor of `sparse`">:$beta),
     BlockSparse_PrecisionArg, BlockSparse_ScheduleArg);
   let results = (outs Res<BlockSparse_Sparse<"result">, "the sum, of the type of `sparse`">:$result);
-  let assemblyFormat = [{
-    $sparse `,` $a `,` $b attr-dict `:` functional-type(operands, results)
-  }];
+  let assemblyFormat = !strconcat("$sparse `,` $a `,` $b ", BlockSparse_AlphaFormat,
+      BlockSparse_BetaFormat, "attr-dict `:` functional-type(operands, results)");
+  let useCustomPropertiesEncoding = 1;
   let builders = [
     // Builds the operation without transposes. The result has the type of `sparse`.
     OpBuilder<(ins "::mlir::Value":$sparse, "::mlir::Value":$a, "::mlir::Value":$b,
@@ -318,7 +323,10 @@ def BlockSparse_MatmulOp : BlockSparse_PlainProductOp<"matmul"> {
     -> [B, H, M, N]; `context` is P [B, H, M, N] x V [B, N, H, D] -> [B, M, H, D].
   }];
   let constraints = !listconcat(BlockSparse_ProductConstraints, [C36], BlockSparse_EpilogueConstraints);
-  let postconditions = ["With `alpha == 0` or K == 0, a and b are not read."];
+  let postconditions = [
+    "With `alpha == 0` or K == 0, a and b are not read.",
+    "With a `dynamic_alpha` of 0, the product is 0, whatever a and b hold.",
+  ];
   let example = [{
     ```mlir
     func.func @matmul(%x: tensor<10x64xf16>, %w: tensor<32x64xf16>, %bias: tensor<32xf16>,

@@ -93,6 +93,11 @@ class BlockSparse_Index<string name>
 class BlockSparse_Integers<string name>
     : BlockSparse_Tensor<"tensor", name, "i32",
         And<[RankedTensorOf<[I32]>.predicate, BlockSparse_HasNoEncoding]>>;
+// A factor that is known when the program runs. Its element type is the accumulation type.
+class BlockSparse_Factor<string name>
+    : BlockSparse_Tensor<"tensor of rank 0", name, "f32, f64 or i32",
+        And<[RankedTensorOf<[F32, F64, I32]>.predicate, HasAnyRankOfPred<[0]>,
+             BlockSparse_HasNoEncoding]>>;
 class BlockSparse_Mask<string name>
     : BlockSparse_Tensor<"dense tensor", name, !strconcat("i1, ", BlockSparse_Elements),
         And<[RankedTensorOf<[I1, BlockSparse_Element]>.predicate, BlockSparse_HasNoEncoding]>>;
@@ -113,6 +118,20 @@ defvar BlockSparse_SkipZerosArg = (ins
 
 defvar BlockSparse_AlphaArg = (ins
   Arg<DefaultValuedAttr<F64Attr, "1.0">, "factor of the product">:$alpha);
+
+// These operands stand in place of the attributes of their names, and are the last operands.
+defvar BlockSparse_DynamicAlphaOperand = (ins
+  Arg<Optional<BlockSparse_Factor<"dynamic_alpha">>,
+      "factor of the product that is known when the program runs">:$dynamic_alpha);
+defvar BlockSparse_DynamicBetaOperand = (ins
+  Arg<Optional<BlockSparse_Factor<"dynamic_beta">>,
+      "factor `beta` that is known when the program runs">:$dynamic_beta);
+defvar BlockSparse_DynamicScaleOperand = (ins
+  Arg<Optional<BlockSparse_Factor<"dynamic_scale">>,
+      "factor of the scores that is known when the program runs">:$dynamic_scale);
+defvar BlockSparse_AlphaFormat = "(`alpha` `(` $dynamic_alpha^ `)`)?";
+defvar BlockSparse_BetaFormat = "(`beta` `(` $dynamic_beta^ `)`)?";
+defvar BlockSparse_ScaleFormat = "(`scale` `(` $dynamic_scale^ `)`)?";
 
 defvar BlockSparse_SumArgs = (ins
   Arg<DefaultValuedAttr<F64Attr, "1.0">, "factor of `a`">:$alpha,

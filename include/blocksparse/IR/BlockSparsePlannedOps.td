@@ -42,56 +42,9 @@
 #define BLOCKSPARSE_IR_PLANNED_OPS_TD
 
 include "blocksparse/IR/BlockSparseMatmulOps.td"
+include "blocksparse/IR/BlockSparsePlannedTypes.td"
 include "blocksparse/IR/BlockSparseSoftmaxOps.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
-
-//===----------------------------------------------------------------------===//
-// Types of operands
-//===----------------------------------------------------------------------===//
-
-// A tensor before bufferization or a memref after it, of one of `elements` and one of `ranks`.
-class BlockSparse_Buffer<string words, list<Type> elements, list<int> ranks> : AnyTypeOf<
-    [RankedTensorOf<elements, [HasAnyRankOfPred<ranks>]>, MemRefRankOf<elements, ranks>], words>;
-
-def BlockSparse_Values : BlockSparse_Buffer<
-    "value blocks [S, bm, bn] or [B, S, bm, bn]", [BlockSparse_Element], [3, 4]>;
-def BlockSparse_FloatValues : BlockSparse_Buffer<
-    "floating-point value blocks [S, bm, bn] or [B, S, bm, bn]", BlockSparse_FloatElements, [3, 4]>;
-def BlockSparse_Matrices : BlockSparse_Buffer<
-    "dense matrices of rank 2 to 4", [BlockSparse_Element], [2, 3, 4]>;
-def BlockSparse_FloatMatrices : BlockSparse_Buffer<
-    "floating-point dense matrices of rank 2 to 4", BlockSparse_FloatElements, [2, 3, 4]>;
-def BlockSparse_Vector : BlockSparse_Buffer<"dense vector", [BlockSparse_Element], [1]>;
-def BlockSparse_ColumnMask : BlockSparse_Buffer<
-    "mask of columns [N] or [B, N]", [BlockSparse_Element], [1, 2]>;
-def BlockSparse_Lengths : BlockSparse_Buffer<"lengths [1] or [B] of i32", [I32], [1]>;
-def BlockSparse_Segments : BlockSparse_Buffer<"segments [n] or [B, n] of i32", [I32], [1, 2]>;
-def BlockSparse_LogSumExp : BlockSparse_Buffer<
-    "log-sum-exp [M], [H, M] or [B, H, M] of f32 or f64", [F32, F64], [1, 2, 3]>;
-def BlockSparse_Tiles : BlockSparse_Buffer<"tiles [P, Ms, Ks]", [BlockSparse_Element], [3]>;
-def BlockSparse_TilesOrMatrices : BlockSparse_Buffer<
-    "tiles of rank 3 or dense matrices of rank 2 to 4", [BlockSparse_Element], [2, 3, 4]>;
-
-// A look-up table of i32: rows of `columns`, with or without a batch in front. `words` names its
-// rows. `table` names their fields in blocksparse/Plan/Tables.h, and must have as many columns.
-class BlockSparse_Table<string words, string rows, int columns, string table> : Type<And<[
-    BlockSparse_Buffer<"", [I32], [2, 3]>.predicate,
-    CPred<"::llvm::is_contained({::blocksparse::checkColumns<::blocksparse::" # table # ", "
-          # columns # ">(), ::mlir::ShapedType::kDynamic}, "
-          "::llvm::cast<::mlir::ShapedType>($_self).getShape().back())">]>,
-    words # ", i32 [" # rows # ", " # columns # "] or [B, " # rows # ", " # columns # "]">;
-
-def BlockSparse_RowSegments : BlockSparse_Table<"segments of a row LUT", "s", 5, "SegmentTable">;
-def BlockSparse_RowEntries : BlockSparse_Table<"entries of a row LUT", "e", 2, "EntryTable">;
-def BlockSparse_CombineTable : BlockSparse_Table<"combine table", "c", 4, "CombineTable">;
-def BlockSparse_CoordinateLut : BlockSparse_Table<"coordinate LUT", "nnz", 4, "CoordinateTable">;
-def BlockSparse_CoordinateSegments : BlockSparse_Table<"segments of a coordinate LUT", "s", 2, "CoordinateSegmentTable">;
-def BlockSparse_Permutation : BlockSparse_Buffer<"permutation, i32 [nnz] or [B, nnz]", [I32], [1, 2]>;
-def BlockSparse_Indices : BlockSparse_Buffer<"indices, i32 or i64 [n] or [B, n]", [I32, I64], [1, 2]>;
-// A table of stages or of work lists. The verifiers check each table's rank and columns.
-def BlockSparse_WorkTable : BlockSparse_Buffer<"i32 list or table without a batch", [I32], [1, 2]>;
-def BlockSparse_ScatterIndices : BlockSparse_Buffer<
-    "indices of scatter_mm, i32 or i64 of rank 1 or 2", [I32, I64], [1, 2]>;
 
 //===----------------------------------------------------------------------===//
 // Operations
@@ -145,6 +98,14 @@ defvar BlockSparse_IndexOperands = (ins
 defvar BlockSparse_BetaArg = (ins
   Arg<DefaultValuedAttr<F64Attr, "0.0">, "factor of `input`">:$beta);
 
+// The factors that are operands. They multiply beside the attributes, which are then 1.
+defvar BlockSparse_PlannedDynamicAlpha = (ins
+  Arg<Optional<BlockSparse_FactorBuffer>, "factor of the product">:$dynamic_alpha);
+defvar BlockSparse_PlannedDynamicBeta = (ins
+  Arg<Optional<BlockSparse_FactorBuffer>, "factor of `input`">:$dynamic_beta);
+defvar BlockSparse_PlannedDynamicScale = (ins
+  Arg<Optional<BlockSparse_FactorBuffer>, "factor of the scores">:$dynamic_scale);
+
 // The constraints of the block shape, of the values and of the heads of the tables.
 defvar BlockSparse_StorageConstraints = [C34, C35, C37];
 
@@ -153,14 +114,15 @@ def BlockSparse_PlannedDSDOp
   let summary = "Dense = sparse x dense over look-up tables (dsd, dds and bsr_addmm)";
   let semantics = [{
     With t = sum over the entries of a tile of V[value] @ B[dense block]:
-    out = act(left_alpha * (alpha * t) * right_alpha + beta * input + bias) + residual. V is a
+    out = act(left_alpha * (alpha * t) * right_alpha + beta * input + bias) + residual. alpha and beta
+    are the attributes times the operands of these names. V is a
     value block, transposed with `transpose_values`. B is [..., K, N], or [..., N, K] with
     `transpose_b`. The result is [..., M, N], or [..., N, M] with `transpose_out`. left_alpha,
     right_alpha, bias, input and residual are indexed by the coordinates of the result as it
     is stored: left_alpha by its rows, right_alpha and bias by its columns.
   }];
   let constraints = !listconcat([C8, C9, C10, C11, C13, C14, C15, C16, C17],
-                                BlockSparse_StorageConstraints, [C39, C42, C43, C44]);
+                                BlockSparse_StorageConstraints, [C39, C42, C43, C44, C62]);
   let atRunTime = ["Tables hold indices inside the values and the dense operand, and write each tile once."];
   let postconditions = ["Every element of the destination is written."];
   let example = [{
@@ -184,7 +146,8 @@ def BlockSparse_PlannedDSDOp
     Arg<Optional<BlockSparse_Vector>, "factor of each row">:$left_alpha,
     Arg<Optional<BlockSparse_Vector>, "factor of each column">:$right_alpha,
     Arg<Optional<BlockSparse_Vector>, "vector that is added to each row">:$bias,
-    Arg<Optional<BlockSparse_Matrices>, "tensor that is added after the activation">:$residual,
+    Arg<Optional<BlockSparse_Matrices>, "tensor that is added after the activation">:$residual),
+    BlockSparse_PlannedDynamicAlpha, BlockSparse_PlannedDynamicBeta, (ins
     Arg<Variadic<BlockSparse_WorkTable>, "tiles, workers, records, rows, order and perhaps granules, or none">:$stages,
     Arg<Optional<BlockSparse_Values>, "values in the order in which the stages load them">:$packed,
     Arg<BlockSparse_Matrices, "destination">:$init),
@@ -194,13 +157,14 @@ def BlockSparse_PlannedDSDOp
     Arg<UnitAttr, "`dense` is transposed before the product">:$transpose_b),
     BlockSparse_SkipZerosArg, BlockSparse_TransposeOutArg, BlockSparse_AlphaArg, BlockSparse_BetaArg,
     BlockSparse_ActivationArg, BlockSparse_PrecisionArg, BlockSparse_ScheduleArg);
-  let assemblyFormat = [{
+  let assemblyFormat = !strconcat([{
     $values `,` $dense `segments` `(` $segments `)` `entries` `(` $entries `)`
     (`combine` `(` $combine^ `)`)? (`input` `(` $input^ `)`)?
+  }], BlockSparse_AlphaFormat, BlockSparse_BetaFormat, [{
     (`left_alpha` `(` $left_alpha^ `)`)? (`right_alpha` `(` $right_alpha^ `)`)?
     (`bias` `(` $bias^ `)`)? (`residual` `(` $residual^ `)`)? (`stages` `(` $stages^ `)`)?
     (`packed` `(` $packed^ `)`)? `outs` `(` $init `)` attr-dict `:` functional-type(operands, results)
-  }];
+  }]);
 }
 
 def BlockSparse_PlannedSDDOp
@@ -212,7 +176,7 @@ def BlockSparse_PlannedSDDOp
     [..., N, K] with `transpose_b`.
   }];
   let constraints = !listconcat([C6, C7, C8, C9, C10, C11, C16, C17],
-                                BlockSparse_StorageConstraints, [C38, C45]);
+                                BlockSparse_StorageConstraints, [C38, C45, C62]);
   let atRunTime = ["Tables hold indices inside the destination, and each value block occurs once."];
   let postconditions = ["The elements of edge blocks outside M x N are written as 0."];
   let example = [{
@@ -231,15 +195,17 @@ def BlockSparse_PlannedSDDOp
     Arg<BlockSparse_Matrices, "left factor">:$a, Arg<BlockSparse_Matrices, "right factor">:$b,
     Arg<BlockSparse_CoordinateLut, "coordinate LUT of the stored blocks">:$lut,
     Arg<BlockSparse_CoordinateSegments, "segments of the coordinate LUT">:$segments,
-    Arg<Optional<BlockSparse_Values>, "value blocks that are added with the factor `beta`">:$input,
+    Arg<Optional<BlockSparse_Values>, "value blocks that are added with the factor `beta`">:$input),
+    BlockSparse_PlannedDynamicAlpha, BlockSparse_PlannedDynamicBeta, (ins
     Arg<Variadic<BlockSparse_WorkTable>, "tiles, workers and places of work lists, or none">:$tiles,
     Arg<BlockSparse_Values, "destination">:$init),
     BlockSparse_BlockArg, BlockSparse_LutHeadsArg, BlockSparse_TransposeArgs, BlockSparse_AlphaArg,
     BlockSparse_BetaArg, BlockSparse_PrecisionArg, BlockSparse_ScheduleArg);
-  let assemblyFormat = [{
+  let assemblyFormat = !strconcat([{
     $a `,` $b `lut` `(` $lut `)` `segments` `(` $segments `)` (`input` `(` $input^ `)`)?
+  }], BlockSparse_AlphaFormat, BlockSparse_BetaFormat, [{
     (`tiles` `(` $tiles^ `)`)? `outs` `(` $init `)` attr-dict `:` functional-type(operands, results)
-  }];
+  }]);
 }
 
 def BlockSparse_PlannedSoftmaxOp
@@ -250,7 +216,7 @@ def BlockSparse_PlannedSoftmaxOp
     dense block a block column.
   }];
   let constraints = !listconcat([C8, C22, C23, C24, C25, C26], BlockSparse_StorageConstraints,
-                                [C40, C46], BlockSparse_PositionConstraints);
+                                [C40, C46], BlockSparse_PositionConstraints, [C62]);
   let atRunTime = ["Tables hold indices inside the values, and write each block row once."];
   let postconditions = ["The elements of y outside M x N are written as 0."];
   let example = [{
@@ -275,11 +241,13 @@ def BlockSparse_PlannedSoftmaxOp
     Arg<Optional<BlockSparse_Lengths>, "columns that are allowed">:$key_lengths,
     Arg<Optional<BlockSparse_Lengths>, "rows that are allowed">:$query_lengths,
     Arg<Optional<BlockSparse_Segments>, "segment of each row">:$query_segments,
-    Arg<Optional<BlockSparse_Segments>, "segment of each column">:$key_segments,
+    Arg<Optional<BlockSparse_Segments>, "segment of each column">:$key_segments),
+    BlockSparse_PlannedDynamicScale, (ins
     Arg<BlockSparse_FloatValues, "destination of the softmax">:$y,
     Arg<Optional<BlockSparse_LogSumExp>, "destination of the log-sum-exp of each row">:$lse),
     BlockSparse_BlockArg, BlockSparse_ShapeArg, BlockSparse_LutHeadsArg, BlockSparse_SoftmaxAttrs, BlockSparse_ScheduleArg);
   let assemblyFormat = !strconcat("$x `segments` `(` $segments `)` `entries` `(` $entries `)`",
+      BlockSparse_ScaleFormat,
       BlockSparse_MaskFormat, "(`known_lse` `(` $known_lse^ `)`)?", BlockSparse_PositionFormat,
       "`outs` `(` $y (`,` $lse^)? `)` attr-dict `:` functional-type(operands, results)");
   let declarations = BlockSparse_MayForbid;
@@ -291,7 +259,7 @@ def BlockSparse_PlannedSoftmaxGradOp
   let semantics = [{
     The gradient of blocksparse.softmax_grad over value blocks.
   }];
-  let constraints = !listconcat([C8, C22, C26], BlockSparse_StorageConstraints, [C40, C46, C47]);
+  let constraints = !listconcat([C8, C22, C26], BlockSparse_StorageConstraints, [C40, C46, C47, C62]);
   let atRunTime = ["Tables hold indices inside the values, and write each block row once."];
   let postconditions = ["drpe is written whole, with 0 outside the stored blocks."];
   let example = [{
@@ -313,17 +281,19 @@ def BlockSparse_PlannedSoftmaxGradOp
     BlockSparse_RowLutOperands, (ins
     Arg<Optional<BlockSparse_FloatMatrices>, "result of attention, [B, H, M, Dv]">:$out,
     Arg<Optional<BlockSparse_FloatMatrices>, "gradient of out, [B, H, M, Dv]">:$dout,
-    Arg<Optional<BlockSparse_LogSumExp>, "gradient of the log-sum-exp of each row">:$dlse,
+    Arg<Optional<BlockSparse_LogSumExp>, "gradient of the log-sum-exp of each row">:$dlse),
+    BlockSparse_PlannedDynamicScale, (ins
     Arg<BlockSparse_FloatValues, "destination of the gradient of x">:$dx,
     Arg<Optional<BlockSparse_FloatMatrices>, "destination of the gradient of rpe">:$drpe),
     BlockSparse_BlockArg, BlockSparse_ShapeArg, BlockSparse_LutHeadsArg, (ins
     Arg<DefaultValuedAttr<F64Attr, "1.0">, "factor of the scores">:$scale),
     BlockSparse_ScheduleArg);
-  let assemblyFormat = [{
+  let assemblyFormat = !strconcat([{
     $y `,` $dy `segments` `(` $segments `)` `entries` `(` $entries `)`
+  }], BlockSparse_ScaleFormat, [{
     (`attention` `(` $out^ `,` $dout `)`)? (`dlse` `(` $dlse^ `)`)? `outs` `(` $dx (`,` $drpe^)? `)`
     attr-dict `:` functional-type(operands, results)
-  }];
+  }]);
 }
 
 def BlockSparse_PlannedScatterMMOp : BlockSparse_SingleDestinationOp<"planned_scatter_mm"> {
@@ -381,13 +351,14 @@ def BlockSparse_PlannedMatmulOp
   let arguments = !con((ins
     Arg<BlockSparse_Matrices, "left factor">:$a, Arg<BlockSparse_Matrices, "right factor">:$b,
     Arg<Optional<BlockSparse_Vector>, "vector that is added to each row">:$bias,
-    Arg<Optional<BlockSparse_Matrices>, "tensor that is added after the activation">:$residual,
+    Arg<Optional<BlockSparse_Matrices>, "tensor that is added after the activation">:$residual),
+    BlockSparse_PlannedDynamicAlpha, (ins
     Arg<BlockSparse_Matrices, "destination">:$init),
     BlockSparse_FormArg, BlockSparse_TransposeArgs, BlockSparse_EpilogueAttrs);
-  let assemblyFormat = [{
-    $a `,` $b (`bias` `(` $bias^ `)`)? (`residual` `(` $residual^ `)`)? `outs` `(` $init `)`
+  let assemblyFormat = !strconcat("$a `,` $b ", BlockSparse_AlphaFormat, [{
+    (`bias` `(` $bias^ `)`)? (`residual` `(` $residual^ `)`)? `outs` `(` $init `)`
     attr-dict `:` functional-type(operands, results)
-  }];
+  }]);
 }
 
 def BlockSparse_PlannedToDenseOp : BlockSparse_SingleDestinationOp<"planned_to_dense"> {

@@ -50,7 +50,7 @@ defvar BlockSparse_AttentionAttrs = !con((ins
 defvar BlockSparse_PositionConstraints = [C50, C51, C52, C58];
 defvar BlockSparse_AttentionConstraints = !listconcat(
     [C3, C4, C5, C6, C7, C8, C9, C10, C21, C22, C23, C24, C25, C26, C28],
-    BlockSparse_PositionConstraints, [C53, C54, C55]);
+    BlockSparse_PositionConstraints, [C53, C54, C55, C62]);
 
 // Declares mayForbid(), which an operation with masks has.
 defvar BlockSparse_MayForbid = [{
@@ -85,7 +85,7 @@ def BlockSparse_SoftmaxOp : BlockSparse_TensorOp<"softmax", [AttrSizedOperandSeg
     rows have further columns elsewhere. The result lse is then known_lse itself.
   }];
   let constraints = !listconcat([C4, C21, C22, C23, C24, C25, C26, C27],
-                                BlockSparse_PositionConstraints);
+                                BlockSparse_PositionConstraints, [C62]);
   let atRunTime = ["No row of a dynamic pattern holds a column twice."];
   let postconditions = [
     "A row whose blocks hold forbidden elements alone has y = 0 and lse = -inf.",
@@ -111,10 +111,11 @@ def BlockSparse_SoftmaxOp : BlockSparse_TensorOp<"softmax", [AttrSizedOperandSeg
     BlockSparse_SoftmaxOperands, (ins
     Arg<Optional<BlockSparse_Dense<"known_lse">>,
         "log-sum-exp of each row that normalises it, [B, H, M], in the accumulation type">:$known_lse),
-    BlockSparse_PositionOperands, BlockSparse_SoftmaxAttrs, BlockSparse_ScheduleArg);
+    BlockSparse_PositionOperands, BlockSparse_DynamicScaleOperand, BlockSparse_SoftmaxAttrs,
+    BlockSparse_ScheduleArg);
   let results = (outs Res<BlockSparse_Sparse<"y">, "softmax of the scores">:$y,
     Res<Optional<BlockSparse_Dense<"lse">>, "log-sum-exp of each row, [B, H, M], in the accumulation type">:$lse);
-  let assemblyFormat = !strconcat("$x",
+  let assemblyFormat = !strconcat("$x ", BlockSparse_ScaleFormat,
       BlockSparse_MaskFormat,
       "(`known_lse` `(` $known_lse^ `)`)?",
       BlockSparse_PositionFormat,
@@ -141,7 +142,7 @@ def BlockSparse_SoftmaxGradOp : BlockSparse_TensorOp<"softmax_grad", [AttrSizedO
 
     With `dlse`, the gradient of the log-sum-exp of each row, s = y * (dy - sum + dlse).
   }];
-  let constraints = [C4, C8, C21, C22, C26, C27, C47];
+  let constraints = [C4, C8, C21, C22, C26, C27, C47, C62];
   let atRunTime = ["y is the result of a softmax."];
   let postconditions = [
     "Where y is 0, as at forbidden elements, the gradient is 0 and dy is not used.",
@@ -164,15 +165,16 @@ def BlockSparse_SoftmaxGradOp : BlockSparse_TensorOp<"softmax_grad", [AttrSizedO
     Arg<Optional<BlockSparse_Dense<"out">>, "result of attention, [B, H, M, Dv]">:$out,
     Arg<Optional<BlockSparse_Dense<"dout">>, "gradient of out, [B, H, M, Dv]">:$dout,
     Arg<Optional<BlockSparse_Dense<"dlse">>,
-        "gradient of the log-sum-exp, [B, H, M], in the accumulation type">:$dlse,
+        "gradient of the log-sum-exp, [B, H, M], in the accumulation type">:$dlse),
+    BlockSparse_DynamicScaleOperand, (ins
     Arg<DefaultValuedAttr<F64Attr, "1.0">, "factor of the scores">:$scale),
     BlockSparse_ScheduleArg);
   let results = (outs Res<BlockSparse_Sparse<"dx">, "gradient of x">:$dx,
     Res<Optional<BlockSparse_Dense<"drpe">>, "gradient of rpe">:$drpe);
-  let assemblyFormat = [{
-    $y `,` $dy (`attention` `(` $out^ `,` $dout `)`)? (`dlse` `(` $dlse^ `)`)?
+  let assemblyFormat = !strconcat("$y `,` $dy ", BlockSparse_ScaleFormat, [{
+    (`attention` `(` $out^ `,` $dout `)`)? (`dlse` `(` $dlse^ `)`)?
     attr-dict `:` functional-type(operands, results)
-  }];
+  }]);
 }
 
 def BlockSparse_AttentionOp : BlockSparse_TensorOp<"attention", [AttrSizedOperandSegments]> {
@@ -215,10 +217,10 @@ def BlockSparse_AttentionOp : BlockSparse_TensorOp<"attention", [AttrSizedOperan
                        BlockSparse_PositionOperands, (ins
     Arg<Optional<BlockSparse_Dense<"sink">>,
         "score of the sink of each head, [H], in the accumulation type">:$sink),
-    BlockSparse_AttentionAttrs);
+    BlockSparse_DynamicScaleOperand, BlockSparse_AttentionAttrs);
   let results = (outs Res<BlockSparse_Dense<"out">, "[B, H, M, Dv]">:$out,
     Res<BlockSparse_Dense<"lse">, "log-sum-exp of each row, [B, H, M], in the accumulation type">:$lse);
-  let assemblyFormat = !strconcat("$q `,` $k `,` $v",
+  let assemblyFormat = !strconcat("$q `,` $k `,` $v ", BlockSparse_ScaleFormat,
       BlockSparse_MaskFormat,
       BlockSparse_PositionFormat,
       "(`sink` `(` $sink^ `)`)? `layout` `(` $layout `)` attr-dict `:` functional-type(operands, results)");
@@ -275,11 +277,12 @@ def BlockSparse_AttentionGradOp : BlockSparse_TensorOp<"attention_grad", [AttrSi
     BlockSparse_SoftmaxOperands, BlockSparse_PositionOperands, (ins
     Arg<Optional<BlockSparse_Dense<"dlse">>,
         "gradient of lse, [B, H, M], in the accumulation type">:$dlse),
-    BlockSparse_AttentionAttrs);
+    BlockSparse_DynamicScaleOperand, BlockSparse_AttentionAttrs);
   let results = (outs Res<BlockSparse_Dense<"dq">, "gradient of q">:$dq,
     Res<BlockSparse_Dense<"dk">, "gradient of k">:$dk, Res<BlockSparse_Dense<"dv">, "gradient of v">:$dv,
     Res<Optional<BlockSparse_Dense<"drpe">>, "gradient of rpe">:$drpe);
-  let assemblyFormat = !strconcat("$q `,` $k `,` $v `,` $out `,` $lse `,` $dout",
+  let assemblyFormat = !strconcat("$q `,` $k `,` $v `,` $out `,` $lse `,` $dout ",
+      BlockSparse_ScaleFormat,
       BlockSparse_MaskFormat,
       BlockSparse_PositionFormat,
       "(`dlse` `(` $dlse^ `)`)? `layout` `(` $layout `)`",

@@ -114,6 +114,8 @@ struct KernelProblem {
   bool isZero = false;
   /// True if the factor of the scores of an Attention problem is finite and above 0.
   bool positiveScale = true;
+  /// True if the factor alpha of a sampled product is known only when the program runs.
+  bool dynamicAlpha = false;
   /// Name of an operand or attribute of an Attention problem that only its decomposition computes;
   /// empty if there is none.
   std::string decomposedFeature;

@@ -108,8 +108,9 @@ void DSDLowering::prepare(const CPULoweringOptions &options) {
                                              indexEqual(b, entries->rows(), zero));
   Epilogue::Attributes attributes{op.getAlpha().convertToDouble(), op.getBeta().convertToDouble(),
                                   op.getActivationAttr()};
-  Epilogue::Operands operands{op.getInput(), op.getLeftAlpha(), op.getRightAlpha(), op.getBias(),
-                              op.getResidual()};
+  Epilogue::Operands operands{op.getInput(),      op.getLeftAlpha(), op.getRightAlpha(),
+                              op.getBias(),       op.getResidual(),  op.getDynamicAlpha(),
+                              op.getDynamicBeta()};
   epilogue.emplace(b, attributes, operands, op.getInit(), DenseAxes::ofMatrices(4), empty);
 }
 

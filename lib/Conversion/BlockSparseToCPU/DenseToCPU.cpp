@@ -84,7 +84,10 @@ DenseMatmulLowering::DenseMatmulLowering(ImplicitLocOpBuilder &b, PlannedMatmulO
   panels = indexCeilDiv(b, cols, indexConstant(b, tile.cols));
   rowTiles = indexCeilDiv(b, rows, indexConstant(b, tile.rows));
   Epilogue::Attributes attributes{op.getAlpha().convertToDouble(), 0, op.getActivationAttr()};
-  Epilogue::Operands operands{Value(), Value(), Value(), op.getBias(), op.getResidual()};
+  Epilogue::Operands operands;
+  operands.bias = op.getBias();
+  operands.residual = op.getResidual();
+  operands.dynamicAlpha = op.getDynamicAlpha();
   epilogue.emplace(b, attributes, operands, op.getInit(), axes.result, Value());
 }
 

@@ -44,6 +44,10 @@ Epilogue::Epilogue(ImplicitLocOpBuilder &b, Attributes attributes, const Operand
   bind(operands.rightAlpha, views[EpilogueFormula::RightAlpha], DenseAxes::ofColumnVectors);
   bind(operands.bias, views[EpilogueFormula::Bias], ofResult);
   bind(operands.residual, views[EpilogueFormula::Residual], ofResult);
+  auto ofScalar = [](int64_t) { return DenseAxes(); };
+  bind(operands.dynamicAlpha, views[EpilogueFormula::DynamicAlpha], ofScalar);
+  if (attributes.beta != 0)
+    bind(operands.dynamicBeta, views[EpilogueFormula::DynamicBeta], ofScalar);
 }
 
 EpilogueMatrices Epilogue::matrices(ImplicitLocOpBuilder &b, Value batch, Value head) const {
@@ -70,6 +74,14 @@ Value Epilogue::loadTerm(ImplicitLocOpBuilder &b, const MatrixView &term,
   return convertElements(b, loaded, element);
 }
 
+/// Returns i1, or a vector of it: the elements of `t` that are 0.
+static Value emitIsZero(ImplicitLocOpBuilder &b, Value t) {
+  Value zero = splatConstant(b, t.getType(), 0);
+  if (getElementTypeOrSelf(t.getType()).isInteger())
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, t, zero);
+  return arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, t, zero);
+}
+
 /// Emits the operations of an epilogue on the scalar or vector of a place.
 struct Epilogue::PlaceEmitter {
   ImplicitLocOpBuilder &b;
@@ -92,10 +104,14 @@ struct Epilogue::PlaceEmitter {
       return arith::MulIOp::create(b, a, t);
     return arith::MulFOp::create(b, a, t);
   }
+  Value dropZero(Value factor, Value t) const {
+    return arith::SelectOp::create(b, emitIsZero(b, factor), zero(), t);
+  }
   Value dropEmpty(Value t) const {
     // Without factors, an empty accumulator is 0 already. A factor that isn't finite must not turn
     // it into NaN.
-    bool hasFactors = has(EpilogueFormula::LeftAlpha) || has(EpilogueFormula::RightAlpha);
+    bool hasFactors = has(EpilogueFormula::LeftAlpha) || has(EpilogueFormula::RightAlpha) ||
+                      has(EpilogueFormula::DynamicAlpha);
     if (!epilogue.empty || !hasFactors)
       return t;
     return arith::SelectOp::create(b, epilogue.empty, zero(), t);

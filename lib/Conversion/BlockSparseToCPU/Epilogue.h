@@ -35,7 +35,7 @@ public:
   /// Holds the memrefs of the epilogue operands; a null one is left out. `input` is dropped if beta
   /// is 0.
   struct Operands {
-    Value input, leftAlpha, rightAlpha, bias, residual;
+    Value input, leftAlpha, rightAlpha, bias, residual, dynamicAlpha, dynamicBeta;
   };
 
   /// Makes an epilogue that stores to the memref `out` of rank 2 to 4. `axes` gives the roles of

@@ -50,6 +50,8 @@ private:
   DenseView leftView, rightView;
   CoordinateView lut;
   std::optional<ValuesView> out, input;
+  /// The factors that are operands; absent if there are none.
+  std::optional<MatrixView> dynamicAlpha, dynamicBeta;
   std::optional<Epilogue> epilogue;
   std::optional<SegmentOrder> order;
   bool multiplies;
@@ -95,6 +97,13 @@ SDDLowering::SDDLowering(ImplicitLocOpBuilder &b, PlannedSDDOp op,
     input = ValuesView::get(b, op.getInput(), lutHeads, lut.rows(), heads);
     unitStride = b.createOrFold<arith::AndIOp>(unitStride, input->hasContiguousBlocks(b));
   }
+  auto getFactor = [&](Value memref) -> std::optional<MatrixView> {
+    if (!memref)
+      return std::nullopt;
+    return DenseView::get(b, memref, DenseAxes()).matrix(b, Value(), Value());
+  };
+  dynamicAlpha = getFactor(op.getDynamicAlpha());
+  dynamicBeta = getFactor(op.getDynamicBeta());
   blockRows = out->blockRows();
   blockCols = out->blockCols();
   gridCols = indexCeilDiv(b, cols, indexConstant(b, blockCols));
@@ -157,6 +166,8 @@ void SDDLowering::emitTask(Value batch, Value taskHead, Value panelIndex, Value 
     if (input)
       place.matrices.operands[EpilogueFormula::Input] =
           input->block(b, batch, Int(b, input->headBase(b, place.head)) + index);
+    place.matrices.operands[EpilogueFormula::DynamicAlpha] = dynamicAlpha;
+    place.matrices.operands[EpilogueFormula::DynamicBeta] = dynamicBeta;
 
     Value key = Int(b, lutHead) * gridCols + blockCol;
     key = emitPanel(place, panelCol, key, loop.getRegionIterArg(0));

@@ -24,6 +24,8 @@ struct GradKernel {
   std::optional<DenseView> dlse;
   FloatType compute;
   double scale;
+  /// A second factor of the scores, a number of the type `compute`; null if there is none.
+  Value dynamicScale;
   VectorAccess access;
 
   VectorType vector() const { return VectorType::get({access.width}, compute); }
@@ -132,12 +134,14 @@ static void emitRowGradient(ImplicitLocOpBuilder &b, const GradKernel &kernel, c
                             Value dot) {
   Value dots = splat(b, dot, kernel.access.width);
   Value scale = splatConstant(b, kernel.vector(), kernel.scale);
+  if (kernel.dynamicScale)
+    scale = arith::MulFOp::create(b, scale, splat(b, kernel.dynamicScale, kernel.access.width));
   Value base = kernel.dx.headBase(b, row.blocks.head);
   forEachChunk(b, kernel.table, row, kernel.access.width, nullptr,
                [&](ImplicitLocOpBuilder &b, const Chunk &chunk, Value) -> Value {
                  Value gradient = emitScoreGradient(b, kernel, row, chunk, dots);
                  // 0 times an infinite scale or gradient must stay 0, not become NaN.
-                 if (kernel.scale != 1.0)
+                 if (kernel.scale != 1.0 || kernel.dynamicScale)
                    gradient = whereWeighted(b, kernel, gradient,
                                             arith::MulFOp::create(b, gradient, scale));
                  MatrixView dx = kernel.dx.block(b, row.blocks.batch, Int(b, base) + chunk.block);
@@ -372,6 +376,8 @@ void mlir::blocksparse::lowerToLoops(ImplicitLocOpBuilder &b, PlannedSoftmaxGrad
         b, dlse, DenseAxes::ofRowVectors(cast<MemRefType>(dlse.getType()).getRank()));
   kernel.compute = getComputeType(kernel.dx.elementType());
   kernel.scale = op.getScale().convertToDouble();
+  if (Value factor = op.getDynamicScale())
+    kernel.dynamicScale = memref::LoadOp::create(b, factor, ValueRange());
   int64_t width = chooseWidth(kernel.table.blockCols, kernel.compute.getWidth(), options.vectorBits,
                               op.getScheduleAttr());
   SmallVector<Value> conditions{kernel.y.hasContiguousBlocks(b), kernel.dy.hasContiguousBlocks(b),

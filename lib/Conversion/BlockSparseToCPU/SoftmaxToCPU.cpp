@@ -41,6 +41,8 @@ struct SoftmaxKernel {
   PositionMasks positions;
   FloatType compute;
   double scale;
+  /// A second factor of the scores, a number of the type `compute`; null if there is none.
+  Value dynamicScale;
   VectorAccess access;
 
   VectorType vector() const { return VectorType::get({access.width}, compute); }
@@ -117,6 +119,8 @@ static Scores emitScores(ImplicitLocOpBuilder &b, const SoftmaxKernel &kernel,
                                 kernel.compute);
   if (kernel.scale != 1.0)
     score = arith::MulFOp::create(b, score, splatConstant(b, type, kernel.scale));
+  if (kernel.dynamicScale)
+    score = arith::MulFOp::create(b, score, splat(b, kernel.dynamicScale, kernel.access.width));
   Value forbidden;
   auto forbid = [&](Value hit) {
     forbidden = forbidden ? arith::OrIOp::create(b, forbidden, hit).getResult() : hit;
@@ -367,6 +371,8 @@ void mlir::blocksparse::lowerToLoops(ImplicitLocOpBuilder &b, PlannedSoftmaxOp o
   kernel.terms = getTerms(b, op);
   kernel.compute = getComputeType(kernel.x.elementType());
   kernel.scale = op.getScale().convertToDouble();
+  if (Value factor = op.getDynamicScale())
+    kernel.dynamicScale = memref::LoadOp::create(b, factor, ValueRange());
   kernel.positions = PositionMasks(b, op, [](Value operand) { return operand; });
   int64_t width = chooseWidth(kernel.table.blockCols, kernel.compute.getWidth(), options.vectorBits,
                               op.getScheduleAttr());

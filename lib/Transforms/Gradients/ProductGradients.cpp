@@ -29,6 +29,34 @@ struct Factor {
 
 } // namespace
 
+namespace {
+
+/// Holds the factor of a product: an attribute or, if it is not null, an operand.
+struct Alpha {
+  APFloat attribute;
+  Value operand;
+};
+
+} // namespace
+
+/// Returns the factor of the product `op`, as the gradient uses it.
+template <typename OpTy>
+static Alpha alphaOf(OpTy op, GradientBuilder &b) {
+  if constexpr (std::is_same_v<OpTy, SDDOp>)
+    return {op.getAlpha(), Value()};
+  else
+    return {op.getAlpha(), op.getDynamicAlpha() ? b.getPrimal(op.getDynamicAlpha()) : Value()};
+}
+
+/// Fails with an error if the gradient of a factor that is an operand is asked for.
+static LogicalResult checkFactor(Operation *op, GradientBuilder &b, Value factor, StringRef name) {
+  if (!factor || !b.isWanted(factor))
+    return success();
+  return op->emitError("expects an operand ")
+         << name << " without a gradient, such as one that tensor.from_elements makes of a number, "
+         << "but got one that depends on a tensor that the function is differentiated by";
+}
+
 /// Returns the type of alpha * op(a) @ op(b) with the leading dimensions of `leading`, as it is
 /// stored.
 static RankedTensorType productType(ArrayRef<int64_t> leading, Factor a, Factor b, bool transposed,
@@ -44,13 +72,13 @@ static RankedTensorType productType(ArrayRef<int64_t> leading, Factor a, Factor 
 /// Returns alpha * op(sparse) @ op(dense), stored transposed if `transposed`, with the leading
 /// dimensions `leading`.
 static Value multiplySparse(GradientBuilder &b, Factor sparse, Factor dense, bool transposed,
-                            ArrayRef<int64_t> leading, APFloat alpha, Precision precision,
+                            ArrayRef<int64_t> leading, const Alpha &alpha, Precision precision,
                             bool skipZeros = false) {
   Type element = tensorType(dense.value).getElementType();
   return DSDOp::create(b, productType(leading, sparse, dense, transposed, element), sparse.value,
-                       dense.value, /*bias=*/Value(), /*residual=*/Value(), sparse.transposed,
-                       dense.transposed, transposed, skipZeros, alpha, ActivationAttr(), precision,
-                       ScheduleAttr());
+                       dense.value, /*bias=*/Value(), /*residual=*/Value(), alpha.operand,
+                       sparse.transposed, dense.transposed, transposed, skipZeros, alpha.attribute,
+                       ActivationAttr(), precision, ScheduleAttr());
 }
 
 /// Adds `gradient`, which has leading dimensions that `operand` may lack, to the cotangent of
@@ -96,7 +124,8 @@ static Factor foldIntoColumns(GradientBuilder &b, Factor factor, int64_t count) 
 /// of `sparse`; transposed, if the product read it so. Leading dimensions that `sparse` lacks are
 /// summed over.
 static LogicalResult addSampled(GradientBuilder &b, Operation *op, Value sparse, bool transposed,
-                                Factor left, Factor right, APFloat alpha, Precision precision) {
+                                Factor left, Factor right, const Alpha &alpha,
+                                Precision precision) {
   RankedTensorType type = tensorType(sparse);
   int64_t most = std::max(leadingOf(left.value).size(), leadingOf(right.value).size());
   int64_t missing = most - static_cast<int64_t>(leadingOf(sparse).size());
@@ -120,11 +149,19 @@ static LogicalResult addSampled(GradientBuilder &b, Operation *op, Value sparse,
   right.value = asElement(b, right.value, type.getElementType());
   if (transposed)
     std::swap(left, right);
+  if (alpha.operand) {
+    // With beta = 0 the values of the primal are not read.
+    b.addCotangent(sparse, SampledAddmmOp::create(
+                               b, type, b.getPrimal(sparse), left.value, right.value, alpha.operand,
+                               /*dynamic_beta=*/Value(), left.transposed, !right.transposed,
+                               alpha.attribute, APFloat(0.0), precision, ScheduleAttr()));
+    return success();
+  }
   bool dynamic = !isa<LayoutAttrInterface>(type.getEncoding());
   b.addCotangent(sparse, SDDOp::create(b, type, left.value, right.value,
                                        dynamic ? b.getPrimal(sparse) : Value(), left.transposed,
-                                       !right.transposed, /*transpose_out=*/false, alpha, precision,
-                                       ScheduleAttr()));
+                                       !right.transposed, /*transpose_out=*/false, alpha.attribute,
+                                       precision, ScheduleAttr()));
   return success();
 }
 
@@ -185,11 +222,11 @@ static LogicalResult addSampledRule(OpTy op, GradientBuilder &b, Value cotangent
   if (b.isWanted(op.getA()))
     addSummed(b, op.getA(),
               multiplySparse(b, gradient, ~Factor{b.getPrimal(op.getB()), op.getTransposeB()},
-                             op.getTransposeA(), leading, op.getAlpha(), op.getPrecision()));
+                             op.getTransposeA(), leading, alphaOf(op, b), op.getPrecision()));
   if (b.isWanted(op.getB()))
     addSummed(b, op.getB(),
               multiplySparse(b, ~gradient, {b.getPrimal(op.getA()), op.getTransposeA()},
-                             !op.getTransposeB(), leading, op.getAlpha(), op.getPrecision()));
+                             !op.getTransposeB(), leading, alphaOf(op, b), op.getPrecision()));
   return success();
 }
 
@@ -199,13 +236,27 @@ static LogicalResult addRule(SDDOp op, GradientBuilder &b) {
 
 static LogicalResult addRule(SampledAddmmOp op, GradientBuilder &b) {
   Value cotangent = b.getCotangent(op.getResult());
-  if (b.isWanted(op.getSparse()) && !op.getBeta().isZero())
+  if (failed(checkFactor(op, b, op.getDynamicAlpha(), "alpha")) ||
+      failed(checkFactor(op, b, op.getDynamicBeta(), "beta")))
+    return failure();
+  bool wantsSparse = b.isWanted(op.getSparse());
+  if (wantsSparse && op.getDynamicBeta())
+    // With alpha = 0 the factors are not read.
+    b.addCotangent(op.getSparse(),
+                   SampledAddmmOp::create(b, cotangent.getType(), cotangent, b.getPrimal(op.getA()),
+                                          b.getPrimal(op.getB()), /*dynamic_alpha=*/Value(),
+                                          b.getPrimal(op.getDynamicBeta()), op.getTransposeA(),
+                                          op.getTransposeB(), APFloat(0.0), op.getBeta(),
+                                          op.getPrecision(), ScheduleAttr()));
+  else if (wantsSparse && !op.getBeta().isZero())
     b.addCotangent(op.getSparse(), AddOp::create(b, cotangent.getType(), cotangent, cotangent,
                                                  op.getBeta(), APFloat(0.0), ScheduleAttr()));
   return addSampledRule(op, b, cotangent, /*transposeOut=*/false);
 }
 
 static LogicalResult addRule(DSDOp op, GradientBuilder &b) {
+  if (failed(checkFactor(op, b, op.getDynamicAlpha(), "alpha")))
+    return failure();
   Value cotangent =
       addEpilogueGradients(op, b, [&]() -> Value { return recomputeArgument(op, b); });
   Type element = tensorType(op.getB()).getElementType();
@@ -216,16 +267,18 @@ static LogicalResult addRule(DSDOp op, GradientBuilder &b) {
     // The transpose of op(b): with transpose_b the gradient is stored transposed.
     addSummed(b, op.getB(),
               multiplySparse(b, ~sparse, gradient, op.getTransposeB(), leadingOf(cotangent),
-                             op.getAlpha(), op.getPrecision(), op.getSkipZeros()));
+                             alphaOf(op, b), op.getPrecision(), op.getSkipZeros()));
   }
   if (!b.isWanted(op.getA()))
     return success();
   dense.value = b.getPrimal(op.getB());
-  return addSampled(b, op, op.getA(), op.getTransposeA(), gradient, dense, op.getAlpha(),
+  return addSampled(b, op, op.getA(), op.getTransposeA(), gradient, dense, alphaOf(op, b),
                     op.getPrecision());
 }
 
 static LogicalResult addRule(DDSOp op, GradientBuilder &b) {
+  if (failed(checkFactor(op, b, op.getDynamicAlpha(), "alpha")))
+    return failure();
   Value cotangent =
       addEpilogueGradients(op, b, [&]() -> Value { return recomputeArgument(op, b); });
   Type element = tensorType(op.getA()).getElementType();
@@ -235,13 +288,13 @@ static LogicalResult addRule(DDSOp op, GradientBuilder &b) {
     Factor sparse{b.getPrimal(op.getB()), op.getTransposeB()};
     addSummed(b, op.getA(),
               multiplySparse(b, sparse, ~gradient, !op.getTransposeA(), leadingOf(cotangent),
-                             op.getAlpha(), op.getPrecision()));
+                             alphaOf(op, b), op.getPrecision()));
   }
   if (!b.isWanted(op.getB()))
     return success();
   // dop(b) = alpha * op(a)^T @ dC = alpha * op(a)^T @ (dC^T)^T.
   Factor dense{b.getPrimal(op.getA()), op.getTransposeA()};
-  return addSampled(b, op, op.getB(), op.getTransposeB(), ~dense, ~gradient, op.getAlpha(),
+  return addSampled(b, op, op.getB(), op.getTransposeB(), ~dense, ~gradient, alphaOf(op, b),
                     op.getPrecision());
 }
 
@@ -265,6 +318,14 @@ static Value multiplyElements(GradientBuilder &b, Value like, ValueRange factors
   });
 }
 
+/// Returns a dense tensor times a constant.
+static Value multiplyByConstant(GradientBuilder &b, Value tensor, double constant) {
+  return mapElements(b, tensor, tensor, [&](ImplicitLocOpBuilder &b, ValueRange elements) -> Value {
+    Value factor = arith::ConstantOp::create(b, b.getFloatAttr(elements[0].getType(), constant));
+    return arith::MulFOp::create(b, elements[0], factor);
+  });
+}
+
 /// Adds the gradients of left_alpha and right_alpha. `cotangent` is that of the argument of the
 /// activation.
 static void addFactorGradients(BsrAddmmOp op, GradientBuilder &b, Value cotangent, Value left,
@@ -275,7 +336,7 @@ static void addFactorGradients(BsrAddmmOp op, GradientBuilder &b, Value cotangen
     return;
   Factor sparse{b.getPrimal(op.getSparse()), false}, dense{b.getPrimal(op.getDense()), false};
   Value product = multiplySparse(b, sparse, dense, /*transposed=*/false, leadingOf(cotangent),
-                                 op.getAlpha(), op.getPrecision());
+                                 alphaOf(op, b), op.getPrecision());
   // Returns the terms whose sum is the gradient of one factor; `other` is the other one, or null.
   auto createTerms = [&](RankedTensorType type, Value other) {
     SmallVector<Value> factors{cotangent, product};
@@ -297,15 +358,16 @@ static void addFactorGradients(BsrAddmmOp op, GradientBuilder &b, Value cotangen
 }
 
 static LogicalResult addRule(BsrAddmmOp op, GradientBuilder &b) {
+  if (failed(checkFactor(op, b, op.getDynamicAlpha(), "alpha")) ||
+      failed(checkFactor(op, b, op.getDynamicBeta(), "beta")))
+    return failure();
   Value cotangent =
       addEpilogueGradients(op, b, [&]() -> Value { return recomputeArgument(op, b); });
   if (Value input = op.getInput(); input && b.isWanted(input) && !op.getBeta().isZero()) {
-    double beta = op.getBeta().convertToDouble();
-    Value scaled = mapElements(
-        b, cotangent, cotangent, [&](ImplicitLocOpBuilder &b, ValueRange elements) -> Value {
-          Value factor = arith::ConstantOp::create(b, b.getFloatAttr(elements[0].getType(), beta));
-          return arith::MulFOp::create(b, elements[0], factor);
-        });
+    Value scaled =
+        op.getDynamicBeta()
+            ? multiplyElements(b, cotangent, {cotangent, b.getPrimal(op.getDynamicBeta())})
+            : multiplyByConstant(b, cotangent, op.getBeta().convertToDouble());
     RankedTensorType type = tensorType(input);
     b.addCotangent(input, sumToShape(b, asElement(b, scaled, type.getElementType()), type));
   }
@@ -323,12 +385,12 @@ static LogicalResult addRule(BsrAddmmOp op, GradientBuilder &b) {
   if (b.isWanted(op.getDense()))
     addSummed(b, op.getDense(),
               multiplySparse(b, {b.getPrimal(op.getSparse()), true}, gradient,
-                             /*transposed=*/false, leadingOf(cotangent), op.getAlpha(),
+                             /*transposed=*/false, leadingOf(cotangent), alphaOf(op, b),
                              op.getPrecision()));
   if (!b.isWanted(op.getSparse()))
     return success();
   return addSampled(b, op, op.getSparse(), /*transposed=*/false, gradient,
-                    {b.getPrimal(op.getDense()), false}, op.getAlpha(), op.getPrecision());
+                    {b.getPrimal(op.getDense()), false}, alphaOf(op, b), op.getPrecision());
 }
 
 /// Returns alpha * op(a) @ op(b) with the leading dimensions of `leading`.
@@ -337,14 +399,17 @@ static Value multiplyDense(GradientBuilder &b, MatmulOp op, Factor left, Factor 
   Type element = tensorType(left.value).getElementType();
   return MatmulOp::create(b, productType(leading, left, right, /*transposed=*/false, element),
                           left.value, right.value, /*bias=*/Value(), /*residual=*/Value(),
-                          MatmulForm::Linear, left.transposed, right.transposed, op.getAlpha(),
-                          ActivationAttr(), op.getPrecision(), ScheduleAttr());
+                          alphaOf(op, b).operand, MatmulForm::Linear, left.transposed,
+                          right.transposed, op.getAlpha(), ActivationAttr(), op.getPrecision(),
+                          ScheduleAttr());
 }
 
 static LogicalResult addRule(MatmulOp op, GradientBuilder &b) {
   if (op.getForm() != MatmulForm::Linear)
     return op->emitError("expects a matmul of the form linear to differentiate it, but got ")
            << stringifyMatmulForm(op.getForm());
+  if (failed(checkFactor(op, b, op.getDynamicAlpha(), "alpha")))
+    return failure();
   Value cotangent =
       addEpilogueGradients(op, b, [&]() -> Value { return recomputeArgument(op, b); });
   Factor gradient{asElement(b, cotangent, tensorType(op.getA()).getElementType()), false};

@@ -25,11 +25,21 @@ static LogicalResult checkMasks(OpTy op, GradientBuilder &b) {
   return success();
 }
 
+/// Fails with an error if the gradient of a scale that is an operand is asked for.
+template <typename OpTy>
+static LogicalResult checkScale(OpTy op, GradientBuilder &b) {
+  if (!op.getDynamicScale() || !b.isWanted(op.getDynamicScale()))
+    return success();
+  return op->emitError("expects an operand scale without a gradient, such as one that "
+                       "tensor.from_elements makes of a number, but got one that depends on a "
+                       "tensor that the function is differentiated by");
+}
+
 static LogicalResult addRule(SoftmaxOp op, GradientBuilder &b) {
   if (op.getKnownLse())
     return op->emitError("expects a softmax that normalises its rows, to differentiate it, but got "
                          "one with known_lse");
-  if (failed(checkMasks(op, b)))
+  if (failed(checkMasks(op, b)) || failed(checkScale(op, b)))
     return failure();
   Value y = b.getPrimal(op.getY()), dy = b.getCotangent(op.getY());
   Value dlse = op.getLse() ? b.getCotangent(op.getLse()) : Value();
@@ -39,7 +49,8 @@ static LogicalResult addRule(SoftmaxOp op, GradientBuilder &b) {
   bool wantsRpe = op.getRpe() && b.isWanted(op.getRpe());
   auto gradient = SoftmaxGradOp::create(
       b, op.getX().getType(), wantsRpe ? op.getRpe().getType() : Type(), y, dy, /*out=*/Value(),
-      /*dout=*/Value(), dlse, op.getScale(), ScheduleAttr());
+      /*dout=*/Value(), dlse, op.getDynamicScale() ? b.getPrimal(op.getDynamicScale()) : Value(),
+      op.getScale(), ScheduleAttr());
   if (b.isWanted(op.getX()))
     b.addCotangent(op.getX(), gradient.getDx());
   if (wantsRpe)
@@ -48,7 +59,7 @@ static LogicalResult addRule(SoftmaxOp op, GradientBuilder &b) {
 }
 
 static LogicalResult addRule(AttentionOp op, GradientBuilder &b) {
-  if (failed(checkMasks(op, b)))
+  if (failed(checkMasks(op, b)) || failed(checkScale(op, b)))
     return failure();
   auto primal = [&](Value value) { return value ? b.getPrimal(value) : Value(); };
   Value q = b.getPrimal(op.getQ()), k = b.getPrimal(op.getK()), v = b.getPrimal(op.getV());
@@ -63,9 +74,10 @@ static LogicalResult addRule(AttentionOp op, GradientBuilder &b) {
       wantsRpe ? op.getRpe().getType() : Type(), q, k, v, out, lse, asElement(b, dout, element),
       primal(op.getRpe()), primal(op.getKeyPaddingMask()), primal(op.getAttentionMask()),
       primal(op.getKeyLengths()), primal(op.getQueryLengths()), primal(op.getQuerySegments()),
-      primal(op.getKeySegments()), dlse, op.getLayout(), op.getScale(), op.getCausal(),
-      op.getCausalOffset(), op.getWindowAttr(), op.getKeyPaddingMaskMode(),
-      op.getAttentionMaskMode(), op.getSoftCapAttr(), op.getScoreElementAttr(), ScheduleAttr());
+      primal(op.getKeySegments()), dlse, primal(op.getDynamicScale()), op.getLayout(),
+      op.getScale(), op.getCausal(), op.getCausalOffset(), op.getWindowAttr(),
+      op.getKeyPaddingMaskMode(), op.getAttentionMaskMode(), op.getSoftCapAttr(),
+      op.getScoreElementAttr(), ScheduleAttr());
   std::pair<Value, Value> gradients[] = {
       {op.getQ(), gradient.getDq()}, {op.getK(), gradient.getDk()}, {op.getV(), gradient.getDv()}};
   for (auto [value, own] : gradients)

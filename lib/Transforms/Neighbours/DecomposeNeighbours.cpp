@@ -31,11 +31,28 @@ struct DecomposeSoftmax : OpRewritePattern<linalg::SoftmaxOp> {
   }
 };
 
+/// Makes a tensor of one element by linalg.fill, which a kernel can do: host code cannot write to
+/// device memory.
+struct FillOneElement : OpRewritePattern<tensor::FromElementsOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::FromElementsOp op,
+                                PatternRewriter &rewriter) const override {
+    if (op.getElements().size() != 1)
+      return rewriter.notifyMatchFailure(op, "several elements or none");
+    RankedTensorType type = op.getType();
+    Value empty =
+        tensor::EmptyOp::create(rewriter, op.getLoc(), type.getShape(), type.getElementType());
+    rewriter.replaceOpWithNewOp<linalg::FillOp>(op, op.getElements(), ValueRange(empty));
+    return success();
+  }
+};
+
 struct DecomposeNeighbours
     : public mlir::blocksparse::impl::DecomposeNeighboursPassBase<DecomposeNeighbours> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<DecomposeSoftmax>(&getContext());
+    patterns.add<DecomposeSoftmax, FillOneElement>(&getContext());
     tensor::populateDecomposeTensorConcatPatterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();

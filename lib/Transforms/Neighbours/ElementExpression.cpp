@@ -5,6 +5,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 
 #include <cmath>
@@ -78,6 +79,8 @@ Expression ElementExpressions::getOperand(Value operand, AffineMap map) {
     map = broadcast.getMatchingIndexingMap(&input).compose(map);
     operand = input.get();
   }
+  if (auto splat = operand.getDefiningOp<tensor::SplatOp>())
+    return getScalar(splat.getInput(), nullptr, map);
   ElementsAttr elements;
   if (matchPattern(operand, m_Constant(&elements)) && !elements.empty() && elements.isSplat())
     return getConstant(elements.getSplatValue<Attribute>());

@@ -54,6 +54,13 @@ bool mlir::blocksparse::isVectorAlong(const EpilogueTensor &term, int64_t dim) {
   return getDims(term) == SmallVector<int64_t>{dim};
 }
 
+/// Returns true if an operand is a number or a tensor of one element.
+static bool isOneNumber(Expression operand) {
+  auto type = dyn_cast<RankedTensorType>(operand->operand.getType());
+  return !type || (operand->map && !type.getEncoding() && type.hasStaticShape() &&
+                   type.getNumElements() == 1);
+}
+
 namespace {
 
 /// Reads an epilogue from its last operation to the product.
@@ -132,8 +139,15 @@ LogicalResult EpilogueReader::readFactor(Expression &e) {
       return refuse("expects a divisor that is a power of 2, but got another number");
     return addFactor(isDivision ? 1 / factor->number : factor->number);
   }
+  if (factor->kind == Kind::Operand && !isDivision && isOneNumber(factor)) {
+    if (terms.dynamicAlpha)
+      return refuse("expects one factor that is known when the program runs, but got two");
+    terms.dynamicAlpha = factor->operand;
+    isScaled = true;
+    return success();
+  }
   if (factor->kind != Kind::Operand || !factor->map || isDivision)
-    return refuse("expects a constant factor or a vector, but got " + describe(factor));
+    return refuse("expects a constant factor, one number or a vector, but got " + describe(factor));
   EpilogueTensor tensor{factor->operand, factor->map};
   const int64_t rank = factor->map.getNumDims();
   if (std::optional<EpilogueTensor> &rows = terms.left; isVectorAlong(tensor, rank - 2) && !rows)
@@ -186,7 +200,7 @@ FailureOr<EpilogueTerms> mlir::blocksparse::composeEpilogues(const EpilogueTerms
                                                              const EpilogueTerms &outer,
                                                              std::string &fault) {
   EpilogueTerms result = inner;
-  const bool isScaled = outer.alpha != 1 || outer.left || outer.right;
+  const bool isScaled = outer.alpha != 1 || outer.left || outer.right || outer.dynamicAlpha;
   if (isScaled && (inner.hasActivation() || !inner.before.empty())) {
     fault = "expects a factor of the product itself, but got one of a sum";
     return failure();
@@ -199,7 +213,13 @@ FailureOr<EpilogueTerms> mlir::blocksparse::composeEpilogues(const EpilogueTerms
     fault = "expects one factor of each row and one of each column, but got two";
     return failure();
   }
+  if (inner.dynamicAlpha && outer.dynamicAlpha) {
+    fault = "expects one factor that is known when the program runs, but got two";
+    return failure();
+  }
   result.alpha *= outer.alpha;
+  if (outer.dynamicAlpha)
+    result.dynamicAlpha = outer.dynamicAlpha;
   if (outer.left)
     result.left = outer.left;
   if (outer.right)

@@ -7,6 +7,8 @@
 #include "blocksparse/Transforms/Neighbours/EpilogueMatch.h"
 #include "blocksparse/Transforms/Neighbours/Passes.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -32,7 +34,7 @@ namespace {
 
 /// Holds what this pass reads of a product with a dense result.
 struct ProductView {
-  Value bias, residual, input, left, right;
+  Value bias, residual, input, left, right, dynamicAlpha;
   double alpha = 1, beta = 0;
   ActivationAttr activation;
   ScheduleAttr schedule;
@@ -41,6 +43,8 @@ struct ProductView {
   bool isAddmm = false;
   /// Is true if the product with a residual would have the scalar kernels alone.
   bool skipsZeros = false;
+  /// Is true if the factor of the input is an operand.
+  bool hasDynamicBeta = false;
 };
 
 } // namespace
@@ -51,6 +55,7 @@ static ProductView viewPlain(OpTy op) {
   view.bias = op.getBias();
   view.residual = op.getResidual();
   view.alpha = op.getAlpha().convertToDouble();
+  view.dynamicAlpha = op.getDynamicAlpha();
   view.activation = op.getActivation().value_or(ActivationAttr());
   view.schedule = op.getSchedule().value_or(ScheduleAttr());
   view.factorElement = getElementTypeOrSelf(op->getOperand(0).getType());
@@ -69,6 +74,7 @@ static std::optional<ProductView> viewProduct(Operation *op) {
       .Case([](BsrAddmmOp addmm) {
         ProductView view = viewPlain(addmm);
         view.beta = addmm.getBeta().convertToDouble();
+        view.hasDynamicBeta = static_cast<bool>(addmm.getDynamicBeta());
         view.input = addmm.getInput();
         view.left = addmm.getLeftAlpha();
         view.right = addmm.getRightAlpha();
@@ -114,6 +120,7 @@ static EpilogueTerms getTerms(const ProductView &view, RankedTensorType result,
   };
   EpilogueTerms terms;
   terms.alpha = view.alpha;
+  terms.dynamicAlpha = view.dynamicAlpha;
   terms.left = vector(view.left, rank - 2);
   terms.right = vector(view.right, rank - 1);
   if (view.beta != 0)
@@ -179,14 +186,33 @@ static Value createMatrix(OpBuilder &builder, Location loc, const EpilogueTensor
   return tensor::ExpandShapeOp::create(builder, loc, dense.clone(shape), tensor, groups);
 }
 
+/// Returns a number or a tensor of one element as a tensor of rank 0 of type `element`.
+static Value createFactor(OpBuilder &builder, Location loc, Value number, Type element) {
+  auto type = dyn_cast<RankedTensorType>(number.getType());
+  if (type && type.getRank() != 0)
+    number = tensor::CollapseShapeOp::create(builder, loc,
+                                             RankedTensorType::get({}, type.getElementType()),
+                                             number, ArrayRef<ReassociationIndices>());
+  auto scalar = RankedTensorType::get({}, element);
+  if (getElementTypeOrSelf(number.getType()) != element)
+    number = arith::ExtFOp::create(builder, loc, type ? Type(scalar) : element, number);
+  if (type)
+    return number;
+  // Host code cannot write to the memory of a device.
+  Value empty = tensor::EmptyOp::create(builder, loc, scalar.getShape(), element);
+  return linalg::FillOp::create(builder, loc, number, empty).getResult(0);
+}
+
 /// Returns the first operation of the block after which all tensors of the operands exist.
 static Operation *getAnchor(Operation *product, const EpilogueTerms &terms) {
   Operation *anchor = product;
-  auto follow = [&](const EpilogueTensor &term) {
-    Operation *source = term.tensor.getDefiningOp();
+  auto followValue = [&](Value value) {
+    Operation *source = value ? value.getDefiningOp() : nullptr;
     if (source && source->getBlock() == product->getBlock() && anchor->isBeforeInBlock(source))
       anchor = source;
   };
+  auto follow = [&](const EpilogueTensor &term) { followValue(term.tensor); };
+  followValue(terms.dynamicAlpha);
   llvm::for_each(terms.before, follow);
   llvm::for_each(terms.after, follow);
   for (const std::optional<EpilogueTensor> &factor : {terms.left, terms.right})
@@ -206,6 +232,7 @@ static void setEpilogue(OpTy op, const ProductView &to) {
   };
   assign(op.getBiasMutable(), to.bias);
   assign(op.getResidualMutable(), to.residual);
+  assign(op.getDynamicAlphaMutable(), to.dynamicAlpha);
   op.setAlpha(APFloat(to.alpha));
   if (to.activation)
     op.setActivationAttr(to.activation);
@@ -225,8 +252,9 @@ static Operation *createProduct(OpBuilder &builder, Operation *op, const Product
   auto dsd = dyn_cast<DSDOp>(op);
   if (dsd && (to.input || to.left || to.right))
     return BsrAddmmOp::create(builder, op->getLoc(), type, dsd.getA(), dsd.getB(), to.input,
-                              to.left, to.right, to.bias, to.residual, APFloat(to.alpha),
-                              APFloat(to.beta), to.activation, dsd.getPrecision(),
+                              to.left, to.right, to.bias, to.residual, to.dynamicAlpha,
+                              /*dynamic_beta=*/Value(), APFloat(to.alpha), APFloat(to.beta),
+                              to.activation, dsd.getPrecision(),
                               /*schedule=*/ScheduleAttr());
   Operation *product = builder.clone(*op);
   product->getResult(0).setType(type);
@@ -357,9 +385,21 @@ static bool holdsFactor(Type accumulator, double factor) {
   return std::isfinite(rounded) && (rounded == 0) == (factor == 0);
 }
 
-/// Checks that the accumulation type holds the factor of the product.
+/// Checks that the accumulation type holds the factor of the product, which a number or an operand
+/// gives.
 LogicalResult ProductFusion::checkFactor(const EpilogueTerms &terms) {
   const Type accumulator = getAccumulatorType(view.factorElement);
+  if (terms.dynamicAlpha && terms.alpha != 1)
+    return refuse("expects a constant factor or one that is known when the program runs, but got "
+                  "both");
+  if (terms.dynamicAlpha)
+    if (Type own = getElementTypeOrSelf(terms.dynamicAlpha.getType());
+        own != accumulator && (accumulator.isInteger() || own != view.factorElement)) {
+      std::string text;
+      llvm::raw_string_ostream(text)
+          << "expects a factor of " << accumulator << ", but got " << own;
+      return refuse(text);
+    }
   if (holdsFactor(accumulator, terms.alpha) && (terms.alpha == 0) == (view.alpha == 0))
     return success();
   std::string text;
@@ -404,6 +444,9 @@ Operation *ProductFusion::rewrite(Value result, const EpilogueTerms &terms,
   auto matrix = [&](const EpilogueTensor *term) {
     return term ? createMatrix(builder, op->getLoc(), *term, type) : Value();
   };
+  to.dynamicAlpha = terms.dynamicAlpha ? createFactor(builder, op->getLoc(), terms.dynamicAlpha,
+                                                      getAccumulatorType(view.factorElement))
+                                       : Value();
   to.left = vector(terms.left ? &*terms.left : nullptr);
   to.right = vector(terms.right ? &*terms.right : nullptr);
   to.input = matrix(added.input);
@@ -480,6 +523,10 @@ Operation *ProductFusion::fuse() {
   collect();
   if (view.schedule) {
     (void)refuse("expects a product without a schedule");
+    return nullptr;
+  }
+  if (view.hasDynamicBeta) {
+    (void)refuse("expects a product whose beta is an attribute");
     return nullptr;
   }
   // The reason that counts is that of the longest computation that nothing else uses.

@@ -44,11 +44,11 @@ static Operation *createSparse(OpBuilder &builder, linalg::LinalgOp op,
 
 static Operation *createDense(OpBuilder &builder, linalg::LinalgOp op,
                               const LinalgProduct &product) {
-  return MatmulOp::create(builder, op.getLoc(), op->getResult(0).getType(),
-                          store(builder, product.a, product.orderA),
-                          store(builder, product.b, product.orderB), /*bias=*/Value(),
-                          product.added, product.form, product.transposeA, product.transposeB,
-                          APFloat(1.0), ActivationAttr(), Precision::IEEE, ScheduleAttr());
+  return MatmulOp::create(
+      builder, op.getLoc(), op->getResult(0).getType(), store(builder, product.a, product.orderA),
+      store(builder, product.b, product.orderB), /*bias=*/Value(), product.added,
+      /*dynamic_alpha=*/Value(), product.form, product.transposeA, product.transposeB, APFloat(1.0),
+      ActivationAttr(), Precision::IEEE, ScheduleAttr());
 }
 
 /// Returns the sparse tensor that `factor` is the dense form of, or the factor itself.

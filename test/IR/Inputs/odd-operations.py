@@ -13,16 +13,16 @@ import sys
 # Table of name: (operand segments, of which None-able ones may be absent, results, attributes).
 TENSOR_OPS = {
     "sdd": ("dd?s", "s", True),
-    "dsd": ("sd?d?d", "d", True),
-    "dds": ("ds?d?d", "d", True),
-    "bsr_addmm": ("sd?d?d?d?d?d", "d", True),
-    "sampled_addmm": ("sdd", "s", False),
+    "dsd": ("sd?d?d?f", "d", True),
+    "dds": ("ds?d?d?f", "d", True),
+    "bsr_addmm": ("sd?d?d?d?d?d?f?f", "d", True),
+    "sampled_addmm": ("sdd?f?f", "s", True),
     "scatter_mm": ("ddd*i", "d", False),
-    "matmul": ("dd?d?d", "d", True),
-    "softmax": ("s?d?d?d?d?i?i?i?i", "s?d", True),
-    "softmax_grad": ("ss?d?d?d", "s?d", True),
-    "attention": ("ddd?d?d?d?i?i?i?i?d", "dd", True),
-    "attention_grad": ("dddddd?d?d?d?i?i?i?i?d", "ddd?d", True),
+    "matmul": ("dd?d?d?f", "d", True),
+    "softmax": ("s?d?d?d?d?i?i?i?i?f", "s?d", True),
+    "softmax_grad": ("ss?d?d?d?f", "s?d", True),
+    "attention": ("ddd?d?d?d?i?i?i?i?d?f", "dd", True),
+    "attention_grad": ("dddddd?d?d?d?i?i?i?i?d?f", "ddd?d", True),
     "attention_merge": ("*d*d", "dd", True),
     "attention_sink_grad": ("dddd?d", "d", False),
     "to_dense": ("s", "d", False),
@@ -32,13 +32,13 @@ TENSOR_OPS = {
     "disassemble": ("s", "d?i?i", False),
     "slice": ("s", "s", False),
     "add": ("ss", "s", False),
-    "planned_dsd": ("vb52?4?b?l?l?l?b*t?vb", "", True),
-    "planned_sdd": ("bb42?v*tv", "", True),
-    "planned_softmax": ("v52?b?l?b?l?l?l?l?lv?l", "", True),
-    "planned_softmax_grad": ("vv52?b?b?lv?b", "", True),
+    "planned_dsd": ("vb52?4?b?l?l?l?b?g?g*t?vb", "", True),
+    "planned_sdd": ("bb42?v?g?g*tv", "", True),
+    "planned_softmax": ("v52?b?l?b?l?l?l?l?l?gv?l", "", True),
+    "planned_softmax_grad": ("vv52?b?b?l?gv?b", "", True),
     "planned_attention": ("bbb52*tbl", "", False),
     "planned_scatter_mm": ("vb*lb", "", False),
-    "planned_matmul": ("bb?l?bb", "", True),
+    "planned_matmul": ("bb?l?b?gb", "", True),
     "planned_call": ("*b*b", "", True),
     "planned_to_dense": ("v4b", "", False),
     "planned_from_dense": ("b4v", "", False),
@@ -150,6 +150,12 @@ def type_of(kind):
         return "index"
     if kind == "d":
         return shaped("tensor", [0, 1, 2, 2, 2, 3, 4, 5], ELEMENTS)
+    if kind == "f" and rng.random() < 0.9:
+        return "tensor<%s>" % rng.choice(["f32", "f32", "f32", "f64", "i32"])
+    if kind == "g" and rng.random() < 0.9:
+        return "%s<%s>" % (rng.choice(["tensor", "memref"]), rng.choice(["f32", "f32", "f64", "i32"]))
+    if kind in "fg":
+        return shaped("tensor", [0, 1, 2], ELEMENTS)
     if kind == "i":
         return shaped("tensor", [0, 1, 1, 2, 3], ["i32", "i64"])
     if kind in PLANNED and rng.random() < 0.8:

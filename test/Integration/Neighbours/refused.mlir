@@ -72,6 +72,15 @@ func.func @sparse_tensor_from_dense(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
 
 // -----
 
+#bsr = #blocksparse.bsr<2x2>
+func.func @sparse_slice_dynamic(%x: tensor<4x4xf32, #bsr>) -> tensor<2x4xf32, #bsr> {
+  // expected-error @below {{expects a static layout of the source, but got 'tensor<4x4xf32, #blocksparse.bsr<2x2>>'}}
+  %0 = blocksparse.slice %x[0, 0] : (tensor<4x4xf32, #bsr>) -> tensor<2x4xf32, #bsr>
+  return %0 : tensor<2x4xf32, #bsr>
+}
+
+// -----
+
 // One error, although the sizes of the result depend on the operation.
 func.func @unranked(%x: tensor<4x4xf32>) -> tensor<?x?xf32> {
   %0 = tensor.cast %x : tensor<4x4xf32> to tensor<*xf32>

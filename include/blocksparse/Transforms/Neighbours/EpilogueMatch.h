@@ -19,6 +19,9 @@ struct EpilogueTensor {
 struct EpilogueTerms {
   double alpha = 1;
   std::optional<EpilogueTensor> left, right;
+  /// A second factor `alpha` that is known when the program runs: a number or a tensor of one
+  /// element. Null if there is none.
+  Value dynamicAlpha;
   SmallVector<EpilogueTensor> before, after;
   /// Holds the activation; its kind is None if there is none.
   ActivationKind activation = ActivationKind::None;

@@ -44,8 +44,8 @@ def FuseEpiloguesPass : Pass<"blocksparse-fuse-epilogues"> {
   let summary = "Makes elementwise operations on the result of a product its epilogue.";
   let description = [{
     Operations of `arith` and `math` on whole tensors, and elementwise operations of `linalg`, that
-    use the result of dsd, dds, bsr_addmm or matmul become its operands and attributes: a constant
-    factor, vectors and matrices that are added, an activation, and what is added after it. A sum
+    use the result of dsd, dds, bsr_addmm or matmul become its operands and attributes: a factor that is
+    a constant, a number or a tensor of one element, vectors and matrices that are added, an activation, and what is added after it. A sum
     with a value for each row, or with a matrix before the activation, makes a dsd a bsr_addmm, as
     do vectors of factors; so does a difference. Activations are known however they are written,
     for example gelu with erf, erfc or tanh.
@@ -53,20 +53,22 @@ def FuseEpiloguesPass : Pass<"blocksparse-fuse-epilogues"> {
     The operations become part of the product if nothing else uses what they compute on the way.
     They are then computed in the accumulation type and rounded once; their order is kept. At
     -infinity, where the formulas of gelu and silu give NaN, the activations of the dialect are 0. A
-    relu that makes NaN 0 is none. The result has the element type of the factors or their
+    relu that makes NaN 0 is none. A factor of 0 that is no constant makes the product 0, whatever it
+    holds. The result has the element type of the factors or their
     accumulation type, of 16 bits or more.
 
     A product whose result such operations read, but do not become part of, gets a remark with the
     reason.
   }];
-  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
 }
 
 def DecomposeNeighboursPass : Pass<"blocksparse-decompose-neighbours"> {
   let summary = "Rewrites upstream operations that bufferization does not know.";
   let description = [{
-    linalg.softmax becomes two reductions and two elementwise loops, and tensor.concat becomes
-    insertions into one tensor.
+    linalg.softmax becomes two reductions and two elementwise loops, tensor.concat becomes insertions
+    into one tensor, and tensor.from_elements of one element becomes linalg.fill.
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];

@@ -3,6 +3,7 @@
 
 #include "../../Device/Elements.h"
 #include "../../Device/Loops.h"
+#include "../Operands/Epilogue.h"
 #include "MmaKernels.h"
 #include "MmaProduct.h"
 #include "blocksparse/IR/KernelProblem.h"
@@ -52,6 +53,8 @@ private:
   CoordinateView lut;
   Value batches, heads;
   std::optional<ValuesView> out, input;
+  /// The factors that are operands; null if there are none.
+  Value dynamicAlpha, dynamicBeta;
 };
 
 } // namespace
@@ -74,6 +77,8 @@ SDDView::SDDView(ImplicitLocOpBuilder &b, PlannedSDDOp op, const IRMapping &mapp
   out = getValues(init);
   if (!op.getBeta().isZero() && op.getInput())
     input = getValues(mapOperand(mapping, op.getInput()));
+  dynamicAlpha = mapOperand(mapping, op.getDynamicAlpha());
+  dynamicBeta = mapOperand(mapping, op.getDynamicBeta());
 }
 
 SmallVector<Value> SDDView::extents(ImplicitLocOpBuilder &b) const {
@@ -136,6 +141,8 @@ Value SDDView::finish(ImplicitLocOpBuilder &b, const BlockTile &blockTile, Value
   double alpha = op.getAlpha().convertToDouble();
   if (alpha != 1)
     sum = mulNumbers(b, numberConstant(b, accumulator, alpha), sum);
+  if (dynamicAlpha)
+    sum = scaleBy(b, loadFactor(b, dynamicAlpha), sum);
   Value zero = zeroElement(b, accumulator);
   if (!input)
     return convertElement(b, arith::SelectOp::create(b, inside, sum, zero), out->elementType());
@@ -145,8 +152,11 @@ Value SDDView::finish(ImplicitLocOpBuilder &b, const BlockTile &blockTile, Value
         Value index = Int(b, input->headBase(b, blockTile.head)) +
                       (Int(b, blockTile.value) - out->headBase(b, blockTile.head));
         Value addend = input->block(b, blockTile.batch, index).load(b, blockRow, blockCol);
+        addend = convertElement(b, addend, accumulator);
+        if (dynamicBeta)
+          return addNumbers(b, sum, scaleBy(b, loadFactor(b, dynamicBeta), addend));
         Value beta = numberConstant(b, accumulator, op.getBeta().convertToDouble());
-        return multiplyAdd(b, beta, convertElement(b, addend, accumulator), sum);
+        return multiplyAdd(b, beta, addend, sum);
       },
       [&](ImplicitLocOpBuilder &) { return zero; });
   return convertElement(b, result, out->elementType());
@@ -195,7 +205,8 @@ void mlir::blocksparse::device::emitMma(ImplicitLocOpBuilder &host, KernelBuilde
   Value wide = isAligned16(host, op.getInit());
   bool readsInput = !op.getBeta().isZero();
   SmallVector<Value> operands = presentOperands({op.getA(), op.getB(), op.getLut(), op.getInit(),
-                                                 readsInput ? op.getInput() : Value(), wide});
+                                                 readsInput ? op.getInput() : Value(),
+                                                 op.getDynamicAlpha(), op.getDynamicBeta(), wide});
   MmaProduct product(SDDView::tileM(op), SDDView::tileN(op),
                      MmaLimits::get(op.getSchedule(), SDDView::getKind(op)).stages,
                      SDDView::getKind(op), !op.getTransposeA(), op.getTransposeB());

@@ -8,6 +8,7 @@
 #include "../../Device/Loops.h"
 #include "../KernelBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 #include <limits>
 
@@ -68,7 +69,8 @@ Value mlir::blocksparse::device::emitActivation(ImplicitLocOpBuilder &b, Activat
 
 /// Lists the operands in the order in which kernels receive them.
 static constexpr Epilogue::Operand inOperandOrder[] = {
-    Epilogue::Input, Epilogue::LeftAlpha, Epilogue::RightAlpha, Epilogue::Bias, Epilogue::Residual};
+    Epilogue::Input,    Epilogue::LeftAlpha,    Epilogue::RightAlpha, Epilogue::Bias,
+    Epilogue::Residual, Epilogue::DynamicAlpha, Epilogue::DynamicBeta};
 
 Value Epilogue::operandOf(PlannedDSDOp op, Operand which) {
   switch (which) {
@@ -82,6 +84,10 @@ Value Epilogue::operandOf(PlannedDSDOp op, Operand which) {
     return op.getBias();
   case Residual:
     return op.getResidual();
+  case DynamicAlpha:
+    return op.getDynamicAlpha();
+  case DynamicBeta:
+    return op.getDynamicBeta();
   }
   return Value();
 }
@@ -92,7 +98,7 @@ SmallVector<Value> Epilogue::operands(PlannedDSDOp op) {
 }
 
 SmallVector<Value> Epilogue::operands(PlannedMatmulOp op) {
-  return presentOperands({op.getBias(), op.getResidual()});
+  return presentOperands({op.getBias(), op.getResidual(), op.getDynamicAlpha()});
 }
 
 static bool changesNothing(const llvm::APFloat &alpha, std::optional<ActivationAttr> activation) {
@@ -110,6 +116,8 @@ bool Epilogue::isTrivial(PlannedMatmulOp op) {
 
 /// Returns the axes of an operand. The axis of a vector is its last one.
 static DenseAxes axesOf(Epilogue::Operand which, int64_t rank) {
+  if (which == Epilogue::DynamicAlpha || which == Epilogue::DynamicBeta)
+    return DenseAxes();
   if (which == Epilogue::LeftAlpha)
     return DenseAxes::ofRowVectors(rank);
   if (which == Epilogue::RightAlpha || which == Epilogue::Bias)
@@ -118,6 +126,8 @@ static DenseAxes axesOf(Epilogue::Operand which, int64_t rank) {
 }
 
 static Epilogue::OperandKind kindOf(MemRefType type, DenseAxes axes) {
+  if (type.getRank() == 0)
+    return Epilogue::OperandKind::Scalar;
   if (axes.col < 0 || type.getDimSize(axes.col) == 1)
     return Epilogue::OperandKind::Row;
   return axes.row < 0 ? Epilogue::OperandKind::Column : Epilogue::OperandKind::Matrix;
@@ -166,8 +176,21 @@ Epilogue Epilogue::get(ImplicitLocOpBuilder &b, PlannedMatmulOp op, const IRMapp
   epilogue.formula.alpha = op.getAlpha().convertToDouble();
   epilogue.bind(b, Bias, mapOperand(mapping, op.getBias()), headsBehindRows);
   epilogue.bind(b, Residual, mapOperand(mapping, op.getResidual()), headsBehindRows);
+  epilogue.bind(b, DynamicAlpha, mapOperand(mapping, op.getDynamicAlpha()));
   epilogue.bind(op.getActivation());
   return epilogue;
+}
+
+Value mlir::blocksparse::device::dropZero(ImplicitLocOpBuilder &b, Value factor, Value term) {
+  return arith::SelectOp::create(b, isZero(b, factor), zeroElement(b, term.getType()), term);
+}
+
+Value mlir::blocksparse::device::loadFactor(ImplicitLocOpBuilder &b, Value memref) {
+  return memref::LoadOp::create(b, memref, ValueRange());
+}
+
+Value mlir::blocksparse::device::scaleBy(ImplicitLocOpBuilder &b, Value factor, Value term) {
+  return dropZero(b, factor, mulNumbers(b, factor, term));
 }
 
 namespace {
@@ -188,6 +211,7 @@ struct ElementEmitter {
     return mulNumbers(b, numberConstant(b, type, factor), t);
   }
   Value multiply(Value a, Value t) const { return mulNumbers(b, a, t); }
+  Value dropZero(Value factor, Value t) const { return device::dropZero(b, factor, t); }
   Value dropEmpty(Value t) const { return b.createOrFold<arith::SelectOp>(hasProducts, t, zero()); }
   Value addScaled(Value t, double beta, Value x) const {
     return beta == 1 ? add(t, x) : multiplyAdd(b, numberConstant(b, type, beta), x, t);

@@ -49,8 +49,8 @@ public:
   using enum EpilogueFormula::Operand;
   static constexpr int64_t numOperands = EpilogueFormula::numOperands;
   /// Says what the elements of an operand depend on, in the matrix of a batch and a head: the row,
-  /// the column, or both.
-  enum class OperandKind { Row, Column, Matrix };
+  /// the column, both, or neither.
+  enum class OperandKind { Row, Column, Matrix, Scalar };
   /// Returns what the elements of an operand depend on, as far as types tell. Nothing if the
   /// epilogue of the operation lacks the operand.
   static std::optional<OperandKind> kindOf(PlannedDSDOp op, Operand which);
@@ -77,6 +77,13 @@ private:
   double slope = 0;
   std::array<std::optional<BoundOperand>, numOperands> bound;
 };
+
+/// Returns `term`, or 0 if `factor` is 0. Both are numbers of one type.
+Value dropZero(ImplicitLocOpBuilder &b, Value factor, Value term);
+/// Loads a factor from a memref of rank 0.
+Value loadFactor(ImplicitLocOpBuilder &b, Value memref);
+/// Returns factor * term, or 0 if the factor is 0, whatever the term is.
+Value scaleBy(ImplicitLocOpBuilder &b, Value factor, Value term);
 
 /// Returns act(x) of a float; of an integer only relu. act(-infinity) is the limit, 0, of
 /// activations that vanish far below 0.

@@ -43,7 +43,7 @@ static Value strideOf(ImplicitLocOpBuilder &b, const MatrixView &matrix, bool tr
 }
 
 OperandKind mlir::blocksparse::device::kindAmongAccumulators(OperandKind kind, bool transposed) {
-  if (kind == OperandKind::Matrix || !transposed)
+  if (kind == OperandKind::Matrix || kind == OperandKind::Scalar || !transposed)
     return kind;
   return kind == OperandKind::Row ? OperandKind::Column : OperandKind::Row;
 }
@@ -103,7 +103,7 @@ void FragmentEpilogue::addOperand(ImplicitLocOpBuilder &b, Epilogue::Operand whi
     operands.push_back(std::move(operand));
     return;
   }
-  if (operand.kind == OperandKind::Row) {
+  if (operand.isOfRow()) {
     for (int64_t half = 0; half < 2; ++half)
       operand.ofRow[half] = loadElement(b, operand, rowOf(b, half), warpTile.col);
   } else {
@@ -285,7 +285,7 @@ void FragmentEpilogue::finish(ImplicitLocOpBuilder &b, int64_t number,
     int64_t matrix = sum / 2;
     auto element = [&](Epilogue::Operand which) -> Value {
       const Operand &operand = *ofOperand[which];
-      if (operand.kind == OperandKind::Row)
+      if (operand.isOfRow())
         return (operand.staged ? vectors[which] : operand.ofRow)[matrix % 2];
       Value elements;
       if (!operand.staged)

@@ -106,11 +106,13 @@ private:
     Value step;
 
     bool isMatrix() const { return kind == Epilogue::OperandKind::Matrix; }
+    /// Returns true if all columns of a row read one element.
+    bool isOfRow() const {
+      return kind == Epilogue::OperandKind::Row || kind == Epilogue::OperandKind::Scalar;
+    }
     int64_t elementBytes() const { return element.getIntOrFloatBitWidth() / 8; }
     /// Returns the number of loads of a fragment, in the order [columns 0-7, 8-15][rows 0-7, 8-15].
-    int64_t loads() const {
-      return staged || kind == Epilogue::OperandKind::Row ? 0 : isMatrix() ? 4 : 2;
-    }
+    int64_t loads() const { return staged || isOfRow() ? 0 : isMatrix() ? 4 : 2; }
   };
 
   /// Holds loaded pairs, loads() for each operand.

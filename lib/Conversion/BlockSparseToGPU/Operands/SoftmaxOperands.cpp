@@ -38,7 +38,8 @@ SoftmaxOperands::SoftmaxOperands(ImplicitLocOpBuilder &b, PlannedSoftmaxOp op,
       walk(getWalk(b, op, mapping, lse ? lse : knownLse)),
       x(walk.view(b, mapOperand(mapping, op.getX()))),
       y(walk.view(b, mapOperand(mapping, op.getInits().front()))),
-      positions(b, op, [&](Value operand) { return mapOperand(mapping, operand); }) {
+      positions(b, op, [&](Value operand) { return mapOperand(mapping, operand); }),
+      dynamicScale(mapOperand(mapping, op.getDynamicScale())) {
   if (Value operand = mapOperand(mapping, op.getRpe()))
     rpe = DenseView::get(b, operand);
   if (Value operand = mapOperand(mapping, op.getKeyPaddingMask()))
@@ -51,7 +52,7 @@ SmallVector<Value> SoftmaxOperands::list(PlannedSoftmaxOp op) {
   SmallVector<Value> operands = presentOperands(
       {op.getX(), op.getSegments(), op.getEntries(), op.getRpe(), op.getKeyPaddingMask(),
        op.getAttentionMask(), op.getKnownLse(), op.getKeyLengths(), op.getQueryLengths(),
-       op.getQuerySegments(), op.getKeySegments()});
+       op.getQuerySegments(), op.getKeySegments(), op.getDynamicScale()});
   llvm::append_range(operands, op.getInits());
   return operands;
 }
@@ -92,7 +93,8 @@ SoftmaxGradOperands::SoftmaxGradOperands(ImplicitLocOpBuilder &b, PlannedSoftmax
     : walk(getWalk(b, op, mapping)), y(walk.view(b, mapOperand(mapping, op.getY()))),
       dy(walk.view(b, mapOperand(mapping, op.getDy()))),
       dx(walk.view(b, mapOperand(mapping, op.getInits().front()))),
-      dlse(getLogSumExp(b, op.getDlse(), mapping)) {
+      dlse(getLogSumExp(b, op.getDlse(), mapping)),
+      dynamicScale(mapOperand(mapping, op.getDynamicScale())) {
   if (!op.getOut())
     return;
   out = DenseView::get(b, mapOperand(mapping, op.getOut()));
@@ -101,7 +103,7 @@ SoftmaxGradOperands::SoftmaxGradOperands(ImplicitLocOpBuilder &b, PlannedSoftmax
 
 SmallVector<Value> SoftmaxGradOperands::list(PlannedSoftmaxGradOp op) {
   return presentOperands({op.getY(), op.getDy(), op.getSegments(), op.getEntries(), op.getOut(),
-                          op.getDout(), op.getDlse(), op.getInits().front()});
+                          op.getDout(), op.getDlse(), op.getDynamicScale(), op.getInits().front()});
 }
 
 Value SoftmaxGradOperands::subtractLogSumExp(ImplicitLocOpBuilder &b, const RowWalk::Row &row,

@@ -45,6 +45,8 @@ struct SoftmaxOperands {
   std::optional<DenseView> rpe;
   SmallVector<SoftmaxMask, 2> masks;
   PositionMasks positions;
+  /// A memref of rank 0 that holds a factor of the scores; null if there is none.
+  Value dynamicScale;
 };
 
 /// Holds views of the operands of a planned_softmax_grad except drpe, on the host or in a kernel.
@@ -69,6 +71,8 @@ struct SoftmaxGradOperands {
   /// Both are there or neither.
   std::optional<DenseView> out, dout;
   std::optional<DenseView> dlse;
+  /// A memref of rank 0 that holds a factor of the scores; null if there is none.
+  Value dynamicScale;
 };
 
 } // namespace mlir::blocksparse::device

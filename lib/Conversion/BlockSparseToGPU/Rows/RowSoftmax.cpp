@@ -6,6 +6,7 @@
 #include "../../Device/Loops.h"
 #include "../Kit/AsyncCopy.h"
 #include "../Kit/Chunk.h"
+#include "../Operands/Epilogue.h"
 #include "../Operands/SoftmaxOperands.h"
 #include "RowKernels.h"
 #include "RowTeams.h"
@@ -224,6 +225,9 @@ Value SoftmaxRow::emitScores(ImplicitLocOpBuilder &b, const RowChunk &chunk,
   Value scores = widenChunk(b, loaded.x);
   if (double scale = op.getScale().convertToDouble(); scale != 1)
     scores = arith::MulFOp::create(b, scores, constantChunk(b, scale, count));
+  if (operands.dynamicScale)
+    scores = arith::MulFOp::create(b, scores,
+                                   splatChunk(b, loadFactor(b, operands.dynamicScale), count));
   auto addTerm = [&](Value term) {
     scores = sumOf(b, scores, widenChunk(b, fillChunk(b, term, count)));
   };

@@ -6,6 +6,7 @@
 #include "../../Device/Loops.h"
 #include "../Kit/AsyncCopy.h"
 #include "../Kit/Chunk.h"
+#include "../Operands/Epilogue.h"
 #include "../Operands/SoftmaxOperands.h"
 #include "RowKernels.h"
 #include "RowTeams.h"
@@ -106,7 +107,8 @@ void SoftmaxGradRow::store(ImplicitLocOpBuilder &b, const RowChunk &chunk, Gradi
                            Value dot) const {
   PlannedSoftmaxGradOp op = this->op;
   Value zero = constantChunk(b, 0, count);
-  Value scale = constantChunk(b, op.getScale().convertToDouble(), count);
+  Value scale = operands.dynamicScale ? splatChunk(b, loadFactor(b, operands.dynamicScale), count)
+                                      : constantChunk(b, op.getScale().convertToDouble(), count);
   Value difference = arith::SubFOp::create(b, wide.dy, splatChunk(b, dot, count));
   Value result = arith::MulFOp::create(b, arith::MulFOp::create(b, wide.y, difference), scale);
   result = arith::SelectOp::create(b, nonzeroChunk(b, wide.y), result, zero);

@@ -4,6 +4,7 @@
 #include "../../Device/Elements.h"
 #include "../../Device/Loops.h"
 #include "../../OperandView.h"
+#include "../Operands/Epilogue.h"
 #include "SimtKernels.h"
 #include "blocksparse/IR/SparseTensor.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -32,6 +33,8 @@ private:
   CoordinateView lut;
   Value batches, heads;
   std::optional<ValuesView> out, input;
+  /// The factors that are operands; null if there are none.
+  Value dynamicAlpha, dynamicBeta;
   Type accumulator;
 };
 
@@ -53,6 +56,8 @@ SDDProblem::SDDProblem(ImplicitLocOpBuilder &b, PlannedSDDOp op, const IRMapping
   if (!op.getBeta().isZero() && op.getInput())
     input =
         ValuesView::get(b, mapOperand(mapping, op.getInput()), op.getLutHeads(), lut.rows(), heads);
+  dynamicAlpha = mapOperand(mapping, op.getDynamicAlpha());
+  dynamicBeta = mapOperand(mapping, op.getDynamicBeta());
   accumulator = getAccumulatorType(left.elementType());
 }
 
@@ -76,6 +81,8 @@ Value SDDProblem::emitProduct(ImplicitLocOpBuilder &b, Value batch, Value head, 
                          Value y = convertElement(b, c.load(b, k, col), accumulator);
                          return multiplyAdd(b, x, y, sum);
                        });
+  if (dynamicAlpha)
+    return scaleBy(b, loadFactor(b, dynamicAlpha), sum);
   return alpha == 1 ? sum : mulNumbers(b, numberConstant(b, accumulator, alpha), sum);
 }
 
@@ -102,8 +109,11 @@ void SDDProblem::emitItem(ImplicitLocOpBuilder &b, Value item) const {
         Value index3 =
             Int(b, input->headBase(b, head)) + lut.field(b, batch, entry, CoordinateTable::Value);
         Value addend = input->block(b, batch, index3).load(b, index[3], index[4]);
+        addend = convertElement(b, addend, accumulator);
+        if (dynamicBeta)
+          return addNumbers(b, sum, scaleBy(b, loadFactor(b, dynamicBeta), addend));
         Value beta = numberConstant(b, accumulator, op.getBeta().convertToDouble());
-        return multiplyAdd(b, beta, convertElement(b, addend, accumulator), sum);
+        return multiplyAdd(b, beta, addend, sum);
       },
       [&](ImplicitLocOpBuilder &b) { return zeroElement(b, accumulator); });
   result = convertElement(b, result, out->elementType());
@@ -113,8 +123,9 @@ void SDDProblem::emitItem(ImplicitLocOpBuilder &b, Value item) const {
 void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
                                          PlannedSDDOp op) {
   bool readsInput = !op.getBeta().isZero();
-  SmallVector<Value> operands = presentOperands(
-      {op.getA(), op.getB(), op.getLut(), op.getInit(), readsInput ? op.getInput() : Value()});
+  SmallVector<Value> operands = presentOperands({op.getA(), op.getB(), op.getLut(), op.getInit(),
+                                                 readsInput ? op.getInput() : Value(),
+                                                 op.getDynamicAlpha(), op.getDynamicBeta()});
   Value items = SDDProblem(host, op, IRMapping()).items(host);
   kernels.launchForEach(host, "sdd", operands, items,
                         [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item) {

@@ -5,6 +5,7 @@
 #include "../../Device/Elements.h"
 #include "../../Device/Loops.h"
 #include "../../Device/Warp.h"
+#include "../Operands/Epilogue.h"
 #include "../Operands/SoftmaxOperands.h"
 #include "SimtKernels.h"
 #include "SimtRows.h"
@@ -103,6 +104,8 @@ Value SoftmaxProblem::emitScore(ImplicitLocOpBuilder &b, const RowWalk::Row &row
         Value loaded = x.block(b, row.batch, block).load(b, element.blockRow, element.blockCol);
         Value score = mulNumbers(b, convertElement(b, loaded, type),
                                  floatConstant(b, type, op.getScale().convertToDouble()));
+        if (dynamicScale)
+          score = mulNumbers(b, score, loadFactor(b, dynamicScale));
         if (rpe) {
           Value bias = rpe->matrix(b, row.batch, row.head).load(b, row.row, element.col);
           score = addNumbers(b, score, convertElement(b, bias, type));

@@ -6,6 +6,7 @@
 #include "../../Device/Loops.h"
 #include "../../Device/Warp.h"
 #include "../Operands/BlockMap.h"
+#include "../Operands/Epilogue.h"
 #include "../Operands/SoftmaxOperands.h"
 #include "SimtKernels.h"
 #include "SimtRows.h"
@@ -99,7 +100,8 @@ void SoftmaxGradProblem::emitRow(ImplicitLocOpBuilder &b, Value item, Value lane
     Value result = emitChoice(
         b, element.inside,
         [&](ImplicitLocOpBuilder &b) {
-          Value scale = floatConstant(b, type, op.getScale().convertToDouble());
+          Value scale = dynamicScale ? loadFactor(b, dynamicScale)
+                                     : floatConstant(b, type, op.getScale().convertToDouble());
           return mulNumbers(b, emitGradient(b, row.batch, row.head, element, dot), scale);
         },
         [&](ImplicitLocOpBuilder &b) { return zeroElement(b, type); });

@@ -35,7 +35,7 @@ OperandStages OperandStages::get(PlannedDSDOp op, const ::blocksparse::StreamSha
   for (int64_t i = 0; i < Epilogue::numOperands; ++i) {
     auto which = static_cast<Epilogue::Operand>(i);
     std::optional<OperandKind> kind = Epilogue::kindOf(op, which);
-    if (!kind || *kind == OperandKind::Matrix)
+    if (!kind || *kind == OperandKind::Matrix || *kind == OperandKind::Scalar)
       continue;
     bool alongRows = kindAmongAccumulators(*kind, stages.transposeOut) == OperandKind::Row;
     (alongRows ? stages.ofRow : stages.ofCol).push_back(which);
