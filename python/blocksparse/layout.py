@@ -391,3 +391,14 @@ class Layout:
     def png(self, cell=None):
         """Returns the first heads as a picture, the bytes of a PNG. cell: pixels of a block."""
         return _draw.png(self, cell)
+
+    def planned(self, function, operation=None):
+        """Returns the layout with the segments and tiles of the plan of a compiled function, for show(), png() and
+        notebooks.
+
+        function: a CompiledFunction (`compiled_functions` finds those of a call); operation: the name of the operation
+        in a function with several ("dsd", "sdd", "softmax").
+        """
+        from blocksparse import _plan
+
+        return _plan.read(self, function, operation)

@@ -4,16 +4,15 @@
 
 import io
 import pickle
-import struct
 import types
 import unittest
 import xml.etree.ElementTree
-import zlib
 
 import numpy as np
 
 import blocksparse
 from blocksparse import ArgumentError, Layout
+from png_reader import read_png
 
 
 def some_mask(heads=2, rows=5, cols=7, seed=0):
@@ -211,21 +210,6 @@ class Pictures(unittest.TestCase):
         self.assertTrue(pixels[-2, 1] < pixels[100, 100] < 255 == pixels[1, -2])
         with self.assertRaisesRegex(ArgumentError, "'cell': expects from 1 to 5461 pixels of a block, but got 0"):
             layout.png(0)
-
-
-def read_png(data):
-    """Returns width, height and pixels of a PNG of 8 bits of grey, whose checksums are right."""
-    assert data[:8] == b"\x89PNG\r\n\x1a\n"
-    chunks, position = {}, 8
-    while position < len(data):
-        (length,) = struct.unpack_from(">I", data, position)
-        body = data[position + 4 : position + 8 + length]
-        assert zlib.crc32(body) == struct.unpack_from(">I", data, position + 8 + length)[0]
-        chunks[body[:4]] = body[4:]
-        position += 12 + length
-    width, height = struct.unpack_from(">II", chunks[b"IHDR"])
-    rows = np.frombuffer(zlib.decompress(chunks[b"IDAT"]), np.uint8).reshape(height, width + 1)
-    return width, height, rows[:, 1:]
 
 
 class Errors(unittest.TestCase):
