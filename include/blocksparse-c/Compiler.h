@@ -20,7 +20,7 @@ extern "C" {
 
 /// Returns the version of this interface. Callers should refuse a library of another major version.
 #define BLOCKSPARSE_COMPILER_API_MAJOR 2
-#define BLOCKSPARSE_COMPILER_API_MINOR 1
+#define BLOCKSPARSE_COMPILER_API_MINOR 2
 void blocksparseCompilerApiVersion(int *major, int *minor);
 
 /// Returns the version of the project, "MAJOR.MINOR.PATCH".
@@ -146,6 +146,15 @@ int blocksparseProgramPrintStage(BlocksparseProgram program,
                                  const BlocksparseCompileOptions *options, const char *stage,
                                  BlocksparseTextCallback onText,
                                  BlocksparseDiagnosticCallback onDiagnostic, void *userData);
+
+/// Lists the operations that schedules are chosen for, each key once, as JSON:
+///   {"operations": [{"operation": "dsd", "key": its key in a tuning database,
+///                    "schedules": [schedules that are worth a trial, the default choice first]}]}
+/// A compilation with a tuning database that has one of them under the key uses it.
+int blocksparseProgramListSchedules(BlocksparseProgram program,
+                                    const BlocksparseCompileOptions *options,
+                                    BlocksparseTextCallback onText,
+                                    BlocksparseDiagnosticCallback onDiagnostic, void *userData);
 
 /// Compiles to the file at `path`, which must end in .so, .o, .s, .ll or .ptx. After an error the
 /// file is as it was before.

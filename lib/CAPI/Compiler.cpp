@@ -4,16 +4,21 @@
 #include "Program.h"
 #include "blocksparse/Support/Version.h"
 #include "blocksparse/Target/CPU/CHeader.h"
+#include "blocksparse/Transforms/Schedule.h"
+#include "blocksparse/Transforms/TuningDatabase.h"
 
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 using namespace mlir;
 using namespace mlir::blocksparse;
 
-static std::string printType(Type type) {
+/// Returns the text of a type, an attribute or JSON.
+template <typename T>
+static std::string print(const T &value) {
   std::string text;
-  llvm::raw_string_ostream(text) << type;
+  llvm::raw_string_ostream(text) << value;
   return text;
 }
 
@@ -28,8 +33,8 @@ static llvm::json::Object describe(const Parameter &parameter) {
   return llvm::json::Object{{"name", parameter.name},
                             {"role", roles[static_cast<int>(parameter.role)]},
                             {"source", int64_t(parameter.source)},
-                            {"type", printType(parameter.type)},
-                            {"element", printType(element)},
+                            {"type", print(parameter.type)},
+                            {"element", print(element)},
                             {"shape", std::move(shape)}};
 }
 
@@ -115,10 +120,38 @@ int blocksparseProgramDescribe(BlocksparseProgram program, const BlocksparseComp
   llvm::json::Array functions;
   for (const FunctionSignature &signature : compilation->program.signatures)
     functions.push_back(describe(signature, compilation->options.target.usesDevice()));
-  std::string text;
-  llvm::raw_string_ostream(text) << llvm::json::Value(
-      llvm::json::Object{{"functions", std::move(functions)}});
-  return give(text, onText, userData);
+  return give(print(llvm::json::Value(llvm::json::Object{{"functions", std::move(functions)}})),
+              onText, userData);
+}
+
+int blocksparseProgramListSchedules(BlocksparseProgram program,
+                                    const BlocksparseCompileOptions *options,
+                                    BlocksparseTextCallback onText,
+                                    BlocksparseDiagnosticCallback onDiagnostic, void *userData) {
+  DiagnosticReporter reporter(program->context, onDiagnostic, userData);
+  FailureOr<Compilation> compilation = prepareCompilation(program, options);
+  if (failed(compilation))
+    return 1;
+  llvm::json::Array operations;
+  llvm::StringSet<> keys;
+  compilation->options.stopAfter = Stage::Schedule;
+  compilation->options.chooseSchedule = [&](Operation *op,
+                                            const ::blocksparse::TargetInfo &target) {
+    std::string key = getTuningKey(op, target);
+    if (keys.insert(key).second) {
+      llvm::json::Array schedules;
+      for (ScheduleAttr schedule : enumerateSchedules(op, target))
+        schedules.push_back(print(schedule));
+      operations.push_back(llvm::json::Object{{"operation", op->getName().stripDialect()},
+                                              {"key", std::move(key)},
+                                              {"schedules", std::move(schedules)}});
+    }
+    return ScheduleAttr();
+  };
+  if (failed(compile(*compilation->program.module, compilation->options)))
+    return 1;
+  return give(print(llvm::json::Value(llvm::json::Object{{"operations", std::move(operations)}})),
+              onText, userData);
 }
 
 int blocksparseProgramPrintStage(BlocksparseProgram program,

@@ -14,6 +14,7 @@ _MODULES = {
     "compile": "compiler",
     "jit": "_jit",
     "compiled_functions": "_operations",
+    "autotune": "tuning",
     **dict.fromkeys(("ArgumentError", "CompileError", "LibraryError", "RunError"), "_errors"),
     **dict.fromkeys(("MatMul", "Softmax", "SparseAttentionUtils", "SparseSelfAttention"), "deepspeed"),
     **dict.fromkeys(("BSLongformerSparsityConfig", "BigBirdSparsityConfig", "DenseSparsityConfig",
@@ -27,7 +28,7 @@ _MODULES = {
     **dict.fromkeys(("bsr_scatter_mm", "bsr_scatter_mm_indices_data", "scatter_mm"), "scatter"),
 }
 
-__all__ = sorted(name for name in _MODULES if not name.startswith("_"))
+__all__ = sorted(["tuning", *(name for name in _MODULES if not name.startswith("_"))])
 
 
 def __getattr__(name):
@@ -35,6 +36,8 @@ def __getattr__(name):
         from blocksparse import _library
 
         return _library.version()
+    if name == "tuning":
+        return importlib.import_module("blocksparse.tuning")
     if name not in _MODULES:
         raise AttributeError(f"module 'blocksparse' has no attribute '{name}'")
     value = getattr(importlib.import_module(f"blocksparse.{_MODULES[name]}"), name)

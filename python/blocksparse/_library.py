@@ -134,6 +134,7 @@ def _compiler():
     _declare(library, "blocksparseProgramParse", pointer, string, size, string, string, _DIAGNOSE, pointer)
     _declare(library, "blocksparseProgramDestroy", None, pointer)
     _declare(library, "blocksparseProgramDescribe", integer, pointer, options, _TEXT, _DIAGNOSE, pointer)
+    _declare(library, "blocksparseProgramListSchedules", integer, pointer, options, _TEXT, _DIAGNOSE, pointer)
     _declare(library, "blocksparseProgramPrintStage", integer, pointer, options, string, _TEXT, _DIAGNOSE,
              pointer)
     _declare(library, "blocksparseProgramEmitToMemory", integer, pointer, options, integer, _TEXT, _DIAGNOSE,
@@ -195,12 +196,13 @@ def build_pattern(name, shape, parameters):
 # Programs -----------------------------------------------------------------------------------------
 
 
-def _options(target):
-    """Returns the options of a compilation for memory."""
+def _options(target, database=None):
+    """Returns the options of a compilation for memory; `database` is the path of a tuning database."""
     options = _Options()
     _compiler().blocksparseCompileOptionsInit(options, ctypes.sizeof(options))
     options.target = target.encode()
     options.packed_entry_points = 1
+    options.tuning_database = os.fsencode(database) if database else None
     return options
 
 
@@ -232,19 +234,26 @@ class Program:
         text = self._text(self._library.blocksparseProgramDescribe, _options(target))
         return json.loads(text.get())["functions"]
 
-    def print_stage(self, stage, target):
+    def list_schedules(self, target):
+        """Returns the operations with their keys and schedules: the list of blocksparseProgramListSchedules."""
+        text = self._text(self._library.blocksparseProgramListSchedules, _options(target))
+        return json.loads(text.get())["operations"]
+
+    def print_stage(self, stage, target, database=None):
         """Returns the IR after a stage of STAGES."""
         if stage not in STAGES:
             raise ArgumentError("stage", f"one of {', '.join(STAGES)}", repr(stage))
-        return self._text(self._library.blocksparseProgramPrintStage, _options(target), stage.encode()).get()
+        return self._text(self._library.blocksparseProgramPrintStage, _options(target, database),
+                          stage.encode()).get()
 
-    def ptx(self, target):
+    def ptx(self, target, database=None):
         """Returns the kernels of a program for a GPU."""
-        return self._text(self._library.blocksparseProgramEmitToMemory, _options(target), _FORMAT_PTX).get()
+        return self._text(self._library.blocksparseProgramEmitToMemory, _options(target, database),
+                          _FORMAT_PTX).get()
 
-    def object(self, target):
+    def object(self, target, database=None):
         """Compiles the program and returns the bytes of an object for Executable."""
-        return self._text(self._library.blocksparseProgramEmitToMemory, _options(target),
+        return self._text(self._library.blocksparseProgramEmitToMemory, _options(target, database),
                           _FORMAT_OBJECT).data()
 
 

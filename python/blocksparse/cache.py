@@ -15,6 +15,7 @@ wrong costs time and one warning, and never a result.
 """
 
 import argparse
+import contextlib
 import functools
 import hashlib
 import json
@@ -33,7 +34,8 @@ from blocksparse import _library
 # The number of the format; another one is another key.
 FORMAT = 1
 _MAGIC = b"blocksparse cache\n"
-_SUFFIX = ".entry"
+# The ends of the names of files: of programs, and of results of tuning, which have no code.
+PROGRAM, TUNING = ".entry", ".tuning"
 _PARTIAL = ".partial"
 # A partial file of this age in seconds was left by a process that was killed.
 _PARTIAL_AGE = 3600
@@ -85,10 +87,10 @@ def _machine():
     return [FORMAT, version, library.st_size, library.st_mtime_ns, platform.machine(), processor]
 
 
-def key(text, target):
-    """Returns the name of the entry of a program."""
+def key(text, target, schedules=()):
+    """Returns the name of the entry of a program; `schedules` are what its code depends on beside."""
     data = text.encode() if isinstance(text, str) else bytes(text)
-    parts = json.dumps([_machine(), target, hashlib.sha256(data).hexdigest()])
+    parts = json.dumps([_machine(), target, hashlib.sha256(data).hexdigest(), *([schedules] if schedules else [])])
     return hashlib.sha256(parts.encode()).hexdigest()
 
 
@@ -148,12 +150,12 @@ def _read(path):
         return _unpack(file.read())
 
 
-def load(name):
-    """Returns (description, code) of the entry of a key, None if there is none."""
+def load(name, kind=PROGRAM):
+    """Returns (description, code) of the entry of a key, None if there is none. kind: PROGRAM or TUNING."""
     place = _usable(create=False)
     if place is None:
         return None
-    path = place / (name + _SUFFIX)
+    path = place / (name + kind)
     try:
         found = _read(path)
         # The time of the file is that of its last use.
@@ -169,7 +171,7 @@ def load(name):
     return None
 
 
-def store(name, description, code):
+def store(name, description, code, kind=PROGRAM):
     """Writes an entry, and removes the oldest ones if the cache is too large."""
     place = _usable(create=True)
     if place is None:
@@ -179,7 +181,7 @@ def store(name, description, code):
         descriptor, temporary = tempfile.mkstemp(suffix=_PARTIAL, dir=place)
         with open(descriptor, "wb") as file:
             file.write(_pack(description, code))
-        os.replace(temporary, place / (name + _SUFFIX))
+        os.replace(temporary, place / (name + kind))
     except OSError as error:
         _warn(str(error))
         if temporary:
@@ -206,13 +208,22 @@ def _entries(place):
                     status = file.stat(follow_symlinks=False)
                 except OSError:
                     continue
-                if file.name.endswith(_SUFFIX):
+                if file.name.endswith((PROGRAM, TUNING)):
                     found.append((status.st_mtime_ns, status.st_size, file.path))
                 elif file.name.endswith(_PARTIAL) and status.st_mtime < time.time() - _PARTIAL_AGE:
                     _remove(file.path)
     except OSError:
         return []
     return sorted(found)
+
+
+def descriptions(kind):
+    """Yields (name, description) of each sound entry of a kind."""
+    place = _usable(create=False)
+    for _, _, path in _entries(place) if place else ():
+        if path.endswith(kind):
+            with contextlib.suppress(OSError, ValueError):
+                yield os.path.basename(path)[: -len(kind)], _read(path)[0]
 
 
 def _evict(place):
@@ -239,7 +250,9 @@ def main(arguments=None):
     entries = _entries(place)
     if command == "stats":
         size = sum(size for _, size, _ in entries)
-        print(f"{place}: {len(entries)} entries, {size / 2**20:.1f} of {limit() / 2**20:.0f} MiB")
+        measured = sum(path.endswith(TUNING) for _, _, path in entries)
+        tuning = f", {measured} of them results of tuning" if measured else ""
+        print(f"{place}: {len(entries)} entries, {size / 2**20:.1f} of {limit() / 2**20:.0f} MiB{tuning}")
         return 0
     if command == "clear":
         removed = sum(_remove(path) for _, _, path in entries)

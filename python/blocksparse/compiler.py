@@ -7,7 +7,7 @@ import ctypes
 import sys
 import threading
 
-from blocksparse import _arrays, _library, cache
+from blocksparse import _arrays, _library, cache, tuning
 from blocksparse._errors import ArgumentError
 
 # Compiled programs that the process keeps; the least recently used one leaves first.
@@ -23,14 +23,15 @@ class _Compiled:
     def __init__(self, text, target):
         self.text, self.target = text, target
         self._lock = threading.Lock()
-        self._key = cache.key(text, target)
         self._program = self._code = self._executable = None
+        # Pairs of the key of an operation and its schedule that was measured.
+        self._schedules = tuning.schedules_of(self._operations()) if tuning.in_use() else ()
+        self._key = cache.key(text, target, self._schedules)
         found = cache.load(self._key)
         if found:
             functions, self._code = found
         else:
-            self._program = _library.Program(text)
-            functions = self._program.describe(target)
+            functions = self._parsed().describe(target)
         self.functions = {entry["source_name"]: entry for entry in functions}
 
     def _parsed(self):
@@ -38,22 +39,47 @@ class _Compiled:
             self._program = _library.Program(self.text)
         return self._program
 
+    def _operations(self):
+        """Returns the operations that schedules are chosen for, from the cache if they are there."""
+        name = cache.key(self.text, self.target, "operations")
+        found = cache.load(name)
+        if found:
+            return found[0]
+        operations = self._parsed().list_schedules(self.target)
+        cache.store(name, operations, b"")
+        return operations
+
     def stage(self, name):
         """Returns the IR after a stage."""
-        with self._lock:
-            return self._parsed().print_stage(name, self.target)
+        with self._lock, tuning.database(self._schedules) as database:
+            return self._parsed().print_stage(name, self.target, database)
 
     def ptx(self):
         """Returns the kernels of a program for a GPU."""
+        with self._lock, tuning.database(self._schedules) as database:
+            return self._parsed().ptx(self.target, database)
+
+    def tune(self, title, prepare, like):
+        """Chooses the schedules by measurement, if there is no code in memory yet; see tuning.Search."""
+        def compile_with(schedules):
+            with tuning.database(schedules) as database:
+                return _library.Program(self.text).object(self.target, database)
+
         with self._lock:
-            return self._parsed().ptx(self.target)
+            if self._executable is not None:
+                return
+            schedules = tuning.Search(title, compile_with, prepare, like).run(self._operations())
+            if schedules != self._schedules:
+                self._schedules, self._code = schedules, None
+                self._key = cache.key(self.text, self.target, schedules)
 
     def lookup(self, name):
         """Returns an entry point of the code in memory, which is made when it is first asked for."""
         with self._lock:
             if self._executable is None:
                 if self._code is None:
-                    self._code = self._program.object(self.target)
+                    with tuning.database(self._schedules) as database:
+                        self._code = self._parsed().object(self.target, database)
                     cache.store(self._key, list(self.functions.values()), self._code)
                 self._executable = _library.Executable(self._code)
                 self._code = None
@@ -196,13 +222,29 @@ class CompiledFunction:
         """Names, element types and shapes of the arguments; -1 is a size that is open."""
         return [(one.name, one.element, one.shape) for one in self.arguments]
 
-    def _load(self):
+    def _lookup(self, lookup):
+        """Returns the entry points of code, (size function or None, function); lookup finds one by name."""
         names = self._names
-        if names["size_function"]:
-            self._size_entry = self._compiled.lookup(names["size_function"])
+        sizes = lookup(names["size_function"]) if names["size_function"] else None
         # Work for a GPU goes to the stream that is the last argument.
-        self._entry = self._compiled.lookup(names["stream_function"] or names["name"])
+        return sizes, lookup(names["stream_function"] or names["name"])
+
+    def _load(self):
+        self._size_entry, self._entry = self._lookup(self._compiled.lookup)
         return self._entry
+
+    def _tune(self, passed, like, stream):
+        """Chooses the schedules of the program by calls with these arguments."""
+        def prepare(code):
+            executable = _library.Executable(code)
+            size_entry, entry = self._lookup(executable.lookup)
+            results = [_arrays.empty(shape, parameter.element, like) for shape, parameter
+                       in zip(self._open_sizes(size_entry, passed), self.results)]
+            described = [_describe(array) for array in results]
+            # The code lives as long as the executable does.
+            return (lambda _=executable: entry(*passed, *described, *stream)), results
+
+        self._compiled.tune(self.name, prepare, like)
 
     @property
     def addresses(self):
@@ -210,14 +252,14 @@ class CompiledFunction:
         entry = self._entry or self._load()
         return entry.address, self._size_entry.address if self._size_entry else None
 
-    def _open_sizes(self, passed):
+    def _open_sizes(self, size_entry, passed):
         """Returns the shapes of the results, with open sizes from the size function."""
         count = sum(size < 0 for one in self.results for size in one.shape)
         if not count:
             return [one.shape for one in self.results]
         sizes = (ctypes.c_int64 * count)()
         address = ctypes.addressof(sizes)
-        self._size_entry(*passed, (ctypes.c_int64 * 5)(address, address, 0, count, 1))
+        size_entry(*passed, (ctypes.c_int64 * 5)(address, address, 0, count, 1))
         found = iter(sizes)
         return [tuple(next(found) if size < 0 else size for size in one.shape) for one in self.results]
 
@@ -259,18 +301,20 @@ class CompiledFunction:
         values = passed
         passed = [one if self.arguments[position].number else _describe(one)
                   for position, one in enumerate(passed)]
-        entry = self._entry or self._load()
         device = _arrays.device_of(like)
         if (device is not None) != self.target.startswith("cuda"):
             raise ArgumentError(arrays[0][0], f"an array for the target {self.target}",
                                 "memory of the host" if device is None else f"device cuda:{device}")
         stream = () if device is None else (_current_stream(device),)
+        if self._entry is None and tuning.is_active():
+            self._tune(passed, like, stream)
+        entry = self._entry or self._load()
         outs = None if out is None else self._check_out(out, arrays)
         # Compiled code writes where nothing is read and no other result lies.
         apart = outs is not None and not any(_arrays.overlap(*pair) for pair in _pairs(
             outs, [array for _, array in arrays]))
         results = outs if apart else [_arrays.empty(shape, parameter.element, like) for shape, parameter
-                                      in zip(self._open_sizes(passed), self.results)]
+                                      in zip(self._open_sizes(self._size_entry, passed), self.results)]
         described = [_describe(array) for array in results]
         entry(*passed, *described, *stream)
         if outs is not None and not apart:

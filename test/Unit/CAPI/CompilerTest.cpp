@@ -124,6 +124,28 @@ TEST_F(CompilerCAPI, ReadsBytecode) {
   blocksparseProgramDestroy(bytecode);
 }
 
+TEST_F(CompilerCAPI, ListsSchedules) {
+  BlocksparseProgram twice = parse(R"(
+    func.func @twice(%a: tensor<32x16xf32>, %b: tensor<16x16xf32>) -> tensor<32x16xf32> {
+      %0 = blocksparse.matmul %a, %b : (tensor<32x16xf32>, tensor<16x16xf32>) -> tensor<32x16xf32>
+      %1 = blocksparse.matmul %0, %b : (tensor<32x16xf32>, tensor<16x16xf32>) -> tensor<32x16xf32>
+      return %1 : tensor<32x16xf32>
+    })");
+  ASSERT_NE(twice, nullptr) << texts.errors;
+  EXPECT_EQ(blocksparseProgramListSchedules(twice, nullptr, onText, onDiagnostic, &texts), 0);
+  // Both products have one key.
+  EXPECT_TRUE(texts.text.starts_with(R"({"operations":[{"key":"blocksparse.matmul on cpu)"))
+      << texts.text;
+  EXPECT_EQ(texts.text.find("\"key\""), texts.text.rfind("\"key\"")) << texts.text;
+  EXPECT_TRUE(contains(texts.text, R"("operation":"matmul","schedules":["#blocksparse.schedule<)"))
+      << texts.text;
+  BlocksparseCompileOptions options;
+  blocksparseCompileOptionsInit(&options, sizeof(options));
+  options.target = "vax";
+  EXPECT_EQ(blocksparseProgramListSchedules(twice, &options, onText, onDiagnostic, &texts), 1);
+  blocksparseProgramDestroy(twice);
+}
+
 TEST_F(CompilerCAPI, PassesRemarksAndNotes) {
   BlocksparseProgram remarked =
       parse("func.func private @f(tensor<64x64xf32, #blocksparse.layout<16x16, grid 4x4, "
