@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Pictures of layouts and of plans over them: text for a terminal, SVG for a notebook, and PNG."""
 
-import html
 import struct
 import zlib
 
@@ -112,6 +111,8 @@ def svg(layout, plan=None):
         parts += [f'<rect x="{left + col * scale:g}" y="{1 + row * scale:g}" width="{cols * scale:g}" '
                   f'height="{rows * scale:g}" fill="none" stroke="{_FRAME}" stroke-width="{min(scale / 8, 1):g}"/>'
                   for row, col, rows, cols in _frames_of(plan, head)]
+    import html
+
     total = 2 + heads * width + (heads - 1) * _GAP
     title = html.escape(repr(plan or layout))
     return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{total:g}" height="{height + 2:g}" '

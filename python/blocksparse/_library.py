@@ -11,7 +11,6 @@ import ctypes
 import functools
 import json
 import os
-import pathlib
 
 from blocksparse._errors import ArgumentError, CompileError, LibraryError, RunError
 
@@ -92,20 +91,20 @@ def _decode(text):
 def folder():
     """Returns the folder with the shared libraries."""
     named = os.environ.get("BLOCKSPARSE_LIBRARY_DIR")
-    return pathlib.Path(named) if named else pathlib.Path(__file__).parent / "lib"
+    return named or os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib")
 
 
 def compiler_path():
     """Returns the path of the compiler's library."""
-    return folder() / "libblocksparse_compiler.so"
+    return os.path.join(folder(), "libblocksparse_compiler.so")
 
 
 def _load(path):
-    if not path.exists():
-        raise LibraryError(f"expects {path.name} in '{path.parent}', but got no such file: install the package with "
-                           "its libraries, or set BLOCKSPARSE_LIBRARY_DIR to the folder 'lib' of a build")
+    if not os.path.exists(path):
+        raise LibraryError(f"expects {os.path.basename(path)} in '{os.path.dirname(path)}', but got no such file: install "
+                           "the package with its libraries, or set BLOCKSPARSE_LIBRARY_DIR to the folder 'lib' of a build")
     try:
-        return ctypes.CDLL(str(path))
+        return ctypes.CDLL(path)
     except OSError as error:
         raise LibraryError(f"expects to load '{path}', but got: {error}") from error
 

@@ -17,6 +17,7 @@ import contextlib
 import ctypes
 import itertools
 import json
+import os
 import threading
 import warnings
 import zlib
@@ -59,8 +60,8 @@ class _NativeFunctions:
     """The functions that the C++ operators know."""
 
     def __init__(self, path):
-        torch.ops.load_library(str(path))
-        self.library = ctypes.CDLL(str(path))
+        torch.ops.load_library(path)
+        self.library = ctypes.CDLL(path)
         self.library.blocksparseTorchAdd.argtypes = [ctypes.c_int64, ctypes.POINTER(_FunctionDescription)]
         self.library.blocksparseTorchName.argtypes = [ctypes.c_int64, ctypes.c_char_p, ctypes.c_size_t]
         self.run = torch.ops.blocksparse.run.default
@@ -166,8 +167,8 @@ class _PythonFunctions:
 
 def _open_functions():
     """Returns the functions of the C++ library, those of Python if it is not there."""
-    path = _library.folder() / _LIBRARY
-    if path.exists():
+    path = os.path.join(_library.folder(), _LIBRARY)
+    if os.path.exists(path):
         try:
             return _NativeFunctions(path)
         except (OSError, RuntimeError, AttributeError) as error:

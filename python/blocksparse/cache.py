@@ -14,18 +14,15 @@ under another name and moved, so that any number of processes may work at once a
 wrong costs time and one warning, and never a result.
 """
 
-import argparse
 import contextlib
 import functools
 import hashlib
 import json
 import os
-import pathlib
 import platform
 import stat
 import struct
 import sys
-import tempfile
 import time
 import warnings
 
@@ -46,12 +43,10 @@ def folder():
     """Returns the folder of the cache, None if it is off."""
     named = os.environ.get("BLOCKSPARSE_CACHE_DIR")
     if named is not None:
-        return pathlib.Path(named) if named else None
-    base = os.environ.get("XDG_CACHE_HOME")
-    try:
-        return (pathlib.Path(base) if base else pathlib.Path.home() / ".cache") / "blocksparse"
-    except RuntimeError:
-        return None
+        return named or None
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    # A user without a home has no cache.
+    return None if base.startswith("~") else os.path.join(base, "blocksparse")
 
 
 def limit():
@@ -75,7 +70,7 @@ def _warn(reason):
 def _machine():
     """Returns what decides the code of a program beside its text and target."""
     version = _library.version()
-    library = _library.compiler_path().stat()
+    library = os.stat(_library.compiler_path())
     processor = ""
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as file:
@@ -105,9 +100,9 @@ def _usable(create):
     if place is None:
         return None
     try:
-        if create and not place.exists():
-            place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        status = place.stat()
+        if create and not os.path.exists(place):
+            os.makedirs(place, mode=0o700, exist_ok=True)
+        status = os.stat(place)
     except OSError as error:
         # A folder that is not there yet holds no entry.
         if create or not isinstance(error, FileNotFoundError):
@@ -155,7 +150,7 @@ def load(name, kind=PROGRAM):
     place = _usable(create=False)
     if place is None:
         return None
-    path = place / (name + kind)
+    path = os.path.join(place, name + kind)
     try:
         found = _read(path)
         # The time of the file is that of its last use.
@@ -176,12 +171,15 @@ def store(name, description, code, kind=PROGRAM):
     place = _usable(create=True)
     if place is None:
         return
+    # Few processes store anything, and the module takes a while to load.
+    import tempfile
+
     temporary = None
     try:
         descriptor, temporary = tempfile.mkstemp(suffix=_PARTIAL, dir=place)
         with open(descriptor, "wb") as file:
             file.write(_pack(description, code))
-        os.replace(temporary, place / (name + kind))
+        os.replace(temporary, os.path.join(place, name + kind))
     except OSError as error:
         _warn(str(error))
         if temporary:
@@ -238,6 +236,8 @@ def _evict(place):
 
 def main(arguments=None):
     """Runs the command line; returns the exit status."""
+    import argparse
+
     parser = argparse.ArgumentParser(prog="python -m blocksparse.cache",
                                      description="Looks at the cache of compiled programs.")
     parser.add_argument("command", choices=("stats", "clear", "verify"),

@@ -14,12 +14,10 @@ blocksparse-tune writes it.
     python -m blocksparse.tuning save FILE
 """
 
-import argparse
 import contextlib
 import json
 import os
 import sys
-import tempfile
 import threading
 import time
 import warnings
@@ -148,6 +146,8 @@ def database(schedules):
     if not schedules:
         yield None
         return
+    import tempfile
+
     with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as file:
         file.write(_print({key: {"schedule": schedule, "milliseconds": 1} for key, schedule in schedules}))
         file.flush()
@@ -337,6 +337,8 @@ class Search:
 
 def main(arguments=None):
     """Runs the command line; returns the exit status."""
+    import argparse
+
     parser = argparse.ArgumentParser(prog="python -m blocksparse.tuning",
                                      description="Writes what was measured on this machine to a file.")
     parser.add_argument("command", choices=("save",))

@@ -52,6 +52,17 @@ result = blocksparse.compile(sys.argv[1])(np.arange(4, dtype=np.float32))
 print(bool(compiled), result.tolist())
 """
 
+# Calls a product, and prints the modules that this took beside those of numpy.
+MODULES = """
+import sys
+import numpy as np
+before = set(sys.modules)
+import blocksparse
+layout = blocksparse.Layout(16, (2, 2), [0, 1, 3], [0, 0, 1])
+blocksparse.dsd(layout, np.ones((3, 16, 16), np.float32), np.ones((32, 8), np.float32))
+print(" ".join(sorted(set(sys.modules) - before)))
+"""
+
 
 class CacheTest(unittest.TestCase):
     def setUp(self):
@@ -135,6 +146,12 @@ class CacheTest(unittest.TestCase):
         path.symlink_to(target)
         cache._warned.clear()
         self.assertTrue(self.run_program("symbolic links"))
+
+    def test_warm_start_loads_few_modules(self):
+        modules = [subprocess.check_output([sys.executable, "-c", MODULES], text=True).split() for _ in range(2)]
+        self.assertTrue(self.entries())
+        slow = {"argparse", "concurrent.futures", "html", "numpy.ma", "tempfile", "torch", "tqdm", "urllib.parse"}
+        self.assertEqual(slow & set(modules[1]), set())
 
     def test_folder_that_cannot_be_used(self):
         self.folder.write_text("a file")

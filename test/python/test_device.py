@@ -23,7 +23,7 @@ class Device:
     """Memory of device 0 through the runtime's library, whose driver is the simulated one."""
 
     def __init__(self):
-        self.runtime = ctypes.CDLL(str(_library.folder() / "libblocksparse_runtime.so"))
+        self.runtime = ctypes.CDLL(os.path.join(_library.folder(), "libblocksparse_runtime.so"))
         self.runtime.blocksparseRtLastError.restype = ctypes.c_char_p
         self.device = ctypes.c_void_p()
         self.check(self.runtime.blocksparseRtDeviceGet(0, ctypes.byref(self.device)))
