@@ -40,19 +40,33 @@ func.func @given(%holds: i1) {
   return
 }
 
-// What the function holds is freed: neither what is freed already, nor what is not yet there.
+// What the function holds is freed: neither what is freed already, nor what is not yet there. A buffer
+// for which there is no memory ends the call, too; it is null, which may be freed.
 // CHECK-LABEL: func.func @buffers(
 // CHECK: %[[FREED:.*]] = memref.alloc() : memref<1xf32>
+// CHECK: memref.extract_aligned_pointer_as_index %[[FREED]]
+// CHECK: cf.cond_br
 // CHECK: memref.dealloc %[[FREED]]
 // CHECK: %[[HELD:.*]] = memref.alloc() : memref<2xf32>
-// CHECK: cf.cond_br
+// CHECK-COUNT-2: cf.cond_br
 // CHECK: %[[LATER:.*]] = memref.alloc() : memref<3xf32>
+// CHECK: cf.cond_br
 // CHECK: memref.dealloc %[[HELD]]
 // CHECK: memref.dealloc %[[LATER]]
 // CHECK: llvm.call @blocksparse.refuse(
+// CHECK-NEXT: memref.dealloc %[[FREED]]
+// CHECK-NEXT: arith.constant 1
+// CHECK: llvm.call @blocksparse.refuse(
 // CHECK-NEXT: memref.dealloc %[[HELD]]
-// CHECK-NOT: memref.dealloc
-// CHECK: return
+// CHECK-NEXT: arith.constant 1
+// CHECK: llvm.call @blocksparse.refuse(
+// CHECK-NEXT: memref.dealloc %[[HELD]]
+// CHECK-NEXT: arith.constant 1
+// CHECK: llvm.call @blocksparse.refuse(
+// CHECK-NEXT: memref.dealloc %[[HELD]]
+// CHECK-NEXT: memref.dealloc %[[LATER]]
+// CHECK-NEXT: arith.constant 1
+// CHECK-NEXT: return
 func.func @buffers(%holds: i1) {
   %freed = memref.alloc() : memref<1xf32>
   memref.dealloc %freed : memref<1xf32>

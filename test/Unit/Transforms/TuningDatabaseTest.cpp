@@ -301,9 +301,10 @@ TEST_F(TuningKey, NamesOptionalOperandsThatAreThere) {
          ") -> tensor<32x8xf32>\n return %0 : tensor<32x8xf32>}")
             .str();
     OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
-    std::string result;
-    if (module)
-      module->walk([&](DSDOp op) { result = getTuningKey(op, *TargetInfo::parse("cpu")); });
+    std::string result, error;
+    std::optional<TargetInfo> info = TargetInfo::parse("cpu", error);
+    if (module && info)
+      module->walk([&](DSDOp op) { result = getTuningKey(op, *info); });
     return result;
   };
   EXPECT_EQ(keyOf("", "").find(", operands"), std::string::npos);
