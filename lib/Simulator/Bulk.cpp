@@ -228,7 +228,8 @@ bool gather(Warp &warp, const Op &op, unsigned lane, BulkCopy &copy) {
     copy.coordinates[next] = warp.in<int32_t>(slots[next])[lane];
   if (!rank)
     copy.bytes = warp.in<uint32_t>(slots[next++])[lane];
-  // A load has an mbarrier and may have the mask of a multicast; a store and a reduction have neither.
+  // A load has an mbarrier and may have the mask of a multicast; a store and a reduction have
+  // neither.
   if (op.c != noSlot) {
     copy.barrier = toShared(address(op.c, 2) + op.aux[auxBarrierOffset]);
     if (op.aux[auxMulticast])

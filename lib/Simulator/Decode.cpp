@@ -240,6 +240,8 @@ std::unique_ptr<Kernel> blocksparse::sim::decodeKernel(const Function &function,
     decoded = entry != decodeTable().end() ? entry->second(decoder) : decoder.notModelled();
     if (decoded && !decoder.allTaken())
       decoded = decoder.expected("modifiers that are modelled");
+    if (std::string chips = function.target.chipsMissingFor(instruction); decoded && !chips.empty())
+      decoded = decoder.expected("code for " + chips + " instead of " + function.target.name());
     kernel->ops.push_back(decoder.op);
     reason = decoder.error;
   }

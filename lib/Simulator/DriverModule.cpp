@@ -60,9 +60,9 @@ static bool loadModule(DriverState &state, cuda::ModuleObject &loaded, std::stri
             std::to_string(loaded.module->minorVersion);
     return false;
   }
-  if (!runsOn(state.chip, loaded.module->target)) {
+  if (!loaded.module->target.runsOn(state.chip.capability)) {
     error = "expects PTX that runs on " + std::string(state.chip.target) + ", but got '" +
-            loaded.module->target + "'";
+            loaded.module->target.name() + "'";
     return false;
   }
   for (const Variable &variable : loaded.module->variables) {
@@ -156,7 +156,7 @@ BLOCKSPARSE_SIM_EXPORT cuda::Result cuFuncGetAttribute(int *value, int attribute
     return cuda::success;
   case cuda::ptxVersion:
   case cuda::binaryVersion:
-    *value = chip.major * 10 + chip.minor;
+    *value = chip.capability;
     return cuda::success;
   case cuda::maxDynamicSharedSizeBytes:
     *value = std::max(function->maxDynamicSharedBytes, 49152);
@@ -172,7 +172,7 @@ BLOCKSPARSE_SIM_EXPORT cuda::Result cuFuncSetAttribute(cuda::Function function, 
   if (attribute != cuda::maxDynamicSharedSizeBytes)
     return cuda::success; // carve-out and cluster preferences
   uint64_t total = static_cast<uint64_t>(value) + function->kernel->staticSharedBytes;
-  if (value < 0 || total > static_cast<uint64_t>(call.state.chip.sharedBytesOptin))
+  if (value < 0 || total > static_cast<uint64_t>(call.state.chip.sharedBytesOptin()))
     return cuda::errorInvalidValue;
   function->maxDynamicSharedBytes = value;
   return cuda::success;
@@ -187,8 +187,9 @@ BLOCKSPARSE_SIM_EXPORT cuda::Result cuFuncGetParamCount(cuda::Function function,
 static unsigned residentCtas(const Chip &chip, const Kernel &kernel, const LaunchShape &shape) {
   uint64_t threads = uint64_t(shape.block[0]) * shape.block[1] * shape.block[2];
   uint64_t shared = kernel.dynamicSharedOffset + shape.dynamicSharedBytes + 1024;
-  uint64_t each = std::min<uint64_t>(
-      {2048 / threads, static_cast<uint64_t>(chip.sharedBytesPerSm) / shared, 32});
+  uint64_t each = std::min<uint64_t>({static_cast<uint64_t>(chip.threadsPerSm) / threads,
+                                      static_cast<uint64_t>(chip.sharedBytesPerSm) / shared,
+                                      static_cast<uint64_t>(chip.ctasPerSm)});
   return static_cast<unsigned>(std::max<uint64_t>(1, each) *
                                static_cast<uint64_t>(chip.multiprocessors));
 }
@@ -212,7 +213,7 @@ static bool isLegal(const Chip &chip, const cuda::FunctionObject &function,
   }
   uint64_t clusterCtas = uint64_t(shape.cluster[0]) * shape.cluster[1] * shape.cluster[2];
   if (threads > static_cast<uint64_t>(maxThreads(source)) || clusterCtas > 8 ||
-      (clusterCtas > 1 && chip.major < 9))
+      (clusterCtas > 1 && !chip.hasClusters()))
     return false;
   return shape.dynamicSharedBytes <=
          static_cast<uint64_t>(std::max(function.maxDynamicSharedBytes, 49152));

@@ -5,28 +5,21 @@
 
 #include "DriverState.h"
 
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 using namespace blocksparse::sim;
 
-/// The devices in the order of their compute capability. Code for a chip goes to the first one that
-/// runs it.
-static const Chip chips[] = {
-    {"sm_80", "Simulated A100", 8, 0, 108, 166912, 167936, 41943040, uint64_t(80) << 30, a100Rates},
-    {"sm_90a", "Simulated H200", 9, 0, 132, 232448, 233472, 52428800, uint64_t(141) << 30,
-     h200Rates},
-};
-static const Chip &defaultChip = chips[1];
+/// The device if nothing names a chip: the newest one that was measured.
+static constexpr CodeTarget defaultTarget{90, 'a'};
 
 static const char *environment(const char *name) {
   const char *value = std::getenv(name);
   return value && *value ? value : nullptr;
 }
 
-DriverState::DriverState() : chip(defaultChip) {
+DriverState::DriverState() : chip(*findChip(defaultTarget)) {
   if (const char *seedText = environment("BLOCKSPARSE_SIM_SEED"))
     seed = std::strtoull(seedText, nullptr, 10);
   if (const char *text = environment("BLOCKSPARSE_SIM_CHECK_UNWRITTEN"))
@@ -35,17 +28,6 @@ DriverState::DriverState() : chip(defaultChip) {
     checkRaces = std::strcmp(text, "0") != 0;
   if (const char *text = environment("BLOCKSPARSE_SIM_PTX"))
     replacement = text;
-}
-
-bool blocksparse::sim::runsOn(const Chip &chip, std::string_view target) {
-  if (!target.starts_with("sm_") || target.size() < 5)
-    return false;
-  if (target.back() == 'a')
-    return target == chip.target;
-  int number = 0;
-  auto [end, status] = std::from_chars(target.data() + 3, target.data() + target.size(), number);
-  return status == std::errc() && end == target.data() + target.size() && number >= 10 &&
-         number <= 10 * chip.major + chip.minor;
 }
 
 DriverState &DriverState::get() {
@@ -108,15 +90,16 @@ BLOCKSPARSE_SIM_EXPORT cuda::Result cuInit(unsigned) {
   if (visible && (!*visible || *visible == '-'))
     return cuda::errorNoDevice;
   if (const char *wanted = environment("BLOCKSPARSE_SIM_CHIP")) {
-    const Chip *found = nullptr;
-    for (const Chip &chip : chips)
-      if (!found && runsOn(chip, wanted))
-        found = &chip;
+    std::optional<CodeTarget> target = CodeTarget::parse(wanted);
+    const Chip *found = target ? findChip(*target) : nullptr;
     if (!found) {
+      std::string names;
+      for (const Chip &chip : knownChips())
+        names += (names.empty() ? "" : ", ") + std::string(chip.target);
       std::fprintf(stderr,
-                   "BLOCKSPARSE_SIM_CHIP: expects a chip whose code an A100 (sm_80) or an H200 "
-                   "(sm_90a) runs, but got '%s'\n",
-                   wanted);
+                   "BLOCKSPARSE_SIM_CHIP: expects a chip whose code one of these runs (%s), but "
+                   "got '%s'\n",
+                   names.c_str(), wanted);
       return cuda::errorNoDevice;
     }
     call.state.chip = *found;
@@ -225,22 +208,22 @@ BLOCKSPARSE_SIM_EXPORT cuda::Result cuDeviceGetAttribute(int *value, int attribu
     *value = chip.l2Bytes;
     return cuda::success;
   case cuda::computeCapabilityMajor:
-    *value = chip.major;
+    *value = chip.capability / 10;
     return cuda::success;
   case cuda::computeCapabilityMinor:
-    *value = chip.minor;
+    *value = chip.capability % 10;
     return cuda::success;
   case 81: // CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR
     *value = chip.sharedBytesPerSm;
     return cuda::success;
   case cuda::maxSharedMemoryPerBlockOptin:
-    *value = chip.sharedBytesOptin;
+    *value = chip.sharedBytesOptin();
     return cuda::success;
   case cuda::memoryPoolsSupported:
     *value = 1;
     return cuda::success;
   case cuda::clusterLaunch:
-    *value = chip.major >= 9;
+    *value = chip.hasClusters();
     return cuda::success;
   default:
     return cuda::errorInvalidValue;

@@ -7,6 +7,7 @@
 #ifndef BLOCKSPARSE_LIB_SIMULATOR_DRIVERSTATE_H
 #define BLOCKSPARSE_LIB_SIMULATOR_DRIVERSTATE_H
 
+#include "Chips.h"
 #include "GlobalMemory.h"
 #include "Grid.h"
 #include "Module.h"
@@ -78,23 +79,6 @@ enum : cuda::Result {
   errorCaptureUnsupported = 900,
   errorMisalignedAddress = 716
 };
-
-/// Holds the facts of a chip that a program can ask for.
-struct Chip {
-  const char *target; // of `.target`
-  const char *name;
-  int major, minor;
-  int multiprocessors;
-  int sharedBytesOptin; // of a CTA
-  int sharedBytesPerSm;
-  int l2Bytes;
-  uint64_t memoryBytes;
-  Rates rates;
-};
-
-/// Returns whether code for `target` runs on the chip: sm_NN on every chip from NN on, sm_NNa on NN
-/// alone (PTX ISA, "PTX Module Directives: .target").
-bool runsOn(const Chip &chip, std::string_view target);
 
 /// Writes the counters of each launch.
 class CounterReport {

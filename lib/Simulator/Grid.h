@@ -4,6 +4,7 @@
 #ifndef BLOCKSPARSE_LIB_SIMULATOR_GRID_H
 #define BLOCKSPARSE_LIB_SIMULATOR_GRID_H
 
+#include "Chips.h"
 #include "Counters.h"
 #include "Cta.h"
 #include "GlobalMemory.h"

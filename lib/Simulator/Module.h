@@ -7,6 +7,8 @@
 #ifndef BLOCKSPARSE_LIB_SIMULATOR_MODULE_H
 #define BLOCKSPARSE_LIB_SIMULATOR_MODULE_H
 
+#include "CodeTarget.h"
+
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -110,6 +112,8 @@ struct Instruction {
 
 struct Function {
   std::string name;
+  /// The chip of the module, whose instructions the function may use.
+  CodeTarget target;
   bool isEntry = false;
   uint32_t line = 0;
   /// Parameters in order of declaration with the offset of each in the parameter buffer.
@@ -131,7 +135,7 @@ struct Function {
 
 struct Module {
   std::string text;
-  std::string target;
+  CodeTarget target;
   int majorVersion = 0;
   int minorVersion = 0;
   std::vector<Variable> variables;

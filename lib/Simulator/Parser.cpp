@@ -54,7 +54,10 @@ bool Parser::parse() {
   advance();
   if (!acceptWord(".target"))
     return expected("'.target'");
-  module.target = token.text;
+  std::optional<CodeTarget> target = CodeTarget::parse(token.text);
+  if (!target)
+    return expected("a target like sm_90a");
+  module.target = *target;
   advance();
   while (accept(','))
     advance();
@@ -222,6 +225,7 @@ bool Parser::parseParameters(Function &function) {
 
 bool Parser::parseFunction(bool isEntry) {
   Function function;
+  function.target = module.target;
   function.isEntry = isEntry;
   function.line = token.line;
   if (token.kind != Token::Kind::Word)

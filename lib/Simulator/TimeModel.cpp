@@ -12,30 +12,6 @@
 
 using namespace blocksparse::sim;
 
-// Measured on an H100 and an H200 (docs/Targets.md, "Devices and their rates"): memory by a device
-// copy, L2 and the loads of an SM by counted TMA loads, the tensor cores by cuBLAS at 4096, the
-// launch by a fit of dsd. An m16n8k16 of `mma.sync` keeps the tensor core busy for 6 cycles, in
-// which `wgmma` performs 1.5 times as many operations (`sm__pipe_tensor_cycles_active`). Of the
-// clock of 1.83 GHz: shared memory has 32 banks of 4 bytes and the four schedulers of an SM begin
-// an instruction each (CUDA programming guide, "Compute Capability 8.x" and "9.0").
-constexpr Rates blocksparse::sim::h200Rates = {
-    132, 4.25e12, 7.75e12, 62e9, 128 * 1.83e9, 1.83e9, 4 * 1.83e9, 756e12 / 132, 4e-6, 1.5, 262144};
-
-// By the data sheet 2039 GB/s, 312 TFLOP/s and 1.41 GHz, of which the share is taken that an H100
-// reaches of its own: 3030 of 3350 GB/s and 750 of 989 TFLOP/s. The loads and L2 are those of an
-// H100 times the ratio of the clocks, and of the SMs.
-constexpr Rates blocksparse::sim::a100Rates = {108,
-                                               2.039e12 * 3030 / 3350,
-                                               7.75e12 * 1.41 / 1.83 * 108 / 132,
-                                               62e9 * 1.41 / 1.83,
-                                               128 * 1.41e9,
-                                               1.41e9,
-                                               4 * 1.41e9,
-                                               312e12 * 750 / 989 / 108,
-                                               4e-6,
-                                               1,
-                                               196608};
-
 const char *blocksparse::sim::nameOf(Limit limit) {
   static constexpr const char *names[] = {"memory", "l2", "loads", "shared", "issue", "tensor"};
   return names[static_cast<unsigned>(limit)];

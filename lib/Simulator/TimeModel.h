@@ -32,8 +32,6 @@ struct Rates {
   uint64_t localBytes = 0;
 };
 
-extern const Rates h200Rates, a100Rates;
-
 /// Names what limits a launch.
 enum class Limit : unsigned { Memory, L2, Loads, Shared, Issue, Tensor, count };
 const char *nameOf(Limit limit);

@@ -31,7 +31,7 @@ TEST(SimulatorParser, ReadsDirectivesAndParameters) {
                             error);
   ASSERT_TRUE(module) << error;
   EXPECT_EQ(module->majorVersion, 8);
-  EXPECT_EQ(module->target, "sm_90a");
+  EXPECT_EQ(module->target.name(), "sm_90a");
   const Function &function = module->functions[0];
   EXPECT_EQ(function.maxThreads[0], 256u);
   EXPECT_EQ(function.parameterOffsets, (std::vector<uint64_t>{0, 8, 64}));

@@ -83,7 +83,8 @@ TEST(SimulatorTimeModel, AWaveMoreTakesTwiceAsLong) {
   EXPECT_NEAR(busyTime(body, Limit::Issue, 1) / wave, 1, 1e-9);
   EXPECT_NEAR(busyTime(body, Limit::Issue, 133) / wave, 2, 1e-9);
   // The A100 has 108 SMs and a slower clock.
-  EXPECT_NEAR(busyTime(body, Limit::Issue, 132, a100Rates) / wave, 2 * 1.83 / 1.41, 1e-9);
+  EXPECT_NEAR(busyTime(body, Limit::Issue, 132, findChip({80, 0})->rates) / wave, 2 * 1.83 / 1.41,
+              1e-9);
 }
 
 TEST(SimulatorTimeModel, BankConflictsTakeTime) {
