@@ -8,10 +8,11 @@ source, version, target = sys.argv[1:]
 with open(source, "rb") as file:
     data = file.read()
 # A section of kind 7, the version of a dialect, with one byte: the number 1, 2 or 3. Numbers below
-# 128 are written as 2 * n + 1.
-versions = [bytes([7, 3, 2 * number + 1]) for number in (1, 2, 3)]
-sections = [section for section in versions for _ in range(data.count(section))]
-if len(sections) != 1:
-    sys.exit(f"expects one version in {source}, but got {len(sections)}")
+# 128 are written as 2 * n + 1. The dialects come first in a file; later bytes may look like it.
+found = [data.find(bytes([7, 3, 2 * number + 1])) for number in (1, 2, 3)]
+starts = [start for start in found if start >= 0]
+if not starts:
+    sys.exit(f"expects a version in {source}, but got none")
+start = min(starts)
 with open(target, "wb") as file:
-    file.write(data.replace(sections[0], bytes([7, 3, 2 * int(version) + 1])))
+    file.write(data[:start] + bytes([7, 3, 2 * int(version) + 1]) + data[start + 3:])

@@ -8,7 +8,7 @@
 // RUN: %{run}
 // RUN: %{run} --strided
 // REDEFINE: %{target} = cuda:sm_80
-// RUN: %{run} --device=simulated
+// RUN: env SIMULATED_DRIVER=%build_root/lib/libblocksparse_simgpu.so %{run} --device=simulated
 // REDEFINE: %{target} = cuda:sm_90a
 // RUN: env SIMULATED_DRIVER=%build_root/lib/libblocksparse_simgpu.so %{run} --device=simulated
 
