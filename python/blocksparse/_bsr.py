@@ -44,6 +44,14 @@ class Bsr:
         leading = (self.count, 1) if self.is_batched else ()
         return _text.tensor((*leading, *self.size), element or self.element, encoding)
 
+    def values_of(self, function, result):
+        """Returns the values of a sparse tensor in a program, whose indices are those that the caller has."""
+        width = _arrays.element_of("crow_indices", self.crow)
+        batch = (self.count,) if self.is_batched else ()
+        parts = [_text.tensor((*batch, None, *self.block), self.element),
+                 _text.tensor((*batch, self.size[0] // self.block[0] + 1), width), _text.tensor((*batch, None), width)]
+        return function.operation("disassemble", [result], parts)[:1]
+
     @property
     def key(self):
         """Returns what the programs depend on: all but the number of blocks and the indices."""
@@ -228,10 +236,11 @@ def sampled(bsr, a, b, values, alpha, beta, transpose_b=False):
         operands = [function.argument("bsr", kind), function.argument("a", _dense_kind(a)),
                     function.argument("b", _dense_kind(b))]
         suffix = _text.attributes(alpha=float(alpha), beta=float(beta), transpose_b=transpose_b)
-        return function.finish(function.operation("sampled_addmm", operands, [kind], suffix=suffix))
+        result, = function.operation("sampled_addmm", operands, [kind], suffix=suffix)
+        return function.finish(bsr.values_of(function, result))
 
     key = ("sampled_addmm", bsr.key, tuple(a.shape), tuple(b.shape), float(alpha), float(beta), transpose_b)
-    return _operations.compiled(key, a, build)(*bsr.arguments(values), a, b)[2]
+    return _operations.compiled(key, a, build)(*bsr.arguments(values), a, b)
 
 
 def softmax(bsr, values, scale=1.0):
@@ -244,9 +253,9 @@ def softmax(bsr, values, scale=1.0):
         results = function.operation("softmax", [function.argument("bsr", kind)],
                                      [kind, _text.tensor(rows, _arrays.ACCUMULATION[bsr.element])],
                                      suffix=_text.attributes(scale=float(scale)))
-        return function.finish(results[:1])
+        return function.finish(bsr.values_of(function, results[0]))
 
-    return _operations.compiled(("bsr_softmax", bsr.key, float(scale)), values, build)(*bsr.arguments(values))[2]
+    return _operations.compiled(("bsr_softmax", bsr.key, float(scale)), values, build)(*bsr.arguments(values))
 
 
 def attention(bsr, q, k, v, scale):
@@ -279,8 +288,8 @@ def softmax_gradient(bsr, y, dy, scale=1.0):
         function = _text.function("bsr_softmax_gradient")
         kind = bsr.kind(function)
         operands = [function.argument("y", kind), function.argument("dy", kind)]
-        return function.finish(function.operation("softmax_grad", operands, [kind],
-                                                  suffix=_text.attributes(scale=float(scale))))
+        result, = function.operation("softmax_grad", operands, [kind], suffix=_text.attributes(scale=float(scale)))
+        return function.finish(bsr.values_of(function, result))
 
     call = _operations.compiled(("bsr_softmax_gradient", bsr.key, float(scale)), y, build)
-    return call(*bsr.arguments(y), *bsr.arguments(dy))[2]
+    return call(*bsr.arguments(y), *bsr.arguments(dy))

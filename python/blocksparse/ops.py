@@ -144,7 +144,7 @@ def _without_gradient(**arrays):
     """Checks that nobody waits for the gradient of a mask."""
     for name, array in arrays.items():
         if getattr(array, "requires_grad", False):
-            raise ArgumentError(name, "an array without requires_grad", "one with it")
+            raise ArgumentError(name, "a mask without requires_grad", "one with it")
 
 
 def _mode(mode, mask):
