@@ -11,7 +11,7 @@ import math
 import sys
 
 from blocksparse import _arrays, _autograd, _bsr, _operations, _specialise
-from blocksparse._errors import ArgumentError
+from blocksparse._errors import ArgumentError, RunError
 
 __all__ = ["bsr_dense_addmm", "bsr_dense_mm", "bsr_softmax", "sampled_addmm", "scaled_dot_product_attention"]
 
@@ -110,6 +110,18 @@ def _call(key, matrix, arrays, slow):
     return _torch_bsr.learn(key, matrix, arrays, slow)
 
 
+def _with_matrix(argument, value, compute, check=True, unique=False):
+    """Returns compute(matrix) for the matrix of an argument. Compiled code checks the indices: what it refuses is
+    looked at here, if `check` is set, to say what is wrong."""
+    matrix = _bsr.unpack(argument, value, False, unique)
+    try:
+        return compute(matrix)
+    except RunError:
+        if check:
+            _bsr.unpack(argument, value, True, unique)
+        raise
+
+
 def _addmm(key, added, bsr, dense, beta, alpha, left_alpha, right_alpha, out, skip_checks, specialize, result=None):
     if specialize not in _specialise.POLICIES:
         raise ArgumentError("specialize", f"one of {', '.join(_specialise.POLICIES)}", repr(specialize))
@@ -119,14 +131,16 @@ def _addmm(key, added, bsr, dense, beta, alpha, left_alpha, right_alpha, out, sk
     elif added is None:
         raise ArgumentError("input", "an array where beta is not 0", "None")
 
-    def slow():
-        matrix = _bsr.unpack("bsr", bsr, not skip_checks)
+    def compute(matrix):
         found = _checked_addmm(added, matrix, dense, beta, alpha, left_alpha, right_alpha, specialize, result)
         if _quick is not None and specialize != "never":
             from blocksparse import _torch_bsr
 
             _torch_bsr.note_pattern(key, matrix, _specialise.is_declined(matrix))
         return found
+
+    def slow():
+        return _with_matrix("bsr", bsr, compute, not skip_checks)
 
     return _bsr.finish(_call(key, bsr, (dense, added, left_alpha, right_alpha), slow), out)
 
@@ -265,7 +279,8 @@ def sampled_addmm(input, mat1, mat2, *, beta=1.0, alpha=1.0, out=None, skip_chec
     alpha, beta = _scalar("alpha", alpha), _scalar("beta", beta)
 
     def compute():
-        return _sampled(_bsr.unpack("input", input, not skip_checks, unique=True), mat1, mat2, alpha, beta)
+        return _with_matrix("input", input, lambda matrix: _sampled(matrix, mat1, mat2, alpha, beta), not skip_checks,
+                            unique=True)
 
     if out is not None:
         values, matrix = compute()
@@ -304,10 +319,12 @@ def bsr_softmax(input, max_row_nnz=None):
         if found is not None:
             return found
 
-    def slow():
-        matrix = _bsr.unpack("input", input, True, unique=True)
+    def compute(matrix):
         _operations.checked("input", matrix.values, tuple(range(3, 5)))
         return _bsr.pack(input, matrix, _autograd.apply_operation(_BsrSoftmax(matrix, 1.0), matrix.values))
+
+    def slow():
+        return _with_matrix("input", input, compute, unique=True)
 
     return _call(("softmax",), input, (), slow)
 
@@ -332,15 +349,15 @@ def scaled_dot_product_attention(query, key, value, attn_mask, dropout_p=0.0, is
         scale = _scalar("scale", scale)
 
     def slow():
-        return _attention(query, key, value, attn_mask, dropout_p, scale)
+        return _with_matrix("attn_mask", attn_mask, lambda mask: _attention(query, key, value, mask, dropout_p, scale),
+                            unique=True)
 
     # Dropout draws numbers at each call.
     return slow() if dropout_p else _call(key_of_call, attn_mask, (query, key, value), slow)
 
 
-def _attention(query, key, value, attn_mask, dropout_p, scale):
+def _attention(query, key, value, mask, dropout_p, scale):
     """Returns attention after a check of the arguments: in one program if nobody asks for a gradient."""
-    mask = _bsr.unpack("attn_mask", attn_mask, True, unique=True)
     query = _operations.checked("query", query, tuple(range(2, 9)))
     key = _operations.checked("key", key, tuple(range(2, 9)))
     if key.shape[-1] != query.shape[-1]:

@@ -73,8 +73,10 @@ class Specialise(unittest.TestCase):
         np.testing.assert_allclose(results[0], results[1], rtol=1e-5, atol=1e-5)
 
     def test_new_patterns_compile_nothing(self):
-        for number in range(_specialise.MAX_PATTERNS + 4):
-            self.assertFalse(self.call(matrix([[1, 0, 1], [number % 2, 1, 0]]), specialize="background"))
+        # All live at once, so that each is in memory of its own.
+        matrices = [matrix([[1, 0, 1], [number % 2, 1, 0]]) for number in range(_specialise.MAX_PATTERNS + 4)]
+        for bsr in matrices:
+            self.assertFalse(self.call(bsr, specialize="background"))
         self.assertLessEqual(len(_specialise._patterns), _specialise.MAX_PATTERNS)
 
 
