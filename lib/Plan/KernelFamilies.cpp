@@ -64,13 +64,10 @@ bool hasWholeDepth(const KernelProblem &problem) {
   return problem.depth > 0 && problem.block.cols > 0 && problem.depth % problem.block.cols == 0;
 }
 
-/// Requires columns that TMA can address: rows of whole chunks of 16 bytes. The last column tile
-/// may extend beyond them.
+/// Requires columns. The last column tile may extend beyond them. Operands whose rows are no whole
+/// chunks of 16 bytes, as TMA addresses them, are copied (blocksparse/Plan/AlignedCopies.h).
 std::string checkStagedColumns(const KernelProblem &problem) {
-  constexpr int64_t perChunk = 8;
-  return problem.cols > 0 && problem.cols % perChunk == 0
-             ? std::string()
-             : expects("a multiple of 8 columns", text(problem.cols));
+  return problem.cols > 0 ? std::string() : expects("at least one column", text(problem.cols));
 }
 
 std::string checkReductionByWgmma(const KernelProblem &problem) {
@@ -100,8 +97,8 @@ std::string checkSampledByWgmma(const KernelProblem &problem) {
     return expects("rows of whole blocks of " + text(block.rows), text(problem.rows));
   if (problem.cols <= 0 || problem.cols % block.cols != 0)
     return expects("columns of whole blocks of " + text(block.cols), text(problem.cols));
-  if (problem.depth <= 0 || problem.depth % 8 != 0)
-    return expects("a reduction of a multiple of 8", text(problem.depth));
+  if (problem.depth <= 0)
+    return expects("a reduction that is not empty", text(problem.depth));
   return {};
 }
 
@@ -137,6 +134,9 @@ std::string checkWgmmaTransposed(const KernelProblem &problem, const GPUFacts &f
     return expects("blocks of less than 64 rows or columns", text(problem.block));
   if (!problem.transposeA && problem.transposeB)
     return expects("a factor that is not K-major", "two that are");
+  // A factor is transposed in chunks of 16 bytes.
+  if (problem.depth > 0 && problem.depth % 8 != 0)
+    return expects("a reduction of a multiple of 8", text(problem.depth));
   return checkSampledByWgmma(problem);
 }
 
@@ -492,6 +492,12 @@ std::string checkStreamSizesOf(const Schedule &schedule, const KernelProblem &pr
                    text(params.tile.rows) + " rows");
   if (std::string fault = checkColumnTile(problem, params.tile.cols); !fault.empty())
     return fault;
+  // One instruction loads several subtiles of 64 columns, but no part of one. A panel of a K-major
+  // operand is one box, whatever its columns are.
+  if (params.tile.cols > 64 && !problem.denseKMajor && problem.cols != unknownSize &&
+      problem.cols % 64 != 0)
+    return expects("column tiles of 64 for a number of columns that is no multiple of 64",
+                   text(params.tile.cols) + " for " + text(problem.cols));
   std::string fault;
   getStreamShape(
       getStreamSizes(schedule, problem.block.rows, problem.denseKMajor, facts.sharedMemoryPerBlock),

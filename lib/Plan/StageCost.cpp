@@ -32,6 +32,12 @@ int64_t columnTiles(int64_t cols, int64_t tileN) { return (cols + tileN - 1) / t
 /// Returns true if a result of `cols` columns fills a column tile but for less than 64 columns.
 bool coversColumns(int64_t cols, int64_t tileN) { return (cols + 63) / 64 * 64 >= tileN; }
 
+/// Returns true if stream kernels load panels of `tileN` columns whole: one instruction loads 128
+/// columns, but no part of a subtile of 64.
+bool loadsWholePanels(const StageProblem &problem, int64_t tileN) {
+  return tileN == 64 || problem.kMajor || problem.cols % 64 == 0;
+}
+
 /// Estimates the time of the slowest worker when `tiles` tiles of equal cost are assigned.
 double estimateWaves(const StageRates &rates, int64_t tiles, int64_t workers, double tileSeconds) {
   workers = std::max<int64_t>(1, workers);
@@ -156,7 +162,7 @@ void StreamChooser::consider(int64_t rows, const RowGroupFacts &facts, const Mea
   for (int64_t tileN : {128, 64}) {
     const int64_t accumulators = rows * block * tileN / (warpSize * choice.warps);
     const bool spills = !problem.gpu.setmaxnreg && accumulators + streamOtherRegisters > registers;
-    if (!coversColumns(problem.cols, tileN) || spills)
+    if (!coversColumns(problem.cols, tileN) || !loadsWholePanels(problem, tileN) || spills)
       continue;
     choice.tileN = tileN;
     const StageRates rates = choice.wgmma

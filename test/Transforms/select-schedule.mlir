@@ -197,10 +197,10 @@ func.func @streams_k_major(%a: tensor<4096x4096xbf16, #sparse16>,
 
 // HOPPER-LABEL: @whether_stages(
 // HOPPER: blocksparse.dsd {{.*}}cuda.mma
-// HOPPER: blocksparse.dsd {{.*}}cuda.mma
+// HOPPER: blocksparse.dsd {{.*}}cuda.wgmma, tile = 128x64
 // HOPPER: blocksparse.dsd {{.*}}cuda.stream{{.*}}, block = 16>
 // HOPPER: blocksparse.sdd {{.*}}cuda.wgmma, tile = 128x256>
-// HOPPER: blocksparse.sdd {{.*}}cuda.mma
+// HOPPER: blocksparse.sdd {{.*}}cuda.wgmma, tile = 128x256>
 // HOPPER: blocksparse.sdd {{.*}}cuda.wgmma, tile = 64x384>
 // HOPPER: blocksparse.sampled_addmm {{.*}}cuda.mma
 // HOPPER: blocksparse.matmul {{.*}}cuda.wgmma, tile = 128x256
@@ -219,7 +219,7 @@ func.func @whether_stages(%a: tensor<256x256xf16, #l128>, %b: tensor<256x?xf16>,
       : (tensor<192x64xf16, #odd>, tensor<64x256xf16>) -> tensor<192x256xf16>
   %3 = blocksparse.sdd %d, %d
       : (tensor<256x256xf16>, tensor<256x256xf16>) -> tensor<256x256xf16, #l128>
-  // A reduction that is no multiple of 8, and an input to add.
+  // A reduction that is no multiple of 8, whose rows are copied, and an input to add.
   %4 = blocksparse.sdd %f, %g
       : (tensor<256x36xf16>, tensor<36x256xf16>) -> tensor<256x256xf16, #l128>
   %7 = blocksparse.sdd %d, %d

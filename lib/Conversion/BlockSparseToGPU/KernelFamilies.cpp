@@ -5,6 +5,7 @@
 
 #include "Attention/AttentionKernels.h"
 #include "Mma/MmaKernels.h"
+#include "Operands/AlignedOperands.h"
 #include "Rows/RowKernels.h"
 #include "Simt/SimtKernels.h"
 #include "Skinny/SkinnyKernels.h"
@@ -225,6 +226,31 @@ static void warnScalar(Operation *op, const ::blocksparse::GPUFacts &facts) {
                     << checkMmaSupport(op, facts);
 }
 
+/// Returns true if kernels of the family address operands in chunks of 16 bytes.
+static bool needsAlignedFactors(const FamilyKernel &kernel) {
+  return llvm::is_contained({FamilyKind::Wgmma, FamilyKind::Stream, FamilyKind::Mma},
+                            kernel.family);
+}
+
+/// Emits the result of a product whose dense operands are known to be unaligned, by a family that
+/// requires aligned ones on copies of them. Returns false, and emits nothing, if there is none.
+static bool emitAligned(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Operation *op) {
+  if (!AlignedProduct::isNeeded(op))
+    return false;
+  const FamilyKernel &first = *getKernelChain(kernels.getFacts(), op, KernelPart::Result).front();
+  if (!needsAlignedFactors(first))
+    return false;
+  AlignedProduct product(op);
+  product.alignFactors(host, kernels);
+  // TMA stores the result; mma.sync kernels store single elements where they must.
+  if (first.family != FamilyKind::Mma)
+    product.alignResult(host);
+  emitChain(host, kernels, product.getOp(),
+            getKernelChain(kernels.getFacts(), product.getOp(), KernelPart::Result));
+  product.finish(host, kernels);
+  return true;
+}
+
 void mlir::blocksparse::device::emitKernels(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
                                             Operation *op) {
   for (KernelPart part : {KernelPart::RpeGradient, KernelPart::Result, KernelPart::SpareBlocks,
@@ -234,6 +260,8 @@ void mlir::blocksparse::device::emitKernels(ImplicitLocOpBuilder &host, KernelBu
       continue;
     if (part == KernelPart::Result && missesTensorCores(op, chain))
       warnScalar(op, kernels.getFacts());
+    if (part == KernelPart::Result && emitAligned(host, kernels, op))
+      continue;
     emitChain(host, kernels, op, chain);
   }
 }

@@ -5,6 +5,7 @@
 #include "ProductShape.h"
 #include "SampledTilings.h"
 #include "blocksparse/IR/PlannedOps.h"
+#include "blocksparse/Plan/AlignedCopies.h"
 #include "blocksparse/Plan/Balance.h"
 #include "blocksparse/Plan/Reblock.h"
 #include "blocksparse/Plan/SkinnyTile.h"
@@ -234,6 +235,22 @@ static const BlockLayout *resultLayout(Operation *op) {
   return type && type->isStatic() ? type->getLayout().resolve() : nullptr;
 }
 
+/// Returns true if a reduction is so small that aligned copies of its operands take longer than
+/// scalar kernels.
+static bool isTooSmallToAlign(const ProductShape &shape, const TargetInfo &target) {
+  if (shape.problem.kind != ProblemKind::Reduction || !shape.layout ||
+      ShapedType::isDynamic(shape.leading) || ShapedType::isDynamic(shape.cols))
+    return false;
+  const int64_t times =
+      std::max<int64_t>(1, shape.leading / std::max<int64_t>(1, shape.layout->grid().heads));
+  const ::blocksparse::BlockShape block = shape.problem.block;
+  const double operations = 2.0 * static_cast<double>(shape.layout->nnz()) *
+                            static_cast<double>(block.rows * block.cols) *
+                            static_cast<double>(shape.cols * times);
+  return ::blocksparse::prefersScalarKernels(shape.problem, std::max<int64_t>(1, shape.leading),
+                                             operations, target.gpuFacts());
+}
+
 static Schedule selectCUDAProduct(Operation *op, const TargetInfo &target) {
   ProductShape shape = ProductShape::get(op);
   auto supports = [&](KernelFamily family) {
@@ -244,6 +261,8 @@ static Schedule selectCUDAProduct(Operation *op, const TargetInfo &target) {
     schedule = selectSkinny(shape, target);
   if (schedule)
     return *schedule;
+  if (isTooSmallToAlign(shape, target))
+    return Schedule(KernelFamily::CUDASimt, SimtParams{selectSplit(shape, target, 32)});
   if (supports(KernelFamily::CUDAWgmma)) {
     if (shape.problem.kind == ProblemKind::Reduction)
       schedule = selectWgmma(shape, target);

@@ -156,8 +156,12 @@ TEST(KernelFamilies, ReasonsSayWhatIsMissing) {
             "expects a CPU, but got " + ampere.toString());
   EXPECT_EQ(reason(KernelFamily::CUDAStream, p),
             "expects blocks of no multiples of 64x64, but got 64x64");
-  p.cols = 100;
-  EXPECT_EQ(reason(KernelFamily::CUDAWgmma, p), "expects a multiple of 8 columns, but got 100");
+  // Rows of 101 elements are copied to aligned ones.
+  p.cols = 101;
+  EXPECT_EQ(reason(KernelFamily::CUDAWgmma, p), "");
+  p.cols = unknownSize;
+  EXPECT_EQ(reason(KernelFamily::CUDAWgmma, p),
+            "expects at least one column, but got an unknown one");
   p.cols = 128;
   p.int32Coordinates = false;
   EXPECT_EQ(reason(KernelFamily::CUDAWgmma, p),
@@ -166,6 +170,11 @@ TEST(KernelFamilies, ReasonsSayWhatIsMissing) {
   sampled.transposeB = true;
   EXPECT_EQ(reason(KernelFamily::CUDAWgmmaTransposed, sampled),
             "expects a factor that is not K-major, but got two that are");
+  sampled.transposeB = false;
+  sampled.depth = 36;
+  EXPECT_EQ(reason(KernelFamily::CUDAWgmma, sampled), "");
+  EXPECT_EQ(reason(KernelFamily::CUDAWgmmaTransposed, sampled),
+            "expects a reduction of a multiple of 8, but got 36");
   sampled.addsInput = true;
   EXPECT_EQ(reason(KernelFamily::CUDAWgmma, sampled),
             "expects beta = 0, but got an input that is added");
@@ -245,6 +254,13 @@ TEST(KernelFamilies, SizesThatNoKernelHonoursAreFound) {
   EXPECT_EQ(
       fault(Schedule(KernelFamily::CUDAStream, StreamParams{{384, 128}, 8, 4, 3, 12, 16}), stream),
       "");
+  stream.denseKMajor = false;
+  stream.cols = 200;
+  EXPECT_EQ(
+      fault(Schedule(KernelFamily::CUDAStream, StreamParams{{384, 128}, 8, 1, 3, 12, 16}), stream),
+      "expects column tiles of 64 for a number of columns that is no multiple of 64, but got 128 "
+      "for 200");
+  stream.denseKMajor = true;
   stream.cols = 40;
   EXPECT_EQ(
       fault(Schedule(KernelFamily::CUDAStream, StreamParams{{384, 128}, 8, 4, 3, 12, 16}), stream),

@@ -4,6 +4,7 @@
 #include "StagedTiles.h"
 
 #include "../Kit/SharedTile.h"
+#include "AlignedOperands.h"
 #include "Epilogue.h"
 #include "blocksparse/Plan/Stages.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -83,7 +84,8 @@ bool mlir::blocksparse::device::hasMappedInput(PlannedDSDOp op) {
   auto [strides, offset] = input.getStridesAndOffset();
   return input.getElementType() == result.getElementType() &&
          input.getShape().take_back(2) == result.getShape().take_back(2) &&
-         (strides.back() == 1 || ShapedType::isDynamic(strides.back()));
+         (strides.back() == 1 || ShapedType::isDynamic(strides.back())) &&
+         !isKnownUnaligned(op.getInput());
 }
 
 ValuesOrigin ValuesOrigin::get(PlannedDSDOp op) {

@@ -26,6 +26,8 @@ using namespace mlir::blocksparse::device;
 /// Values of k of a k step, and rows of a half.
 static constexpr int64_t slabRows = 64;
 
+static MemRefType bufferType(Value memref) { return cast<MemRefType>(memref.getType()); }
+
 namespace {
 
 /// Holds the TMA boxes of a planned_dsd, and the shape of its kernel.
@@ -99,7 +101,10 @@ DSDPlan::DSDPlan(PlannedDSDOp op, int64_t sharedLimit) {
   shape.hasInput = hasMappedInput(op);
   const auto *params = op.getSchedule()->getIf<::blocksparse::WgmmaParams>();
   shape.fitStages(params->stages ? params->stages : params->usualStages, sharedLimit);
-  dense = kMajor ? TensorBox{shape.cols} : TensorBox{slabRows, shape.cols / subtileCols};
+  if (kMajor)
+    dense = TensorBox{shape.cols};
+  else if (bufferType(op.getDense()).getShape().back() % subtileCols == 0)
+    dense = TensorBox{slabRows, shape.cols / subtileCols};
 }
 
 DSDKernel::DSDKernel(ImplicitLocOpBuilder &b, PlannedDSDOp op, const DSDPlan &plan,
@@ -150,7 +155,8 @@ static Value isThere(ImplicitLocOpBuilder &b, Value y) {
 Value DSDKernel::stepBytes(ImplicitLocOpBuilder &b, const WgmmaWork &, ArrayRef<Value> entry) {
   if (!plan.shape.hasGaps)
     return i32Constant(b, plan.shape.stageBytes());
-  Value bytes = i32Constant(b, plan.dense.bytes() + WgmmaShape::recordBytes);
+  const int64_t denseBytes = plan.shape.bMatrices() * WgmmaTile::matrixBytes;
+  Value bytes = i32Constant(b, denseBytes + WgmmaShape::recordBytes);
   for (int64_t half = 0; half < 2; ++half)
     bytes = Int(b, bytes) + arith::SelectOp::create(b, isThere(b, entry[WgmmaRecordTable::y(half)]),
                                                     i32Constant(b, plan.values.bytes()),
@@ -186,11 +192,17 @@ void DSDKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value
     else
       load(b);
   }
-  TensorCoord coord = lists.coordIn(b, op.getDense(), entry[WgmmaRecordTable::K], tile.fields[Col],
-                                    tile.fields[Batch], tile.fields[Head]);
-  if (op.getTransposeB())
-    std::swap(coord.row, coord.col);
-  emitTensorLoad(b, denseMap, plan.dense, coord, stage.b, stage.barrier);
+  // A map of several subtiles has no part of one: each is then loaded by itself.
+  const int64_t boxCols = op.getTransposeB() ? plan.shape.cols : plan.dense.subtiles * subtileCols;
+  for (int64_t col = 0; col < plan.shape.cols; col += boxCols) {
+    TensorCoord coord =
+        lists.coordIn(b, op.getDense(), entry[WgmmaRecordTable::K], Int(b, tile.fields[Col]) + col,
+                      tile.fields[Batch], tile.fields[Head]);
+    if (op.getTransposeB())
+      std::swap(coord.row, coord.col);
+    Value to = Int(b, stage.b) + (col / subtileCols * WgmmaTile::matrixBytes);
+    emitTensorLoad(b, denseMap, plan.dense, coord, to, stage.barrier);
+  }
 }
 
 void DSDKernel::emitInputCopy(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t warpgroup,

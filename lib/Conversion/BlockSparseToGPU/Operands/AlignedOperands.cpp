@@ -1,0 +1,177 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "AlignedOperands.h"
+
+#include "../../Device/Loops.h"
+#include "../../Device/Warp.h"
+#include "../../OperandView.h"
+#include "blocksparse/IR/BlockSparseOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::device;
+
+static constexpr int64_t alignment = 16;
+
+static int64_t getElementBytes(MemRefType type) { return type.getElementTypeBitWidth() / 8; }
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+/// Returns the dense factors of a product; nothing for another operation.
+static SmallVector<OpOperand *> getDenseFactors(Operation *op) {
+  return llvm::TypeSwitch<Operation *, SmallVector<OpOperand *>>(op)
+      .Case([](PlannedDSDOp dsd) { return SmallVector<OpOperand *>{&dsd.getDenseMutable()}; })
+      .Case<PlannedSDDOp, PlannedMatmulOp>([](auto product) {
+        return SmallVector<OpOperand *>{&product.getAMutable(), &product.getBMutable()};
+      })
+      .Default([](Operation *) { return SmallVector<OpOperand *>(); });
+}
+
+/// Returns the dense result of a product, or null.
+static OpOperand *getDenseResult(Operation *op) {
+  return llvm::TypeSwitch<Operation *, OpOperand *>(op)
+      .Case<PlannedDSDOp, PlannedMatmulOp>([](auto product) { return &product.getInitMutable(); })
+      .Default([](Operation *) { return nullptr; });
+}
+
+bool mlir::blocksparse::device::isKnownUnaligned(Value memref) {
+  auto type = cast<MemRefType>(memref.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset = 0;
+  if (type.getRank() == 0 || failed(type.getStridesAndOffset(strides, offset)))
+    return false;
+  auto isKnown = [](int64_t stride) { return !ShapedType::isDynamic(stride); };
+  if (isKnown(strides.back()) && strides.back() != 1 && type.getShape().back() != 1)
+    return true;
+  for (int64_t axis = 0; axis + 1 < type.getRank(); ++axis)
+    if (type.getDimSize(axis) != 1 && isKnown(strides[axis]) &&
+        strides[axis] * getElementBytes(type) % alignment != 0)
+      return true;
+  return false;
+}
+
+/// Returns memory for a copy of `memref` whose rows are aligned, as a buffer of the same sizes, and
+/// adds it to `made`.
+static Value allocateAligned(ImplicitLocOpBuilder &host, Value memref,
+                             SmallVectorImpl<Value> &made) {
+  auto type = cast<MemRefType>(memref.getType());
+  const int64_t perChunk = alignment / getElementBytes(type), rank = type.getRank();
+  SmallVector<int64_t> stored(type.getShape());
+  SmallVector<Value> sizes, dynamic;
+  for (int64_t axis = 0; axis < rank; ++axis)
+    sizes.push_back(memrefDim(host, memref, axis));
+  if (ShapedType::isDynamic(stored.back()))
+    sizes.back() =
+        Int(host, indexCeilDiv(host, sizes.back(), indexConstant(host, perChunk))) * perChunk;
+  else
+    stored.back() = static_cast<int64_t>(llvm::alignTo(stored.back(), perChunk));
+  for (int64_t axis = 0; axis < rank; ++axis)
+    if (ShapedType::isDynamic(stored[axis]))
+      dynamic.push_back(sizes[axis]);
+  Value memory = memref::AllocOp::create(host, MemRefType::get(stored, type.getElementType()),
+                                         dynamic, host.getI64IntegerAttr(alignment));
+  made.push_back(memory);
+  auto metadata = memref::ExtractStridedMetadataOp::create(host, memory);
+  SmallVector<OpFoldResult> shape = memref::getMixedSizes(host, host.getLoc(), memref);
+  SmallVector<OpFoldResult> strides = metadata.getConstifiedMixedStrides();
+  return memref::ReinterpretCastOp::create(host, memory, host.getIndexAttr(0), shape, strides);
+}
+
+//===----------------------------------------------------------------------===//
+// Copies
+//===----------------------------------------------------------------------===//
+
+/// Elements that a lane moves at a time, at a distance of a warp, and those of its warp together.
+static constexpr int64_t elementsOfLane = 8, segment = elementsOfLane * warpSize;
+
+/// Emits a kernel that copies the elements of `source` to `target`, which has the same sizes. A
+/// warp moves a segment of a row: neighbouring lanes move neighbouring elements, one at a time, so
+/// that no address needs to be aligned.
+static void emitCopyRows(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Value source,
+                         Value target) {
+  auto extents = [](ImplicitLocOpBuilder &b, Value memref) {
+    SmallVector<Value> sizes;
+    for (int64_t axis = 0, rank = cast<MemRefType>(memref.getType()).getRank(); axis < rank; ++axis)
+      sizes.push_back(memrefDim(b, memref, axis));
+    sizes.back() = indexCeilDiv(b, sizes.back(), indexConstant(b, segment));
+    return sizes;
+  };
+  kernels.launchForEachWarp(
+      host, "align_rows", {source, target}, productOf(host, extents(host, source)),
+      [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item, Value lane) {
+        Value from = mapping.lookup(source), to = mapping.lookup(target);
+        SmallVector<Value> index = splitIndex(b, item, extents(b, from));
+        const int64_t last = static_cast<int64_t>(index.size()) - 1;
+        Value cols = memrefDim(b, from, last), start = Int(b, index.back()) * segment;
+        start = Int(b, start) + lane;
+        auto load = [&](ImplicitLocOpBuilder &b, Value col) -> Value {
+          index.back() = col;
+          return memref::LoadOp::create(b, from, index);
+        };
+        auto store = [&](ImplicitLocOpBuilder &b, Value element, Value col) {
+          index.back() = col;
+          memref::StoreOp::create(b, element, to, index);
+        };
+        Value end = Int(b, start) + (segment - warpSize), step = indexConstant(b, warpSize);
+        Value isWhole = indexLess(b, end, cols);
+        emitIf(b, isWhole, [&](ImplicitLocOpBuilder &b) {
+          // All loads are issued before the first result is waited for.
+          SmallVector<Value> elements;
+          for (int64_t i = 0; i < elementsOfLane; ++i)
+            elements.push_back(load(b, Int(b, start) + i * warpSize));
+          for (int64_t i = 0; i < elementsOfLane; ++i)
+            store(b, elements[i], Int(b, start) + i * warpSize);
+        });
+        Value rest = arith::SelectOp::create(b, isWhole, start, cols);
+        emitLoop(b, start, rest, step,
+                 [&](ImplicitLocOpBuilder &b, Value col) { store(b, load(b, col), col); });
+      });
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+bool AlignedProduct::isNeeded(Operation *op) {
+  OpOperand *result = getDenseResult(op);
+  return llvm::any_of(getDenseFactors(op),
+                      [](OpOperand *factor) { return isKnownUnaligned(factor->get()); }) ||
+         (result && isKnownUnaligned(result->get()));
+}
+
+AlignedProduct::AlignedProduct(Operation *op) : aligned(op->clone()) {}
+
+AlignedProduct::~AlignedProduct() { aligned->destroy(); }
+
+void AlignedProduct::alignFactors(ImplicitLocOpBuilder &host, KernelBuilder &kernels) {
+  for (OpOperand *factor : getDenseFactors(aligned)) {
+    Value given = factor->get();
+    if (!isKnownUnaligned(given))
+      continue;
+    factor->set(allocateAligned(host, given, made));
+    emitCopyRows(host, kernels, given, factor->get());
+  }
+}
+
+void AlignedProduct::alignResult(ImplicitLocOpBuilder &host) {
+  OpOperand *operand = getDenseResult(aligned);
+  if (!operand || !isKnownUnaligned(operand->get()))
+    return;
+  result = operand->get();
+  computed = allocateAligned(host, result, made);
+  operand->set(computed);
+}
+
+void AlignedProduct::finish(ImplicitLocOpBuilder &host, KernelBuilder &kernels) {
+  if (computed)
+    emitCopyRows(host, kernels, computed, result);
+  for (Value memory : made)
+    memref::DeallocOp::create(host, memory);
+}
