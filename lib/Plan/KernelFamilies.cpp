@@ -170,10 +170,15 @@ std::string checkMma(const KernelProblem &problem, const GPUFacts &facts) {
   if (!facts.cpAsync)
     return expects("a chip with cp.async and mma.sync of 16-bit floats", "one without");
   const bool known = isSixteenBit(problem.a) || problem.a == ElementType::i8 || isF8(problem.a) ||
+                     problem.a == ElementType::f64 ||
                      (problem.a == ElementType::f32 && problem.roundsF32);
   if (!known || problem.b != problem.a)
-    return expects("factors of one type, i8, f16, bf16, f8 or f32 of a precision other than ieee",
-                   text(problem.a) + " and " + text(problem.b));
+    return expects(
+        "factors of one type, i8, f16, bf16, f8, f64 or f32 of a precision other than ieee",
+        text(problem.a) + " and " + text(problem.b));
+  // m16n8k4, the shape with the full rate of sm_90.
+  if (problem.a == ElementType::f64 && (!facts.f64MMA || facts.computeCapability < 90))
+    return expects("a chip with mma.sync m16n8k4 of f64 (from sm_90 on)", "one without");
   if (isF8(problem.a) && !facts.f8ToF16)
     return expects("a chip that converts f8 to f16 (from sm_90 on)", "one that does not");
   const BlockShape block = problem.block;

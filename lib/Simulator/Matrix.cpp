@@ -138,20 +138,22 @@ bool decodeMoveMatrix(Decoder &decoder) {
 }
 
 // The fragments of m16n8kK: a register holds E = 32 / (bits of an element) neighbouring values of
-// k. With g = lane / 4 and t = lane % 4, register j of A holds row g + 8 (j % 2) and
+// k, or one f64. With g = lane / 4 and t = lane % 4, register j of A holds row g + 8 (j % 2) and
 // k = 4 E (j / 2) + E t + e, register j of B column g and k = 4 E j + E t + e, and accumulator j
 // row g + 8 (j / 2) and column 2 t + j % 2.
 
 struct HalfElements {
   using Sum = float;
-  static constexpr unsigned perRegister = 2;
+  using Register = uint32_t;
+  static constexpr unsigned perRegister = 2, workBits = 16;
   static float get(uint32_t bits, unsigned e) {
     return halfToFloat(static_cast<uint16_t>(bits >> (16 * e)));
   }
 };
 struct Bf16Elements {
   using Sum = float;
-  static constexpr unsigned perRegister = 2;
+  using Register = uint32_t;
+  static constexpr unsigned perRegister = 2, workBits = 16;
   static float get(uint32_t bits, unsigned e) {
     return bf16ToFloat(static_cast<uint16_t>(bits >> (16 * e)));
   }
@@ -159,15 +161,27 @@ struct Bf16Elements {
 /// The tensor core reads the upper 19 bits of a tf32 operand.
 struct Tf32Elements {
   using Sum = float;
-  static constexpr unsigned perRegister = 1;
+  using Register = uint32_t;
+  static constexpr unsigned perRegister = 1, workBits = 32;
   static float get(uint32_t bits, unsigned) { return std::bit_cast<float>(bits & 0xffffe000); }
 };
 struct Int8Elements {
   using Sum = int32_t;
-  static constexpr unsigned perRegister = 4;
+  using Register = uint32_t;
+  static constexpr unsigned perRegister = 4, workBits = 8;
   static int32_t get(uint32_t bits, unsigned e) { return static_cast<int8_t>(bits >> (8 * e)); }
 };
 
+/// An H200 multiplies f64 at 1 / 15 of the rate of f16 by `wgmma`, which is 1 / 10 of that by
+/// `mma.sync`: the products count as those of 10 * 16 bits.
+struct DoubleElements {
+  using Sum = double;
+  using Register = uint64_t;
+  static constexpr unsigned perRegister = 1, workBits = 160;
+  static double get(uint64_t bits, unsigned) { return std::bit_cast<double>(bits); }
+};
+
+double multiplyAdd(double a, double b, double c) { return __builtin_fma(a, b, c); }
 float multiplyAdd(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 int32_t multiplyAdd(int32_t a, int32_t b, int32_t c) {
   return static_cast<int32_t>(static_cast<uint32_t>(a * b) + static_cast<uint32_t>(c));
@@ -178,6 +192,7 @@ int32_t multiplyAdd(int32_t a, int32_t b, int32_t c) {
 template <typename Elements, unsigned registersOfA>
 void multiply(Warp &warp, const Op &op) {
   using Sum = typename Elements::Sum;
+  using Register = typename Elements::Register;
   constexpr unsigned E = Elements::perRegister, depth = 2 * E * registersOfA;
   const Slot *slots = warp.cta.grid.kernel.slots.data() + op.list;
   const Slot *d = slots, *a = slots + 4, *b = a + registersOfA, *c = b + registersOfA / 2;
@@ -187,10 +202,10 @@ void multiply(Warp &warp, const Op &op) {
     for (unsigned j = 0; j < registersOfA; ++j)
       for (unsigned e = 0; e < E; ++e)
         left[4 * E * (j / 2) + E * t + e][g + 8 * (j % 2)] =
-            Elements::get(warp.in<uint32_t>(a[j])[lane], e);
+            Elements::get(warp.in<Register>(a[j])[lane], e);
     for (unsigned j = 0; j < registersOfA / 2; ++j)
       for (unsigned e = 0; e < E; ++e)
-        right[4 * E * j + E * t + e][g] = Elements::get(warp.in<uint32_t>(b[j])[lane], e);
+        right[4 * E * j + E * t + e][g] = Elements::get(warp.in<Register>(b[j])[lane], e);
     for (unsigned j = 0; j < 4; ++j)
       sums[g + 8 * (j / 2)][2 * t + j % 2] = warp.in<Sum>(c[j])[lane];
   }
@@ -198,7 +213,7 @@ void multiply(Warp &warp, const Op &op) {
     for (unsigned k = 0; k < depth; ++k)
       for (unsigned column = 0; column < 8; ++column)
         sums[row][column] = multiplyAdd(left[k][row], right[k][column], sums[row][column]);
-  countProducts(warp, 2 * 16 * 8 * depth, 32 / E, /*ofWarpgroup=*/false);
+  countProducts(warp, 2 * 16 * 8 * depth, Elements::workBits, /*ofWarpgroup=*/false);
   for (unsigned j = 0; j < 4; ++j) {
     alignas(64) Sum values[laneCount];
     for (unsigned lane = 0; lane < laneCount; ++lane)
@@ -212,6 +227,7 @@ bool decodeMultiply(Decoder &decoder) {
     std::string_view shape, types[4];
     unsigned registersOfA;
     void (*run)(Warp &, const Op &);
+    unsigned bits = 32;
   } table[] = {
       {"m16n8k16", {"f32", "f16", "f16", "f32"}, 4, multiply<HalfElements, 4>},
       {"m16n8k8", {"f32", "f16", "f16", "f32"}, 2, multiply<HalfElements, 2>},
@@ -221,6 +237,9 @@ bool decodeMultiply(Decoder &decoder) {
       {"m16n8k4", {"f32", "tf32", "tf32", "f32"}, 2, multiply<Tf32Elements, 2>},
       {"m16n8k32", {"s32", "s8", "s8", "s32"}, 4, multiply<Int8Elements, 4>},
       {"m16n8k16", {"s32", "s8", "s8", "s32"}, 2, multiply<Int8Elements, 2>},
+      {"m16n8k4", {"f64", "f64", "f64", "f64"}, 2, multiply<DoubleElements, 2>, 64},
+      {"m16n8k8", {"f64", "f64", "f64", "f64"}, 4, multiply<DoubleElements, 4>, 64},
+      {"m16n8k16", {"f64", "f64", "f64", "f64"}, 8, multiply<DoubleElements, 8>, 64},
   };
   Op &op = decoder.op;
   op.opClass = OpClass::Tensor;
@@ -239,10 +258,10 @@ bool decodeMultiply(Decoder &decoder) {
       ;
     op.run = entry.run;
     unsigned d = 0, a = 0, b = 0, c = 0;
-    if (!decoder.list(decoder.in.operands[0], 32, true, d) ||
-        !decoder.list(decoder.in.operands[1], 32, false, a) ||
-        !decoder.list(decoder.in.operands[2], 32, false, b) ||
-        !decoder.list(decoder.in.operands[3], 32, false, c))
+    if (!decoder.list(decoder.in.operands[0], entry.bits, true, d) ||
+        !decoder.list(decoder.in.operands[1], entry.bits, false, a) ||
+        !decoder.list(decoder.in.operands[2], entry.bits, false, b) ||
+        !decoder.list(decoder.in.operands[3], entry.bits, false, c))
       return false;
     bool counts = d == 4 && a == entry.registersOfA && b == entry.registersOfA / 2 && c == 4;
     return counts || decoder.expected("the fragments of its shape");

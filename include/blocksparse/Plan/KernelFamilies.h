@@ -21,7 +21,7 @@
 //   cuda.skinny reductions of 16-bit floats with at most 64 columns, by mma.sync on fragments that
 //               are loaded from global memory (from sm_80 on)
 //   cuda.mma    products of 16-bit and 8-bit elements and of rounded f32 by mma.sync (from sm_80
-//               on)
+//               on), and of f64 (from sm_90 on)
 //   cuda.fma    products of f64 and of exact f32 by multiply-adds of the scalar units on tiles in
 //               shared memory (from sm_80 on)
 //   cuda.rows   softmax and its gradient, a row in the registers of a team of lanes: elements of

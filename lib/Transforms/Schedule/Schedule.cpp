@@ -99,24 +99,31 @@ static MmaParams selectMma(const ProductShape &shape, const TargetInfo &target) 
       shape.cols % widest == 0 && !ShapedType::isDynamic(shape.resultElements) &&
       shape.resultElements / (rows * widest) >= 4 * target.workers())
     params.tile.cols = widest;
+  if (shape.problem.a == ::blocksparse::ElementType::f64) {
+    params.tile.rows = std::min(params.tile.rows, MmaParams::maxF64Rows);
+    params.tile.cols = std::min(params.tile.cols, MmaParams::maxF64Cols);
+  }
   if (shape.problem.kind == ProblemKind::Sampled)
     params.tile.cols = ::blocksparse::divideMmaTile(shape.cols, params.tile.cols);
   params.split = selectSplit(shape, target, params.tile.cols);
   return params;
 }
 
-/// Chooses the tile of a "cuda.fma" kernel, or nothing if a result of few columns leaves most of it
-/// empty, or a small one leaves most SMs without a tile. Tiles of 64 columns measured best from 64
-/// rows on (docs/Developer/LabNotes/all-shapes.md).
-static std::optional<Schedule> selectFma(const ProductShape &shape, const TargetInfo &target) {
+/// Returns false if a result of few columns leaves most of a tile of exact factors empty, or a
+/// small one leaves most SMs without a tile.
+static bool fillsTiles(const ProductShape &shape) {
   constexpr int64_t fewElements = 1 << 14;
-  if ((!ShapedType::isDynamic(shape.cols) && shape.cols < MmaParams::minTile) ||
-      (!ShapedType::isDynamic(shape.resultElements) && shape.resultElements < fewElements))
+  return (ShapedType::isDynamic(shape.cols) || shape.cols >= MmaParams::minTile) &&
+         (ShapedType::isDynamic(shape.resultElements) || shape.resultElements >= fewElements);
+}
+
+/// Chooses the tile of a "cuda.fma" kernel, or nothing if scalar kernels are better. Tiles of 64
+/// columns measured best from 64 rows on (docs/Developer/LabNotes/all-shapes.md).
+static std::optional<Schedule> selectFma(const ProductShape &shape, const TargetInfo &target) {
+  if (!fillsTiles(shape))
     return std::nullopt;
   MmaParams params = selectMma(shape, target);
   params.tile.cols = std::min<int64_t>(params.tile.cols, params.tile.rows >= 64 ? 64 : 128);
-  if (shape.problem.a == ::blocksparse::ElementType::f64)
-    params.tile.rows = std::min(params.tile.rows, MmaParams::maxF64Rows);
   return Schedule(KernelFamily::CUDAFma, params);
 }
 
@@ -275,7 +282,8 @@ static Schedule selectCUDAProduct(Operation *op, const TargetInfo &target) {
   }
   if (schedule)
     return *schedule;
-  if (supports(KernelFamily::CUDAMma))
+  const bool isF64 = shape.problem.a == ::blocksparse::ElementType::f64;
+  if (supports(KernelFamily::CUDAMma) && (!isF64 || fillsTiles(shape)))
     return Schedule(KernelFamily::CUDAMma, selectMma(shape, target));
   if (supports(KernelFamily::CUDAFma))
     schedule = selectFma(shape, target);

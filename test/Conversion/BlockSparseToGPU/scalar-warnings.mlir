@@ -3,7 +3,7 @@
 
 #mma = #blocksparse.schedule<cuda.mma>
 
-// CHECK: warning: {{.*}}runs scalar kernels in place of #blocksparse.schedule<cuda.mma>: expects factors of one type, i8, f16, bf16, f8 or f32 of a precision other than ieee, but got f32 and f32
+// CHECK: warning: {{.*}}runs scalar kernels in place of #blocksparse.schedule<cuda.mma>: expects factors of one type, i8, f16, bf16, f8, f64 or f32 of a precision other than ieee, but got f32 and f32
 func.func @exact(%v: memref<4x16x16xf32>, %b: memref<48x32xf32>, %s: memref<3x5xi32>, %e: memref<4x2xi32>, %c: memref<48x32xf32>) {
   blocksparse.planned_dsd %v, %b segments(%s) entries(%e) outs(%c) {block = array<i64: 16, 16>, lut_heads = 1 : i64, schedule = #mma} : (memref<4x16x16xf32>, memref<48x32xf32>, memref<3x5xi32>, memref<4x2xi32>, memref<48x32xf32>) -> ()
   return

@@ -209,6 +209,10 @@ TEST(KernelFamilies, ExactProductsHaveAFamily) {
     }
   KernelProblem f64 = problem(ProblemKind::Reduction, {128, 128});
   f64.a = f64.b = f64.out = ElementType::f64;
+  EXPECT_EQ(checkSupport(KernelFamily::CUDAMma, f64, ampere),
+            "expects a chip with mma.sync m16n8k4 of f64 (from sm_90 on), but got one without");
+  EXPECT_EQ(getFamilies(f64, target("cuda:sm_90a")),
+            (Families{KernelFamily::CUDAMma, KernelFamily::CUDAFma, KernelFamily::CUDASimt}));
   EXPECT_EQ(checkSchedule(Schedule(KernelFamily::CUDAFma, MmaParams{{128, 128}, 4}), f64, ampere),
             "expects a tile of at most 64x128 for f64, but got 128x128");
   EXPECT_EQ(checkSchedule(Schedule(KernelFamily::CUDAFma, MmaParams{{64, 128}, 4}), f64, ampere),

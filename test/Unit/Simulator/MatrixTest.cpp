@@ -95,6 +95,48 @@ TEST(SimulatorMatrix, MmaMultipliesF16) {
     }
 }
 
+TEST(SimulatorMatrix, MmaMultipliesF64) {
+  // A[r][k] = r + 100 k, B[k][n] = 1 where n = k, else 0: D[r][n] = A[r][n] + 0.5 for n < 4, and
+  // 0.5 for other n.
+  std::vector<double> input;
+  for (uint32_t lane = 0; lane < 32; ++lane) {
+    const uint32_t g = lane / 4, t = lane % 4;
+    input.insert(input.end(), {g + 100.0 * t, g + 8 + 100.0 * t, g == t ? 1.0 : 0.0, 0.5});
+  }
+  RunKernel kernel("mul.wide.u32 %d0, %t, 32; add.s64 %d2, %in, %d0; add.s64 %d3, %out, %d0;\n"
+                   "ld.global.v2.b64 {%d4, %d5}, [%d2]; ld.global.v2.b64 {%d6, %d7}, [%d2+16];\n"
+                   "mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%d8, %d9, %d10, %d11}, "
+                   "{%d4, %d5}, {%d6}, {%d7, %d7, %d7, %d7};\n"
+                   "st.global.v2.b64 [%d3], {%d8, %d9}; st.global.v2.b64 [%d3+16], {%d10, %d11};");
+  ASSERT_TRUE(kernel.run(input)) << kernel.error;
+  for (uint32_t lane = 0; lane < 32; ++lane)
+    for (uint32_t j = 0; j < 4; ++j) {
+      const uint32_t row = lane / 4 + 8 * (j / 2), column = 2 * (lane % 4) + j % 2;
+      EXPECT_EQ(kernel.output<double>(4 * lane + j),
+                (column < 4 ? row + 100.0 * column : 0.0) + 0.5);
+    }
+}
+
+TEST(SimulatorMatrix, MmaSumsF64InAscendingOrder) {
+  // All elements of A are 2^53 / 8 and those of B 1: each sum of 8 products is 2^53, of 16 2^54.
+  for (const auto &[shape, words, sum] :
+       {std::tuple("m16n8k8", 4, 0x1p53), std::tuple("m16n8k16", 8, 0x1p54)}) {
+    std::string a = "%d4", b = "%d5";
+    for (int i = 1; i < words; ++i)
+      a += ", %d4";
+    for (int i = 1; i < words / 2; ++i)
+      b += ", %d5";
+    RunKernel kernel("mul.wide.u32 %d0, %t, 8; add.s64 %d3, %out, %d0;\n"
+                     "mov.b64 %d4, 0d4310000000000000; mov.b64 %d5, 0d3ff0000000000000;\n"
+                     "mov.b64 %d6, 0;\n"
+                     "mma.sync.aligned." +
+                     std::string(shape) + ".row.col.f64.f64.f64.f64 {%d8, %d9, %d10, %d11}, {" + a +
+                     "}, {" + b + "}, {%d6, %d6, %d6, %d6};\nst.global.b64 [%d3], %d9;");
+    ASSERT_TRUE(kernel.run(std::vector<uint32_t>{})) << kernel.error;
+    EXPECT_EQ(kernel.output<double>(31), sum);
+  }
+}
+
 TEST(SimulatorMatrix, MmaSumsBytesExactly) {
   // All elements are -2 and 3: 32 products of -6.
   RunKernel kernel("mov.b32 %r1, 0xfefefefe; mov.b32 %r2, 0x03030303; mov.b32 %r3, 1000;\n"

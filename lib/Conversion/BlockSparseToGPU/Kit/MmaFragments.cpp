@@ -38,6 +38,20 @@ void mlir::blocksparse::device::multiplyAddFragments(ImplicitLocOpBuilder &b, Ty
   };
   Type sum = accumulators.front().getType();
   auto type = LLVM::LLVMStructType::getLiteral(b.getContext(), {sum, sum, sum, sum});
+  auto setAccumulators = [&](Value result) {
+    for (int64_t i = 0; i < 4; ++i)
+      accumulators[i] = LLVM::ExtractValueOp::create(b, result, i);
+  };
+  if (element.isF64()) {
+    // nvvm.mma.sync has no such shape.
+    SmallVector<Value> operands(left);
+    llvm::append_range(operands, right);
+    llvm::append_range(operands, accumulators);
+    return setAccumulators(
+        LLVM::CallIntrinsicOp::create(b, type, b.getStringAttr("llvm.nvvm.mma.m16n8k4.row.col.f64"),
+                                      operands)
+            ->getResult(0));
+  }
   NVVM::MMATypes kind = element.isInteger() ? NVVM::MMATypes::s8
                         : element.isF16()   ? NVVM::MMATypes::f16
                         : element.isF32()   ? NVVM::MMATypes::tf32
@@ -50,8 +64,7 @@ void mlir::blocksparse::device::multiplyAddFragments(ImplicitLocOpBuilder &b, Ty
       b, type, pairs(left), pairs(right), ValueRange(accumulators), ArrayRef<int64_t>{16, 8, depth},
       std::nullopt, overflow, std::array<NVVM::MMATypes, 2>{kind, kind},
       std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row, NVVM::MMALayout::col});
-  for (int64_t i = 0; i < 4; ++i)
-    accumulators[i] = LLVM::ExtractValueOp::create(b, result, i);
+  setAccumulators(result);
 }
 
 Value mlir::blocksparse::device::roundToTF32(ImplicitLocOpBuilder &b, Value word) {

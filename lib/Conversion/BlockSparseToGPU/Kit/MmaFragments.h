@@ -25,6 +25,11 @@
 // ldmatrix treats a 32-bit element as a pair of 16-bit elements: if the tile is K-major, the same
 // loads of the same bytes give fragments. There is no transposed form.
 //
+// m16n8k4 of f64 has the first two registers of that A and the first one of that B, of 64 bits
+// each:
+//   A (16 x 4):  register 0 (g, t), 1 (g + 8, t)
+//   B (4 x 8):   register 0 (t, g)
+//
 // In m16n8k32 a register contains four 8-bit neighbours along k, the first one in the lowest byte:
 //   A (16 x 32): register 0 (g, 4t..), 1 (g + 8, 4t..), 2 (g, 4t + 16..), 3 (g + 8, 4t + 16..)
 //   B (32 x 8):  register 0 (4t.., g), 1 (4t + 16.., g)
@@ -59,7 +64,8 @@ SmallVector<Value, 4> loadMatrices(ImplicitLocOpBuilder &b, Value pointer, bool 
 
 /// Updates accumulators += left * right by one mma.sync: `left` has 4 words of A, `right` 2 words
 /// of B, and `accumulators` 4 accumulators of this lane. `element` is f16, bf16, i8 (with wrapping
-/// i32 accumulators) or f32, which stands for words rounded by roundToTF32.
+/// i32 accumulators) or f32, which stands for words rounded by roundToTF32; or f64, with 2 elements
+/// of A and one of B (sm_90 and later).
 void multiplyAddFragments(ImplicitLocOpBuilder &b, Type element, ValueRange left, ValueRange right,
                           MutableArrayRef<Value> accumulators);
 

@@ -46,11 +46,12 @@ MmaTile::MmaTile(ImplicitLocOpBuilder &b, const MmaShape &shape, const FactorKin
 }
 
 /// Returns the layout of a tile. A SharedTile counts elements of 16 bits, so the K extent is
-/// scaled.
+/// scaled. Elements that lanes load one by one need pairs of chunks: those of f64, of which four
+/// fill a pair, and those of 32 bits that ldmatrix would have to transpose.
 static SharedTile getTile(const FactorKind &kind, int64_t outer, int64_t k, bool kMajor) {
   int64_t bytes = kind.bytes();
-  return kMajor ? SharedTile{outer, k * bytes / 2}
-                : SharedTile{k, outer * bytes / 2, /*pairs=*/bytes >= 4};
+  bool pairs = kind.isF64MMA() || (!kMajor && bytes >= 4);
+  return kMajor ? SharedTile{outer, k * bytes / 2, pairs} : SharedTile{k, outer * bytes / 2, pairs};
 }
 
 SharedTile MmaTile::aTile() const { return getTile(kind, shape.m, shape.k, aKMajor); }
@@ -132,6 +133,29 @@ SmallVector<Value, 4> MmaTile::loadWords(ImplicitLocOpBuilder &b, const SharedMe
   return words;
 }
 
+/// Loads this lane's elements of f64 at (g, t) and (g + 8, t) of a 16 x 4 part of the tile, rows m
+/// (or n) by k, where g = lane / 4 and t = lane % 4: a fragment of A, or one of each of two of B.
+/// Half a warp, 4 rows of 4 elements, meets no bank twice.
+SmallVector<Value, 4> MmaTile::loadDoubles(ImplicitLocOpBuilder &b, const SharedMemory &memory,
+                                           const SharedTile &tile, bool kMajor, Value offset,
+                                           Value outer, int64_t outerStep, int64_t slice) const {
+  constexpr int64_t bytes = 8, perChunk = SharedTile::chunkBytes / bytes;
+  const int64_t k = kind.sliceDepth() * slice;
+  Value group = Int(b, lane) / 4, inSlice = Int(b, lane) % 4, zero = i32Constant(b, 0);
+  SmallVector<Value, 4> elements;
+  for (int64_t half = 0; half < 2; ++half) {
+    // Rows whose distance is a multiple of 4 have the same swizzle.
+    const int64_t step = outerStep + 8 * half;
+    Value col = kMajor ? Value(Int(b, inSlice) + k) : Value(Int(b, outer) + step + group);
+    Value inTile =
+        tile.offset(b, kMajor ? outer : zero, kMajor ? group : inSlice, Int(b, col) / perChunk);
+    inTile = Int(b, inTile) + Int(b, col) % perChunk * bytes;
+    Value pointer = memory.at(b, Int(b, offset) + inTile, (kMajor ? step : k) * tile.rowBytes());
+    elements.push_back(LLVM::LoadOp::create(b, kind.element, pointer, bytes));
+  }
+  return elements;
+}
+
 /// Loads the words of an MN-major tile of bytes: 32 values of k by one 16-byte chunk of m or n.
 SmallVector<Value, 4> MmaTile::loadBytes(ImplicitLocOpBuilder &b, const SharedMemory &memory,
                                          const SharedTile &tile, Value offset, Value outer,
@@ -151,11 +175,12 @@ SmallVector<Value> MmaTile::loadSlice(ImplicitLocOpBuilder &b, const SharedMemor
   auto append = [&](const SharedTile &tile, bool kMajor, Value offset, Value outer, int64_t size,
                     bool isA) {
     for (int64_t step = 0; step < size; step += 16)
-      llvm::append_range(words,
-                         tile.pairs ? loadWords(b, memory, tile, offset, outer, step, slice, isA)
-                         : hasPairs(kMajor) ? loadBytes(b, memory, tile, offset, outer, step, slice)
-                                            : loadFragments(b, memory, tile, kMajor, offset, outer,
-                                                            step, 16 * slice, isA));
+      llvm::append_range(
+          words, kind.isF64MMA() ? loadDoubles(b, memory, tile, kMajor, offset, outer, step, slice)
+                 : tile.pairs    ? loadWords(b, memory, tile, offset, outer, step, slice, isA)
+                 : hasPairs(kMajor) ? loadBytes(b, memory, tile, offset, outer, step, slice)
+                                    : loadFragments(b, memory, tile, kMajor, offset, outer, step,
+                                                    16 * slice, isA));
   };
   append(aTile(), aKMajor, aOffset, warpRow, shape.warpM(), /*isA=*/true);
   append(bTile(), bKMajor, bOffset, warpCol, shape.warpN(), /*isA=*/false);
@@ -169,7 +194,8 @@ void MmaTile::multiplyWords(ImplicitLocOpBuilder &b, ValueRange left, ValueRange
   Type element = kind.isF8() ? Type(b.getF16Type()) : kind.element;
   for (int64_t i = 0; i < tilesM; ++i)
     for (int64_t j = 0; j < tilesN; ++j)
-      multiplyAddFragments(b, element, left.slice(4 * i, 4), right.slice(2 * j, 2),
+      multiplyAddFragments(b, element, left.slice(leftWords() * i, leftWords()),
+                           right.slice(rightWords() * j, rightWords()),
                            accumulators.slice(4 * (i * tilesN + j), 4));
 }
 
@@ -212,7 +238,7 @@ void MmaTile::multiplySlice(ImplicitLocOpBuilder &b, ValueRange words,
                             MutableArrayRef<Value> accumulators) const {
   if (kind.exact)
     return getFmaTile().multiplySlice(b, words, accumulators);
-  int64_t lefts = shape.warpM() / 4;
+  int64_t lefts = shape.warpM() / 16 * leftWords();
   auto multiply = [&](ArrayRef<Value> left, ArrayRef<Value> right) {
     multiplyWords(b, left.take_front(lefts), right.drop_front(lefts), accumulators);
   };
@@ -272,7 +298,7 @@ void MmaTile::storeAccumulators(ImplicitLocOpBuilder &b, const SharedMemory &mem
           pair = LLVM::InsertElementOp::create(
               b, pair, accumulators[first + (colPairs ? 4 : 1) * e], i32Constant(b, e));
         int64_t down = 16 * i + (rowPairs ? 1 : 8) * half;
-        int64_t step = down * accumulatorRowBytes() + (8 * even + 2 * inner) * 4;
-        memory.store(b, pair, Int(b, start) + step, /*alignment=*/8);
+        int64_t step = down * accumulatorRowBytes() + (8 * even + 2 * inner) * kind.sumBytes();
+        memory.store(b, pair, Int(b, start) + step, /*alignment=*/2 * kind.sumBytes());
       }
 }

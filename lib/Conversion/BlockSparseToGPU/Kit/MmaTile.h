@@ -3,8 +3,8 @@
 
 // A CTA's tile of a matrix product by mma.sync, for the kernels of `cuda.mma`: m16n8k16 of f16 or
 // bf16 factors and m16n8k8 of tf32 factors with f32 accumulators, m16n8k32 of i8 factors with i32
-// accumulators; and by multiply-adds of the scalar units, for those of `cuda.fma` (Kit/FmaTile.h).
-// Both factors are in shared memory, as SharedTiles.
+// accumulators, m16n8k4 of f64; and by multiply-adds of the scalar units, for those of `cuda.fma`
+// (Kit/FmaTile.h). Both factors are in shared memory, as SharedTiles.
 //
 // Kit/MmaFragments.h describes the fragments and how ldmatrix loads them. In stored rows and
 // 16-byte chunks, there are two patterns of lane addresses, see MmaTile::laneAddress.
@@ -21,7 +21,7 @@ namespace mlir::blocksparse::device {
 
 /// Describes the element type of the factors and how they are multiplied.
 struct FactorKind {
-  /// Element type: f16, bf16, i8, f8, or f32, which is rounded to tf32.
+  /// Element type: f16, bf16, i8, f8, f64, or f32, which is rounded to tf32.
   Type element;
   /// True if each f32 is represented as the sum of two tf32, large + small (tf32x3). A product is
   /// then large * large + large * small + small * large.
@@ -30,8 +30,10 @@ struct FactorKind {
   bool exact = false;
 
   int64_t bytes() const { return element.getIntOrFloatBitWidth() / 8; }
+  /// Returns true if tensor cores multiply f64.
+  bool isF64MMA() const { return bytes() == 8 && !exact; }
   bool isF8() const { return bytes() == 1 && !element.isInteger(); }
-  /// Returns the type of the accumulators: i32 or f32.
+  /// Returns the type of the accumulators: i32, f32 or f64.
   Type sum() const { return getAccumulatorType(element); }
   /// Returns the bytes of an accumulator.
   int64_t sumBytes() const { return sum().getIntOrFloatBitWidth() / 8; }
@@ -111,12 +113,18 @@ private:
   SmallVector<Value, 4> loadWords(ImplicitLocOpBuilder &b, const SharedMemory &memory,
                                   const SharedTile &tile, Value offset, Value outer,
                                   int64_t outerStep, int64_t slice, bool isA) const;
+  SmallVector<Value, 4> loadDoubles(ImplicitLocOpBuilder &b, const SharedMemory &memory,
+                                    const SharedTile &tile, bool kMajor, Value offset, Value outer,
+                                    int64_t outerStep, int64_t slice) const;
   SmallVector<Value, 4> loadBytes(ImplicitLocOpBuilder &b, const SharedMemory &memory,
                                   const SharedTile &tile, Value offset, Value outer,
                                   int64_t outerStep, int64_t slice) const;
   /// Returns true if a factor's words hold pairs of bytes of an MN-major tile, from which joinWords
   /// forms fragments.
   bool hasPairs(bool kMajor) const { return kind.bytes() == 1 && !kMajor; }
+  /// Return the words of a fragment of A (16 rows) and of B (8 columns).
+  int64_t leftWords() const { return kind.isF64MMA() ? 2 : 4; }
+  int64_t rightWords() const { return leftWords() / 2; }
   SmallVector<Value> joinWords(ImplicitLocOpBuilder &b, ValueRange words) const;
   void multiplyWords(ImplicitLocOpBuilder &b, ValueRange left, ValueRange right,
                      MutableArrayRef<Value> accumulators) const;

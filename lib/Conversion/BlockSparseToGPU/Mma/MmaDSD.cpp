@@ -87,7 +87,7 @@ private:
 } // namespace
 
 DSDTile::DSDTile(PlannedDSDOp op)
-    : kind(getFactorKind(op.getValues(), op.getPrecision())),
+    : kind(getFactorKind(op.getValues(), op.getPrecision(), op.getSchedule())),
       stepDepth(MmaProduct::getStepDepth(kind)) {
   blockRows = op.getBlock()[op.getTransposeValues() ? 1 : 0];
   blockDepth = op.getBlock()[op.getTransposeValues() ? 0 : 1];

@@ -25,8 +25,8 @@ namespace {
 class MatmulView {
 public:
   MatmulView(ImplicitLocOpBuilder &b, PlannedMatmulOp op, const IRMapping &mapping)
-      : op(op), kind(getFactorKind(op.getA(), op.getPrecision())), axes(MatmulAxes::get(op)),
-        limits(MmaLimits::get(op.getSchedule(), kind)),
+      : op(op), kind(getFactorKind(op.getA(), op.getPrecision(), op.getSchedule())),
+        axes(MatmulAxes::get(op)), limits(MmaLimits::get(op.getSchedule(), kind)),
         left(DenseView::get(b, mapOperand(mapping, op.getA()), axes.a)),
         right(DenseView::get(b, mapOperand(mapping, op.getB()), axes.b)),
         out(DenseView::get(b, mapOperand(mapping, op.getInit()), axes.out)),

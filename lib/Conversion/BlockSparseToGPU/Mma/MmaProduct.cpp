@@ -68,11 +68,13 @@ bool mlir::blocksparse::device::asksForMma(const ::blocksparse::GPUFacts &facts,
   return asksForTensorCores(schedule) && checkMmaSupport(op, facts).empty();
 }
 
-FactorKind mlir::blocksparse::device::getFactorKind(Value a, Precision precision) {
+FactorKind mlir::blocksparse::device::getFactorKind(Value a, Precision precision,
+                                                    std::optional<ScheduleAttr> schedule) {
   Type element = getElementTypeOrSelf(a.getType());
   const bool isF32 = element.isF32();
+  const bool byFma = schedule && schedule->getFamily() == ::blocksparse::KernelFamily::CUDAFma;
   return {element, isF32 && precision == Precision::TF32x3,
-          element.isF64() || (isF32 && precision == Precision::IEEE)};
+          (element.isF64() && byFma) || (isF32 && precision == Precision::IEEE)};
 }
 
 int64_t MmaProduct::stageBytes() const { return kind.bytes() * shape.k * (shape.m + shape.n); }

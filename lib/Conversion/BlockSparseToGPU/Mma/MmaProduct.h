@@ -12,9 +12,10 @@
 
 namespace mlir::blocksparse::device {
 
-/// Returns how kernels multiply elements of the factor `a`. Requires that "cuda.mma" or "cuda.fma"
-/// supports the operation.
-FactorKind getFactorKind(Value a, Precision precision);
+/// Returns how kernels multiply elements of the factor `a` of an operation with `schedule`: f64 by
+/// multiply-adds if it names "cuda.fma", else on tensor cores. Requires that "cuda.mma" or
+/// "cuda.fma" supports the operation.
+FactorKind getFactorKind(Value a, Precision precision, std::optional<ScheduleAttr> schedule);
 
 /// Describes one step of a reduction: where MmaShape::k values of k of both factors are, in
 /// TileReduction::runs runs of equal length.

@@ -24,7 +24,9 @@ public:
   SmallVector<Value> extents(ImplicitLocOpBuilder &b) const;
   void emitTile(ImplicitLocOpBuilder &b, const MmaProduct &product, Value number, Value wide) const;
 
-  static FactorKind getKind(PlannedSDDOp op) { return getFactorKind(op.getA(), op.getPrecision()); }
+  static FactorKind getKind(PlannedSDDOp op) {
+    return getFactorKind(op.getA(), op.getPrecision(), op.getSchedule());
+  }
   static int64_t tileM(PlannedSDDOp op) {
     return MmaProduct::divideTile(op.getBlock()[0],
                                   MmaLimits::get(op.getSchedule(), getKind(op)).m);
