@@ -178,6 +178,11 @@ TEST(KernelFamilies, ReasonsSayWhatIsMissing) {
   sampled.addsInput = true;
   EXPECT_EQ(reason(KernelFamily::CUDAWgmma, sampled),
             "expects beta = 0, but got an input that is added");
+  sampled.addsInput = false;
+  sampled.dynamicAlpha = true;
+  EXPECT_EQ(reason(KernelFamily::CUDAWgmma, sampled),
+            "expects alpha as an attribute, but got an operand");
+  EXPECT_EQ(reason(KernelFamily::CUDAMma, sampled), "");
   EXPECT_EQ(
       reason(KernelFamily::CUDAMma, problem(ProblemKind::Scatter, {16, 16})),
       "expects a reduction over block rows or a product at the blocks of a pattern or a dense "
