@@ -34,14 +34,14 @@ struct Sample {
 class Sampler {
 public:
   Sampler(const BenchPoint &point, const BlockLayout &layout, const BenchTensors &operands,
-          const HostTensor &result)
-      : point(point), layout(layout), operands(operands), result(result),
+          llvm::ArrayRef<HostTensor> results)
+      : point(point), layout(layout), operands(operands), results(results), result(results.front()),
         model(ref::ErrorModel::forOperands(point.type)) {
     if (point.precision == "tf32")
       model.operandRoundoff = std::ldexp(1.0, -11);
     if (point.precision == "tf32x3") // two parts of 11 bits
       model.operandRoundoff = std::ldexp(1.0, -21);
-    if (point.op == BenchOp::DDS)
+    if (point.op == BenchOp::DDS || point.op == BenchOp::AttentionGrad)
       transposed = layout.transposed(&order);
   }
 
@@ -49,6 +49,8 @@ public:
   int64_t places() const {
     if (point.op == BenchOp::SDD)
       return layout.nnz() * point.heads;
+    if (point.op == BenchOp::AttentionGrad) // rows of dq, dk and dv
+      return (point.m + 2 * point.n) * point.heads;
     return (point.op == BenchOp::DDS ? point.n : point.m) * point.heads;
   }
 
@@ -95,10 +97,13 @@ private:
                    std::string &error) const;
   void sampleSoftmax(Sample &sample, int64_t head, int64_t row, std::string &error) const;
   void sampleAttention(Sample &sample, int64_t head, int64_t row, std::string &error) const;
+  /// Samples row `index` of dq, or of dk or dv if it is beyond those before.
+  void sampleAttentionGrad(Sample &sample, int64_t head, int64_t index, std::string &error) const;
 
   const BenchPoint &point;
   const BlockLayout &layout;
   const BenchTensors &operands;
+  llvm::ArrayRef<HostTensor> results;
   const HostTensor &result;
   ref::ErrorModel model;
   BlockLayout transposed;
@@ -271,6 +276,65 @@ void Sampler::sampleAttention(Sample &sample, int64_t head, int64_t row, std::st
     sample.expected = attention->out;
 }
 
+void Sampler::sampleAttentionGrad(Sample &sample, int64_t head, int64_t index,
+                                  std::string &error) const {
+  const size_t which = index < point.m ? 0 : index < point.m + point.n ? 1 : 2;
+  const int64_t row = which == 0 ? index : index - point.m - (which == 1 ? 0 : point.n);
+  // One row of dq takes the keys of a block row; one of dk or dv the queries of a block column.
+  std::pair<int64_t, int64_t> queries(0, point.m), keys(0, point.n);
+  ref::SoftmaxOptions options;
+  options.scale = 1 / std::sqrt(double(point.k));
+  ref::Pattern pattern;
+  if (which == 0) {
+    queries = {row, row + 1};
+    pattern = makeRowPattern({1, point.block.cols}, layout.grid().cols,
+                             layout.row(0, row / point.block.rows), error);
+  } else {
+    keys = {row, row + 1};
+    std::vector<int32_t> offsets{0}, cols;
+    std::span<const int32_t> rows = transposed.row(0, row / point.block.cols);
+    for (int64_t blockRow = 0; blockRow < layout.grid().rows; ++blockRow) {
+      if (std::binary_search(rows.begin(), rows.end(), blockRow))
+        cols.push_back(0);
+      offsets.push_back(static_cast<int32_t>(cols.size()));
+    }
+    std::optional<BlockLayout> column =
+        BlockLayout::fromCsr({point.block.rows, 1}, {1, layout.grid().rows, 1}, std::move(offsets),
+                             std::move(cols), error);
+    std::optional<ref::Pattern> made;
+    if (column)
+      made = ref::Pattern::fromLayout(*column, 1, error);
+    pattern = made.value_or(ref::Pattern());
+  }
+  if (point.causal) {
+    options.attentionMask = which == 0 ? makeCausalMask(row, point.n)
+                                       : HostTensor::zeros(ElementType::f32, {point.m, int64_t(1)});
+    if (which != 0)
+      options.attentionMask->slice(0, 0, std::min(row, point.m))
+          .fill(-std::numeric_limits<double>::infinity());
+  }
+  // Probabilities and gradients of scores are rounded to the operands' type.
+  double unit = ::blocksparse::unitRoundoff(point.type);
+  ref::AttentionGradScales scales;
+  scales.smallestNormal = ::blocksparse::smallestPositive(point.type) / (2 * unit);
+  if (unit > sample.model.accumulateRoundoff)
+    sample.model.operandRoundoff = unit;
+  auto part = [&](const char *name, std::pair<int64_t, int64_t> rows) {
+    return matrix(operand(name), head).slice(0, rows.first, rows.second);
+  };
+  const HostTensor &lse = operand("lse");
+  HostTensor own = lse.rank() == 2 ? lse.select(0, head) : lse;
+  std::optional<ref::AttentionGradResult> grad =
+      ref::attentionGrad(part("q", queries), part("k", keys), part("v", keys),
+                         {part("out", queries), own.slice(0, queries.first, queries.second)},
+                         part("dout", queries), pattern, options, error, &scales);
+  sample.got = matrix(results[which], head).slice(0, row, row + 1);
+  if (!grad)
+    return;
+  sample.expected = which == 0 ? grad->dq : which == 1 ? grad->dk : grad->dv;
+  sample.scale = which == 0 ? scales.dq : which == 1 ? scales.dk : scales.dv;
+}
+
 Sample Sampler::sample(int64_t place, uint64_t random, std::string &error) const {
   Sample made;
   made.model = model;
@@ -294,17 +358,22 @@ Sample Sampler::sample(int64_t place, uint64_t random, std::string &error) const
   case BenchOp::Attention:
     sampleAttention(made, head, index, error);
     break;
+  case BenchOp::AttentionGrad:
+    sampleAttentionGrad(made, head, index, error);
+    break;
   }
   return made;
 }
 
 BenchCheck mlir::blocksparse::checkBenchResult(const BenchPoint &point, const BlockLayout &layout,
                                                const BenchTensors &operands,
-                                               const HostTensor &result, int64_t count,
+                                               llvm::ArrayRef<HostTensor> results, int64_t count,
                                                uint64_t seed) {
   BenchCheck check;
-  check.nonFinite = countNonFinite(result);
-  Sampler sampler(point, layout, operands, result);
+  const size_t checked = point.op == BenchOp::AttentionGrad ? results.size() : 1;
+  for (const HostTensor &result : results.take_front(checked))
+    check.nonFinite += countNonFinite(result);
+  Sampler sampler(point, layout, operands, results);
   int64_t places = sampler.places();
   check.samples = std::min(count, places);
   std::mutex mutex;

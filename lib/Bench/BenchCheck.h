@@ -38,12 +38,14 @@ struct BenchCheck {
 ///   a row, at most 256 columns of it    dsd, bsr_addmm, matmul
 ///   a column, at most 256 rows of it    dds
 ///   at most 16 rows of a stored block   sdd
-///   a row                               softmax, softmax_grad, attention (out)
+///   a row                               softmax, softmax_grad, attention (out), attention_grad (of
+///   dq, dk or dv)
 /// One row (column, block) is drawn from each of `count` equal strata of the result. All elements
-/// of the result are tested for NaN and infinity.
+/// of the result, of attention_grad of all results, are tested for NaN and infinity.
 BenchCheck checkBenchResult(const BenchPoint &point, const ::blocksparse::BlockLayout &layout,
-                            const BenchTensors &operands, const ::blocksparse::HostTensor &result,
-                            int64_t count, uint64_t seed);
+                            const BenchTensors &operands,
+                            llvm::ArrayRef<::blocksparse::HostTensor> results, int64_t count,
+                            uint64_t seed);
 
 } // namespace mlir::blocksparse
 

@@ -31,6 +31,12 @@ static llvm::SmallVector<int64_t> makeShape(const BenchPoint &point, int64_t row
   return {point.heads, rows, cols};
 }
 
+ElementType BenchOperand::elementType(const BenchPoint &point) const {
+  if (!accumulated || point.type == ElementType::f64)
+    return point.type;
+  return ElementType::f32;
+}
+
 std::vector<BenchOperand> mlir::blocksparse::getBenchOperands(const BenchPoint &point,
                                                               const BlockLayout &layout) {
   int64_t m = point.m, n = point.n, k = point.k;
@@ -72,6 +78,21 @@ std::vector<BenchOperand> mlir::blocksparse::getBenchOperands(const BenchPoint &
   }
   case BenchOp::Attention:
     return {dense("q", m, k), dense("k", n, k), dense("v", n, k)};
+  case BenchOp::AttentionGrad: {
+    // The lse is about that of scores 0, so that probabilities have the magnitude of real ones.
+    double row = double(layout.nnz()) / double(std::max<int64_t>(1, layout.grid().rows)) *
+                 double(layout.block().cols);
+    double low = std::log(std::max(1.0, row * (point.causal ? 0.5 : 1)));
+    llvm::SmallVector<int64_t> lse{m};
+    if (point.heads != 1)
+      lse.insert(lse.begin(), point.heads);
+    return {dense("q", m, k),
+            dense("k", n, k),
+            dense("v", n, k),
+            dense("out", m, k),
+            BenchOperand{"lse", false, lse, low, low + 0.25, /*accumulated=*/true},
+            dense("dout", m, k)};
+  }
   }
   if (!point.epilogue.empty())
     operands.push_back({"bias", false, {n}});
@@ -139,7 +160,7 @@ std::optional<BenchTensors> mlir::blocksparse::makeBenchTensors(const BenchPoint
     llvm::SmallVector<int64_t> shape = operand.shape;
     if (operand.sparse)
       shape = {layout.nnz() * point.heads, point.block.rows, point.block.cols};
-    std::optional<HostTensor> tensor = allocateTensor(point.type, shape, error);
+    std::optional<HostTensor> tensor = allocateTensor(operand.elementType(point), shape, error);
     if (!tensor)
       return std::nullopt;
     fillUniform(*tensor, operand.low, operand.high,

@@ -23,6 +23,11 @@ struct BenchOperand {
   llvm::SmallVector<int64_t> shape;
   /// Elements are uniform in [low, high).
   double low = -1, high = 1;
+  /// True if the elements have the accumulation type of the point's type.
+  bool accumulated = false;
+
+  /// Returns the element type of the operand of a point.
+  ::blocksparse::ElementType elementType(const BenchPoint &point) const;
 };
 
 /// Returns the operands in the order of the function's arguments. Names are those of the

@@ -76,7 +76,7 @@ LogicalResult mlir::blocksparse::measureBenchPoint(BenchProgram &program, const 
   for (const Parameter &parameter : program.signature().arguments)
     arguments.push_back(operands->find(parameter.name)->second);
   auto checkResults = [&](ArrayRef<HostTensor> results) {
-    return checkBenchResult(point, program.layout(), *operands, results.front(), measure.checks,
+    return checkBenchResult(point, program.layout(), *operands, results, measure.checks,
                             measure.dataSeed);
   };
   return measureBenchCalls(program, place, measure, arguments, checkResults, times, check);

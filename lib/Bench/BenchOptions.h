@@ -23,7 +23,9 @@ struct BenchPointOptions {
       llvm::cl::desc("A JSON list of points; the options of points are then not looked at"),
       llvm::cl::value_desc("file"), llvm::cl::cat(category)};
   llvm::cl::list<std::string> ops{
-      "op", llvm::cl::desc("dsd, dds, sdd, matmul, bsr_addmm, softmax, softmax_grad, attention"),
+      "op",
+      llvm::cl::desc(
+          "dsd, dds, sdd, matmul, bsr_addmm, softmax, softmax_grad, attention, attention_grad"),
       llvm::cl::value_desc("op,..."), llvm::cl::CommaSeparated, llvm::cl::cat(category)};
   llvm::cl::list<std::string> sizes{"size", llvm::cl::desc("M = N = K, or each"),
                                     llvm::cl::value_desc("n|MxNxK,..."), llvm::cl::CommaSeparated,

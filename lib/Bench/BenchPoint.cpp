@@ -13,14 +13,16 @@ using ::blocksparse::ElementType;
 using llvm::StringRef;
 namespace json = llvm::json;
 
-static constexpr std::pair<BenchOp, StringRef> opNames[] = {{BenchOp::DSD, "dsd"},
-                                                            {BenchOp::DDS, "dds"},
-                                                            {BenchOp::SDD, "sdd"},
-                                                            {BenchOp::Matmul, "matmul"},
-                                                            {BenchOp::BsrAddmm, "bsr_addmm"},
-                                                            {BenchOp::Softmax, "softmax"},
-                                                            {BenchOp::SoftmaxGrad, "softmax_grad"},
-                                                            {BenchOp::Attention, "attention"}};
+static constexpr std::pair<BenchOp, StringRef> opNames[] = {
+    {BenchOp::DSD, "dsd"},
+    {BenchOp::DDS, "dds"},
+    {BenchOp::SDD, "sdd"},
+    {BenchOp::Matmul, "matmul"},
+    {BenchOp::BsrAddmm, "bsr_addmm"},
+    {BenchOp::Softmax, "softmax"},
+    {BenchOp::SoftmaxGrad, "softmax_grad"},
+    {BenchOp::Attention, "attention"},
+    {BenchOp::AttentionGrad, "attention_grad"}};
 
 StringRef mlir::blocksparse::getName(BenchOp op) {
   return llvm::find_if(opNames, [&](const auto &entry) { return entry.first == op; })->second;

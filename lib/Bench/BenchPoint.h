@@ -17,15 +17,25 @@
 namespace mlir::blocksparse {
 
 /// Lists the operations that can be measured.
-enum class BenchOp { DSD, DDS, SDD, Matmul, BsrAddmm, Softmax, SoftmaxGrad, Attention };
+enum class BenchOp {
+  DSD,
+  DDS,
+  SDD,
+  Matmul,
+  BsrAddmm,
+  Softmax,
+  SoftmaxGrad,
+  Attention,
+  AttentionGrad
+};
 
-/// Returns the name of an operation: "dsd", ..., "softmax_grad", "attention".
+/// Returns the name of an operation: "dsd", ..., "attention", "attention_grad".
 llvm::StringRef getName(BenchOp op);
 
 /// Describes one point. Sizes are in elements. The sparse operand or result is
 ///   dsd, bsr_addmm  the left factor [M, K]     dds  the right factor [K, N]
 ///   sdd             the result [M, N]           softmax, softmax_grad  [M, N]
-///   attention       the scores [M, N], with K the head dimension
+///   attention, attention_grad  the scores [M, N], with K the head dimension
 /// and matmul has none. With several heads every operand has a leading dimension.
 struct BenchPoint {
   BenchOp op = BenchOp::DSD;

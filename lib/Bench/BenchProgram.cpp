@@ -46,10 +46,11 @@ public:
   LogicalResult build(ArrayRef<BenchOperand> operands, const BenchTensors &constants);
 
 private:
-  Type elementType() {
-    std::string name(::blocksparse::elementName(point.type));
+  Type elementType(::blocksparse::ElementType type) {
+    std::string name(::blocksparse::elementName(type));
     return parseType(name, builder.getContext());
   }
+  Type elementType() { return elementType(point.type); }
   RankedTensorType tensorType(ArrayRef<int64_t> shape, bool sparse) {
     return RankedTensorType::get(shape, elementType(), sparse ? Attribute(layout) : Attribute());
   }
@@ -117,6 +118,16 @@ Operation *FunctionBuilder::makeOp() {
   case BenchOp::Attention:
     return AttentionOp::create(builder, loc, values["q"], values["k"], values["v"], layout,
                                1 / std::sqrt(double(point.k)), point.causal);
+  case BenchOp::AttentionGrad:
+    return AttentionGradOp::create(
+        builder, loc, values["q"].getType(), values["k"].getType(), values["v"].getType(),
+        /*drpe=*/Type(), values["q"], values["k"], values["v"], values["out"], values["lse"],
+        values["dout"], /*rpe=*/Value(), /*key_padding_mask=*/Value(), /*attention_mask=*/Value(),
+        /*key_lengths=*/Value(), /*query_lengths=*/Value(), /*query_segments=*/Value(),
+        /*key_segments=*/Value(), /*dlse=*/Value(), /*dynamic_scale=*/Value(), layout,
+        APFloat(1 / std::sqrt(double(point.k))), point.causal, /*causal_offset=*/0,
+        /*window=*/nullptr, MaskMode::Add, MaskMode::Add, /*soft_cap=*/nullptr,
+        /*score_element=*/nullptr, /*schedule=*/nullptr);
   }
   return nullptr;
 }
@@ -126,7 +137,10 @@ LogicalResult FunctionBuilder::build(ArrayRef<BenchOperand> operands,
   SmallVector<Type> arguments;
   for (const BenchOperand &operand : operands)
     if (!constants.contains(operand.name))
-      arguments.push_back(tensorType(operand.shape, operand.sparse));
+      arguments.push_back(
+          operand.sparse
+              ? tensorType(operand.shape, true)
+              : RankedTensorType::get(operand.shape, elementType(operand.elementType(point))));
   auto function =
       func::FuncOp::create(builder, loc, "bench", builder.getFunctionType(arguments, {}));
   Block *body = function.addEntryBlock();

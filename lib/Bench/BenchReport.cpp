@@ -23,6 +23,8 @@ double mlir::blocksparse::countBenchWork(const BenchPoint &point, int64_t nnz) {
     return 2 * stored * double(point.k);
   case BenchOp::Attention:
     return 4 * stored * double(point.k);
+  case BenchOp::AttentionGrad:
+    return 10 * stored * double(point.k);
   case BenchOp::Matmul:
     return 2 * double(point.m) * double(point.n) * double(point.k) * double(point.heads);
   case BenchOp::Softmax:

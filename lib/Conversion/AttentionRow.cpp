@@ -38,15 +38,17 @@ Value AttentionSums::shift(ImplicitLocOpBuilder &b) const {
   return arith::SelectOp::create(b, empty, zeroElement(b, type), largest);
 }
 
-static Value emitScore(ImplicitLocOpBuilder &b, const AttentionRow &row, Value key, Type type) {
+Value mlir::blocksparse::emitAttentionScore(ImplicitLocOpBuilder &b, const MatrixView &q,
+                                            const MatrixView &k, Value row, Value key, double scale,
+                                            Type type) {
   Value zero = indexConstant(b, 0), one = indexConstant(b, 1);
-  Value product = emitFold(b, zero, row.q.cols, one, zeroElement(b, type),
+  Value product = emitFold(b, zero, q.cols, one, zeroElement(b, type),
                            [&](ImplicitLocOpBuilder &b, Value col, Value sum) {
-                             Value left = convertElement(b, row.q.load(b, row.row, col), type);
-                             Value right = convertElement(b, row.k.load(b, key, col), type);
+                             Value left = convertElement(b, q.load(b, row, col), type);
+                             Value right = convertElement(b, k.load(b, key, col), type);
                              return multiplyAdd(b, left, right, sum);
                            });
-  return mulNumbers(b, product, floatConstant(b, type, row.scale));
+  return mulNumbers(b, product, floatConstant(b, type, scale));
 }
 
 /// Adds an allowed key to the sums.
@@ -54,7 +56,7 @@ static AttentionSums addKey(ImplicitLocOpBuilder &b, const AttentionRow &row, Va
                             const AttentionSums &sums) {
   Type type = sums.sum.getType();
   AttentionSums next;
-  Value score = emitScore(b, row, key, type);
+  Value score = emitAttentionScore(b, row.q, row.k, row.row, key, row.scale, type);
   next.largest = maxNumbers(b, sums.largest, score);
   Value shift = next.shift(b);
   Value power = deviceExp(b, subNumbers(b, score, shift));

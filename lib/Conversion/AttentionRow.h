@@ -24,6 +24,10 @@ struct AttentionRow {
   bool skipsZeros = false;
 };
 
+/// Emits `scale` times the product of row `row` of `q` and row `key` of `k`, in `type`.
+Value emitAttentionScore(ImplicitLocOpBuilder &b, const MatrixView &q, const MatrixView &k,
+                         Value row, Value key, double scale, Type type);
+
 /// Holds the softmax of the keys of a row so far, in the accumulation type: the largest score, the
 /// sum of the powers relative to it, and their products with the columns of v.
 struct AttentionSums {

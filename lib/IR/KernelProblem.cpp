@@ -201,9 +201,11 @@ static bool sharesHeads(RankedTensorType q, RankedTensorType type) {
   return heads != 1 && own != 1 && own != heads;
 }
 
-/// Returns the name of an operand or attribute of `op` beside those that all attention has, or an
-/// empty text. A new one counts until the kernels of attention know it.
-static std::string findDecomposedFeature(AttentionOp op) {
+/// Returns the name of an operand or attribute of `op`, attention or its gradient, beside those
+/// that all of them have; empty if there is none. `operands` is the number of operands that kernels
+/// know. A new one counts until they do.
+template <typename OpTy>
+static std::string findDecomposedFeature(OpTy op, unsigned operands) {
   constexpr StringLiteral known[] = {"layout",
                                      "scale",
                                      "causal",
@@ -221,12 +223,13 @@ static std::string findDecomposedFeature(AttentionOp op) {
     return "attention_mask";
   if (op.getDynamicScale())
     return "dynamic_scale";
-  if (op->getNumOperands() != 3)
+  if (op->getNumOperands() != operands)
     return "another operand";
   if (op.getCausalOffset() != 0)
     return "causal_offset";
-  if (sharesHeads(op.getQ().getType(), op.getK().getType()) ||
-      sharesHeads(op.getQ().getType(), op.getV().getType()))
+  auto q = cast<RankedTensorType>(op.getQ().getType());
+  if (sharesHeads(q, cast<RankedTensorType>(op.getK().getType())) ||
+      sharesHeads(q, cast<RankedTensorType>(op.getV().getType())))
     return "shared heads";
   for (NamedAttribute attribute : op->getAttrs())
     if (!llvm::is_contained(known, attribute.getName().getValue()) &&
@@ -235,7 +238,35 @@ static std::string findDecomposedFeature(AttentionOp op) {
   return "";
 }
 
+/// Returns what the gradient of attention has that only its decomposition computes, or an empty
+/// text.
+static std::string findDecomposedFeature(AttentionGradOp op) {
+  if (std::string feature = findDecomposedFeature(op, op.getDlse() ? 7 : 6); !feature.empty())
+    return feature;
+  auto q = cast<RankedTensorType>(op.getQ().getType());
+  ArrayRef<int64_t> leading = cast<RankedTensorType>(op.getLse().getType()).getShape().drop_back();
+  for (Value operand : {op.getQ(), op.getK(), op.getV(), op.getOut(), op.getDout()}) {
+    auto type = cast<RankedTensorType>(operand.getType());
+    if (type.getShape().drop_back(2) != leading)
+      return "operands of different leading dimensions";
+    if (type.getElementType() != q.getElementType())
+      return "operands of different element types";
+  }
+  for (Value result : {op.getDq(), op.getDk(), op.getDv()})
+    if (cast<RankedTensorType>(result.getType()).getElementType() != q.getElementType())
+      return "gradients of another element type";
+  return "";
+}
+
 static KernelProblem describeAttention(AttentionOp op) {
+  KernelProblem problem =
+      makeAttention(op, op.getOut(), op.getLse(), op.getLayout().getBlockShape());
+  problem.staticPattern = op.getLayout().resolve() != nullptr;
+  problem.decomposedFeature = findDecomposedFeature(op, /*operands=*/3);
+  return problem;
+}
+
+static KernelProblem describeAttention(AttentionGradOp op) {
   KernelProblem problem =
       makeAttention(op, op.getOut(), op.getLse(), op.getLayout().getBlockShape());
   problem.staticPattern = op.getLayout().resolve() != nullptr;
@@ -297,6 +328,13 @@ static KernelProblem describeAttention(PlannedAttentionOp op) {
   return problem;
 }
 
+static KernelProblem describeAttention(PlannedAttentionGradOp op) {
+  KernelProblem problem =
+      makeAttention(op, op.getDq(), op.getLse(), {op.getBlock()[0], op.getBlock()[1]});
+  problem.staticPattern = !op.getLists().empty();
+  return problem;
+}
+
 std::optional<KernelProblem> mlir::blocksparse::getKernelProblem(Operation *op) {
   auto product = [&](ProblemKind kind, Value out) {
     return makeProblem(op, kind, op->getOperand(0), op->getOperand(1), out);
@@ -324,7 +362,7 @@ std::optional<KernelProblem> mlir::blocksparse::getKernelProblem(Operation *op) 
       })
       .Case<SoftmaxOp, SoftmaxGradOp, PlannedSoftmaxOp, PlannedSoftmaxGradOp>(
           [](auto softmax) { return describeRows(softmax); })
-      .Case<AttentionOp, PlannedAttentionOp>(
+      .Case<AttentionOp, AttentionGradOp, PlannedAttentionOp, PlannedAttentionGradOp>(
           [](auto attention) { return describeAttention(attention); })
       .Case<ToDenseOp, FromDenseOp, TransposeOp, AddOp, PlannedToDenseOp, PlannedFromDenseOp,
             PlannedTransposeOp, PlannedAddOp>([&](Operation *) {

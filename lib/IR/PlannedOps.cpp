@@ -11,6 +11,9 @@
 using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::detail;
+using ::blocksparse::AttentionGradOperands;
+using ::blocksparse::AttentionGradStepTable;
+using ::blocksparse::AttentionGradTileTable;
 using ::blocksparse::AttentionOperands;
 using ::blocksparse::AttentionStepTable;
 using ::blocksparse::AttentionTileTable;
@@ -120,6 +123,14 @@ static constexpr ListTable attentionTables[AttentionOperands::count] = {
     {"tiles", AttentionTileTable::columns},
     {"workers", ListTable::list},
     {"steps", AttentionStepTable::columns}};
+/// The tables `lists` of the gradient, in the order of AttentionGradOperands.
+static constexpr ListTable attentionGradTables[AttentionGradOperands::count] = {
+    {"tiles of keys", AttentionGradTileTable::columns},
+    {"workers of keys", ListTable::list},
+    {"steps of keys", AttentionGradStepTable::columns},
+    {"tiles of queries", AttentionGradTileTable::columns},
+    {"workers of queries", ListTable::list},
+    {"steps of queries", AttentionGradStepTable::columns}};
 /// The tables `tiles`, in the order of SampledOperands.
 static constexpr ListTable tileTables[SampledOperands::count] = {
     {"tiles", SampledTileTable::columns},
@@ -328,33 +339,77 @@ LogicalResult PlannedSoftmaxGradOp::verify() {
                             emitError); // C22
 }
 
-LogicalResult PlannedAttentionOp::verify() {
-  auto emitError = [&] { return emitOpError(); };
-  if (failed(checkBlock(getBlock(), emitError)) ||
-      failed(checkDestinations(getInits(), emitError)) ||
-      failed(checkLists(getLists(), attentionTables, "lists", emitError))) // C49
+/// Checks what attention and its gradient share: the block, the destinations, and the sizes (C7)
+/// and element types (C9) of q, k and v.
+template <typename OpTy>
+static LogicalResult checkAttention(OpTy op, ArrayRef<ListTable> lists, EmitError emitError) {
+  if (failed(checkBlock(op.getBlock(), emitError)) ||
+      failed(checkDestinations(op.getInits(), emitError)) ||
+      failed(checkLists(op.getLists(), lists, "lists", emitError))) // C49
     return failure();
-  ShapedType q = shapedType(getQ()), k = shapedType(getK()), v = shapedType(getV());
-  ShapedType out = shapedType(getOut());
-  Type element = q.getElementType();
+  ShapedType q = shapedType(op.getQ()), k = shapedType(op.getK()), v = shapedType(op.getV());
   if (!maybeEqual(k.getShape().back(), q.getShape().back())) // C7
-    return emitOpError() << "expects k to have an inner size of " << q.getShape().back()
-                         << ", as q, but got " << k.getShape().back();
+    return emitError() << "expects k to have an inner size of " << q.getShape().back()
+                       << ", as q, but got " << k.getShape().back();
   int64_t keys = k.getDimSize(k.getRank() - 2), values = v.getDimSize(v.getRank() - 2);
   if (!maybeEqual(values, keys)) // C7
-    return emitOpError() << "expects v to have " << keys << " rows, as k, but got " << values;
-  SmallVector<int64_t> shape(out.getRank(), ShapedType::kDynamic);
+    return emitError() << "expects v to have " << keys << " rows, as k, but got " << values;
+  if (failed(checkFactorElements(q.getElementType(), k.getElementType(), "q", "k", emitError)) ||
+      failed(checkFactorElements(q.getElementType(), v.getElementType(), "q", "v", emitError)))
+    return failure();
+  return success();
+}
+
+/// Returns [.., M, Dv], the shape of the result of attention, with `rank` dimensions.
+static SmallVector<int64_t> shapeOfResult(ShapedType q, ShapedType v, int64_t rank) {
+  SmallVector<int64_t> shape(rank, ShapedType::kDynamic);
   shape[shape.size() - 2] = q.getDimSize(q.getRank() - 2);
   shape.back() = v.getShape().back();
-  if (failed(checkShape(out, shape, "out", emitError)) || // C8
+  return shape;
+}
+
+LogicalResult PlannedAttentionOp::verify() {
+  auto emitError = [&] { return emitOpError(); };
+  if (failed(checkAttention(*this, attentionTables, emitError)))
+    return failure();
+  ShapedType q = shapedType(getQ()), v = shapedType(getV()), out = shapedType(getOut());
+  Type element = q.getElementType();
+  if (failed(checkShape(out, shapeOfResult(q, v, out.getRank()), "out", emitError)) || // C8
       failed(checkLutHeads(getLutHeads(), out, emitError)) ||
-      failed(checkFactorElements(element, k.getElementType(), "q", "k", emitError)) ||
-      failed(checkFactorElements(element, v.getElementType(), "q", "v", emitError)) ||
       failed(checkFloat(out.getElementType(), "out", emitError)) || // C21
       failed(checkProductElement(element, out.getElementType(), emitError)))
     return failure();
   return checkLogSumExp(shapedType(getLse()), out.getShape().drop_back(), element, "lse",
                         emitError); // C26
+}
+
+LogicalResult PlannedAttentionGradOp::verify() {
+  auto emitError = [&] { return emitOpError(); };
+  if (failed(checkAttention(*this, attentionGradTables, emitError)))
+    return failure();
+  ShapedType q = shapedType(getQ()), v = shapedType(getV()), out = shapedType(getOut());
+  Type element = q.getElementType();
+  for (auto [value, name] : {std::pair(getOut(), "out"), {getDout(), "dout"}})
+    if (failed(checkShape(shapedType(value), shapeOfResult(q, v, out.getRank()), name,
+                          emitError))) // C8
+      return failure();
+  std::tuple<Value, Value, StringRef, StringRef> pairs[] = {
+      {getDq(), getQ(), "dq", "q"}, {getDk(), getK(), "dk", "k"}, {getDv(), getV(), "dv", "v"}};
+  for (auto [gradient, operand, name, of] : pairs)
+    if (failed(checkShape(shapedType(gradient), shapedType(operand).getShape(), name,
+                          emitError)) || // C8
+        failed(checkFactorElements(element, shapedType(gradient).getElementType(), "q", name,
+                                   emitError)))
+      return failure();
+  if (failed(checkLutHeads(getLutHeads(), out, emitError)))
+    return failure();
+  for (auto [value, name] : {std::pair<Value, StringRef>(getLse(), "lse"), {getDlse(), "dlse"}})
+    if (value && failed(checkLogSumExp(shapedType(value), out.getShape().drop_back(), element, name,
+                                       emitError))) // C26
+      return failure();
+  SmallVector<int64_t> rows(out.getShape().drop_back(2));
+  rows.append({2, out.getDimSize(out.getRank() - 2)});
+  return checkLogSumExp(shapedType(getRows()), rows, element, "rows", emitError); // C26
 }
 
 //===----------------------------------------------------------------------===//
@@ -456,6 +511,9 @@ void PlannedSDDOp::getEffects(Effects &effects) { addBufferEffects(*this, false,
 void PlannedSoftmaxOp::getEffects(Effects &effects) { addBufferEffects(*this, false, effects); }
 void PlannedSoftmaxGradOp::getEffects(Effects &effects) { addBufferEffects(*this, false, effects); }
 void PlannedAttentionOp::getEffects(Effects &effects) { addBufferEffects(*this, false, effects); }
+void PlannedAttentionGradOp::getEffects(Effects &effects) {
+  addBufferEffects(*this, false, effects);
+}
 void PlannedScatterMMOp::getEffects(Effects &effects) { addBufferEffects(*this, true, effects); }
 void PlannedMatmulOp::getEffects(Effects &effects) { addBufferEffects(*this, false, effects); }
 void PlannedToDenseOp::getEffects(Effects &effects) { addBufferEffects(*this, false, effects); }

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "blocksparse/Plan/AttentionPlan.h"
-#include "Fault.h"
-#include "ListScheduler.h"
+#include "AttentionTiles.h"
 #include "RowGroups.h"
 
 #include <algorithm>
@@ -14,15 +13,19 @@ using namespace blocksparse;
 
 namespace {
 
-constexpr int64_t most = std::numeric_limits<int32_t>::max();
-
 /// Returns the part of a step (a bit of `halves`, with Elements if it applies) that 64 queries from
 /// `row` on take of 64 keys from `key` on in half `half`; 0 if all elements are forbidden.
 int32_t takenOf(int64_t row, int64_t key, int half, bool causal) {
   const int32_t taken = half == 0 ? AttentionStep::First : AttentionStep::Second;
-  if (!causal || key + attentionKeys - 1 <= row)
+  switch (getAllowedPart(row, key, causal)) {
+  case AllowedPart::None:
+    return 0;
+  case AllowedPart::Some:
+    return taken | AttentionStep::Elements;
+  case AllowedPart::All:
     return taken;
-  return key > row + attentionRows - 1 ? 0 : taken | AttentionStep::Elements;
+  }
+  return 0;
 }
 
 /// Lists the first keys of the halves that 64 queries from `row` on take.
@@ -217,20 +220,10 @@ std::optional<Patterns> choosePatterns(const AttentionProblem &problem, int64_t 
   return saves ? separate : shared;
 }
 
-/// Returns the time of a tile in half steps: its end takes as long as one and a half steps.
-int64_t costOf(const AttentionTile &tile) { return 2 * int64_t{tile.count} + 3; }
+} // namespace
 
-/// Returns how many heads go through the cache together: a divisor of all heads.
-int64_t headsTogether(const AttentionProblem &problem, const AttentionOptions &options) {
-  int64_t together = std::max<int64_t>(1, problem.heads);
-  if (options.bytesOfHead > 0)
-    together = std::clamp<int64_t>(options.cacheBytes / options.bytesOfHead, 1, together);
-  while (problem.heads % together != 0)
-    --together;
-  return together;
-}
-
-bool checkSizes(const AttentionProblem &problem, std::string &error) {
+bool blocksparse::checkAttentionSizes(const AttentionProblem &problem, std::string &error) {
+  constexpr int64_t most = std::numeric_limits<int32_t>::max();
   const BlockShape block = problem.layout.block();
   const BlockGrid grid = problem.layout.grid();
   if (block.rows < attentionRows || block.rows % attentionRows != 0 || block.cols < attentionKeys ||
@@ -248,12 +241,20 @@ bool checkSizes(const AttentionProblem &problem, std::string &error) {
   return false;
 }
 
-} // namespace
+int64_t blocksparse::headsTogether(const AttentionProblem &problem,
+                                   const AttentionOptions &options) {
+  int64_t together = std::max<int64_t>(1, problem.heads);
+  if (options.bytesOfHead > 0)
+    together = std::clamp<int64_t>(options.cacheBytes / options.bytesOfHead, 1, together);
+  while (problem.heads % together != 0)
+    --together;
+  return together;
+}
 
 std::optional<AttentionLists> blocksparse::buildAttentionLists(const AttentionProblem &problem,
                                                                const AttentionOptions &options,
                                                                std::string &error) {
-  if (!checkSizes(problem, error))
+  if (!checkAttentionSizes(problem, error))
     return std::nullopt;
   AttentionLists lists;
   std::optional<Patterns> patterns =
@@ -261,35 +262,11 @@ std::optional<AttentionLists> blocksparse::buildAttentionLists(const AttentionPr
   if (!patterns)
     return std::nullopt;
   lists.steps = std::move(patterns->steps);
-  const int64_t layoutHeads = problem.layout.grid().heads;
-  if (static_cast<int64_t>(lists.steps.size()) > most / AttentionStepTable::columns)
+  if (static_cast<int64_t>(lists.steps.size()) >
+      std::numeric_limits<int32_t>::max() / AttentionStepTable::columns)
     return fail(error, "expects at most 268435455 steps, but got " + text(lists.steps.size()));
 
-  std::vector<AttentionTile> tiles;
-  const int64_t together = headsTogether(problem, options);
-  int64_t total = 0;
-  for (int64_t batch = 0; batch < problem.batches; ++batch)
-    for (int64_t head = 0; head < problem.heads; ++head)
-      for (AttentionTile tile : patterns->heads[layoutHeads == 1 ? 0 : head]) {
-        tile.batch = static_cast<int32_t>(batch);
-        tile.head = static_cast<int32_t>(head);
-        total += costOf(tile);
-        tiles.push_back(tile);
-      }
-  const int64_t workers =
-      std::clamp<int64_t>(tiles.size(), 1, std::max<int64_t>(1, options.workers));
-  auto orderOf = [&](const AttentionTile &tile) {
-    const bool isLong = costOf(tile) * 4 * workers > total;
-    const int64_t heads = int64_t{tile.batch} * problem.heads + tile.head;
-    return std::pair<int64_t, int64_t>(isLong ? -1 : heads / together, -costOf(tile));
-  };
-  std::stable_sort(tiles.begin(), tiles.end(), [&](const AttentionTile &a, const AttentionTile &b) {
-    return orderOf(a) < orderOf(b);
-  });
-  ListScheduler<AttentionTile> scheduler(workers);
-  for (const AttentionTile &tile : tiles)
-    scheduler.assign(tile, costOf(tile));
-  scheduler.take(lists.tiles, lists.workers);
+  scheduleAttentionTiles(problem, options, patterns->heads, lists.tiles, lists.workers);
   return lists;
 }
 
@@ -320,14 +297,10 @@ public:
 
 private:
   std::string verifyTile(const AttentionTile &tile) {
-    if (tile.batch < 0 || tile.batch >= problem.batches)
-      return "expects a batch below " + text(problem.batches) + ", but got " + text(tile.batch);
-    if (tile.head < 0 || tile.head >= problem.heads)
-      return "expects a head below " + text(problem.heads) + ", but got " + text(tile.head);
-    const int64_t steps = lists.steps.size();
-    if (tile.first < 0 || tile.count < 0 || int64_t{tile.first} + tile.count > steps)
-      return "expects steps below " + text(steps) + ", but got " + text(tile.count) + " from " +
-             text(tile.first);
+    if (std::string fault =
+            verifyTilePlace(problem, tile, static_cast<int64_t>(lists.steps.size()));
+        !fault.empty())
+      return fault;
     for (const AttentionStep &step : span(tile))
       if (std::string fault = verifyKeys(step); !fault.empty())
         return fault;
@@ -400,7 +373,7 @@ private:
 std::string blocksparse::verifyAttentionLists(const AttentionProblem &problem,
                                               const AttentionLists &lists) {
   std::string error;
-  if (!checkSizes(problem, error))
+  if (!checkAttentionSizes(problem, error))
     return error;
   return ListVerifier(problem, lists).verify();
 }

@@ -244,6 +244,30 @@ static void buildLists(PlannedAttentionOp op, const TargetInfo &target) {
                       createTable(builder, op.getLoc(), lists->steps)});
 }
 
+static void buildLists(PlannedAttentionGradOp op, const TargetInfo &target) {
+  if (!op.getLists().empty())
+    return;
+  std::string error;
+  std::optional<StagedAttention> attention = StagedAttention::get(op, target, error);
+  if (!attention)
+    return warnUnstaged(op, error);
+  OpBuilder builder(op);
+  SmallVector<Value> tables;
+  using ::blocksparse::AttentionGradSide;
+  for (AttentionGradSide side : {AttentionGradSide::Keys, AttentionGradSide::Queries}) {
+    std::optional<::blocksparse::AttentionGradLists> lists = ::blocksparse::buildAttentionGradLists(
+        attention->problem(), side, attention->options, error);
+    // Tables may be too large for 32-bit indices.
+    if (!lists)
+      return warnUnstaged(op, error);
+    tables.append({createTable(builder, op.getLoc(), lists->tiles),
+                   createTable(builder, op.getLoc(), {static_cast<int64_t>(lists->workers.size())},
+                               lists->workers),
+                   createTable(builder, op.getLoc(), lists->steps)});
+  }
+  op.getListsMutable().assign(tables);
+}
+
 namespace {
 struct BuildStages : mlir::blocksparse::impl::BuildStagesPassBase<BuildStages> {
   using BuildStagesPassBase::BuildStagesPassBase;
@@ -263,6 +287,8 @@ struct BuildStages : mlir::blocksparse::impl::BuildStagesPassBase<BuildStages> {
         buildTiles(sdd, target);
       else if (auto attention = dyn_cast<PlannedAttentionOp>(op))
         buildLists(attention, target);
+      else if (auto grad = dyn_cast<PlannedAttentionGradOp>(op))
+        buildLists(grad, target);
     });
   }
 };

@@ -242,13 +242,24 @@ static void decompose(AttentionGradOp op) {
   op->erase();
 }
 
-/// Returns true if a fused kernel computes `op` on `target`, and its schedule, if it has one, names
-/// such a kernel.
-static bool staysFused(AttentionOp op, const ::blocksparse::TargetInfo &target) {
+/// Returns true if a fused kernel computes `op`, attention or its gradient, on `target`, and its
+/// schedule, if it has one, names such a kernel.
+static bool staysFused(Operation *op, const ::blocksparse::TargetInfo &target) {
   constexpr ::blocksparse::KernelFamily fused = ::blocksparse::KernelFamily::CUDAAttention;
-  if (ScheduleAttr schedule = op.getScheduleAttr(); schedule && schedule.getFamily() != fused)
+  if (auto schedule = op->getAttrOfType<ScheduleAttr>("schedule");
+      schedule && schedule.getFamily() != fused)
     return false;
   return ::blocksparse::supports(fused, *getKernelProblem(op), target);
+}
+
+/// Says why the gradient of attention is decomposed on a GPU that has fused kernels for it.
+static void remarkDecomposed(AttentionGradOp op, const ::blocksparse::TargetInfo &target) {
+  if (target.isCPU())
+    return;
+  std::string reason = ::blocksparse::checkSupport(::blocksparse::KernelFamily::CUDAAttention,
+                                                   *getKernelProblem(op), target);
+  if (!reason.empty())
+    op.emitRemark() << "is computed by several kernels: " << reason;
 }
 
 namespace {
@@ -258,8 +269,10 @@ struct DecomposeAttention
 
   void runOnOperation() override {
     getOperation()->walk([&](Operation *op) {
-      if (auto attention = dyn_cast<AttentionOp>(op); attention && staysFused(attention, target))
+      if (isa<AttentionOp, AttentionGradOp>(op) && staysFused(op, target))
         return;
+      if (auto grad = dyn_cast<AttentionGradOp>(op))
+        remarkDecomposed(grad, target);
       llvm::TypeSwitch<Operation *>(op)
           .Case<AttentionOp, AttentionGradOp, AttentionMergeOp, AttentionSinkGradOp>(
               [](auto attention) { decompose(attention); });

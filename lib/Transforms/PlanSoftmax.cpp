@@ -125,30 +125,44 @@ struct PlanSoftmaxGrad : OpConversionPattern<SoftmaxGradOp> {
   }
 };
 
-/// Plans attention of static shape without masks and biases.
+/// Returns true if `problem` has a planned form: that of attention of static shape without masks
+/// and biases.
+bool hasPlannedForm(const ::blocksparse::KernelProblem &problem) {
+  return problem.decomposedFeature.empty() && problem.staticShapes;
+}
+
+/// Returns the pattern of the scores of `op`, attention or its gradient, as storage without values.
+template <typename OpTy>
+SparseStorage getScores(OpTy op, const ::blocksparse::KernelProblem &problem) {
+  auto lse = cast<RankedTensorType>(op.getLse().getType());
+  SmallVector<int64_t> shape(lse.getShape());
+  shape.push_back(problem.cols);
+  auto scores = RankedTensorType::get(shape, lse.getElementType(), op.getLayout());
+  return {*SparseTensor::get(scores), {}, {}, {}};
+}
+
+Value createEmpty(OpBuilder &builder, Location loc, Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  return tensor::EmptyOp::create(builder, loc, tensor.getShape(), tensor.getElementType());
+}
+
 struct PlanAttention : OpConversionPattern<AttentionOp> {
   using OpConversionPattern::OpConversionPattern;
 
   LogicalResult matchAndRewrite(AttentionOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     ::blocksparse::KernelProblem problem = *getKernelProblem(op);
-    if (!problem.decomposedFeature.empty() || !problem.staticShapes)
+    if (!hasPlannedForm(problem))
       return rejectFused(op);
-    RankedTensorType out = op.getOut().getType(), lse = op.getLse().getType();
-    SmallVector<int64_t> shape(lse.getShape());
-    shape.push_back(problem.cols);
-    auto scores = RankedTensorType::get(shape, lse.getElementType(), op.getLayout());
-    SparseStorage pattern{*SparseTensor::get(scores), {}, {}, {}};
+    SparseStorage pattern = getScores(op, problem);
     FailureOr<RowTables> tables =
         createRowTables(op, rewriter, pattern, /*transpose=*/false, /*empty=*/false);
     if (failed(tables))
       return failure();
-    auto createInit = [&](RankedTensorType type) -> Value {
-      return tensor::EmptyOp::create(rewriter, op.getLoc(), type.getShape(), type.getElementType());
-    };
-    Value outInit = createInit(out), lseInit = createInit(lse);
+    Value outInit = createEmpty(rewriter, op.getLoc(), op.getOut().getType());
+    Value lseInit = createEmpty(rewriter, op.getLoc(), op.getLse().getType());
     auto planned = PlannedAttentionOp::create(
-        rewriter, op.getLoc(), TypeRange{out, lse}, single(adaptor.getQ()), single(adaptor.getK()),
+        rewriter, op.getLoc(), op->getResultTypes(), single(adaptor.getQ()), single(adaptor.getK()),
         single(adaptor.getV()), tables->segments, tables->entries, /*lists=*/ValueRange(), outInit,
         lseInit, ArrayRef<int64_t>{problem.block.rows, problem.block.cols},
         pattern.type.getLutHeads(), op.getScale(), op.getCausal(), op.getScheduleAttr());
@@ -157,12 +171,38 @@ struct PlanAttention : OpConversionPattern<AttentionOp> {
   }
 };
 
-struct RejectAttentionGrad : OpConversionPattern<AttentionGradOp> {
+struct PlanAttentionGrad : OpConversionPattern<AttentionGradOp> {
   using OpConversionPattern::OpConversionPattern;
 
-  LogicalResult matchAndRewrite(AttentionGradOp op, OneToNOpAdaptor,
-                                ConversionPatternRewriter &) const override {
-    return rejectFused(op);
+  LogicalResult matchAndRewrite(AttentionGradOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    ::blocksparse::KernelProblem problem = *getKernelProblem(op);
+    if (!hasPlannedForm(problem))
+      return rejectFused(op);
+    SparseStorage pattern = getScores(op, problem);
+    FailureOr<RowTables> rows =
+        createRowTables(op, rewriter, pattern, /*transpose=*/false, /*empty=*/false);
+    FailureOr<RowTables> columns =
+        createRowTables(op, rewriter, pattern, /*transpose=*/true, /*empty=*/false);
+    if (failed(rows) || failed(columns))
+      return failure();
+    SmallVector<Type> types(op->getResultTypes());
+    RankedTensorType lse = op.getLse().getType();
+    SmallVector<int64_t> rowsShape(lse.getShape());
+    rowsShape.insert(rowsShape.end() - 1, 2);
+    types.push_back(RankedTensorType::get(rowsShape, lse.getElementType()));
+    SmallVector<Value> inits;
+    for (Type type : types)
+      inits.push_back(createEmpty(rewriter, op.getLoc(), type));
+    auto planned = PlannedAttentionGradOp::create(
+        rewriter, op.getLoc(), types, single(adaptor.getQ()), single(adaptor.getK()),
+        single(adaptor.getV()), single(adaptor.getOut()), single(adaptor.getLse()),
+        single(adaptor.getDout()), rows->segments, rows->entries, columns->segments,
+        columns->entries, /*lists=*/ValueRange(), single(adaptor.getDlse()), inits[0], inits[1],
+        inits[2], inits[3], ArrayRef<int64_t>{problem.block.rows, problem.block.cols},
+        pattern.type.getLutHeads(), op.getScale(), op.getCausal(), op.getScheduleAttr());
+    rewriter.replaceOp(op, planned.getResults().take_front(op->getNumResults()));
+    return success();
   }
 };
 
@@ -170,6 +210,6 @@ struct RejectAttentionGrad : OpConversionPattern<AttentionGradOp> {
 
 void mlir::blocksparse::populatePlanSoftmaxPatterns(const TypeConverter &converter,
                                                     RewritePatternSet &patterns) {
-  patterns.add<PlanSoftmax, PlanSoftmaxGrad, PlanAttention, RejectAttentionGrad>(
+  patterns.add<PlanSoftmax, PlanSoftmaxGrad, PlanAttention, PlanAttentionGrad>(
       converter, patterns.getContext());
 }

@@ -124,8 +124,10 @@ std::optional<StagedSampled> StagedSampled::get(PlannedSDDOp op, const TargetInf
   return product;
 }
 
-std::optional<StagedAttention> StagedAttention::get(PlannedAttentionOp op, const TargetInfo &target,
-                                                    std::string &reason) {
+/// Describes attention or its gradient.
+template <typename OpTy>
+static std::optional<StagedAttention> getStaged(OpTy op, const TargetInfo &target,
+                                                std::string &reason) {
   ScheduleAttr attribute = op.getScheduleAttr();
   if (!attribute || attribute.getFamily() != ::blocksparse::KernelFamily::CUDAAttention)
     return std::nullopt;
@@ -151,7 +153,7 @@ std::optional<StagedAttention> StagedAttention::get(PlannedAttentionOp op, const
     return std::nullopt;
 
   constexpr int64_t bytesPerElement = 2;
-  auto out = cast<ShapedType>(op.getInits().front().getType());
+  auto out = cast<ShapedType>(op.getOut().getType());
   StagedAttention attention;
   attention.layout = std::move(*layout);
   attention.batches = sizeFromEnd(out, 3);
@@ -162,5 +164,18 @@ std::optional<StagedAttention> StagedAttention::get(PlannedAttentionOp op, const
       problem.cols * (problem.depth + problem.valueCols) * bytesPerElement;
   // More heads at a time are slower (measured; docs/Developer/LabNotes/attention.md).
   attention.options.cacheBytes = target.gpuFacts().l2Bytes / 4;
+  return attention;
+}
+
+std::optional<StagedAttention> StagedAttention::get(PlannedAttentionOp op, const TargetInfo &target,
+                                                    std::string &reason) {
+  return getStaged(op, target, reason);
+}
+
+std::optional<StagedAttention> StagedAttention::get(PlannedAttentionGradOp op,
+                                                    const TargetInfo &target, std::string &reason) {
+  std::optional<StagedAttention> attention = getStaged(op, target, reason);
+  if (attention)
+    attention->options.workers *= ::blocksparse::attentionGradGroups;
   return attention;
 }

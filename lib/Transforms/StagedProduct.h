@@ -5,7 +5,7 @@
 #define BLOCKSPARSE_LIB_TRANSFORMS_STAGEDPRODUCT_H
 
 #include "blocksparse/IR/BlockSparseOps.h"
-#include "blocksparse/Plan/AttentionPlan.h"
+#include "blocksparse/Plan/AttentionGradPlan.h"
 #include "blocksparse/Plan/Reblock.h"
 #include "blocksparse/Plan/SampledTiles.h"
 #include "blocksparse/Plan/Stages.h"
@@ -50,13 +50,16 @@ struct StagedSampled {
   int64_t k = 0;
 };
 
-/// Describes a planned_attention whose schedule names a family with lists and whose static shapes
-/// fit it.
+/// Describes a planned_attention, or its gradient, whose schedule names a family with lists and
+/// whose static shapes fit it.
 struct StagedAttention {
   /// Returns the attention of the constant row LUT. Returns nothing if the operation is no such
   /// attention on `target`, with `reason` as for StagedProduct.
   static std::optional<StagedAttention>
   get(PlannedAttentionOp op, const ::blocksparse::TargetInfo &target, std::string &reason);
+  /// Does the same for the gradient of attention; the workers of `options` are warpgroups.
+  static std::optional<StagedAttention>
+  get(PlannedAttentionGradOp op, const ::blocksparse::TargetInfo &target, std::string &reason);
 
   ::blocksparse::AttentionProblem problem() const { return {layout, batches, heads, causal}; }
 

@@ -5,7 +5,11 @@
 #include "LookUpTables.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <array>
 
 using namespace mlir;
 using namespace mlir::blocksparse;
@@ -68,6 +72,10 @@ static SmallVector<Value> getTables(Operation *op) {
           [&](auto op) { tables = {op.getSegments(), op.getEntries()}; })
       .Case([&](PlannedAttentionOp op) {
         tables = {op.getSegments(), op.getEntries()};
+        llvm::append_range(tables, op.getLists());
+      })
+      .Case([&](PlannedAttentionGradOp op) {
+        tables = {op.getSegments(), op.getEntries(), op.getColumnSegments(), op.getColumnEntries()};
         llvm::append_range(tables, op.getLists());
       })
       .Case<PlannedToDenseOp, PlannedFromDenseOp>([&](auto op) { tables = {op.getLut()}; })
@@ -199,6 +207,68 @@ static LogicalResult verify(PlannedAttentionOp op) {
   return verifyRows(op, op.getSegments(), op.getEntries(), Value(), extents, blocks);
 }
 
+using BlockPlace = std::array<int32_t, 3>; // (head, block row, block column)
+
+/// Returns the blocks of a row LUT in ascending order, or nothing if it is not constant.
+static std::optional<std::vector<BlockPlace>> blocksOfRows(Value segmentTable, Value entryTable,
+                                                           bool transposed) {
+  std::optional<std::vector<RowSegment>> segments = readTable<RowSegment>(segmentTable);
+  std::optional<std::vector<RowEntry>> entries = readTable<RowEntry>(entryTable);
+  if (!segments || !entries)
+    return std::nullopt;
+  std::vector<BlockPlace> places;
+  for (const RowSegment &segment : *segments)
+    for (int64_t i = 0; i < segment.count; ++i) {
+      const int32_t dense = (*entries)[segment.first + i].dense;
+      if (transposed)
+        places.push_back({segment.head, dense, segment.tile});
+      else
+        places.push_back({segment.head, segment.tile, dense});
+    }
+  std::sort(places.begin(), places.end());
+  return places;
+}
+
+/// Checks that the two row LUTs of the gradient of attention, which are right in themselves, have
+/// the same blocks.
+static LogicalResult verifyTransposed(PlannedAttentionGradOp op) {
+  auto rows = blocksOfRows(op.getSegments(), op.getEntries(), /*transposed=*/false);
+  auto cols = blocksOfRows(op.getColumnSegments(), op.getColumnEntries(), /*transposed=*/true);
+  if (!rows || !cols || *rows == *cols)
+    return success();
+  if (rows->size() != cols->size())
+    return emitFault(op) << "expects the " << rows->size()
+                         << " blocks of the rows in columns, but got " << cols->size();
+  auto [row, col] = std::mismatch(rows->begin(), rows->end(), cols->begin());
+  auto textOf = [](const BlockPlace &place) {
+    return llvm::formatv("({0}, {1}, {2})", place[0], place[1], place[2]).str();
+  };
+  return emitFault(op) << "expects block " << textOf(*row)
+                       << " of (head, row, column) in columns, but got " << textOf(*col);
+}
+
+/// Verifies the row LUT of the gradient of attention and that of the transpose, which must have the
+/// same blocks.
+static LogicalResult verify(PlannedAttentionGradOp op) {
+  ArrayRef<int64_t> block = op.getBlock();
+  const int64_t rows = blocksOf(sizeFromEnd(op.getLse(), 0), block[0]);
+  const int64_t cols = blocksOf(sizeFromEnd(op.getK(), 1), block[1]);
+  StoredBlocks blocks{ShapedType::kDynamic, static_cast<int64_t>(op.getLutHeads()),
+                      sizeFromEnd(op.getLse(), 1), /*mayShareValues=*/true};
+  RowLutExtents extents;
+  extents.heads = op.getLutHeads();
+  extents.tiles = rows;
+  extents.denseBlocks = cols;
+  if (failed(verifyRows(op, op.getSegments(), op.getEntries(), Value(), extents, blocks)))
+    return failure();
+  extents.tiles = cols;
+  extents.denseBlocks = rows;
+  if (failed(
+          verifyRows(op, op.getColumnSegments(), op.getColumnEntries(), Value(), extents, blocks)))
+    return failure();
+  return verifyTransposed(op);
+}
+
 static LogicalResult verify(PlannedSDDOp op) {
   ArrayRef<int64_t> block = op.getBlock();
   CoordinateLutExtents extents;
@@ -250,8 +320,8 @@ LogicalResult mlir::blocksparse::verifyLookUpTables(Operation *op) {
     if (failed(checkEqualNumbers(op, table)))
       return failure();
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case<PlannedDSDOp, PlannedSDDOp, PlannedTransposeOp, PlannedAttentionOp>(
-          [](auto op) { return verify(op); })
+      .Case<PlannedDSDOp, PlannedSDDOp, PlannedTransposeOp, PlannedAttentionOp,
+            PlannedAttentionGradOp>([](auto op) { return verify(op); })
       .Case([](PlannedSoftmaxOp op) { return verifySoftmax(op, op.getX(), op.getLse()); })
       .Case([](PlannedSoftmaxGradOp op) { return verifySoftmax(op, op.getY(), Value()); })
       .Case([](PlannedToDenseOp op) {

@@ -14,6 +14,7 @@ namespace mlir::blocksparse {
 
 using namespace mlir;
 using namespace mlir::blocksparse;
+using ::blocksparse::AttentionGradOperands;
 using ::blocksparse::AttentionOperands;
 using ::blocksparse::AttentionStep;
 using ::blocksparse::AttentionTile;
@@ -157,6 +158,30 @@ static LogicalResult verifyLists(PlannedAttentionOp op, const TargetInfo &target
       ::blocksparse::verifyAttentionLists(attention->problem(), {*tiles, *workers, *steps}));
 }
 
+/// Verifies work lists of the gradient of attention in the same way.
+static LogicalResult verifyLists(PlannedAttentionGradOp op, const TargetInfo &target) {
+  if (op.getLists().empty())
+    return success();
+  std::string reason;
+  std::optional<StagedAttention> attention = StagedAttention::get(op, target, reason);
+  OperandRange operands = op.getLists();
+  using ::blocksparse::AttentionGradSide;
+  for (AttentionGradSide side : {AttentionGradSide::Keys, AttentionGradSide::Queries}) {
+    const auto first = side == AttentionGradSide::Keys ? AttentionGradOperands::KeyTiles
+                                                       : AttentionGradOperands::QueryTiles;
+    auto tiles = readTable<::blocksparse::AttentionGradTile>(operands[first]);
+    std::optional<std::vector<int32_t>> workers = readElements(operands[first + 1]);
+    auto steps = readTable<::blocksparse::AttentionGradStep>(operands[first + 2]);
+    if (!attention || !tiles || !workers || !steps)
+      return reportNoKernel(op, "lists", attention.has_value(), reason);
+    if (failed(reportFault(op, "lists",
+                           ::blocksparse::verifyAttentionGradLists(attention->problem(), side,
+                                                                   {*tiles, *workers, *steps}))))
+      return failure();
+  }
+  return success();
+}
+
 static LogicalResult verifyOperation(Operation *op, const TargetInfo &target) {
   for (TypeRange types : {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
     for (Type type : types)
@@ -170,6 +195,8 @@ static LogicalResult verifyOperation(Operation *op, const TargetInfo &target) {
     return verifyTiles(sdd, target);
   if (auto attention = dyn_cast<PlannedAttentionOp>(op))
     return verifyLists(attention, target);
+  if (auto grad = dyn_cast<PlannedAttentionGradOp>(op))
+    return verifyLists(grad, target);
   return success();
 }
 

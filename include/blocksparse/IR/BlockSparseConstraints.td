@@ -271,8 +271,8 @@ def C46 : BlockSparse_Constraint<"The destinations are all tensors or all memref
   "expects destinations that are all tensors or all memrefs, but got <type> and <type>"]>;
 
 def C49 : BlockSparse_Constraint<
-  "`lists` holds no tables, or the three tables tiles, workers and steps.", [
-  "expects 0 or 3 tables of lists, but got <count>",
+  "`lists` holds no tables, or the three tables tiles, workers and steps of each kernel.", [
+  "expects 0 or <count> tables of lists, but got <count>",
   "expects <table> of lists of rank <rank>, but got rank <rank>",
   "expects <table> of lists to have <columns> columns, but got <columns>"]>;
 

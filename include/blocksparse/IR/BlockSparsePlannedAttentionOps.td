@@ -56,4 +56,71 @@ def BlockSparse_PlannedAttentionOp
   }];
 }
 
+def BlockSparse_PlannedAttentionGradOp
+    : BlockSparse_DestinationsOp<"planned_attention_grad", "getDqMutable", [AttrSizedOperandSegments]> {
+  let summary = "Gradient of attention over the row LUTs of a layout and of its transpose";
+  let semantics = [{
+    The gradients of blocksparse.attention_grad with respect to q, k and v. A tile of `segments` is a
+    block row of queries, a dense block of `entries` the keys of a block column; `column_segments`
+    and `column_entries` are the same table with queries and keys exchanged. The value blocks of the
+    entries are not used.
+
+    The destination `rows` holds what the gradients need of each row: its shift, -log2(e) * lse, or
+    -inf where lse is -inf; and its sum, that of out * dout, less dlse.
+  }];
+  let constraints = [C7, C8, C9, C21, C26, C34, C37, C46, C49];
+  let atRunTime = ["Tables hold indices inside q and k, and write each block row and block column once."];
+  let postconditions = [
+    "Rows of q, and rows of k and v, that no allowed element belongs to have gradients of 0.",
+    "Every element of the destinations is written.",
+  ];
+  let example = [{
+    ```mlir
+    func.func @planned_attention_grad(
+        %q: tensor<32x8xf16>, %k: tensor<32x8xf16>, %v: tensor<32x8xf16>, %out: tensor<32x8xf16>,
+        %lse: tensor<32xf32>, %dout: tensor<32x8xf16>, %s: tensor<2x5xi32>, %e: tensor<3x2xi32>,
+        %cs: tensor<2x5xi32>, %ce: tensor<3x2xi32>, %dq: tensor<32x8xf16>, %dk: tensor<32x8xf16>,
+        %dv: tensor<32x8xf16>, %rows: tensor<2x32xf32>) -> tensor<32x8xf16> {
+      %0:4 = blocksparse.planned_attention_grad %q, %k, %v, %out, %lse, %dout
+          segments(%s) entries(%e) columns(%cs, %ce) outs(%dq, %dk, %dv, %rows)
+          {block = array<i64: 16, 16>, lut_heads = 1 : i64, scale = 0.5}
+          : (tensor<32x8xf16>, tensor<32x8xf16>, tensor<32x8xf16>, tensor<32x8xf16>, tensor<32xf32>,
+             tensor<32x8xf16>, tensor<2x5xi32>, tensor<3x2xi32>, tensor<2x5xi32>, tensor<3x2xi32>,
+             tensor<32x8xf16>, tensor<32x8xf16>, tensor<32x8xf16>, tensor<2x32xf32>)
+          -> (tensor<32x8xf16>, tensor<32x8xf16>, tensor<32x8xf16>, tensor<2x32xf32>)
+      return %0#0 : tensor<32x8xf16>
+    }
+    ```
+  }];
+  let arguments = !con((ins
+    Arg<BlockSparse_FloatMatrices, "queries [.., M, D]">:$q,
+    Arg<BlockSparse_FloatMatrices, "keys [.., N, D]">:$k,
+    Arg<BlockSparse_FloatMatrices, "values [.., N, Dv]">:$v,
+    Arg<BlockSparse_FloatMatrices, "result of attention [.., M, Dv]">:$out,
+    Arg<BlockSparse_LogSumExp, "log-sum-exp of each row, [.., M]">:$lse,
+    Arg<BlockSparse_FloatMatrices, "gradient of out [.., M, Dv]">:$dout),
+    BlockSparse_RowLutOperands, (ins
+    Arg<BlockSparse_RowSegments, "segments of the row LUT of the transpose">:$column_segments,
+    Arg<BlockSparse_RowEntries, "entries of the row LUT of the transpose">:$column_entries,
+    Arg<Variadic<BlockSparse_WorkTable>,
+        "tiles, workers and steps of keys, then those of queries, or none">:$lists,
+    Arg<Optional<BlockSparse_LogSumExp>, "gradient of the log-sum-exp of each row">:$dlse,
+    Arg<BlockSparse_FloatMatrices, "destination of the gradient of q">:$dq,
+    Arg<BlockSparse_FloatMatrices, "destination of the gradient of k">:$dk,
+    Arg<BlockSparse_FloatMatrices, "destination of the gradient of v">:$dv,
+    Arg<BlockSparse_FloatMatrices,
+        "destination of the shifts and sums of the rows, [.., 2, M], in the accumulation type">:$rows),
+    BlockSparse_BlockArg, BlockSparse_LutHeadsArg, (ins
+    Arg<DefaultValuedAttr<F64Attr, "1.0">, "factor of the scores">:$scale,
+    Arg<UnitAttr, "keys beyond the row are forbidden">:$causal),
+    BlockSparse_ScheduleArg);
+  let assemblyFormat = [{
+    $q `,` $k `,` $v `,` $out `,` $lse `,` $dout `segments` `(` $segments `)`
+    `entries` `(` $entries `)` `columns` `(` $column_segments `,` $column_entries `)`
+    (`lists` `(` $lists^ `)`)? (`dlse` `(` $dlse^ `)`)?
+    `outs` `(` $dq `,` $dk `,` $dv `,` $rows `)` attr-dict
+    `:` functional-type(operands, results)
+  }];
+}
+
 #endif // BLOCKSPARSE_IR_PLANNED_ATTENTION_OPS_TD

@@ -34,6 +34,7 @@
 //                   the table exists if the schedule names a block, and then order has its rows
 //   lists: three tables that describe an attention in the same way (Plan/AttentionPlan.h).
 //                   tiles [t, 8], workers [w + 1], steps [s, 8]: see Plan/Tables.h
+//          Its gradient has six: those of keys and those of queries (Plan/AttentionGradPlan.h).
 // `packed` holds the values in that order. `lut_heads` is the number of heads that the tables were
 // made for: either the H of the tensor, or 1 for a pattern that all heads share. In that case head h
 // uses the value block v + h * nnz.
@@ -67,8 +68,7 @@ class BlockSparse_SingleDestinationOp<string mnemonic, list<Trait> traits = []>
   }];
 }
 
-// An operation whose destinations are its last operands. `firstDestination` is the accessor of the
-// first of them.
+// An operation whose destinations are its last operands; `firstDestination` accesses the first one.
 class BlockSparse_DestinationsOp<string mnemonic, string firstDestination, list<Trait> traits = []>
     : BlockSparse_PlannedOp<mnemonic, traits> {
   string declarations = ""; // beside the accessor of the destinations

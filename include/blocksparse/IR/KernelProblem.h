@@ -10,8 +10,8 @@
 namespace mlir::blocksparse {
 
 /// Describes `op`, an operation on tensors or its planned form, for the table of kernel families.
-/// Returns nothing if no kernel computes it: assemble and disassemble vanish,
-/// attention_grad is decomposed first, and the builders of tables have no schedule.
+/// Returns nothing if no kernel computes it: assemble and disassemble vanish, and the builders of
+/// tables have no schedule.
 ///
 /// The pattern of a planned operation counts as static if it has work lists (stages, tiles or
 /// lists).

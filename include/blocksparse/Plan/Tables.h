@@ -317,6 +317,50 @@ struct AttentionStepTable {
 };
 
 //===----------------------------------------------------------------------===//
+// Lists of a planned_attention_grad
+//===----------------------------------------------------------------------===//
+
+/// Names the tables of the operand list `lists`: those of the kernel that walks the queries of
+/// tiles of keys, and those of the kernel that walks the keys of tiles of queries.
+struct AttentionGradOperands {
+  enum Operand : int64_t { KeyTiles, KeyWorkers, KeySteps, QueryTiles, QueryWorkers, QuerySteps };
+  static constexpr int64_t count = 6;
+};
+
+/// Describes a tile of the gradient of attention: 64 keys and the steps [first, first + count) of
+/// queries, or 64 queries and steps of keys.
+struct AttentionGradTile {
+  /// First key, or first query, of the tile.
+  int32_t row = 0;
+  int32_t first = 0, count = 0, batch = 0, head = 0, unused[3] = {0, 0, 0};
+  bool operator==(const AttentionGradTile &) const = default;
+};
+
+/// Names the words of an AttentionGradTile.
+struct AttentionGradTileTable {
+  using Row = AttentionGradTile;
+  enum Field : int64_t { FirstRow, First, Count, Batch, Head, Unused };
+  static constexpr int64_t columns = 8;
+  /// Number of words that a kernel reads.
+  static constexpr int64_t used = Head + 1;
+};
+
+/// Describes a step of a tile: 64 queries of a tile of keys, or 64 keys of a tile of queries.
+struct AttentionGradStep {
+  int32_t first = 0;
+  /// 1 if the step holds forbidden elements, which lie beyond the diagonal; else 0.
+  int32_t masked = 0;
+  bool operator==(const AttentionGradStep &) const = default;
+};
+
+/// Names the words of an AttentionGradStep.
+struct AttentionGradStepTable {
+  using Row = AttentionGradStep;
+  enum Field : int64_t { First, Masked };
+  static constexpr int64_t columns = 2;
+};
+
+//===----------------------------------------------------------------------===//
 // Rows as words
 //===----------------------------------------------------------------------===//
 
@@ -430,6 +474,18 @@ static_assert(hasColumns<AttentionStepTable>(AttentionStepTable::Separate));
 BLOCKSPARSE_CHECK_FIELD(AttentionStepTable, Key, keys);
 BLOCKSPARSE_CHECK_FIELD(AttentionStepTable, Halves, halves);
 BLOCKSPARSE_CHECK_FIELD(AttentionStepTable, Separate, separate);
+
+static_assert(sizeof(AttentionGradTile) == AttentionGradTileTable::columns * sizeof(int32_t));
+BLOCKSPARSE_CHECK_FIELD(AttentionGradTileTable, FirstRow, row);
+BLOCKSPARSE_CHECK_FIELD(AttentionGradTileTable, First, first);
+BLOCKSPARSE_CHECK_FIELD(AttentionGradTileTable, Count, count);
+BLOCKSPARSE_CHECK_FIELD(AttentionGradTileTable, Batch, batch);
+BLOCKSPARSE_CHECK_FIELD(AttentionGradTileTable, Head, head);
+BLOCKSPARSE_CHECK_FIELD(AttentionGradTileTable, Unused, unused);
+
+static_assert(hasColumns<AttentionGradStepTable>(AttentionGradStepTable::Masked));
+BLOCKSPARSE_CHECK_FIELD(AttentionGradStepTable, First, first);
+BLOCKSPARSE_CHECK_FIELD(AttentionGradStepTable, Masked, masked);
 
 #undef BLOCKSPARSE_CHECK_FIELD
 

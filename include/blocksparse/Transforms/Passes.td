@@ -44,8 +44,9 @@ def DecomposeAttentionPass : Pass<"blocksparse-decompose-attention"> {
     copied for each. With `soft_cap` the scores pass through tanh, and with a sink the result is
     that of a merge with it; merges and the gradient of a sink are loops of linalg.
 
-    attention that a fused kernel of the target computes is left as it is, unless its schedule names
-    another family; see blocksparse/Plan/KernelFamilies.h.
+    attention, or its gradient, that a fused kernel of the target computes is left as it is, unless its
+    schedule names another family; see blocksparse/Plan/KernelFamilies.h. A remark says why a gradient
+    is decomposed for a GPU.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
@@ -174,7 +175,8 @@ def MaterializeLutsPass : Pass<"blocksparse-materialize-luts", "::mlir::ModuleOp
     are empty (or the inner dimension is 0), and if `beta` is 0 there is no `input`: operands that
     must not be read cannot be read.
 
-    attention becomes planned_attention; attention_grad must have been decomposed. A dynamic extent that no operand determines is an error.
+    attention becomes planned_attention, and attention_grad planned_attention_grad; those with masks or
+    biases must have been decomposed. A dynamic extent that no operand determines is an error.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
                            "::mlir::tensor::TensorDialect"];
@@ -199,8 +201,9 @@ def BuildStagesPass : Pass<"blocksparse-build-stages"> {
     a multiple of 8. With "cuda.wgmma_transposed" the tiles are those of K-major factors, if blocks
     have less than 64 rows or columns and a factor is MN-major. See blocksparse/Plan/SampledTiles.h.
 
-    A planned_attention gets the operands `lists` if its schedule names "cuda.attention" and that
-    family computes it. See blocksparse/Plan/AttentionPlan.h.
+    A planned_attention or planned_attention_grad gets the operands `lists` if its schedule names
+    "cuda.attention" and that family computes it. See blocksparse/Plan/AttentionPlan.h and
+    AttentionGradPlan.h.
   }];
   let options = [
     Option<"target", "target", "::blocksparse::TargetInfo",

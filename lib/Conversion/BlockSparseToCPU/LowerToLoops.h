@@ -22,6 +22,8 @@ void lowerToLoops(ImplicitLocOpBuilder &b, PlannedSoftmaxGradOp op,
                   const CPULoweringOptions &options);
 void lowerToLoops(ImplicitLocOpBuilder &b, PlannedAttentionOp op,
                   const CPULoweringOptions &options);
+void lowerToLoops(ImplicitLocOpBuilder &b, PlannedAttentionGradOp op,
+                  const CPULoweringOptions &options);
 void lowerToLoops(ImplicitLocOpBuilder &b, PlannedToDenseOp op, const CPULoweringOptions &options);
 void lowerToLoops(ImplicitLocOpBuilder &b, PlannedFromDenseOp op,
                   const CPULoweringOptions &options);

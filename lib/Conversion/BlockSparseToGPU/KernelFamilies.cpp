@@ -80,6 +80,20 @@ static constexpr FamilyKernel zeroRepair = {
       emitSimtZeroRepair(host, kernels, cast<PlannedDSDOp>(op));
     }};
 
+/// Lists the repair of products with the zeros of forbidden elements.
+static constexpr FamilyKernel attentionGradRepair = {
+    FamilyKind::Simt,
+    PlannedAttentionGradOp::getOperationName(),
+    KernelPart::ZeroRepair,
+    [](const ::blocksparse::GPUFacts &facts, Operation *op) {
+      return cast<PlannedAttentionGradOp>(op).getCausal() &&
+             getKernelChain(facts, op, KernelPart::Result).size() > 1;
+    },
+    nullptr,
+    [](ImplicitLocOpBuilder &host, KernelBuilder &kernels, Operation *op) {
+      emitSimtAttentionGradRepair(host, kernels, cast<PlannedAttentionGradOp>(op));
+    }};
+
 template <typename OpTy>
 static constexpr FamilyKernel wgmma =
     fast<OpTy, supportsWgmma, fitsWgmma, emitWgmma>(FamilyKind::Wgmma);
@@ -131,6 +145,12 @@ static constexpr FamilyKernel familyKernels[] = {
 
     attention<PlannedAttentionOp>,
     scalar<PlannedAttentionOp>(),
+
+    scalar<PlannedAttentionGradOp, emitSimtAttentionGradRows>(KernelPart::RowSums),
+    fast<PlannedAttentionGradOp, supportsAttentionGrad, fitsAttentionGrad, emitAttentionGrad>(
+        FamilyKind::Attention),
+    scalar<PlannedAttentionGradOp>(),
+    attentionGradRepair,
 
     scalar<PlannedToDenseOp>(),
     scalar<PlannedFromDenseOp>(),
@@ -253,8 +273,8 @@ static bool emitAligned(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Oper
 
 void mlir::blocksparse::device::emitKernels(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
                                             Operation *op) {
-  for (KernelPart part : {KernelPart::RpeGradient, KernelPart::Result, KernelPart::SpareBlocks,
-                          KernelPart::ZeroRepair}) {
+  for (KernelPart part : {KernelPart::RpeGradient, KernelPart::RowSums, KernelPart::Result,
+                          KernelPart::SpareBlocks, KernelPart::ZeroRepair}) {
     SmallVector<const FamilyKernel *> chain = getKernelChain(kernels.getFacts(), op, part);
     if (chain.empty())
       continue;

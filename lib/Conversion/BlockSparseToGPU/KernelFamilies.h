@@ -25,6 +25,8 @@ enum class FamilyKind { Attention, Wgmma, Stream, Skinny, Mma, Rows, Simt };
 enum class KernelPart {
   /// The gradient of the relative position encoding, which must be read before dx overwrites it.
   RpeGradient,
+  /// The shift and the sum of each row, which the gradient of attention needs.
+  RowSums,
   /// The result. Every operation has this part.
   Result,
   /// Zeros in the value blocks that a table of a run-time pattern lists as spare.

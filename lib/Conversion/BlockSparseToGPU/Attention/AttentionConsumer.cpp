@@ -11,6 +11,7 @@
 #include "../Kit/MmaFragments.h"
 #include "../Kit/WgmmaGemm.h"
 #include "../Operands/StagedTiles.h"
+#include "AttentionAccumulators.h"
 #include "AttentionKernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -29,23 +30,10 @@ using Position = StageRing::Position;
 static constexpr double rescaleExponent = 8;
 /// Accumulators of a thread that a repair computes in one loop; a divisor of those of 64 columns.
 static constexpr int64_t repairedTogether = 16;
-/// Rows of the accumulators of a thread.
-static constexpr int64_t rowsOfThread = 2;
 
 //===----------------------------------------------------------------------===//
 // Arithmetic
 //===----------------------------------------------------------------------===//
-
-static Value number(ImplicitLocOpBuilder &b, double value) {
-  return floatConstant(b, b.getF32Type(), value);
-}
-
-/// Returns 2^x by one instruction (relative error 2^-22, results below 2^-126 are 0).
-static Value power(ImplicitLocOpBuilder &b, Value x) {
-  return LLVM::CallIntrinsicOp::create(b, x.getType(), b.getStringAttr("llvm.nvvm.ex2.approx.ftz"),
-                                       x)
-      .getResult(0);
-}
 
 /// Returns the larger of two numbers; if one is NaN, the other. NaN reaches the result of its row
 /// through its power. (arith.maxnumf becomes a call of a library function.)
@@ -68,11 +56,6 @@ static Value reduceQuad(ImplicitLocOpBuilder &b, Value x,
   }
   return x;
 }
-
-/// Returns the row of a thread that accumulator `i` belongs to, and its column without that of the
-/// quad.
-static int64_t rowOf(int64_t i) { return i / 2 % rowsOfThread; }
-static int64_t colOf(int64_t i) { return i / 4 * 8 + i % 2; }
 
 //===----------------------------------------------------------------------===//
 // Consumer
@@ -268,8 +251,7 @@ void AttentionConsumer::passOther(ImplicitLocOpBuilder &b, const Position &at,
 }
 
 void AttentionConsumer::release(ImplicitLocOpBuilder &b, const StageRing &ring, Value stage) const {
-  NVVM::SyncWarpOp::create(b, i32Constant(b, -1));
-  emitIf(b, isFirstLane, [&](ImplicitLocOpBuilder &b) { ring.release(b, stage); });
+  ring.releaseByWarp(b, stage, isFirstLane);
 }
 
 SmallVector<Value> AttentionConsumer::startScores(ImplicitLocOpBuilder &b, Value stage) const {

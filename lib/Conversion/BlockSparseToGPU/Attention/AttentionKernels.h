@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // The "cuda.attention" family: attention of f16 and bf16 on Hopper's tensor cores by a persistent
-// kernel that keeps scores and probabilities in registers (see AttentionKernel.h). It walks the
-// compile-time lists of blocksparse/Plan/AttentionPlan.h: patterns and shapes are static. One
-// warpgroup computes each row in the order of its steps, so results are bitwise equal from run to
-// run.
+// kernel that keeps scores and probabilities in registers (see AttentionKernel.h), and its
+// gradient. It walks the compile-time lists of blocksparse/Plan/AttentionPlan.h: patterns and
+// shapes are static. One warpgroup computes each row in the order of its steps, so results are
+// bitwise equal from run to run.
 //
 // TMA requires at run time that addresses and strides are multiples of 16 bytes.
 
@@ -28,6 +28,14 @@ Value fitsAttention(ImplicitLocOpBuilder &host, const ::blocksparse::GPUFacts &f
 /// Emits the kernel of an operation on memrefs and its launch. Requires that supportsAttention is
 /// true.
 void emitAttention(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedAttentionOp op);
+
+/// Do the same for the gradient of attention; see AttentionGradKernel.h. The kernels read what the
+/// row part of the gradient has written.
+bool supportsAttentionGrad(const ::blocksparse::GPUFacts &facts, PlannedAttentionGradOp op);
+Value fitsAttentionGrad(ImplicitLocOpBuilder &host, const ::blocksparse::GPUFacts &facts,
+                        PlannedAttentionGradOp op);
+void emitAttentionGrad(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                       PlannedAttentionGradOp op);
 
 } // namespace mlir::blocksparse::device
 

@@ -99,6 +99,11 @@ void StageRing::release(ImplicitLocOpBuilder &b, Value stage, int64_t arrivals) 
     emitArriveAt(b, empty(b, stage), i32Constant(b, rank), arrivals);
 }
 
+void StageRing::releaseByWarp(ImplicitLocOpBuilder &b, Value stage, Value isFirstLane) const {
+  NVVM::SyncWarpOp::create(b, i32Constant(b, -1));
+  emitIf(b, isFirstLane, [&](ImplicitLocOpBuilder &b) { release(b, stage); });
+}
+
 void StageRing::releaseIf(ImplicitLocOpBuilder &b, Value stage, Value releases,
                           int64_t arrivals) const {
   Value there = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, stage, i32Constant(b, 0));

@@ -84,6 +84,9 @@ public:
   /// Releases a stage: the calling thread arrives at its empty barrier with a count of `arrivals`,
   /// out of the `releases` given to emitInit. The thread must have finished reading the stage.
   void release(ImplicitLocOpBuilder &b, Value stage, int64_t arrivals = 1) const;
+  /// Releases a stage by one lane of each warp, that whose `isFirstLane` (i1) is true, when all
+  /// lanes are done with it. All lanes call it.
+  void releaseByWarp(ImplicitLocOpBuilder &b, Value stage, Value isFirstLane) const;
   /// Releases the stage if `stage` is not -1; only threads whose `releases` (i1) is true arrive.
   void releaseIf(ImplicitLocOpBuilder &b, Value stage, Value releases, int64_t arrivals = 1) const;
 

@@ -51,6 +51,29 @@ SmallVector<Value> WgmmaGemm::multiply(ImplicitLocOpBuilder &b, const Shared &le
   return assembly.emit(text + "wgmma.commit_group.sync.aligned; }");
 }
 
+SmallVector<Value> WgmmaGemm::multiply(ImplicitLocOpBuilder &b, ArrayRef<Value> left,
+                                       const Shared &right) const {
+  ChangingAssembly assembly(b);
+  for (int64_t i = 0; i < n / 2; ++i)
+    assembly.make(b.getF32Type(), "f");
+  int64_t factor = assembly.read(right.layout.descriptor(b, right.address), "l");
+  int64_t firstWord = factor + 1;
+  for (Value word : left)
+    assembly.read(word, "r");
+  // The first instruction overwrites the accumulators.
+  std::string text = "{ .reg .pred over, add; .reg .b64 right; setp.ne.b32 over, 0, 0; "
+                     "setp.eq.b32 add, 0, 0; wgmma.fence.sync.aligned; ";
+  int64_t steps = static_cast<int64_t>(left.size()) / fragmentWords;
+  for (int64_t step = 0; step < steps; ++step) {
+    text += llvm::formatv("add.s64 right, ${0}, {1}; ", factor, right.offsetOf(step));
+    std::string words =
+        "{" + ChangingAssembly::list(firstWord + step * fragmentWords, fragmentWords) + "}";
+    text += instruction(ChangingAssembly::list(0, n / 2), words, step == 0 ? "over" : "add",
+                        right.layout.kMajor ? "0" : "1");
+  }
+  return assembly.emit(text + "wgmma.commit_group.sync.aligned; }");
+}
+
 SmallVector<Value> WgmmaGemm::multiplyAdd(ImplicitLocOpBuilder &b, ArrayRef<Value> left,
                                           const Shared &right, ArrayRef<Value> accumulators,
                                           Value parts, int64_t partCount) const {

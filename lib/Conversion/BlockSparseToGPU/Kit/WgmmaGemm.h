@@ -41,6 +41,11 @@ public:
   SmallVector<Value> multiply(ImplicitLocOpBuilder &b, const Shared &left, const Shared &right,
                               int64_t steps) const;
 
+  /// Does the same with A in registers: `left` has the four words (i32) of a fragment for each k
+  /// slice.
+  SmallVector<Value> multiply(ImplicitLocOpBuilder &b, ArrayRef<Value> left,
+                              const Shared &right) const;
+
   /// Starts accumulators += A * B with A in registers: `left` has the four words (i32) of a
   /// fragment for each k slice. If `parts` (i32) is given, the k slices are divided into as many
   /// equal parts as `partCount`, and part i takes place if bit i of `parts`, which is equal in all

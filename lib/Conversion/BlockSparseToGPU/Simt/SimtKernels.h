@@ -24,6 +24,7 @@ void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedScatter
 void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedSoftmaxOp op);
 void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedSoftmaxGradOp op);
 void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedAttentionOp op);
+void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedAttentionGradOp op);
 void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedToDenseOp op);
 void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedFromDenseOp op);
 void emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedTransposeOp op);
@@ -53,6 +54,14 @@ void emitSimtRpeGradient(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
 void emitSimtSpareBlocks(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedSoftmaxOp op);
 void emitSimtSpareBlocks(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
                          PlannedSoftmaxGradOp op);
+
+/// Emits the kernel that writes the shifts and the sums of the rows, before the gradients.
+void emitSimtAttentionGradRows(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                               PlannedAttentionGradOp op);
+/// Emits the kernels that compute NaN elements of the gradients again, without what is forbidden: a
+/// product of the weight 0 of a forbidden element with NaN or infinity has made some of them NaN.
+void emitSimtAttentionGradRepair(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                                 PlannedAttentionGradOp op);
 
 } // namespace mlir::blocksparse::device
 

@@ -1,0 +1,141 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "blocksparse/Plan/AttentionGradPlan.h"
+#include "AttentionTiles.h"
+
+#include <limits>
+
+using namespace blocksparse;
+
+namespace {
+
+/// Names the names of tiles and steps in messages.
+struct SideNames {
+  const char *tiles, *steps;
+};
+
+SideNames namesOf(AttentionGradSide side) {
+  if (side == AttentionGradSide::Keys)
+    return {"keys", "queries"};
+  return {"queries", "keys"};
+}
+
+/// Lists the steps of tiles of one side.
+class StepLister {
+public:
+  /// `problem` must live as long as the object.
+  StepLister(const AttentionProblem &problem, AttentionGradSide side)
+      : problem(problem), side(side) {
+    if (side == AttentionGradSide::Keys)
+      transposed = problem.layout.transposed();
+  }
+
+  /// Returns the pattern whose block rows are those of tiles.
+  const BlockLayout &layout() const {
+    return side == AttentionGradSide::Keys ? transposed : problem.layout;
+  }
+  /// Return how many tiles a head has, and how many groups of 64 its steps may be.
+  int64_t tiles() const { return layout().grid().rows * layout().block().rows / attentionRows; }
+  int64_t places() const { return layout().grid().cols * layout().block().cols / attentionRows; }
+
+  /// Appends the steps of the tile from `row` on of a head of the layout, in ascending order.
+  void list(int64_t head, int64_t row, std::vector<AttentionGradStep> &steps) const {
+    const BlockShape block = layout().block();
+    for (const int32_t col : layout().row(head, row / block.rows))
+      for (int64_t first = col * block.cols; first < (col + 1) * block.cols;
+           first += attentionRows) {
+        const AllowedPart part = side == AttentionGradSide::Keys
+                                     ? getAllowedPart(first, row, problem.causal)
+                                     : getAllowedPart(row, first, problem.causal);
+        if (part != AllowedPart::None)
+          steps.push_back({static_cast<int32_t>(first), part == AllowedPart::Some ? 1 : 0});
+      }
+  }
+
+private:
+  const AttentionProblem &problem;
+  const AttentionGradSide side;
+  BlockLayout transposed;
+};
+
+} // namespace
+
+std::optional<AttentionGradLists>
+blocksparse::buildAttentionGradLists(const AttentionProblem &problem, AttentionGradSide side,
+                                     const AttentionOptions &options, std::string &error) {
+  static_assert(attentionRows == attentionKeys);
+  if (!checkAttentionSizes(problem, error))
+    return std::nullopt;
+  AttentionGradLists lists;
+  const StepLister lister(problem, side);
+  std::vector<std::vector<AttentionGradTile>> patterns(problem.layout.grid().heads);
+  for (int64_t head = 0; head < problem.layout.grid().heads; ++head)
+    for (int64_t tile = 0; tile < lister.tiles(); ++tile) {
+      const size_t first = lists.steps.size();
+      lister.list(head, tile * attentionRows, lists.steps);
+      AttentionGradTile made;
+      made.row = static_cast<int32_t>(tile * attentionRows);
+      made.first = static_cast<int32_t>(first);
+      made.count = static_cast<int32_t>(lists.steps.size() - first);
+      patterns[head].push_back(made);
+      constexpr int64_t most =
+          std::numeric_limits<int32_t>::max() / AttentionGradStepTable::columns;
+      if (static_cast<int64_t>(lists.steps.size()) > most)
+        return fail(error, "expects at most " + text(most) + " steps, but got more");
+    }
+  scheduleAttentionTiles(problem, options, patterns, lists.tiles, lists.workers);
+  return lists;
+}
+
+std::string blocksparse::verifyAttentionGradLists(const AttentionProblem &problem,
+                                                  AttentionGradSide side,
+                                                  const AttentionGradLists &lists) {
+  std::string fault;
+  if (!checkAttentionSizes(problem, fault))
+    return fault;
+  fault = checkWorkerRuns(lists.workers.data(), lists.workers.size(),
+                          static_cast<int64_t>(lists.tiles.size()));
+  if (!fault.empty())
+    return fault;
+  const StepLister lister(problem, side);
+  const SideNames names = namesOf(side);
+  const int64_t tilesOfHead = lister.tiles();
+  std::vector<bool> seen(problem.batches * problem.heads * tilesOfHead, false);
+  auto verifyTile = [&](const AttentionGradTile &tile) -> std::string {
+    std::string fault = verifyTilePlace(problem, tile, static_cast<int64_t>(lists.steps.size()));
+    if (!fault.empty())
+      return fault;
+    if (tile.row < 0 || tile.row % attentionRows != 0 || tile.row / attentionRows >= tilesOfHead)
+      return std::string("expects ") + names.tiles + " from a multiple of 64 below " +
+             text(tilesOfHead * attentionRows) + ", but got " + text(tile.row);
+    const int64_t index =
+        (int64_t{tile.batch} * problem.heads + tile.head) * tilesOfHead + tile.row / attentionRows;
+    if (seen[index])
+      return std::string("expects every 64 ") + names.tiles + " once, but got those from " +
+             text(tile.row) + " again";
+    seen[index] = true;
+    std::vector<AttentionGradStep> expected;
+    lister.list(problem.layout.grid().heads == 1 ? 0 : tile.head, tile.row, expected);
+    const auto steps =
+        std::span<const AttentionGradStep>(lists.steps)
+            .subspan(static_cast<size_t>(tile.first), static_cast<size_t>(tile.count));
+    if (steps.size() != expected.size())
+      return "expects " + text(static_cast<int64_t>(expected.size())) + " steps of " + names.steps +
+             ", but got " + text(tile.count);
+    for (size_t i = 0; i < steps.size(); ++i)
+      if (!(steps[i] == expected[i]))
+        return std::string("expects a step of the ") + names.steps + " from " +
+               text(expected[i].first) + " with masked = " + text(expected[i].masked) +
+               ", but got " + text(steps[i].first) + " with " + text(steps[i].masked);
+    return {};
+  };
+  for (size_t i = 0; i < lists.tiles.size(); ++i)
+    if (fault = verifyTile(lists.tiles[i]); !fault.empty())
+      return fault + " in tile " + text(static_cast<int64_t>(i));
+  const int64_t count = std::count(seen.begin(), seen.end(), true);
+  if (count != static_cast<int64_t>(seen.size()))
+    return "expects tiles for all " + text(static_cast<int64_t>(seen.size())) + " groups of 64 " +
+           names.tiles + ", but got " + text(count);
+  return {};
+}

@@ -1,0 +1,70 @@
+// The gradient of attention stays one operation where kernels compute it so, and its plan has work lists.
+// RUN: blocksparse-opt %s -split-input-file -blocksparse-decompose-attention=target=cuda:sm_90a -verify-diagnostics | FileCheck %s --check-prefix=HOPPER
+// RUN: blocksparse-opt %s -split-input-file -blocksparse-decompose-attention=target=cuda:sm_80 2>/dev/null | FileCheck %s --check-prefix=OTHER --implicit-check-not=blocksparse.attention
+// RUN: blocksparse-opt %s -split-input-file -blocksparse-to-planned=target=cuda:sm_90a 2>/dev/null | FileCheck %s --check-prefix=PLAN
+
+#l = #blocksparse.layout<64x64, grid 2x3, mask "011/100">
+
+// HOPPER-LABEL: @fused(
+// HOPPER: blocksparse.attention_grad
+// OTHER-LABEL: @fused(
+// OTHER: blocksparse.softmax
+// Tiles of keys walk 64 queries each; those of queries walk their keys, and the longest comes first.
+// PLAN-LABEL: @fused(
+// PLAN-DAG: %[[KEYTILES:.*]] = arith.constant dense<{{\[\[}}0, 0, 1, 0, 0, 0, 0, 0], [64, 1, 1, 0, 0, 0, 0, 0], [128, 2, 1, 0, 0, 0, 0, 0]]> : tensor<3x8xi32>
+// PLAN-DAG: %[[KEYSTEPS:.*]] = arith.constant dense<{{\[\[}}64, 0], [0, 0], [0, 0]]> : tensor<3x2xi32>
+// PLAN-DAG: %[[QUERYTILES:.*]] = arith.constant dense<{{\[\[}}0, 0, 2, 0, 0, 0, 0, 0], [64, 2, 1, 0, 0, 0, 0, 0]]> : tensor<2x8xi32>
+// PLAN-DAG: %[[QUERYSTEPS:.*]] = arith.constant dense<{{\[\[}}64, 0], [128, 0], [0, 0]]> : tensor<3x2xi32>
+// PLAN: blocksparse.planned_attention_grad {{.*}} columns(%{{.*}}, %{{.*}}) lists(%[[KEYTILES]], %{{.*}}, %[[KEYSTEPS]], %[[QUERYTILES]], %{{.*}}, %[[QUERYSTEPS]]) outs(
+// PLAN-SAME: schedule = #blocksparse.schedule<cuda.attention>
+func.func @fused(%q: tensor<1x128x64xbf16>, %k: tensor<1x192x64xbf16>, %v: tensor<1x192x64xbf16>, %out: tensor<1x128x64xbf16>, %lse: tensor<1x128xf32>, %dout: tensor<1x128x64xbf16>) -> (tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>) {
+  %dq, %dk, %dv = blocksparse.attention_grad %q, %k, %v, %out, %lse, %dout layout(#l) {scale = 0.125} : (tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>, tensor<1x128x64xbf16>, tensor<1x128xf32>, tensor<1x128x64xbf16>) -> (tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>)
+  return %dq, %dk, %dv : tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>
+}
+
+// -----
+
+#l = #blocksparse.layout<64x64, grid 2x3, mask "011/100">
+
+// HOPPER-LABEL: @mask(
+// HOPPER: blocksparse.softmax_grad
+func.func @mask(%q: tensor<1x128x64xbf16>, %k: tensor<1x192x64xbf16>, %v: tensor<1x192x64xbf16>, %out: tensor<1x128x64xbf16>, %lse: tensor<1x128xf32>, %dout: tensor<1x128x64xbf16>, %x: tensor<192xf32>) -> (tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>) {
+  // expected-remark @below {{is computed by several kernels: expects attention without masks, biases and their like, but got key_padding_mask}}
+  %dq, %dk, %dv = blocksparse.attention_grad %q, %k, %v, %out, %lse, %dout key_padding_mask(%x) layout(#l) {scale = 0.125} : (tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>, tensor<1x128x64xbf16>, tensor<1x128xf32>, tensor<1x128x64xbf16>, tensor<192xf32>) -> (tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>)
+  return %dq, %dk, %dv : tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>
+}
+
+// -----
+
+#l = #blocksparse.layout<64x64, grid 2x3, mask "011/100">
+
+// HOPPER-LABEL: @negative(
+// HOPPER: blocksparse.softmax_grad
+func.func @negative(%q: tensor<1x128x64xbf16>, %k: tensor<1x192x64xbf16>, %v: tensor<1x192x64xbf16>, %out: tensor<1x128x64xbf16>, %lse: tensor<1x128xf32>, %dout: tensor<1x128x64xbf16>) -> (tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>) {
+  // expected-remark @below {{is computed by several kernels: expects a finite scale above 0, but got another one}}
+  %dq, %dk, %dv = blocksparse.attention_grad %q, %k, %v, %out, %lse, %dout layout(#l) {scale = -0.125} : (tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>, tensor<1x128x64xbf16>, tensor<1x128xf32>, tensor<1x128x64xbf16>) -> (tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>)
+  return %dq, %dk, %dv : tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>
+}
+
+// -----
+
+#l = #blocksparse.layout<64x64, grid 2x3, mask "011/100">
+
+// HOPPER-LABEL: @capped(
+// HOPPER: blocksparse.softmax_grad
+func.func @capped(%q: tensor<1x128x64xbf16>, %k: tensor<1x192x64xbf16>, %v: tensor<1x192x64xbf16>, %out: tensor<1x128x64xbf16>, %lse: tensor<1x128xf32>, %dout: tensor<1x128x64xbf16>) -> (tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>) {
+  // expected-remark @below {{is computed by several kernels: expects attention without masks, biases and their like, but got soft_cap}}
+  %dq, %dk, %dv = blocksparse.attention_grad %q, %k, %v, %out, %lse, %dout layout(#l) {scale = 0.125, soft_cap = 2.0} : (tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>, tensor<1x128x64xbf16>, tensor<1x128xf32>, tensor<1x128x64xbf16>) -> (tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>)
+  return %dq, %dk, %dv : tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>
+}
+
+// -----
+
+#l = #blocksparse.layout<64x64, grid 2x3, mask "011/100">
+
+// HOPPER-LABEL: @with_dlse(
+// HOPPER: blocksparse.attention_grad
+func.func @with_dlse(%q: tensor<1x128x64xbf16>, %k: tensor<1x192x64xbf16>, %v: tensor<1x192x64xbf16>, %out: tensor<1x128x64xbf16>, %lse: tensor<1x128xf32>, %dout: tensor<1x128x64xbf16>, %x: tensor<1x128xf32>) -> (tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>) {
+  %dq, %dk, %dv = blocksparse.attention_grad %q, %k, %v, %out, %lse, %dout dlse(%x) layout(#l) {scale = 0.125} : (tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>, tensor<1x128x64xbf16>, tensor<1x128xf32>, tensor<1x128x64xbf16>, tensor<1x128xf32>) -> (tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>)
+  return %dq, %dk, %dv : tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>
+}
