@@ -101,8 +101,8 @@ static StringRef getAlternative(Type type) {
   Attribute encoding = tensor ? tensor.getEncoding() : Attribute();
   if (!encoding || encoding.getDialect().getNamespace() != "sparse_tensor")
     return "";
-  return " (of the formats of sparse_tensor, matrices in the BSR format can be arguments; of "
-         "others, the parts of which the function assembles them)";
+  return " (of sparse_tensor, matrices in the BSR format are taken; pass the parts of another "
+         "one, and assemble a block-sparse tensor of them)";
 }
 
 /// Appends the arguments of a function: numbers, and what `append` takes, which the error calls
