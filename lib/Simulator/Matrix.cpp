@@ -191,21 +191,21 @@ int32_t multiplyAdd(int32_t a, int32_t b, int32_t c) {
 /// rounding of a tensor core are not documented.
 template <typename Elements, unsigned registersOfA>
 void multiply(Warp &warp, const Op &op) {
-  using Sum = typename Elements::Sum;
-  using Register = typename Elements::Register;
-  constexpr unsigned E = Elements::perRegister, depth = 2 * E * registersOfA;
+  using Sum = Elements::Sum;
+  using Register = Elements::Register;
+  constexpr unsigned packed = Elements::perRegister, depth = 2 * packed * registersOfA;
   const Slot *slots = warp.cta.grid.kernel.slots.data() + op.list;
   const Slot *d = slots, *a = slots + 4, *b = a + registersOfA, *c = b + registersOfA / 2;
   alignas(64) Sum left[depth][16], right[depth][8], sums[16][8];
   for (unsigned lane = 0; lane < laneCount; ++lane) {
     unsigned g = lane / 4, t = lane % 4;
     for (unsigned j = 0; j < registersOfA; ++j)
-      for (unsigned e = 0; e < E; ++e)
-        left[4 * E * (j / 2) + E * t + e][g + 8 * (j % 2)] =
+      for (unsigned e = 0; e < packed; ++e)
+        left[4 * packed * (j / 2) + packed * t + e][g + 8 * (j % 2)] =
             Elements::get(warp.in<Register>(a[j])[lane], e);
     for (unsigned j = 0; j < registersOfA / 2; ++j)
-      for (unsigned e = 0; e < E; ++e)
-        right[4 * E * j + E * t + e][g] = Elements::get(warp.in<Register>(b[j])[lane], e);
+      for (unsigned e = 0; e < packed; ++e)
+        right[4 * packed * j + packed * t + e][g] = Elements::get(warp.in<Register>(b[j])[lane], e);
     for (unsigned j = 0; j < 4; ++j)
       sums[g + 8 * (j / 2)][2 * t + j % 2] = warp.in<Sum>(c[j])[lane];
   }
