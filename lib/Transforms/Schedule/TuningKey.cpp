@@ -80,7 +80,7 @@ static bool isConstant(Value value) {
   return matchPattern(value, m_Constant());
 }
 
-/// Prints ", operands 1 1 0 1", which says of each operand of the definition how many there are.
+/// Prints how many operands there are of each in the definition, as ", operands 1 1 0 1".
 /// Numbers at the end that are 0 are left out, so that a new optional operand, which is the last
 /// one, keeps the keys of operations that lack it. Nothing is printed if each number is 1.
 static void printSegments(llvm::raw_ostream &os, DenseI32ArrayAttr segments) {
