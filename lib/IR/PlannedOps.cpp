@@ -397,7 +397,8 @@ LogicalResult PlannedAttentionGradOp::verify() {
       {getDq(), getQ(), "dq", "q"}, {getDk(), getK(), "dk", "k"}, {getDv(), getV(), "dv", "v"}};
   for (auto [gradient, operand, name, of] : pairs)
     if (failed(checkShape(shapedType(gradient), shapedType(operand).getShape(), name,
-                          emitError)) || // C8
+                          emitError)) ||                                              // C8
+        failed(checkFloat(shapedType(gradient).getElementType(), name, emitError)) || // C21
         failed(checkFactorElements(element, shapedType(gradient).getElementType(), "q", name,
                                    emitError)))
       return failure();

@@ -19,9 +19,7 @@ GUIDE = "docs/Developer/AddingAnOp.md"
 
 # Operations without a step, and the reason.
 DECOMPOSED = "is decomposed into other operations before sizes are compared"
-PASSED_ON = "passes its schedule on to the operations that it is decomposed into"
 EXEMPT = {
-    ("attention_grad", "lib/IR/KernelProblem.cpp"): PASSED_ON,
     ("attention", "lib/Transforms/CheckExtents.cpp"): DECOMPOSED,
     ("attention_grad", "lib/Transforms/CheckExtents.cpp"): DECOMPOSED,
     ("attention_merge", "lib/Transforms/CheckExtents.cpp"): DECOMPOSED,
