@@ -113,14 +113,13 @@ uint64_t hash(const std::vector<char> &bytes, uint64_t seed) {
   return std::hash<std::string_view>()({bytes.data(), bytes.size()}) + 31 * seed;
 }
 
-/// Tells whether the elements of a tensor are these bytes.
+/// Tells whether a contiguous tensor of int32 or int64 has elements of these bytes.
 bool holds(const Tensor &tensor, const std::vector<char> &bytes) {
-  int64_t bytesOfElement = 0;
   int32_t dtype = 0;
   STABLE_TORCH_ERROR_CODE_CHECK(aoti_torch_get_dtype(tensor.get(), &dtype));
-  bytesOfElement = dtype == aoti_torch_dtype_int64() ? 8 : 4;
+  int64_t bytesOfElement = dtype == aoti_torch_dtype_int64() ? 8 : 4;
   return static_cast<size_t>(tensor.numel() * bytesOfElement) == bytes.size() &&
-         std::memcmp(tensor.data_ptr(), bytes.data(), bytes.size()) == 0;
+         tensor.is_contiguous() && std::memcmp(tensor.data_ptr(), bytes.data(), bytes.size()) == 0;
 }
 
 /// Returns the bytes of a contiguous tensor of int32 or int64 on the CPU.

@@ -30,10 +30,10 @@ class _NativeBsr:
         self._library.blocksparseTorchAddPattern.argtypes = [ctypes.c_int64, *indices, ctypes.c_void_p]
         self.run = torch.ops.blocksparse.run_bsr.default
 
-    @staticmethod
-    def _indices(parts):
-        crow, col, _ = parts
-        return crow.data_ptr(), crow.nbytes, col.data_ptr(), col.nbytes
+    def _call_with(self, parts, function, number, *others):
+        """Calls a function of the library with the bytes of the indices."""
+        crow, col = (part.contiguous() for part in parts[:2])
+        function(number, crow.data_ptr(), crow.nbytes, col.data_ptr(), col.nbytes, *others)
 
     def add(self, number, parts, learned):
         """Adds a function of any pattern; parts: crow_indices, col_indices and values of the call."""
@@ -41,13 +41,13 @@ class _NativeBsr:
 
     def see_pattern(self, number, parts):
         """Makes patterns count in calls of a number, and says that one was seen."""
-        self._library.blocksparseTorchSeePattern(number, *self._indices(parts))
+        self._call_with(parts, self._library.blocksparseTorchSeePattern, number)
 
     def add_pattern(self, number, parts, learned):
         """Adds a function for one pattern; None says that none will come."""
         description = None if learned is None else ctypes.byref(_operators.functions.describe(
             learned.function, learned.tensors, learned.shapes))
-        self._library.blocksparseTorchAddPattern(number, *self._indices(parts), description)
+        self._call_with(parts, self._library.blocksparseTorchAddPattern, number, description)
 
     def clear(self):
         """Does nothing: the operators forget all functions at once."""

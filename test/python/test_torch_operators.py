@@ -247,6 +247,15 @@ class BsrCalls(unittest.TestCase):
             result = blocksparse.bsr_dense_mm(self.bsr, self.x)
             torch.testing.assert_close(result, self.bsr.to_dense() @ self.x, rtol=1e-4, atol=1e-4)
 
+    def test_strided_indices(self):
+        crow, col = torch.tensor([0, 9, 2, 9, 3, 9])[::2], torch.tensor([0, 9, 1, 9, 1, 9])[::2]
+        bsr = torch.sparse_bsr_tensor(crow, col, self.bsr.values(), (32, 32))
+        self.assertFalse(bsr.col_indices().is_contiguous())
+        for policy in ("now", "background", "never"):
+            for _ in range(3):
+                torch.testing.assert_close(blocksparse.bsr_dense_mm(bsr, self.x, specialize=policy),
+                                           self.bsr.to_dense() @ self.x, rtol=1e-4, atol=1e-4)
+
     def test_arguments_that_change(self):
         for dtype in (torch.float32, torch.float64, torch.float32):
             for scale in (1, 0.5, 2):
